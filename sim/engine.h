@@ -1,0 +1,72 @@
+// The one interface of all accelerator engines (ref, cycle, rtl, systemc).
+//
+// Time is counted in accelerator cycles and owned by the caller: it pushes a command at a cycle, advances the engine to a
+// cycle, or lets it run until idle. Cycles never go back. An engine without timing (ops->timed false) executes a command
+// inside `push`, is never busy and ignores every cycle. Host, memory, loader and traces do not know which engine they drive.
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw/array.h"
+#include "sim/memory.h"
+
+// A RoCC instruction as the accelerator receives it.
+typedef struct sim_command {
+  uint64_t rs1;
+  uint64_t rs2;
+  uint64_t pc;     // of the instruction; 0 when there is no host
+  uint64_t index;  // 0, 1, 2, ... in program order
+  uint8_t funct;   // 7 bits
+  bool returns;    // the instruction writes rd
+} sim_command;
+
+typedef enum {
+  SIM_FAULT_NONE,
+  SIM_FAULT_ILLEGAL,   // no such command, an illegal field value, or a unit that the array lacks
+  SIM_FAULT_LOCAL,     // scratchpad or accumulator rows that do not exist
+  SIM_FAULT_MEMORY,    // an access outside main memory
+} sim_fault_kind;
+
+// Why an engine stopped. After a fault it accepts nothing more.
+typedef struct sim_fault {
+  sim_fault_kind kind;
+  sim_command command;  // the command given by the program (for a loop: the loop's run command)
+  char text[256];       // "scratchpad rows 16380..16395 of 16384"
+} sim_fault;
+
+typedef enum {
+  SIM_PUSH_DONE,   // accepted; a response, if any, is in *response
+  SIM_PUSH_FULL,   // no room in this cycle; advance and push again
+  SIM_PUSH_FAULT,  // see ops->fault
+} sim_push_result;
+
+typedef struct sim_engine sim_engine;
+
+typedef struct sim_engine_ops {
+  const char *name;
+  const char *summary;
+  bool timed;
+  // The array and the memory are borrowed for the engine's life. NULL after an error was reported.
+  sim_engine *(*create)(const hw_array *array, sim_memory *memory, wf_diag *diag);
+  void (*destroy)(sim_engine *engine);
+  sim_push_result (*push)(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response);
+  // Brings the engine to `cycle`; returns the next cycle at which its state can change (UINT64_MAX: never, it is idle).
+  uint64_t (*advance)(sim_engine *engine, uint64_t cycle);
+  bool (*busy)(const sim_engine *engine);
+  // Runs from `cycle` until idle or fault and returns the cycle reached.
+  uint64_t (*drain)(sim_engine *engine, uint64_t cycle);
+  const sim_fault *(*fault)(const sim_engine *engine);  // kind SIM_FAULT_NONE while all is well
+} sim_engine_ops;
+
+struct sim_engine {
+  const sim_engine_ops *ops;
+};
+
+// Engines that this build has, in the order they are listed; NULL past the end.
+const sim_engine_ops *sim_engine_at(size_t index);
+const sim_engine_ops *sim_engine_find(const char *name);
+
+#endif

@@ -1,0 +1,72 @@
+// The host: one RV64IMAFDC_Zicsr_Zicntr hart in machine mode, with HTIF and semihosting, and a RoCC port.
+// It runs a program until it exits, faults or reaches its limit. It knows neither engine nor trace: only the port.
+#ifndef SIM_HOST_HOST_H
+#define SIM_HOST_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/engine.h"
+#include "sim/memory.h"
+
+// What the port answers to a custom instruction.
+typedef enum {
+  HOST_PORT_DONE,     // taken; *response holds rd
+  HOST_PORT_ILLEGAL,  // not an instruction of this accelerator: the hart takes an illegal-instruction trap
+  HOST_PORT_FAULT,    // the accelerator stopped: the run ends
+} host_port_result;
+
+typedef struct host_port {
+  void *context;
+  // A custom instruction at *cycle. The port may move *cycle on when the accelerator made the hart wait.
+  host_port_result (*command)(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response);
+  // A fence at *cycle: returns when the accelerator is idle. False: the accelerator stopped with a fault.
+  bool (*fence)(void *context, uint64_t *cycle);
+} host_port;
+
+typedef struct host_config {
+  sim_memory *memory;
+  host_port port;             // command NULL: custom instructions are illegal
+  uint64_t entry;
+  uint64_t tohost, fromhost;  // addresses; 0: the program has none
+  FILE *console;              // what the program writes
+  FILE *console_error;        // what it writes to file descriptor 2
+  uint64_t max_instructions;  // 0: no limit
+} host_config;
+
+typedef enum {
+  HOST_EXITED,        // by tohost or semihosting: exit_code
+  HOST_TRAPPED,       // a trap without handler (mtvec never written): cause, value, pc
+  HOST_LIMIT,         // max_instructions reached
+  HOST_PORT_STOPPED,  // the port reported a fault
+  HOST_STUCK,         // wfi or a jump to itself with nothing that could end it
+} host_end;
+
+// The traps that the program took itself, for the report: the last one and how many.
+typedef struct host_trap {
+  uint64_t pc, cause, value;
+  uint32_t instruction;  // raw bits, 16 or 32
+} host_trap;
+
+typedef struct host_result {
+  host_end end;
+  uint64_t exit_code;
+  uint64_t instructions;  // retired
+  uint64_t cycles;
+  uint64_t pc;            // where it stopped
+  uint64_t traps;         // taken
+  host_trap last_trap;    // valid when traps > 0 or end is HOST_TRAPPED
+} host_result;
+
+typedef struct host host;
+host *host_create(const host_config *config);
+void host_destroy(host *h);
+// Runs to the end. `progress` (may be NULL) is called about every 2^24 instructions with the counts so far; false stops
+// the run as HOST_LIMIT.
+host_result host_run(host *h, bool (*progress)(void *context, uint64_t instructions, uint64_t cycles), void *context);
+
+const char *host_cause_name(uint64_t cause);  // "illegal instruction"
+
+#endif

@@ -1,0 +1,39 @@
+// Main memory: bytes from SIM_MEMORY_BASE up, zero at the start, allocated when touched.
+// It holds data only; its timing is another module's business. Every engine and the host see the same object.
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_MEMORY_BASE UINT64_C(0x80000000)
+
+// Told of every access of the accelerator (not of the host) before it happens. Used by the trace writer.
+typedef struct sim_memory_observer {
+  void *context;
+  void (*on_read)(void *context, uint64_t address, size_t length);
+  void (*on_write)(void *context, uint64_t address, const void *bytes, size_t length);
+} sim_memory_observer;
+
+typedef struct sim_memory {
+  uint8_t *bytes;  // of SIM_MEMORY_BASE
+  uint64_t size;   // in bytes
+  sim_memory_observer observer;
+} sim_memory;
+
+sim_memory *sim_memory_create(uint64_t size);  // NULL if the address space cannot be reserved
+void sim_memory_destroy(sim_memory *memory);
+
+// The bytes at `address`, or NULL if [address, address + length) is not inside the memory.
+static inline uint8_t *sim_memory_at(const sim_memory *memory, uint64_t address, size_t length) {
+  uint64_t offset = address - SIM_MEMORY_BASE;
+  if (offset > memory->size || length > memory->size - offset) return NULL;
+  return memory->bytes + offset;
+}
+
+// Accelerator accesses: checked and observed. False if outside the memory (nothing is then copied).
+bool sim_memory_read(const sim_memory *memory, uint64_t address, void *to, size_t length);
+bool sim_memory_write(const sim_memory *memory, uint64_t address, const void *from, size_t length);
+
+#endif
