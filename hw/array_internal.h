@@ -1,0 +1,41 @@
+// What the files of the array description share: parameter numbers and the places where a YAML file gives them.
+#ifndef HW_ARRAY_INTERNAL_H
+#define HW_ARRAY_INTERNAL_H
+
+#include "hw/array.h"
+
+// HW_P_scratchpad_banks and so on: the index of a parameter in the table.
+enum hw_param_id {
+#define SECTION(section, doc)
+#define END(section)
+#define U32(section, field, ...) HW_P_##section##_##field,
+#define POW2(section, field, ...) HW_P_##section##_##field,
+#define ENUM(section, field, ...) HW_P_##section##_##field,
+#define FLAG(section, field, ...) HW_P_##section##_##field,
+#include "hw/array_params.def"
+#undef SECTION
+#undef END
+#undef U32
+#undef POW2
+#undef ENUM
+#undef FLAG
+  HW_PARAM_COUNT
+};
+
+typedef struct hw_section {
+  const char *name;
+  const char *doc;
+} hw_section;
+
+// The sections in table order; NULL past the end.
+const hw_section *hw_section_at(size_t index);
+
+// Where a file states each parameter; line 0: it does not, the value is the default.
+typedef struct hw_positions {
+  wf_location of[HW_PARAM_COUNT];
+} hw_positions;
+
+// hw_array_check that points at the value in the file where there is one. Positions may be NULL.
+bool hw_array_check_at(const hw_array *array, const char *file, const hw_positions *positions, wf_diag *diag);
+
+#endif
