@@ -19,6 +19,8 @@ typedef struct sim_memory_observer {
 typedef struct sim_memory {
   uint8_t *bytes;  // of SIM_MEMORY_BASE
   uint64_t size;   // in bytes
+  uint64_t read_bytes;     // moved by the accelerator so far
+  uint64_t written_bytes;
   sim_memory_observer observer;
 } sim_memory;
 
@@ -32,8 +34,8 @@ static inline uint8_t *sim_memory_at(const sim_memory *memory, uint64_t address,
   return memory->bytes + offset;
 }
 
-// Accelerator accesses: checked and observed. False if outside the memory (nothing is then copied).
-bool sim_memory_read(const sim_memory *memory, uint64_t address, void *to, size_t length);
-bool sim_memory_write(const sim_memory *memory, uint64_t address, const void *from, size_t length);
+// Accelerator accesses: checked, counted and observed. False if outside the memory (nothing is then copied).
+bool sim_memory_read(sim_memory *memory, uint64_t address, void *to, size_t length);
+bool sim_memory_write(sim_memory *memory, uint64_t address, const void *from, size_t length);
 
 #endif

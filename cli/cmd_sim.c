@@ -1,0 +1,161 @@
+// `weft sim`: runs a program or a command trace and reports. The program's console is stdout; everything else is stderr or
+// the files that options name.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/sim_report.h"
+#include "sim/run.h"
+
+enum { DEFAULT_LIMIT_BILLIONS = 20 };
+
+typedef struct sim_options {
+  const char *engine;
+  const char *trace;
+  const char *report;
+  uint64_t max_instructions;
+  bool any_array;
+} sim_options;
+
+// Progress on stderr: on a terminal one line that is rewritten, elsewhere a line every ten seconds.
+typedef struct progress {
+  bool terminal;
+  bool shown;
+  double start, last;
+} progress;
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool show_progress(void *context, uint64_t instructions, uint64_t cycles) {
+  progress *p = context;
+  (void)cycles;
+  double now = now_seconds();
+  if (now - p->last < (p->terminal ? 0.5 : 10.0)) return true;
+  p->last = now;
+  p->shown = true;
+  char number[CLI_NUMBER];
+  fprintf(stderr, "%sweft: %s instructions, %.0f s, %.0f million/s%s", p->terminal ? "\r" : "",
+          cli_number(instructions, number), now - p->start, (double)instructions / (now - p->start) / 1e6,
+          p->terminal ? "\033[K" : "\n");
+  fflush(stderr);
+  return true;
+}
+
+static cli_exit exit_code(const sim_run_result *result) {
+  switch (result->status) {
+    case SIM_RUN_OK:
+      return result->hosted && result->host.exit_code != 0 ? CLI_PROGRAM_FAILED : CLI_OK;
+    case SIM_RUN_BAD_INPUT:
+      return CLI_BAD_INPUT;
+    case SIM_RUN_MISMATCH:
+      return CLI_MISMATCH;
+    case SIM_RUN_TRAP:
+      return CLI_TRAP;
+    case SIM_RUN_ILLEGAL:
+      return CLI_ILLEGAL_COMMAND;
+    case SIM_RUN_LOCAL:
+      return CLI_LOCAL_ADDRESS;
+    case SIM_RUN_MEMORY:
+      return CLI_MEMORY_ACCESS;
+    case SIM_RUN_LIMIT:
+      return CLI_LIMIT;
+  }
+  return CLI_BAD_INPUT;
+}
+
+static const sim_engine_ops *choose_engine(const char *name) {
+  const sim_engine_ops *engine = name == NULL ? sim_engine_at(0) : sim_engine_find(name);
+  if (engine != NULL) return engine;
+  fprintf(stderr, "weft: error: this build has no engine %s\n  hint: engines:", name);
+  for (size_t i = 0; sim_engine_at(i) != NULL; i++) fprintf(stderr, " %s", sim_engine_at(i)->name);
+  fputc('\n', stderr);
+  return NULL;
+}
+
+static bool is_trace(const char *path) {
+  FILE *file = fopen(path, "rb");
+  bool trace = file != NULL && sim_trace_recognise(file);
+  if (file != NULL) fclose(file);
+  return trace;
+}
+
+// Reports to --report's file or to stderr; --quiet leaves stderr alone.
+static bool write_reports(const cli_common *common, const sim_options *options, const sim_report *report, wf_diag *diag) {
+  bool good = true;
+  if (options->report != NULL) {
+    FILE *out = cli_open_output(options->report, diag);
+    good = out != NULL;
+    if (good) {
+      sim_report_print(report, out);
+      good = cli_close(out, options->report, diag);
+    }
+  } else if (!common->quiet) {
+    sim_report_print(report, stderr);
+  }
+  if (common->json != NULL) good = cli_write_json(common->json, sim_report_json(report), diag) && good;
+  return good;
+}
+
+static int simulate(const cli_common *common, const sim_options *options, const char *path, FILE *trace, wf_diag *diag) {
+  hw_array array;
+  if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
+  const sim_engine_ops *engine = choose_engine(options->engine);
+  if (engine == NULL) return CLI_CANNOT_BUILD;
+  progress shown = {.terminal = isatty(STDERR_FILENO) != 0, .start = now_seconds()};
+  shown.last = shown.start;
+  sim_run_config config = {.array = &array,
+                           .engine = engine,
+                           .max_instructions = options->max_instructions,
+                           .any_array = options->any_array,
+                           .console = stdout,
+                           .console_error = stderr,
+                           .trace = trace,
+                           .progress = common->quiet ? NULL : show_progress,
+                           .progress_context = &shown};
+  sim_run_result result = is_trace(path) ? sim_run_trace(&config, path, diag) : sim_run_elf(&config, path, diag);
+  if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
+  if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
+  cli_exit code = exit_code(&result);
+  if (code == CLI_BAD_INPUT) return code;
+  sim_report report = {.path = path, .array = &array, .engine = engine, .result = &result, .exit = (int)code};
+  if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
+  return ferror(stdout) ? CLI_BAD_INPUT : (int)code;
+}
+
+int cli_sim(int argc, char **argv) {
+  sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
+  const cli_option table[] = {
+      {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "ref"},
+      {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N", "stop after N host instructions (default 20e9; 0: never)"},
+      {"trace", CLI_OPTION_TEXT, &options.trace, "FILE", "write the command stream; weft sim FILE replays it"},
+      {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
+      {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
+  };
+  const cli_usage usage = {.verb = "sim",
+                           .synopsis = "PROG.elf|TRACE",
+                           .text = "Runs a bare-metal RISC-V program (entry 0x80000000, HTIF or semihosting) with the accelerator,\n"
+                                   "or replays a command trace. The program's console output goes to stdout.\n"
+                                   "Exit code: 0 good, 1 bad input, 2 usage, 4 a replay differs, 5 the program failed, 6 unhandled trap,\n"
+                                   "7 illegal custom instruction, 8 local address out of range, 9 access outside memory,\n"
+                                   "10 instruction limit.",
+                           .options = table,
+                           .option_count = sizeof table / sizeof table[0],
+                           .min_arguments = 1,
+                           .max_arguments = 1,
+                           .takes_array = true};
+  cli_common common = {0};
+  int code;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  wf_diag diag = wf_diag_to(stderr);
+  FILE *trace = NULL;
+  if (options.trace != NULL && (trace = cli_open_output(options.trace, &diag)) == NULL) return CLI_BAD_INPUT;
+  code = simulate(&common, &options, argv[0], trace, &diag);
+  if (trace != NULL && !cli_close(trace, options.trace, &diag)) return CLI_BAD_INPUT;
+  return code;
+}

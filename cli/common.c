@@ -1,0 +1,162 @@
+// Options, output files and numbers: see cli.h.
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "hw/base/alloc.h"
+
+enum { MAX_OPTIONS = 32 };
+
+static void print_option(const cli_option *option) {
+  char left[64];
+  snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
+           option->argument == NULL ? "" : option->argument);
+  printf("  %-28s %s\n", left, option->help);
+}
+
+static void print_help(const cli_usage *usage, const cli_option *options, size_t count) {
+  printf("usage: weft %s [OPTIONS] %s\n\n%s\n\noptions:\n", usage->verb, usage->synopsis, usage->text);
+  for (size_t i = 0; i < count; i++) print_option(&options[i]);
+}
+
+static int usage_error(const cli_usage *usage, const char *format, const char *what) {
+  fputs("weft: error: ", stderr);
+  fprintf(stderr, format, what);
+  fprintf(stderr, "\n  hint: weft %s --help\n", usage->verb);
+  return CLI_USAGE;
+}
+
+static bool parse_count(const char *text, uint64_t *value) {
+  char *end;
+  errno = 0;
+  *value = strtoull(text, &end, 0);
+  return errno == 0 && end != text && *end == '\0' && *text != '-';
+}
+
+static bool store_option(const cli_option *option, const char *text) {
+  switch (option->kind) {
+    case CLI_OPTION_FLAG:
+      *(bool *)option->value = true;
+      return true;
+    case CLI_OPTION_TEXT:
+      *(const char **)option->value = text;
+      return true;
+    case CLI_OPTION_COUNT:
+      return parse_count(text, option->value);
+  }
+  return false;
+}
+
+// The verb's options followed by the common ones.
+static size_t gather(const cli_usage *usage, cli_common *common, uint64_t *isa, bool *help, cli_option *all) {
+  const cli_option shared[] = {
+      {"array", CLI_OPTION_TEXT, &common->array, "NAME|FILE", "array description (default gemmini-default)"},
+      {"isa", CLI_OPTION_COUNT, isa, "1|2", "ISA revision (default: the array's)"},
+      {"json", CLI_OPTION_TEXT, &common->json, "FILE|-", "write the result as JSON"},
+      {"quiet", CLI_OPTION_FLAG, &common->quiet, NULL, "no progress and no report"},
+      {"help", CLI_OPTION_FLAG, help, NULL, "this text"},
+  };
+  size_t count = 0;
+  for (; count < usage->option_count; count++) all[count] = usage->options[count];
+  for (size_t i = usage->takes_array ? 0 : 2; i < sizeof shared / sizeof shared[0]; i++) all[count++] = shared[i];
+  return count;
+}
+
+static void to_getopt(const cli_option *all, size_t count, struct option *longs) {
+  for (size_t i = 0; i < count; i++) {
+    int argument = all[i].kind == CLI_OPTION_FLAG ? no_argument : required_argument;
+    longs[i] = (struct option){.name = all[i].name, .has_arg = argument};
+  }
+  longs[count] = (struct option){0};
+}
+
+static int parse_all(const cli_usage *usage, int argc, char **argv, const cli_option *all, size_t count) {
+  struct option longs[MAX_OPTIONS + 1];
+  to_getopt(all, count, longs);
+  opterr = 0;
+  optind = 0;
+  int index, got;
+  while ((got = getopt_long(argc, argv, ":", longs, &index)) != -1) {
+    const char *word = argv[optind - 1];
+    if (got == ':') return usage_error(usage, "option %s needs a value", word);
+    if (got != 0) return usage_error(usage, "unknown option %s", word);
+    if (!store_option(&all[index], optarg)) return usage_error(usage, "option --%s needs a number", all[index].name);
+  }
+  return CLI_OK;
+}
+
+int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common, int *exit_code) {
+  cli_option all[MAX_OPTIONS];
+  uint64_t isa = 0;
+  bool help = false;
+  size_t count = gather(usage, common, &isa, &help, all);
+  *exit_code = parse_all(usage, *argc, argv, all, count);
+  if (*exit_code != CLI_OK) return -1;
+  if (help) {
+    print_help(usage, all, count);
+    return -1;
+  }
+  if (isa > 2) *exit_code = usage_error(usage, "--%s is 1 or 2", "isa");
+  size_t left = (size_t)(*argc - optind);
+  if (left < usage->min_arguments) *exit_code = usage_error(usage, "missing argument: %s", usage->synopsis);
+  if (left > usage->max_arguments) *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
+  if (*exit_code != CLI_OK) return -1;
+  common->isa = (unsigned)isa;
+  memmove(argv, argv + optind, left * sizeof argv[0]);
+  *argc = (int)left;
+  return CLI_OK;
+}
+
+bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
+  if (!hw_array_load(array, common->array == NULL ? "gemmini-default" : common->array, diag)) return false;
+  if (common->isa != 0) array->isa.revision = common->isa;
+  return true;
+}
+
+FILE *cli_open_output(const char *path, wf_diag *diag) {
+  if (strcmp(path, "-") == 0) return stdout;
+  FILE *file = fopen(path, "w");
+  if (file == NULL) wf_error(diag, wf_in_file(path), "cannot write the file: %s", strerror(errno));
+  return file;
+}
+
+bool cli_close(FILE *file, const char *path, wf_diag *diag) {
+  bool good = fflush(file) == 0 && !ferror(file);
+  if (file != stdout && file != stderr) good = fclose(file) == 0 && good;
+  if (!good) wf_error(diag, wf_in_file(path), "cannot write the file: %s", strerror(errno));
+  return good;
+}
+
+bool cli_write_json(const char *path, cJSON *document, wf_diag *diag) {
+  FILE *file = cli_open_output(path, diag);
+  char *text = file == NULL ? NULL : cJSON_Print(document);
+  if (text != NULL) fprintf(file, "%s\n", text);
+  cJSON_free(text);
+  cJSON_Delete(document);
+  return file != NULL && cli_close(file, path, diag);
+}
+
+void cli_json_hash(cJSON *object, const char *key, uint64_t hash) {
+  char text[17];
+  snprintf(text, sizeof text, "%016" PRIx64, hash);
+  cJSON_AddStringToObject(object, key, text);
+}
+
+void cli_json_count(cJSON *object, const char *key, uint64_t value) {
+  cJSON_AddNumberToObject(object, key, (double)value);
+}
+
+const char *cli_number(uint64_t value, char text[CLI_NUMBER]) {
+  char digits[CLI_NUMBER];
+  int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+  char *to = text;
+  for (int i = 0; i < length; i++) {
+    if (i != 0 && (length - i) % 3 == 0) *to++ = ',';
+    *to++ = digits[i];
+  }
+  *to = '\0';
+  return text;
+}

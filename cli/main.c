@@ -1,0 +1,38 @@
+// The `weft` command: finds the verb and runs it.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const cli_verb verbs[] = {
+    {"sim", "run a program or a command trace on an engine", cli_sim},
+    {"array", "list, show, check and compare array descriptions", cli_array},
+    {"isa", "print the instruction set", cli_isa},
+    {"disasm", "disassemble a program, custom instructions included", cli_disasm},
+};
+
+static void print_help(FILE *out) {
+  fputs("weft: hardware/software co-design for systolic arrays with RISC-V custom instructions\n\n"
+        "usage: weft VERB [OPTIONS] ARGUMENTS\n\nverbs:\n", out);
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+  fputs("\n`weft VERB --help` explains a verb; `weft --version` prints the version.\n", out);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return CLI_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    print_help(stdout);
+    return CLI_OK;
+  }
+  if (strcmp(argv[1], "--version") == 0) {
+    puts("weft " WEFT_VERSION);
+    return CLI_OK;
+  }
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    if (strcmp(argv[1], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
+  fprintf(stderr, "weft: error: unknown verb %s\n  hint: weft --help\n", argv[1]);
+  return CLI_USAGE;
+}

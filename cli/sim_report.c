@@ -1,0 +1,124 @@
+// The report of a simulation: see sim_report.h.
+#include "cli/sim_report.h"
+
+#include <inttypes.h>
+
+#include "cli/cli.h"
+
+static const char *const unit_names[] = {
+    [ISA_UNIT_LOAD] = "load",   [ISA_UNIT_EXECUTE] = "execute",         [ISA_UNIT_STORE] = "store",
+    [ISA_UNIT_FRONT] = "front", [ISA_UNIT_LOOP_MATMUL] = "loop_matmul", [ISA_UNIT_LOOP_CONV] = "loop_conv",
+    [ISA_UNIT_COUNTER] = "counter"};
+enum { UNITS = sizeof unit_names / sizeof unit_names[0] };
+
+static const char *const status_names[] = {
+    [SIM_RUN_OK] = "finished",
+    [SIM_RUN_BAD_INPUT] = "bad input",
+    [SIM_RUN_MISMATCH] = "replay differs",
+    [SIM_RUN_TRAP] = "unhandled trap",
+    [SIM_RUN_ILLEGAL] = "illegal custom instruction",
+    [SIM_RUN_LOCAL] = "local address out of range",
+    [SIM_RUN_MEMORY] = "accelerator access outside memory",
+    [SIM_RUN_LIMIT] = "instruction limit",
+};
+
+static uint64_t unit_commands(const sim_port *port, unsigned unit) {
+  uint64_t count = 0;
+  for (unsigned id = 0; id < ISA_ID_COUNT; id++)
+    if ((unsigned)isa_insn_at(id)->unit == unit) count += port->by_insn[id];
+  return count;
+}
+
+static void print_count(FILE *out, const char *label, uint64_t value, const char *unit) {
+  char number[CLI_NUMBER];
+  fprintf(out, "  %-24s %16s %s\n", label, cli_number(value, number), unit);
+}
+
+static void print_commands(const sim_port *port, FILE *out) {
+  char number[CLI_NUMBER];
+  fprintf(out, "  %-24s %16s\n", "commands", cli_number(port->commands, number));
+  for (unsigned unit = 0; unit < UNITS; unit++) {
+    uint64_t total = unit_commands(port, unit);
+    if (total == 0) continue;
+    fprintf(out, "    %-22s %16s\n", unit_names[unit], cli_number(total, number));
+    for (unsigned id = 0; id < ISA_ID_COUNT; id++) {
+      const isa_insn *insn = isa_insn_at(id);
+      if ((unsigned)insn->unit != unit || port->by_insn[id] == 0) continue;
+      fprintf(out, "      %-20s %16s\n", insn->name, cli_number(port->by_insn[id], number));
+    }
+  }
+}
+
+static void print_result(const sim_report *report, FILE *out) {
+  const sim_run_result *result = report->result;
+  if (!result->hosted)
+    fprintf(out, "  %-24s %16s\n", "result", result->status == SIM_RUN_OK ? "same memory" : status_names[result->status]);
+  else if (result->host.end == HOST_EXITED)
+    fprintf(out, "  %-24s %16s %" PRIu64 "\n", "result", "exit code", result->host.exit_code);
+  else
+    fprintf(out, "  %-24s %s\n", "result", status_names[result->status]);
+}
+
+void sim_report_print(const sim_report *report, FILE *out) {
+  const sim_run_result *result = report->result;
+  fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s\n", report->path, "array",
+          report->array->name, hw_array_hash(report->array), report->array->isa.revision, report->engine->name);
+  print_result(report, out);
+  if (result->hosted) {
+    print_count(out, "instructions", result->host.instructions, "");
+    if (report->engine->timed) print_count(out, "cycles", result->host.cycles, "");
+    if (result->host.traps != 0) print_count(out, "traps", result->host.traps, "");
+  }
+  print_commands(&result->port, out);
+  print_count(out, "fences", result->port.fences, "");
+  print_count(out, "memory read", result->read_bytes, "bytes by the accelerator");
+  print_count(out, "memory written", result->written_bytes, "bytes by the accelerator");
+  fprintf(out, "  %-24s %16.3f s", "wall time", result->wall_seconds);
+  if (result->hosted && result->wall_seconds > 0)
+    fprintf(out, " (%.0f million instructions/s)", (double)result->host.instructions / result->wall_seconds / 1e6);
+  fputc('\n', out);
+}
+
+static cJSON *commands_json(const sim_port *port) {
+  cJSON *units = cJSON_CreateObject();
+  for (unsigned unit = 0; unit < UNITS; unit++) {
+    if (unit_commands(port, unit) == 0) continue;
+    cJSON *object = cJSON_AddObjectToObject(units, unit_names[unit]);
+    for (unsigned id = 0; id < ISA_ID_COUNT; id++) {
+      const isa_insn *insn = isa_insn_at(id);
+      if ((unsigned)insn->unit == unit && port->by_insn[id] != 0) cli_json_count(object, insn->name, port->by_insn[id]);
+    }
+  }
+  return units;
+}
+
+static void add_host(cJSON *document, const host_result *host) {
+  if (host->end == HOST_EXITED) cli_json_count(document, "exit_code", host->exit_code);
+  cli_json_count(document, "instructions", host->instructions);
+  cli_json_count(document, "traps", host->traps);
+  cli_json_hash(document, "pc", host->pc);
+}
+
+cJSON *sim_report_json(const sim_report *report) {
+  const sim_run_result *result = report->result;
+  cJSON *document = cJSON_CreateObject();
+  cJSON_AddStringToObject(document, "file", report->path);
+  cJSON_AddStringToObject(document, "kind", result->hosted ? "program" : "trace");
+  cJSON_AddStringToObject(document, "array", report->array->name);
+  cli_json_hash(document, "array_hash", hw_array_hash(report->array));
+  cJSON_AddNumberToObject(document, "isa_revision", report->array->isa.revision);
+  cJSON_AddStringToObject(document, "engine", report->engine->name);
+  cJSON_AddStringToObject(document, "status", status_names[result->status]);
+  cJSON_AddNumberToObject(document, "weft_exit", report->exit);
+  if (result->hosted) add_host(document, &result->host);
+  if (report->engine->timed) cli_json_count(document, "cycles", result->host.cycles);
+  if (result->fault.kind != SIM_FAULT_NONE) cJSON_AddStringToObject(document, "fault", result->fault.text);
+  cli_json_count(document, "commands", result->port.commands);
+  cJSON_AddItemToObject(document, "commands_by_unit", commands_json(&result->port));
+  cli_json_count(document, "fences", result->port.fences);
+  cli_json_count(document, "read_bytes", result->read_bytes);
+  cli_json_count(document, "written_bytes", result->written_bytes);
+  if (!result->hosted) cli_json_hash(document, "digest", result->replay_digest);
+  cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
+  return document;
+}

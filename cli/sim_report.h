@@ -1,0 +1,21 @@
+// The report of a simulation: the same facts as a table for people and as JSON for programs (keys in docs/cli.md).
+#ifndef CLI_SIM_REPORT_H
+#define CLI_SIM_REPORT_H
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+#include "sim/run.h"
+
+typedef struct sim_report {
+  const char *path;
+  const hw_array *array;
+  const sim_engine_ops *engine;
+  const sim_run_result *result;
+  int exit;  // of the command
+} sim_report;
+
+void sim_report_print(const sim_report *report, FILE *out);
+cJSON *sim_report_json(const sim_report *report);
+
+#endif

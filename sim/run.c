@@ -1,0 +1,301 @@
+// One simulation from file to result: see run.h. The exits below say where a program stopped in the program's own terms:
+// pc, function, instruction or command.
+#include "sim/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "hw/base/alloc.h"
+#include "isa/isa.h"
+#include "sim/elf/elf.h"
+#include "sim/trace/footprint.h"
+
+enum { PLACE_TEXT = 192, COMMAND_TEXT = 1024 };
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static sim_memory *create_memory(const hw_array *array, wf_diag *diag) {
+  sim_memory *memory = sim_memory_create((uint64_t)array->memory.capacity_mib << 20);
+  if (memory == NULL)
+    wf_error(diag, wf_in_file(NULL), "cannot reserve %u MiB of address space for main memory", array->memory.capacity_mib);
+  return memory;
+}
+
+// True if the file was made for this array, or the user said that it does not matter.
+static bool array_agrees(const sim_run_config *config, wf_location where, uint64_t hash, const char *name, wf_diag *diag) {
+  if (config->any_array || hash == hw_array_hash(config->array)) return true;
+  wf_error(diag, where, "made for array %s (%016" PRIx64 "), not for %s (%016" PRIx64 ")", name, hash,
+           config->array->name, hw_array_hash(config->array));
+  wf_hint(diag, "give that array with --array (and --isa), or run it anyway with --any-array");
+  return false;
+}
+
+// "0x80000124 (main+0x1c)"
+static const char *place(const sim_elf *elf, uint64_t pc, char text[PLACE_TEXT]) {
+  const sim_elf_symbol *symbol = sim_elf_symbol_at(elf, pc);
+  if (symbol == NULL)
+    snprintf(text, PLACE_TEXT, "0x%" PRIx64, pc);
+  else
+    snprintf(text, PLACE_TEXT, "0x%" PRIx64 " (%.100s+0x%" PRIx64 ")", pc, symbol->name, pc - symbol->address);
+  return text;
+}
+
+static void command_text(unsigned revision, const sim_command *command, char *text, size_t size) {
+  const isa_insn *insn = isa_find(revision, command->funct, command->rs1);
+  if (insn != NULL)
+    isa_print(insn, command->rs1, command->rs2, text, size);
+  else
+    snprintf(text, size, "funct %u rs1=0x%" PRIx64 " rs2=0x%" PRIx64, command->funct, command->rs1, command->rs2);
+}
+
+static sim_run_status fault_status(sim_fault_kind kind) {
+  switch (kind) {
+    case SIM_FAULT_LOCAL:
+      return SIM_RUN_LOCAL;
+    case SIM_FAULT_MEMORY:
+      return SIM_RUN_MEMORY;
+    case SIM_FAULT_ILLEGAL:
+    case SIM_FAULT_NONE:
+      break;
+  }
+  return SIM_RUN_ILLEGAL;
+}
+
+// The array forbids the custom instruction that trapped: say which one and why.
+static void explain_illegal(const sim_run_config *config, const char *path, const sim_elf *elf, const sim_command *command,
+                            wf_diag *diag) {
+  char where[PLACE_TEXT], text[COMMAND_TEXT];
+  command_text(config->array->isa.revision, command, text, sizeof text);
+  wf_error(diag, wf_in_file(path), "pc %s: illegal custom instruction: %s", place(elf, command->pc, where), text);
+  unsigned other = config->array->isa.revision == 1 ? 2 : 1;
+  if (isa_find(other, command->funct, command->rs1) != NULL)
+    wf_hint(diag, "it exists in ISA revision %u: run with --isa %u", other, other);
+}
+
+static sim_run_status explain_fault(const sim_run_config *config, const char *path, const sim_elf *elf,
+                                    const sim_fault *fault, wf_diag *diag) {
+  char where[PLACE_TEXT], text[COMMAND_TEXT];
+  command_text(config->array->isa.revision, &fault->command, text, sizeof text);
+  wf_error(diag, wf_in_file(path), "pc %s: command %" PRIu64 ": %s: %s", place(elf, fault->command.pc, where),
+           fault->command.index, text, fault->text);
+  return fault_status(fault->kind);
+}
+
+static sim_run_status explain_trap(const char *path, const sim_elf *elf, const host_trap *trap, wf_diag *diag) {
+  char where[PLACE_TEXT], text[128];
+  isa_rv64_disasm(trap->instruction, trap->pc, text, sizeof text);
+  wf_error(diag, wf_in_file(path), "pc %s: %s, value 0x%" PRIx64 ": %s", place(elf, trap->pc, where),
+           host_cause_name(trap->cause), trap->value, text);
+  wf_hint(diag, "the program sets no trap handler (mtvec)");
+  return SIM_RUN_TRAP;
+}
+
+static sim_run_status explain_end(const sim_run_config *config, const char *path, const sim_elf *elf,
+                                  const sim_run_result *result, wf_diag *diag) {
+  const host_result *host = &result->host;
+  char where[PLACE_TEXT];
+  switch (host->end) {
+    case HOST_EXITED:
+      return SIM_RUN_OK;
+    case HOST_PORT_STOPPED:
+      return explain_fault(config, path, elf, &result->fault, diag);
+    case HOST_TRAPPED:
+      if (result->port.illegal != 0 && result->port.last_illegal.pc == host->last_trap.pc) {
+        explain_illegal(config, path, elf, &result->port.last_illegal, diag);
+        return SIM_RUN_ILLEGAL;
+      }
+      return explain_trap(path, elf, &host->last_trap, diag);
+    case HOST_LIMIT:
+      wf_error(diag, wf_in_file(path), "pc %s: stopped after %" PRIu64 " instructions", place(elf, host->pc, where),
+               host->instructions);
+      wf_hint(diag, "raise the limit with --max-instructions N (0: none)");
+      return SIM_RUN_LIMIT;
+    case HOST_STUCK:
+      wf_error(diag, wf_in_file(path), "pc %s: the program waits for ever", place(elf, host->pc, where));
+      return SIM_RUN_LIMIT;
+  }
+  return SIM_RUN_BAD_INPUT;
+}
+
+// A program that ends with an error after it took traps: its own handler hid where they came from.
+static void mention_traps(const char *path, const sim_elf *elf, const host_result *host, wf_diag *diag) {
+  if (host->end != HOST_EXITED || host->exit_code == 0 || host->traps == 0) return;
+  char where[PLACE_TEXT], text[128];
+  isa_rv64_disasm(host->last_trap.instruction, host->last_trap.pc, text, sizeof text);
+  wf_warning(diag, wf_in_file(path), "the program took %" PRIu64 " traps, the last at pc %s: %s, value 0x%" PRIx64 ": %s",
+             host->traps, place(elf, host->last_trap.pc, where), host_cause_name(host->last_trap.cause),
+             host->last_trap.value, text);
+}
+
+static void run_program(const sim_run_config *config, const sim_elf *elf, sim_memory *memory, sim_engine *engine,
+                        sim_run_result *result) {
+  sim_port port = {.engine = engine, .revision = config->array->isa.revision};
+  if (config->trace != NULL) port.trace = sim_trace_writer_open(config->trace, config->array, memory);
+  host_config hosted = {.memory = memory,
+                        .port = sim_port_for_host(&port),
+                        .entry = sim_elf_entry(elf),
+                        .console = config->console,
+                        .console_error = config->console_error,
+                        .max_instructions = config->max_instructions};
+  sim_elf_find(elf, "tohost", &hosted.tohost);
+  sim_elf_find(elf, "fromhost", &hosted.fromhost);
+  host *hart = host_create(&hosted);
+  double start = now_seconds();
+  result->host = host_run(hart, config->progress, config->progress_context);
+  result->wall_seconds = now_seconds() - start;
+  host_destroy(hart);
+  result->fault = *engine->ops->fault(engine);
+  result->port = port;
+}
+
+static bool finish_trace(const sim_run_config *config, sim_run_result *result, wf_diag *diag) {
+  if (config->trace == NULL) return true;
+  bool good = sim_trace_writer_close(result->port.trace);
+  result->port.trace = NULL;
+  if (!good) wf_error(diag, wf_in_file(NULL), "cannot write the trace");
+  return good;
+}
+
+static void run_loaded(const sim_run_config *config, const char *path, const sim_elf *elf, sim_memory *memory,
+                       sim_run_result *result, wf_diag *diag) {
+  sim_engine *engine = config->engine->create(config->array, memory, diag);
+  if (engine == NULL) return;
+  run_program(config, elf, memory, engine, result);
+  engine->ops->destroy(engine);
+  result->read_bytes = memory->read_bytes;
+  result->written_bytes = memory->written_bytes;
+  bool traced = finish_trace(config, result, diag);
+  result->status = explain_end(config, path, elf, result, diag);
+  if (!traced) result->status = SIM_RUN_BAD_INPUT;
+  mention_traps(path, elf, &result->host, diag);
+}
+
+sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_diag *diag) {
+  sim_run_result result = {.status = SIM_RUN_BAD_INPUT, .hosted = true};
+  sim_elf *elf = sim_elf_open(path, diag);
+  if (elf == NULL) return result;
+  uint64_t hash;
+  const char *name;
+  bool fits = !sim_elf_array_note(elf, &hash, &name) || array_agrees(config, wf_in_file(path), hash, name, diag);
+  sim_memory *memory = fits ? create_memory(config->array, diag) : NULL;
+  if (memory != NULL && sim_elf_load(elf, memory, diag)) run_loaded(config, path, elf, memory, &result, diag);
+  sim_memory_destroy(memory);
+  sim_elf_close(elf);
+  return result;
+}
+
+// ---- replay of a trace
+
+typedef struct replay {
+  const sim_run_config *config;
+  wf_diag *diag;
+  sim_memory *memory;
+  sim_engine *engine;
+  sim_footprint *print;  // what the engine wrote
+  sim_run_result *result;
+  uint64_t cycle;
+} replay;
+
+static bool replay_header(void *context, const sim_trace_header *header, wf_location where) {
+  replay *r = context;
+  if (header->revision != r->config->array->isa.revision) {
+    wf_error(r->diag, where, "recorded with ISA revision %u, not %u", header->revision, r->config->array->isa.revision);
+    wf_hint(r->diag, "run with --isa %u", header->revision);
+    return false;
+  }
+  return array_agrees(r->config, where, header->array_hash, header->array_name, r->diag);
+}
+
+static bool replay_data(void *context, uint64_t address, const uint8_t *bytes, size_t length, wf_location where) {
+  replay *r = context;
+  uint8_t *to = sim_memory_at(r->memory, address, length);
+  if (to == NULL) {
+    wf_error(r->diag, where, "data outside main memory");
+    return false;
+  }
+  memcpy(to, bytes, length);
+  return true;
+}
+
+static bool replay_fault(replay *r, wf_location where) {
+  const sim_fault *fault = r->engine->ops->fault(r->engine);
+  wf_error(r->diag, where, "%s", fault->text);
+  r->result->fault = *fault;
+  r->result->status = fault_status(fault->kind);
+  return false;
+}
+
+static bool replay_command(void *context, const sim_command *command, wf_location where) {
+  replay *r = context;
+  uint64_t response;
+  host_port_result got = sim_port_command(&r->result->port, command, &r->cycle, &response);
+  if (got == HOST_PORT_DONE) return true;
+  return replay_fault(r, where);
+}
+
+static bool replay_fence(void *context, wf_location where) {
+  replay *r = context;
+  return sim_port_fence(&r->result->port, &r->cycle) || replay_fault(r, where);
+}
+
+static bool replay_end(void *context, const sim_trace_end *end, wf_location where) {
+  replay *r = context;
+  r->cycle = r->engine->ops->drain(r->engine, r->cycle);
+  r->result->trace_digest = end->digest;
+  r->result->replay_digest = sim_footprint_digest(r->print);
+  r->result->status = SIM_RUN_OK;
+  if (end->digest == r->result->replay_digest && end->written_bytes == sim_footprint_written_bytes(r->print)) return true;
+  wf_error(r->diag, where, "the replay wrote %" PRIu64 " bytes with digest %016" PRIx64 ", the recorded run %" PRIu64
+           " with %016" PRIx64, sim_footprint_written_bytes(r->print), r->result->replay_digest, end->written_bytes, end->digest);
+  r->result->status = SIM_RUN_MISMATCH;
+  return true;
+}
+
+static void note_write(void *context, uint64_t address, const void *bytes, size_t length) {
+  sim_footprint_write(context, address, bytes, length);
+}
+
+static void replay_file(replay *r, FILE *in, const char *path) {
+  const sim_trace_sink sink = {.context = r,
+                               .header = replay_header,
+                               .data = replay_data,
+                               .command = replay_command,
+                               .fence = replay_fence,
+                               .end = replay_end};
+  r->result->port = (sim_port){.engine = r->engine, .revision = r->config->array->isa.revision};
+  r->memory->observer = (sim_memory_observer){.context = r->print, .on_write = note_write};
+  double start = now_seconds();
+  bool good = sim_trace_read(in, path, &sink, r->diag);
+  r->result->wall_seconds = now_seconds() - start;
+  if (!good && r->result->status == SIM_RUN_OK) r->result->status = SIM_RUN_BAD_INPUT;
+  r->result->read_bytes = r->memory->read_bytes;
+  r->result->written_bytes = r->memory->written_bytes;
+}
+
+sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_diag *diag) {
+  sim_run_result result = {.status = SIM_RUN_BAD_INPUT};
+  FILE *in = fopen(path, "r");
+  if (in == NULL) {
+    wf_error(diag, wf_in_file(path), "cannot open the file: %s", strerror(errno));
+    return result;
+  }
+  replay r = {.config = config, .diag = diag, .result = &result};
+  r.memory = create_memory(config->array, diag);
+  if (r.memory != NULL) r.engine = config->engine->create(config->array, r.memory, diag);
+  if (r.engine != NULL) {
+    r.print = sim_footprint_create();
+    replay_file(&r, in, path);
+    sim_footprint_destroy(r.print);
+    r.engine->ops->destroy(r.engine);
+  }
+  sim_memory_destroy(r.memory);
+  fclose(in);
+  result.port.engine = NULL;
+  return result;
+}

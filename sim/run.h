@@ -1,0 +1,52 @@
+// One simulation from file to result: an ELF program on host and engine, or a command trace on the engine alone.
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hw/array.h"
+#include "hw/base/diag.h"
+#include "sim/engine.h"
+#include "sim/host/host.h"
+#include "sim/port.h"
+
+typedef struct sim_run_config {
+  const hw_array *array;
+  const sim_engine_ops *engine;
+  uint64_t max_instructions;    // 0: no limit
+  bool any_array;               // run even if the file was made for another array
+  FILE *console, *console_error;
+  FILE *trace;                  // NULL: none
+  bool (*progress)(void *context, uint64_t instructions, uint64_t cycles);  // may be NULL; false stops the run
+  void *progress_context;
+} sim_run_config;
+
+typedef enum {
+  SIM_RUN_OK,         // ran to its end: exit_code, or a replay whose digest agrees
+  SIM_RUN_BAD_INPUT,  // reported: file, array, or their combination
+  SIM_RUN_MISMATCH,   // a replay left other memory contents than the recorded run
+  SIM_RUN_TRAP,       // a trap that the program does not handle
+  SIM_RUN_ILLEGAL,    // a custom instruction that does not exist or must not be given like this
+  SIM_RUN_LOCAL,      // a local address that does not exist
+  SIM_RUN_MEMORY,     // the accelerator reached outside main memory
+  SIM_RUN_LIMIT,      // instruction limit, or the program can never end
+} sim_run_status;
+
+typedef struct sim_run_result {
+  sim_run_status status;
+  bool hosted;               // an ELF: `host` is valid
+  host_result host;
+  sim_fault fault;
+  sim_port port;             // counts only
+  uint64_t read_bytes;       // moved by the accelerator
+  uint64_t written_bytes;
+  uint64_t replay_digest, trace_digest;  // of a trace
+  double wall_seconds;
+} sim_run_result;
+
+sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_diag *diag);
+sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_diag *diag);
+
+#endif

@@ -1,0 +1,63 @@
+// Command traces: what an accelerator program did, as text that a person can read and an engine can replay without host.
+//
+//   weft-trace 1
+//   array NAME HASH            the array the program ran on
+//   isa REVISION
+//   data ADDRESS HEXBYTES      memory that the next commands read and the trace has not given yet
+//   mvin dram=0x80010000 ...   a command, in the form of isa_print
+//   fence                      the host waited until the accelerator was idle
+//   end commands=N written=BYTES digest=HEX
+//
+// `#` starts a comment. Data lines stand before the command that reads them. The digest covers all memory bytes that the
+// accelerator wrote; a replay checks it. A file without its `end` line is incomplete and refused.
+#ifndef SIM_TRACE_TRACE_H
+#define SIM_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hw/array.h"
+#include "hw/base/diag.h"
+#include "sim/engine.h"
+#include "sim/memory.h"
+
+typedef struct sim_trace_writer sim_trace_writer;
+
+// Observes `memory` until closed. The file stays the caller's. Meant for engines that execute at push.
+sim_trace_writer *sim_trace_writer_open(FILE *out, const hw_array *array, sim_memory *memory);
+void sim_trace_writer_command(sim_trace_writer *writer, const sim_command *command);
+void sim_trace_writer_fence(sim_trace_writer *writer);
+// Writes the last line and stops observing; false if anything could not be written.
+bool sim_trace_writer_close(sim_trace_writer *writer);
+
+typedef struct sim_trace_header {
+  char array_name[HW_NAME_MAX];
+  uint64_t array_hash;
+  unsigned revision;
+} sim_trace_header;
+
+typedef struct sim_trace_end {
+  uint64_t commands;
+  uint64_t written_bytes;
+  uint64_t digest;
+} sim_trace_end;
+
+// What the reader calls, in file order. A callback that returns false ends the reading (it has said why).
+typedef struct sim_trace_sink {
+  void *context;
+  bool (*header)(void *context, const sim_trace_header *header, wf_location where);
+  bool (*data)(void *context, uint64_t address, const uint8_t *bytes, size_t length, wf_location where);
+  bool (*command)(void *context, const sim_command *command, wf_location where);
+  bool (*fence)(void *context, wf_location where);
+  bool (*end)(void *context, const sim_trace_end *end, wf_location where);
+} sim_trace_sink;
+
+// Reads a whole trace; false after an error was reported or a callback stopped it.
+bool sim_trace_read(FILE *in, const char *file, const sim_trace_sink *sink, wf_diag *diag);
+
+// True if the file starts like a trace (and not like an ELF file).
+bool sim_trace_recognise(FILE *in);
+
+#endif
