@@ -84,6 +84,13 @@ uint64_t hw_array_hash(const hw_array *array);
 const char *hw_builtin_name(size_t index);
 const char *hw_builtin_yaml(size_t index);
 
+// Writes weft_array.h, the macros that RISC-V programs and start-up code include (hw/array_header.c says which).
+// False: writing failed.
+bool hw_write_c_header(const hw_array *array, FILE *out);
+
+// Writes the parameter table as a Markdown page. False: writing failed.
+bool hw_write_markdown(FILE *out);
+
 // The parameter table, for listings, differences and sweeps.
 typedef enum { HW_PARAM_U32, HW_PARAM_POW2, HW_PARAM_FLAG, HW_PARAM_ENUM } hw_param_kind;
 typedef struct hw_param {

@@ -22,6 +22,24 @@ enum hw_param_id {
   HW_PARAM_COUNT
 };
 
+// HW_S_scratchpad and so on: the index of a section.
+enum hw_section_id {
+#define SECTION(section, doc) HW_S_##section,
+#define END(section)
+#define U32(...)
+#define POW2(...)
+#define ENUM(...)
+#define FLAG(...)
+#include "hw/array_params.def"
+#undef SECTION
+#undef END
+#undef U32
+#undef POW2
+#undef ENUM
+#undef FLAG
+  HW_SECTION_COUNT
+};
+
 typedef struct hw_section {
   const char *name;
   const char *doc;
@@ -37,5 +55,15 @@ typedef struct hw_positions {
 
 // hw_array_check that points at the value in the file where there is one. Positions may be NULL.
 bool hw_array_check_at(const hw_array *array, const char *file, const hw_positions *positions, wf_diag *diag);
+
+// hw_array_parse for a file that may lack a name: it then gets this one.
+bool hw_array_parse_named(hw_array *array, const char *default_name, const char *file, const char *text, size_t length,
+                          wf_diag *diag);
+
+// [a-z0-9-]+ and shorter than HW_NAME_MAX.
+bool hw_array_name_valid(const char *name);
+
+// Larger texts are refused: no description comes near it.
+enum { HW_TEXT_MAX = 64 * 1024 };
 
 #endif

@@ -1,0 +1,31 @@
+// weft_array_header NAME|FILE.yaml OUT: writes the C header of an array, for the build of RISC-V programs.
+// weft_array_header --parameters OUT: writes the documentation of the parameter table.
+// OUT is written under another name first, so that an interrupted build leaves no half header.
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/array.h"
+#include "hw/base/alloc.h"
+
+static bool write_output(const char *source, FILE *out, wf_diag *diag) {
+  if (strcmp(source, "--parameters") == 0) return hw_write_markdown(out);
+  hw_array array;
+  return hw_array_load(&array, source, diag) && hw_write_c_header(&array, out);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: weft_array_header NAME|FILE.yaml|--parameters OUT\n");
+    return 2;
+  }
+  wf_diag diag = wf_diag_to(stderr);
+  char *partial = wf_format("%s.part", argv[2]);
+  FILE *out = fopen(partial, "w");
+  bool good = out != NULL && write_output(argv[1], out, &diag);
+  if (out != NULL && fclose(out) != 0) good = false;
+  good = good && rename(partial, argv[2]) == 0;
+  if (!good && out != NULL) remove(partial);
+  if (!good && diag.errors == 0) wf_error(&diag, wf_in_file(argv[2]), "cannot write");
+  wf_free(partial);
+  return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
