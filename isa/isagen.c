@@ -12,7 +12,9 @@ typedef struct output {
 } output;
 
 static const output outputs[] = {
-    {"isa_fields.h", gen_emit_fields},
+    {"isa_fields.h", gen_emit_fields},        {"isa_table.inc", gen_emit_table},
+    {"weft_isa.h", gen_emit_driver},          {"weft_isa_pkg.sv", gen_emit_package},
+    {"isa_reference.md", gen_emit_reference}, {"isa_reference.inc", gen_emit_text},
 };
 
 static char *read_file(const char *path, size_t *length, wf_diag *diag) {

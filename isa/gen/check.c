@@ -74,22 +74,26 @@ static void check_field(const gen_insn *insn, size_t index, wf_diag *diag) {
 }
 
 static void check_coverage(const gen_insn *insn, unsigned reg, wf_diag *diag) {
+  static const char *const reg_names[] = {"local", "rs1", "rs2"};
+  const char *name = reg_names[reg];
+  unsigned bits = reg == GEN_LOCAL ? 32 : 64;
   uint64_t covered = 0;
   for (size_t i = 0; i < insn->field_count; i++) {
     const gen_field *field = &insn->fields[i];
     if (field->reg != reg) continue;
-    uint64_t bits = gen_ones(gen_width(field)) << field->lsb;
-    if ((covered & bits) != 0)
-      wf_error(diag, field->where, "rs%u[%u:%u] of '%s' overlaps an earlier field", reg, field->msb, field->lsb,
+    uint64_t mask = gen_ones(gen_width(field)) << field->lsb;
+    if ((covered & mask) != 0)
+      wf_error(diag, field->where, "%s[%u:%u] of '%s' overlaps an earlier field", name, field->msb, field->lsb,
                insn->name);
-    covered |= bits;
+    if (field->msb >= bits) wf_error(diag, field->where, "%s has only %u bits", name, bits);
+    covered |= mask;
   }
-  for (unsigned lsb = 0; lsb < 64; lsb++) {
+  for (unsigned lsb = 0; lsb < bits; lsb++) {
     if ((covered >> lsb & 1) != 0) continue;
     unsigned msb = lsb;
-    while (msb < 63 && (covered >> (msb + 1) & 1) == 0) msb++;
-    wf_error(diag, insn->where, "rs%u[%u:%u] of '%s' is in no field", reg, msb, lsb, insn->name);
-    wf_hint(diag, "ignored bits are written as rs%u[%u:%u] -", reg, msb, lsb);
+    while (msb < bits - 1 && (covered >> (msb + 1) & 1) == 0) msb++;
+    wf_error(diag, insn->where, "%s[%u:%u] of '%s' is in no field", name, msb, lsb, insn->name);
+    wf_hint(diag, "ignored bits are written as %s[%u:%u] -", name, msb, lsb);
     lsb = msb;
   }
 }
@@ -169,22 +173,37 @@ static void check_accessors(const gen_table *table, const gen_insn *insn, size_t
   }
 }
 
+static bool has_local_field(const gen_table *table) {
+  for (size_t i = 0; i < table->insn_count; i++)
+    for (size_t k = 0; k < table->insns[i].field_count; k++)
+      if (table->insns[i].fields[k].type == GEN_LOCAL_ADDRESS) return true;
+  return false;
+}
+
+static void check_local(const gen_table *table, wf_diag *diag) {
+  if (table->local.field_count == 0 && !has_local_field(table)) return;
+  check_coverage(&table->local, GEN_LOCAL, diag);
+  for (size_t k = 0; k < table->local.field_count; k++) check_field(&table->local, k, diag);
+}
+
+static void check_insn(gen_table *table, gen_insn *insn, wf_diag *diag) {
+  for (unsigned reg = 1; reg <= 2; reg++) check_coverage(insn, reg, diag);
+  for (size_t k = 0; k < insn->field_count; k++) {
+    check_field(insn, k, diag);
+    check_accessors(table, insn, k, diag);
+  }
+  for (size_t k = 0; k < insn->deny_count; k++)
+    for (size_t t = 0; t < insn->denies[k].term_count; t++) resolve_term(insn, &insn->denies[k].terms[t], diag);
+  check_selector(insn, diag);
+  for (const gen_insn *before = table->insns; before < insn; before++) check_distinct(before, insn, diag);
+}
+
 void gen_check(gen_table *table, wf_diag *diag) {
   if (table->opcode_where.line == 0) wf_error(diag, wf_in_file(table->file), "the table gives no opcode");
-  if (table->opcode > 127 || (table->opcode & 3) != 3)
+  if (table->opcode_where.line != 0 && (table->opcode > 127 || (table->opcode & 3) != 3))
     wf_error(diag, table->opcode_where, "opcode 0x%llx is not the opcode of a 32-bit instruction",
              (unsigned long long)table->opcode);
   if (table->insn_count == 0) wf_error(diag, wf_in_file(table->file), "the table gives no instruction");
-  for (size_t i = 0; i < table->insn_count; i++) {
-    gen_insn *insn = &table->insns[i];
-    for (unsigned reg = 1; reg <= 2; reg++) check_coverage(insn, reg, diag);
-    for (size_t k = 0; k < insn->field_count; k++) {
-      check_field(insn, k, diag);
-      check_accessors(table, insn, k, diag);
-    }
-    for (size_t k = 0; k < insn->deny_count; k++)
-      for (size_t t = 0; t < insn->denies[k].term_count; t++) resolve_term(insn, &insn->denies[k].terms[t], diag);
-    check_selector(insn, diag);
-    for (size_t k = 0; k < i; k++) check_distinct(&table->insns[k], insn, diag);
-  }
+  check_local(table, diag);
+  for (size_t i = 0; i < table->insn_count; i++) check_insn(table, &table->insns[i], diag);
 }

@@ -67,6 +67,21 @@ static void emit_insn(FILE *out, const gen_insn *insn) {
     if (insn->fields[i].type != GEN_RESERVED) emit_accessors(out, insn, &insn->fields[i]);
 }
 
+static void emit_local(FILE *out, const gen_insn *local) {
+  if (local->field_count == 0) return;
+  fprintf(out, "// Parts of a local address. Software names the garbage address by all ones.\n");
+  fprintf(out, "#define ISA_LOCAL_GARBAGE UINT32_C(0xffffffff)\n");
+  emit_named_values(out, local);
+  for (size_t i = 0; i < local->field_count; i++) {
+    const gen_field *field = &local->fields[i];
+    if (field->type == GEN_RESERVED) continue;
+    fprintf(out, "#define ISA_LOCAL_%s_MASK UINT32_C(0x%llx)\n", gen_upper(field->name).text,
+            ULL(gen_ones(gen_width(field)) << field->lsb));
+    fprintf(out, "static inline uint32_t isa_local_%s(uint32_t local) {\n  return local >> %u & UINT32_C(0x%llx);\n}\n",
+            field->name, field->lsb, ULL(gen_ones(gen_width(field))));
+  }
+}
+
 void gen_emit_fields(FILE *out, const gen_table *table) {
   fprintf(
       out,
@@ -76,6 +91,7 @@ void gen_emit_fields(FILE *out, const gen_table *table) {
       "#ifndef ISA_ISA_FIELDS_H\n#define ISA_ISA_FIELDS_H\n\n#include <stdint.h>\n\n");
   emit_ids(out, table);
   emit_functs(out, table);
+  emit_local(out, &table->local);
   for (size_t i = 0; i < table->insn_count; i++) emit_insn(out, &table->insns[i]);
   fprintf(out, "\n#endif\n");
 }

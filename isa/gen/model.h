@@ -15,16 +15,16 @@
 #include "hw/base/diag.h"
 
 // X(name, NAME, required width or 0)
-#define GEN_TYPES(X)  \
-  X(const, CONST, 0)  \
-  X(bool, BOOL, 1)    \
-  X(uint, UINT, 0)    \
-  X(count, COUNT, 0)  \
-  X(bytes, BYTES, 0)  \
-  X(rows, ROWS, 0)    \
-  X(elems, ELEMS, 0)  \
-  X(dram, DRAM, 64)   \
-  X(local, LOCAL, 32) \
+#define GEN_TYPES(X)          \
+  X(const, CONST, 0)          \
+  X(bool, BOOL, 1)            \
+  X(uint, UINT, 0)            \
+  X(count, COUNT, 0)          \
+  X(bytes, BYTES, 0)          \
+  X(rows, ROWS, 0)            \
+  X(elems, ELEMS, 0)          \
+  X(dram, DRAM, 64)           \
+  X(local, LOCAL_ADDRESS, 32) \
   X(f32, F32, 32)
 
 #define GEN_UNITS(X)          \
@@ -43,7 +43,7 @@ typedef enum gen_type {
       GEN_RESERVED  // a line of ignored bits: `-` instead of a name
 } gen_type;
 
-enum { GEN_REVISIONS = 2, GEN_FUNCTS = 128, GEN_SELECTOR_BITS = 4 };
+enum { GEN_LOCAL = 0, GEN_REVISIONS = 2, GEN_FUNCTS = 128, GEN_SELECTOR_BITS = 4 };
 
 typedef struct gen_value {
   wf_location where;
@@ -53,8 +53,8 @@ typedef struct gen_value {
 
 typedef struct gen_field {
   wf_location where;
-  const char *name;  // NULL: reserved
-  unsigned reg, msb, lsb;
+  const char *name;        // NULL: reserved
+  unsigned reg, msb, lsb;  // reg 1 or 2, or GEN_LOCAL for a field of a local address
   gen_type type;
   uint64_t min, max;  // a const field has min == max
   gen_value *values;
@@ -93,6 +93,7 @@ typedef struct gen_table {
   const char *file;
   wf_location opcode_where;
   uint64_t opcode;
+  gen_insn local;  // the layout of a local address, as the fields of a nameless instruction
   gen_insn *insns;
   size_t insn_count;
   char **texts;
@@ -122,6 +123,9 @@ gen_ident gen_insn_ident(const gen_insn *insn);
 gen_ident gen_upper(const char *name);
 // The operand value that the const fields of an instruction put into register `reg`.
 uint64_t gen_selector(const gen_insn *insn, unsigned reg);
+
+// Writes text as a C string literal.
+void gen_string(FILE *out, const char *text);
 
 gen_emitter gen_emit_fields, gen_emit_table, gen_emit_driver, gen_emit_package, gen_emit_reference, gen_emit_text;
 

@@ -279,8 +279,7 @@ static gen_insn *current_insn(cursor *c) {
   return NULL;
 }
 
-static void read_field(cursor *c, unsigned reg, wf_location where) {
-  gen_insn *insn = current_insn(c);
+static void read_field(cursor *c, gen_insn *insn, unsigned reg, wf_location where) {
   if (insn == NULL) return;
   gen_field field = {.where = where, .reg = reg};
   if (!read_field_into(c, &field)) {
@@ -333,14 +332,16 @@ static bool read_line(cursor *c, bool skipping) {
   if (take_keyword(c, "insn")) return !read_insn(c);
   if (take_keyword(c, "opcode")) {
     read_opcode(c);
+  } else if (take_keyword(c, "local")) {
+    read_field(c, &c->table->local, GEN_LOCAL, where);
   } else if (take_keyword(c, "rs1")) {
-    if (!skipping) read_field(c, 1, where);
+    if (!skipping) read_field(c, current_insn(c), 1, where);
   } else if (take_keyword(c, "rs2")) {
-    if (!skipping) read_field(c, 2, where);
+    if (!skipping) read_field(c, current_insn(c), 2, where);
   } else if (take_keyword(c, "deny")) {
     if (!skipping) read_deny(c);
   } else {
-    wf_error(c->diag, where, "expected 'opcode', 'insn', 'rs1[..]', 'rs2[..]' or 'deny'");
+    wf_error(c->diag, where, "expected 'opcode', 'local[..]', 'insn', 'rs1[..]', 'rs2[..]' or 'deny'");
   }
   return skipping;
 }
@@ -359,6 +360,7 @@ static const char *content_end(const char *start, const char *end) {
 
 void gen_read(gen_table *table, const char *file, const char *text, size_t length, wf_diag *diag) {
   table->file = file;
+  table->local = (gen_insn){.where = wf_in_file(file), .name = "local", .meaning = ""};
   const char *end = text + length;
   bool skipping = false;
   unsigned line = 1;
@@ -371,14 +373,16 @@ void gen_read(gen_table *table, const char *file, const char *text, size_t lengt
   }
 }
 
+static void free_insn(gen_insn *insn) {
+  for (size_t k = 0; k < insn->field_count; k++) wf_free(insn->fields[k].values);
+  for (size_t k = 0; k < insn->deny_count; k++) wf_free(insn->denies[k].terms);
+  wf_free(insn->fields);
+  wf_free(insn->denies);
+}
+
 void gen_table_free(gen_table *table) {
-  for (size_t i = 0; i < table->insn_count; i++) {
-    gen_insn *insn = &table->insns[i];
-    for (size_t k = 0; k < insn->field_count; k++) wf_free(insn->fields[k].values);
-    for (size_t k = 0; k < insn->deny_count; k++) wf_free(insn->denies[k].terms);
-    wf_free(insn->fields);
-    wf_free(insn->denies);
-  }
+  for (size_t i = 0; i < table->insn_count; i++) free_insn(&table->insns[i]);
+  free_insn(&table->local);
   for (size_t i = 0; i < table->text_count; i++) wf_free(table->texts[i]);
   wf_free(table->insns);
   wf_free(table->texts);
