@@ -28,7 +28,7 @@ typedef struct host_port {
 
 typedef struct host_config {
   sim_memory *memory;
-  host_port port;             // command NULL: custom instructions are illegal
+  host_port port;  // command NULL: custom instructions are illegal
   uint64_t entry;
   uint64_t tohost, fromhost;  // addresses; 0: the program has none
   FILE *console;              // what the program writes
@@ -55,9 +55,9 @@ typedef struct host_result {
   uint64_t exit_code;
   uint64_t instructions;  // retired
   uint64_t cycles;
-  uint64_t pc;            // where it stopped
-  uint64_t traps;         // taken
-  host_trap last_trap;    // valid when traps > 0 or end is HOST_TRAPPED
+  uint64_t pc;          // where it stopped
+  uint64_t traps;       // taken
+  host_trap last_trap;  // valid when traps > 0 or end is HOST_TRAPPED
 } host_result;
 
 typedef struct host host;
