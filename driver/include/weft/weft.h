@@ -17,12 +17,14 @@
 
 // ---- local addresses
 
-#define WEFT_GARBAGE WEFT_LOCAL_GARBAGE    // reads as nothing, writes nothing
-#define WEFT_ACC_ADD (UINT32_C(1) << 30)   // add to the accumulator instead of overwriting it
-#define WEFT_ACC_FULL (UINT32_C(1) << 29)  // store int32 instead of scaled int8
+#define WEFT_GARBAGE WEFT_LOCAL_GARBAGE     // reads as nothing, writes nothing
+#define WEFT_ACC_ADD WEFT_LOCAL_ACCUMULATE  // add to the accumulator instead of overwriting it
+#define WEFT_ACC_FULL WEFT_LOCAL_FULL       // store int32 instead of scaled int8
 
 static inline uint32_t weft_local_sp(size_t row) { return (uint32_t)row; }
-static inline uint32_t weft_local_acc(size_t row, uint32_t flags) { return UINT32_C(1) << 31 | flags | (uint32_t)row; }
+static inline uint32_t weft_local_acc(size_t row, uint32_t flags) {
+  return WEFT_LOCAL_ACCUMULATOR | flags | (uint32_t)row;
+}
 
 // ---- numbers
 
