@@ -103,7 +103,7 @@ typedef struct local_memory {
 } local_memory;
 
 // A bank decodes its row from address bits and holds the consecutive rows of at least one tile.
-static void check_local_memory(const checker *c, const local_memory *m) {
+static bool check_local_memory(const checker *c, const local_memory *m) {
   const uint32_t dim = c->derived.dim;
   const uint64_t bytes = UINT64_C(1024) * m->capacity_kib, bank_bytes = (uint64_t)m->row_bytes * m->bank_count;
   const uint32_t bank_rows = (uint32_t)(bytes / bank_bytes);
@@ -123,10 +123,13 @@ static void check_local_memory(const checker *c, const local_memory *m) {
            "%s.capacity_kib %" PRIu32 " is %" PRIu32 " rows; the loop unrollers need %" PRIu32 " tiles of %" PRIu32
            " rows, %s",
            m->name, m->capacity_kib, m->rows, m->loop_tiles, dim, m->loop_use);
+  } else {
+    return true;
   }
+  return false;
 }
 
-static void check_local_memories(const checker *c) {
+static bool check_local_memories(const checker *c) {
   const hw_array *a = c->array;
   const hw_derived *d = &c->derived;
   const local_memory scratchpad = {"scratchpad",
@@ -147,10 +150,11 @@ static void check_local_memories(const checker *c) {
                                     d->acc_rows,
                                     2,
                                     "one of C in each half"};
-  check_local_memory(c, &scratchpad);
-  check_local_memory(c, &accumulator);
+  bool good = check_local_memory(c, &scratchpad);
+  good = check_local_memory(c, &accumulator) && good;
   // The ranges of capacity and side length already see to it.
   assert(d->row_bits + 1 <= ADDRESS_FLAGS_FROM_BIT);
+  return good;
 }
 
 static void check_sub_banks(const checker *c) {
@@ -247,8 +251,7 @@ bool hw_array_check_at(const hw_array *array, const char *file, const hw_positio
   if (check_square(&c)) {
     c.derived = hw_derive(array);
     check_dataflow(&c);
-    check_local_memories(&c);
-    check_sub_banks(&c);
+    if (check_local_memories(&c)) check_sub_banks(&c);
   }
   check_data_paths(&c);
   check_bus(&c);
