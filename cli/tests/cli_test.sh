@@ -1,0 +1,104 @@
+#!/bin/sh
+# Exit codes and messages of the command line, bad input above all.
+# usage: cli_test.sh WEFT SOURCE_DIR WORK_DIR
+set -u
+weft=$1 source=$2 work=$3
+passed=0 failed=0
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+
+build() {
+  riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-Ttext-init=0x80000000 \
+    -Wl,--section-start=.text.init=0x80000000 -I "$source/programs" "$source/programs/$1.S" -o "$1.elf" 2>build.log ||
+    { cat build.log; exit 1; }
+}
+
+# expect CODE PATTERN COMMAND...: the exit code, and a pattern that stdout or stderr must contain ('' = any).
+expect() {
+  code=$1 pattern=$2
+  shift 2
+  "$@" >out.txt 2>err.txt </dev/null
+  got=$?
+  if [ $got -ne "$code" ] || { [ -n "$pattern" ] && ! cat out.txt err.txt | grep -qE -- "$pattern"; }; then
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  exit code %s, expected %s; expected to see: %s\n' "$*" "$got" "$code" "$pattern"
+    sed 's/^/  | /' out.txt err.txt | head -20
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+for program in good fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled; do
+  build $program
+done
+
+# ---- usage
+expect 2 'usage: weft VERB' "$weft"
+expect 0 'usage: weft VERB' "$weft" --help
+expect 0 '^weft [0-9]' "$weft" --version
+expect 2 'unknown verb nosuch' "$weft" nosuch
+expect 2 'unknown option --nosuch' "$weft" sim --nosuch good.elf
+expect 2 'missing argument' "$weft" sim
+expect 2 'too many arguments' "$weft" sim good.elf good.elf
+expect 2 'needs a number' "$weft" sim --max-instructions many good.elf
+expect 2 'is 1 or 2' "$weft" sim --isa 3 good.elf
+expect 2 'unknown action' "$weft" array nosuch
+expect 2 'wrong number of arguments' "$weft" array diff gemmini-default
+expect 0 'Exit code: 0 good' "$weft" sim --help
+
+# ---- programs
+expect 0 'instructions' "$weft" sim good.elf
+expect 5 'exit code 3' "$weft" sim fails.elf
+expect 0 '' "$weft" sim handled.elf
+expect 7 'unknown_funct.elf: error: pc 0x8[0-9a-f]* \(main\+0x[0-9a-f]+\): illegal custom instruction: funct 99' "$weft" sim unknown_funct.elf
+expect 7 'run with --isa 2' "$weft" sim revision2.elf
+expect 7 'bad_field.elf: error: pc .*state' "$weft" sim bad_field.elf
+expect 8 'local_range.elf: error: pc .*scratchpad rows 16376\.\.16391 of 16384' "$weft" sim local_range.elf
+expect 9 'memory_range.elf: error: pc .*0x40000000' "$weft" sim memory_range.elf
+expect 10 'stopped after 100000 instructions' "$weft" sim --max-instructions 100000 endless.elf
+expect 10 'waits for ever' "$weft" sim stuck.elf
+expect 6 'bad_load.elf: error: pc .*load access fault, value 0x1000' "$weft" sim bad_load.elf
+
+# ---- files
+expect 1 'nosuch.elf: error: ' "$weft" sim nosuch.elf
+: >empty.elf
+expect 1 'empty.elf: error: ' "$weft" sim empty.elf
+for size in 3 16 40 63 64 100 200; do
+  head -c $size good.elf >short.elf
+  expect 1 'short.elf: error: ' "$weft" sim short.elf
+  expect 1 'short.elf: error: ' "$weft" disasm short.elf
+done
+cp "$weft" native.elf
+expect 1 'native.elf: error: .*(machine|RISC-V)' "$weft" sim native.elf
+expect 1 '(cannot|error)' "$weft" sim .
+expect 1 'nosuch.yaml' "$weft" sim --array nosuch.yaml good.elf
+expect 1 'unknown array' "$weft" sim --array nosuch good.elf
+expect 3 'no engine nosuch' "$weft" sim --engine nosuch good.elf
+expect 1 'cannot write' "$weft" sim --report nosuch/report good.elf
+expect 1 'cannot write' "$weft" sim --trace nosuch/trace good.elf
+
+# ---- arrays
+printf 'mesh:\n  rows: 8\n  columns: 8\n  colour: red\n' >key.yaml
+expect 1 'key.yaml:4:3: error: .*colour' "$weft" array check key.yaml
+printf 'mesh:\n  rows: 7\n' >value.yaml
+expect 1 'value.yaml:2:9: error: ' "$weft" array check value.yaml
+printf 'mesh:\n  rows: 8\n' >square.yaml
+expect 1 'square.yaml:.*error: .*columns' "$weft" array check square.yaml
+printf 'mesh: [\n' >syntax.yaml
+expect 1 'syntax.yaml:[0-9]+:[0-9]+: error: ' "$weft" array check syntax.yaml
+expect 0 'gemmini-default' "$weft" array list
+expect 0 'max_block_len +4' "$weft" array show gemmini-default
+expect 0 'mesh.rows +16 -> 8' "$weft" array diff gemmini-default dim8
+expect 0 'no difference' "$weft" array diff gemmini-default gemmini-default
+"$weft" array show dim8 | grep -v '^#' >copy.yaml
+expect 0 'no difference' "$weft" array diff dim8 copy.yaml
+
+# ---- other output
+expect 0 '"weft_exit":' "$weft" sim --json - --quiet good.elf
+expect 0 'mvin3' "$weft" isa table
+expect 0 'main' "$weft" disasm unknown_funct.elf
+
+# ---- out of memory is a message, not a crash
+expect 1 'cannot reserve' sh -c 'ulimit -v 600000; exec "$0" sim --array gemmini-default good.elf' "$weft"
+
+printf '%s passed, %s failed\n' $passed $failed
+[ $failed -eq 0 ]

@@ -1,0 +1,4 @@
+# A load state that does not exist.
+.include "common.inc"
+  custom 0, 0x19, 16
+  exit 0

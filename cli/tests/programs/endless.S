@@ -1,0 +1,5 @@
+# Never ends.
+.include "common.inc"
+  li t0, 0
+1: addi t0, t0, 1
+  j 1b

@@ -1,0 +1,3 @@
+# Ends with exit code 3.
+.include "common.inc"
+  exit 3

@@ -1,0 +1,3 @@
+# Jumps to itself.
+.include "common.inc"
+1: j 1b

@@ -1,0 +1,69 @@
+// Timing of main memory as the accelerator's bus port sees it: an optional shared L2 in front of a memory with latency and
+// bandwidth. It holds no data (sim/memory.h does); every timed engine drives this one model, so they agree by construction.
+//
+// Request channel: one beat per cycle, shared by reads (one beat each) and writes (one beat per bus word); a write burst is
+// never interrupted; otherwise the two alternate when both want the same cycle. Response channel: one beat per cycle;
+// a burst is never interrupted; among responses that are ready the one ready first goes first, then the older request.
+//
+// With t the cycle of the request (of its first beat) and b the bytes of the bus:
+//   L2 hit        first response beat at t + l2.hit_latency, then one per cycle
+//   L2 miss       the line occupies the memory bus for line / memory.bytes_per_cycle cycles from
+//                 s = max(t + l2.hit_latency + memory.latency_cycles, bus free); the byte at offset x of the line is ready at
+//                 s + x / memory.bytes_per_cycle. At most l2.misses_in_flight lines are under way; beyond that requests wait.
+//   write         answered like the first beat of a read; a write of a whole line that misses fetches nothing
+//   dirty victim  occupies the write side of the memory bus for a line
+//   no L2         every request goes to memory in units of b bytes
+// Cycles given to the functions never go back.
+#ifndef SIM_MEMSYS_MEMSYS_H
+#define SIM_MEMSYS_MEMSYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/array.h"
+
+typedef struct memsys memsys;
+
+typedef struct memsys_request {
+  unsigned id;       // of the channel; unique among those of its kind under way
+  uint64_t address;  // naturally aligned to the burst
+  unsigned bytes;    // of the whole burst, a power of two
+} memsys_request;
+
+typedef struct memsys_beat {
+  bool write;      // answer of a write (one beat) or data of a read
+  unsigned id;
+  unsigned index;  // of the beat in its burst
+  bool last;
+} memsys_beat;
+
+typedef enum { MEMSYS_NOBODY, MEMSYS_READ, MEMSYS_WRITE } memsys_grant;
+
+typedef struct memsys_counts {
+  uint64_t reads, writes;          // requests
+  uint64_t hits, misses;           // lines
+  uint64_t fetched_bytes, written_back_bytes;  // between L2 and memory
+} memsys_counts;
+
+memsys *memsys_create(const hw_array *array);
+void memsys_destroy(memsys *m);
+
+// Who may send a beat in this cycle; NULL: does not want to. A write wants to with its burst at every beat.
+memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write);
+// The granted beat is sent.
+void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request);
+void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request);
+
+// The response beat of this cycle, or NULL. It stays until taken.
+const memsys_beat *memsys_response(memsys *m, uint64_t cycle);
+void memsys_take(memsys *m, uint64_t cycle);
+
+// The first cycle from `cycle` on in which a response beat can be there; UINT64_MAX when nothing is under way.
+uint64_t memsys_next_response(const memsys *m, uint64_t cycle);
+
+// One line (or less) for the host: returns the cycle at which the data is there. It uses the L2 and the memory bus.
+uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write);
+
+memsys_counts memsys_totals(const memsys *m);
+
+#endif
