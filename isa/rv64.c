@@ -35,7 +35,7 @@ typedef struct operand {
 } operand;
 
 typedef struct pattern {
-  const char *name, *operands;
+  const char *name, *operands;  // operands NULL: a reserved encoding
   uint32_t match, mask;
 } pattern;
 
@@ -179,7 +179,7 @@ static void put_pattern(out *o, const pattern *p, const operand *operands, uint3
 
 static const pattern *find_pattern(const pattern *patterns, uint32_t bits) {
   for (; patterns->name != NULL; patterns++)
-    if ((bits & patterns->mask) == patterns->match) return patterns;
+    if ((bits & patterns->mask) == patterns->match) return patterns->operands == NULL ? NULL : patterns;
   return NULL;
 }
 

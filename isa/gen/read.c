@@ -148,6 +148,7 @@ static const char *take_meaning(cursor *c) {
 
 static void read_opcode(cursor *c) {
   uint64_t value;
+  skip_space(c);
   wf_location where = here(c);
   if (!take_number(c, "opcode", &value)) return;
   if (c->table->opcode_where.line != 0) {
