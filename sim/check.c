@@ -1,0 +1,247 @@
+// The checker's driver: decoding, capabilities, loop expansion, messages. See check.h.
+#include "sim/check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "hw/base/alloc.h"
+#include "sim/check_private.h"
+
+sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory) {
+  sim_checker *checker = WF_NEW(sim_checker);
+  checker->array = array;
+  checker->memory = memory;
+  checker->derived = hw_derive(array);
+  sim_config_reset(&checker->config, array);
+  sim_loop_ws_reset(&checker->loop_ws, &checker->derived);
+  sim_loop_conv_reset(&checker->loop_conv);
+  return checker;
+}
+
+void sim_checker_destroy(sim_checker *checker) { wf_free(checker); }
+
+const sim_config *sim_checker_config(const sim_checker *checker) { return &checker->config; }
+
+bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, ...) {
+  sim_fault *fault = checker->fault;
+  fault->kind = kind;
+  fault->command = *checker->program;
+  size_t used = 0, size = sizeof fault->text;
+  if (checker->loop != NULL) used += (size_t)snprintf(fault->text, size, "%s: ", checker->loop);
+  used += (size_t)snprintf(fault->text + used, size - used, "%s: ", checker->name);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(fault->text + used, size - used, format, args);
+  va_end(args);
+  return false;
+}
+
+bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
+                int64_t stride) {
+  if (count <= 0) return true;
+  int64_t last = first + (count - 1) * stride, rows = sim_local_rows(&checker->derived, accumulator);
+  int64_t low = first < last ? first : last, high = first < last ? last : first;
+  if (low >= 0 && high < rows) return true;
+  const char *memory = sim_local_memory_name(accumulator);
+  const char *gap = what[0] == '\0' ? "" : " ";
+  if (low == high)
+    return check_fail(checker, SIM_FAULT_LOCAL, "%s%s%s row %" PRId64 " of %" PRId64, what, gap, memory, low, rows);
+  return check_fail(checker, SIM_FAULT_LOCAL, "%s%s%s rows %" PRId64 "..%" PRId64 " of %" PRId64, what, gap, memory,
+                    low, high, rows);
+}
+
+bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length) {
+  if (checker->memory == NULL || length == 0 || sim_memory_at(checker->memory, address, length) != NULL) return true;
+  return check_fail(checker, SIM_FAULT_MEMORY,
+                    "%s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
+                    address, address + length - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + checker->memory->size - 1);
+}
+
+static bool check_config_st(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+  if (isa_get_config_st_pool_stride(rs1, rs2) != 0 && !checker->array->units.max_pool)
+    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no pooling unit");
+  if (isa_get_config_st_activation(rs1, rs2) == SIM_ACTIVATION_RELU && !checker->array->units.activation)
+    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no ReLU unit");
+  return true;
+}
+
+static bool check_config_norm(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+  if (!checker->array->units.normaliser) return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no normaliser");
+  uint64_t id = isa_get_config_norm_stats_id(rs1, rs2);
+  if (id >= checker->derived.norm_stats)
+    return check_fail(checker, SIM_FAULT_ILLEGAL, "statistics set %" PRIu64 " of %u", id, checker->derived.norm_stats);
+  return true;
+}
+
+static bool check_counter(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+  uint64_t index = isa_get_counter_index(rs1, rs2);
+  if (index < checker->array->units.counters) return true;
+  if (checker->array->units.counters == 0)
+    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no performance counters");
+  return check_fail(checker, SIM_FAULT_ILLEGAL, "counter %" PRIu64 " of %u", index, checker->array->units.counters);
+}
+
+// The rules of one primitive beyond the field ranges of the instruction table.
+static bool check_rules(sim_checker *checker, isa_id id, uint64_t rs1, uint64_t rs2) {
+  switch (id) {
+    case ISA_CONFIG_EX:
+      return check_config_ex(checker, rs1, rs2);
+    case ISA_CONFIG_ST:
+      return check_config_st(checker, rs1, rs2);
+    case ISA_CONFIG_NORM:
+      return check_config_norm(checker, rs1, rs2);
+    case ISA_MVIN:
+      return check_mvin(checker, 0, rs1, rs2);
+    case ISA_MVIN2:
+      return check_mvin(checker, 1, rs1, rs2);
+    case ISA_MVIN3:
+      return check_mvin(checker, 2, rs1, rs2);
+    case ISA_MVOUT:
+      return check_mvout(checker, rs1, rs2);
+    case ISA_MVOUT_SPAD_R2:
+      return check_mvout_spad(checker, rs1, rs2);
+    case ISA_PRELOAD:
+      return check_preload_command(checker, rs1, rs2);
+    case ISA_COMPUTE_PRELOADED:
+      return check_compute(checker, true, rs1, rs2);
+    case ISA_COMPUTE_ACCUMULATED:
+      return check_compute(checker, false, rs1, rs2);
+    case ISA_COUNTER:
+      return check_counter(checker, rs1, rs2);
+    default:  // flush, clock gating
+      return true;
+  }
+}
+
+// With strides_only hardware looks at no other field of config_ex.
+static bool only_strides(const isa_insn *insn, const sim_command *command) {
+  return insn->id == ISA_CONFIG_EX && isa_get_config_ex_strides_only(command->rs1, command->rs2);
+}
+
+static bool check_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+  char reason[192];
+  checker->name = insn->name;
+  if (!only_strides(insn, command) && !isa_check(insn, command->rs1, command->rs2, reason, sizeof reason)) {
+    size_t prefix = 0;  // isa_check begins with the name of the instruction, and so does check_fail
+    while (insn->name[prefix] != '\0' && reason[prefix] == insn->name[prefix]) prefix++;
+    while (reason[prefix] == ':' || reason[prefix] == ' ') prefix++;
+    return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason + prefix);
+  }
+  return check_rules(checker, insn->id, command->rs1, command->rs2);
+}
+
+typedef struct passing {
+  sim_primitive_sink sink;
+  void *context;
+} passing;
+
+static bool pass_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command, passing to) {
+  if (!check_primitive(checker, insn, command)) return false;
+  sim_config_apply(&checker->config, insn->id, command->rs1, command->rs2);
+  if (to.sink != NULL) to.sink(to.context, insn->id, command);
+  return true;
+}
+
+// One primitive of a loop, or why there is none.
+static bool pass_loop_primitive(sim_checker *checker, sim_loop_result result, const sim_loop_cursor *cursor,
+                                const sim_command *command, passing to) {
+  if (result == SIM_LOOP_NO_ROW) {
+    checker->name = "no room for the tiles";
+    return check_rows(checker, "", cursor->accumulator, cursor->row, 1, 1);
+  }
+  return pass_primitive(checker, isa_find(checker->array->isa.revision, command->funct, command->rs1), command, to);
+}
+
+static bool run_loop_ws(sim_checker *checker, const isa_insn *insn, const sim_command *run, passing to) {
+  sim_loop_ws_plan plan;
+  sim_loop_ws_run(&checker->loop_ws, &checker->derived, insn->id, run, &plan);
+  bool norm = plan.activation == SIM_ACTIVATION_LAYERNORM || plan.activation == SIM_ACTIVATION_SOFTMAX;
+  const char *reason = sim_loop_ws_fault(&plan);
+  if (reason == NULL && norm && plan.runs[SIM_LOOP_WS_STORE] && !plan.spad_only && !checker->array->units.normaliser)
+    reason = "this array has no normaliser";
+  if (reason != NULL) return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason);
+  checker->loop = insn->name;
+  for (int part = 0; part < SIM_LOOP_WS_PARTS; part++) {
+    sim_loop_cursor cursor = {0};
+    sim_command primitive;
+    sim_loop_result result;
+    while ((result = sim_loop_ws_next(&plan, (sim_loop_ws_part)part, &cursor, &primitive)) != SIM_LOOP_END)
+      if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
+  }
+  return true;
+}
+
+static const char *missing_conv_unit(const sim_checker *checker, const sim_loop_conv_plan *plan) {
+  bool training = plan->wrot180 || plan->trans_output_1203 || plan->trans_weight_1203 || plan->trans_weight_0132 ||
+                  plan->trans_input_3120 || plan->input_dilated;
+  if (training && !checker->array->units.training_conv)
+    return "this array's convolution loop has no transposed or dilated operands (training_conv)";
+  if (plan->depthwise && !checker->array->units.depthwise_conv)
+    return "this array's convolution loop has no depthwise mode";
+  if (!plan->no_pool && plan->slot.output != 0 && !checker->array->units.max_pool)
+    return "this array has no pooling unit";
+  return NULL;
+}
+
+static bool run_loop_conv(sim_checker *checker, const isa_insn *insn, const sim_command *run, passing to) {
+  sim_loop_conv_plan plan;
+  sim_loop_conv_run(&checker->loop_conv, checker->array, &checker->derived, insn->id, run, &plan);
+  const char *reason = missing_conv_unit(checker, &plan);
+  if (reason == NULL) reason = sim_loop_conv_fault(&plan);
+  if (reason != NULL) return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason);
+  checker->loop = insn->name;
+  for (int part = 0; part < SIM_LOOP_CONV_PARTS; part++) {
+    sim_loop_cursor cursor = {0};
+    sim_command primitive;
+    sim_loop_result result;
+    while ((result = sim_loop_conv_next(&plan, (sim_loop_conv_part)part, &cursor, &primitive)) != SIM_LOOP_END)
+      if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
+  }
+  return true;
+}
+
+static bool loop_command_ok(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+  bool present =
+      insn->unit == ISA_UNIT_LOOP_MATMUL ? checker->array->units.loop_matmul : checker->array->units.loop_conv;
+  if (!present) return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no such loop unroller");
+  return check_primitive(checker, insn, command);
+}
+
+static bool pass_loop_command(sim_checker *checker, const isa_insn *insn, const sim_command *command, passing to) {
+  if (!loop_command_ok(checker, insn, command)) return false;
+  switch (insn->id) {
+    case ISA_LOOP_WS_R1:
+    case ISA_LOOP_WS_R2:
+      return run_loop_ws(checker, insn, command, to);
+    case ISA_LOOP_CONV_WS_R1:
+    case ISA_LOOP_CONV_WS_R2:
+      return run_loop_conv(checker, insn, command, to);
+    default:
+      break;
+  }
+  if (insn->unit == ISA_UNIT_LOOP_MATMUL)
+    sim_loop_ws_configure(&checker->loop_ws, insn->id, command->rs1, command->rs2);
+  else
+    sim_loop_conv_configure(&checker->loop_conv, insn->id, command->rs1, command->rs2);
+  if (to.sink != NULL) to.sink(to.context, insn->id, command);
+  return true;
+}
+
+bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_primitive_sink sink, void *context,
+                         sim_fault *fault) {
+  const isa_insn *insn = isa_find(checker->array->isa.revision, command->funct, command->rs1);
+  passing to = {.sink = sink, .context = context};
+  checker->program = command;
+  checker->fault = fault;
+  checker->loop = NULL;
+  if (insn == NULL) {
+    checker->name = "no such instruction";
+    return check_fail(checker, SIM_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
+                      checker->array->isa.revision);
+  }
+  checker->name = insn->name;
+  if (insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV)
+    return pass_loop_command(checker, insn, command, to);
+  return pass_primitive(checker, insn, command, to);
+}

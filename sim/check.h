@@ -1,0 +1,39 @@
+// The legality checker: every command, given by the program or made by a loop unroller, is checked before it executes.
+//
+// It knows the array, main memory and the configuration registers as they are in program order, and follows the loop
+// unrollers. A command passes if the hardware would give it a defined meaning on this array; what hardware ignores is
+// not looked at. Rows and bytes are checked exactly as they would be touched, so that an engine whose commands have
+// passed can execute them without a bound in sight.
+//
+//   SIM_FAULT_ILLEGAL  no such instruction, a field value without meaning, a size that the array cannot move or
+//                      multiply, or a unit that it lacks
+//   SIM_FAULT_LOCAL    rows that the scratchpad or accumulator does not have
+//   SIM_FAULT_MEMORY   bytes outside main memory
+#ifndef SIM_CHECK_H
+#define SIM_CHECK_H
+
+#include <stdbool.h>
+
+#include "isa/isa.h"
+#include "sim/config.h"
+#include "sim/engine.h"
+
+typedef struct sim_checker sim_checker;
+
+// A legal primitive, in the order of execution; configuration registers already hold its effect.
+typedef void (*sim_primitive_sink)(void *context, isa_id id, const sim_command *primitive);
+
+// Array and memory are borrowed. Without memory (NULL) addresses are not checked.
+sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory);
+void sim_checker_destroy(sim_checker *checker);
+
+// Checks a command of the program and passes it to the sink (which may be NULL); a loop command is expanded and each of
+// its primitives is checked and passed. Configuration of loop units goes to the sink as it is. False: *fault says why,
+// and primitives before the faulty one have been passed.
+bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_primitive_sink sink, void *context,
+                         sim_fault *fault);
+
+// The registers after the last command that passed.
+const sim_config *sim_checker_config(const sim_checker *checker);
+
+#endif

@@ -1,0 +1,49 @@
+// Inside the checker: what its files share. check.c drives, check_move.c judges loads and stores, check_execute.c
+// products.
+#ifndef SIM_CHECK_PRIVATE_H
+#define SIM_CHECK_PRIVATE_H
+
+#include "sim/check.h"
+#include "sim/local.h"
+#include "sim/loops/loops.h"
+
+// A preload that waits for its compute.
+typedef struct check_preload {
+  bool armed;
+  sim_local c;
+  uint32_t c_rows, c_cols;
+} check_preload;
+
+struct sim_checker {
+  const hw_array *array;
+  const sim_memory *memory;
+  hw_derived derived;
+  sim_config config;
+  sim_loop_ws loop_ws;
+  sim_loop_conv loop_conv;
+  check_preload preload;
+  bool sums_left;  // output-stationary: the sums have been handed to the drain and only a new chain may follow
+  // The command being checked, for messages.
+  const sim_command *program;
+  const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
+  const char *name;
+  sim_fault *fault;
+};
+
+// Reports and returns false.
+bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Rows first, first + stride, ... (count of them) of one operand, called `what` in the message.
+bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count, int64_t stride);
+bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length);
+
+bool check_mvin(sim_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
+bool check_mvout(sim_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_mvout_spad(sim_checker *checker, uint64_t rs1, uint64_t rs2);
+
+bool check_config_ex(sim_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2);
+
+#endif

@@ -1,0 +1,50 @@
+// What both loop expanders share: building primitives and stepping nested counters.
+#ifndef SIM_LOOPS_EMIT_H
+#define SIM_LOOPS_EMIT_H
+
+#include "sim/local.h"
+#include "sim/loops/loops.h"
+
+static inline int64_t loop_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Memory offsets of the unrollers are 32 bits wide.
+static inline uint64_t loop_dram(uint64_t base, uint64_t offset) { return base + (offset & UINT32_MAX); }
+
+// A local address, or false after noting in the cursor that the row does not exist.
+static inline bool loop_local(sim_loop_cursor *cursor, const hw_derived *derived, uint32_t flags, int64_t row,
+                              uint32_t *local) {
+  bool accumulator = flags >> 31 != 0;
+  if (row < 0 || row >= sim_local_rows(derived, accumulator)) {
+    cursor->accumulator = accumulator;
+    cursor->row = row;
+    return false;
+  }
+  *local = flags | (uint32_t)row;
+  return true;
+}
+
+enum { LOOP_SPAD = 0 };
+#define LOOP_ACC UINT32_C(0x80000000)
+#define LOOP_ACC_ADD UINT32_C(0xc0000000)
+#define LOOP_FULL UINT32_C(0x20000000)
+
+static inline sim_command loop_command(const sim_command *run, uint8_t funct) {
+  return (sim_command){.pc = run->pc, .index = run->index, .funct = funct};
+}
+
+static inline uint64_t loop_operand(uint32_t local, int64_t rows, int64_t cols) {
+  return (uint64_t)rows << 48 | (uint64_t)cols << 32 | local;
+}
+
+// Counters [0, count): adds `step` to the last one and carries into the one before when it reaches its end.
+// Counter n runs from start[n] while below end[n]. False when the outermost one has reached its end.
+static inline bool loop_step(int32_t *index, int count, const int32_t *start, const int32_t *end, const int32_t *step) {
+  for (int n = count - 1; n >= 0; n--) {
+    index[n] += step[n];
+    if (index[n] < end[n]) return true;
+    index[n] = start[n];
+  }
+  return false;
+}
+
+#endif

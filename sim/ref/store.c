@@ -1,0 +1,153 @@
+// Stores: rows, pooled images and whole images from local memory to main memory, and rows of the accumulator to the
+// scratchpad. See docs/ref-engine.md.
+#include <string.h>
+
+#include "sim/ref/state.h"
+
+typedef struct store {
+  const sim_store_config *state;
+  sim_local from;
+  uint64_t dram;
+  uint32_t rows, cols;
+} store;
+
+// Lanes [0, count) of one local row as int8.
+static void read_narrow(ref_engine *ref, const sim_local *from, int64_t row, uint32_t count, int8_t *out) {
+  if (from->accumulator)
+    ref_store_row(ref, ref_acc_row(ref, row), count, out);
+  else
+    memcpy(out, ref_spad_row(ref, row), count);
+}
+
+static void write_memory(ref_engine *ref, uint64_t address, const void *bytes, size_t length) {
+  sim_memory_write(ref->memory, address, bytes, length);
+  ref->counters.written_bytes += (uint32_t)length;
+}
+
+static void store_full(ref_engine *ref, uint64_t address, int64_t row, uint32_t count) {
+  write_memory(ref, address, ref_acc_row(ref, row), count * sizeof(int32_t));
+}
+
+// Row n of the command's source. Row 0 of the garbage address is zeros; its increments have lost the garbage bit's
+// company and count on from accumulator row 0 at full width.
+static void store_row(ref_engine *ref, const store *s, uint32_t n, uint64_t address) {
+  uint32_t dim = ref->derived.dim;
+  if (s->from.garbage && n > 0) {
+    store_full(ref, address, n - 1, s->cols);
+    return;
+  }
+  if (s->from.full && s->from.accumulator && !s->from.garbage) {
+    store_full(ref, address, (int64_t)s->from.row + n, s->cols);
+    return;
+  }
+  memset(ref->row, 0, s->cols);
+  for (uint32_t first = 0; first < s->cols && !s->from.garbage; first += dim) {
+    uint32_t count = s->cols - first < dim ? s->cols - first : dim;
+    read_narrow(ref, &s->from, (int64_t)s->from.row + n + first, count, ref->row + first);
+  }
+  write_memory(ref, address, ref->row, s->cols);
+}
+
+// Blocks before the last one of a row use the command that only collects.
+static sim_norm collecting(sim_norm norm) {
+  switch (norm) {
+    case SIM_NORM_MEAN:
+      return SIM_NORM_SUM;
+    case SIM_NORM_INV_STDDEV:
+      return SIM_NORM_VARIANCE;
+    case SIM_NORM_INV_SUM_EXP:
+      return SIM_NORM_SUM_EXP;
+    default:
+      return norm;
+  }
+}
+
+static void norm_row(ref_engine *ref, const store *s, uint32_t n) {
+  uint32_t dim = ref->derived.dim;
+  for (uint32_t first = 0; first < s->cols; first += dim) {
+    bool last = s->cols - first <= dim;
+    const int32_t *row = ref_acc_row(ref, (int64_t)s->from.row + n + first);
+    ref_norm_row(ref, last ? s->from.norm : collecting(s->from.norm), row, last ? s->cols - first : dim);
+  }
+}
+
+static bool is_norm(const store *s) { return s->from.accumulator && !s->from.garbage && s->from.norm != SIM_NORM_NONE; }
+
+static void one_row(ref_engine *ref, const store *s, uint32_t n, uint64_t address) {
+  if (is_norm(s))
+    norm_row(ref, s, n);
+  else
+    store_row(ref, s, n, address);
+}
+
+static void store_rows(ref_engine *ref, const store *s) {
+  for (uint32_t n = 0; n < s->rows; n++) one_row(ref, s, n, s->dram + n * s->state->stride_bytes);
+}
+
+static void store_image(ref_engine *ref, const store *s) {
+  const sim_store_config *c = s->state;
+  for (uint32_t r = 0; r < c->orows; r++)
+    for (uint32_t col = 0; col < c->ocols; col++) {
+      uint64_t pixel = (uint64_t)r * c->pool_out_dim + col;
+      one_row(ref, s, r * c->ocols + col, s->dram + pixel * c->stride_bytes);
+    }
+}
+
+// Maximum of one window; elements outside the image count as zero.
+static void pool_window(ref_engine *ref, const store *s, uint32_t porow, uint32_t pocol, int8_t *best) {
+  const sim_store_config *c = s->state;
+  memset(best, INT8_MIN, s->cols);
+  for (uint32_t w = 0; w < c->pool_size * c->pool_size; w++) {
+    int64_t row = (int64_t)porow * c->pool_stride + w / c->pool_size - c->pool_upad;
+    int64_t col = (int64_t)pocol * c->pool_stride + w % c->pool_size - c->pool_lpad;
+    int8_t *element = ref->tile_a;
+    if (row < 0 || row >= c->orows || col < 0 || col >= c->ocols)
+      memset(element, 0, s->cols);
+    else
+      read_narrow(ref, &s->from, (int64_t)s->from.row + row * c->ocols + col, s->cols, element);
+    for (uint32_t j = 0; j < s->cols; j++)
+      if (element[j] > best[j]) best[j] = element[j];
+  }
+}
+
+static void store_pooled(ref_engine *ref, const store *s) {
+  const sim_store_config *c = s->state;
+  for (uint32_t r = 0; r < c->pool_orows && !is_norm(s); r++)
+    for (uint32_t col = 0; col < c->pool_ocols; col++) {
+      pool_window(ref, s, r, col, ref->row);
+      uint64_t pixel = (uint64_t)r * c->pool_out_dim + col;
+      write_memory(ref, s->dram + pixel * c->stride_bytes, ref->row, s->cols);
+    }
+}
+
+void ref_mvout(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
+  store s = {.state = &ref->config->store,
+             .from = sim_local_decode(&ref->derived, isa_get_mvout_local(rs1, rs2)),
+             .dram = isa_get_mvout_dram(rs1, rs2),
+             .rows = (uint32_t)isa_get_mvout_rows(rs1, rs2),
+             .cols = (uint32_t)isa_get_mvout_cols(rs1, rs2)};
+  if (s.cols == 0) return;
+  switch (sim_config_store_mode(s.state)) {
+    case SIM_STORE_POOL:
+      store_pooled(ref, &s);
+      break;
+    case SIM_STORE_IMAGE:
+      store_image(ref, &s);
+      break;
+    case SIM_STORE_ROWS:
+      store_rows(ref, &s);
+      break;
+  }
+}
+
+void ref_mvout_spad(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
+  sim_local from = sim_local_decode(&ref->derived, isa_get_mvout_spad_r2_local(rs1, rs2));
+  sim_local to = sim_local_decode(&ref->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
+  int64_t stride = (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2);
+  uint32_t rows = (uint32_t)isa_get_mvout_spad_r2_rows(rs1, rs2);
+  uint32_t cols = (uint32_t)isa_get_mvout_spad_r2_cols(rs1, rs2);
+  for (uint32_t n = 0; n < rows && cols != 0; n++) {
+    read_narrow(ref, &from, (int64_t)from.row + n, cols, ref->row);
+    memcpy(ref_spad_row(ref, to.row + n * stride), ref->row, cols);
+  }
+}
