@@ -1,6 +1,5 @@
 // Proves that an instruction table is sound: see the invariants in model.h. Reports every violation at its line.
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "isa/gen/model.h"
@@ -104,9 +103,7 @@ static bool resolve_value(const gen_field *field, const char *text, uint64_t *va
     *value = field->values[i].value;
     return true;
   }
-  char *rest;
-  *value = strtoull(text, &rest, 0);
-  return isdigit((unsigned char)*text) && *rest == '\0' && *value >= field->min && *value <= field->max;
+  return gen_number(text, value) && *value >= field->min && *value <= field->max;
 }
 
 static void resolve_term(const gen_insn *insn, gen_term *term, wf_diag *diag) {

@@ -43,7 +43,7 @@ typedef enum gen_type {
       GEN_RESERVED  // a line of ignored bits: `-` instead of a name
 } gen_type;
 
-enum { GEN_LOCAL = 0, GEN_REVISIONS = 2, GEN_FUNCTS = 128, GEN_SELECTOR_BITS = 4 };
+enum { GEN_LOCAL = 0, GEN_REVISIONS = 2, GEN_FUNCTS = 128, GEN_SELECTOR_BITS = 4, GEN_NAME_MAX = 64 };
 
 typedef struct gen_value {
   wf_location where;
@@ -129,6 +129,8 @@ void gen_string(FILE *out, const char *text);
 
 gen_emitter gen_emit_fields, gen_emit_table, gen_emit_driver, gen_emit_package, gen_emit_reference, gen_emit_text;
 
+// Decimal or 0x hexadecimal, the whole word, without overflow.
+bool gen_number(const char *word, uint64_t *value);
 // Whether the instruction is the first of its name, so that names shared by two revisions are written once.
 bool gen_first_of_name(const gen_table *table, size_t index);
 

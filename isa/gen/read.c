@@ -1,6 +1,7 @@
 // Reads the text of an instruction table, line by line. A line with an error is reported and skipped, so that one run
 // shows every mistake; what was read stays consistent because a line adds its record only when all of it parsed.
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,18 +84,19 @@ static const char *take_name(cursor *c, const char *what) {
   wf_location where = here(c);
   const char *word = take_word(c, what);
   if (word == NULL) return NULL;
-  bool good = islower((unsigned char)*word);
+  bool good = islower((unsigned char)*word) && strlen(word) <= GEN_NAME_MAX;
   for (const char *p = word; *p != '\0'; p++) good = good && !isupper((unsigned char)*p);
   if (good) return word;
-  wf_error(c->diag, where, "%s '%s' is not a lower-case identifier", what, word);
+  wf_error(c->diag, where, "%s '%s' is not a lower-case identifier of at most %d characters", what, word, GEN_NAME_MAX);
   return NULL;
 }
 
-static bool parse_number(const char *word, uint64_t *value) {
+bool gen_number(const char *word, uint64_t *value) {
   if (!isdigit((unsigned char)*word)) return false;
   char *rest;
-  *value = strtoull(word, &rest, 0);
-  return *rest == '\0';
+  errno = 0;
+  *value = strtoull(word, &rest, word[0] == '0' && word[1] == 'x' ? 16 : 10);
+  return *rest == '\0' && errno == 0;
 }
 
 static bool take_number(cursor *c, const char *what, uint64_t *value) {
@@ -102,8 +104,8 @@ static bool take_number(cursor *c, const char *what, uint64_t *value) {
   wf_location where = here(c);
   const char *word = take_word(c, what);
   if (word == NULL) return false;
-  if (parse_number(word, value)) return true;
-  wf_error(c->diag, where, "%s '%s' is not a number", what, word);
+  if (gen_number(word, value)) return true;
+  wf_error(c->diag, where, "%s '%s' is not a 64-bit number", what, word);
   return false;
 }
 

@@ -83,6 +83,9 @@ static void bad_tables_are_refused(void **state) {
       {"insn x 1 load\n rs1[63:0] -\n rs2[63:0] -\n", "table.isa: error: the table gives no opcode"},
       {GOOD "opcode 0x7b\n", "table.isa:6:8: error: the opcode is given twice"},
       {GOOD "local[30:0] row uint\n", "local[31:31] of 'local' is in no field"},
+      {GOOD "insn x 99999999999999999999 load\n",
+       "table.isa:6:8: error: funct '99999999999999999999' is not a 64-bit number"},
+      {GOOD "insn Upper 2 load\n", "table.isa:6:6: error: instruction name 'Upper' is not a lower-case identifier"},
       {"", "the table gives no instruction"},
   };
   process_run("rm -rf isagen.tmp/out && mkdir isagen.tmp/out");

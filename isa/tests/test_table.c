@@ -20,8 +20,8 @@ static void every_bit_has_one_owner(void **state) {
     const isa_insn *insn = isa_insn_at(id);
     unsigned owners[2][64] = {{0}};
     for (unsigned bit = 0; bit < 64; bit++) {
-      owners[0][bit] += insn->reserved_rs1 >> bit & 1;
-      owners[1][bit] += insn->reserved_rs2 >> bit & 1;
+      owners[0][bit] += (unsigned)(insn->reserved_rs1 >> bit & 1);
+      owners[1][bit] += (unsigned)(insn->reserved_rs2 >> bit & 1);
     }
     for (size_t i = 0; i < insn->field_count; i++)
       for (unsigned bit = 0; bit < insn->fields[i].width; bit++)
