@@ -111,7 +111,7 @@ struct host {
   uint64_t exit_code;
   uint64_t traps;
   host_trap last_trap;
-  uint64_t semihost_errno;
+  uint64_t semihost_errno, features_read;
 };
 
 #define RV64_NO_RESERVATION UINT64_C(1)

@@ -212,6 +212,7 @@ bool rv64_trap(host *h, uint64_t pc, uint64_t cause, uint64_t value) {
     return false;
   }
   h->traps++;
+  h->reservation = RV64_NO_RESERVATION;
   h->mepc = pc;
   h->mcause = cause;
   h->mtval = value;
@@ -223,6 +224,7 @@ bool rv64_trap(host *h, uint64_t pc, uint64_t cause, uint64_t value) {
 }
 
 uint64_t rv64_mret(host *h) {
+  h->reservation = RV64_NO_RESERVATION;
   bool enabled = (h->mstatus & RV64_STATUS_MPIE) != 0;
   h->mstatus = (h->mstatus & ~RV64_STATUS_MIE) | RV64_STATUS_MPIE | (enabled ? RV64_STATUS_MIE : 0);
   return h->mepc;

@@ -1,13 +1,14 @@
 // Semihosting: the calls a bare-metal C library makes for its console, its clock and its exit.
 // A call is an ebreak between two shifts of x0; a0 holds the operation, a1 its argument or the address of a block of
-// 64-bit arguments, and a0 receives the result. Files other than the console (":tt") do not exist. Time is the hart's:
+// 64-bit arguments, and a0 receives the result. Of files there are the console (":tt") and the list of features
+// (":semihosting-features"), from which a C library learns that it may exit with a code. Time is the hart's:
 // one cycle counts as a nanosecond, so that a run can be repeated.
 #include <string.h>
 
 #include "sim/host/rv64.h"
 
 enum { A0 = 10, A1 = 11, MAX_ARGUMENTS = 3 };
-enum { HANDLE_IN = 1, HANDLE_OUT = 2, HANDLE_ERROR = 3 };
+enum { HANDLE_IN = 1, HANDLE_OUT = 2, HANDLE_ERROR = 3, HANDLE_FEATURES = 4 };
 enum { APPLICATION_EXIT = 0x20026, ERROR_NO_FILE = 2, ERROR_BAD_FILE = 9, ERROR_FAULT = 14, ERROR_NO_CALL = 38 };
 enum { CYCLES_PER_CENTISECOND = 10000000, CYCLES_PER_SECOND = 1000000000 };
 
@@ -24,16 +25,26 @@ static uint64_t fail(const call *c, uint64_t error) {
   return FAILED;
 }
 
+// Magic, then one byte: extended exit, and error output apart from output.
+static const uint8_t features[] = {0x53, 0x48, 0x46, 0x42, 0x03};
+
+static bool names(const call *c, const char *file) {
+  size_t length = strlen(file);
+  const uint8_t *name = sim_memory_at(c->h->memory, c->arg[0], length);
+  return name != NULL && c->arg[2] == length && memcmp(name, file, length) == 0;
+}
+
 static uint64_t do_open(const call *c) {
-  static const char console[] = ":tt";
-  const uint8_t *name = sim_memory_at(c->h->memory, c->arg[0], sizeof console);
-  if (name == NULL) return fail(c, ERROR_FAULT);
-  if (c->arg[2] != sizeof console - 1 || memcmp(name, console, sizeof console - 1) != 0) return fail(c, ERROR_NO_FILE);
+  if (names(c, ":semihosting-features")) {
+    c->h->features_read = 0;
+    return HANDLE_FEATURES;
+  }
+  if (!names(c, ":tt")) return fail(c, ERROR_NO_FILE);
   if (c->arg[1] < 4) return HANDLE_IN;  // modes: 0..3 read, 4..7 write, 8..11 append
   return c->arg[1] < 8 ? HANDLE_OUT : HANDLE_ERROR;
 }
 
-static bool handle_ok(uint64_t handle) { return handle >= HANDLE_IN && handle <= HANDLE_ERROR; }
+static bool handle_ok(uint64_t handle) { return handle >= HANDLE_IN && handle <= HANDLE_FEATURES; }
 
 static uint64_t do_close(const call *c) { return handle_ok(c->arg[0]) ? 0 : fail(c, ERROR_BAD_FILE); }
 
@@ -66,12 +77,33 @@ static uint64_t do_write(const call *c) {
   return 0;
 }
 
-static uint64_t do_read(const call *c) { return c->arg[2]; }  // the number of bytes not read: there is no input
+// The number of bytes not read; the console has no input.
+static uint64_t do_read(const call *c) {
+  uint64_t want = c->arg[2], got = 0;
+  uint8_t *to = sim_memory_at(c->h->memory, c->arg[1], want);
+  if (to == NULL || c->arg[0] != HANDLE_FEATURES) return want;
+  while (got < want && c->h->features_read < sizeof features) to[got++] = features[c->h->features_read++];
+  return want - got;
+}
+
 static uint64_t do_readc(const call *c) { return fail(c, ERROR_BAD_FILE); }
 static uint64_t do_iserror(const call *c) { return (int64_t)c->arg[0] < 0; }
-static uint64_t do_istty(const call *c) { return handle_ok(c->arg[0]) ? 1 : fail(c, ERROR_BAD_FILE); }
-static uint64_t do_seek(const call *c) { return fail(c, ERROR_BAD_FILE); }
-static uint64_t do_flen(const call *c) { return handle_ok(c->arg[0]) ? 0 : fail(c, ERROR_BAD_FILE); }
+
+static uint64_t do_istty(const call *c) {
+  return handle_ok(c->arg[0]) ? c->arg[0] != HANDLE_FEATURES : fail(c, ERROR_BAD_FILE);
+}
+
+static uint64_t do_seek(const call *c) {
+  if (c->arg[0] != HANDLE_FEATURES || c->arg[1] > sizeof features) return fail(c, ERROR_BAD_FILE);
+  c->h->features_read = c->arg[1];
+  return 0;
+}
+
+static uint64_t do_flen(const call *c) {
+  if (!handle_ok(c->arg[0])) return fail(c, ERROR_BAD_FILE);
+  return c->arg[0] == HANDLE_FEATURES ? sizeof features : 0;
+}
+
 static uint64_t do_clock(const call *c) { return rv64_cycles(c->h) / CYCLES_PER_CENTISECOND; }
 static uint64_t do_time(const call *c) { return rv64_cycles(c->h) / CYCLES_PER_SECOND; }
 static uint64_t do_errno(const call *c) { return c->h->semihost_errno; }
