@@ -17,6 +17,7 @@ enum weft_status weft_gemm_check(const struct weft_gemm *g) {
   if (g->a_transpose && g->b_transpose) return WEFT_UNSUPPORTED;
   if (g->full && (g->activation != WEFT_NO_ACTIVATION || weft_scale_bits(g->scale) != weft_f32(1.0f)))
     return WEFT_UNSUPPORTED;
+  if (g->full && !WEFT_ACCUMULATOR_FULL_READS) return WEFT_UNSUPPORTED;
   return WEFT_OK;
 }
 
