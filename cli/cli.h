@@ -1,5 +1,5 @@
-// What the verbs of the `weft` command share: exit codes, options, output files. A verb does argument handling and printing;
-// the work is in the libraries.
+// What the verbs of the `weft` command share: exit codes, options, output files. A verb does argument handling and
+// printing; the work is in the libraries.
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -49,25 +49,25 @@ int cli_sim(int argc, char **argv);
 
 typedef enum { CLI_OPTION_FLAG, CLI_OPTION_TEXT, CLI_OPTION_COUNT } cli_option_kind;
 typedef struct cli_option {
-  const char *name;   // "max-instructions"
+  const char *name;  // "max-instructions"
   cli_option_kind kind;
-  void *value;        // bool *, const char **, uint64_t *
+  void *value;           // bool *, const char **, uint64_t *
   const char *argument;  // in the help: "N"
   const char *help;
 } cli_option;
 
 typedef struct cli_usage {
-  const char *verb;       // "sim"
-  const char *synopsis;   // "PROG.elf|TRACE"
-  const char *text;       // what it does, a few lines
+  const char *verb;      // "sim"
+  const char *synopsis;  // "PROG.elf|TRACE"
+  const char *text;      // what it does, a few lines
   const cli_option *options;
   size_t option_count;
   size_t min_arguments, max_arguments;
-  bool takes_array;       // --array and --isa
+  bool takes_array;  // --array and --isa
 } cli_usage;
 
-// Parses options and leaves the other arguments in argv[0..*argc). Returns CLI_OK, or -1 when the verb should return *exit
-// (help was printed, or a usage error).
+// Parses options and leaves the other arguments in argv[0..*argc). Returns CLI_OK, or -1 when the verb should return
+// *exit (help was printed, or a usage error).
 int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common, int *exit);
 
 // The array of --array (default gemmini-default) with --isa applied.

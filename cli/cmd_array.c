@@ -41,11 +41,24 @@ typedef struct derived_row {
 } derived_row;
 
 static const derived_row derived_rows[] = {
-#define ROW(field) {#field, offsetof(hw_derived, field)}
-    ROW(dim),           ROW(sp_rows),          ROW(sp_bank_rows), ROW(acc_rows),
-    ROW(acc_bank_rows), ROW(row_bits),         ROW(sp_row_bytes), ROW(acc_row_bytes),
-    ROW(max_block_len), ROW(max_block_len_acc), ROW(max_cols),     ROW(max_cols_acc),
-    ROW(mesh_latency),  ROW(max_matmuls),      ROW(load_commands_tracked), ROW(store_commands_tracked),
+#define ROW(field) \
+  { #field, offsetof(hw_derived, field) }
+    ROW(dim),
+    ROW(sp_rows),
+    ROW(sp_bank_rows),
+    ROW(acc_rows),
+    ROW(acc_bank_rows),
+    ROW(row_bits),
+    ROW(sp_row_bytes),
+    ROW(acc_row_bytes),
+    ROW(max_block_len),
+    ROW(max_block_len_acc),
+    ROW(max_cols),
+    ROW(max_cols_acc),
+    ROW(mesh_latency),
+    ROW(max_matmuls),
+    ROW(load_commands_tracked),
+    ROW(store_commands_tracked),
 #undef ROW
 };
 
@@ -97,7 +110,8 @@ static int list(const cli_common *common, int argc, char **argv, wf_diag *diag) 
   (void)argc;
   (void)argv;
   cJSON *document = common->json == NULL ? NULL : cJSON_CreateArray();
-  if (document == NULL) printf("%-16s %4s  %-5s %9s %9s  %-16s  %s\n", "name", "dim", "flow", "spad KiB", "acc KiB", "hash", "description");
+  if (document == NULL)
+    printf("%-16s %4s  %-5s %9s %9s  %-16s  %s\n", "name", "dim", "flow", "spad KiB", "acc KiB", "hash", "description");
   for (size_t i = 0; hw_builtin_name(i) != NULL; i++) {
     hw_array array;
     if (!hw_array_load(&array, hw_builtin_name(i), diag)) return CLI_BAD_INPUT;
@@ -164,18 +178,20 @@ static int params(const cli_common *common, int argc, char **argv, wf_diag *diag
 }
 
 static const action actions[] = {
-    {"list", 0, 0, list}, {"show", 0, 1, show}, {"check", 1, 1000, check}, {"diff", 2, 2, diff}, {"params", 0, 0, params},
+    {"list", 0, 0, list}, {"show", 0, 1, show},     {"check", 1, 1000, check},
+    {"diff", 2, 2, diff}, {"params", 0, 0, params},
 };
 
 int cli_array(int argc, char **argv) {
   static const cli_usage usage = {
       .verb = "array",
       .synopsis = "list | show [NAME|FILE] | check NAME|FILE... | diff NAME|FILE NAME|FILE | params",
-      .text = "list    the built-in arrays\n"
-              "show    every parameter of an array, and what follows from them\n"
-              "check   read array descriptions and say whether they can be built\n"
-              "diff    the parameters in which two arrays differ\n"
-              "params  the table of all parameters, as Markdown",
+      .text =
+          "list    the built-in arrays\n"
+          "show    every parameter of an array, and what follows from them\n"
+          "check   read array descriptions and say whether they can be built\n"
+          "diff    the parameters in which two arrays differ\n"
+          "params  the table of all parameters, as Markdown",
       .min_arguments = 1,
       .max_arguments = 1001,
       .takes_array = true};

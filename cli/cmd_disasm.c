@@ -39,12 +39,14 @@ static void print_code(const sim_elf *elf, const sim_elf_code *code) {
 }
 
 int cli_disasm(int argc, char **argv) {
-  static const cli_usage usage = {.verb = "disasm",
-                                  .synopsis = "PROG.elf",
-                                  .text = "Prints the code of a RISC-V program: base instructions and the custom instructions\n"
-                                          "of the accelerator, with the program's symbols.",
-                                  .min_arguments = 1,
-                                  .max_arguments = 1};
+  static const cli_usage usage = {
+      .verb = "disasm",
+      .synopsis = "PROG.elf",
+      .text =
+          "Prints the code of a RISC-V program: base instructions and the custom instructions\n"
+          "of the accelerator, with the program's symbols.",
+      .min_arguments = 1,
+      .max_arguments = 1};
   cli_common common = {0};
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;

@@ -5,11 +5,12 @@
 #include "isa/isa.h"
 
 int cli_isa(int argc, char **argv) {
-  static const cli_usage usage = {.verb = "isa",
-                                  .synopsis = "table",
-                                  .text = "Prints every instruction with its operand fields, legal values and unit, as Markdown.",
-                                  .min_arguments = 1,
-                                  .max_arguments = 1};
+  static const cli_usage usage = {
+      .verb = "isa",
+      .synopsis = "table",
+      .text = "Prints every instruction with its operand fields, legal values and unit, as Markdown.",
+      .min_arguments = 1,
+      .max_arguments = 1};
   cli_common common = {0};
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;

@@ -1,5 +1,5 @@
-// `weft sim`: runs a program or a command trace and reports. The program's console is stdout; everything else is stderr or
-// the files that options name.
+// `weft sim`: runs a program or a command trace and reports. The program's console is stdout; everything else is stderr
+// or the files that options name.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,7 +86,8 @@ static bool is_trace(const char *path) {
 }
 
 // Reports to --report's file or to stderr; --quiet leaves stderr alone.
-static bool write_reports(const cli_common *common, const sim_options *options, const sim_report *report, wf_diag *diag) {
+static bool write_reports(const cli_common *common, const sim_options *options, const sim_report *report,
+                          wf_diag *diag) {
   bool good = true;
   if (options->report != NULL) {
     FILE *out = cli_open_output(options->report, diag);
@@ -102,7 +103,8 @@ static bool write_reports(const cli_common *common, const sim_options *options, 
   return good;
 }
 
-static int simulate(const cli_common *common, const sim_options *options, const char *path, FILE *trace, wf_diag *diag) {
+static int simulate(const cli_common *common, const sim_options *options, const char *path, FILE *trace,
+                    wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options->engine);
@@ -132,23 +134,26 @@ int cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
   const cli_option table[] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "ref"},
-      {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N", "stop after N host instructions (default 20e9; 0: never)"},
+      {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N",
+       "stop after N host instructions (default 20e9; 0: never)"},
       {"trace", CLI_OPTION_TEXT, &options.trace, "FILE", "write the command stream; weft sim FILE replays it"},
       {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
       {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
   };
-  const cli_usage usage = {.verb = "sim",
-                           .synopsis = "PROG.elf|TRACE",
-                           .text = "Runs a bare-metal RISC-V program (entry 0x80000000, HTIF or semihosting) with the accelerator,\n"
-                                   "or replays a command trace. The program's console output goes to stdout.\n"
-                                   "Exit code: 0 good, 1 bad input, 2 usage, 4 a replay differs, 5 the program failed, 6 unhandled trap,\n"
-                                   "7 illegal custom instruction, 8 local address out of range, 9 access outside memory,\n"
-                                   "10 instruction limit.",
-                           .options = table,
-                           .option_count = sizeof table / sizeof table[0],
-                           .min_arguments = 1,
-                           .max_arguments = 1,
-                           .takes_array = true};
+  const cli_usage usage = {
+      .verb = "sim",
+      .synopsis = "PROG.elf|TRACE",
+      .text =
+          "Runs a bare-metal RISC-V program (entry 0x80000000, HTIF or semihosting) with the accelerator,\n"
+          "or replays a command trace. The program's console output goes to stdout.\n"
+          "Exit code: 0 good, 1 bad input, 2 usage, 4 a replay differs, 5 the program failed, 6 unhandled trap,\n"
+          "7 illegal custom instruction, 8 local address out of range, 9 access outside memory,\n"
+          "10 instruction limit.",
+      .options = table,
+      .option_count = sizeof table / sizeof table[0],
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .takes_array = true};
   cli_common common = {0};
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;

@@ -102,7 +102,8 @@ int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common
   if (isa > 2) *exit_code = usage_error(usage, "--%s is 1 or 2", "isa");
   size_t left = (size_t)(*argc - optind);
   if (left < usage->min_arguments) *exit_code = usage_error(usage, "missing argument: %s", usage->synopsis);
-  if (left > usage->max_arguments) *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
+  if (left > usage->max_arguments)
+    *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
   if (*exit_code != CLI_OK) return -1;
   common->isa = (unsigned)isa;
   memmove(argv, argv + optind, left * sizeof argv[0]);

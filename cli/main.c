@@ -12,9 +12,12 @@ static const cli_verb verbs[] = {
 };
 
 static void print_help(FILE *out) {
-  fputs("weft: hardware/software co-design for systolic arrays with RISC-V custom instructions\n\n"
-        "usage: weft VERB [OPTIONS] ARGUMENTS\n\nverbs:\n", out);
-  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+  fputs(
+      "weft: hardware/software co-design for systolic arrays with RISC-V custom instructions\n\n"
+      "usage: weft VERB [OPTIONS] ARGUMENTS\n\nverbs:\n",
+      out);
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
   fputs("\n`weft VERB --help` explains a verb; `weft --version` prints the version.\n", out);
 }
 

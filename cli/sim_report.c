@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 
 static const char *const unit_names[] = {
-    [ISA_UNIT_LOAD] = "load",   [ISA_UNIT_EXECUTE] = "execute",         [ISA_UNIT_STORE] = "store",
-    [ISA_UNIT_FRONT] = "front", [ISA_UNIT_LOOP_MATMUL] = "loop_matmul", [ISA_UNIT_LOOP_CONV] = "loop_conv",
+    [ISA_UNIT_LOAD] = "load",      [ISA_UNIT_EXECUTE] = "execute",         [ISA_UNIT_STORE] = "store",
+    [ISA_UNIT_FRONT] = "front",    [ISA_UNIT_LOOP_MATMUL] = "loop_matmul", [ISA_UNIT_LOOP_CONV] = "loop_conv",
     [ISA_UNIT_COUNTER] = "counter"};
 enum { UNITS = sizeof unit_names / sizeof unit_names[0] };
 
@@ -52,7 +52,8 @@ static void print_commands(const sim_port *port, FILE *out) {
 static void print_result(const sim_report *report, FILE *out) {
   const sim_run_result *result = report->result;
   if (!result->hosted)
-    fprintf(out, "  %-24s %16s\n", "result", result->status == SIM_RUN_OK ? "same memory" : status_names[result->status]);
+    fprintf(out, "  %-24s %16s\n", "result",
+            result->status == SIM_RUN_OK ? "same memory" : status_names[result->status]);
   else if (result->host.end == HOST_EXITED)
     fprintf(out, "  %-24s %16s %" PRIu64 "\n", "result", "exit code", result->host.exit_code);
   else
@@ -92,11 +93,11 @@ static cJSON *commands_json(const sim_port *port) {
   return units;
 }
 
-static void add_host(cJSON *document, const host_result *host) {
-  if (host->end == HOST_EXITED) cli_json_count(document, "exit_code", host->exit_code);
-  cli_json_count(document, "instructions", host->instructions);
-  cli_json_count(document, "traps", host->traps);
-  cli_json_hash(document, "pc", host->pc);
+static void add_host(cJSON *document, const host_result *hosted) {
+  if (hosted->end == HOST_EXITED) cli_json_count(document, "exit_code", hosted->exit_code);
+  cli_json_count(document, "instructions", hosted->instructions);
+  cli_json_count(document, "traps", hosted->traps);
+  cli_json_hash(document, "pc", hosted->pc);
 }
 
 cJSON *sim_report_json(const sim_report *report) {

@@ -1,8 +1,9 @@
 // The one interface of all accelerator engines (ref, cycle, rtl, systemc).
 //
-// Time is counted in accelerator cycles and owned by the caller: it pushes a command at a cycle, advances the engine to a
-// cycle, or lets it run until idle. Cycles never go back. An engine without timing (ops->timed false) executes a command
-// inside `push`, is never busy and ignores every cycle. Host, memory, loader and traces do not know which engine they drive.
+// Time is counted in accelerator cycles and owned by the caller: it pushes a command at a cycle, advances the engine to
+// a cycle, or lets it run until idle. Cycles never go back. An engine without timing (ops->timed false) executes a
+// command inside `push`, is never busy and ignores every cycle. Host, memory, loader and traces do not know which
+// engine they drive.
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
@@ -25,9 +26,9 @@ typedef struct sim_command {
 
 typedef enum {
   SIM_FAULT_NONE,
-  SIM_FAULT_ILLEGAL,   // no such command, an illegal field value, or a unit that the array lacks
-  SIM_FAULT_LOCAL,     // scratchpad or accumulator rows that do not exist
-  SIM_FAULT_MEMORY,    // an access outside main memory
+  SIM_FAULT_ILLEGAL,  // no such command, an illegal field value, or a unit that the array lacks
+  SIM_FAULT_LOCAL,    // scratchpad or accumulator rows that do not exist
+  SIM_FAULT_MEMORY,   // an access outside main memory
 } sim_fault_kind;
 
 // Why an engine stopped. After a fault it accepts nothing more.

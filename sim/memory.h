@@ -17,9 +17,9 @@ typedef struct sim_memory_observer {
 } sim_memory_observer;
 
 typedef struct sim_memory {
-  uint8_t *bytes;  // of SIM_MEMORY_BASE
-  uint64_t size;   // in bytes
-  uint64_t read_bytes;     // moved by the accelerator so far
+  uint8_t *bytes;       // of SIM_MEMORY_BASE
+  uint64_t size;        // in bytes
+  uint64_t read_bytes;  // moved by the accelerator so far
   uint64_t written_bytes;
   sim_memory_observer observer;
 } sim_memory;

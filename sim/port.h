@@ -1,5 +1,5 @@
-// The RoCC port: stands between host and engine. It decodes, counts, records the trace and waits for the engine; so every
-// engine gets the same commands and every report the same counts.
+// The RoCC port: stands between host and engine. It decodes, counts, records the trace and waits for the engine; so
+// every engine gets the same commands and every report the same counts.
 #ifndef SIM_PORT_H
 #define SIM_PORT_H
 

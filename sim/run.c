@@ -1,5 +1,5 @@
-// One simulation from file to result: see run.h. The exits below say where a program stopped in the program's own terms:
-// pc, function, instruction or command.
+// One simulation from file to result: see run.h. The exits below say where a program stopped in the program's own
+// terms: pc, function, instruction or command.
 #include "sim/run.h"
 
 #include <errno.h>
@@ -23,12 +23,14 @@ static double now_seconds(void) {
 static sim_memory *create_memory(const hw_array *array, wf_diag *diag) {
   sim_memory *memory = sim_memory_create((uint64_t)array->memory.capacity_mib << 20);
   if (memory == NULL)
-    wf_error(diag, wf_in_file(NULL), "cannot reserve %u MiB of address space for main memory", array->memory.capacity_mib);
+    wf_error(diag, wf_in_file(NULL), "cannot reserve %u MiB of address space for main memory",
+             array->memory.capacity_mib);
   return memory;
 }
 
 // True if the file was made for this array, or the user said that it does not matter.
-static bool array_agrees(const sim_run_config *config, wf_location where, uint64_t hash, const char *name, wf_diag *diag) {
+static bool array_agrees(const sim_run_config *config, wf_location where, uint64_t hash, const char *name,
+                         wf_diag *diag) {
   if (config->any_array || hash == hw_array_hash(config->array)) return true;
   wf_error(diag, where, "made for array %s (%016" PRIx64 "), not for %s (%016" PRIx64 ")", name, hash,
            config->array->name, hw_array_hash(config->array));
@@ -68,8 +70,8 @@ static sim_run_status fault_status(sim_fault_kind kind) {
 }
 
 // The array forbids the custom instruction that trapped: say which one and why.
-static void explain_illegal(const sim_run_config *config, const char *path, const sim_elf *elf, const sim_command *command,
-                            wf_diag *diag) {
+static void explain_illegal(const sim_run_config *config, const char *path, const sim_elf *elf,
+                            const sim_command *command, wf_diag *diag) {
   char where[PLACE_TEXT], text[COMMAND_TEXT];
   command_text(config->array->isa.revision, command, text, sizeof text);
   wf_error(diag, wf_in_file(path), "pc %s: illegal custom instruction: %s", place(elf, command->pc, where), text);
@@ -98,39 +100,40 @@ static sim_run_status explain_trap(const char *path, const sim_elf *elf, const h
 
 static sim_run_status explain_end(const sim_run_config *config, const char *path, const sim_elf *elf,
                                   const sim_run_result *result, wf_diag *diag) {
-  const host_result *host = &result->host;
+  const host_result *hosted = &result->host;
   char where[PLACE_TEXT];
-  switch (host->end) {
+  switch (hosted->end) {
     case HOST_EXITED:
       return SIM_RUN_OK;
     case HOST_PORT_STOPPED:
       return explain_fault(config, path, elf, &result->fault, diag);
     case HOST_TRAPPED:
-      if (result->port.illegal != 0 && result->port.last_illegal.pc == host->last_trap.pc) {
+      if (result->port.illegal != 0 && result->port.last_illegal.pc == hosted->last_trap.pc) {
         explain_illegal(config, path, elf, &result->port.last_illegal, diag);
         return SIM_RUN_ILLEGAL;
       }
-      return explain_trap(path, elf, &host->last_trap, diag);
+      return explain_trap(path, elf, &hosted->last_trap, diag);
     case HOST_LIMIT:
-      wf_error(diag, wf_in_file(path), "pc %s: stopped after %" PRIu64 " instructions", place(elf, host->pc, where),
-               host->instructions);
+      wf_error(diag, wf_in_file(path), "pc %s: stopped after %" PRIu64 " instructions", place(elf, hosted->pc, where),
+               hosted->instructions);
       wf_hint(diag, "raise the limit with --max-instructions N (0: none)");
       return SIM_RUN_LIMIT;
     case HOST_STUCK:
-      wf_error(diag, wf_in_file(path), "pc %s: the program waits for ever", place(elf, host->pc, where));
+      wf_error(diag, wf_in_file(path), "pc %s: the program waits for ever", place(elf, hosted->pc, where));
       return SIM_RUN_LIMIT;
   }
   return SIM_RUN_BAD_INPUT;
 }
 
 // A program that ends with an error after it took traps: its own handler hid where they came from.
-static void mention_traps(const char *path, const sim_elf *elf, const host_result *host, wf_diag *diag) {
-  if (host->end != HOST_EXITED || host->exit_code == 0 || host->traps == 0) return;
+static void mention_traps(const char *path, const sim_elf *elf, const host_result *hosted, wf_diag *diag) {
+  if (hosted->end != HOST_EXITED || hosted->exit_code == 0 || hosted->traps == 0) return;
   char where[PLACE_TEXT], text[128];
-  isa_rv64_disasm(host->last_trap.instruction, host->last_trap.pc, text, sizeof text);
-  wf_warning(diag, wf_in_file(path), "the program took %" PRIu64 " traps, the last at pc %s: %s, value 0x%" PRIx64 ": %s",
-             host->traps, place(elf, host->last_trap.pc, where), host_cause_name(host->last_trap.cause),
-             host->last_trap.value, text);
+  isa_rv64_disasm(hosted->last_trap.instruction, hosted->last_trap.pc, text, sizeof text);
+  wf_warning(diag, wf_in_file(path),
+             "the program took %" PRIu64 " traps, the last at pc %s: %s, value 0x%" PRIx64 ": %s", hosted->traps,
+             place(elf, hosted->last_trap.pc, where), host_cause_name(hosted->last_trap.cause), hosted->last_trap.value,
+             text);
 }
 
 static void run_program(const sim_run_config *config, const sim_elf *elf, sim_memory *memory, sim_engine *engine,
@@ -250,9 +253,12 @@ static bool replay_end(void *context, const sim_trace_end *end, wf_location wher
   r->result->trace_digest = end->digest;
   r->result->replay_digest = sim_footprint_digest(r->print);
   r->result->status = SIM_RUN_OK;
-  if (end->digest == r->result->replay_digest && end->written_bytes == sim_footprint_written_bytes(r->print)) return true;
-  wf_error(r->diag, where, "the replay wrote %" PRIu64 " bytes with digest %016" PRIx64 ", the recorded run %" PRIu64
-           " with %016" PRIx64, sim_footprint_written_bytes(r->print), r->result->replay_digest, end->written_bytes, end->digest);
+  if (end->digest == r->result->replay_digest && end->written_bytes == sim_footprint_written_bytes(r->print))
+    return true;
+  wf_error(r->diag, where,
+           "the replay wrote %" PRIu64 " bytes with digest %016" PRIx64 ", the recorded run %" PRIu64
+           " with %016" PRIx64,
+           sim_footprint_written_bytes(r->print), r->result->replay_digest, end->written_bytes, end->digest);
   r->result->status = SIM_RUN_MISMATCH;
   return true;
 }

@@ -15,10 +15,10 @@
 typedef struct sim_run_config {
   const hw_array *array;
   const sim_engine_ops *engine;
-  uint64_t max_instructions;    // 0: no limit
-  bool any_array;               // run even if the file was made for another array
+  uint64_t max_instructions;  // 0: no limit
+  bool any_array;             // run even if the file was made for another array
   FILE *console, *console_error;
-  FILE *trace;                  // NULL: none
+  FILE *trace;                                                              // NULL: none
   bool (*progress)(void *context, uint64_t instructions, uint64_t cycles);  // may be NULL; false stops the run
   void *progress_context;
 } sim_run_config;
@@ -36,11 +36,11 @@ typedef enum {
 
 typedef struct sim_run_result {
   sim_run_status status;
-  bool hosted;               // an ELF: `host` is valid
+  bool hosted;  // an ELF: `host` is valid
   host_result host;
   sim_fault fault;
-  sim_port port;             // counts only
-  uint64_t read_bytes;       // moved by the accelerator
+  sim_port port;        // counts only
+  uint64_t read_bytes;  // moved by the accelerator
   uint64_t written_bytes;
   uint64_t replay_digest, trace_digest;  // of a trace
   double wall_seconds;

@@ -13,9 +13,9 @@ enum { MAX_UNDER_WAY = 1024, MAX_MISSES = 256 };
 typedef struct pending {
   memsys_request request;
   bool write;
-  uint64_t order;     // of the request
-  uint64_t ready;     // of beat 0
-  uint64_t spacing;   // cycles between two beats at least
+  uint64_t order;    // of the request
+  uint64_t ready;    // of beat 0
+  uint64_t spacing;  // cycles between two beats at least
   unsigned beats;
 } pending;
 
@@ -35,9 +35,9 @@ struct memsys {
   // response channel
   pending queue[MAX_UNDER_WAY];
   unsigned queue_count;
-  int current;        // index of the burst under way, -1: none
-  unsigned beat;      // of it
-  uint64_t next_beat; // not before this cycle
+  int current;         // index of the burst under way, -1: none
+  unsigned beat;       // of it
+  uint64_t next_beat;  // not before this cycle
   memsys_beat shown;
   uint64_t order;
   memsys_counts counts;

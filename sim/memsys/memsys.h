@@ -1,15 +1,18 @@
-// Timing of main memory as the accelerator's bus port sees it: an optional shared L2 in front of a memory with latency and
-// bandwidth. It holds no data (sim/memory.h does); every timed engine drives this one model, so they agree by construction.
+// Timing of main memory as the accelerator's bus port sees it: an optional shared L2 in front of a memory with latency
+// and bandwidth. It holds no data (sim/memory.h does); every timed engine drives this one model, so they agree by
+// construction.
 //
-// Request channel: one beat per cycle, shared by reads (one beat each) and writes (one beat per bus word); a write burst is
-// never interrupted; otherwise the two alternate when both want the same cycle. Response channel: one beat per cycle;
-// a burst is never interrupted; among responses that are ready the one ready first goes first, then the older request.
+// Request channel: one beat per cycle, shared by reads (one beat each) and writes (one beat per bus word); a write
+// burst is never interrupted; otherwise the two alternate when both want the same cycle. Response channel: one beat per
+// cycle; a burst is never interrupted; among responses that are ready the one ready first goes first, then the older
+// request.
 //
 // With t the cycle of the request (of its first beat) and b the bytes of the bus:
 //   L2 hit        first response beat at t + l2.hit_latency, then one per cycle
 //   L2 miss       the line occupies the memory bus for line / memory.bytes_per_cycle cycles from
-//                 s = max(t + l2.hit_latency + memory.latency_cycles, bus free); the byte at offset x of the line is ready at
-//                 s + x / memory.bytes_per_cycle. At most l2.misses_in_flight lines are under way; beyond that requests wait.
+//                 s = max(t + l2.hit_latency + memory.latency_cycles, bus free); the byte at offset x of the line is
+//                 ready at s + x / memory.bytes_per_cycle. At most l2.misses_in_flight lines are under way; beyond that
+//                 requests wait.
 //   write         answered like the first beat of a read; a write of a whole line that misses fetches nothing
 //   dirty victim  occupies the write side of the memory bus for a line
 //   no L2         every request goes to memory in units of b bytes
@@ -31,7 +34,7 @@ typedef struct memsys_request {
 } memsys_request;
 
 typedef struct memsys_beat {
-  bool write;      // answer of a write (one beat) or data of a read
+  bool write;  // answer of a write (one beat) or data of a read
   unsigned id;
   unsigned index;  // of the beat in its burst
   bool last;
@@ -40,8 +43,8 @@ typedef struct memsys_beat {
 typedef enum { MEMSYS_NOBODY, MEMSYS_READ, MEMSYS_WRITE } memsys_grant;
 
 typedef struct memsys_counts {
-  uint64_t reads, writes;          // requests
-  uint64_t hits, misses;           // lines
+  uint64_t reads, writes;                      // requests
+  uint64_t hits, misses;                       // lines
   uint64_t fetched_bytes, written_back_bytes;  // between L2 and memory
 } memsys_counts;
 

@@ -39,6 +39,12 @@ static bool take_number(const char **text, int base, uint64_t *value) {
   return true;
 }
 
+// A hash: exactly 16 hexadecimal digits, so that a cut one is noticed.
+static bool take_hash(const char **text, uint64_t *value) {
+  const char *start = *text;
+  return take_number(text, 16, value) && *text - start == 16 && start[1] != 'x';
+}
+
 static void skip_blanks(const char **text) {
   while (**text == ' ' || **text == '\t') (*text)++;
 }
@@ -70,7 +76,7 @@ static bool read_array(reader *r, const char *text) {
   r->header.array_name[length] = '\0';
   text += length;
   skip_blanks(&text);
-  if (!take_number(&text, 16, &r->header.array_hash) || *text != '\0') return fail(r, "expected the array's hash");
+  if (!take_hash(&text, &r->header.array_hash) || *text != '\0') return fail(r, "expected the array's hash");
   r->state = EXPECT_ISA;
   return true;
 }
@@ -108,19 +114,24 @@ static bool read_data(reader *r, const char *text) {
   return r->sink->data(r->sink->context, address, bytes, length, r->where);
 }
 
-static bool take_field(const char **text, const char *name, int base, uint64_t *value) {
+// Moves behind `name` if the text starts with it.
+static bool take_name(const char **text, const char *name) {
   size_t length = strlen(name);
   if (strncmp(*text, name, length) != 0) return false;
   *text += length;
-  bool good = take_number(text, base, value);
+  return true;
+}
+
+static bool take_count(const char **text, const char *name, uint64_t *value) {
+  bool good = take_name(text, name) && take_number(text, 10, value);
   skip_blanks(text);
   return good;
 }
 
 static bool read_end(reader *r, const char *text) {
   sim_trace_end end;
-  if (!take_field(&text, "commands=", 10, &end.commands) || !take_field(&text, "written=", 10, &end.written_bytes) ||
-      !take_field(&text, "digest=", 16, &end.digest) || *text != '\0')
+  if (!take_count(&text, "commands=", &end.commands) || !take_count(&text, "written=", &end.written_bytes) ||
+      !take_name(&text, "digest=") || !take_hash(&text, &end.digest) || *text != '\0')
     return fail(r, "expected `end commands=N written=BYTES digest=HEX`");
   if (end.commands != r->commands) {
     wf_error(r->diag, r->where, "the trace announces %" PRIu64 " commands but has %" PRIu64, end.commands, r->commands);

@@ -1,4 +1,5 @@
-// Command traces: what an accelerator program did, as text that a person can read and an engine can replay without host.
+// Command traces: what an accelerator program did, as text that a person can read and an engine can replay without
+// host.
 //
 //   weft-trace 1
 //   array NAME HASH            the array the program ran on
@@ -8,8 +9,8 @@
 //   fence                      the host waited until the accelerator was idle
 //   end commands=N written=BYTES digest=HEX
 //
-// `#` starts a comment. Data lines stand before the command that reads them. The digest covers all memory bytes that the
-// accelerator wrote; a replay checks it. A file without its `end` line is incomplete and refused.
+// `#` starts a comment. Data lines stand before the command that reads them. The digest covers all memory bytes that
+// the accelerator wrote; a replay checks it. A file without its `end` line is incomplete and refused.
 #ifndef SIM_TRACE_TRACE_H
 #define SIM_TRACE_TRACE_H
 

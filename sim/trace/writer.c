@@ -1,5 +1,5 @@
-// Writes command traces: see trace.h. Memory is recorded when the accelerator reads it, so the trace holds exactly what a
-// replay needs, however the host made it.
+// Writes command traces: see trace.h. Memory is recorded when the accelerator reads it, so the trace holds exactly what
+// a replay needs, however the host made it.
 #include <inttypes.h>
 
 #include "hw/base/alloc.h"

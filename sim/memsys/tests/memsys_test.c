@@ -1,5 +1,5 @@
-// The memory timing against its closed formulas: unloaded latency (probed at t - 1 and t), streaming rates, order, limits.
-// All expectations come from the array's parameters.
+// The memory timing against its closed formulas: unloaded latency (probed at t - 1 and t), streaming rates, order,
+// limits. All expectations come from the array's parameters.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,8 @@ static void unloaded_latency_is_the_formula(void **state) {
   memsys_destroy(m);
 }
 
-// Streams `count` bursts of 64 bytes with at most `window` under way; returns the cycles from first request to last beat.
+// Streams `count` bursts of 64 bytes with at most `window` under way; returns the cycles from first request to last
+// beat.
 static uint64_t stream(memsys *m, uint64_t start, unsigned count, unsigned window) {
   unsigned sent = 0, done = 0;
   uint64_t cycle = start;
@@ -179,9 +180,12 @@ static void without_l2_every_access_pays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unloaded_latency_is_the_formula), cmocka_unit_test(streams_reach_the_peak),
-      cmocka_unit_test(misses_are_limited),              cmocka_unit_test(reads_and_writes_alternate_but_bursts_hold),
-      cmocka_unit_test(whole_line_writes_fetch_nothing), cmocka_unit_test(dirty_lines_are_written_back),
+      cmocka_unit_test(unloaded_latency_is_the_formula),
+      cmocka_unit_test(streams_reach_the_peak),
+      cmocka_unit_test(misses_are_limited),
+      cmocka_unit_test(reads_and_writes_alternate_but_bursts_hold),
+      cmocka_unit_test(whole_line_writes_fetch_nothing),
+      cmocka_unit_test(dirty_lines_are_written_back),
       cmocka_unit_test(without_l2_every_access_pays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

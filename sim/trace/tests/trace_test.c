@@ -162,8 +162,9 @@ static void reader_locates_every_error(void **state) {
       {"hello\n", "t:1: error: not a weft trace: the first line is not `weft-trace 1`\n"},
       {"weft-trace 2\n", "t:1: error: unknown trace version\n"},
       {"weft-trace 1\nisa 1\n", "t:2: error: expected `array NAME HASH`\n"},
+      {"weft-trace 1\narray a 0123456789abcde\n", "t:2: error: expected the array's hash\n"},
       {"weft-trace 1\narray a xyz\n", "t:2: error: expected the array's hash\n"},
-      {"weft-trace 1\narray a 1\nisa 3\n", "t:3: error: ISA revision is 1 or 2\n"},
+      {"weft-trace 1\narray a 0123456789abcdef\nisa 3\n", "t:3: error: ISA revision is 1 or 2\n"},
       {HEAD "data 0x80000000 0g\n", "t:4: error: data: expected pairs of hexadecimal digits\n"},
       {HEAD "data 0x80000000 012\n", "t:4: error: data: expected pairs of hexadecimal digits\n"},
       {HEAD "data 0x80000000\n", "t:4: error: data: no bytes\n"},
@@ -246,9 +247,12 @@ static void writer_and_reader_agree(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(footprint_reports_exactly_the_changes), cmocka_unit_test(digest_ignores_order_and_overwrites),
-      cmocka_unit_test(reader_takes_a_good_trace),             cmocka_unit_test(reader_locates_every_error),
-      cmocka_unit_test(reader_points_at_a_bad_command),        cmocka_unit_test(reader_survives_cuts_and_long_lines),
+      cmocka_unit_test(footprint_reports_exactly_the_changes),
+      cmocka_unit_test(digest_ignores_order_and_overwrites),
+      cmocka_unit_test(reader_takes_a_good_trace),
+      cmocka_unit_test(reader_locates_every_error),
+      cmocka_unit_test(reader_points_at_a_bad_command),
+      cmocka_unit_test(reader_survives_cuts_and_long_lines),
       cmocka_unit_test(writer_and_reader_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
