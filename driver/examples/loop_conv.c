@@ -192,7 +192,9 @@ static void run(const char *what, struct layer l) {
                                          .b_transpose = l.weight_0132,
                                          .a_stride = l.stride >> (l.downsample ? 1 : 0),
                                          .c_stride = l.input_dilated ? 2 : 1});
-  weft_set_store((struct weft_store){.stride_bytes = l.out_channels, .activation = l.activation, .scale = l.scale});
+  weft_set_store((struct weft_store){.stride_bytes = l.out_channels * (l.output_1203 ? BATCH : 1),
+                                     .activation = l.activation,
+                                     .scale = l.scale});
   issue(&l);
   weft_fence();
   reference(&l);
@@ -230,7 +232,6 @@ static void forward(void) {
                                .in_channels = C,
                                .out_channels = 3,
                                .kernel = 3,
-                               .padding = 1,
                                .pool_size = 2,
                                .pool_stride = 2,
                                .scale = 0.004f,
@@ -251,7 +252,7 @@ static void forward(void) {
                                                            .padding = 1,
                                                            .in_channel_step = WEFT_DIM,
                                                            .scale = 0.004f});
-  run("1x1", (struct layer){.in_side = 6, .in_channels = C, .out_channels = C, .kernel = 1, .scale = 0.01f});
+  run("1x1", (struct layer){.in_side = 5, .in_channels = C, .out_channels = C, .kernel = 1, .scale = 0.01f});
   run("1x1 with stride",
       (struct layer){.in_side = 8, .in_channels = C, .out_channels = C, .kernel = 1, .stride = 2, .scale = 0.01f});
   run("1x1 downsampled", (struct layer){.in_side = 8,
@@ -266,7 +267,7 @@ static void forward(void) {
 static void folded(void) {
   enum { IN = WEFT_DIM / 3 < 3 ? 1 : 3 };
   const size_t pixels = weft_min(WEFT_DIM / IN, 3);
-  run("folded pixels", (struct layer){.in_side = 6,
+  run("folded pixels", (struct layer){.in_side = 5,
                                       .in_channels = IN,
                                       .out_channels = 3,
                                       .kernel = 3,
