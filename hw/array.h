@@ -88,6 +88,10 @@ const char *hw_builtin_yaml(size_t index);
 // False: writing failed.
 bool hw_write_c_header(const hw_array *array, FILE *out);
 
+// Writes weft_array_pkg.sv, the constants that the RTL takes its parameters from (hw/array_sv.c says which). False: writing
+// failed.
+bool hw_write_sv_package(const hw_array *array, FILE *out);
+
 // Writes the parameter table as a Markdown page. False: writing failed.
 bool hw_write_markdown(FILE *out);
 

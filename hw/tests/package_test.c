@@ -1,0 +1,107 @@
+// The SystemVerilog package of several arrays: every parameter, every derived number and the hash stand in it once,
+// with the values of the array. Values are read back from the text, not compared with what the writer computes.
+// cmocka.h uses these without including them.
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/array.h"
+
+static char *package_of(const hw_array *array) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  assert_non_null(out);
+  assert_true(hw_write_sv_package(array, out));
+  fclose(out);
+  return text;
+}
+
+// The value behind " NAME = ", which must occur exactly once. Decimal, N'bX and N'hX are understood.
+static uint64_t value_of(const char *package, const char *name) {
+  char key[128];
+  snprintf(key, sizeof key, " %s = ", name);
+  const char *at = strstr(package, key);
+  if (at == NULL) fail_msg("no constant %s", name);
+  at += strlen(key);
+  assert_null(strstr(at, key));
+  const char *tick = strchr(at, '\''), *end = strchr(at, ';');
+  assert_non_null(end);
+  if (tick == NULL || tick > end) return strtoull(at, NULL, 10);
+  return strtoull(tick + 2, NULL, tick[1] == 'h' ? 16 : 2);
+}
+
+static void check_parameters(const hw_array *array, const char *package) {
+  size_t count;
+  const hw_param *params = hw_params(&count);
+  for (size_t i = 0; i < count; i++) {
+    char name[2 * HW_NAME_MAX];
+    snprintf(name, sizeof name, "%s_%s", params[i].section, params[i].name);
+    for (char *p = name; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
+    assert_int_equal(value_of(package, name), hw_param_get(array, &params[i]));
+  }
+}
+
+static void check_derived(const hw_array *array, const char *package) {
+  const hw_derived d = hw_derive(array);
+  assert_int_equal(value_of(package, "DIM"), d.dim);
+  assert_int_equal(value_of(package, "SP_ROWS"), d.sp_rows);
+  assert_int_equal(value_of(package, "SP_BANK_ROWS") * array->scratchpad.banks, d.sp_rows);
+  assert_int_equal(value_of(package, "ACC_ROWS"), d.acc_rows);
+  assert_int_equal(value_of(package, "ACC_BANK_ROWS") * array->accumulator.banks, d.acc_rows);
+  assert_int_equal(value_of(package, "ROW_BITS"), d.row_bits);
+  assert_int_equal(value_of(package, "INPUT_BITS"), 8);
+  assert_int_equal(value_of(package, "ACC_BITS"), 32);
+  assert_int_equal(value_of(package, "OUTPUT_BITS"), array->types.output_bits);
+  assert_int_equal(value_of(package, "MAX_BLOCK_LEN") * d.dim, d.max_cols);
+  assert_int_equal(value_of(package, "MAX_BLOCK_LEN_ACC") * d.dim, d.max_cols_acc);
+  assert_int_equal(value_of(package, "MAX_COLS"), d.max_cols);
+  assert_int_equal(value_of(package, "MAX_COLS_ACC"), d.max_cols_acc);
+  assert_int_equal(value_of(package, "MESH_LATENCY"), d.mesh_latency);
+  assert_int_equal(value_of(package, "MAX_MATMULS"), d.max_matmuls);
+  assert_int_equal(value_of(package, "LOAD_COMMANDS"), d.load_commands_tracked);
+  assert_int_equal(value_of(package, "STORE_COMMANDS"), d.store_commands_tracked);
+  assert_int_equal(value_of(package, "NORM_STATS"), d.norm_stats);
+  assert_true(value_of(package, "HASH") == hw_array_hash(array));
+}
+
+static void every_builtin_has_its_numbers(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  size_t arrays = 0;
+  for (; hw_builtin_name(arrays) != NULL; arrays++) {
+    hw_array array;
+    assert_true(hw_array_load(&array, hw_builtin_name(arrays), &diag));
+    char *package = package_of(&array);
+    check_parameters(&array, package);
+    check_derived(&array, package);
+    free(package);
+  }
+  assert_true(arrays >= 2);
+}
+
+static void failed_writes_are_seen(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  FILE *full = fopen("/dev/full", "w");
+  assert_non_null(full);
+  assert_false(hw_write_sv_package(&array, full));
+  fclose(full);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_builtin_has_its_numbers),
+      cmocka_unit_test(failed_writes_are_seen),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
