@@ -192,9 +192,8 @@ static void run(const char *what, struct layer l) {
                                          .b_transpose = l.weight_0132,
                                          .a_stride = l.stride >> (l.downsample ? 1 : 0),
                                          .c_stride = l.input_dilated ? 2 : 1});
-  weft_set_store((struct weft_store){.stride_bytes = l.out_channels * (l.output_1203 ? BATCH : 1),
-                                     .activation = l.activation,
-                                     .scale = l.scale});
+  weft_set_store((struct weft_store){
+      .stride_bytes = l.out_channels * (l.output_1203 ? BATCH : 1), .activation = l.activation, .scale = l.scale});
   issue(&l);
   weft_fence();
   reference(&l);

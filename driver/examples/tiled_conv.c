@@ -4,9 +4,17 @@
 #include "weft/console.h"
 #include "weft/tiled.h"
 
-enum { PIXELS = 2 * 15 * 13, CHANNELS = WEFT_DIM + 6, WEIGHTS = 5 * 5 * CHANNELS * CHANNELS };
+enum {
+  PIXELS = 2 * 15 * 13,
+  CHANNELS = WEFT_DIM + 6,
+  // More input channels than one tile takes: of a 5x5 kernel in the loop, of a 20x20 image without it.
+  DEEP = WEFT_SP_ROWS / 2 / 25 + WEFT_DIM,
+  WIDE = 24 * WEFT_DIM,
+  INPUT = 20 * 20 * WIDE,
+  WEIGHTS = 5 * 5 * (CHANNELS * CHANNELS + 2 * DEEP),
+};
 
-static int8_t input[PIXELS * (CHANNELS + 2)], weights[WEIGHTS];
+static int8_t input[INPUT], weights[WEIGHTS];
 static int8_t output[PIXELS * (CHANNELS + 2)], wanted[sizeof output];
 static int32_t bias[CHANNELS];
 static int errors;
@@ -208,6 +216,16 @@ static void layers(void) {
                                                  .in_stride = 7,
                                                  .out_stride = 8,
                                                  .scale = 0.01f});
+  run("many channels, 5x5", (struct weft_conv){.in_rows = 5,
+                                               .in_cols = 5,
+                                               .in_channels = DEEP,
+                                               .out_channels = 2,
+                                               .kernel = 5,
+                                               .padding = 2,
+                                               .scale = 0.001f});
+  run("many channels, many pixels",
+      (struct weft_conv){
+          .in_rows = 19, .in_cols = 20, .in_channels = WIDE, .out_channels = 1, .kernel = 1, .scale = 0.003f});
 }
 
 static void refusals(conv_function *conv) {

@@ -12,7 +12,8 @@ enum {
   SIZE = SQUARE > (WEFT_DIM + 1) * LONG ? SQUARE : (WEFT_DIM + 1) * LONG,
 };
 
-static int8_t a[SIZE], b[SIZE], c[SIZE], wanted[SIZE];
+// The loop reads whole blocks of rows of B, so there is memory behind it.
+static int8_t a[SIZE], b[SIZE + WEFT_DIM * SIDE], c[SIZE], wanted[SIZE];
 static int32_t bias[SIZE], full_c[SIZE], wanted_full[SIZE];
 static int errors;
 
@@ -93,7 +94,9 @@ int main(void) {
   run("bias", (struct weft_gemm){.m = WEFT_DIM + 1, .n = S, .k = WEFT_DIM, .bias = bias, .scale = 0.002f});
   run("bias row", (struct weft_gemm){.m = S, .n = S - 1, .k = 7, .bias = bias, .bias_repeat = true, .scale = 0.01f});
   run("int32", (struct weft_gemm){.m = S, .n = S - 1, .k = S, .bias = bias, .full = true});
-  run("long sums", (struct weft_gemm){.m = WEFT_DIM + 1, .n = WEFT_DIM + 1, .k = LONG, .bias = bias, .full = true});
+  run("long sums", (struct weft_gemm){.m = WEFT_DIM + 1, .n = WEFT_DIM + 1, .k = LONG, .full = true});
+  run("long sums and bias",
+      (struct weft_gemm){.m = WEFT_DIM + 1, .n = WEFT_DIM, .k = LONG - 1, .bias = bias, .full = true});
   run("padded rows", (struct weft_gemm){.m = S - 5,
                                         .n = S - 4,
                                         .k = S - 3,

@@ -9,6 +9,7 @@
 
 // C = D + A * B over i x j x k tiles of WEFT_DIM elements a side. Wants config_ex (weight-stationary, transposes), load
 // states 0, 1, 2 for A, B, D (memory strides, scales, shrink for an int8 D) and config_st.
+// B is read in whole tiles of rows: the rows that pad_k (pad_j when transposed) counts must be memory too.
 // It fits when (i * k + k * j) * WEFT_DIM <= WEFT_SP_ROWS / 2 and i * j * WEFT_DIM <= WEFT_ACC_ROWS / 2.
 struct weft_loop_matmul {
   size_t i, j, k;              // tiles

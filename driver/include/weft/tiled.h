@@ -35,6 +35,8 @@ struct weft_gemm {
 };
 
 enum weft_status weft_tiled_gemm(const struct weft_gemm *gemm);
+// The unroller reads B in whole blocks of rows: up to WEFT_DIM - 1 rows behind the last one must be memory, whatever
+// they hold.
 enum weft_status weft_tiled_gemm_loop(const struct weft_gemm *gemm);
 
 // Images are NHWC, weights [row][column][in][out]; depthwise weights are [channel][row][column]. The accumulated value
@@ -76,6 +78,7 @@ struct weft_resadd {
 };
 
 enum weft_status weft_tiled_resadd(const struct weft_resadd *add);
-enum weft_status weft_tiled_resadd_loop(const struct weft_resadd *add);  // revision 2 only
+// Revision 2 only. Reads B in whole blocks of rows, as weft_tiled_gemm_loop does.
+enum weft_status weft_tiled_resadd_loop(const struct weft_resadd *add);
 
 #endif
