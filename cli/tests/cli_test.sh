@@ -7,8 +7,8 @@ passed=0 failed=0
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 
 build() {
-  riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-Ttext-init=0x80000000 \
-    -Wl,--section-start=.text.init=0x80000000 -I "$source/programs" "$source/programs/$1.S" -o "$1.elf" 2>build.log ||
+  riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-N \
+    -Wl,--section-start=.text=0x80000000,--section-start=.tohost=0x80001000,--section-start=.bss=0x80002000 -I "$source/programs" "$source/programs/$1.S" -o "$1.elf" 2>build.log ||
     { cat build.log; exit 1; }
 }
 
@@ -71,7 +71,7 @@ cp "$weft" native.elf
 expect 1 'native.elf: error: .*(machine|RISC-V)' "$weft" sim native.elf
 expect 1 '(cannot|error)' "$weft" sim .
 expect 1 'nosuch.yaml' "$weft" sim --array nosuch.yaml good.elf
-expect 1 'unknown array' "$weft" sim --array nosuch good.elf
+expect 1 'no built-in array is named' "$weft" sim --array nosuch good.elf
 expect 3 'no engine nosuch' "$weft" sim --engine nosuch good.elf
 expect 1 'cannot write' "$weft" sim --report nosuch/report good.elf
 expect 1 'cannot write' "$weft" sim --trace nosuch/trace good.elf
