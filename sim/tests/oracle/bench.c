@@ -157,6 +157,13 @@ uint32_t bench_scale(bench *b) {
   return exponent << 23 | (uint32_t)random_in(&b->random, 0, 0x7fffff);
 }
 
+// Sums of products of int8 values mostly lie between 2^8 and 2^18: most results of this scale are not saturated.
+uint32_t bench_sum_scale(bench *b) {
+  if (random_one_in(&b->random, 4)) return bench_scale(b);
+  uint32_t exponent = (uint32_t)random_in(&b->random, 127 - 12, 127 - 4);
+  return exponent << 23 | (uint32_t)random_in(&b->random, 0, 0x7fffff);
+}
+
 uint32_t bench_wild_scale(bench *b) {
   static const uint32_t special[] = {0x7fc00000, 0x7f800000, 0xff800000, 0x7f800001, 0xffc00000, 0x00000001,
                                      0x807fffff, 0x00000000, 0x80000000, 0x7f7fffff, 0xbf800000, 0x00800000};

@@ -63,7 +63,8 @@ void bench_want32(bench *b, uint64_t address, int64_t value);
 fill_style bench_style(bench *b);
 int64_t bench_draw8(bench *b, fill_style style);
 int64_t bench_draw32(bench *b, fill_style style);
-uint32_t bench_scale(bench *b);       // finite and positive, spread over what turns sums into int8 values
+uint32_t bench_scale(bench *b);       // finite and positive, 2^-12 to 4
+uint32_t bench_sum_scale(bench *b);   // one that brings sums of products into the int8 range
 uint32_t bench_wild_scale(bench *b);  // any bit pattern: negative, denormal, infinite, NaN
 
 // Runs a program on another engine and memory; false and the fault's text after a fault.

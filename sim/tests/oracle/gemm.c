@@ -49,7 +49,7 @@ static void draw_options(bench *b, gemm *g) {
   g->bias = (bias_kind)random_in(r, 0, BIAS_KINDS - 1);
   g->bias_row = random_one_in(r, 3);
   g->relu = random_one_in(r, 3);
-  g->scale = bench_scale(b);
+  g->scale = bench_sum_scale(b);
   g->bias_scale = random_one_in(r, 2) ? FLOAT_ONE : bench_scale(b);
   g->shift = g->ws ? 0 : (uint32_t)random_in(r, 0, random_one_in(r, 4) ? 31 : 10);
   g->out = (out_kind)random_in(r, 0, OUT_KINDS - 1);

@@ -14,8 +14,8 @@ typedef struct loop {
   int64_t m, n, k, mt, nt, kt;
   bool a_transpose, b_transpose;
   bool bias, bias_row, low_d, full_c, relu;
-  bool chain;    // k in two loops
-  bool reuse_a;  // A is still in its half of the scratchpad
+  int64_t chain;          // k tiles of the first of two loops; 0: one loop
+  bool reuse_a, reuse_b;  // the operand is still in its half of the scratchpad
   int64_t a_id, b_id;
   uint32_t scale, bias_scale;
   int64_t a_stride, b_stride, d_stride, c_stride;  // elements
@@ -33,12 +33,23 @@ static void set_tiles(loop *l, int64_t dim) {
   l->kt = tiles(l->k, dim);
 }
 
-static void draw_size(bench *b, loop *l, bool first) {
-  int64_t span = 2 * b->dim;
-  uint64_t code = first ? b->seed : random_u64(&b->random) >> 8;
-  l->m = 1 + (int64_t)(code % (uint64_t)span);
-  l->n = 1 + (int64_t)(code / (uint64_t)span % (uint64_t)span);
-  l->k = 1 + (int64_t)(code / (uint64_t)(span * span) % (uint64_t)span);
+static int64_t draw_length(bench *b, int64_t most_tiles) { return random_in(&b->random, 1, most_tiles * b->dim); }
+
+// The first loop has the seed's size; later ones up to four tiles, as many as the accumulator's half surely holds.
+static void draw_size(bench *b, loop *l, const loop *previous) {
+  uint64_t span = 2 * (uint64_t)b->dim;
+  if (previous == NULL) {
+    l->m = 1 + (int64_t)(b->seed % span);
+    l->n = 1 + (int64_t)(b->seed / span % span);
+    l->k = 1 + (int64_t)(b->seed / (span * span) % span);
+  } else {
+    l->m = l->reuse_a ? previous->m : draw_length(b, 4);
+    l->n = l->reuse_b ? previous->n : draw_length(b, 4);
+    l->k = l->reuse_a || l->reuse_b ? previous->k : draw_length(b, 4);
+    bool large = tiles(l->m, b->dim) * tiles(l->n, b->dim) > 8;
+    if (large && l->reuse_a) l->n = draw_length(b, 2);
+    if (large && !l->reuse_a) l->m = draw_length(b, 2);
+  }
   set_tiles(l, b->dim);
 }
 
@@ -52,8 +63,8 @@ static void draw_options(bench *b, loop *l) {
   l->low_d = random_one_in(r, 3);
   l->full_c = random_one_in(r, 3);
   l->relu = random_one_in(r, 3);
-  l->chain = l->kt == 2 && random_one_in(r, 3);
-  l->scale = bench_scale(b);
+  if (l->kt > 1 && random_one_in(r, 3)) l->chain = random_in(r, 1, l->kt - 1);
+  l->scale = bench_sum_scale(b);
   l->bias_scale = random_one_in(r, 2) ? FLOAT_ONE : bench_scale(b);
   if (b->array.isa.revision == 2 && random_one_in(r, 2)) {
     l->a_id = random_in(r, 0, 2);
@@ -79,20 +90,47 @@ static uint64_t lay_out(bench *b, const char *name, const int64_t *values, int64
   return address;
 }
 
-static void draw_operands(bench *b, loop *l, const loop *previous) {
-  if (l->reuse_a) {
-    l->a_values = wf_alloc((size_t)(l->m * l->k), sizeof *l->a_values);
-    for (int64_t i = 0; i < l->m * l->k; i++) l->a_values[i] = previous->a_values[i];
-    l->a_stride = previous->a_stride;
-  } else {
-    l->a_values = draw_values(b, l->m * l->k);
-    l->a_stride = (l->a_transpose ? l->m : l->k) + random_in(&b->random, 0, 5);
-    l->a = lay_out(b, "A", l->a_values, l->m, l->k, l->a_transpose, l->a_transpose ? l->k : l->m, l->a_stride);
-  }
+static int64_t *copy_values(const int64_t *values, int64_t count) {
+  int64_t *copy = wf_alloc((size_t)count, sizeof *copy);
+  for (int64_t i = 0; i < count; i++) copy[i] = values[i];
+  return copy;
+}
+
+static void draw_a(bench *b, loop *l) {
+  l->a_values = draw_values(b, l->m * l->k);
+  l->a_stride = (l->a_transpose ? l->m : l->k) + random_in(&b->random, 0, 5);
+  l->a = lay_out(b, "A", l->a_values, l->m, l->k, l->a_transpose, l->a_transpose ? l->k : l->m, l->a_stride);
+}
+
+static void draw_b(bench *b, loop *l) {
   l->b_values = draw_values(b, l->k * l->n);
   l->b_stride = (l->b_transpose ? l->k : l->n) + random_in(&b->random, 0, 5);
   int64_t whole_rows = (l->b_transpose ? l->nt : l->kt) * b->dim;
   l->b = lay_out(b, "B", l->b_values, l->k, l->n, l->b_transpose, whole_rows, l->b_stride);
+}
+
+// Revision 2: an operand that the loop before pinned to a half need not be loaded again.
+static void draw_reuse(bench *b, loop *l, const loop *previous) {
+  if (b->array.isa.revision == 1 || previous == NULL || previous->chain != 0) return;
+  l->reuse_a = previous->a_id != 0 && random_one_in(&b->random, 2);
+  l->reuse_b = !l->reuse_a && previous->b_id != 0 && random_one_in(&b->random, 2);
+}
+
+static void keep_reused(loop *l, const loop *previous) {
+  if (l->reuse_a) {
+    l->a_id = previous->a_id;
+    l->a_stride = previous->a_stride;
+    l->a_transpose = previous->a_transpose;
+    l->b_transpose = l->b_transpose && !l->a_transpose;
+    l->a_values = copy_values(previous->a_values, l->m * l->k);
+  } else {
+    l->b_id = previous->b_id;
+    l->b_stride = previous->b_stride;
+    l->b_transpose = previous->b_transpose;
+    l->a_transpose = l->a_transpose && !l->b_transpose;
+    l->b_values = copy_values(previous->b_values, l->k * l->n);
+  }
+  l->chain = 0;
 }
 
 static void draw_bias(bench *b, loop *l) {
@@ -122,20 +160,12 @@ static void draw_bias(bench *b, loop *l) {
 
 static void draw_loop(bench *b, loop *l, const loop *previous) {
   *l = (loop){0};
-  draw_size(b, l, previous == NULL);
+  draw_reuse(b, l, previous);
+  draw_size(b, l, previous);
   draw_options(b, l);
-  l->reuse_a = b->array.isa.revision == 2 && previous != NULL && !previous->chain && previous->a_id != 0 &&
-               random_one_in(&b->random, 2);
-  if (l->reuse_a) {
-    l->m = previous->m;
-    l->k = previous->k;
-    set_tiles(l, b->dim);
-    l->a_id = previous->a_id;
-    l->a_transpose = previous->a_transpose;
-    l->b_transpose = l->b_transpose && !l->a_transpose;
-    l->chain = false;
-  }
-  draw_operands(b, l, previous);
+  if (l->reuse_a || l->reuse_b) keep_reused(l, previous);
+  if (!l->reuse_a) draw_a(b, l);
+  if (!l->reuse_b) draw_b(b, l);
   draw_bias(b, l);
   l->c_stride = l->n + random_in(&b->random, 0, 5);
   l->c = bench_alloc(b, "C", l->m * l->c_stride * (l->full_c ? 4 : 1));
@@ -172,7 +202,7 @@ static void put_run(bench *b, command settings[5], uint64_t rs1, uint64_t rs2) {
 static void put_loop(bench *b, const loop *l, int64_t first_k, int64_t kt, bool last) {
   int64_t dim = b->dim;
   uint64_t a = l->reuse_a ? 0 : l->a + (uint64_t)(first_k * dim * (l->a_transpose ? l->a_stride : 1));
-  uint64_t weights = l->b + (uint64_t)(first_k * dim * (l->b_transpose ? 1 : l->b_stride));
+  uint64_t weights = l->reuse_b ? 0 : l->b + (uint64_t)(first_k * dim * (l->b_transpose ? 1 : l->b_stride));
   uint64_t d = l->bias && first_k == 0 ? l->d : 0;
   uint64_t c = last ? l->c : 0;
   int64_t pad_k = last ? missing(l->k, dim) : 0;
@@ -192,12 +222,8 @@ static void put_loop(bench *b, const loop *l, int64_t first_k, int64_t kt, bool 
 
 static void put_loops(bench *b, const loop *l) {
   put_configuration(b, l);
-  if (l->chain) {
-    put_loop(b, l, 0, 1, false);
-    put_loop(b, l, 1, l->kt - 1, true);
-  } else {
-    put_loop(b, l, 0, l->kt, true);
-  }
+  if (l->chain != 0) put_loop(b, l, 0, l->chain, false);
+  put_loop(b, l, l->chain, l->kt - l->chain, true);
   if (random_one_in(&b->random, 3)) put_fence(&b->program);
 }
 
@@ -223,10 +249,14 @@ bool group_loop(bench *b) {
   for (int64_t i = 0; i < count; i++) {
     loop *l = &loops[i];
     draw_loop(b, l, i > 0 ? &loops[i - 1] : NULL);
-    bench_describe(b, "[M %lld N %lld K %lld transposed %d%d bias %d%s%s chain %d full %d relu %d halves %lld %lld%s] ",
+    bench_describe(b,
+                   "[M %lld N %lld K %lld transposed %d%d bias %d%s%s chain %lld full %d relu %d halves %lld %lld%s] ",
                    (long long)l->m, (long long)l->n, (long long)l->k, l->a_transpose, l->b_transpose, l->bias,
-                   l->bias_row ? " (one row)" : "", l->low_d ? " (int8)" : "", l->chain, l->full_c, l->relu,
-                   (long long)l->a_id, (long long)l->b_id, l->reuse_a ? " A reused" : "");
+                   l->bias_row ? " (one row)" : "", l->low_d ? " (int8)" : "", (long long)l->chain, l->full_c, l->relu,
+                   (long long)l->a_id, (long long)l->b_id,
+                   l->reuse_a   ? " A reused"
+                   : l->reuse_b ? " B reused"
+                                : "");
     put_loops(b, l);
     expect(b, l);
   }

@@ -26,23 +26,15 @@ static int64_t draw(stream *s, int64_t low, int64_t high) { return random_in(s->
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t rows_of(const stream *s, bool acc) { return acc ? s->b->size.acc_rows : s->b->size.sp_rows; }
 
-// A place with `extent` rows; now and then with noise in the address bits that are ignored.
+// A place with `extent` rows; now and then with noise in the address bits that are ignored. The garbage bit, the first
+// one above the row number, stays clear: set, it makes a row that does not exist.
 static uint32_t draw_local(stream *s, bool acc, int64_t extent) {
   uint32_t local = (uint32_t)draw(s, 0, rows_of(s, acc) - extent);
   if (acc) local |= LOCAL_ACC;
   if (chance(s, 4)) {
-    uint32_t ignored = (UINT32_C(1) << 26) - (UINT32_C(1) << s->b->size.row_bits);
+    uint32_t ignored = (UINT32_C(1) << 26) - (UINT32_C(2) << s->b->size.row_bits);
     local |= (uint32_t)random_u64(s->r) & ignored;
   }
-  return local;
-}
-
-// Sets flag bits unless the address would then be the garbage address.
-static uint32_t with_bits(const stream *s, uint32_t local, uint32_t flags) {
-  uint32_t row_mask = (UINT32_C(1) << s->b->size.row_bits) - 1;
-  uint32_t all = LOCAL_ACC | LOCAL_ACCUMULATE | LOCAL_FULL;
-  local |= flags;
-  if ((local & all) == all && (local & row_mask) == row_mask) local &= ~(row_mask + 1);
   return local;
 }
 
@@ -78,7 +70,7 @@ static void stream_mvin(stream *s) {
   int64_t extent = to.rows + (to.cols - 1) / s->dim * c->block_stride;
   if (extent > rows_of(s, acc)) return;
   to.local = draw_local(s, acc, extent);
-  if (acc) to.local = with_bits(s, to.local, (chance(s, 3) ? LOCAL_ACCUMULATE : 0) | (chance(s, 8) ? LOCAL_FULL : 0));
+  if (acc) to.local |= (chance(s, 3) ? LOCAL_ACCUMULATE : 0) | (chance(s, 8) ? LOCAL_FULL : 0);
   put_mvin(s->p, state, chance(s, 6) ? 0 : s->input + (uint64_t)draw(s, 0, INPUT_BYTES - bytes), to);
 }
 
@@ -115,7 +107,7 @@ static void stream_mvout(stream *s) {
   int64_t bytes = last * c->stride + from.cols * (full ? 4 : 1);
   if (extent > rows_of(s, acc) || bytes > OUTPUT_BYTES) return;
   from.local = draw_local(s, acc, extent);
-  if (full) from.local = with_bits(s, from.local, LOCAL_FULL);
+  if (full) from.local |= LOCAL_FULL;
   put_mvout(s->p, s->output + (uint64_t)draw(s, 0, OUTPUT_BYTES - bytes), from);
 }
 
@@ -153,7 +145,7 @@ static operand draw_destination(stream *s, int64_t most_rows, const span *source
   for (int tries = 0; tries < 8; tries++) {
     bool acc = chance(s, 2);
     uint32_t flags = acc ? (chance(s, 2) ? LOCAL_ACCUMULATE : 0) | (chance(s, 8) ? LOCAL_FULL : 0) : 0;
-    c.local = with_bits(s, draw_local(s, acc, (c.rows - 1) * stride + 1), flags);
+    c.local = draw_local(s, acc, (c.rows - 1) * stride + 1) | flags;
     span rows = span_of(s, c, c.rows, stride);
     bool free = true;
     for (int i = 0; i < count; i++) free = free && apart(rows, sources[i]);
