@@ -1,5 +1,5 @@
 // Differential test: random programs on the host and on QEMU, compared state by state.
-//   qemu_test PROGRAMS [SEED]   with 1000 blocks of instructions in every program
+//   qemu_test [PROGRAMS [SEED]]   with 1000 blocks of instructions in every program
 // A mismatch prints the block's first differing registers and its instructions, and leaves the ELF behind.
 // clang-format off
 #include <setjmp.h>
@@ -43,13 +43,13 @@ static void write_file(const char *path, const void *bytes, size_t length) {
   assert_int_equal(fclose(f), 0);
 }
 
-static uint64_t *read_output(const char *path, size_t expected) {
+static uint64_t *read_output(const char *path, size_t expected, uint64_t seed) {
   FILE *f = fopen(path, "rb");
   assert_non_null(f);
   uint64_t *bytes = wf_calloc(expected + 8, 1);
   size_t got = fread(bytes, 1, expected + 8, f);
   fclose(f);
-  if (got != expected) fail_msg("%s holds %zu bytes, not %zu", path, got, expected);
+  if (got != expected) fail_msg("seed %" PRIu64 ": QEMU printed %zu bytes, not %zu", seed, got, expected);
   return bytes;
 }
 
@@ -146,7 +146,7 @@ static void host_equals_qemu(void **state) {
     random_program p = random_program_make(r->seed + i, BLOCKS);
     write_file(elf_path, p.elf, p.elf_length);
     run_qemu();
-    uint64_t *theirs = read_output(output_path, p.output_bytes), *ours = run_host(&p);
+    uint64_t *theirs = read_output(output_path, p.output_bytes, r->seed + i), *ours = run_host(&p);
     compare(&p, r->seed + i, ours, theirs);
     free(ours);
     wf_free(theirs);
@@ -158,7 +158,7 @@ static void host_equals_qemu(void **state) {
 }
 
 int main(int argc, char **argv) {
-  request r = {.programs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 1,
+  request r = {.programs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 20,
                .seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1};
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(host_equals_qemu, &r)};
   return cmocka_run_group_tests(tests, NULL, NULL);

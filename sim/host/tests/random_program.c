@@ -12,14 +12,11 @@
 
 #include "hw/base/alloc.h"
 #include "sim/elf/tests/elf_build.h"
+#include "sim/host/tests/assemble.h"
 #include "sim/memory.h"
 
 enum { CONTROL_OUTPUT, CONTROL_X30 = 8, CONTROL_X29 = 16, CONTROL_TRAPS = 24, CONTROL_BYTES = 64 };
 enum { STATE_BYTES = RANDOM_STATE_WORDS * 8, FCSR_AT = 64 * 8, TRAPS_AT = 65 * 8, CODE_PER_BLOCK = 640 };
-enum { CSR_FFLAGS = 1, CSR_MSTATUS = 0x300, CSR_MTVEC = 0x305, CSR_MSCRATCH = 0x340, CSR_MEPC, CSR_MCAUSE, CSR_MTVAL };
-enum { LOAD = 0x03, FLOAD = 0x07, IMM = 0x13, AUIPC = 0x17, IMM32 = 0x1b, STORE = 0x23, FSTORE = 0x27, AMO = 0x2f };
-enum { OP = 0x33, OP32 = 0x3b, FMADD = 0x43, FP = 0x53, BRANCH = 0x63, JALR = 0x67, JAL = 0x6f, SYSTEM = 0x73 };
-
 typedef struct {
   uint64_t random;
   uint8_t *code;
@@ -51,29 +48,6 @@ static void word(maker *m, uint32_t w) {
   half(m, w >> 16);
 }
 
-static uint32_t type_i(uint32_t opcode, uint32_t f3, uint32_t rd, uint32_t rs1, int32_t imm) {
-  return (uint32_t)imm << 20 | rs1 << 15 | f3 << 12 | rd << 7 | opcode;
-}
-
-static uint32_t type_r(uint32_t opcode, uint32_t f3, uint32_t f7, uint32_t rd, uint32_t rs1, uint32_t rs2) {
-  return f7 << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | rd << 7 | opcode;
-}
-
-static uint32_t type_s(uint32_t opcode, uint32_t f3, uint32_t rs1, uint32_t rs2, int32_t imm) {
-  uint32_t u = (uint32_t)imm;
-  return (u >> 5 & 0x7f) << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | (u & 0x1f) << 7 | opcode;
-}
-
-static uint32_t type_b(uint32_t f3, uint32_t rs1, uint32_t rs2, uint32_t offset) {
-  return (offset >> 12 & 1) << 31 | (offset >> 5 & 0x3f) << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 |
-         (offset >> 1 & 0xf) << 8 | (offset >> 11 & 1) << 7 | BRANCH;
-}
-
-static uint32_t type_j(uint32_t rd, uint32_t offset) {
-  return (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3ff) << 21 | (offset >> 11 & 1) << 20 |
-         (offset >> 12 & 0xff) << 12 | rd << 7 | JAL;
-}
-
 // The address of `to` into rd: two instructions.
 static void address(maker *m, uint32_t rd, uint64_t to) {
   int64_t distance = (int64_t)(to - here(m));
@@ -83,7 +57,7 @@ static void address(maker *m, uint32_t rd, uint64_t to) {
 }
 
 static void csr(maker *m, uint32_t f3, uint32_t rd, uint32_t number, uint32_t rs1) {
-  word(m, type_i(SYSTEM, f3, rd, rs1, (int32_t)number));
+  word(m, csr_op(f3, rd, number, rs1));
 }
 
 static void load(maker *m, uint32_t rd, uint32_t rs1, int32_t at) { word(m, type_i(LOAD, 3, rd, rs1, at)); }
@@ -145,7 +119,7 @@ static void fp_csr(maker *m) {
   }
 }
 
-static void set_rounding(maker *m) { csr(m, 5, any_register(m), CSR_FFLAGS + 1, below(m, 5)); }
+static void set_rounding(maker *m) { csr(m, 5, any_register(m), CSR_FRM, below(m, 5)); }
 
 // Any 16 bits but loads, stores, jumps, branches and ebreak, and one encoding that the specification reserves and the
 // reference executes (addiw to x0).
@@ -384,10 +358,10 @@ static void load_state(maker *m) {
   word(m, type_i(IMM32, 0, 1, 1, -0x800));  // addiw: 0x1800
   csr(m, 2, 0, CSR_MSTATUS, 1);
   load(m, 1, 31, FCSR_AT);
-  csr(m, 1, 0, CSR_FFLAGS + 2, 1);
+  csr(m, 1, 0, CSR_FCSR, 1);
   for (uint32_t i = 0; i < 32; i++) word(m, type_i(FLOAD, 3, i, 31, (int32_t)(256 + 8 * i)));
   for (uint32_t i = 1; i < 32; i++) load(m, i, 31, (int32_t)(8 * i));
-  word(m, 0x30200073);  // mret
+  word(m, MRET);
 }
 
 // mscratch holds x31, x31 the control words, CONTROL_X30 holds x30, x30 the return address.
@@ -402,7 +376,7 @@ static void save_state(maker *m) {
   csr(m, 2, 28, CSR_MSCRATCH, 0);
   store(m, 28, 29, 8 * 31);
   for (uint32_t i = 0; i < 32; i++) word(m, type_s(FSTORE, 3, 29, i, (int32_t)(256 + 8 * i)));
-  csr(m, 2, 28, CSR_FFLAGS + 2, 0);
+  csr(m, 2, 28, CSR_FCSR, 0);
   store(m, 28, 29, FCSR_AT);
   load(m, 28, 31, CONTROL_TRAPS);
   store(m, 28, 29, TRAPS_AT);
@@ -439,13 +413,15 @@ static void trap_handler(maker *m) {
   load(m, 29, 31, CONTROL_X29);
   load(m, 30, 31, CONTROL_X30);
   csr(m, 1, 31, CSR_MSCRATCH, 31);
-  word(m, 0x30200073);
+  word(m, MRET);
 }
 
+// The reference wants the three instructions in one page.
 static void call_semihost(maker *m) {
-  word(m, 0x01f01013);
-  word(m, 0x00100073);
-  word(m, 0x40705013);
+  while (m->length % 16 != 0) half(m, C_NOP);
+  word(m, SEMIHOST_BEFORE);
+  word(m, EBREAK);
+  word(m, SEMIHOST_AFTER);
 }
 
 static void jump_to(maker *m, uint32_t rd, uint64_t to) { word(m, type_j(rd, (uint32_t)(to - here(m)))); }
