@@ -42,30 +42,40 @@ weft_die() {
   exit 1
 }
 
-# How to become root: nothing, sudo, or a message.
-weft_as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
-    sudo env DEBIAN_FRONTEND=noninteractive "$@"
-  else
-    weft_die "missing packages: $weft_absent
-  hint: they need root; run this as root (or with sudo): apt-get install $weft_absent"
+# The same, after the end of the log of what failed.
+weft_log_die() {
+  tail -n 40 "$weft_log" >&2
+  weft_die "$1"
+}
+
+# Sets weft_root to the words that make the next command run as root: nothing, or sudo; or says what is missing.
+weft_find_root() {
+  weft_root=
+  [ "$(id -u)" != 0 ] || return 0
+  if command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    weft_root='sudo env DEBIAN_FRONTEND=noninteractive'
+    return 0
   fi
+  weft_die "missing packages: $weft_absent
+  hint: they need root; run this as root (or with sudo): apt-get install $weft_absent"
 }
 
 # picolibc has 978 MB of libraries for other RISC-V variants: only the default one (rv64imafdc/lp64d) is unpacked.
 weft_install() {
   command -v apt-get >/dev/null 2>&1 || weft_die "missing: $weft_absent
   hint: this system has no apt-get; install these Debian packages' equivalents yourself"
-  printf 'weft: installing %s\n' "$weft_absent" >&2
+  weft_find_root
+  mkdir -p "$WEFT_ROOT/build"
+  weft_log="$WEFT_ROOT/build/install.log"
+  printf 'weft: installing, which takes a minute or two (log: build/install.log): %s\n' "$weft_absent" >&2
   export DEBIAN_FRONTEND=noninteractive
-  weft_as_root apt-get -q -o DPkg::Lock::Timeout=550 update >&2 || weft_die "apt-get update failed"
-  # shellcheck disable=SC2086  # the list is meant to be split
-  weft_as_root apt-get -q -o DPkg::Lock::Timeout=550 install -y --no-install-recommends \
+  # shellcheck disable=SC2086  # lists are meant to be split
+  $weft_root apt-get -q -o DPkg::Lock::Timeout=550 update >"$weft_log" 2>&1 || weft_log_die "apt-get update failed"
+  # shellcheck disable=SC2086
+  $weft_root apt-get -q -o DPkg::Lock::Timeout=550 install -y --no-install-recommends \
     -o 'DPkg::options::=--path-exclude=/usr/lib/picolibc/riscv64-unknown-elf/lib/rv*' \
     -o 'DPkg::options::=--path-exclude=/usr/lib/picolibc/riscv64-unknown-elf/lib/release/*' \
-    $weft_absent >&2 || weft_die "apt-get install failed: $weft_absent"
+    $weft_absent >>"$weft_log" 2>&1 || weft_log_die "apt-get install failed: $weft_absent"
 }
 
 # weft_setup NEEDS: installs what is missing of the list.
@@ -84,9 +94,9 @@ weft_build() {
   mkdir -p "$WEFT_ROOT/build"
   if [ ! -e "$WEFT_ROOT/build/$weft_preset/build.ninja" ]; then
     printf 'weft: configuring %s\n' "$weft_preset" >&2
-    (cd "$WEFT_ROOT" && cmake --preset "$weft_preset") >"$weft_log" 2>&1 || { cat "$weft_log" >&2; weft_die "configuration failed"; }
+    (cd "$WEFT_ROOT" && cmake --preset "$weft_preset") >"$weft_log" 2>&1 || weft_log_die "configuration failed"
   fi
   if ninja -C "$WEFT_ROOT/build/$weft_preset" -n "$@" 2>/dev/null | grep -q 'no work to do'; then return 0; fi
   printf 'weft: building %s\n' "$weft_preset" >&2
-  ninja -C "$WEFT_ROOT/build/$weft_preset" "$@" >"$weft_log" 2>&1 || { cat "$weft_log" >&2; weft_die "build failed"; }
+  ninja -C "$WEFT_ROOT/build/$weft_preset" "$@" >"$weft_log" 2>&1 || weft_log_die "build failed"
 }
