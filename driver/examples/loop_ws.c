@@ -4,7 +4,8 @@
 #include "weft/loops.h"
 
 enum {
-  I = 3,  // most tiles in each direction
+  // Most tiles in each direction; all of them fit half of the accumulator.
+  I = 9 * WEFT_DIM <= WEFT_ACC_ROWS / 2 ? 3 : 2,
   M = I * WEFT_DIM,
   // The loop reads whole tiles of B, so the matrices have room for that.
   SIZE = M * (M + 1),
