@@ -175,39 +175,31 @@ uint32_t bench_wild_scale(bench *b) {
 
 // ---- running
 
-static uint64_t push_one(const sim_engine_ops *ops, sim_engine *engine, const sim_command *c, uint64_t cycle,
-                         bool *fault) {
-  for (;;) {
-    uint64_t response = 0;
-    sim_push_result result = ops->push(engine, cycle, c, &response);
-    if (result != SIM_PUSH_FULL) {
-      *fault = result == SIM_PUSH_FAULT;
-      return cycle + 1;
-    }
+// The cycle after the one that took the command, or that met the fault.
+static uint64_t push_one(const sim_engine_ops *ops, sim_engine *engine, const sim_command *c, uint64_t cycle) {
+  uint64_t response = 0;
+  while (ops->push(engine, cycle, c, &response) == SIM_PUSH_FULL) {
     uint64_t next = ops->advance(engine, cycle);
     cycle = next > cycle && next != UINT64_MAX ? next : cycle + 1;
   }
+  return cycle + 1;
 }
 
+// After a fault an engine accepts nothing more: the rest of the program is pushed all the same.
 static bool execute_on(bench *b, const sim_engine_ops *ops, sim_engine *engine, char *text, size_t text_size) {
   uint64_t cycle = 0;
-  bool fault = false;
-  for (size_t i = 0; i < b->program.count && !fault; i++) {
+  for (size_t i = 0; i < b->program.count; i++) {
     const command *c = &b->program.items[i];
-    if (c->funct == F_FENCE) {
-      cycle = ops->drain(engine, cycle);
-      fault = ops->fault(engine)->kind != SIM_FAULT_NONE;
-      continue;
-    }
     sim_command sent = {.rs1 = c->rs1, .rs2 = c->rs2, .index = i, .funct = c->funct, .returns = c->funct == F_COUNTER};
-    cycle = push_one(ops, engine, &sent, cycle, &fault);
+    cycle = c->funct == F_FENCE ? ops->drain(engine, cycle) : push_one(ops, engine, &sent, cycle);
   }
-  if (!fault) ops->drain(engine, cycle);
-  const sim_fault *last = ops->fault(engine);
-  if (last->kind == SIM_FAULT_NONE) return true;
-  snprintf(text, text_size, "fault %d of command %llu (funct %u rs1 %#llx rs2 %#llx): %s", (int)last->kind,
-           (unsigned long long)last->command.index, last->command.funct, (unsigned long long)last->command.rs1,
-           (unsigned long long)last->command.rs2, last->text);
+  ops->drain(engine, cycle);
+  b->fault = *ops->fault(engine);
+  if (b->fault.kind == SIM_FAULT_NONE) return true;
+  const sim_command *bad = &b->fault.command;
+  snprintf(text, text_size, "fault %d of command %llu (funct %u rs1 %#llx rs2 %#llx): %s", (int)b->fault.kind,
+           (unsigned long long)bad->index, bad->funct, (unsigned long long)bad->rs1, (unsigned long long)bad->rs2,
+           b->fault.text);
   return false;
 }
 
@@ -217,6 +209,7 @@ bool bench_execute(bench *b, const sim_engine_ops *ops, sim_memory *memory, char
   if (engine == NULL) {
     diag = wf_diag_to(stderr);
     ops->create(&b->array, memory, &diag);  // again, for its message
+    b->fault = (sim_fault){0};
     snprintf(text, text_size, "the engine refuses the array");
     return false;
   }
@@ -290,6 +283,17 @@ static bool compare(bench *b) {
 bool bench_finish(bench *b) {
   char text[512];
   if (bench_execute(b, b->ops, b->memory, text, sizeof text)) return compare(b);
+  report(b, text);
+  memcpy(b->memory->bytes, b->want->bytes, b->top + MARGIN_BYTES - SIM_MEMORY_BASE);
+  return false;
+}
+
+bool bench_finish_refused(bench *b, sim_fault_kind kind, uint64_t last) {
+  char fault[512], text[640];
+  bool accepted = bench_execute(b, b->ops, b->memory, fault, sizeof fault);
+  if (!accepted && b->fault.kind == kind && b->fault.command.index <= last) return compare(b);
+  snprintf(text, sizeof text, "wanted fault %d by command %llu, got %s", (int)kind, (unsigned long long)last,
+           accepted ? "none" : fault);
   report(b, text);
   memcpy(b->memory->bytes, b->want->bytes, b->top + MARGIN_BYTES - SIM_MEMORY_BASE);
   return false;

@@ -38,6 +38,7 @@ typedef struct bench {
   size_t region_count;
   command_list program;
   char what[400];
+  sim_fault fault;  // of the last program executed
   uint64_t cases;
   uint64_t failures;
 } bench;
@@ -52,6 +53,8 @@ void bench_close(bench *b);
 void bench_begin(bench *b, const char *group, uint64_t number, int64_t dim, uint64_t seed, uint32_t revision);
 void bench_describe(bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool bench_finish(bench *b);
+// The program must end in a fault of that kind at or before command `last`, and leave the memory alone.
+bool bench_finish_refused(bench *b, sim_fault_kind kind, uint64_t last);
 
 // A region of random bytes behind a random gap.
 uint64_t bench_alloc(bench *b, const char *name, int64_t bytes);

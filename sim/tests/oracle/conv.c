@@ -4,8 +4,6 @@
 // the accumulator; the first tile of a reduction brings a bias (or no_bias with any address), only the last one stores;
 // every tile contains at least one row and column of the image. Sums never wrap in the array here (gemm covers that),
 // so that the result does not depend on the tiles.
-#include <assert.h>
-
 #include "hw/base/alloc.h"
 #include "sim/tests/oracle/groups.h"
 #include "sim/tests/oracle/numerics.h"
@@ -41,8 +39,6 @@ static int64_t blocks(int64_t elements, int64_t dim) { return (elements + dim - 
 static uint64_t at(int64_t value, unsigned shift) { return (uint64_t)value << shift; }
 static int64_t spread(const layer *l, int64_t size) { return l->math.input_dilated ? 2 * size - 1 : size; }
 static int64_t dilated(int64_t kernel, int64_t dilation) { return kernel + (dilation - 1) * (kernel - 1); }
-
-// ---- drawing a layer
 
 static bool draw_outputs(layer *l) {
   oracle_conv *c = &l->math;
@@ -103,7 +99,7 @@ static void draw_mode(bench *b, layer *l, conv_mode mode) {
 static void draw_geometry(bench *b, layer *l, conv_mode mode) {
   oracle_random *r = &b->random;
   oracle_conv *c = &l->math;
-  bool square = b->array.isa.revision == 1;
+  bool square = b->array.isa.revision == 1;  // no rectangular images, no strides
   do {
     *l = (layer){0};
     c->batch = random_in(r, 1, 3);
@@ -115,8 +111,7 @@ static void draw_geometry(bench *b, layer *l, conv_mode mode) {
     c->stride = random_in(r, 1, 3);
     c->padding = random_in(r, 0, least(3, c->kernel - 1));
     c->dilation = random_one_in(r, 3) ? random_in(r, 1, 3) : 1;
-    c->pool_size = 1;
-    c->pool_stride = 1;
+    c->pool_size = c->pool_stride = 1;
     draw_mode(b, l, mode);
   } while (!draw_outputs(l));
   bool transposed = l->trans_output_1203 || l->trans_weight_1203 || l->trans_weight_0132 || l->trans_input_3120;
@@ -256,7 +251,7 @@ static bool tile_fits(const bench *b, const layer *l, const tile *t) {
   return input + weights <= b->size.sp_rows / 2 && outputs <= b->size.acc_rows / 2;
 }
 
-// Visits the tiles in the order in which software runs them: reductions innermost. Stops at the first false.
+// Visits the tiles in the order of software: reductions innermost. Stops at the first false.
 typedef bool (*tile_visitor)(bench *b, const layer *l, const tile *t, void *context);
 
 static bool next_tile(const layer *l, tile *t, const int64_t totals[7]) {
@@ -486,8 +481,7 @@ static void free_layer(layer *l) {
 }
 
 bool group_conv(bench *b) {
-  // Sums of dim products must not wrap.
-  uint32_t enough = b->dim > 16 ? 24 : 20;
+  uint32_t enough = b->dim > 16 ? 24 : 20;  // sums of dim products must not wrap
   if (b->array.types.output_bits < enough) b->array.types.output_bits = enough;
   layer l;
   draw_layer(b, &l);

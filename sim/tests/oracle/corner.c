@@ -262,6 +262,17 @@ static bool corner_keep(bench *b, uint64_t variant) {
   return bench_finish(b);
 }
 
+// A store of one row from the garbage address writes int8 zeros, although the address has the bit of a full-width row.
+static bool corner_garbage(bench *b, uint64_t variant) {
+  int64_t cols = variant == 0 ? b->dim : 1;
+  uint64_t to = bench_alloc(b, "zeros", 4 * b->dim);
+  config_out(b, 4 * b->dim, 0, FLOAT_ONE);
+  put_mvout(&b->program, to, garbage_operand(1, cols));
+  for (int64_t i = 0; i < cols; i++) bench_want8(b, to + (uint64_t)i, 0);
+  bench_describe(b, "a garbage row of %lld", (long long)cols);
+  return bench_finish(b);
+}
+
 // Row r, copy q: row r - q, lanes q * cols and up; what would leave the half of the scratchpad is dropped. The tile
 // below the half must keep its old values.
 static bool corner_pixels(bench *b, uint64_t variant) {
@@ -303,6 +314,7 @@ static const struct {
     {8, corner_wrap32},
     {2 * 32, corner_shift},
     {4, corner_keep},
+    {2, corner_garbage},
     {12, corner_pixels},
 };
 enum { CORNER_KINDS = sizeof corners / sizeof corners[0] };

@@ -15,7 +15,10 @@ bool group_stream(bench *b);  // random primitive commands against the oracle ma
 bool group_move(bench *b);    // loads and stores only, against the oracle machine
 bool group_corner(bench *b);  // seeds 0 .. group_corner_count()-1 are the listed corners
 
+bool group_refuse(bench *b);  // seeds 0 .. group_refuse_count()-1 are the listed programs
+
 uint64_t group_corner_count(void);
+uint64_t group_refuse_count(void);
 
 // Checks of the oracle itself: numerics against figures of the hardware and against the C library. Number of failures.
 int selfcheck(void);

@@ -246,8 +246,10 @@ static void do_pooled_mvout(machine *m, place from, uint64_t address) {
 static void do_mvout(machine *m, const sim_command *c) {
   const config_st *s = &m->store;
   place from = decode_place(m, c->rs2);
-  if (from.garbage) {
-    fail(m, SIM_FAULT_LOCAL, "a garbage store is outside the contract", 0);
+  if (from.garbage && from.rows > 1) {
+    fail(m, SIM_FAULT_LOCAL, "a garbage store of several rows is outside the contract", from.rows);
+  } else if (from.garbage) {
+    for (int64_t j = 0; j < from.cols; j++) write_memory(m, c->rs1 + (uint64_t)j, 0, 1);
   } else if (s->pool_stride != 0) {
     do_pooled_mvout(m, from, c->rs1);
   } else if (s->pool_size != 0) {

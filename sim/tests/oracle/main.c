@@ -14,10 +14,10 @@
 #include "sim/tests/oracle/machine.h"
 
 typedef enum {
-  PLAN_SIZES,    // all or a covering choice of M, N, K
-  PLAN_PAIRS,    // of M, N
-  PLAN_RANDOM,   // counted
-  PLAN_CORNERS,  // listed
+  PLAN_SIZES,   // all or a covering choice of M, N, K
+  PLAN_PAIRS,   // of M, N
+  PLAN_RANDOM,  // counted
+  PLAN_LISTED,  // numbered by the group
 } plan;
 
 typedef struct group {
@@ -25,23 +25,25 @@ typedef struct group {
   bool (*run)(bench *b);
   plan plan;
   uint32_t revision;   // 0: the seed's choice
-  bool needs_loops;    // not for the oracle machine
+  bool not_machine;    // has commands or checks that the oracle machine lacks
   bool needs_machine;  // compares with the oracle machine
   uint64_t count;      // of random cases for dim 8; larger arrays get fewer
   int64_t cross_dim;   // up to this size of array the default plan is the full cross product
+  uint64_t (*listed)(void);
 } group;
 
 static const group groups[] = {
-    {"gemm-ws", group_gemm_ws, PLAN_SIZES, 0, false, false, 0, 16},
-    {"gemm-os", group_gemm_os, PLAN_SIZES, 0, false, false, 0, 16},
-    {"loop-1", group_loop, PLAN_SIZES, 1, true, false, 0, 8},
-    {"loop-2", group_loop, PLAN_SIZES, 2, true, false, 0, 8},
-    {"resadd", group_resadd, PLAN_PAIRS, 2, true, false, 0, 0},
-    {"conv-1", group_conv, PLAN_RANDOM, 1, true, false, 2500, 0},
-    {"conv-2", group_conv, PLAN_RANDOM, 2, true, false, 2500, 0},
-    {"stream", group_stream, PLAN_RANDOM, 0, false, true, 1200, 0},
-    {"move", group_move, PLAN_RANDOM, 0, false, true, 700, 0},
-    {"corner", group_corner, PLAN_CORNERS, 0, false, false, 0, 0},
+    {"gemm-ws", group_gemm_ws, PLAN_SIZES, 0, false, false, 0, 16, NULL},
+    {"gemm-os", group_gemm_os, PLAN_SIZES, 0, false, false, 0, 16, NULL},
+    {"loop-1", group_loop, PLAN_SIZES, 1, true, false, 0, 8, NULL},
+    {"loop-2", group_loop, PLAN_SIZES, 2, true, false, 0, 8, NULL},
+    {"resadd", group_resadd, PLAN_PAIRS, 2, true, false, 0, 0, NULL},
+    {"conv-1", group_conv, PLAN_RANDOM, 1, true, false, 2500, 0, NULL},
+    {"conv-2", group_conv, PLAN_RANDOM, 2, true, false, 2500, 0, NULL},
+    {"stream", group_stream, PLAN_RANDOM, 0, false, true, 1200, 0, NULL},
+    {"move", group_move, PLAN_RANDOM, 0, false, true, 700, 0, NULL},
+    {"corner", group_corner, PLAN_LISTED, 0, false, false, 0, 0, group_corner_count},
+    {"refuse", group_refuse, PLAN_LISTED, 0, true, false, 0, 0, group_refuse_count},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0], MACHINE_CROSS_DIM = 8 };
 
@@ -97,8 +99,8 @@ static void run_plan(bench *b, const group *g, int64_t dim, const options *o) {
     case PLAN_RANDOM:
       for (uint64_t seed = 0; seed < random_count(g, dim, o); seed++) run_case(b, g, dim, seed);
       return;
-    case PLAN_CORNERS:
-      for (uint64_t seed = 0; seed < group_corner_count(); seed++) run_case(b, g, dim, seed);
+    case PLAN_LISTED:
+      for (uint64_t seed = 0; seed < g->listed(); seed++) run_case(b, g, dim, seed);
   }
 }
 
@@ -165,7 +167,7 @@ static bool parse(int argc, char **argv, options *o) {
 
 static bool chosen(const group *g, const options *o, bool is_machine) {
   if (o->only != NULL) return strcmp(o->only, g->name) == 0;
-  return !(is_machine && (g->needs_loops || g->needs_machine));
+  return !(is_machine && (g->not_machine || g->needs_machine));
 }
 
 int main(int argc, char **argv) {

@@ -91,7 +91,9 @@ static exact exact_product(exact a, exact b) {
 static int64_t clip_to_int8(exact v) {
   if (v.kind == EXACT_NAN) return 127;
   uint64_t magnitude = 0;
-  if (v.kind == EXACT_INFINITE || (v.significand != 0 && v.exponent > 8)) {
+  if (v.kind == EXACT_FINITE && v.significand == 0) {
+    magnitude = 0;  // whatever the exponent
+  } else if (v.kind == EXACT_INFINITE || v.exponent > 8) {
     magnitude = 256;  // beyond either end
   } else if (v.exponent > 0) {
     magnitude = v.significand << v.exponent;
