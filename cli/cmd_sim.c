@@ -15,6 +15,8 @@ typedef struct sim_options {
   const char *engine;
   const char *trace;
   const char *report;
+  const char *wave;
+  uint64_t jobs;
   uint64_t max_instructions;
   bool any_array;
 } sim_options;
@@ -64,7 +66,10 @@ static cli_exit exit_code(const sim_run_result *result) {
     case SIM_RUN_MEMORY:
       return CLI_MEMORY_ACCESS;
     case SIM_RUN_LIMIT:
+    case SIM_RUN_STUCK:
       return CLI_LIMIT;
+    case SIM_RUN_CANNOT_BUILD:
+      return CLI_CANNOT_BUILD;
   }
   return CLI_BAD_INPUT;
 }
@@ -109,10 +114,19 @@ static int simulate(const cli_common *common, const sim_options *options, const 
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options->engine);
   if (engine == NULL) return CLI_CANNOT_BUILD;
+  if (trace != NULL && engine->timed) {
+    wf_error(diag, wf_in_file(NULL), "engine %s reads memory later than its commands come; it cannot write a trace",
+             engine->name);
+    wf_hint(diag, "write it with --engine ref; a trace can be replayed on every engine");
+    return CLI_USAGE;
+  }
+  const sim_engine_options engine_options = {
+      .wave = options->wave, .jobs = (unsigned)options->jobs, .quiet = common->quiet};
   progress shown = {.terminal = isatty(STDERR_FILENO) != 0, .start = now_seconds()};
   shown.last = shown.start;
   sim_run_config config = {.array = &array,
                            .engine = engine,
+                           .engine_options = &engine_options,
                            .max_instructions = options->max_instructions,
                            .any_array = options->any_array,
                            .console = stdout,
@@ -124,7 +138,7 @@ static int simulate(const cli_common *common, const sim_options *options, const 
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
   if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
   cli_exit code = exit_code(&result);
-  if (code == CLI_BAD_INPUT) return code;
+  if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;
   sim_report report = {.path = path, .array = &array, .engine = engine, .result = &result, .exit = (int)code};
   if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
   return ferror(stdout) ? CLI_BAD_INPUT : (int)code;
@@ -133,9 +147,12 @@ static int simulate(const cli_common *common, const sim_options *options, const 
 int cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
   const cli_option table[] = {
-      {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "ref"},
+      {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
+       "ref (default): functional; rtl: the SystemVerilog, with cycles"},
       {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N",
        "stop after N host instructions (default 20e9; 0: never)"},
+      {"wave", CLI_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
+      {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
       {"trace", CLI_OPTION_TEXT, &options.trace, "FILE", "write the command stream; weft sim FILE replays it"},
       {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
       {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
@@ -146,9 +163,10 @@ int cli_sim(int argc, char **argv) {
       .text =
           "Runs a bare-metal RISC-V program (entry 0x80000000, HTIF or semihosting) with the accelerator,\n"
           "or replays a command trace. The program's console output goes to stdout.\n"
-          "Exit code: 0 good, 1 bad input, 2 usage, 4 a replay differs, 5 the program failed, 6 unhandled trap,\n"
-          "7 illegal custom instruction, 8 local address out of range, 9 access outside memory,\n"
-          "10 instruction limit.",
+          "Exit code: 0 good, 1 bad input, 2 usage, 3 the engine cannot be built, 4 a replay differs, 5 the program "
+          "failed, 6 unhandled trap,\n"
+          "7 illegal custom instruction, 8 local address out of range,\n"
+          "9 access outside memory, 10 instruction limit, or the accelerator is stuck.",
       .options = table,
       .option_count = sizeof table / sizeof table[0],
       .min_arguments = 1,

@@ -20,6 +20,8 @@ static const char *const status_names[] = {
     [SIM_RUN_LOCAL] = "local address out of range",
     [SIM_RUN_MEMORY] = "accelerator access outside memory",
     [SIM_RUN_LIMIT] = "instruction limit",
+    [SIM_RUN_STUCK] = "accelerator stuck",
+    [SIM_RUN_CANNOT_BUILD] = "cannot build",
 };
 
 static uint64_t unit_commands(const sim_port *port, unsigned unit) {
@@ -67,9 +69,9 @@ void sim_report_print(const sim_report *report, FILE *out) {
   print_result(report, out);
   if (result->hosted) {
     print_count(out, "instructions", result->host.instructions, "");
-    if (report->engine->timed) print_count(out, "cycles", result->host.cycles, "");
     if (result->host.traps != 0) print_count(out, "traps", result->host.traps, "");
   }
+  if (report->engine->timed) print_count(out, "cycles", result->host.cycles, "");
   print_commands(&result->port, out);
   print_count(out, "fences", result->port.fences, "");
   print_count(out, "memory read", result->read_bytes, "bytes by the accelerator");

@@ -1,11 +1,12 @@
-// The engines of this build, in the order they are listed.
+// The engines of this build, in the order they are listed, and their creation with options.
 #include "sim/engine.h"
 
 #include <string.h>
 
 #include "sim/ref/ref.h"
+#include "sim/rtl/rtl.h"
 
-static const sim_engine_ops *const engines[] = {&sim_ref_engine};
+static const sim_engine_ops *const engines[] = {&sim_ref_engine, &sim_rtl_engine};
 
 const sim_engine_ops *sim_engine_at(size_t index) {
   return index < sizeof engines / sizeof engines[0] ? engines[index] : NULL;
@@ -15,4 +16,16 @@ const sim_engine_ops *sim_engine_find(const char *name) {
   for (size_t n = 0; n < sizeof engines / sizeof engines[0]; n++)
     if (strcmp(engines[n]->name, name) == 0) return engines[n];
   return NULL;
+}
+
+sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, sim_memory *memory,
+                              const sim_engine_options *options, wf_diag *diag) {
+  if (options == NULL) return ops->create(array, memory, diag);
+  if (ops->create_with != NULL) return ops->create_with(array, memory, options, diag);
+  if (options->wave != NULL) {
+    wf_error(diag, wf_in_file(NULL), "engine %s has no waveforms", ops->name);
+    wf_hint(diag, "use --engine rtl with --wave");
+    return NULL;
+  }
+  return ops->create(array, memory, diag);
 }

@@ -29,6 +29,7 @@ typedef enum {
   SIM_FAULT_ILLEGAL,  // no such command, an illegal field value, or a unit that the array lacks
   SIM_FAULT_LOCAL,    // scratchpad or accumulator rows that do not exist
   SIM_FAULT_MEMORY,   // an access outside main memory
+  SIM_FAULT_STUCK,    // an engine that made no progress for very long, or whose own assertions failed
 } sim_fault_kind;
 
 // Why an engine stopped. After a fault it accepts nothing more.
@@ -46,6 +47,33 @@ typedef enum {
 
 typedef struct sim_engine sim_engine;
 
+// What became of a command in a timed engine. Commands are numbered 0, 1, 2, ... as they enter the reservation station;
+// a loop command does not enter it, the primitives it is unrolled into do. All timed engines produce the same records
+// in the same order: by cycle, within a cycle alloc, issue (load, execute, store), done.
+typedef enum { SIM_EVENT_ALLOC, SIM_EVENT_ISSUE, SIM_EVENT_DONE } sim_event_kind;
+typedef enum { SIM_CLASS_LOAD, SIM_CLASS_EXECUTE, SIM_CLASS_STORE, SIM_CLASSES } sim_class;
+typedef struct sim_event {
+  sim_event_kind kind;
+  sim_class unit;  // SIM_CLASSES (not known yet) for SIM_EVENT_ALLOC
+  uint32_t index;
+  uint64_t cycle;
+} sim_event;
+
+typedef struct sim_events {
+  void *context;
+  void (*event)(void *context, const sim_event *event);
+} sim_events;
+
+// Zero is the default of every option.
+typedef struct sim_engine_options {
+  const char *wave;   // waveforms of the hardware to this file
+  unsigned jobs;      // processes that build a model; 0: 2
+  bool quiet;         // no progress on stderr
+  uint64_t disturb;   // seed of random delays on top of the memory timing; 0: none
+  uint64_t garbage;   // seed of what registers and memories hold before reset; 0: zeros
+  uint64_t patience;  // cycles without progress until SIM_FAULT_STUCK; 0: some millions
+} sim_engine_options;
+
 typedef struct sim_engine_ops {
   const char *name;
   const char *summary;
@@ -60,11 +88,20 @@ typedef struct sim_engine_ops {
   // Runs from `cycle` until idle or fault and returns the cycle reached.
   uint64_t (*drain)(sim_engine *engine, uint64_t cycle);
   const sim_fault *(*fault)(const sim_engine *engine);  // kind SIM_FAULT_NONE while all is well
+  // Optional (NULL): creation with options, and the records of the reservation station (timed engines). The sink is
+  // copied; NULL ends the records.
+  sim_engine *(*create_with)(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+                             wf_diag *diag);
+  void (*set_events)(sim_engine *engine, const sim_events *events);
 } sim_engine_ops;
 
 struct sim_engine {
   const sim_engine_ops *ops;
 };
+
+// The engine with options (NULL: all defaults). Reports and returns NULL where the engine has no such option.
+sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, sim_memory *memory,
+                              const sim_engine_options *options, wf_diag *diag);
 
 // Engines that this build has, in the order they are listed; NULL past the end.
 const sim_engine_ops *sim_engine_at(size_t index);

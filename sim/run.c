@@ -62,6 +62,8 @@ static sim_run_status fault_status(sim_fault_kind kind) {
       return SIM_RUN_LOCAL;
     case SIM_FAULT_MEMORY:
       return SIM_RUN_MEMORY;
+    case SIM_FAULT_STUCK:
+      return SIM_RUN_STUCK;
     case SIM_FAULT_ILLEGAL:
     case SIM_FAULT_NONE:
       break;
@@ -167,8 +169,11 @@ static bool finish_trace(const sim_run_config *config, sim_run_result *result, w
 
 static void run_loaded(const sim_run_config *config, const char *path, const sim_elf *elf, sim_memory *memory,
                        sim_run_result *result, wf_diag *diag) {
-  sim_engine *engine = config->engine->create(config->array, memory, diag);
-  if (engine == NULL) return;
+  sim_engine *engine = sim_engine_create(config->engine, config->array, memory, config->engine_options, diag);
+  if (engine == NULL) {
+    result->status = SIM_RUN_CANNOT_BUILD;
+    return;
+  }
   run_program(config, elf, memory, engine, result);
   engine->ops->destroy(engine);
   result->read_bytes = memory->read_bytes;
@@ -250,6 +255,8 @@ static bool replay_fence(void *context, wf_location where) {
 static bool replay_end(void *context, const sim_trace_end *end, wf_location where) {
   replay *r = context;
   r->cycle = r->engine->ops->drain(r->engine, r->cycle);
+  r->result->host.cycles = r->cycle;
+  if (r->engine->ops->fault(r->engine)->kind != SIM_FAULT_NONE) return replay_fault(r, where);
   r->result->trace_digest = end->digest;
   r->result->replay_digest = sim_footprint_digest(r->print);
   r->result->status = SIM_RUN_OK;
@@ -293,7 +300,9 @@ sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_
   }
   replay r = {.config = config, .diag = diag, .result = &result};
   r.memory = create_memory(config->array, diag);
-  if (r.memory != NULL) r.engine = config->engine->create(config->array, r.memory, diag);
+  if (r.memory != NULL)
+    r.engine = sim_engine_create(config->engine, config->array, r.memory, config->engine_options, diag);
+  if (r.memory != NULL && r.engine == NULL) result.status = SIM_RUN_CANNOT_BUILD;
   if (r.engine != NULL) {
     r.print = sim_footprint_create();
     replay_file(&r, in, path);

@@ -15,8 +15,9 @@
 typedef struct sim_run_config {
   const hw_array *array;
   const sim_engine_ops *engine;
-  uint64_t max_instructions;  // 0: no limit
-  bool any_array;             // run even if the file was made for another array
+  const sim_engine_options *engine_options;  // NULL: defaults
+  uint64_t max_instructions;                 // 0: no limit
+  bool any_array;                            // run even if the file was made for another array
   FILE *console, *console_error;
   FILE *trace;                                                              // NULL: none
   bool (*progress)(void *context, uint64_t instructions, uint64_t cycles);  // may be NULL; false stops the run
@@ -24,19 +25,21 @@ typedef struct sim_run_config {
 } sim_run_config;
 
 typedef enum {
-  SIM_RUN_OK,         // ran to its end: exit_code, or a replay whose digest agrees
-  SIM_RUN_BAD_INPUT,  // reported: file, array, or their combination
-  SIM_RUN_MISMATCH,   // a replay left other memory contents than the recorded run
-  SIM_RUN_TRAP,       // a trap that the program does not handle
-  SIM_RUN_ILLEGAL,    // a custom instruction that does not exist or must not be given like this
-  SIM_RUN_LOCAL,      // a local address that does not exist
-  SIM_RUN_MEMORY,     // the accelerator reached outside main memory
-  SIM_RUN_LIMIT,      // instruction limit, or the program can never end
+  SIM_RUN_OK,            // ran to its end: exit_code, or a replay whose digest agrees
+  SIM_RUN_BAD_INPUT,     // reported: file, array, or their combination
+  SIM_RUN_MISMATCH,      // a replay left other memory contents than the recorded run
+  SIM_RUN_TRAP,          // a trap that the program does not handle
+  SIM_RUN_ILLEGAL,       // a custom instruction that does not exist or must not be given like this
+  SIM_RUN_LOCAL,         // a local address that does not exist
+  SIM_RUN_MEMORY,        // the accelerator reached outside main memory
+  SIM_RUN_LIMIT,         // instruction limit, or the program can never end
+  SIM_RUN_STUCK,         // the accelerator makes no progress
+  SIM_RUN_CANNOT_BUILD,  // reported: the engine for this array
 } sim_run_status;
 
 typedef struct sim_run_result {
   sim_run_status status;
-  bool hosted;  // an ELF: `host` is valid
+  bool hosted;  // an ELF: `host` is valid; of a trace only host.cycles is
   host_result host;
   sim_fault fault;
   sim_port port;        // counts only

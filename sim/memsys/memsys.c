@@ -40,6 +40,7 @@ struct memsys {
   uint64_t next_beat;  // not before this cycle
   memsys_beat shown;
   uint64_t order;
+  uint64_t disturb;  // seed, 0: none
   memsys_counts counts;
 };
 
@@ -145,6 +146,24 @@ static bool needs_fetch(const memsys *m, const memsys_request *request, bool wri
   return !memsys_l2_holds(m->l2, request->address);
 }
 
+// ---- disturbance
+
+static uint64_t draw(const memsys *m, uint64_t number) {
+  uint64_t x = m->disturb + number * UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+// Half of the answers are on time, most others a little late, a few very late.
+static uint64_t lateness(const memsys *m, uint64_t order) {
+  if (m->disturb == 0) return 0;
+  uint64_t x = draw(m, order << 1);
+  return x % 2 == 0 ? 0 : (x >> 1) % 16 == 0 ? (x >> 8) % 300 : (x >> 8) % 20;
+}
+
+static bool turned_away(const memsys *m, uint64_t cycle) { return m->disturb != 0 && draw(m, cycle << 1 | 1) % 4 == 0; }
+
 // ---- request channel
 
 static bool acceptable(memsys *m, uint64_t cycle, const memsys_request *request, bool write) {
@@ -154,6 +173,7 @@ static bool acceptable(memsys *m, uint64_t cycle, const memsys_request *request,
 }
 
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write) {
+  if (turned_away(m, cycle)) return MEMSYS_NOBODY;
   if (m->write_beats_left != 0) return write != NULL ? MEMSYS_WRITE : MEMSYS_NOBODY;
   bool can_read = acceptable(m, cycle, read, false), can_write = acceptable(m, cycle, write, true);
   if (can_read && can_write) return m->write_was_last ? MEMSYS_READ : MEMSYS_WRITE;
@@ -168,6 +188,7 @@ void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request) {
   pending p = {.request = *request, .order = m->order++, .spacing = 1, .beats = beats_of(m, request->bytes)};
   p.ready = access_ready(m, cycle, request, false);
   if (m->counts.misses != misses) p.spacing = later(1, m->bus_bytes / m->memory_bytes_per_cycle);
+  p.ready += lateness(m, p.order);
   m->queue[m->queue_count++] = p;
   m->write_was_last = false;
   m->counts.reads++;
@@ -177,7 +198,7 @@ void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request) {
   if (m->write_beats_left == 0) {
     m->write_beats_left = beats_of(m, request->bytes);
     m->open_write = (pending){.request = *request, .write = true, .order = m->order++, .spacing = 1, .beats = 1};
-    m->open_write.ready = access_ready(m, cycle, request, true);
+    m->open_write.ready = access_ready(m, cycle, request, true) + lateness(m, m->open_write.order);
     m->counts.writes++;
   }
   m->write_was_last = true;
@@ -238,3 +259,5 @@ uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool wr
 }
 
 memsys_counts memsys_totals(const memsys *m) { return m->counts; }
+
+void memsys_disturb(memsys *m, uint64_t seed) { m->disturb = seed; }

@@ -69,4 +69,8 @@ uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool wr
 
 memsys_counts memsys_totals(const memsys *m);
 
+// Delays requests and answers at random on top of the model, as a function of the seed (not 0), the cycle and the order
+// of the requests: engines that behave alike stay alike. For tests that want many interleavings.
+void memsys_disturb(memsys *m, uint64_t seed);
+
 #endif

@@ -1,0 +1,319 @@
+// The rtl engine: see rtl.h.
+//
+// Invariants: `now` is the cycle whose clock edge has not come yet; while `presented`, the inputs of that cycle but for
+// a command and the ready signals are on the ports and the hardware has settled. A cycle is
+//   present   answers of memory on the ports, settle        (outputs of the cycle can be read)
+//   finish    ready signals, settle, handshakes, clock edge
+// and push() puts its command between the two.
+#include "sim/rtl/rtl.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "sim/check.h"
+#include "sim/rtl/build.h"
+#include "sim/rtl/bus.h"
+
+enum { RESET_CYCLES = 4, PATIENCE = 1000000, QUIET_CYCLES = 1024, ISSUED_MAX = 256 };
+
+// An issued command whose completion is to come.
+typedef struct issued {
+  uint32_t index;
+  sim_class unit;
+} issued;
+
+typedef struct rtl_engine {
+  sim_engine base;
+  sim_checker *checker;
+  sim_rtl_bus *bus;
+  void *library;
+  const weft_rtl_api *api;
+  void *model;
+  bool wave;
+  weft_rtl_inputs in;
+  weft_rtl_outputs out;
+  uint64_t now;
+  bool presented;
+  sim_fault fault;
+  sim_command last;  // command taken
+  bool responded;
+  uint64_t response;
+  uint64_t quiet, quiet_limit;          // cycles without any activity, and when to stop the clock
+  uint64_t without_progress, patience;  // cycles busy, or refusing a command, without progress
+  bool refused;                         // a command since the last clock edge
+  sim_events events;
+  uint32_t allocated;
+  issued issued[ISSUED_MAX];
+  unsigned issued_count;
+} rtl_engine;
+
+static rtl_engine *of(sim_engine *engine) { return (rtl_engine *)engine; }
+
+static bool failed(const rtl_engine *e) { return e->fault.kind != SIM_FAULT_NONE; }
+
+static void settle(rtl_engine *e) { e->api->eval(e->model, &e->in, &e->out); }
+
+// ---- events
+
+static void tell(const rtl_engine *e, sim_event_kind kind, sim_class unit, uint32_t index) {
+  const sim_event event = {.kind = kind, .unit = unit, .index = index, .cycle = e->now};
+  if (e->events.event != NULL) e->events.event(e->events.context, &event);
+}
+
+static sim_class forget_issued(rtl_engine *e, uint32_t index) {
+  for (unsigned i = 0; i < e->issued_count; i++) {
+    if (e->issued[i].index != index) continue;
+    sim_class unit = e->issued[i].unit;
+    e->issued[i] = e->issued[--e->issued_count];
+    return unit;
+  }
+  return SIM_CLASSES;
+}
+
+static bool record(rtl_engine *e) {
+  const weft_rtl_outputs *out = &e->out;
+  if (out->trace_alloc) tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, e->allocated++);
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    if ((out->trace_issue_valid >> unit & 1) == 0) continue;
+    uint32_t index = out->trace_issue_index[unit];
+    if (e->issued_count < ISSUED_MAX) e->issued[e->issued_count++] = (issued){.index = index, .unit = (sim_class)unit};
+    tell(e, SIM_EVENT_ISSUE, (sim_class)unit, index);
+  }
+  if (out->trace_done_valid) tell(e, SIM_EVENT_DONE, forget_issued(e, out->trace_done_index), out->trace_done_index);
+  return out->trace_alloc || out->trace_issue_valid || out->trace_done_valid;
+}
+
+// ---- a cycle
+
+static void stick(rtl_engine *e, const char *format, uint64_t number) {
+  if (failed(e)) return;
+  e->fault.kind = SIM_FAULT_STUCK;
+  snprintf(e->fault.text, sizeof e->fault.text, format, number);
+}
+
+static void present(rtl_engine *e) {
+  if (e->presented) return;
+  sim_rtl_bus_respond(e->bus, e->now, &e->in);
+  e->in.cmd_valid = 0;
+  e->in.clk = 0;
+  settle(e);
+  e->presented = true;
+}
+
+static void watch(rtl_engine *e, bool progress) {
+  bool active = progress || e->out.busy;
+  e->quiet = active ? 0 : e->quiet + 1;
+  e->without_progress = progress ? 0 : e->without_progress + (e->out.busy || e->refused);
+  e->refused = false;
+  if (e->without_progress > e->patience)
+    stick(e, "the accelerator made no progress for %" PRIu64 " cycles", e->without_progress);
+  if (e->api->failed(e->model))
+    stick(e, "an assertion of the hardware failed in cycle %" PRIu64 " (its text is above)", e->now);
+}
+
+static void clock_edge(rtl_engine *e) {
+  if (e->wave) e->api->dump(e->model, 2 * e->now);
+  e->in.clk = 1;
+  settle(e);
+  if (e->wave) e->api->dump(e->model, 2 * e->now + 1);
+  e->now++;
+  e->presented = false;
+}
+
+static void finish(rtl_engine *e) {
+  weft_rtl_inputs before = e->in;
+  sim_rtl_bus_grant(e->bus, e->now, &e->out, &e->in);
+  if (before.ar_ready != e->in.ar_ready || before.aw_ready != e->in.aw_ready || before.w_ready != e->in.w_ready)
+    settle(e);
+  bool progress = e->in.cmd_valid != 0;
+  progress |= sim_rtl_bus_transfer(e->bus, e->now, &e->in, &e->out, &e->fault);
+  progress |= record(e);
+  if (e->out.resp_valid) {
+    e->responded = progress = true;
+    e->response = e->out.resp_data;
+  }
+  watch(e, progress);
+  if (failed(e)) e->fault.command = e->last;
+  clock_edge(e);
+}
+
+static void step(rtl_engine *e) {
+  present(e);
+  finish(e);
+}
+
+static void run_to(rtl_engine *e, uint64_t cycle) {
+  while (e->now < cycle && !failed(e)) {
+    if (e->quiet <= e->quiet_limit) {
+      step(e);
+      continue;
+    }
+    e->now = cycle;
+    e->presented = false;
+  }
+}
+
+static void reset(rtl_engine *e) {
+  e->in.resp_ready = 1;
+  for (int i = 0; i < RESET_CYCLES; i++) {
+    e->in.clk = 0;
+    settle(e);
+    e->in.clk = 1;
+    settle(e);
+  }
+  e->in.rst_n = 1;
+}
+
+// ---- life
+
+static void destroy(sim_engine *engine) {
+  if (engine == NULL) return;
+  rtl_engine *e = of(engine);
+  if (e->model != NULL) e->api->destroy(e->model);
+  if (e->library != NULL) dlclose(e->library);
+  sim_rtl_bus_destroy(e->bus);
+  sim_checker_destroy(e->checker);
+  wf_free(e);
+}
+
+static bool load_model(rtl_engine *e, const char *path, const sim_engine_options *options, wf_diag *diag) {
+  e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (e->library != NULL) e->api = dlsym(e->library, WEFT_RTL_API);
+  if (e->api == NULL || e->api->inputs_size != sizeof e->in || e->api->outputs_size != sizeof e->out) {
+    const char *reason = dlerror();
+    wf_error(diag, wf_in_file(path), "cannot load the hardware: %s", reason == NULL ? "wrong interface" : reason);
+    wf_hint(diag, "remove the file; it is built again when needed");
+    return false;
+  }
+  e->model = e->api->create(options->garbage, options->wave);
+  e->wave = options->wave != NULL;
+  return true;
+}
+
+// The wave file is opened inside the model, which cannot say that it failed.
+static bool can_write(const char *path, wf_diag *diag) {
+  if (path == NULL) return true;
+  FILE *file = fopen(path, "w");
+  if (file != NULL) return fclose(file) == 0;
+  wf_error(diag, wf_in_file(path), "cannot write the file");
+  return false;
+}
+
+static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+                               wf_diag *diag) {
+  const sim_rtl_build_options build = {.wave = options->wave != NULL, .jobs = options->jobs, .quiet = options->quiet};
+  sim_rtl_model model;
+  if (!can_write(options->wave, diag) || !sim_rtl_build(array, &build, &model, diag)) return NULL;
+  rtl_engine *e = WF_NEW(rtl_engine);
+  e->base.ops = &sim_rtl_engine;
+  bool good = load_model(e, model.path, options, diag);
+  wf_free(model.path);
+  if (!good) {
+    destroy(&e->base);
+    return NULL;
+  }
+  e->checker = sim_checker_create(array, memory);
+  e->bus = sim_rtl_bus_create(array, memory, options->disturb);
+  e->patience = options->patience == 0 ? PATIENCE : options->patience;
+  e->quiet_limit = QUIET_CYCLES + 16 * hw_derive(array).mesh_latency;
+  reset(e);
+  return &e->base;
+}
+
+static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+  const sim_engine_options defaults = {0};
+  return create_with(array, memory, &defaults, diag);
+}
+
+// ---- commands
+
+static void offer(rtl_engine *e, const sim_command *command) {
+  e->in.cmd_valid = 1;
+  e->in.cmd_funct = command->funct;
+  e->in.cmd_rs1 = command->rs1;
+  e->in.cmd_rs2 = command->rs2;
+  e->in.cmd_xd = command->returns;
+  e->in.cmd_rd = 0;
+  settle(e);
+}
+
+// The hart waits for the value; its clock catches up when it next has to do with the accelerator.
+static void await_response(rtl_engine *e, uint64_t *response) {
+  while (!e->responded && !failed(e)) {
+    step(e);
+    if (!e->responded) e->refused = true;  // counts as waiting
+  }
+  if (response != NULL) *response = e->response;
+}
+
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+  rtl_engine *e = of(engine);
+  run_to(e, cycle);
+  if (failed(e)) return SIM_PUSH_FAULT;
+  if (e->now > cycle) return SIM_PUSH_FULL;
+  present(e);
+  offer(e, command);
+  if (!e->out.cmd_ready) {
+    e->presented = false;  // the offer is withdrawn
+    e->refused = true;
+    return SIM_PUSH_FULL;
+  }
+  e->last = *command;
+  if (!sim_checker_command(e->checker, command, NULL, NULL, &e->fault)) return SIM_PUSH_FAULT;
+  e->responded = false;
+  finish(e);
+  if (command->returns) await_response(e, response);
+  return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
+}
+
+static uint64_t advance(sim_engine *engine, uint64_t cycle) {
+  rtl_engine *e = of(engine);
+  run_to(e, cycle);
+  if (failed(e)) return UINT64_MAX;
+  present(e);
+  return e->out.busy || e->refused ? e->now : UINT64_MAX;
+}
+
+static bool busy(const sim_engine *engine) {
+  union {
+    const sim_engine *in;
+    sim_engine *out;
+  } open = {.in = engine};  // settling changes no state that could be seen
+  rtl_engine *e = of(open.out);
+  if (failed(e)) return false;
+  present(e);
+  return e->out.busy != 0;
+}
+
+static uint64_t drain(sim_engine *engine, uint64_t cycle) {
+  rtl_engine *e = of(engine);
+  run_to(e, cycle);
+  while (!failed(e)) {
+    present(e);
+    if (!e->out.busy) break;
+    finish(e);
+  }
+  return e->now;
+}
+
+static const sim_fault *fault(const sim_engine *engine) { return &((const rtl_engine *)engine)->fault; }
+
+static void set_events(sim_engine *engine, const sim_events *events) {
+  of(engine)->events = events == NULL ? (sim_events){0} : *events;
+}
+
+const sim_engine_ops sim_rtl_engine = {.name = "rtl",
+                                       .summary = "the SystemVerilog itself, compiled by Verilator",
+                                       .timed = true,
+                                       .create = create,
+                                       .destroy = destroy,
+                                       .push = push,
+                                       .advance = advance,
+                                       .busy = busy,
+                                       .drain = drain,
+                                       .fault = fault,
+                                       .create_with = create_with,
+                                       .set_events = set_events};
