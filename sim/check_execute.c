@@ -83,7 +83,11 @@ bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (!check_dataflow(checker, config->weight_stationary) || !check_operand(checker, &loaded, transposed, 1) ||
       !check_result(checker, &preload))
     return false;
-  if (checker->preload.armed && !config->weight_stationary && !checker->preload.c.garbage) checker->sums_left = true;
+  // A preload that no compute has used yet passes on its own, with the strides of now.
+  if (checker->preload.armed && !checker->preload.c.garbage) {
+    if (!check_result(checker, &checker->preload)) return false;
+    if (!config->weight_stationary) checker->sums_left = true;
+  }
   checker->preload = preload;
   return true;
 }

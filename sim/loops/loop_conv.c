@@ -105,10 +105,10 @@ static void plan_flags(sim_loop_conv_plan *plan, uint64_t rs1, uint64_t rs2) {
 
 static int32_t undilate(const sim_loop_conv_plan *plan, int32_t x) { return plan->input_dilated ? (x + 1) >> 1 : x; }
 
-// The arithmetic of the unroller is unsigned and 16 bits wide for the dilated kernel.
+// The kernel with its dilation is an unsigned number of 16 bits. Sides that no plan accepts need not be exact.
 static int32_t input_side(uint32_t out, uint32_t stride, uint32_t kernel, uint32_t dilation) {
   uint32_t dilated = (kernel + (dilation - 1) * (kernel - 1)) & UINT16_MAX;
-  return (int32_t)((out * stride + dilated - 1) & INT32_MAX);
+  return (int32_t)loop_min((int64_t)out * stride + dilated - 1, INT32_MAX / 2);
 }
 
 static void plan_input(sim_loop_conv_plan *plan) {

@@ -49,7 +49,10 @@ static void widen_tile(const ref_engine *ref, const int8_t *in, int16_t *out) {
 static void write_result_row(ref_engine *ref, const ref_preload *p, int64_t row, const int32_t *in) {
   if (p->c.accumulator) {
     int32_t *to = ref_acc_row(ref, row);
-    for (uint32_t j = 0; j < p->c_cols; j++) to[j] = p->c.accumulate ? ref_add(to[j], in[j]) : in[j];
+    if (p->c.accumulate)
+      ref_add_row(p->c_cols, in, to);
+    else
+      memcpy(to, in, p->c_cols * sizeof *to);
     return;
   }
   int32_t floor = ref->config->execute.activation == SIM_ACTIVATION_RELU ? 0 : INT8_MIN;
@@ -82,7 +85,7 @@ static void finish_sums(ref_engine *ref, const operand *bias) {
     memset(ref->row, 0, dim);
     if (!bias->at.garbage && i < bias->rows && bias->cols != 0)
       read_row(ref, &bias->at, (int64_t)bias->at.row + i, bias->cols, ref->row);
-    for (size_t j = 0; j < dim; j++) out[j] = ref_wrap((uint32_t)(out[j] + ref->row[j]), ref->array->types.output_bits);
+    ref_bias_row(dim, ref->row, ref->array->types.output_bits, out);
   }
 }
 

@@ -1,4 +1,4 @@
-// The two row kernels: see numeric.h. Apart so that they are compiled with -O3, and for more than one instruction set
+// The kernels: see numeric.h. Apart so that they are compiled with -O3, and for more than one instruction set
 // where the compiler can choose at run time.
 #include <string.h>
 
@@ -40,6 +40,14 @@ void ref_multiply_plain(size_t dim, size_t rows, size_t depth, const int8_t *a, 
       for (size_t k = 0; k < depth; k++) sum += a[i * dim + k] * b[k * dim + j];
       c[i * dim + j] = sum;
     }
+}
+
+FOR_MACHINE void ref_bias_row(size_t count, const int8_t *restrict bias, uint32_t bits, int32_t *restrict sums) {
+  for (size_t n = 0; n < count; n++) sums[n] = ref_wrap((uint32_t)sums[n] + (uint32_t)bias[n], bits);
+}
+
+FOR_MACHINE void ref_add_row(size_t count, const int32_t *restrict in, int32_t *restrict to) {
+  for (size_t n = 0; n < count; n++) to[n] = ref_add(to[n], in[n]);
 }
 
 // Clipping before rounding gives the same as after it, because the limits are integers; and adding a number whose unit

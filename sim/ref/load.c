@@ -24,7 +24,10 @@ static void scale_inputs(ref_engine *ref, uint32_t scale, const int8_t *in, uint
 
 static void write_acc(ref_engine *ref, const load *l, int64_t row, const int32_t *in, uint32_t count) {
   int32_t *to = ref_acc_row(ref, row);
-  for (uint32_t j = 0; j < count; j++) to[j] = l->to.accumulate ? ref_add(to[j], in[j]) : in[j];
+  if (l->to.accumulate)
+    ref_add_row(count, in, to);
+  else
+    memcpy(to, in, count * sizeof *to);
 }
 
 // Copy q of a row goes q rows up and q times its width to the right. A copy above the half that the row lies in is

@@ -1,4 +1,4 @@
-// The arithmetic of the accelerator, one definition per operation, and the two row kernels that cost time.
+// The arithmetic of the accelerator, one definition per operation, and the kernels that cost time.
 //
 // Floating point is binary32 with round to nearest even at every step: conversion, multiplication, rounding to integer.
 // Results beyond the integer type saturate, NaN gives its largest value. Integer sums wrap in two's complement.
@@ -38,6 +38,11 @@ int32_t ref_floor_sqrt(int32_t value);
 
 // out[n] = clip_int8(scale * (relu ? max(in[n], 0) : in[n]))
 void ref_scale_row(size_t count, const int32_t *in, float scale, bool relu, int8_t *out);
+
+// sums[n] = the low `bits` bits of sums[n] + bias[n]
+void ref_bias_row(size_t count, const int8_t *bias, uint32_t bits, int32_t *sums);
+// to[n] += in[n]
+void ref_add_row(size_t count, const int32_t *in, int32_t *to);
 
 // c[i][j] = sum over k < depth of a[i][k] * b[k][j] for i < rows, j < dim; rows of all three are dim elements apart.
 // The plain version is the definition; the other one is compiled for the machine it runs on.

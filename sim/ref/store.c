@@ -28,8 +28,8 @@ static void store_full(ref_engine *ref, uint64_t address, int64_t row, uint32_t 
   write_memory(ref, address, ref_acc_row(ref, row), count * sizeof(int32_t));
 }
 
-// Row n of the command's source. Row 0 of the garbage address is zeros; its increments have lost the garbage bit's
-// company and count on from accumulator row 0 at full width.
+// Row n of the command's source. Row 0 of the garbage address is zeros; the addresses of the rows behind it are no
+// longer garbage and count on from accumulator row 0, at full width.
 static void store_row(ref_engine *ref, const store *s, uint32_t n, uint64_t address) {
   uint32_t dim = ref->derived.dim;
   if (s->from.garbage && n > 0) {
