@@ -1,4 +1,5 @@
-// The Verilated module as the C testbenches see it: inputs of a cycle in, outputs of the same cycle out, then the clock.
+// The Verilated module as the C testbenches see it: inputs of a cycle in, outputs of the same cycle out, then the
+// clock.
 #ifndef HW_RTL_TESTS_FRONT_DUT_H
 #define HW_RTL_TESTS_FRONT_DUT_H
 

@@ -38,6 +38,7 @@ struct bench {
   input *inputs;
   size_t input_count, input_room;
   uint32_t a_stride, c_stride;  // of the execute unit, as the stream sets them
+  bool a_transposed, b_transposed;
 };
 
 uint64_t bench_random(bench *b) {
@@ -85,7 +86,8 @@ void bench_pass(bench *b, uint8_t funct, uint64_t rs1, uint64_t rs2) {
                        .expected_before = b->expected_count});
 }
 
-// --- local rows of a command, generously ------------------------------------------------------------------------------
+// --- local rows of a command, generously
+// ------------------------------------------------------------------------------
 
 static range rows_at(const bench *b, uint64_t operand, uint64_t count, bool writes) {
   sim_local local = sim_local_decode(&b->derived, operand);
@@ -120,14 +122,21 @@ static void note_ranges(bench *b, expected *e) {
       e->ranges[0] = rows_at(b, c->rs2, (blocks - 1) * dim + larger(rows_of(c->rs2), 1), false);
       break;
     case ISA_FUNCT_PRELOAD:
-      e->ranges[0] = rows_at(b, c->rs1, larger(rows_of(c->rs1), cols_of(c->rs1)), false);
+      e->ranges[0] = rows_at(b, c->rs1, b->b_transposed ? cols_of(c->rs1) : rows_of(c->rs1), false);
       e->ranges[1] = rows_at(b, c->rs2, (rows_of(c->rs2) - 1) * b->c_stride + 1, true);
       break;
     default:
-      e->ranges[0] = rows_at(b, c->rs1, (larger(rows_of(c->rs1), cols_of(c->rs1)) - 1) * b->a_stride + 1, false);
+      e->ranges[0] =
+          rows_at(b, c->rs1, ((b->a_transposed ? cols_of(c->rs1) : rows_of(c->rs1)) - 1) * b->a_stride + 1, false);
       e->ranges[1] = rows_at(b, c->rs2, rows_of(c->rs2), false);
       break;
   }
+}
+
+void bench_loop(bench *b, bool a_transposed, bool b_transposed) {
+  b->a_stride = b->c_stride = 1;
+  b->a_transposed = a_transposed;
+  b->b_transposed = b_transposed;
 }
 
 void bench_expect(bench *b, unsigned part, const sim_command *command) {
@@ -147,7 +156,8 @@ void bench_expect(bench *b, unsigned part, const sim_command *command) {
 
 size_t bench_expected(const bench *b) { return b->expected_count; }
 
-// --- the run ------------------------------------------------------------------------------------------------------------
+// --- the run
+// ------------------------------------------------------------------------------------------------------------
 
 typedef struct run {
   bench *b;

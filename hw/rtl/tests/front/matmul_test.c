@@ -66,8 +66,7 @@ static candidate make_loop(bench *b, const hw_array *array, const hw_derived *d)
   uint32_t none = later ? 15 : 0;
   if (bench_chance(b, 90))
     add(&c, ISA_LOOP_WS_ADDRS_AB, ISA_FUNCT_LOOP_WS_ADDRS_AB, address(b, none), address(b, none));
-  if (bench_chance(b, 90))
-    add(&c, ISA_LOOP_WS_ADDRS_DC, ISA_FUNCT_LOOP_WS_ADDRS_DC, address(b, 50), address(b, 35));
+  if (bench_chance(b, 90)) add(&c, ISA_LOOP_WS_ADDRS_DC, ISA_FUNCT_LOOP_WS_ADDRS_DC, address(b, 50), address(b, 35));
   if (bench_chance(b, 90))
     add(&c, ISA_LOOP_WS_STRIDES_AB, ISA_FUNCT_LOOP_WS_STRIDES_AB, bench_random(b) >> 20, bench_random(b) >> 50);
   if (bench_chance(b, 90))
@@ -93,9 +92,9 @@ static bool is_program(const sim_loop_ws_plan *plan) {
   const sim_loop_ws_slot *s = &plan->slot;
   if (sim_loop_ws_fault(plan) != NULL || s->i * s->j * s->k > MOST_PRODUCTS) return false;
   int64_t dim = plan->derived->dim, a_rows = (int64_t)s->i * s->k * dim, b_rows = (int64_t)s->k * s->j * dim;
-  if (!plan->resadd && (!disjoint(plan->a_row, a_rows, plan->b_row, b_rows) ||
-                        !disjoint(plan->ex_a_row, a_rows, plan->b_row, b_rows) ||
-                        !disjoint(plan->a_row, a_rows, plan->ex_b_row, b_rows)))
+  if (!plan->resadd &&
+      (!disjoint(plan->a_row, a_rows, plan->b_row, b_rows) || !disjoint(plan->ex_a_row, a_rows, plan->b_row, b_rows) ||
+       !disjoint(plan->a_row, a_rows, plan->ex_b_row, b_rows)))
     return false;
   if (s->i * s->j * dim > plan->derived->acc_rows / 2) return false;
   for (unsigned part = 0; part < SIM_LOOP_WS_PARTS; part++) {
@@ -110,6 +109,7 @@ static bool is_program(const sim_loop_ws_plan *plan) {
 }
 
 static void expect_plan(bench *b, const sim_loop_ws_plan *plan) {
+  bench_loop(b, plan->a_transpose, plan->b_transpose);
   for (unsigned part = 0; part < SIM_LOOP_WS_PARTS; part++) {
     sim_loop_cursor cursor = {.started = false};
     sim_command out;
