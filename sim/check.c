@@ -21,6 +21,8 @@ sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory)
 
 void sim_checker_destroy(sim_checker *checker) { wf_free(checker); }
 
+void sim_checker_copy(sim_checker *to, const sim_checker *from) { *to = *from; }
+
 const sim_config *sim_checker_config(const sim_checker *checker) { return &checker->config; }
 
 bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, ...) {
@@ -245,3 +247,5 @@ bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_p
     return pass_loop_command(checker, insn, command, to);
   return pass_primitive(checker, insn, command, to);
 }
+
+uint64_t sim_checker_undefined(const sim_checker *checker) { return checker->undefined; }

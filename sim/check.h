@@ -26,12 +26,18 @@ typedef void (*sim_primitive_sink)(void *context, isa_id id, const sim_command *
 // Array and memory are borrowed. Without memory (NULL) addresses are not checked.
 sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory);
 void sim_checker_destroy(sim_checker *checker);
+// Makes `to` know what `from` knows; both of the same array.
+void sim_checker_copy(sim_checker *to, const sim_checker *from);
 
 // Checks a command of the program and passes it to the sink (which may be NULL); a loop command is expanded and each of
 // its primitives is checked and passed. Configuration of loop units goes to the sink as it is. False: *fault says why,
 // and primitives before the faulty one have been passed.
 bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_primitive_sink sink, void *context,
                          sim_fault *fault);
+
+// How many commands have passed whose data the hardware leaves undefined: an output-stationary compute_accumulated
+// after the sums have left with a C.
+uint64_t sim_checker_undefined(const sim_checker *checker);
 
 // The registers after the last command that passed.
 const sim_config *sim_checker_config(const sim_checker *checker);

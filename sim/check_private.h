@@ -22,7 +22,8 @@ struct sim_checker {
   sim_loop_ws loop_ws;
   sim_loop_conv loop_conv;
   check_preload preload;
-  bool sums_left;  // output-stationary: the sums have been handed to the drain and only a new chain may follow
+  bool sums_left;      // output-stationary: the sums have been handed to the drain and a new chain should follow
+  uint64_t undefined;  // commands that passed although their data is undefined
   // The command being checked, for messages.
   const sim_command *program;
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
