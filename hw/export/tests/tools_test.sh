@@ -1,0 +1,55 @@
+#!/bin/sh
+# The written files as their users' tools see them, for every built-in array.
+# usage: tools_test.sh EXPORT_ALL PARAMS_USER.c WORK_DIR RISCV_GCC VERILATOR [IVERILOG]
+set -eu
+export_all=$1 user=$2 work=$3 gcc=$4 verilator=$5 iverilog=${6:-}
+rm -rf "$work" && mkdir -p "$work"
+"$export_all" "$work" >"$work/names" 2>"$work/warnings"
+
+# value FILE SECTION KEY: of the YAML that Weft writes itself, which has one key per line.
+value() {
+  awk -v section="$2:" -v key="$3:" '/^[a-z]/ { inside = $1 == section } inside && $1 == key { print $2 }' "$1"
+}
+flag() { [ "$(value "$@")" = true ] && echo 1 || echo 0; }
+derived() { grep -o "\"$2\":[[:space:]]*[0-9]*" "$1" | grep -o '[0-9]*$'; }
+
+check() {
+  dir=$work/$1 yaml=$work/$1/array.yaml json=$work/$1/array.json
+  expect="-DEXPECT_DIM=$(derived "$json" dim) -DEXPECT_SP_ROWS=$(derived "$json" sp_rows)
+    -DEXPECT_ACC_ROWS=$(derived "$json" acc_rows) -DEXPECT_FULL_READS=$(flag "$yaml" accumulator full_reads)
+    -DEXPECT_NARROW_READS=$(flag "$yaml" accumulator narrow_reads)
+    -DEXPECT_PIXEL_REPEAT=$(flag "$yaml" units pixel_repeat) -DEXPECT_NORMALISER=$(flag "$yaml" units normaliser)"
+  # shellcheck disable=SC2086  # the definitions are words
+  "$gcc" -march=rv64imafdc -mabi=lp64d -O2 -Wall -Wextra -Werror -ffreestanding -I "$dir" $expect -c "$user" -o "$dir.o"
+  # The same program runs on the host: the header holds nothing that is RISC-V's own.
+  # shellcheck disable=SC2086
+  cc -O2 -Wall -Wextra -Werror -I "$dir" $expect "$user" -o "$dir.host"
+  "$dir.host" || { echo "$1: the arithmetic of gemmini_params.h is wrong at line $?"; exit 1; }
+  for file in README.txt array.yaml array.json weft.f rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml; do
+    grep -q "$(sed -n 's/.*"hash":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$json")" "$dir/$file" || { echo "$1/$file: no hash"; exit 1; }
+    grep -q "$1" "$dir/$file" || { echo "$1/$file: no name"; exit 1; }
+  done
+  (cd "$dir" && ! grep -v '^//' weft.f | while read -r source; do [ -f "$source" ] || echo "$source"; done | grep .) ||
+    { echo "$1: weft.f names files that are not there"; exit 1; }
+  [ "$(grep -c '^rtl/' "$dir/weft.f")" -eq "$(find "$dir/rtl" -name '*.sv' | wc -l)" ] || { echo "$1: weft.f is not complete"; exit 1; }
+  # The packages alone say little, but they are there before the top level is.
+  if grep -q '^rtl/weft_accel.sv$' "$dir/weft.f"; then
+    lint "$1"
+  else
+    echo "module probe(output int dim_o); assign dim_o = weft_array_pkg::DIM; endmodule" >"$work/probe.sv"
+    (cd "$dir" && "$verilator" --lint-only -Wall rtl/weft_isa_pkg.sv rtl/weft_array_pkg.sv "$work/probe.sv")
+  fi
+}
+
+# Elaboration takes long for large arrays, and they differ from small ones in numbers only.
+lint() {
+  case $1 in
+    dim2 | dim4 | gemmini-chip | gemmini-lean) (cd "$work/$1" && "$verilator" --lint-only --top-module weft_accel -f weft.f) ;;
+  esac
+  case $1 in
+    dim2) [ -z "$iverilog" ] || (cd "$work/$1" && "$iverilog" -g2012 -t null -s weft_accel -f weft.f) ;;
+  esac
+}
+
+while read -r name; do check "$name"; done <"$work/names"
+[ "$(wc -l <"$work/names")" -ge 10 ]
