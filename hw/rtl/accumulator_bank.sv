@@ -250,8 +250,11 @@ module accumulator_bank #(
       end
 
 `ifdef WEFT_ASSERT
-      assert property (@(posedge clk_i) disable iff (!rst_ni) push && !write |-> count_q < 3'(QUEUE))
-      else $error("accumulator_bank: urgent writes visit one sub-bank too often");
+      always @(posedge clk_i or negedge rst_ni) begin
+        if (rst_ni !== 1'b0) begin
+          assert (!push || write || count_q < 3'(QUEUE)) else $error("accumulator_bank: urgent writes visit a sub-bank too often");
+        end
+      end
 `endif
     end
 

@@ -69,13 +69,15 @@ module command_tracker #(
   end
 
 `ifdef WEFT_ASSERT
-  for (genvar i = 0; i < ENTRIES; i++) begin : g_assert
-    assert property (@(posedge clk_i) disable iff (!rst_ni)
-                     return_valid_i && return_id_i == 8'(i) |-> valid_q[i])
-    else $error("command_tracker: return for a free entry");
-    assert property (@(posedge clk_i) disable iff (!rst_ni)
-                     return_valid_i && return_id_i == 8'(i) |-> left_q[i*COUNT_BITS +: COUNT_BITS] >= return_count_i)
-    else $error("command_tracker: more returned than was left");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0 && return_valid_i) begin
+      for (int i = 0; i < ENTRIES; i++) begin
+        if (return_id_i == 8'(i)) begin
+          assert (valid_q[i]) else $error("command_tracker: return for a free entry");
+          assert (left_q[i*COUNT_BITS +: COUNT_BITS] >= return_count_i) else $error("command_tracker: too much returned");
+        end
+      end
+    end
   end
 `endif
 endmodule

@@ -264,17 +264,20 @@ module dma_reader #(
       within_id_q <= m_axi_rid_i;
     end
   end
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid_i && within_q |-> m_axi_rid_i == within_id_q)
-  else $error("dma_reader: beats of two bursts are interleaved");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid_i |-> used_q[m_axi_rid_i])
-  else $error("dma_reader: answer without a request");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid_i |-> m_axi_rresp_i == 2'b00)
-  else $error("dma_reader: memory reports an error");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o |-> out_bytes[1:0] == 2'b00)
-  else $error("dma_reader: int32 elements cut in two cannot be accumulated");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   m_axi_arvalid_o && !m_axi_arready_i |=> m_axi_arvalid_o && $stable(m_axi_araddr_o))
-  else $error("dma_reader: address channel not stable");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0) begin
+      if (m_axi_rvalid_i) begin
+        assert (!within_q || m_axi_rid_i == within_id_q) else $error("dma_reader: beats of two bursts are interleaved");
+        assert (used_q[m_axi_rid_i]) else $error("dma_reader: answer without a request");
+        assert (m_axi_rresp_i == 2'b00) else $error("dma_reader: memory reports an error");
+      end
+      assert (!(rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o) || out_bytes[1:0] == 2'b00)
+      else $error("dma_reader: int32 elements cut in two cannot be accumulated");
+    end
+  end
+  weft_stream_check #(.WIDTH(64 + AXI_ID_BITS + 8)) u_check_ar (
+    .clk_i(clk_i), .rst_ni(rst_ni), .valid_i(m_axi_arvalid_o), .ready_i(m_axi_arready_i),
+    .data_i({m_axi_araddr_o, m_axi_arid_o, m_axi_arlen_o})
+  );
 `endif
 endmodule

@@ -249,15 +249,19 @@ module dma_writer #(
   assign ext_bytes_o = w_fire ? 16'(BEAT) : 16'd0;
 
 `ifdef WEFT_ASSERT
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid_i |-> used_q[m_axi_bid_i])
-  else $error("dma_writer: answer without a request");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid_i |-> m_axi_bresp_i == 2'b00)
-  else $error("dma_writer: memory reports an error");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   m_axi_awvalid_o && !m_axi_awready_i |=> m_axi_awvalid_o && $stable(m_axi_awaddr_o))
-  else $error("dma_writer: address channel not stable");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   m_axi_wvalid_o && !m_axi_wready_i |=> m_axi_wvalid_o && $stable(m_axi_wdata_o))
-  else $error("dma_writer: data channel not stable");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0 && m_axi_bvalid_i) begin
+      assert (used_q[m_axi_bid_i]) else $error("dma_writer: answer without a request");
+      assert (m_axi_bresp_i == 2'b00) else $error("dma_writer: memory reports an error");
+    end
+  end
+  weft_stream_check #(.WIDTH(64 + AXI_ID_BITS + 8)) u_check_aw (
+    .clk_i(clk_i), .rst_ni(rst_ni), .valid_i(m_axi_awvalid_o), .ready_i(m_axi_awready_i),
+    .data_i({m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o})
+  );
+  weft_stream_check #(.WIDTH(BUS_BITS + BEAT + 1)) u_check_w (
+    .clk_i(clk_i), .rst_ni(rst_ni), .valid_i(m_axi_wvalid_o), .ready_i(m_axi_wready_i),
+    .data_i({m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o})
+  );
 `endif
 endmodule

@@ -252,7 +252,10 @@ module load_controller #(
   assign ev_spad_wait_o = ld_req_valid_o && !ld_req_ready_i;
 
 `ifdef WEFT_ASSERT
-  assert property (@(posedge clk_i) disable iff (!rst_ni) state_q != WAIT |-> cmd_valid)
-  else $error("load_controller: rows without a command");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0) begin
+      assert (state_q == WAIT || cmd_valid) else $error("load_controller: rows without a command");
+    end
+  end
 `endif
 endmodule

@@ -214,7 +214,10 @@ module load_path #(
   assign ld_resp_cmd_o = narrow_ends ? narrow_cmd : wide_ends ? wide_cmd : zero_cmd;
 
 `ifdef WEFT_ASSERT
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0({narrow_ends, wide_ends, zero_ends}))
-  else $error("load_path: two answers in a cycle");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0) begin
+      assert (32'(narrow_ends) + 32'(wide_ends) + 32'(zero_ends) <= 1) else $error("load_path: two answers in a cycle");
+    end
+  end
 `endif
 endmodule

@@ -193,11 +193,11 @@ module local_memory #(
   // Bank selects of those writes.
   logic [SP_SEL-1:0]  narrow_sp_bank, zero_sp_bank;
   logic [ACC_SEL-1:0] narrow_acc_bank, wide_acc_bank, zero_acc_bank;
-  assign narrow_sp_bank = SP_BANKS > 1 ? narrow_row[SP_BANK_BITS +: SP_SEL] : '0;
-  assign zero_sp_bank = SP_BANKS > 1 ? zero_row[SP_BANK_BITS +: SP_SEL] : '0;
-  assign narrow_acc_bank = ACC_BANKS > 1 ? narrow_row[ACC_BANK_BITS +: ACC_SEL] : '0;
-  assign wide_acc_bank = ACC_BANKS > 1 ? wide_row[ACC_BANK_BITS +: ACC_SEL] : '0;
-  assign zero_acc_bank = ACC_BANKS > 1 ? zero_row[ACC_BANK_BITS +: ACC_SEL] : '0;
+  assign narrow_sp_bank = SP_BANKS > 1 ? SP_SEL'(narrow_row >> SP_BANK_BITS) : '0;
+  assign zero_sp_bank = SP_BANKS > 1 ? SP_SEL'(zero_row >> SP_BANK_BITS) : '0;
+  assign narrow_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(narrow_row >> ACC_BANK_BITS) : '0;
+  assign wide_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(wide_row >> ACC_BANK_BITS) : '0;
+  assign zero_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(zero_row >> ACC_BANK_BITS) : '0;
   // The accumulator may have fewer rows than a row number counts.
   logic unused_row_bits;
   assign unused_row_bits = &{1'b0, narrow_row, wide_row, zero_row};
@@ -240,7 +240,7 @@ module local_memory #(
       end
     end
 
-    assign st_rd_valid = rq_valid && !rq_is_acc && (SP_BANKS == 1 || rq_row[SP_BANK_BITS +: SP_SEL] == SP_SEL'(b));
+    assign st_rd_valid = rq_valid && !rq_is_acc && (SP_BANKS == 1 || SP_SEL'(rq_row >> SP_BANK_BITS) == SP_SEL'(b));
     assign st_sp_grant[b] = st_rd_valid && st_rd_ready;
     scratchpad_bank #(.DIM(DIM), .ROWS(SP_BANK_ROWS), .SINGLE_PORTED(SP_SINGLE_PORTED)) u_bank (
       .clk_i(clk_i), .rst_ni(rst_ni),
@@ -333,7 +333,7 @@ module local_memory #(
       end
     end
 
-    assign st_rd_valid = rq_valid && rq_is_acc && (ACC_BANKS == 1 || rq_row[ACC_BANK_BITS +: ACC_SEL] == ACC_SEL'(b));
+    assign st_rd_valid = rq_valid && rq_is_acc && (ACC_BANKS == 1 || ACC_SEL'(rq_row >> ACC_BANK_BITS) == ACC_SEL'(b));
     assign st_acc_grant[b] = st_rd_valid && st_rd_ready;
     accumulator_bank #(
       .DIM(DIM), .ROWS(ACC_BANK_ROWS), .SINGLE_PORTED(ACC_SINGLE_PORTED), .SUB_BANKS(ACC_SUB_BANKS),
@@ -395,9 +395,11 @@ module local_memory #(
   );
 
 `ifdef WEFT_ASSERT
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(add_valid))
-  else $error("local_memory: two banks use the adder");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(acc_wr_valid_i))
-  else $error("local_memory: execute writes two accumulator banks at once");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0) begin
+      assert ((add_valid & (add_valid - 1'b1)) == '0) else $error("local_memory: two banks use the adder");
+      assert ((acc_wr_valid_i & (acc_wr_valid_i - 1'b1)) == '0) else $error("local_memory: execute writes two accumulator banks");
+    end
+  end
 `endif
 endmodule

@@ -97,10 +97,12 @@ module pixel_repeater #(
     end
 
 `ifdef WEFT_ASSERT
-    assert property (@(posedge clk_i) disable iff (!rst_ni) in_valid_i |-> in_repeats_i != '0)
-    else $error("pixel_repeater: a row without a copy");
-    assert property (@(posedge clk_i) disable iff (!rst_ni) in_valid_i && in_is_acc_i |-> in_repeats_i == 8'd1)
-    else $error("pixel_repeater: copies in the accumulator");
+    always @(posedge clk_i or negedge rst_ni) begin
+      if (rst_ni !== 1'b0) begin
+        assert (!in_valid_i || in_repeats_i != '0) else $error("pixel_repeater: a row without a copy");
+        assert (!(in_valid_i && in_is_acc_i) || in_repeats_i == 8'd1) else $error("pixel_repeater: copies in the accumulator");
+      end
+    end
 `endif
   end
 endmodule

@@ -32,7 +32,10 @@ module read_response #(
   end
 
 `ifdef WEFT_ASSERT
-  assert property (@(posedge clk_i) disable iff (!rst_ni) read_i |-> !valid_o || ready_i)
-  else $error("read_response: a read without room for its response");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0) begin
+      assert (!read_i || !valid_o || ready_i) else $error("read_response: a read without room for its response");
+    end
+  end
 `endif
 endmodule

@@ -335,9 +335,11 @@ module store_controller #(
   assign ev_spad_wait_o = st_req_valid_o && !st_req_ready_i;
 
 `ifdef WEFT_ASSERT
-  assert property (@(posedge clk_i) disable iff (!rst_ni) state_q != WAIT |-> cmd_valid)
-  else $error("store_controller: rows without a command");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) st_req_valid_o && (pooled || image) |-> blocks == 16'd1)
-  else $error("store_controller: a pooled row is one block wide");
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (rst_ni !== 1'b0) begin
+      assert (state_q == WAIT || cmd_valid) else $error("store_controller: rows without a command");
+      assert (!(st_req_valid_o && (pooled || image)) || blocks == 16'd1) else $error("store_controller: a pooled row is one block wide");
+    end
+  end
 `endif
 endmodule

@@ -175,7 +175,7 @@ module store_path #(
   assign norm_is_acc = norm_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !norm_garbage;
   assign scale_is_acc = scale_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !scale_garbage;
   assign issue_is_acc = issue_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !issue_garbage;
-  assign norm_bank = ACC_BANKS > 1 ? norm_laddr[ACC_BANK_BITS +: ACC_SEL] : '0;
+  assign norm_bank = ACC_BANKS > 1 ? ACC_SEL'(norm_laddr[ROW_BITS-1:0] >> ACC_BANK_BITS) : '0;
   assign norm_cmd = NORMALISER ? norm_laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] : weft_isa_pkg::LOCAL_NORM_NONE;
   assign norm_consts = norm_operands[8 +: 128];
   assign norm_stats_id = norm_operands[7:0];
@@ -189,6 +189,8 @@ module store_path #(
         ex_bank = ACC_SEL'(b);
       end
     end
+  end
+  always_comb begin
     acc_ex_ready_o = '0;
     acc_ex_ready_o[ex_bank] = ex_waits && unit_in_ready;
     acc_st_ready_o = '0;
@@ -266,7 +268,7 @@ module store_path #(
   logic                 issue_full, data_valid;
   logic [15:0]          issue_len;
 
-  assign issue_sp_bank = SP_BANKS > 1 ? issue_laddr[SP_BANK_BITS +: SP_SEL] : '0;
+  assign issue_sp_bank = SP_BANKS > 1 ? SP_SEL'(issue_laddr[ROW_BITS-1:0] >> SP_BANK_BITS) : '0;
   assign issue_full = FULL_READS && issue_is_acc && issue_laddr[weft_isa_pkg::LOCAL_FULL_LSB];
   assign issue_len = issue_route[10 +: 16];
   assign sp_row = DATA_BITS'(st_sp_data_i[issue_sp_bank*DIM*8 +: DIM*8]);
