@@ -50,7 +50,7 @@ int cli_rtl(int argc, char **argv);
 
 typedef enum { CLI_OPTION_FLAG, CLI_OPTION_TEXT, CLI_OPTION_COUNT } cli_option_kind;
 typedef struct cli_option {
-  const char *name;  // "max-instructions"
+  const char *name;  // "max-instructions"; of one letter: a short option
   cli_option_kind kind;
   void *value;           // bool *, const char **, uint64_t *
   const char *argument;  // in the help: "N"

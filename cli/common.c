@@ -10,10 +10,13 @@
 
 enum { MAX_OPTIONS = 32 };
 
+// A name of one letter is a short option: -o FILE.
+static bool is_short(const cli_option *option) { return option->name[1] == '\0'; }
+
 static void print_option(const cli_option *option) {
   char left[64];
-  snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
-           option->argument == NULL ? "" : option->argument);
+  snprintf(left, sizeof left, "%s%s%s%s", is_short(option) ? "-" : "--", option->name,
+           option->argument == NULL ? "" : " ", option->argument == NULL ? "" : option->argument);
   printf("  %-28s %s\n", left, option->help);
 }
 
@@ -65,24 +68,38 @@ static size_t gather(const cli_usage *usage, cli_common *common, uint64_t *isa, 
   return count;
 }
 
-static void to_getopt(const cli_option *all, size_t count, struct option *longs) {
+// The table of long options and the string of short ones.
+static void to_getopt(const cli_option *all, size_t count, struct option *longs, char *shorts) {
+  *shorts++ = ':';
   for (size_t i = 0; i < count; i++) {
     int argument = all[i].kind == CLI_OPTION_FLAG ? no_argument : required_argument;
     longs[i] = (struct option){.name = all[i].name, .has_arg = argument};
+    if (!is_short(&all[i])) continue;
+    *shorts++ = *all[i].name;
+    if (argument == required_argument) *shorts++ = ':';
   }
   longs[count] = (struct option){0};
+  *shorts = '\0';
+}
+
+static int find_short(const cli_option *all, size_t count, int letter) {
+  for (size_t i = 0; i < count; i++)
+    if (is_short(&all[i]) && *all[i].name == letter) return (int)i;
+  return -1;
 }
 
 static int parse_all(const cli_usage *usage, int argc, char **argv, const cli_option *all, size_t count) {
   struct option longs[MAX_OPTIONS + 1];
-  to_getopt(all, count, longs);
+  char shorts[2 * MAX_OPTIONS + 2];
+  to_getopt(all, count, longs, shorts);
   opterr = 0;
   optind = 0;
   int index, got;
-  while ((got = getopt_long(argc, argv, ":", longs, &index)) != -1) {
+  while ((got = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
     const char *word = argv[optind - 1];
     if (got == ':') return usage_error(usage, "option %s needs a value", word);
-    if (got != 0) return usage_error(usage, "unknown option %s", word);
+    if (got != 0) index = find_short(all, count, got);
+    if (index < 0) return usage_error(usage, "unknown option %s", word);
     if (!store_option(&all[index], optarg)) return usage_error(usage, "option --%s needs a number", all[index].name);
   }
   return CLI_OK;

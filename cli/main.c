@@ -6,7 +6,7 @@
 
 static const cli_verb verbs[] = {
     {"sim", "run a program or a command trace on an engine", cli_sim},
-    {"rtl", "compile the hardware of an array", cli_rtl},
+    {"rtl", "write, build or synthesise the hardware of an array", cli_rtl},
     {"array", "list, show, check and compare array descriptions", cli_array},
     {"isa", "print the instruction set", cli_isa},
     {"disasm", "disassemble a program, custom instructions included", cli_disasm},

@@ -45,6 +45,16 @@ expect 2 'unknown action' "$weft" array nosuch
 expect 2 'wrong number of arguments' "$weft" array diff gemmini-default
 expect 0 'Exit code: 0 good' "$weft" sim --help
 
+# ---- the set of files of an array
+expect 0 'written: dim2, [0-9]+ files' "$weft" rtl dim2 -o written
+expect 0 '"array_hash":' "$weft" rtl dim64 -o written --quiet --json -
+expect 0 'warning: does not express l2.capacity_kib: 2048' "$weft" rtl dim64 -o written
+expect 1 'no built-in array is named "nosuch"' "$weft" rtl nosuch -o other
+expect 1 'directory is not empty' "$weft" rtl dim2 -o .
+expect 2 'needs -o DIR' "$weft" rtl dim2
+expect 2 'option -o needs a value' "$weft" rtl dim2 -o
+expect 2 'cannot nosuch' "$weft" rtl nosuch dim2
+
 # ---- programs
 expect 0 'instructions' "$weft" sim good.elf
 expect 5 'exit code 3' "$weft" sim fails.elf
