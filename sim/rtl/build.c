@@ -27,9 +27,9 @@ enum { LINE = 512, JOBS = 2, UNIT_BYTES = 1 << 20 };
 #define MODEL "model.so"
 
 // Part of the key. -O3: Verilator's own optimisation. Assertions of the RTL stop the simulation.
-static const char *const verilator_flags[] = {"--cc",          "-O3",          "--x-assign", "unique",   "--x-initial",
-                                              "unique",        "--assert",     "-Wno-fatal", "--prefix", "Vweft",
-                                              "-DWEFT_ASSERT", "--top-module", "weft_accel", NULL};
+static const char *const verilator_flags[] = {"-O3",          "--x-assign", "unique",   "--x-initial", "unique",
+                                              "--assert",     "-Wno-fatal", "--prefix", "Vweft",       "-DWEFT_ASSERT",
+                                              "--top-module", "weft_accel", NULL};
 // Verilator prints to stdout, which is the simulated program's.
 static const char *const compiler_flags[] = {"-std=c++17",
                                              "-O2",
@@ -40,7 +40,6 @@ static const char *const compiler_flags[] = {"-std=c++17",
                                              "-fvisibility=hidden",
                                              "-fno-gnu-unique",
                                              "-DVM_COVERAGE=0",
-                                             "-DVM_SC=0",
                                              "-DVM_TRACE_VCD=0",
                                              "-DVERILATOR=1",
                                              "-DVL_PRINTF(...)=fprintf(stderr,__VA_ARGS__)",
@@ -112,8 +111,10 @@ static bool write_package(builder *b) {
 
 static uint64_t hash_text(uint64_t hash, const char *text) { return wf_hash(hash, text, strlen(text) + 1); }
 
+static const char *kernel_flag(const builder *b) { return b->options->systemc ? "-DVM_SC=1" : "-DVM_SC=0"; }
+
 static uint64_t hash_flags(const builder *b) {
-  uint64_t hash = hash_text(WF_HASH_START, b->version);
+  uint64_t hash = hash_text(hash_text(WF_HASH_START, b->version), kernel_flag(b));
   for (size_t i = 0; compiler_flags[i] != NULL; i++) hash = hash_text(hash, compiler_flags[i]);
   return hash;
 }
@@ -126,7 +127,7 @@ static char *make_key(const builder *b) {
     hash = hash_text(hash, hw_rtl_files[i].text);
   }
   for (size_t i = 0; i < sim_rtl_file_count; i++) hash = hash_text(hash, sim_rtl_files[i].text);
-  return wf_format("rtl-%016" PRIx64 "%s", hash, b->options->wave ? "-wave" : "");
+  return wf_format("rtl-%016" PRIx64 "%s%s", hash, b->options->wave ? "-wave" : "", b->options->systemc ? "-sc" : "");
 }
 
 // ---- files
@@ -222,6 +223,7 @@ static bool find_headers(builder *b) {
 static bool verilate(builder *b) {
   words w = {0};
   add(&w, "verilator");
+  add(&w, b->options->systemc ? "--sc" : "--cc");
   add_all(&w, verilator_flags);
   if (b->options->wave) add(&w, "--trace-fst");
   add(&w, "--Mdir");
@@ -336,6 +338,7 @@ static words compiler(builder *b) {
   words w = {0};
   add(&w, "g++");
   add_all(&w, compiler_flags);
+  add(&w, kernel_flag(b));
   add(&w, b->options->wave ? "-DVM_TRACE=1" : "-DVM_TRACE=0");
   add(&w, b->options->wave ? "-DVM_TRACE_FST=1" : "-DVM_TRACE_FST=0");
   add(&w, keep(b, wf_format("-I%s", b->folder)));
@@ -373,6 +376,7 @@ static bool link_model(builder *b, const sources *s) {
   for (size_t i = 0; i < s->count; i++) add(&w, object_of(b, s->item[i].path));
   for (size_t i = 0; i < b->library.count; i++) add(&w, b->library.item[i]);
   if (b->options->wave) add(&w, "-lz");
+  if (b->options->systemc) add(&w, "-lsystemc");
   add(&w, NULL);
   const sim_process_argv command = w.item;
   bool good = run(b, &command, 1);

@@ -12,6 +12,7 @@
 
 typedef struct sim_rtl_build_options {
   bool wave;      // with waveforms
+  bool systemc;   // for a SystemC kernel: the ports are signals; no waveforms
   unsigned jobs;  // compilers at a time; 0: 2
   bool quiet;     // no progress on stderr
 } sim_rtl_build_options;

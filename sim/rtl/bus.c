@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "hw/base/alloc.h"
-#include "sim/memsys/memsys.h"
 
 enum { IDS = 1024 };
 
@@ -30,10 +29,9 @@ struct sim_rtl_bus {
   unsigned write_beat;
 };
 
-sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, uint64_t disturb) {
+sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, memsys *timing) {
   sim_rtl_bus *bus = WF_NEW(sim_rtl_bus);
-  bus->timing = memsys_create(array);
-  if (disturb != 0) memsys_disturb(bus->timing, disturb);
+  bus->timing = timing;
   bus->memory = memory;
   bus->bus_bytes = array->dma.bus_bits / 8;
   bus->max_bytes = array->dma.max_burst_bytes;
@@ -44,7 +42,6 @@ sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, uint6
 void sim_rtl_bus_destroy(sim_rtl_bus *bus) {
   if (bus == NULL) return;
   for (unsigned id = 0; id < IDS; id++) wf_free(bus->reads[id].data);
-  memsys_destroy(bus->timing);
   wf_free(bus);
 }
 

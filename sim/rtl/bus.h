@@ -9,12 +9,13 @@
 #define SIM_RTL_BUS_H
 
 #include "sim/engine.h"
+#include "sim/memsys/memsys.h"
 #include "sim/rtl/shim.h"
 
 typedef struct sim_rtl_bus sim_rtl_bus;
 
-// The memory is borrowed. disturb: seed of random delays, 0 for none.
-sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, uint64_t disturb);
+// Memory and timing are borrowed.
+sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, memsys *timing);
 void sim_rtl_bus_destroy(sim_rtl_bus *bus);
 
 void sim_rtl_bus_respond(sim_rtl_bus *bus, uint64_t cycle, weft_rtl_inputs *in);

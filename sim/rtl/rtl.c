@@ -5,6 +5,7 @@
 //   present   answers of memory on the ports, settle        (outputs of the cycle can be read)
 //   finish    ready signals, settle, handshakes, clock edge
 // and push() puts its command between the two.
+#define _GNU_SOURCE  // RTLD_NODELETE
 #include "sim/rtl/rtl.h"
 
 #include <dlfcn.h>
@@ -29,6 +30,8 @@ typedef struct rtl_engine {
   sim_engine base;
   sim_checker *checker;
   sim_rtl_bus *bus;
+  memsys *own_timing;  // NULL: borrowed from a kernel
+  uint64_t half_cycle_ps;
   void *library;
   const weft_rtl_api *api;
   void *model;
@@ -54,7 +57,10 @@ static rtl_engine *of(sim_engine *engine) { return (rtl_engine *)engine; }
 
 static bool failed(const rtl_engine *e) { return e->fault.kind != SIM_FAULT_NONE; }
 
-static void settle(rtl_engine *e) { e->api->eval(e->model, &e->in, &e->out); }
+static void settle(rtl_engine *e) {
+  e->in.time_ps = (2 * e->now + e->in.clk) * e->half_cycle_ps;
+  e->api->eval(e->model, &e->in, &e->out);
+}
 
 // ---- events
 
@@ -94,8 +100,20 @@ static void stick(rtl_engine *e, const char *format, uint64_t number) {
   snprintf(e->fault.text, sizeof e->fault.text, format, number);
 }
 
+static void reset(rtl_engine *e) {
+  e->in.resp_ready = 1;
+  for (int i = 0; i < RESET_CYCLES; i++) {
+    e->in.clk = 0;
+    settle(e);
+    e->in.clk = 1;
+    settle(e);
+  }
+  e->in.rst_n = 1;
+}
+
 static void present(rtl_engine *e) {
   if (e->presented) return;
+  if (!e->in.rst_n) reset(e);  // not at creation: a kernel does not run yet
   sim_rtl_bus_respond(e->bus, e->now, &e->in);
   e->in.cmd_valid = 0;
   e->in.clk = 0;
@@ -156,17 +174,6 @@ static void run_to(rtl_engine *e, uint64_t cycle) {
   }
 }
 
-static void reset(rtl_engine *e) {
-  e->in.resp_ready = 1;
-  for (int i = 0; i < RESET_CYCLES; i++) {
-    e->in.clk = 0;
-    settle(e);
-    e->in.clk = 1;
-    settle(e);
-  }
-  e->in.rst_n = 1;
-}
-
 // ---- life
 
 static void destroy(sim_engine *engine) {
@@ -175,12 +182,14 @@ static void destroy(sim_engine *engine) {
   if (e->model != NULL) e->api->destroy(e->model);
   if (e->library != NULL) dlclose(e->library);
   sim_rtl_bus_destroy(e->bus);
+  memsys_destroy(e->own_timing);
   sim_checker_destroy(e->checker);
   wf_free(e);
 }
 
-static bool load_model(rtl_engine *e, const char *path, const sim_engine_options *options, wf_diag *diag) {
-  e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+// A kernel keeps pointers into the model (processes, names) for as long as it lives: it must stay mapped (stay).
+static bool load_model(rtl_engine *e, const char *path, int stay, const sim_engine_options *options, wf_diag *diag) {
+  e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | stay);
   if (e->library != NULL) e->api = dlsym(e->library, WEFT_RTL_API);
   if (e->api == NULL || e->api->inputs_size != sizeof e->in || e->api->outputs_size != sizeof e->out) {
     const char *reason = dlerror();
@@ -202,25 +211,39 @@ static bool can_write(const char *path, wf_diag *diag) {
   return false;
 }
 
-static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
-                               wf_diag *diag) {
-  const sim_rtl_build_options build = {.wave = options->wave != NULL, .jobs = options->jobs, .quiet = options->quiet};
+// timing NULL: an own one, outside of any kernel.
+static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timing, uint64_t half_cycle_ps,
+                        const sim_engine_options *options, wf_diag *diag) {
+  const sim_rtl_build_options build = {
+      .wave = options->wave != NULL, .systemc = timing != NULL, .jobs = options->jobs, .quiet = options->quiet};
   sim_rtl_model model;
   if (!can_write(options->wave, diag) || !sim_rtl_build(array, &build, &model, diag)) return NULL;
   rtl_engine *e = WF_NEW(rtl_engine);
   e->base.ops = &sim_rtl_engine;
-  bool good = load_model(e, model.path, options, diag);
+  e->half_cycle_ps = half_cycle_ps;
+  bool good = load_model(e, model.path, timing == NULL ? 0 : RTLD_NODELETE, options, diag);
   wf_free(model.path);
   if (!good) {
     destroy(&e->base);
     return NULL;
   }
   e->checker = sim_checker_create(array, memory);
-  e->bus = sim_rtl_bus_create(array, memory, options->disturb);
+  if (timing == NULL) timing = e->own_timing = memsys_create(array);
+  if (options->disturb != 0) memsys_disturb(timing, options->disturb);
+  e->bus = sim_rtl_bus_create(array, memory, timing);
   e->patience = options->patience == 0 ? PATIENCE : options->patience;
   e->quiet_limit = QUIET_CYCLES + 16 * hw_derive(array).mesh_latency;
-  reset(e);
   return &e->base;
+}
+
+static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+                               wf_diag *diag) {
+  return make(array, memory, NULL, 0, options, diag);
+}
+
+sim_engine *sim_rtl_create_in_kernel(const hw_array *array, sim_memory *memory, memsys *timing, uint64_t half_cycle_ps,
+                                     const sim_engine_options *options, wf_diag *diag) {
+  return make(array, memory, timing, half_cycle_ps, options, diag);
 }
 
 static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {

@@ -7,7 +7,14 @@
 #define SIM_RTL_RTL_H
 
 #include "sim/engine.h"
+#include "sim/memsys/memsys.h"
 
 extern const sim_engine_ops sim_rtl_engine;
+
+// The same engine with the hardware's ports as signals of a SystemC kernel: made while a module of the kernel is being
+// built, used from one process of the kernel. In it a cycle takes twice half_cycle_ps, the clock rises in the middle.
+// The timing is borrowed; it is that of the main memory that `memory` leads to.
+sim_engine *sim_rtl_create_in_kernel(const hw_array *array, sim_memory *memory, memsys *timing, uint64_t half_cycle_ps,
+                                     const sim_engine_options *options, wf_diag *diag);
 
 #endif

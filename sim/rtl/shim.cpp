@@ -4,7 +4,11 @@
 
 #include <cstring>
 
+#if VM_SC
+#include "shim_sc.h"
+#else
 #include "Vweft.h"
+#endif
 #include "verilated.h"
 #if VM_TRACE_FST
 #include "verilated_fst_c.h"
@@ -12,22 +16,12 @@
 
 namespace {
 
-struct model {
-  VerilatedContext context;
-  Vweft top;
-#if VM_TRACE_FST
-  VerilatedFstC wave;
-#endif
-  explicit model(uint64_t garbage) : top((prepare(garbage), &context)) {}
-  void prepare(uint64_t garbage) {
-    context.randReset(garbage == 0 ? 0 : 2);
-    context.randSeed(static_cast<int>(garbage % 0x7fffffff));
-    context.fatalOnError(false);
-#if VM_TRACE_FST
-    context.traceEverOn(true);
-#endif
-  }
-};
+#if VM_SC
+using weft::from_port;
+using weft::pins;
+using weft::to_port;
+#else
+using pins = Vweft;
 
 // Ports of every width lie in memory as little-endian words.
 template <typename T, size_t N>
@@ -35,10 +29,35 @@ void to_port(T &port, const uint8_t (&bytes)[N]) {
   static_assert(sizeof(T) <= N, "the bus is wider than the shell");
   std::memcpy(&port, bytes, sizeof(T));
 }
-template <size_t N, typename T>
-void from_port(uint8_t (&bytes)[N], const T &port) {
-  std::memcpy(bytes, &port, sizeof(T) < N ? sizeof(T) : N);
+template <typename B, size_t N, typename T>
+void from_port(B (&to)[N], const T &port) {
+  std::memcpy(to, &port, sizeof(T) < sizeof to ? sizeof(T) : sizeof to);
 }
+#endif
+
+struct model {
+  VerilatedContext context;
+  pins top;
+#if VM_TRACE_FST
+  VerilatedFstC wave;
+#endif
+#if VM_SC
+  explicit model(uint64_t garbage) : top((prepare(garbage), "pins")) {}
+#else
+  explicit model(uint64_t garbage) : top((prepare(garbage), &context)) {}
+#endif
+  void prepare(uint64_t garbage) {
+    context.randReset(garbage == 0 ? 0 : 2);
+    context.randSeed(static_cast<int>(garbage % 0x7fffffff));
+    context.fatalOnError(false);
+#if VM_SC
+    Verilated::threadContextp(&context);  // the model takes it from there
+#endif
+#if VM_TRACE_FST
+    context.traceEverOn(true);
+#endif
+  }
+};
 
 void *create(uint64_t garbage, const char *wave) {
   model *m = new model(garbage);
@@ -54,7 +73,10 @@ void *create(uint64_t garbage, const char *wave) {
 }
 
 void eval(void *opaque, const weft_rtl_inputs *in, weft_rtl_outputs *out) {
-  Vweft &top = static_cast<model *>(opaque)->top;
+  pins &top = static_cast<model *>(opaque)->top;
+#if VM_SC
+  top.wait_until(in->time_ps);
+#endif
   top.clk_i = in->clk;
   top.rst_ni = in->rst_n;
   top.cmd_valid_i = in->cmd_valid;
@@ -98,7 +120,7 @@ void eval(void *opaque, const weft_rtl_inputs *in, weft_rtl_outputs *out) {
   out->b_ready = top.m_axi_bready_o;
   out->trace_alloc = top.trace_alloc_o;
   out->trace_issue_valid = top.trace_issue_valid_o;
-  std::memcpy(out->trace_issue_index, &top.trace_issue_index_o, sizeof out->trace_issue_index);
+  from_port(out->trace_issue_index, top.trace_issue_index_o);
   out->trace_done_valid = top.trace_done_valid_o;
   out->trace_done_index = top.trace_done_index_o;
 }

@@ -21,6 +21,7 @@ typedef struct weft_rtl_inputs {
   uint8_t aw_ready, w_ready;
   uint8_t b_valid;
   uint32_t b_id;
+  uint64_t time_ps; /* when these values are on the ports; for a model in a kernel that keeps time */
 } weft_rtl_inputs;
 
 typedef struct weft_rtl_outputs {

@@ -1,4 +1,4 @@
-// The shell of the model, as text: shim.h and shim.cpp.
+// The shell of the model, as text: shim.h, shim_sc.h and shim.cpp.
 #ifndef SIM_RTL_SHIM_FILES_H
 #define SIM_RTL_SHIM_FILES_H
 
