@@ -29,3 +29,10 @@ sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, 
   }
   return ops->create(array, memory, diag);
 }
+
+void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *context) {
+  if (engine->ops->enter != NULL)
+    engine->ops->enter(engine, body, context);
+  else
+    body(context);
+}

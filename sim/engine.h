@@ -66,12 +66,14 @@ typedef struct sim_events {
 
 // Zero is the default of every option.
 typedef struct sim_engine_options {
-  const char *wave;   // waveforms of the hardware to this file
-  unsigned jobs;      // processes that build a model; 0: 2
-  bool quiet;         // no progress on stderr
-  uint64_t disturb;   // seed of random delays on top of the memory timing; 0: none
-  uint64_t garbage;   // seed of what registers and memories hold before reset; 0: zeros
-  uint64_t patience;  // cycles without progress until SIM_FAULT_STUCK; 0: some millions
+  const char *wave;         // waveforms of the hardware to this file
+  unsigned jobs;            // processes that build a model; 0: 2
+  bool quiet;               // no progress on stderr
+  uint64_t disturb;         // seed of random delays on top of the memory timing; 0: none
+  uint64_t garbage;         // seed of what registers and memories hold before reset; 0: zeros
+  uint64_t patience;        // cycles without progress until SIM_FAULT_STUCK; 0: some millions
+  const char *accelerator;  // of the systemc engine: which one sits in the platform; NULL: the first it has
+  uint64_t quantum;         // of the systemc engine: cycles that the hart may run ahead of the platform; 0: none
 } sim_engine_options;
 
 typedef struct sim_engine_ops {
@@ -93,6 +95,9 @@ typedef struct sim_engine_ops {
   sim_engine *(*create_with)(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
                              wf_diag *diag);
   void (*set_events)(sim_engine *engine, const sim_events *events);
+  // Optional (NULL): calls the body in the thread of the engine's own kernel that stands for the hart. Commands may
+  // come from outside of it too, but each then enters and leaves the kernel.
+  void (*enter)(sim_engine *engine, void (*body)(void *context), void *context);
 } sim_engine_ops;
 
 struct sim_engine {
@@ -102,6 +107,9 @@ struct sim_engine {
 // The engine with options (NULL: all defaults). Reports and returns NULL where the engine has no such option.
 sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, sim_memory *memory,
                               const sim_engine_options *options, wf_diag *diag);
+
+// Calls the body where the engine wants its commands to come from.
+void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *context);
 
 // Engines that this build has, in the order they are listed; NULL past the end.
 const sim_engine_ops *sim_engine_at(size_t index);

@@ -24,6 +24,7 @@ void sim_memory_destroy(sim_memory *memory) {
 bool sim_memory_read(sim_memory *memory, uint64_t address, void *to, size_t length) {
   const uint8_t *from = sim_memory_at(memory, address, length);
   if (from == NULL) return false;
+  if (memory->carrier.read != NULL) return memory->carrier.read(memory->carrier.context, address, to, length);
   if (memory->observer.on_read != NULL) memory->observer.on_read(memory->observer.context, address, length);
   memory->read_bytes += length;
   memcpy(to, from, length);
@@ -33,6 +34,7 @@ bool sim_memory_read(sim_memory *memory, uint64_t address, void *to, size_t leng
 bool sim_memory_write(sim_memory *memory, uint64_t address, const void *from, size_t length) {
   uint8_t *to = sim_memory_at(memory, address, length);
   if (to == NULL) return false;
+  if (memory->carrier.write != NULL) return memory->carrier.write(memory->carrier.context, address, from, length);
   if (memory->observer.on_write != NULL) memory->observer.on_write(memory->observer.context, address, from, length);
   memory->written_bytes += length;
   memcpy(to, from, length);

@@ -16,12 +16,21 @@ typedef struct sim_memory_observer {
   void (*on_write)(void *context, uint64_t address, const void *bytes, size_t length);
 } sim_memory_observer;
 
+// Carries accesses of the accelerator to the memory that holds the bytes, over a model of what lies between. False if
+// it could not. Reads and writes are then counted and observed there.
+typedef struct sim_memory_carrier {
+  void *context;
+  bool (*read)(void *context, uint64_t address, void *to, size_t length);
+  bool (*write)(void *context, uint64_t address, const void *from, size_t length);
+} sim_memory_carrier;
+
 typedef struct sim_memory {
   uint8_t *bytes;       // of SIM_MEMORY_BASE
   uint64_t size;        // in bytes
   uint64_t read_bytes;  // moved by the accelerator so far
   uint64_t written_bytes;
   sim_memory_observer observer;
+  sim_memory_carrier carrier;  // NULL: this is the memory
 } sim_memory;
 
 sim_memory *sim_memory_create(uint64_t size);  // NULL if the address space cannot be reserved

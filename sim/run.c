@@ -138,6 +138,18 @@ static void mention_traps(const char *path, const sim_elf *elf, const host_resul
              text);
 }
 
+// The hart's life, wherever the engine wants it to be.
+typedef struct hart_run {
+  const sim_run_config *config;
+  host *hart;
+  host_result result;
+} hart_run;
+
+static void run_hart(void *context) {
+  hart_run *run = context;
+  run->result = host_run(run->hart, run->config->progress, run->config->progress_context);
+}
+
 static void run_program(const sim_run_config *config, const sim_elf *elf, sim_memory *memory, sim_engine *engine,
                         sim_run_result *result) {
   sim_port port = {.engine = engine, .revision = config->array->isa.revision};
@@ -150,11 +162,12 @@ static void run_program(const sim_run_config *config, const sim_elf *elf, sim_me
                         .max_instructions = config->max_instructions};
   sim_elf_find(elf, "tohost", &hosted.tohost);
   sim_elf_find(elf, "fromhost", &hosted.fromhost);
-  host *hart = host_create(&hosted);
+  hart_run run = {.config = config, .hart = host_create(&hosted)};
   double start = now_seconds();
-  result->host = host_run(hart, config->progress, config->progress_context);
+  sim_engine_enter(engine, run_hart, &run);
+  result->host = run.result;
   result->wall_seconds = now_seconds() - start;
-  host_destroy(hart);
+  host_destroy(run.hart);
   result->fault = *engine->ops->fault(engine);
   result->port = port;
 }
@@ -174,6 +187,7 @@ static void run_loaded(const sim_run_config *config, const char *path, const sim
     result->status = SIM_RUN_CANNOT_BUILD;
     return;
   }
+  result->timed = engine->ops->timed;
   run_program(config, elf, memory, engine, result);
   engine->ops->destroy(engine);
   result->read_bytes = memory->read_bytes;
@@ -274,6 +288,19 @@ static void note_write(void *context, uint64_t address, const void *bytes, size_
   sim_footprint_write(context, address, bytes, length);
 }
 
+typedef struct replay_run {
+  replay *r;
+  FILE *in;
+  const char *path;
+  const sim_trace_sink *sink;
+  bool good;
+} replay_run;
+
+static void read_trace(void *context) {
+  replay_run *run = context;
+  run->good = sim_trace_read(run->in, run->path, run->sink, run->r->diag);
+}
+
 static void replay_file(replay *r, FILE *in, const char *path) {
   const sim_trace_sink sink = {.context = r,
                                .header = replay_header,
@@ -284,9 +311,10 @@ static void replay_file(replay *r, FILE *in, const char *path) {
   r->result->port = (sim_port){.engine = r->engine, .revision = r->config->array->isa.revision};
   r->memory->observer = (sim_memory_observer){.context = r->print, .on_write = note_write};
   double start = now_seconds();
-  bool good = sim_trace_read(in, path, &sink, r->diag);
+  replay_run run = {.r = r, .in = in, .path = path, .sink = &sink};
+  sim_engine_enter(r->engine, read_trace, &run);
   r->result->wall_seconds = now_seconds() - start;
-  if (!good && r->result->status == SIM_RUN_OK) r->result->status = SIM_RUN_BAD_INPUT;
+  if (!run.good && r->result->status == SIM_RUN_OK) r->result->status = SIM_RUN_BAD_INPUT;
   r->result->read_bytes = r->memory->read_bytes;
   r->result->written_bytes = r->memory->written_bytes;
 }
@@ -304,6 +332,7 @@ sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_
     r.engine = sim_engine_create(config->engine, config->array, r.memory, config->engine_options, diag);
   if (r.memory != NULL && r.engine == NULL) result.status = SIM_RUN_CANNOT_BUILD;
   if (r.engine != NULL) {
+    result.timed = r.engine->ops->timed;
     r.print = sim_footprint_create();
     replay_file(&r, in, path);
     sim_footprint_destroy(r.print);
