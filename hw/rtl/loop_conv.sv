@@ -41,13 +41,13 @@ module loop_conv #(
   input  logic [6:0]  in_funct_i,
   input  logic [63:0] in_rs1_i,
   input  logic [63:0] in_rs2_i,
-  input  logic [4:0]  in_rd_i,
+  input  logic [5:0]  in_rd_i,         // whether the command returns a value, and where
   output logic        out_valid_o,
   input  logic        out_ready_i,
   output logic [6:0]  out_funct_o,
   output logic [63:0] out_rs1_o,
   output logic [63:0] out_rs2_o,
-  output logic [4:0]  out_rd_o,
+  output logic [5:0]  out_rd_o,
   output logic        out_from_conv_o,
   // commands of this unit that completed in this cycle
   input  logic [1:0]  ld_completed_i,
@@ -62,11 +62,11 @@ module loop_conv #(
   localparam int ST_BITS = $clog2(STORE_ENTRIES + 1);
 
   // --- command queue ------------------------------------------------------------------------------------------------
-  localparam int CMD_BITS = 7 + 64 + 64 + 5;
+  localparam int CMD_BITS = 7 + 64 + 64 + 6;
   logic cmd_valid, cmd_ready;
   logic [6:0] funct;
   logic [63:0] rs1, rs2;
-  logic [4:0] cmd_rd;
+  logic [5:0] cmd_rd;
   logic [1:0] unused_count;
   weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) queue (
     .clk_i, .rst_ni,
