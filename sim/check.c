@@ -21,7 +21,11 @@ sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory)
 
 void sim_checker_destroy(sim_checker *checker) { wf_free(checker); }
 
-void sim_checker_copy(sim_checker *to, const sim_checker *from) { *to = *from; }
+void sim_checker_copy(sim_checker *to, const sim_checker *from) {
+  const sim_memory *memory = to->memory;
+  *to = *from;
+  to->memory = memory;
+}
 
 const sim_config *sim_checker_config(const sim_checker *checker) { return &checker->config; }
 

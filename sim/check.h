@@ -26,7 +26,7 @@ typedef void (*sim_primitive_sink)(void *context, isa_id id, const sim_command *
 // Array and memory are borrowed. Without memory (NULL) addresses are not checked.
 sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory);
 void sim_checker_destroy(sim_checker *checker);
-// Makes `to` know what `from` knows; both of the same array.
+// Makes `to` know what `from` knows of a program; both of the same array, each keeps its memory.
 void sim_checker_copy(sim_checker *to, const sim_checker *from);
 
 // Checks a command of the program and passes it to the sink (which may be NULL); a loop command is expanded and each of

@@ -1,0 +1,69 @@
+// Random legal programs of accelerator commands, as data: an image of main memory and a list of commands and fences.
+//
+// A program is well defined on hardware (judge.h says what that means), ends by storing every local row that it wrote,
+// and seeks trouble: commands of all kinds that share rows, banks and configuration. It depends on the seed, the array
+// and the options alone, not on an engine.
+#ifndef SIM_GEN_GEN_H
+#define SIM_GEN_GEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hw/array.h"
+#include "sim/engine.h"
+
+typedef struct gen_item {
+  bool fence;  // wait until idle; `command` is nothing then
+  sim_command command;
+  uint32_t delay;  // cycles that pass before it
+} gen_item;
+
+typedef struct gen_program {
+  const hw_array *array;
+  uint64_t seed;
+  uint8_t *image;  // of memory from SIM_MEMORY_BASE on; everything that the program touches lies inside
+  size_t image_bytes;
+  gen_item *items;
+  size_t count, room;
+} gen_program;
+
+// What a program may contain; the bits of gen_options.without.
+typedef enum {
+  GEN_LOOP_WS,
+  GEN_LOOP_CONV,
+  GEN_RESADD,
+  GEN_OS,
+  GEN_POOL,
+  GEN_IMAGE_STORE,  // the 1-D mvout
+  GEN_SPAD_STORE,   // mvout to the scratchpad
+  GEN_PIXEL_REPEAT,
+  GEN_SCALE,  // of loads
+  GEN_TRANSPOSE,
+  GEN_NORM,
+  GEN_EXECUTE_READS_ACC,
+  GEN_EXECUTE_WRITES_SPAD,
+  GEN_EXECUTE,
+  GEN_COUNTER,
+  GEN_FEATURES
+} gen_feature;
+const char *gen_feature_name(gen_feature feature);
+
+typedef struct gen_options {
+  unsigned steps;    // about that many groups of commands; 0: drawn
+  uint32_t without;  // bit per gen_feature
+} gen_options;
+
+// The array is borrowed.
+gen_program *gen_program_create(const hw_array *array, uint64_t seed, const gen_options *options);
+// The items of `from` that `kept` marks (NULL: all).
+gen_program *gen_program_copy(const gen_program *from, const bool *kept);
+void gen_program_destroy(gen_program *program);
+
+// A random array that hw_array_check accepts, small enough to be compiled and filled quickly.
+void gen_array(uint64_t seed, hw_array *array);
+// Other main memory and L2 timing for the array, nothing else.
+void gen_memory_timing(uint64_t seed, hw_array *array);
+
+#endif

@@ -1,0 +1,69 @@
+// Inside the judge: judge.c keeps the books, judge_rules.c says what each primitive reads and writes and what must
+// hold.
+#ifndef SIM_GEN_JUDGE_PRIVATE_H
+#define SIM_GEN_JUDGE_PRIVATE_H
+
+#include "isa/isa.h"
+#include "sim/check.h"
+#include "sim/gen/judge.h"
+#include "sim/local.h"
+
+typedef enum { JUDGE_NO_LOOP, JUDGE_LOOP_WS, JUDGE_LOOP_CONV } judge_loop_kind;
+// The units of an unroller, each of which emits in order. Outside loops they mean nothing.
+typedef enum { JUDGE_A, JUDGE_B, JUDGE_D, JUDGE_EXECUTE, JUDGE_STORE } judge_part;
+
+// Which parts read and wrote each row: bits by judge_part.
+typedef struct judge_loop {
+  uint8_t *reads, *writes;
+} judge_loop;
+
+// Rows of one operand.
+typedef struct judge_span {
+  bool used, accumulator;
+  int64_t first, last;
+} judge_span;
+
+// What a set of statistics holds, and what it is collecting.
+typedef struct judge_stats {
+  sim_norm collecting;  // the command that ends the collection, SIM_NORM_NONE: nothing
+  bool mean, deviation, running_max, max, exponentials;
+} judge_stats;
+
+enum { JUDGE_STATS = 16 };
+
+struct gen_judge {
+  const hw_array *array;
+  hw_derived derived;
+  size_t rows, memory_bytes;
+  sim_memory *memory;  // for its bounds
+  sim_checker *checker;
+  uint8_t *lanes;    // rows x dim: written
+  uint8_t *dirty;    // rows: written since the last clean
+  uint8_t *touched;  // bytes of memory: read, written since the last fence
+  uint64_t primitives;
+  // products
+  bool dataflow_known, weight_stationary;
+  bool weights_known;  // the active ones
+  bool preloaded;
+  sim_local c;
+  uint32_t c_rows, c_cols;
+  judge_span loaded;
+  bool chain_open;
+  judge_stats stats[JUDGE_STATS];
+  // loops
+  judge_loop_kind loop_kind;
+  bool in_loop;
+  judge_part part;
+  judge_loop loops[2];  // the one at hand and the one before
+  bool failed;
+  char *why;
+};
+
+bool judge_fail(gen_judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool judge_read(gen_judge *j, bool accumulator, int64_t row, uint32_t lanes);
+bool judge_write(gen_judge *j, bool accumulator, int64_t row, uint32_t first, uint32_t lanes);
+bool judge_memory(gen_judge *j, uint64_t address, uint64_t length, bool write);
+bool judge_loop_access(gen_judge *j, size_t row, bool write);
+bool judge_primitive(gen_judge *j, isa_id id, uint64_t rs1, uint64_t rs2);
+
+#endif

@@ -1,0 +1,239 @@
+// sim_cosim: random programs on an engine and on ref (or another engine), compared. A failing program is shrunk and
+// kept as a command trace.
+//
+//   sim_cosim --engine rtl --array dim4 --seed 1 --count 200
+//   sim_cosim --engine rtl --array random --seed 7 --arrays 3 --count 50 --latency random
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/gen/judge.h"
+#include "sim/gen/random.h"
+#include "sim/tests/cosim/cosim.h"
+
+typedef struct options {
+  const char *engine, *against, *array, *out;
+  uint64_t seed, count, arrays, steps, isa, failures;
+  uint32_t without;
+  bool random_latency, check_only;
+} options;
+
+static const char usage_text[] =
+    "usage: sim_cosim --engine NAME [OPTIONS]\n"
+    "  --against NAME        the engine that is right (ref)\n"
+    "  --array NAME|FILE|random[:SEED]   the array (dim4); random: drawn from its own seed or --seed\n"
+    "  --arrays N            with random: that many arrays, seeds counting up (1)\n"
+    "  --isa 1|2             ISA revision of the array\n"
+    "  --seed N --count N    programs of seeds N, N+1, ... for each array (1, 100)\n"
+    "  --latency random      another memory timing and random delays for each program\n"
+    "  --steps N             length of the programs (drawn)\n"
+    "  --without A,B         programs without these: ";
+
+static int usage(void) {
+  fputs(usage_text, stderr);
+  for (int f = 0; f < GEN_FEATURES; f++) fprintf(stderr, "%s%s", f == 0 ? "" : ", ", gen_feature_name((gen_feature)f));
+  fputs(
+      "\n"
+      "  --out DIR             where failing programs are kept (.)\n"
+      "  --failures N          stop after that many (1)\n"
+      "  --check               only generate the programs and judge them\n",
+      stderr);
+  return 2;
+}
+
+static bool parse_number(const char *text, uint64_t *value) {
+  char *end = NULL;
+  if (text == NULL || *text < '0' || *text > '9') return false;
+  errno = 0;
+  *value = strtoull(text, &end, 0);
+  return errno == 0 && *end == '\0';
+}
+
+static bool parse_without(const char *text, uint32_t *without) {
+  while (*text != '\0') {
+    size_t length = strcspn(text, ",");
+    int f = 0;
+    while (f < GEN_FEATURES && (strlen(gen_feature_name((gen_feature)f)) != length ||
+                                strncmp(gen_feature_name((gen_feature)f), text, length) != 0))
+      f++;
+    if (f == GEN_FEATURES) return false;
+    *without |= UINT32_C(1) << f;
+    text += length + (text[length] == ',');
+  }
+  return true;
+}
+
+static bool parse_option(const char *name, const char *value, options *o) {
+  const struct {
+    const char *name;
+    uint64_t *to;
+  } numbers[] = {{"--seed", &o->seed},   {"--count", &o->count}, {"--arrays", &o->arrays},
+                 {"--steps", &o->steps}, {"--isa", &o->isa},     {"--failures", &o->failures}};
+  const struct {
+    const char *name;
+    const char **to;
+  } texts[] = {{"--engine", &o->engine}, {"--against", &o->against}, {"--array", &o->array}, {"--out", &o->out}};
+  if (value == NULL) return false;
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    if (strcmp(name, numbers[i].name) == 0) return parse_number(value, numbers[i].to);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (strcmp(name, texts[i].name) != 0) continue;
+    *texts[i].to = value;
+    return true;
+  }
+  if (strcmp(name, "--without") == 0) return parse_without(value, &o->without);
+  o->random_latency = true;
+  return strcmp(name, "--latency") == 0 && strcmp(value, "random") == 0;
+}
+
+static bool parse(int argc, char **argv, options *o) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--check") == 0) {
+      o->check_only = true;
+    } else if (!parse_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL, o)) {
+      return false;
+    } else {
+      i++;
+    }
+  }
+  return o->engine != NULL;
+}
+
+static const sim_engine_ops *find_engine(const char *name) {
+  if (strcmp(name, cosim_faulty_engine.name) == 0) return &cosim_faulty_engine;
+  if (strcmp(name, cosim_poisoned_engine.name) == 0) return &cosim_poisoned_engine;
+  const sim_engine_ops *engine = sim_engine_find(name);
+  if (engine == NULL) fprintf(stderr, "sim_cosim: no engine %s\n", name);
+  return engine;
+}
+
+// ---- arrays
+
+static bool array_seed(const options *o, uint64_t *seed) {
+  *seed = o->seed;
+  if (strcmp(o->array, "random") == 0) return true;
+  return strncmp(o->array, "random:", 7) == 0 && parse_number(o->array + 7, seed);
+}
+
+static bool load_array(const options *o, uint64_t number, hw_array *array) {
+  uint64_t seed;
+  wf_diag diag = wf_diag_to(stderr);
+  bool good = true;
+  if (array_seed(o, &seed))
+    gen_array(seed + number, array);
+  else
+    good = hw_array_load(array, o->array, &diag);
+  if (o->isa == 1 || o->isa == 2) array->isa.revision = (uint32_t)o->isa;
+  return good && hw_array_check(array, NULL, &diag);
+}
+
+// ---- programs
+
+static void tell_failure(const options *o, const cosim_setup *setup, const gen_program *program, const char *text) {
+  char trace[512], array[512];
+  snprintf(trace, sizeof trace, "%s/cosim-%s-%" PRIu64 ".trace", o->out, program->array->name, program->seed);
+  snprintf(array, sizeof array, "%s/cosim-%s-%" PRIu64 ".yaml", o->out, program->array->name, program->seed);
+  bool written = cosim_write(program, trace, array);
+  bool plain = setup->disturb == 0 && setup->garbage == 0;
+  for (size_t i = 0; i < program->count; i++) plain = plain && program->items[i].delay == 0;
+  printf("  shrunk to %zu commands: %s\n", program->count, text);
+  if (!written) printf("  (cannot write %s)\n", trace);
+  if (written)
+    printf("  weft sim %s --engine %s --array %s%s\n", trace, setup->engine->name, array,
+           plain ? "" : "   (needs delays that a trace does not have: it may pass)");
+}
+
+static void tell_rerun(const options *o, const hw_array *array, uint64_t seed) {
+  bool drawn = strncmp(o->array, "random", 6) == 0;
+  printf("  sim_cosim --engine %s --against %s --array %s%s --seed %" PRIu64 " --count 1%s", o->engine, o->against,
+         drawn ? "random:" : "", drawn ? array->name + strlen("random-") : o->array, seed,
+         o->random_latency ? " --latency random" : "");
+  if (o->isa != 0) printf(" --isa %" PRIu64, o->isa);
+  if (o->steps != 0) printf(" --steps %" PRIu64, o->steps);
+  if (o->without != 0) {
+    const char *gap = " --without ";
+    for (int f = 0; f < GEN_FEATURES; f++) {
+      if ((o->without >> f & 1) == 0) continue;
+      printf("%s%s", gap, gen_feature_name((gen_feature)f));
+      gap = ",";
+    }
+  }
+  printf("\n");
+}
+
+static void report(const options *o, cosim_setup setup, const gen_program *program, char text[COSIM_TEXT]) {
+  printf("FAIL array %s, seed %" PRIu64 ", %zu commands: %s\n", program->array->name, program->seed, program->count,
+         text);
+  tell_rerun(o, program->array, program->seed);
+  fflush(stdout);
+  gen_program *small = cosim_shrink(&setup, program, text);
+  tell_failure(o, &setup, small, text);
+  fflush(stdout);
+  gen_program_destroy(small);
+}
+
+static cosim_setup draw_setup(const options *o, const sim_engine_ops *engine, const sim_engine_ops *against,
+                              uint64_t seed, hw_array *array) {
+  gen_random r = gen_random_of(seed, 4);
+  cosim_setup setup = {.engine = engine, .against = against, .garbage = gen_bits(&r) | 1};
+  if (!o->random_latency) return setup;
+  gen_memory_timing(gen_bits(&r), array);
+  if (gen_one_in(&r, 2)) setup.disturb = gen_bits(&r) | 1;
+  return setup;
+}
+
+// True if the program passes.
+static bool run_seed(const options *o, const sim_engine_ops *engine, const sim_engine_ops *against,
+                     const hw_array *base, uint64_t seed, cosim_totals *totals) {
+  hw_array array = *base;
+  cosim_setup setup = draw_setup(o, engine, against, seed, &array);
+  const gen_options how = {.steps = (unsigned)o->steps, .without = o->without};
+  gen_program *program = gen_program_create(&array, seed, &how);
+  char text[COSIM_TEXT], why[GEN_WHY];
+  bool good = gen_judge_program(program, why);
+  if (!good) {
+    printf("FAIL array %s, seed %" PRIu64 ": the generator broke its own rules: %s\n", array.name, seed, why);
+  } else if (!o->check_only && !cosim_agree(&setup, program, totals, text)) {
+    report(o, setup, program, text);
+    good = false;
+  }
+  gen_program_destroy(program);
+  return good;
+}
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t run_array(const options *o, const sim_engine_ops *engine, const sim_engine_ops *against,
+                          const hw_array *array, uint64_t failures) {
+  cosim_totals totals = {0};
+  uint64_t before = failures;
+  double start = now_seconds();
+  for (uint64_t n = 0; n < o->count && failures < o->failures; n++)
+    failures += !run_seed(o, engine, against, array, o->seed + n, &totals);
+  double seconds = now_seconds() - start;
+  printf("%-16s %6" PRIu64 " programs %8" PRIu64 " commands %9" PRIu64 " primitives %10" PRIu64
+         " cycles %7.1f s, %" PRIu64 " failed\n",
+         array->name, totals.programs, totals.commands, totals.primitives, totals.cycles, seconds, failures - before);
+  fflush(stdout);
+  return failures;
+}
+
+int main(int argc, char **argv) {
+  options o = {.against = "ref", .array = "dim4", .out = ".", .seed = 1, .count = 100, .arrays = 1, .failures = 1};
+  if (!parse(argc, argv, &o)) return usage();
+  const sim_engine_ops *engine = find_engine(o.engine), *against = find_engine(o.against);
+  if (engine == NULL || against == NULL) return usage();
+  uint64_t failures = 0;
+  for (uint64_t n = 0; n < o.arrays && failures < o.failures; n++) {
+    hw_array array;
+    if (!load_array(&o, n, &array)) return 1;
+    failures = run_array(&o, engine, against, &array, failures);
+  }
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,185 @@
+// Running one program on one engine, and comparing two runs: see cosim.h.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "sim/gen/judge.h"
+#include "sim/tests/cosim/cosim.h"
+
+enum { PATIENCE = 50000, START_CYCLE = 1 };
+
+typedef struct run {
+  sim_memory *memory;
+  sim_fault fault;
+  uint64_t cycles;
+  bool recorded;
+  sim_event *events;
+  size_t event_count, event_room;
+} run;
+
+static void on_event(void *context, const sim_event *event) {
+  run *r = context;
+  if (r->event_count == r->event_room) {
+    r->event_room = r->event_room == 0 ? 1024 : 2 * r->event_room;
+    r->events = wf_realloc(r->events, r->event_room, sizeof *r->events);
+  }
+  r->events[r->event_count++] = *event;
+}
+
+static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle) {
+  for (;;) {
+    uint64_t response = 0;
+    sim_push_result result = engine->ops->push(engine, *cycle, command, &response);
+    if (result != SIM_PUSH_FULL) {
+      ++*cycle;
+      return result == SIM_PUSH_DONE;
+    }
+    uint64_t next = engine->ops->advance(engine, *cycle + 1);
+    *cycle = next != UINT64_MAX && next > *cycle + 1 ? next : *cycle + 1;
+  }
+}
+
+static void run_items(sim_engine *engine, const gen_program *program, run *r) {
+  uint64_t cycle = START_CYCLE;
+  bool good = true;
+  for (size_t i = 0; good && i < program->count; i++) {
+    const gen_item *item = &program->items[i];
+    cycle += item->delay;
+    if (item->fence)
+      cycle = engine->ops->drain(engine, cycle);
+    else
+      good = push(engine, &item->command, &cycle);
+  }
+  r->cycles = engine->ops->drain(engine, cycle);
+  r->fault = *engine->ops->fault(engine);
+}
+
+// False: the engine could not be made.
+static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, const gen_program *program, run *r) {
+  const sim_engine_options options = {
+      .disturb = setup->disturb, .garbage = setup->garbage, .patience = PATIENCE, .quiet = false};
+  wf_diag diag = wf_diag_to(stderr);
+  *r = (run){.memory = sim_memory_create(program->image_bytes)};
+  if (r->memory == NULL) return false;
+  memcpy(r->memory->bytes, program->image, program->image_bytes);
+  sim_engine *engine = sim_engine_create(ops, program->array, r->memory, &options, &diag);
+  if (engine == NULL) return false;
+  r->recorded = ops->set_events != NULL;
+  if (r->recorded) ops->set_events(engine, &(sim_events){.context = r, .event = on_event});
+  run_items(engine, program, r);
+  ops->destroy(engine);
+  return true;
+}
+
+static void end_run(run *r) {
+  sim_memory_destroy(r->memory);
+  wf_free(r->events);
+}
+
+// ---- comparison
+
+static bool same_memory(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
+  size_t wrong = 0, first = 0;
+  for (size_t i = program->image_bytes; i-- > 0;) {
+    if (a->memory->bytes[i] == b->memory->bytes[i]) continue;
+    first = i;
+    wrong++;
+  }
+  if (wrong != 0)
+    snprintf(text, COSIM_TEXT, "%zu bytes of memory differ, the first at 0x%" PRIx64 ": 0x%02x, should be 0x%02x",
+             wrong, SIM_MEMORY_BASE + first, a->memory->bytes[first], b->memory->bytes[first]);
+  return wrong == 0;
+}
+
+static const char *const kind_names[] = {"alloc", "issue", "done"};
+
+static void print_event(const run *r, size_t at, char *text, size_t size) {
+  if (at >= r->event_count) {
+    snprintf(text, size, "nothing");
+    return;
+  }
+  const sim_event *e = &r->events[at];
+  snprintf(text, size, "%s of %" PRIu32 " (class %d) in cycle %" PRIu64, kind_names[e->kind], e->index, (int)e->unit,
+           e->cycle);
+}
+
+static bool same_events(const run *a, const run *b, char text[COSIM_TEXT]) {
+  size_t at = 0;
+  while (at < a->event_count && at < b->event_count && a->events[at].kind == b->events[at].kind &&
+         a->events[at].unit == b->events[at].unit && a->events[at].index == b->events[at].index &&
+         a->events[at].cycle == b->events[at].cycle)
+    at++;
+  if (at == a->event_count && at == b->event_count && a->cycles == b->cycles) return true;
+  char got[96], want[96];
+  print_event(a, at, got, sizeof got);
+  print_event(b, at, want, sizeof want);
+  snprintf(text, COSIM_TEXT, "event %zu differs: %s, should be %s (idle after %" PRIu64 " and %" PRIu64 " cycles)", at,
+           got, want, a->cycles, b->cycles);
+  return false;
+}
+
+// Every command that the program makes is allocated, issued and done once, in this order.
+static bool complete_events(const run *r, uint64_t primitives, char text[COSIM_TEXT]) {
+  uint8_t *stage = wf_calloc(primitives + 1, 1);
+  bool good = true;
+  for (size_t i = 0; good && i < r->event_count; i++) {
+    const sim_event *e = &r->events[i];
+    good = e->index < primitives && stage[e->index] == (uint8_t)e->kind;
+    if (good) stage[e->index]++;
+    if (!good) {
+      char event[96];
+      print_event(r, i, event, sizeof event);
+      snprintf(text, COSIM_TEXT, "%s comes out of turn or too often (%" PRIu64 " commands)", event, primitives);
+    }
+  }
+  for (uint64_t n = 0; good && n < primitives; n++) {
+    good = stage[n] == 3;
+    if (!good)
+      snprintf(text, COSIM_TEXT, "command %" PRIu64 " of %" PRIu64 " stopped at stage %d", n, primitives, stage[n]);
+  }
+  wf_free(stage);
+  return good;
+}
+
+static uint64_t count_primitives(const gen_program *program) {
+  char why[GEN_WHY];
+  gen_judge *judge = gen_judge_create(program->array, program->image_bytes);
+  for (size_t i = 0; i < program->count; i++) gen_judge_item(judge, &program->items[i], why);
+  uint64_t count = gen_judge_primitives(judge);
+  gen_judge_destroy(judge);
+  return count;
+}
+
+static bool no_fault(const sim_engine_ops *ops, const run *r, char text[COSIM_TEXT]) {
+  if (r->fault.kind == SIM_FAULT_NONE) return true;
+  snprintf(text, COSIM_TEXT, "engine %s: command %" PRIu64 ": %s", ops->name, r->fault.command.index, r->fault.text);
+  return false;
+}
+
+static bool compare(const cosim_setup *setup, const gen_program *program, const run *a, const run *b,
+                    uint64_t primitives, char text[COSIM_TEXT]) {
+  if (!no_fault(setup->against, b, text) || !no_fault(setup->engine, a, text)) return false;
+  if (!same_memory(program, a, b, text)) return false;
+  if (a->recorded && !complete_events(a, primitives, text)) return false;
+  return !(a->recorded && b->recorded) || same_events(a, b, text);
+}
+
+bool cosim_agree(const cosim_setup *setup, const gen_program *program, cosim_totals *totals, char text[COSIM_TEXT]) {
+  run a = {0}, b = {0};
+  uint64_t primitives = count_primitives(program);
+  bool good = run_program(setup->against, setup, program, &b) && run_program(setup->engine, setup, program, &a);
+  if (good)
+    good = compare(setup, program, &a, &b, primitives, text);
+  else
+    snprintf(text, COSIM_TEXT, "an engine cannot be made");
+  if (totals != NULL) {
+    totals->programs++;
+    totals->commands += program->count;
+    totals->primitives += primitives;
+    totals->cycles += a.cycles;
+  }
+  end_run(&a);
+  end_run(&b);
+  return good;
+}

@@ -1,0 +1,92 @@
+// Shrinking: drop runs of items, long ones first, as long as the rest is well defined and the engines still disagree.
+#include <stdio.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "sim/gen/judge.h"
+#include "sim/tests/cosim/cosim.h"
+
+enum { MOST_TRIALS = 4000 };
+
+typedef struct shrinker {
+  const cosim_setup *setup;
+  gen_program *best;
+  char *text;  // of the best
+  unsigned trials;
+} shrinker;
+
+// Takes the candidate over if it still fails; frees it if not.
+static bool try_program(shrinker *s, gen_program *candidate) {
+  char why[GEN_WHY], text[COSIM_TEXT];
+  bool better = gen_judge_program(candidate, why);
+  if (better) {
+    s->trials++;
+    better = !cosim_agree(s->setup, candidate, NULL, text);
+  }
+  if (better) {
+    gen_program_destroy(s->best);
+    s->best = candidate;
+    memcpy(s->text, text, COSIM_TEXT);
+  } else {
+    gen_program_destroy(candidate);
+  }
+  return better;
+}
+
+static bool drop(shrinker *s, size_t first, size_t count) {
+  bool *kept = WF_NEW_ARRAY(s->best->count, bool);
+  for (size_t i = 0; i < s->best->count; i++) kept[i] = i < first || i >= first + count;
+  gen_program *candidate = gen_program_copy(s->best, kept);
+  wf_free(kept);
+  return try_program(s, candidate);
+}
+
+// One pass over the program with runs of one length; true if anything went.
+static bool pass(shrinker *s, size_t length) {
+  bool progress = false;
+  for (size_t at = s->best->count; at > 0 && s->trials < MOST_TRIALS;) {
+    size_t first = at > length ? at - length : 0;
+    progress |= drop(s, first, at - first);
+    at = first < s->best->count ? first : s->best->count;
+  }
+  return progress;
+}
+
+static void drop_delays(shrinker *s) {
+  gen_program *candidate = gen_program_copy(s->best, NULL);
+  for (size_t i = 0; i < candidate->count; i++) candidate->items[i].delay = 0;
+  try_program(s, candidate);
+}
+
+static void pad_with_zeros(shrinker *s) {
+  gen_program *candidate = gen_program_copy(s->best, NULL);
+  memset(candidate->image, 0, candidate->image_bytes);
+  if (try_program(s, candidate)) return;
+  candidate = gen_program_copy(s->best, NULL);
+  for (size_t i = 0; i < candidate->image_bytes; i++) candidate->image[i] = (uint8_t)(1 + i % 61);
+  try_program(s, candidate);
+}
+
+static void drop_setup(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+  cosim_setup plain = *setup;
+  char told[COSIM_TEXT];
+  plain.disturb = plain.garbage = 0;
+  if ((setup->disturb == 0 && setup->garbage == 0) || cosim_agree(&plain, program, NULL, told)) return;
+  *setup = plain;
+  memcpy(text, told, COSIM_TEXT);
+}
+
+gen_program *cosim_shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+  drop_setup(setup, program, text);
+  shrinker s = {.setup = setup, .best = gen_program_copy(program, NULL), .text = text};
+  drop_delays(&s);
+  for (size_t length = s.best->count / 2; length > 4; length /= 2) pass(&s, length);
+  // Short runs until nothing goes: a preload and its compute only go together, a chain four pairs at a time.
+  bool progress = true;
+  while (progress && s.trials < MOST_TRIALS) {
+    progress = false;
+    for (size_t length = 8; length > 0; length--) progress |= pass(&s, length);
+  }
+  pad_with_zeros(&s);
+  return s.best;
+}
