@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/sim_report.h"
 #include "sim/run.h"
+#include "sim/systemc/systemc.h"
 
 enum { DEFAULT_LIMIT_BILLIONS = 20 };
 
@@ -17,6 +18,8 @@ typedef struct sim_options {
   const char *report;
   const char *wave;
   uint64_t jobs;
+  const char *accelerator;
+  uint64_t quantum;
   uint64_t max_instructions;
   bool any_array;
 } sim_options;
@@ -74,9 +77,16 @@ static cli_exit exit_code(const sim_run_result *result) {
   return CLI_BAD_INPUT;
 }
 
-static const sim_engine_ops *choose_engine(const char *name) {
+static const sim_engine_ops *choose_engine(const sim_options *options, wf_diag *diag) {
+  const char *name = options->engine;
   const sim_engine_ops *engine = name == NULL ? sim_engine_at(0) : sim_engine_find(name);
-  if (engine != NULL) return engine;
+  if (engine == &sim_systemc_engine) return sim_systemc_engine_with(options->accelerator, diag);
+  if (engine != NULL && options->accelerator == NULL && options->quantum == 0) return engine;
+  if (engine != NULL) {
+    wf_error(diag, wf_in_file(NULL), "engine %s takes no --accelerator and no --quantum", engine->name);
+    wf_hint(diag, "they are for --engine systemc");
+    return NULL;
+  }
   fprintf(stderr, "weft: error: this build has no engine %s\n  hint: engines:", name);
   for (size_t i = 0; sim_engine_at(i) != NULL; i++) fprintf(stderr, " %s", sim_engine_at(i)->name);
   fputc('\n', stderr);
@@ -112,7 +122,7 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                     wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
-  const sim_engine_ops *engine = choose_engine(options->engine);
+  const sim_engine_ops *engine = choose_engine(options, diag);
   if (engine == NULL) return CLI_CANNOT_BUILD;
   if (trace != NULL && engine->timed) {
     wf_error(diag, wf_in_file(NULL), "engine %s reads memory later than its commands come; it cannot write a trace",
@@ -120,8 +130,11 @@ static int simulate(const cli_common *common, const sim_options *options, const 
     wf_hint(diag, "write it with --engine ref; a trace can be replayed on every engine");
     return CLI_USAGE;
   }
-  const sim_engine_options engine_options = {
-      .wave = options->wave, .jobs = (unsigned)options->jobs, .quiet = common->quiet};
+  const sim_engine_options engine_options = {.wave = options->wave,
+                                             .jobs = (unsigned)options->jobs,
+                                             .quiet = common->quiet,
+                                             .accelerator = options->accelerator,
+                                             .quantum = options->quantum};
   progress shown = {.terminal = isatty(STDERR_FILENO) != 0, .start = now_seconds()};
   shown.last = shown.start;
   sim_run_config config = {.array = &array,
@@ -138,8 +151,13 @@ static int simulate(const cli_common *common, const sim_options *options, const 
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
   if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
   cli_exit code = exit_code(&result);
-  if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;
-  sim_report report = {.path = path, .array = &array, .engine = engine, .result = &result, .exit = (int)code};
+  if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return (int)code;
+  sim_report report = {.path = path,
+                       .array = &array,
+                       .engine = engine,
+                       .accelerator = options->accelerator,
+                       .result = &result,
+                       .exit = (int)code};
   if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
   return ferror(stdout) ? CLI_BAD_INPUT : (int)code;
 }
@@ -148,7 +166,10 @@ int cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
   const cli_option table[] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
-       "ref (default): functional; rtl: the SystemVerilog, with cycles"},
+       "ref (default): functional; rtl: the SystemVerilog, with cycles; systemc: a TLM platform"},
+      {"accelerator", CLI_OPTION_TEXT, &options.accelerator, "c|rtl", "of engine systemc: the engine in C, or the RTL"},
+      {"quantum", CLI_OPTION_COUNT, &options.quantum, "N",
+       "of engine systemc: cycles that the hart may run ahead (default 0)"},
       {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N",
        "stop after N host instructions (default 20e9; 0: never)"},
       {"wave", CLI_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},

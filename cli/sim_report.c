@@ -64,8 +64,10 @@ static void print_result(const sim_report *report, FILE *out) {
 
 void sim_report_print(const sim_report *report, FILE *out) {
   const sim_run_result *result = report->result;
-  fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s\n", report->path, "array",
-          report->array->name, hw_array_hash(report->array), report->array->isa.revision, report->engine->name);
+  fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s%s%s\n", report->path, "array",
+          report->array->name, hw_array_hash(report->array), report->array->isa.revision, report->engine->name,
+          report->accelerator != NULL ? " with accelerator " : "",
+          report->accelerator != NULL ? report->accelerator : "");
   print_result(report, out);
   if (result->hosted) {
     print_count(out, "instructions", result->host.instructions, "");
@@ -111,6 +113,7 @@ cJSON *sim_report_json(const sim_report *report) {
   cli_json_hash(document, "array_hash", hw_array_hash(report->array));
   cJSON_AddNumberToObject(document, "isa_revision", report->array->isa.revision);
   cJSON_AddStringToObject(document, "engine", report->engine->name);
+  if (report->accelerator != NULL) cJSON_AddStringToObject(document, "accelerator", report->accelerator);
   cJSON_AddStringToObject(document, "status", status_names[result->status]);
   cJSON_AddNumberToObject(document, "weft_exit", report->exit);
   if (result->hosted) add_host(document, &result->host);

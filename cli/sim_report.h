@@ -11,6 +11,7 @@ typedef struct sim_report {
   const char *path;
   const hw_array *array;
   const sim_engine_ops *engine;
+  const char *accelerator;  // of engine systemc; NULL: the default, or another engine
   const sim_run_result *result;
   int exit;  // of the command
 } sim_report;

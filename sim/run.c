@@ -187,7 +187,6 @@ static void run_loaded(const sim_run_config *config, const char *path, const sim
     result->status = SIM_RUN_CANNOT_BUILD;
     return;
   }
-  result->timed = engine->ops->timed;
   run_program(config, elf, memory, engine, result);
   engine->ops->destroy(engine);
   result->read_bytes = memory->read_bytes;
@@ -332,7 +331,6 @@ sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_
     r.engine = sim_engine_create(config->engine, config->array, r.memory, config->engine_options, diag);
   if (r.memory != NULL && r.engine == NULL) result.status = SIM_RUN_CANNOT_BUILD;
   if (r.engine != NULL) {
-    result.timed = r.engine->ops->timed;
     r.print = sim_footprint_create();
     replay_file(&r, in, path);
     sim_footprint_destroy(r.print);

@@ -40,7 +40,6 @@ typedef enum {
 typedef struct sim_run_result {
   sim_run_status status;
   bool hosted;  // an ELF: `host` is valid; of a trace only host.cycles is
-  bool timed;   // cycles are those of a timed accelerator
   host_result host;
   sim_fault fault;
   sim_port port;        // counts only

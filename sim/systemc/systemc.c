@@ -1,0 +1,209 @@
+// The systemc engine on the C side: loads the platform module, gives it the accelerator that was chosen, and passes
+// commands on. See systemc.h.
+#define _GNU_SOURCE  // RTLD_NODELETE
+#include "sim/systemc/systemc.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "sim/memsys/memsys.h"
+#include "sim/ref/ref.h"
+#include "sim/rtl/rtl.h"
+#include "sim/systemc/shell.h"
+
+#define MODULE "weft_systemc.so"
+
+typedef struct systemc_engine systemc_engine;
+
+// What can sit in the accelerator module. An engine in C brings its own timing, if it has one.
+typedef struct choice {
+  const char *name;
+  const sim_engine_ops *ops;
+  bool pins;  // hardware on signals of the kernel, on the memory timing of the platform
+} choice;
+
+static const choice accelerators[] = {{"c", &sim_ref_engine, false}, {"rtl", &sim_rtl_engine, true}};
+enum { ACCELERATORS = sizeof accelerators / sizeof accelerators[0] };
+
+struct systemc_engine {
+  sim_engine base;
+  void *module;
+  const weft_platform_api *api;
+  weft_platform *platform;
+  sim_engine *accelerator;
+  memsys *timing;
+};
+
+// What make_accelerator needs while the platform is built.
+typedef struct making {
+  const hw_array *array;
+  const choice *chosen;
+  const sim_engine_options *options;
+  memsys *timing;
+  uint64_t half_cycle_ps;
+  wf_diag *diag;
+} making;
+
+static systemc_engine *of(const sim_engine *engine) {
+  union {
+    const sim_engine *in;
+    sim_engine *out;
+  } open = {.in = engine};  // the platform is another object than the engine that leads to it
+  return (systemc_engine *)open.out;
+}
+
+// ---- creation
+
+static const choice *choose(const char *name, wf_diag *diag) {
+  if (name == NULL) return &accelerators[0];
+  for (size_t i = 0; i < ACCELERATORS; i++)
+    if (strcmp(accelerators[i].name, name) == 0) return &accelerators[i];
+  wf_error(diag, wf_in_file(NULL), "the platform has no accelerator %s", name);
+  wf_hint(diag, "it has: c (the engine in C), rtl (the hardware itself)");
+  return NULL;
+}
+
+static sim_engine *make_accelerator(void *context, sim_memory *memory) {
+  const making *m = context;
+  if (m->chosen->pins)
+    return sim_rtl_create_in_kernel(m->array, memory, m->timing, m->half_cycle_ps, m->options, m->diag);
+  if (m->chosen->ops->create_with != NULL) return m->chosen->ops->create_with(m->array, memory, m->options, m->diag);
+  return m->chosen->ops->create(m->array, memory, m->diag);
+}
+
+static uint64_t host_access(void *timing, uint64_t cycle, uint64_t address, bool write) {
+  return memsys_host_access(timing, cycle, address, write);
+}
+
+// The module stays: the kernel that came with it has no end.
+static bool load_module(systemc_engine *e, wf_diag *diag) {
+  e->module = dlopen(MODULE, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (e->module != NULL) e->api = dlsym(e->module, WEFT_PLATFORM_API);
+  if (e->api == NULL || e->api->config_size != sizeof(weft_platform_config)) {
+    const char *reason = dlerror();
+    wf_error(diag, wf_in_file(MODULE), "cannot load the platform: %s", reason == NULL ? "wrong interface" : reason);
+    wf_hint(diag, "it needs SystemC: apt-get install libsystemc-dev");
+    return false;
+  }
+  if (e->api->available()) return true;
+  wf_error(diag, wf_in_file(NULL), "this process has had a platform: SystemC elaborates once");
+  wf_hint(diag, "run every simulation on engine systemc in a process of its own");
+  return false;
+}
+
+static uint64_t half_cycle_ps(const hw_array *array) {
+  uint64_t half = 500000 / array->chip.clock_mhz;
+  return half == 0 ? 1 : half;
+}
+
+static bool build(systemc_engine *e, const hw_array *array, sim_memory *memory, const choice *chosen,
+                  const sim_engine_options *options, wf_diag *diag) {
+  e->timing = memsys_create(array);
+  making m = {.array = array,
+              .chosen = chosen,
+              .options = options,
+              .timing = e->timing,
+              .half_cycle_ps = half_cycle_ps(array),
+              .diag = diag};
+  const weft_platform_config config = {.half_cycle_ps = m.half_cycle_ps,
+                                       .quantum_cycles = options->quantum,
+                                       .memory = memory,
+                                       .read = sim_memory_read,
+                                       .write = sim_memory_write,
+                                       .timing = e->timing,
+                                       .host_access = host_access,
+                                       .line_bytes = array->l2.line_bytes,
+                                       .make_accelerator = make_accelerator,
+                                       .context = &m};
+  e->platform = e->api->create(&config);
+  if (e->platform == NULL) return false;
+  e->accelerator = e->api->accelerator(e->platform);
+  return true;
+}
+
+static void destroy(sim_engine *engine) {
+  if (engine == NULL) return;
+  systemc_engine *e = of(engine);
+  if (e->accelerator != NULL) e->accelerator->ops->destroy(e->accelerator);
+  if (e->platform != NULL) e->api->destroy(e->platform);
+  if (e->module != NULL) dlclose(e->module);
+  memsys_destroy(e->timing);
+  wf_free(e);
+}
+
+static const sim_engine_ops untimed;
+
+static const sim_engine_ops *with(const choice *chosen) { return chosen->ops->timed ? &sim_systemc_engine : &untimed; }
+
+const sim_engine_ops *sim_systemc_engine_with(const char *accelerator, wf_diag *diag) {
+  const choice *chosen = choose(accelerator, diag);
+  return chosen == NULL ? NULL : with(chosen);
+}
+
+static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+                               wf_diag *diag) {
+  const choice *chosen = choose(options->accelerator, diag);
+  if (chosen == NULL) return NULL;
+  if (options->wave != NULL) {
+    wf_error(diag, wf_in_file(NULL), "engine systemc writes no waveforms");
+    wf_hint(diag, "engine rtl does, and its cycles are the same");
+    return NULL;
+  }
+  systemc_engine *e = WF_NEW(systemc_engine);
+  e->base.ops = with(chosen);
+  if (load_module(e, diag) && build(e, array, memory, chosen, options, diag)) return &e->base;
+  destroy(&e->base);
+  return NULL;
+}
+
+static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+  const sim_engine_options defaults = {0};
+  return create_with(array, memory, &defaults, diag);
+}
+
+// ---- operation: over the platform, but for what costs no time
+
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+  return of(engine)->api->push(of(engine)->platform, cycle, command, response);
+}
+
+static uint64_t advance(sim_engine *engine, uint64_t cycle) {
+  return of(engine)->api->advance(of(engine)->platform, cycle);
+}
+
+static bool busy(const sim_engine *engine) { return of(engine)->api->busy(of(engine)->platform); }
+
+static uint64_t drain(sim_engine *engine, uint64_t cycle) {
+  return of(engine)->api->drain(of(engine)->platform, cycle);
+}
+
+static void enter(sim_engine *engine, void (*body)(void *context), void *context) {
+  of(engine)->api->enter(of(engine)->platform, body, context);
+}
+
+static const sim_fault *fault(const sim_engine *engine) {
+  const sim_engine *accelerator = of(engine)->accelerator;
+  return accelerator->ops->fault(accelerator);
+}
+
+static void set_events(sim_engine *engine, const sim_events *events) {
+  sim_engine *accelerator = of(engine)->accelerator;
+  if (accelerator->ops->set_events != NULL) accelerator->ops->set_events(accelerator, events);
+}
+
+uint64_t sim_systemc_access(sim_engine *engine, uint64_t cycle, bool write, uint64_t address, void *data,
+                            unsigned length) {
+  return of(engine)->api->access(of(engine)->platform, cycle, write, address, data, length);
+}
+
+// One engine, timed or not as its accelerator is.
+#define OPERATIONS(has_clock)                                                                                   \
+  {                                                                                                             \
+    .name = "systemc", .summary = "a TLM-2.0 platform around an accelerator in C or RTL", .timed = (has_clock), \
+    .create = create, .destroy = destroy, .push = push, .advance = advance, .busy = busy, .drain = drain,       \
+    .fault = fault, .create_with = create_with, .set_events = set_events, .enter = enter                        \
+  }
+
+const sim_engine_ops sim_systemc_engine = OPERATIONS(true);
+static const sim_engine_ops untimed = OPERATIONS(false);
