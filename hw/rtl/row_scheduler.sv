@@ -58,7 +58,7 @@ module row_scheduler #(
       for (int age = ENTRIES - 1; age >= 0; age--) begin
         for (int w = LANES - 1; w >= 0; w--) begin
           for (int e = 0; e < ENTRIES; e++) begin
-            if ((e * LANES + w) % UNITS == u && (int'(head_q) + age) % ENTRIES == e && valid_q[e]
+            if ((e * LANES + w) % UNITS == u && (32'(head_q) + age) % ENTRIES == e && valid_q[e]
                 && !fired_q[e*LANES + w]) begin
               unit_valid_o[u] = 1'b1;
               unit_entry_o[u*2 +: 2] = 2'(e);
