@@ -52,6 +52,31 @@ void rs_destroy(rs_dut *dut);
 void rs_eval(rs_dut *dut, rs_pins *pins);  // outputs of this cycle
 void rs_clock(rs_dut *dut);
 
+// weft_accel. A read or write burst is described by its first beat; data beats have up to ACCEL_BUS_BYTES.
+enum { ACCEL_BUS_BYTES = 128 };
+typedef struct accel_pins {
+  bool cmd_valid, cmd_xd, resp_ready;
+  uint8_t funct, rd;
+  uint64_t rs1, rs2;
+  bool ar_ready, r_valid, r_last, aw_ready, w_ready, b_valid;
+  uint32_t r_id, b_id;
+  uint8_t r_data[ACCEL_BUS_BYTES];
+  // outputs
+  bool cmd_ready, resp_valid, busy, ar_valid, r_ready, aw_valid, w_valid, w_last, b_ready;
+  uint64_t resp_data, ar_addr, aw_addr;
+  uint32_t ar_id, aw_id;
+  uint8_t resp_rd, ar_len, ar_size, aw_len, aw_size, ar_burst, aw_burst;
+  uint8_t w_data[ACCEL_BUS_BYTES], w_strb[ACCEL_BUS_BYTES / 8];
+  bool alloc, issue[RS_CLASSES], done;
+  uint32_t issue_index[RS_CLASSES], done_index;
+} accel_pins;
+
+typedef struct accel_dut accel_dut;
+accel_dut *accel_create(void);  // after reset
+void accel_destroy(accel_dut *dut);
+void accel_eval(accel_dut *dut, accel_pins *pins);
+void accel_clock(accel_dut *dut);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,48 @@
+// weft_accel with a simple AXI memory: commands in, one per cycle at most, a measured window out.
+//
+// The memory answers reads in order, the first beat READ_LATENCY cycles after the address and one beat per cycle; a
+// write burst is acknowledged WRITE_LATENCY cycles after its first beat. One request beat per cycle is taken (an AR or
+// a W; an AW together with the first W), as on the shared port of the reference system with a warm cache.
+#ifndef HW_RTL_TESTS_FRONT_ACCEL_MACHINE_H
+#define HW_RTL_TESTS_FRONT_ACCEL_MACHINE_H
+
+#include <stdio.h>
+
+#include "hw/array.h"
+#include "hw/rtl/tests/front/dut.h"
+
+enum { MACHINE_BYTES = 1 << 20, MACHINE_COMMANDS = 4096 };
+#define MACHINE_BASE UINT64_C(0x80000000)
+
+typedef struct machine_command {
+  uint8_t funct;
+  bool returns;
+  uint64_t rs1, rs2;
+} machine_command;
+
+typedef struct machine {
+  hw_array array;
+  hw_derived derived;
+  accel_dut *dut;
+  accel_pins pins;
+  uint8_t *memory;  // MACHINE_BYTES from MACHINE_BASE up
+  uint64_t cycle;
+  FILE *log;  // handshake events, NULL: none
+  bool failed;
+  struct machine_bus *bus;
+  machine_command program[MACHINE_COMMANDS];
+  size_t count;
+  uint64_t responses[64];
+  size_t response_count;
+} machine;
+
+machine *machine_create(const char *array);
+void machine_destroy(machine *m);
+// Adds a command to the program.
+void machine_put(machine *m, uint8_t funct, uint64_t rs1, uint64_t rs2);
+void machine_put_returning(machine *m, uint8_t funct, uint64_t rs1);
+// Runs the program until the accelerator is idle and empties it. Returns the window as the reference measures it:
+// (busy falls) - (first command taken) + 6.
+uint64_t machine_run(machine *m);
+
+#endif
