@@ -11,6 +11,8 @@ pkg-config cmd pkg-config
 libyaml-dev lib yaml-0.1
 libcjson-dev lib libcjson
 libcmocka-dev lib cmocka
+verilator cmd verilator
+libsystemc-dev lib systemc
 gcc-riscv64-unknown-elf cmd riscv64-unknown-elf-gcc
 picolibc-riscv64-unknown-elf file /usr/lib/picolibc/riscv64-unknown-elf/lib/libc.a
 '
