@@ -18,8 +18,9 @@
 // Completion: a compute when its last row has fired, a preload when the last row of C is written (C garbage: when its last
 // row has fired), a config at once. One per cycle: products first, then computes, then preloads without C.
 //
-// Weight-stationary operations that load no weights and use no transposer take as many rows as A or the bias has, at least
-// MIN_ROWS; all others DIM. An operation that streams zeros into the weights that the next compute swaps in takes DIM rows.
+// Weight-stationary operations that load no weights and use no transposer take as many rows as A (also a garbage A), the
+// bias or C has, at least MIN_ROWS; all others take DIM, and so does one that streams zeros into the weights which the
+// next compute swaps in.
 //
 // Latency (READ_DELAY 4): command t -> operation t + 3 (a preload also needs the command behind it) -> first row in the
 // mesh's buffer t + 8 -> first result row (mesh_with_delays LATENCY + 1) later, written in the same cycle.
@@ -249,6 +250,7 @@ module execute_controller #(
   logic [1:0] op;
   logic [2:0] present, read, acc;
   logic [COUNT_BITS-1:0] a_rows, b_rows, d_rows, a_cols, b_cols, d_cols, c_rows, c_cols, total_rows;
+  logic [COUNT_BITS-1:0] product_rows_q;  // of C of the product that is computed next
   assign present = {op == OP_PRELOAD || op == OP_BOTH, op == OP_BOTH || (op == OP_PRELOAD ? via_b : !via_b),
                     op == OP_BOTH || (op == OP_PRELOAD ? via_a : !via_a)};
   assign read = present & ~{d_garbage, b_garbage, a_garbage} & ({3{READS_ACC}} | ~acc);
@@ -266,8 +268,9 @@ module execute_controller #(
     total_rows = COUNT_BITS'(DIM);
     if (!os_q && !via_a && !via_d && !read[2] && !(present[2] && next_swaps)) begin
       total_rows = COUNT_BITS'(MIN_ROWS);
-      if (read[0] && a_rows > total_rows) total_rows = a_rows;
+      if (present[0] && a_rows > total_rows) total_rows = a_rows;
       if (read[1] && b_rows > total_rows) total_rows = b_rows;
+      if (present[0] && product_rows_q > total_rows) total_rows = product_rows_q;
       if (total_rows > COUNT_BITS'(DIM)) total_rows = COUNT_BITS'(DIM);
     end
   end
@@ -360,8 +363,10 @@ module execute_controller #(
       state_q <= WAIT;
       op_q <= OP_NONE;
       flush_swaps_q <= 1'b0;
+      product_rows_q <= '0;
     end else begin
       state_q <= state_d;
+      if (fetch_done && op != OP_COMPUTE) product_rows_q <= c_garbage ? '0 : c_rows;
       if (state_q == WAIT) op_q <= start;
       // Output-stationary: a product that has a destination leaves by swapping the registers once more.
       if (!os_q) flush_swaps_q <= 1'b0;

@@ -63,6 +63,11 @@ module mesh #(
     end
   end
 
+  if (DIAGONALS == 1) begin : g_alone
+    logic unused;
+    assign unused = rst_ni;
+  end
+
   for (genvar r = 0; r < MESH_ROWS; r++) begin : g_row
     for (genvar c = 0; c < MESH_COLUMNS; c++) begin : g_column
       logic [A_BITS-1:0] a_in, a_tile, a_out;

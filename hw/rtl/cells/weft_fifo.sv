@@ -64,7 +64,6 @@ module weft_fifo #(
 `ifdef WEFT_ASSERT
   always @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni !== 1'b0) begin
-      assert (count_q <= FULL) else $error("weft_fifo: count past the depth");
       assert (!(push && full && !pop)) else $error("weft_fifo: entry written into a full queue");
     end
   end
