@@ -1,6 +1,7 @@
 #include "hw/rtl/tests/front/accel_machine.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hw/base/alloc.h"
@@ -55,6 +56,10 @@ static void add(machine *m, machine_command command) {
     return;
   }
   m->program[m->count++] = command;
+}
+
+void machine_put_at(machine *m, uint64_t earliest, uint8_t funct, uint64_t rs1, uint64_t rs2) {
+  add(m, (machine_command){.funct = funct, .rs1 = rs1, .rs2 = rs2, .earliest = earliest});
 }
 
 void machine_put(machine *m, uint8_t funct, uint64_t rs1, uint64_t rs2) {
@@ -118,7 +123,6 @@ static void take_read(machine *m) {
     bus->reads[bus->read_tail++ % REQUESTS] =
         (read_beat){.due = due + n, .address = p->ar_addr + n * size, .id = p->ar_id, .last = n == p->ar_len};
   bus->read_free = due + p->ar_len + 1;
-  if (m->log != NULL) fprintf(m->log, "%6" PRIu64 " rdA addr=%" PRIx64 "\n", m->cycle, p->ar_addr);
 }
 
 static void take_write(machine *m) {
@@ -135,7 +139,6 @@ static void take_write(machine *m) {
   uint8_t *to = at(m, bus->write_address & ~(beat - 1), beat);
   for (uint64_t n = 0; n < beat; n++)
     if (p->w_strb[n / 8] >> n % 8 & 1) to[n] = p->w_data[n];
-  if (m->log != NULL) fprintf(m->log, "%6" PRIu64 " wrA addr=%" PRIx64 "\n", m->cycle, bus->write_address);
   bus->write_address += UINT64_C(1) << bus->write_size;
   if (!p->w_last) return;
   bus->writing = false;
@@ -153,16 +156,22 @@ static void transfer(machine *m) {
   if (p->w_valid && p->w_ready) take_write(m);
 }
 
-static void log_events(const machine *m, uint64_t start, bool was_busy) {
-  static const char *const names[RS_CLASSES] = {"ld", "ex", "st"};
+static void note(machine *m, machine_kind kind, unsigned unit, uint64_t cycle) {
+  if (m->event_count < MACHINE_EVENTS)
+    m->events[m->event_count++] = (machine_event){.kind = kind, .unit = unit, .cycle = cycle};
+}
+
+static void note_events(machine *m, uint64_t t, bool was_busy) {
   const accel_pins *p = &m->pins;
-  uint64_t t = m->cycle - start;
-  if (p->cmd_valid && p->cmd_ready) fprintf(m->log, "%6" PRIu64 " cmd f=%u\n", t, p->funct);
-  if (p->alloc) fprintf(m->log, "%6" PRIu64 " alloc\n", t);
-  for (int n = 0; n < RS_CLASSES; n++)
-    if (p->issue[n]) fprintf(m->log, "%6" PRIu64 " issue_%s %u\n", t, names[n], p->issue_index[n]);
-  if (p->done) fprintf(m->log, "%6" PRIu64 " done %u\n", t, p->done_index);
-  if (p->busy != was_busy) fprintf(m->log, "%6" PRIu64 " busy=%d\n", t, p->busy);
+  if (p->cmd_valid && p->cmd_ready) note(m, MACHINE_CMD, 0, t);
+  if (p->alloc) note(m, MACHINE_ALLOC, 0, t);
+  for (unsigned n = 0; n < RS_CLASSES; n++) {
+    if (!p->issue[n]) continue;
+    note(m, MACHINE_ISSUE, n, t);
+    m->unit_of[p->issue_index[n] % MACHINE_EVENTS] = (uint8_t)n;
+  }
+  if (p->done) note(m, MACHINE_DONE, m->unit_of[p->done_index % MACHINE_EVENTS], t);
+  if (was_busy && !p->busy) note(m, MACHINE_IDLE, 0, t);
 }
 
 static void note_response(machine *m) {
@@ -173,12 +182,12 @@ static void note_response(machine *m) {
 uint64_t machine_run(machine *m) {
   accel_pins *p = &m->pins;
   size_t next = 0;
-  uint64_t start = m->cycle, first = UINT64_MAX, quiet = 0;
+  uint64_t first = UINT64_MAX, quiet = 0;
   bool was_busy = false;
-  m->response_count = 0;
+  m->response_count = m->event_count = 0;
   p->resp_ready = true;
   for (;; m->cycle++) {
-    p->cmd_valid = next < m->count;
+    p->cmd_valid = next < m->count && (next == 0 || m->cycle >= first + m->program[next].earliest);
     if (p->cmd_valid) {
       const machine_command *c = &m->program[next];
       p->funct = c->funct, p->rs1 = c->rs1, p->rs2 = c->rs2, p->cmd_xd = c->returns;
@@ -187,11 +196,11 @@ uint64_t machine_run(machine *m) {
     accel_eval(m->dut, p);
     grant(m);
     accel_eval(m->dut, p);
-    if (m->log != NULL) log_events(m, start, was_busy);
-    was_busy = p->busy;
-    note_response(m);
     bool took = p->cmd_valid && p->cmd_ready;
     if (took && first == UINT64_MAX) first = m->cycle;
+    if (first != UINT64_MAX) note_events(m, m->cycle - first, was_busy);
+    was_busy = p->busy;
+    note_response(m);
     next += took;
     transfer(m);
     bool over = next == m->count && !took && !p->busy;

@@ -6,8 +6,6 @@
 #ifndef HW_RTL_TESTS_FRONT_ACCEL_MACHINE_H
 #define HW_RTL_TESTS_FRONT_ACCEL_MACHINE_H
 
-#include <stdio.h>
-
 #include "hw/array.h"
 #include "hw/rtl/tests/front/dut.h"
 
@@ -18,7 +16,16 @@ typedef struct machine_command {
   uint8_t funct;
   bool returns;
   uint64_t rs1, rs2;
+  uint64_t earliest;  // cycle after the first command of the program in which it is offered
 } machine_command;
+
+typedef enum { MACHINE_CMD, MACHINE_ALLOC, MACHINE_ISSUE, MACHINE_DONE, MACHINE_IDLE } machine_kind;
+typedef struct machine_event {
+  machine_kind kind;
+  unsigned unit;   // of issue and done: 0 load, 1 execute, 2 store
+  uint64_t cycle;  // from the first command of the program
+} machine_event;
+enum { MACHINE_EVENTS = 8192 };
 
 typedef struct machine {
   hw_array array;
@@ -27,7 +34,9 @@ typedef struct machine {
   accel_pins pins;
   uint8_t *memory;  // MACHINE_BYTES from MACHINE_BASE up
   uint64_t cycle;
-  FILE *log;  // handshake events, NULL: none
+  machine_event events[MACHINE_EVENTS];  // of the last run
+  size_t event_count;
+  uint8_t unit_of[MACHINE_EVENTS];  // of a command by its index modulo this
   bool failed;
   struct machine_bus *bus;
   machine_command program[MACHINE_COMMANDS];
@@ -38,7 +47,8 @@ typedef struct machine {
 
 machine *machine_create(const char *array);
 void machine_destroy(machine *m);
-// Adds a command to the program.
+// Adds a command to the program; the second form offers it `earliest` cycles after the first one is taken.
+void machine_put_at(machine *m, uint64_t earliest, uint8_t funct, uint64_t rs1, uint64_t rs2);
 void machine_put(machine *m, uint8_t funct, uint64_t rs1, uint64_t rs2);
 void machine_put_returning(machine *m, uint8_t funct, uint64_t rs1);
 // Runs the program until the accelerator is idle and empties it. Returns the window as the reference measures it:
