@@ -1,23 +1,30 @@
 // `weft rtl`: the hardware of an array. `weft rtl ARRAY -o DIR` writes it with its parameters, `weft rtl build ARRAY`
-// compiles it for the rtl engine ahead of its first use.
+// compiles it for the rtl engine ahead of its first use, `weft rtl synth ARRAY` maps it to standard cells.
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "hw/base/alloc.h"
 #include "hw/export/export.h"
+#include "hw/export/synth.h"
 #include "sim/rtl/build.h"
 
 typedef struct rtl_options {
   uint64_t jobs;
   bool wave;
   const char *directory;
+  const char *unit;
 } rtl_options;
 
 typedef struct rtl_action {
   const char *name;
   int (*run)(const cli_common *common, const rtl_options *options, wf_diag *diag);
 } rtl_action;
+
+// JSON on stdout stands alone.
+static bool prints(const cli_common *common) {
+  return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
+}
 
 static cJSON *summary_of(const hw_array *array) {
   cJSON *document = cJSON_CreateObject();
@@ -29,7 +36,7 @@ static cJSON *summary_of(const hw_array *array) {
 // ---- build
 
 static bool report_model(const cli_common *common, const hw_array *array, const sim_rtl_model *model, wf_diag *diag) {
-  if (!common->quiet)
+  if (prints(common))
     printf("%s\n  %s, %s in %.1f s\n", model->path, array->name, model->cached ? "cached; was built" : "built",
            model->seconds);
   if (common->json == NULL) return true;
@@ -77,7 +84,7 @@ static int write_set(const cli_common *common, const rtl_options *options, wf_di
   size_t files;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   if (!hw_export_write(&array, options->directory, &files, diag)) return CLI_BAD_INPUT;
-  if (!common->quiet) printf("%s: %s, %zu files\n", options->directory, array.name, files);
+  if (prints(common)) printf("%s: %s, %zu files\n", options->directory, array.name, files);
   if (common->json == NULL) return CLI_OK;
   cJSON *document = summary_of(&array);
   cJSON_AddStringToObject(document, "directory", options->directory);
@@ -86,7 +93,63 @@ static int write_set(const cli_common *common, const rtl_options *options, wf_di
   return cli_write_json(common->json, document, diag) ? CLI_OK : CLI_BAD_INPUT;
 }
 
-static const rtl_action actions[] = {{"build", build}};
+// ---- synthesis
+
+static void print_synthesis(const hw_synth_result *result) {
+  printf("%-24s %9s %8s %14s %10s %10s\n", "unit", "instances", "cells", "area um2", "path ns", "power mW");
+  for (size_t i = 0; i < result->count; i++) {
+    const hw_synth_unit *unit = &result->units[i];
+    printf("%-24s %9u %8u %14.0f %10.2f %10.4f\n", unit->name, unit->instances, unit->cells, unit->area_um2,
+           unit->path_ns, unit->power_mw);
+  }
+  printf("%-24s %9s %8s %14.0f %10s %10.4f\n", "all instances", "", "", result->area_um2, "", result->power_mw);
+  printf("cells, area and power are of one instance without the units inside it; power at %g MHz, 180 nm\n",
+         HW_SYNTH_CLOCK_MHZ);
+  if (result->memory_bits != 0)
+    printf("memory: %" PRIu64 " bits of scratchpad and accumulator, not in the area\n", result->memory_bits);
+}
+
+static cJSON *unit_json(const hw_synth_unit *unit) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "unit", unit->name);
+  cJSON_AddStringToObject(object, "part", unit->part);
+  cli_json_count(object, "instances", unit->instances);
+  cli_json_count(object, "cells", unit->cells);
+  cJSON_AddNumberToObject(object, "area_um2", unit->area_um2);
+  cJSON_AddNumberToObject(object, "path_ns", unit->path_ns);
+  cJSON_AddNumberToObject(object, "power_mw", unit->power_mw);
+  cli_json_count(object, "memory_bits", unit->memory_bits);
+  return object;
+}
+
+static bool write_synthesis(const cli_common *common, const hw_array *array, const hw_synth_result *result,
+                            wf_diag *diag) {
+  cJSON *document = summary_of(array), *units = cJSON_AddArrayToObject(document, "units");
+  for (size_t i = 0; i < result->count; i++) cJSON_AddItemToArray(units, unit_json(&result->units[i]));
+  cJSON_AddStringToObject(document, "library", "osu018");
+  cJSON_AddNumberToObject(document, "clock_mhz", HW_SYNTH_CLOCK_MHZ);
+  cJSON_AddNumberToObject(document, "area_um2", result->area_um2);
+  cJSON_AddNumberToObject(document, "power_mw", result->power_mw);
+  cli_json_count(document, "memory_bits", result->memory_bits);
+  return cli_write_json(common->json, document, diag);
+}
+
+static int synth(const cli_common *common, const rtl_options *options, wf_diag *diag) {
+  hw_array array;
+  if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
+  const hw_synth_options synth_options = {.unit = options->unit, .quiet = common->quiet};
+  hw_synth_result *result = WF_NEW(hw_synth_result);
+  int code = CLI_CANNOT_BUILD;
+  if (hw_synth(&array, &synth_options, result, diag)) {
+    if (prints(common)) print_synthesis(result);
+    const bool good = common->json == NULL || write_synthesis(common, &array, result, diag);
+    code = good ? CLI_OK : CLI_BAD_INPUT;
+  }
+  wf_free(result);
+  return code;
+}
+
+static const rtl_action actions[] = {{"build", build}, {"synth", synth}};
 
 // An action's name, else the name of an array whose set is written.
 static const rtl_action *find_action(const char *name) {
@@ -101,10 +164,11 @@ int cli_rtl(int argc, char **argv) {
       {"o", CLI_OPTION_TEXT, &options.directory, "DIR", "where the set is written"},
       {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "build: compilers at a time (default 2)"},
       {"wave", CLI_OPTION_FLAG, &options.wave, NULL, "build: the variant with waveforms"},
+      {"unit", CLI_OPTION_TEXT, &options.unit, "NAME", "synth: only this unit, such as pe"},
   };
   const cli_usage usage = {
       .verb = "rtl",
-      .synopsis = "ARRAY -o DIR | build [ARRAY]",
+      .synopsis = "ARRAY -o DIR | build [ARRAY] | synth [ARRAY]",
       .text =
           "ARRAY -o DIR  writes the hardware of an array with its parameters: SystemVerilog with a\n"
           "              file list, Gemmini's Scala configuration and C header, a Timeloop\n"
@@ -112,7 +176,9 @@ int cli_rtl(int argc, char **argv) {
           "build         compiles the hardware of an array for `weft sim --engine rtl`, which\n"
           "              otherwise does it at its first run, and prints where the model is. Models\n"
           "              are kept in $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft;\n"
-          "              removing them is safe",
+          "              removing them is safe\n"
+          "synth         area, critical path and power of each unit in a 180 nm cell library, for\n"
+          "              arrays of up to 8 x 8; takes minutes",
       .options = table,
       .option_count = sizeof table / sizeof table[0],
       .min_arguments = 1,

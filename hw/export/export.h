@@ -48,6 +48,9 @@ const char *hw_export_scala_field(const hw_param *param);
 
 // ---- the whole set
 
+// Only rtl/ and weft.f, into an existing directory.
+bool hw_export_write_rtl(const hw_array *array, const char *directory, wf_diag *diag);
+
 // Writes everything into `directory`, which is created; README.txt says what each file is. Refuses a directory that
 // holds anything unless an earlier call wrote it; of that call's files those that are no longer written are removed.
 // Each value that Gemmini's generator cannot express is a warning. False after an error was reported. *files (may be

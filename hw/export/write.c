@@ -205,6 +205,20 @@ static void warn_limits(const hw_array *array, wf_diag *diag) {
                limits[i].value, limits[i].reason);
 }
 
+static bool is_rtl(const char *path) { return strncmp(path, "rtl/", 4) == 0 || strcmp(path, "weft.f") == 0; }
+
+bool hw_export_write_rtl(const hw_array *array, const char *directory, wf_diag *diag) {
+  char *rtl = join(directory, "rtl");
+  bool good = make_directory(rtl, diag);
+  wf_free(rtl);
+  for (size_t i = 0; i < file_count() && good; i++) {
+    char *name = file_path(i);
+    if (is_rtl(name)) good = write_one(array, directory, i, diag);
+    wf_free(name);
+  }
+  return good;
+}
+
 bool hw_export_write(const hw_array *array, const char *directory, size_t *files, wf_diag *diag) {
   if (!prepare(directory, diag) || !write_marker(array, directory, diag)) return false;
   for (size_t i = 0; i < file_count(); i++)

@@ -1,0 +1,16 @@
+// Running the tools of a synthesis: programs from PATH, without a shell.
+#ifndef HW_EXPORT_TOOL_H
+#define HW_EXPORT_TOOL_H
+
+#include <stdbool.h>
+
+// True: a program of that name is in PATH.
+bool hw_tool_found(const char *name);
+
+// Runs argv (ends with NULL) in `directory` with stdout and stderr into the file `log` there. True: exit code 0.
+bool hw_tool_run(const char *const *argv, const char *directory, const char *log);
+
+// Removes a directory and everything in it.
+void hw_tool_remove(const char *directory);
+
+#endif
