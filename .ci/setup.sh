@@ -88,6 +88,15 @@ weft_setup() {
   [ -z "$weft_absent" ] || weft_die "still missing after the installation: $weft_absent"
 }
 
+# weft_configure PRESET [OPTION...]: configures the preset; quick when nothing changes.
+weft_configure() {
+  weft_preset=$1
+  shift
+  weft_log="$WEFT_ROOT/build/$weft_preset.log"
+  mkdir -p "$WEFT_ROOT/build"
+  (cd "$WEFT_ROOT" && cmake --preset "$weft_preset" "$@") >"$weft_log" 2>&1 || weft_log_die "configuration failed"
+}
+
 # weft_build PRESET [TARGET...]: configures once and builds; says nothing when there is nothing to do.
 weft_build() {
   weft_preset=$1
@@ -96,7 +105,7 @@ weft_build() {
   mkdir -p "$WEFT_ROOT/build"
   if [ ! -e "$WEFT_ROOT/build/$weft_preset/build.ninja" ]; then
     printf 'weft: configuring %s\n' "$weft_preset" >&2
-    (cd "$WEFT_ROOT" && cmake --preset "$weft_preset") >"$weft_log" 2>&1 || weft_log_die "configuration failed"
+    weft_configure "$weft_preset"
   fi
   if ninja -C "$WEFT_ROOT/build/$weft_preset" -n "$@" 2>/dev/null | grep -q 'no work to do'; then return 0; fi
   printf 'weft: building %s\n' "$weft_preset" >&2
