@@ -14,7 +14,7 @@
 // t + 2 + scale latency; scratchpad write t -> readable t+1; accumulator write t -> readable t + ACC_LATENCY + 1. For
 // loads and stores see load_path and store_path.
 // Combinational: sp_rd_ready_o on sp_wr_en_i, load writes (single-ported) and sp_rsp_ready_i; acc_rd_ready_o on
-// acc_wr_* and load writes; otherwise as in the two paths.
+// acc_wr_*, load writes and acc_rsp_ready_i; otherwise as in the two paths.
 module local_memory #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -299,7 +299,7 @@ module local_memory #(
     logic [ACC_BANK_BITS-1:0] wr_addr;
     logic [DIM*32-1:0]        wr_data;
     logic [DIM*4-1:0]         wr_mask;
-    logic                     st_rd_valid, st_rd_ready;
+    logic                     st_rd_valid, st_rd_ready, ex_rd_valid, ex_rd_ready, ex_elsewhere;
 
     assign narrow_here = narrow_valid && narrow_is_acc && narrow_acc_bank == ACC_SEL'(b)
                        && (!narrow_accumulate || load_may_add);
@@ -344,7 +344,7 @@ module local_memory #(
       .wr_accumulate_i(wr_accumulate), .wr_data_i(wr_data), .wr_mask_i(wr_mask),
       .add_valid_o(add_valid[b]), .add_a_o(add_a[b*DIM*32 +: DIM*32]), .add_b_o(add_b[b*DIM*32 +: DIM*32]),
       .add_sum_i(adder_sum),
-      .ex_rd_valid_i(acc_rd_valid_i[b]), .ex_rd_ready_o(acc_rd_ready_o[b]),
+      .ex_rd_valid_i(ex_rd_valid), .ex_rd_ready_o(ex_rd_ready),
       .ex_rd_addr_i(acc_rd_addr_i[b*ACC_BANK_BITS +: ACC_BANK_BITS]),
       .ex_rsp_valid_o(acc_ex_valid[b]), .ex_rsp_ready_i(acc_ex_ready[b]),
       .ex_rsp_data_o(acc_ex_data[b*DIM*32 +: DIM*32]),
@@ -352,6 +352,11 @@ module local_memory #(
       .st_rsp_valid_o(acc_st_valid[b]), .st_rsp_ready_i(acc_st_ready[b]),
       .st_rsp_data_o(acc_st_data[b*DIM*32 +: DIM*32])
     );
+    // Execute's rows enter the scale units in the order they were read: while the row of one bank waits there is no
+    // read of another.
+    assign ex_elsewhere = |(acc_ex_valid & ~acc_ex_ready & ~(ACC_BANKS'(1) << b));
+    assign ex_rd_valid = acc_rd_valid_i[b] && !ex_elsewhere;
+    assign acc_rd_ready_o[b] = ex_rd_ready && !ex_elsewhere;
     // Scale and activation that came with execute's read; a bank holds one response at a time.
     logic [31:0] scale_q;
     logic [2:0]  act_q;
