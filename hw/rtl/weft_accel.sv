@@ -293,7 +293,7 @@ module weft_accel #(
   );
 
   // --- DMA --------------------------------------------------------------------------------------------------------------------
-  logic [1:0]   page_look, page_miss;
+  logic [1:0]   page_look, page_miss;  // writer, reader
   logic [103:0] pages;
   logic         reader_busy, writer_busy, ev_page_miss, ev_page_hit, ev_page_request;
   logic         ev_rd_active, ev_rd_tlb, ev_rd_bus, ev_wr_active, ev_wr_tlb, ev_wr_bus;
@@ -318,7 +318,7 @@ module weft_accel #(
     .rd_resp_acc_width_o(rda_acc_width), .rd_resp_scale_o(rda_scale), .rd_resp_repeats_o(rda_repeats),
     .rd_resp_pixel_repeats_o(rda_pixel_repeats), .rd_resp_cols_o(rda_cols), .rd_resp_last_o(rda_last),
     .rd_resp_bytes_o(rda_bytes), .rd_resp_cmd_o(rda_cmd),
-    .page_look_valid_o(page_look[0]), .page_look_page_o(pages[51:0]), .page_miss_i(page_miss[0]),
+    .page_look_valid_o(page_look[1]), .page_look_page_o(pages[103:52]), .page_miss_i(page_miss[1]),
     .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_arsize_o,
     .m_axi_arburst_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i,
     .busy_o(reader_busy), .ev_active_o(ev_rd_active), .ev_tlb_wait_o(ev_rd_tlb), .ev_bus_wait_o(ev_rd_bus),
@@ -333,7 +333,7 @@ module weft_accel #(
     .wr_req_valid_i(wrq_valid), .wr_req_ready_o(wrq_ready), .wr_req_addr_i(wrq_addr), .wr_req_data_i(wrq_data),
     .wr_req_len_i(wrq_len), .wr_req_block_i(wrq_block), .wr_req_pool_en_i(wrq_pool_en),
     .wr_req_store_en_i(wrq_store_en),
-    .page_look_valid_o(page_look[1]), .page_look_page_o(pages[103:52]), .page_miss_i(page_miss[1]),
+    .page_look_valid_o(page_look[0]), .page_look_page_o(pages[51:0]), .page_miss_i(page_miss[0]),
     .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awid_o, .m_axi_awaddr_o, .m_axi_awlen_o, .m_axi_awsize_o,
     .m_axi_awburst_o, .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o, .m_axi_wlast_o,
     .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bid_i, .m_axi_bresp_i,

@@ -77,6 +77,25 @@ static bool matrix_loop(machine *m) {
   return !m->failed && check_product(m, (uint32_t)side);
 }
 
+// Reads return the snapshot while it lasts, then what was counted meanwhile; clearing leaves nothing.
+static bool snapshot(machine *m, uint64_t bytes) {
+  uint64_t dim = m->derived.dim;
+  machine_put_returning(m, ISA_FUNCT_COUNTER, 4);  // take it
+  machine_run(m);
+  machine_put(m, ISA_FUNCT_MVIN, address(A_AT), operand(0, dim, dim));
+  machine_run(m);
+  machine_put_returning(m, ISA_FUNCT_COUNTER, 0);  // frozen
+  machine_put_returning(m, ISA_FUNCT_COUNTER, 2);  // leave it: still the frozen value
+  machine_put_returning(m, ISA_FUNCT_COUNTER, 1);  // live; clears
+  machine_put_returning(m, ISA_FUNCT_COUNTER, 0);
+  machine_run(m);
+  const uint64_t expected[4] = {bytes, bytes, 2 * bytes, 0};
+  if (!m->failed && m->response_count == 4 && memcmp(m->responses, expected, sizeof expected) == 0) return true;
+  fprintf(stderr, "snapshot: %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", m->responses[0], m->responses[1],
+          m->responses[2], m->responses[3]);
+  return false;
+}
+
 // A counter of bytes read and one of the cycles in which only the load unit is busy.
 static bool counters(machine *m) {
   uint64_t dim = m->derived.dim;
@@ -94,7 +113,7 @@ static bool counters(machine *m) {
   machine_run(m);
   bool good = !m->failed && m->response_count == 2 && m->responses[0] >= dim * dim && m->responses[1] > dim;
   printf("counters: %" PRIu64 " bytes read, %" PRIu64 " cycles\n", m->responses[0], m->responses[1]);
-  return good;
+  return good && snapshot(m, m->responses[0]);
 }
 
 int main(int argc, char **argv) {
