@@ -125,12 +125,13 @@ module accumulator_bank #(
     assign ex_row = row_q;
     assign st_row = row_q;
 
-    always_ff @(posedge clk_i) begin
-      if (commit_valid) begin
-        for (int i = 0; i < MASK; i++) begin
-          if (commit_mask[i]) mem[commit_addr][i*8 +: 8] <= commit_data[i*8 +: 8];
-        end
+    // A process per byte: Verilator 5.006 takes no such loop of more than 64 turns.
+    for (genvar i = 0; i < MASK; i++) begin : g_byte
+      always_ff @(posedge clk_i) begin
+        if (commit_valid && commit_mask[i]) mem[commit_addr][i*8 +: 8] <= commit_data[i*8 +: 8];
       end
+    end
+    always_ff @(posedge clk_i) begin
       if (rmw || ex_fire || st_fire) row_q <= mem[rmw ? wr_addr_i : rd_addr];
     end
 
@@ -220,12 +221,13 @@ module accumulator_bank #(
         q_addr_q <= q_addr_after;
         q_mask_q <= q_mask_after;
         q_data_q <= q_data_after;
-        if (write) begin
-          for (int i = 0; i < MASK; i++) begin
-            if (q_mask_q[i]) mem[q_addr_q[SUB_ADDR_BITS-1:0]][i*8 +: 8] <= q_data_q[i*8 +: 8];
-          end
-        end else if (rmw || read) begin
+        if (!write && (rmw || read)) begin
           row_q <= mem[rmw ? wr_addr_i[ADDR_BITS-1:SUB_BITS] : rd_addr[ADDR_BITS-1:SUB_BITS]];
+        end
+      end
+      for (genvar i = 0; i < MASK; i++) begin : g_byte
+        always_ff @(posedge clk_i) begin
+          if (write && q_mask_q[i]) mem[q_addr_q[SUB_ADDR_BITS-1:0]][i*8 +: 8] <= q_data_q[i*8 +: 8];
         end
       end
 

@@ -40,12 +40,13 @@ module scratchpad_bank #(
   assign ex_fire = ex_rd_valid_i && ex_rd_ready_o;
   assign st_fire = st_rd_valid_i && st_rd_ready_o;
 
-  always_ff @(posedge clk_i) begin
-    if (wr_en_i) begin
-      for (int i = 0; i < DIM; i++) begin
-        if (wr_mask_i[i]) mem[wr_addr_i][i*8 +: 8] <= wr_data_i[i*8 +: 8];
-      end
+  // A process per byte: Verilator 5.006 takes no such loop of more than 64 turns.
+  for (genvar i = 0; i < DIM; i++) begin : g_byte
+    always_ff @(posedge clk_i) begin
+      if (wr_en_i && wr_mask_i[i]) mem[wr_addr_i][i*8 +: 8] <= wr_data_i[i*8 +: 8];
     end
+  end
+  always_ff @(posedge clk_i) begin
     if (ex_fire || st_fire) row_q <= mem[ex_fire ? ex_rd_addr_i : st_rd_addr_i];
   end
 
