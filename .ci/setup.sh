@@ -5,6 +5,7 @@
 #   cmd: a command   lib: a pkg-config module   file: a path
 weft_needs_build='
 build-essential cmd cc
+g++ cmd g++
 cmake cmd cmake
 ninja-build cmd ninja
 pkg-config cmd pkg-config

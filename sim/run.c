@@ -180,9 +180,15 @@ static bool finish_trace(const sim_run_config *config, sim_run_result *result, w
   return good;
 }
 
+static sim_engine *create_engine(const sim_run_config *config, sim_memory *memory, wf_diag *diag) {
+  sim_engine *engine = sim_engine_create(config->engine, config->array, memory, config->engine_options, diag);
+  if (engine != NULL && engine->ops->set_events != NULL) engine->ops->set_events(engine, config->events);
+  return engine;
+}
+
 static void run_loaded(const sim_run_config *config, const char *path, const sim_elf *elf, sim_memory *memory,
                        sim_run_result *result, wf_diag *diag) {
-  sim_engine *engine = sim_engine_create(config->engine, config->array, memory, config->engine_options, diag);
+  sim_engine *engine = create_engine(config, memory, diag);
   if (engine == NULL) {
     result->status = SIM_RUN_CANNOT_BUILD;
     return;
@@ -327,8 +333,7 @@ sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_
   }
   replay r = {.config = config, .diag = diag, .result = &result};
   r.memory = create_memory(config->array, diag);
-  if (r.memory != NULL)
-    r.engine = sim_engine_create(config->engine, config->array, r.memory, config->engine_options, diag);
+  if (r.memory != NULL) r.engine = create_engine(config, r.memory, diag);
   if (r.memory != NULL && r.engine == NULL) result.status = SIM_RUN_CANNOT_BUILD;
   if (r.engine != NULL) {
     r.print = sim_footprint_create();

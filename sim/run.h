@@ -20,6 +20,7 @@ typedef struct sim_run_config {
   bool any_array;                            // run even if the file was made for another array
   FILE *console, *console_error;
   FILE *trace;                                                              // NULL: none
+  const sim_events *events;                                                 // of a timed engine; NULL: none
   bool (*progress)(void *context, uint64_t instructions, uint64_t cycles);  // may be NULL; false stops the run
   void *progress_context;
 } sim_run_config;

@@ -31,7 +31,7 @@ bool dram::move_plain(const tlm::tlm_generic_payload &payload) const {
 
 // The end of an access, line after line.
 sc_core::sc_time dram::lines(const tlm::tlm_generic_payload &payload, const sc_core::sc_time &start) const {
-  uint64_t cycle = clock_.cycles(start), line = config_.line_bytes;
+  uint64_t cycle = clock_.cycles(start), line = config_.unit_bytes;
   uint64_t first = SIM_MEMORY_BASE + payload.get_address(), end = first + payload.get_data_length();
   for (uint64_t address = first & ~(line - 1); address < end; address += line)
     cycle = config_.host_access(config_.timing, cycle, address, payload.is_write());

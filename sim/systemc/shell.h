@@ -23,9 +23,9 @@ typedef struct weft_platform_config {
   sim_memory *memory;      /* main memory: its bytes, */
   bool (*read)(sim_memory *memory, uint64_t address, void *to, size_t length); /* accesses of the accelerator */
   bool (*write)(sim_memory *memory, uint64_t address, const void *from, size_t length);
-  void *timing; /* and its timing for one line of the hart */
+  void *timing; /* and its timing for what the hart moves at once */
   uint64_t (*host_access)(void *timing, uint64_t cycle, uint64_t address, bool write);
-  unsigned line_bytes;
+  unsigned unit_bytes; /* of what host_access times at once */
   /* Makes the engine inside of the accelerator module, on a memory that leads to the module's socket. May make
    * SystemC modules, which become children. NULL: an error was reported. */
   sim_engine *(*make_accelerator)(void *context, sim_memory *memory);

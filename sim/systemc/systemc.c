@@ -113,7 +113,7 @@ static bool build(systemc_engine *e, const hw_array *array, sim_memory *memory, 
                                        .write = sim_memory_write,
                                        .timing = e->timing,
                                        .host_access = host_access,
-                                       .line_bytes = array->l2.line_bytes,
+                                       .unit_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8,
                                        .make_accelerator = make_accelerator,
                                        .context = &m};
   e->platform = e->api->create(&config);

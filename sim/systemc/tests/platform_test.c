@@ -1,0 +1,133 @@
+// What the platform itself promises: one per process, blocking accesses with the time of the memory system, commands
+// from outside of the hart's thread. All tests share the one platform that the process can have.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+#include "isa/isa_fields.h"
+#include "sim/memsys/memsys.h"
+#include "sim/systemc/systemc.h"
+
+enum { MEMORY_BYTES = 1 << 20 };
+
+typedef struct fixture {
+  hw_array array;
+  sim_memory *memory;
+  sim_engine *engine;
+  memsys *timing;  // like the platform's
+} fixture;
+
+static int set_up(void **state) {
+  static fixture f;
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array_default(&f.array);
+  f.memory = sim_memory_create(MEMORY_BYTES);
+  f.engine = sim_systemc_engine.create(&f.array, f.memory, &diag);
+  f.timing = memsys_create(&f.array);
+  *state = &f;
+  return f.engine == NULL;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  f->engine->ops->destroy(f->engine);
+  memsys_destroy(f->timing);
+  sim_memory_destroy(f->memory);
+  return 0;
+}
+
+static void test_clock_is_the_accelerators(void **state) {
+  const fixture *f = *state;
+  wf_diag diag = wf_diag_to(NULL);
+  assert_false(f->engine->ops->timed);
+  assert_true(sim_systemc_engine_with("rtl", &diag)->timed);
+  assert_ptr_equal(sim_systemc_engine_with(NULL, &diag), sim_systemc_engine_with("c", &diag));
+  assert_null(sim_systemc_engine_with("nosuch", &diag));
+  assert_int_equal(diag.errors, 1);
+}
+
+static void test_one_platform(void **state) {
+  const fixture *f = *state;
+  wf_diag diag = wf_diag_to(NULL);
+  assert_null(sim_systemc_engine.create(&f->array, f->memory, &diag));
+  assert_int_equal(diag.errors, 1);
+}
+
+static void test_access_takes_the_memory_time(void **state) {
+  const fixture *f = *state;
+  unsigned line = f->array.l2.line_bytes;
+  uint64_t at = 100, first, again, two;
+  uint8_t bytes[256] = {0};
+  assert_true(f->array.l2.present && 2 * line <= sizeof bytes);
+  first = sim_systemc_access(f->engine, at, false, SIM_MEMORY_BASE, bytes, 8);
+  assert_int_equal(first, memsys_host_access(f->timing, at, SIM_MEMORY_BASE, false));
+  assert_true(first > at + f->array.memory.latency_cycles);
+  again = sim_systemc_access(f->engine, first, true, SIM_MEMORY_BASE + 8, bytes, 8);
+  assert_int_equal(again, memsys_host_access(f->timing, first, SIM_MEMORY_BASE, true));
+  assert_true(again - first < first - at);
+  two = sim_systemc_access(f->engine, again, false, SIM_MEMORY_BASE + 3 * line, bytes, 2 * line);
+  uint64_t half = memsys_host_access(f->timing, again, SIM_MEMORY_BASE + 3 * line, false);
+  assert_int_equal(two, memsys_host_access(f->timing, half, SIM_MEMORY_BASE + 4 * line, false));
+}
+
+static void test_access_moves_bytes(void **state) {
+  const fixture *f = *state;
+  uint8_t bytes[4] = {1, 2, 3, 4}, back[4] = {0};
+  uint64_t at = 100000, address = SIM_MEMORY_BASE + 4096;
+  at = sim_systemc_access(f->engine, at, true, address, bytes, sizeof bytes);
+  assert_memory_equal(sim_memory_at(f->memory, address, sizeof bytes), bytes, sizeof bytes);
+  sim_systemc_access(f->engine, at, false, address, back, sizeof back);
+  assert_memory_equal(back, bytes, sizeof bytes);
+  assert_int_equal(f->memory->written_bytes, 0);  // those are the accelerator's
+}
+
+static void test_no_such_address(void **state) {
+  const fixture *f = *state;
+  uint8_t bytes[8];
+  const uint64_t bad[] = {0, SIM_MEMORY_BASE - 8, SIM_MEMORY_BASE + MEMORY_BYTES, SIM_MEMORY_BASE + MEMORY_BYTES - 4};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    assert_true(sim_systemc_access(f->engine, 200000, false, bad[i], bytes, sizeof bytes) == UINT64_MAX);
+}
+
+// A row from memory through the scratchpad and back; outside of any body, then inside of one.
+static void move_row(const fixture *f, uint8_t value) {
+  uint64_t from = SIM_MEMORY_BASE + 8192, to = SIM_MEMORY_BASE + 16384, cycle = 300000, response;
+  unsigned dim = hw_derive(&f->array).dim;
+  const sim_command commands[] = {
+      {.funct = ISA_FUNCT_CONFIG_LD, .rs1 = UINT64_C(0x3f800000) << 32 | (uint64_t)dim << 16 | 1, .rs2 = dim},
+      {.funct = ISA_FUNCT_CONFIG_ST, .rs1 = 2, .rs2 = dim},
+      {.funct = ISA_FUNCT_MVIN, .rs1 = from, .rs2 = UINT64_C(1) << 48 | (uint64_t)dim << 32},
+      {.funct = ISA_FUNCT_MVOUT, .rs1 = to, .rs2 = UINT64_C(1) << 48 | (uint64_t)dim << 32}};
+  memset(sim_memory_at(f->memory, from, dim), value, dim);
+  memset(sim_memory_at(f->memory, to, dim), 0, dim);
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+    assert_int_equal(f->engine->ops->push(f->engine, cycle, &commands[i], &response), SIM_PUSH_DONE);
+  assert_int_equal(f->engine->ops->drain(f->engine, cycle), cycle);
+  assert_false(f->engine->ops->busy(f->engine));
+  assert_memory_equal(sim_memory_at(f->memory, from, dim), sim_memory_at(f->memory, to, dim), dim);
+}
+
+static void move_inside(void *context) { move_row(context, 7); }
+
+static void test_commands_inside_and_outside(void **state) {
+  fixture *f = *state;
+  uint64_t before = f->memory->read_bytes;
+  move_row(f, 3);
+  sim_engine_enter(f->engine, move_inside, f);
+  assert_int_equal(f->memory->read_bytes - before, 2 * hw_derive(&f->array).dim);
+  assert_int_equal(f->memory->written_bytes, 2 * hw_derive(&f->array).dim);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_clock_is_the_accelerators),
+                                     cmocka_unit_test(test_one_platform),
+                                     cmocka_unit_test(test_access_takes_the_memory_time),
+                                     cmocka_unit_test(test_access_moves_bytes),
+                                     cmocka_unit_test(test_no_such_address),
+                                     cmocka_unit_test(test_commands_inside_and_outside)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

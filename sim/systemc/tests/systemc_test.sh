@@ -1,0 +1,103 @@
+#!/bin/sh
+# The systemc engine against the others, on whole programs.
+# usage: systemc_test.sh same WEFT WORK_DIR ARRAY ELF_DIR NAME...      like ref: output, memory, commands, exit code
+#        systemc_test.sh refuses WEFT WORK_DIR PROGRAM_DIR             bad programs end as on ref
+#        systemc_test.sh cycles EVENTS WORK_DIR ARRAY ELF_DIR NAME...  like rtl: output, every record, cycles
+set -u
+mode=$1 tool=$2 work=$3
+shift 3
+passed=0 failed=0
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+
+# agree WHAT A B: the files are equal.
+agree() {
+  if cmp -s "$2" "$3"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: %s and %s differ\n' "$1" "$2" "$3"
+    diff "$2" "$3" | head -10
+  fi
+}
+
+# must TEXT FILE WHAT: what is compared is not two empty failures.
+must() {
+  grep -q -- "$1" "$2" && return
+  failed=$((failed + 1))
+  printf 'FAILED: %s: no "%s"\n' "$3" "$1"
+  tail -5 "$2"
+}
+
+# The result of a run but for the name of the engine and the time it took.
+facts() { grep -vE '"(engine|accelerator|wall_seconds)"' "$1"; }
+
+same() {
+  array=$1 programs=$2
+  shift 2
+  for name; do
+    for engine in ref systemc; do
+      "$tool" sim --quiet --engine $engine --array "$array" --json $engine.json --trace $engine.trace \
+        "$programs/$name.elf" >$engine.out 2>$engine.err
+      echo "exit code $?" >>$engine.out
+      facts $engine.json >$engine.facts
+    done
+    must "PASS $name" ref.out "$name"
+    must 'exit code 0' ref.out "$name"
+    must '"status":.*finished' ref.facts "$name"
+    for file in out err facts trace; do agree "$name" ref.$file systemc.$file; done
+  done
+  # The last one again: as a replay of its trace, and with a hart that runs ahead.
+  "$tool" sim --quiet --engine systemc --array "$array" ref.trace >replay.out 2>&1 ||
+    { failed=$((failed + 1)); cat replay.out; }
+  "$tool" sim --quiet --engine systemc --accelerator c --quantum 500 --array "$array" --json quantum.json \
+    "$programs/$name.elf" >quantum.out 2>quantum.err
+  echo "exit code $?" >>quantum.out
+  facts quantum.json >quantum.facts
+  for file in out err facts; do agree "$name with a quantum" ref.$file quantum.$file; done
+}
+
+refuses() {
+  programs=$1
+  for name in fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled; do
+    riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-N \
+      -Wl,--section-start=.text=0x80000000,--section-start=.tohost=0x80001000,--section-start=.bss=0x80002000 \
+      -I "$programs" "$programs/$name.S" -o $name.elf || exit 1
+    for engine in ref systemc; do
+      "$tool" sim --quiet --engine $engine --max-instructions 100000 $name.elf >$engine.$name 2>&1
+      echo "exit code $?" >>$engine.$name
+    done
+    agree $name ref.$name systemc.$name
+  done
+  must 'exit code 5' systemc.fails fails
+  must 'exit code 7' systemc.unknown_funct unknown_funct
+  must 'exit code 7' systemc.bad_field bad_field
+  must 'exit code 8' systemc.local_range local_range
+  must 'exit code 9' systemc.memory_range memory_range
+  must 'exit code 10' systemc.endless endless
+  must 'exit code 6' systemc.bad_load bad_load
+  "$tool" sim --engine systemc --accelerator nosuch fails.elf >options 2>&1
+  echo "exit code $?" >>options
+  must 'no accelerator nosuch' options accelerator
+  must 'exit code 3' options accelerator
+  "$tool" sim --engine ref --quantum 5 fails.elf >options 2>&1
+  must 'engine ref takes no --accelerator and no --quantum' options quantum
+}
+
+cycles() {
+  array=$1 programs=$2
+  shift 2
+  for name; do
+    "$tool" rtl - 0 "$array" "$programs/$name.elf" >rtl.out
+    "$tool" systemc rtl 0 "$array" "$programs/$name.elf" >systemc.out
+    "$tool" systemc rtl 300 "$array" "$programs/$name.elf" >quantum.out
+    must "PASS $name" rtl.out "$name"
+    must '^done [0-9]* of unit' rtl.out "$name"
+    must 'status 0' rtl.out "$name"
+    agree "$name" rtl.out systemc.out
+    agree "$name with a quantum" rtl.out quantum.out
+  done
+}
+
+$mode "$@"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
