@@ -98,6 +98,12 @@ static char *read_work(const synth_run *run, const char *name) {
   return text;
 }
 
+// A tool's output is not what it should be: the directory stays, to be looked at.
+static void fail(synth_run *run, const char *file, const char *problem) {
+  run->keep = true;
+  wf_error(run->diag, wf_in_file(NULL), "%s; see %s/%s", problem, run->directory, file);
+}
+
 static bool run_tool(synth_run *run, const char *tool, const char *flag, const char *script, const char *log) {
   const char *const argv[] = {tool, flag, script, NULL};
   if (hw_tool_run(argv, run->directory, log)) return true;
@@ -231,19 +237,19 @@ static bool number_in(const char *text, const char *start, unsigned words, doubl
 }
 
 // A unit of wires has no area line.
-static bool read_area(const synth_run *run, const hw_design_module *unit, hw_synth_unit *out) {
+static bool read_area(synth_run *run, const hw_design_module *unit, hw_synth_unit *out) {
   char *name = wf_format("%s.area", unit->name), *text = read_work(run, name);
   double cells = 0;
   const bool good = text != NULL && number_in(text, "Number of cells:", 0, &cells);
   if (good) out->cells = (unsigned)cells;
   if (good && !number_in(text, "Chip area for", 2, &out->area_um2)) out->area_um2 = 0;
-  if (text != NULL && !good) wf_error(run->diag, wf_in_file(name), "yosys reported no cells");
+  if (text != NULL && !good) fail(run, name, "yosys reported no cells");
   wf_free(text);
   wf_free(name);
   return good;
 }
 
-static bool read_timing(const synth_run *run, const hw_design_module *unit, hw_synth_unit *out) {
+static bool read_timing(synth_run *run, const hw_design_module *unit, hw_synth_unit *out) {
   char *name = wf_format("%s.sta", unit->name), *text = read_work(run, name);
   double slack, watts;
   bool good = false;
@@ -253,7 +259,7 @@ static bool read_timing(const synth_run *run, const hw_design_module *unit, hw_s
     good = number_in(text, "\nTotal ", 3, &watts);
     out->path_ns = timed && slack < 1e3 / HW_SYNTH_CLOCK_MHZ ? 1e3 / HW_SYNTH_CLOCK_MHZ - slack : 0;
     out->power_mw = good ? watts * 1e3 : 0;
-    if (!good) wf_error(run->diag, wf_in_file(name), "OpenSTA reported no power");
+    if (!good) fail(run, name, "OpenSTA reported no power");
   }
   wf_free(text);
   wf_free(name);
