@@ -34,7 +34,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   fixture *f = *state;
-  f->engine->ops->destroy(f->engine);
+  if (f->engine != NULL) f->engine->ops->destroy(f->engine);
   memsys_destroy(f->timing);
   sim_memory_destroy(f->memory);
   return 0;

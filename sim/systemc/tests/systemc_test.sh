@@ -1,7 +1,7 @@
 #!/bin/sh
 # The systemc engine against the others, on whole programs.
 # usage: systemc_test.sh same WEFT WORK_DIR ARRAY ELF_DIR NAME...      like ref: output, memory, commands, exit code
-#        systemc_test.sh refuses WEFT WORK_DIR PROGRAM_DIR             bad programs end as on ref
+#        systemc_test.sh refuses WEFT WORK_DIR ARRAY PROGRAM_DIR ENGINE ACCELERATOR   bad programs end as on that engine
 #        systemc_test.sh cycles EVENTS WORK_DIR ARRAY ELF_DIR NAME...  like rtl: output, every record, cycles
 set -u
 mode=$1 tool=$2 work=$3
@@ -57,22 +57,25 @@ same() {
 }
 
 refuses() {
-  programs=$1
+  array=$1 programs=$2 engine=$3 accelerator=$4
   for name in fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled; do
-    riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-N \
+    riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-N,--no-warn-rwx-segments \
       -Wl,--section-start=.text=0x80000000,--section-start=.tohost=0x80001000,--section-start=.bss=0x80002000 \
       -I "$programs" "$programs/$name.S" -o $name.elf || exit 1
-    for engine in ref systemc; do
-      "$tool" sim --quiet --engine $engine --max-instructions 100000 $name.elf >$engine.$name 2>&1
-      echo "exit code $?" >>$engine.$name
-    done
-    agree $name ref.$name systemc.$name
+    "$tool" sim --quiet --engine "$engine" --array "$array" --max-instructions 100000 $name.elf >alone.$name 2>&1
+    echo "exit code $?" >>alone.$name
+    "$tool" sim --quiet --engine systemc --accelerator "$accelerator" --array "$array" --max-instructions 100000 \
+      $name.elf >systemc.$name 2>&1
+    echo "exit code $?" >>systemc.$name
+    agree $name alone.$name systemc.$name
   done
   must 'exit code 5' systemc.fails fails
   must 'exit code 7' systemc.unknown_funct unknown_funct
   must 'exit code 7' systemc.bad_field bad_field
-  must 'exit code 8' systemc.local_range local_range
-  must 'exit code 9' systemc.memory_range memory_range
+  if [ "$array" = gemmini-default ]; then  # on smaller arrays their 16 rows are too many to begin with
+    must 'exit code 8' systemc.local_range local_range
+    must 'exit code 9' systemc.memory_range memory_range
+  fi
   must 'exit code 10' systemc.endless endless
   must 'exit code 6' systemc.bad_load bad_load
   "$tool" sim --engine systemc --accelerator nosuch fails.elf >options 2>&1
@@ -89,13 +92,13 @@ cycles() {
   for name; do
     "$tool" rtl - 0 "$array" "$programs/$name.elf" >rtl.out
     "$tool" systemc rtl 0 "$array" "$programs/$name.elf" >systemc.out
-    "$tool" systemc rtl 300 "$array" "$programs/$name.elf" >quantum.out
     must "PASS $name" rtl.out "$name"
     must '^done [0-9]* of unit' rtl.out "$name"
     must 'status 0' rtl.out "$name"
     agree "$name" rtl.out systemc.out
-    agree "$name with a quantum" rtl.out quantum.out
   done
+  "$tool" systemc rtl 300 "$array" "$programs/$name.elf" >quantum.out
+  agree "$name with a quantum" rtl.out quantum.out
 }
 
 $mode "$@"
