@@ -91,8 +91,10 @@ int main(int argc, char **argv) {
   bool good = true;
   for (size_t n = 0; n < sizeof loops / sizeof *loops; n++)
     for (unsigned bias = 0; bias < 3; bias++) good &= one_loop(m, loops[n], bias);
-  for (size_t n = 0; n < sizeof sequences / sizeof *sequences; n++)
-    good &= sequence(m, sequences[n], true) & sequence(m, sequences[n], false);
+  for (size_t n = 0; n < sizeof sequences / sizeof *sequences; n++) {
+    good &= sequence(m, sequences[n], true);
+    good &= sequence(m, sequences[n], false);
+  }
   machine_destroy(m);
   return good ? 0 : 1;
 }
