@@ -26,6 +26,7 @@ static const uint32_t scales[] = {SCALE_ONE,  0x3f000000, 0x40000000, 0xbf800000
 
 typedef struct expected {
   int8_t rows[QUEUE][DIM];
+  uint32_t banks[QUEUE];
   uint32_t head, count;
 } expected;
 
@@ -43,7 +44,7 @@ typedef struct test {
   uint64_t next_store;  // free memory for stores
   uint32_t third;       // which third of a bank loads use; the next is the stores', the one after execute's
   bool mixed;
-  expected sp[T_SP_BANKS], acc[T_ACC_BANKS];
+  expected sp[T_SP_BANKS], acc;  // the answers of all accumulator banks come in the order of the reads
   bool sp_given[T_SP_BANKS], acc_given[T_ACC_BANKS];
   stored log[BENCH_COMMANDS_MAX];  // of the round
   uint32_t logged;
@@ -252,7 +253,7 @@ static void drive_execute(test *t, bool active) {
   }
   if (T_NARROW_READS && below(t, 3) != 0) {
     uint32_t bank = below(t, T_ACC_BANKS);
-    if (t->acc[bank].count < QUEUE / 2) {
+    if (t->acc.count < QUEUE / 2) {
       bench_set_field(bench_find(b, "acc_rd_valid_i"), bank, 1, 1);
       bench_set_field(bench_find(b, "acc_rd_addr_i"), bank, acc_bits, third_row(t, T_ACC_BANK_ROWS));
       bench_set(bench_find(b, "acc_rd_scale_i"), scales[below(t, 6)]);
@@ -281,13 +282,16 @@ static void drive_execute(test *t, bool active) {
   }
 }
 
-static void expect(test *t, expected *e, const int8_t *row) {
+static void expect(test *t, expected *e, uint32_t bank, const int8_t *row) {
   if (e->count == QUEUE) fail(t, "too many reads without an answer");
-  memcpy(e->rows[(e->head + e->count++) % QUEUE], row, DIM);
+  uint32_t last = (e->head + e->count++) % QUEUE;
+  e->banks[last] = bank;
+  memcpy(e->rows[last], row, DIM);
 }
 
-static void answer(test *t, expected *e, bench_port data, uint32_t offset) {
+static void answer(test *t, expected *e, uint32_t bank, bench_port data, uint32_t offset) {
   if (e->count == 0) fail(t, "an answer to no read");
+  if (e->banks[e->head] != bank) fail(t, "an answer before that to an older read");
   for (uint32_t lane = 0; lane < DIM; lane++)
     if ((int8_t)bench_get_field(data, offset + lane, 8) != e->rows[e->head][lane]) fail(t, "an operand differs");
   e->head = (e->head + 1) % QUEUE;
@@ -304,16 +308,16 @@ static void record_execute(test *t) {
   for (uint32_t bank = 0; bank < T_SP_BANKS; bank++) {
     if (bench_get_field(bench_find(b, "sp_rsp_valid_o"), bank, 1) &&
         bench_get_field(bench_find(b, "sp_rsp_ready_i"), bank, 1))
-      answer(t, &t->sp[bank], bench_find(b, "sp_rsp_data_o"), bank * DIM);
+      answer(t, &t->sp[bank], bank, bench_find(b, "sp_rsp_data_o"), bank * DIM);
     if (bench_get_field(bench_find(b, "sp_rd_valid_i"), bank, 1) &&
         bench_get_field(bench_find(b, "sp_rd_ready_o"), bank, 1))
-      expect(t, &t->sp[bank],
+      expect(t, &t->sp[bank], bank,
              t->m.sp[bank * T_SP_BANK_ROWS + bench_get_field(bench_find(b, "sp_rd_addr_i"), bank, sp_bits)]);
   }
   for (uint32_t bank = 0; bank < T_ACC_BANKS; bank++) {
     if (bench_get_field(bench_find(b, "acc_rsp_valid_o"), bank, 1) &&
         bench_get_field(bench_find(b, "acc_rsp_ready_i"), bank, 1))
-      answer(t, &t->acc[bank], bench_find(b, "acc_rsp_data_o"), 0);
+      answer(t, &t->acc, bank, bench_find(b, "acc_rsp_data_o"), 0);
     if (bench_get_field(bench_find(b, "acc_rd_valid_i"), bank, 1) &&
         bench_get_field(bench_find(b, "acc_rd_ready_o"), bank, 1)) {
       const int32_t *row =
@@ -323,7 +327,7 @@ static void record_execute(test *t) {
       for (uint32_t lane = 0; lane < DIM; lane++)
         scaled[lane] =
             model_scale(relu && row[lane] < 0 ? 0 : row[lane], (uint32_t)bench_get(bench_find(b, "acc_rd_scale_i")));
-      expect(t, &t->acc[bank], scaled);
+      expect(t, &t->acc, bank, scaled);
     }
   }
   for (uint32_t bank = 0; bank < T_SP_BANKS; bank++) {
@@ -346,9 +350,8 @@ static void record_execute(test *t) {
 }
 
 static bool operands_open(const test *t) {
-  bool open = false;
+  bool open = t->acc.count != 0;
   for (uint32_t i = 0; i < T_SP_BANKS; i++) open |= t->sp[i].count != 0;
-  for (uint32_t i = 0; i < T_ACC_BANKS; i++) open |= t->acc[i].count != 0;
   return open;
 }
 
