@@ -2,9 +2,9 @@
 //
 //   load_path: rows from the DMA reader, zeros        -> writes
 //   execute_controller: operand reads, result writes
-//   store_path: rows to the DMA writer; accumulator operands of the execute unit
+//   store_path: rows to the DMA writer, or to the scratchpad; accumulator operands of the execute unit
 //
-// Arbitration, per bank: writes: execute, then loaded rows (int8 before int32), then zeros. Reads: execute, then store.
+// Arbitration, per bank: writes: execute, then loaded rows (int8 before int32), then zeros, then stored rows. Reads: execute, then store.
 // The banks of the accumulator share one row adder (add_*): execute's accumulating write uses it, else one of loaded
 // rows, else one of zeros; the others wait a cycle. A wait costs a load a cycle where the reference would corrupt both
 // rows, and nothing else.
@@ -38,6 +38,7 @@ module local_memory #(
   parameter bit NORMALISER = 1'b0,
   parameter int NORM_STATS = 4,
   parameter bit FACTOR_THEN_SCALE = 1'b1, // ISA revision 1
+  parameter bit SP_STORES = 1'b0,         // stores to the scratchpad: ISA revision 2
   parameter bit PIXEL_REPEAT = 1'b1,
   parameter int SP_BANK_BITS = $clog2(SP_BANK_ROWS),                   // derived
   parameter int ACC_BANK_BITS = $clog2(ACC_BANK_ROWS),                 // derived
@@ -65,6 +66,7 @@ module local_memory #(
   input  logic                st_req_valid_i,
   output logic                st_req_ready_o,
   input  logic [63:0]         st_req_addr_i,
+  input  logic                st_req_to_sp_i,
   input  logic [31:0]         st_req_laddr_i,
   input  logic [2:0]          st_req_act_i,
   input  logic [31:0]         st_req_scale_i,
@@ -190,28 +192,35 @@ module local_memory #(
     .zero_write_accumulate_o(zero_accumulate), .zero_write_row_o(zero_row), .zero_write_mask_o(zero_mask)
   );
 
+  // Rows that the store path writes to the scratchpad.
+  logic                stored_valid, stored_ready;
+  logic [ROW_BITS-1:0] stored_row;
+  logic [DIM*8-1:0]    stored_data;
+  logic [DIM-1:0]      stored_mask;
+
   // Bank selects of those writes.
-  logic [SP_SEL-1:0]  narrow_sp_bank, zero_sp_bank;
+  logic [SP_SEL-1:0]  narrow_sp_bank, zero_sp_bank, stored_sp_bank;
   logic [ACC_SEL-1:0] narrow_acc_bank, wide_acc_bank, zero_acc_bank;
   assign narrow_sp_bank = SP_BANKS > 1 ? SP_SEL'(narrow_row >> SP_BANK_BITS) : '0;
   assign zero_sp_bank = SP_BANKS > 1 ? SP_SEL'(zero_row >> SP_BANK_BITS) : '0;
+  assign stored_sp_bank = SP_BANKS > 1 ? SP_SEL'(stored_row >> SP_BANK_BITS) : '0;
   assign narrow_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(narrow_row >> ACC_BANK_BITS) : '0;
   assign wide_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(wide_row >> ACC_BANK_BITS) : '0;
   assign zero_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(zero_row >> ACC_BANK_BITS) : '0;
-  // The accumulator may have fewer rows than a row number counts.
+  // The accumulator may have fewer rows than a row number counts; without SP_STORES no row is stored to the scratchpad.
   logic unused_row_bits;
-  assign unused_row_bits = &{1'b0, narrow_row, wide_row, zero_row};
+  assign unused_row_bits = &{1'b0, narrow_row, wide_row, zero_row, stored_row, stored_data, stored_mask};
 
   // Reads of the store path.
   logic                rq_valid, rq_is_acc, rq_grant;
   logic [ROW_BITS-1:0] rq_row;
-  logic [SP_BANKS-1:0]  st_sp_grant, st_sp_valid, st_sp_ready, narrow_to_sp, zero_to_sp;
+  logic [SP_BANKS-1:0]  st_sp_grant, st_sp_valid, st_sp_ready, narrow_to_sp, zero_to_sp, stored_to_sp;
   logic [ACC_BANKS-1:0] st_acc_grant;
   logic [SP_BANKS*DIM*8-1:0] st_sp_data;
   assign rq_grant = |st_sp_grant || |st_acc_grant;
 
   for (genvar b = 0; b < SP_BANKS; b++) begin : g_sp_bank
-    logic                    narrow_here, zero_here, wr_en;
+    logic                    narrow_here, zero_here, stored_here, wr_en;
     logic [SP_BANK_BITS-1:0] wr_addr;
     logic [DIM*8-1:0]        wr_data;
     logic [DIM-1:0]          wr_mask;
@@ -223,7 +232,9 @@ module local_memory #(
     assign zero_here = zero_valid && !zero_is_acc && zero_sp_bank == SP_SEL'(b);
     assign narrow_to_sp[b] = narrow_here && !sp_wr_en_i[b];
     assign zero_to_sp[b] = zero_here && !sp_wr_en_i[b] && !narrow_here;
-    assign wr_en = sp_wr_en_i[b] || narrow_here || zero_here;
+    assign stored_here = stored_valid && stored_sp_bank == SP_SEL'(b);
+    assign stored_to_sp[b] = stored_here && !sp_wr_en_i[b] && !narrow_here && !zero_here;
+    assign wr_en = sp_wr_en_i[b] || narrow_here || zero_here || stored_here;
     always_comb begin
       if (sp_wr_en_i[b]) begin
         wr_addr = sp_wr_addr_i[b*SP_BANK_BITS +: SP_BANK_BITS];
@@ -233,10 +244,14 @@ module local_memory #(
         wr_addr = narrow_row[SP_BANK_BITS-1:0];
         wr_data = narrow_data;
         wr_mask = narrow_mask;
-      end else begin
+      end else if (zero_here || !SP_STORES) begin
         wr_addr = zero_row[SP_BANK_BITS-1:0];
         wr_data = '0;
         wr_mask = zero_mask;
+      end else begin
+        wr_addr = stored_row[SP_BANK_BITS-1:0];
+        wr_data = stored_data;
+        wr_mask = stored_mask;
       end
     end
 
@@ -373,16 +388,18 @@ module local_memory #(
   assign narrow_ready = |narrow_to_sp || |narrow_to_acc;
   assign wide_ready = |wide_to_acc;
   assign zero_ready = |zero_to_sp || |zero_to_acc;
+  assign stored_ready = |stored_to_sp;
 
   store_path #(
     .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_BANKS(SP_BANKS), .SP_BANK_ROWS(SP_BANK_ROWS), .ACC_BANKS(ACC_BANKS),
     .ACC_BANK_ROWS(ACC_BANK_ROWS), .READ_DELAY(READ_DELAY), .SCALE_UNITS(ACC_SCALE_UNITS),
     .SCALE_LATENCY(ACC_SCALE_LATENCY), .FULL_READS(FULL_READS), .NARROW_READS(NARROW_READS), .ACTIVATION(ACTIVATION),
-    .NORMALISER(NORMALISER), .NORM_STATS(NORM_STATS), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE)
+    .NORMALISER(NORMALISER), .NORM_STATS(NORM_STATS), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE),
+    .SP_STORES(SP_STORES)
   ) u_store_path (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .st_req_valid_i(st_req_valid_i), .st_req_ready_o(st_req_ready_o), .st_req_addr_i(st_req_addr_i),
-    .st_req_laddr_i(st_req_laddr_i), .st_req_act_i(st_req_act_i), .st_req_scale_i(st_req_scale_i),
+    .st_req_to_sp_i(st_req_to_sp_i), .st_req_laddr_i(st_req_laddr_i), .st_req_act_i(st_req_act_i), .st_req_scale_i(st_req_scale_i),
     .st_req_igelu_qb_i(st_req_igelu_qb_i), .st_req_igelu_qc_i(st_req_igelu_qc_i),
     .st_req_iexp_qln2_i(st_req_iexp_qln2_i), .st_req_iexp_qln2_inv_i(st_req_iexp_qln2_inv_i),
     .st_req_stats_id_i(st_req_stats_id_i), .st_req_len_i(st_req_len_i), .st_req_block_i(st_req_block_i),
@@ -396,7 +413,9 @@ module local_memory #(
     .acc_rsp_valid_o(acc_rsp_valid_o), .acc_rsp_ready_i(acc_rsp_ready_i), .acc_rsp_data_o(acc_rsp_data_o),
     .wr_req_valid_o(wr_req_valid_o), .wr_req_ready_i(wr_req_ready_i), .wr_req_addr_o(wr_req_addr_o),
     .wr_req_data_o(wr_req_data_o), .wr_req_len_o(wr_req_len_o), .wr_req_block_o(wr_req_block_o),
-    .wr_req_pool_en_o(wr_req_pool_en_o), .wr_req_store_en_o(wr_req_store_en_o), .busy_o(busy_o)
+    .wr_req_pool_en_o(wr_req_pool_en_o), .wr_req_store_en_o(wr_req_store_en_o),
+    .sp_wr_valid_o(stored_valid), .sp_wr_ready_i(stored_ready), .sp_wr_row_o(stored_row), .sp_wr_data_o(stored_data),
+    .sp_wr_mask_o(stored_mask), .busy_o(busy_o)
   );
 
 `ifdef WEFT_ASSERT

@@ -8,11 +8,14 @@
 //   image   (pool stride 0, pool size > 0) orows x ocols single rows, consecutive in local memory, placed by pool_out_dim
 //   pooled  (pool stride > 0) for each output pixel the size x size rows of its window, garbage outside the image; the
 //           writer takes their maximum and stores with the last
+// A mvout_spad asks for rows as if nothing were pooled; their address is a scratchpad row (st_req_to_sp_o), and local
+// memory counts them when they are written.
 //   WAIT     head is a config: takes effect, one cycle. Head is a mvout and an entry is free: allocate, first request.
 //   BLOCKED  allocated, first request not yet accepted.
 //   ROWS     the remaining requests; the command leaves the queue with its last request (a single one a cycle later).
 // A mvout without rows or columns, and a pooled statistics command, complete without a request.
-// MAX_POOL 0: the pool stride is ignored. NORMALISER 0: config_norm and the norm field are ignored.
+// MAX_POOL 0: the pool stride is ignored. NORMALISER 0: config_norm and the norm field are ignored. SP_STORES 0 (ISA
+// revision 1): there is no mvout_spad.
 //
 // Latency: issue (st_valid_i && st_ready_o) at t -> first request t+1; last answer t -> st_done_valid_o t+1.
 // Combinational: none from st_req_ready_i, st_done_ready_i or st_resp_* to an output.
@@ -24,7 +27,8 @@ module store_controller #(
   parameter int ID_BITS = 5,
   parameter int ROW_BITS = 14,
   parameter bit MAX_POOL = 1'b1,
-  parameter bit NORMALISER = 1'b0
+  parameter bit NORMALISER = 1'b0,
+  parameter bit SP_STORES = 1'b0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -42,6 +46,7 @@ module store_controller #(
   output logic               st_req_valid_o,
   input  logic               st_req_ready_i,
   output logic [63:0]        st_req_addr_o,
+  output logic               st_req_to_sp_o,
   output logic [31:0]        st_req_laddr_o,
   output logic [2:0]         st_req_act_o,
   output logic [31:0]        st_req_scale_o,
@@ -83,7 +88,7 @@ module store_controller #(
     .count_o(unused_count)
   );
 
-  logic        is_config, is_config_st, is_config_norm, is_mvout;
+  logic        is_config, is_config_st, is_config_norm, is_mvout, to_sp;
   logic [1:0]  kind;
   logic [31:0] laddr;
   logic [15:0] cols, rows, blocks;
@@ -93,6 +98,7 @@ module store_controller #(
   assign is_config_st = is_config && kind == weft_isa_pkg::CONFIG_ST_KIND;
   assign is_config_norm = is_config && kind == weft_isa_pkg::CONFIG_NORM_KIND;
   assign is_mvout = !is_config;
+  assign to_sp = SP_STORES && cmd_valid && funct == weft_isa_pkg::FUNCT_MVOUT_SPAD;
   assign laddr = rs2[weft_isa_pkg::MVOUT_LOCAL_LSB +: 32];
   assign cols = rs2[weft_isa_pkg::MVOUT_COLS_LSB +: 16];
   assign rows = rs2[weft_isa_pkg::MVOUT_ROWS_LSB +: 16];
@@ -108,8 +114,8 @@ module store_controller #(
   logic        take_config, pooled, image;
 
   assign take_config = state_q == WAIT && cmd_valid && is_config;
-  assign pooled = MAX_POOL && pool_stride_q != '0;
-  assign image = !pooled && pool_size_q != '0;
+  assign pooled = MAX_POOL && pool_stride_q != '0 && !to_sp;
+  assign image = !pooled && pool_size_q != '0 && !to_sp;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -214,14 +220,18 @@ module store_controller #(
   logic        garbage, req_fire, alloc_valid, alloc_ready, alloc_fire;
   logic [7:0]  alloc_id, cmd_q;
   logic signed [11:0] orow, ocol;
-  logic [63:0] pixel;
+  logic [63:0] pixel, base;
+  logic [31:0] stride;
   logic [TRACKED-1:0] tracked;
 
   assign orow = 12'(porow_q) * 12'(pool_stride_q) + 12'(wrow_q) - 12'(upad_q);
   assign ocol = 12'(pocol_q) * 12'(pool_stride_q) + 12'(wcol_q) - 12'(lpad_q);
   assign garbage = pooled && (orow < 0 || ocol < 0 || orow >= $signed({4'd0, orows_q}) || ocol >= $signed({4'd0, ocols_q}));
   assign pixel = 64'(porow_q) * 64'(pool_out_dim_q) + 64'(pocol_q);
-  assign st_req_addr_o = rs1 + (pooled || image ? pixel : 64'(row_q)) * 64'(stride_q);
+  assign st_req_to_sp_o = to_sp;
+  assign base = to_sp ? 64'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_DEST_LSB +: 32]) : rs1;
+  assign stride = to_sp ? rs1[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 32] : stride_q;
+  assign st_req_addr_o = base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride);
   assign source = pooled ? 32'($unsigned(orow)) * 32'(ocols_q) + 32'($unsigned(ocol))
                          : 32'(block_q) * 32'(DIM) + 32'(row_q);
 
@@ -231,7 +241,7 @@ module store_controller #(
 
   always_comb begin
     norm = laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3];
-    if (!NORMALISER || base_garbage) norm = weft_isa_pkg::LOCAL_NORM_NONE;
+    if (!NORMALISER || base_garbage || to_sp) norm = weft_isa_pkg::LOCAL_NORM_NONE;
     else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_MEAN) norm = weft_isa_pkg::LOCAL_NORM_SUM;
     else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_STDDEV) norm = weft_isa_pkg::LOCAL_NORM_VARIANCE;
     else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP) norm = weft_isa_pkg::LOCAL_NORM_SUM_EXP;

@@ -1,4 +1,5 @@
-// From row requests of the store controller to requests of the DMA writer, and accumulator operands for the execute unit.
+// From row requests of the store controller to requests of the DMA writer or writes of the scratchpad, and accumulator
+// operands for the execute unit.
 //
 //   st_req --> dispatch (2) --bank read--> norm queue --> scale queue --> issue queue --> wr_req
 //                                             |               |              | joined with the row's data:
@@ -12,13 +13,16 @@
 // queues on their own, accumulator rows with their data. The norm queue's rows with a statistics command end at the
 // normaliser and are not stored.
 // Execute's reads enter the normaliser before the store path's.
+// A row for the scratchpad (SP_STORES, st_req_to_sp) goes to sp_wr instead of wr_req, as int8. It is answered when it is
+// written, so that its command completes no sooner; no other row is read, and answered, while it asks for the write.
 //
 // Latency: request t -> bank read t+1 -> scratchpad row at wr_req t + 2 + READ_DELAY (5 read-pipeline cycles in all with
 // READ_DELAY 4), accumulator row at wr_req t + 3 + scale latency.
 // Depths: norm and scale queue READ_DELAY + 2, issue queue READ_DELAY + 1: with a scale latency of 8 five rows are
 // under way at a time.
-// Combinational: rq_valid_o on state only; st_resp on rq_grant_i; wr_req_valid_o on st_sp_valid_i; st_sp_ready_o and
-// acc_rsp_valid_o on wr_req_ready_i; acc_*_ready_o on the other reader's valid.
+// Combinational: rq_valid_o and sp_wr_valid_o on st_sp_valid_i; st_resp on rq_grant_i and sp_wr_ready_i; wr_req_valid_o on
+// st_sp_valid_i; st_sp_ready_o and acc_*_ready_o on wr_req_ready_i and sp_wr_ready_i; acc_*_ready_o on the other reader's
+// valid.
 // Invariants: rows leave in the order they were requested; one st_resp for each request.
 module store_path #(
   parameter int DIM = 16,
@@ -36,6 +40,7 @@ module store_path #(
   parameter bit NORMALISER = 1'b0,
   parameter int NORM_STATS = 4,
   parameter bit FACTOR_THEN_SCALE = 1'b1,
+  parameter bit SP_STORES = 1'b0,
   parameter int DATA_BITS = FULL_READS ? DIM * 32 : DIM * 8  // derived
 ) (
   input  logic                      clk_i,
@@ -44,6 +49,7 @@ module store_path #(
   input  logic                      st_req_valid_i,
   output logic                      st_req_ready_o,
   input  logic [63:0]               st_req_addr_i,
+  input  logic                      st_req_to_sp_i,
   input  logic [31:0]               st_req_laddr_i,
   input  logic [2:0]                st_req_act_i,
   input  logic [31:0]               st_req_scale_i,
@@ -90,15 +96,21 @@ module store_path #(
   output logic [7:0]                wr_req_block_o,
   output logic                      wr_req_pool_en_o,
   output logic                      wr_req_store_en_o,
+  // writes of the scratchpad
+  output logic                      sp_wr_valid_o,
+  input  logic                      sp_wr_ready_i,
+  output logic [ROW_BITS-1:0]       sp_wr_row_o,
+  output logic [DIM*8-1:0]          sp_wr_data_o,
+  output logic [DIM-1:0]            sp_wr_mask_o,
   output logic                      busy_o
 );
   localparam int SP_BANK_BITS = $clog2(SP_BANK_ROWS);    // of a row inside a bank
   localparam int ACC_BANK_BITS = $clog2(ACC_BANK_ROWS);
   localparam int SP_SEL = SP_BANKS > 1 ? $clog2(SP_BANKS) : 1;
   localparam int ACC_SEL = ACC_BANKS > 1 ? $clog2(ACC_BANKS) : 1;
-  // What a row takes along: address, local address, length, block, pooling; what only the normaliser and the scale
-  // units need leaves with the data.
-  localparam int ROUTE_BITS = 64 + 32 + 16 + 8 + 1 + 1;
+  // What a row takes along: whether it goes to the scratchpad and its command then, address, local address, length, block,
+  // pooling; what only the normaliser and the scale units need leaves with the data.
+  localparam int ROUTE_BITS = 1 + 8 + 64 + 32 + 16 + 8 + 1 + 1;
   localparam int OPERAND_BITS = 3 + 32 + 4 * 32 + 8;
   localparam int DISPATCH_BITS = ROUTE_BITS + OPERAND_BITS + 8;
 
@@ -120,8 +132,9 @@ module store_path #(
   weft_fifo #(.WIDTH(DISPATCH_BITS), .DEPTH(2)) u_dispatch (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(st_req_valid_i), .in_ready_o(st_req_ready_o),
-    .in_data_i({st_req_addr_i, st_req_laddr_i, st_req_len_i, st_req_block_i, st_req_pool_en_i, st_req_store_en_i,
-                st_req_act_i, st_req_scale_i, st_req_iexp_qln2_inv_i, st_req_iexp_qln2_i, st_req_igelu_qc_i,
+    .in_data_i({SP_STORES && st_req_to_sp_i, SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i, st_req_laddr_i,
+                st_req_len_i, st_req_block_i, st_req_pool_en_i, st_req_store_en_i, st_req_act_i,
+                st_req_scale_i, st_req_iexp_qln2_inv_i, st_req_iexp_qln2_i, st_req_igelu_qc_i,
                 st_req_igelu_qb_i, st_req_stats_id_i, st_req_cmd_i}),
     .out_valid_o(dispatch_valid), .out_ready_i(dispatch_pop),
     .out_data_o({dispatch_route, dispatch_operands, dispatch_cmd}), .count_o(unused_dispatch_count)
@@ -129,12 +142,17 @@ module store_path #(
   assign dispatch_laddr = dispatch_route[26 +: 32];
   assign dispatch_garbage = dispatch_laddr[31:29] == 3'b111 && (&dispatch_laddr[GARBAGE_LSB:0]);
 
-  assign rq_valid_o = dispatch_valid && !dispatch_garbage && norm_ready;
+  // One answer in a cycle.
+  logic dispatch_to_sp, answer_taken;
+  assign dispatch_to_sp = dispatch_route[ROUTE_BITS-1];
+  assign answer_taken = sp_wr_valid_o && !dispatch_to_sp;
+
+  assign rq_valid_o = dispatch_valid && !dispatch_garbage && norm_ready && !answer_taken;
   assign rq_is_acc_o = dispatch_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
   assign rq_row_o = dispatch_laddr[ROW_BITS-1:0];
-  assign dispatch_pop = dispatch_garbage ? norm_ready : rq_grant_i;
-  assign st_resp_valid_o = dispatch_valid && dispatch_pop;
-  assign st_resp_cmd_o = dispatch_cmd;
+  assign dispatch_pop = dispatch_garbage ? norm_ready && !answer_taken : rq_grant_i;
+  assign st_resp_valid_o = (dispatch_valid && dispatch_pop && !dispatch_to_sp) || (sp_wr_valid_o && sp_wr_ready_i);
+  assign st_resp_cmd_o = sp_wr_valid_o ? issue_route[122 +: 8] : dispatch_cmd;
 
   weft_fifo #(.WIDTH(ROUTE_BITS + OPERAND_BITS), .DEPTH(READ_DELAY + 2)) u_norm (
     .clk_i(clk_i), .rst_ni(rst_ni),
@@ -259,18 +277,20 @@ module store_path #(
     acc_rsp_valid_o[scaled_bank] = scaled_valid && !scaled_for_store;
   end
   assign acc_rsp_data_o = scaled_narrow;
-  assign scaled_ready = scaled_for_store ? issue_valid && issue_is_acc && wr_req_ready_i
+  assign scaled_ready = scaled_for_store ? issue_valid && issue_is_acc && issue_taken
                                          : acc_rsp_ready_i[scaled_bank];
 
-  // To the writer: the head of the issue queue with its data.
+  // To the writer or the scratchpad: the head of the issue queue with its data.
   logic [SP_SEL-1:0]    issue_sp_bank;
   logic [DATA_BITS-1:0] sp_row, acc_row;
-  logic                 issue_full, data_valid;
+  logic                 issue_full, issue_to_sp, issue_taken, data_valid;
   logic [15:0]          issue_len;
 
   assign issue_sp_bank = SP_BANKS > 1 ? SP_SEL'(issue_laddr[ROW_BITS-1:0] >> SP_BANK_BITS) : '0;
   assign issue_full = FULL_READS && issue_is_acc && issue_laddr[weft_isa_pkg::LOCAL_FULL_LSB];
   assign issue_len = issue_route[10 +: 16];
+  assign issue_to_sp = issue_valid && issue_route[ROUTE_BITS-1];
+  assign issue_taken = issue_to_sp ? sp_wr_ready_i : wr_req_ready_i;
   assign sp_row = DATA_BITS'(st_sp_data_i[issue_sp_bank*DIM*8 +: DIM*8]);
   if (FULL_READS) begin : g_full
     assign acc_row = issue_full ? scaled_full : DATA_BITS'(scaled_narrow);
@@ -284,16 +304,21 @@ module store_path #(
     else if (issue_is_acc) data_valid = scaled_valid && scaled_for_store;
     else data_valid = st_sp_valid_i[issue_sp_bank];
     st_sp_ready_o = '0;
-    st_sp_ready_o[issue_sp_bank] = issue_valid && !issue_garbage && !issue_is_acc && wr_req_ready_i;
+    st_sp_ready_o[issue_sp_bank] = issue_valid && !issue_garbage && !issue_is_acc && issue_taken;
   end
-  assign wr_req_valid_o = issue_valid && data_valid;
-  assign issue_pop = wr_req_ready_i && data_valid;
+  assign wr_req_valid_o = issue_valid && data_valid && !issue_to_sp;
+  assign issue_pop = issue_taken && data_valid;
   assign wr_req_addr_o = issue_route[58 +: 64];
   assign wr_req_data_o = issue_garbage ? '0 : issue_is_acc ? acc_row : sp_row;
   assign wr_req_len_o = issue_full ? {issue_len[13:0], 2'b00} : issue_len;
   assign wr_req_block_o = issue_route[2 +: 8];
   assign wr_req_pool_en_o = issue_route[1];
   assign wr_req_store_en_o = issue_route[0];
+
+  assign sp_wr_valid_o = issue_to_sp && data_valid;
+  assign sp_wr_row_o = issue_route[58 +: ROW_BITS];
+  assign sp_wr_data_o = issue_garbage ? '0 : issue_is_acc ? scaled_narrow : sp_row[DIM*8-1:0];
+  assign sp_wr_mask_o = ~({DIM{1'b1}} << issue_len);
 
   assign busy_o = dispatch_valid || norm_valid || scale_valid || issue_valid || norm_busy;
 endmodule

@@ -163,7 +163,7 @@ module weft_accel #(
   );
 
   // --- store controller -----------------------------------------------------------------------------------------------------
-  logic        stq_valid, stq_ready, stq_pool_en, stq_store_en, sta_valid, store_busy;
+  logic        stq_valid, stq_ready, stq_pool_en, stq_store_en, stq_to_sp, sta_valid, store_busy;
   logic        ev_st_dma, ev_st_active, ev_st_pooling, ev_st_spad;
   logic [63:0] stq_addr;
   logic [31:0] stq_laddr, stq_scale, stq_qb, stq_qc, stq_qln2, stq_qln2_inv;
@@ -172,13 +172,15 @@ module weft_accel #(
   logic [2:0]  stq_act;
   store_controller #(
     .DIM(DIM), .QUEUE(weft_array_pkg::STORE_QUEUE), .TRACKED(weft_array_pkg::STORE_COMMANDS), .ID_BITS(ID_BITS),
-    .ROW_BITS(ROW_BITS), .MAX_POOL(weft_array_pkg::UNITS_MAX_POOL), .NORMALISER(weft_array_pkg::UNITS_NORMALISER)
+    .ROW_BITS(ROW_BITS), .MAX_POOL(weft_array_pkg::UNITS_MAX_POOL), .NORMALISER(weft_array_pkg::UNITS_NORMALISER),
+    .SP_STORES(weft_array_pkg::ISA_REVISION == 2)
   ) store (
     .clk_i, .rst_ni,
     .st_valid_i(st_valid), .st_ready_o(st_ready), .st_funct_i(st_funct), .st_rs1_i(st_rs1), .st_rs2_i(st_rs2),
     .st_id_i(st_id),
     .st_done_valid_o(st_done_valid), .st_done_ready_i(st_done_ready), .st_done_id_o(st_done_id),
-    .st_req_valid_o(stq_valid), .st_req_ready_i(stq_ready), .st_req_addr_o(stq_addr), .st_req_laddr_o(stq_laddr),
+    .st_req_valid_o(stq_valid), .st_req_ready_i(stq_ready), .st_req_addr_o(stq_addr), .st_req_to_sp_o(stq_to_sp),
+    .st_req_laddr_o(stq_laddr),
     .st_req_act_o(stq_act), .st_req_scale_o(stq_scale), .st_req_igelu_qb_o(stq_qb), .st_req_igelu_qc_o(stq_qc),
     .st_req_iexp_qln2_o(stq_qln2), .st_req_iexp_qln2_inv_o(stq_qln2_inv), .st_req_stats_id_o(stq_stats_id),
     .st_req_len_o(stq_len), .st_req_block_o(stq_block), .st_req_pool_en_o(stq_pool_en),
@@ -256,7 +258,7 @@ module weft_accel #(
     .LOAD_SCALE_UNITS(weft_array_pkg::LOAD_SCALE_UNITS), .LOAD_SCALE_LATENCY(weft_array_pkg::LOAD_SCALE_LATENCY),
     .ACTIVATION(weft_array_pkg::UNITS_ACTIVATION), .NORMALISER(weft_array_pkg::UNITS_NORMALISER),
     .NORM_STATS(weft_array_pkg::NORM_STATS), .FACTOR_THEN_SCALE(weft_array_pkg::ISA_REVISION == 1),
-    .PIXEL_REPEAT(weft_array_pkg::UNITS_PIXEL_REPEAT)
+    .SP_STORES(weft_array_pkg::ISA_REVISION == 2), .PIXEL_REPEAT(weft_array_pkg::UNITS_PIXEL_REPEAT)
   ) memory (
     .clk_i, .rst_ni,
     .ld_req_valid_i(ldq_valid), .ld_req_ready_o(ldq_ready), .ld_req_addr_i(ldq_addr), .ld_req_laddr_i(ldq_laddr),
@@ -264,7 +266,8 @@ module weft_accel #(
     .ld_req_acc_width_i(ldq_acc_width), .ld_req_zeros_i(ldq_zeros), .ld_req_block_stride_i(ldq_block_stride),
     .ld_req_pixel_repeats_i(ldq_pixel_repeats), .ld_req_cmd_i(ldq_cmd),
     .ld_resp_valid_o(lda_valid), .ld_resp_bytes_o(lda_bytes), .ld_resp_cmd_o(lda_cmd),
-    .st_req_valid_i(stq_valid), .st_req_ready_o(stq_ready), .st_req_addr_i(stq_addr), .st_req_laddr_i(stq_laddr),
+    .st_req_valid_i(stq_valid), .st_req_ready_o(stq_ready), .st_req_addr_i(stq_addr), .st_req_to_sp_i(stq_to_sp),
+    .st_req_laddr_i(stq_laddr),
     .st_req_act_i(stq_act), .st_req_scale_i(stq_scale), .st_req_igelu_qb_i(stq_qb), .st_req_igelu_qc_i(stq_qc),
     .st_req_iexp_qln2_i(stq_qln2), .st_req_iexp_qln2_inv_i(stq_qln2_inv), .st_req_stats_id_i(stq_stats_id),
     .st_req_len_i(stq_len), .st_req_block_i(stq_block), .st_req_pool_en_i(stq_pool_en),

@@ -1,8 +1,9 @@
 // Random loads and stores against the plain model, on a memory that answers as it likes.
 //
 // Every round loads (mvin of all kinds, overlapping each other), then stores (rows, blocks, int32, pooled, images,
-// statistics), then reads all of local memory back. In mixed rounds loads, stores and the execute unit are at work at
-// the same time, each in its own third of every bank, so that they meet at the ports and the adder but not in a row.
+// statistics, the scratchpad), then reads all of local memory back. In mixed rounds loads, stores and the execute unit
+// are at work at the same time, each in its own third of every bank, so that they meet at the ports and the adder but
+// not in a row.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 enum {
   CONFIG = 0,
   MVOUT = 3,
+  MVOUT_SPAD = 23,
   LOADS = 24,
   STORES = 12,
   SOURCE_BYTES = 1 << 18,
@@ -209,6 +211,24 @@ static void random_mvout(test *t) {
     random_rows(t);
   else
     random_image(t, kind < 9);
+}
+
+// Rows to the scratchpad; the last of a group of stores, because nothing here keeps later ones from reading too soon.
+static void random_spad_store(test *t) {
+  if (!T_SP_STORES) return;
+  model_store_state *s = &t->m.store;
+  bool is_acc = T_NARROW_READS && below(t, 2) != 0;
+  unsigned rows = between(t, 1, DIM), cols = between(t, 1, DIM), stride = between(t, 1, 3);
+  uint32_t from, to, span = (rows - 1) * stride + 1;
+  if (!place(t, is_acc, t->third + 1, rows, &from) || !place(t, false, t->third + 1, span, &to)) return;
+  if (!is_acc && from < to + span && to < from + rows) return;
+  s->pool_stride = s->pool_size = 0;
+  s->act = below(t, 2);
+  s->scale = scales[below(t, sizeof scales / sizeof *scales)];
+  config_st(t);
+  uint32_t local = from | (uint32_t)is_acc << 31;
+  bench_store(t->b, MVOUT_SPAD, to | (uint64_t)stride << 32, operand(local, cols, rows));
+  model_mvout_spad(&t->m, to, stride, local, cols, rows);
 }
 
 // Everything in local memory, raw.
@@ -433,14 +453,17 @@ int main(int argc, char **argv) {
     for (unsigned i = 0; i < LOADS; i++) random_mvin(t);
     run(t, false);
     for (unsigned i = 0; i < STORES; i++) random_mvout(t);
+    random_spad_store(t);
     t->m.store.pool_stride = t->m.store.pool_size = 0;
     config_st(t);
     mvout(t, GARBAGE, DIM, 1, DIM);
+    run(t, false);
     finish_round(t);
 
     start_round(t, true);
     for (unsigned i = 0; i < LOADS; i++) random_mvin(t);
     for (unsigned i = 0; i < STORES; i++) random_mvout(t);
+    random_spad_store(t);
     run(t, true);
     finish_round(t);
   }

@@ -169,3 +169,11 @@ void model_mvout(model *m, uint64_t dram, uint32_t local, unsigned cols, unsigne
     }
   }
 }
+
+void model_mvout_spad(model *m, uint32_t dest, uint32_t stride, uint32_t local, unsigned cols, unsigned rows) {
+  for (unsigned i = 0; i < rows; i++) {
+    uint8_t bytes[4 * DIM];
+    row_bytes(m, local, (local & 0xffffff) + i, cols, true, bytes);
+    memcpy(m->sp[dest + i * stride], bytes, cols);
+  }
+}

@@ -36,6 +36,9 @@
 #ifndef T_FACTOR_THEN_SCALE
 #define T_FACTOR_THEN_SCALE 1
 #endif
+#ifndef T_SP_STORES
+#define T_SP_STORES 0
+#endif
 #ifndef T_PIXEL_REPEAT
 #define T_PIXEL_REPEAT 1
 #endif
@@ -92,6 +95,7 @@ typedef struct model {
 void model_reset(model *m, uint8_t *memory, uint64_t base);
 void model_mvin(model *m, unsigned state, uint64_t dram, uint32_t local, unsigned cols, unsigned rows);
 void model_mvout(model *m, uint64_t dram, uint32_t local, unsigned cols, unsigned rows);
+void model_mvout_spad(model *m, uint32_t dest, uint32_t stride, uint32_t local, unsigned cols, unsigned rows);
 int8_t model_scale(int32_t value, uint32_t scale);
 
 #endif
