@@ -70,7 +70,7 @@ static size_t find_word(const hw_design *design, const char *word, size_t length
 
 static void read_modules(hw_design *design, FILE *in) {
   char *line = NULL;
-  size_t size = 0, length;
+  size_t size = 0, length = 0;
   while (getline(&line, &size, in) > 0) {
     const char *word = word_after(line, "module ", &length);
     if (word == NULL) continue;
@@ -88,7 +88,7 @@ static void copy_line(const char *line, const char *word, size_t length, const c
 
 static void read_contents(hw_design *design, FILE *in, FILE *out) {
   char *line = NULL;
-  size_t size = 0, length, current = 0;
+  size_t size = 0, length = 0, current = 0;
   while (getline(&line, &size, in) > 0) {
     const char *module = word_after(line, "module ", &length);
     const char *word = module != NULL ? module : word_after(line, "cell ", &length);
