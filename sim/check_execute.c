@@ -49,18 +49,6 @@ static bool check_operand(sim_checker *checker, const operand *o, bool transpose
   return check_rows(checker, o->name, o->at.accumulator, o->at.row, transposed ? o->cols : o->rows, stride);
 }
 
-// Adding a row reads and writes its sub-bank, so rows that arrive one per cycle must change it.
-static bool check_sub_banks(sim_checker *checker, const check_preload *preload) {
-  const hw_array *array = checker->array;
-  uint32_t stride = checker->config.execute.c_stride_rows, sub_banks = array->accumulator.sub_banks;
-  bool adds = preload->c.accumulator && preload->c.accumulate && preload->c_rows > 1;
-  if (!adds || !array->accumulator.single_ported || stride % sub_banks != 0) return true;
-  return check_fail(checker, SIM_FAULT_ILLEGAL,
-                    "rows of C %u apart lie in one of the %u sub-banks of the single-ported accumulator, which cannot "
-                    "add one row per cycle",
-                    stride, sub_banks);
-}
-
 // Output-stationary results leave from the last row of the array upwards.
 static bool check_result_rows(sim_checker *checker, const check_preload *preload) {
   const sim_execute_config *c = &checker->config.execute;
@@ -78,7 +66,7 @@ static bool check_result(sim_checker *checker, const check_preload *preload) {
     return check_fail(checker, SIM_FAULT_ILLEGAL, "C is in the accumulator, which this array cannot write");
   if (!preload->c.accumulator && !checker->array->scratchpad.execute_writes)
     return check_fail(checker, SIM_FAULT_ILLEGAL, "C is in the scratchpad, which this array cannot write");
-  return check_sub_banks(checker, preload) && check_result_rows(checker, preload);
+  return check_result_rows(checker, preload);
 }
 
 bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {

@@ -30,10 +30,9 @@ enum { LINE = 512, JOBS = 2, UNIT_BYTES = 1 << 20 };
 static const char *const verilator_flags[] = {"-O3",          "--x-assign", "unique",   "--x-initial", "unique",
                                               "--assert",     "-Wno-fatal", "--prefix", "Vweft",       "-DWEFT_ASSERT",
                                               "--top-module", "weft_accel", NULL};
-// -O1: compiles in half the time of -O2 and runs as fast (measured). Verilator prints to stdout, which is the simulated
-// program's.
+// Verilator prints to stdout, which is the simulated program's.
 static const char *const compiler_flags[] = {"-std=c++17",
-                                             "-O1",
+                                             "-O2",
                                              "-fPIC",
                                              "-w",
                                              "-pthread",
