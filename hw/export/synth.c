@@ -106,10 +106,11 @@ static void fail(synth_run *run, const char *file, const char *problem) {
 
 static bool run_tool(synth_run *run, const char *tool, const char *flag, const char *script, const char *log) {
   const char *const argv[] = {tool, flag, script, NULL};
-  if (hw_tool_run(argv, run->directory, log)) return true;
-  run->keep = true;
-  wf_error(run->diag, wf_in_file(NULL), "%s failed on %s/%s; its messages are in %s there", tool, run->directory,
-           script, log);
+  const int code = hw_tool_run(argv, run->directory, log);
+  if (code == 0) return true;
+  char *problem = wf_format("%s failed on %s with code %d", tool, script, code);
+  fail(run, log, problem);
+  wf_free(problem);
   return false;
 }
 

@@ -31,7 +31,7 @@ bool hw_tool_found(const char *name) {
   return found;
 }
 
-bool hw_tool_run(const char *const *argv, const char *directory, const char *log) {
+int hw_tool_run(const char *const *argv, const char *directory, const char *log) {
   // The array is not written to; the prototype is older than const.
   union {
     const char *const *in;
@@ -46,11 +46,11 @@ bool hw_tool_run(const char *const *argv, const char *directory, const char *log
   pid_t pid;
   const int error = posix_spawnp(&pid, argv[0], &actions, NULL, args.out, environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return false;
+  if (error != 0) return 127;
   int status;
   while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return false;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (errno != EINTR) return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
