@@ -1,0 +1,42 @@
+// Between the command queue and the reservation station: what front_end and the loop units share.
+//
+//   command queue (2) -> loop_conv -> loop_matmul -> unrolled queue (2) -> reservation station, counters, flush
+//
+// In a step of the front end, after the station's: the unrolled queue's head leaves; loop_matmul's offer enters the
+// unrolled queue; loop_matmul is stepped; loop_conv's offer enters loop_matmul's queue; loop_conv is stepped; the
+// command queue's head enters loop_conv's queue. A unit that the array lacks is left out of the chain.
+#ifndef SIM_CYCLE_FRONT_END_H
+#define SIM_CYCLE_FRONT_END_H
+
+#include "sim/cycle/weft_accel.h"
+
+typedef struct cycle_front_command {
+  uint64_t rs1, rs2;
+  uint8_t funct;
+  bool returns;
+  bool from_matmul, from_conv;
+} cycle_front_command;
+
+typedef struct cycle_loop_matmul cycle_loop_matmul;
+typedef struct cycle_loop_conv cycle_loop_conv;
+
+// Each loop unit: room in its two-entry queue, what it offers in this cycle (from registers alone), and its clock edge:
+// `taken` tells that the offer was taken. step returns whether anything changed; the completions of this cycle are in
+// c->w.
+cycle_loop_matmul *cycle_loop_matmul_create(cycle_engine *c);
+void cycle_loop_matmul_destroy(cycle_loop_matmul *l);
+bool cycle_loop_matmul_room(const cycle_engine *c, const cycle_loop_matmul *l);
+void cycle_loop_matmul_push(cycle_engine *c, cycle_loop_matmul *l, const cycle_front_command *command);
+bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command);
+bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken);
+bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
+
+cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c);
+void cycle_loop_conv_destroy(cycle_loop_conv *l);
+bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l);
+void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command);
+bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycle_front_command *command);
+bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken);
+bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l);
+
+#endif

@@ -1,0 +1,338 @@
+// The cycle engine's inside: what its units share. One C file per RTL module of hw/rtl, with the module's name.
+//
+// Time. `now` is the cycle being carried out. In every cycle each unit that has to is stepped once, in the order of
+// cycle_unit_id: consumers before producers. So a unit that looks at another one of higher number sees its registers as
+// they were at the start of the cycle, and a unit of lower number has already taken what it wanted. State is updated in
+// place; an entry pushed into a queue in this cycle is seen from the next cycle on (its ready time says so).
+//
+// Waking. A step function returns true when it changed any of its own state or took or gave anything. A unit is stepped
+// in a cycle if it or a neighbour (cycle_neighbours) changed in the cycle before or already in this one, or if its
+// `wake` time has come. A unit whose state changes by time alone (a delay line, an answer of memory) keeps that time in
+// c->wake[unit]; it must be right whenever the unit is not going to be stepped. A step in which nothing can happen must
+// change nothing: stepping every unit in every cycle gives the same result (option `eager`, and a test).
+//
+// Data. In full mode rows are copied at the moment the RTL reads or writes them; in timing-only mode c->data is false
+// and no unit touches c->spad, c->acc or main memory.
+#ifndef SIM_CYCLE_WEFT_ACCEL_H
+#define SIM_CYCLE_WEFT_ACCEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/array.h"
+#include "sim/config.h"
+#include "sim/cycle/queue.h"
+#include "sim/engine.h"
+#include "sim/local.h"
+#include "sim/memsys/memsys.h"
+
+#define CYCLE_NEVER UINT64_MAX
+
+// In the order in which they are stepped.
+typedef enum {
+  CYCLE_BUS,               // the memory port: grants of this cycle, the answer of this cycle  (bus.c)
+  CYCLE_WRITEBACK,         // rows that leave the mesh                                         (execute_writeback.c)
+  CYCLE_LOAD_PATH,         // from the beat of this cycle to writes of local memory            (load_path.c and below)
+  CYCLE_MESH,              // operand_select and the mesh's input                              (mesh_with_delays.c)
+  CYCLE_DMA_WRITER,        // granted beats, answers, room for a row                           (dma_writer.c)
+  CYCLE_STORE_PATH,        // from bank answers to the writer, the scratchpad, the mesh        (store_path.c and below)
+  CYCLE_LOCAL_MEMORY,      // read pipelines behind the banks                                  (local_memory.c)
+  CYCLE_EXECUTE,           // operand_fetch, control, completions, unroller                    (execute_controller.c)
+  CYCLE_STORE_DISPATCH,    // bank reads of the store path and room for its requests           (store_path.c)
+  CYCLE_DMA_READER,        // granted bursts, the next row request                             (dma_reader.c)
+  CYCLE_LOAD_CONTROLLER,   //                                                                  (load_controller.c)
+  CYCLE_STORE_CONTROLLER,  //                                                                  (store_controller.c)
+  CYCLE_STATION,           // completions, issue, allocation; events                           (reservation_station.c)
+  CYCLE_FRONT_END,         // unrolled queue, loop units, command queue                        (front_end.c and below)
+  CYCLE_COUNTERS,          //                                                                  (counters.c)
+  CYCLE_UNITS
+} cycle_unit_id;
+
+// Why a unit spent a cycle; each unit has its own list of names, 0 is idle and 1 is working.
+enum { CYCLE_IDLE, CYCLE_WORKING, CYCLE_CAUSES = 12 };
+typedef struct cycle_account {
+  uint64_t cycles[CYCLE_CAUSES];
+  uint64_t since;
+  unsigned cause;
+} cycle_account;
+
+typedef struct cycle_done {
+  bool valid;
+  uint8_t id;  // entry in the file of its class
+} cycle_done;
+
+// A command on its way between the reservation station and a controller.
+typedef struct cycle_issue {
+  uint8_t funct;
+  uint8_t id;
+  uint64_t rs1, rs2;
+} cycle_issue;
+
+// A row request of the load controller (ld_req_* and rd_req_*).
+typedef struct cycle_load_row {
+  uint64_t address;
+  uint32_t laddr;
+  uint32_t scale;
+  uint16_t cols, repeats, block_stride;
+  uint8_t pixel_repeats, cmd;
+  bool acc_width, zeros;
+} cycle_load_row;
+
+// A row request of the store controller (st_req_*).
+typedef struct cycle_store_row {
+  uint64_t address;
+  uint32_t laddr, scale;
+  int32_t qb, qc, qln2, qln2_inverse;
+  uint16_t len;
+  uint8_t act, block, cmd, stats_id;
+  bool to_sp, pool, store;
+} cycle_store_row;
+
+// A row on its way to the DMA writer (wr_req_*); the bytes are borrowed until the writer took it.
+typedef struct cycle_write_row {
+  uint64_t address;
+  const uint8_t *bytes;  // NULL in timing-only mode
+  uint16_t len;          // bytes
+  uint8_t block;
+  bool pool, store;
+} cycle_write_row;
+
+// Signals between units within one cycle. Each is set by the unit named, every time that unit is stepped, and cleared
+// by cycle_begin() at the start of every cycle.
+typedef struct cycle_wires {
+  // bus
+  const memsys_beat *beat;  // answer that is there in this cycle, NULL: none; load_path and dma_writer take it
+  bool read_granted;        // AR handshake of dma_reader's offer
+  bool write_granted;       // W (and AW with the first beat) handshake of dma_writer's offer
+  // execute_writeback
+  int32_t ex_sp_bank, ex_acc_bank;  // bank written in this cycle; -1: none
+  bool ex_acc_accumulate;
+  bool product_done;
+  uint8_t product_id;
+  // local_memory, while writes are being asked for
+  uint64_t sp_written;  // by bank: some write wants the bank (wr_en)
+  uint64_t acc_adds;    // by bank: the write that won the bank's port accumulates (wr_valid && wr_accumulate)
+  bool load_adds;       // a loaded row asks for the adder
+  uint64_t sp_asked;    // by bank: execute asks for a scratchpad read (taken or not)
+  uint64_t acc_asked;
+  // load_path: the answer to the load controller (ld_resp)
+  bool load_answered;
+  uint16_t load_bytes;
+  uint8_t load_cmd;
+  // dma_writer: may take a row in this cycle (wr_req_ready)
+  bool writer_ready;
+  // store_path (dispatch): the answer to the store controller (st_resp)
+  bool store_answered;
+  uint8_t store_cmd;
+  // controllers to the station
+  cycle_done done[SIM_CLASSES];
+  bool solitary_preload;
+  // station to the front end: loop commands that completed in this cycle
+  uint8_t matmul_completed[SIM_CLASSES], conv_completed[SIM_CLASSES];
+  bool refused;  // a command was offered and its file is full
+  bool flush;    // front_end: forget the last pages
+} cycle_wires;
+
+typedef struct cycle_engine cycle_engine;
+
+// What the performance counters see of one cycle (docs/microarchitecture.md: Counter events), set only while counting.
+typedef struct cycle_events {
+  uint64_t bits;  // event number n at bit n
+  uint32_t bytes_read, bytes_written, reads_in_flight, writes_in_flight;
+} cycle_events;
+
+struct cycle_engine {
+  sim_engine base;
+  const hw_array *array;
+  hw_derived d;
+  sim_memory *memory;
+  memsys *timing;
+  bool data;      // full mode
+  bool counting;  // a performance counter is in use: every unit is stepped in every cycle and reports its events
+  bool eager;     // step every unit in every cycle
+  uint64_t now;
+  uint64_t wake[CYCLE_UNITS];
+  cycle_wires w;
+  cycle_events ev;
+  cycle_account accounts[CYCLE_UNITS];
+  sim_fault fault;
+  sim_events sink;
+  uint64_t accelerator_read_bytes, accelerator_written_bytes;  // on the bus
+  uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;   // rows, for the energy report
+
+  // Local memory, rows of dim elements.
+  int8_t *spad;
+  int32_t *acc;
+  // log2 of the rows of a bank.
+  unsigned sp_bank_shift, acc_bank_shift;
+
+  struct cycle_bus *bus;
+  struct cycle_execute *execute;  // writeback, mesh, execute
+  struct cycle_load_path *load_path;
+  struct cycle_dma_reader *reader;
+  struct cycle_dma_writer *writer;
+  struct cycle_page_filter *pages;
+  struct cycle_store_path *store_path;
+  struct cycle_local_memory *local;
+  struct cycle_load_controller *load;
+  struct cycle_store_controller *store;
+  struct cycle_station *station;
+  struct cycle_front_end *front;
+  struct cycle_counters *counters;
+};
+
+static inline int8_t *cycle_sp_row(const cycle_engine *c, uint32_t row) { return c->spad + (size_t)row * c->d.dim; }
+static inline int32_t *cycle_acc_row(const cycle_engine *c, uint32_t row) { return c->acc + (size_t)row * c->d.dim; }
+
+// Notes from when on the unit spends its cycles on `cause`.
+static inline void cycle_spend(cycle_engine *c, cycle_unit_id unit, unsigned cause) {
+  cycle_account *a = &c->accounts[unit];
+  if (a->cause == cause) return;
+  a->cycles[a->cause] += c->now - a->since;
+  a->since = c->now;
+  a->cause = cause;
+}
+
+static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |= UINT64_C(1) << number; }
+
+// ---- bus.c: the memory port. Arbitrates the offers of reader and writer.
+void cycle_bus_create(cycle_engine *c);
+void cycle_bus_destroy(cycle_engine *c);
+bool cycle_bus_step(cycle_engine *c);
+
+// ---- execute_controller.c and what belongs to it (CYCLE_WRITEBACK, CYCLE_MESH, CYCLE_EXECUTE)
+void cycle_execute_create(cycle_engine *c);
+void cycle_execute_destroy(cycle_engine *c);
+bool cycle_writeback_step(cycle_engine *c);  // sets ex_*, product_*; writes the row
+bool cycle_mesh_step(cycle_engine *c);       // takes the head of the control queue when its rows are there
+bool cycle_execute_step(
+    cycle_engine *c);  // starts operations, reads rows, reports completions, takes an issued command
+bool cycle_execute_ready(const cycle_engine *c);  // ex_ready: takes a command in this cycle
+void cycle_execute_take(cycle_engine *c, const cycle_issue *command);
+bool cycle_execute_busy(const cycle_engine *c);
+
+// ---- load_path.c: zero_writer, mvin_scale, pixel_repeater; beat_merger.c
+void cycle_load_path_create(cycle_engine *c);
+void cycle_load_path_destroy(cycle_engine *c);
+bool cycle_load_path_step(cycle_engine *c);
+bool cycle_load_path_ready(const cycle_engine *c, bool zeros);  // ld_req_ready; after the reader's step
+void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row);
+const cycle_load_row *cycle_load_path_offer(const cycle_engine *c);  // rd_req: head of the issue queue, NULL: none
+void cycle_load_path_offer_taken(cycle_engine *c);
+
+// ---- dma_reader.c
+void cycle_reader_create(cycle_engine *c);
+void cycle_reader_destroy(cycle_engine *c);
+const memsys_request *cycle_reader_offer(const cycle_engine *c);  // AR of this cycle, NULL: none
+bool cycle_reader_step(cycle_engine *c);                          // w.read_granted; takes row requests
+bool cycle_reader_busy(const cycle_engine *c);
+
+// ---- dma_writer.c
+void cycle_writer_create(cycle_engine *c);
+void cycle_writer_destroy(cycle_engine *c);
+const memsys_request *cycle_writer_offer(const cycle_engine *c);      // W of this cycle (with AW), NULL: none
+bool cycle_writer_step(cycle_engine *c);                              // w.write_granted, answers; sets w.writer_ready
+void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if w.writer_ready
+bool cycle_writer_busy(const cycle_engine *c);
+
+// ---- page_filter.c: client 0 is the writer, 1 the reader
+void cycle_pages_create(cycle_engine *c);
+void cycle_pages_destroy(cycle_engine *c);
+bool cycle_pages_miss(cycle_engine *c, unsigned client);                 // miss_o of this cycle
+void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page);  // look_valid_i in this cycle
+
+// ---- store_path.c: acc_scale.c, normaliser.c
+void cycle_store_path_create(cycle_engine *c);
+void cycle_store_path_destroy(cycle_engine *c);
+bool cycle_store_path_step(cycle_engine *c);         // issue stage, scale units, normaliser, their queues
+bool cycle_store_dispatch_step(cycle_engine *c);     // bank reads (after execute's); sets w.store_answered
+bool cycle_store_path_ready(const cycle_engine *c);  // st_req_ready; after the dispatch step
+void cycle_store_path_request(cycle_engine *c, const cycle_store_row *row);
+bool cycle_store_path_busy(const cycle_engine *c);
+// Accumulator operands of the execute unit (acc_rsp_*): a scaled row of this bank is there; the mesh takes it before
+// store_path is stepped. `row` gets dim bytes in full mode.
+bool cycle_store_path_operand(const cycle_engine *c, unsigned bank);
+void cycle_store_path_operand_taken(cycle_engine *c, unsigned bank, int8_t *row);
+
+// ---- local_memory.c: arbitration; scratchpad_bank.c, accumulator_bank.c, read_pipeline in queue.h
+// Writes, asked for in this order: execute_writeback, narrow, wide, zero (load_path), stored (store_path). They return
+// whether the write is taken in this cycle; the caller then moves the data itself.
+void cycle_local_create(cycle_engine *c);
+void cycle_local_destroy(cycle_engine *c);
+bool cycle_local_step(cycle_engine *c);  // advances what is behind the banks
+void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
+// The load path tells first what it has: a narrow and a wide accumulating write keep zeros from the adder.
+bool cycle_local_narrow_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
+bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate);
+bool cycle_local_zero_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
+bool cycle_local_stored_write(cycle_engine *c, uint32_t row);
+// Reads. True: taken in this cycle; the caller copies the row now if it wants its data.
+bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t scale, uint8_t act);
+bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row);
+// Answers. Scratchpad: behind the read pipeline. They may be taken once per cycle and bank, before cycle_local_step.
+bool cycle_local_sp_execute_answer(const cycle_engine *c, unsigned bank);
+void cycle_local_sp_execute_taken(cycle_engine *c, unsigned bank);
+bool cycle_local_sp_store_answer(const cycle_engine *c, unsigned bank);
+void cycle_local_sp_store_taken(cycle_engine *c, unsigned bank);
+// Accumulator: the bank's response registers; execute's carries the scale and activation of its read and its row.
+typedef struct cycle_acc_operand {
+  uint32_t scale;
+  uint8_t act;
+  const int32_t *row;  // as it was when it was read; NULL in timing-only mode
+} cycle_acc_operand;
+bool cycle_local_acc_execute_answer(const cycle_engine *c, unsigned bank, cycle_acc_operand *operand);
+void cycle_local_acc_execute_taken(cycle_engine *c, unsigned bank);
+bool cycle_local_acc_store_answer(const cycle_engine *c, unsigned bank);
+void cycle_local_acc_store_taken(cycle_engine *c, unsigned bank);
+
+// ---- load_controller.c: command_tracker.c, load_overlap.c
+void cycle_load_create(cycle_engine *c);
+void cycle_load_destroy(cycle_engine *c);
+bool cycle_load_step(cycle_engine *c);  // sends a row request, takes w.load_answered, sets w.done[LOAD]
+bool cycle_load_ready(const cycle_engine *c);
+void cycle_load_take(cycle_engine *c, const cycle_issue *command);
+void cycle_load_done_taken(cycle_engine *c);  // the station took w.done[LOAD]
+bool cycle_load_busy(const cycle_engine *c);
+
+// ---- store_controller.c
+void cycle_store_create(cycle_engine *c);
+void cycle_store_destroy(cycle_engine *c);
+bool cycle_store_step(cycle_engine *c);
+bool cycle_store_ready(const cycle_engine *c);
+void cycle_store_take(cycle_engine *c, const cycle_issue *command);
+void cycle_store_done_taken(cycle_engine *c);
+bool cycle_store_busy(const cycle_engine *c);
+
+// ---- reservation_station.c: command_rows.c
+void cycle_station_create(cycle_engine *c);
+void cycle_station_destroy(cycle_engine *c);
+bool cycle_station_step(cycle_engine *c);  // completions (execute, load, store), issue to ready controllers, events
+bool cycle_station_busy(const cycle_engine *c);
+// The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
+bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1);
+void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv);
+void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);  // valid entries
+
+// ---- front_end.c: loop_matmul*.c, loop_conv*.c
+void cycle_front_create(cycle_engine *c);
+void cycle_front_destroy(cycle_engine *c);
+bool cycle_front_step(cycle_engine *c);
+bool cycle_front_ready(const cycle_engine *c);  // cmd_ready of cycle `now`, asked for before the cycle is carried out
+void cycle_front_push(cycle_engine *c, const sim_command *command);  // the handshake of cycle `now`
+bool cycle_front_busy(const cycle_engine *c);
+
+// ---- counters.c
+void cycle_counters_create(cycle_engine *c);
+void cycle_counters_destroy(cycle_engine *c);
+bool cycle_counters_step(cycle_engine *c);
+bool cycle_counters_ready(const cycle_engine *c);
+void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns);
+// A response that left in this cycle (resp_valid with resp_ready high).
+bool cycle_counters_response(cycle_engine *c, uint64_t *value);
+
+// ---- weft_accel.c
+// The names of a unit's causes, CYCLE_CAUSES of them, NULL past the last.
+const char *cycle_unit_name(cycle_unit_id unit);
+void cycle_fail(cycle_engine *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
