@@ -74,6 +74,8 @@ typedef struct sim_engine_options {
   uint64_t patience;        // cycles without progress until SIM_FAULT_STUCK; 0: some millions
   const char *accelerator;  // of the systemc engine: which one sits in the platform; NULL: the first it has
   uint64_t quantum;         // of the systemc engine: cycles that the hart may run ahead of the platform; 0: none
+  bool timing_only;         // of the cycle engine: no data is moved, memory keeps its contents
+  bool every_cycle;         // of the cycle engine: no cycle is skipped (for tests: the result is the same)
 } sim_engine_options;
 
 typedef struct sim_engine_ops {

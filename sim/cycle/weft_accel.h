@@ -150,6 +150,7 @@ struct cycle_engine {
   bool data;      // full mode
   bool counting;  // a performance counter is in use: every unit is stepped in every cycle and reports its events
   bool eager;     // step every unit in every cycle
+  bool changed;   // something did in the last cycle carried out
   uint64_t now;
   uint64_t wake[CYCLE_UNITS];
   cycle_wires w;
@@ -157,8 +158,8 @@ struct cycle_engine {
   cycle_account accounts[CYCLE_UNITS];
   sim_fault fault;
   sim_events sink;
-  uint64_t accelerator_read_bytes, accelerator_written_bytes;  // on the bus
-  uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;   // rows, for the energy report
+  uint64_t bus_read_bytes, bus_written_bytes;                 // beats times bus width
+  uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;  // rows, for the energy report
 
   // Local memory, rows of dim elements.
   int8_t *spad;
@@ -331,8 +332,20 @@ void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns);
 bool cycle_counters_response(cycle_engine *c, uint64_t *value);
 
 // ---- weft_accel.c
-// The names of a unit's causes, CYCLE_CAUSES of them, NULL past the last.
+// Carries out cycle `now`.
+void cycle_accel_step(cycle_engine *c);
+// The first cycle, not before `now`, in which a unit acts by time alone; CYCLE_NEVER: none will.
+uint64_t cycle_accel_wake(const cycle_engine *c);
+// Nothing changes before `cycle`: goes there.
+void cycle_accel_skip(cycle_engine *c, uint64_t cycle);
 const char *cycle_unit_name(cycle_unit_id unit);
+// The names of what a unit spends its cycles on, CYCLE_CAUSES of them, NULL past the last; NULL: not reported.
+const char *const *cycle_unit_causes(cycle_unit_id unit);
+extern const char *const cycle_mesh_causes[CYCLE_CAUSES], *const cycle_dma_writer_causes[CYCLE_CAUSES];
+extern const char *const cycle_execute_causes[CYCLE_CAUSES], *const cycle_dma_reader_causes[CYCLE_CAUSES];
+extern const char *const cycle_load_controller_causes[CYCLE_CAUSES];
+extern const char *const cycle_store_controller_causes[CYCLE_CAUSES];
+extern const char *const cycle_front_end_causes[CYCLE_CAUSES];
 void cycle_fail(cycle_engine *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

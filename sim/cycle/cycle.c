@@ -1,0 +1,254 @@
+// The cycle engine behind the engine interface: see cycle.h.
+//
+// Invariant: `now` is the cycle that has not been carried out yet; a command that is pushed enters in cycle `now`,
+// which is then carried out.
+#include "sim/cycle/cycle.h"
+
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "sim/check.h"
+#include "sim/cycle/weft_accel.h"
+
+typedef struct cycle_shell {
+  cycle_engine c;
+  sim_checker *checker;
+  memsys *own_timing;  // NULL: borrowed
+  sim_command last;    // taken
+  bool refused;        // a command since the last cycle that changed anything
+} cycle_shell;
+
+static cycle_shell *of(sim_engine *engine) { return (cycle_shell *)engine; }
+
+static bool failed(const cycle_shell *e) { return e->c.fault.kind != SIM_FAULT_NONE; }
+
+// ---- life
+
+static unsigned log2_of(uint32_t power) { return (unsigned)__builtin_ctz(power); }
+
+static void create_units(cycle_engine *c) {
+  cycle_bus_create(c);
+  cycle_pages_create(c);
+  cycle_local_create(c);
+  cycle_execute_create(c);
+  cycle_load_path_create(c);
+  cycle_reader_create(c);
+  cycle_writer_create(c);
+  cycle_store_path_create(c);
+  cycle_load_create(c);
+  cycle_store_create(c);
+  cycle_station_create(c);
+  cycle_front_create(c);
+  cycle_counters_create(c);
+}
+
+static void destroy(sim_engine *engine) {
+  if (engine == NULL) return;
+  cycle_shell *e = of(engine);
+  cycle_engine *c = &e->c;
+  cycle_counters_destroy(c);
+  cycle_front_destroy(c);
+  cycle_station_destroy(c);
+  cycle_store_destroy(c);
+  cycle_load_destroy(c);
+  cycle_store_path_destroy(c);
+  cycle_writer_destroy(c);
+  cycle_reader_destroy(c);
+  cycle_load_path_destroy(c);
+  cycle_execute_destroy(c);
+  cycle_local_destroy(c);
+  cycle_pages_destroy(c);
+  cycle_bus_destroy(c);
+  wf_free(c->spad);
+  wf_free(c->acc);
+  memsys_destroy(e->own_timing);
+  sim_checker_destroy(e->checker);
+  wf_free(e);
+}
+
+static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timing, const sim_engine_options *options) {
+  cycle_shell *e = WF_NEW(cycle_shell);
+  cycle_engine *c = &e->c;
+  c->base.ops = &sim_cycle_engine;
+  c->array = array;
+  c->d = hw_derive(array);
+  c->memory = memory;
+  if (timing == NULL) timing = e->own_timing = memsys_create(array);
+  if (options->disturb != 0) memsys_disturb(timing, options->disturb);
+  c->timing = timing;
+  c->data = !options->timing_only;
+  c->eager = options->every_cycle;
+  c->sp_bank_shift = log2_of(c->d.sp_bank_rows);
+  c->acc_bank_shift = log2_of(c->d.acc_bank_rows);
+  if (c->data) {
+    c->spad = wf_calloc(c->d.sp_rows, c->d.sp_row_bytes);
+    c->acc = wf_calloc(c->d.acc_rows, c->d.acc_row_bytes);
+  }
+  e->checker = sim_checker_create(array, memory);
+  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) c->wake[unit] = CYCLE_NEVER;
+  create_units(c);
+  return &c->base;
+}
+
+static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+                               wf_diag *diag) {
+  return sim_cycle_create_on(array, memory, NULL, options, diag);
+}
+
+sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsys *timing,
+                                const sim_engine_options *options, wf_diag *diag) {
+  if (options->wave != NULL) {
+    wf_error(diag, wf_in_file(NULL), "engine cycle has no waveforms");
+    wf_hint(diag, "use --engine rtl with --wave, or --timeline");
+    return NULL;
+  }
+  return make(array, memory, timing, options);
+}
+
+static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+  const sim_engine_options defaults = {0};
+  return create_with(array, memory, &defaults, diag);
+}
+
+// ---- time
+
+static bool is_busy(const cycle_engine *c) {
+  return cycle_front_busy(c) || cycle_station_busy(c) || cycle_store_path_busy(c) || cycle_reader_busy(c) ||
+         cycle_writer_busy(c);
+}
+
+// Nothing will ever happen, and yet somebody waits.
+static void stick(cycle_shell *e) {
+  if (failed(e)) return;
+  cycle_fail(&e->c, "the accelerator waits for something that never comes, from cycle %llu on",
+             (unsigned long long)e->c.now);
+  e->c.fault.command = e->last;
+}
+
+static void step(cycle_shell *e) {
+  cycle_engine *c = &e->c;
+  cycle_accel_step(c);
+  if (c->changed) e->refused = false;
+  if (failed(e)) c->fault.command = e->last;
+}
+
+// The next cycle in which anything can change, `now` if that is not known to be later.
+static uint64_t next_change(const cycle_engine *c) { return c->changed ? c->now : cycle_accel_wake(c); }
+
+// Carries out cycles up to `cycle`, jumping over those in which nothing changes.
+static void run_to(cycle_shell *e, uint64_t cycle) {
+  cycle_engine *c = &e->c;
+  while (c->now < cycle && !failed(e)) {
+    uint64_t next = next_change(c);
+    if (next >= cycle) {
+      cycle_accel_skip(c, cycle);
+      break;
+    }
+    if (next > c->now) cycle_accel_skip(c, next);
+    step(e);
+  }
+}
+
+static uint64_t advance(sim_engine *engine, uint64_t cycle) {
+  cycle_shell *e = of(engine);
+  run_to(e, cycle);
+  if (failed(e)) return UINT64_MAX;
+  uint64_t next = next_change(&e->c);
+  if (next == CYCLE_NEVER && (e->refused || is_busy(&e->c))) stick(e);
+  return next;
+}
+
+static bool busy(const sim_engine *engine) {
+  const cycle_shell *e = (const cycle_shell *)engine;
+  return !failed(e) && is_busy(&e->c);
+}
+
+static uint64_t drain(sim_engine *engine, uint64_t cycle) {
+  cycle_shell *e = of(engine);
+  cycle_engine *c = &e->c;
+  run_to(e, cycle);
+  while (!failed(e) && is_busy(c)) {
+    uint64_t next = next_change(c);
+    if (next == CYCLE_NEVER) {
+      stick(e);
+      break;
+    }
+    if (next > c->now) cycle_accel_skip(c, next);
+    step(e);
+  }
+  return c->now;
+}
+
+// ---- commands
+
+static void await_response(cycle_shell *e, uint64_t *response) {
+  uint64_t value = 0;
+  while (!failed(e) && !cycle_counters_response(&e->c, &value)) {
+    if (next_change(&e->c) == CYCLE_NEVER) stick(e);
+    step(e);
+  }
+  if (response != NULL) *response = value;
+}
+
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+  cycle_shell *e = of(engine);
+  cycle_engine *c = &e->c;
+  run_to(e, cycle);
+  if (failed(e)) return SIM_PUSH_FAULT;
+  if (c->now > cycle) return SIM_PUSH_FULL;
+  if (!cycle_front_ready(c)) {
+    e->refused = true;
+    return SIM_PUSH_FULL;
+  }
+  e->last = *command;
+  if (!sim_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
+  cycle_front_push(c, command);
+  step(e);
+  if (command->returns) await_response(e, response);
+  return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
+}
+
+static const sim_fault *fault(const sim_engine *engine) { return &((const cycle_shell *)engine)->c.fault; }
+
+static void set_events(sim_engine *engine, const sim_events *events) {
+  of(engine)->c.sink = events == NULL ? (sim_events){0} : *events;
+}
+
+// ---- report
+
+void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
+  const cycle_engine *c = &((const cycle_shell *)engine)->c;
+  *report = (sim_cycle_report){.cycles = c->now,
+                               .macs = c->macs,
+                               .bus_read_bytes = c->bus_read_bytes,
+                               .bus_written_bytes = c->bus_written_bytes,
+                               .sp_row_reads = c->sp_reads,
+                               .sp_row_writes = c->sp_writes,
+                               .acc_row_reads = c->acc_reads,
+                               .acc_row_writes = c->acc_writes,
+                               .memory = memsys_totals(c->timing)};
+  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) {
+    const char *const *names = cycle_unit_causes((cycle_unit_id)unit);
+    if (names == NULL) continue;
+    sim_cycle_unit_report *out = &report->unit[report->units++];
+    out->name = cycle_unit_name((cycle_unit_id)unit);
+    for (unsigned cause = 0; cause < CYCLE_CAUSES && names[cause] != NULL; cause++) {
+      out->cause[out->causes++] = names[cause];
+      out->cycles[cause] = c->accounts[unit].cycles[cause];
+    }
+    out->cycles[c->accounts[unit].cause] += c->now - c->accounts[unit].since;
+  }
+}
+
+const sim_engine_ops sim_cycle_engine = {.name = "cycle",
+                                         .summary = "C model of every unit, equal to rtl cycle for cycle, and fast",
+                                         .timed = true,
+                                         .create = create,
+                                         .destroy = destroy,
+                                         .push = push,
+                                         .advance = advance,
+                                         .busy = busy,
+                                         .drain = drain,
+                                         .fault = fault,
+                                         .create_with = create_with,
+                                         .set_events = set_events};
