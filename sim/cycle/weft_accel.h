@@ -211,6 +211,7 @@ bool cycle_execute_step(
 bool cycle_execute_ready(const cycle_engine *c);  // ex_ready: takes a command in this cycle
 void cycle_execute_take(cycle_engine *c, const cycle_issue *command);
 bool cycle_execute_busy(const cycle_engine *c);
+bool cycle_execute_solitary_preload(const cycle_engine *c);  // from the registers of cycle `now`
 
 // ---- load_path.c: zero_writer, mvin_scale, pixel_repeater; beat_merger.c
 void cycle_load_path_create(cycle_engine *c);
@@ -241,6 +242,7 @@ void cycle_pages_create(cycle_engine *c);
 void cycle_pages_destroy(cycle_engine *c);
 bool cycle_pages_miss(cycle_engine *c, unsigned client);                 // miss_o of this cycle
 void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page);  // look_valid_i in this cycle
+void cycle_pages_flush(cycle_engine *c);                                 // flush_i, after all looks of this cycle
 
 // ---- store_path.c: acc_scale.c, normaliser.c
 void cycle_store_path_create(cycle_engine *c);
@@ -312,7 +314,9 @@ bool cycle_station_busy(const cycle_engine *c);
 // The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
 bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1);
 void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv);
-void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);  // valid entries
+// Valid entries at the start of cycle `now`, also when asked after its steps.
+void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
+void cycle_station_report(cycle_engine *c);  // the front end, after its allocation: tells the events of this cycle
 
 // ---- front_end.c: loop_matmul*.c, loop_conv*.c
 void cycle_front_create(cycle_engine *c);
