@@ -1,0 +1,372 @@
+// LOOP_CONV_WS: unrolls a tile of a convolution into mvin, preload, compute and mvout.
+//
+// A two-entry command queue, two slots of configuration registers, five parts that each work on one slot at a time and
+// have a command pipeline of two stages. Commands that are not part of a convolution loop pass while no slot is active.
+// Products wait until all loads of their slot were emitted, stores until all products were; while the products of a
+// slot wait for loads, the other slot loads nothing. A class is held back while as many of its commands are in flight
+// (output to completion in the reservation station) as the station has entries.
+//
+// Which part is started, running, done is one bit each, by loop_conv_part_id; the rules between them are masks. All of
+// a step's decisions are made on the state at the start of the cycle: `edge` is that state.
+#include "sim/cycle/loop_conv.h"
+
+#include "isa/isa.h"
+
+enum {
+  STORE = 1 << LOOP_CONV_STORE,
+  EXECUTE = 1 << LOOP_CONV_EXECUTE,
+  BIAS = 1 << LOOP_CONV_BIAS,
+  WEIGHTS = 1 << LOOP_CONV_WEIGHTS,
+  INPUT = 1 << LOOP_CONV_INPUT,
+  LOADS = BIAS | WEIGHTS | INPUT,
+  ALL = STORE | EXECUTE | LOADS,
+  QUEUE = 2,  // commands
+};
+
+static const struct {
+  loop_conv_begin *begin;
+  loop_conv_step *step;
+  sim_class unit;
+} kinds[LOOP_CONV_PARTS] = {
+    [LOOP_CONV_STORE] = {loop_conv_store_begin, loop_conv_store_step, SIM_CLASS_STORE},
+    [LOOP_CONV_EXECUTE] = {loop_conv_execute_begin, loop_conv_execute_step, SIM_CLASS_EXECUTE},
+    [LOOP_CONV_BIAS] = {loop_conv_bias_begin, loop_conv_bias_step, SIM_CLASS_LOAD},
+    [LOOP_CONV_WEIGHTS] = {loop_conv_weights_begin, loop_conv_weights_step, SIM_CLASS_LOAD},
+    [LOOP_CONV_INPUT] = {loop_conv_input_begin, loop_conv_input_step, SIM_CLASS_LOAD},
+};
+
+struct cycle_loop_conv {
+  cycle_queue queue;
+  // Sets of parts.
+  uint8_t running;              // the part has steps left
+  uint8_t queued;               // its pipeline holds commands
+  uint8_t at;                   // it works on slot 1
+  uint8_t started[2], done[2];  // by slot
+  uint8_t configured;           // slots with a tile, one bit each
+  uint8_t head;                 // the older slot
+  bool operands_overlap;        // the operands of the two tiles touch common rows
+  bool next_half;
+  uint32_t in_flight[SIM_CLASSES], entries[SIM_CLASSES];
+  cycle_front_command commands[QUEUE];
+  loop_conv_shape shape;
+  loop_conv_part parts[LOOP_CONV_PARTS];
+  loop_conv_tile tiles[2];
+  sim_loop_conv registers;
+  const hw_array *array;
+};
+
+cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c) {
+  cycle_loop_conv *l = WF_NEW(cycle_loop_conv);
+  const hw_derived *d = &c->d;
+  l->array = c->array;
+  l->shape = (loop_conv_shape){.dim = d->dim,
+                               .widest = d->max_block_len * d->dim,
+                               .widest_acc = d->max_block_len_acc * d->dim,
+                               .row_mask = (UINT32_C(1) << d->row_bits) - 1,
+                               .sp_rows = d->sp_rows,
+                               .acc_rows = d->acc_rows,
+                               .later = c->array->isa.revision == 2};
+  while (UINT32_C(1) << l->shape.dim_log2 < d->dim) l->shape.dim_log2++;
+  l->entries[SIM_CLASS_LOAD] = c->array->load.reservation_entries;
+  l->entries[SIM_CLASS_EXECUTE] = c->array->execute.reservation_entries;
+  l->entries[SIM_CLASS_STORE] = c->array->store.reservation_entries;
+  cycle_queue_init(&l->queue, QUEUE, 1, false);
+  for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_init(&l->parts[n].pipe, 2, 2, true);
+  return l;
+}
+
+void cycle_loop_conv_destroy(cycle_loop_conv *l) {
+  if (l == NULL) return;
+  for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_free(&l->parts[n].pipe);
+  cycle_queue_free(&l->queue);
+  wf_free(l);
+}
+
+bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l) {
+  return cycle_queue_room(&l->queue, c->now);
+}
+
+void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command) {
+  l->commands[cycle_queue_push(&l->queue, c->now)] = *command;
+}
+
+bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l) {
+  (void)c;
+  return l->queue.count > 0 || l->configured != 0;
+}
+
+// --- output ----------------------------------------------------------------------------------------------------------
+
+// The part whose command is at the output, LOOP_CONV_PARTS if there is none.
+static unsigned offering(const cycle_loop_conv *l, uint64_t now) {
+  for (unsigned set = l->queued; set != 0; set &= set - 1) {
+    unsigned n = (unsigned)__builtin_ctz(set);
+    sim_class unit = kinds[n].unit;
+    if (cycle_queue_valid(&l->parts[n].pipe, now) && l->in_flight[unit] != l->entries[unit]) return n;
+  }
+  return LOOP_CONV_PARTS;
+}
+
+static bool is_loop(uint8_t funct) {
+  return funct == ISA_FUNCT_LOOP_CONV_WS ||
+         (funct >= ISA_FUNCT_LOOP_CONV_WS_CONFIG_1 && funct <= ISA_FUNCT_LOOP_CONV_WS_CONFIG_6);
+}
+
+static const cycle_front_command *command_at_head(const cycle_loop_conv *l, uint64_t now) {
+  return cycle_queue_valid(&l->queue, now) ? &l->commands[cycle_queue_head(&l->queue)] : NULL;
+}
+
+bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycle_front_command *command) {
+  if (l->configured == 0) {
+    const cycle_front_command *head = command_at_head(l, c->now);
+    if (head == NULL || is_loop(head->funct)) return false;
+    *command = *head;
+    return true;
+  }
+  unsigned n = offering(l, c->now);
+  if (n == LOOP_CONV_PARTS) return false;
+  const loop_conv_part *part = &l->parts[n];
+  const loop_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
+  *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .funct = out->funct, .from_conv = true};
+  return true;
+}
+
+static bool complete(cycle_engine *c, cycle_loop_conv *l) {
+  uint32_t sum = 0;
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    assert(l->in_flight[unit] >= c->w.conv_completed[unit]);
+    l->in_flight[unit] -= c->w.conv_completed[unit];
+    sum += c->w.conv_completed[unit];
+  }
+  return sum != 0;
+}
+
+static void take(cycle_loop_conv *l, uint64_t now) {
+  unsigned n = offering(l, now);
+  assert(n != LOOP_CONV_PARTS);
+  cycle_queue_pop(&l->parts[n].pipe, now);
+  if (l->parts[n].pipe.count == 0) l->queued &= (uint8_t) ~(1U << n);
+  l->in_flight[kinds[n].unit]++;
+}
+
+// --- which part starts, waits, is done -------------------------------------------------------------------------------
+
+// The state of the parts at the start of the cycle.
+typedef struct edge {
+  unsigned idle, running, at;
+  unsigned started[2], done[2];  // of the head, of the tail
+  unsigned head, configured;
+} edge;
+
+static edge look(const cycle_loop_conv *l) {
+  unsigned head = l->head;
+  return (edge){.idle = ALL & ~((unsigned)l->running | l->queued),
+                .running = l->running,
+                .at = l->at,
+                .started = {l->started[head], l->started[head ^ 1]},
+                .done = {l->done[head], l->done[head ^ 1]},
+                .head = head,
+                .configured = l->configured};
+}
+
+// Parts of the slot `at` that work on it.
+static unsigned working_on(const edge *e, unsigned slot) { return slot ? e->at : ALL & ~e->at; }
+
+// Parts that wait for others: products for their loads, stores for everything, loads for the products of the slot
+// before.
+static unsigned waiting(const cycle_loop_conv *l, const edge *e) {
+  unsigned set = 0, busy = ALL & ~e->idle;
+  unsigned ex_slot = e->at / EXECUTE & 1, st_slot = e->at / STORE & 1;
+  unsigned with_ex = working_on(e, ex_slot), with_st = working_on(e, st_slot);
+  if (busy & with_ex & LOADS) set |= EXECUTE;
+  if (busy & with_st & (LOADS | EXECUTE)) set |= STORE;
+  bool products_wait =
+      (l->started[ex_slot] & EXECUTE) && !(l->done[ex_slot] & EXECUTE) && (l->done[ex_slot] & LOADS) != LOADS;
+  return products_wait ? set | (LOADS & ~with_ex) : set;
+}
+
+// Parts of a slot that may be started, going by the order within the slot.
+static unsigned due(unsigned started) {
+  unsigned set = ALL & ~started;
+  if ((started & LOADS) != LOADS) set &= ~(unsigned)EXECUTE;
+  if (!(started & EXECUTE)) set &= ~(unsigned)STORE;
+  return set;
+}
+
+// What the tail may not start yet because the head still has to emit something that touches the same rows.
+static unsigned held_back(const cycle_loop_conv *l, const edge *e) {
+  const loop_conv_tile *head = &l->tiles[e->head], *tail = &l->tiles[e->head ^ 1];
+  unsigned set = 0, done = e->done[0];
+  if (head->half == tail->half) {
+    if ((done & (EXECUTE | STORE)) != (EXECUTE | STORE) && tail->r.bias != 0) set |= BIAS;
+    if (!(done & STORE)) set |= EXECUTE;
+  }
+  if (l->operands_overlap && (done & (LOADS | EXECUTE)) != (LOADS | EXECUTE)) set |= INPUT | WEIGHTS;
+  return set;
+}
+
+static void start(cycle_loop_conv *l, unsigned set, unsigned slot) {
+  if (slot)
+    l->at |= (uint8_t)set;
+  else
+    l->at &= (uint8_t)~set;
+  l->started[slot] |= (uint8_t)set;
+  l->running |= (uint8_t)set;
+  for (; set != 0; set &= set - 1) {
+    unsigned n = (unsigned)__builtin_ctz(set);
+    loop_conv_part *p = &l->parts[n];
+    p->tile = &l->tiles[slot];
+    p->och = p->krow = p->kcol = p->kch = p->b = p->row = p->col = 0;
+    p->config = p->fresh = true;
+    p->after = p->compute = false;
+    kinds[n].begin(&l->shape, p);
+  }
+}
+
+// A part turns to the tail once it was started for the head.
+static bool start_parts(cycle_loop_conv *l, const edge *e) {
+  unsigned for_head = e->idle & due(e->started[0]), for_tail = 0;
+  if (e->configured == 3) for_tail = e->idle & e->started[0] & due(e->started[1]);
+  if (for_tail != 0) for_tail &= ~held_back(l, e);
+  if ((for_head | for_tail) == 0) return false;
+  start(l, for_head, e->head);
+  start(l, for_tail, e->head ^ 1);
+  return true;
+}
+
+static bool note_done(cycle_loop_conv *l, const edge *e) {
+  bool changed = false;
+  for (unsigned n = 0; n < 2; n++) {
+    unsigned slot = e->head ^ n, set = e->idle & working_on(e, slot) & e->started[n] & ~e->done[n];
+    l->done[slot] |= (uint8_t)set;
+    changed |= set != 0;
+  }
+  return changed;
+}
+
+static bool finish(cycle_loop_conv *l, const edge *e) {
+  if (e->done[0] != ALL) return false;
+  l->configured &= (uint8_t) ~(1U << e->head);
+  l->started[e->head] = l->done[e->head] = 0;
+  l->head ^= 1;
+  return true;
+}
+
+// --- the parts
+// ---------------------------------------------------------------------------------------------------------
+
+static bool step_part(cycle_loop_conv *l, unsigned n, bool waits, uint64_t now) {
+  loop_conv_part *p = &l->parts[n];
+  loop_conv_command *out = NULL;
+  if (!p->silent) {
+    if (waits || !cycle_queue_room(&p->pipe, now)) return false;
+    out = &p->commands[cycle_queue_push(&p->pipe, now)];
+    l->queued |= (uint8_t)(1U << n);
+  }
+  if (!kinds[n].step(&l->shape, p, out)) l->running &= (uint8_t) ~(1U << n);
+  return true;
+}
+
+static bool step_parts(cycle_loop_conv *l, const edge *e, uint64_t now) {
+  if (e->running == 0) return false;
+  unsigned waits = waiting(l, e);
+  bool changed = false;
+  for (unsigned set = e->running; set != 0; set &= set - 1) {
+    unsigned n = (unsigned)__builtin_ctz(set);
+    changed |= step_part(l, n, waits >> n & 1, now);
+  }
+  return changed;
+}
+
+// A command moves from the first stage to the second.
+static bool moves(const cycle_loop_conv *l, uint64_t now) {
+  for (unsigned set = l->queued; set != 0; set &= set - 1)
+    if (!cycle_queue_valid(&l->parts[__builtin_ctz(set)].pipe, now)) return true;
+  return false;
+}
+
+static bool step_tiles(cycle_loop_conv *l, bool taken, uint64_t now) {
+  edge e = look(l);
+  if (taken) take(l, now);
+  bool changed = step_parts(l, &e, now);
+  changed |= note_done(l, &e);
+  changed |= start_parts(l, &e);
+  changed |= finish(l, &e);
+  return changed || moves(l, now);
+}
+
+// --- configuration
+// -----------------------------------------------------------------------------------------------------
+
+static bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
+  return a < b + b_rows && b < a + a_rows;
+}
+
+static bool operands_overlap(const loop_conv_tile *x, const loop_conv_tile *y) {
+  return overlap(x->a_row, x->a_rows, y->a_row, y->a_rows) || overlap(x->a_row, x->a_rows, y->b_row, y->b_rows) ||
+         overlap(x->b_row, x->b_rows, y->a_row, y->a_rows) || overlap(x->b_row, x->b_rows, y->b_row, y->b_rows);
+}
+
+// Both revisions share these operand bits.
+static void set_flags(loop_conv_tile *t, const hw_array *array, uint64_t rs1, uint64_t rs2) {
+  bool training = array->units.training_conv;
+  uint64_t pixels = isa_get_loop_conv_ws_r1_max_pixels_per_row(rs1, rs2);
+  t->no_bias = isa_get_loop_conv_ws_r1_no_bias(rs1, rs2);
+  t->wrot180 = training && isa_get_loop_conv_ws_r1_wrot180(rs1, rs2);
+  t->trans_output_1203 = training && isa_get_loop_conv_ws_r1_trans_output_1203(rs1, rs2);
+  t->trans_weight_1203 = training && isa_get_loop_conv_ws_r1_trans_weight_1203(rs1, rs2);
+  t->trans_weight_0132 = training && isa_get_loop_conv_ws_r1_trans_weight_0132(rs1, rs2);
+  t->trans_input_3120 = training && isa_get_loop_conv_ws_r1_trans_input_3120(rs1, rs2);
+  t->depthwise = array->units.depthwise_conv && isa_get_loop_conv_ws_r1_depthwise(rs1, rs2);
+  t->no_pool = !array->units.max_pool || isa_get_loop_conv_ws_r1_no_pool(rs1, rs2);
+  t->downsample = isa_get_loop_conv_ws_r1_downsample(rs1, rs2);
+  t->input_dilated = training && isa_get_loop_conv_ws_r1_input_dilated(rs1, rs2);
+  t->activation = (uint8_t)isa_get_loop_conv_ws_r1_activation(rs1, rs2);
+  t->pixels = pixels == 0 || !array->units.pixel_repeat ? 1 : (uint32_t)pixels;
+}
+
+// The half that a scratchpad id of revision 2 pins an operand to; 0 leaves it to the slot.
+static uint8_t pinned(uint64_t id, unsigned slot) { return (uint8_t)(id == 0 ? slot : id - 1); }
+
+static void run(cycle_loop_conv *l, unsigned slot, uint64_t rs1, uint64_t rs2) {
+  loop_conv_tile *t = &l->tiles[slot];
+  t->r = l->registers.slots[slot];
+  set_flags(t, l->array, rs1, rs2);
+  t->a_half = pinned(l->shape.later ? isa_get_loop_conv_ws_r2_a_spad_id(rs1, rs2) : 0, slot);
+  t->b_half = pinned(l->shape.later ? isa_get_loop_conv_ws_r2_b_spad_id(rs1, rs2) : 0, slot);
+  t->half = l->next_half;
+  if (t->r.output != 0) l->next_half = !l->next_half;
+  loop_conv_derive(&l->shape, t);
+  l->operands_overlap = l->shape.later && operands_overlap(&l->tiles[0], &l->tiles[1]);
+  l->configured |= (uint8_t)(1U << slot);
+}
+
+static void write_slot(cycle_loop_conv *l, unsigned slot, const cycle_front_command *command) {
+  if (command->funct == ISA_FUNCT_LOOP_CONV_WS) {
+    run(l, slot, command->rs1, command->rs2);
+    return;
+  }
+  const isa_insn *insn = isa_find(l->shape.later ? 2 : 1, command->funct, command->rs1);
+  assert(insn != NULL);
+  l->registers.current = slot;
+  sim_loop_conv_configure(&l->registers, insn->id, command->rs1, command->rs2);
+}
+
+bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken) {
+  uint64_t now = c->now;
+  // Configuration commands write the slot that will be free next; all of this is settled before anything moves.
+  bool active = l->configured != 0;
+  unsigned slot = l->configured >> l->head & 1 ? l->head ^ 1 : l->head;
+  const cycle_front_command *head = command_at_head(l, now);
+  bool write = head != NULL && is_loop(head->funct) && !(l->configured >> slot & 1);
+
+  bool changed = taken;
+  if (active) changed |= step_tiles(l, taken, now);
+  changed |= complete(c, l);
+  if (write) write_slot(l, slot, head);
+  if (write || (!active && taken)) {
+    cycle_queue_pop(&l->queue, now);
+    changed = true;
+  }
+  return changed;
+}

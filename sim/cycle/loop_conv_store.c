@@ -1,0 +1,88 @@
+// The stores of a convolution tile. Without pooling an mvout for each (b, orow, DIM ocols, DIM channels), channels
+// innermost; with pooling a config_st that switches it on, one mvout for each (b, DIM channels), and a config_st that
+// switches it off. Both keep the accumulator scale. A tile without an output address emits nothing.
+#include "sim/cycle/loop_conv.h"
+
+void loop_conv_store_begin(const loop_conv_shape *shape, loop_conv_part *p) {
+  (void)shape;
+  p->silent = p->tile->r.output == 0;
+  p->config = !p->tile->no_pool;
+  p->after = false;
+}
+
+static void config_st(const loop_conv_tile *t, bool pool, loop_conv_command *out) {
+  const sim_loop_conv_slot *r = &t->r;
+  out->funct = ISA_FUNCT_CONFIG_ST;
+  isa_init_config_st(&out->rs1, &out->rs2);
+#define SET(field, value) isa_set_config_st_##field(&out->rs1, &out->rs2, (value))
+  SET(activation, t->activation);
+  SET(stride, r->out_stride);
+  SET(acc_scale, SIM_SCALE_KEEP);
+  if (!pool) return;
+  SET(pool_stride, r->pool_stride);
+  SET(pool_size, r->pool_size);
+  SET(pool_upad, r->pupad);
+  SET(pool_lpad, r->plpad);
+  SET(pool_out_dim, r->pool_out_cols);
+  SET(pool_orows, r->porows);
+  SET(pool_ocols, r->pocols);
+  SET(orows, r->orows);
+  SET(ocols, r->ocols);
+#undef SET
+}
+
+// Offsets: 32 bits count, but all of a pooled image.
+static uint32_t element_at(const loop_conv_tile *t, const loop_conv_part *p) {
+  const sim_loop_conv_slot *r = &t->r;
+  if (t->trans_output_1203) return ((p->row * r->out_cols + p->col) * r->batch_size + p->b) * r->out_channels + p->och;
+  return ((p->b * r->out_rows + p->row) * r->out_cols + p->col) * r->out_stride + p->och;
+}
+
+static uint64_t image_at(const loop_conv_tile *t, const loop_conv_part *p) {
+  return (uint64_t)p->b * t->r.pool_out_rows * t->r.pool_out_cols * t->r.out_stride + p->och;
+}
+
+static void mvout(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
+  const loop_conv_tile *t = p->tile;
+  const sim_loop_conv_slot *r = &t->r;
+  uint32_t rows = loop_conv_least(loop_conv_cut(r->ocols - p->col), shape->dim);
+  uint32_t cols = loop_conv_least(loop_conv_cut(r->pochs - p->och), shape->dim);
+  uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
+  uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
+  out->funct = ISA_FUNCT_MVOUT;
+  out->rs1 = r->output + (t->no_pool ? element_at(t, p) : image_at(t, p));
+  out->rs2 = loop_conv_operand(t->no_pool ? rows : 0, cols, UINT32_C(0x80000000) | place);
+}
+
+static bool next_channel(const loop_conv_shape *shape, loop_conv_part *p) {
+  bool last = loop_conv_cut(p->tile->r.pochs - p->och) <= shape->dim;
+  return !loop_conv_wraps(&p->och, last, shape->dim);
+}
+
+static bool next_batch(loop_conv_part *p) {
+  return !loop_conv_wraps(&p->b, loop_conv_cut(p->tile->r.batches - p->b) <= 1, 1);
+}
+
+static bool next_plain(const loop_conv_shape *shape, loop_conv_part *p) {
+  const sim_loop_conv_slot *r = &p->tile->r;
+  return next_channel(shape, p) ||
+         !loop_conv_wraps(&p->col, loop_conv_cut(r->ocols - p->col) <= shape->dim, shape->dim) ||
+         !loop_conv_wraps(&p->row, loop_conv_cut(r->orows - p->row) <= 1, 1) || next_batch(p);
+}
+
+bool loop_conv_store_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
+  if (p->silent) return false;
+  if (p->after) {
+    config_st(p->tile, false, out);
+    return false;
+  }
+  if (p->config) {
+    p->config = false;
+    config_st(p->tile, true, out);
+    return true;
+  }
+  mvout(shape, p, out);
+  if (p->tile->no_pool) return next_plain(shape, p);
+  p->after = !next_channel(shape, p) && !next_batch(p);
+  return true;
+}
