@@ -3,22 +3,18 @@
 // Statistics of a set: sum and count collect until they are divided (mean, variance) or a row is stored; the running
 // maximum collects until a sum of exponentials is inverted. Revision 1 multiplies by the norm factor and then by the
 // configured scale, with an int32 in between; revision 2 multiplies by the norm factor alone.
+#include "sim/ref/norm.h"
+
+#include "sim/config.h"
 #include "sim/ref/numeric.h"
-#include "sim/ref/state.h"
 
-void ref_stats_reset(ref_engine *ref) {
-  for (uint32_t n = 0; n < ref->derived.norm_stats; n++)
-    ref->stats[n] = (ref_stats){.running_max = INT32_MIN, .max = INT32_MIN};
+void ref_stats_clear(ref_stats *stats) { *stats = (ref_stats){.running_max = INT32_MIN, .max = INT32_MIN}; }
+
+static int32_t exponential(const ref_narrow *how, const ref_stats *stats, int32_t value) {
+  return ref_iexp(ref_sub(value, stats->max), how->qln2, how->qln2_inverse, how->qb, how->qc);
 }
 
-static ref_stats *current_stats(ref_engine *ref) { return &ref->stats[ref->config->store.stats_id]; }
-
-static int32_t exponential(const ref_engine *ref, const ref_stats *stats, int32_t value) {
-  const sim_store_config *c = &ref->config->store;
-  return ref_iexp(ref_sub(value, stats->max), c->qln2, c->qln2_inverse, c->qb, c->qc);
-}
-
-static void collect(ref_engine *ref, ref_stats *stats, sim_norm command, const int32_t *in, uint32_t count) {
+static void collect(ref_stats *stats, sim_norm command, const ref_narrow *how, const int32_t *in, uint32_t count) {
   stats->count = (uint16_t)(stats->count + count);
   for (uint32_t j = 0; j < count; j++) {
     int32_t error = ref_sub(in[j], stats->mean);
@@ -35,7 +31,7 @@ static void collect(ref_engine *ref, ref_stats *stats, sim_norm command, const i
         if (in[j] > stats->running_max) stats->running_max = in[j];
         break;
       default:
-        stats->sum = ref_add(stats->sum, exponential(ref, stats, in[j]));
+        stats->sum = ref_add(stats->sum, exponential(how, stats, in[j]));
         break;
     }
   }
@@ -44,8 +40,7 @@ static void collect(ref_engine *ref, ref_stats *stats, sim_norm command, const i
 // The quotient by the number of elements, truncated towards zero; a count that has wrapped to zero divides nothing.
 static int32_t take_average(ref_stats *stats) {
   int32_t average = stats->count == 0 ? 0 : stats->sum / stats->count;
-  stats->sum = 0;
-  stats->count = 0;
+  ref_stats_restart(stats);
   return average;
 }
 
@@ -54,10 +49,9 @@ static void finish_deviation(ref_stats *stats) {
   stats->inv_stddev = 1.0f / (float)(deviation == 0 ? 1 : deviation);
 }
 
-void ref_norm_row(ref_engine *ref, sim_norm command, const int32_t *in, uint32_t count) {
-  ref_stats *stats = current_stats(ref);
+void ref_stats_row(ref_stats *stats, sim_norm command, const ref_narrow *how, const int32_t *in, uint32_t count) {
   if (command == SIM_NORM_SUM_EXP || command == SIM_NORM_INV_SUM_EXP) stats->max = stats->running_max;
-  collect(ref, stats, command, in, count);
+  collect(stats, command, how, in, count);
   switch (command) {
     case SIM_NORM_MEAN:
       stats->mean = take_average(stats);
@@ -74,34 +68,30 @@ void ref_norm_row(ref_engine *ref, sim_norm command, const int32_t *in, uint32_t
   }
 }
 
-static int8_t scale_normalised(const ref_engine *ref, int32_t value, float factor) {
-  if (ref->array->isa.revision == 1)
-    value = ref_scale_int32(ref_scale_int32(value, factor), ref_float_of_bits(ref->config->store.scale));
-  else
-    value = ref_scale_int32(value, factor);
+static int8_t scale_normalised(const ref_narrow *how, int32_t value, float factor) {
+  value = ref_scale_int32(value, factor);
+  if (how->factor_then_scale) value = ref_scale_int32(value, ref_float_of_bits(how->scale));
   return ref_clip_int8(value);
 }
 
-static int8_t normalise(ref_engine *ref, const ref_stats *stats, int32_t value) {
-  const sim_store_config *c = &ref->config->store;
-  switch (c->activation) {
+static int8_t normalise(const ref_narrow *how, const ref_stats *stats, int32_t value) {
+  switch (how->activation) {
     case SIM_ACTIVATION_LAYERNORM:
-      return scale_normalised(ref, ref_sub(value, stats->mean), stats->inv_stddev);
+      return scale_normalised(how, ref_sub(value, stats->mean), stats->inv_stddev);
     case SIM_ACTIVATION_SOFTMAX:
-      return scale_normalised(ref, exponential(ref, stats, value), stats->inv_sum_exp);
+      return scale_normalised(how, exponential(how, stats, value), stats->inv_sum_exp);
     default:
-      return ref_clip_int8(ref_scale_int32(ref_igelu(value, c->qb, c->qc), ref_float_of_bits(c->scale)));
+      return ref_clip_int8(ref_scale_int32(ref_igelu(value, how->qb, how->qc), ref_float_of_bits(how->scale)));
   }
 }
 
-void ref_store_row(ref_engine *ref, const int32_t *in, uint32_t count, int8_t *out) {
-  const sim_store_config *c = &ref->config->store;
-  ref_stats *stats = current_stats(ref);
-  bool normaliser = ref->array->units.normaliser;
-  bool polynomial = c->activation >= SIM_ACTIVATION_LAYERNORM && c->activation <= SIM_ACTIVATION_SOFTMAX;
-  if (normaliser && polynomial)
-    for (uint32_t j = 0; j < count; j++) out[j] = normalise(ref, stats, in[j]);
+bool ref_narrow_normalises(const ref_narrow *how) {
+  return how->normaliser && (how->activation == SIM_ACTIVATION_LAYERNORM || how->activation == SIM_ACTIVATION_SOFTMAX);
+}
+
+void ref_narrow_row(const ref_narrow *how, const ref_stats *stats, const int32_t *in, uint32_t count, int8_t *out) {
+  if (ref_narrow_normalises(how) || (how->normaliser && how->activation == SIM_ACTIVATION_IGELU))
+    for (uint32_t j = 0; j < count; j++) out[j] = normalise(how, stats, in[j]);
   else
-    ref_scale_row(count, in, ref_float_of_bits(c->scale), c->activation == SIM_ACTIVATION_RELU, out);
-  if (normaliser) stats->sum = stats->count = 0;
+    ref_scale_row(count, in, ref_float_of_bits(how->scale), how->activation == SIM_ACTIVATION_RELU, out);
 }

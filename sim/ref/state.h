@@ -7,17 +7,8 @@
 
 #include "sim/check.h"
 #include "sim/local.h"
+#include "sim/ref/norm.h"
 #include "sim/ref/ref.h"
-
-// What the normaliser knows of one set of statistics.
-typedef struct ref_stats {
-  int32_t sum;
-  uint16_t count;
-  int32_t running_max;  // of all rows since the last sum of exponentials
-  int32_t max;          // that the exponentials use
-  int32_t mean;
-  float inv_stddev, inv_sum_exp;
-} ref_stats;
 
 typedef struct ref_counter {
   uint32_t event;
@@ -80,12 +71,6 @@ void ref_mvout_spad(ref_engine *ref, uint64_t rs1, uint64_t rs2);
 
 void ref_preload_command(ref_engine *ref, uint64_t rs1, uint64_t rs2);
 void ref_compute(ref_engine *ref, bool preloaded, uint64_t rs1, uint64_t rs2);
-
-void ref_stats_reset(ref_engine *ref);
-// A row of a statistics command.
-void ref_norm_row(ref_engine *ref, sim_norm command, const int32_t *in, uint32_t count);
-// An accumulator row on its way out as int8, with the store configuration.
-void ref_store_row(ref_engine *ref, const int32_t *in, uint32_t count, int8_t *out);
 
 // Answers in ref->response.
 void ref_counter_command(ref_engine *ref, uint64_t rs1, uint64_t rs2);

@@ -11,10 +11,32 @@ typedef struct store {
   uint32_t rows, cols;
 } store;
 
+static ref_stats *current_stats(ref_engine *ref) { return &ref->stats[ref->config->store.stats_id]; }
+
+static ref_narrow narrow_of(const ref_engine *ref) {
+  const sim_store_config *c = &ref->config->store;
+  return (ref_narrow){.normaliser = ref->array->units.normaliser,
+                      .factor_then_scale = ref->array->isa.revision == 1,
+                      .activation = c->activation,
+                      .scale = c->scale,
+                      .qb = c->qb,
+                      .qc = c->qc,
+                      .qln2 = c->qln2,
+                      .qln2_inverse = c->qln2_inverse};
+}
+
+// An accumulator row on its way out as int8, with the store configuration.
+static void narrow_row(ref_engine *ref, const int32_t *in, uint32_t count, int8_t *out) {
+  const ref_narrow how = narrow_of(ref);
+  ref_stats *stats = current_stats(ref);
+  ref_narrow_row(&how, stats, in, count, out);
+  if (how.normaliser) ref_stats_restart(stats);
+}
+
 // Lanes [0, count) of one local row as int8.
 static void read_narrow(ref_engine *ref, const sim_local *from, int64_t row, uint32_t count, int8_t *out) {
   if (from->accumulator)
-    ref_store_row(ref, ref_acc_row(ref, row), count, out);
+    narrow_row(ref, ref_acc_row(ref, row), count, out);
   else
     memcpy(out, ref_spad_row(ref, row), count);
 }
@@ -63,11 +85,13 @@ static sim_norm collecting(sim_norm norm) {
 }
 
 static void norm_row(ref_engine *ref, const store *s, uint32_t n) {
+  const ref_narrow how = narrow_of(ref);
   uint32_t dim = ref->derived.dim;
   for (uint32_t first = 0; first < s->cols; first += dim) {
     bool last = s->cols - first <= dim;
     const int32_t *row = ref_acc_row(ref, (int64_t)s->from.row + n + first);
-    ref_norm_row(ref, last ? s->from.norm : collecting(s->from.norm), row, last ? s->cols - first : dim);
+    ref_stats_row(current_stats(ref), last ? s->from.norm : collecting(s->from.norm), &how, row,
+                  last ? s->cols - first : dim);
   }
 }
 
