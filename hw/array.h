@@ -92,6 +92,10 @@ bool hw_write_c_header(const hw_array *array, FILE *out);
 // failed.
 bool hw_write_sv_package(const hw_array *array, FILE *out);
 
+// The same without what surrounds the accelerator (memory, L2, host, chip) and without the array's name: arrays whose
+// hardware is the same have the same text. False: writing failed.
+bool hw_write_model_package(const hw_array *array, FILE *out);
+
 // Writes the parameter table as a Markdown page. False: writing failed.
 bool hw_write_markdown(FILE *out);
 

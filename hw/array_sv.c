@@ -64,7 +64,15 @@ static void write_parameter(const hw_array *array, const hw_param *param, FILE *
   }
 }
 
-bool hw_write_sv_package(const hw_array *array, FILE *out) {
+// What surrounds the accelerator. No module reads it.
+static bool surrounds(const hw_param *param) {
+  static const char *const sections[] = {"memory", "l2", "host", "chip"};
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    if (strcmp(param->section, sections[i]) == 0) return true;
+  return false;
+}
+
+static bool write_package(const hw_array *array, bool surroundings, FILE *out) {
   fprintf(out,
           "// Array %s: made from its description; do not edit.\n"
           "// verilator lint_off UNUSED\n"
@@ -76,10 +84,23 @@ bool hw_write_sv_package(const hw_array *array, FILE *out) {
   const hw_param *params = hw_params(&count);
   const char *section = "";
   for (size_t i = 0; i < count; i++) {
+    if (!surroundings && surrounds(&params[i])) continue;
     if (strcmp(section, params[i].section) != 0) fputc('\n', out);
     section = params[i].section;
     write_parameter(array, &params[i], out);
   }
   fputs("endpackage\n// verilator lint_on UNUSED\n", out);
   return fflush(out) == 0 && !ferror(out);
+}
+
+bool hw_write_sv_package(const hw_array *array, FILE *out) { return write_package(array, true, out); }
+
+bool hw_write_model_package(const hw_array *array, FILE *out) {
+  hw_array accelerator = *array;
+  size_t count;
+  const hw_param *params = hw_params(&count);
+  for (size_t i = 0; i < count; i++)
+    if (surrounds(&params[i])) hw_param_set(&accelerator, &params[i], params[i].initial);
+  snprintf(accelerator.name, sizeof accelerator.name, "accelerator");
+  return write_package(&accelerator, false, out);
 }

@@ -88,6 +88,43 @@ static void every_builtin_has_its_numbers(void **state) {
   assert_true(arrays >= 2);
 }
 
+static char *model_package_with(const char *name, const char *value) {
+  hw_array array;
+  hw_array_default(&array);
+  const hw_param *param = hw_param_find(name);
+  uint32_t number;
+  assert_non_null(param);
+  assert_true(hw_param_value(param, value, &number));
+  assert_int_not_equal(number, hw_param_get(&array, param));
+  hw_param_set(&array, param, number);
+  snprintf(array.name, sizeof array.name, "changed");
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  assert_true(hw_write_model_package(&array, out));
+  fclose(out);
+  return text;
+}
+
+// What is built from the package must be built again when the accelerator changes, and only then.
+static void models_depend_on_the_accelerator_alone(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *value;
+    bool same;
+  } changes[] = {{"host.dcache_kib", "32", true}, {"memory.latency_cycles", "7", true},
+                 {"l2.present", "false", true},   {"chip.clock_mhz", "200", true},
+                 {"mesh.rows", "8", false},       {"load.queue", "4", false},
+                 {"dma.bus_bits", "64", false},   {"units.counters", "4", false}};
+  char *first = model_package_with(changes[0].name, changes[0].value);
+  for (size_t i = 1; i < sizeof changes / sizeof changes[0]; i++) {
+    char *other = model_package_with(changes[i].name, changes[i].value);
+    if ((strcmp(first, other) == 0) != changes[i].same) fail_msg("%s", changes[i].name);
+    free(other);
+  }
+  free(first);
+}
+
 static void failed_writes_are_seen(void **state) {
   (void)state;
   hw_array array;
@@ -101,6 +138,7 @@ static void failed_writes_are_seen(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_builtin_has_its_numbers),
+      cmocka_unit_test(models_depend_on_the_accelerator_alone),
       cmocka_unit_test(failed_writes_are_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

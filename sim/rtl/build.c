@@ -87,23 +87,9 @@ static double now_seconds(void) {
 // ---- key
 
 // Arrays that differ only in what surrounds the accelerator share one model.
-static hw_array hardware_of(const hw_array *array) {
-  static const char *const outside[] = {"memory", "l2", "host", "chip"};
-  hw_array hardware = *array;
-  size_t count;
-  const hw_param *params = hw_params(&count);
-  for (size_t i = 0; i < count; i++)
-    for (size_t s = 0; s < sizeof outside / sizeof outside[0]; s++)
-      if (strcmp(params[i].section, outside[s]) == 0) hw_param_set(&hardware, &params[i], params[i].initial);
-  snprintf(hardware.name, sizeof hardware.name, "%s", "rtl");
-  hardware.description[0] = '\0';
-  return hardware;
-}
-
 static bool write_package(builder *b) {
-  hw_array hardware = hardware_of(b->array);
   FILE *out = open_memstream(&b->package, &b->package_length);
-  bool good = out != NULL && hw_write_sv_package(&hardware, out);
+  bool good = out != NULL && hw_write_model_package(b->array, out);
   if (out != NULL) good = fclose(out) == 0 && good;
   if (!good) wf_error(b->diag, wf_in_file(NULL), "cannot write the package of array %s", b->array->name);
   return good;

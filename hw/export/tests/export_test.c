@@ -40,10 +40,11 @@ static hw_array builtin(size_t index) {
 // An array with every value off its default where the rules allow it.
 static hw_array unusual(void) {
   static const char text[] =
-      "name: odd-one\nisa: {revision: 2}\nmesh: {max_matmuls: 9, zero_skip: true}\n"
+      "name: odd-one\nisa: {revision: 2}\nmesh: {dataflow: ws, max_matmuls: 9, zero_skip: true}\n"
       "scratchpad: {read_pipeline: queue}\nstore: {order: completed}\nload: {scale_units: 0}\n"
       "dma: {writes_in_flight: 5, max_burst_bytes: 32}\n"
-      "units: {transposer: false, loop_matmul: false, loop_conv: false, training_conv: false}\nhost: {divide: 7}\n";
+      "units: {transposer: false, loop_matmul: false, loop_conv: false, training_conv: false}\nhost: {divide_bits: "
+      "2}\n";
   hw_array array;
   wf_diag diag = wf_diag_to(stderr);
   assert_true(hw_array_parse(&array, "odd", text, strlen(text), &diag));
@@ -214,7 +215,7 @@ static void limits_are_named(void **state) {
   static const char *const lost[] = {
       "isa.revision",         "mesh.max_matmuls",    "mesh.zero_skip",    "scratchpad.read_pipeline",
       "store.order",          "units.transposer",    "units.loop_matmul", "units.loop_conv",
-      "dma.writes_in_flight", "dma.max_burst_bytes", "host.divide",
+      "dma.writes_in_flight", "dma.max_burst_bytes", "host.divide_bits",
   };
   hw_export_limit limits[HW_EXPORT_LIMITS_MAX];
   const size_t count = hw_export_limits(&array, limits);
