@@ -9,10 +9,11 @@
 //
 // With t the cycle of the request (of its first beat) and b the bytes of the bus:
 //   L2 hit        first response beat at t + l2.hit_latency, then one per cycle
-//   L2 miss       the line occupies the memory bus for line / memory.bytes_per_cycle cycles from
-//                 s = max(t + l2.hit_latency + memory.latency_cycles, bus free); the byte at offset x of the line is
-//                 ready at s + x / memory.bytes_per_cycle. At most l2.misses_in_flight lines are under way; beyond that
-//                 requests wait.
+//   L2 miss       fixed: the line occupies the memory bus for line / memory.bytes_per_cycle cycles from
+//                 s = max(t + l2.hit_latency + memory.latency_cycles, bus free); DRAM models: from s = max(when the
+//                 DRAM has the whole line + memory.path_cycles, bus free), see dram.h. The byte at offset x of the line
+//                 is ready at s + x / memory.bytes_per_cycle. At most l2.misses_in_flight lines are under way, each
+//                 until l2.release_cycles after its last byte; beyond that requests wait.
 //   write         answered like the first beat of a read; a write of a whole line that misses fetches nothing
 //   dirty victim  occupies the write side of the memory bus for a line
 //   no L2         every request goes to memory in units of b bytes

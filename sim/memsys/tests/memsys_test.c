@@ -109,7 +109,7 @@ static void misses_are_limited(void **state) {
   assert_int_equal(memsys_arbitrate(m, 3, &fourth, NULL), MEMSYS_NOBODY);
   assert_int_equal(memsys_arbitrate(m, 3, &same_line, NULL), MEMSYS_READ);
   uint64_t line = array.l2.line_bytes / array.memory.bytes_per_cycle;
-  uint64_t complete = array.l2.hit_latency + array.memory.latency_cycles + line;
+  uint64_t complete = array.l2.hit_latency + array.memory.latency_cycles + line + array.l2.release_cycles;
   assert_int_equal(memsys_arbitrate(m, complete - 1, &fourth, NULL), MEMSYS_NOBODY);
   assert_int_equal(memsys_arbitrate(m, complete, &fourth, NULL), MEMSYS_READ);
   memsys_destroy(m);
@@ -178,6 +178,135 @@ static void without_l2_every_access_pays(void **state) {
   memsys_destroy(m);
 }
 
+static hw_array dram_array(uint32_t model) {
+  hw_array array;
+  hw_array_default(&array);
+  array.memory.model = model;
+  return array;
+}
+
+// The first cycle in which a lone read of a line is answered.
+static uint64_t lone_read(memsys *m, uint64_t cycle, uint64_t address) {
+  send_read(m, cycle, 0, address, 64);
+  uint64_t at = cycle;
+  while (memsys_response(m, at) == NULL) {
+    uint64_t next = memsys_next_response(m, at + 1);
+    assert_true(next != UINT64_MAX);
+    at = next;
+  }
+  unsigned beats;
+  drain(m, at, &beats);
+  return at - cycle;
+}
+
+// DDR3-1600 11-11-11 in ps: activate, read, burst.
+static void dram_latency_is_the_formula(void **state) {
+  (void)state;
+  for (uint32_t mhz = 100; mhz <= 1000; mhz += 900) {
+    hw_array array = dram_array(HW_MEMORY_DDR3);
+    array.memory.clock_mhz = mhz;
+    memsys *m = memsys_create(&array);
+    uint64_t cycle_ps = 1000000 / mhz;
+    uint64_t closed = array.memory.controller_ns * UINT64_C(1000) + 13750 + 13750 + 5000;
+    uint64_t rest = array.l2.hit_latency + array.memory.path_cycles;
+    assert_int_equal(lone_read(m, 100, BASE), rest + (closed + cycle_ps - 1) / cycle_ps);
+    // The same row again, long after: no activate. The next line of the same bank lies banks * 64 bytes on.
+    uint64_t open = closed - 13750;
+    assert_int_equal(lone_read(m, 400, BASE + array.memory.banks * 64), rest + (open + cycle_ps - 1) / cycle_ps);
+    // Another row of that bank: close it first.
+    uint64_t conflict = closed + 13750, row = (uint64_t)array.memory.banks * array.memory.row_bytes;
+    assert_int_equal(lone_read(m, 700, BASE + row), rest + (conflict + cycle_ps - 1) / cycle_ps);
+    memsys_destroy(m);
+  }
+}
+
+static void dram_streams_reach_the_bus(void **state) {
+  (void)state;
+  for (uint32_t model = HW_MEMORY_DDR3; model <= HW_MEMORY_DDR4; model++) {
+    hw_array array = dram_array(model);
+    array.l2.misses_in_flight = 16;
+    memsys *m = memsys_create(&array);
+    enum { COUNT = 4000 };
+    uint64_t cycles = stream(m, 0, COUNT, array.dma.reads_in_flight);
+    uint64_t peak = COUNT * 64 / array.memory.bytes_per_cycle;
+    // Some cycles go to refresh: 260 or 350 ns of 7.8 us.
+    assert_in_range(cycles, peak, peak + peak / 15 + 200);
+    memsys_destroy(m);
+  }
+}
+
+// Three requests while the bank is busy: to its open row, to another row, to the open row. The last overtakes.
+static void a_row_hit_overtakes(void **state) {
+  (void)state;
+  hw_array array = dram_array(HW_MEMORY_DDR3);
+  memsys *m = memsys_create(&array);
+  uint64_t next = (uint64_t)array.memory.banks * 64, row = (uint64_t)array.memory.banks * array.memory.row_bytes;
+  lone_read(m, 0, BASE);
+  send_read(m, 200, 1, BASE + next, 64);
+  send_read(m, 201, 2, BASE + row, 64);
+  send_read(m, 202, 3, BASE + 2 * next, 64);
+  unsigned order[3], got = 0;
+  for (uint64_t cycle = 203; got < 3; cycle++) {
+    const memsys_beat *beat = memsys_response(m, cycle);
+    if (beat == NULL) continue;
+    if (beat->last) order[got++] = beat->id;
+    memsys_take(m, cycle);
+  }
+  assert_int_equal(order[0], 1);
+  assert_int_equal(order[1], 3);
+  assert_int_equal(order[2], 2);
+  memsys_destroy(m);
+}
+
+// Polling every cycle and only when something can happen see the same answers.
+static void waiting_and_polling_agree(void **state) {
+  (void)state;
+  for (uint32_t model = HW_MEMORY_FIXED; model <= HW_MEMORY_DDR4; model++) {
+    hw_array array = dram_array(model);
+    memsys *poll = memsys_create(&array), *wait = memsys_create(&array);
+    uint64_t wake = 0, seed = 1, answered = 0;
+    unsigned under_way = 0;
+    bool busy[8] = {false};
+    for (uint64_t cycle = 0; cycle < 50000; cycle++) {
+      const memsys_beat *beat = memsys_response(poll, cycle);
+      if (wake <= cycle) {
+        const memsys_beat *other = memsys_response(wait, cycle);
+        assert_int_equal(beat == NULL, other == NULL);
+        if (other != NULL) {
+          assert_int_equal(beat->id, other->id);
+          memsys_take(wait, cycle);
+          wake = cycle + 1;
+        }
+      } else {
+        assert_null(beat);
+      }
+      if (beat != NULL) {
+        answered++;
+        if (beat->last) busy[beat->id] = false, under_way--;
+        memsys_take(poll, cycle);
+      }
+      seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+      unsigned id = 0;
+      while (id < 8 && busy[id]) id++;
+      if (seed >> 60 < 4 && id < 8) {
+        const memsys_request request = {id, BASE + (seed >> 20) % 0x100000 * 64, 64};
+        memsys_grant grant = memsys_arbitrate(poll, cycle, &request, NULL);
+        assert_int_equal(grant, memsys_arbitrate(wait, cycle, &request, NULL));
+        if (grant == MEMSYS_READ) {
+          memsys_read(poll, cycle, &request);
+          memsys_read(wait, cycle, &request);
+          busy[id] = true, under_way++;
+        }
+      }
+      uint64_t next = memsys_next_response(wait, cycle + 1);
+      wake = next;
+    }
+    assert_true(answered > 3000);
+    memsys_destroy(poll);
+    memsys_destroy(wait);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unloaded_latency_is_the_formula),
@@ -187,6 +316,10 @@ int main(void) {
       cmocka_unit_test(whole_line_writes_fetch_nothing),
       cmocka_unit_test(dirty_lines_are_written_back),
       cmocka_unit_test(without_l2_every_access_pays),
+      cmocka_unit_test(dram_latency_is_the_formula),
+      cmocka_unit_test(dram_streams_reach_the_bus),
+      cmocka_unit_test(a_row_hit_overtakes),
+      cmocka_unit_test(waiting_and_polling_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
