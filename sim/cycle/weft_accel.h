@@ -115,6 +115,7 @@ typedef struct cycle_wires {
   bool load_adds;       // a loaded row asks for the adder
   uint64_t sp_asked;    // by bank: execute asks for a scratchpad read (taken or not)
   uint64_t acc_asked;
+  uint64_t acc_written;  // by bank: some write has the bank's port (wr_valid)
   // load_path: the answer to the load controller (ld_resp)
   bool load_answered;
   uint16_t load_bytes;
@@ -129,11 +130,39 @@ typedef struct cycle_wires {
   bool solitary_preload;
   // station to the front end: loop commands that completed in this cycle
   uint8_t matmul_completed[SIM_CLASSES], conv_completed[SIM_CLASSES];
+  // whoever adds to bus_read_bytes and bus_written_bytes: what this cycle added
+  uint32_t read_bytes, written_bytes;
   bool refused;  // a command was offered and its file is full
   bool flush;    // front_end: forget the last pages
 } cycle_wires;
 
 typedef struct cycle_engine cycle_engine;
+
+// A register and the sum of its values over all cycles before one, without looking at it in every cycle. The sum is
+// what an external counter reads (docs/microarchitecture.md: Counter events).
+typedef struct cycle_level {
+  uint64_t sum;    // over the cycles before `since`
+  uint64_t since;  // first cycle with the value `level`
+  uint32_t level, before;
+} cycle_level;
+
+// The register changes at the end of cycle `now`; several changes in a cycle add up.
+static inline void cycle_level_add(cycle_level *l, uint64_t now, int32_t difference) {
+  if (l->since != now + 1) {
+    l->sum += (now + 1 - l->since) * l->level;
+    l->since = now + 1;
+    l->before = l->level;
+  }
+  l->level += (uint32_t)difference;
+}
+
+// In cycle `now`, also when asked after this cycle's changes.
+static inline uint32_t cycle_level_at(const cycle_level *l, uint64_t now) {
+  return l->since == now + 1 ? l->before : l->level;
+}
+static inline uint64_t cycle_level_sum(const cycle_level *l, uint64_t now) {
+  return l->since == now + 1 ? l->sum - l->before : l->sum + (now - l->since) * l->level;
+}
 
 // What the performance counters see of one cycle (docs/microarchitecture.md: Counter events), set only while counting.
 typedef struct cycle_events {
@@ -159,6 +188,7 @@ struct cycle_engine {
   sim_fault fault;
   sim_events sink;
   uint64_t bus_read_bytes, bus_written_bytes;                 // beats times bus width
+  cycle_level reads_in_flight, writes_in_flight;               // bursts; kept up to date always, for the counters
   uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;  // rows, for the energy report
 
   // Local memory, rows of dim elements.
@@ -196,10 +226,13 @@ static inline void cycle_spend(cycle_engine *c, cycle_unit_id unit, unsigned cau
 
 static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |= UINT64_C(1) << number; }
 
-// ---- bus.c: the memory port. Arbitrates the offers of reader and writer.
+// ---- bus.c: the memory port. Arbitrates the offers of reader and writer, fetches the data of a granted read, and counts
+// bus_read_bytes and bus_written_bytes. With write_granted the writer moves the bytes of its beat to memory; the bus has
+// then checked that the burst lies inside.
 void cycle_bus_create(cycle_engine *c);
 void cycle_bus_destroy(cycle_engine *c);
 bool cycle_bus_step(cycle_engine *c);
+void cycle_bus_take(cycle_engine *c);  // w.beat is taken in this cycle; afterwards it may change
 
 // ---- execute_controller.c and what belongs to it (CYCLE_WRITEBACK, CYCLE_MESH, CYCLE_EXECUTE)
 void cycle_execute_create(cycle_engine *c);
@@ -232,7 +265,7 @@ bool cycle_reader_busy(const cycle_engine *c);
 // ---- dma_writer.c
 void cycle_writer_create(cycle_engine *c);
 void cycle_writer_destroy(cycle_engine *c);
-const memsys_request *cycle_writer_offer(const cycle_engine *c);      // W of this cycle (with AW), NULL: none
+const memsys_request *cycle_writer_offer(cycle_engine *c);            // W of this cycle (with AW), NULL: none
 bool cycle_writer_step(cycle_engine *c);                              // w.write_granted, answers; sets w.writer_ready
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if w.writer_ready
 bool cycle_writer_busy(const cycle_engine *c);
@@ -240,9 +273,10 @@ bool cycle_writer_busy(const cycle_engine *c);
 // ---- page_filter.c: client 0 is the writer, 1 the reader
 void cycle_pages_create(cycle_engine *c);
 void cycle_pages_destroy(cycle_engine *c);
-bool cycle_pages_miss(cycle_engine *c, unsigned client);                 // miss_o of this cycle
+bool cycle_pages_miss(const cycle_engine *c, unsigned client);           // miss_o of this cycle
 void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page);  // look_valid_i in this cycle
 void cycle_pages_flush(cycle_engine *c);                                 // flush_i, after all looks of this cycle
+void cycle_pages_report(cycle_engine *c);                                // the events of this cycle
 
 // ---- store_path.c: acc_scale.c, normaliser.c
 void cycle_store_path_create(cycle_engine *c);
@@ -257,36 +291,7 @@ bool cycle_store_path_busy(const cycle_engine *c);
 bool cycle_store_path_operand(const cycle_engine *c, unsigned bank);
 void cycle_store_path_operand_taken(cycle_engine *c, unsigned bank, int8_t *row);
 
-// ---- local_memory.c: arbitration; scratchpad_bank.c, accumulator_bank.c, read_pipeline in queue.h
-// Writes, asked for in this order: execute_writeback, narrow, wide, zero (load_path), stored (store_path). They return
-// whether the write is taken in this cycle; the caller then moves the data itself.
-void cycle_local_create(cycle_engine *c);
-void cycle_local_destroy(cycle_engine *c);
-bool cycle_local_step(cycle_engine *c);  // advances what is behind the banks
-void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
-// The load path tells first what it has: a narrow and a wide accumulating write keep zeros from the adder.
-bool cycle_local_narrow_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
-bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate);
-bool cycle_local_zero_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
-bool cycle_local_stored_write(cycle_engine *c, uint32_t row);
-// Reads. True: taken in this cycle; the caller copies the row now if it wants its data.
-bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t scale, uint8_t act);
-bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row);
-// Answers. Scratchpad: behind the read pipeline. They may be taken once per cycle and bank, before cycle_local_step.
-bool cycle_local_sp_execute_answer(const cycle_engine *c, unsigned bank);
-void cycle_local_sp_execute_taken(cycle_engine *c, unsigned bank);
-bool cycle_local_sp_store_answer(const cycle_engine *c, unsigned bank);
-void cycle_local_sp_store_taken(cycle_engine *c, unsigned bank);
-// Accumulator: the bank's response registers; execute's carries the scale and activation of its read and its row.
-typedef struct cycle_acc_operand {
-  uint32_t scale;
-  uint8_t act;
-  const int32_t *row;  // as it was when it was read; NULL in timing-only mode
-} cycle_acc_operand;
-bool cycle_local_acc_execute_answer(const cycle_engine *c, unsigned bank, cycle_acc_operand *operand);
-void cycle_local_acc_execute_taken(cycle_engine *c, unsigned bank);
-bool cycle_local_acc_store_answer(const cycle_engine *c, unsigned bank);
-void cycle_local_acc_store_taken(cycle_engine *c, unsigned bank);
+// ---- local_memory.c, scratchpad_bank.h, accumulator_bank.c: their functions are in local_memory.h, included below
 
 // ---- load_controller.c: command_tracker.c, load_overlap.c
 void cycle_load_create(cycle_engine *c);
@@ -329,10 +334,11 @@ bool cycle_front_busy(const cycle_engine *c);
 // ---- counters.c
 void cycle_counters_create(cycle_engine *c);
 void cycle_counters_destroy(cycle_engine *c);
-bool cycle_counters_step(cycle_engine *c);
+void cycle_counters_begin(cycle_engine *c);  // while counting, before the steps of a cycle: clears c->ev, events 1 to 7
+bool cycle_counters_step(cycle_engine *c);   // after all others: needed while counting alone
 bool cycle_counters_ready(const cycle_engine *c);
-void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns);
-// A response that left in this cycle (resp_valid with resp_ready high).
+void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns);  // in the front end's step
+// The response of a command taken in t is there once cycle t + 1 was carried out; it is given once.
 bool cycle_counters_response(cycle_engine *c, uint64_t *value);
 
 // ---- weft_accel.c
@@ -351,5 +357,7 @@ extern const char *const cycle_load_controller_causes[CYCLE_CAUSES];
 extern const char *const cycle_store_controller_causes[CYCLE_CAUSES];
 extern const char *const cycle_front_end_causes[CYCLE_CAUSES];
 void cycle_fail(cycle_engine *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#include "sim/cycle/local_memory.h"
 
 #endif

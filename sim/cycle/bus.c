@@ -1,0 +1,116 @@
+// The memory port: timing from memsys, data from main memory. The counterpart of sim/rtl/bus.c.
+//
+// One request beat per cycle, of the reader or of the writer; one answer beat per cycle, which stays until it is taken.
+// Read data is what memory holds when the request is taken; write data is in memory when its beat is taken (the writer
+// moves it). Buffers of read data belong to ids; whoever takes a burst's first beat exchanges the id's buffer for a
+// spare one, so an id can be used again while rows of its last burst are still on their way.
+//
+// Invariants: answer_at is the first cycle in which memsys can have an answer; it changes with requests and answers
+// only.
+#include "sim/cycle/bus.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "hw/base/alloc.h"
+
+struct cycle_bus {
+  uint64_t answer_at;
+  bool turned_away;  // an offer of this cycle was not granted
+  uint32_t bus_bytes, ids;
+  uint8_t **data;  // by read id; NULL in timing-only mode
+};
+
+void cycle_bus_create(cycle_engine *c) {
+  struct cycle_bus *b = c->bus = WF_NEW(struct cycle_bus);
+  b->answer_at = CYCLE_NEVER;
+  b->bus_bytes = c->array->dma.bus_bits / 8;
+  b->ids = c->array->dma.reads_in_flight;
+  if (!c->data) return;
+  b->data = WF_NEW_ARRAY(b->ids, uint8_t *);
+  for (uint32_t id = 0; id < b->ids; id++) b->data[id] = wf_alloc(c->array->dma.max_burst_bytes, 1);
+}
+
+void cycle_bus_destroy(cycle_engine *c) {
+  struct cycle_bus *b = c->bus;
+  if (b == NULL) return;
+  for (uint32_t id = 0; b->data != NULL && id < b->ids; id++) wf_free(b->data[id]);
+  wf_free(b->data);
+  wf_free(b);
+}
+
+uint8_t *cycle_bus_exchange(cycle_engine *c, unsigned id, uint8_t *spare) {
+  uint8_t *data = c->bus->data[id];
+  c->bus->data[id] = spare;
+  return data;
+}
+
+// ---- requests
+
+static bool inside(cycle_engine *c, const memsys_request *r, const char *verb) {
+  if (sim_memory_at(c->memory, r->address, r->bytes) != NULL) return true;
+  c->fault.kind = SIM_FAULT_MEMORY;
+  snprintf(c->fault.text, sizeof c->fault.text,
+           "the hardware %s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
+           r->address, r->address + r->bytes - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + c->memory->size - 1);
+  return false;
+}
+
+static void grant_read(cycle_engine *c, const memsys_request *r) {
+  if (!inside(c, r, "reads")) return;
+  if (c->data) sim_memory_read(c->memory, r->address, c->bus->data[r->id], r->bytes);
+  memsys_read(c->timing, c->now, r);
+  c->w.read_granted = true;
+}
+
+static void grant_write(cycle_engine *c, const memsys_request *r) {
+  if (!inside(c, r, "writes")) return;
+  memsys_write(c->timing, c->now, r);
+  c->bus_written_bytes += c->bus->bus_bytes;
+  c->w.write_granted = true;
+}
+
+// True: something was granted.
+static bool arbitrate(cycle_engine *c) {
+  struct cycle_bus *b = c->bus;
+  const memsys_request *read = cycle_reader_offer(c), *write = cycle_writer_offer(c);
+  b->turned_away = false;
+  if (read == NULL && write == NULL) return false;
+  memsys_grant grant = memsys_arbitrate(c->timing, c->now, read, write);
+  b->turned_away = (read != NULL && grant != MEMSYS_READ) || (write != NULL && grant != MEMSYS_WRITE);
+  if (grant == MEMSYS_NOBODY) return false;
+  if (grant == MEMSYS_READ)
+    grant_read(c, read);
+  else
+    grant_write(c, write);
+  return true;
+}
+
+// ---- the cycle
+
+static void set_wake(cycle_engine *c) {
+  const struct cycle_bus *b = c->bus;
+  uint64_t next = b->answer_at > c->now ? b->answer_at : c->now + 1;
+  c->wake[CYCLE_BUS] = b->turned_away ? c->now + 1 : next;
+}
+
+bool cycle_bus_step(cycle_engine *c) {
+  struct cycle_bus *b = c->bus;
+  bool granted = false;
+  if (b->answer_at <= c->now) c->w.beat = memsys_response(c->timing, c->now);
+  if (arbitrate(c)) {
+    granted = true;
+    // An answer that is shown stays; what was just asked for comes later.
+    if (c->w.beat == NULL) b->answer_at = memsys_next_response(c->timing, c->now + 1);
+  }
+  set_wake(c);
+  return granted || c->w.beat != NULL;
+}
+
+void cycle_bus_take(cycle_engine *c) {
+  struct cycle_bus *b = c->bus;
+  if (!c->w.beat->write) c->bus_read_bytes += b->bus_bytes;
+  memsys_take(c->timing, c->now);
+  b->answer_at = memsys_next_response(c->timing, c->now + 1);
+  set_wake(c);
+}

@@ -1,0 +1,186 @@
+// Cuts row requests into naturally aligned bursts and sends them, one per cycle. See hw/rtl/dma_reader.sv; its
+// beat_merger belongs to the load path here.
+//
+//   row request -> burst (choose, take an id) -> page lookup -> address channel
+// Invariants: send is offered from the cycle after its lookup on, unless the page filter holds it back; an id that is
+// released in a cycle is free in the next one.
+#include "sim/cycle/dma_reader.h"
+
+#include <assert.h>
+
+#include "hw/base/alloc.h"
+
+enum { ID_WORDS = 4, PAGE_SHIFT = 12, CLIENT = 1 };
+enum { EVENT_ACTIVE = 18, EVENT_TLB_WAIT = 19, EVENT_BUS_WAIT = 20 };
+
+enum { WAITS_ID = CYCLE_WORKING + 1, WAITS_PAGE, WAITS_BUS, WAITS_ANSWERS };
+const char *const cycle_dma_reader_causes[CYCLE_CAUSES] = {
+    "idle", "working", "waiting: all requests in flight", "waiting: page lookup", "waiting: bus", "waiting: answers",
+};
+
+struct cycle_dma_reader {
+  bool row_valid, look_valid, send_valid;
+  int32_t released;  // id whose last beat was taken in this cycle, -1: none
+  uint32_t in_flight, limit;
+  // the row request at work
+  uint64_t address;
+  uint32_t left, done;  // bytes still to ask for, asked for
+  cycle_load_row row;
+  memsys_request look, send;
+  uint64_t used[ID_WORDS];  // by id
+  cycle_burst *bursts;      // by id
+  uint32_t beat_bytes, max_bytes, row_mask, narrow_shift;
+};
+
+void cycle_reader_create(cycle_engine *c) {
+  struct cycle_dma_reader *r = c->reader = WF_NEW(struct cycle_dma_reader);
+  const hw_array *a = c->array;
+  r->released = -1;
+  r->limit = a->dma.reads_in_flight;
+  assert(r->limit <= ID_WORDS * 64);
+  r->bursts = WF_NEW_ARRAY(r->limit, cycle_burst);
+  r->beat_bytes = a->dma.bus_bits / 8;
+  r->max_bytes = a->dma.max_burst_bytes < 256 * r->beat_bytes ? a->dma.max_burst_bytes : 256 * r->beat_bytes;
+  r->row_mask = (UINT32_C(1) << c->d.row_bits) - 1;
+  r->narrow_shift = (uint32_t)__builtin_ctz(c->d.dim);
+}
+
+void cycle_reader_destroy(cycle_engine *c) {
+  if (c->reader == NULL) return;
+  wf_free(c->reader->bursts);
+  wf_free(c->reader);
+}
+
+const memsys_request *cycle_reader_offer(const cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  if (!r->send_valid || cycle_pages_miss(c, CLIENT)) return NULL;
+  return &r->send;
+}
+
+const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id) { return &c->reader->bursts[id]; }
+
+void cycle_reader_release(cycle_engine *c, unsigned id) {
+  assert(c->reader->released < 0);
+  c->reader->released = (int32_t)id;
+}
+
+bool cycle_reader_busy(const cycle_engine *c) { return c->reader->in_flight > 0; }
+
+// ---- ids
+
+static unsigned take_id(struct cycle_dma_reader *r) {
+  unsigned w = 0;
+  while (r->used[w] == UINT64_MAX) w++;
+  unsigned bit = (unsigned)__builtin_ctzll(~r->used[w]);
+  r->used[w] |= UINT64_C(1) << bit;
+  r->in_flight++;
+  return w * 64 + bit;
+}
+
+static void free_released(struct cycle_dma_reader *r) {
+  unsigned id = (unsigned)r->released;
+  r->used[id / 64] &= ~(UINT64_C(1) << id % 64);
+  r->in_flight--;
+  r->released = -1;
+}
+
+// ---- bursts
+
+typedef struct choice {
+  uint32_t size, bytes, offset;
+} choice;
+
+// The size that brings most of the bytes left, the smallest of equals.
+static choice choose(const struct cycle_dma_reader *r) {
+  choice best = {0};
+  for (uint32_t size = r->beat_bytes; size <= r->max_bytes && best.bytes < r->left; size *= 2) {
+    uint32_t offset = (uint32_t)r->address & (size - 1), bytes = size - offset;
+    if (bytes > r->left) bytes = r->left;
+    if (bytes > best.bytes) best = (choice){.size = size, .bytes = bytes, .offset = offset};
+  }
+  return best;
+}
+
+// Moves a burst of the row into the lookup stage; returns whether it was the row's last.
+static bool start_burst(struct cycle_dma_reader *r) {
+  const choice best = choose(r);
+  const cycle_load_row *row = &r->row;
+  uint32_t shift = r->narrow_shift + (row->acc_width ? 2 : 0);
+  unsigned id = take_id(r);
+  r->look = (memsys_request){.id = id, .address = r->address - best.offset, .bytes = best.size};
+  r->look_valid = true;
+  r->bursts[id] = (cycle_burst){
+      .row = (row->laddr + row->block_stride * (r->done >> shift)) & r->row_mask,
+      .scale = row->scale,
+      .length = (uint16_t)best.size,
+      .shift = (uint16_t)best.offset,
+      .bytes = (uint16_t)best.bytes,
+      .row_offset = (uint16_t)(r->done & ((UINT32_C(1) << shift) - 1)),
+      .block_stride = row->block_stride,
+      .repeats = row->repeats,
+      .cols = row->cols,
+      .pixel_repeats = row->pixel_repeats,
+      .cmd = row->cmd,
+      .wide = row->acc_width,
+      .is_acc = (row->laddr >> 31) != 0,
+      .accumulate = (row->laddr >> 30 & 1) != 0,
+  };
+  r->address += best.bytes;
+  r->left -= best.bytes;
+  r->done += best.bytes;
+  return r->left == 0;
+}
+
+static void accept_row(struct cycle_dma_reader *r, const cycle_load_row *row) {
+  r->row_valid = true;
+  r->row = *row;
+  r->address = row->address;
+  r->left = row->acc_width ? row->cols * 4U : row->cols;
+  r->done = 0;
+}
+
+// ---- the cycle
+
+static void report(cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  if (r->row_valid) cycle_event(c, EVENT_ACTIVE);
+  if (r->send_valid && cycle_pages_miss(c, CLIENT))
+    cycle_event(c, EVENT_TLB_WAIT);
+  else if (r->send_valid && !c->w.read_granted)
+    cycle_event(c, EVENT_BUS_WAIT);
+  c->ev.reads_in_flight = r->in_flight;
+  cycle_pages_report(c);
+}
+
+static unsigned waits_for(const cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  if (r->send_valid) return cycle_pages_miss(c, CLIENT) ? WAITS_PAGE : WAITS_BUS;
+  if (r->row_valid && r->in_flight == r->limit) return WAITS_ID;
+  return r->in_flight > 0 ? WAITS_ANSWERS : CYCLE_IDLE;
+}
+
+bool cycle_reader_step(cycle_engine *c) {
+  struct cycle_dma_reader *r = c->reader;
+  if (c->counting) report(c);
+  unsigned cause = waits_for(c);
+  bool look_fire = r->look_valid && (!r->send_valid || c->w.read_granted);
+  bool burst_fire = r->row_valid && r->in_flight < r->limit && (!r->look_valid || look_fire);
+  bool changed = c->w.read_granted || look_fire || burst_fire || r->released >= 0;
+  if (c->w.read_granted) r->send_valid = false;
+  if (look_fire) {
+    r->send = r->look;
+    r->send_valid = true;
+    r->look_valid = false;
+    cycle_pages_look(c, CLIENT, r->send.address >> PAGE_SHIFT);
+  }
+  if (burst_fire && start_burst(r)) r->row_valid = false;
+  const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c);
+  if (row != NULL) {
+    accept_row(r, row);
+    cycle_load_path_offer_taken(c);
+    changed = true;
+  }
+  if (r->released >= 0) free_released(r);
+  cycle_spend(c, CYCLE_DMA_READER, burst_fire || c->w.read_granted ? CYCLE_WORKING : cause);
+  return changed;
+}

@@ -1,0 +1,39 @@
+// Do two loads write a common local row? See hw/rtl/load_overlap.sv.
+//
+// Exact when the strides are equal or one load has a single block; otherwise the enclosing ranges are compared, which
+// may only report too much. With d the distance of the first rows and q = d / stride, only the q-th and the (q+1)-th
+// block of the lower load can meet a block of the upper one. Sums have the width of the hardware's, which matters for a
+// load without columns (-1 blocks).
+#include "sim/cycle/load_overlap.h"
+
+#define WIDTH_MASK ((UINT64_C(1) << 34) - 1)
+
+static uint64_t end_of(const cycle_load_rows *r) {
+  return (r->row + ((uint64_t)r->blocks - 1) * r->stride + r->span) & WIDTH_MASK;
+}
+
+// The hardware's quotient has log2(max_blocks) + 1 bits.
+static uint32_t largest_quotient(uint32_t max_blocks) {
+  uint32_t bits = 1;
+  while ((UINT32_C(1) << (bits - 1)) < max_blocks) bits++;
+  return (UINT32_C(1) << bits) - 1;
+}
+
+// `low` starts at or below `high`; blocks of both are further apart than they are long.
+static bool blocks_meet(const cycle_load_rows *low, const cycle_load_rows *high, uint32_t stride, uint32_t max_blocks) {
+  uint32_t distance = high->row - low->row, quotient = distance / stride, most = largest_quotient(max_blocks);
+  if (quotient > most) quotient = most;
+  uint32_t rest = distance - quotient * stride;
+  bool first = rest < low->span && quotient < low->blocks;
+  bool next = rest < stride && stride - rest < high->span && quotient + 1 < low->blocks;
+  return first || next;
+}
+
+bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b, uint32_t max_blocks) {
+  if (a->is_acc != b->is_acc || a->row >= end_of(b) || b->row >= end_of(a)) return false;
+  uint32_t stride = a->blocks == 1 ? b->stride : a->stride;
+  bool comparable =
+      (a->blocks == 1 || b->blocks == 1 || a->stride == b->stride) && stride > a->span && stride > b->span;
+  if (!comparable) return true;
+  return a->row <= b->row ? blocks_meet(a, b, stride, max_blocks) : blocks_meet(b, a, stride, max_blocks);
+}

@@ -1,0 +1,82 @@
+// Address translation that is off: a request for another page than the requester's last one asks a shared buffer, which
+// answers one of the two clients per cycle. See hw/rtl/page_filter.sv.
+//
+// The registers are brought to a cycle when somebody asks, for they change by themselves in at most two cycles after a
+// lookup. What arrives in a cycle (lookups, flush) is kept until its clock edge.
+#include "hw/base/alloc.h"
+#include "sim/cycle/weft_accel.h"
+
+enum { WRITER = 1, READER = 2, BOTH = WRITER | READER };  // bits of the clients
+enum { EVENT_PAGE_HIT = 16, EVENT_PAGE_REQUEST = 17 };
+
+struct cycle_page_filter {
+  uint64_t time;  // of the registers
+  // registers, client i at bit i
+  uint8_t known, asks;
+  bool last_answered;
+  uint64_t last[2], page[2];
+  // inputs of cycle `time`
+  uint8_t looks;
+  bool flush;
+  uint64_t look_page[2];
+};
+
+void cycle_pages_create(cycle_engine *c) { c->pages = WF_NEW(struct cycle_page_filter); }
+void cycle_pages_destroy(cycle_engine *c) { wf_free(c->pages); }
+
+static uint8_t answered(const struct cycle_page_filter *p) {
+  if (p->asks != BOTH) return p->asks;
+  return p->last_answered ? WRITER : READER;
+}
+
+static void clock_edge(struct cycle_page_filter *p) {
+  uint8_t done = answered(p);
+  if (done != 0) p->last_answered = (done & READER) != 0;
+  p->asks &= (uint8_t)~done;
+  for (unsigned i = 0; i < 2; i++) {
+    uint8_t bit = (uint8_t)(1U << i);
+    // The comparison sees the registers before this edge.
+    bool other = (p->known & bit) == 0 || p->last[i] != p->look_page[i];
+    if ((done & bit) != 0) {
+      p->known |= bit;
+      p->last[i] = p->page[i];
+    }
+    if ((p->looks & bit) == 0) continue;
+    p->page[i] = p->look_page[i];
+    p->asks = (uint8_t)(other ? p->asks | bit : p->asks & ~bit);
+  }
+  if (p->flush) p->known = 0;
+  p->looks = 0;
+  p->flush = false;
+  p->time++;
+}
+
+static void bring_to(struct cycle_page_filter *p, uint64_t now) {
+  while (p->time < now && (p->asks != 0 || p->looks != 0 || p->flush)) clock_edge(p);
+  p->time = now;
+}
+
+bool cycle_pages_miss(const cycle_engine *c, unsigned client) {
+  struct cycle_page_filter *p = c->pages;
+  if (p->time != c->now) bring_to(p, c->now);
+  return ((p->asks & ~answered(p)) >> client & 1) != 0;
+}
+
+void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page) {
+  struct cycle_page_filter *p = c->pages;
+  bring_to(p, c->now);
+  p->looks |= (uint8_t)(1U << client);
+  p->look_page[client] = page;
+}
+
+void cycle_pages_flush(cycle_engine *c) {
+  bring_to(c->pages, c->now);
+  c->pages->flush = true;
+}
+
+void cycle_pages_report(cycle_engine *c) {
+  bring_to(c->pages, c->now);
+  if (c->pages->asks == 0) return;
+  cycle_event(c, EVENT_PAGE_HIT);
+  cycle_event(c, EVENT_PAGE_REQUEST);
+}

@@ -1,0 +1,42 @@
+// The zeros of a mvin without a source: one block of dim lanes per cycle, block b of a row at row + b * block_stride,
+// the last block masked to the columns that are left. See hw/rtl/zero_writer.sv.
+//
+// Invariants: ceil(cols / dim) blocks per request; a request has columns.
+#include <assert.h>
+
+#include "sim/cycle/load_path.h"
+
+void cycle_zero_writer_init(cycle_engine *c, cycle_zero_writer *z) {
+  *z = (cycle_zero_writer){.dim = c->d.dim, .row_mask = (UINT32_C(1) << c->d.row_bits) - 1};
+}
+
+void cycle_zero_writer_put(cycle_zero_writer *z, const cycle_load_row *request) {
+  assert(!z->valid && request->cols > 0);
+  z->valid = true;
+  z->row = request->laddr & z->row_mask;
+  z->left = request->cols;
+  z->block_stride = request->block_stride;
+  z->template = (cycle_row){.cols = request->cols,
+                            .answer = (uint16_t)(request->acc_width ? request->cols * 4U : request->cols),
+                            .pixel_repeats = request->pixel_repeats,
+                            .cmd = request->cmd,
+                            .is_acc = request->laddr >> 31 != 0,
+                            .accumulate = (request->laddr >> 30 & 1) != 0};
+}
+
+void cycle_zero_writer_offer(cycle_zero_writer *z, cycle_row_write *out) {
+  cycle_row *row = &z->rows[z->next];
+  *row = z->template;
+  row->count = (uint16_t)(z->left < z->dim ? z->left : z->dim);
+  *out = (cycle_row_write){.row = row, .to = z->row, .last = z->left <= z->dim};
+}
+
+void cycle_zero_writer_taken(cycle_zero_writer *z) {
+  z->next ^= 1;
+  if (z->left <= z->dim) {
+    z->valid = false;
+    return;
+  }
+  z->left -= z->dim;
+  z->row = (z->row + z->block_stride) & z->row_mask;
+}
