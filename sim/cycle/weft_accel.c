@@ -43,7 +43,7 @@ void cycle_fail(cycle_engine *c, const char *format, ...) {
 
 static void begin(cycle_engine *c) {
   c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
-  if (c->counting) c->ev = (cycle_events){0};
+  if (c->counting) cycle_counters_begin(c);
 }
 
 void cycle_accel_step(cycle_engine *c) {
