@@ -317,7 +317,8 @@ void cycle_station_destroy(cycle_engine *c);
 bool cycle_station_step(cycle_engine *c);  // completions (execute, load, store), issue to ready controllers, events
 bool cycle_station_busy(const cycle_engine *c);
 // The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
-bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1);
+// `unit`: the class of the command.
+bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim_class *unit);
 void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);

@@ -1,0 +1,217 @@
+// Front end (hw/rtl/front_end.sv): takes RoCC commands, unrolls loops, and hands the result to the reservation station
+// in order. See front_end.h for the chain; every arrow of it is a queue of two with a latency of one cycle.
+//
+// At the head of the unrolled queue the commands that are not for the reservation station end, in program order but
+// without waiting for older ones to finish: flush, clock_gate (nothing to do: there is no gated clock) and counter
+// commands.
+//
+// A command is pushed before its cycle is carried out; it stays pending until the cycle's own step puts it into the
+// command queue. Time alone changes nothing here but a queue's head becoming ready, in the cycle after a change.
+#include "sim/cycle/front_end.h"
+
+#include "isa/isa_fields.h"
+
+enum { QUEUE = 2, EVENT_REFUSED = 41, EVENT_MATMUL = 43 };
+
+// LOAD_FULL to STORE_FULL in the order of sim_class.
+typedef enum {
+  FRONT_IDLE,
+  FRONT_WORKING,
+  FRONT_LOAD_FULL,
+  FRONT_EXECUTE_FULL,
+  FRONT_STORE_FULL,
+  FRONT_COUNTER,
+  FRONT_LOOP_WAITS,
+  FRONT_CAUSES
+} front_cause;
+_Static_assert(FRONT_CAUSES <= CYCLE_CAUSES, "more causes than a report has room for");
+
+const char *const cycle_front_end_causes[CYCLE_CAUSES] = {
+    [FRONT_IDLE] = "idle",
+    [FRONT_WORKING] = "working",
+    [FRONT_LOAD_FULL] = "load entries full",
+    [FRONT_EXECUTE_FULL] = "execute entries full",
+    [FRONT_STORE_FULL] = "store entries full",
+    [FRONT_COUNTER] = "counter response pending",
+    [FRONT_LOOP_WAITS] = "loop waits for its commands",
+};
+
+typedef struct stage {
+  cycle_queue queue;
+  cycle_front_command commands[QUEUE];
+} stage;
+
+typedef struct cycle_front_end {
+  cycle_loop_matmul *matmul;  // NULL: the array lacks it
+  cycle_loop_conv *conv;
+  bool is_pending;
+  cycle_front_command pending;
+  stage raw, unrolled;
+} cycle_front_end;
+
+// ---- life
+
+void cycle_front_create(cycle_engine *c) {
+  cycle_front_end *f = c->front = WF_NEW(cycle_front_end);
+  cycle_queue_init(&f->raw.queue, QUEUE, 1, false);
+  cycle_queue_init(&f->unrolled.queue, QUEUE, 1, false);
+  if (c->array->units.loop_matmul) f->matmul = cycle_loop_matmul_create(c);
+  if (c->array->units.loop_conv) f->conv = cycle_loop_conv_create(c);
+}
+
+void cycle_front_destroy(cycle_engine *c) {
+  cycle_front_end *f = c->front;
+  if (f == NULL) return;
+  if (f->matmul != NULL) cycle_loop_matmul_destroy(f->matmul);
+  if (f->conv != NULL) cycle_loop_conv_destroy(f->conv);
+  cycle_queue_free(&f->raw.queue);
+  cycle_queue_free(&f->unrolled.queue);
+  wf_free(f);
+}
+
+static void stage_push(const cycle_engine *c, stage *s, const cycle_front_command *command) {
+  s->commands[cycle_queue_push(&s->queue, c->now)] = *command;
+}
+
+static const cycle_front_command *stage_head(const stage *s) { return &s->commands[cycle_queue_head(&s->queue)]; }
+
+// ---- commands from outside
+
+bool cycle_front_ready(const cycle_engine *c) {
+  return !c->front->is_pending && cycle_queue_room(&c->front->raw.queue, c->now);
+}
+
+void cycle_front_push(cycle_engine *c, const sim_command *command) {
+  cycle_front_end *f = c->front;
+  assert(cycle_front_ready(c));
+  f->pending = (cycle_front_command){
+      .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .returns = command->returns};
+  f->is_pending = true;
+  c->wake[CYCLE_FRONT_END] = c->now;
+}
+
+static bool loops_busy(const cycle_engine *c, const cycle_front_end *f) {
+  return (f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) ||
+         (f->conv != NULL && cycle_loop_conv_busy(c, f->conv));
+}
+
+static bool is_busy(const cycle_engine *c, const cycle_front_end *f) {
+  return f->raw.queue.count > 0 || f->unrolled.queue.count > 0 || loops_busy(c, f);
+}
+
+bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is_busy(c, c->front); }
+
+// ---- the head of the unrolled queue
+
+static front_cause allocate(cycle_engine *c, const cycle_front_command *head) {
+  sim_class unit;
+  if (cycle_station_ready(c, head->funct, head->rs1, &unit)) {
+    cycle_station_alloc(c, head->funct, head->rs1, head->rs2, head->from_matmul, head->from_conv);
+    return FRONT_WORKING;
+  }
+  c->w.refused = true;
+  if (c->counting) cycle_event(c, EVENT_REFUSED);
+  return (front_cause)(FRONT_LOAD_FULL + unit);
+}
+
+static front_cause count(cycle_engine *c, const cycle_front_command *head) {
+  if (!cycle_counters_ready(c)) {
+    c->wake[CYCLE_FRONT_END] = c->now + 1;
+    return FRONT_COUNTER;
+  }
+  cycle_counters_command(c, head->rs1, head->returns);
+  return FRONT_WORKING;
+}
+
+static front_cause flush(cycle_engine *c) {
+  c->w.flush = true;
+  cycle_pages_flush(c);
+  return FRONT_WORKING;
+}
+
+// FRONT_WORKING: the command left.
+static front_cause end_command(cycle_engine *c, const cycle_front_command *head) {
+  switch (head->funct) {
+    case ISA_FUNCT_FLUSH:
+      return flush(c);
+    case ISA_FUNCT_CLOCK_GATE:
+      return FRONT_WORKING;
+    case ISA_FUNCT_COUNTER:
+      return count(c, head);
+    default:
+      return allocate(c, head);
+  }
+}
+
+// FRONT_IDLE: there is no command.
+static front_cause step_head(cycle_engine *c, stage *s) {
+  if (!cycle_queue_valid(&s->queue, c->now)) return FRONT_IDLE;
+  front_cause cause = end_command(c, stage_head(s));
+  if (cause == FRONT_WORKING) cycle_queue_pop(&s->queue, c->now);
+  return cause;
+}
+
+// ---- the chain
+
+// What goes into the unit behind loop_conv, or behind the command queue if there is none.
+static bool source_offer(const cycle_engine *c, const cycle_front_end *f, cycle_front_command *command) {
+  if (f->conv != NULL) return cycle_loop_conv_offer(c, f->conv, command);
+  if (!cycle_queue_valid(&f->raw.queue, c->now)) return false;
+  *command = *stage_head(&f->raw);
+  return true;
+}
+
+static bool step_source(cycle_engine *c, cycle_front_end *f, bool taken) {
+  if (f->conv == NULL) {
+    if (taken) cycle_queue_pop(&f->raw.queue, c->now);
+    return taken;
+  }
+  bool changed = cycle_loop_conv_step(c, f->conv, taken);
+  if (!cycle_queue_valid(&f->raw.queue, c->now) || !cycle_loop_conv_room(c, f->conv)) return changed;
+  cycle_loop_conv_push(c, f->conv, stage_head(&f->raw));
+  cycle_queue_pop(&f->raw.queue, c->now);
+  return true;
+}
+
+static bool step_chain(cycle_engine *c, cycle_front_end *f) {
+  cycle_front_command command;
+  bool changed = false, room = cycle_queue_room(&f->unrolled.queue, c->now);
+  if (f->matmul != NULL) {
+    bool taken = room && cycle_loop_matmul_offer(c, f->matmul, &command);
+    if (taken) stage_push(c, &f->unrolled, &command);
+    changed |= cycle_loop_matmul_step(c, f->matmul, taken);
+    room = cycle_loop_matmul_room(c, f->matmul);
+  }
+  bool taken = room && source_offer(c, f, &command);
+  if (taken && f->matmul != NULL) cycle_loop_matmul_push(c, f->matmul, &command);
+  if (taken && f->matmul == NULL) stage_push(c, &f->unrolled, &command);
+  changed |= step_source(c, f, taken);
+  return changed || taken;
+}
+
+static bool take_pending(cycle_engine *c, cycle_front_end *f) {
+  if (!f->is_pending) return false;
+  f->is_pending = false;
+  stage_push(c, &f->raw, &f->pending);
+  return true;
+}
+
+// The head decides what the cycle was spent on; without one it is on its way, or a loop holds it back.
+static front_cause account(const cycle_engine *c, const cycle_front_end *f, front_cause head, bool moved) {
+  if (head != FRONT_IDLE) return head;
+  if (moved && is_busy(c, f)) return FRONT_WORKING;
+  return loops_busy(c, f) ? FRONT_LOOP_WAITS : FRONT_IDLE;
+}
+
+bool cycle_front_step(cycle_engine *c) {
+  cycle_front_end *f = c->front;
+  c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
+  if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
+  front_cause head = step_head(c, &f->unrolled);
+  cycle_station_report(c);
+  bool changed = step_chain(c, f);
+  changed |= take_pending(c, f);
+  changed |= head == FRONT_WORKING;
+  cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, changed));
+  return changed;
+}

@@ -1,0 +1,321 @@
+// Reservation station (hw/rtl/reservation_station.sv): holds commands until what they depend on is done, one file of
+// entries for each class.
+//
+// The hardware keeps two bit matrices: who waits for whose issue, and who for whose completion. Here they are
+//   issue       a queue per class, as every entry waits for the issue of all older ones of its class
+//   completion  in each entry a count of what it waits for, and a mask of who waits for it
+// so a step costs nothing for entries that wait. An entry leaves the issue queue in the cycle in which it issues, and
+// its place in the file when it completes; room is that of the start of the cycle, so a freed place is remembered until
+// the next one.
+//
+// Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
+// one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
+// told when the front end is through (cycle_station_report).
+#include "isa/isa_fields.h"
+#include "sim/cycle/command_rows.h"
+#include "sim/cycle/weft_accel.h"
+
+enum { ENTRIES_MAX = 64, EVENT_BUSY = 42 };
+
+typedef struct entry {
+  cycle_issue command;
+  uint64_t dependents[SIM_CLASSES];  // entries that wait for the completion of this one
+  uint32_t index;                    // in the order of allocation
+  uint8_t waits;                     // completions until it may issue
+  bool completes_at_issue;
+  bool from_matmul, from_conv;
+} entry;
+
+typedef struct file {
+  uint64_t valid, writes;  // by entry: writes: range a is written
+  uint64_t freed;          // in cycle freed_at - 1
+  uint64_t freed_at;
+  uint64_t all;
+  entry *entries;
+  cycle_rows *rows;
+  uint8_t first, waiting;      // the queue of entries that have not issued
+  uint8_t order[ENTRIES_MAX];  // a ring
+} file;
+
+// The records of a cycle.
+typedef struct records {
+  bool any, alloc, done;
+  uint8_t issued;  // by class
+  uint8_t done_class;
+  uint32_t alloc_index, done_index, issued_index[SIM_CLASSES];
+} records;
+
+typedef struct cycle_station {
+  file files[SIM_CLASSES];
+  uint64_t preloads;      // of the execute file
+  uint64_t allocated_at;  // cycle of the last allocation + 1
+  sim_class allocated_class;
+  uint32_t allocated;
+  records records;
+  cycle_row_config config;
+  bool max_pool, pixel_repeat, stores_in_order;
+} cycle_station;
+
+typedef struct port {
+  bool (*ready)(const cycle_engine *c);
+  void (*take)(cycle_engine *c, const cycle_issue *command);
+} port;
+
+static const port ports[SIM_CLASSES] = {[SIM_CLASS_LOAD] = {cycle_load_ready, cycle_load_take},
+                                        [SIM_CLASS_EXECUTE] = {cycle_execute_ready, cycle_execute_take},
+                                        [SIM_CLASS_STORE] = {cycle_store_ready, cycle_store_take}};
+
+static uint64_t bit(unsigned id) { return UINT64_C(1) << id; }
+
+static unsigned take_lowest(uint64_t *mask) {
+  unsigned id = (unsigned)__builtin_ctzll(*mask);
+  *mask &= *mask - 1;
+  return id;
+}
+
+// ---- life
+
+static void create_file(file *f, uint32_t entries) {
+  f->all = entries == ENTRIES_MAX ? UINT64_MAX : bit(entries) - 1;
+  f->entries = WF_NEW_ARRAY(entries, entry);
+  f->rows = WF_NEW_ARRAY(entries, cycle_rows);
+}
+
+void cycle_station_create(cycle_engine *c) {
+  cycle_station *s = c->station = WF_NEW(cycle_station);
+  create_file(&s->files[SIM_CLASS_LOAD], c->array->load.reservation_entries);
+  create_file(&s->files[SIM_CLASS_EXECUTE], c->array->execute.reservation_entries);
+  create_file(&s->files[SIM_CLASS_STORE], c->array->store.reservation_entries);
+  s->max_pool = c->array->units.max_pool;
+  s->pixel_repeat = c->array->units.pixel_repeat;
+  s->stores_in_order = c->array->store.order == HW_STORE_ORDER_COMPLETED;
+}
+
+void cycle_station_destroy(cycle_engine *c) {
+  if (c->station == NULL) return;
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    wf_free(c->station->files[unit].entries);
+    wf_free(c->station->files[unit].rows);
+  }
+  wf_free(c->station);
+}
+
+// ---- completion and issue
+
+static void release(cycle_station *s, const entry *done) {
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    uint64_t dependents = done->dependents[unit];
+    while (dependents != 0) s->files[unit].entries[take_lowest(&dependents)].waits--;
+  }
+}
+
+static void complete(cycle_engine *c, sim_class unit, unsigned id) {
+  cycle_station *s = c->station;
+  file *f = &s->files[unit];
+  const entry *e = &f->entries[id];
+  assert((f->valid & bit(id)) != 0);
+  f->valid &= ~bit(id);
+  if (unit == SIM_CLASS_EXECUTE) s->preloads &= ~bit(id);
+  if (f->freed_at != c->now + 1) f->freed = 0;
+  f->freed |= bit(id);
+  f->freed_at = c->now + 1;
+  release(s, e);
+  c->w.matmul_completed[unit] = (uint8_t)(c->w.matmul_completed[unit] + e->from_matmul);
+  c->w.conv_completed[unit] = (uint8_t)(c->w.conv_completed[unit] + e->from_conv);
+}
+
+static void complete_at_port(cycle_engine *c, sim_class unit) {
+  records *r = &c->station->records;
+  unsigned id = c->w.done[unit].id;
+  r->any = r->done = true;
+  r->done_class = (uint8_t)unit;
+  r->done_index = c->station->files[unit].entries[id].index;
+  complete(c, unit, id);
+}
+
+// One completion per cycle; execute cannot wait, the others can.
+static bool completion_port(cycle_engine *c) {
+  if (c->w.done[SIM_CLASS_EXECUTE].valid) {
+    complete_at_port(c, SIM_CLASS_EXECUTE);
+  } else if (c->w.done[SIM_CLASS_LOAD].valid) {
+    complete_at_port(c, SIM_CLASS_LOAD);
+    cycle_load_done_taken(c);
+  } else if (c->w.done[SIM_CLASS_STORE].valid) {
+    complete_at_port(c, SIM_CLASS_STORE);
+    cycle_store_done_taken(c);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static bool can_issue(const cycle_engine *c, unsigned unit) {
+  const file *f = &c->station->files[unit];
+  return f->waiting > 0 && f->entries[f->order[f->first]].waits == 0 && ports[unit].ready(c);
+}
+
+static void issue(cycle_engine *c, sim_class unit) {
+  cycle_station *s = c->station;
+  file *f = &s->files[unit];
+  unsigned id = f->order[f->first];
+  f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
+  f->waiting--;
+  const entry *e = &f->entries[id];
+  s->records.any = true;
+  s->records.issued |= (uint8_t)(1u << unit);
+  s->records.issued_index[unit] = e->index;
+  ports[unit].take(c, &e->command);
+  if (e->completes_at_issue) complete(c, unit, id);
+}
+
+// valid_q != 0, but for a single preload whose compute has not come.
+static bool busy(const cycle_station *s, bool solitary_preload) {
+  uint64_t loads = s->files[SIM_CLASS_LOAD].valid, products = s->files[SIM_CLASS_EXECUTE].valid;
+  uint64_t stores = s->files[SIM_CLASS_STORE].valid;
+  if ((loads | products | stores) == 0) return false;
+  bool one_preload = (loads | stores) == 0 && (products & (products - 1)) == 0 && products == s->preloads;
+  return !(one_preload && solitary_preload);
+}
+
+bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
+
+bool cycle_station_step(cycle_engine *c) {
+  if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
+  bool issues[SIM_CLASSES];
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) issues[unit] = can_issue(c, unit);
+  bool changed = completion_port(c);
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    if (!issues[unit]) continue;
+    issue(c, (sim_class)unit);
+    changed = true;
+  }
+  return changed;
+}
+
+// ---- allocation
+
+static const uint8_t class_of_kind[4] = {SIM_CLASS_EXECUTE, SIM_CLASS_LOAD, SIM_CLASS_STORE, SIM_CLASS_STORE};
+
+static sim_class class_of(uint8_t funct, uint64_t rs1) {
+  switch (funct) {
+    case ISA_FUNCT_CONFIG_EX:  // all configurations
+      return class_of_kind[isa_get_config_ex_kind(rs1, 0)];
+    case ISA_FUNCT_MVIN:
+    case ISA_FUNCT_MVIN2:
+    case ISA_FUNCT_MVIN3:
+      return SIM_CLASS_LOAD;
+    case ISA_FUNCT_PRELOAD:
+    case ISA_FUNCT_COMPUTE_PRELOADED:
+    case ISA_FUNCT_COMPUTE_ACCUMULATED:
+      return SIM_CLASS_EXECUTE;
+    case ISA_FUNCT_MVOUT:
+    case ISA_FUNCT_MVOUT_SPAD:
+      return SIM_CLASS_STORE;
+    default:
+      assert(false && "a command that no unit takes");
+      return SIM_CLASSES;
+  }
+}
+
+static uint64_t free_entries(const cycle_engine *c, const file *f) {
+  uint64_t used = f->valid | (f->freed_at == c->now + 1 ? f->freed : 0);
+  return f->all & ~used;
+}
+
+bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim_class *unit) {
+  *unit = class_of(funct, rs1);
+  return free_entries(c, &c->station->files[*unit]) != 0;
+}
+
+// The entries of a file that use rows which the new command writes, or write rows which it uses.
+static uint64_t conflicts(const file *f, const cycle_rows *rows) {
+  uint64_t found = 0, candidates = rows->a_writes ? f->valid : f->valid & f->writes;
+  while (candidates != 0) {
+    unsigned id = take_lowest(&candidates);
+    const cycle_rows *other = &f->rows[id];
+    bool conflict = cycle_rows_overlap(rows->a, other->a);
+    conflict |= rows->a_writes & cycle_rows_overlap(rows->a, other->b);
+    conflict |= other->a_writes & cycle_rows_overlap(rows->b, other->a);
+    found |= (uint64_t)conflict << id;
+  }
+  return found;
+}
+
+static void depend(file *on, uint64_t mask, sim_class unit, unsigned id, entry *e) {
+  e->waits = (uint8_t)(e->waits + __builtin_popcountll(mask));
+  while (mask != 0) on->entries[take_lowest(&mask)].dependents[unit] |= bit(id);
+}
+
+// Conflicts inside the load and the execute class are the controllers' business.
+static void find_dependencies(cycle_station *s, sim_class unit, unsigned id, const cycle_rows *rows) {
+  entry *e = &s->files[unit].entries[id];
+  bool any = rows->a.end != 0 || rows->b.end != 0;
+  for (unsigned other = 0; other < SIM_CLASSES; other++) {
+    file *f = &s->files[other];
+    if (other == unit && unit != SIM_CLASS_STORE) continue;
+    uint64_t mask = any ? conflicts(f, rows) : 0;
+    if (other == unit && s->stores_in_order) mask = f->valid;
+    depend(f, mask, unit, id, e);
+  }
+}
+
+static void enqueue(file *f, unsigned id, bool writes) {
+  f->order[(f->first + f->waiting) % ENTRIES_MAX] = (uint8_t)id;
+  f->waiting++;
+  f->valid |= bit(id);
+  f->writes = writes ? f->writes | bit(id) : f->writes & ~bit(id);
+}
+
+void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv) {
+  cycle_station *s = c->station;
+  sim_class unit = class_of(funct, rs1);
+  file *f = &s->files[unit];
+  uint64_t room = free_entries(c, f);
+  assert(room != 0);
+  unsigned id = take_lowest(&room);
+  bool is_config = funct == ISA_FUNCT_CONFIG_EX;
+  f->entries[id] = (entry){.command = {.funct = funct, .id = (uint8_t)id, .rs1 = rs1, .rs2 = rs2},
+                           .index = s->allocated,
+                           .completes_at_issue = is_config && unit != SIM_CLASS_EXECUTE,
+                           .from_matmul = from_matmul,
+                           .from_conv = from_conv};
+  f->rows[id] = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, funct, rs1, rs2);
+  if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
+  find_dependencies(s, unit, id, &f->rows[id]);
+  enqueue(f, id, f->rows[id].a_writes);
+  if (funct == ISA_FUNCT_PRELOAD) s->preloads |= bit(id);
+  s->records.any = s->records.alloc = true;
+  s->records.alloc_index = s->allocated++;
+  s->allocated_at = c->now + 1;
+  s->allocated_class = unit;
+}
+
+void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]) {
+  const cycle_station *s = c->station;
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    const file *f = &s->files[unit];
+    counts[unit] = (unsigned)__builtin_popcountll(f->valid);
+    if (f->freed_at == c->now + 1) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
+    if (s->allocated_at == c->now + 1 && s->allocated_class == (sim_class)unit) counts[unit]--;
+  }
+}
+
+// ---- records
+
+static void tell(const cycle_engine *c, sim_event_kind kind, sim_class unit, uint32_t index) {
+  const sim_event event = {.kind = kind, .unit = unit, .index = index, .cycle = c->now};
+  c->sink.event(c->sink.context, &event);
+}
+
+void cycle_station_report(cycle_engine *c) {
+  records *r = &c->station->records;
+  if (!r->any) return;
+  if (c->sink.event != NULL) {
+    if (r->alloc) tell(c, SIM_EVENT_ALLOC, SIM_CLASSES, r->alloc_index);
+    for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
+      if ((r->issued >> unit & 1) != 0) tell(c, SIM_EVENT_ISSUE, (sim_class)unit, r->issued_index[unit]);
+    if (r->done) tell(c, SIM_EVENT_DONE, (sim_class)r->done_class, r->done_index);
+  }
+  r->any = r->alloc = r->done = false;
+  r->issued = 0;
+}
