@@ -1,0 +1,238 @@
+// Writes rows to main memory: collects the blocks of a row, takes the maximum of pooled rows, and sends the bytes as
+// naturally aligned bursts. See hw/rtl/dma_writer.sv.
+//
+//   row -> beat (choose, shift) -> look stage: page lookup -> send stage: address and data channels -> answer
+//
+// Address and first data beat of a burst are taken together (the bus grants both), so the send stage needs no memory of
+// one of them having left. The row is one buffer where the RTL has two: a row of a single block overwrites block 0,
+// which no later block of the same row is asked to keep.
+// Invariants: a beat in the look or send stage belongs to an id in use; `row` is not read again once its last beat is
+// in the look stage.
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/cycle/weft_accel.h"
+
+enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64, EVENT_ACTIVE = 21, EVENT_PAGE, EVENT_BUS };
+
+typedef enum { IDLE, FIRST, BEATS } writer_state;
+
+enum { WAIT_BUS = CYCLE_WORKING + 1, WAIT_PAGE, WAIT_IDS, WAIT_ANSWERS };
+const char *const cycle_dma_writer_causes[CYCLE_CAUSES] = {
+    [CYCLE_IDLE] = "idle",
+    [CYCLE_WORKING] = "working",
+    [WAIT_BUS] = "bus taken by others",
+    [WAIT_PAGE] = "page lookup",
+    [WAIT_IDS] = "too many writes in flight",
+    [WAIT_ANSWERS] = "waits for answers",
+};
+
+typedef struct write_beat {
+  memsys_request burst;
+  uint64_t address;  // of the first byte to write
+  uint16_t bytes;    // to write; the others of the beat have no strobe
+  bool first;
+  uint8_t data[BEAT_BYTES_MAX];
+} write_beat;
+
+struct cycle_dma_writer {
+  writer_state state;
+  bool looking, sending;  // a beat is in the stage
+  uint8_t send;           // which of `stage` is the send stage; the other one is the look stage
+
+  // The row.
+  uint64_t address;  // of what no burst has been chosen for
+  uint32_t length, sent;
+  uint8_t *row;
+
+  // The burst under way.
+  memsys_request burst;
+  uint32_t beat, beats, offset, total;  // total: bytes of the row in it
+
+  uint32_t beat_bytes, max_bytes, row_bytes, ids, used_count;
+  uint64_t used[IDS_MAX / WORD_BITS];
+  write_beat stage[2];
+};
+
+typedef struct cycle_dma_writer writer;
+
+void cycle_writer_create(cycle_engine *c) {
+  writer *w = c->writer = WF_NEW(writer);
+  w->beat_bytes = c->array->dma.bus_bits / 8;
+  uint32_t longest = BEATS_MAX * w->beat_bytes;
+  w->max_bytes = c->array->dma.max_burst_bytes < longest ? c->array->dma.max_burst_bytes : longest;
+  w->ids = c->array->dma.writes_in_flight;
+  uint32_t blocks = c->d.max_cols * c->d.input_bytes;
+  w->row_bytes = blocks > c->d.acc_row_bytes ? blocks : c->d.acc_row_bytes;
+  w->row = wf_calloc(w->row_bytes, 1);
+  assert(w->beat_bytes <= BEAT_BYTES_MAX && w->ids <= IDS_MAX);
+}
+
+void cycle_writer_destroy(cycle_engine *c) {
+  if (c->writer == NULL) return;
+  wf_free(c->writer->row);
+  wf_free(c->writer);
+}
+
+bool cycle_writer_busy(const cycle_engine *c) { return c->writer->used_count > 0 || c->writer->state != IDLE; }
+
+const memsys_request *cycle_writer_offer(cycle_engine *c) {
+  const writer *w = c->writer;
+  return w->sending && !cycle_pages_miss(c, 0) ? &w->stage[w->send].burst : NULL;
+}
+
+// ---- ids
+
+static uint32_t lowest_free_id(const writer *w) {
+  uint32_t word = 0;
+  while (w->used[word] == UINT64_MAX) word++;
+  return word * WORD_BITS + (uint32_t)__builtin_ctzll(~w->used[word]);
+}
+
+static void use_id(cycle_engine *c, writer *w, uint32_t id) {
+  w->used[id / WORD_BITS] |= UINT64_C(1) << id % WORD_BITS;
+  w->used_count++;
+  cycle_level_add(&c->writes_in_flight, c->now, 1);
+}
+
+static void free_id(cycle_engine *c, writer *w, uint32_t id) {
+  assert((w->used[id / WORD_BITS] >> id % WORD_BITS & 1) != 0);
+  w->used[id / WORD_BITS] &= ~(UINT64_C(1) << id % WORD_BITS);
+  w->used_count--;
+  cycle_level_add(&c->writes_in_flight, c->now, -1);
+}
+
+// ---- from the row to beats
+
+// Of the burst sizes the one that carries most of the bytes left, the smallest of equals.
+static void choose_burst(cycle_engine *c, writer *w) {
+  uint32_t left = w->length - w->sent;
+  w->total = 0;
+  for (uint32_t size = w->beat_bytes; size <= w->max_bytes && w->total < left; size *= 2) {
+    uint32_t offset = (uint32_t)w->address & (size - 1);
+    uint32_t bytes = size - offset < left ? size - offset : left;
+    if (bytes <= w->total) continue;
+    w->total = bytes;
+    w->offset = offset;
+    w->burst.bytes = size;
+  }
+  w->burst.address = w->address - w->offset;
+  w->burst.id = lowest_free_id(w);
+  use_id(c, w, w->burst.id);
+  w->beat = 0;
+  w->beats = w->burst.bytes / w->beat_bytes;
+  w->address += w->total;
+}
+
+// The next beat of the row enters the look stage.
+static void fire_beat(cycle_engine *c, writer *w) {
+  bool first = w->state == FIRST;
+  if (first) choose_burst(c, w);
+  uint32_t start = w->beat * w->beat_bytes, end = start + w->beat_bytes, to = w->offset + w->total;
+  uint32_t low = w->offset > start ? w->offset : start, high = to < end ? to : end;
+  write_beat *b = &w->stage[!w->send];
+  b->burst = w->burst;
+  b->first = first;
+  b->address = w->burst.address + low;
+  b->bytes = high > low ? (uint16_t)(high - low) : 0;
+  if (c->data) memcpy(b->data, w->row + w->sent, b->bytes);
+  w->sent += b->bytes;
+  w->looking = true;
+  w->beat++;
+  w->state = w->beat < w->beats ? BEATS : w->sent < w->length ? FIRST : IDLE;
+}
+
+// ---- a cycle
+
+static void write_granted(cycle_engine *c, writer *w) {
+  const write_beat *b = &w->stage[w->send];
+  w->sending = false;
+  if (!c->data || b->bytes == 0) return;
+  if (!sim_memory_write(c->memory, b->address, b->data, b->bytes))
+    cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", b->address,
+               b->address + b->bytes - 1);
+}
+
+static void look(cycle_engine *c, writer *w) {
+  w->looking = false;
+  w->sending = true;
+  w->send = !w->send;
+  const write_beat *b = &w->stage[w->send];
+  // The other beats of a burst lie in the page of the first.
+  if (b->first) cycle_pages_look(c, 0, b->burst.address >> 12);
+}
+
+// What the cycle is seen as, before anything moves.
+static void report(cycle_engine *c, const writer *w) {
+  bool miss = w->sending && cycle_pages_miss(c, 0);
+  if (w->state != IDLE) cycle_event(c, EVENT_ACTIVE);
+  if (miss) cycle_event(c, EVENT_PAGE);
+  if (w->sending && !miss && !c->w.write_granted) cycle_event(c, EVENT_BUS);
+}
+
+static unsigned cause_of(cycle_engine *c, const writer *w, bool moved) {
+  if (moved) return CYCLE_WORKING;
+  if (w->sending) return cycle_pages_miss(c, 0) ? WAIT_PAGE : WAIT_BUS;
+  return w->state == FIRST ? WAIT_IDS : w->used_count > 0 ? WAIT_ANSWERS : CYCLE_IDLE;
+}
+
+static bool work(cycle_engine *c, writer *w) {
+  if (c->counting) report(c, w);
+  bool answered = c->w.beat != NULL && c->w.beat->write, moved = false;
+  if (c->w.write_granted) {
+    write_granted(c, w);
+    moved = true;
+  }
+  if (w->looking && !w->sending) {
+    look(c, w);
+    moved = true;
+  }
+  if (!w->looking && (w->state == BEATS || (w->state == FIRST && w->used_count < w->ids))) {
+    fire_beat(c, w);
+    moved = true;
+  }
+  cycle_spend(c, CYCLE_DMA_WRITER, cause_of(c, w, moved));
+  // A beat that has just been looked up may miss its page in the next cycle and be free to go in the one after.
+  c->wake[CYCLE_DMA_WRITER] = w->sending && !moved && cycle_pages_miss(c, 0) ? c->now + 1 : CYCLE_NEVER;
+  // An id is free from the cycle after its answer.
+  if (answered) {
+    free_id(c, w, c->w.beat->id);
+    cycle_bus_take(c);
+  }
+  return moved || answered;
+}
+
+bool cycle_writer_step(cycle_engine *c) {
+  writer *w = c->writer;
+  bool changed = false;
+  if (cycle_writer_busy(c))
+    changed = work(c, w);
+  else
+    cycle_spend(c, CYCLE_DMA_WRITER, CYCLE_IDLE);
+  c->w.writer_ready = w->state == IDLE;
+  return changed;
+}
+
+// ---- rows
+
+// The lane-wise maximum of the new row and the one before.
+static void pool(writer *w, const cycle_write_row *row) {
+  int8_t *best = (int8_t *)w->row;
+  const int8_t *lanes = (const int8_t *)row->bytes;
+  for (uint32_t i = 0; i < row->len; i++) best[i] = lanes[i] > best[i] ? lanes[i] : best[i];
+}
+
+void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
+  writer *w = c->writer;
+  assert(w->state == IDLE);
+  w->address = row->address;
+  w->length = row->block * c->d.dim + row->len;
+  w->sent = 0;
+  w->state = row->store ? FIRST : IDLE;
+  if (!c->data) return;
+  assert(w->length <= w->row_bytes);
+  if (row->pool && c->array->units.max_pool)
+    pool(w, row);
+  else
+    memcpy(w->row + row->block * c->d.dim, row->bytes, row->len);
+}

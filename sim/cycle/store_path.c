@@ -1,0 +1,380 @@
+// From row requests of the store controller to requests of the DMA writer or writes of the scratchpad, and accumulator
+// operands for the execute unit. See hw/rtl/store_path.sv; acc_lane.sv is ref_narrow_row (sim/ref/norm.h).
+//
+//   request --> dispatch --bank read--> norm queue --> scale queue --> issue queue --> writer, scratchpad
+//                accumulator rows:      normaliser --> scale units ---- +
+//                execute's rows:        normaliser --> scale units --> operands
+//
+// A row is one record from its request to its end; the queues hold numbers of records. Its bytes are taken when its
+// bank read is: as the writer wants them if nothing else decides on them, else as int32 until it passes the normaliser.
+// Steps go from the issue queue back to the norm queue, then dispatch; all queues but issue are without PIPE, so the
+// room that a step makes is no use to the one behind it in the same cycle.
+// Invariants: records in the norm, scale and issue queues are in the order of their requests; the row at the end of the
+// scale units, if it is a store's, belongs to the first accumulator record of the issue queue, and the one at the end
+// of the normaliser's queue to that of the scale queue.
+#include <string.h>
+
+#include "sim/cycle/acc_scale.h"
+#include "sim/cycle/normaliser.h"
+#include "sim/cycle/weft_accel.h"
+#include "sim/ref/numeric.h"
+
+enum { DISPATCH = 2 };
+
+// A row of the store controller on its way. What the writer gets: `wide` if full, else `narrow`.
+typedef struct store_record {
+  bool garbage, acc;  // the source; acc: of the accumulator and not garbage
+  bool full;          // leaves as int32
+  bool late;          // becomes int8 when it passes the normaliser
+  uint8_t command;    // sim_norm: not SIM_NORM_NONE: ends at the normaliser
+  uint8_t bank;
+  uint32_t source;  // row
+  cycle_store_row row;
+  int32_t *wide;
+  int8_t *narrow;
+} store_record;
+
+typedef struct record_queue {
+  cycle_queue q;
+  uint16_t *record;
+} record_queue;
+
+struct cycle_store_path {
+  record_queue dispatch, norm, scale, issue;
+  cycle_normaliser normaliser;
+  cycle_acc_scale units;
+  uint64_t write_asked;  // cycle + 1 in which a row last asked for a write of the scratchpad
+  store_record *records;
+  uint16_t *unused;  // records
+  uint32_t unused_count;
+  // Rows of execute's operands, a ring.
+  int8_t *operands;
+  uint32_t operand_mask, operand_next;
+  int32_t *wide;
+  int8_t *narrow;
+};
+
+typedef struct cycle_store_path path;
+
+// ---- life
+
+static void queue_init(record_queue *q, uint32_t capacity, bool pipe) {
+  cycle_queue_init(&q->q, capacity, 1, pipe);
+  q->record = WF_NEW_ARRAY(cycle_queue_slots(&q->q), uint16_t);
+}
+
+static void queue_free(record_queue *q) {
+  wf_free(q->record);
+  cycle_queue_free(&q->q);
+}
+
+static void create_records(cycle_engine *c, path *p) {
+  uint32_t count = DISPATCH + p->norm.q.capacity + p->scale.q.capacity + p->issue.q.capacity;
+  p->records = WF_NEW_ARRAY(count, store_record);
+  p->unused = WF_NEW_ARRAY(count, uint16_t);
+  for (uint32_t i = 0; i < count; i++) p->unused[p->unused_count++] = (uint16_t)i;
+  uint32_t operands = 1;
+  while (operands < CYCLE_NORMALISER_QUEUE + cycle_acc_scale_capacity(&p->units)) operands *= 2;
+  p->operand_mask = operands - 1;
+  if (!c->data) return;
+  p->operands = wf_calloc(operands, c->d.sp_row_bytes);
+  p->wide = wf_calloc(count, c->d.acc_row_bytes);
+  p->narrow = wf_calloc(count, c->d.sp_row_bytes);
+  for (uint32_t i = 0; i < count; i++) {
+    p->records[i].wide = p->wide + (size_t)i * c->d.dim;
+    p->records[i].narrow = p->narrow + (size_t)i * c->d.dim;
+  }
+}
+
+void cycle_store_path_create(cycle_engine *c) {
+  path *p = c->store_path = WF_NEW(path);
+  uint32_t delay = c->array->scratchpad.read_delay;
+  queue_init(&p->dispatch, DISPATCH, false);
+  queue_init(&p->norm, delay + 2, false);
+  queue_init(&p->scale, delay + 2, false);
+  queue_init(&p->issue, delay + 1, true);
+  cycle_normaliser_init(&p->normaliser, c->array->units.normaliser, c->d.norm_stats);
+  cycle_acc_scale_init(&p->units, c->array, c->d.dim);
+  create_records(c, p);
+}
+
+void cycle_store_path_destroy(cycle_engine *c) {
+  path *p = c->store_path;
+  if (p == NULL) return;
+  queue_free(&p->dispatch);
+  queue_free(&p->norm);
+  queue_free(&p->scale);
+  queue_free(&p->issue);
+  cycle_normaliser_free(&p->normaliser);
+  cycle_acc_scale_free(&p->units);
+  wf_free(p->records);
+  wf_free(p->unused);
+  wf_free(p->operands);
+  wf_free(p->wide);
+  wf_free(p->narrow);
+  wf_free(p);
+}
+
+bool cycle_store_path_busy(const cycle_engine *c) {
+  const path *p = c->store_path;
+  return p->dispatch.q.count + p->norm.q.count + p->scale.q.count + p->issue.q.count > 0 ||
+         c->now < p->normaliser.idle_from;
+}
+
+// ---- records
+
+static uint16_t head_of(const record_queue *q) { return q->record[cycle_queue_head(&q->q)]; }
+
+static uint16_t pop(record_queue *q, uint64_t now) {
+  uint16_t record = head_of(q);
+  cycle_queue_pop(&q->q, now);
+  return record;
+}
+
+static void push(record_queue *q, uint64_t now, uint16_t record) { q->record[cycle_queue_push(&q->q, now)] = record; }
+
+static void forget(path *p, uint16_t record) { p->unused[p->unused_count++] = record; }
+
+static ref_narrow how_of(const cycle_engine *c, const store_record *r) {
+  const cycle_store_row *row = &r->row;
+  return (ref_narrow){.normaliser = c->array->units.normaliser,
+                      .factor_then_scale = c->array->isa.revision == 1,
+                      .activation = c->array->units.activation ? row->act : SIM_ACTIVATION_NONE,
+                      .scale = row->scale,
+                      .qb = row->qb,
+                      .qc = row->qc,
+                      .qln2 = row->qln2,
+                      .qln2_inverse = row->qln2_inverse};
+}
+
+// ---- issue queue: to the writer or the scratchpad
+
+static bool row_is_there(cycle_engine *c, const path *p, const store_record *r) {
+  if (r->garbage) return true;
+  if (!r->acc) return cycle_local_sp_store_answer(c, r->bank);
+  return cycle_acc_scale_valid(&p->units, c->now) && cycle_acc_scale_row(&p->units).for_store;
+}
+
+static bool to_scratchpad(cycle_engine *c, path *p, const store_record *r) {
+  uint32_t row = (uint32_t)r->row.address & ((UINT32_C(1) << c->d.row_bits) - 1);
+  p->write_asked = c->now + 1;
+  if (!cycle_local_stored_write(c, row)) return false;
+  if (c->data) memcpy(cycle_sp_row(c, row), r->narrow, r->row.len < c->d.dim ? r->row.len : c->d.dim);
+  c->w.store_answered = true;
+  c->w.store_cmd = r->row.cmd;
+  return true;
+}
+
+static bool to_writer(cycle_engine *c, const store_record *r) {
+  if (!c->w.writer_ready) return false;
+  cycle_writer_take(c, &(cycle_write_row){.address = r->row.address,
+                                          .bytes = r->full ? (const uint8_t *)r->wide : (const uint8_t *)r->narrow,
+                                          .len = r->full ? (uint16_t)(r->row.len * 4) : r->row.len,
+                                          .block = r->row.block,
+                                          .pool = r->row.pool,
+                                          .store = r->row.store});
+  return true;
+}
+
+static bool issue(cycle_engine *c, path *p) {
+  if (!cycle_queue_valid(&p->issue.q, c->now)) return false;
+  const store_record *r = &p->records[head_of(&p->issue)];
+  if (!row_is_there(c, p, r)) return false;
+  if (!(r->row.to_sp ? to_scratchpad(c, p, r) : to_writer(c, r))) return false;
+  if (r->acc) {
+    assert(cycle_acc_scale_row(&p->units).slot == head_of(&p->issue));
+    cycle_acc_scale_pop(&p->units, c->now);
+  } else if (!r->garbage) {
+    cycle_local_sp_store_taken(c, r->bank);
+  }
+  forget(p, pop(&p->issue, c->now));
+  return true;
+}
+
+// ---- scale queue and the normaliser's queue: into the scale units and the issue queue
+
+static bool scale(cycle_engine *c, path *p) {
+  uint64_t now = c->now;
+  bool waits = cycle_queue_valid(&p->scale.q, now) && cycle_queue_room(&p->issue.q, now);
+  bool needs_units = waits && p->records[head_of(&p->scale)].acc;
+  bool changed = false;
+  if (cycle_normaliser_valid(&p->normaliser, now) && cycle_acc_scale_room(&p->units, now)) {
+    cycle_unit_row row = cycle_normaliser_row(&p->normaliser);
+    if (row.for_store ? needs_units : true) {
+      cycle_queue_pop(&p->normaliser.queue, now);
+      cycle_acc_scale_push(&p->units, now, row);
+      changed = true;
+      if (row.for_store) push(&p->issue, now, pop(&p->scale, now));
+    }
+  }
+  if (waits && !needs_units) {
+    push(&p->issue, now, pop(&p->scale, now));
+    changed = true;
+  }
+  return changed;
+}
+
+// ---- into the normaliser, and the norm queue into the scale queue
+
+// The lowest bank that has an accumulator row for the execute unit, -1: none.
+static int execute_bank(const cycle_engine *c, cycle_acc_operand *operand) {
+  for (uint64_t banks = c->local->execute_held; banks != 0; banks &= banks - 1)
+    if (cycle_local_acc_execute_answer(c, (unsigned)__builtin_ctzll(banks), operand)) return __builtin_ctzll(banks);
+  return -1;
+}
+
+// Layer norm and GELU belong to stores; an operand knows ReLU alone.
+static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_acc_operand *operand) {
+  uint32_t slot = p->operand_next++ & p->operand_mask;
+  if (c->data) {
+    bool relu = operand->act == SIM_ACTIVATION_RELU && c->array->units.activation;
+    ref_scale_row(c->d.dim, operand->row, ref_float_of_bits(operand->scale), relu,
+                  p->operands + (size_t)slot * c->d.dim);
+  }
+  cycle_normaliser_pass(&p->normaliser, c->now, (cycle_unit_row){.slot = (uint16_t)slot, .bank = (uint8_t)bank});
+  cycle_local_acc_execute_taken(c, bank);
+}
+
+static void normalise(cycle_engine *c, path *p, const store_record *r) {
+  if (!c->data || !p->normaliser.enabled) return;
+  const ref_narrow how = how_of(c, r);
+  ref_stats *set = cycle_normaliser_set(&p->normaliser, r->row.stats_id);
+  if (r->command != SIM_NORM_NONE) {
+    ref_stats_row(set, (sim_norm)r->command, &how, r->wide, r->row.len);
+    return;
+  }
+  if (r->late) ref_narrow_row(&how, set, r->wide, r->row.len, r->narrow);
+  if (!isa_local_full(r->row.laddr)) ref_stats_restart(set);
+}
+
+// A statistics command ends here.
+static void enter_stored(cycle_engine *c, path *p) {
+  uint16_t record = pop(&p->norm, c->now);
+  const store_record *r = &p->records[record];
+  normalise(c, p, r);
+  cycle_local_acc_store_taken(c, r->bank);
+  if (r->command != SIM_NORM_NONE) {
+    cycle_normaliser_command(&p->normaliser, c->now, (sim_norm)r->command);
+    forget(p, record);
+    return;
+  }
+  cycle_normaliser_pass(&p->normaliser, c->now, (cycle_unit_row){.slot = record, .bank = r->bank, .for_store = true});
+  push(&p->scale, c->now, record);
+}
+
+static bool enter(cycle_engine *c, path *p) {
+  uint64_t now = c->now;
+  cycle_acc_operand operand;
+  int bank = execute_bank(c, &operand);
+  bool changed = false, room = cycle_queue_room(&p->scale.q, now);
+  if (bank >= 0 && cycle_normaliser_ready(&p->normaliser, now, true)) {
+    enter_operand(c, p, (unsigned)bank, &operand);
+    changed = true;
+  }
+  if (!room || !cycle_queue_valid(&p->norm.q, now)) return changed;
+  const store_record *r = &p->records[head_of(&p->norm)];
+  if (!r->acc) {
+    push(&p->scale, now, pop(&p->norm, now));
+    changed = true;
+  } else if (bank < 0 && cycle_local_acc_store_answer(c, r->bank) &&
+             cycle_normaliser_ready(&p->normaliser, now, r->command == SIM_NORM_NONE)) {
+    enter_stored(c, p);
+    changed = true;
+  }
+  return changed;
+}
+
+// ---- a cycle
+
+// Rows behind the banks are local memory's business.
+static uint64_t next_change(const cycle_engine *c, const path *p) {
+  uint64_t next = CYCLE_NEVER, scaled = cycle_acc_scale_next(&p->units);
+  if (scaled > c->now) next = scaled;
+  return p->normaliser.idle_from > c->now && p->normaliser.idle_from < next ? p->normaliser.idle_from : next;
+}
+
+bool cycle_store_path_step(cycle_engine *c) {
+  path *p = c->store_path;
+  bool changed = issue(c, p);
+  changed |= scale(c, p);
+  changed |= enter(c, p);
+  c->wake[CYCLE_STORE_PATH] = changed ? c->now + 1 : next_change(c, p);
+  return changed;
+}
+
+// ---- operands of the execute unit
+
+bool cycle_store_path_operand(const cycle_engine *c, unsigned bank) {
+  const path *p = c->store_path;
+  if (!cycle_acc_scale_valid(&p->units, c->now)) return false;
+  cycle_unit_row row = cycle_acc_scale_row(&p->units);
+  return !row.for_store && row.bank == bank;
+}
+
+void cycle_store_path_operand_taken(cycle_engine *c, unsigned bank, int8_t *row) {
+  path *p = c->store_path;
+  assert(cycle_store_path_operand(c, bank));
+  (void)bank;
+  uint16_t slot = cycle_acc_scale_row(&p->units).slot;
+  cycle_acc_scale_pop(&p->units, c->now);
+  if (c->data) memcpy(row, p->operands + (size_t)slot * c->d.dim, c->d.sp_row_bytes);
+}
+
+// ---- dispatch
+
+// The row's bytes as of its bank read.
+static void capture(cycle_engine *c, store_record *r) {
+  uint32_t len = r->row.len;
+  if (r->garbage) {
+    memset(r->narrow, 0, len);
+  } else if (!r->acc) {
+    memcpy(r->narrow, cycle_sp_row(c, r->source), len);
+  } else if (r->full || r->late || r->command != SIM_NORM_NONE) {
+    memcpy(r->wide, cycle_acc_row(c, r->source), len * sizeof(int32_t));
+  } else {
+    const ref_narrow how = how_of(c, r);
+    ref_narrow_row(&how, NULL, cycle_acc_row(c, r->source), len, r->narrow);
+  }
+}
+
+bool cycle_store_dispatch_step(cycle_engine *c) {
+  path *p = c->store_path;
+  if (!cycle_queue_valid(&p->dispatch.q, c->now) || !cycle_queue_room(&p->norm.q, c->now)) return false;
+  store_record *r = &p->records[head_of(&p->dispatch)];
+  // One answer in a cycle.
+  bool answer_taken = p->write_asked == c->now + 1 && !r->row.to_sp;
+  if (answer_taken) return false;
+  if (!r->garbage && !cycle_local_store_read(c, r->acc, r->source)) return false;
+  if (c->data) capture(c, r);
+  if (!r->row.to_sp) {
+    c->w.store_answered = true;
+    c->w.store_cmd = r->row.cmd;
+  }
+  push(&p->norm, c->now, pop(&p->dispatch, c->now));
+  return true;
+}
+
+bool cycle_store_path_ready(const cycle_engine *c) { return cycle_queue_room(&c->store_path->dispatch.q, c->now); }
+
+// The local address taken apart: all that follows from it and the array is found once.
+static void decode(const cycle_engine *c, store_record *r) {
+  const sim_local from = sim_local_decode(&c->d, r->row.laddr);
+  bool normaliser = c->array->units.normaliser;
+  r->garbage = from.garbage;
+  r->acc = from.accumulator && !from.garbage;
+  r->full = r->acc && from.full && c->array->accumulator.full_reads;
+  r->command = normaliser && r->acc ? (uint8_t)from.norm : SIM_NORM_NONE;
+  r->source = from.row & ((UINT32_C(1) << c->d.row_bits) - 1);
+  r->bank = (uint8_t)(r->source >> (r->acc ? c->acc_bank_shift : c->sp_bank_shift));
+  const ref_narrow how = how_of(c, r);
+  r->late = r->acc && !r->full && ref_narrow_normalises(&how);
+}
+
+void cycle_store_path_request(cycle_engine *c, const cycle_store_row *row) {
+  path *p = c->store_path;
+  uint16_t record = p->unused[--p->unused_count];
+  store_record *r = &p->records[record];
+  r->row = *row;
+  decode(c, r);
+  push(&p->dispatch, c->now, record);
+}
