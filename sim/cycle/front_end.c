@@ -24,7 +24,7 @@ typedef enum {
   FRONT_LOOP_WAITS,
   FRONT_CAUSES
 } front_cause;
-_Static_assert(FRONT_CAUSES <= CYCLE_CAUSES, "more causes than a report has room for");
+_Static_assert((int)FRONT_CAUSES <= (int)CYCLE_CAUSES, "more causes than a report has room for");
 
 const char *const cycle_front_end_causes[CYCLE_CAUSES] = {
     [FRONT_IDLE] = "idle",
