@@ -75,7 +75,6 @@ static void open_burst(cycle_engine *c, cycle_merger *m, unsigned id) {
 static void take_beat(cycle_engine *c, cycle_merger *m) {
   m->read += m->bus_bytes;
   if (c->w.beat->last) cycle_reader_release(c, c->w.beat->id);
-  if (c->counting) c->ev.bytes_read += m->bus_bytes;
   cycle_bus_take(c);
 }
 

@@ -15,7 +15,6 @@
 #include "hw/base/alloc.h"
 
 struct cycle_bus {
-  uint64_t answer_at;
   bool turned_away;  // an offer of this cycle was not granted
   uint32_t bus_bytes, ids;
   uint8_t **data;  // by read id; NULL in timing-only mode
@@ -23,7 +22,6 @@ struct cycle_bus {
 
 void cycle_bus_create(cycle_engine *c) {
   struct cycle_bus *b = c->bus = WF_NEW(struct cycle_bus);
-  b->answer_at = CYCLE_NEVER;
   b->bus_bytes = c->array->dma.bus_bits / 8;
   b->ids = c->array->dma.reads_in_flight;
   if (!c->data) return;
@@ -67,6 +65,7 @@ static void grant_write(cycle_engine *c, const memsys_request *r) {
   if (!inside(c, r, "writes")) return;
   memsys_write(c->timing, c->now, r);
   c->bus_written_bytes += c->bus->bus_bytes;
+  c->w.written_bytes = c->bus->bus_bytes;
   c->w.write_granted = true;
 }
 
@@ -88,29 +87,24 @@ static bool arbitrate(cycle_engine *c) {
 
 // ---- the cycle
 
-static void set_wake(cycle_engine *c) {
-  const struct cycle_bus *b = c->bus;
-  uint64_t next = b->answer_at > c->now ? b->answer_at : c->now + 1;
-  c->wake[CYCLE_BUS] = b->turned_away ? c->now + 1 : next;
+// An answer that is shown may be taken, or must be shown again.
+static void set_wake(cycle_engine *c, bool shown) {
+  bool soon = shown || c->bus->turned_away;
+  c->wake[CYCLE_BUS] = soon ? c->now + 1 : memsys_next_response(c->timing, c->now + 1);
 }
 
 bool cycle_bus_step(cycle_engine *c) {
-  struct cycle_bus *b = c->bus;
-  bool granted = false;
-  if (b->answer_at <= c->now) c->w.beat = memsys_response(c->timing, c->now);
-  if (arbitrate(c)) {
-    granted = true;
-    // An answer that is shown stays; what was just asked for comes later.
-    if (c->w.beat == NULL) b->answer_at = memsys_next_response(c->timing, c->now + 1);
-  }
-  set_wake(c);
+  c->w.beat = memsys_response(c->timing, c->now);
+  bool granted = arbitrate(c);
+  set_wake(c, c->w.beat != NULL);
   return granted || c->w.beat != NULL;
 }
 
 void cycle_bus_take(cycle_engine *c) {
-  struct cycle_bus *b = c->bus;
-  if (!c->w.beat->write) c->bus_read_bytes += b->bus_bytes;
+  if (!c->w.beat->write) {
+    c->bus_read_bytes += c->bus->bus_bytes;
+    c->w.read_bytes = c->bus->bus_bytes;
+  }
   memsys_take(c->timing, c->now);
-  b->answer_at = memsys_next_response(c->timing, c->now + 1);
-  set_wake(c);
+  set_wake(c, false);
 }

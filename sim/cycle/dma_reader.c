@@ -68,19 +68,23 @@ bool cycle_reader_busy(const cycle_engine *c) { return c->reader->in_flight > 0;
 
 // ---- ids
 
-static unsigned take_id(struct cycle_dma_reader *r) {
+static unsigned take_id(cycle_engine *c) {
+  struct cycle_dma_reader *r = c->reader;
   unsigned w = 0;
   while (r->used[w] == UINT64_MAX) w++;
   unsigned bit = (unsigned)__builtin_ctzll(~r->used[w]);
   r->used[w] |= UINT64_C(1) << bit;
   r->in_flight++;
+  cycle_level_add(&c->reads_in_flight, c->now, 1);
   return w * 64 + bit;
 }
 
-static void free_released(struct cycle_dma_reader *r) {
+static void free_released(cycle_engine *c) {
+  struct cycle_dma_reader *r = c->reader;
   unsigned id = (unsigned)r->released;
   r->used[id / 64] &= ~(UINT64_C(1) << id % 64);
   r->in_flight--;
+  cycle_level_add(&c->reads_in_flight, c->now, -1);
   r->released = -1;
 }
 
@@ -102,11 +106,12 @@ static choice choose(const struct cycle_dma_reader *r) {
 }
 
 // Moves a burst of the row into the lookup stage; returns whether it was the row's last.
-static bool start_burst(struct cycle_dma_reader *r) {
+static bool start_burst(cycle_engine *c) {
+  struct cycle_dma_reader *r = c->reader;
   const choice best = choose(r);
   const cycle_load_row *row = &r->row;
   uint32_t shift = r->narrow_shift + (row->acc_width ? 2 : 0);
-  unsigned id = take_id(r);
+  unsigned id = take_id(c);
   r->look = (memsys_request){.id = id, .address = r->address - best.offset, .bytes = best.size};
   r->look_valid = true;
   r->bursts[id] = (cycle_burst){
@@ -148,7 +153,6 @@ static void report(cycle_engine *c) {
     cycle_event(c, EVENT_TLB_WAIT);
   else if (r->send_valid && !c->w.read_granted)
     cycle_event(c, EVENT_BUS_WAIT);
-  c->ev.reads_in_flight = r->in_flight;
   cycle_pages_report(c);
 }
 
@@ -173,14 +177,14 @@ bool cycle_reader_step(cycle_engine *c) {
     r->look_valid = false;
     cycle_pages_look(c, CLIENT, r->send.address >> PAGE_SHIFT);
   }
-  if (burst_fire && start_burst(r)) r->row_valid = false;
+  if (burst_fire && start_burst(c)) r->row_valid = false;
   const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c);
   if (row != NULL) {
     accept_row(r, row);
     cycle_load_path_offer_taken(c);
     changed = true;
   }
-  if (r->released >= 0) free_released(r);
+  if (r->released >= 0) free_released(c);
   cycle_spend(c, CYCLE_DMA_READER, burst_fire || c->w.read_granted ? CYCLE_WORKING : cause);
   return changed;
 }
