@@ -12,8 +12,8 @@
 // Two-ported: one memory, a read and a write per cycle.
 // SINGLE_PORTED: SUB_BANKS memories interleaved by the low row bits, one access per cycle each: the row read of an
 // accumulating write first, then queued writes, then plain reads. Other writes also wait while two writes to the
-// sub-bank are on their way. Rule: urgent writes visit a sub-bank at most every other cycle (rows of a tile are
-// consecutive, so SUB_BANKS >= 2 is enough); they cannot wait.
+// sub-bank are on their way. Rule: urgent writes visit a sub-bank at most every other cycle if one of them accumulates
+// (row_spacing of the execute unit sees to it); they cannot wait.
 //
 // Latency: read taken at t -> response t+1, kept until taken.
 // Combinational: wr_ready_o on the write's address; read ready on the write's valid, the address, response ready.

@@ -22,6 +22,8 @@
 // bias or C has, at least MIN_ROWS; all others take DIM, and so does one that streams zeros into the weights which the
 // next compute swaps in.
 //
+// A row that would meet the row before it in a sub-bank of a single-ported accumulator enters a cycle later (row_spacing).
+//
 // Latency (READ_DELAY 4): command t -> operation t + 3 (a preload also needs the command behind it) -> first row in the
 // mesh's buffer t + 8 -> first result row (mesh_with_delays LATENCY + 1) later, written in the same cycle.
 // Combinational: *_rsp_valid_i -> *_rsp_ready_o, *_rd_valid_o; *_rd_ready_i only to registers. *_rd_valid_o may drop.
@@ -45,6 +47,7 @@ module execute_controller #(
   parameter int SP_BANK_BITS = 12,    // log2 of the rows of a bank
   parameter int ACC_BANKS = 2,
   parameter int ACC_BANK_BITS = 9,
+  parameter int ACC_SUB_BANKS = 1,    // of a single-ported accumulator; 1: two-ported
   parameter int ROW_BITS = 14,        // row number of a local address
   parameter int READ_DELAY = 4,       // scratchpad read pipeline
   parameter bit READS_ACC = 1'b1,
@@ -490,9 +493,9 @@ module execute_controller #(
     .acc_rsp_data_i
   );
 
-  logic resp_valid, resp_last;
-  logic [TAG_BITS-1:0] resp_tag;
-  logic [COUNT_BITS-1:0] resp_total_rows;
+  logic resp_valid, resp_last, row_feed, row_hold;
+  logic [TAG_BITS-1:0] resp_tag, row_tag;
+  logic [COUNT_BITS-1:0] resp_total_rows, row_index, row_total;
   logic [DIM*OUTPUT_BITS-1:0] resp_data;
   mesh_with_delays #(
     .MESH_ROWS(MESH_ROWS),
@@ -525,11 +528,33 @@ module execute_controller #(
     .a_i(rows[0+:DIM*INPUT_BITS]),
     .b_i(rows[DIM*INPUT_BITS+:DIM*INPUT_BITS]),
     .d_i(rows[2*DIM*INPUT_BITS+:DIM*INPUT_BITS]),
+    .row_tag_o(row_tag),
+    .row_index_o(row_index),
+    .row_total_o(row_total),
+    .row_feed_o(row_feed),
+    .hold_i(row_hold),
     .resp_valid_o(resp_valid),
     .resp_last_o(resp_last),
     .resp_tag_o(resp_tag),
     .resp_total_rows_o(resp_total_rows),
     .resp_data_o(resp_data)
+  );
+
+  row_spacing #(
+    .SUB_BANKS(ACC_SUB_BANKS),
+    .ROW_BITS(ROW_BITS),
+    .COUNT_BITS(COUNT_BITS),
+    .ID_BITS(ID_BITS)
+  ) u_spacing (
+    .clk_i,
+    .rst_ni,
+    .os_i(os_q),
+    .c_stride_i(ROW_BITS'(c_stride_q)),
+    .tag_i(row_tag),
+    .index_i(row_index),
+    .total_i(row_total),
+    .fed_i(row_feed),
+    .hold_o(row_hold)
   );
 
   execute_writeback #(
@@ -592,6 +617,23 @@ module execute_controller #(
       assert (!head_valid[0] || config0 || preload0 || compute0) else $error("execute_controller: unknown command");
       assert (!(configure && DATAFLOW == 2 && !rs1_0[7] && rs1_0[9] && (rs1_0[2] == rs1_0[8])))
         else $error("execute_controller: transposition that the unit does not have");
+    end
+  end
+  if (ACC_SUB_BANKS > 1) begin : g_check_spacing
+    localparam int SUB_BITS = $clog2(ACC_SUB_BANKS);
+    for (genvar b = 0; b < ACC_BANKS; b++) begin : g_bank
+      logic wrote_q, added_q;
+      logic [SUB_BITS-1:0] sub, sub_q;
+      assign sub = acc_wr_addr_o[b*ACC_BANK_BITS+:SUB_BITS];
+      always @(posedge clk_i or negedge rst_ni) begin
+        if (rst_ni !== 1'b0) begin
+          assert (!(acc_wr_valid_o[b] && wrote_q && sub == sub_q && (acc_wr_accumulate_o || added_q)))
+            else $error("execute_controller: rows meet in a sub-bank of the accumulator");
+        end
+        wrote_q <= rst_ni && acc_wr_valid_o[b];
+        added_q <= acc_wr_accumulate_o;
+        sub_q <= sub;
+      end
     end
   end
 `endif

@@ -7,13 +7,16 @@
 // req_transpose_i names the operand (bit 0 A, 1 B, 2 D, at most one) that passes through the transposer: its rows come
 // out, as columns, during the next request.
 //
-// Results come out LATENCY + 1 cycles after the request's first row was taken, one row per cycle, never held up:
+// hold_i keeps the row that waits (row_*_o) from entering in this cycle.
+//
+// Results come out LATENCY + 1 cycles after the request's first row was taken, in the rhythm of its rows, never held up:
 //   LATENCY = (MESH_ROWS + MESH_COLUMNS - 1) * STEP + OUTPUT_DELAY,  STEP = TILE_LATENCY + 1
 // The tag of request n is handed out with the rows of request n + 1 when n is weight-stationary (n preloads, n + 1
 // computes) and with those of n + 2 when it is output-stationary (n + 2 pushes the sums out). Flush requests carry tags but
 // have none. Rows without a tag have resp_tag_o zero; a tag that names a product has its top bit set.
 //
-// req_ready_o and op_ready_o depend on registers only; the caller may look at them before it sets the valids.
+// req_ready_o and op_ready_o depend on registers and hold_i, row_*_o on registers only; the caller may look at them before it
+// sets the valids.
 // Invariants: at most MAX_MATMULS + 1 tags are outstanding; op_valid_i comes with or after the request's handshake.
 module mesh_with_delays #(
   parameter int MESH_ROWS = 4,
@@ -48,6 +51,11 @@ module mesh_with_delays #(
   input  logic [ROWS*INPUT_BITS-1:0] a_i,
   input  logic [ROWS*INPUT_BITS-1:0] b_i,
   input  logic [ROWS*INPUT_BITS-1:0] d_i,
+  output logic [TAG_BITS-1:0]        row_tag_o,    // of the product whose row this row pushes out; zero: none
+  output logic [COUNT_BITS-1:0]      row_index_o,
+  output logic [COUNT_BITS-1:0]      row_total_o,
+  output logic                       row_feed_o,   // it enters now
+  input  logic                       hold_i,
   output logic                       resp_valid_o,
   output logic                       resp_last_o,
   output logic [TAG_BITS-1:0]        resp_tag_o,
@@ -72,7 +80,7 @@ module mesh_with_delays #(
   logic tags_ready, queue_ready, req_fire, feed, last;
   logic [2:0] op_fire;
 
-  assign feed = busy_q && (flush_q || &written_q);
+  assign feed = busy_q && (flush_q || &written_q) && !hold_i;
   assign last = feed && fed_q == total_q - 1'b1;
   assign req_ready_o = (!busy_q || last) && tags_ready && queue_ready;
   assign req_fire = req_valid_i && req_ready_o;
@@ -211,6 +219,17 @@ module mesh_with_delays #(
       older_tag_q <= before_tag_q;
     end
   end
+
+  // The tag that the request being fed carries.
+  logic [TAG_BITS-1:0] row_tag_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) row_tag_q <= '0;
+    else if (req_fire) row_tag_q <= carries ? carried_tag : '0;
+  end
+  assign row_tag_o = row_tag_q;
+  assign row_index_o = fed_q;
+  assign row_total_o = total_q;
+  assign row_feed_o = feed;
 
   logic in_mesh;
   logic [TAG_BITS-1:0] tag;
