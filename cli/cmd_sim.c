@@ -1,5 +1,6 @@
 // `weft sim`: runs a program or a command trace and reports. The program's console is stdout; everything else is stderr
 // or the files that options name.
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,7 @@ typedef struct sim_options {
   const char *trace;
   const char *report;
   const char *wave;
+  const char *events;
   uint64_t jobs;
   const char *accelerator;
   uint64_t quantum;
@@ -118,18 +120,38 @@ static bool write_reports(const cli_common *common, const sim_options *options, 
   return good;
 }
 
-static int simulate(const cli_common *common, const sim_options *options, const char *path, FILE *trace,
+// The files of --trace and --events, NULL where not asked for.
+typedef struct sim_files {
+  FILE *trace, *events;
+} sim_files;
+
+static void print_event(void *context, const sim_event *event) {
+  static const char *const kinds[] = {"alloc", "issue", "done"};
+  static const char *const units[] = {"load", "execute", "store", ""};
+  fprintf(context, "%10" PRIu64 " %s %" PRIu32 " %s\n", event->cycle, kinds[event->kind], event->index,
+          units[event->unit]);
+}
+
+static bool files_agree(const sim_engine_ops *engine, const sim_files *files, wf_diag *diag) {
+  if (files->trace != NULL && engine->timed) {
+    wf_error(diag, wf_in_file(NULL), "engine %s reads memory later than its commands come; it cannot write a trace",
+             engine->name);
+    wf_hint(diag, "write it with --engine ref; a trace can be replayed on every engine");
+    return false;
+  }
+  if (files->events == NULL || engine->set_events != NULL) return true;
+  wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no events", engine->name);
+  return false;
+}
+
+static int simulate(const cli_common *common, const sim_options *options, const char *path, const sim_files *files,
                     wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options, diag);
   if (engine == NULL) return CLI_CANNOT_BUILD;
-  if (trace != NULL && engine->timed) {
-    wf_error(diag, wf_in_file(NULL), "engine %s reads memory later than its commands come; it cannot write a trace",
-             engine->name);
-    wf_hint(diag, "write it with --engine ref; a trace can be replayed on every engine");
-    return CLI_USAGE;
-  }
+  if (!files_agree(engine, files, diag)) return CLI_USAGE;
+  const sim_events events = {.context = files->events, .event = print_event};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
                                              .quiet = common->quiet,
@@ -144,7 +166,8 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                            .any_array = options->any_array,
                            .console = stdout,
                            .console_error = stderr,
-                           .trace = trace,
+                           .trace = files->trace,
+                           .events = files->events == NULL ? NULL : &events,
                            .progress = common->quiet ? NULL : show_progress,
                            .progress_context = &shown};
   sim_run_result result = is_trace(path) ? sim_run_trace(&config, path, diag) : sim_run_elf(&config, path, diag);
@@ -173,6 +196,8 @@ int cli_sim(int argc, char **argv) {
       {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N",
        "stop after N host instructions (default 20e9; 0: never)"},
       {"wave", CLI_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
+      {"events", CLI_OPTION_TEXT, &options.events, "FILE",
+       "engines with cycles: write when each accelerator command was allocated, issued and done"},
       {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
       {"trace", CLI_OPTION_TEXT, &options.trace, "FILE", "write the command stream; weft sim FILE replays it"},
       {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
@@ -197,9 +222,11 @@ int cli_sim(int argc, char **argv) {
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   wf_diag diag = wf_diag_to(stderr);
-  FILE *trace = NULL;
-  if (options.trace != NULL && (trace = cli_open_output(options.trace, &diag)) == NULL) return CLI_BAD_INPUT;
-  code = simulate(&common, &options, argv[0], trace, &diag);
-  if (trace != NULL && !cli_close(trace, options.trace, &diag)) return CLI_BAD_INPUT;
+  sim_files files = {0};
+  if (options.trace != NULL && (files.trace = cli_open_output(options.trace, &diag)) == NULL) return CLI_BAD_INPUT;
+  if (options.events != NULL && (files.events = cli_open_output(options.events, &diag)) == NULL) return CLI_BAD_INPUT;
+  code = simulate(&common, &options, argv[0], &files, &diag);
+  if (files.trace != NULL && !cli_close(files.trace, options.trace, &diag)) return CLI_BAD_INPUT;
+  if (files.events != NULL && !cli_close(files.events, options.events, &diag)) return CLI_BAD_INPUT;
   return code;
 }

@@ -80,6 +80,12 @@ static void check_dataflow(const checker *c) {
            "mesh.dataflow must be ws, not %s",
            a->mesh.dataflow == HW_DATAFLOW_OS ? "os" : "both");
   }
+  if (!a->units.transposer && a->mesh.dataflow != HW_DATAFLOW_WS) {
+    refuse(c, KEYS(HW_P_units_transposer, HW_P_mesh_dataflow),
+           "units.transposer false removes what output-stationary products bring A in with, column by column; "
+           "mesh.dataflow must be ws, not %s",
+           a->mesh.dataflow == HW_DATAFLOW_OS ? "os" : "both");
+  }
   if (a->mesh.dataflow == HW_DATAFLOW_OS && (a->units.loop_matmul || a->units.loop_conv)) {
     bool matmul = a->units.loop_matmul;
     refuse(c, KEYS(matmul ? HW_P_units_loop_matmul : HW_P_units_loop_conv, HW_P_mesh_dataflow),

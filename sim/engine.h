@@ -49,7 +49,8 @@ typedef struct sim_engine sim_engine;
 
 // What became of a command in a timed engine. Commands are numbered 0, 1, 2, ... as they enter the reservation station;
 // a loop command does not enter it, the primitives it is unrolled into do. All timed engines produce the same records
-// in the same order: by cycle, within a cycle alloc, issue (load, execute, store), done.
+// in the same order: by cycle, within a cycle alloc, issue (load, execute, store), done. Configuration of loads and
+// stores is complete when it is issued and has no record of it.
 typedef enum { SIM_EVENT_ALLOC, SIM_EVENT_ISSUE, SIM_EVENT_DONE } sim_event_kind;
 typedef enum { SIM_CLASS_LOAD, SIM_CLASS_EXECUTE, SIM_CLASS_STORE, SIM_CLASSES } sim_class;
 typedef struct sim_event {

@@ -185,6 +185,9 @@ static void impossible_combinations_are_refused(void **state) {
       {"mesh:\n  bias_garbage: true\n",
        "t:2:17: error: mesh.bias_garbage true removes the D port, which output-stationary products need; mesh.dataflow "
        "must be ws, not both\n"},
+      {"units: {transposer: false}\n",
+       "t:1:21: error: units.transposer false removes what output-stationary products bring A in with, column by "
+       "column; mesh.dataflow must be ws, not both\n"},
       {"units: {loop_conv: false}\nmesh: {dataflow: os}\n",
        "t:2:18: error: units.loop_matmul true unrolls into weight-stationary products, which mesh.dataflow os cannot "
        "run\n"},

@@ -279,3 +279,5 @@ bool gen_judge_dirty(const gen_judge *j, bool accumulator, int64_t row) {
 void gen_judge_clean(gen_judge *j) { memset(j->dirty, 0, j->rows); }
 
 uint64_t gen_judge_primitives(const gen_judge *j) { return j->primitives; }
+
+uint64_t gen_judge_completions(const gen_judge *j) { return j->completions; }

@@ -36,6 +36,7 @@ const struct sim_config *gen_judge_config(const gen_judge *judge);
 bool gen_judge_defined(const gen_judge *judge, bool accumulator, int64_t row, uint32_t lanes);
 bool gen_judge_dirty(const gen_judge *judge, bool accumulator, int64_t row);  // written since gen_judge_clean
 void gen_judge_clean(gen_judge *judge);
-uint64_t gen_judge_primitives(const gen_judge *judge);  // commands that enter the reservation station
+uint64_t gen_judge_primitives(const gen_judge *judge);   // commands that enter the reservation station
+uint64_t gen_judge_completions(const gen_judge *judge);  // those of them that complete after their issue
 
 #endif

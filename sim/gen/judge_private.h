@@ -40,7 +40,7 @@ struct gen_judge {
   uint8_t *lanes;    // rows x dim: written
   uint8_t *dirty;    // rows: written since the last clean
   uint8_t *touched;  // bytes of memory: read, written since the last fence
-  uint64_t primitives;
+  uint64_t primitives, completions;
   // products
   bool dataflow_known, weight_stationary;
   bool weights_known;  // the active ones

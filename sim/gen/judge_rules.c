@@ -47,6 +47,9 @@ static bool judge_load(gen_judge *j, unsigned state, uint64_t rs1, uint64_t rs2)
             .cols = (uint32_t)isa_get_mvin_cols(rs1, rs2)};
   if (l.rows == 0 || l.cols == 0) return judge_fail(j, "a load of nothing");
   l.bytes = l.to.accumulator && !l.state->shrink ? j->derived.acc_bytes : j->derived.input_bytes;
+  // An element that is cut in two by the bus would be added in two halves.
+  bool whole = l.dram % l.bytes == 0 && (l.rows == 1 || l.state->stride_bytes % l.bytes == 0);
+  if (l.to.accumulator && l.to.accumulate && !whole) return judge_fail(j, "adds int32 elements that are not aligned");
   for (uint32_t i = 0; i < l.rows; i++) {
     bool fetched = l.dram != 0 && (i == 0 || l.state->stride_bytes != 0);
     if (fetched && !judge_memory(j, l.dram + i * l.state->stride_bytes, (uint64_t)l.cols * l.bytes, false))
@@ -313,12 +316,14 @@ static bool judge_config_ex(gen_judge *j) {
 
 bool judge_primitive(gen_judge *j, isa_id id, uint64_t rs1, uint64_t rs2) {
   j->primitives++;
+  j->completions++;
   switch (id) {
     case ISA_CONFIG_EX:
       return judge_config_ex(j);
     case ISA_CONFIG_LD:
     case ISA_CONFIG_ST:
     case ISA_CONFIG_NORM:
+      j->completions--;
       return true;
     case ISA_MVIN:
       return judge_load(j, 0, rs1, rs2);
@@ -337,6 +342,7 @@ bool judge_primitive(gen_judge *j, isa_id id, uint64_t rs1, uint64_t rs2) {
       return judge_compute(j, id == ISA_COMPUTE_PRELOADED, rs1, rs2);
     default:  // flush, clock gating, counters, configuration of loops: they enter no reservation station
       j->primitives--;
+      j->completions--;
       return true;
   }
 }

@@ -11,7 +11,8 @@ enum { POOL_SIDE = 6 };
 static uint64_t load_stride(gen *g) {
   int64_t dim = g->d.dim;
   if (gen_one_in(&g->r, 6)) return 0;
-  if (gen_one_in(&g->r, 3)) return (uint64_t)(16 * gen_in(&g->r, 1, 8));
+  if (gen_one_in(&g->r, 2))
+    return (uint64_t)(gen_one_in(&g->r, 2) ? 16 * gen_in(&g->r, 1, 8) : 4 * gen_in(&g->r, 1, 2 * dim));
   return (uint64_t)gen_in(&g->r, 1, gen_one_in(&g->r, 4) ? 16 * dim : 4 * dim);
 }
 
@@ -39,7 +40,8 @@ static uint64_t draw_address(gen *g, uint64_t region, int64_t region_bytes, int6
   return aligned < region ? address : aligned;
 }
 
-static uint64_t load_address(gen *g, int64_t bytes) {
+static uint64_t load_address(gen *g, bool wide, int64_t bytes) {
+  if (wide && !gen_one_in(&g->r, 4)) return draw_address(g, g->input, g->input_bytes, bytes) & ~UINT64_C(3);
   if (gen_one_in(&g->r, 8)) return draw_address(g, g->output, g->output_bytes, bytes);
   return draw_address(g, g->input, g->input_bytes, bytes);
 }
@@ -67,7 +69,7 @@ void gen_mvin(gen *g) {
   uint32_t local = gen_local(g, acc, rows + (cols - 1) / g->d.dim * c->block_stride_rows);
   if (local == SIM_LOCAL_GARBAGE) return;
   if (acc && gen_one_in(&g->r, 3)) local |= ACCUMULATE;
-  uint64_t address = gen_one_in(&g->r, 6) ? 0 : load_address(g, bytes);
+  uint64_t address = gen_one_in(&g->r, 6) ? 0 : load_address(g, wide, bytes);
   gen_put(g, functs[state], address, gen_operand(local, rows, cols));
   gen_commit(g);
 }

@@ -119,8 +119,13 @@ static bool same_events(const run *a, const run *b, char text[COSIM_TEXT]) {
   return false;
 }
 
-// Every command that the program makes is allocated, issued and done once, in this order.
-static bool complete_events(const run *r, uint64_t primitives, char text[COSIM_TEXT]) {
+typedef struct expected {
+  uint64_t primitives, completions;
+} expected;
+
+// Every command that the program makes is allocated, issued and done once, in this order; some are done when issued.
+static bool complete_events(const run *r, expected want, char text[COSIM_TEXT]) {
+  uint64_t primitives = want.primitives, done = 0;
   uint8_t *stage = wf_calloc(primitives + 1, 1);
   bool good = true;
   for (size_t i = 0; good && i < r->event_count; i++) {
@@ -134,49 +139,79 @@ static bool complete_events(const run *r, uint64_t primitives, char text[COSIM_T
     }
   }
   for (uint64_t n = 0; good && n < primitives; n++) {
-    good = stage[n] == 3;
-    if (!good)
-      snprintf(text, COSIM_TEXT, "command %" PRIu64 " of %" PRIu64 " stopped at stage %d", n, primitives, stage[n]);
+    good = stage[n] >= 2;
+    done += stage[n] == 3;
+    if (!good) snprintf(text, COSIM_TEXT, "command %" PRIu64 " of %" PRIu64 " was never issued", n, primitives);
+  }
+  if (good && done != want.completions) {
+    good = false;
+    snprintf(text, COSIM_TEXT, "%" PRIu64 " commands completed, should be %" PRIu64, done, want.completions);
   }
   wf_free(stage);
   return good;
 }
 
-static uint64_t count_primitives(const gen_program *program) {
+static expected count_primitives(const gen_program *program) {
   char why[GEN_WHY];
   gen_judge *judge = gen_judge_create(program->array, program->image_bytes);
   for (size_t i = 0; i < program->count; i++) gen_judge_item(judge, &program->items[i], why);
-  uint64_t count = gen_judge_primitives(judge);
+  expected want = {gen_judge_primitives(judge), gen_judge_completions(judge)};
   gen_judge_destroy(judge);
-  return count;
+  return want;
+}
+
+// What was under way when the engine stopped: issued commands that are not done, and how many were not issued.
+static void tell_unfinished(const run *r, char *text, size_t size) {
+  uint32_t allocated = 0, issued = 0;
+  size_t used = 0;
+  for (size_t i = 0; i < r->event_count; i++) {
+    const sim_event *e = &r->events[i];
+    allocated += e->kind == SIM_EVENT_ALLOC;
+    if (e->kind != SIM_EVENT_ISSUE) continue;
+    issued++;
+    size_t later = i + 1;
+    while (later < r->event_count && (r->events[later].kind != SIM_EVENT_DONE || r->events[later].index != e->index))
+      later++;
+    if (later == r->event_count && used < size)
+      used += (size_t)snprintf(text + used, size - used, " %" PRIu32, e->index);
+  }
+  if (used < size) snprintf(text + used, size - used, "; %" PRIu32 " of %" PRIu32 " issued", issued, allocated);
 }
 
 static bool no_fault(const sim_engine_ops *ops, const run *r, char text[COSIM_TEXT]) {
   if (r->fault.kind == SIM_FAULT_NONE) return true;
   snprintf(text, COSIM_TEXT, "engine %s: command %" PRIu64 ": %s", ops->name, r->fault.command.index, r->fault.text);
+  if (r->recorded && r->fault.kind == SIM_FAULT_STUCK) {
+    size_t used = strlen(text);
+    snprintf(text + used, COSIM_TEXT - used, " (issued and not done:");
+    used = strlen(text);
+    tell_unfinished(r, text + used, COSIM_TEXT - used);
+    used = strlen(text);
+    snprintf(text + used, COSIM_TEXT - used, ")");
+  }
   return false;
 }
 
-static bool compare(const cosim_setup *setup, const gen_program *program, const run *a, const run *b,
-                    uint64_t primitives, char text[COSIM_TEXT]) {
+static bool compare(const cosim_setup *setup, const gen_program *program, const run *a, const run *b, expected want,
+                    char text[COSIM_TEXT]) {
   if (!no_fault(setup->against, b, text) || !no_fault(setup->engine, a, text)) return false;
   if (!same_memory(program, a, b, text)) return false;
-  if (a->recorded && !complete_events(a, primitives, text)) return false;
+  if (a->recorded && !complete_events(a, want, text)) return false;
   return !(a->recorded && b->recorded) || same_events(a, b, text);
 }
 
 bool cosim_agree(const cosim_setup *setup, const gen_program *program, cosim_totals *totals, char text[COSIM_TEXT]) {
   run a = {0}, b = {0};
-  uint64_t primitives = count_primitives(program);
+  expected want = count_primitives(program);
   bool good = run_program(setup->against, setup, program, &b) && run_program(setup->engine, setup, program, &a);
   if (good)
-    good = compare(setup, program, &a, &b, primitives, text);
+    good = compare(setup, program, &a, &b, want, text);
   else
     snprintf(text, COSIM_TEXT, "an engine cannot be made");
   if (totals != NULL) {
     totals->programs++;
     totals->commands += program->count;
-    totals->primitives += primitives;
+    totals->primitives += want.primitives;
     totals->cycles += a.cycles;
   }
   end_run(&a);

@@ -1,6 +1,8 @@
 // Shrinking: drop runs of items, long ones first, as long as the rest is well defined and the engines still disagree.
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hw/base/alloc.h"
 #include "sim/gen/judge.h"
@@ -76,7 +78,20 @@ static void drop_setup(cosim_setup *setup, const gen_program *program, char text
   memcpy(text, told, COSIM_TEXT);
 }
 
-gen_program *cosim_shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+// Failing trials may print, one like the other.
+static int silence(void) {
+  int kept = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+  if (nowhere >= 0) close(nowhere);
+  return kept;
+}
+
+static void unsilence(int kept) {
+  if (kept >= 0) dup2(kept, STDERR_FILENO);
+  if (kept >= 0) close(kept);
+}
+
+static gen_program *shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
   drop_setup(setup, program, text);
   shrinker s = {.setup = setup, .best = gen_program_copy(program, NULL), .text = text};
   drop_delays(&s);
@@ -89,4 +104,13 @@ gen_program *cosim_shrink(cosim_setup *setup, const gen_program *program, char t
   }
   pad_with_zeros(&s);
   return s.best;
+}
+
+gen_program *cosim_shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+  fflush(stderr);
+  int kept = silence();
+  gen_program *small = shrink(setup, program, text);
+  fflush(stderr);
+  unsilence(kept);
+  return small;
 }
