@@ -1,0 +1,241 @@
+// Inside the execute unit: what execute_controller, preload_unroller, operand_fetch, operand_select, mesh_with_delays,
+// execute_writeback and execute_hazards share. Vectors of three are A, B, D from element (and bit) 0 up.
+//
+// Order inside a cycle (weft_accel.h): writeback, mesh, execute. A register of the RTL that an earlier step of the same
+// cycle has already changed is looked at through what it was: the hazards and the mesh's queues keep the cycle of their
+// last pop, windows that of theirs.
+#ifndef SIM_CYCLE_EXECUTE_H
+#define SIM_CYCLE_EXECUTE_H
+
+#include "sim/cycle/mesh.h"
+#include "sim/cycle/weft_accel.h"
+
+enum { EXECUTE_OPERANDS = 3, EXECUTE_ALL = 7, EXECUTE_CONTROL = 32, EXECUTE_HAZARDS = 128 };
+
+// ---- weft_window: a queue whose first entries are all visible
+
+typedef struct execute_command {
+  uint64_t rs1, rs2;
+  uint8_t funct, id;
+  bool id_valid;
+} execute_command;
+
+typedef struct execute_window {
+  execute_command *entries;
+  uint32_t mask, depth, head, count;
+  uint32_t popped;  // in the cycle before popped_at
+  uint64_t popped_at;
+} execute_window;
+
+static inline void execute_window_init(execute_window *w, uint32_t depth) {
+  uint32_t slots = 1;
+  while (slots < depth) slots *= 2;
+  *w = (execute_window){.entries = WF_NEW_ARRAY(slots, execute_command), .mask = slots - 1, .depth = depth};
+}
+
+static inline const execute_command *execute_window_head(const execute_window *w, uint32_t place) {
+  return &w->entries[(w->head + place) & w->mask];
+}
+
+// in_ready does not depend on the pops of this cycle.
+static inline bool execute_window_room(const execute_window *w, uint64_t now) {
+  return w->count + (w->popped_at == now + 1 ? w->popped : 0) < w->depth;
+}
+
+static inline void execute_window_push(execute_window *w, const execute_command *command) {
+  w->entries[(w->head + w->count++) & w->mask] = *command;
+}
+
+static inline void execute_window_pop(execute_window *w, uint64_t now, uint32_t number) {
+  assert(number <= w->count);
+  w->head = (w->head + number) & w->mask;
+  w->count -= number;
+  w->popped = number;
+  w->popped_at = now + 1;
+}
+
+// ---- row_range: first and last local row of a matrix; one that runs over the end is the whole memory
+
+typedef struct execute_range {
+  uint32_t first, last;
+} execute_range;
+
+static inline execute_range execute_row_range(uint32_t row_mask, uint32_t base, uint32_t rows, uint32_t stride) {
+  uint64_t last = base + (uint64_t)(rows == 0 ? 0 : rows - 1) * stride;
+  return last > row_mask ? (execute_range){0, row_mask} : (execute_range){base, (uint32_t)last};
+}
+
+// ---- preload_unroller
+
+typedef struct preload_unroller {
+  execute_window window;
+  uint8_t state;
+  bool b_transposed;
+  bool splits;  // the array can transpose a stationary operand at all
+} preload_unroller;
+
+// Registers, before the step: a preload waits only for the command behind it; in the middle of a split.
+bool preload_unroller_waiting(const preload_unroller *u);
+bool preload_unroller_active(const preload_unroller *u);
+// Hands at most one command to `out` if that has room; whether it did.
+bool preload_unroller_step(preload_unroller *u, uint64_t now, execute_window *out, bool both_dataflows);
+
+// ---- execute_hazards: destinations of products on their way
+
+typedef struct hazard_entry {
+  execute_range rows;
+  bool acc;
+} hazard_entry;
+
+typedef struct execute_hazards {
+  hazard_entry entries[EXECUTE_HAZARDS];
+  uint32_t head, count, limit;
+  uint64_t popped_at;  // cycle of the last pop + 1
+} execute_hazards;
+
+// Entries at the start of the cycle: writeback's pop of this cycle still counts.
+static inline uint32_t execute_hazards_count(const execute_hazards *h, uint64_t now) {
+  return h->count + (h->popped_at == now + 1);
+}
+void execute_hazards_push(execute_hazards *h, const hazard_entry *entry);
+void execute_hazards_pop(execute_hazards *h, uint64_t now);
+bool execute_hazards_hit(const execute_hazards *h, uint64_t now, const hazard_entry *query);
+
+// ---- operations and the control queue
+
+typedef enum { OP_NONE, OP_PRELOAD, OP_BOTH, OP_COMPUTE } execute_op_kind;
+
+typedef struct execute_tag {
+  uint32_t base;
+  uint8_t id;
+  bool valid;  // names a product
+  bool acc, accumulate;
+  uint8_t rows, cols;
+} execute_tag;
+
+// All that an operation needs from its start until its last row is in the mesh.
+typedef struct execute_operation {
+  uint8_t kind;
+  uint8_t read, acc, via;
+  uint8_t total;
+  bool os, swaps, spread;  // spread: an operand crosses banks, so conflicts change from row to row
+  uint8_t shift;
+  uint8_t from[3], past[3];  // steps of the walk in which the operand has a row
+  uint8_t rows[3], cols[3];  // as they lie in local memory, rows at most dim
+  uint8_t conflicts[3];      // operands of lower number that read the same bank
+  uint32_t address[3];       // of the next row to be read
+  uint32_t step[3];
+  execute_tag tag;
+  int8_t *tile[3];  // rows as they were read, each cut to its columns; NULL in timing-only mode
+} execute_operation;
+
+// What fired in one cycle; `row` is the step of the walk, the same for all that fired together.
+typedef struct execute_control {
+  uint8_t op;
+  bool first;
+  uint8_t fire, live;
+  uint8_t row;
+  uint8_t bank[3];
+} execute_control;
+
+// ---- mesh_with_delays
+
+// A request whose rows are in the mesh, or will be.
+typedef struct mesh_request {
+  execute_tag tag;
+  bool holds;  // a tag, whether it names a product or not
+  uint8_t total;
+  uint8_t result;  // slot of its result rows, MESH_NO_RESULT: nobody wants them
+} mesh_request;
+
+// Rows that were fed in consecutive cycles; the first of them leaves at `first`.
+typedef struct mesh_run {
+  uint64_t first;
+  uint64_t count;
+} mesh_run;
+
+typedef struct execute_mesh {
+  // the request that is being fed
+  bool busy, flush, propagate, os;
+  uint8_t shift, via, total, fed, written, op;
+  uint32_t feeding;  // its slot among the requests
+  // for the execute unit, in cycle ready_at - 1
+  bool ready, flush_taken;
+  uint64_t ready_at;
+  // tags
+  bool before, before_os, older;
+  execute_tag before_tag, older_tag;
+  uint32_t tags, tags_limit;
+  // requests in the mesh
+  mesh_request *requests;
+  uint32_t head, count, mask, limit;
+  uint32_t left;     // rows of the first that have left
+  uint64_t left_at;  // cycle of the last pop + 1
+  bool left_held;    // and whether it held a tag
+  // rows in the mesh
+  uint64_t latency;
+  mesh_run *runs;
+  uint32_t run_head, run_count, run_mask;
+  mesh_data *data;  // NULL in timing-only mode
+} execute_mesh;
+
+// ---- the unit
+
+typedef enum { STATE_WAIT, STATE_COMPUTE, STATE_FLUSH, STATE_FLUSHING } execute_state;
+
+typedef struct cycle_execute {
+  // the operation that runs
+  uint8_t state, op_slot;
+  uint8_t row, ahead;  // operands that have fired step `row`; the others stand before it
+  uint8_t pending;     // completions to be reported: bit 0 a compute or a preload alone, bit 1 a preload
+  uint8_t pending_id[2];
+  bool flush_swaps;
+  uint8_t product_rows;  // of C of the product that is computed next
+  uint8_t ops_open;
+  // configuration
+  bool os, a_transpose, b_transpose;
+  uint8_t shift, activation;
+  uint8_t via;
+  uint32_t scale;
+  uint32_t a_stride, c_stride;
+  // control queue
+  execute_control control[EXECUTE_CONTROL];
+  uint32_t control_head, control_count, control_depth;
+  // constants
+  uint32_t dim, min_rows, row_mask, sp_mask, acc_mask, count_mask;
+  uint64_t garbage;
+  bool both_dataflows, transposer, has_activation, bias_garbage, reads_acc, writes_sp, writes_acc, raw_possible;
+  uint8_t ops_mask;
+  execute_operation *ops;
+  execute_window window;
+  preload_unroller unroller;
+  execute_mesh mesh;
+  execute_hazards hazards;
+  bool busy_was;
+  uint64_t busy_at;  // cycle + 1
+} cycle_execute;
+
+// The tile row behind `tile`, cut to `cols` elements; the rest is zero.
+void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols);
+
+// operand_fetch.c: prepares the walk (from, past, conflicts, address, step); one cycle of the walk, which appends what
+// fired to the control queue and returns it. `done` is set with the last row of the last operand.
+void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]);
+unsigned operand_fetch_step(cycle_engine *c, bool hold_last, bool *done);
+
+// operand_select.c: operands of the entry whose rows are there; takes the answers of the entry.
+unsigned operand_select_ready(const cycle_engine *c, const execute_operation *op, const execute_control *entry);
+void operand_select_take(cycle_engine *c, const execute_operation *op, const execute_control *entry);
+
+// mesh_with_delays.c
+void mesh_with_delays_create(cycle_engine *c, execute_mesh *m);
+void mesh_with_delays_destroy(execute_mesh *m);
+// The next cycle in which a row leaves; CYCLE_NEVER: none is in the mesh.
+static inline uint64_t execute_mesh_next(const execute_mesh *m) {
+  return m->run_count == 0 ? CYCLE_NEVER : m->runs[m->run_head].first;
+}
+// The request at the head, and the row of it that leaves in this cycle leaves.
+static inline mesh_request *execute_mesh_leaving(const execute_mesh *m) { return &m->requests[m->head]; }
+void execute_mesh_left(execute_mesh *m, uint64_t now);
+
+#endif

@@ -1,0 +1,454 @@
+// Execute unit: carries out config_ex, preload and compute, in order.
+//
+// Commands pass the preload unroller into a window whose first three entries are visible. An operation is
+//   PRELOAD  a preload alone (D into the mesh; with the transposer in use, the compute's A or B too)
+//   BOTH     a compute together with the preload behind it; it looks at the third command for hazards and transposing
+//   COMPUTE  a compute alone
+// All that it needs is put together in the cycle in which it starts; then operand_fetch walks its rows.
+//
+//   WAIT      nothing runs; the next operation starts here, so operations follow each other without a gap
+//   COMPUTE   an operation runs, from its second cycle on
+//   FLUSH     rows of zeros are to push results out: output-stationary with nothing to do, or a config is waiting
+//   FLUSHING  they are being fed
+//
+// Completion: a compute when its last row has fired, a preload when the last row of C is written (C garbage: when its
+// last row has fired), a config at once. One per cycle: products first, then computes, then preloads without C. The
+// completion port is always ready for the execute unit.
+#include <string.h>
+
+#include "isa/isa_fields.h"
+#include "sim/cycle/execute.h"
+
+enum {
+  EXECUTE_COMMAND_WAIT = CYCLE_WORKING + 1,
+  EXECUTE_HAZARD_WAIT,
+  EXECUTE_PRODUCTS_WAIT,
+  EXECUTE_CONFIG_WAIT,
+  EXECUTE_BANK_WAIT,
+  EXECUTE_MESH_WAIT,
+  EXECUTE_COMPLETION_WAIT,
+  EXECUTE_FLUSHES,
+};
+const char *const cycle_execute_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
+                                                        [CYCLE_WORKING] = "working",
+                                                        [EXECUTE_COMMAND_WAIT] = "next command",
+                                                        [EXECUTE_HAZARD_WAIT] = "operand being computed",
+                                                        [EXECUTE_PRODUCTS_WAIT] = "products in flight",
+                                                        [EXECUTE_CONFIG_WAIT] = "configuration",
+                                                        [EXECUTE_BANK_WAIT] = "operand bank",
+                                                        [EXECUTE_MESH_WAIT] = "mesh",
+                                                        [EXECUTE_COMPLETION_WAIT] = "completion port",
+                                                        [EXECUTE_FLUSHES] = "flush"};
+
+enum {
+  EVENT_ACTIVE = 24,
+  EVENT_FLUSH = 25,
+  EVENT_CONTROL_BLOCK = 26,
+  EVENT_PRELOAD_HAZARD = 27,
+  EVENT_OVERLAP_HAZARD = 28,
+  EVENT_UNROLLER = 44
+};
+
+#define A_BIT (1U << MESH_A)
+#define B_BIT (1U << MESH_B)
+#define D_BIT (1U << MESH_D)
+
+// ---- life
+
+static uint32_t mask_of_bits(uint32_t bits) { return (uint32_t)((UINT64_C(1) << bits) - 1); }
+
+static void take_parameters(const cycle_engine *c, cycle_execute *x) {
+  const hw_array *a = c->array;
+  uint32_t count_bits = 1;
+  while ((UINT32_C(1) << count_bits) < c->d.dim + 1) count_bits++;
+  x->dim = c->d.dim;
+  x->min_rows = x->dim < 4 ? x->dim : 4;
+  x->row_mask = mask_of_bits(c->d.row_bits);
+  x->sp_mask = c->d.sp_rows - 1;
+  x->acc_mask = c->d.acc_rows - 1;
+  x->count_mask = mask_of_bits(count_bits);
+  x->garbage = UINT64_C(0xe0000000) | mask_of_bits(c->d.row_bits + 1);
+  x->both_dataflows = a->mesh.dataflow == HW_DATAFLOW_BOTH;
+  x->os = a->mesh.dataflow != HW_DATAFLOW_WS;
+  x->transposer = a->units.transposer;
+  x->has_activation = a->units.activation;
+  x->bias_garbage = a->mesh.bias_garbage;
+  x->reads_acc = a->accumulator.execute_reads;
+  x->writes_sp = a->scratchpad.execute_writes;
+  x->writes_acc = a->accumulator.execute_writes;
+  x->raw_possible = x->reads_acc || x->writes_sp;
+  x->control_depth = a->scratchpad.read_delay + 1;
+  x->hazards.limit = c->d.max_matmuls + 4;
+  x->unroller.splits = x->transposer && a->mesh.dataflow != HW_DATAFLOW_OS;
+  assert(x->control_depth <= EXECUTE_CONTROL && x->hazards.limit < EXECUTE_HAZARDS);
+}
+
+// Operations whose rows are not all in the mesh: one being fetched, one being fed, at most one per entry between them.
+static void create_operations(cycle_engine *c, cycle_execute *x) {
+  uint32_t ops = 1;
+  while (ops < x->control_depth + 3) ops *= 2;
+  x->ops = WF_NEW_ARRAY(ops, execute_operation);
+  x->ops_mask = (uint8_t)(ops - 1);
+  if (!c->data) return;
+  x->mesh.data = mesh_data_create(x->dim, c->array->types.output_bits, EXECUTE_OPERANDS * ops, x->mesh.limit);
+  for (uint32_t n = 0; n < ops; n++)
+    for (uint32_t o = 0; o < EXECUTE_OPERANDS; o++)
+      x->ops[n].tile[o] = mesh_data_tile(x->mesh.data, n * EXECUTE_OPERANDS + o);
+}
+
+static void set_via(cycle_execute *x) {
+  bool via_a = x->os ? !x->a_transpose : x->a_transpose;
+  x->via = !x->transposer ? 0 : (uint8_t)(via_a * A_BIT | (x->b_transpose ? (x->os ? B_BIT : D_BIT) : 0));
+}
+
+void cycle_execute_create(cycle_engine *c) {
+  cycle_execute *x = c->execute = WF_NEW(cycle_execute);
+  take_parameters(c, x);
+  set_via(x);
+  execute_window_init(&x->window, c->array->execute.queue);
+  execute_window_init(&x->unroller.window, 2);
+  mesh_with_delays_create(c, &x->mesh);
+  create_operations(c, x);
+}
+
+void cycle_execute_destroy(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  if (x == NULL) return;
+  mesh_data_destroy(x->mesh.data);
+  mesh_with_delays_destroy(&x->mesh);
+  wf_free(x->unroller.window.entries);
+  wf_free(x->window.entries);
+  wf_free(x->ops);
+  wf_free(x);
+  c->execute = NULL;
+}
+
+// ---- commands at the heads of the window
+
+static bool is_compute(uint8_t funct) {
+  return funct == ISA_FUNCT_COMPUTE_PRELOADED || funct == ISA_FUNCT_COMPUTE_ACCUMULATED;
+}
+
+static bool is_garbage(const cycle_execute *x, uint64_t word) { return (word & x->garbage) == x->garbage; }
+
+// Rows and columns of an operand word; every command has them in the same place.
+static uint8_t rows_of(const cycle_execute *x, uint64_t word, bool transposed) {
+  uint64_t count = transposed ? isa_get_preload_cols(word, 0) : isa_get_preload_rows(word, 0);
+  return (uint8_t)(count & x->count_mask);
+}
+
+static bool in_acc(uint64_t word) { return (word >> 31 & 1) != 0; }
+
+// The preload of the operation that could start, and the compute behind it (NULL: not there).
+typedef struct candidate {
+  const execute_command *first, *preload, *next;
+  bool empty;  // first is the empty compute of a split
+} candidate;
+
+static candidate look(const cycle_execute *x) {
+  const execute_window *w = &x->window;
+  candidate k = {.first = execute_window_head(w, 0)};
+  bool preloads = k.first->funct == ISA_FUNCT_PRELOAD;
+  k.preload = preloads ? k.first : execute_window_head(w, 1);
+  uint32_t place = preloads ? 1 : 2;
+  k.next = w->count > place ? execute_window_head(w, place) : NULL;
+  k.empty = is_compute(k.first->funct) && !k.first->id_valid;
+  return k;
+}
+
+// ---- hazards: the preload's operand and both of the compute behind it
+
+static bool word_hit(const cycle_execute *x, uint64_t now, uint64_t word, uint8_t rows, uint32_t stride) {
+  if (is_garbage(x, word)) return false;
+  hazard_entry query = {.acc = in_acc(word)};
+  query.rows = execute_row_range(x->row_mask, (uint32_t)word & x->row_mask, rows, stride);
+  return execute_hazards_hit(&x->hazards, now, &query);
+}
+
+static bool hazard(const cycle_execute *x, uint64_t now, const candidate *k) {
+  if (!x->raw_possible || execute_hazards_count(&x->hazards, now) == 0) return false;
+  bool b_exchanged = x->os && x->b_transpose, d_exchanged = !x->os && x->b_transpose;
+  uint64_t a = k->next->rs1, b = k->next->rs2, d = k->preload->rs1;
+  return word_hit(x, now, a, rows_of(x, a, x->a_transpose), x->a_stride) ||
+         word_hit(x, now, b, rows_of(x, b, b_exchanged), 1) || word_hit(x, now, d, rows_of(x, d, d_exchanged), 1);
+}
+
+static void push_product(cycle_execute *x, const execute_operation *op) {
+  hazard_entry entry = {.acc = op->tag.acc};
+  entry.rows = execute_row_range(x->row_mask, op->tag.base, op->tag.rows, x->os ? 1 : x->c_stride);
+  execute_hazards_push(&x->hazards, &entry);
+}
+
+// ---- starting an operation
+
+static void set_operand(const cycle_execute *x, execute_operation *op, unsigned o, uint64_t word, bool transposed,
+                        uint32_t base[3]) {
+  uint8_t rows = rows_of(x, word, transposed);
+  op->rows[o] = rows < x->dim ? rows : (uint8_t)x->dim;
+  op->cols[o] = rows_of(x, word, !transposed);
+  op->acc |= (uint8_t)(in_acc(word) << o);
+  base[o] = (uint32_t)word & x->row_mask;
+}
+
+static execute_tag tag_of(const cycle_execute *x, const execute_command *preload) {
+  uint64_t word = preload->rs2;
+  return (execute_tag){.base = (uint32_t)word & x->row_mask,
+                       .id = preload->id,
+                       .valid = !is_garbage(x, word),
+                       .acc = in_acc(word),
+                       .accumulate = (word >> 30 & 1) != 0,
+                       .rows = rows_of(x, word, false),
+                       .cols = rows_of(x, word, true)};
+}
+
+static uint8_t most(uint8_t a, uint8_t b) { return a > b ? a : b; }
+
+// Operations that load no weights and use no transposer are as short as their operands.
+static uint8_t total_rows(const cycle_execute *x, const execute_operation *op, unsigned present, bool next_swaps,
+                          uint8_t a_rows, uint8_t b_rows) {
+  uint8_t dim = (uint8_t)x->dim, total = (uint8_t)x->min_rows;
+  if (x->os || (x->via & (A_BIT | D_BIT)) != 0 || (op->read & D_BIT) != 0) return dim;
+  if ((present & D_BIT) != 0 && next_swaps) return dim;
+  if ((present & A_BIT) != 0) total = most(most(total, a_rows), x->product_rows);
+  if ((op->read & B_BIT) != 0) total = most(total, b_rows);
+  return total < dim ? total : dim;
+}
+
+static unsigned operands_present(const cycle_execute *x, execute_op_kind kind) {
+  unsigned ahead = x->via & (A_BIT | B_BIT);
+  return kind == OP_BOTH ? EXECUTE_ALL : kind == OP_PRELOAD ? D_BIT | ahead : (A_BIT | B_BIT) & ~ahead;
+}
+
+static unsigned operands_garbage(const cycle_execute *x, const candidate *k, uint64_t a, uint64_t b) {
+  bool a_garbage = is_garbage(x, a) || k->empty;
+  bool b_garbage = is_garbage(x, b) || k->empty || (x->bias_garbage && !x->os);
+  bool d_garbage = is_garbage(x, k->preload->rs1) || (x->bias_garbage && x->os);
+  return a_garbage * A_BIT | b_garbage * B_BIT | d_garbage * D_BIT;
+}
+
+// The compute behind the preload feeds the transposer ahead of its own operation.
+static void start(cycle_engine *c, cycle_execute *x, execute_op_kind kind, const candidate *k) {
+  x->op_slot = (uint8_t)((x->op_slot + 1) & x->ops_mask);
+  execute_operation *op = &x->ops[x->op_slot];
+  bool preloads = kind == OP_PRELOAD;
+  static const execute_command none = {0};
+  const execute_command *next = k->next != NULL ? k->next : &none;
+  uint64_t a = preloads || (x->via & A_BIT) != 0 ? next->rs1 : k->first->rs1;
+  uint64_t b = preloads || (x->via & B_BIT) != 0 ? next->rs2 : k->first->rs2;
+  unsigned present = operands_present(x, kind);
+  uint32_t base[3];
+  op->kind = (uint8_t)kind;
+  op->acc = 0;
+  set_operand(x, op, MESH_A, a, x->a_transpose, base);
+  set_operand(x, op, MESH_B, b, x->os && x->b_transpose, base);
+  set_operand(x, op, MESH_D, k->preload->rs1, !x->os && x->b_transpose, base);
+  op->read = (uint8_t)(present & ~operands_garbage(x, k, a, b) & (x->reads_acc ? EXECUTE_ALL : ~(unsigned)op->acc));
+  op->tag = (execute_tag){0};
+  if (kind != OP_COMPUTE) op->tag = tag_of(x, k->preload);
+  bool next_swaps = k->next == NULL || k->next->funct == ISA_FUNCT_COMPUTE_PRELOADED;
+  op->total =
+      total_rows(x, op, present, next_swaps, rows_of(x, a, x->a_transpose), rows_of(x, b, x->os && x->b_transpose));
+  op->os = x->os;
+  op->shift = x->shift;
+  op->via = x->via;
+  op->swaps = preloads ? x->flush_swaps : k->first->funct == ISA_FUNCT_COMPUTE_PRELOADED;
+  if (op->tag.valid) push_product(x, op);
+  x->ops_open++;
+  assert(x->ops_open <= x->ops_mask);
+  operand_fetch_begin(c, x, op, base);
+  if ((op->read & A_BIT) != 0) c->macs += (uint64_t)op->rows[MESH_A] * op->cols[MESH_A] * x->dim;
+}
+
+static void configure(cycle_execute *x, const execute_command *k) {
+  uint64_t rs1 = k->rs1, rs2 = k->rs2;
+  x->a_stride = (uint32_t)isa_get_config_ex_a_stride(rs1, rs2);
+  x->c_stride = (uint32_t)isa_get_config_ex_c_stride(rs1, rs2);
+  if (isa_get_config_ex_strides_only(rs1, rs2) != 0) return;
+  if (x->both_dataflows) x->os = isa_get_config_ex_dataflow(rs1, rs2) == ISA_CONFIG_EX_DATAFLOW_OS;
+  x->shift = isa_get_config_ex_in_shift(rs1, rs2) & 31;
+  x->activation = isa_get_config_ex_activation(rs1, rs2) & 3;
+  x->scale = (uint32_t)isa_get_config_ex_acc_scale(rs1, rs2);
+  x->a_transpose = isa_get_config_ex_a_transpose(rs1, rs2) != 0;
+  x->b_transpose = isa_get_config_ex_b_transpose(rs1, rs2) != 0;
+  set_via(x);
+}
+
+// ---- control
+
+// What a cycle in WAIT leads to.
+typedef struct decision {
+  execute_op_kind starts;
+  bool configures;
+  unsigned cause;  // of the wait
+} decision;
+
+static decision decide_preload(const cycle_execute *x, uint64_t now, const candidate *k) {
+  if (k->next == NULL) return (decision){.cause = EXECUTE_COMMAND_WAIT};
+  if (hazard(x, now, k)) return (decision){.cause = EXECUTE_HAZARD_WAIT};
+  if (execute_hazards_count(&x->hazards, now) == x->hazards.limit) return (decision){.cause = EXECUTE_PRODUCTS_WAIT};
+  return (decision){.starts = OP_PRELOAD};
+}
+
+static decision decide_compute(const cycle_execute *x, uint64_t now, const candidate *k) {
+  bool looks_ahead = x->raw_possible || (x->via & (A_BIT | B_BIT)) != 0;
+  bool preload = x->window.count > 1 && k->preload->funct == ISA_FUNCT_PRELOAD;
+  bool full = execute_hazards_count(&x->hazards, now) == x->hazards.limit;
+  if (preload && !full && (k->next != NULL ? !hazard(x, now, k) : !looks_ahead)) return (decision){.starts = OP_BOTH};
+  if (!k->empty) return (decision){.starts = OP_COMPUTE};
+  return (decision){.cause = full ? EXECUTE_PRODUCTS_WAIT : k->next ? EXECUTE_HAZARD_WAIT : EXECUTE_COMMAND_WAIT};
+}
+
+static decision decide(const cycle_execute *x, uint64_t now, bool in_progress) {
+  if (x->window.count == 0) return (decision){.cause = CYCLE_IDLE};
+  candidate k = look(x);
+  if (k.first->funct == ISA_FUNCT_CONFIG_EX)
+    return (decision){.configures = !in_progress && x->pending == 0, .cause = EXECUTE_CONFIG_WAIT};
+  return k.first->funct == ISA_FUNCT_PRELOAD ? decide_preload(x, now, &k) : decide_compute(x, now, &k);
+}
+
+// ---- completion
+
+// Sets the completion of this cycle; returns what is still to be reported after it.
+static uint8_t report_completion(cycle_engine *c, cycle_execute *x, const decision *d) {
+  cycle_done *done = &c->w.done[SIM_CLASS_EXECUTE];
+  if (c->w.product_done) {
+    *done = (cycle_done){true, c->w.product_id};
+    return x->pending;
+  }
+  if (x->pending != 0) *done = (cycle_done){true, x->pending_id[(x->pending & 1) == 0]};
+  if (d->configures) *done = (cycle_done){true, execute_window_head(&x->window, 0)->id};
+  return (x->pending & 1) != 0 ? x->pending & 2 : 0;
+}
+
+// The last row of the operation has fired.
+static void finish(cycle_execute *x, uint64_t now) {
+  const execute_operation *op = &x->ops[x->op_slot];
+  const execute_command *first = execute_window_head(&x->window, 0), *second = execute_window_head(&x->window, 1);
+  bool garbage = !op->tag.valid;
+  x->pending = (uint8_t)(first->id_valid && (op->kind != OP_PRELOAD || garbage));
+  if (op->kind == OP_BOTH && second->id_valid && garbage) x->pending |= 2;
+  x->pending_id[0] = first->id;
+  x->pending_id[1] = second->id;
+  if (op->kind != OP_COMPUTE) {
+    x->product_rows = op->tag.valid ? op->tag.rows : 0;
+    if (x->os) x->flush_swaps = op->tag.valid;
+  }
+  execute_window_pop(&x->window, now, op->kind == OP_BOTH ? 2 : 1);
+  x->state = STATE_WAIT;
+}
+
+// ---- the cycle
+
+bool cycle_execute_solitary_preload(const cycle_engine *c) {
+  const cycle_execute *x = c->execute;
+  if (x->window.count == 0) return preload_unroller_waiting(&x->unroller);
+  return x->window.count == 1 && execute_window_head(&x->window, 0)->funct == ISA_FUNCT_PRELOAD;
+}
+
+static bool busy_now(const cycle_execute *x, uint64_t now) {
+  return x->window.count != 0 || execute_hazards_count(&x->hazards, now) != 0;
+}
+
+bool cycle_execute_busy(const cycle_engine *c) {
+  const cycle_execute *x = c->execute;
+  return x->busy_at == c->now + 1 ? x->busy_was : busy_now(x, c->now);
+}
+
+static void set_events(cycle_engine *c, const cycle_execute *x, bool active) {
+  uint32_t count = x->window.count;
+  if (x->state == STATE_COMPUTE) cycle_event(c, EVENT_ACTIVE);
+  if (x->state == STATE_FLUSH || x->state == STATE_FLUSHING) cycle_event(c, EVENT_FLUSH);
+  if (active && x->control_count == x->control_depth) cycle_event(c, EVENT_CONTROL_BLOCK);
+  if (preload_unroller_active(&x->unroller)) cycle_event(c, EVENT_UNROLLER);
+  if (count < 2) return;
+  candidate k = look(x);
+  bool preload0 = k.first->funct == ISA_FUNCT_PRELOAD;
+  bool both = count >= 3 && is_compute(k.first->funct) && k.preload->funct == ISA_FUNCT_PRELOAD;
+  if (preload0 && hazard(x, c->now, &k)) cycle_event(c, EVENT_PRELOAD_HAZARD);
+  if (both && hazard(x, c->now, &k)) cycle_event(c, EVENT_OVERLAP_HAZARD);
+}
+
+// One cycle of the running operation; returns the cause that it stands for.
+static unsigned run(cycle_engine *c, cycle_execute *x, bool hold_last, bool *changed) {
+  const execute_operation *op = &x->ops[x->op_slot];
+  bool full = x->control_count == x->control_depth, held = hold_last && x->row + 1 == op->total, done = false;
+  unsigned fired = operand_fetch_step(c, hold_last, &done);
+  if (done) finish(x, c->now);
+  *changed |= fired != 0;
+  return fired != 0 ? CYCLE_WORKING : full ? EXECUTE_MESH_WAIT : held ? EXECUTE_COMPLETION_WAIT : EXECUTE_BANK_WAIT;
+}
+
+// A cycle in WAIT; returns the cause that it stands for.
+static unsigned wait_step(cycle_engine *c, cycle_execute *x, const decision *d, bool in_progress, bool *changed) {
+  const execute_command *first = execute_window_head(&x->window, 0);
+  bool config = x->window.count != 0 && first->funct == ISA_FUNCT_CONFIG_EX;
+  if (d->configures) {
+    configure(x, first);
+    execute_window_pop(&x->window, c->now, 1);
+    *changed = true;
+    return CYCLE_WORKING;
+  }
+  if (in_progress && (x->os || config)) {
+    x->state = STATE_FLUSH;
+    *changed = true;
+  }
+  return d->cause;
+}
+
+bool cycle_execute_step(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  execute_mesh *m = &x->mesh;
+  uint64_t now = c->now;
+  c->wake[CYCLE_EXECUTE] = CYCLE_NEVER;
+  x->busy_at = now + 1;
+  x->busy_was = busy_now(x, now);
+  if (!x->busy_was && x->unroller.window.count == 0 && x->state == STATE_WAIT && x->pending == 0) {
+    cycle_spend(c, CYCLE_EXECUTE, CYCLE_IDLE);
+    return false;
+  }
+  c->w.solitary_preload = cycle_execute_solitary_preload(c);
+  bool in_progress = execute_hazards_count(&x->hazards, now) != 0, changed = x->pending != 0;
+  bool mesh_ready = m->ready_at == now + 1 && m->ready;
+  decision d = {.cause = EXECUTE_FLUSHES};
+  if (x->state == STATE_WAIT) d = decide(x, now, in_progress);
+  uint8_t left = report_completion(c, x, &d);
+  if (c->counting) set_events(c, x, x->state == STATE_COMPUTE || d.starts != OP_NONE);
+  uint8_t state = x->state;
+  bool os = x->os;
+  x->pending = left;
+  unsigned cause = d.cause;
+  if (d.starts != OP_NONE) {
+    candidate k = look(x);
+    start(c, x, d.starts, &k);
+    x->state = state = STATE_COMPUTE;
+    changed = true;
+  }
+  switch (state) {
+    case STATE_WAIT:
+      cause = wait_step(c, x, &d, in_progress, &changed);
+      break;
+    case STATE_COMPUTE:
+      cause = run(c, x, left != 0, &changed);
+      break;
+    case STATE_FLUSH:
+      if (mesh_ready && m->flush_taken) x->state = STATE_FLUSHING;
+      break;
+    default:
+      if (mesh_ready) x->state = STATE_WAIT;
+      break;
+  }
+  if (!os) x->flush_swaps = false;
+  changed |= preload_unroller_step(&x->unroller, now, &x->window, x->both_dataflows) || x->state != state;
+  cycle_spend(c, CYCLE_EXECUTE, cause);
+  if (changed || x->state != STATE_WAIT || x->pending != 0 || x->hazards.popped_at == now + 1)
+    c->wake[CYCLE_EXECUTE] = now + 1;
+  return changed;
+}
+
+bool cycle_execute_ready(const cycle_engine *c) { return execute_window_room(&c->execute->unroller.window, c->now); }
+
+void cycle_execute_take(cycle_engine *c, const cycle_issue *command) {
+  execute_command taken = {
+      .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
+  execute_window_push(&c->execute->unroller.window, &taken);
+}

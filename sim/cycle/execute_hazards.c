@@ -1,0 +1,30 @@
+// The destinations of all products on their way, to hold back an operation that would read one of them too early.
+//
+// A destination enters when the operation that carries it starts, and the oldest leaves when the last row of its result
+// is written; from the next cycle on its rows may be read. A query hits when its rows and those of a destination in the
+// same memory have a row number between their first and last in common.
+// Invariants: order of push is order of pop; never more than `limit`.
+#include "sim/cycle/execute.h"
+
+enum { MASK = EXECUTE_HAZARDS - 1 };
+
+void execute_hazards_push(execute_hazards *h, const hazard_entry *entry) {
+  assert(h->count < h->limit);
+  h->entries[(h->head + h->count++) & MASK] = *entry;
+}
+
+void execute_hazards_pop(execute_hazards *h, uint64_t now) {
+  assert(h->count > 0);
+  h->head = (h->head + 1) & MASK;
+  h->count--;
+  h->popped_at = now + 1;
+}
+
+bool execute_hazards_hit(const execute_hazards *h, uint64_t now, const hazard_entry *query) {
+  uint32_t count = execute_hazards_count(h, now), first = h->head + h->count - count;
+  for (uint32_t place = 0; place < count; place++) {
+    const hazard_entry *e = &h->entries[(first + place) & MASK];
+    if (e->acc == query->acc && query->rows.first <= e->rows.last && e->rows.first <= query->rows.last) return true;
+  }
+  return false;
+}

@@ -1,0 +1,208 @@
+// The mesh with what is around it: row buffers, the rows on their way through it, and the queues that tell which
+// product a result row belongs to. The arithmetic stands in mesh.c.
+//
+// A request announces a product of `total` rows; its rows of A, B and D follow, the first together with the request. A
+// row is fed when all three operands of it are in the buffers; a flush feeds dim rows of zeros. A row fed in cycle t
+// leaves in t + latency, never held up. The tag of request n is handed out with the rows of request n + 1 when n is
+// weight-stationary and with those of n + 2 when it is output-stationary; flushes carry tags but have none.
+//
+// In a cycle: what is in the buffers is fed; then the head of the control queue is taken if its rows are there, its
+// buffers are free and, with the first row of an operation, a request is possible; without an entry a flush is.
+// Invariant: at most tags_limit tags are outstanding.
+#include "sim/cycle/execute.h"
+
+enum { MESH_OPERANDS_WAIT = CYCLE_WORKING + 1, MESH_PRODUCTS_WAIT, MESH_FLUSHES, MESH_DRAINS };
+const char *const cycle_mesh_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
+                                                     [CYCLE_WORKING] = "working",
+                                                     [MESH_OPERANDS_WAIT] = "operands",
+                                                     [MESH_PRODUCTS_WAIT] = "products in flight",
+                                                     [MESH_FLUSHES] = "flush",
+                                                     [MESH_DRAINS] = "results on their way"};
+
+enum { EVENT_SP_WAIT = 29, EVENT_ACC_WAIT = 32, EVENT_GARBAGE = 35 };
+
+// ---- life
+
+static uint32_t power_of_two(uint32_t least) {
+  uint32_t slots = 1;
+  while (slots < least) slots *= 2;
+  return slots;
+}
+
+void mesh_with_delays_create(cycle_engine *c, execute_mesh *m) {
+  uint32_t step = c->array->mesh.tile_latency + 1;
+  *m = (execute_mesh){.total = (uint8_t)c->d.dim, .tags_limit = c->d.max_matmuls + 1};
+  m->latency = (uint64_t)(c->array->mesh.rows + c->array->mesh.columns - 1) * step + c->array->mesh.output_delay;
+  m->limit = m->tags_limit + (uint32_t)m->latency / c->d.dim + 3;
+  uint32_t slots = power_of_two(m->limit), runs = power_of_two((uint32_t)m->latency + 1);
+  m->requests = WF_NEW_ARRAY(slots, mesh_request);
+  m->mask = slots - 1;
+  m->runs = WF_NEW_ARRAY(runs, mesh_run);
+  m->run_mask = runs - 1;
+}
+
+void mesh_with_delays_destroy(execute_mesh *m) {
+  wf_free(m->requests);
+  wf_free(m->runs);
+}
+
+// ---- rows in the mesh
+
+static void row_enters(execute_mesh *m, uint64_t leaves) {
+  mesh_run *last = &m->runs[(m->run_head + m->run_count - 1) & m->run_mask];
+  if (m->run_count != 0 && last->first + last->count == leaves) {
+    last->count++;
+    return;
+  }
+  assert(m->run_count <= m->run_mask);
+  m->runs[(m->run_head + m->run_count++) & m->run_mask] = (mesh_run){.first = leaves, .count = 1};
+}
+
+void execute_mesh_left(execute_mesh *m, uint64_t now) {
+  mesh_run *first = &m->runs[m->run_head];
+  first->first++;
+  if (--first->count == 0) {
+    m->run_head = (m->run_head + 1) & m->run_mask;
+    m->run_count--;
+  }
+  mesh_request *r = execute_mesh_leaving(m);
+  if (++m->left < r->total) return;
+  m->left = 0;
+  m->left_at = now + 1;
+  m->left_held = r->holds;
+  m->tags -= r->holds;
+  m->head = (m->head + 1) & m->mask;
+  m->count--;
+}
+
+// ---- requests
+
+// Registers of the start of the cycle: what left in this cycle still counts.
+static bool room_for_request(const execute_mesh *m, uint64_t now) {
+  bool left = m->left_at == now + 1;
+  return m->tags + (left && m->left_held) != m->tags_limit && m->count + left != m->limit;
+}
+
+// The request of this cycle; `op` is NULL for a flush.
+static void take_request(cycle_execute *x, const execute_operation *op, uint8_t slot) {
+  execute_mesh *m = &x->mesh;
+  bool ws_before = m->before && !m->before_os;
+  m->feeding = (m->head + m->count++) & m->mask;
+  m->requests[m->feeding] = (mesh_request){.tag = ws_before ? m->before_tag : m->older_tag,
+                                           .holds = ws_before || m->older,
+                                           .total = op == NULL ? (uint8_t)x->dim : op->total,
+                                           .result = MESH_NO_RESULT};
+  // Only after a change of dataflow are both there; the older names no product then.
+  m->tags += (op != NULL) - (uint32_t)(ws_before && m->older);
+  m->older = m->before && m->before_os;
+  m->older_tag = m->before_tag;
+  m->before = op != NULL;
+  m->before_os = op == NULL ? x->os : op->os;
+  if (op != NULL) m->before_tag = op->tag;
+  m->busy = true;
+  m->flush = op == NULL;
+  m->fed = 0;
+  m->total = m->requests[m->feeding].total;
+  m->op = slot;
+  m->os = m->before_os;
+  m->propagate = op == NULL ? x->flush_swaps : op->swaps;
+  m->shift = op == NULL ? x->shift : op->shift;
+  m->via = op == NULL ? x->via : op->via;
+}
+
+// ---- rows that are fed
+
+static uint8_t rows_in_tile(const cycle_execute *x, const execute_operation *op, unsigned o) {
+  if ((op->read >> o & 1) == 0 || op->cols[o] == 0) return 0;
+  uint8_t most = o == MESH_D ? (uint8_t)x->dim : op->total;
+  return op->rows[o] < most ? op->rows[o] : most;
+}
+
+static void begin_data(cycle_execute *x) {
+  execute_mesh *m = &x->mesh;
+  mesh_request *r = &m->requests[m->feeding];
+  bool wanted = r->holds && r->tag.valid;
+  mesh_feed feed = {.os = m->os, .swap = m->propagate, .shift = m->shift, .via = m->via, .total = m->total};
+  if (wanted) feed.wanted = r->tag.rows < m->total ? r->tag.rows : m->total;
+  if (!m->flush) {
+    execute_operation *op = &x->ops[m->op];
+    for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) feed.rows[o] = rows_in_tile(x, op, o);
+    feed.tile = op->tile;
+  }
+  r->result = mesh_data_begin(m->data, &feed);
+}
+
+static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
+  execute_mesh *m = &x->mesh;
+  row_enters(m, c->now + m->latency);
+  if (m->fed == 0 && c->data) begin_data(x);
+  m->fed++;
+  m->written = 0;
+  if (!last) return;
+  if (c->data) mesh_data_end(m->data);
+  m->busy = false;
+  if (!m->flush) x->ops_open--;
+}
+
+// ---- the cycle
+
+static void count_waits(cycle_engine *c, const execute_operation *op, const execute_control *entry, unsigned waits,
+                        bool taken) {
+  unsigned garbage = taken ? entry->fire & (unsigned)~op->read : 0;
+  c->ev.bits |= (uint64_t)(waits & ~op->acc & 7U) << EVENT_SP_WAIT | (uint64_t)(waits & op->acc) << EVENT_ACC_WAIT |
+                (uint64_t)garbage << EVENT_GARBAGE;
+}
+
+// Takes the head of the control queue if it can be taken. `free` are the operand buffers that have room.
+static bool take_entry(cycle_engine *c, cycle_execute *x, unsigned free) {
+  execute_mesh *m = &x->mesh;
+  const execute_control *entry = &x->control[x->control_head];
+  const execute_operation *op = &x->ops[entry->op];
+  unsigned missing = entry->live == 0 ? 0 : entry->fire & ~operand_select_ready(c, op, entry);
+  bool takes = missing == 0 && (entry->fire & ~free) == 0 && (!entry->first || m->ready);
+  if (c->counting) count_waits(c, op, entry, missing & free, takes);
+  if (!takes) {
+    cycle_spend(c, CYCLE_MESH, missing != 0 ? MESH_OPERANDS_WAIT : MESH_PRODUCTS_WAIT);
+    return false;
+  }
+  if (entry->live != 0) operand_select_take(c, op, entry);
+  if (entry->first) take_request(x, op, entry->op);
+  m->written |= entry->fire;
+  x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
+  x->control_count--;
+  return true;
+}
+
+static unsigned cause_without_entry(const execute_mesh *m, bool fed) {
+  if (fed) return m->flush ? MESH_FLUSHES : CYCLE_WORKING;
+  if (m->busy) return MESH_OPERANDS_WAIT;
+  return m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE;
+}
+
+bool cycle_mesh_step(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  execute_mesh *m = &x->mesh;
+  bool entry = x->control_count != 0, flushes = x->state == STATE_FLUSH || x->state == STATE_FLUSHING;
+  c->wake[CYCLE_MESH] = CYCLE_NEVER;
+  if (!m->busy && !entry && !flushes) {
+    cycle_spend(c, CYCLE_MESH, m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE);
+    return false;
+  }
+  bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL);
+  bool last = feeds && m->fed + 1 == m->total;
+  unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written;
+  m->ready = (!m->busy || last) && room_for_request(m, c->now);
+  m->ready_at = c->now + 1;
+  m->flush_taken = false;
+  bool took = false;
+  if (feeds) feed_row(c, x, last);
+  cycle_spend(c, CYCLE_MESH, cause_without_entry(m, feeds));
+  if (entry) {
+    took = take_entry(c, x, free);
+  } else if (x->state == STATE_FLUSH && m->ready) {
+    m->flush_taken = took = true;
+    take_request(x, NULL, 0);
+  }
+  if (m->busy || x->control_count != 0 || flushes) c->wake[CYCLE_MESH] = c->now + 1;
+  return feeds || took;
+}

@@ -1,0 +1,63 @@
+// Splits a weight-stationary preload of a transposed B in two, so that B can pass the transposer first:
+//   preload B -> garbage;  empty compute;  preload garbage -> C;  compute_preloaded A
+// Everything else passes. Such a preload waits for the command behind it, which decides: compute_accumulated keeps the
+// weights and needs no split. The transposition is taken from config_ex as it passes.
+#include "isa/isa_fields.h"
+#include "sim/cycle/execute.h"
+
+enum { UNROLL_IDLE, UNROLL_COMPUTE, UNROLL_PRELOAD };
+#define GARBAGE UINT64_C(0xffffffff)
+
+static bool holds_back(const preload_unroller *u) {
+  return u->b_transposed && execute_window_head(&u->window, 0)->funct == ISA_FUNCT_PRELOAD;
+}
+
+bool preload_unroller_waiting(const preload_unroller *u) {
+  return u->state == UNROLL_IDLE && u->window.count == 1 && holds_back(u);
+}
+
+bool preload_unroller_active(const preload_unroller *u) { return u->state != UNROLL_IDLE; }
+
+static void note_config(preload_unroller *u, const execute_command *command, bool both_dataflows) {
+  if (isa_get_config_ex_strides_only(command->rs1, command->rs2) != 0) return;
+  bool ws = isa_get_config_ex_dataflow(command->rs1, command->rs2) == ISA_CONFIG_EX_DATAFLOW_WS;
+  u->b_transposed =
+      u->splits && isa_get_config_ex_b_transpose(command->rs1, command->rs2) != 0 && (ws || !both_dataflows);
+}
+
+// The command that goes out; the next state is set, and whether the head is used up.
+static execute_command next_command(preload_unroller *u, bool *pops) {
+  execute_command out = *execute_window_head(&u->window, 0);
+  const execute_command *next = execute_window_head(&u->window, 1);
+  *pops = false;
+  switch (u->state) {
+    case UNROLL_COMPUTE:
+      out = (execute_command){.funct = ISA_FUNCT_COMPUTE_ACCUMULATED, .rs1 = next->rs1, .rs2 = next->rs2, .id = out.id};
+      u->state = UNROLL_PRELOAD;
+      return out;
+    case UNROLL_PRELOAD:
+      out.rs1 |= GARBAGE;
+      u->state = UNROLL_IDLE;
+      break;
+    default:
+      if (holds_back(u) && next->funct == ISA_FUNCT_COMPUTE_PRELOADED) {
+        out.rs2 |= GARBAGE;
+        out.id_valid = false;
+        u->state = UNROLL_COMPUTE;
+        return out;
+      }
+      break;
+  }
+  *pops = true;
+  return out;
+}
+
+bool preload_unroller_step(preload_unroller *u, uint64_t now, execute_window *out, bool both_dataflows) {
+  if (u->window.count == 0 || !execute_window_room(out, now) || preload_unroller_waiting(u)) return false;
+  bool pops;
+  execute_command command = next_command(u, &pops);
+  if (command.funct == ISA_FUNCT_CONFIG_EX) note_config(u, &command, both_dataflows);
+  if (pops) execute_window_pop(&u->window, now, 1);
+  execute_window_push(out, &command);
+  return true;
+}
