@@ -8,7 +8,7 @@
 #include "sim/gen/judge.h"
 #include "sim/tests/cosim/cosim.h"
 
-enum { MOST_TRIALS = 4000 };
+enum { MOST_TRIALS = 4000, LONGEST_GROUP = 9 };
 
 typedef struct shrinker {
   const cosim_setup *setup;
@@ -43,13 +43,15 @@ static bool drop(shrinker *s, size_t first, size_t count) {
   return try_program(s, candidate);
 }
 
-// One pass over the program with runs of one length; true if anything went.
-static bool pass(shrinker *s, size_t length) {
+// One pass over the program with runs of one length, `step` apart; true if anything went.
+static bool pass(shrinker *s, size_t length, size_t step) {
   bool progress = false;
   for (size_t at = s->best->count; at > 0 && s->trials < MOST_TRIALS;) {
-    size_t first = at > length ? at - length : 0;
-    progress |= drop(s, first, at - first);
-    at = first < s->best->count ? first : s->best->count;
+    size_t first = at > length ? at - length : 0, next = at > step ? at - step : 0;
+    bool gone = drop(s, first, at - first);
+    progress |= gone;
+    at = gone ? first : next;
+    if (at > s->best->count) at = s->best->count;
   }
   return progress;
 }
@@ -95,12 +97,16 @@ static gen_program *shrink(cosim_setup *setup, const gen_program *program, char 
   drop_setup(setup, program, text);
   shrinker s = {.setup = setup, .best = gen_program_copy(program, NULL), .text = text};
   drop_delays(&s);
-  for (size_t length = s.best->count / 2; length > 4; length /= 2) pass(&s, length);
-  // Short runs until nothing goes: a preload and its compute only go together, a chain four pairs at a time.
-  bool progress = true;
-  while (progress && s.trials < MOST_TRIALS) {
-    progress = false;
-    for (size_t length = 8; length > 0; length--) progress |= pass(&s, length);
+  for (size_t length = s.best->count / 2; length > 4; length /= 2) pass(&s, length, length);
+  // Short runs until nothing goes, first side by side, then at every place: a preload and its compute only go together,
+  // a chain of four pairs with its configuration.
+  for (int everywhere = 0; everywhere < 2; everywhere++) {
+    bool progress = true;
+    while (progress && s.trials < MOST_TRIALS) {
+      progress = false;
+      for (size_t length = LONGEST_GROUP; length > 0; length--)
+        progress |= pass(&s, length, everywhere != 0 ? 1 : length);
+    }
   }
   pad_with_zeros(&s);
   return s.best;
