@@ -172,6 +172,11 @@ typedef struct execute_mesh {
   uint32_t left;     // rows of the first that have left
   uint64_t left_at;  // cycle of the last pop + 1
   bool left_held;    // and whether it held a tag
+  // row_spacing: the last row whose result goes to the accumulator, if it was fed in the cycle before
+  uint32_t sub_mask;  // sub-banks - 1
+  uint32_t visited_sub;
+  uint64_t visited_at;  // its cycle + 1
+  bool visited_adds;
   // rows in the mesh
   uint64_t latency;
   mesh_run *runs;

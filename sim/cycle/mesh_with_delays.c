@@ -33,6 +33,7 @@ void mesh_with_delays_create(cycle_engine *c, execute_mesh *m) {
   uint32_t step = c->array->mesh.tile_latency + 1;
   *m = (execute_mesh){.total = (uint8_t)c->d.dim, .tags_limit = c->d.max_matmuls + 1};
   m->latency = (uint64_t)(c->array->mesh.rows + c->array->mesh.columns - 1) * step + c->array->mesh.output_delay;
+  m->sub_mask = c->array->accumulator.sub_banks - 1;
   m->limit = m->tags_limit + (uint32_t)m->latency / c->d.dim + 3;
   uint32_t slots = power_of_two(m->limit), runs = power_of_two((uint32_t)m->latency + 1);
   m->requests = WF_NEW_ARRAY(slots, mesh_request);
@@ -132,10 +133,35 @@ static void begin_data(cycle_execute *x) {
   r->result = mesh_data_begin(m->data, &feed);
 }
 
+// row_spacing: with a single-ported accumulator a result that is added takes two accesses to its sub-bank, and must not
+// be followed by another row to the same one. The row that would push that out is held for a cycle. False: it goes
+// elsewhere.
+static bool visits_sub_bank(const cycle_execute *x, uint32_t *sub) {
+  const execute_mesh *m = &x->mesh;
+  const mesh_request *r = &m->requests[m->feeding];
+  uint32_t last = m->total - 1U, index = x->os ? last - m->fed : m->fed, offset = m->fed * x->c_stride;
+  *sub = (r->tag.base + (x->os ? last - offset : offset)) & m->sub_mask;
+  return r->holds && r->tag.valid && r->tag.acc && index < r->tag.rows;
+}
+
+static bool row_held(const cycle_execute *x, uint64_t now) {
+  const execute_mesh *m = &x->mesh;
+  uint32_t sub;
+  if (m->visited_at != now || !visits_sub_bank(x, &sub) || sub != m->visited_sub) return false;
+  return m->requests[m->feeding].tag.accumulate || m->visited_adds;
+}
+
+static void note_visit(execute_mesh *m, const cycle_execute *x, uint64_t now) {
+  if (!visits_sub_bank(x, &m->visited_sub)) return;
+  m->visited_at = now + 1;
+  m->visited_adds = m->requests[m->feeding].tag.accumulate;
+}
+
 static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
   execute_mesh *m = &x->mesh;
   row_enters(m, c->now + m->latency);
   if (m->fed == 0 && c->data) begin_data(x);
+  if (m->sub_mask != 0) note_visit(m, x, c->now);
   m->fed++;
   m->written = 0;
   if (!last) return;
@@ -188,7 +214,7 @@ bool cycle_mesh_step(cycle_engine *c) {
     cycle_spend(c, CYCLE_MESH, m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE);
     return false;
   }
-  bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL);
+  bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL) && !row_held(x, c->now);
   bool last = feeds && m->fed + 1 == m->total;
   unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written;
   m->ready = (!m->busy || last) && room_for_request(m, c->now);
