@@ -58,6 +58,8 @@ typedef struct sim_event {
   sim_class unit;  // SIM_CLASSES (not known yet) for SIM_EVENT_ALLOC
   uint32_t index;
   uint64_t cycle;
+  uint64_t rs1, rs2;  // with SIM_EVENT_ALLOC: the command, as it entered
+  uint8_t funct;
 } sim_event;
 
 typedef struct sim_events {

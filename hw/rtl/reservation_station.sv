@@ -79,6 +79,9 @@ module reservation_station #(
   output logic [7:0]         ex_count_o,
   output logic [7:0]         st_count_o,
   output logic               trace_alloc_o,
+  output logic [6:0]         trace_alloc_funct_o,
+  output logic [63:0]        trace_alloc_rs1_o,
+  output logic [63:0]        trace_alloc_rs2_o,
   output logic [2:0]         trace_issue_valid_o,  // load, execute, store
   output logic [3*32-1:0]    trace_issue_index_o,
   output logic               trace_done_valid_o,   // through the completion port
@@ -369,12 +372,18 @@ module reservation_station #(
       end
     end
     assign trace_alloc_o = alloc_fire;
+    assign trace_alloc_funct_o = alloc_funct_i;
+    assign trace_alloc_rs1_o = alloc_rs1_i;
+    assign trace_alloc_rs2_o = alloc_rs2_i;
     assign trace_issue_valid_o = {st_valid_o && st_ready_i, ex_valid_o && ex_ready_i, ld_valid_o && ld_ready_i};
     assign trace_issue_index_o = {st_index, ex_index, ld_index};
     assign trace_done_valid_o = |port_done;
     assign trace_done_index_o = done_index;
   end else begin : g_no_trace
     assign trace_alloc_o = 1'b0;
+    assign trace_alloc_funct_o = '0;
+    assign trace_alloc_rs1_o = '0;
+    assign trace_alloc_rs2_o = '0;
     assign trace_issue_valid_o = '0;
     assign trace_issue_index_o = '0;
     assign trace_done_valid_o = 1'b0;

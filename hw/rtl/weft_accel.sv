@@ -56,6 +56,9 @@ module weft_accel #(
   input  logic [WID_BITS-1:0]   m_axi_bid_i,
   input  logic [1:0]            m_axi_bresp_i,
   output logic                  trace_alloc_o,
+  output logic [6:0]            trace_alloc_funct_o,
+  output logic [63:0]           trace_alloc_rs1_o,
+  output logic [63:0]           trace_alloc_rs2_o,
   output logic [2:0]            trace_issue_valid_o,
   output logic [3*32-1:0]       trace_issue_index_o,
   output logic                  trace_done_valid_o,
@@ -137,7 +140,8 @@ module weft_accel #(
     .matmul_st_completed_o(matmul_st_completed), .conv_ld_completed_o(conv_ld_completed),
     .conv_ex_completed_o(conv_ex_completed), .conv_st_completed_o(conv_st_completed),
     .busy_o(station_busy), .ld_count_o(ld_entries), .ex_count_o(ex_entries), .st_count_o(st_entries),
-    .trace_alloc_o, .trace_issue_valid_o, .trace_issue_index_o, .trace_done_valid_o, .trace_done_index_o
+    .trace_alloc_o, .trace_alloc_funct_o, .trace_alloc_rs1_o, .trace_alloc_rs2_o,
+    .trace_issue_valid_o, .trace_issue_index_o, .trace_done_valid_o, .trace_done_index_o
   );
 
   // --- load controller ----------------------------------------------------------------------------------------------------

@@ -64,9 +64,19 @@ static void settle(rtl_engine *e) {
 
 // ---- events
 
-static void tell(const rtl_engine *e, sim_event_kind kind, sim_class unit, uint32_t index) {
-  const sim_event event = {.kind = kind, .unit = unit, .index = index, .cycle = e->now};
+static void tell(const rtl_engine *e, sim_event event) {
+  event.cycle = e->now;
   if (e->events.event != NULL) e->events.event(e->events.context, &event);
+}
+
+static void tell_alloc(rtl_engine *e) {
+  const weft_rtl_outputs *out = &e->out;
+  tell(e, (sim_event){.kind = SIM_EVENT_ALLOC,
+                      .unit = SIM_CLASSES,
+                      .index = e->allocated++,
+                      .funct = out->trace_alloc_funct,
+                      .rs1 = out->trace_alloc_rs1,
+                      .rs2 = out->trace_alloc_rs2});
 }
 
 static sim_class forget_issued(rtl_engine *e, uint32_t index) {
@@ -81,14 +91,17 @@ static sim_class forget_issued(rtl_engine *e, uint32_t index) {
 
 static bool record(rtl_engine *e) {
   const weft_rtl_outputs *out = &e->out;
-  if (out->trace_alloc) tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, e->allocated++);
+  if (out->trace_alloc) tell_alloc(e);
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     if ((out->trace_issue_valid >> unit & 1) == 0) continue;
     uint32_t index = out->trace_issue_index[unit];
     if (e->issued_count < ISSUED_MAX) e->issued[e->issued_count++] = (issued){.index = index, .unit = (sim_class)unit};
-    tell(e, SIM_EVENT_ISSUE, (sim_class)unit, index);
+    tell(e, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = index});
   }
-  if (out->trace_done_valid) tell(e, SIM_EVENT_DONE, forget_issued(e, out->trace_done_index), out->trace_done_index);
+  if (out->trace_done_valid) {
+    uint32_t index = out->trace_done_index;
+    tell(e, (sim_event){.kind = SIM_EVENT_DONE, .unit = forget_issued(e, index), .index = index});
+  }
   return out->trace_alloc || out->trace_issue_valid || out->trace_done_valid;
 }
 

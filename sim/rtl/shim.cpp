@@ -119,6 +119,9 @@ void eval(void *opaque, const weft_rtl_inputs *in, weft_rtl_outputs *out) {
   from_port(out->w_strb, top.m_axi_wstrb_o);
   out->b_ready = top.m_axi_bready_o;
   out->trace_alloc = top.trace_alloc_o;
+  out->trace_alloc_funct = top.trace_alloc_funct_o;
+  out->trace_alloc_rs1 = top.trace_alloc_rs1_o;
+  out->trace_alloc_rs2 = top.trace_alloc_rs2_o;
   out->trace_issue_valid = top.trace_issue_valid_o;
   from_port(out->trace_issue_index, top.trace_issue_index_o);
   out->trace_done_valid = top.trace_done_valid_o;

@@ -40,7 +40,8 @@ typedef struct weft_rtl_outputs {
   uint8_t w_data[WEFT_RTL_BUS_BYTES];
   uint8_t w_strb[WEFT_RTL_BUS_BYTES / 8];
   uint8_t b_ready;
-  uint8_t trace_alloc;
+  uint8_t trace_alloc, trace_alloc_funct;
+  uint64_t trace_alloc_rs1, trace_alloc_rs2;
   uint8_t trace_issue_valid; /* bits: load, execute, store */
   uint32_t trace_issue_index[3];
   uint8_t trace_done_valid;

@@ -70,6 +70,9 @@ struct signal_of<sc_core::sc_out<T> &> {
   P(m_axi_bid_i)         \
   P(m_axi_bresp_i)       \
   P(trace_alloc_o)       \
+  P(trace_alloc_funct_o) \
+  P(trace_alloc_rs1_o)   \
+  P(trace_alloc_rs2_o)   \
   P(trace_issue_valid_o) \
   P(trace_issue_index_o) \
   P(trace_done_valid_o)  \
