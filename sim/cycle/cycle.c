@@ -173,8 +173,11 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
       stick(e);
       break;
     }
-    if (next > c->now) cycle_accel_skip(c, next);
-    step(e);
+    // A unit may become idle by time alone: look again when something can have changed.
+    if (next > c->now)
+      cycle_accel_skip(c, next);
+    else
+      step(e);
   }
   return c->now;
 }
