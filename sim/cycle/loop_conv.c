@@ -20,7 +20,8 @@ enum {
   INPUT = 1 << LOOP_CONV_INPUT,
   LOADS = BIAS | WEIGHTS | INPUT,
   ALL = STORE | EXECUTE | LOADS,
-  QUEUE = 2,  // commands
+  QUEUE = 2,   // commands
+  STAGES = 2,  // of a part's pipeline
 };
 
 static const struct {
@@ -39,13 +40,17 @@ struct cycle_loop_conv {
   cycle_queue queue;
   // Sets of parts.
   uint8_t running;              // the part has steps left
-  uint8_t queued;               // its pipeline holds commands
+  uint8_t silent;               // its next step has no command
+  uint8_t queued, full;         // its pipeline holds commands, has no room
   uint8_t at;                   // it works on slot 1
   uint8_t started[2], done[2];  // by slot
   uint8_t configured;           // slots with a tile, one bit each
   uint8_t head;                 // the older slot
   bool operands_overlap;        // the operands of the two tiles touch common rows
   bool next_half;
+  bool quiet;        // the last step changed nothing and nothing came since
+  uint8_t offering;  // the part whose command is at the output in the next cycle, LOOP_CONV_PARTS: none
+  uint64_t settled;  // until then a command may be on its way through a pipeline
   uint32_t in_flight[SIM_CLASSES], entries[SIM_CLASSES];
   cycle_front_command commands[QUEUE];
   loop_conv_shape shape;
@@ -71,7 +76,8 @@ cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c) {
   l->entries[SIM_CLASS_EXECUTE] = c->array->execute.reservation_entries;
   l->entries[SIM_CLASS_STORE] = c->array->store.reservation_entries;
   cycle_queue_init(&l->queue, QUEUE, 1, false);
-  for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_init(&l->parts[n].pipe, 2, 2, true);
+  for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_init(&l->parts[n].pipe, STAGES, STAGES, true);
+  l->offering = LOOP_CONV_PARTS;
   return l;
 }
 
@@ -88,6 +94,7 @@ bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l) {
 
 void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command) {
   l->commands[cycle_queue_push(&l->queue, c->now)] = *command;
+  l->quiet = false;
 }
 
 bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l) {
@@ -97,12 +104,15 @@ bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l) {
 
 // --- output ----------------------------------------------------------------------------------------------------------
 
-// The part whose command is at the output, LOOP_CONV_PARTS if there is none.
-static unsigned offering(const cycle_loop_conv *l, uint64_t now) {
-  for (unsigned set = l->queued; set != 0; set &= set - 1) {
+// The part whose command is at the output in cycle `now`, LOOP_CONV_PARTS if there is none.
+static uint8_t offering(const cycle_loop_conv *l, uint64_t now) {
+  unsigned set = l->queued;
+  if (l->in_flight[SIM_CLASS_STORE] == l->entries[SIM_CLASS_STORE]) set &= ~(unsigned)STORE;
+  if (l->in_flight[SIM_CLASS_EXECUTE] == l->entries[SIM_CLASS_EXECUTE]) set &= ~(unsigned)EXECUTE;
+  if (l->in_flight[SIM_CLASS_LOAD] == l->entries[SIM_CLASS_LOAD]) set &= ~(unsigned)LOADS;
+  for (; set != 0; set &= set - 1) {
     unsigned n = (unsigned)__builtin_ctz(set);
-    sim_class unit = kinds[n].unit;
-    if (cycle_queue_valid(&l->parts[n].pipe, now) && l->in_flight[unit] != l->entries[unit]) return n;
+    if (cycle_queue_valid(&l->parts[n].pipe, now)) return (uint8_t)n;
   }
   return LOOP_CONV_PARTS;
 }
@@ -123,9 +133,8 @@ bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycl
     *command = *head;
     return true;
   }
-  unsigned n = offering(l, c->now);
-  if (n == LOOP_CONV_PARTS) return false;
-  const loop_conv_part *part = &l->parts[n];
+  if (l->offering == LOOP_CONV_PARTS) return false;
+  const loop_conv_part *part = &l->parts[l->offering];
   const loop_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
   *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .funct = out->funct, .from_conv = true};
   return true;
@@ -142,9 +151,10 @@ static bool complete(cycle_engine *c, cycle_loop_conv *l) {
 }
 
 static void take(cycle_loop_conv *l, uint64_t now) {
-  unsigned n = offering(l, now);
+  unsigned n = l->offering;
   assert(n != LOOP_CONV_PARTS);
   cycle_queue_pop(&l->parts[n].pipe, now);
+  l->full &= (uint8_t) ~(1U << n);
   if (l->parts[n].pipe.count == 0) l->queued &= (uint8_t) ~(1U << n);
   l->in_flight[kinds[n].unit]++;
 }
@@ -206,12 +216,10 @@ static unsigned held_back(const cycle_loop_conv *l, const edge *e) {
 }
 
 static void start(cycle_loop_conv *l, unsigned set, unsigned slot) {
-  if (slot)
-    l->at |= (uint8_t)set;
-  else
-    l->at &= (uint8_t)~set;
+  l->at = (uint8_t)(slot ? l->at | set : l->at & ~set);
   l->started[slot] |= (uint8_t)set;
   l->running |= (uint8_t)set;
+  l->silent &= (uint8_t)~set;
   for (; set != 0; set &= set - 1) {
     unsigned n = (unsigned)__builtin_ctz(set);
     loop_conv_part *p = &l->parts[n];
@@ -220,6 +228,7 @@ static void start(cycle_loop_conv *l, unsigned set, unsigned slot) {
     p->config = p->fresh = true;
     p->after = p->compute = false;
     kinds[n].begin(&l->shape, p);
+    if (p->silent) l->silent |= (uint8_t)(1U << n);
   }
 }
 
@@ -252,37 +261,27 @@ static bool finish(cycle_loop_conv *l, const edge *e) {
   return true;
 }
 
-// --- the parts
-// ---------------------------------------------------------------------------------------------------------
+// --- the parts -------------------------------------------------------------------------------------------------------
 
-static bool step_part(cycle_loop_conv *l, unsigned n, bool waits, uint64_t now) {
+static void step_part(cycle_loop_conv *l, unsigned n, uint64_t now) {
   loop_conv_part *p = &l->parts[n];
+  uint8_t bit = (uint8_t)(1U << n);
   loop_conv_command *out = NULL;
   if (!p->silent) {
-    if (waits || !cycle_queue_room(&p->pipe, now)) return false;
     out = &p->commands[cycle_queue_push(&p->pipe, now)];
-    l->queued |= (uint8_t)(1U << n);
+    l->queued |= bit;
+    if (!cycle_queue_room(&p->pipe, now)) l->full |= bit;
+    l->settled = now + STAGES;
   }
-  if (!kinds[n].step(&l->shape, p, out)) l->running &= (uint8_t) ~(1U << n);
-  return true;
+  if (!kinds[n].step(&l->shape, p, out)) l->running &= (uint8_t)~bit;
+  l->silent = p->silent ? l->silent | bit : l->silent & (uint8_t)~bit;
 }
 
 static bool step_parts(cycle_loop_conv *l, const edge *e, uint64_t now) {
   if (e->running == 0) return false;
-  unsigned waits = waiting(l, e);
-  bool changed = false;
-  for (unsigned set = e->running; set != 0; set &= set - 1) {
-    unsigned n = (unsigned)__builtin_ctz(set);
-    changed |= step_part(l, n, waits >> n & 1, now);
-  }
-  return changed;
-}
-
-// A command moves from the first stage to the second.
-static bool moves(const cycle_loop_conv *l, uint64_t now) {
-  for (unsigned set = l->queued; set != 0; set &= set - 1)
-    if (!cycle_queue_valid(&l->parts[__builtin_ctz(set)].pipe, now)) return true;
-  return false;
+  unsigned moving = e->running & (l->silent | ~(waiting(l, e) | l->full));
+  for (unsigned set = moving; set != 0; set &= set - 1) step_part(l, (unsigned)__builtin_ctz(set), now);
+  return moving != 0;
 }
 
 static bool step_tiles(cycle_loop_conv *l, bool taken, uint64_t now) {
@@ -292,11 +291,10 @@ static bool step_tiles(cycle_loop_conv *l, bool taken, uint64_t now) {
   changed |= note_done(l, &e);
   changed |= start_parts(l, &e);
   changed |= finish(l, &e);
-  return changed || moves(l, now);
+  return changed || now < l->settled;
 }
 
-// --- configuration
-// -----------------------------------------------------------------------------------------------------
+// --- configuration -------------------------------------------------------------------------------------------------
 
 static bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
   return a < b + b_rows && b < a + a_rows;
@@ -352,21 +350,28 @@ static void write_slot(cycle_loop_conv *l, unsigned slot, const cycle_front_comm
   sim_loop_conv_configure(&l->registers, insn->id, command->rs1, command->rs2);
 }
 
-bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken) {
+static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
   uint64_t now = c->now;
-  // Configuration commands write the slot that will be free next; all of this is settled before anything moves.
-  bool active = l->configured != 0;
+  // Configuration commands write the slot that will be free next; which one is settled before anything moves.
+  bool active = l->configured != 0, changed = taken;
   unsigned slot = l->configured >> l->head & 1 ? l->head ^ 1 : l->head;
   const cycle_front_command *head = command_at_head(l, now);
   bool write = head != NULL && is_loop(head->funct) && !(l->configured >> slot & 1);
 
-  bool changed = taken;
   if (active) changed |= step_tiles(l, taken, now);
-  changed |= complete(c, l);
   if (write) write_slot(l, slot, head);
   if (write || (!active && taken)) {
     cycle_queue_pop(&l->queue, now);
     changed = true;
   }
+  return changed;
+}
+
+bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken) {
+  bool completed = complete(c, l);
+  if (l->quiet && !taken && !completed) return false;
+  bool changed = step_edge(c, l, taken) | completed;
+  l->offering = offering(l, c->now + 1);
+  l->quiet = !changed;
   return changed;
 }
