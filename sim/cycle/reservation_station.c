@@ -39,10 +39,11 @@ typedef struct file {
 
 // The records of a cycle.
 typedef struct records {
-  bool any, alloc, done;
+  const entry *allocated;  // NULL: none
+  bool any, done;
   uint8_t issued;  // by class
   uint8_t done_class;
-  uint32_t alloc_index, done_index, issued_index[SIM_CLASSES];
+  uint32_t done_index, issued_index[SIM_CLASSES];
 } records;
 
 typedef struct cycle_station {
@@ -275,7 +276,7 @@ void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t 
   unsigned id = take_lowest(&room);
   bool is_config = funct == ISA_FUNCT_CONFIG_EX;
   f->entries[id] = (entry){.command = {.funct = funct, .id = (uint8_t)id, .rs1 = rs1, .rs2 = rs2},
-                           .index = s->allocated,
+                           .index = s->allocated++,
                            .completes_at_issue = is_config && unit != SIM_CLASS_EXECUTE,
                            .from_matmul = from_matmul,
                            .from_conv = from_conv};
@@ -284,8 +285,8 @@ void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t 
   find_dependencies(s, unit, id, &f->rows[id]);
   enqueue(f, id, f->rows[id].a_writes);
   if (funct == ISA_FUNCT_PRELOAD) s->preloads |= bit(id);
-  s->records.any = s->records.alloc = true;
-  s->records.alloc_index = s->allocated++;
+  s->records.any = true;
+  s->records.allocated = &f->entries[id];
   s->allocated_at = c->now + 1;
   s->allocated_class = unit;
 }
@@ -302,20 +303,34 @@ void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]) {
 
 // ---- records
 
-static void tell(const cycle_engine *c, sim_event_kind kind, sim_class unit, uint32_t index) {
-  const sim_event event = {.kind = kind, .unit = unit, .index = index, .cycle = c->now};
+static void tell(const cycle_engine *c, sim_event event) {
+  event.cycle = c->now;
   c->sink.event(c->sink.context, &event);
+}
+
+static void tell_alloc(const cycle_engine *c, const entry *e) {
+  tell(c, (sim_event){.kind = SIM_EVENT_ALLOC,
+                      .unit = SIM_CLASSES,
+                      .index = e->index,
+                      .rs1 = e->command.rs1,
+                      .rs2 = e->command.rs2,
+                      .funct = e->command.funct});
+}
+
+static void tell_all(const cycle_engine *c, const records *r) {
+  if (r->allocated != NULL) tell_alloc(c, r->allocated);
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    if ((r->issued >> unit & 1) == 0) continue;
+    tell(c, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
+  }
+  if (r->done) tell(c, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
 }
 
 void cycle_station_report(cycle_engine *c) {
   records *r = &c->station->records;
   if (!r->any) return;
-  if (c->sink.event != NULL) {
-    if (r->alloc) tell(c, SIM_EVENT_ALLOC, SIM_CLASSES, r->alloc_index);
-    for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
-      if ((r->issued >> unit & 1) != 0) tell(c, SIM_EVENT_ISSUE, (sim_class)unit, r->issued_index[unit]);
-    if (r->done) tell(c, SIM_EVENT_DONE, (sim_class)r->done_class, r->done_index);
-  }
-  r->any = r->alloc = r->done = false;
+  if (c->sink.event != NULL) tell_all(c, r);
+  r->any = r->done = false;
+  r->allocated = NULL;
   r->issued = 0;
 }
