@@ -41,6 +41,7 @@ typedef struct cli_verb {
 } cli_verb;
 
 int cli_array(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 int cli_isa(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_sim(int argc, char **argv);

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/sim_report.h"
+#include "sim/cycle/cycle.h"
 #include "sim/run.h"
 #include "sim/systemc/systemc.h"
 
@@ -24,6 +25,7 @@ typedef struct sim_options {
   uint64_t quantum;
   uint64_t max_instructions;
   bool any_array;
+  bool timing_only;
 } sim_options;
 
 // Progress on stderr: on a terminal one line that is rewritten, elsewhere a line every ten seconds.
@@ -144,16 +146,24 @@ static bool files_agree(const sim_engine_ops *engine, const sim_files *files, wf
   return false;
 }
 
+static bool timing_agrees(const sim_options *options, const sim_engine_ops *engine, wf_diag *diag) {
+  if (!options->timing_only || engine == &sim_cycle_engine) return true;
+  wf_error(diag, wf_in_file(NULL), "engine %s always moves data; it takes no --timing-only", engine->name);
+  wf_hint(diag, "use --engine %s", sim_cycle_engine.name);
+  return false;
+}
+
 static int simulate(const cli_common *common, const sim_options *options, const char *path, const sim_files *files,
                     wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options, diag);
   if (engine == NULL) return CLI_CANNOT_BUILD;
-  if (!files_agree(engine, files, diag)) return CLI_USAGE;
+  if (!files_agree(engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
   const sim_events events = {.context = files->events, .event = print_event};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
+                                             .timing_only = options->timing_only,
                                              .quiet = common->quiet,
                                              .accelerator = options->accelerator,
                                              .quantum = options->quantum};
@@ -179,6 +189,7 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                        .array = &array,
                        .engine = engine,
                        .accelerator = options->accelerator,
+                       .timing_only = options->timing_only,
                        .result = &result,
                        .exit = (int)code};
   if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
@@ -201,6 +212,8 @@ int cli_sim(int argc, char **argv) {
       {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
       {"trace", CLI_OPTION_TEXT, &options.trace, "FILE", "write the command stream; weft sim FILE replays it"},
       {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
+      {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL,
+       "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
       {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
   };
   const cli_usage usage = {

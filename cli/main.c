@@ -6,6 +6,7 @@
 
 static const cli_verb verbs[] = {
     {"sim", "run a program or a command trace on an engine", cli_sim},
+    {"bench", "compare engines with each other on the same programs", cli_bench},
     {"rtl", "write, build or synthesise the hardware of an array", cli_rtl},
     {"array", "list, show, check and compare array descriptions", cli_array},
     {"isa", "print the instruction set", cli_isa},

@@ -55,7 +55,9 @@ static void print_result(const sim_report *report, FILE *out) {
   const sim_run_result *result = report->result;
   if (!result->hosted)
     fprintf(out, "  %-24s %16s\n", "result",
-            result->status == SIM_RUN_OK ? "same memory" : status_names[result->status]);
+            result->status != SIM_RUN_OK ? status_names[result->status]
+            : report->timing_only        ? "timing only"
+                                         : "same memory");
   else if (result->host.end == HOST_EXITED)
     fprintf(out, "  %-24s %16s %" PRIu64 "\n", "result", "exit code", result->host.exit_code);
   else
@@ -76,8 +78,10 @@ void sim_report_print(const sim_report *report, FILE *out) {
   if (report->engine->timed) print_count(out, "cycles", result->host.cycles, "");
   print_commands(&result->port, out);
   print_count(out, "fences", result->port.fences, "");
-  print_count(out, "memory read", result->read_bytes, "bytes by the accelerator");
-  print_count(out, "memory written", result->written_bytes, "bytes by the accelerator");
+  if (!report->timing_only) {
+    print_count(out, "memory read", result->read_bytes, "bytes by the accelerator");
+    print_count(out, "memory written", result->written_bytes, "bytes by the accelerator");
+  }
   fprintf(out, "  %-24s %16.3f s", "wall time", result->wall_seconds);
   if (result->hosted && result->wall_seconds > 0)
     fprintf(out, " (%.0f million instructions/s)", (double)result->host.instructions / result->wall_seconds / 1e6);
@@ -104,6 +108,12 @@ static void add_host(cJSON *document, const host_result *hosted) {
   cli_json_hash(document, "pc", hosted->pc);
 }
 
+static void add_data(cJSON *document, const sim_run_result *result) {
+  cli_json_count(document, "read_bytes", result->read_bytes);
+  cli_json_count(document, "written_bytes", result->written_bytes);
+  if (!result->hosted) cli_json_hash(document, "digest", result->replay_digest);
+}
+
 cJSON *sim_report_json(const sim_report *report) {
   const sim_run_result *result = report->result;
   cJSON *document = cJSON_CreateObject();
@@ -122,9 +132,8 @@ cJSON *sim_report_json(const sim_report *report) {
   cli_json_count(document, "commands", result->port.commands);
   cJSON_AddItemToObject(document, "commands_by_unit", commands_json(&result->port));
   cli_json_count(document, "fences", result->port.fences);
-  cli_json_count(document, "read_bytes", result->read_bytes);
-  cli_json_count(document, "written_bytes", result->written_bytes);
-  if (!result->hosted) cli_json_hash(document, "digest", result->replay_digest);
+  cJSON_AddBoolToObject(document, "timing_only", report->timing_only);
+  if (!report->timing_only) add_data(document, result);
   cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
   return document;
 }

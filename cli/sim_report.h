@@ -12,6 +12,7 @@ typedef struct sim_report {
   const hw_array *array;
   const sim_engine_ops *engine;
   const char *accelerator;  // of engine systemc; NULL: the default, or another engine
+  bool timing_only;         // no data was moved: nothing of it is reported
   const sim_run_result *result;
   int exit;  // of the command
 } sim_report;

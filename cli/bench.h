@@ -1,0 +1,9 @@
+// The benches of `weft bench`: the table is in cmd_bench.c.
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "cli/cli.h"
+
+int cli_bench_engines(int argc, char **argv);
+
+#endif

@@ -1,0 +1,31 @@
+// `weft bench`: measurements that compare parts of the project with each other; one file for each.
+#include <string.h>
+
+#include "cli/bench.h"
+
+static const cli_verb benches[] = {
+    {"engines", "speed and memory of the engines on the same programs", cli_bench_engines},
+};
+
+enum { BENCHES = sizeof benches / sizeof benches[0] };
+
+static void print_help(FILE *out) {
+  fputs("usage: weft bench BENCH [OPTIONS]\n\nbenches:\n", out);
+  for (size_t n = 0; n < BENCHES; n++) fprintf(out, "  %-10s %s\n", benches[n].name, benches[n].summary);
+  fputs("\n`weft bench BENCH --help` explains one.\n", out);
+}
+
+int cli_bench(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return CLI_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0) {
+    print_help(stdout);
+    return CLI_OK;
+  }
+  for (size_t n = 0; n < BENCHES; n++)
+    if (strcmp(argv[1], benches[n].name) == 0) return benches[n].run(argc - 1, argv + 1);
+  fprintf(stderr, "weft: error: unknown bench %s\n  hint: weft bench --help\n", argv[1]);
+  return CLI_USAGE;
+}
