@@ -31,7 +31,7 @@ typedef struct bench_run {
   const sim_engine_ops *engine;
   const sim_engine_options *options;
   uint64_t limit;    // cycles; 0: none
-  unsigned repeats;  // the fastest one counts
+  unsigned repeats;  // the one with the least processor time counts
   bench_log *log;    // NULL: none
 } bench_run;
 
@@ -45,11 +45,11 @@ typedef enum {
 
 typedef struct bench_measured {
   bench_status status;
-  bool finished;    // not stopped by the limit
-  uint64_t cycles;  // 0 of an engine without time
-  double seconds;
-  uint64_t peak_bytes;  // of the process
-  size_t wrong;         // bytes
+  bool finished;                     // not stopped by the limit
+  uint64_t cycles;                   // 0 of an engine without time
+  double wall_seconds, cpu_seconds;  // of the engine alone
+  uint64_t peak_bytes;               // of the process
+  size_t wrong;                      // bytes
   char fault[320];
 } bench_measured;
 
