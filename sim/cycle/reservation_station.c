@@ -47,12 +47,13 @@ typedef struct records {
 } records;
 
 typedef struct cycle_station {
+  uint8_t issuable;  // by class: the oldest entry that has not issued waits for nothing
+  records records;
   file files[SIM_CLASSES];
   uint64_t preloads;      // of the execute file
   uint64_t allocated_at;  // cycle of the last allocation + 1
   sim_class allocated_class;
   uint32_t allocated;
-  records records;
   cycle_row_config config;
   bool max_pool, pixel_repeat, stores_in_order;
 } cycle_station;
@@ -150,9 +151,18 @@ static bool completion_port(cycle_engine *c) {
   return true;
 }
 
-static bool can_issue(const cycle_engine *c, unsigned unit) {
-  const file *f = &c->station->files[unit];
-  return f->waiting > 0 && f->entries[f->order[f->first]].waits == 0 && ports[unit].ready(c);
+static void look_at_oldest(cycle_station *s, unsigned unit) {
+  const file *f = &s->files[unit];
+  bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
+  s->issuable = (uint8_t)((s->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
+}
+
+// The classes of which a command issues in this cycle.
+static unsigned issues(const cycle_engine *c) {
+  unsigned able = c->station->issuable, now = 0;
+  for (unsigned unit = 0; able >> unit != 0; unit++)
+    if ((able >> unit & 1) != 0 && ports[unit].ready(c)) now |= 1u << unit;
+  return now;
 }
 
 static void issue(cycle_engine *c, sim_class unit) {
@@ -182,15 +192,14 @@ bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_e
 
 bool cycle_station_step(cycle_engine *c) {
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
-  bool issues[SIM_CLASSES];
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) issues[unit] = can_issue(c, unit);
-  bool changed = completion_port(c);
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    if (!issues[unit]) continue;
-    issue(c, (sim_class)unit);
-    changed = true;
-  }
-  return changed;
+  unsigned issuing = issues(c);
+  bool changed = completion_port(c) || issuing != 0;
+  for (unsigned unit = 0; issuing >> unit != 0; unit++)
+    if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
+  if (!changed) return false;
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) look_at_oldest(c->station, unit);
+  c->wake[CYCLE_FRONT_END] = c->now;  // it counts completions, and there may be room
+  return true;
 }
 
 // ---- allocation
@@ -284,6 +293,7 @@ void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t 
   if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
   find_dependencies(s, unit, id, &f->rows[id]);
   enqueue(f, id, f->rows[id].a_writes);
+  look_at_oldest(s, unit);
   if (funct == ISA_FUNCT_PRELOAD) s->preloads |= bit(id);
   s->records.any = true;
   s->records.allocated = &f->entries[id];
@@ -326,11 +336,12 @@ static void tell_all(const cycle_engine *c, const records *r) {
   if (r->done) tell(c, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
 }
 
-void cycle_station_report(cycle_engine *c) {
+bool cycle_station_report(cycle_engine *c) {
   records *r = &c->station->records;
-  if (!r->any) return;
+  if (!r->any) return false;
   if (c->sink.event != NULL) tell_all(c, r);
   r->any = r->done = false;
   r->allocated = NULL;
   r->issued = 0;
+  return true;
 }

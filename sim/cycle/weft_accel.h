@@ -188,7 +188,7 @@ struct cycle_engine {
   sim_fault fault;
   sim_events sink;
   uint64_t bus_read_bytes, bus_written_bytes;                 // beats times bus width
-  cycle_level reads_in_flight, writes_in_flight;               // bursts; kept up to date always, for the counters
+  cycle_level reads_in_flight, writes_in_flight;              // bursts; kept up to date always, for the counters
   uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;  // rows, for the energy report
 
   // Local memory, rows of dim elements.
@@ -226,9 +226,9 @@ static inline void cycle_spend(cycle_engine *c, cycle_unit_id unit, unsigned cau
 
 static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |= UINT64_C(1) << number; }
 
-// ---- bus.c: the memory port. Arbitrates the offers of reader and writer, fetches the data of a granted read, and counts
-// bus_read_bytes and bus_written_bytes. With write_granted the writer moves the bytes of its beat to memory; the bus has
-// then checked that the burst lies inside.
+// ---- bus.c: the memory port. Arbitrates the offers of reader and writer, fetches the data of a granted read, and
+// counts bus_read_bytes and bus_written_bytes. With write_granted the writer moves the bytes of its beat to memory; the
+// bus has then checked that the burst lies inside.
 void cycle_bus_create(cycle_engine *c);
 void cycle_bus_destroy(cycle_engine *c);
 bool cycle_bus_step(cycle_engine *c);
@@ -322,7 +322,8 @@ bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim
 void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
-void cycle_station_report(cycle_engine *c);  // the front end, after its allocation: tells the events of this cycle
+// The front end, after its allocation: tells the events of this cycle; whether there were any.
+bool cycle_station_report(cycle_engine *c);
 
 // ---- front_end.c: loop_matmul*.c, loop_conv*.c
 void cycle_front_create(cycle_engine *c);
