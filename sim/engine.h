@@ -103,6 +103,14 @@ typedef struct sim_engine_ops {
   // Optional (NULL): calls the body in the thread of the engine's own kernel that stands for the hart. Commands may
   // come from outside of it too, but each then enters and leaves the kernel.
   void (*enter)(sim_engine *engine, void (*body)(void *context), void *context);
+  // For a hart with time of its own (timed engines; NULL: there can be none).
+  // A line of the hart's caches, fetched or written back (`write`) at `cycle`: brings the engine to `cycle`, so that
+  // what the accelerator asked for before then comes first, and returns the cycle in which the last beat of the line is
+  // there. An engine that is past `cycle` takes the line at the cycle it has come to.
+  uint64_t (*host_access)(sim_engine *engine, uint64_t cycle, uint64_t address, bool write);
+  // The cycle that the engine has come to: the first that was not carried out. The response of a command left in the
+  // cycle before the one that the engine has come to when `push` returns.
+  uint64_t (*reached)(const sim_engine *engine);
 } sim_engine_ops;
 
 struct sim_engine {

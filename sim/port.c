@@ -1,6 +1,24 @@
 // The RoCC port: see port.h.
 #include "sim/port.h"
 
+#include <assert.h>
+
+sim_port sim_port_for(sim_engine *engine, unsigned revision) {
+  return (sim_port){.engine = engine, .revision = revision};
+}
+
+sim_port sim_port_for_hart_of(sim_engine *engine, const hw_array *array) {
+  sim_port port = sim_port_for(engine, array->isa.revision);
+  bool timed = engine->ops->timed && engine->ops->host_access != NULL;
+  if (timed) port.queue_limit = array->host.command_queue;
+  port.line_bytes = array->host.line_bytes;
+  port.unit_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8;
+  assert(port.queue_limit <= SIM_PORT_QUEUE);
+  return port;
+}
+
+// ---- without queue
+
 // Advances the engine until it takes the command.
 static sim_push_result push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response) {
   sim_push_result result;
@@ -17,16 +35,25 @@ static host_port_result refuse(sim_port *port, const sim_command *command) {
   return HOST_PORT_ILLEGAL;
 }
 
-host_port_result sim_port_command(sim_port *port, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static void count(sim_port *port, const isa_insn *insn, const sim_command *command) {
+  port->commands++;
+  port->by_insn[insn->id]++;
+  if (port->trace != NULL) sim_trace_writer_command(port->trace, command);
+}
+
+static const isa_insn *decode(const sim_port *port, const sim_command *command) {
   const isa_insn *insn = isa_find(port->revision, command->funct, command->rs1);
-  if (insn == NULL || insn->returns != command->returns) return refuse(port, command);
+  return insn == NULL || insn->returns != command->returns ? NULL : insn;
+}
+
+host_port_result sim_port_command(sim_port *port, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+  const isa_insn *insn = decode(port, command);
+  if (insn == NULL) return refuse(port, command);
   uint64_t start = *cycle;
   sim_push_result result = push(port->engine, cycle, command, response);
   port->wait_cycles += *cycle - start;
   if (result == SIM_PUSH_FAULT) return HOST_PORT_FAULT;
-  port->commands++;
-  port->by_insn[insn->id]++;
-  if (port->trace != NULL) sim_trace_writer_command(port->trace, command);
+  count(port, insn, command);
   return HOST_PORT_DONE;
 }
 
@@ -45,6 +72,92 @@ static host_port_result host_command(void *context, const sim_command *command, 
 
 static bool host_fence(void *context, uint64_t *cycle) { return sim_port_fence(context, cycle); }
 
+// ---- with queue
+
+static bool failed(const sim_port *port) { return port->engine->ops->fault(port->engine)->kind != SIM_FAULT_NONE; }
+
+// The engine takes the oldest command in a cycle before `limit`, or not. A fault empties the queue.
+static bool send_before(sim_port *port, uint64_t limit, uint64_t *response) {
+  sim_engine *engine = port->engine;
+  sim_port_entry *oldest = &port->queue[port->head];
+  while (oldest->since < limit) {
+    sim_push_result result = engine->ops->push(engine, oldest->since, &oldest->command, response);
+    if (result != SIM_PUSH_FULL) {
+      port->head = (port->head + 1) % SIM_PORT_QUEUE;
+      port->waiting = result == SIM_PUSH_FAULT ? 0 : port->waiting - 1;
+      return true;
+    }
+    uint64_t next = engine->ops->advance(engine, oldest->since + 1);
+    if (failed(port)) {
+      port->waiting = 0;
+      return true;
+    }
+    oldest->since = next > oldest->since + 1 && next != UINT64_MAX ? next : oldest->since + 1;
+  }
+  return false;
+}
+
+// The accelerator takes what it can in the cycles before `cycle`.
+static void come_to(sim_port *port, uint64_t cycle) {
+  while (port->waiting != 0 && send_before(port, cycle, NULL)) continue;
+}
+
+static void send_all(sim_port *port) { come_to(port, UINT64_MAX); }
+
+bool sim_port_flush(sim_port *port) {
+  send_all(port);
+  return !failed(port);
+}
+
+static uint64_t timed_room(void *context, uint64_t cycle) {
+  sim_port *port = context;
+  come_to(port, cycle);
+  if (port->waiting < port->queue_limit) return cycle;
+  send_before(port, UINT64_MAX, NULL);
+  uint64_t room = port->engine->ops->reached(port->engine);
+  if (room < cycle) room = cycle;
+  port->wait_cycles += room - cycle;
+  return room;
+}
+
+// Takes the command into the queue; one that returns a value leaves it at once, and the engine goes on to the response.
+static host_port_result timed_command(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+  sim_port *port = context;
+  const isa_insn *insn = decode(port, command);
+  if (insn == NULL) return refuse(port, command);
+  if (failed(port)) return HOST_PORT_FAULT;
+  assert(port->waiting < port->queue_limit && "the hart asks for room first");
+  count(port, insn, command);
+  unsigned tail = (port->head + port->waiting++) % SIM_PORT_QUEUE;
+  port->queue[tail] = (sim_port_entry){.command = *command, .since = *cycle + 1};
+  if (!command->returns) return HOST_PORT_DONE;
+  while (port->waiting != 0) send_before(port, UINT64_MAX, response);
+  *cycle = port->engine->ops->reached(port->engine) - 1;
+  return failed(port) ? HOST_PORT_FAULT : HOST_PORT_DONE;
+}
+
+static bool timed_fence(void *context, uint64_t *cycle) {
+  send_all(context);
+  return sim_port_fence(context, cycle);
+}
+
+// An engine that is past the cycle serves the hart when it can. A line of several units is asked for in as many cycles.
+static uint64_t timed_memory(void *context, uint64_t cycle, uint64_t address, bool write) {
+  sim_port *port = context;
+  sim_engine *engine = port->engine;
+  come_to(port, cycle);
+  uint64_t full = 0;
+  for (uint64_t done = 0; done < port->line_bytes; done += port->unit_bytes) {
+    uint64_t reached = engine->ops->reached(engine);
+    if (reached > cycle) cycle = reached;
+    uint64_t there = engine->ops->host_access(engine, cycle++, address + done, write);
+    if (there > full) full = there;
+  }
+  return full;
+}
+
 host_port sim_port_for_host(sim_port *port) {
-  return (host_port){.context = port, .command = host_command, .fence = host_fence};
+  if (port->queue_limit == 0) return (host_port){.context = port, .command = host_command, .fence = host_fence};
+  return (host_port){
+      .context = port, .command = timed_command, .fence = timed_fence, .room = timed_room, .memory = timed_memory};
 }

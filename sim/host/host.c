@@ -3,6 +3,7 @@
 
 #include "hw/base/alloc.h"
 #include "sim/host/rv64_fp.h"
+#include "sim/host/rv64_timing.h"
 
 enum { CHUNK = 1 << 24 };  // instructions between progress reports
 
@@ -16,6 +17,7 @@ host *host_create(const host_config *config) {
   h->page_count = (size_t)(h->memory->size / RV64_PAGE_BYTES) + 1;
   h->pages = WF_NEW_ARRAY(h->page_count, rv64_page *);
   rv64_csr_reset(h);
+  if (config->timing != NULL) h->timing = rv64_timing_create(config->timing, config->entry);
   return h;
 }
 
@@ -32,6 +34,7 @@ void host_destroy(host *h) {
   free_list(h->used);
   free_list(h->unused);
   wf_free(h->pages);
+  rv64_timing_destroy(h->timing);
   wf_free(h);
 }
 
@@ -83,7 +86,7 @@ static void run(host *h, bool (*progress)(void *, uint64_t, uint64_t), void *con
     uint64_t chunk = next_chunk(h);
     if (chunk == 0) break;
     rv64_fpu saved = rv64_fp_enter();
-    bool ended = rv64_run_untimed(h, chunk);
+    bool ended = h->timing == NULL ? rv64_run_untimed(h, chunk) : rv64_run_timed(h, chunk);
     rv64_fp_collect(h);
     rv64_fp_restore(saved);
     if (ended) return;

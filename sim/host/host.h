@@ -20,10 +20,16 @@ typedef enum {
 
 typedef struct host_port {
   void *context;
-  // A custom instruction at *cycle. The port may move *cycle on when the accelerator made the hart wait.
+  // A custom instruction at *cycle. The port may move *cycle on when the accelerator made the hart wait. With timing
+  // the hart does not wait here: there is room in that cycle, and *cycle becomes that of the response, if there is one.
   host_port_result (*command)(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response);
   // A fence at *cycle: returns when the accelerator is idle. False: the accelerator stopped with a fault.
   bool (*fence)(void *context, uint64_t *cycle);
+  // With timing only. The first cycle from `cycle` on in which the port has room for a command.
+  uint64_t (*room)(void *context, uint64_t cycle);
+  // A line of the caches that the hart asks for at `cycle`, or writes back: the cycle in which all of it is there.
+  // Requests come in the order of their cycles, but for a few cycles.
+  uint64_t (*memory)(void *context, uint64_t cycle, uint64_t address, bool write);
 } host_port;
 
 typedef struct host_config {
@@ -34,6 +40,7 @@ typedef struct host_config {
   FILE *console;              // what the program writes
   FILE *console_error;        // what it writes to file descriptor 2
   uint64_t max_instructions;  // 0: no limit
+  const hw_array *timing;     // the hart of this array, with its times; NULL: a cycle per instruction. Borrowed
 } host_config;
 
 typedef enum {

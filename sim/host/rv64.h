@@ -2,7 +2,9 @@
 //
 // Invariants:
 // - x[0] is 0 and never written: an instruction with rd = x0 is decoded to write x[RV64_SINK].
-// - retired = retired_end - left, at every instruction boundary; cycles = retired + extra_cycles.
+// - retired = retired_end - left, at every instruction boundary; cycles = retired + extra_cycles. With timing
+// extra_cycles
+//   is brought up to date whenever somebody else could see it.
 // - A decoded page holds one slot per 2 bytes of code. Slots are decoded when first executed and stay until fence.i.
 // - While the hart runs, the host FPU rounds to nearest-even with exceptions masked; its sticky flags belong to the
 //   program and are merged into fflags whenever somebody else could see or touch them.
@@ -82,6 +84,8 @@ typedef struct rv64_page {
   struct rv64_page *next;                           // in use or free
 } rv64_page;
 
+typedef struct rv64_timing rv64_timing;
+
 struct host {
   uint64_t x[RV64_SINK + 1];
   uint64_t f[32];
@@ -92,6 +96,7 @@ struct host {
   uint64_t retired_end, extra_cycles;
   uint64_t cycle_offset, instret_offset;  // what writes to mcycle and minstret added
   uint64_t commands;
+  rv64_timing *timing;  // NULL: none
 
   // Control and status.
   uint64_t mstatus, mtvec, mepc, mcause, mtval, mscratch, mie, mcounteren;
@@ -139,8 +144,10 @@ uint32_t rv64_expand(uint16_t c);
 rv64_page *rv64_page_take(host *h, uint64_t offset);
 void rv64_pages_flush(host *h);
 
-// rv64_untimed.c: runs `budget` instructions; true if the run ended (h->end), false if the budget is used up.
+// rv64_untimed.c, rv64_timed.c: runs `budget` instructions; true if the run ended (h->end), false if the budget is used
+// up.
 bool rv64_run_untimed(host *h, uint64_t budget);
+bool rv64_run_timed(host *h, uint64_t budget);
 
 // rv64_csr.c
 typedef enum { RV64_CSR_READ, RV64_CSR_WRITE, RV64_CSR_SET, RV64_CSR_CLEAR } rv64_csr_mode;
@@ -161,5 +168,10 @@ rv64_outcome rv64_semihost(host *h, uint64_t pc);
 // port.c
 rv64_outcome rv64_port_command(host *h, const rv64_op *op, uint64_t pc, bool returns);
 rv64_outcome rv64_port_fence(host *h);
+// The same with timing: the clock is the caller's.
+rv64_outcome rv64_port_timed_command(host *h, const rv64_op *op, uint64_t pc, bool returns, uint64_t *cycle);
+rv64_outcome rv64_port_timed_fence(host *h, uint64_t *cycle);
+uint64_t rv64_port_room(host *h, uint64_t cycle);
+uint64_t rv64_port_memory(host *h, uint64_t cycle, uint64_t address, bool write);
 
 #endif

@@ -5,7 +5,16 @@
 #include "sim/host/rv64_fp.h"
 
 #define EXEC rv64_run_untimed
+#define HOOK_BEGIN
+#define HOOK_END
 #define HOOK_ISSUE(op, name, format, class)
 #define HOOK_ACCESS(address, size, stores)
 #define HOOK_JUMP(to)
+#define HOOK_FALL()
+#define HOOK_RESTART(to)
+#define HOOK_FLUSH()
+#define HOOK_LAND()
+#define HOOK_SYNC()
+#define HOOK_COMMAND(op, returns) rv64_port_command(h, op, PC, (returns))
+#define HOOK_FENCE() rv64_port_fence(h)
 #include "sim/host/rv64_exec.inc"

@@ -8,28 +8,33 @@
 #define _GNU_SOURCE  // RTLD_NODELETE
 #include "sim/rtl/rtl.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "hw/base/alloc.h"
+#include "isa/isa_fields.h"
 #include "sim/check.h"
 #include "sim/rtl/build.h"
 #include "sim/rtl/bus.h"
 
-enum { RESET_CYCLES = 4, PATIENCE = 1000000, QUIET_CYCLES = 1024, ISSUED_MAX = 256 };
+enum { RESET_CYCLES = 4, PATIENCE = 1000000, QUIET_CYCLES = 1024 };
+enum { UNDER_WAY_MAX = 3 * 64 + 1 };  // entries of the reservation station
 
-// An issued command whose completion is to come.
-typedef struct issued {
+// A command in the reservation station.
+typedef struct under_way {
   uint32_t index;
-  sim_class unit;
-} issued;
+  sim_class unit;  // once issued
+  bool completes;  // later than it issues
+} under_way;
 
 typedef struct rtl_engine {
   sim_engine base;
   sim_checker *checker;
   sim_rtl_bus *bus;
+  memsys *timing;
   memsys *own_timing;  // NULL: borrowed from a kernel
   uint64_t half_cycle_ps;
   void *library;
@@ -49,8 +54,8 @@ typedef struct rtl_engine {
   bool refused;                         // a command since the last clock edge
   sim_events events;
   uint32_t allocated;
-  issued issued[ISSUED_MAX];
-  unsigned issued_count;
+  under_way under_way[UNDER_WAY_MAX];
+  unsigned under_way_count;
 } rtl_engine;
 
 static rtl_engine *of(sim_engine *engine) { return (rtl_engine *)engine; }
@@ -69,6 +74,16 @@ static void tell(const rtl_engine *e, sim_event event) {
   if (e->events.event != NULL) e->events.event(e->events.context, &event);
 }
 
+// config_ld, config_st and config_norm are done when they issue.
+static void enter(rtl_engine *e) {
+  bool config = e->out.trace_alloc_funct == ISA_FUNCT_CONFIG_EX;
+  assert(e->under_way_count < UNDER_WAY_MAX);
+  e->under_way[e->under_way_count++] =
+      (under_way){.index = e->allocated - 1,
+                  .unit = SIM_CLASSES,
+                  .completes = !config || isa_get_config_ex_kind(e->out.trace_alloc_rs1, 0) == 0};
+}
+
 static void tell_alloc(rtl_engine *e) {
   const weft_rtl_outputs *out = &e->out;
   tell(e, (sim_event){.kind = SIM_EVENT_ALLOC,
@@ -77,31 +92,37 @@ static void tell_alloc(rtl_engine *e) {
                       .funct = out->trace_alloc_funct,
                       .rs1 = out->trace_alloc_rs1,
                       .rs2 = out->trace_alloc_rs2});
+  enter(e);
 }
 
-static sim_class forget_issued(rtl_engine *e, uint32_t index) {
-  for (unsigned i = 0; i < e->issued_count; i++) {
-    if (e->issued[i].index != index) continue;
-    sim_class unit = e->issued[i].unit;
-    e->issued[i] = e->issued[--e->issued_count];
-    return unit;
-  }
-  return SIM_CLASSES;
+static under_way *find(rtl_engine *e, uint32_t index) {
+  unsigned i = 0;
+  while (i < e->under_way_count && e->under_way[i].index != index) i++;
+  assert(i < e->under_way_count);
+  return &e->under_way[i];
+}
+
+static void leave(rtl_engine *e, under_way *command) { *command = e->under_way[--e->under_way_count]; }
+
+static void issue(rtl_engine *e, sim_class unit, uint32_t index) {
+  under_way *command = find(e, index);
+  command->unit = unit;
+  tell(e, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = unit, .index = index});
+  if (!command->completes) leave(e, command);
+}
+
+static void complete(rtl_engine *e, uint32_t index) {
+  under_way *command = find(e, index);
+  tell(e, (sim_event){.kind = SIM_EVENT_DONE, .unit = command->unit, .index = index});
+  leave(e, command);
 }
 
 static bool record(rtl_engine *e) {
   const weft_rtl_outputs *out = &e->out;
   if (out->trace_alloc) tell_alloc(e);
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    if ((out->trace_issue_valid >> unit & 1) == 0) continue;
-    uint32_t index = out->trace_issue_index[unit];
-    if (e->issued_count < ISSUED_MAX) e->issued[e->issued_count++] = (issued){.index = index, .unit = (sim_class)unit};
-    tell(e, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = index});
-  }
-  if (out->trace_done_valid) {
-    uint32_t index = out->trace_done_index;
-    tell(e, (sim_event){.kind = SIM_EVENT_DONE, .unit = forget_issued(e, index), .index = index});
-  }
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
+    if ((out->trace_issue_valid >> unit & 1) != 0) issue(e, (sim_class)unit, out->trace_issue_index[unit]);
+  if (out->trace_done_valid) complete(e, out->trace_done_index);
   return out->trace_alloc || out->trace_issue_valid || out->trace_done_valid;
 }
 
@@ -242,6 +263,7 @@ static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timin
   }
   e->checker = sim_checker_create(array, memory);
   if (timing == NULL) timing = e->own_timing = memsys_create(array);
+  e->timing = timing;
   if (options->disturb != 0) memsys_disturb(timing, options->disturb);
   e->bus = sim_rtl_bus_create(array, memory, timing);
   e->patience = options->patience == 0 ? PATIENCE : options->patience;
@@ -335,6 +357,16 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
   return e->now;
 }
 
+// ---- the hart
+
+static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+  rtl_engine *e = of(engine);
+  run_to(e, cycle);
+  return memsys_host_access(e->timing, cycle > e->now ? cycle : e->now, address, write);
+}
+
+static uint64_t reached(const sim_engine *engine) { return ((const rtl_engine *)engine)->now; }
+
 static const sim_fault *fault(const sim_engine *engine) { return &((const rtl_engine *)engine)->fault; }
 
 static void set_events(sim_engine *engine, const sim_events *events) {
@@ -352,4 +384,6 @@ const sim_engine_ops sim_rtl_engine = {.name = "rtl",
                                        .drain = drain,
                                        .fault = fault,
                                        .create_with = create_with,
-                                       .set_events = set_events};
+                                       .set_events = set_events,
+                                       .host_access = host_access,
+                                       .reached = reached};

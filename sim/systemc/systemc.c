@@ -33,6 +33,9 @@ struct systemc_engine {
   weft_platform *platform;
   sim_engine *accelerator;
   memsys *timing;
+  sim_memory *memory;
+  uint8_t *line;  // of the hart's caches, on its way
+  unsigned line_bytes;
 };
 
 // What make_accelerator needs while the platform is built.
@@ -129,6 +132,7 @@ static void destroy(sim_engine *engine) {
   if (e->platform != NULL) e->api->destroy(e->platform);
   if (e->module != NULL) dlclose(e->module);
   memsys_destroy(e->timing);
+  wf_free(e->line);
   wf_free(e);
 }
 
@@ -152,6 +156,9 @@ static sim_engine *create_with(const hw_array *array, sim_memory *memory, const 
   }
   systemc_engine *e = WF_NEW(systemc_engine);
   e->base.ops = with(chosen);
+  e->memory = memory;
+  e->line_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8;
+  e->line = wf_alloc(e->line_bytes, 1);
   if (load_module(e, diag) && build(e, array, memory, chosen, options, diag)) return &e->base;
   destroy(&e->base);
   return NULL;
@@ -192,6 +199,20 @@ static void set_events(sim_engine *engine, const sim_events *events) {
   if (accelerator->ops->set_events != NULL) accelerator->ops->set_events(accelerator, events);
 }
 
+static uint64_t hart_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+  systemc_engine *e = of(engine);
+  uint64_t start = address - address % e->line_bytes;
+  uint8_t *bytes = sim_memory_at(e->memory, start, e->line_bytes);
+  if (bytes == NULL) return memsys_host_access(e->timing, cycle, address, write);  // the end of memory cuts the line
+  memcpy(e->line, bytes, e->line_bytes);  // the hart's caches hold no data: what is written back is there already
+  return e->api->access(e->platform, cycle, write, start, e->line, e->line_bytes);
+}
+
+static uint64_t reached(const sim_engine *engine) {
+  const sim_engine *accelerator = of(engine)->accelerator;
+  return accelerator->ops->reached(accelerator);
+}
+
 uint64_t sim_systemc_access(sim_engine *engine, uint64_t cycle, bool write, uint64_t address, void *data,
                             unsigned length) {
   return of(engine)->api->access(of(engine)->platform, cycle, write, address, data, length);
@@ -202,7 +223,8 @@ uint64_t sim_systemc_access(sim_engine *engine, uint64_t cycle, bool write, uint
   {                                                                                                             \
     .name = "systemc", .summary = "a TLM-2.0 platform around an accelerator in C or RTL", .timed = (has_clock), \
     .create = create, .destroy = destroy, .push = push, .advance = advance, .busy = busy, .drain = drain,       \
-    .fault = fault, .create_with = create_with, .set_events = set_events, .enter = enter                        \
+    .fault = fault, .create_with = create_with, .set_events = set_events, .enter = enter,                       \
+    .host_access = (has_clock) ? hart_access : NULL, .reached = (has_clock) ? reached : NULL                    \
   }
 
 const sim_engine_ops sim_systemc_engine = OPERATIONS(true);

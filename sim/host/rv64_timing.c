@@ -1,0 +1,251 @@
+// The hart's timing off the usual path: see rv64_timing.h.
+#include "sim/host/rv64_timing.h"
+
+#include "hw/base/alloc.h"
+
+enum {
+  RETRY = 2,           // fetch tries again every second cycle while a line is on its way
+  QUEUE_MARGIN = 2,    // blocks on their way when fetch stops asking
+  PORT_BYTES = 16,     // of the port to the L2, per cycle
+  WRITE_BACK = 7,      // cycles that a write-back takes besides its beats
+  MULTIPLY_SETUP = 2,  // cycles of an iterative operation besides its steps
+  DIVIDE_STEPS = 2,
+  SINGLE_BITS = 26,  // of a quotient, with guard bits
+  DOUBLE_BITS = 55,
+  WORD_BITS = 32,
+  LONG_BITS = 64,
+};
+
+// ---- life
+
+rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry) {
+  rv64_timing *t = WF_NEW(rv64_timing);
+  t->depth = array->host.fetch_queue - QUEUE_MARGIN;
+  t->line_blocks_shift = (unsigned)__builtin_ctz(array->host.line_bytes) - RV64_BLOCK_SHIFT;
+  t->line = RV64_NO_BLOCK;
+  t->stored = UINT64_MAX;
+  t->branch_miss = array->host.branch_miss;
+  t->load_delay = array->host.load_delay;
+  t->float_single = array->host.float_single;
+  t->float_double = array->host.float_double;
+  t->float_move = array->host.float_move;
+  t->multiply_bits = array->host.multiply_bits;
+  t->divide_bits = array->host.divide_bits;
+  t->shortcut = array->host.shortcut_cycles;
+  rv64_l1_create(&t->icache, array->host.icache_kib, array->host.icache_ways, array->host.line_bytes);
+  rv64_l1_create(&t->dcache, array->host.dcache_kib, array->host.dcache_ways, array->host.line_bytes);
+  rv64_predictor_create(&t->predictor, array);
+  rv64_timing_refetch(t, 1, entry, true);
+  return t;
+}
+
+void rv64_timing_destroy(rv64_timing *t) {
+  if (t == NULL) return;
+  rv64_l1_destroy(&t->icache);
+  rv64_l1_destroy(&t->dcache);
+  rv64_predictor_destroy(&t->predictor);
+  wf_free(t);
+}
+
+// ---- fetch
+
+// With `number` blocks asked for before and the last of them in cycle `asked`, those that the queue holds are all but
+// the ones still on their way; the request is made as soon as fewer than `depth` of them are left.
+uint64_t rv64_timing_wait(const rv64_timing *t, unsigned number) {
+  uint64_t ask = t->asked + 2;
+  if (t->left[(number - t->depth - 1) % RV64_LEFT] < ask) return ask;
+  return rv64_later(ask + 1, t->left[(number - t->depth) % RV64_LEFT] + 1);
+}
+
+void rv64_timing_refetch(rv64_timing *t, uint64_t cycle, uint64_t target, bool certain) {
+  t->block = (target >> RV64_BLOCK_SHIFT) - 1;
+  t->asked = cycle - 1;
+  t->asked_before = t->asked - 1;
+  if (certain) t->certain = cycle + 1;
+}
+
+uint64_t rv64_timing_again(rv64_timing *t, uint64_t back, unsigned blocks) {
+  rv64_timing_refetch(t, back, (t->block - blocks + 1) << RV64_BLOCK_SHIFT, true);
+  uint64_t arrives = 0;
+  while (blocks-- != 0) arrives = rv64_timing_ask(t);
+  return arrives;
+}
+
+// The L2 answers the hart sooner than the accelerator's port.
+static uint64_t read_line(host *h, uint64_t cycle, uint64_t address) {
+  uint64_t full = rv64_port_memory(h, cycle, address, false);
+  return full > cycle + h->timing->shortcut ? full - h->timing->shortcut : cycle + 1;
+}
+
+uint64_t rv64_timing_line(host *h, uint64_t now, uint64_t arrives, bool second) {
+  rv64_timing *t = h->timing;
+  t->line = t->block >> t->line_blocks_shift;
+  if (rv64_l1_find(&t->icache, t->line) != NULL) return arrives;
+  uint64_t ask = t->asked;
+  if (ask > t->certain) ask = rv64_later(arrives, now + 1) + RV64_BACK + second;
+  uint64_t missed = ask + RV64_FETCH;
+  uint64_t full = read_line(h, missed, t->line << (t->line_blocks_shift + RV64_BLOCK_SHIFT));
+  *rv64_l1_victim(&t->icache, t->line) = rv64_l1_filled(t->line);
+  t->asked = missed + (full - missed + RETRY) / RETRY * RETRY;
+  t->asked_before = t->asked - RETRY;
+  t->certain = t->asked + 1;
+  return t->asked + RV64_FETCH;
+}
+
+void rv64_timing_flush(rv64_timing *t) {
+  rv64_l1_clear(&t->icache);
+  t->line = RV64_NO_BLOCK;
+}
+
+// ---- data
+
+static bool present(rv64_timing *t, uint64_t number, bool stores) {
+  rv64_line *line = rv64_l1_find(&t->dcache, number);
+  if (line == NULL) return false;
+  *line |= stores;
+  return true;
+}
+
+// One line: the access misses, is made again when the line is there, and hits.
+static uint64_t fill(host *h, uint64_t now, uint64_t number, bool stores, unsigned blocks) {
+  rv64_timing *t = h->timing;
+  uint64_t back = now + RV64_BACK, ask = back;
+  uint64_t decode = rv64_timing_again(t, back, blocks);
+  rv64_line *place = rv64_l1_victim(&t->dcache, number);
+  if (rv64_l1_dirty(*place)) {
+    rv64_port_memory(h, back, rv64_l1_number(*place) << t->dcache.line_shift, true);
+    ask += (UINT64_C(1) << t->dcache.line_shift) / PORT_BYTES + WRITE_BACK;
+  }
+  uint64_t full = read_line(h, ask, number << t->dcache.line_shift);
+  *place = rv64_l1_filled(number) | stores;
+  now = rv64_later(decode, full);
+  t->left[t->count % RV64_LEFT] = now;
+  return now;
+}
+
+uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks) {
+  if (sim_memory_at(h->memory, address, size) == NULL) return now;  // it will trap
+  rv64_timing *t = h->timing;
+  uint64_t first = address >> t->dcache.line_shift, last = (address + size - 1) >> t->dcache.line_shift;
+  for (uint64_t number = first; number <= last; number++)
+    if (!present(t, number, stores)) now = fill(h, now, number, stores, blocks);
+  return now;
+}
+
+uint64_t rv64_timing_reload(rv64_timing *t, uint64_t now, unsigned blocks) {
+  now = rv64_timing_again(t, now + RV64_BACK, blocks);
+  t->left[t->count % RV64_LEFT] = now;
+  return now;
+}
+
+// ---- branches and jumps
+
+// The block that fetch sees a branch or jump in enters the buffer if its going on there costs a cycle: few blocks wait.
+static void learn_direct(rv64_timing *t, uint64_t target) {
+  bool bubble = t->left[(t->count - 2) % RV64_LEFT] < t->asked + RV64_FETCH;
+  if (bubble) rv64_predict_learn(&t->predictor, t->block, target);
+}
+
+void rv64_timing_unknown(rv64_timing *t, uint64_t target) {
+  learn_direct(t, target);
+  t->asked++;
+  t->block = (target >> RV64_BLOCK_SHIFT) - 1;
+}
+
+void rv64_timing_mispredict(rv64_timing *t, uint64_t now, uint64_t target, bool taken) {
+  if (taken) rv64_predict_learn(&t->predictor, t->block, target);
+  rv64_timing_refetch(t, now + 1 + t->branch_miss - RV64_FETCH, target, false);
+}
+
+void rv64_timing_jump(rv64_timing *t, uint64_t target) {
+  if (rv64_predict_target(&t->predictor, t->block) == NULL)
+    rv64_timing_unknown(t, target);
+  else
+    t->block = (target >> RV64_BLOCK_SHIFT) - 1;
+}
+
+void rv64_timing_indirect(rv64_timing *t, uint64_t now, uint64_t target) {
+  rv64_target *found = rv64_predict_target(&t->predictor, t->block);
+  if (found == NULL || found->target != target)
+    rv64_timing_mispredict(t, now, target, true);
+  else
+    t->block = (target >> RV64_BLOCK_SHIFT) - 1;
+}
+
+void rv64_timing_return(rv64_timing *t, uint64_t now, uint64_t target) {
+  if (rv64_predict_return(&t->predictor) != target)
+    rv64_timing_mispredict(t, now, target, true);
+  else
+    rv64_timing_jump(t, target);
+}
+
+// ---- units
+
+static unsigned bit_count(uint64_t value) { return value == 0 ? 0 : LONG_BITS - (unsigned)__builtin_clzll(value); }
+
+// Steps of multiply_bits; those behind the last set bit of the multiplier are left out, but never the second. The high
+// half of a product needs them all.
+unsigned rv64_timing_multiply(const rv64_timing *t, uint64_t a, bool high, bool word) {
+  unsigned width = word ? WORD_BITS : LONG_BITS, all = (width + t->multiply_bits - 1) / t->multiply_bits;
+  uint64_t multiplier = word ? (uint32_t)a : a;
+  unsigned needed = (bit_count(multiplier) + t->multiply_bits - 1) / t->multiply_bits + 1;
+  unsigned steps = high || needed > all ? all : needed;
+  return MULTIPLY_SETUP + (!high && !word && steps < 2 ? 2 : steps);
+}
+
+// One step finds divide_bits of the quotient. Steps for its leading zeros are left out, counted by the highest set bits
+// of both operands modulo 64: a dividend that is shorter than the divisor gains little.
+unsigned rv64_timing_divide(const rv64_timing *t, uint64_t a, uint64_t b, bool is_signed, bool word) {
+  if (word) {
+    a = is_signed ? (uint64_t)(int64_t)(int32_t)(uint32_t)a : (uint32_t)a;
+    b = is_signed ? (uint64_t)(int64_t)(int32_t)(uint32_t)b : (uint32_t)b;
+  }
+  bool negative_a = is_signed && (int64_t)a < 0, negative_b = is_signed && (int64_t)b < 0;
+  unsigned signs = negative_a || negative_b ? 1 + (negative_a != negative_b) : 0;
+  if (negative_a) a = 0 - a;
+  if (negative_b) b = 0 - b;
+  unsigned top_a = a == 0 ? 0 : bit_count(a) - 1, top_b = b == 0 ? 0 : bit_count(b) - 1;
+  unsigned bits = b == 0 ? LONG_BITS : ((top_a - top_b) % LONG_BITS) + 1;
+  return MULTIPLY_SETUP + DIVIDE_STEPS + signs + (bits + t->divide_bits - 1) / t->divide_bits;
+}
+
+// Without bypasses a result is read when its instruction has left the pipeline, or later.
+unsigned rv64_timing_float(const rv64_timing *t, bool arithmetic, bool is_double) {
+  unsigned latency = !arithmetic ? t->float_move : is_double ? t->float_double : t->float_single;
+  return latency > RV64_FLOAT_STAGES ? latency : RV64_FLOAT_STAGES;
+}
+
+// A bit of the significand per step, for roots as well.
+unsigned rv64_timing_float_divide(const rv64_timing *t, bool is_double) {
+  unsigned bits = is_double ? DOUBLE_BITS : SINGLE_BITS;
+  return MULTIPLY_SETUP + RV64_FLOAT_STAGES + (bits + t->divide_bits - 1) / t->divide_bits;
+}
+
+// ---- the accelerator
+
+// A command leaves at write-back. When its queue is full it starts again and waits in decode, which learns of the room
+// one cycle late.
+rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool returns, unsigned blocks,
+                                 uint64_t *now) {
+  rv64_timing *t = h->timing;
+  if (h->config.port.command == NULL) return RV64_TRAP_ILLEGAL;
+  uint64_t back = *now + RV64_BACK, room = rv64_port_room(h, back);
+  if (room > back) {
+    *now = rv64_later(rv64_timing_again(t, back, blocks), room + 1);
+    t->left[t->count % RV64_LEFT] = *now;
+  }
+  uint64_t cycle = *now + RV64_BACK;
+  rv64_outcome outcome = rv64_port_timed_command(h, op, pc, returns, &cycle);
+  if (returns && outcome == RV64_GO_ON) t->ready[op->rd] = cycle + 1;
+  return outcome;
+}
+
+// A fence waits in decode until the accelerator is idle; memory accesses before it hold up those behind it until they
+// are in write-back.
+rv64_outcome rv64_timing_fence(host *h, uint64_t *now) {
+  rv64_timing *t = h->timing;
+  t->after_fence = t->accessed + RV64_BACK + 1;
+  rv64_outcome outcome = rv64_port_timed_fence(h, now);
+  t->left[t->count % RV64_LEFT] = *now;
+  return outcome;
+}
