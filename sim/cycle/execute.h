@@ -113,17 +113,21 @@ typedef struct execute_tag {
   uint8_t rows, cols;
 } execute_tag;
 
-// All that an operation needs from its start until its last row is in the mesh.
+// All that an operation needs from its start until its last row is in the mesh. Steps are those of the walk over its
+// rows.
 typedef struct execute_operation {
   uint8_t kind;
   uint8_t read, acc, via;
   uint8_t total;
-  bool os, swaps, spread;  // spread: an operand crosses banks, so conflicts change from row to row
+  bool os, swaps;
+  bool spread;  // a scratchpad operand crosses banks, so `banks` and `fires` change from step to step
+  bool even;    // every operand that is read has a row in every step
   uint8_t shift;
-  uint8_t from[3], past[3];  // steps of the walk in which the operand has a row
+  uint8_t fires[8];          // which of the operands that wait fire; the others conflict with one of these
+  uint64_t banks[3];         // scratchpad bank, as a mask; 0: not read from there
+  uint8_t from[3], past[3];  // steps in which the operand has a row
   uint8_t rows[3], cols[3];  // as they lie in local memory, rows at most dim
-  uint8_t conflicts[3];      // operands of lower number that read the same bank
-  uint32_t address[3];       // of the next row to be read
+  uint32_t first[3];         // row number in step 0
   uint32_t step[3];
   execute_tag tag;
   int8_t *tile[3];  // rows as they were read, each cut to its columns; NULL in timing-only mode
@@ -131,11 +135,12 @@ typedef struct execute_operation {
 
 // What fired in one cycle; `row` is the step of the walk, the same for all that fired together.
 typedef struct execute_control {
+  uint64_t ready;  // from this cycle on the scratchpad rows are there
   uint8_t op;
   bool first;
-  uint8_t fire, live;
+  uint8_t fire, waits, from_acc;  // `waits` have a row, `from_acc` out of the accumulator
   uint8_t row;
-  uint8_t bank[3];
+  uint8_t bank[3];  // of the accumulator
 } execute_control;
 
 // ---- mesh_with_delays
@@ -159,9 +164,8 @@ typedef struct execute_mesh {
   bool busy, flush, propagate, os;
   uint8_t shift, via, total, fed, written, op;
   uint32_t feeding;  // its slot among the requests
-  // for the execute unit, in cycle ready_at - 1
+  // of this cycle: a request is possible; a flush was taken
   bool ready, flush_taken;
-  uint64_t ready_at;
   // tags
   bool before, before_os, older;
   execute_tag before_tag, older_tag;
@@ -206,6 +210,7 @@ typedef struct cycle_execute {
   // control queue
   execute_control control[EXECUTE_CONTROL];
   uint32_t control_head, control_count, control_depth;
+  uint32_t sp_latency;  // from the read of a scratchpad row until it is there
   // constants
   uint32_t dim, min_rows, row_mask, sp_mask, acc_mask, count_mask;
   uint64_t garbage;
@@ -216,20 +221,17 @@ typedef struct cycle_execute {
   preload_unroller unroller;
   execute_mesh mesh;
   execute_hazards hazards;
-  bool busy_was;
-  uint64_t busy_at;  // cycle + 1
 } cycle_execute;
 
 // The tile row behind `tile`, cut to `cols` elements; the rest is zero.
 void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols);
 
-// operand_fetch.c: prepares the walk (from, past, conflicts, address, step); one cycle of the walk, which appends what
-// fired to the control queue and returns it. `done` is set with the last row of the last operand.
+// operand_fetch.c: prepares the walk; one cycle of it, which appends what fired to the control queue and returns it.
 void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]);
-unsigned operand_fetch_step(cycle_engine *c, bool hold_last, bool *done);
+unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op);
 
-// operand_select.c: operands of the entry whose rows are there; takes the answers of the entry.
-unsigned operand_select_ready(const cycle_engine *c, const execute_operation *op, const execute_control *entry);
+// operand_select.c: operands of the entry whose rows are not there; takes the answers of the entry.
+unsigned operand_select_missing(const cycle_engine *c, const execute_control *entry);
 void operand_select_take(cycle_engine *c, const execute_operation *op, const execute_control *entry);
 
 // mesh_with_delays.c
@@ -239,8 +241,22 @@ void mesh_with_delays_destroy(execute_mesh *m);
 static inline uint64_t execute_mesh_next(const execute_mesh *m) {
   return m->run_count == 0 ? CYCLE_NEVER : m->runs[m->run_head].first;
 }
-// The request at the head, and the row of it that leaves in this cycle leaves.
-static inline mesh_request *execute_mesh_leaving(const execute_mesh *m) { return &m->requests[m->head]; }
-void execute_mesh_left(execute_mesh *m, uint64_t now);
+// The row at the head of the mesh leaves in this cycle, and with its last row the request.
+static inline void execute_mesh_left(execute_mesh *m, uint64_t now) {
+  mesh_run *first = &m->runs[m->run_head];
+  first->first++;
+  if (--first->count == 0) {
+    m->run_head = (m->run_head + 1) & m->run_mask;
+    m->run_count--;
+  }
+  const mesh_request *r = &m->requests[m->head];
+  if (++m->left < r->total) return;
+  m->left = 0;
+  m->left_at = now + 1;
+  m->left_held = r->holds;
+  m->tags -= r->holds;
+  m->head = (m->head + 1) & m->mask;
+  m->count--;
+}
 
 #endif

@@ -78,6 +78,7 @@ static void take_parameters(const cycle_engine *c, cycle_execute *x) {
   x->writes_acc = a->accumulator.execute_writes;
   x->raw_possible = x->reads_acc || x->writes_sp;
   x->control_depth = a->scratchpad.read_delay + 1;
+  x->sp_latency = a->scratchpad.read_pipeline == HW_READ_PIPELINE_FIXED ? x->control_depth : 2;
   x->hazards.limit = c->d.max_matmuls + 4;
   x->unroller.splits = x->transposer && a->mesh.dataflow != HW_DATAFLOW_OS;
   assert(x->control_depth <= EXECUTE_CONTROL && x->hazards.limit < EXECUTE_HAZARDS);
@@ -278,8 +279,8 @@ static void configure(cycle_execute *x, const execute_command *k) {
 // What a cycle in WAIT leads to.
 typedef struct decision {
   execute_op_kind starts;
-  bool configures;
-  unsigned cause;  // of the wait
+  bool configures;  // if no completion is to be reported
+  unsigned cause;   // of the wait
 } decision;
 
 static decision decide_preload(const cycle_execute *x, uint64_t now, const candidate *k) {
@@ -298,26 +299,26 @@ static decision decide_compute(const cycle_execute *x, uint64_t now, const candi
   return (decision){.cause = full ? EXECUTE_PRODUCTS_WAIT : k->next ? EXECUTE_HAZARD_WAIT : EXECUTE_COMMAND_WAIT};
 }
 
-static decision decide(const cycle_execute *x, uint64_t now, bool in_progress) {
+static decision decide(const cycle_execute *x, uint64_t now) {
   if (x->window.count == 0) return (decision){.cause = CYCLE_IDLE};
   candidate k = look(x);
-  if (k.first->funct == ISA_FUNCT_CONFIG_EX)
-    return (decision){.configures = !in_progress && x->pending == 0, .cause = EXECUTE_CONFIG_WAIT};
-  return k.first->funct == ISA_FUNCT_PRELOAD ? decide_preload(x, now, &k) : decide_compute(x, now, &k);
+  if (k.first->funct == ISA_FUNCT_PRELOAD) return decide_preload(x, now, &k);
+  if (k.first->funct != ISA_FUNCT_CONFIG_EX) return decide_compute(x, now, &k);
+  return (decision){.configures = execute_hazards_count(&x->hazards, now) == 0, .cause = EXECUTE_CONFIG_WAIT};
 }
 
 // ---- completion
 
-// Sets the completion of this cycle; returns what is still to be reported after it.
-static uint8_t report_completion(cycle_engine *c, cycle_execute *x, const decision *d) {
+// Reports a product or one of the pending completions; true if none of these is left.
+static bool report_completion(cycle_engine *c, cycle_execute *x) {
   cycle_done *done = &c->w.done[SIM_CLASS_EXECUTE];
   if (c->w.product_done) {
     *done = (cycle_done){true, c->w.product_id};
-    return x->pending;
+  } else if (x->pending != 0) {
+    *done = (cycle_done){true, x->pending_id[(x->pending & 1) == 0]};
+    x->pending = (x->pending & 1) != 0 ? x->pending & 2 : 0;
   }
-  if (x->pending != 0) *done = (cycle_done){true, x->pending_id[(x->pending & 1) == 0]};
-  if (d->configures) *done = (cycle_done){true, execute_window_head(&x->window, 0)->id};
-  return (x->pending & 1) != 0 ? x->pending & 2 : 0;
+  return x->pending == 0;
 }
 
 // The last row of the operation has fired.
@@ -345,17 +346,16 @@ bool cycle_execute_solitary_preload(const cycle_engine *c) {
   return x->window.count == 1 && execute_window_head(&x->window, 0)->funct == ISA_FUNCT_PRELOAD;
 }
 
-static bool busy_now(const cycle_execute *x, uint64_t now) {
-  return x->window.count != 0 || execute_hazards_count(&x->hazards, now) != 0;
-}
-
 bool cycle_execute_busy(const cycle_engine *c) {
   const cycle_execute *x = c->execute;
-  return x->busy_at == c->now + 1 ? x->busy_was : busy_now(x, c->now);
+  return x->window.count != 0 || execute_hazards_count(&x->hazards, c->now) != 0;
 }
 
-static void set_events(cycle_engine *c, const cycle_execute *x, bool active) {
+// Registers of this cycle, and what would start.
+static void set_events(cycle_engine *c, const cycle_execute *x) {
   uint32_t count = x->window.count;
+  c->w.solitary_preload = cycle_execute_solitary_preload(c);
+  bool active = x->state == STATE_COMPUTE || (x->state == STATE_WAIT && decide(x, c->now).starts != OP_NONE);
   if (x->state == STATE_COMPUTE) cycle_event(c, EVENT_ACTIVE);
   if (x->state == STATE_FLUSH || x->state == STATE_FLUSHING) cycle_event(c, EVENT_FLUSH);
   if (active && x->control_count == x->control_depth) cycle_event(c, EVENT_CONTROL_BLOCK);
@@ -369,79 +369,72 @@ static void set_events(cycle_engine *c, const cycle_execute *x, bool active) {
 }
 
 // One cycle of the running operation; returns the cause that it stands for.
-static unsigned run(cycle_engine *c, cycle_execute *x, bool hold_last, bool *changed) {
-  const execute_operation *op = &x->ops[x->op_slot];
-  bool full = x->control_count == x->control_depth, held = hold_last && x->row + 1 == op->total, done = false;
-  unsigned fired = operand_fetch_step(c, hold_last, &done);
-  if (done) finish(x, c->now);
-  *changed |= fired != 0;
-  return fired != 0 ? CYCLE_WORKING : full ? EXECUTE_MESH_WAIT : held ? EXECUTE_COMPLETION_WAIT : EXECUTE_BANK_WAIT;
+static unsigned run(cycle_engine *c, cycle_execute *x, bool reported, bool *changed) {
+  execute_operation *op = &x->ops[x->op_slot];
+  if (x->control_count == x->control_depth) return EXECUTE_MESH_WAIT;
+  if (!reported && x->row + 1 == op->total) return EXECUTE_COMPLETION_WAIT;
+  if (operand_fetch_step(c, x, op) == 0) return EXECUTE_BANK_WAIT;
+  if (x->row == op->total) finish(x, c->now);
+  *changed = true;
+  return CYCLE_WORKING;
+}
+
+static void configure_step(cycle_engine *c, cycle_execute *x) {
+  const execute_command *first = execute_window_head(&x->window, 0);
+  c->w.done[SIM_CLASS_EXECUTE] = (cycle_done){true, first->id};
+  configure(x, first);
+  execute_window_pop(&x->window, c->now, 1);
 }
 
 // A cycle in WAIT; returns the cause that it stands for.
-static unsigned wait_step(cycle_engine *c, cycle_execute *x, const decision *d, bool in_progress, bool *changed) {
-  const execute_command *first = execute_window_head(&x->window, 0);
-  bool config = x->window.count != 0 && first->funct == ISA_FUNCT_CONFIG_EX;
-  if (d->configures) {
-    configure(x, first);
-    execute_window_pop(&x->window, c->now, 1);
+static unsigned wait_step(cycle_engine *c, cycle_execute *x, bool pending, bool reported, bool *changed) {
+  decision d = decide(x, c->now);
+  if (d.starts != OP_NONE) {
+    candidate k = look(x);
+    start(c, x, d.starts, &k);
+    x->state = STATE_COMPUTE;
+    *changed = true;
+    return run(c, x, reported, changed);
+  }
+  if (d.configures && !pending) {
+    configure_step(c, x);
     *changed = true;
     return CYCLE_WORKING;
   }
-  if (in_progress && (x->os || config)) {
+  if (execute_hazards_count(&x->hazards, c->now) != 0 && (x->os || d.cause == EXECUTE_CONFIG_WAIT)) {
     x->state = STATE_FLUSH;
     *changed = true;
   }
-  return d->cause;
+  return d.cause;
+}
+
+static unsigned flush_step(cycle_execute *x, bool *changed) {
+  uint8_t state = x->state;
+  if (state == STATE_FLUSH && x->mesh.flush_taken) x->state = STATE_FLUSHING;
+  if (state == STATE_FLUSHING && x->mesh.ready) x->state = STATE_WAIT;
+  *changed |= x->state != state;
+  return EXECUTE_FLUSHES;
 }
 
 bool cycle_execute_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
-  execute_mesh *m = &x->mesh;
-  uint64_t now = c->now;
-  c->wake[CYCLE_EXECUTE] = CYCLE_NEVER;
-  x->busy_at = now + 1;
-  x->busy_was = busy_now(x, now);
-  if (!x->busy_was && x->unroller.window.count == 0 && x->state == STATE_WAIT && x->pending == 0) {
-    cycle_spend(c, CYCLE_EXECUTE, CYCLE_IDLE);
-    return false;
-  }
-  c->w.solitary_preload = cycle_execute_solitary_preload(c);
-  bool in_progress = execute_hazards_count(&x->hazards, now) != 0, changed = x->pending != 0;
-  bool mesh_ready = m->ready_at == now + 1 && m->ready;
-  decision d = {.cause = EXECUTE_FLUSHES};
-  if (x->state == STATE_WAIT) d = decide(x, now, in_progress);
-  uint8_t left = report_completion(c, x, &d);
-  if (c->counting) set_events(c, x, x->state == STATE_COMPUTE || d.starts != OP_NONE);
-  uint8_t state = x->state;
-  bool os = x->os;
-  x->pending = left;
-  unsigned cause = d.cause;
-  if (d.starts != OP_NONE) {
-    candidate k = look(x);
-    start(c, x, d.starts, &k);
-    x->state = state = STATE_COMPUTE;
-    changed = true;
-  }
-  switch (state) {
-    case STATE_WAIT:
-      cause = wait_step(c, x, &d, in_progress, &changed);
-      break;
-    case STATE_COMPUTE:
-      cause = run(c, x, left != 0, &changed);
-      break;
-    case STATE_FLUSH:
-      if (mesh_ready && m->flush_taken) x->state = STATE_FLUSHING;
-      break;
-    default:
-      if (mesh_ready) x->state = STATE_WAIT;
-      break;
-  }
+  bool pending = x->pending != 0, changed = pending, os = x->os;
+  unsigned cause;
+  if (c->counting) set_events(c, x);
+  bool reported = report_completion(c, x);
+  if (x->state == STATE_COMPUTE)
+    cause = run(c, x, reported, &changed);
+  else if (x->state == STATE_WAIT)
+    cause = wait_step(c, x, pending, reported, &changed);
+  else
+    cause = flush_step(x, &changed);
+  if (x->unroller.window.count != 0)
+    changed |= preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
+  // A register: an operation that starts in the cycle after a change of dataflow still sees it.
   if (!os) x->flush_swaps = false;
-  changed |= preload_unroller_step(&x->unroller, now, &x->window, x->both_dataflows) || x->state != state;
   cycle_spend(c, CYCLE_EXECUTE, cause);
-  if (changed || x->state != STATE_WAIT || x->pending != 0 || x->hazards.popped_at == now + 1)
-    c->wake[CYCLE_EXECUTE] = now + 1;
+  bool waits = !changed && x->state == STATE_WAIT && x->hazards.popped_at != c->now + 1;
+  c->wake[CYCLE_EXECUTE] = waits ? CYCLE_NEVER : c->now + 1;
   return changed;
 }
 

@@ -68,7 +68,7 @@ bool cycle_writeback_step(cycle_engine *c) {
   c->wake[CYCLE_WRITEBACK] = next;
   if (next > c->now) return false;
   assert(next == c->now);
-  const mesh_request *r = execute_mesh_leaving(m);
+  const mesh_request *r = &m->requests[m->head];
   if (r->holds && r->tag.valid) product_row(c, x, r);
   execute_mesh_left(m, c->now);
   c->wake[CYCLE_WRITEBACK] = execute_mesh_next(m);

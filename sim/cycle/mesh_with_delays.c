@@ -59,23 +59,6 @@ static void row_enters(execute_mesh *m, uint64_t leaves) {
   m->runs[(m->run_head + m->run_count++) & m->run_mask] = (mesh_run){.first = leaves, .count = 1};
 }
 
-void execute_mesh_left(execute_mesh *m, uint64_t now) {
-  mesh_run *first = &m->runs[m->run_head];
-  first->first++;
-  if (--first->count == 0) {
-    m->run_head = (m->run_head + 1) & m->run_mask;
-    m->run_count--;
-  }
-  mesh_request *r = execute_mesh_leaving(m);
-  if (++m->left < r->total) return;
-  m->left = 0;
-  m->left_at = now + 1;
-  m->left_held = r->holds;
-  m->tags -= r->holds;
-  m->head = (m->head + 1) & m->mask;
-  m->count--;
-}
-
 // ---- requests
 
 // Registers of the start of the cycle: what left in this cycle still counts.
@@ -172,6 +155,7 @@ static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
 
 // ---- the cycle
 
+// `free` are the operand buffers that have room.
 static void count_waits(cycle_engine *c, const execute_operation *op, const execute_control *entry, unsigned waits,
                         bool taken) {
   unsigned garbage = taken ? entry->fire & (unsigned)~op->read : 0;
@@ -180,19 +164,18 @@ static void count_waits(cycle_engine *c, const execute_operation *op, const exec
 }
 
 // Takes the head of the control queue if it can be taken. `free` are the operand buffers that have room.
-static bool take_entry(cycle_engine *c, cycle_execute *x, unsigned free) {
+static bool take_entry(cycle_engine *c, cycle_execute *x, unsigned free, unsigned *cause) {
   execute_mesh *m = &x->mesh;
   const execute_control *entry = &x->control[x->control_head];
-  const execute_operation *op = &x->ops[entry->op];
-  unsigned missing = entry->live == 0 ? 0 : entry->fire & ~operand_select_ready(c, op, entry);
+  unsigned missing = entry->ready <= c->now && entry->from_acc == 0 ? 0 : operand_select_missing(c, entry);
   bool takes = missing == 0 && (entry->fire & ~free) == 0 && (!entry->first || m->ready);
-  if (c->counting) count_waits(c, op, entry, missing & free, takes);
+  if (c->counting) count_waits(c, &x->ops[entry->op], entry, missing & free, takes);
   if (!takes) {
-    cycle_spend(c, CYCLE_MESH, missing != 0 ? MESH_OPERANDS_WAIT : MESH_PRODUCTS_WAIT);
+    *cause = missing != 0 ? MESH_OPERANDS_WAIT : MESH_PRODUCTS_WAIT;
     return false;
   }
-  if (entry->live != 0) operand_select_take(c, op, entry);
-  if (entry->first) take_request(x, op, entry->op);
+  if (entry->from_acc != 0) operand_select_take(c, &x->ops[entry->op], entry);
+  if (entry->first) take_request(x, &x->ops[entry->op], entry->op);
   m->written |= entry->fire;
   x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
   x->control_count--;
@@ -205,30 +188,31 @@ static unsigned cause_without_entry(const execute_mesh *m, bool fed) {
   return m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE;
 }
 
+static bool flushes(const cycle_execute *x) { return x->state == STATE_FLUSH || x->state == STATE_FLUSHING; }
+
 bool cycle_mesh_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
   execute_mesh *m = &x->mesh;
-  bool entry = x->control_count != 0, flushes = x->state == STATE_FLUSH || x->state == STATE_FLUSHING;
-  c->wake[CYCLE_MESH] = CYCLE_NEVER;
-  if (!m->busy && !entry && !flushes) {
+  bool entry = x->control_count != 0, changed = false;
+  if (!m->busy && !entry && !flushes(x)) {
+    c->wake[CYCLE_MESH] = CYCLE_NEVER;
     cycle_spend(c, CYCLE_MESH, m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE);
     return false;
   }
   bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL) && !row_held(x, c->now);
   bool last = feeds && m->fed + 1 == m->total;
-  unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written;
+  unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written, cause = CYCLE_WORKING;
   m->ready = (!m->busy || last) && room_for_request(m, c->now);
-  m->ready_at = c->now + 1;
   m->flush_taken = false;
-  bool took = false;
   if (feeds) feed_row(c, x, last);
-  cycle_spend(c, CYCLE_MESH, cause_without_entry(m, feeds));
+  if (!feeds || m->flush) cause = cause_without_entry(m, feeds);
   if (entry) {
-    took = take_entry(c, x, free);
+    changed = take_entry(c, x, free, &cause);
   } else if (x->state == STATE_FLUSH && m->ready) {
-    m->flush_taken = took = true;
+    m->flush_taken = changed = true;
     take_request(x, NULL, 0);
   }
-  if (m->busy || x->control_count != 0 || flushes) c->wake[CYCLE_MESH] = c->now + 1;
-  return feeds || took;
+  cycle_spend(c, CYCLE_MESH, cause);
+  c->wake[CYCLE_MESH] = m->busy || x->control_count != 0 || flushes(x) ? c->now + 1 : CYCLE_NEVER;
+  return feeds || changed;
 }

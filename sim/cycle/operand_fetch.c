@@ -8,62 +8,11 @@
 //
 // What fired in one cycle becomes one entry of the control queue. Rows of the scratchpad are copied when their read is
 // taken; rows of the accumulator come through the store path (operand_select).
+//
+// The walk of an operation whose scratchpad operands stay in their banks (almost every one) looks at bank masks only.
 #include <string.h>
 
 #include "sim/cycle/execute.h"
-
-static unsigned bank_of(const cycle_engine *c, const cycle_execute *x, bool acc, uint32_t address) {
-  return acc ? (address & x->acc_mask) >> c->acc_bank_shift : (address & x->sp_mask) >> c->sp_bank_shift;
-}
-
-static bool in_one_bank(const cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned o) {
-  uint64_t first = op->address[o], last = first + (uint64_t)op->step[o] * (op->total - 1U);
-  if (o == MESH_D) last = first - (x->dim - 1);  // no wrap below zero: see operand_fetch_begin
-  return (op->acc >> o & 1) != 0 || (last <= x->row_mask && first >> c->sp_bank_shift == last >> c->sp_bank_shift);
-}
-
-// Operands of lower number that read the same bank, where the rows stand now.
-static void find_conflicts(const cycle_engine *c, const cycle_execute *x, execute_operation *op) {
-  for (unsigned o = 1; o < EXECUTE_OPERANDS; o++) {
-    op->conflicts[o] = 0;
-    for (unsigned p = 0; p < o; p++) {
-      unsigned both = 1U << o | 1U << p, acc = op->acc & both;
-      if ((op->read & both) != both || (acc != 0 && acc != both)) continue;
-      if (acc != 0 || bank_of(c, x, false, op->address[o]) == bank_of(c, x, false, op->address[p]))
-        op->conflicts[o] |= (uint8_t)(1U << p);
-    }
-  }
-}
-
-void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]) {
-  x->row = x->ahead = 0;
-  bool wraps = base[MESH_D] + (x->dim - 1) > x->row_mask;
-  op->spread = false;
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
-    bool down = o == MESH_D;
-    uint32_t rows = op->rows[o];
-    op->address[o] = (base[o] + (down ? x->dim - 1 : 0)) & x->row_mask;
-    op->step[o] = o == MESH_A ? x->a_stride : down ? UINT32_MAX : 1;
-    op->from[o] = (uint8_t)(down ? x->dim - rows : 0);
-    op->past[o] = (uint8_t)(down ? x->dim : rows);
-    if (op->cols[o] == 0) op->past[o] = 0;
-    if ((op->read >> o & 1) != 0) op->spread |= (down && wraps) || !in_one_bank(c, x, op, o);
-  }
-  find_conflicts(c, x, op);
-}
-
-// Asks for the row of operand o in this step; false: the bank does not take the read. `bank` tells which.
-static bool read_row(cycle_engine *c, cycle_execute *x, execute_operation *op, unsigned o, uint8_t *bank) {
-  bool acc = (op->acc >> o & 1) != 0;
-  uint32_t row = op->address[o] & (acc ? x->acc_mask : x->sp_mask);
-  if (!cycle_local_execute_read(c, acc, row, x->scale, x->activation)) return false;
-  *bank = (uint8_t)(row >> (acc ? c->acc_bank_shift : c->sp_bank_shift));
-  if (c->data && !acc) {
-    uint32_t index = o == MESH_D ? x->dim - 1 - x->row : x->row;
-    execute_copy_row(op->tile[o] + (size_t)index * x->dim, cycle_sp_row(c, row), x->dim, op->cols[o]);
-  }
-  return true;
-}
 
 void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols) {
   if (dim >= 16 && cols >= dim) {
@@ -75,49 +24,129 @@ void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t col
   memset(to + cols, 0, dim - cols);
 }
 
-// Operands that may fire in this cycle: those not ahead that no conflict holds back.
-static unsigned may_fire(const execute_operation *op, unsigned waiting) {
-  unsigned held = 0;
-  if ((op->conflicts[1] & waiting) != 0) held |= 2;
-  if ((op->conflicts[2] & waiting) != 0) held |= 4;
-  return waiting & ~held;
+// ---- preparation
+
+// Row number of operand o in step `row` of the walk.
+static uint32_t address_of(const cycle_execute *x, const execute_operation *op, unsigned o, uint32_t row) {
+  return (op->first[o] + op->step[o] * row) & x->row_mask;
 }
 
-static void advance(cycle_execute *x, execute_operation *op, unsigned fire) {
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++)
-    if ((fire >> o & 1) != 0) op->address[o] = (op->address[o] + op->step[o]) & x->row_mask;
-  x->ahead |= (uint8_t)fire;
-  if (x->ahead != EXECUTE_ALL) return;
-  x->ahead = 0;
-  x->row++;
-}
+static bool in_acc(const execute_operation *op, unsigned o) { return (op->acc >> o & 1) != 0; }
 
-static bool has_row(const execute_operation *op, unsigned o, unsigned row) {
-  return (op->read >> o & 1) != 0 && row >= op->from[o] && row < op->past[o];
-}
+static bool is_read(const execute_operation *op, unsigned o) { return (op->read >> o & 1) != 0; }
 
-unsigned operand_fetch_step(cycle_engine *c, bool hold_last, bool *done) {
-  cycle_execute *x = c->execute;
-  execute_operation *op = &x->ops[x->op_slot];
-  if (x->control_count == x->control_depth || (hold_last && x->row + 1 == op->total)) return 0;
-  if (op->spread && x->ahead == 0) find_conflicts(c, x, op);
-  unsigned fire = may_fire(op, EXECUTE_ALL & ~x->ahead), live = 0;
-  execute_control *entry = &x->control[(x->control_head + x->control_count) % EXECUTE_CONTROL];
-  entry->first = x->row == 0 && x->ahead == 0;
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
-    if ((fire >> o & 1) == 0 || !has_row(op, o, x->row)) continue;
-    if (read_row(c, x, op, o, &entry->bank[o]))
-      live |= 1U << o;
-    else
-      fire &= ~(1U << o);
+// Whether a scratchpad operand stays in the bank of its first row.
+static bool in_one_bank(const cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned o) {
+  uint64_t low = op->first[o], high = low + (uint64_t)op->step[o] * (op->total - 1U);
+  if (o == MESH_D) {
+    if (low < x->dim - 1) return false;  // wraps below row 0
+    high = low - (x->dim - 1);
   }
+  return high <= x->row_mask && low >> c->sp_bank_shift == high >> c->sp_bank_shift;
+}
+
+// Banks and conflicts of the operands in step `row`: which operands fire when those in a mask are waiting.
+static void find_banks(const cycle_engine *c, const cycle_execute *x, execute_operation *op, uint32_t row) {
+  unsigned before[EXECUTE_OPERANDS] = {0};
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
+    uint32_t bank = (address_of(x, op, o, row) & x->sp_mask) >> c->sp_bank_shift;
+    op->banks[o] = !is_read(op, o) || in_acc(op, o) ? 0 : UINT64_C(1) << bank;
+    for (unsigned p = 0; p < o; p++) {
+      bool both_acc = is_read(op, o) && is_read(op, p) && in_acc(op, o) && in_acc(op, p);
+      if (both_acc || (op->banks[o] & op->banks[p]) != 0) before[o] |= 1U << p;
+    }
+  }
+  for (unsigned waiting = 0; waiting <= EXECUTE_ALL; waiting++) {
+    unsigned b_waits = (before[MESH_B] & waiting) != 0, d_waits = (before[MESH_D] & waiting) != 0;
+    op->fires[waiting] = (uint8_t)(waiting & ~(b_waits << MESH_B | d_waits << MESH_D));
+  }
+}
+
+void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]) {
+  x->row = x->ahead = 0;
+  op->spread = false;
+  op->even = true;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
+    bool down = o == MESH_D;
+    op->first[o] = (base[o] + (down ? x->dim - 1 : 0)) & x->row_mask;
+    op->step[o] = o == MESH_A ? x->a_stride : down ? UINT32_MAX : 1;
+    op->from[o] = (uint8_t)(down ? x->dim - op->rows[o] : 0);
+    op->past[o] = op->cols[o] == 0 ? 0 : (uint8_t)(down ? x->dim : op->rows[o]);
+    if (!is_read(op, o)) continue;
+    op->even &= op->from[o] == 0 && op->past[o] >= op->total;
+    op->spread |= !in_acc(op, o) && !in_one_bank(c, x, op, o);
+  }
+  find_banks(c, x, op, 0);
+}
+
+// ---- the walk
+
+// Operands that have a row in this step.
+static unsigned live_operands(const execute_operation *op, unsigned row) {
+  if (op->even) return op->read;
+  unsigned live = 0;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) live |= (unsigned)(row >= op->from[o] && row < op->past[o]) << o;
+  return live & op->read;
+}
+
+// Asks the accumulator for a row of the operands in `wanted`; returns those that it refuses.
+static unsigned read_acc(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned wanted,
+                         uint8_t banks[3]) {
+  unsigned refused = 0;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
+    if ((wanted >> o & 1) == 0) continue;
+    uint32_t row = address_of(x, op, o, x->row) & x->acc_mask;
+    banks[o] = (uint8_t)(row >> c->acc_bank_shift);
+    if (!cycle_local_execute_read(c, true, row, x->scale, x->activation)) refused |= 1U << o;
+  }
+  return refused;
+}
+
+// The same of the scratchpad, whose answers have room wherever the control queue has.
+static unsigned read_sp(cycle_engine *c, const execute_operation *op, unsigned wanted) {
+  uint64_t asked = 0, busy = cycle_local_busy_ports(c);
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) asked |= (wanted >> o & 1) != 0 ? op->banks[o] : 0;
+  c->w.sp_asked |= asked;
+  unsigned refused = 0;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS && (asked & busy) != 0; o++)
+    refused |= (unsigned)((op->banks[o] & busy) != 0) << o;
+  refused &= wanted;
+  c->sp_reads += (unsigned)__builtin_popcount(wanted & ~refused);
+  return refused;
+}
+
+static void copy_rows(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned taken) {
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
+    if ((taken >> o & 1) == 0) continue;
+    uint32_t index = o == MESH_D ? x->dim - 1 - x->row : x->row;
+    const int8_t *from = cycle_sp_row(c, address_of(x, op, o, x->row) & x->sp_mask);
+    execute_copy_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
+  }
+}
+
+unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op) {
+  if (op->spread && x->ahead == 0) find_banks(c, x, op, x->row);
+  unsigned fire = op->fires[EXECUTE_ALL & ~x->ahead], live = fire & live_operands(op, x->row);
+  unsigned in_sp = live & ~(unsigned)op->acc, refused = 0;
+  execute_control *entry = &x->control[(x->control_head + x->control_count) % EXECUTE_CONTROL];
+  if (in_sp != 0) refused = read_sp(c, op, in_sp);
+  if (live != in_sp) refused |= read_acc(c, x, op, live & ~in_sp, entry->bank);
+  fire &= ~refused;
   if (fire == 0) return 0;
+  in_sp &= ~refused;
+  if (c->data) copy_rows(c, x, op, in_sp);
+  entry->ready = c->now + (in_sp != 0 ? x->sp_latency : 1);
   entry->op = x->op_slot;
+  entry->first = x->row == 0 && x->ahead == 0;
   entry->fire = (uint8_t)fire;
-  entry->live = (uint8_t)live;
+  entry->from_acc = (uint8_t)(live & ~in_sp & fire);
+  entry->waits = (uint8_t)(live & fire);
   entry->row = x->row;
   x->control_count++;
-  advance(x, op, fire);
-  *done = x->row == op->total;
+  x->ahead |= (uint8_t)fire;
+  if (x->ahead == EXECUTE_ALL) {
+    x->ahead = 0;
+    x->row++;
+  }
   return fire;
 }

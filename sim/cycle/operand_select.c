@@ -1,21 +1,19 @@
 // Operand select: the rows that one entry of the control queue feeds to the mesh, taken from the banks' answers.
 //
 // An operand that fired without a row feeds zeros; otherwise its row is the head of its bank's answers. The entry is
-// taken as a whole, when every answer that it needs is there and the mesh takes every row. Scratchpad rows were copied
-// when they were read; accumulator rows come out of the scale units here and are cut to the operand's columns.
+// taken as a whole, when every answer that it needs is there and the mesh takes every row.
+// Scratchpad rows were copied when they were read, all those of an entry in one cycle, and answers of a bank leave in
+// the order of the entries; so an entry's scratchpad answers are there from its `ready` on. Accumulator rows come out
+// of the scale units here and are cut to the operand's columns.
 #include <string.h>
 
 #include "sim/cycle/execute.h"
 
-unsigned operand_select_ready(const cycle_engine *c, const execute_operation *op, const execute_control *entry) {
-  unsigned ready = EXECUTE_ALL;
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
-    if ((entry->live >> o & 1) == 0) continue;
-    bool there = (op->acc >> o & 1) != 0 ? cycle_store_path_operand(c, entry->bank[o])
-                                         : cycle_local_sp_execute_answer(c, entry->bank[o]);
-    if (!there) ready &= ~(1U << o);
-  }
-  return ready;
+unsigned operand_select_missing(const cycle_engine *c, const execute_control *entry) {
+  unsigned missing = entry->ready <= c->now ? 0 : entry->waits & (unsigned)~entry->from_acc;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS && entry->from_acc != 0; o++)
+    if ((entry->from_acc >> o & 1) != 0 && !cycle_store_path_operand(c, entry->bank[o])) missing |= 1U << o;
+  return missing;
 }
 
 static void take_scaled(cycle_engine *c, const execute_operation *op, const execute_control *entry, unsigned o) {
@@ -26,11 +24,6 @@ static void take_scaled(cycle_engine *c, const execute_operation *op, const exec
 }
 
 void operand_select_take(cycle_engine *c, const execute_operation *op, const execute_control *entry) {
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
-    if ((entry->live >> o & 1) == 0) continue;
-    if ((op->acc >> o & 1) != 0)
-      take_scaled(c, op, entry, o);
-    else
-      cycle_local_sp_execute_taken(c, entry->bank[o]);
-  }
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++)
+    if ((entry->from_acc >> o & 1) != 0) take_scaled(c, op, entry, o);
 }
