@@ -8,8 +8,8 @@
 // A command is pushed before its cycle is carried out; it stays pending until the cycle's own step puts it into the
 // command queue.
 //
-// A step has something to do only in the cycle of a push, in a cycle in which the station did something, and in the
-// cycle after either or after a step that changed anything; its wake time is just that.
+// A step has something to do only in the cycle of a push, in a cycle in which a command completes, and in the cycle
+// after either or after a step that changed anything; its wake time is just that.
 #include "sim/cycle/front_end.h"
 
 #include "isa/isa_fields.h"
@@ -207,16 +207,16 @@ static front_cause account(const cycle_engine *c, const cycle_front_end *f, fron
 }
 
 bool cycle_front_step(cycle_engine *c) {
-  if (c->wake[CYCLE_FRONT_END] > c->now && !c->eager && !c->counting) return false;
+  if (!cycle_front_awake(c)) return false;
   cycle_front_end *f = c->front;
   c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
   if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
   front_cause head = step_head(c, &f->unrolled);
-  bool moved = cycle_station_report(c);
+  bool freed = cycle_station_report(c);
   bool changed = step_chain(c, f);
   changed |= take_pending(c, f);
   changed |= head == FRONT_WORKING;
   cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, changed));
-  if (changed || moved) c->wake[CYCLE_FRONT_END] = c->now + 1;
+  if (changed || freed) c->wake[CYCLE_FRONT_END] = c->now + 1;
   return changed;
 }

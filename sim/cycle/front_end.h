@@ -27,7 +27,7 @@ cycle_loop_matmul *cycle_loop_matmul_create(cycle_engine *c);
 void cycle_loop_matmul_destroy(cycle_loop_matmul *l);
 bool cycle_loop_matmul_room(const cycle_engine *c, const cycle_loop_matmul *l);
 void cycle_loop_matmul_push(cycle_engine *c, cycle_loop_matmul *l, const cycle_front_command *command);
-bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command);
+bool cycle_loop_matmul_offer(const cycle_engine *c, cycle_loop_matmul *l, cycle_front_command *command);
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken);
 bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
 

@@ -14,6 +14,7 @@ struct cycle_loop_matmul {
   bool active;     // a slot is configured
   bool unsettled;  // the control may have something to do
   uint8_t head;
+  cycle_matmul_part offered;  // in this cycle, while a slot is configured
   uint8_t in_flight[SIM_CLASSES], most[SIM_CLASSES];
   cycle_matmul_load a, b, d;
   cycle_matmul_execute execute;
@@ -142,9 +143,9 @@ static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle
     cycle_matmul_load_command(from == MATMUL_D ? &l->d : from == MATMUL_B ? &l->b : &l->a, &l->geometry, command);
 }
 
-bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command) {
+bool cycle_loop_matmul_offer(const cycle_engine *c, cycle_loop_matmul *l, cycle_front_command *command) {
   if (l->active) {
-    cycle_matmul_part from = offering(l);
+    cycle_matmul_part from = l->offered = offering(l);
     if (from == MATMUL_PARTS) return false;
     command_of(l, from, command);
     return true;
@@ -436,7 +437,7 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
 
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
   if (!l->active && l->queue.count == 0) return count_completions(c, l);
-  cycle_matmul_part left = taken && l->active ? offering(l) : MATMUL_PARTS;
+  cycle_matmul_part left = taken && l->active ? l->offered : MATMUL_PARTS;
   uint8_t target = target_of(l);
   bool passed = taken && !l->active, settles = l->unsettled;
   decisions x = {0};

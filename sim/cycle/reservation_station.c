@@ -40,8 +40,8 @@ typedef struct file {
 // The records of a cycle.
 typedef struct records {
   const entry *allocated;  // NULL: none
-  bool any, done;
-  uint8_t issued;  // by class
+  bool any, done, freed;   // freed: an entry, through the port or at its issue
+  uint8_t issued;          // by class
   uint8_t done_class;
   uint32_t done_index, issued_index[SIM_CLASSES];
 } records;
@@ -121,6 +121,7 @@ static void complete(cycle_engine *c, sim_class unit, unsigned id) {
   if (f->freed_at != c->now + 1) f->freed = 0;
   f->freed |= bit(id);
   f->freed_at = c->now + 1;
+  s->records.freed = true;
   release(s, e);
   c->w.matmul_completed[unit] = (uint8_t)(c->w.matmul_completed[unit] + e->from_matmul);
   c->w.conv_completed[unit] = (uint8_t)(c->w.conv_completed[unit] + e->from_conv);
@@ -190,6 +191,15 @@ static bool busy(const cycle_station *s, bool solitary_preload) {
 
 bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
 
+// The front end counts completions, and there may be room for it. Without one it need not be stepped: then there is no
+// allocation whose record comes first.
+static void tell_front(cycle_engine *c) {
+  if (c->station->records.freed)
+    c->wake[CYCLE_FRONT_END] = c->now;
+  else if (!cycle_front_awake(c))
+    cycle_station_report(c);
+}
+
 bool cycle_station_step(cycle_engine *c) {
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
   unsigned issuing = issues(c);
@@ -198,7 +208,7 @@ bool cycle_station_step(cycle_engine *c) {
     if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
   if (!changed) return false;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) look_at_oldest(c->station, unit);
-  c->wake[CYCLE_FRONT_END] = c->now;  // it counts completions, and there may be room
+  tell_front(c);
   return true;
 }
 
@@ -252,8 +262,7 @@ static uint64_t conflicts(const file *f, const cycle_rows *rows) {
 }
 
 static void depend(file *on, uint64_t mask, sim_class unit, unsigned id, entry *e) {
-  e->waits = (uint8_t)(e->waits + __builtin_popcountll(mask));
-  while (mask != 0) on->entries[take_lowest(&mask)].dependents[unit] |= bit(id);
+  for (; mask != 0; e->waits++) on->entries[take_lowest(&mask)].dependents[unit] |= bit(id);
 }
 
 // Conflicts inside the load and the execute class are the controllers' business.
@@ -340,8 +349,7 @@ bool cycle_station_report(cycle_engine *c) {
   records *r = &c->station->records;
   if (!r->any) return false;
   if (c->sink.event != NULL) tell_all(c, r);
-  r->any = r->done = false;
-  r->allocated = NULL;
-  r->issued = 0;
-  return true;
+  bool freed = r->freed;
+  *r = (records){0};
+  return freed;
 }

@@ -322,7 +322,7 @@ bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim
 void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
-// The front end, after its allocation: tells the events of this cycle; whether there were any.
+// The front end, after its allocation: tells the events of this cycle. True if an entry became free in it.
 bool cycle_station_report(cycle_engine *c);
 
 // ---- front_end.c: loop_matmul*.c, loop_conv*.c
@@ -332,6 +332,10 @@ bool cycle_front_step(cycle_engine *c);
 bool cycle_front_ready(const cycle_engine *c);  // cmd_ready of cycle `now`, asked for before the cycle is carried out
 void cycle_front_push(cycle_engine *c, const sim_command *command);  // the handshake of cycle `now`
 bool cycle_front_busy(const cycle_engine *c);
+// Whether the front end has to be stepped in this cycle.
+static inline bool cycle_front_awake(const cycle_engine *c) {
+  return c->wake[CYCLE_FRONT_END] <= c->now || c->eager || c->counting;
+}
 
 // ---- counters.c
 void cycle_counters_create(cycle_engine *c);
