@@ -50,15 +50,41 @@ FOR_MACHINE void ref_add_row(size_t count, const int32_t *restrict in, int32_t *
   for (size_t n = 0; n < count; n++) to[n] = ref_add(to[n], in[n]);
 }
 
+enum { LANES = 8 };
+typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t ints __attribute__((vector_size(LANES * sizeof(int32_t))));
+typedef int8_t bytes __attribute__((vector_size(LANES)));
+typedef int8_t all_bytes __attribute__((vector_size(LANES * sizeof(int32_t))));
+
 // Clipping before rounding gives the same as after it, because the limits are integers; and adding a number whose unit
-// in the last place is one rounds to the nearest even integer.
+// in the last place is one rounds to the nearest even integer. NaN becomes the largest value.
+static const float round_by = 0x1.8p23f;
+
+static inline __attribute__((always_inline)) void scale_lanes(const int32_t *in, float by, int32_t at_least,
+                                                              int8_t *out) {
+  const floats zero = {0}, low = zero + (float)INT8_MIN, high = zero + (float)INT8_MAX;
+  ints x;
+  memcpy(&x, in, sizeof x);
+  ints keep = x >= at_least;
+  x = (x & keep) | (at_least & ~keep);
+  floats product = __builtin_convertvector(x, floats) * by;
+  ints below = product < low, inside = (product <= high) & ~below, above = ~(inside | below);
+  floats rounded = (floats)((ints)product & inside) + round_by - round_by;
+  ints whole = __builtin_convertvector(rounded, ints) | (below & INT8_MIN) | (above & INT8_MAX);
+  bytes result = __builtin_shufflevector((all_bytes)whole, (all_bytes)whole, 0, 4, 8, 12, 16, 20, 24, 28);
+  memcpy(out, &result, sizeof result);
+}
+
+static inline __attribute__((always_inline)) int8_t scale_one(int32_t in, float by) {
+  float product = (float)in * by;
+  if (product < (float)INT8_MIN) return INT8_MIN;
+  if (!(product <= (float)INT8_MAX)) return INT8_MAX;
+  return (int8_t)(int32_t)(product + round_by - round_by);
+}
+
 FOR_MACHINE void ref_scale_row(size_t count, const int32_t *restrict in, float scale, bool relu, int8_t *restrict out) {
-  const float round = 0x1.8p23f;
-  int32_t floor = relu ? 0 : INT32_MIN;
-  for (size_t n = 0; n < count; n++) {
-    float product = (float)(in[n] < floor ? floor : in[n]) * scale;
-    float low = product < (float)INT8_MIN ? (float)INT8_MIN : product;
-    float clipped = low <= (float)INT8_MAX ? low : (float)INT8_MAX;  // NaN takes the second branch
-    out[n] = (int8_t)(int32_t)(clipped + round - round);
-  }
+  int32_t at_least = relu ? 0 : INT32_MIN;
+  size_t n = 0;
+  for (; n + LANES <= count; n += LANES) scale_lanes(in + n, scale, at_least, out + n);
+  for (; n < count; n++) out[n] = scale_one(in[n] < at_least ? at_least : in[n], scale);
 }
