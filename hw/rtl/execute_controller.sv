@@ -2,7 +2,8 @@
 //
 // Commands pass the preload unroller into a window whose first three entries are visible. An operation is
 //   PRELOAD  a preload alone (D into the mesh; with the transposer in use, the compute's A or B too)
-//   BOTH     a compute together with the preload behind it; it looks at the third command for hazards and transposing
+//   BOTH     a compute together with the preload behind it; it looks at the third command for hazards and transposing, and
+//            waits for it if output-stationary: a flush between the two would push the new D out of the mesh
 //   COMPUTE  a compute alone
 // and walks the rows of A, B and D (operand_fetch). What fired is noted in the control queue, which is as long as the
 // scratchpad's read pipeline; at its head the answers of the banks meet the mesh (operand_select, mesh_with_delays).
@@ -222,12 +223,13 @@ module execute_controller #(
   // ---- The operands of the operation ------------------------------------------------------------------------------
   // The preload is the first command or the second; the compute behind it feeds the transposer ahead of its own operation.
   logic [63:0] pre_rs1, pre_rs2, next_rs1, next_rs2, a_field, b_field;
-  logic pre_id_valid, next_swaps, next_valid;
+  logic pre_id_valid, next_swaps, next_swaps_now, next_swaps_q, next_valid;
   logic [ID_BITS-1:0] pre_id;
   assign {pre_id_valid, pre_id, pre_rs1, pre_rs2} = preload0 ? {id_valid0, id0, rs1_0, rs2_0} :
                                                                {id_valid1, id1, rs1_1, rs2_1};
   assign {next_valid, next_rs1, next_rs2} = preload0 ? {head_valid[1], rs1_1, rs2_1} : {head_valid[2], rs1_2, rs2_2};
-  assign next_swaps = !next_valid || (preload0 ? funct1 : funct2) == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
+  // The third command may arrive while the operation runs; the mesh was told the rows at the start.
+  assign next_swaps_now = !next_valid || (preload0 ? funct1 : funct2) == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
   assign a_field = preload0 || via_a ? next_rs1 : rs1_0;
   assign b_field = preload0 || via_b ? next_rs2 : rs2_0;
 
@@ -331,7 +333,7 @@ module execute_controller #(
         if (head_valid[1] && !hazard && !hazards_full) start = OP_PRELOAD;
       end else if (compute0) begin
         if (head_valid[1] && preload1 && !hazards_full &&
-            (head_valid[2] ? !hazard : !(RAW_POSSIBLE || via_a || via_b)))
+            (head_valid[2] ? !hazard : !(RAW_POSSIBLE || os_q || via_a || via_b)))
           start = OP_BOTH;
         else if (!empty0)
           start = OP_COMPUTE;
@@ -339,6 +341,7 @@ module execute_controller #(
     end
   end
   assign op = state_q == COMPUTE ? op_q : start;
+  assign next_swaps = state_q == COMPUTE ? next_swaps_q : next_swaps_now;
 
   always_comb begin
     state_d = state_q;
@@ -366,11 +369,13 @@ module execute_controller #(
       state_q <= WAIT;
       op_q <= OP_NONE;
       flush_swaps_q <= 1'b0;
+      next_swaps_q <= 1'b0;
       product_rows_q <= '0;
     end else begin
       state_q <= state_d;
       if (fetch_done && op != OP_COMPUTE) product_rows_q <= c_garbage ? '0 : c_rows;
       if (state_q == WAIT) op_q <= start;
+      if (state_q == WAIT) next_swaps_q <= next_swaps_now;
       // Output-stationary: a product that has a destination leaves by swapping the registers once more.
       if (!os_q) flush_swaps_q <= 1'b0;
       else if (fetch_done && op != OP_COMPUTE) flush_swaps_q <= !c_garbage;
