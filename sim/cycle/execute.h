@@ -113,26 +113,6 @@ typedef struct execute_tag {
   uint8_t rows, cols;
 } execute_tag;
 
-// All that an operation needs from its start until its last row is in the mesh. Steps are those of the walk over its
-// rows.
-typedef struct execute_operation {
-  uint8_t kind;
-  uint8_t read, acc, via;
-  uint8_t total;
-  bool os, swaps;
-  bool spread;  // a scratchpad operand crosses banks, so `banks` and `fires` change from step to step
-  bool even;    // every operand that is read has a row in every step
-  uint8_t shift;
-  uint8_t fires[8];          // which of the operands that wait fire; the others conflict with one of these
-  uint64_t banks[3];         // scratchpad bank, as a mask; 0: not read from there
-  uint8_t from[3], past[3];  // steps in which the operand has a row
-  uint8_t rows[3], cols[3];  // as they lie in local memory, rows at most dim
-  uint32_t first[3];         // row number in step 0
-  uint32_t step[3];
-  execute_tag tag;
-  int8_t *tile[3];  // rows as they were read, each cut to its columns; NULL in timing-only mode
-} execute_operation;
-
 // What fired in one cycle; `row` is the step of the walk, the same for all that fired together.
 typedef struct execute_control {
   uint64_t ready;  // from this cycle on the scratchpad rows are there
@@ -140,15 +120,40 @@ typedef struct execute_control {
   bool first;
   uint8_t fire, waits, from_acc;  // `waits` have a row, `from_acc` out of the accumulator
   uint8_t row;
-  uint8_t bank[3];  // of the accumulator
 } execute_control;
+
+// All that an operation needs from its start until its last row is in the mesh. Steps are those of the walk over its
+// rows.
+typedef struct execute_operation {
+  // What every step of the walk needs. Plain: all operands that are read come from the scratchpad, each from one bank
+  // and from another one, and have a row in every step.
+  bool plain;
+  uint8_t total;
+  uint8_t rows_read;        // operands that are read
+  uint64_t all_banks;       // of `banks`
+  execute_control control;  // of a step in which all fire together; ready: from the cycle of the step on
+  int8_t *tile[3];          // rows as they were read, each cut to its columns; NULL in timing-only mode
+  uint32_t first[3];        // row number in step 0
+  uint32_t step[3];
+  uint8_t rows[3], cols[3];  // as they lie in local memory, rows at most dim
+  uint8_t kind;
+  uint8_t read, acc, via;
+  bool os, swaps;
+  bool spread;  // a scratchpad operand crosses banks, so `banks` and `fires` change from step to step
+  bool even;    // every operand that is read has a row in every step
+  uint8_t shift;
+  uint8_t fires[8];          // which of the operands that wait fire; the others conflict with one of these
+  uint64_t banks[3];         // scratchpad bank, as a mask; 0: not read from there
+  uint8_t from[3], past[3];  // steps in which the operand has a row
+  execute_tag tag;
+} execute_operation;
 
 // ---- mesh_with_delays
 
 // A request whose rows are in the mesh, or will be.
 typedef struct mesh_request {
   execute_tag tag;
-  bool holds;  // a tag, whether it names a product or not
+  bool holds;  // a tag, whether it names a product or not; without one `tag` is not valid
   uint8_t total;
   uint8_t result;  // slot of its result rows, MESH_NO_RESULT: nobody wants them
 } mesh_request;
@@ -164,7 +169,7 @@ typedef struct execute_mesh {
   bool busy, flush, propagate, os;
   uint8_t shift, via, total, fed, written, op;
   uint32_t feeding;  // its slot among the requests
-  // of this cycle: a request is possible; a flush was taken
+  // a request is possible in this cycle (not kept up to date while rows stream); a flush was taken
   bool ready, flush_taken;
   // tags
   bool before, before_os, older;
@@ -185,7 +190,8 @@ typedef struct execute_mesh {
   uint64_t latency;
   mesh_run *runs;
   uint32_t run_head, run_count, run_mask;
-  mesh_data *data;  // NULL in timing-only mode
+  uint64_t next_leaves;  // of the first run; CYCLE_NEVER: no row is in the mesh
+  mesh_data *data;       // NULL in timing-only mode
 } execute_mesh;
 
 // ---- the unit
@@ -209,6 +215,7 @@ typedef struct cycle_execute {
   uint32_t a_stride, c_stride;
   // control queue
   execute_control control[EXECUTE_CONTROL];
+  uint8_t control_bank[EXECUTE_CONTROL][3];  // of accumulator operands
   uint32_t control_head, control_count, control_depth;
   uint32_t sp_latency;  // from the read of a scratchpad row until it is there
   // constants
@@ -226,28 +233,44 @@ typedef struct cycle_execute {
 // The tile row behind `tile`, cut to `cols` elements; the rest is zero.
 void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols);
 
-// operand_fetch.c: prepares the walk; one cycle of it, which appends what fired to the control queue and returns it.
+// operand_fetch.c: prepares the walk; one cycle of it, which appends what fired to the control queue and returns it;
+// copies rows from the scratchpad into the tiles.
 void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]);
 unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op);
+void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned operands);
 
-// operand_select.c: operands of the entry whose rows are not there; takes the answers of the entry.
-unsigned operand_select_missing(const cycle_engine *c, const execute_control *entry);
-void operand_select_take(cycle_engine *c, const execute_operation *op, const execute_control *entry);
+static inline execute_control *execute_next_control(cycle_execute *x) {
+  return &x->control[(x->control_head + x->control_count++) % EXECUTE_CONTROL];
+}
+
+// The step of a plain walk in which no port is busy: all operands fire. False: nothing was done.
+static inline bool operand_fetch_plain(cycle_engine *c, cycle_execute *x, const execute_operation *op) {
+  if (!op->plain || x->ahead != 0 || (op->all_banks & cycle_local_busy_ports(c)) != 0) return false;
+  c->w.sp_asked |= op->all_banks;
+  c->sp_reads += op->rows_read;
+  if (c->data) operand_fetch_copy(c, x, op, op->read);
+  execute_control *entry = execute_next_control(x);
+  *entry = op->control;
+  entry->ready += c->now;
+  entry->first = x->row == 0;
+  entry->row = x->row++;
+  return true;
+}
+
+// operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
+unsigned operand_select_missing(const cycle_engine *c, const cycle_execute *x);
+void operand_select_take(cycle_engine *c, const cycle_execute *x);
 
 // mesh_with_delays.c
 void mesh_with_delays_create(cycle_engine *c, execute_mesh *m);
 void mesh_with_delays_destroy(execute_mesh *m);
-// The next cycle in which a row leaves; CYCLE_NEVER: none is in the mesh.
-static inline uint64_t execute_mesh_next(const execute_mesh *m) {
-  return m->run_count == 0 ? CYCLE_NEVER : m->runs[m->run_head].first;
-}
 // The row at the head of the mesh leaves in this cycle, and with its last row the request.
 static inline void execute_mesh_left(execute_mesh *m, uint64_t now) {
   mesh_run *first = &m->runs[m->run_head];
-  first->first++;
+  m->next_leaves = ++first->first;
   if (--first->count == 0) {
     m->run_head = (m->run_head + 1) & m->run_mask;
-    m->run_count--;
+    m->next_leaves = --m->run_count == 0 ? CYCLE_NEVER : m->runs[m->run_head].first;
   }
   const mesh_request *r = &m->requests[m->head];
   if (++m->left < r->total) return;

@@ -373,7 +373,7 @@ static unsigned run(cycle_engine *c, cycle_execute *x, bool reported, bool *chan
   execute_operation *op = &x->ops[x->op_slot];
   if (x->control_count == x->control_depth) return EXECUTE_MESH_WAIT;
   if (!reported && x->row + 1 == op->total) return EXECUTE_COMPLETION_WAIT;
-  if (operand_fetch_step(c, x, op) == 0) return EXECUTE_BANK_WAIT;
+  if (!operand_fetch_plain(c, x, op) && operand_fetch_step(c, x, op) == 0) return EXECUTE_BANK_WAIT;
   if (x->row == op->total) finish(x, c->now);
   *changed = true;
   return CYCLE_WORKING;
@@ -410,14 +410,16 @@ static unsigned wait_step(cycle_engine *c, cycle_execute *x, bool pending, bool 
 
 static unsigned flush_step(cycle_execute *x, bool *changed) {
   uint8_t state = x->state;
-  if (state == STATE_FLUSH && x->mesh.flush_taken) x->state = STATE_FLUSHING;
+  if (state == STATE_FLUSH && x->mesh.flush_taken) {
+    x->state = STATE_FLUSHING;
+    x->mesh.flush_taken = false;
+  }
   if (state == STATE_FLUSHING && x->mesh.ready) x->state = STATE_WAIT;
   *changed |= x->state != state;
   return EXECUTE_FLUSHES;
 }
 
-bool cycle_execute_step(cycle_engine *c) {
-  cycle_execute *x = c->execute;
+static __attribute__((noinline)) bool whole_step(cycle_engine *c, cycle_execute *x) {
   bool pending = x->pending != 0, changed = pending, os = x->os;
   unsigned cause;
   if (c->counting) set_events(c, x);
@@ -436,6 +438,24 @@ bool cycle_execute_step(cycle_engine *c) {
   bool waits = !changed && x->state == STATE_WAIT && x->hazards.popped_at != c->now + 1;
   c->wake[CYCLE_EXECUTE] = waits ? CYCLE_NEVER : c->now + 1;
   return changed;
+}
+
+// A row in the middle of a plain operation, while nothing is reported and no command moves: what most cycles are.
+// False: it is not such a cycle, nothing was done.
+static inline bool stream_row(cycle_engine *c, cycle_execute *x) {
+  const execute_operation *op = &x->ops[x->op_slot];
+  if (x->state != STATE_COMPUTE || x->pending != 0 || c->w.product_done || c->counting) return false;
+  if (x->control_count == x->control_depth || x->row + 1 >= op->total) return false;
+  if (x->unroller.window.count != 0 && execute_window_room(&x->window, c->now)) return false;
+  return operand_fetch_plain(c, x, op);
+}
+
+bool cycle_execute_step(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  if (!stream_row(c, x)) return whole_step(c, x);
+  cycle_spend(c, CYCLE_EXECUTE, CYCLE_WORKING);
+  c->wake[CYCLE_EXECUTE] = c->now + 1;
+  return true;
 }
 
 bool cycle_execute_ready(const cycle_engine *c) { return execute_window_room(&c->execute->unroller.window, c->now); }

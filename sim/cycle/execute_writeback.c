@@ -9,7 +9,7 @@
 #include "sim/cycle/execute.h"
 #include "sim/ref/numeric.h"
 
-static void write_acc(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in) {
+static inline void write_acc(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in) {
   uint32_t cols = tag->cols < c->d.dim ? tag->cols : c->d.dim;
   int32_t *to = cycle_acc_row(c, row);
   if (tag->accumulate)
@@ -18,7 +18,7 @@ static void write_acc(cycle_engine *c, const execute_tag *tag, uint32_t row, con
     memcpy(to, in, cols * sizeof *to);
 }
 
-static void write_spad(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in, bool relu) {
+static inline void write_spad(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in, bool relu) {
   uint32_t cols = tag->cols < c->d.dim ? tag->cols : c->d.dim;
   int32_t floor = relu ? 0 : INT8_MIN;
   int8_t *to = cycle_sp_row(c, row);
@@ -30,31 +30,35 @@ static const int32_t *result_row(const execute_mesh *m, const mesh_request *r, u
   return mesh_data_row(m->data, r->result, index);
 }
 
-static void write_row(cycle_engine *c, cycle_execute *x, const mesh_request *r, uint32_t index, uint32_t row) {
-  const execute_tag *tag = &r->tag;
-  if (tag->acc ? !x->writes_acc : !x->writes_sp) return;
-  uint32_t at = row & (tag->acc ? x->acc_mask : x->sp_mask);
-  if (tag->acc) {
-    c->w.ex_acc_bank = (int32_t)(at >> c->acc_bank_shift);
-    c->w.ex_acc_accumulate = tag->accumulate;
-  } else {
-    c->w.ex_sp_bank = (int32_t)(at >> c->sp_bank_shift);
-  }
-  cycle_local_execute_write(c, tag->acc, at, tag->acc && tag->accumulate);
-  if (!c->data) return;
+static __attribute__((noinline)) void write_data(cycle_engine *c, cycle_execute *x, const mesh_request *r,
+                                                 uint32_t index, uint32_t row) {
   const int32_t *in = result_row(&x->mesh, r, index);
-  if (tag->acc)
-    write_acc(c, tag, at, in);
+  if (r->tag.acc)
+    write_acc(c, &r->tag, row, in);
   else
-    write_spad(c, tag, at, in, x->has_activation && x->activation == SIM_ACTIVATION_RELU);
+    write_spad(c, &r->tag, row, in, x->has_activation && x->activation == SIM_ACTIVATION_RELU);
 }
 
-static void product_row(cycle_engine *c, cycle_execute *x, const mesh_request *r) {
-  uint32_t n = x->mesh.left, last = r->total - 1U, offset = n * x->c_stride;
-  uint32_t index = x->os ? last - n : n;
-  uint32_t row = (x->os ? r->tag.base + last - offset : r->tag.base + offset) & x->row_mask;
-  if (index < r->tag.rows) write_row(c, x, r, index, row);
-  if (n != last) return;
+// Row n of the request goes to its place.
+static inline void write_row(cycle_engine *c, cycle_execute *x, const mesh_request *r, uint32_t n) {
+  uint32_t last = r->total - 1U, offset = n * x->c_stride, index = n, row = r->tag.base + offset;
+  if (x->os) {
+    index = last - n;
+    row = r->tag.base + last - offset;
+  }
+  if (index >= r->tag.rows || (r->tag.acc ? !x->writes_acc : !x->writes_sp)) return;
+  row &= r->tag.acc ? x->acc_mask : x->sp_mask;
+  if (r->tag.acc) {
+    c->w.ex_acc_bank = (int32_t)(row >> c->acc_bank_shift);
+    c->w.ex_acc_accumulate = r->tag.accumulate;
+  } else {
+    c->w.ex_sp_bank = (int32_t)(row >> c->sp_bank_shift);
+  }
+  cycle_local_execute_write(c, r->tag.acc, row, r->tag.acc && r->tag.accumulate);
+  if (c->data) write_data(c, x, r, index, row);
+}
+
+static __attribute__((noinline)) void product_done(cycle_engine *c, cycle_execute *x, const mesh_request *r) {
   c->w.product_done = true;
   c->w.product_id = r->tag.id;
   execute_hazards_pop(&x->hazards, c->now);
@@ -64,13 +68,14 @@ static void product_row(cycle_engine *c, cycle_execute *x, const mesh_request *r
 bool cycle_writeback_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
   execute_mesh *m = &x->mesh;
-  uint64_t next = execute_mesh_next(m);
-  c->wake[CYCLE_WRITEBACK] = next;
-  if (next > c->now) return false;
-  assert(next == c->now);
+  if (m->next_leaves > c->now) return false;
+  assert(m->next_leaves == c->now);
   const mesh_request *r = &m->requests[m->head];
-  if (r->holds && r->tag.valid) product_row(c, x, r);
+  if (r->tag.valid) {
+    write_row(c, x, r, m->left);
+    if (m->left + 1 == r->total) product_done(c, x, r);
+  }
   execute_mesh_left(m, c->now);
-  c->wake[CYCLE_WRITEBACK] = execute_mesh_next(m);
+  c->wake[CYCLE_WRITEBACK] = m->next_leaves;
   return true;
 }

@@ -31,7 +31,7 @@ static uint32_t power_of_two(uint32_t least) {
 
 void mesh_with_delays_create(cycle_engine *c, execute_mesh *m) {
   uint32_t step = c->array->mesh.tile_latency + 1;
-  *m = (execute_mesh){.total = (uint8_t)c->d.dim, .tags_limit = c->d.max_matmuls + 1};
+  *m = (execute_mesh){.total = (uint8_t)c->d.dim, .next_leaves = CYCLE_NEVER, .tags_limit = c->d.max_matmuls + 1};
   m->latency = (uint64_t)(c->array->mesh.rows + c->array->mesh.columns - 1) * step + c->array->mesh.output_delay;
   m->sub_mask = c->array->accumulator.sub_banks - 1;
   m->limit = m->tags_limit + (uint32_t)m->latency / c->d.dim + 3;
@@ -49,13 +49,15 @@ void mesh_with_delays_destroy(execute_mesh *m) {
 
 // ---- rows in the mesh
 
-static void row_enters(execute_mesh *m, uint64_t leaves) {
+static inline void row_enters(cycle_engine *c, execute_mesh *m) {
+  uint64_t leaves = c->now + m->latency;
   mesh_run *last = &m->runs[(m->run_head + m->run_count - 1) & m->run_mask];
   if (m->run_count != 0 && last->first + last->count == leaves) {
     last->count++;
     return;
   }
   assert(m->run_count <= m->run_mask);
+  if (m->run_count == 0) c->wake[CYCLE_WRITEBACK] = m->next_leaves = leaves;
   m->runs[(m->run_head + m->run_count++) & m->run_mask] = (mesh_run){.first = leaves, .count = 1};
 }
 
@@ -76,6 +78,7 @@ static void take_request(cycle_execute *x, const execute_operation *op, uint8_t 
                                            .holds = ws_before || m->older,
                                            .total = op == NULL ? (uint8_t)x->dim : op->total,
                                            .result = MESH_NO_RESULT};
+  m->requests[m->feeding].tag.valid &= m->requests[m->feeding].holds;
   // Only after a change of dataflow are both there; the older names no product then.
   m->tags += (op != NULL) - (uint32_t)(ws_before && m->older);
   m->older = m->before && m->before_os;
@@ -105,7 +108,7 @@ static uint8_t rows_in_tile(const cycle_execute *x, const execute_operation *op,
 static void begin_data(cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   mesh_request *r = &m->requests[m->feeding];
-  bool wanted = r->holds && r->tag.valid;
+  bool wanted = r->tag.valid;
   mesh_feed feed = {.os = m->os, .swap = m->propagate, .shift = m->shift, .via = m->via, .total = m->total};
   if (wanted) feed.wanted = r->tag.rows < m->total ? r->tag.rows : m->total;
   if (!m->flush) {
@@ -124,7 +127,7 @@ static bool visits_sub_bank(const cycle_execute *x, uint32_t *sub) {
   const mesh_request *r = &m->requests[m->feeding];
   uint32_t last = m->total - 1U, index = x->os ? last - m->fed : m->fed, offset = m->fed * x->c_stride;
   *sub = (r->tag.base + (x->os ? last - offset : offset)) & m->sub_mask;
-  return r->holds && r->tag.valid && r->tag.acc && index < r->tag.rows;
+  return r->tag.valid && r->tag.acc && index < r->tag.rows;
 }
 
 static bool row_held(const cycle_execute *x, uint64_t now) {
@@ -142,7 +145,7 @@ static void note_visit(execute_mesh *m, const cycle_execute *x, uint64_t now) {
 
 static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
   execute_mesh *m = &x->mesh;
-  row_enters(m, c->now + m->latency);
+  row_enters(c, m);
   if (m->fed == 0 && c->data) begin_data(x);
   if (m->sub_mask != 0) note_visit(m, x, c->now);
   m->fed++;
@@ -167,14 +170,14 @@ static void count_waits(cycle_engine *c, const execute_operation *op, const exec
 static bool take_entry(cycle_engine *c, cycle_execute *x, unsigned free, unsigned *cause) {
   execute_mesh *m = &x->mesh;
   const execute_control *entry = &x->control[x->control_head];
-  unsigned missing = entry->ready <= c->now && entry->from_acc == 0 ? 0 : operand_select_missing(c, entry);
+  unsigned missing = entry->ready <= c->now && entry->from_acc == 0 ? 0 : operand_select_missing(c, x);
   bool takes = missing == 0 && (entry->fire & ~free) == 0 && (!entry->first || m->ready);
   if (c->counting) count_waits(c, &x->ops[entry->op], entry, missing & free, takes);
   if (!takes) {
     *cause = missing != 0 ? MESH_OPERANDS_WAIT : MESH_PRODUCTS_WAIT;
     return false;
   }
-  if (entry->from_acc != 0) operand_select_take(c, &x->ops[entry->op], entry);
+  if (entry->from_acc != 0) operand_select_take(c, x);
   if (entry->first) take_request(x, &x->ops[entry->op], entry->op);
   m->written |= entry->fire;
   x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
@@ -190,8 +193,23 @@ static unsigned cause_without_entry(const execute_mesh *m, bool fed) {
 
 static bool flushes(const cycle_execute *x) { return x->state == STATE_FLUSH || x->state == STATE_FLUSHING; }
 
-bool cycle_mesh_step(cycle_engine *c) {
-  cycle_execute *x = c->execute;
+// A row that is neither the first nor the last of its operation is fed and the next one taken: what most cycles are.
+// False: it is not such a cycle, nothing was done.
+static inline bool stream_row(cycle_engine *c, cycle_execute *x) {
+  execute_mesh *m = &x->mesh;
+  const execute_control *entry = &x->control[x->control_head];
+  if (x->control_count == 0 || m->written != EXECUTE_ALL || m->fed == 0 || m->fed + 1 >= m->total) return false;
+  if (entry->ready > c->now || entry->fire != EXECUTE_ALL || entry->from_acc != 0) return false;
+  if (c->counting || m->sub_mask != 0) return false;
+  assert(m->busy && !m->flush && !entry->first);
+  row_enters(c, m);
+  m->fed++;
+  x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
+  x->control_count--;
+  return true;
+}
+
+static __attribute__((noinline)) bool whole_step(cycle_engine *c, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   bool entry = x->control_count != 0, changed = false;
   if (!m->busy && !entry && !flushes(x)) {
@@ -203,7 +221,6 @@ bool cycle_mesh_step(cycle_engine *c) {
   bool last = feeds && m->fed + 1 == m->total;
   unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written, cause = CYCLE_WORKING;
   m->ready = (!m->busy || last) && room_for_request(m, c->now);
-  m->flush_taken = false;
   if (feeds) feed_row(c, x, last);
   if (!feeds || m->flush) cause = cause_without_entry(m, feeds);
   if (entry) {
@@ -215,4 +232,12 @@ bool cycle_mesh_step(cycle_engine *c) {
   cycle_spend(c, CYCLE_MESH, cause);
   c->wake[CYCLE_MESH] = m->busy || x->control_count != 0 || flushes(x) ? c->now + 1 : CYCLE_NEVER;
   return feeds || changed;
+}
+
+bool cycle_mesh_step(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  if (!stream_row(c, x)) return whole_step(c, x);
+  cycle_spend(c, CYCLE_MESH, CYCLE_WORKING);
+  c->wake[CYCLE_MESH] = c->now + 1;
+  return true;
 }

@@ -77,6 +77,11 @@ void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operat
     op->spread |= !in_acc(op, o) && !in_one_bank(c, x, op, o);
   }
   find_banks(c, x, op, 0);
+  op->all_banks = op->banks[0] | op->banks[1] | op->banks[2];
+  op->rows_read = (uint8_t)((op->read & 1) + (op->read >> 1 & 1) + (op->read >> 2));
+  op->plain = op->even && !op->spread && op->fires[EXECUTE_ALL] == EXECUTE_ALL && (op->read & op->acc) == 0;
+  op->control = (execute_control){
+      .ready = op->read != 0 ? x->sp_latency : 1, .op = x->op_slot, .fire = EXECUTE_ALL, .waits = op->read};
 }
 
 // ---- the walk
@@ -115,7 +120,7 @@ static unsigned read_sp(cycle_engine *c, const execute_operation *op, unsigned w
   return refused;
 }
 
-static void copy_rows(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned taken) {
+void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned taken) {
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
     if ((taken >> o & 1) == 0) continue;
     uint32_t index = o == MESH_D ? x->dim - 1 - x->row : x->row;
@@ -124,25 +129,26 @@ static void copy_rows(cycle_engine *c, const cycle_execute *x, const execute_ope
   }
 }
 
+// A step in which operands may stay behind.
 unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op) {
   if (op->spread && x->ahead == 0) find_banks(c, x, op, x->row);
   unsigned fire = op->fires[EXECUTE_ALL & ~x->ahead], live = fire & live_operands(op, x->row);
   unsigned in_sp = live & ~(unsigned)op->acc, refused = 0;
-  execute_control *entry = &x->control[(x->control_head + x->control_count) % EXECUTE_CONTROL];
+  uint8_t *banks = x->control_bank[(x->control_head + x->control_count) % EXECUTE_CONTROL];
   if (in_sp != 0) refused = read_sp(c, op, in_sp);
-  if (live != in_sp) refused |= read_acc(c, x, op, live & ~in_sp, entry->bank);
+  if (live != in_sp) refused |= read_acc(c, x, op, live & ~in_sp, banks);
   fire &= ~refused;
   if (fire == 0) return 0;
   in_sp &= ~refused;
-  if (c->data) copy_rows(c, x, op, in_sp);
-  entry->ready = c->now + (in_sp != 0 ? x->sp_latency : 1);
-  entry->op = x->op_slot;
-  entry->first = x->row == 0 && x->ahead == 0;
-  entry->fire = (uint8_t)fire;
-  entry->from_acc = (uint8_t)(live & ~in_sp & fire);
-  entry->waits = (uint8_t)(live & fire);
-  entry->row = x->row;
-  x->control_count++;
+  live &= ~refused;
+  if (c->data) operand_fetch_copy(c, x, op, in_sp);
+  *execute_next_control(x) = (execute_control){.ready = c->now + (in_sp != 0 ? x->sp_latency : 1),
+                                               .op = x->op_slot,
+                                               .first = x->row == 0 && x->ahead == 0,
+                                               .fire = (uint8_t)fire,
+                                               .waits = (uint8_t)live,
+                                               .from_acc = (uint8_t)(live & ~in_sp),
+                                               .row = x->row};
   x->ahead |= (uint8_t)fire;
   if (x->ahead == EXECUTE_ALL) {
     x->ahead = 0;
