@@ -281,10 +281,13 @@ static void report(cycle_engine *c, const store *s) {
 bool cycle_store_step(cycle_engine *c) {
   store *s = c->store;
   if (c->counting) report(c, s);
+  if (!cycle_store_busy(c)) {
+    cycle_spend(c, CYCLE_STORE_CONTROLLER, CYCLE_IDLE);
+    return false;
+  }
   c->w.done[SIM_CLASS_STORE].valid = cycle_tracker_done(&s->tracker, &c->w.done[SIM_CLASS_STORE].id);
   if (c->w.store_answered) cycle_tracker_return(&s->tracker, c->w.store_cmd, 1);
   unsigned cause = work(c, s);
   cycle_spend(c, CYCLE_STORE_CONTROLLER, cause);
-  c->wake[CYCLE_STORE_CONTROLLER] = CYCLE_NEVER;
   return c->w.store_answered || cause == CYCLE_WORKING;
 }

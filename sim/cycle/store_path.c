@@ -43,6 +43,7 @@ struct cycle_store_path {
   record_queue dispatch, norm, scale, issue;
   cycle_normaliser normaliser;
   cycle_acc_scale units;
+  uint32_t inside;       // rows behind dispatch, of stores and operands
   uint64_t write_asked;  // cycle + 1 in which a row last asked for a write of the scratchpad
   store_record *records;
   uint16_t *unused;  // records
@@ -133,7 +134,10 @@ static uint16_t pop(record_queue *q, uint64_t now) {
 
 static void push(record_queue *q, uint64_t now, uint16_t record) { q->record[cycle_queue_push(&q->q, now)] = record; }
 
-static void forget(path *p, uint16_t record) { p->unused[p->unused_count++] = record; }
+static void forget(path *p, uint16_t record) {
+  p->unused[p->unused_count++] = record;
+  p->inside--;
+}
 
 static ref_narrow how_of(const cycle_engine *c, const store_record *r) {
   const cycle_store_row *row = &r->row;
@@ -226,6 +230,7 @@ static int execute_bank(const cycle_engine *c, cycle_acc_operand *operand) {
 // Layer norm and GELU belong to stores; an operand knows ReLU alone.
 static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_acc_operand *operand) {
   uint32_t slot = p->operand_next++ & p->operand_mask;
+  p->inside++;
   if (c->data) {
     bool relu = operand->act == SIM_ACTIVATION_RELU && c->array->units.activation;
     ref_scale_row(c->d.dim, operand->row, ref_float_of_bits(operand->scale), relu,
@@ -295,6 +300,10 @@ static uint64_t next_change(const cycle_engine *c, const path *p) {
 
 bool cycle_store_path_step(cycle_engine *c) {
   path *p = c->store_path;
+  if (p->inside == 0 && c->local->execute_held == 0) {
+    c->wake[CYCLE_STORE_PATH] = p->normaliser.idle_from > c->now ? p->normaliser.idle_from : CYCLE_NEVER;
+    return false;
+  }
   bool changed = issue(c, p);
   changed |= scale(c, p);
   changed |= enter(c, p);
@@ -317,6 +326,7 @@ void cycle_store_path_operand_taken(cycle_engine *c, unsigned bank, int8_t *row)
   (void)bank;
   uint16_t slot = cycle_acc_scale_row(&p->units).slot;
   cycle_acc_scale_pop(&p->units, c->now);
+  p->inside--;
   if (c->data) memcpy(row, p->operands + (size_t)slot * c->d.dim, c->d.sp_row_bytes);
 }
 
@@ -351,6 +361,7 @@ bool cycle_store_dispatch_step(cycle_engine *c) {
     c->w.store_cmd = r->row.cmd;
   }
   push(&p->norm, c->now, pop(&p->dispatch, c->now));
+  p->inside++;
   return true;
 }
 
