@@ -291,7 +291,7 @@ static decision decide_preload(const cycle_execute *x, uint64_t now, const candi
 }
 
 static decision decide_compute(const cycle_execute *x, uint64_t now, const candidate *k) {
-  bool looks_ahead = x->raw_possible || (x->via & (A_BIT | B_BIT)) != 0;
+  bool looks_ahead = x->raw_possible || x->os || (x->via & (A_BIT | B_BIT)) != 0;
   bool preload = x->window.count > 1 && k->preload->funct == ISA_FUNCT_PRELOAD;
   bool full = execute_hazards_count(&x->hazards, now) == x->hazards.limit;
   if (preload && !full && (k->next != NULL ? !hazard(x, now, k) : !looks_ahead)) return (decision){.starts = OP_BOTH};
