@@ -47,7 +47,7 @@ typedef struct stage {
 typedef struct cycle_front_end {
   cycle_loop_matmul *matmul;  // NULL: the array lacks it
   cycle_loop_conv *conv;
-  bool is_pending;
+  bool is_pending, conv_busy;
   cycle_front_command pending;
   stage raw, unrolled;
 } cycle_front_end;
@@ -100,6 +100,19 @@ static bool loops_busy(const cycle_engine *c, const cycle_front_end *f) {
 
 static bool is_busy(const cycle_engine *c, const cycle_front_end *f) {
   return f->raw.queue.count > 0 || f->unrolled.queue.count > 0 || loops_busy(c, f);
+}
+
+static bool conv_completed(const cycle_engine *c) {
+  const uint8_t *completed = c->w.conv_completed;
+  return (completed[0] | completed[1] | completed[2]) != 0;
+}
+
+// The completions are counted now, and so count from the next cycle on as those of a step would. loop_conv counts its
+// own.
+void cycle_front_completed(cycle_engine *c) {
+  bool now = conv_completed(c);
+  if (!now && c->front->matmul != NULL) cycle_loop_matmul_completed(c, c->front->matmul);
+  c->wake[CYCLE_FRONT_END] = c->now + !now;
 }
 
 bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is_busy(c, c->front); }
@@ -170,10 +183,13 @@ static bool step_source(cycle_engine *c, cycle_front_end *f, bool taken) {
     return taken;
   }
   bool changed = cycle_loop_conv_step(c, f->conv, taken);
-  if (!cycle_queue_valid(&f->raw.queue, c->now) || !cycle_loop_conv_room(c, f->conv)) return changed;
-  cycle_loop_conv_push(c, f->conv, stage_head(&f->raw));
-  cycle_queue_pop(&f->raw.queue, c->now);
-  return true;
+  if (cycle_queue_valid(&f->raw.queue, c->now) && cycle_loop_conv_room(c, f->conv)) {
+    cycle_loop_conv_push(c, f->conv, stage_head(&f->raw));
+    cycle_queue_pop(&f->raw.queue, c->now);
+    changed = true;
+  }
+  f->conv_busy = cycle_loop_conv_busy(c, f->conv);
+  return changed;
 }
 
 static bool step_chain(cycle_engine *c, cycle_front_end *f) {
@@ -183,8 +199,9 @@ static bool step_chain(cycle_engine *c, cycle_front_end *f) {
     bool taken = room && cycle_loop_matmul_offer(c, f->matmul, &command);
     if (taken) stage_push(c, &f->unrolled, &command);
     changed |= cycle_loop_matmul_step(c, f->matmul, taken);
-    room = cycle_loop_matmul_room(c, f->matmul);
   }
+  if (f->raw.queue.count == 0 && !f->conv_busy && !conv_completed(c)) return changed;
+  if (f->matmul != NULL) room = cycle_loop_matmul_room(c, f->matmul);
   bool taken = room && source_offer(c, f, &command);
   if (taken && f->matmul != NULL) cycle_loop_matmul_push(c, f->matmul, &command);
   if (taken && f->matmul == NULL) stage_push(c, &f->unrolled, &command);
@@ -209,14 +226,16 @@ static front_cause account(const cycle_engine *c, const cycle_front_end *f, fron
 bool cycle_front_step(cycle_engine *c) {
   if (!cycle_front_awake(c)) return false;
   cycle_front_end *f = c->front;
+  stage *unrolled = &f->unrolled;
   c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
   if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
-  front_cause head = step_head(c, &f->unrolled);
-  bool freed = cycle_station_report(c);
-  bool changed = step_chain(c, f);
-  changed |= take_pending(c, f);
-  changed |= head == FRONT_WORKING;
-  cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, changed));
-  if (changed || freed) c->wake[CYCLE_FRONT_END] = c->now + 1;
-  return changed;
+  bool full = unrolled->queue.count == QUEUE;
+  front_cause head = step_head(c, unrolled);
+  bool left = head == FRONT_WORKING, freed = cycle_station_report(c);
+  bool moved = step_chain(c, f);
+  moved |= take_pending(c, f);
+  cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, moved));
+  bool follows = unrolled->queue.count > 0 && (left || head == FRONT_IDLE);  // a command that is not held up
+  if (moved || freed || follows || (left && full)) c->wake[CYCLE_FRONT_END] = c->now + 1;
+  return moved || left;
 }

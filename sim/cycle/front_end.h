@@ -29,6 +29,8 @@ bool cycle_loop_matmul_room(const cycle_engine *c, const cycle_loop_matmul *l);
 void cycle_loop_matmul_push(cycle_engine *c, cycle_loop_matmul *l, const cycle_front_command *command);
 bool cycle_loop_matmul_offer(const cycle_engine *c, cycle_loop_matmul *l, cycle_front_command *command);
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken);
+// Counts the completions of this cycle in place of a step; true if there were any.
+bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
 bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
 
 cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c);

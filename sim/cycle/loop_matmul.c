@@ -14,7 +14,9 @@ struct cycle_loop_matmul {
   bool active;     // a slot is configured
   bool unsettled;  // the control may have something to do
   uint8_t head;
-  cycle_matmul_part offered;  // in this cycle, while a slot is configured
+  // By part: has commands to emit; is busy for one cycle with nothing to do; the slot that it works on, or did.
+  uint8_t running, skipping, at;
+  uint8_t offered;  // the part of this cycle's offer, while a slot is configured
   uint8_t in_flight[SIM_CLASSES], most[SIM_CLASSES];
   cycle_matmul_load a, b, d;
   cycle_matmul_execute execute;
@@ -74,52 +76,60 @@ bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l) {
 
 static bool blocked(const cycle_loop_matmul *l, sim_class unit) { return l->in_flight[unit] == l->most[unit]; }
 
+static bool has(unsigned parts, unsigned wanted) { return (parts & wanted) == wanted; }
+
+static unsigned slot_of(const cycle_loop_matmul *l, cycle_matmul_part which) { return l->at >> which & 1; }
+
+static unsigned idle_parts(const cycle_loop_matmul *l) { return ~(unsigned)(l->running | l->skipping); }
+
+// The parts that are through with a slot or never were at it.
+static unsigned through_with(const cycle_loop_matmul *l, unsigned number) {
+  return idle_parts(l) | (l->at ^ (0u - number));
+}
+
 static bool store_offers(const cycle_loop_matmul *l) {
-  const cycle_matmul_store *st = &l->store;
-  if (!st->busy || st->skip || blocked(l, SIM_CLASS_STORE)) return false;
-  bool resadd = l->slots.of[st->slot].resadd;
-  bool added = (l->a.slot != st->slot || !l->a.busy) && (l->b.slot != st->slot || !l->b.busy);
-  bool multiplied = l->execute.slot != st->slot || !l->execute.busy;
-  return cycle_matmul_store_may(st, &(cycle_matmul_made){.done = resadd ? added : multiplied,
-                                                         .by_rows = resadd,
-                                                         .k = l->execute.k,
-                                                         .j = resadd ? l->b.inner : l->execute.j,
-                                                         .i = resadd ? l->b.outer : l->execute.i});
+  if (!cycle_matmul_has(l->running, MATMUL_STORE) || blocked(l, SIM_CLASS_STORE)) return false;
+  unsigned number = slot_of(l, MATMUL_STORE), through = through_with(l, number);
+  bool resadd = l->slots.of[number].resadd, added = has(through, 1u << MATMUL_A | 1u << MATMUL_B);
+  return cycle_matmul_store_may(&l->store,
+                                &(cycle_matmul_made){.done = resadd ? added : cycle_matmul_has(through, MATMUL_EXECUTE),
+                                                     .by_rows = resadd,
+                                                     .k = l->execute.k,
+                                                     .j = resadd ? l->b.inner : l->execute.j,
+                                                     .i = resadd ? l->b.outer : l->execute.i});
 }
 
 // The loaders of the slot have passed the tile. B counts as passed within one k only while A is at that k.
 static bool execute_offers(const cycle_loop_matmul *l) {
+  if (!cycle_matmul_has(l->running, MATMUL_EXECUTE) || blocked(l, SIM_CLASS_EXECUTE)) return false;
+  unsigned through = through_with(l, slot_of(l, MATMUL_EXECUTE));
+  if (has(through, MATMUL_LOADS)) return true;
+  if (!cycle_matmul_has(through, MATMUL_D)) return false;
   const cycle_matmul_execute *x = &l->execute;
-  if (!x->busy || x->skip || blocked(l, SIM_CLASS_EXECUTE)) return false;
   const cycle_matmul_load *a = &l->a, *b = &l->b;
-  bool a_done = a->slot != x->slot || !a->busy, b_done = b->slot != x->slot || !b->busy;
-  bool d_done = l->d.slot != x->slot || !l->d.busy;
-  bool a_ahead = a_done || a->outer > x->k || (a->outer == x->k && a->inner > x->i);
-  bool b_ahead = b_done || b->outer > x->k || (a->outer == x->k && b->inner > x->j);
-  return a_ahead && b_ahead && d_done;
+  bool a_ahead = cycle_matmul_has(through, MATMUL_A) || a->outer > x->k || (a->outer == x->k && a->inner > x->i);
+  bool b_ahead = cycle_matmul_has(through, MATMUL_B) || b->outer > x->k || (a->outer == x->k && b->inner > x->j);
+  return a_ahead && b_ahead;
 }
-
-static bool load_offers(const cycle_matmul_load *load) { return load->busy && !load->skip; }
 
 // Between A and B: the one that works for the head; in the same slot B while A is ahead of it in k and for its first
 // command, A otherwise; a residual addition loads all of A first.
 static bool b_has_turn(const cycle_loop_matmul *l) {
-  const cycle_matmul_load *a = &l->a, *b = &l->b;
-  if (a->slot != b->slot) return b->slot == l->head;
-  if (l->slots.of[b->slot].resadd) return !a->busy;
-  if (!a->busy) return true;
-  if (!b->busy) return false;
-  return a->outer > b->outer || (b->outer == 0 && b->inner == 0);
+  unsigned number = slot_of(l, MATMUL_B), idle = idle_parts(l);
+  if (slot_of(l, MATMUL_A) != number) return number == l->head;
+  if (l->slots.of[number].resadd || cycle_matmul_has(idle, MATMUL_A)) return cycle_matmul_has(idle, MATMUL_A);
+  if (cycle_matmul_has(idle, MATMUL_B)) return false;
+  return l->a.outer > l->b.outer || (l->b.outer == 0 && l->b.inner == 0);
 }
 
 // The part whose command is at the output; MATMUL_PARTS: none.
 static cycle_matmul_part offering(const cycle_loop_matmul *l) {
   if (store_offers(l)) return MATMUL_STORE;
   if (execute_offers(l)) return MATMUL_EXECUTE;
-  if (blocked(l, SIM_CLASS_LOAD)) return MATMUL_PARTS;
-  if (load_offers(&l->d)) return MATMUL_D;
+  if ((l->running & MATMUL_LOADS) == 0 || blocked(l, SIM_CLASS_LOAD)) return MATMUL_PARTS;
+  if (cycle_matmul_has(l->running, MATMUL_D)) return MATMUL_D;
   cycle_matmul_part turn = b_has_turn(l) ? MATMUL_B : MATMUL_A;
-  return load_offers(turn == MATMUL_B ? &l->b : &l->a) ? turn : MATMUL_PARTS;
+  return cycle_matmul_has(l->running, turn) ? turn : MATMUL_PARTS;
 }
 
 static bool is_run(const cycle_front_command *command) { return command->funct == ISA_FUNCT_LOOP_WS; }
@@ -145,7 +155,8 @@ static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle
 
 bool cycle_loop_matmul_offer(const cycle_engine *c, cycle_loop_matmul *l, cycle_front_command *command) {
   if (l->active) {
-    cycle_matmul_part from = l->offered = offering(l);
+    cycle_matmul_part from = offering(l);
+    l->offered = (uint8_t)from;
     if (from == MATMUL_PARTS) return false;
     command_of(l, from, command);
     return true;
@@ -164,19 +175,6 @@ typedef struct decisions {
   uint8_t start_slot;    // by part
   bool finish;
 } decisions;
-
-static unsigned busy_parts(const cycle_loop_matmul *l) {
-  return (unsigned)l->store.busy << MATMUL_STORE | (unsigned)l->execute.busy << MATMUL_EXECUTE |
-         (unsigned)l->d.busy << MATMUL_D | (unsigned)l->b.busy << MATMUL_B | (unsigned)l->a.busy << MATMUL_A;
-}
-
-// By part: the slot that it works on, or did.
-static unsigned part_slots(const cycle_loop_matmul *l) {
-  return (unsigned)l->store.slot << MATMUL_STORE | (unsigned)l->execute.slot << MATMUL_EXECUTE |
-         (unsigned)l->d.slot << MATMUL_D | (unsigned)l->b.slot << MATMUL_B | (unsigned)l->a.slot << MATMUL_A;
-}
-
-static bool has(unsigned parts, unsigned wanted) { return (parts & wanted) == wanted; }
 
 static bool rows_touch(uint32_t first, uint32_t rows, uint32_t other, uint32_t other_rows) {
   return first < other + other_rows && other < first + rows;
@@ -226,14 +224,14 @@ static unsigned startable(const cycle_matmul_slot *s) {
 
 static decisions decide(const cycle_loop_matmul *l) {
   const cycle_matmul_slot *head = &l->slots.of[l->head], *tail = &l->slots.of[!l->head];
-  unsigned busy = busy_parts(l), at = part_slots(l);
+  unsigned idle = idle_parts(l), at = l->at;
   unsigned for_tail = head->started;  // these parts may start the tail, the others the head
   unsigned start = startable(head) & ~for_tail;
   if (tail->configured && for_tail != 0) start |= startable(tail) & for_tail & ~held_back(l);
   unsigned started = (at & l->slots.of[1].started) | (~at & l->slots.of[0].started);
-  return (decisions){.start = (uint8_t)(start & ~busy),
+  return (decisions){.start = (uint8_t)(start & idle),
                      .start_slot = (uint8_t)(l->head == 0 ? for_tail : ~for_tail & MATMUL_ALL),
-                     .ended = (uint8_t)(started & ~busy),
+                     .ended = (uint8_t)(started & idle),
                      .finish = head->configured && head->done == MATMUL_ALL};
 }
 
@@ -245,13 +243,11 @@ static uint32_t masked(const cycle_loop_matmul *l, uint32_t row) { return row & 
 
 enum { FLAG_ACCUMULATOR = 4, FLAG_ACCUMULATE = 2 };  // of a load
 
-static void start_a(cycle_loop_matmul *l, uint8_t number) {
+static bool start_a(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
   uint16_t deep = s->resadd ? s->j : s->k, pad_deep = s->resadd ? s->pad_j : s->pad_k;
   bool turned = s->a_transpose;
-  cycle_matmul_load_start(&l->a, &(cycle_matmul_load){.slot = number,
-                                                      .skip = l->geometry.later && s->a == 0,
-                                                      .rows = turned ? deep : s->i,
+  cycle_matmul_load_start(&l->a, &(cycle_matmul_load){.rows = turned ? deep : s->i,
                                                       .cols = turned ? s->i : deep,
                                                       .pad_rows = turned ? pad_deep : s->pad_i,
                                                       .pad_cols = turned ? s->pad_i : pad_deep,
@@ -261,16 +257,15 @@ static void start_a(cycle_loop_matmul *l, uint8_t number) {
                                                       .stride = s->a_stride,
                                                       .flags = s->resadd ? FLAG_ACCUMULATOR : 0,
                                                       .first = masked(l, s->lda_row)});
+  return l->geometry.later && s->a == 0;
 }
 
 // The rows of the last tile of B are never cut: the reference compares a bound with itself.
-static void start_b(cycle_loop_matmul *l, uint8_t number) {
+static bool start_b(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
   uint16_t deep = s->resadd ? s->i : s->k, pad_deep = s->resadd ? s->pad_i : s->pad_k;
   bool turned = s->b_transpose;
-  cycle_matmul_load_start(&l->b, &(cycle_matmul_load){.slot = number,
-                                                      .skip = l->geometry.later && s->b == 0,
-                                                      .rows = turned ? s->j : deep,
+  cycle_matmul_load_start(&l->b, &(cycle_matmul_load){.rows = turned ? s->j : deep,
                                                       .cols = turned ? deep : s->j,
                                                       .pad_rows = turned ? s->pad_j : pad_deep,
                                                       .pad_cols = turned ? pad_deep : s->pad_j,
@@ -281,13 +276,12 @@ static void start_b(cycle_loop_matmul *l, uint8_t number) {
                                                       .stride = s->b_stride,
                                                       .flags = s->resadd ? FLAG_ACCUMULATOR | FLAG_ACCUMULATE : 0,
                                                       .first = masked(l, s->ldb_row)});
+  return l->geometry.later && s->b == 0;
 }
 
-static void start_d(cycle_loop_matmul *l, uint8_t number) {
+static bool start_d(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
-  cycle_matmul_load_start(&l->d, &(cycle_matmul_load){.slot = number,
-                                                      .skip = s->d == 0,
-                                                      .rows = s->i,
+  cycle_matmul_load_start(&l->d, &(cycle_matmul_load){.rows = s->i,
                                                       .cols = s->j,
                                                       .pad_rows = s->pad_i,
                                                       .pad_cols = s->pad_j,
@@ -297,13 +291,12 @@ static void start_d(cycle_loop_matmul *l, uint8_t number) {
                                                       .stride = s->d_stride,
                                                       .flags = FLAG_ACCUMULATOR,
                                                       .first = masked(l, half_row(l, s->d_half != 0))});
+  return s->d == 0;
 }
 
-static void start_execute(cycle_loop_matmul *l, uint8_t number) {
+static bool start_execute(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
-  cycle_matmul_execute_start(&l->execute, &(cycle_matmul_execute){.slot = number,
-                                                                  .skip = s->resadd,
-                                                                  .end_i = s->i,
+  cycle_matmul_execute_start(&l->execute, &(cycle_matmul_execute){.end_i = s->i,
                                                                   .end_j = s->j,
                                                                   .end_k = s->k,
                                                                   .pad_i = s->pad_i,
@@ -315,15 +308,14 @@ static void start_execute(cycle_loop_matmul *l, uint8_t number) {
                                                                   .a_row = masked(l, s->ex_a_row),
                                                                   .b_row = masked(l, s->ex_b_row),
                                                                   .c_row = masked(l, half_row(l, s->ex_half != 0))});
+  return s->resadd;
 }
 
-static void start_store(cycle_loop_matmul *l, uint8_t number) {
+static bool start_store(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
   bool second = s->resadd ? number != 0 : s->c_half != 0;
   cycle_matmul_store_start(&l->store, &l->geometry,
-                           &(cycle_matmul_store){.slot = number,
-                                                 .skip = s->c == 0 && !s->to_spad,
-                                                 .end_i = s->i,
+                           &(cycle_matmul_store){.end_i = s->i,
                                                  .end_j = s->j,
                                                  .last_k = (uint16_t)(s->k - 1),
                                                  .pad_i = s->pad_i,
@@ -337,19 +329,21 @@ static void start_store(cycle_loop_matmul *l, uint8_t number) {
                                                  .stride = s->c_stride,
                                                  .c_row = masked(l, half_row(l, second)),
                                                  .spad_row = masked(l, s->c_spad)});
+  return s->c == 0 && !s->to_spad;
 }
 
-static void start(cycle_loop_matmul *l, cycle_matmul_part which, uint8_t number) {
-  static void (*const starts[MATMUL_PARTS])(cycle_loop_matmul *, uint8_t) = {[MATMUL_STORE] = start_store,
-                                                                             [MATMUL_EXECUTE] = start_execute,
-                                                                             [MATMUL_D] = start_d,
-                                                                             [MATMUL_B] = start_b,
-                                                                             [MATMUL_A] = start_a};
-  starts[which](l, number);
-  l->slots.of[number].started |= (uint8_t)(1u << which);
+static void start(cycle_loop_matmul *l, cycle_matmul_part which, unsigned number) {
+  static bool (*const starts[MATMUL_PARTS])(cycle_loop_matmul *, unsigned) = {[MATMUL_STORE] = start_store,
+                                                                              [MATMUL_EXECUTE] = start_execute,
+                                                                              [MATMUL_D] = start_d,
+                                                                              [MATMUL_B] = start_b,
+                                                                              [MATMUL_A] = start_a};
+  uint8_t bit = (uint8_t)(1u << which);
+  bool skip = starts[which](l, number);
+  *(skip ? &l->skipping : &l->running) |= bit;
+  l->at = (uint8_t)((l->at & ~bit) | number << which);
+  l->slots.of[number].started |= bit;
 }
-
-// ---- loop commands
 
 // The slot that configuration commands write.
 static uint8_t target_of(const cycle_loop_matmul *l) { return l->slots.of[l->head].configured ? !l->head : l->head; }
@@ -369,41 +363,26 @@ static bool take_command(const cycle_engine *c, cycle_loop_matmul *l, uint8_t ta
 
 static void advance(cycle_loop_matmul *l, cycle_matmul_part taken) {
   l->in_flight[class_of_part[taken]]++;
-  unsigned before = busy_parts(l);
-  if (taken == MATMUL_STORE)
-    cycle_matmul_store_advance(&l->store, &l->geometry);
-  else if (taken == MATMUL_EXECUTE)
-    cycle_matmul_execute_advance(&l->execute);
+  bool last;
+  if (taken == MATMUL_EXECUTE)
+    last = cycle_matmul_execute_advance(&l->execute);
+  else if (taken == MATMUL_STORE)
+    last = cycle_matmul_store_advance(&l->store, &l->geometry);
   else
-    cycle_matmul_load_advance(taken == MATMUL_D ? &l->d : taken == MATMUL_B ? &l->b : &l->a);
-  if (busy_parts(l) != before) l->unsettled = true;
+    last = cycle_matmul_load_advance(taken == MATMUL_D ? &l->d : taken == MATMUL_B ? &l->b : &l->a);
+  if (!last) return;
+  l->running &= (uint8_t) ~(1u << taken);
+  l->unsettled = true;
 }
 
-static bool count_completions(const cycle_engine *c, cycle_loop_matmul *l) {
-  bool any = false;
+bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l) {
+  const uint8_t *completed = c->w.matmul_completed;
+  if ((completed[0] | completed[1] | completed[2]) == 0) return false;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    unsigned completed = c->w.matmul_completed[unit];
-    assert(l->in_flight[unit] >= completed);
-    l->in_flight[unit] = (uint8_t)(l->in_flight[unit] - completed);
-    any |= completed != 0;
+    assert(l->in_flight[unit] >= completed[unit]);
+    l->in_flight[unit] = (uint8_t)(l->in_flight[unit] - completed[unit]);
   }
-  return any;
-}
-
-// A part that was started with nothing to do.
-static bool end_skipped(bool *busy, bool skip) {
-  bool ends = *busy && skip;
-  if (ends) *busy = false;
-  return ends;
-}
-
-static bool end_skipped_parts(cycle_loop_matmul *l) {
-  bool ended = end_skipped(&l->a.busy, l->a.skip);
-  ended |= end_skipped(&l->b.busy, l->b.skip);
-  ended |= end_skipped(&l->d.busy, l->d.skip);
-  ended |= end_skipped(&l->execute.busy, l->execute.skip);
-  ended |= end_skipped(&l->store.busy, l->store.skip);
-  return ended;
+  return true;
 }
 
 static bool end_parts(cycle_loop_matmul *l, unsigned ended, unsigned at) {
@@ -424,7 +403,8 @@ static void finish_head(cycle_loop_matmul *l) {
 
 // Carries out what was decided; true if there may be more to do in the next cycle.
 static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
-  bool more = end_skipped_parts(l);
+  bool more = l->skipping != 0;  // started with nothing to do, they end
+  l->skipping = 0;
   more |= end_parts(l, x->ended, at);
   for (unsigned which = 0; which < MATMUL_PARTS; which++) {
     if (!cycle_matmul_has(x->start, which)) continue;
@@ -436,17 +416,16 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
 }
 
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
-  if (!l->active && l->queue.count == 0) return count_completions(c, l);
-  cycle_matmul_part left = taken && l->active ? l->offered : MATMUL_PARTS;
+  bool completed = cycle_loop_matmul_completed(c, l);
+  if (!taken && !l->unsettled && l->queue.count == 0) return completed;
   uint8_t target = target_of(l);
-  bool passed = taken && !l->active, settles = l->unsettled;
+  bool emitted = taken && l->active, passed = taken && !l->active, settles = l->unsettled;
   decisions x = {0};
-  unsigned at = part_slots(l);
+  unsigned at = l->at;
   if (settles) x = decide(l);
   l->unsettled = false;
-  bool changed = count_completions(c, l);
-  if (left != MATMUL_PARTS) advance(l, left);
+  if (emitted) advance(l, l->offered);
   if (settles && settle(l, &x, at)) l->unsettled = true;
-  changed |= take_command(c, l, target, passed);
-  return changed || taken || l->unsettled;
+  bool changed = take_command(c, l, target, passed);
+  return changed || completed || taken || l->unsettled;
 }

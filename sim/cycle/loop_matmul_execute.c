@@ -8,7 +8,6 @@
 
 void cycle_matmul_execute_start(cycle_matmul_execute *x, const cycle_matmul_execute *start) {
   *x = *start;
-  x->busy = true;
   x->compute = false;
   x->i = x->j = x->k = 0;
 }
@@ -59,8 +58,8 @@ static bool count(uint16_t *index, uint16_t end) {
   return last;
 }
 
-void cycle_matmul_execute_advance(cycle_matmul_execute *x) {
+bool cycle_matmul_execute_advance(cycle_matmul_execute *x) {
   x->compute = !x->compute;
-  if (x->compute) return;
-  if (count(&x->i, x->end_i) && count(&x->j, x->end_j) && count(&x->k, x->end_k)) x->busy = false;
+  if (x->compute) return false;
+  return count(&x->i, x->end_i) && count(&x->j, x->end_j) && count(&x->k, x->end_k);
 }

@@ -7,7 +7,6 @@
 void cycle_matmul_load_start(cycle_matmul_load *load, const cycle_matmul_load *start) {
   *load = *start;
   if (load->cols < load->blocks) load->blocks = load->cols;
-  load->busy = true;
   load->outer = load->inner = 0;
   // The counter of columns steps by groups, the other by one.
   bool outer_is_row = load->row_is_outer;
@@ -31,11 +30,11 @@ void cycle_matmul_load_command(const cycle_matmul_load *load, const cycle_matmul
   command->rs2 = cycle_matmul_operand((uint16_t)height, (uint16_t)width, (uint32_t)load->flags << 29 | local);
 }
 
-void cycle_matmul_load_advance(cycle_matmul_load *load) {
+bool cycle_matmul_load_advance(cycle_matmul_load *load) {
   bool inner_wraps = (uint16_t)(load->inner_end - load->inner) <= load->inner_step;
   load->inner = inner_wraps ? 0 : (uint16_t)(load->inner + load->inner_step);
-  if (!inner_wraps) return;
+  if (!inner_wraps) return false;
   bool outer_wraps = (uint16_t)(load->outer_end - load->outer) <= load->outer_step;
   load->outer = outer_wraps ? 0 : (uint16_t)(load->outer + load->outer_step);
-  if (outer_wraps) load->busy = false;
+  return outer_wraps;
 }

@@ -1,7 +1,8 @@
 // The parts of loop_matmul: each walks the tiles of one slot and says what its next command is.
 //
-// A part is started with a filled-in struct, whose counters the start sets. It stays busy until its last command was
-// taken; one that has nothing to do (skip) is busy for one cycle. 16-bit counters wrap as the hardware's do.
+// A part is started with a filled-in struct, whose counters the start sets. Which parts are busy, and on which slot, is
+// loop_matmul's business; advance says whether the command that was taken was the last. 16-bit counters wrap as the
+// hardware's do.
 #ifndef SIM_CYCLE_LOOP_MATMUL_PARTS_H
 #define SIM_CYCLE_LOOP_MATMUL_PARTS_H
 
@@ -48,11 +49,9 @@ static inline bool cycle_matmul_has(unsigned parts, cycle_matmul_part which) { r
 
 // Loads of A, B or D: a rectangle of rows x cols tiles, with up to `blocks` tiles side by side in a command.
 typedef struct cycle_matmul_load {
-  bool busy, skip;
-  bool wide;          // elements of 4 bytes rather than 1
-  bool row_is_outer;  // which counter is the tile row
-  bool full_height;   // the last row of tiles is not cut
-  uint8_t slot;
+  bool wide;                    // elements of 4 bytes rather than 1
+  bool row_is_outer;            // which counter is the tile row
+  bool full_height;             // the last row of tiles is not cut
   uint8_t flags;                // accumulator, accumulate, full
   uint16_t outer, inner;        // the next group; zero when idle
   uint16_t rows, cols, blocks;  // tiles
@@ -65,14 +64,12 @@ typedef struct cycle_matmul_load {
 void cycle_matmul_load_start(cycle_matmul_load *load, const cycle_matmul_load *start);
 void cycle_matmul_load_command(const cycle_matmul_load *load, const cycle_matmul_geometry *g,
                                cycle_front_command *command);
-void cycle_matmul_load_advance(cycle_matmul_load *load);
+bool cycle_matmul_load_advance(cycle_matmul_load *load);
 
 // Products: for k, j, i (i innermost) a preload and a compute per tile.
 typedef struct cycle_matmul_execute {
-  bool busy, skip;
   bool compute;  // the next command is the compute of the tile
   bool a_transpose, b_transpose, accumulate;
-  uint8_t slot;
   uint16_t i, j, k;  // the next tile; zero when idle
   uint16_t end_i, end_j, end_k, pad_i, pad_j, pad_k;
   uint32_t a_row, b_row, c_row;
@@ -81,17 +78,16 @@ typedef struct cycle_matmul_execute {
 void cycle_matmul_execute_start(cycle_matmul_execute *x, const cycle_matmul_execute *start);
 void cycle_matmul_execute_command(const cycle_matmul_execute *x, const cycle_matmul_geometry *g,
                                   cycle_front_command *command);
-void cycle_matmul_execute_advance(cycle_matmul_execute *x);
+bool cycle_matmul_execute_advance(cycle_matmul_execute *x);
 
 // Stores of C, with statistics in three passes over every row where the activation needs them.
 typedef struct cycle_matmul_store {
-  bool busy, skip;
   bool full;     // int32 rather than scaled int8
   bool to_spad;  // C stays in the scratchpad
   bool whole;    // waits until the products of the slot are all emitted
   bool norm, softmax;
   bool config;  // statistics: the next command selects the row's set
-  uint8_t slot, pass;
+  uint8_t pass;
   uint16_t i, j, group, set;  // group: first row of the statistics group
   uint16_t end_i, end_j, last_k, pad_i, pad_j, blocks;
   uint32_t c_row, spad_row, stride;
@@ -108,7 +104,7 @@ void cycle_matmul_store_start(cycle_matmul_store *st, const cycle_matmul_geometr
 bool cycle_matmul_store_may(const cycle_matmul_store *st, const cycle_matmul_made *made);
 void cycle_matmul_store_command(const cycle_matmul_store *st, const cycle_matmul_geometry *g,
                                 cycle_front_command *command);
-void cycle_matmul_store_advance(cycle_matmul_store *st, const cycle_matmul_geometry *g);
+bool cycle_matmul_store_advance(cycle_matmul_store *st, const cycle_matmul_geometry *g);
 
 // rows, columns and local address of a command on local memory
 static inline uint64_t cycle_matmul_operand(uint16_t rows, uint16_t cols, uint32_t local) {

@@ -26,7 +26,7 @@ static group group_of(const cycle_matmul_store *st, const cycle_matmul_geometry 
 
 void cycle_matmul_store_start(cycle_matmul_store *st, const cycle_matmul_geometry *g, const cycle_matmul_store *start) {
   *st = *start;
-  st->busy = st->config = true;
+  st->config = true;
   st->norm = start->norm && !start->to_spad;
   st->whole = start->whole || st->norm;
   st->blocks = start->end_j < g->blocks ? start->end_j : g->blocks;
@@ -105,38 +105,35 @@ void cycle_matmul_store_command(const cycle_matmul_store *st, const cycle_matmul
 
 // ---- counters
 
-static void advance_tiles(cycle_matmul_store *st, const group *x) {
+static bool advance_tiles(cycle_matmul_store *st, const group *x) {
   st->i = x->last_i ? 0 : (uint16_t)(st->i + 1);
-  if (!x->last_i) return;
+  if (!x->last_i) return false;
   st->j = x->last_j ? 0 : (uint16_t)(st->j + st->blocks);
-  if (x->last_j) st->busy = false;
+  return x->last_j;
 }
 
-static void advance_rows(cycle_matmul_store *st, const cycle_matmul_geometry *g, const group *x) {
+static bool advance_rows(cycle_matmul_store *st, const cycle_matmul_geometry *g, const group *x) {
   st->j = x->last_j ? 0 : (uint16_t)(st->j + st->blocks);
-  if (!x->last_j) return;
+  if (!x->last_j) return false;
   uint16_t left = (uint16_t)(x->height - st->group), sets = left < g->norm_stats ? left : g->norm_stats;
   bool last_set = st->set == (uint16_t)(sets - 1), last_pass = st->pass == PASSES - 1;
   bool last_group = left <= g->norm_stats;
   st->config = true;
   st->set = last_set ? 0 : (uint16_t)(st->set + 1);
-  if (!last_set) return;
+  if (!last_set) return false;
   st->pass = last_pass ? 0 : (uint8_t)(st->pass + 1);
-  if (!last_pass) return;
+  if (!last_pass) return false;
   st->group = last_group ? 0 : (uint16_t)(st->group + g->norm_stats);
-  if (!last_group) return;
+  if (!last_group) return false;
   st->i = x->last_i ? 0 : (uint16_t)(st->i + 1);
-  if (x->last_i) st->busy = false;
+  return x->last_i;
 }
 
-void cycle_matmul_store_advance(cycle_matmul_store *st, const cycle_matmul_geometry *g) {
+bool cycle_matmul_store_advance(cycle_matmul_store *st, const cycle_matmul_geometry *g) {
   if (st->norm && st->config) {
     st->config = false;
-    return;
+    return false;
   }
   group x = group_of(st, g);
-  if (st->norm)
-    advance_rows(st, g, &x);
-  else
-    advance_tiles(st, &x);
+  return st->norm ? advance_rows(st, g, &x) : advance_tiles(st, &x);
 }

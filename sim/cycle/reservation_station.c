@@ -191,13 +191,12 @@ static bool busy(const cycle_station *s, bool solitary_preload) {
 
 bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
 
-// The front end counts completions, and there may be room for it. Without one it need not be stepped: then there is no
-// allocation whose record comes first.
+// A front end that sleeps has no allocation whose record would come first, and of what happens here only completions
+// matter to it.
 static void tell_front(cycle_engine *c) {
-  if (c->station->records.freed)
-    c->wake[CYCLE_FRONT_END] = c->now;
-  else if (!cycle_front_awake(c))
-    cycle_station_report(c);
+  if (cycle_front_awake(c)) return;
+  if (c->station->records.freed) cycle_front_completed(c);
+  if (!cycle_front_awake(c)) cycle_station_report(c);
 }
 
 bool cycle_station_step(cycle_engine *c) {

@@ -336,6 +336,7 @@ bool cycle_front_busy(const cycle_engine *c);
 static inline bool cycle_front_awake(const cycle_engine *c) {
   return c->wake[CYCLE_FRONT_END] <= c->now || c->eager || c->counting;
 }
+void cycle_front_completed(cycle_engine *c);  // the station: something completed and the front end is not awake
 
 // ---- counters.c
 void cycle_counters_create(cycle_engine *c);
