@@ -151,6 +151,17 @@ static ref_narrow how_of(const cycle_engine *c, const store_record *r) {
                       .qln2_inverse = row->qln2_inverse};
 }
 
+// The row becomes int8. Without a normaliser there is ReLU and scale, the case that costs time.
+static void narrow(const cycle_engine *c, const store_record *r, const ref_stats *set, const int32_t *from) {
+  if (c->array->units.normaliser) {
+    const ref_narrow how = how_of(c, r);
+    ref_narrow_row(&how, set, from, r->row.len, r->narrow);
+  } else {
+    bool relu = r->row.act == SIM_ACTIVATION_RELU && c->array->units.activation;
+    ref_scale_row(r->row.len, from, ref_float_of_bits(r->row.scale), relu, r->narrow);
+  }
+}
+
 // ---- issue queue: to the writer or the scratchpad
 
 static bool row_is_there(cycle_engine *c, const path *p, const store_record *r) {
@@ -242,13 +253,13 @@ static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_a
 
 static void normalise(cycle_engine *c, path *p, const store_record *r) {
   if (!c->data || !p->normaliser.enabled) return;
-  const ref_narrow how = how_of(c, r);
   ref_stats *set = cycle_normaliser_set(&p->normaliser, r->row.stats_id);
   if (r->command != SIM_NORM_NONE) {
+    const ref_narrow how = how_of(c, r);
     ref_stats_row(set, (sim_norm)r->command, &how, r->wide, r->row.len);
     return;
   }
-  if (r->late) ref_narrow_row(&how, set, r->wide, r->row.len, r->narrow);
+  if (r->late) narrow(c, r, set, r->wide);
   if (!isa_local_full(r->row.laddr)) ref_stats_restart(set);
 }
 
@@ -342,8 +353,7 @@ static void capture(cycle_engine *c, store_record *r) {
   } else if (r->full || r->late || r->command != SIM_NORM_NONE) {
     memcpy(r->wide, cycle_acc_row(c, r->source), len * sizeof(int32_t));
   } else {
-    const ref_narrow how = how_of(c, r);
-    ref_narrow_row(&how, NULL, cycle_acc_row(c, r->source), len, r->narrow);
+    narrow(c, r, NULL, cycle_acc_row(c, r->source));
   }
 }
 
@@ -377,8 +387,7 @@ static void decode(const cycle_engine *c, store_record *r) {
   r->command = normaliser && r->acc ? (uint8_t)from.norm : SIM_NORM_NONE;
   r->source = from.row & ((UINT32_C(1) << c->d.row_bits) - 1);
   r->bank = (uint8_t)(r->source >> (r->acc ? c->acc_bank_shift : c->sp_bank_shift));
-  const ref_narrow how = how_of(c, r);
-  r->late = r->acc && !r->full && ref_narrow_normalises(&how);
+  r->late = normaliser && r->acc && !r->full && ref_needs_statistics(r->row.act);
 }
 
 void cycle_store_path_request(cycle_engine *c, const cycle_store_row *row) {

@@ -5,7 +5,6 @@
 // configured scale, with an int32 in between; revision 2 multiplies by the norm factor alone.
 #include "sim/ref/norm.h"
 
-#include "sim/config.h"
 #include "sim/ref/numeric.h"
 
 void ref_stats_clear(ref_stats *stats) { *stats = (ref_stats){.running_max = INT32_MIN, .max = INT32_MIN}; }
@@ -85,12 +84,8 @@ static int8_t normalise(const ref_narrow *how, const ref_stats *stats, int32_t v
   }
 }
 
-bool ref_narrow_normalises(const ref_narrow *how) {
-  return how->normaliser && (how->activation == SIM_ACTIVATION_LAYERNORM || how->activation == SIM_ACTIVATION_SOFTMAX);
-}
-
 void ref_narrow_row(const ref_narrow *how, const ref_stats *stats, const int32_t *in, uint32_t count, int8_t *out) {
-  if (ref_narrow_normalises(how) || (how->normaliser && how->activation == SIM_ACTIVATION_IGELU))
+  if (how->normaliser && (ref_needs_statistics(how->activation) || how->activation == SIM_ACTIVATION_IGELU))
     for (uint32_t j = 0; j < count; j++) out[j] = normalise(how, stats, in[j]);
   else
     ref_scale_row(count, in, ref_float_of_bits(how->scale), how->activation == SIM_ACTIVATION_RELU, out);

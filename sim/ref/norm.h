@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/config.h"
 #include "sim/local.h"
 
 // What the normaliser knows of one set of statistics.
@@ -32,8 +33,11 @@ void ref_stats_row(ref_stats *stats, sim_norm command, const ref_narrow *how, co
 // A row that is stored as int8 ends what its set has collected.
 static inline void ref_stats_restart(ref_stats *stats) { stats->sum = stats->count = 0; }
 
-// True if rows need the statistics of their set.
-bool ref_narrow_normalises(const ref_narrow *how);
+// True if rows need the statistics of their set, where there is a normaliser.
+static inline bool ref_needs_statistics(uint32_t activation) {
+  return activation == SIM_ACTIVATION_LAYERNORM || activation == SIM_ACTIVATION_SOFTMAX;
+}
+
 void ref_narrow_row(const ref_narrow *how, const ref_stats *stats, const int32_t *in, uint32_t count, int8_t *out);
 
 #endif
