@@ -6,7 +6,8 @@
 // - Target: the buffer, fully associative, least recently used. A direct branch or jump that is not in it is still
 //   followed when its block arrives (the fetch unit adds up the target), one cycle later. An indirect jump is not.
 // - Returns: a ring of the last return addresses.
-// The tables are updated as instructions leave decode, not when they retire: wrong paths leave no trace.
+// Directions are learnt, and the history moved on, as instructions leave decode; rv64_stray.c adds what paths that are
+// given up leave behind.
 #ifndef SIM_HOST_RV64_PREDICT_H
 #define SIM_HOST_RV64_PREDICT_H
 
@@ -47,12 +48,26 @@ typedef struct rv64_predictor {
 void rv64_predictor_create(rv64_predictor *p, const hw_array *array);
 void rv64_predictor_destroy(rv64_predictor *p);
 
+static inline uint64_t rv64_predict_index(const rv64_predictor *p, uint64_t block) {
+  return ((block ^ (block >> p->index_bits & 3)) & p->index_mask) ^ p->fold[p->history];
+}
+static inline void rv64_predict_move(rv64_predictor *p, bool taken) {
+  p->history = p->history >> 1 | (taken ? p->newest : 0);
+}
+
 // The guess for the branch in this block; the outcome is learnt.
 static inline bool rv64_predict_branch(rv64_predictor *p, uint64_t block, bool taken) {
-  uint64_t index = ((block ^ (block >> p->index_bits & 3)) & p->index_mask) ^ p->fold[p->history];
+  uint64_t index = rv64_predict_index(p, block);
   bool guess = p->taken[index] != 0;
   p->taken[index] = taken;
-  p->history = p->history >> 1 | (taken ? p->newest : 0);
+  rv64_predict_move(p, taken);
+  return guess;
+}
+
+// The guess for a branch that fetch sees and that may never be executed.
+static inline bool rv64_predict_guess(rv64_predictor *p, uint64_t block) {
+  bool guess = p->taken[rv64_predict_index(p, block)] != 0;
+  rv64_predict_move(p, guess);
   return guess;
 }
 

@@ -108,22 +108,22 @@ enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
 // The access's bytes of the last store are still on their way to the cache.
 #define TOO_EARLY(address) ((address) >> 3 == t->stored && now <= t->stored_at + RV64_FORWARD)
 
-#define HOOK_ACCESS(address, size, stores)                                                           \
-  do {                                                                                               \
-    if (CLASS_IS(LOAD) && UNLIKELY(TOO_EARLY(address))) now = rv64_timing_reload(t, now, 1 + spans); \
-    rv64_line *line = rv64_l1_find(&t->dcache, (address) >> t->dcache.line_shift);                   \
-    bool inside = ((address)&t->dcache.offset_mask) + (size) <= t->dcache.offset_mask + 1;           \
-    if (LIKELY(line != NULL && inside))                                                              \
-      *line |= (stores);                                                                             \
-    else                                                                                             \
-      now = rv64_timing_miss(h, now, (address), (size), (stores), 1 + spans);                        \
-    t->accessed = now;                                                                               \
-    if (stores) {                                                                                    \
-      t->stored = (address) >> 3;                                                                    \
-      t->stored_at = now;                                                                            \
-    }                                                                                                \
-    if (WRITES_KIND(KIND_X)) t->ready[op->rd] = now + 1 + t->load_delay + ((size) < 4 || (stores));  \
-    if (WRITES_KIND(KIND_F)) t->ready[RV64_READY_F + op->rd] = now + 1 + RV64_FLOAT_STAGES;          \
+#define HOOK_ACCESS(address, size, stores)                                                                     \
+  do {                                                                                                         \
+    if (CLASS_IS(LOAD) && UNLIKELY(TOO_EARLY(address))) now = rv64_timing_reload(h, now, 1 + spans, PC + LEN); \
+    rv64_line *line = rv64_l1_find(&t->dcache, (address) >> t->dcache.line_shift);                             \
+    bool inside = ((address)&t->dcache.offset_mask) + (size) <= t->dcache.offset_mask + 1;                     \
+    if (LIKELY(line != NULL && inside))                                                                        \
+      *line |= (stores);                                                                                       \
+    else                                                                                                       \
+      now = rv64_timing_miss(h, now, (address), (size), (stores), 1 + spans, PC + LEN);                        \
+    t->accessed = now;                                                                                         \
+    if (stores) {                                                                                              \
+      t->stored = (address) >> 3;                                                                              \
+      t->stored_at = now;                                                                                      \
+    }                                                                                                          \
+    if (WRITES_KIND(KIND_X)) t->ready[op->rd] = now + 1 + t->load_delay + ((size) < 4 || (stores));            \
+    if (WRITES_KIND(KIND_F)) t->ready[RV64_READY_F + op->rd] = now + 1 + RV64_FLOAT_STAGES;                    \
   } while (0)
 
 // ---- control
@@ -133,29 +133,29 @@ enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
 #define HOOK_JUMP(to)                                                                  \
   do {                                                                                 \
     if (CLASS_IS(BRANCH))                                                              \
-      rv64_timing_branch(t, now, (to), true);                                          \
+      rv64_timing_branch(h, t, now, (to), PC + LEN, true);                             \
     else if (CLASS_IS(CSR))                                                            \
       HOOK_RESTART(to);                                                                \
     else if (OPCODE_IS(jal))                                                           \
       rv64_timing_jump(t, (to));                                                       \
     else if (IS_LINK(op->rs1) && op->rd == RV64_SINK)                                  \
-      rv64_timing_return(t, now, (to));                                                \
+      rv64_timing_return(h, now, (to));                                                \
     else                                                                               \
       rv64_timing_indirect(t, now, (to));                                              \
     if (CLASS_IS(JUMP) && IS_LINK(op->rd)) rv64_predict_call(&t->predictor, PC + LEN); \
   } while (0)
 
-#define HOOK_FALL()                              \
-  do {                                           \
-    rv64_timing_branch(t, now, PC + LEN, false); \
-    HOOK_LAND();                                 \
+#define HOOK_FALL()                                           \
+  do {                                                        \
+    rv64_timing_branch(h, t, now, PC + LEN, PC + IMM, false); \
+    HOOK_LAND();                                              \
   } while (0)
 
 #define HOOK_RESTART(to) rv64_timing_refetch(t, now + RV64_BACK, (to), true)
 
 #define HOOK_FLUSH() rv64_timing_flush(t)
 
-#define HOOK_COMMAND(op, returns) rv64_timing_command(h, op, PC, (returns), 1 + spans, &now)
+#define HOOK_COMMAND(op, returns) rv64_timing_command(h, op, PC, (returns), 1 + spans, LEN, &now)
 #define HOOK_FENCE() rv64_timing_fence(h, &now)
 
 #include "sim/host/rv64_exec.inc"

@@ -64,7 +64,10 @@ void rv64_timing_refetch(rv64_timing *t, uint64_t cycle, uint64_t target, bool c
   if (certain) t->certain = cycle + 1;
 }
 
-uint64_t rv64_timing_again(rv64_timing *t, uint64_t back, unsigned blocks) {
+uint64_t rv64_timing_again(host *h, uint64_t now, unsigned blocks, uint64_t next) {
+  rv64_timing *t = h->timing;
+  uint64_t back = now + RV64_BACK;
+  rv64_timing_stray(h, now, next, back);
   rv64_timing_refetch(t, back, (t->block - blocks + 1) << RV64_BLOCK_SHIFT, true);
   uint64_t arrives = 0;
   while (blocks-- != 0) arrives = rv64_timing_ask(t);
@@ -107,10 +110,10 @@ static bool present(rv64_timing *t, uint64_t number, bool stores) {
 }
 
 // One line: the access misses, is made again when the line is there, and hits.
-static uint64_t fill(host *h, uint64_t now, uint64_t number, bool stores, unsigned blocks) {
+static uint64_t fill(host *h, uint64_t now, uint64_t number, bool stores, unsigned blocks, uint64_t next) {
   rv64_timing *t = h->timing;
   uint64_t back = now + RV64_BACK, ask = back;
-  uint64_t decode = rv64_timing_again(t, back, blocks);
+  uint64_t decode = rv64_timing_again(h, now, blocks, next);
   rv64_line *place = rv64_l1_victim(&t->dcache, number);
   if (rv64_l1_dirty(*place)) {
     rv64_port_memory(h, back, rv64_l1_number(*place) << t->dcache.line_shift, true);
@@ -123,17 +126,19 @@ static uint64_t fill(host *h, uint64_t now, uint64_t number, bool stores, unsign
   return now;
 }
 
-uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks) {
+uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks,
+                          uint64_t next) {
   if (sim_memory_at(h->memory, address, size) == NULL) return now;  // it will trap
   rv64_timing *t = h->timing;
   uint64_t first = address >> t->dcache.line_shift, last = (address + size - 1) >> t->dcache.line_shift;
   for (uint64_t number = first; number <= last; number++)
-    if (!present(t, number, stores)) now = fill(h, now, number, stores, blocks);
+    if (!present(t, number, stores)) now = fill(h, now, number, stores, blocks, next);
   return now;
 }
 
-uint64_t rv64_timing_reload(rv64_timing *t, uint64_t now, unsigned blocks) {
-  now = rv64_timing_again(t, now + RV64_BACK, blocks);
+uint64_t rv64_timing_reload(host *h, uint64_t now, unsigned blocks, uint64_t next) {
+  rv64_timing *t = h->timing;
+  now = rv64_timing_again(h, now, blocks, next);
   t->left[t->count % RV64_LEFT] = now;
   return now;
 }
@@ -152,9 +157,19 @@ void rv64_timing_unknown(rv64_timing *t, uint64_t target) {
   t->block = (target >> RV64_BLOCK_SHIFT) - 1;
 }
 
-void rv64_timing_mispredict(rv64_timing *t, uint64_t now, uint64_t target, bool taken) {
-  if (taken) rv64_predict_learn(&t->predictor, t->block, target);
+static void turn_back(rv64_timing *t, uint64_t now, uint64_t target) {
   rv64_timing_refetch(t, now + 1 + t->branch_miss - RV64_FETCH, target, false);
+}
+
+// The history on the wrong path begins with the guess, and is taken back.
+void rv64_timing_mispredict(host *h, uint64_t now, uint64_t target, uint64_t other, bool taken) {
+  rv64_timing *t = h->timing;
+  uint32_t history = t->predictor.history;
+  t->predictor.history ^= t->predictor.newest;
+  rv64_timing_stray(h, now, other, now + RV64_MEMORY);
+  t->predictor.history = history;
+  if (taken) rv64_predict_learn(&t->predictor, t->block, target);
+  turn_back(t, now, target);
 }
 
 void rv64_timing_jump(rv64_timing *t, uint64_t target) {
@@ -166,17 +181,22 @@ void rv64_timing_jump(rv64_timing *t, uint64_t target) {
 
 void rv64_timing_indirect(rv64_timing *t, uint64_t now, uint64_t target) {
   rv64_target *found = rv64_predict_target(&t->predictor, t->block);
-  if (found == NULL || found->target != target)
-    rv64_timing_mispredict(t, now, target, true);
-  else
+  if (found != NULL && found->target == target) {
     t->block = (target >> RV64_BLOCK_SHIFT) - 1;
+  } else {
+    rv64_predict_learn(&t->predictor, t->block, target);
+    turn_back(t, now, target);
+  }
 }
 
-void rv64_timing_return(rv64_timing *t, uint64_t now, uint64_t target) {
-  if (rv64_predict_return(&t->predictor) != target)
-    rv64_timing_mispredict(t, now, target, true);
-  else
+void rv64_timing_return(host *h, uint64_t now, uint64_t target) {
+  rv64_timing *t = h->timing;
+  if (rv64_predict_return(&t->predictor) == target) {
     rv64_timing_jump(t, target);
+  } else {
+    rv64_predict_learn(&t->predictor, t->block, target);
+    turn_back(t, now, target);
+  }
 }
 
 // ---- units
@@ -226,12 +246,12 @@ unsigned rv64_timing_float_divide(const rv64_timing *t, bool is_double) {
 // A command leaves at write-back. When its queue is full it starts again and waits in decode, which learns of the room
 // one cycle late.
 rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool returns, unsigned blocks,
-                                 uint64_t *now) {
+                                 unsigned length, uint64_t *now) {
   rv64_timing *t = h->timing;
   if (h->config.port.command == NULL) return RV64_TRAP_ILLEGAL;
   uint64_t back = *now + RV64_BACK, room = rv64_port_room(h, back);
   if (room > back) {
-    *now = rv64_later(rv64_timing_again(t, back, blocks), room + 1);
+    *now = rv64_later(rv64_timing_again(h, *now, blocks, pc + length), room + 1);
     t->left[t->count % RV64_LEFT] = *now;
   }
   uint64_t cycle = *now + RV64_BACK;

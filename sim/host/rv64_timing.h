@@ -67,18 +67,20 @@ void rv64_timing_destroy(rv64_timing *t);
 uint64_t rv64_timing_line(host *h, uint64_t now, uint64_t arrives, bool second);
 // A request that finds the queue full: when it is made.
 uint64_t rv64_timing_wait(const rv64_timing *t, unsigned number);
-// The instruction starts again from write-back at cycle `back`: when decode has it.
-uint64_t rv64_timing_again(rv64_timing *t, uint64_t back, unsigned blocks);
+// The instruction that left decode at `now` starts again from write-back: when decode has it. `next` is the address
+// behind.
+uint64_t rv64_timing_again(host *h, uint64_t now, unsigned blocks, uint64_t next);
 // Fetch goes on at `target`, asking in `cycle`; certain: from write-back.
 void rv64_timing_refetch(rv64_timing *t, uint64_t cycle, uint64_t target, bool certain);
 // A load or store whose line is not there, or lies in two lines. Returns the new `now`.
-uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks);
+uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks,
+                          uint64_t next);
 // A load of bytes that a store is about to write: it starts again. Returns the new `now`.
-uint64_t rv64_timing_reload(rv64_timing *t, uint64_t now, unsigned blocks);
+uint64_t rv64_timing_reload(host *h, uint64_t now, unsigned blocks, uint64_t next);
 void rv64_timing_jump(rv64_timing *t, uint64_t target);
 void rv64_timing_indirect(rv64_timing *t, uint64_t now, uint64_t target);
-void rv64_timing_return(rv64_timing *t, uint64_t now, uint64_t target);
-void rv64_timing_mispredict(rv64_timing *t, uint64_t now, uint64_t target, bool taken);
+void rv64_timing_return(host *h, uint64_t now, uint64_t target);
+void rv64_timing_mispredict(host *h, uint64_t now, uint64_t target, uint64_t other, bool taken);
 void rv64_timing_unknown(rv64_timing *t, uint64_t target);  // a taken branch that is not in the target buffer
 // Cycles until a result can be read.
 unsigned rv64_timing_multiply(const rv64_timing *t, uint64_t a, bool high, bool word);
@@ -87,8 +89,13 @@ unsigned rv64_timing_float(const rv64_timing *t, bool arithmetic, bool is_double
 unsigned rv64_timing_float_divide(const rv64_timing *t, bool is_double);
 void rv64_timing_flush(rv64_timing *t);  // fence.i
 
-rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool returns, unsigned blocks, uint64_t *now);
+rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool returns, unsigned blocks,
+                                 unsigned length, uint64_t *now);
 rv64_outcome rv64_timing_fence(host *h, uint64_t *now);
+
+// rv64_stray.c: fetch goes on at `pc`, behind the instruction that left decode at `now`, and is turned back in cycle
+// `until`.
+void rv64_timing_stray(host *h, uint64_t now, uint64_t pc, uint64_t until);
 
 // ---- the usual path
 
@@ -113,8 +120,8 @@ static inline uint64_t rv64_timing_fetch(host *h, rv64_timing *t, uint64_t now, 
   uint64_t arrives = rv64_timing_ask(t);
   if (__builtin_expect(t->block >> t->line_blocks_shift != t->line, 0))
     arrives = rv64_timing_line(h, now, arrives, spans && blocks == 1);
-  if (__builtin_expect(blocks == 2, 0)) {
-    t->left[t->count % RV64_LEFT] = rv64_later(arrives, now + 1);
+  if (__builtin_expect(blocks == 2, 0)) {  // decode takes one block per cycle
+    now = t->left[t->count % RV64_LEFT] = rv64_later(arrives, now + 1);
     arrives = rv64_timing_ask(t);
     if (__builtin_expect(t->block >> t->line_blocks_shift != t->line, 0))
       arrives = rv64_timing_line(h, now, arrives, true);
@@ -122,11 +129,12 @@ static inline uint64_t rv64_timing_fetch(host *h, rv64_timing *t, uint64_t now, 
   return rv64_later(now, arrives - 1);
 }
 
-// A conditional branch leaves decode at `now`; `target` is where it goes.
-static inline void rv64_timing_branch(rv64_timing *t, uint64_t now, uint64_t target, bool taken) {
+// A conditional branch leaves decode at `now`; `target` is where it goes, `other` where it does not.
+static inline void rv64_timing_branch(host *h, rv64_timing *t, uint64_t now, uint64_t target, uint64_t other,
+                                      bool taken) {
   bool guess = rv64_predict_branch(&t->predictor, t->block, taken);
   if (__builtin_expect(guess != taken, 0)) {
-    rv64_timing_mispredict(t, now, target, taken);
+    rv64_timing_mispredict(h, now, target, other, taken);
   } else if (taken) {
     if (rv64_predict_target(&t->predictor, t->block) != NULL)
       t->block = (target >> RV64_BLOCK_SHIFT) - 1;

@@ -424,7 +424,9 @@ uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool wr
     there = host_fetch(m, cycle, base);
   else
     write_back(m, cycle, base, m->unit_bytes);
-  return later(there, cycle + m->hit_latency) + beats_of(m, m->unit_bytes) - 1;
+  // As the last beat of a read of as many bytes at the port: beats follow each other as fast as memory sends the line.
+  uint64_t beats = beats_of(m, m->unit_bytes) - 1, spacing = later(1, m->bus_bytes / m->memory_bytes_per_cycle);
+  return later(cycle + m->hit_latency + beats, there + beats * spacing);
 }
 
 memsys_counts memsys_totals(const memsys *m) { return m->counts; }

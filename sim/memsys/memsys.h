@@ -65,7 +65,7 @@ void memsys_take(memsys *m, uint64_t cycle);
 // The first cycle from `cycle` on in which a response beat can be there; UINT64_MAX when nothing is under way.
 uint64_t memsys_next_response(const memsys *m, uint64_t cycle);
 
-// One line (or less) for the host: returns the cycle at which the data is there. It uses the L2 and the memory bus.
+// One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory bus.
 uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write);
 
 memsys_counts memsys_totals(const memsys *m);
