@@ -41,7 +41,6 @@ typedef enum { WAIT, BLOCKED, ROWS } controller_state;
 struct cycle_load_controller {
   controller_state state;
   bool decoded;   // `head` and `meets` belong to the head of the queue
-  bool was_busy;  // at the start of the last cycle
   uint16_t row;
   // the head
   uint16_t rows_read;
@@ -87,7 +86,9 @@ void cycle_load_take(cycle_engine *c, const cycle_issue *command) {
 
 void cycle_load_done_taken(cycle_engine *c) { cycle_tracker_done_taken(&c->load->tracker); }
 
-bool cycle_load_busy(const cycle_engine *c) { return c->load->was_busy; }
+bool cycle_load_busy(const cycle_engine *c) {
+  return c->load->queue.count > 0 || cycle_tracker_busy(&c->load->tracker);
+}
 
 // ---- the head of the queue
 
@@ -216,9 +217,9 @@ static unsigned step_rows(cycle_engine *c, struct cycle_load_controller *l) {
 
 bool cycle_load_step(cycle_engine *c) {
   struct cycle_load_controller *l = c->load;
-  l->was_busy = cycle_queue_valid(&l->queue, c->now) || cycle_tracker_busy(&l->tracker);
+  bool busy = cycle_queue_valid(&l->queue, c->now) || cycle_tracker_busy(&l->tracker);
   c->wake[CYCLE_LOAD_CONTROLLER] = CYCLE_NEVER;
-  if (!l->was_busy) {
+  if (!busy) {
     cycle_spend(c, CYCLE_LOAD_CONTROLLER, CYCLE_IDLE);
     return false;
   }
