@@ -47,7 +47,10 @@ typedef struct stage {
 typedef struct cycle_front_end {
   cycle_loop_matmul *matmul;  // NULL: the array lacks it
   cycle_loop_conv *conv;
-  bool is_pending, conv_busy;
+  bool is_pending;
+  // What comes before loop_matmul (or before the unrolled queue) did nothing when it was last stepped, and had that
+  // room: it need not be stepped again until it gets room, a command, or completions of its own.
+  bool source_stuck, source_room;
   cycle_front_command pending;
   stage raw, unrolled;
 } cycle_front_end;
@@ -188,30 +191,35 @@ static bool step_source(cycle_engine *c, cycle_front_end *f, bool taken) {
     cycle_queue_pop(&f->raw.queue, c->now);
     changed = true;
   }
-  f->conv_busy = cycle_loop_conv_busy(c, f->conv);
   return changed;
 }
 
-static bool step_chain(cycle_engine *c, cycle_front_end *f) {
+// The unit behind the source is loop_matmul, or there is none.
+static bool move_source(cycle_engine *c, cycle_front_end *f, bool room) {
+  if (f->source_stuck && room <= f->source_room && !conv_completed(c)) return false;
   cycle_front_command command;
-  bool changed = false, room = cycle_queue_room(&f->unrolled.queue, c->now);
-  if (f->matmul != NULL) {
-    bool taken = room && cycle_loop_matmul_offer(c, f->matmul, &command);
-    if (taken) stage_push(c, &f->unrolled, &command);
-    changed |= cycle_loop_matmul_step(c, f->matmul, taken);
-  }
-  if (f->raw.queue.count == 0 && !f->conv_busy && !conv_completed(c)) return changed;
-  if (f->matmul != NULL) room = cycle_loop_matmul_room(c, f->matmul);
   bool taken = room && source_offer(c, f, &command);
   if (taken && f->matmul != NULL) cycle_loop_matmul_push(c, f->matmul, &command);
   if (taken && f->matmul == NULL) stage_push(c, &f->unrolled, &command);
-  changed |= step_source(c, f, taken);
-  return changed || taken;
+  bool changed = step_source(c, f, taken);
+  f->source_stuck = !changed && !taken;
+  f->source_room = room;
+  return !f->source_stuck;
+}
+
+static bool step_chain(cycle_engine *c, cycle_front_end *f) {
+  bool room = cycle_queue_room(&f->unrolled.queue, c->now);
+  if (f->matmul == NULL) return move_source(c, f, room);
+  cycle_front_command command;
+  bool taken = room && cycle_loop_matmul_offer(c, f->matmul, &command);
+  if (taken) stage_push(c, &f->unrolled, &command);
+  bool changed = cycle_loop_matmul_step(c, f->matmul, taken);
+  return move_source(c, f, cycle_loop_matmul_room(c, f->matmul)) || changed;
 }
 
 static bool take_pending(cycle_engine *c, cycle_front_end *f) {
   if (!f->is_pending) return false;
-  f->is_pending = false;
+  f->is_pending = f->source_stuck = false;
   stage_push(c, &f->raw, &f->pending);
   return true;
 }

@@ -91,6 +91,7 @@ static bool store_offers(const cycle_loop_matmul *l) {
   if (!cycle_matmul_has(l->running, MATMUL_STORE) || blocked(l, SIM_CLASS_STORE)) return false;
   unsigned number = slot_of(l, MATMUL_STORE), through = through_with(l, number);
   bool resadd = l->slots.of[number].resadd, added = has(through, 1u << MATMUL_A | 1u << MATMUL_B);
+  if (!resadd && l->execute.k != l->store.last_k && !cycle_matmul_has(through, MATMUL_EXECUTE)) return false;
   return cycle_matmul_store_may(&l->store,
                                 &(cycle_matmul_made){.done = resadd ? added : cycle_matmul_has(through, MATMUL_EXECUTE),
                                                      .by_rows = resadd,

@@ -26,15 +26,19 @@ typedef struct entry {
   bool from_matmul, from_conv;
 } entry;
 
+// How a range of rows is used: an entry writes at most one and reads at most two. By use and memory.
+typedef enum { WRITES, READS, READS_TOO, USES } use;
+enum { MEMORIES = 2 };
+
 typedef struct file {
-  uint64_t valid, writes;  // by entry: writes: range a is written
-  uint64_t freed;          // in cycle freed_at - 1
-  uint64_t freed_at;
+  uint64_t valid;
+  uint64_t freed, freed_at;  // in cycle freed_at - 1
   uint64_t all;
+  uint64_t users[MEMORIES][USES];  // entries, valid or not, whose last command uses rows in this way
   entry *entries;
-  cycle_rows *rows;
-  uint8_t first, waiting;      // the queue of entries that have not issued
-  uint8_t order[ENTRIES_MAX];  // a ring
+  cycle_row_range *ranges[USES];  // by entry
+  uint8_t first, waiting;         // the queue of entries that have not issued
+  uint8_t order[ENTRIES_MAX];     // a ring
 } file;
 
 // The records of a cycle.
@@ -50,22 +54,13 @@ typedef struct cycle_station {
   uint8_t issuable;  // by class: the oldest entry that has not issued waits for nothing
   records records;
   file files[SIM_CLASSES];
-  uint64_t preloads;      // of the execute file
   uint64_t allocated_at;  // cycle of the last allocation + 1
   sim_class allocated_class;
   uint32_t allocated;
   cycle_row_config config;
   bool max_pool, pixel_repeat, stores_in_order;
+  uint8_t row_bits;
 } cycle_station;
-
-typedef struct port {
-  bool (*ready)(const cycle_engine *c);
-  void (*take)(cycle_engine *c, const cycle_issue *command);
-} port;
-
-static const port ports[SIM_CLASSES] = {[SIM_CLASS_LOAD] = {cycle_load_ready, cycle_load_take},
-                                        [SIM_CLASS_EXECUTE] = {cycle_execute_ready, cycle_execute_take},
-                                        [SIM_CLASS_STORE] = {cycle_store_ready, cycle_store_take}};
 
 static uint64_t bit(unsigned id) { return UINT64_C(1) << id; }
 
@@ -80,7 +75,7 @@ static unsigned take_lowest(uint64_t *mask) {
 static void create_file(file *f, uint32_t entries) {
   f->all = entries == ENTRIES_MAX ? UINT64_MAX : bit(entries) - 1;
   f->entries = WF_NEW_ARRAY(entries, entry);
-  f->rows = WF_NEW_ARRAY(entries, cycle_rows);
+  for (unsigned u = 0; u < USES; u++) f->ranges[u] = WF_NEW_ARRAY(entries, cycle_row_range);
 }
 
 void cycle_station_create(cycle_engine *c) {
@@ -88,6 +83,7 @@ void cycle_station_create(cycle_engine *c) {
   create_file(&s->files[SIM_CLASS_LOAD], c->array->load.reservation_entries);
   create_file(&s->files[SIM_CLASS_EXECUTE], c->array->execute.reservation_entries);
   create_file(&s->files[SIM_CLASS_STORE], c->array->store.reservation_entries);
+  s->row_bits = (uint8_t)c->d.row_bits;
   s->max_pool = c->array->units.max_pool;
   s->pixel_repeat = c->array->units.pixel_repeat;
   s->stores_in_order = c->array->store.order == HW_STORE_ORDER_COMPLETED;
@@ -96,18 +92,27 @@ void cycle_station_create(cycle_engine *c) {
 void cycle_station_destroy(cycle_engine *c) {
   if (c->station == NULL) return;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    wf_free(c->station->files[unit].entries);
-    wf_free(c->station->files[unit].rows);
+    file *f = &c->station->files[unit];
+    wf_free(f->entries);
+    for (unsigned u = 0; u < USES; u++) wf_free(f->ranges[u]);
   }
   wf_free(c->station);
 }
 
 // ---- completion and issue
 
+static void look_at_oldest(cycle_station *s, unsigned unit) {
+  const file *f = &s->files[unit];
+  bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
+  s->issuable = (uint8_t)((s->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
+}
+
 static void release(cycle_station *s, const entry *done) {
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     uint64_t dependents = done->dependents[unit];
+    if (dependents == 0) continue;
     while (dependents != 0) s->files[unit].entries[take_lowest(&dependents)].waits--;
+    look_at_oldest(s, unit);
   }
 }
 
@@ -117,56 +122,51 @@ static void complete(cycle_engine *c, sim_class unit, unsigned id) {
   const entry *e = &f->entries[id];
   assert((f->valid & bit(id)) != 0);
   f->valid &= ~bit(id);
-  if (unit == SIM_CLASS_EXECUTE) s->preloads &= ~bit(id);
-  if (f->freed_at != c->now + 1) f->freed = 0;
-  f->freed |= bit(id);
+  f->freed = (f->freed_at == c->now + 1 ? f->freed : 0) | bit(id);
   f->freed_at = c->now + 1;
-  s->records.freed = true;
+  s->records.any = s->records.freed = true;
   release(s, e);
-  c->w.matmul_completed[unit] = (uint8_t)(c->w.matmul_completed[unit] + e->from_matmul);
-  c->w.conv_completed[unit] = (uint8_t)(c->w.conv_completed[unit] + e->from_conv);
+  if (e->from_matmul) c->w.matmul_completed[unit]++;
+  if (e->from_conv) c->w.conv_completed[unit]++;
 }
 
 static void complete_at_port(cycle_engine *c, sim_class unit) {
   records *r = &c->station->records;
   unsigned id = c->w.done[unit].id;
-  r->any = r->done = true;
+  r->done = true;
   r->done_class = (uint8_t)unit;
   r->done_index = c->station->files[unit].entries[id].index;
   complete(c, unit, id);
 }
 
 // One completion per cycle; execute cannot wait, the others can.
-static bool completion_port(cycle_engine *c) {
-  if (c->w.done[SIM_CLASS_EXECUTE].valid) {
+static void completion_port(cycle_engine *c) {
+  const cycle_done *done = c->w.done;
+  if (done[SIM_CLASS_EXECUTE].valid) {
     complete_at_port(c, SIM_CLASS_EXECUTE);
-  } else if (c->w.done[SIM_CLASS_LOAD].valid) {
+  } else if (done[SIM_CLASS_LOAD].valid) {
     complete_at_port(c, SIM_CLASS_LOAD);
     cycle_load_done_taken(c);
-  } else if (c->w.done[SIM_CLASS_STORE].valid) {
+  } else if (done[SIM_CLASS_STORE].valid) {
     complete_at_port(c, SIM_CLASS_STORE);
     cycle_store_done_taken(c);
-  } else {
-    return false;
   }
-  return true;
-}
-
-static void look_at_oldest(cycle_station *s, unsigned unit) {
-  const file *f = &s->files[unit];
-  bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
-  s->issuable = (uint8_t)((s->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
 }
 
 // The classes of which a command issues in this cycle.
 static unsigned issues(const cycle_engine *c) {
   unsigned able = c->station->issuable, now = 0;
-  for (unsigned unit = 0; able >> unit != 0; unit++)
-    if ((able >> unit & 1) != 0 && ports[unit].ready(c)) now |= 1u << unit;
+  if ((able & 1u << SIM_CLASS_LOAD) != 0 && cycle_load_ready(c)) now |= 1u << SIM_CLASS_LOAD;
+  if ((able & 1u << SIM_CLASS_EXECUTE) != 0 && cycle_execute_ready(c)) now |= 1u << SIM_CLASS_EXECUTE;
+  if ((able & 1u << SIM_CLASS_STORE) != 0 && cycle_store_ready(c)) now |= 1u << SIM_CLASS_STORE;
   return now;
 }
 
 static void issue(cycle_engine *c, sim_class unit) {
+  static void (*const take[SIM_CLASSES])(cycle_engine *, const cycle_issue *) = {
+      [SIM_CLASS_LOAD] = cycle_load_take,
+      [SIM_CLASS_EXECUTE] = cycle_execute_take,
+      [SIM_CLASS_STORE] = cycle_store_take};
   cycle_station *s = c->station;
   file *f = &s->files[unit];
   unsigned id = f->order[f->first];
@@ -176,8 +176,9 @@ static void issue(cycle_engine *c, sim_class unit) {
   s->records.any = true;
   s->records.issued |= (uint8_t)(1u << unit);
   s->records.issued_index[unit] = e->index;
-  ports[unit].take(c, &e->command);
+  take[unit](c, &e->command);
   if (e->completes_at_issue) complete(c, unit, id);
+  look_at_oldest(s, unit);
 }
 
 // valid_q != 0, but for a single preload whose compute has not come.
@@ -185,8 +186,9 @@ static bool busy(const cycle_station *s, bool solitary_preload) {
   uint64_t loads = s->files[SIM_CLASS_LOAD].valid, products = s->files[SIM_CLASS_EXECUTE].valid;
   uint64_t stores = s->files[SIM_CLASS_STORE].valid;
   if ((loads | products | stores) == 0) return false;
-  bool one_preload = (loads | stores) == 0 && (products & (products - 1)) == 0 && products == s->preloads;
-  return !(one_preload && solitary_preload);
+  if (!solitary_preload || (loads | stores) != 0 || (products & (products - 1)) != 0) return true;
+  unsigned id = (unsigned)__builtin_ctzll(products);
+  return s->files[SIM_CLASS_EXECUTE].entries[id].command.funct != ISA_FUNCT_PRELOAD;
 }
 
 bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
@@ -199,16 +201,21 @@ static void tell_front(cycle_engine *c) {
   if (!cycle_front_awake(c)) cycle_station_report(c);
 }
 
-bool cycle_station_step(cycle_engine *c) {
-  if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
+static bool carry_out(cycle_engine *c) {
   unsigned issuing = issues(c);
-  bool changed = completion_port(c) || issuing != 0;
+  completion_port(c);
   for (unsigned unit = 0; issuing >> unit != 0; unit++)
     if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
-  if (!changed) return false;
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) look_at_oldest(c->station, unit);
+  if (!c->station->records.any) return false;
   tell_front(c);
   return true;
+}
+
+bool cycle_station_step(cycle_engine *c) {
+  const cycle_done *done = c->w.done;
+  if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
+  if (c->station->issuable == 0 && !(done[0].valid | done[1].valid | done[2].valid)) return false;
+  return carry_out(c);
 }
 
 // ---- allocation
@@ -246,18 +253,26 @@ bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim
   return free_entries(c, &c->station->files[*unit]) != 0;
 }
 
-// The entries of a file that use rows which the new command writes, or write rows which it uses.
-static uint64_t conflicts(const file *f, const cycle_rows *rows) {
-  uint64_t found = 0, candidates = rows->a_writes ? f->valid : f->valid & f->writes;
-  while (candidates != 0) {
-    unsigned id = take_lowest(&candidates);
-    const cycle_rows *other = &f->rows[id];
-    bool conflict = cycle_rows_overlap(rows->a, other->a);
-    conflict |= rows->a_writes & cycle_rows_overlap(rows->a, other->b);
-    conflict |= other->a_writes & cycle_rows_overlap(rows->b, other->a);
-    found |= (uint64_t)conflict << id;
+// The entries among `users` whose range in `ranges` shares rows with this one.
+static uint64_t sharing(uint64_t users, const cycle_row_range *ranges, cycle_row_range rows) {
+  uint64_t found = 0;
+  while (users != 0) {
+    unsigned id = take_lowest(&users);
+    found |= (uint64_t)cycle_rows_overlap(ranges[id], rows) << id;
   }
   return found;
+}
+
+static unsigned memory_of(const cycle_station *s, cycle_row_range rows) { return rows.first >> s->row_bits; }
+
+// The entries of a file that use rows in a way that a command with this use of them has to wait for.
+static uint64_t conflicts(const cycle_station *s, const file *f, cycle_row_range rows, bool writes) {
+  if (rows.end == 0) return 0;
+  const uint64_t *users = f->users[memory_of(s, rows)];
+  uint64_t found = sharing(f->valid & users[WRITES], f->ranges[WRITES], rows);
+  if (!writes) return found;
+  found |= sharing(f->valid & users[READS], f->ranges[READS], rows);
+  return found | sharing(f->valid & users[READS_TOO], f->ranges[READS_TOO], rows);
 }
 
 static void depend(file *on, uint64_t mask, sim_class unit, unsigned id, entry *e) {
@@ -267,21 +282,33 @@ static void depend(file *on, uint64_t mask, sim_class unit, unsigned id, entry *
 // Conflicts inside the load and the execute class are the controllers' business.
 static void find_dependencies(cycle_station *s, sim_class unit, unsigned id, const cycle_rows *rows) {
   entry *e = &s->files[unit].entries[id];
-  bool any = rows->a.end != 0 || rows->b.end != 0;
   for (unsigned other = 0; other < SIM_CLASSES; other++) {
     file *f = &s->files[other];
     if (other == unit && unit != SIM_CLASS_STORE) continue;
-    uint64_t mask = any ? conflicts(f, rows) : 0;
+    if (f->valid == 0) continue;
+    uint64_t mask = conflicts(s, f, rows->a, rows->a_writes) | conflicts(s, f, rows->b, false);
     if (other == unit && s->stores_in_order) mask = f->valid;
     depend(f, mask, unit, id, e);
   }
 }
 
-static void enqueue(file *f, unsigned id, bool writes) {
+static void use_rows(const cycle_station *s, file *f, unsigned id, use how, cycle_row_range rows) {
+  if (rows.end == 0) return;
+  f->ranges[how][id] = rows;
+  f->users[memory_of(s, rows)][how] |= bit(id);
+}
+
+static void remember_rows(const cycle_station *s, file *f, unsigned id, const cycle_rows *rows) {
+  for (unsigned memory = 0; memory < MEMORIES; memory++)
+    for (unsigned how = 0; how < USES; how++) f->users[memory][how] &= ~bit(id);
+  use_rows(s, f, id, rows->a_writes ? WRITES : READS, rows->a);
+  use_rows(s, f, id, READS_TOO, rows->b);
+}
+
+static void enqueue(file *f, unsigned id) {
   f->order[(f->first + f->waiting) % ENTRIES_MAX] = (uint8_t)id;
   f->waiting++;
   f->valid |= bit(id);
-  f->writes = writes ? f->writes | bit(id) : f->writes & ~bit(id);
 }
 
 void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv) {
@@ -297,12 +324,12 @@ void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t 
                            .completes_at_issue = is_config && unit != SIM_CLASS_EXECUTE,
                            .from_matmul = from_matmul,
                            .from_conv = from_conv};
-  f->rows[id] = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, funct, rs1, rs2);
+  cycle_rows rows = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, funct, rs1, rs2);
   if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
-  find_dependencies(s, unit, id, &f->rows[id]);
-  enqueue(f, id, f->rows[id].a_writes);
+  find_dependencies(s, unit, id, &rows);
+  remember_rows(s, f, id, &rows);
+  enqueue(f, id);
   look_at_oldest(s, unit);
-  if (funct == ISA_FUNCT_PRELOAD) s->preloads |= bit(id);
   s->records.any = true;
   s->records.allocated = &f->entries[id];
   s->allocated_at = c->now + 1;
