@@ -48,6 +48,7 @@ typedef struct cycle_front_end {
   cycle_loop_matmul *matmul;  // NULL: the array lacks it
   cycle_loop_conv *conv;
   bool is_pending;
+  bool refused;  // the head of the unrolled queue found no entry
   // What comes before loop_matmul (or before the unrolled queue) did nothing when it was last stepped, and had that
   // room: it need not be stepped again until it gets room, a command, or completions of its own.
   bool source_stuck, source_room;
@@ -113,9 +114,11 @@ static bool conv_completed(const cycle_engine *c) {
 // The completions are counted now, and so count from the next cycle on as those of a step would. loop_conv counts its
 // own.
 void cycle_front_completed(cycle_engine *c) {
-  bool now = conv_completed(c);
-  if (!now && c->front->matmul != NULL) cycle_loop_matmul_completed(c, c->front->matmul);
-  c->wake[CYCLE_FRONT_END] = c->now + !now;
+  cycle_front_end *f = c->front;
+  if (conv_completed(c))
+    c->wake[CYCLE_FRONT_END] = c->now;
+  else if ((f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul)) || f->refused)
+    c->wake[CYCLE_FRONT_END] = c->now + 1;
 }
 
 bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is_busy(c, c->front); }
@@ -124,11 +127,8 @@ bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is
 
 static front_cause allocate(cycle_engine *c, const cycle_front_command *head) {
   sim_class unit;
-  if (cycle_station_ready(c, head->funct, head->rs1, &unit)) {
-    cycle_station_alloc(c, head->funct, head->rs1, head->rs2, head->from_matmul, head->from_conv);
-    return FRONT_WORKING;
-  }
-  c->w.refused = true;
+  if (cycle_station_take(c, head, &unit)) return FRONT_WORKING;
+  c->w.refused = c->front->refused = true;
   if (c->counting) cycle_event(c, EVENT_REFUSED);
   return (front_cause)(FRONT_LOAD_FULL + unit);
 }
@@ -238,6 +238,7 @@ bool cycle_front_step(cycle_engine *c) {
   c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
   if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
   bool full = unrolled->queue.count == QUEUE;
+  f->refused = false;
   front_cause head = step_head(c, unrolled);
   bool left = head == FRONT_WORKING, freed = cycle_station_report(c);
   bool moved = step_chain(c, f);

@@ -27,9 +27,9 @@ cycle_loop_matmul *cycle_loop_matmul_create(cycle_engine *c);
 void cycle_loop_matmul_destroy(cycle_loop_matmul *l);
 bool cycle_loop_matmul_room(const cycle_engine *c, const cycle_loop_matmul *l);
 void cycle_loop_matmul_push(cycle_engine *c, cycle_loop_matmul *l, const cycle_front_command *command);
-bool cycle_loop_matmul_offer(const cycle_engine *c, cycle_loop_matmul *l, cycle_front_command *command);
+bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command);
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken);
-// Counts the completions of this cycle in place of a step; true if there were any.
+// Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
 bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
 

@@ -16,7 +16,7 @@ struct cycle_loop_matmul {
   uint8_t head;
   // By part: has commands to emit; is busy for one cycle with nothing to do; the slot that it works on, or did.
   uint8_t running, skipping, at;
-  uint8_t offered;  // the part of this cycle's offer, while a slot is configured
+  uint8_t offered;  // the part whose command is at the output, MATMUL_PARTS: none; it follows from the other registers
   uint8_t in_flight[SIM_CLASSES], most[SIM_CLASSES];
   cycle_matmul_load a, b, d;
   cycle_matmul_execute execute;
@@ -50,6 +50,7 @@ cycle_loop_matmul *cycle_loop_matmul_create(cycle_engine *c) {
                                         .blocks_acc = (uint16_t)d->max_block_len_acc,
                                         .norm_stats = (uint16_t)d->norm_stats};
   cycle_matmul_slots_reset(&l->slots, &l->geometry);
+  l->offered = MATMUL_PARTS;
   return l;
 }
 
@@ -154,12 +155,10 @@ static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle
     cycle_matmul_load_command(from == MATMUL_D ? &l->d : from == MATMUL_B ? &l->b : &l->a, &l->geometry, command);
 }
 
-bool cycle_loop_matmul_offer(const cycle_engine *c, cycle_loop_matmul *l, cycle_front_command *command) {
+bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command) {
   if (l->active) {
-    cycle_matmul_part from = offering(l);
-    l->offered = (uint8_t)from;
-    if (from == MATMUL_PARTS) return false;
-    command_of(l, from, command);
+    if (l->offered == MATMUL_PARTS) return false;
+    command_of(l, l->offered, command);
     return true;
   }
   if (!cycle_queue_valid(&l->queue, c->now)) return false;
@@ -376,7 +375,7 @@ static void advance(cycle_loop_matmul *l, cycle_matmul_part taken) {
   l->unsettled = true;
 }
 
-bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l) {
+static bool count_completions(const cycle_engine *c, cycle_loop_matmul *l) {
   const uint8_t *completed = c->w.matmul_completed;
   if ((completed[0] | completed[1] | completed[2]) == 0) return false;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
@@ -384,6 +383,12 @@ bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l) {
     l->in_flight[unit] = (uint8_t)(l->in_flight[unit] - completed[unit]);
   }
   return true;
+}
+
+bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l) {
+  if (!count_completions(c, l)) return false;
+  l->offered = (uint8_t)offering(l);
+  return l->offered != MATMUL_PARTS;
 }
 
 static bool end_parts(cycle_loop_matmul *l, unsigned ended, unsigned at) {
@@ -417,8 +422,8 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
 }
 
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
-  bool completed = cycle_loop_matmul_completed(c, l);
-  if (!taken && !l->unsettled && l->queue.count == 0) return completed;
+  bool completed = count_completions(c, l);
+  if (!taken && !completed && !l->unsettled && l->queue.count == 0) return false;
   uint8_t target = target_of(l);
   bool emitted = taken && l->active, passed = taken && !l->active, settles = l->unsettled;
   decisions x = {0};
@@ -427,6 +432,7 @@ bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
   l->unsettled = false;
   if (emitted) advance(l, l->offered);
   if (settles && settle(l, &x, at)) l->unsettled = true;
-  bool changed = take_command(c, l, target, passed);
-  return changed || completed || taken || l->unsettled;
+  bool changed = take_command(c, l, target, passed) || completed || taken || settles || l->unsettled;
+  if (changed) l->offered = (uint8_t)offering(l);
+  return changed;
 }

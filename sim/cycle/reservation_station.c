@@ -13,6 +13,7 @@
 // told when the front end is through (cycle_station_report).
 #include "isa/isa_fields.h"
 #include "sim/cycle/command_rows.h"
+#include "sim/cycle/front_end.h"
 #include "sim/cycle/weft_accel.h"
 
 enum { ENTRIES_MAX = 64, EVENT_BUSY = 42 };
@@ -248,11 +249,6 @@ static uint64_t free_entries(const cycle_engine *c, const file *f) {
   return f->all & ~used;
 }
 
-bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim_class *unit) {
-  *unit = class_of(funct, rs1);
-  return free_entries(c, &c->station->files[*unit]) != 0;
-}
-
 // The entries among `users` whose range in `ranges` shares rows with this one.
 static uint64_t sharing(uint64_t users, const cycle_row_range *ranges, cycle_row_range rows) {
   uint64_t found = 0;
@@ -311,29 +307,37 @@ static void enqueue(file *f, unsigned id) {
   f->valid |= bit(id);
 }
 
-void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv) {
+static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class unit, unsigned id) {
   cycle_station *s = c->station;
-  sim_class unit = class_of(funct, rs1);
   file *f = &s->files[unit];
-  uint64_t room = free_entries(c, f);
-  assert(room != 0);
-  unsigned id = take_lowest(&room);
-  bool is_config = funct == ISA_FUNCT_CONFIG_EX;
-  f->entries[id] = (entry){.command = {.funct = funct, .id = (uint8_t)id, .rs1 = rs1, .rs2 = rs2},
+  uint64_t rs1 = from->rs1, rs2 = from->rs2;
+  bool is_config = from->funct == ISA_FUNCT_CONFIG_EX;
+  f->entries[id] = (entry){.command = {.funct = from->funct, .id = (uint8_t)id, .rs1 = rs1, .rs2 = rs2},
                            .index = s->allocated++,
                            .completes_at_issue = is_config && unit != SIM_CLASS_EXECUTE,
-                           .from_matmul = from_matmul,
-                           .from_conv = from_conv};
-  cycle_rows rows = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, funct, rs1, rs2);
+                           .from_matmul = from->from_matmul,
+                           .from_conv = from->from_conv};
+  cycle_rows rows = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, from->funct, rs1, rs2);
   if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
   find_dependencies(s, unit, id, &rows);
   remember_rows(s, f, id, &rows);
   enqueue(f, id);
   look_at_oldest(s, unit);
+}
+
+bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
+  cycle_station *s = c->station;
+  *unit = class_of(command->funct, command->rs1);
+  const file *f = &s->files[*unit];
+  uint64_t room = free_entries(c, f);
+  if (room == 0) return false;
+  unsigned id = take_lowest(&room);
+  allocate(c, command, *unit, id);
   s->records.any = true;
   s->records.allocated = &f->entries[id];
   s->allocated_at = c->now + 1;
-  s->allocated_class = unit;
+  s->allocated_class = *unit;
+  return true;
 }
 
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]) {

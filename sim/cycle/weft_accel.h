@@ -130,8 +130,7 @@ typedef struct cycle_wires {
   bool solitary_preload;
   // station to the front end: loop commands that completed in this cycle
   uint8_t matmul_completed[SIM_CLASSES], conv_completed[SIM_CLASSES];
-  // whoever adds to bus_read_bytes and bus_written_bytes: what this cycle added
-  uint32_t read_bytes, written_bytes;
+  uint32_t written_bytes;  // bus: what this cycle added to bus_written_bytes
   bool refused;  // a command was offered and its file is full
   bool flush;    // front_end: forget the last pages
 } cycle_wires;
@@ -232,7 +231,9 @@ static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |=
 void cycle_bus_create(cycle_engine *c);
 void cycle_bus_destroy(cycle_engine *c);
 bool cycle_bus_step(cycle_engine *c);
-void cycle_bus_take(cycle_engine *c);  // w.beat is taken in this cycle; afterwards it may change
+void cycle_bus_take(cycle_engine *c);  // the answer of a write in w.beat is taken in this cycle
+// Bytes read before `cycle`, which is `now` or the next one: bus_read_bytes counts a burst with its first beat.
+uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle);
 
 // ---- execute_controller.c and what belongs to it (CYCLE_WRITEBACK, CYCLE_MESH, CYCLE_EXECUTE)
 void cycle_execute_create(cycle_engine *c);
@@ -317,9 +318,9 @@ void cycle_station_destroy(cycle_engine *c);
 bool cycle_station_step(cycle_engine *c);  // completions (execute, load, store), issue to ready controllers, events
 bool cycle_station_busy(const cycle_engine *c);
 // The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
-// `unit`: the class of the command.
-bool cycle_station_ready(const cycle_engine *c, uint8_t funct, uint64_t rs1, sim_class *unit);
-void cycle_station_alloc(cycle_engine *c, uint8_t funct, uint64_t rs1, uint64_t rs2, bool from_matmul, bool from_conv);
+// False: there is none in the command's class, which `unit` tells.
+struct cycle_front_command;
+bool cycle_station_take(cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
 // The front end, after its allocation: tells the events of this cycle. True if an entry became free in it.
