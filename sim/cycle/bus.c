@@ -16,6 +16,9 @@
 
 struct cycle_bus {
   bool turned_away;  // an offer of this cycle was not granted
+  // the read burst that was taken last
+  uint64_t first_beat;
+  memsys_burst burst;
   uint32_t bus_bytes, ids;
   uint8_t **data;  // by read id; NULL in timing-only mode
 };
@@ -87,6 +90,11 @@ static bool arbitrate(cycle_engine *c) {
 
 // ---- the cycle
 
+static uint64_t beat_at(const struct cycle_bus *b, uint64_t beat) {
+  uint64_t at = b->first_beat + beat, there = b->burst.ready + beat * b->burst.spacing;
+  return at > there ? at : there;
+}
+
 // An answer that is shown may be taken, or must be shown again.
 static void set_wake(cycle_engine *c, bool shown) {
   bool soon = shown || c->bus->turned_away;
@@ -101,10 +109,22 @@ bool cycle_bus_step(cycle_engine *c) {
 }
 
 void cycle_bus_take(cycle_engine *c) {
-  if (!c->w.beat->write) {
-    c->bus_read_bytes += c->bus->bus_bytes;
-    c->w.read_bytes = c->bus->bus_bytes;
-  }
   memsys_take(c->timing, c->now);
   set_wake(c, false);
+}
+
+memsys_burst cycle_bus_take_burst(cycle_engine *c) {
+  struct cycle_bus *b = c->bus;
+  b->burst = memsys_take_burst(c->timing, c->now);
+  b->first_beat = c->now;
+  c->bus_read_bytes += (uint64_t)b->burst.beats * b->bus_bytes;
+  set_wake(c, false);
+  return b->burst;
+}
+
+uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle) {
+  const struct cycle_bus *b = c->bus;
+  unsigned coming = 0;
+  while (coming < b->burst.beats && beat_at(b, b->burst.beats - coming - 1) >= cycle) coming++;
+  return c->bus_read_bytes - (uint64_t)coming * b->bus_bytes;
 }

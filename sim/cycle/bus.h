@@ -7,5 +7,7 @@
 // The bytes of read burst `id`, whose first beat is there; the id gets `spare` (max_burst_bytes) for its next burst.
 // Full mode only.
 uint8_t *cycle_bus_exchange(cycle_engine *c, unsigned id, uint8_t *spare);
+// Takes the read burst whose first beat is there, with all its beats.
+memsys_burst cycle_bus_take_burst(cycle_engine *c);
 
 #endif

@@ -91,7 +91,7 @@ static void choose_events(cycle_engine *c) {
 static uint64_t sum(const cycle_engine *c, unsigned external) {
   switch (external) {
     case EXTERNAL_BYTES_READ:
-      return c->bus_read_bytes - c->w.read_bytes;
+      return cycle_bus_read_bytes(c, c->now);
     case EXTERNAL_BYTES_WRITTEN:
       return c->bus_written_bytes - c->w.written_bytes;
     case EXTERNAL_READS_IN_FLIGHT:
@@ -133,7 +133,7 @@ static void clear(cycle_engine *c) {
   k->snapshot = false;
   k->held = UINT32_MAX;
   for (uint32_t n = 0; n < k->count; n++) k->file[n].count = k->file[n].frozen = 0;
-  k->cleared[0] = c->bus_read_bytes;
+  k->cleared[0] = cycle_bus_read_bytes(c, c->now + 1);
   k->cleared[1] = c->bus_written_bytes;
   k->cleared[2] = sum(c, EXTERNAL_READS_IN_FLIGHT) + cycle_level_at(&c->reads_in_flight, c->now);
   k->cleared[3] = sum(c, EXTERNAL_WRITES_IN_FLIGHT) + cycle_level_at(&c->writes_in_flight, c->now);

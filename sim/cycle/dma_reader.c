@@ -2,8 +2,8 @@
 // beat_merger belongs to the load path here.
 //
 //   row request -> burst (choose, take an id) -> page lookup -> address channel
-// Invariants: send is offered from the cycle after its lookup on, unless the page filter holds it back; an id that is
-// released in a cycle is free in the next one.
+// Invariants: send is offered from the cycle after its lookup on, unless the page filter holds it back; an id is
+// free from the cycle after its last beat on.
 #include "sim/cycle/dma_reader.h"
 
 #include <assert.h>
@@ -20,8 +20,11 @@ const char *const cycle_dma_reader_causes[CYCLE_CAUSES] = {
 
 struct cycle_dma_reader {
   bool row_valid, look_valid, send_valid;
-  int32_t released;  // id whose last beat was taken in this cycle, -1: none
+  bool releasing;
   uint32_t in_flight, limit;
+  // of the last burst taken by the load path: its id is free from the cycle after `release_at` on
+  unsigned release_id;
+  uint64_t release_at;
   // the row request at work
   uint64_t address;
   uint32_t left, done;  // bytes still to ask for, asked for
@@ -35,7 +38,6 @@ struct cycle_dma_reader {
 void cycle_reader_create(cycle_engine *c) {
   struct cycle_dma_reader *r = c->reader = WF_NEW(struct cycle_dma_reader);
   const hw_array *a = c->array;
-  r->released = -1;
   r->limit = a->dma.reads_in_flight;
   assert(r->limit <= ID_WORDS * 64);
   r->bursts = WF_NEW_ARRAY(r->limit, cycle_burst);
@@ -59,12 +61,11 @@ const memsys_request *cycle_reader_offer(const cycle_engine *c) {
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id) { return &c->reader->bursts[id]; }
 
-void cycle_reader_release(cycle_engine *c, unsigned id) {
-  assert(c->reader->released < 0);
-  c->reader->released = (int32_t)id;
-}
 
-bool cycle_reader_busy(const cycle_engine *c) { return c->reader->in_flight > 0; }
+bool cycle_reader_busy(const cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  return r->in_flight > (r->releasing && r->release_at < c->now);
+}
 
 // ---- ids
 
@@ -79,13 +80,22 @@ static unsigned take_id(cycle_engine *c) {
   return w * 64 + bit;
 }
 
+// The register changed at the end of the cycle before this one.
 static void free_released(cycle_engine *c) {
   struct cycle_dma_reader *r = c->reader;
-  unsigned id = (unsigned)r->released;
-  r->used[id / 64] &= ~(UINT64_C(1) << id % 64);
+  r->used[r->release_id / 64] &= ~(UINT64_C(1) << r->release_id % 64);
   r->in_flight--;
-  cycle_level_add(&c->reads_in_flight, c->now, -1);
-  r->released = -1;
+  r->releasing = false;
+  cycle_level_add(&c->reads_in_flight, r->release_at, -1);
+}
+
+void cycle_reader_release(cycle_engine *c, unsigned id, uint64_t at) {
+  struct cycle_dma_reader *r = c->reader;
+  if (r->releasing) free_released(c);
+  r->releasing = true;
+  r->release_id = id;
+  r->release_at = at;
+  c->wake[CYCLE_DMA_READER] = at + 1;
 }
 
 // ---- bursts
@@ -165,11 +175,14 @@ static unsigned waits_for(const cycle_engine *c) {
 
 bool cycle_reader_step(cycle_engine *c) {
   struct cycle_dma_reader *r = c->reader;
+  bool freed = r->releasing && r->release_at < c->now;
+  if (freed) free_released(c);
+  c->wake[CYCLE_DMA_READER] = r->releasing ? r->release_at + 1 : CYCLE_NEVER;
   if (c->counting) report(c);
   unsigned cause = waits_for(c);
   bool look_fire = r->look_valid && (!r->send_valid || c->w.read_granted);
   bool burst_fire = r->row_valid && r->in_flight < r->limit && (!r->look_valid || look_fire);
-  bool changed = c->w.read_granted || look_fire || burst_fire || r->released >= 0;
+  bool changed = c->w.read_granted || look_fire || burst_fire || freed;
   if (c->w.read_granted) r->send_valid = false;
   if (look_fire) {
     r->send = r->look;
@@ -184,7 +197,6 @@ bool cycle_reader_step(cycle_engine *c) {
     cycle_load_path_offer_taken(c);
     changed = true;
   }
-  if (r->released >= 0) free_released(c);
   cycle_spend(c, CYCLE_DMA_READER, burst_fire || c->w.read_granted ? CYCLE_WORKING : cause);
   return changed;
 }

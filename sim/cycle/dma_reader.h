@@ -14,7 +14,7 @@ typedef struct cycle_burst {
 } cycle_burst;
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id);
-// The last beat of burst `id` is taken in this cycle: the id is free from the next one on.
-void cycle_reader_release(cycle_engine *c, unsigned id);
+// The last beat of burst `id` is taken in cycle `at`, which may lie ahead: the id is free from the next one on.
+void cycle_reader_release(cycle_engine *c, unsigned id, uint64_t at);
 
 #endif

@@ -7,8 +7,8 @@
 //
 // At most one answer per cycle: a wide write waits while a narrow one is the last of its request or goes to the
 // accumulator; a zero write waits while either of the others is the last of its request.
-// Invariants: every stage is looked at from the end of the path on, so a stage that was emptied takes the next row in
-// the same cycle where the hardware does.
+// Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
+// (settle); next_write is the first cycle in which a write is asked for.
 #include "sim/cycle/load_path.h"
 
 #include <string.h>
@@ -17,29 +17,30 @@
 #include "sim/ref/numeric.h"
 
 struct cycle_load_path {
-  bool repeats_pixels;
-  uint32_t sp_mask, acc_mask, row_mask, dim;
+  uint64_t next_write;
+  cycle_path_end narrow_end, wide_end, zero_end;
   cycle_merger merger;
   cycle_mvin_scale narrow, wide;
-  cycle_repeater repeater, zero_repeater;
   cycle_zero_writer zeros;
   cycle_queue issue;
   cycle_load_row *issued;  // by slot
-  int32_t *extended;       // a narrow row for the accumulator
+  uint32_t sp_mask, acc_mask, dim;
+  int32_t *extended;  // a narrow row for the accumulator
 };
 
 void cycle_load_path_create(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path = WF_NEW(struct cycle_load_path);
   const hw_array *a = c->array;
-  p->repeats_pixels = a->units.pixel_repeat;
+  p->next_write = CYCLE_NEVER;
   p->dim = c->d.dim;
-  p->row_mask = (UINT32_C(1) << c->d.row_bits) - 1;
   p->sp_mask = c->d.sp_rows - 1;
   p->acc_mask = c->d.acc_rows - 1;
   cycle_merger_init(c, &p->merger);
   cycle_mvin_scale_init(c, &p->narrow, a->load.scale_units, a->load.scale_latency);
   cycle_mvin_scale_init(c, &p->wide, 0, 0);
-  p->repeater = p->zero_repeater = (cycle_repeater){.half = c->d.sp_rows / 2, .row_mask = p->row_mask};
+  cycle_path_end_init(c, &p->narrow_end, a->units.pixel_repeat);
+  cycle_path_end_init(c, &p->wide_end, false);
+  cycle_path_end_init(c, &p->zero_end, a->units.pixel_repeat);
   cycle_zero_writer_init(c, &p->zeros);
   cycle_queue_init(&p->issue, a->scratchpad.read_delay + 1, 1, true);
   p->issued = WF_NEW_ARRAY(cycle_queue_slots(&p->issue), cycle_load_row);
@@ -58,19 +59,60 @@ void cycle_load_path_destroy(cycle_engine *c) {
   wf_free(p);
 }
 
+// ---- rows move on as far as their cycles are known
+
+static void settle_zeros(struct cycle_load_path *p) {
+  cycle_item item;
+  if (p->zero_end.valid || !cycle_zero_writer_next(&p->zeros, &item)) return;
+  uint64_t leaves = cycle_path_end_put(&p->zero_end, &item);
+  if (p->zero_end.repeats) cycle_zero_writer_pop(&p->zeros, leaves);
+}
+
+static void fill_end(cycle_mvin_scale *from, cycle_path_end *end) {
+  cycle_item item;
+  if (end->valid || !cycle_mvin_scale_next(from, &item)) return;
+  uint64_t leaves = cycle_path_end_put(end, &item);
+  if (end->repeats) cycle_mvin_scale_pop(from, leaves);
+}
+
+static void settle(struct cycle_load_path *p) {
+  fill_end(&p->narrow, &p->narrow_end);
+  fill_end(&p->wide, &p->wide_end);
+  while (p->merger.open) {
+    bool wide = p->merger.at_work->burst.wide;
+    cycle_mvin_scale *to = wide ? &p->wide : &p->narrow;
+    if (to->held) return;
+    uint64_t at = cycle_later(cycle_merger_row_from(&p->merger, p->merger.at_work), to->free_from);
+    const cycle_row *row = cycle_merger_take(&p->merger, p->merger.at_work, at);
+    if (row->last) cycle_merger_close(&p->merger, at);
+    cycle_mvin_scale_put(to, row, at);
+    fill_end(to, wide ? &p->wide_end : &p->narrow_end);
+  }
+}
+
+static void find_next_write(cycle_engine *c, struct cycle_load_path *p) {
+  uint64_t next = p->narrow_end.valid ? p->narrow_end.at : CYCLE_NEVER;
+  if (p->wide_end.valid && p->wide_end.at < next) next = p->wide_end.at;
+  if (p->zero_end.valid && p->zero_end.at < next) next = p->zero_end.at;
+  p->next_write = c->wake[CYCLE_LOAD_PATH] = next;
+}
+
 // ---- requests
 
 bool cycle_load_path_ready(const cycle_engine *c, bool zeros) {
   const struct cycle_load_path *p = c->load_path;
-  return zeros ? !p->zeros.valid : cycle_queue_room(&p->issue, c->now);
+  return zeros ? !p->zeros.held && p->zeros.free_from <= c->now : cycle_queue_room(&p->issue, c->now);
 }
 
 void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row) {
   struct cycle_load_path *p = c->load_path;
-  if (row->zeros)
-    cycle_zero_writer_put(&p->zeros, row);
-  else
+  if (!row->zeros) {
     p->issued[cycle_queue_push(&p->issue, c->now)] = *row;
+    return;
+  }
+  cycle_zero_writer_put(&p->zeros, row, c->now);
+  settle_zeros(p);
+  find_next_write(c, p);
 }
 
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c) {
@@ -87,169 +129,132 @@ typedef struct lanes {
   uint32_t first, count;
 } lanes;
 
-static lanes kept(const struct cycle_load_path *p, const cycle_row_write *w) {
-  uint32_t first = w->row->first + w->shift;
+static lanes kept(const struct cycle_load_path *p, const cycle_path_end *e) {
+  const cycle_row *row = e->item.row;
+  uint32_t first = row->first + (uint32_t)e->copy * row->cols;
   if (first >= p->dim) return (lanes){0};
   uint32_t room = p->dim - first;
-  return (lanes){.first = first, .count = w->row->count < room ? w->row->count : room};
+  return (lanes){.first = first, .count = row->count < room ? row->count : room};
 }
 
-static void move_narrow(cycle_engine *c, const cycle_row_write *w, uint32_t row) {
+static void move_narrow(cycle_engine *c, const cycle_path_end *e, uint32_t row) {
   struct cycle_load_path *p = c->load_path;
-  lanes k = kept(p, w);
-  const int8_t *bytes = (const int8_t *)w->bytes;
-  if (!w->row->is_acc) {
+  lanes k = kept(p, e);
+  const int8_t *bytes = (const int8_t *)e->item.bytes;
+  if (!e->item.row->is_acc) {
     memcpy(cycle_sp_row(c, row & p->sp_mask) + k.first, bytes, k.count);
     return;
   }
   int32_t *to = cycle_acc_row(c, row & p->acc_mask) + k.first;
   for (uint32_t i = 0; i < k.count; i++) p->extended[i] = bytes[i];
-  if (w->row->accumulate)
+  if (e->item.row->accumulate)
     ref_add_row(k.count, p->extended, to);
   else
     memcpy(to, p->extended, k.count * sizeof *to);
 }
 
 // A row of int32 that is not accumulated may start and end inside an element.
-static void move_wide(cycle_engine *c, const cycle_row_write *w, uint32_t row) {
+static void move_wide(cycle_engine *c, const cycle_path_end *e, uint32_t row) {
   struct cycle_load_path *p = c->load_path;
   int32_t *to = cycle_acc_row(c, row & p->acc_mask);
-  const cycle_row *r = w->row;
+  const cycle_row *r = e->item.row;
   if (!r->accumulate) {
-    memcpy((uint8_t *)to + r->first, w->bytes, r->count);
+    memcpy((uint8_t *)to + r->first, e->item.bytes, r->count);
     return;
   }
   uint32_t elements = r->count / sizeof *to;
-  memcpy(p->extended, w->bytes, elements * sizeof *to);
+  memcpy(p->extended, e->item.bytes, elements * sizeof *to);
   ref_add_row(elements, p->extended, to + r->first / sizeof *to);
 }
 
-static void move_zeros(cycle_engine *c, const cycle_row_write *w, uint32_t row) {
+static void move_zeros(cycle_engine *c, const cycle_path_end *e, uint32_t row) {
   struct cycle_load_path *p = c->load_path;
-  lanes k = kept(p, w);
-  if (!w->row->is_acc)
+  lanes k = kept(p, e);
+  if (!e->item.row->is_acc)
     memset(cycle_sp_row(c, row & p->sp_mask) + k.first, 0, k.count);
-  else if (!w->row->accumulate)
+  else if (!e->item.row->accumulate)
     memset(cycle_acc_row(c, row & p->acc_mask) + k.first, 0, k.count * sizeof *c->acc);
 }
 
-// ---- the ends of the path
+// ---- writes
 
-static void answer(cycle_engine *c, const cycle_row_write *w) {
-  if (!w->last) return;
-  c->w.load_answered = true;
-  c->w.load_bytes = w->row->answer;
-  c->w.load_cmd = w->row->cmd;
+// A write that waits asks again in the next cycle.
+static bool wait(cycle_engine *c, cycle_path_end *e) {
+  e->at = c->now + 1;
+  return false;
 }
 
-// What the three ends offer in this cycle, and whether anything changed.
-typedef struct writes {
-  cycle_row_write narrow, wide, zero;
-  bool narrow_valid, wide_valid, changed, refused;
-} writes;
-
-static void write_narrow(cycle_engine *c, struct cycle_load_path *p, writes *w) {
-  w->narrow_valid = p->repeats_pixels ? cycle_repeater_offer(&p->repeater, &w->narrow, &w->changed)
-                                      : cycle_mvin_scale_offer(&p->narrow, c->now, &w->narrow);
-  if (!w->narrow_valid) return;
-  uint32_t row = w->narrow.to & p->row_mask;
-  if (!cycle_local_narrow_write(c, w->narrow.row->is_acc, row, w->narrow.row->accumulate)) {
-    w->refused = true;
-    return;
+// Returns whether the item has left the end of its path.
+static bool written(cycle_engine *c, cycle_path_end *e) {
+  if (cycle_path_end_last(e)) {
+    c->w.load_answered = true;
+    c->w.load_bytes = e->item.row->answer;
+    c->w.load_cmd = e->item.row->cmd;
   }
-  if (c->data) move_narrow(c, &w->narrow, row);
-  answer(c, &w->narrow);
-  if (p->repeats_pixels)
-    cycle_repeater_taken(&p->repeater);
-  else
-    cycle_mvin_scale_taken(&p->narrow, c->now);
-  w->changed = true;
+  return cycle_path_end_taken(e, c->now);
 }
 
-static void write_wide(cycle_engine *c, struct cycle_load_path *p, writes *w) {
-  w->wide_valid = cycle_mvin_scale_offer(&p->wide, c->now, &w->wide);
-  if (!w->wide_valid || (w->narrow_valid && (w->narrow.row->is_acc || w->narrow.last))) return;
-  uint32_t row = w->wide.to & p->row_mask;
-  if (!cycle_local_wide_write(c, row, w->wide.row->accumulate)) {
-    w->refused = true;
-    return;
-  }
-  if (c->data) move_wide(c, &w->wide, row);
-  answer(c, &w->wide);
-  cycle_mvin_scale_taken(&p->wide, c->now);
-  w->changed = true;
-}
-
-static bool offer_zeros(struct cycle_load_path *p, writes *w) {
-  if (p->repeats_pixels) return cycle_repeater_offer(&p->zero_repeater, &w->zero, &w->changed);
-  if (p->zeros.valid) cycle_zero_writer_offer(&p->zeros, &w->zero);
-  return p->zeros.valid;
-}
-
-static void write_zeros(cycle_engine *c, struct cycle_load_path *p, writes *w) {
-  if (!offer_zeros(p, w)) return;
-  if ((w->narrow_valid && w->narrow.last) || (w->wide_valid && w->wide.last)) return;
-  uint32_t row = w->zero.to & p->row_mask;
-  if (!cycle_local_zero_write(c, w->zero.row->is_acc, row, w->zero.row->accumulate)) {
-    w->refused = true;
-    return;
-  }
-  if (c->data) move_zeros(c, &w->zero, row);
-  answer(c, &w->zero);
-  if (p->repeats_pixels)
-    cycle_repeater_taken(&p->zero_repeater);
-  else
-    cycle_zero_writer_taken(&p->zeros);
-  w->changed = true;
-}
-
-// ---- between the stages
-
-static bool to_repeater(cycle_engine *c, struct cycle_load_path *p) {
-  cycle_row_write row;
-  if (p->repeater.valid || !cycle_mvin_scale_offer(&p->narrow, c->now, &row)) return false;
-  cycle_repeater_put(&p->repeater, &row);
-  cycle_mvin_scale_taken(&p->narrow, c->now);
+static bool write_narrow(cycle_engine *c, struct cycle_load_path *p) {
+  cycle_path_end *e = &p->narrow_end;
+  const cycle_row *r = e->item.row;
+  uint32_t row = cycle_path_end_row(e);
+  if (!cycle_local_narrow_write(c, r->is_acc, row, r->accumulate)) return wait(c, e);
+  if (c->data) move_narrow(c, e, row);
+  if (written(c, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, c->now);
   return true;
 }
 
-static bool to_zero_repeater(struct cycle_load_path *p) {
-  cycle_row_write row;
-  if (p->zero_repeater.valid || !p->zeros.valid) return false;
-  cycle_zero_writer_offer(&p->zeros, &row);
-  cycle_repeater_put(&p->zero_repeater, &row);
-  cycle_zero_writer_taken(&p->zeros);
+static bool write_wide(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
+  cycle_path_end *e = &p->wide_end;
+  uint32_t row = cycle_path_end_row(e);
+  if (held_back || !cycle_local_wide_write(c, row, e->item.row->accumulate)) return wait(c, e);
+  if (c->data) move_wide(c, e, row);
+  if (written(c, e)) cycle_mvin_scale_pop(&p->wide, c->now);
   return true;
 }
 
-static bool from_merger(cycle_engine *c, struct cycle_load_path *p) {
-  const cycle_row *row = NULL;
-  cycle_mvin_scale *to = p->merger.burst.wide ? &p->wide : &p->narrow;
-  bool leaves = !to->valid && cycle_merger_valid(&p->merger);
-  bool changed = cycle_merger_step(c, &p->merger, leaves ? &row : NULL);
-  if (leaves) cycle_mvin_scale_put(to, row);
+static bool write_zeros(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
+  cycle_path_end *e = &p->zero_end;
+  const cycle_row *r = e->item.row;
+  uint32_t row = cycle_path_end_row(e);
+  if (held_back || !cycle_local_zero_write(c, r->is_acc, row, r->accumulate)) return wait(c, e);
+  if (c->data) move_zeros(c, e, row);
+  if (written(c, e) && !e->repeats) cycle_zero_writer_pop(&p->zeros, c->now);
+  settle_zeros(p);
+  return true;
+}
+
+// Returns whether a write was taken.
+static bool write_rows(cycle_engine *c, struct cycle_load_path *p) {
+  bool narrow = cycle_path_end_offers(&p->narrow_end, c->now), wide = cycle_path_end_offers(&p->wide_end, c->now);
+  bool narrow_last = narrow && cycle_path_end_last(&p->narrow_end);
+  bool wide_last = wide && cycle_path_end_last(&p->wide_end);
+  bool narrow_is_acc = narrow && p->narrow_end.item.row->is_acc, changed = false;
+  if (narrow) changed |= write_narrow(c, p);
+  if (wide) changed |= write_wide(c, p, narrow_last || narrow_is_acc);
+  if (cycle_path_end_offers(&p->zero_end, c->now)) changed |= write_zeros(c, p, narrow_last || wide_last);
   return changed;
 }
 
-static void set_wake(cycle_engine *c, const writes *w) {
-  const cycle_mvin_scale *s = &c->load_path->narrow;
-  uint64_t next = s->units == 0 ? CYCLE_NEVER : cycle_scheduler_next(&s->scheduler);
-  c->wake[CYCLE_LOAD_PATH] = w->refused ? c->now + 1 : next;
+// ---- the cycle
+
+static bool takes_burst(const cycle_engine *c, const struct cycle_load_path *p) {
+  return c->w.beat != NULL && !c->w.beat->write && !p->merger.open && p->merger.accept_from <= c->now;
 }
 
 bool cycle_load_path_step(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path;
-  writes w;
-  w.changed = w.refused = false;
-  write_narrow(c, p, &w);
-  write_wide(c, p, &w);
-  write_zeros(c, p, &w);
-  if (p->repeats_pixels) {
-    w.changed |= to_repeater(c, p);
-    w.changed |= to_zero_repeater(p);
+  bool writes = p->next_write <= c->now, changed = false;
+  if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
+  if (writes && write_rows(c, p)) {
+    settle(p);
+    changed = true;
   }
-  w.changed |= cycle_mvin_scale_step(c, &p->narrow);
-  w.changed |= from_merger(c, p);
-  set_wake(c, &w);
-  return w.changed;
+  if (takes_burst(c, p)) {
+    cycle_merger_open(c, &p->merger);
+    settle(p);
+    changed = true;
+  }
+  find_next_write(c, p);
+  return changed;
 }

@@ -1,8 +1,11 @@
 // Scales int8 rows and repeats them over local rows. See hw/rtl/mvin_scale.sv.
 //
 // A row waits in the input register and enters the scheduler repeats + 1 times, the farthest row first. Its results are
-// computed when it enters; the scheduler knows when the hardware has them.
+// computed when it enters; the scheduler knows when the hardware has them. Rows pass in cycles that may lie ahead: each
+// entry remembers when it was emptied, so the cycle of the next push is known as soon as an entry is.
 // Invariants: `last` comes with the row itself, never with a repeat before it.
+#include <assert.h>
+
 #include "hw/base/alloc.h"
 #include "sim/config.h"
 #include "sim/cycle/load_path.h"
@@ -23,33 +26,22 @@ void cycle_mvin_scale_free(cycle_mvin_scale *s) {
   wf_free(s->operands);
 }
 
-static cycle_row_write at_input(const cycle_mvin_scale *s) {
-  return (cycle_row_write){
-      .row = s->in, .bytes = s->in->bytes, .to = s->in->row + s->repeats, .last = s->in->last && s->repeats == 0};
-}
-
-static void sent(cycle_mvin_scale *s) {
-  if (s->repeats == 0)
-    s->valid = false;
-  else
+// The row in the input register was sent on in cycle `at`.
+static void sent(cycle_mvin_scale *s, uint64_t at) {
+  if (s->repeats == 0) {
+    s->held = false;
+    s->free_from = at;
+  } else {
     s->repeats--;
-}
-
-bool cycle_mvin_scale_offer(const cycle_mvin_scale *s, uint64_t now, cycle_row_write *out) {
-  if (s->units == 0) {
-    if (s->valid) *out = at_input(s);
-    return s->valid;
   }
-  if (!cycle_scheduler_valid(&s->scheduler, now)) return false;
-  *out = s->rows[cycle_scheduler_head(&s->scheduler)];
-  return true;
 }
 
-void cycle_mvin_scale_taken(cycle_mvin_scale *s, uint64_t now) {
-  if (s->units == 0)
-    sent(s);
-  else
-    cycle_scheduler_pop(&s->scheduler, now);
+static cycle_item at_input(const cycle_mvin_scale *s) {
+  return (cycle_item){.row = s->in,
+                      .bytes = s->in->bytes,
+                      .to = s->in->row + s->repeats,
+                      .last = s->in->last && s->repeats == 0,
+                      .ready = s->since};
 }
 
 static const uint8_t *scaled(cycle_mvin_scale *s) {
@@ -61,12 +53,54 @@ static const uint8_t *scaled(cycle_mvin_scale *s) {
   return out;
 }
 
-bool cycle_mvin_scale_step(cycle_engine *c, cycle_mvin_scale *s) {
-  if (s->units == 0 || !s->valid || !cycle_scheduler_room(&s->scheduler, c->now)) return false;
+static uint32_t entry_at(const cycle_mvin_scale *s, uint32_t place) {
+  uint32_t entry = s->head + place;
+  return entry >= CYCLE_SCHEDULER_ROWS ? entry - CYCLE_SCHEDULER_ROWS : entry;
+}
+
+static void push(cycle_mvin_scale *s) {
+  uint32_t entry = entry_at(s, s->count);
+  uint64_t at = cycle_later(cycle_later(s->since, s->last_push + 1), s->popped[entry] + 1);
   bool skip = s->in->scale == SIM_SCALE_ONE;
-  cycle_row_write *row = &s->rows[cycle_scheduler_push(&s->scheduler, c->now, skip)];
-  *row = at_input(s);
-  if (!skip && c->data) row->bytes = scaled(s);
-  sent(s);
-  return true;
+  cycle_item *item = &s->items[entry];
+  *item = at_input(s);
+  item->ready = skip ? at + 1 : cycle_scheduler_done(&s->scheduler, at, entry);
+  if (!skip && item->bytes != NULL) item->bytes = scaled(s);
+  s->count++;
+  s->last_push = at;
+  sent(s, at);
+}
+
+static void push_all(cycle_mvin_scale *s) {
+  while (s->held && s->count < CYCLE_SCHEDULER_ROWS) push(s);
+}
+
+void cycle_mvin_scale_put(cycle_mvin_scale *s, const cycle_row *row, uint64_t at) {
+  assert(!s->held && s->free_from <= at);
+  s->held = true;
+  s->in = row;
+  s->repeats = row->repeats;
+  s->since = at + 1;
+  if (s->units != 0) push_all(s);
+}
+
+bool cycle_mvin_scale_next(const cycle_mvin_scale *s, cycle_item *item) {
+  if (s->units == 0) {
+    if (s->held) *item = at_input(s);
+    return s->held;
+  }
+  if (s->count > 0) *item = s->items[s->head];
+  return s->count > 0;
+}
+
+void cycle_mvin_scale_pop(cycle_mvin_scale *s, uint64_t at) {
+  if (s->units == 0) {
+    s->since = at + 1;
+    sent(s, at);
+    return;
+  }
+  s->popped[s->head] = at;
+  s->head = entry_at(s, 1);
+  s->count--;
+  push_all(s);
 }

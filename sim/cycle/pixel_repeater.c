@@ -1,43 +1,49 @@
 // First-layer loads: a row goes out once more for each repeated pixel, q rows lower and q * cols lanes higher, the copy
 // with the largest q first. A copy that would leave its half of the scratchpad is dropped and costs a cycle.
-// See hw/rtl/pixel_repeater.sv; an array without the unit has no such stage.
+// See hw/rtl/pixel_repeater.sv; in an array without the unit the stage before asks for the write.
 //
 // Invariants: `last` comes with the row itself (copy 0), which is never dropped.
 #include <assert.h>
 
 #include "sim/cycle/load_path.h"
 
-static bool dropped(const cycle_repeater *r) {
-  uint32_t row = r->in.to & r->row_mask, floor = row >= r->half ? r->half : 0;
-  return row < floor + r->copy;
+void cycle_path_end_init(const cycle_engine *c, cycle_path_end *e, bool repeats) {
+  *e = (cycle_path_end){.repeats = repeats, .half = c->d.sp_rows / 2, .row_mask = (UINT32_C(1) << c->d.row_bits) - 1};
 }
 
-bool cycle_repeater_offer(cycle_repeater *r, cycle_row_write *out, bool *changed) {
-  if (!r->valid) return false;
-  *out = r->in;
-  if (r->copy == 0) return true;
-  if (dropped(r)) {
-    r->copy--;
-    *changed = true;
+// Copies that are dropped: the first ones.
+static uint32_t dropped(const cycle_path_end *e) {
+  uint32_t row = e->item.to & e->row_mask, room = row >= e->half ? row - e->half : row;
+  return e->copy > room ? e->copy - room : 0;
+}
+
+uint64_t cycle_path_end_put(cycle_path_end *e, const cycle_item *item) {
+  assert(!e->valid);
+  e->valid = true;
+  e->item = *item;
+  if (!e->repeats) {
+    e->at = cycle_later(item->ready, e->freed + 1);
+    return e->at;
+  }
+  uint64_t enters = cycle_later(item->ready, e->freed);
+  e->copy = (uint8_t)(item->row->pixel_repeats - 1);
+  e->at = enters + 1;
+  if (e->copy > 0) {
+    uint32_t lost = dropped(e);
+    e->copy = (uint8_t)(e->copy - lost);
+    e->at += lost;
+  }
+  return enters;
+}
+
+bool cycle_path_end_taken(cycle_path_end *e, uint64_t now) {
+  assert(cycle_path_end_offers(e, now));
+  if (e->copy > 0) {
+    e->copy--;
+    e->at = now + 1;
     return false;
   }
-  out->to -= r->copy;
-  out->shift = (uint32_t)r->copy * r->in.row->cols;
-  out->last = false;
+  e->valid = false;
+  e->freed = now;
   return true;
-}
-
-void cycle_repeater_taken(cycle_repeater *r) {
-  assert(r->valid);
-  if (r->copy == 0)
-    r->valid = false;
-  else
-    r->copy--;
-}
-
-void cycle_repeater_put(cycle_repeater *r, const cycle_row_write *in) {
-  assert(!r->valid && in->row->pixel_repeats > 0);
-  r->valid = true;
-  r->copy = (uint8_t)(in->row->pixel_repeats - 1);
-  r->in = *in;
 }

@@ -39,13 +39,14 @@ static uint64_t last_grant_even(cycle_row_scheduler *s, uint64_t first_cycle) {
   return s->free - 1;
 }
 
+uint64_t cycle_scheduler_done(cycle_row_scheduler *s, uint64_t at, uint32_t entry) {
+  return (s->even ? last_grant_even(s, at + 1) : last_grant(s, at + 1, entry)) + s->latency + 2;
+}
+
 uint32_t cycle_scheduler_push(cycle_row_scheduler *s, uint64_t now, bool skip) {
   assert(cycle_scheduler_room(s, now));
   uint32_t entry = s->tail;
-  if (skip)
-    s->ready[entry] = now + 1;
-  else
-    s->ready[entry] = (s->even ? last_grant_even(s, now + 1) : last_grant(s, now + 1, entry)) + s->latency + 2;
+  s->ready[entry] = skip ? now + 1 : cycle_scheduler_done(s, now, entry);
   s->tail = entry + 1 == CYCLE_SCHEDULER_ROWS ? 0 : entry + 1;
   s->count++;
   return entry;

@@ -45,4 +45,8 @@ static inline uint64_t cycle_scheduler_next(const cycle_row_scheduler *s) {
 }
 void cycle_scheduler_pop(cycle_row_scheduler *s, uint64_t now);
 
+// For an owner that keeps the entries itself: a row enters `entry` in cycle `at`, which is later than that of the row
+// before; returns the first cycle in which the row is done.
+uint64_t cycle_scheduler_done(cycle_row_scheduler *s, uint64_t at, uint32_t entry);
+
 #endif

@@ -10,31 +10,34 @@ void cycle_zero_writer_init(cycle_engine *c, cycle_zero_writer *z) {
   *z = (cycle_zero_writer){.dim = c->d.dim, .row_mask = (UINT32_C(1) << c->d.row_bits) - 1};
 }
 
-void cycle_zero_writer_put(cycle_zero_writer *z, const cycle_load_row *request) {
-  assert(!z->valid && request->cols > 0);
-  z->valid = true;
+void cycle_zero_writer_put(cycle_zero_writer *z, const cycle_load_row *request, uint64_t now) {
+  assert(!z->held && z->free_from <= now && request->cols > 0);
+  z->held = true;
+  z->since = now + 1;
   z->row = request->laddr & z->row_mask;
   z->left = request->cols;
   z->block_stride = request->block_stride;
-  z->template = (cycle_row){.cols = request->cols,
-                            .answer = (uint16_t)(request->acc_width ? request->cols * 4U : request->cols),
-                            .pixel_repeats = request->pixel_repeats,
-                            .cmd = request->cmd,
-                            .is_acc = request->laddr >> 31 != 0,
-                            .accumulate = (request->laddr >> 30 & 1) != 0};
+  z->request = (cycle_row){.cols = request->cols,
+                           .answer = (uint16_t)(request->acc_width ? request->cols * 4U : request->cols),
+                           .pixel_repeats = request->pixel_repeats,
+                           .cmd = request->cmd,
+                           .is_acc = request->laddr >> 31 != 0,
+                           .accumulate = (request->laddr >> 30 & 1) != 0};
 }
 
-void cycle_zero_writer_offer(cycle_zero_writer *z, cycle_row_write *out) {
-  cycle_row *row = &z->rows[z->next];
-  *row = z->template;
-  row->count = (uint16_t)(z->left < z->dim ? z->left : z->dim);
-  *out = (cycle_row_write){.row = row, .to = z->row, .last = z->left <= z->dim};
+bool cycle_zero_writer_next(cycle_zero_writer *z, cycle_item *item) {
+  if (!z->held) return false;
+  z->block = z->request;
+  z->block.count = (uint16_t)(z->left < z->dim ? z->left : z->dim);
+  *item = (cycle_item){.row = &z->block, .to = z->row, .last = z->left <= z->dim, .ready = z->since};
+  return true;
 }
 
-void cycle_zero_writer_taken(cycle_zero_writer *z) {
-  z->next ^= 1;
+void cycle_zero_writer_pop(cycle_zero_writer *z, uint64_t at) {
+  z->since = at + 1;
   if (z->left <= z->dim) {
-    z->valid = false;
+    z->held = false;
+    z->free_from = at;
     return;
   }
   z->left -= z->dim;

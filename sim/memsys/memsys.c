@@ -380,6 +380,12 @@ const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
   return &m->shown;
 }
 
+static void answered(memsys *m) {
+  m->ready_head = (m->ready_head + 1) % MAX_UNDER_WAY;
+  m->ready_count--;
+  m->answering = false;
+}
+
 void memsys_take(memsys *m, uint64_t cycle) {
   assert(m->answering);
   const pending *p = &m->ready[m->ready_head];
@@ -389,9 +395,16 @@ void memsys_take(memsys *m, uint64_t cycle) {
     m->next_beat = later(m->next_beat, p->ready + m->beat * p->spacing);
     return;
   }
-  m->ready_head = (m->ready_head + 1) % MAX_UNDER_WAY;
-  m->ready_count--;
-  m->answering = false;
+  answered(m);
+}
+
+memsys_burst memsys_take_burst(memsys *m, uint64_t cycle) {
+  assert(m->answering && m->beat == 0);
+  const pending *p = &m->ready[m->ready_head];
+  memsys_burst burst = {.ready = p->ready, .spacing = p->spacing, .beats = p->beats};
+  m->next_beat = later(cycle + p->beats, p->ready + (p->beats - 1) * p->spacing + 1);
+  answered(m);
+  return burst;
 }
 
 // ---- host

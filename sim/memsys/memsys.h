@@ -62,6 +62,14 @@ void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request);
 const memsys_beat *memsys_response(memsys *m, uint64_t cycle);
 void memsys_take(memsys *m, uint64_t cycle);
 
+// Takes all beats of the read burst whose first one is shown in `cycle`, each as soon as it is there: beat n in cycle
+// max(cycle + n, ready + n * spacing). No later burst is shown before its last beat was taken.
+typedef struct memsys_burst {
+  uint64_t ready, spacing;
+  unsigned beats;
+} memsys_burst;
+memsys_burst memsys_take_burst(memsys *m, uint64_t cycle);
+
 // The first cycle from `cycle` on in which a response beat can be there; UINT64_MAX when nothing is under way.
 uint64_t memsys_next_response(const memsys *m, uint64_t cycle);
 
