@@ -68,6 +68,18 @@ expect 10 'stopped after 100000 instructions' "$weft" sim --max-instructions 100
 expect 10 'waits for ever' "$weft" sim stuck.elf
 expect 6 'bad_load.elf: error: pc .*load access fault, value 0x1000' "$weft" sim bad_load.elf
 
+# ---- cycles without data
+expect 2 "engine ref always moves data" "$weft" sim --timing-only good.elf
+expect 0 "cycles" "$weft" sim --engine cycle --timing-only good.elf
+expect 0 "" "$weft" sim --trace good.trace good.elf
+expect 0 "result +timing only" "$weft" sim --engine cycle --timing-only good.trace
+expect 0 "\"timing_only\":.true" "$weft" sim --engine cycle --timing-only --quiet --json - good.trace
+
+# ---- benches
+expect 2 "usage: weft bench" "$weft" bench
+expect 2 "unknown bench nosuch" "$weft" bench nosuch
+expect 2 "numbers from 1 on" "$weft" bench engines --repeat 0
+
 # ---- files
 expect 1 'nosuch.elf: error: ' "$weft" sim nosuch.elf
 : >empty.elf
