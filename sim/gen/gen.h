@@ -50,9 +50,16 @@ typedef enum {
 } gen_feature;
 const char *gen_feature_name(gen_feature feature);
 
+// What the middle of a program is drawn from; the bits of gen_options.only.
+typedef enum { GEN_LOADS, GEN_STORES, GEN_PRODUCTS, GEN_LOOPS, GEN_CONVS, GEN_CONFIGS, GEN_PARTS } gen_part;
+const char *gen_part_name(gen_part part);
+
 typedef struct gen_options {
   unsigned steps;    // about that many groups of commands; 0: drawn
   uint32_t without;  // bit per gen_feature
+  // Bit per gen_part; 0: all. A program of parts keeps its middle apart from the loads that fill local memory before it
+  // and the stores behind it, by fences.
+  uint32_t only;
 } gen_options;
 
 // The array is borrowed.

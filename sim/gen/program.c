@@ -35,6 +35,14 @@ const char *gen_feature_name(gen_feature feature) {
   return names[feature];
 }
 
+const char *gen_part_name(gen_part part) {
+  static const char *const names[GEN_PARTS] = {
+      [GEN_LOADS] = "loads", [GEN_STORES] = "stores", [GEN_PRODUCTS] = "execute",
+      [GEN_LOOPS] = "loops", [GEN_CONVS] = "conv",    [GEN_CONFIGS] = "config",
+  };
+  return names[part];
+}
+
 // ---- programs
 
 static void append(gen_program *p, const gen_item *item) {
@@ -269,31 +277,42 @@ static void gen_odd(gen *g) {
 typedef struct choice {
   unsigned weight;
   void (*draw)(gen *g);
-  int feature;  // GEN_FEATURES: none needed
+  int feature;     // GEN_FEATURES: none needed
+  uint32_t parts;  // what it belongs to, bits of gen_part
 } choice;
 
 static void any_config_ld(gen *g) { gen_config_ld(g, (unsigned)gen_in(&g->r, 0, SIM_LOAD_STATES - 1)); }
 
 static const choice choices[] = {
-    {3, any_config_ld, GEN_FEATURES}, {10, gen_mvin, GEN_FEATURES},        {3, gen_config_st, GEN_FEATURES},
-    {8, gen_mvout, GEN_FEATURES},     {1, gen_mvout_spad, GEN_SPAD_STORE}, {1, gen_norm_store, GEN_NORM},
-    {12, gen_products, GEN_EXECUTE},  {2, gen_loop_ws, GEN_LOOP_WS},       {2, gen_loop_conv, GEN_LOOP_CONV},
-    {2, gen_odd, GEN_FEATURES},
+    {3, any_config_ld, GEN_FEATURES, 1 << GEN_LOADS | 1 << GEN_CONFIGS},
+    {10, gen_mvin, GEN_FEATURES, 1 << GEN_LOADS},
+    {3, gen_config_st, GEN_FEATURES, 1 << GEN_STORES | 1 << GEN_CONFIGS},
+    {8, gen_mvout, GEN_FEATURES, 1 << GEN_STORES},
+    {1, gen_mvout_spad, GEN_SPAD_STORE, 1 << GEN_STORES},
+    {1, gen_norm_store, GEN_NORM, 1 << GEN_STORES},
+    {12, gen_products, GEN_EXECUTE, 1 << GEN_PRODUCTS},
+    {2, gen_loop_ws, GEN_LOOP_WS, 1 << GEN_LOOPS},
+    {2, gen_loop_conv, GEN_LOOP_CONV, 1 << GEN_CONVS},
+    {2, gen_odd, GEN_FEATURES, 1 << GEN_CONFIGS},
 };
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
 // A program leans towards some kinds of commands and may do without others.
 static void draw_weights(gen *g, unsigned weights[CHOICES]) {
+  uint32_t only = g->options.only;
   for (size_t i = 0; i < CHOICES; i++) {
     bool allowed = choices[i].feature == GEN_FEATURES || gen_has(g, (gen_feature)choices[i].feature);
+    if (only != 0) allowed = allowed && (choices[i].parts & only) != 0;
     weights[i] = allowed ? choices[i].weight * (unsigned)gen_in(&g->r, 0, 4) : 0;
+    if (allowed && only != 0) weights[i]++;
   }
-  weights[1] += 1;
+  if (only == 0) weights[1]++;
 }
 
 static void draw_one(gen *g, const unsigned weights[CHOICES]) {
   unsigned total = 0;
   for (size_t i = 0; i < CHOICES; i++) total += weights[i];
+  if (total == 0) return;  // only what the options take away
   unsigned at = (unsigned)gen_in(&g->r, 0, (int64_t)total - 1);
   for (size_t i = 0; i < CHOICES; i++) {
     if (at < weights[i]) {
@@ -362,7 +381,9 @@ gen_program *gen_program_create(const hw_array *array, uint64_t seed, const gen_
   fill(&g);
   gen_judge_clean(g.judge);
   dump_config(&g, 1);
+  if (options->only != 0) gen_fence(&g);
   draw_middle(&g);
+  if (options->only != 0) gen_fence(&g);
   dump_memory(&g, false);
   dump_memory(&g, true);
   gen_judge_destroy(g.judge);

@@ -16,7 +16,7 @@
 typedef struct options {
   const char *engine, *against, *array, *out;
   uint64_t seed, count, arrays, steps, isa, failures;
-  uint32_t without;
+  uint32_t without, only;
   bool random_latency, check_only;
 } options;
 
@@ -29,11 +29,22 @@ static const char usage_text[] =
     "  --seed N --count N    programs of seeds N, N+1, ... for each array (1, 100)\n"
     "  --latency random      another memory timing and random delays for each program\n"
     "  --steps N             length of the programs (drawn)\n"
-    "  --without A,B         programs without these: ";
+    "  --only A,B            programs of these alone, behind loads and before stores: ";
+
+// Names of parts and features, for options that list them.
+typedef const char *(*name_of)(int number);
+static const char *part_name(int number) { return gen_part_name((gen_part)number); }
+static const char *feature_name(int number) { return gen_feature_name((gen_feature)number); }
+
+static void print_names(int count, name_of name) {
+  for (int i = 0; i < count; i++) fprintf(stderr, "%s%s", i == 0 ? "" : ", ", name(i));
+}
 
 static int usage(void) {
   fputs(usage_text, stderr);
-  for (int f = 0; f < GEN_FEATURES; f++) fprintf(stderr, "%s%s", f == 0 ? "" : ", ", gen_feature_name((gen_feature)f));
+  print_names(GEN_PARTS, part_name);
+  fputs("\n  --without A,B         programs without these: ", stderr);
+  print_names(GEN_FEATURES, feature_name);
   fputs(
       "\n"
       "  --out DIR             where failing programs are kept (.)\n"
@@ -51,15 +62,13 @@ static bool parse_number(const char *text, uint64_t *value) {
   return errno == 0 && *end == '\0';
 }
 
-static bool parse_without(const char *text, uint32_t *without) {
+static bool parse_names(const char *text, int count, name_of name, uint32_t *bits) {
   while (*text != '\0') {
     size_t length = strcspn(text, ",");
-    int f = 0;
-    while (f < GEN_FEATURES && (strlen(gen_feature_name((gen_feature)f)) != length ||
-                                strncmp(gen_feature_name((gen_feature)f), text, length) != 0))
-      f++;
-    if (f == GEN_FEATURES) return false;
-    *without |= UINT32_C(1) << f;
+    int n = 0;
+    while (n < count && (strlen(name(n)) != length || strncmp(name(n), text, length) != 0)) n++;
+    if (n == count) return false;
+    *bits |= UINT32_C(1) << n;
     text += length + (text[length] == ',');
   }
   return true;
@@ -83,7 +92,8 @@ static bool parse_option(const char *name, const char *value, options *o) {
     *texts[i].to = value;
     return true;
   }
-  if (strcmp(name, "--without") == 0) return parse_without(value, &o->without);
+  if (strcmp(name, "--without") == 0) return parse_names(value, GEN_FEATURES, feature_name, &o->without);
+  if (strcmp(name, "--only") == 0) return parse_names(value, GEN_PARTS, part_name, &o->only);
   o->random_latency = true;
   return strcmp(name, "--latency") == 0 && strcmp(value, "random") == 0;
 }
@@ -145,6 +155,14 @@ static void tell_failure(const options *o, const cosim_setup *setup, const gen_p
            plain ? "" : "   (needs delays that a trace does not have: it may pass)");
 }
 
+static void tell_names(const char *gap, uint32_t bits, int count, name_of name) {
+  for (int i = 0; i < count; i++) {
+    if ((bits >> i & 1) == 0) continue;
+    printf("%s%s", gap, name(i));
+    gap = ",";
+  }
+}
+
 static void tell_rerun(const options *o, const hw_array *array, uint64_t seed) {
   bool drawn = strncmp(o->array, "random", 6) == 0;
   printf("  sim_cosim --engine %s --against %s --array %s%s --seed %" PRIu64 " --count 1%s", o->engine, o->against,
@@ -152,14 +170,8 @@ static void tell_rerun(const options *o, const hw_array *array, uint64_t seed) {
          o->random_latency ? " --latency random" : "");
   if (o->isa != 0) printf(" --isa %" PRIu64, o->isa);
   if (o->steps != 0) printf(" --steps %" PRIu64, o->steps);
-  if (o->without != 0) {
-    const char *gap = " --without ";
-    for (int f = 0; f < GEN_FEATURES; f++) {
-      if ((o->without >> f & 1) == 0) continue;
-      printf("%s%s", gap, gen_feature_name((gen_feature)f));
-      gap = ",";
-    }
-  }
+  tell_names(" --only ", o->only, GEN_PARTS, part_name);
+  tell_names(" --without ", o->without, GEN_FEATURES, feature_name);
   printf("\n");
 }
 
@@ -189,7 +201,7 @@ static bool run_seed(const options *o, const sim_engine_ops *engine, const sim_e
                      const hw_array *base, uint64_t seed, cosim_totals *totals) {
   hw_array array = *base;
   cosim_setup setup = draw_setup(o, engine, against, seed, &array);
-  const gen_options how = {.steps = (unsigned)o->steps, .without = o->without};
+  const gen_options how = {.steps = (unsigned)o->steps, .without = o->without, .only = o->only};
   gen_program *program = gen_program_create(&array, seed, &how);
   char text[COSIM_TEXT], why[GEN_WHY];
   bool good = gen_judge_program(program, why);

@@ -5,6 +5,7 @@
 
 #include "hw/base/alloc.h"
 #include "sim/gen/judge.h"
+#include "sim/records.h"
 #include "sim/tests/cosim/cosim.h"
 
 enum { PATIENCE = 50000, START_CYCLE = 1 };
@@ -14,18 +15,8 @@ typedef struct run {
   sim_fault fault;
   uint64_t cycles;
   bool recorded;
-  sim_event *events;
-  size_t event_count, event_room;
+  sim_records records;
 } run;
-
-static void on_event(void *context, const sim_event *event) {
-  run *r = context;
-  if (r->event_count == r->event_room) {
-    r->event_room = r->event_room == 0 ? 1024 : 2 * r->event_room;
-    r->events = wf_realloc(r->events, r->event_room, sizeof *r->events);
-  }
-  r->events[r->event_count++] = *event;
-}
 
 static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle) {
   for (;;) {
@@ -66,7 +57,8 @@ static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, con
   sim_engine *engine = sim_engine_create(ops, program->array, r->memory, &options, &diag);
   if (engine == NULL) return false;
   r->recorded = ops->set_events != NULL;
-  if (r->recorded) ops->set_events(engine, &(sim_events){.context = r, .event = on_event});
+  const sim_events sink = sim_records_sink(&r->records);
+  if (r->recorded) ops->set_events(engine, &sink);
   run_items(engine, program, r);
   ops->destroy(engine);
   return true;
@@ -74,7 +66,7 @@ static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, con
 
 static void end_run(run *r) {
   sim_memory_destroy(r->memory);
-  wf_free(r->events);
+  sim_records_free(&r->records);
 }
 
 // ---- comparison
@@ -92,30 +84,21 @@ static bool same_memory(const gen_program *program, const run *a, const run *b, 
   return wrong == 0;
 }
 
-static const char *const kind_names[] = {"alloc", "issue", "done"};
-
-static void print_event(const run *r, size_t at, char *text, size_t size) {
-  if (at >= r->event_count) {
-    snprintf(text, size, "nothing");
-    return;
+static bool same_events(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
+  sim_difference d;
+  if (!sim_records_differ(&a->records, &b->records, &d)) {
+    if (a->cycles == b->cycles) return true;
+    snprintf(text, COSIM_TEXT, "all records are equal, but it is idle after %" PRIu64 " cycles, should be %" PRIu64,
+             a->cycles, b->cycles);
+    return false;
   }
-  const sim_event *e = &r->events[at];
-  snprintf(text, size, "%s of %" PRIu32 " (class %d) in cycle %" PRIu64, kind_names[e->kind], e->index, (int)e->unit,
-           e->cycle);
-}
-
-static bool same_events(const run *a, const run *b, char text[COSIM_TEXT]) {
-  size_t at = 0;
-  while (at < a->event_count && at < b->event_count && a->events[at].kind == b->events[at].kind &&
-         a->events[at].unit == b->events[at].unit && a->events[at].index == b->events[at].index &&
-         a->events[at].cycle == b->events[at].cycle)
-    at++;
-  if (at == a->event_count && at == b->event_count && a->cycles == b->cycles) return true;
-  char got[96], want[96];
-  print_event(a, at, got, sizeof got);
-  print_event(b, at, want, sizeof want);
-  snprintf(text, COSIM_TEXT, "event %zu differs: %s, should be %s (idle after %" PRIu64 " and %" PRIu64 " cycles)", at,
-           got, want, a->cycles, b->cycles);
+  char event[SIM_EVENT_TEXT], got[32] = "never", want[32] = "never";
+  unsigned revision = program->array->isa.revision;
+  sim_event_text(&d.event, d.found[1] ? &b->records : &a->records, revision, event);
+  if (d.found[0]) snprintf(got, sizeof got, "in cycle %" PRIu64, d.cycles[0]);
+  if (d.found[1]) snprintf(want, sizeof want, "in cycle %" PRIu64, d.cycles[1]);
+  snprintf(text, COSIM_TEXT, "%.300s %s, should be %s%s", event, got, want,
+           d.other_command ? ", not this command" : "");
   return false;
 }
 
@@ -128,14 +111,14 @@ static bool complete_events(const run *r, expected want, char text[COSIM_TEXT]) 
   uint64_t primitives = want.primitives, done = 0;
   uint8_t *stage = wf_calloc(primitives + 1, 1);
   bool good = true;
-  for (size_t i = 0; good && i < r->event_count; i++) {
-    const sim_event *e = &r->events[i];
+  for (size_t i = 0; good && i < r->records.count; i++) {
+    const sim_event *e = &r->records.item[i];
     good = e->index < primitives && stage[e->index] == (uint8_t)e->kind;
     if (good) stage[e->index]++;
     if (!good) {
-      char event[96];
-      print_event(r, i, event, sizeof event);
-      snprintf(text, COSIM_TEXT, "%s comes out of turn or too often (%" PRIu64 " commands)", event, primitives);
+      snprintf(text, COSIM_TEXT,
+               "%s of %" PRIu32 " in cycle %" PRIu64 " comes out of turn or too often (%" PRIu64 " commands)",
+               sim_event_kind_name(e->kind), e->index, e->cycle, primitives);
     }
   }
   for (uint64_t n = 0; good && n < primitives; n++) {
@@ -164,15 +147,16 @@ static expected count_primitives(const gen_program *program) {
 static void tell_unfinished(const run *r, char *text, size_t size) {
   uint32_t allocated = 0, issued = 0;
   size_t used = 0;
-  for (size_t i = 0; i < r->event_count; i++) {
-    const sim_event *e = &r->events[i];
+  for (size_t i = 0; i < r->records.count; i++) {
+    const sim_event *e = &r->records.item[i];
     allocated += e->kind == SIM_EVENT_ALLOC;
     if (e->kind != SIM_EVENT_ISSUE) continue;
     issued++;
     size_t later = i + 1;
-    while (later < r->event_count && (r->events[later].kind != SIM_EVENT_DONE || r->events[later].index != e->index))
+    while (later < r->records.count &&
+           (r->records.item[later].kind != SIM_EVENT_DONE || r->records.item[later].index != e->index))
       later++;
-    if (later == r->event_count && used < size)
+    if (later == r->records.count && used < size)
       used += (size_t)snprintf(text + used, size - used, " %" PRIu32, e->index);
   }
   if (used < size) snprintf(text + used, size - used, "; %" PRIu32 " of %" PRIu32 " issued", issued, allocated);
@@ -192,12 +176,23 @@ static bool no_fault(const sim_engine_ops *ops, const run *r, char text[COSIM_TE
   return false;
 }
 
+static void append(char text[COSIM_TEXT], const char *between, const char *more) {
+  size_t used = strlen(text);
+  snprintf(text + used, COSIM_TEXT - used, "%s%s", between, more);
+}
+
+// Cycles first: where they differ, what memory holds and whether the engine ends is the consequence.
 static bool compare(const cosim_setup *setup, const gen_program *program, const run *a, const run *b, expected want,
                     char text[COSIM_TEXT]) {
-  if (!no_fault(setup->against, b, text) || !no_fault(setup->engine, a, text)) return false;
-  if (!same_memory(program, a, b, text)) return false;
-  if (a->recorded && !complete_events(a, want, text)) return false;
-  return !(a->recorded && b->recorded) || same_events(a, b, text);
+  char more[COSIM_TEXT];
+  if (!no_fault(setup->against, b, text)) return false;
+  bool same = !(a->recorded && b->recorded) || same_events(program, a, b, text);
+  if (!no_fault(setup->engine, a, more) || !same_memory(program, a, b, more)) {
+    if (same) memcpy(text, more, COSIM_TEXT);
+    if (!same) append(text, "; ", more);
+    return false;
+  }
+  return same && !(a->recorded && !complete_events(a, want, text));
 }
 
 bool cosim_agree(const cosim_setup *setup, const gen_program *program, cosim_totals *totals, char text[COSIM_TEXT]) {
