@@ -109,11 +109,11 @@ std::vector<Command> Writer::program(int configs) {
         output_stationary_chain();
     }
   }
-  // Some commands come late, so that operations run alone and flushes happen.
+  // Some commands come late, so that operations run alone and flushes happen; some come while others run.
   uint64_t at = 0;
   const bool late = chance(50);
   for (Command &command : out_) {
-    if (late && chance(10)) at += (uint64_t)between(1, 12 * DIM);
+    if (late && chance(20)) at += (uint64_t)between(1, chance(50) ? 2 * DIM : 12 * DIM);
     command.available = at;
   }
   return out_;
