@@ -13,6 +13,7 @@
 struct cycle_loop_matmul {
   bool active;     // a slot is configured
   bool unsettled;  // the control may have something to do
+  bool stuck;      // the head of the queue waits for the end of a loop
   uint8_t head;
   // By part: has commands to emit; is busy for one cycle with nothing to do; the slot that it works on, or did.
   uint8_t running, skipping, at;
@@ -346,14 +347,15 @@ static void start(cycle_loop_matmul *l, cycle_matmul_part which, unsigned number
 }
 
 // The slot that configuration commands write.
-static uint8_t target_of(const cycle_loop_matmul *l) { return l->slots.of[l->head].configured ? !l->head : l->head; }
+static unsigned target_of(const cycle_loop_matmul *l) { return l->slots.of[l->head].configured ? !l->head : l->head; }
 
 // The head of the queue: a loop command writes the target if it is free, another leaves if the output took it.
-static bool take_command(const cycle_engine *c, cycle_loop_matmul *l, uint8_t target, bool passed) {
+static bool take_command(const cycle_engine *c, cycle_loop_matmul *l, unsigned target, bool passed) {
   if (!cycle_queue_valid(&l->queue, c->now)) return false;
   const cycle_front_command *head = &l->commands[cycle_queue_head(&l->queue)];
   bool loop_command = is_loop_command(l, head);
-  if (loop_command ? l->slots.of[target].configured : !passed) return false;
+  l->stuck = loop_command ? l->slots.of[target].configured : !passed;
+  if (l->stuck) return false;
   cycle_queue_pop(&l->queue, c->now);
   if (loop_command && cycle_matmul_slot_write(&l->slots, target, &l->geometry, head)) l->active = l->unsettled = true;
   return true;
@@ -423,8 +425,8 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
 
 bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
   bool completed = count_completions(c, l);
-  if (!taken && !completed && !l->unsettled && l->queue.count == 0) return false;
-  uint8_t target = target_of(l);
+  if (!taken && !completed && !l->unsettled && (l->queue.count == 0 || l->stuck)) return false;
+  unsigned target = target_of(l);
   bool emitted = taken && l->active, passed = taken && !l->active, settles = l->unsettled;
   decisions x = {0};
   unsigned at = l->at;
@@ -432,7 +434,8 @@ bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
   l->unsettled = false;
   if (emitted) advance(l, l->offered);
   if (settles && settle(l, &x, at)) l->unsettled = true;
-  bool changed = take_command(c, l, target, passed) || completed || taken || settles || l->unsettled;
+  bool popped = (!l->stuck || settles || passed) && take_command(c, l, target, passed);
+  bool changed = popped || completed || taken || settles || l->unsettled;
   if (changed) l->offered = (uint8_t)offering(l);
   return changed;
 }

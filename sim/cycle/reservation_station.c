@@ -33,7 +33,7 @@ enum { MEMORIES = 2 };
 
 typedef struct file {
   uint64_t valid;
-  uint64_t freed, freed_at;  // in cycle freed_at - 1
+  uint64_t freed;  // in the cycle in which any entry became free last
   uint64_t all;
   uint64_t users[MEMORIES][USES];  // entries, valid or not, whose last command uses rows in this way
   entry *entries;
@@ -42,17 +42,18 @@ typedef struct file {
   uint8_t order[ENTRIES_MAX];     // a ring
 } file;
 
-// The records of a cycle.
+// The records of a cycle, kept only while somebody wants them.
 typedef struct records {
   const entry *allocated;  // NULL: none
-  bool any, done, freed;   // freed: an entry, through the port or at its issue
-  uint8_t issued;          // by class
+  bool any, done;
+  uint8_t issued;  // by class
   uint8_t done_class;
   uint32_t done_index, issued_index[SIM_CLASSES];
 } records;
 
 typedef struct cycle_station {
-  uint8_t issuable;  // by class: the oldest entry that has not issued waits for nothing
+  uint8_t issuable;   // by class: the oldest entry that has not issued waits for nothing
+  uint64_t freed_at;  // cycle in which an entry became free last + 1
   records records;
   file files[SIM_CLASSES];
   uint64_t allocated_at;  // cycle of the last allocation + 1
@@ -117,26 +118,36 @@ static void release(cycle_station *s, const entry *done) {
   }
 }
 
+static bool freed_now(const cycle_engine *c) { return c->station->freed_at == c->now + 1; }
+
+static void note_free(cycle_engine *c, file *f, unsigned id) {
+  cycle_station *s = c->station;
+  if (!freed_now(c))
+    for (unsigned unit = 0; unit < SIM_CLASSES; unit++) s->files[unit].freed = 0;
+  s->freed_at = c->now + 1;
+  f->freed |= bit(id);
+}
+
 static void complete(cycle_engine *c, sim_class unit, unsigned id) {
   cycle_station *s = c->station;
   file *f = &s->files[unit];
   const entry *e = &f->entries[id];
   assert((f->valid & bit(id)) != 0);
   f->valid &= ~bit(id);
-  f->freed = (f->freed_at == c->now + 1 ? f->freed : 0) | bit(id);
-  f->freed_at = c->now + 1;
-  s->records.any = s->records.freed = true;
+  note_free(c, f, id);
   release(s, e);
   if (e->from_matmul) c->w.matmul_completed[unit]++;
   if (e->from_conv) c->w.conv_completed[unit]++;
 }
 
 static void complete_at_port(cycle_engine *c, sim_class unit) {
-  records *r = &c->station->records;
   unsigned id = c->w.done[unit].id;
-  r->done = true;
-  r->done_class = (uint8_t)unit;
-  r->done_index = c->station->files[unit].entries[id].index;
+  if (c->sink.event != NULL) {
+    records *r = &c->station->records;
+    r->any = r->done = true;
+    r->done_class = (uint8_t)unit;
+    r->done_index = c->station->files[unit].entries[id].index;
+  }
   complete(c, unit, id);
 }
 
@@ -174,9 +185,11 @@ static void issue(cycle_engine *c, sim_class unit) {
   f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
   f->waiting--;
   const entry *e = &f->entries[id];
-  s->records.any = true;
-  s->records.issued |= (uint8_t)(1u << unit);
-  s->records.issued_index[unit] = e->index;
+  if (c->sink.event != NULL) {
+    s->records.any = true;
+    s->records.issued |= (uint8_t)(1u << unit);
+    s->records.issued_index[unit] = e->index;
+  }
   take[unit](c, &e->command);
   if (e->completes_at_issue) complete(c, unit, id);
   look_at_oldest(s, unit);
@@ -198,55 +211,46 @@ bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_e
 // matter to it.
 static void tell_front(cycle_engine *c) {
   if (cycle_front_awake(c)) return;
-  if (c->station->records.freed) cycle_front_completed(c);
+  if (freed_now(c)) cycle_front_completed(c);
   if (!cycle_front_awake(c)) cycle_station_report(c);
-}
-
-static bool carry_out(cycle_engine *c) {
-  unsigned issuing = issues(c);
-  completion_port(c);
-  for (unsigned unit = 0; issuing >> unit != 0; unit++)
-    if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
-  if (!c->station->records.any) return false;
-  tell_front(c);
-  return true;
 }
 
 bool cycle_station_step(cycle_engine *c) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
-  if (c->station->issuable == 0 && !(done[0].valid | done[1].valid | done[2].valid)) return false;
-  return carry_out(c);
+  unsigned issuing = c->station->issuable == 0 ? 0 : issues(c);
+  if (issuing == 0 && !(done[0].valid | done[1].valid | done[2].valid)) return false;
+  completion_port(c);
+  for (unsigned unit = 0; issuing >> unit != 0; unit++)
+    if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
+  tell_front(c);
+  return true;
 }
 
 // ---- allocation
 
 static const uint8_t class_of_kind[4] = {SIM_CLASS_EXECUTE, SIM_CLASS_LOAD, SIM_CLASS_STORE, SIM_CLASS_STORE};
 
+// Class + 1 of all commands but configurations (funct 0); 0: the checker lets none pass.
+#define CLASS(unit) SIM_CLASS_##unit + 1
+static const uint8_t class_of_funct[ISA_FUNCT_COUNTER + 1] = {[ISA_FUNCT_MVIN] = CLASS(LOAD),
+                                                              [ISA_FUNCT_MVIN2] = CLASS(LOAD),
+                                                              [ISA_FUNCT_MVIN3] = CLASS(LOAD),
+                                                              [ISA_FUNCT_PRELOAD] = CLASS(EXECUTE),
+                                                              [ISA_FUNCT_COMPUTE_PRELOADED] = CLASS(EXECUTE),
+                                                              [ISA_FUNCT_COMPUTE_ACCUMULATED] = CLASS(EXECUTE),
+                                                              [ISA_FUNCT_MVOUT] = CLASS(STORE),
+                                                              [ISA_FUNCT_MVOUT_SPAD] = CLASS(STORE)};
+#undef CLASS
+
 static sim_class class_of(uint8_t funct, uint64_t rs1) {
-  switch (funct) {
-    case ISA_FUNCT_CONFIG_EX:  // all configurations
-      return class_of_kind[isa_get_config_ex_kind(rs1, 0)];
-    case ISA_FUNCT_MVIN:
-    case ISA_FUNCT_MVIN2:
-    case ISA_FUNCT_MVIN3:
-      return SIM_CLASS_LOAD;
-    case ISA_FUNCT_PRELOAD:
-    case ISA_FUNCT_COMPUTE_PRELOADED:
-    case ISA_FUNCT_COMPUTE_ACCUMULATED:
-      return SIM_CLASS_EXECUTE;
-    case ISA_FUNCT_MVOUT:
-    case ISA_FUNCT_MVOUT_SPAD:
-      return SIM_CLASS_STORE;
-    default:
-      assert(false && "a command that no unit takes");
-      return SIM_CLASSES;
-  }
+  if (funct == ISA_FUNCT_CONFIG_EX) return class_of_kind[isa_get_config_ex_kind(rs1, 0)];
+  assert(funct <= ISA_FUNCT_COUNTER && class_of_funct[funct] != 0);
+  return class_of_funct[funct] - 1u;
 }
 
 static uint64_t free_entries(const cycle_engine *c, const file *f) {
-  uint64_t used = f->valid | (f->freed_at == c->now + 1 ? f->freed : 0);
-  return f->all & ~used;
+  return f->all & ~(f->valid | (freed_now(c) ? f->freed : 0));
 }
 
 // The entries among `users` whose range in `ranges` shares rows with this one.
@@ -333,8 +337,10 @@ bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim
   if (room == 0) return false;
   unsigned id = take_lowest(&room);
   allocate(c, command, *unit, id);
-  s->records.any = true;
-  s->records.allocated = &f->entries[id];
+  if (c->sink.event != NULL) {
+    s->records.any = true;
+    s->records.allocated = &f->entries[id];
+  }
   s->allocated_at = c->now + 1;
   s->allocated_class = *unit;
   return true;
@@ -345,7 +351,7 @@ void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]) {
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     const file *f = &s->files[unit];
     counts[unit] = (unsigned)__builtin_popcountll(f->valid);
-    if (f->freed_at == c->now + 1) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
+    if (freed_now(c)) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
     if (s->allocated_at == c->now + 1 && s->allocated_class == (sim_class)unit) counts[unit]--;
   }
 }
@@ -377,9 +383,9 @@ static void tell_all(const cycle_engine *c, const records *r) {
 
 bool cycle_station_report(cycle_engine *c) {
   records *r = &c->station->records;
-  if (!r->any) return false;
-  if (c->sink.event != NULL) tell_all(c, r);
-  bool freed = r->freed;
-  *r = (records){0};
-  return freed;
+  if (r->any) {
+    tell_all(c, r);
+    *r = (records){0};
+  }
+  return freed_now(c);
 }
