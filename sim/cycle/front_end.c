@@ -111,14 +111,13 @@ static bool conv_completed(const cycle_engine *c) {
   return (completed[0] | completed[1] | completed[2]) != 0;
 }
 
-// The completions are counted now, and so count from the next cycle on as those of a step would. loop_conv counts its
-// own.
+// The completions are counted now, and so count from the next cycle on as those of a step would.
 void cycle_front_completed(cycle_engine *c) {
   cycle_front_end *f = c->front;
-  if (conv_completed(c))
-    c->wake[CYCLE_FRONT_END] = c->now;
-  else if ((f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul)) || f->refused)
-    c->wake[CYCLE_FRONT_END] = c->now + 1;
+  bool conv = f->conv != NULL && cycle_loop_conv_completed(c, f->conv);
+  bool matmul = f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul);
+  if (conv) f->source_stuck = false;
+  if (conv || matmul || f->refused) c->wake[CYCLE_FRONT_END] = c->now + 1;
 }
 
 bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is_busy(c, c->front); }

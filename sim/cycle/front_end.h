@@ -39,6 +39,8 @@ bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l);
 void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command);
 bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycle_front_command *command);
 bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken);
+// Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
+bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l);
 bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l);
 
 #endif

@@ -140,14 +140,20 @@ bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycl
   return true;
 }
 
-static bool complete(cycle_engine *c, cycle_loop_conv *l) {
-  uint32_t sum = 0;
+static bool count_completions(const cycle_engine *c, cycle_loop_conv *l) {
+  const uint8_t *completed = c->w.conv_completed;
+  if ((completed[0] | completed[1] | completed[2]) == 0) return false;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    assert(l->in_flight[unit] >= c->w.conv_completed[unit]);
-    l->in_flight[unit] -= c->w.conv_completed[unit];
-    sum += c->w.conv_completed[unit];
+    assert(l->in_flight[unit] >= completed[unit]);
+    l->in_flight[unit] -= completed[unit];
   }
-  return sum != 0;
+  return true;
+}
+
+bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l) {
+  if (!count_completions(c, l)) return false;
+  l->offering = offering(l, c->now + 1);
+  return l->offering != LOOP_CONV_PARTS;
 }
 
 static void take(cycle_loop_conv *l, uint64_t now) {
@@ -368,7 +374,7 @@ static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
 }
 
 bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken) {
-  bool completed = complete(c, l);
+  bool completed = count_completions(c, l);
   if (l->quiet && !taken && !completed) return false;
   bool changed = step_edge(c, l, taken) | completed;
   l->offering = offering(l, c->now + 1);
