@@ -84,15 +84,21 @@ static void draw_bus(gen_random *r, hw_array *a) {
 
 void gen_memory_timing(uint64_t seed, hw_array *a) {
   gen_random of = gen_random_of(seed, 3), *r = &of;
-  a->memory.model = HW_MEMORY_FIXED;
+  a->memory.model = PICK(HW_MEMORY_FIXED, HW_MEMORY_FIXED, HW_MEMORY_DDR3, HW_MEMORY_DDR4);
   a->memory.latency_cycles = PICK(50, 0, 1, 10, 100, 200);
   a->memory.bytes_per_cycle = PICK(8, 1, 4, 16, 64);
+  a->memory.clock_mhz = PICK(1000, 100, 500);
+  a->memory.banks = PICK(8, 4, 16);
+  a->memory.row_bytes = PICK(8192, 256, 2048);
+  a->memory.path_cycles = PICK(5, 0, 20);
+  a->memory.controller_ns = PICK(12, 0, 40);
   a->l2.present = flag(r, 4);
   a->l2.capacity_kib = PICK(512, 4, 16);
   a->l2.ways = PICK(8, 1, 2);
   a->l2.line_bytes = PICK(64, 128);
   a->l2.misses_in_flight = PICK(12, 1, 2, 4);
   a->l2.hit_latency = PICK(10, 1, 3, 30);
+  a->l2.release_cycles = PICK(8, 0, 30);
   wf_diag silent = wf_diag_to(NULL);
   if (hw_array_check(a, NULL, &silent)) return;
   a->l2.line_bytes = 128;  // no narrower than the bus
