@@ -21,7 +21,9 @@ static uint16_t larger(uint16_t x, uint16_t y) { return x > y ? x : y; }
 static uint64_t step_of(uint16_t stride) { return stride == 0 ? 1 : stride; }
 
 // Column blocks after the first.
-static uint64_t further_blocks(const hw_derived *d, uint16_t cols) { return cols == 0 ? 0 : (cols - 1u) >> __builtin_ctz(d->dim); }
+static uint64_t further_blocks(const hw_derived *d, uint16_t cols) {
+  return cols == 0 ? 0 : (cols - 1u) >> __builtin_ctz(d->dim);
+}
 
 static cycle_row_range range_of(const hw_derived *d, uint32_t local, uint64_t length) {
   uint32_t memory_rows = UINT32_C(1) << d->row_bits, numbered = 2 * memory_rows - 1;

@@ -208,6 +208,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   e->last = *command;
   if (!sim_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
   cycle_front_push(c, command);
+  cycle_accel_wake_front(c);
   step(e);
   if (command->returns) await_response(e, response);
   return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;

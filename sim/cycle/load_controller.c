@@ -40,7 +40,7 @@ typedef enum { WAIT, BLOCKED, ROWS } controller_state;
 
 struct cycle_load_controller {
   controller_state state;
-  bool decoded;   // `head` and `meets` belong to the head of the queue
+  bool decoded;  // `head` and `meets` belong to the head of the queue
   uint16_t row;
   // the head
   uint16_t rows_read;

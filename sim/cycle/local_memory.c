@@ -191,6 +191,7 @@ static bool store_read_acc(cycle_engine *c, uint32_t row) {
 }
 
 bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row) {
+  c->w.store_asked = true;
   if (acc) return store_read_acc(c, row);
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;

@@ -67,8 +67,8 @@ static inline bool cycle_local_step(cycle_engine *c) {
 }
 
 // The execute unit reads the scratchpad without the two functions above and below: it has never more rows on their way
-// than fit behind a bank (its control queue has DELAY + 1 entries of at most one row for each bank), so it needs to know
-// the banks whose port is taken by a write, and sets w.sp_asked.
+// than fit behind a bank (its control queue has DELAY + 1 entries of at most one row for each bank), so it needs to
+// know the banks whose port is taken by a write, and sets w.sp_asked.
 static inline uint64_t cycle_local_busy_ports(const cycle_engine *c) {
   return c->local->sp_single_ported ? c->w.sp_written : 0;
 }

@@ -215,6 +215,8 @@ static void tell_front(cycle_engine *c) {
   if (!cycle_front_awake(c)) cycle_station_report(c);
 }
 
+bool cycle_station_can_issue(const cycle_engine *c) { return c->station->issuable != 0 && issues(c) != 0; }
+
 bool cycle_station_step(cycle_engine *c) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);

@@ -332,6 +332,7 @@ bool cycle_store_path_operand(const cycle_engine *c, unsigned bank) {
 }
 
 void cycle_store_path_operand_taken(cycle_engine *c, unsigned bank, int8_t *row) {
+  c->w.operand_taken = true;
   path *p = c->store_path;
   assert(cycle_store_path_operand(c, bank));
   (void)bank;

@@ -115,6 +115,8 @@ typedef struct cycle_wires {
   bool load_adds;       // a loaded row asks for the adder
   uint64_t sp_asked;    // by bank: execute asks for a scratchpad read (taken or not)
   uint64_t acc_asked;
+  bool store_asked;      // the store path asks for a row
+  bool operand_taken;    // the mesh took an accumulator operand from the store path
   uint64_t acc_written;  // by bank: some write has the bank's port (wr_valid)
   // load_path: the answer to the load controller (ld_resp)
   bool load_answered;
@@ -179,6 +181,7 @@ struct cycle_engine {
   bool counting;  // a performance counter is in use: every unit is stepped in every cycle and reports its events
   bool eager;     // step every unit in every cycle
   bool changed;   // something did in the last cycle carried out
+  uint32_t due;   // units to step in the next cycle, a bit each
   uint64_t now;
   uint64_t wake[CYCLE_UNITS];
   cycle_wires w;
@@ -317,6 +320,7 @@ void cycle_station_create(cycle_engine *c);
 void cycle_station_destroy(cycle_engine *c);
 bool cycle_station_step(cycle_engine *c);  // completions (execute, load, store), issue to ready controllers, events
 bool cycle_station_busy(const cycle_engine *c);
+bool cycle_station_can_issue(const cycle_engine *c);
 // The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
 // False: there is none in the command's class, which `unit` tells.
 struct cycle_front_command;
@@ -354,6 +358,8 @@ bool cycle_counters_response(cycle_engine *c, uint64_t *value);
 void cycle_accel_step(cycle_engine *c);
 // The first cycle, not before `now`, in which a unit acts by time alone; CYCLE_NEVER: none will.
 uint64_t cycle_accel_wake(const cycle_engine *c);
+// A command was pushed: the front end is stepped in cycle `now`.
+void cycle_accel_wake_front(cycle_engine *c);
 // Nothing changes before `cycle`: goes there.
 void cycle_accel_skip(cycle_engine *c, uint64_t cycle);
 const char *cycle_unit_name(cycle_unit_id unit);

@@ -8,14 +8,30 @@
 
 enum { COSIM_TEXT = 512 };
 
+// What the rtl engine did with programs, so that it need not do it again; kept in a file.
+typedef struct cosim_memo cosim_memo;
+
 typedef struct cosim_setup {
   const sim_engine_ops *engine, *against;
   uint64_t disturb;  // of timed engines
   uint64_t garbage;
+  cosim_memo *memo;  // NULL: none
 } cosim_setup;
+
+typedef struct cosim_digest {
+  uint64_t memory, records, cycles;
+} cosim_digest;
+
+// NULL: the file cannot be opened.
+cosim_memo *cosim_memo_open(const char *path);
+void cosim_memo_close(cosim_memo *memo);
+bool cosim_memo_find(const cosim_memo *memo, const cosim_setup *setup, const gen_program *program,
+                     cosim_digest *digest);
+void cosim_memo_add(cosim_memo *memo, const cosim_setup *setup, const gen_program *program, const cosim_digest *digest);
 
 typedef struct cosim_totals {
   uint64_t programs, commands, primitives, cycles;
+  uint64_t remembered;  // programs that the hardware did not have to run
 } cosim_totals;
 
 // True if the engines agree; else `text` says on what they do not. `totals` may be NULL.
@@ -32,5 +48,7 @@ bool cosim_write(const gen_program *program, const char *trace_path, const char 
 extern const sim_engine_ops cosim_faulty_engine;
 // ref with rubbish in its memories before the first command: shows that the judge knows what is well defined.
 extern const sim_engine_ops cosim_poisoned_engine;
+// The cycle engine with every unit stepped in every cycle.
+const sim_engine_ops *cosim_stepped_engine(void);
 
 #endif

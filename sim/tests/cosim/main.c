@@ -14,7 +14,7 @@
 #include "sim/tests/cosim/cosim.h"
 
 typedef struct options {
-  const char *engine, *against, *array, *out;
+  const char *engine, *against, *array, *out, *memo;
   uint64_t seed, count, arrays, steps, isa, failures;
   uint32_t without, only;
   bool random_latency, check_only;
@@ -49,6 +49,7 @@ static int usage(void) {
       "\n"
       "  --out DIR             where failing programs are kept (.)\n"
       "  --failures N          stop after that many (1)\n"
+      "  --memo FILE           remember here what engine rtl does; programs that it has run are compared with that\n"
       "  --check               only generate the programs and judge them\n",
       stderr);
   return 2;
@@ -83,7 +84,11 @@ static bool parse_option(const char *name, const char *value, options *o) {
   const struct {
     const char *name;
     const char **to;
-  } texts[] = {{"--engine", &o->engine}, {"--against", &o->against}, {"--array", &o->array}, {"--out", &o->out}};
+  } texts[] = {{"--engine", &o->engine},
+               {"--against", &o->against},
+               {"--array", &o->array},
+               {"--out", &o->out},
+               {"--memo", &o->memo}};
   if (value == NULL) return false;
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
     if (strcmp(name, numbers[i].name) == 0) return parse_number(value, numbers[i].to);
@@ -114,6 +119,7 @@ static bool parse(int argc, char **argv, options *o) {
 static const sim_engine_ops *find_engine(const char *name) {
   if (strcmp(name, cosim_faulty_engine.name) == 0) return &cosim_faulty_engine;
   if (strcmp(name, cosim_poisoned_engine.name) == 0) return &cosim_poisoned_engine;
+  if (strcmp(name, cosim_stepped_engine()->name) == 0) return cosim_stepped_engine();
   const sim_engine_ops *engine = sim_engine_find(name);
   if (engine == NULL) fprintf(stderr, "sim_cosim: no engine %s\n", name);
   return engine;
@@ -186,10 +192,10 @@ static void report(const options *o, cosim_setup setup, const gen_program *progr
   gen_program_destroy(small);
 }
 
-static cosim_setup draw_setup(const options *o, const sim_engine_ops *engine, const sim_engine_ops *against,
-                              uint64_t seed, hw_array *array) {
+static cosim_setup draw_setup(const options *o, const cosim_setup *engines, uint64_t seed, hw_array *array) {
   gen_random r = gen_random_of(seed, 4);
-  cosim_setup setup = {.engine = engine, .against = against, .garbage = gen_bits(&r) | 1};
+  cosim_setup setup = *engines;
+  setup.garbage = gen_bits(&r) | 1;
   if (!o->random_latency) return setup;
   gen_memory_timing(gen_bits(&r), array);
   if (gen_one_in(&r, 2)) setup.disturb = gen_bits(&r) | 1;
@@ -197,10 +203,10 @@ static cosim_setup draw_setup(const options *o, const sim_engine_ops *engine, co
 }
 
 // True if the program passes.
-static bool run_seed(const options *o, const sim_engine_ops *engine, const sim_engine_ops *against,
-                     const hw_array *base, uint64_t seed, cosim_totals *totals) {
+static bool run_seed(const options *o, const cosim_setup *engines, const hw_array *base, uint64_t seed,
+                     cosim_totals *totals) {
   hw_array array = *base;
-  cosim_setup setup = draw_setup(o, engine, against, seed, &array);
+  cosim_setup setup = draw_setup(o, engines, seed, &array);
   const gen_options how = {.steps = (unsigned)o->steps, .without = o->without, .only = o->only};
   gen_program *program = gen_program_create(&array, seed, &how);
   char text[COSIM_TEXT], why[GEN_WHY];
@@ -221,17 +227,17 @@ static double now_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static uint64_t run_array(const options *o, const sim_engine_ops *engine, const sim_engine_ops *against,
-                          const hw_array *array, uint64_t failures) {
+static uint64_t run_array(const options *o, const cosim_setup *engines, const hw_array *array, uint64_t failures) {
   cosim_totals totals = {0};
   uint64_t before = failures;
   double start = now_seconds();
   for (uint64_t n = 0; n < o->count && failures < o->failures; n++)
-    failures += !run_seed(o, engine, against, array, o->seed + n, &totals);
+    failures += !run_seed(o, engines, array, o->seed + n, &totals);
   double seconds = now_seconds() - start;
-  printf("%-16s %6" PRIu64 " programs %8" PRIu64 " commands %9" PRIu64 " primitives %10" PRIu64
-         " cycles %7.1f s, %" PRIu64 " failed\n",
-         array->name, totals.programs, totals.commands, totals.primitives, totals.cycles, seconds, failures - before);
+  printf("%-16s %6" PRIu64 " programs %8" PRIu64 " commands %9" PRIu64 " primitives %10" PRIu64 " cycles %7.1f s",
+         array->name, totals.programs, totals.commands, totals.primitives, totals.cycles, seconds);
+  if (o->memo != NULL) printf(", %" PRIu64 " remembered", totals.remembered);
+  printf(", %" PRIu64 " failed\n", failures - before);
   fflush(stdout);
   return failures;
 }
@@ -241,11 +247,17 @@ int main(int argc, char **argv) {
   if (!parse(argc, argv, &o)) return usage();
   const sim_engine_ops *engine = find_engine(o.engine), *against = find_engine(o.against);
   if (engine == NULL || against == NULL) return usage();
+  cosim_setup engines = {.engine = engine, .against = against};
+  if (o.memo != NULL && (engines.memo = cosim_memo_open(o.memo)) == NULL) {
+    fprintf(stderr, "sim_cosim: cannot open %s\n", o.memo);
+    return 1;
+  }
   uint64_t failures = 0;
   for (uint64_t n = 0; n < o.arrays && failures < o.failures; n++) {
     hw_array array;
     if (!load_array(&o, n, &array)) return 1;
-    failures = run_array(&o, engine, against, &array, failures);
+    failures = run_array(&o, &engines, &array, failures);
   }
+  cosim_memo_close(engines.memo);
   return failures == 0 ? 0 : 1;
 }
