@@ -72,6 +72,7 @@ static void pad_with_zeros(shrinker *s) {
 }
 
 static void drop_setup(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+  setup->memo = NULL;
   cosim_setup plain = *setup;
   char told[COSIM_TEXT];
   plain.disturb = plain.garbage = 0;
