@@ -48,6 +48,9 @@ struct cycle_loop_conv {
   uint8_t head;                 // the older slot
   bool operands_overlap;        // the operands of the two tiles touch common rows
   bool next_half;
+  // Parts start and end only after one became idle, or one of these changed: then `unordered`.
+  uint8_t idle;
+  bool unordered;
   bool quiet;        // the last step changed nothing and nothing came since
   uint8_t offering;  // the part whose command is at the output in the next cycle, LOOP_CONV_PARTS: none
   uint64_t settled;  // until then a command may be on its way through a pipeline
@@ -294,9 +297,13 @@ static bool step_tiles(cycle_loop_conv *l, bool taken, uint64_t now) {
   edge e = look(l);
   if (taken) take(l, now);
   bool changed = step_parts(l, &e, now);
-  changed |= note_done(l, &e);
-  changed |= start_parts(l, &e);
-  changed |= finish(l, &e);
+  if (l->unordered || e.idle != l->idle) {
+    l->idle = (uint8_t)e.idle;
+    l->unordered = note_done(l, &e);
+    l->unordered |= start_parts(l, &e);
+    l->unordered |= finish(l, &e);
+    changed |= l->unordered;
+  }
   return changed || now < l->settled;
 }
 
@@ -343,6 +350,7 @@ static void run(cycle_loop_conv *l, unsigned slot, uint64_t rs1, uint64_t rs2) {
   loop_conv_derive(&l->shape, t);
   l->operands_overlap = l->shape.later && operands_overlap(&l->tiles[0], &l->tiles[1]);
   l->configured |= (uint8_t)(1U << slot);
+  l->unordered = true;
 }
 
 static void write_slot(cycle_loop_conv *l, unsigned slot, const cycle_front_command *command) {
