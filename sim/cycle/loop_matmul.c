@@ -423,19 +423,27 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
   return more || x->finish;
 }
 
-bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
-  bool completed = count_completions(c, l);
-  if (!taken && !completed && !l->unsettled && (l->queue.count == 0 || l->stuck)) return false;
-  unsigned target = target_of(l);
-  bool emitted = taken && l->active, passed = taken && !l->active, settles = l->unsettled;
+// The control and the head of the queue, from the registers at the start of the cycle.
+static bool control(cycle_engine *c, cycle_loop_matmul *l, bool passed, cycle_matmul_part emitted) {
+  unsigned target = target_of(l), at = l->at;
+  bool settles = l->unsettled;
   decisions x = {0};
-  unsigned at = l->at;
   if (settles) x = decide(l);
   l->unsettled = false;
-  if (emitted) advance(l, l->offered);
+  if (emitted != MATMUL_PARTS) advance(l, emitted);
   if (settles && settle(l, &x, at)) l->unsettled = true;
   bool popped = (!l->stuck || settles || passed) && take_command(c, l, target, passed);
-  bool changed = popped || completed || taken || settles || l->unsettled;
+  return popped || settles || l->unsettled;
+}
+
+bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
+  bool changed = count_completions(c, l) || taken;
+  bool waits = l->queue.count == 0 || l->stuck;
+  cycle_matmul_part emitted = taken && l->active ? l->offered : MATMUL_PARTS;
+  if (l->unsettled || !waits || (taken && !l->active))
+    changed |= control(c, l, taken && !l->active, emitted);
+  else if (emitted != MATMUL_PARTS)
+    advance(l, emitted);
   if (changed) l->offered = (uint8_t)offering(l);
   return changed;
 }

@@ -286,11 +286,10 @@ static void find_dependencies(cycle_station *s, sim_class unit, unsigned id, con
   entry *e = &s->files[unit].entries[id];
   for (unsigned other = 0; other < SIM_CLASSES; other++) {
     file *f = &s->files[other];
-    if (other == unit && unit != SIM_CLASS_STORE) continue;
-    if (f->valid == 0) continue;
+    if (f->valid == 0 || (other == unit && unit != SIM_CLASS_STORE)) continue;
     uint64_t mask = conflicts(s, f, rows->a, rows->a_writes) | conflicts(s, f, rows->b, false);
     if (other == unit && s->stores_in_order) mask = f->valid;
-    depend(f, mask, unit, id, e);
+    if (mask != 0) depend(f, mask, unit, id, e);
   }
 }
 
@@ -300,17 +299,20 @@ static void use_rows(const cycle_station *s, file *f, unsigned id, use how, cycl
   f->users[memory_of(s, rows)][how] |= bit(id);
 }
 
+// Those of an older command in this entry are forgotten only now: conflicts are looked for among valid entries.
 static void remember_rows(const cycle_station *s, file *f, unsigned id, const cycle_rows *rows) {
+  uint64_t others = ~bit(id);
   for (unsigned memory = 0; memory < MEMORIES; memory++)
-    for (unsigned how = 0; how < USES; how++) f->users[memory][how] &= ~bit(id);
+    for (unsigned how = 0; how < USES; how++) f->users[memory][how] &= others;
   use_rows(s, f, id, rows->a_writes ? WRITES : READS, rows->a);
   use_rows(s, f, id, READS_TOO, rows->b);
 }
 
-static void enqueue(file *f, unsigned id) {
+static void enqueue(cycle_station *s, sim_class unit, unsigned id) {
+  file *f = &s->files[unit];
   f->order[(f->first + f->waiting) % ENTRIES_MAX] = (uint8_t)id;
-  f->waiting++;
   f->valid |= bit(id);
+  if (f->waiting++ == 0) look_at_oldest(s, unit);
 }
 
 static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class unit, unsigned id) {
@@ -327,8 +329,7 @@ static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class
   if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
   find_dependencies(s, unit, id, &rows);
   remember_rows(s, f, id, &rows);
-  enqueue(f, id);
-  look_at_oldest(s, unit);
+  enqueue(s, unit, id);
 }
 
 bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
