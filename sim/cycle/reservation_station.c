@@ -103,18 +103,19 @@ void cycle_station_destroy(cycle_engine *c) {
 
 // ---- completion and issue
 
-static void look_at_oldest(cycle_station *s, unsigned unit) {
-  const file *f = &s->files[unit];
+static void look_at_oldest(cycle_engine *c, unsigned unit) {
+  const file *f = &c->station->files[unit];
   bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
-  s->issuable = (uint8_t)((s->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
+  c->issuable = (uint8_t)((c->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
+  if (issuable) c->wake[CYCLE_STATION] = c->now + 1;
 }
 
-static void release(cycle_station *s, const entry *done) {
+static void release(cycle_engine *c, const entry *done) {
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     uint64_t dependents = done->dependents[unit];
     if (dependents == 0) continue;
-    while (dependents != 0) s->files[unit].entries[take_lowest(&dependents)].waits--;
-    look_at_oldest(s, unit);
+    while (dependents != 0) c->station->files[unit].entries[take_lowest(&dependents)].waits--;
+    look_at_oldest(c, unit);
   }
 }
 
@@ -135,7 +136,7 @@ static void complete(cycle_engine *c, sim_class unit, unsigned id) {
   assert((f->valid & bit(id)) != 0);
   f->valid &= ~bit(id);
   note_free(c, f, id);
-  release(s, e);
+  release(c, e);
   if (e->from_matmul) c->w.matmul_completed[unit]++;
   if (e->from_conv) c->w.conv_completed[unit]++;
 }
@@ -167,7 +168,7 @@ static void completion_port(cycle_engine *c) {
 
 // The classes of which a command issues in this cycle.
 static unsigned issues(const cycle_engine *c) {
-  unsigned able = c->station->issuable, now = 0;
+  unsigned able = c->issuable, now = 0;
   if ((able & 1u << SIM_CLASS_LOAD) != 0 && cycle_load_ready(c)) now |= 1u << SIM_CLASS_LOAD;
   if ((able & 1u << SIM_CLASS_EXECUTE) != 0 && cycle_execute_ready(c)) now |= 1u << SIM_CLASS_EXECUTE;
   if ((able & 1u << SIM_CLASS_STORE) != 0 && cycle_store_ready(c)) now |= 1u << SIM_CLASS_STORE;
@@ -192,7 +193,7 @@ static void issue(cycle_engine *c, sim_class unit) {
   }
   take[unit](c, &e->command);
   if (e->completes_at_issue) complete(c, unit, id);
-  look_at_oldest(s, unit);
+  look_at_oldest(c, unit);
 }
 
 // valid_q != 0, but for a single preload whose compute has not come.
@@ -215,12 +216,13 @@ static void tell_front(cycle_engine *c) {
   if (!cycle_front_awake(c)) cycle_station_report(c);
 }
 
-bool cycle_station_can_issue(const cycle_engine *c) { return c->station->issuable != 0 && issues(c) != 0; }
+bool cycle_station_can_issue(const cycle_engine *c) { return c->issuable != 0 && issues(c) != 0; }
 
 bool cycle_station_step(cycle_engine *c) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
-  unsigned issuing = c->station->issuable == 0 ? 0 : issues(c);
+  c->wake[CYCLE_STATION] = CYCLE_NEVER;
+  unsigned issuing = c->issuable == 0 ? 0 : issues(c);
   if (issuing == 0 && !(done[0].valid | done[1].valid | done[2].valid)) return false;
   completion_port(c);
   for (unsigned unit = 0; issuing >> unit != 0; unit++)
@@ -308,11 +310,11 @@ static void remember_rows(const cycle_station *s, file *f, unsigned id, const cy
   use_rows(s, f, id, READS_TOO, rows->b);
 }
 
-static void enqueue(cycle_station *s, sim_class unit, unsigned id) {
-  file *f = &s->files[unit];
+static void enqueue(cycle_engine *c, sim_class unit, unsigned id) {
+  file *f = &c->station->files[unit];
   f->order[(f->first + f->waiting) % ENTRIES_MAX] = (uint8_t)id;
   f->valid |= bit(id);
-  if (f->waiting++ == 0) look_at_oldest(s, unit);
+  if (f->waiting++ == 0) look_at_oldest(c, unit);
 }
 
 static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class unit, unsigned id) {
@@ -329,7 +331,7 @@ static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class
   if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
   find_dependencies(s, unit, id, &rows);
   remember_rows(s, f, id, &rows);
-  enqueue(s, unit, id);
+  enqueue(c, unit, id);
 }
 
 bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim_class *unit) {

@@ -182,6 +182,7 @@ struct cycle_engine {
   bool eager;     // step every unit in every cycle
   bool changed;   // something did in the last cycle carried out
   uint32_t due;   // units to step in the next cycle, a bit each
+  uint8_t issuable;  // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
   uint64_t wake[CYCLE_UNITS];
   cycle_wires w;
@@ -318,7 +319,9 @@ bool cycle_store_busy(const cycle_engine *c);
 // ---- reservation_station.c: command_rows.c
 void cycle_station_create(cycle_engine *c);
 void cycle_station_destroy(cycle_engine *c);
-bool cycle_station_step(cycle_engine *c);  // completions (execute, load, store), issue to ready controllers, events
+// Completions (execute, load, store), issue to ready controllers, events. Its wake time is that of a command that may
+// issue; one that its controller had no room for (c->issuable) issues after a change of the controller.
+bool cycle_station_step(cycle_engine *c);
 bool cycle_station_busy(const cycle_engine *c);
 bool cycle_station_can_issue(const cycle_engine *c);
 // The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
