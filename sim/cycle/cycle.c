@@ -85,7 +85,7 @@ static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timin
     c->acc = wf_calloc(c->d.acc_rows, c->d.acc_row_bytes);
   }
   e->checker = sim_checker_create(array, memory);
-  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) c->wake[unit] = CYCLE_NEVER;
+  cycle_accel_create(c);
   create_units(c);
   return &c->base;
 }

@@ -3,6 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 typedef struct unit_entry {
   const char *name;
@@ -51,52 +54,52 @@ static void begin(cycle_engine *c) {
 
 // Whom a change of the unit concerns in this cycle (those later in the order) and in the next: those that look at its
 // registers or wires, or want the room it made. Who asks for something and is refused asks again (asking()), so nobody
-// has to be told that a port became free.
-static uint32_t concerned(const cycle_engine *c, unsigned unit) {
-  switch ((cycle_unit_id)unit) {
-    case CYCLE_BUS: {
-      uint32_t mask = 0;
-      if (c->w.beat != NULL) mask |= c->w.beat->write ? U(DMA_WRITER) | U(STORE_PATH) : U(LOAD_PATH);
-      if (c->w.read_granted) mask |= U(DMA_READER);
-      if (c->w.write_granted) mask |= U(DMA_WRITER) | U(STORE_PATH);
-      return mask;
-    }
-    case CYCLE_WRITEBACK:
-      return U(MESH) | U(EXECUTE);
-    case CYCLE_LOAD_PATH:
-      return U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER);
+// has to be told that a port became free. What depends on the kind of the change is in also_concerned().
+static const uint32_t concerned[CYCLE_UNITS] = {
+    [CYCLE_WRITEBACK] = U(MESH) | U(EXECUTE),
+    [CYCLE_LOAD_PATH] = U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER),
+    [CYCLE_MESH] = U(WRITEBACK) | U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE),
+    [CYCLE_DMA_WRITER] = U(BUS) | U(DMA_WRITER) | U(STORE_PATH),
+    [CYCLE_STORE_PATH] = U(BUS) | U(MESH) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH),
+    [CYCLE_LOCAL_MEMORY] = U(MESH) | U(STORE_PATH) | U(EXECUTE) | U(STORE_DISPATCH),
+    [CYCLE_EXECUTE] = U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE),
+    [CYCLE_STORE_DISPATCH] = U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER),
+    [CYCLE_DMA_READER] = U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER),
+    [CYCLE_LOAD_CONTROLLER] = U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER),
+    [CYCLE_STORE_CONTROLLER] = U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER),
+    [CYCLE_STATION] = U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER) | U(STATION),
+    [CYCLE_FRONT_END] = U(STATION) | U(COUNTERS),
+    [CYCLE_COUNTERS] = U(FRONT_END),
+};
+
+static uint32_t answered(const cycle_wires *w) {
+  if (w->beat == NULL) return 0;
+  return w->beat->write ? U(DMA_WRITER) | U(STORE_PATH) : U(LOAD_PATH);
+}
+
+#define KINDS (U(BUS) | U(MESH) | U(STORE_PATH) | U(EXECUTE))
+static uint32_t also_concerned(const cycle_wires *w, unsigned unit) {
+  switch (unit) {
+    case CYCLE_BUS:
+      return answered(w) | (w->read_granted ? U(DMA_READER) : 0) |
+             (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0);
     case CYCLE_MESH:
-      return U(WRITEBACK) | U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (c->w.operand_taken ? U(STORE_PATH) : 0);
-    case CYCLE_DMA_WRITER:
-      return U(BUS) | U(DMA_WRITER) | U(STORE_PATH);
+      return w->operand_taken ? U(STORE_PATH) : 0;
     case CYCLE_STORE_PATH:
-      return U(BUS) | U(MESH) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) |
-             (c->w.store_answered ? U(STORE_CONTROLLER) : 0);
-    case CYCLE_LOCAL_MEMORY:
-      return U(MESH) | U(STORE_PATH) | U(EXECUTE) | U(STORE_DISPATCH);
-    case CYCLE_EXECUTE:
-      return U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (c->w.acc_asked != 0 ? U(STORE_PATH) : 0);
-    case CYCLE_STORE_DISPATCH:
-      return U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER);
-    case CYCLE_DMA_READER:
-      return U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER);
-    case CYCLE_LOAD_CONTROLLER:
-      return U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER);
-    case CYCLE_STORE_CONTROLLER:
-      return U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER);
-    case CYCLE_STATION:
-      return U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER) | U(STATION);
-    case CYCLE_FRONT_END:
-      return U(STATION) | U(COUNTERS);
-    default:
-      return U(FRONT_END);
+      return w->store_answered ? U(STORE_CONTROLLER) : 0;
+    default:  // execute
+      return w->acc_asked != 0 ? U(STORE_PATH) : 0;
   }
 }
+
+// Those that use banks: the load path then asks for the row of the cycle, if it has one.
+#define BANK_USERS (U(WRITEBACK) | U(MESH) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(EXECUTE) | U(STORE_DISPATCH))
 
 // With those whose signals of the same cycle a unit needs.
 static uint32_t closure(uint32_t mask) {
   if (mask & U(STORE_PATH)) mask |= U(DMA_WRITER);
   if (mask & (U(STATION) | U(FRONT_END))) mask |= U(STATION) | U(FRONT_END);
+  if (mask & BANK_USERS) mask |= U(LOAD_PATH);
   return mask;
 }
 
@@ -117,30 +120,56 @@ static bool completes(const cycle_engine *c) {
   return c->w.done[SIM_CLASS_LOAD].valid || c->w.done[SIM_CLASS_EXECUTE].valid || c->w.done[SIM_CLASS_STORE].valid;
 }
 
-// Units whose wake time has come, and the station if it can issue.
-static uint32_t due(const cycle_engine *c) {
+// Units whose wake time has come.
+static uint32_t woken_plain(const cycle_engine *c) {
   uint32_t mask = 0;
   for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) mask |= (uint32_t)(c->wake[unit] <= c->now) << unit;
-  if (cycle_station_can_issue(c)) mask |= U(STATION);
   return mask;
 }
+
+#if defined(__x86_64__)
+// Four wake times at a time; the array is padded with CYCLE_NEVER. Times are below 2^63, but for CYCLE_NEVER, which as
+// a signed number would be in the past: its top bit takes it out.
+__attribute__((target("avx2"))) static uint32_t woken_avx2(const cycle_engine *c) {
+  uint32_t mask = 0;
+  const __m256i now = _mm256_set1_epi64x((long long)c->now);
+  for (unsigned unit = 0; unit < CYCLE_WAKES; unit += 4) {
+    const __m256i wake = _mm256_loadu_si256((const __m256i *)(const void *)(c->wake + unit));
+    const __m256i later = _mm256_or_si256(_mm256_cmpgt_epi64(wake, now), wake);
+    mask |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(later)) << unit;
+  }
+  return ~mask & ALL_UNITS;
+}
+#endif
+
+void cycle_accel_create(cycle_engine *c) {
+  for (unsigned unit = 0; unit < CYCLE_WAKES; unit++) c->wake[unit] = CYCLE_NEVER;
+  c->woken = woken_plain;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) c->woken = woken_avx2;
+#endif
+}
+
+#define COMPLETING (U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
 
 // Units later in the order.
 static uint32_t after(unsigned unit) { return ~((UINT32_C(2) << unit) - 1); }
 
 void cycle_accel_step(cycle_engine *c) {
   begin(c);
-  uint32_t left = c->eager || c->counting ? ALL_UNITS : closure(c->due | due(c)), next = 0;
+  uint32_t left = ALL_UNITS, next = 0;
+  if (!c->eager && !c->counting) left = closure(c->due | c->woken(c) | (cycle_station_can_issue(c) ? U(STATION) : 0));
   while (left != 0) {
     unsigned unit = (unsigned)__builtin_ctz(left);
     left &= left - 1;
     if (units[unit].step(c)) {
-      uint32_t mask = concerned(c, unit);
+      uint32_t mask = concerned[unit];
+      if (KINDS >> unit & 1) mask |= also_concerned(&c->w, unit);
       next |= mask;
       left |= closure(mask) & after(unit);
     }
-    if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY) & after(unit);
-    if (completes(c)) left |= (U(STATION) | U(FRONT_END)) & after(unit);
+    if (unit < CYCLE_LOCAL_MEMORY && c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
+    if ((COMPLETING >> unit & 1) != 0 && completes(c)) left |= U(STATION) | U(FRONT_END);
   }
   c->due = next | asking(c);
   c->changed = c->due != 0 || c->eager || c->counting;

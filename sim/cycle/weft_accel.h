@@ -48,6 +48,8 @@ typedef enum {
   CYCLE_UNITS
 } cycle_unit_id;
 
+enum { CYCLE_WAKES = (CYCLE_UNITS + 3) / 4 * 4 };
+
 // Why a unit spent a cycle; each unit has its own list of names, 0 is idle and 1 is working.
 enum { CYCLE_IDLE, CYCLE_WORKING, CYCLE_CAUSES = 12 };
 typedef struct cycle_account {
@@ -102,39 +104,37 @@ typedef struct cycle_write_row {
 typedef struct cycle_wires {
   // bus
   const memsys_beat *beat;  // answer that is there in this cycle, NULL: none; load_path and dma_writer take it
-  bool read_granted;        // AR handshake of dma_reader's offer
-  bool write_granted;       // W (and AW with the first beat) handshake of dma_writer's offer
+  // local_memory, while writes are being asked for; a bit for each bank
+  uint64_t sp_written;   // some write wants the bank (wr_en)
+  uint64_t acc_adds;     // the write that won the bank's port accumulates (wr_valid && wr_accumulate)
+  uint64_t acc_written;  // some write has the bank's port (wr_valid)
+  uint64_t sp_asked;     // execute asks for a scratchpad read (taken or not)
+  uint64_t acc_asked;
   // execute_writeback
   int32_t ex_sp_bank, ex_acc_bank;  // bank written in this cycle; -1: none
-  bool ex_acc_accumulate;
-  bool product_done;
-  uint8_t product_id;
-  // local_memory, while writes are being asked for
-  uint64_t sp_written;  // by bank: some write wants the bank (wr_en)
-  uint64_t acc_adds;    // by bank: the write that won the bank's port accumulates (wr_valid && wr_accumulate)
-  bool load_adds;       // a loaded row asks for the adder
-  uint64_t sp_asked;    // by bank: execute asks for a scratchpad read (taken or not)
-  uint64_t acc_asked;
-  bool store_asked;      // the store path asks for a row
-  bool operand_taken;    // the mesh took an accumulator operand from the store path
-  uint64_t acc_written;  // by bank: some write has the bank's port (wr_valid)
-  // load_path: the answer to the load controller (ld_resp)
-  bool load_answered;
-  uint16_t load_bytes;
+  uint32_t written_bytes;           // bus: what this cycle added to bus_written_bytes
+  uint16_t load_bytes;              // load_path: the answer to the load controller (ld_resp)
   uint8_t load_cmd;
-  // dma_writer: may take a row in this cycle (wr_req_ready)
-  bool writer_ready;
+  bool load_answered;
+  bool read_granted;   // bus: AR handshake of dma_reader's offer
+  bool write_granted;  // bus: W (and AW with the first beat) handshake of dma_writer's offer
+  bool ex_acc_accumulate;
+  bool product_done;  // execute_writeback
+  uint8_t product_id;
+  bool load_adds;      // a loaded row asks for the adder
+  bool store_asked;    // the store path asks for a row
+  bool operand_taken;  // the mesh took an accumulator operand from the store path
+  bool writer_ready;   // dma_writer: may take a row in this cycle (wr_req_ready)
   // store_path (dispatch): the answer to the store controller (st_resp)
   bool store_answered;
   uint8_t store_cmd;
-  // controllers to the station
-  cycle_done done[SIM_CLASSES];
   bool solitary_preload;
-  // station to the front end: loop commands that completed in this cycle
-  uint8_t matmul_completed[SIM_CLASSES], conv_completed[SIM_CLASSES];
-  uint32_t written_bytes;  // bus: what this cycle added to bus_written_bytes
   bool refused;  // a command was offered and its file is full
   bool flush;    // front_end: forget the last pages
+  // controllers to the station
+  cycle_done done[SIM_CLASSES];
+  // station to the front end: loop commands that completed in this cycle
+  uint8_t matmul_completed[SIM_CLASSES], conv_completed[SIM_CLASSES];
 } cycle_wires;
 
 typedef struct cycle_engine cycle_engine;
@@ -184,7 +184,8 @@ struct cycle_engine {
   uint32_t due;   // units to step in the next cycle, a bit each
   uint8_t issuable;  // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
-  uint64_t wake[CYCLE_UNITS];
+  uint64_t wake[CYCLE_WAKES];
+  uint32_t (*woken)(const cycle_engine *c);  // units whose wake time has come, a bit each
   cycle_wires w;
   cycle_events ev;
   cycle_account accounts[CYCLE_UNITS];
@@ -357,6 +358,7 @@ void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns);  // in
 bool cycle_counters_response(cycle_engine *c, uint64_t *value);
 
 // ---- weft_accel.c
+void cycle_accel_create(cycle_engine *c);
 // Carries out cycle `now`.
 void cycle_accel_step(cycle_engine *c);
 // The first cycle, not before `now`, in which a unit acts by time alone; CYCLE_NEVER: none will.
