@@ -45,6 +45,7 @@ int cli_bench(int argc, char **argv);
 int cli_isa(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_sim(int argc, char **argv);
+int cli_diff_engines(int argc, char **argv);
 int cli_rtl(int argc, char **argv);
 
 // ---- options: a table per verb, parsed by cli_parse

@@ -56,31 +56,6 @@ static bool show_progress(void *context, uint64_t instructions, uint64_t cycles)
   return true;
 }
 
-static cli_exit exit_code(const sim_run_result *result) {
-  switch (result->status) {
-    case SIM_RUN_OK:
-      return result->hosted && result->host.exit_code != 0 ? CLI_PROGRAM_FAILED : CLI_OK;
-    case SIM_RUN_BAD_INPUT:
-      return CLI_BAD_INPUT;
-    case SIM_RUN_MISMATCH:
-      return CLI_MISMATCH;
-    case SIM_RUN_TRAP:
-      return CLI_TRAP;
-    case SIM_RUN_ILLEGAL:
-      return CLI_ILLEGAL_COMMAND;
-    case SIM_RUN_LOCAL:
-      return CLI_LOCAL_ADDRESS;
-    case SIM_RUN_MEMORY:
-      return CLI_MEMORY_ACCESS;
-    case SIM_RUN_LIMIT:
-    case SIM_RUN_STUCK:
-      return CLI_LIMIT;
-    case SIM_RUN_CANNOT_BUILD:
-      return CLI_CANNOT_BUILD;
-  }
-  return CLI_BAD_INPUT;
-}
-
 static const sim_engine_ops *choose_engine(const sim_options *options, wf_diag *diag) {
   const char *name = options->engine;
   const sim_engine_ops *engine = name == NULL ? sim_engine_at(0) : sim_engine_find(name);
@@ -95,13 +70,6 @@ static const sim_engine_ops *choose_engine(const sim_options *options, wf_diag *
   for (size_t i = 0; sim_engine_at(i) != NULL; i++) fprintf(stderr, " %s", sim_engine_at(i)->name);
   fputc('\n', stderr);
   return NULL;
-}
-
-static bool is_trace(const char *path) {
-  FILE *file = fopen(path, "rb");
-  bool trace = file != NULL && sim_trace_recognise(file);
-  if (file != NULL) fclose(file);
-  return trace;
 }
 
 // Reports to --report's file or to stderr; --quiet leaves stderr alone.
@@ -180,10 +148,10 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                            .events = files->events == NULL ? NULL : &events,
                            .progress = common->quiet ? NULL : show_progress,
                            .progress_context = &shown};
-  sim_run_result result = is_trace(path) ? sim_run_trace(&config, path, diag) : sim_run_elf(&config, path, diag);
+  sim_run_result result = sim_run_file(&config, path, diag);
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
   if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
-  cli_exit code = exit_code(&result);
+  cli_exit code = sim_report_exit(&result);
   if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return (int)code;
   sim_report report = {.path = path,
                        .array = &array,

@@ -6,6 +6,7 @@
 
 static const cli_verb verbs[] = {
     {"sim", "run a program or a command trace on an engine", cli_sim},
+    {"diff-engines", "find the first cycle in which two engines differ on a program", cli_diff_engines},
     {"bench", "compare engines with each other on the same programs", cli_bench},
     {"rtl", "write, build or synthesise the hardware of an array", cli_rtl},
     {"array", "list, show, check and compare array descriptions", cli_array},
@@ -19,7 +20,7 @@ static void print_help(FILE *out) {
       "usage: weft VERB [OPTIONS] ARGUMENTS\n\nverbs:\n",
       out);
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-    fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].summary);
   fputs("\n`weft VERB --help` explains a verb; `weft --version` prints the version.\n", out);
 }
 

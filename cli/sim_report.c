@@ -137,3 +137,30 @@ cJSON *sim_report_json(const sim_report *report) {
   cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
   return document;
 }
+
+// ---- exit code
+
+cli_exit sim_report_exit(const sim_run_result *result) {
+  switch (result->status) {
+    case SIM_RUN_OK:
+      return result->hosted && result->host.exit_code != 0 ? CLI_PROGRAM_FAILED : CLI_OK;
+    case SIM_RUN_BAD_INPUT:
+      return CLI_BAD_INPUT;
+    case SIM_RUN_MISMATCH:
+      return CLI_MISMATCH;
+    case SIM_RUN_TRAP:
+      return CLI_TRAP;
+    case SIM_RUN_ILLEGAL:
+      return CLI_ILLEGAL_COMMAND;
+    case SIM_RUN_LOCAL:
+      return CLI_LOCAL_ADDRESS;
+    case SIM_RUN_MEMORY:
+      return CLI_MEMORY_ACCESS;
+    case SIM_RUN_LIMIT:
+    case SIM_RUN_STUCK:
+      return CLI_LIMIT;
+    case SIM_RUN_CANNOT_BUILD:
+      return CLI_CANNOT_BUILD;
+  }
+  return CLI_BAD_INPUT;
+}

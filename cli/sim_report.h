@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
+#include "cli/cli.h"
 #include "sim/run.h"
 
 typedef struct sim_report {
@@ -16,6 +17,9 @@ typedef struct sim_report {
   const sim_run_result *result;
   int exit;  // of the command
 } sim_report;
+
+// The exit code of a command that ran this.
+cli_exit sim_report_exit(const sim_run_result *result);
 
 void sim_report_print(const sim_report *report, FILE *out);
 cJSON *sim_report_json(const sim_report *report);

@@ -360,3 +360,14 @@ sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_
   result.port.engine = NULL;
   return result;
 }
+
+static bool is_trace(const char *path) {
+  FILE *file = fopen(path, "rb");
+  bool trace = file != NULL && sim_trace_recognise(file);
+  if (file != NULL) fclose(file);
+  return trace;
+}
+
+sim_run_result sim_run_file(const sim_run_config *config, const char *path, wf_diag *diag) {
+  return is_trace(path) ? sim_run_trace(config, path, diag) : sim_run_elf(config, path, diag);
+}

@@ -52,5 +52,7 @@ typedef struct sim_run_result {
 
 sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_diag *diag);
 sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_diag *diag);
+// Whichever of them the file is.
+sim_run_result sim_run_file(const sim_run_config *config, const char *path, wf_diag *diag);
 
 #endif

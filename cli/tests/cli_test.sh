@@ -27,7 +27,7 @@ expect() {
   fi
 }
 
-for program in good fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled; do
+for program in good fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled loads; do
   build $program
 done
 
@@ -97,6 +97,18 @@ expect 1 'no built-in array is named' "$weft" sim --array nosuch good.elf
 expect 3 'no engine nosuch' "$weft" sim --engine nosuch good.elf
 expect 1 'cannot write' "$weft" sim --report nosuch/report good.elf
 expect 1 'cannot write' "$weft" sim --trace nosuch/trace good.elf
+
+# ---- two engines: the delays of one are those of the other, or not
+expect 0 'cycle and cycle agree: 14 records' "$weft" diff-engines --engines cycle,cycle loads.elf
+expect 0 'cycle and cycle agree' "$weft" diff-engines --engines cycle,cycle --disturb 3 loads.elf
+expect 4 'first difference: done of [1-4] .load. mvin dram=0x80000[0-3]00' \
+  "$weft" diff-engines --engines cycle,cycle --disturb 0,3 loads.elf
+expect 4 '"equal":.false' "$weft" diff-engines --engines cycle,cycle --disturb 0,3 --json - loads.elf
+expect 2 'engine ref has no cycles' "$weft" diff-engines --engines ref,cycle loads.elf
+expect 2 'no engine nosuch' "$weft" diff-engines --engines cycle,nosuch loads.elf
+expect 2 'needs two names' "$weft" diff-engines --engines cycle loads.elf
+expect 2 'needs a seed or two' "$weft" diff-engines --engines cycle,cycle --disturb x loads.elf
+expect 1 'nosuch.elf: error' "$weft" diff-engines --engines cycle,cycle nosuch.elf
 
 # ---- arrays
 printf 'mesh:\n  rows: 8\n  columns: 8\n  colour: red\n' >key.yaml
