@@ -78,6 +78,7 @@ static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timin
   c->timing = timing;
   c->data = !options->timing_only;
   c->eager = options->every_cycle;
+  c->stores_to_sp = array->isa.revision == 2;
   c->sp_bank_shift = log2_of(c->d.sp_bank_rows);
   c->acc_bank_shift = log2_of(c->d.acc_bank_rows);
   if (c->data) {

@@ -9,26 +9,25 @@
 
 typedef struct unit_entry {
   const char *name;
-  bool (*step)(cycle_engine *c);
   const char *const *causes;  // NULL: not in the report
 } unit_entry;
 
 static const unit_entry units[CYCLE_UNITS] = {
-    [CYCLE_BUS] = {"bus", cycle_bus_step, NULL},
-    [CYCLE_WRITEBACK] = {"execute_writeback", cycle_writeback_step, NULL},
-    [CYCLE_LOAD_PATH] = {"load_path", cycle_load_path_step, NULL},
-    [CYCLE_MESH] = {"mesh", cycle_mesh_step, cycle_mesh_causes},
-    [CYCLE_DMA_WRITER] = {"dma_writer", cycle_writer_step, cycle_dma_writer_causes},
-    [CYCLE_STORE_PATH] = {"store_path", cycle_store_path_step, NULL},
-    [CYCLE_LOCAL_MEMORY] = {"local_memory", cycle_local_step, NULL},
-    [CYCLE_EXECUTE] = {"execute", cycle_execute_step, cycle_execute_causes},
-    [CYCLE_STORE_DISPATCH] = {"store_dispatch", cycle_store_dispatch_step, NULL},
-    [CYCLE_DMA_READER] = {"dma_reader", cycle_reader_step, cycle_dma_reader_causes},
-    [CYCLE_LOAD_CONTROLLER] = {"load", cycle_load_step, cycle_load_controller_causes},
-    [CYCLE_STORE_CONTROLLER] = {"store", cycle_store_step, cycle_store_controller_causes},
-    [CYCLE_STATION] = {"reservation_station", cycle_station_step, NULL},
-    [CYCLE_FRONT_END] = {"front_end", cycle_front_step, cycle_front_end_causes},
-    [CYCLE_COUNTERS] = {"counters", cycle_counters_step, NULL},
+    [CYCLE_BUS] = {"bus", NULL},
+    [CYCLE_WRITEBACK] = {"execute_writeback", NULL},
+    [CYCLE_LOAD_PATH] = {"load_path", NULL},
+    [CYCLE_MESH] = {"mesh", cycle_mesh_causes},
+    [CYCLE_DMA_WRITER] = {"dma_writer", cycle_dma_writer_causes},
+    [CYCLE_STORE_PATH] = {"store_path", NULL},
+    [CYCLE_LOCAL_MEMORY] = {"local_memory", NULL},
+    [CYCLE_EXECUTE] = {"execute", cycle_execute_causes},
+    [CYCLE_STORE_DISPATCH] = {"store_dispatch", NULL},
+    [CYCLE_DMA_READER] = {"dma_reader", cycle_dma_reader_causes},
+    [CYCLE_LOAD_CONTROLLER] = {"load", cycle_load_controller_causes},
+    [CYCLE_STORE_CONTROLLER] = {"store", cycle_store_controller_causes},
+    [CYCLE_STATION] = {"reservation_station", NULL},
+    [CYCLE_FRONT_END] = {"front_end", cycle_front_end_causes},
+    [CYCLE_COUNTERS] = {"counters", NULL},
 };
 
 const char *cycle_unit_name(cycle_unit_id unit) { return units[unit].name; }
@@ -52,45 +51,18 @@ static void begin(cycle_engine *c) {
 #define U(unit) (1u << CYCLE_##unit)
 #define ALL_UNITS ((1u << CYCLE_UNITS) - 1)
 
-// Whom a change of the unit concerns in this cycle (those later in the order) and in the next: those that look at its
-// registers or wires, or want the room it made. Who asks for something and is refused asks again (asking()), so nobody
-// has to be told that a port became free. What depends on the kind of the change is in also_concerned().
-static const uint32_t concerned[CYCLE_UNITS] = {
-    [CYCLE_WRITEBACK] = U(MESH) | U(EXECUTE),
-    [CYCLE_LOAD_PATH] = U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER),
-    [CYCLE_MESH] = U(WRITEBACK) | U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE),
-    [CYCLE_DMA_WRITER] = U(BUS) | U(DMA_WRITER) | U(STORE_PATH),
-    [CYCLE_STORE_PATH] = U(BUS) | U(MESH) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH),
-    [CYCLE_LOCAL_MEMORY] = U(MESH) | U(STORE_PATH) | U(EXECUTE) | U(STORE_DISPATCH),
-    [CYCLE_EXECUTE] = U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE),
-    [CYCLE_STORE_DISPATCH] = U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER),
-    [CYCLE_DMA_READER] = U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER),
-    [CYCLE_LOAD_CONTROLLER] = U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER),
-    [CYCLE_STORE_CONTROLLER] = U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER),
-    [CYCLE_STATION] = U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER) | U(STATION),
-    [CYCLE_FRONT_END] = U(STATION) | U(COUNTERS),
-    [CYCLE_COUNTERS] = U(FRONT_END),
-};
-
 static uint32_t answered(const cycle_wires *w) {
   if (w->beat == NULL) return 0;
   return w->beat->write ? U(DMA_WRITER) | U(STORE_PATH) : U(LOAD_PATH);
 }
 
-#define KINDS (U(BUS) | U(MESH) | U(STORE_PATH) | U(EXECUTE))
-static uint32_t also_concerned(const cycle_wires *w, unsigned unit) {
-  switch (unit) {
-    case CYCLE_BUS:
-      return answered(w) | (w->read_granted ? U(DMA_READER) : 0) |
-             (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0);
-    case CYCLE_MESH:
-      return w->operand_taken ? U(STORE_PATH) : 0;
-    case CYCLE_STORE_PATH:
-      return w->store_answered ? U(STORE_CONTROLLER) : 0;
-    default:  // execute
-      return w->acc_asked != 0 ? U(STORE_PATH) : 0;
-  }
+// The station, when a command of this class waits for room at its controller.
+static uint32_t issuing(const cycle_engine *c, sim_class unit) {
+  return (c->issuable >> unit & 1) != 0 ? U(STATION) : 0;
 }
+
+// Rows of the accumulator, or of stores, are on their way from the banks.
+static bool storing(const cycle_engine *c) { return c->local->execute_held != 0 || cycle_store_path_busy(c); }
 
 // Those that use banks: the load path then asks for the row of the cycle, if it has one.
 #define BANK_USERS (U(WRITEBACK) | U(MESH) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(EXECUTE) | U(STORE_DISPATCH))
@@ -98,7 +70,6 @@ static uint32_t also_concerned(const cycle_wires *w, unsigned unit) {
 // With those whose signals of the same cycle a unit needs.
 static uint32_t closure(uint32_t mask) {
   if (mask & U(STORE_PATH)) mask |= U(DMA_WRITER);
-  if (mask & (U(STATION) | U(FRONT_END))) mask |= U(STATION) | U(FRONT_END);
   if (mask & BANK_USERS) mask |= U(LOAD_PATH);
   return mask;
 }
@@ -107,7 +78,8 @@ static uint32_t closure(uint32_t mask) {
 // itself.
 static uint32_t asking(const cycle_engine *c) {
   uint32_t mask = 0;
-  if ((c->w.sp_written | c->w.acc_adds) != 0 || c->w.load_adds) mask |= U(LOAD_PATH) | U(STORE_PATH);
+  if ((c->w.sp_written | c->w.acc_adds) != 0 || c->w.load_adds)
+    mask |= U(LOAD_PATH) | (c->stores_to_sp ? U(STORE_PATH) : 0);
   if ((c->w.sp_asked | c->w.acc_asked) != 0) mask |= U(EXECUTE);
   if (c->w.store_asked) mask |= U(STORE_DISPATCH);
   if (c->w.done[SIM_CLASS_LOAD].valid) mask |= U(LOAD_CONTROLLER) | U(STATION);
@@ -150,27 +122,45 @@ void cycle_accel_create(cycle_engine *c) {
 #endif
 }
 
-#define COMPLETING (U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
-
-// Units later in the order.
-static uint32_t after(unsigned unit) { return ~((UINT32_C(2) << unit) - 1); }
+// Steps the unit if it is due. `concerned`: whom its change concerns in this cycle (those later in the order) and in
+// the next: those that look at its registers or wires, or want the room it made. Who asks for something and is refused
+// asks again (asking()), so nobody has to be told that a port became free.
+#define STEP(unit, step, concerned)           \
+  if ((left & U(unit)) != 0 && step(c)) {     \
+    const uint32_t concerned_now = concerned; \
+    next |= concerned_now;                    \
+    left |= closure(concerned_now);           \
+  }
 
 void cycle_accel_step(cycle_engine *c) {
   begin(c);
+  const cycle_wires *w = &c->w;
   uint32_t left = ALL_UNITS, next = 0;
-  if (!c->eager && !c->counting) left = closure(c->due | c->woken(c) | (cycle_station_can_issue(c) ? U(STATION) : 0));
-  while (left != 0) {
-    unsigned unit = (unsigned)__builtin_ctz(left);
-    left &= left - 1;
-    if (units[unit].step(c)) {
-      uint32_t mask = concerned[unit];
-      if (KINDS >> unit & 1) mask |= also_concerned(&c->w, unit);
-      next |= mask;
-      left |= closure(mask) & after(unit);
-    }
-    if (unit < CYCLE_LOCAL_MEMORY && c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
-    if ((COMPLETING >> unit & 1) != 0 && completes(c)) left |= U(STATION) | U(FRONT_END);
-  }
+  if (!c->eager && !c->counting) left = closure(c->due | c->woken(c));
+  STEP(BUS, cycle_bus_step,
+       answered(w) | (w->read_granted ? U(DMA_READER) : 0) | (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0))
+  STEP(WRITEBACK, cycle_writeback_step, U(MESH) | U(EXECUTE))
+  STEP(LOAD_PATH, cycle_load_path_step, U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER))
+  STEP(MESH, cycle_mesh_step,
+       U(WRITEBACK) | U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (w->operand_taken ? U(STORE_PATH) : 0))
+  STEP(DMA_WRITER, cycle_writer_step, U(BUS) | U(DMA_WRITER) | U(STORE_PATH))
+  STEP(STORE_PATH, cycle_store_path_step,
+       U(BUS) | U(MESH) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) |
+           (w->store_answered ? U(STORE_CONTROLLER) : 0))
+  if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
+  STEP(LOCAL_MEMORY, cycle_local_step, U(MESH) | U(EXECUTE) | (storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0))
+  STEP(EXECUTE, cycle_execute_step,
+       U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (w->acc_asked != 0 ? U(STORE_PATH) : 0) | issuing(c, SIM_CLASS_EXECUTE))
+  STEP(STORE_DISPATCH, cycle_store_dispatch_step,
+       U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
+  STEP(DMA_READER, cycle_reader_step, U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER))
+  STEP(LOAD_CONTROLLER, cycle_load_step, U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER) | issuing(c, SIM_CLASS_LOAD))
+  STEP(STORE_CONTROLLER, cycle_store_step,
+       U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
+  if (completes(c)) left |= U(STATION);
+  STEP(STATION, cycle_station_step, U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
+  STEP(FRONT_END, cycle_front_step, U(COUNTERS))
+  STEP(COUNTERS, cycle_counters_step, U(FRONT_END))
   c->due = next | asking(c);
   c->changed = c->due != 0 || c->eager || c->counting;
   c->now++;
@@ -185,4 +175,4 @@ uint64_t cycle_accel_wake(const cycle_engine *c) {
 
 void cycle_accel_skip(cycle_engine *c, uint64_t cycle) { c->now = cycle; }
 
-void cycle_accel_wake_front(cycle_engine *c) { c->due |= U(STATION) | U(FRONT_END); }
+void cycle_accel_wake_front(cycle_engine *c) { c->due |= U(FRONT_END); }

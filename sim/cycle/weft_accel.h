@@ -177,12 +177,13 @@ struct cycle_engine {
   hw_derived d;
   sim_memory *memory;
   memsys *timing;
-  bool data;      // full mode
-  bool counting;  // a performance counter is in use: every unit is stepped in every cycle and reports its events
-  bool eager;     // step every unit in every cycle
-  bool changed;   // something did in the last cycle carried out
-  uint32_t due;   // units to step in the next cycle, a bit each
-  uint8_t issuable;  // by class: the station's oldest command waits for nothing but its controller
+  bool data;          // full mode
+  bool stores_to_sp;  // ISA revision 2: the store path may write to the scratchpad
+  bool counting;      // a performance counter is in use: every unit is stepped in every cycle and reports its events
+  bool eager;         // step every unit in every cycle
+  bool changed;       // something did in the last cycle carried out
+  uint32_t due;       // units to step in the next cycle, a bit each
+  uint8_t issuable;   // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
   uint64_t wake[CYCLE_WAKES];
   uint32_t (*woken)(const cycle_engine *c);  // units whose wake time has come, a bit each
