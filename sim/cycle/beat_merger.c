@@ -59,9 +59,32 @@ void cycle_merger_open(cycle_engine *c, cycle_merger *m) {
   if (c->data) b->data = take_buffer(c, m, id, b->burst.wide) + b->burst.shift;
 }
 
+// The first cycle in which row `number` is there.
+static uint64_t row_there(const cycle_merger *m, const cycle_burst_rows *b, uint32_t number) {
+  uint32_t end = (number + 1) * b->row_bytes;
+  uint32_t needed = end < b->burst.bytes ? end : b->burst.bytes;
+  return beat_at(b, (b->burst.shift + needed - 1) >> m->bus_shift) + 1;
+}
+
 uint64_t cycle_merger_row_from(const cycle_merger *m, const cycle_burst_rows *b) {
   uint32_t needed = b->sent + b->row_bytes < b->burst.bytes ? b->sent + b->row_bytes : b->burst.bytes;
   return cycle_later(beat_at(b, (b->burst.shift + needed - 1) >> m->bus_shift), b->left) + 1;
+}
+
+// Rows come in beats of their own, but for the last one, when they start with a local row and are no shorter than a
+// beat.
+uint64_t cycle_merger_last_row(const cycle_merger *m, const cycle_burst_rows *b) {
+  if (b->burst.row_offset == 0 && b->row_shift >= m->bus_shift) {
+    uint32_t last = (b->burst.bytes - 1U) >> b->row_shift;
+    uint64_t there = row_there(m, b, last);
+    return last == 0 ? there : cycle_later(there, row_there(m, b, last - 1) + 1);
+  }
+  cycle_burst_rows rest = *b;
+  while (rest.sent < rest.burst.bytes) {
+    rest.left = cycle_merger_row_from(m, &rest);
+    rest.sent += cycle_burst_count(&rest);
+  }
+  return rest.left;
 }
 
 // When beats without wanted bytes come after the last row, the burst ends with the last of them; when that one came

@@ -7,17 +7,34 @@
 //
 // At most one answer per cycle: a wide write waits while a narrow one is the last of its request or goes to the
 // accumulator; a zero write waits while either of the others is the last of its request.
+// Streams. While nothing keeps rows waiting, each is written a fixed number of cycles after it left the merger. Bursts
+// of plain rows that find the path empty, or behind other streams of their kind, are therefore not taken apart: a
+// stream is a burst and how far its writes have come. Its rows are asked for one by one in the cycles that are carried
+// out; in cycles that are left out nobody else uses a bank, and their rows are caught up in the next step. As soon as a
+// row is refused, or other rows come, streams become rows in the stages that they have reached (unroll).
+//
 // Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
-// (settle); next_write is the first cycle in which a write is asked for.
+// (settle); c->load_write is the first cycle in which a write is asked for; beside streams the stages are empty.
 #include "sim/cycle/load_path.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "hw/base/alloc.h"
+#include "sim/config.h"
 #include "sim/ref/numeric.h"
 
+// Bytes for a local row: `count` of them, the first one for lane (int32: byte) `first`.
+typedef struct cycle_piece {
+  const uint8_t *bytes;
+  uint32_t row, first, count;
+  bool is_acc, accumulate;
+} cycle_piece;
+
 struct cycle_load_path {
-  uint64_t next_write;
+  uint32_t streams;       // bursts of the merger's ring, the newest is the one at work
+  uint64_t stream_write;  // cycle in which the next row of the oldest stream is written
+  uint64_t lag[2];        // int8, int32: cycles from the merger to the write
   cycle_path_end narrow_end, wide_end, zero_end;
   cycle_merger merger;
   cycle_mvin_scale narrow, wide;
@@ -31,7 +48,9 @@ struct cycle_load_path {
 void cycle_load_path_create(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path = WF_NEW(struct cycle_load_path);
   const hw_array *a = c->array;
-  p->next_write = CYCLE_NEVER;
+  c->load_write = CYCLE_NEVER;
+  p->lag[false] = 1U + (a->load.scale_units != 0) + a->units.pixel_repeat;
+  p->lag[true] = 1;
   p->dim = c->d.dim;
   p->sp_mask = c->d.sp_rows - 1;
   p->acc_mask = c->d.acc_rows - 1;
@@ -75,26 +94,68 @@ static void fill_end(cycle_mvin_scale *from, cycle_path_end *end) {
   if (end->repeats) cycle_mvin_scale_pop(from, leaves);
 }
 
+// The next row of a burst leaves the merger in cycle `at`.
+static void enter(struct cycle_load_path *p, cycle_burst_rows *b, uint64_t at) {
+  bool wide = b->burst.wide;
+  cycle_mvin_scale *to = wide ? &p->wide : &p->narrow;
+  const cycle_row *row = cycle_merger_take(&p->merger, b, at);
+  if (row->last && p->merger.open) cycle_merger_close(&p->merger, at);
+  cycle_mvin_scale_put(to, row, at);
+  fill_end(to, wide ? &p->wide_end : &p->narrow_end);
+}
+
 static void settle(struct cycle_load_path *p) {
   fill_end(&p->narrow, &p->narrow_end);
   fill_end(&p->wide, &p->wide_end);
   while (p->merger.open) {
-    bool wide = p->merger.at_work->burst.wide;
-    cycle_mvin_scale *to = wide ? &p->wide : &p->narrow;
+    cycle_burst_rows *b = p->merger.at_work;
+    const cycle_mvin_scale *to = b->burst.wide ? &p->wide : &p->narrow;
     if (to->held) return;
-    uint64_t at = cycle_later(cycle_merger_row_from(&p->merger, p->merger.at_work), to->free_from);
-    const cycle_row *row = cycle_merger_take(&p->merger, p->merger.at_work, at);
-    if (row->last) cycle_merger_close(&p->merger, at);
-    cycle_mvin_scale_put(to, row, at);
-    fill_end(to, wide ? &p->wide_end : &p->narrow_end);
+    enter(p, b, cycle_later(cycle_merger_row_from(&p->merger, b), to->free_from));
   }
 }
 
+static cycle_burst_rows *oldest_stream(struct cycle_load_path *p) {
+  return &p->merger.bursts[(p->merger.next_burst - p->streams) & (CYCLE_BURST_RING - 1)];
+}
+
+static void find_stream_write(struct cycle_load_path *p) {
+  const cycle_burst_rows *b = oldest_stream(p);
+  p->stream_write = cycle_merger_row_from(&p->merger, b) + p->lag[b->burst.wide];
+}
+
+// Streams become rows in the stages that they have reached. Those of bursts before the one at work have left the
+// merger.
+static void unroll(struct cycle_load_path *p) {
+  if (p->streams == 0) return;
+  for (; p->streams > 1; p->streams--) {
+    cycle_burst_rows *b = oldest_stream(p);
+    while (b->sent < b->burst.bytes) {
+      uint64_t at = cycle_merger_row_from(&p->merger, b);
+      enter(p, b, at);
+    }
+  }
+  p->streams = 0;
+  p->merger.open = true;
+  settle(p);
+}
+
+// The engine has to come back for the next answer; the rows before it can be caught up.
+static void await_stream(cycle_engine *c, struct cycle_load_path *p) {
+  const cycle_burst_rows *b = oldest_stream(p);
+  c->load_write = p->stream_write;
+  c->wake[CYCLE_LOAD_PATH] = b->burst.is_acc ? p->stream_write : b->last_row + p->lag[b->burst.wide];
+}
+
 static void find_next_write(cycle_engine *c, struct cycle_load_path *p) {
+  if (p->streams > 0) {
+    await_stream(c, p);
+    return;
+  }
   uint64_t next = p->narrow_end.valid ? p->narrow_end.at : CYCLE_NEVER;
   if (p->wide_end.valid && p->wide_end.at < next) next = p->wide_end.at;
   if (p->zero_end.valid && p->zero_end.at < next) next = p->zero_end.at;
-  p->next_write = c->wake[CYCLE_LOAD_PATH] = next;
+  c->load_write = c->wake[CYCLE_LOAD_PATH] = next;
 }
 
 // ---- requests
@@ -110,6 +171,7 @@ void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row) {
     p->issued[cycle_queue_push(&p->issue, c->now)] = *row;
     return;
   }
+  unroll(p);
   cycle_zero_writer_put(&p->zeros, row, c->now);
   settle_zeros(p);
   find_next_write(c, p);
@@ -124,56 +186,52 @@ void cycle_load_path_offer_taken(cycle_engine *c) { cycle_queue_pop(&c->load_pat
 
 // ---- data
 
-// Lanes of a row that a copy keeps: `count` from `first` on.
-typedef struct lanes {
-  uint32_t first, count;
-} lanes;
-
-static lanes kept(const struct cycle_load_path *p, const cycle_path_end *e) {
-  const cycle_row *row = e->item.row;
-  uint32_t first = row->first + (uint32_t)e->copy * row->cols;
-  if (first >= p->dim) return (lanes){0};
-  uint32_t room = p->dim - first;
-  return (lanes){.first = first, .count = row->count < room ? row->count : room};
-}
-
-static void move_narrow(cycle_engine *c, const cycle_path_end *e, uint32_t row) {
+static void move_narrow(cycle_engine *c, const cycle_piece *w) {
   struct cycle_load_path *p = c->load_path;
-  lanes k = kept(p, e);
-  const int8_t *bytes = (const int8_t *)e->item.bytes;
-  if (!e->item.row->is_acc) {
-    memcpy(cycle_sp_row(c, row & p->sp_mask) + k.first, bytes, k.count);
+  const int8_t *bytes = (const int8_t *)w->bytes;
+  if (!w->is_acc) {
+    memcpy(cycle_sp_row(c, w->row & p->sp_mask) + w->first, bytes, w->count);
     return;
   }
-  int32_t *to = cycle_acc_row(c, row & p->acc_mask) + k.first;
-  for (uint32_t i = 0; i < k.count; i++) p->extended[i] = bytes[i];
-  if (e->item.row->accumulate)
-    ref_add_row(k.count, p->extended, to);
+  int32_t *to = cycle_acc_row(c, w->row & p->acc_mask) + w->first;
+  for (uint32_t i = 0; i < w->count; i++) p->extended[i] = bytes[i];
+  if (w->accumulate)
+    ref_add_row(w->count, p->extended, to);
   else
-    memcpy(to, p->extended, k.count * sizeof *to);
+    memcpy(to, p->extended, w->count * sizeof *to);
 }
 
 // A row of int32 that is not accumulated may start and end inside an element.
-static void move_wide(cycle_engine *c, const cycle_path_end *e, uint32_t row) {
+static void move_wide(cycle_engine *c, const cycle_piece *w) {
   struct cycle_load_path *p = c->load_path;
-  int32_t *to = cycle_acc_row(c, row & p->acc_mask);
-  const cycle_row *r = e->item.row;
-  if (!r->accumulate) {
-    memcpy((uint8_t *)to + r->first, e->item.bytes, r->count);
+  int32_t *to = cycle_acc_row(c, w->row & p->acc_mask);
+  if (!w->accumulate) {
+    memcpy((uint8_t *)to + w->first, w->bytes, w->count);
     return;
   }
-  uint32_t elements = r->count / sizeof *to;
-  memcpy(p->extended, e->item.bytes, elements * sizeof *to);
-  ref_add_row(elements, p->extended, to + r->first / sizeof *to);
+  uint32_t elements = w->count / sizeof *to;
+  memcpy(p->extended, w->bytes, elements * sizeof *to);
+  ref_add_row(elements, p->extended, to + w->first / sizeof *to);
 }
 
-static void move_zeros(cycle_engine *c, const cycle_path_end *e, uint32_t row) {
+static void move_zeros(cycle_engine *c, const cycle_piece *w) {
   struct cycle_load_path *p = c->load_path;
-  lanes k = kept(p, e);
-  if (!e->item.row->is_acc)
-    memset(cycle_sp_row(c, row & p->sp_mask) + k.first, 0, k.count);
-  else if (!e->item.row->accumulate)
-    memset(cycle_acc_row(c, row & p->acc_mask) + k.first, 0, k.count * sizeof *c->acc);
+  if (!w->is_acc)
+    memset(cycle_sp_row(c, w->row & p->sp_mask) + w->first, 0, w->count);
+  else if (!w->accumulate)
+    memset(cycle_acc_row(c, w->row & p->acc_mask) + w->first, 0, w->count * sizeof *c->acc);
+}
+
+// What is written of the item at the end of a path: of a copy the lanes that are not shifted out of the row.
+static cycle_piece piece_of(const cycle_path_end *e, uint32_t lanes) {
+  const cycle_row *r = e->item.row;
+  uint32_t first = r->first + (uint32_t)e->copy * r->cols, room = first < lanes ? lanes - first : 0;
+  return (cycle_piece){.bytes = e->item.bytes,
+                       .row = cycle_path_end_row(e),
+                       .first = first,
+                       .count = r->count < room ? r->count : room,
+                       .is_acc = r->is_acc,
+                       .accumulate = r->accumulate};
 }
 
 // ---- writes
@@ -184,41 +242,42 @@ static bool wait(cycle_engine *c, cycle_path_end *e) {
   return false;
 }
 
+static void answer(cycle_engine *c, uint16_t bytes, uint8_t cmd) {
+  c->w.load_answered = true;
+  c->w.load_bytes = bytes;
+  c->w.load_cmd = cmd;
+}
+
 // Returns whether the item has left the end of its path.
 static bool written(cycle_engine *c, cycle_path_end *e) {
-  if (cycle_path_end_last(e)) {
-    c->w.load_answered = true;
-    c->w.load_bytes = e->item.row->answer;
-    c->w.load_cmd = e->item.row->cmd;
-  }
+  if (cycle_path_end_last(e)) answer(c, e->item.row->answer, e->item.row->cmd);
   return cycle_path_end_taken(e, c->now);
 }
 
 static bool write_narrow(cycle_engine *c, struct cycle_load_path *p) {
   cycle_path_end *e = &p->narrow_end;
-  const cycle_row *r = e->item.row;
-  uint32_t row = cycle_path_end_row(e);
-  if (!cycle_local_narrow_write(c, r->is_acc, row, r->accumulate)) return wait(c, e);
-  if (c->data) move_narrow(c, e, row);
+  const cycle_piece w = piece_of(e, p->dim);
+  if (!cycle_local_narrow_write(c, w.is_acc, w.row, w.accumulate)) return wait(c, e);
+  if (c->data) move_narrow(c, &w);
   if (written(c, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, c->now);
   return true;
 }
 
 static bool write_wide(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->wide_end;
-  uint32_t row = cycle_path_end_row(e);
-  if (held_back || !cycle_local_wide_write(c, row, e->item.row->accumulate)) return wait(c, e);
-  if (c->data) move_wide(c, e, row);
+  const cycle_piece w = piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
+  if (held_back || !cycle_local_wide_write(c, w.row, w.accumulate)) return wait(c, e);
+  if (c->data) move_wide(c, &w);
   if (written(c, e)) cycle_mvin_scale_pop(&p->wide, c->now);
   return true;
 }
 
+// Zeros make room for the next request.
 static bool write_zeros(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->zero_end;
-  const cycle_row *r = e->item.row;
-  uint32_t row = cycle_path_end_row(e);
-  if (held_back || !cycle_local_zero_write(c, r->is_acc, row, r->accumulate)) return wait(c, e);
-  if (c->data) move_zeros(c, e, row);
+  const cycle_piece w = piece_of(e, p->dim);
+  if (held_back || !cycle_local_zero_write(c, w.is_acc, w.row, w.accumulate)) return wait(c, e);
+  if (c->data) move_zeros(c, &w);
   if (written(c, e) && !e->repeats) cycle_zero_writer_pop(&p->zeros, c->now);
   settle_zeros(p);
   return true;
@@ -236,25 +295,121 @@ static bool write_rows(cycle_engine *c, struct cycle_load_path *p) {
   return changed;
 }
 
+// ---- streams
+
+static bool is_plain(const struct cycle_load_path *p, const cycle_burst *b) {
+  if (b->repeats != 0) return false;
+  return b->wide ||
+         ((b->pixel_repeats == 1 || !p->narrow_end.repeats) && (b->scale == SIM_SCALE_ONE || p->narrow.units == 0));
+}
+
+static bool can_stream(struct cycle_load_path *p, const cycle_burst *b) {
+  if (p->narrow_end.valid || p->wide_end.valid || p->zero_end.valid) return false;
+  return is_plain(p, b) && (p->streams == 0 || oldest_stream(p)->burst.wide == b->wide);
+}
+
+static void start_stream(struct cycle_load_path *p) {
+  cycle_burst_rows *b = p->merger.at_work;
+  b->last_row = cycle_merger_last_row(&p->merger, b);
+  cycle_merger_close(&p->merger, b->last_row);
+  assert(p->streams < CYCLE_BURST_RING);
+  if (p->streams++ == 0) find_stream_write(p);
+}
+
+static cycle_piece next_piece(const struct cycle_load_path *p, const cycle_burst_rows *b) {
+  return (cycle_piece){.bytes = b->data == NULL ? NULL : b->data + b->sent,
+                       .row = cycle_burst_row(&p->merger, b),
+                       .first = cycle_burst_first(b),
+                       .count = cycle_burst_count(b),
+                       .is_acc = b->burst.is_acc,
+                       .accumulate = b->burst.accumulate};
+}
+
+// The next row of the oldest stream has been written.
+static void stream_written(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b, const cycle_piece *w) {
+  if (c->data && b->burst.wide)
+    move_wide(c, w);
+  else if (c->data)
+    move_narrow(c, w);
+  b->sent += w->count;
+  b->left = p->stream_write - p->lag[b->burst.wide];
+  if (b->sent == b->burst.bytes) {
+    answer(c, b->burst.bytes, b->burst.cmd);
+    p->streams--;
+  }
+  if (p->streams > 0) find_stream_write(p);
+}
+
+// Rows before the last one of a burst, without data.
+static void skip_rows(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  uint32_t offset = b->burst.row_offset, row = (offset + b->sent) >> b->row_shift;
+  uint32_t last = (offset + b->burst.bytes - 1U) >> b->row_shift;
+  if (row == last) return;
+  c->sp_writes += last - row;
+  b->sent = (last << b->row_shift) - offset;
+  b->left = b->last_row - 1;
+  p->stream_write = b->last_row + p->lag[b->burst.wide];
+}
+
+// Rows that were written in cycles that were left out. An answer is always given in its cycle, and the accumulator sees
+// each row in its own.
+static void catch_up(cycle_engine *c, struct cycle_load_path *p) {
+  cycle_burst_rows *b = oldest_stream(p);
+  if (p->stream_write >= c->now) return;
+  assert(!b->burst.is_acc && b->last_row + p->lag[b->burst.wide] >= c->now);
+  if (!c->data && b->last_row + p->lag[b->burst.wide] == c->now) skip_rows(c, p, b);
+  while (p->stream_write < c->now) {
+    const cycle_piece w = next_piece(p, b);
+    c->sp_writes++;
+    stream_written(c, p, b, &w);
+  }
+}
+
+// A row that is refused waits at the end of its path, like those behind it.
+static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
+  cycle_burst_rows *b = oldest_stream(p);
+  bool wide = b->burst.wide;
+  const cycle_piece w = next_piece(p, b);
+  if (wide ? cycle_local_wide_write(c, w.row, w.accumulate)
+           : cycle_local_narrow_write(c, w.is_acc, w.row, w.accumulate)) {
+    stream_written(c, p, b, &w);
+    return c->w.load_answered;
+  }
+  unroll(p);
+  return wait(c, wide ? &p->wide_end : &p->narrow_end);
+}
+
 // ---- the cycle
 
-static bool takes_burst(const cycle_engine *c, const struct cycle_load_path *p) {
-  return c->w.beat != NULL && !c->w.beat->write && !p->merger.open && p->merger.accept_from <= c->now;
+static bool accepts(const cycle_engine *c, const struct cycle_load_path *p) {
+  return !p->merger.open && p->merger.accept_from <= c->now;
+}
+
+static bool take_burst(cycle_engine *c, struct cycle_load_path *p) {
+  if (c->w.beat == NULL || c->w.beat->write || !accepts(c, p)) return false;
+  bool stream = can_stream(p, cycle_reader_burst(c, c->w.beat->id));
+  if (!stream) unroll(p);
+  if (!accepts(c, p)) return false;
+  cycle_merger_open(c, &p->merger);
+  if (stream)
+    start_stream(p);
+  else
+    settle(p);
+  return true;
 }
 
 bool cycle_load_path_step(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path;
-  bool writes = p->next_write <= c->now, changed = false;
+  bool writes = c->load_write <= c->now, changed = false;
   if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
-  if (writes && write_rows(c, p)) {
+  if (p->streams > 0) {
+    catch_up(c, p);
+    if (p->stream_write == c->now) changed = write_stream(c, p);
+  } else if (writes && write_rows(c, p)) {
     settle(p);
     changed = true;
   }
-  if (takes_burst(c, p)) {
-    cycle_merger_open(c, &p->merger);
-    settle(p);
-    changed = true;
-  }
+  changed |= take_burst(c, p);
   find_next_write(c, p);
   return changed;
 }

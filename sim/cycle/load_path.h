@@ -42,6 +42,7 @@ enum { CYCLE_NARROW_RING = 8, CYCLE_WIDE_RING = 4 };
 typedef struct cycle_burst_rows {
   uint64_t first_beat, last_beat, ready, spacing;
   uint64_t left;                  // cycle in which the row before the next one left
+  uint64_t last_row;              // of a stream: cycle in which the last row leaves
   uint32_t sent;                  // bytes of the rows that left
   uint32_t row_bytes, row_shift;  // of a local row
   const uint8_t *data;            // the first wanted byte; NULL in timing-only mode
@@ -69,6 +70,8 @@ void cycle_merger_open(cycle_engine *c, cycle_merger *m);
 uint64_t cycle_merger_row_from(const cycle_merger *m, const cycle_burst_rows *b);
 // The next row leaves in cycle `at`.
 const cycle_row *cycle_merger_take(cycle_merger *m, cycle_burst_rows *b, uint64_t at);
+// The cycle in which the last row leaves when nothing keeps rows waiting.
+uint64_t cycle_merger_last_row(const cycle_merger *m, const cycle_burst_rows *b);
 // The last row of the burst at work leaves in cycle `at`.
 void cycle_merger_close(cycle_merger *m, uint64_t at);
 

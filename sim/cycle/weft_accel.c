@@ -64,22 +64,17 @@ static uint32_t issuing(const cycle_engine *c, sim_class unit) {
 // Rows of the accumulator, or of stores, are on their way from the banks.
 static bool storing(const cycle_engine *c) { return c->local->execute_held != 0 || cycle_store_path_busy(c); }
 
-// Those that use banks: the load path then asks for the row of the cycle, if it has one.
-#define BANK_USERS (U(WRITEBACK) | U(MESH) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(EXECUTE) | U(STORE_DISPATCH))
-
 // With those whose signals of the same cycle a unit needs.
 static uint32_t closure(uint32_t mask) {
   if (mask & U(STORE_PATH)) mask |= U(DMA_WRITER);
-  if (mask & BANK_USERS) mask |= U(LOAD_PATH);
   return mask;
 }
 
 // A unit that asks for something asks again in the next cycle, given or not: others are held back by the request
-// itself.
+// itself. The load path knows when it asks next (load_write).
 static uint32_t asking(const cycle_engine *c) {
   uint32_t mask = 0;
-  if ((c->w.sp_written | c->w.acc_adds) != 0 || c->w.load_adds)
-    mask |= U(LOAD_PATH) | (c->stores_to_sp ? U(STORE_PATH) : 0);
+  if (c->stores_to_sp && ((c->w.sp_written | c->w.acc_adds) != 0 || c->w.load_adds)) mask |= U(STORE_PATH);
   if ((c->w.sp_asked | c->w.acc_asked) != 0) mask |= U(EXECUTE);
   if (c->w.store_asked) mask |= U(STORE_DISPATCH);
   if (c->w.done[SIM_CLASS_LOAD].valid) mask |= U(LOAD_CONTROLLER) | U(STATION);
@@ -140,7 +135,8 @@ void cycle_accel_step(cycle_engine *c) {
   STEP(BUS, cycle_bus_step,
        answered(w) | (w->read_granted ? U(DMA_READER) : 0) | (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0))
   STEP(WRITEBACK, cycle_writeback_step, U(MESH) | U(EXECUTE))
-  STEP(LOAD_PATH, cycle_load_path_step, U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER))
+  if (c->load_write <= c->now) left |= U(LOAD_PATH);
+  STEP(LOAD_PATH, cycle_load_path_step, U(LOAD_CONTROLLER))
   STEP(MESH, cycle_mesh_step,
        U(WRITEBACK) | U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (w->operand_taken ? U(STORE_PATH) : 0))
   STEP(DMA_WRITER, cycle_writer_step, U(BUS) | U(DMA_WRITER) | U(STORE_PATH))
@@ -153,8 +149,8 @@ void cycle_accel_step(cycle_engine *c) {
        U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (w->acc_asked != 0 ? U(STORE_PATH) : 0) | issuing(c, SIM_CLASS_EXECUTE))
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
-  STEP(DMA_READER, cycle_reader_step, U(BUS) | U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER))
-  STEP(LOAD_CONTROLLER, cycle_load_step, U(LOAD_PATH) | U(DMA_READER) | U(LOAD_CONTROLLER) | issuing(c, SIM_CLASS_LOAD))
+  STEP(DMA_READER, cycle_reader_step, U(BUS) | U(DMA_READER) | U(LOAD_CONTROLLER))
+  STEP(LOAD_CONTROLLER, cycle_load_step, U(DMA_READER) | U(LOAD_CONTROLLER) | issuing(c, SIM_CLASS_LOAD))
   STEP(STORE_CONTROLLER, cycle_store_step,
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
   if (completes(c)) left |= U(STATION);

@@ -186,6 +186,7 @@ struct cycle_engine {
   uint8_t issuable;   // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
   uint64_t wake[CYCLE_WAKES];
+  uint64_t load_write;  // load_path: the first cycle in which it asks for a bank; if that cycle is carried out, it is stepped
   uint32_t (*woken)(const cycle_engine *c);  // units whose wake time has come, a bit each
   cycle_wires w;
   cycle_events ev;

@@ -5,9 +5,9 @@
 // read.
 //
 // The testbench's own bus is kept idle: its ports are not connected. Both sides have a memsys of their own, disturbed
-// by the same seed, and answer as sim/rtl/bus.c does. Environment: LOCKSTEP_SEED (of the disturbance, 0: none) and
+// by the same seed, and answer as sim/rtl/bus.c does. Environment: LOCKSTEP_SEED (of the disturbance, 0: none),
 // LOCKSTEP_LAZY (1: cycles in which nothing can happen are left out, as the engine does; the hardware must then be
-// quiet).
+// quiet) and LOCKSTEP_TIMING_ONLY (1: the engine moves no data).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,6 +223,7 @@ static void ask_for_results(lockstep *l) {
 // check keeps apart here.
 static void write_results(lockstep *l) {
   cycle_engine *c = &l->c;
+  if (!c->data) return;
   for (uint32_t b = 0; b < T_SP_BANKS; b++) {
     if (field(l, "sp_wr_en_i", b, 1) == 0) continue;
     int8_t *to = cycle_sp_row(c, row_of(l, "sp_wr_addr_i", b, T_SP_BANK_ROWS));
@@ -240,7 +241,7 @@ static void write_results(lockstep *l) {
 }
 
 static void compare_row(lockstep *l, const char *data, uint32_t bank, const int8_t *row) {
-  for (uint32_t i = 0; i < DIM; i++) compare(l, data, (uint8_t)row[i], field(l, data, bank * DIM + i, 8));
+  for (uint32_t i = 0; l->c.data && i < DIM; i++) compare(l, data, (uint8_t)row[i], field(l, data, bank * DIM + i, 8));
 }
 
 static void take_operands(lockstep *l) {
@@ -275,7 +276,8 @@ static void read_operands(lockstep *l) {
     compare(l, "sp_rd_ready_o", taken, field(l, "sp_rd_ready_o", b, 1));
     if (!taken) continue;
     operands *o = &l->sp[b];
-    memcpy(o->rows[(o->head + o->count++) % OPERANDS], cycle_sp_row(c, row), DIM);
+    int8_t *to = o->rows[(o->head + o->count++) % OPERANDS];
+    if (c->data) memcpy(to, cycle_sp_row(c, row), DIM);
   }
   for (uint32_t b = 0; b < T_ACC_BANKS; b++) {
     if (field(l, "acc_rd_valid_i", b, 1) == 0) continue;
@@ -508,12 +510,15 @@ static void create_engine(lockstep *l) {
   c->memory = &l->engine_memory;
   c->timing = memsys_create(&l->array);
   memsys_disturb(c->timing, setting("LOCKSTEP_SEED"));
-  c->data = c->counting = true;
+  c->data = setting("LOCKSTEP_TIMING_ONLY") == 0;
+  c->counting = true;
   c->now = START;
   c->sp_bank_shift = bits_of(T_SP_BANK_ROWS);
   c->acc_bank_shift = bits_of(T_ACC_BANK_ROWS);
-  c->spad = wf_calloc(SP_ROWS, DIM);
-  c->acc = wf_calloc(ACC_ROWS, DIM * sizeof(int32_t));
+  if (c->data) {
+    c->spad = wf_calloc(SP_ROWS, DIM);
+    c->acc = wf_calloc(ACC_ROWS, DIM * sizeof(int32_t));
+  }
   for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) c->wake[unit] = CYCLE_NEVER;
   cycle_bus_create(c);
   cycle_pages_create(c);
@@ -564,7 +569,7 @@ bench *bench_create(bool random, uint32_t latency, uint64_t seed) {
 
 void dut_destroy(dut *d) {
   lockstep *l = the_lockstep;
-  for (uint32_t i = 0; i < BENCH_MEMORY_BYTES; i++)
+  for (uint32_t i = 0; l->c.data && i < BENCH_MEMORY_BYTES; i++)
     if (l->memory.bytes[i] != l->engine_memory.bytes[i])
       compare(l, "a byte of memory", l->engine_memory.bytes[i], l->memory.bytes[i]);
   printf("%" PRIu64 " values compared, %" PRIu64 " of %" PRIu64 " cycles left out\n", l->compared, l->left_out,
