@@ -79,7 +79,7 @@ void gen_program_destroy(gen_program *p) {
 void gen_put(gen *g, uint8_t funct, uint64_t rs1, uint64_t rs2) {
   assert(g->group_count < GEN_GROUP);
   uint32_t delay = g->max_delay != 0 && gen_one_in(&g->r, 3) ? (uint32_t)gen_in(&g->r, 0, g->max_delay) : 0;
-  bool returns = funct == ISA_FUNCT_COUNTER;
+  bool returns = funct == ISA_FUNCT_COUNTER && !gen_one_in(&g->r, 8);
   g->group[g->group_count++] =
       (gen_item){.delay = delay, .command = {.funct = funct, .rs1 = rs1, .rs2 = rs2, .returns = returns}};
 }
@@ -253,19 +253,49 @@ static void dump_memory(gen *g, bool accumulator) {
 
 // ---- the middle
 
+enum { LAST_EVENT = 44, EXTERNAL_EVENTS = 8 };
+
+static void put_counter(gen *g, uint32_t index, bool configure) {
+  uint64_t rs1 = 0, rs2 = 0;
+  isa_init_counter(&rs1, &rs2);
+  isa_set_counter_index(&rs1, &rs2, index);
+  isa_set_counter_configure(&rs1, &rs2, configure);
+  if (configure) {
+    bool external = gen_one_in(&g->r, 4);
+    isa_set_counter_external(&rs1, &rs2, external);
+    isa_set_counter_event(&rs1, &rs2, (uint64_t)gen_in(&g->r, 0, external ? EXTERNAL_EVENTS - 1 : LAST_EVENT));
+  } else if (gen_one_in(&g->r, 4)) {
+    uint64_t what = (uint64_t)gen_in(&g->r, 0, 3);
+    isa_set_counter_snapshot(&rs1, &rs2, what == 0);
+    isa_set_counter_snapshot_reset(&rs1, &rs2, what == 1);
+    isa_set_counter_reset(&rs1, &rs2, what == 2);
+  }
+  gen_put(g, ISA_FUNCT_COUNTER, rs1, rs2);
+}
+
+static void gen_counter(gen *g) {
+  uint32_t counters = g->array->units.counters;
+  if (counters == 0) return;
+  put_counter(g, (uint32_t)gen_in(&g->r, 0, counters - 1), gen_one_in(&g->r, 3));
+  gen_commit(g);
+}
+
+// Every counter: what it counts, or what it counted.
+static void all_counters(gen *g, bool configure) {
+  if (!gen_has(g, GEN_COUNTER)) return;
+  for (uint32_t n = 0; n < g->array->units.counters; n++) {
+    put_counter(g, n, configure);
+    gen_commit(g);
+  }
+}
+
 static void gen_odd(gen *g) {
-  switch (gen_in(&g->r, 0, 3)) {
+  switch (gen_in(&g->r, 0, 2)) {
     case 0:
       gen_put(g, ISA_FUNCT_FLUSH, (uint64_t)gen_in(&g->r, 0, 1), 0);
       break;
     case 1:
       gen_put(g, ISA_FUNCT_CLOCK_GATE, (uint64_t)gen_in(&g->r, 0, 1), 0);
-      break;
-    case 2:
-      if (!gen_has(g, GEN_COUNTER) || g->array->units.counters == 0) return;
-      gen_put(g, ISA_FUNCT_COUNTER,
-              8 | (uint64_t)gen_in(&g->r, 0, g->array->units.counters - 1) << 4 | (uint64_t)gen_in(&g->r, 1, 44) << 12,
-              0);
       break;
     default:
       gen_fence(g);
@@ -294,6 +324,7 @@ static const choice choices[] = {
     {2, gen_loop_ws, GEN_LOOP_WS, 1 << GEN_LOOPS},
     {2, gen_loop_conv, GEN_LOOP_CONV, 1 << GEN_CONVS},
     {2, gen_odd, GEN_FEATURES, 1 << GEN_CONFIGS},
+    {2, gen_counter, GEN_COUNTER, 1 << GEN_CONFIGS},
 };
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
@@ -381,11 +412,14 @@ gen_program *gen_program_create(const hw_array *array, uint64_t seed, const gen_
   fill(&g);
   gen_judge_clean(g.judge);
   dump_config(&g, 1);
+  bool counts = gen_one_in(&g.r, 2);
+  if (counts) all_counters(&g, true);
   if (options->only != 0) gen_fence(&g);
   draw_middle(&g);
   if (options->only != 0) gen_fence(&g);
   dump_memory(&g, false);
   dump_memory(&g, true);
+  if (counts) all_counters(&g, false);
   gen_judge_destroy(g.judge);
   gen_judge_destroy(g.trial);
   return g.program;

@@ -19,7 +19,7 @@ typedef struct cosim_setup {
 } cosim_setup;
 
 typedef struct cosim_digest {
-  uint64_t memory, records, cycles;
+  uint64_t memory, records, cycles;  // records: responses included
 } cosim_digest;
 
 // NULL: the file cannot be opened.

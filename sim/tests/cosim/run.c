@@ -5,6 +5,7 @@
 
 #include "hw/base/alloc.h"
 #include "hw/base/hash.h"
+#include "isa/isa.h"
 #include "sim/gen/judge.h"
 #include "sim/records.h"
 #include "sim/tests/cosim/cosim.h"
@@ -17,12 +18,12 @@ typedef struct run {
   uint64_t cycles;
   bool recorded;
   sim_records records;
+  uint64_t *responses;  // by item
 } run;
 
-static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle) {
+static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle, uint64_t *response) {
   for (;;) {
-    uint64_t response = 0;
-    sim_push_result result = engine->ops->push(engine, *cycle, command, &response);
+    sim_push_result result = engine->ops->push(engine, *cycle, command, response);
     if (result != SIM_PUSH_FULL) {
       ++*cycle;
       return result == SIM_PUSH_DONE;
@@ -41,7 +42,7 @@ static void run_items(sim_engine *engine, const gen_program *program, run *r) {
     if (item->fence)
       cycle = engine->ops->drain(engine, cycle);
     else
-      good = push(engine, &item->command, &cycle);
+      good = push(engine, &item->command, &cycle, &r->responses[i]);
   }
   r->cycles = engine->ops->drain(engine, cycle);
   r->fault = *engine->ops->fault(engine);
@@ -52,7 +53,8 @@ static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, con
   const sim_engine_options options = {
       .disturb = setup->disturb, .garbage = setup->garbage, .patience = PATIENCE, .quiet = false};
   wf_diag diag = wf_diag_to(stderr);
-  *r = (run){.memory = sim_memory_create(program->image_bytes)};
+  *r = (run){.memory = sim_memory_create(program->image_bytes),
+             .responses = wf_calloc(program->count + 1, sizeof *r->responses)};
   if (r->memory == NULL) return false;
   memcpy(r->memory->bytes, program->image, program->image_bytes);
   sim_engine *engine = sim_engine_create(ops, program->array, r->memory, &options, &diag);
@@ -68,6 +70,7 @@ static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, con
 static void end_run(run *r) {
   sim_memory_destroy(r->memory);
   sim_records_free(&r->records);
+  wf_free(r->responses);
 }
 
 // ---- comparison
@@ -83,6 +86,23 @@ static bool same_memory(const gen_program *program, const run *a, const run *b, 
     snprintf(text, COSIM_TEXT, "%zu bytes of memory differ, the first at 0x%" PRIx64 ": 0x%02x, should be 0x%02x",
              wrong, SIM_MEMORY_BASE + first, a->memory->bytes[first], b->memory->bytes[first]);
   return wrong == 0;
+}
+
+static bool returns(const gen_item *item) { return !item->fence && item->command.returns; }
+
+// Values of counters: of engines with cycles only.
+static bool same_responses(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
+  for (size_t i = 0; i < program->count; i++) {
+    const gen_item *item = &program->items[i];
+    if (!returns(item) || a->responses[i] == b->responses[i]) continue;
+    char command[ISA_TEXT_MAX];
+    isa_print(isa_find(program->array->isa.revision, item->command.funct, item->command.rs1), item->command.rs1,
+              item->command.rs2, command, sizeof command);
+    snprintf(text, COSIM_TEXT, "command %zu, %.200s, returns %" PRIu64 ", should be %" PRIu64, i, command,
+             a->responses[i], b->responses[i]);
+    return false;
+  }
+  return true;
 }
 
 static bool same_events(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
@@ -187,13 +207,15 @@ static bool compare(const cosim_setup *setup, const gen_program *program, const 
                     char text[COSIM_TEXT]) {
   char more[COSIM_TEXT];
   if (!no_fault(setup->against, b, text)) return false;
-  bool same = !(a->recorded && b->recorded) || same_events(program, a, b, text);
+  bool timed = a->recorded && b->recorded;
+  bool same = !timed || same_events(program, a, b, text);
   if (!no_fault(setup->engine, a, more) || !same_memory(program, a, b, more)) {
     if (same) memcpy(text, more, COSIM_TEXT);
     if (!same) append(text, "; ", more);
     return false;
   }
-  return same && !(a->recorded && !complete_events(a, want, text));
+  if (!same || (timed && !same_responses(program, a, b, text))) return false;
+  return !(a->recorded && !complete_events(a, want, text));
 }
 
 // ---- what the hardware did before
@@ -210,9 +232,11 @@ static uint64_t digest_records(const sim_records *records) {
 }
 
 static cosim_digest digest_of(const gen_program *program, const run *r) {
-  return (cosim_digest){.memory = wf_hash(WF_HASH_START, r->memory->bytes, program->image_bytes),
-                        .records = digest_records(&r->records),
-                        .cycles = r->cycles};
+  uint64_t timing = digest_records(&r->records);
+  for (size_t i = 0; i < program->count; i++)
+    if (returns(&program->items[i])) timing = wf_hash(timing, &r->responses[i], sizeof r->responses[i]);
+  return (cosim_digest){
+      .memory = wf_hash(WF_HASH_START, r->memory->bytes, program->image_bytes), .records = timing, .cycles = r->cycles};
 }
 
 static const char hardware[] = "rtl";
