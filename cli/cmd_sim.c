@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sim_csv.h"
 #include "cli/sim_report.h"
 #include "sim/cycle/cycle.h"
+#include "sim/ref/ref.h"
 #include "sim/run.h"
 #include "sim/systemc/systemc.h"
+#include "sim/timeline.h"
 
 enum { DEFAULT_LIMIT_BILLIONS = 20 };
 
@@ -20,6 +23,8 @@ typedef struct sim_options {
   const char *report;
   const char *wave;
   const char *events;
+  const char *timeline;
+  const char *csv;
   uint64_t jobs;
   const char *accelerator;
   uint64_t quantum;
@@ -56,9 +61,14 @@ static bool show_progress(void *context, uint64_t instructions, uint64_t cycles)
   return true;
 }
 
+// A trace is written by the engine that carries a command out when it comes; all else is about cycles.
+static const sim_engine_ops *default_engine(const sim_options *options) {
+  return options->trace != NULL ? &sim_ref_engine : &sim_cycle_engine;
+}
+
 static const sim_engine_ops *choose_engine(const sim_options *options, wf_diag *diag) {
   const char *name = options->engine;
-  const sim_engine_ops *engine = name == NULL ? sim_engine_at(0) : sim_engine_find(name);
+  const sim_engine_ops *engine = name == NULL ? default_engine(options) : sim_engine_find(name);
   if (engine == &sim_systemc_engine) return sim_systemc_engine_with(options->accelerator, diag);
   if (engine != NULL && options->accelerator == NULL && options->quantum == 0) return engine;
   if (engine != NULL) {
@@ -70,6 +80,15 @@ static const sim_engine_ops *choose_engine(const sim_options *options, wf_diag *
   for (size_t i = 0; sim_engine_at(i) != NULL; i++) fprintf(stderr, " %s", sim_engine_at(i)->name);
   fputc('\n', stderr);
   return NULL;
+}
+
+static bool write_csv(const char *path, const sim_report *report, wf_diag *diag) {
+  FILE *out = cli_open_output(path, diag);
+  if (out == NULL) return false;
+  cJSON *document = sim_report_json(report);
+  sim_csv_print(document, out);
+  cJSON_Delete(document);
+  return cli_close(out, path, diag);
 }
 
 // Reports to --report's file or to stderr; --quiet leaves stderr alone.
@@ -86,31 +105,61 @@ static bool write_reports(const cli_common *common, const sim_options *options, 
   } else if (!common->quiet) {
     sim_report_print(report, stderr);
   }
+  if (options->csv != NULL) good = write_csv(options->csv, report, diag) && good;
   if (common->json != NULL) good = cli_write_json(common->json, sim_report_json(report), diag) && good;
   return good;
 }
 
-// The files of --trace and --events, NULL where not asked for.
+// The files of --trace, --events and --timeline, NULL where not asked for.
 typedef struct sim_files {
-  FILE *trace, *events;
+  FILE *trace, *events, *timeline;
 } sim_files;
 
-static void print_event(void *context, const sim_event *event) {
+static void print_event(FILE *out, const sim_event *event) {
   static const char *const kinds[] = {"alloc", "issue", "done"};
   static const char *const units[] = {"load", "execute", "store", ""};
-  fprintf(context, "%10" PRIu64 " %s %" PRIu32 " %s\n", event->cycle, kinds[event->kind], event->index,
-          units[event->unit]);
+  fprintf(out, "%10" PRIu64 " %s %" PRIu32 " %s\n", event->cycle, kinds[event->kind], event->index, units[event->unit]);
 }
 
-static bool files_agree(const sim_engine_ops *engine, const sim_files *files, wf_diag *diag) {
+// Where the engine's records go.
+typedef struct record_sinks {
+  FILE *events;
+  sim_timeline *timeline;
+} record_sinks;
+
+static void take_event(void *context, const sim_event *event) {
+  const record_sinks *sinks = context;
+  if (sinks->events != NULL) print_event(sinks->events, event);
+  if (sinks->timeline != NULL) sim_timeline_event(sinks->timeline, event);
+}
+
+static void watch_engine(void *context, const sim_engine *engine) {
+  const record_sinks *sinks = context;
+  if (sinks->timeline != NULL) sim_timeline_watch(sinks->timeline, engine);
+}
+
+static bool close_timeline(const sim_options *options, const record_sinks *sinks, const sim_run_result *result,
+                           wf_diag *diag) {
+  if (sinks->timeline == NULL) return true;
+  uint64_t cycles = result->has_units ? result->units.cycles : result->host.cycles;
+  if (sim_timeline_close(sinks->timeline, cycles, result->has_units ? &result->units : NULL)) return true;
+  wf_error(diag, wf_in_file(options->timeline), "cannot write the file");
+  return false;
+}
+
+static bool files_agree(const sim_options *options, const sim_engine_ops *engine, const sim_files *files,
+                        wf_diag *diag) {
   if (files->trace != NULL && engine->timed) {
     wf_error(diag, wf_in_file(NULL), "engine %s reads memory later than its commands come; it cannot write a trace",
              engine->name);
     wf_hint(diag, "write it with --engine ref; a trace can be replayed on every engine");
     return false;
   }
-  if (files->events == NULL || engine->set_events != NULL) return true;
-  wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no events", engine->name);
+  if ((files->events == NULL && files->timeline == NULL) || engine->set_events != NULL) return true;
+  wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name,
+           files->events != NULL ? "events" : "timeline");
+  if (options->engine == NULL)
+    wf_hint(diag, "--trace takes engine %s: write the trace in a run of its own", engine->name);
   return false;
 }
 
@@ -127,8 +176,11 @@ static int simulate(const cli_common *common, const sim_options *options, const 
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options, diag);
   if (engine == NULL) return CLI_CANNOT_BUILD;
-  if (!files_agree(engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
-  const sim_events events = {.context = files->events, .event = print_event};
+  if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
+  const bool recorded = files->events != NULL || files->timeline != NULL;
+  record_sinks sinks = {.events = files->events};
+  if (files->timeline != NULL) sinks.timeline = sim_timeline_open(files->timeline, &array, path);
+  const sim_events events = {.context = &sinks, .event = take_event};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
                                              .timing_only = options->timing_only,
@@ -145,12 +197,15 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                            .console = stdout,
                            .console_error = stderr,
                            .trace = files->trace,
-                           .events = files->events == NULL ? NULL : &events,
+                           .events = recorded ? &events : NULL,
+                           .watch = watch_engine,
+                           .watch_context = &sinks,
                            .progress = common->quiet ? NULL : show_progress,
                            .progress_context = &shown};
   sim_run_result result = sim_run_file(&config, path, diag);
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
   if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
+  if (!close_timeline(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
   cli_exit code = sim_report_exit(&result);
   if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return (int)code;
   sim_report report = {.path = path,
@@ -168,7 +223,7 @@ int cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
   const cli_option table[] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
-       "ref (default): functional; rtl: the SystemVerilog, with cycles; systemc: a TLM platform"},
+       "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
       {"accelerator", CLI_OPTION_TEXT, &options.accelerator, "c|rtl", "of engine systemc: the engine in C, or the RTL"},
       {"quantum", CLI_OPTION_COUNT, &options.quantum, "N",
        "of engine systemc: cycles that the hart may run ahead (default 0)"},
@@ -177,9 +232,13 @@ int cli_sim(int argc, char **argv) {
       {"wave", CLI_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
       {"events", CLI_OPTION_TEXT, &options.events, "FILE",
        "engines with cycles: write when each accelerator command was allocated, issued and done"},
+      {"timeline", CLI_OPTION_TEXT, &options.timeline, "FILE",
+       "engines with cycles: write the commands as a trace for Perfetto or chrome://tracing"},
       {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
-      {"trace", CLI_OPTION_TEXT, &options.trace, "FILE", "write the command stream; weft sim FILE replays it"},
+      {"trace", CLI_OPTION_TEXT, &options.trace, "FILE",
+       "write the command stream (on engine ref); weft sim FILE replays it"},
       {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
+      {"csv", CLI_OPTION_TEXT, &options.csv, "FILE|-", "write the result as CSV: file,array,engine,key,value"},
       {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL,
        "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
       {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
@@ -204,10 +263,16 @@ int cli_sim(int argc, char **argv) {
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   wf_diag diag = wf_diag_to(stderr);
   sim_files files = {0};
-  if (options.trace != NULL && (files.trace = cli_open_output(options.trace, &diag)) == NULL) return CLI_BAD_INPUT;
-  if (options.events != NULL && (files.events = cli_open_output(options.events, &diag)) == NULL) return CLI_BAD_INPUT;
+  const struct {
+    const char *path;
+    FILE **file;
+  } outputs[] = {{options.trace, &files.trace}, {options.events, &files.events}, {options.timeline, &files.timeline}};
+  enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
+  for (unsigned n = 0; n < OUTPUTS; n++)
+    if (outputs[n].path != NULL && (*outputs[n].file = cli_open_output(outputs[n].path, &diag)) == NULL)
+      return CLI_BAD_INPUT;
   code = simulate(&common, &options, argv[0], &files, &diag);
-  if (files.trace != NULL && !cli_close(files.trace, options.trace, &diag)) return CLI_BAD_INPUT;
-  if (files.events != NULL && !cli_close(files.events, options.events, &diag)) return CLI_BAD_INPUT;
+  for (unsigned n = 0; n < OUTPUTS; n++)
+    if (outputs[n].path != NULL && !cli_close(*outputs[n].file, outputs[n].path, &diag)) code = CLI_BAD_INPUT;
   return code;
 }

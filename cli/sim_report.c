@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/cli.h"
+#include "cli/sim_units.h"
 
 static const char *const unit_names[] = {
     [ISA_UNIT_LOAD] = "load",      [ISA_UNIT_EXECUTE] = "execute",         [ISA_UNIT_STORE] = "store",
@@ -64,6 +65,20 @@ static void print_result(const sim_report *report, FILE *out) {
     fprintf(out, "  %-24s %s\n", "result", status_names[result->status]);
 }
 
+// What the hart spent on the accelerator. Without a hart whoever gives the commands does nothing but wait.
+static void print_host(const sim_run_result *result, FILE *out) {
+  const sim_port *port = &result->port;
+  char number[CLI_NUMBER];
+  uint64_t queue = port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles;
+  double cycles = (double)result->host.cycles;
+  print_count(out, "host waits", port->wait_cycles, "");
+  fprintf(out, "    %-22s %16s\n", "for a place in a queue", cli_number(queue, number));
+  fprintf(out, "    %-22s %16s\n", "at fences", cli_number(port->fence_wait_cycles, number));
+  fprintf(out, "    %-22s %16s\n", "for values", cli_number(port->response_wait_cycles, number));
+  if (cycles > 0)
+    fprintf(out, "  %-24s %16.3f\n", "instructions per cycle", (double)result->host.instructions / cycles);
+}
+
 void sim_report_print(const sim_report *report, FILE *out) {
   const sim_run_result *result = report->result;
   fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s%s%s\n", report->path, "array",
@@ -76,12 +91,14 @@ void sim_report_print(const sim_report *report, FILE *out) {
     if (result->host.traps != 0) print_count(out, "traps", result->host.traps, "");
   }
   if (report->engine->timed) print_count(out, "cycles", result->host.cycles, "");
+  if (report->engine->timed && result->hosted) print_host(result, out);
   print_commands(&result->port, out);
   print_count(out, "fences", result->port.fences, "");
   if (!report->timing_only) {
     print_count(out, "memory read", result->read_bytes, "bytes by the accelerator");
     print_count(out, "memory written", result->written_bytes, "bytes by the accelerator");
   }
+  if (result->has_units) sim_units_print(&result->units, report->array, out);
   fprintf(out, "  %-24s %16.3f s", "wall time", result->wall_seconds);
   if (result->hosted && result->wall_seconds > 0)
     fprintf(out, " (%.0f million instructions/s)", (double)result->host.instructions / result->wall_seconds / 1e6);
@@ -108,6 +125,14 @@ static void add_host(cJSON *document, const host_result *hosted) {
   cli_json_hash(document, "pc", hosted->pc);
 }
 
+static void add_waits(cJSON *document, const sim_port *port) {
+  cJSON *waits = cJSON_AddObjectToObject(document, "host_waits");
+  cli_json_count(waits, "queue", port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles);
+  cli_json_count(waits, "fence", port->fence_wait_cycles);
+  cli_json_count(waits, "response", port->response_wait_cycles);
+  cli_json_count(waits, "total", port->wait_cycles);
+}
+
 static void add_data(cJSON *document, const sim_run_result *result) {
   cli_json_count(document, "read_bytes", result->read_bytes);
   cli_json_count(document, "written_bytes", result->written_bytes);
@@ -128,12 +153,14 @@ cJSON *sim_report_json(const sim_report *report) {
   cJSON_AddNumberToObject(document, "weft_exit", report->exit);
   if (result->hosted) add_host(document, &result->host);
   if (report->engine->timed) cli_json_count(document, "cycles", result->host.cycles);
+  if (report->engine->timed && result->hosted) add_waits(document, &result->port);
   if (result->fault.kind != SIM_FAULT_NONE) cJSON_AddStringToObject(document, "fault", result->fault.text);
   cli_json_count(document, "commands", result->port.commands);
   cJSON_AddItemToObject(document, "commands_by_unit", commands_json(&result->port));
   cli_json_count(document, "fences", result->port.fences);
   cJSON_AddBoolToObject(document, "timing_only", report->timing_only);
   if (!report->timing_only) add_data(document, result);
+  if (result->has_units) sim_units_json(&result->units, report->array, document);
   cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
   return document;
 }

@@ -61,6 +61,7 @@ bool sim_port_fence(sim_port *port, uint64_t *cycle) {
   uint64_t start = *cycle;
   *cycle = port->engine->ops->drain(port->engine, *cycle);
   port->wait_cycles += *cycle - start;
+  port->fence_wait_cycles += *cycle - start;
   port->fences++;
   if (port->trace != NULL) sim_trace_writer_fence(port->trace);
   return port->engine->ops->fault(port->engine)->kind == SIM_FAULT_NONE;
@@ -132,8 +133,12 @@ static host_port_result timed_command(void *context, const sim_command *command,
   port->queue[tail] = (sim_port_entry){.command = *command, .since = *cycle + 1};
   if (!command->returns) return HOST_PORT_DONE;
   while (port->waiting != 0) send_before(port, UINT64_MAX, response);
+  uint64_t start = *cycle;
   *cycle = port->engine->ops->reached(port->engine) - 1;
-  return failed(port) ? HOST_PORT_FAULT : HOST_PORT_DONE;
+  if (failed(port)) return HOST_PORT_FAULT;
+  port->wait_cycles += *cycle - start;
+  port->response_wait_cycles += *cycle - start;
+  return HOST_PORT_DONE;
 }
 
 static bool timed_fence(void *context, uint64_t *cycle) {

@@ -33,8 +33,10 @@ typedef struct sim_port {
   uint64_t commands;
   uint64_t by_insn[ISA_ID_COUNT];
   uint64_t fences;
-  uint64_t wait_cycles;  // of the host, for a full queue or a fence
-  uint64_t illegal;      // custom instructions that do not exist
+  uint64_t wait_cycles;           // of the host for the accelerator, for a reason below or a full queue
+  uint64_t fence_wait_cycles;     // until it is idle
+  uint64_t response_wait_cycles;  // for the value of a counter
+  uint64_t illegal;               // custom instructions that do not exist
   sim_command last_illegal;
 } sim_port;
 

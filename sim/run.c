@@ -138,6 +138,14 @@ static void mention_traps(const char *path, const sim_elf *elf, const host_resul
              text);
 }
 
+// The engine goes on to the end of the run, which is what its units are to account for.
+static void account(sim_engine *engine, sim_run_result *result) {
+  if (engine->ops != &sim_cycle_engine) return;
+  engine->ops->advance(engine, result->host.cycles);
+  sim_cycle_report_of(engine, &result->units);
+  result->has_units = true;
+}
+
 // The hart's life, wherever the engine wants it to be.
 typedef struct hart_run {
   const sim_run_config *config;
@@ -175,6 +183,7 @@ static void run_program(const sim_run_config *config, const sim_elf *elf, sim_me
   host_destroy(run.hart);
   result->fault = *engine->ops->fault(engine);
   result->port = port;
+  account(engine, result);
 }
 
 static bool finish_trace(const sim_run_config *config, sim_run_result *result, wf_diag *diag) {
@@ -188,6 +197,7 @@ static bool finish_trace(const sim_run_config *config, sim_run_result *result, w
 static sim_engine *create_engine(const sim_run_config *config, sim_memory *memory, wf_diag *diag) {
   sim_engine *engine = sim_engine_create(config->engine, config->array, memory, config->engine_options, diag);
   if (engine != NULL && engine->ops->set_events != NULL) engine->ops->set_events(engine, config->events);
+  if (engine != NULL && config->watch != NULL) config->watch(config->watch_context, engine);
   return engine;
 }
 
@@ -336,6 +346,7 @@ static void replay_file(replay *r, FILE *in, const char *path) {
   if (!run.good && r->result->status == SIM_RUN_OK) r->result->status = SIM_RUN_BAD_INPUT;
   r->result->read_bytes = r->memory->read_bytes;
   r->result->written_bytes = r->memory->written_bytes;
+  account(r->engine, r->result);
 }
 
 sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_diag *diag) {

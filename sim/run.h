@@ -8,6 +8,7 @@
 
 #include "hw/array.h"
 #include "hw/base/diag.h"
+#include "sim/cycle/cycle.h"
 #include "sim/engine.h"
 #include "sim/host/host.h"
 #include "sim/port.h"
@@ -19,8 +20,11 @@ typedef struct sim_run_config {
   uint64_t max_instructions;                 // 0: no limit
   bool any_array;                            // run even if the file was made for another array
   FILE *console, *console_error;
-  FILE *trace;                                                              // NULL: none
-  const sim_events *events;                                                 // of a timed engine; NULL: none
+  FILE *trace;               // NULL: none
+  const sim_events *events;  // of a timed engine; NULL: none
+  // Called with the engine before the first command; may be NULL. The engine is gone when the run returns.
+  void (*watch)(void *context, const sim_engine *engine);
+  void *watch_context;
   bool (*progress)(void *context, uint64_t instructions, uint64_t cycles);  // may be NULL; false stops the run
   void *progress_context;
 } sim_run_config;
@@ -48,6 +52,8 @@ typedef struct sim_run_result {
   uint64_t written_bytes;
   uint64_t replay_digest, trace_digest;  // of a trace
   double wall_seconds;
+  bool has_units;          // of the cycle engine
+  sim_cycle_report units;  // up to the end of the run, or to where a fault stopped the engine
 } sim_run_result;
 
 sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_diag *diag);

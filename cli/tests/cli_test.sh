@@ -69,10 +69,22 @@ expect 10 'waits for ever' "$weft" sim stuck.elf
 expect 6 'bad_load.elf: error: pc .*load access fault, value 0x1000' "$weft" sim bad_load.elf
 
 # ---- cycles without data
-expect 2 "engine ref always moves data" "$weft" sim --timing-only good.elf
-expect 0 "cycles" "$weft" sim --engine cycle --timing-only good.elf
-expect 0 "" "$weft" sim --trace good.trace good.elf
-expect 0 "result +timing only" "$weft" sim --engine cycle --timing-only good.trace
+expect 2 "engine ref always moves data" "$weft" sim --engine ref --timing-only good.elf
+expect 0 "cycles" "$weft" sim --timing-only good.elf
+expect 0 "engine ref" "$weft" sim --trace good.trace good.elf
+expect 0 "result +timing only" "$weft" sim --timing-only good.trace
+
+# ---- the default engine, what each can do, and the report
+expect 0 'engine cycle' "$weft" sim good.elf
+expect 0 'result +same memory' "$weft" sim good.trace
+expect 2 'engine cycle reads memory later .*cannot write a trace' "$weft" sim --engine cycle --trace other.trace good.elf
+expect 2 'hint: write it with --engine ref' "$weft" sim --engine cycle --trace other.trace good.elf
+expect 2 'engine ref has no cycles and so no timeline' "$weft" sim --engine ref --timeline t.json good.elf
+expect 2 'hint: --trace takes engine ref' "$weft" sim --trace other.trace --timeline t.json good.elf
+expect 3 'engine cycle takes no --accelerator' "$weft" sim --accelerator c good.elf
+expect 3 'engine cycle has no waveforms' "$weft" sim --wave w.fst good.elf
+expect 1 'cannot write' "$weft" sim --timeline nosuch/t.json good.elf
+expect 1 'cannot write' "$weft" sim --csv nosuch/r.csv good.elf
 expect 0 "\"timing_only\":.true" "$weft" sim --engine cycle --timing-only --quiet --json - good.trace
 
 # ---- benches

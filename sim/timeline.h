@@ -1,0 +1,30 @@
+// A run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open: per class of commands a track
+// group of commands at work, from issue to done, and one of commands that wait in the reservation station, from
+// allocation to issue; graphs of commands in flight and, with the cycle engine, of bytes on the bus and of the mesh.
+//
+// One cycle is shown as one microsecond. Events are written as they come, so memory does not grow with the run. Slices
+// on a track must nest, so commands that overlap go to tracks of their own: the lowest that is free.
+#ifndef SIM_TIMELINE_H
+#define SIM_TIMELINE_H
+
+#include <stdio.h>
+
+#include "hw/array.h"
+#include "sim/cycle/cycle.h"
+#include "sim/engine.h"
+
+enum { SIM_TIMELINE_INTERVAL = 1024 };  // least cycles between two samples of the graphs of bus and mesh
+
+typedef struct sim_timeline sim_timeline;
+
+// Writes to `out`, which stays the caller's, as does the array.
+sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *title);
+// The graphs of bus and mesh, from this engine if it is the cycle engine; it must live as long as events come.
+void sim_timeline_watch(sim_timeline *timeline, const sim_engine *engine);
+// A sink of sim_events; the context is the timeline.
+void sim_timeline_event(void *context, const sim_event *event);
+// Ends the trace at `cycles`; commands that are not done end there with "unfinished" among their arguments. `last` is
+// the final state of the watched engine, NULL if there was none. False: writing failed.
+bool sim_timeline_close(sim_timeline *timeline, uint64_t cycles, const sim_cycle_report *last);
+
+#endif
