@@ -27,7 +27,7 @@ expect() {
   fi
 }
 
-for program in good fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled loads; do
+for program in good fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled loads moves; do
   build $program
 done
 
@@ -83,6 +83,13 @@ expect 2 'engine ref has no cycles and so no timeline' "$weft" sim --engine ref 
 expect 2 'hint: --trace takes engine ref' "$weft" sim --trace other.trace --timeline t.json good.elf
 expect 3 'engine cycle takes no --accelerator' "$weft" sim --accelerator c good.elf
 expect 3 'engine cycle has no waveforms' "$weft" sim --wave w.fst good.elf
+expect 0 'at fences +[1-9]' "$weft" sim moves.elf
+expect 0 '"fence":.[1-9]' "$weft" sim --quiet --json - moves.elf
+expect 0 'store +mvout|mvout +1' "$weft" sim --report - --csv moves.csv --timeline moves.json moves.elf
+expect 0 'mvin dram=0x80010000 local=sp:0' cat moves.json
+# Of a program, too, the cycles of each unit are those of the run, the loop at its end included.
+expect 0 '^all units agree' awk -F, '$4 == "cycles" { cycles = $5 } $4 ~ /^units\./ { split($4, k, "."); sum[k[2]] += $5 }
+  END { for (u in sum) { units++; good += sum[u] == cycles && cycles > 1000 }; print (units >= 7 && good == units ? "all units agree" : "some unit does not") }' moves.csv
 expect 1 'cannot write' "$weft" sim --timeline nosuch/t.json good.elf
 expect 1 'cannot write' "$weft" sim --csv nosuch/r.csv good.elf
 expect 0 "\"timing_only\":.true" "$weft" sim --engine cycle --timing-only --quiet --json - good.trace
