@@ -221,6 +221,14 @@ static void set_events(sim_engine *engine, const sim_events *events) {
   of(engine)->c.sink = events == NULL ? (sim_events){0} : *events;
 }
 
+static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+  cycle_shell *e = of(engine);
+  run_to(e, cycle);
+  e->c.wake[CYCLE_BUS] = e->c.now;
+  return memsys_host_access(e->c.timing, cycle > e->c.now ? cycle : e->c.now, address, write);
+}
+static uint64_t reached(const sim_engine *engine) { return ((const cycle_shell *)engine)->c.now; }
+
 // ---- report
 
 void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
@@ -258,4 +266,6 @@ const sim_engine_ops sim_cycle_engine = {.name = "cycle",
                                          .drain = drain,
                                          .fault = fault,
                                          .create_with = create_with,
-                                         .set_events = set_events};
+                                         .set_events = set_events,
+                                         .host_access = host_access,
+                                         .reached = reached};
