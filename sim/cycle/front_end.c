@@ -244,6 +244,7 @@ bool cycle_front_step(cycle_engine *c) {
   moved |= take_pending(c, f);
   cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, moved));
   bool follows = unrolled->queue.count > 0 && (left || head == FRONT_IDLE);  // a command that is not held up
-  if (moved || freed || follows || (left && full)) c->wake[CYCLE_FRONT_END] = c->now + 1;
+  bool ends = left && unrolled->queue.count == 0;  // the next cycle is spent on something else
+  if (moved || freed || follows || ends || (left && full)) c->wake[CYCLE_FRONT_END] = c->now + 1;
   return moved || left;
 }
