@@ -224,7 +224,8 @@ int cli_sim(int argc, char **argv) {
   const cli_option table[] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
        "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
-      {"accelerator", CLI_OPTION_TEXT, &options.accelerator, "c|rtl", "of engine systemc: the engine in C, or the RTL"},
+      {"accelerator", CLI_OPTION_TEXT, &options.accelerator, "c|rtl|ref",
+       "of engine systemc: engine cycle (default), the RTL, or engine ref"},
       {"quantum", CLI_OPTION_COUNT, &options.quantum, "N",
        "of engine systemc: cycles that the hart may run ahead (default 0)"},
       {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N",

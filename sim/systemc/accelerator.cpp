@@ -63,7 +63,10 @@ uint64_t accelerator::come_to(uint64_t cycle) {
   return next;
 }
 
-bool accelerator::answers_now(const rocc_call &call) const { return call.what != rocc_call::FENCE || next_ == NEVER; }
+// A fence ends in the first idle cycle. An engine may still name a cycle to look at then, in which nothing comes of it.
+bool accelerator::answers_now(const rocc_call &call) const {
+  return call.what != rocc_call::FENCE || !engine_->ops->busy(engine_);
+}
 
 void accelerator::answer(rocc_call &call) {
   const sim_engine_ops *ops = engine_->ops;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hw/base/alloc.h"
+#include "sim/cycle/cycle.h"
 #include "sim/memsys/memsys.h"
 #include "sim/ref/ref.h"
 #include "sim/rtl/rtl.h"
@@ -16,15 +17,14 @@
 
 typedef struct systemc_engine systemc_engine;
 
-// What can sit in the accelerator module. An engine in C brings its own timing, if it has one.
+typedef struct making making;
+
+// What can sit in the accelerator module; the first is the default.
 typedef struct choice {
   const char *name;
   const sim_engine_ops *ops;
-  bool pins;  // hardware on signals of the kernel, on the memory timing of the platform
+  sim_engine *(*make)(const making *m, sim_memory *memory);
 } choice;
-
-static const choice accelerators[] = {{"c", &sim_ref_engine, false}, {"rtl", &sim_rtl_engine, true}};
-enum { ACCELERATORS = sizeof accelerators / sizeof accelerators[0] };
 
 struct systemc_engine {
   sim_engine base;
@@ -34,19 +34,20 @@ struct systemc_engine {
   sim_engine *accelerator;
   memsys *timing;
   sim_memory *memory;
-  uint8_t *line;  // of the hart's caches, on its way
+  bool decoupled;  // the hart runs ahead of the kernel's time
+  uint8_t *line;   // of the hart's caches, on its way
   unsigned line_bytes;
 };
 
 // What make_accelerator needs while the platform is built.
-typedef struct making {
+struct making {
   const hw_array *array;
   const choice *chosen;
   const sim_engine_options *options;
-  memsys *timing;
+  memsys *timing;  // of the platform: what has a clock competes on it with the hart
   uint64_t half_cycle_ps;
   wf_diag *diag;
-} making;
+};
 
 static systemc_engine *of(const sim_engine *engine) {
   union {
@@ -58,21 +59,34 @@ static systemc_engine *of(const sim_engine *engine) {
 
 // ---- creation
 
+static sim_engine *make_cycle(const making *m, sim_memory *memory) {
+  return sim_cycle_create_on(m->array, memory, m->timing, m->options, m->diag);
+}
+
+static sim_engine *make_rtl(const making *m, sim_memory *memory) {
+  return sim_rtl_create_in_kernel(m->array, memory, m->timing, m->half_cycle_ps, m->options, m->diag);
+}
+
+static sim_engine *make_ref(const making *m, sim_memory *memory) {
+  return sim_ref_engine.create(m->array, memory, m->diag);
+}
+
+static const choice accelerators[] = {
+    {"c", &sim_cycle_engine, make_cycle}, {"rtl", &sim_rtl_engine, make_rtl}, {"ref", &sim_ref_engine, make_ref}};
+enum { ACCELERATORS = sizeof accelerators / sizeof accelerators[0] };
+
 static const choice *choose(const char *name, wf_diag *diag) {
   if (name == NULL) return &accelerators[0];
   for (size_t i = 0; i < ACCELERATORS; i++)
     if (strcmp(accelerators[i].name, name) == 0) return &accelerators[i];
   wf_error(diag, wf_in_file(NULL), "the platform has no accelerator %s", name);
-  wf_hint(diag, "it has: c (the engine in C), rtl (the hardware itself)");
+  wf_hint(diag, "it has: c (the cycle engine), rtl (the hardware itself), ref (functional, no clock)");
   return NULL;
 }
 
 static sim_engine *make_accelerator(void *context, sim_memory *memory) {
   const making *m = context;
-  if (m->chosen->pins)
-    return sim_rtl_create_in_kernel(m->array, memory, m->timing, m->half_cycle_ps, m->options, m->diag);
-  if (m->chosen->ops->create_with != NULL) return m->chosen->ops->create_with(m->array, memory, m->options, m->diag);
-  return m->chosen->ops->create(m->array, memory, m->diag);
+  return m->chosen->make(m, memory);
 }
 
 static uint64_t host_access(void *timing, uint64_t cycle, uint64_t address, bool write) {
@@ -157,6 +171,7 @@ static sim_engine *create_with(const hw_array *array, sim_memory *memory, const 
   systemc_engine *e = WF_NEW(systemc_engine);
   e->base.ops = with(chosen);
   e->memory = memory;
+  e->decoupled = options->quantum != 0;
   e->line_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8;
   e->line = wf_alloc(e->line_bytes, 1);
   if (load_module(e, diag) && build(e, array, memory, chosen, options, diag)) return &e->base;
@@ -199,8 +214,10 @@ static void set_events(sim_engine *engine, const sim_events *events) {
   if (accelerator->ops->set_events != NULL) accelerator->ops->set_events(accelerator, events);
 }
 
+// Memory serves requests in the order of their cycles: what the accelerator asks for before `cycle` comes first.
 static uint64_t hart_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   systemc_engine *e = of(engine);
+  if (e->decoupled) advance(engine, cycle);
   uint64_t start = address - address % e->line_bytes;
   uint8_t *bytes = sim_memory_at(e->memory, start, e->line_bytes);
   if (bytes == NULL) return memsys_host_access(e->timing, cycle, address, write);  // the end of memory cuts the line

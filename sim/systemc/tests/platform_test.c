@@ -26,7 +26,8 @@ static int set_up(void **state) {
   wf_diag diag = wf_diag_to(stderr);
   hw_array_default(&f.array);
   f.memory = sim_memory_create(MEMORY_BYTES);
-  f.engine = sim_systemc_engine.create(&f.array, f.memory, &diag);
+  const sim_engine_options options = {.accelerator = "ref"};
+  f.engine = sim_systemc_engine.create_with(&f.array, f.memory, &options, &diag);
   f.timing = memsys_create(&f.array);
   *state = &f;
   return f.engine == NULL;
@@ -44,7 +45,8 @@ static void test_clock_is_the_accelerators(void **state) {
   const fixture *f = *state;
   wf_diag diag = wf_diag_to(NULL);
   assert_false(f->engine->ops->timed);
-  assert_true(sim_systemc_engine_with("rtl", &diag)->timed);
+  assert_ptr_equal(sim_systemc_engine_with("ref", &diag), f->engine->ops);
+  assert_true(sim_systemc_engine_with("rtl", &diag)->timed && sim_systemc_engine_with("c", &diag)->timed);
   assert_ptr_equal(sim_systemc_engine_with(NULL, &diag), sim_systemc_engine_with("c", &diag));
   assert_null(sim_systemc_engine_with("nosuch", &diag));
   assert_int_equal(diag.errors, 1);

@@ -1,8 +1,9 @@
 #!/bin/sh
 # The systemc engine against the others, on whole programs.
-# usage: systemc_test.sh same WEFT WORK_DIR ARRAY ELF_DIR NAME...      like ref: output, memory, commands, exit code
+# usage: systemc_test.sh same WEFT WORK_DIR ARRAY ELF_DIR NAME...      ref like ref: output, memory, commands, exit code
+#        systemc_test.sh clock EVENTS WORK_DIR ARRAY ELF_DIR NAME...   c like cycle: output, every record, cycles
 #        systemc_test.sh refuses WEFT WORK_DIR ARRAY PROGRAM_DIR ENGINE ACCELERATOR   bad programs end as on that engine
-#        systemc_test.sh cycles EVENTS WORK_DIR ARRAY ELF_DIR NAME...  like rtl: output, every record, cycles
+#        systemc_test.sh cycles EVENTS WORK_DIR ARRAY ELF_DIR NAME...  c, rtl and cycle like rtl in the same
 set -u
 mode=$1 tool=$2 work=$3
 shift 3
@@ -36,7 +37,9 @@ same() {
   shift 2
   for name; do
     for engine in ref systemc; do
-      "$tool" sim --quiet --engine $engine --array "$array" --json $engine.json --trace $engine.trace \
+      accelerator=
+      [ $engine = systemc ] && accelerator='--accelerator ref'
+      "$tool" sim --quiet --engine $engine $accelerator --array "$array" --json $engine.json --trace $engine.trace \
         "$programs/$name.elf" >$engine.out 2>$engine.err
       echo "exit code $?" >>$engine.out
       facts $engine.json >$engine.facts
@@ -47,9 +50,9 @@ same() {
     for file in out err facts trace; do agree "$name" ref.$file systemc.$file; done
   done
   # The last one again: as a replay of its trace, and with a hart that runs ahead.
-  "$tool" sim --quiet --engine systemc --array "$array" ref.trace >replay.out 2>&1 ||
+  "$tool" sim --quiet --engine systemc --accelerator ref --array "$array" ref.trace >replay.out 2>&1 ||
     { failed=$((failed + 1)); cat replay.out; }
-  "$tool" sim --quiet --engine systemc --accelerator c --quantum 500 --array "$array" --json quantum.json \
+  "$tool" sim --quiet --engine systemc --accelerator ref --quantum 500 --array "$array" --json quantum.json \
     "$programs/$name.elf" >quantum.out 2>quantum.err
   echo "exit code $?" >>quantum.out
   facts quantum.json >quantum.facts
@@ -86,16 +89,35 @@ refuses() {
   must 'engine ref takes no --accelerator and no --quantum' options quantum
 }
 
+# The default is c.
+clock() {
+  array=$1 programs=$2
+  shift 2
+  for name; do
+    "$tool" cycle - 0 "$array" "$programs/$name.elf" >cycle.out
+    must "PASS $name" cycle.out "$name"
+    must 'status 0' cycle.out "$name"
+    "$tool" systemc - 0 "$array" "$programs/$name.elf" >systemc.out
+    agree "$name" cycle.out systemc.out
+    "$tool" systemc c 300 "$array" "$programs/$name.elf" >quantum.out
+    agree "$name with a quantum" cycle.out quantum.out
+  done
+}
+
 cycles() {
   array=$1 programs=$2
   shift 2
   for name; do
     "$tool" rtl - 0 "$array" "$programs/$name.elf" >rtl.out
-    "$tool" systemc rtl 0 "$array" "$programs/$name.elf" >systemc.out
     must "PASS $name" rtl.out "$name"
     must '^done [0-9]* of unit' rtl.out "$name"
     must 'status 0' rtl.out "$name"
-    agree "$name" rtl.out systemc.out
+    "$tool" cycle - 0 "$array" "$programs/$name.elf" >cycle.out
+    agree "$name" rtl.out cycle.out
+    for accelerator in c rtl; do
+      "$tool" systemc $accelerator 0 "$array" "$programs/$name.elf" >systemc.$accelerator
+      agree "$name" rtl.out systemc.$accelerator
+    done
   done
   "$tool" systemc rtl 300 "$array" "$programs/$name.elf" >quantum.out
   agree "$name with a quantum" rtl.out quantum.out
