@@ -73,8 +73,14 @@ void rv64_predict_call(rv64_predictor *p, uint64_t back) {
   if (p->return_count < p->return_limit) p->return_count++;
 }
 
-uint64_t rv64_predict_return(rv64_predictor *p) {
-  if (p->return_count == 0) return RV64_NO_BLOCK;
+uint64_t rv64_predict_indirect(rv64_predictor *p, uint64_t block) {
+  const rv64_target *known = rv64_predict_target(p, block);
+  return known == NULL ? RV64_NO_BLOCK : known->target;
+}
+
+// An empty stack leaves the choice to the target buffer.
+uint64_t rv64_predict_return(rv64_predictor *p, uint64_t block) {
+  if (p->return_count == 0) return rv64_predict_indirect(p, block);
   p->return_count--;
   uint64_t back = p->returns[p->return_top];
   p->return_top = (p->return_top + p->return_limit - 1) % p->return_limit;

@@ -69,15 +69,17 @@ static bool glance_at(const host *h, uint64_t pc, glance *g) {
   return true;
 }
 
-// The block in which the instruction ends arrives by `until`, and its line is there.
+// The block in which the instruction ends arrives by `until`, and its line is there. Then the instruction leaves decode
+// one cycle behind the last, at the earliest.
 static bool arrives(rv64_timing *t, uint64_t end, uint64_t until, uint64_t *decode) {
-  if (t->block == end) return true;
+  bool fresh = t->block != end;
+  ++*decode;
   while (t->block != end) {
     uint64_t there = rv64_timing_ask(t);
     if (there > until || rv64_l1_find(&t->icache, t->block >> t->line_blocks_shift) == NULL) return false;
     *decode = rv64_later(*decode, there);
   }
-  t->left[t->count % RV64_LEFT] = ++*decode;
+  if (fresh) t->left[t->count % RV64_LEFT] = *decode;
   return true;
 }
 
@@ -86,11 +88,8 @@ static void go(rv64_timing *t, uint64_t target) {
   t->block = (target >> RV64_BLOCK_SHIFT) - 1;
 }
 
-// Where an indirect jump is thought to go; RV64_NO_BLOCK: nobody knows.
 static uint64_t guess_indirect(rv64_timing *t, const glance *g) {
-  if (g->returns) return rv64_predict_return(&t->predictor);
-  const rv64_target *known = rv64_predict_target(&t->predictor, t->block);
-  return known == NULL ? RV64_NO_BLOCK : known->target;
+  return g->returns ? rv64_predict_return(&t->predictor, t->block) : rv64_predict_indirect(&t->predictor, t->block);
 }
 
 // The effects of one instruction; where fetch goes on.

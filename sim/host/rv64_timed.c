@@ -141,7 +141,7 @@ enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
     else if (IS_LINK(op->rs1) && op->rd == RV64_SINK)                                  \
       rv64_timing_return(h, now, (to));                                                \
     else                                                                               \
-      rv64_timing_indirect(t, now, (to));                                              \
+      rv64_timing_indirect(h, now, (to));                                              \
     if (CLASS_IS(JUMP) && IS_LINK(op->rd)) rv64_predict_call(&t->predictor, PC + LEN); \
   } while (0)
 

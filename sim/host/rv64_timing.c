@@ -4,6 +4,7 @@
 #include "hw/base/alloc.h"
 
 enum {
+  PROBE = 5,           // the L2 asks the data cache for a line that it holds
   RETRY = 2,           // fetch tries again every second cycle while a line is on its way
   QUEUE_MARGIN = 2,    // blocks on their way when fetch stops asking
   PORT_BYTES = 16,     // of the port to the L2, per cycle
@@ -67,7 +68,7 @@ void rv64_timing_refetch(rv64_timing *t, uint64_t cycle, uint64_t target, bool c
 uint64_t rv64_timing_again(host *h, uint64_t now, unsigned blocks, uint64_t next) {
   rv64_timing *t = h->timing;
   uint64_t back = now + RV64_BACK;
-  rv64_timing_stray(h, now, next, back);
+  rv64_timing_stray(h, now, next, back - 1);
   rv64_timing_refetch(t, back, (t->block - blocks + 1) << RV64_BLOCK_SHIFT, true);
   uint64_t arrives = 0;
   while (blocks-- != 0) arrives = rv64_timing_ask(t);
@@ -88,6 +89,7 @@ uint64_t rv64_timing_line(host *h, uint64_t now, uint64_t arrives, bool second) 
   if (ask > t->certain) ask = rv64_later(arrives, now + 1) + RV64_BACK + second;
   uint64_t missed = ask + RV64_FETCH;
   uint64_t full = read_line(h, missed, t->line << (t->line_blocks_shift + RV64_BLOCK_SHIFT));
+  if (rv64_l1_find(&t->dcache, t->line) != NULL) full += PROBE;
   *rv64_l1_victim(&t->icache, t->line) = rv64_l1_filled(t->line);
   t->asked = missed + (full - missed + RETRY) / RETRY * RETRY;
   t->asked_before = t->asked - RETRY;
@@ -102,18 +104,17 @@ void rv64_timing_flush(rv64_timing *t) {
 
 // ---- data
 
-static bool present(rv64_timing *t, uint64_t number, bool stores) {
-  rv64_line *line = rv64_l1_find(&t->dcache, number);
+static bool present(rv64_timing *t, uint64_t address, bool stores) {
+  rv64_line *line = rv64_l1_find(&t->dcache, address >> t->dcache.line_shift);
   if (line == NULL) return false;
   *line |= stores;
   return true;
 }
 
-// One line: the access misses, is made again when the line is there, and hits.
-static uint64_t fill(host *h, uint64_t now, uint64_t number, bool stores, unsigned blocks, uint64_t next) {
+// One line: the access misses, starts again, waits in decode for the line, and hits.
+static uint64_t fill(host *h, uint64_t now, uint64_t address, bool stores, unsigned blocks, uint64_t next) {
   rv64_timing *t = h->timing;
-  uint64_t back = now + RV64_BACK, ask = back;
-  uint64_t decode = rv64_timing_again(h, now, blocks, next);
+  uint64_t back = now + RV64_BACK, ask = back, number = address >> t->dcache.line_shift;
   rv64_line *place = rv64_l1_victim(&t->dcache, number);
   if (rv64_l1_dirty(*place)) {
     rv64_port_memory(h, back, rv64_l1_number(*place) << t->dcache.line_shift, true);
@@ -121,7 +122,7 @@ static uint64_t fill(host *h, uint64_t now, uint64_t number, bool stores, unsign
   }
   uint64_t full = read_line(h, ask, number << t->dcache.line_shift);
   *place = rv64_l1_filled(number) | stores;
-  now = rv64_later(decode, full);
+  now = rv64_later(rv64_timing_again(h, now, blocks, next), full);
   t->left[t->count % RV64_LEFT] = now;
   return now;
 }
@@ -130,9 +131,9 @@ uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, 
                           uint64_t next) {
   if (sim_memory_at(h->memory, address, size) == NULL) return now;  // it will trap
   rv64_timing *t = h->timing;
-  uint64_t first = address >> t->dcache.line_shift, last = (address + size - 1) >> t->dcache.line_shift;
-  for (uint64_t number = first; number <= last; number++)
-    if (!present(t, number, stores)) now = fill(h, now, number, stores, blocks, next);
+  uint64_t last = (address + size - 1) >> t->dcache.line_shift << t->dcache.line_shift;
+  if (!present(t, address, stores)) now = fill(h, now, address, stores, blocks, next);
+  if (last > address && !present(t, last, stores)) now = fill(h, now, last, stores, blocks, next);
   return now;
 }
 
@@ -179,24 +180,27 @@ void rv64_timing_jump(rv64_timing *t, uint64_t target) {
     t->block = (target >> RV64_BLOCK_SHIFT) - 1;
 }
 
-void rv64_timing_indirect(rv64_timing *t, uint64_t now, uint64_t target) {
-  rv64_target *found = rv64_predict_target(&t->predictor, t->block);
-  if (found != NULL && found->target == target) {
-    t->block = (target >> RV64_BLOCK_SHIFT) - 1;
-  } else {
-    rv64_predict_learn(&t->predictor, t->block, target);
-    turn_back(t, now, target);
+// An indirect jump that was thought to go to `guess`. The history that it finds is restored, the stack of returns is
+// not.
+static void settle_indirect(host *h, uint64_t now, uint64_t target, uint64_t guess) {
+  rv64_timing *t = h->timing;
+  if (guess == target) {
+    rv64_timing_jump(t, target);
+    return;
   }
+  uint32_t history = t->predictor.history;
+  if (guess != RV64_NO_BLOCK) rv64_timing_stray(h, now, guess, now + RV64_MEMORY);
+  t->predictor.history = history;
+  rv64_predict_learn(&t->predictor, t->block, target);
+  turn_back(t, now, target);
+}
+
+void rv64_timing_indirect(host *h, uint64_t now, uint64_t target) {
+  settle_indirect(h, now, target, rv64_predict_indirect(&h->timing->predictor, h->timing->block));
 }
 
 void rv64_timing_return(host *h, uint64_t now, uint64_t target) {
-  rv64_timing *t = h->timing;
-  if (rv64_predict_return(&t->predictor) == target) {
-    rv64_timing_jump(t, target);
-  } else {
-    rv64_predict_learn(&t->predictor, t->block, target);
-    turn_back(t, now, target);
-  }
+  settle_indirect(h, now, target, rv64_predict_return(&h->timing->predictor, h->timing->block));
 }
 
 // ---- units

@@ -78,7 +78,7 @@ uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, 
 // A load of bytes that a store is about to write: it starts again. Returns the new `now`.
 uint64_t rv64_timing_reload(host *h, uint64_t now, unsigned blocks, uint64_t next);
 void rv64_timing_jump(rv64_timing *t, uint64_t target);
-void rv64_timing_indirect(rv64_timing *t, uint64_t now, uint64_t target);
+void rv64_timing_indirect(host *h, uint64_t now, uint64_t target);
 void rv64_timing_return(host *h, uint64_t now, uint64_t target);
 void rv64_timing_mispredict(host *h, uint64_t now, uint64_t target, uint64_t other, bool taken);
 void rv64_timing_unknown(rv64_timing *t, uint64_t target);  // a taken branch that is not in the target buffer
