@@ -4,12 +4,20 @@
 // Order inside a cycle (weft_accel.h): writeback, mesh, execute. A register of the RTL that an earlier step of the same
 // cycle has already changed is looked at through what it was: the hazards and the mesh's queues keep the cycle of their
 // last pop, windows that of theirs.
+//
+// Streams (execute_stream.c). Most cycles do nothing but move a row: one step of a plain operation fires, one entry of
+// the control queue is taken, one row is fed, one row of results is written. Such cycles are left out: the units sleep
+// until something else can happen, and who wants to know a unit's state first carries out what was left out.
+//   fetch      while x->streams: the steps of the cycles from x->fetch_at on, before x->stream_until
+//   mesh       while m->sleeps: the rows of the cycles from m->at on
+//   writeback  rows whose time has come, as long as they need no cycle of their own (execute_stream.c: is_quiet)
 #ifndef SIM_CYCLE_EXECUTE_H
 #define SIM_CYCLE_EXECUTE_H
 
 #include "sim/cycle/mesh.h"
 #include "sim/cycle/weft_accel.h"
 
+enum { CYCLE_MESH_OPERANDS = CYCLE_WORKING + 1 };  // a cause of the mesh's account
 enum { EXECUTE_OPERANDS = 3, EXECUTE_ALL = 7, EXECUTE_CONTROL = 32, EXECUTE_HAZARDS = 128 };
 
 // ---- weft_window: a queue whose first entries are all visible
@@ -25,6 +33,7 @@ typedef struct execute_window {
   uint32_t mask, depth, head, count;
   uint32_t popped;  // in the cycle before popped_at
   uint64_t popped_at;
+  uint64_t pushed_at;  // cycle of the last push + 1
 } execute_window;
 
 static inline void execute_window_init(execute_window *w, uint32_t depth) {
@@ -42,7 +51,8 @@ static inline bool execute_window_room(const execute_window *w, uint64_t now) {
   return w->count + (w->popped_at == now + 1 ? w->popped : 0) < w->depth;
 }
 
-static inline void execute_window_push(execute_window *w, const execute_command *command) {
+static inline void execute_window_push(execute_window *w, uint64_t now, const execute_command *command) {
+  w->pushed_at = now + 1;
   w->entries[(w->head + w->count++) & w->mask] = *command;
 }
 
@@ -90,6 +100,8 @@ typedef struct hazard_entry {
 typedef struct execute_hazards {
   hazard_entry entries[EXECUTE_HAZARDS];
   uint32_t head, count, limit;
+  uint32_t in_memory[2];  // entries in the scratchpad, in the accumulator
+  bool popped_acc;
   uint64_t popped_at;  // cycle of the last pop + 1
 } execute_hazards;
 
@@ -113,11 +125,13 @@ typedef struct execute_tag {
   uint8_t rows, cols;
 } execute_tag;
 
-// What fired in one cycle; `row` is the step of the walk, the same for all that fired together.
+// What fired in one cycle; `row` is the step of the walk, the same for all that fired together. Steps of a plain
+// operation in consecutive cycles are one entry, of which only the first can be the first of the operation.
 typedef struct execute_control {
-  uint64_t ready;  // from this cycle on the scratchpad rows are there
+  uint64_t ready;  // from this cycle on the scratchpad rows of the first step are there
+  uint32_t steps;
   uint8_t op;
-  bool first;
+  bool first, uneven;             // uneven: not a step of a plain operation in which all fire
   uint8_t fire, waits, from_acc;  // `waits` have a row, `from_acc` out of the accumulator
   uint8_t row;
 } execute_control;
@@ -142,6 +156,7 @@ typedef struct execute_operation {
   bool spread;  // a scratchpad operand crosses banks, so `banks` and `fires` change from step to step
   bool even;    // every operand that is read has a row in every step
   uint8_t shift;
+  bool has_conflicts;        // `fires` is there
   uint8_t fires[8];          // which of the operands that wait fire; the others conflict with one of these
   uint64_t banks[3];         // scratchpad bank, as a mask; 0: not read from there
   uint8_t from[3], past[3];  // steps in which the operand has a row
@@ -167,6 +182,8 @@ typedef struct mesh_run {
 typedef struct execute_mesh {
   // the request that is being fed
   bool busy, flush, propagate, os;
+  bool sleeps;
+  uint64_t at;
   uint8_t shift, via, total, fed, written, op;
   uint32_t feeding;  // its slot among the requests
   // a request is possible in this cycle (not kept up to date while rows stream); a flush was taken
@@ -201,6 +218,8 @@ typedef enum { STATE_WAIT, STATE_COMPUTE, STATE_FLUSH, STATE_FLUSHING } execute_
 typedef struct cycle_execute {
   // the operation that runs
   uint8_t state, op_slot;
+  bool streams;
+  uint64_t fetch_at, stream_until;
   uint8_t row, ahead;  // operands that have fired step `row`; the others stand before it
   uint8_t pending;     // completions to be reported: bit 0 a compute or a preload alone, bit 1 a preload
   uint8_t pending_id[2];
@@ -213,10 +232,10 @@ typedef struct cycle_execute {
   uint8_t via;
   uint32_t scale;
   uint32_t a_stride, c_stride;
-  // control queue
+  // control queue: `control_count` steps in `control_entries` entries, of which `control_uneven` are uneven
   execute_control control[EXECUTE_CONTROL];
   uint8_t control_bank[EXECUTE_CONTROL][3];  // of accumulator operands
-  uint32_t control_head, control_count, control_depth;
+  uint32_t control_head, control_entries, control_count, control_uneven, control_depth;
   uint32_t sp_latency;  // from the read of a scratchpad row until it is there
   // constants
   uint32_t dim, min_rows, row_mask, sp_mask, acc_mask, count_mask;
@@ -230,50 +249,76 @@ typedef struct cycle_execute {
   execute_hazards hazards;
 } cycle_execute;
 
+// Units are stepped in every cycle, and nothing is left out.
+static inline bool execute_every_cycle(const cycle_engine *c) { return c->eager || c->counting; }
+
 // The tile row behind `tile`, cut to `cols` elements; the rest is zero.
 void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols);
 
 // operand_fetch.c: prepares the walk; one cycle of it, which appends what fired to the control queue and returns it;
-// copies rows from the scratchpad into the tiles.
+// copies the rows of the next `steps` steps from the scratchpad into the tiles.
 void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]);
 unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op);
-void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned operands);
+void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned operands,
+                        uint32_t steps);
 
-static inline execute_control *execute_next_control(cycle_execute *x) {
-  return &x->control[(x->control_head + x->control_count++) % EXECUTE_CONTROL];
-}
-
-// The step of a plain walk in which no port is busy: all operands fire. False: nothing was done.
-static inline bool operand_fetch_plain(cycle_engine *c, cycle_execute *x, const execute_operation *op) {
-  if (!op->plain || x->ahead != 0 || (op->all_banks & cycle_local_busy_ports(c)) != 0) return false;
-  c->w.sp_asked |= op->all_banks;
-  c->sp_reads += op->rows_read;
-  if (c->data) operand_fetch_copy(c, x, op, op->read);
-  execute_control *entry = execute_next_control(x);
-  *entry = op->control;
-  entry->ready += c->now;
-  entry->first = x->row == 0;
-  entry->row = x->row++;
-  return true;
-}
+// Appends `steps` steps of a plain operation, the first of them fired in `cycle`.
+void operand_fetch_append(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint64_t cycle,
+                          uint32_t steps);
 
 // operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
 unsigned operand_select_missing(const cycle_engine *c, const cycle_execute *x);
 void operand_select_take(cycle_engine *c, const cycle_execute *x);
 
+// The first step of the control queue is taken.
+static inline void execute_control_taken(cycle_execute *x, uint32_t steps) {
+  execute_control *entry = &x->control[x->control_head];
+  x->control_count -= steps;
+  entry->ready += steps;
+  entry->row = (uint8_t)(entry->row + steps);
+  entry->first = false;
+  x->control_uneven -= entry->uneven;
+  entry->steps -= steps;
+  if (entry->steps != 0) return;
+  x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
+  x->control_entries--;
+}
+
 // mesh_with_delays.c
 void mesh_with_delays_create(cycle_engine *c, execute_mesh *m);
 void mesh_with_delays_destroy(execute_mesh *m);
-// The row at the head of the mesh leaves in this cycle, and with its last row the request.
-static inline void execute_mesh_left(execute_mesh *m, uint64_t now) {
-  mesh_run *first = &m->runs[m->run_head];
-  m->next_leaves = ++first->first;
-  if (--first->count == 0) {
-    m->run_head = (m->run_head + 1) & m->run_mask;
-    m->next_leaves = --m->run_count == 0 ? CYCLE_NEVER : m->runs[m->run_head].first;
+// The first row of a request enters: its arithmetic begins.
+void mesh_with_delays_begin(cycle_execute *x);
+
+// Rows are fed in `cycle` and those after it.
+static inline void execute_rows_enter(execute_mesh *m, uint64_t cycle, uint64_t rows) {
+  uint64_t leaves = cycle + m->latency;
+  mesh_run *last = &m->runs[(m->run_head + m->run_count - 1) & m->run_mask];
+  if (m->run_count != 0 && last->first + last->count == leaves) {
+    last->count += rows;
+    return;
   }
+  assert(m->run_count <= m->run_mask);
+  if (m->run_count == 0) m->next_leaves = leaves;
+  m->runs[(m->run_head + m->run_count++) & m->run_mask] = (mesh_run){.first = leaves, .count = rows};
+}
+
+// Rows of the first request leave, not its last one.
+static inline void execute_rows_leave(execute_mesh *m, uint64_t rows) {
+  mesh_run *first = &m->runs[m->run_head];
+  m->left += (uint32_t)rows;
+  first->first += rows;
+  first->count -= rows;
+  m->next_leaves = first->first;
+  if (first->count != 0) return;
+  m->run_head = (m->run_head + 1) & m->run_mask;
+  m->next_leaves = --m->run_count == 0 ? CYCLE_NEVER : m->runs[m->run_head].first;
+}
+
+// The last row of the first request leaves, and the request with it.
+static inline void execute_request_leaves(execute_mesh *m, uint64_t now) {
   const mesh_request *r = &m->requests[m->head];
-  if (++m->left < r->total) return;
+  execute_rows_leave(m, 1);
   m->left = 0;
   m->left_at = now + 1;
   m->left_held = r->holds;
@@ -281,5 +326,28 @@ static inline void execute_mesh_left(execute_mesh *m, uint64_t now) {
   m->head = (m->head + 1) & m->mask;
   m->count--;
 }
+
+// execute_writeback.c: row n of the results of a request that carries a product goes to its place in this cycle.
+void execute_write_row(cycle_engine *c, const mesh_request *request, uint32_t n);
+// The same of rows n, n + 1, ... that left in the cycles from `at` on, all before this one, and went to the
+// accumulator.
+void execute_write_past_rows(cycle_engine *c, const mesh_request *request, uint32_t n, uint64_t at, uint32_t rows);
+
+// execute_stream.c
+// Fetch and mesh as they are at the start of this cycle.
+void execute_stream_to_now(cycle_engine *c, cycle_execute *x);
+// The mesh as it is after this cycle, if it sleeps through it.
+void execute_stream_mesh(cycle_engine *c, cycle_execute *x);
+// Lets fetch, or the mesh, stream from cycle `from` on if nothing else can happen in it. Fetch must be stepped in
+// stream_until; the mesh's wake time is set.
+bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from);
+bool execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t from);
+// Fetch must be stepped in `cycle` if it streams still.
+void execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle);
+// The rows of the request need no cycle of their own, but for the last.
+bool execute_stream_is_quiet(const cycle_execute *x, const mesh_request *r);
+// Rows that left before this cycle are written. Sets write-back's wake time.
+void execute_stream_results(cycle_engine *c, cycle_execute *x);
+void execute_stream_results_sleep(cycle_engine *c, cycle_execute *x);
 
 #endif

@@ -373,7 +373,7 @@ static unsigned run(cycle_engine *c, cycle_execute *x, bool reported, bool *chan
   execute_operation *op = &x->ops[x->op_slot];
   if (x->control_count == x->control_depth) return EXECUTE_MESH_WAIT;
   if (!reported && x->row + 1 == op->total) return EXECUTE_COMPLETION_WAIT;
-  if (!operand_fetch_plain(c, x, op) && operand_fetch_step(c, x, op) == 0) return EXECUTE_BANK_WAIT;
+  if (operand_fetch_step(c, x, op) == 0) return EXECUTE_BANK_WAIT;
   if (x->row == op->total) finish(x, c->now);
   *changed = true;
   return CYCLE_WORKING;
@@ -419,7 +419,30 @@ static unsigned flush_step(cycle_execute *x, bool *changed) {
   return EXECUTE_FLUSHES;
 }
 
-static __attribute__((noinline)) bool whole_step(cycle_engine *c, cycle_execute *x) {
+// A completion or a command may move in the next cycle.
+static bool moves_on(const cycle_execute *x) {
+  const execute_window *waiting = &x->unroller.window;
+  return x->pending != 0 ||
+         (waiting->count != 0 && x->window.count < x->window.depth && !preload_unroller_waiting(&x->unroller));
+}
+
+static void unroll(cycle_engine *c, cycle_execute *x) {
+  if (x->unroller.window.count != 0) preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
+}
+
+// What others see of the unit: room for commands, reads of the accumulator.
+static bool seen(const cycle_engine *c, const cycle_execute *x) {
+  return x->unroller.window.popped_at == c->now + 1 || c->w.acc_asked != 0;
+}
+
+// A cycle of a stream: rows move by themselves.
+static void step_beside_stream(cycle_engine *c, cycle_execute *x) {
+  report_completion(c, x);
+  unroll(c, x);
+  c->wake[CYCLE_EXECUTE] = moves_on(x) ? c->now + 1 : x->stream_until;
+}
+
+static void whole_step(cycle_engine *c, cycle_execute *x) {
   bool pending = x->pending != 0, changed = pending, os = x->os;
   unsigned cause;
   if (c->counting) set_events(c, x);
@@ -430,32 +453,41 @@ static __attribute__((noinline)) bool whole_step(cycle_engine *c, cycle_execute 
     cause = wait_step(c, x, pending, reported, &changed);
   else
     cause = flush_step(x, &changed);
-  if (x->unroller.window.count != 0)
-    changed |= preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
+  unroll(c, x);
   // A register: an operation that starts in the cycle after a change of dataflow still sees it.
   if (!os) x->flush_swaps = false;
   cycle_spend(c, CYCLE_EXECUTE, cause);
-  bool waits = !changed && x->state == STATE_WAIT && x->hazards.popped_at != c->now + 1;
+  bool waits = !changed && x->state == STATE_WAIT && !moves_on(x) && x->hazards.popped_at != c->now + 1 &&
+               x->window.pushed_at != c->now + 1;
   c->wake[CYCLE_EXECUTE] = waits ? CYCLE_NEVER : c->now + 1;
-  return changed;
 }
 
-// A row in the middle of a plain operation, while nothing is reported and no command moves: what most cycles are.
-// False: it is not such a cycle, nothing was done.
-static inline bool stream_row(cycle_engine *c, cycle_execute *x) {
-  const execute_operation *op = &x->ops[x->op_slot];
-  if (x->state != STATE_COMPUTE || x->pending != 0 || c->w.product_done || c->counting) return false;
-  if (x->control_count == x->control_depth || x->row + 1 >= op->total) return false;
-  if (x->unroller.window.count != 0 && execute_window_room(&x->window, c->now)) return false;
-  return operand_fetch_plain(c, x, op);
+// Entries that the mesh does not know of, or must not sleep over.
+static void wake_mesh(cycle_engine *c, cycle_execute *x) {
+  bool flushes = x->state == STATE_FLUSH || x->state == STATE_FLUSHING;
+  if (x->mesh.sleeps && (x->control_uneven != 0 || flushes)) {
+    x->mesh.sleeps = false;
+    c->wake[CYCLE_MESH] = c->now + 1;
+  }
+  if ((x->control_count != 0 || flushes) && c->wake[CYCLE_MESH] == CYCLE_NEVER) c->wake[CYCLE_MESH] = c->now + 1;
 }
 
 bool cycle_execute_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
-  if (!stream_row(c, x)) return whole_step(c, x);
-  cycle_spend(c, CYCLE_EXECUTE, CYCLE_WORKING);
-  c->wake[CYCLE_EXECUTE] = c->now + 1;
-  return true;
+  if (x->streams && c->now < x->stream_until && !c->counting) {
+    step_beside_stream(c, x);
+    return seen(c, x);
+  }
+  execute_stream_to_now(c, x);
+  execute_stream_mesh(c, x);
+  if (x->streams) c->execute_until = c->now;
+  x->streams = false;
+  whole_step(c, x);
+  wake_mesh(c, x);
+  bool fired = c->execute_until == c->now + 1;  // a plain step, as those of the stream will
+  if (fired && x->state == STATE_COMPUTE && execute_stream_fetch_from(c, x, c->now + 1) && !moves_on(x))
+    c->wake[CYCLE_EXECUTE] = x->stream_until;
+  return seen(c, x);
 }
 
 bool cycle_execute_ready(const cycle_engine *c) { return execute_window_room(&c->execute->unroller.window, c->now); }
@@ -463,5 +495,6 @@ bool cycle_execute_ready(const cycle_engine *c) { return execute_window_room(&c-
 void cycle_execute_take(cycle_engine *c, const cycle_issue *command) {
   execute_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
-  execute_window_push(&c->execute->unroller.window, &taken);
+  execute_window_push(&c->execute->unroller.window, c->now, &taken);
+  if (moves_on(c->execute) && c->wake[CYCLE_EXECUTE] > c->now + 1) c->wake[CYCLE_EXECUTE] = c->now + 1;
 }

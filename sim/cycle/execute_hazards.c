@@ -11,16 +11,21 @@ enum { MASK = EXECUTE_HAZARDS - 1 };
 void execute_hazards_push(execute_hazards *h, const hazard_entry *entry) {
   assert(h->count < h->limit);
   h->entries[(h->head + h->count++) & MASK] = *entry;
+  h->in_memory[entry->acc]++;
 }
 
 void execute_hazards_pop(execute_hazards *h, uint64_t now) {
   assert(h->count > 0);
+  h->popped_acc = h->entries[h->head].acc;
+  h->in_memory[h->popped_acc]--;
   h->head = (h->head + 1) & MASK;
   h->count--;
   h->popped_at = now + 1;
 }
 
 bool execute_hazards_hit(const execute_hazards *h, uint64_t now, const hazard_entry *query) {
+  bool popped = h->popped_at == now + 1 && h->popped_acc == query->acc;
+  if (h->in_memory[query->acc] + popped == 0) return false;
   uint32_t count = execute_hazards_count(h, now), first = h->head + h->count - count;
   for (uint32_t place = 0; place < count; place++) {
     const hazard_entry *e = &h->entries[(first + place) & MASK];

@@ -39,15 +39,18 @@ static __attribute__((noinline)) void write_data(cycle_engine *c, cycle_execute 
     write_spad(c, &r->tag, row, in, x->has_activation && x->activation == SIM_ACTIVATION_RELU);
 }
 
-// Row n of the request goes to its place.
-static inline void write_row(cycle_engine *c, cycle_execute *x, const mesh_request *r, uint32_t n) {
-  uint32_t last = r->total - 1U, offset = n * x->c_stride, index = n, row = r->tag.base + offset;
-  if (x->os) {
-    index = last - n;
-    row = r->tag.base + last - offset;
-  }
-  if (index >= r->tag.rows || (r->tag.acc ? !x->writes_acc : !x->writes_sp)) return;
-  row &= r->tag.acc ? x->acc_mask : x->sp_mask;
+// Where row n of the results goes; false: nowhere.
+static inline bool place_of(const cycle_execute *x, const mesh_request *r, uint32_t n, uint32_t *index, uint32_t *row) {
+  uint32_t last = r->total - 1U, offset = n * x->c_stride;
+  *index = x->os ? last - n : n;
+  *row = (x->os ? r->tag.base + last - offset : r->tag.base + offset) & (r->tag.acc ? x->acc_mask : x->sp_mask);
+  return *index < r->tag.rows && (r->tag.acc ? x->writes_acc : x->writes_sp);
+}
+
+void execute_write_row(cycle_engine *c, const mesh_request *r, uint32_t n) {
+  cycle_execute *x = c->execute;
+  uint32_t index, row;
+  if (!place_of(x, r, n, &index, &row)) return;
   if (r->tag.acc) {
     c->w.ex_acc_bank = (int32_t)(row >> c->acc_bank_shift);
     c->w.ex_acc_accumulate = r->tag.accumulate;
@@ -58,24 +61,59 @@ static inline void write_row(cycle_engine *c, cycle_execute *x, const mesh_reque
   if (c->data) write_data(c, x, r, index, row);
 }
 
-static __attribute__((noinline)) void product_done(cycle_engine *c, cycle_execute *x, const mesh_request *r) {
-  c->w.product_done = true;
-  c->w.product_id = r->tag.id;
-  execute_hazards_pop(&x->hazards, c->now);
-  if (r->result != MESH_NO_RESULT) mesh_data_release(x->mesh.data, r->result);
+// How many of rows n to end - 1 go anywhere.
+static uint32_t rows_placed(const cycle_execute *x, const mesh_request *r, uint32_t n, uint32_t end) {
+  if (r->tag.acc ? !x->writes_acc : !x->writes_sp) return 0;
+  uint32_t rows = r->tag.rows < r->total ? r->tag.rows : r->total;
+  uint32_t first = x->os ? r->total - rows : 0, past = x->os ? r->total : rows;  // that are placed
+  if (n < first) n = first;
+  if (end > past) end = past;
+  return n < end ? end - n : 0;
 }
 
+void execute_write_past_rows(cycle_engine *c, const mesh_request *r, uint32_t n, uint64_t at, uint32_t rows) {
+  cycle_execute *x = c->execute;
+  uint32_t index, row;
+  const uint32_t end = n + rows, placed = rows_placed(x, r, n, end);
+  c->acc_writes += placed;
+  c->acc_reads += r->tag.accumulate ? placed : 0;
+  // Rows that have long been through the accumulator's stages need no more than to be counted, and their data.
+  const uint32_t stages = c->array->accumulator.latency + 1U, skipped = !c->data && rows > stages ? rows - stages : 0;
+  for (n += skipped, at += skipped; n < end; n++, at++) {
+    if (!place_of(x, r, n, &index, &row)) continue;
+    if (at + stages >= c->now) cycle_local_past_write(c, at, row, r->tag.accumulate);
+    if (c->data) write_data(c, x, r, index, row);
+  }
+}
+
+// Returns whether a request left the mesh.
+static bool row_leaves(cycle_engine *c, cycle_execute *x) {
+  execute_mesh *m = &x->mesh;
+  const mesh_request *r = &m->requests[m->head];
+  bool last = m->left + 1 == r->total;
+  if (!last && !execute_every_cycle(c) && execute_stream_is_quiet(x, r)) return false;
+  if (r->tag.valid) execute_write_row(c, r, m->left);
+  if (!last) {
+    execute_rows_leave(m, 1);
+    return false;
+  }
+  if (r->tag.valid) {
+    c->w.product_done = true;
+    c->w.product_id = r->tag.id;
+    execute_hazards_pop(&x->hazards, c->now);
+    if (r->result != MESH_NO_RESULT) mesh_data_release(m->data, r->result);
+  }
+  execute_request_leaves(m, c->now);
+  return true;
+}
+
+// Returns whether a request left the mesh, and with it perhaps a product.
 bool cycle_writeback_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
-  execute_mesh *m = &x->mesh;
-  if (m->next_leaves > c->now) return false;
-  assert(m->next_leaves == c->now);
-  const mesh_request *r = &m->requests[m->head];
-  if (r->tag.valid) {
-    write_row(c, x, r, m->left);
-    if (m->left + 1 == r->total) product_done(c, x, r);
-  }
-  execute_mesh_left(m, c->now);
-  c->wake[CYCLE_WRITEBACK] = m->next_leaves;
-  return true;
+  if (x->mesh.count == 0) return false;
+  execute_stream_to_now(c, x);
+  execute_stream_results(c, x);
+  bool left = x->mesh.next_leaves == c->now && row_leaves(c, x);
+  execute_stream_results_sleep(c, x);
+  return left;
 }

@@ -126,8 +126,9 @@ static void find_stream_write(struct cycle_load_path *p) {
 
 // Streams become rows in the stages that they have reached. Those of bursts before the one at work have left the
 // merger.
-static void unroll(struct cycle_load_path *p) {
+static void unroll(cycle_engine *c, struct cycle_load_path *p) {
   if (p->streams == 0) return;
+  c->load_banks = 0;
   for (; p->streams > 1; p->streams--) {
     cycle_burst_rows *b = oldest_stream(p);
     while (b->sent < b->burst.bytes) {
@@ -171,7 +172,7 @@ void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row) {
     p->issued[cycle_queue_push(&p->issue, c->now)] = *row;
     return;
   }
-  unroll(p);
+  unroll(c, p);
   cycle_zero_writer_put(&p->zeros, row, c->now);
   settle_zeros(p);
   find_next_write(c, p);
@@ -308,12 +309,33 @@ static bool can_stream(struct cycle_load_path *p, const cycle_burst *b) {
   return is_plain(p, b) && (p->streams == 0 || oldest_stream(p)->burst.wide == b->wide);
 }
 
-static void start_stream(struct cycle_load_path *p) {
+// Scratchpad banks of the rows of a burst, which are block_stride apart.
+static uint64_t banks_of(const cycle_engine *c, const struct cycle_load_path *p, const cycle_burst_rows *b) {
+  if (b->burst.is_acc) return 0;
+  uint32_t blocks = (b->burst.row_offset + b->burst.bytes - 1U) >> b->row_shift;
+  uint64_t first = b->burst.row & p->sp_mask, last = first + (uint64_t)blocks * b->burst.block_stride;
+  if (first >> c->sp_bank_shift != last >> c->sp_bank_shift) return UINT64_MAX;
+  return UINT64_C(1) << (first >> c->sp_bank_shift);
+}
+
+static void find_load_banks(cycle_engine *c, struct cycle_load_path *p) {
+  c->load_banks = 0;
+  for (uint32_t n = 1; n <= p->streams; n++)
+    c->load_banks |= p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)].banks;
+}
+
+// Rows of a stream that goes to a bank that execute reads in every cycle may not be left out: execute is stepped until
+// the stream has ended, and with it every cycle.
+static void start_stream(cycle_engine *c, struct cycle_load_path *p) {
   cycle_burst_rows *b = p->merger.at_work;
   b->last_row = cycle_merger_last_row(&p->merger, b);
   cycle_merger_close(&p->merger, b->last_row);
   assert(p->streams < CYCLE_BURST_RING);
   if (p->streams++ == 0) find_stream_write(p);
+  b->banks = banks_of(c, p, b);
+  c->load_banks |= b->banks;
+  if (c->now < c->execute_until && (c->execute_banks & b->banks) != 0 && c->local->sp_single_ported)
+    cycle_execute_disturbed(c);
 }
 
 static cycle_piece next_piece(const struct cycle_load_path *p, const cycle_burst_rows *b) {
@@ -336,6 +358,7 @@ static void stream_written(cycle_engine *c, struct cycle_load_path *p, cycle_bur
   if (b->sent == b->burst.bytes) {
     answer(c, b->burst.bytes, b->burst.cmd);
     p->streams--;
+    find_load_banks(c, p);
   }
   if (p->streams > 0) find_stream_write(p);
 }
@@ -375,7 +398,7 @@ static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
     stream_written(c, p, b, &w);
     return c->w.load_answered;
   }
-  unroll(p);
+  unroll(c, p);
   return wait(c, wide ? &p->wide_end : &p->narrow_end);
 }
 
@@ -388,11 +411,11 @@ static bool accepts(const cycle_engine *c, const struct cycle_load_path *p) {
 static bool take_burst(cycle_engine *c, struct cycle_load_path *p) {
   if (c->w.beat == NULL || c->w.beat->write || !accepts(c, p)) return false;
   bool stream = can_stream(p, cycle_reader_burst(c, c->w.beat->id));
-  if (!stream) unroll(p);
+  if (!stream) unroll(c, p);
   if (!accepts(c, p)) return false;
   cycle_merger_open(c, &p->merger);
   if (stream)
-    start_stream(p);
+    start_stream(c, p);
   else
     settle(p);
   return true;

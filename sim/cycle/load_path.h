@@ -43,6 +43,7 @@ typedef struct cycle_burst_rows {
   uint64_t first_beat, last_beat, ready, spacing;
   uint64_t left;                  // cycle in which the row before the next one left
   uint64_t last_row;              // of a stream: cycle in which the last row leaves
+  uint64_t banks;                 // of a stream: scratchpad banks that its rows go to
   uint32_t sent;                  // bytes of the rows that left
   uint32_t row_bytes, row_shift;  // of a local row
   const uint8_t *data;            // the first wanted byte; NULL in timing-only mode

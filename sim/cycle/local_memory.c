@@ -10,6 +10,7 @@
 void cycle_local_create(cycle_engine *c) {
   const hw_array *a = c->array;
   struct cycle_local_memory *l = c->local = WF_NEW(struct cycle_local_memory);
+  c->results_at = CYCLE_NEVER;
   l->sp_mask = a->scratchpad.banks - 1;
   l->acc_mask = a->accumulator.banks - 1;
   l->sp_single_ported = a->scratchpad.single_ported;
@@ -39,10 +40,17 @@ static bool again(cycle_engine *c, uint64_t at) {
   return false;
 }
 
+// Write-back leaves out cycles that nobody looks at; whoever asks the accumulator for something looks.
+static void look_at_results(cycle_engine *c) {
+  if (c->results_at <= c->now) cycle_writeback_catch_up(c);
+}
+
 // ---- writes
 
 static bool write_sp(cycle_engine *c, uint32_t row) {
   uint64_t bit = UINT64_C(1) << sp_bank(c, row);
+  if (c->now < c->execute_until && (c->execute_banks & bit) != 0 && c->local->sp_single_ported)
+    cycle_execute_disturbed(c);
   if (c->w.sp_written & bit) return again(c, c->now);
   c->w.sp_written |= bit;
   c->sp_writes++;
@@ -94,6 +102,7 @@ void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool acc
 }
 
 static bool load_write_acc(cycle_engine *c, uint32_t row, bool accumulate) {
+  look_at_results(c);
   c->w.load_adds |= accumulate;
   if (accumulate && execute_adds(c)) return again(c, c->now);
   return write_acc(c, row, accumulate);
@@ -109,6 +118,7 @@ bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate) {
 
 bool cycle_local_zero_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate) {
   if (!acc) return write_sp(c, row);
+  look_at_results(c);
   if (accumulate && (execute_adds(c) || c->w.load_adds)) return again(c, c->now);
   return write_acc(c, row, accumulate);
 }
@@ -157,6 +167,7 @@ static void hold_for_execute(cycle_engine *c, cycle_accumulator_bank *b, uint64_
 }
 
 static bool execute_read_acc(cycle_engine *c, uint32_t row, uint32_t scale, uint8_t act) {
+  look_at_results(c);
   uint32_t bank = acc_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   cycle_accumulator_bank *b = &c->local->acc[bank];
@@ -180,6 +191,7 @@ bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t 
 }
 
 static bool store_read_acc(cycle_engine *c, uint32_t row) {
+  look_at_results(c);
   uint32_t bank = acc_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   cycle_accumulator_bank *b = &c->local->acc[bank];
@@ -195,6 +207,7 @@ bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row) {
   if (acc) return store_read_acc(c, row);
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
-  if (c->w.sp_asked & bit) return again(c, c->now + 1);
+  uint64_t asked = c->w.sp_asked | (c->now < c->execute_until ? c->execute_banks : 0);
+  if (asked & bit) return again(c, c->now + 1);
   return read_sp(c, &c->local->sp[bank].store, bit);
 }

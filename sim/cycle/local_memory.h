@@ -38,6 +38,10 @@ void cycle_local_destroy(cycle_engine *c);
 
 // Writes; true: taken in this cycle. Execute's always are, and its unit has set w.ex_*.
 void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
+// A row of execute that went to a two-ported accumulator in a cycle before this one, and is looked at only now.
+static inline void cycle_local_past_write(cycle_engine *c, uint64_t at, uint32_t row, bool accumulate) {
+  cycle_accumulator_bank_write(&c->local->acc[row >> c->acc_bank_shift & c->local->acc_mask], at, row, accumulate);
+}
 // A narrow or wide write that asks keeps zeros from the adder, taken or not.
 bool cycle_local_narrow_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
 bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate);

@@ -11,7 +11,7 @@
 // Invariant: at most tags_limit tags are outstanding.
 #include "sim/cycle/execute.h"
 
-enum { MESH_OPERANDS_WAIT = CYCLE_WORKING + 1, MESH_PRODUCTS_WAIT, MESH_FLUSHES, MESH_DRAINS };
+enum { MESH_OPERANDS_WAIT = CYCLE_MESH_OPERANDS, MESH_PRODUCTS_WAIT, MESH_FLUSHES, MESH_DRAINS };
 const char *const cycle_mesh_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
                                                      [CYCLE_WORKING] = "working",
                                                      [MESH_OPERANDS_WAIT] = "operands",
@@ -47,20 +47,6 @@ void mesh_with_delays_destroy(execute_mesh *m) {
   wf_free(m->runs);
 }
 
-// ---- rows in the mesh
-
-static inline void row_enters(cycle_engine *c, execute_mesh *m) {
-  uint64_t leaves = c->now + m->latency;
-  mesh_run *last = &m->runs[(m->run_head + m->run_count - 1) & m->run_mask];
-  if (m->run_count != 0 && last->first + last->count == leaves) {
-    last->count++;
-    return;
-  }
-  assert(m->run_count <= m->run_mask);
-  if (m->run_count == 0) c->wake[CYCLE_WRITEBACK] = m->next_leaves = leaves;
-  m->runs[(m->run_head + m->run_count++) & m->run_mask] = (mesh_run){.first = leaves, .count = 1};
-}
-
 // ---- requests
 
 // Registers of the start of the cycle: what left in this cycle still counts.
@@ -70,7 +56,7 @@ static bool room_for_request(const execute_mesh *m, uint64_t now) {
 }
 
 // The request of this cycle; `op` is NULL for a flush.
-static void take_request(cycle_execute *x, const execute_operation *op, uint8_t slot) {
+static void take_request(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint8_t slot) {
   execute_mesh *m = &x->mesh;
   bool ws_before = m->before && !m->before_os;
   m->feeding = (m->head + m->count++) & m->mask;
@@ -91,6 +77,8 @@ static void take_request(cycle_execute *x, const execute_operation *op, uint8_t 
   m->fed = 0;
   m->total = m->requests[m->feeding].total;
   m->op = slot;
+  // The first request in an empty mesh wakes write-back, which then knows better.
+  if (m->count == 1) c->wake[CYCLE_WRITEBACK] = c->results_at = c->now + 1 + m->latency;
   m->os = m->before_os;
   m->propagate = op == NULL ? x->flush_swaps : op->swaps;
   m->shift = op == NULL ? x->shift : op->shift;
@@ -105,7 +93,7 @@ static uint8_t rows_in_tile(const cycle_execute *x, const execute_operation *op,
   return op->rows[o] < most ? op->rows[o] : most;
 }
 
-static void begin_data(cycle_execute *x) {
+void mesh_with_delays_begin(cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   mesh_request *r = &m->requests[m->feeding];
   bool wanted = r->tag.valid;
@@ -145,8 +133,8 @@ static void note_visit(execute_mesh *m, const cycle_execute *x, uint64_t now) {
 
 static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
   execute_mesh *m = &x->mesh;
-  row_enters(c, m);
-  if (m->fed == 0 && c->data) begin_data(x);
+  execute_rows_enter(m, c->now, 1);
+  if (m->fed == 0 && c->data) mesh_with_delays_begin(x);
   if (m->sub_mask != 0) note_visit(m, x, c->now);
   m->fed++;
   m->written = 0;
@@ -173,71 +161,65 @@ static bool take_entry(cycle_engine *c, cycle_execute *x, unsigned free, unsigne
   unsigned missing = entry->ready <= c->now && entry->from_acc == 0 ? 0 : operand_select_missing(c, x);
   bool takes = missing == 0 && (entry->fire & ~free) == 0 && (!entry->first || m->ready);
   if (c->counting) count_waits(c, &x->ops[entry->op], entry, missing & free, takes);
-  if (!takes) {
-    *cause = missing != 0 ? MESH_OPERANDS_WAIT : MESH_PRODUCTS_WAIT;
-    return false;
-  }
+  *cause = missing == 0 && !takes ? MESH_PRODUCTS_WAIT : MESH_OPERANDS_WAIT;
+  if (!takes) return false;
   if (entry->from_acc != 0) operand_select_take(c, x);
-  if (entry->first) take_request(x, &x->ops[entry->op], entry->op);
+  if (entry->first) take_request(c, x, &x->ops[entry->op], entry->op);
   m->written |= entry->fire;
-  x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
-  x->control_count--;
+  execute_control_taken(x, 1);
   return true;
-}
-
-static unsigned cause_without_entry(const execute_mesh *m, bool fed) {
-  if (fed) return m->flush ? MESH_FLUSHES : CYCLE_WORKING;
-  if (m->busy) return MESH_OPERANDS_WAIT;
-  return m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE;
 }
 
 static bool flushes(const cycle_execute *x) { return x->state == STATE_FLUSH || x->state == STATE_FLUSHING; }
 
-// A row that is neither the first nor the last of its operation is fed and the next one taken: what most cycles are.
-// False: it is not such a cycle, nothing was done.
-static inline bool stream_row(cycle_engine *c, cycle_execute *x) {
-  execute_mesh *m = &x->mesh;
-  const execute_control *entry = &x->control[x->control_head];
-  if (x->control_count == 0 || m->written != EXECUTE_ALL || m->fed == 0 || m->fed + 1 >= m->total) return false;
-  if (entry->ready > c->now || entry->fire != EXECUTE_ALL || entry->from_acc != 0) return false;
-  if (c->counting || m->sub_mask != 0) return false;
-  assert(m->busy && !m->flush && !entry->first);
-  row_enters(c, m);
-  m->fed++;
-  x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
-  x->control_count--;
-  return true;
+static unsigned cause_without_row(const execute_mesh *m) {
+  return m->busy ? MESH_OPERANDS_WAIT : m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE;
 }
 
-static __attribute__((noinline)) bool whole_step(cycle_engine *c, cycle_execute *x) {
+// The head of the control queue is there and cannot be taken: fetch may go on only while the queue has room.
+static void held_up(cycle_engine *c, cycle_execute *x) {
+  assert(x->control_count <= x->control_depth);
+  if (x->control[x->control_head].ready <= c->now)
+    execute_stream_end(c, x, c->now + x->control_depth - x->control_count);
+}
+
+// The first cycle in which the head of the control queue can be taken.
+static uint64_t next_entry(const cycle_engine *c, const cycle_execute *x) {
+  uint64_t ready = x->control[x->control_head].ready;
+  return ready > c->now ? ready : c->now + 1;
+}
+
+// One cycle; whether the control queue's head or a flush was taken. Without a flush and without rows to come there is
+// one cycle more, in which the mesh notes that it only waits for its results.
+static bool whole_step(cycle_engine *c, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
-  bool entry = x->control_count != 0, changed = false;
-  if (!m->busy && !entry && !flushes(x)) {
-    c->wake[CYCLE_MESH] = CYCLE_NEVER;
-    cycle_spend(c, CYCLE_MESH, m->run_count != 0 ? MESH_DRAINS : CYCLE_IDLE);
-    return false;
-  }
+  bool entry = x->control_count != 0, taken = false, flush = m->flush;
   bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL) && !row_held(x, c->now);
   bool last = feeds && m->fed + 1 == m->total;
-  unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written, cause = CYCLE_WORKING;
+  unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written, cause = cause_without_row(m);
   m->ready = (!m->busy || last) && room_for_request(m, c->now);
   if (feeds) feed_row(c, x, last);
-  if (!feeds || m->flush) cause = cause_without_entry(m, feeds);
   if (entry) {
-    changed = take_entry(c, x, free, &cause);
+    taken = take_entry(c, x, free, &cause);
+    if (!taken) held_up(c, x);
   } else if (x->state == STATE_FLUSH && m->ready) {
-    m->flush_taken = changed = true;
-    take_request(x, NULL, 0);
+    m->flush_taken = taken = true;
+    take_request(c, x, NULL, 0);
   }
+  if (feeds) cause = flush ? MESH_FLUSHES : CYCLE_WORKING;
   cycle_spend(c, CYCLE_MESH, cause);
-  c->wake[CYCLE_MESH] = m->busy || x->control_count != 0 || flushes(x) ? c->now + 1 : CYCLE_NEVER;
-  return feeds || changed;
+  bool goes_on = m->busy || feeds || flushes(x);
+  c->wake[CYCLE_MESH] = goes_on ? c->now + 1 : x->control_count != 0 ? next_entry(c, x) : CYCLE_NEVER;
+  return taken;
 }
 
+// Returns whether an operand was taken from the store path, or a flush: what others see of the mesh.
 bool cycle_mesh_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
-  if (!stream_row(c, x)) return whole_step(c, x);
-  cycle_spend(c, CYCLE_MESH, CYCLE_WORKING);
-  c->wake[CYCLE_MESH] = c->now + 1;
-  return true;
+  execute_stream_to_now(c, x);
+  if (execute_stream_mesh_from(c, x, c->now)) return false;
+  x->mesh.sleeps = false;
+  bool taken = whole_step(c, x);
+  execute_stream_mesh_from(c, x, c->now + 1);
+  return taken && (c->w.operand_taken || x->mesh.flush_taken);
 }

@@ -45,41 +45,55 @@ static bool in_one_bank(const cycle_engine *c, const cycle_execute *x, const exe
   return high <= x->row_mask && low >> c->sp_bank_shift == high >> c->sp_bank_shift;
 }
 
-// Banks and conflicts of the operands in step `row`: which operands fire when those in a mask are waiting.
-static void find_banks(const cycle_engine *c, const cycle_execute *x, execute_operation *op, uint32_t row) {
-  unsigned before[EXECUTE_OPERANDS] = {0};
+// Banks of the operands in step `row`; returns whether any two conflict.
+static bool find_banks(const cycle_engine *c, const cycle_execute *x, execute_operation *op, uint32_t row) {
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
     uint32_t bank = (address_of(x, op, o, row) & x->sp_mask) >> c->sp_bank_shift;
     op->banks[o] = !is_read(op, o) || in_acc(op, o) ? 0 : UINT64_C(1) << bank;
+  }
+  const uint64_t a = op->banks[MESH_A], b = op->banks[MESH_B], d = op->banks[MESH_D];
+  const unsigned acc = op->read & op->acc;
+  return (acc & (acc - 1)) != 0 || ((a & b) | ((a | b) & d)) != 0;
+}
+
+// Which operands fire when those in a mask are waiting.
+static void find_conflicts(execute_operation *op) {
+  unsigned before[EXECUTE_OPERANDS] = {0};
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++)
     for (unsigned p = 0; p < o; p++) {
       bool both_acc = is_read(op, o) && is_read(op, p) && in_acc(op, o) && in_acc(op, p);
       if (both_acc || (op->banks[o] & op->banks[p]) != 0) before[o] |= 1U << p;
     }
-  }
   for (unsigned waiting = 0; waiting <= EXECUTE_ALL; waiting++) {
     unsigned b_waits = (before[MESH_B] & waiting) != 0, d_waits = (before[MESH_D] & waiting) != 0;
     op->fires[waiting] = (uint8_t)(waiting & ~(b_waits << MESH_B | d_waits << MESH_D));
   }
 }
 
+// First row and step of operand o; whether it has a row in every step of the walk.
+static bool begin_operand(const cycle_execute *x, execute_operation *op, unsigned o, uint32_t first, uint32_t step,
+                          uint8_t from, uint8_t past) {
+  op->first[o] = first & x->row_mask;
+  op->step[o] = step;
+  op->from[o] = from;
+  op->past[o] = op->cols[o] == 0 ? 0 : past;
+  return !is_read(op, o) || (from == 0 && op->past[o] >= op->total);
+}
+
 void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]) {
+  const uint8_t dim = (uint8_t)x->dim, d_rows = op->rows[MESH_D];
   x->row = x->ahead = 0;
+  op->even = begin_operand(x, op, MESH_A, base[MESH_A], x->a_stride, 0, op->rows[MESH_A]);
+  op->even &= begin_operand(x, op, MESH_B, base[MESH_B], 1, 0, op->rows[MESH_B]);
+  op->even &= begin_operand(x, op, MESH_D, base[MESH_D] + dim - 1U, UINT32_MAX, (uint8_t)(dim - d_rows), dim);
   op->spread = false;
-  op->even = true;
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
-    bool down = o == MESH_D;
-    op->first[o] = (base[o] + (down ? x->dim - 1 : 0)) & x->row_mask;
-    op->step[o] = o == MESH_A ? x->a_stride : down ? UINT32_MAX : 1;
-    op->from[o] = (uint8_t)(down ? x->dim - op->rows[o] : 0);
-    op->past[o] = op->cols[o] == 0 ? 0 : (uint8_t)(down ? x->dim : op->rows[o]);
-    if (!is_read(op, o)) continue;
-    op->even &= op->from[o] == 0 && op->past[o] >= op->total;
-    op->spread |= !in_acc(op, o) && !in_one_bank(c, x, op, o);
-  }
-  find_banks(c, x, op, 0);
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++)
+    op->spread |= is_read(op, o) && !in_acc(op, o) && !in_one_bank(c, x, op, o);
+  bool conflict = find_banks(c, x, op, 0);
+  op->plain = op->even && !op->spread && !conflict && (op->read & op->acc) == 0;
+  op->has_conflicts = false;
   op->all_banks = op->banks[0] | op->banks[1] | op->banks[2];
   op->rows_read = (uint8_t)((op->read & 1) + (op->read >> 1 & 1) + (op->read >> 2));
-  op->plain = op->even && !op->spread && op->fires[EXECUTE_ALL] == EXECUTE_ALL && (op->read & op->acc) == 0;
   op->control = (execute_control){
       .ready = op->read != 0 ? x->sp_latency : 1, .op = x->op_slot, .fire = EXECUTE_ALL, .waits = op->read};
 }
@@ -120,35 +134,73 @@ static unsigned read_sp(cycle_engine *c, const execute_operation *op, unsigned w
   return refused;
 }
 
-void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned taken) {
+void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned operands,
+                        uint32_t steps) {
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
-    if ((taken >> o & 1) == 0) continue;
-    uint32_t index = o == MESH_D ? x->dim - 1 - x->row : x->row;
-    const int8_t *from = cycle_sp_row(c, address_of(x, op, o, x->row) & x->sp_mask);
-    execute_copy_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
+    if ((operands >> o & 1) == 0) continue;
+    for (uint32_t row = x->row; row < x->row + steps; row++) {
+      uint32_t index = o == MESH_D ? x->dim - 1 - row : row;
+      const int8_t *from = cycle_sp_row(c, address_of(x, op, o, row) & x->sp_mask);
+      execute_copy_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
+    }
   }
+}
+
+void operand_fetch_append(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint64_t cycle,
+                          uint32_t steps) {
+  execute_control *last = &x->control[(x->control_head + x->control_entries - 1) % EXECUTE_CONTROL];
+  uint64_t ready = cycle + op->control.ready;
+  x->control_count += steps;
+  x->row = (uint8_t)(x->row + steps);
+  c->sp_reads += steps * op->rows_read;
+  if (x->control_entries != 0 && last->op == x->op_slot && !last->uneven && last->ready + last->steps == ready) {
+    last->steps += steps;
+    return;
+  }
+  last = &x->control[(x->control_head + x->control_entries++) % EXECUTE_CONTROL];
+  *last = op->control;
+  last->ready = ready;
+  last->steps = steps;
+  last->row = (uint8_t)(x->row - steps);
+  last->first = last->row == 0;
 }
 
 // A step in which operands may stay behind.
 unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op) {
-  if (op->spread && x->ahead == 0) find_banks(c, x, op, x->row);
+  if (op->plain && x->ahead == 0 && (op->all_banks & cycle_local_busy_ports(c)) == 0) {
+    c->execute_banks = op->all_banks;
+    c->execute_until = c->now + 1;
+    if (c->data) operand_fetch_copy(c, x, op, op->read, 1);
+    operand_fetch_append(c, x, op, c->now, 1);
+    return EXECUTE_ALL;
+  }
+  if (!op->has_conflicts || (op->spread && x->ahead == 0)) {
+    find_banks(c, x, op, x->row);
+    find_conflicts(op);
+    op->has_conflicts = true;
+  }
   unsigned fire = op->fires[EXECUTE_ALL & ~x->ahead], live = fire & live_operands(op, x->row);
   unsigned in_sp = live & ~(unsigned)op->acc, refused = 0;
-  uint8_t *banks = x->control_bank[(x->control_head + x->control_count) % EXECUTE_CONTROL];
+  uint32_t place = (x->control_head + x->control_entries) % EXECUTE_CONTROL;
   if (in_sp != 0) refused = read_sp(c, op, in_sp);
-  if (live != in_sp) refused |= read_acc(c, x, op, live & ~in_sp, banks);
+  if (live != in_sp) refused |= read_acc(c, x, op, live & ~in_sp, x->control_bank[place]);
   fire &= ~refused;
   if (fire == 0) return 0;
   in_sp &= ~refused;
   live &= ~refused;
-  if (c->data) operand_fetch_copy(c, x, op, in_sp);
-  *execute_next_control(x) = (execute_control){.ready = c->now + (in_sp != 0 ? x->sp_latency : 1),
-                                               .op = x->op_slot,
-                                               .first = x->row == 0 && x->ahead == 0,
-                                               .fire = (uint8_t)fire,
-                                               .waits = (uint8_t)live,
-                                               .from_acc = (uint8_t)(live & ~in_sp),
-                                               .row = x->row};
+  if (c->data) operand_fetch_copy(c, x, op, in_sp, 1);
+  x->control_entries++;
+  x->control_count++;
+  x->control_uneven++;
+  x->control[place] = (execute_control){.steps = 1,
+                                        .ready = c->now + (in_sp != 0 ? x->sp_latency : 1),
+                                        .op = x->op_slot,
+                                        .first = x->row == 0 && x->ahead == 0,
+                                        .uneven = true,
+                                        .fire = (uint8_t)fire,
+                                        .waits = (uint8_t)live,
+                                        .from_acc = (uint8_t)(live & ~in_sp),
+                                        .row = x->row};
   x->ahead |= (uint8_t)fire;
   if (x->ahead == EXECUTE_ALL) {
     x->ahead = 0;

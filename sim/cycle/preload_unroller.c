@@ -58,6 +58,6 @@ bool preload_unroller_step(preload_unroller *u, uint64_t now, execute_window *ou
   execute_command command = next_command(u, &pops);
   if (command.funct == ISA_FUNCT_CONFIG_EX) note_config(u, &command, both_dataflows);
   if (pops) execute_window_pop(&u->window, now, 1);
-  execute_window_push(out, &command);
+  execute_window_push(out, now, &command);
   return true;
 }

@@ -137,16 +137,16 @@ void cycle_accel_step(cycle_engine *c) {
   STEP(WRITEBACK, cycle_writeback_step, U(MESH) | U(EXECUTE))
   if (c->load_write <= c->now) left |= U(LOAD_PATH);
   STEP(LOAD_PATH, cycle_load_path_step, U(LOAD_CONTROLLER))
-  STEP(MESH, cycle_mesh_step,
-       U(WRITEBACK) | U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (w->operand_taken ? U(STORE_PATH) : 0))
+  STEP(MESH, cycle_mesh_step, w->operand_taken ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0)
   STEP(DMA_WRITER, cycle_writer_step, U(BUS) | U(DMA_WRITER) | U(STORE_PATH))
   STEP(STORE_PATH, cycle_store_path_step,
        U(BUS) | U(MESH) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) |
            (w->store_answered ? U(STORE_CONTROLLER) : 0))
   if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
   STEP(LOCAL_MEMORY, cycle_local_step, U(MESH) | U(EXECUTE) | (storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0))
+  if (c->wake[CYCLE_EXECUTE] <= c->now) left |= U(EXECUTE);
   STEP(EXECUTE, cycle_execute_step,
-       U(MESH) | U(LOCAL_MEMORY) | U(EXECUTE) | (w->acc_asked != 0 ? U(STORE_PATH) : 0) | issuing(c, SIM_CLASS_EXECUTE))
+       (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
   STEP(DMA_READER, cycle_reader_step, U(BUS) | U(DMA_READER) | U(LOAD_CONTROLLER))
@@ -154,7 +154,7 @@ void cycle_accel_step(cycle_engine *c) {
   STEP(STORE_CONTROLLER, cycle_store_step,
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
   if (completes(c)) left |= U(STATION);
-  STEP(STATION, cycle_station_step, U(EXECUTE) | U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
+  STEP(STATION, cycle_station_step, U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
   STEP(FRONT_END, cycle_front_step, U(COUNTERS))
   STEP(COUNTERS, cycle_counters_step, U(FRONT_END))
   c->due = next | asking(c);

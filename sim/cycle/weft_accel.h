@@ -185,8 +185,13 @@ struct cycle_engine {
   uint32_t due;       // units to step in the next cycle, a bit each
   uint8_t issuable;   // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
+  // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the first cycle whose
+  // results write-back may not have written yet.
+  uint64_t execute_banks, execute_until, results_at;
   uint64_t wake[CYCLE_WAKES];
-  uint64_t load_write;  // load_path: the first cycle in which it asks for a bank; if that cycle is carried out, it is stepped
+  uint64_t load_banks;  // load_path: scratchpad banks that its streams will write, perhaps in cycles that are left out
+  uint64_t load_write;  // load_path: the first cycle in which it asks for a bank; if that cycle is carried out, it is
+                        // stepped
   uint32_t (*woken)(const cycle_engine *c);  // units whose wake time has come, a bit each
   cycle_wires w;
   cycle_events ev;
@@ -252,6 +257,10 @@ bool cycle_execute_step(
 bool cycle_execute_ready(const cycle_engine *c);  // ex_ready: takes a command in this cycle
 void cycle_execute_take(cycle_engine *c, const cycle_issue *command);
 bool cycle_execute_busy(const cycle_engine *c);
+// A scratchpad bank of execute_banks is written in this cycle, before execute_until; before execute is stepped.
+void cycle_execute_disturbed(cycle_engine *c);
+// Results of this cycle are needed (c->results_at <= c->now): they are written, and the wires set.
+void cycle_writeback_catch_up(cycle_engine *c);
 bool cycle_execute_solitary_preload(const cycle_engine *c);  // from the registers of cycle `now`
 
 // ---- load_path.c: zero_writer, mvin_scale, pixel_repeater; beat_merger.c

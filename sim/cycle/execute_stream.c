@@ -1,0 +1,156 @@
+// Streams of the execute unit: cycles in which a unit does nothing but move a row are left out and carried out together
+// when somebody looks. See execute.h.
+//
+// Fetch. From the second step of a plain operation to the last but one, a step fires in every cycle, unless a write
+// takes the port of a bank that is read (cycle_execute_disturbed) or the control queue fills up because the mesh is
+// held up (execute_stream_end); fetch is then stepped in that cycle. The scratchpad banks that it asks for stand in
+// c->execute_banks until c->execute_until.
+//
+// Mesh. From the request's first row to its last but one: each step of the control queue is taken in the cycle in which
+// its rows are there, or as soon as the one before has been, and fed in the next. The wake time is the earliest cycle
+// in which the last row can be fed.
+//
+// Write-back. A row that goes to a two-ported accumulator, or nowhere, is only seen by those who look at the
+// accumulator: they ask for it (cycle_writeback_catch_up) from cycle c->results_at on. Write-back is stepped for the
+// last row of each request and for rows that go to the scratchpad, or to a single-ported accumulator.
+#include "sim/cycle/execute.h"
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// ---- fetch
+
+static void fetch(cycle_engine *c, cycle_execute *x) {
+  const execute_operation *op = &x->ops[x->op_slot];
+  uint32_t steps = (uint32_t)(c->now - x->fetch_at);
+  assert(c->now <= x->stream_until && x->row + steps < op->total);
+  if (c->data) operand_fetch_copy(c, x, op, op->read, steps);
+  operand_fetch_append(c, x, op, x->fetch_at, steps);
+  x->fetch_at = c->now;
+}
+
+bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from) {
+  const execute_operation *op = &x->ops[x->op_slot];
+  // Rows that are loaded into a bank that is read may be left out no more than those that are read.
+  uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
+  x->streams = !execute_every_cycle(c) && (op->all_banks & loaded) == 0 && op->plain && x->ahead == 0 && x->row != 0 &&
+               x->row + 1 < op->total;
+  if (!x->streams) return false;
+  x->fetch_at = from;
+  c->execute_until = x->stream_until = from + op->total - 1U - x->row;
+  c->execute_banks = op->all_banks;
+  return true;
+}
+
+void execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle) {
+  if (!x->streams || cycle >= x->stream_until) return;
+  c->execute_until = x->stream_until = cycle;
+  c->wake[CYCLE_EXECUTE] = least(c->wake[CYCLE_EXECUTE], cycle);
+}
+
+void cycle_execute_disturbed(cycle_engine *c) { execute_stream_end(c, c->execute, c->now); }
+
+// ---- mesh
+
+// Feeds the row in the buffers in cycle `at`, and as many as follow it before `end`, one from each step that is there
+// in time; the steps are taken one cycle before their row is fed.
+static uint64_t feed(cycle_execute *x, const execute_control *entry, uint64_t at, uint64_t end) {
+  execute_mesh *m = &x->mesh;
+  uint64_t rows = 1;
+  bool follows = entry != NULL && entry->ready <= at;
+  if (follows) rows = least(least(end - at, entry->steps), m->total - 1U - m->fed);
+  assert(m->fed + rows < m->total);
+  if (m->fed == 0 && m->data != NULL) mesh_with_delays_begin(x);
+  execute_rows_enter(m, at, rows);
+  m->fed = (uint8_t)(m->fed + rows);
+  m->written = follows ? EXECUTE_ALL : 0;
+  if (follows) execute_control_taken(x, (uint32_t)rows);
+  return at + rows;
+}
+
+// Cycles in which no row is fed are told from the others in the account.
+static void spend(cycle_engine *c, uint64_t at, unsigned cause) {
+  uint64_t now = c->now;
+  c->now = at;
+  cycle_spend(c, CYCLE_MESH, cause);
+  c->now = now;
+}
+
+static void mesh_to(cycle_engine *c, cycle_execute *x, uint64_t end) {
+  execute_mesh *m = &x->mesh;
+  while (m->at < end) {
+    const execute_control *entry = x->control_count == 0 ? NULL : &x->control[x->control_head];
+    if (m->written == EXECUTE_ALL) {
+      spend(c, m->at, CYCLE_WORKING);
+      m->at = feed(x, entry, m->at, end);
+      continue;
+    }
+    spend(c, m->at, CYCLE_MESH_OPERANDS);
+    if (entry != NULL && entry->ready > m->at) m->at = least(entry->ready, end);
+    if (entry == NULL) m->at = end;
+    if (m->at == end) return;
+    execute_control_taken(x, 1);
+    m->written = EXECUTE_ALL;
+    m->at++;
+  }
+}
+
+bool execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t from) {
+  execute_mesh *m = &x->mesh;
+  bool buffered = m->written == EXECUTE_ALL;
+  uint32_t rows = (uint32_t)m->total - m->fed;
+  m->sleeps = !execute_every_cycle(c) && m->sub_mask == 0 && m->busy && !m->flush && x->control_uneven == 0 &&
+              (buffered || m->written == 0) && rows > buffered;
+  if (!m->sleeps) return false;
+  m->at = from;
+  c->wake[CYCLE_MESH] = from + rows - buffered;
+  return true;
+}
+
+void execute_stream_mesh(cycle_engine *c, cycle_execute *x) {
+  if (x->mesh.sleeps) mesh_to(c, x, c->now + 1);
+}
+
+void execute_stream_to_now(cycle_engine *c, cycle_execute *x) {
+  if (x->streams && x->fetch_at < c->now) fetch(c, x);
+  if (x->mesh.sleeps) mesh_to(c, x, c->now);
+}
+
+// ---- write-back
+
+bool execute_stream_is_quiet(const cycle_execute *x, const mesh_request *r) {
+  return !r->tag.valid || (r->tag.acc ? x->mesh.sub_mask == 0 || !x->writes_acc : !x->writes_sp);
+}
+
+void execute_stream_results(cycle_engine *c, cycle_execute *x) {
+  execute_mesh *m = &x->mesh;
+  while (m->next_leaves < c->now) {
+    const mesh_request *r = &m->requests[m->head];
+    uint64_t rows = least(m->runs[m->run_head].count, c->now - m->next_leaves);
+    assert(m->left + rows < r->total && execute_stream_is_quiet(x, r));
+    if (r->tag.valid) execute_write_past_rows(c, r, m->left, m->next_leaves, (uint32_t)rows);
+    execute_rows_leave(m, rows);
+  }
+}
+
+void execute_stream_results_sleep(cycle_engine *c, cycle_execute *x) {
+  const execute_mesh *m = &x->mesh;
+  c->results_at = c->wake[CYCLE_WRITEBACK] = CYCLE_NEVER;
+  if (m->count == 0) return;
+  const mesh_request *r = &m->requests[m->head];
+  c->results_at = m->run_count != 0 ? m->next_leaves : c->now + m->latency;
+  c->wake[CYCLE_WRITEBACK] =
+      c->results_at + (execute_every_cycle(c) || !execute_stream_is_quiet(x, r) ? 0 : r->total - 1U - m->left);
+}
+
+void cycle_writeback_catch_up(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  execute_mesh *m = &x->mesh;
+  execute_stream_to_now(c, x);
+  execute_stream_results(c, x);
+  if (m->next_leaves == c->now) {
+    const mesh_request *r = &m->requests[m->head];
+    if (r->tag.valid) execute_write_row(c, r, m->left);
+    execute_rows_leave(m, 1);
+  }
+  c->results_at = m->run_count != 0 ? m->next_leaves : m->count != 0 ? c->now + m->latency : CYCLE_NEVER;
+}
