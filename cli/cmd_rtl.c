@@ -1,11 +1,14 @@
 // `weft rtl`: the hardware of an array. `weft rtl ARRAY -o DIR` writes it with its parameters, `weft rtl build ARRAY`
-// compiles it for the rtl engine ahead of its first use, `weft rtl synth ARRAY` maps it to standard cells.
+// compiles it for the rtl engine ahead of its first use, `weft rtl synth ARRAY` maps it to standard cells, `weft rtl
+// fit` makes a technology table of several such results.
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/rtl_fit.h"
 #include "hw/base/alloc.h"
 #include "hw/export/export.h"
+#include "hw/export/fit.h"
 #include "hw/export/synth.h"
 #include "sim/rtl/build.h"
 
@@ -14,11 +17,14 @@ typedef struct rtl_options {
   bool wave;
   const char *directory;
   const char *unit;
+  char **arguments;  // after the action
+  size_t count;
 } rtl_options;
 
 typedef struct rtl_action {
   const char *name;
   int (*run)(const cli_common *common, const rtl_options *options, wf_diag *diag);
+  size_t arguments;  // at most; one alone names the array
 } rtl_action;
 
 // JSON on stdout stands alone.
@@ -149,7 +155,12 @@ static int synth(const cli_common *common, const rtl_options *options, wf_diag *
   return code;
 }
 
-static const rtl_action actions[] = {{"build", build}, {"synth", synth}};
+static int fit(const cli_common *common, const rtl_options *options, wf_diag *diag) {
+  (void)common;
+  return cli_rtl_fit(options->directory, options->arguments, options->count, diag);
+}
+
+static const rtl_action actions[] = {{"build", build, 1}, {"synth", synth, 1}, {"fit", fit, HW_FIT_POINTS_MAX}};
 
 // An action's name, else the name of an array whose set is written.
 static const rtl_action *find_action(const char *name) {
@@ -161,14 +172,14 @@ static const rtl_action *find_action(const char *name) {
 int cli_rtl(int argc, char **argv) {
   rtl_options options = {0};
   const cli_option table[] = {
-      {"o", CLI_OPTION_TEXT, &options.directory, "DIR", "where the set is written"},
+      {"o", CLI_OPTION_TEXT, &options.directory, "DIR", "where the set is written; fit: the table's file"},
       {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "build: compilers at a time (default 2)"},
       {"wave", CLI_OPTION_FLAG, &options.wave, NULL, "build: the variant with waveforms"},
       {"unit", CLI_OPTION_TEXT, &options.unit, "NAME", "synth: only this unit, such as pe"},
   };
   const cli_usage usage = {
       .verb = "rtl",
-      .synopsis = "ARRAY -o DIR | build [ARRAY] | synth [ARRAY]",
+      .synopsis = "ARRAY -o DIR | build [ARRAY] | synth [ARRAY] | fit -o FILE JSON...",
       .text =
           "ARRAY -o DIR  writes the hardware of an array with its parameters: SystemVerilog with a\n"
           "              file list, Gemmini's Scala configuration and C header, a Timeloop\n"
@@ -178,21 +189,25 @@ int cli_rtl(int argc, char **argv) {
           "              are kept in $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft;\n"
           "              removing them is safe\n"
           "synth         area, critical path and power of each unit in a 180 nm cell library, for\n"
-          "              arrays of up to 8 x 8; takes minutes",
+          "              arrays of up to 8 x 8; takes minutes\n"
+          "fit           a technology table of areas from what synth --json wrote of three arrays or\n"
+          "              more; hw/tech/180nm.yaml is one",
       .options = table,
       .option_count = sizeof table / sizeof table[0],
       .min_arguments = 1,
-      .max_arguments = 2,
+      .max_arguments = 1 + HW_FIT_POINTS_MAX,
       .takes_array = true};
   cli_common common = {0};
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   const rtl_action *action = find_action(argv[0]);
-  if (action == NULL && argc == 2) {
-    fprintf(stderr, "weft: error: weft rtl cannot %s\n  hint: weft rtl --help\n", argv[0]);
+  if ((size_t)argc > (action == NULL ? 1 : 1 + action->arguments)) {
+    fprintf(stderr, "weft: error: weft rtl cannot %s\n  hint: weft rtl --help\n", argv[action == NULL ? 0 : argc - 1]);
     return CLI_USAGE;
   }
   if (action == NULL || argc == 2) common.array = argv[argc - 1];
+  options.arguments = argv + 1;
+  options.count = (size_t)argc - 1;
   wf_diag diag = wf_diag_to(stderr);
   return action == NULL ? write_set(&common, &options, &diag) : action->run(&common, &options, &diag);
 }

@@ -1,0 +1,125 @@
+// `weft rtl fit`: reads what `weft rtl synth --json` said of several arrays and writes the technology table.
+#include "cli/rtl_fit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "hw/export/fit.h"
+
+enum { FILE_MAX = 1 << 22 };
+
+static char *read_text(const char *path, wf_diag *diag) {
+  FILE *in = fopen(path, "r");
+  if (in == NULL) {
+    wf_error(diag, wf_in_file(path), "%s", strerror(errno));
+    return NULL;
+  }
+  char *text = wf_alloc(FILE_MAX + 1, 1);
+  const size_t length = fread(text, 1, FILE_MAX, in);
+  text[length] = '\0';
+  const bool whole = length < FILE_MAX && ferror(in) == 0;
+  fclose(in);
+  if (whole) return text;
+  wf_error(diag, wf_in_file(path), "cannot be read, or is larger than %d bytes", FILE_MAX);
+  wf_free(text);
+  return NULL;
+}
+
+static hw_fit_point *point_of(hw_fit_arrays *arrays, const char *part) {
+  for (size_t i = 0; hw_fit_part(i) != NULL; i++)
+    if (strcmp(hw_fit_part(i), part) == 0) return &arrays->points[i][arrays->count];
+  return NULL;
+}
+
+static bool add_unit(hw_fit_arrays *arrays, const cJSON *unit) {
+  const cJSON *part = cJSON_GetObjectItem(unit, "part"), *instances = cJSON_GetObjectItem(unit, "instances");
+  const cJSON *area = cJSON_GetObjectItem(unit, "area_um2");
+  hw_fit_point *point = cJSON_IsString(part) ? point_of(arrays, part->valuestring) : NULL;
+  if (point == NULL || !cJSON_IsNumber(instances) || !cJSON_IsNumber(area)) return false;
+  point->area_um2 += instances->valuedouble * area->valuedouble;
+  return true;
+}
+
+// A synthesis of one unit alone is not one of the array: its counters, at least, would be missing.
+static bool add_units(hw_fit_arrays *arrays, const cJSON *units) {
+  const cJSON *unit;
+  bool whole = false;
+  cJSON_ArrayForEach(unit, units) {
+    const cJSON *name = cJSON_GetObjectItem(unit, "unit");
+    if (!add_unit(arrays, unit)) return false;
+    whole |= cJSON_IsString(name) && strcmp(name->valuestring, "weft_accel") == 0;
+  }
+  return whole;
+}
+
+static bool is_new(const hw_fit_arrays *arrays, double dim) {
+  for (size_t n = 0; n < arrays->count; n++)
+    if (arrays->points[0][n].dim == dim) return false;
+  return true;
+}
+
+static bool add_array(hw_fit_arrays *arrays, const char *path, const cJSON *document, wf_diag *diag) {
+  const cJSON *name = cJSON_GetObjectItem(document, "array");
+  hw_array array;
+  if (!cJSON_IsString(name)) {
+    wf_error(diag, wf_in_file(path), "is not what weft rtl synth --json writes");
+    return false;
+  }
+  if (!hw_array_load(&array, name->valuestring, diag)) return false;
+  const double dim = hw_derive(&array).dim;
+  if (!is_new(arrays, dim)) {
+    wf_error(diag, wf_in_file(path), "%s has the size of another array of the fit", array.name);
+    return false;
+  }
+  for (size_t part = 0; hw_fit_part(part) != NULL; part++)
+    arrays->points[part][arrays->count] = (hw_fit_point){.dim = dim};
+  if (!add_units(arrays, cJSON_GetObjectItem(document, "units"))) {
+    wf_error(diag, wf_in_file(path), "does not have all units of an array");
+    wf_hint(diag, "weft rtl synth %s --json %s, without --unit", array.name, path);
+    return false;
+  }
+  snprintf(arrays->name[arrays->count++], HW_NAME_MAX, "%s", array.name);
+  return true;
+}
+
+static bool read_array(hw_fit_arrays *arrays, const char *path, wf_diag *diag) {
+  char *text = read_text(path, diag);
+  if (text == NULL) return false;
+  cJSON *document = cJSON_Parse(text);
+  const bool good = add_array(arrays, path, document, diag);
+  cJSON_Delete(document);
+  wf_free(text);
+  return good;
+}
+
+static char *command_of(const char *output, char *const *paths, size_t count) {
+  char *command = wf_format("weft rtl fit -o %s", output);
+  for (size_t n = 0; n < count; n++) {
+    char *longer = wf_format("%s %s", command, paths[n]);
+    wf_free(command);
+    command = longer;
+  }
+  return command;
+}
+
+int cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_diag *diag) {
+  if (output == NULL || count < HW_FIT_POINTS_MIN || count > HW_FIT_POINTS_MAX) {
+    fprintf(stderr, "weft: error: weft rtl fit needs -o FILE and the results of %d to %d arrays\n", HW_FIT_POINTS_MIN,
+            HW_FIT_POINTS_MAX);
+    fputs("  hint: weft rtl --help\n", stderr);
+    return CLI_USAGE;
+  }
+  hw_fit_arrays *arrays = WF_NEW(hw_fit_arrays);
+  bool good = true;
+  for (size_t n = 0; n < count && good; n++) good = read_array(arrays, paths[n], diag);
+  FILE *out = good ? cli_open_output(output, diag) : NULL;
+  if (out != NULL) {
+    char *command = command_of(output, paths, count);
+    hw_fit_write(arrays, command, out);
+    wf_free(command);
+    good = cli_close(out, output, diag);
+  }
+  wf_free(arrays);
+  return good && out != NULL ? CLI_OK : CLI_BAD_INPUT;
+}
