@@ -427,7 +427,8 @@ static bool moves_on(const cycle_execute *x) {
 }
 
 static void unroll(cycle_engine *c, cycle_execute *x) {
-  if (x->unroller.window.count != 0) preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
+  if (x->unroller.window.count != 0 && execute_window_room(&x->window, c->now))
+    preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
 }
 
 // What others see of the unit: room for commands, reads of the accumulator.
@@ -466,6 +467,7 @@ static void whole_step(cycle_engine *c, cycle_execute *x) {
 static void wake_mesh(cycle_engine *c, cycle_execute *x) {
   bool flushes = x->state == STATE_FLUSH || x->state == STATE_FLUSHING;
   if (x->mesh.sleeps && (x->control_uneven != 0 || flushes)) {
+    execute_stream_mesh(c, x);
     x->mesh.sleeps = false;
     c->wake[CYCLE_MESH] = c->now + 1;
   }
@@ -479,7 +481,7 @@ bool cycle_execute_step(cycle_engine *c) {
     return seen(c, x);
   }
   execute_stream_to_now(c, x);
-  execute_stream_mesh(c, x);
+  if (x->control_count >= x->control_depth) execute_stream_mesh(c, x);
   if (x->streams) c->execute_until = c->now;
   x->streams = false;
   whole_step(c, x);

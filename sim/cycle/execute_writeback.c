@@ -86,16 +86,15 @@ void execute_write_past_rows(cycle_engine *c, const mesh_request *r, uint32_t n,
   }
 }
 
-// Returns whether a request left the mesh.
-static bool row_leaves(cycle_engine *c, cycle_execute *x) {
+static void row_leaves(cycle_engine *c, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   const mesh_request *r = &m->requests[m->head];
   bool last = m->left + 1 == r->total;
-  if (!last && !execute_every_cycle(c) && execute_stream_is_quiet(x, r)) return false;
+  if (!last && !execute_every_cycle(c) && execute_stream_is_quiet(x, r)) return;
   if (r->tag.valid) execute_write_row(c, r, m->left);
   if (!last) {
     execute_rows_leave(m, 1);
-    return false;
+    return;
   }
   if (r->tag.valid) {
     c->w.product_done = true;
@@ -104,16 +103,18 @@ static bool row_leaves(cycle_engine *c, cycle_execute *x) {
     if (r->result != MESH_NO_RESULT) mesh_data_release(m->data, r->result);
   }
   execute_request_leaves(m, c->now);
-  return true;
+  // A mesh that only waited for its results is not stepped for the last of them.
+  if (m->count == 0 && x->control_count == 0 && x->state != STATE_FLUSH && x->state != STATE_FLUSHING)
+    cycle_spend(c, CYCLE_MESH, CYCLE_IDLE);
 }
 
-// Returns whether a request left the mesh, and with it perhaps a product.
+// Returns whether a product is done.
 bool cycle_writeback_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
   if (x->mesh.count == 0) return false;
   execute_stream_to_now(c, x);
   execute_stream_results(c, x);
-  bool left = x->mesh.next_leaves == c->now && row_leaves(c, x);
+  if (x->mesh.next_leaves == c->now) row_leaves(c, x);
   execute_stream_results_sleep(c, x);
-  return left;
+  return c->w.product_done;
 }

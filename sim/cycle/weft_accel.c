@@ -134,16 +134,16 @@ void cycle_accel_step(cycle_engine *c) {
   if (!c->eager && !c->counting) left = closure(c->due | c->woken(c));
   STEP(BUS, cycle_bus_step,
        answered(w) | (w->read_granted ? U(DMA_READER) : 0) | (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0))
-  STEP(WRITEBACK, cycle_writeback_step, U(MESH) | U(EXECUTE))
+  STEP(WRITEBACK, cycle_writeback_step, U(EXECUTE))
   if (c->load_write <= c->now) left |= U(LOAD_PATH);
   STEP(LOAD_PATH, cycle_load_path_step, U(LOAD_CONTROLLER))
   STEP(MESH, cycle_mesh_step, w->operand_taken ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0)
   STEP(DMA_WRITER, cycle_writer_step, U(BUS) | U(DMA_WRITER) | U(STORE_PATH))
   STEP(STORE_PATH, cycle_store_path_step,
-       U(BUS) | U(MESH) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) |
+       U(BUS) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) |
            (w->store_answered ? U(STORE_CONTROLLER) : 0))
   if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
-  STEP(LOCAL_MEMORY, cycle_local_step, U(MESH) | U(EXECUTE) | (storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0))
+  STEP(LOCAL_MEMORY, cycle_local_step, storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
   if (c->wake[CYCLE_EXECUTE] <= c->now) left |= U(EXECUTE);
   STEP(EXECUTE, cycle_execute_step,
        (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
