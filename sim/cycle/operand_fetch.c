@@ -134,15 +134,29 @@ static unsigned read_sp(cycle_engine *c, const execute_operation *op, unsigned w
   return refused;
 }
 
+static void copy_row(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned o, uint32_t row) {
+  uint32_t index = o == MESH_D ? x->dim - 1 - row : row;
+  const int8_t *from = cycle_sp_row(c, address_of(x, op, o, row) & x->sp_mask);
+  execute_copy_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
+}
+
+// Whole rows, one after the other: only plain operations, which stay inside a bank, copy more than one at a time.
+static void copy_block(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned o,
+                       uint32_t steps) {
+  uint32_t lowest = o == MESH_D ? x->row + steps - 1 : x->row, index = o == MESH_D ? x->dim - 1 - lowest : lowest;
+  const int8_t *from = cycle_sp_row(c, address_of(x, op, o, lowest) & x->sp_mask);
+  memcpy(op->tile[o] + (size_t)index * x->dim, from, (size_t)steps * x->dim);
+}
+
 void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned operands,
                         uint32_t steps) {
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
     if ((operands >> o & 1) == 0) continue;
-    for (uint32_t row = x->row; row < x->row + steps; row++) {
-      uint32_t index = o == MESH_D ? x->dim - 1 - row : row;
-      const int8_t *from = cycle_sp_row(c, address_of(x, op, o, row) & x->sp_mask);
-      execute_copy_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
+    if (steps > 1 && op->cols[o] >= x->dim && (op->step[o] == 1 || o == MESH_D)) {
+      copy_block(c, x, op, o, steps);
+      continue;
     }
+    for (uint32_t row = x->row; row < x->row + steps; row++) copy_row(c, x, op, o, row);
   }
 }
 
