@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 int cli_bench_engines(int argc, char **argv);
+int cli_bench_gemmini(int argc, char **argv);
 int cli_bench_rtl(int argc, char **argv);
 
 #endif

@@ -1,0 +1,143 @@
+// The measured table: see gemmini_table.h.
+#include "cli/gemmini_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+
+enum { GROUP, MEMORY, KEY, FIELDS };
+
+static const char header[] = "group,memory,name,p1,p2,p3,p4,p5,p6,rep,cycles";
+
+static char *read_file(const char *path, wf_diag *diag) {
+  FILE *in = fopen(path, "rb");
+  char *text = NULL;
+  size_t used = 0, room = 0;
+  while (in != NULL && !ferror(in) && !feof(in)) {
+    if (used + 1 >= room) text = wf_realloc(text, room = room == 0 ? 1 << 16 : 2 * room, 1);
+    used += fread(text + used, 1, room - used - 1, in);
+  }
+  bool good = in != NULL && !ferror(in);
+  if (!good) wf_error(diag, wf_in_file(path), "cannot read the file: %s", strerror(errno));
+  if (in != NULL) fclose(in);
+  if (text != NULL) text[used] = '\0';
+  if (good) return text;
+  wf_free(text);
+  return NULL;
+}
+
+// Cuts the line off; NULL at the end.
+static char *next_line(char **rest) {
+  char *line = *rest;
+  if (*line == '\0') return NULL;
+  char *end = line + strcspn(line, "\n");
+  *rest = *end == '\0' ? end : end + 1;
+  *end = '\0';
+  return line;
+}
+
+// The number behind the last comma, which is cut off.
+static bool take_cycles(char *line, uint64_t *cycles) {
+  char *comma = strrchr(line, ','), *end;
+  if (comma == NULL || comma[1] < '0' || comma[1] > '9') return false;
+  *cycles = strtoull(comma + 1, &end, 10);
+  *comma = '\0';
+  return *end == '\0';
+}
+
+static bool parse_row(char *line, gemmini_row *row) {
+  char *field[FIELDS];
+  if (!take_cycles(line, &row->measured) || row->measured == 0) return false;
+  for (int i = 0; i < FIELDS; i++) {
+    field[i] = line;
+    if (i == KEY) break;
+    line += strcspn(line, ",");
+    if (*line == '\0') return false;
+    *line++ = '\0';
+  }
+  row->group = field[GROUP];
+  row->memory = field[MEMORY];
+  row->key = field[KEY];
+  const char *rep = strrchr(row->key, ',');
+  if (rep == NULL) return false;
+  row->cold = strcmp(rep, ",0") == 0;
+  size_t name = strcspn(row->key, ",");
+  row->issue = name > 6 && memcmp(row->key + name - 6, "_issue", 6) == 0;
+  return true;
+}
+
+bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag) {
+  *table = (gemmini_table){.text = read_file(path, diag)};
+  if (table->text == NULL) return false;
+  char *rest = table->text, *line = next_line(&rest);
+  bool good = line != NULL && strcmp(line, header) == 0;
+  if (!good) wf_error(diag, (wf_location){.file = path, .line = 1}, "the first line is not %s", header);
+  size_t room = 0;
+  for (unsigned number = 2; good && (line = next_line(&rest)) != NULL; number++) {
+    if (table->count == room)
+      table->rows = wf_realloc(table->rows, room = room == 0 ? 1024 : 2 * room, sizeof *table->rows);
+    gemmini_row row = {0};
+    good = parse_row(line, &row);
+    table->rows[table->count++] = row;
+    if (!good) wf_error(diag, (wf_location){.file = path, .line = number}, "not a row of the table");
+  }
+  if (!good) gemmini_table_free(table);
+  return good;
+}
+
+void gemmini_table_free(gemmini_table *table) {
+  wf_free(table->rows);
+  wf_free(table->text);
+  *table = (gemmini_table){0};
+}
+
+static gemmini_row *next_of(gemmini_table *table, size_t *at, const char *group, const char *memory) {
+  for (; *at < table->count; ++*at) {
+    gemmini_row *row = &table->rows[*at];
+    if (strcmp(row->group, group) == 0 && strcmp(row->memory, memory) == 0) return &table->rows[(*at)++];
+  }
+  return NULL;
+}
+
+bool gemmini_table_fill(gemmini_table *table, const char *group, const char *memory, char *printed, const char *path,
+                        wf_diag *diag) {
+  size_t at = 0;
+  gemmini_row *row;
+  while ((row = next_of(table, &at, group, memory)) != NULL) {
+    char *line = next_line(&printed);
+    if (line == NULL || !take_cycles(line, &row->simulated) || strcmp(line, row->key) != 0) {
+      wf_error(diag, wf_in_file(path), "the program prints %s where the table has %s", line == NULL ? "nothing" : line,
+               row->key);
+      wf_hint(diag, "build the programs from the sources that the table was measured with");
+      return false;
+    }
+  }
+  if (*printed == '\0') return true;
+  wf_error(diag, wf_in_file(path), "the program prints more rows than the table has");
+  return false;
+}
+
+static double difference(const gemmini_row *row) { return (double)row->simulated - (double)row->measured; }
+
+double gemmini_percent(const gemmini_row *row) { return 100 * difference(row) / (double)row->measured; }
+
+void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row) {
+  double cycles = fabs(difference(row)), percent = fabs(gemmini_percent(row));
+  errors->rows++;
+  errors->exact += row->simulated == row->measured;
+  errors->cycles += cycles;
+  errors->percent += percent;
+  errors->bias += gemmini_percent(row);
+  if (cycles > errors->max_cycles) errors->max_cycles = cycles;
+  if (errors->worst != NULL && percent <= errors->max_percent) return;
+  errors->max_percent = percent;
+  errors->worst = row;
+}
+
+double gemmini_mean(const gemmini_errors *errors, double sum) {
+  return errors->rows == 0 ? 0 : sum / (double)errors->rows;
+}

@@ -1,0 +1,48 @@
+// The measured table of workloads/gemmini-rtl: rows in the order in which the programs print them, and how far a
+// simulation is from them. A row that ends before the fence (its name ends in _issue) measures the hart; so it has a
+// group of its own.
+#ifndef CLI_GEMMINI_TABLE_H
+#define CLI_GEMMINI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw/base/diag.h"
+
+typedef struct gemmini_row {
+  const char *group;   // the program
+  const char *memory;  // behind the L2
+  const char *key;     // "name,p1,...,p6,rep"
+  bool issue, cold;
+  uint64_t measured, simulated;
+} gemmini_row;
+
+typedef struct gemmini_table {
+  char *text;  // owns all strings
+  gemmini_row *rows;
+  size_t count;
+} gemmini_table;
+
+// False after an error was reported.
+bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag);
+void gemmini_table_free(gemmini_table *table);
+
+// Takes what the program of a group printed ("key,cycles" per line) as the simulated cycles of its rows with that
+// memory. False after an error was reported: other rows than the table's.
+bool gemmini_table_fill(gemmini_table *table, const char *group, const char *memory, char *printed, const char *path,
+                        wf_diag *diag);
+
+// Errors of some rows. Percents are of the measured cycles.
+typedef struct gemmini_errors {
+  size_t rows, exact;
+  double cycles, percent, bias;  // sums of |error|, |error| in percent, error in percent
+  double max_cycles, max_percent;
+  const gemmini_row *worst;  // in percent; NULL: no rows
+} gemmini_errors;
+
+void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row);
+double gemmini_percent(const gemmini_row *row);                 // signed
+double gemmini_mean(const gemmini_errors *errors, double sum);  // 0 of no rows
+
+#endif
