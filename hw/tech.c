@@ -10,25 +10,27 @@ const char *hw_tech_builtin_yaml(size_t index) { return index < hw_tech_file_cou
 
 const char *hw_tech_builtin_name(size_t index) { return index < hw_tech_file_count ? hw_tech_files[index].name : NULL; }
 
-// The built-in tables parse: the tests see to it.
-static void take_builtin(hw_tech *tech, size_t index) {
-  assert(index < hw_tech_file_count);
-  const char *text = hw_tech_files[index].text;
-  wf_diag diag = wf_diag_to(stderr);
-  const bool good = hw_tech_parse(tech, hw_tech_files[index].name, text, strlen(text), &diag);
-  assert(good);
-  (void)good;
-}
-
-// chip.technology has one value for each table, in their order: the tests see to that, too.
-void hw_tech_of(hw_tech *tech, const hw_array *array) { take_builtin(tech, array->chip.technology); }
-
+// Files are named by their tables and parse: the tests see to it.
 bool hw_tech_named(hw_tech *tech, const char *name) {
+  const size_t length = strlen(name);
   for (size_t i = 0; i < hw_tech_file_count; i++) {
-    take_builtin(tech, i);
-    if (strcmp(tech->name, name) == 0) return true;
+    const hw_tech_file *file = &hw_tech_files[i];
+    if (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".yaml") != 0) continue;
+    wf_diag diag = wf_diag_to(stderr);
+    const bool good = hw_tech_parse(tech, file->name, file->text, strlen(file->text), &diag);
+    assert(good);
+    return good;
   }
   return false;
+}
+
+void hw_tech_of(hw_tech *tech, const hw_array *array) {
+  const hw_param *param = hw_param_find("chip.technology");
+  char name[HW_NAME_MAX];
+  hw_param_text(param, hw_param_get(array, param), name, sizeof name);
+  if (hw_tech_named(tech, name)) return;
+  *tech = (hw_tech){0};
+  memcpy(tech->name, name, sizeof name);
 }
 
 double hw_tech_accumulator_pj(const hw_tech *tech, const hw_array *array) {

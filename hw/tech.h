@@ -62,13 +62,13 @@ typedef struct hw_area {
 // missing, no group at all, or a value that is no number.
 bool hw_tech_parse(hw_tech *tech, const char *file, const char *text, size_t length, wf_diag *diag);
 
-// The table that an array's chip.technology names.
+// The table that an array's chip.technology names; one that has nothing when there is no such file.
 void hw_tech_of(hw_tech *tech, const hw_array *array);
 
 // A built-in table by its name, "180nm"; false if there is none.
 bool hw_tech_named(hw_tech *tech, const char *name);
 
-// Built-in tables in the order of chip.technology; NULL past the end.
+// Built-in tables by file name ("40nm.yaml"); NULL past the end.
 const char *hw_tech_builtin_name(size_t index);
 const char *hw_tech_builtin_yaml(size_t index);
 
