@@ -55,7 +55,7 @@ while [ $more -eq 1 ]; do
     [ $first -lt $programs ] || continue
     more=1
     [ $((first + count)) -le $programs ] || count=$((programs - first))
-    batch "$array" $((first + 1)) "$count" $turn </dev/null || failed=1
+    batch "$array" $((first + 1)) "$count" "$turn" </dev/null || failed=1
   done <<TABLE
 $table
 TABLE
