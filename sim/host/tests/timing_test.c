@@ -1,0 +1,364 @@
+// The timed hart, one question per test. Programs are words at MACHINE_BASE; the port is a script: memory answers after
+// a given time, the command queue has room from a given cycle on, the accelerator is idle from another. What an
+// instruction costs is told by two reads of the cycle counter, in code that was run before so that its lines are there.
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <string.h>
+
+#include "sim/host/rv64_timing.h"
+#include "sim/host/tests/assemble.h"
+#include "sim/host/tests/machine.h"
+
+enum { RA = 1, T0 = 5, T1 = 6, T2 = 7, S0 = 8, S1 = 9, A0 = 10, A1 = 11, A2 = 12, ROUNDS = 3, MEMORY_CYCLES = 40 };
+enum { MUL_F7 = 1, DIV_F3 = 4, BEQ = 0, BNE = 1, LB = 0, LD = 3, SD = 3 };
+
+typedef struct script {
+  uint64_t memory_cycles;
+  uint64_t accesses, writes, last_access, last_address;
+  uint64_t room_from, idle_from, response_after;  // response: cycles behind the command
+  uint64_t commands, command_cycle[64];
+} script;
+
+static uint64_t memory(void *context, uint64_t cycle, uint64_t address, bool write) {
+  script *s = context;
+  s->accesses++;
+  s->writes += write;
+  s->last_access = cycle;
+  s->last_address = address;
+  return cycle + s->memory_cycles;
+}
+
+static uint64_t room(void *context, uint64_t cycle) {
+  const script *s = context;
+  return cycle < s->room_from ? s->room_from : cycle;
+}
+
+static host_port_result command(void *context, const sim_command *c, uint64_t *cycle, uint64_t *response) {
+  script *s = context;
+  if (s->commands < 64) s->command_cycle[s->commands] = *cycle;
+  s->commands++;
+  if (c->returns) *cycle += s->response_after;
+  *response = 77;
+  return HOST_PORT_DONE;
+}
+
+static bool fence(void *context, uint64_t *cycle) {
+  const script *s = context;
+  if (*cycle < s->idle_from) *cycle = s->idle_from;
+  return true;
+}
+
+typedef struct bench {
+  machine *m;
+  hw_array array;
+  script s;
+} bench;
+
+static bench *begin(void) {
+  static bench only;
+  only = (bench){.m = machine_create(), .s.memory_cycles = MEMORY_CYCLES};
+  hw_array_default(&only.array);
+  only.m->config.port =
+      (host_port){.context = &only.s, .command = command, .fence = fence, .room = room, .memory = memory};
+  return &only;
+}
+
+// Registers of the counters: before in S0, after in S1.
+#define READ(rd) csr_op(CSRRS, rd, CSR_CYCLE, 0)
+
+// Runs `body` ROUNDS times between two counter reads and returns the cycles of the last time beyond those of one
+// instruction each. The loop's own instructions stand behind the second read.
+static uint64_t cost(bench *b, const uint32_t *body, size_t count) {
+  uint32_t words[64];
+  size_t n = 0;
+  words[n++] = addi(T0, 0, ROUNDS);
+  size_t top = n;
+  words[n++] = READ(S0);
+  for (size_t i = 0; i < count; i++) words[n++] = body[i];
+  words[n++] = READ(S1);
+  words[n++] = addi(T0, T0, -1);
+  words[n] = type_b(BNE, T0, 0, (uint32_t)((top - n) * 4));
+  n++;
+  words[n++] = WFI;
+  machine_words(b->m, MACHINE_BASE, words, n);
+  b->m->config.timing = &b->array;
+  host *h = machine_host(b->m);
+  h->x[A0] = MACHINE_DATA;
+  h->x[A1] = 3;
+  host_result r = machine_run(b->m);
+  assert_int_equal(r.end, HOST_STUCK);
+  return h->x[S1] - h->x[S0] - 1 - count;
+}
+
+#define COST(b, ...) cost(b, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
+
+static void end(bench *b) { machine_destroy(b->m); }
+
+// ---- pipeline
+
+static void one_instruction_per_cycle(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, addi(T1, A1, 1), addi(T1, T1, 1), addi(T2, T1, 1), addi(T1, T2, 1)), 0);
+  end(b);
+}
+
+static void a_load_delays_its_user(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_i(LOAD, LD, T1, A0, 0), addi(T2, T1, 1)), b->array.host.load_delay);
+  end(b);
+  b = begin();
+  b->array.host.load_delay = 5;
+  assert_int_equal(COST(b, type_i(LOAD, LD, T1, A0, 0), addi(T2, T1, 1)), 5);
+  end(b);
+}
+
+static void a_loaded_byte_is_a_cycle_later(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_i(LOAD, LB, T1, A0, 0), addi(T2, T1, 1)), b->array.host.load_delay + 1);
+  end(b);
+}
+
+static void a_load_that_nobody_uses_is_free(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_i(LOAD, LD, T1, A0, 0), addi(T2, A1, 1), addi(T2, A1, 1), addi(T2, T1, 1)), 0);
+  end(b);
+}
+
+// The load finds the store in the pipeline and starts again.
+static void a_load_right_behind_its_store_starts_again(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_s(STORE, SD, A0, A1, 0), type_i(LOAD, LD, T1, A0, 0)), RV64_BACK + RV64_FETCH);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, type_s(STORE, SD, A0, A1, 8), type_i(LOAD, LD, T1, A0, 0)), 0);
+  end(b);
+}
+
+// Ends when the rest of the multiplier is zero: 3 takes two steps of 8 bits.
+static void a_product_takes_as_long_as_its_multiplier(void **state) {
+  (void)state;
+  bench *b = begin();
+  uint64_t small = COST(b, type_r(OP, 0, MUL_F7, T1, A1, A0), addi(T2, T1, 1));
+  assert_int_equal(small, 3);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A0, A1), addi(T2, T1, 1)), 6);  // an address of 32 bits: 5 steps
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A1, A0), addi(T2, A1, 1)), 0);  // nobody waits
+  end(b);
+}
+
+static void one_product_at_a_time(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A1, A0), type_r(OP, 0, MUL_F7, T2, A1, A0)), 3);
+  end(b);
+}
+
+// A quotient of 30 bits (0x80010000 / 3): a step each, with two for what leads and two to set up.
+static void a_quotient_takes_a_step_per_bit(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_r(OP, DIV_F3, MUL_F7, T1, A0, A1), addi(T2, T1, 1)), 31 + 2 + 2 - 1);
+  end(b);
+  b = begin();
+  b->array.host.divide_bits = 8;
+  assert_int_equal(COST(b, type_r(OP, DIV_F3, MUL_F7, T1, A0, A1), addi(T2, T1, 1)), 4 + 2 + 2 - 1);
+  end(b);
+}
+
+// ---- branches
+
+// A branch that is never taken is predicted from the start.
+static void a_predicted_branch_is_free(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_b(BEQ, A0, A1, 8), addi(T1, A1, 1)), 0);
+  end(b);
+}
+
+// The history is part of the index, so after three rounds a taken branch is still a surprise.
+static void a_mispredicted_branch_costs(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, type_b(BNE, A0, A1, 4)), b->array.host.branch_miss);
+  end(b);
+  b = begin();
+  b->array.host.branch_miss = 9;
+  assert_int_equal(COST(b, type_b(BNE, A0, A1, 4)), 9);
+  end(b);
+}
+
+// With one outcome of history the second round is known, and the target is in the buffer.
+static void a_learnt_branch_is_free(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->array.host.bht_history = 0;
+  assert_int_equal(COST(b, type_b(BNE, A0, A1, 4)), 0);
+  end(b);
+}
+
+// Fetch adds up the target of a jump that is not in the buffer a cycle later than the buffer would give it.
+static void a_jump_without_buffer_costs_a_cycle(void **state) {
+  (void)state;
+  bench *b = begin();
+  uint64_t with = COST(b, type_j(0, 4), addi(T1, A1, 1));
+  end(b);
+  b = begin();
+  b->array.host.btb_entries = 0;
+  assert_int_equal(with, 0);
+  assert_int_equal(COST(b, type_j(0, 4), addi(T1, A1, 1)), 1);
+  end(b);
+}
+
+// A call and its return: the stack knows where it goes.
+static void a_return_is_predicted(void **state) {
+  (void)state;
+  bench *b = begin();
+  // Calls the third, which returns to the second, which leads to the last.
+  assert_int_equal(COST(b, type_j(RA, 8), type_j(0, 12), addi(T1, A1, 1), type_i(JALR, 0, 0, RA, 0), NOP), 0);
+  end(b);
+  b = begin();
+  b->array.host.ras_entries = 0;
+  b->array.host.btb_entries = 0;
+  assert_true(COST(b, type_j(RA, 8), type_j(0, 12), addi(T1, A1, 1), type_i(JALR, 0, 0, RA, 0), NOP) >=
+              b->array.host.branch_miss);
+  end(b);
+}
+
+// ---- caches
+
+// A load whose line is nowhere: asked for at write-back, and decode has it again when its last beat is there.
+static void a_data_miss_waits_for_its_line(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->array.host.dcache_kib = 1;  // four lines of one set apart by 256 bytes: A0 leaves between two rounds
+  b->array.host.dcache_ways = 1;
+  uint64_t miss = COST(b, type_i(LOAD, LD, T1, A0, 0), type_i(LOAD, LD, T2, A0, 1024));
+  uint64_t once = RV64_BACK + MEMORY_CYCLES - b->array.host.shortcut_cycles;
+  assert_int_equal(miss, 2 * once);
+  assert_int_equal(b->s.last_address, MACHINE_DATA + 1024);
+  assert_int_equal(b->s.writes, 0);
+  end(b);
+}
+
+static void a_dirty_line_is_written_back(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->array.host.dcache_kib = 1;
+  b->array.host.dcache_ways = 1;
+  COST(b, type_s(STORE, SD, A0, A1, 0), type_i(LOAD, LD, T2, A0, 1024));
+  assert_int_equal(b->s.writes, ROUNDS);
+  end(b);
+}
+
+// Straight code of two lines: the first instruction of the second line starts again before its line is asked for.
+static void an_instruction_miss_starts_again(void **state) {
+  (void)state;
+  bench *b = begin();
+  uint32_t words[40];
+  for (size_t i = 0; i < 40; i++) words[i] = NOP;
+  words[14] = READ(S0);
+  words[17] = READ(S1);
+  words[18] = WFI;
+  machine_words(b->m, MACHINE_BASE, words, 40);
+  b->m->config.timing = &b->array;
+  host *h = machine_host(b->m);
+  machine_run(b->m);
+  uint64_t missed = RV64_BACK + RV64_FETCH, full = MEMORY_CYCLES - b->array.host.shortcut_cycles;
+  uint64_t retry = (full + 2) / 2 * 2 + RV64_FETCH;  // every second cycle, from the one behind the last beat on
+  assert_int_equal(h->x[S1] - h->x[S0], 3 + missed + retry);
+  assert_int_equal(b->s.accesses, 2);
+  end(b);
+}
+
+// ---- accelerator
+
+#define COMMAND (type_r(CUSTOM, 3, 0, 0, A0, A1))
+#define QUESTION (type_r(CUSTOM, 7, 0, T1, A0, A1))
+
+static void one_command_per_cycle(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, COMMAND, COMMAND, COMMAND, COMMAND), 0);
+  assert_int_equal(b->s.commands, 4 * ROUNDS);
+  for (int i = 1; i < 4; i++) assert_int_equal(b->s.command_cycle[i], b->s.command_cycle[0] + (uint64_t)i);
+  end(b);
+}
+
+// Without room at write-back the command is fetched again; decode lets it go one cycle after there is room.
+static void a_full_queue_makes_it_start_again(void **state) {
+  (void)state;
+  enum { LATE = 5000 };
+  bench *b = begin();
+  b->s.room_from = LATE;
+  machine_words(b->m, MACHINE_BASE, (const uint32_t[]){COMMAND, COMMAND, WFI}, 3);
+  b->m->config.timing = &b->array;
+  machine_run(b->m);
+  assert_int_equal(b->s.command_cycle[0], LATE + 1 + RV64_BACK);
+  assert_int_equal(b->s.command_cycle[1], b->s.command_cycle[0] + 1);
+  end(b);
+}
+
+static void a_response_is_awaited_by_its_user(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, QUESTION, addi(T2, A1, 1)), 0);
+  end(b);
+  b = begin();
+  b->s.response_after = 20;
+  // Ready a cycle after it leaves the accelerator, which had the command at write-back.
+  assert_int_equal(COST(b, QUESTION, addi(T2, T1, 1)), RV64_BACK + 20 + 1 - 1);
+  end(b);
+}
+
+// A fence leaves decode when the accelerator is idle; the next instruction follows.
+static void a_fence_waits_in_decode(void **state) {
+  (void)state;
+  enum { IDLE = 9000 };
+  bench *b = begin();
+  b->s.idle_from = IDLE;
+  machine_words(b->m, MACHINE_BASE, (const uint32_t[]){COMMAND, FENCE, READ(S1), WFI}, 4);
+  b->m->config.timing = &b->array;
+  host *h = machine_host(b->m);
+  machine_run(b->m);
+  assert_int_equal(h->x[S1], IDLE + 1 + RV64_BACK);
+  end(b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_instruction_per_cycle),
+      cmocka_unit_test(a_load_delays_its_user),
+      cmocka_unit_test(a_loaded_byte_is_a_cycle_later),
+      cmocka_unit_test(a_load_that_nobody_uses_is_free),
+      cmocka_unit_test(a_load_right_behind_its_store_starts_again),
+      cmocka_unit_test(a_product_takes_as_long_as_its_multiplier),
+      cmocka_unit_test(one_product_at_a_time),
+      cmocka_unit_test(a_quotient_takes_a_step_per_bit),
+      cmocka_unit_test(a_predicted_branch_is_free),
+      cmocka_unit_test(a_mispredicted_branch_costs),
+      cmocka_unit_test(a_learnt_branch_is_free),
+      cmocka_unit_test(a_jump_without_buffer_costs_a_cycle),
+      cmocka_unit_test(a_return_is_predicted),
+      cmocka_unit_test(a_data_miss_waits_for_its_line),
+      cmocka_unit_test(a_dirty_line_is_written_back),
+      cmocka_unit_test(an_instruction_miss_starts_again),
+      cmocka_unit_test(one_command_per_cycle),
+      cmocka_unit_test(a_full_queue_makes_it_start_again),
+      cmocka_unit_test(a_response_is_awaited_by_its_user),
+      cmocka_unit_test(a_fence_waits_in_decode),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
