@@ -149,6 +149,20 @@ static void whole_line_writes_fetch_nothing(void **state) {
   memsys_destroy(m);
 }
 
+// A line for the hart is there when the port would have the last beat of a read of as many bytes.
+static void host_lines_end_with_their_last_beat(void **state) {
+  (void)state;
+  hw_array array = fixed_array();
+  unsigned beats = array.l2.line_bytes / (array.dma.bus_bits / 8);
+  unsigned pace = array.dma.bus_bits / 8 / array.memory.bytes_per_cycle;  // cycles of a beat that comes from memory
+  assert_int_equal(pace, 2);
+  memsys *m = memsys_create(&array);
+  uint64_t first = array.l2.hit_latency + array.memory.latency_cycles;
+  assert_int_equal(memsys_host_access(m, 0, BASE, false), first + pace * (beats - 1));
+  assert_int_equal(memsys_host_access(m, 1000, BASE, false), 1000 + array.l2.hit_latency + beats - 1);
+  memsys_destroy(m);
+}
+
 static void dirty_lines_are_written_back(void **state) {
   (void)state;
   hw_array array = fixed_array();
@@ -314,6 +328,7 @@ int main(void) {
       cmocka_unit_test(misses_are_limited),
       cmocka_unit_test(reads_and_writes_alternate_but_bursts_hold),
       cmocka_unit_test(whole_line_writes_fetch_nothing),
+      cmocka_unit_test(host_lines_end_with_their_last_beat),
       cmocka_unit_test(dirty_lines_are_written_back),
       cmocka_unit_test(without_l2_every_access_pays),
       cmocka_unit_test(dram_latency_is_the_formula),
