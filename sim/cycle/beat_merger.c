@@ -47,6 +47,7 @@ void cycle_merger_open(cycle_engine *c, cycle_merger *m) {
   m->open = true;
   b->burst = *cycle_reader_burst(c, id);
   b->sent = 0;
+  b->row = b->burst.row;
   b->left = c->now;
   b->row_shift = m->dim_shift + (b->burst.wide ? 2 : 0);
   b->row_bytes = UINT32_C(1) << b->row_shift;
@@ -102,7 +103,7 @@ const cycle_row *cycle_merger_take(cycle_merger *m, cycle_burst_rows *rows, uint
   m->next_row[b->wide] = (ring + 1) & (ring_size[b->wide] - 1);
   cycle_row *row = &m->rows[b->wide][ring];
   row->bytes = rows->data == NULL ? NULL : rows->data + rows->sent;
-  row->row = cycle_burst_row(m, rows);
+  row->row = rows->row;
   row->scale = b->scale;
   row->first = (uint16_t)cycle_burst_first(rows);
   row->count = (uint16_t)count;
@@ -113,7 +114,7 @@ const cycle_row *cycle_merger_take(cycle_merger *m, cycle_burst_rows *rows, uint
   row->cmd = b->cmd;
   row->is_acc = b->is_acc;
   row->accumulate = b->accumulate;
-  rows->sent += count;
+  cycle_burst_advance(rows, count, m->row_mask);
   rows->left = at;
   row->last = rows->sent == b->bytes;
   return row;

@@ -15,7 +15,8 @@
 #include "hw/base/alloc.h"
 
 struct cycle_bus {
-  bool turned_away;  // an offer of this cycle was not granted
+  uint64_t answer_at;  // no answer is there before
+  uint64_t ask_at;     // an offer that was turned away is made again; CYCLE_NEVER: there is none
   // the read burst that was taken last
   uint64_t first_beat;
   memsys_burst burst;
@@ -25,6 +26,7 @@ struct cycle_bus {
 
 void cycle_bus_create(cycle_engine *c) {
   struct cycle_bus *b = c->bus = WF_NEW(struct cycle_bus);
+  b->answer_at = b->ask_at = CYCLE_NEVER;
   b->bus_bytes = c->array->dma.bus_bits / 8;
   b->ids = c->array->dma.reads_in_flight;
   if (!c->data) return;
@@ -76,11 +78,16 @@ static void grant_write(cycle_engine *c, const memsys_request *r) {
 static bool arbitrate(cycle_engine *c) {
   struct cycle_bus *b = c->bus;
   const memsys_request *read = cycle_reader_offer(c), *write = cycle_writer_offer(c);
-  b->turned_away = false;
-  if (read == NULL && write == NULL) return false;
+  if (read == NULL && write == NULL) {
+    b->ask_at = CYCLE_NEVER;
+    return false;
+  }
   memsys_grant grant = memsys_arbitrate(c->timing, c->now, read, write);
-  b->turned_away = (read != NULL && grant != MEMSYS_READ) || (write != NULL && grant != MEMSYS_WRITE);
-  if (grant == MEMSYS_NOBODY) return false;
+  if (grant == MEMSYS_NOBODY) {
+    b->ask_at = memsys_next_grant(c->timing, c->now);
+    return false;
+  }
+  b->ask_at = read != NULL && write != NULL ? c->now + 1 : CYCLE_NEVER;
   if (grant == MEMSYS_READ)
     grant_read(c, read);
   else
@@ -95,22 +102,33 @@ static uint64_t beat_at(const struct cycle_bus *b, uint64_t beat) {
   return at > there ? at : there;
 }
 
-// An answer that is shown may be taken, or must be shown again.
-static void set_wake(cycle_engine *c, bool shown) {
-  bool soon = shown || c->bus->turned_away;
-  c->wake[CYCLE_BUS] = soon ? c->now + 1 : memsys_next_response(c->timing, c->now + 1);
+static void set_wake(cycle_engine *c) {
+  const struct cycle_bus *b = c->bus;
+  c->wake[CYCLE_BUS] = b->answer_at < b->ask_at ? b->answer_at : b->ask_at;
 }
 
+// Whoever is shown an answer and does not take it is shown it again.
 bool cycle_bus_step(cycle_engine *c) {
-  c->w.beat = memsys_response(c->timing, c->now);
+  struct cycle_bus *b = c->bus;
+  if (b->answer_at <= c->now) {
+    c->w.beat = memsys_response(c->timing, c->now);
+    b->answer_at = c->w.beat != NULL ? c->now + 1 : memsys_next_response(c->timing, c->now + 1);
+  }
   bool granted = arbitrate(c);
-  set_wake(c, c->w.beat != NULL);
+  if (cycle_pages_contended(c)) b->ask_at = c->now + 1;
+  if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response(c->timing, c->now + 1);
+  set_wake(c);
   return granted || c->w.beat != NULL;
+}
+
+static void taken(cycle_engine *c) {
+  c->bus->answer_at = memsys_next_response(c->timing, c->now + 1);
+  set_wake(c);
 }
 
 void cycle_bus_take(cycle_engine *c) {
   memsys_take(c->timing, c->now);
-  set_wake(c, false);
+  taken(c);
 }
 
 memsys_burst cycle_bus_take_burst(cycle_engine *c) {
@@ -118,7 +136,7 @@ memsys_burst cycle_bus_take_burst(cycle_engine *c) {
   b->burst = memsys_take_burst(c->timing, c->now);
   b->first_beat = c->now;
   c->bus_read_bytes += (uint64_t)b->burst.beats * b->bus_bytes;
-  set_wake(c, false);
+  taken(c);
   return b->burst;
 }
 

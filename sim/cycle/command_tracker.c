@@ -22,14 +22,11 @@ void cycle_tracker_free(cycle_tracker *t) {
   wf_free(t->tag);
 }
 
-bool cycle_tracker_done(cycle_tracker *t, uint8_t *tag) {
-  for (uint32_t w = 0; w < t->words; w++) {
-    if (t->finished[w] == 0) continue;
-    t->shown = w * WORD_BITS + (uint32_t)__builtin_ctzll(t->finished[w]);
-    *tag = t->tag[t->shown];
-    return true;
-  }
-  return false;
+void cycle_tracker_show(cycle_tracker *t, uint8_t *tag) {
+  uint32_t w = 0;
+  while (t->finished[w] == 0) w++;
+  t->shown = w * WORD_BITS + (uint32_t)__builtin_ctzll(t->finished[w]);
+  *tag = t->tag[t->shown];
 }
 
 void cycle_tracker_done_taken(cycle_tracker *t) {
@@ -39,6 +36,12 @@ void cycle_tracker_done_taken(cycle_tracker *t) {
   t->finished[w] &= ~bit;
   t->valid[w] &= ~bit;
   t->occupied--;
+  t->complete--;
+}
+
+static void finish(cycle_tracker *t, uint32_t id) {
+  t->finished[id / WORD_BITS] |= UINT64_C(1) << id % WORD_BITS;
+  t->complete++;
 }
 
 uint8_t cycle_tracker_alloc(cycle_tracker *t, uint8_t tag, uint32_t count) {
@@ -48,7 +51,7 @@ uint8_t cycle_tracker_alloc(cycle_tracker *t, uint8_t tag, uint32_t count) {
   uint64_t bit = ~t->valid[w] & (t->valid[w] + 1);
   uint32_t id = w * WORD_BITS + (uint32_t)__builtin_ctzll(bit);
   t->valid[w] |= bit;
-  if (count == 0) t->finished[w] |= bit;
+  if (count == 0) finish(t, id);
   t->occupied++;
   t->left[id] = count;
   t->tag[id] = tag;
@@ -58,5 +61,5 @@ uint8_t cycle_tracker_alloc(cycle_tracker *t, uint8_t tag, uint32_t count) {
 void cycle_tracker_return(cycle_tracker *t, uint8_t id, uint32_t count) {
   assert(id < t->entries && (t->valid[id / WORD_BITS] >> id % WORD_BITS & 1) != 0 && t->left[id] >= count);
   t->left[id] -= count;
-  if (t->left[id] == 0) t->finished[id / WORD_BITS] |= UINT64_C(1) << id % WORD_BITS;
+  if (t->left[id] == 0) finish(t, id);
 }

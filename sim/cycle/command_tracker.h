@@ -11,10 +11,10 @@
 enum { CYCLE_TRACKER_WORDS = 4 };  // 256 entries: ids have 8 bits
 
 typedef struct cycle_tracker {
-  uint64_t valid[CYCLE_TRACKER_WORDS];     // occupied entries
-  uint64_t finished[CYCLE_TRACKER_WORDS];  // occupied, nothing left
-  uint32_t entries, occupied, words;
-  uint32_t shown;  // entry of the last cycle_tracker_done
+  uint64_t valid[CYCLE_TRACKER_WORDS];          // occupied entries
+  uint64_t finished[CYCLE_TRACKER_WORDS];       // occupied, nothing left
+  uint32_t entries, occupied, complete, words;  // complete: finished ones
+  uint32_t shown;                               // entry of the last cycle_tracker_done
   uint32_t *left;
   uint8_t *tag;
 } cycle_tracker;
@@ -23,7 +23,11 @@ void cycle_tracker_init(cycle_tracker *t, uint32_t entries);
 void cycle_tracker_free(cycle_tracker *t);
 
 // done_valid_o: shows the lowest finished entry and its tag.
-bool cycle_tracker_done(cycle_tracker *t, uint8_t *tag);
+void cycle_tracker_show(cycle_tracker *t, uint8_t *tag);
+static inline bool cycle_tracker_done(cycle_tracker *t, uint8_t *tag) {
+  if (t->complete > 0) cycle_tracker_show(t, tag);
+  return t->complete > 0;
+}
 // The completion shown in this cycle was taken.
 void cycle_tracker_done_taken(cycle_tracker *t);
 

@@ -61,6 +61,7 @@ const memsys_request *cycle_reader_offer(const cycle_engine *c) {
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id) { return &c->reader->bursts[id]; }
 
+bool cycle_reader_wants_row(const cycle_engine *c) { return !c->reader->row_valid; }
 
 bool cycle_reader_busy(const cycle_engine *c) {
   const struct cycle_dma_reader *r = c->reader;
@@ -173,30 +174,42 @@ static unsigned waits_for(const cycle_engine *c) {
   return r->in_flight > 0 ? WAITS_ANSWERS : CYCLE_IDLE;
 }
 
+// Something can move on in the next cycle without anybody else.
+static bool moves_on(const cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  if (r->look_valid) return !r->send_valid;
+  return r->row_valid ? r->in_flight < r->limit : cycle_load_path_offers(c);
+}
+
+static void set_wake(cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  uint64_t freed = r->releasing ? r->release_at + 1 : CYCLE_NEVER;
+  c->wake[CYCLE_DMA_READER] = moves_on(c) ? c->now + 1 : freed;
+}
+
+// True: the load controller can go on. The bus and the reader itself are woken.
 bool cycle_reader_step(cycle_engine *c) {
   struct cycle_dma_reader *r = c->reader;
-  bool freed = r->releasing && r->release_at < c->now;
-  if (freed) free_released(c);
-  c->wake[CYCLE_DMA_READER] = r->releasing ? r->release_at + 1 : CYCLE_NEVER;
+  if (r->releasing && r->release_at < c->now) free_released(c);
   if (c->counting) report(c);
   unsigned cause = waits_for(c);
   bool look_fire = r->look_valid && (!r->send_valid || c->w.read_granted);
-  bool burst_fire = r->row_valid && r->in_flight < r->limit && (!r->look_valid || look_fire);
-  bool changed = c->w.read_granted || look_fire || burst_fire || freed;
+  bool burst_fire = r->row_valid && r->in_flight < r->limit && (!r->look_valid || look_fire), gave_room = false;
   if (c->w.read_granted) r->send_valid = false;
   if (look_fire) {
     r->send = r->look;
     r->send_valid = true;
     r->look_valid = false;
     cycle_pages_look(c, CLIENT, r->send.address >> PAGE_SHIFT);
+    c->wake[CYCLE_BUS] = c->now + 1;
   }
   if (burst_fire && start_burst(c)) r->row_valid = false;
-  const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c);
-  if (row != NULL) {
-    accept_row(r, row);
+  if (!r->row_valid && cycle_load_path_offer(c) != NULL) {
+    accept_row(r, cycle_load_path_offer(c));
     cycle_load_path_offer_taken(c);
-    changed = true;
+    gave_room = cycle_load_waits(c);
   }
+  set_wake(c);
   cycle_spend(c, CYCLE_DMA_READER, burst_fire || c->w.read_granted ? CYCLE_WORKING : cause);
-  return changed;
+  return gave_room;
 }

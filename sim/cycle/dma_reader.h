@@ -14,6 +14,8 @@ typedef struct cycle_burst {
 } cycle_burst;
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id);
+// A row would be taken in the next cycle.
+bool cycle_reader_wants_row(const cycle_engine *c);
 // The last beat of burst `id` is taken in cycle `at`, which may lie ahead: the id is free from the next one on.
 void cycle_reader_release(cycle_engine *c, unsigned id, uint64_t at);
 

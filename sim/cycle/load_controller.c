@@ -215,19 +215,30 @@ static unsigned step_rows(cycle_engine *c, struct cycle_load_controller *l) {
 
 // ---- the cycle
 
+// The next cycle can go on without anybody else. A full issue queue has to be emptied first.
+static bool goes_on(const cycle_engine *c, const struct cycle_load_controller *l, unsigned cause) {
+  if (cause != CYCLE_WORKING) return false;
+  if (l->state == WAIT) return l->queue.count > 0;
+  return l->row == 0 || l->head.zeros || cycle_load_path_ready(c, false);
+}
+
+bool cycle_load_waits(const cycle_engine *c) {
+  const struct cycle_load_controller *l = c->load;
+  return l->state == BLOCKED || (l->state == ROWS && l->row != 0);
+}
+
 bool cycle_load_step(cycle_engine *c) {
   struct cycle_load_controller *l = c->load;
   bool busy = cycle_queue_valid(&l->queue, c->now) || cycle_tracker_busy(&l->tracker);
-  c->wake[CYCLE_LOAD_CONTROLLER] = CYCLE_NEVER;
   if (!busy) {
     cycle_spend(c, CYCLE_LOAD_CONTROLLER, CYCLE_IDLE);
+    c->wake[CYCLE_LOAD_CONTROLLER] = CYCLE_NEVER;
     return false;
   }
   c->w.done[SIM_CLASS_LOAD].valid = cycle_tracker_done(&l->tracker, &c->w.done[SIM_CLASS_LOAD].id);
-  // The completion is shown until the station takes it.
-  if (c->w.done[SIM_CLASS_LOAD].valid) c->wake[CYCLE_LOAD_CONTROLLER] = c->now + 1;
   unsigned cause = l->state == WAIT ? step_wait(c, l) : l->state == BLOCKED ? step_blocked(c, l) : step_rows(c, l);
   if (c->w.load_answered) cycle_tracker_return(&l->tracker, c->w.load_cmd, c->w.load_bytes);
+  c->wake[CYCLE_LOAD_CONTROLLER] = l->tracker.complete > 0 || goes_on(c, l, cause) ? c->now + 1 : CYCLE_NEVER;
   cycle_spend(c, CYCLE_LOAD_CONTROLLER, cause);
-  return cause == CYCLE_WORKING || c->w.load_answered;
+  return cause == CYCLE_WORKING;
 }

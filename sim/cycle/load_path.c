@@ -170,6 +170,7 @@ void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row) {
   struct cycle_load_path *p = c->load_path;
   if (!row->zeros) {
     p->issued[cycle_queue_push(&p->issue, c->now)] = *row;
+    if (cycle_reader_wants_row(c)) c->wake[CYCLE_DMA_READER] = c->now + 1;
     return;
   }
   unroll(c, p);
@@ -182,6 +183,8 @@ const cycle_load_row *cycle_load_path_offer(const cycle_engine *c) {
   const struct cycle_load_path *p = c->load_path;
   return cycle_queue_valid(&p->issue, c->now) ? &p->issued[cycle_queue_head(&p->issue)] : NULL;
 }
+
+bool cycle_load_path_offers(const cycle_engine *c) { return c->load_path->issue.count > 0; }
 
 void cycle_load_path_offer_taken(cycle_engine *c) { cycle_queue_pop(&c->load_path->issue, c->now); }
 
@@ -309,6 +312,13 @@ static bool can_stream(struct cycle_load_path *p, const cycle_burst *b) {
   return is_plain(p, b) && (p->streams == 0 || oldest_stream(p)->burst.wide == b->wide);
 }
 
+// Rows of whole beats come at regular intervals, when the beats do.
+static uint64_t gap_of(const struct cycle_load_path *p, const cycle_burst_rows *b) {
+  if (b->burst.row_offset != 0 || b->row_shift < p->merger.bus_shift) return 0;
+  if (b->spacing > 1 && b->first_beat != b->ready) return 0;
+  return b->spacing << (b->row_shift - p->merger.bus_shift);
+}
+
 // Scratchpad banks of the rows of a burst, which are block_stride apart.
 static uint64_t banks_of(const cycle_engine *c, const struct cycle_load_path *p, const cycle_burst_rows *b) {
   if (b->burst.is_acc) return 0;
@@ -330,6 +340,7 @@ static void start_stream(cycle_engine *c, struct cycle_load_path *p) {
   cycle_burst_rows *b = p->merger.at_work;
   b->last_row = cycle_merger_last_row(&p->merger, b);
   cycle_merger_close(&p->merger, b->last_row);
+  b->gap = gap_of(p, b);
   assert(p->streams < CYCLE_BURST_RING);
   if (p->streams++ == 0) find_stream_write(p);
   b->banks = banks_of(c, p, b);
@@ -338,29 +349,41 @@ static void start_stream(cycle_engine *c, struct cycle_load_path *p) {
     cycle_execute_disturbed(c);
 }
 
-static cycle_piece next_piece(const struct cycle_load_path *p, const cycle_burst_rows *b) {
+static cycle_piece next_piece(const cycle_burst_rows *b) {
   return (cycle_piece){.bytes = b->data == NULL ? NULL : b->data + b->sent,
-                       .row = cycle_burst_row(&p->merger, b),
+                       .row = b->row,
                        .first = cycle_burst_first(b),
                        .count = cycle_burst_count(b),
                        .is_acc = b->burst.is_acc,
                        .accumulate = b->burst.accumulate};
 }
 
+static void move_piece(cycle_engine *c, const cycle_burst_rows *b) {
+  const cycle_piece w = next_piece(b);
+  if (b->burst.wide)
+    move_wide(c, &w);
+  else
+    move_narrow(c, &w);
+}
+
 // The next row of the oldest stream has been written.
-static void stream_written(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b, const cycle_piece *w) {
-  if (c->data && b->burst.wide)
-    move_wide(c, w);
-  else if (c->data)
-    move_narrow(c, w);
-  b->sent += w->count;
-  b->left = p->stream_write - p->lag[b->burst.wide];
+static void stream_written(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  if (c->data) move_piece(c, b);
+  const uint64_t lag = p->lag[b->burst.wide];
+  cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
+  b->left = p->stream_write - lag;
   if (b->sent == b->burst.bytes) {
     answer(c, b->burst.bytes, b->burst.cmd);
     p->streams--;
     find_load_banks(c, p);
+    if (p->streams > 0) find_stream_write(p);
+  } else if (b->sent + b->row_bytes >= b->burst.bytes) {
+    p->stream_write = b->last_row + lag;
+  } else if (b->gap != 0) {
+    p->stream_write += b->gap;
+  } else {
+    find_stream_write(p);
   }
-  if (p->streams > 0) find_stream_write(p);
 }
 
 // Rows before the last one of a burst, without data.
@@ -370,6 +393,7 @@ static void skip_rows(cycle_engine *c, struct cycle_load_path *p, cycle_burst_ro
   if (row == last) return;
   c->sp_writes += last - row;
   b->sent = (last << b->row_shift) - offset;
+  b->row = (b->row + (last - row) * b->burst.block_stride) & p->merger.row_mask;
   b->left = b->last_row - 1;
   p->stream_write = b->last_row + p->lag[b->burst.wide];
 }
@@ -382,24 +406,22 @@ static void catch_up(cycle_engine *c, struct cycle_load_path *p) {
   assert(!b->burst.is_acc && b->last_row + p->lag[b->burst.wide] >= c->now);
   if (!c->data && b->last_row + p->lag[b->burst.wide] == c->now) skip_rows(c, p, b);
   while (p->stream_write < c->now) {
-    const cycle_piece w = next_piece(p, b);
     c->sp_writes++;
-    stream_written(c, p, b, &w);
+    stream_written(c, p, b);
   }
 }
 
 // A row that is refused waits at the end of its path, like those behind it.
 static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
   cycle_burst_rows *b = oldest_stream(p);
-  bool wide = b->burst.wide;
-  const cycle_piece w = next_piece(p, b);
-  if (wide ? cycle_local_wide_write(c, w.row, w.accumulate)
-           : cycle_local_narrow_write(c, w.is_acc, w.row, w.accumulate)) {
-    stream_written(c, p, b, &w);
+  const cycle_burst *x = &b->burst;
+  if (x->wide ? cycle_local_wide_write(c, b->row, x->accumulate)
+              : cycle_local_narrow_write(c, x->is_acc, b->row, x->accumulate)) {
+    stream_written(c, p, b);
     return c->w.load_answered;
   }
   unroll(c, p);
-  return wait(c, wide ? &p->wide_end : &p->narrow_end);
+  return wait(c, x->wide ? &p->wide_end : &p->narrow_end);
 }
 
 // ---- the cycle
@@ -408,19 +430,19 @@ static bool accepts(const cycle_engine *c, const struct cycle_load_path *p) {
   return !p->merger.open && p->merger.accept_from <= c->now;
 }
 
-static bool take_burst(cycle_engine *c, struct cycle_load_path *p) {
-  if (c->w.beat == NULL || c->w.beat->write || !accepts(c, p)) return false;
+static void take_burst(cycle_engine *c, struct cycle_load_path *p) {
+  if (c->w.beat == NULL || c->w.beat->write || !accepts(c, p)) return;
   bool stream = can_stream(p, cycle_reader_burst(c, c->w.beat->id));
   if (!stream) unroll(c, p);
-  if (!accepts(c, p)) return false;
+  if (!accepts(c, p)) return;
   cycle_merger_open(c, &p->merger);
   if (stream)
     start_stream(c, p);
   else
     settle(p);
-  return true;
 }
 
+// True: an answer was given, or zeros made room.
 bool cycle_load_path_step(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path;
   bool writes = c->load_write <= c->now, changed = false;
@@ -428,11 +450,16 @@ bool cycle_load_path_step(cycle_engine *c) {
   if (p->streams > 0) {
     catch_up(c, p);
     if (p->stream_write == c->now) changed = write_stream(c, p);
+    // In the middle of a burst.
+    if (c->w.beat == NULL && !changed && p->streams > 0) {
+      await_stream(c, p);
+      return false;
+    }
   } else if (writes && write_rows(c, p)) {
     settle(p);
     changed = true;
   }
-  changed |= take_burst(c, p);
+  take_burst(c, p);
   find_next_write(c, p);
   return changed;
 }

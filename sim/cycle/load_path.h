@@ -43,8 +43,10 @@ typedef struct cycle_burst_rows {
   uint64_t first_beat, last_beat, ready, spacing;
   uint64_t left;                  // cycle in which the row before the next one left
   uint64_t last_row;              // of a stream: cycle in which the last row leaves
+  uint64_t gap;                   // of a stream: cycles between two rows but for the last one; 0: it varies
   uint64_t banks;                 // of a stream: scratchpad banks that its rows go to
   uint32_t sent;                  // bytes of the rows that left
+  uint32_t row;                   // local row of the next one
   uint32_t row_bytes, row_shift;  // of a local row
   const uint8_t *data;            // the first wanted byte; NULL in timing-only mode
   cycle_burst burst;
@@ -76,15 +78,16 @@ uint64_t cycle_merger_last_row(const cycle_merger *m, const cycle_burst_rows *b)
 // The last row of the burst at work leaves in cycle `at`.
 void cycle_merger_close(cycle_merger *m, uint64_t at);
 
-// The next row of a burst: where it goes, from which lane (int32: byte) on, how many of them.
-static inline uint32_t cycle_burst_row(const cycle_merger *m, const cycle_burst_rows *b) {
-  uint32_t blocks = (b->burst.row_offset + b->sent) >> b->row_shift;
-  return (b->burst.row + b->burst.block_stride * blocks) & m->row_mask;
-}
+// The next row of a burst: from which lane (int32: byte) on, how many of them.
 static inline uint32_t cycle_burst_first(const cycle_burst_rows *b) { return b->sent == 0 ? b->burst.row_offset : 0; }
 static inline uint32_t cycle_burst_count(const cycle_burst_rows *b) {
   uint32_t room = b->row_bytes - cycle_burst_first(b), wanted = b->burst.bytes - b->sent;
   return room < wanted ? room : wanted;
+}
+// It has left.
+static inline void cycle_burst_advance(cycle_burst_rows *b, uint32_t count, uint32_t row_mask) {
+  b->sent += count;
+  b->row = (b->row + b->burst.block_stride) & row_mask;
 }
 
 // ---- mvin_scale.c

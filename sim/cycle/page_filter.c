@@ -9,18 +9,6 @@
 enum { WRITER = 1, READER = 2, BOTH = WRITER | READER };  // bits of the clients
 enum { EVENT_PAGE_HIT = 16, EVENT_PAGE_REQUEST = 17 };
 
-struct cycle_page_filter {
-  uint64_t time;  // of the registers
-  // registers, client i at bit i
-  uint8_t known, asks;
-  bool last_answered;
-  uint64_t last[2], page[2];
-  // inputs of cycle `time`
-  uint8_t looks;
-  bool flush;
-  uint64_t look_page[2];
-};
-
 void cycle_pages_create(cycle_engine *c) { c->pages = WF_NEW(struct cycle_page_filter); }
 void cycle_pages_destroy(cycle_engine *c) { wf_free(c->pages); }
 
@@ -35,15 +23,13 @@ static void clock_edge(struct cycle_page_filter *p) {
   p->asks &= (uint8_t)~done;
   for (unsigned i = 0; i < 2; i++) {
     uint8_t bit = (uint8_t)(1U << i);
-    // The comparison sees the registers before this edge.
-    bool other = (p->known & bit) == 0 || p->last[i] != p->look_page[i];
     if ((done & bit) != 0) {
       p->known |= bit;
       p->last[i] = p->page[i];
     }
     if ((p->looks & bit) == 0) continue;
     p->page[i] = p->look_page[i];
-    p->asks = (uint8_t)(other ? p->asks | bit : p->asks & ~bit);
+    p->asks |= bit;
   }
   if (p->flush) p->known = 0;
   p->looks = 0;
@@ -56,17 +42,20 @@ static void bring_to(struct cycle_page_filter *p, uint64_t now) {
   p->time = now;
 }
 
-bool cycle_pages_miss(const cycle_engine *c, unsigned client) {
+bool cycle_pages_missing(const cycle_engine *c, unsigned client) {
   struct cycle_page_filter *p = c->pages;
-  if (p->time != c->now) bring_to(p, c->now);
+  bring_to(p, c->now);
   return ((p->asks & ~answered(p)) >> client & 1) != 0;
 }
 
+// A lookup of the page that is known changes nothing.
 void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page) {
   struct cycle_page_filter *p = c->pages;
   bring_to(p, c->now);
+  if ((p->known >> client & 1) != 0 && p->last[client] == page) return;
   p->looks |= (uint8_t)(1U << client);
   p->look_page[client] = page;
+  p->quiet_from = c->now + 3;
 }
 
 void cycle_pages_flush(cycle_engine *c) {

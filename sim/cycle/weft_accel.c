@@ -149,8 +149,8 @@ void cycle_accel_step(cycle_engine *c) {
        (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
-  STEP(DMA_READER, cycle_reader_step, U(BUS) | U(DMA_READER) | U(LOAD_CONTROLLER))
-  STEP(LOAD_CONTROLLER, cycle_load_step, U(DMA_READER) | U(LOAD_CONTROLLER) | issuing(c, SIM_CLASS_LOAD))
+  STEP(DMA_READER, cycle_reader_step, U(LOAD_CONTROLLER))
+  STEP(LOAD_CONTROLLER, cycle_load_step, issuing(c, SIM_CLASS_LOAD))
   STEP(STORE_CONTROLLER, cycle_store_step,
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
   if (completes(c)) left |= U(STATION);

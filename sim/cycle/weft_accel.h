@@ -270,6 +270,7 @@ bool cycle_load_path_step(cycle_engine *c);
 bool cycle_load_path_ready(const cycle_engine *c, bool zeros);  // ld_req_ready; after the reader's step
 void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row);
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c);  // rd_req: head of the issue queue, NULL: none
+bool cycle_load_path_offers(const cycle_engine *c);                  // there will be one in the next cycle
 void cycle_load_path_offer_taken(cycle_engine *c);
 
 // ---- dma_reader.c
@@ -287,10 +288,9 @@ bool cycle_writer_step(cycle_engine *c);                              // w.write
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if w.writer_ready
 bool cycle_writer_busy(const cycle_engine *c);
 
-// ---- page_filter.c: client 0 is the writer, 1 the reader
+// ---- page_filter.c: client 0 is the writer, 1 the reader; cycle_pages_miss is in page_filter.h, included below
 void cycle_pages_create(cycle_engine *c);
 void cycle_pages_destroy(cycle_engine *c);
-bool cycle_pages_miss(const cycle_engine *c, unsigned client);           // miss_o of this cycle
 void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page);  // look_valid_i in this cycle
 void cycle_pages_flush(cycle_engine *c);                                 // flush_i, after all looks of this cycle
 void cycle_pages_report(cycle_engine *c);                                // the events of this cycle
@@ -318,6 +318,7 @@ bool cycle_load_ready(const cycle_engine *c);
 void cycle_load_take(cycle_engine *c, const cycle_issue *command);
 void cycle_load_done_taken(cycle_engine *c);  // the station took w.done[LOAD]
 bool cycle_load_busy(const cycle_engine *c);
+bool cycle_load_waits(const cycle_engine *c);  // has a row request that may have been refused
 
 // ---- store_controller.c
 void cycle_store_create(cycle_engine *c);
@@ -389,5 +390,6 @@ extern const char *const cycle_front_end_causes[CYCLE_CAUSES];
 void cycle_fail(cycle_engine *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #include "sim/cycle/local_memory.h"
+#include "sim/cycle/page_filter.h"
 
 #endif

@@ -326,6 +326,16 @@ memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *r
   return can_read ? MEMSYS_READ : can_write ? MEMSYS_WRITE : MEMSYS_NOBODY;
 }
 
+// Misses wait for a miss register; those whose lines are not decided yet are free after the next decision at the
+// earliest.
+uint64_t memsys_next_grant(const memsys *m, uint64_t cycle) {
+  if (m->disturb != 0 || m->write_beats_left != 0 || m->fetch_count < m->miss_limit) return cycle + 1;
+  uint64_t next = m->dram == NULL ? UINT64_MAX : dram_next(m->dram);
+  for (unsigned i = 0; i < m->fetch_end; i++)
+    if (m->fetches[i].used && m->fetches[i].released < next) next = m->fetches[i].released;
+  return later(cycle + 1, next);
+}
+
 static unsigned beats_of(const memsys *m, unsigned bytes) { return bytes <= m->bus_bytes ? 1 : bytes / m->bus_bytes; }
 
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request) {

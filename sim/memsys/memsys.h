@@ -54,6 +54,8 @@ void memsys_destroy(memsys *m);
 
 // Who may send a beat in this cycle; NULL: does not want to. A write wants to with its burst at every beat.
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write);
+// Nobody may send in `cycle`: the first later one in which that can be different, if the host asks for nothing before.
+uint64_t memsys_next_grant(const memsys *m, uint64_t cycle);
 // The granted beat is sent.
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request);
 void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request);

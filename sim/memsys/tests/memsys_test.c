@@ -272,6 +272,39 @@ static void a_row_hit_overtakes(void **state) {
   memsys_destroy(m);
 }
 
+// A request that is turned away is taken in the cycle that memsys_next_grant leads to, and in none before.
+static void a_refused_request_knows_when_to_ask(void **state) {
+  (void)state;
+  for (uint32_t model = HW_MEMORY_FIXED; model <= HW_MEMORY_DDR4; model++) {
+    hw_array array = dram_array(model);
+    array.l2.misses_in_flight = 3;
+    memsys *m = memsys_create(&array);
+    uint64_t ask = 0;
+    unsigned taken = 0, leaps = 0, answers = 0;
+    for (uint64_t cycle = 0; taken < 200; cycle++) {
+      assert_true(cycle < 100000);
+      if (memsys_response(m, cycle) != NULL) {
+        answers++;
+        memsys_take(m, cycle);
+      }
+      const memsys_request request = {taken, BASE + taken * UINT64_C(64), 64};
+      memsys_grant grant = memsys_arbitrate(m, cycle, &request, NULL);
+      assert_true(grant == MEMSYS_NOBODY || cycle >= ask);
+      if (grant == MEMSYS_READ) {
+        memsys_read(m, cycle, &request);
+        taken++;
+        ask = cycle + 1;
+      } else if (cycle >= ask) {
+        ask = memsys_next_grant(m, cycle);
+        assert_true(ask > cycle && ask != UINT64_MAX);
+        leaps += ask > cycle + 1;
+      }
+    }
+    assert_true(leaps > 50 && answers > 0);
+    memsys_destroy(m);
+  }
+}
+
 // Polling every cycle and only when something can happen see the same answers.
 static void waiting_and_polling_agree(void **state) {
   (void)state;
@@ -334,6 +367,7 @@ int main(void) {
       cmocka_unit_test(dram_latency_is_the_formula),
       cmocka_unit_test(dram_streams_reach_the_bus),
       cmocka_unit_test(a_row_hit_overtakes),
+      cmocka_unit_test(a_refused_request_knows_when_to_ask),
       cmocka_unit_test(waiting_and_polling_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,33 @@
+// The registers of the page filter, for the question that is asked in every cycle with a request. See page_filter.c.
+// Included by weft_accel.h.
+#ifndef SIM_CYCLE_PAGE_FILTER_H
+#define SIM_CYCLE_PAGE_FILTER_H
+
+#include "sim/cycle/weft_accel.h"
+
+struct cycle_page_filter {
+  uint64_t quiet_from;  // nobody asks from this cycle on
+  uint64_t time;        // of the registers
+  // registers, client i at bit i
+  uint8_t known, asks;
+  bool last_answered;
+  uint64_t last[2], page[2];
+  // inputs of cycle `time`
+  uint8_t looks;
+  bool flush;
+  uint64_t look_page[2];
+};
+
+bool cycle_pages_missing(const cycle_engine *c, unsigned client);
+
+// miss_o of this cycle.
+static inline bool cycle_pages_miss(const cycle_engine *c, unsigned client) {
+  return c->now < c->pages->quiet_from && cycle_pages_missing(c, client);
+}
+
+// Some client has to wait for its page in this cycle.
+static inline bool cycle_pages_contended(const cycle_engine *c) {
+  return c->now < c->pages->quiet_from && (cycle_pages_missing(c, 0) || cycle_pages_missing(c, 1));
+}
+
+#endif
