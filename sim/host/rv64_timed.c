@@ -111,7 +111,7 @@ enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
 #define HOOK_ACCESS(address, size, stores)                                                                     \
   do {                                                                                                         \
     if (CLASS_IS(LOAD) && UNLIKELY(TOO_EARLY(address))) now = rv64_timing_reload(h, now, 1 + spans, PC + LEN); \
-    rv64_line *line = rv64_l1_find(&t->dcache, (address) >> t->dcache.line_shift);                             \
+    rv64_line *line = rv64_timing_data_line(t, (address));                                                     \
     bool inside = ((address)&t->dcache.offset_mask) + (size) <= t->dcache.offset_mask + 1;                     \
     if (LIKELY(line != NULL && inside))                                                                        \
       *line |= (stores);                                                                                       \
@@ -155,7 +155,9 @@ enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
 
 #define HOOK_FLUSH() rv64_timing_flush(t)
 
-#define HOOK_COMMAND(op, returns) rv64_timing_command(h, op, PC, (returns), 1 + spans, LEN, &now)
-#define HOOK_FENCE() rv64_timing_fence(h, &now)
+// A variable whose address is taken would not stay in a register: the clock travels in t.
+#define WITH_CLOCK(call) (t->now = now, outcome = (call), now = t->now, outcome)
+#define HOOK_COMMAND(op, returns) WITH_CLOCK(rv64_timing_command(h, op, PC, (returns), 1 + spans, LEN))
+#define HOOK_FENCE() WITH_CLOCK(rv64_timing_fence(h))
 
 #include "sim/host/rv64_exec.inc"

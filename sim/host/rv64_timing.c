@@ -25,6 +25,7 @@ rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry) {
   t->line_blocks_shift = (unsigned)__builtin_ctz(array->host.line_bytes) - RV64_BLOCK_SHIFT;
   t->line = RV64_NO_BLOCK;
   t->stored = UINT64_MAX;
+  t->recent = UINT64_MAX;
   t->branch_miss = array->host.branch_miss;
   t->load_delay = array->host.load_delay;
   t->float_single = array->host.float_single;
@@ -122,6 +123,8 @@ static uint64_t fill(host *h, uint64_t now, uint64_t address, bool stores, unsig
   }
   uint64_t full = read_line(h, ask, number << t->dcache.line_shift);
   *place = rv64_l1_filled(number) | stores;
+  t->recent = number;
+  t->recent_line = place;
   now = rv64_later(rv64_timing_again(h, now, blocks, next), full);
   t->left[t->count % RV64_LEFT] = now;
   return now;
@@ -250,15 +253,15 @@ unsigned rv64_timing_float_divide(const rv64_timing *t, bool is_double) {
 // A command leaves at write-back. When its queue is full it starts again and waits in decode, which learns of the room
 // one cycle late.
 rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool returns, unsigned blocks,
-                                 unsigned length, uint64_t *now) {
+                                 unsigned length) {
   rv64_timing *t = h->timing;
   if (h->config.port.command == NULL) return RV64_TRAP_ILLEGAL;
-  uint64_t back = *now + RV64_BACK, room = rv64_port_room(h, back);
+  uint64_t back = t->now + RV64_BACK, room = rv64_port_room(h, back);
   if (room > back) {
-    *now = rv64_later(rv64_timing_again(h, *now, blocks, pc + length), room + 1);
-    t->left[t->count % RV64_LEFT] = *now;
+    t->now = rv64_later(rv64_timing_again(h, t->now, blocks, pc + length), room + 1);
+    t->left[t->count % RV64_LEFT] = t->now;
   }
-  uint64_t cycle = *now + RV64_BACK;
+  uint64_t cycle = t->now + RV64_BACK;
   rv64_outcome outcome = rv64_port_timed_command(h, op, pc, returns, &cycle);
   if (returns && outcome == RV64_GO_ON) t->ready[op->rd] = cycle + 1;
   return outcome;
@@ -266,10 +269,10 @@ rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool r
 
 // A fence waits in decode until the accelerator is idle; memory accesses before it hold up those behind it until they
 // are in write-back.
-rv64_outcome rv64_timing_fence(host *h, uint64_t *now) {
+rv64_outcome rv64_timing_fence(host *h) {
   rv64_timing *t = h->timing;
   t->after_fence = t->accessed + RV64_BACK + 1;
-  rv64_outcome outcome = rv64_port_timed_fence(h, now);
-  t->left[t->count % RV64_LEFT] = *now;
+  rv64_outcome outcome = rv64_port_timed_fence(h, &t->now);
+  t->left[t->count % RV64_LEFT] = t->now;
   return outcome;
 }

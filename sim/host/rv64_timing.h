@@ -48,6 +48,8 @@ struct rv64_timing {
   rv64_predictor predictor;
   // memory
   rv64_l1 dcache;
+  uint64_t recent;  // number of a line in it, and the line
+  rv64_line *recent_line;
   uint64_t accessed;           // `now` of the last load or store
   uint64_t after_fence;        // loads, stores and commands behind a fence wait in decode until this cycle
   uint64_t stored, stored_at;  // doubleword of the last store, and its `now`
@@ -90,8 +92,8 @@ unsigned rv64_timing_float_divide(const rv64_timing *t, bool is_double);
 void rv64_timing_flush(rv64_timing *t);  // fence.i
 
 rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool returns, unsigned blocks,
-                                 unsigned length, uint64_t *now);
-rv64_outcome rv64_timing_fence(host *h, uint64_t *now);
+                                 unsigned length);
+rv64_outcome rv64_timing_fence(host *h);
 
 // rv64_stray.c: fetch goes on at `pc`, behind the instruction that left decode at `now`, and is turned back in cycle
 // `until`.
@@ -100,6 +102,17 @@ void rv64_timing_stray(host *h, uint64_t now, uint64_t pc, uint64_t until);
 // ---- the usual path
 
 static inline uint64_t rv64_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+// The line of the data cache in which the address lies, NULL if it is not there.
+static inline rv64_line *rv64_timing_data_line(rv64_timing *t, uint64_t address) {
+  uint64_t number = address >> t->dcache.line_shift;
+  if (__builtin_expect(number == t->recent, 1)) return t->recent_line;
+  rv64_line *line = rv64_l1_find(&t->dcache, number);
+  if (line == NULL) return NULL;
+  t->recent = number;
+  t->recent_line = line;
+  return line;
+}
 
 // Asks for the next block; returns when it arrives.
 static inline uint64_t rv64_timing_ask(rv64_timing *t) {
