@@ -127,7 +127,7 @@ bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is
 static front_cause allocate(cycle_engine *c, const cycle_front_command *head) {
   sim_class unit;
   if (cycle_station_take(c, head, &unit)) return FRONT_WORKING;
-  c->w.refused = c->front->refused = true;
+  c->front->refused = true;
   if (c->counting) cycle_event(c, EVENT_REFUSED);
   return (front_cause)(FRONT_LOAD_FULL + unit);
 }
@@ -142,7 +142,6 @@ static front_cause count(cycle_engine *c, const cycle_front_command *head) {
 }
 
 static front_cause flush(cycle_engine *c) {
-  c->w.flush = true;
   cycle_pages_flush(c);
   return FRONT_WORKING;
 }

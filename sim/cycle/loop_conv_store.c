@@ -11,24 +11,8 @@ void loop_conv_store_begin(const loop_conv_shape *shape, loop_conv_part *p) {
 }
 
 static void config_st(const loop_conv_tile *t, bool pool, loop_conv_command *out) {
-  const sim_loop_conv_slot *r = &t->r;
   out->funct = ISA_FUNCT_CONFIG_ST;
-  isa_init_config_st(&out->rs1, &out->rs2);
-#define SET(field, value) isa_set_config_st_##field(&out->rs1, &out->rs2, (value))
-  SET(activation, t->activation);
-  SET(stride, r->out_stride);
-  SET(acc_scale, SIM_SCALE_KEEP);
-  if (!pool) return;
-  SET(pool_stride, r->pool_stride);
-  SET(pool_size, r->pool_size);
-  SET(pool_upad, r->pupad);
-  SET(pool_lpad, r->plpad);
-  SET(pool_out_dim, r->pool_out_cols);
-  SET(pool_orows, r->porows);
-  SET(pool_ocols, r->pocols);
-  SET(orows, r->orows);
-  SET(ocols, r->ocols);
-#undef SET
+  sim_loop_conv_config_st(&t->r, t->activation, t->r.out_stride, pool, &out->rs1, &out->rs2);
 }
 
 // Offsets: 32 bits count, but all of a pooled image.

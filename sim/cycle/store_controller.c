@@ -7,6 +7,7 @@
 #include "isa/isa.h"
 #include "sim/cycle/command_tracker.h"
 #include "sim/cycle/weft_accel.h"
+#include "sim/ref/norm.h"
 
 enum { EVENT_DMA_WAIT = 11, EVENT_ACTIVE, EVENT_POOLING, EVENT_SPAD_WAIT };
 
@@ -100,20 +101,6 @@ static bool pools(const cycle_engine *c, const store *s, bool to_sp) {
   return c->array->units.max_pool && s->config.store.pool_stride != 0 && !to_sp;
 }
 
-// Blocks before the last one of a row use the command that only collects.
-static uint8_t collecting(uint8_t norm) {
-  switch (norm) {
-    case SIM_NORM_MEAN:
-      return SIM_NORM_SUM;
-    case SIM_NORM_INV_STDDEV:
-      return SIM_NORM_VARIANCE;
-    case SIM_NORM_INV_SUM_EXP:
-      return SIM_NORM_SUM_EXP;
-    default:
-      return norm;
-  }
-}
-
 static uint32_t requests_of(const cycle_engine *c, const store *s, const sim_local *from) {
   const store_command *n = &s->now;
   const sim_store_config *g = &s->config.store;
@@ -153,7 +140,7 @@ static void take_up(const cycle_engine *c, store *s, const cycle_issue *command)
   const sim_local from = sim_local_decode(&c->d, n->laddr);
   bool norm = c->array->units.normaliser && !from.garbage && !to_sp;
   n->norm = norm ? (uint8_t)from.norm : SIM_NORM_NONE;
-  n->norm_collect = collecting(n->norm);
+  n->norm_collect = (uint8_t)ref_norm_collecting((sim_norm)n->norm);
   n->count = requests_of(c, s, &from);
 }
 

@@ -6,7 +6,7 @@
 // place; an entry pushed into a queue in this cycle is seen from the next cycle on (its ready time says so).
 //
 // Waking. A step function returns true when it changed any of its own state or took or gave anything. A unit is stepped
-// in a cycle if it or a neighbour (cycle_neighbours) changed in the cycle before or already in this one, or if its
+// in a cycle if a change concerns it (cycle_accel_step says whom) in the cycle before or already in this one, or if its
 // `wake` time has come. A unit whose state changes by time alone (a delay line, an answer of memory) keeps that time in
 // c->wake[unit]; it must be right whenever the unit is not going to be stepped. A step in which nothing can happen must
 // change nothing: stepping every unit in every cycle gives the same result (option `eager`, and a test).
@@ -129,8 +129,6 @@ typedef struct cycle_wires {
   bool store_answered;
   uint8_t store_cmd;
   bool solitary_preload;
-  bool refused;  // a command was offered and its file is full
-  bool flush;    // front_end: forget the last pages
   // controllers to the station
   cycle_done done[SIM_CLASSES];
   // station to the front end: loop commands that completed in this cycle

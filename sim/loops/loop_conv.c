@@ -459,25 +459,31 @@ static sim_loop_result next_execute(const sim_loop_conv_plan *plan, sim_loop_cur
 
 // --- store: counters {b, orow, ocol, och}; pooled {b, och} in phase 1 between two config_st --------------------------
 
+void sim_loop_conv_config_st(const sim_loop_conv_slot *slot, uint32_t activation, uint64_t stride_bytes, bool pool,
+                             uint64_t *rs1, uint64_t *rs2) {
+  isa_init_config_st(rs1, rs2);
+#define SET(field, value) isa_set_config_st_##field(rs1, rs2, (value))
+  SET(activation, activation);
+  SET(stride, stride_bytes);
+  SET(acc_scale, SIM_SCALE_KEEP);
+  if (!pool) return;
+  SET(pool_stride, slot->pool_stride);
+  SET(pool_size, slot->pool_size);
+  SET(pool_upad, slot->pupad);
+  SET(pool_lpad, slot->plpad);
+  SET(pool_out_dim, slot->pool_out_cols);
+  SET(pool_orows, slot->porows);
+  SET(pool_ocols, slot->pocols);
+  SET(orows, slot->orows);
+  SET(ocols, slot->ocols);
+#undef SET
+}
+
 static void emit_config_st(const sim_loop_conv_plan *plan, bool pool, sim_command *out) {
   const sim_loop_conv_slot *s = &plan->slot;
   *out = loop_command(&plan->run, ISA_FUNCT_CONFIG_ST);
-  isa_init_config_st(&out->rs1, &out->rs2);
-#define SET(field, value) isa_set_config_st_##field(&out->rs1, &out->rs2, (value))
-  SET(activation, plan->activation);
-  SET(stride, (uint64_t)s->out_stride * plan->derived->input_bytes);
-  SET(acc_scale, SIM_SCALE_KEEP);
-  if (!pool) return;
-  SET(pool_stride, s->pool_stride);
-  SET(pool_size, s->pool_size);
-  SET(pool_upad, s->pupad);
-  SET(pool_lpad, s->plpad);
-  SET(pool_out_dim, s->pool_out_cols);
-  SET(pool_orows, s->porows);
-  SET(pool_ocols, s->pocols);
-  SET(orows, s->orows);
-  SET(ocols, s->ocols);
-#undef SET
+  sim_loop_conv_config_st(s, plan->activation, (uint64_t)s->out_stride * plan->derived->input_bytes, pool, &out->rs1,
+                          &out->rs2);
 }
 
 static uint64_t output_offset(const sim_loop_conv_plan *plan, const int32_t *x) {

@@ -133,6 +133,10 @@ void sim_loop_conv_run(sim_loop_conv *loop, const hw_array *array, const hw_deri
                        const sim_command *run, sim_loop_conv_plan *plan);
 // Why the plan cannot run on any array, NULL if it can.
 const char *sim_loop_conv_fault(const sim_loop_conv_plan *plan);
+// The config_st around pooled stores: with `pool` it switches pooling on, without it off. Both keep the accumulator
+// scale.
+void sim_loop_conv_config_st(const sim_loop_conv_slot *slot, uint32_t activation, uint64_t stride_bytes, bool pool,
+                             uint64_t *rs1, uint64_t *rs2);
 sim_loop_result sim_loop_conv_next(const sim_loop_conv_plan *plan, sim_loop_conv_part part, sim_loop_cursor *cursor,
                                    sim_command *out);
 

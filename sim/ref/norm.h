@@ -27,6 +27,20 @@ typedef struct ref_narrow {
   int32_t qb, qc, qln2, qln2_inverse;
 } ref_narrow;
 
+// Blocks before the last one of a row use the command that only collects.
+static inline sim_norm ref_norm_collecting(sim_norm norm) {
+  switch (norm) {
+    case SIM_NORM_MEAN:
+      return SIM_NORM_SUM;
+    case SIM_NORM_INV_STDDEV:
+      return SIM_NORM_VARIANCE;
+    case SIM_NORM_INV_SUM_EXP:
+      return SIM_NORM_SUM_EXP;
+    default:
+      return norm;
+  }
+}
+
 void ref_stats_clear(ref_stats *stats);
 // A row of a statistics command.
 void ref_stats_row(ref_stats *stats, sim_norm command, const ref_narrow *how, const int32_t *in, uint32_t count);

@@ -70,27 +70,13 @@ static void store_row(ref_engine *ref, const store *s, uint32_t n, uint64_t addr
   write_memory(ref, address, ref->row, s->cols);
 }
 
-// Blocks before the last one of a row use the command that only collects.
-static sim_norm collecting(sim_norm norm) {
-  switch (norm) {
-    case SIM_NORM_MEAN:
-      return SIM_NORM_SUM;
-    case SIM_NORM_INV_STDDEV:
-      return SIM_NORM_VARIANCE;
-    case SIM_NORM_INV_SUM_EXP:
-      return SIM_NORM_SUM_EXP;
-    default:
-      return norm;
-  }
-}
-
 static void norm_row(ref_engine *ref, const store *s, uint32_t n) {
   const ref_narrow how = narrow_of(ref);
   uint32_t dim = ref->derived.dim;
   for (uint32_t first = 0; first < s->cols; first += dim) {
     bool last = s->cols - first <= dim;
     const int32_t *row = ref_acc_row(ref, (int64_t)s->from.row + n + first);
-    ref_stats_row(current_stats(ref), last ? s->from.norm : collecting(s->from.norm), &how, row,
+    ref_stats_row(current_stats(ref), last ? s->from.norm : ref_norm_collecting(s->from.norm), &how, row,
                   last ? s->cols - first : dim);
   }
 }
