@@ -1,0 +1,105 @@
+// The command IR: the instruction stream of a program with explicit local addresses.
+//
+// A program is a list of nodes in order: commands, loops around commands, fences, host steps. A command has the operand
+// values of its first execution; inside loops each operand advances by a step per loop. Operands that are memory
+// addresses are relative to a tensor, so the same program serves every placement of its tensors.
+//
+// Straight programs (no loops) are what schedules produce; command_roll finds the loops again, which changes no
+// execution. Two programs are the same if command_walk gives the same sequence.
+#ifndef COMPILER_COMMAND_COMMAND_H
+#define COMPILER_COMMAND_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hw/array.h"
+#include "hw/base/arena.h"
+#include "hw/base/diag.h"
+#include "isa/isa.h"
+
+enum { COMMAND_NO_TENSOR = -1 };
+
+typedef struct command_tensor {
+  const char *name;
+  unsigned element_bytes;
+  bool is_float;
+  uint64_t elements;   // with what wide loads may read behind the end
+  bool read, written;  // by the program
+} command_tensor;
+
+// What a command does to memory it says by `tensor`: rs1 (rs2 for the second address of a loop command) counts bytes
+// from its start.
+typedef struct command_insn {
+  uint8_t funct;
+  int16_t tensor_rs1, tensor_rs2;  // or COMMAND_NO_TENSOR
+  uint64_t rs1, rs2;
+} command_insn;
+
+typedef enum { COMMAND_INSN, COMMAND_LOOP, COMMAND_END, COMMAND_FENCE } command_kind;
+
+// A loop runs the nodes up to its END `trips` times. Steps of a command: one pair per enclosing loop, outermost first,
+// added to the operands (64-bit, wrapping) for each iteration of that loop.
+typedef struct command_step {
+  uint64_t rs1, rs2;
+} command_step;
+
+typedef struct command_node {
+  command_kind kind;
+  command_insn insn;
+  uint64_t trips;             // of a loop
+  const command_step *steps;  // of an instruction inside loops; NULL: all zero
+} command_node;
+
+typedef struct command_program {
+  wf_arena *arena;
+  const char *name;
+  const hw_array *array;  // borrowed
+  command_tensor *tensors;
+  int tensor_count;
+  command_node *nodes;
+  size_t count, room;
+} command_program;
+
+command_program *command_create(const char *name, const hw_array *array);
+void command_destroy(command_program *program);
+int command_add_tensor(command_program *program, const command_tensor *tensor);
+void command_add(command_program *program, const command_insn *insn);
+void command_add_fence(command_program *program);
+
+// Every execution in order; stops when `visit` returns false. NULL stands for a fence.
+bool command_walk(const command_program *program, bool (*visit)(void *context, const command_insn *insn), void *context);
+uint64_t command_executions(const command_program *program);
+
+// Well formed and legal for the array: loops nest, fields are legal (isa_check), local rows exist, units exist, every
+// access lies in its tensor, a load state is configured before it is used. Reports each violation.
+bool command_verify(const command_program *program, wf_diag *diag);
+
+// ---- text, in the syntax that command_parse reads
+void command_print(const command_program *program, FILE *out);
+command_program *command_parse(const char *file, const char *text, size_t length, const hw_array *array, wf_diag *diag);
+
+// ---- passes: each returns a new program
+
+// Drops configuration that sets what is set already, and the parts that nobody uses before they are set again.
+command_program *command_fold_config(const command_program *program);
+// Finds loops: runs of equal commands whose operands advance by constant steps, nested.
+command_program *command_roll(const command_program *program);
+
+// ---- out of it
+
+// Where each tensor lies in memory, for consumers that need addresses.
+typedef struct command_layout {
+  const uint64_t *tensor_address;
+} command_layout;
+
+// A trace that `weft sim` replays: data lines from `bytes` (NULL per tensor: zeros) and the commands.
+bool command_write_trace(const command_program *program, const command_layout *layout, const uint8_t *const *bytes,
+                         FILE *out, wf_diag *diag);
+// Readable C: a function NAME(tensor pointers...) that gives the commands; needs the driver's headers.
+bool command_write_c(const command_program *program, FILE *out, wf_diag *diag);
+// A disassembly: each execution with its tensor-relative addresses.
+void command_write_listing(const command_program *program, FILE *out);
+
+#endif
