@@ -199,6 +199,9 @@ static bool write_mapping(const synth_run *run, const hw_design_module *unit, co
           "+strash;ifraig;scorr;dc2;dch,-f;map,-D,%.0f;topo;buffer,-c;upsize,-D,%.0f;dnsize,-D,%.0f\n"
           "setundef -zero\n"
           "opt_clean -purge\n"
+          // OpenSTA reads no concatenation on the left of an assignment.
+          "splitnets\n"
+          "opt_clean -purge\n"
           "tee -q -o %s.area stat -liberty %s\n"
           "write_verilog -noattr -noexpr %s.v\n",
           unit->name, liberty, liberty, period, period, period, unit->name, liberty, unit->name);
@@ -254,7 +257,9 @@ static bool read_timing(synth_run *run, const hw_design_module *unit, hw_synth_u
   char *name = wf_format("%s.sta", unit->name), *text = read_work(run, name);
   double slack, watts;
   bool good = false;
-  if (text != NULL) {
+  if (text != NULL && strstr(text, "\nError: ") != NULL) {
+    fail(run, name, "OpenSTA reported an error");
+  } else if (text != NULL) {
     // A unit without paths, such as one of wires, has no slack.
     const bool timed = number_in(text, "worst slack", 0, &slack);
     good = number_in(text, "\nTotal ", 3, &watts);
