@@ -1,0 +1,141 @@
+// Mappings: how a layer is cut into blocks and in which order, how long its operands stay, how they are buffered.
+//
+// A layer is a product over the seven dimensions N P Q K C R S (compiler/block/block.h): results[N,P,Q,K] are sums over
+// C, R, S of inputs[N, P*stride+R*dilation, Q*stride+S*dilation, C] * weights[C,R,S,K]. A matrix product M x N x K has
+// P = M, K = N, C = K.
+//
+// A dimension of `size` elements is covered by tile * sp * dram elements: `tile` is what one product statement
+// handles, `sp` the trips of the inner loop, `dram` the trips of the outer loop; tiles behind the end are cut off. The
+// loops of a mapping have 2 * BLOCK_DIMS positions, outermost first: the outer loops in `outer` order, then the inner
+// ones in `inner` order; loops of one trip do not exist. Loops over C, R, S are inside of all others: sums
+// stay in the accumulator until they are complete.
+//
+// An operand of residency r is loaded inside the first r positions and kept through the rest: 0 loads it once for the
+// whole layer, MAP_POSITIONS once per product statement. Its buffer has `depth` slots that take turns.
+//
+// A mapping is plain data of fixed size, which the search changes freely; map_check says whether it can be carried out.
+#ifndef COMPILER_MAPPING_MAPPING_H
+#define COMPILER_MAPPING_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "compiler/block/block.h"
+#include "hw/array.h"
+#include "hw/base/diag.h"
+
+// X(NAME, text)
+#define MAP_KINDS(X)                                  \
+  X(GEMM, "gemm")           /* P K C */               \
+  X(GEMV, "gemv")           /* P = 1 */               \
+  X(BATCHED, "batched")     /* N products of P K C */ \
+  X(CONV, "conv")           /* all */                 \
+  X(DEPTHWISE, "depthwise") /* C = 1, K channels, each from one input channel */
+typedef enum {
+#define X(NAME, text) MAP_##NAME,
+  MAP_KINDS(X)
+#undef X
+      MAP_KIND_COUNT
+} map_kind;
+extern const char *const map_kind_names[MAP_KIND_COUNT];
+
+typedef struct map_layer {
+  map_kind kind;
+  int64_t size[BLOCK_DIMS];  // P, Q: of the results before pooling; C, K: of one group
+  int64_t stride[2];         // rows, columns; 0 is 1
+  int64_t dilation[2];       // 0 is 1
+  int64_t padding[4];        // above, below, left, right
+  int64_t groups;            // 0 is 1
+  // What happens to results.
+  uint32_t result_bytes;  // 1 or 4; 0 is 1
+  bool bias;              // an int32 per column, loaded into the accumulator
+  bool residual;          // an int8 per result, loaded into the accumulator
+  uint32_t pool_size, pool_stride, pool_padding;
+} map_layer;
+
+enum { MAP_POSITIONS = 2 * BLOCK_DIMS, MAP_DEPTH_MAX = 8 };
+
+typedef enum { MAP_WEIGHTS, MAP_INPUTS, MAP_RESULTS, MAP_OPERANDS } map_operand;
+extern const char *const map_operand_names[MAP_OPERANDS];
+
+typedef struct map_mapping {
+  int64_t tile[BLOCK_DIMS], sp[BLOCK_DIMS], dram[BLOCK_DIMS];
+  uint8_t outer[BLOCK_DIMS], inner[BLOCK_DIMS];  // block_dim_id, outermost first
+  uint8_t residency[MAP_RESULTS];                // of weights and inputs
+  uint8_t depth[MAP_OPERANDS];
+  uint8_t dataflow;  // block_dataflow
+  uint8_t style;     // block_style
+} map_mapping;
+
+// ---- what follows from a mapping
+
+// The position of the outer or inner loop over a dimension.
+int map_position(const map_mapping *mapping, block_dim_id dim, bool inner);
+// The dimension and the trips of the loop at a position.
+block_dim_id map_loop_dim(const map_mapping *mapping, int position);
+int64_t map_loop_trips(const map_mapping *mapping, int position);
+// Whether an operand of a layer of this kind changes with the dimension.
+bool map_uses(map_kind kind, map_operand operand, block_dim_id dim);
+// Elements of a dimension that all loops from `position` on sweep, at most its size.
+int64_t map_extent(const map_layer *layer, const map_mapping *mapping, block_dim_id dim, int position);
+// Rows or columns of inputs under `results` rows or columns of results and `window` of the kernel (axis 0: rows).
+int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t window);
+
+int64_t map_macs(const map_layer *layer);
+
+// The layer and the blocking of a lowered program: `tile` and `dram` of its loops as they stand, everything inside of
+// them, in the order of the program. False: it has no product, or more than one.
+bool map_of_block(const block_program *program, map_layer *layer, map_mapping *mapping);
+
+// ---- legality
+
+// Reports each reason why the mapping cannot be carried out; `diag` may be NULL.
+bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
+
+// What a mapping takes and moves.
+typedef struct map_footprint {
+  int64_t rows[MAP_OPERANDS];  // of all slots: scratchpad rows of weights and inputs, accumulator rows of results
+  int64_t slot_rows[MAP_OPERANDS];
+  int64_t dram_bytes[MAP_OPERANDS];  // read (weights, inputs), written (results)
+  int64_t bias_bytes;                // read for bias and residual
+  int64_t loads, products, stores;   // commands: mvin; pairs of preload and compute; mvout
+} map_footprint;
+map_footprint map_measure(const map_layer *layer, const map_mapping *mapping, const hw_array *array);
+
+// ---- text
+//
+//   mapping primitive ws
+//   tile N 1 P 64 Q 1 K 64 C 64 R 1 S 1
+//   sp   ...
+//   dram ...
+//   outer P K C N Q R S
+//   inner N P Q K C R S
+//   weights depth 2 inside outer K
+//   inputs depth 2 resident
+//   results depth 2
+void map_print(const map_mapping *mapping, FILE *out);
+bool map_parse(map_mapping *mapping, const char *file, const char *text, size_t length, wf_diag *diag);
+bool map_equal(const map_mapping *a, const map_mapping *b);
+uint64_t map_hash(const map_mapping *mapping);
+uint64_t map_layer_hash(const map_layer *layer);
+
+// ---- mappers
+
+// The heuristic mapper: fewest bytes from main memory among mappings that overlap loads, products and stores. Where
+// `tile` is given its entries other than 0 are kept. False after the reason was reported.
+bool map_default(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
+                 map_mapping *mapping, wf_diag *diag);
+
+// A random mapping; `*seed` is the state of the generator. map_random tries until one is legal (false: none found),
+// map_random_any gives what it finds, often illegal.
+bool map_random(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping);
+void map_random_any(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping);
+
+// Every legal mapping with tiles that are multiples of DIM (or the whole dimension), perfect factors, and the given
+// style; returns how many there were. `visit` returns false to stop.
+uint64_t map_enumerate(const map_layer *layer, const hw_array *array, block_style style,
+                       bool (*visit)(void *context, const map_mapping *mapping), void *context);
+
+#endif
