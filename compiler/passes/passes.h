@@ -1,0 +1,26 @@
+// The passes from a kernel's blocks to commands, in the order in which they run. All but the last change the block
+// program in place and keep its meaning (block_run); each leaves a program that block_verify accepts. False (NULL) after
+// the reason was reported.
+#ifndef COMPILER_PASSES_PASSES_H
+#define COMPILER_PASSES_PASSES_H
+
+#include <stdbool.h>
+
+#include "compiler/block/block.h"
+#include "compiler/command/command.h"
+#include "compiler/mapping/mapping.h"
+#include "hw/array.h"
+#include "hw/base/diag.h"
+
+typedef bool pass(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
+
+pass pass_tile;     // splits and reorders loops as the mapping says
+pass pass_fuse;     // element-wise chains around products become loads, overwrite-first products and epilogues
+pass pass_scope;    // operands of products into the scratchpad, results into the accumulator
+pass pass_hoist;    // moves loads out of the loops that their buffer outlives
+pass pass_buffers;  // depth, layout and place of each buffer
+
+// The placed program as a straight stream of commands, ending with a fence. Needs no mapping.
+command_program *pass_expand(const block_program *program, const hw_array *array, wf_diag *diag);
+
+#endif
