@@ -19,13 +19,14 @@
 #include "hw/base/diag.h"
 #include "isa/isa.h"
 
-enum { COMMAND_NO_TENSOR = -1 };
+enum { COMMAND_NO_TENSOR = -1, COMMAND_LOOPS_MAX = 16, COMMAND_TENSORS_MAX = 1024 };
+#define COMMAND_TENSOR_BYTES_MAX (UINT64_C(1) << 32)
 
 typedef struct command_tensor {
   const char *name;
   unsigned element_bytes;
   bool is_float;
-  uint64_t elements;   // with what wide loads may read behind the end
+  uint64_t elements;   // with what wide loads may read behind the end; at most COMMAND_TENSOR_BYTES_MAX
   bool read, written;  // by the program
 } command_tensor;
 
@@ -39,8 +40,9 @@ typedef struct command_insn {
 
 typedef enum { COMMAND_INSN, COMMAND_LOOP, COMMAND_END, COMMAND_FENCE } command_kind;
 
-// A loop runs the nodes up to its END `trips` times. Steps of a command: one pair per enclosing loop, outermost first,
-// added to the operands (64-bit, wrapping) for each iteration of that loop.
+// A loop runs the nodes up to its END `trips` times (1 or more); loops nest at most COMMAND_LOOPS_MAX deep. Steps of a
+// command: one pair per enclosing loop, outermost first, added to the operands (64-bit, wrapping) for each iteration of
+// that loop.
 typedef struct command_step {
   uint64_t rs1, rs2;
 } command_step;
@@ -60,6 +62,7 @@ typedef struct command_program {
   int tensor_count;
   command_node *nodes;
   size_t count, room;
+  int open;  // loops without END yet, while the program is made
 } command_program;
 
 command_program *command_create(const char *name, const hw_array *array);
@@ -67,9 +70,20 @@ void command_destroy(command_program *program);
 int command_add_tensor(command_program *program, const command_tensor *tensor);
 void command_add(command_program *program, const command_insn *insn);
 void command_add_fence(command_program *program);
+// Loops: what is added up to command_add_end runs `trips` times. `steps` has one entry per open loop, or is NULL.
+void command_add_loop(command_program *program, uint64_t trips);
+void command_add_end(command_program *program);
+void command_add_stepped(command_program *program, const command_insn *insn, const command_step *steps);
+
+static inline uint64_t command_tensor_bytes(const command_tensor *tensor) {
+  return tensor->elements * tensor->element_bytes;
+}
+// The instruction that a command is: its funct and rs1 select it. Never NULL for a command of a program.
+const isa_insn *command_isa(const command_program *program, const command_insn *insn);
 
 // Every execution in order; stops when `visit` returns false. NULL stands for a fence.
-bool command_walk(const command_program *program, bool (*visit)(void *context, const command_insn *insn), void *context);
+bool command_walk(const command_program *program, bool (*visit)(void *context, const command_insn *insn),
+                  void *context);
 uint64_t command_executions(const command_program *program);
 
 // Well formed and legal for the array: loops nest, fields are legal (isa_check), local rows exist, units exist, every

@@ -1,0 +1,89 @@
+// The verifier accepts what the array can do and names what it cannot.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs what stands above it.
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/command/command.h"
+
+#define HEAD                                                    \
+  "program p\ntensor a i8 1024 read\ntensor c i8 256 written\n" \
+  "config_ld state=0 scale=1 stride=64 block_stride=16\n"       \
+  "config_ex dataflow=ws a_stride=1 c_stride=1 acc_scale=1\n"   \
+  "config_st stride=16 acc_scale=1\n"
+
+static char *verdict(const char *text, bool *good) {
+  hw_array array;
+  hw_array_default(&array);
+  char *messages;
+  size_t size;
+  FILE *out = open_memstream(&messages, &size);
+  wf_diag diag = wf_diag_to(out);
+  command_program *program = command_parse("t", text, strlen(text), &array, &diag);
+  *good = program != NULL && command_verify(program, &diag);
+  fclose(out);
+  command_destroy(program);
+  return messages;
+}
+
+static void test_accepts(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "program p\n",
+      HEAD "mvin dram=a local=sp:0x0 cols=64 rows=16\n",
+      HEAD "mvin dram=a+0x30 local=sp:0x0 cols=16 rows=16\n",
+      HEAD "mvin dram=0x0 local=sp:0x0 cols=64 rows=16\n",
+      HEAD "loop 4 {\nmvin dram=a local=sp:0 cols=16 rows=16 | rs1+0x10 rs2+0x10\n}\nfence\n",
+      HEAD "mvout dram=c local=acc:0 cols=16 rows=16\n",
+      HEAD
+      "preload local=sp:0 cols=16 rows=16 dest=acc:0 dest_cols=16 dest_rows=16\n"
+      "compute_preloaded a=sp:0 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16\n",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    bool good;
+    char *messages = verdict(texts[i], &good);
+    assert_string_equal(messages, "");
+    assert_true(good);
+    free(messages);
+  }
+}
+
+static void test_refuses(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {HEAD "mvin dram=a+0x1 local=sp:0 cols=64 rows=16\n", "reads bytes 1..1024 of tensor a, which has 1024"},
+      {HEAD "mvin dram=a-0x1 local=sp:0 cols=1 rows=1\n", "reads bytes -1..-1 of tensor a"},
+      {HEAD "mvin dram=a+0x7fffffffffffffff local=sp:0 cols=1 rows=1\n", "far outside of the tensor"},
+      {HEAD "mvin dram=0x80000000 local=sp:0 cols=1 rows=1\n", "reads at 0x80000000, which is in no tensor"},
+      {HEAD "mvin dram=c local=sp:0 cols=1 rows=1\n", "reads tensor c, which is not declared so"},
+      {HEAD "mvout dram=a local=acc:0 cols=16 rows=1\n", "writes tensor a, which is not declared so"},
+      {HEAD "mvout dram=c+0x10 local=acc:0 cols=16 rows=16\n", "writes bytes 16..271 of tensor c, which has 256"},
+      {HEAD "mvin dram=a local=sp:0x3ff1 cols=16 rows=16\n", "scratchpad rows 16369..16384 of 16384"},
+      {HEAD "mvin dram=a local=sp:0 cols=16 rows=17\n", "17 rows, at most 16"},
+      {HEAD "loop 5 {\nmvin dram=a local=sp:0 cols=16 rows=16 | rs1+0x10\n}\n", "command 7: mvin dram=a+0x40"},
+      {HEAD "mvin2 dram=a local=sp:0 cols=16 rows=16\n", "uses load state 1 before any of the program's own"},
+      {"program p\npreload local=sp:0 dest=garbage cols=1 rows=1\n", "uses the execute unit before"},
+      {"program p\ntensor c i8 1 written\nmvout dram=c local=sp:0 cols=1 rows=1\n", "uses the store unit before"},
+      {"program p\nloop 100000 {\nloop 100000 {\nmvin\n}\n}\n", "more than 1073741824 commands"},
+      {"program p\nloop 18446744073709551615 {\nloop 2 {\nmvin\n}\n}\n", "more than 1073741824 commands"},
+      {HEAD "config_ex dataflow=ws a_transpose=1 b_transpose=1\n", "not both"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bool good;
+    char *messages = verdict(cases[i].text, &good);
+    if (good || strstr(messages, cases[i].message) == NULL)
+      fail_msg("%s\ngives %s\nnot   %s", cases[i].text, messages, cases[i].message);
+    free(messages);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_accepts), cmocka_unit_test(test_refuses)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

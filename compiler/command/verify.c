@@ -1,0 +1,156 @@
+// The verifier: a program that passes does only what the array can do, inside its tensors. See command.h.
+//
+// The rules of the machine are the checker's (sim/check.h), which sees every execution, and through it every primitive
+// that a loop unroller makes. Tensors get addresses far apart, so that an access is found again by where it lies.
+#include "compiler/command/verify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "compiler/command/private.h"
+#include "sim/check.h"
+
+enum { REPORTS_MAX = 20 };
+#define EXECUTIONS_MAX (UINT64_C(1) << 30)
+
+typedef struct verifier {
+  const command_program *program;
+  wf_diag *diag;
+  sim_checker *checker;
+  const command_insn *insn;  // being checked
+  command_use use;
+  uint64_t index;
+  unsigned reports;
+} verifier;
+
+static void report(verifier *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void report(verifier *v, const char *format, ...) {
+  char reason[320], text[COMMAND_TEXT_MAX];
+  if (v->reports++ >= REPORTS_MAX) return;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(reason, sizeof reason, format, args);
+  va_end(args);
+  command_print_insn(v->program, v->insn, text, sizeof text);
+  wf_error(v->diag, wf_in_file(v->program->name), "command %" PRIu64 ": %s: %s", v->index, text, reason);
+}
+
+static bool wrong(verifier *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool wrong(verifier *v, const char *format, ...) {
+  char text[320];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  wf_error(v->diag, wf_in_file(v->program->name), "%s", text);
+  v->reports++;
+  return false;
+}
+
+// ---- the program as data
+
+static void check_tensors(verifier *v) {
+  if (!command_name_ok(v->program->name, true)) wrong(v, "'%s' is not a name", v->program->name);
+  for (int t = 0; t < v->program->tensor_count; t++) {
+    const command_tensor *tensor = &v->program->tensors[t];
+    if (!command_name_ok(tensor->name, false)) wrong(v, "tensor %d: '%s' is not a name", t, tensor->name);
+    if (tensor->element_bytes == 0 || tensor->elements > COMMAND_TENSOR_BYTES_MAX / tensor->element_bytes)
+      wrong(v, "tensor %s: %" PRIu64 " elements of %u bytes are more than 4 GiB", tensor->name, tensor->elements,
+            tensor->element_bytes);
+  }
+}
+
+static bool tensor_ok(verifier *v, const isa_insn *insn, int tensor, unsigned reg) {
+  if (tensor == COMMAND_NO_TENSOR) return true;
+  if (tensor < 0 || tensor >= v->program->tensor_count) return wrong(v, "%s: no tensor %d", insn->name, tensor);
+  return command_takes_tensor(insn, reg) || wrong(v, "%s has no address in rs%u", insn->name, reg);
+}
+
+static bool node_ok(verifier *v, const command_node *node, int *depth) {
+  switch (node->kind) {
+    case COMMAND_INSN: {
+      const command_insn *c = &node->insn;
+      const isa_insn *insn = isa_find(v->program->array->isa.revision, c->funct, c->rs1);
+      if (insn == NULL) return wrong(v, "no instruction has funct %u", c->funct);
+      if (insn->returns) return wrong(v, "%s returns a value, which nobody takes", insn->name);
+      return tensor_ok(v, insn, c->tensor_rs1, 1) && tensor_ok(v, insn, c->tensor_rs2, 2);
+    }
+    case COMMAND_LOOP:
+      if (node->trips == 0) return wrong(v, "a loop without trips");
+      return ++*depth <= COMMAND_LOOPS_MAX || wrong(v, "loops nested deeper than %d", COMMAND_LOOPS_MAX);
+    case COMMAND_END:
+      return --*depth >= 0 || wrong(v, "an end without a loop");
+    case COMMAND_FENCE:
+      return true;
+  }
+  return wrong(v, "a node of no kind");
+}
+
+static bool check_structure(verifier *v) {
+  int depth = 0;
+  for (size_t n = 0; n < v->program->count; n++)
+    if (!node_ok(v, &v->program->nodes[n], &depth)) return false;
+  if (depth != 0) return wrong(v, "a loop without end");
+  if (command_executions(v->program) <= EXECUTIONS_MAX) return true;
+  return wrong(v, "more than %" PRIu64 " commands", EXECUTIONS_MAX);
+}
+
+// ---- executions
+
+static uint64_t address_of(verifier *v, int tensor, uint64_t offset) {
+  if (tensor == COMMAND_NO_TENSOR) return offset;
+  uint64_t half = COMMAND_TENSOR_DISTANCE / 2;
+  if (offset + half >= COMMAND_TENSOR_DISTANCE) report(v, "the offset is far outside of the tensor");
+  return command_virtual_address(tensor) + offset;
+}
+
+static void check_range(verifier *v, const command_range *range) {
+  uint64_t start = range->address, half = COMMAND_TENSOR_DISTANCE / 2;
+  if (range->bytes == 0) return;
+  const uint64_t number = (start + half) / COMMAND_TENSOR_DISTANCE;
+  const char *verb = range->writes ? "writes" : "reads";
+  if (number == 0 || number > (uint64_t)v->program->tensor_count) {
+    report(v, "%s at 0x%" PRIx64 ", which is in no tensor", verb, start);
+    return;
+  }
+  const command_tensor *tensor = &v->program->tensors[number - 1];
+  const int64_t first = (int64_t)(start - command_virtual_address((int)number - 1));
+  const uint64_t size = command_tensor_bytes(tensor);
+  if (first < 0 || (uint64_t)first > size || range->bytes > size - (uint64_t)first)
+    report(v, "%s bytes %" PRId64 "..%" PRId64 " of tensor %s, which has %" PRIu64, verb, first,
+           first + (int64_t)range->bytes - 1, tensor->name, size);
+  else if (range->writes ? !tensor->written : !tensor->read)
+    report(v, "%s tensor %s, which is not declared so", verb, tensor->name);
+}
+
+static void on_primitive(void *context, isa_id id, const sim_command *primitive) {
+  verifier *v = context;
+  const char *missing = command_use_note(&v->use, id, primitive);
+  if (missing != NULL) report(v, "%s before any of the program's own configuration", missing);
+  const command_range range = command_range_of(v->program->array, sim_checker_config(v->checker), id, primitive);
+  check_range(v, &range);
+}
+
+static bool on_command(void *context, const command_insn *insn) {
+  verifier *v = context;
+  if (insn == NULL) return true;
+  v->insn = insn;
+  sim_fault fault;
+  const sim_command command = {.funct = insn->funct,
+                               .rs1 = address_of(v, insn->tensor_rs1, insn->rs1),
+                               .rs2 = address_of(v, insn->tensor_rs2, insn->rs2),
+                               .index = v->index};
+  if (!sim_checker_command(v->checker, &command, on_primitive, v, &fault)) report(v, "%s", fault.text);
+  v->index++;
+  return v->reports <= REPORTS_MAX;
+}
+
+bool command_verify(const command_program *program, wf_diag *diag) {
+  verifier v = {.program = program, .diag = diag};
+  check_tensors(&v);
+  if (!check_structure(&v) || v.reports != 0) return false;
+  v.checker = sim_checker_create(program->array, NULL);
+  command_walk(program, on_command, &v);
+  sim_checker_destroy(v.checker);
+  return v.reports == 0;
+}

@@ -1,0 +1,30 @@
+// What primitives need and touch, for the verifier.
+#ifndef COMPILER_COMMAND_VERIFY_H
+#define COMPILER_COMMAND_VERIFY_H
+
+#include "hw/array.h"
+#include "sim/config.h"
+#include "sim/engine.h"
+
+// Addresses of tensors while a program is verified: far apart, nothing at and around 0.
+#define COMMAND_TENSOR_DISTANCE (UINT64_C(1) << 40)
+static inline uint64_t command_virtual_address(int tensor) { return (uint64_t)(tensor + 1) * COMMAND_TENSOR_DISTANCE; }
+
+// Bytes of main memory from the first to the last that a primitive touches.
+typedef struct command_range {
+  uint64_t address, bytes;  // bytes 0: none
+  bool writes;
+} command_range;
+
+command_range command_range_of(const hw_array *array, const sim_config *config, isa_id id,
+                               const sim_command *primitive);
+
+// What has been configured so far.
+typedef struct command_use {
+  bool load[SIM_LOAD_STATES], store, execute;
+} command_use;
+
+// Notes a primitive; what it uses though nobody has configured it, or NULL.
+const char *command_use_note(command_use *use, isa_id id, const sim_command *primitive);
+
+#endif
