@@ -59,12 +59,13 @@ extern const char *const block_dim_names[BLOCK_DIMS];
 typedef struct block_loop {
   const char *name;  // unique
   int64_t trips;
-  bool parallel;     // iterations may run in any order
+  bool parallel;  // iterations may run in any order
   block_dim_id dim;
   // Splitting a loop into outer * inner leaves iterations past the end when `trips` is no multiple: an iteration runs
   // only if the loop it came from has it. `limit` is on outer * inner_trips + inner, kept by the inner one.
-  int split_of;      // id of the outer loop of the pair, or BLOCK_NONE
-  int64_t limit;     // trips of the loop before the split, when split_of is set
+  int split_of;   // id of the outer loop of the pair, or BLOCK_NONE
+  int64_t limit;  // trips of the loop before the split, when split_of is set
+  // A loop may stand in several places, not inside itself; an outer one encloses its inner one.
 } block_loop;
 
 typedef enum { BLOCK_UNPLACED, BLOCK_SP, BLOCK_ACC } block_scope;
@@ -116,8 +117,8 @@ typedef struct block_view {
 
 // Operations of single elements. X(NAME, text, arity): a and b are of one type, or b is a number.
 #define BLOCK_OPS(X)                                                                 \
-  X(COPY, "copy", 1)     /* of the same type */                                      \
-  X(ADD, "add", 2)       /* i32 wraps; f32 */                                        \
+  X(COPY, "copy", 1) /* of the same type */                                          \
+  X(ADD, "add", 2)   /* i32 wraps; f32 */                                            \
   X(SUB, "sub", 2)                                                                   \
   X(MUL, "mul", 2)                                                                   \
   X(MAX, "max", 2)                                                                   \
@@ -168,13 +169,15 @@ typedef struct block_statement {
       bool accumulate;
       bool scaled;  // each i8 element times `scale`, rounded and saturated to i8, before it is widened to the target
       float scale;
+      uint32_t overwrite_first;  // as in dot
     } load;
-    struct {  // target[m, n] (+)= sum over k of a[m, k] * b[k, n]; leading dimensions of a and target are flattened to m
+    struct {  // target[m, n] (+)= sum over k of a[m, k] * b[k, n]; leading dimensions of a and target are flattened to
+              // m
       block_view target, a, b;
       bool a_transposed, b_transposed;  // a is [k, m], b is [n, k]
       bool accumulate;                  // false: overwrites
-      // Passes: the loops in which an iteration other than the first accumulates all the same (a bit per loop id): the
-      // product overwrites in their first iteration and needs no zeros before it.
+      // Passes, with accumulate false: a bit per loop; in an iteration other than the first of one of these loops it
+      // accumulates all the same. So a sum over loops overwrites first and needs no zeros before it.
       uint32_t overwrite_first;
     } dot;
     struct {
