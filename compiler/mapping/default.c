@@ -1,0 +1,217 @@
+// The heuristic mapper: tries a few hundred structured mappings and takes the one with the fewest estimated cycles.
+//
+// Structure: no inner loops; tiles of results up to a half of the accumulator (two slots, so that stores run under the
+// next tile's products); columns outermost or innermost among the outer loops; the reduction innermost with channels
+// outside the kernel's rows and columns; operands kept at every level that the scratchpad has room for.
+//
+// Estimate: mesh, loads, stores and main memory work at the same time, so the slowest counts; before it comes the first
+// fill of the operands, behind it the stores of the last tile. A fill into a buffer of one slot overlaps with nothing.
+// The rates are those of docs/microarchitecture.md; the estimate ranks mappings, it does not predict cycles.
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/mapping/mapping.h"
+
+typedef struct chooser {
+  const map_layer *layer;
+  const hw_array *array;
+  hw_derived hw;
+  const int64_t *fixed;  // tiles that are given, or NULL
+  double best_cost;
+  map_mapping best;
+  bool found;
+} chooser;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+static double least(double a, double b) { return a < b ? a : b; }
+
+// ---- the estimate
+
+// Operands once, without padding taken off: what must come from main memory at least.
+static double bytes_once(const map_layer *layer) {
+  double weights = 1;
+  for (int d = 0; d < BLOCK_DIMS; d++)
+    if (map_uses(layer->kind, MAP_WEIGHTS, (block_dim_id)d)) weights *= (double)layer->size[d];
+  double inputs = (double)layer->size[BLOCK_DIM_N];
+  inputs *= (double)map_window(layer, 0, layer->size[BLOCK_DIM_P], layer->size[BLOCK_DIM_R]);
+  inputs *= (double)map_window(layer, 1, layer->size[BLOCK_DIM_Q], layer->size[BLOCK_DIM_S]);
+  return weights + inputs * (double)layer->size[layer->kind == MAP_DEPTHWISE ? BLOCK_DIM_K : BLOCK_DIM_C];
+}
+
+static int64_t fills(const map_mapping *m, map_operand operand) {
+  int64_t count = 1;
+  for (int p = 0; p < m->residency[operand]; p++) count *= map_loop_trips(m, p);
+  return count;
+}
+
+// Results leave in lines of a burst; what covers no whole line costs its fetch, too.
+static double store_memory_bytes(const chooser *c, const map_mapping *m, const map_footprint *f) {
+  const int64_t line = c->array->l2.present ? c->array->l2.line_bytes : 1;
+  const int64_t element = c->layer->result_bytes == 4 ? 4 : 1;
+  const int64_t row = smaller(m->tile[BLOCK_DIM_K], c->layer->size[BLOCK_DIM_K]) * element;
+  const bool whole = row % line == 0 || (row == c->layer->size[BLOCK_DIM_K] * element && m->tile[BLOCK_DIM_P] > 1);
+  return (double)f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
+}
+
+// A write into a single-ported bank takes a cycle from the reads in it: slots that share banks cost some.
+static double bank_cost(const chooser *c, const map_footprint *f, const map_mapping *m, double load) {
+  int64_t banks = 0;
+  for (int o = 0; o < MAP_RESULTS; o++) banks += m->depth[o] * ceil_div(f->slot_rows[o], c->hw.sp_bank_rows);
+  return banks > c->array->scratchpad.banks ? 0.3 * load : 0;
+}
+
+// Cycles per byte of stores against those of loads: rows of the accumulator pass the scale units, 5 in 8 cycles.
+static double store_cycles(const chooser *c, double bytes, double bus) {
+  return bytes / bus * (c->layer->result_bytes == 4 ? 1.05 : 1.7);
+}
+
+static double estimate(const chooser *c, const map_mapping *m, const map_footprint *f) {
+  const double bus = (double)c->array->dma.bus_bits / 8, memory_rate = (double)c->array->memory.bytes_per_cycle;
+  const double read = (double)(f->dram_bytes[MAP_WEIGHTS] + f->dram_bytes[MAP_INPUTS] + f->bias_bytes);
+  const double cache = c->array->l2.present ? 1024.0 * c->array->l2.capacity_kib : 0;
+  const double once = bytes_once(c->layer);
+  const double missed = once <= cache / 2 ? least(once, read) : read;
+  const double mesh = (double)(f->products * c->hw.dim);
+  const double load = missed / least(bus, memory_rate) + (read - missed) / bus + 2.0 * (double)f->loads;
+  const double store = store_cycles(c, (double)f->dram_bytes[MAP_RESULTS], bus);
+  const double memory = (missed + store_memory_bytes(c, m, f)) / memory_rate;
+  double exposed = (double)((f->slot_rows[MAP_WEIGHTS] + f->slot_rows[MAP_INPUTS]) * c->hw.dim) / memory_rate;
+  for (int o = 0; o < MAP_RESULTS; o++)
+    if (m->depth[o] == 1) exposed += (double)((fills(m, o) - 1) * f->slot_rows[o] * c->hw.dim) / bus;
+  exposed += store_cycles(c, (double)(f->slot_rows[MAP_RESULTS] * c->hw.dim), bus);
+  // Of mappings that take as long, the one that reads less.
+  return most(most(mesh, load), most(store, memory)) + exposed + bank_cost(c, f, m, load) + 1e-6 * read;
+}
+
+// ---- the candidates
+
+static bool fits(const chooser *c, const map_footprint *f) {
+  return f->rows[MAP_WEIGHTS] + f->rows[MAP_INPUTS] <= c->hw.sp_rows && f->rows[MAP_RESULTS] <= c->hw.acc_rows;
+}
+
+static void try_mapping(chooser *c, const map_mapping *m) {
+  const map_footprint f = map_measure(c->layer, m, c->array);
+  if (!fits(c, &f)) return;
+  const double cost = estimate(c, m, &f);
+  if ((c->found && cost >= c->best_cost) || !map_check(c->layer, m, c->array, NULL)) return;
+  c->best = *m;
+  c->best_cost = cost;
+  c->found = true;
+}
+
+// Residencies that differ: outside of everything, and inside each loop that exists and changes the operand.
+static unsigned levels(const chooser *c, const map_mapping *m, map_operand operand, uint8_t *out) {
+  unsigned count = 0;
+  out[count++] = 0;
+  for (int p = 0; p < BLOCK_DIMS; p++)
+    if (map_loop_trips(m, p) > 1 && map_uses(c->layer->kind, operand, map_loop_dim(m, p)))
+      out[count++] = (uint8_t)(p + 1);
+  return count;
+}
+
+static void try_residencies(chooser *c, map_mapping *m) {
+  uint8_t weights[BLOCK_DIMS + 1], inputs[BLOCK_DIMS + 1];
+  const unsigned weight_levels = levels(c, m, MAP_WEIGHTS, weights), input_levels = levels(c, m, MAP_INPUTS, inputs);
+  for (unsigned w = 0; w < weight_levels; w++)
+    for (unsigned i = 0; i < input_levels; i++) {
+      m->residency[MAP_WEIGHTS] = weights[w];
+      m->residency[MAP_INPUTS] = inputs[i];
+      // Two slots hide the fills; the unrollers always have two.
+      const bool loop = m->style == BLOCK_STYLE_LOOP;
+      m->depth[MAP_WEIGHTS] = loop || fills(m, MAP_WEIGHTS) > 1 ? 2 : 1;
+      m->depth[MAP_INPUTS] = loop || fills(m, MAP_INPUTS) > 1 ? 2 : 1;
+      try_mapping(c, m);
+    }
+}
+
+static void try_orders(chooser *c, map_mapping *m) {
+  static const uint8_t orders[][BLOCK_DIMS] = {
+      {BLOCK_DIM_K, BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S},
+      {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_K, BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S},
+  };
+  for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
+    if (o > 0 && m->dram[BLOCK_DIM_K] == 1) break;  // the same loops
+    memcpy(m->outer, orders[o], sizeof m->outer);
+    memcpy(m->inner, orders[o], sizeof m->inner);
+    try_residencies(c, m);
+  }
+}
+
+static void set_tile(const chooser *c, map_mapping *m, block_dim_id dim, int64_t tile) {
+  const int64_t size = c->layer->size[dim];
+  if (c->fixed != NULL && c->fixed[dim] != 0)
+    tile = c->fixed[dim];
+  else if (tile > size)
+    tile = size;
+  m->tile[dim] = tile;
+  m->sp[dim] = 1;
+  m->dram[dim] = ceil_div(size, tile);
+}
+
+static bool is_fixed(const chooser *c, block_dim_id dim) { return c->fixed != NULL && c->fixed[dim] != 0; }
+
+// A step of the reduction: powers of two of DIM, then all of it.
+static void try_channels(chooser *c, map_mapping *m) {
+  const int64_t size = c->layer->size[BLOCK_DIM_C], dim = c->hw.dim;
+  for (int64_t step = dim;; step *= 2) {
+    set_tile(c, m, BLOCK_DIM_C, step);
+    try_orders(c, m);
+    if (step >= size || is_fixed(c, BLOCK_DIM_C)) return;
+  }
+}
+
+// Equal tiles: as many as `limit` needs, each as even as steps of `grain` allow.
+static int64_t balanced(int64_t size, int64_t limit, int64_t grain) {
+  if (limit < grain) limit = grain;
+  const int64_t count = ceil_div(size, limit), even = ceil_div(size, count);
+  return smaller(limit, ceil_div(even, grain) * grain);
+}
+
+// Rows of results: whole rows of an image where they fit, else parts of one; images together if they are small.
+static void try_rows(chooser *c, map_mapping *m) {
+  const int64_t dim = c->hw.dim, slots = m->depth[MAP_RESULTS];
+  const int64_t columns = ceil_div(smaller(m->tile[BLOCK_DIM_K], c->layer->size[BLOCK_DIM_K]), dim);
+  const int64_t largest = c->hw.acc_rows / slots / columns / dim * dim;  // rows of one slot
+  if (largest == 0) return;
+  const int64_t p = c->layer->size[BLOCK_DIM_P], q = c->layer->size[BLOCK_DIM_Q], n = c->layer->size[BLOCK_DIM_N];
+  const bool images = c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE;
+  for (int64_t rows = largest; rows >= dim; rows = rows / 2 / dim * dim) {
+    const int64_t tile_q = q == 1 ? 1 : balanced(q, smaller(rows, q), q > rows ? dim : 1);
+    const int64_t tile_p = balanced(p, rows / tile_q, q == 1 ? dim : 1);
+    set_tile(c, m, BLOCK_DIM_Q, tile_q);
+    set_tile(c, m, BLOCK_DIM_P, tile_p);
+    set_tile(c, m, BLOCK_DIM_N, images && tile_p >= p && tile_q >= q ? balanced(n, rows / (p * q), 1) : 1);
+    try_channels(c, m);
+    if (is_fixed(c, BLOCK_DIM_P)) return;
+  }
+}
+
+static void try_columns(chooser *c, map_mapping *m) {
+  const int64_t size = c->layer->size[BLOCK_DIM_K], dim = c->hw.dim;
+  for (int64_t columns = dim;; columns *= 2) {
+    set_tile(c, m, BLOCK_DIM_K, columns);
+    try_rows(c, m);
+    if (columns >= size || columns > c->hw.acc_rows || is_fixed(c, BLOCK_DIM_K)) return;
+  }
+}
+
+bool map_default(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
+                 map_mapping *mapping, wf_diag *diag) {
+  chooser c = {.layer = layer, .array = array, .hw = hw_derive(array), .fixed = tile};
+  map_mapping m = {.dataflow = array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS, .style = (uint8_t)style};
+  set_tile(&c, &m, BLOCK_DIM_R, 1);
+  set_tile(&c, &m, BLOCK_DIM_S, 1);
+  for (uint8_t depth = 2; depth >= 1 && !c.found; depth--) {  // one slot of results only if two do not fit
+    m.depth[MAP_RESULTS] = depth;
+    try_columns(&c, &m);
+  }
+  if (c.found) {
+    *mapping = c.best;
+    return true;
+  }
+  wf_error(diag, wf_in_file(NULL), "no mapping of the layer fits array %s", array->name);
+  if (tile != NULL) wf_hint(diag, "smaller blocks than the kernel's may fit");
+  return false;
+}

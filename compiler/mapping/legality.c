@@ -1,0 +1,177 @@
+// Whether a mapping can be carried out on an array: one function per rule, each with its reason. See mapping.h.
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/mapping/mapping.h"
+
+typedef struct check {
+  const map_layer *layer;
+  const map_mapping *mapping;
+  const hw_array *array;
+  hw_derived hw;
+  wf_diag *diag;  // NULL: silent
+  bool good;
+} check;
+
+#define REFUSE(c, ...)                                                              \
+  do {                                                                              \
+    (c)->good = false;                                                              \
+    if ((c)->diag != NULL) wf_error((c)->diag, wf_in_file("mapping"), __VA_ARGS__); \
+  } while (false)
+
+// ---- the data itself
+
+static bool is_permutation(const uint8_t *order) {
+  unsigned seen = 0;
+  for (int i = 0; i < BLOCK_DIMS; i++)
+    if (order[i] < BLOCK_DIMS) seen |= 1U << order[i];
+  return seen == (1U << BLOCK_DIMS) - 1;
+}
+
+static void check_ranges(check *c) {
+  const map_mapping *m = c->mapping;
+  if (!is_permutation(m->outer)) REFUSE(c, "outer: does not name each dimension once");
+  if (!is_permutation(m->inner)) REFUSE(c, "inner: does not name each dimension once");
+  for (int o = 0; o < MAP_OPERANDS; o++)
+    if (m->depth[o] < 1 || m->depth[o] > MAP_DEPTH_MAX)
+      REFUSE(c, "%s: depth %u is not 1 to %d", map_operand_names[o], m->depth[o], MAP_DEPTH_MAX);
+  for (int o = 0; o < MAP_RESULTS; o++)
+    if (m->residency[o] > MAP_POSITIONS)
+      REFUSE(c, "%s: residency %u of %d", map_operand_names[o], m->residency[o], MAP_POSITIONS);
+  if (m->dataflow > BLOCK_OS) REFUSE(c, "dataflow %u does not exist", m->dataflow);
+  if (m->style > BLOCK_STYLE_LOOP) REFUSE(c, "style %u does not exist", m->style);
+}
+
+// Products far beyond any layer, so that what is computed from them later cannot overflow.
+enum { FACTOR_MAX = 1 << 24 };
+
+static void check_factors(check *c) {
+  const map_mapping *m = c->mapping;
+  for (int d = 0; d < BLOCK_DIMS; d++) {
+    const int64_t size = c->layer->size[d], tile = m->tile[d], sp = m->sp[d], dram = m->dram[d];
+    const char *name = block_dim_names[d];
+    if (tile < 1 || sp < 1 || dram < 1 || tile > FACTOR_MAX || sp > FACTOR_MAX || dram > FACTOR_MAX) {
+      REFUSE(c, "factors of %s: %" PRId64 ", %" PRId64 ", %" PRId64 " are not all 1 to %d", name, tile, sp, dram,
+             FACTOR_MAX);
+      continue;
+    }
+    // The products below are under 2^72 only on paper: sp and dram are checked against the size one after the other.
+    const int64_t trips = (size + tile - 1) / tile;
+    if (sp > trips) REFUSE(c, "sp of %s: %" PRId64 " trips where %" PRId64 " blocks are left", name, sp, trips);
+    if (sp * dram < trips)
+      REFUSE(c, "factors of %s: %" PRId64 " * %" PRId64 " * %" PRId64 " do not cover %" PRId64, name, tile, sp, dram,
+             size);
+    if (sp * (dram - 1) >= trips)
+      REFUSE(c, "dram of %s: the last of %" PRId64 " trips has nothing left of %" PRId64, name, dram, size);
+  }
+}
+
+// ---- shape of blocks
+
+// Columns of operands lie DIM to a row, so a block that starts inside a row cannot be addressed.
+static void check_columns(check *c) {
+  const int64_t dim = c->hw.dim;
+  static const block_dim_id columns[] = {BLOCK_DIM_K, BLOCK_DIM_C};
+  for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    const block_dim_id d = columns[i];
+    if (c->mapping->tile[d] % dim == 0 || c->mapping->tile[d] >= c->layer->size[d]) continue;
+    REFUSE(c, "tile of %s: %" PRId64 " is no multiple of %" PRId64 " and does not cover %" PRId64, block_dim_names[d],
+           c->mapping->tile[d], dim, c->layer->size[d]);
+  }
+}
+
+// A block of the kernel is one element: the product reads the inputs under it as one matrix.
+static void check_kernel(check *c) {
+  static const block_dim_id kernel[] = {BLOCK_DIM_R, BLOCK_DIM_S};
+  for (size_t i = 0; i < sizeof kernel / sizeof kernel[0]; i++)
+    if (c->mapping->tile[kernel[i]] != 1)
+      REFUSE(c, "tile of %s: %" PRId64 ", a product handles one element of the kernel", block_dim_names[kernel[i]],
+             c->mapping->tile[kernel[i]]);
+  if (c->layer->kind == MAP_BATCHED && c->mapping->tile[BLOCK_DIM_N] != 1)
+    REFUSE(c, "tile of N: %" PRId64 ", a product handles one matrix of the batch", c->mapping->tile[BLOCK_DIM_N]);
+}
+
+static bool is_reduction(block_dim_id dim) { return !map_uses(MAP_CONV, MAP_RESULTS, dim); }
+
+static const char *level(int position) { return position < BLOCK_DIMS ? "outer" : "inner"; }
+
+static void check_order(check *c) {
+  const map_mapping *m = c->mapping;
+  int reduction = -1;
+  for (int p = 0; p < MAP_POSITIONS; p++) {
+    if (map_loop_trips(m, p) == 1) continue;
+    const block_dim_id dim = map_loop_dim(m, p);
+    if (is_reduction(dim)) {
+      reduction = p;
+    } else if (reduction >= 0) {
+      REFUSE(c, "accumulator: the %s loop over %s runs inside the %s loop over %s, whose sums are not complete",
+             level(p), block_dim_names[dim], level(reduction), block_dim_names[map_loop_dim(m, reduction)]);
+      return;
+    }
+  }
+}
+
+// ---- capacity
+
+static void check_rows(check *c, const char *memory, int64_t rows, int64_t capacity, const map_footprint *f,
+                       map_operand first, map_operand last) {
+  if (rows <= capacity) return;
+  char parts[160];
+  size_t length = 0;
+  for (map_operand o = first; o <= last; o++)
+    length += (size_t)snprintf(parts + length, sizeof parts - length, "%s%s %u x %" PRId64, o == first ? "" : ", ",
+                               map_operand_names[o], c->mapping->depth[o], f->slot_rows[o]);
+  REFUSE(c, "%s: needs %" PRId64 " rows of %" PRId64 " (%s)", memory, rows, capacity, parts);
+}
+
+// The unroller keeps a loop's tiles in one half of each memory while the next loop fills the other.
+static void check_capacity(check *c) {
+  const map_footprint f = map_measure(c->layer, c->mapping, c->array);
+  const int64_t operands = f.rows[MAP_WEIGHTS] + f.rows[MAP_INPUTS];
+  check_rows(c, "scratchpad", operands, c->hw.sp_rows, &f, MAP_WEIGHTS, MAP_INPUTS);
+  check_rows(c, "accumulator", f.rows[MAP_RESULTS], c->hw.acc_rows, &f, MAP_RESULTS, MAP_RESULTS);
+}
+
+// ---- units
+
+static void check_dataflow(check *c) {
+  const uint32_t built = c->array->mesh.dataflow;
+  if (c->mapping->dataflow == BLOCK_WS) {
+    if (built == HW_DATAFLOW_OS) REFUSE(c, "dataflow ws: the array is built for os");
+    return;
+  }
+  if (built == HW_DATAFLOW_WS) REFUSE(c, "dataflow os: the array is built for ws");
+  // Sums stay in the PEs, which keep output_bits of them.
+  const int64_t limit = INT64_C(1) << (c->array->types.output_bits - 1);
+  const int64_t depth = c->mapping->tile[BLOCK_DIM_C];
+  if (depth * 128 * 128 >= limit)
+    REFUSE(c, "dataflow os: sums over a tile of C of %" PRId64 " need more than the %u bits of a PE", depth,
+           c->array->types.output_bits);
+}
+
+static void check_loop_style(check *c) {
+  const map_mapping *m = c->mapping;
+  if (m->style != BLOCK_STYLE_LOOP) return;
+  const bool conv = c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE;
+  if (conv ? !c->array->units.loop_conv : !c->array->units.loop_matmul)
+    REFUSE(c, "style loop: the array has no %s unroller", conv ? "convolution" : "matrix product");
+  if (m->dataflow != BLOCK_WS) REFUSE(c, "style loop: the unrollers are weight-stationary");
+  for (int o = 0; o < MAP_OPERANDS; o++)
+    if (m->depth[o] != 2)
+      REFUSE(c, "style loop: depth of %s is 2, a half of the memory per loop", map_operand_names[o]);
+}
+
+bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
+  check c = {.layer = layer, .mapping = mapping, .array = array, .hw = hw_derive(array), .diag = diag, .good = true};
+  check_ranges(&c);
+  check_factors(&c);
+  if (!c.good) return false;  // what follows computes with them
+  check_columns(&c);
+  check_kernel(&c);
+  check_order(&c);
+  check_capacity(&c);
+  check_dataflow(&c);
+  check_loop_style(&c);
+  return c.good;
+}

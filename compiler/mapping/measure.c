@@ -1,0 +1,151 @@
+// What a mapping takes and moves; see mapping.h.
+//
+// Rows: a scratchpad buffer has a row per leading element and block of DIM columns; the accumulator keeps tiles of DIM
+// rows. Buffers have the size of whole blocks, also where the layer ends earlier: a loop's last trip uses a part.
+//
+// Bytes: an operand of residency r is loaded in every iteration of the first r loops. The loops that it does not use
+// repeat it; the others sweep it, and windows of inputs overlap.
+#include "compiler/mapping/mapping.h"
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
+
+// As map_extent, in whole blocks.
+static int64_t padded(const map_mapping *m, block_dim_id dim, int position) {
+  int64_t extent = m->tile[dim];
+  if (map_position(m, dim, true) >= position) extent *= m->sp[dim];
+  if (map_position(m, dim, false) >= position) extent *= m->dram[dim];
+  return extent;
+}
+
+// Channels of the inputs: of a depthwise layer those of the results.
+static block_dim_id input_channels(const map_layer *layer) {
+  return layer->kind == MAP_DEPTHWISE ? BLOCK_DIM_K : BLOCK_DIM_C;
+}
+
+static int64_t weight_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  const int r = m->residency[MAP_WEIGHTS];
+  int64_t rows = padded(m, BLOCK_DIM_R, r) * padded(m, BLOCK_DIM_S, r) * padded(m, BLOCK_DIM_C, r);
+  if (layer->kind == MAP_BATCHED) rows *= padded(m, BLOCK_DIM_N, r);
+  return rows * ceil_div(padded(m, BLOCK_DIM_K, r), dim);
+}
+
+static int64_t input_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  const int r = m->residency[MAP_INPUTS];
+  int64_t rows = padded(m, BLOCK_DIM_N, r);
+  rows *= map_window(layer, 0, padded(m, BLOCK_DIM_P, r), padded(m, BLOCK_DIM_R, r));
+  rows *= map_window(layer, 1, padded(m, BLOCK_DIM_Q, r), padded(m, BLOCK_DIM_S, r));
+  return rows * ceil_div(padded(m, input_channels(layer), r), dim);
+}
+
+static int64_t result_rows(const map_mapping *m, int64_t dim) {
+  int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
+  return round_up(rows, dim) * ceil_div(m->tile[BLOCK_DIM_K], dim);
+}
+
+// ---- bytes
+
+// How often the first `position` loops repeat what they do not change.
+static int64_t repeats(const map_layer *layer, const map_mapping *m, map_operand operand, int position) {
+  int64_t count = 1;
+  for (int p = 0; p < position; p++)
+    if (!map_uses(layer->kind, operand, map_loop_dim(m, p))) count *= map_loop_trips(m, p);
+  return count;
+}
+
+static int64_t clipped(int64_t first, int64_t end, int64_t limit) {
+  if (first < 0) first = 0;
+  if (end > limit) end = limit;
+  return end > first ? end - first : 0;
+}
+
+// Input rows (axis 0) or columns (1) that all fills read, within the image: one window per pair of a block of results
+// and a block of the kernel.
+static int64_t swept(const map_layer *layer, const map_mapping *m, int axis) {
+  const block_dim_id result = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q;
+  const block_dim_id kernel = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
+  const int64_t stride = or_one(layer->stride[axis]), dilation = or_one(layer->dilation[axis]);
+  const int64_t before = layer->padding[2 * axis], after = layer->padding[2 * axis + 1];
+  const int64_t size = map_window(layer, axis, layer->size[result], layer->size[kernel]) - before - after;
+  const int64_t results = map_extent(layer, m, result, m->residency[MAP_INPUTS]);
+  const int64_t window = map_extent(layer, m, kernel, m->residency[MAP_INPUTS]);
+  int64_t sum = 0;
+  for (int64_t p = 0; p < layer->size[result]; p += results)
+    for (int64_t r = 0; r < layer->size[kernel]; r += window) {
+      int64_t here = layer->size[result] - p < results ? layer->size[result] - p : results;
+      int64_t taps = layer->size[kernel] - r < window ? layer->size[kernel] - r : window;
+      int64_t first = p * stride + r * dilation - before;
+      sum += clipped(first, first + map_window(layer, axis, here, taps), size);
+    }
+  return sum;
+}
+
+static int64_t weight_bytes(const map_layer *layer, const map_mapping *m) {
+  int64_t bytes = layer->size[BLOCK_DIM_C] * layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] *
+                  layer->size[BLOCK_DIM_K] * or_one(layer->groups);
+  if (layer->kind == MAP_BATCHED) bytes *= layer->size[BLOCK_DIM_N];
+  return bytes * repeats(layer, m, MAP_WEIGHTS, m->residency[MAP_WEIGHTS]);
+}
+
+static int64_t input_bytes(const map_layer *layer, const map_mapping *m) {
+  int64_t bytes = layer->size[BLOCK_DIM_N] * swept(layer, m, 0) * swept(layer, m, 1) *
+                  layer->size[input_channels(layer)] * or_one(layer->groups);
+  return bytes * repeats(layer, m, MAP_INPUTS, m->residency[MAP_INPUTS]);
+}
+
+static int64_t pooled(const map_layer *layer, int64_t size) {
+  if (layer->pool_stride == 0) return size;
+  return (size + 2 * (int64_t)layer->pool_padding - layer->pool_size) / layer->pool_stride + 1;
+}
+
+static int64_t result_bytes(const map_layer *layer) {
+  return layer->size[BLOCK_DIM_N] * pooled(layer, layer->size[BLOCK_DIM_P]) * pooled(layer, layer->size[BLOCK_DIM_Q]) *
+         layer->size[BLOCK_DIM_K] * or_one(layer->groups) * or_one(layer->result_bytes);
+}
+
+// ---- commands
+
+// Blocks of at most `step` that cut each of the tiles of a dimension.
+static int64_t pieces(const map_layer *layer, const map_mapping *m, block_dim_id dim, int64_t step) {
+  const int64_t size = layer->size[dim], tile = m->tile[dim];
+  return size / tile * ceil_div(tile, step) + ceil_div(size % tile, step);
+}
+
+// Rows of results come as runs of N, P, Q inside a tile.
+static int64_t row_pieces(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  const int64_t n = layer->size[BLOCK_DIM_N], p = layer->size[BLOCK_DIM_P], q = layer->size[BLOCK_DIM_Q];
+  if (m->tile[BLOCK_DIM_P] == 1 && m->tile[BLOCK_DIM_N] == 1) return n * p * pieces(layer, m, BLOCK_DIM_Q, dim);
+  if (q == 1 && m->tile[BLOCK_DIM_N] == 1) return n * pieces(layer, m, BLOCK_DIM_P, dim);
+  const int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
+  return ceil_div(n, m->tile[BLOCK_DIM_N]) * ceil_div(p, m->tile[BLOCK_DIM_P]) * ceil_div(q, m->tile[BLOCK_DIM_Q]) *
+         ceil_div(rows, dim);
+}
+
+static int64_t products(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  return row_pieces(layer, m, dim) * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) *
+         layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * or_one(layer->groups);
+}
+
+map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw_array *array) {
+  const hw_derived hw = hw_derive(array);
+  const int64_t dim = hw.dim, wide = hw.max_cols;
+  map_footprint f = {.slot_rows = {[MAP_WEIGHTS] = weight_rows(layer, m, dim),
+                                   [MAP_INPUTS] = input_rows(layer, m, dim),
+                                   [MAP_RESULTS] = result_rows(m, dim)},
+                     .dram_bytes = {[MAP_WEIGHTS] = weight_bytes(layer, m),
+                                    [MAP_INPUTS] = input_bytes(layer, m),
+                                    [MAP_RESULTS] = result_bytes(layer)}};
+  for (int o = 0; o < MAP_OPERANDS; o++) f.rows[o] = f.slot_rows[o] * m->depth[o];
+  const int64_t results = layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_P] * layer->size[BLOCK_DIM_Q];
+  const int64_t tiles = row_pieces(layer, m, dim) * or_one(layer->groups);
+  if (layer->bias) f.bias_bytes += tiles * layer->size[BLOCK_DIM_K] * 4;
+  if (layer->residual) f.bias_bytes += results * layer->size[BLOCK_DIM_K] * or_one(layer->groups);
+  f.loads =
+      ceil_div(f.dram_bytes[MAP_WEIGHTS], dim * (layer->size[BLOCK_DIM_K] < wide ? layer->size[BLOCK_DIM_K] : wide)) +
+      ceil_div(f.dram_bytes[MAP_INPUTS],
+               dim * (layer->size[input_channels(layer)] < wide ? layer->size[input_channels(layer)] : wide));
+  f.products = products(layer, m, dim);
+  f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
+  return f;
+}
