@@ -58,6 +58,7 @@ static void print_result(const sim_report *report, FILE *out) {
     fprintf(out, "  %-24s %16s\n", "result",
             result->status != SIM_RUN_OK ? status_names[result->status]
             : report->timing_only        ? "timing only"
+            : !result->compared          ? "not compared"
                                          : "same memory");
   else if (result->host.end == HOST_EXITED)
     fprintf(out, "  %-24s %16s %" PRIu64 "\n", "result", "exit code", result->host.exit_code);
@@ -136,7 +137,9 @@ static void add_waits(cJSON *document, const sim_port *port) {
 static void add_data(cJSON *document, const sim_run_result *result) {
   cli_json_count(document, "read_bytes", result->read_bytes);
   cli_json_count(document, "written_bytes", result->written_bytes);
-  if (!result->hosted) cli_json_hash(document, "digest", result->replay_digest);
+  if (result->hosted) return;
+  cli_json_hash(document, "digest", result->replay_digest);
+  cJSON_AddBoolToObject(document, "compared", result->compared);
 }
 
 cJSON *sim_report_json(const sim_report *report) {

@@ -13,20 +13,40 @@
 
 // ---- printing ----
 
+// Programs are printed by the hundred thousand commands: no formats here.
 typedef struct sink {
   char *text;
-  size_t size, length;
+  size_t room, length;  // `room` without the final zero
 } sink;
 
-static void put(sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(sink *out, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  size_t room = out->length < out->size ? out->size - out->length : 0;
-  int length = vsnprintf(room == 0 ? NULL : out->text + out->length, room, format, args);
-  va_end(args);
-  assert(length >= 0);
-  out->length += (size_t)length;
+static void put_char(sink *out, char c) {
+  if (out->length < out->room) out->text[out->length] = c;
+  out->length++;
+}
+
+static void put(sink *out, const char *text) {
+  while (*text != '\0') put_char(out, *text++);
+}
+
+static void put_reversed(sink *out, const char *digits, unsigned count) {
+  while (count != 0) put_char(out, digits[--count]);
+}
+
+static void put_decimal(sink *out, uint64_t value) {
+  char digits[20];
+  unsigned count = 0;
+  do digits[count++] = (char)('0' + value % 10);
+  while ((value /= 10) != 0);
+  put_reversed(out, digits, count);
+}
+
+static void put_hex(sink *out, uint64_t value) {
+  char digits[16];
+  unsigned count = 0;
+  do digits[count++] = "0123456789abcdef"[value % 16];
+  while ((value /= 16) != 0);
+  put(out, "0x");
+  put_reversed(out, digits, count);
 }
 
 static void put_local(sink *out, uint32_t local) {
@@ -34,10 +54,13 @@ static void put_local(sink *out, uint32_t local) {
     put(out, "garbage");
     return;
   }
-  put(out, "%s:0x%" PRIx32, isa_local_accumulator(local) ? "acc" : "sp", isa_local_row(local));
+  put(out, isa_local_accumulator(local) ? "acc:" : "sp:");
+  put_hex(out, isa_local_row(local));
   if (isa_local_accumulate(local)) put(out, "+acc");
   if (isa_local_full(local)) put(out, "+full");
-  if (isa_local_norm(local) != ISA_LOCAL_NORM_NONE) put(out, "+%s", isa_local_norm_name(isa_local_norm(local)));
+  if (isa_local_norm(local) == ISA_LOCAL_NORM_NONE) return;
+  put_char(out, '+');
+  put(out, isa_local_norm_name(isa_local_norm(local)));
 }
 
 static float float_of(uint32_t bits) {
@@ -55,7 +78,7 @@ static uint32_t bits_of(float value) {
 static void put_f32(sink *out, uint32_t bits) {
   float value = float_of(bits);
   if (isnan(value)) {
-    put(out, "0x%08" PRIx32, bits);
+    put_hex(out, bits);
     return;
   }
   char text[32];
@@ -63,41 +86,50 @@ static void put_f32(sink *out, uint32_t bits) {
     snprintf(text, sizeof text, "%.*g", digits, (double)value);
     if (bits_of(strtof(text, NULL)) == bits) break;
   }
-  put(out, "%s", text);
+  put(out, text);
 }
 
 static void put_number(sink *out, const isa_field *field, uint64_t value) {
   for (size_t i = 0; i < field->value_count; i++) {
     if (field->values[i].value != value) continue;
-    put(out, "%s", field->values[i].name);
+    put(out, field->values[i].name);
     return;
   }
-  put(out, "%" PRIu64, value);
+  put_decimal(out, value);
 }
 
 static void put_field(sink *out, const isa_field *field, uint64_t value) {
-  put(out, " %s=", field->name);
+  put_char(out, ' ');
+  put(out, field->name);
+  put_char(out, '=');
   if (field->type == ISA_TYPE_LOCAL_ADDRESS)
     put_local(out, (uint32_t)value);
   else if (field->type == ISA_TYPE_F32)
     put_f32(out, (uint32_t)value);
   else if (field->type == ISA_TYPE_DRAM)
-    put(out, "0x%" PRIx64, value);
+    put_hex(out, value);
   else
     put_number(out, field, value);
 }
 
+static void put_reserved(sink *out, const char *name, uint64_t bits) {
+  if (bits == 0) return;
+  put(out, name);
+  put_hex(out, bits);
+}
+
 size_t isa_print(const isa_insn *insn, uint64_t rs1, uint64_t rs2, char *text, size_t size) {
-  sink out = {text, size, 0};
-  put(&out, "%s", insn->name);
+  sink out = {text, size == 0 ? 0 : size - 1, 0};
+  put(&out, insn->name);
   for (size_t i = 0; i < insn->field_count; i++) {
     const isa_field *field = &insn->fields[i];
     uint64_t value = isa_field_get(field, rs1, rs2);
     assert(field->type != ISA_TYPE_CONST || value == field->min);
     if (field->type != ISA_TYPE_CONST) put_field(&out, field, value);
   }
-  if ((rs1 & insn->reserved_rs1) != 0) put(&out, " rs1=0x%" PRIx64, rs1 & insn->reserved_rs1);
-  if ((rs2 & insn->reserved_rs2) != 0) put(&out, " rs2=0x%" PRIx64, rs2 & insn->reserved_rs2);
+  put_reserved(&out, " rs1=", rs1 & insn->reserved_rs1);
+  put_reserved(&out, " rs2=", rs2 & insn->reserved_rs2);
+  if (size != 0) text[out.length < out.room ? out.length : out.room] = '\0';
   return out.length;
 }
 

@@ -296,13 +296,12 @@ static bool replay_end(void *context, const sim_trace_end *end, wf_location wher
   r->cycle = r->engine->ops->drain(r->engine, r->cycle);
   r->result->host.cycles = r->cycle;
   if (r->engine->ops->fault(r->engine)->kind != SIM_FAULT_NONE) return replay_fault(r, where);
-  if (timing_only(r->config)) {
-    r->result->status = SIM_RUN_OK;
-    return true;
-  }
-  r->result->trace_digest = end->digest;
-  r->result->replay_digest = sim_footprint_digest(r->print);
   r->result->status = SIM_RUN_OK;
+  if (timing_only(r->config)) return true;
+  r->result->replay_digest = sim_footprint_digest(r->print);
+  r->result->compared = end->recorded;
+  if (!end->recorded) return true;
+  r->result->trace_digest = end->digest;
   if (end->digest == r->result->replay_digest && end->written_bytes == sim_footprint_written_bytes(r->print))
     return true;
   wf_error(r->diag, where,

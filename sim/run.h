@@ -51,6 +51,7 @@ typedef struct sim_run_result {
   uint64_t read_bytes;  // moved by the accelerator
   uint64_t written_bytes;
   uint64_t replay_digest, trace_digest;  // of a trace
+  bool compared;                         // a replay with what was recorded
   double wall_seconds;
   bool has_units;          // of the cycle engine
   sim_cycle_report units;  // up to the end of the run, or to where a fault stopped the engine

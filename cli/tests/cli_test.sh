@@ -77,6 +77,8 @@ expect 0 "result +timing only" "$weft" sim --timing-only good.trace
 # ---- the default engine, what each can do, and the report
 expect 0 'engine cycle' "$weft" sim good.elf
 expect 0 'result +same memory' "$weft" sim good.trace
+sed 's/^\(end commands=[0-9]*\) .*/\1 unrecorded/' good.trace > unrecorded.trace
+expect 0 'result +not compared' "$weft" sim unrecorded.trace
 expect 2 'engine cycle reads memory later .*cannot write a trace' "$weft" sim --engine cycle --trace other.trace good.elf
 expect 2 'hint: write it with --engine ref' "$weft" sim --engine cycle --trace other.trace good.elf
 expect 2 'engine ref has no cycles and so no timeline' "$weft" sim --engine ref --timeline t.json good.elf

@@ -108,6 +108,10 @@ typedef struct command_layout {
   const uint64_t *tensor_address;
 } command_layout;
 
+// Tensors one after the other from `start`, each at a multiple of 64 bytes. False after an error was reported: they do
+// not fit in main memory.
+bool command_place(const command_program *program, uint64_t start, uint64_t *tensor_address, wf_diag *diag);
+
 // A trace that `weft sim` replays: data lines from `bytes` (NULL per tensor: zeros) and the commands.
 bool command_write_trace(const command_program *program, const command_layout *layout, const uint8_t *const *bytes,
                          FILE *out, wf_diag *diag);

@@ -3,6 +3,7 @@
 #define COMPILER_COMMAND_PRIVATE_H
 
 #include "compiler/command/command.h"
+#include "sim/engine.h"
 
 // An empty program with the same name, array and tensors.
 command_program *command_create_like(const command_program *program);
@@ -17,5 +18,16 @@ void command_print_insn(const command_program *program, const command_insn *insn
 
 // Names of programs and tensors: a letter or underscore, then letters, digits, underscores, dots and dashes (programs).
 bool command_name_ok(const char *name, bool of_program);
+
+// Whether every tensor lies in main memory; reports each that does not.
+bool command_layout_ok(const command_program *program, const command_layout *layout, wf_diag *diag);
+
+// The command with the addresses of a layout.
+static inline sim_command command_placed(const command_insn *insn, const command_layout *layout, uint64_t index) {
+  sim_command command = {.rs1 = insn->rs1, .rs2 = insn->rs2, .index = index, .funct = insn->funct};
+  if (insn->tensor_rs1 != COMMAND_NO_TENSOR) command.rs1 += layout->tensor_address[insn->tensor_rs1];
+  if (insn->tensor_rs2 != COMMAND_NO_TENSOR) command.rs2 += layout->tensor_address[insn->tensor_rs2];
+  return command;
+}
 
 #endif

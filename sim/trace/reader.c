@@ -128,11 +128,17 @@ static bool take_count(const char **text, const char *name, uint64_t *value) {
   return good;
 }
 
+static bool take_result(const char **text, sim_trace_end *end) {
+  if (take_word(text, "unrecorded")) return true;
+  end->recorded = true;
+  return take_count(text, "written=", &end->written_bytes) && take_name(text, "digest=") &&
+         take_hash(text, &end->digest);
+}
+
 static bool read_end(reader *r, const char *text) {
-  sim_trace_end end;
-  if (!take_count(&text, "commands=", &end.commands) || !take_count(&text, "written=", &end.written_bytes) ||
-      !take_name(&text, "digest=") || !take_hash(&text, &end.digest) || *text != '\0')
-    return fail(r, "expected `end commands=N written=BYTES digest=HEX`");
+  sim_trace_end end = {0};
+  if (!take_count(&text, "commands=", &end.commands) || !take_result(&text, &end) || *text != '\0')
+    return fail(r, "expected `end commands=N written=BYTES digest=HEX` or `end commands=N unrecorded`");
   if (end.commands != r->commands) {
     wf_error(r->diag, r->where, "the trace announces %" PRIu64 " commands but has %" PRIu64, end.commands, r->commands);
     return false;

@@ -8,6 +8,7 @@
 //   mvin dram=0x80010000 ...   a command, in the form of isa_print
 //   fence                      the host waited until the accelerator was idle
 //   end commands=N written=BYTES digest=HEX
+//   end commands=N unrecorded  of a program that has not run yet
 //
 // `#` starts a comment. Data lines stand before the command that reads them. The digest covers all memory bytes that
 // the accelerator wrote; a replay checks it. A file without its `end` line is incomplete and refused.
@@ -41,6 +42,7 @@ typedef struct sim_trace_header {
 
 typedef struct sim_trace_end {
   uint64_t commands;
+  bool recorded;  // of a run; otherwise nobody knows what a replay will write, and the rest is zero
   uint64_t written_bytes;
   uint64_t digest;
 } sim_trace_end;

@@ -88,6 +88,7 @@ static void digest_ignores_order_and_overwrites(void **state) {
 // ---- reader
 
 typedef struct seen {
+  bool recorded;
   unsigned headers, data, commands, fences, ends;
   uint64_t bytes;
 } seen;
@@ -116,8 +117,9 @@ static bool see_fence(void *c, wf_location w) {
   return true;
 }
 static bool see_end(void *c, const sim_trace_end *e, wf_location w) {
-  (void)e, (void)w;
+  (void)w;
   ((seen *)c)->ends++;
+  ((seen *)c)->recorded = e->recorded;
   return true;
 }
 
@@ -148,6 +150,17 @@ static void reader_takes_a_good_trace(void **state) {
   char *message = read_text(text, sizeof text - 1, &s);
   assert_string_equal(message, "");
   assert_true(s.headers == 1 && s.data == 1 && s.bytes == 2 && s.commands == 1 && s.fences == 1 && s.ends == 1);
+  assert_true(s.recorded);
+  free(message);
+}
+
+static void reader_takes_a_trace_without_result(void **state) {
+  (void)state;
+  static const char text[] = HEAD MVIN "end commands=1 unrecorded\n";
+  seen s;
+  char *message = read_text(text, sizeof text - 1, &s);
+  assert_string_equal(message, "");
+  assert_true(s.ends == 1 && !s.recorded);
   free(message);
 }
 
@@ -173,7 +186,10 @@ static void reader_locates_every_error(void **state) {
       {HEAD "fence 1\n", "t:4: error: fence takes no operands\n"},
       {HEAD MVIN, "t:5: error: the trace ends without its `end` line\n"},
       {HEAD MVIN END(2), "t:5: error: the trace announces 2 commands but has 1\n"},
-      {HEAD "end commands=0\n", "t:4: error: expected `end commands=N written=BYTES digest=HEX`\n"},
+      {HEAD "end commands=0\n",
+       "t:4: error: expected `end commands=N written=BYTES digest=HEX` or `end commands=N unrecorded`\n"},
+      {HEAD "end commands=0 unrecorded digest=0\n",
+       "t:4: error: expected `end commands=N written=BYTES digest=HEX` or `end commands=N unrecorded`\n"},
       {HEAD END(0) "fence\n", "t:5: error: text after the `end` line\n"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -250,6 +266,7 @@ int main(void) {
       cmocka_unit_test(footprint_reports_exactly_the_changes),
       cmocka_unit_test(digest_ignores_order_and_overwrites),
       cmocka_unit_test(reader_takes_a_good_trace),
+      cmocka_unit_test(reader_takes_a_trace_without_result),
       cmocka_unit_test(reader_locates_every_error),
       cmocka_unit_test(reader_points_at_a_bad_command),
       cmocka_unit_test(reader_survives_cuts_and_long_lines),

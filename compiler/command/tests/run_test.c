@@ -1,0 +1,172 @@
+// A product written as commands gives the right result on the engines, with the cycles that its trace has.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs what stands above it.
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/command/run.h"
+#include "compiler/command/tests/sample.h"
+#include "hw/base/alloc.h"
+#include "sim/run.h"
+
+typedef struct operands {
+  int8_t *a, *b, *c, *want;
+} operands;
+
+static int8_t *random_bytes(size_t count, uint64_t *random) {
+  int8_t *bytes = wf_alloc(count, 1);
+  for (size_t i = 0; i < count; i++) bytes[i] = (int8_t)(sample_random(random) >> 17);
+  return bytes;
+}
+
+static operands operands_of(const sample_gemm *gemm) {
+  uint64_t random = gemm->m * 7919u + gemm->n * 31u + gemm->k;
+  operands o = {.a = random_bytes((size_t)gemm->m * gemm->k, &random),
+                .b = random_bytes((size_t)gemm->k * gemm->n, &random),
+                .c = wf_calloc((size_t)gemm->m * gemm->n, 1),
+                .want = wf_calloc((size_t)gemm->m * gemm->n, 1)};
+  sample_gemm_plain(gemm, o.a, o.b, o.want);
+  return o;
+}
+
+static void free_operands(operands *o) { wf_free(o->a), wf_free(o->b), wf_free(o->c), wf_free(o->want); }
+
+static const sample_gemm shapes[] = {
+    {1, 1, 1, 1, false}, {16, 16, 16, 0.02f, false}, {33, 47, 70, 0.0134f, false}, {64, 64, 64, 0.01f, true}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void test_result(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
+  static const char *const engines[] = {"ref", "cycle"};
+  wf_diag diag = wf_diag_to(stderr);
+  for (size_t n = 0; n < 3 * 2 * SHAPES; n++) {
+    hw_array array;
+    assert_true(hw_array_load(&array, arrays[n % 3], &diag));
+    const sample_gemm *gemm = &shapes[n / 6];
+    operands o = operands_of(gemm);
+    command_program *program = sample_gemm_program(&array, gemm);
+    assert_true(command_verify(program, &diag));
+    const command_run_config config = {.engine = sim_engine_find(engines[n / 3 % 2])};
+    void *const tensors[] = {o.a, o.b, o.c};
+    command_run_result result;
+    assert_true(command_run_on(program, &config, tensors, &result, &diag));
+    assert_int_equal(result.commands, command_executions(program));
+    assert_memory_equal(o.c, o.want, (size_t)gemm->m * gemm->n);
+    assert_true((result.cycles != 0) == config.engine->timed);
+    command_destroy(program);
+    free_operands(&o);
+  }
+}
+
+static void test_faults_are_reported(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  const char text[] = "program bad\nmvin dram=0x10 local=sp:0 cols=1 rows=1\n";
+  char *messages;
+  size_t size;
+  FILE *out = open_memstream(&messages, &size);
+  wf_diag diag = wf_diag_to(out);
+  command_program *program = command_parse("t", text, sizeof text - 1, &array, &diag);
+  const command_run_config config = {.engine = sim_engine_find("ref")};
+  command_run_result result;
+  assert_false(command_run_on(program, &config, NULL, &result, &diag));
+  fclose(out);
+  assert_int_equal(result.fault.kind, SIM_FAULT_MEMORY);
+  assert_non_null(strstr(messages, "bad: error: command 0: mvin: reads bytes 0x10..0x10 outside main memory"));
+  free(messages);
+  command_destroy(program);
+}
+
+static void test_huge_tensors_are_refused(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  wf_diag diag = wf_diag_to(NULL);
+  command_program *program = command_create("huge", &array);
+  command_add_tensor(program, &(command_tensor){"a", 1, false, (uint64_t)array.memory.capacity_mib << 20, true, true});
+  const command_run_config config = {.engine = sim_engine_find("ref")};
+  command_run_result result;
+  void *const tensors[] = {NULL, NULL};
+  assert_true(command_run_on(program, &config, tensors, &result, &diag));
+  command_add_tensor(program, &(command_tensor){"b", 1, false, 1, true, true});
+  assert_false(command_run_on(program, &config, tensors, &result, &diag));
+  assert_int_equal(diag.errors, 1);
+  command_destroy(program);
+}
+
+// ---- traces
+
+static sim_run_result replay(const char *path, const hw_array *array, const char *engine, bool timing_only) {
+  wf_diag diag = wf_diag_to(stderr);
+  const sim_engine_options options = {.timing_only = timing_only};
+  const sim_run_config config = {.array = array, .engine = sim_engine_find(engine), .engine_options = &options};
+  return sim_run_trace(&config, path, &diag);
+}
+
+static void test_trace_is_the_program(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  wf_diag diag = wf_diag_to(stderr);
+  const sample_gemm *gemm = &shapes[2];
+  operands o = operands_of(gemm);
+  command_program *program = sample_gemm_program(&array, gemm);
+  char path[] = "/tmp/weft-trace-XXXXXX";
+  FILE *out = fdopen(mkstemp(path), "w");
+  uint64_t address[3];
+  assert_true(command_place(program, SIM_MEMORY_BASE, address, &diag));
+  const uint8_t *bytes[] = {(const uint8_t *)o.a, (const uint8_t *)o.b, NULL};
+  assert_true(command_write_trace(program, &(command_layout){address}, bytes, out, &diag));
+  fclose(out);
+  const command_run_config config = {.engine = sim_engine_find("cycle")};
+  command_run_result result;
+  assert_true(command_run_on(program, &config, (void *const[]){o.a, o.b, o.c}, &result, &diag));
+  sim_run_result moved = replay(path, &array, "cycle", false), timed = replay(path, &array, "cycle", true);
+  sim_run_result ref = replay(path, &array, "ref", false);
+  assert_int_equal(moved.status, SIM_RUN_OK);
+  assert_int_equal(moved.host.cycles, result.cycles);
+  assert_int_equal(timed.host.cycles, result.cycles);
+  assert_false(moved.compared);
+  assert_int_equal(moved.replay_digest, ref.replay_digest);
+  assert_int_equal(moved.written_bytes, gemm->m * gemm->n);
+  unlink(path);
+  command_destroy(program);
+  free_operands(&o);
+}
+
+static void test_trace_refuses(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  wf_diag diag = wf_diag_to(NULL);
+  command_program *program = sample_gemm_program(&array, &shapes[1]);
+  uint64_t address[3] = {SIM_MEMORY_BASE, SIM_MEMORY_BASE - 1, UINT64_MAX};
+  FILE *out = fopen("/dev/null", "w");
+  assert_false(command_write_trace(program, &(command_layout){address}, NULL, out, &diag));
+  assert_int_equal(diag.errors, 2);
+  fclose(out);
+  address[1] = address[2] = SIM_MEMORY_BASE;
+  out = fopen("/dev/full", "w");
+  assert_false(command_write_trace(program, &(command_layout){address}, NULL, out, &diag));
+  fclose(out);
+  assert_int_equal(diag.errors, 3);
+  command_destroy(program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_result),
+      cmocka_unit_test(test_faults_are_reported),
+      cmocka_unit_test(test_huge_tensors_are_refused),
+      cmocka_unit_test(test_trace_is_the_program),
+      cmocka_unit_test(test_trace_refuses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
