@@ -1,0 +1,201 @@
+// The meaning of block programs: each program's results against sums written out here.
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/block/block.h"
+
+static block_program *parsed(const char *text) {
+  wf_diag diag = wf_diag_to(stderr);
+  block_program *program = block_parse("test", text, strlen(text), &diag);
+  assert_non_null(program);
+  return program;
+}
+
+static void run(const char *text, void *const *tensors) {
+  wf_diag diag = wf_diag_to(stderr);
+  block_program *program = parsed(text);
+  assert_true(block_run(program, tensors, &diag));
+  block_destroy(program);
+}
+
+static void fill(int8_t *values, size_t count, unsigned seed) {
+  for (size_t i = 0; i < count; i++) values[i] = (int8_t)((seed = seed * 1103515245U + 12345U) >> 20);
+}
+
+static int8_t narrow(int32_t value, double scale) {
+  double scaled = (double)((float)value * (float)scale),
+         floor_of = scaled < 0 ? -(double)(int64_t)-scaled : (double)(int64_t)scaled;
+  double rest = scaled - floor_of;
+  if (rest > 0.5 || (rest == 0.5 && (int64_t)floor_of % 2 != 0)) floor_of += 1;
+  if (rest < -0.5 || (rest == -0.5 && (int64_t)floor_of % 2 != 0)) floor_of -= 1;
+  return (int8_t)(floor_of > 127 ? 127 : floor_of < -128 ? -128 : floor_of);
+}
+
+// 5 x 7 x 6 in blocks of 2 x 4 x 4, rows in a split loop.
+static const char gemm_text[] =
+    "program gemm\n"
+    "tensor a i8[30] read\ntensor b i8[42] read\ntensor bias i32[7] read\ntensor c i8[35] write\n"
+    "loop m 2 parallel dim P\nloop m_in 2 parallel dim P split m limit 3\nloop n 2 parallel dim K\nloop k 2 dim C\n"
+    "buffer at i8[2, 4]\nbuffer bt i8[4, 4]\nbuffer sum i32[2, 4]\n"
+    "for m {\nfor m_in {\nfor n {\n"
+    "%s\n"
+    "for k {\n"
+    "load at = a[m*4+m_in*2:2 of 5 stride 6, k*4:4 of 6 stride 1]\n"
+    "load bt = b[%s]\n"
+    "dot sum %s\n"
+    "}\n"
+    "load sum += bias[0:2 of 2 stride 0, n*4:4 of 7 stride 1]\n"
+    "store c[m*4+m_in*2:2 of 5 stride 7, n*4:4 of 7 stride 1] = sum relu scale 0.015625\n"
+    "}\n}\n}\n";
+
+static const struct {
+  const char *before, *b, *dot;
+  bool transposed;
+} gemms[] = {
+    {"copy sum = 0", "k*4:4 of 6 stride 7, n*4:4 of 7 stride 1", "+= at * bt", false},
+    {"", "k*4:4 of 6 stride 7, n*4:4 of 7 stride 1", "= at * bt sum_over k", false},
+    {"", "n*4:4 of 7 stride 6, k*4:4 of 6 stride 1", "= at * bt.T sum_over k", true},
+};
+
+static void products_are_sums(void **state) {
+  (void)state;
+  int8_t a[30], b[42], c[35];
+  int32_t bias[7] = {3, -200, 1000, 0, 5000, -70000, 17};
+  fill(a, sizeof a, 1);
+  fill(b, sizeof b, 2);
+  for (size_t g = 0; g < sizeof gemms / sizeof *gemms; g++) {
+    char text[2048];
+    snprintf(text, sizeof text, gemm_text, gemms[g].before, gemms[g].b, gemms[g].dot);
+    run(text, (void *[]){a, b, bias, c});
+    for (int m = 0; m < 5; m++)
+      for (int n = 0; n < 7; n++) {
+        int32_t sum = bias[n];
+        for (int k = 0; k < 6; k++) sum += a[m * 6 + k] * (gemms[g].transposed ? b[n * 6 + k] : b[k * 7 + n]);
+        assert_int_equal(c[m * 7 + n], narrow(sum < 0 ? 0 : sum, 0.015625));
+      }
+  }
+}
+
+// A 3 x 3 convolution with stride 2 and padding, read from one window, pooled; 2 channels to 3.
+static void convolution_and_pooling(void **state) {
+  (void)state;
+  int8_t x[9 * 9 * 2], w[3 * 3 * 2 * 3], y[3 * 3 * 3], middle[5 * 5 * 3];
+  fill(x, sizeof x, 3);
+  fill(w, sizeof w, 4);
+  run("program conv\n"
+      "tensor x i8[162] read\ntensor w i8[54] read\ntensor y i8[27] write\n"
+      "loop r 3 dim R\nloop s 3 dim S\n"
+      "buffer window i8[1, 11, 11, 2]\nbuffer weights i8[3, 3, 2, 3]\nbuffer sum i32[1, 5, 5, 3]\n"
+      "load window = x[0:1 of 1 stride 162, -1:11 of 9 stride 18, -1:11 of 9 stride 2, 0:2 of 2 stride 1]\n"
+      "load weights = w[0:3 of 3 stride 18, 0:3 of 3 stride 6, 0:2 of 2 stride 3, 0:3 of 3 stride 1]\n"
+      "for r {\nfor s {\n"
+      "dot sum = window[0:1, r:5 step 2, s:5 step 2, 0:2] * weights[r:1, s:1, 0:2, 0:3] sum_over r, s\n"
+      "}\n}\n"
+      "store y[0:1 of 1 stride 27, 0:3 of 3 stride 9, 0:3 of 3 stride 3, 0:3 of 3 stride 1] = sum scale 0.01 pool 3 "
+      "stride 2 pad 1 1\n",
+      (void *[]){x, w, y});
+  for (int p = 0; p < 5; p++)
+    for (int q = 0; q < 5; q++)
+      for (int n = 0; n < 3; n++) {
+        int32_t sum = 0;
+        for (int i = 0; i < 18; i++) {
+          int row = 2 * p - 1 + i / 6, column = 2 * q - 1 + i / 2 % 3;
+          if (row >= 0 && row < 9 && column >= 0 && column < 9) sum += x[(row * 9 + column) * 2 + i % 2] * w[i * 3 + n];
+        }
+        middle[(p * 5 + q) * 3 + n] = narrow(sum, 0.01);
+      }
+  for (int p = 0; p < 3; p++)
+    for (int q = 0; q < 3; q++)
+      for (int n = 0; n < 3; n++) {
+        int best = -128;
+        for (int i = 0; i < 9; i++) {
+          int row = 2 * p - 1 + i / 3, column = 2 * q - 1 + i % 3;
+          bool inside = row >= 0 && row < 5 && column >= 0 && column < 5;
+          int value = inside ? middle[(row * 5 + column) * 3 + n] : 0;
+          if (value > best) best = value;
+        }
+        assert_int_equal(y[(p * 3 + q) * 3 + n], best);
+      }
+}
+
+static void operations(void **state) {
+  (void)state;
+  int32_t x[6] = {-300, -1, 0, 1, 5, INT32_MAX}, y[6];
+  int8_t z[6];
+  run("program ops\n"
+      "tensor x i32[6] read\ntensor y i32[6] write\ntensor z i8[6] write\n"
+      "buffer v i32[6]\nbuffer one i32[1]\nbuffer f i32[6]\nbuffer h f32[6]\nbuffer n i8[6]\nbuffer m i8[6]\n"
+      "load v = x[0:6 of 6 stride 1]\n"
+      "copy one = 1\n"
+      "add f = v, one\n"
+      "store y[0:6 of 6 stride 1] = f\n"
+      "scale h = v, 0.5\n"
+      "add h = h, 0.5\n"
+      "to_i8 n = h\n"
+      "min n = n, 100\n"
+      "max n = n, -100\n"
+      "copy m = n\n"
+      "store z[0:6 of 6 stride 1] = m\n",
+      (void *[]){x, y, z});
+  const int32_t sums[6] = {-299, 0, 1, 2, 6, INT32_MIN};
+  const int8_t clipped[6] = {-100, 0, 0, 1, 3, 100};  // halves to even
+  for (int i = 0; i < 6; i++) {
+    assert_int_equal(y[i], sums[i]);
+    assert_int_equal(z[i], clipped[i]);
+  }
+}
+
+static void widening_loads_accumulate(void **state) {
+  (void)state;
+  int8_t x[4] = {-128, 3, 5, 127};
+  int32_t y[3];
+  run("program sum\n"
+      "tensor x i8[4] read\ntensor y i32[3] write\n"
+      "loop i 2\nbuffer v i32[3]\n"
+      "for i {\nload v = x[i:3 of 4 stride 1] scale 1.5 sum_over i\n}\n"
+      "store y[0:3 of 3 stride 1] = v\n",
+      (void *[]){x, y});
+  assert_int_equal(y[0], -128 + 4);  // 4.5 to even
+  assert_int_equal(y[1], 4 + 8);     // 7.5 to even
+  assert_int_equal(y[2], 8 + 127);
+}
+
+static void fails(const char *text, const char *message) {
+  int8_t t[8] = {0};
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  block_program *program = parsed(text);
+  assert_false(block_run(program, (void *[]){t}, &diag));
+  fclose(out);
+  if (strstr(messages, message) == NULL) fail_msg("%s", messages);
+  free(messages);
+  block_destroy(program);
+}
+
+static void wrong_programs_are_reported(void **state) {
+  (void)state;
+  fails("program p\ntensor t i8[8] read\nbuffer b i8[4]\nload b = t[5:4 of 9 stride 1]\n",
+        "test:4:1: error: element 8 of 't', which has 8");
+  fails("program p\ntensor t i8[8] write\nbuffer b i8[4]\ncopy b[0:3] = 1\nstore t[0:4 of 4 stride 1] = b\n",
+        "test:5:1: error: reads elements of 'b' that nobody has written");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_are_sums),
+      cmocka_unit_test(convolution_and_pooling),
+      cmocka_unit_test(operations),
+      cmocka_unit_test(widening_loads_accumulate),
+      cmocka_unit_test(wrong_programs_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
