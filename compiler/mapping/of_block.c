@@ -1,0 +1,196 @@
+// The layer and the blocking of a lowered program; see mapping.h.
+//
+// The product's views say the tile, by rank: [P, K], [N, P, K] or [N, P, Q, K] for the results, the last dimension of
+// the inputs is C. Loops say the trips of their dimension, in the order in which they stand around the product. Where
+// the last trip ends, the accesses know: the store for N, P, Q, K, the load of the inputs for C, its steps and first
+// element for stride, dilation and padding.
+#include <string.h>
+
+#include "compiler/block/build.h"
+#include "compiler/mapping/mapping.h"
+
+enum { NEST_MAX = BLOCK_LOOPS_MAX };
+
+typedef struct finder {
+  const block_program *program;
+  const block_statement *dot;
+  unsigned dots;
+  int nest[NEST_MAX], depth;          // loops around the statement that is visited
+  int dot_nest[NEST_MAX], dot_depth;  // around the product
+} finder;
+
+static void find_dot(finder *f, const block_statement *list) {
+  for (const block_statement *s = list; s != NULL; s = s->next) {
+    if (s->kind == BLOCK_FOR && f->depth < NEST_MAX) {
+      f->nest[f->depth++] = s->loop.loop;
+      find_dot(f, s->loop.body);
+      f->depth--;
+    } else if (s->kind == BLOCK_DOT) {
+      f->dots++;
+      f->dot = s;
+      memcpy(f->dot_nest, f->nest, sizeof f->nest);
+      f->dot_depth = f->depth;
+    }
+  }
+}
+
+// The only load into a buffer, or NULL.
+static const block_statement *load_of(const block_statement *list, int buffer) {
+  for (const block_statement *s = list; s != NULL; s = s->next) {
+    if (s->kind == BLOCK_LOAD && s->load.target.buffer == buffer) return s;
+    const block_statement *inside = s->kind == BLOCK_FOR ? load_of(s->loop.body, buffer) : NULL;
+    if (inside != NULL) return inside;
+  }
+  return NULL;
+}
+
+static const block_statement *first_store(const block_statement *list) {
+  for (const block_statement *s = list; s != NULL; s = s->next) {
+    if (s->kind == BLOCK_STORE) return s;
+    const block_statement *inside = s->kind == BLOCK_FOR ? first_store(s->loop.body) : NULL;
+    if (inside != NULL) return inside;
+  }
+  return NULL;
+}
+
+// Whether anything of this type is loaded that is no operand of the product.
+static bool loads_beside(const finder *f, const block_statement *list, block_type type) {
+  for (const block_statement *s = list; s != NULL; s = s->next) {
+    if (s->kind == BLOCK_FOR && loads_beside(f, s->loop.body, type)) return true;
+    if (s->kind != BLOCK_LOAD || f->program->tensors[s->load.access.tensor].type != type) continue;
+    if (s->load.target.buffer != f->dot->dot.a.buffer && s->load.target.buffer != f->dot->dot.b.buffer) return true;
+  }
+  return false;
+}
+
+// ---- tiles
+
+// The dimensions of results, by rank.
+static const block_dim_id *result_dims(int rank) {
+  static const block_dim_id by_rank[][4] = {{BLOCK_DIM_P, BLOCK_DIM_K},
+                                            {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_K},
+                                            {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_K}};
+  return rank >= 2 && rank <= 4 ? by_rank[rank - 2] : NULL;
+}
+
+static int64_t depth_of(const finder *f) {
+  const block_view *a = &f->dot->dot.a;
+  const int rank = f->program->buffers[a->buffer].rank;
+  return a->dim[f->dot->dot.a_transposed ? 0 : rank - 1].size;
+}
+
+static bool set_tiles(const finder *f, map_mapping *m) {
+  const block_view *target = &f->dot->dot.target;
+  const int rank = f->program->buffers[target->buffer].rank;
+  const block_dim_id *dims = result_dims(rank);
+  if (dims == NULL) return false;
+  for (int d = 0; d < BLOCK_DIMS; d++) m->tile[d] = m->sp[d] = m->dram[d] = 1;
+  for (int i = 0; i < rank; i++) m->tile[dims[i]] = target->dim[i].size;
+  m->tile[BLOCK_DIM_C] = depth_of(f);
+  return true;
+}
+
+// ---- loops
+
+// Trips and order as the program has them; a dimension with two loops is refused, it would be split already.
+static bool set_loops(const finder *f, map_mapping *m) {
+  unsigned seen = 0;
+  int place = 0;
+  for (int i = 0; i < f->dot_depth; i++) {
+    const block_loop *loop = &f->program->loops[f->dot_nest[i]];
+    if (loop->dim == BLOCK_DIM_NONE || (seen & 1U << loop->dim) != 0) return false;
+    seen |= 1U << loop->dim;
+    m->dram[loop->dim] = loop->trips;
+    m->outer[place++] = (uint8_t)loop->dim;
+  }
+  for (int d = 0; d < BLOCK_DIMS; d++)
+    if ((seen & 1U << d) == 0) m->outer[place++] = (uint8_t)d;
+  memcpy(m->inner, m->outer, sizeof m->inner);
+  return true;
+}
+
+static int loop_over(const finder *f, block_dim_id dim) {
+  for (int i = 0; i < f->dot_depth; i++)
+    if (f->program->loops[f->dot_nest[i]].dim == dim) return f->dot_nest[i];
+  return BLOCK_NONE;
+}
+
+// ---- sizes
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Results end where the stored tensor does; pooled ones do not say where.
+static void set_result_sizes(const finder *f, const block_statement *store, map_layer *layer) {
+  const block_access *access = &store->store.access;
+  const block_dim_id *dims = result_dims(access->rank);
+  if (dims == NULL || store->store.epilogue.pool.stride != 0) return;
+  for (int i = 0; i < access->rank; i++) {
+    const int loop = loop_over(f, dims[i]);
+    const bool swept = loop == BLOCK_NONE || access->dim[i].offset.per_loop[loop] != 0;
+    if (swept) layer->size[dims[i]] = smaller(layer->size[dims[i]], access->dim[i].extent);
+  }
+}
+
+// Stride, dilation and padding of the rows or columns of the inputs.
+static void set_window(const finder *f, const block_access_dim *input, int axis, map_layer *layer) {
+  const int kernel = loop_over(f, axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S);
+  layer->stride[axis] = input->step;
+  if (kernel != BLOCK_NONE) layer->dilation[axis] = input->offset.per_loop[kernel];
+  const int64_t before = input->offset.constant < 0 ? -input->offset.constant : 0;
+  const int64_t needed = map_window(layer, axis, layer->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q],
+                                    layer->size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S]);
+  const int64_t after = needed - before - input->extent;
+  layer->padding[2 * axis] = before;
+  layer->padding[2 * axis + 1] = after > 0 ? after : 0;
+}
+
+static void set_inputs(const finder *f, const block_statement *load, map_layer *layer) {
+  if (load == NULL) return;
+  const block_access *access = &load->load.access;
+  const int channels = f->dot->dot.a_transposed ? 0 : access->rank - 1;
+  layer->size[BLOCK_DIM_C] = smaller(layer->size[BLOCK_DIM_C], access->dim[channels].extent);
+  if (access->rank != 4) return;
+  set_window(f, &access->dim[1], 0, layer);
+  set_window(f, &access->dim[2], 1, layer);
+}
+
+static map_kind kind_of(const finder *f, const block_statement *weights, const map_layer *layer) {
+  if (f->program->buffers[f->dot->dot.target.buffer].rank == 4) return MAP_CONV;
+  const int batch = loop_over(f, BLOCK_DIM_N);
+  if (batch != BLOCK_NONE && weights != NULL) {
+    const block_access *access = &weights->load.access;
+    bool moves = access->base.per_loop[batch] != 0;
+    for (int i = 0; i < access->rank; i++) moves |= access->dim[i].offset.per_loop[batch] != 0;
+    if (moves) return MAP_BATCHED;
+  }
+  return layer->size[BLOCK_DIM_P] == 1 ? MAP_GEMV : MAP_GEMM;
+}
+
+static void set_layer(const finder *f, const map_mapping *m, map_layer *layer) {
+  const block_program *program = f->program;
+  *layer = (map_layer){.groups = 1};
+  for (int d = 0; d < BLOCK_DIMS; d++) layer->size[d] = m->tile[d] * m->dram[d];
+  const block_statement *store = first_store(program->body);
+  if (store != NULL) {
+    set_result_sizes(f, store, layer);
+    const block_pool *pool = &store->store.epilogue.pool;
+    layer->pool_size = pool->size, layer->pool_stride = pool->stride, layer->pool_padding = pool->upper_padding;
+    layer->result_bytes = (uint32_t)block_type_bytes(program->tensors[store->store.access.tensor].type);
+  }
+  set_inputs(f, load_of(program->body, f->dot->dot.a.buffer), layer);
+  layer->kind = kind_of(f, load_of(program->body, f->dot->dot.b.buffer), layer);
+  layer->bias = loads_beside(f, program->body, BLOCK_I32);
+  layer->residual = loads_beside(f, program->body, BLOCK_I8);
+}
+
+bool map_of_block(const block_program *program, map_layer *layer, map_mapping *mapping) {
+  finder f = {.program = program};
+  find_dot(&f, program->body);
+  if (f.dots != 1) return false;
+  *mapping = (map_mapping){.residency = {MAP_POSITIONS, MAP_POSITIONS}, .depth = {1, 1, 1}};
+  mapping->style = (uint8_t)program->style;
+  mapping->dataflow = (uint8_t)program->dataflow;
+  if (!set_tiles(&f, mapping) || !set_loops(&f, mapping)) return false;
+  set_layer(&f, mapping, layer);
+  return true;
+}
