@@ -200,7 +200,7 @@ static bool write_mapping(const synth_run *run, const hw_design_module *unit, co
           "setundef -zero\n"
           "opt_clean -purge\n"
           // OpenSTA reads no concatenation on the left of an assignment.
-          "splitnets\n"
+          "splitnets -ports\n"
           "opt_clean -purge\n"
           "tee -q -o %s.area stat -liberty %s\n"
           "write_verilog -noattr -noexpr %s.v\n",

@@ -1,6 +1,6 @@
 // Synthesises units of the smallest array: the registers around the mesh, and with the argument `long`, which takes
-// minutes, a PE and a scratchpad bank. Exit code 77 (skipped) without the tools. The bounds are wide: a multiplier and
-// an adder of that width fit no smaller, and a wrong unit or a lost result lies outside.
+// minutes, a PE, a scratchpad bank and the execute controller. Exit code 77 (skipped) without the tools. The bounds are
+// wide: a multiplier and an adder of that width fit no smaller, and a wrong unit or a lost result lies outside.
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +54,13 @@ static void check_bank(const hw_array *array) {
   CHECK(result.units[0].area_um2 > 0 && result.units[0].area_um2 < 10.0 * (double)result.units[0].memory_bits);
 }
 
+// Outputs of which bits are constant or repeated: its netlist assigns parts of ports.
+static void check_controller(const hw_array *array) {
+  const hw_synth_result result = synthesise(array, "execute_controller");
+  CHECK(result.count == 1 && result.units[0].cells > 1000);
+  CHECK(result.units[0].path_ns > 2 && result.units[0].power_mw > 1);
+}
+
 static void check_refusals(const hw_array *array) {
   FILE *out = tmpfile();
   wf_diag diag = wf_diag_to(out);
@@ -75,6 +82,7 @@ int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "long") == 0) {
     check_pe(&array);
     check_bank(&array);
+    check_controller(&array);
   } else {
     check_delays(&array);
   }
