@@ -19,12 +19,18 @@ sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory)
   return checker;
 }
 
-void sim_checker_destroy(sim_checker *checker) { wf_free(checker); }
+void sim_checker_destroy(sim_checker *checker) {
+  if (checker == NULL) return;
+  wf_free(checker->memo);
+  wf_free(checker);
+}
 
 void sim_checker_copy(sim_checker *to, const sim_checker *from) {
   const sim_memory *memory = to->memory;
+  check_memo *memo = to->memo;
   *to = *from;
   to->memory = memory;
+  to->memo = memo;
 }
 
 const sim_config *sim_checker_config(const sim_checker *checker) { return &checker->config; }
@@ -57,8 +63,17 @@ bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_
                     low, high, rows);
 }
 
+static bool touch(sim_checker *checker, uint64_t address, uint64_t length) {
+  check_extent *x = checker->extent;
+  if (x == NULL || length == 0) return true;
+  if (address < x->low) x->low = address;
+  if (address + length > x->end) x->end = address + length;
+  return true;
+}
+
 bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length) {
-  if (checker->memory == NULL || length == 0 || sim_memory_at(checker->memory, address, length) != NULL) return true;
+  if (checker->memory == NULL || length == 0 || sim_memory_at(checker->memory, address, length) != NULL)
+    return touch(checker, address, length);
   return check_fail(checker, SIM_FAULT_MEMORY,
                     "%s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
                     address, address + length - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + checker->memory->size - 1);
@@ -168,13 +183,19 @@ static bool run_loop_ws(sim_checker *checker, const isa_insn *insn, const sim_co
     reason = "this array has no normaliser";
   if (reason != NULL) return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason);
   checker->loop = insn->name;
+  if (to.sink == NULL) {
+    check_memo_begin_ws(checker, &plan);
+    if (check_memo_passes(checker)) return true;
+  }
   for (int part = 0; part < SIM_LOOP_WS_PARTS; part++) {
+    if (to.sink == NULL) checker->extent = check_memo_extent(checker, (unsigned)part);
     sim_loop_cursor cursor = {0};
     sim_command primitive;
     sim_loop_result result;
     while ((result = sim_loop_ws_next(&plan, (sim_loop_ws_part)part, &cursor, &primitive)) != SIM_LOOP_END)
       if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
   }
+  if (to.sink == NULL) check_memo_keep(checker);
   return true;
 }
 
@@ -197,13 +218,19 @@ static bool run_loop_conv(sim_checker *checker, const isa_insn *insn, const sim_
   if (reason == NULL) reason = sim_loop_conv_fault(&plan);
   if (reason != NULL) return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason);
   checker->loop = insn->name;
+  if (to.sink == NULL) {
+    check_memo_begin_conv(checker, &plan);
+    if (check_memo_passes(checker)) return true;
+  }
   for (int part = 0; part < SIM_LOOP_CONV_PARTS; part++) {
+    if (to.sink == NULL) checker->extent = check_memo_extent(checker, (unsigned)part);
     sim_loop_cursor cursor = {0};
     sim_command primitive;
     sim_loop_result result;
     while ((result = sim_loop_conv_next(&plan, (sim_loop_conv_part)part, &cursor, &primitive)) != SIM_LOOP_END)
       if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
   }
+  if (to.sink == NULL) check_memo_keep(checker);
   return true;
 }
 
@@ -241,6 +268,7 @@ bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_p
   checker->program = command;
   checker->fault = fault;
   checker->loop = NULL;
+  checker->extent = NULL;
   if (insn == NULL) {
     checker->name = "no such instruction";
     return check_fail(checker, SIM_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,

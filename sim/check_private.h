@@ -1,5 +1,5 @@
 // Inside the checker: what its files share. check.c drives, check_move.c judges loads and stores, check_execute.c
-// products.
+// products; check_memo.c remembers loops.
 #ifndef SIM_CHECK_PRIVATE_H
 #define SIM_CHECK_PRIVATE_H
 
@@ -13,6 +13,13 @@ typedef struct check_preload {
   sim_local c;
   uint32_t c_rows, c_cols;
 } check_preload;
+
+// Bytes of main memory, none while low >= end.
+typedef struct check_extent {
+  uint64_t low, end;
+} check_extent;
+
+typedef struct check_memo check_memo;
 
 struct sim_checker {
   const hw_array *array;
@@ -29,6 +36,8 @@ struct sim_checker {
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
   const char *name;
   sim_fault *fault;
+  check_memo *memo;      // NULL: no loop was looked up yet
+  check_extent *extent;  // grows by what a primitive touches; NULL: nobody wants to know
 };
 
 // Reports and returns false.
@@ -38,6 +47,17 @@ bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, .
 // Rows first, first + stride, ... (count of them) of one operand, called `what` in the message.
 bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count, int64_t stride);
 bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length);
+
+// check_memo.c. Before a loop: its key, from the plan and the state of the checker.
+enum { CHECK_OPERANDS = 4 };
+void check_memo_begin_ws(sim_checker *checker, const sim_loop_ws_plan *plan);
+void check_memo_begin_conv(sim_checker *checker, const sim_loop_conv_plan *plan);
+// The loop is known to be legal; the checker is then as after the loop.
+bool check_memo_passes(sim_checker *checker);
+// Where to note what the primitives of a part touch.
+check_extent *check_memo_extent(sim_checker *checker, unsigned part);
+// The loop was legal.
+void check_memo_keep(sim_checker *checker);
 
 bool check_mvin(sim_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
 bool check_mvout(sim_checker *checker, uint64_t rs1, uint64_t rs2);
