@@ -68,8 +68,7 @@ static bool give_commands(const bench_run *run, sim_engine *engine, uint64_t *cy
     sim_push_result result;
     uint64_t response;
     while ((result = ops->push(engine, *cycle, &run->program->commands[n], &response)) == SIM_PUSH_FULL) {
-      uint64_t next = ops->advance(engine, *cycle + 1);
-      *cycle = next > *cycle + 1 && next != UINT64_MAX ? next : *cycle + 1;
+      *cycle = sim_engine_await_room(engine, *cycle, run->limit != 0 ? run->limit : UINT64_MAX);
       if (limited(run, *cycle)) return false;
     }
     if (result == SIM_PUSH_FAULT) return false;

@@ -39,3 +39,9 @@ void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *con
   else
     body(context);
 }
+
+uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {
+  if (engine->ops->await_room != NULL) return engine->ops->await_room(engine, cycle + 1, limit);
+  uint64_t next = engine->ops->advance(engine, cycle + 1);
+  return next > cycle + 1 && next != UINT64_MAX ? next : cycle + 1;
+}

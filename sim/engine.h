@@ -111,6 +111,8 @@ typedef struct sim_engine_ops {
   // The cycle that the engine has come to: the first that was not carried out. The response of a command left in the
   // cycle before the one that the engine has come to when `push` returns.
   uint64_t (*reached)(const sim_engine *engine);
+  // Optional (NULL): sim_engine_await_room without coming back in every cycle.
+  uint64_t (*await_room)(sim_engine *engine, uint64_t cycle, uint64_t limit);
 } sim_engine_ops;
 
 struct sim_engine {
@@ -123,6 +125,10 @@ sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, 
 
 // Calls the body where the engine wants its commands to come from.
 void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *context);
+
+// After a push that found no room: goes on from `cycle` until the engine may take a command or `limit` has come, at
+// least one cycle, or until a fault, and returns the cycle in which to push again.
+uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limit);
 
 // Engines that this build has, in the order they are listed; NULL past the end.
 const sim_engine_ops *sim_engine_at(size_t index);

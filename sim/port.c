@@ -23,8 +23,7 @@ sim_port sim_port_for_hart_of(sim_engine *engine, const hw_array *array) {
 static sim_push_result push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response) {
   sim_push_result result;
   while ((result = engine->ops->push(engine, *cycle, command, response)) == SIM_PUSH_FULL) {
-    uint64_t next = engine->ops->advance(engine, *cycle + 1);
-    *cycle = next > *cycle + 1 && next != UINT64_MAX ? next : *cycle + 1;
+    *cycle = sim_engine_await_room(engine, *cycle, UINT64_MAX);
   }
   return result;
 }
@@ -88,12 +87,11 @@ static bool send_before(sim_port *port, uint64_t limit, uint64_t *response) {
       port->waiting = result == SIM_PUSH_FAULT ? 0 : port->waiting - 1;
       return true;
     }
-    uint64_t next = engine->ops->advance(engine, oldest->since + 1);
+    oldest->since = sim_engine_await_room(engine, oldest->since, limit);
     if (failed(port)) {
       port->waiting = 0;
       return true;
     }
-    oldest->since = next > oldest->since + 1 && next != UINT64_MAX ? next : oldest->since + 1;
   }
   return false;
 }

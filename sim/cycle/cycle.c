@@ -13,9 +13,9 @@
 typedef struct cycle_shell {
   cycle_engine c;
   sim_checker *checker;
-  memsys *own_timing;  // NULL: borrowed
-  sim_command last;    // taken
-  bool refused;        // a command since the last cycle that changed anything
+  memsys *own_timing;   // NULL: borrowed
+  sim_command last;     // taken
+  uint64_t refused_at;  // the cycle in which a command found no room last; CYCLE_NEVER: none did
 } cycle_shell;
 
 static cycle_shell *of(sim_engine *engine) { return (cycle_shell *)engine; }
@@ -69,6 +69,7 @@ static void destroy(sim_engine *engine) {
 static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timing, const sim_engine_options *options) {
   cycle_shell *e = WF_NEW(cycle_shell);
   cycle_engine *c = &e->c;
+  e->refused_at = CYCLE_NEVER;
   c->base.ops = &sim_cycle_engine;
   c->array = array;
   c->d = hw_derive(array);
@@ -113,11 +114,6 @@ static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *di
 
 // ---- time
 
-static bool is_busy(const cycle_engine *c) {
-  return cycle_front_busy(c) || cycle_station_busy(c) || cycle_store_path_busy(c) || cycle_reader_busy(c) ||
-         cycle_writer_busy(c);
-}
-
 // Nothing will ever happen, and yet somebody waits.
 static void stick(cycle_shell *e) {
   if (failed(e)) return;
@@ -126,28 +122,20 @@ static void stick(cycle_shell *e) {
   e->c.fault.command = e->last;
 }
 
-static void step(cycle_shell *e) {
-  cycle_engine *c = &e->c;
-  cycle_accel_step(c);
-  if (c->changed) e->refused = false;
-  if (failed(e)) c->fault.command = e->last;
+// A fault is that of the command that was taken last.
+static void note_fault(cycle_shell *e) {
+  if (failed(e)) e->c.fault.command = e->last;
 }
 
-// The next cycle in which anything can change, `now` if that is not known to be later.
-static uint64_t next_change(const cycle_engine *c) { return c->changed ? c->now : cycle_accel_wake(c); }
-
-// Carries out cycles up to `cycle`, jumping over those in which nothing changes.
 static void run_to(cycle_shell *e, uint64_t cycle) {
-  cycle_engine *c = &e->c;
-  while (c->now < cycle && !failed(e)) {
-    uint64_t next = next_change(c);
-    if (next >= cycle) {
-      cycle_accel_skip(c, cycle);
-      break;
-    }
-    if (next > c->now) cycle_accel_skip(c, next);
-    step(e);
-  }
+  if (e->c.now >= cycle || failed(e)) return;
+  cycle_accel_run(&e->c, cycle, CYCLE_TO_LIMIT);
+  note_fault(e);
+}
+
+// Nothing changed since a command found no room.
+static bool is_refused(const cycle_shell *e) {
+  return e->refused_at != CYCLE_NEVER && e->c.changed_at <= e->refused_at;
 }
 
 // A response that was waited for takes the engine ahead of its caller, who may give a command as soon as it is there.
@@ -156,33 +144,31 @@ static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   if (!failed(e) && e->c.now >= cycle) return e->c.now;
   run_to(e, cycle);
   if (failed(e)) return UINT64_MAX;
-  uint64_t next = next_change(&e->c);
-  if (next == CYCLE_NEVER && (e->refused || is_busy(&e->c))) stick(e);
+  uint64_t next = cycle_accel_next(&e->c);
+  if (next == CYCLE_NEVER && (is_refused(e) || cycle_accel_busy(&e->c))) stick(e);
   return next;
+}
+
+static uint64_t await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {
+  cycle_shell *e = of(engine);
+  run_to(e, cycle);
+  if (failed(e)) return e->c.now;
+  if (!cycle_accel_run(&e->c, limit, CYCLE_TO_ROOM)) stick(e);
+  note_fault(e);
+  return e->c.now;
 }
 
 static bool busy(const sim_engine *engine) {
   const cycle_shell *e = (const cycle_shell *)engine;
-  return !failed(e) && is_busy(&e->c);
+  return !failed(e) && cycle_accel_busy(&e->c);
 }
 
 static uint64_t drain(sim_engine *engine, uint64_t cycle) {
   cycle_shell *e = of(engine);
-  cycle_engine *c = &e->c;
   run_to(e, cycle);
-  while (!failed(e) && is_busy(c)) {
-    uint64_t next = next_change(c);
-    if (next == CYCLE_NEVER) {
-      stick(e);
-      break;
-    }
-    // A unit may become idle by time alone: look again when something can have changed.
-    if (next > c->now)
-      cycle_accel_skip(c, next);
-    else
-      step(e);
-  }
-  return c->now;
+  if (!failed(e) && !cycle_accel_run(&e->c, CYCLE_NEVER, CYCLE_TO_IDLE)) stick(e);
+  note_fault(e);
+  return e->c.now;
 }
 
 // ---- commands
@@ -190,8 +176,8 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
 static void await_response(cycle_shell *e, uint64_t *response) {
   uint64_t value = 0;
   while (!failed(e) && !cycle_counters_response(&e->c, &value)) {
-    if (next_change(&e->c) == CYCLE_NEVER) stick(e);
-    step(e);
+    if (cycle_accel_next(&e->c) == CYCLE_NEVER) stick(e);
+    cycle_accel_step(&e->c);
   }
   if (response != NULL) *response = value;
 }
@@ -203,15 +189,16 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   if (failed(e)) return SIM_PUSH_FAULT;
   if (c->now > cycle) return SIM_PUSH_FULL;
   if (!cycle_front_ready(c)) {
-    e->refused = true;
+    e->refused_at = c->now;
     return SIM_PUSH_FULL;
   }
   e->last = *command;
   if (!sim_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
   cycle_front_push(c, command);
   cycle_accel_wake_front(c);
-  step(e);
+  cycle_accel_step(c);
   if (command->returns) await_response(e, response);
+  note_fault(e);
   return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
 }
 
@@ -262,6 +249,7 @@ const sim_engine_ops sim_cycle_engine = {.name = "cycle",
                                          .destroy = destroy,
                                          .push = push,
                                          .advance = advance,
+                                         .await_room = await_room,
                                          .busy = busy,
                                          .drain = drain,
                                          .fault = fault,

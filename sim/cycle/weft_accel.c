@@ -43,13 +43,66 @@ void cycle_fail(cycle_engine *c, const char *format, ...) {
   c->fault.kind = SIM_FAULT_STUCK;
 }
 
-static void begin(cycle_engine *c) {
-  c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
-  if (c->counting) cycle_counters_begin(c);
-}
-
 #define U(unit) (1u << CYCLE_##unit)
 #define ALL_UNITS ((1u << CYCLE_UNITS) - 1)
+
+// ---- wake times
+
+struct cycle_waking {
+  uint32_t (*due)(const cycle_engine *c);       // units whose wake time has come, a bit each
+  uint64_t (*earliest)(const cycle_engine *c);  // wake time
+};
+
+static uint32_t due_plain(const cycle_engine *c) {
+  uint32_t mask = 0;
+  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) mask |= (uint32_t)(c->wake[unit] <= c->now) << unit;
+  return mask;
+}
+
+static uint64_t earliest_plain(const cycle_engine *c) {
+  uint64_t next = CYCLE_NEVER;
+  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++)
+    if (c->wake[unit] < next) next = c->wake[unit];
+  return next;
+}
+
+static const struct cycle_waking plain = {.due = due_plain, .earliest = earliest_plain};
+
+#if defined(__x86_64__)
+// Four wake times at a time; the array is padded with CYCLE_NEVER. Times are below 2^63, but for CYCLE_NEVER, which as
+// a signed number would be in the past: its top bit takes it out.
+__attribute__((target("avx2"))) static uint32_t due_avx2(const cycle_engine *c) {
+  uint32_t mask = 0;
+  const __m256i now = _mm256_set1_epi64x((long long)c->now);
+  for (unsigned unit = 0; unit < CYCLE_WAKES; unit += 4) {
+    const __m256i wake = _mm256_loadu_si256((const __m256i *)(const void *)(c->wake + unit));
+    const __m256i later = _mm256_or_si256(_mm256_cmpgt_epi64(wake, now), wake);
+    mask |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(later)) << unit;
+  }
+  return ~mask & ALL_UNITS;
+}
+
+static const struct cycle_waking with_avx2 = {.due = due_avx2, .earliest = earliest_plain};
+
+#endif
+
+void cycle_accel_create(cycle_engine *c) {
+  for (unsigned unit = 0; unit < CYCLE_WAKES; unit++) c->wake[unit] = CYCLE_NEVER;
+  c->waking = &plain;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) c->waking = &with_avx2;
+#endif
+}
+
+void cycle_accel_wake_front(cycle_engine *c) { c->due |= U(FRONT_END); }
+
+uint64_t cycle_accel_next(const cycle_engine *c) {
+  if (c->due != 0) return c->now;
+  uint64_t next = c->waking->earliest(c);
+  return next > c->now ? next : c->now;
+}
+
+// ---- a cycle
 
 static uint32_t answered(const cycle_wires *w) {
   if (w->beat == NULL) return 0;
@@ -65,10 +118,7 @@ static uint32_t issuing(const cycle_engine *c, sim_class unit) {
 static bool storing(const cycle_engine *c) { return c->local->execute_held != 0 || cycle_store_path_busy(c); }
 
 // With those whose signals of the same cycle a unit needs.
-static uint32_t closure(uint32_t mask) {
-  if (mask & U(STORE_PATH)) mask |= U(DMA_WRITER);
-  return mask;
-}
+static uint32_t closure(uint32_t mask) { return mask | ((mask & U(STORE_PATH)) != 0 ? U(DMA_WRITER) : 0); }
 
 // A unit that asks for something asks again in the next cycle, given or not: others are held back by the request
 // itself. The load path knows when it asks next (load_write).
@@ -77,44 +127,15 @@ static uint32_t asking(const cycle_engine *c) {
   if (c->stores_to_sp && ((c->w.sp_written | c->w.acc_adds) != 0 || c->w.load_adds)) mask |= U(STORE_PATH);
   if ((c->w.sp_asked | c->w.acc_asked) != 0) mask |= U(EXECUTE);
   if (c->w.store_asked) mask |= U(STORE_DISPATCH);
-  if (c->w.done[SIM_CLASS_LOAD].valid) mask |= U(LOAD_CONTROLLER) | U(STATION);
-  if (c->w.done[SIM_CLASS_EXECUTE].valid) mask |= U(EXECUTE) | U(STATION);
-  if (c->w.done[SIM_CLASS_STORE].valid) mask |= U(STORE_CONTROLLER) | U(STATION);
   return mask;
 }
 
-static bool completes(const cycle_engine *c) {
-  return c->w.done[SIM_CLASS_LOAD].valid || c->w.done[SIM_CLASS_EXECUTE].valid || c->w.done[SIM_CLASS_STORE].valid;
-}
-
-// Units whose wake time has come.
-static uint32_t woken_plain(const cycle_engine *c) {
+static uint32_t completing(const cycle_wires *w) {
   uint32_t mask = 0;
-  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) mask |= (uint32_t)(c->wake[unit] <= c->now) << unit;
+  if (w->done[SIM_CLASS_LOAD].valid) mask |= U(LOAD_CONTROLLER) | U(STATION);
+  if (w->done[SIM_CLASS_EXECUTE].valid) mask |= U(EXECUTE) | U(STATION);
+  if (w->done[SIM_CLASS_STORE].valid) mask |= U(STORE_CONTROLLER) | U(STATION);
   return mask;
-}
-
-#if defined(__x86_64__)
-// Four wake times at a time; the array is padded with CYCLE_NEVER. Times are below 2^63, but for CYCLE_NEVER, which as
-// a signed number would be in the past: its top bit takes it out.
-__attribute__((target("avx2"))) static uint32_t woken_avx2(const cycle_engine *c) {
-  uint32_t mask = 0;
-  const __m256i now = _mm256_set1_epi64x((long long)c->now);
-  for (unsigned unit = 0; unit < CYCLE_WAKES; unit += 4) {
-    const __m256i wake = _mm256_loadu_si256((const __m256i *)(const void *)(c->wake + unit));
-    const __m256i later = _mm256_or_si256(_mm256_cmpgt_epi64(wake, now), wake);
-    mask |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(later)) << unit;
-  }
-  return ~mask & ALL_UNITS;
-}
-#endif
-
-void cycle_accel_create(cycle_engine *c) {
-  for (unsigned unit = 0; unit < CYCLE_WAKES; unit++) c->wake[unit] = CYCLE_NEVER;
-  c->woken = woken_plain;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) c->woken = woken_avx2;
-#endif
 }
 
 // Steps the unit if it is due. `concerned`: whom its change concerns in this cycle (those later in the order) and in
@@ -127,11 +148,13 @@ void cycle_accel_create(cycle_engine *c) {
     left |= closure(concerned_now);           \
   }
 
-void cycle_accel_step(cycle_engine *c) {
-  begin(c);
+// Steps the units in `left`, and those that they concern.
+static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
-  uint32_t left = ALL_UNITS, next = 0;
-  if (!c->eager && !c->counting) left = closure(c->due | c->woken(c));
+  uint32_t next = 0;
+  c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
+  left = closure(left);
+  if (c->counting) cycle_counters_begin(c);
   STEP(BUS, cycle_bus_step,
        answered(w) | (w->read_granted ? U(DMA_READER) : 0) | (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0))
   STEP(WRITEBACK, cycle_writeback_step, U(EXECUTE))
@@ -153,22 +176,46 @@ void cycle_accel_step(cycle_engine *c) {
   STEP(LOAD_CONTROLLER, cycle_load_step, issuing(c, SIM_CLASS_LOAD))
   STEP(STORE_CONTROLLER, cycle_store_step,
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
-  if (completes(c)) left |= U(STATION);
+  const uint32_t done = completing(w);
+  left |= done & U(STATION);
   STEP(STATION, cycle_station_step, U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
   STEP(FRONT_END, cycle_front_step, U(COUNTERS))
   STEP(COUNTERS, cycle_counters_step, U(FRONT_END))
-  c->due = next | asking(c);
-  c->changed = c->due != 0 || c->eager || c->counting;
+  next |= asking(c) | done;
+  if (c->eager || c->counting) next = ALL_UNITS;
+  c->due = next;
   c->now++;
+  if (next != 0) c->changed_at = c->now;
 }
 
-uint64_t cycle_accel_wake(const cycle_engine *c) {
-  uint64_t next = CYCLE_NEVER;
-  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++)
-    if (c->wake[unit] < next) next = c->wake[unit];
-  return next > c->now ? next : c->now;
+void cycle_accel_step(cycle_engine *c) {
+  carry_out(c, c->eager || c->counting ? ALL_UNITS : c->due | c->waking->due(c));
 }
 
-void cycle_accel_skip(cycle_engine *c, uint64_t cycle) { c->now = cycle; }
+// ---- many cycles
 
-void cycle_accel_wake_front(cycle_engine *c) { c->due |= U(FRONT_END); }
+bool cycle_accel_busy(const cycle_engine *c) {
+  return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c) || cycle_reader_busy(c) ||
+         cycle_writer_busy(c);
+}
+
+static bool reached(const cycle_engine *c, cycle_goal goal) {
+  return (goal == CYCLE_TO_IDLE && !cycle_accel_busy(c)) || (goal == CYCLE_TO_ROOM && cycle_front_ready(c)) ||
+         c->fault.kind != SIM_FAULT_NONE;
+}
+
+bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal) {
+  while (!reached(c, goal) && c->now < limit) {
+    uint32_t left = c->due | c->waking->due(c);
+    if (left == 0) {
+      uint64_t next = c->waking->earliest(c);
+      if (next == CYCLE_NEVER && (limit == CYCLE_NEVER || goal == CYCLE_TO_ROOM)) return false;
+      c->now = next < limit ? next : limit;
+      // A unit may become idle by time alone.
+      if (c->now == limit || reached(c, goal)) return true;
+      left = c->waking->due(c);
+    }
+    carry_out(c, left);
+  }
+  return true;
+}

@@ -175,13 +175,13 @@ struct cycle_engine {
   hw_derived d;
   sim_memory *memory;
   memsys *timing;
-  bool data;          // full mode
-  bool stores_to_sp;  // ISA revision 2: the store path may write to the scratchpad
-  bool counting;      // a performance counter is in use: every unit is stepped in every cycle and reports its events
-  bool eager;         // step every unit in every cycle
-  bool changed;       // something did in the last cycle carried out
-  uint32_t due;       // units to step in the next cycle, a bit each
-  uint8_t issuable;   // by class: the station's oldest command waits for nothing but its controller
+  bool data;            // full mode
+  bool stores_to_sp;    // ISA revision 2: the store path may write to the scratchpad
+  bool counting;        // a performance counter is in use: every unit is stepped in every cycle and reports its events
+  bool eager;           // step every unit in every cycle
+  uint32_t due;         // units to step in cycle `now`, a bit each, besides those whose wake time has come
+  uint64_t changed_at;  // the last cycle in which something changed + 1
+  uint8_t issuable;     // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
   // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the first cycle whose
   // results write-back may not have written yet.
@@ -190,7 +190,7 @@ struct cycle_engine {
   uint64_t load_banks;  // load_path: scratchpad banks that its streams will write, perhaps in cycles that are left out
   uint64_t load_write;  // load_path: the first cycle in which it asks for a bank; if that cycle is carried out, it is
                         // stepped
-  uint32_t (*woken)(const cycle_engine *c);  // units whose wake time has come, a bit each
+  const struct cycle_waking *waking;
   cycle_wires w;
   cycle_events ev;
   cycle_account accounts[CYCLE_UNITS];
@@ -371,12 +371,16 @@ bool cycle_counters_response(cycle_engine *c, uint64_t *value);
 void cycle_accel_create(cycle_engine *c);
 // Carries out cycle `now`.
 void cycle_accel_step(cycle_engine *c);
-// The first cycle, not before `now`, in which a unit acts by time alone; CYCLE_NEVER: none will.
-uint64_t cycle_accel_wake(const cycle_engine *c);
+// Where a run ends, if it does not reach its limit: nowhere, where a command can be pushed, where nothing is busy.
+typedef enum { CYCLE_TO_LIMIT, CYCLE_TO_ROOM, CYCLE_TO_IDLE } cycle_goal;
+// Carries out cycles before `limit` until the goal or a fault, without those in which nothing changes. False: the goal
+// is not reached, and nothing will ever change; without a goal only if there is no limit (CYCLE_NEVER) either.
+bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal);
+bool cycle_accel_busy(const cycle_engine *c);
+// The first cycle, not before `now`, in which anything can change; CYCLE_NEVER: nothing will.
+uint64_t cycle_accel_next(const cycle_engine *c);
 // A command was pushed: the front end is stepped in cycle `now`.
 void cycle_accel_wake_front(cycle_engine *c);
-// Nothing changes before `cycle`: goes there.
-void cycle_accel_skip(cycle_engine *c, uint64_t cycle);
 const char *cycle_unit_name(cycle_unit_id unit);
 // The names of what a unit spends its cycles on, CYCLE_CAUSES of them, NULL past the last; NULL: not reported.
 const char *const *cycle_unit_causes(cycle_unit_id unit);

@@ -32,8 +32,7 @@ static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle
       ++*cycle;
       return result == SIM_PUSH_DONE;
     }
-    uint64_t next = engine->ops->advance(engine, *cycle + 1);
-    *cycle = next != UINT64_MAX && next > *cycle + 1 ? next : *cycle + 1;
+    *cycle = sim_engine_await_room(engine, *cycle, UINT64_MAX);
   }
 }
 
