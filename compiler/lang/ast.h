@@ -1,0 +1,111 @@
+// The syntax tree of a file. Every node knows its place; names are interned (compare pointers).
+#ifndef COMPILER_LANG_AST_H
+#define COMPILER_LANG_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/lang/source.h"
+
+// X(NAME): what the fields hold
+#define AST_KINDS(X)                                                    \
+  X(NAME)        /* name */                                             \
+  X(INT)         /* integer */                                          \
+  X(FLOAT)       /* number */                                           \
+  X(STRING)      /* name: its text */                                   \
+  X(BOOL)        /* integer */                                          \
+  X(NONE)        /* */                                                  \
+  X(TUPLE)       /* items */                                            \
+  X(LIST)        /* items */                                            \
+  X(DICT)        /* items: keys and values in turn */                   \
+  X(ATTRIBUTE)   /* a . name */                                         \
+  X(SUBSCRIPT)   /* a [items] */                                        \
+  X(SLICE)       /* the whole of a dimension: ":" */                    \
+  X(CALL)        /* a (items); keyword arguments as KEYWORD */          \
+  X(KEYWORD)     /* name = a */                                         \
+  X(UNARY)       /* op a */                                             \
+  X(BINARY)      /* a op b */                                           \
+  X(COMPARE)     /* a op b */                                           \
+  X(CONDITIONAL) /* a if b else c */                                    \
+  X(LAMBDA)      /* name: the only parameter or NULL; a */              \
+  X(ASSIGN)      /* a = b */                                            \
+  X(AUGMENT)     /* a op= b */                                          \
+  X(FOR)         /* for a in b: items */                                \
+  X(IF)          /* if a: items, else b (a BLOCK) or NULL */            \
+  X(BLOCK)       /* items */                                            \
+  X(RETURN)      /* a or NULL */                                        \
+  X(EXPRESSION)  /* a */                                                \
+  X(PASS)        /* */                                                  \
+  X(FUNCTION)    /* name (parameters), items; b: BLOCK of decorators */ \
+  X(PARAMETER)   /* name: a (annotation or NULL) = b (default or NULL) */
+typedef enum {
+#define X(name) AST_##name,
+  AST_KINDS(X)
+#undef X
+} ast_kind;
+
+// X(NAME, text)
+#define AST_OPS(X)                                                                                                \
+  X(ADD, "+")                                                                                                     \
+  X(SUB, "-")                                                                                                     \
+  X(MUL, "*") X(DIV, "/") X(FLOOR, "//") X(MOD, "%") X(POW, "**") X(SHL, "<<") X(SHR, ">>") X(BIT_AND, "&")       \
+      X(BIT_OR, "|") X(BIT_XOR, "^") X(MATMUL, "@") X(LT, "<") X(LE, "<=") X(GT, ">") X(GE, ">=") X(EQ, "==")     \
+          X(NE, "!=") X(AND, "and") X(OR, "or") X(NOT, "not") X(NEG, "-") X(PLUS, "+") X(INVERT, "~") X(IS, "is") \
+              X(IS_NOT, "is not")
+typedef enum {
+#define X(name, text) AST_##name,
+  AST_OPS(X)
+#undef X
+      AST_OP_COUNT
+} ast_op;
+extern const char *const ast_op_texts[AST_OP_COUNT];
+
+// What a NAME or ATTRIBUTE stands for, found by the checks: a variable of the function, or something of the language.
+typedef enum { AST_UNRESOLVED, AST_LOCAL, AST_BUILTIN, AST_DTYPE, AST_CALLEE, AST_MODULE, AST_METHOD } ast_meaning;
+
+typedef struct ast {
+  ast_kind kind;
+  source_span span;
+  ast_op op;
+  const char *name;
+  source_span name_span;  // FUNCTION, ATTRIBUTE, KEYWORD
+  int64_t integer;
+  double number;
+  struct ast *a, *b, *c;
+  struct ast **items, **params;
+  int count, param_count;
+  ast_meaning meaning;
+  int index;            // LOCAL: its slot; BUILTIN: builtin_id; DTYPE: lang_dtype; METHOD: method_id
+  struct ast *callee;   // CALLEE: the function
+  const char **locals;  // FUNCTION: names of its variables, parameters first
+  int local_count;
+  bool *pointers;  // FUNCTION: which of its variables are pointers, once that was asked
+} ast;
+
+// What a module-level import makes known: `module` NULL for a name of its own.
+typedef struct ast_import {
+  const char *module;  // "triton.language"
+  const char *name;    // imported from it, "*" for all, NULL: the module itself
+  const char *as;      // the name it has here
+} ast_import;
+
+// A module: its functions with @jit, every `grid = ...` with the line it stands on, and its imports.
+typedef struct ast_grid {
+  ast *value;  // a LAMBDA or an expression
+  unsigned line;
+} ast_grid;
+
+typedef struct ast_module {
+  ast **functions;
+  ast_grid *grids;
+  ast_import *imports;
+  size_t function_count, grid_count, import_count;
+} ast_module;
+
+// Reports what it does not know and goes on; `module` holds what could be read.
+void ast_parse(const source *s, wf_arena *arena, wf_diag *diag, ast_module *module);
+
+// The last part of a dotted name ("tl.load" -> "load"); NULL if it is none.
+const char *ast_last_name(const ast *a);
+
+#endif

@@ -1,0 +1,193 @@
+// Instances: values for the parameters of a kernel, and its grid.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/lang/builtins.h"
+#include "compiler/lang/check.h"
+#include "compiler/lang/scalar.h"
+
+enum { TEXT_MAX = 256 };
+static const int64_t programs_max = 1 << 22;
+
+lang_instance *lang_instantiate(lang_file *file, const lang_kernel *kernel) {
+  lang_instance *instance = WF_ARENA_NEW(file->arena, lang_instance);
+  size_t count = (size_t)kernel->param_count;
+  *instance = (lang_instance){.file = file,
+                              .kernel = kernel,
+                              .values = WF_ARENA_ARRAY(file->arena, count, lang_value),
+                              .dtypes = WF_ARENA_ARRAY(file->arena, count, lang_dtype),
+                              .grid = {1, 1, 1}};
+  for (size_t i = 0; i < count; i++) {
+    instance->values[i] = kernel->params[i].by_default;
+    instance->dtypes[i] = kernel->params[i].dtype;
+  }
+  return instance;
+}
+
+static void guess_param(void *context, source_guess *guess) {
+  const lang_kernel *kernel = ((const lang_instance *)context)->kernel;
+  for (int i = 0; i < kernel->param_count; i++) source_guess_add(guess, kernel->params[i].name);
+}
+
+static int find_param(lang_instance *instance, const char *name, wf_diag *diag) {
+  int index = lang_find_param(instance->kernel, name);
+  if (index >= 0) return index;
+  source_guess guess = source_guess_for(name);
+  guess_param(instance, &guess);
+  wf_error(diag, instance->kernel->where, "kernel '%s' has no parameter '%s'", instance->kernel->name, name);
+  if (guess.best != NULL) wf_hint(diag, "did you mean '%s'?", guess.best);
+  return -1;
+}
+
+static bool set_dtype(lang_instance *instance, int index, const char *text, wf_diag *diag) {
+  const lang_param *param = &instance->kernel->params[index];
+  int dtype = dtype_find(text);
+  if (dtype < 0 || (param->dtype != LANG_NO_DTYPE && (int)param->dtype != dtype)) {
+    wf_error(diag, param->where, "'%s' is a pointer to %s, not '%s'", param->name,
+             param->dtype != LANG_NO_DTYPE ? lang_dtype_names[param->dtype] : "int8, int32 or float32", text);
+    return false;
+  }
+  instance->dtypes[index] = (lang_dtype)dtype;
+  return true;
+}
+
+bool lang_set(lang_instance *instance, const char *name, lang_value value, wf_diag *diag) {
+  int index = find_param(instance, name, diag);
+  if (index < 0) return false;
+  const lang_param *param = &instance->kernel->params[index];
+  if (param->kind == LANG_POINTER && value.kind == LANG_TEXT) return set_dtype(instance, index, value.text, diag);
+  if (param->kind == LANG_POINTER) {
+    wf_error(diag, param->where, "'%s' is a pointer and takes no value", name);
+    return false;
+  }
+  instance->values[index] = value;
+  if (value.kind == LANG_TEXT)
+    instance->values[index].text = wf_arena_text(instance->file->arena, value.text, strlen(value.text));
+  return true;
+}
+
+static lang_value value_of_text(const char *text) {
+  char *end;
+  if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
+    return (lang_value){.kind = LANG_BOOL, .integer = text[0] == 'T'};
+  if (strcmp(text, "None") == 0) return (lang_value){.kind = LANG_NONE};
+  errno = 0;
+  long long integer = strtoll(text, &end, 10);
+  if (*text != 0 && *end == 0 && errno == 0) return lang_int(integer);
+  double number = strtod(text, &end);
+  if (*text != 0 && *end == 0) return lang_float(number);
+  return (lang_value){.kind = LANG_TEXT, .text = text};
+}
+
+bool lang_set_text(lang_instance *instance, const char *text, wf_diag *diag) {
+  while (*text != 0) {
+    char part[TEXT_MAX];
+    size_t length = strcspn(text, ",");
+    const char *equals = memchr(text, '=', length);
+    if (equals == NULL || length >= sizeof part) {
+      wf_error(diag, (wf_location){0}, "expected NAME=VALUE, found '%.*s'", (int)length, text);
+      return false;
+    }
+    memcpy(part, text, length);
+    part[length] = 0;
+    part[equals - text] = 0;
+    if (!lang_set(instance, part, value_of_text(part + (equals - text) + 1), diag)) return false;
+    text += length;
+    text += *text == ',';
+  }
+  return true;
+}
+
+bool lang_set_config(lang_instance *instance, int index, wf_diag *diag) {
+  const lang_kernel *kernel = instance->kernel;
+  if (index < 0 || index >= kernel->config_count) {
+    wf_error(diag, kernel->where, "kernel '%s' has %d configurations, there is no number %d", kernel->name,
+             kernel->config_count, index);
+    return false;
+  }
+  const lang_config *config = &kernel->configs[index];
+  for (int i = 0; i < config->value_count; i++)
+    if (!lang_set(instance, config->values[i].name, config->values[i].value, diag)) return false;
+  return true;
+}
+
+void lang_set_grid(lang_instance *instance, int64_t x, int64_t y, int64_t z) {
+  instance->grid[0] = x;
+  instance->grid[1] = y;
+  instance->grid[2] = z;
+  instance->grid_given = true;
+}
+
+// ---- completeness and grid
+
+static bool lookup(void *context, const char *name, lang_value *value) {
+  const lang_instance *instance = context;
+  int index = lang_find_param(instance->kernel, name);
+  if (index < 0 || instance->values[index].kind == LANG_UNSET) return false;
+  *value = instance->values[index];
+  return true;
+}
+
+static bool eval_grid(lang_instance *instance, const scalar_context *c, const ast *node, wf_diag *diag) {
+  bool tuple = node->kind == AST_TUPLE || node->kind == AST_LIST;
+  int axes = tuple ? node->count : 1;
+  if (axes < 1 || axes > LANG_GRID_AXES) {
+    source_error(c->s, diag, node->span, "a grid has 1 to %d axes", LANG_GRID_AXES);
+    return false;
+  }
+  for (int i = 0; i < axes; i++) {
+    const ast *axis = tuple ? node->items[i] : node;
+    lang_value value;
+    if (!scalar_eval(c, axis, &value)) return false;
+    if (value.kind != LANG_INT) {
+      source_error(c->s, diag, axis->span, "the grid needs integers");
+      return false;
+    }
+    instance->grid[i] = value.integer;
+  }
+  return true;
+}
+
+static bool find_grid(lang_instance *instance, wf_diag *diag) {
+  const lang_kernel *kernel = instance->kernel;
+  if (!instance->grid_given && !kernel->has_grid) {
+    wf_error(diag, kernel->where, "the grid of kernel '%s' is not known", kernel->name);
+    wf_hint(diag, "write `grid = lambda META: (cdiv(M, META[\"BLOCK_M\"]),)` behind the kernel");
+    return false;
+  }
+  if (!instance->grid_given) {
+    bool is_lambda = kernel->grid->kind == AST_LAMBDA;
+    const scalar_context c = {.s = &instance->file->s,
+                              .diag = diag,
+                              .meta = is_lambda ? kernel->grid->name : NULL,
+                              .lookup = lookup,
+                              .guess = guess_param,
+                              .context = instance};
+    if (!eval_grid(instance, &c, is_lambda ? kernel->grid->a : kernel->grid, diag)) return false;
+  }
+  int64_t programs = 1;
+  for (int i = 0; i < LANG_GRID_AXES; i++)
+    if (instance->grid[i] < 1 || __builtin_mul_overflow(programs, instance->grid[i], &programs) ||
+        programs > programs_max) {
+      wf_error(diag, kernel->where, "a grid of %lld x %lld x %lld programs cannot be run", (long long)instance->grid[0],
+               (long long)instance->grid[1], (long long)instance->grid[2]);
+      return false;
+    }
+  return true;
+}
+
+bool lang_ready(lang_instance *instance, wf_diag *diag) {
+  const lang_kernel *kernel = instance->kernel;
+  unsigned errors = diag->errors;
+  for (int i = 0; i < kernel->param_count; i++) {
+    const lang_param *param = &kernel->params[i];
+    if (param->kind != LANG_POINTER && instance->values[i].kind == LANG_UNSET)
+      wf_error(diag, param->where, "parameter '%s' of kernel '%s' has no value", param->name, kernel->name);
+    if (param->kind == LANG_POINTER && instance->dtypes[i] == LANG_NO_DTYPE) {
+      wf_error(diag, param->where, "the type of the elements of '%s' is not known", param->name);
+      wf_hint(diag, "annotate it (`%s: int8`) or set it (%s=int8)", param->name, param->name);
+    }
+  }
+  return diag->errors == errors && find_grid(instance, diag);
+}
