@@ -1,0 +1,303 @@
+// The pipeline: see `passes` below for its order and docs/compiler.md for what each pass does.
+//
+// A kernel is lowered twice. The first time with any block sizes, to see what layer it is; then the mapper (or the
+// user) says the blocks and it is lowered with them.
+#include "compiler/compile.h"
+
+#include <string.h>
+
+#include "compiler/block/build.h"
+#include "compiler/command/run.h"
+#include "compiler/passes/passes.h"
+
+const char *const compile_language_names[COMPILE_LANGUAGES] = {"kernel", "block", "command"};
+
+// One compilation under way; `block` and `commands` are what the last pass left.
+typedef struct pipeline {
+  const compile_request *request;
+  compile_result *result;
+  wf_diag *diag;
+  block_program *block;
+  command_program *commands;
+} pipeline;
+
+// ---- passes
+
+typedef command_program *command_pass(const command_program *program);
+
+typedef struct pass_entry {
+  const char *name;
+  pass *on_block;             // either this
+  command_pass *on_commands;  // or this, or neither: the front end, and expansion
+} pass_entry;
+
+static const pass_entry passes[] = {
+    {.name = "lower"},
+    {.name = "tile", .on_block = pass_tile},
+    {.name = "fuse", .on_block = pass_fuse},
+    {.name = "scope", .on_block = pass_scope},
+    {.name = "hoist", .on_block = pass_hoist},
+    {.name = "buffers", .on_block = pass_buffers},
+    {.name = "expand"},
+    {.name = "fold", .on_commands = command_fold_config},
+    {.name = "roll", .on_commands = command_roll},
+};
+enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6 };
+
+const char *compile_pass_name(size_t index) { return index < PASSES ? passes[index].name : NULL; }
+
+// Every pass must leave a well-formed program; one that does not is the compiler's fault.
+static bool verify(const pipeline *p, const char *name) {
+  const bool good = p->commands != NULL ? command_verify(p->commands, p->diag) : block_verify(p->block, p->diag);
+  if (!good) wf_error(p->diag, wf_in_file(p->request->file), "the program is not well formed after pass %s", name);
+  return good;
+}
+
+static bool finish(const pipeline *p, const char *name) {
+  const compile_stage stage = {.pass = name, .block = p->commands == NULL ? p->block : NULL, .commands = p->commands};
+  if (p->request->after != NULL) p->request->after(p->request->context, &stage);
+  return verify(p, name);
+}
+
+static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *mapping) {
+  const hw_array *array = p->request->array;
+  if (entry->on_block != NULL) {
+    if (!entry->on_block(p->block, mapping, array, p->diag)) return false;
+  } else if (entry->on_commands != NULL) {
+    command_program *next = entry->on_commands(p->commands);
+    command_destroy(p->commands);
+    p->commands = next;
+  } else {
+    p->commands = pass_expand(p->block, array, p->diag);
+    if (p->commands == NULL) return false;
+  }
+  return finish(p, entry->name);
+}
+
+static void drop(pipeline *p) {
+  if (p->block != NULL) block_destroy(p->block);
+  if (p->commands != NULL) command_destroy(p->commands);
+  p->block = NULL;
+  p->commands = NULL;
+}
+
+// From a lowered program to commands. The lowered program stays as it is, for whoever wants to run it.
+static bool to_commands(pipeline *p, const block_program *lowered, const map_mapping *mapping) {
+  p->block = block_copy(lowered);
+  bool good = finish(p, passes[LOWER].name);
+  for (size_t i = LOWER + 1; i < PASSES && good; i++) good = run_pass(p, &passes[i], mapping);
+  return good;
+}
+
+// ---- block sizes of kernels
+
+// The dimension that a parameter is the block size of, or BLOCK_DIM_NONE. In matrix products M, N, K are P, K, C.
+static block_dim_id dim_of_param(const lang_kernel *kernel, const lang_param *param) {
+  if (param->kind != LANG_CONSTEXPR || strncmp(param->name, "BLOCK_", 6) != 0 || strlen(param->name) != 7)
+    return BLOCK_DIM_NONE;
+  const char letter = param->name[6];
+  const bool product = lang_find_param(kernel, "BLOCK_M") >= 0;
+  const char *const from = product ? "MNK" : "NPQKCRS";
+  static const block_dim_id of_product[] = {BLOCK_DIM_P, BLOCK_DIM_K, BLOCK_DIM_C};
+  const char *at = strchr(from, letter);
+  if (at == NULL) return BLOCK_DIM_NONE;
+  return product ? of_product[at - from] : (block_dim_id)(at - from);
+}
+
+// Whether "NAME=" stands in the arguments.
+static bool is_given(const char *arguments, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = arguments; at != NULL; at = strchr(at, ',')) {
+    at += strspn(at, ", ");
+    if (strncmp(at, name, length) == 0 && (at[length] == '=' || at[length] == ' ')) return true;
+  }
+  return false;
+}
+
+static bool is_free(const pipeline *p, const lang_param *param) {
+  return dim_of_param(p->result->instance->kernel, param) != BLOCK_DIM_NONE &&
+         !is_given(p->request->arguments, param->name);
+}
+
+// Gives the block sizes that the user left open.
+static bool set_blocks(pipeline *p, const int64_t *tile) {
+  lang_instance *instance = p->result->instance;
+  const lang_kernel *kernel = instance->kernel;
+  for (int i = 0; i < kernel->param_count; i++) {
+    if (!is_free(p, &kernel->params[i])) continue;
+    const int64_t size = tile[dim_of_param(kernel, &kernel->params[i])];
+    if (!lang_set(instance, kernel->params[i].name, lang_int(size), p->diag)) return false;
+  }
+  return true;
+}
+
+static bool has_free_blocks(const pipeline *p) {
+  const lang_kernel *kernel = p->result->instance->kernel;
+  for (int i = 0; i < kernel->param_count; i++)
+    if (is_free(p, &kernel->params[i])) return true;
+  return false;
+}
+
+// ---- lowering
+
+static bool lower(pipeline *p) {
+  compile_result *r = p->result;
+  if (r->block != NULL) block_destroy(r->block);
+  r->block = lang_ready(r->instance, p->diag) ? lang_lower(r->instance, p->diag) : NULL;
+  if (r->block == NULL) return false;
+  return map_of_block(r->block, &r->layer, &r->mapping) || p->request->mapping == NULL;
+}
+
+// The kernel takes its blocks from the mapping; one that has other blocks does not follow it.
+static bool check_blocks(const pipeline *p, const map_mapping *mapping) {
+  map_layer layer;
+  map_mapping lowered;
+  if (!map_of_block(p->result->block, &layer, &lowered)) return true;
+  for (int d = 0; d < BLOCK_DIMS; d++) {
+    if (lowered.tile[d] == mapping->tile[d]) continue;
+    wf_error(p->diag, wf_in_file(p->request->file), "the mapping's tile of %s is %lld, the program's blocks have %lld",
+             block_dim_names[d], (long long)mapping->tile[d], (long long)lowered.tile[d]);
+    return false;
+  }
+  return true;
+}
+
+// Lowers with blocks of some size: four tiles, or what the kernel's first configuration says.
+static bool probe(pipeline *p) {
+  const int64_t dim = hw_derive(p->request->array).dim;
+  int64_t tile[BLOCK_DIMS];
+  for (int d = 0; d < BLOCK_DIMS; d++) tile[d] = 4 * dim;
+  tile[BLOCK_DIM_N] = tile[BLOCK_DIM_R] = tile[BLOCK_DIM_S] = 1;
+  return set_blocks(p, tile) && lower(p);
+}
+
+// The mapping for the program as it was lowered: the user's, or the heuristic one with these blocks.
+static bool choose_for_blocks(pipeline *p) {
+  compile_result *r = p->result;
+  map_mapping lowered = r->mapping;
+  return map_default(&r->layer, p->request->array, lowered.tile, p->request->style, &r->mapping, p->diag);
+}
+
+// A mapping for a kernel whose blocks are open, and the kernel lowered with its blocks.
+static bool choose_with_blocks(pipeline *p) {
+  compile_result *r = p->result;
+  const hw_array *array = p->request->array;
+  if (!probe(p)) return false;
+  map_mapping chosen;
+  if (p->request->mapping != NULL)
+    chosen = *p->request->mapping;
+  else if (!map_default(&r->layer, array, NULL, p->request->style, &chosen, p->diag))
+    return false;
+  if (!map_check(&r->layer, &chosen, array, p->diag) || !set_blocks(p, chosen.tile) || !lower(p)) return false;
+  r->mapping = chosen;
+  return check_blocks(p, &chosen);
+}
+
+static bool choose(pipeline *p) {
+  if (has_free_blocks(p)) return choose_with_blocks(p);
+  if (!lower(p)) return false;
+  if (p->request->mapping == NULL) return choose_for_blocks(p);
+  p->result->mapping = *p->request->mapping;
+  return check_blocks(p, p->request->mapping) &&
+         map_check(&p->result->layer, p->request->mapping, p->request->array, p->diag);
+}
+
+// ---- autotuning
+
+static bool cycles_of(const pipeline *p, uint64_t *cycles) {
+  const sim_engine_options options = {.timing_only = true, .quiet = true};
+  const command_run_config config = {.engine = &sim_cycle_engine, .options = &options};
+  command_run_result run;
+  void *none[64] = {0};
+  if (p->commands->tensor_count > 64 || !command_run_on(p->commands, &config, none, &run, p->diag)) return false;
+  *cycles = run.cycles;
+  return true;
+}
+
+// One configuration: lowered, mapped, compiled, simulated. Its reasons if it cannot be compiled are its own affair.
+static bool measure_config(const pipeline *p, int config, uint64_t *cycles) {
+  wf_diag silent = wf_diag_to(NULL);
+  compile_request request = *p->request;
+  request.after = NULL;
+  pipeline trial = {.request = &request, .result = p->result, .diag = &silent};
+  bool good = lang_set_config(p->result->instance, config, &silent) && lower(&trial) && choose_for_blocks(&trial) &&
+              to_commands(&trial, trial.result->block, &trial.result->mapping) && cycles_of(&trial, cycles);
+  drop(&trial);
+  return good;
+}
+
+static bool autotune(pipeline *p) {
+  compile_result *r = p->result;
+  for (int i = 0; i < r->instance->kernel->config_count; i++) {
+    uint64_t cycles;
+    if (!measure_config(p, i, &cycles) || (r->config >= 0 && cycles >= r->config_cycles)) continue;
+    r->config = i;
+    r->config_cycles = cycles;
+  }
+  if (r->config >= 0) return lang_set_config(r->instance, r->config, p->diag) && lower(p) && choose_for_blocks(p);
+  wf_error(p->diag, r->instance->kernel->where, "none of the configurations of %s can be compiled for array %s",
+           r->instance->kernel->name, p->request->array->name);
+  return false;
+}
+
+// ---- front ends
+
+static bool read_kernel(pipeline *p) {
+  const compile_request *q = p->request;
+  compile_result *r = p->result;
+  r->file = lang_parse(q->file, q->text, q->length, p->diag);
+  const lang_kernel *kernel = r->file == NULL ? NULL : lang_find_kernel(r->file, q->kernel, p->diag);
+  if (kernel == NULL) return false;
+  r->instance = lang_instantiate(r->file, kernel);
+  if (q->arguments != NULL && !lang_set_text(r->instance, q->arguments, p->diag)) return false;
+  if (q->autotune && kernel->config_count > 0) return autotune(p);
+  return choose(p);
+}
+
+static bool read_block(pipeline *p) {
+  const compile_request *q = p->request;
+  compile_result *r = p->result;
+  r->block = block_parse(q->file, q->text, q->length, p->diag);
+  if (r->block == NULL || !block_verify(r->block, p->diag)) return false;
+  if (!map_of_block(r->block, &r->layer, &r->mapping)) {
+    wf_error(p->diag, wf_in_file(q->file), "the program is no single product with at most one loop per dimension");
+    return false;
+  }
+  if (q->mapping == NULL) return choose_for_blocks(p);
+  r->mapping = *q->mapping;
+  return check_blocks(p, q->mapping) && map_check(&r->layer, q->mapping, q->array, p->diag);
+}
+
+static bool read_commands(pipeline *p) {
+  const compile_request *q = p->request;
+  p->commands = command_parse(q->file, q->text, q->length, q->array, p->diag);
+  bool good = p->commands != NULL && command_verify(p->commands, p->diag);
+  for (size_t i = EXPAND + 1; i < PASSES && good; i++) good = run_pass(p, &passes[i], NULL);
+  return good;
+}
+
+static bool run_pipeline(pipeline *p) {
+  if (p->request->from == COMPILE_COMMAND) return read_commands(p);
+  if (!(p->request->from == COMPILE_KERNEL ? read_kernel(p) : read_block(p))) return false;
+  p->result->mapped = true;
+  return to_commands(p, p->result->block, &p->result->mapping);
+}
+
+bool compile(const compile_request *request, compile_result *result, wf_diag *diag) {
+  *result = (compile_result){.config = -1};
+  pipeline p = {.request = request, .result = result, .diag = diag};
+  const bool good = run_pipeline(&p);
+  if (good) {
+    result->commands = p.commands;
+    p.commands = NULL;
+  }
+  drop(&p);
+  return good;
+}
+
+void compile_release(compile_result *result) {
+  if (result->block != NULL) block_destroy(result->block);
+  if (result->commands != NULL) command_destroy(result->commands);
+  if (result->file != NULL) lang_destroy(result->file);
+  *result = (compile_result){0};
+}

@@ -1,0 +1,61 @@
+// The compiler as a whole: from a kernel's text (or an IR's) to commands for one array.
+#ifndef COMPILER_COMPILE_H
+#define COMPILER_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/block/block.h"
+#include "compiler/command/command.h"
+#include "compiler/lang/lang.h"
+#include "compiler/mapping/mapping.h"
+#include "hw/array.h"
+#include "hw/base/diag.h"
+
+typedef enum { COMPILE_KERNEL, COMPILE_BLOCK, COMPILE_COMMAND, COMPILE_LANGUAGES } compile_language;
+extern const char *const compile_language_names[COMPILE_LANGUAGES];  // "kernel", "block", "command"
+
+// What a pass left: one of the two is NULL.
+typedef struct compile_stage {
+  const char *pass;
+  const block_program *block;
+  const command_program *commands;
+} compile_stage;
+
+typedef struct compile_request {
+  const char *file;  // its name, for messages
+  const char *text;
+  size_t length;
+  compile_language from;
+  const hw_array *array;
+  const char *kernel;          // NULL: the only one of the file
+  const char *arguments;       // "M=512,N=64,K=128,scale=0.5"; NULL: none
+  const map_mapping *mapping;  // NULL: the heuristic mapper's
+  block_style style;           // of the heuristic mapping
+  bool autotune;               // the kernel's configurations are simulated and the fastest is taken
+  // Called after each pass; may be NULL.
+  void (*after)(void *context, const compile_stage *stage);
+  void *context;
+} compile_request;
+
+typedef struct compile_result {
+  lang_file *file;  // of a kernel, else NULL; owns `instance`
+  lang_instance *instance;
+  block_program *block;  // as lowered or read; NULL when commands were read
+  command_program *commands;
+  bool mapped;  // layer and mapping are set: not when commands were read
+  map_layer layer;
+  map_mapping mapping;
+  int config;  // of the kernel, that autotuning took; -1: none
+  uint64_t config_cycles;
+} compile_result;
+
+// False after errors were reported. Release the result in any case.
+bool compile(const compile_request *request, compile_result *result, wf_diag *diag);
+void compile_release(compile_result *result);
+
+// The names of the passes in order; NULL past the end.
+const char *compile_pass_name(size_t index);
+
+#endif

@@ -1,0 +1,116 @@
+// Random tensors, expected results, comparison; see oracle.h.
+#include "compiler/oracle.h"
+
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/hash.h"
+
+// splitmix64
+static uint64_t bits(uint64_t *state) {
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static size_t command_bytes(const compile_result *program, int t) {
+  return program->commands->tensors[t].elements * program->commands->tensors[t].element_bytes;
+}
+
+// What the source knows of a tensor. Commands may read some bytes behind it, how many depends on the mapping.
+static size_t tensor_bytes(const compile_result *program, int t) {
+  if (program->block == NULL) return command_bytes(program, t);
+  const block_tensor *b = &program->block->tensors[t];
+  return (size_t)b->elements * block_type_bytes(b->type);
+}
+
+// An int8 over its range; an int32 of the size of a sum of some hundred products; a float in [-2, 2).
+static void fill(uint8_t *bytes, size_t count, const command_tensor *tensor, uint64_t *seed) {
+  if (tensor->element_bytes != 4) {
+    for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)bits(seed);
+    return;
+  }
+  for (size_t i = 0; i + 4 <= count; i += 4) {
+    const int32_t value = (int32_t)(uint32_t)bits(seed) >> 14;
+    const float number = (float)value / (1 << 16);
+    memcpy(bytes + i, tensor->is_float ? (const void *)&number : (const void *)&value, 4);
+  }
+}
+
+bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
+  *o = (oracle){.tensors = program->commands->tensor_count};
+  if (o->tensors > ORACLE_TENSORS) {
+    wf_error(diag, wf_in_file(NULL), "a program of %d tensors is not run, at most %d", o->tensors, ORACLE_TENSORS);
+    o->tensors = 0;
+    return false;
+  }
+  for (int t = 0; t < o->tensors; t++) {
+    o->bytes[t] = tensor_bytes(program, t);
+    o->before[t] = wf_alloc(o->bytes[t] + 1, 1);
+    o->after[t] = wf_alloc(o->bytes[t] + 1, 1);
+    uint64_t own = seed + (uint64_t)t;
+    fill(o->before[t], o->bytes[t], &program->commands->tensors[t], &own);
+    memcpy(o->after[t], o->before[t], o->bytes[t]);
+  }
+  return true;
+}
+
+bool oracle_expect(oracle *o, const compile_result *program, wf_diag *diag) {
+  if (program->instance != NULL) {
+    lang_tensor tensors[ORACLE_TENSORS];
+    for (int t = 0; t < o->tensors; t++)
+      tensors[t] = (lang_tensor){.data = o->after[t], .elements = program->block->tensors[t].elements};
+    return lang_run(program->instance, tensors, diag);
+  }
+  void *tensors[ORACLE_TENSORS];
+  for (int t = 0; t < o->tensors; t++) tensors[t] = o->after[t];
+  return program->block != NULL && block_run(program->block, tensors, diag);
+}
+
+static void compare(const oracle *o, int t, const uint8_t *found, size_t bytes, oracle_verdict *v) {
+  for (size_t i = 0; i < bytes; i++) {
+    const uint8_t expected = i < o->bytes[t] ? o->after[t][i] : 0;
+    if (found[i] == expected || v->wrong++ != 0) continue;
+    v->tensor = t;
+    v->at = i;
+    v->expected = expected;
+    v->found = found[i];
+  }
+}
+
+// A tensor as it was before, with zeros behind it where commands may read.
+static uint8_t *copy_before(const oracle *o, int t, size_t bytes) {
+  uint8_t *copy = wf_calloc(bytes + 1, 1);
+  memcpy(copy, o->before[t], o->bytes[t]);
+  return copy;
+}
+
+bool oracle_judge(const oracle *o, const compile_result *program, const command_run_config *config,
+                  oracle_verdict *verdict, wf_diag *diag) {
+  *verdict = (oracle_verdict){.digest = WF_HASH_START};
+  void *tensors[ORACLE_TENSORS];
+  size_t bytes[ORACLE_TENSORS];
+  for (int t = 0; t < o->tensors; t++) {
+    bytes[t] = larger(o->bytes[t], command_bytes(program, t));
+    tensors[t] = copy_before(o, t, bytes[t]);
+  }
+  const bool good = command_run_on(program->commands, config, tensors, &verdict->run, diag);
+  for (int t = 0; t < o->tensors; t++) {
+    if (good) compare(o, t, tensors[t], bytes[t], verdict);
+    if (good && program->commands->tensors[t].written)
+      verdict->digest = wf_hash(verdict->digest, tensors[t], o->bytes[t]);
+    wf_free(tensors[t]);
+  }
+  return good;
+}
+
+void oracle_release(oracle *o) {
+  for (int t = 0; t < o->tensors; t++) {
+    wf_free(o->before[t]);
+    wf_free(o->after[t]);
+  }
+  *o = (oracle){0};
+}
