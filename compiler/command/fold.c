@@ -1,0 +1,191 @@
+// Drops configuration that has no effect: see command.h. The result is straight (no loops).
+//
+// Backwards: a configuration command goes when every part that it sets is set again before a command uses it, or is
+// never used. Then forwards: it goes when the registers have its values already. What a program finds in the registers
+// when it starts is not known, nor what a loop unroller leaves in them: two copies of the registers start with
+// different values, and a command is without effect if it changes neither.
+#include <string.h>
+
+#include "compiler/command/private.h"
+#include "hw/base/alloc.h"
+#include "sim/config.h"
+
+// ---- parts of the configuration
+
+enum {
+  PART_LOAD = 1,                        // and the next two bits: the load states
+  PART_EXECUTE = 1 << SIM_LOAD_STATES,  // all but the strides
+  PART_STRIDES = PART_EXECUTE << 1,     // of operands and results of products
+  PART_STORE = PART_EXECUTE << 2,       // what every config_st sets
+  PART_SCALE = PART_EXECUTE << 3,       // unless it keeps the scale
+  PART_IMAGE = PART_EXECUTE << 4,       // only with pooling or a 1-D store
+  PART_POOL = PART_EXECUTE << 5,        // only with pooling
+  PARTS_STORE = PART_STORE | PART_SCALE | PART_IMAGE | PART_POOL,
+  PARTS_ALL = (PART_POOL << 1) - 1,
+};
+
+static unsigned parts_of_store(uint64_t rs1, uint64_t rs2) {
+  const bool pools = isa_get_config_st_pool_stride(rs1, rs2) != 0;
+  unsigned parts = PART_STORE;
+  if (isa_get_config_st_acc_scale(rs1, rs2) != SIM_SCALE_KEEP) parts |= PART_SCALE;
+  if (pools || isa_get_config_st_pool_size(rs1, rs2) != 0) parts |= PART_IMAGE;
+  return pools ? parts | PART_POOL : parts;
+}
+
+// The parts that a configuration command sets as a whole, 0 for other commands.
+static unsigned parts_set(isa_id id, uint64_t rs1, uint64_t rs2) {
+  switch (id) {
+    case ISA_CONFIG_LD:
+      return (unsigned)PART_LOAD << isa_get_config_ld_state(rs1, rs2);
+    case ISA_CONFIG_EX:
+      return isa_get_config_ex_strides_only(rs1, rs2) ? PART_STRIDES : PART_EXECUTE | PART_STRIDES;
+    case ISA_CONFIG_ST:
+      return parts_of_store(rs1, rs2);
+    default:
+      return 0;
+  }
+}
+
+static unsigned parts_used(const isa_insn *insn) {
+  switch (insn->id) {
+    case ISA_MVIN:
+      return PART_LOAD;
+    case ISA_MVIN2:
+      return PART_LOAD << 1;
+    case ISA_MVIN3:
+      return PART_LOAD << 2;
+    case ISA_CONFIG_NORM:  // changes a bit of the store's activation and has registers of its own, always kept
+      return 0;
+    default:
+      break;
+  }
+  switch (insn->unit) {
+    case ISA_UNIT_STORE:
+      return PARTS_STORE;
+    case ISA_UNIT_EXECUTE:
+      return PART_EXECUTE | PART_STRIDES;
+    default:  // loop unrollers use everything
+      return PARTS_ALL;
+  }
+}
+
+// ---- the straight sequence
+
+typedef struct sequence {
+  command_insn *all;  // funct FENCE stands for a fence
+  size_t count, room;
+} sequence;
+
+enum { FENCE = 0xff };
+
+static bool take(void *context, const command_insn *insn) {
+  sequence *s = context;
+  if (s->count == s->room) {
+    s->room = s->room == 0 ? 4096 : 2 * s->room;
+    s->all = wf_realloc(s->all, s->room, sizeof *s->all);
+  }
+  s->all[s->count++] = insn == NULL ? (command_insn){.funct = FENCE} : *insn;
+  return true;
+}
+
+// Marks what is set in vain: `keep` has one entry per command.
+static void mark_live(const command_program *program, const sequence *s, bool *keep) {
+  unsigned live = 0;
+  for (size_t n = s->count; n-- > 0;) {
+    const command_insn *insn = &s->all[n];
+    keep[n] = true;
+    if (insn->funct == FENCE) continue;
+    const isa_insn *found = command_isa(program, insn);
+    const unsigned sets = parts_set(found->id, insn->rs1, insn->rs2);
+    if (sets == 0) {
+      live |= parts_used(found);
+    } else if ((sets & live) == 0) {
+      keep[n] = false;
+    } else {
+      live &= ~sets;
+    }
+  }
+}
+
+// ---- registers
+
+static bool same_load(const sim_load_config *a, const sim_load_config *b) {
+  return a->stride_bytes == b->stride_bytes && a->scale == b->scale && a->block_stride_rows == b->block_stride_rows &&
+         a->pixel_repeats == b->pixel_repeats && a->shrink == b->shrink;
+}
+
+static bool same_store(const sim_store_config *a, const sim_store_config *b) {
+  return a->stride_bytes == b->stride_bytes && a->scale == b->scale && a->activation == b->activation &&
+         a->pool_stride == b->pool_stride && a->pool_size == b->pool_size && a->pool_upad == b->pool_upad &&
+         a->pool_lpad == b->pool_lpad && a->pool_out_dim == b->pool_out_dim && a->pool_orows == b->pool_orows &&
+         a->pool_ocols == b->pool_ocols && a->orows == b->orows && a->ocols == b->ocols && a->stats_id == b->stats_id &&
+         a->qb == b->qb && a->qc == b->qc && a->qln2 == b->qln2 && a->qln2_inverse == b->qln2_inverse;
+}
+
+static bool same_execute(const sim_execute_config *a, const sim_execute_config *b) {
+  return a->weight_stationary == b->weight_stationary && a->a_transpose == b->a_transpose &&
+         a->b_transpose == b->b_transpose && a->activation == b->activation && a->in_shift == b->in_shift &&
+         a->acc_scale == b->acc_scale && a->a_stride_rows == b->a_stride_rows && a->c_stride_rows == b->c_stride_rows;
+}
+
+// Whether the command changed the registers; it wrote those of its own unit only.
+static bool changed(isa_id id, uint64_t rs1, const sim_config *before, const sim_config *after) {
+  if (id == ISA_CONFIG_EX) return !same_execute(&before->execute, &after->execute);
+  if (id != ISA_CONFIG_LD) return !same_store(&before->store, &after->store);
+  const uint64_t state = isa_get_config_ld_state(rs1, 0);
+  return !same_load(&before->load[state], &after->load[state]);
+}
+
+// Two sets of registers that differ in every field.
+typedef struct registers {
+  sim_config low, high;
+} registers;
+
+static registers unknown(const hw_array *array) {
+  registers r;
+  sim_config_reset(&r.low, array);
+  r.low.execute.weight_stationary = false;
+  r.high = (sim_config){.store = {UINT64_MAX, ~1u, 7, 3, 3, 3, 3, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, -1, -1, -1, -1},
+                        .execute = {true, true, true, ~0u, ~0u, ~0u, ~0u, ~0u}};
+  for (int s = 0; s < SIM_LOAD_STATES; s++) r.high.load[s] = (sim_load_config){UINT64_MAX, ~0u, ~0u, ~0u, true};
+  return r;
+}
+
+static bool has_effect(registers *r, const isa_insn *insn, uint64_t rs1, uint64_t rs2) {
+  const registers before = *r;
+  sim_config_apply(&r->low, insn->id, rs1, rs2);
+  sim_config_apply(&r->high, insn->id, rs1, rs2);
+  return changed(insn->id, rs1, &before.low, &r->low) || changed(insn->id, rs1, &before.high, &r->high);
+}
+
+static bool is_config(const isa_insn *insn) {
+  return insn->id == ISA_CONFIG_LD || insn->id == ISA_CONFIG_ST || insn->id == ISA_CONFIG_EX ||
+         insn->id == ISA_CONFIG_NORM;
+}
+
+static bool runs_loop(const isa_insn *insn) {
+  return insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV;
+}
+
+command_program *command_fold_config(const command_program *program) {
+  command_program *folded = command_create_like(program);
+  sequence s = {0};
+  command_walk(program, take, &s);
+  bool *keep = WF_NEW_ARRAY(s.count + 1, bool);
+  mark_live(program, &s, keep);
+  registers r = unknown(program->array);
+  for (size_t n = 0; n < s.count; n++) {
+    const command_insn *insn = &s.all[n];
+    if (insn->funct == FENCE) {
+      command_add_fence(folded);
+      continue;
+    }
+    const isa_insn *found = command_isa(program, insn);
+    if (!keep[n] || (is_config(found) && !has_effect(&r, found, insn->rs1, insn->rs2))) continue;
+    if (runs_loop(found)) r = unknown(program->array);
+    command_add(folded, insn);
+  }
+  wf_free(keep);
+  wf_free(s.all);
+  return folded;
+}
