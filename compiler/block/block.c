@@ -49,6 +49,13 @@ static void *grown(wf_arena *arena, void *table, int count, size_t size) {
   return larger;
 }
 
+// The capacity of a table of `count` elements.
+static size_t room_for(int count) {
+  size_t room = 1;
+  while (room < (size_t)count) room *= 2;
+  return room;
+}
+
 static const char *kept(block_program *program, const char *name) {
   return wf_arena_text(program->arena, name, strlen(name));
 }
@@ -125,6 +132,21 @@ block_program *block_copy(const block_program *from) {
   return to;
 }
 
+// Marks the buffers that a list names in `place`, or replaces them by what stands there.
+static void rename_buffers(block_statement *list, int *place, bool replace) {
+  for (; list != NULL; list = list->next) {
+    block_view *views[BLOCK_VIEWS_MAX];
+    int count = block_views(list, views);
+    for (int v = 0; v < count; v++) {
+      if (replace)
+        views[v]->buffer = place[views[v]->buffer];
+      else
+        place[views[v]->buffer] = 1;
+    }
+    if (list->kind == BLOCK_FOR) rename_buffers(list->loop.body, place, replace);
+  }
+}
+
 const char *block_fresh_name(const block_program *program, const char *stem, const char *suffix) {
   char *name = wf_arena_format(program->arena, "%s%s", stem, suffix);
   for (int n = 2;; n++) {
@@ -134,6 +156,22 @@ const char *block_fresh_name(const block_program *program, const char *stem, con
     if (!taken) return name;
     name = wf_arena_format(program->arena, "%s%s%d", stem, suffix, n);
   }
+}
+
+void block_drop_unused_buffers(block_program *program) {
+  int *place = WF_ARENA_ARRAY(program->arena, (size_t)program->buffer_count + 1, int);
+  rename_buffers(program->body, place, false);
+  int count = 0;
+  for (int b = 0; b < program->buffer_count; b++) {
+    if (place[b] == 0) continue;
+    program->buffers[count] = program->buffers[b];
+    place[b] = count++;
+  }
+  program->buffer_count = count;
+  block_buffer *buffers = WF_ARENA_ARRAY(program->arena, room_for(count), block_buffer);
+  if (count != 0) memcpy(buffers, program->buffers, (size_t)count * sizeof *buffers);
+  program->buffers = buffers;
+  rename_buffers(program->body, place, true);
 }
 
 // ---- affine indexes

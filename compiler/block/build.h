@@ -14,6 +14,9 @@ block_statement *block_copy_list(block_program *program, const block_statement *
 // `stem` + `suffix`, with a number behind it if a loop or buffer has that name.
 const char *block_fresh_name(const block_program *program, const char *stem, const char *suffix);
 
+// Removes buffers that no statement names; the others move down.
+void block_drop_unused_buffers(block_program *program);
+
 // ---- affine indexes
 block_affine block_constant(int64_t value);
 block_affine block_term(int loop, int64_t factor);

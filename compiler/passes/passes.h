@@ -1,6 +1,6 @@
 // The passes from a kernel's blocks to commands, in the order in which they run. All but the last change the block
-// program in place and keep its meaning (block_run); each leaves a program that block_verify accepts. False (NULL) after
-// the reason was reported.
+// program in place and keep its meaning (block_run); each leaves a program that block_verify accepts. False (NULL)
+// after the reason was reported.
 #ifndef COMPILER_PASSES_PASSES_H
 #define COMPILER_PASSES_PASSES_H
 
