@@ -1,0 +1,173 @@
+// Gives each buffer its depth, its layout and its rows.
+//
+// Scratchpad banks have one port: a load that writes a bank takes the cycle of a product that reads it, and two
+// operands in one bank cost a product twice the time. So slots that are read and slots that are filled lie in different
+// banks, as far as there are banks. In the accumulator results that a wide store shall take lie in tiles.
+#include <inttypes.h>
+
+#include "compiler/block/build.h"
+#include "compiler/passes/layout.h"
+#include "compiler/passes/passes.h"
+
+enum { PRODUCT_ROWS_MIN = 4 };  // a product of fewer rows takes as long
+
+typedef struct place {
+  block_program *program;
+  const map_mapping *mapping;
+  hw_derived derived;
+  wf_diag *diag;
+  bool *weights, *results, *stored_narrow, *pooled;  // per buffer
+} place;
+
+static void find_roles(void *context, block_statement *s) {
+  place *p = context;
+  if (s->kind == BLOCK_DOT) {
+    p->weights[s->dot.b.buffer] = true;
+    p->results[s->dot.target.buffer] = true;
+  }
+  if (s->kind == BLOCK_STORE && s->store.epilogue.scaled) p->stored_narrow[s->store.source.buffer] = true;
+  if (s->kind == BLOCK_STORE && s->store.epilogue.pool.stride != 0) p->pooled[s->store.source.buffer] = true;
+}
+
+static uint32_t depth_of(const place *p, int b) {
+  bool accumulator = p->program->buffers[b].scope == BLOCK_ACC;
+  uint32_t depth = p->mapping->depth[accumulator ? MAP_RESULTS : p->weights[b] ? MAP_WEIGHTS : MAP_INPUTS];
+  return depth == 0 ? 1 : depth;
+}
+
+static int64_t slot_rows(const place *p, int b) {
+  layout l = layout_of(&p->program->buffers[b], &p->derived);
+  return layout_slot_rows(&l);
+}
+
+static int64_t all_rows(const place *p, block_scope scope) {
+  int64_t rows = 0;
+  for (int b = 0; b < p->program->buffer_count; b++)
+    if (p->program->buffers[b].scope == scope) rows += slot_rows(p, b) * p->program->buffers[b].depth;
+  return rows;
+}
+
+// ---- layout of results
+
+static int64_t common_factor(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Tiles where wide stores gain by it. Rows of images that would be cut into crumbs by the tiles start at one each.
+static void choose_tiles(const place *p, int b) {
+  block_buffer *buffer = &p->program->buffers[b];
+  int64_t dim = p->derived.dim, *row = buffer->rank > 2 ? &buffer->size[buffer->rank - 2] : NULL;
+  if (!p->stored_narrow[b] || p->pooled[b] || buffer->size[buffer->rank - 1] <= dim || p->derived.max_block_len == 1)
+    return;
+  buffer->tiled = true;
+  int64_t least = dim < PRODUCT_ROWS_MIN ? dim : PRODUCT_ROWS_MIN, was = row == NULL ? 0 : *row;
+  if (row != NULL && common_factor(*row, dim) < least) *row = (*row + dim - 1) / dim * dim;
+  if (row != NULL && all_rows(p, BLOCK_ACC) > p->derived.acc_rows) *row = was;
+  if (all_rows(p, BLOCK_ACC) > p->derived.acc_rows) buffer->tiled = false;
+}
+
+// ---- capacity
+
+static bool check_capacity(const place *p, block_scope scope, const char *memory, int64_t has) {
+  int64_t needs = all_rows(p, scope);
+  if (needs <= has) return true;
+  wf_error(p->diag, (wf_location){0}, "%s: needs %" PRId64 " rows of %" PRId64, memory, needs, has);
+  for (int b = 0; b < p->program->buffer_count; b++)
+    if (p->program->buffers[b].scope == scope)
+      wf_hint(p->diag, "buffer '%s': %u x %" PRId64 " rows", p->program->buffers[b].name, p->program->buffers[b].depth,
+              slot_rows(p, b));
+  return false;
+}
+
+// ---- rows
+
+static void put(block_buffer *buffer, int64_t first, int64_t pitch) {
+  buffer->first_row = (uint32_t)first;
+  buffer->slot_rows = (uint32_t)pitch;
+}
+
+// Each slot in banks of its own.
+static bool place_in_banks(const place *p) {
+  int64_t bank = p->derived.sp_bank_rows, next = 0;
+  for (int round = 0; round < 2; round++) {
+    next = 0;
+    for (int b = 0; b < p->program->buffer_count; b++) {
+      block_buffer *buffer = &p->program->buffers[b];
+      if (buffer->scope != BLOCK_SP) continue;
+      int64_t pitch = (slot_rows(p, b) + bank - 1) / bank * bank;
+      if (round == 1) put(buffer, next, pitch);
+      next += pitch * buffer->depth;
+    }
+    if (next > p->derived.sp_rows) return false;
+  }
+  return true;
+}
+
+// Slots of two turns in two halves; inputs from the bottom of a half, weights from its top.
+static bool place_in_halves(const place *p) {
+  int64_t half = p->derived.sp_rows / 2, low = 0, high = half;
+  for (int round = 0; round < 2; round++) {
+    low = 0;
+    high = half;
+    for (int b = 0; b < p->program->buffer_count; b++) {
+      block_buffer *buffer = &p->program->buffers[b];
+      if (buffer->scope != BLOCK_SP) continue;
+      if (buffer->depth > 2) return false;
+      int64_t rows = slot_rows(p, b);
+      if (p->weights[b]) high -= rows;
+      if (round == 1) put(buffer, p->weights[b] ? high : low, half);
+      if (!p->weights[b]) low += rows;
+    }
+    if (low > high) return false;
+  }
+  return true;
+}
+
+// Slots one behind the other, inputs from the bottom, weights from the top.
+static void place_packed(const place *p) {
+  int64_t low = 0, high = p->derived.sp_rows;
+  for (int b = 0; b < p->program->buffer_count; b++) {
+    block_buffer *buffer = &p->program->buffers[b];
+    if (buffer->scope != BLOCK_SP) continue;
+    int64_t rows = slot_rows(p, b);
+    if (p->weights[b]) high -= rows * buffer->depth;
+    put(buffer, p->weights[b] ? high : low, rows);
+    if (!p->weights[b]) low += rows * buffer->depth;
+  }
+}
+
+static void place_accumulator(const place *p) {
+  int64_t next = 0, half = p->derived.acc_rows / 2;
+  for (int b = 0; b < p->program->buffer_count; b++) {
+    block_buffer *buffer = &p->program->buffers[b];
+    if (buffer->scope != BLOCK_ACC) continue;
+    int64_t rows = slot_rows(p, b);
+    bool alone = all_rows(p, BLOCK_ACC) == rows * buffer->depth;
+    put(buffer, next, alone && buffer->depth == 2 && rows <= half ? half : rows);
+    next += rows * buffer->depth;
+  }
+}
+
+bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
+  size_t count = (size_t)program->buffer_count + 1;
+  place p = {.program = program, .mapping = mapping, .derived = hw_derive(array), .diag = diag};
+  p.weights = WF_ARENA_ARRAY(program->arena, count, bool);
+  p.results = WF_ARENA_ARRAY(program->arena, count, bool);
+  p.stored_narrow = WF_ARENA_ARRAY(program->arena, count, bool);
+  p.pooled = WF_ARENA_ARRAY(program->arena, count, bool);
+  block_visit(program->body, find_roles, &p);
+  for (int b = 0; b < program->buffer_count; b++) program->buffers[b].depth = depth_of(&p, b);
+  for (int b = 0; b < program->buffer_count; b++)
+    if (program->buffers[b].scope == BLOCK_ACC) choose_tiles(&p, b);
+  if (!check_capacity(&p, BLOCK_SP, "scratchpad", p.derived.sp_rows) ||
+      !check_capacity(&p, BLOCK_ACC, "accumulator", p.derived.acc_rows))
+    return false;
+  if (!place_in_banks(&p) && !place_in_halves(&p)) place_packed(&p);
+  place_accumulator(&p);
+  return true;
+}

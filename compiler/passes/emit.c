@@ -1,0 +1,193 @@
+// Writes the commands of an order. Configuration is written when it differs from what is set: one of three load states
+// is taken for each kind of load, so that it rarely changes; execute and store have one state each.
+#include <string.h>
+
+#include "compiler/passes/expand.h"
+
+enum { LOAD_STATES = 3 };
+
+typedef struct load_state {
+  bool set;
+  int64_t stride;
+  uint16_t block_stride;
+  float scale;
+  bool shrink;
+  uint64_t used;  // when, to find the one that was not used for longest
+} load_state;
+
+typedef struct store_state {
+  bool set;
+  command_insn insn;
+} store_state;
+
+typedef struct emitter {
+  const streams *s;
+  command_program *out;
+  load_state load[LOAD_STATES];
+  uint64_t loads;
+  bool execute_set;
+  bool a_transposed, b_transposed;
+  uint16_t a_stride;
+  store_state store;
+} emitter;
+
+static uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static command_insn insn(unsigned funct) {
+  return (command_insn){.funct = (uint8_t)funct, .tensor_rs1 = COMMAND_NO_TENSOR, .tensor_rs2 = COMMAND_NO_TENSOR};
+}
+
+static uint64_t operand(uint32_t local, uint32_t cols, uint32_t rows) {
+  return local | (uint64_t)cols << 32 | (uint64_t)rows << 48;
+}
+
+// ---- loads
+
+// Whether a state serves a load; a single row does not care for the stride, zeros for neither stride nor scale.
+static bool serves(const load_state *state, const stream_load *load, uint32_t dim) {
+  bool memory = load->tensor != COMMAND_NO_TENSOR;
+  bool stride = !memory || load->rows == 1 || state->stride == load->stride;
+  bool scale = !memory || bits_of(state->scale) == bits_of(load->scale);
+  return state->set && stride && scale && state->shrink == load->shrink &&
+         (load->cols <= dim || state->block_stride == load->block_stride);
+}
+
+static void configure_load(emitter *m, unsigned n, const stream_load *load) {
+  command_insn i = insn(ISA_FUNCT_CONFIG_LD);
+  m->load[n] = (load_state){.set = true,
+                            .stride = load->stride,
+                            .block_stride = load->block_stride,
+                            .scale = load->scale,
+                            .shrink = load->shrink};
+  isa_init_config_ld(&i.rs1, &i.rs2);
+  isa_set_config_ld_state(&i.rs1, &i.rs2, n);
+  isa_set_config_ld_shrink(&i.rs1, &i.rs2, load->shrink);
+  isa_set_config_ld_pixel_repeats(&i.rs1, &i.rs2, 1);
+  isa_set_config_ld_block_stride(&i.rs1, &i.rs2, load->block_stride);
+  isa_set_config_ld_scale(&i.rs1, &i.rs2, bits_of(load->scale));
+  isa_set_config_ld_stride(&i.rs1, &i.rs2, (uint64_t)load->stride);
+  command_add(m->out, &i);
+}
+
+static unsigned state_for(emitter *m, const stream_load *load) {
+  unsigned oldest = 0;
+  for (unsigned n = 0; n < LOAD_STATES; n++) {
+    if (serves(&m->load[n], load, m->s->derived.dim)) return n;
+    if (m->load[n].used < m->load[oldest].used) oldest = n;
+  }
+  configure_load(m, oldest, load);
+  return oldest;
+}
+
+static void emit_load(emitter *m, const stream_load *load) {
+  static const uint8_t functs[LOAD_STATES] = {ISA_FUNCT_MVIN, ISA_FUNCT_MVIN2, ISA_FUNCT_MVIN3};
+  unsigned state = state_for(m, load);
+  m->load[state].used = ++m->loads;
+  command_insn i = insn(functs[state]);
+  i.tensor_rs1 = (int16_t)load->tensor;
+  i.rs1 = load->tensor == COMMAND_NO_TENSOR ? 0 : (uint64_t)load->offset;
+  i.rs2 = operand(load->local, load->cols, load->rows);
+  command_add(m->out, &i);
+}
+
+// ---- products
+
+static void configure_execute(emitter *m, const stream_product *p) {
+  bool stride = p->a_stride != 0 && m->a_stride != p->a_stride;
+  if (m->execute_set && !stride && m->a_transposed == p->a_transposed && m->b_transposed == p->b_transposed) return;
+  m->execute_set = true;
+  m->a_stride = p->a_stride == 0 ? 1 : p->a_stride;
+  m->a_transposed = p->a_transposed;
+  m->b_transposed = p->b_transposed;
+  command_insn i = insn(ISA_FUNCT_CONFIG_EX);
+  isa_init_config_ex(&i.rs1, &i.rs2);
+  isa_set_config_ex_dataflow(&i.rs1, &i.rs2, ISA_CONFIG_EX_DATAFLOW_WS);
+  isa_set_config_ex_a_transpose(&i.rs1, &i.rs2, m->a_transposed);
+  isa_set_config_ex_b_transpose(&i.rs1, &i.rs2, m->b_transposed);
+  isa_set_config_ex_a_stride(&i.rs1, &i.rs2, m->a_stride);
+  isa_set_config_ex_acc_scale(&i.rs1, &i.rs2, bits_of(1.0F));
+  isa_set_config_ex_c_stride(&i.rs1, &i.rs2, 1);
+  command_add(m->out, &i);
+}
+
+static void emit_product(emitter *m, const stream_product *p) {
+  configure_execute(m, p);
+  uint32_t dim = m->s->derived.dim;
+  command_insn i = insn(ISA_FUNCT_PRELOAD);
+  i.rs1 = p->b == EXPAND_GARBAGE ? operand(p->b, dim, dim) : operand(p->b, p->b_cols, p->b_rows);
+  i.rs2 = operand(p->c, p->c_cols, p->c_rows);
+  command_add(m->out, &i);
+  i = insn(p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
+  i.rs1 = operand(p->a, p->a == EXPAND_GARBAGE ? dim : p->a_cols, p->a_rows);
+  i.rs2 = operand(EXPAND_GARBAGE, dim, dim);
+  command_add(m->out, &i);
+}
+
+// ---- stores
+
+static void configure_store(emitter *m, const stream_store *store) {
+  command_insn i = insn(ISA_FUNCT_CONFIG_ST);
+  isa_init_config_st(&i.rs1, &i.rs2);
+  isa_set_config_st_activation(&i.rs1, &i.rs2, store->relu);
+  isa_set_config_st_stride(&i.rs1, &i.rs2, (uint64_t)store->stride);
+  isa_set_config_st_acc_scale(&i.rs1, &i.rs2, bits_of(store->scale));
+  if (store->pool.stride != 0) {
+    isa_set_config_st_pool_stride(&i.rs1, &i.rs2, store->pool.stride);
+    isa_set_config_st_pool_size(&i.rs1, &i.rs2, store->pool.size);
+    isa_set_config_st_pool_upad(&i.rs1, &i.rs2, store->pool.upper_padding);
+    isa_set_config_st_pool_lpad(&i.rs1, &i.rs2, store->pool.left_padding);
+    isa_set_config_st_pool_out_dim(&i.rs1, &i.rs2, store->pool_out_dim);
+    isa_set_config_st_pool_orows(&i.rs1, &i.rs2, store->pool_rows);
+    isa_set_config_st_pool_ocols(&i.rs1, &i.rs2, store->pool_cols);
+    isa_set_config_st_orows(&i.rs1, &i.rs2, store->image_rows);
+    isa_set_config_st_ocols(&i.rs1, &i.rs2, store->image_cols);
+  }
+  if (m->store.set && m->store.insn.rs1 == i.rs1 && m->store.insn.rs2 == i.rs2) return;
+  m->store = (store_state){.set = true, .insn = i};
+  command_add(m->out, &i);
+}
+
+static void emit_store(emitter *m, const stream_store *store) {
+  configure_store(m, store);
+  command_insn i = insn(ISA_FUNCT_MVOUT);
+  i.tensor_rs1 = (int16_t)store->tensor;
+  i.rs1 = (uint64_t)store->offset;
+  i.rs2 = operand(store->local, store->cols, store->rows);
+  command_add(m->out, &i);
+}
+
+static void add_tensors(const block_program *program, command_program *out) {
+  for (int t = 0; t < program->tensor_count; t++) {
+    const block_tensor *tensor = &program->tensors[t];
+    command_add_tensor(out, &(command_tensor){.name = tensor->name,
+                                              .element_bytes = (unsigned)block_type_bytes(tensor->type),
+                                              .is_float = tensor->type == BLOCK_F32,
+                                              .elements = (uint64_t)tensor->elements,
+                                              .read = tensor->read,
+                                              .written = tensor->written});
+  }
+}
+
+void emit(const streams *s, const block_program *program, const order *all, command_program *out) {
+  emitter m = {.s = s, .out = out};
+  add_tensors(program, out);
+  for (size_t n = 0; n < all->count; n++) {
+    const order_item *item = &all->items[n];
+    switch ((order_kind)item->kind) {
+      case ORDER_LOAD:
+        emit_load(&m, &s->queues[item->queue].loads[item->index]);
+        break;
+      case ORDER_PRODUCT:
+        emit_product(&m, &s->products[item->index]);
+        break;
+      case ORDER_STORE:
+        emit_store(&m, &s->stores[item->index]);
+        break;
+    }
+  }
+  command_add_fence(out);
+}

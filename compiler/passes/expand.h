@@ -1,0 +1,189 @@
+// Inside of pass_expand: a placed block program becomes three kinds of straight commands (streams), which interleave
+// merges into one order.
+//
+//   walk        runs the loops and tells which instance of each buffer a statement works on
+//   region      what part of each instance is needed, so that neither padding nor what is cut off is moved or computed
+//   streams     the commands, and what each has to follow in program order, row by row
+//   interleave  one order
+//   emit        the commands of that order, with configuration where it changes
+#ifndef COMPILER_PASSES_EXPAND_H
+#define COMPILER_PASSES_EXPAND_H
+
+#include "compiler/passes/layout.h"
+#include "compiler/passes/passes.h"
+
+// ---- walk
+
+typedef struct walk {
+  const block_program *program;
+  const block_statement **home;  // per buffer: the loop in whose body it lives; NULL: the whole program
+  int64_t iteration[BLOCK_LOOPS_MAX];
+  uint32_t *instance;  // per buffer: iterations of its home so far, less one
+} walk;
+
+typedef bool walk_visitor(void *context, const walk *w, const block_statement *statement);
+
+// Finds the homes. Everything is in the program's order; `arena` owns the result.
+void walk_create(walk *w, const block_program *program, wf_arena *arena);
+// Runs the program: calls `visit` for each execution of each statement other than loops, until it returns false.
+bool walk_run(walk *w, walk_visitor *visit, void *context);
+
+// ---- boxes: a part of a buffer, [lo, hi) in each dimension
+
+typedef struct box {
+  int64_t lo[BLOCK_RANK_MAX], hi[BLOCK_RANK_MAX];
+} box;
+
+bool box_empty(const box *b, int rank);
+box box_meet(const box *a, const box *b, int rank);
+void box_join(box *b, const box *more, int rank);  // the smallest that holds both
+
+// ---- streams
+
+#define STREAM_NEVER UINT32_MAX
+#define EXPAND_GARBAGE UINT32_MAX  // the local address that is none
+
+typedef struct stream_load {
+  int tensor;      // COMMAND_NO_TENSOR: zeros
+  int64_t offset;  // bytes in the tensor
+  int64_t stride;  // bytes between rows
+  uint32_t local;  // with its flags
+  uint16_t rows, cols, block_stride;
+  float scale;
+  bool shrink;
+  uint32_t instance;
+  uint32_t after_products, after_stores;  // that many have to come first
+  uint32_t before_product, before_store;  // the first that needs it, or STREAM_NEVER
+} stream_load;
+
+typedef struct stream_product {
+  uint32_t a, b, c;  // b: garbage when the weights stay
+  uint8_t a_rows, a_cols, b_rows, b_cols, c_rows, c_cols;
+  bool fresh;  // new weights
+  bool a_transposed, b_transposed;
+  uint16_t a_stride;  // 0: any, there is one row
+  uint32_t after_stores;
+} stream_product;
+
+typedef struct stream_store {
+  int tensor;
+  int64_t offset, stride;
+  uint32_t local;
+  uint16_t rows, cols;
+  bool relu;
+  float scale;
+  block_pool pool;
+  uint8_t pool_rows, pool_cols, image_rows, image_cols, pool_out_dim;  // with a pool
+  uint32_t instance;
+  uint32_t after_products;
+  uint32_t before_product;  // the first that overwrites what it reads
+} stream_store;
+
+// Loads of one buffer.
+typedef struct stream_queue {
+  stream_load *loads;
+  uint32_t count;
+  size_t room;
+} stream_queue;
+
+// What touched a local row last, counted from 1; 0: nothing did.
+typedef struct stream_row {
+  uint32_t load, product, store;
+  int queue;
+} stream_row;
+
+typedef struct streams {
+  wf_arena *arena;
+  const hw_array *array;
+  hw_derived derived;
+  stream_queue *queues;  // per buffer
+  int queue_count;
+  stream_product *products;
+  uint32_t product_count;
+  size_t product_room;
+  stream_store *stores;
+  uint32_t store_count;
+  size_t store_room;
+  stream_row *sp, *acc;
+} streams;
+
+void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena);
+// Commands in the program's order; constraints are filled in here.
+void streams_load(streams *s, int queue, const stream_load *load);
+void streams_product(streams *s, const stream_product *product);
+void streams_store(streams *s, const stream_store *store);
+// Orders each queue so that the loads that a command needs are a prefix of it: those whose before_product
+// (before_store) is not behind it. Loads that nobody needs fall away.
+void streams_finish(streams *s, const block_program *program);
+
+// ---- expansion of statements
+
+// What is known about the instance of a buffer that the walk is at.
+typedef struct expand_valid {
+  bool set;
+  uint32_t instance;
+  box inside;  // where its load found elements of the tensor; the rest is zeros
+} expand_valid;
+
+typedef struct expand_needs {
+  box *boxes;  // per instance
+  size_t count, room;
+} expand_needs;
+
+typedef struct expand {
+  const block_program *program;
+  const hw_array *array;
+  wf_diag *diag;
+  wf_arena *arena;
+  hw_derived derived;
+  layout *layouts;      // per buffer
+  expand_needs *needs;  // per buffer: what is read of each instance (accumulator: what is stored)
+  expand_valid *valid;  // per buffer
+  streams streams;
+} expand;
+
+// The part of an instance that is needed so far.
+const box *expand_need(const expand *e, int buffer, uint32_t instance);
+void expand_add_need(expand *e, int buffer, uint32_t instance, const box *more);
+// Where a load finds elements of the tensor, in elements of the buffer.
+box expand_inside(const walk *w, const block_view *view, const block_access *access);
+// Whether one of these loops is in an iteration other than its first.
+bool expand_repeats(const walk *w, uint32_t loops);
+// Notes what a load gives.
+void expand_note_load(expand *e, const walk *w, const block_statement *statement);
+
+walk_visitor expand_store_needs, expand_dot_needs, expand_command;  // the three walks, context: expand
+bool expand_load(expand *e, const walk *w, const block_statement *statement);
+bool expand_dot(expand *e, const walk *w, const block_statement *statement);
+bool expand_store(expand *e, const walk *w, const block_statement *statement);
+bool expand_pooled_store(expand *e, const walk *w, const block_statement *statement);
+
+// ---- runs of rows: leading dimensions of a box, outermost first, as rows that are evenly spaced in memory
+
+typedef struct run_dim {
+  int64_t count, local, memory;  // local rows and bytes between two
+} run_dim;
+typedef struct run {
+  int64_t local, memory, rows, stride;  // consecutive local rows
+} run;
+// Calls `visit` for each run of at most `limit` rows that crosses no multiple of `tile` rows (0: may cross).
+void run_visit(const run_dim *dims, int count, int64_t local, int64_t memory, int64_t limit, int64_t tile,
+               void (*visit)(void *context, const run *rows), void *context);
+
+// ---- order and commands
+
+typedef enum { ORDER_LOAD, ORDER_PRODUCT, ORDER_STORE } order_kind;
+typedef struct order_item {
+  uint8_t kind;
+  int16_t queue;  // of a load
+  uint32_t index;
+} order_item;
+typedef struct order {
+  order_item *items;
+  size_t count, room;
+} order;
+
+void interleave(const streams *s, order *out, wf_arena *arena);
+void emit(const streams *s, const block_program *program, const order *all, command_program *out);
+
+#endif

@@ -1,0 +1,241 @@
+// A product statement becomes pairs of preload and compute over tiles of at most DIM rows, columns and depth.
+//
+// Rows of results (m) and depth (k) are listed element by element with the local rows that they stand for, then cut
+// into runs that one command handles; images make runs shorter than DIM, which cost less time. Order: columns, depth,
+// rows, so that one block of weights serves all rows. The run before new weights takes DIM cycles in any case, so the
+// longest comes last.
+#include "compiler/passes/expand.h"
+
+typedef struct dot_run {
+  int64_t first, second;  // m: rows of result and A; k: column of A and row of B (transposed: the other way round)
+  int64_t count;
+  int64_t step;  // of `second`
+} dot_run;
+
+typedef struct dot_runs {
+  dot_run *runs;
+  size_t count, room;
+} dot_runs;
+
+typedef struct dot {
+  expand *e;
+  const walk *w;
+  const block_statement *s;
+  box target;  // what is needed of the result
+  box a, b;    // what has been read, joined while m, k and n are listed
+  dot_runs m, k, n;
+  bool unaligned;
+} dot;
+
+// ---- lists of elements
+
+// Steps through a view's dimensions [from, to), the last one fastest.
+typedef struct odometer {
+  const block_view *view;
+  int from, to;
+  int64_t index[BLOCK_RANK_MAX], at[BLOCK_RANK_MAX];  // position in the view; element of the buffer
+  int64_t base[BLOCK_RANK_MAX];
+  int64_t count;
+} odometer;
+
+static void start(odometer *o, const dot *d, const block_view *view, int from, int to) {
+  *o = (odometer){.view = view, .from = from, .to = to, .count = 1};
+  for (int i = 0; i < d->e->program->buffers[view->buffer].rank; i++) {
+    o->base[i] = o->at[i] = block_affine_at(&view->dim[i].offset, d->w->iteration);
+    if (i >= from && i < to) o->count *= view->dim[i].size;
+  }
+}
+
+static void advance(odometer *o) {
+  for (int d = o->to - 1; d >= o->from; d--) {
+    o->at[d] = o->base[d] + ++o->index[d] * o->view->dim[d].step;
+    if (o->index[d] < o->view->dim[d].size) return;
+    o->index[d] = 0;
+    o->at[d] = o->base[d];
+  }
+}
+
+static bool holds(const box *b, const odometer *o) {
+  for (int d = o->from; d < o->to; d++)
+    if (o->at[d] < b->lo[d] || o->at[d] >= b->hi[d]) return false;
+  return true;
+}
+
+static void stretch(box *b, const odometer *o, bool first) {
+  for (int d = o->from; d < o->to; d++) {
+    if (first || o->at[d] < b->lo[d]) b->lo[d] = o->at[d];
+    if (first || o->at[d] >= b->hi[d]) b->hi[d] = o->at[d] + 1;
+  }
+}
+
+static bool is_column(const dot *d, const odometer *o) {
+  int rank = d->e->program->buffers[o->view->buffer].rank;
+  return o->from == rank - 1 && o->to == rank;
+}
+
+static int64_t position(const dot *d, const odometer *o) {
+  return is_column(d, o) ? o->at[o->from] : layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
+}
+
+// What a run may do: it crosses no multiple of a tile (0: any), and only rows of A may be spaced.
+typedef struct dot_limits {
+  int64_t first_tile, second_tile;
+  bool spaced;
+} dot_limits;
+
+// Adds an element to a list of runs.
+static void append(const dot *d, dot_runs *list, int64_t first, int64_t second, const dot_limits *may) {
+  dot_run *last = list->count == 0 ? NULL : &list->runs[list->count - 1];
+  bool same = last != NULL && last->count < d->e->derived.dim && first == last->first + last->count &&
+              (may->first_tile == 0 || first % may->first_tile != 0) &&
+              (may->second_tile == 0 || second % may->second_tile != 0);
+  if (same && last->count > 1) same = second == last->second + last->count * last->step;
+  if (same && last->count == 1) same = may->spaced ? second > last->second : second == last->second + 1;
+  if (!same) {
+    *WF_ARENA_PUSH(d->e->arena, list->runs, list->count, &list->room) =
+        (dot_run){.first = first, .second = second, .count = 1};
+    return;
+  }
+  if (last->count == 1) last->step = second - last->second;
+  last->count++;
+}
+
+// Lists pairs of elements of two views that belong together; those outside `first_needs` or `second_needs` are left
+// out.
+static void list(dot *d, dot_runs *runs, odometer *first, odometer *second, const box *first_needs,
+                 const box *second_needs, box *first_read, box *second_read) {
+  int64_t dim = d->e->derived.dim;
+  const dot_limits may = {.first_tile = is_column(d, first) ? dim : d->e->layouts[first->view->buffer].tile,
+                          .second_tile = is_column(d, second) ? dim : 0,
+                          .spaced = runs == &d->m && !d->s->dot.a_transposed};
+  runs->count = 0;
+  for (int64_t i = 0; i < first->count; i++, advance(first), advance(second)) {
+    if (first_needs != NULL && !holds(first_needs, first)) continue;
+    if (second_needs != NULL && !holds(second_needs, second)) continue;
+    if (first_read != NULL) stretch(first_read, first, runs->count == 0);
+    if (second_read != NULL) stretch(second_read, second, runs->count == 0);
+    append(d, runs, position(d, first), position(d, second), &may);
+  }
+  // A command addresses columns by their block.
+  for (size_t n = 0; n < runs->count; n++)
+    d->unaligned |= (is_column(d, first) && runs->runs[n].first % dim != 0) ||
+                    (is_column(d, second) && runs->runs[n].second % dim != 0);
+}
+
+// Which elements of a buffer may be other than zero.
+static const box *nonzero(const dot *d, int buffer) {
+  const expand_valid *valid = &d->e->valid[buffer];
+  return valid->set && valid->instance == d->w->instance[buffer] ? &valid->inside : NULL;
+}
+
+// Finds the runs of the statement's execution. False: nothing is needed.
+static bool find(dot *d, expand *e, const walk *w, const block_statement *s) {
+  const block_view *t = &s->dot.target, *a = &s->dot.a, *b = &s->dot.b;
+  int t_last = e->program->buffers[t->buffer].rank - 1, a_last = e->program->buffers[a->buffer].rank - 1,
+      b_last = e->program->buffers[b->buffer].rank - 1;
+  bool at = s->dot.a_transposed, bt = s->dot.b_transposed;
+  *d = (dot){.e = e, .w = w, .s = s, .target = *expand_need(e, t->buffer, w->instance[t->buffer])};
+  if (box_empty(&d->target, t_last + 1)) return false;
+  odometer t_m, t_n, a_m, a_k, b_k, b_n;
+  start(&t_m, d, t, 0, t_last);
+  start(&t_n, d, t, t_last, t_last + 1);
+  start(&a_m, d, a, at ? a_last : 0, at ? a_last + 1 : a_last);
+  start(&a_k, d, a, at ? 0 : a_last, at ? a_last : a_last + 1);
+  start(&b_k, d, b, bt ? b_last : 0, bt ? b_last + 1 : b_last);
+  start(&b_n, d, b, bt ? 0 : b_last, bt ? b_last : b_last + 1);
+  list(d, &d->m, &t_m, &a_m, &d->target, NULL, NULL, &d->a);
+  list(d, &d->n, &t_n, &b_n, &d->target, NULL, NULL, &d->b);
+  list(d, &d->k, &a_k, &b_k, nonzero(d, a->buffer), nonzero(d, b->buffer), &d->a, &d->b);
+  return d->m.count != 0 && d->n.count != 0;
+}
+
+// ---- needs
+
+bool expand_dot_needs(void *context, const walk *w, const block_statement *s) {
+  expand *e = context;
+  dot d;
+  if (s->kind == BLOCK_LOAD) expand_note_load(e, w, s);
+  if (s->kind != BLOCK_DOT || !find(&d, e, w, s) || d.k.count == 0) return true;
+  expand_add_need(e, s->dot.a.buffer, w->instance[s->dot.a.buffer], &d.a);
+  expand_add_need(e, s->dot.b.buffer, w->instance[s->dot.b.buffer], &d.b);
+  return true;
+}
+
+// ---- commands
+
+// The local address of an operand at a row and a column, one of them from a run.
+static uint32_t local_at(const dot *d, int buffer, int64_t row, int64_t column) {
+  return layout_local(&d->e->layouts[buffer], d->w->instance[buffer], row, column);
+}
+
+static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *n, bool fresh, bool accumulate) {
+  const block_statement *s = d->s;
+  bool at = s->dot.a_transposed, bt = s->dot.b_transposed;
+  int64_t depth = k == NULL ? 0 : k->count;
+  stream_product p = {.a = EXPAND_GARBAGE,
+                      .b = EXPAND_GARBAGE,
+                      .c = local_at(d, s->dot.target.buffer, m->first, n->first) | (accumulate ? UINT32_C(1) << 30 : 0),
+                      .a_rows = (uint8_t)m->count,
+                      .a_cols = (uint8_t)depth,
+                      .b_rows = (uint8_t)depth,
+                      .b_cols = (uint8_t)n->count,
+                      .c_rows = (uint8_t)m->count,
+                      .c_cols = (uint8_t)n->count,
+                      .fresh = fresh,
+                      .a_transposed = at,
+                      .b_transposed = bt};
+  if (k != NULL) {
+    const dot_run *rows = at ? k : m;
+    p.a = at ? local_at(d, s->dot.a.buffer, k->first, m->second) : local_at(d, s->dot.a.buffer, m->second, k->first);
+    p.a_stride = (uint16_t)(rows->count == 1 ? 0 : at ? 1 : rows->step);
+  }
+  if (k != NULL && fresh)
+    p.b = bt ? local_at(d, s->dot.b.buffer, n->second, k->second) : local_at(d, s->dot.b.buffer, k->second, n->second);
+  streams_product(&d->e->streams, &p);
+}
+
+static void longest_last(dot_runs *m) {
+  size_t longest = m->count - 1;
+  for (size_t i = m->count; i-- > 0;)
+    if (m->runs[i].count > m->runs[longest].count) longest = i;
+  dot_run last = m->runs[longest];
+  m->runs[longest] = m->runs[m->count - 1];
+  m->runs[m->count - 1] = last;
+}
+
+static bool check(expand *e, const block_statement *s) {
+  const char *reason = NULL;
+  if (e->program->buffers[s->dot.target.buffer].scope != BLOCK_ACC)
+    reason = "the result of a product belongs into the accumulator";
+  else if (e->program->buffers[s->dot.a.buffer].scope != BLOCK_SP ||
+           e->program->buffers[s->dot.b.buffer].scope != BLOCK_SP)
+    reason = "operands of a product belong into the scratchpad";
+  else if ((s->dot.a_transposed || s->dot.b_transposed) && !e->array->units.transposer)
+    reason = "this array cannot transpose operands";
+  else if (s->dot.a_transposed && s->dot.b_transposed)
+    reason = "weight-stationary products transpose one operand only";
+  else if (e->array->mesh.dataflow == HW_DATAFLOW_OS)
+    reason = "this array has no weight-stationary products";
+  if (reason == NULL) return true;
+  wf_error(e->diag, s->where, "product into '%s': %s", e->program->buffers[s->dot.target.buffer].name, reason);
+  return false;
+}
+
+bool expand_dot(expand *e, const walk *w, const block_statement *s) {
+  dot d;
+  if (!check(e, s)) return false;
+  if (!find(&d, e, w, s)) return true;
+  if (d.unaligned) {
+    wf_error(e->diag, s->where, "product into '%s': its operands do not start at whole blocks of %u columns",
+             e->program->buffers[s->dot.target.buffer].name, e->derived.dim);
+    return false;
+  }
+  bool overwrite = !s->dot.accumulate && !expand_repeats(w, s->dot.overwrite_first);
+  if (d.k.count == 0 && !overwrite) return true;
+  longest_last(&d.m);
+  for (size_t n = 0; n < d.n.count; n++)
+    for (size_t k = 0; k == 0 || k < d.k.count; k++)
+      for (size_t m = 0; m < d.m.count; m++)
+        put_pair(&d, &d.m.runs[m], d.k.count == 0 ? NULL : &d.k.runs[k], &d.n.runs[n], m == 0, !overwrite || k > 0);
+  return true;
+}

@@ -1,0 +1,149 @@
+// A load becomes commands that move what is needed of its buffer: as many column blocks at once as the hardware takes,
+// rows in runs that are evenly spaced in memory. What lies outside the tensor is filled with zeros where it is needed.
+#include "compiler/passes/expand.h"
+
+typedef struct load_piece {
+  expand *e;
+  const layout *layout;
+  int queue;
+  stream_load load;  // what all commands of the piece have in common
+  int64_t column;    // of the buffer
+} load_piece;
+
+static void put_run(void *context, const run *rows) {
+  load_piece *p = context;
+  stream_load load = p->load;
+  load.local |= layout_local(p->layout, load.instance, rows->local, p->column);
+  load.rows = (uint16_t)rows->rows;
+  load.offset = rows->memory;
+  load.stride = rows->stride;
+  streams_load(&p->e->streams, p->queue, &load);
+}
+
+// The rows of a box in columns [column, column + columns).
+static void put_columns(load_piece *p, const block_statement *s, const box *part, int64_t first_byte, int64_t columns) {
+  const block_buffer *buffer = &p->e->program->buffers[p->queue];
+  const block_view *view = &s->load.target;
+  int64_t bytes = (int64_t)block_type_bytes(p->e->program->tensors[s->load.access.tensor].type);
+  run_dim dims[BLOCK_RANK_MAX];
+  int64_t local_step = 1;
+  for (int d = buffer->rank - 2; d >= 0; d--) {
+    const block_access_dim *a = &s->load.access.dim[d];
+    dims[d] = (run_dim){.count = (part->hi[d] - part->lo[d] - 1) / view->dim[d].step + 1,
+                        .local = local_step * view->dim[d].step,
+                        .memory = p->load.tensor == COMMAND_NO_TENSOR ? 0 : a->step * a->stride * bytes};
+    local_step *= buffer->size[d];
+  }
+  p->load.cols = (uint16_t)columns;
+  run_visit(dims, buffer->rank - 1, layout_flat(buffer, part->lo), first_byte, p->e->derived.dim, p->layout->tile,
+            put_run, p);
+}
+
+// A box of the buffer, wide pieces first to last.
+static void put_box(load_piece *p, const block_statement *s, const box *part, int64_t first_byte) {
+  const expand *e = p->e;
+  int last = e->program->buffers[p->queue].rank - 1;
+  int64_t element = (int64_t)block_type_bytes(e->program->tensors[s->load.access.tensor].type);
+  bool wide = p->layout->accumulator && !p->load.shrink;
+  int64_t most = wide ? e->derived.max_cols_acc : e->derived.max_cols;
+  for (int64_t column = part->lo[last]; column < part->hi[last]; column += most) {
+    int64_t columns = part->hi[last] - column < most ? part->hi[last] - column : most;
+    p->column = column;
+    put_columns(p, s, part, p->load.tensor == COMMAND_NO_TENSOR ? 0 : first_byte + (column - part->lo[last]) * element,
+                columns);
+  }
+}
+
+// The part of `need` outside of `inside`, slab by slab. Columns start at a block, so that data may be written over
+// them.
+static void put_zeros(load_piece *p, const block_statement *s, box need, const box *inside) {
+  int rank = p->e->program->buffers[p->queue].rank;
+  int64_t dim = p->layout->dim;
+  p->load.tensor = COMMAND_NO_TENSOR;
+  if (p->load.local >> 30 & 1) return;  // zeros add nothing
+  for (int d = 0; d < rank; d++) {
+    box before = need, after = need;
+    before.hi[d] = inside->lo[d] < need.hi[d] ? inside->lo[d] : need.hi[d];
+    after.lo[d] = inside->hi[d] > need.lo[d] ? inside->hi[d] : need.lo[d];
+    if (d == rank - 1) after.lo[d] -= after.lo[d] % dim;
+    bool left = inside->hi[d] < need.hi[d];
+    if (!box_empty(&before, rank)) put_box(p, s, &before, 0);
+    if (left && !box_empty(&after, rank)) put_box(p, s, &after, 0);
+    if (need.lo[d] < inside->lo[d]) need.lo[d] = inside->lo[d];
+    if (need.hi[d] > inside->hi[d]) need.hi[d] = inside->hi[d];
+    if (box_empty(&need, rank)) return;
+  }
+}
+
+// Bytes from the start of the tensor to the element at the low corner of a box.
+static int64_t byte_at(const expand *e, const walk *w, const block_statement *s, const box *part) {
+  const block_access *access = &s->load.access;
+  int64_t at = block_affine_at(&access->base, w->iteration);
+  for (int d = 0; d < access->rank; d++) {
+    const block_access_dim *a = &access->dim[d];
+    const block_view_dim *v = &s->load.target.dim[d];
+    int64_t i = (part->lo[d] - block_affine_at(&v->offset, w->iteration)) / v->step;
+    at += (block_affine_at(&a->offset, w->iteration) + a->step * i) * a->stride;
+  }
+  return at * (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
+}
+
+static bool check(expand *e, const block_statement *s) {
+  const block_buffer *buffer = &e->program->buffers[s->load.target.buffer];
+  const block_access *access = &s->load.access;
+  const block_access_dim *last = &access->dim[access->rank - 1];
+  block_type type = e->program->tensors[access->tensor].type;
+  const char *reason = NULL;
+  if (last->size > 1 && (last->stride != 1 || last->step != 1))
+    reason = "columns that do not lie side by side in memory cannot be loaded";
+  else if (s->load.target.dim[access->rank - 1].step != 1)
+    reason = "columns cannot be spread in the buffer";
+  else if (buffer->scope == BLOCK_SP && type != BLOCK_I8)
+    reason = "the scratchpad takes int8 only";
+  else if ((s->load.accumulate || s->load.overwrite_first != 0) && buffer->scope != BLOCK_ACC)
+    reason = "only the accumulator can add a load to what it holds";
+  else if (s->load.scaled && (type != BLOCK_I8 || e->array->load.scale_units == 0))
+    reason = type != BLOCK_I8 ? "only int8 loads can be scaled" : "this array cannot scale loads";
+  if (reason == NULL) return true;
+  wf_error(e->diag, s->where, "load of '%s': %s", buffer->name, reason);
+  return false;
+}
+
+static bool accumulates(const walk *w, const block_statement *s) {
+  return s->load.accumulate || expand_repeats(w, s->load.overwrite_first);
+}
+
+bool expand_load(expand *e, const walk *w, const block_statement *s) {
+  int b = s->load.target.buffer, rank = e->program->buffers[b].rank;
+  const layout *place = &e->layouts[b];
+  if (!check(e, s)) return false;
+  box inside = expand_inside(w, &s->load.target, &s->load.access), view = {0};
+  for (int d = 0; d < rank; d++) {
+    const block_view_dim *v = &s->load.target.dim[d];
+    view.lo[d] = block_affine_at(&v->offset, w->iteration);
+    view.hi[d] = view.lo[d] + (v->size - 1) * v->step + 1;
+  }
+  box need = box_meet(expand_need(e, b, w->instance[b]), &view, rank);
+  if (box_empty(&need, rank)) return true;
+  need.lo[rank - 1] -= (need.lo[rank - 1] - view.lo[rank - 1]) % place->dim;
+  bool narrow = e->program->tensors[s->load.access.tensor].type == BLOCK_I8;
+  load_piece piece = {.e = e,
+                      .layout = place,
+                      .queue = b,
+                      .load = {.tensor = s->load.access.tensor,
+                               .local = accumulates(w, s) ? UINT32_C(1) << 30 : 0,
+                               .block_stride = (uint16_t)place->block_step,
+                               .scale = s->load.scaled ? s->load.scale : 1.0F,
+                               .shrink = place->accumulator && narrow,
+                               .instance = w->instance[b]}};
+  box data = box_meet(&need, &inside, rank);
+  if (!box_empty(&data, rank) && data.lo[rank - 1] % place->dim != 0) {
+    wf_error(e->diag, s->where, "load of '%s': padding to the left of columns must be whole blocks of %u columns",
+             e->program->buffers[b].name, place->dim);
+    return false;
+  }
+  put_zeros(&piece, s, need, &inside);
+  piece.load.tensor = s->load.access.tensor;
+  if (!box_empty(&data, rank)) put_box(&piece, s, &data, byte_at(e, w, s, &data));
+  return true;
+}

@@ -1,0 +1,97 @@
+// A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart.
+#include "compiler/passes/expand.h"
+
+typedef struct store_piece {
+  expand *e;
+  const layout *layout;
+  stream_store store;
+  int64_t column;
+} store_piece;
+
+static void put_run(void *context, const run *rows) {
+  store_piece *p = context;
+  stream_store store = p->store;
+  store.local |= layout_local(p->layout, store.instance, rows->local, p->column);
+  store.rows = (uint16_t)rows->rows;
+  store.offset = rows->memory;
+  store.stride = rows->stride;
+  streams_store(&p->e->streams, &store);
+}
+
+static bool check(expand *e, const block_statement *s) {
+  const block_buffer *buffer = &e->program->buffers[s->store.source.buffer];
+  const block_access *access = &s->store.access;
+  const block_access_dim *last = &access->dim[access->rank - 1];
+  const block_epilogue *epilogue = &s->store.epilogue;
+  bool accumulator = buffer->scope == BLOCK_ACC;
+  const char *reason = NULL;
+  if (last->size > 1 && (last->stride != 1 || last->step != 1))
+    reason = "columns that do not lie side by side in memory cannot be stored";
+  else if (s->store.source.dim[access->rank - 1].step != 1)
+    reason = "columns must lie side by side in the buffer";
+  else if (!accumulator && (epilogue->scaled || epilogue->relu || epilogue->pool.stride != 0))
+    reason = "the scratchpad stores its elements as they are";
+  else if (accumulator && !epilogue->scaled && (epilogue->relu || epilogue->pool.stride != 0))
+    reason = "int32 results leave as they are";
+  else if (accumulator && !(epilogue->scaled ? e->array->accumulator.narrow_reads : e->array->accumulator.full_reads))
+    reason = epilogue->scaled ? "this array cannot store scaled rows" : "this array cannot store int32 rows";
+  else if (epilogue->relu && !e->array->units.activation)
+    reason = "this array has no ReLU unit";
+  else if (epilogue->pool.stride != 0 && !e->array->units.max_pool)
+    reason = "this array has no pooling unit";
+  if (reason == NULL) return true;
+  wf_error(e->diag, s->where, "store of '%s': %s", buffer->name, reason);
+  return false;
+}
+
+static void put_columns(store_piece *p, const walk *w, const block_statement *s, const box *part, int64_t columns) {
+  const block_buffer *buffer = &p->e->program->buffers[s->store.source.buffer];
+  const block_access *access = &s->store.access;
+  int64_t bytes = (int64_t)block_type_bytes(p->e->program->tensors[access->tensor].type);
+  int64_t at = block_affine_at(&access->base, w->iteration), local_step = 1;
+  run_dim dims[BLOCK_RANK_MAX];
+  for (int d = access->rank - 1; d >= 0; d--) {
+    const block_access_dim *a = &access->dim[d];
+    const block_view_dim *v = &s->store.source.dim[d];
+    int64_t low = d == access->rank - 1 ? p->column : part->lo[d];
+    int64_t i = (low - block_affine_at(&v->offset, w->iteration)) / v->step;
+    at += (block_affine_at(&a->offset, w->iteration) + a->step * i) * a->stride;
+    if (d == access->rank - 1) continue;
+    dims[d] = (run_dim){.count = (part->hi[d] - part->lo[d] - 1) / v->step + 1,
+                        .local = local_step * v->step,
+                        .memory = a->step * a->stride * bytes};
+    local_step *= buffer->size[d];
+  }
+  p->store.cols = (uint16_t)columns;
+  run_visit(dims, access->rank - 1, layout_flat(buffer, part->lo), at * bytes, p->e->derived.dim, p->layout->tile,
+            put_run, p);
+}
+
+bool expand_store(expand *e, const walk *w, const block_statement *s) {
+  int b = s->store.source.buffer, last = s->store.access.rank - 1;
+  const layout *place = &e->layouts[b];
+  const block_epilogue *epilogue = &s->store.epilogue;
+  if (!check(e, s)) return false;
+  if (epilogue->pool.stride != 0) return expand_pooled_store(e, w, s);
+  box part = expand_inside(w, &s->store.source, &s->store.access);
+  if (box_empty(&part, last + 1)) return true;
+  if (part.lo[last] % place->dim != 0) {
+    wf_error(e->diag, s->where, "store of '%s': its first column must be the first of a block of %u",
+             e->program->buffers[b].name, place->dim);
+    return false;
+  }
+  bool full = place->accumulator && !epilogue->scaled;
+  store_piece piece = {.e = e,
+                       .layout = place,
+                       .store = {.tensor = s->store.access.tensor,
+                                 .local = full ? UINT32_C(1) << 29 : 0,
+                                 .relu = epilogue->relu,
+                                 .scale = epilogue->scaled ? epilogue->scale : 1.0F,
+                                 .instance = w->instance[b]}};
+  int64_t most = !full && place->block_step == place->dim ? e->derived.max_cols : place->dim;
+  for (piece.column = part.lo[last]; piece.column < part.hi[last]; piece.column += most) {
+    int64_t columns = part.hi[last] - piece.column < most ? part.hi[last] - piece.column : most;
+    put_columns(&piece, w, s, &part, columns);
+  }
+  return true;
+}

@@ -1,0 +1,185 @@
+// One order for the streams. The hardware finds its hazards in program order and lets loads, products and stores
+// overtake each other otherwise; but a full class of its reservation station blocks everything behind it. So a load
+// stands as far ahead of its first use as its buffer allows, spread evenly over the products before it, and no
+// faster than memory delivers; stores of a result are spread over the products of the next one.
+//
+// Positions are measured in cycles of the products in front (time). What constraints force comes in any case: in front
+// of a product the loads that fill its operands and the stores that empty its destination.
+#include "compiler/passes/expand.h"
+
+enum {
+  LEAD_CYCLES = 400,  // between a load and its first use: latency of memory, and the commands that wait before it
+  LAG_CYCLES = 160,   // between the last product of a result and its store
+  BACKLOG_LOADS = 4,  // loads under way that are let in before they are needed
+};
+
+typedef struct merge {
+  const streams *s;
+  wf_arena *arena;
+  order *out;
+  int64_t *time;          // of the start of each product, and of the end
+  int64_t **load_target;  // per queue
+  int64_t *store_target;
+  uint32_t *next;  // per queue
+  uint32_t next_product, next_store;
+  int64_t clock, loaded;  // when the next product starts, when memory has delivered what was asked for
+} merge;
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// ---- what commands cost
+
+static int64_t product_cycles(const streams *s, uint32_t p) {
+  int64_t dim = s->derived.dim, rows = most(s->products[p].c_rows, least(dim, 4));
+  bool next_fresh = p + 1 < s->product_count && s->products[p + 1].fresh;
+  if (next_fresh && s->products[p + 1].b_transposed) return 2 * dim;
+  return next_fresh ? dim : rows;
+}
+
+static int64_t load_cycles(const streams *s, const stream_load *load) {
+  int64_t bytes = (int64_t)load->rows * load->cols;
+  if (load->tensor == COMMAND_NO_TENSOR || load->stride == 0)
+    return load->rows * ((load->cols + s->derived.dim - 1) / s->derived.dim);
+  if (load->local >> 31 != 0 && !load->shrink) bytes *= s->derived.acc_bytes;
+  return bytes / s->array->memory.bytes_per_cycle + 4;
+}
+
+// ---- targets: when a command had best come
+
+static int64_t time_of(const merge *m, uint32_t product) {
+  return m->time[product < m->s->product_count ? product : m->s->product_count];
+}
+
+// Loads of one instance: evenly from when its slot is free to when it is needed.
+static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint32_t count) {
+  uint32_t first = UINT32_MAX, needed = UINT32_MAX;
+  for (uint32_t n = 0; n < count; n++) {
+    if (loads[n].after_products < first) first = loads[n].after_products;
+    if (loads[n].before_product < needed) needed = loads[n].before_product;
+  }
+  int64_t from = time_of(m, first), to = time_of(m, needed) - LEAD_CYCLES;
+  for (uint32_t n = 0; n < count; n++) {
+    int64_t even = from + (to > from ? (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count) : 0);
+    int64_t latest = time_of(m, loads[n].before_product) - LEAD_CYCLES;
+    target[n] = most(least(even, latest), time_of(m, loads[n].after_products));
+  }
+}
+
+static void aim_queue(merge *m, int q) {
+  const stream_queue *queue = &m->s->queues[q];
+  m->load_target[q] = WF_ARENA_ARRAY(m->arena, queue->count + 1, int64_t);
+  for (uint32_t n = 0, end; n < queue->count; n = end) {
+    for (end = n; end < queue->count && queue->loads[end].instance == queue->loads[n].instance;) end++;
+    aim_loads(m, &queue->loads[n], m->load_target[q] + n, end - n);
+  }
+}
+
+// Stores of one instance: evenly until its rows are wanted again.
+static void aim_stores(merge *m, uint32_t from, uint32_t to) {
+  uint32_t ready = UINT32_MAX, wanted = STREAM_NEVER;
+  for (uint32_t n = from; n < to; n++) {
+    const stream_store *store = &m->s->stores[n];
+    if (store->after_products < ready) ready = store->after_products;
+    if (store->before_product < wanted) wanted = store->before_product;
+  }
+  int64_t first = time_of(m, ready) + LAG_CYCLES,
+          last = wanted == STREAM_NEVER ? first : time_of(m, wanted) - LAG_CYCLES;
+  for (uint32_t n = from; n < to; n++) {
+    int64_t even = first + (last > first ? (last - first) * (int64_t)(n - from) / (to - from) : 0);
+    m->store_target[n] = most(even, time_of(m, m->s->stores[n].after_products) + LAG_CYCLES);
+  }
+}
+
+static void aim(merge *m) {
+  const streams *s = m->s;
+  m->time = WF_ARENA_ARRAY(m->arena, s->product_count + 1, int64_t);
+  for (uint32_t p = 0; p < s->product_count; p++) m->time[p + 1] = m->time[p] + product_cycles(s, p);
+  m->load_target = WF_ARENA_ARRAY(m->arena, (size_t)s->queue_count + 1, int64_t *);
+  for (int q = 0; q < s->queue_count; q++) aim_queue(m, q);
+  m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
+  for (uint32_t n = 0, end; n < s->store_count; n = end) {
+    for (end = n; end < s->store_count && s->stores[end].instance == s->stores[n].instance;) end++;
+    aim_stores(m, n, end);
+  }
+}
+
+// ---- the merge
+
+static void put(merge *m, order_kind kind, int queue, uint32_t index) {
+  *WF_ARENA_PUSH(m->arena, m->out->items, m->out->count, &m->out->room) =
+      (order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index};
+}
+
+static void put_load(merge *m, int q);
+
+static void put_store(merge *m) {
+  const streams *s = m->s;
+  for (int q = 0; q < s->queue_count; q++)
+    while (m->next[q] < s->queues[q].count && s->queues[q].loads[m->next[q]].before_store <= m->next_store)
+      put_load(m, q);
+  put(m, ORDER_STORE, BLOCK_NONE, m->next_store++);
+}
+
+static void put_load(merge *m, int q) {
+  const stream_load *load = &m->s->queues[q].loads[m->next[q]];
+  while (m->next_store < load->after_stores) put_store(m);
+  m->loaded = most(m->loaded, m->clock) + load_cycles(m->s, load);
+  put(m, ORDER_LOAD, q, m->next[q]++);
+}
+
+// What the next product cannot do without.
+static void put_needed(merge *m) {
+  const streams *s = m->s;
+  uint32_t p = m->next_product;
+  bool waits = false;
+  while (m->next_store < s->products[p].after_stores) put_store(m);
+  for (int q = 0; q < s->queue_count; q++)
+    while (m->next[q] < s->queues[q].count && s->queues[q].loads[m->next[q]].before_product <= p) {
+      put_load(m, q);
+      waits = true;
+    }
+  if (waits) m->clock = most(m->clock, m->loaded);
+}
+
+// The queue whose head has the earliest target that has come, or BLOCK_NONE.
+static int due_queue(const merge *m) {
+  int due = BLOCK_NONE;
+  int64_t now = m->time[m->next_product], earliest = now;
+  for (int q = 0; q < m->s->queue_count; q++) {
+    if (m->next[q] == m->s->queues[q].count) continue;
+    const stream_load *load = &m->s->queues[q].loads[m->next[q]];
+    int64_t target = m->load_target[q][m->next[q]];
+    if (target > earliest || (target == earliest && due != BLOCK_NONE)) continue;
+    if (load->after_products > m->next_product || load->after_stores > m->next_store) continue;
+    earliest = target;
+    due = q;
+  }
+  return due;
+}
+
+static void put_due(merge *m) {
+  const streams *s = m->s;
+  for (int q; (q = due_queue(m)) != BLOCK_NONE;) {
+    int64_t cycles = load_cycles(s, &s->queues[q].loads[m->next[q]]);
+    if (m->loaded > m->clock + BACKLOG_LOADS * cycles) break;
+    put_load(m, q);
+  }
+  while (m->next_store < s->store_count && s->stores[m->next_store].after_products <= m->next_product &&
+         m->store_target[m->next_store] <= m->time[m->next_product])
+    put_store(m);
+}
+
+void interleave(const streams *s, order *out, wf_arena *arena) {
+  merge m = {.s = s, .arena = arena, .out = out};
+  m.next = WF_ARENA_ARRAY(arena, (size_t)s->queue_count + 1, uint32_t);
+  aim(&m);
+  while (m.next_product < s->product_count) {
+    put_needed(&m);
+    put_due(&m);
+    put(&m, ORDER_PRODUCT, BLOCK_NONE, m.next_product);
+    m.clock += m.time[m.next_product + 1] - m.time[m.next_product];
+    m.next_product++;
+  }
+  while (m.next_store < s->store_count) put_store(&m);
+}

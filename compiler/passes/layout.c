@@ -1,0 +1,40 @@
+// Where the elements of a placed buffer lie; see layout.h.
+#include "compiler/passes/layout.h"
+
+#include <assert.h>
+
+layout layout_of(const block_buffer *buffer, const hw_derived *derived) {
+  layout l = {.dim = derived->dim,
+              .first_row = buffer->first_row,
+              .slot_rows = buffer->slot_rows,
+              .depth = buffer->depth == 0 ? 1 : buffer->depth,
+              .rows = 1,
+              .accumulator = buffer->scope == BLOCK_ACC};
+  for (int d = 0; d + 1 < buffer->rank; d++) l.rows *= buffer->size[d];
+  l.columns = buffer->size[buffer->rank - 1];
+  l.blocks = (l.columns + l.dim - 1) / l.dim;
+  l.tile = buffer->tiled ? l.dim : 0;
+  l.block_step = buffer->tiled ? l.dim : l.rows;
+  return l;
+}
+
+int64_t layout_slot_rows(const layout *l) {
+  int64_t rows = l->tile == 0 ? l->rows : (l->rows + l->tile - 1) / l->tile * l->tile;
+  return rows * l->blocks;
+}
+
+uint32_t layout_local(const layout *l, uint32_t instance, int64_t flat, int64_t column) {
+  int64_t block = column / l->dim, row = (int64_t)l->first_row + (int64_t)(instance % l->depth) * l->slot_rows;
+  assert(column % l->dim == 0);
+  if (l->tile == 0)
+    row += block * l->block_step + flat;
+  else
+    row += (flat / l->tile * l->blocks + block) * l->tile + flat % l->tile;
+  return (uint32_t)row | (l->accumulator ? UINT32_C(1) << 31 : 0);
+}
+
+int64_t layout_flat(const block_buffer *buffer, const int64_t *index) {
+  int64_t flat = 0;
+  for (int d = 0; d + 1 < buffer->rank; d++) flat = flat * buffer->size[d] + index[d];
+  return flat;
+}

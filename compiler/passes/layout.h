@@ -1,0 +1,33 @@
+// Where the elements of a placed buffer lie. The last dimension is cut into blocks of DIM columns; the others,
+// flattened, count rows.
+//
+//   row(flat, column) = first_row + slot * slot_rows + column / DIM * rows + flat
+//   tiled             = first_row + slot * slot_rows + (flat / DIM * blocks + column / DIM) * DIM + flat % DIM
+//
+// Tiled, the column blocks of a row are DIM apart, where wide stores look for them.
+#ifndef COMPILER_PASSES_LAYOUT_H
+#define COMPILER_PASSES_LAYOUT_H
+
+#include "compiler/block/block.h"
+#include "hw/array.h"
+
+typedef struct layout {
+  uint32_t dim;
+  uint32_t first_row, slot_rows, depth;
+  int64_t rows;        // flattened leading dimensions
+  int64_t columns;     // size of the last dimension
+  int64_t blocks;      // of columns
+  int64_t block_step;  // rows between two blocks of columns
+  int64_t tile;        // rows that lie together: DIM if tiled, else 0 (all)
+  bool accumulator;
+} layout;
+
+layout layout_of(const block_buffer *buffer, const hw_derived *derived);
+// Rows that one slot takes.
+int64_t layout_slot_rows(const layout *l);
+// The local address of a row; `column` is the first of its block.
+uint32_t layout_local(const layout *l, uint32_t instance, int64_t flat, int64_t column);
+// The row of an element, from the indexes of the leading dimensions.
+int64_t layout_flat(const block_buffer *buffer, const int64_t *index);
+
+#endif

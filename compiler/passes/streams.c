@@ -1,0 +1,139 @@
+// Streams of commands and what each has to follow. Commands come in the program's order; for each local row the
+// last command of each kind that touched it is known, which gives the constraints exactly: a load follows the products
+// and stores that still used the rows that it fills, a product the loads that filled its operands and the stores that
+// read what it overwrites, a store the products that it stores.
+#include "compiler/passes/expand.h"
+
+void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena) {
+  *s = (streams){.arena = arena, .array = array, .derived = hw_derive(array), .queue_count = program->buffer_count};
+  s->queues = WF_ARENA_ARRAY(arena, (size_t)program->buffer_count + 1, stream_queue);
+  s->sp = WF_ARENA_ARRAY(arena, s->derived.sp_rows, stream_row);
+  s->acc = WF_ARENA_ARRAY(arena, s->derived.acc_rows, stream_row);
+}
+
+static stream_row *row_at(const streams *s, uint32_t local, uint32_t more) {
+  uint32_t row = (local & ((UINT32_C(1) << s->derived.row_bits) - 1)) + more;
+  return local >> 31 != 0 ? &s->acc[row] : &s->sp[row];
+}
+
+static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static stream_load *load_of(const streams *s, const stream_row *row) {
+  return &s->queues[row->queue].loads[row->load - 1];
+}
+
+// ---- loads
+
+static void fill_row(streams *s, stream_row *row, int queue, stream_load *load) {
+  load->after_products = most(load->after_products, row->product);
+  load->after_stores = most(load->after_stores, row->store);
+  if (row->load != 0) {
+    stream_load *old = load_of(s, row);
+    old->before_product = least(old->before_product, s->product_count);
+  }
+  row->load = s->queues[queue].count;
+  row->queue = queue;
+}
+
+void streams_load(streams *s, int queue, const stream_load *load) {
+  stream_queue *q = &s->queues[queue];
+  stream_load *new = WF_ARENA_PUSH(s->arena, q->loads, q->count, &q->room);
+  *new = *load;
+  new->after_products = new->after_stores = 0;
+  new->before_product = new->before_store = STREAM_NEVER;
+  uint32_t dim = s->derived.dim;
+  for (uint32_t b = 0; b * dim < load->cols; b++)
+    for (uint32_t i = 0; i < load->rows; i++)
+      fill_row(s, row_at(s, load->local, b * load->block_stride + i), queue, new);
+}
+
+// ---- products
+
+static void need_row(const streams *s, const stream_row *row) {
+  if (row->load == 0) return;
+  stream_load *load = load_of(s, row);
+  load->before_product = least(load->before_product, s->product_count - 1);
+}
+
+static void read_rows(streams *s, uint32_t local, uint32_t rows, uint32_t step) {
+  for (uint32_t i = 0; i < rows; i++) {
+    stream_row *row = row_at(s, local, i * step);
+    need_row(s, row);
+    row->product = s->product_count;
+  }
+}
+
+static void write_row(streams *s, stream_row *row, stream_product *p) {
+  p->after_stores = most(p->after_stores, row->store);
+  if (row->store != 0) {
+    stream_store *store = &s->stores[row->store - 1];
+    store->before_product = least(store->before_product, s->product_count - 1);
+  }
+  need_row(s, row);
+  row->product = s->product_count;
+  row->load = 0;
+}
+
+void streams_product(streams *s, const stream_product *product) {
+  stream_product *p = WF_ARENA_PUSH(s->arena, s->products, s->product_count, &s->product_room);
+  *p = *product;
+  p->after_stores = 0;
+  if (p->a != EXPAND_GARBAGE) read_rows(s, p->a, p->a_transposed ? p->a_cols : p->a_rows, p->a_stride);
+  if (p->b != EXPAND_GARBAGE) read_rows(s, p->b, p->b_transposed ? p->b_cols : p->b_rows, 1);
+  for (uint32_t i = 0; i < p->c_rows; i++) write_row(s, row_at(s, p->c, i), p);
+}
+
+// ---- stores
+
+static void store_row(streams *s, stream_row *row, stream_store *store) {
+  store->after_products = most(store->after_products, row->product);
+  if (row->load != 0) {
+    stream_load *load = load_of(s, row);
+    load->before_store = least(load->before_store, s->store_count - 1);
+  }
+  row->store = s->store_count;
+}
+
+void streams_store(streams *s, const stream_store *store) {
+  stream_store *new = WF_ARENA_PUSH(s->arena, s->stores, s->store_count, &s->store_room);
+  *new = *store;
+  new->after_products = 0;
+  new->before_product = STREAM_NEVER;
+  uint32_t dim = s->derived.dim,
+           rows = store->pool.stride != 0 ? (uint32_t)store->image_rows * store->image_cols : store->rows;
+  for (uint32_t b = 0; b * dim < store->cols; b++)
+    for (uint32_t i = 0; i < rows; i++) store_row(s, row_at(s, store->local, b * dim + i), new);
+}
+
+// ---- order within queues
+
+static bool comes_first(const stream_load *a, const stream_load *b) { return a->before_product < b->before_product; }
+
+// A stable merge sort; the loads come nearly sorted.
+static void sort(stream_load *loads, stream_load *room, uint32_t count) {
+  if (count < 2) return;
+  uint32_t half = count / 2, i = 0, j = half;
+  sort(loads, room, half);
+  sort(loads + half, room, count - half);
+  if (!comes_first(&loads[half], &loads[half - 1])) return;
+  for (uint32_t n = 0; n < count; n++)
+    room[n] = i == half || (j < count && comes_first(&loads[j], &loads[i])) ? loads[j++] : loads[i++];
+  for (uint32_t n = 0; n < count; n++) loads[n] = room[n];
+}
+
+static void finish_queue(streams *s, stream_queue *q, bool accumulator) {
+  // Loads into the accumulator may add to each other, so they keep their order.
+  if (!accumulator) sort(q->loads, WF_ARENA_ARRAY(s->arena, q->count + 1, stream_load), q->count);
+  while (q->count > 0 && q->loads[q->count - 1].before_product == STREAM_NEVER &&
+         q->loads[q->count - 1].before_store == STREAM_NEVER)
+    q->count--;
+  for (uint32_t n = q->count; n-- > 1;) {
+    q->loads[n - 1].before_product = least(q->loads[n - 1].before_product, q->loads[n].before_product);
+    q->loads[n - 1].before_store = least(q->loads[n - 1].before_store, q->loads[n].before_store);
+  }
+}
+
+void streams_finish(streams *s, const block_program *program) {
+  for (int b = 0; b < s->queue_count; b++) finish_queue(s, &s->queues[b], program->buffers[b].scope == BLOCK_ACC);
+}

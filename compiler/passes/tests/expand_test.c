@@ -1,0 +1,229 @@
+// Expanded programs on the functional engine against block_run: the same bytes for random data that saturates, ragged
+// sizes, every residency, several arrays.
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/command/run.h"
+#include "compiler/passes/tests/shapes.h"
+#include "hw/base/alloc.h"
+
+static uint64_t random_next(uint64_t *state) {
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return *state >> 33;
+}
+
+static void **make_tensors(const block_program *program, uint64_t seed) {
+  void **tensors = WF_NEW_ARRAY((size_t)program->tensor_count + 1, void *);
+  for (int t = 0; t < program->tensor_count; t++) {
+    size_t bytes = block_type_bytes(program->tensors[t].type), count = (size_t)program->tensors[t].elements;
+    tensors[t] = wf_calloc(count, bytes);
+    for (size_t n = 0; n < count && program->tensors[t].read; n++) {
+      if (bytes == 1) ((int8_t *)tensors[t])[n] = (int8_t)random_next(&seed);
+      if (bytes == 4) ((int32_t *)tensors[t])[n] = (int32_t)(random_next(&seed) % 20001) - 10000;
+    }
+  }
+  return tensors;
+}
+
+static void free_tensors(const block_program *program, void **tensors) {
+  for (int t = 0; t < program->tensor_count; t++) wf_free(tensors[t]);
+  wf_free(tensors);
+}
+
+static void assert_same(const block_program *program, void **want, void **got) {
+  for (int t = 0; t < program->tensor_count; t++)
+    if (program->tensors[t].written)
+      assert_memory_equal(want[t], got[t],
+                          (size_t)program->tensors[t].elements * block_type_bytes(program->tensors[t].type));
+}
+
+// Compiles the program and compares what it does with what it meant before. Destroys it.
+static void check(block_program *program, const map_mapping *mapping, const char *array_name) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  assert_non_null(program);
+  assert_true(hw_array_load(&array, array_name, &diag));
+  void **want = make_tensors(program, 1), **got = make_tensors(program, 1);
+  assert_true(block_run(program, want, &diag));
+  command_program *commands = shapes_compile(program, mapping, &array, &diag);
+  assert_non_null(commands);
+  assert_true(command_verify(commands, &diag));
+  void **again = make_tensors(program, 1);
+  assert_true(block_run(program, again, &diag));
+  assert_same(program, want, again);
+  command_run_config config = {.engine = sim_engine_find("ref")};
+  command_run_result result;
+  assert_true(command_run_on(commands, &config, got, &result, &diag));
+  assert_same(program, want, got);
+  free_tensors(program, want);
+  free_tensors(program, got);
+  free_tensors(program, again);
+  command_destroy(commands);
+  block_destroy(program);
+}
+
+static void check_gemm(const shapes_gemm *shape, const char *array) {
+  wf_diag diag = wf_diag_to(stderr);
+  map_mapping mapping;
+  block_program *program = shapes_make_gemm(shape, &mapping, &diag);
+  check(program, &mapping, array);
+}
+
+static void check_conv(const shapes_conv *shape, const char *array) {
+  wf_diag diag = wf_diag_to(stderr);
+  map_mapping mapping;
+  block_program *program = shapes_make_conv(shape, &mapping, &diag);
+  check(program, &mapping, array);
+}
+
+static const char *const arrays[] = {"dim4", "dim8", "gemmini-default", "dim32", "dim64"};
+enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
+
+static void gemm_with_every_residency(void **state) {
+  (void)state;
+  for (int inputs = 0; inputs <= 3; inputs++)
+    for (int weights = 0; weights <= 3; weights++)
+      for (int n_outside = 0; n_outside < 2; n_outside++) {
+        shapes_gemm shape = {.m = 100,
+                             .n = 90,
+                             .k = 75,
+                             .tile = {32, 64, 32},
+                             .n_outside = n_outside != 0,
+                             .inputs_outside = inputs,
+                             .weights_outside = weights,
+                             .depth = {1 + weights % 2, 2, 2},
+                             .scale = 0.002F,
+                             .bias = inputs == 1,
+                             .relu = weights == 1};
+        check_gemm(&shape, "gemmini-default");
+      }
+}
+
+static void gemm_of_ragged_sizes(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {1, 3, 16, 17, 31, 49, 197};
+  enum { SIZES = sizeof sizes / sizeof sizes[0] };
+  uint64_t seed = 7;
+  for (int n = 0; n < 40; n++) {
+    shapes_gemm shape = {.m = sizes[random_next(&seed) % SIZES],
+                         .n = sizes[random_next(&seed) % SIZES],
+                         .k = sizes[random_next(&seed) % SIZES],
+                         .tile = {64, 64, 64},
+                         .inputs_outside = (int)(random_next(&seed) % 4),
+                         .weights_outside = (int)(random_next(&seed) % 4),
+                         .depth = {2, 2, n % ARRAYS < 2 ? 1 : 2},
+                         .scale = 0.01F,
+                         .bias = n % 3 == 0,
+                         .full = n % 5 == 0};
+    check_gemm(&shape, arrays[n % ARRAYS]);
+  }
+}
+
+static void gemm_transposed(void **state) {
+  (void)state;
+  for (int n = 0; n < ARRAYS; n++) {
+    shapes_gemm shape = {.m = 97,
+                         .n = 70,
+                         .k = 81,
+                         .tile = {64, 64, 64},
+                         .a_transposed = true,
+                         .inputs_outside = 2,
+                         .weights_outside = 1,
+                         .depth = {1, 2, 1},
+                         .scale = 0.01F};
+    check_gemm(&shape, arrays[n]);
+    shape.a_transposed = false;
+    shape.b_transposed = true;
+    check_gemm(&shape, arrays[n]);
+  }
+}
+
+static void conv_with_every_residency(void **state) {
+  (void)state;
+  for (int inputs = 0; inputs <= 6; inputs++)
+    for (int weights = 0; weights <= 6; weights += 2) {
+      shapes_conv shape = {.n = 2,
+                           .p = 9,
+                           .q = 10,
+                           .k = 40,
+                           .c = 24,
+                           .window = 3,
+                           .stride = 1 + weights % 4 / 2,
+                           .padding = inputs % 2,
+                           .tile_p = 4,
+                           .tile_k = 32,
+                           .tile_c = 16,
+                           .k_outside = inputs % 3 == 0,
+                           .inputs_outside = inputs,
+                           .weights_outside = weights,
+                           .depth = {1, 2, 2},
+                           .scale = 0.004F};
+      check_conv(&shape, "gemmini-default");
+    }
+}
+
+static void conv_on_every_array(void **state) {
+  (void)state;
+  for (int n = 0; n < ARRAYS; n++) {
+    shapes_conv shape = {.n = 1,
+                         .p = 14,
+                         .q = 14,
+                         .k = 80,
+                         .c = 70,
+                         .window = 3,
+                         .stride = 1,
+                         .padding = 1,
+                         .tile_p = 7,
+                         .tile_k = 64,
+                         .tile_c = 64,
+                         .inputs_outside = 2,
+                         .weights_outside = 3,
+                         .depth = {1, 1, 1},
+                         .scale = 0.004F};
+    if (n < 2) shape.tile_k = shape.tile_c = 16;
+    check_conv(&shape, arrays[n]);
+  }
+}
+
+// What does not fit is refused with the numbers.
+static void capacity_is_checked(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  wf_diag quiet = wf_diag_to(out), diag = wf_diag_to(stderr);
+  hw_array array;
+  map_mapping mapping;
+  assert_true(hw_array_load(&array, "gemmini-default", &diag));
+  shapes_gemm shape = {.m = 1024,
+                       .n = 1024,
+                       .k = 512,
+                       .tile = {128, 64, 64},
+                       .inputs_outside = 0,
+                       .weights_outside = 3,
+                       .depth = {1, 1, 1},
+                       .scale = 1};
+  block_program *program = shapes_make_gemm(&shape, &mapping, &diag);
+  assert_null(shapes_compile(program, &mapping, &array, &quiet));
+  fclose(out);
+  assert_non_null(strstr(text, "scratchpad: needs 33024 rows of 16384"));
+  free(text);
+  block_destroy(program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(gemm_with_every_residency), cmocka_unit_test(gemm_of_ragged_sizes),
+      cmocka_unit_test(gemm_transposed),           cmocka_unit_test(conv_with_every_residency),
+      cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(capacity_is_checked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
