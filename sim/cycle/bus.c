@@ -146,3 +146,5 @@ uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle) {
   while (coming < b->burst.beats && beat_at(b, b->burst.beats - coming - 1) >= cycle) coming++;
   return c->bus_read_bytes - (uint64_t)coming * b->bus_bytes;
 }
+
+uint64_t cycle_bus_answer_at(const cycle_engine *c) { return c->bus->answer_at; }

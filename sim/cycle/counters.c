@@ -83,6 +83,7 @@ static void choose_events(cycle_engine *c) {
     if (!k->file[n].external && k->file[n].event < EVENTS) k->active |= UINT64_C(1) << k->file[n].event;
   k->active &= ~UINT64_C(1);
   c->counting = k->active != 0;
+  if (c->counting) cycle_port_end(c);
 }
 
 // ---- values
@@ -160,6 +161,7 @@ bool cycle_counters_ready(const cycle_engine *c) {
 void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns) {
   struct cycle_counters *k = c->counters;
   uint32_t index = (uint32_t)isa_get_counter_index(rs1, 0);
+  cycle_port_through(c);
   k->taken = c->now;
   k->held = 0;
   k->responds = returns;

@@ -138,12 +138,18 @@ static bool is_refused(const cycle_shell *e) {
   return e->refused_at != CYCLE_NEVER && e->c.changed_at <= e->refused_at;
 }
 
+// What a load has read and a store has written until now; without data nobody can tell.
+static void show_memory(cycle_shell *e) {
+  if (e->c.data) cycle_port_to(&e->c);
+}
+
 // A response that was waited for takes the engine ahead of its caller, who may give a command as soon as it is there.
 static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   cycle_shell *e = of(engine);
   if (!failed(e) && e->c.now >= cycle) return e->c.now;
   run_to(e, cycle);
   if (failed(e)) return UINT64_MAX;
+  show_memory(e);
   uint64_t next = cycle_accel_next(&e->c);
   if (next == CYCLE_NEVER && (is_refused(e) || cycle_accel_busy(&e->c))) stick(e);
   return next;
@@ -155,11 +161,13 @@ static uint64_t await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {
   if (failed(e)) return e->c.now;
   if (!cycle_accel_run(&e->c, limit, CYCLE_TO_ROOM)) stick(e);
   note_fault(e);
+  show_memory(e);
   return e->c.now;
 }
 
 static bool busy(const sim_engine *engine) {
-  const cycle_shell *e = (const cycle_shell *)engine;
+  // Cycles that the port left to be carried out later are not seen as a change.
+  cycle_shell *e = (cycle_shell *)(uintptr_t)engine;
   return !failed(e) && cycle_accel_busy(&e->c);
 }
 
@@ -198,6 +206,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   cycle_accel_wake_front(c);
   cycle_accel_step(c);
   if (command->returns) await_response(e, response);
+  show_memory(e);
   note_fault(e);
   return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
 }
@@ -211,7 +220,9 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   cycle_shell *e = of(engine);
   run_to(e, cycle);
+  cycle_port_to(&e->c);
   e->c.wake[CYCLE_BUS] = e->c.now;
+  cycle_port_touch(&e->c);
   return memsys_host_access(e->c.timing, cycle > e->c.now ? cycle : e->c.now, address, write);
 }
 static uint64_t reached(const sim_engine *engine) { return ((const cycle_shell *)engine)->c.now; }

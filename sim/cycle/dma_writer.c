@@ -205,12 +205,22 @@ static bool work(cycle_engine *c, writer *w) {
 bool cycle_writer_step(cycle_engine *c) {
   writer *w = c->writer;
   bool changed = false;
+  c->wake[CYCLE_DMA_WRITER] = CYCLE_NEVER;
   if (cycle_writer_busy(c))
     changed = work(c, w);
   else
     cycle_spend(c, CYCLE_DMA_WRITER, CYCLE_IDLE);
-  c->w.writer_ready = w->state == IDLE;
   return changed;
+}
+
+bool cycle_writer_idle(const cycle_engine *c) { return c->writer->state == IDLE; }
+
+bool cycle_writer_ready(cycle_engine *c) {
+  cycle_port_through(c);
+  if (cycle_writer_idle(c)) return true;
+  c->port.writer_wanted = true;
+  c->wake[CYCLE_PORT] = c->port.next;
+  return false;
 }
 
 // ---- rows
@@ -222,6 +232,12 @@ static void pool(writer *w, const cycle_write_row *row) {
   for (uint32_t i = 0; i < row->len; i++) best[i] = lanes[i] > best[i] ? lanes[i] : best[i];
 }
 
+// A burst of the row does, perhaps.
+static bool leaves_memory(const cycle_engine *c, uint64_t address, uint32_t bytes) {
+  uint32_t most = c->writer->max_bytes;
+  return sim_memory_at(c->memory, address & ~(uint64_t)(most - 1), bytes + 2 * most) == NULL;
+}
+
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
   writer *w = c->writer;
   assert(w->state == IDLE);
@@ -229,6 +245,12 @@ void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
   w->length = row->block * c->d.dim + row->len;
   w->sent = 0;
   w->state = row->store ? FIRST : IDLE;
+  c->wake[CYCLE_DMA_WRITER] = c->now + 1;
+  if (leaves_memory(c, row->address, w->length)) {
+    c->port.never_lags = true;
+    cycle_port_end(c);
+  }
+  cycle_port_touch(c);
   if (!c->data) return;
   assert(w->length <= w->row_bytes);
   if (row->pool && c->array->units.max_pool)

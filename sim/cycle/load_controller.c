@@ -6,8 +6,10 @@
 //   ROWS     the remaining rows; the command leaves the queue with its last request (a single row one cycle later).
 // A mvin waits while an older one that writes a common local row is in flight.
 //
-// Invariants: a mvin is decoded once, when it is first looked at as head of the queue; `meets` then names the entries
-// that it has to wait for, and no entry is added while it waits.
+// Invariants: a command is decoded when it enters the queue, with the configuration that stands before it there;
+// `meets` names the entries that the head has to wait for, found when it is first looked at as head: no entry is added
+// while it waits.
+#include <assert.h>
 
 #include "hw/base/alloc.h"
 #include "isa/isa_fields.h"
@@ -17,6 +19,7 @@
 
 enum { EVENT_DMA_WAIT = 8, EVENT_ACTIVE = 9, EVENT_SPAD_WAIT = 10 };
 enum { STATES = 3, WORD_BITS = 64 };
+enum { SHORTEST_LOAD = 6 };  // from the cycle of its first request to that in which a load of one beat is shown as done
 
 enum { WAITS_OLDER = CYCLE_WORKING + 1, WAITS_ENTRY, WAITS_READER, WAITS_DATA };
 const char *const cycle_load_controller_causes[CYCLE_CAUSES] = {
@@ -38,22 +41,33 @@ typedef struct load_state {
 
 typedef enum { WAIT, BLOCKED, ROWS } controller_state;
 
-struct cycle_load_controller {
-  controller_state state;
-  bool decoded;  // `head` and `meets` belong to the head of the queue
-  uint16_t row;
-  // the head
+// A command in the queue.
+typedef struct load_command {
+  bool config, empty;
+  uint8_t id;
   uint16_t rows_read;
-  bool empty;
   uint64_t stride;
   uint32_t bytes;
-  cycle_load_row head;
+  cycle_load_row first;  // its first request
   cycle_load_rows rows;
+  cycle_port_use use;
+} load_command;
+
+typedef struct load_tracked {
+  cycle_load_rows rows;
+  cycle_port_use use;
+} load_tracked;
+
+struct cycle_load_controller {
+  controller_state state;
+  bool looked;  // `meets` belongs to the head of the queue
+  uint16_t row;
+  cycle_load_row head;  // the next request of the head
   uint64_t meets[CYCLE_TRACKER_WORDS];
   cycle_queue queue;
-  cycle_issue *commands;  // by slot
+  load_command *commands;  // by slot
   cycle_tracker tracker;
-  cycle_load_rows *tracked;  // by entry
+  load_tracked *tracked;  // by entry
   load_state states[STATES];
   uint32_t row_mask, dim_shift;
 };
@@ -61,9 +75,9 @@ struct cycle_load_controller {
 void cycle_load_create(cycle_engine *c) {
   struct cycle_load_controller *l = c->load = WF_NEW(struct cycle_load_controller);
   cycle_queue_init(&l->queue, c->array->load.queue, 1, false);
-  l->commands = WF_NEW_ARRAY(cycle_queue_slots(&l->queue), cycle_issue);
+  l->commands = WF_NEW_ARRAY(cycle_queue_slots(&l->queue), load_command);
   cycle_tracker_init(&l->tracker, c->d.load_commands_tracked);
-  l->tracked = WF_NEW_ARRAY(c->d.load_commands_tracked, cycle_load_rows);
+  l->tracked = WF_NEW_ARRAY(c->d.load_commands_tracked, load_tracked);
   l->row_mask = (UINT32_C(1) << c->d.row_bits) - 1;
   l->dim_shift = (uint32_t)__builtin_ctz(c->d.dim);
 }
@@ -80,17 +94,11 @@ void cycle_load_destroy(cycle_engine *c) {
 
 bool cycle_load_ready(const cycle_engine *c) { return cycle_queue_room(&c->load->queue, c->now); }
 
-void cycle_load_take(cycle_engine *c, const cycle_issue *command) {
-  c->load->commands[cycle_queue_push(&c->load->queue, c->now)] = *command;
-}
-
-void cycle_load_done_taken(cycle_engine *c) { cycle_tracker_done_taken(&c->load->tracker); }
-
 bool cycle_load_busy(const cycle_engine *c) {
   return c->load->queue.count > 0 || cycle_tracker_busy(&c->load->tracker);
 }
 
-// ---- the head of the queue
+// ---- commands that enter
 
 static void configure(struct cycle_load_controller *l, const cycle_issue *command) {
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
@@ -105,49 +113,96 @@ static void configure(struct cycle_load_controller *l, const cycle_issue *comman
 
 static unsigned slot_of(uint8_t funct) { return funct == ISA_FUNCT_MVIN2 ? 1 : funct == ISA_FUNCT_MVIN3 ? 2 : 0; }
 
-// Local rows of the head. Copies of pixels go to the rows below the first.
-static void find_rows(struct cycle_load_controller *l, uint16_t rows) {
-  const cycle_load_row *h = &l->head;
+// Its local rows. Copies of pixels go to the rows below the first.
+static void find_rows(const struct cycle_load_controller *l, load_command *m, uint16_t rows) {
+  const cycle_load_row *h = &m->first;
   uint32_t row = h->laddr & l->row_mask, below = (h->pixel_repeats - 1U) & l->row_mask;
-  l->rows = (cycle_load_rows){.row = row > below ? row - below : 0,
+  m->rows = (cycle_load_rows){.row = row > below ? row - below : 0,
                               .span = (uint16_t)(rows + h->pixel_repeats - 1),
                               .blocks = (uint16_t)((h->cols + (UINT32_C(1) << l->dim_shift) - 1) >> l->dim_shift),
                               .stride = h->block_stride,
                               .is_acc = h->laddr >> 31 != 0};
 }
 
-static void find_conflicts(struct cycle_load_controller *l, uint32_t max_blocks) {
-  for (uint32_t w = 0; w < l->tracker.words; w++) {
-    l->meets[w] = 0;
-    for (uint64_t valid = l->empty ? 0 : l->tracker.valid[w]; valid != 0; valid &= valid - 1) {
-      uint32_t bit = (uint32_t)__builtin_ctzll(valid);
-      if (cycle_load_overlap(&l->tracked[w * WORD_BITS + bit], &l->rows, max_blocks)) l->meets[w] |= UINT64_C(1) << bit;
-    }
-  }
+// A burst may leave main memory: then the cycle counts in which it is sent.
+static bool leaves_memory(const cycle_engine *c, const load_command *m) {
+  uint64_t most = c->array->dma.max_burst_bytes, from = m->first.address & ~(most - 1);
+  uint64_t rows = (m->rows_read - UINT64_C(1)) * m->stride, row = UINT64_C(4) * m->first.cols;
+  if (m->stride > UINT32_MAX) return true;
+  return sim_memory_at(c->memory, from, rows + row + 2 * most) == NULL;
 }
 
-static void decode(struct cycle_load_controller *l, const cycle_issue *command, uint32_t max_blocks) {
+// The banks between the first and the last local row.
+static uint64_t banks_of(const cycle_engine *c, const cycle_load_rows *r) {
+  uint64_t first = r->row, last = first + r->span - 1U + (r->blocks - UINT64_C(1)) * r->stride;
+  if (last >= c->d.sp_rows) return UINT64_MAX >> (64 - c->array->scratchpad.banks);
+  unsigned low = (unsigned)(first >> c->sp_bank_shift), high = (unsigned)(last >> c->sp_bank_shift);
+  return (UINT64_MAX >> (63 - (high - low))) << low;
+}
+
+static cycle_port_use use_of(const cycle_engine *c, const load_command *m) {
+  if (m->empty || m->first.zeros || m->rows.is_acc || leaves_memory(c, m)) return (cycle_port_use){.other = true};
+  return (cycle_port_use){.banks = banks_of(c, &m->rows)};
+}
+
+static void decode(const struct cycle_load_controller *l, const cycle_issue *command, load_command *m) {
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
   const load_state *s = &l->states[slot_of(command->funct)];
   uint32_t laddr = (uint32_t)isa_get_mvin_local(rs1, rs2);
   uint16_t rows = (uint16_t)isa_get_mvin_rows(rs1, rs2), cols = (uint16_t)isa_get_mvin_cols(rs1, rs2);
   bool is_acc = laddr >> 31 != 0, zeros = rs1 == 0, repeated = s->stride == 0 && !zeros;
-  l->decoded = true;
-  l->empty = rows == 0 || cols == 0;
-  l->rows_read = repeated ? 1 : rows;
-  l->stride = s->stride;
-  l->head = (cycle_load_row){.address = rs1,
-                             .laddr = laddr,
-                             .scale = s->scale,
-                             .cols = cols,
-                             .repeats = (uint16_t)(repeated ? rows - 1 : 0),
-                             .block_stride = s->block_stride,
-                             .pixel_repeats = is_acc || s->pixel_repeats == 0 ? 1 : s->pixel_repeats,
-                             .acc_width = is_acc && !s->shrink,
-                             .zeros = zeros};
-  l->bytes = ((uint32_t)cols * l->rows_read) << (l->head.acc_width ? 2 : 0);
-  find_rows(l, rows);
-  find_conflicts(l, max_blocks);
+  m->empty = rows == 0 || cols == 0;
+  m->rows_read = repeated ? 1 : rows;
+  m->stride = s->stride;
+  m->first = (cycle_load_row){.address = rs1,
+                              .laddr = laddr,
+                              .scale = s->scale,
+                              .cols = cols,
+                              .repeats = (uint16_t)(repeated ? rows - 1 : 0),
+                              .block_stride = s->block_stride,
+                              .pixel_repeats = is_acc || s->pixel_repeats == 0 ? 1 : s->pixel_repeats,
+                              .acc_width = is_acc && !s->shrink,
+                              .zeros = zeros};
+  m->bytes = ((uint32_t)cols * m->rows_read) << (m->first.acc_width ? 2 : 0);
+  find_rows(l, m, rows);
+}
+
+void cycle_load_take(cycle_engine *c, const cycle_issue *command) {
+  struct cycle_load_controller *l = c->load;
+  load_command *m = &l->commands[cycle_queue_push(&l->queue, c->now)];
+  m->config = command->funct == ISA_FUNCT_CONFIG_LD;
+  m->id = command->id;
+  if (m->config) {
+    configure(l, command);
+  } else {
+    decode(l, command, m);
+    m->use = use_of(c, m);
+    cycle_port_uses(c, m->use);
+  }
+  if (c->wake[CYCLE_LOAD_CONTROLLER] > c->now + 1) c->wake[CYCLE_LOAD_CONTROLLER] = c->now + 1;
+  cycle_port_touch(c);
+}
+
+void cycle_load_done_taken(cycle_engine *c) {
+  struct cycle_load_controller *l = c->load;
+  cycle_port_used(c, l->tracked[l->tracker.shown].use);
+  cycle_tracker_done_taken(&l->tracker);
+  c->wake[CYCLE_LOAD_CONTROLLER] = c->now + 1;
+  cycle_port_touch(c);
+}
+
+// ---- the head of the queue
+
+static void find_conflicts(struct cycle_load_controller *l, const load_command *m, uint32_t max_blocks) {
+  l->looked = true;
+  for (uint32_t w = 0; w < l->tracker.words; w++) {
+    l->meets[w] = 0;
+    for (uint64_t valid = m->empty ? 0 : l->tracker.valid[w]; valid != 0; valid &= valid - 1) {
+      uint32_t bit = (uint32_t)__builtin_ctzll(valid);
+      if (cycle_load_overlap(&l->tracked[w * WORD_BITS + bit].rows, &m->rows, max_blocks))
+        l->meets[w] |= UINT64_C(1) << bit;
+    }
+  }
 }
 
 static bool hazard(const struct cycle_load_controller *l) {
@@ -159,40 +214,45 @@ static bool hazard(const struct cycle_load_controller *l) {
 static void leave_queue(cycle_engine *c, struct cycle_load_controller *l) {
   cycle_queue_pop(&l->queue, c->now);
   l->state = WAIT;
-  l->decoded = false;
+  l->looked = false;
 }
 
 // ---- row requests
 
+static const load_command *head_command(const struct cycle_load_controller *l) {
+  return &l->commands[cycle_queue_head(&l->queue)];
+}
+
 // Asks for the current row; true if it was accepted.
 static bool request(cycle_engine *c, struct cycle_load_controller *l) {
+  const load_command *m = head_command(l);
   cycle_load_row *h = &l->head;
   if (!cycle_load_path_ready(c, h->zeros)) {
     if (c->counting) cycle_event(c, EVENT_SPAD_WAIT);
     return false;
   }
   cycle_load_path_request(c, h);
-  h->address += l->stride;
+  h->address += m->stride;
   h->laddr = (h->laddr & ~l->row_mask) | ((h->laddr + 1) & l->row_mask);
-  l->row = (uint16_t)(l->row + 1 == l->rows_read ? 0 : l->row + 1);
+  l->row = (uint16_t)(l->row + 1 == m->rows_read ? 0 : l->row + 1);
   return true;
 }
 
 // Each state's cycle returns what the cycle was spent on.
 static unsigned step_wait(cycle_engine *c, struct cycle_load_controller *l) {
   if (!cycle_queue_valid(&l->queue, c->now)) return cycle_tracker_busy(&l->tracker) ? WAITS_DATA : CYCLE_IDLE;
-  const cycle_issue *command = &l->commands[cycle_queue_head(&l->queue)];
-  if (command->funct == ISA_FUNCT_CONFIG_LD) {
-    configure(l, command);
+  const load_command *m = head_command(l);
+  if (m->config) {
     leave_queue(c, l);
     return CYCLE_WORKING;
   }
-  if (!l->decoded) decode(l, command, c->d.max_block_len);
+  if (!l->looked) find_conflicts(l, m, c->d.max_block_len);
   if (hazard(l)) return WAITS_OLDER;
   if (!cycle_tracker_room(&l->tracker)) return WAITS_ENTRY;
-  l->head.cmd = cycle_tracker_alloc(&l->tracker, command->id, l->empty ? 0 : l->bytes);
-  l->tracked[l->head.cmd] = l->rows;
-  if (l->empty)
+  l->head = m->first;
+  l->head.cmd = cycle_tracker_alloc(&l->tracker, m->id, m->empty ? 0 : m->bytes);
+  l->tracked[l->head.cmd] = (load_tracked){.rows = m->rows, .use = m->use};
+  if (m->empty)
     leave_queue(c, l);
   else
     l->state = request(c, l) ? ROWS : BLOCKED;
@@ -241,4 +301,56 @@ bool cycle_load_step(cycle_engine *c) {
   c->wake[CYCLE_LOAD_CONTROLLER] = l->tracker.complete > 0 || goes_on(c, l, cause) ? c->now + 1 : CYCLE_NEVER;
   cycle_spend(c, CYCLE_LOAD_CONTROLLER, cause);
   return cause == CYCLE_WORKING;
+}
+
+// ---- what the others wait for
+
+// Of bytes that have not come, the first beat comes with the next answer; the row that the last one makes whole leaves
+// the merger a cycle later, is written at the earliest in the next, and its command shown as done in the one after.
+static uint64_t done_from(const cycle_engine *c, const struct cycle_load_controller *l) {
+  uint32_t least = UINT32_MAX;
+  for (uint32_t w = 0; w < l->tracker.words; w++)
+    for (uint64_t left = l->tracker.valid[w]; left != 0; left &= left - 1) {
+      uint32_t bytes = l->tracker.left[w * WORD_BITS + (uint32_t)__builtin_ctzll(left)];
+      if (bytes < least) least = bytes;
+    }
+  if (least == UINT32_MAX) return CYCLE_NEVER;
+  const uint32_t bus_bytes = c->array->dma.bus_bits / 8;
+  uint64_t answered;
+  uint32_t there = cycle_load_path_unanswered(c, &answered);
+  if (answered == 0 || least <= there) return answered + 1;
+  // A request that is not sent yet may be answered before those that are.
+  uint64_t first = cycle_bus_answer_at(c);
+  if (first > c->port.time + 1) first = c->port.time + 1;
+  if (first < c->port.time) first = c->port.time;
+  return first + (least - there) / bus_bytes + 2;
+}
+
+// Of commands whose entry is not allocated: the smallest one might be next.
+static uint64_t started_from(const cycle_engine *c, const struct cycle_load_controller *l) {
+  uint32_t least = UINT32_MAX;
+  for (uint32_t n = l->state == WAIT ? 0 : 1; n < l->queue.count; n++) {
+    const load_command *m = &l->commands[cycle_queue_at(&l->queue, n)];
+    if (!m->config && m->bytes < least) least = m->bytes;
+  }
+  return least == UINT32_MAX ? CYCLE_NEVER : c->port.time + least / (c->array->dma.bus_bits / 8) + SHORTEST_LOAD;
+}
+
+// One row is requested per cycle.
+static uint64_t room_from(const cycle_engine *c, const struct cycle_load_controller *l) {
+  if (l->state == WAIT) return c->port.time;
+  return c->port.time + (l->row == 0 ? 0 : head_command(l)->rows_read - l->row - 1U);
+}
+
+bool cycle_load_shows(const cycle_engine *c, bool room) {
+  const struct cycle_load_controller *l = c->load;
+  return l->tracker.complete > 0 || (room && l->queue.count < l->queue.capacity);
+}
+
+uint64_t cycle_load_visible(const cycle_engine *c, bool room) {
+  const struct cycle_load_controller *l = c->load;
+  uint64_t done = done_from(c, l), started = started_from(c, l);
+  if (started < done) done = started;
+  uint64_t taken = room ? room_from(c, l) : CYCLE_NEVER;
+  return done < taken ? done : taken;
 }

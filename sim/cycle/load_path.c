@@ -186,6 +186,18 @@ const cycle_load_row *cycle_load_path_offer(const cycle_engine *c) {
 
 bool cycle_load_path_offers(const cycle_engine *c) { return c->load_path->issue.count > 0; }
 
+uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint64_t *from) {
+  const struct cycle_load_path *p = c->load_path;
+  uint32_t bytes = 0;
+  *from = p->merger.open || p->narrow_end.valid || p->wide_end.valid || p->zero_end.valid ? 0 : CYCLE_NEVER;
+  for (uint32_t n = p->streams; n > 0; n--) {
+    const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
+    bytes += b->burst.bytes;
+    if (n == p->streams) *from = b->last_row + p->lag[b->burst.wide];
+  }
+  return bytes;
+}
+
 void cycle_load_path_offer_taken(cycle_engine *c) { cycle_queue_pop(&c->load_path->issue, c->now); }
 
 // ---- data
@@ -258,10 +270,20 @@ static bool written(cycle_engine *c, cycle_path_end *e) {
   return cycle_path_end_taken(e, c->now);
 }
 
+// Asks for the bank of an int8 row. While the port lags nobody else does, now or later.
+static bool take_bank(cycle_engine *c, bool is_acc, uint32_t row, bool accumulate) {
+  if (!c->port.lags) return cycle_local_narrow_write(c, is_acc, row, accumulate);
+  assert(!is_acc);
+  c->sp_writes++;
+  c->port.wrote_at = c->now + 1;
+  c->port.wrote = UINT64_C(1) << (row >> c->sp_bank_shift & c->local->sp_mask);
+  return true;
+}
+
 static bool write_narrow(cycle_engine *c, struct cycle_load_path *p) {
   cycle_path_end *e = &p->narrow_end;
   const cycle_piece w = piece_of(e, p->dim);
-  if (!cycle_local_narrow_write(c, w.is_acc, w.row, w.accumulate)) return wait(c, e);
+  if (!take_bank(c, w.is_acc, w.row, w.accumulate)) return wait(c, e);
   if (c->data) move_narrow(c, &w);
   if (written(c, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, c->now);
   return true;
@@ -345,7 +367,7 @@ static void start_stream(cycle_engine *c, struct cycle_load_path *p) {
   if (p->streams++ == 0) find_stream_write(p);
   b->banks = banks_of(c, p, b);
   c->load_banks |= b->banks;
-  if (c->now < c->execute_until && (c->execute_banks & b->banks) != 0 && c->local->sp_single_ported)
+  if (!c->port.lags && c->now < c->execute_until && (c->execute_banks & b->banks) != 0 && c->local->sp_single_ported)
     cycle_execute_disturbed(c);
 }
 
@@ -415,8 +437,7 @@ static void catch_up(cycle_engine *c, struct cycle_load_path *p) {
 static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
   cycle_burst_rows *b = oldest_stream(p);
   const cycle_burst *x = &b->burst;
-  if (x->wide ? cycle_local_wide_write(c, b->row, x->accumulate)
-              : cycle_local_narrow_write(c, x->is_acc, b->row, x->accumulate)) {
+  if (x->wide ? cycle_local_wide_write(c, b->row, x->accumulate) : take_bank(c, x->is_acc, b->row, x->accumulate)) {
     stream_written(c, p, b);
     return c->w.load_answered;
   }

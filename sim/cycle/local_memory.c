@@ -90,6 +90,7 @@ static void check_sub_banks(cycle_engine *c, const cycle_accumulator_bank *b) {
 
 void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate) {
   if (!acc) {
+    if ((c->port.banks >> sp_bank(c, row) & 1) != 0) cycle_port_shares_next(c);
     write_sp(c, row);
     return;
   }
@@ -123,7 +124,10 @@ bool cycle_local_zero_write(cycle_engine *c, bool acc, uint32_t row, bool accumu
   return write_acc(c, row, accumulate);
 }
 
-bool cycle_local_stored_write(cycle_engine *c, uint32_t row) { return write_sp(c, row); }
+bool cycle_local_stored_write(cycle_engine *c, uint32_t row) {
+  cycle_local_shared(c, UINT64_C(1) << sp_bank(c, row));
+  return write_sp(c, row);
+}
 
 // ---- reads
 
@@ -187,6 +191,7 @@ bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t 
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   c->w.sp_asked |= bit;
+  cycle_local_shared(c, bit);
   return read_sp(c, &c->local->sp[bank].execute, bit);
 }
 
@@ -207,6 +212,7 @@ bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row) {
   if (acc) return store_read_acc(c, row);
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
+  cycle_local_shared(c, bit);
   uint64_t asked = c->w.sp_asked | (c->now < c->execute_until ? c->execute_banks : 0);
   if (asked & bit) return again(c, c->now + 1);
   return read_sp(c, &c->local->sp[bank].store, bit);

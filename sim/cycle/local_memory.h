@@ -58,6 +58,11 @@ static inline void cycle_local_due(cycle_engine *c, uint64_t at) {
   if (at < c->wake[CYCLE_LOCAL_MEMORY]) c->wake[CYCLE_LOCAL_MEMORY] = at;
 }
 
+// Scratchpad banks that somebody asks for in this cycle, after the port's place in it.
+static inline void cycle_local_shared(cycle_engine *c, uint64_t banks) {
+  if ((c->port.banks & banks) != 0 && c->port.lags) cycle_port_shares(c);
+}
+
 static inline bool cycle_local_step(cycle_engine *c) {
   struct cycle_local_memory *l = c->local;
   if (l->due == 0) return false;
@@ -73,7 +78,8 @@ static inline bool cycle_local_step(cycle_engine *c) {
 // The execute unit reads the scratchpad without the two functions above and below: it has never more rows on their way
 // than fit behind a bank (its control queue has DELAY + 1 entries of at most one row for each bank), so it needs to
 // know the banks whose port is taken by a write, and sets w.sp_asked.
-static inline uint64_t cycle_local_busy_ports(const cycle_engine *c) {
+static inline uint64_t cycle_local_busy_ports(cycle_engine *c, uint64_t banks) {
+  cycle_local_shared(c, banks);
   return c->local->sp_single_ported ? c->w.sp_written : 0;
 }
 

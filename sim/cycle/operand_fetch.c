@@ -123,8 +123,9 @@ static unsigned read_acc(cycle_engine *c, const cycle_execute *x, const execute_
 
 // The same of the scratchpad, whose answers have room wherever the control queue has.
 static unsigned read_sp(cycle_engine *c, const execute_operation *op, unsigned wanted) {
-  uint64_t asked = 0, busy = cycle_local_busy_ports(c);
+  uint64_t asked = 0;
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) asked |= (wanted >> o & 1) != 0 ? op->banks[o] : 0;
+  const uint64_t busy = cycle_local_busy_ports(c, asked);
   c->w.sp_asked |= asked;
   unsigned refused = 0;
   for (unsigned o = 0; o < EXECUTE_OPERANDS && (asked & busy) != 0; o++)
@@ -181,7 +182,7 @@ void operand_fetch_append(cycle_engine *c, cycle_execute *x, const execute_opera
 
 // A step in which operands may stay behind.
 unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op) {
-  if (op->plain && x->ahead == 0 && (op->all_banks & cycle_local_busy_ports(c)) == 0) {
+  if (op->plain && x->ahead == 0 && (op->all_banks & cycle_local_busy_ports(c, op->all_banks)) == 0) {
     c->execute_banks = op->all_banks;
     c->execute_until = c->now + 1;
     if (c->data) operand_fetch_copy(c, x, op, op->read, 1);

@@ -181,7 +181,7 @@ static bool to_scratchpad(cycle_engine *c, path *p, const store_record *r) {
 }
 
 static bool to_writer(cycle_engine *c, const store_record *r) {
-  if (!c->w.writer_ready) return false;
+  if (!cycle_writer_ready(c)) return false;
   cycle_writer_take(c, &(cycle_write_row){.address = r->row.address,
                                           .bytes = r->full ? (const uint8_t *)r->wide : (const uint8_t *)r->narrow,
                                           .len = r->full ? (uint16_t)(r->row.len * 4) : r->row.len,

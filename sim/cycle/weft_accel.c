@@ -13,6 +13,7 @@ typedef struct unit_entry {
 } unit_entry;
 
 static const unit_entry units[CYCLE_UNITS] = {
+    [CYCLE_PORT] = {"port", NULL},
     [CYCLE_BUS] = {"bus", NULL},
     [CYCLE_WRITEBACK] = {"execute_writeback", NULL},
     [CYCLE_LOAD_PATH] = {"load_path", NULL},
@@ -44,7 +45,7 @@ void cycle_fail(cycle_engine *c, const char *format, ...) {
 }
 
 #define U(unit) (1u << CYCLE_##unit)
-#define ALL_UNITS ((1u << CYCLE_UNITS) - 1)
+#define ALL_UNITS ((1u << CYCLE_STEPPED) - 1)
 
 // ---- wake times
 
@@ -55,13 +56,13 @@ struct cycle_waking {
 
 static uint32_t due_plain(const cycle_engine *c) {
   uint32_t mask = 0;
-  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) mask |= (uint32_t)(c->wake[unit] <= c->now) << unit;
+  for (unsigned unit = 0; unit < CYCLE_STEPPED; unit++) mask |= (uint32_t)(c->wake[unit] <= c->now) << unit;
   return mask;
 }
 
 static uint64_t earliest_plain(const cycle_engine *c) {
   uint64_t next = CYCLE_NEVER;
-  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++)
+  for (unsigned unit = 0; unit < CYCLE_STEPPED; unit++)
     if (c->wake[unit] < next) next = c->wake[unit];
   return next;
 }
@@ -87,7 +88,7 @@ static const struct cycle_waking with_avx2 = {.due = due_avx2, .earliest = earli
 #endif
 
 void cycle_accel_create(cycle_engine *c) {
-  for (unsigned unit = 0; unit < CYCLE_WAKES; unit++) c->wake[unit] = CYCLE_NEVER;
+  for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) c->wake[unit] = CYCLE_NEVER;
   c->waking = &plain;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) c->waking = &with_avx2;
@@ -96,18 +97,24 @@ void cycle_accel_create(cycle_engine *c) {
 
 void cycle_accel_wake_front(cycle_engine *c) { c->due |= U(FRONT_END); }
 
+// Any unit but reader and writer.
+static bool inside_busy(const cycle_engine *c) {
+  return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c);
+}
+
+// When all that is left to be done is the port's, the accelerator may become idle in every cycle of it.
+static uint64_t next_change(const cycle_engine *c) {
+  uint64_t next = c->waking->earliest(c);
+  return c->port.next < next && !inside_busy(c) ? c->port.next : next;
+}
+
 uint64_t cycle_accel_next(const cycle_engine *c) {
   if (c->due != 0) return c->now;
-  uint64_t next = c->waking->earliest(c);
+  uint64_t next = next_change(c);
   return next > c->now ? next : c->now;
 }
 
 // ---- a cycle
-
-static uint32_t answered(const cycle_wires *w) {
-  if (w->beat == NULL) return 0;
-  return w->beat->write ? U(DMA_WRITER) | U(STORE_PATH) : U(LOAD_PATH);
-}
 
 // The station, when a command of this class waits for room at its controller.
 static uint32_t issuing(const cycle_engine *c, sim_class unit) {
@@ -116,9 +123,6 @@ static uint32_t issuing(const cycle_engine *c, sim_class unit) {
 
 // Rows of the accumulator, or of stores, are on their way from the banks.
 static bool storing(const cycle_engine *c) { return c->local->execute_held != 0 || cycle_store_path_busy(c); }
-
-// With those whose signals of the same cycle a unit needs.
-static uint32_t closure(uint32_t mask) { return mask | ((mask & U(STORE_PATH)) != 0 ? U(DMA_WRITER) : 0); }
 
 // A unit that asks for something asks again in the next cycle, given or not: others are held back by the request
 // itself. The load path knows when it asks next (load_write).
@@ -132,7 +136,7 @@ static uint32_t asking(const cycle_engine *c) {
 
 static uint32_t completing(const cycle_wires *w) {
   uint32_t mask = 0;
-  if (w->done[SIM_CLASS_LOAD].valid) mask |= U(LOAD_CONTROLLER) | U(STATION);
+  if (w->done[SIM_CLASS_LOAD].valid) mask |= U(STATION);
   if (w->done[SIM_CLASS_EXECUTE].valid) mask |= U(EXECUTE) | U(STATION);
   if (w->done[SIM_CLASS_STORE].valid) mask |= U(STORE_CONTROLLER) | U(STATION);
   return mask;
@@ -145,7 +149,7 @@ static uint32_t completing(const cycle_wires *w) {
   if ((left & U(unit)) != 0 && step(c)) {     \
     const uint32_t concerned_now = concerned; \
     next |= concerned_now;                    \
-    left |= closure(concerned_now);           \
+    left |= concerned_now;                    \
   }
 
 // Steps the units in `left`, and those that they concern.
@@ -153,18 +157,16 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
   uint32_t next = 0;
   c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
-  left = closure(left);
   if (c->counting) cycle_counters_begin(c);
-  STEP(BUS, cycle_bus_step,
-       answered(w) | (w->read_granted ? U(DMA_READER) : 0) | (w->write_granted ? U(DMA_WRITER) | U(STORE_PATH) : 0))
   STEP(WRITEBACK, cycle_writeback_step, U(EXECUTE))
-  if (c->load_write <= c->now) left |= U(LOAD_PATH);
-  STEP(LOAD_PATH, cycle_load_path_step, U(LOAD_CONTROLLER))
+  if ((left & U(PORT)) != 0 || c->wake[CYCLE_PORT] <= c->now || (c->load_write <= c->now && !c->port.lags)) {
+    const uint32_t concerned = cycle_port_step(c);
+    next |= concerned;
+    left |= concerned;
+  }
   STEP(MESH, cycle_mesh_step, w->operand_taken ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0)
-  STEP(DMA_WRITER, cycle_writer_step, U(BUS) | U(DMA_WRITER) | U(STORE_PATH))
   STEP(STORE_PATH, cycle_store_path_step,
-       U(BUS) | U(DMA_WRITER) | U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) |
-           (w->store_answered ? U(STORE_CONTROLLER) : 0))
+       U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | (w->store_answered ? U(STORE_CONTROLLER) : 0))
   if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
   STEP(LOCAL_MEMORY, cycle_local_step, storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
   if (c->wake[CYCLE_EXECUTE] <= c->now) left |= U(EXECUTE);
@@ -172,13 +174,13 @@ static void carry_out(cycle_engine *c, uint32_t left) {
        (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
-  STEP(DMA_READER, cycle_reader_step, U(LOAD_CONTROLLER))
-  STEP(LOAD_CONTROLLER, cycle_load_step, issuing(c, SIM_CLASS_LOAD))
   STEP(STORE_CONTROLLER, cycle_store_step,
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
   const uint32_t done = completing(w);
   left |= done & U(STATION);
-  STEP(STATION, cycle_station_step, U(LOAD_CONTROLLER) | U(STORE_CONTROLLER))
+  if ((left & U(STATION)) != 0) cycle_port_through(c);
+  STEP(STATION, cycle_station_step, U(STORE_CONTROLLER))
+  if ((c->issuable >> SIM_CLASS_LOAD & 1) != 0 && c->port.lags) cycle_port_touch(c);
   STEP(FRONT_END, cycle_front_step, U(COUNTERS))
   STEP(COUNTERS, cycle_counters_step, U(FRONT_END))
   next |= asking(c) | done;
@@ -194,12 +196,13 @@ void cycle_accel_step(cycle_engine *c) {
 
 // ---- many cycles
 
-bool cycle_accel_busy(const cycle_engine *c) {
-  return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c) || cycle_reader_busy(c) ||
-         cycle_writer_busy(c);
+bool cycle_accel_busy(cycle_engine *c) {
+  if (inside_busy(c)) return true;
+  cycle_port_to(c);
+  return cycle_reader_busy(c) || cycle_writer_busy(c);
 }
 
-static bool reached(const cycle_engine *c, cycle_goal goal) {
+static bool reached(cycle_engine *c, cycle_goal goal) {
   return (goal == CYCLE_TO_IDLE && !cycle_accel_busy(c)) || (goal == CYCLE_TO_ROOM && cycle_front_ready(c)) ||
          c->fault.kind != SIM_FAULT_NONE;
 }
@@ -208,7 +211,7 @@ bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal) {
   while (!reached(c, goal) && c->now < limit) {
     uint32_t left = c->due | c->waking->due(c);
     if (left == 0) {
-      uint64_t next = c->waking->earliest(c);
+      uint64_t next = goal == CYCLE_TO_IDLE ? next_change(c) : c->waking->earliest(c);
       if (next == CYCLE_NEVER && (limit == CYCLE_NEVER || goal == CYCLE_TO_ROOM)) return false;
       c->now = next < limit ? next : limit;
       // A unit may become idle by time alone.

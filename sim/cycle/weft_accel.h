@@ -21,6 +21,7 @@
 
 #include "hw/array.h"
 #include "sim/config.h"
+#include "sim/cycle/port.h"
 #include "sim/cycle/queue.h"
 #include "sim/engine.h"
 #include "sim/local.h"
@@ -30,25 +31,28 @@
 
 // In the order in which they are stepped.
 typedef enum {
-  CYCLE_BUS,               // the memory port: grants of this cycle, the answer of this cycle  (bus.c)
   CYCLE_WRITEBACK,         // rows that leave the mesh                                         (execute_writeback.c)
-  CYCLE_LOAD_PATH,         // from the beat of this cycle to writes of local memory            (load_path.c and below)
+  CYCLE_PORT,              // its parts, below                                                 (port.c)
   CYCLE_MESH,              // operand_select and the mesh's input                              (mesh_with_delays.c)
-  CYCLE_DMA_WRITER,        // granted beats, answers, room for a row                           (dma_writer.c)
   CYCLE_STORE_PATH,        // from bank answers to the writer, the scratchpad, the mesh        (store_path.c and below)
   CYCLE_LOCAL_MEMORY,      // read pipelines behind the banks                                  (local_memory.c)
   CYCLE_EXECUTE,           // operand_fetch, control, completions, unroller                    (execute_controller.c)
   CYCLE_STORE_DISPATCH,    // bank reads of the store path and room for its requests           (store_path.c)
-  CYCLE_DMA_READER,        // granted bursts, the next row request                             (dma_reader.c)
-  CYCLE_LOAD_CONTROLLER,   //                                                                  (load_controller.c)
   CYCLE_STORE_CONTROLLER,  //                                                                  (store_controller.c)
   CYCLE_STATION,           // completions, issue, allocation; events                           (reservation_station.c)
   CYCLE_FRONT_END,         // unrolled queue, loop units, command queue                        (front_end.c and below)
   CYCLE_COUNTERS,          //                                                                  (counters.c)
+  CYCLE_STEPPED,
+  // Parts of the port, with wake times of their own.
+  CYCLE_BUS = 16,         // grants of this cycle, the answer of this cycle                   (bus.c)
+  CYCLE_LOAD_PATH,        // from the beat of this cycle to writes of local memory            (load_path.c and below)
+  CYCLE_DMA_WRITER,       // granted beats, answers, room for a row                           (dma_writer.c)
+  CYCLE_DMA_READER,       // granted bursts, the next row request                             (dma_reader.c)
+  CYCLE_LOAD_CONTROLLER,  //                                                                  (load_controller.c)
   CYCLE_UNITS
 } cycle_unit_id;
 
-enum { CYCLE_WAKES = (CYCLE_UNITS + 3) / 4 * 4 };
+enum { CYCLE_WAKES = CYCLE_BUS };  // of units that are stepped; those past CYCLE_STEPPED are CYCLE_NEVER
 
 // Why a unit spent a cycle; each unit has its own list of names, 0 is idle and 1 is working.
 enum { CYCLE_IDLE, CYCLE_WORKING, CYCLE_CAUSES = 12 };
@@ -124,7 +128,6 @@ typedef struct cycle_wires {
   bool load_adds;      // a loaded row asks for the adder
   bool store_asked;    // the store path asks for a row
   bool operand_taken;  // the mesh took an accumulator operand from the store path
-  bool writer_ready;   // dma_writer: may take a row in this cycle (wr_req_ready)
   // store_path (dispatch): the answer to the store controller (st_resp)
   bool store_answered;
   uint8_t store_cmd;
@@ -186,7 +189,8 @@ struct cycle_engine {
   // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the first cycle whose
   // results write-back may not have written yet.
   uint64_t execute_banks, execute_until, results_at;
-  uint64_t wake[CYCLE_WAKES];
+  uint64_t wake[CYCLE_UNITS];
+  cycle_port port;
   uint64_t load_banks;  // load_path: scratchpad banks that its streams will write, perhaps in cycles that are left out
   uint64_t load_write;  // load_path: the first cycle in which it asks for a bank; if that cycle is carried out, it is
                         // stepped
@@ -235,6 +239,21 @@ static inline void cycle_spend(cycle_engine *c, cycle_unit_id unit, unsigned cau
 
 static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |= UINT64_C(1) << number; }
 
+// ---- port.c: bus, load_path, dma_writer, dma_reader and load_controller together
+uint32_t cycle_port_step(cycle_engine *c);  // returns the units that have to look in this cycle, a bit each
+void cycle_port_touch(cycle_engine *c);     // somebody else set a wake time of a part
+// Before somebody looks at it: the cycles before this one are carried out, or this one too (not before the port's place
+// in the cycle).
+void cycle_port_to(cycle_engine *c);
+void cycle_port_through(cycle_engine *c);
+// A scratchpad bank of port.banks is asked for in this cycle: by writeback, before the port's place; by others, after
+// it.
+void cycle_port_shares_next(cycle_engine *c);
+void cycle_port_shares(cycle_engine *c);
+void cycle_port_end(cycle_engine *c);  // of lagging, with this cycle carried out
+void cycle_port_uses(cycle_engine *c, cycle_port_use use);
+void cycle_port_used(cycle_engine *c, cycle_port_use use);
+
 // ---- bus.c: the memory port. Arbitrates the offers of reader and writer, fetches the data of a granted read, and
 // counts bus_read_bytes and bus_written_bytes. With write_granted the writer moves the bytes of its beat to memory; the
 // bus has then checked that the burst lies inside.
@@ -244,6 +263,7 @@ bool cycle_bus_step(cycle_engine *c);
 void cycle_bus_take(cycle_engine *c);  // the answer of a write in w.beat is taken in this cycle
 // Bytes read before `cycle`, which is `now` or the next one: bus_read_bytes counts a burst with its first beat.
 uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle);
+uint64_t cycle_bus_answer_at(const cycle_engine *c);  // no answer comes before this cycle
 
 // ---- execute_controller.c and what belongs to it (CYCLE_WRITEBACK, CYCLE_MESH, CYCLE_EXECUTE)
 void cycle_execute_create(cycle_engine *c);
@@ -270,6 +290,8 @@ void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row);
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c);  // rd_req: head of the issue queue, NULL: none
 bool cycle_load_path_offers(const cycle_engine *c);                  // there will be one in the next cycle
 void cycle_load_path_offer_taken(cycle_engine *c);
+// Bytes of bursts that were taken and not answered; the cycle from which on one may be answered.
+uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint64_t *from);
 
 // ---- dma_reader.c
 void cycle_reader_create(cycle_engine *c);
@@ -282,8 +304,10 @@ bool cycle_reader_busy(const cycle_engine *c);
 void cycle_writer_create(cycle_engine *c);
 void cycle_writer_destroy(cycle_engine *c);
 const memsys_request *cycle_writer_offer(cycle_engine *c);            // W of this cycle (with AW), NULL: none
-bool cycle_writer_step(cycle_engine *c);                              // w.write_granted, answers; sets w.writer_ready
-void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if w.writer_ready
+bool cycle_writer_step(cycle_engine *c);                              // w.write_granted, answers
+bool cycle_writer_ready(cycle_engine *c);                             // wr_req_ready; after its step
+void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if it is ready
+bool cycle_writer_idle(const cycle_engine *c);                        // the register behind wr_req_ready
 bool cycle_writer_busy(const cycle_engine *c);
 
 // ---- page_filter.c: client 0 is the writer, 1 the reader; cycle_pages_miss is in page_filter.h, included below
@@ -317,6 +341,9 @@ void cycle_load_take(cycle_engine *c, const cycle_issue *command);
 void cycle_load_done_taken(cycle_engine *c);  // the station took w.done[LOAD]
 bool cycle_load_busy(const cycle_engine *c);
 bool cycle_load_waits(const cycle_engine *c);  // has a row request that may have been refused
+// The next cycle shows a command as done or, if `room`, room in the queue; the first one in which either may change.
+bool cycle_load_shows(const cycle_engine *c, bool room);
+uint64_t cycle_load_visible(const cycle_engine *c, bool room);
 
 // ---- store_controller.c
 void cycle_store_create(cycle_engine *c);
@@ -376,7 +403,7 @@ typedef enum { CYCLE_TO_LIMIT, CYCLE_TO_ROOM, CYCLE_TO_IDLE } cycle_goal;
 // Carries out cycles before `limit` until the goal or a fault, without those in which nothing changes. False: the goal
 // is not reached, and nothing will ever change; without a goal only if there is no limit (CYCLE_NEVER) either.
 bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal);
-bool cycle_accel_busy(const cycle_engine *c);
+bool cycle_accel_busy(cycle_engine *c);
 // The first cycle, not before `now`, in which anything can change; CYCLE_NEVER: nothing will.
 uint64_t cycle_accel_next(const cycle_engine *c);
 // A command was pushed: the front end is stepped in cycle `now`.

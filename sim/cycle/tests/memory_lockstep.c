@@ -396,9 +396,10 @@ static bool asked_for(const lockstep *l) {
          (get(l, "acc_rsp_ready_i") & get(l, "acc_rsp_valid_o")) != 0;
 }
 
+// The parts of the port are stepped one by one here.
 static bool due(const lockstep *l) {
   for (unsigned unit = 0; unit < CYCLE_UNITS; unit++)
-    if (l->c.wake[unit] <= l->c.now) return true;
+    if (unit != CYCLE_PORT && l->c.wake[unit] <= l->c.now) return true;
   return false;
 }
 

@@ -1,0 +1,202 @@
+// The memory port: steps its parts, and decides when. See port.h.
+//
+// Nothing that the other units do between the place of the port in a cycle and that of the station is seen by a part in
+// the same cycle: the writer gets its rows for the next one, the load controller its commands. So the parts can be
+// stepped together, and later than the others, as long as nobody looks. While the port lags, its cycles are carried out
+// together
+//   - when a load may be done, or the station waits for room in the load controller's queue (visible),
+//   - when the store path has a row for the writer, the station a load, the front end a flush (cycle_port_through),
+//   - when somebody asks for a scratchpad bank that a load on its way may write (cycle_port_share): from then on for
+//     some time the port goes with the others, and banks are asked for write by write,
+//   - before anybody outside looks at main memory (cycle_port_to).
+// Loads to the accumulator, zeros, counters and requests outside main memory do not lag.
+//
+// Invariants: while the port lags nobody has asked for a bank in `banks` in the cycles from `time` on; nothing that
+// others wait for happens in a cycle that was left to be carried out later.
+#include "sim/cycle/load_path.h"
+#include "sim/cycle/weft_accel.h"
+
+enum { SHARED_CYCLES = 32, LONGEST_LAG = 256, PARTS = CYCLE_UNITS - CYCLE_BUS };
+
+#define P(part) (1u << (CYCLE_##part - CYCLE_BUS))
+#define ALL_PARTS ((1u << PARTS) - 1)
+
+// ---- a cycle
+
+static uint32_t woken(const cycle_engine *c) {
+  uint32_t mask = 0;
+  for (unsigned part = 0; part < PARTS; part++) mask |= (uint32_t)(c->wake[CYCLE_BUS + part] <= c->now) << part;
+  return mask;
+}
+
+static uint64_t earliest(const cycle_engine *c) {
+  uint64_t next = CYCLE_NEVER;
+  for (unsigned part = 0; part < PARTS; part++)
+    if (c->wake[CYCLE_BUS + part] < next) next = c->wake[CYCLE_BUS + part];
+  return next;
+}
+
+static void clear_wires(cycle_wires *w) {
+  w->beat = NULL;
+  w->written_bytes = 0;
+  w->read_granted = w->write_granted = w->load_answered = false;
+}
+
+static uint32_t concerned_by_bus(const cycle_wires *w) {
+  uint32_t mask = (w->read_granted ? P(DMA_READER) : 0) | (w->write_granted ? P(DMA_WRITER) : 0);
+  if (w->beat != NULL) mask |= w->beat->write ? P(DMA_WRITER) : P(LOAD_PATH);
+  return mask;
+}
+
+#define STEP(part, step, concerned)         \
+  if ((left & P(part)) != 0 && step(c)) {   \
+    const uint32_t concerned_n = concerned; \
+    next |= concerned_n;                    \
+    left |= concerned_n;                    \
+  }
+
+// Carries out cycle c->now. Returns whether the load controller changed.
+static bool carry_out(cycle_engine *c) {
+  cycle_port *p = &c->port;
+  cycle_wires *w = &c->w;
+  bool load = false;
+  uint32_t next = 0, left = p->due | woken(c);
+  if (c->eager || c->counting) left = ALL_PARTS;
+  if (c->load_write <= c->now && !p->lags) left |= P(LOAD_PATH);
+  clear_wires(w);
+  STEP(BUS, cycle_bus_step, concerned_by_bus(w))
+  STEP(LOAD_PATH, cycle_load_path_step, P(LOAD_CONTROLLER))
+  STEP(DMA_WRITER, cycle_writer_step, P(BUS) | P(DMA_WRITER))
+  STEP(DMA_READER, cycle_reader_step, P(LOAD_CONTROLLER))
+  if ((left & P(LOAD_CONTROLLER)) != 0) load = cycle_load_step(c);
+  if (w->done[SIM_CLASS_LOAD].valid) next |= P(LOAD_CONTROLLER);
+  p->due = next;
+  p->time = c->now + 1;
+  const uint64_t wake = next != 0 ? p->time : earliest(c);
+  p->next = wake > p->time ? wake : p->time;
+  return load;
+}
+
+// Cycles before `end`, of which all but the last were before `now`.
+static void run(cycle_engine *c, uint64_t end) {
+  cycle_port *p = &c->port;
+  uint64_t now = c->now;
+  while (p->next < end) {
+    c->now = p->next > p->time ? p->next : p->time;
+    carry_out(c);
+    assert(!c->w.done[SIM_CLASS_LOAD].valid || c->now >= now);
+  }
+  if (p->time < end) p->time = end;
+  if (c->now != now) clear_wires(&c->w);
+  c->now = now;
+}
+
+// ---- lagging
+
+static bool may_lag(const cycle_engine *c) {
+  const cycle_port *p = &c->port;
+  if (c->eager || c->counting || p->never_lags || p->others != 0 || c->now < p->lags_from) return false;
+  return c->now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
+}
+
+// The station's oldest load waits for room alone.
+static bool issues_load(const cycle_engine *c) { return (c->issuable >> SIM_CLASS_LOAD & 1) != 0; }
+
+// The first cycle in which somebody else may have to see what the port does.
+static uint64_t visible(const cycle_engine *c) {
+  const cycle_port *p = &c->port;
+  if (p->writer_wanted) return p->next;
+  if (cycle_load_shows(c, issues_load(c))) return p->time;
+  if (p->next == CYCLE_NEVER) return p->next;
+  uint64_t done = cycle_load_visible(c, issues_load(c));
+  if (done > p->next + LONGEST_LAG) done = p->next + LONGEST_LAG;
+  return done > p->next ? done : p->next;
+}
+
+static void set_wake(cycle_engine *c) { c->wake[CYCLE_PORT] = c->port.lags ? visible(c) : c->port.next; }
+
+uint32_t cycle_port_step(cycle_engine *c) {
+  cycle_port *p = &c->port;
+  bool load = false;
+  if (p->lags) run(c, c->now);
+  if (c->eager || c->counting || p->next <= c->now || (c->load_write <= c->now && !p->lags)) load = carry_out(c);
+  if (p->time <= c->now) p->time = c->now + 1;
+  bool given = p->writer_wanted && cycle_writer_idle(c);
+  if (given) p->writer_wanted = false;
+  if (!p->lags) p->lags = may_lag(c);
+  set_wake(c);
+  return (issues_load(c) && (load || cycle_load_ready(c)) ? 1U << CYCLE_STATION : 0) |
+         (given ? 1U << CYCLE_STORE_PATH : 0);
+}
+
+// A part's wake time was set from outside.
+void cycle_port_touch(cycle_engine *c) {
+  cycle_port *p = &c->port;
+  uint64_t next = p->due != 0 ? p->time : earliest(c);
+  p->next = next > p->time ? next : p->time;
+  if (next == CYCLE_NEVER) p->next = next;
+  set_wake(c);
+}
+
+void cycle_port_to(cycle_engine *c) {
+  if (!c->port.lags || c->port.time >= c->now) return;
+  run(c, c->now);
+  set_wake(c);
+}
+
+void cycle_port_through(cycle_engine *c) {
+  if (!c->port.lags || c->port.time > c->now) return;
+  run(c, c->now + 1);
+  set_wake(c);
+}
+
+static void end_lag(cycle_engine *c) {
+  c->port.lags = false;
+  c->port.lags_from = c->now + SHARED_CYCLES;
+}
+
+void cycle_port_shares_next(cycle_engine *c) {
+  if (!c->port.lags) return;
+  run(c, c->now);
+  end_lag(c);
+  c->wake[CYCLE_PORT] = c->port.next;
+}
+
+// A cycle that was already carried out, by somebody who looked earlier in it, asks for its bank now.
+void cycle_port_shares(cycle_engine *c) {
+  cycle_port *p = &c->port;
+  if (!p->lags) return;
+  if (p->time <= c->now) {
+    run(c, c->now);
+    end_lag(c);
+    if (p->next <= c->now || c->load_write <= c->now) carry_out(c);
+    p->time = c->now + 1;
+  } else {
+    end_lag(c);
+    if (p->wrote_at == c->now + 1) c->w.sp_written |= p->wrote;
+    if (c->load_write <= c->now) cycle_load_path_step(c);
+  }
+  cycle_port_touch(c);
+}
+
+void cycle_port_end(cycle_engine *c) {
+  cycle_port_through(c);
+  cycle_port_shares(c);
+}
+
+// ---- loads under way
+
+void cycle_port_uses(cycle_engine *c, cycle_port_use use) {
+  cycle_port *p = &c->port;
+  p->others += use.other;
+  for (uint64_t left = use.banks; left != 0; left &= left - 1) p->users[__builtin_ctzll(left)]++;
+  p->banks |= use.banks;
+  if (p->lags && !may_lag(c)) cycle_port_end(c);
+}
+
+void cycle_port_used(cycle_engine *c, cycle_port_use use) {
+  cycle_port *p = &c->port;
+  p->others -= use.other;
+  for (uint64_t left = use.banks; left != 0; left &= left - 1)
+    if (--p->users[__builtin_ctzll(left)] == 0) p->banks &= ~(left & -left);
+}
