@@ -6,7 +6,8 @@
 //
 // Estimate: mesh, loads, stores and main memory work at the same time, so the slowest counts; before it comes the first
 // fill of the operands, behind it the stores of the last tile. A fill into a buffer of one slot overlaps with nothing.
-// The rates are those of docs/microarchitecture.md; the estimate ranks mappings, it does not predict cycles.
+// Loads are in the way of other units now and then: a little of them counts in any case. The rates are those of
+// docs/microarchitecture.md; the estimate ranks mappings, it does not predict cycles.
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,6 +47,18 @@ static int64_t fills(const map_mapping *m, map_operand operand) {
   return count;
 }
 
+// Bytes of the lines that the first fills touch: every row of a buffer starts in a line of its own.
+static double first_fill(const chooser *c, const map_mapping *m, const map_footprint *f) {
+  const int64_t line = c->array->l2.present ? c->array->l2.line_bytes : 1, dim = c->hw.dim;
+  const bool deep = c->layer->kind == MAP_DEPTHWISE;
+  const int64_t columns[] = {map_extent(c->layer, m, BLOCK_DIM_K, m->residency[MAP_WEIGHTS]),
+                             map_extent(c->layer, m, deep ? BLOCK_DIM_K : BLOCK_DIM_C, m->residency[MAP_INPUTS])};
+  double bytes = 0;
+  for (int o = 0; o < MAP_RESULTS; o++)
+    bytes += (double)(f->slot_rows[o] / ceil_div(columns[o], dim) * ceil_div(columns[o], line) * line);
+  return bytes;
+}
+
 // Results leave in lines of a burst; what covers no whole line costs its fetch, too.
 static double store_memory_bytes(const chooser *c, const map_mapping *m, const map_footprint *f) {
   const int64_t line = c->array->l2.present ? c->array->l2.line_bytes : 1;
@@ -77,12 +90,11 @@ static double estimate(const chooser *c, const map_mapping *m, const map_footpri
   const double load = missed / least(bus, memory_rate) + (read - missed) / bus + 2.0 * (double)f->loads;
   const double store = store_cycles(c, (double)f->dram_bytes[MAP_RESULTS], bus);
   const double memory = (missed + store_memory_bytes(c, m, f)) / memory_rate;
-  double exposed = (double)((f->slot_rows[MAP_WEIGHTS] + f->slot_rows[MAP_INPUTS]) * c->hw.dim) / memory_rate;
+  double exposed = first_fill(c, m, f) / memory_rate;
   for (int o = 0; o < MAP_RESULTS; o++)
     if (m->depth[o] == 1) exposed += (double)((fills(m, o) - 1) * f->slot_rows[o] * c->hw.dim) / bus;
   exposed += store_cycles(c, (double)(f->slot_rows[MAP_RESULTS] * c->hw.dim), bus);
-  // Of mappings that take as long, the one that reads less.
-  return most(most(mesh, load), most(store, memory)) + exposed + bank_cost(c, f, m, load) + 1e-6 * read;
+  return most(most(mesh, load), most(store, memory)) + exposed + bank_cost(c, f, m, load) + 0.02 * load;
 }
 
 // ---- the candidates

@@ -127,6 +127,32 @@ static int64_t products(const map_layer *layer, const map_mapping *m, int64_t di
          layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * or_one(layer->groups);
 }
 
+// How often the first `position` loops run what is inside of them.
+static int64_t iterations(const map_mapping *m, int position) {
+  int64_t count = 1;
+  for (int p = 0; p < position; p++) count *= map_loop_trips(m, p);
+  return count;
+}
+
+// A load takes up to DIM rows of up to `wide` columns; rows of an image end at its edge.
+static int64_t weight_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
+  const int r = m->residency[MAP_WEIGHTS];
+  const int64_t taps = map_extent(layer, m, BLOCK_DIM_R, r) * map_extent(layer, m, BLOCK_DIM_S, r);
+  const int64_t rows = ceil_div(map_extent(layer, m, BLOCK_DIM_C, r), dim);
+  const int64_t matrices = layer->kind == MAP_BATCHED ? map_extent(layer, m, BLOCK_DIM_N, r) : 1;
+  return iterations(m, r) * matrices * taps * rows * ceil_div(map_extent(layer, m, BLOCK_DIM_K, r), wide);
+}
+
+static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
+  const int r = m->residency[MAP_INPUTS];
+  int64_t rows = map_window(layer, 0, map_extent(layer, m, BLOCK_DIM_P, r), map_extent(layer, m, BLOCK_DIM_R, r));
+  const int64_t columns =
+      map_window(layer, 1, map_extent(layer, m, BLOCK_DIM_Q, r), map_extent(layer, m, BLOCK_DIM_S, r));
+  rows = columns == 1 ? ceil_div(rows, dim) : rows * ceil_div(columns, dim);
+  return iterations(m, r) * map_extent(layer, m, BLOCK_DIM_N, r) * rows *
+         ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
+}
+
 map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw_array *array) {
   const hw_derived hw = hw_derive(array);
   const int64_t dim = hw.dim, wide = hw.max_cols;
@@ -141,10 +167,7 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   const int64_t tiles = row_pieces(layer, m, dim) * or_one(layer->groups);
   if (layer->bias) f.bias_bytes += tiles * layer->size[BLOCK_DIM_K] * 4;
   if (layer->residual) f.bias_bytes += results * layer->size[BLOCK_DIM_K] * or_one(layer->groups);
-  f.loads =
-      ceil_div(f.dram_bytes[MAP_WEIGHTS], dim * (layer->size[BLOCK_DIM_K] < wide ? layer->size[BLOCK_DIM_K] : wide)) +
-      ceil_div(f.dram_bytes[MAP_INPUTS],
-               dim * (layer->size[input_channels(layer)] < wide ? layer->size[input_channels(layer)] : wide));
+  f.loads = (weight_loads(layer, m, dim, wide) + input_loads(layer, m, dim, wide)) * or_one(layer->groups);
   f.products = products(layer, m, dim);
   f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
   return f;

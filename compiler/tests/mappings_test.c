@@ -1,0 +1,97 @@
+// Random mappings of products and convolutions: every legal one compiles and gives the result of the kernel, every
+// illegal one is refused with a reason. With a number as its argument, so many legal mappings; 300 otherwise.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+#include <string.h>
+
+#include "compiler/tests/source.h"
+#include "sim/ref/ref.h"
+
+enum { LEGAL_BY_DEFAULT = 300, ILLEGAL_PER_LEGAL = 2 };
+
+static const struct {
+  const char *file, *arguments;
+} cases[] = {
+    {"gemm.py", "M=64,N=64,K=64,scale=0.002"},
+    {"gemm.py", "M=49,N=31,K=197,scale=0.002"},
+    {"gemm.py", "M=300,N=17,K=16,scale=0.01"},
+    {"gemm.py", "M=1,N=300,K=49,scale=0.004"},
+    {"gemm.py", "M=17,N=197,K=3,scale=0.03"},
+    {"gemm.py", "M=128,N=96,K=160,scale=0.001"},
+    {"conv.py", "N=1,P=8,Q=8,K=32,C=16,R=3,S=3,scale=0.002"},
+    {"conv.py", "N=2,P=7,Q=9,K=17,C=31,R=3,S=3,scale=0.002"},
+    {"conv.py", "N=3,P=5,Q=14,K=48,C=3,R=2,S=3,scale=0.004"},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+static const char *const arrays[] = {"dim4", "dim8", "gemmini-default"};
+enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
+
+static void show(const test_source *s, const map_mapping *m, const char *what) {
+  print_error("%s: %s, %s, array %s, mapping:\n", what, s->path, s->arguments, s->array->name);
+  map_print(m, stderr);
+}
+
+// A legal mapping must compile, whatever it is, to the same result.
+static bool try_legal(const test_source *s, uint64_t *seed) {
+  map_mapping m;
+  if (!map_random(&s->layer, s->array, seed, &m)) {
+    print_error("no legal mapping found: %s, %s\n", s->path, s->arguments);
+    return false;
+  }
+  wf_diag diag = wf_diag_to(stderr);
+  oracle_verdict verdict;
+  const test_outcome outcome = test_source_run(s, &m, &sim_ref_engine, &verdict, &diag);
+  if (outcome != TEST_GOOD) show(s, &m, outcome == TEST_REFUSED ? "refused" : "another result");
+  return outcome == TEST_GOOD;
+}
+
+// Whatever map_check refuses the compiler refuses, with at least one error; true when the mapping was illegal.
+static bool try_any(const test_source *s, uint64_t *seed, bool *good) {
+  map_mapping m;
+  map_random_any(&s->layer, s->array, seed, &m);
+  if (map_check(&s->layer, &m, s->array, NULL)) return false;
+  wf_diag diag = wf_diag_to(NULL);
+  oracle_verdict verdict;
+  if (test_source_run(s, &m, &sim_ref_engine, &verdict, &diag) == TEST_REFUSED && diag.errors > 0) return true;
+  show(s, &m, "illegal, but not refused");
+  *good = false;
+  return true;
+}
+
+static void test_random_mappings(void **state) {
+  const int wanted = *(const int *)*state;
+  unsigned failed = 0, refused = 0;
+  int done = 0;
+  for (int a = 0; a < ARRAYS; a++) {
+    hw_array array;
+    wf_diag diag = wf_diag_to(stderr);
+    assert_true(hw_array_load(&array, arrays[a], &diag));
+    for (int c = 0; c < CASES; c++) {
+      test_source s;
+      uint64_t seed = (uint64_t)(a * CASES + c + 1) * 1000003;
+      if (!test_source_open(&s, cases[c].file, NULL, cases[c].arguments, &array, &diag)) fail_msg("case %d", c);
+      const int share = wanted * (a * CASES + c + 1) / (ARRAYS * CASES) - done;
+      bool good = true;
+      for (int i = 0; i < share && failed < 10; i++, done++) {
+        failed += !try_legal(&s, &seed);
+        for (int j = 0; j < ILLEGAL_PER_LEGAL; j++) refused += try_any(&s, &seed, &good);
+      }
+      failed += !good;
+      test_source_close(&s);
+    }
+  }
+  print_message("%d legal mappings compiled, %u illegal ones refused\n", done, refused);
+  assert_int_equal(failed, 0);
+  assert_int_equal(done, wanted);
+  assert_true(refused > (unsigned)wanted / 2);
+}
+
+int main(int argc, char **argv) {
+  int wanted = argc > 1 ? atoi(argv[1]) : LEGAL_BY_DEFAULT;
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random_mappings, &wanted)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
