@@ -99,13 +99,16 @@ static double estimate(const chooser *c, const map_mapping *m, const map_footpri
 
 // ---- the candidates
 
-static bool fits(const chooser *c, const map_footprint *f) {
-  return f->rows[MAP_WEIGHTS] + f->rows[MAP_INPUTS] <= c->hw.sp_rows && f->rows[MAP_RESULTS] <= c->hw.acc_rows;
+static bool fits(const chooser *c, const map_mapping *m) {
+  int64_t rows[MAP_OPERANDS];
+  map_rows(c->layer, m, c->hw.dim, rows);
+  for (int o = 0; o < MAP_OPERANDS; o++) rows[o] *= m->depth[o];
+  return rows[MAP_WEIGHTS] + rows[MAP_INPUTS] <= c->hw.sp_rows && rows[MAP_RESULTS] <= c->hw.acc_rows;
 }
 
 static void try_mapping(chooser *c, const map_mapping *m) {
+  if (!fits(c, m)) return;
   const map_footprint f = map_measure(c->layer, m, c->array);
-  if (!fits(c, &f)) return;
   const double cost = estimate(c, m, &f);
   if ((c->found && cost >= c->best_cost) || !map_check(c->layer, m, c->array, NULL)) return;
   c->best = *m;

@@ -94,6 +94,9 @@ bool map_of_block(const block_program *program, map_layer *layer, map_mapping *m
 // Reports each reason why the mapping cannot be carried out; `diag` may be NULL.
 bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
 
+// Rows of one slot of each buffer in memories of `dim` columns.
+void map_rows(const map_layer *layer, const map_mapping *mapping, int64_t dim, int64_t rows[MAP_OPERANDS]);
+
 // What a mapping takes and moves.
 typedef struct map_footprint {
   int64_t rows[MAP_OPERANDS];  // of all slots: scratchpad rows of weights and inputs, accumulator rows of results

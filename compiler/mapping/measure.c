@@ -68,6 +68,7 @@ static int64_t swept(const map_layer *layer, const map_mapping *m, int axis) {
   const int64_t stride = or_one(layer->stride[axis]), dilation = or_one(layer->dilation[axis]);
   const int64_t before = layer->padding[2 * axis], after = layer->padding[2 * axis + 1];
   const int64_t size = map_window(layer, axis, layer->size[result], layer->size[kernel]) - before - after;
+  if (layer->size[kernel] == 1 && stride == 1 && before + after == 0) return layer->size[result];
   const int64_t results = map_extent(layer, m, result, m->residency[MAP_INPUTS]);
   const int64_t window = map_extent(layer, m, kernel, m->residency[MAP_INPUTS]);
   int64_t sum = 0;
@@ -153,15 +154,19 @@ static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t
          ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
 }
 
+void map_rows(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t rows[MAP_OPERANDS]) {
+  rows[MAP_WEIGHTS] = weight_rows(layer, m, dim);
+  rows[MAP_INPUTS] = input_rows(layer, m, dim);
+  rows[MAP_RESULTS] = result_rows(m, dim);
+}
+
 map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw_array *array) {
   const hw_derived hw = hw_derive(array);
   const int64_t dim = hw.dim, wide = hw.max_cols;
-  map_footprint f = {.slot_rows = {[MAP_WEIGHTS] = weight_rows(layer, m, dim),
-                                   [MAP_INPUTS] = input_rows(layer, m, dim),
-                                   [MAP_RESULTS] = result_rows(m, dim)},
-                     .dram_bytes = {[MAP_WEIGHTS] = weight_bytes(layer, m),
+  map_footprint f = {.dram_bytes = {[MAP_WEIGHTS] = weight_bytes(layer, m),
                                     [MAP_INPUTS] = input_bytes(layer, m),
                                     [MAP_RESULTS] = result_bytes(layer)}};
+  map_rows(layer, m, dim, f.slot_rows);
   for (int o = 0; o < MAP_OPERANDS; o++) f.rows[o] = f.slot_rows[o] * m->depth[o];
   const int64_t results = layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_P] * layer->size[BLOCK_DIM_Q];
   const int64_t tiles = row_pieces(layer, m, dim) * or_one(layer->groups);
