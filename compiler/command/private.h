@@ -30,4 +30,11 @@ static inline sim_command command_placed(const command_insn *insn, const command
   return command;
 }
 
+// Short loops unrolled, for the host.
+command_program *command_unroll(const command_program *program);
+
+// The program's function in C, and the names of its parameters.
+char *command_c_name(wf_arena *arena, const command_program *program);
+char **command_c_tensor_names(wf_arena *arena, const command_program *program);
+
 #endif

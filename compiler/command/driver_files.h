@@ -1,0 +1,15 @@
+// The driver's runtime and headers as text, so that programs can be built from wherever the tool is installed.
+#ifndef COMPILER_COMMAND_DRIVER_FILES_H
+#define COMPILER_COMMAND_DRIVER_FILES_H
+
+#include <stddef.h>
+
+typedef struct command_driver_file {
+  const char *name;  // without folder
+  const char *text;
+} command_driver_file;
+
+extern const command_driver_file command_driver_files[];
+extern const size_t command_driver_file_count;
+
+#endif

@@ -1,0 +1,84 @@
+// Unrolls short loops for the host: a loop costs it two instructions per iteration and a wrong guess at its end. The
+// executions stay the same.
+#include <string.h>
+
+#include "compiler/command/private.h"
+
+enum { BODY_MAX = 8, COPIES_MAX = 32 };  // commands of a body that is copied, commands of all copies
+
+// An enclosing loop of the source: copies of its body stand at `offset` iterations; if it is kept, `factor` iterations
+// are one of the copy.
+typedef struct level {
+  uint64_t offset, factor;
+  bool kept;
+} level;
+
+typedef struct unroller {
+  const command_program *from;
+  command_program *to;
+  level levels[COMMAND_LOOPS_MAX];
+  int depth;
+} unroller;
+
+static void copy_insn(unroller *u, const command_node *node) {
+  command_insn insn = node->insn;
+  command_step steps[COMMAND_LOOPS_MAX];
+  int kept = 0;
+  for (int l = 0; l < u->depth; l++) {
+    const level *at = &u->levels[l];
+    const command_step step = node->steps == NULL ? (command_step){0, 0} : node->steps[l];
+    insn.rs1 += at->offset * step.rs1;
+    insn.rs2 += at->offset * step.rs2;
+    if (at->kept) steps[kept++] = (command_step){at->factor * step.rs1, at->factor * step.rs2};
+  }
+  command_add_stepped(u->to, &insn, steps);
+}
+
+// Commands of a body without loops or fences, 0 for other bodies.
+static size_t plain_commands(const command_program *program, size_t first) {
+  size_t n = first;
+  while (program->nodes[n].kind == COMMAND_INSN) n++;
+  return program->nodes[n].kind == COMMAND_END ? n - first : 0;
+}
+
+static size_t copy_nodes(unroller *u, size_t at);
+
+static size_t copy_body(unroller *u, size_t body, level how) {
+  u->levels[u->depth++] = how;
+  size_t end = copy_nodes(u, body);
+  u->depth--;
+  return end;
+}
+
+// The END of the loop.
+static size_t copy_loop(unroller *u, size_t loop) {
+  const uint64_t trips = u->from->nodes[loop].trips;
+  const size_t body = loop + 1, commands = plain_commands(u->from, body);
+  uint64_t factor = commands == 0 || commands > BODY_MAX ? 1 : COPIES_MAX / commands;
+  if (factor > trips) factor = trips;
+  const uint64_t rounds = trips / factor;
+  size_t end = body;
+  if (rounds > 1) command_add_loop(u->to, rounds);
+  for (uint64_t k = 0; k < factor; k++) end = copy_body(u, body, (level){k, factor, rounds > 1});
+  if (rounds > 1) command_add_end(u->to);
+  for (uint64_t k = rounds * factor; k < trips; k++) end = copy_body(u, body, (level){k, 1, false});
+  return end;
+}
+
+// From `at` to the END of the loop around, whose place it returns, or to the end of the program.
+static size_t copy_nodes(unroller *u, size_t at) {
+  for (; at < u->from->count; at++) {
+    const command_node *node = &u->from->nodes[at];
+    if (node->kind == COMMAND_END) return at;
+    if (node->kind == COMMAND_INSN) copy_insn(u, node);
+    if (node->kind == COMMAND_FENCE) command_add_fence(u->to);
+    if (node->kind == COMMAND_LOOP) at = copy_loop(u, at);
+  }
+  return at;
+}
+
+command_program *command_unroll(const command_program *program) {
+  unroller u = {.from = program, .to = command_create_like(program)};
+  copy_nodes(&u, 0);
+  return u.to;
+}
