@@ -152,6 +152,26 @@ static void test_refuses(void **state) {
   }
 }
 
+static void test_listing(void **state) {
+  (void)state;
+  char *messages, *text;
+  size_t size;
+  command_program *program = parse(sample, &messages);
+  FILE *out = open_memstream(&text, &size);
+  command_write_listing(program, out);
+  fclose(out);
+  unsigned lines = 0;
+  for (const char *c = text; *c != '\0'; c++) lines += *c == '\n';
+  assert_int_equal(lines, 1 + 2 + 1 + 34 + 1);  // head, tensors, columns, commands, fence
+  assert_non_null(strstr(text, "       4    2 0000000000000000 0010001000000000  mvin dram=a+0x0 local=sp:0x0"));
+  assert_non_null(
+      strstr(text, "       5    3 ffffffffffffffc0 00010010a0000000  mvout dram=c-0x40 local=acc:0x0+full"));
+  assert_non_null(strstr(text, "mvout dram=c+0x0 local=acc:0x"));
+  assert_non_null(strstr(text, "\n          fence\n"));
+  free(text), free(messages);
+  command_destroy(program);
+}
+
 // Every truncation of a good text is read or refused, without harm; so is a zero byte anywhere.
 static void test_truncated(void **state) {
   (void)state;
@@ -191,6 +211,7 @@ int main(void) {
       cmocka_unit_test(test_refuses),
       cmocka_unit_test(test_truncated),
       cmocka_unit_test(test_deep_loops),
+      cmocka_unit_test(test_listing),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }
