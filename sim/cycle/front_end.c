@@ -8,9 +8,13 @@
 // A command is pushed before its cycle is carried out; it stays pending until the cycle's own step puts it into the
 // command queue.
 //
-// A step has something to do only in the cycle of a push, in a cycle in which a command completes, and in the cycle
-// after either or after a step that changed anything; its wake time is just that.
+// A step has something to do only in the cycle of a push and as long as commands can move; the wake time is the next
+// such cycle (plan). While all that can move is a command from a loop unit to the head of an empty unrolled queue,
+// nobody sees anything of it before it is there: the chain then stays behind and is carried out up to now (catch_up) in
+// the step in which the command is at the head, or before completions are counted.
 #include "sim/cycle/front_end.h"
+
+#include <string.h>
 
 #include "isa/isa_fields.h"
 
@@ -49,9 +53,8 @@ typedef struct cycle_front_end {
   cycle_loop_conv *conv;
   bool is_pending;
   bool refused;  // the head of the unrolled queue found no entry
-  // What comes before loop_matmul (or before the unrolled queue) did nothing when it was last stepped, and had that
-  // room: it need not be stepped again until it gets room, a command, or completions of its own.
-  bool source_stuck, source_room;
+  bool behind;   // the chain has not been stepped in cycle `at` and those after it
+  uint64_t at;
   cycle_front_command pending;
   stage raw, unrolled;
 } cycle_front_end;
@@ -106,20 +109,6 @@ static bool is_busy(const cycle_engine *c, const cycle_front_end *f) {
   return f->raw.queue.count > 0 || f->unrolled.queue.count > 0 || loops_busy(c, f);
 }
 
-static bool conv_completed(const cycle_engine *c) {
-  const uint8_t *completed = c->w.conv_completed;
-  return (completed[0] | completed[1] | completed[2]) != 0;
-}
-
-// The completions are counted now, and so count from the next cycle on as those of a step would.
-void cycle_front_completed(cycle_engine *c) {
-  cycle_front_end *f = c->front;
-  bool conv = f->conv != NULL && cycle_loop_conv_completed(c, f->conv);
-  bool matmul = f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul);
-  if (conv) f->source_stuck = false;
-  if (conv || matmul || f->refused) c->wake[CYCLE_FRONT_END] = c->now + 1;
-}
-
 bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is_busy(c, c->front); }
 
 // ---- the head of the unrolled queue
@@ -133,10 +122,7 @@ static front_cause allocate(cycle_engine *c, const cycle_front_command *head) {
 }
 
 static front_cause count(cycle_engine *c, const cycle_front_command *head) {
-  if (!cycle_counters_ready(c)) {
-    c->wake[CYCLE_FRONT_END] = c->now + 1;
-    return FRONT_COUNTER;
-  }
+  if (!cycle_counters_ready(c)) return FRONT_COUNTER;
   cycle_counters_command(c, head->rs1, head->returns);
   return FRONT_WORKING;
 }
@@ -195,15 +181,11 @@ static bool step_source(cycle_engine *c, cycle_front_end *f, bool taken) {
 
 // The unit behind the source is loop_matmul, or there is none.
 static bool move_source(cycle_engine *c, cycle_front_end *f, bool room) {
-  if (f->source_stuck && room <= f->source_room && !conv_completed(c)) return false;
   cycle_front_command command;
   bool taken = room && source_offer(c, f, &command);
   if (taken && f->matmul != NULL) cycle_loop_matmul_push(c, f->matmul, &command);
   if (taken && f->matmul == NULL) stage_push(c, &f->unrolled, &command);
-  bool changed = step_source(c, f, taken);
-  f->source_stuck = !changed && !taken;
-  f->source_room = room;
-  return !f->source_stuck;
+  return step_source(c, f, taken) || taken;
 }
 
 static bool step_chain(cycle_engine *c, cycle_front_end *f) {
@@ -218,7 +200,7 @@ static bool step_chain(cycle_engine *c, cycle_front_end *f) {
 
 static bool take_pending(cycle_engine *c, cycle_front_end *f) {
   if (!f->is_pending) return false;
-  f->is_pending = f->source_stuck = false;
+  f->is_pending = false;
   stage_push(c, &f->raw, &f->pending);
   return true;
 }
@@ -230,21 +212,119 @@ static front_cause account(const cycle_engine *c, const cycle_front_end *f, fron
   return loops_busy(c, f) ? FRONT_LOOP_WAITS : FRONT_IDLE;
 }
 
+// ---- what comes next
+
+static bool source_due(const cycle_front_end *f) {
+  if (f->conv == NULL) return false;
+  return cycle_loop_conv_due(f->conv) || (f->raw.queue.count > 0 && cycle_loop_conv_waiting(f->conv) < QUEUE);
+}
+
+// The first cycle after this one in which the source offers a command; CYCLE_NEVER: none is in sight.
+static uint64_t source_offers(const cycle_engine *c, const cycle_front_end *f) {
+  uint64_t next = c->now + 1, at = f->raw.queue.count > 0 ? 0 : CYCLE_NEVER;
+  if (f->conv != NULL) at = cycle_loop_conv_offers_at(f->conv);
+  return at > next ? at : next;
+}
+
+// In the next two cycles nothing enters the chain or leaves the command queue.
+static bool is_steady(const cycle_front_end *f) {
+  bool raw_waits = f->raw.queue.count > 0;
+  if (f->matmul != NULL && !cycle_loop_matmul_steady(f->matmul)) return false;
+  if (f->conv != NULL && cycle_loop_conv_active(f->conv))
+    return cycle_loop_conv_steady(f->conv) && (!raw_waits || cycle_loop_conv_waiting(f->conv) == QUEUE) &&
+           (f->matmul == NULL || !cycle_loop_matmul_active(f->matmul));
+  unsigned source = f->conv != NULL ? cycle_loop_conv_waiting(f->conv) : 0;
+  if (source == 0 && !raw_waits) return true;
+  // Full queues all the way, of commands that are not for loop_conv.
+  if (f->matmul == NULL || cycle_loop_matmul_waiting(f->matmul) < QUEUE) return false;
+  if (!cycle_loop_matmul_active(f->matmul) || source_due(f)) return false;
+  return f->conv == NULL || !raw_waits || source == QUEUE;
+}
+
+// The first cycle in which the chain has to be stepped; CYCLE_NEVER: not before something comes. `lead`: in how many
+// cycles from then on a command can be at the head of the unrolled queue.
+static uint64_t chain_moves(const cycle_engine *c, const cycle_front_end *f, unsigned *lead) {
+  uint64_t next = c->now + 1;
+  bool room = f->unrolled.queue.count < QUEUE;
+  *lead = 0;
+  if (f->matmul != NULL) {
+    if (cycle_loop_matmul_due(f->matmul)) return next;
+    if (room && cycle_loop_matmul_offers(f->matmul)) {
+      *lead = 1;
+      return next;
+    }
+    room = cycle_loop_matmul_waiting(f->matmul) < QUEUE;
+  }
+  if (source_due(f)) return next;
+  *lead = f->matmul != NULL ? 2 : 1;
+  return room ? source_offers(c, f) : CYCLE_NEVER;
+}
+
+// Sets the wake time from what stands at the end of this cycle. `freed`: an entry of the station became free in it.
+static void plan(cycle_engine *c, cycle_front_end *f, bool freed) {
+  unsigned lead;
+  f->behind = false;
+  if (f->unrolled.queue.count > 0 && (!f->refused || freed)) {
+    c->wake[CYCLE_FRONT_END] = c->now + 1;
+    return;
+  }
+  uint64_t next = chain_moves(c, f, &lead);
+  c->wake[CYCLE_FRONT_END] = next;
+  if (next == CYCLE_NEVER || lead == 0 || f->unrolled.queue.count > 0 || !is_steady(f)) return;
+  f->behind = true;
+  f->at = next;
+  c->wake[CYCLE_FRONT_END] = next + lead;
+}
+
+// Notes what the cycles from `at` on are spent on.
+static void spend_from(cycle_engine *c, uint64_t at, front_cause cause) {
+  uint64_t now = c->now;
+  c->now = at;
+  cycle_spend(c, CYCLE_FRONT_END, cause);
+  c->now = now;
+}
+
+// Steps the chain in the cycles before `end` in which it was left out. Completions of this cycle do not belong to them.
+static void catch_up(cycle_engine *c, cycle_front_end *f, uint64_t end) {
+  if (!f->behind || f->at >= end) return;
+  uint8_t completed[2][SIM_CLASSES];
+  uint64_t now = c->now;
+  memcpy(completed[0], c->w.matmul_completed, sizeof completed[0]);
+  memcpy(completed[1], c->w.conv_completed, sizeof completed[1]);
+  memset(c->w.matmul_completed, 0, sizeof completed[0]);
+  memset(c->w.conv_completed, 0, sizeof completed[1]);
+  for (; f->at < end; f->at++) {
+    c->now = f->at;
+    cycle_spend(c, CYCLE_FRONT_END, account(c, f, FRONT_IDLE, step_chain(c, f)));
+  }
+  c->now = now;
+  memcpy(c->w.matmul_completed, completed[0], sizeof completed[0]);
+  memcpy(c->w.conv_completed, completed[1], sizeof completed[1]);
+}
+
+// The completions are counted now, and so count from the next cycle on as those of a step would.
+void cycle_front_completed(cycle_engine *c) {
+  cycle_front_end *f = c->front;
+  catch_up(c, f, c->now + 1);
+  bool conv = f->conv != NULL && cycle_loop_conv_completed(c, f->conv);
+  bool matmul = f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul);
+  if (conv || matmul || f->refused || f->behind) plan(c, f, true);
+}
+
 bool cycle_front_step(cycle_engine *c) {
   if (!cycle_front_awake(c)) return false;
   cycle_front_end *f = c->front;
   stage *unrolled = &f->unrolled;
-  c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
+  catch_up(c, f, c->now);
   if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
-  bool full = unrolled->queue.count == QUEUE;
   f->refused = false;
   front_cause head = step_head(c, unrolled);
   bool left = head == FRONT_WORKING, freed = cycle_station_report(c);
   bool moved = step_chain(c, f);
   moved |= take_pending(c, f);
   cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, moved));
-  bool follows = unrolled->queue.count > 0 && (left || head == FRONT_IDLE);  // a command that is not held up
-  bool ends = left && unrolled->queue.count == 0;  // the next cycle is spent on something else
-  if (moved || freed || follows || ends || (left && full)) c->wake[CYCLE_FRONT_END] = c->now + 1;
+  plan(c, f, freed);
+  if (unrolled->queue.count == 0 && c->wake[CYCLE_FRONT_END] != c->now + 1)
+    spend_from(c, c->now + 1, account(c, f, FRONT_IDLE, false));
   return moved || left;
 }

@@ -32,6 +32,13 @@ bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
 bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
+// After a step, of the next cycle: whether it offers a command; whether its step has something to do of itself; whether
+// in the next two cycles no loop command leaves its queue.
+bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
+bool cycle_loop_matmul_due(const cycle_loop_matmul *l);
+bool cycle_loop_matmul_steady(const cycle_loop_matmul *l);
+unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);  // commands in its queue
+bool cycle_loop_matmul_active(const cycle_loop_matmul *l);       // it unrolls a loop
 
 cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c);
 void cycle_loop_conv_destroy(cycle_loop_conv *l);
@@ -42,5 +49,11 @@ bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l);
 bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l);
+// As those of loop_matmul; the first cycle in which it offers a command (0: in the next one).
+uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l);
+bool cycle_loop_conv_due(const cycle_loop_conv *l);
+bool cycle_loop_conv_steady(const cycle_loop_conv *l);  // it is active, too
+unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l);
+bool cycle_loop_conv_active(const cycle_loop_conv *l);
 
 #endif

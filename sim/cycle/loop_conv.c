@@ -51,9 +51,7 @@ struct cycle_loop_conv {
   // Parts start and end only after one became idle, or one of these changed: then `unordered`.
   uint8_t idle;
   bool unordered;
-  bool quiet;        // the last step changed nothing and nothing came since
-  uint8_t offering;  // the part whose command is at the output in the next cycle, LOOP_CONV_PARTS: none
-  uint64_t settled;  // until then a command may be on its way through a pipeline
+  bool due;  // the next step has something to do of itself
   uint32_t in_flight[SIM_CLASSES], entries[SIM_CLASSES];
   cycle_front_command commands[QUEUE];
   loop_conv_shape shape;
@@ -80,7 +78,6 @@ cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c) {
   l->entries[SIM_CLASS_STORE] = c->array->store.reservation_entries;
   cycle_queue_init(&l->queue, QUEUE, 1, false);
   for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_init(&l->parts[n].pipe, STAGES, STAGES, true);
-  l->offering = LOOP_CONV_PARTS;
   return l;
 }
 
@@ -97,7 +94,7 @@ bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l) {
 
 void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command) {
   l->commands[cycle_queue_push(&l->queue, c->now)] = *command;
-  l->quiet = false;
+  l->due = true;
 }
 
 bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l) {
@@ -107,15 +104,20 @@ bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l) {
 
 // --- output ----------------------------------------------------------------------------------------------------------
 
-// The part whose command is at the output in cycle `now`, LOOP_CONV_PARTS if there is none.
-static uint8_t offering(const cycle_loop_conv *l, uint64_t now) {
+// Parts whose commands are not held back.
+static unsigned unblocked(const cycle_loop_conv *l) {
   unsigned set = l->queued;
   if (l->in_flight[SIM_CLASS_STORE] == l->entries[SIM_CLASS_STORE]) set &= ~(unsigned)STORE;
   if (l->in_flight[SIM_CLASS_EXECUTE] == l->entries[SIM_CLASS_EXECUTE]) set &= ~(unsigned)EXECUTE;
   if (l->in_flight[SIM_CLASS_LOAD] == l->entries[SIM_CLASS_LOAD]) set &= ~(unsigned)LOADS;
-  for (; set != 0; set &= set - 1) {
+  return set;
+}
+
+// The part whose command is at the output in cycle `now`, LOOP_CONV_PARTS if there is none.
+static unsigned offering(const cycle_loop_conv *l, uint64_t now) {
+  for (unsigned set = unblocked(l); set != 0; set &= set - 1) {
     unsigned n = (unsigned)__builtin_ctz(set);
-    if (cycle_queue_valid(&l->parts[n].pipe, now)) return (uint8_t)n;
+    if (cycle_queue_valid(&l->parts[n].pipe, now)) return n;
   }
   return LOOP_CONV_PARTS;
 }
@@ -136,8 +138,9 @@ bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycl
     *command = *head;
     return true;
   }
-  if (l->offering == LOOP_CONV_PARTS) return false;
-  const loop_conv_part *part = &l->parts[l->offering];
+  unsigned n = offering(l, c->now);
+  if (n == LOOP_CONV_PARTS) return false;
+  const loop_conv_part *part = &l->parts[n];
   const loop_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
   *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .funct = out->funct, .from_conv = true};
   return true;
@@ -154,13 +157,24 @@ static bool count_completions(const cycle_engine *c, cycle_loop_conv *l) {
 }
 
 bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l) {
-  if (!count_completions(c, l)) return false;
-  l->offering = offering(l, c->now + 1);
-  return l->offering != LOOP_CONV_PARTS;
+  return count_completions(c, l) && unblocked(l) != 0;
 }
 
+uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l) {
+  uint64_t first = CYCLE_NEVER;
+  if (l->configured == 0)
+    return l->queue.count > 0 && !is_loop(l->commands[cycle_queue_head(&l->queue)].funct) ? 0 : CYCLE_NEVER;
+  for (unsigned set = unblocked(l); set != 0; set &= set - 1) {
+    uint64_t next = cycle_queue_next(&l->parts[__builtin_ctz(set)].pipe);
+    if (next < first) first = next;
+  }
+  return first;
+}
+
+bool cycle_loop_conv_due(const cycle_loop_conv *l) { return l->due; }
+
 static void take(cycle_loop_conv *l, uint64_t now) {
-  unsigned n = l->offering;
+  unsigned n = offering(l, now);
   assert(n != LOOP_CONV_PARTS);
   cycle_queue_pop(&l->parts[n].pipe, now);
   l->full &= (uint8_t) ~(1U << n);
@@ -280,15 +294,19 @@ static void step_part(cycle_loop_conv *l, unsigned n, uint64_t now) {
     out = &p->commands[cycle_queue_push(&p->pipe, now)];
     l->queued |= bit;
     if (!cycle_queue_room(&p->pipe, now)) l->full |= bit;
-    l->settled = now + STAGES;
   }
   if (!kinds[n].step(&l->shape, p, out)) l->running &= (uint8_t)~bit;
   l->silent = p->silent ? l->silent | bit : l->silent & (uint8_t)~bit;
 }
 
+// Parts that move on in this cycle.
+static unsigned movable(const cycle_loop_conv *l, const edge *e) {
+  unsigned set = e->running & (unsigned)(l->silent | ~l->full);
+  return set == 0 ? 0 : set & (l->silent | ~waiting(l, e));
+}
+
 static bool step_parts(cycle_loop_conv *l, const edge *e, uint64_t now) {
-  if (e->running == 0) return false;
-  unsigned moving = e->running & (l->silent | ~(waiting(l, e) | l->full));
+  unsigned moving = movable(l, e);
   for (unsigned set = moving; set != 0; set &= set - 1) step_part(l, (unsigned)__builtin_ctz(set), now);
   return moving != 0;
 }
@@ -304,7 +322,7 @@ static bool step_tiles(cycle_loop_conv *l, bool taken, uint64_t now) {
     l->unordered |= finish(l, &e);
     changed |= l->unordered;
   }
-  return changed || now < l->settled;
+  return changed;
 }
 
 // --- configuration -------------------------------------------------------------------------------------------------
@@ -364,13 +382,36 @@ static void write_slot(cycle_loop_conv *l, unsigned slot, const cycle_front_comm
   sim_loop_conv_configure(&l->registers, insn->id, command->rs1, command->rs2);
 }
 
+// The slot that configuration commands write: the one that will be free next.
+static unsigned target_of(const cycle_loop_conv *l) { return l->configured >> l->head & 1 ? l->head ^ 1u : l->head; }
+
+static bool is_free(const cycle_loop_conv *l, unsigned slot) { return (l->configured >> slot & 1) == 0; }
+
+// Whether the next step has something to do though no command is taken and none comes.
+static bool is_due(const cycle_loop_conv *l) {
+  if (l->queue.count > 0 && is_loop(l->commands[cycle_queue_head(&l->queue)].funct) && is_free(l, target_of(l)))
+    return true;
+  if (l->configured == 0) return false;
+  edge e = look(l);
+  return l->unordered || e.idle != l->idle || movable(l, &e) != 0;
+}
+
+bool cycle_loop_conv_steady(const cycle_loop_conv *l) {
+  if (l->configured == 0 || l->unordered || look(l).idle != l->idle) return false;
+  return l->queue.count == 0 || (!is_free(l, target_of(l)) && is_loop(l->commands[cycle_queue_head(&l->queue)].funct));
+}
+
+unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l) { return l->queue.count; }
+
+bool cycle_loop_conv_active(const cycle_loop_conv *l) { return l->configured != 0; }
+
 static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
   uint64_t now = c->now;
-  // Configuration commands write the slot that will be free next; which one is settled before anything moves.
+  // Which slot is written is settled before anything moves.
   bool active = l->configured != 0, changed = taken;
-  unsigned slot = l->configured >> l->head & 1 ? l->head ^ 1 : l->head;
+  unsigned slot = target_of(l);
   const cycle_front_command *head = command_at_head(l, now);
-  bool write = head != NULL && is_loop(head->funct) && !(l->configured >> slot & 1);
+  bool write = head != NULL && is_loop(head->funct) && is_free(l, slot);
 
   if (active) changed |= step_tiles(l, taken, now);
   if (write) write_slot(l, slot, head);
@@ -382,10 +423,9 @@ static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
 }
 
 bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken) {
-  bool completed = count_completions(c, l);
-  if (l->quiet && !taken && !completed) return false;
-  bool changed = step_edge(c, l, taken) | completed;
-  l->offering = offering(l, c->now + 1);
-  l->quiet = !changed;
-  return changed;
+  if (!l->due && !taken) return count_completions(c, l);
+  bool changed = step_edge(c, l, taken);  // the output was chosen without this cycle's completions
+  changed |= count_completions(c, l);
+  l->due = is_due(l);
+  return changed || l->due;
 }

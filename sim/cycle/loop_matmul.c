@@ -169,6 +169,27 @@ bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, 
   return true;
 }
 
+bool cycle_loop_matmul_offers(const cycle_loop_matmul *l) {
+  if (l->active) return l->offered != MATMUL_PARTS;
+  return l->queue.count > 0 && !is_loop_command(l, &l->commands[cycle_queue_head(&l->queue)]);
+}
+
+bool cycle_loop_matmul_due(const cycle_loop_matmul *l) {
+  return l->unsettled || (l->queue.count > 0 && !l->stuck && (l->active || !cycle_loop_matmul_offers(l)));
+}
+
+bool cycle_loop_matmul_steady(const cycle_loop_matmul *l) {
+  if (l->unsettled) return false;
+  if (l->active) return l->queue.count == 0 || l->stuck;
+  for (uint32_t n = 0; n < l->queue.count; n++)
+    if (is_loop_command(l, &l->commands[cycle_queue_at(&l->queue, n)])) return false;
+  return true;
+}
+
+unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l) { return l->queue.count; }
+
+bool cycle_loop_matmul_active(const cycle_loop_matmul *l) { return l->active; }
+
 // ---- which parts start and which slot is finished
 
 typedef struct decisions {
