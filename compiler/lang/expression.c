@@ -50,7 +50,9 @@ static ast *binary(parser *p, ast_kind kind, ast_op op, ast *a, ast *b) {
   node->op = op;
   node->a = a;
   node->b = b;
-  return node;
+  node->depth = 1 + (a->depth > b->depth ? a->depth : b->depth);
+  if (node->depth > PARSER_CHAIN_MAX) parser_error(p, b->span, "this chain of operators is too long");
+  return p->failed ? NULL : node;
 }
 
 // ---- atoms
@@ -255,6 +257,7 @@ static ast *attribute(parser *p, ast *of) {
 
 static ast *primary(parser *p) {
   ast *node = atom(p);
+  int links = 0;
   while (node != NULL && !p->failed) {
     if (parser_is(p, LEX_OPEN))
       node = call(p, node);
@@ -264,8 +267,9 @@ static ast *primary(parser *p) {
       node = attribute(p, node);
     else
       break;
+    if (++links > PARSER_CHAIN_MAX) parser_error(p, p->last->span, "this chain is too long");
   }
-  return node;
+  return p->failed ? NULL : node;
 }
 
 // ---- operators

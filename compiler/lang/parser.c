@@ -100,7 +100,6 @@ ast *parser_node(parser *p, ast_kind kind, source_span from) {
   ast *node = WF_ARENA_NEW(p->arena, ast);
   node->kind = kind;
   node->span = from;
-  if (++p->nodes > PARSER_NODES_MAX) parser_error(p, from, "this statement is too long");
   return node;
 }
 
@@ -199,7 +198,6 @@ static ast *return_statement(parser *p) {
 }
 
 static ast *simple_statement(parser *p) {
-  p->nodes = 0;
   if (parser_is_word(p, "return")) return return_statement(p);
   if (parser_is_word(p, "pass")) {
     ast *node = parser_node(p, AST_PASS, p->at->span);
@@ -217,7 +215,6 @@ static ast *simple_statement(parser *p) {
 
 static ast *for_statement(parser *p) {
   ast *node = parser_node(p, AST_FOR, p->at->span);
-  p->nodes = 0;
   parser_next(p);
   node->a = parser_node(p, AST_NAME, p->at->span);
   node->a->name = p->at->text;
@@ -239,7 +236,6 @@ static ast *for_statement(parser *p) {
 
 static ast *if_statement(parser *p) {
   ast *node = parser_node(p, AST_IF, p->at->span);
-  p->nodes = 0;
   parser_next(p);
   node->a = parser_expression(p);
   if (node->a == NULL) return NULL;
@@ -358,7 +354,6 @@ static ast *decorators(parser *p) {
   ast *node = parser_node(p, AST_BLOCK, p->at->span);
   parser_list list = {0};
   while (parser_take(p, LEX_AT)) {
-    p->nodes = 0;
     ast *item = parser_expression(p);
     if (item == NULL || !parser_expect(p, LEX_NEWLINE, "the decorator")) return NULL;
     parser_push(p, &list, item);
@@ -377,7 +372,6 @@ static ast *function(parser *p) {
     parser_error(p, p->at->span, "expected 'def' behind the decorators");
     return NULL;
   }
-  p->nodes = 0;
   node->name_span = p->at->span;
   node->name = p->at->text;
   if (!parser_expect(p, LEX_NAME, "'def'") || !parameters(p, node)) return NULL;
@@ -475,7 +469,6 @@ static void grid(parser *p, module_lists *m) {
   ast_grid found = {.line = p->at->span.line};
   parser_next(p);
   parser_next(p);
-  p->nodes = 0;
   found.value = parser_is_word(p, "lambda") ? lambda(p) : parser_expressions(p);
   if (found.value != NULL && parser_expect(p, LEX_NEWLINE, "the grid"))
     *WF_ARENA_PUSH(p->arena, m->module->grids, m->module->grid_count, &m->grid_room) = found;

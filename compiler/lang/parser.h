@@ -7,7 +7,7 @@
 #include "compiler/lang/ast.h"
 #include "compiler/lang/lexer.h"
 
-enum { PARSER_DEPTH_MAX = 120, PARSER_ERRORS_MAX = 20, PARSER_NODES_MAX = 4000 };
+enum { PARSER_DEPTH_MAX = 120, PARSER_ERRORS_MAX = 20, PARSER_CHAIN_MAX = 200 };
 
 typedef struct parser {
   const source *s;
@@ -18,7 +18,6 @@ typedef struct parser {
   bool failed;            // in this statement; reported
   unsigned errors;
   int depth;
-  unsigned nodes;  // of this statement: long chains make deep trees
 } parser;
 
 static inline bool parser_is(const parser *p, lex_kind kind) { return p->at->kind == kind; }

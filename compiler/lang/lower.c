@@ -1,0 +1,147 @@
+// Lowering, the whole of it: a run of the kernel per program of the grid, then the grid's loops, then what is left to
+// say about loops and tensors. See lower.h.
+#include "compiler/lang/lower.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { SLOTS_MAX = 1 << 24 };
+
+bool lower_fail(lowerer *l, const ast *node, const char *format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  source_error(l->s, l->diag, node->span, "%s", text);
+  return false;
+}
+
+void lower_hint(lowerer *l, const char *format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  wf_hint(l->diag, "%s", text);
+}
+
+static bool add_tensors(lowerer *l) {
+  const lang_kernel *kernel = l->instance->kernel;
+  bool ok = true;
+  for (int i = 0; i < kernel->param_count; i++) {
+    const lang_param *param = &kernel->params[i];
+    if (param->kind != LANG_POINTER) continue;
+    if (l->instance->dtypes[i] == LANG_FLOAT32)
+      ok = lower_fail(l, kernel->function->params[i], "'%s' points to float32, which the array cannot load or store",
+                      param->name);
+    block_add_tensor(l->program, param->name, l->instance->dtypes[i] == LANG_INT8 ? BLOCK_I8 : BLOCK_I32, 0);
+  }
+  l->tensor_end = WF_ARENA_ARRAY(l->arena, (size_t)l->program->tensor_count + 1, int64_t);
+  return ok;
+}
+
+static void set_params(const lowerer *l, value *locals) {
+  const lang_kernel *kernel = l->instance->kernel;
+  int tensor = 0;
+  for (int i = 0; i < kernel->param_count; i++) {
+    const lang_value *v = &l->instance->values[i];
+    if (kernel->params[i].kind == LANG_POINTER) {
+      locals[i] = (value){.kind = VALUE_POINTER};
+      locals[i].pointer.tensor = tensor++;
+    } else if (v->kind == LANG_INT) {
+      locals[i] = lower_int(v->integer);
+    } else {
+      locals[i] = (value){.kind = VALUE_SCALAR, .scalar = *v};
+    }
+  }
+}
+
+// The kernel's integers at the end of a run: candidates for the names of the grid's loops.
+static void keep_finals(lowerer *l, const lower_frame *frame, int64_t program) {
+  const int count = frame->function->local_count;
+  for (int i = frame->function->param_count; i < count; i++) {
+    int64_t at = program * count + i;
+    l->final_known[at] = frame->locals[i].kind == VALUE_INDEX && frame->locals[i].index.loops == 0;
+    if (l->final_known[at]) l->finals[at] = frame->locals[i].index.constant;
+  }
+}
+
+static bool run_program(lowerer *l, int64_t program) {
+  const ast *function = l->instance->kernel->function;
+  lower_frame frame = {.function = function};
+  l->run = wf_arena_create();
+  frame.locals = WF_ARENA_ARRAY(l->run, (size_t)function->local_count + 1, value);
+  l->program_id[0] = program % l->instance->grid[0];
+  l->program_id[1] = program / l->instance->grid[0] % l->instance->grid[1];
+  l->program_id[2] = program / l->instance->grid[0] / l->instance->grid[1];
+  l->frame = &frame;
+  l->event_at = l->plan_at = 0;
+  l->buffer_count = 0;
+  l->stores = 0;
+  l->hint = NULL;
+  set_params(l, frame.locals);
+  bool ok = lower_body(l, function->items, function->count);
+  if (ok && l->event_at != l->event_count)
+    ok = lower_fail(l, function, "the programs of the grid differ: program (%lld, %lld, %lld) does less",
+                    (long long)l->program_id[0], (long long)l->program_id[1], (long long)l->program_id[2]);
+  if (ok) keep_finals(l, &frame, program);
+  wf_arena_destroy(l->run);
+  return ok;
+}
+
+// The offsets of the first run, in the order in which the others take them down.
+static size_t take_slots(const lowerer *l, int64_t *slots) {
+  size_t count = 0;
+  for (size_t e = 0; e < l->event_count; e++) {
+    const block_statement *s = l->events[e];
+    if (s->kind != BLOCK_LOAD && s->kind != BLOCK_STORE) continue;
+    const block_access *a = s->kind == BLOCK_LOAD ? &s->load.access : &s->store.access;
+    if (slots != NULL) slots[count] = a->base.constant;
+    count++;
+    for (int d = 0; d < a->rank; d++, count++)
+      if (slots != NULL) slots[count] = a->dim[d].offset.constant;
+  }
+  return count;
+}
+
+static bool run_programs(lowerer *l, int64_t programs) {
+  const size_t variables = (size_t)l->instance->kernel->function->local_count * (size_t)programs;
+  if (variables > SLOTS_MAX)
+    return lower_fail(l, l->instance->kernel->function,
+                      "a grid of %lld programs is too large to compile; use larger blocks", (long long)programs);
+  l->finals = WF_ARENA_ARRAY(l->arena, variables + 1, int64_t);
+  l->final_known = WF_ARENA_ARRAY(l->arena, variables + 1, bool);
+  l->recording = true;
+  l->tail = &l->program->body;
+  if (!run_program(l, 0)) return false;
+  l->recording = false;
+  l->slot_count = take_slots(l, NULL);
+  if (l->event_count == 0) return lower_fail(l, l->instance->kernel->function, "this kernel does nothing");
+  if (l->slot_count * (size_t)programs > SLOTS_MAX)
+    return lower_fail(l, l->instance->kernel->function,
+                      "a grid of %lld programs is too large to compile; use larger blocks", (long long)programs);
+  l->slots = WF_ARENA_ARRAY(l->arena, l->slot_count * (size_t)programs + 1, int64_t);
+  take_slots(l, l->slots);
+  for (int64_t p = 1; p < programs; p++) {
+    l->slot_at = (size_t)p * l->slot_count;
+    if (!run_program(l, p)) return false;
+  }
+  return true;
+}
+
+block_program *lang_lower(const lang_instance *instance, wf_diag *diag) {
+  const int64_t programs = instance->grid[0] * instance->grid[1] * instance->grid[2];
+  lowerer *l = &(lowerer){.instance = instance,
+                          .s = &instance->file->s,
+                          .diag = diag,
+                          .arena = wf_arena_create(),
+                          .program = block_create(instance->kernel->name)};
+  block_program *program = l->program;
+  if (!add_tensors(l) || !run_programs(l, programs) || !lower_grid(l, programs) || !lower_finish(l)) {
+    block_destroy(program);
+    program = NULL;
+  }
+  wf_arena_destroy(l->arena);
+  return program;
+}

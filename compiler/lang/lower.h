@@ -1,0 +1,193 @@
+// Lowering: what its files share. The body of a kernel is run once per program of the grid with concrete program ids,
+// on values that are known or affine in the `range` loops. The first run records the block program; the others must do
+// the same statements, and only the offsets in which they differ are kept (lower_grid.c makes loops of them).
+//
+//   lower.c            the runs and the whole
+//   lower_index.c      affine numbers
+//   lower_value.c      values: equality, recurrences, who refers to a buffer
+//   lower_expression.c expressions and built-in functions
+//   lower_block.c      loads, stores, products and arithmetic on blocks: all that becomes statements
+//   lower_statement.c  assignments, branches, loops
+//   lower_grid.c       parallel loops out of the offsets that vary
+//   lower_finish.c     unused loads, sizes of tensors, roles of loops, stores that collide
+#ifndef COMPILER_LANG_LOWER_H
+#define COMPILER_LANG_LOWER_H
+
+#include "compiler/block/block.h"
+#include "compiler/lang/builtins.h"
+#include "compiler/lang/check.h"
+
+// ---- numbers that are known or affine in loops (ids of the block program)
+
+typedef struct lower_index {
+  uint32_t loops;  // a bit per factor that is not zero
+  int64_t constant;
+  int64_t per_loop[BLOCK_LOOPS_MAX];  // only those in `loops` count
+} lower_index;
+
+static inline lower_index lower_constant(int64_t value) { return (lower_index){.constant = value}; }
+// False: the result does not fit in 64 bits.
+bool lower_index_add(const lower_index *a, const lower_index *b, lower_index *sum);
+bool lower_index_times(const lower_index *a, int64_t factor, lower_index *product);
+bool lower_index_equal(const lower_index *a, const lower_index *b);
+// a / divisor without rest, whatever the loops do; and a modulo divisor where loops do not matter.
+bool lower_index_divide(const lower_index *a, int64_t divisor, lower_index *quotient);
+bool lower_index_modulo(const lower_index *a, int64_t divisor, int64_t *rest);
+bool lower_index_bounds(const block_program *program, const lower_index *a, int64_t *least, int64_t *most);
+block_affine lower_index_affine(const lower_index *a);
+
+// ---- values
+
+// Memory as make_block_ptr describes it.
+typedef struct lower_block_ptr {
+  int tensor;
+  lower_index base;
+  int rank;
+  struct {
+    lower_index offset;
+    int64_t step, size, extent, stride;
+  } dim[BLOCK_RANK_MAX];
+  source_span span;  // of the make_block_ptr
+} lower_block_ptr;
+
+typedef struct lower_block {
+  int buffer;
+  int rank;
+  int64_t size[BLOCK_RANK_MAX];  // of the value: swapped if transposed
+  bool transposed;
+  const block_access *access;  // where it was loaded from, while it is still that; or NULL
+  unsigned stores;             // how many stores there were when it was loaded
+} lower_block;
+
+typedef enum {
+  VALUE_UNSET,
+  VALUE_LOST,    // changes from iteration to iteration in a way that is not affine
+  VALUE_SCALAR,  // a float, a bool, a text, None
+  VALUE_INDEX,
+  VALUE_TUPLE,
+  VALUE_POINTER,
+  VALUE_BLOCK_PTR,
+  VALUE_BLOCK,
+  VALUE_DTYPE,
+  VALUE_ELEMENT,  // the dtype of a pointer, before .element_ty
+} value_kind;
+
+typedef struct value {
+  value_kind kind;
+  union {
+    lang_value scalar;
+    lower_index index;
+    struct {
+      const struct value *items;
+      int count;
+    } tuple;
+    struct {
+      int tensor;
+      lower_index offset;
+    } pointer;
+    const lower_block_ptr *block_ptr;
+    lower_block block;
+    lang_dtype dtype;
+  };
+} value;
+
+typedef struct lower_frame {
+  struct lower_frame *caller;
+  const ast *function;
+  value *locals;
+  int loops;  // around the statement, within this function
+  bool returned;
+  value result;
+} lower_frame;
+
+// What the first run found out about a loop; the others follow it.
+typedef struct lower_plan {
+  bool unrolled;
+  int loop;
+  int64_t trips;
+  int64_t *steps;  // per iteration, of the numbers of all carried variables, in the order of lower_numbers
+  bool *lost;      // per carried variable: it is not affine
+} lower_plan;
+
+typedef struct lowerer {
+  const lang_instance *instance;
+  const source *s;
+  wf_diag *diag;
+  wf_arena *arena;  // of the lowering
+  wf_arena *run;    // of this run
+  block_program *program;
+  int64_t program_id[LANG_GRID_AXES];
+  lower_frame *frame;
+  const char *hint;  // for names of new buffers
+
+  bool recording;            // the first run
+  block_statement **tail;    // where the next statement goes
+  block_statement **events;  // statements in the order of their making
+  size_t event_count, event_at, event_room;
+  lower_plan *plans;
+  size_t plan_count, plan_at, plan_room;
+  int buffer_count;  // made in this run
+  unsigned stores;   // in this run
+
+  // Constants of all offsets, a row per program of the grid.
+  int64_t *slots;
+  size_t slot_count, slot_at;
+  // Variables of the kernel at the end of the run, a row per program; names are candidates for names of loops.
+  int64_t *finals;
+  bool *final_known;
+  // How far each tensor is used.
+  int64_t *tensor_end;
+} lowerer;
+
+bool lower_fail(lowerer *l, const ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
+void lower_hint(lowerer *l, const char *format, ...) WF_PRINTF(2, 3);
+
+// ---- lower_value.c
+value lower_int(int64_t value);
+value lower_bool(bool value);
+bool lower_is_constant(const value *v, int64_t *number);
+bool lower_is_number(const value *v, double *number);  // a float, a bool or a known integer
+const char *lower_kind_text(const value *v);
+// The affine numbers inside a value, at most LOWER_NUMBERS_MAX. Block pointers are copied first, so that they can be
+// changed through the pointers.
+enum { LOWER_NUMBERS_MAX = 32 };
+int lower_numbers(lowerer *l, value *v, lower_index **numbers);
+// The same but for the numbers.
+bool lower_same_kind(const value *a, const value *b);
+// Variables of all frames that are this buffer, without counting `*except`.
+int lower_references(const lowerer *l, int buffer, const value *except);
+
+// ---- lower_expression.c
+// `into`: a buffer that the value may be computed in, as it is about to be overwritten; or BLOCK_NONE.
+bool lower_eval(lowerer *l, const ast *node, int into, value *result);
+bool lower_eval_constant(lowerer *l, const ast *node, const char *what, int64_t *result);
+// A tuple of `*count` values, or one value as a tuple of one.
+bool lower_eval_tuple(lowerer *l, const ast *node, const value **items, int *count);
+bool lower_truth(lowerer *l, const ast *node, bool *truth);
+
+// ---- lower_block.c
+bool lower_load(lowerer *l, const ast *node, const ast **args, value *result);
+bool lower_store(lowerer *l, const ast *node, const ast **args);
+bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, int into, value *result);
+bool lower_arithmetic(lowerer *l, const ast *node, block_op op, const value *a, const value *b, int into,
+                      value *result);
+bool lower_convert(lowerer *l, const ast *node, const value *v, lang_dtype dtype, value *result);
+bool lower_full(lowerer *l, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
+                value *result);
+bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result);
+// A new buffer with the same elements.
+bool lower_copy(lowerer *l, const ast *node, value *v);
+// target = source, of the same shape.
+bool lower_assign_block(lowerer *l, const ast *node, const lower_block *target, const lower_block *from);
+// Adds a statement, or checks that it is the one that the first run had here.
+block_statement *lower_emit(lowerer *l, const ast *node, const block_statement *s);
+
+// ---- lower_statement.c
+bool lower_body(lowerer *l, ast *const *items, int count);
+bool lower_call(lowerer *l, const ast *node, value *result);
+
+// ---- lower_grid.c, lower_finish.c
+bool lower_grid(lowerer *l, int64_t programs);
+bool lower_finish(lowerer *l);
+
+#endif

@@ -1,0 +1,770 @@
+// Expressions: numbers are computed here, blocks in lower_block.c.
+#include <math.h>
+#include <string.h>
+
+#include "compiler/lang/lower.h"
+
+static const char too_large[] = "the result does not fit in 64 bits";
+static const char not_affine[] = "this is not affine in the loops around it";
+
+// ---- numbers
+
+static bool index_result(lowerer *l, const ast *node, bool fits, const lower_index *index, value *result) {
+  if (!fits) return lower_fail(l, node, too_large);
+  *result = (value){.kind = VALUE_INDEX, .index = *index};
+  return true;
+}
+
+static bool multiply(lowerer *l, const ast *node, const lower_index *a, const lower_index *b, value *result) {
+  lower_index r = {0};
+  if (a->loops != 0 && b->loops != 0) return lower_fail(l, node, not_affine);
+  bool fits = b->loops == 0 ? lower_index_times(a, b->constant, &r) : lower_index_times(b, a->constant, &r);
+  return index_result(l, node, fits, &r, result);
+}
+
+// a // b and a % b. A number between 0 and b is its own rest, whatever its loops do.
+static bool divide(lowerer *l, const ast *node, bool rest, const lower_index *a, const lower_index *b, value *result) {
+  int64_t least, most, constant;
+  lower_index r = {0};
+  if (b->loops != 0) return lower_fail(l, node, not_affine);
+  if (b->constant == 0) return lower_fail(l, node, "division by zero");
+  if (lower_index_bounds(l->program, a, &least, &most) && least >= 0 && most < b->constant) {
+    *result = rest ? (value){.kind = VALUE_INDEX, .index = *a} : lower_int(0);
+    return true;
+  }
+  if (rest && lower_index_modulo(a, b->constant, &constant)) {
+    *result = lower_int(constant);
+    return true;
+  }
+  if (rest || !lower_index_divide(a, b->constant, &r)) return lower_fail(l, node, not_affine);
+  return index_result(l, node, true, &r, result);
+}
+
+static bool power(lowerer *l, const ast *node, int64_t base, int64_t exponent, value *result) {
+  int64_t r = 1;
+  if (exponent < 0) {
+    *result =
+        (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = pow((double)base, (double)exponent)}};
+    return true;
+  }
+  for (int64_t i = 0; i < exponent && base != 0 && base != 1; i++)
+    if (__builtin_mul_overflow(r, base, &r)) return lower_fail(l, node, too_large);
+  *result = lower_int(base == 0 && exponent > 0 ? 0 : r);
+  return true;
+}
+
+static bool shift(lowerer *l, const ast *node, const lower_index *a, int64_t by, value *result) {
+  lower_index r = {0};
+  if (by < 0 || by > 62) return lower_fail(l, node, "a shift by %lld bits", (long long)by);
+  if (node->op == AST_SHL) return index_result(l, node, lower_index_times(a, (int64_t)1 << by, &r), &r, result);
+  const lower_index divisor = lower_constant((int64_t)1 << by);
+  return divide(l, node, false, a, &divisor, result);
+}
+
+static bool known_integers(lowerer *l, const ast *node, const lower_index *a, const lower_index *b, value *result) {
+  if (a->loops != 0 || b->loops != 0) return lower_fail(l, node, not_affine);
+  int64_t x = a->constant, y = b->constant;
+  switch (node->op) {
+    case AST_POW:
+      return power(l, node, x, y, result);
+    case AST_BIT_AND:
+      *result = lower_int(x & y);
+      return true;
+    case AST_BIT_OR:
+      *result = lower_int(x | y);
+      return true;
+    case AST_BIT_XOR:
+      *result = lower_int(x ^ y);
+      return true;
+    case AST_DIV:
+      if (y == 0) return lower_fail(l, node, "division by zero");
+      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = (double)x / (double)y}};
+      return true;
+    default:
+      return lower_fail(l, node, "'%s' has no meaning for integers", ast_op_texts[node->op]);
+  }
+}
+
+static bool integers(lowerer *l, const ast *node, const lower_index *a, const lower_index *b, value *result) {
+  lower_index r = {0};
+  switch (node->op) {
+    case AST_ADD:
+      return index_result(l, node, lower_index_add(a, b, &r), &r, result);
+    case AST_SUB: {
+      lower_index minus = {0};
+      bool fits = lower_index_times(b, -1, &minus) && lower_index_add(a, &minus, &r);
+      return index_result(l, node, fits, &r, result);
+    }
+    case AST_MUL:
+      return multiply(l, node, a, b, result);
+    case AST_FLOOR:
+      return divide(l, node, false, a, b, result);
+    case AST_MOD:
+      return divide(l, node, true, a, b, result);
+    case AST_SHL:
+    case AST_SHR:
+      if (b->loops != 0) return lower_fail(l, node, not_affine);
+      return shift(l, node, a, b->constant, result);
+    default:
+      return known_integers(l, node, a, b, result);
+  }
+}
+
+static bool floats(lowerer *l, const ast *node, double a, double b, value *result) {
+  double r;
+  if (b == 0 && (node->op == AST_DIV || node->op == AST_FLOOR || node->op == AST_MOD))
+    return lower_fail(l, node, "division by zero");
+  switch (node->op) {
+    case AST_ADD:
+      r = a + b;
+      break;
+    case AST_SUB:
+      r = a - b;
+      break;
+    case AST_MUL:
+      r = a * b;
+      break;
+    case AST_DIV:
+      r = a / b;
+      break;
+    case AST_FLOOR:
+      r = floor(a / b);
+      break;
+    case AST_MOD:
+      r = a - b * floor(a / b);
+      break;
+    case AST_POW:
+      r = pow(a, b);
+      break;
+    default:
+      return lower_fail(l, node, "'%s' has no meaning for floats", ast_op_texts[node->op]);
+  }
+  *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = r}};
+  return true;
+}
+
+// ---- comparisons: what is the same in all iterations
+
+static bool holds(ast_op op, double a, double b) {
+  switch (op) {
+    case AST_LT:
+      return a < b;
+    case AST_LE:
+      return a <= b;
+    case AST_GT:
+      return a > b;
+    case AST_GE:
+      return a >= b;
+    case AST_EQ:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+// By the sign of the difference over all iterations: -1, 0, 1, or 2 if that varies.
+static int sign_of_difference(lowerer *l, const lower_index *a, const lower_index *b) {
+  lower_index minus, difference;
+  int64_t least, most;
+  if (!lower_index_times(b, -1, &minus) || !lower_index_add(a, &minus, &difference) ||
+      !lower_index_bounds(l->program, &difference, &least, &most))
+    return 2;
+  if (least > 0) return 1;
+  if (most < 0) return -1;
+  return least == 0 && most == 0 ? 0 : 2;
+}
+
+static bool compare_integers(lowerer *l, const ast *node, const lower_index *a, const lower_index *b, value *result) {
+  int sign = sign_of_difference(l, a, b);
+  if (sign == 2) return lower_fail(l, node, "this comparison has different results in different iterations");
+  *result = lower_bool(holds(node->op, sign, 0));
+  return true;
+}
+
+static bool compare(lowerer *l, const ast *node, const value *a, const value *b, value *result) {
+  double x, y;
+  bool equality = node->op == AST_EQ || node->op == AST_NE || node->op == AST_IS || node->op == AST_IS_NOT;
+  if (a->kind == VALUE_INDEX && b->kind == VALUE_INDEX && node->op != AST_IS && node->op != AST_IS_NOT)
+    return compare_integers(l, node, &a->index, &b->index, result);
+  if (lower_is_number(a, &x) && lower_is_number(b, &y)) {
+    *result = lower_bool(holds(node->op == AST_IS ? AST_EQ : node->op == AST_IS_NOT ? AST_NE : node->op, x, y));
+    return true;
+  }
+  if (a->kind == VALUE_BLOCK || b->kind == VALUE_BLOCK) {
+    lower_fail(l, node, "blocks cannot be compared");
+    lower_hint(l, "use maximum() and minimum()");
+    return false;
+  }
+  if (!equality) return lower_fail(l, node, "%s cannot be compared with %s", lower_kind_text(a), lower_kind_text(b));
+  bool same = a->kind == b->kind && a->kind != VALUE_POINTER && lower_same_kind(a, b);
+  *result = lower_bool(same == (node->op == AST_EQ || node->op == AST_IS));
+  return true;
+}
+
+// ---- operators
+
+static bool move_pointer(lowerer *l, const ast *node, const value *pointer, const value *by, value *result) {
+  lower_index step = by->index;
+  if (node->op != AST_ADD && node->op != AST_SUB)
+    return lower_fail(l, node, "'%s' has no meaning for pointers", ast_op_texts[node->op]);
+  if (by->kind == VALUE_BLOCK) {
+    lower_fail(l, node, "blocks of pointers have no meaning here");
+    lower_hint(l, "use make_block_ptr");
+    return false;
+  }
+  if (by->kind != VALUE_INDEX)
+    return lower_fail(l, node, "a pointer moves by integers, not by %s", lower_kind_text(by));
+  *result = *pointer;
+  if ((node->op == AST_SUB && !lower_index_times(&by->index, -1, &step)) ||
+      !lower_index_add(&pointer->pointer.offset, &step, &result->pointer.offset))
+    return lower_fail(l, node, too_large);
+  return true;
+}
+
+static bool block_operator(lowerer *l, const ast *node, const value *a, const value *b, int into, value *result) {
+  switch (node->op) {
+    case AST_ADD:
+      return lower_arithmetic(l, node, BLOCK_OP_ADD, a, b, into, result);
+    case AST_SUB:
+      return lower_arithmetic(l, node, BLOCK_OP_SUB, a, b, into, result);
+    case AST_MUL:
+      return lower_arithmetic(l, node, BLOCK_OP_MUL, a, b, into, result);
+    default:
+      break;
+  }
+  lower_fail(l, node, "'%s' has no meaning for blocks", ast_op_texts[node->op]);
+  if (node->op == AST_DIV && b->kind != VALUE_BLOCK) lower_hint(l, "multiply by the reciprocal");
+  if (node->op == AST_MATMUL) lower_hint(l, "use dot()");
+  return false;
+}
+
+static bool is_plain_dot(const ast *node) {
+  if (node->kind != AST_CALL || node->a->meaning != AST_BUILTIN || node->a->index != BUILTIN_DOT) return false;
+  bool acc = node->count > 2 && node->items[2]->kind != AST_KEYWORD;
+  for (int i = 0; i < node->count; i++)
+    acc |= node->items[i]->kind == AST_KEYWORD && strcmp(node->items[i]->name, "acc") == 0;
+  return !acc;
+}
+
+// x + dot(a, b) is dot(a, b, x) when x can be an accumulator.
+static bool add_product(lowerer *l, const ast *node, const ast *dot, const value *acc, int into, value *result) {
+  const ast *args[BUILTIN_ARGS_MAX];
+  (void)node;
+  return builtin_bind(l->s, l->diag, BUILTIN_DOT, dot, args) && lower_dot(l, dot, args, acc, into, result);
+}
+
+static bool is_accumulator(const lowerer *l, const value *v) {
+  return v->kind == VALUE_BLOCK && !v->block.transposed && l->program->buffers[v->block.buffer].type == BLOCK_I32;
+}
+
+static bool short_circuit(lowerer *l, const ast *node, value *result) {
+  if (!lower_eval(l, node->a, BLOCK_NONE, result)) return false;
+  double number;
+  bool truth;
+  if (lower_is_number(result, &number))
+    truth = number != 0;
+  else if (result->kind == VALUE_SCALAR)
+    truth = result->scalar.kind == LANG_TEXT && result->scalar.text[0] != 0;
+  else
+    return lower_fail(l, node->a, "%s is neither true nor false here", lower_kind_text(result));
+  return truth == (node->op == AST_OR) || lower_eval(l, node->b, BLOCK_NONE, result);
+}
+
+static bool binary(lowerer *l, const ast *node, int into, value *result) {
+  value a, b;
+  double x, y;
+  if (node->op == AST_AND || node->op == AST_OR) return short_circuit(l, node, result);
+  if (node->op == AST_ADD && is_plain_dot(node->a) && !is_plain_dot(node->b)) {
+    if (!lower_eval(l, node->b, BLOCK_NONE, &b)) return false;
+    if (is_accumulator(l, &b)) return add_product(l, node, node->a, &b, into, result);
+    return lower_eval(l, node->a, BLOCK_NONE, &a) && block_operator(l, node, &a, &b, into, result);
+  }
+  if (!lower_eval(l, node->a, BLOCK_NONE, &a)) return false;
+  if (node->op == AST_ADD && is_plain_dot(node->b) && is_accumulator(l, &a))
+    return add_product(l, node, node->b, &a, into, result);
+  if (!lower_eval(l, node->b, BLOCK_NONE, &b)) return false;
+  if (node->kind == AST_COMPARE) return compare(l, node, &a, &b, result);
+  if (a.kind == VALUE_BLOCK || b.kind == VALUE_BLOCK) return block_operator(l, node, &a, &b, into, result);
+  if (a.kind == VALUE_POINTER) return move_pointer(l, node, &a, &b, result);
+  if (b.kind == VALUE_POINTER && node->op == AST_ADD) return move_pointer(l, node, &b, &a, result);
+  int64_t truth;
+  if (a.kind == VALUE_SCALAR && lower_is_constant(&a, &truth)) a = lower_int(truth);
+  if (b.kind == VALUE_SCALAR && lower_is_constant(&b, &truth)) b = lower_int(truth);
+  if (a.kind == VALUE_INDEX && b.kind == VALUE_INDEX) return integers(l, node, &a.index, &b.index, result);
+  if (lower_is_number(&a, &x) && lower_is_number(&b, &y)) return floats(l, node, x, y, result);
+  return lower_fail(l, node, "'%s' has no meaning for %s and %s", ast_op_texts[node->op], lower_kind_text(&a),
+                    lower_kind_text(&b));
+}
+
+static bool unary(lowerer *l, const ast *node, int into, value *result) {
+  value a;
+  double number;
+  bool truth;
+  if (node->op == AST_NOT) {
+    if (!lower_truth(l, node->a, &truth)) return false;
+    *result = lower_bool(!truth);
+    return true;
+  }
+  if (!lower_eval(l, node->a, BLOCK_NONE, &a)) return false;
+  const value minus_one = lower_int(-1);
+  if (node->op == AST_PLUS) {
+    *result = a;
+    return true;
+  }
+  if (node->op == AST_NEG && a.kind == VALUE_BLOCK)
+    return lower_arithmetic(l, node, BLOCK_OP_MUL, &a, &minus_one, into, result);
+  if (node->op == AST_NEG && a.kind == VALUE_INDEX) {
+    lower_index r = {0};
+    return index_result(l, node, lower_index_times(&a.index, -1, &r), &r, result);
+  }
+  if (node->op == AST_INVERT && a.kind == VALUE_INDEX && a.index.loops == 0) {
+    *result = lower_int(~a.index.constant);
+    return true;
+  }
+  if (node->op == AST_NEG && lower_is_number(&a, &number)) {
+    *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = -number}};
+    return true;
+  }
+  return lower_fail(l, node, "'%s' has no meaning for %s", ast_op_texts[node->op], lower_kind_text(&a));
+}
+
+// ---- tuples
+
+bool lower_eval_constant(lowerer *l, const ast *node, const char *what, int64_t *result) {
+  value v;
+  if (!lower_eval(l, node, BLOCK_NONE, &v)) return false;
+  if (lower_is_constant(&v, result)) return true;
+  if (v.kind == VALUE_INDEX) return lower_fail(l, node, "%s varies with a loop", what);
+  return lower_fail(l, node, "%s must be an integer, not %s", what, lower_kind_text(&v));
+}
+
+static bool tuple(lowerer *l, const ast *node, value *result) {
+  value *items = WF_ARENA_ARRAY(l->run, (size_t)node->count + 1, value);
+  for (int i = 0; i < node->count; i++)
+    if (!lower_eval(l, node->items[i], BLOCK_NONE, &items[i])) return false;
+  *result = (value){.kind = VALUE_TUPLE, .tuple = {items, node->count}};
+  return true;
+}
+
+bool lower_eval_tuple(lowerer *l, const ast *node, const value **items, int *count) {
+  value *v = WF_ARENA_NEW(l->run, value);
+  if (!lower_eval(l, node, BLOCK_NONE, v)) return false;
+  *items = v->kind == VALUE_TUPLE ? v->tuple.items : v;
+  *count = v->kind == VALUE_TUPLE ? v->tuple.count : 1;
+  return true;
+}
+
+// A shape: `what` for messages. Elements of a block are counted in 31 bits.
+static bool eval_shape(lowerer *l, const ast *node, int64_t *size, int *rank) {
+  const value *items;
+  int64_t elements = 1;
+  if (!lower_eval_tuple(l, node, &items, rank)) return false;
+  if (*rank < 1 || *rank > BLOCK_RANK_MAX) return lower_fail(l, node, "blocks have 1 to %d dimensions", BLOCK_RANK_MAX);
+  for (int d = 0; d < *rank; d++) {
+    if (!lower_is_constant(&items[d], &size[d]))
+      return lower_fail(l, node, "the shape of a block must be known integers");
+    if (size[d] < 1) return lower_fail(l, node, "dimension %d of this shape is %lld", d, (long long)size[d]);
+    if (__builtin_mul_overflow(elements, size[d], &elements) || elements > INT32_MAX)
+      return lower_fail(l, node, "a block of this shape has too many elements");
+  }
+  return true;
+}
+
+// ---- block pointers
+
+static bool numbers_of(lowerer *l, const ast *node, int rank, const char *what, const value **items) {
+  int count;
+  if (!lower_eval_tuple(l, node, items, &count)) return false;
+  if (count != rank) return lower_fail(l, node, "%s has %d entries for a block of %d dimensions", what, count, rank);
+  for (int d = 0; d < rank; d++)
+    if ((*items)[d].kind != VALUE_INDEX)
+      return lower_fail(l, node->count == rank ? node->items[d] : node, "%s must be integers, not %s", what,
+                        lower_kind_text(&(*items)[d]));
+  return true;
+}
+
+static bool known_numbers(lowerer *l, const ast *node, int rank, const char *what, int64_t least, int64_t *numbers) {
+  const value *items;
+  if (!numbers_of(l, node, rank, what, &items)) return false;
+  for (int d = 0; d < rank; d++) {
+    const ast *place = node->count == rank ? node->items[d] : node;
+    if (!lower_is_constant(&items[d], &numbers[d])) return lower_fail(l, place, "%s varies with a loop", what);
+    if (numbers[d] < least)
+      return lower_fail(l, place, "%s must be %lld or more, this is %lld", what, (long long)least,
+                        (long long)numbers[d]);
+  }
+  return true;
+}
+
+static bool check_order(lowerer *l, const ast *node, int rank) {
+  int64_t order[BLOCK_RANK_MAX];
+  unsigned seen = 0;
+  if (node == NULL) return true;
+  if (!known_numbers(l, node, rank, "order", 0, order)) return false;
+  for (int d = 0; d < rank; d++)
+    if (order[d] < rank) seen |= 1U << order[d];
+  return seen == (1U << rank) - 1 || lower_fail(l, node, "order must name every dimension once");
+}
+
+static bool make_block_ptr(lowerer *l, const ast *node, const ast **args, value *result) {
+  value base;
+  int64_t size[BLOCK_RANK_MAX], extent[BLOCK_RANK_MAX], stride[BLOCK_RANK_MAX], step[BLOCK_RANK_MAX] = {1, 1, 1, 1, 1};
+  const value *offsets;
+  int rank;
+  if (!lower_eval(l, args[0], BLOCK_NONE, &base)) return false;
+  if (base.kind != VALUE_POINTER)
+    return lower_fail(l, args[0], "the base must be a pointer, not %s", lower_kind_text(&base));
+  if (!eval_shape(l, args[4], size, &rank) || !known_numbers(l, args[1], rank, "shape", 0, extent) ||
+      !known_numbers(l, args[2], rank, "strides", 0, stride) || !numbers_of(l, args[3], rank, "offsets", &offsets) ||
+      !check_order(l, args[5], rank) || (args[6] != NULL && !known_numbers(l, args[6], rank, "steps", 1, step)))
+    return false;
+  lower_block_ptr *p = WF_ARENA_NEW(l->run, lower_block_ptr);
+  *p = (lower_block_ptr){.tensor = base.pointer.tensor, .base = base.pointer.offset, .rank = rank, .span = node->span};
+  for (int d = 0; d < rank; d++) {
+    int64_t last;
+    p->dim[d].offset = offsets[d].index;
+    p->dim[d].step = step[d], p->dim[d].size = size[d], p->dim[d].extent = extent[d], p->dim[d].stride = stride[d];
+    if (__builtin_mul_overflow(extent[d], stride[d], &last) || last > INT64_MAX / 16 ||
+        __builtin_mul_overflow(step[d], size[d], &last) || last > INT64_MAX / 16)
+      return lower_fail(l, args[1], "dimension %d of this shape has more elements than memory", d);
+  }
+  *result = (value){.kind = VALUE_BLOCK_PTR, .block_ptr = p};
+  return true;
+}
+
+static bool advance(lowerer *l, const ast *node, const ast **args, value *result) {
+  value base;
+  const value *by;
+  if (!lower_eval(l, args[0], BLOCK_NONE, &base)) return false;
+  if (base.kind != VALUE_BLOCK_PTR)
+    return lower_fail(l, args[0], "advance() needs a block pointer, not %s", lower_kind_text(&base));
+  if (!numbers_of(l, args[1], base.block_ptr->rank, "offsets", &by)) return false;
+  lower_block_ptr *p = WF_ARENA_NEW(l->run, lower_block_ptr);
+  *p = *base.block_ptr;
+  for (int d = 0; d < p->rank; d++)
+    if (!lower_index_add(&base.block_ptr->dim[d].offset, &by[d].index, &p->dim[d].offset))
+      return lower_fail(l, node, too_large);
+  *result = (value){.kind = VALUE_BLOCK_PTR, .block_ptr = p};
+  return true;
+}
+
+// ---- built-in functions
+
+static bool axis_of(lowerer *l, const ast *node, int64_t *axis) {
+  if (!lower_eval_constant(l, node, "the axis", axis)) return false;
+  return (*axis >= 0 && *axis < LANG_GRID_AXES) ||
+         lower_fail(l, node, "a grid has the axes 0 to %d", LANG_GRID_AXES - 1);
+}
+
+static bool ceiling_divide(lowerer *l, const ast *node, const ast **args, value *result) {
+  value x, divisor, up;
+  int64_t by;
+  if (!lower_eval(l, args[0], BLOCK_NONE, &x) || !lower_eval(l, args[1], BLOCK_NONE, &divisor)) return false;
+  if (x.kind != VALUE_INDEX || !lower_is_constant(&divisor, &by))
+    return lower_fail(l, node, "cdiv() needs integers, and a divisor that is known");
+  const lower_index less = lower_constant(by - 1), index = lower_constant(by);
+  up.kind = VALUE_INDEX;
+  if (!lower_index_add(&x.index, &less, &up.index)) return lower_fail(l, node, too_large);
+  return divide(l, node, false, &up.index, &index, result);
+}
+
+static bool dtype_of(lowerer *l, const ast *node, lang_dtype *dtype) {
+  value v;
+  if (!lower_eval(l, node, BLOCK_NONE, &v)) return false;
+  if (v.kind != VALUE_DTYPE) return lower_fail(l, node, "expected a type, found %s", lower_kind_text(&v));
+  *dtype = v.dtype;
+  return true;
+}
+
+static bool filled(lowerer *l, const ast *node, const ast *shape, const ast *number, const ast *type, value *result) {
+  int64_t size[BLOCK_RANK_MAX];
+  int rank;
+  lang_dtype dtype;
+  double what = 0;
+  value v;
+  if (!eval_shape(l, shape, size, &rank) || !dtype_of(l, type, &dtype)) return false;
+  if (number != NULL) {
+    if (!lower_eval(l, number, BLOCK_NONE, &v)) return false;
+    if (!lower_is_number(&v, &what)) return lower_fail(l, number, "expected a number, found %s", lower_kind_text(&v));
+  }
+  return lower_full(l, node, size, rank, what, dtype, result);
+}
+
+static bool transpose(lowerer *l, const ast *node, const value *v, value *result) {
+  if (v->kind != VALUE_BLOCK) return lower_fail(l, node, "only blocks can be transposed, not %s", lower_kind_text(v));
+  if (v->block.rank != 2) return lower_fail(l, node, "only blocks of two dimensions can be transposed");
+  *result = *v;
+  result->block.size[0] = v->block.size[1];
+  result->block.size[1] = v->block.size[0];
+  result->block.transposed = !v->block.transposed;
+  return true;
+}
+
+// maximum(), minimum(): of blocks, or of numbers.
+static bool block_extreme(lowerer *l, const ast *node, block_op op, const ast **args, int into, value *result) {
+  value a, b;
+  double x, y;
+  if (!lower_eval(l, args[0], BLOCK_NONE, &a) || !lower_eval(l, args[1], BLOCK_NONE, &b)) return false;
+  if (a.kind == VALUE_BLOCK || b.kind == VALUE_BLOCK) return lower_arithmetic(l, node, op, &a, &b, into, result);
+  if (!lower_is_number(&a, &x) || !lower_is_number(&b, &y))
+    return lower_fail(l, node, "%s and %s cannot be compared", lower_kind_text(&a), lower_kind_text(&b));
+  *result = (x > y) == (op == BLOCK_OP_MAX) ? a : b;
+  return true;
+}
+
+// Python's min() and max() of numbers; of what varies with loops if one is always the smaller one.
+static bool extreme(lowerer *l, const ast *node, bool largest, value *result) {
+  if (node->count == 0) return lower_fail(l, node, "min() and max() need arguments");
+  if (!lower_eval(l, node->items[0], BLOCK_NONE, result)) return false;
+  for (int i = 1; i < node->count; i++) {
+    value next;
+    double x, y;
+    if (!lower_eval(l, node->items[i], BLOCK_NONE, &next)) return false;
+    if (result->kind == VALUE_INDEX && next.kind == VALUE_INDEX) {
+      int sign = sign_of_difference(l, &next.index, &result->index);
+      if (sign == 2) return lower_fail(l, node, "which one it is changes in the loops around it");
+      if (largest ? sign > 0 : sign < 0) *result = next;
+    } else if (lower_is_number(result, &x) && lower_is_number(&next, &y)) {
+      if (largest ? y > x : y < x) *result = next;
+    } else {
+      lower_fail(l, node, "min() and max() are for numbers");
+      if (result->kind == VALUE_BLOCK || next.kind == VALUE_BLOCK) lower_hint(l, "use minimum() and maximum()");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool number_function(lowerer *l, const ast *node, builtin_id id, const ast **args, value *result) {
+  double number;
+  if (!lower_eval(l, args[0], BLOCK_NONE, result)) return false;
+  if (id == BUILTIN_INT && result->kind == VALUE_INDEX) return true;
+  if (!lower_is_number(result, &number))
+    return lower_fail(l, node, "%s() needs a number, not %s", builtin_names[id], lower_kind_text(result));
+  if (id == BUILTIN_INT || (id == BUILTIN_ABS && result->kind == VALUE_INDEX)) {
+    if (!(fabs(number) < 9e15)) return lower_fail(l, node, too_large);
+    *result = lower_int((int64_t)(id == BUILTIN_ABS ? fabs(number) : number));
+    return true;
+  }
+  number = id == BUILTIN_ABS ? fabs(number) : number;
+  *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = number}};
+  return true;
+}
+
+static bool static_assert_(lowerer *l, const ast *node, const ast **args, value *result) {
+  bool truth;
+  value message;
+  if (!lower_truth(l, args[0], &truth)) return false;
+  *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_NONE}};
+  if (truth) return true;
+  bool text = args[1] != NULL && lower_eval(l, args[1], BLOCK_NONE, &message) && message.kind == VALUE_SCALAR &&
+              message.scalar.kind == LANG_TEXT;
+  return lower_fail(l, node, "%s", text ? message.scalar.text : "this does not hold");
+}
+
+static bool call_builtin(lowerer *l, const ast *node, int into, value *result) {
+  const builtin_id id = (builtin_id)node->a->index;
+  const ast *args[BUILTIN_ARGS_MAX];
+  value v;
+  int64_t axis, size[BLOCK_RANK_MAX];
+  int rank;
+  if (id == BUILTIN_MIN || id == BUILTIN_MAX) return extreme(l, node, id == BUILTIN_MAX, result);
+  if (!builtin_bind(l->s, l->diag, id, node, args)) return false;
+  switch (id) {
+    case BUILTIN_PROGRAM_ID:
+      if (!axis_of(l, args[0], &axis)) return false;
+      *result = lower_int(l->program_id[axis]);
+      return true;
+    case BUILTIN_NUM_PROGRAMS:
+      if (!axis_of(l, args[0], &axis)) return false;
+      *result = lower_int(l->instance->grid[axis]);
+      return true;
+    case BUILTIN_CDIV:
+      return ceiling_divide(l, node, args, result);
+    case BUILTIN_MAKE_BLOCK_PTR:
+      return make_block_ptr(l, node, args, result);
+    case BUILTIN_ADVANCE:
+      return advance(l, node, args, result);
+    case BUILTIN_LOAD:
+      return lower_load(l, node, args, result);
+    case BUILTIN_STORE:
+      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_NONE}};
+      return lower_store(l, node, args);
+    case BUILTIN_DOT:
+      if (args[2] == NULL) return lower_dot(l, node, args, NULL, into, result);
+      return lower_eval(l, args[2], BLOCK_NONE, &v) && lower_dot(l, node, args, &v, into, result);
+    case BUILTIN_TRANS:
+      return lower_eval(l, args[0], BLOCK_NONE, &v) && transpose(l, node, &v, result);
+    case BUILTIN_ZEROS:
+      return filled(l, node, args[0], NULL, args[1], result);
+    case BUILTIN_FULL:
+      return filled(l, node, args[0], args[1], args[2], result);
+    case BUILTIN_MAXIMUM:
+      return block_extreme(l, node, BLOCK_OP_MAX, args, into, result);
+    case BUILTIN_MINIMUM:
+      return block_extreme(l, node, BLOCK_OP_MIN, args, into, result);
+    case BUILTIN_RESHAPE:
+    case BUILTIN_VIEW:
+      return lower_eval(l, args[0], BLOCK_NONE, &v) && eval_shape(l, args[1], size, &rank) &&
+             lower_reshape(l, node, &v, size, rank, result);
+    case BUILTIN_STATIC_ASSERT:
+    case BUILTIN_ASSUME:
+      return static_assert_(l, node, args, result);
+    case BUILTIN_MULTIPLE_OF:
+    case BUILTIN_CONSTEXPR:
+      return lower_eval(l, args[0], into, result);
+    case BUILTIN_ABS:
+    case BUILTIN_INT:
+    case BUILTIN_FLOAT:
+      return number_function(l, node, id, args, result);
+    default:
+      return lower_fail(l, node, "%s() stands behind 'in' of a loop", builtin_names[id]);
+  }
+}
+
+// ---- methods, subscripts, names
+
+static bool call_method(lowerer *l, const ast *node, value *result) {
+  const ast *method = node->a;
+  value v;
+  lang_dtype dtype;
+  int64_t size[BLOCK_RANK_MAX];
+  int rank;
+  if (!lower_eval(l, method->a, BLOCK_NONE, &v)) return false;
+  for (int i = 0; i < node->count; i++)
+    if (node->items[i]->kind == AST_KEYWORD)
+      return lower_fail(l, node->items[i], ".%s() has no parameters with names", method->name);
+  if (method->index == METHOD_TO) {
+    if (node->count != 1) return lower_fail(l, node, ".to() takes one type");
+    return dtype_of(l, node->items[0], &dtype) && lower_convert(l, node, &v, dtype, result);
+  }
+  if (method->index != METHOD_RESHAPE) return lower_fail(l, node, "'.%s' cannot be called", method->name);
+  // x.reshape((a, b)) and x.reshape(a, b)
+  const ast all = {.kind = AST_TUPLE, .span = node->span, .items = node->items, .count = node->count};
+  return eval_shape(l, node->count == 1 ? node->items[0] : &all, size, &rank) &&
+         lower_reshape(l, node, &v, size, rank, result);
+}
+
+static bool attribute(lowerer *l, const ast *node, value *result) {
+  value v;
+  if (node->meaning != AST_METHOD) return lower_fail(l, node, "this has no value");
+  if (!lower_eval(l, node->a, BLOCK_NONE, &v)) return false;
+  if (node->index == METHOD_TRANSPOSED) return transpose(l, node, &v, result);
+  if ((node->index == METHOD_DTYPE || node->index == METHOD_TYPE) && v.kind == VALUE_POINTER) {
+    block_type type = l->program->tensors[v.pointer.tensor].type;
+    *result = (value){.kind = VALUE_ELEMENT, .dtype = type == BLOCK_I8 ? LANG_INT8 : LANG_INT32};
+    return true;
+  }
+  if (node->index == METHOD_DTYPE && v.kind == VALUE_BLOCK) {
+    static const lang_dtype types[] = {[BLOCK_I8] = LANG_INT8, [BLOCK_I32] = LANG_INT32, [BLOCK_F32] = LANG_FLOAT32};
+    *result = (value){.kind = VALUE_DTYPE, .dtype = types[l->program->buffers[v.block.buffer].type]};
+    return true;
+  }
+  if (node->index == METHOD_ELEMENT && v.kind == VALUE_ELEMENT) {
+    *result = (value){.kind = VALUE_DTYPE, .dtype = v.dtype};
+    return true;
+  }
+  return lower_fail(l, node, "%s has no '.%s'", lower_kind_text(&v), node->name);
+}
+
+// x[None, :] puts dimensions of one in; t[1] takes an element of a tuple.
+static bool subscript(lowerer *l, const ast *node, value *result) {
+  value v;
+  int64_t at, size[BLOCK_RANK_MAX];
+  int rank = 0, from = 0;
+  if (!lower_eval(l, node->a, BLOCK_NONE, &v)) return false;
+  if (v.kind == VALUE_TUPLE) {
+    if (node->count != 1) return lower_fail(l, node, "a tuple has one index");
+    if (!lower_eval_constant(l, node->items[0], "the index", &at)) return false;
+    if (at < 0) at += v.tuple.count;
+    if (at < 0 || at >= v.tuple.count) return lower_fail(l, node, "this tuple has %d elements", v.tuple.count);
+    *result = v.tuple.items[at];
+    return true;
+  }
+  if (v.kind != VALUE_BLOCK) return lower_fail(l, node, "%s has no elements", lower_kind_text(&v));
+  for (int i = 0; i < node->count; i++) {
+    const ast *item = node->items[i];
+    if (item->kind != AST_NONE && item->kind != AST_SLICE) {
+      lower_fail(l, item, "a block takes ':' and None as indexes");
+      lower_hint(l, "load the part that is needed");
+      return false;
+    }
+    if (rank == BLOCK_RANK_MAX || (item->kind == AST_SLICE && from == v.block.rank))
+      return lower_fail(l, node, "too many indexes");
+    size[rank++] = item->kind == AST_NONE ? 1 : v.block.size[from++];
+  }
+  for (; from < v.block.rank && rank < BLOCK_RANK_MAX; from++) size[rank++] = v.block.size[from];
+  return lower_reshape(l, node, &v, size, rank, result);
+}
+
+static bool name(lowerer *l, const ast *node, value *result) {
+  if (node->meaning == AST_DTYPE) {
+    *result = (value){.kind = VALUE_DTYPE, .dtype = (lang_dtype)node->index};
+    return true;
+  }
+  if (node->meaning != AST_LOCAL) return lower_fail(l, node, "'%s' has no value", node->name);
+  *result = l->frame->locals[node->index];
+  if (result->kind == VALUE_UNSET) return lower_fail(l, node, "'%s' is used before it has a value", node->name);
+  if (result->kind == VALUE_LOST)
+    return lower_fail(l, node, "'%s' changes from iteration to iteration in a way that is not affine", node->name);
+  return true;
+}
+
+bool lower_truth(lowerer *l, const ast *node, bool *truth) {
+  value v;
+  double number;
+  if (!lower_eval(l, node, BLOCK_NONE, &v)) return false;
+  if (lower_is_number(&v, &number))
+    *truth = number != 0;
+  else if (v.kind == VALUE_SCALAR)
+    *truth = v.scalar.kind == LANG_TEXT && v.scalar.text[0] != 0;
+  else if (v.kind == VALUE_INDEX)
+    return lower_fail(l, node, "this condition varies with a loop");
+  else
+    return lower_fail(l, node, "%s is neither true nor false", lower_kind_text(&v));
+  return true;
+}
+
+bool lower_eval(lowerer *l, const ast *node, int into, value *result) {
+  bool truth;
+  switch (node->kind) {
+    case AST_INT:
+      *result = lower_int(node->integer);
+      return true;
+    case AST_FLOAT:
+      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = node->number}};
+      return true;
+    case AST_BOOL:
+      *result = lower_bool(node->integer != 0);
+      return true;
+    case AST_STRING:
+      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_TEXT, .text = node->name}};
+      return true;
+    case AST_NONE:
+      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_NONE}};
+      return true;
+    case AST_NAME:
+      return name(l, node, result);
+    case AST_TUPLE:
+    case AST_LIST:
+      return tuple(l, node, result);
+    case AST_ATTRIBUTE:
+      return node->meaning == AST_DTYPE ? name(l, node, result) : attribute(l, node, result);
+    case AST_SUBSCRIPT:
+      return subscript(l, node, result);
+    case AST_UNARY:
+      return unary(l, node, into, result);
+    case AST_BINARY:
+    case AST_COMPARE:
+      return binary(l, node, into, result);
+    case AST_CONDITIONAL:
+      return lower_truth(l, node->b, &truth) && lower_eval(l, truth ? node->a : node->c, into, result);
+    case AST_CALL:
+      if (node->a->meaning == AST_BUILTIN) return call_builtin(l, node, into, result);
+      if (node->a->meaning == AST_CALLEE) return lower_call(l, node, result);
+      if (node->a->meaning == AST_METHOD) return call_method(l, node, result);
+      return lower_fail(l, node->a, "this cannot be called");
+    default:
+      return lower_fail(l, node, "this has no meaning here");
+  }
+}

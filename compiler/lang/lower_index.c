@@ -1,0 +1,84 @@
+// Affine numbers: see lower.h. Factors that are zero are never in `loops`.
+#include <assert.h>
+
+#include "compiler/lang/lower.h"
+
+bool lower_index_add(const lower_index *a, const lower_index *b, lower_index *sum) {
+  lower_index r = {.loops = 0};
+  if (__builtin_add_overflow(a->constant, b->constant, &r.constant)) return false;
+  for (uint32_t left = a->loops | b->loops; left != 0; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    int64_t x = (a->loops >> i & 1) != 0 ? a->per_loop[i] : 0, y = (b->loops >> i & 1) != 0 ? b->per_loop[i] : 0;
+    if (__builtin_add_overflow(x, y, &r.per_loop[i])) return false;
+    if (r.per_loop[i] != 0) r.loops |= (uint32_t)1 << i;
+  }
+  *sum = r;
+  return true;
+}
+
+bool lower_index_times(const lower_index *a, int64_t factor, lower_index *product) {
+  lower_index r = {.loops = factor == 0 ? 0 : a->loops};
+  if (__builtin_mul_overflow(a->constant, factor, &r.constant)) return false;
+  for (uint32_t left = r.loops; left != 0; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (__builtin_mul_overflow(a->per_loop[i], factor, &r.per_loop[i])) return false;
+  }
+  *product = r;
+  return true;
+}
+
+bool lower_index_equal(const lower_index *a, const lower_index *b) {
+  if (a->constant != b->constant || a->loops != b->loops) return false;
+  for (uint32_t left = a->loops; left != 0; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    if (a->per_loop[i] != b->per_loop[i]) return false;
+  }
+  return true;
+}
+
+// As Python: the rest has the sign of the divisor.
+static int64_t floor_modulo(int64_t a, int64_t divisor) {
+  if (divisor == -1) return 0;
+  int64_t rest = a % divisor;
+  return rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest;
+}
+
+bool lower_index_modulo(const lower_index *a, int64_t divisor, int64_t *rest) {
+  for (uint32_t left = a->loops; left != 0; left &= left - 1)
+    if (floor_modulo(a->per_loop[__builtin_ctz(left)], divisor) != 0) return false;
+  *rest = floor_modulo(a->constant, divisor);
+  return true;
+}
+
+bool lower_index_divide(const lower_index *a, int64_t divisor, lower_index *quotient) {
+  int64_t rest;
+  if (!lower_index_modulo(a, divisor, &rest) || (divisor == -1 && a->constant == INT64_MIN)) return false;
+  lower_index r = {.loops = a->loops, .constant = (a->constant - rest) / divisor};
+  for (uint32_t left = r.loops; left != 0; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    r.per_loop[i] = a->per_loop[i] / divisor;
+  }
+  *quotient = r;
+  return true;
+}
+
+bool lower_index_bounds(const block_program *program, const lower_index *a, int64_t *least, int64_t *most) {
+  *least = *most = a->constant;
+  for (uint32_t left = a->loops; left != 0; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    int64_t sweep, *end = a->per_loop[i] < 0 ? least : most;
+    if (__builtin_mul_overflow(a->per_loop[i], program->loops[i].trips - 1, &sweep) ||
+        __builtin_add_overflow(*end, sweep, end))
+      return false;
+  }
+  return true;
+}
+
+block_affine lower_index_affine(const lower_index *a) {
+  block_affine affine = {.constant = a->constant};
+  for (uint32_t left = a->loops; left != 0; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    affine.per_loop[i] = a->per_loop[i];
+  }
+  return affine;
+}

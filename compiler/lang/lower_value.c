@@ -1,0 +1,133 @@
+// Values of the lowering: see lower.h.
+#include <string.h>
+
+#include "compiler/lang/lower.h"
+
+value lower_int(int64_t number) { return (value){.kind = VALUE_INDEX, .index = lower_constant(number)}; }
+
+value lower_bool(bool truth) { return (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_BOOL, .integer = truth}}; }
+
+bool lower_is_constant(const value *v, int64_t *number) {
+  if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_BOOL)
+    *number = v->scalar.integer;
+  else if (v->kind == VALUE_INDEX && v->index.loops == 0)
+    *number = v->index.constant;
+  else
+    return false;
+  return true;
+}
+
+bool lower_is_number(const value *v, double *number) {
+  int64_t integer;
+  if (lower_is_constant(v, &integer))
+    *number = (double)integer;
+  else if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_FLOAT)
+    *number = v->scalar.number;
+  else
+    return false;
+  return true;
+}
+
+const char *lower_kind_text(const value *v) {
+  static const char *const texts[] = {[VALUE_UNSET] = "nothing",     [VALUE_LOST] = "nothing",
+                                      [VALUE_SCALAR] = "a constant", [VALUE_INDEX] = "an integer",
+                                      [VALUE_TUPLE] = "a tuple",     [VALUE_POINTER] = "a pointer",
+                                      [VALUE_BLOCK] = "a block",     [VALUE_BLOCK_PTR] = "a block pointer",
+                                      [VALUE_DTYPE] = "a type",      [VALUE_ELEMENT] = "a type"};
+  if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_FLOAT) return "a float";
+  if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_NONE) return "None";
+  return texts[v->kind];
+}
+
+int lower_numbers(lowerer *l, value *v, lower_index **numbers) {
+  if (v->kind == VALUE_INDEX) {
+    numbers[0] = &v->index;
+    return 1;
+  }
+  if (v->kind == VALUE_POINTER) {
+    numbers[0] = &v->pointer.offset;
+    return 1;
+  }
+  if (v->kind != VALUE_BLOCK_PTR) return 0;
+  lower_block_ptr *copy = WF_ARENA_NEW(l->run, lower_block_ptr);
+  *copy = *v->block_ptr;
+  v->block_ptr = copy;
+  numbers[0] = &copy->base;
+  for (int d = 0; d < copy->rank; d++) numbers[d + 1] = &copy->dim[d].offset;
+  return copy->rank + 1;
+}
+
+static bool same_scalar(const lang_value *a, const lang_value *b) {
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+    case LANG_INT:
+    case LANG_BOOL:
+      return a->integer == b->integer;
+    case LANG_FLOAT:
+      return memcmp(&a->number, &b->number, sizeof a->number) == 0;
+    case LANG_TEXT:
+      return strcmp(a->text, b->text) == 0;
+    default:
+      return true;
+  }
+}
+
+static bool same_block_ptr(const lower_block_ptr *a, const lower_block_ptr *b) {
+  if (a->tensor != b->tensor || a->rank != b->rank) return false;
+  for (int d = 0; d < a->rank; d++)
+    if (a->dim[d].step != b->dim[d].step || a->dim[d].size != b->dim[d].size || a->dim[d].extent != b->dim[d].extent ||
+        a->dim[d].stride != b->dim[d].stride)
+      return false;
+  return true;
+}
+
+static bool same_block(const lower_block *a, const lower_block *b) {
+  return a->rank == b->rank && a->transposed == b->transposed &&
+         memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
+}
+
+static bool same_tuple(const value *a, const value *b) {
+  if (a->tuple.count != b->tuple.count) return false;
+  for (int i = 0; i < a->tuple.count; i++) {
+    const value *x = &a->tuple.items[i], *y = &b->tuple.items[i];
+    if (!lower_same_kind(x, y) || (x->kind == VALUE_INDEX && !lower_index_equal(&x->index, &y->index))) return false;
+  }
+  return true;
+}
+
+bool lower_same_kind(const value *a, const value *b) {
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+    case VALUE_SCALAR:
+      return same_scalar(&a->scalar, &b->scalar);
+    case VALUE_POINTER:
+      return a->pointer.tensor == b->pointer.tensor;
+    case VALUE_BLOCK_PTR:
+      return same_block_ptr(a->block_ptr, b->block_ptr);
+    case VALUE_BLOCK:
+      return same_block(&a->block, &b->block);
+    case VALUE_TUPLE:
+      return same_tuple(a, b);
+    case VALUE_DTYPE:
+    case VALUE_ELEMENT:
+      return a->dtype == b->dtype;
+    default:
+      return true;
+  }
+}
+
+static int references_in(const value *v, int buffer) {
+  if (v->kind == VALUE_BLOCK) return v->block.buffer == buffer;
+  int count = 0;
+  if (v->kind == VALUE_TUPLE)
+    for (int i = 0; i < v->tuple.count; i++) count += references_in(&v->tuple.items[i], buffer);
+  return count;
+}
+
+int lower_references(const lowerer *l, int buffer, const value *except) {
+  int count = 0;
+  for (const lower_frame *f = l->frame; f != NULL; f = f->caller)
+    for (int i = 0; i < f->function->local_count; i++)
+      if (&f->locals[i] != except) count += references_in(&f->locals[i], buffer);
+  return count;
+}
