@@ -45,19 +45,33 @@ static int64_t load_cycles(const streams *s, const stream_load *load) {
   return bytes / s->array->memory.bytes_per_cycle + 4;
 }
 
+// A row of several column blocks is collected before it is sent.
+static int64_t store_cycles(const streams *s, const stream_store *store) {
+  int64_t blocks = (store->cols + s->derived.dim - 1) / s->derived.dim;
+  int64_t rows = store->pool.stride != 0
+                     ? (int64_t)store->pool_rows * store->pool_cols * store->pool.size * store->pool.size
+                     : store->rows;
+  int64_t beats =
+      (int64_t)store->cols * (store->local >> 29 & 1 ? s->derived.acc_bytes : 1) * 8 / s->array->dma.bus_bits;
+  return rows * (blocks + most(beats, 1)) + 4;
+}
+
 // ---- targets: when a command had best come
 
 static int64_t time_of(const merge *m, uint32_t product) {
   return m->time[product < m->s->product_count ? product : m->s->product_count];
 }
 
-// Loads of one instance: evenly from when its slot is free to when it is needed.
+// Loads of one instance: evenly from when its slot is free to when it is needed. A slot is free when nothing reads it
+// any more, although rows may be free sooner: writing them would disturb the bank.
 static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint32_t count) {
-  uint32_t first = UINT32_MAX, needed = UINT32_MAX;
+  uint32_t first = UINT32_MAX, last = 0, needed = UINT32_MAX;
   for (uint32_t n = 0; n < count; n++) {
     if (loads[n].after_products < first) first = loads[n].after_products;
+    if (loads[n].after_products > last) last = loads[n].after_products;
     if (loads[n].before_product < needed) needed = loads[n].before_product;
   }
+  if (last < needed) first = last;
   int64_t from = time_of(m, first), to = time_of(m, needed) - LEAD_CYCLES;
   for (uint32_t n = 0; n < count; n++) {
     int64_t even = from + (to > from ? (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count) : 0);
@@ -88,6 +102,8 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   for (uint32_t n = from; n < to; n++) {
     int64_t even = first + (last > first ? (last - first) * (int64_t)(n - from) / (to - from) : 0);
     m->store_target[n] = most(even, time_of(m, m->s->stores[n].after_products) + LAG_CYCLES);
+    if (n > from)
+      m->store_target[n] = most(m->store_target[n], m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
   }
 }
 
@@ -142,17 +158,17 @@ static void put_needed(merge *m) {
   if (waits) m->clock = most(m->clock, m->loaded);
 }
 
-// The queue whose head has the earliest target that has come, or BLOCK_NONE.
+// Of the queues whose head's target has come the one whose head is needed first, or BLOCK_NONE.
 static int due_queue(const merge *m) {
   int due = BLOCK_NONE;
-  int64_t now = m->time[m->next_product], earliest = now;
+  uint32_t needed = UINT32_MAX;
   for (int q = 0; q < m->s->queue_count; q++) {
     if (m->next[q] == m->s->queues[q].count) continue;
     const stream_load *load = &m->s->queues[q].loads[m->next[q]];
-    int64_t target = m->load_target[q][m->next[q]];
-    if (target > earliest || (target == earliest && due != BLOCK_NONE)) continue;
+    if (m->load_target[q][m->next[q]] > m->time[m->next_product]) continue;
     if (load->after_products > m->next_product || load->after_stores > m->next_store) continue;
-    earliest = target;
+    if (due != BLOCK_NONE && load->before_product >= needed) continue;
+    needed = load->before_product;
     due = q;
   }
   return due;
