@@ -10,7 +10,7 @@
 enum {
   LEAD_CYCLES = 400,  // between a load and its first use: latency of memory, and the commands that wait before it
   LAG_CYCLES = 160,   // between the last product of a result and its store
-  BACKLOG_LOADS = 4,  // loads under way that are let in before they are needed
+  BACKLOG_LOADS = 6,  // loads under way that are let in before they are needed
 };
 
 typedef struct merge {
@@ -42,7 +42,8 @@ static int64_t load_cycles(const streams *s, const stream_load *load) {
   if (load->tensor == COMMAND_NO_TENSOR || load->stride == 0)
     return load->rows * ((load->cols + s->derived.dim - 1) / s->derived.dim);
   if (load->local >> 31 != 0 && !load->shrink) bytes *= s->derived.acc_bytes;
-  return bytes / s->array->memory.bytes_per_cycle + 4;
+  // Misses that push out what was written reach three quarters of the peak.
+  return bytes * 4 / (3 * (int64_t)s->array->memory.bytes_per_cycle) + 4;
 }
 
 // A row of several column blocks is collected before it is sent.

@@ -55,6 +55,7 @@ static void check(block_program *program, const map_mapping *mapping, const char
   assert_true(block_run(program, want, &diag));
   command_program *commands = shapes_compile(program, mapping, &array, &diag);
   assert_non_null(commands);
+  assert_true(block_verify(program, &diag));
   assert_true(command_verify(commands, &diag));
   void **again = make_tensors(program, 1);
   assert_true(block_run(program, again, &diag));

@@ -117,8 +117,12 @@ block_program *shapes_make_conv(const shapes_conv *c, map_mapping *mapping, wf_d
   add(&t, "buffer xt i8[1, %" PRId64 ", %" PRId64 ", %" PRId64 "] sp\n", c->tile_p, c->q, c->tile_c);
   add(&t, "buffer wt i8[1, 1, %" PRId64 ", %" PRId64 "] sp\n", c->tile_c, c->tile_k);
   add(&t, "buffer sum i32[1, %" PRId64 ", %" PRId64 ", %" PRId64 "] acc\n", c->tile_p, c->q, c->tile_k);
-  add(&t, "for n {\nfor %s {\nfor %s {\nfor r {\nfor s {\nfor c {\n", c->k_outside ? "k" : "p",
-      c->k_outside ? "p" : "k");
+  add(&t, "for n {\nfor %s {\nfor %s {\n", c->k_outside ? "k" : "p", c->k_outside ? "p" : "k");
+  add(&t,
+      "load sum = bias[0:1 of 1 stride 0, 0:%" PRId64 " of %" PRId64 " stride 0, 0:%" PRId64 " of %" PRId64
+      " stride 0, k*%" PRId64 ":%" PRId64 " of %" PRId64 " stride 1]\n",
+      c->tile_p, c->tile_p, c->q, c->q, c->tile_k, c->tile_k, c->k);
+  add(&t, "for r {\nfor s {\nfor c {\n");
   add(&t,
       "load xt = x[n:1 of %" PRId64 " stride %" PRId64 ", p*%" PRId64 "+r-%" PRId64 ":%" PRId64 " step %" PRId64
       " of %" PRId64 " stride %" PRId64,
@@ -132,11 +136,7 @@ block_program *shapes_make_conv(const shapes_conv *c, map_mapping *mapping, wf_d
       " of %" PRId64 " stride %" PRId64 ", k*%" PRId64 ":%" PRId64 " of %" PRId64 " stride 1]\n",
       c->window, c->window * c->c * c->k, c->window, c->c * c->k, c->tile_c, c->tile_c, c->c, c->k, c->tile_k,
       c->tile_k, c->k);
-  add(&t, "dot sum = xt * wt sum_over r, s, c\n}\n}\n}\n");
-  add(&t,
-      "load sum += bias[0:1 of 1 stride 0, 0:%" PRId64 " of %" PRId64 " stride 0, 0:%" PRId64 " of %" PRId64
-      " stride 0, k*%" PRId64 ":%" PRId64 " of %" PRId64 " stride 1]\n",
-      c->tile_p, c->tile_p, c->q, c->q, c->tile_k, c->tile_k, c->k);
+  add(&t, "dot sum += xt * wt\n}\n}\n}\n");
   add(&t,
       "store y[n:1 of %" PRId64 " stride %" PRId64 ", p*%" PRId64 ":%" PRId64 " of %" PRId64 " stride %" PRId64
       ", 0:%" PRId64 " of %" PRId64 " stride %" PRId64 ", k*%" PRId64 ":%" PRId64 " of %" PRId64
