@@ -33,8 +33,8 @@ typedef struct pass_entry {
 
 static const pass_entry passes[] = {
     {.name = "lower"},
-    {.name = "tile", .on_block = pass_tile},
     {.name = "fuse", .on_block = pass_fuse},
+    {.name = "tile", .on_block = pass_tile},
     {.name = "scope", .on_block = pass_scope},
     {.name = "hoist", .on_block = pass_hoist},
     {.name = "buffers", .on_block = pass_buffers},
