@@ -1,11 +1,11 @@
 # C = act(scale * (A B + bias)): A is M x K, B is K x N, C is M x N, int8, rows one after the other; bias has N int32.
-# relu=False leaves the activation out.
+# bias=False and relu=False leave these steps out.
 from weft import *
 
 
 @jit
-def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, M, N, K, scale: float = 1.0, relu: constexpr = True,
-         BLOCK_M: constexpr = 64, BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
+def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, M, N, K, scale: float = 1.0, bias: constexpr = True,
+         relu: constexpr = True, BLOCK_M: constexpr = 64, BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
     pid_m = program_id(0)
     pid_n = program_id(1)
     m = pid_m * BLOCK_M
@@ -15,8 +15,9 @@ def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, M, N, K, scale:
         a = make_block_ptr(a_ptr, (M, K), (K, 1), (m, k), (BLOCK_M, BLOCK_K), (1, 0))
         b = make_block_ptr(b_ptr, (K, N), (N, 1), (k, n), (BLOCK_K, BLOCK_N), (1, 0))
         acc += dot(load(a, boundary_check=(0, 1)), load(b, boundary_check=(0, 1)))
-    bias = load(make_block_ptr(bias_ptr, (N,), (1,), (n,), (BLOCK_N,), (0,)), boundary_check=(0,))
-    acc += bias[None, :]
+    if bias:
+        b = load(make_block_ptr(bias_ptr, (N,), (1,), (n,), (BLOCK_N,), (0,)), boundary_check=(0,))
+        acc += b[None, :]
     if relu:
         acc = maximum(acc, 0)
     c = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))

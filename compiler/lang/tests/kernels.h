@@ -82,6 +82,20 @@ static inline void **run_blocks(const kernel_case *c) {
   return data;
 }
 
+// The same by the oracle.
+static inline void **run_oracle(const kernel_case *c) {
+  wf_diag diag = wf_diag_to(stderr);
+  void **data = calloc(TENSORS_MAX, sizeof *data);
+  lang_tensor tensors[TENSORS_MAX];
+  for (int t = 0; t < c->count; t++) {
+    data[t] = malloc((size_t)c->tensors[t].elements * 4 + 4);
+    memcpy(data[t], c->tensors[t].data, tensor_bytes(c, t));
+    tensors[t] = (lang_tensor){data[t], c->tensors[t].elements};
+  }
+  if (!lang_run(c->instance, tensors, &diag)) abort();
+  return data;
+}
+
 static inline void free_tensors(const kernel_case *c, void **data) {
   for (int t = 0; t < c->count; t++) free(data[t]);
   free(data);
