@@ -6,6 +6,7 @@
 
 int cli_bench_engines(int argc, char **argv);
 int cli_bench_gemmini(int argc, char **argv);
+int cli_bench_kernels(int argc, char **argv);
 int cli_bench_rtl(int argc, char **argv);
 
 #endif

@@ -47,6 +47,8 @@ int cli_disasm(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_diff_engines(int argc, char **argv);
 int cli_rtl(int argc, char **argv);
+int cli_compile(int argc, char **argv);
+int cli_run(int argc, char **argv);
 
 // ---- options: a table per verb, parsed by cli_parse
 
@@ -75,6 +77,9 @@ int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common
 
 // The array of --array (default gemmini-default) with --isa applied.
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag);
+
+// The whole of a file with a zero behind it, to be freed; NULL after the reason was reported.
+char *cli_read_file(const char *path, size_t *length, wf_diag *diag);
 
 // Opens `path` for writing ("-": stdout); reports failure. Close with cli_close.
 FILE *cli_open_output(const char *path, wf_diag *diag);

@@ -6,6 +6,7 @@
 static const cli_verb benches[] = {
     {"engines", "speed and memory of the engines on the same programs", cli_bench_engines},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", cli_bench_gemmini},
+    {"kernels", "compiled kernels on the shapes that others published", cli_bench_kernels},
     {"rtl", "build times of the hardware and its speed beside the other engines", cli_bench_rtl},
 };
 

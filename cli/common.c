@@ -134,6 +134,24 @@ bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   return true;
 }
 
+char *cli_read_file(const char *path, size_t *length, wf_diag *diag) {
+  FILE *in = fopen(path, "rb");
+  char *text = NULL;
+  size_t room = 0;
+  *length = 0;
+  while (in != NULL && !ferror(in) && !feof(in)) {
+    if (*length + 1 >= room) text = wf_realloc(text, room = room == 0 ? 1 << 16 : 2 * room, 1);
+    *length += fread(text + *length, 1, room - *length - 1, in);
+  }
+  const bool good = in != NULL && !ferror(in);
+  if (!good) wf_error(diag, wf_in_file(path), "cannot read the file: %s", strerror(errno));
+  if (in != NULL) fclose(in);
+  if (text != NULL) text[*length] = '\0';
+  if (good) return text;
+  wf_free(text);
+  return NULL;
+}
+
 FILE *cli_open_output(const char *path, wf_diag *diag) {
   if (strcmp(path, "-") == 0) return stdout;
   FILE *file = fopen(path, "w");

@@ -1,34 +1,17 @@
 // The measured table: see gemmini_table.h.
 #include "cli/gemmini_table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "hw/base/alloc.h"
 
 enum { GROUP, MEMORY, KEY, FIELDS };
 
 static const char header[] = "group,memory,name,p1,p2,p3,p4,p5,p6,rep,cycles";
-
-static char *read_file(const char *path, wf_diag *diag) {
-  FILE *in = fopen(path, "rb");
-  char *text = NULL;
-  size_t used = 0, room = 0;
-  while (in != NULL && !ferror(in) && !feof(in)) {
-    if (used + 1 >= room) text = wf_realloc(text, room = room == 0 ? 1 << 16 : 2 * room, 1);
-    used += fread(text + used, 1, room - used - 1, in);
-  }
-  bool good = in != NULL && !ferror(in);
-  if (!good) wf_error(diag, wf_in_file(path), "cannot read the file: %s", strerror(errno));
-  if (in != NULL) fclose(in);
-  if (text != NULL) text[used] = '\0';
-  if (good) return text;
-  wf_free(text);
-  return NULL;
-}
 
 // Cuts the line off; NULL at the end.
 static char *next_line(char **rest) {
@@ -71,7 +54,8 @@ static bool parse_row(char *line, gemmini_row *row) {
 }
 
 bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag) {
-  *table = (gemmini_table){.text = read_file(path, diag)};
+  size_t length;
+  *table = (gemmini_table){.text = cli_read_file(path, &length, diag)};
   if (table->text == NULL) return false;
   char *rest = table->text, *line = next_line(&rest);
   bool good = line != NULL && strcmp(line, header) == 0;

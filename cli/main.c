@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 
 static const cli_verb verbs[] = {
+    {"compile", "compile a kernel to the commands of an array", cli_compile},
+    {"run", "compile a kernel, run it on random data and check the result", cli_run},
     {"sim", "run a program or a command trace on an engine", cli_sim},
     {"diff-engines", "find the first cycle in which two engines differ on a program", cli_diff_engines},
     {"bench", "compare engines with each other on the same programs", cli_bench},

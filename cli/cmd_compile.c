@@ -1,0 +1,111 @@
+// `weft compile`: from a kernel or an IR to commands, written in the format that the output's name ends in.
+#include <string.h>
+
+#include "cli/kernel.h"
+#include "compiler/command/command.h"
+#include "sim/memory.h"
+
+typedef struct compile_options {
+  kernel_options kernel;
+  const char *output;
+} compile_options;
+
+// ---- formats
+
+static bool write_trace(const kernel_job *job, FILE *out, wf_diag *diag) {
+  enum { TENSORS_MAX = 64 };
+  const command_program *commands = job->result.commands;
+  uint64_t address[TENSORS_MAX];
+  if (commands->tensor_count > TENSORS_MAX) {
+    wf_error(diag, wf_in_file(NULL), "a program of %d tensors has no trace, at most %d", commands->tensor_count,
+             TENSORS_MAX);
+    return false;
+  }
+  const command_layout layout = {.tensor_address = address};
+  return command_place(commands, SIM_MEMORY_BASE, address, diag) &&
+         command_write_trace(commands, &layout, NULL, out, diag);
+}
+
+static bool write_c(const kernel_job *job, FILE *out, wf_diag *diag) {
+  return command_write_c(job->result.commands, out, diag);
+}
+
+static bool write_listing(const kernel_job *job, FILE *out, wf_diag *diag) {
+  (void)diag;
+  command_write_listing(job->result.commands, out);
+  return true;
+}
+
+static bool write_commands(const kernel_job *job, FILE *out, wf_diag *diag) {
+  (void)diag;
+  command_print(job->result.commands, out);
+  return true;
+}
+
+static const struct {
+  const char *ending;
+  bool (*write)(const kernel_job *job, FILE *out, wf_diag *diag);
+} formats[] = {{".trace", write_trace}, {".c", write_c}, {".lst", write_listing}, {".command", write_commands}};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static bool ends_in(const char *path, const char *ending) {
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+static int find_format(const char *path) {
+  for (int i = 0; i < FORMATS; i++)
+    if (ends_in(path, formats[i].ending)) return i;
+  return -1;
+}
+
+static int write_output(const kernel_job *job, const char *path, wf_diag *diag) {
+  FILE *out = cli_open_output(path, diag);
+  if (out == NULL) return CLI_BAD_INPUT;
+  const bool written = formats[find_format(path)].write(job, out, diag);
+  const bool closed = cli_close(out, path, diag);
+  return !written ? CLI_CANNOT_BUILD : closed ? CLI_OK : CLI_BAD_INPUT;
+}
+
+// ---- the verb
+
+static void print_summary(const kernel_job *job, const char *path) {
+  char commands[CLI_NUMBER], nodes[CLI_NUMBER];
+  fprintf(stderr, "weft: %s: %s commands (%s after rolling) in %.1f ms for array %s\n", path,
+          cli_number(command_executions(job->result.commands), commands),
+          cli_number(job->result.commands->count, nodes), 1e3 * job->seconds, job->array.name);
+}
+
+int cli_compile(int argc, char **argv) {
+  compile_options options = {0};
+  cli_option table[KERNEL_OPTIONS + 1] = {
+      {"o", CLI_OPTION_TEXT, &options.output, "OUT.trace|.c|.lst|.command", "write the commands"}};
+  kernel_option_rows(&options.kernel, table + 1);
+  const cli_usage usage = {.verb = "compile",
+                           .synopsis = "KERNEL.py|IR",
+                           .text =
+                               "Compiles a kernel (or, with --from, a program of an IR) to the commands of an array.\n"
+                               "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build.",
+                           .options = table,
+                           .option_count = sizeof table / sizeof table[0],
+                           .min_arguments = 1,
+                           .max_arguments = 1,
+                           .takes_array = true};
+  cli_common common = {0};
+  int code;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  if (options.output != NULL && find_format(options.output) < 0) {
+    fprintf(stderr, "weft: error: %s: unknown format\n  hint: a name that ends in .trace, .c, .lst or .command\n",
+            options.output);
+    return CLI_USAGE;
+  }
+  wf_diag diag = wf_diag_to(stderr);
+  kernel_job job;
+  code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
+  if (code == CLI_OK && options.output != NULL) code = write_output(&job, options.output, &diag);
+  if (code == CLI_OK && !common.quiet) print_summary(&job, argv[0]);
+  if (code == CLI_OK && common.json != NULL && !cli_write_json(common.json, kernel_json(&job, argv[0]), &diag))
+    code = CLI_BAD_INPUT;
+  kernel_release(&job);
+  return code;
+}

@@ -1,0 +1,134 @@
+// `weft run`: compiles a kernel, runs it on random data, and compares with what the kernel says.
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/kernel.h"
+#include "cli/sim_units.h"
+#include "compiler/oracle.h"
+
+typedef struct run_options {
+  kernel_options kernel;
+  const char *engine;
+  uint64_t seed, times;
+  bool timing_only;
+} run_options;
+
+typedef struct run_report {
+  const kernel_job *job;
+  const char *path;
+  const sim_engine_ops *engine;
+  const oracle_verdict *verdict;
+  bool compared;
+} run_report;
+
+static double utilisation(const run_report *r) {
+  const command_run_result *run = &r->verdict->run;
+  const double dim = hw_derive(&r->job->array).dim;
+  if (!r->job->result.mapped || run->cycles == 0) return 0;
+  return (double)map_macs(&r->job->result.layer) / (dim * dim * (double)run->cycles);
+}
+
+static void print_wrong(const run_report *r) {
+  const oracle_verdict *v = r->verdict;
+  const command_tensor *tensor = &r->job->result.commands->tensors[v->tensor];
+  fprintf(stderr,
+          "weft: error: %" PRIu64 " bytes differ from the oracle; the first: tensor %s, byte %zu: %02x, not %02x\n",
+          v->wrong, tensor->name, v->at, v->found, v->expected);
+}
+
+static void print_report(const run_report *r, FILE *out) {
+  const oracle_verdict *v = r->verdict;
+  const command_run_result *run = &v->run;
+  char number[CLI_NUMBER];
+  fprintf(out, "array        %s\nengine       %s\n", r->job->array.name, r->engine->name);
+  fprintf(out, "commands     %s\n", cli_number(run->commands, number));
+  if (r->engine->timed) fprintf(out, "cycles       %s\n", cli_number(run->cycles, number));
+  if (r->engine->timed && r->job->result.mapped) fprintf(out, "utilisation  %.2f %%\n", 100 * utilisation(r));
+  if (run->has_units) {
+    fprintf(out, "read         %s bytes\n", cli_number(run->units.bus_read_bytes, number));
+    fprintf(out, "written      %s bytes\n", cli_number(run->units.bus_written_bytes, number));
+  }
+  if (r->compared)
+    fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
+            v->wrong == 0 ? "as the oracle's" : "WRONG");
+}
+
+static cJSON *to_json(const run_report *r) {
+  const oracle_verdict *v = r->verdict;
+  cJSON *object = kernel_json(r->job, r->path);
+  cJSON_AddStringToObject(object, "engine", r->engine->name);
+  if (r->engine->timed) cli_json_count(object, "cycles", v->run.cycles);
+  if (r->engine->timed && r->job->result.mapped) cJSON_AddNumberToObject(object, "utilisation", utilisation(r));
+  if (v->run.has_units) {
+    cli_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
+    cli_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
+  }
+  cJSON_AddBoolToObject(object, "compared", r->compared);
+  if (!r->compared) return object;
+  cli_json_hash(object, "digest", v->digest);
+  cli_json_count(object, "wrong_bytes", v->wrong);
+  return object;
+}
+
+// Fills, runs, compares, reports.
+static int judge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
+                 const sim_engine_ops *engine, wf_diag *diag) {
+  const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
+  const command_run_config config = {.engine = engine, .options = &engine_options, .times = (unsigned)options->times};
+  const bool compared = !options->timing_only && job->result.block != NULL;
+  oracle o;
+  oracle_verdict verdict;
+  bool good = oracle_fill(&o, &job->result, options->seed, diag);
+  if (good && compared) good = oracle_expect(&o, &job->result, diag);
+  good = good && oracle_judge(&o, &job->result, &config, &verdict, diag);
+  oracle_release(&o);
+  if (!good) return CLI_CANNOT_BUILD;
+  const run_report report = {.job = job, .path = path, .engine = engine, .verdict = &verdict, .compared = compared};
+  if (!common->quiet) print_report(&report, stdout);
+  if (common->json != NULL && !cli_write_json(common->json, to_json(&report), diag)) return CLI_BAD_INPUT;
+  if (!compared || verdict.wrong == 0) return CLI_OK;
+  print_wrong(&report);
+  return CLI_MISMATCH;
+}
+
+static const sim_engine_ops *find_engine(const run_options *options) {
+  const sim_engine_ops *engine = options->engine == NULL ? &sim_cycle_engine : sim_engine_find(options->engine);
+  if (engine == NULL) fprintf(stderr, "weft: error: this build has no engine %s\n", options->engine);
+  if (engine == NULL || !options->timing_only || engine == &sim_cycle_engine) return engine;
+  fprintf(stderr, "weft: error: --timing-only is for engine %s\n", sim_cycle_engine.name);
+  return NULL;
+}
+
+int cli_run(int argc, char **argv) {
+  run_options options = {.seed = 1, .times = 1};
+  cli_option table[KERNEL_OPTIONS + 4] = {
+      {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
+      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
+      {"times", CLI_OPTION_COUNT, &options.times, "N", "run N times and report the last (default 1: caches are cold)"},
+      {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL, "engine cycle: move no data and compare nothing"},
+  };
+  kernel_option_rows(&options.kernel, table + 4);
+  const cli_usage usage = {
+      .verb = "run",
+      .synopsis = "KERNEL.py|IR",
+      .text =
+          "Compiles, runs the commands on random data as fast as the accelerator takes them, and compares every byte\n"
+          "with what the interpreter of the kernel makes of the same data.\n"
+          "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build, 4 another result.",
+      .options = table,
+      .option_count = sizeof table / sizeof table[0],
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .takes_array = true};
+  cli_common common = {0};
+  int code;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  const sim_engine_ops *engine = find_engine(&options);
+  if (engine == NULL) return CLI_USAGE;
+  wf_diag diag = wf_diag_to(stderr);
+  kernel_job job;
+  code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
+  if (code == CLI_OK) code = judge(&common, &options, argv[0], &job, engine, &diag);
+  kernel_release(&job);
+  return code;
+}

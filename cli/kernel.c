@@ -1,0 +1,154 @@
+// Options of verbs that compile, and the compilation; see kernel.h.
+#include "cli/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hw/base/alloc.h"
+
+void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]) {
+  const cli_option table[KERNEL_OPTIONS] = {
+      {"kernel", CLI_OPTION_TEXT, &options->kernel, "NAME", "which kernel of the file (default: the only one)"},
+      {"shape", CLI_OPTION_TEXT, &options->shape, "M=..,N=..", "values of the kernel's parameters"},
+      {"mapping", CLI_OPTION_TEXT, &options->mapping, "FILE",
+       "a mapping (docs/mapping.md; default: the heuristic one)"},
+      {"style", CLI_OPTION_TEXT, &options->style, "primitive|loop",
+       "of the heuristic mapping: single commands (default) or the hardware's loop unrollers"},
+      {"from", CLI_OPTION_TEXT, &options->from, "kernel|block|command", "what the file holds (default kernel)"},
+      {"autotune", CLI_OPTION_FLAG, &options->autotune, NULL,
+       "simulate each configuration of the kernel and take the fastest"},
+      {"print-mapping", CLI_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
+      {"dump-after", CLI_OPTION_TEXT, &options->dump_after, "PASS",
+       "print the program after lower, tile, fuse, scope, hoist, buffers, expand, fold or roll"},
+  };
+  memcpy(rows, table, sizeof table);
+}
+
+// ---- input
+
+static bool read_mapping(const char *path, map_mapping *mapping, wf_diag *diag) {
+  size_t length;
+  char *text = cli_read_file(path, &length, diag);
+  const bool good = text != NULL && map_parse(mapping, path, text, length, diag);
+  wf_free(text);
+  return good;
+}
+
+static int find(const char *word, const char *const *names, int count) {
+  for (int i = 0; i < count; i++)
+    if (strcmp(word, names[i]) == 0) return i;
+  return -1;
+}
+
+static bool is_pass(const char *name) {
+  for (size_t i = 0; compile_pass_name(i) != NULL; i++)
+    if (strcmp(compile_pass_name(i), name) == 0) return true;
+  return false;
+}
+
+static int usage_error(const char *option, const char *value, const char *choices) {
+  fprintf(stderr, "weft: error: --%s %s\n  hint: one of %s\n", option, value, choices);
+  return CLI_USAGE;
+}
+
+// The options that are words.
+static int set_choices(const kernel_options *options, compile_request *request) {
+  static const char *const styles[] = {"primitive", "loop"};
+  if (options->style != NULL) {
+    const int style = find(options->style, styles, 2);
+    if (style < 0) return usage_error("style", options->style, "primitive, loop");
+    request->style = (block_style)style;
+  }
+  if (options->from != NULL) {
+    const int from = find(options->from, compile_language_names, COMPILE_LANGUAGES);
+    if (from < 0) return usage_error("from", options->from, "kernel, block, command");
+    request->from = (compile_language)from;
+  }
+  if (options->dump_after != NULL && !is_pass(options->dump_after))
+    return usage_error("dump-after", options->dump_after,
+                       "lower, tile, fuse, scope, hoist, buffers, expand, fold, roll");
+  return CLI_OK;
+}
+
+// ---- compilation
+
+static void dump(void *context, const compile_stage *stage) {
+  const kernel_options *options = context;
+  if (options->dump_after == NULL || strcmp(options->dump_after, stage->pass) != 0) return;
+  if (stage->block != NULL)
+    block_print(stage->block, stdout);
+  else
+    command_print(stage->commands, stdout);
+}
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
+                   wf_diag *diag) {
+  *job = (kernel_job){0};
+  kernel_options kept = *options;
+  compile_request request = {.file = path,
+                             .array = &job->array,
+                             .kernel = options->kernel,
+                             .arguments = options->shape,
+                             .autotune = options->autotune,
+                             .after = dump,
+                             .context = &kept};
+  const int code = set_choices(options, &request);
+  if (code != CLI_OK) return code;
+  map_mapping mapping;
+  if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
+  if (options->mapping != NULL && !read_mapping(options->mapping, &mapping, diag)) return CLI_BAD_INPUT;
+  if (options->mapping != NULL) request.mapping = &mapping;
+  job->text = cli_read_file(path, &request.length, diag);
+  if (job->text == NULL) return CLI_BAD_INPUT;
+  request.text = job->text;
+  const double start = now_seconds();
+  const bool good = compile(&request, &job->result, diag);
+  job->seconds = now_seconds() - start;
+  if (!good) return job->result.mapped ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
+  if (options->print_mapping && job->result.mapped) map_print(&job->result.mapping, stdout);
+  return CLI_OK;
+}
+
+void kernel_release(kernel_job *job) {
+  compile_release(&job->result);
+  wf_free(job->text);
+  *job = (kernel_job){0};
+}
+
+// ---- report
+
+static void add_mapping(cJSON *object, const map_mapping *mapping) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return;
+  map_print(mapping, out);
+  fclose(out);
+  cJSON_AddStringToObject(object, "mapping", text);
+  free(text);
+}
+
+cJSON *kernel_json(const kernel_job *job, const char *path) {
+  const compile_result *r = &job->result;
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "file", path);
+  if (r->instance != NULL) cJSON_AddStringToObject(object, "kernel", r->instance->kernel->name);
+  cJSON_AddStringToObject(object, "array", job->array.name);
+  cli_json_hash(object, "array_hash", hw_array_hash(&job->array));
+  cJSON_AddNumberToObject(object, "compile_seconds", job->seconds);
+  cli_json_count(object, "commands", command_executions(r->commands));
+  cli_json_count(object, "nodes", r->commands->count);
+  if (r->config >= 0) cJSON_AddNumberToObject(object, "config", r->config);
+  if (!r->mapped) return object;
+  cli_json_count(object, "macs", (uint64_t)map_macs(&r->layer));
+  cli_json_hash(object, "mapping_hash", map_hash(&r->mapping));
+  add_mapping(object, &r->mapping);
+  return object;
+}
