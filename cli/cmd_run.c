@@ -10,7 +10,7 @@ typedef struct run_options {
   kernel_options kernel;
   const char *engine;
   uint64_t seed, times;
-  bool timing_only;
+  bool timing_only, units;
 } run_options;
 
 typedef struct run_report {
@@ -18,7 +18,7 @@ typedef struct run_report {
   const char *path;
   const sim_engine_ops *engine;
   const oracle_verdict *verdict;
-  bool compared;
+  bool compared, units;
 } run_report;
 
 static double utilisation(const run_report *r) {
@@ -48,6 +48,7 @@ static void print_report(const run_report *r, FILE *out) {
     fprintf(out, "read         %s bytes\n", cli_number(run->units.bus_read_bytes, number));
     fprintf(out, "written      %s bytes\n", cli_number(run->units.bus_written_bytes, number));
   }
+  if (run->has_units && r->units) sim_units_print(&run->units, &r->job->array, out);
   if (r->compared)
     fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
             v->wrong == 0 ? "as the oracle's" : "WRONG");
@@ -63,6 +64,7 @@ static cJSON *to_json(const run_report *r) {
     cli_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
     cli_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
   }
+  if (v->run.has_units && r->units) sim_units_json(&v->run.units, &r->job->array, object);
   cJSON_AddBoolToObject(object, "compared", r->compared);
   if (!r->compared) return object;
   cli_json_hash(object, "digest", v->digest);
@@ -83,7 +85,8 @@ static int judge(const cli_common *common, const run_options *options, const cha
   good = good && oracle_judge(&o, &job->result, &config, &verdict, diag);
   oracle_release(&o);
   if (!good) return CLI_CANNOT_BUILD;
-  const run_report report = {.job = job, .path = path, .engine = engine, .verdict = &verdict, .compared = compared};
+  const run_report report = {
+      .job = job, .path = path, .engine = engine, .verdict = &verdict, .compared = compared, .units = options->units};
   if (!common->quiet) print_report(&report, stdout);
   if (common->json != NULL && !cli_write_json(common->json, to_json(&report), diag)) return CLI_BAD_INPUT;
   if (!compared || verdict.wrong == 0) return CLI_OK;
@@ -101,13 +104,15 @@ static const sim_engine_ops *find_engine(const run_options *options) {
 
 int cli_run(int argc, char **argv) {
   run_options options = {.seed = 1, .times = 1};
-  cli_option table[KERNEL_OPTIONS + 4] = {
+  cli_option table[KERNEL_OPTIONS + 5] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
       {"times", CLI_OPTION_COUNT, &options.times, "N", "run N times and report the last (default 1: caches are cold)"},
+      {"units", CLI_OPTION_FLAG, &options.units, NULL,
+       "engine cycle: also where each unit's cycles went, traffic, energy"},
       {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL, "engine cycle: move no data and compare nothing"},
   };
-  kernel_option_rows(&options.kernel, table + 4);
+  kernel_option_rows(&options.kernel, table + 5);
   const cli_usage usage = {
       .verb = "run",
       .synopsis = "KERNEL.py|IR",
