@@ -48,7 +48,7 @@ static unsigned largest_wait(const sim_cycle_unit_report *unit, unsigned first) 
 
 // What held the mesh up most, and what the front end waited for.
 static void describe_bound(const sim_cycle_report *units, char *text, size_t size) {
-  const sim_cycle_unit_report *execute = unit_of(units, "execute"), *front = unit_of(units, "front end");
+  const sim_cycle_unit_report *execute = unit_of(units, "execute"), *front = unit_of(units, "front_end");
   size_t length = 0;
   text[0] = '\0';
   if (units->cycles == 0) return;

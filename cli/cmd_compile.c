@@ -3,11 +3,13 @@
 
 #include "cli/kernel.h"
 #include "compiler/command/command.h"
+#include "compiler/command/elf.h"
 #include "sim/memory.h"
 
 typedef struct compile_options {
   kernel_options kernel;
   const char *output;
+  uint64_t seed, times;
 } compile_options;
 
 // ---- formats
@@ -42,10 +44,13 @@ static bool write_commands(const kernel_job *job, FILE *out, wf_diag *diag) {
   return true;
 }
 
+// An ELF is no text: it is built from the C by the RISC-V compiler.
+// An ELF is no text: it is built from the C by the RISC-V compiler.
 static const struct {
   const char *ending;
   bool (*write)(const kernel_job *job, FILE *out, wf_diag *diag);
-} formats[] = {{".trace", write_trace}, {".c", write_c}, {".lst", write_listing}, {".command", write_commands}};
+} formats[] = {
+    {".trace", write_trace}, {".c", write_c}, {".lst", write_listing}, {".command", write_commands}, {".elf", NULL}};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 static bool ends_in(const char *path, const char *ending) {
@@ -59,10 +64,19 @@ static int find_format(const char *path) {
   return -1;
 }
 
-static int write_output(const kernel_job *job, const char *path, wf_diag *diag) {
+static int write_elf(const compile_options *options, const kernel_job *job, wf_diag *diag) {
+  const command_elf_config config = {.seed = options->seed, .times = (unsigned)options->times};
+  return command_write_elf(job->result.commands, &config, options->output, diag) == COMMAND_ELF_DONE ? CLI_OK
+                                                                                                     : CLI_CANNOT_BUILD;
+}
+
+static int write_output(const compile_options *options, const kernel_job *job, wf_diag *diag) {
+  const char *path = options->output;
+  const int format = find_format(path);
+  if (formats[format].write == NULL) return write_elf(options, job, diag);
   FILE *out = cli_open_output(path, diag);
   if (out == NULL) return CLI_BAD_INPUT;
-  const bool written = formats[find_format(path)].write(job, out, diag);
+  const bool written = formats[format].write(job, out, diag);
   const bool closed = cli_close(out, path, diag);
   return !written ? CLI_CANNOT_BUILD : closed ? CLI_OK : CLI_BAD_INPUT;
 }
@@ -77,10 +91,13 @@ static void print_summary(const kernel_job *job, const char *path) {
 }
 
 int cli_compile(int argc, char **argv) {
-  compile_options options = {0};
-  cli_option table[KERNEL_OPTIONS + 1] = {
-      {"o", CLI_OPTION_TEXT, &options.output, "OUT.trace|.c|.lst|.command", "write the commands"}};
-  kernel_option_rows(&options.kernel, table + 1);
+  compile_options options = {.seed = 1, .times = 1};
+  cli_option table[KERNEL_OPTIONS + 3] = {
+      {"o", CLI_OPTION_TEXT, &options.output, "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
+      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the data of an ELF (default 1)"},
+      {"times", CLI_OPTION_COUNT, &options.times, "N", "how often an ELF runs the kernel (default 1)"},
+  };
+  kernel_option_rows(&options.kernel, table + 3);
   const cli_usage usage = {.verb = "compile",
                            .synopsis = "KERNEL.py|IR",
                            .text =
@@ -95,14 +112,14 @@ int cli_compile(int argc, char **argv) {
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   if (options.output != NULL && find_format(options.output) < 0) {
-    fprintf(stderr, "weft: error: %s: unknown format\n  hint: a name that ends in .trace, .c, .lst or .command\n",
+    fprintf(stderr, "weft: error: %s: unknown format\n  hint: a name that ends in .elf, .c, .trace, .lst or .command\n",
             options.output);
     return CLI_USAGE;
   }
   wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
-  if (code == CLI_OK && options.output != NULL) code = write_output(&job, options.output, &diag);
+  if (code == CLI_OK && options.output != NULL) code = write_output(&options, &job, &diag);
   if (code == CLI_OK && !common.quiet) print_summary(&job, argv[0]);
   if (code == CLI_OK && common.json != NULL && !cli_write_json(common.json, kernel_json(&job, argv[0]), &diag))
     code = CLI_BAD_INPUT;
