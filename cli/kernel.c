@@ -20,7 +20,7 @@ void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]
        "simulate each configuration of the kernel and take the fastest"},
       {"print-mapping", CLI_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
       {"dump-after", CLI_OPTION_TEXT, &options->dump_after, "PASS",
-       "print the program after lower, tile, fuse, scope, hoist, buffers, expand, fold or roll"},
+       "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
   };
   memcpy(rows, table, sizeof table);
 }
@@ -67,7 +67,7 @@ static int set_choices(const kernel_options *options, compile_request *request) 
   }
   if (options->dump_after != NULL && !is_pass(options->dump_after))
     return usage_error("dump-after", options->dump_after,
-                       "lower, tile, fuse, scope, hoist, buffers, expand, fold, roll");
+                       "lower, fuse, tile, scope, hoist, buffers, expand, fold, roll");
   return CLI_OK;
 }
 
