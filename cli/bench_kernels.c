@@ -226,6 +226,8 @@ int cli_bench_kernels(int argc, char **argv) {
       {"times", CLI_OPTION_COUNT, &options.times, "N", "runs in a row, the last is measured (default 2: warm caches)"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
       {"style", CLI_OPTION_TEXT, &options.kernel.style, "primitive|loop", "of the mappings (default primitive)"},
+      {"tune", CLI_OPTION_COUNT, &options.kernel.tune, "N",
+       "simulate the mapper's N best mappings and take the fastest"},
       {"no-check", CLI_OPTION_FLAG, &options.no_check, NULL, "move no data and compare nothing: faster"},
       {"targets", CLI_OPTION_FLAG, &options.targets, NULL, "end with 4 if a row is below its target utilisation"},
       {"csv", CLI_OPTION_TEXT, &options.csv, "FILE|-", "write the rows as CSV"},

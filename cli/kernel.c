@@ -18,6 +18,8 @@ void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]
       {"from", CLI_OPTION_TEXT, &options->from, "kernel|block|command", "what the file holds (default kernel)"},
       {"autotune", CLI_OPTION_FLAG, &options->autotune, NULL,
        "simulate each configuration of the kernel and take the fastest"},
+      {"tune", CLI_OPTION_COUNT, &options->tune, "N",
+       "simulate the mapper's N best mappings (at most 64) and take the fastest"},
       {"print-mapping", CLI_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
       {"dump-after", CLI_OPTION_TEXT, &options->dump_after, "PASS",
        "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
@@ -97,6 +99,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
                              .kernel = options->kernel,
                              .arguments = options->shape,
                              .autotune = options->autotune,
+                             .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
                              .after = dump,
                              .context = &kept};
   const int code = set_choices(options, &request);

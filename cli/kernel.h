@@ -8,9 +8,10 @@
 typedef struct kernel_options {
   const char *kernel, *shape, *mapping, *style, *from, *dump_after;
   bool autotune, print_mapping;
+  uint64_t tune;
 } kernel_options;
 
-enum { KERNEL_OPTIONS = 8 };
+enum { KERNEL_OPTIONS = 9 };
 // The rows of these options, for a verb's table.
 void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]);
 

@@ -178,19 +178,98 @@ static bool choose_for_blocks(pipeline *p) {
   return map_default(&r->layer, p->request->array, lowered.tile, p->request->style, &r->mapping, p->diag);
 }
 
+// Lowers a kernel whose blocks are open with those of a mapping.
+static bool lower_with(pipeline *p, const map_mapping *mapping) {
+  compile_result *r = p->result;
+  if (!set_blocks(p, mapping->tile) || !lower(p)) return false;
+  r->mapping = *mapping;
+  return check_blocks(p, mapping);
+}
+
+// ---- tuning by simulation
+
+static bool cycles_of(const pipeline *p, uint64_t *cycles) {
+  const sim_engine_options options = {.timing_only = true, .quiet = true};
+  const command_run_config config = {.engine = &sim_cycle_engine, .options = &options};
+  enum { TENSORS_MAX = 64 };
+  void *none[TENSORS_MAX] = {0};
+  command_run_result run;
+  if (p->commands->tensor_count > TENSORS_MAX || !command_run_on(p->commands, &config, none, &run, p->diag))
+    return false;
+  *cycles = run.cycles;
+  return true;
+}
+
+// What is to be tried: a configuration of the kernel (mapping NULL), or a mapping.
+typedef struct trial {
+  int config;
+  const map_mapping *mapping;
+} trial;
+
+static bool prepare(pipeline *p, const trial *t) {
+  if (t->mapping != NULL) return lower_with(p, t->mapping);
+  return lang_set_config(p->result->instance, t->config, p->diag) && lower(p) && choose_for_blocks(p);
+}
+
+// Its cycles, or false if it cannot be compiled: the reasons are its own affair.
+static bool measure(const pipeline *p, const trial *t, uint64_t *cycles) {
+  wf_diag silent = wf_diag_to(NULL);
+  compile_request request = *p->request;
+  request.after = NULL;
+  pipeline own = {.request = &request, .result = p->result, .diag = &silent};
+  const bool good =
+      prepare(&own, t) && to_commands(&own, own.result->block, &own.result->mapping) && cycles_of(&own, cycles);
+  drop(&own);
+  return good;
+}
+
+// The fastest of several; its place, or -1.
+static int fastest(pipeline *p, const trial *trials, int count) {
+  int best = -1;
+  for (int i = 0; i < count; i++) {
+    uint64_t cycles;
+    if (!measure(p, &trials[i], &cycles) || (best >= 0 && cycles >= p->result->tuned_cycles)) continue;
+    best = i;
+    p->result->tuned_cycles = cycles;
+  }
+  return best;
+}
+
+static bool autotune(pipeline *p) {
+  enum { CONFIGS_MAX = 256 };
+  const lang_kernel *kernel = p->result->instance->kernel;
+  trial trials[CONFIGS_MAX];
+  const int count = kernel->config_count < CONFIGS_MAX ? kernel->config_count : CONFIGS_MAX;
+  for (int i = 0; i < count; i++) trials[i] = (trial){.config = i};
+  p->result->config = fastest(p, trials, count);
+  if (p->result->config >= 0) return prepare(p, &trials[p->result->config]);
+  wf_error(p->diag, kernel->where, "none of the configurations of %s can be compiled for array %s", kernel->name,
+           p->request->array->name);
+  return false;
+}
+
+// The mapper's best mappings for a kernel whose blocks are open, the fastest of them in simulation.
+static bool tune(pipeline *p) {
+  map_mapping best[MAP_BEST_MAX];
+  trial trials[MAP_BEST_MAX];
+  const size_t count = map_best(&p->result->layer, p->request->array, NULL, p->request->style, best, p->request->tune);
+  for (size_t i = 0; i < count; i++) trials[i] = (trial){.mapping = &best[i]};
+  if (count == 0) return map_default(&p->result->layer, p->request->array, NULL, p->request->style, best, p->diag);
+  const int taken = fastest(p, trials, (int)count);
+  return lower_with(p, &best[taken < 0 ? 0 : taken]);  // if none can be compiled, the first says why
+}
+
+// ---- choice
+
 // A mapping for a kernel whose blocks are open, and the kernel lowered with its blocks.
 static bool choose_with_blocks(pipeline *p) {
-  compile_result *r = p->result;
   const hw_array *array = p->request->array;
   if (!probe(p)) return false;
-  map_mapping chosen;
   if (p->request->mapping != NULL)
-    chosen = *p->request->mapping;
-  else if (!map_default(&r->layer, array, NULL, p->request->style, &chosen, p->diag))
-    return false;
-  if (!map_check(&r->layer, &chosen, array, p->diag) || !set_blocks(p, chosen.tile) || !lower(p)) return false;
-  r->mapping = chosen;
-  return check_blocks(p, &chosen);
+    return map_check(&p->result->layer, p->request->mapping, array, p->diag) && lower_with(p, p->request->mapping);
+  if (p->request->tune > 1) return tune(p);
+  map_mapping chosen;
+  return map_default(&p->result->layer, array, NULL, p->request->style, &chosen, p->diag) && lower_with(p, &chosen);
 }
 
 static bool choose(pipeline *p) {
@@ -200,44 +279,6 @@ static bool choose(pipeline *p) {
   p->result->mapping = *p->request->mapping;
   return check_blocks(p, p->request->mapping) &&
          map_check(&p->result->layer, p->request->mapping, p->request->array, p->diag);
-}
-
-// ---- autotuning
-
-static bool cycles_of(const pipeline *p, uint64_t *cycles) {
-  const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const command_run_config config = {.engine = &sim_cycle_engine, .options = &options};
-  command_run_result run;
-  void *none[64] = {0};
-  if (p->commands->tensor_count > 64 || !command_run_on(p->commands, &config, none, &run, p->diag)) return false;
-  *cycles = run.cycles;
-  return true;
-}
-
-// One configuration: lowered, mapped, compiled, simulated. Its reasons if it cannot be compiled are its own affair.
-static bool measure_config(const pipeline *p, int config, uint64_t *cycles) {
-  wf_diag silent = wf_diag_to(NULL);
-  compile_request request = *p->request;
-  request.after = NULL;
-  pipeline trial = {.request = &request, .result = p->result, .diag = &silent};
-  bool good = lang_set_config(p->result->instance, config, &silent) && lower(&trial) && choose_for_blocks(&trial) &&
-              to_commands(&trial, trial.result->block, &trial.result->mapping) && cycles_of(&trial, cycles);
-  drop(&trial);
-  return good;
-}
-
-static bool autotune(pipeline *p) {
-  compile_result *r = p->result;
-  for (int i = 0; i < r->instance->kernel->config_count; i++) {
-    uint64_t cycles;
-    if (!measure_config(p, i, &cycles) || (r->config >= 0 && cycles >= r->config_cycles)) continue;
-    r->config = i;
-    r->config_cycles = cycles;
-  }
-  if (r->config >= 0) return lang_set_config(r->instance, r->config, p->diag) && lower(p) && choose_for_blocks(p);
-  wf_error(p->diag, r->instance->kernel->where, "none of the configurations of %s can be compiled for array %s",
-           r->instance->kernel->name, p->request->array->name);
-  return false;
 }
 
 // ---- front ends

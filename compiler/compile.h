@@ -34,6 +34,7 @@ typedef struct compile_request {
   const map_mapping *mapping;  // NULL: the heuristic mapper's
   block_style style;           // of the heuristic mapping
   bool autotune;               // the kernel's configurations are simulated and the fastest is taken
+  unsigned tune;               // so many mappings of the mapper are simulated and the fastest is taken; 0, 1: none is
   // Called after each pass; may be NULL.
   void (*after)(void *context, const compile_stage *stage);
   void *context;
@@ -47,8 +48,8 @@ typedef struct compile_result {
   bool mapped;  // layer and mapping are set: not when commands were read
   map_layer layer;
   map_mapping mapping;
-  int config;  // of the kernel, that autotuning took; -1: none
-  uint64_t config_cycles;
+  int config;             // of the kernel, that autotuning took; -1: none
+  uint64_t tuned_cycles;  // of the configuration or mapping that tuning took; 0: none
 } compile_result;
 
 // False after errors were reported. Release the result in any case.

@@ -18,9 +18,10 @@ typedef struct chooser {
   const hw_array *array;
   hw_derived hw;
   const int64_t *fixed;  // tiles that are given, or NULL
-  double best_cost;
-  map_mapping best;
-  bool found;
+  // The best so far, the best first.
+  map_mapping *best;
+  double cost[MAP_BEST_MAX];
+  size_t count, room;
 } chooser;
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -106,14 +107,23 @@ static bool fits(const chooser *c, const map_mapping *m) {
   return rows[MAP_WEIGHTS] + rows[MAP_INPUTS] <= c->hw.sp_rows && rows[MAP_RESULTS] <= c->hw.acc_rows;
 }
 
+static void keep(chooser *c, const map_mapping *m, double cost) {
+  if (c->count < c->room) c->count++;
+  size_t at = c->count - 1;
+  for (; at > 0 && c->cost[at - 1] > cost; at--) {
+    c->best[at] = c->best[at - 1];
+    c->cost[at] = c->cost[at - 1];
+  }
+  c->best[at] = *m;
+  c->cost[at] = cost;
+}
+
 static void try_mapping(chooser *c, const map_mapping *m) {
   if (!fits(c, m)) return;
   const map_footprint f = map_measure(c->layer, m, c->array);
   const double cost = estimate(c, m, &f);
-  if ((c->found && cost >= c->best_cost) || !map_check(c->layer, m, c->array, NULL)) return;
-  c->best = *m;
-  c->best_cost = cost;
-  c->found = true;
+  if (c->count == c->room && cost >= c->cost[c->count - 1]) return;
+  if (map_check(c->layer, m, c->array, NULL)) keep(c, m, cost);
 }
 
 // Residencies that differ: outside of everything, and inside each loop that exists and changes the operand.
@@ -212,18 +222,29 @@ static void try_columns(chooser *c, map_mapping *m) {
   }
 }
 
-bool map_default(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
-                 map_mapping *mapping, wf_diag *diag) {
-  chooser c = {.layer = layer, .array = array, .hw = hw_derive(array), .fixed = tile};
+size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
+                map_mapping *best, size_t room) {
+  chooser c = {.layer = layer,
+               .array = array,
+               .hw = hw_derive(array),
+               .fixed = tile,
+               .best = best,
+               .room = room < MAP_BEST_MAX ? room : MAP_BEST_MAX};
   map_mapping m = {.dataflow = array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS, .style = (uint8_t)style};
   set_tile(&c, &m, BLOCK_DIM_R, 1);
   set_tile(&c, &m, BLOCK_DIM_S, 1);
-  for (uint8_t depth = 2; depth >= 1 && !c.found; depth--) {  // one slot of results only if two do not fit
+  for (uint8_t depth = 2; depth >= 1 && c.count == 0; depth--) {  // one slot of results only if two do not fit
     m.depth[MAP_RESULTS] = depth;
     try_columns(&c, &m);
   }
-  if (c.found) {
-    *mapping = c.best;
+  return c.count;
+}
+
+bool map_default(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
+                 map_mapping *mapping, wf_diag *diag) {
+  map_mapping best;
+  if (map_best(layer, array, tile, style, &best, 1) == 1) {
+    *mapping = best;
     return true;
   }
   wf_error(diag, wf_in_file(NULL), "no mapping of the layer fits array %s", array->name);

@@ -131,6 +131,11 @@ uint64_t map_layer_hash(const map_layer *layer);
 bool map_default(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
                  map_mapping *mapping, wf_diag *diag);
 
+// The same mapper's best mappings, the best first; returns how many, at most `room` and MAP_BEST_MAX.
+enum { MAP_BEST_MAX = 64 };
+size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
+                map_mapping *best, size_t room);
+
 // A random mapping; `*seed` is the state of the generator. map_random tries until one is legal (false: none found),
 // map_random_any gives what it finds, often illegal.
 bool map_random(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping);

@@ -73,6 +73,21 @@ static void test_default_keeps_given_tiles(void **state) {
   assert_int_equal(diag.errors, 1);
 }
 
+static void test_best_mappings_differ_and_start_with_the_default(void **state) {
+  (void)state;
+  const hw_array array = array_of("gemmini-default");
+  const map_layer layer = {.kind = MAP_GEMM, .size = {1, 512, 1, 512, 512, 1, 1}};
+  map_mapping best[20], first;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(map_default(&layer, &array, NULL, BLOCK_STYLE_PRIMITIVE, &first, &diag));
+  assert_int_equal(map_best(&layer, &array, NULL, BLOCK_STYLE_PRIMITIVE, best, 20), 20);
+  assert_true(map_equal(&first, &best[0]));
+  for (int i = 0; i < 20; i++) {
+    assert_true(map_check(&layer, &best[i], &array, &diag));
+    for (int j = 0; j < i; j++) assert_false(map_equal(&best[i], &best[j]));
+  }
+}
+
 static void test_random_mappings_are_legal_and_spread(void **state) {
   (void)state;
   const hw_array array = array_of("gemmini-default");
@@ -184,6 +199,7 @@ int main(void) {
       cmocka_unit_test(test_default_maps_ragged_products),
       cmocka_unit_test(test_default_maps_convolutions),
       cmocka_unit_test(test_default_keeps_given_tiles),
+      cmocka_unit_test(test_best_mappings_differ_and_start_with_the_default),
       cmocka_unit_test(test_random_mappings_are_legal_and_spread),
       cmocka_unit_test(test_random_mappings_of_any_kind_are_often_illegal),
       cmocka_unit_test(test_enumeration_counts_what_can_be_counted),
