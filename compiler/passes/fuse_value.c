@@ -208,7 +208,6 @@ static bool round_to_i8(fuse_context *c, fuse_value *v) {
 
 static bool to_i32(fuse_context *c, fuse_value *v) {
   if (v->kind == FUSE_LOADED && v->type == BLOCK_I8) return fuse_to_sum(c, v);
-  if (v->kind == FUSE_SUM && v->type == BLOCK_I8 && v->sum.count == 1 && !v->relu) return fuse_to_sum(c, v);
   return refuse(c, "way back from rounded results to int32", "store them as int8 and load them in a second kernel");
 }
 
