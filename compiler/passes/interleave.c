@@ -8,9 +8,10 @@
 #include "compiler/passes/expand.h"
 
 enum {
-  LEAD_CYCLES = 400,  // between a load and its first use: latency of memory, and the commands that wait before it
-  LAG_CYCLES = 160,   // between the last product of a result and its store
-  BACKLOG_LOADS = 6,  // loads under way that are let in before they are needed
+  LEAD_CYCLES = 400,       // between a load and its first use: latency of memory, and the commands that wait before it
+  LAG_CYCLES = 160,        // between the last product of a result and its store
+  JUST_IN_TIME_SHARE = 4,  // of loads without a turn of their own: the time that each is given, in times of its cost
+  BACKLOG_LOADS = 6,       // loads under way that are let in before they are needed
 };
 
 typedef struct merge {
@@ -73,11 +74,13 @@ static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint3
     if (loads[n].before_product < needed) needed = loads[n].before_product;
   }
   if (last < needed) first = last;
-  int64_t from = time_of(m, first), to = time_of(m, needed) - LEAD_CYCLES;
-  for (uint32_t n = 0; n < count; n++) {
-    int64_t even = from + (to > from ? (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count) : 0);
-    int64_t latest = time_of(m, loads[n].before_product) - LEAD_CYCLES;
-    target[n] = most(least(even, latest), time_of(m, loads[n].after_products));
+  int64_t from = time_of(m, first), to = time_of(m, needed) - LEAD_CYCLES, latest = INT64_MAX;
+  for (uint32_t n = count; n-- > 0;) {
+    int64_t lead = time_of(m, loads[n].before_product) - LEAD_CYCLES;
+    int64_t even = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
+    latest = least(latest, lead);
+    target[n] = most(to > from ? least(even, lead) : latest, time_of(m, loads[n].after_products));
+    latest -= JUST_IN_TIME_SHARE * load_cycles(m->s, &loads[n]);
   }
 }
 
