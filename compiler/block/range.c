@@ -8,15 +8,15 @@
 #include <assert.h>
 
 static void add_terms(block_range *range, int64_t factor, int64_t last) {
-  if (factor > 0) range->max += factor * last;
-  if (factor < 0) range->min += factor * last;
+  if (factor > 0) range->max = block_plus(range->max, block_times(factor, last));
+  if (factor < 0) range->min = block_plus(range->min, block_times(factor, last));
 }
 
 // Whether an inner loop and the outer one of its split count on evenly.
 static bool is_pair(const block_program *program, const block_affine *affine, int inner) {
   const block_loop *loop = &program->loops[inner];
   return loop->split_of != BLOCK_NONE && affine->per_loop[inner] != 0 &&
-         affine->per_loop[loop->split_of] == affine->per_loop[inner] * loop->trips;
+         affine->per_loop[loop->split_of] == block_times(affine->per_loop[inner], loop->trips);
 }
 
 block_range block_affine_range(const block_program *program, const block_affine *affine) {
@@ -33,8 +33,12 @@ block_range block_affine_range(const block_program *program, const block_affine 
   return range;
 }
 
-static block_range plus(block_range a, block_range b) { return (block_range){a.min + b.min, a.max + b.max}; }
-static block_range minus(block_range a, block_range b) { return (block_range){a.min - b.max, a.max - b.min}; }
+static block_range plus(block_range a, block_range b) {
+  return (block_range){block_plus(a.min, b.min), block_plus(a.max, b.max)};
+}
+static block_range minus(block_range a, block_range b) {
+  return (block_range){block_plus(a.min, -b.max), block_plus(a.max, -b.min)};
+}
 
 // What is left of an index without `loop`, split into what is the same for two iterations of it and what is not.
 static block_affine part(const block_affine *affine, int loop, uint32_t loops, bool in) {
@@ -64,8 +68,8 @@ bool block_views_disjoint(const block_program *program, int loop, uint32_t outsi
                           const block_view *b) {
   if (a->buffer != b->buffer) return true;
   for (int d = 0; d < program->buffers[a->buffer].rank; d++) {
-    block_range width_a = {0, (a->dim[d].size - 1) * a->dim[d].step};
-    block_range width_b = {0, (b->dim[d].size - 1) * b->dim[d].step};
+    block_range width_a = {0, block_times(a->dim[d].size - 1, a->dim[d].step)};
+    block_range width_b = {0, block_times(b->dim[d].size - 1, b->dim[d].step)};
     if (apart(program, loop, outside, &a->dim[d].offset, width_a, &b->dim[d].offset, width_b)) return true;
   }
   return false;
@@ -76,7 +80,7 @@ bool block_views_disjoint(const block_program *program, int loop, uint32_t outsi
 // Indexes of a dimension that lie in the tensor.
 static block_range clipped(const block_program *program, const block_access_dim *dim) {
   block_range range = block_affine_range(program, &dim->offset);
-  range.max += (dim->size - 1) * dim->step;
+  range.max = block_plus(range.max, block_times(dim->size - 1, dim->step));
   if (range.min < 0) range.min = 0;
   if (range.max > dim->extent - 1) range.max = dim->extent - 1;
   if (range.max < range.min) range.max = range.min;
@@ -88,7 +92,8 @@ static block_range reach(const block_program *program, const block_access *acces
   block_range range = {0, 0};
   for (int d = 0; d < access->rank; d++) {
     block_range dim = clipped(program, &access->dim[d]);
-    range = plus(range, (block_range){dim.min * access->dim[d].stride, dim.max * access->dim[d].stride});
+    range = plus(
+        range, (block_range){block_times(dim.min, access->dim[d].stride), block_times(dim.max, access->dim[d].stride)});
   }
   return range;
 }
@@ -100,7 +105,7 @@ static bool is_injective(const block_access *access) {
     for (int e = 0; e < access->rank; e++) {
       bool before =
           access->dim[e].stride < access->dim[d].stride || (access->dim[e].stride == access->dim[d].stride && e > d);
-      if (before) below += access->dim[e].stride * (access->dim[e].extent - 1);
+      if (before) below = block_plus(below, block_times(access->dim[e].stride, access->dim[e].extent - 1));
     }
     if (access->dim[d].stride != 0 && access->dim[d].extent > 1 && access->dim[d].stride <= below) return false;
   }
@@ -121,8 +126,8 @@ bool block_accesses_disjoint(const block_program *program, int loop, uint32_t ou
   bool fixed_base = (block_affine_loops(&a->base) & ~outside) == 0;
   if (!fixed_base || !have_same_shape(a, b) || !is_injective(a)) return false;
   for (int d = 0; d < a->rank; d++) {
-    block_range width_a = {0, (a->dim[d].size - 1) * a->dim[d].step};
-    block_range width_b = {0, (b->dim[d].size - 1) * b->dim[d].step};
+    block_range width_a = {0, block_times(a->dim[d].size - 1, a->dim[d].step)};
+    block_range width_b = {0, block_times(b->dim[d].size - 1, b->dim[d].step)};
     if (a->dim[d].stride != 0 && apart(program, loop, outside, &a->dim[d].offset, width_a, &b->dim[d].offset, width_b))
       return true;
   }

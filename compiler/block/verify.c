@@ -54,7 +54,8 @@ static void check_loop(verifier *v, const block_loop *loop) {
   if (loop->trips < 1) VIOLATION(v, nowhere, "loop '%s' has %" PRId64 " trips", loop->name, loop->trips);
   if (loop->split_of == BLOCK_NONE) return;
   const block_loop *outer = &v->program->loops[loop->split_of];
-  if (loop == outer || loop->limit > outer->trips * loop->trips || loop->limit <= (outer->trips - 1) * loop->trips)
+  if (loop == outer || loop->limit > block_times(outer->trips, loop->trips) ||
+      loop->limit <= block_times(outer->trips - 1, loop->trips))
     VIOLATION(v, nowhere, "loop '%s' of %" PRId64 " in '%s' of %" PRId64 " cannot have the limit %" PRId64, loop->name,
               loop->trips, outer->name, outer->trips, loop->limit);
 }
@@ -95,18 +96,25 @@ static void check_index(verifier *v, const block_statement *s, const block_affin
     if ((closed >> l & 1) != 0) VIOLATION(v, s->where, "uses loop '%s' outside of it", v->program->loops[l].name);
 }
 
+// The first and the last index of a dimension.
+static block_range extent_of(const verifier *v, const block_affine *offset, int64_t size, int64_t step) {
+  block_range range = block_affine_range(v->program, offset);
+  range.max = block_plus(range.max, block_times(size - 1, step));
+  return range;
+}
+
 static void check_view(verifier *v, const block_statement *s, const block_view *view) {
   const block_buffer *buffer = &v->program->buffers[view->buffer];
   for (int d = 0; d < buffer->rank; d++) {
     const block_view_dim *dim = &view->dim[d];
     check_index(v, s, &dim->offset);
-    block_range range = block_affine_range(v->program, &dim->offset);
+    block_range range = extent_of(v, &dim->offset, dim->size, dim->step);
     if (dim->step < 1 || dim->size < 1)
       VIOLATION(v, s->where, "a view of '%s' has size %" PRId64 " and step %" PRId64, buffer->name, dim->size,
                 dim->step);
-    else if (range.min < 0 || range.max + (dim->size - 1) * dim->step >= buffer->size[d])
+    else if (range.min < 0 || range.max >= buffer->size[d])
       VIOLATION(v, s->where, "elements %" PRId64 " to %" PRId64 " in dimension %d of '%s', which has %" PRId64,
-                range.min, range.max + (dim->size - 1) * dim->step, d, buffer->name, buffer->size[d]);
+                range.min, range.max, d, buffer->name, buffer->size[d]);
   }
 }
 
@@ -121,11 +129,14 @@ static void check_access(verifier *v, const block_statement *s, const block_acce
       VIOLATION(v, s->where, "dimension %d of an access to '%s' has an impossible size", d, tensor->name);
       return;
     }
-    block_range range = block_affine_range(v->program, &dim->offset);
-    range.max += (dim->size - 1) * dim->step;
+    block_range range = extent_of(v, &dim->offset, dim->size, dim->step);
+    if (range.min <= -BLOCK_FAR / 4 || range.max >= BLOCK_FAR / 4) {
+      VIOLATION(v, s->where, "dimension %d of an access to '%s' goes too far", d, tensor->name);
+      return;
+    }
     if (range.min >= dim->extent || range.max < 0) return;  // nothing but padding
-    place.min += (range.min < 0 ? 0 : range.min) * dim->stride;
-    place.max += (range.max >= dim->extent ? dim->extent - 1 : range.max) * dim->stride;
+    place.min = block_plus(place.min, block_times(range.min < 0 ? 0 : range.min, dim->stride));
+    place.max = block_plus(place.max, block_times(range.max >= dim->extent ? dim->extent - 1 : range.max, dim->stride));
   }
   if (place.min < 0 || place.max >= tensor->elements)
     VIOLATION(v, s->where, "elements %" PRId64 " to %" PRId64 " of '%s', which has %" PRId64, place.min, place.max,
@@ -171,7 +182,7 @@ static void check_load(verifier *v, const block_statement *s) {
 
 static int64_t leading(const verifier *v, const block_view *view) {
   int64_t count = 1;
-  for (int d = 0; d < rank_of(v, view) - 1; d++) count *= view->dim[d].size;
+  for (int d = 0; d < rank_of(v, view) - 1; d++) count = block_times(count, view->dim[d].size);
   return count;
 }
 
@@ -252,7 +263,8 @@ static void check_pool(verifier *v, const block_statement *s) {
   for (int d = 0; ok && d < 4; d++) {
     int64_t size = s->store.source.dim[d].size, pooled = access->dim[d].size,
             padding = d == 1 ? pool->upper_padding : pool->left_padding;
-    ok = d == 0 || d == 3 ? size == pooled : padding < pool->size && (pooled - 1) * pool->stride - padding < size;
+    ok = d == 0 || d == 3 ? size == pooled
+                          : padding < pool->size && block_times(pooled - 1, pool->stride) - padding < size;
   }
   if (!ok)
     VIOLATION(v, s->where, "the sizes of '%s' do not fit the pooling",

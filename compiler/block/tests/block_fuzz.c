@@ -1,4 +1,5 @@
-// Fuzzes the reader of block programs: what it accepts prints as text that reads back and prints the same.
+// Fuzzes the reader of block programs: what it accepts prints as text that reads back, prints the same and
+// verifies the same.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
   if (again == NULL) abort();
   char *second = text_of(again, &second_length);
   if (first_length != second_length || memcmp(first, second, first_length) != 0) abort();
+  bool verified = block_verify(program, &diag);
+  if (block_verify(again, &diag) != verified) abort();
   free(first);
   free(second);
   block_destroy(program);
