@@ -98,16 +98,29 @@ static block_range reach(const block_program *program, const block_access *acces
   return range;
 }
 
-// Whether different indexes are different elements, apart from dimensions of stride 0.
-static bool is_injective(const block_access *access) {
-  for (int d = 0; d < access->rank; d++) {
+typedef struct stride_term {
+  int64_t stride, count;
+} stride_term;
+
+// Whether different indexes and different iterations of the loops that move the base are different elements, apart from
+// dimensions of stride 0. Loops in `outside` stand still.
+static bool is_injective(const block_program *program, uint32_t outside, const block_access *access) {
+  stride_term terms[BLOCK_RANK_MAX + BLOCK_LOOPS_MAX];
+  int count = 0;
+  for (int d = 0; d < access->rank; d++)
+    if (access->dim[d].stride != 0) terms[count++] = (stride_term){access->dim[d].stride, access->dim[d].extent};
+  for (int l = 0; l < program->loop_count; l++) {
+    const int64_t factor = access->base.per_loop[l];
+    if (factor == 0 || (outside >> l & 1) != 0) continue;
+    terms[count++] = (stride_term){factor < 0 ? block_times(factor, -1) : factor, program->loops[l].trips};
+  }
+  for (int t = 0; t < count; t++) {
     int64_t below = 0;
-    for (int e = 0; e < access->rank; e++) {
-      bool before =
-          access->dim[e].stride < access->dim[d].stride || (access->dim[e].stride == access->dim[d].stride && e > d);
-      if (before) below = block_plus(below, block_times(access->dim[e].stride, access->dim[e].extent - 1));
+    for (int u = 0; u < count; u++) {
+      bool before = terms[u].stride < terms[t].stride || (terms[u].stride == terms[t].stride && u > t);
+      if (before) below = block_plus(below, block_times(terms[u].stride, terms[u].count - 1));
     }
-    if (access->dim[d].stride != 0 && access->dim[d].extent > 1 && access->dim[d].stride <= below) return false;
+    if (terms[t].count > 1 && terms[t].stride <= below) return false;
   }
   return true;
 }
@@ -123,8 +136,8 @@ bool block_accesses_disjoint(const block_program *program, int loop, uint32_t ou
                              const block_access *b) {
   if (a->tensor != b->tensor) return true;
   if (apart(program, loop, outside, &a->base, reach(program, a), &b->base, reach(program, b))) return true;
-  bool fixed_base = (block_affine_loops(&a->base) & ~outside) == 0;
-  if (!fixed_base || !have_same_shape(a, b) || !is_injective(a)) return false;
+  if (!have_same_shape(a, b) || !is_injective(program, outside, a)) return false;
+  if (a->base.per_loop[loop] != 0) return true;
   for (int d = 0; d < a->rank; d++) {
     block_range width_a = {0, block_times(a->dim[d].size - 1, a->dim[d].step)};
     block_range width_b = {0, block_times(b->dim[d].size - 1, b->dim[d].step)};

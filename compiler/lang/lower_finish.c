@@ -169,35 +169,61 @@ static void find_dims(lowerer *l) {
 
 // ---- stores that meet
 
-// Whether different iterations of the parallel loops write different elements: along a dimension, each loop must step
-// over what the block and the loops with smaller steps cover.
-static bool covers(const block_program *p, const block_affine *affine, int64_t span, uint32_t *separated) {
-  uint32_t left = 0;
+// Loops that step over what the block and the loops with smaller steps cover along one dimension.
+static uint32_t separated_along(const block_program *p, const block_access_dim *dim) {
+  const block_affine *offset = &dim->offset;
+  int64_t span = dim->step * (dim->size - 1) + 1;
+  uint32_t left = 0, separated = 0;
   for (int i = 0; i < p->loop_count; i++)
-    if (affine->per_loop[i] != 0 && p->loops[i].trips > 1) left |= (uint32_t)1 << i;
+    if (offset->per_loop[i] != 0 && p->loops[i].trips > 1) left |= (uint32_t)1 << i;
   while (left != 0) {
     int next = __builtin_ctz(left);
     for (int i = 0; i < p->loop_count; i++)
-      if ((left >> i & 1) != 0 && llabs(affine->per_loop[i]) < llabs(affine->per_loop[next])) next = i;
-    const int64_t step = llabs(affine->per_loop[next]);
-    if (step >= span) *separated |= (uint32_t)1 << next;
+      if ((left >> i & 1) != 0 && llabs(offset->per_loop[i]) < llabs(offset->per_loop[next])) next = i;
+    const int64_t step = llabs(offset->per_loop[next]);
+    if (step >= span) separated |= (uint32_t)1 << next;
     span += step * (p->loops[next].trips - 1);
     left &= ~((uint32_t)1 << next);
+  }
+  return separated;
+}
+
+typedef struct term {
+  int64_t stride, count;
+} term;
+
+static int by_stride(const void *a, const void *b) {
+  const term *x = a, *y = b;
+  return (x->stride > y->stride) - (x->stride < y->stride);
+}
+
+// Whether different indexes and different bases are different elements: each stride, of a dimension or of a loop in the
+// base, steps over what the smaller ones cover.
+static bool is_injective(const block_program *p, const block_access *a) {
+  term terms[BLOCK_RANK_MAX + BLOCK_LOOPS_MAX];
+  size_t count = 0;
+  int64_t span = 1;
+  for (int d = 0; d < a->rank; d++)
+    if (a->dim[d].extent > 1) terms[count++] = (term){a->dim[d].stride, a->dim[d].extent};
+  for (int i = 0; i < p->loop_count; i++)
+    if (a->base.per_loop[i] != 0 && p->loops[i].trips > 1)
+      terms[count++] = (term){llabs(a->base.per_loop[i]), p->loops[i].trips};
+  qsort(terms, count, sizeof *terms, by_stride);
+  for (size_t t = 0; t < count; t++) {
+    if (terms[t].stride < span) return false;
+    span += terms[t].stride * (terms[t].count - 1);
   }
   return true;
 }
 
 static bool is_separated(const block_program *p, const block_access *a) {
   uint32_t separated = 0, parallel = 0;
-  int64_t whole = 1;
-  for (int d = 0; d < a->rank; d++) {
-    covers(p, &a->dim[d].offset, a->dim[d].step * (a->dim[d].size - 1) + 1, &separated);
-    if (a->dim[d].extent > 0) whole += (a->dim[d].extent - 1) * a->dim[d].stride;
-  }
-  covers(p, &a->base, whole, &separated);
-  for (int i = 0; i < p->loop_count; i++)
+  for (int d = 0; d < a->rank; d++) separated |= separated_along(p, &a->dim[d]);
+  for (int i = 0; i < p->loop_count; i++) {
+    if (a->base.per_loop[i] != 0) separated |= (uint32_t)1 << i;
     if (p->loops[i].parallel && p->loops[i].trips > 1) parallel |= (uint32_t)1 << i;
-  return (parallel & ~separated) == 0;
+  }
+  return parallel == 0 || ((parallel & ~separated) == 0 && is_injective(p, a));
 }
 
 typedef struct store_check {

@@ -10,7 +10,7 @@
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
-enum { COORDINATES_MAX = 4 };
+enum { COORDINATES_MAX = 6 };
 
 typedef struct coordinate {
   int64_t *at;  // per program, from 0

@@ -8,7 +8,7 @@
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
-enum { CALLS_MAX = 16, UNROLL_MAX = 4096, GRID_LOOPS = 4 };
+enum { CALLS_MAX = 16, UNROLL_MAX = 4096, GRID_LOOPS = 6 };
 
 // ---- assignments
 

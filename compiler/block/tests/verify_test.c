@@ -159,9 +159,25 @@ static void buffers_of_parallel_loops(void **state) {
   }
 }
 
+// Groups side by side: the base moves by less than a row, and the rows leave room for all groups, or do not.
+static void bases_between_rows(void **state) {
+  (void)state;
+  static const char text[] =
+      "program p\ntensor y i8[60] write\nloop g 3 parallel\nloop k 2 parallel\nbuffer v i8[4, 4]\n"
+      "for g {\nfor k {\ncopy v = 0\n"
+      "store y[g*5; 0:4 of 4 stride %d, k*4:4 of 5 stride 1] = v\n}\n}\n";
+  for (int stride = 14; stride <= 15; stride++) {
+    char program[400], *messages = NULL;
+    snprintf(program, sizeof program, text, stride);
+    assert_int_equal(verify(program, &messages), stride == 15);
+    free(messages);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_programs_pass),
+      cmocka_unit_test(bases_between_rows),
       cmocka_unit_test(bad_programs_are_refused),
       cmocka_unit_test(buffers_of_parallel_loops),
   };
