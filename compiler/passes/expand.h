@@ -104,6 +104,9 @@ typedef struct streams {
   stream_store *stores;
   uint32_t store_count;
   size_t store_room;
+  uint32_t *stages;  // first product of each execution of a product statement
+  uint32_t stage_count;
+  size_t stage_room;
   stream_row *sp, *acc;
 } streams;
 
@@ -111,6 +114,8 @@ void streams_create(streams *s, const block_program *program, const hw_array *ar
 // Commands in the program's order; constraints are filled in here.
 void streams_load(streams *s, int queue, const stream_load *load);
 void streams_product(streams *s, const stream_product *product);
+// The next product starts a statement.
+void streams_stage(streams *s);
 void streams_store(streams *s, const stream_store *store);
 // Orders each queue so that the loads that a command needs are a prefix of it: those whose before_product
 // (before_store) is not behind it. Loads that nobody needs fall away.

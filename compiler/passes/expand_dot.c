@@ -233,6 +233,7 @@ bool expand_dot(expand *e, const walk *w, const block_statement *s) {
   bool overwrite = !s->dot.accumulate && !expand_repeats(w, s->dot.overwrite_first);
   if (d.k.count == 0 && !overwrite) return true;
   longest_last(&d.m);
+  streams_stage(&e->streams);
   for (size_t n = 0; n < d.n.count; n++)
     for (size_t k = 0; k == 0 || k < d.k.count; k++)
       for (size_t m = 0; m < d.m.count; m++)

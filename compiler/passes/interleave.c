@@ -64,22 +64,61 @@ static int64_t time_of(const merge *m, uint32_t product) {
   return m->time[product < m->s->product_count ? product : m->s->product_count];
 }
 
+// Stages (executions of a product statement) that lie between two products.
+typedef struct turn {
+  uint32_t first, stages;
+} turn;
+
+// The first stage that starts at `product` or later.
+static uint32_t stage_from(const merge *m, uint32_t product) {
+  uint32_t low = 0, high = m->s->stage_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (m->s->stages[middle] >= product)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static turn turn_between(const merge *m, uint32_t from, uint32_t to) {
+  turn t = {.first = stage_from(m, from)};
+  uint32_t past = stage_from(m, to);
+  if (past < m->s->stage_count && m->s->stages[past] != to) past--;
+  if (past > t.first) t.stages = past - t.first;
+  return t;
+}
+
+// The time of command n of `count` that are spread over the stages of a turn: the same number in each, at the same
+// places, so that stages repeat and loops can be found in the program. Keeps away from the ends of a stage.
+static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t count, int64_t head, int64_t tail) {
+  uint32_t each = (count + t->stages - 1) / t->stages, spacing = t->stages / ((count + each - 1) / each);
+  uint32_t stage = t->first + n / each * spacing;
+  int64_t start = time_of(m, m->s->stages[stage]);
+  int64_t end = stage + 1 < m->s->stage_count ? time_of(m, m->s->stages[stage + 1]) : m->time[m->s->product_count];
+  if (end - start < 2 * (head + tail)) head = tail = 0;
+  return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
+}
+
 // Loads of one instance: evenly from when its slot is free to when it is needed. A slot is free when nothing reads it
-// any more, although rows may be free sooner: writing them would disturb the bank.
+// any more, although rows may be free sooner: writing them would disturb the bank. Those that have no such turn, since
+// the buffer has one slot or it is the first instance, come just in time.
 static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint32_t count) {
-  uint32_t first = UINT32_MAX, last = 0, needed = UINT32_MAX;
+  uint32_t free = 0, needed = UINT32_MAX;
   for (uint32_t n = 0; n < count; n++) {
-    if (loads[n].after_products < first) first = loads[n].after_products;
-    if (loads[n].after_products > last) last = loads[n].after_products;
+    if (loads[n].after_products > free) free = loads[n].after_products;
     if (loads[n].before_product < needed) needed = loads[n].before_product;
   }
-  if (last < needed) first = last;
-  int64_t from = time_of(m, first), to = time_of(m, needed) - LEAD_CYCLES, latest = INT64_MAX;
+  int64_t from = time_of(m, free), to = time_of(m, needed) - LEAD_CYCLES, latest = INT64_MAX;
+  turn t = turn_between(m, free, needed);
   for (uint32_t n = count; n-- > 0;) {
     int64_t lead = time_of(m, loads[n].before_product) - LEAD_CYCLES;
-    int64_t even = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
     latest = least(latest, lead);
-    target[n] = most(to > from ? least(even, lead) : latest, time_of(m, loads[n].after_products));
+    target[n] = latest;
+    if (to > from) target[n] = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
+    if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, LEAD_CYCLES);
+    target[n] = most(least(target[n], lead), time_of(m, loads[n].after_products));
     latest -= JUST_IN_TIME_SHARE * load_cycles(m->s, &loads[n]);
   }
 }
@@ -93,21 +132,20 @@ static void aim_queue(merge *m, int q) {
   }
 }
 
-// Stores of one instance: evenly until its rows are wanted again.
+// Stores of one instance: over the stages until its rows are wanted again; without such stages as fast as they go.
 static void aim_stores(merge *m, uint32_t from, uint32_t to) {
-  uint32_t ready = UINT32_MAX, wanted = STREAM_NEVER;
+  uint32_t ready = 0, wanted = m->s->product_count;
   for (uint32_t n = from; n < to; n++) {
     const stream_store *store = &m->s->stores[n];
-    if (store->after_products < ready) ready = store->after_products;
+    if (store->after_products > ready) ready = store->after_products;
     if (store->before_product < wanted) wanted = store->before_product;
   }
-  int64_t first = time_of(m, ready) + LAG_CYCLES,
-          last = wanted == STREAM_NEVER ? first : time_of(m, wanted) - LAG_CYCLES;
+  turn t = turn_between(m, ready, wanted);
   for (uint32_t n = from; n < to; n++) {
-    int64_t even = first + (last > first ? (last - first) * (int64_t)(n - from) / (to - from) : 0);
-    m->store_target[n] = most(even, time_of(m, m->s->stores[n].after_products) + LAG_CYCLES);
-    if (n > from)
-      m->store_target[n] = most(m->store_target[n], m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
+    int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
+    if (n > from) soonest = most(soonest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
+    m->store_target[n] =
+        t.stages == 0 ? soonest : most(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, 0));
   }
 }
 

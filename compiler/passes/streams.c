@@ -84,6 +84,10 @@ void streams_product(streams *s, const stream_product *product) {
   for (uint32_t i = 0; i < p->c_rows; i++) write_row(s, row_at(s, p->c, i), p);
 }
 
+void streams_stage(streams *s) {
+  *WF_ARENA_PUSH(s->arena, s->stages, s->stage_count, &s->stage_room) = s->product_count;
+}
+
 // ---- stores
 
 static void store_row(streams *s, stream_row *row, stream_store *store) {
