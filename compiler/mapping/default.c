@@ -3,12 +3,6 @@
 // Structure: no inner loops; tiles of results up to a half of the accumulator (two slots, so that stores run under the
 // next tile's products); columns outermost or innermost among the outer loops; the reduction innermost with channels
 // outside the kernel's rows and columns; operands kept at every level that the scratchpad has room for.
-//
-// Estimate: mesh, loads, stores and main memory work at the same time, so the slowest counts; before it comes the first
-// fill of the operands, behind it the stores of the last tile. A fill into a buffer of one slot overlaps with nothing.
-// Loads are in the way of other units now and then: a little of them counts in any case. The rates are those of
-// docs/microarchitecture.md; the estimate ranks mappings, it does not predict cycles.
-#include <inttypes.h>
 #include <string.h>
 
 #include "compiler/mapping/mapping.h"
@@ -26,77 +20,6 @@ typedef struct chooser {
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
-
-// ---- the estimate
-
-// Operands once, without padding taken off: what must come from main memory at least.
-static double bytes_once(const map_layer *layer) {
-  double weights = 1;
-  for (int d = 0; d < BLOCK_DIMS; d++)
-    if (map_uses(layer->kind, MAP_WEIGHTS, (block_dim_id)d)) weights *= (double)layer->size[d];
-  double inputs = (double)layer->size[BLOCK_DIM_N];
-  inputs *= (double)map_window(layer, 0, layer->size[BLOCK_DIM_P], layer->size[BLOCK_DIM_R]);
-  inputs *= (double)map_window(layer, 1, layer->size[BLOCK_DIM_Q], layer->size[BLOCK_DIM_S]);
-  return weights + inputs * (double)layer->size[layer->kind == MAP_DEPTHWISE ? BLOCK_DIM_K : BLOCK_DIM_C];
-}
-
-static int64_t fills(const map_mapping *m, map_operand operand) {
-  int64_t count = 1;
-  for (int p = 0; p < m->residency[operand]; p++) count *= map_loop_trips(m, p);
-  return count;
-}
-
-// Bytes of the lines that the first fills touch: every row of a buffer starts in a line of its own.
-static double first_fill(const chooser *c, const map_mapping *m, const map_footprint *f) {
-  const int64_t line = c->array->l2.present ? c->array->l2.line_bytes : 1, dim = c->hw.dim;
-  const bool deep = c->layer->kind == MAP_DEPTHWISE;
-  const int64_t columns[] = {map_extent(c->layer, m, BLOCK_DIM_K, m->residency[MAP_WEIGHTS]),
-                             map_extent(c->layer, m, deep ? BLOCK_DIM_K : BLOCK_DIM_C, m->residency[MAP_INPUTS])};
-  double bytes = 0;
-  for (int o = 0; o < MAP_RESULTS; o++)
-    bytes += (double)(f->slot_rows[o] / ceil_div(columns[o], dim) * ceil_div(columns[o], line) * line);
-  return bytes;
-}
-
-// Results leave in lines of a burst; what covers no whole line costs its fetch, too.
-static double store_memory_bytes(const chooser *c, const map_mapping *m, const map_footprint *f) {
-  const int64_t line = c->array->l2.present ? c->array->l2.line_bytes : 1;
-  const int64_t element = c->layer->result_bytes == 4 ? 4 : 1;
-  const int64_t row = smaller(m->tile[BLOCK_DIM_K], c->layer->size[BLOCK_DIM_K]) * element;
-  const bool whole = row % line == 0 || (row == c->layer->size[BLOCK_DIM_K] * element && m->tile[BLOCK_DIM_P] > 1);
-  return (double)f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
-}
-
-// A write into a single-ported bank takes a cycle from the reads in it: slots that share banks cost some.
-static double bank_cost(const chooser *c, const map_footprint *f, const map_mapping *m, double load) {
-  int64_t banks = 0;
-  for (int o = 0; o < MAP_RESULTS; o++) banks += m->depth[o] * ceil_div(f->slot_rows[o], c->hw.sp_bank_rows);
-  return banks > c->array->scratchpad.banks ? 0.3 * load : 0;
-}
-
-// Cycles per byte of stores against those of loads: rows of the accumulator pass the scale units, 5 in 8 cycles.
-static double store_cycles(const chooser *c, double bytes, double bus) {
-  return bytes / bus * (c->layer->result_bytes == 4 ? 1.05 : 1.7);
-}
-
-static double estimate(const chooser *c, const map_mapping *m, const map_footprint *f) {
-  const double bus = (double)c->array->dma.bus_bits / 8, memory_rate = (double)c->array->memory.bytes_per_cycle;
-  const double read = (double)(f->dram_bytes[MAP_WEIGHTS] + f->dram_bytes[MAP_INPUTS] + f->bias_bytes);
-  const double cache = c->array->l2.present ? 1024.0 * c->array->l2.capacity_kib : 0;
-  const double once = bytes_once(c->layer);
-  const double missed = once <= cache / 2 ? least(once, read) : read;
-  const double mesh = (double)(f->products * c->hw.dim);
-  const double load = missed / least(bus, memory_rate) + (read - missed) / bus + 2.0 * (double)f->loads;
-  const double store = store_cycles(c, (double)f->dram_bytes[MAP_RESULTS], bus);
-  const double memory = (missed + store_memory_bytes(c, m, f)) / memory_rate;
-  double exposed = first_fill(c, m, f) / memory_rate;
-  for (int o = 0; o < MAP_RESULTS; o++)
-    if (m->depth[o] == 1) exposed += (double)((fills(m, o) - 1) * f->slot_rows[o] * c->hw.dim) / bus;
-  exposed += store_cycles(c, (double)(f->slot_rows[MAP_RESULTS] * c->hw.dim), bus);
-  return most(most(mesh, load), most(store, memory)) + exposed + bank_cost(c, f, m, load) + 0.02 * load;
-}
 
 // ---- the candidates
 
@@ -121,9 +44,15 @@ static void keep(chooser *c, const map_mapping *m, double cost) {
 static void try_mapping(chooser *c, const map_mapping *m) {
   if (!fits(c, m)) return;
   const map_footprint f = map_measure(c->layer, m, c->array);
-  const double cost = estimate(c, m, &f);
+  const double cost = map_estimate(c->layer, m, c->array, &f);
   if (c->count == c->room && cost >= c->cost[c->count - 1]) return;
   if (map_check(c->layer, m, c->array, NULL)) keep(c, m, cost);
+}
+
+static int64_t fills(const map_mapping *m, map_operand operand) {
+  int64_t count = 1;
+  for (int p = 0; p < m->residency[operand]; p++) count *= map_loop_trips(m, p);
+  return count;
 }
 
 // Residencies that differ: outside of everything, and inside each loop that exists and changes the operand.

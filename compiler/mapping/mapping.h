@@ -103,9 +103,15 @@ typedef struct map_footprint {
   int64_t slot_rows[MAP_OPERANDS];
   int64_t dram_bytes[MAP_OPERANDS];  // read (weights, inputs), written (results)
   int64_t bias_bytes;                // read for bias and residual
-  int64_t loads, products, stores;   // commands: mvin; pairs of preload and compute; mvout
+  int64_t fills[MAP_OPERANDS];       // how often a slot is filled
+  int64_t loads_of[MAP_RESULTS];
+  int64_t loads, products, stores;  // commands: mvin; pairs of preload and compute; mvout
 } map_footprint;
 map_footprint map_measure(const map_layer *layer, const map_mapping *mapping, const hw_array *array);
+
+// Cycles that the mapping takes, roughly: ranks mappings of a layer, no prediction (estimate.c).
+double map_estimate(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
+                    const map_footprint *footprint);
 
 // ---- text
 //

@@ -135,13 +135,13 @@ static int64_t iterations(const map_mapping *m, int position) {
   return count;
 }
 
-// A load takes up to DIM rows of up to `wide` columns; rows of an image end at its edge.
+// Loads of one fill: each takes up to DIM rows of up to `wide` columns; rows of an image end at its edge.
 static int64_t weight_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
   const int r = m->residency[MAP_WEIGHTS];
   const int64_t taps = map_extent(layer, m, BLOCK_DIM_R, r) * map_extent(layer, m, BLOCK_DIM_S, r);
   const int64_t rows = ceil_div(map_extent(layer, m, BLOCK_DIM_C, r), dim);
   const int64_t matrices = layer->kind == MAP_BATCHED ? map_extent(layer, m, BLOCK_DIM_N, r) : 1;
-  return iterations(m, r) * matrices * taps * rows * ceil_div(map_extent(layer, m, BLOCK_DIM_K, r), wide);
+  return matrices * taps * rows * ceil_div(map_extent(layer, m, BLOCK_DIM_K, r), wide);
 }
 
 static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
@@ -150,8 +150,14 @@ static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t
   const int64_t columns =
       map_window(layer, 1, map_extent(layer, m, BLOCK_DIM_Q, r), map_extent(layer, m, BLOCK_DIM_S, r));
   rows = columns == 1 ? ceil_div(rows, dim) : rows * ceil_div(columns, dim);
-  return iterations(m, r) * map_extent(layer, m, BLOCK_DIM_N, r) * rows *
-         ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
+  return map_extent(layer, m, BLOCK_DIM_N, r) * rows * ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
+}
+
+static int64_t result_tiles(const map_layer *layer, const map_mapping *m) {
+  int64_t count = 1;
+  for (int d = 0; d < BLOCK_DIMS; d++)
+    if (map_uses(layer->kind, MAP_RESULTS, (block_dim_id)d)) count *= ceil_div(layer->size[d], m->tile[d]);
+  return count;
 }
 
 void map_rows(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t rows[MAP_OPERANDS]) {
@@ -172,7 +178,12 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   const int64_t tiles = row_pieces(layer, m, dim) * or_one(layer->groups);
   if (layer->bias) f.bias_bytes += tiles * layer->size[BLOCK_DIM_K] * 4;
   if (layer->residual) f.bias_bytes += results * layer->size[BLOCK_DIM_K] * or_one(layer->groups);
-  f.loads = (weight_loads(layer, m, dim, wide) + input_loads(layer, m, dim, wide)) * or_one(layer->groups);
+  f.fills[MAP_WEIGHTS] = iterations(m, m->residency[MAP_WEIGHTS]) * or_one(layer->groups);
+  f.fills[MAP_INPUTS] = iterations(m, m->residency[MAP_INPUTS]) * or_one(layer->groups);
+  f.fills[MAP_RESULTS] = result_tiles(layer, m) * or_one(layer->groups);
+  f.loads_of[MAP_WEIGHTS] = f.fills[MAP_WEIGHTS] * weight_loads(layer, m, dim, wide);
+  f.loads_of[MAP_INPUTS] = f.fills[MAP_INPUTS] * input_loads(layer, m, dim, wide);
+  f.loads = f.loads_of[MAP_WEIGHTS] + f.loads_of[MAP_INPUTS];
   f.products = products(layer, m, dim);
   f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
   return f;
