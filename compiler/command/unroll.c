@@ -4,7 +4,11 @@
 
 #include "compiler/command/private.h"
 
-enum { BODY_MAX = 8, COPIES_MAX = 32 };  // commands of a body that is copied, commands of all copies
+enum {
+  BODY_MAX = 8,        // commands of a body that is copied
+  COPIES_MAX = 32,     // commands of all copies
+  COMMAND_BYTES = 10,  // code of a command with the steps of its operands, about
+};
 
 // An enclosing loop of the source: copies of its body stand at `offset` iterations; if it is kept, `factor` iterations
 // are one of the copy.
@@ -18,6 +22,7 @@ typedef struct unroller {
   command_program *to;
   level levels[COMMAND_LOOPS_MAX];
   int depth;
+  bool keep;  // all loops
 } unroller;
 
 static void copy_insn(unroller *u, const command_node *node) {
@@ -54,7 +59,7 @@ static size_t copy_body(unroller *u, size_t body, level how) {
 static size_t copy_loop(unroller *u, size_t loop) {
   const uint64_t trips = u->from->nodes[loop].trips;
   const size_t body = loop + 1, commands = plain_commands(u->from, body);
-  uint64_t factor = commands == 0 || commands > BODY_MAX ? 1 : COPIES_MAX / commands;
+  uint64_t factor = u->keep || commands == 0 || commands > BODY_MAX ? 1 : COPIES_MAX / commands;
   if (factor > trips) factor = trips;
   const uint64_t rounds = trips / factor;
   size_t end = body;
@@ -77,8 +82,13 @@ static size_t copy_nodes(unroller *u, size_t at) {
   return at;
 }
 
+// A program that would not fit in the host's instruction cache with short loops copied: misses cost more than loops.
+static bool is_long(const command_program *program) {
+  return program->count * COMMAND_BYTES > (uint64_t)program->array->host.icache_kib * 1024 / 4;
+}
+
 command_program *command_unroll(const command_program *program) {
-  unroller u = {.from = program, .to = command_create_like(program)};
+  unroller u = {.from = program, .to = command_create_like(program), .keep = is_long(program)};
   copy_nodes(&u, 0);
   return u.to;
 }
