@@ -68,11 +68,17 @@ static void split_loop(block_program *program, int loop, int64_t outer_trips, in
   split_list(&s, program, program->body);
 }
 
-// The loop over a dimension that is not the inner one of a split; the number of such loops.
-static int loop_over(const block_program *program, block_dim_id dim, int *loop) {
+// The last loop over a dimension that is not the inner one of a split, their number, and the trips of all together.
+static int loops_over(const block_program *program, block_dim_id dim, int *loop, int64_t *trips) {
   int count = 0;
-  for (int l = 0; l < program->loop_count; l++)
-    if (program->loops[l].dim == dim && program->loops[l].split_of == BLOCK_NONE) *loop = l, count++;
+  *trips = 1;
+  for (int l = 0; l < program->loop_count; l++) {
+    if (program->loops[l].dim != dim || program->loops[l].split_of != BLOCK_NONE || program->loops[l].trips == 1)
+      continue;
+    *loop = l;
+    *trips = block_times(*trips, program->loops[l].trips);
+    count++;
+  }
   return count;
 }
 
@@ -83,18 +89,19 @@ static bool is_split(const block_program *program, int loop) {
 }
 
 static bool tile_dim(tiler *t, block_dim_id dim) {
-  int64_t sp = t->mapping->sp[dim], dram = t->mapping->dram[dim];
-  int loop = BLOCK_NONE, count = loop_over(t->program, dim, &loop);
+  int64_t sp = t->mapping->sp[dim], dram = t->mapping->dram[dim], trips;
+  int loop = BLOCK_NONE, count = loops_over(t->program, dim, &loop, &trips);
   if (count == 0 && sp * dram <= 1) return true;
-  int64_t trips = count == 0 ? 1 : t->program->loops[loop].trips;
   if (count == 1 && is_split(t->program, loop)) {
     wf_error(t->diag, wf_in_file("mapping"), "the loop over %s, '%s', is split already", block_dim_names[dim],
              t->program->loops[loop].name);
     return false;
   }
-  if (count > 1 || sp < 1 || dram < 1 || sp > trips || sp * (dram - 1) >= trips || sp * dram < trips) {
-    wf_error(t->diag, wf_in_file("mapping"), "%" PRId64 " * %" PRId64 " trips over %s, the program has %s %" PRId64,
-             dram, sp, block_dim_names[dim], count > 1 ? "several loops of" : "one loop of", trips);
+  if ((count > 1 && sp > 1 && dram > 1) || sp < 1 || dram < 1 || sp > trips || sp * (dram - 1) >= trips ||
+      sp * dram < trips) {
+    wf_error(t->diag, wf_in_file("mapping"),
+             "%" PRId64 " * %" PRId64 " trips over %s, the program has %d loop%s with %" PRId64, dram, sp,
+             block_dim_names[dim], count, count == 1 ? "" : "s", trips);
     return false;
   }
   if (sp > 1 && dram > 1) {

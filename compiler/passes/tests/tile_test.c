@@ -112,13 +112,13 @@ static void other_factors_are_refused(void **state) {
   (void)state;
   map_mapping m = mapping;
   m.dram[BLOCK_DIM_K] = 6;
-  says(gemm, &m, "6 * 1 trips over K, the program has one loop of 7");
+  says(gemm, &m, "6 * 1 trips over K, the program has 1 loop with 7");
   m = mapping;
   m.sp[BLOCK_DIM_Q] = 2;
-  says(gemm, &m, "1 * 2 trips over Q, the program has one loop of 1");
+  says(gemm, &m, "1 * 2 trips over Q, the program has 0 loops with 1");
   m = mapping;
   m.dram[BLOCK_DIM_P] = 4;
-  says(gemm, &m, "4 * 2 trips over P, the program has one loop of 5");
+  says(gemm, &m, "4 * 2 trips over P, the program has 1 loop with 5");
   says(tiled, &mapping, "the loop over P, 'm', is split already");
 }
 
