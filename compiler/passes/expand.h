@@ -66,6 +66,7 @@ typedef struct stream_product {
 } stream_product;
 
 typedef struct stream_store {
+  int queue;  // of the loads of the same buffer
   int tensor;
   int64_t offset, stride;
   uint32_t local;

@@ -39,7 +39,8 @@ static void put(expand *e, const walk *w, const block_statement *s, const pool_s
   }
   at += image * access->dim[0].step * access->dim[0].stride + (column - index[POOL_RANK - 1]);
   index[0] += image * view->dim[0].step;
-  stream_store store = {.tensor = access->tensor,
+  stream_store store = {.queue = view->buffer,
+                        .tensor = access->tensor,
                         .offset = at,
                         .stride = access->dim[2].stride,
                         .rows = 1,

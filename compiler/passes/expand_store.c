@@ -83,7 +83,8 @@ bool expand_store(expand *e, const walk *w, const block_statement *s) {
   bool full = place->accumulator && !epilogue->scaled;
   store_piece piece = {.e = e,
                        .layout = place,
-                       .store = {.tensor = s->store.access.tensor,
+                       .store = {.queue = b,
+                                 .tensor = s->store.access.tensor,
                                  .local = full ? UINT32_C(1) << 29 : 0,
                                  .relu = epilogue->relu,
                                  .scale = epilogue->scaled ? epilogue->scale : 1.0F,

@@ -10,6 +10,7 @@
 enum {
   LEAD_CYCLES = 400,       // between a load and its first use: latency of memory, and the commands that wait before it
   LAG_CYCLES = 160,        // between the last product of a result and its store
+  STORE_CYCLES = 300,      // from where a store stands until its rows can be filled again
   JUST_IN_TIME_SHARE = 4,  // of loads without a turn of their own: the time that each is given, in times of its cost
   BACKLOG_LOADS = 6,       // loads under way that are let in before they are needed
 };
@@ -97,7 +98,7 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
   uint32_t stage = t->first + n / each * spacing;
   int64_t start = time_of(m, m->s->stages[stage]);
   int64_t end = stage + 1 < m->s->stage_count ? time_of(m, m->s->stages[stage + 1]) : m->time[m->s->product_count];
-  if (end - start < 2 * (head + tail)) head = tail = 0;
+  if (end - start < head + tail + (end - start) / 4) head = tail = 0;
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
@@ -119,6 +120,8 @@ static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint3
     if (to > from) target[n] = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
     if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, LEAD_CYCLES);
     target[n] = most(least(target[n], lead), time_of(m, loads[n].after_products));
+    if (loads[n].after_stores > 0)
+      target[n] = most(target[n], m->store_target[loads[n].after_stores - 1] + STORE_CYCLES);
     latest -= JUST_IN_TIME_SHARE * load_cycles(m->s, &loads[n]);
   }
 }
@@ -141,11 +144,15 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
     if (store->before_product < wanted) wanted = store->before_product;
   }
   turn t = turn_between(m, ready, wanted);
+  // Loads into the same rows come behind: the first half of the turn is for stores.
+  bool refilled = m->s->queues[m->s->stores[from].queue].count > 0;
+  int64_t tail = refilled && t.stages == 1 ? (time_of(m, wanted) - time_of(m, ready)) / 2 : 0;
+  if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
     int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
     if (n > from) soonest = most(soonest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
     m->store_target[n] =
-        t.stages == 0 ? soonest : most(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, 0));
+        t.stages == 0 ? soonest : most(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail));
   }
 }
 
@@ -153,13 +160,13 @@ static void aim(merge *m) {
   const streams *s = m->s;
   m->time = WF_ARENA_ARRAY(m->arena, s->product_count + 1, int64_t);
   for (uint32_t p = 0; p < s->product_count; p++) m->time[p + 1] = m->time[p] + product_cycles(s, p);
-  m->load_target = WF_ARENA_ARRAY(m->arena, (size_t)s->queue_count + 1, int64_t *);
-  for (int q = 0; q < s->queue_count; q++) aim_queue(m, q);
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
   for (uint32_t n = 0, end; n < s->store_count; n = end) {
     for (end = n; end < s->store_count && s->stores[end].instance == s->stores[n].instance;) end++;
     aim_stores(m, n, end);
   }
+  m->load_target = WF_ARENA_ARRAY(m->arena, (size_t)s->queue_count + 1, int64_t *);
+  for (int q = 0; q < s->queue_count; q++) aim_queue(m, q);
 }
 
 // ---- the merge
