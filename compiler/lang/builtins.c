@@ -54,6 +54,12 @@ static const struct {
     {"uint8", floats},
     {"uint32", floats},
     {"int1", floats},
+    {"mask", "blocks have no masks; use boundary_check"},
+    {"other", "elements outside read as zero; use boundary_check"},
+    {"allow_tf32", "products are exact"},
+    {"input_precision", "products are exact"},
+    {"eviction_policy", "there is no cache to advise"},
+    {"cache_modifier", "there is no cache to advise"},
     {"float8e4nv", floats},
     {"float8e5", floats},
 };
@@ -110,7 +116,11 @@ static int keyword_index(const source *s, wf_diag *diag, builtin_id id, const si
     source_guess_add(&guess, sig->names[i]);
   }
   source_error(s, diag, keyword->name_span, "%s() has no parameter '%s'", builtin_names[id], keyword->name);
-  if (guess.best != NULL) wf_hint(diag, "did you mean '%s'?", guess.best);
+  const char *refusal = builtin_refusal(keyword->name);
+  if (refusal != NULL)
+    wf_hint(diag, "%s", refusal);
+  else if (guess.best != NULL)
+    wf_hint(diag, "did you mean '%s'?", guess.best);
   return -1;
 }
 

@@ -31,8 +31,12 @@ typedef struct fit {
   int64_t constant, factor[COORDINATES_MAX];
 } fit;
 
+// Columns behind those of the offsets are the variables of the kernel.
 static int64_t column_at(const grid *g, size_t column, int64_t program) {
-  return g->l->slots[(size_t)program * g->l->slot_count + column];
+  const lowerer *l = g->l;
+  if (column < l->slot_count) return l->slots[(size_t)program * l->slot_count + column];
+  const size_t variables = (size_t)l->instance->kernel->function->local_count;
+  return l->finals[(size_t)program * variables + column - l->slot_count];
 }
 
 static bool varies(const grid *g, size_t column) {
@@ -112,6 +116,17 @@ static bool is_product(const grid *g) {
   return true;
 }
 
+static bool all_affine(const grid *g, int64_t *room) {
+  fit f;
+  for (size_t column = 0; column < g->l->slot_count; column++) {
+    if (!varies(g, column)) continue;
+    if (!find_fit(g, column, room, &f)) return false;
+    for (int64_t p = 0; p < g->programs; p++)
+      if (column_at(g, column, p) != fitted(g, &f, p)) return false;
+  }
+  return true;
+}
+
 // ---- which columns to look at, and in what order
 
 typedef struct candidate {
@@ -138,19 +153,22 @@ static int64_t count_distinct(const grid *g, size_t column, int64_t *room) {
   return count;
 }
 
-// Columns with few values first: one that mixes two coordinates has more than each of them alone.
-static bool from_columns(grid *g, int64_t *room) {
-  lowerer *l = g->l;
-  candidate *candidates = WF_ARENA_ARRAY(l->arena, l->slot_count + 1, candidate);
+// Columns with few values first: one that mixes two coordinates has more than each of them alone. Columns of offsets
+// must all fit; of variables those that do not are passed over.
+static bool from_columns(grid *g, size_t first, size_t end, int64_t *room) {
+  candidate *candidates = WF_ARENA_ARRAY(g->l->arena, end - first + 1, candidate);
   size_t count = 0;
-  for (size_t column = 0; column < l->slot_count; column++)
+  g->count = 0;
+  g->product = 1;
+  for (size_t column = first; column < end; column++)
     if (varies(g, column)) candidates[count++] = (candidate){column, count_distinct(g, column, room)};
   qsort(candidates, count, sizeof *candidates, by_distinct);
   for (size_t i = 0; i < count; i++) {
     fit f;
-    if (!find_fit(g, candidates[i].column, room, &f) || !add_remainder(g, candidates[i].column, &f)) return false;
+    const bool fits = find_fit(g, candidates[i].column, room, &f) && add_remainder(g, candidates[i].column, &f);
+    if (!fits && first == 0) return false;
   }
-  return is_product(g);
+  return is_product(g) && all_affine(g, room);
 }
 
 static bool from_axes(grid *g) {
@@ -164,17 +182,6 @@ static bool from_axes(grid *g) {
     for (int64_t p = 0; p < g->programs; p++) c.at[p] = p / before % axes[a];
     g->product *= c.trips;
     g->c[g->count++] = c;
-  }
-  return true;
-}
-
-static bool all_affine(const grid *g, int64_t *room) {
-  fit f;
-  for (size_t column = 0; column < g->l->slot_count; column++) {
-    if (!varies(g, column)) continue;
-    if (!find_fit(g, column, room, &f)) return false;
-    for (int64_t p = 0; p < g->programs; p++)
-      if (column_at(g, column, p) != fitted(g, &f, p)) return false;
   }
   return true;
 }
@@ -247,7 +254,8 @@ bool lower_grid(lowerer *l, int64_t programs) {
   int loops[COORDINATES_MAX];
   if (programs == 1) return true;
   int64_t *room = WF_ARENA_ARRAY(l->arena, (size_t)programs, int64_t);
-  if (!from_columns(&g, room) || !all_affine(&g, room)) {
+  const size_t offsets = l->slot_count, variables = (size_t)l->instance->kernel->function->local_count;
+  if (!from_columns(&g, 0, offsets, room) && !from_columns(&g, offsets, offsets + variables, room)) {
     from_axes(&g);
     if (!all_affine(&g, room)) return no_product(l);
   }

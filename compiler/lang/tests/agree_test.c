@@ -12,18 +12,7 @@ static void check(const char *path, const char *args, uint32_t seed) {
   kernel_case c = open_file(path, args, seed);
   wf_diag diag = wf_diag_to(stderr);
   assert_true(block_verify(c.program, &diag));
-  void **blocks = run_blocks(&c), **oracle = run_oracle(&c);
-  bool changed = false;
-  for (int t = 0; t < c.count; t++) {
-    if (memcmp(blocks[t], oracle[t], tensor_bytes(&c, t)) != 0) {
-      block_print(c.program, stderr);
-      fail_msg("%s %s: '%s' differs", path, args, c.program->tensors[t].name);
-    }
-    changed |= memcmp(oracle[t], c.tensors[t].data, tensor_bytes(&c, t)) != 0;
-  }
-  assert_true(changed);
-  free_tensors(&c, blocks);
-  free_tensors(&c, oracle);
+  assert_agrees(&c);
   close_kernel(&c);
 }
 

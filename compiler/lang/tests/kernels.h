@@ -39,11 +39,14 @@ static inline size_t tensor_bytes(const kernel_case *c, int t) {
 }
 
 // Ends the process with the messages if the kernel does not compile.
-static inline kernel_case open_kernel(lang_file *file, const char *kernel, const char *args, uint32_t seed) {
+// `programs` 0: the grid of the file.
+static inline kernel_case open_instance(lang_file *file, const char *kernel, const char *args, int programs,
+                                        uint32_t seed) {
   wf_diag diag = wf_diag_to(stderr);
   kernel_case c = {.file = file};
   const lang_kernel *found = file == NULL ? NULL : lang_find_kernel(file, kernel, &diag);
   if (found != NULL) c.instance = lang_instantiate(file, found);
+  if (c.instance != NULL && programs > 0) lang_set_grid(c.instance, programs, 1, 1);
   if (c.instance != NULL && lang_set_text(c.instance, args, &diag) && lang_ready(c.instance, &diag))
     c.program = lang_lower(c.instance, &diag);
   if (c.program == NULL) {
@@ -61,7 +64,7 @@ static inline kernel_case open_kernel(lang_file *file, const char *kernel, const
 
 static inline kernel_case open_file(const char *path, const char *args, uint32_t seed) {
   wf_diag diag = wf_diag_to(stderr);
-  return open_kernel(lang_load(path, &diag), NULL, args, seed);
+  return open_instance(lang_load(path, &diag), NULL, args, 0, seed);
 }
 
 static inline void close_kernel(kernel_case *c) {
@@ -99,6 +102,30 @@ static inline void **run_oracle(const kernel_case *c) {
 static inline void free_tensors(const kernel_case *c, void **data) {
   for (int t = 0; t < c->count; t++) free(data[t]);
   free(data);
+}
+
+// The loops of a program that a statement stands in.
+static inline int used_loops(const block_statement *list) {
+  int count = 0;
+  for (; list != NULL; list = list->next)
+    if (list->kind == BLOCK_FOR) count += 1 + used_loops(list->loop.body);
+  return count;
+}
+
+// block_run and the oracle leave the same tensors, and changed something.
+static inline void assert_agrees(const kernel_case *c) {
+  void **blocks = run_blocks(c), **oracle = run_oracle(c);
+  bool changed = false;
+  for (int t = 0; t < c->count; t++) {
+    if (memcmp(blocks[t], oracle[t], tensor_bytes(c, t)) != 0) {
+      block_print(c->program, stderr);
+      fail_msg("'%s' differs", c->program->tensors[t].name);
+    }
+    changed |= memcmp(oracle[t], c->tensors[t].data, tensor_bytes(c, t)) != 0;
+  }
+  assert_true(changed);
+  free_tensors(c, blocks);
+  free_tensors(c, oracle);
 }
 
 #endif
