@@ -66,6 +66,8 @@ bool fuse_to_sum(fuse_context *c, fuse_value *v) {
       *v = sum_of_load(c, v);
       return true;
     case FUSE_CARRIED:
+      if (v->type != BLOCK_I32)
+        return refuse(c, "way to carry scaled or rounded results through a loop", "scale and round after the loop");
       *v = sum_of(c, v->carried, NULL);
       return true;
     case FUSE_SUM:
@@ -135,7 +137,8 @@ static bool relu(fuse_context *c, fuse_value *v) {
 
 // A minimum or maximum that saturation does anyway.
 static bool clamp(fuse_context *c, fuse_value *v) {
-  if (v->kind == FUSE_LOADED && v->type == BLOCK_I32 && !fuse_to_sum(c, v)) return false;
+  bool wide = v->type == BLOCK_I32 && (v->kind == FUSE_LOADED || v->kind == FUSE_CARRIED);
+  if (wide && !fuse_to_sum(c, v)) return false;
   if (v->type != BLOCK_I8) v->clamped = true;
   return true;
 }
@@ -150,6 +153,11 @@ static bool largest(fuse_context *c, fuse_value *v, const fuse_value *other) {
 }
 
 static bool bounded(fuse_context *c, block_op op, fuse_value *v, const fuse_value *other) {
+  if (other->kind == FUSE_NUMBER && v->kind == FUSE_NUMBER) {
+    bool first = op == BLOCK_OP_MAX ? v->number > other->number : v->number < other->number;
+    if (!first) v->number = other->number;
+    return true;
+  }
   if (other->kind != FUSE_NUMBER && v->kind != FUSE_NUMBER && op == BLOCK_OP_MAX) return largest(c, v, other);
   if (v->kind == FUSE_NUMBER) {
     fuse_value number = *v;
