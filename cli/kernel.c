@@ -114,7 +114,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
   const double start = now_seconds();
   const bool good = compile(&request, &job->result, diag);
   job->seconds = now_seconds() - start;
-  if (!good) return job->result.mapped ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
+  if (!good) return job->result.block != NULL ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
   if (options->print_mapping && job->result.mapped) map_print(&job->result.mapping, stdout);
   return CLI_OK;
 }

@@ -91,12 +91,13 @@ static bool to_commands(pipeline *p, const block_program *lowered, const map_map
 
 // ---- block sizes of kernels
 
-// The dimension that a parameter is the block size of, or BLOCK_DIM_NONE. In matrix products M, N, K are P, K, C.
+// The dimension that a parameter is the block size of, or BLOCK_DIM_NONE. In matrix products, which have no P and no C,
+// M, N, K are P, K, C.
 static block_dim_id dim_of_param(const lang_kernel *kernel, const lang_param *param) {
   if (param->kind != LANG_CONSTEXPR || strncmp(param->name, "BLOCK_", 6) != 0 || strlen(param->name) != 7)
     return BLOCK_DIM_NONE;
   const char letter = param->name[6];
-  const bool product = lang_find_param(kernel, "BLOCK_M") >= 0;
+  const bool product = lang_find_param(kernel, "BLOCK_P") < 0 && lang_find_param(kernel, "BLOCK_C") < 0;
   const char *const from = product ? "MNK" : "NPQKCRS";
   static const block_dim_id of_product[] = {BLOCK_DIM_P, BLOCK_DIM_K, BLOCK_DIM_C};
   const char *at = strchr(from, letter);
@@ -145,7 +146,9 @@ static bool lower(pipeline *p) {
   if (r->block != NULL) block_destroy(r->block);
   r->block = lang_ready(r->instance, p->diag) ? lang_lower(r->instance, p->diag) : NULL;
   if (r->block == NULL) return false;
-  return map_of_block(r->block, &r->layer, &r->mapping) || p->request->mapping == NULL;
+  r->mapped = map_of_block(r->block, &r->layer, &r->mapping);
+  if (!r->mapped) r->mapping = map_none();
+  return true;
 }
 
 // The kernel takes its blocks from the mapping; one that has other blocks does not follow it.
@@ -174,8 +177,17 @@ static bool probe(pipeline *p) {
 // The mapping for the program as it was lowered: the user's, or the heuristic one with these blocks.
 static bool choose_for_blocks(pipeline *p) {
   compile_result *r = p->result;
-  map_mapping lowered = r->mapping;
+  if (!r->mapped) return true;
+  const map_mapping lowered = r->mapping;
   return map_default(&r->layer, p->request->array, lowered.tile, p->request->style, &r->mapping, p->diag);
+}
+
+// The tiles that no open parameter sets, as the probe found them; 0 for the others.
+static void fixed_tiles(const pipeline *p, int64_t *tile) {
+  const lang_kernel *kernel = p->result->instance->kernel;
+  memcpy(tile, p->result->mapping.tile, sizeof p->result->mapping.tile);
+  for (int i = 0; i < kernel->param_count; i++)
+    if (is_free(p, &kernel->params[i])) tile[dim_of_param(kernel, &kernel->params[i])] = 0;
 }
 
 // Lowers a kernel whose blocks are open with those of a mapping.
@@ -249,36 +261,88 @@ static bool autotune(pipeline *p) {
 }
 
 // The mapper's best mappings for a kernel whose blocks are open, the fastest of them in simulation.
-static bool tune(pipeline *p) {
+static bool tune(pipeline *p, const int64_t *fixed) {
   map_mapping best[MAP_BEST_MAX];
   trial trials[MAP_BEST_MAX];
-  const size_t count = map_best(&p->result->layer, p->request->array, NULL, p->request->style, best, p->request->tune);
+  const hw_array *array = p->request->array;
+  const size_t count = map_best(&p->result->layer, array, fixed, p->request->style, best, p->request->tune);
   for (size_t i = 0; i < count; i++) trials[i] = (trial){.mapping = &best[i]};
-  if (count == 0) return map_default(&p->result->layer, p->request->array, NULL, p->request->style, best, p->diag);
+  if (count == 0) return map_default(&p->result->layer, array, fixed, p->request->style, best, p->diag);
   const int taken = fastest(p, trials, (int)count);
   return lower_with(p, &best[taken < 0 ? 0 : taken]);  // if none can be compiled, the first says why
 }
 
+// ---- programs that are no layer
+
+static bool compiles(const pipeline *p) {
+  wf_diag silent = wf_diag_to(NULL);
+  compile_request request = *p->request;
+  request.after = NULL;
+  pipeline own = {.request = &request, .result = p->result, .diag = &silent};
+  const bool good = to_commands(&own, own.result->block, &own.result->mapping);
+  drop(&own);
+  return good;
+}
+
+// Halves the largest of the open blocks; false when all are 1.
+static bool shrink_blocks(pipeline *p) {
+  const lang_instance *instance = p->result->instance;
+  int largest = -1;
+  for (int i = 0; i < instance->kernel->param_count; i++)
+    if (is_free(p, &instance->kernel->params[i]) && instance->values[i].kind == LANG_INT &&
+        (largest < 0 || instance->values[i].integer > instance->values[largest].integer))
+      largest = i;
+  if (largest < 0 || instance->values[largest].integer <= 1) return false;
+  return lang_set(p->result->instance, instance->kernel->params[largest].name,
+                  lang_int(instance->values[largest].integer / 2), p->diag);
+}
+
+// Blocks as the kernel has them by default, then smaller ones until the memories hold them. If none does, compiling the
+// last says why.
+static bool fit_blocks(pipeline *p) {
+  const lang_kernel *kernel = p->result->instance->kernel;
+  for (int i = 0; i < kernel->param_count; i++)
+    if (is_free(p, &kernel->params[i]) && kernel->params[i].by_default.kind == LANG_INT &&
+        !lang_set(p->result->instance, kernel->params[i].name, kernel->params[i].by_default, p->diag))
+      return false;
+  do {
+    if (!lower(p)) return false;
+  } while (!compiles(p) && shrink_blocks(p));
+  return lower(p);
+}
+
 // ---- choice
+
+static bool accept_mapping(const pipeline *p) {
+  const compile_result *r = p->result;
+  if (r->mapped) return map_check(&r->layer, p->request->mapping, p->request->array, p->diag);
+  wf_error(p->diag, wf_in_file(p->request->file), "a mapping is for a single product with one loop per dimension");
+  return false;
+}
 
 // A mapping for a kernel whose blocks are open, and the kernel lowered with its blocks.
 static bool choose_with_blocks(pipeline *p) {
-  const hw_array *array = p->request->array;
   if (!probe(p)) return false;
-  if (p->request->mapping != NULL)
-    return map_check(&p->result->layer, p->request->mapping, array, p->diag) && lower_with(p, p->request->mapping);
-  if (p->request->tune > 1) return tune(p);
+  if (p->request->mapping != NULL) return accept_mapping(p) && lower_with(p, p->request->mapping);
+  if (!p->result->mapped) return fit_blocks(p);
+  int64_t fixed[BLOCK_DIMS];
+  fixed_tiles(p, fixed);
+  if (p->request->tune > 1) return tune(p, fixed);
   map_mapping chosen;
-  return map_default(&p->result->layer, array, NULL, p->request->style, &chosen, p->diag) && lower_with(p, &chosen);
+  return map_default(&p->result->layer, p->request->array, fixed, p->request->style, &chosen, p->diag) &&
+         lower_with(p, &chosen);
+}
+
+// A mapping for a program whose blocks are given.
+static bool choose_around_blocks(pipeline *p) {
+  if (p->request->mapping == NULL) return choose_for_blocks(p);
+  if (!accept_mapping(p) || !check_blocks(p, p->request->mapping)) return false;
+  p->result->mapping = *p->request->mapping;
+  return true;
 }
 
 static bool choose(pipeline *p) {
-  if (has_free_blocks(p)) return choose_with_blocks(p);
-  if (!lower(p)) return false;
-  if (p->request->mapping == NULL) return choose_for_blocks(p);
-  p->result->mapping = *p->request->mapping;
-  return check_blocks(p, p->request->mapping) &&
-         map_check(&p->result->layer, p->request->mapping, p->request->array, p->diag);
+  return has_free_blocks(p) ? choose_with_blocks(p) : lower(p) && choose_around_blocks(p);
 }
 
 // ---- front ends
@@ -300,13 +364,9 @@ static bool read_block(pipeline *p) {
   compile_result *r = p->result;
   r->block = block_parse(q->file, q->text, q->length, p->diag);
   if (r->block == NULL || !block_verify(r->block, p->diag)) return false;
-  if (!map_of_block(r->block, &r->layer, &r->mapping)) {
-    wf_error(p->diag, wf_in_file(q->file), "the program is no single product with at most one loop per dimension");
-    return false;
-  }
-  if (q->mapping == NULL) return choose_for_blocks(p);
-  r->mapping = *q->mapping;
-  return check_blocks(p, q->mapping) && map_check(&r->layer, q->mapping, q->array, p->diag);
+  r->mapped = map_of_block(r->block, &r->layer, &r->mapping);
+  if (!r->mapped) r->mapping = map_none();
+  return choose_around_blocks(p);
 }
 
 static bool read_commands(pipeline *p) {
@@ -320,7 +380,6 @@ static bool read_commands(pipeline *p) {
 static bool run_pipeline(pipeline *p) {
   if (p->request->from == COMPILE_COMMAND) return read_commands(p);
   if (!(p->request->from == COMPILE_KERNEL ? read_kernel(p) : read_block(p))) return false;
-  p->result->mapped = true;
   return to_commands(p, p->result->block, &p->result->mapping);
 }
 

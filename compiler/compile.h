@@ -45,7 +45,7 @@ typedef struct compile_result {
   lang_instance *instance;
   block_program *block;  // as lowered or read; NULL when commands were read
   command_program *commands;
-  bool mapped;  // layer and mapping are set: not when commands were read
+  bool mapped;  // the program is a layer: `layer` is set, and `mapping` is one of it
   map_layer layer;
   map_mapping mapping;
   int config;             // of the kernel, that autotuning took; -1: none

@@ -13,6 +13,12 @@ const char *const map_kind_names[MAP_KIND_COUNT] = {
 };
 const char *const map_operand_names[MAP_OPERANDS] = {"weights", "inputs", "results"};
 
+map_mapping map_none(void) {
+  map_mapping m = {.residency = {MAP_POSITIONS, MAP_POSITIONS}, .depth = {2, 2, 2}};
+  for (uint8_t d = 0; d < BLOCK_DIMS; d++) m.outer[d] = m.inner[d] = d;
+  return m;
+}
+
 static int place_of(const uint8_t *order, block_dim_id dim) {
   for (int i = 0; i < BLOCK_DIMS; i++)
     if (order[i] == dim) return i;

@@ -69,6 +69,9 @@ typedef struct map_mapping {
   uint8_t style;     // block_style
 } map_mapping;
 
+// For programs that are no layer (no product, or several): nothing is tiled, every load stays where it is, two slots.
+map_mapping map_none(void);
+
 // ---- what follows from a mapping
 
 // The position of the outer or inner loop over a dimension.

@@ -29,6 +29,36 @@ static const struct {
 };
 enum { PRODUCTS = sizeof products / sizeof products[0] };
 
+// The other kernels.
+static const struct {
+  const char *file, *arguments;
+} others[] = {
+    {"gemv.py", "N=49,K=70,scale=0.01"},
+    {"gemv.py", "N=300,K=17,scale=0.01"},
+    {"gemv.py", "N=197,K=1000,scale=0.003"},
+    {"batched_gemm.py", "B=3,M=17,N=20,K=31,scale=0.02"},
+    {"batched_gemm.py", "B=5,M=49,N=197,K=64,scale=0.005"},
+    {"conv1d.py", "N=2,L=37,C=17,K=9,padding=1,stride=2,dilation=2,scale=0.02"},
+    {"conv1d.py", "N=1,L=300,C=31,K=49,padding=1,scale=0.005"},
+    {"conv2d.py", "N=2,H=9,W=11,C=5,K=7,padding=1,scale=0.02"},
+    {"conv2d.py", "N=3,H=13,W=12,C=3,K=5,R=5,S=3,padding=2,stride=2,scale=0.02"},
+    {"conv2d.py", "N=1,H=13,W=12,C=9,K=5,dilation=2,padding=1,bias=False,relu=False,scale=0.05"},
+    {"conv2d.py", "N=2,H=7,W=7,C=20,K=33,R=1,S=1,stride=2,scale=0.05"},
+    {"conv2d.py", "N=1,H=28,W=28,C=49,K=31,padding=1,scale=0.002"},
+    {"conv2d.py", "N=1,H=30,W=31,C=3,K=17,R=7,S=7,padding=3,stride=2,scale=0.003"},
+    {"conv2d.py", "N=4,H=14,W=14,C=64,K=16,padding=1,scale=0.002,relu=False"},
+    {"grouped_conv2d.py", "N=2,H=7,W=8,G=3,C=5,K=7,padding=1,scale=0.05"},
+    {"depthwise_conv2d.py", "N=2,H=7,W=8,C=20,D=8,padding=1,stride=2,scale=0.1"},
+    {"residual_add.py", "M=49,N=33,a_scale=0.7,b_scale=1.3"},
+    {"residual_add.py", "M=3,N=65,a_scale=0.5,relu=False"},
+    {"average_pool2d.py", "N=2,H=9,W=11,C=5,R=3,S=2"},
+    {"attention_qk.py", "H=2,M=17,N=31,D=20,scale=0.02"},
+    {"attention_qk.py", "H=3,M=197,N=197,D=64,scale=0.004"},
+    {"attention_pv.py", "H=3,M=17,N=12,L=20,scale=0.02"},
+    {"attention_pv.py", "H=2,M=49,N=64,L=197,scale=0.004"},
+};
+enum { OTHERS = sizeof others / sizeof others[0] };
+
 typedef struct tally {
   bool all;
   unsigned seen, run, failed;
@@ -81,8 +111,19 @@ static void test_products(void **state) {
   assert_int_equal(t.failed, 0);
 }
 
+static void test_other_kernels(void **state) {
+  (void)state;
+  tally t = {0};
+  for (int a = 0; a < ARRAYS; a++) {
+    const hw_array array = array_of(arrays[a]);
+    for (int i = 0; i < OTHERS; i++) run(&t, others[i].file, others[i].arguments, &array);
+  }
+  assert_int_equal(t.failed, 0);
+}
+
 int main(int argc, char **argv) {
   bool all = argc > 1 && strcmp(argv[1], "all") == 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_products, &all)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_products, &all),
+                                     cmocka_unit_test(test_other_kernels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
