@@ -16,9 +16,15 @@ enum { LEGAL_BY_DEFAULT = 300, ILLEGAL_PER_LEGAL = 2 };
 static const struct {
   const char *file, *arguments;
 } cases[] = {
-    {"gemm.py", "M=64,N=64,K=64,scale=0.002"}, {"gemm.py", "M=49,N=31,K=197,scale=0.002"},
-    {"gemm.py", "M=300,N=17,K=16,scale=0.01"}, {"gemm.py", "M=1,N=300,K=49,scale=0.004"},
-    {"gemm.py", "M=17,N=197,K=3,scale=0.03"},  {"gemm.py", "M=128,N=96,K=160,scale=0.001"},
+    {"gemm.py", "M=64,N=64,K=64,scale=0.002"},
+    {"gemm.py", "M=49,N=31,K=197,scale=0.002"},
+    {"gemm.py", "M=300,N=17,K=16,scale=0.01"},
+    {"gemm.py", "M=1,N=300,K=49,scale=0.004"},
+    {"gemm.py", "M=17,N=197,K=3,scale=0.03"},
+    {"gemm.py", "M=128,N=96,K=160,scale=0.001"},
+    {"conv2d.py", "N=1,H=8,W=8,C=16,K=32,padding=1,scale=0.002"},
+    {"conv2d.py", "N=2,H=9,W=11,C=31,K=17,scale=0.002"},
+    {"conv2d.py", "N=3,H=11,W=29,C=3,K=48,R=2,stride=2,padding=1,scale=0.004,relu=False"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 static const char *const arrays[] = {"dim4", "dim8", "gemmini-default"};
