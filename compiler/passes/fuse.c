@@ -278,7 +278,8 @@ static bool only_in(const block_access *access, uint32_t loops, int d1, int l1, 
   return (elsewhere & loops) == 0 && loops == (UINT32_C(1) << l1 | UINT32_C(1) << l2);
 }
 
-// The largest of shifted loads: one load of the whole window, pooled by the store.
+// The largest of shifted loads: one load of the whole window, pooled by the store. Pooling stands behind scaling, so
+// the window lies in the accumulator and leaves with scale 1.
 static bool store_largest(fuser *f, block_statement **list, block_statement *store, const fuse_value *v) {
   block_access access = v->load->load.access;
   int rows = access.rank == 4 ? window_loop(f, &access.dim[1], v->loops) : BLOCK_NONE;
@@ -297,7 +298,7 @@ static bool store_largest(fuser *f, block_statement **list, block_statement *sto
     size[d] = access.dim[d].size;
   }
   access.dim[1].offset.per_loop[rows] = access.dim[2].offset.per_loop[columns] = 0;
-  int buffer = block_add_buffer(f->program, block_fresh_name(f->program, "window", ""), BLOCK_I8, 4, size);
+  int buffer = block_add_buffer(f->program, block_fresh_name(f->program, "window", ""), BLOCK_I32, 4, size);
   block_statement *load = WF_ARENA_NEW(f->c.arena, block_statement);
   *load = (block_statement){.kind = BLOCK_LOAD, .where = v->load->where, .next = store};
   load->load.target = block_whole(f->program, buffer);
@@ -306,6 +307,8 @@ static bool store_largest(fuser *f, block_statement **list, block_statement *sto
   while (*list != store) list = &(*list)->next;
   *list = load;
   store->store.source = load->load.target;
+  store->store.epilogue.scaled = true;
+  store->store.epilogue.scale = 1;
   store->store.epilogue.pool = (block_pool){.size = (uint32_t)window, .stride = (uint32_t)stride};
   return true;
 }
