@@ -72,10 +72,8 @@ static void try_residencies(chooser *c, map_mapping *m) {
     for (unsigned i = 0; i < input_levels; i++) {
       m->residency[MAP_WEIGHTS] = weights[w];
       m->residency[MAP_INPUTS] = inputs[i];
-      // Two slots hide the fills; the unrollers always have two.
-      const bool loop = m->style == BLOCK_STYLE_LOOP;
-      m->depth[MAP_WEIGHTS] = loop || fills(m, MAP_WEIGHTS) > 1 ? 2 : 1;
-      m->depth[MAP_INPUTS] = loop || fills(m, MAP_INPUTS) > 1 ? 2 : 1;
+      m->depth[MAP_WEIGHTS] = fills(m, MAP_WEIGHTS) > 1 ? 2 : 1;  // two slots hide the fills
+      m->depth[MAP_INPUTS] = fills(m, MAP_INPUTS) > 1 ? 2 : 1;
       try_mapping(c, m);
     }
 }
@@ -159,7 +157,7 @@ size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *ti
                .fixed = tile,
                .best = best,
                .room = room < MAP_BEST_MAX ? room : MAP_BEST_MAX};
-  map_mapping m = {.dataflow = array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS, .style = (uint8_t)style};
+  map_mapping m = {.style = (uint8_t)style};
   set_tile(&c, &m, BLOCK_DIM_R, 1);
   set_tile(&c, &m, BLOCK_DIM_S, 1);
   for (uint8_t depth = 2; depth >= 1 && c.count == 0; depth--) {  // one slot of results only if two do not fit
@@ -169,6 +167,18 @@ size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *ti
   return c.count;
 }
 
+// Why not even the smallest mapping is one: a tile of results, everything loaded for every product, one slot.
+static void explain(const chooser *c, block_style style, wf_diag *diag) {
+  map_mapping m = map_none();
+  for (int d = 0; d < BLOCK_DIMS; d++)
+    set_tile(c, &m, (block_dim_id)d, d == BLOCK_DIM_K || d == BLOCK_DIM_C ? c->hw.dim : 1);
+  for (int o = 0; o < MAP_OPERANDS; o++) m.depth[o] = 1;
+  m.style = (uint8_t)style;
+  const uint8_t order[] = {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_K, BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S};
+  memcpy(m.outer, order, sizeof m.outer);
+  map_check(c->layer, &m, c->array, diag);
+}
+
 bool map_default(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
                  map_mapping *mapping, wf_diag *diag) {
   map_mapping best;
@@ -176,6 +186,8 @@ bool map_default(const map_layer *layer, const hw_array *array, const int64_t *t
     *mapping = best;
     return true;
   }
+  const chooser c = {.layer = layer, .array = array, .hw = hw_derive(array), .fixed = tile};
+  explain(&c, style, diag);
   wf_error(diag, wf_in_file(NULL), "no mapping of the layer fits array %s", array->name);
   if (tile != NULL) wf_hint(diag, "smaller blocks than the kernel's may fit");
   return false;

@@ -28,11 +28,9 @@ static void give(walk *w) {
 }
 
 static void each_depth(walk *w) {
-  const int least = w->m.style == BLOCK_STYLE_LOOP ? 2 : 1;
   for (int code = 0; code < 8 && !w->stopped; code++) {
     for (int o = 0; o < MAP_OPERANDS; o++) w->m.depth[o] = (uint8_t)(1 + (code >> o & 1));
-    if (w->m.depth[MAP_WEIGHTS] >= least && w->m.depth[MAP_INPUTS] >= least && w->m.depth[MAP_RESULTS] >= least)
-      give(w);
+    give(w);
   }
 }
 

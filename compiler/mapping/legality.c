@@ -125,7 +125,6 @@ static void check_rows(check *c, const char *memory, int64_t rows, int64_t capac
   REFUSE(c, "%s: needs %" PRId64 " rows of %" PRId64 " (%s)", memory, rows, capacity, parts);
 }
 
-// The unroller keeps a loop's tiles in one half of each memory while the next loop fills the other.
 static void check_capacity(check *c) {
   const map_footprint f = map_measure(c->layer, c->mapping, c->array);
   const int64_t operands = f.rows[MAP_WEIGHTS] + f.rows[MAP_INPUTS];
@@ -135,31 +134,13 @@ static void check_capacity(check *c) {
 
 // ---- units
 
-static void check_dataflow(check *c) {
-  const uint32_t built = c->array->mesh.dataflow;
-  if (c->mapping->dataflow == BLOCK_WS) {
-    if (built == HW_DATAFLOW_OS) REFUSE(c, "dataflow ws: the array is built for os");
-    return;
-  }
-  if (built == HW_DATAFLOW_WS) REFUSE(c, "dataflow os: the array is built for ws");
-  // Sums stay in the PEs, which keep output_bits of them.
-  const int64_t limit = INT64_C(1) << (c->array->types.output_bits - 1);
-  const int64_t depth = c->mapping->tile[BLOCK_DIM_C];
-  if (depth * 128 * 128 >= limit)
-    REFUSE(c, "dataflow os: sums over a tile of C of %" PRId64 " need more than the %u bits of a PE", depth,
-           c->array->types.output_bits);
-}
-
-static void check_loop_style(check *c) {
-  const map_mapping *m = c->mapping;
-  if (m->style != BLOCK_STYLE_LOOP) return;
-  const bool conv = c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE;
-  if (conv ? !c->array->units.loop_conv : !c->array->units.loop_matmul)
-    REFUSE(c, "style loop: the array has no %s unroller", conv ? "convolution" : "matrix product");
-  if (m->dataflow != BLOCK_WS) REFUSE(c, "style loop: the unrollers are weight-stationary");
-  for (int o = 0; o < MAP_OPERANDS; o++)
-    if (m->depth[o] != 2)
-      REFUSE(c, "style loop: depth of %s is 2, a half of the memory per loop", map_operand_names[o]);
+static void check_units(check *c) {
+  if (c->mapping->dataflow == BLOCK_OS)
+    REFUSE(c, "dataflow os: products are weight-stationary, the compiler has no other commands for them");
+  else if (c->array->mesh.dataflow == HW_DATAFLOW_OS)
+    REFUSE(c, "dataflow ws: the array is built for os");
+  if (c->mapping->style == BLOCK_STYLE_LOOP)
+    REFUSE(c, "style loop: the compiler gives single commands, none to the hardware's unrollers");
 }
 
 bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
@@ -171,7 +152,6 @@ bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_arra
   check_kernel(&c);
   check_order(&c);
   check_capacity(&c);
-  check_dataflow(&c);
-  check_loop_style(&c);
+  check_units(&c);
   return c.good;
 }

@@ -114,7 +114,9 @@ static void repair(const map_layer *layer, const hw_array *array, uint64_t *seed
   sort_order(m->outer);
   sort_order(m->inner);
   for (int o = 0; o < MAP_OPERANDS; o++)
-    if (m->style == BLOCK_STYLE_LOOP || m->depth[o] == 0) m->depth[o] = 2;
+    if (m->depth[o] == 0) m->depth[o] = 2;
+  m->style = BLOCK_STYLE_PRIMITIVE;
+  m->dataflow = BLOCK_WS;
 }
 
 bool map_random(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping) {

@@ -203,9 +203,9 @@ static void test_violations_have_reasons(void **state) {
   m[n].residency[MAP_WEIGHTS] = 15;
   error[n++] = "weights: residency 15 of 14";
   m[n].dataflow = BLOCK_OS;
-  error[n++] = "dataflow os: sums over a tile of C of 64 need more than the 20 bits of a PE";
-  m[n].style = BLOCK_STYLE_LOOP, m[n].depth[MAP_WEIGHTS] = 1;
-  error[n++] = "style loop: depth of weights is 2";
+  error[n++] = "dataflow os: products are weight-stationary";
+  m[n].style = BLOCK_STYLE_LOOP;
+  error[n++] = "style loop: the compiler gives single commands";
   assert_int_equal(n, CASES);
   for (int i = 0; i < CASES; i++) {
     report r;
