@@ -78,7 +78,7 @@ static bool run_program(lowerer *l, int64_t program) {
   l->frame = &frame;
   l->event_at = l->plan_at = 0;
   l->buffer_count = 0;
-  l->stores = 0;
+  l->stores = l->steps = 0;
   l->hint = NULL;
   set_params(l, frame.locals);
   bool ok = lower_body(l, function->items, function->count);

@@ -128,6 +128,7 @@ typedef struct lowerer {
   size_t plan_count, plan_at, plan_room;
   int buffer_count;  // made in this run
   unsigned stores;   // in this run
+  unsigned steps;    // statements that this run has evaluated
 
   // Constants of all offsets, a row per program of the grid.
   int64_t *slots;

@@ -8,7 +8,7 @@
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
-enum { CALLS_MAX = 16, UNROLL_MAX = 4096, GRID_LOOPS = 6 };
+enum { CALLS_MAX = 16, UNROLL_MAX = 4096, STEPS_MAX = 1 << 19, GRID_LOOPS = 6 };
 
 // ---- assignments
 
@@ -520,6 +520,8 @@ static bool statement(lowerer *l, const ast *node) {
 }
 
 bool lower_body(lowerer *l, ast *const *items, int count) {
+  if (count > 0 && (l->steps += (unsigned)count) > STEPS_MAX)
+    return lower_fail(l, items[0], "this kernel takes too many steps to compile; unroll less");
   for (int i = 0; i < count && !l->frame->returned; i++)
     if (!statement(l, items[i])) return false;
   return true;

@@ -58,31 +58,33 @@ static const struct {
      "  for i in range(3):\n    store(" BLOCK("y_ptr", "i * 4") ", x)\n    x = load(" BLOCK("x_ptr", "4 + i * 4") ")\n",
      1, 1},
     // Arithmetic: types, numbers on either side, negation, wrapping, saturation.
-    {
-        KERNEL LOAD "  z = x * x * 1000000 - x + 7\n  store(" BLOCK("z_ptr", "0") ", z)\n  store(" BLOCK(
-            "z_ptr",
-            "4") ", 5 - z)\n"
-                 "  store(" BLOCK("z_ptr", "8") ", -x)\n  store(" BLOCK(
-                     "y_ptr",
-                     "0") ", z.to(int8))\n"
-                          "  store(" BLOCK("y_ptr", "4") ", (x * 0.37 + 1.5).to(int8))\n  store(" BLOCK(
-                              "z_ptr",
-                              "12") ", (x * 3e8).to(int32))\n"
-                                    "  store(" BLOCK("y_ptr", "8") ", minimum(maximum(x, -20), 30))\n  store(" BLOCK(
-                                        "z_ptr",
-                                        "16") ", maximum(x, 1000))\n"
-                                              "  store(" BLOCK("y_ptr", "12") ", (2.5 - x.to(float32)).to(int8))\n  "
-                                                                              "store(" BLOCK(
-                                                                                  "z_ptr",
-                                                                                  "20") ", x + x.to(int32))\n"
-                                                                                        "  store(" BLOCK(
-                                                                                            "y_ptr",
-                                                                                            "16") ", full((4,), -3, "
-                                                                                                  "int8))\n  "
-                                                                                                  "store(" BLOCK("y_"
-                                                                                                                 "ptr",
-                                                                                                                 "20") ", (0.5 * x - 0.25 * z).to(int8))\n",
-        1, 0},
+    {KERNEL LOAD "  z = x * x * 1000000 - x + 7\n  store(" BLOCK("z_ptr", "0") ", z)\n  store(" BLOCK(
+         "z_ptr",
+         "4") ", 5 - z)\n"
+              "  store(" BLOCK("z_ptr", "8") ", -x)\n  store(" BLOCK(
+                  "y_ptr",
+                  "0") ", z.to(int8))\n"
+                       "  store(" BLOCK("y_ptr", "4") ", (x * 0.37 + 1.5).to(int8))\n  store(" BLOCK(
+                           "z_ptr",
+                           "12") ", (x * 3e8).to(int32))\n"
+                                 "  store(" BLOCK("y_ptr", "8") ", minimum(maximum(x, -20), 30))\n  store(" BLOCK(
+                                     "z_ptr",
+                                     "16") ", maximum(x, 1000))\n"
+                                           "  store(" BLOCK(
+                                               "y_ptr",
+                                               "12") ", (2.5 - x.to(float32)).to(int8))\n  "
+                                                     "store(" BLOCK(
+                                                         "z_ptr",
+                                                         "20") ", x + x.to(int32))\n"
+                                                               "  store(" BLOCK(
+                                                                   "y_ptr",
+                                                                   "16") ", full((4,), -3, "
+                                                                         "int8))\n  "
+                                                                         "store(" BLOCK(
+                                                                             "y_"
+                                                                             "ptr",
+                                                                             "20") ", (0.5 * x - 0.25 * z).to(int8))\n",
+     1, 0},
     // Functions: defaults, names, blocks as arguments that must stay as they are, tuples as results.
     {HEAD "@jit\ndef both(v, w=2, s: constexpr = 1):\n  v = v + w\n  return v, v * s\n"
           "@jit\ndef k(x_ptr: int8, z_ptr: int32, M):\n" LOAD "  a = x + 0\n  b, c = both(a, s=3)\n  t = both(a, 5)\n"
