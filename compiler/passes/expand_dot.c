@@ -29,52 +29,69 @@ typedef struct dot {
 
 // ---- lists of elements
 
-// Steps through a view's dimensions [from, to), the last one fastest.
+// Steps through a view's dimensions [from, to), the last one fastest, in spans of that one.
 typedef struct odometer {
   const block_view *view;
   int from, to;
   int64_t index[BLOCK_RANK_MAX], at[BLOCK_RANK_MAX];  // position in the view; element of the buffer
   int64_t base[BLOCK_RANK_MAX];
   int64_t count;
+  bool column;     // the columns of the buffer rather than its rows
+  int64_t stride;  // rows or columns between two elements of a span
 } odometer;
 
 static void start(odometer *o, const dot *d, const block_view *view, int from, int to) {
+  const block_buffer *buffer = &d->e->program->buffers[view->buffer];
   *o = (odometer){.view = view, .from = from, .to = to, .count = 1};
-  for (int i = 0; i < d->e->program->buffers[view->buffer].rank; i++) {
+  for (int i = 0; i < buffer->rank; i++) {
     o->base[i] = o->at[i] = block_affine_at(&view->dim[i].offset, d->w->iteration);
     if (i >= from && i < to) o->count *= view->dim[i].size;
   }
+  o->column = from == buffer->rank - 1 && to == buffer->rank;
+  o->stride = from == to ? 1 : view->dim[to - 1].step;
+  for (int i = to; i < buffer->rank - 1; i++) o->stride *= buffer->size[i];
 }
 
-static void advance(odometer *o) {
+static int64_t span_left(const odometer *o) {
+  return o->from == o->to ? 1 : o->view->dim[o->to - 1].size - o->index[o->to - 1];
+}
+
+static void advance(odometer *o, int64_t elements) {
   for (int d = o->to - 1; d >= o->from; d--) {
-    o->at[d] = o->base[d] + ++o->index[d] * o->view->dim[d].step;
+    o->index[d] += elements;
+    o->at[d] = o->base[d] + o->index[d] * o->view->dim[d].step;
     if (o->index[d] < o->view->dim[d].size) return;
     o->index[d] = 0;
     o->at[d] = o->base[d];
+    elements = 1;
   }
 }
 
-static bool holds(const box *b, const odometer *o) {
-  for (int d = o->from; d < o->to; d++)
-    if (o->at[d] < b->lo[d] || o->at[d] >= b->hi[d]) return false;
-  return true;
+// Narrows elements [*from, *to) of a span to those inside a box.
+static void narrow(const box *b, const odometer *o, int64_t *from, int64_t *to) {
+  for (int d = o->from; d < o->to - 1; d++)
+    if (o->at[d] < b->lo[d] || o->at[d] >= b->hi[d]) *to = *from;
+  if (o->from == o->to) return;
+  int64_t at = o->at[o->to - 1], step = o->view->dim[o->to - 1].step;
+  int64_t low = (b->lo[o->to - 1] - at + step - 1) / step, high = (b->hi[o->to - 1] - at + step - 1) / step;
+  if (b->lo[o->to - 1] > at && low > *from) *from = low;
+  if (b->hi[o->to - 1] <= at) high = 0;
+  if (high < *to) *to = high;
 }
 
-static void stretch(box *b, const odometer *o, bool first) {
+// Elements [from, to) of a span are read.
+static void stretch(box *b, const odometer *o, int64_t from, int64_t to, bool first) {
   for (int d = o->from; d < o->to; d++) {
-    if (first || o->at[d] < b->lo[d]) b->lo[d] = o->at[d];
-    if (first || o->at[d] >= b->hi[d]) b->hi[d] = o->at[d] + 1;
+    bool inner = d == o->to - 1;
+    int64_t low = o->at[d] + (inner ? from * o->view->dim[d].step : 0);
+    int64_t high = o->at[d] + (inner ? (to - 1) * o->view->dim[d].step : 0) + 1;
+    if (first || low < b->lo[d]) b->lo[d] = low;
+    if (first || high > b->hi[d]) b->hi[d] = high;
   }
-}
-
-static bool is_column(const dot *d, const odometer *o) {
-  int rank = d->e->program->buffers[o->view->buffer].rank;
-  return o->from == rank - 1 && o->to == rank;
 }
 
 static int64_t position(const dot *d, const odometer *o) {
-  return is_column(d, o) ? o->at[o->from] : layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
+  return o->column ? o->at[o->from] : layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
 }
 
 // What a run may do: it crosses no multiple of a tile (0: any), and only rows of A may be spaced.
@@ -83,21 +100,53 @@ typedef struct dot_limits {
   bool spaced;
 } dot_limits;
 
-// Adds an element to a list of runs.
-static void append(const dot *d, dot_runs *list, int64_t first, int64_t second, const dot_limits *may) {
-  dot_run *last = list->count == 0 ? NULL : &list->runs[list->count - 1];
-  bool same = last != NULL && last->count < d->e->derived.dim && first == last->first + last->count &&
-              (may->first_tile == 0 || first % may->first_tile != 0) &&
-              (may->second_tile == 0 || second % may->second_tile != 0);
-  if (same && last->count > 1) same = second == last->second + last->count * last->step;
-  if (same && last->count == 1) same = may->spaced ? second > last->second : second == last->second + 1;
-  if (!same) {
-    *WF_ARENA_PUSH(d->e->arena, list->runs, list->count, &list->room) =
-        (dot_run){.first = first, .second = second, .count = 1};
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Elements that can follow without crossing a multiple of the tile.
+static int64_t room_in_tile(int64_t at, int64_t tile) { return tile == 0 ? INT64_MAX : (tile - at % tile) % tile; }
+
+// How many of `count` elements that begin at `first` and `second` continue a run.
+static int64_t continues(const dot *d, const dot_run *last, const dot_run *span, const dot_limits *may) {
+  int64_t step = span->second - (last->second + (last->count - 1) * last->step);
+  if (span->first != last->first + last->count || (last->count > 1 && step != last->step)) return 0;
+  if (may->spaced ? step <= 0 : step != 1) return 0;
+  int64_t room = least(d->e->derived.dim - last->count,
+                       least(room_in_tile(span->first, may->first_tile), room_in_tile(span->second, may->second_tile)));
+  return least(room, span->step == step ? span->count : 1);
+}
+
+// Adds a span to a list of runs; its elements are consecutive in `first` and `step` apart in `second`.
+static void append(const dot *d, dot_runs *list, dot_run span, const dot_limits *may) {
+  while (span.count > 0) {
+    dot_run *last = list->count == 0 ? NULL : &list->runs[list->count - 1];
+    int64_t taken = last == NULL ? 0 : continues(d, last, &span, may);
+    if (taken == 0) {
+      last = WF_ARENA_PUSH(d->e->arena, list->runs, list->count, &list->room);
+      *last = (dot_run){.first = span.first, .second = span.second, .count = 1};
+      taken = 1;
+    } else {
+      if (last->count == 1) last->step = span.second - last->second;
+      last->count += taken;
+    }
+    span.first += taken;
+    span.second += taken * span.step;
+    span.count -= taken;
+  }
+}
+
+// Elements of a span in which `first` takes steps of more than one do not form runs.
+static void append_span(const dot *d, dot_runs *runs, const odometer *first, const odometer *second, int64_t from,
+                        int64_t to, const dot_limits *may) {
+  dot_run span = {.first = position(d, first) + from * first->stride,
+                  .second = position(d, second) + from * second->stride,
+                  .count = to - from,
+                  .step = second->stride};
+  if (first->stride == 1) {
+    append(d, runs, span, may);
     return;
   }
-  if (last->count == 1) last->step = second - last->second;
-  last->count++;
+  for (span.count = 1; from < to; from++, span.first += first->stride, span.second += second->stride)
+    append(d, runs, span, may);
 }
 
 // Lists pairs of elements of two views that belong together; those outside `first_needs` or `second_needs` are left
@@ -105,21 +154,23 @@ static void append(const dot *d, dot_runs *list, int64_t first, int64_t second, 
 static void list(dot *d, dot_runs *runs, odometer *first, odometer *second, const box *first_needs,
                  const box *second_needs, box *first_read, box *second_read) {
   int64_t dim = d->e->derived.dim;
-  const dot_limits may = {.first_tile = is_column(d, first) ? dim : d->e->layouts[first->view->buffer].tile,
-                          .second_tile = is_column(d, second) ? dim : 0,
+  const dot_limits may = {.first_tile = first->column ? dim : d->e->layouts[first->view->buffer].tile,
+                          .second_tile = second->column ? dim : 0,
                           .spaced = runs == &d->m && !d->s->dot.a_transposed};
   runs->count = 0;
-  for (int64_t i = 0; i < first->count; i++, advance(first), advance(second)) {
-    if (first_needs != NULL && !holds(first_needs, first)) continue;
-    if (second_needs != NULL && !holds(second_needs, second)) continue;
-    if (first_read != NULL) stretch(first_read, first, runs->count == 0);
-    if (second_read != NULL) stretch(second_read, second, runs->count == 0);
-    append(d, runs, position(d, first), position(d, second), &may);
+  for (int64_t i = 0, span; i < first->count; i += span, advance(first, span), advance(second, span)) {
+    int64_t from = 0, to = span = least(span_left(first), span_left(second));
+    if (first_needs != NULL) narrow(first_needs, first, &from, &to);
+    if (second_needs != NULL) narrow(second_needs, second, &from, &to);
+    if (from >= to) continue;
+    if (first_read != NULL) stretch(first_read, first, from, to, runs->count == 0);
+    if (second_read != NULL) stretch(second_read, second, from, to, runs->count == 0);
+    append_span(d, runs, first, second, from, to, &may);
   }
   // A command addresses columns by their block.
   for (size_t n = 0; n < runs->count; n++)
-    d->unaligned |= (is_column(d, first) && runs->runs[n].first % dim != 0) ||
-                    (is_column(d, second) && runs->runs[n].second % dim != 0);
+    d->unaligned |=
+        (first->column && runs->runs[n].first % dim != 0) || (second->column && runs->runs[n].second % dim != 0);
 }
 
 // Which elements of a buffer may be other than zero.
