@@ -136,6 +136,18 @@ typedef struct expand_needs {
   size_t count, room;
 } expand_needs;
 
+// Elements that one command handles.
+typedef struct dot_run {
+  int64_t first, second;  // m: rows of result and A; k: column of A and row of B (transposed: the other way round)
+  int64_t count;
+  int64_t step;  // of `second`
+} dot_run;
+
+typedef struct dot_runs {
+  dot_run *runs;
+  size_t count, room;
+} dot_runs;
+
 typedef struct expand {
   const block_program *program;
   const hw_array *array;
@@ -146,6 +158,7 @@ typedef struct expand {
   expand_needs *needs;  // per buffer: what is read of each instance (accumulator: what is stored)
   expand_valid *valid;  // per buffer
   streams streams;
+  dot_runs lists[3];  // room for the lists of one product statement at a time
 } expand;
 
 // The part of an instance that is needed so far.

@@ -6,17 +6,6 @@
 // longest comes last.
 #include "compiler/passes/expand.h"
 
-typedef struct dot_run {
-  int64_t first, second;  // m: rows of result and A; k: column of A and row of B (transposed: the other way round)
-  int64_t count;
-  int64_t step;  // of `second`
-} dot_run;
-
-typedef struct dot_runs {
-  dot_run *runs;
-  size_t count, room;
-} dot_runs;
-
 typedef struct dot {
   expand *e;
   const walk *w;
@@ -185,7 +174,13 @@ static bool find(dot *d, expand *e, const walk *w, const block_statement *s) {
   int t_last = e->program->buffers[t->buffer].rank - 1, a_last = e->program->buffers[a->buffer].rank - 1,
       b_last = e->program->buffers[b->buffer].rank - 1;
   bool at = s->dot.a_transposed, bt = s->dot.b_transposed;
-  *d = (dot){.e = e, .w = w, .s = s, .target = *expand_need(e, t->buffer, w->instance[t->buffer])};
+  *d = (dot){.e = e,
+             .w = w,
+             .s = s,
+             .target = *expand_need(e, t->buffer, w->instance[t->buffer]),
+             .m = e->lists[0],
+             .n = e->lists[1],
+             .k = e->lists[2]};
   if (box_empty(&d->target, t_last + 1)) return false;
   odometer t_m, t_n, a_m, a_k, b_k, b_n;
   start(&t_m, d, t, 0, t_last);
@@ -197,6 +192,9 @@ static bool find(dot *d, expand *e, const walk *w, const block_statement *s) {
   list(d, &d->m, &t_m, &a_m, &d->target, NULL, NULL, &d->a);
   list(d, &d->n, &t_n, &b_n, &d->target, NULL, NULL, &d->b);
   list(d, &d->k, &a_k, &b_k, nonzero(d, a->buffer), nonzero(d, b->buffer), &d->a, &d->b);
+  e->lists[0] = d->m;
+  e->lists[1] = d->n;
+  e->lists[2] = d->k;
   return d->m.count != 0 && d->n.count != 0;
 }
 
