@@ -153,6 +153,26 @@ static void place_accumulator(const place *p) {
   }
 }
 
+// Where the loop unroller puts its operands: in whole tiles, in two halves of each memory, inputs from the bottom of a
+// half and weights up to its top.
+static bool place_for_unroller(const place *p) {
+  int64_t sp_half = p->derived.sp_rows / 2, acc_half = p->derived.acc_rows / 2, sp = 0, acc = 0;
+  for (int b = 0; b < p->program->buffer_count; b++) {
+    block_buffer *buffer = &p->program->buffers[b];
+    layout l = layout_of(buffer, &p->derived);
+    int64_t rows = (l.rows + l.dim - 1) / l.dim * l.dim * l.blocks;
+    buffer->depth = 2;
+    if (buffer->scope == BLOCK_ACC) put(buffer, 0, acc_half);
+    if (buffer->scope == BLOCK_SP) put(buffer, p->weights[b] ? sp_half - rows : 0, sp_half);
+    *(buffer->scope == BLOCK_ACC ? &acc : &sp) += rows;
+  }
+  if (sp > sp_half)
+    wf_error(p->diag, (wf_location){0}, "half of the scratchpad: needs %" PRId64 " rows of %" PRId64, sp, sp_half);
+  if (acc > acc_half)
+    wf_error(p->diag, (wf_location){0}, "half of the accumulator: needs %" PRId64 " rows of %" PRId64, acc, acc_half);
+  return sp <= sp_half && acc <= acc_half;
+}
+
 bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
   size_t count = (size_t)program->buffer_count + 1;
   place p = {.program = program, .mapping = mapping, .derived = hw_derive(array), .diag = diag};
@@ -161,6 +181,7 @@ bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_a
   p.stored_narrow = WF_ARENA_ARRAY(program->arena, count, bool);
   p.pooled = WF_ARENA_ARRAY(program->arena, count, bool);
   block_visit(program->body, find_roles, &p);
+  if (program->style == BLOCK_STYLE_LOOP) return place_for_unroller(&p);
   for (int b = 0; b < program->buffer_count; b++) program->buffers[b].depth = depth_of(&p, b);
   for (int b = 0; b < program->buffer_count; b++)
     if (program->buffers[b].scope == BLOCK_ACC) choose_tiles(&p, b);

@@ -160,7 +160,7 @@ static void emit_store(emitter *m, const stream_store *store) {
   command_add(m->out, &i);
 }
 
-static void add_tensors(const block_program *program, command_program *out) {
+void emit_tensors(const block_program *program, command_program *out) {
   for (int t = 0; t < program->tensor_count; t++) {
     const block_tensor *tensor = &program->tensors[t];
     command_add_tensor(out, &(command_tensor){.name = tensor->name,
@@ -174,7 +174,7 @@ static void add_tensors(const block_program *program, command_program *out) {
 
 void emit(const streams *s, const block_program *program, const order *all, command_program *out) {
   emitter m = {.s = s, .out = out};
-  add_tensors(program, out);
+  emit_tensors(program, out);
   for (size_t n = 0; n < all->count; n++) {
     const order_item *item = &all->items[n];
     switch ((order_kind)item->kind) {

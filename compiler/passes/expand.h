@@ -189,6 +189,10 @@ typedef struct run {
 void run_visit(const run_dim *dims, int count, int64_t local, int64_t memory, int64_t limit, int64_t tile,
                void (*visit)(void *context, const run *rows), void *context);
 
+// ---- the hardware's loop unroller instead of streams
+
+command_program *expand_loop_style(const block_program *program, const hw_array *array, wf_diag *diag);
+
 // ---- order and commands
 
 typedef enum { ORDER_LOAD, ORDER_PRODUCT, ORDER_STORE } order_kind;
@@ -203,6 +207,7 @@ typedef struct order {
 } order;
 
 void interleave(const streams *s, order *out, wf_arena *arena);
+void emit_tensors(const block_program *program, command_program *out);
 void emit(const streams *s, const block_program *program, const order *all, command_program *out);
 
 #endif

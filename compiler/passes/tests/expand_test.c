@@ -194,6 +194,27 @@ static void conv_on_every_array(void **state) {
   }
 }
 
+static void gemm_by_loop_unroller(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {1, 3, 16, 17, 31, 49, 197};
+  enum { SIZES = sizeof sizes / sizeof sizes[0] };
+  uint64_t seed = 11;
+  for (int n = 0; n < 40; n++) {
+    shapes_gemm shape = {.m = sizes[random_next(&seed) % SIZES],
+                         .n = sizes[random_next(&seed) % SIZES],
+                         .k = sizes[random_next(&seed) % SIZES],
+                         .tile = {32, 32, 64},
+                         .scale = 0.01F,
+                         .bias = n % 3 == 0,
+                         .relu = n % 4 == 0 && n % 5 != 0,
+                         .full = n % 5 == 0,
+                         .b_transposed = n % 7 == 0,
+                         .a_transposed = n % 7 == 3,
+                         .loop = true};
+    check_gemm(&shape, arrays[n % ARRAYS]);
+  }
+}
+
 // What does not fit is refused with the numbers.
 static void capacity_is_checked(void **state) {
   (void)state;
@@ -224,7 +245,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gemm_with_every_residency), cmocka_unit_test(gemm_of_ragged_sizes),
       cmocka_unit_test(gemm_transposed),           cmocka_unit_test(conv_with_every_residency),
-      cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(capacity_is_checked),
+      cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(gemm_by_loop_unroller),
+      cmocka_unit_test(capacity_is_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
