@@ -13,54 +13,46 @@
 
 // ---- printing ----
 
-// Programs are printed by the hundred thousand commands: no formats here.
-typedef struct sink {
-  char *text;
-  size_t room, length;  // `room` without the final zero
-} sink;
+// Programs are printed by the hundred thousand commands: no formats here, and no bounds, as ISA_TEXT_MAX has room for
+// any command. Every function writes at `at` and returns where it stopped.
 
-static void put_char(sink *out, char c) {
-  if (out->length < out->room) out->text[out->length] = c;
-  out->length++;
+static char *put(char *at, const char *text) {
+  while (*text != '\0') *at++ = *text++;
+  return at;
 }
 
-static void put(sink *out, const char *text) {
-  while (*text != '\0') put_char(out, *text++);
+static char *put_reversed(char *at, const char *digits, unsigned count) {
+  while (count != 0) *at++ = digits[--count];
+  return at;
 }
 
-static void put_reversed(sink *out, const char *digits, unsigned count) {
-  while (count != 0) put_char(out, digits[--count]);
-}
-
-static void put_decimal(sink *out, uint64_t value) {
+static char *put_decimal(char *at, uint64_t value) {
   char digits[20];
   unsigned count = 0;
   do digits[count++] = (char)('0' + value % 10);
   while ((value /= 10) != 0);
-  put_reversed(out, digits, count);
+  return put_reversed(at, digits, count);
 }
 
-static void put_hex(sink *out, uint64_t value) {
+static char *put_hex(char *at, uint64_t value) {
   char digits[16];
   unsigned count = 0;
   do digits[count++] = "0123456789abcdef"[value % 16];
   while ((value /= 16) != 0);
-  put(out, "0x");
-  put_reversed(out, digits, count);
+  *at++ = '0';
+  *at++ = 'x';
+  return put_reversed(at, digits, count);
 }
 
-static void put_local(sink *out, uint32_t local) {
-  if (local == ISA_LOCAL_GARBAGE) {
-    put(out, "garbage");
-    return;
-  }
-  put(out, isa_local_accumulator(local) ? "acc:" : "sp:");
-  put_hex(out, isa_local_row(local));
-  if (isa_local_accumulate(local)) put(out, "+acc");
-  if (isa_local_full(local)) put(out, "+full");
-  if (isa_local_norm(local) == ISA_LOCAL_NORM_NONE) return;
-  put_char(out, '+');
-  put(out, isa_local_norm_name(isa_local_norm(local)));
+static char *put_local(char *at, uint32_t local) {
+  if (local == ISA_LOCAL_GARBAGE) return put(at, "garbage");
+  at = put(at, isa_local_accumulator(local) ? "acc:" : "sp:");
+  at = put_hex(at, isa_local_row(local));
+  if (isa_local_accumulate(local)) at = put(at, "+acc");
+  if (isa_local_full(local)) at = put(at, "+full");
+  if (isa_local_norm(local) == ISA_LOCAL_NORM_NONE) return at;
+  *at++ = '+';
+  return put(at, isa_local_norm_name(isa_local_norm(local)));
 }
 
 static float float_of(uint32_t bits) {
@@ -75,62 +67,53 @@ static uint32_t bits_of(float value) {
   return bits;
 }
 
-static void put_f32(sink *out, uint32_t bits) {
+static char *put_f32(char *at, uint32_t bits) {
   float value = float_of(bits);
-  if (isnan(value)) {
-    put_hex(out, bits);
-    return;
-  }
+  if (isnan(value)) return put_hex(at, bits);
   char text[32];
   for (int digits = 1; digits <= 9; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, (double)value);
     if (bits_of(strtof(text, NULL)) == bits) break;
   }
-  put(out, text);
+  return put(at, text);
 }
 
-static void put_number(sink *out, const isa_field *field, uint64_t value) {
-  for (size_t i = 0; i < field->value_count; i++) {
-    if (field->values[i].value != value) continue;
-    put(out, field->values[i].name);
-    return;
-  }
-  put_decimal(out, value);
+static char *put_number(char *at, const isa_field *field, uint64_t value) {
+  for (size_t i = 0; i < field->value_count; i++)
+    if (field->values[i].value == value) return put(at, field->values[i].name);
+  return put_decimal(at, value);
 }
 
-static void put_field(sink *out, const isa_field *field, uint64_t value) {
-  put_char(out, ' ');
-  put(out, field->name);
-  put_char(out, '=');
-  if (field->type == ISA_TYPE_LOCAL_ADDRESS)
-    put_local(out, (uint32_t)value);
-  else if (field->type == ISA_TYPE_F32)
-    put_f32(out, (uint32_t)value);
-  else if (field->type == ISA_TYPE_DRAM)
-    put_hex(out, value);
-  else
-    put_number(out, field, value);
+static char *put_field(char *at, const isa_field *field, uint64_t value) {
+  *at++ = ' ';
+  at = put(at, field->name);
+  *at++ = '=';
+  if (field->type == ISA_TYPE_LOCAL_ADDRESS) return put_local(at, (uint32_t)value);
+  if (field->type == ISA_TYPE_F32) return put_f32(at, (uint32_t)value);
+  if (field->type == ISA_TYPE_DRAM) return put_hex(at, value);
+  return put_number(at, field, value);
 }
 
-static void put_reserved(sink *out, const char *name, uint64_t bits) {
-  if (bits == 0) return;
-  put(out, name);
-  put_hex(out, bits);
+static char *put_reserved(char *at, const char *name, uint64_t bits) {
+  return bits == 0 ? at : put_hex(put(at, name), bits);
 }
 
 size_t isa_print(const isa_insn *insn, uint64_t rs1, uint64_t rs2, char *text, size_t size) {
-  sink out = {text, size == 0 ? 0 : size - 1, 0};
-  put(&out, insn->name);
+  char whole[ISA_TEXT_MAX], *at = put(whole, insn->name);
   for (size_t i = 0; i < insn->field_count; i++) {
     const isa_field *field = &insn->fields[i];
     uint64_t value = isa_field_get(field, rs1, rs2);
     assert(field->type != ISA_TYPE_CONST || value == field->min);
-    if (field->type != ISA_TYPE_CONST) put_field(&out, field, value);
+    if (field->type != ISA_TYPE_CONST) at = put_field(at, field, value);
   }
-  put_reserved(&out, " rs1=", rs1 & insn->reserved_rs1);
-  put_reserved(&out, " rs2=", rs2 & insn->reserved_rs2);
-  if (size != 0) text[out.length < out.room ? out.length : out.room] = '\0';
-  return out.length;
+  at = put_reserved(at, " rs1=", rs1 & insn->reserved_rs1);
+  at = put_reserved(at, " rs2=", rs2 & insn->reserved_rs2);
+  const size_t length = (size_t)(at - whole), stored = length < size ? length : size - 1;
+  assert(length < sizeof whole);
+  if (size == 0) return length;
+  memcpy(text, whole, stored);
+  text[stored] = '\0';
+  return length;
 }
 
 // ---- parsing ----

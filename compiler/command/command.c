@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/command/private.h"
+#include "hw/base/alloc.h"
 
 command_program *command_create(const char *name, const hw_array *array) {
   wf_arena *arena = wf_arena_create();
@@ -19,7 +20,9 @@ command_program *command_create(const char *name, const hw_array *array) {
 }
 
 void command_destroy(command_program *program) {
-  if (program != NULL) wf_arena_destroy(program->arena);
+  if (program == NULL) return;
+  wf_free(program->nodes);
+  wf_arena_destroy(program->arena);
 }
 
 command_program *command_create_like(const command_program *program) {
@@ -39,8 +42,16 @@ int command_add_tensor(command_program *program, const command_tensor *tensor) {
   return program->tensor_count++;
 }
 
+// Nodes are not in the arena: growing there would keep every smaller copy.
+void command_reserve(command_program *program, size_t count) {
+  if (count <= program->room) return;
+  program->room = count;
+  program->nodes = wf_realloc(program->nodes, count, sizeof *program->nodes);
+}
+
 static command_node *push(command_program *program, command_kind kind) {
-  command_node *node = WF_ARENA_PUSH(program->arena, program->nodes, program->count, &program->room);
+  if (program->count == program->room) command_reserve(program, program->room == 0 ? 64 : 2 * program->room);
+  command_node *node = &program->nodes[program->count++];
   *node = (command_node){.kind = kind};
   return node;
 }
@@ -164,12 +175,30 @@ bool command_walk(const command_program *program, bool (*visit)(void *context, c
   return walk_nodes(&w);
 }
 
+static bool add_execution(void *context, const command_insn *insn) {
+  if (insn == NULL)
+    command_add_fence(context);
+  else
+    command_add(context, insn);
+  return true;
+}
+
+const command_program *command_straight(const command_program *program) {
+  size_t n = 0;
+  while (n < program->count && program->nodes[n].kind != COMMAND_LOOP) n++;
+  if (n == program->count) return program;
+  command_program *straight = command_create_like(program);
+  command_walk(program, add_execution, straight);
+  return straight;
+}
+
 static uint64_t saturating_product(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-uint64_t command_executions(const command_program *program) {
+// Executions of nodes of some kinds.
+static uint64_t count_executions(const command_program *program, unsigned kinds) {
   uint64_t times[COMMAND_LOOPS_MAX + 1] = {1}, total = 0;
   int depth = 0;
   for (size_t n = 0; n < program->count; n++) {
@@ -177,11 +206,15 @@ uint64_t command_executions(const command_program *program) {
     if (node->kind == COMMAND_LOOP) {
       times[depth + 1] = saturating_product(times[depth], node->trips);
       depth++;
-    } else if (node->kind == COMMAND_END) {
-      depth--;
-    } else if (node->kind == COMMAND_INSN && __builtin_add_overflow(total, times[depth], &total)) {
-      return UINT64_MAX;
     }
+    if ((kinds >> node->kind & 1) != 0 && __builtin_add_overflow(total, times[depth], &total)) return UINT64_MAX;
+    if (node->kind == COMMAND_END) depth--;
   }
   return total;
+}
+
+uint64_t command_executions(const command_program *program) { return count_executions(program, 1u << COMMAND_INSN); }
+
+uint64_t command_walk_length(const command_program *program) {
+  return count_executions(program, 1u << COMMAND_INSN | 1u << COMMAND_FENCE | 1u << COMMAND_LOOP);
 }

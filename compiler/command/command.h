@@ -60,7 +60,7 @@ typedef struct command_program {
   const hw_array *array;  // borrowed
   command_tensor *tensors;
   int tensor_count;
-  command_node *nodes;
+  command_node *nodes;  // allocated; the rest is in the arena
   size_t count, room;
   int open;  // loops without END yet, while the program is made
 } command_program;

@@ -32,7 +32,8 @@ static unsigned parts_of_store(uint64_t rs1, uint64_t rs2) {
   return pools ? parts | PART_POOL : parts;
 }
 
-// The parts that a configuration command sets as a whole, 0 for other commands.
+// The parts that a configuration command sets as a whole. config_norm changes a bit of the store's activation and has
+// registers of its own: it sets no part and stays.
 static unsigned parts_set(isa_id id, uint64_t rs1, uint64_t rs2) {
   switch (id) {
     case ISA_CONFIG_LD:
@@ -54,8 +55,6 @@ static unsigned parts_used(const isa_insn *insn) {
       return PART_LOAD << 1;
     case ISA_MVIN3:
       return PART_LOAD << 2;
-    case ISA_CONFIG_NORM:  // changes a bit of the store's activation and has registers of its own, always kept
-      return 0;
     default:
       break;
   }
@@ -69,41 +68,36 @@ static unsigned parts_used(const isa_insn *insn) {
   }
 }
 
-// ---- the straight sequence
+// Per funct, of instructions other than configuration.
+typedef struct usage {
+  unsigned parts[128];
+} usage;
 
-typedef struct sequence {
-  command_insn *all;  // funct FENCE stands for a fence
-  size_t count, room;
-} sequence;
-
-enum { FENCE = 0xff };
-
-static bool take(void *context, const command_insn *insn) {
-  sequence *s = context;
-  if (s->count == s->room) {
-    s->room = s->room == 0 ? 4096 : 2 * s->room;
-    s->all = wf_realloc(s->all, s->room, sizeof *s->all);
+static usage usage_of(const hw_array *array) {
+  usage u = {{0}};
+  for (unsigned funct = 1; funct < 128; funct++) {
+    const isa_insn *insn = isa_find(array->isa.revision, funct, 0);
+    if (insn != NULL) u.parts[funct] = parts_used(insn);
   }
-  s->all[s->count++] = insn == NULL ? (command_insn){.funct = FENCE} : *insn;
-  return true;
+  return u;
 }
 
-// Marks what is set in vain: `keep` has one entry per command.
-static void mark_live(const command_program *program, const sequence *s, bool *keep) {
+static bool is_config(const command_node *node) {
+  return node->kind == COMMAND_INSN && node->insn.funct == ISA_FUNCT_CONFIG_EX;
+}
+
+// Marks what is set for somebody: `keep` has one entry per node.
+static void mark_live(const command_program *program, bool *keep) {
+  const usage used = usage_of(program->array);
   unsigned live = 0;
-  for (size_t n = s->count; n-- > 0;) {
-    const command_insn *insn = &s->all[n];
+  for (size_t n = program->count; n-- > 0;) {
+    const command_node *node = &program->nodes[n];
     keep[n] = true;
-    if (insn->funct == FENCE) continue;
-    const isa_insn *found = command_isa(program, insn);
-    const unsigned sets = parts_set(found->id, insn->rs1, insn->rs2);
-    if (sets == 0) {
-      live |= parts_used(found);
-    } else if ((sets & live) == 0) {
-      keep[n] = false;
-    } else {
-      live &= ~sets;
-    }
+    if (node->kind != COMMAND_INSN) continue;
+    const command_insn *insn = &node->insn;
+    const unsigned sets = is_config(node) ? parts_set(command_isa(program, insn)->id, insn->rs1, insn->rs2) : 0;
+    keep[n] = sets == 0 || (sets & live) != 0;
+    live = sets == 0 ? live | used.parts[insn->funct] : live & ~sets;
   }
 }
 
@@ -158,34 +152,31 @@ static bool has_effect(registers *r, const isa_insn *insn, uint64_t rs1, uint64_
   return changed(insn->id, rs1, &before.low, &r->low) || changed(insn->id, rs1, &before.high, &r->high);
 }
 
-static bool is_config(const isa_insn *insn) {
-  return insn->id == ISA_CONFIG_LD || insn->id == ISA_CONFIG_ST || insn->id == ISA_CONFIG_EX ||
-         insn->id == ISA_CONFIG_NORM;
+static bool runs_loop(const command_program *program, const command_insn *insn) {
+  const isa_unit unit = command_isa(program, insn)->unit;
+  return unit == ISA_UNIT_LOOP_MATMUL || unit == ISA_UNIT_LOOP_CONV;
 }
 
-static bool runs_loop(const isa_insn *insn) {
-  return insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV;
+// Whether the command still has to be given.
+static bool is_needed(const command_program *program, registers *r, const command_insn *insn) {
+  if (insn->funct == ISA_FUNCT_CONFIG_EX) return has_effect(r, command_isa(program, insn), insn->rs1, insn->rs2);
+  if (runs_loop(program, insn)) *r = unknown(program->array);
+  return true;
 }
 
 command_program *command_fold_config(const command_program *program) {
+  const command_program *straight = command_straight(program);
   command_program *folded = command_create_like(program);
-  sequence s = {0};
-  command_walk(program, take, &s);
-  bool *keep = WF_NEW_ARRAY(s.count + 1, bool);
-  mark_live(program, &s, keep);
+  command_reserve(folded, straight->count);
+  bool *keep = WF_NEW_ARRAY(straight->count + 1, bool);
+  mark_live(straight, keep);
   registers r = unknown(program->array);
-  for (size_t n = 0; n < s.count; n++) {
-    const command_insn *insn = &s.all[n];
-    if (insn->funct == FENCE) {
-      command_add_fence(folded);
-      continue;
-    }
-    const isa_insn *found = command_isa(program, insn);
-    if (!keep[n] || (is_config(found) && !has_effect(&r, found, insn->rs1, insn->rs2))) continue;
-    if (runs_loop(found)) r = unknown(program->array);
-    command_add(folded, insn);
+  for (size_t n = 0; n < straight->count; n++) {
+    const command_node *node = &straight->nodes[n];
+    if (!keep[n] || (node->kind == COMMAND_INSN && !is_needed(straight, &r, &node->insn))) continue;
+    folded->nodes[folded->count++] = *node;
   }
   wf_free(keep);
-  wf_free(s.all);
+  if (straight != program) command_destroy((command_program *)(uintptr_t)straight);
   return folded;
 }

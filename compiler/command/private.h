@@ -8,6 +8,14 @@
 // An empty program with the same name, array and tensors.
 command_program *command_create_like(const command_program *program);
 
+// What a walk goes through: commands, fences and iterations; UINT64_MAX if there are more.
+uint64_t command_walk_length(const command_program *program);
+
+// The program without loops: itself if it has none, otherwise a new one.
+const command_program *command_straight(const command_program *program);
+// Room for so many nodes.
+void command_reserve(command_program *program, size_t count);
+
 // Whether the instruction has a memory address in this register.
 bool command_takes_tensor(const isa_insn *insn, unsigned reg);
 

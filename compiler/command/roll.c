@@ -8,38 +8,25 @@
 // together that the outer loop moves differently. So one iteration stands for all.
 #include "compiler/command/roll.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "compiler/command/private.h"
 #include "hw/base/alloc.h"
 
-enum { FENCE_FUNCT = 0xff, LONG_DEPTH = 8 };
+enum { LONG_DEPTH = 8 };
 
 typedef struct emitter {
   roller r;
+  const command_program *straight;
   command_program *out;
   uint32_t period[COMMAND_LOOPS_MAX];  // of the open loops
 } emitter;
 
-// ---- the sequence
-
-typedef struct sequence {
-  command_insn *all;
-  size_t count, room;
-} sequence;
-
-static bool take(void *context, const command_insn *insn) {
-  sequence *s = context;
-  if (s->count == s->room) {
-    s->room = s->room == 0 ? 4096 : 2 * s->room;
-    s->all = wf_realloc(s->all, s->room, sizeof *s->all);
-  }
-  s->all[s->count++] = insn == NULL ? (command_insn){FENCE_FUNCT, COMMAND_NO_TENSOR, COMMAND_NO_TENSOR, 0, 0} : *insn;
-  return true;
-}
-
 // Configuration commands share their funct; a step must not lead from one to another.
-static uint64_t shape_of(const command_insn *insn) {
+static uint64_t shape_of(const command_node *node) {
+  const command_insn *insn = &node->insn;
+  if (node->kind == COMMAND_FENCE) return 0;
   const uint64_t selector = insn->funct == ISA_FUNCT_CONFIG_EX ? insn->rs1 & 3 : 0;
   return roll_mix(roll_mix(1, (uint64_t)insn->funct << 8 | selector),
                   (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2);
@@ -48,16 +35,16 @@ static uint64_t shape_of(const command_insn *insn) {
 // ---- the result
 
 static void put_insn(emitter *e, uint32_t at) {
-  const command_insn *insn = &e->r.insns[at];
+  const command_node *node = &e->straight->nodes[at];
   const roll_command *c = &e->r.commands[at];
   command_step steps[COMMAND_LOOPS_MAX];
-  if (insn->funct == FENCE_FUNCT) {
+  if (node->kind == COMMAND_FENCE) {
     command_add_fence(e->out);
     return;
   }
   for (int i = 0; i < e->out->open; i++)
     steps[i] = (command_step){c[e->period[i]].rs1 - c->rs1, c[e->period[i]].rs2 - c->rs2};
-  command_add_stepped(e->out, insn, steps);
+  command_add_stepped(e->out, &node->insn, steps);
 }
 
 static void put_node(emitter *e, const roll_node *n) {
@@ -121,15 +108,17 @@ static void roll(roller *r, roll_level *level) {
   while (level->depth < LONG_DEPTH && roll_runs(r, level));
 }
 
-static void start(roller *r, const sequence *s) {
-  r->total = (uint32_t)s->count;
-  r->insns = s->all;
-  r->commands = wf_alloc(s->count + 1, sizeof *r->commands);
-  for (uint32_t n = 0; n < r->total; n++)
-    r->commands[n] = (roll_command){s->all[n].rs1, s->all[n].rs2, shape_of(&s->all[n])};
-  r->coded = wf_alloc(s->count + 1, sizeof *r->coded);
-  r->window = wf_alloc(s->count + 1, sizeof *r->window);
-  r->next = wf_alloc(s->count + 1, sizeof *r->next);
+static void start(roller *r, const command_program *straight) {
+  const size_t count = straight->count;
+  r->total = (uint32_t)count;
+  r->commands = wf_alloc(count + 1, sizeof *r->commands);
+  for (uint32_t n = 0; n < r->total; n++) {
+    const command_node *node = &straight->nodes[n];
+    r->commands[n] = (roll_command){node->insn.rs1, node->insn.rs2, shape_of(node)};
+  }
+  r->coded = wf_alloc(count + 1, sizeof *r->coded);
+  r->window = wf_alloc(count + 1, sizeof *r->window);
+  r->next = wf_alloc(count + 1, sizeof *r->next);
   r->table = wf_alloc(roll_table_size(r->total), sizeof *r->table);
 }
 
@@ -150,15 +139,14 @@ static roll_level first_level(const roller *r) {
 }
 
 command_program *command_roll(const command_program *program) {
-  sequence s = {0};
-  command_walk(program, take, &s);
-  emitter e = {.out = command_create_like(program)};
-  start(&e.r, &s);
+  emitter e = {.straight = command_straight(program), .out = command_create_like(program)};
+  assert(e.straight->count < UINT32_MAX / 4);
+  start(&e.r, e.straight);
   roll_level level = first_level(&e.r);
   roll(&e.r, &level);
   for (uint32_t n = 0; n < level.count; n++) put_node(&e, &level.nodes[n]);
   wf_free(level.nodes);
   finish(&e.r);
-  wf_free(s.all);
+  if (e.straight != program) command_destroy((command_program *)(uintptr_t)e.straight);
   return e.out;
 }

@@ -30,7 +30,6 @@ typedef struct roll_loop {
 
 typedef struct roller {
   roll_command *commands;
-  const command_insn *insns;
   uint32_t total;
   roll_node *bodies;
   size_t body_count, body_room;

@@ -6,14 +6,27 @@
 
 #include "compiler/command/private.h"
 
-enum { BYTES_PER_LINE = 256 };
+enum { BYTES_PER_LINE = 256, BUFFER = 1 << 15 };
 
 typedef struct tracer {
   const command_program *program;
   const command_layout *layout;
   FILE *out;
   uint64_t commands;
+  size_t used;
+  char buffer[BUFFER];
 } tracer;
+
+static void flush(tracer *t) {
+  fwrite(t->buffer, 1, t->used, t->out);
+  t->used = 0;
+}
+
+// Room for a line.
+static char *line_of(tracer *t) {
+  if (BUFFER - t->used <= ISA_TEXT_MAX) flush(t);
+  return t->buffer + t->used;
+}
 
 static bool all_zero(const uint8_t *bytes, size_t length) {
   for (size_t i = 0; i < length; i++)
@@ -42,15 +55,17 @@ static void write_data(tracer *t, uint64_t address, const uint8_t *bytes, uint64
 
 static bool write_command(void *context, const command_insn *insn) {
   tracer *t = context;
+  char *line = line_of(t);
+  size_t length = 5;
   if (insn == NULL) {
-    fputs("fence\n", t->out);
-    return true;
+    memcpy(line, "fence", length);
+  } else {
+    const sim_command command = command_placed(insn, t->layout, t->commands++);
+    length = isa_print(command_isa(t->program, insn), command.rs1, command.rs2, line, ISA_TEXT_MAX);
   }
-  char text[ISA_TEXT_MAX + 1];
-  const sim_command command = command_placed(insn, t->layout, t->commands++);
-  size_t length = isa_print(command_isa(t->program, insn), command.rs1, command.rs2, text, ISA_TEXT_MAX);
-  text[length] = '\n';
-  return fwrite(text, 1, length + 1, t->out) == length + 1;
+  line[length] = '\n';
+  t->used += length + 1;
+  return true;
 }
 
 bool command_write_trace(const command_program *program, const command_layout *layout, const uint8_t *const *bytes,
@@ -64,6 +79,7 @@ bool command_write_trace(const command_program *program, const command_layout *l
     write_data(&t, layout->tensor_address[n], bytes[n], command_tensor_bytes(&program->tensors[n]));
   }
   command_walk(program, write_command, &t);
+  flush(&t);
   fprintf(out, "end commands=%" PRIu64 " unrecorded\n", t.commands);
   if (fflush(out) == 0 && !ferror(out)) return true;
   wf_error(diag, wf_in_file(program->name), "cannot write the trace");

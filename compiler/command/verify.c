@@ -16,6 +16,7 @@ enum { REPORTS_MAX = 20 };
 typedef struct verifier {
   const command_program *program;
   wf_diag *diag;
+  hw_derived derived;
   sim_checker *checker;
   const command_insn *insn;  // being checked
   command_use use;
@@ -91,8 +92,8 @@ static bool check_structure(verifier *v) {
   for (size_t n = 0; n < v->program->count; n++)
     if (!node_ok(v, &v->program->nodes[n], &depth)) return false;
   if (depth != 0) return wrong(v, "a loop without end");
-  if (command_executions(v->program) <= EXECUTIONS_MAX) return true;
-  return wrong(v, "more than %" PRIu64 " commands", EXECUTIONS_MAX);
+  if (command_walk_length(v->program) <= EXECUTIONS_MAX) return true;
+  return wrong(v, "more than %" PRIu64 " commands and iterations", EXECUTIONS_MAX);
 }
 
 // ---- executions
@@ -127,7 +128,7 @@ static void on_primitive(void *context, isa_id id, const sim_command *primitive)
   verifier *v = context;
   const char *missing = command_use_note(&v->use, id, primitive);
   if (missing != NULL) report(v, "%s before any of the program's own configuration", missing);
-  const command_range range = command_range_of(v->program->array, sim_checker_config(v->checker), id, primitive);
+  const command_range range = command_range_of(&v->derived, sim_checker_config(v->checker), id, primitive);
   check_range(v, &range);
 }
 
@@ -146,7 +147,7 @@ static bool on_command(void *context, const command_insn *insn) {
 }
 
 bool command_verify(const command_program *program, wf_diag *diag) {
-  verifier v = {.program = program, .diag = diag};
+  verifier v = {.program = program, .diag = diag, .derived = hw_derive(program->array)};
   check_tensors(&v);
   if (!check_structure(&v) || v.reports != 0) return false;
   v.checker = sim_checker_create(program->array, NULL);

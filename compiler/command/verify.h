@@ -16,7 +16,7 @@ typedef struct command_range {
   bool writes;
 } command_range;
 
-command_range command_range_of(const hw_array *array, const sim_config *config, isa_id id,
+command_range command_range_of(const hw_derived *derived, const sim_config *config, isa_id id,
                                const sim_command *primitive);
 
 // What has been configured so far.

@@ -46,18 +46,17 @@ static command_range store_range(const hw_derived *derived, const sim_store_conf
       .address = c->rs1, .bytes = last_store_row(state, rows) * state->stride_bytes + cols * element, .writes = true};
 }
 
-command_range command_range_of(const hw_array *array, const sim_config *config, isa_id id,
+command_range command_range_of(const hw_derived *derived, const sim_config *config, isa_id id,
                                const sim_command *primitive) {
-  const hw_derived derived = hw_derive(array);
   switch (id) {
     case ISA_MVIN:
-      return load_range(&derived, &config->load[0], primitive);
+      return load_range(derived, &config->load[0], primitive);
     case ISA_MVIN2:
-      return load_range(&derived, &config->load[1], primitive);
+      return load_range(derived, &config->load[1], primitive);
     case ISA_MVIN3:
-      return load_range(&derived, &config->load[2], primitive);
+      return load_range(derived, &config->load[2], primitive);
     case ISA_MVOUT:
-      return store_range(&derived, &config->store, primitive);
+      return store_range(derived, &config->store, primitive);
     default:
       return (command_range){0};
   }

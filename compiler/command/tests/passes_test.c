@@ -125,6 +125,28 @@ static void test_roll_gemm(void **state) {
   }
 }
 
+// 200,000 commands through folding, rolling and the trace; the bound leaves room for a busy machine.
+static void test_speed(void **state) {
+  (void)state;
+  static const sample_gemm gemm = {720, 512, 560, 0.01f, false};
+  command_program *program = sample_gemm_program(&array, &gemm);
+  wf_diag diag = wf_diag_to(stderr);
+  FILE *out = fopen("/dev/null", "w");
+  uint64_t address[3];
+  assert_true(command_place(program, SIM_MEMORY_BASE, address, &diag));
+  double start = seconds();
+  command_program *folded = command_fold_config(program), *rolled = command_roll(folded);
+  assert_true(command_write_trace(folded, &(command_layout){address}, NULL, out, &diag));
+  double milliseconds = 1e3 * (seconds() - start);
+  print_message("fold, roll, trace of %u commands: %.1f ms\n", (unsigned)program->count, milliseconds);
+  assert_true(program->count > 200000);
+  assert_true(milliseconds < 200);
+  fclose(out);
+  command_destroy(rolled);
+  command_destroy(folded);
+  command_destroy(program);
+}
+
 // ---- folding
 
 static unsigned count_of(const command_program *program, unsigned funct) {
@@ -227,9 +249,13 @@ static void test_fold_and_roll_keep_results(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_roll_random), cmocka_unit_test(test_roll_finds_the_nest),
-      cmocka_unit_test(test_roll_edges),  cmocka_unit_test(test_roll_gemm),
-      cmocka_unit_test(test_fold_cases),  cmocka_unit_test(test_fold_and_roll_keep_results),
+      cmocka_unit_test(test_roll_random),
+      cmocka_unit_test(test_roll_finds_the_nest),
+      cmocka_unit_test(test_roll_edges),
+      cmocka_unit_test(test_roll_gemm),
+      cmocka_unit_test(test_speed),
+      cmocka_unit_test(test_fold_cases),
+      cmocka_unit_test(test_fold_and_roll_keep_results),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -70,8 +70,11 @@ static void test_refuses(void **state) {
       {HEAD "mvin2 dram=a local=sp:0 cols=16 rows=16\n", "uses load state 1 before any of the program's own"},
       {"program p\npreload local=sp:0 dest=garbage cols=1 rows=1\n", "uses the execute unit before"},
       {"program p\ntensor c i8 1 written\nmvout dram=c local=sp:0 cols=1 rows=1\n", "uses the store unit before"},
-      {"program p\nloop 100000 {\nloop 100000 {\nmvin\n}\n}\n", "more than 1073741824 commands"},
-      {"program p\nloop 18446744073709551615 {\nloop 2 {\nmvin\n}\n}\n", "more than 1073741824 commands"},
+      {"program p\nloop 100000 {\nloop 100000 {\nmvin\n}\n}\n", "more than 1073741824 commands and iterations"},
+      {"program p\nloop 18446744073709551615 {\nloop 2 {\nmvin\n}\n}\n",
+       "more than 1073741824 commands and iterations"},
+      {"program p\nloop 18446744073709551615 {\nfence\n}\n", "more than 1073741824 commands and iterations"},
+      {"program p\nloop 18446744073709551615 {\n}\n", "more than 1073741824 commands and iterations"},
       {HEAD "config_ex dataflow=ws a_transpose=1 b_transpose=1\n", "not both"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
