@@ -48,6 +48,7 @@ static bool fill_streams(expand *e) {
 }
 
 command_program *pass_expand(const block_program *program, const hw_array *array, wf_diag *diag) {
+  if (program->style == BLOCK_STYLE_LOOP) return expand_loop_style(program, array, diag);
   expand e = {
       .program = program, .array = array, .diag = diag, .arena = wf_arena_create(), .derived = hw_derive(array)};
   command_program *out = NULL;

@@ -45,6 +45,12 @@ static void assert_same(const block_program *program, void **want, void **got) {
                           (size_t)program->tensors[t].elements * block_type_bytes(program->tensors[t].type));
 }
 
+static bool has_unrolled_loop(const command_program *commands) {
+  for (size_t n = 0; n < commands->count; n++)
+    if (commands->nodes[n].kind == COMMAND_INSN && commands->nodes[n].insn.funct == ISA_FUNCT_LOOP_WS) return true;
+  return false;
+}
+
 // Compiles the program and compares what it does with what it meant before. Destroys it.
 static void check(block_program *program, const map_mapping *mapping, const char *array_name) {
   wf_diag diag = wf_diag_to(stderr);
@@ -57,6 +63,7 @@ static void check(block_program *program, const map_mapping *mapping, const char
   assert_non_null(commands);
   assert_true(block_verify(program, &diag));
   assert_true(command_verify(commands, &diag));
+  assert_int_equal(has_unrolled_loop(commands), program->style == BLOCK_STYLE_LOOP);
   void **again = make_tensors(program, 1);
   assert_true(block_run(program, again, &diag));
   assert_same(program, want, again);
