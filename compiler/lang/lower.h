@@ -9,6 +9,7 @@
 //   lower_block.c      loads, stores, products and arithmetic on blocks: all that becomes statements
 //   lower_statement.c  assignments, branches, loops
 //   lower_grid.c       parallel loops out of the offsets that vary
+//   lower_shape.c      buffers of blocks that are reshaped
 //   lower_finish.c     unused loads, sizes of tensors, roles of loops, stores that collide
 #ifndef COMPILER_LANG_LOWER_H
 #define COMPILER_LANG_LOWER_H
@@ -157,6 +158,7 @@ int lower_numbers(lowerer *l, value *v, lower_index **numbers);
 bool lower_same_kind(const value *a, const value *b);
 // Variables of all frames that are this buffer, without counting `*except`.
 int lower_references(const lowerer *l, int buffer, const value *except);
+bool lower_mentions(const value *v, int buffer);  // whether a value is this buffer or a tuple with it
 
 // ---- lower_expression.c
 // `into`: a buffer that the value may be computed in, as it is about to be overwritten; or BLOCK_NONE.
@@ -176,6 +178,8 @@ bool lower_convert(lowerer *l, const ast *node, const value *v, lang_dtype dtype
 bool lower_full(lowerer *l, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
                 value *result);
 bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result);
+// An access with dimensions of 1 put in or taken out; false if that is no way to the new shape.
+bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to);
 // A new buffer with the same elements.
 bool lower_copy(lowerer *l, const ast *node, value *v);
 // target = source, of the same shape.
@@ -187,8 +191,9 @@ block_statement *lower_emit(lowerer *l, const ast *node, const block_statement *
 bool lower_body(lowerer *l, ast *const *items, int count);
 bool lower_call(lowerer *l, const ast *node, value *result);
 
-// ---- lower_grid.c, lower_finish.c
+// ---- lower_grid.c, lower_shape.c, lower_finish.c
 bool lower_grid(lowerer *l, int64_t programs);
+bool lower_shapes(lowerer *l);
 bool lower_finish(lowerer *l);
 
 #endif

@@ -543,7 +543,7 @@ bool lower_arithmetic(lowerer *l, const ast *node, block_op op, const value *lef
 
 // Dimensions of one that come and go: the rest must be the same in the same order. A dimension that goes moves the
 // base, which it can only if it is never outside of the tensor.
-static bool reshaped(lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to) {
+bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to) {
   int f = 0;
   *to = (block_access){.tensor = from->tensor, .base = from->base, .rank = rank};
   for (int t = 0; t <= rank; t++) {
@@ -583,12 +583,15 @@ bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *s
     *result = *v;
     return true;
   }
-  if (b->access == NULL || b->transposed || b->stores != l->stores || !reshaped(l, b->access, size, rank, &access)) {
+  if (!b->transposed && rank > 1 && b->rank > 1 && size[rank - 1] == b->size[b->rank - 1]) {
+    *result = block_value(b->buffer, size, rank);
+    return true;
+  }
+  if (b->access == NULL || b->transposed || b->stores != l->stores ||
+      !lower_reshape_access(l, b->access, size, rank, &access)) {
     lower_fail(l, node, "a block of shape %s cannot take the shape %s here", shape_text(b->size, b->rank, x),
                shape_text(size, rank, y));
-    lower_hint(l,
-               "only dimensions of 1 of a block that was just loaded can come and go; dot() takes more than two "
-               "dimensions on its left");
+    lower_hint(l, "the last dimension must stay; of a block that was just loaded, dimensions of 1 can come and go");
     return false;
   }
   return emit_load(l, node, &access, result);

@@ -278,6 +278,7 @@ bool lower_finish(lowerer *l) {
   drop_unused(l);
   size_tensors(l);
   if (l->program->body == NULL) return lower_fail(l, l->instance->kernel->function, "this kernel stores nothing");
+  if (!lower_shapes(l)) return false;
   find_dims(l);
   block_visit(l->program->body, check_store, &check);
   return !check.failed;

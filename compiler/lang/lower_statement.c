@@ -321,9 +321,33 @@ static bool leave_block(lowerer *l, const loop_state *s, int i) {
   return true;
 }
 
+// Other variables that still hold what the buffer has now get a copy before it is overwritten.
+static bool save_others(lowerer *l, const loop_state *s, int buffer, const value *except) {
+  for (int i = 0; i < l->frame->function->local_count; i++) {
+    value *v = &l->frame->locals[i];
+    if (v == except) continue;
+    if (v->kind == VALUE_TUPLE && lower_mentions(v, buffer)) *v = (value){.kind = VALUE_LOST};
+    if (v->kind != VALUE_BLOCK || v->block.buffer != buffer) continue;
+    l->hint = l->frame->function->locals[i];
+    if (v->block.transposed || !lower_copy(l, s->node, v))
+      return lower_fail(l, s->node, "'%s' cannot keep its value in this loop", l->hint);
+  }
+  return true;
+}
+
+static bool save_overwritten(lowerer *l, const loop_state *s) {
+  for (int i = 0; i < s->carried_count; i++) {
+    const value *v = carried(l, s, i), *before = &s->before[i];
+    if (before->kind != VALUE_BLOCK || (v->kind == VALUE_BLOCK && v->block.buffer == before->block.buffer)) continue;
+    if (!save_others(l, s, before->block.buffer, v)) return false;
+  }
+  return true;
+}
+
 // Behind the body: the carried values are what the next iteration starts with.
 static bool check_iteration(lowerer *l, const loop_state *s, const lower_plan *plan, const value *entered) {
   int64_t steps[LOWER_NUMBERS_MAX] = {0};
+  if (!save_overwritten(l, s)) return false;
   for (int i = 0; i < s->carried_count; i++) {
     lower_index *numbers[LOWER_NUMBERS_MAX];
     if (s->before[i].kind == VALUE_BLOCK) {

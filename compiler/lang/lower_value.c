@@ -124,6 +124,8 @@ static int references_in(const value *v, int buffer) {
   return count;
 }
 
+bool lower_mentions(const value *v, int buffer) { return references_in(v, buffer) > 0; }
+
 int lower_references(const lowerer *l, int buffer, const value *except) {
   int count = 0;
   for (const lower_frame *f = l->frame; f != NULL; f = f->caller)

@@ -57,6 +57,18 @@ static const struct {
     {KERNEL LOAD
      "  for i in range(3):\n    store(" BLOCK("y_ptr", "i * 4") ", x)\n    x = load(" BLOCK("x_ptr", "4 + i * 4") ")\n",
      1, 1},
+    // The same with the names in the other order, and a third one that is used behind the loop.
+    {KERNEL "  y = load(" BLOCK(
+         "x_ptr", "8") ")\n  t = y\n" LOAD
+                       "  for i in range(5):\n    t = x\n    x = y\n    y = maximum(t, load(" BLOCK(
+                           "x_ptr", "12 + i") "))\n"
+                                              "  store(" BLOCK("y_ptr", "0") ", x)\n  store(" BLOCK(
+                                                  "y_ptr", "4") ", y)\n  store(" BLOCK("y_ptr", "8") ", t)\n",
+     1, 1},
+    {KERNEL LOAD "  for i in range(3):\n    t = x\n    x = maximum(x, load(" BLOCK(
+         "x_ptr", "4 + i * 4") "))\n"
+                               "  store(" BLOCK("y_ptr", "0") ", x)\n  store(" BLOCK("y_ptr", "4") ", t)\n",
+     1, 1},
     // Arithmetic: types, numbers on either side, negation, wrapping, saturation.
     {KERNEL LOAD "  z = x * x * 1000000 - x + 7\n  store(" BLOCK("z_ptr", "0") ", z)\n  store(" BLOCK(
          "z_ptr",
@@ -96,6 +108,17 @@ static const struct {
      "  r = load(make_block_ptr(x_ptr, (5,), (1,), (0,), (5,), (0,)))\n  c = load(make_block_ptr(x_ptr, (3,), (5,), "
      "(1,), (3,), (0,)), boundary_check=(0,))\n"
      "  z = r[None, :] * c[:, None] + r\n  store(make_block_ptr(z_ptr, (3, 5), (5, 1), (0, 0), (3, 5), (1, 0)), z)\n",
+     1, 0},
+    // Reshapes around a product: rows of an image are rows of a matrix and back, with a bias and an addend in between.
+    {HEAD "@jit\ndef k(x_ptr: int8, w_ptr: int8, b_ptr: int32, r_ptr: int8, y_ptr: int8, M):\n  x = "
+          "load(make_block_ptr(x_ptr, (2, 3, 5, 4), (60, 20, 4, 1), (0, 0, 0, 0), (2, 3, 5, 4), (3, 2, 1, 0)))\n"
+          "  w = load(make_block_ptr(w_ptr, (4, 6), (6, 1), (0, 0), (4, 6), (1, 0)))\n  b = load(make_block_ptr(b_ptr, "
+          "(6,), (1,), (0,), (6,), (0,)))\n"
+          "  r = load(make_block_ptr(r_ptr, (2, 3, 5, 6), (90, 30, 6, 1), (0, 0, 0, 0), (2, 3, 5, 6), (3, 2, 1, 0)))\n"
+          "  acc = zeros((30, 6), int32)\n  acc += dot(reshape(x, (30, 4)), w)\n  acc = acc + b[None, :]\n  acc += "
+          "r.reshape(30, 6)\n"
+          "  y = make_block_ptr(y_ptr, (2, 3, 5, 6), (90, 30, 6, 1), (0, 0, 0, 0), (2, 3, 5, 6), (3, 2, 1, 0))\n"
+          "  store(y, reshape((acc * 0.01).to(int8), (2, 3, 5, 6)))\n",
      1, 0},
     // Grids: swizzled, with a program id that is not used for anything, three axes.
     {KERNEL "  p = program_id(0)\n  i = p % 3\n  j = p // 3\n  store(" BLOCK(
