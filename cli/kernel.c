@@ -77,7 +77,7 @@ static int set_choices(const kernel_options *options, compile_request *request) 
 
 static void dump(void *context, const compile_stage *stage) {
   const kernel_options *options = context;
-  if (options->dump_after == NULL || strcmp(options->dump_after, stage->pass) != 0) return;
+  if (strcmp(options->dump_after, stage->pass) != 0) return;
   if (stage->block != NULL)
     block_print(stage->block, stdout);
   else
@@ -100,7 +100,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
                              .arguments = options->shape,
                              .autotune = options->autotune,
                              .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
-                             .after = dump,
+                             .after = options->dump_after == NULL ? NULL : dump,
                              .context = &kept};
   const int code = set_choices(options, &request);
   if (code != CLI_OK) return code;

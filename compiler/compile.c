@@ -46,8 +46,10 @@ enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6 };
 
 const char *compile_pass_name(size_t index) { return index < PASSES ? passes[index].name : NULL; }
 
-// Every pass must leave a well-formed program; one that does not is the compiler's fault.
+// Every pass must leave a well-formed program; one that does not is the compiler's fault. Verifying commands takes as
+// long as making them, so without somebody who watches the passes only the last one's are.
 static bool verify(const pipeline *p, const char *name) {
+  if (p->commands != NULL && p->request->after == NULL && strcmp(name, passes[PASSES - 1].name) != 0) return true;
   const bool good = p->commands != NULL ? command_verify(p->commands, p->diag) : block_verify(p->block, p->diag);
   if (!good) wf_error(p->diag, wf_in_file(p->request->file), "the program is not well formed after pass %s", name);
   return good;
