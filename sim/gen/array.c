@@ -97,8 +97,7 @@ void gen_memory_timing(uint64_t seed, hw_array *a) {
   a->l2.ways = PICK(8, 1, 2);
   a->l2.line_bytes = PICK(64, 128);
   a->l2.misses_in_flight = PICK(12, 1, 2, 4);
-  a->l2.hit_latency = PICK(10, 1, 3, 30);
-  a->l2.release_cycles = PICK(8, 0, 30);
+  a->l2.hit_latency = PICK(10, 4, 6, 30);
   wf_diag silent = wf_diag_to(NULL);
   if (hw_array_check(a, NULL, &silent)) return;
   a->l2.line_bytes = 128;  // no narrower than the bus

@@ -1,79 +1,582 @@
-// Tags of the shared L2: see l2.h. The tags of a set are consecutive: a lookup reads one or two cache lines.
+// The L2's registers and its pipes: see l2.h for the rules this file implements.
+//
+// Time is counted in cycles of the port: a request that the port took in cycle t enters in t + 1, and a beat that
+// enters the data pipe in s is at the port in s + tail. Cycles in which nothing can happen are skipped.
 #include "sim/memsys/l2.h"
 
+#include <assert.h>
+
 #include "hw/base/alloc.h"
+#include "sim/memsys/l2_tags.h"
 
-typedef struct line_state {
-  uint64_t used;  // count of accesses when last used
-  uint64_t available;
-  bool dirty;
-} line_state;
+#define NEVER UINT64_MAX
 
-struct memsys_l2 {
-  uint64_t *tags;     // sets x ways: line number + 1; 0: empty
-  line_state *state;  // the same
-  uint64_t set_mask;
-  uint32_t ways, line_shift;
-  uint64_t clock;  // counts accesses
+enum {
+  REGISTERS = 64,
+  ITEMS = 4096,
+  TRANSFERS = 256,
+  BANKS = 4,         // of the data, as wide as a beat
+  WRITE_CYCLES = 3,  // a beat is written behind its place in the data pipe
+  NONE = UINT16_MAX,
+  ENTER_CYCLES = 1,    // from the port
+  LOOK_CYCLES = 2,     // from reading the tags to the first step
+  PERMIT_CYCLES = 3,   // from asking for a line without data to having it
+  RELEASE_CYCLES = 4,  // until memory has taken note of a clean victim
+  QUEUE_BEATS = 6,     // on the way from the port
+  SPARE_BEATS = 8,     // that find room behind the data pipe while the port takes nothing
 };
 
-memsys_l2 *memsys_l2_create(const hw_array *array) {
+enum { EVICT = 1, ASK = 2, ACKNOWLEDGE = 4, ANSWER = 8, NOTE = 16 };  // what a register has still to do
+
+// The part of a request that lies in one line.
+typedef struct item {
+  uint64_t number;  // of the line
+  uint64_t entered;
+  uint64_t order, late;
+  uint16_t id;
+  uint16_t beats;   // in this line
+  uint16_t total;   // of the answer
+  uint16_t next;    // behind it at the same register
+  uint16_t offset;  // in the line
+  bool write, whole;
+  bool poll;
+  bool parted;  // the request lies in several lines: the last part that is served gives the answer
+} item;
+
+typedef struct station {
+  item work;
+  l2_line *line;
+  uint64_t victim;
+  uint64_t ripe;         // first cycle of the next step that does not wait for memory
+  uint64_t first, last;  // words of the line; NEVER: not known yet; 0: nothing to wait for
+  uint64_t released;     // the victim is
+  uint16_t head, tail;   // requests that wait for the set
+  uint8_t todo;
+  bool dirty_victim;
+} station;
+
+// Words that memory's side moves in or out of a line, one per cycle: word k in start + k.
+typedef struct transfer {
+  uint64_t start, end;
+} transfer;
+
+struct memsys_l2 {
+  l2_tags tags;
+  backing *memory;
+  memsys_answers *answers;
+  memsys_counts *counts;
+  unsigned bus_shift, bank_shift, line_bytes;  // bank: words that follow each other in one, as a power of two
+  uint64_t poll_cycles, poll_at;
+  uint64_t tail, spacing, line_cycles;
+  uint64_t now;  // the first cycle that was not carried out
+  // registers
+  uint64_t all, used;  // masks
+  uint16_t *owner;     // by set: the register that works for it + 1
+  unsigned last_chosen;
+  station stations[REGISTERS];
+  // pipes
+  transfer transfers[TRANSFERS];
+  uint32_t transfer_head, transfer_end;
+  uint64_t data_free, evict_free;
+  uint64_t waiting_beats, beat_limit;  // between data pipe and port
+  bool tags_full;                      // the queue of writes
+  // on the way from the port
+  item queue[ITEMS];
+  uint16_t parts[ITEMS];  // of a request that lies in several lines, by its order: not served yet
+  uint32_t queue_head, queue_end, queue_beats;
+  uint64_t enter_from;
+  // requests that wait for a set
+  item *pool;
+  uint16_t pool_free;
+};
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answers *answers, memsys_counts *counts) {
   memsys_l2 *l2 = WF_NEW(memsys_l2);
-  l2->ways = array->l2.ways;
-  l2->line_shift = (uint32_t)__builtin_ctz(array->l2.line_bytes);
-  uint64_t lines = (uint64_t)array->l2.capacity_kib * 1024 >> l2->line_shift;
-  l2->set_mask = lines / l2->ways - 1;
-  l2->tags = WF_NEW_ARRAY(lines, uint64_t);
-  l2->state = WF_NEW_ARRAY(lines, line_state);
+  l2_tags_init(&l2->tags, array);
+  l2->memory = memory;
+  l2->answers = answers;
+  l2->counts = counts;
+  l2->bus_shift = (unsigned)__builtin_ctz(array->dma.bus_bits / 8);
+  l2->line_bytes = array->l2.line_bytes;
+  l2->tail = array->l2.hit_latency - ENTER_CYCLES - LOOK_CYCLES;
+  l2->spacing = backing_spacing(memory);
+  l2->line_cycles = backing_cycles(memory, l2->line_bytes);
+  l2->bank_shift = (unsigned)__builtin_ctzll(l2->spacing);
+  l2->poll_cycles = array->host.poll_cycles;
+  l2->poll_at = l2->poll_cycles == 0 ? NEVER : l2->poll_cycles;
+  l2->beat_limit = l2->tail + SPARE_BEATS;
+  unsigned count = array->l2.misses_in_flight;
+  assert(count <= REGISTERS);
+  l2->all = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+  l2->last_chosen = count - 1;
+  l2->owner = WF_NEW_ARRAY(l2->tags.set_mask + 1, uint16_t);
+  l2->pool = WF_NEW_ARRAY(ITEMS, item);
+  for (uint16_t i = 0; i < ITEMS; i++) l2->pool[i].next = (uint16_t)(i + 1 < ITEMS ? i + 1 : NONE);
   return l2;
 }
 
 void memsys_l2_destroy(memsys_l2 *l2) {
   if (l2 == NULL) return;
-  wf_free(l2->tags);
-  wf_free(l2->state);
+  l2_tags_free(&l2->tags);
+  wf_free(l2->owner);
+  wf_free(l2->pool);
   wf_free(l2);
 }
 
-static uint64_t set_of(const memsys_l2 *l2, uint64_t number) { return (number & l2->set_mask) * l2->ways; }
+// ---- requests that wait for a set
 
-enum { NOT_THERE = -1 };
-
-static int64_t find(const memsys_l2 *l2, uint64_t number) {
-  uint64_t set = set_of(l2, number);
-  for (uint64_t at = set; at < set + l2->ways; at++)
-    if (l2->tags[at] == number + 1) return (int64_t)at;
-  return NOT_THERE;
+static void append(memsys_l2 *l2, station *s, const item *work) {
+  uint16_t place = l2->pool_free;
+  assert(place != NONE);
+  l2->pool_free = l2->pool[place].next;
+  l2->pool[place] = *work;
+  l2->pool[place].next = NONE;
+  if (s->head == NONE)
+    s->head = place;
+  else
+    l2->pool[s->tail].next = place;
+  s->tail = place;
 }
 
-static uint64_t oldest(const memsys_l2 *l2, uint64_t number) {
-  uint64_t set = set_of(l2, number), victim = set;
-  for (uint64_t at = set + 1; at < set + l2->ways; at++)
-    if (l2->state[at].used < l2->state[victim].used) victim = at;
-  return victim;
+static item detach(memsys_l2 *l2, station *s) {
+  uint16_t place = s->head;
+  item work = l2->pool[place];
+  s->head = work.next;
+  l2->pool[place].next = l2->pool_free;
+  l2->pool_free = place;
+  return work;
 }
 
-bool memsys_l2_holds(const memsys_l2 *l2, uint64_t address) { return find(l2, address >> l2->line_shift) != NOT_THERE; }
+// ---- a register's work
 
-memsys_l2_result memsys_l2_access(memsys_l2 *l2, uint64_t address, bool write, bool whole) {
-  uint64_t number = address >> l2->line_shift;
-  int64_t found = find(l2, number);
-  memsys_l2_result result = {.hit = found != NOT_THERE};
-  uint64_t at = result.hit ? (uint64_t)found : oldest(l2, number);
-  line_state *state = &l2->state[at];
-  if (!result.hit) {
-    result.victim_dirty = l2->tags[at] != 0 && state->dirty;
-    result.victim = (l2->tags[at] - 1) << l2->line_shift;
-    l2->tags[at] = number + 1;
-    *state = (line_state){.available = write && whole ? 0 : MEMSYS_L2_UNKNOWN};
+static void plan(station *s, bool hit, bool evicts, bool dirties) {
+  s->first = s->last = s->released = 0;
+  s->todo = ANSWER;
+  if (!hit) s->todo |= ASK | ACKNOWLEDGE | NOTE;
+  if (evicts) s->todo |= EVICT;
+  if (dirties) s->todo |= NOTE;
+}
+
+// The tags are read, or known because the register served the same line before.
+static void take_up(memsys_l2 *l2, station *s, const item *work, uint64_t cycle, bool same) {
+  s->work = *work;
+  l2_found found = {.line = s->line, .hit = true};
+  if (!same) found = l2_tags_read(&l2->tags, work->number);
+  s->line = found.line;
+  s->victim = found.victim;
+  s->dirty_victim = found.evicts_dirty;
+  s->ripe = cycle + (same ? 1 : LOOK_CYCLES) + work->late;
+  plan(s, found.hit, found.evicts, found.hit && work->write && !found.line->dirty);
+  if (found.hit && found.line->available > s->ripe) s->ripe = later(s->ripe, found.line->available + 1);
+  if (work->write) found.line->dirty = true;
+  ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
+}
+
+static void allocate(memsys_l2 *l2, const item *work, uint64_t cycle) {
+  unsigned index = (unsigned)__builtin_ctzll(~l2->used & l2->all);
+  station *s = &l2->stations[index];
+  l2->used |= UINT64_C(1) << index;
+  l2->owner[l2_set_of(&l2->tags, work->number)] = (uint16_t)(index + 1);
+  s->head = s->tail = NONE;
+  take_up(l2, s, work, cycle, false);
+}
+
+// ---- steps
+
+// The first cycle of the register's next step, as far as memory and its own pace decide.
+static uint64_t step_from(const station *s) {
+  if (s->todo & (EVICT | ASK)) return s->ripe;
+  if (s->todo & ACKNOWLEDGE) return s->first == NEVER ? NEVER : later(s->ripe, s->first + 1);
+  uint64_t done = later(s->last, s->released);
+  if (done == NEVER) return NEVER;
+  return later(s->ripe, s->todo & ANSWER ? (s->last == 0 ? 0 : s->last + 1) : done + 1);
+}
+
+static bool completes(const station *s, uint64_t cycle) {
+  return !(s->todo & (EVICT | ASK)) && (s->last == 0 || cycle > s->last) && (s->released == 0 || cycle > s->released);
+}
+
+static bool answers_in(const station *s, uint64_t cycle) {
+  if ((s->todo & (EVICT | ASK)) || !(s->todo & ANSWER)) return false;
+  return s->first == 0 || cycle > (s->work.offset == 0 ? s->first : s->last);
+}
+
+// From when on the data pipe takes an answer, as far as it is known.
+static uint64_t data_from(memsys_l2 *l2) {
+  memsys_answers *a = l2->answers;
+  while (l2->waiting_beats >= l2->beat_limit) {
+    const memsys_answer *oldest = memsys_answer_at(a, a->drained);
+    if (a->drained == a->end || oldest->taken == NEVER) return NEVER;
+    l2->data_free = later(l2->data_free, oldest->taken + 1);
+    l2->waiting_beats -= oldest->beats;
+    a->drained++;
   }
-  result.available = state->available;
-  state->used = ++l2->clock;
-  state->dirty |= write;
-  return result;
+  return l2->data_free;
 }
 
-void memsys_l2_arrives(memsys_l2 *l2, uint64_t address, uint64_t cycle) {
-  int64_t found = find(l2, address >> l2->line_shift);
-  if (found != NOT_THERE) l2->state[found].available = cycle;
+// The first cycle from `cycle` on in which the register can make a step, with the pipes as they are now.
+static uint64_t ready_from(memsys_l2 *l2, const station *s, uint64_t cycle) {
+  uint64_t from = step_from(s);
+  if (from > cycle) return from;
+  if (s->todo & EVICT) {
+    from = l2->tags_full ? cycle + 1 : cycle;
+    return later(from, l2->evict_free);
+  }
+  if (answers_in(s, cycle)) from = later(from, data_from(l2));
+  if (from <= cycle && (s->todo & NOTE) && completes(s, cycle) && l2->tags_full) return cycle + 1;
+  return from;
+}
+
+// ---- banks
+
+static bool moves(memsys_l2 *l2, uint64_t cycle) {
+  while (l2->transfer_head != l2->transfer_end && l2->transfers[l2->transfer_head % TRANSFERS].end <= cycle)
+    l2->transfer_head++;
+  return l2->transfer_head != l2->transfer_end;
+}
+
+static void move_words(memsys_l2 *l2, uint64_t start) {
+  moves(l2, l2->now);
+  assert(l2->transfer_end - l2->transfer_head < TRANSFERS);
+  l2->transfers[l2->transfer_end++ % TRANSFERS] = (transfer){start, start + l2->line_cycles};
+}
+
+static bool moves_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
+  for (uint32_t i = l2->transfer_head; i != l2->transfer_end; i++) {
+    const transfer *t = &l2->transfers[i % TRANSFERS];
+    if (cycle >= t->start && cycle < t->end && ((cycle - t->start) >> l2->bank_shift) % BANKS == bank) return true;
+  }
+  return false;
+}
+
+// Beats of a burst that enters the data pipe in `cycle`: each waits while memory's side is in its bank.
+typedef struct passage {
+  uint64_t first, last;
+} passage;
+
+static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
+  passage passed = {cycle, cycle + w->beats - 1U};
+  if (!moves(l2, cycle)) return passed;
+  uint64_t at = cycle, behind = w->write ? WRITE_CYCLES : 0;
+  for (unsigned i = 0; i < w->beats; i++, at++) {
+    while (moves_in_bank(l2, at + behind, ((w->offset >> l2->bus_shift) + i) % BANKS)) at++;
+    if (i == 0) passed.first = at;
+    passed.last = at;
+  }
+  return passed;
+}
+
+static void answer(memsys_l2 *l2, station *s, uint64_t cycle) {
+  const item *w = &s->work;
+  s->todo &= (uint8_t)~ANSWER;
+  if (w->poll) {
+    l2->data_free = cycle + 1;
+    l2->poll_at = cycle + l2->tail + l2->poll_cycles;
+    return;
+  }
+  passage passed = pass(l2, w, cycle);
+  l2->data_free = passed.last + 1;
+  if (w->parted && --l2->parts[w->order % ITEMS] != 0) return;
+  unsigned total = w->write ? 1 : w->total;
+  uint64_t length = w->write || w->parted ? 0 : passed.last - passed.first, steps = length == 0 ? 0 : w->beats - 1U;
+  // Beats as fast as memory brings them, or else one after the other up to the last.
+  bool paced = length == steps * l2->spacing;
+  uint64_t first = l2->tail + (paced ? passed.first : passed.first + length - steps);
+  memsys_answer given = {.shown = first,
+                         .ready = first,
+                         .spacing = paced ? l2->spacing : 1,
+                         .order = w->order,
+                         .id = w->id,
+                         .beats = total,
+                         .write = w->write};
+  l2->waiting_beats += given.beats;
+  memsys_answers_add(l2->answers, &given);
+}
+
+static void evict(memsys_l2 *l2, station *s, uint64_t cycle) {
+  s->todo &= (uint8_t)~EVICT;
+  s->ripe = cycle + 1;
+  s->released = cycle + RELEASE_CYCLES;
+  l2->evict_free = cycle + (s->dirty_victim ? l2->line_cycles : 1);
+  if (!s->dirty_victim) return;
+  move_words(l2, cycle);
+  s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes);
+  l2->counts->written_back_bytes += l2->line_bytes;
+}
+
+static void arrives(memsys_l2 *l2, station *s, uint64_t first) {
+  s->first = first;
+  s->last = first + l2->line_cycles - 1;
+  s->line->available = first;
+  move_words(l2, first);
+}
+
+static void ask_memory(memsys_l2 *l2, station *s, uint64_t cycle) {
+  s->todo &= (uint8_t)~ASK;
+  s->first = s->last = NEVER;
+  if (s->work.whole) {
+    s->first = s->last = s->line->available = cycle + PERMIT_CYCLES;
+    return;
+  }
+  l2->counts->fetched_bytes += l2->line_bytes;
+  uint64_t address = s->work.number << l2->tags.line_shift;
+  uint64_t first = backing_read(l2->memory, cycle, address, l2->line_bytes, (unsigned)(s - l2->stations));
+  if (first != BACKING_UNKNOWN) arrives(l2, s, first);
+}
+
+// One step. True: the register's work is done. *note: the tags are to be written.
+static bool step(memsys_l2 *l2, station *s, uint64_t cycle, bool *note) {
+  if (s->todo & EVICT) {
+    evict(l2, s, cycle);
+    *note = true;
+    return false;
+  }
+  if (s->todo & ASK) {
+    ask_memory(l2, s, cycle);
+    return false;
+  }
+  bool done = completes(s, cycle);
+  if (answers_in(s, cycle)) answer(l2, s, cycle);
+  s->todo &= (uint8_t)~ACKNOWLEDGE;
+  if (!done) return false;
+  *note = (s->todo & NOTE) != 0;
+  return true;
+}
+
+// ---- one cycle
+
+// Registers that can make a step in `cycle`; *next: the first later cycle in which another one can.
+static uint64_t candidates(memsys_l2 *l2, uint64_t cycle, uint64_t *next) {
+  uint64_t found = 0;
+  for (uint64_t left = l2->used; left != 0; left &= left - 1) {
+    unsigned index = (unsigned)__builtin_ctzll(left);
+    uint64_t from = ready_from(l2, &l2->stations[index], cycle);
+    if (from <= cycle)
+      found |= left & -left;
+    else if (from < *next)
+      *next = from;
+  }
+  return found;
+}
+
+// The lowest one behind the one chosen last, else the lowest.
+static unsigned choose(memsys_l2 *l2, uint64_t mask) {
+  uint64_t behind = l2->last_chosen == 63 ? 0 : mask & (UINT64_MAX << (l2->last_chosen + 1));
+  return l2->last_chosen = (unsigned)__builtin_ctzll(behind != 0 ? behind : mask);
+}
+
+static uint64_t entering_from(const memsys_l2 *l2) {
+  if (l2->queue_head == l2->queue_end) return NEVER;
+  return later(l2->queue[l2->queue_head % ITEMS].entered, l2->enter_from);
+}
+
+// A poll that hits: it takes a register and its turns, but no set.
+static void poll(memsys_l2 *l2, uint64_t cycle) {
+  unsigned index = (unsigned)__builtin_ctzll(~l2->used & l2->all);
+  station *s = &l2->stations[index];
+  l2->used |= UINT64_C(1) << index;
+  s->head = s->tail = NONE;
+  s->work = (item){.number = NEVER, .beats = 1, .poll = true};
+  s->ripe = cycle + LOOK_CYCLES;
+  plan(s, true, false, false);
+  l2->poll_at = NEVER;
+  l2->enter_from = cycle + 1;
+}
+
+// The polls that began and were answered in the cycles before `cycle`, in which there was nothing else. What the L2
+// does in a cycle must not depend on how far it is asked to go.
+static void skip_polls(memsys_l2 *l2, uint64_t cycle) {
+  if (l2->poll_at == NEVER || l2->waiting_beats >= l2->beat_limit) return;
+  uint64_t at = later(later(l2->poll_at, l2->enter_from), l2->now), period = LOOK_CYCLES + l2->tail + l2->poll_cycles;
+  if (at + LOOK_CYCLES >= cycle || l2->data_free > at + LOOK_CYCLES) return;
+  l2->poll_at = at + ((cycle - LOOK_CYCLES - 1 - at) / period + 1) * period;
+  l2->last_chosen = 0;
+  l2->tags_full = false;
+}
+
+static item enter(memsys_l2 *l2, uint64_t cycle) {
+  item work = l2->queue[l2->queue_head++ % ITEMS];
+  unsigned beats = work.write ? work.beats : 1;
+  l2->queue_beats -= beats;
+  l2->enter_from = cycle + beats;
+  return work;
+}
+
+// The register goes on with the next request of its set. False: there is none. *reads: the tags are read.
+static bool go_on(memsys_l2 *l2, station *s, uint64_t cycle, bool *reads) {
+  if (s->work.poll) return false;
+  uint64_t done = s->work.number, set = l2_set_of(&l2->tags, done);
+  item next;
+  if (s->head != NONE) {
+    next = detach(l2, s);
+  } else if (entering_from(l2) <= cycle && l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number) == set) {
+    next = enter(l2, cycle);
+  } else {
+    l2->owner[set] = 0;
+    return false;
+  }
+  *reads = next.number != done;
+  take_up(l2, s, &next, cycle, next.number == done);
+  return true;
+}
+
+// A request at the entrance. True: it reads the tags.
+static bool receive(memsys_l2 *l2, uint64_t cycle, bool tags_busy, uint64_t used) {
+  if (later(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
+    poll(l2, cycle);
+    return true;
+  }
+  if (entering_from(l2) > cycle) return false;
+  const item *head = &l2->queue[l2->queue_head % ITEMS];
+  unsigned owner = l2->owner[l2_set_of(&l2->tags, head->number)];
+  if (owner != 0) {
+    item work = enter(l2, cycle);
+    append(l2, &l2->stations[owner - 1], &work);
+    return false;
+  }
+  if (tags_busy || used == l2->all) return false;
+  item work = enter(l2, cycle);
+  allocate(l2, &work, cycle);
+  return true;
+}
+
+static void carry_out(memsys_l2 *l2, uint64_t cycle, uint64_t mask) {
+  bool note = false, reads = false;
+  uint64_t used = l2->used, freed = 0;
+  if (mask != 0) {
+    unsigned index = choose(l2, mask);
+    station *s = &l2->stations[index];
+    if (step(l2, s, cycle, &note)) {
+      bool goes_on = go_on(l2, s, cycle, &reads);
+      if (!goes_on) freed = UINT64_C(1) << index;
+    }
+  }
+  reads |= receive(l2, cycle, reads, used);
+  l2->used &= ~freed;
+  if (l2->tags_full) {
+    if (!reads) l2->tags_full = false;
+  } else {
+    l2->tags_full = note;
+  }
+}
+
+static void decisions(memsys_l2 *l2, uint64_t cycle) {
+  unsigned tag;
+  uint64_t first;
+  while (backing_decide(l2->memory, cycle, &tag, &first)) arrives(l2, &l2->stations[tag], first);
+}
+
+// The next cycle in which something can happen, at least `cycle`; the registers that can make a step in it.
+static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, uint64_t *mask) {
+  uint64_t next = NEVER, entering = entering_from(l2), decision = backing_next(l2->memory);
+  uint64_t polling = l2->poll_at == NEVER || l2->used == l2->all ? NEVER : later(l2->poll_at, l2->enter_from);
+  *mask = candidates(l2, cycle, &next);
+  if (*mask != 0) return cycle;
+  if (entering <= cycle && l2->used == l2->all &&
+      l2->owner[l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number)] == 0)
+    entering = NEVER;  // until a register is free
+  if (entering < next) next = entering;
+  if (polling < next) next = polling;
+  if (decision < next) next = decision;
+  return later(next, cycle);
+}
+
+void memsys_l2_run(memsys_l2 *l2, uint64_t cycle) {
+  while (l2->now < cycle) {
+    if (l2->used == 0 && l2->queue_head == l2->queue_end) skip_polls(l2, cycle);
+    uint64_t mask, at = next_event(l2, l2->now, &mask);
+    if (at > l2->now) {
+      l2->tags_full = false;  // a cycle passes that reads no tags
+      l2->now = at < cycle ? at : cycle;
+      continue;
+    }
+    decisions(l2, at);
+    carry_out(l2, at, mask);
+    l2->now = at + 1;
+  }
+}
+
+// ---- the port's side
+
+bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS; }
+
+uint64_t memsys_l2_next_room(memsys_l2 *l2) {
+  uint64_t mask;
+  if (data_from(l2) == NEVER) return l2->now + 1;
+  return next_event(l2, l2->now, &mask) + 1;
+}
+
+void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request, bool write, uint64_t order,
+                    uint64_t late) {
+  assert(l2->now <= cycle + ENTER_CYCLES);
+  unsigned total = request->bytes >> l2->bus_shift;
+  item part = {.entered = cycle + ENTER_CYCLES,
+               .order = order,
+               .late = late,
+               .id = (uint16_t)request->id,
+               .total = (uint16_t)(total == 0 ? 1 : total),
+               .write = write,
+               .parted = (request->address & (l2->line_bytes - 1)) + request->bytes > l2->line_bytes};
+  l2->parts[order % ITEMS] = 0;
+  for (unsigned done = 0; done < request->bytes;) {
+    uint64_t address = request->address + done;
+    part.offset = (uint16_t)(address & (l2->line_bytes - 1));
+    unsigned room = l2->line_bytes - part.offset, bytes = request->bytes - done < room ? request->bytes - done : room;
+    unsigned beats = bytes >> l2->bus_shift;
+    part.number = address >> l2->tags.line_shift;
+    part.beats = (uint16_t)(beats == 0 ? 1 : beats);
+    part.whole = write && bytes == l2->line_bytes;
+    done += bytes;
+    l2->parts[order % ITEMS]++;
+    assert(l2->queue_end - l2->queue_head < ITEMS);
+    l2->queue[l2->queue_end++ % ITEMS] = part;
+    l2->queue_beats += write ? part.beats : 1;
+  }
+}
+
+uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
+  uint64_t next = NEVER, entering = entering_from(l2), decision = backing_next(l2->memory);
+  for (uint64_t left = l2->used; left != 0; left &= left - 1) {
+    const station *s = &l2->stations[__builtin_ctzll(left)];
+    if (s->head == NONE && (s->work.poll || !(s->todo & ANSWER))) continue;
+    uint64_t from = step_from(s);
+    if (from < next) next = from;
+  }
+  if (entering != NEVER) {
+    // Behind a register that is done with the same line it needs not look.
+    bool follows = l2->owner[l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number)] != 0;
+    entering = later(entering, l2->now) + (follows ? 1 : LOOK_CYCLES);
+    if (entering < next) next = entering;
+  }
+  if (decision < next) next = decision;
+  if (next == NEVER) return NEVER;
+  next = later(next, l2->now);
+  uint64_t data = data_from(l2);
+  if (data != NEVER) next = later(next, data);
+  return next + l2->tail;
+}
+
+uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write) {
+  uint64_t number = address >> l2->tags.line_shift, first = 0, beats = (l2->line_bytes >> l2->bus_shift) - 1U;
+  l2_found found = l2_tags_read(&l2->tags, number);
+  ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
+  if (write) found.line->dirty = true;
+  uint64_t ripe = later(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
+  if (found.hit && found.line->available != NEVER) {
+    first = found.line->available;
+    if (first <= ripe) l2->data_free = ripe + beats + 1;
+  } else {
+    if (found.evicts_dirty) {
+      backing_write(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, found.victim << l2->tags.line_shift,
+                    l2->line_bytes);
+      l2->counts->written_back_bytes += l2->line_bytes;
+    }
+    l2->counts->fetched_bytes += l2->line_bytes;
+    first = backing_read_first(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, address, l2->line_bytes);
+    if (!found.hit) found.line->available = first;
+    move_words(l2, first);
+  }
+  return later(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
 }

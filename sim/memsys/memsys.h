@@ -3,20 +3,19 @@
 // construction.
 //
 // Request channel: one beat per cycle, shared by reads (one beat each) and writes (one beat per bus word); a write
-// burst is never interrupted; otherwise the two alternate when both want the same cycle. Response channel: one beat per
-// cycle; a burst is never interrupted; among responses that are ready the one ready first goes first, then the older
-// request.
+// burst is never interrupted; otherwise the two alternate when both want the same cycle. With an L2 a request is taken
+// while fewer than six beats wait on the way to it. Response channel: one beat per cycle; a burst is never interrupted;
+// answers come in the order in which the L2 gives them, without L2 in that of their first beats.
 //
-// With t the cycle of the request (of its first beat) and b the bytes of the bus:
+// With t the cycle of the request (of its first beat) and b the bytes of the bus, on an idle memory system:
 //   L2 hit        first response beat at t + l2.hit_latency, then one per cycle
-//   L2 miss       fixed: the line occupies the memory bus for line / memory.bytes_per_cycle cycles from
-//                 s = max(t + l2.hit_latency + memory.latency_cycles, bus free); DRAM models: from s = max(when the
-//                 DRAM has the whole line + memory.path_cycles, bus free), see dram.h. The byte at offset x of the line
-//                 is ready at s + x / memory.bytes_per_cycle. At most l2.misses_in_flight lines are under way, each
-//                 until l2.release_cycles after its last byte; beyond that requests wait.
-//   write         answered like the first beat of a read; a write of a whole line that misses fetches nothing
-//   dirty victim  occupies the write side of the memory bus for a line
-//   no L2         every request goes to memory in units of b bytes
+//   L2 miss       fixed: the first beat memory.latency_cycles later, the next ones as fast as memory sends them
+//                 (memory.bytes_per_cycle, if that is less than b); a request that does not start with its line waits
+//                 for the whole line. DRAM models: see dram.h, and memory.path_cycles
+//   write         answered like the first beat of a read, a miss as soon as the first word of the line came; of a whole
+//                 line that misses nothing is fetched: it is answered four cycles later than a hit
+//   no L2         every request goes to memory in units of b bytes, and takes one cycle on the way
+// How requests get in each other's way: l2.h, backing.h.
 // Cycles given to the functions never go back.
 #ifndef SIM_MEMSYS_MEMSYS_H
 #define SIM_MEMSYS_MEMSYS_H
@@ -55,7 +54,7 @@ void memsys_destroy(memsys *m);
 // Who may send a beat in this cycle; NULL: does not want to. A write wants to with its burst at every beat.
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write);
 // Nobody may send in `cycle`: the first later one in which that can be different, if the host asks for nothing before.
-uint64_t memsys_next_grant(const memsys *m, uint64_t cycle);
+uint64_t memsys_next_grant(memsys *m, uint64_t cycle);
 // The granted beat is sent.
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request);
 void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request);
@@ -73,9 +72,10 @@ typedef struct memsys_burst {
 memsys_burst memsys_take_burst(memsys *m, uint64_t cycle);
 
 // The first cycle from `cycle` on in which a response beat can be there; UINT64_MAX when nothing is under way.
-uint64_t memsys_next_response(const memsys *m, uint64_t cycle);
+uint64_t memsys_next_response(memsys *m, uint64_t cycle);
 
-// One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory bus.
+// One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory
+// bus.
 uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write);
 
 memsys_counts memsys_totals(const memsys *m);

@@ -16,6 +16,7 @@ static hw_array fixed_array(void) {
   hw_array array;
   hw_array_default(&array);
   array.memory.model = HW_MEMORY_FIXED;
+  array.host.poll_cycles = 0;
   return array;
 }
 
@@ -29,11 +30,10 @@ static void send_read(memsys *m, uint64_t cycle, unsigned id, uint64_t address, 
 static uint64_t drain(memsys *m, uint64_t cycle, unsigned *beats) {
   uint64_t last = cycle, next;
   *beats = 0;
-  while ((next = memsys_next_response(m, cycle)) != UINT64_MAX) {
-    assert_non_null(memsys_response(m, next));
+  for (; (next = memsys_next_response(m, cycle)) != UINT64_MAX; cycle = next + 1) {
+    if (memsys_response(m, next) == NULL) continue;
     memsys_take(m, next);
     last = next;
-    cycle = next;
     ++*beats;
   }
   return last;
@@ -99,19 +99,24 @@ static void streams_reach_the_peak(void **state) {
   memsys_destroy(m);
 }
 
+// Misses beyond the registers wait on the way, in order and before requests that would hit; then the port is refused.
 static void misses_are_limited(void **state) {
   (void)state;
+  enum { REGISTERS = 3, ON_THE_WAY = 6 };
   hw_array array = fixed_array();
-  array.l2.misses_in_flight = 3;
+  array.l2.misses_in_flight = REGISTERS;
   memsys *m = memsys_create(&array);
-  for (unsigned i = 0; i < 3; i++) send_read(m, i, i, BASE + 64 * i, 64);
-  memsys_request fourth = {3, BASE + 1024, 64}, same_line = {4, BASE, 16};
-  assert_int_equal(memsys_arbitrate(m, 3, &fourth, NULL), MEMSYS_NOBODY);
-  assert_int_equal(memsys_arbitrate(m, 3, &same_line, NULL), MEMSYS_READ);
+  unsigned sent = 0;
+  for (; sent < REGISTERS + ON_THE_WAY; sent++) send_read(m, sent, sent, BASE + 64 * sent, 64);
+  memsys_request next = {sent, BASE + 64 * sent, 64}, same_line = {sent, BASE, 16};
+  assert_int_equal(memsys_arbitrate(m, sent, &next, NULL), MEMSYS_NOBODY);
+  assert_int_equal(memsys_arbitrate(m, sent, &same_line, NULL), MEMSYS_NOBODY);
+  // The first register becomes free with the last word of its line, which is noted in the cycle after; in the next one
+  // the first request that waits enters.
   uint64_t line = array.l2.line_bytes / array.memory.bytes_per_cycle;
-  uint64_t complete = array.l2.hit_latency + array.memory.latency_cycles + line + array.l2.release_cycles;
-  assert_int_equal(memsys_arbitrate(m, complete - 1, &fourth, NULL), MEMSYS_NOBODY);
-  assert_int_equal(memsys_arbitrate(m, complete, &fourth, NULL), MEMSYS_READ);
+  uint64_t last_word = 1 + 2 + array.memory.latency_cycles - 2 + line - 1, room = last_word + 3;
+  assert_int_equal(memsys_arbitrate(m, room - 1, &next, NULL), MEMSYS_NOBODY);
+  assert_int_equal(memsys_arbitrate(m, room, &next, NULL), MEMSYS_READ);
   memsys_destroy(m);
 }
 
@@ -141,11 +146,14 @@ static void whole_line_writes_fetch_nothing(void **state) {
   unsigned bus = array.dma.bus_bits / 8, beats = array.l2.line_bytes / bus;
   memsys_request whole = {0, BASE, array.l2.line_bytes}, part = {1, BASE + 4096, bus};
   for (unsigned i = 0; i < beats; i++) memsys_write(m, i, &whole);
-  assert_int_equal(memsys_next_response(m, 0), array.l2.hit_latency);
+  unsigned drained;
+  assert_int_equal(drain(m, beats, &drained), array.l2.hit_latency + 4);
   assert_int_equal(memsys_totals(m).fetched_bytes, 0);
   memsys_write(m, 50, &part);
+  uint64_t answer =
+      50 + array.l2.hit_latency + array.memory.latency_cycles - 1;  // the first word of the line is enough
+  assert_int_equal(drain(m, 51, &drained), answer);
   assert_int_equal(memsys_totals(m).fetched_bytes, array.l2.line_bytes);
-  assert_true(memsys_response(m, array.l2.hit_latency)->write);
   memsys_destroy(m);
 }
 
@@ -173,7 +181,8 @@ static void dirty_lines_are_written_back(void **state) {
     cycle = memsys_host_access(m, cycle, BASE + at, true);
   memsys_counts counts = memsys_totals(m);
   assert_int_equal(counts.misses, 2 * capacity / array.l2.line_bytes);
-  assert_int_equal(counts.written_back_bytes, capacity);
+  // Victims are drawn, so some lines go twice before others go at all.
+  assert_in_range(counts.written_back_bytes, capacity, capacity + capacity / 4);
   memsys_destroy(m);
 }
 
@@ -192,10 +201,111 @@ static void without_l2_every_access_pays(void **state) {
   memsys_destroy(m);
 }
 
+// Sends reads in consecutive cycles and takes answers as they come; notes whose they are and when their first beats
+// came.
+static void read_all(memsys *m, uint64_t start, const memsys_request *requests, unsigned count, unsigned *ids,
+                     uint64_t *first_beats) {
+  unsigned sent = 0, answered = 0, done = 0;
+  for (uint64_t cycle = start; done < count; cycle++) {
+    const memsys_beat *beat = memsys_response(m, cycle);
+    if (beat != NULL) {
+      if (beat->index == 0) {
+        ids[answered] = beat->id;
+        first_beats[answered++] = cycle - start;
+      }
+      done += beat->last;
+      memsys_take(m, cycle);
+    }
+    if (sent < count && memsys_arbitrate(m, cycle, &requests[sent], NULL) == MEMSYS_READ)
+      memsys_read(m, cycle, &requests[sent++]);
+  }
+}
+
+static void read_lines(memsys *m, uint64_t start, unsigned count, unsigned *ids, uint64_t *first_beats) {
+  memsys_request requests[16];
+  for (unsigned i = 0; i < count; i++) requests[i] = (memsys_request){i, BASE + 64 * (uint64_t)i, 64};
+  read_all(m, start, requests, count, ids, first_beats);
+}
+
+// Sixteen lines that hit, asked for in as many cycles: the first registers to become free are taken again while the
+// rest wait for the data pipe, and the turn goes round. As recorded from the reference.
+static void registers_answer_in_turn(void **state) {
+  (void)state;
+  static const unsigned expected[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 3, 7, 11, 13, 14, 15};
+  hw_array array = fixed_array();
+  memsys *m = memsys_create(&array);
+  unsigned ids[16];
+  uint64_t beats[16], cycle = 0;
+  for (unsigned i = 0; i < 16; i++) cycle = memsys_host_access(m, cycle, BASE + 64 * i, false);
+  read_lines(m, cycle + 100, 16, ids, beats);
+  for (unsigned i = 0; i < 16; i++) {
+    assert_int_equal(ids[i], expected[i]);
+    assert_int_equal(beats[i], array.l2.hit_latency + 4 * i);
+  }
+  memsys_destroy(m);
+}
+
+// Sixteen lines that miss: the answer of the first waits for the turns in which the other registers ask memory, and
+// then catches up with the words. As recorded from the reference.
+static void asking_goes_before_answering(void **state) {
+  (void)state;
+  hw_array array = fixed_array();
+  array.memory.latency_cycles = 5;
+  memsys *m = memsys_create(&array);
+  unsigned ids[16];
+  uint64_t beats[16];
+  read_lines(m, 0, 16, ids, beats);
+  for (unsigned i = 0; i < 16; i++) assert_int_equal(ids[i], i);
+  assert_int_equal(beats[0], 20);
+  for (unsigned i = 2; i < 16; i++) assert_int_equal(beats[i], array.l2.hit_latency + 5 + 8 * i);
+  memsys_destroy(m);
+}
+
+// A second request to a line waits for its register alone: it is served right behind. To another line of the same set
+// it reads the tags again.
+static void a_set_is_served_in_order(void **state) {
+  (void)state;
+  hw_array array = fixed_array();
+  memsys *m = memsys_create(&array);
+  uint64_t way = (uint64_t)array.l2.capacity_kib * 1024 / array.l2.ways, cycle = 10000;
+  for (unsigned i = 0; i < 20; i++) memsys_host_access(m, 100 * i, BASE + 64 * i, false);
+  memsys_host_access(m, 5000, BASE + way, false);
+  assert_int_equal(memsys_totals(m).misses, 21);
+  const memsys_request requests[3] = {{0, BASE, 16}, {1, BASE + 16, 16}, {2, BASE + way, 16}};
+  unsigned ids[3];
+  uint64_t beats[3];
+  read_all(m, cycle, requests, 3, ids, beats);
+  assert_int_equal(memsys_totals(m).misses, 21);
+  assert_int_equal(beats[0], array.l2.hit_latency);
+  assert_int_equal(beats[1], beats[0] + 1);
+  assert_int_equal(beats[2], beats[1] + 2);
+  for (unsigned i = 0; i < 3; i++) assert_int_equal(ids[i], i);
+  memsys_destroy(m);
+}
+
+// A front end that polls takes one beat of a stream of hits, and again some cycles after its answer.
+static void polls_cost_a_beat_each(void **state) {
+  (void)state;
+  hw_array array = fixed_array();
+  enum { COUNT = 1000 };
+  uint64_t cycles[2];
+  for (unsigned polls = 0; polls < 2; polls++) {
+    array.host.poll_cycles = polls ? 50 : 0;
+    memsys *m = memsys_create(&array);
+    uint64_t warm = stream(m, 0, COUNT, array.dma.reads_in_flight) + 1000;
+    cycles[polls] = stream(m, warm, COUNT, array.dma.reads_in_flight);
+    memsys_destroy(m);
+  }
+  // The registers are full, so a poll waits for all of them: ten answers of four beats.
+  unsigned longest = 50 + array.l2.hit_latency + 4 * (array.l2.misses_in_flight + 2);
+  assert_in_range(cycles[1] - cycles[0], cycles[0] / longest, cycles[0] / (50 + array.l2.hit_latency));
+}
+
 static hw_array dram_array(uint32_t model) {
   hw_array array;
   hw_array_default(&array);
   array.memory.model = model;
+  array.host.poll_cycles = 0;
   return array;
 }
 
@@ -227,9 +337,10 @@ static void dram_latency_is_the_formula(void **state) {
     // The same row again, long after: no activate. The next line of the same bank lies banks * 64 bytes on.
     uint64_t open = closed - 13750;
     assert_int_equal(lone_read(m, 400, BASE + array.memory.banks * 64), rest + (open + cycle_ps - 1) / cycle_ps);
-    // Another row of that bank: close it first.
+    // Another row of that bank, in another set of the L2: close it first.
     uint64_t conflict = closed + 13750, row = (uint64_t)array.memory.banks * array.memory.row_bytes;
-    assert_int_equal(lone_read(m, 700, BASE + row), rest + (conflict + cycle_ps - 1) / cycle_ps);
+    assert_int_equal(lone_read(m, 700, BASE + row + 2 * array.memory.banks * UINT64_C(64)),
+                     rest + (conflict + cycle_ps - 1) / cycle_ps);
     memsys_destroy(m);
   }
 }
@@ -310,6 +421,7 @@ static void waiting_and_polling_agree(void **state) {
   (void)state;
   for (uint32_t model = HW_MEMORY_FIXED; model <= HW_MEMORY_DDR4; model++) {
     hw_array array = dram_array(model);
+    array.host.poll_cycles = 26;
     memsys *poll = memsys_create(&array), *wait = memsys_create(&array);
     uint64_t wake = 0, seed = 1, answered = 0;
     unsigned under_way = 0;
@@ -335,8 +447,14 @@ static void waiting_and_polling_agree(void **state) {
       seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
       unsigned id = 0;
       while (id < 8 && busy[id]) id++;
+      if ((seed >> 30) % 64 == 0) {
+        uint64_t address = BASE + (seed >> 20) % 0x4000 * 64;
+        bool write = (seed >> 50) % 2;
+        assert_int_equal(memsys_host_access(poll, cycle, address, write),
+                         memsys_host_access(wait, cycle, address, write));
+      }
       if (seed >> 60 < 4 && id < 8) {
-        const memsys_request request = {id, BASE + (seed >> 20) % 0x100000 * 64, 64};
+        const memsys_request request = {id, BASE + (seed >> 20) % 0x4000 * 64 + (seed >> 40) % 4 * 16, 16};
         memsys_grant grant = memsys_arbitrate(poll, cycle, &request, NULL);
         assert_int_equal(grant, memsys_arbitrate(wait, cycle, &request, NULL));
         if (grant == MEMSYS_READ) {
@@ -348,7 +466,7 @@ static void waiting_and_polling_agree(void **state) {
       uint64_t next = memsys_next_response(wait, cycle + 1);
       wake = next;
     }
-    assert_true(answered > 3000);
+    assert_true(answered > 1500);
     memsys_destroy(poll);
     memsys_destroy(wait);
   }
@@ -364,6 +482,10 @@ int main(void) {
       cmocka_unit_test(host_lines_end_with_their_last_beat),
       cmocka_unit_test(dirty_lines_are_written_back),
       cmocka_unit_test(without_l2_every_access_pays),
+      cmocka_unit_test(registers_answer_in_turn),
+      cmocka_unit_test(asking_goes_before_answering),
+      cmocka_unit_test(a_set_is_served_in_order),
+      cmocka_unit_test(polls_cost_a_beat_each),
       cmocka_unit_test(dram_latency_is_the_formula),
       cmocka_unit_test(dram_streams_reach_the_bus),
       cmocka_unit_test(a_row_hit_overtakes),

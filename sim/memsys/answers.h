@@ -1,0 +1,39 @@
+// The response channel's queue: answers in the order in which they leave, each with the cycles of its beats.
+//
+// Counted from the start of the run: `end` answers were given, `head` of them taken by the port. Taken ones stay in the
+// ring until `drained` passes them, so that the L2 knows when the places between it and the port became free.
+#ifndef SIM_MEMSYS_ANSWERS_H
+#define SIM_MEMSYS_ANSWERS_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MEMSYS_ANSWERS = 4096 };
+
+typedef struct memsys_answer {
+  uint64_t shown;           // the first beat is not there before
+  uint64_t ready, spacing;  // beat n is not there before ready + n * spacing
+  uint64_t order;           // of the request
+  uint64_t taken;           // the cycle of its last beat; UINT64_MAX: not known yet
+  unsigned id, beats;
+  bool write;
+} memsys_answer;
+
+typedef struct memsys_answers {
+  memsys_answer ring[MEMSYS_ANSWERS];
+  uint64_t head, end, drained;
+} memsys_answers;
+
+static inline memsys_answer *memsys_answer_at(memsys_answers *a, uint64_t number) {
+  return &a->ring[number % MEMSYS_ANSWERS];
+}
+
+static inline void memsys_answers_add(memsys_answers *a, const memsys_answer *answer) {
+  assert(a->end - a->drained < MEMSYS_ANSWERS);
+  memsys_answer *place = memsys_answer_at(a, a->end++);
+  *place = *answer;
+  place->taken = UINT64_MAX;
+}
+
+#endif

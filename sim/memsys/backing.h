@@ -1,0 +1,41 @@
+// What lies behind the L2, or behind the port when there is none: a latency and a bus, or DRAM and a bus. Requests
+// share one channel, a beat per cycle: reads take one, writes one per bus word. Cycles given to the functions never go
+// back.
+//
+//   read asked for in `cycle`   fixed: the first word arrives in max(cycle + memory.latency_cycles - spacing, cycle +
+//   1,
+//                               bus free); DRAM: in max(data complete + memory.path_cycles - spacing, bus free), where
+//                               spacing is the number of cycles that memory needs for a beat of the port: the beat is
+//                               there when its last word is. Words follow each other; the bus is taken until the last.
+#ifndef SIM_MEMSYS_BACKING_H
+#define SIM_MEMSYS_BACKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/array.h"
+
+#define BACKING_UNKNOWN UINT64_MAX
+
+typedef struct backing backing;
+
+backing *backing_create(const hw_array *array);
+void backing_destroy(backing *b);
+
+// Cycles that memory needs for a beat of the port, and for `bytes`.
+uint64_t backing_spacing(const backing *b);
+uint64_t backing_cycles(const backing *b, unsigned bytes);
+
+// The cycle of the first word; BACKING_UNKNOWN: backing_decide will tell, with the tag.
+uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
+// A read that goes before everything that waits. Its cycle is known.
+uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
+// The cycle in which memory has the data.
+uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
+
+// The next decision up to and including `cycle`. False: none.
+bool backing_decide(backing *b, uint64_t cycle, unsigned *tag, uint64_t *first);
+// The cycle of the next decision, UINT64_MAX when nothing waits for one.
+uint64_t backing_next(const backing *b);
+
+#endif
