@@ -15,6 +15,7 @@ enum {
   REGISTERS = 64,
   ITEMS = 4096,
   TRANSFERS = 256,
+  RECENT = 16,
   BANKS = 4,         // of the data, as wide as a beat
   WRITE_CYCLES = 3,  // a beat is written behind its place in the data pipe
   NONE = UINT16_MAX,
@@ -60,6 +61,12 @@ typedef struct transfer {
   uint64_t start, end;
 } transfer;
 
+// A beat that is written.
+typedef struct written {
+  uint64_t cycle;
+  unsigned bank;
+} written;
+
 struct memsys_l2 {
   l2_tags tags;
   backing *memory;
@@ -77,6 +84,8 @@ struct memsys_l2 {
   // pipes
   transfer transfers[TRANSFERS];
   uint32_t transfer_head, transfer_end;
+  written written[RECENT];  // by cycle
+  uint64_t written_until;   // the last of them
   uint64_t data_free, evict_free;
   uint64_t waiting_beats, beat_limit;  // between data pipe and port
   bool tags_full;                      // the queue of writes
@@ -256,12 +265,24 @@ typedef struct passage {
   uint64_t first, last;
 } passage;
 
+static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
+  const written *w = &l2->written[cycle % RECENT];
+  return w->cycle == cycle && w->bank == bank;
+}
+
 static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
   passage passed = {cycle, cycle + w->beats - 1U};
-  if (!moves(l2, cycle)) return passed;
-  uint64_t at = cycle, behind = w->write ? WRITE_CYCLES : 0;
+  if (!moves(l2, cycle) && !w->write && l2->written_until < cycle) return passed;
+  uint64_t at = cycle;
   for (unsigned i = 0; i < w->beats; i++, at++) {
-    while (moves_in_bank(l2, at + behind, ((w->offset >> l2->bus_shift) + i) % BANKS)) at++;
+    unsigned bank = ((w->offset >> l2->bus_shift) + i) % BANKS;
+    if (w->write) {
+      while (moves_in_bank(l2, at + WRITE_CYCLES, bank)) at++;
+      l2->written_until = at + WRITE_CYCLES;
+      l2->written[l2->written_until % RECENT] = (written){l2->written_until, bank};
+    } else {
+      while (moves_in_bank(l2, at, bank) || written_in_bank(l2, at, bank)) at++;
+    }
     if (i == 0) passed.first = at;
     passed.last = at;
   }
@@ -271,13 +292,12 @@ static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
 static void answer(memsys_l2 *l2, station *s, uint64_t cycle) {
   const item *w = &s->work;
   s->todo &= (uint8_t)~ANSWER;
-  if (w->poll) {
-    l2->data_free = cycle + 1;
-    l2->poll_at = cycle + l2->tail + l2->poll_cycles;
-    return;
-  }
   passage passed = pass(l2, w, cycle);
   l2->data_free = passed.last + 1;
+  if (w->poll) {
+    l2->poll_at = passed.last + l2->tail + l2->poll_cycles;
+    return;
+  }
   if (w->parted && --l2->parts[w->order % ITEMS] != 0) return;
   unsigned total = w->write ? 1 : w->total;
   uint64_t length = w->write || w->parted ? 0 : passed.last - passed.first, steps = length == 0 ? 0 : w->beats - 1U;
@@ -391,6 +411,7 @@ static void skip_polls(memsys_l2 *l2, uint64_t cycle) {
   if (l2->poll_at == NEVER || l2->waiting_beats >= l2->beat_limit) return;
   uint64_t at = later(later(l2->poll_at, l2->enter_from), l2->now), period = LOOK_CYCLES + l2->tail + l2->poll_cycles;
   if (at + LOOK_CYCLES >= cycle || l2->data_free > at + LOOK_CYCLES) return;
+  if (moves(l2, at + LOOK_CYCLES) || l2->written_until >= at + LOOK_CYCLES) return;
   l2->poll_at = at + ((cycle - LOOK_CYCLES - 1 - at) / period + 1) * period;
   l2->last_chosen = 0;
   l2->tags_full = false;
