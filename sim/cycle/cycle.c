@@ -217,12 +217,17 @@ static void set_events(sim_engine *engine, const sim_events *events) {
   of(engine)->c.sink = events == NULL ? (sim_events){0} : *events;
 }
 
-static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+void sim_cycle_settle(sim_engine *engine) {
   cycle_shell *e = of(engine);
-  run_to(e, cycle);
   cycle_port_to(&e->c);
   e->c.wake[CYCLE_BUS] = e->c.now;
   cycle_port_touch(&e->c);
+}
+
+static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+  cycle_shell *e = of(engine);
+  run_to(e, cycle);
+  sim_cycle_settle(engine);
   return memsys_host_access(e->c.timing, cycle > e->c.now ? cycle : e->c.now, address, write);
 }
 static uint64_t reached(const sim_engine *engine) { return ((const cycle_shell *)engine)->c.now; }

@@ -8,7 +8,9 @@
 
 extern const sim_engine_ops sim_cycle_engine;
 
-// The engine on a memory timing that somebody else owns (a platform).
+// The engine on a memory timing that somebody else owns (a platform). Before anybody else uses the timing in a cycle the
+// engine must have sent what it asks for in earlier ones: sim_cycle_settle makes it do so up to the cycle it has come to.
+void sim_cycle_settle(sim_engine *engine);
 sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsys *timing,
                                 const sim_engine_options *options, wf_diag *diag);
 

@@ -24,6 +24,7 @@ typedef struct choice {
   const char *name;
   const sim_engine_ops *ops;
   sim_engine *(*make)(const making *m, sim_memory *memory);
+  void (*settle)(sim_engine *accelerator);  // before the hart accesses memory; NULL: it is never behind
 } choice;
 
 struct systemc_engine {
@@ -32,6 +33,7 @@ struct systemc_engine {
   const weft_platform_api *api;
   weft_platform *platform;
   sim_engine *accelerator;
+  void (*settle)(sim_engine *accelerator);  // of the choice
   memsys *timing;
   sim_memory *memory;
   bool decoupled;  // the hart runs ahead of the kernel's time
@@ -71,8 +73,9 @@ static sim_engine *make_ref(const making *m, sim_memory *memory) {
   return sim_ref_engine.create(m->array, memory, m->diag);
 }
 
-static const choice accelerators[] = {
-    {"c", &sim_cycle_engine, make_cycle}, {"rtl", &sim_rtl_engine, make_rtl}, {"ref", &sim_ref_engine, make_ref}};
+static const choice accelerators[] = {{"c", &sim_cycle_engine, make_cycle, sim_cycle_settle},
+                                      {"rtl", &sim_rtl_engine, make_rtl, NULL},
+                                      {"ref", &sim_ref_engine, make_ref, NULL}};
 enum { ACCELERATORS = sizeof accelerators / sizeof accelerators[0] };
 
 static const choice *choose(const char *name, wf_diag *diag) {
@@ -89,8 +92,11 @@ static sim_engine *make_accelerator(void *context, sim_memory *memory) {
   return m->chosen->make(m, memory);
 }
 
-static uint64_t host_access(void *timing, uint64_t cycle, uint64_t address, bool write) {
-  return memsys_host_access(timing, cycle, address, write);
+// An accelerator that puts its memory accesses off makes up for that first.
+static uint64_t host_access(void *engine, uint64_t cycle, uint64_t address, bool write) {
+  systemc_engine *e = engine;
+  if (e->accelerator != NULL && e->settle != NULL) e->settle(e->accelerator);
+  return memsys_host_access(e->timing, cycle, address, write);
 }
 
 // The module stays: the kernel that came with it has no end.
@@ -117,6 +123,7 @@ static uint64_t half_cycle_ps(const hw_array *array) {
 static bool build(systemc_engine *e, const hw_array *array, sim_memory *memory, const choice *chosen,
                   const sim_engine_options *options, wf_diag *diag) {
   e->timing = memsys_create(array);
+  e->settle = chosen->settle;
   making m = {.array = array,
               .chosen = chosen,
               .options = options,
@@ -128,7 +135,7 @@ static bool build(systemc_engine *e, const hw_array *array, sim_memory *memory, 
                                        .memory = memory,
                                        .read = sim_memory_read,
                                        .write = sim_memory_write,
-                                       .timing = e->timing,
+                                       .timing = e,
                                        .host_access = host_access,
                                        .unit_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8,
                                        .make_accelerator = make_accelerator,
@@ -220,7 +227,7 @@ static uint64_t hart_access(sim_engine *engine, uint64_t cycle, uint64_t address
   if (e->decoupled) advance(engine, cycle);
   uint64_t start = address - address % e->line_bytes;
   uint8_t *bytes = sim_memory_at(e->memory, start, e->line_bytes);
-  if (bytes == NULL) return memsys_host_access(e->timing, cycle, address, write);  // the end of memory cuts the line
+  if (bytes == NULL) return host_access(e, cycle, address, write);  // the end of memory cuts the line
   memcpy(e->line, bytes, e->line_bytes);  // the hart's caches hold no data: what is written back is there already
   return e->api->access(e->platform, cycle, write, start, e->line, e->line_bytes);
 }
