@@ -36,8 +36,7 @@ struct systemc_engine {
   void (*settle)(sim_engine *accelerator);  // of the choice
   memsys *timing;
   sim_memory *memory;
-  bool decoupled;  // the hart runs ahead of the kernel's time
-  uint8_t *line;   // of the hart's caches, on its way
+  uint8_t *line;  // of the hart's caches, on its way
   unsigned line_bytes;
 };
 
@@ -178,7 +177,6 @@ static sim_engine *create_with(const hw_array *array, sim_memory *memory, const 
   systemc_engine *e = WF_NEW(systemc_engine);
   e->base.ops = with(chosen);
   e->memory = memory;
-  e->decoupled = options->quantum != 0;
   e->line_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8;
   e->line = wf_alloc(e->line_bytes, 1);
   if (load_module(e, diag) && build(e, array, memory, chosen, options, diag)) return &e->base;
@@ -224,7 +222,7 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 // Memory serves requests in the order of their cycles: what the accelerator asks for before `cycle` comes first.
 static uint64_t hart_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   systemc_engine *e = of(engine);
-  if (e->decoupled) advance(engine, cycle);
+  advance(engine, cycle);
   uint64_t start = address - address % e->line_bytes;
   uint8_t *bytes = sim_memory_at(e->memory, start, e->line_bytes);
   if (bytes == NULL) return host_access(e, cycle, address, write);  // the end of memory cuts the line
