@@ -10,6 +10,11 @@ enum {
   COMMAND_BYTES = 10,  // code of a command with the steps of its operands, about
 };
 
+// Whether so many commands take no more than half of the host's instruction cache: misses cost more than loops.
+static bool fits(const command_program *program, uint64_t commands) {
+  return commands * COMMAND_BYTES <= (uint64_t)program->array->host.icache_kib * 1024 / 2;
+}
+
 // An enclosing loop of the source: copies of its body stand at `offset` iterations; if it is kept, `factor` iterations
 // are one of the copy.
 typedef struct level {
@@ -22,7 +27,8 @@ typedef struct unroller {
   command_program *to;
   level levels[COMMAND_LOOPS_MAX];
   int depth;
-  bool keep;  // all loops
+  bool short_program;  // it fits in the cache
+  bool copies;         // short loops at this place are copied
 } unroller;
 
 static void copy_insn(unroller *u, const command_node *node) {
@@ -55,18 +61,51 @@ static size_t copy_body(unroller *u, size_t body, level how) {
   return end;
 }
 
+// Copies of a body of so many commands, 1: none but itself.
+static uint64_t factor_of(size_t commands, uint64_t trips) {
+  const uint64_t most = commands == 0 || commands > BODY_MAX ? 1 : COPIES_MAX / commands;
+  return most < trips ? most : trips;
+}
+
+// Commands in the text of a loop when all short loops in it are copied.
+static uint64_t text_commands(const command_program *program, size_t loop) {
+  uint64_t total = 0;
+  int depth = 1;
+  for (size_t n = loop + 1; depth > 0; n++) {
+    const command_node *node = &program->nodes[n];
+    total += node->kind == COMMAND_INSN;
+    depth += node->kind == COMMAND_LOOP;
+    depth -= node->kind == COMMAND_END;
+    if (node->kind != COMMAND_LOOP) continue;
+    const size_t commands = plain_commands(program, n + 1);
+    const uint64_t factor = factor_of(commands, node->trips);
+    total += (factor - 1 + node->trips % factor) * commands;
+  }
+  return total;
+}
+
+// Whether a loop and what is in it shall have copies: it stays in the cache with them, and they are used again.
+static bool may_copy(const unroller *u, size_t loop, size_t commands) {
+  const command_node *node = &u->from->nodes[loop];
+  if (commands != 0 && node->trips * commands >= 4 * COPIES_MAX) return true;
+  if (commands != 0 || node->trips < 3) return u->copies;
+  return u->short_program || fits(u->from, text_commands(u->from, loop));
+}
+
 // The END of the loop.
 static size_t copy_loop(unroller *u, size_t loop) {
   const uint64_t trips = u->from->nodes[loop].trips;
   const size_t body = loop + 1, commands = plain_commands(u->from, body);
-  uint64_t factor = u->keep || commands == 0 || commands > BODY_MAX ? 1 : COPIES_MAX / commands;
-  if (factor > trips) factor = trips;
+  const bool copies = u->copies;
+  u->copies = may_copy(u, loop, commands);
+  const uint64_t factor = u->copies ? factor_of(commands, trips) : 1;
   const uint64_t rounds = trips / factor;
   size_t end = body;
   if (rounds > 1) command_add_loop(u->to, rounds);
   for (uint64_t k = 0; k < factor; k++) end = copy_body(u, body, (level){k, factor, rounds > 1});
   if (rounds > 1) command_add_end(u->to);
   for (uint64_t k = rounds * factor; k < trips; k++) end = copy_body(u, body, (level){k, 1, false});
+  u->copies = copies;
   return end;
 }
 
@@ -82,13 +121,9 @@ static size_t copy_nodes(unroller *u, size_t at) {
   return at;
 }
 
-// A program that would not fit in the host's instruction cache with short loops copied: misses cost more than loops.
-static bool is_long(const command_program *program) {
-  return program->count * COMMAND_BYTES > (uint64_t)program->array->host.icache_kib * 1024 / 4;
-}
-
 command_program *command_unroll(const command_program *program) {
-  unroller u = {.from = program, .to = command_create_like(program), .keep = is_long(program)};
+  const bool is_short = fits(program, program->count);
+  unroller u = {.from = program, .to = command_create_like(program), .short_program = is_short, .copies = is_short};
   copy_nodes(&u, 0);
   return u.to;
 }
