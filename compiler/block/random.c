@@ -282,6 +282,31 @@ static void conv(uint64_t *seed, const block_random_options *o, FILE *out) {
   fputs("}\n}\n}\n}\n", out);
 }
 
+// One element of the window, at (r, s).
+static void print_tap(const image *i, bool largest, const char *r, const char *s, FILE *out) {
+  fprintf(out, "load xt = x[i:1 of %" PRId64 " stride %" PRId64 ", ", i->n, i->h * i->w * i->c);
+  print_window(i, out, r, s);
+  fprintf(out, ", k*%" PRId64 ":%" PRId64 " of %" PRId64 " stride 1]\n", i->tk, i->tk, i->c);
+  fputs(largest ? "max m = m, xt\n" : "to_i32 w = xt\nadd sum = w, sum\n", out);
+}
+
+// The window in loops, or rows of it written out, or all of it.
+static void print_taps(const image *i, bool largest, int64_t style, FILE *out) {
+  char row[24], column[24];
+  if (style < 2) fputs("for r {\n", out);
+  if (style == 0) {
+    fputs("for s {\n", out);
+    print_tap(i, largest, "+r", "+s", out);
+    fputs("}\n", out);
+  }
+  for (int64_t tap = 0; style != 0 && tap < i->s * (style == 1 ? 1 : i->r); tap++) {
+    snprintf(row, sizeof row, "+%" PRId64, tap / i->s);
+    snprintf(column, sizeof column, "+%" PRId64, tap % i->s);
+    print_tap(i, largest, style == 1 ? "+r" : row, column, out);
+  }
+  if (style < 2) fputs("}\n", out);
+}
+
 // Largest, or sum, of windows of an image; channels stay.
 static void pool(uint64_t *seed, const block_random_options *o, FILE *out) {
   image i = draw_image(seed, o);
@@ -299,11 +324,8 @@ static void pool(uint64_t *seed, const block_random_options *o, FILE *out) {
   print_image_loops(&i, out);
   fprintf(out, "buffer xt i8[%s]\nbuffer m i8[%s]\nbuffer w i32[%s]\nbuffer sum i32[%s]\nbuffer f f32[%s]\n", shape,
           shape, shape, shape, shape);
-  fprintf(out, "for i {\nfor p {\nfor q {\nfor k {\ncopy %s\nfor r {\nfor s {\n", largest ? "m = -128" : "sum = 0");
-  fprintf(out, "load xt = x[i:1 of %" PRId64 " stride %" PRId64 ", ", i.n, i.h * i.w * i.c);
-  print_window(&i, out, "+r", "+s");
-  fprintf(out, ", k*%" PRId64 ":%" PRId64 " of %" PRId64 " stride 1]\n", i.tk, i.tk, i.c);
-  fputs(largest ? "max m = m, xt\n}\n}\n" : "to_i32 w = xt\nadd sum = w, sum\n}\n}\n", out);
+  fprintf(out, "for i {\nfor p {\nfor q {\nfor k {\ncopy %s\n", largest ? "m = -128" : "sum = 0");
+  print_taps(&i, largest, between(seed, 0, 2), out);
   if (!largest) fprintf(out, "scale f = sum, %.9g\nto_i8 m = f\n", 1.0 / (double)(i.r * i.r));
   fprintf(out, "store y[%s] = m\n}\n}\n}\n}\n", box);
 }

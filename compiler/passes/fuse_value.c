@@ -143,12 +143,34 @@ static bool clamp(fuse_context *c, fuse_value *v) {
   return true;
 }
 
+// Loads and what is carried that a running maximum is taken of.
+static bool largest_of(fuse_context *c, fuse_value *v) {
+  if (v->kind == FUSE_LARGEST && v->loops == 0) return true;
+  if (v->kind == FUSE_CARRIED && v->type == BLOCK_I8) {
+    *v = (fuse_value){.kind = FUSE_LARGEST, .type = BLOCK_I8, .carried = v->carried};
+    return true;
+  }
+  if (v->kind != FUSE_LOADED || v->type != BLOCK_I8 || v->scaled) return false;
+  block_statement **loads = WF_ARENA_NEW(c->arena, block_statement *);
+  loads[0] = v->load;
+  *v = (fuse_value){.kind = FUSE_LARGEST, .type = BLOCK_I8, .carried = BLOCK_NONE, .loads = loads, .load_count = 1};
+  return true;
+}
+
 static bool largest(fuse_context *c, fuse_value *v, const fuse_value *other) {
-  const fuse_value *before = v->kind == FUSE_CARRIED ? v : other, *loaded = v->kind == FUSE_CARRIED ? other : v;
-  if (before->kind != FUSE_CARRIED || loaded->kind != FUSE_LOADED || loaded->type != BLOCK_I8 || loaded->scaled)
+  fuse_value right = *other;
+  bool one_carried = v->kind != FUSE_CARRIED || right.kind != FUSE_CARRIED;
+  bool fits = one_carried && largest_of(c, v) && largest_of(c, &right);
+  if (!fits || (v->carried != BLOCK_NONE && right.carried != BLOCK_NONE))
     return refuse(c, "maximum of two blocks",
-                  "what there is: maximum(x, 0), and pooling: a running maximum over loaded int8 blocks in loops");
-  *v = (fuse_value){.kind = FUSE_LARGEST, .type = BLOCK_I8, .load = loaded->load, .carried = before->carried};
+                  "what there is: maximum(x, 0), and pooling: a running maximum over loaded int8 blocks");
+  size_t left_count = (size_t)v->load_count, right_count = (size_t)right.load_count;
+  block_statement **loads = WF_ARENA_ARRAY(c->arena, left_count + right_count, block_statement *);
+  if (left_count != 0) memcpy(loads, v->loads, left_count * sizeof *loads);
+  if (right_count != 0) memcpy(loads + left_count, right.loads, right_count * sizeof *loads);
+  v->loads = loads;
+  v->load_count += right.load_count;
+  if (v->carried == BLOCK_NONE) v->carried = right.carried;
   return true;
 }
 
@@ -247,7 +269,15 @@ bool fuse_apply(fuse_context *c, block_op op, block_type result, fuse_value *v, 
 
 // ---- loops
 
+static bool is_in(const block_statement *list, const block_statement *statement) {
+  while (list != NULL && list != statement) list = list->next;
+  return list != NULL;
+}
+
 static bool largest_after_loop(fuse_context *c, block_statement *loop, const fuse_value *before, fuse_value *v) {
+  for (int n = 0; n < v->load_count; n++)
+    if (v->loops == 0 && !is_in(loop->loop.body, v->loads[n]))
+      return refuse(c, "maximum over a block from outside of the loop", "load it inside of the loop");
   v->loops |= UINT32_C(1) << loop->loop.loop;
   if (before->kind == FUSE_NUMBER && before->number > INT8_MIN)
     return refuse(c, "maximum that starts above -128", "start with -128; a maximum with 0 belongs to the layer before");
@@ -255,11 +285,6 @@ static bool largest_after_loop(fuse_context *c, block_statement *loop, const fus
     return refuse(c, "maximum of two blocks", "start the running maximum with the number -128");
   v->carried = before->kind == FUSE_CARRIED ? before->carried : BLOCK_NONE;
   return true;
-}
-
-static bool is_in(const block_statement *list, const block_statement *statement) {
-  while (list != NULL && list != statement) list = list->next;
-  return list != NULL;
 }
 
 bool fuse_after_loop(fuse_context *c, block_statement *loop, const fuse_value *before, fuse_value *v) {

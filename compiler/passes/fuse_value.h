@@ -13,7 +13,7 @@ typedef enum {
   FUSE_LOADED,
   FUSE_CARRIED,  // what a buffer has at the start of an iteration of a loop that writes it
   FUSE_SUM,
-  FUSE_LARGEST,  // of the elements that a load brings in all iterations of some loops
+  FUSE_LARGEST,  // of the elements that some loads bring in all iterations of some loops
 } fuse_kind;
 
 // A product or load whose results are added up. One inside loops stays where it is; a load outside of them is free to
@@ -36,9 +36,11 @@ typedef struct fuse_value {
   fuse_kind kind;
   block_type type;
   double number;
-  block_statement *load;  // FUSE_LOADED, FUSE_LARGEST
-  uint32_t loops;         // FUSE_LARGEST
-  int carried;            // FUSE_CARRIED, FUSE_LARGEST: buffer or BLOCK_NONE
+  block_statement *load;    // FUSE_LOADED
+  block_statement **loads;  // FUSE_LARGEST
+  int load_count;
+  uint32_t loops;  // FUSE_LARGEST
+  int carried;     // FUSE_CARRIED, FUSE_LARGEST: buffer or BLOCK_NONE
   fuse_sum sum;
   bool relu, scaled, clamped;  // clamped: minimum or maximum that saturation does anyway, if that comes next
   float scale;

@@ -155,7 +155,9 @@ static const struct {
      "an operand of dot must be an int8 block as it was loaded"},
     {"for k {\n" LOADS "dot acc = at * bt\n}\nstore " D " = acc\n", 6,
      "no value for a block that is set inside of a loop only"},
-    {"load r = " C "\nload y = " C "\nmax y = r, y\nstore " C " = y\n", 3, "no maximum of two blocks"},
+    {"load r = " C "\nload y = " C "\nmax y = r, y\nstore " C " = y\n", 4,
+     "this maximum is no pooling over a square window"},
+    {SUM "copy v = acc\nmax acc = acc, v\nstore " D " = acc\n", 8, "no maximum of two blocks"},
     {"load row = bias[0:1 of 1 stride 0, 0:6 of 6 stride 1]\ncopy acc = 0\nfor k {\n" LOADS
      "dot acc += at * bt\nadd acc = acc, row\n}\nstore " D " = acc\n",
      3, "no repeated sum of a block from outside of the loop"},
