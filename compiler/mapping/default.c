@@ -65,6 +65,13 @@ static unsigned levels(const chooser *c, const map_mapping *m, map_operand opera
   return count;
 }
 
+// The unrollers load their operands for every block into one of two halves.
+static void try_unrolled(chooser *c, map_mapping *m) {
+  for (int o = 0; o < MAP_OPERANDS; o++) m->depth[o] = 2;
+  m->residency[MAP_WEIGHTS] = m->residency[MAP_INPUTS] = MAP_POSITIONS;
+  try_mapping(c, m);
+}
+
 static void try_residencies(chooser *c, map_mapping *m) {
   uint8_t weights[BLOCK_DIMS + 1], inputs[BLOCK_DIMS + 1];
   const unsigned weight_levels = levels(c, m, MAP_WEIGHTS, weights), input_levels = levels(c, m, MAP_INPUTS, inputs);
@@ -87,7 +94,10 @@ static void try_orders(chooser *c, map_mapping *m) {
     if (o > 0 && m->dram[BLOCK_DIM_K] == 1) break;  // the same loops
     memcpy(m->outer, orders[o], sizeof m->outer);
     memcpy(m->inner, orders[o], sizeof m->inner);
-    try_residencies(c, m);
+    if (m->style == BLOCK_STYLE_LOOP)
+      try_unrolled(c, m);
+    else
+      try_residencies(c, m);
   }
 }
 

@@ -76,8 +76,17 @@ static int place_idle(const int64_t *trips, uint8_t *order, unsigned *used) {
   return place;
 }
 
+// The unrollers load everything for every block.
+static void give_unrolled(walk *w) {
+  w->m.residency[MAP_WEIGHTS] = w->m.residency[MAP_INPUTS] = MAP_POSITIONS;
+  for (int o = 0; o < MAP_OPERANDS; o++) w->m.depth[o] = 2;
+  give(w);
+}
+
 static void each_inner_order(walk *w, int place, unsigned used) {
-  if (place == BLOCK_DIMS)
+  if (place == BLOCK_DIMS && w->m.style == BLOCK_STYLE_LOOP)
+    give_unrolled(w);
+  else if (place == BLOCK_DIMS)
     each_residency(w, MAP_WEIGHTS);
   else
     each_order(w, w->m.sp, w->m.inner, place, used, each_inner_order);

@@ -134,13 +134,39 @@ static void check_capacity(check *c) {
 
 // ---- units
 
-static void check_units(check *c) {
+static void check_dataflow(check *c) {
   if (c->mapping->dataflow == BLOCK_OS)
     REFUSE(c, "dataflow os: products are weight-stationary, the compiler has no other commands for them");
   else if (c->array->mesh.dataflow == HW_DATAFLOW_OS)
     REFUSE(c, "dataflow ws: the array is built for os");
-  if (c->mapping->style == BLOCK_STYLE_LOOP)
-    REFUSE(c, "style loop: the compiler gives single commands, none to the hardware's unrollers");
+}
+
+static int64_t tiles(const check *c, block_dim_id dim) { return (c->mapping->tile[dim] + c->hw.dim - 1) / c->hw.dim; }
+
+// A loop of the unroller has one half of each memory, in whole tiles, while the next one fills the other half.
+static void check_halves(check *c) {
+  const int64_t rows = tiles(c, BLOCK_DIM_P), columns = tiles(c, BLOCK_DIM_K), depth = tiles(c, BLOCK_DIM_C);
+  const int64_t operands = (rows + columns) * depth * c->hw.dim, results = rows * columns * c->hw.dim;
+  if (operands > c->hw.sp_rows / 2)
+    REFUSE(c, "style loop: scratchpad: a block needs %" PRId64 " rows of %u, a half", operands, c->hw.sp_rows / 2);
+  if (results > c->hw.acc_rows / 2)
+    REFUSE(c, "style loop: accumulator: a block needs %" PRId64 " rows of %u, a half", results, c->hw.acc_rows / 2);
+}
+
+static void check_loop_style(check *c) {
+  const map_mapping *m = c->mapping;
+  if (m->style != BLOCK_STYLE_LOOP) return;
+  if (c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE)
+    REFUSE(c, "style loop: only matrix products are given to the unroller, not %s", map_kind_names[c->layer->kind]);
+  if (!c->array->units.loop_matmul) REFUSE(c, "style loop: the array has no unroller for matrix products");
+  if (c->layer->residual) REFUSE(c, "style loop: the unroller adds nothing to the accumulator but products and a bias");
+  for (int o = 0; o < MAP_OPERANDS; o++)
+    if (m->depth[o] != 2)
+      REFUSE(c, "style loop: depth of %s is 2, a half of the memory per loop", map_operand_names[o]);
+  for (int o = 0; o < MAP_RESULTS; o++)
+    if (m->residency[o] != MAP_POSITIONS)
+      REFUSE(c, "style loop: the unroller loads %s for every block, inside all loops", map_operand_names[o]);
+  check_halves(c);
 }
 
 bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
@@ -151,7 +177,8 @@ bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_arra
   check_columns(&c);
   check_kernel(&c);
   check_order(&c);
-  check_capacity(&c);
-  check_units(&c);
+  if (mapping->style == BLOCK_STYLE_PRIMITIVE) check_capacity(&c);
+  check_dataflow(&c);
+  check_loop_style(&c);
   return c.good;
 }

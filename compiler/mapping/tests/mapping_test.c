@@ -173,7 +173,7 @@ static void test_violations_have_reasons(void **state) {
   const map_mapping legal = good();
   wf_diag loud = wf_diag_to(stderr);
   assert_true(map_check(&gemm, &legal, &array, &loud));
-  enum { CASES = 14 };
+  enum { CASES = 16 };
   map_mapping m[CASES];
   for (int i = 0; i < CASES; i++) m[i] = legal;
   const char *error[CASES];
@@ -204,8 +204,13 @@ static void test_violations_have_reasons(void **state) {
   error[n++] = "weights: residency 15 of 14";
   m[n].dataflow = BLOCK_OS;
   error[n++] = "dataflow os: products are weight-stationary";
-  m[n].style = BLOCK_STYLE_LOOP;
-  error[n++] = "style loop: the compiler gives single commands";
+  m[n].style = BLOCK_STYLE_LOOP, m[n].residency[MAP_WEIGHTS] = MAP_POSITIONS;
+  error[n++] = "style loop: the unroller loads inputs for every block, inside all loops";
+  m[n].style = BLOCK_STYLE_LOOP, m[n].residency[MAP_WEIGHTS] = m[n].residency[MAP_INPUTS] = MAP_POSITIONS;
+  m[n].tile[BLOCK_DIM_K] = 128, m[n].dram[BLOCK_DIM_K] = 4;
+  error[n++] = "style loop: accumulator: a block needs 1024 rows of 512, a half";
+  m[n] = m[n - 1], m[n].tile[BLOCK_DIM_P] = 64, m[n].dram[BLOCK_DIM_P] = 8, m[n].depth[MAP_RESULTS] = 1;
+  error[n++] = "style loop: depth of results is 2";
   assert_int_equal(n, CASES);
   for (int i = 0; i < CASES; i++) {
     report r;
