@@ -50,29 +50,40 @@ void streams_load(streams *s, int queue, const stream_load *load) {
 
 // ---- products
 
-static void need_row(const streams *s, const stream_row *row) {
-  if (row->load == 0) return;
+static void need_load(const streams *s, const stream_row *row) {
   stream_load *load = load_of(s, row);
   load->before_product = least(load->before_product, s->product_count - 1);
 }
 
+// Rows side by side mostly come from one load: it is looked up once.
 static void read_rows(streams *s, uint32_t local, uint32_t rows, uint32_t step) {
-  for (uint32_t i = 0; i < rows; i++) {
-    stream_row *row = row_at(s, local, i * step);
-    need_row(s, row);
+  stream_row *row = row_at(s, local, 0);
+  uint32_t known = 0;
+  int queue = BLOCK_NONE;
+  for (uint32_t i = 0; i < rows; i++, row += step) {
+    if (row->load != 0 && (row->load != known || row->queue != queue)) {
+      need_load(s, row);
+      known = row->load;
+      queue = row->queue;
+    }
     row->product = s->product_count;
   }
 }
 
-static void write_row(streams *s, stream_row *row, stream_product *p) {
-  p->after_stores = most(p->after_stores, row->store);
-  if (row->store != 0) {
-    stream_store *store = &s->stores[row->store - 1];
-    store->before_product = least(store->before_product, s->product_count - 1);
+static void write_rows(streams *s, stream_product *p) {
+  stream_row *row = row_at(s, p->c, 0);
+  uint32_t known = 0;
+  for (const stream_row *end = row + p->c_rows; row != end; row++) {
+    if (row->store != 0 && row->store != known) {
+      stream_store *store = &s->stores[row->store - 1];
+      p->after_stores = most(p->after_stores, row->store);
+      store->before_product = least(store->before_product, s->product_count - 1);
+      known = row->store;
+    }
+    if (row->load != 0) need_load(s, row);
+    row->product = s->product_count;
+    row->load = 0;
   }
-  need_row(s, row);
-  row->product = s->product_count;
-  row->load = 0;
 }
 
 void streams_product(streams *s, const stream_product *product) {
@@ -81,7 +92,7 @@ void streams_product(streams *s, const stream_product *product) {
   p->after_stores = 0;
   if (p->a != EXPAND_GARBAGE) read_rows(s, p->a, p->a_transposed ? p->a_cols : p->a_rows, p->a_stride);
   if (p->b != EXPAND_GARBAGE) read_rows(s, p->b, p->b_transposed ? p->b_cols : p->b_rows, 1);
-  for (uint32_t i = 0; i < p->c_rows; i++) write_row(s, row_at(s, p->c, i), p);
+  write_rows(s, p);
 }
 
 void streams_stage(streams *s) {
