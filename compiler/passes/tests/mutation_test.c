@@ -17,7 +17,7 @@
 #include "compiler/passes/passes.h"
 #include "hw/base/alloc.h"
 
-enum { TRIALS = 30000, LINES_MAX = 80, LINE_MAX = 400, FUSED_MIN = 1500, TILED_MIN = 1000 };
+enum { TRIALS = 15000, LINES_MAX = 80, LINE_MAX = 400, FUSED_MIN = 1000, TILED_MIN = 1000 };
 
 typedef struct text {
   char line[LINES_MAX][LINE_MAX];
