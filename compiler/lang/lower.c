@@ -1,4 +1,4 @@
-// Lowering, the whole of it: a run of the kernel per program of the grid, then the grid's loops, then what is left to
+// Lowering, the whole of it: runs of the kernel, the grid's loops, then what is left to
 // say about loops and tensors. See lower.h.
 #include "compiler/lang/lower.h"
 
@@ -61,20 +61,20 @@ static void set_params(const lowerer *l, value *locals) {
 static void keep_finals(lowerer *l, const lower_frame *frame, int64_t program) {
   const int count = frame->function->local_count;
   for (int i = frame->function->param_count; i < count; i++) {
-    int64_t at = program * count + i;
-    l->final_known[at] = frame->locals[i].kind == VALUE_INDEX && frame->locals[i].index.loops == 0;
-    if (l->final_known[at]) l->finals[at] = frame->locals[i].index.constant;
+    const int64_t at = program * count + i;
+    const value *v = &frame->locals[i];
+    l->final_known[at] = v->kind == VALUE_INDEX && v->index.loops == 0;
+    if (l->final_known[at]) l->finals[at] = v->index.constant;
+    if (program == 0 && v->kind == VALUE_INDEX) l->final_index[i] = v->index;
   }
 }
 
-static bool run_program(lowerer *l, int64_t program) {
+// Runs the body; `program` numbers the row for what is kept.
+static bool run_body(lowerer *l, int64_t program) {
   const ast *function = l->instance->kernel->function;
   lower_frame frame = {.function = function};
   l->run = wf_arena_create();
   frame.locals = WF_ARENA_ARRAY(l->run, (size_t)function->local_count + 1, value);
-  l->program_id[0] = program % l->instance->grid[0];
-  l->program_id[1] = program / l->instance->grid[0] % l->instance->grid[1];
-  l->program_id[2] = program / l->instance->grid[0] / l->instance->grid[1];
   l->frame = &frame;
   l->event_at = l->plan_at = 0;
   l->buffer_count = 0;
@@ -105,29 +105,69 @@ static size_t take_slots(const lowerer *l, int64_t *slots) {
   return count;
 }
 
+static bool run_program(lowerer *l, int64_t program) {
+  const int64_t *grid = l->instance->grid;
+  l->program_id[0] = program % grid[0];
+  l->program_id[1] = program / grid[0] % grid[1];
+  l->program_id[2] = program / grid[0] / grid[1];
+  for (int a = 0; a < LANG_GRID_AXES; a++) l->axis[a] = lower_constant(l->program_id[a]);
+  return run_body(l, program);
+}
+
+// Before the first statement of a recording.
+static void start_recording(lowerer *l) {
+  block_program *p = l->program;
+  p->body = NULL;
+  p->loop_count = p->buffer_count = 0;
+  memset(l->tensor_end, 0, (size_t)p->tensor_count * sizeof *l->tensor_end);
+  l->event_count = l->plan_count = 0;
+  l->tail = &p->body;
+  l->recording = true;
+}
+
+// One run with a loop per axis of the grid, or two where the kernel divides the program id. Says nothing when it fails:
+// the runs with concrete ids then say what is wrong, if anything is.
+static bool run_symbolic(lowerer *l) {
+  wf_diag *diag = l->diag, quiet = wf_diag_to(NULL);
+  const size_t variables = (size_t)l->instance->kernel->function->local_count + 1;
+  bool ok = false;
+  l->finals = WF_ARENA_ARRAY(l->arena, variables, int64_t);
+  l->final_known = WF_ARENA_ARRAY(l->arena, variables, bool);
+  for (int a = 0; a < LANG_GRID_AXES; a++) l->axes[a] = (lower_axis){.trips = {l->instance->grid[a]}, .count = 1};
+  l->diag = &quiet;
+  do {
+    start_recording(l);
+    l->final_index = WF_ARENA_ARRAY(l->arena, variables, lower_index);
+    ok = lower_begin_axes(l) && run_body(l, 0);
+  } while (!ok && lower_split_axis(l));
+  l->diag = diag;
+  return ok && l->event_count > 0 && lower_end_axes(l);
+}
+
+static bool too_many(lowerer *l, int64_t programs) {
+  lower_fail(l, l->instance->kernel->function, "a grid of %lld programs is too large to compile; use larger blocks",
+             (long long)programs);
+  return false;
+}
+
 static bool run_programs(lowerer *l, int64_t programs) {
   const size_t variables = (size_t)l->instance->kernel->function->local_count * (size_t)programs;
-  if (variables > SLOTS_MAX)
-    return lower_fail(l, l->instance->kernel->function,
-                      "a grid of %lld programs is too large to compile; use larger blocks", (long long)programs);
+  if (variables > SLOTS_MAX) return too_many(l, programs);
   l->finals = WF_ARENA_ARRAY(l->arena, variables + 1, int64_t);
   l->final_known = WF_ARENA_ARRAY(l->arena, variables + 1, bool);
-  l->recording = true;
-  l->tail = &l->program->body;
+  start_recording(l);
   if (!run_program(l, 0)) return false;
   l->recording = false;
   l->slot_count = take_slots(l, NULL);
   if (l->event_count == 0) return lower_fail(l, l->instance->kernel->function, "this kernel does nothing");
-  if (l->slot_count * (size_t)programs > SLOTS_MAX)
-    return lower_fail(l, l->instance->kernel->function,
-                      "a grid of %lld programs is too large to compile; use larger blocks", (long long)programs);
+  if (l->slot_count * (size_t)programs > SLOTS_MAX) return too_many(l, programs);
   l->slots = WF_ARENA_ARRAY(l->arena, l->slot_count * (size_t)programs + 1, int64_t);
   take_slots(l, l->slots);
   for (int64_t p = 1; p < programs; p++) {
     l->slot_at = (size_t)p * l->slot_count;
     if (!run_program(l, p)) return false;
   }
-  return true;
+  return lower_grid(l, programs);
 }
 
 block_program *lang_lower(const lang_instance *instance, wf_diag *diag) {
@@ -138,7 +178,7 @@ block_program *lang_lower(const lang_instance *instance, wf_diag *diag) {
                           .arena = wf_arena_create(),
                           .program = block_create(instance->kernel->name)};
   block_program *program = l->program;
-  if (!add_tensors(l) || !run_programs(l, programs) || !lower_grid(l, programs) || !lower_finish(l)) {
+  if (!add_tensors(l) || (!run_symbolic(l) && !run_programs(l, programs)) || !lower_finish(l)) {
     block_destroy(program);
     program = NULL;
   }

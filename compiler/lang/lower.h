@@ -1,6 +1,8 @@
-// Lowering: what its files share. The body of a kernel is run once per program of the grid with concrete program ids,
-// on values that are known or affine in the `range` loops. The first run records the block program; the others must do
-// the same statements, and only the offsets in which they differ are kept (lower_grid.c makes loops of them).
+// Lowering: what its files share. The body of a kernel is run on values that are known or affine in loops: the `range`
+// loops, and the axes of the grid, which are loops of the program from the start. Where the grid is not affine
+// (programs that are swizzled or grouped) the body is run once per program with concrete ids: the first run records the
+// block program, the others must do the same statements, and lower_grid.c makes loops of the offsets in which they
+// differ.
 //
 //   lower.c            the runs and the whole
 //   lower_index.c      affine numbers
@@ -8,6 +10,7 @@
 //   lower_expression.c expressions and built-in functions
 //   lower_block.c      loads, stores, products and arithmetic on blocks: all that becomes statements
 //   lower_statement.c  assignments, branches, loops
+//   lower_axes.c       the axes of the grid as loops
 //   lower_grid.c       parallel loops out of the offsets that vary
 //   lower_shape.c      buffers of blocks that are reshaped
 //   lower_finish.c     unused loads, sizes of tensors, roles of loops, stores that collide
@@ -31,9 +34,9 @@ static inline lower_index lower_constant(int64_t value) { return (lower_index){.
 bool lower_index_add(const lower_index *a, const lower_index *b, lower_index *sum);
 bool lower_index_times(const lower_index *a, int64_t factor, lower_index *product);
 bool lower_index_equal(const lower_index *a, const lower_index *b);
-// a / divisor without rest, whatever the loops do; and a modulo divisor where loops do not matter.
-bool lower_index_divide(const lower_index *a, int64_t divisor, lower_index *quotient);
-bool lower_index_modulo(const lower_index *a, int64_t divisor, int64_t *rest);
+// As Python's // and %; false if they are not affine.
+bool lower_index_divide(const block_program *program, const lower_index *a, int64_t divisor, lower_index *quotient,
+                        lower_index *rest);
 bool lower_index_bounds(const block_program *program, const lower_index *a, int64_t *least, int64_t *most);
 block_affine lower_index_affine(const lower_index *a);
 
@@ -110,6 +113,14 @@ typedef struct lower_plan {
   bool *lost;      // per carried variable: it is not affine
 } lower_plan;
 
+// An axis of the grid as loops, outermost first: several if the kernel takes the program id apart with // and %.
+enum { LOWER_PARTS_MAX = 4 };
+typedef struct lower_axis {
+  int64_t trips[LOWER_PARTS_MAX];
+  int loop[LOWER_PARTS_MAX];
+  int count;
+} lower_axis;
+
 typedef struct lowerer {
   const lang_instance *instance;
   const source *s;
@@ -117,7 +128,11 @@ typedef struct lowerer {
   wf_arena *arena;  // of the lowering
   wf_arena *run;    // of this run
   block_program *program;
-  int64_t program_id[LANG_GRID_AXES];
+  int64_t program_id[LANG_GRID_AXES];  // of a concrete run, for messages
+  lower_index axis[LANG_GRID_AXES];    // what program_id() gives
+  lower_axis axes[LANG_GRID_AXES];     // while the axes are loops
+  int split_loop;                      // the loop of an axis that must be two for the grid to be affine, or BLOCK_NONE
+  int64_t split_by;                    // the trips of the inner one
   lower_frame *frame;
   const char *hint;  // for names of new buffers
 
@@ -137,6 +152,8 @@ typedef struct lowerer {
   // Variables of the kernel at the end of the run, a row per program; names are candidates for names of loops.
   int64_t *finals;
   bool *final_known;
+  lower_index
+      *final_index;  // the same after a run with loops for axes, per variable; factors of other loops are not kept
   // How far each tensor is used.
   int64_t *tensor_end;
 } lowerer;
@@ -191,7 +208,13 @@ block_statement *lower_emit(lowerer *l, const ast *node, const block_statement *
 bool lower_body(lowerer *l, ast *const *items, int count);
 bool lower_call(lowerer *l, const ast *node, value *result);
 
-// ---- lower_grid.c, lower_shape.c, lower_finish.c
+// ---- lower_axes.c, lower_grid.c, lower_shape.c, lower_finish.c
+// The axes of the grid as loops of the program, and their places in it after a run that succeeded.
+bool lower_begin_axes(lowerer *l);
+bool lower_end_axes(lowerer *l);  // false if two loops are one that was grouped: then the programs say which
+// Splits the loop that a run wanted split; false if there is none, or it cannot be.
+bool lower_split_axis(lowerer *l);
+void lower_wrap(lowerer *l, int loop);  // puts the whole program into a loop
 bool lower_grid(lowerer *l, int64_t programs);
 bool lower_shapes(lowerer *l);
 bool lower_finish(lowerer *l);

@@ -22,22 +22,28 @@ static bool multiply(lowerer *l, const ast *node, const lower_index *a, const lo
   return index_result(l, node, fits, &r, result);
 }
 
-// a // b and a % b. A number between 0 and b is its own rest, whatever its loops do.
+// A loop of the grid that would make a // by affine if it were two: the inner one with as many trips as make up `by`.
+static void want_split(lowerer *l, const lower_index *a, int64_t by) {
+  for (uint32_t left = a->loops; left != 0; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const int64_t factor = a->per_loop[i], trips = l->program->loops[i].trips;
+    if (!l->program->loops[i].parallel || factor < 1 || by % factor != 0 || by / factor >= trips) continue;
+    if (trips % (by / factor) != 0) continue;
+    l->split_loop = i;
+    l->split_by = by / factor;
+  }
+}
+
 static bool divide(lowerer *l, const ast *node, bool rest, const lower_index *a, const lower_index *b, value *result) {
-  int64_t least, most, constant;
-  lower_index r = {0};
+  lower_index quotient, remainder;
   if (b->loops != 0) return lower_fail(l, node, not_affine);
   if (b->constant == 0) return lower_fail(l, node, "division by zero");
-  if (lower_index_bounds(l->program, a, &least, &most) && least >= 0 && most < b->constant) {
-    *result = rest ? (value){.kind = VALUE_INDEX, .index = *a} : lower_int(0);
-    return true;
+  if (!lower_index_divide(l->program, a, b->constant, &quotient, &remainder)) {
+    if (b->constant > 1) want_split(l, a, b->constant);
+    return lower_fail(l, node, not_affine);
   }
-  if (rest && lower_index_modulo(a, b->constant, &constant)) {
-    *result = lower_int(constant);
-    return true;
-  }
-  if (rest || !lower_index_divide(a, b->constant, &r)) return lower_fail(l, node, not_affine);
-  return index_result(l, node, true, &r, result);
+  *result = (value){.kind = VALUE_INDEX, .index = rest ? remainder : quotient};
+  return true;
 }
 
 static bool power(lowerer *l, const ast *node, int64_t base, int64_t exponent, value *result) {
@@ -162,22 +168,22 @@ static bool holds(ast_op op, double a, double b) {
   }
 }
 
-// By the sign of the difference over all iterations: -1, 0, 1, or 2 if that varies.
-static int sign_of_difference(lowerer *l, const lower_index *a, const lower_index *b) {
+// The least and the largest difference a - b over all iterations.
+static bool difference_bounds(lowerer *l, const lower_index *a, const lower_index *b, int64_t *least, int64_t *most) {
   lower_index minus, difference;
-  int64_t least, most;
-  if (!lower_index_times(b, -1, &minus) || !lower_index_add(a, &minus, &difference) ||
-      !lower_index_bounds(l->program, &difference, &least, &most))
-    return 2;
-  if (least > 0) return 1;
-  if (most < 0) return -1;
-  return least == 0 && most == 0 ? 0 : 2;
+  return lower_index_times(b, -1, &minus) && lower_index_add(a, &minus, &difference) &&
+         lower_index_bounds(l->program, &difference, least, most);
 }
 
 static bool compare_integers(lowerer *l, const ast *node, const lower_index *a, const lower_index *b, value *result) {
-  int sign = sign_of_difference(l, a, b);
-  if (sign == 2) return lower_fail(l, node, "this comparison has different results in different iterations");
-  *result = lower_bool(holds(node->op, sign, 0));
+  int64_t least, most;
+  bool known = difference_bounds(l, a, b, &least, &most);
+  const bool at_least = known && holds(node->op, (double)least, 0), at_most = known && holds(node->op, (double)most, 0);
+  // Equality may hold in between.
+  if ((node->op == AST_EQ || node->op == AST_NE) && known) known = least == most || least > 0 || most < 0;
+  if (!known || at_least != at_most)
+    return lower_fail(l, node, "this comparison has different results in different iterations");
+  *result = lower_bool(at_least);
   return true;
 }
 
@@ -521,9 +527,11 @@ static bool extreme(lowerer *l, const ast *node, bool largest, value *result) {
     double x, y;
     if (!lower_eval(l, node->items[i], BLOCK_NONE, &next)) return false;
     if (result->kind == VALUE_INDEX && next.kind == VALUE_INDEX) {
-      int sign = sign_of_difference(l, &next.index, &result->index);
-      if (sign == 2) return lower_fail(l, node, "which one it is changes in the loops around it");
-      if (largest ? sign > 0 : sign < 0) *result = next;
+      int64_t least, most;
+      const bool known = difference_bounds(l, &next.index, &result->index, &least, &most);
+      if (!known || (least < 0 && most > 0))
+        return lower_fail(l, node, "which one it is changes in the loops around it");
+      if (largest ? most > 0 : least < 0) *result = next;
     } else if (lower_is_number(result, &x) && lower_is_number(&next, &y)) {
       if (largest ? y > x : y < x) *result = next;
     } else {
@@ -573,7 +581,7 @@ static bool call_builtin(lowerer *l, const ast *node, int into, value *result) {
   switch (id) {
     case BUILTIN_PROGRAM_ID:
       if (!axis_of(l, args[0], &axis)) return false;
-      *result = lower_int(l->program_id[axis]);
+      *result = (value){.kind = VALUE_INDEX, .index = l->axis[axis]};
       return true;
     case BUILTIN_NUM_PROGRAMS:
       if (!axis_of(l, args[0], &axis)) return false;

@@ -233,16 +233,6 @@ static void set_offsets(const grid *g, const int *loops, int64_t *room) {
   }
 }
 
-static void wrap(const grid *g, int loop) {
-  block_program *program = g->l->program;
-  block_statement *statement = WF_ARENA_NEW(program->arena, block_statement);
-  statement->kind = BLOCK_FOR;
-  statement->where = g->l->instance->kernel->where;
-  statement->loop.loop = loop;
-  statement->loop.body = program->body;
-  program->body = statement;
-}
-
 static bool no_product(lowerer *l) {
   lower_fail(l, l->instance->kernel->function, "the offsets of the programs are no product of loops");
   lower_hint(l, "every block must be where start + i * a + j * b ... says, for all i, j, ... of a grid");
@@ -263,6 +253,6 @@ bool lower_grid(lowerer *l, int64_t programs) {
   for (int i = 0; i < g.count; i++)
     loops[i] = block_add_loop(l->program, block_fresh_name(l->program, name_of(&g, &g.c[i]), ""), g.c[i].trips, true);
   set_offsets(&g, loops, room);
-  for (int i = g.count; i-- > 0;) wrap(&g, loops[i]);
+  for (int i = g.count; i-- > 0;) lower_wrap(l, loops[i]);
   return true;
 }

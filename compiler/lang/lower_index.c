@@ -43,23 +43,22 @@ static int64_t floor_modulo(int64_t a, int64_t divisor) {
   return rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest;
 }
 
-bool lower_index_modulo(const lower_index *a, int64_t divisor, int64_t *rest) {
-  for (uint32_t left = a->loops; left != 0; left &= left - 1)
-    if (floor_modulo(a->per_loop[__builtin_ctz(left)], divisor) != 0) return false;
-  *rest = floor_modulo(a->constant, divisor);
-  return true;
-}
-
-bool lower_index_divide(const lower_index *a, int64_t divisor, lower_index *quotient) {
-  int64_t rest;
-  if (!lower_index_modulo(a, divisor, &rest) || (divisor == -1 && a->constant == INT64_MIN)) return false;
-  lower_index r = {.loops = a->loops, .constant = (a->constant - rest) / divisor};
-  for (uint32_t left = r.loops; left != 0; left &= left - 1) {
-    int i = __builtin_ctz(left);
-    r.per_loop[i] = a->per_loop[i] / divisor;
+// Terms that the divisor divides go to the quotient; the others are the rest, if they stay between 0 and the divisor.
+bool lower_index_divide(const block_program *program, const lower_index *a, int64_t divisor, lower_index *quotient,
+                        lower_index *rest) {
+  int64_t least, most;
+  if (divisor == -1 && a->constant == INT64_MIN) return false;
+  *rest = lower_constant(floor_modulo(a->constant, divisor));
+  *quotient = lower_constant((a->constant - rest->constant) / divisor);
+  for (uint32_t left = a->loops; left != 0; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const bool divides = floor_modulo(a->per_loop[i], divisor) == 0;
+    lower_index *part = divides ? quotient : rest;
+    part->loops |= (uint32_t)1 << i;
+    part->per_loop[i] = divides ? a->per_loop[i] / divisor : a->per_loop[i];
   }
-  *quotient = r;
-  return true;
+  if (rest->loops == 0) return true;
+  return divisor > 0 && lower_index_bounds(program, rest, &least, &most) && least >= 0 && most < divisor;
 }
 
 bool lower_index_bounds(const block_program *program, const lower_index *a, int64_t *least, int64_t *most) {
