@@ -10,9 +10,11 @@
 struct backing {
   uint64_t bytes_per_cycle, spacing, latency, path;
   dram *dram;                     // NULL: fixed latency
+  uint64_t next;                  // decision
   uint64_t channel_free;          // requests
   uint64_t bus_free;              // words read
   unsigned bytes_of[DRAM_READS];  // under way, by tag
+  uint64_t asked_of[DRAM_READS];
 };
 
 backing *backing_create(const hw_array *array) {
@@ -22,6 +24,7 @@ backing *backing_create(const hw_array *array) {
   b->spacing = beat > b->bytes_per_cycle ? beat / b->bytes_per_cycle : 1;
   b->latency = array->memory.latency_cycles;
   b->path = array->memory.path_cycles;
+  b->next = UINT64_MAX;
   if (array->memory.model != HW_MEMORY_FIXED) b->dram = dram_create(array);
   return b;
 }
@@ -64,26 +67,38 @@ uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned byt
   if (b->dram == NULL) return bring(b, less_spacing(b, start + b->latency, start), bytes);
   assert(tag < DRAM_READS);
   b->bytes_of[tag] = bytes;
+  b->asked_of[tag] = start;
   dram_read(b->dram, start, address, bytes, tag);
+  b->next = dram_next(b->dram);
   return BACKING_UNKNOWN;
 }
 
 uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
-  uint64_t there = b->dram == NULL ? cycle + b->latency : dram_read_first(b->dram, cycle, address, bytes) + b->path;
+  uint64_t there = cycle + b->latency;
+  if (b->dram != NULL) {
+    there = dram_read_first(b->dram, cycle, address, bytes) + b->path;
+    b->next = dram_next(b->dram);
+  }
   return bring(b, less_spacing(b, there, cycle), bytes);
 }
 
 uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
   uint64_t beats = backing_cycles(b, bytes), end = ask(b, cycle, beats) + beats;
-  if (b->dram != NULL) dram_write(b->dram, end, address, bytes);
+  if (b->dram != NULL) {
+    dram_write(b->dram, end, address, bytes);
+    b->next = dram_next(b->dram);
+  }
   return end + (b->dram == NULL ? b->latency : b->path);
 }
 
 bool backing_decide(backing *b, uint64_t cycle, unsigned *tag, uint64_t *first) {
-  uint64_t complete, decided = backing_next(b);
-  if (decided > cycle || !dram_decide(b->dram, cycle, tag, &complete)) return false;
-  *first = bring(b, less_spacing(b, complete + b->path, decided), b->bytes_of[*tag]);
+  uint64_t complete;
+  if (b->next > cycle) return false;
+  bool read = dram_decide(b->dram, cycle, tag, &complete);
+  b->next = dram_next(b->dram);
+  if (!read) return false;
+  *first = bring(b, less_spacing(b, complete + b->path, b->asked_of[*tag]), b->bytes_of[*tag]);
   return true;
 }
 
-uint64_t backing_next(const backing *b) { return b->dram == NULL ? UINT64_MAX : dram_next(b->dram); }
+uint64_t backing_next(const backing *b) { return b->next; }

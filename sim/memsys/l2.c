@@ -75,10 +75,13 @@ struct memsys_l2 {
   unsigned bus_shift, bank_shift, line_bytes;  // bank: words that follow each other in one, as a power of two
   uint64_t poll_cycles, poll_at;
   uint64_t tail, spacing, line_cycles;
-  uint64_t now;  // the first cycle that was not carried out
+  uint64_t now;    // the first cycle that was not carried out
+  uint64_t quiet;  // nothing happens before, unless somebody sends or takes
   // registers
   uint64_t all, used;  // masks
-  uint16_t *owner;     // by set: the register that works for it + 1
+  uint64_t ready;      // of those used: that have nothing left to do but to answer, and can as soon as the pipe can
+  uint64_t wake[REGISTERS];  // no step before
+  uint16_t *owner;           // by set: the register that works for it + 1
   unsigned last_chosen;
   station stations[REGISTERS];
   // pipes
@@ -179,6 +182,7 @@ static void take_up(memsys_l2 *l2, station *s, const item *work, uint64_t cycle,
   s->ripe = cycle + (same ? 1 : LOOK_CYCLES) + work->late;
   plan(s, found.hit, found.evicts, found.hit && work->write && !found.line->dirty);
   if (found.hit && found.line->available > s->ripe) s->ripe = later(s->ripe, found.line->available + 1);
+  l2->wake[s - l2->stations] = s->ripe;
   if (work->write) found.line->dirty = true;
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
 }
@@ -367,17 +371,31 @@ static bool step(memsys_l2 *l2, station *s, uint64_t cycle, bool *note) {
 
 // ---- one cycle
 
+static bool only_answers(const station *s) { return s->todo == ANSWER && s->first == 0; }
+
 // Registers that can make a step in `cycle`; *next: the first later cycle in which another one can.
 static uint64_t candidates(memsys_l2 *l2, uint64_t cycle, uint64_t *next) {
   uint64_t found = 0;
-  for (uint64_t left = l2->used; left != 0; left &= left - 1) {
+  for (uint64_t left = l2->used & ~l2->ready; left != 0; left &= left - 1) {
     unsigned index = (unsigned)__builtin_ctzll(left);
-    uint64_t from = ready_from(l2, &l2->stations[index], cycle);
+    uint64_t from = l2->wake[index], bit = left & -left;
+    if (from <= cycle) {
+      const station *s = &l2->stations[index];
+      if (only_answers(s)) {
+        l2->ready |= bit;
+        continue;
+      }
+      from = ready_from(l2, s, cycle);
+    }
     if (from <= cycle)
-      found |= left & -left;
+      found |= bit;
     else if (from < *next)
       *next = from;
   }
+  if (l2->ready == 0) return found;
+  uint64_t from = data_from(l2);
+  if (from <= cycle) return found | l2->ready;
+  if (from < *next) *next = from;
   return found;
 }
 
@@ -401,6 +419,7 @@ static void poll(memsys_l2 *l2, uint64_t cycle) {
   s->work = (item){.number = NEVER, .beats = 1, .poll = true};
   s->ripe = cycle + LOOK_CYCLES;
   plan(s, true, false, false);
+  l2->wake[index] = s->ripe;
   l2->poll_at = NEVER;
   l2->enter_from = cycle + 1;
 }
@@ -469,7 +488,10 @@ static void carry_out(memsys_l2 *l2, uint64_t cycle, uint64_t mask) {
   if (mask != 0) {
     unsigned index = choose(l2, mask);
     station *s = &l2->stations[index];
-    if (step(l2, s, cycle, &note)) {
+    l2->ready &= ~(UINT64_C(1) << index);
+    bool done = step(l2, s, cycle, &note);
+    l2->wake[index] = step_from(s);
+    if (done) {
       bool goes_on = go_on(l2, s, cycle, &reads);
       if (!goes_on) freed = UINT64_C(1) << index;
     }
@@ -486,7 +508,10 @@ static void carry_out(memsys_l2 *l2, uint64_t cycle, uint64_t mask) {
 static void decisions(memsys_l2 *l2, uint64_t cycle) {
   unsigned tag;
   uint64_t first;
-  while (backing_decide(l2->memory, cycle, &tag, &first)) arrives(l2, &l2->stations[tag], first);
+  while (backing_decide(l2->memory, cycle, &tag, &first)) {
+    arrives(l2, &l2->stations[tag], first);
+    l2->wake[tag] = step_from(&l2->stations[tag]);
+  }
 }
 
 // The next cycle in which something can happen, at least `cycle`; the registers that can make a step in it.
@@ -504,13 +529,19 @@ static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, uint64_t *mask) {
   return later(next, cycle);
 }
 
+static void pass_to(memsys_l2 *l2, uint64_t cycle) {
+  l2->tags_full = false;  // a cycle passes that reads no tags
+  l2->now = cycle;
+}
+
 void memsys_l2_run(memsys_l2 *l2, uint64_t cycle) {
   while (l2->now < cycle) {
+    if (l2->quiet >= cycle) return pass_to(l2, cycle);
     if (l2->used == 0 && l2->queue_head == l2->queue_end) skip_polls(l2, cycle);
     uint64_t mask, at = next_event(l2, l2->now, &mask);
+    l2->quiet = at;
     if (at > l2->now) {
-      l2->tags_full = false;  // a cycle passes that reads no tags
-      l2->now = at < cycle ? at : cycle;
+      pass_to(l2, at < cycle ? at : cycle);
       continue;
     }
     decisions(l2, at);
@@ -529,8 +560,13 @@ uint64_t memsys_l2_next_room(memsys_l2 *l2) {
   return next_event(l2, l2->now, &mask) + 1;
 }
 
+void memsys_l2_taken(memsys_l2 *l2) {
+  if (l2->waiting_beats >= l2->beat_limit) l2->quiet = 0;
+}
+
 void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request, bool write, uint64_t order,
                     uint64_t late) {
+  l2->quiet = 0;
   assert(l2->now <= cycle + ENTER_CYCLES);
   unsigned total = request->bytes >> l2->bus_shift;
   item part = {.entered = cycle + ENTER_CYCLES,
@@ -558,6 +594,10 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
 }
 
 uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
+  if (l2->ready != 0) {
+    uint64_t data = data_from(l2);
+    return later(l2->now, data == NEVER ? 0 : data) + l2->tail;
+  }
   uint64_t next = NEVER, entering = entering_from(l2), decision = backing_next(l2->memory);
   for (uint64_t left = l2->used; left != 0; left &= left - 1) {
     const station *s = &l2->stations[__builtin_ctzll(left)];
@@ -580,6 +620,7 @@ uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
 }
 
 uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write) {
+  l2->quiet = 0;
   uint64_t number = address >> l2->tags.line_shift, first = 0, beats = (l2->line_bytes >> l2->bus_shift) - 1U;
   l2_found found = l2_tags_read(&l2->tags, number);
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);

@@ -249,6 +249,7 @@ static void answered(memsys *m, uint64_t last) {
   memsys_answer_at(&m->answers, m->answers.head)->taken = last;
   m->answers.head++;
   m->answering = false;
+  if (m->l2 != NULL) memsys_l2_taken(m->l2);
 }
 
 void memsys_take(memsys *m, uint64_t cycle) {
