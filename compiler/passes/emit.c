@@ -98,6 +98,7 @@ static void emit_load(emitter *m, const stream_load *load) {
 
 static void configure_execute(emitter *m, const stream_product *p) {
   bool stride = p->a_stride != 0 && m->a_stride != p->a_stride;
+  // The dataflow is one for the whole program.
   if (m->execute_set && !stride && m->a_transposed == p->a_transposed && m->b_transposed == p->b_transposed) return;
   m->execute_set = true;
   m->a_stride = p->a_stride == 0 ? 1 : p->a_stride;
@@ -105,7 +106,8 @@ static void configure_execute(emitter *m, const stream_product *p) {
   m->b_transposed = p->b_transposed;
   command_insn i = insn(ISA_FUNCT_CONFIG_EX);
   isa_init_config_ex(&i.rs1, &i.rs2);
-  isa_set_config_ex_dataflow(&i.rs1, &i.rs2, ISA_CONFIG_EX_DATAFLOW_WS);
+  isa_set_config_ex_dataflow(&i.rs1, &i.rs2,
+                             p->output_stationary ? ISA_CONFIG_EX_DATAFLOW_OS : ISA_CONFIG_EX_DATAFLOW_WS);
   isa_set_config_ex_a_transpose(&i.rs1, &i.rs2, m->a_transposed);
   isa_set_config_ex_b_transpose(&i.rs1, &i.rs2, m->b_transposed);
   isa_set_config_ex_a_stride(&i.rs1, &i.rs2, m->a_stride);
@@ -118,12 +120,14 @@ static void emit_product(emitter *m, const stream_product *p) {
   configure_execute(m, p);
   uint32_t dim = m->s->derived.dim;
   command_insn i = insn(ISA_FUNCT_PRELOAD);
-  i.rs1 = p->b == EXPAND_GARBAGE ? operand(p->b, dim, dim) : operand(p->b, p->b_cols, p->b_rows);
+  const uint64_t none = operand(EXPAND_GARBAGE, dim, dim);
+  const uint64_t b = p->b == EXPAND_GARBAGE ? none : operand(p->b, p->b_cols, p->b_rows);
+  i.rs1 = p->output_stationary ? none : b;
   i.rs2 = operand(p->c, p->c_cols, p->c_rows);
   command_add(m->out, &i);
   i = insn(p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
   i.rs1 = operand(p->a, p->a == EXPAND_GARBAGE ? dim : p->a_cols, p->a_rows);
-  i.rs2 = operand(EXPAND_GARBAGE, dim, dim);
+  i.rs2 = p->output_stationary ? b : none;
   command_add(m->out, &i);
 }
 

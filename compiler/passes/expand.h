@@ -59,7 +59,8 @@ typedef struct stream_load {
 typedef struct stream_product {
   uint32_t a, b, c;  // b: garbage when the weights stay
   uint8_t a_rows, a_cols, b_rows, b_cols, c_rows, c_cols;
-  bool fresh;  // new weights
+  bool fresh;              // new weights
+  bool output_stationary;  // B goes with A; nothing is preloaded
   bool a_transposed, b_transposed;
   uint16_t a_stride;  // 0: any, there is one row
   uint32_t after_stores;

@@ -4,6 +4,9 @@
 // into runs that one command handles; images make runs shorter than DIM, which cost less time. Order: columns, depth,
 // rows, so that one block of weights serves all rows. The run before new weights takes DIM cycles in any case, so the
 // longest comes last.
+//
+// Output-stationary, sums of one block of depth are made in the array and added to the accumulator: longer chains could
+// overflow the array's narrow sums.
 #include "compiler/passes/expand.h"
 
 typedef struct dot {
@@ -220,6 +223,7 @@ static uint32_t local_at(const dot *d, int buffer, int64_t row, int64_t column) 
 static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *n, bool fresh, bool accumulate) {
   const block_statement *s = d->s;
   bool at = s->dot.a_transposed, bt = s->dot.b_transposed;
+  bool os = d->e->program->dataflow == BLOCK_OS;
   int64_t depth = k == NULL ? 0 : k->count;
   stream_product p = {.a = EXPAND_GARBAGE,
                       .b = EXPAND_GARBAGE,
@@ -230,7 +234,8 @@ static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *
                       .b_cols = (uint8_t)n->count,
                       .c_rows = (uint8_t)m->count,
                       .c_cols = (uint8_t)n->count,
-                      .fresh = fresh,
+                      .fresh = fresh || os,
+                      .output_stationary = os,
                       .a_transposed = at,
                       .b_transposed = bt};
   if (k != NULL) {
@@ -238,7 +243,7 @@ static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *
     p.a = at ? local_at(d, s->dot.a.buffer, k->first, m->second) : local_at(d, s->dot.a.buffer, m->second, k->first);
     p.a_stride = (uint16_t)(rows->count == 1 ? 0 : at ? 1 : rows->step);
   }
-  if (k != NULL && fresh)
+  if (k != NULL && p.fresh)
     p.b = bt ? local_at(d, s->dot.b.buffer, n->second, k->second) : local_at(d, s->dot.b.buffer, k->second, n->second);
   streams_product(&d->e->streams, &p);
 }
@@ -254,6 +259,7 @@ static void longest_last(dot_runs *m) {
 
 static bool check(expand *e, const block_statement *s) {
   const char *reason = NULL;
+  bool os = e->program->dataflow == BLOCK_OS;
   if (e->program->buffers[s->dot.target.buffer].scope != BLOCK_ACC)
     reason = "the result of a product belongs into the accumulator";
   else if (e->program->buffers[s->dot.a.buffer].scope != BLOCK_SP ||
@@ -261,10 +267,12 @@ static bool check(expand *e, const block_statement *s) {
     reason = "operands of a product belong into the scratchpad";
   else if ((s->dot.a_transposed || s->dot.b_transposed) && !e->array->units.transposer)
     reason = "this array cannot transpose operands";
-  else if (s->dot.a_transposed && s->dot.b_transposed)
+  else if (!os && s->dot.a_transposed && s->dot.b_transposed)
     reason = "weight-stationary products transpose one operand only";
-  else if (e->array->mesh.dataflow == HW_DATAFLOW_OS)
-    reason = "this array has no weight-stationary products";
+  else if (os && !s->dot.a_transposed && s->dot.b_transposed)
+    reason = "output-stationary products transpose B only if they transpose A too";
+  else if (e->array->mesh.dataflow == (os ? HW_DATAFLOW_WS : HW_DATAFLOW_OS))
+    reason = os ? "this array has no output-stationary products" : "this array has no weight-stationary products";
   if (reason == NULL) return true;
   wf_error(e->diag, s->where, "product into '%s': %s", e->program->buffers[s->dot.target.buffer].name, reason);
   return false;

@@ -34,6 +34,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t product_cycles(const streams *s, uint32_t p) {
   int64_t dim = s->derived.dim, rows = most(s->products[p].c_rows, least(dim, 4));
+  if (s->products[p].output_stationary) return dim;
   bool next_fresh = p + 1 < s->product_count && s->products[p + 1].fresh;
   if (next_fresh && s->products[p + 1].b_transposed) return 2 * dim;
   return next_fresh ? dim : rows;

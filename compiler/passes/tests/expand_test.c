@@ -201,6 +201,26 @@ static void conv_on_every_array(void **state) {
   }
 }
 
+static void gemm_output_stationary(void **state) {
+  (void)state;
+  static const char *const os_arrays[] = {"dim4", "dim8", "gemmini-default", "dim32",
+                                          WEFT_SOURCE_DIR "/sim/tests/cosim/arrays/a4-os.yaml"};
+  for (int n = 0; n < 20; n++) {
+    shapes_gemm shape = {.m = 33 + n,
+                         .n = 49,
+                         .k = 40 - n,
+                         .tile = {16, 16, 16},
+                         .inputs_outside = 3,
+                         .weights_outside = 2,
+                         .depth = {1, 2, 1},
+                         .scale = 0.01F,
+                         .bias = n % 3 == 0,
+                         .a_transposed = n % 4 == 2,
+                         .output_stationary = true};
+    check_gemm(&shape, os_arrays[n % 5]);
+  }
+}
+
 static void gemm_by_loop_unroller(void **state) {
   (void)state;
   static const int64_t sizes[] = {1, 3, 16, 17, 31, 49, 197};
@@ -252,8 +272,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gemm_with_every_residency), cmocka_unit_test(gemm_of_ragged_sizes),
       cmocka_unit_test(gemm_transposed),           cmocka_unit_test(conv_with_every_residency),
-      cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(gemm_by_loop_unroller),
-      cmocka_unit_test(capacity_is_checked),
+      cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(gemm_output_stationary),
+      cmocka_unit_test(gemm_by_loop_unroller),     cmocka_unit_test(capacity_is_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ block_program *shapes_make_gemm(const shapes_gemm *g, map_mapping *mapping, wf_d
   text t = {.length = 0};
   int64_t tm = g->tile[0], tn = g->tile[1], tk = g->tile[2];
   const char *out_type = g->full ? "i32" : "i8", *sum_over = g->bias ? "" : " sum_over k";
-  add(&t, "program gemm%s\n", g->loop ? " style loop" : "");
+  add(&t, "program gemm%s%s\n", g->loop ? " style loop" : "", g->output_stationary ? " dataflow os" : "");
   add(&t, "tensor a i8[%" PRId64 "] read\ntensor b i8[%" PRId64 "] read\n", g->m * g->k, g->k * g->n);
   add(&t, "tensor bias i32[%" PRId64 "] read\ntensor c %s[%" PRId64 "] write\n", g->n, out_type, g->m * g->n);
   add(&t, "loop m %" PRId64 " parallel dim P\nloop n %" PRId64 " parallel dim K\nloop k %" PRId64 " dim C\n",

@@ -14,6 +14,7 @@ typedef struct shapes_gemm {
   int weights_outside;
   int depth[3];  // weights, inputs, results
   float scale;
+  bool output_stationary;
   bool loop;  // the hardware's loop unroller
 } shapes_gemm;
 
