@@ -7,9 +7,12 @@
 //   lower.c            the runs and the whole
 //   lower_index.c      affine numbers
 //   lower_value.c      values: equality, recurrences, who refers to a buffer
-//   lower_expression.c expressions and built-in functions
-//   lower_block.c      loads, stores, products and arithmetic on blocks: all that becomes statements
-//   lower_statement.c  assignments, branches, loops
+//   lower_expression.c names, tuples, functions, methods
+//   lower_operator.c   operators
+//   lower_memory.c     loads, stores, shapes of what was loaded
+//   lower_block.c      statements; products and arithmetic on blocks
+//   lower_statement.c  assignments, branches, calls
+//   lower_loop.c       loops
 //   lower_axes.c       the axes of the grid as loops
 //   lower_grid.c       parallel loops out of the offsets that vary
 //   lower_shape.c      buffers of blocks that are reshaped
@@ -152,8 +155,7 @@ typedef struct lowerer {
   // Variables of the kernel at the end of the run, a row per program; names are candidates for names of loops.
   int64_t *finals;
   bool *final_known;
-  lower_index
-      *final_index;  // the same after a run with loops for axes, per variable; factors of other loops are not kept
+  lower_index *final_index;  // per variable, after a run with loops for the axes
   // How far each tensor is used.
   int64_t *tensor_end;
 } lowerer;
@@ -185,18 +187,38 @@ bool lower_eval_constant(lowerer *l, const ast *node, const char *what, int64_t 
 bool lower_eval_tuple(lowerer *l, const ast *node, const value **items, int *count);
 bool lower_truth(lowerer *l, const ast *node, bool *truth);
 
-// ---- lower_block.c
+// ---- lower_operator.c
+extern const char lower_too_large[];
+bool lower_binary(lowerer *l, const ast *node, int into, value *result);
+bool lower_unary(lowerer *l, const ast *node, int into, value *result);
+// a // b, or a % b.
+bool lower_divide(lowerer *l, const ast *node, bool rest, const lower_index *a, const lower_index *b, value *result);
+// The least and the largest a - b over all iterations; false if they do not fit.
+bool lower_difference(const lowerer *l, const lower_index *a, const lower_index *b, int64_t *least, int64_t *most);
+
+// ---- lower_memory.c
 bool lower_load(lowerer *l, const ast *node, const ast **args, value *result);
 bool lower_store(lowerer *l, const ast *node, const ast **args);
+bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result);
+// An access with dimensions of 1 put in or taken out; false if that is no way to the new shape.
+bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to);
+
+// ---- lower_block.c
+extern const block_type lower_block_types[LANG_DTYPES];
+extern const lang_dtype lower_lang_types[BLOCK_TYPES];
+enum { LOWER_SHAPE_TEXT = 120 };
+const char *lower_shape_text(const int64_t *size, int rank, char text[LOWER_SHAPE_TEXT]);  // "(4, 8)"
+bool lower_same_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank);
+const char *lower_type_text(const lowerer *l, const lower_block *b);
+int lower_new_buffer(lowerer *l, const ast *node, block_type type, const int64_t *size, int rank);  // or BLOCK_NONE
+value lower_block_value(int buffer, const int64_t *size, int rank);
+bool lower_needs_plain(lowerer *l, const ast *node, const lower_block *b);  // refuses transposed blocks
 bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, int into, value *result);
 bool lower_arithmetic(lowerer *l, const ast *node, block_op op, const value *a, const value *b, int into,
                       value *result);
 bool lower_convert(lowerer *l, const ast *node, const value *v, lang_dtype dtype, value *result);
 bool lower_full(lowerer *l, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
                 value *result);
-bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result);
-// An access with dimensions of 1 put in or taken out; false if that is no way to the new shape.
-bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to);
 // A new buffer with the same elements.
 bool lower_copy(lowerer *l, const ast *node, value *v);
 // target = source, of the same shape.
@@ -204,15 +226,16 @@ bool lower_assign_block(lowerer *l, const ast *node, const lower_block *target, 
 // Adds a statement, or checks that it is the one that the first run had here.
 block_statement *lower_emit(lowerer *l, const ast *node, const block_statement *s);
 
-// ---- lower_statement.c
+// ---- lower_statement.c, lower_loop.c
 bool lower_body(lowerer *l, ast *const *items, int count);
 bool lower_call(lowerer *l, const ast *node, value *result);
+bool lower_loop(lowerer *l, const ast *node);
 
 // ---- lower_axes.c, lower_grid.c, lower_shape.c, lower_finish.c
 // The axes of the grid as loops of the program, and their places in it after a run that succeeded.
 bool lower_begin_axes(lowerer *l);
-bool lower_end_axes(lowerer *l);  // false if two loops are one that was grouped: then the programs say which
-// Splits the loop that a run wanted split; false if there is none, or it cannot be.
+// False if two of them count on as one (programs in groups): running the programs finds that one.
+bool lower_end_axes(lowerer *l);
 bool lower_split_axis(lowerer *l);
 void lower_wrap(lowerer *l, int loop);  // puts the whole program into a loop
 bool lower_grid(lowerer *l, int64_t programs);

@@ -9,26 +9,25 @@
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
-static const block_type block_types[LANG_DTYPES] = {
+const block_type lower_block_types[LANG_DTYPES] = {
     [LANG_INT8] = BLOCK_I8, [LANG_INT32] = BLOCK_I32, [LANG_FLOAT32] = BLOCK_F32};
-static const lang_dtype lang_types[BLOCK_TYPES] = {
+const lang_dtype lower_lang_types[BLOCK_TYPES] = {
     [BLOCK_I8] = LANG_INT8, [BLOCK_I32] = LANG_INT32, [BLOCK_F32] = LANG_FLOAT32};
 
-static const char *type_text(const lowerer *l, const lower_block *b) {
-  return lang_dtype_names[lang_types[l->program->buffers[b->buffer].type]];
+const char *lower_type_text(const lowerer *l, const lower_block *b) {
+  return lang_dtype_names[lower_lang_types[l->program->buffers[b->buffer].type]];
 }
 
-enum { SHAPE_TEXT = 120 };
-static const char *shape_text(const int64_t *size, int rank, char text[SHAPE_TEXT]) {
+const char *lower_shape_text(const int64_t *size, int rank, char text[LOWER_SHAPE_TEXT]) {
   size_t used = 0;
   text[used++] = '(';
   for (int d = 0; d < rank; d++)
-    used += (size_t)snprintf(text + used, SHAPE_TEXT - used, "%s%lld", d == 0 ? "" : ", ", (long long)size[d]);
-  snprintf(text + used, SHAPE_TEXT - used, rank == 1 ? ",)" : ")");
+    used += (size_t)snprintf(text + used, LOWER_SHAPE_TEXT - used, "%s%lld", d == 0 ? "" : ", ", (long long)size[d]);
+  snprintf(text + used, LOWER_SHAPE_TEXT - used, rank == 1 ? ",)" : ")");
   return text;
 }
 
-static bool same_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank) {
+bool lower_same_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank) {
   return a_rank == b_rank && memcmp(a, b, (size_t)a_rank * sizeof *a) == 0;
 }
 
@@ -102,7 +101,7 @@ block_statement *lower_emit(lowerer *l, const ast *node, const block_statement *
   return made;
 }
 
-static int new_buffer(lowerer *l, const ast *node, block_type type, const int64_t *size, int rank) {
+int lower_new_buffer(lowerer *l, const ast *node, block_type type, const int64_t *size, int rank) {
   if (l->recording) {
     const char *name = block_fresh_name(l->program, l->hint != NULL ? l->hint : "t", "");
     const int made = block_add_buffer(l->program, name, type, rank, size);
@@ -110,14 +109,15 @@ static int new_buffer(lowerer *l, const ast *node, block_type type, const int64_
     return made;
   }
   const block_buffer *b = &l->program->buffers[l->buffer_count];
-  if (l->buffer_count == l->program->buffer_count || b->type != type || !same_shape(b->size, b->rank, size, rank)) {
+  if (l->buffer_count == l->program->buffer_count || b->type != type ||
+      !lower_same_shape(b->size, b->rank, size, rank)) {
     programs_differ(l, node);
     return BLOCK_NONE;
   }
   return l->buffer_count++;
 }
 
-static value block_value(int buffer, const int64_t *size, int rank) {
+value lower_block_value(int buffer, const int64_t *size, int rank) {
   value v = {.kind = VALUE_BLOCK};
   v.block = (lower_block){.buffer = buffer, .rank = rank};
   memcpy(v.block.size, size, (size_t)rank * sizeof *size);
@@ -142,191 +142,44 @@ static bool emit_elementwise(lowerer *l, const ast *node, block_op op, int targe
   return lower_emit(l, node, &s) != NULL;
 }
 
-static bool needs_plain(lowerer *l, const ast *node, const lower_block *b) {
+bool lower_needs_plain(lowerer *l, const ast *node, const lower_block *b) {
   if (!b->transposed) return true;
   lower_fail(l, node, "a transposed block can only be an operand of dot()");
   lower_hint(l, "swap shape, strides and offsets of its block pointer instead");
   return false;
 }
 
-// ---- memory
-
-static bool checked_dims(lowerer *l, const ast *node, int rank, unsigned *dims) {
-  const value *items;
-  int count;
-  *dims = 0;
-  if (node == NULL) return true;
-  if (!lower_eval_tuple(l, node, &items, &count)) return false;
-  for (int i = 0; i < count; i++) {
-    int64_t d;
-    if (!lower_is_constant(&items[i], &d) || d < 0 || d >= rank)
-      return lower_fail(l, node, "boundary_check names dimensions 0 to %d of this block", rank - 1);
-    *dims |= 1U << d;
-  }
-  return true;
-}
-
-static bool out_of_range(lowerer *l, const ast *node, int d, int64_t at, int64_t extent) {
-  if (at < 0)
-    lower_fail(l, node, "the block reaches element %lld of dimension %d", (long long)at, d);
-  else
-    lower_fail(l, node, "the block reaches element %lld of dimension %d, which has %lld", (long long)at, d,
-               (long long)extent);
-  lower_hint(l, "name the dimension in boundary_check: what is outside reads as zero and is not written");
-  return false;
-}
-
-// Whether all elements are there, and how far the tensor is used.
-static bool check_range(lowerer *l, const ast *node, const lower_block_ptr *p, unsigned checked) {
-  int64_t least, most, end;
-  bool nothing = false;
-  if (!lower_index_bounds(l->program, &p->base, &least, &end) || least < 0)
-    return lower_fail(l, node, "the base of this block lies before its tensor");
-  for (int d = 0; d < p->rank; d++) {
-    const int64_t extent = p->dim[d].extent, reach = p->dim[d].step * (p->dim[d].size - 1);
-    int64_t sweep;
-    if (!lower_index_bounds(l->program, &p->dim[d].offset, &least, &most) || __builtin_add_overflow(most, reach, &most))
-      return lower_fail(l, node, "the offset of dimension %d does not fit in 64 bits", d);
-    if ((checked >> d & 1) == 0 && least < 0) return out_of_range(l, node, d, least, extent);
-    if ((checked >> d & 1) == 0 && most >= extent) return out_of_range(l, node, d, most, extent);
-    if (most >= extent) most = extent - 1;
-    nothing |= most < 0;
-    if (__builtin_mul_overflow(most < 0 ? 0 : most, p->dim[d].stride, &sweep) ||
-        __builtin_add_overflow(end, sweep, &end) || end == INT64_MAX)
-      return lower_fail(l, node, "this block reaches behind the end of memory");
-  }
-  if (!nothing && end + 1 > l->tensor_end[p->tensor]) l->tensor_end[p->tensor] = end + 1;
-  return true;
-}
-
-static block_access access_of(const lower_block_ptr *p) {
-  block_access access = {.tensor = p->tensor, .base = lower_index_affine(&p->base), .rank = p->rank};
-  for (int d = 0; d < p->rank; d++)
-    access.dim[d] = (block_access_dim){.offset = lower_index_affine(&p->dim[d].offset),
-                                       .step = p->dim[d].step,
-                                       .size = p->dim[d].size,
-                                       .extent = p->dim[d].extent,
-                                       .stride = p->dim[d].stride};
-  return access;
-}
-
-static bool block_ptr_of(lowerer *l, const ast *node, const char *what, value *pointer) {
-  if (!lower_eval(l, node, BLOCK_NONE, pointer)) return false;
-  if (pointer->kind == VALUE_BLOCK_PTR) return true;
-  lower_fail(l, node, "%s needs a block pointer, not %s", what, lower_kind_text(pointer));
-  if (pointer->kind == VALUE_POINTER) lower_hint(l, "make one with make_block_ptr");
-  return false;
-}
-
-static bool check_padding(lowerer *l, const ast *node) {
-  value v;
-  if (node == NULL) return true;
-  if (!lower_eval(l, node, BLOCK_NONE, &v)) return false;
-  if (v.kind == VALUE_SCALAR && v.scalar.kind == LANG_TEXT &&
-      (v.scalar.text[0] == 0 || strcmp(v.scalar.text, "zero") == 0))
-    return true;
-  return lower_fail(l, node, "elements outside read as zero: padding_option can only be \"zero\"");
-}
-
-// A block loaded through a_ptr is called a.
-static const char *stem_of(lowerer *l, const char *name) {
-  const size_t length = strlen(name);
-  const bool suffix = length > 4 && strcmp(name + length - 4, "_ptr") == 0;
-  return suffix ? wf_arena_text(l->run, name, length - 4) : name;
-}
-
-// A load into a new buffer.
-static bool emit_load(lowerer *l, const ast *node, const block_access *access, value *result) {
-  int64_t size[BLOCK_RANK_MAX];
-  for (int d = 0; d < access->rank; d++) size[d] = access->dim[d].size;
-  const char *hint = l->hint;
-  l->hint = stem_of(l, l->program->tensors[access->tensor].name);
-  const int buffer = new_buffer(l, node, l->program->tensors[access->tensor].type, size, access->rank);
-  l->hint = hint;
-  if (buffer == BLOCK_NONE) return false;
-  block_statement s = {.kind = BLOCK_LOAD};
-  s.load.target = block_whole(l->program, buffer);
-  s.load.access = *access;
-  if (lower_emit(l, node, &s) == NULL) return false;
-  block_access *kept = WF_ARENA_NEW(l->run, block_access);
-  *kept = *access;
-  *result = block_value(buffer, size, access->rank);
-  result->block.access = kept;
-  result->block.stores = l->stores;
-  return true;
-}
-
-bool lower_load(lowerer *l, const ast *node, const ast **args, value *result) {
-  value pointer;
-  unsigned checked;
-  if (!block_ptr_of(l, args[0], "load()", &pointer) || !checked_dims(l, args[1], pointer.block_ptr->rank, &checked) ||
-      !check_padding(l, args[2]) || !check_range(l, node, pointer.block_ptr, checked))
-    return false;
-  const block_access access = access_of(pointer.block_ptr);
-  return emit_load(l, node, &access, result);
-}
-
-bool lower_store(lowerer *l, const ast *node, const ast **args) {
-  value pointer, v;
-  unsigned checked;
-  char a[SHAPE_TEXT], b[SHAPE_TEXT];
-  int64_t size[BLOCK_RANK_MAX];
-  if (!block_ptr_of(l, args[0], "store()", &pointer) || !lower_eval(l, args[1], BLOCK_NONE, &v) ||
-      !checked_dims(l, args[2], pointer.block_ptr->rank, &checked))
-    return false;
-  const lower_block_ptr *p = pointer.block_ptr;
-  for (int d = 0; d < p->rank; d++) size[d] = p->dim[d].size;
-  if (v.kind != VALUE_BLOCK) return lower_fail(l, args[1], "store() needs a block, not %s", lower_kind_text(&v));
-  if (!needs_plain(l, args[1], &v.block)) return false;
-  if (!same_shape(v.block.size, v.block.rank, size, p->rank))
-    return lower_fail(l, args[1], "a block of shape %s cannot be stored to one of shape %s",
-                      shape_text(v.block.size, v.block.rank, a), shape_text(size, p->rank, b));
-  const block_tensor *tensor = &l->program->tensors[p->tensor];
-  if (l->program->buffers[v.block.buffer].type != tensor->type) {
-    lower_fail(l, args[1], "%s cannot be stored to '%s', which is %s", type_text(l, &v.block), tensor->name,
-               lang_dtype_names[lang_types[tensor->type]]);
-    lower_hint(l, "convert it: .to(%s)", lang_dtype_names[lang_types[tensor->type]]);
-    return false;
-  }
-  if (!check_range(l, node, p, checked)) return false;
-  block_statement s = {.kind = BLOCK_STORE};
-  s.store.access = access_of(p);
-  s.store.source = block_whole(l->program, v.block.buffer);
-  l->stores++;
-  return lower_emit(l, node, &s) != NULL;
-}
-
 // ---- products
 
 static bool product_operand(lowerer *l, const ast *node, value *v, int leading) {
-  char shape[SHAPE_TEXT];
+  char shape[LOWER_SHAPE_TEXT];
   if (!lower_eval(l, node, BLOCK_NONE, v)) return false;
   if (v->kind != VALUE_BLOCK) return lower_fail(l, node, "dot() needs blocks, not %s", lower_kind_text(v));
   if (l->program->buffers[v->block.buffer].type != BLOCK_I8)
-    return lower_fail(l, node, "dot() multiplies int8 blocks, this one is %s", type_text(l, &v->block));
+    return lower_fail(l, node, "dot() multiplies int8 blocks, this one is %s", lower_type_text(l, &v->block));
   if (v->block.rank < 2)
     return lower_fail(l, node, "dot() needs two dimensions or more, this block has shape %s",
-                      shape_text(v->block.size, v->block.rank, shape));
+                      lower_shape_text(v->block.size, v->block.rank, shape));
   for (int d = 0; d < v->block.rank - 2 && leading == 0; d++)
     if (v->block.size[d] != 1)
       return lower_fail(l, node, "the right operand of dot() has two dimensions, this block has shape %s",
-                        shape_text(v->block.size, v->block.rank, shape));
+                        lower_shape_text(v->block.size, v->block.rank, shape));
   return true;
 }
 
 static bool check_accumulator(lowerer *l, const ast *node, const value *acc, const value *result) {
-  char a[SHAPE_TEXT], b[SHAPE_TEXT];
+  char a[LOWER_SHAPE_TEXT], b[LOWER_SHAPE_TEXT];
   if (acc->kind != VALUE_BLOCK) return lower_fail(l, node, "dot() adds to a block, not to %s", lower_kind_text(acc));
   if (l->program->buffers[acc->block.buffer].type != BLOCK_I32) {
-    lower_fail(l, node, "dot() adds to int32, not to %s", type_text(l, &acc->block));
+    lower_fail(l, node, "dot() adds to int32, not to %s", lower_type_text(l, &acc->block));
     lower_hint(l, "start with zeros(..., int32)");
     return false;
   }
-  if (!same_shape(acc->block.size, acc->block.rank, result->block.size, result->block.rank))
+  if (!lower_same_shape(acc->block.size, acc->block.rank, result->block.size, result->block.rank))
     return lower_fail(l, node, "this product has shape %s and cannot be added to a block of shape %s",
-                      shape_text(result->block.size, result->block.rank, a),
-                      shape_text(acc->block.size, acc->block.rank, b));
-  return needs_plain(l, node, &acc->block);
+                      lower_shape_text(result->block.size, result->block.rank, a),
+                      lower_shape_text(acc->block.size, acc->block.rank, b));
+  return lower_needs_plain(l, node, &acc->block);
 }
 
 static bool check_out_dtype(lowerer *l, const ast *node) {
@@ -339,7 +192,7 @@ static bool check_out_dtype(lowerer *l, const ast *node) {
 // The buffer that the product goes to: the accumulator's, a copy of it, or a new one.
 static int product_target(lowerer *l, const ast *node, const value *acc, int into, const value *shape) {
   if (acc != NULL && is_free(l, &acc->block, into)) return acc->block.buffer;
-  const int buffer = new_buffer(l, node, BLOCK_I32, shape->block.size, shape->block.rank);
+  const int buffer = lower_new_buffer(l, node, BLOCK_I32, shape->block.size, shape->block.rank);
   if (buffer == BLOCK_NONE || acc == NULL) return buffer;
   const block_operand nothing = {0};
   return emit_elementwise(l, node, BLOCK_OP_COPY, buffer, whole(l, &acc->block), nothing) ? buffer : BLOCK_NONE;
@@ -347,15 +200,15 @@ static int product_target(lowerer *l, const ast *node, const value *acc, int int
 
 bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, int into, value *result) {
   value a, b;
-  char x[SHAPE_TEXT], y[SHAPE_TEXT];
+  char x[LOWER_SHAPE_TEXT], y[LOWER_SHAPE_TEXT];
   if (!product_operand(l, args[0], &a, 1) || !product_operand(l, args[1], &b, 0) || !check_out_dtype(l, args[3]))
     return false;
   const int64_t depth = a.block.size[a.block.rank - 1];
   if (depth != b.block.size[b.block.rank - 2])
     return lower_fail(l, node, "dot() of shapes %s and %s: the inner sizes %lld and %lld differ",
-                      shape_text(a.block.size, a.block.rank, x), shape_text(b.block.size, b.block.rank, y),
+                      lower_shape_text(a.block.size, a.block.rank, x), lower_shape_text(b.block.size, b.block.rank, y),
                       (long long)depth, (long long)b.block.size[b.block.rank - 2]);
-  value shape = block_value(BLOCK_NONE, a.block.size, a.block.rank);
+  value shape = lower_block_value(BLOCK_NONE, a.block.size, a.block.rank);
   shape.block.size[a.block.rank - 1] = b.block.size[b.block.rank - 1];
   if (acc != NULL && acc->kind == VALUE_SCALAR && acc->scalar.kind == LANG_NONE) acc = NULL;
   if (acc != NULL && !check_accumulator(l, args[2] != NULL ? args[2] : node, acc, &shape)) return false;
@@ -368,7 +221,7 @@ bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, 
   s.dot.a_transposed = a.block.transposed;
   s.dot.b_transposed = b.block.transposed;
   s.dot.accumulate = acc != NULL;
-  *result = block_value(target, shape.block.size, shape.block.rank);
+  *result = lower_block_value(target, shape.block.size, shape.block.rank);
   return lower_emit(l, node, &s) != NULL;
 }
 
@@ -376,14 +229,14 @@ bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, 
 
 bool lower_full(lowerer *l, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
                 value *result) {
-  const int buffer = new_buffer(l, node, block_types[dtype], size, rank);
+  const int buffer = lower_new_buffer(l, node, lower_block_types[dtype], size, rank);
   if (buffer == BLOCK_NONE) return false;
   if (dtype == LANG_FLOAT32) number = (double)(float)number;
   const double least = dtype == LANG_INT8 ? INT8_MIN : INT32_MIN, most = dtype == LANG_INT8 ? INT8_MAX : INT32_MAX;
   if (dtype != LANG_FLOAT32 && (number != floor(number) || number < least || number > most))
     return lower_fail(l, node, "%g is no %s", number, lang_dtype_names[dtype]);
   const block_operand fill = {.is_number = true, .number = number}, nothing = {0};
-  *result = block_value(buffer, size, rank);
+  *result = lower_block_value(buffer, size, rank);
   return emit_elementwise(l, node, BLOCK_OP_COPY, buffer, fill, nothing);
 }
 
@@ -394,31 +247,31 @@ bool lower_assign_block(lowerer *l, const ast *node, const lower_block *target, 
 
 bool lower_copy(lowerer *l, const ast *node, value *v) {
   const lower_block from = v->block;
-  if (!needs_plain(l, node, &from)) return false;
-  const int buffer = new_buffer(l, node, l->program->buffers[from.buffer].type, from.size, from.rank);
+  if (!lower_needs_plain(l, node, &from)) return false;
+  const int buffer = lower_new_buffer(l, node, l->program->buffers[from.buffer].type, from.size, from.rank);
   if (buffer == BLOCK_NONE) return false;
-  *v = block_value(buffer, from.size, from.rank);
+  *v = lower_block_value(buffer, from.size, from.rank);
   return lower_assign_block(l, node, &v->block, &from);
 }
 
 // An operation with one operand into another type. `factor` only for SCALE.
 static bool emit_conversion(lowerer *l, const ast *node, block_op op, double factor, const value *v, block_type type,
                             value *result) {
-  const int buffer = new_buffer(l, node, type, v->block.size, v->block.rank);
+  const int buffer = lower_new_buffer(l, node, type, v->block.size, v->block.rank);
   if (buffer == BLOCK_NONE) return false;
   const block_operand by = {.is_number = op == BLOCK_OP_SCALE, .number = op == BLOCK_OP_SCALE ? factor : 0};
-  *result = block_value(buffer, v->block.size, v->block.rank);
+  *result = lower_block_value(buffer, v->block.size, v->block.rank);
   return emit_elementwise(l, node, op, buffer, whole(l, &v->block), by);
 }
 
 bool lower_convert(lowerer *l, const ast *node, const value *v, lang_dtype dtype, value *result) {
   if (v->kind != VALUE_BLOCK) return lower_fail(l, node, ".to() is for blocks, not for %s", lower_kind_text(v));
-  const block_type from = l->program->buffers[v->block.buffer].type, to = block_types[dtype];
+  const block_type from = l->program->buffers[v->block.buffer].type, to = lower_block_types[dtype];
   if (from == to) {
     *result = *v;
     return true;
   }
-  if (!needs_plain(l, node, &v->block)) return false;
+  if (!lower_needs_plain(l, node, &v->block)) return false;
   const block_op op = to == BLOCK_F32 ? BLOCK_OP_SCALE : to == BLOCK_I8 ? BLOCK_OP_TO_I8 : BLOCK_OP_TO_I32;
   return emit_conversion(l, node, op, 1.0, v, to, result);
 }
@@ -472,12 +325,12 @@ static bool find_type(lowerer *l, const ast *node, operands *o) {
 
 static bool widen(lowerer *l, const ast *node, value *v, block_type type) {
   const value from = *v;
-  return lower_convert(l, node, &from, lang_types[type], v);
+  return lower_convert(l, node, &from, lower_lang_types[type], v);
 }
 
 // The common shape; a block with fewer dimensions gets leading ones, as far as it can.
 static bool broadcast(lowerer *l, const ast *node, value *a, value *b, int64_t *size, int *rank) {
-  char x[SHAPE_TEXT], y[SHAPE_TEXT];
+  char x[LOWER_SHAPE_TEXT], y[LOWER_SHAPE_TEXT];
   value *low = a->block.rank < b->block.rank ? a : b, *high = low == a ? b : a;
   if (low->block.rank < high->block.rank) {
     int64_t padded[BLOCK_RANK_MAX] = {1, 1, 1, 1, 1};
@@ -490,15 +343,17 @@ static bool broadcast(lowerer *l, const ast *node, value *a, value *b, int64_t *
   for (int d = 0; d < *rank; d++) {
     const int64_t m = a->block.size[d], n = b->block.size[d];
     if (m != n && m != 1 && n != 1)
-      return lower_fail(l, node, "shapes %s and %s do not go together", shape_text(a->block.size, a->block.rank, x),
-                        shape_text(b->block.size, b->block.rank, y));
+      return lower_fail(l, node, "shapes %s and %s do not go together",
+                        lower_shape_text(a->block.size, a->block.rank, x),
+                        lower_shape_text(b->block.size, b->block.rank, y));
     size[d] = m > n ? m : n;
   }
   return true;
 }
 
 static bool can_hold(const lowerer *l, const lower_block *b, int into, block_type type, const int64_t *size, int rank) {
-  return l->program->buffers[b->buffer].type == type && same_shape(b->size, b->rank, size, rank) && is_free(l, b, into);
+  return l->program->buffers[b->buffer].type == type && lower_same_shape(b->size, b->rank, size, rank) &&
+         is_free(l, b, into);
 }
 
 static bool with_number(lowerer *l, const ast *node, operands *o, int into, value *result) {
@@ -509,10 +364,11 @@ static bool with_number(lowerer *l, const ast *node, operands *o, int into, valu
     return emit_conversion(l, node, BLOCK_OP_SCALE, o->number, &o->a, BLOCK_F32, result);
   if (!widen(l, node, &o->a, o->type)) return false;
   const lower_block *a = &o->a.block;
-  const int target =
-      can_hold(l, a, into, o->type, a->size, a->rank) ? a->buffer : new_buffer(l, node, o->type, a->size, a->rank);
+  const int target = can_hold(l, a, into, o->type, a->size, a->rank)
+                         ? a->buffer
+                         : lower_new_buffer(l, node, o->type, a->size, a->rank);
   if (target == BLOCK_NONE) return false;
-  *result = block_value(target, a->size, a->rank);
+  *result = lower_block_value(target, a->size, a->rank);
   return emit_elementwise(l, node, op, target, whole(l, a), number);
 }
 
@@ -521,8 +377,8 @@ bool lower_arithmetic(lowerer *l, const ast *node, block_op op, const value *lef
   operands o = {.op = op, .a = *left, .b = *right};
   int64_t size[BLOCK_RANK_MAX];
   int rank;
-  if (!order_operands(l, node, &o, into) || !needs_plain(l, node, &o.a.block) ||
-      (o.b.kind == VALUE_BLOCK && !needs_plain(l, node, &o.b.block)) || !find_type(l, node, &o))
+  if (!order_operands(l, node, &o, into) || !lower_needs_plain(l, node, &o.a.block) ||
+      (o.b.kind == VALUE_BLOCK && !lower_needs_plain(l, node, &o.b.block)) || !find_type(l, node, &o))
     return false;
   if (o.with_number) return with_number(l, node, &o, into, result);
   if (!broadcast(l, node, &o.a, &o.b, size, &rank) || !widen(l, node, &o.a, o.type) || !widen(l, node, &o.b, o.type))
@@ -533,66 +389,8 @@ bool lower_arithmetic(lowerer *l, const ast *node, block_op op, const value *lef
   else if (can_hold(l, &o.b.block, into, o.type, size, rank))
     target = o.b.block.buffer;
   else
-    target = new_buffer(l, node, o.type, size, rank);
+    target = lower_new_buffer(l, node, o.type, size, rank);
   if (target == BLOCK_NONE) return false;
-  *result = block_value(target, size, rank);
+  *result = lower_block_value(target, size, rank);
   return emit_elementwise(l, node, o.op, target, whole(l, &o.a.block), whole(l, &o.b.block));
-}
-
-// ---- shapes
-
-// Dimensions of one that come and go: the rest must be the same in the same order. A dimension that goes moves the
-// base, which it can only if it is never outside of the tensor.
-bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to) {
-  int f = 0;
-  *to = (block_access){.tensor = from->tensor, .base = from->base, .rank = rank};
-  for (int t = 0; t <= rank; t++) {
-    while (f < from->rank && from->dim[f].size == 1 && (t == rank || size[t] != 1)) {
-      const block_access_dim *gone = &from->dim[f++];
-      int64_t least = gone->offset.constant, most = least;
-      for (int i = 0; i < l->program->loop_count; i++) {
-        const int64_t sweep = gone->offset.per_loop[i] * (l->program->loops[i].trips - 1);
-        *(sweep < 0 ? &least : &most) += sweep;
-      }
-      if (least < 0 || most >= gone->extent) return false;
-      to->base = block_affine_add(to->base, block_affine_times(gone->offset, gone->stride));
-    }
-    if (t == rank) break;
-    if (f < from->rank && from->dim[f].size == size[t])
-      to->dim[t] = from->dim[f++];
-    else if (size[t] == 1)
-      to->dim[t] = (block_access_dim){.step = 1, .size = 1, .extent = 1};
-    else
-      return false;
-  }
-  return f == from->rank;
-}
-
-bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result) {
-  char x[SHAPE_TEXT], y[SHAPE_TEXT];
-  int64_t before = 1, after = 1;
-  block_access access;
-  if (v->kind != VALUE_BLOCK) return lower_fail(l, node, "%s has no shape", lower_kind_text(v));
-  const lower_block *b = &v->block;
-  for (int d = 0; d < b->rank; d++) before *= b->size[d];
-  for (int d = 0; d < rank; d++) after *= size[d];
-  if (before != after)
-    return lower_fail(l, node, "a block of shape %s cannot take the shape %s", shape_text(b->size, b->rank, x),
-                      shape_text(size, rank, y));
-  if (same_shape(b->size, b->rank, size, rank)) {
-    *result = *v;
-    return true;
-  }
-  if (!b->transposed && rank > 1 && b->rank > 1 && size[rank - 1] == b->size[b->rank - 1]) {
-    *result = block_value(b->buffer, size, rank);
-    return true;
-  }
-  if (b->access == NULL || b->transposed || b->stores != l->stores ||
-      !lower_reshape_access(l, b->access, size, rank, &access)) {
-    lower_fail(l, node, "a block of shape %s cannot take the shape %s here", shape_text(b->size, b->rank, x),
-               shape_text(size, rank, y));
-    lower_hint(l, "the last dimension must stay; of a block that was just loaded, dimensions of 1 can come and go");
-    return false;
-  }
-  return emit_load(l, node, &access, result);
 }

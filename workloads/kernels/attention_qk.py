@@ -1,4 +1,5 @@
-# S[h] = scale * Q[h] K[h]^T for each of H heads: Q[h] is M x D, K[h] is N x D, S[h] is M x N, int8, one behind the other.
+# S[h] = scale * Q[h] K[h]^T for each of H heads, all int8: Q[h] is M x D, K[h] is N x D, S[h] is M x N. Heads stand one
+# behind the other.
 from weft import *
 
 

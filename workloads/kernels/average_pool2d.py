@@ -1,5 +1,5 @@
-# Y = the mean of each R x S window of X, rounded: X is N x H x W x C, Y is N x P x Q x C, int8. What lies outside counts
-# as 0 and as an element.
+# Y = the mean of each R x S window of X, rounded: X is N x H x W x C, Y is N x P x Q x C, int8. What lies outside of an
+# image counts as an element of 0.
 from weft import *
 
 
@@ -26,7 +26,8 @@ def average_pool2d(x_ptr: int8, y_ptr: int8, N, H, W, C, R: constexpr = 2, S: co
 
 
 grid = lambda META: (
-    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"]) * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
+    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"])
+    * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
     cdiv(C, META["BLOCK_K"]),
     N,
 )

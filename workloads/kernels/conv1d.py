@@ -1,5 +1,5 @@
-# Y = scale * (conv(X, W) + bias): X is N x L x C, W is R x C x K, Y is N x P x K, int8; bias has K int32. An image of one
-# column. P is (L + 2 padding - dilation (R - 1) - 1) // stride + 1.
+# Y = scale * (conv(X, W) + bias): X is N x L x C, W is R x C x K, Y is N x P x K, all int8; bias has K int32. A convolution
+# of images of one column. P is (L + 2 padding - dilation (R - 1) - 1) // stride + 1.
 from weft import *
 
 
@@ -21,7 +21,8 @@ def conv1d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, L, C, K, R
             acc += dot(load(x, boundary_check=(0, 1, 3)), load(w, boundary_check=(0, 1)))
     bias = load(make_block_ptr(bias_ptr, (K,), (1,), (k0,), (BLOCK_K,), (0,)), boundary_check=(0,))
     acc += bias[None, None, None, :]
-    y = make_block_ptr(y_ptr, (N, P, 1, K), (P * K, K, K, 1), (n, p, 0, k0), (BLOCK_N, BLOCK_P, 1, BLOCK_K), (3, 2, 1, 0))
+    y = make_block_ptr(y_ptr, (N, P, 1, K), (P * K, K, K, 1), (n, p, 0, k0), (BLOCK_N, BLOCK_P, 1, BLOCK_K),
+                       (3, 2, 1, 0))
     store(y, (acc * scale).to(int8), boundary_check=(0, 1, 3))
 
 

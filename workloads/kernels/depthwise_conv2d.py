@@ -29,7 +29,8 @@ def depthwise_conv2d(x_ptr: int8, w_ptr: int8, y_ptr: int8, N, H, W, C, D: const
 
 
 grid = lambda META: (
-    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"]) * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
+    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"])
+    * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
     cdiv(C, META["D"]),
     N,
 )

@@ -4,8 +4,8 @@ from weft import *
 
 
 @jit
-def grouped_conv2d(x_ptr: int8, w_ptr: int8, y_ptr: int8, N, H, W, G, C, K, R: constexpr = 3, S: constexpr = 3, stride=1,
-                   padding=0, scale: float = 1.0, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8,
+def grouped_conv2d(x_ptr: int8, w_ptr: int8, y_ptr: int8, N, H, W, G, C, K, R: constexpr = 3, S: constexpr = 3,
+                   stride=1, padding=0, scale: float = 1.0, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8,
                    BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
     P = (H + 2 * padding - R) // stride + 1
     Q = (W + 2 * padding - S) // stride + 1
@@ -31,7 +31,8 @@ def grouped_conv2d(x_ptr: int8, w_ptr: int8, y_ptr: int8, N, H, W, G, C, K, R: c
 
 
 grid = lambda META: (
-    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"]) * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
+    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"])
+    * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
     G * cdiv(K, META["BLOCK_K"]),
     N,
 )

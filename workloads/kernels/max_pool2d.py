@@ -1,4 +1,5 @@
-# Y = the largest of each R x S window of X: X is N x H x W x C, Y is N x P x Q x C, int8. What lies outside counts as 0.
+# Y = the largest of each R x S window of X: X is N x H x W x C, Y is N x P x Q x C, int8. What lies outside of an image
+# counts as 0.
 from weft import *
 
 
@@ -25,7 +26,8 @@ def max_pool2d(x_ptr: int8, y_ptr: int8, N, H, W, C, R: constexpr = 2, S: conste
 
 
 grid = lambda META: (
-    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"]) * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
+    cdiv((H + 2 * padding - R) // stride + 1, META["BLOCK_P"])
+    * cdiv((W + 2 * padding - S) // stride + 1, META["BLOCK_Q"]),
     cdiv(C, META["BLOCK_K"]),
     N,
 )
