@@ -236,6 +236,7 @@ bool lower_loop(lowerer *l, const ast *node);
 bool lower_begin_axes(lowerer *l);
 // False if two of them count on as one (programs in groups): running the programs finds that one.
 bool lower_end_axes(lowerer *l);
+// Splits the loop that a run wanted split; false if there is none, or it cannot be.
 bool lower_split_axis(lowerer *l);
 void lower_wrap(lowerer *l, int loop);  // puts the whole program into a loop
 bool lower_grid(lowerer *l, int64_t programs);

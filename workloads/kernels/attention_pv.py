@@ -1,5 +1,6 @@
-# O[h] = scale * P[h] V[h] for each of H heads, all int8: P[h] is M x L (weights of L keys), V[h] is L x N, O[h] is M x N.
-# The heads of P and V stand one behind the other; those of O side by side (O is M x (H N)), as the next layer wants it.
+# O[h] = scale * P[h] V[h] for each of H heads, all int8: P[h] is M x L (weights of L keys), V[h] is L x N, O[h] is
+# M x N. The heads of P and V stand one behind the other; those of O side by side (O is M x (H N)), as the next
+# layer wants it.
 from weft import *
 
 

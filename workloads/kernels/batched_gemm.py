@@ -1,5 +1,5 @@
-# C[b] = scale * A[b] B[b] for each of B products, all int8: A[b] is M x K, B[b] is K x N, C[b] is M x N. Products stand one
-# behind the other.
+# C[b] = scale * A[b] B[b] for each of B products, all int8: A[b] is M x K, B[b] is K x N, C[b] is M x N. Products stand
+# one behind the other.
 from weft import *
 
 

@@ -1,5 +1,5 @@
-# Y = scale * (conv(X, W) + bias): X is N x L x C, W is R x C x K, Y is N x P x K, all int8; bias has K int32. A convolution
-# of images of one column. P is (L + 2 padding - dilation (R - 1) - 1) // stride + 1.
+# Y = scale * (conv(X, W) + bias): X is N x L x C, W is R x C x K, Y is N x P x K, all int8; bias has K int32. A
+# convolution of images of one column. P is (L + 2 padding - dilation (R - 1) - 1) // stride + 1.
 from weft import *
 
 

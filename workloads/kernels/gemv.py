@@ -1,5 +1,5 @@
-# y = scale * (x A + bias): x has K elements, A is K x N, y has N, all int8; bias has N int32. A GEMM of one row: BLOCK_M
-# is the number of rows of the accumulator that it takes.
+# y = scale * (x A + bias): x has K elements, A is K x N, y has N, all int8; bias has N int32. A GEMM of one row:
+# BLOCK_M is the number of rows of the accumulator that it takes.
 from weft import *
 
 
