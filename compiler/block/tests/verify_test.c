@@ -174,12 +174,27 @@ static void bases_between_rows(void **state) {
   }
 }
 
+// The pair of a split counts up to its limit and not further.
+static void split_loops_end_at_their_limit(void **state) {
+  (void)state;
+  for (int rows = 11; rows <= 12; rows++) {
+    char text[512], *messages = NULL;
+    snprintf(text, sizeof text,
+             "program p\nloop m 2\nloop m_in 2 split m limit 3\nbuffer b i32[%d, 2]\n"
+             "for m {\nfor m_in {\ncopy b[m*8+m_in*4:4, 0:2] = 0\n}\n}\nadd b = b, 1\n",
+             rows);
+    if (verify(text, &messages) != (rows == 12)) fail_msg("%d rows: %s", rows, messages);
+    free(messages);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_programs_pass),
       cmocka_unit_test(bases_between_rows),
       cmocka_unit_test(bad_programs_are_refused),
       cmocka_unit_test(buffers_of_parallel_loops),
+      cmocka_unit_test(split_loops_end_at_their_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

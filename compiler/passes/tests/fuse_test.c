@@ -129,6 +129,9 @@ static const struct {
   int line;
   const char *reason;
 } refused[] = {
+    {SUM "min acc = acc, 127\nscale f = acc, 0.5\nto_i8 y = f\nstore " C " = y\n", 8, "no scaling of clamped results"},
+    {"load r = " C "\ncopy y = r\nload r = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nstore " C " = y\n", 4,
+     "the block was replaced before it is used here"},
     {SUM "sub acc = acc, 1\nstore " D " = acc\n", 7, "no subtraction"},
     {SUM "add acc = acc, 3\nstore " D " = acc\n", 7, "no way to add a number to a block"},
     {SUM "mul acc = acc, acc\nstore " D " = acc\n", 7, "no multiplication of blocks element by element"},
@@ -190,10 +193,36 @@ static void the_rest_is_refused(void **state) {
   }
 }
 
+// Pooling moves loads to the store, over what is stored in between.
+static void pooling_does_not_move_loads_over_stores(void **state) {
+  (void)state;
+  const char text[] =
+      "program p\ntensor x i8[16] read write\ntensor y i8[9] write\nloop r 2\nloop s 2\n"
+      "buffer t i8[1, 3, 3, 1]\nbuffer m i8[1, 3, 3, 1]\nbuffer u i8[1, 3, 3, 1]\n"
+      "copy m = -128\nfor r {\nfor s {\n"
+      "load t = x[0:1 of 1 stride 16, r:3 of 4 stride 4, s:3 of 4 stride 1, 0:1 of 1 stride 1]\n"
+      "max m = m, t\n}\n}\n"
+      "load u = x[0:1 of 1 stride 16, 1:3 of 4 stride 4, 1:3 of 4 stride 1, 0:1 of 1 stride 1]\n"
+      "store x[0:1 of 1 stride 16, 0:3 of 4 stride 4, 0:3 of 4 stride 1, 0:1 of 1 stride 1] = u\n"
+      "store y[0:1 of 1 stride 9, 0:3 of 3 stride 3, 0:3 of 3 stride 1, 0:1 of 1 stride 1] = m\n";
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  block_program *program = block_parse("t", text, strlen(text), &diag);
+  assert_true(program != NULL && block_verify(program, &diag));
+  assert_false(pass_fuse(program, NULL, NULL, &diag));
+  fclose(out);
+  assert_non_null(strstr(messages, "t:12:1: error: what is pooled is stored to in the same kernel"));
+  free(messages);
+  block_destroy(program);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_become_epilogues),
       cmocka_unit_test(the_rest_is_refused),
+      cmocka_unit_test(pooling_does_not_move_loads_over_stores),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
