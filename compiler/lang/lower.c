@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { SLOTS_MAX = 1 << 24 };
+enum { SLOTS_MAX = 1 << 24, NOTES_MAX = 3 };
 
 bool lower_fail(lowerer *l, const ast *node, const char *format, ...) {
   char text[512];
@@ -14,6 +14,9 @@ bool lower_fail(lowerer *l, const ast *node, const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   source_error(l->s, l->diag, node->span, "%s", text);
+  int notes = 0;
+  for (const lower_frame *f = l->frame; f != NULL && f->call != NULL && notes < NOTES_MAX; f = f->caller, notes++)
+    source_note(l->s, l->diag, f->call->span, "in this call");
   return false;
 }
 
@@ -83,10 +86,10 @@ static bool run_body(lowerer *l, int64_t program) {
   set_params(l, frame.locals);
   bool ok = lower_body(l, function->items, function->count);
   if (ok && l->event_at != l->event_count)
-    ok = lower_fail(l, function, "the programs of the grid differ: program (%lld, %lld, %lld) does less",
-                    (long long)l->program_id[0], (long long)l->program_id[1], (long long)l->program_id[2]);
+    ok = lower_fail(l, function, "the programs of the grid differ: one does less than the others");
   if (ok) keep_finals(l, &frame, program);
   wf_arena_destroy(l->run);
+  l->frame = NULL;
   return ok;
 }
 
@@ -165,7 +168,10 @@ static bool run_programs(lowerer *l, int64_t programs) {
   take_slots(l, l->slots);
   for (int64_t p = 1; p < programs; p++) {
     l->slot_at = (size_t)p * l->slot_count;
-    if (!run_program(l, p)) return false;
+    if (run_program(l, p)) continue;
+    lower_hint(l, "in program (%lld, %lld, %lld) of the grid", (long long)l->program_id[0], (long long)l->program_id[1],
+               (long long)l->program_id[2]);
+    return false;
   }
   return lower_grid(l, programs);
 }

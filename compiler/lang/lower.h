@@ -100,7 +100,7 @@ typedef struct value {
 
 typedef struct lower_frame {
   struct lower_frame *caller;
-  const ast *function;
+  const ast *function, *call;  // call: NULL for the kernel
   value *locals;
   int loops;  // around the statement, within this function
   bool returned;
@@ -188,7 +188,7 @@ bool lower_eval_tuple(lowerer *l, const ast *node, const value **items, int *cou
 bool lower_truth(lowerer *l, const ast *node, bool *truth);
 
 // ---- lower_operator.c
-extern const char lower_too_large[];
+bool lower_too_large(lowerer *l, const ast *node);  // says so; false
 bool lower_binary(lowerer *l, const ast *node, int into, value *result);
 bool lower_unary(lowerer *l, const ast *node, int into, value *result);
 // a // b, or a % b.

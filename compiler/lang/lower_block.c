@@ -34,8 +34,7 @@ bool lower_same_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank
 // ---- statements
 
 static bool programs_differ(lowerer *l, const ast *node) {
-  lower_fail(l, node, "the programs of the grid differ here: program (%lld, %lld, %lld) does something else",
-             (long long)l->program_id[0], (long long)l->program_id[1], (long long)l->program_id[2]);
+  lower_fail(l, node, "the programs of the grid differ here");
   lower_hint(l, "blocks at the edges may reach over them: use boundary_check instead of other sizes");
   return false;
 }

@@ -119,7 +119,7 @@ static bool advance(lowerer *l, const ast *node, const ast **args, value *result
   *p = *base.block_ptr;
   for (int d = 0; d < p->rank; d++)
     if (!lower_index_add(&base.block_ptr->dim[d].offset, &by[d].index, &p->dim[d].offset))
-      return lower_fail(l, node, lower_too_large);
+      return lower_too_large(l, node);
   *result = (value){.kind = VALUE_BLOCK_PTR, .block_ptr = p};
   return true;
 }
@@ -140,7 +140,7 @@ static bool ceiling_divide(lowerer *l, const ast *node, const ast **args, value 
     return lower_fail(l, node, "cdiv() needs integers, and a divisor that is known");
   const lower_index less = lower_constant(by - 1), index = lower_constant(by);
   up.kind = VALUE_INDEX;
-  if (!lower_index_add(&x.index, &less, &up.index)) return lower_fail(l, node, lower_too_large);
+  if (!lower_index_add(&x.index, &less, &up.index)) return lower_too_large(l, node);
   return lower_divide(l, node, false, &up.index, &index, result);
 }
 
@@ -220,7 +220,7 @@ static bool number_function(lowerer *l, const ast *node, builtin_id id, const as
   if (!lower_is_number(result, &number))
     return lower_fail(l, node, "%s() needs a number, not %s", builtin_names[id], lower_kind_text(result));
   if (id == BUILTIN_INT || (id == BUILTIN_ABS && result->kind == VALUE_INDEX)) {
-    if (!(fabs(number) < 9e15)) return lower_fail(l, node, lower_too_large);
+    if (!(fabs(number) < 9e15)) return lower_too_large(l, node);
     *result = lower_int((int64_t)(id == BUILTIN_ABS ? fabs(number) : number));
     return true;
   }

@@ -4,13 +4,14 @@
 
 #include "compiler/lang/lower.h"
 
-const char lower_too_large[] = "the result does not fit in 64 bits";
+bool lower_too_large(lowerer *l, const ast *node) { return lower_fail(l, node, "the result does not fit in 64 bits"); }
+
 static const char not_affine[] = "this is not affine in the loops around it";
 
 // ---- numbers
 
 static bool index_result(lowerer *l, const ast *node, bool fits, const lower_index *index, value *result) {
-  if (!fits) return lower_fail(l, node, lower_too_large);
+  if (!fits) return lower_too_large(l, node);
   *result = (value){.kind = VALUE_INDEX, .index = *index};
   return true;
 }
@@ -54,7 +55,7 @@ static bool power(lowerer *l, const ast *node, int64_t base, int64_t exponent, v
     return true;
   }
   for (int64_t i = 0; i < exponent && base != 0 && base != 1; i++)
-    if (__builtin_mul_overflow(r, base, &r)) return lower_fail(l, node, lower_too_large);
+    if (__builtin_mul_overflow(r, base, &r)) return lower_too_large(l, node);
   *result = lower_int(base == 0 && exponent > 0 ? 0 : r);
   return true;
 }
@@ -223,7 +224,7 @@ static bool move_pointer(lowerer *l, const ast *node, const value *pointer, cons
   *result = *pointer;
   if ((node->op == AST_SUB && !lower_index_times(&by->index, -1, &step)) ||
       !lower_index_add(&pointer->pointer.offset, &step, &result->pointer.offset))
-    return lower_fail(l, node, lower_too_large);
+    return lower_too_large(l, node);
   return true;
 }
 

@@ -79,6 +79,7 @@ bool lower_call(lowerer *l, const ast *node, value *result) {
   for (const lower_frame *f = l->frame; f != NULL; f = f->caller) depth++;
   if (depth > CALLS_MAX) return lower_fail(l, node, "calls are nested too deeply; functions cannot call themselves");
   lower_frame frame = {.caller = l->frame,
+                       .call = node,
                        .function = function,
                        .locals = WF_ARENA_ARRAY(l->run, (size_t)function->local_count + 1, value)};
   if (!bind_arguments(l, node, function, frame.locals)) return false;

@@ -65,6 +65,12 @@ void source_error(const source *s, wf_diag *diag, source_span span, const char *
   source_show(s, diag, span);
 }
 
+void source_note(const source *s, wf_diag *diag, source_span span, const char *text) {
+  if (diag->out == NULL) return;
+  fprintf(diag->out, "%s:%u:%u: note: %s\n", s->name, span.line, span.column, text);
+  source_show(s, diag, span);
+}
+
 // Letters to insert, drop or change, with one row of the usual table; a swap of neighbours counts as two.
 static unsigned edit_distance(const char *a, const char *b) {
   size_t columns = strlen(b);

@@ -27,6 +27,8 @@ source_span source_join(source_span first, source_span last);
 
 void source_error(const source *s, wf_diag *diag, source_span span, const char *format, ...) WF_PRINTF(4, 5);
 // The line and its caret, for a message that was printed already.
+// A line below a message that says more about it, at another place.
+void source_note(const source *s, wf_diag *diag, source_span span, const char *text);
 void source_show(const source *s, wf_diag *diag, source_span span);
 
 // The candidate that `name` may be a slip of, or NULL. Candidates are added one by one.
