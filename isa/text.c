@@ -138,10 +138,15 @@ static bool fail(isa_text_error *error, word where, const char *format, ...) {
 
 static bool is(word w, const char *text) { return strlen(text) == w.length && memcmp(w.at, text, w.length) == 0; }
 
+static bool is_one_of(char c, const char *characters) {
+  while (*characters != '\0' && *characters != c) characters++;
+  return *characters != '\0';
+}
+
 // The next word that ends at one of `stops` or at the end, starting at `at`.
 static word cut(const char *start, const char *at, const char *end, const char *stops) {
   word w = {start, at, 0};
-  while (at + w.length < end && strchr(stops, at[w.length]) == NULL) w.length++;
+  while (at + w.length < end && !is_one_of(at[w.length], stops)) w.length++;
   return w;
 }
 

@@ -114,6 +114,7 @@ typedef struct walker {
   const command_program *program;
   bool (*visit)(void *context, const command_insn *insn);
   void *context;
+  bool ends;  // only the first and the last iteration of each loop
   size_t at;
   int depth;
   uint64_t iteration[COMMAND_LOOPS_MAX];
@@ -159,7 +160,7 @@ static bool walk_loop(walker *w, uint64_t trips) {
   size_t body = w->at;
   assert(w->depth < COMMAND_LOOPS_MAX && trips != 0);
   w->depth++;
-  for (uint64_t i = 0; i < trips; i++) {
+  for (uint64_t i = 0; i < trips; i = w->ends && i + 1 < trips ? trips - 1 : i + 1) {
     w->iteration[w->depth - 1] = i;
     w->at = body;
     if (!walk_nodes(w)) return false;
@@ -172,6 +173,12 @@ bool command_walk(const command_program *program, bool (*visit)(void *context, c
                   void *context) {
   assert(program->open == 0);
   walker w = {.program = program, .visit = visit, .context = context};
+  return walk_nodes(&w);
+}
+
+bool command_walk_ends(const command_program *program, bool (*visit)(void *context, const command_insn *insn),
+                       void *context) {
+  walker w = {.program = program, .visit = visit, .context = context, .ends = true};
   return walk_nodes(&w);
 }
 

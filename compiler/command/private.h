@@ -11,6 +11,10 @@ command_program *command_create_like(const command_program *program);
 // What a walk goes through: commands, fences and iterations; UINT64_MAX if there are more.
 uint64_t command_walk_length(const command_program *program);
 
+// The same with the first and the last iteration of each loop only.
+bool command_walk_ends(const command_program *program, bool (*visit)(void *context, const command_insn *insn),
+                       void *context);
+
 // The program without loops: itself if it has none, otherwise a new one.
 const command_program *command_straight(const command_program *program);
 // Room for so many nodes.

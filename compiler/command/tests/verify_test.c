@@ -86,7 +86,38 @@ static void test_refuses(void **state) {
   }
 }
 
+// A loop is judged by its ends only where that says all: what carries from field to field is seen in between, too.
+static void test_loops(void **state) {
+  (void)state;
+  static const struct {
+    const char *body;
+    bool good;
+  } cases[] = {
+      {"loop 64 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs1+0x10 rs2+0x100\n}\n", true},
+      {"loop 65 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs1+0x10 rs2+0x100\n}\n", false},
+      {"loop 64 {\nmvin dram=a+0x3f0 local=sp:0x3fff cols=16 rows=1 | rs1-0x10 rs2-0x100\n}\n", true},
+      {"loop 65 {\nmvin dram=a+0x3f0 local=sp:0x3fff cols=16 rows=1 | rs1-0x10 rs2-0x100\n}\n", false},
+      // Up in one loop and down in the other: only the mixed corners leave the tensor.
+      {"loop 8 {\nloop 8 {\nmvin dram=a+0x70 local=sp:0 cols=16 rows=1 | rs1+0x80 | rs1-0x10\n}\n}\n", true},
+      {"loop 9 {\nloop 8 {\nmvin dram=a+0x70 local=sp:0 cols=16 rows=1 | rs1+0x80 | rs1-0x10\n}\n}\n", false},
+      {"loop 8 {\nloop 9 {\nmvin dram=a+0x70 local=sp:0 cols=16 rows=1 | rs1+0x80 | rs1-0x10\n}\n}\n", false},
+      // Good in the first and the last iteration, not between: rows of the command, wrapping offsets, configuration.
+      {"loop 3 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs2+0x8000000000000000\n}\n", false},
+      {"loop 3 {\nmvin dram=a local=sp:0 cols=1 rows=1 | rs1+0x8000000000000000\n}\n", false},
+      {"loop 5 {\nconfig_ex dataflow=os a_stride=1 c_stride=1 | rs1+0x80\n}\n", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[1024];
+    bool good;
+    snprintf(text, sizeof text, HEAD "%s", cases[i].body);
+    char *messages = verdict(text, &good);
+    if (good != cases[i].good) fail_msg("%s: %s", cases[i].body, messages);
+    free(messages);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_accepts), cmocka_unit_test(test_refuses)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_accepts), cmocka_unit_test(test_refuses),
+                                     cmocka_unit_test(test_loops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
