@@ -1,0 +1,28 @@
+# cmake -DWEFT=weft -DKERNEL=gemm.py -DSHAPE=M=..,N=..,K=.. -DARRAY=name -DMOST=percent -DDIR=folder -P host_cost.cmake
+# A kernel as a program of the host against its commands as a trace, which come as fast as the array takes them: the host
+# may cost `MOST` percent. Both run once, with caches cold.
+file(MAKE_DIRECTORY ${DIR})
+set(common --quiet --shape ${SHAPE} --array ${ARRAY})
+foreach(kind elf trace)
+  execute_process(COMMAND ${WEFT} compile ${KERNEL} ${common} -o ${DIR}/x.${kind} RESULT_VARIABLE code ERROR_VARIABLE text)
+  if(code)
+    message(FATAL_ERROR "compile -o x.${kind}: exit code ${code}\n${text}")
+  endif()
+endforeach()
+execute_process(COMMAND ${WEFT} sim --quiet --timing-only --array ${ARRAY} ${DIR}/x.elf RESULT_VARIABLE code OUTPUT_VARIABLE elf)
+if(code OR NOT elf MATCHES "run 0 cycles ([0-9]+)")
+  message(FATAL_ERROR "the ELF program: exit code ${code}\n${elf}")
+endif()
+set(hosted ${CMAKE_MATCH_1})
+execute_process(COMMAND ${WEFT} sim --quiet --array ${ARRAY} --timing-only --json - ${DIR}/x.trace RESULT_VARIABLE code
+                OUTPUT_VARIABLE json)
+if(code OR NOT json MATCHES "\"cycles\":[ \t]*([0-9]+)")
+  message(FATAL_ERROR "the trace: exit code ${code}\n${json}")
+endif()
+set(alone ${CMAKE_MATCH_1})
+math(EXPR limit "${alone} * (100 + ${MOST}) / 100")
+message("${SHAPE} on ${ARRAY}: ${alone} cycles alone, ${hosted} with the host")
+if(hosted GREATER limit)
+  message(FATAL_ERROR "the host costs more than ${MOST} percent")
+endif()
+file(REMOVE ${DIR}/x.elf ${DIR}/x.trace)
