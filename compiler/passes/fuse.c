@@ -66,10 +66,12 @@ static bool value_of(fuser *f, const block_statement *s, const block_operand *op
   *v = f->value[operand->view.buffer];
   if (v->kind == FUSE_NOTHING) {
     wf_error(f->c.diag, s->where, "'%s' has no value here that outlives the loop which sets it", name);
+    wf_hint(f->c.diag, "set it before the loop, and add to it inside");
     return false;
   }
   if (fuse_is_same_size(f, operand->view.buffer, target->buffer) || is_loads_only(v)) return true;
   wf_error(f->c.diag, s->where, "'%s' is repeated over a larger block, which only loaded blocks can be", name);
+  wf_hint(f->c.diag, "store it, and load it in a second kernel");
   return false;
 }
 

@@ -188,6 +188,25 @@ static void split_loops_end_at_their_limit(void **state) {
   }
 }
 
+// What one iteration stores and the one before or behind it loads.
+static void neighbours_are_seen(void **state) {
+  (void)state;
+  static const struct {
+    const char *load;
+    bool ok;
+  } cases[] = {
+      {"u[i*4:4 of 16 stride 1]", true}, {"u[i*4+4:4 of 16 stride 1]", false}, {"u[i*4-1:4 of 16 stride 1]", false}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char text[512], *messages = NULL;
+    snprintf(text, sizeof text,
+             "program p\ntensor u i32[16] read write\nloop i 4 parallel\nbuffer b i32[4]\n"
+             "for i {\nload b = %s\nstore u[i*4:4 of 16 stride 1] = b\n}\n",
+             cases[c].load);
+    if (verify(text, &messages) != cases[c].ok) fail_msg("%s: %s", cases[c].load, messages);
+    free(messages);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_programs_pass),
@@ -195,6 +214,7 @@ int main(void) {
       cmocka_unit_test(bad_programs_are_refused),
       cmocka_unit_test(buffers_of_parallel_loops),
       cmocka_unit_test(split_loops_end_at_their_limit),
+      cmocka_unit_test(neighbours_are_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

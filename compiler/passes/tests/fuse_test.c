@@ -129,6 +129,10 @@ static const struct {
   int line;
   const char *reason;
 } refused[] = {
+    {SUM "load at = a[m*4:4 of 8 stride 10, 0:5 of 10 stride 1]\nload bt = b[0:5 of 10 stride 6, 0:6 of 6 stride 1]\n"
+         "dot row = at[0:1, 0:5] * bt\nadd acc = acc, row\nstore " D " = acc\n",
+     10, "'row' is repeated over a larger block"},
+    {"for k {\n" LOADS "dot acc = at * bt\n}\nadd v = acc, 1\nstore " D " = v\n", 6, "'acc' has no value here"},
     {SUM "min acc = acc, 127\nscale f = acc, 0.5\nto_i8 y = f\nstore " C " = y\n", 8, "no scaling of clamped results"},
     {"load r = " C "\ncopy y = r\nload r = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nstore " C " = y\n", 4,
      "the block was replaced before it is used here"},

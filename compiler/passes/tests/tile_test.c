@@ -145,6 +145,10 @@ static void order_that_matters_is_kept(void **state) {
        "t:12:1: error: this statement does not"},
       {"for i {\nfor j {\nload b = t[i*6+j*2:2 of 12 stride 1] sum_over j\n}\n}\nstore u[0:2 of 12 stride 1] = b\n",
        "t:10:1: error: this statement does not"},
+      // An iteration sets a part of what all add to.
+      {"copy b = 0\nfor i {\nfor j {\ncopy b[i:1] = 0\nload b += t[i*6+j*2:2 of 12 stride 1]\n}\n}\nstore u[0:2 of 12 "
+       "stride 1] = b\n",
+       "t:12:1: error: this statement does not"},
       // Statements between the loops.
       {"for i {\ncopy b = 0\nfor j {\nload b += t[i*6+j*2:2 of 12 stride 1]\n}\nstore u[i*2:2 of 12 stride 1] = b\n}\n",
        "t:10:1: error: the mapping has loop 'j' outside of loops around it"},
