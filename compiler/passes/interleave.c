@@ -93,13 +93,16 @@ static turn turn_between(const merge *m, uint32_t from, uint32_t to) {
 }
 
 // The time of command n of `count` that are spread over the stages of a turn: the same number in each, at the same
-// places, so that stages repeat and loops can be found in the program. Keeps away from the ends of a stage.
-static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t count, int64_t head, int64_t tail) {
+// places, so that stages repeat and loops can be found in the program. Keeps away from the ends of a stage. Memory is
+// quicker when loads and stores do not mix: loads that have several stages come at the start of each.
+static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t count, int64_t head, int64_t tail,
+                             bool loads) {
   uint32_t each = (count + t->stages - 1) / t->stages, spacing = t->stages / ((count + each - 1) / each);
   uint32_t stage = t->first + n / each * spacing;
   int64_t start = time_of(m, m->s->stages[stage]);
   int64_t end = stage + 1 < m->s->stage_count ? time_of(m, m->s->stages[stage + 1]) : m->time[m->s->product_count];
   if (end - start < head + tail + (end - start) / 4) head = tail = 0;
+  if (loads && t->stages > 1) tail = most(tail, (end - start) * 15 / 16);
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
@@ -119,7 +122,7 @@ static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint3
     latest = least(latest, lead);
     target[n] = latest;
     if (to > from) target[n] = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
-    if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, LEAD_CYCLES);
+    if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, LEAD_CYCLES, true);
     target[n] = most(least(target[n], lead), time_of(m, loads[n].after_products));
     if (loads[n].after_stores > 0)
       target[n] = most(target[n], m->store_target[loads[n].after_stores - 1] + STORE_CYCLES);
@@ -147,13 +150,13 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   turn t = turn_between(m, ready, wanted);
   // Loads into the same rows come behind: the first half of the turn is for stores.
   bool refilled = m->s->queues[m->s->stores[from].queue].count > 0;
-  int64_t tail = refilled && t.stages == 1 ? (time_of(m, wanted) - time_of(m, ready)) / 2 : 0;
+  int64_t tail = t.stages == 1 ? (time_of(m, wanted) - time_of(m, ready)) / 2 : 0;
   if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
     int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
     if (n > from) soonest = most(soonest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
     m->store_target[n] =
-        t.stages == 0 ? soonest : most(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail));
+        t.stages == 0 ? soonest : most(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail, false));
   }
 }
 
