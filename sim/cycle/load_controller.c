@@ -69,7 +69,7 @@ struct cycle_load_controller {
   cycle_tracker tracker;
   load_tracked *tracked;  // by entry
   load_state states[STATES];
-  uint32_t row_mask, dim_shift;
+  uint32_t row_mask, dim_shift, bus_shift;
 };
 
 void cycle_load_create(cycle_engine *c) {
@@ -80,6 +80,7 @@ void cycle_load_create(cycle_engine *c) {
   l->tracked = WF_NEW_ARRAY(c->d.load_commands_tracked, load_tracked);
   l->row_mask = (UINT32_C(1) << c->d.row_bits) - 1;
   l->dim_shift = (uint32_t)__builtin_ctz(c->d.dim);
+  l->bus_shift = (uint32_t)__builtin_ctz(c->array->dma.bus_bits / 8);
 }
 
 void cycle_load_destroy(cycle_engine *c) {
@@ -93,6 +94,12 @@ void cycle_load_destroy(cycle_engine *c) {
 }
 
 bool cycle_load_ready(const cycle_engine *c) { return cycle_queue_room(&c->load->queue, c->now); }
+
+uint32_t cycle_load_left(const cycle_engine *c, uint8_t cmd) { return c->load->tracker.left[cmd]; }
+
+void cycle_load_answered(cycle_engine *c, uint8_t cmd, uint32_t bytes) {
+  cycle_tracker_return(&c->load->tracker, cmd, bytes);
+}
 
 bool cycle_load_busy(const cycle_engine *c) {
   return c->load->queue.count > 0 || cycle_tracker_busy(&c->load->tracker);
@@ -179,6 +186,7 @@ void cycle_load_take(cycle_engine *c, const cycle_issue *command) {
     m->use = use_of(c, m);
     cycle_port_uses(c, m->use);
   }
+  c->port.room_wanted = false;
   if (c->wake[CYCLE_LOAD_CONTROLLER] > c->now + 1) c->wake[CYCLE_LOAD_CONTROLLER] = c->now + 1;
   cycle_port_touch(c);
 }
@@ -305,25 +313,25 @@ bool cycle_load_step(cycle_engine *c) {
 
 // ---- what the others wait for
 
-// Of bytes that have not come, the first beat comes with the next answer; the row that the last one makes whole leaves
-// the merger a cycle later, is written at the earliest in the next, and its command shown as done in the one after.
+// Of the bytes of a command that have not come, the first beat comes with the next answer; the row that the last one
+// makes whole leaves the merger a cycle later, is written at the earliest in the next, and its command shown as done in
+// the one after. A request that is not sent yet may be answered before those that are.
 static uint64_t done_from(const cycle_engine *c, const struct cycle_load_controller *l) {
+  if (!cycle_load_path_whole(c)) return 0;
   uint32_t least = UINT32_MAX;
   for (uint32_t w = 0; w < l->tracker.words; w++)
-    for (uint64_t left = l->tracker.valid[w]; left != 0; left &= left - 1) {
-      uint32_t bytes = l->tracker.left[w * WORD_BITS + (uint32_t)__builtin_ctzll(left)];
-      if (bytes < least) least = bytes;
+    for (uint64_t valid = l->tracker.valid[w]; valid != 0; valid &= valid - 1) {
+      uint32_t cmd = w * WORD_BITS + (uint32_t)__builtin_ctzll(valid);
+      uint32_t left = l->tracker.left[cmd] - cycle_load_path_unanswered(c, (uint8_t)cmd);
+      if (left != 0 && left < least) least = left;
     }
-  if (least == UINT32_MAX) return CYCLE_NEVER;
-  const uint32_t bus_bytes = c->array->dma.bus_bits / 8;
-  uint64_t answered;
-  uint32_t there = cycle_load_path_unanswered(c, &answered);
-  if (answered == 0 || least <= there) return answered + 1;
-  // A request that is not sent yet may be answered before those that are.
-  uint64_t first = cycle_bus_answer_at(c);
+  uint64_t ends = c->wake[CYCLE_LOAD_PATH], first = cycle_bus_answer_at(c);
+  if (ends != CYCLE_NEVER) ends++;
+  if (least == UINT32_MAX) return ends;
   if (first > c->port.time + 1) first = c->port.time + 1;
   if (first < c->port.time) first = c->port.time;
-  return first + (least - there) / bus_bytes + 2;
+  first += (least >> l->bus_shift) + 2;
+  return first < ends ? first : ends;
 }
 
 // Of commands whose entry is not allocated: the smallest one might be next.
@@ -333,7 +341,7 @@ static uint64_t started_from(const cycle_engine *c, const struct cycle_load_cont
     const load_command *m = &l->commands[cycle_queue_at(&l->queue, n)];
     if (!m->config && m->bytes < least) least = m->bytes;
   }
-  return least == UINT32_MAX ? CYCLE_NEVER : c->port.time + least / (c->array->dma.bus_bits / 8) + SHORTEST_LOAD;
+  return least == UINT32_MAX ? CYCLE_NEVER : c->port.time + (least >> l->bus_shift) + SHORTEST_LOAD;
 }
 
 // One row is requested per cycle.

@@ -32,6 +32,7 @@ typedef struct cycle_piece {
 } cycle_piece;
 
 struct cycle_load_path {
+  bool whole;             // streams are written burst by burst
   uint32_t streams;       // bursts of the merger's ring, the newest is the one at work
   uint64_t stream_write;  // cycle in which the next row of the oldest stream is written
   uint64_t lag[2];        // int8, int32: cycles from the merger to the write
@@ -186,14 +187,14 @@ const cycle_load_row *cycle_load_path_offer(const cycle_engine *c) {
 
 bool cycle_load_path_offers(const cycle_engine *c) { return c->load_path->issue.count > 0; }
 
-uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint64_t *from) {
+bool cycle_load_path_whole(const cycle_engine *c) { return c->load_path->whole; }
+
+uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint8_t cmd) {
   const struct cycle_load_path *p = c->load_path;
   uint32_t bytes = 0;
-  *from = p->merger.open || p->narrow_end.valid || p->wide_end.valid || p->zero_end.valid ? 0 : CYCLE_NEVER;
   for (uint32_t n = p->streams; n > 0; n--) {
     const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
-    bytes += b->burst.bytes;
-    if (n == p->streams) *from = b->last_row + p->lag[b->burst.wide];
+    if (b->burst.cmd == cmd) bytes += b->burst.bytes;
   }
   return bytes;
 }
@@ -275,8 +276,7 @@ static bool take_bank(cycle_engine *c, bool is_acc, uint32_t row, bool accumulat
   if (!c->port.lags) return cycle_local_narrow_write(c, is_acc, row, accumulate);
   assert(!is_acc);
   c->sp_writes++;
-  c->port.wrote_at = c->now + 1;
-  c->port.wrote = UINT64_C(1) << (row >> c->sp_bank_shift & c->local->sp_mask);
+  cycle_port_wrote(c, row, c->now);
   return true;
 }
 
@@ -445,6 +445,106 @@ static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
   return wait(c, x->wide ? &p->wide_end : &p->narrow_end);
 }
 
+// ---- streams while the port lags: nobody asks for their banks, so a burst is written as a whole, in the cycle of its
+// answer or, if that does not end a command, when the path is stepped next
+
+static uint64_t answer_at(const struct cycle_load_path *p, const cycle_burst_rows *b) {
+  return b->last_row + p->lag[b->burst.wide];
+}
+
+static void write_burst(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  uint32_t last = b->burst.row_offset + b->burst.bytes - 1U, rows = (last >> b->row_shift) + 1;
+  if (b->sent != 0) rows -= (b->burst.row_offset + b->sent) >> b->row_shift;
+  c->sp_writes += rows;
+  cycle_port_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
+  while (c->data && b->sent < b->burst.bytes) {
+    move_piece(c, b);
+    cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
+  }
+  p->streams--;
+}
+
+static void write_answered(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  while (p->streams > 0 && answer_at(p, oldest_stream(p)) < end) {
+    cycle_burst_rows *b = oldest_stream(p);
+    assert(!b->ends);
+    write_burst(c, p, b);
+    cycle_load_answered(c, b->burst.cmd, b->burst.bytes);
+  }
+}
+
+static void await_end(cycle_engine *c, struct cycle_load_path *p) {
+  c->load_write = c->wake[CYCLE_LOAD_PATH] = CYCLE_NEVER;
+  for (uint32_t n = p->streams; n > 0; n--) {
+    const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
+    if (!b->ends) continue;
+    c->wake[CYCLE_LOAD_PATH] = answer_at(p, b);
+    return;
+  }
+}
+
+// Whether a command is complete with stream `place`, counted from the newest, 1, up.
+static bool ends_command(const cycle_engine *c, const struct cycle_load_path *p, uint32_t place) {
+  const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - place) & (CYCLE_BURST_RING - 1)];
+  uint32_t left = cycle_load_left(c, b->burst.cmd);
+  for (uint32_t n = p->streams; n >= place; n--) {
+    const cycle_burst_rows *other = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
+    if (other->burst.cmd == b->burst.cmd) left -= other->burst.bytes;
+  }
+  return left == 0;
+}
+
+static void begin_whole(const cycle_engine *c, struct cycle_load_path *p) {
+  p->whole = true;
+  for (uint32_t n = p->streams; n > 0; n--)
+    p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)].ends = ends_command(c, p, n);
+}
+
+// Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
+static void end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  if (!p->whole) return;
+  p->whole = false;
+  write_answered(c, p, end);
+  for (uint32_t n = p->streams; n > 0; n--) {
+    cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
+    b->gap = gap_of(p, b);
+    b->banks = banks_of(c, p, b);
+  }
+  find_load_banks(c, p);
+  if (p->streams > 0) find_stream_write(p);
+  find_next_write(c, p);
+}
+
+void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { end_whole(c, c->load_path, end); }
+
+// Streams alone are on their way, and stay so in this cycle.
+static bool only_streams(const cycle_engine *c, const struct cycle_load_path *p) {
+  if (!c->port.lags || p->merger.open || p->narrow_end.valid) return false;
+  return c->w.beat == NULL || c->w.beat->write || is_plain(p, cycle_reader_burst(c, c->w.beat->id));
+}
+
+static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
+  if (!p->whole) begin_whole(c, p);
+  write_answered(c, p, c->now);
+  cycle_burst_rows *b = oldest_stream(p);
+  bool ended = p->streams > 0 && b->ends && answer_at(p, b) == c->now;
+  if (ended) {
+    write_burst(c, p, b);
+    answer(c, b->burst.bytes, b->burst.cmd);
+  }
+  if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= c->now) {
+    cycle_merger_open(c, &p->merger);
+    b = p->merger.at_work;
+    b->last_row = cycle_merger_last_row(&p->merger, b);
+    cycle_merger_close(&p->merger, b->last_row);
+    assert(p->streams < CYCLE_BURST_RING);
+    p->streams++;
+    b->ends = ends_command(c, p, 1);
+  }
+  await_end(c, p);
+  return ended;
+}
+
 // ---- the cycle
 
 static bool accepts(const cycle_engine *c, const struct cycle_load_path *p) {
@@ -466,6 +566,8 @@ static void take_burst(cycle_engine *c, struct cycle_load_path *p) {
 // True: an answer was given, or zeros made room.
 bool cycle_load_path_step(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path;
+  if (only_streams(c, p)) return step_whole(c, p);
+  end_whole(c, p, c->now);
   bool writes = c->load_write <= c->now, changed = false;
   if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
   if (p->streams > 0) {

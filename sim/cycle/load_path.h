@@ -45,6 +45,7 @@ typedef struct cycle_burst_rows {
   uint64_t last_row;              // of a stream: cycle in which the last row leaves
   uint64_t gap;                   // of a stream: cycles between two rows but for the last one; 0: it varies
   uint64_t banks;                 // of a stream: scratchpad banks that its rows go to
+  bool ends;                      // of a stream while the port lags: its command is complete with it
   uint32_t sent;                  // bytes of the rows that left
   uint32_t row;                   // local row of the next one
   uint32_t row_bytes, row_shift;  // of a local row
@@ -52,7 +53,7 @@ typedef struct cycle_burst_rows {
   cycle_burst burst;
 } cycle_burst_rows;
 
-enum { CYCLE_BURST_RING = 4 };  // bursts with rows that are not written, in a stream (load_path.c)
+enum { CYCLE_BURST_RING = 8 };  // bursts with rows that are not written, in a stream (load_path.c)
 
 typedef struct cycle_merger {
   bool open;             // rows of the burst at work have to leave

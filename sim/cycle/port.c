@@ -11,6 +11,9 @@
 //   - before anybody outside looks at main memory (cycle_port_to).
 // Loads to the accumulator, zeros, counters and requests outside main memory do not lag.
 //
+// The first cycle in which the port may be needed is found when it is stepped with the others or something comes in
+// from them: what it carries out in between makes that time no earlier.
+//
 // Invariants: while the port lags nobody has asked for a bank in `banks` in the cycles from `time` on; nothing that
 // others wait for happens in a cycle that was left to be carried out later.
 #include "sim/cycle/load_path.h"
@@ -99,16 +102,13 @@ static bool may_lag(const cycle_engine *c) {
   return c->now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
 }
 
-// The station's oldest load waits for room alone.
-static bool issues_load(const cycle_engine *c) { return (c->issuable >> SIM_CLASS_LOAD & 1) != 0; }
-
 // The first cycle in which somebody else may have to see what the port does.
 static uint64_t visible(const cycle_engine *c) {
   const cycle_port *p = &c->port;
   if (p->writer_wanted) return p->next;
-  if (cycle_load_shows(c, issues_load(c))) return p->time;
+  if (cycle_load_shows(c, p->room_wanted)) return p->time;
   if (p->next == CYCLE_NEVER) return p->next;
-  uint64_t done = cycle_load_visible(c, issues_load(c));
+  uint64_t done = cycle_load_visible(c, p->room_wanted);
   if (done > p->next + LONGEST_LAG) done = p->next + LONGEST_LAG;
   return done > p->next ? done : p->next;
 }
@@ -125,8 +125,15 @@ uint32_t cycle_port_step(cycle_engine *c) {
   if (given) p->writer_wanted = false;
   if (!p->lags) p->lags = may_lag(c);
   set_wake(c);
-  return (issues_load(c) && (load || cycle_load_ready(c)) ? 1U << CYCLE_STATION : 0) |
+  return (p->room_wanted && (load || cycle_load_ready(c)) ? 1U << CYCLE_STATION : 0) |
          (given ? 1U << CYCLE_STORE_PATH : 0);
+}
+
+// The station's oldest load waits for room alone.
+void cycle_port_room(cycle_engine *c) {
+  if (c->port.room_wanted) return;
+  c->port.room_wanted = true;
+  set_wake(c);
 }
 
 // A part's wake time was set from outside.
@@ -139,19 +146,16 @@ void cycle_port_touch(cycle_engine *c) {
 }
 
 void cycle_port_to(cycle_engine *c) {
-  if (!c->port.lags || c->port.time >= c->now) return;
-  run(c, c->now);
-  set_wake(c);
+  if (c->port.lags && c->port.time < c->now) run(c, c->now);
 }
 
 void cycle_port_through(cycle_engine *c) {
-  if (!c->port.lags || c->port.time > c->now) return;
-  run(c, c->now + 1);
-  set_wake(c);
+  if (c->port.lags && c->port.time <= c->now) run(c, c->now + 1);
 }
 
 static void end_lag(cycle_engine *c) {
   c->port.lags = false;
+  cycle_load_path_end_lag(c, c->port.time);
   c->port.lags_from = c->now + SHARED_CYCLES;
 }
 
@@ -173,7 +177,8 @@ void cycle_port_shares(cycle_engine *c) {
     p->time = c->now + 1;
   } else {
     end_lag(c);
-    if (p->wrote_at == c->now + 1) c->w.sp_written |= p->wrote;
+    if (p->wrote_at == c->now) c->w.sp_written |= UINT64_C(1) << p->wrote;
+    c->w.beat = NULL;
     if (c->load_write <= c->now) cycle_load_path_step(c);
   }
   cycle_port_touch(c);
@@ -182,6 +187,11 @@ void cycle_port_shares(cycle_engine *c) {
 void cycle_port_end(cycle_engine *c) {
   cycle_port_through(c);
   cycle_port_shares(c);
+}
+
+void cycle_port_wrote(cycle_engine *c, uint32_t row, uint64_t at) {
+  c->port.wrote_at = at;
+  c->port.wrote = row >> c->sp_bank_shift & c->local->sp_mask;
 }
 
 // ---- loads under way

@@ -15,12 +15,13 @@ typedef struct cycle_port {
   uint32_t due;        // parts to be stepped in cycle `next`, a bit each from CYCLE_BUS up
   bool lags;           // cycles are carried out when somebody looks
   bool never_lags;     // a request leaves main memory
+  bool room_wanted;    // the station's oldest load waits for room in the load controller's queue alone
   bool writer_wanted;  // the store path has a row that the writer did not take
   uint64_t lags_from;  // not before this cycle
   uint32_t others;     // commands queued or under way that write to the accumulator, or zeros
   uint64_t banks;      // scratchpad banks of the commands queued or under way
-  uint64_t wrote_at;   // while it lags: the cycle + 1 of the last write to the scratchpad, and its bank
-  uint64_t wrote;
+  uint64_t wrote_at;   // while it lags: the cycle of the last write to the scratchpad that is known, and its bank
+  uint32_t wrote;
   uint16_t users[CYCLE_PORT_BANKS];  // commands of each bank
 } cycle_port;
 

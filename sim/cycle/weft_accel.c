@@ -180,9 +180,9 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   left |= done & U(STATION);
   if ((left & U(STATION)) != 0) cycle_port_through(c);
   STEP(STATION, cycle_station_step, U(STORE_CONTROLLER))
-  if ((c->issuable >> SIM_CLASS_LOAD & 1) != 0 && c->port.lags) cycle_port_touch(c);
   STEP(FRONT_END, cycle_front_step, U(COUNTERS))
   STEP(COUNTERS, cycle_counters_step, U(FRONT_END))
+  if ((c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_room(c);
   next |= asking(c) | done;
   if (c->eager || c->counting) next = ALL_UNITS;
   c->due = next;

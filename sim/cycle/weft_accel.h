@@ -242,6 +242,7 @@ static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |=
 // ---- port.c: bus, load_path, dma_writer, dma_reader and load_controller together
 uint32_t cycle_port_step(cycle_engine *c);  // returns the units that have to look in this cycle, a bit each
 void cycle_port_touch(cycle_engine *c);     // somebody else set a wake time of a part
+void cycle_port_room(cycle_engine *c);      // the station waits for room in the load controller's queue
 // Before somebody looks at it: the cycles before this one are carried out, or this one too (not before the port's place
 // in the cycle).
 void cycle_port_to(cycle_engine *c);
@@ -253,6 +254,7 @@ void cycle_port_shares(cycle_engine *c);
 void cycle_port_end(cycle_engine *c);  // of lagging, with this cycle carried out
 void cycle_port_uses(cycle_engine *c, cycle_port_use use);
 void cycle_port_used(cycle_engine *c, cycle_port_use use);
+void cycle_port_wrote(cycle_engine *c, uint32_t row, uint64_t at);  // a row of the scratchpad, while it lags
 
 // ---- bus.c: the memory port. Arbitrates the offers of reader and writer, fetches the data of a granted read, and
 // counts bus_read_bytes and bus_written_bytes. With write_granted the writer moves the bytes of its beat to memory; the
@@ -290,8 +292,11 @@ void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row);
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c);  // rd_req: head of the issue queue, NULL: none
 bool cycle_load_path_offers(const cycle_engine *c);                  // there will be one in the next cycle
 void cycle_load_path_offer_taken(cycle_engine *c);
-// Bytes of bursts that were taken and not answered; the cycle from which on one may be answered.
-uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint64_t *from);
+void cycle_load_path_end_lag(cycle_engine *c, uint64_t end);  // of the port; `end`: its time
+// All that was taken and not answered is streams, written burst by burst; the wake time is that of an answer that ends
+// a command. Bytes of a command in them.
+bool cycle_load_path_whole(const cycle_engine *c);
+uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint8_t cmd);
 
 // ---- dma_reader.c
 void cycle_reader_create(cycle_engine *c);
@@ -340,6 +345,9 @@ bool cycle_load_ready(const cycle_engine *c);
 void cycle_load_take(cycle_engine *c, const cycle_issue *command);
 void cycle_load_done_taken(cycle_engine *c);  // the station took w.done[LOAD]
 bool cycle_load_busy(const cycle_engine *c);
+// Bytes of a command in flight that were not answered; an answer of a cycle before this one, not the command's last.
+uint32_t cycle_load_left(const cycle_engine *c, uint8_t cmd);
+void cycle_load_answered(cycle_engine *c, uint8_t cmd, uint32_t bytes);
 bool cycle_load_waits(const cycle_engine *c);  // has a row request that may have been refused
 // The next cycle shows a command as done or, if `room`, room in the queue; the first one in which either may change.
 bool cycle_load_shows(const cycle_engine *c, bool room);
