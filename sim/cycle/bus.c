@@ -104,7 +104,8 @@ static uint64_t beat_at(const struct cycle_bus *b, uint64_t beat) {
 
 static void set_wake(cycle_engine *c) {
   const struct cycle_bus *b = c->bus;
-  c->wake[CYCLE_BUS] = b->answer_at < b->ask_at ? b->answer_at : b->ask_at;
+  const uint64_t read = cycle_reader_offers_from(c), ask_at = b->ask_at < read ? b->ask_at : read;
+  c->wake[CYCLE_BUS] = b->answer_at < ask_at ? b->answer_at : ask_at;
 }
 
 // Whoever is shown an answer and does not take it is shown it again.

@@ -30,6 +30,7 @@ struct cycle_dma_reader {
   uint32_t left, done;  // bytes still to ask for, asked for
   cycle_load_row row;
   memsys_request look, send;
+  uint64_t send_from;       // a valid send is offered from this cycle on
   uint64_t used[ID_WORDS];  // by id
   cycle_burst *bursts;      // by id
   uint32_t beat_bytes, max_bytes, row_mask, narrow_shift;
@@ -55,8 +56,13 @@ void cycle_reader_destroy(cycle_engine *c) {
 
 const memsys_request *cycle_reader_offer(const cycle_engine *c) {
   const struct cycle_dma_reader *r = c->reader;
-  if (!r->send_valid || cycle_pages_miss(c, CLIENT)) return NULL;
+  if (!r->send_valid || c->now < r->send_from || cycle_pages_miss(c, CLIENT)) return NULL;
   return &r->send;
+}
+
+uint64_t cycle_reader_offers_from(const cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  return r->send_valid && r->send_from > c->now ? r->send_from : CYCLE_NEVER;
 }
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id) { return &c->reader->bursts[id]; }
@@ -107,6 +113,8 @@ typedef struct choice {
 
 // The size that brings most of the bytes left, the smallest of equals.
 static choice choose(const struct cycle_dma_reader *r) {
+  if (((uint32_t)r->address & (r->max_bytes - 1)) == 0 && r->left >= r->max_bytes)
+    return (choice){.size = r->max_bytes, .bytes = r->max_bytes};
   choice best = {0};
   for (uint32_t size = r->beat_bytes; size <= r->max_bytes && best.bytes < r->left; size *= 2) {
     uint32_t offset = (uint32_t)r->address & (size - 1), bytes = size - offset;
@@ -187,29 +195,56 @@ static void set_wake(cycle_engine *c) {
   c->wake[CYCLE_DMA_READER] = moves_on(c) ? c->now + 1 : freed;
 }
 
+// The burst in the lookup stage is offered from cycle `from` on.
+static void send(cycle_engine *c, struct cycle_dma_reader *r, uint64_t from) {
+  r->send = r->look;
+  r->send_from = from;
+  r->send_valid = true;
+  r->look_valid = false;
+  if (from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = from;
+}
+
+static void look(cycle_engine *c, struct cycle_dma_reader *r) {
+  send(c, r, c->now + 1);
+  cycle_pages_look(c, CLIENT, r->send.address >> PAGE_SHIFT);
+}
+
+// While the port lags, a burst that will be looked up in the next cycle, and found, is passed on now.
+static void look_ahead(cycle_engine *c, struct cycle_dma_reader *r) {
+  if (c->port.lags && !r->send_valid && cycle_pages_knows(c, CLIENT, r->look.address >> PAGE_SHIFT))
+    send(c, r, c->now + 2);
+}
+
+void cycle_reader_look_back(cycle_engine *c) {
+  struct cycle_dma_reader *r = c->reader;
+  if (!r->send_valid || r->send_from != c->port.time + 1) return;
+  r->look = r->send;
+  r->look_valid = true;
+  r->send_valid = false;
+  c->wake[CYCLE_DMA_READER] = c->port.time;
+}
+
 // True: the load controller can go on. The bus and the reader itself are woken.
 bool cycle_reader_step(cycle_engine *c) {
   struct cycle_dma_reader *r = c->reader;
   if (r->releasing && r->release_at < c->now) free_released(c);
   if (c->counting) report(c);
-  unsigned cause = waits_for(c);
-  bool look_fire = r->look_valid && (!r->send_valid || c->w.read_granted);
-  bool burst_fire = r->row_valid && r->in_flight < r->limit && (!r->look_valid || look_fire), gave_room = false;
+  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c);
+  bool gave_room = false;
   if (c->w.read_granted) r->send_valid = false;
-  if (look_fire) {
-    r->send = r->look;
-    r->send_valid = true;
-    r->look_valid = false;
-    cycle_pages_look(c, CLIENT, r->send.address >> PAGE_SHIFT);
-    c->wake[CYCLE_BUS] = c->now + 1;
+  if (r->look_valid && !r->send_valid) look(c, r);
+  if (r->row_valid && r->in_flight < r->limit && !r->look_valid) {
+    cause = CYCLE_WORKING;
+    r->row_valid = !start_burst(c);
+    look_ahead(c, r);
   }
-  if (burst_fire && start_burst(c)) r->row_valid = false;
-  if (!r->row_valid && cycle_load_path_offer(c) != NULL) {
-    accept_row(r, cycle_load_path_offer(c));
+  const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c);
+  if (row != NULL) {
+    accept_row(r, row);
     cycle_load_path_offer_taken(c);
     gave_room = cycle_load_waits(c);
   }
   set_wake(c);
-  cycle_spend(c, CYCLE_DMA_READER, burst_fire || c->w.read_granted ? CYCLE_WORKING : cause);
+  cycle_spend(c, CYCLE_DMA_READER, cause);
   return gave_room;
 }

@@ -128,7 +128,7 @@ static front_cause count(cycle_engine *c, const cycle_front_command *head) {
 }
 
 static front_cause flush(cycle_engine *c) {
-  cycle_port_through(c);
+  cycle_port_end(c);
   cycle_pages_flush(c);
   return FRONT_WORKING;
 }

@@ -68,6 +68,7 @@ struct cycle_load_controller {
   load_command *commands;  // by slot
   cycle_tracker tracker;
   load_tracked *tracked;  // by entry
+  uint32_t *coming;       // by entry: bytes that the load path has not taken from the bus
   load_state states[STATES];
   uint32_t row_mask, dim_shift, bus_shift;
 };
@@ -78,6 +79,7 @@ void cycle_load_create(cycle_engine *c) {
   l->commands = WF_NEW_ARRAY(cycle_queue_slots(&l->queue), load_command);
   cycle_tracker_init(&l->tracker, c->d.load_commands_tracked);
   l->tracked = WF_NEW_ARRAY(c->d.load_commands_tracked, load_tracked);
+  l->coming = WF_NEW_ARRAY(c->d.load_commands_tracked, uint32_t);
   l->row_mask = (UINT32_C(1) << c->d.row_bits) - 1;
   l->dim_shift = (uint32_t)__builtin_ctz(c->d.dim);
   l->bus_shift = (uint32_t)__builtin_ctz(c->array->dma.bus_bits / 8);
@@ -90,12 +92,18 @@ void cycle_load_destroy(cycle_engine *c) {
   cycle_tracker_free(&l->tracker);
   wf_free(l->commands);
   wf_free(l->tracked);
+  wf_free(l->coming);
   wf_free(l);
 }
 
 bool cycle_load_ready(const cycle_engine *c) { return cycle_queue_room(&c->load->queue, c->now); }
 
-uint32_t cycle_load_left(const cycle_engine *c, uint8_t cmd) { return c->load->tracker.left[cmd]; }
+bool cycle_load_comes(cycle_engine *c, uint8_t cmd, uint32_t bytes) {
+  uint32_t *coming = &c->load->coming[cmd];
+  assert(*coming >= bytes);
+  *coming -= bytes;
+  return *coming == 0;
+}
 
 void cycle_load_answered(cycle_engine *c, uint8_t cmd, uint32_t bytes) {
   cycle_tracker_return(&c->load->tracker, cmd, bytes);
@@ -260,6 +268,7 @@ static unsigned step_wait(cycle_engine *c, struct cycle_load_controller *l) {
   l->head = m->first;
   l->head.cmd = cycle_tracker_alloc(&l->tracker, m->id, m->empty ? 0 : m->bytes);
   l->tracked[l->head.cmd] = (load_tracked){.rows = m->rows, .use = m->use};
+  l->coming[l->head.cmd] = m->bytes;
   if (m->empty)
     leave_queue(c, l);
   else
@@ -322,7 +331,7 @@ static uint64_t done_from(const cycle_engine *c, const struct cycle_load_control
   for (uint32_t w = 0; w < l->tracker.words; w++)
     for (uint64_t valid = l->tracker.valid[w]; valid != 0; valid &= valid - 1) {
       uint32_t cmd = w * WORD_BITS + (uint32_t)__builtin_ctzll(valid);
-      uint32_t left = l->tracker.left[cmd] - cycle_load_path_unanswered(c, (uint8_t)cmd);
+      uint32_t left = l->coming[cmd];
       if (left != 0 && left < least) least = left;
     }
   uint64_t ends = c->wake[CYCLE_LOAD_PATH], first = cycle_bus_answer_at(c);

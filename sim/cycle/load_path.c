@@ -189,16 +189,6 @@ bool cycle_load_path_offers(const cycle_engine *c) { return c->load_path->issue.
 
 bool cycle_load_path_whole(const cycle_engine *c) { return c->load_path->whole; }
 
-uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint8_t cmd) {
-  const struct cycle_load_path *p = c->load_path;
-  uint32_t bytes = 0;
-  for (uint32_t n = p->streams; n > 0; n--) {
-    const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
-    if (b->burst.cmd == cmd) bytes += b->burst.bytes;
-  }
-  return bytes;
-}
-
 void cycle_load_path_offer_taken(cycle_engine *c) { cycle_queue_pop(&c->load_path->issue, c->now); }
 
 // ---- data
@@ -445,6 +435,12 @@ static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
   return wait(c, x->wide ? &p->wide_end : &p->narrow_end);
 }
 
+static void open_burst(cycle_engine *c, struct cycle_load_path *p) {
+  cycle_merger_open(c, &p->merger);
+  cycle_burst_rows *b = p->merger.at_work;
+  b->ends = cycle_load_comes(c, b->burst.cmd, b->burst.bytes);
+}
+
 // ---- streams while the port lags: nobody asks for their banks, so a burst is written as a whole, in the cycle of its
 // answer or, if that does not end a command, when the path is stepped next
 
@@ -483,23 +479,6 @@ static void await_end(cycle_engine *c, struct cycle_load_path *p) {
   }
 }
 
-// Whether a command is complete with stream `place`, counted from the newest, 1, up.
-static bool ends_command(const cycle_engine *c, const struct cycle_load_path *p, uint32_t place) {
-  const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - place) & (CYCLE_BURST_RING - 1)];
-  uint32_t left = cycle_load_left(c, b->burst.cmd);
-  for (uint32_t n = p->streams; n >= place; n--) {
-    const cycle_burst_rows *other = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
-    if (other->burst.cmd == b->burst.cmd) left -= other->burst.bytes;
-  }
-  return left == 0;
-}
-
-static void begin_whole(const cycle_engine *c, struct cycle_load_path *p) {
-  p->whole = true;
-  for (uint32_t n = p->streams; n > 0; n--)
-    p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)].ends = ends_command(c, p, n);
-}
-
 // Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
 static void end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
   if (!p->whole) return;
@@ -524,7 +503,7 @@ static bool only_streams(const cycle_engine *c, const struct cycle_load_path *p)
 }
 
 static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
-  if (!p->whole) begin_whole(c, p);
+  p->whole = true;
   write_answered(c, p, c->now);
   cycle_burst_rows *b = oldest_stream(p);
   bool ended = p->streams > 0 && b->ends && answer_at(p, b) == c->now;
@@ -533,13 +512,12 @@ static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
     answer(c, b->burst.bytes, b->burst.cmd);
   }
   if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= c->now) {
-    cycle_merger_open(c, &p->merger);
+    open_burst(c, p);
     b = p->merger.at_work;
     b->last_row = cycle_merger_last_row(&p->merger, b);
     cycle_merger_close(&p->merger, b->last_row);
     assert(p->streams < CYCLE_BURST_RING);
     p->streams++;
-    b->ends = ends_command(c, p, 1);
   }
   await_end(c, p);
   return ended;
@@ -556,7 +534,7 @@ static void take_burst(cycle_engine *c, struct cycle_load_path *p) {
   bool stream = can_stream(p, cycle_reader_burst(c, c->w.beat->id));
   if (!stream) unroll(c, p);
   if (!accepts(c, p)) return;
-  cycle_merger_open(c, &p->merger);
+  open_burst(c, p);
   if (stream)
     start_stream(c, p);
   else

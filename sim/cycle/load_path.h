@@ -45,7 +45,7 @@ typedef struct cycle_burst_rows {
   uint64_t last_row;              // of a stream: cycle in which the last row leaves
   uint64_t gap;                   // of a stream: cycles between two rows but for the last one; 0: it varies
   uint64_t banks;                 // of a stream: scratchpad banks that its rows go to
-  bool ends;                      // of a stream while the port lags: its command is complete with it
+  bool ends;                      // the last bytes of its command to come
   uint32_t sent;                  // bytes of the rows that left
   uint32_t row;                   // local row of the next one
   uint32_t row_bytes, row_shift;  // of a local row

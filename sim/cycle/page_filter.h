@@ -25,6 +25,13 @@ static inline bool cycle_pages_miss(const cycle_engine *c, unsigned client) {
   return c->now < c->pages->quiet_from && cycle_pages_missing(c, client);
 }
 
+// A lookup of this page in this cycle or the next changes nothing, unless there is a flush.
+static inline bool cycle_pages_knows(const cycle_engine *c, unsigned client, uint64_t page) {
+  const struct cycle_page_filter *p = c->pages;
+  return c->now >= p->quiet_from && (p->known >> client & 1) != 0 && p->last[client] == page &&
+         (p->asks | p->looks) == 0 && !p->flush;
+}
+
 // Some client has to wait for its page in this cycle.
 static inline bool cycle_pages_contended(const cycle_engine *c) {
   return c->now < c->pages->quiet_from && (cycle_pages_missing(c, 0) || cycle_pages_missing(c, 1));

@@ -39,6 +39,12 @@ static uint64_t earliest(const cycle_engine *c) {
   return next;
 }
 
+static void find_next(cycle_engine *c) {
+  cycle_port *p = &c->port;
+  uint64_t wake = p->due != 0 ? p->time : earliest(c);
+  p->next = wake > p->time ? wake : p->time;
+}
+
 static void clear_wires(cycle_wires *w) {
   w->beat = NULL;
   w->written_bytes = 0;
@@ -51,10 +57,11 @@ static uint32_t concerned_by_bus(const cycle_wires *w) {
   return mask;
 }
 
+// Loads to the scratchpad that nothing disturbs go on by their own wake times: then a change concerns this cycle alone.
 #define STEP(part, step, concerned)         \
   if ((left & P(part)) != 0 && step(c)) {   \
     const uint32_t concerned_n = concerned; \
-    next |= concerned_n;                    \
+    if (!lags) next |= concerned_n;         \
     left |= concerned_n;                    \
   }
 
@@ -62,6 +69,7 @@ static uint32_t concerned_by_bus(const cycle_wires *w) {
 static bool carry_out(cycle_engine *c) {
   cycle_port *p = &c->port;
   cycle_wires *w = &c->w;
+  const bool lags = p->lags;
   bool load = false;
   uint32_t next = 0, left = p->due | woken(c);
   if (c->eager || c->counting) left = ALL_PARTS;
@@ -69,14 +77,13 @@ static bool carry_out(cycle_engine *c) {
   clear_wires(w);
   STEP(BUS, cycle_bus_step, concerned_by_bus(w))
   STEP(LOAD_PATH, cycle_load_path_step, P(LOAD_CONTROLLER))
-  STEP(DMA_WRITER, cycle_writer_step, P(BUS) | P(DMA_WRITER))
+  if ((left & P(DMA_WRITER)) != 0 && cycle_writer_step(c)) next |= P(BUS) | P(DMA_WRITER);
   STEP(DMA_READER, cycle_reader_step, P(LOAD_CONTROLLER))
   if ((left & P(LOAD_CONTROLLER)) != 0) load = cycle_load_step(c);
   if (w->done[SIM_CLASS_LOAD].valid) next |= P(LOAD_CONTROLLER);
   p->due = next;
   p->time = c->now + 1;
-  const uint64_t wake = next != 0 ? p->time : earliest(c);
-  p->next = wake > p->time ? wake : p->time;
+  find_next(c);
   return load;
 }
 
@@ -138,10 +145,7 @@ void cycle_port_room(cycle_engine *c) {
 
 // A part's wake time was set from outside.
 void cycle_port_touch(cycle_engine *c) {
-  cycle_port *p = &c->port;
-  uint64_t next = p->due != 0 ? p->time : earliest(c);
-  p->next = next > p->time ? next : p->time;
-  if (next == CYCLE_NEVER) p->next = next;
+  find_next(c);
   set_wake(c);
 }
 
@@ -156,6 +160,8 @@ void cycle_port_through(cycle_engine *c) {
 static void end_lag(cycle_engine *c) {
   c->port.lags = false;
   cycle_load_path_end_lag(c, c->port.time);
+  cycle_reader_look_back(c);
+  find_next(c);
   c->port.lags_from = c->now + SHARED_CYCLES;
 }
 

@@ -294,15 +294,17 @@ bool cycle_load_path_offers(const cycle_engine *c);                  // there wi
 void cycle_load_path_offer_taken(cycle_engine *c);
 void cycle_load_path_end_lag(cycle_engine *c, uint64_t end);  // of the port; `end`: its time
 // All that was taken and not answered is streams, written burst by burst; the wake time is that of an answer that ends
-// a command. Bytes of a command in them.
+// a command.
 bool cycle_load_path_whole(const cycle_engine *c);
-uint32_t cycle_load_path_unanswered(const cycle_engine *c, uint8_t cmd);
 
 // ---- dma_reader.c
 void cycle_reader_create(cycle_engine *c);
 void cycle_reader_destroy(cycle_engine *c);
 const memsys_request *cycle_reader_offer(const cycle_engine *c);  // AR of this cycle, NULL: none
-bool cycle_reader_step(cycle_engine *c);                          // w.read_granted; takes row requests
+// When there will be one if nothing is offered now, CYCLE_NEVER: not known.
+uint64_t cycle_reader_offers_from(const cycle_engine *c);
+void cycle_reader_look_back(cycle_engine *c);  // the port stops lagging: nothing was passed on ahead of its cycle
+bool cycle_reader_step(cycle_engine *c);       // w.read_granted; takes row requests
 bool cycle_reader_busy(const cycle_engine *c);
 
 // ---- dma_writer.c
@@ -345,8 +347,9 @@ bool cycle_load_ready(const cycle_engine *c);
 void cycle_load_take(cycle_engine *c, const cycle_issue *command);
 void cycle_load_done_taken(cycle_engine *c);  // the station took w.done[LOAD]
 bool cycle_load_busy(const cycle_engine *c);
-// Bytes of a command in flight that were not answered; an answer of a cycle before this one, not the command's last.
-uint32_t cycle_load_left(const cycle_engine *c, uint8_t cmd);
+// Bytes of a command are there: whether they are its last; an answer of a cycle before this one, not the command's
+// last.
+bool cycle_load_comes(cycle_engine *c, uint8_t cmd, uint32_t bytes);
 void cycle_load_answered(cycle_engine *c, uint8_t cmd, uint32_t bytes);
 bool cycle_load_waits(const cycle_engine *c);  // has a row request that may have been refused
 // The next cycle shows a command as done or, if `room`, room in the queue; the first one in which either may change.
