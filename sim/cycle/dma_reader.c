@@ -74,6 +74,11 @@ bool cycle_reader_busy(const cycle_engine *c) {
   return r->in_flight > (r->releasing && r->release_at < c->now);
 }
 
+bool cycle_reader_full(const cycle_engine *c) {
+  const struct cycle_dma_reader *r = c->reader;
+  return r->in_flight == r->limit && !r->releasing && !r->look_valid && !r->send_valid;
+}
+
 // ---- ids
 
 static unsigned take_id(cycle_engine *c) {

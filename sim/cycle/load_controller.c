@@ -324,7 +324,7 @@ bool cycle_load_step(cycle_engine *c) {
 
 // Of the bytes of a command that have not come, the first beat comes with the next answer; the row that the last one
 // makes whole leaves the merger a cycle later, is written at the earliest in the next, and its command shown as done in
-// the one after. A request that is not sent yet may be answered before those that are.
+// the one after. A request that is not sent yet may be answered before those that are, if it can be sent before.
 static uint64_t done_from(const cycle_engine *c, const struct cycle_load_controller *l) {
   if (!cycle_load_path_whole(c)) return 0;
   uint32_t least = UINT32_MAX;
@@ -337,7 +337,7 @@ static uint64_t done_from(const cycle_engine *c, const struct cycle_load_control
   uint64_t ends = c->wake[CYCLE_LOAD_PATH], first = cycle_bus_answer_at(c);
   if (ends != CYCLE_NEVER) ends++;
   if (least == UINT32_MAX) return ends;
-  if (first > c->port.time + 1) first = c->port.time + 1;
+  if (first > c->port.time + 1 && !cycle_reader_full(c)) first = c->port.time + 1;
   if (first < c->port.time) first = c->port.time;
   first += (least >> l->bus_shift) + 2;
   return first < ends ? first : ends;

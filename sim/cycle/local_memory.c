@@ -143,13 +143,17 @@ static bool acc_port_free(cycle_engine *c, cycle_accumulator_bank *b, uint64_t b
   return readable;
 }
 
+static void push_sp_read(cycle_engine *c, cycle_queue *q) {
+  cycle_queue_push(q, c->now);
+  cycle_local_due(c, c->now + q->latency - 1);
+  c->sp_reads++;
+}
+
 // A full queue needs no note: whoever empties it changes something.
 static bool read_sp(cycle_engine *c, cycle_queue *q, uint64_t bit) {
   if (!cycle_queue_room(q, c->now)) return false;
   if (!sp_port_free(c, bit)) return again(c, c->now + 1);
-  cycle_queue_push(q, c->now);
-  cycle_local_due(c, c->now + q->latency - 1);
-  c->sp_reads++;
+  push_sp_read(c, q);
   return true;
 }
 
@@ -195,25 +199,34 @@ bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t 
   return read_sp(c, &c->local->sp[bank].execute, bit);
 }
 
+// The store path asks again in the next cycle, since others are in the way; a row of its own that is still there is not
+// waited for this way: what takes it concerns the store path.
+static bool store_again(cycle_engine *c) {
+  c->w.store_asked = true;
+  return again(c, c->now + 1);
+}
+
 static bool store_read_acc(cycle_engine *c, uint32_t row) {
-  look_at_results(c);
   uint32_t bank = acc_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   cycle_accumulator_bank *b = &c->local->acc[bank];
   if (b->store_since != CYCLE_NEVER) return false;
-  if ((c->w.acc_asked & bit) != 0 || !acc_port_free(c, b, bit, row)) return again(c, c->now + 1);
+  look_at_results(c);
+  if ((c->w.acc_asked & bit) != 0 || !acc_port_free(c, b, bit, row)) return store_again(c);
   b->store_since = c->now + 1;
   c->acc_reads++;
   return true;
 }
 
 bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row) {
-  c->w.store_asked = true;
   if (acc) return store_read_acc(c, row);
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
+  cycle_queue *q = &c->local->sp[bank].store;
+  if (!cycle_queue_room(q, c->now)) return false;
   cycle_local_shared(c, bit);
   uint64_t asked = c->w.sp_asked | (c->now < c->execute_until ? c->execute_banks : 0);
-  if (asked & bit) return again(c, c->now + 1);
-  return read_sp(c, &c->local->sp[bank].store, bit);
+  if ((asked & bit) != 0 || !sp_port_free(c, bit)) return store_again(c);
+  push_sp_read(c, q);
+  return true;
 }

@@ -126,7 +126,7 @@ typedef struct cycle_wires {
   bool product_done;  // execute_writeback
   uint8_t product_id;
   bool load_adds;      // a loaded row asks for the adder
-  bool store_asked;    // the store path asks for a row
+  bool store_asked;    // the store path asks for a row and somebody else is in its way
   bool operand_taken;  // the mesh took an accumulator operand from the store path
   // store_path (dispatch): the answer to the store controller (st_resp)
   bool store_answered;
@@ -306,6 +306,7 @@ uint64_t cycle_reader_offers_from(const cycle_engine *c);
 void cycle_reader_look_back(cycle_engine *c);  // the port stops lagging: nothing was passed on ahead of its cycle
 bool cycle_reader_step(cycle_engine *c);       // w.read_granted; takes row requests
 bool cycle_reader_busy(const cycle_engine *c);
+bool cycle_reader_full(const cycle_engine *c);  // all that may be in flight is with memory, and nothing was answered
 
 // ---- dma_writer.c
 void cycle_writer_create(cycle_engine *c);
