@@ -167,7 +167,7 @@ size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *ti
                .fixed = tile,
                .best = best,
                .room = room < MAP_BEST_MAX ? room : MAP_BEST_MAX};
-  map_mapping m = {.style = (uint8_t)style};
+  map_mapping m = {.style = (uint8_t)style, .dataflow = array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS};
   set_tile(&c, &m, BLOCK_DIM_R, 1);
   set_tile(&c, &m, BLOCK_DIM_S, 1);
   for (uint8_t depth = 2; depth >= 1 && c.count == 0; depth--) {  // one slot of results only if two do not fit

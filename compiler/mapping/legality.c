@@ -135,10 +135,9 @@ static void check_capacity(check *c) {
 // ---- units
 
 static void check_dataflow(check *c) {
-  if (c->mapping->dataflow == BLOCK_OS)
-    REFUSE(c, "dataflow os: products are weight-stationary, the compiler has no other commands for them");
-  else if (c->array->mesh.dataflow == HW_DATAFLOW_OS)
-    REFUSE(c, "dataflow ws: the array is built for os");
+  const uint32_t built = c->array->mesh.dataflow;
+  if (c->mapping->dataflow == BLOCK_WS && built == HW_DATAFLOW_OS) REFUSE(c, "dataflow ws: the array is built for os");
+  if (c->mapping->dataflow == BLOCK_OS && built == HW_DATAFLOW_WS) REFUSE(c, "dataflow os: the array is built for ws");
 }
 
 static int64_t tiles(const check *c, block_dim_id dim) { return (c->mapping->tile[dim] + c->hw.dim - 1) / c->hw.dim; }
@@ -158,6 +157,7 @@ static void check_loop_style(check *c) {
   if (m->style != BLOCK_STYLE_LOOP) return;
   if (c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE)
     REFUSE(c, "style loop: only matrix products are given to the unroller, not %s", map_kind_names[c->layer->kind]);
+  if (m->dataflow != BLOCK_WS) REFUSE(c, "style loop: the unroller is weight-stationary");
   if (!c->array->units.loop_matmul) REFUSE(c, "style loop: the array has no unroller for matrix products");
   if (c->layer->residual) REFUSE(c, "style loop: the unroller adds nothing to the accumulator but products and a bias");
   for (int o = 0; o < MAP_OPERANDS; o++)

@@ -115,7 +115,7 @@ static void repair(const map_layer *layer, const hw_array *array, uint64_t *seed
   sort_order(m->inner);
   for (int o = 0; o < MAP_OPERANDS; o++)
     if (m->depth[o] == 0) m->depth[o] = 2;
-  m->dataflow = BLOCK_WS;
+  if (m->style == BLOCK_STYLE_LOOP || array->mesh.dataflow == HW_DATAFLOW_WS) m->dataflow = BLOCK_WS;
   if (m->style != BLOCK_STYLE_LOOP) return;
   for (int o = 0; o < MAP_OPERANDS; o++) m->depth[o] = 2;
   for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = MAP_POSITIONS;

@@ -169,7 +169,7 @@ static void test_footprint_of_windows(void **state) {
 // Each rule: a mapping that breaks it alone, and what is said.
 static void test_violations_have_reasons(void **state) {
   (void)state;
-  hw_array array = default_array();
+  const hw_array array = default_array();
   const map_mapping legal = good();
   wf_diag loud = wf_diag_to(stderr);
   assert_true(map_check(&gemm, &legal, &array, &loud));
@@ -202,8 +202,9 @@ static void test_violations_have_reasons(void **state) {
   error[n++] = "results: depth 0 is not 1 to 8";
   m[n].residency[MAP_WEIGHTS] = 15;
   error[n++] = "weights: residency 15 of 14";
-  m[n].dataflow = BLOCK_OS;
-  error[n++] = "dataflow os: products are weight-stationary";
+  m[n] = legal, m[n].dataflow = BLOCK_OS, m[n].style = BLOCK_STYLE_LOOP;
+  m[n].residency[MAP_WEIGHTS] = m[n].residency[MAP_INPUTS] = MAP_POSITIONS;
+  error[n++] = "style loop: the unroller is weight-stationary";
   m[n].style = BLOCK_STYLE_LOOP, m[n].residency[MAP_WEIGHTS] = MAP_POSITIONS;
   error[n++] = "style loop: the unroller loads inputs for every block, inside all loops";
   m[n].style = BLOCK_STYLE_LOOP, m[n].residency[MAP_WEIGHTS] = m[n].residency[MAP_INPUTS] = MAP_POSITIONS;
@@ -219,8 +220,20 @@ static void test_violations_have_reasons(void **state) {
     assert_int_equal(r.diag.errors, 1);
     report_expect(&r, error[i]);
   }
-  array.mesh.dataflow = HW_DATAFLOW_OS;
-  assert_false(map_check(&gemm, &legal, &array, NULL));
+}
+
+static void test_dataflow_must_be_built(void **state) {
+  (void)state;
+  static const bool legal[3][2] = {
+      [HW_DATAFLOW_WS] = {true, false}, [HW_DATAFLOW_OS] = {false, true}, [HW_DATAFLOW_BOTH] = {true, true}};
+  hw_array array = default_array();
+  map_mapping m = good();
+  for (uint32_t built = 0; built < 3; built++)
+    for (uint8_t flow = BLOCK_WS; flow <= BLOCK_OS; flow++) {
+      array.mesh.dataflow = built;
+      m.dataflow = flow;
+      assert_int_equal(map_check(&gemm, &m, &array, NULL), legal[built][flow]);
+    }
 }
 
 int main(void) {
@@ -228,7 +241,7 @@ int main(void) {
       cmocka_unit_test(test_text_is_read_and_printed), cmocka_unit_test(test_errors_of_text_are_located),
       cmocka_unit_test(test_comments_and_blank_lines), cmocka_unit_test(test_equality_and_hash_see_every_field),
       cmocka_unit_test(test_footprint_of_a_product),   cmocka_unit_test(test_footprint_of_windows),
-      cmocka_unit_test(test_violations_have_reasons),
+      cmocka_unit_test(test_violations_have_reasons),  cmocka_unit_test(test_dataflow_must_be_built),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
