@@ -51,6 +51,8 @@ static const struct {
     {"depthwise_conv2d.py", "N=2,H=7,W=8,C=20,D=8,padding=1,stride=2,scale=0.1"},
     {"residual_add.py", "M=49,N=33,a_scale=0.7,b_scale=1.3"},
     {"residual_add.py", "M=3,N=65,a_scale=0.5,relu=False"},
+    {"max_pool2d.py", "N=2,H=9,W=11,C=5,R=3,S=3,padding=1"},
+    {"max_pool2d.py", "N=1,H=28,W=30,C=49"},
     {"average_pool2d.py", "N=2,H=9,W=11,C=5,R=3,S=2"},
     {"attention_qk.py", "H=2,M=17,N=31,D=20,scale=0.02"},
     {"attention_qk.py", "H=3,M=197,N=197,D=64,scale=0.004"},
@@ -121,9 +123,39 @@ static void test_other_kernels(void **state) {
   assert_int_equal(t.failed, 0);
 }
 
+// The judge itself: results that are stored a byte further on are wrong.
+static void test_a_moved_store_is_found(void **state) {
+  (void)state;
+  const hw_array array = array_of("dim4");
+  wf_diag diag = wf_diag_to(stderr);
+  test_source s;
+  assert_true(test_source_open(&s, "gemm.py", NULL, "M=8,N=8,K=8,scale=0.05", &array, &diag));
+  const compile_request request = {
+      .file = s.path, .text = s.text, .length = s.length, .array = &array, .arguments = s.arguments};
+  const command_run_config config = {.engine = &sim_ref_engine};
+  compile_result result;
+  oracle_verdict verdict;
+  assert_true(compile(&request, &result, &diag));
+  assert_true(oracle_judge(&s.expected, &result, &config, &verdict, &diag));
+  assert_int_equal(verdict.wrong, 0);
+  const uint64_t digest = verdict.digest;
+  for (size_t n = 0; n < result.commands->count; n++)
+    if (result.commands->nodes[n].insn.funct == ISA_FUNCT_MVOUT) {
+      result.commands->nodes[n].insn.rs1++;
+      break;
+    }
+  assert_true(oracle_judge(&s.expected, &result, &config, &verdict, &diag));
+  assert_true(verdict.wrong > 0);
+  assert_string_equal(result.commands->tensors[verdict.tensor].name, "c_ptr");
+  assert_true(verdict.digest != digest);
+  compile_release(&result);
+  test_source_close(&s);
+}
+
 int main(int argc, char **argv) {
   bool all = argc > 1 && strcmp(argv[1], "all") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_products, &all),
-                                     cmocka_unit_test(test_other_kernels)};
+                                     cmocka_unit_test(test_other_kernels),
+                                     cmocka_unit_test(test_a_moved_store_is_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

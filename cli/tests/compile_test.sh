@@ -1,0 +1,101 @@
+#!/bin/sh
+# weft compile and weft run: exit codes, messages, and that what one verb writes the others read.
+# usage: compile_test.sh WEFT SOURCE_DIR WORK_DIR
+set -u
+weft=$1 kernels=$2/workloads/kernels work=$3
+passed=0 failed=0
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+
+# expect CODE PATTERN COMMAND...: the exit code, and a pattern that stdout or stderr must contain ('' = any).
+expect() {
+  code=$1 pattern=$2
+  shift 2
+  "$@" >out.txt 2>err.txt </dev/null
+  got=$?
+  if [ $got -ne "$code" ] || { [ -n "$pattern" ] && ! cat out.txt err.txt | grep -qE -- "$pattern"; }; then
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  exit code %s, expected %s; expected to see: %s\n' "$*" "$got" "$code" "$pattern"
+    sed 's/^/  | /' out.txt err.txt | head -20
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+gemm=$kernels/gemm.py
+shape=M=49,N=31,K=70,scale=0.01
+
+# ---- usage and bad input
+expect 2 'missing argument' "$weft" compile
+expect 2 'unknown option --nosuch' "$weft" compile --nosuch "$gemm"
+expect 2 'one of primitive, loop' "$weft" compile "$gemm" --shape $shape --style both
+expect 2 'one of kernel, block, command' "$weft" compile "$gemm" --shape $shape --from onnx
+expect 2 'one of lower, fuse, tile' "$weft" compile "$gemm" --shape $shape --dump-after nosuch
+expect 2 'ends in .elf, .c, .trace' "$weft" compile "$gemm" --shape $shape -o out.txt
+expect 1 'nosuch.py: error: cannot read' "$weft" compile nosuch.py
+expect 1 'gemm.py:' "$weft" compile "$gemm" --shape N=4,K=4
+expect 1 'gemm.py' "$weft" compile "$gemm" --shape $shape --kernel nosuch
+expect 2 'no engine nosuch' "$weft" run "$gemm" --shape $shape --engine nosuch
+expect 2 'timing-only is for engine cycle' "$weft" run "$gemm" --shape $shape --engine ref --timing-only
+expect 0 'Exit code: 0 good' "$weft" run --help
+
+# ---- what cannot be mapped says why
+expect 3 'tile of K: 20 is no multiple of 16' "$weft" compile "$gemm" --shape $shape,BLOCK_N=20
+expect 3 'accumulator: needs' "$weft" compile "$gemm" --shape M=5000,N=64,K=16,scale=0.01,BLOCK_M=5000,BLOCK_N=64
+expect 3 'style loop: only matrix products' "$weft" compile "$kernels/conv2d.py" --shape N=1,H=8,W=8,C=8,K=8,scale=0.1 --style loop
+
+# ---- mappings: what is printed can be given back, and a wrong one is refused with its place or its reason
+expect 0 '^mapping primitive ws' "$weft" compile "$gemm" --shape $shape --print-mapping
+grep -v '^weft' out.txt >good.map
+expect 0 'the oracle' "$weft" run "$gemm" --shape $shape --mapping good.map
+sed 's/^outer .*/outer N P Q K C R X/' good.map >bad.map
+expect 1 'bad.map:5:19: error: expected a dimension' "$weft" run "$gemm" --shape $shape --mapping bad.map
+sed 's/^weights depth [0-9]*/weights depth 9/' good.map >deep.map
+expect 1 'deep.map:7:15: error: expected a number' "$weft" run "$gemm" --shape $shape --mapping deep.map
+sed 's/^tile .*/tile N 1 P 8 Q 1 K 31 C 70 R 1 S 1/' good.map >short.map
+expect 3 'factors of P' "$weft" run "$gemm" --shape $shape --mapping short.map
+expect 3 'a mapping is for a single product' "$weft" run "$kernels/residual_add.py" --shape M=8,N=8 --mapping good.map
+
+# ---- every engine and both styles give what the kernel says; the digest is the result's, whatever made it
+for engine in ref cycle; do
+  expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --engine $engine
+  grep '^digest' out.txt >>digests.txt
+  expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --engine $engine --style loop
+  grep '^digest' out.txt >>digests.txt
+  expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --engine $engine --array dim4
+  grep '^digest' out.txt >>digests.txt
+done
+expect 0 '^1$' sh -c 'sort -u digests.txt | wc -l'
+expect 0 'utilisation' "$weft" run "$gemm" --shape $shape --times 2 --timing-only --units
+expect 0 '"wrong_bytes":.0' "$weft" run "$gemm" --shape $shape --quiet --json -
+expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --tune 4
+
+# ---- the IRs' texts are read again
+expect 0 '^program gemm' "$weft" compile "$gemm" --shape $shape --dump-after lower --quiet
+cp out.txt gemm.block
+expect 0 'result +as the oracle' "$weft" run --from block gemm.block
+expect 0 '' "$weft" compile "$gemm" --shape $shape -o gemm.command
+expect 0 'cycles' "$weft" run --from command gemm.command
+expect 1 'gemm.block:2:14: error' "$weft" compile --from command gemm.block
+
+# ---- outputs
+expect 0 '' "$weft" compile "$gemm" --shape $shape -o gemm.trace
+expect 0 'timing only|not compared' "$weft" sim gemm.trace
+expect 0 '' "$weft" compile "$gemm" --shape $shape -o gemm.c
+expect 0 'void gemm' cat gemm.c
+expect 0 '' "$weft" compile "$gemm" --shape $shape -o gemm.lst
+expect 0 'mvin' cat gemm.lst
+expect 0 '' "$weft" compile "$gemm" --shape $shape -o gemm.elf
+expect 0 'tensor c_ptr digest' "$weft" sim gemm.elf
+
+# ---- the bench reads its table
+printf 'set,name,kernel,shape,published_cycles,library_cycles,target_percent,source\nown,small,gemm,M=16 N=16 K=16 scale=0.01,500,,99.9,here\n' >table.csv
+expect 0 '1 rows, 0 failed, 0 wrong, 1 below their target' "$weft" bench kernels --table table.csv
+expect 4 '1 below' "$weft" bench kernels --table table.csv --targets
+expect 0 'own,small,gemm,M=16 N=16 K=16 scale=0.01,' "$weft" bench kernels --table table.csv --quiet --csv -
+printf 'set,name\n' >table.csv
+expect 1 'table.csv:1: error: the first line is not' "$weft" bench kernels --table table.csv
+printf 'set,name,kernel,shape,published_cycles,library_cycles,target_percent,source\nown,small,gemm,M=1,x,,,\n' >table.csv
+expect 1 'table.csv:2: error: not 8 fields' "$weft" bench kernels --table table.csv
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
