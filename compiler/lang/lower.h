@@ -238,7 +238,7 @@ bool lower_begin_axes(lowerer *l);
 bool lower_end_axes(lowerer *l);
 // Splits the loop that a run wanted split; false if there is none, or it cannot be.
 bool lower_split_axis(lowerer *l);
-void lower_wrap(lowerer *l, int loop);  // puts the whole program into a loop
+void lower_wrap(lowerer *l, const int *loops, int count);  // puts the whole program into these loops
 bool lower_grid(lowerer *l, int64_t programs);
 bool lower_shapes(lowerer *l);
 bool lower_finish(lowerer *l);

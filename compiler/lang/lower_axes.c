@@ -2,6 +2,7 @@
 //
 // A kernel that takes a program id apart (`id // columns`, `id % columns`) is affine if the axis is two loops, one of
 // `columns` iterations inside. Which splits are needed shows when a division is not affine; the run then starts again.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +71,12 @@ static int by_first(const void *a, const void *b) {
   return (x->loop > y->loop) - (x->loop < y->loop);
 }
 
+// By the stores: where results lie is what decides whether loops are in each other's way.
 static place place_of(const lowerer *l, int loop) {
   size_t column = 0;
   for (size_t e = 0; e < l->event_count; e++) {
-    const block_access *a = block_memory(l->events[e]);
-    if (a == NULL) continue;
+    if (l->events[e]->kind != BLOCK_STORE) continue;
+    const block_access *a = &l->events[e]->store.access;
     if (a->base.per_loop[loop] != 0) return (place){loop, column, llabs(a->base.per_loop[loop])};
     column++;
     for (int d = 0; d < a->rank; d++, column++)
@@ -97,7 +99,7 @@ static bool count_on(const lowerer *l, int outer, int inner) {
   return true;
 }
 
-void lower_wrap(lowerer *l, int loop) {
+static void wrap(lowerer *l, int loop) {
   block_program *program = l->program;
   block_statement *statement = WF_ARENA_NEW(program->arena, block_statement);
   statement->kind = BLOCK_FOR;
@@ -107,18 +109,24 @@ void lower_wrap(lowerer *l, int loop) {
   program->body = statement;
 }
 
-bool lower_end_axes(lowerer *l) {
+void lower_wrap(lowerer *l, const int *loops, int count) {
   place places[LANG_GRID_AXES * LOWER_PARTS_MAX];
-  size_t count = 0;
+  assert(count <= LANG_GRID_AXES * LOWER_PARTS_MAX);
+  for (int i = 0; i < count; i++) places[i] = place_of(l, loops[i]);
+  qsort(places, (size_t)count, sizeof *places, by_first);
+  for (int i = count; i-- > 0;) wrap(l, places[i].loop);
+}
+
+bool lower_end_axes(lowerer *l) {
+  int loops[LANG_GRID_AXES * LOWER_PARTS_MAX], count = 0;
   for (int a = 0; a < LANG_GRID_AXES; a++)
     for (int i = 0; i < l->axes[a].count; i++)
-      if (l->axes[a].loop[i] != BLOCK_NONE) places[count++] = place_of(l, l->axes[a].loop[i]);
-  for (size_t i = 0; i < count; i++)
-    for (size_t j = 0; j < count; j++)
-      if (i != j && count_on(l, places[i].loop, places[j].loop)) return false;
-  qsort(places, count, sizeof *places, by_first);
-  for (size_t i = 0; i < count; i++)
-    l->program->loops[places[i].loop].name = block_fresh_name(l->program, name_of(l, places[i].loop), "");
-  for (size_t i = count; i-- > 0;) lower_wrap(l, places[i].loop);
+      if (l->axes[a].loop[i] != BLOCK_NONE) loops[count++] = l->axes[a].loop[i];
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++)
+      if (i != j && count_on(l, loops[i], loops[j])) return false;
+  for (int i = 0; i < count; i++)
+    l->program->loops[loops[i]].name = block_fresh_name(l->program, name_of(l, loops[i]), "");
+  lower_wrap(l, loops, count);
   return true;
 }

@@ -253,6 +253,6 @@ bool lower_grid(lowerer *l, int64_t programs) {
   for (int i = 0; i < g.count; i++)
     loops[i] = block_add_loop(l->program, block_fresh_name(l->program, name_of(&g, &g.c[i]), ""), g.c[i].trips, true);
   set_offsets(&g, loops, room);
-  for (int i = g.count; i-- > 0;) lower_wrap(l, loops[i]);
+  lower_wrap(l, loops, g.count);
   return true;
 }
