@@ -120,7 +120,8 @@ static void report_log(build *b, const char *log) {
 }
 
 // driver/CMakeLists.txt has the same flags; -fno-builtin and -fno-tree-loop-distribute-patterns are for string.c, whose
-// loops must not become calls of themselves.
+// loops must not become calls of themselves. Scheduling would take half of the time and finds nothing to do: commands
+// are volatile, and their operands come one instruction before.
 static command_elf_result compile(build *b, const char *path) {
   static const char *const flags[] = {"-std=gnu17",
                                       "-march=rv64imafdc",
@@ -136,6 +137,8 @@ static command_elf_result compile(build *b, const char *path) {
                                       "-Wextra",
                                       "-Werror",
                                       "-fno-tree-loop-distribute-patterns",
+                                      "-fno-schedule-insns",
+                                      "-fno-schedule-insns2",
                                       "-nostdlib",
                                       "-nostartfiles",
                                       "-static",
