@@ -131,20 +131,23 @@ static bool fuse_store(fuser *f, block_statement **list, block_statement *s) {
 
 // ---- the other statements
 
+// What a load or product leaves in its target: `v`, or this added to what was there.
+static bool set_sum(fuser *f, const block_statement *s, int target, fuse_value *v) {
+  uint32_t loops = block_overwrite_first(s);
+  if (loops != 0 && !fuse_overwrite(&f->c, loops, target, &f->value[target], v)) return false;
+  fuse_value sum = f->value[target];
+  if (block_accumulates(s) && !fuse_add(&f->c, &sum, v)) return false;
+  f->value[target] = block_accumulates(s) ? sum : *v;
+  return true;
+}
+
 static bool fuse_load(fuser *f, block_statement *s) {
   int target = s->load.target.buffer;
   if (!is_whole(f, s, &s->load.target)) return false;
-  if (s->load.overwrite_first != 0)
-    return fuse_refuse(f, s->where, "this load is part of a fused sum", "fuse once only");
   fuse_value v = fuse_loaded(s, f->program->tensors[s->load.access.tensor].type);
   if (f->program->buffers[target].type == BLOCK_I32 && v.type == BLOCK_I8 && !fuse_to_sum(&f->c, &v)) return false;
-  if (s->load.accumulate) {
-    fuse_value sum = f->value[target];
-    if (!fuse_add(&f->c, &sum, &v)) return false;
-    v = sum;
-  }
-  f->value[target] = v;
-  return true;
+  if (s->load.overwrite_first != 0 && !fuse_to_sum(&f->c, &v)) return false;
+  return set_sum(f, s, target, &v);
 }
 
 static bool fuse_operand(fuser *f, const block_statement *s, block_view *view) {
@@ -159,16 +162,8 @@ static bool fuse_operand(fuser *f, const block_statement *s, block_view *view) {
 static bool fuse_dot(fuser *f, block_statement *s) {
   int target = s->dot.target.buffer;
   if (!is_whole(f, s, &s->dot.target) || !fuse_operand(f, s, &s->dot.a) || !fuse_operand(f, s, &s->dot.b)) return false;
-  if (s->dot.overwrite_first != 0)
-    return fuse_refuse(f, s->where, "this product is part of a fused sum", "fuse once only");
   fuse_value v = fuse_product(&f->c, s);
-  if (s->dot.accumulate) {
-    fuse_value sum = f->value[target];
-    if (!fuse_add(&f->c, &sum, &v)) return false;
-    v = sum;
-  }
-  f->value[target] = v;
-  return true;
+  return set_sum(f, s, target, &v);
 }
 
 static bool fuse_elementwise(fuser *f, block_statement *s) {

@@ -100,6 +100,7 @@ static bool joined(fuse_context *c, fuse_sum *a, const fuse_sum *b) {
   a->terms = terms;
   a->count += b->count;
   if (b->carried != BLOCK_NONE) a->carried = b->carried;
+  a->overwrites |= b->overwrites;
   return true;
 }
 
@@ -287,16 +288,42 @@ static bool largest_after_loop(fuse_context *c, block_statement *loop, const fus
   return true;
 }
 
+static bool mark_terms(fuse_context *c, block_statement *loop, const fuse_sum *sum) {
+  for (int t = 0; t < sum->count; t++) {
+    if (sum->terms[t].loops == 0 && !is_in(loop->loop.body, sum->terms[t].statement))
+      return refuse(c, "repeated sum of a block from outside of the loop", "load it inside of the loop");
+    sum->terms[t].top = loop;
+    sum->terms[t].loops |= UINT32_C(1) << loop->loop.loop;
+  }
+  return true;
+}
+
+bool fuse_overwrite(fuse_context *c, uint32_t loops, int buffer, const fuse_value *before, fuse_value *v) {
+  bool untouched = before->kind == FUSE_NOTHING || (before->kind == FUSE_CARRIED && before->carried == buffer);
+  if (!untouched) return refuse(c, "sum that overwrites a part of itself", "add everything up behind its first part");
+  v->sum.carried = buffer;
+  v->sum.overwrites = loops;
+  return true;
+}
+
+// A sum that overwrites in the first iteration of some loops is complete behind the outermost of them.
+static bool overwritten_after_loop(fuse_context *c, const block_statement *loop, const fuse_value *before,
+                                   fuse_value *v) {
+  uint32_t bit = UINT32_C(1) << loop->loop.loop, rest = v->sum.overwrites & ~bit;
+  if ((v->sum.overwrites & bit) == 0)
+    return refuse(c, "sum that starts again in a loop and goes on in another", "sum over all loops up to its result");
+  if (rest != 0) return fuse_overwrite(c, rest, v->sum.carried, before, v);
+  v->sum.carried = BLOCK_NONE;
+  v->sum.overwrites = 0;
+  return true;
+}
+
 bool fuse_after_loop(fuse_context *c, block_statement *loop, const fuse_value *before, fuse_value *v) {
   if (v->kind == FUSE_LARGEST) return largest_after_loop(c, loop, before, v);
   if (v->relu || v->scaled || v->clamped)
     return refuse(c, "sum whose parts are clamped or scaled", "do this after the loop");
-  for (int t = 0; t < v->sum.count; t++) {
-    if (v->sum.terms[t].loops == 0 && !is_in(loop->loop.body, v->sum.terms[t].statement))
-      return refuse(c, "repeated sum of a block from outside of the loop", "load it inside of the loop");
-    v->sum.terms[t].top = loop;
-    v->sum.terms[t].loops |= UINT32_C(1) << loop->loop.loop;
-  }
+  if (!mark_terms(c, loop, &v->sum)) return false;
+  if (v->sum.overwrites != 0) return overwritten_after_loop(c, loop, before, v);
   v->sum.carried = BLOCK_NONE;
   fuse_value sum = *before;
   if (!fuse_add(c, &sum, v)) return false;

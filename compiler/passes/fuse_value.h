@@ -29,7 +29,8 @@ typedef struct fuse_term {
 typedef struct fuse_sum {
   fuse_term *terms;
   int count;
-  int carried;  // and what this buffer has at the start of the iteration, or BLOCK_NONE
+  int carried;          // and what this buffer has at the start of the iteration, or BLOCK_NONE
+  uint32_t overwrites;  // but not in the first iteration of these loops
 } fuse_sum;
 
 typedef struct fuse_value {
@@ -64,6 +65,8 @@ bool fuse_to_sum(fuse_context *c, fuse_value *value);
 void fuse_to_i8_sum(fuse_context *c, fuse_value *value);
 bool fuse_add(fuse_context *c, fuse_value *value, const fuse_value *other);
 bool fuse_apply(fuse_context *c, block_op op, block_type result, fuse_value *value, const fuse_value *other);
+// A sum that overwrites the buffer in the first iteration of the loops, and adds to it in others.
+bool fuse_overwrite(fuse_context *c, uint32_t loops, int buffer, const fuse_value *before, fuse_value *value);
 // What a buffer has after a loop over whose body it went from `before` (or what it carries) to `value`.
 bool fuse_after_loop(fuse_context *c, block_statement *loop, const fuse_value *before, fuse_value *value);
 

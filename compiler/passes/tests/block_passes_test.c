@@ -133,6 +133,8 @@ static void run_passes(uint64_t seed, const block_random_options *options) {
   if (!pass_fuse(program, NULL, NULL, &diag)) fail_msg("%s", text_of(program));
   assert_false(has_elementwise(program->body));
   check_same(program, expected, seed, "fuse");
+  assert_true(pass_fuse(program, NULL, NULL, &diag));
+  check_same(program, expected, seed, "fuse, again");
   const map_mapping mapping = random_mapping(program, &state);
   if (!pass_tile(program, &mapping, NULL, &diag)) fail_msg("%s", text_of(program));
   assert_true(is_in_order(program, &mapping, program->body, -1));

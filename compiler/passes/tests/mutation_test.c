@@ -180,13 +180,30 @@ static void try_program(const char *source, uint64_t seed, tally *count) {
   block_destroy(program);
 }
 
+// The text of a program, fused if asked for.
+static char *source_of(uint64_t *seed, const block_random_options *options, bool fused) {
+  char *written = block_random_text(seed, options);
+  if (!fused) return written;
+  wf_diag diag = wf_diag_to(stderr);
+  block_program *program = block_parse("random", written, strlen(written), &diag);
+  assert_true(program != NULL && pass_fuse(program, NULL, NULL, &diag));
+  char *printed = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&printed, &length);
+  block_print(program, out);
+  fclose(out);
+  block_destroy(program);
+  free(written);
+  return printed;
+}
+
 static void mutants_keep_their_results(void **state) {
   (void)state;
   tally count = {0};
   for (uint64_t trial = 1; trial <= TRIALS; trial++) {
     uint64_t seed = trial * UINT64_C(0x9e3779b97f4a7c15);
     const block_random_options options = {.kind = BLOCK_RANDOM_KINDS, .dim = 1 + (int64_t)(trial % 2), .size_max = 6};
-    char *original = block_random_text(&seed, &options);
+    char *original = source_of(&seed, &options, trial % 3 == 0);
     text t;
     cut(original, &t);
     for (int changes = 1 + below(&seed, 3); changes > 0; changes--) mutate(&t, &seed);
