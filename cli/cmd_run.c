@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/kernel.h"
+#include "cli/run_elf.h"
 #include "cli/sim_units.h"
 #include "compiler/oracle.h"
 
@@ -10,7 +11,7 @@ typedef struct run_options {
   kernel_options kernel;
   const char *engine;
   uint64_t seed, times;
-  bool timing_only, units;
+  bool timing_only, units, elf;
 } run_options;
 
 typedef struct run_report {
@@ -94,6 +95,32 @@ static int judge(const cli_common *common, const run_options *options, const cha
   return CLI_MISMATCH;
 }
 
+// The same through a program of the host: its cycles have the host's part in them, and digests stand for the bytes.
+static int judge_elf(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
+                     const sim_engine_ops *engine, wf_diag *diag) {
+  if (job->result.block == NULL) {
+    wf_error(diag, wf_in_file(path), "commands have no interpreter to compare an ELF's result with");
+    return CLI_BAD_INPUT;
+  }
+  run_elf_result elf;
+  const int code = run_elf(job, engine, options->seed, (unsigned)options->times, &elf, diag);
+  if (code != CLI_OK) return code;
+  const bool good = elf.wrong == NULL && elf.tensors > 0;
+  char number[CLI_NUMBER];
+  if (!common->quiet)
+    printf("array        %s\nengine       %s\ncycles       %s, with the host\nresult       %s\n", job->array.name,
+           engine->name, cli_number(elf.cycles, number), good ? "as the oracle's" : "WRONG");
+  cJSON *object = kernel_json(job, path);
+  cJSON_AddStringToObject(object, "engine", engine->name);
+  cli_json_count(object, "cycles", elf.cycles);
+  cJSON_AddBoolToObject(object, "compared", true);
+  cJSON_AddBoolToObject(object, "wrong", !good);
+  const bool written = common->json == NULL || cli_write_json(common->json, object, diag);
+  if (common->json == NULL) cJSON_Delete(object);
+  if (!good) fprintf(stderr, "weft: error: tensor %s differs from the oracle\n", elf.wrong == NULL ? "?" : elf.wrong);
+  return !written ? CLI_BAD_INPUT : good ? CLI_OK : CLI_MISMATCH;
+}
+
 static const sim_engine_ops *find_engine(const run_options *options) {
   const sim_engine_ops *engine = options->engine == NULL ? &sim_cycle_engine : sim_engine_find(options->engine);
   if (engine == NULL) fprintf(stderr, "weft: error: this build has no engine %s\n", options->engine);
@@ -104,15 +131,16 @@ static const sim_engine_ops *find_engine(const run_options *options) {
 
 int cli_run(int argc, char **argv) {
   run_options options = {.seed = 1, .times = 1};
-  cli_option table[KERNEL_OPTIONS + 5] = {
+  cli_option table[KERNEL_OPTIONS + 6] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
       {"times", CLI_OPTION_COUNT, &options.times, "N", "run N times and report the last (default 1: caches are cold)"},
       {"units", CLI_OPTION_FLAG, &options.units, NULL,
        "engine cycle: also where each unit's cycles went, traffic, energy"},
+      {"elf", CLI_OPTION_FLAG, &options.elf, NULL, "as a program of the RISC-V host, whose cycles count, too"},
       {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL, "engine cycle: move no data and compare nothing"},
   };
-  kernel_option_rows(&options.kernel, table + 5);
+  kernel_option_rows(&options.kernel, table + 6);
   const cli_usage usage = {
       .verb = "run",
       .synopsis = "KERNEL.py|IR",
@@ -133,7 +161,10 @@ int cli_run(int argc, char **argv) {
   wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
-  if (code == CLI_OK) code = judge(&common, &options, argv[0], &job, engine, &diag);
+  if (code == CLI_OK && options.elf)
+    code = judge_elf(&common, &options, argv[0], &job, engine, &diag);
+  else if (code == CLI_OK)
+    code = judge(&common, &options, argv[0], &job, engine, &diag);
   kernel_release(&job);
   return code;
 }

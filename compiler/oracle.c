@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "driver/include/weft/data.h"
 #include "hw/base/alloc.h"
 #include "hw/base/hash.h"
 
@@ -40,7 +41,9 @@ static void fill(uint8_t *bytes, size_t count, const command_tensor *tensor, uin
   }
 }
 
-bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
+// Memory for the tensors, of as many bytes as `size` says.
+static bool allocate(oracle *o, const compile_result *program, size_t (*size)(const compile_result *program, int t),
+                     wf_diag *diag) {
   *o = (oracle){.tensors = program->commands->tensor_count};
   if (o->tensors > ORACLE_TENSORS) {
     wf_error(diag, wf_in_file(NULL), "a program of %d tensors is not run, at most %d", o->tensors, ORACLE_TENSORS);
@@ -48,11 +51,32 @@ bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_dia
     return false;
   }
   for (int t = 0; t < o->tensors; t++) {
-    o->bytes[t] = tensor_bytes(program, t);
-    o->before[t] = wf_alloc(o->bytes[t] + 1, 1);
-    o->after[t] = wf_alloc(o->bytes[t] + 1, 1);
+    o->bytes[t] = size(program, t);
+    o->before[t] = wf_calloc(o->bytes[t] + 1, 1);
+    o->after[t] = wf_calloc(o->bytes[t] + 1, 1);
+  }
+  return true;
+}
+
+bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
+  if (!allocate(o, program, tensor_bytes, diag)) return false;
+  for (int t = 0; t < o->tensors; t++) {
     uint64_t own = seed + (uint64_t)t;
     fill(o->before[t], o->bytes[t], &program->commands->tensors[t], &own);
+    memcpy(o->after[t], o->before[t], o->bytes[t]);
+  }
+  return true;
+}
+
+static size_t all_bytes(const compile_result *program, int t) {
+  return larger(tensor_bytes(program, t), command_bytes(program, t));
+}
+
+bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
+  if (!allocate(o, program, all_bytes, diag)) return false;
+  for (int t = 0; t < o->tensors; t++) {
+    const command_tensor *tensor = &program->commands->tensors[t];
+    if (tensor->read) weft_fill(o->before[t], command_bytes(program, t), tensor->element_bytes, seed + (uint64_t)t);
     memcpy(o->after[t], o->before[t], o->bytes[t]);
   }
   return true;

@@ -29,6 +29,8 @@ typedef struct oracle_verdict {
 // Random tensors for a program: int8 over the full range, so that sums saturate, int32 up to a few of them.
 // False after an error was reported.
 bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag);
+// The tensors that a program built by command_write_elf has at its start, with all bytes that commands may read.
+bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag);
 // What the source makes of them. Commands have no source: there is nothing to compare with (false).
 bool oracle_expect(oracle *o, const compile_result *program, wf_diag *diag);
 // Runs the commands on an engine and compares. False after an error was reported; a wrong result is no error.

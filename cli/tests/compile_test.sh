@@ -87,6 +87,10 @@ expect 0 'mvin' cat gemm.lst
 expect 0 '' "$weft" compile "$gemm" --shape $shape -o gemm.elf
 expect 0 'tensor c_ptr digest' "$weft" sim gemm.elf
 
+expect 0 'cycles +[0-9,]+, with the host' "$weft" run "$gemm" --shape $shape --elf
+expect 0 'result +as the oracle' "$weft" run "$kernels/conv2d.py" --shape N=1,H=9,W=7,C=5,K=17,padding=1,scale=0.05 --elf --times 2 --array dim8
+expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --elf --engine ref
+
 # ---- the bench reads its table
 printf 'set,name,kernel,shape,published_cycles,library_cycles,target_percent,source\nown,small,gemm,M=16 N=16 K=16 scale=0.01,500,,99.9,here\n' >table.csv
 expect 0 '1 rows, 0 failed, 0 wrong, 1 below their target' "$weft" bench kernels --table table.csv
