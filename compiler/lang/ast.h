@@ -45,27 +45,27 @@ typedef enum {
 } ast_kind;
 
 // X(NAME, text)
-#define AST_OPS(X)                                                                                        \
-  X(ADD, "+")                                                                                             \
-  X(SUB, "-")                                                                                             \
-  X(MUL, "*")                                                                                             \
-  X(DIV, "/")                                                                                             \
-  X(FLOOR, "//")                                                                                          \
-  X(MOD, "%")                                                                                             \
-  X(POW, "**")                                                                                            \
-  X(SHL, "<<")                                                                                            \
-  X(SHR, ">>")                                                                                            \
-  X(BIT_AND, "&")                                                                                         \
-  X(BIT_OR, "|")                                                                                          \
-  X(BIT_XOR, "^")                                                                                         \
-  X(MATMUL, "@")                                                                                          \
-  X(LT, "<")                                                                                              \
-  X(LE, "<=")                                                                                             \
-  X(GT, ">")                                                                                              \
-  X(GE, ">=")                                                                                             \
-  X(EQ, "==")                                                                                             \
-  X(NE, "!=") X(AND, "and") X(OR, "or") X(NOT, "not") X(NEG, "-") X(PLUS, "+") X(INVERT, "~") X(IS, "is") \
-      X(IS_NOT, "is not")
+#define AST_OPS(X) \
+  X(ADD, "+")      \
+  X(SUB, "-")      \
+  X(MUL, "*")      \
+  X(DIV, "/")      \
+  X(FLOOR, "//")   \
+  X(MOD, "%")      \
+  X(POW, "**")     \
+  X(SHL, "<<")     \
+  X(SHR, ">>")     \
+  X(BIT_AND, "&")  \
+  X(BIT_OR, "|")   \
+  X(BIT_XOR, "^")  \
+  X(MATMUL, "@")   \
+  X(LT, "<")       \
+  X(LE, "<=")      \
+  X(GT, ">")       \
+  X(GE, ">=")      \
+  X(EQ, "==")      \
+  X(NE, "!=")      \
+  X(AND, "and") X(OR, "or") X(NOT, "not") X(NEG, "-") X(PLUS, "+") X(INVERT, "~") X(IS, "is") X(IS_NOT, "is not")
 typedef enum {
 #define X(name, text) AST_##name,
   AST_OPS(X)

@@ -221,7 +221,11 @@ static void read_decorators(reader *r, lang_kernel *kernel) {
   for (int i = 0; i < marks->count; i++) {
     const ast *mark = marks->items[i];
     const char *name = ast_last_name(mark->kind == AST_CALL ? mark->a : mark);
-    if (name != NULL && strcmp(name, "jit") == 0) continue;
+    if (name != NULL && strcmp(name, "jit") == 0) {
+      if (mark->kind == AST_CALL && mark->count > 0)
+        wf_warning(r->diag, source_where(&r->file->s, mark->span), "arguments of jit have no meaning here");
+      continue;
+    }
     if (name != NULL && strcmp(name, "autotune") == 0 && mark->kind == AST_CALL) {
       read_autotune(r, kernel, mark);
       continue;

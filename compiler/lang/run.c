@@ -85,10 +85,10 @@ static bool for_statement(runner *r, const ast *node) {
   }
   if (args[2] != NULL && !run_eval_int(r, args[2], &step)) return false;
   if (step == 0) return run_fail(r, call, "a loop cannot step by 0");
-  for (int64_t i = first; step > 0 ? i < stop : i > stop; i += step) {
+  for (int64_t i = first; step > 0 ? i < stop : i > stop;) {
     r->frame->locals[node->a->index] = (run_value){.kind = RUN_SCALAR, .scalar = lang_int(i)};
     if (!body(r, node->items, node->count)) return false;
-    if (r->frame->returned) break;
+    if (r->frame->returned || __builtin_add_overflow(i, step, &i)) break;
   }
   return true;
 }

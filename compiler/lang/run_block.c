@@ -57,15 +57,21 @@ static place place_of(runner *r, const ast *node, const run_block_ptr *p, unsign
   bool padding = false;
   *at = p->base.offset;
   for (int d = p->rank - 1; d >= 0; element /= p->size[d], d--) {
-    const int64_t index = p->offset[d] + p->step[d] * (element % p->size[d]);
-    const bool outside = index < 0 || index >= p->extent[d];
+    int64_t index, distance;
+    // A sum that does not fit is outside of any tensor.
+    const bool too_far = __builtin_add_overflow(p->offset[d], p->step[d] * (element % p->size[d]), &index);
+    const bool outside = too_far || index < 0 || index >= p->extent[d];
     if (outside && (checked >> d & 1) == 0) {
       run_fail(r, node, "element %lld of dimension %d is outside of 0 to %lld", (long long)index, d,
                (long long)p->extent[d] - 1);
       return PLACE_BAD;
     }
     padding |= outside;
-    *at += index * p->stride[d];
+    if (outside) continue;
+    if (__builtin_mul_overflow(index, p->stride[d], &distance) || __builtin_add_overflow(*at, distance, at)) {
+      *at = -1;
+      break;
+    }
   }
   if (padding) return PLACE_PADDING;
   if (*at >= 0 && *at < r->tensors[p->base.tensor].elements) return PLACE_MEMORY;

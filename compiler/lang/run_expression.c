@@ -52,8 +52,11 @@ static bool move_pointer(runner *r, const ast *node, const run_value *pointer, c
   if (by->kind != RUN_SCALAR || by->scalar.kind != LANG_INT || (node->op != AST_ADD && node->op != AST_SUB))
     return run_fail(r, node, "a pointer moves by integers");
   *result = *pointer;
-  result->pointer.offset += node->op == AST_ADD ? by->scalar.integer : -by->scalar.integer;
-  return true;
+  const int64_t step = by->scalar.integer;
+  int64_t *offset = &result->pointer.offset;
+  const bool overflow = node->op == AST_ADD ? __builtin_add_overflow(*offset, step, offset)
+                                            : __builtin_sub_overflow(*offset, step, offset);
+  return !overflow || run_fail(r, node, "this pointer is too far away");
 }
 
 static bool binary(runner *r, const ast *node, run_value *result) {
@@ -115,9 +118,12 @@ static bool make_block_ptr(runner *r, const ast *node, const ast **args, run_val
   for (int i = 0; i < 3; i++)
     if (counts[i] != p->rank) return run_fail(r, node, "shape, strides, offsets and block_shape differ in length");
   if (args[6] != NULL && steps != p->rank) return run_fail(r, node, "steps and block_shape differ in length");
+  int64_t elements = 1;
   for (int d = 0; d < p->rank; d++) {
     if (args[6] == NULL) p->step[d] = 1;
-    if (p->size[d] < 1 || p->size[d] > 1 << 24 || p->step[d] < 1) return run_fail(r, node, "no such block");
+    if (p->size[d] < 1 || p->size[d] > 1 << 24 || (elements *= p->size[d]) > 1 << 28 || p->step[d] < 1 ||
+        p->step[d] > INT32_MAX)
+      return run_fail(r, node, "no such block");
   }
   *result = (run_value){.kind = RUN_BLOCK_PTR, .block_ptr = p};
   return true;
@@ -133,7 +139,9 @@ static bool advance(runner *r, const ast *node, const ast **args, run_value *res
   if (count != base.block_ptr->rank) return run_fail(r, node, "as many offsets as dimensions");
   run_block_ptr *p = WF_ARENA_NEW(r->arena, run_block_ptr);
   *p = *base.block_ptr;
-  for (int d = 0; d < count; d++) p->offset[d] += by[d];
+  for (int d = 0; d < count; d++)
+    if (__builtin_add_overflow(p->offset[d], by[d], &p->offset[d]))
+      return run_fail(r, node, "this offset is too large");
   *result = (run_value){.kind = RUN_BLOCK_PTR, .block_ptr = p};
   return true;
 }

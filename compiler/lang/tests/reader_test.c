@@ -184,6 +184,15 @@ static void test_kernel(void **state) {
   lang_destroy(file);
 }
 
+// What is read but means nothing is said.
+static void test_warnings(void **state) {
+  (void)state;
+  lang_destroy(
+      parse_with("from weft import *\n@autotune(configs=[], key=[], warmup=5)\n@jit(debug=True)\ndef k(a):\n  pass\n",
+                 "k.py:2:31: warning: 'warmup' of autotune has no meaning here\n"
+                 "k.py:3:2: warning: arguments of jit have no meaning here\n"));
+}
+
 static void test_instance(void **state) {
   (void)state;
   lang_file *file = parse_with(kernel_text, "");
@@ -212,6 +221,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_messages),
       cmocka_unit_test(test_kernel),
+      cmocka_unit_test(test_warnings),
       cmocka_unit_test(test_instance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
