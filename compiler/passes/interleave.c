@@ -9,7 +9,7 @@
 
 enum {
   LEAD_CYCLES = 400,       // between a load and its first use: latency of memory, and the commands that wait before it
-  LAG_CYCLES = 160,        // between the last product of a result and its store
+  LAG_CYCLES = 250,        // between the last product of a result and its store
   STORE_CYCLES = 300,      // from where a store stands until its rows can be filled again
   JUST_IN_TIME_SHARE = 4,  // of loads without a turn of their own: the time that each is given, in times of its cost
   BACKLOG_LOADS = 6,       // loads under way that are let in before they are needed
@@ -150,7 +150,7 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   turn t = turn_between(m, ready, wanted);
   // Loads into the same rows come behind: the first half of the turn is for stores.
   bool refilled = m->s->queues[m->s->stores[from].queue].count > 0;
-  int64_t tail = t.stages == 1 ? (time_of(m, wanted) - time_of(m, ready)) / 2 : 0;
+  int64_t tail = t.stages == 1 ? (time_of(m, wanted) - time_of(m, ready)) * 2 / 5 : 0;
   if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
     int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
