@@ -91,6 +91,7 @@ void gen_memory_timing(uint64_t seed, hw_array *a) {
   a->memory.banks = PICK(8, 4, 16);
   a->memory.row_bytes = PICK(8192, 256, 2048);
   a->memory.path_cycles = PICK(5, 0, 20);
+  a->memory.row_accesses = PICK(4, 1, 100);
   a->memory.controller_ns = PICK(12, 0, 40);
   a->l2.present = flag(r, 4);
   a->l2.capacity_kib = PICK(512, 4, 16);

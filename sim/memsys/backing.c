@@ -84,11 +84,10 @@ uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsign
 
 uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
   uint64_t beats = backing_cycles(b, bytes), end = ask(b, cycle, beats) + beats;
-  if (b->dram != NULL) {
-    dram_write(b->dram, end, address, bytes);
-    b->next = dram_next(b->dram);
-  }
-  return end + (b->dram == NULL ? b->latency : b->path);
+  if (b->dram == NULL) return end + b->latency;
+  uint64_t there = dram_write(b->dram, end, address, bytes);
+  b->next = dram_next(b->dram);
+  return there + b->path;
 }
 
 bool backing_decide(backing *b, uint64_t cycle, unsigned *tag, uint64_t *first) {

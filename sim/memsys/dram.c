@@ -44,6 +44,7 @@ typedef struct waiting {
 
 typedef struct bank {
   bool open;
+  uint32_t accesses;  // since it was opened
   uint64_t row;
   uint64_t column_from;     // a column command may come
   uint64_t precharge_from;  // the row may be closed
@@ -54,6 +55,7 @@ struct dram {
   timing t;
   uint64_t cycle_ps, controller;
   uint32_t banks, columns;  // columns: bursts in a row
+  uint32_t row_accesses;    // of an open row at most
   bank *bank;
   waiting reads, writes;
   uint64_t next_slot;     // of a decision
@@ -73,6 +75,7 @@ dram *dram_create(const hw_array *array) {
   d->controller = UINT64_C(1000) * array->memory.controller_ns;
   d->banks = array->memory.banks;
   d->columns = array->memory.row_bytes / BURST_BYTES;
+  d->row_accesses = array->memory.row_accesses;
   d->bank = WF_NEW_ARRAY(d->banks, bank);
   d->reads = (waiting){.entry = WF_NEW_ARRAY(DRAM_READS, transaction), .capacity = DRAM_READS};
   d->writes = (waiting){.entry = WF_NEW_ARRAY(WRITES, transaction), .capacity = WRITES};
@@ -105,8 +108,14 @@ static void refresh(dram *d, uint64_t time) {
 
 // ---- one transaction
 
+// The row is still open: whoever asked for it did so before it could be closed, and it was not used too often.
+static bool finds_row(const dram *d, const bank *b, const transaction *x) {
+  return b->open && b->row == x->row && b->accesses < d->row_accesses && x->arrival <= b->precharge_from;
+}
+
+// A row that nobody waits for is closed as soon as it may be.
 static uint64_t open_row(dram *d, bank *b, uint64_t row, uint64_t time) {
-  if (b->open) b->activate_from = later(b->activate_from, later(time, b->precharge_from) + d->t.precharge);
+  if (b->open) b->activate_from = later(b->activate_from, b->precharge_from + d->t.precharge);
   uint64_t last = d->opened[(d->opened_at + FOUR - 1) % FOUR], fourth = d->opened[d->opened_at];
   uint64_t at = later(time, b->activate_from);
   if (last != 0) at = later(at, last + d->t.row_to_row);
@@ -114,6 +123,7 @@ static uint64_t open_row(dram *d, bank *b, uint64_t row, uint64_t time) {
   d->opened[d->opened_at] = at;
   d->opened_at = (d->opened_at + 1) % FOUR;
   b->open = true;
+  b->accesses = 0;
   b->row = row;
   b->column_from = at + d->t.activate;
   b->precharge_from = at + d->t.row_active;
@@ -124,12 +134,13 @@ static uint64_t open_row(dram *d, bank *b, uint64_t row, uint64_t time) {
 static uint64_t serve(dram *d, const transaction *x, uint64_t time, bool write) {
   bank *b = &d->bank[x->bank];
   uint64_t column = later(time, b->column_from);
-  if (!b->open || b->row != x->row) column = later(time, open_row(d, b, x->row, time));
+  if (!finds_row(d, b, x)) column = later(time, open_row(d, b, x->row, time));
   if (!write) column = later(column, d->read_from);
   uint64_t latency = write ? d->t.write : d->t.read;
   uint64_t data = later(column + latency, d->data_free), end = data + x->bursts * d->t.burst;
   d->data_free = end;
   b->column_from = later(b->column_from, data - latency);
+  b->accesses++;
   if (write) {
     d->read_from = end + d->t.write_to_read;
     b->precharge_from = later(b->precharge_from, end + d->t.write_recovery);
@@ -144,8 +155,7 @@ static uint64_t serve(dram *d, const transaction *x, uint64_t time, bool write) 
 // The oldest row hit that is there at `time`, else the oldest.
 static unsigned choose(const dram *d, const waiting *w, uint64_t time) {
   for (unsigned i = 0; i < w->count && w->entry[i].arrival <= time; i++) {
-    const bank *b = &d->bank[w->entry[i].bank];
-    if (b->open && b->row == w->entry[i].row) return i;
+    if (finds_row(d, &d->bank[w->entry[i].bank], &w->entry[i])) return i;
   }
   return 0;
 }
@@ -203,7 +213,9 @@ void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsign
   add(&d->reads, &x);
 }
 
-void dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
+static uint64_t cycle_after(const dram *d, uint64_t time) { return (time + d->cycle_ps - 1) / d->cycle_ps; }
+
+uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
   transaction x = transaction_of(d, cycle, address, bytes, 0);
   // A full queue: the oldest goes at once.
   if (d->writes.count == d->writes.capacity) {
@@ -211,9 +223,8 @@ void dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
     serve(d, &oldest, later(oldest.arrival, d->next_slot), true);
   }
   add(&d->writes, &x);
+  return cycle_after(d, x.arrival + d->t.activate + d->t.write + x.bursts * d->t.burst);
 }
-
-static uint64_t cycle_after(const dram *d, uint64_t time) { return (time + d->cycle_ps - 1) / d->cycle_ps; }
 
 uint64_t dram_read_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
   transaction x = transaction_of(d, cycle, address, bytes, 0);

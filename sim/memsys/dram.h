@@ -6,7 +6,8 @@
 // only while the data bus is not reserved too far ahead; until then it may be overtaken. What is decided at a time
 // depends on nothing that arrives later.
 //   read decided at T, row open    data end at T + CL + burst at the earliest
-//   bank closed                    + tRCD;  other row open: + tRP + tRCD; never against tRAS, tRTP, tWR, tRRD, tFAW
+//   bank closed                    + tRCD; never against tRAS, tRTP, tWR, tRRD, tFAW
+// A row stays open while somebody waits for it, but for memory.row_accesses accesses at most.
 // Writes wait in a queue of their own until it is half full or no read is there, then go in a batch.
 // Every tREFI all banks close for tRFC.
 #ifndef SIM_MEMSYS_DRAM_H
@@ -27,7 +28,8 @@ void dram_destroy(dram *d);
 // A request that reaches the controller in `cycle`; cycles of requests do not go back. The tag is given back with the
 // decision.
 void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
-void dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes);
+// Returns the cycle in which the data would be in a closed bank that is idle.
+uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes);
 // A read that goes before everything that waits; the cycle in which its data is complete.
 uint64_t dram_read_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes);
 

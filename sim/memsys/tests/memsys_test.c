@@ -323,7 +323,14 @@ static uint64_t lone_read(memsys *m, uint64_t cycle, uint64_t address) {
   return at - cycle;
 }
 
-// DDR3-1600 11-11-11 in ps: activate, read, burst.
+// DDR3 in ps.
+enum {
+#define X(field, ddr3, ddr4, doc) T_##field = ddr3,
+#include "sim/memsys/dram_timing.def"
+#undef X
+};
+
+// A lone read opens its row, which is closed again long before the next one.
 static void dram_latency_is_the_formula(void **state) {
   (void)state;
   for (uint32_t mhz = 100; mhz <= 1000; mhz += 900) {
@@ -331,18 +338,34 @@ static void dram_latency_is_the_formula(void **state) {
     array.memory.clock_mhz = mhz;
     memsys *m = memsys_create(&array);
     uint64_t cycle_ps = 1000000 / mhz;
-    uint64_t closed = array.memory.controller_ns * UINT64_C(1000) + 13750 + 13750 + 5000;
-    uint64_t rest = array.l2.hit_latency + array.memory.path_cycles;
-    assert_int_equal(lone_read(m, 100, BASE), rest + (closed + cycle_ps - 1) / cycle_ps);
-    // The same row again, long after: no activate. The next line of the same bank lies banks * 64 bytes on.
-    uint64_t open = closed - 13750;
-    assert_int_equal(lone_read(m, 400, BASE + array.memory.banks * 64), rest + (open + cycle_ps - 1) / cycle_ps);
-    // Another row of that bank, in another set of the L2: close it first.
-    uint64_t conflict = closed + 13750, row = (uint64_t)array.memory.banks * array.memory.row_bytes;
-    assert_int_equal(lone_read(m, 700, BASE + row + 2 * array.memory.banks * UINT64_C(64)),
-                     rest + (conflict + cycle_ps - 1) / cycle_ps);
+    uint64_t closed = array.memory.controller_ns * UINT64_C(1000) + T_activate + T_read + T_burst;
+    uint64_t expected = array.l2.hit_latency + array.memory.path_cycles + (closed + cycle_ps - 1) / cycle_ps;
+    assert_int_equal(lone_read(m, 100, BASE), expected);
+    // The next line of the same row and bank lies banks * 64 bytes on; another row of that bank, in another set.
+    assert_int_equal(lone_read(m, 400, BASE + array.memory.banks * 64), expected);
+    uint64_t row = (uint64_t)array.memory.banks * array.memory.row_bytes;
+    assert_int_equal(lone_read(m, 700, BASE + row + 2 * array.memory.banks * UINT64_C(64)), expected);
     memsys_destroy(m);
   }
+}
+
+// Lines of one row come as fast as the bus, but no more than row_accesses of them: then the row is closed and opened.
+static void a_row_is_closed_after_some_accesses(void **state) {
+  (void)state;
+  hw_array array = dram_array(HW_MEMORY_DDR3);
+  array.memory.bytes_per_cycle = 16;  // faster than the DRAM
+  array.memory.row_accesses = 2;
+  memsys *m = memsys_create(&array);
+  memsys_request requests[4];
+  for (unsigned i = 0; i < 4; i++) requests[i] = (memsys_request){i, BASE + i * array.memory.banks * UINT64_C(64), 64};
+  unsigned ids[4];
+  uint64_t beats[4];
+  read_all(m, 100, requests, 4, ids, beats);
+  uint64_t cycle_ps = 1000000 / array.memory.clock_mhz;
+  assert_int_equal(beats[1] - beats[0], T_burst / cycle_ps);
+  assert_int_equal(beats[3] - beats[2], T_burst / cycle_ps);
+  assert_in_range(beats[2] - beats[0], T_row_active / cycle_ps, (T_row_active + T_precharge + T_burst) / cycle_ps);
+  memsys_destroy(m);
 }
 
 static void dram_streams_reach_the_bus(void **state) {
@@ -487,6 +510,7 @@ int main(void) {
       cmocka_unit_test(a_set_is_served_in_order),
       cmocka_unit_test(polls_cost_a_beat_each),
       cmocka_unit_test(dram_latency_is_the_formula),
+      cmocka_unit_test(a_row_is_closed_after_some_accesses),
       cmocka_unit_test(dram_streams_reach_the_bus),
       cmocka_unit_test(a_row_hit_overtakes),
       cmocka_unit_test(a_refused_request_knows_when_to_ask),
