@@ -17,7 +17,7 @@ static const double narrow_store_factor = 1.7;  // rows of the accumulator pass 
 static const double read_line_factor = 1.25, written_line_factor = 2;  // of lines at the peak rate of main memory
 static const double conflict_share = 0.3;                              // of the loads, when slots share banks
 static const double interference = 0.03;                               // of loads and main memory, in any case
-static const double statement_cycles = 1.5;                            // of each product statement
+static const double statement_cycles = 0.7;                            // of each product statement
 static const double short_run_share = 0.005;   // of the products, when each tile of weights meets one tile of rows
 static const double first_fill_factor = 1.5;   // of the rate of main memory: a part is in the cache
 static const double fill_overhead_cycles = 5;  // of the mesh, each time that it goes on to another slot
@@ -155,6 +155,6 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double stalls = stall_of(&x, &weights, m->depth[MAP_WEIGHTS], inputs.cycles) +
                         stall_of(&x, &inputs, m->depth[MAP_INPUTS], weights.cycles) + store_stalls(&x, store);
   const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
-  return most(most(x.mesh + breaks(&x) + stalls, load), most(store, memory)) + first + last + conflicts +
+  return most(most(x.mesh + stalls, load), most(store, memory)) + breaks(&x) + first + last + conflicts +
          interference * (load + memory);
 }
