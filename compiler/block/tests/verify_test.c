@@ -99,6 +99,8 @@ static const struct {
     {23, "", "f:26:1: error: reads elements of 'sum' that may not be written here"},
     {23, "load sum = d[0:4 of 4 stride 0, k*8:8 of 12 stride 1]", "f:23:1: error: uses loop 'k' outside of it"},
     {23, "load sum = d[0:4 of 4 stride 0, n*8:8 of 12 stride 1] scale 2", "f:23:1: error: only i8 is scaled"},
+    {23, "load sum = d[0:4 of 4 stride 0, n*8:8 of 12 stride 1] sum_over k",
+     "f:23:1: error: sums over a loop that is not around it"},
     {26, "dot sum += at * bt[k*4:4, 0:8] sum_over k", "f:26:1: error: accumulates, so that no iteration can overwrite"},
     {26, "dot sum = at * bt[k*4:4, 0:8] sum_over n",
      "f:26:1: error: needs the first iteration of 'n', which is parallel"},

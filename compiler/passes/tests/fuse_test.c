@@ -16,11 +16,11 @@
 static const char head[] =
     "program test\n"
     "tensor a i8[80] read\ntensor b i8[60] read\ntensor bias i32[6] read\ntensor c i8[48] read write\n"
-    "tensor d i32[48] write\nloop m 2 parallel dim P\nloop k 2 dim C\n"
+    "tensor d i32[48] write\nloop m 2 parallel dim P\nloop k 2 dim C\nloop j 2 dim R\n"
     "buffer at i8[4, 5]\nbuffer bt i8[5, 6]\nbuffer acc i32[4, 6]\nbuffer t i32[4, 6]\nbuffer v i32[4, 6]\n"
     "buffer row i32[1, 6]\nbuffer f f32[4, 6]\nbuffer r i8[4, 6]\nbuffer y i8[4, 6]\n"
     "for m {\n";
-enum { HEAD_LINES = 18 };
+enum { HEAD_LINES = 19 };
 
 #define LOADS                                                 \
   "load at = a[m*4:4 of 8 stride 10, k*5:5 of 10 stride 1]\n" \
@@ -133,6 +133,10 @@ static const struct {
          "dot row = at[0:1, 0:5] * bt\nadd acc = acc, row\nstore " D " = acc\n",
      10, "'row' is repeated over a larger block"},
     {"for k {\n" LOADS "dot acc = at * bt\n}\nadd v = acc, 1\nstore " D " = v\n", 6, "'acc' has no value here"},
+    {"copy acc = 0\nfor k {\n" LOADS "dot acc += at * bt\ndot acc = at * bt sum_over k\n}\nstore " D " = acc\n", 6,
+     "no sum that overwrites a part of itself"},
+    {"for j {\nfor k {\n" LOADS "dot acc = at * bt sum_over j\n}\n}\nstore " D " = acc\n", 2,
+     "no sum that starts again in a loop and goes on in another"},
     {SUM "min acc = acc, 127\nscale f = acc, 0.5\nto_i8 y = f\nstore " C " = y\n", 8, "no scaling of clamped results"},
     {"load r = " C "\ncopy y = r\nload r = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nstore " C " = y\n", 4,
      "the block was replaced before it is used here"},
