@@ -2,107 +2,10 @@
 //
 // Time is counted in cycles of the port: a request that the port took in cycle t enters in t + 1, and a beat that
 // enters the data pipe in s is at the port in s + tail. Cycles in which nothing can happen are skipped.
-#include "sim/memsys/l2.h"
-
 #include <assert.h>
 
 #include "hw/base/alloc.h"
-#include "sim/memsys/l2_tags.h"
-
-#define NEVER UINT64_MAX
-
-enum {
-  REGISTERS = 64,
-  ITEMS = 4096,
-  TRANSFERS = 256,
-  RECENT = 16,
-  BANKS = 4,         // of the data, as wide as a beat
-  WRITE_CYCLES = 3,  // a beat is written behind its place in the data pipe
-  NONE = UINT16_MAX,
-  ENTER_CYCLES = 1,    // from the port
-  LOOK_CYCLES = 2,     // from reading the tags to the first step
-  PERMIT_CYCLES = 3,   // from asking for a line without data to having it
-  RELEASE_CYCLES = 4,  // until memory has taken note of a clean victim
-  QUEUE_BEATS = 6,     // on the way from the port
-  SPARE_BEATS = 8,     // that find room behind the data pipe while the port takes nothing
-};
-
-enum { EVICT = 1, ASK = 2, ACKNOWLEDGE = 4, ANSWER = 8, NOTE = 16 };  // what a register has still to do
-
-// The part of a request that lies in one line.
-typedef struct item {
-  uint64_t number;  // of the line
-  uint64_t entered;
-  uint64_t order, late;
-  uint16_t id;
-  uint16_t beats;   // in this line
-  uint16_t total;   // of the answer
-  uint16_t next;    // behind it at the same register
-  uint16_t offset;  // in the line
-  bool write, whole;
-  bool poll;
-  bool parted;  // the request lies in several lines: the last part that is served gives the answer
-} item;
-
-typedef struct station {
-  item work;
-  l2_line *line;
-  uint64_t victim;
-  uint64_t ripe;         // first cycle of the next step that does not wait for memory
-  uint64_t first, last;  // words of the line; NEVER: not known yet; 0: nothing to wait for
-  uint64_t released;     // the victim is
-  uint16_t head, tail;   // requests that wait for the set
-  uint8_t todo;
-  bool dirty_victim;
-} station;
-
-// Words that memory's side moves in or out of a line, one per cycle: word k in start + k.
-typedef struct transfer {
-  uint64_t start, end;
-} transfer;
-
-// A beat that is written.
-typedef struct written {
-  uint64_t cycle;
-  unsigned bank;
-} written;
-
-struct memsys_l2 {
-  l2_tags tags;
-  backing *memory;
-  memsys_answers *answers;
-  memsys_counts *counts;
-  unsigned bus_shift, bank_shift, line_bytes;  // bank: words that follow each other in one, as a power of two
-  uint64_t poll_cycles, poll_at;
-  uint64_t tail, spacing, line_cycles;
-  uint64_t now;    // the first cycle that was not carried out
-  uint64_t quiet;  // nothing happens before, unless somebody sends or takes
-  // registers
-  uint64_t all, used;  // masks
-  uint64_t ready;      // of those used: that have nothing left to do but to answer, and can as soon as the pipe can
-  uint64_t wake[REGISTERS];  // no step before
-  uint16_t *owner;           // by set: the register that works for it + 1
-  unsigned last_chosen;
-  station stations[REGISTERS];
-  // pipes
-  transfer transfers[TRANSFERS];
-  uint32_t transfer_head, transfer_end;
-  written written[RECENT];  // by cycle
-  uint64_t written_until;   // the last of them
-  uint64_t data_free, evict_free;
-  uint64_t waiting_beats, beat_limit;  // between data pipe and port
-  bool tags_full;                      // the queue of writes
-  // on the way from the port
-  item queue[ITEMS];
-  uint16_t parts[ITEMS];  // of a request that lies in several lines, by its order: not served yet
-  uint32_t queue_head, queue_end, queue_beats;
-  uint64_t enter_from;
-  // requests that wait for a set
-  item *pool;
-  uint16_t pool_free;
-};
-
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+#include "sim/memsys/l2_state.h"
 
 memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answers *answers, memsys_counts *counts) {
   memsys_l2 *l2 = WF_NEW(memsys_l2);
@@ -181,7 +84,7 @@ static void take_up(memsys_l2 *l2, station *s, const item *work, uint64_t cycle,
   s->dirty_victim = found.evicts_dirty;
   s->ripe = cycle + (same ? 1 : LOOK_CYCLES) + work->late;
   plan(s, found.hit, found.evicts, found.hit && work->write && !found.line->dirty);
-  if (found.hit && found.line->available > s->ripe) s->ripe = later(s->ripe, found.line->available + 1);
+  if (found.hit && found.line->available > s->ripe) s->ripe = l2_later(s->ripe, found.line->available + 1);
   l2->wake[s - l2->stations] = s->ripe;
   if (work->write) found.line->dirty = true;
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
@@ -201,10 +104,10 @@ static void allocate(memsys_l2 *l2, const item *work, uint64_t cycle) {
 // The first cycle of the register's next step, as far as memory and its own pace decide.
 static uint64_t step_from(const station *s) {
   if (s->todo & (EVICT | ASK)) return s->ripe;
-  if (s->todo & ACKNOWLEDGE) return s->first == NEVER ? NEVER : later(s->ripe, s->first + 1);
-  uint64_t done = later(s->last, s->released);
+  if (s->todo & ACKNOWLEDGE) return s->first == NEVER ? NEVER : l2_later(s->ripe, s->first + 1);
+  uint64_t done = l2_later(s->last, s->released);
   if (done == NEVER) return NEVER;
-  return later(s->ripe, s->todo & ANSWER ? (s->last == 0 ? 0 : s->last + 1) : done + 1);
+  return l2_later(s->ripe, s->todo & ANSWER ? (s->last == 0 ? 0 : s->last + 1) : done + 1);
 }
 
 static bool completes(const station *s, uint64_t cycle) {
@@ -216,107 +119,17 @@ static bool answers_in(const station *s, uint64_t cycle) {
   return s->first == 0 || cycle > (s->work.offset == 0 ? s->first : s->last);
 }
 
-// From when on the data pipe takes an answer, as far as it is known.
-static uint64_t data_from(memsys_l2 *l2) {
-  memsys_answers *a = l2->answers;
-  while (l2->waiting_beats >= l2->beat_limit) {
-    const memsys_answer *oldest = memsys_answer_at(a, a->drained);
-    if (a->drained == a->end || oldest->taken == NEVER) return NEVER;
-    l2->data_free = later(l2->data_free, oldest->taken + 1);
-    l2->waiting_beats -= oldest->beats;
-    a->drained++;
-  }
-  return l2->data_free;
-}
-
 // The first cycle from `cycle` on in which the register can make a step, with the pipes as they are now.
 static uint64_t ready_from(memsys_l2 *l2, const station *s, uint64_t cycle) {
   uint64_t from = step_from(s);
   if (from > cycle) return from;
   if (s->todo & EVICT) {
     from = l2->tags_full ? cycle + 1 : cycle;
-    return later(from, l2->evict_free);
+    return l2_later(from, l2->evict_free);
   }
-  if (answers_in(s, cycle)) from = later(from, data_from(l2));
+  if (answers_in(s, cycle)) from = l2_later(from, l2_data_from(l2));
   if (from <= cycle && (s->todo & NOTE) && completes(s, cycle) && l2->tags_full) return cycle + 1;
   return from;
-}
-
-// ---- banks
-
-static bool moves(memsys_l2 *l2, uint64_t cycle) {
-  while (l2->transfer_head != l2->transfer_end && l2->transfers[l2->transfer_head % TRANSFERS].end <= cycle)
-    l2->transfer_head++;
-  return l2->transfer_head != l2->transfer_end;
-}
-
-static void move_words(memsys_l2 *l2, uint64_t start) {
-  moves(l2, l2->now);
-  assert(l2->transfer_end - l2->transfer_head < TRANSFERS);
-  l2->transfers[l2->transfer_end++ % TRANSFERS] = (transfer){start, start + l2->line_cycles};
-}
-
-static bool moves_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
-  for (uint32_t i = l2->transfer_head; i != l2->transfer_end; i++) {
-    const transfer *t = &l2->transfers[i % TRANSFERS];
-    if (cycle >= t->start && cycle < t->end && ((cycle - t->start) >> l2->bank_shift) % BANKS == bank) return true;
-  }
-  return false;
-}
-
-// Beats of a burst that enters the data pipe in `cycle`: each waits while memory's side is in its bank.
-typedef struct passage {
-  uint64_t first, last;
-} passage;
-
-static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
-  const written *w = &l2->written[cycle % RECENT];
-  return w->cycle == cycle && w->bank == bank;
-}
-
-static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
-  passage passed = {cycle, cycle + w->beats - 1U};
-  if (!moves(l2, cycle) && !w->write && l2->written_until < cycle) return passed;
-  uint64_t at = cycle;
-  for (unsigned i = 0; i < w->beats; i++, at++) {
-    unsigned bank = ((w->offset >> l2->bus_shift) + i) % BANKS;
-    if (w->write) {
-      while (moves_in_bank(l2, at + WRITE_CYCLES, bank)) at++;
-      l2->written_until = at + WRITE_CYCLES;
-      l2->written[l2->written_until % RECENT] = (written){l2->written_until, bank};
-    } else {
-      while (moves_in_bank(l2, at, bank) || written_in_bank(l2, at, bank)) at++;
-    }
-    if (i == 0) passed.first = at;
-    passed.last = at;
-  }
-  return passed;
-}
-
-static void answer(memsys_l2 *l2, station *s, uint64_t cycle) {
-  const item *w = &s->work;
-  s->todo &= (uint8_t)~ANSWER;
-  passage passed = pass(l2, w, cycle);
-  l2->data_free = passed.last + 1;
-  if (w->poll) {
-    l2->poll_at = passed.last + l2->tail + l2->poll_cycles;
-    return;
-  }
-  if (w->parted && --l2->parts[w->order % ITEMS] != 0) return;
-  unsigned total = w->write ? 1 : w->total;
-  uint64_t length = w->write || w->parted ? 0 : passed.last - passed.first, steps = length == 0 ? 0 : w->beats - 1U;
-  // Beats as fast as memory brings them, or else one after the other up to the last.
-  bool paced = length == steps * l2->spacing;
-  uint64_t first = l2->tail + (paced ? passed.first : passed.first + length - steps);
-  memsys_answer given = {.shown = first,
-                         .ready = first,
-                         .spacing = paced ? l2->spacing : 1,
-                         .order = w->order,
-                         .id = w->id,
-                         .beats = total,
-                         .write = w->write};
-  l2->waiting_beats += given.beats;
-  memsys_answers_add(l2->answers, &given);
 }
 
 static void evict(memsys_l2 *l2, station *s, uint64_t cycle) {
@@ -325,7 +138,7 @@ static void evict(memsys_l2 *l2, station *s, uint64_t cycle) {
   s->released = cycle + RELEASE_CYCLES;
   l2->evict_free = cycle + (s->dirty_victim ? l2->line_cycles : 1);
   if (!s->dirty_victim) return;
-  move_words(l2, cycle);
+  l2_move_words(l2, cycle);
   s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes);
   l2->counts->written_back_bytes += l2->line_bytes;
 }
@@ -334,7 +147,7 @@ static void arrives(memsys_l2 *l2, station *s, uint64_t first) {
   s->first = first;
   s->last = first + l2->line_cycles - 1;
   s->line->available = first;
-  move_words(l2, first);
+  l2_move_words(l2, first);
 }
 
 static void ask_memory(memsys_l2 *l2, station *s, uint64_t cycle) {
@@ -362,7 +175,7 @@ static bool step(memsys_l2 *l2, station *s, uint64_t cycle, bool *note) {
     return false;
   }
   bool done = completes(s, cycle);
-  if (answers_in(s, cycle)) answer(l2, s, cycle);
+  if (answers_in(s, cycle)) l2_answer(l2, s, cycle);
   s->todo &= (uint8_t)~ACKNOWLEDGE;
   if (!done) return false;
   *note = (s->todo & NOTE) != 0;
@@ -393,7 +206,7 @@ static uint64_t candidates(memsys_l2 *l2, uint64_t cycle, uint64_t *next) {
       *next = from;
   }
   if (l2->ready == 0) return found;
-  uint64_t from = data_from(l2);
+  uint64_t from = l2_data_from(l2);
   if (from <= cycle) return found | l2->ready;
   if (from < *next) *next = from;
   return found;
@@ -407,7 +220,7 @@ static unsigned choose(memsys_l2 *l2, uint64_t mask) {
 
 static uint64_t entering_from(const memsys_l2 *l2) {
   if (l2->queue_head == l2->queue_end) return NEVER;
-  return later(l2->queue[l2->queue_head % ITEMS].entered, l2->enter_from);
+  return l2_later(l2->queue[l2->queue_head % ITEMS].entered, l2->enter_from);
 }
 
 // A poll that hits: it takes a register and its turns, but no set.
@@ -428,9 +241,10 @@ static void poll(memsys_l2 *l2, uint64_t cycle) {
 // does in a cycle must not depend on how far it is asked to go.
 static void skip_polls(memsys_l2 *l2, uint64_t cycle) {
   if (l2->poll_at == NEVER || l2->waiting_beats >= l2->beat_limit) return;
-  uint64_t at = later(later(l2->poll_at, l2->enter_from), l2->now), period = LOOK_CYCLES + l2->tail + l2->poll_cycles;
+  uint64_t at = l2_later(l2_later(l2->poll_at, l2->enter_from), l2->now),
+           period = LOOK_CYCLES + l2->tail + l2->poll_cycles;
   if (at + LOOK_CYCLES >= cycle || l2->data_free > at + LOOK_CYCLES) return;
-  if (moves(l2, at + LOOK_CYCLES) || l2->written_until >= at + LOOK_CYCLES) return;
+  if (l2_moves(l2, at + LOOK_CYCLES) || l2->written_until >= at + LOOK_CYCLES) return;
   l2->poll_at = at + ((cycle - LOOK_CYCLES - 1 - at) / period + 1) * period;
   l2->last_chosen = 0;
   l2->tags_full = false;
@@ -464,7 +278,7 @@ static bool go_on(memsys_l2 *l2, station *s, uint64_t cycle, bool *reads) {
 
 // A request at the entrance. True: it reads the tags.
 static bool receive(memsys_l2 *l2, uint64_t cycle, bool tags_busy, uint64_t used) {
-  if (later(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
+  if (l2_later(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
     poll(l2, cycle);
     return true;
   }
@@ -517,7 +331,7 @@ static void decisions(memsys_l2 *l2, uint64_t cycle) {
 // The next cycle in which something can happen, at least `cycle`; the registers that can make a step in it.
 static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, uint64_t *mask) {
   uint64_t next = NEVER, entering = entering_from(l2), decision = backing_next(l2->memory);
-  uint64_t polling = l2->poll_at == NEVER || l2->used == l2->all ? NEVER : later(l2->poll_at, l2->enter_from);
+  uint64_t polling = l2->poll_at == NEVER || l2->used == l2->all ? NEVER : l2_later(l2->poll_at, l2->enter_from);
   *mask = candidates(l2, cycle, &next);
   if (*mask != 0) return cycle;
   if (entering <= cycle && l2->used == l2->all &&
@@ -526,7 +340,7 @@ static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, uint64_t *mask) {
   if (entering < next) next = entering;
   if (polling < next) next = polling;
   if (decision < next) next = decision;
-  return later(next, cycle);
+  return l2_later(next, cycle);
 }
 
 static void pass_to(memsys_l2 *l2, uint64_t cycle) {
@@ -556,7 +370,7 @@ bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS;
 
 uint64_t memsys_l2_next_room(memsys_l2 *l2) {
   uint64_t mask;
-  if (data_from(l2) == NEVER) return l2->now + 1;
+  if (l2_data_from(l2) == NEVER) return l2->now + 1;
   return next_event(l2, l2->now, &mask) + 1;
 }
 
@@ -595,8 +409,8 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
 
 uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
   if (l2->ready != 0) {
-    uint64_t data = data_from(l2);
-    return later(l2->now, data == NEVER ? 0 : data) + l2->tail;
+    uint64_t data = l2_data_from(l2);
+    return l2_later(l2->now, data == NEVER ? 0 : data) + l2->tail;
   }
   uint64_t next = NEVER, entering = entering_from(l2), decision = backing_next(l2->memory);
   for (uint64_t left = l2->used; left != 0; left &= left - 1) {
@@ -608,14 +422,14 @@ uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
   if (entering != NEVER) {
     // Behind a register that is done with the same line it needs not look.
     bool follows = l2->owner[l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number)] != 0;
-    entering = later(entering, l2->now) + (follows ? 1 : LOOK_CYCLES);
+    entering = l2_later(entering, l2->now) + (follows ? 1 : LOOK_CYCLES);
     if (entering < next) next = entering;
   }
   if (decision < next) next = decision;
   if (next == NEVER) return NEVER;
-  next = later(next, l2->now);
-  uint64_t data = data_from(l2);
-  if (data != NEVER) next = later(next, data);
+  next = l2_later(next, l2->now);
+  uint64_t data = l2_data_from(l2);
+  if (data != NEVER) next = l2_later(next, data);
   return next + l2->tail;
 }
 
@@ -625,7 +439,7 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
   l2_found found = l2_tags_read(&l2->tags, number);
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
   if (write) found.line->dirty = true;
-  uint64_t ripe = later(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
+  uint64_t ripe = l2_later(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
   if (found.hit && found.line->available != NEVER) {
     first = found.line->available;
     if (first <= ripe) l2->data_free = ripe + beats + 1;
@@ -638,7 +452,7 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
     l2->counts->fetched_bytes += l2->line_bytes;
     first = backing_read_first(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, address, l2->line_bytes);
     if (!found.hit) found.line->available = first;
-    move_words(l2, first);
+    l2_move_words(l2, first);
   }
-  return later(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
+  return l2_later(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
 }
