@@ -53,6 +53,19 @@ static void renumber(void *context, block_statement *s) {
   for (int v = 0; v < count; v++) views[v]->buffer = r->buffer[views[v]->buffer];
 }
 
+// The name of a buffer that is gone goes to one that was numbered because of it.
+static void pass_name_on(block_program *p, const bool *read, int gone) {
+  const char *name = p->buffers[gone].name;
+  const size_t length = strlen(name);
+  for (int b = gone + 1; b < p->buffer_count; b++) {
+    const char *other = p->buffers[b].name;
+    if (!read[b] || strncmp(other, name, length) != 0 || other[length] == 0) continue;
+    if (other[length + strspn(other + length, "0123456789")] != 0) continue;
+    p->buffers[b].name = name;
+    return;
+  }
+}
+
 static void drop_unused(lowerer *l) {
   block_program *p = l->program;
   usage u = {.program = p};
@@ -62,6 +75,8 @@ static void drop_unused(lowerer *l) {
   } while (remove_unused(&u, &p->body));
   const renumbering r = {.buffer = WF_ARENA_ARRAY(l->arena, (size_t)p->buffer_count + 1, int)};
   int count = 0;
+  for (int b = 0; b < p->buffer_count; b++)
+    if (!u.read[b]) pass_name_on(p, u.read, b);
   for (int b = 0; b < p->buffer_count; b++) {
     r.buffer[b] = count;
     p->buffers[count] = p->buffers[b];
