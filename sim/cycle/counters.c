@@ -66,6 +66,7 @@ void cycle_counters_begin(cycle_engine *c) {
 
 bool cycle_counters_step(cycle_engine *c) {
   struct cycle_counters *k = c->counters;
+  c->wake[CYCLE_COUNTERS] = CYCLE_NEVER;
   if ((c->ev.bits & k->active) == 0) return false;
   uint32_t held = k->taken == c->now ? k->held : 0;
   for (uint32_t n = 0; n < k->count; n++) {
@@ -165,6 +166,7 @@ void cycle_counters_command(cycle_engine *c, uint64_t rs1, bool returns) {
   k->taken = c->now;
   k->held = 0;
   k->responds = returns;
+  if (returns) c->wake[CYCLE_COUNTERS] = c->now + 1;  // the response is there behind it
   k->value = 0;
   if (index < k->count) k->value = k->snapshot ? k->file[index].frozen : live_value(c, &k->file[index]);
   if (isa_get_counter_reset(rs1, 0))

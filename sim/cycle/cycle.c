@@ -13,9 +13,8 @@
 typedef struct cycle_shell {
   cycle_engine c;
   sim_checker *checker;
-  memsys *own_timing;   // NULL: borrowed
-  sim_command last;     // taken
-  uint64_t refused_at;  // the cycle in which a command found no room last; CYCLE_NEVER: none did
+  memsys *own_timing;  // NULL: borrowed
+  sim_command last;    // taken
 } cycle_shell;
 
 static cycle_shell *of(sim_engine *engine) { return (cycle_shell *)engine; }
@@ -69,7 +68,6 @@ static void destroy(sim_engine *engine) {
 static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timing, const sim_engine_options *options) {
   cycle_shell *e = WF_NEW(cycle_shell);
   cycle_engine *c = &e->c;
-  e->refused_at = CYCLE_NEVER;
   c->base.ops = &sim_cycle_engine;
   c->array = array;
   c->d = hw_derive(array);
@@ -133,11 +131,6 @@ static void run_to(cycle_shell *e, uint64_t cycle) {
   note_fault(e);
 }
 
-// Nothing changed since a command found no room.
-static bool is_refused(const cycle_shell *e) {
-  return e->refused_at != CYCLE_NEVER && e->c.changed_at <= e->refused_at;
-}
-
 // What a load has read and a store has written until now; without data nobody can tell.
 static void show_memory(cycle_shell *e) {
   if (e->c.data) cycle_port_to(&e->c);
@@ -151,7 +144,7 @@ static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   if (failed(e)) return UINT64_MAX;
   show_memory(e);
   uint64_t next = cycle_accel_next(&e->c);
-  if (next == CYCLE_NEVER && (is_refused(e) || cycle_accel_busy(&e->c))) stick(e);
+  if (next == CYCLE_NEVER && cycle_accel_busy(&e->c)) stick(e);
   return next;
 }
 
@@ -197,7 +190,6 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   if (failed(e)) return SIM_PUSH_FAULT;
   if (c->now > cycle) return SIM_PUSH_FULL;
   if (!cycle_front_ready(c)) {
-    e->refused_at = c->now;
     return SIM_PUSH_FULL;
   }
   e->last = *command;

@@ -228,7 +228,7 @@ bool cycle_station_step(cycle_engine *c) {
   for (unsigned unit = 0; issuing >> unit != 0; unit++)
     if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
   tell_front(c);
-  return true;
+  return (issuing >> SIM_CLASS_STORE & 1) != 0;
 }
 
 // ---- allocation

@@ -137,20 +137,23 @@ static uint32_t asking(const cycle_engine *c) {
 static uint32_t completing(const cycle_wires *w) {
   uint32_t mask = 0;
   if (w->done[SIM_CLASS_LOAD].valid) mask |= U(STATION);
-  if (w->done[SIM_CLASS_EXECUTE].valid) mask |= U(EXECUTE) | U(STATION);
+  if (w->done[SIM_CLASS_EXECUTE].valid) mask |= U(STATION);
   if (w->done[SIM_CLASS_STORE].valid) mask |= U(STORE_CONTROLLER) | U(STATION);
   return mask;
 }
 
 // Steps the unit if it is due. `concerned`: whom its change concerns in this cycle (those later in the order) and in
 // the next: those that look at its registers or wires, or want the room it made. Who asks for something and is refused
-// asks again (asking()), so nobody has to be told that a port became free.
+// asks again (asking()), so nobody has to be told that a port became free. With STEP_FOR_NEXT the change is seen in the
+// next cycle only.
 #define STEP(unit, step, concerned)           \
   if ((left & U(unit)) != 0 && step(c)) {     \
     const uint32_t concerned_now = concerned; \
     next |= concerned_now;                    \
     left |= concerned_now;                    \
   }
+#define STEP_FOR_NEXT(unit, step, concerned) \
+  if ((left & U(unit)) != 0 && step(c)) next |= concerned;
 
 // Steps the units in `left`, and those that they concern.
 static void carry_out(cycle_engine *c, uint32_t left) {
@@ -170,8 +173,8 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
   STEP(LOCAL_MEMORY, cycle_local_step, storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
   if (c->wake[CYCLE_EXECUTE] <= c->now) left |= U(EXECUTE);
-  STEP(EXECUTE, cycle_execute_step,
-       (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
+  STEP_FOR_NEXT(EXECUTE, cycle_execute_step,
+                (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
   STEP(STORE_CONTROLLER, cycle_store_step,
@@ -179,15 +182,13 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   const uint32_t done = completing(w);
   left |= done & U(STATION);
   if ((left & U(STATION)) != 0) cycle_port_through(c);
-  STEP(STATION, cycle_station_step, U(STORE_CONTROLLER))
-  STEP(FRONT_END, cycle_front_step, U(COUNTERS))
-  STEP(COUNTERS, cycle_counters_step, U(FRONT_END))
+  STEP_FOR_NEXT(STATION, cycle_station_step, U(STORE_CONTROLLER))
+  if ((left & U(FRONT_END)) != 0) cycle_front_step(c);
+  if ((left & U(COUNTERS)) != 0) cycle_counters_step(c);
   if ((c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_room(c);
-  next |= asking(c) | done;
-  if (c->eager || c->counting) next = ALL_UNITS;
-  c->due = next;
+  next |= asking(c) | (done & U(STORE_CONTROLLER));
+  c->due = c->eager || c->counting ? ALL_UNITS : next;
   c->now++;
-  if (next != 0) c->changed_at = c->now;
 }
 
 void cycle_accel_step(cycle_engine *c) {

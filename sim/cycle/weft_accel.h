@@ -178,13 +178,12 @@ struct cycle_engine {
   hw_derived d;
   sim_memory *memory;
   memsys *timing;
-  bool data;            // full mode
-  bool stores_to_sp;    // ISA revision 2: the store path may write to the scratchpad
-  bool counting;        // a performance counter is in use: every unit is stepped in every cycle and reports its events
-  bool eager;           // step every unit in every cycle
-  uint32_t due;         // units to step in cycle `now`, a bit each, besides those whose wake time has come
-  uint64_t changed_at;  // the last cycle in which something changed + 1
-  uint8_t issuable;     // by class: the station's oldest command waits for nothing but its controller
+  bool data;          // full mode
+  bool stores_to_sp;  // ISA revision 2: the store path may write to the scratchpad
+  bool counting;      // a performance counter is in use: every unit is stepped in every cycle and reports its events
+  bool eager;         // step every unit in every cycle
+  uint32_t due;       // units to step in cycle `now`, a bit each, besides those whose wake time has come
+  uint8_t issuable;   // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
   // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the first cycle whose
   // results write-back may not have written yet.
@@ -371,7 +370,7 @@ void cycle_station_create(cycle_engine *c);
 void cycle_station_destroy(cycle_engine *c);
 // Completions (execute, load, store), issue to ready controllers, events. Its wake time is that of a command that may
 // issue; one that its controller had no room for (c->issuable) issues after a change of the controller.
-bool cycle_station_step(cycle_engine *c);
+bool cycle_station_step(cycle_engine *c);  // whether a store was issued
 bool cycle_station_busy(const cycle_engine *c);
 bool cycle_station_can_issue(const cycle_engine *c);
 // The front end offers, after the station's step: room was looked at before this cycle's completions freed entries.
