@@ -8,7 +8,8 @@
 // Streams (execute_stream.c). Most cycles do nothing but move a row: one step of a plain operation fires, one entry of
 // the control queue is taken, one row is fed, one row of results is written. Such cycles are left out: the units sleep
 // until something else can happen, and who wants to know a unit's state first carries out what was left out.
-//   fetch      while x->streams: the steps of the cycles from x->fetch_at on, before x->stream_until
+//   fetch      while x->streams: the steps of the cycles from x->fetch_at on, before x->stream_until; commands may be
+//              in the window already that come to it in one of these cycles
 //   mesh       while m->sleeps: the rows of the cycles from m->at on
 //   writeback  rows whose time has come, as long as they need no cycle of their own (execute_stream.c: is_quiet)
 #ifndef SIM_CYCLE_EXECUTE_H
@@ -245,6 +246,7 @@ typedef struct cycle_execute {
   execute_operation *ops;
   execute_window window;
   preload_unroller unroller;
+  uint64_t ready_at;  // from this cycle on the unroller has room; CYCLE_NEVER: until a command leaves it
   execute_mesh mesh;
   execute_hazards hazards;
 } cycle_execute;

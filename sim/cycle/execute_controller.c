@@ -426,20 +426,41 @@ static bool moves_on(const cycle_execute *x) {
          (waiting->count != 0 && x->window.count < x->window.depth && !preload_unroller_waiting(&x->unroller));
 }
 
+// A command has left the unroller, whose room is seen in the next cycle.
+static void note_room(cycle_execute *x, uint64_t now) {
+  if (x->ready_at == CYCLE_NEVER && x->unroller.window.count < x->unroller.window.depth) x->ready_at = now + 1;
+}
+
 static void unroll(cycle_engine *c, cycle_execute *x) {
-  if (x->unroller.window.count != 0 && execute_window_room(&x->window, c->now))
-    preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
+  if (x->unroller.window.count == 0 || !execute_window_room(&x->window, c->now)) return;
+  preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
+  note_room(x, c->now);
+}
+
+// Beside a stream nobody looks into the window, which has the commands of the operation: what passes the unroller
+// unchanged in the cycles to come goes there at once.
+static void unroll_ahead(const cycle_engine *c, cycle_execute *x) {
+  preload_unroller *u = &x->unroller;
+  uint64_t at = c->now + 1;
+  if (x->ready_at > at || u->b_transposed || preload_unroller_active(u) || x->window.count < 2) return;
+  for (; u->window.count != 0 && x->window.count < x->window.depth && at < x->stream_until; at++) {
+    const execute_command *head = execute_window_head(&u->window, 0);
+    if (head->funct == ISA_FUNCT_CONFIG_EX) return;
+    execute_window_push(&x->window, at, head);
+    execute_window_pop(&u->window, at, 1);
+  }
 }
 
 // What others see of the unit: room for commands, reads of the accumulator.
 static bool seen(const cycle_engine *c, const cycle_execute *x) {
-  return x->unroller.window.popped_at == c->now + 1 || c->w.acc_asked != 0;
+  return x->ready_at == c->now + 1 || c->w.acc_asked != 0;
 }
 
 // A cycle of a stream: rows move by themselves.
 static void step_beside_stream(cycle_engine *c, cycle_execute *x) {
   report_completion(c, x);
   unroll(c, x);
+  unroll_ahead(c, x);
   c->wake[CYCLE_EXECUTE] = moves_on(x) ? c->now + 1 : x->stream_until;
 }
 
@@ -487,16 +508,27 @@ bool cycle_execute_step(cycle_engine *c) {
   whole_step(c, x);
   wake_mesh(c, x);
   bool fired = c->execute_until == c->now + 1;  // a plain step, as those of the stream will
-  if (fired && x->state == STATE_COMPUTE && execute_stream_fetch_from(c, x, c->now + 1) && !moves_on(x))
-    c->wake[CYCLE_EXECUTE] = x->stream_until;
+  if (fired && x->state == STATE_COMPUTE && execute_stream_fetch_from(c, x, c->now + 1)) {
+    unroll_ahead(c, x);
+    if (!moves_on(x)) c->wake[CYCLE_EXECUTE] = x->stream_until;
+  }
   return seen(c, x);
 }
 
-bool cycle_execute_ready(const cycle_engine *c) { return execute_window_room(&c->execute->unroller.window, c->now); }
+bool cycle_execute_reports(cycle_engine *c) {
+  cycle_execute *x = c->execute;
+  if (!x->streams || c->now >= x->stream_until || x->pending != 0 || c->counting) return false;
+  return report_completion(c, x);
+}
+
+bool cycle_execute_ready(const cycle_engine *c) { return c->now >= c->execute->ready_at; }
 
 void cycle_execute_take(cycle_engine *c, const cycle_issue *command) {
+  cycle_execute *x = c->execute;
   execute_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
-  execute_window_push(&c->execute->unroller.window, c->now, &taken);
-  if (moves_on(c->execute) && c->wake[CYCLE_EXECUTE] > c->now + 1) c->wake[CYCLE_EXECUTE] = c->now + 1;
+  execute_window_push(&x->unroller.window, c->now, &taken);
+  if (x->unroller.window.count == x->unroller.window.depth) x->ready_at = CYCLE_NEVER;
+  if (x->streams) unroll_ahead(c, x);
+  if (moves_on(x) && c->wake[CYCLE_EXECUTE] > c->now + 1) c->wake[CYCLE_EXECUTE] = c->now + 1;
 }

@@ -108,7 +108,7 @@ static void row_leaves(cycle_engine *c, cycle_execute *x) {
     cycle_spend(c, CYCLE_MESH, CYCLE_IDLE);
 }
 
-// Returns whether a product is done.
+// Returns whether a product is done that execute has to report.
 bool cycle_writeback_step(cycle_engine *c) {
   cycle_execute *x = c->execute;
   if (x->mesh.count == 0) return false;
@@ -116,5 +116,5 @@ bool cycle_writeback_step(cycle_engine *c) {
   execute_stream_results(c, x);
   if (x->mesh.next_leaves == c->now) row_leaves(c, x);
   execute_stream_results_sleep(c, x);
-  return c->w.product_done;
+  return c->w.product_done && !cycle_execute_reports(c);
 }

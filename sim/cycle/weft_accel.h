@@ -273,6 +273,8 @@ bool cycle_writeback_step(cycle_engine *c);  // sets ex_*, product_*; writes the
 bool cycle_mesh_step(cycle_engine *c);       // takes the head of the control queue when its rows are there
 bool cycle_execute_step(
     cycle_engine *c);  // starts operations, reads rows, reports completions, takes an issued command
+// The same as its step, which is left out, if that would only report the product that is done in this cycle.
+bool cycle_execute_reports(cycle_engine *c);
 bool cycle_execute_ready(const cycle_engine *c);  // ex_ready: takes a command in this cycle
 void cycle_execute_take(cycle_engine *c, const cycle_issue *command);
 bool cycle_execute_busy(const cycle_engine *c);
