@@ -120,15 +120,16 @@ static void stick(cycle_shell *e) {
   e->c.fault.command = e->last;
 }
 
-// A fault is that of the command that was taken last.
-static void note_fault(cycle_shell *e) {
+// Before the engine returns. A fault is that of the command that was taken last.
+static void come_back(cycle_shell *e) {
+  cycle_station_tell(&e->c);
   if (failed(e)) e->c.fault.command = e->last;
 }
 
 static void run_to(cycle_shell *e, uint64_t cycle) {
   if (e->c.now >= cycle || failed(e)) return;
   cycle_accel_run(&e->c, cycle, CYCLE_TO_LIMIT);
-  note_fault(e);
+  come_back(e);
 }
 
 // What a load has read and a store has written until now; without data nobody can tell.
@@ -153,7 +154,7 @@ static uint64_t await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {
   run_to(e, cycle);
   if (failed(e)) return e->c.now;
   if (!cycle_accel_run(&e->c, limit, CYCLE_TO_ROOM)) stick(e);
-  note_fault(e);
+  come_back(e);
   show_memory(e);
   return e->c.now;
 }
@@ -168,7 +169,7 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
   cycle_shell *e = of(engine);
   run_to(e, cycle);
   if (!failed(e) && !cycle_accel_run(&e->c, CYCLE_NEVER, CYCLE_TO_IDLE)) stick(e);
-  note_fault(e);
+  come_back(e);
   return e->c.now;
 }
 
@@ -199,7 +200,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   cycle_accel_step(c);
   if (command->returns) await_response(e, response);
   show_memory(e);
-  note_fault(e);
+  come_back(e);
   return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
 }
 

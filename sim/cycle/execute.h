@@ -27,6 +27,7 @@ typedef struct execute_command {
   uint64_t rs1, rs2;
   uint8_t funct, id;
   bool id_valid;
+  uint64_t came;  // cycle in which it was pushed, or will be
 } execute_command;
 
 typedef struct execute_window {
@@ -54,7 +55,16 @@ static inline bool execute_window_room(const execute_window *w, uint64_t now) {
 
 static inline void execute_window_push(execute_window *w, uint64_t now, const execute_command *command) {
   w->pushed_at = now + 1;
-  w->entries[(w->head + w->count++) & w->mask] = *command;
+  execute_command *entry = &w->entries[(w->head + w->count++) & w->mask];
+  *entry = *command;
+  entry->came = now;
+}
+
+// Entries at the start of this cycle.
+static inline uint32_t execute_window_seen(const execute_window *w, uint64_t now) {
+  uint32_t count = w->count;
+  while (count != 0 && w->entries[(w->head + count - 1) & w->mask].came >= now) count--;
+  return count;
 }
 
 static inline void execute_window_pop(execute_window *w, uint64_t now, uint32_t number) {
@@ -247,6 +257,7 @@ typedef struct cycle_execute {
   execute_window window;
   preload_unroller unroller;
   uint64_t ready_at;  // from this cycle on the unroller has room; CYCLE_NEVER: until a command leaves it
+  uint64_t taken;     // the cycle in which the last command came, or will, + 1
   execute_mesh mesh;
   execute_hazards hazards;
 } cycle_execute;

@@ -353,7 +353,7 @@ bool cycle_execute_busy(const cycle_engine *c) {
 
 // Registers of this cycle, and what would start.
 static void set_events(cycle_engine *c, const cycle_execute *x) {
-  uint32_t count = x->window.count;
+  uint32_t count = execute_window_seen(&x->window, c->now);
   c->w.solitary_preload = cycle_execute_solitary_preload(c);
   bool active = x->state == STATE_COMPUTE || (x->state == STATE_WAIT && decide(x, c->now).starts != OP_NONE);
   if (x->state == STATE_COMPUTE) cycle_event(c, EVENT_ACTIVE);
@@ -521,12 +521,28 @@ bool cycle_execute_reports(cycle_engine *c) {
   return report_completion(c, x);
 }
 
-bool cycle_execute_ready(const cycle_engine *c) { return c->now >= c->execute->ready_at; }
+bool cycle_execute_ready(const cycle_engine *c) {
+  return c->now >= c->execute->ready_at && c->now >= c->execute->taken;
+}
+
+// Beside a stream a command passes the unroller at once if the window has room, so that there is always room for the
+// next; if it has none, the command stays in the unroller until the stream is over.
+uint64_t cycle_execute_takes_at(const cycle_engine *c) {
+  const cycle_execute *x = c->execute;
+  const preload_unroller *u = &x->unroller;
+  uint64_t at = c->now + 1;
+  if (!x->streams || x->window.count < 2 || u->b_transposed || preload_unroller_active(u)) return CYCLE_NEVER;
+  if (u->window.count >= (x->window.count < x->window.depth ? 1 : u->window.depth)) return CYCLE_NEVER;
+  if (at < x->ready_at) at = x->ready_at;
+  if (at < x->taken) at = x->taken;
+  return at < x->stream_until && at + 1 < x->stream_until ? at : CYCLE_NEVER;
+}
 
 void cycle_execute_take(cycle_engine *c, const cycle_issue *command) {
   cycle_execute *x = c->execute;
   execute_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
+  x->taken = c->now + 1;
   execute_window_push(&x->unroller.window, c->now, &taken);
   if (x->unroller.window.count == x->unroller.window.depth) x->ready_at = CYCLE_NEVER;
   if (x->streams) unroll_ahead(c, x);

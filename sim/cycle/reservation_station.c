@@ -8,6 +8,9 @@
 // its place in the file when it completes; room is that of the start of the cycle, so a freed place is remembered until
 // the next one.
 //
+// Beside a stream of rows the execute unit says in which cycles it takes commands whatever happens until then: these
+// are issued at once, in the name of those cycles (issue_ahead), and their records wait.
+//
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
 // told when the front end is through (cycle_station_report).
@@ -16,7 +19,7 @@
 #include "sim/cycle/front_end.h"
 #include "sim/cycle/weft_accel.h"
 
-enum { ENTRIES_MAX = 64, EVENT_BUSY = 42 };
+enum { ENTRIES_MAX = 64, EVENT_BUSY = 42, AHEAD_MAX = 16 };
 
 typedef struct entry {
   cycle_issue command;
@@ -51,9 +54,20 @@ typedef struct records {
   uint32_t done_index, issued_index[SIM_CLASSES];
 } records;
 
+// Issues of the execute class in this cycle or later ones, which have not been told.
+typedef struct issues_ahead {
+  uint32_t first, count;
+  struct {
+    uint64_t cycle;
+    uint32_t index;
+  } of[AHEAD_MAX];
+} issues_ahead;
+
 typedef struct cycle_station {
-  uint8_t issuable;   // by class: the oldest entry that has not issued waits for nothing
-  uint64_t freed_at;  // cycle in which an entry became free last + 1
+  uint8_t issuable;       // by class: the oldest entry that has not issued waits for nothing
+  uint64_t freed_at;      // cycle in which an entry became free last + 1
+  uint64_t issued_until;  // the execute class has issued in the cycles before this one all that it can
+  issues_ahead ahead;
   records records;
   file files[SIM_CLASSES];
   uint64_t allocated_at;  // cycle of the last allocation + 1
@@ -107,7 +121,7 @@ static void look_at_oldest(cycle_engine *c, unsigned unit) {
   const file *f = &c->station->files[unit];
   bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
   c->issuable = (uint8_t)((c->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
-  if (issuable) c->wake[CYCLE_STATION] = c->now + 1;
+  if (issuable && c->wake[CYCLE_STATION] > c->now + 1) c->wake[CYCLE_STATION] = c->now + 1;
 }
 
 static void release(cycle_engine *c, const entry *done) {
@@ -175,6 +189,12 @@ static unsigned issues(const cycle_engine *c) {
   return now;
 }
 
+static void note_issue(cycle_station *s, sim_class unit, uint32_t index) {
+  s->records.any = true;
+  s->records.issued |= (uint8_t)(1u << unit);
+  s->records.issued_index[unit] = index;
+}
+
 static void issue(cycle_engine *c, sim_class unit) {
   static void (*const take[SIM_CLASSES])(cycle_engine *, const cycle_issue *) = {
       [SIM_CLASS_LOAD] = cycle_load_take,
@@ -186,14 +206,36 @@ static void issue(cycle_engine *c, sim_class unit) {
   f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
   f->waiting--;
   const entry *e = &f->entries[id];
-  if (c->sink.event != NULL) {
-    s->records.any = true;
-    s->records.issued |= (uint8_t)(1u << unit);
-    s->records.issued_index[unit] = e->index;
-  }
+  if (c->sink.event != NULL) note_issue(s, unit, e->index);
   take[unit](c, &e->command);
   if (e->completes_at_issue) complete(c, unit, id);
   look_at_oldest(c, unit);
+}
+
+static void note_ahead(issues_ahead *a, uint64_t cycle, uint32_t index) {
+  unsigned place = (a->first + a->count++) % AHEAD_MAX;
+  a->of[place].cycle = cycle;
+  a->of[place].index = index;
+}
+
+// Issues what the execute unit will take in the cycles to come.
+static void issue_ahead(cycle_engine *c) {
+  cycle_station *s = c->station;
+  file *f = &s->files[SIM_CLASS_EXECUTE];
+  const uint64_t now = c->now;
+  while ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0 && s->ahead.count < AHEAD_MAX) {
+    const entry *e = &f->entries[f->order[f->first]];
+    c->now = cycle_execute_takes_at(c);
+    if (c->now == CYCLE_NEVER) break;
+    f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
+    f->waiting--;
+    if (c->sink.event != NULL) note_ahead(&s->ahead, c->now, e->index);
+    cycle_execute_take(c, &e->command);
+    s->issued_until = c->now + 1;
+    look_at_oldest(c, SIM_CLASS_EXECUTE);
+    c->now = now;
+  }
+  c->now = now;
 }
 
 // valid_q != 0, but for a single preload whose compute has not come.
@@ -221,13 +263,15 @@ bool cycle_station_can_issue(const cycle_engine *c) { return c->issuable != 0 &&
 bool cycle_station_step(cycle_engine *c) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
-  c->wake[CYCLE_STATION] = CYCLE_NEVER;
+  c->wake[CYCLE_STATION] = c->station->issued_until > c->now ? c->station->issued_until : CYCLE_NEVER;
   unsigned issuing = c->issuable == 0 ? 0 : issues(c);
-  if (issuing == 0 && !(done[0].valid | done[1].valid | done[2].valid)) return false;
-  completion_port(c);
-  for (unsigned unit = 0; issuing >> unit != 0; unit++)
-    if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
-  tell_front(c);
+  if (issuing != 0 || (done[0].valid | done[1].valid | done[2].valid) != 0) {
+    completion_port(c);
+    for (unsigned unit = 0; issuing >> unit != 0; unit++)
+      if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
+    tell_front(c);
+  }
+  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) issue_ahead(c);
   return (issuing >> SIM_CLASS_STORE & 1) != 0;
 }
 
@@ -346,6 +390,7 @@ bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim
     s->records.any = true;
     s->records.allocated = &f->entries[id];
   }
+  if (*unit == SIM_CLASS_EXECUTE && (c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) issue_ahead(c);
   s->allocated_at = c->now + 1;
   s->allocated_class = *unit;
   return true;
@@ -368,6 +413,23 @@ static void tell(const cycle_engine *c, sim_event event) {
   c->sink.event(c->sink.context, &event);
 }
 
+static bool is_ahead(const issues_ahead *a, uint64_t end) { return a->count != 0 && a->of[a->first].cycle < end; }
+
+static void tell_ahead(const cycle_engine *c, issues_ahead *a) {
+  sim_event event = {.kind = SIM_EVENT_ISSUE,
+                     .unit = SIM_CLASS_EXECUTE,
+                     .index = a->of[a->first].index,
+                     .cycle = a->of[a->first].cycle};
+  c->sink.event(c->sink.context, &event);
+  a->first = (a->first + 1) % AHEAD_MAX;
+  a->count--;
+}
+
+void cycle_station_tell(cycle_engine *c) {
+  issues_ahead *a = &c->station->ahead;
+  while (is_ahead(a, c->now)) tell_ahead(c, a);
+}
+
 static void tell_alloc(const cycle_engine *c, const entry *e) {
   tell(c, (sim_event){.kind = SIM_EVENT_ALLOC,
                       .unit = SIM_CLASSES,
@@ -377,9 +439,10 @@ static void tell_alloc(const cycle_engine *c, const entry *e) {
                       .funct = e->command.funct});
 }
 
-static void tell_all(const cycle_engine *c, const records *r) {
+static void tell_all(const cycle_engine *c, const records *r, issues_ahead *ahead) {
   if (r->allocated != NULL) tell_alloc(c, r->allocated);
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    if (unit == SIM_CLASS_EXECUTE && is_ahead(ahead, c->now + 1)) tell_ahead(c, ahead);
     if ((r->issued >> unit & 1) == 0) continue;
     tell(c, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
   }
@@ -389,7 +452,8 @@ static void tell_all(const cycle_engine *c, const records *r) {
 bool cycle_station_report(cycle_engine *c) {
   records *r = &c->station->records;
   if (r->any) {
-    tell_all(c, r);
+    cycle_station_tell(c);
+    tell_all(c, r, &c->station->ahead);
     *r = (records){0};
   }
   return freed_now(c);
