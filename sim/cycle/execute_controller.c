@@ -521,9 +521,12 @@ bool cycle_execute_reports(cycle_engine *c) {
   return report_completion(c, x);
 }
 
-bool cycle_execute_ready(const cycle_engine *c) {
-  return c->now >= c->execute->ready_at && c->now >= c->execute->taken;
+uint64_t cycle_execute_ready_at(const cycle_engine *c) {
+  const cycle_execute *x = c->execute;
+  return x->ready_at > x->taken ? x->ready_at : x->taken;
 }
+
+bool cycle_execute_ready(const cycle_engine *c) { return c->now >= cycle_execute_ready_at(c); }
 
 // Beside a stream a command passes the unroller at once if the window has room, so that there is always room for the
 // next; if it has none, the command stays in the unroller until the stream is over.

@@ -64,9 +64,9 @@ typedef struct issues_ahead {
 } issues_ahead;
 
 typedef struct cycle_station {
-  uint8_t issuable;       // by class: the oldest entry that has not issued waits for nothing
-  uint64_t freed_at;      // cycle in which an entry became free last + 1
-  uint64_t issued_until;  // the execute class has issued in the cycles before this one all that it can
+  uint8_t issuable;                    // by class: the oldest entry that has not issued waits for nothing
+  uint64_t freed_at;                   // cycle in which an entry became free last + 1
+  uint64_t wake_execute, wake_others;  // when a command of these classes may issue
   issues_ahead ahead;
   records records;
   file files[SIM_CLASSES];
@@ -102,6 +102,7 @@ void cycle_station_create(cycle_engine *c) {
   s->row_bits = (uint8_t)c->d.row_bits;
   s->max_pool = c->array->units.max_pool;
   s->pixel_repeat = c->array->units.pixel_repeat;
+  s->wake_execute = s->wake_others = CYCLE_NEVER;
   s->stores_in_order = c->array->store.order == HW_STORE_ORDER_COMPLETED;
 }
 
@@ -117,11 +118,23 @@ void cycle_station_destroy(cycle_engine *c) {
 
 // ---- completion and issue
 
+static void set_wake(cycle_engine *c) {
+  const cycle_station *s = c->station;
+  c->wake[CYCLE_STATION] = s->wake_execute < s->wake_others ? s->wake_execute : s->wake_others;
+}
+
 static void look_at_oldest(cycle_engine *c, unsigned unit) {
   const file *f = &c->station->files[unit];
   bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
   c->issuable = (uint8_t)((c->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
-  if (issuable && c->wake[CYCLE_STATION] > c->now + 1) c->wake[CYCLE_STATION] = c->now + 1;
+  uint64_t next = c->now + 1;
+  if (unit == SIM_CLASS_EXECUTE) {
+    uint64_t ready = issuable ? cycle_execute_ready_at(c) : CYCLE_NEVER;
+    c->station->wake_execute = ready > next ? ready : next;
+  } else if (issuable) {
+    c->station->wake_others = next;
+  }
+  set_wake(c);
 }
 
 static void release(cycle_engine *c, const entry *done) {
@@ -231,11 +244,14 @@ static void issue_ahead(cycle_engine *c) {
     f->waiting--;
     if (c->sink.event != NULL) note_ahead(&s->ahead, c->now, e->index);
     cycle_execute_take(c, &e->command);
-    s->issued_until = c->now + 1;
     look_at_oldest(c, SIM_CLASS_EXECUTE);
     c->now = now;
   }
   c->now = now;
+}
+
+void cycle_station_room(cycle_engine *c) {
+  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) look_at_oldest(c, SIM_CLASS_EXECUTE);
 }
 
 // valid_q != 0, but for a single preload whose compute has not come.
@@ -263,7 +279,7 @@ bool cycle_station_can_issue(const cycle_engine *c) { return c->issuable != 0 &&
 bool cycle_station_step(cycle_engine *c) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
-  c->wake[CYCLE_STATION] = c->station->issued_until > c->now ? c->station->issued_until : CYCLE_NEVER;
+  c->station->wake_execute = c->station->wake_others = c->wake[CYCLE_STATION] = CYCLE_NEVER;
   unsigned issuing = c->issuable == 0 ? 0 : issues(c);
   if (issuing != 0 || (done[0].valid | done[1].valid | done[2].valid) != 0) {
     completion_port(c);
@@ -271,7 +287,10 @@ bool cycle_station_step(cycle_engine *c) {
       if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
     tell_front(c);
   }
-  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) issue_ahead(c);
+  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) {
+    look_at_oldest(c, SIM_CLASS_EXECUTE);
+    issue_ahead(c);
+  }
   return (issuing >> SIM_CLASS_STORE & 1) != 0;
 }
 

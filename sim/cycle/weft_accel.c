@@ -173,8 +173,10 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
   STEP(LOCAL_MEMORY, cycle_local_step, storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
   if (c->wake[CYCLE_EXECUTE] <= c->now) left |= U(EXECUTE);
-  STEP_FOR_NEXT(EXECUTE, cycle_execute_step,
-                (w->acc_asked != 0 ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0) | issuing(c, SIM_CLASS_EXECUTE))
+  if ((left & U(EXECUTE)) != 0 && cycle_execute_step(c)) {
+    if (w->acc_asked != 0) next |= U(STORE_PATH) | U(LOCAL_MEMORY);
+    cycle_station_room(c);
+  }
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
   STEP(STORE_CONTROLLER, cycle_store_step,

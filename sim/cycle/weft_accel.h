@@ -275,7 +275,8 @@ bool cycle_execute_step(
     cycle_engine *c);  // starts operations, reads rows, reports completions, takes an issued command
 // The same as its step, which is left out, if that would only report the product that is done in this cycle.
 bool cycle_execute_reports(cycle_engine *c);
-bool cycle_execute_ready(const cycle_engine *c);  // ex_ready: takes a command in this cycle
+bool cycle_execute_ready(const cycle_engine *c);         // ex_ready: takes a command in this cycle
+uint64_t cycle_execute_ready_at(const cycle_engine *c);  // the first cycle in which it is ready; CYCLE_NEVER: not known
 // The next cycle after this one in which it takes a command if it is given one, whatever happens until then;
 // CYCLE_NEVER: that is not known. The command may be given at once, with `now` in that cycle.
 uint64_t cycle_execute_takes_at(const cycle_engine *c);
@@ -384,6 +385,7 @@ struct cycle_front_command;
 bool cycle_station_take(cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
+void cycle_station_room(cycle_engine *c);  // execute will have room for a command
 // Tells the events of the cycles before this one that have not been told.
 void cycle_station_tell(cycle_engine *c);
 // The front end, after its allocation: tells the events of this cycle. True if an entry became free in it.

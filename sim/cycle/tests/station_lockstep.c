@@ -46,6 +46,10 @@ static void take(cycle_engine *c, sim_class unit, const cycle_issue *command) {
 bool cycle_load_ready(const cycle_engine *c) { return of_const(c)->pins.issue_ready[SIM_CLASS_LOAD]; }
 bool cycle_execute_ready(const cycle_engine *c) { return of_const(c)->pins.issue_ready[SIM_CLASS_EXECUTE]; }
 bool cycle_store_ready(const cycle_engine *c) { return of_const(c)->pins.issue_ready[SIM_CLASS_STORE]; }
+uint64_t cycle_execute_ready_at(const cycle_engine *c) {
+  (void)c;
+  return CYCLE_NEVER;
+}
 uint64_t cycle_execute_takes_at(const cycle_engine *c) {
   (void)c;
   return CYCLE_NEVER;
