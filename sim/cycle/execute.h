@@ -151,11 +151,12 @@ typedef struct execute_control {
 // rows.
 typedef struct execute_operation {
   // What every step of the walk needs. Plain: all operands that are read come from the scratchpad, each from one bank
-  // and from another one, and have a row in every step.
+  // and from another one. The steps before run_end: the same operands have a row, given in `control.waits`.
   bool plain;
   uint8_t total;
-  uint8_t rows_read;        // operands that are read
-  uint64_t all_banks;       // of `banks`
+  uint8_t run_end;
+  uint8_t rows_read;        // operands that have a row
+  uint64_t all_banks;       // theirs
   execute_control control;  // of a step in which all fire together; ready: from the cycle of the step on
   int8_t *tile[3];          // rows as they were read, each cut to its columns; NULL in timing-only mode
   uint32_t first[3];        // row number in step 0
@@ -276,8 +277,7 @@ void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_o
                         uint32_t steps);
 
 // Appends `steps` steps of a plain operation, the first of them fired in `cycle`.
-void operand_fetch_append(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint64_t cycle,
-                          uint32_t steps);
+void operand_fetch_append(cycle_engine *c, cycle_execute *x, execute_operation *op, uint64_t cycle, uint32_t steps);
 
 // operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
 unsigned operand_select_missing(const cycle_engine *c, const cycle_execute *x);

@@ -1,7 +1,8 @@
 // Streams of the execute unit: cycles in which a unit does nothing but move a row are left out and carried out together
 // when somebody looks. See execute.h.
 //
-// Fetch. From the second step of a plain operation to the last but one, a step fires in every cycle, unless a write
+// Fetch. From the second step of a plain operation to the last but one, or while the same operands have rows, a step
+// fires in every cycle, unless a write
 // takes the port of a bank that is read (cycle_execute_disturbed) or the control queue fills up because the mesh is
 // held up (execute_stream_end); fetch is then stepped in that cycle. The scratchpad banks that it asks for stand in
 // c->execute_banks until c->execute_until.
@@ -20,10 +21,10 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 // ---- fetch
 
 static void fetch(cycle_engine *c, cycle_execute *x) {
-  const execute_operation *op = &x->ops[x->op_slot];
+  execute_operation *op = &x->ops[x->op_slot];
   uint32_t steps = (uint32_t)(c->now - x->fetch_at);
   assert(c->now <= x->stream_until && x->row + steps < op->total);
-  if (c->data) operand_fetch_copy(c, x, op, op->read, steps);
+  if (c->data) operand_fetch_copy(c, x, op, op->control.waits, steps);
   operand_fetch_append(c, x, op, x->fetch_at, steps);
   x->fetch_at = c->now;
 }
@@ -33,12 +34,12 @@ bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from)
   // Rows that are loaded into a bank that is read may be left out no more than those that are read.
   uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
   cycle_local_shared(c, op->all_banks);
+  uint32_t end = op->run_end < op->total ? op->run_end : op->total - 1U;
   x->streams = !execute_every_cycle(c) && (op->all_banks & loaded) == 0 && op->plain && x->ahead == 0 && x->row != 0 &&
-               x->row + 1 < op->total;
+               x->row < end && op->all_banks == c->execute_banks;  // which are those of this cycle, too
   if (!x->streams) return false;
   x->fetch_at = from;
-  c->execute_until = x->stream_until = from + op->total - 1U - x->row;
-  c->execute_banks = op->all_banks;
+  c->execute_until = x->stream_until = from + end - x->row;
   return true;
 }
 

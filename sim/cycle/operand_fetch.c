@@ -80,6 +80,29 @@ static bool begin_operand(const cycle_execute *x, execute_operation *op, unsigne
   return !is_read(op, o) || (from == 0 && op->past[o] >= op->total);
 }
 
+// Operands that have a row in this step.
+static unsigned live_operands(const execute_operation *op, unsigned row) {
+  if (op->even) return op->read;
+  unsigned live = 0;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) live |= (unsigned)(row >= op->from[o] && row < op->past[o]) << o;
+  return live & op->read;
+}
+
+// The steps from `row` on in which the same operands have a row.
+static void begin_run(const cycle_execute *x, execute_operation *op, unsigned row) {
+  unsigned live = live_operands(op, row), end = op->total;
+  op->all_banks = 0;
+  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
+    if ((live >> o & 1) != 0) op->all_banks |= op->banks[o];
+    unsigned change = row < op->from[o] ? op->from[o] : op->past[o];
+    if (is_read(op, o) && row < change && change < end) end = change;
+  }
+  op->run_end = (uint8_t)end;
+  op->rows_read = (uint8_t)((live & 1) + (live >> 1 & 1) + (live >> 2));
+  op->control.waits = (uint8_t)live;
+  op->control.ready = live != 0 ? x->sp_latency : 1;
+}
+
 void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]) {
   const uint8_t dim = (uint8_t)x->dim, d_rows = op->rows[MESH_D];
   x->row = x->ahead = 0;
@@ -90,23 +113,13 @@ void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operat
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++)
     op->spread |= is_read(op, o) && !in_acc(op, o) && !in_one_bank(c, x, op, o);
   bool conflict = find_banks(c, x, op, 0);
-  op->plain = op->even && !op->spread && !conflict && (op->read & op->acc) == 0;
+  op->plain = !op->spread && !conflict && (op->read & op->acc) == 0;
   op->has_conflicts = false;
-  op->all_banks = op->banks[0] | op->banks[1] | op->banks[2];
-  op->rows_read = (uint8_t)((op->read & 1) + (op->read >> 1 & 1) + (op->read >> 2));
-  op->control = (execute_control){
-      .ready = op->read != 0 ? x->sp_latency : 1, .op = x->op_slot, .fire = EXECUTE_ALL, .waits = op->read};
+  op->control = (execute_control){.op = x->op_slot, .fire = EXECUTE_ALL};
+  begin_run(x, op, 0);
 }
 
 // ---- the walk
-
-// Operands that have a row in this step.
-static unsigned live_operands(const execute_operation *op, unsigned row) {
-  if (op->even) return op->read;
-  unsigned live = 0;
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) live |= (unsigned)(row >= op->from[o] && row < op->past[o]) << o;
-  return live & op->read;
-}
 
 // Asks the accumulator for a row of the operands in `wanted`; returns those that it refuses.
 static unsigned read_acc(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned wanted,
@@ -161,23 +174,24 @@ void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_o
   }
 }
 
-void operand_fetch_append(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint64_t cycle,
-                          uint32_t steps) {
+void operand_fetch_append(cycle_engine *c, cycle_execute *x, execute_operation *op, uint64_t cycle, uint32_t steps) {
   execute_control *last = &x->control[(x->control_head + x->control_entries - 1) % EXECUTE_CONTROL];
   uint64_t ready = cycle + op->control.ready;
   x->control_count += steps;
   x->row = (uint8_t)(x->row + steps);
   c->sp_reads += steps * op->rows_read;
-  if (x->control_entries != 0 && last->op == x->op_slot && !last->uneven && last->ready + last->steps == ready) {
+  if (x->control_entries != 0 && last->op == x->op_slot && !last->uneven && last->waits == op->control.waits &&
+      last->ready + last->steps == ready) {
     last->steps += steps;
-    return;
+  } else {
+    last = &x->control[(x->control_head + x->control_entries++) % EXECUTE_CONTROL];
+    *last = op->control;
+    last->ready = ready;
+    last->steps = steps;
+    last->row = (uint8_t)(x->row - steps);
+    last->first = last->row == 0;
   }
-  last = &x->control[(x->control_head + x->control_entries++) % EXECUTE_CONTROL];
-  *last = op->control;
-  last->ready = ready;
-  last->steps = steps;
-  last->row = (uint8_t)(x->row - steps);
-  last->first = last->row == 0;
+  if (x->row == op->run_end && x->row < op->total) begin_run(x, op, x->row);
 }
 
 // A step in which operands may stay behind.
@@ -185,7 +199,7 @@ unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation
   if (op->plain && x->ahead == 0 && (op->all_banks & cycle_local_busy_ports(c, op->all_banks)) == 0) {
     c->execute_banks = op->all_banks;
     c->execute_until = c->now + 1;
-    if (c->data) operand_fetch_copy(c, x, op, op->read, 1);
+    if (c->data) operand_fetch_copy(c, x, op, op->control.waits, 1);
     operand_fetch_append(c, x, op, c->now, 1);
     return EXECUTE_ALL;
   }
@@ -220,6 +234,7 @@ unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation
   if (x->ahead == EXECUTE_ALL) {
     x->ahead = 0;
     x->row++;
+    if (x->row == op->run_end && x->row < op->total) begin_run(x, op, x->row);
   }
   return fire;
 }
