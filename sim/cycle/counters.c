@@ -66,7 +66,7 @@ void cycle_counters_begin(cycle_engine *c) {
 
 bool cycle_counters_step(cycle_engine *c) {
   struct cycle_counters *k = c->counters;
-  c->wake[CYCLE_COUNTERS] = CYCLE_NEVER;
+  if (c->wake[CYCLE_COUNTERS] <= c->now) c->wake[CYCLE_COUNTERS] = CYCLE_NEVER;
   if ((c->ev.bits & k->active) == 0) return false;
   uint32_t held = k->taken == c->now ? k->held : 0;
   for (uint32_t n = 0; n < k->count; n++) {
