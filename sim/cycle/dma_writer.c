@@ -245,12 +245,11 @@ void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
   w->length = row->block * c->d.dim + row->len;
   w->sent = 0;
   w->state = row->store ? FIRST : IDLE;
-  c->wake[CYCLE_DMA_WRITER] = c->now + 1;
   if (leaves_memory(c, row->address, w->length)) {
     c->port.never_lags = true;
     cycle_port_end(c);
   }
-  cycle_port_touch(c);
+  cycle_port_given(c, CYCLE_DMA_WRITER);
   if (!c->data) return;
   assert(w->length <= w->row_bytes);
   if (row->pool && c->array->units.max_pool)

@@ -366,6 +366,7 @@ bool cycle_load_shows(const cycle_engine *c, bool room) {
 
 uint64_t cycle_load_visible(const cycle_engine *c, bool room) {
   const struct cycle_load_controller *l = c->load;
+  if (l->tracker.occupied == 0 && l->queue.count == 0) return CYCLE_NEVER;
   uint64_t done = done_from(c, l), started = started_from(c, l);
   if (started < done) done = started;
   uint64_t taken = room ? room_from(c, l) : CYCLE_NEVER;

@@ -149,6 +149,15 @@ void cycle_port_touch(cycle_engine *c) {
   set_wake(c);
 }
 
+// A row for the writer makes nothing that others wait for come earlier.
+void cycle_port_given(cycle_engine *c, unsigned part) {
+  cycle_port *p = &c->port;
+  uint64_t next = c->now + 1, wake = p->lags ? next + LONGEST_LAG : next;
+  c->wake[part] = next;
+  if (p->next > next) p->next = next;
+  if (c->wake[CYCLE_PORT] > wake) c->wake[CYCLE_PORT] = wake;
+}
+
 void cycle_port_to(cycle_engine *c) {
   if (c->port.lags && c->port.time < c->now) run(c, c->now);
 }

@@ -239,9 +239,10 @@ static inline void cycle_spend(cycle_engine *c, cycle_unit_id unit, unsigned cau
 static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |= UINT64_C(1) << number; }
 
 // ---- port.c: bus, load_path, dma_writer, dma_reader and load_controller together
-uint32_t cycle_port_step(cycle_engine *c);  // returns the units that have to look in this cycle, a bit each
-void cycle_port_touch(cycle_engine *c);     // somebody else set a wake time of a part
-void cycle_port_room(cycle_engine *c);      // the station waits for room in the load controller's queue
+uint32_t cycle_port_step(cycle_engine *c);              // returns the units that have to look in this cycle, a bit each
+void cycle_port_touch(cycle_engine *c);                 // somebody else set a wake time of a part
+void cycle_port_given(cycle_engine *c, unsigned part);  // something for a part, in the next cycle
+void cycle_port_room(cycle_engine *c);                  // the station waits for room in the load controller's queue
 // Before somebody looks at it: the cycles before this one are carried out, or this one too (not before the port's place
 // in the cycle).
 void cycle_port_to(cycle_engine *c);
