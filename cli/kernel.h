@@ -19,7 +19,7 @@ void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]
 typedef struct kernel_job {
   hw_array array;
   compile_result result;
-  double seconds;  // of compilation
+  double seconds;  // of the processor, for compilation
   char *text;
 } kernel_job;
 
