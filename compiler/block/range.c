@@ -5,8 +5,6 @@
 // different elements: each stride spans all that smaller strides reach.
 #include "compiler/block/range.h"
 
-#include <assert.h>
-
 static void add_terms(block_range *range, int64_t factor, int64_t last) {
   if (factor > 0) range->max = block_plus(range->max, block_times(factor, last));
   if (factor < 0) range->min = block_plus(range->min, block_times(factor, last));

@@ -12,8 +12,6 @@
 // Everything else of the chain goes away. A chain that is none of this is refused where it stands.
 #include "compiler/passes/fuse.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/passes/passes.h"
