@@ -46,6 +46,7 @@ static void put_box(load_piece *p, const block_statement *s, const box *part, in
   int64_t element = (int64_t)block_type_bytes(e->program->tensors[s->load.access.tensor].type);
   bool wide = p->layout->accumulator && !p->load.shrink;
   int64_t most = wide ? e->derived.max_cols_acc : e->derived.max_cols;
+  if (p->layout->block_step > UINT16_MAX) most = p->layout->dim;  // does not fit the configuration
   for (int64_t column = part->lo[last]; column < part->hi[last]; column += most) {
     int64_t columns = part->hi[last] - column < most ? part->hi[last] - column : most;
     p->column = column;
