@@ -130,6 +130,27 @@ static bool test_program(const hw_array *array, uint64_t seed, size_t *reads, si
   return good;
 }
 
+// Nothing but its response is left to wait for when the command ends the counting of events.
+static bool test_last_event(const hw_array *array) {
+  enum { BYTES = 1 << 16, EVENT = 24 };
+  wf_diag diag = wf_diag_to(stderr);
+  sim_memory *memory = sim_memory_create(BYTES);
+  sim_engine *engine = sim_engine_create(sim_engine_find("cycle"), array, memory, NULL, &diag);
+  bool good = engine != NULL;
+  uint64_t cycle = 1, value;
+  for (unsigned external = 0; good && external < 2; external++) {
+    sim_command command = {.funct = ISA_FUNCT_COUNTER, .returns = true};
+    isa_set_counter_configure(&command.rs1, &command.rs2, 1);
+    isa_set_counter_event(&command.rs1, &command.rs2, external != 0 ? 1 : EVENT);
+    isa_set_counter_external(&command.rs1, &command.rs2, external);
+    good = push(engine, &command, &cycle, &value);
+  }
+  if (!good) puts("a counter that stops counting events does not answer");
+  if (engine != NULL) engine->ops->destroy(engine);
+  sim_memory_destroy(memory);
+  return good;
+}
+
 int main(int argc, char **argv) {
   wf_diag diag = wf_diag_to(stderr);
   hw_array array;
@@ -137,6 +158,7 @@ int main(int argc, char **argv) {
   array.isa.revision = (uint32_t)strtoul(argv[2], NULL, 10);
   uint64_t programs = strtoull(argv[3], NULL, 10);
   size_t reads = 0, nonzero = 0;
+  if (!test_last_event(&array)) return 1;
   for (uint64_t n = 0; n < programs; n++)
     if (!test_program(&array, FIRST_SEED + n, &reads, &nonzero)) return 1;
   printf("%" PRIu64 " programs, %zu counter commands, %zu values other than zero\n", programs, reads, nonzero);
