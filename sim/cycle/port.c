@@ -49,6 +49,8 @@ static void clear_wires(cycle_wires *w) {
   w->beat = NULL;
   w->written_bytes = 0;
   w->read_granted = w->write_granted = w->load_answered = false;
+  // Between cycles the wires still say what the last cycle of the others had.
+  w->done[SIM_CLASS_LOAD].valid = false;
 }
 
 static uint32_t concerned_by_bus(const cycle_wires *w) {
