@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/lang/lower.h"
+#include "compiler/lang/scalar.h"
 
 // ---- tuples
 
@@ -405,22 +406,12 @@ bool lower_truth(lowerer *l, const ast *node, bool *truth) {
 
 bool lower_eval(lowerer *l, const ast *node, int into, value *result) {
   bool truth;
+  lang_value literal;
+  if (scalar_literal(node, &literal)) {
+    *result = node->kind == AST_INT ? lower_int(node->integer) : (value){.kind = VALUE_SCALAR, .scalar = literal};
+    return true;
+  }
   switch (node->kind) {
-    case AST_INT:
-      *result = lower_int(node->integer);
-      return true;
-    case AST_FLOAT:
-      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_FLOAT, .number = node->number}};
-      return true;
-    case AST_BOOL:
-      *result = lower_bool(node->integer != 0);
-      return true;
-    case AST_STRING:
-      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_TEXT, .text = node->name}};
-      return true;
-    case AST_NONE:
-      *result = (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_NONE}};
-      return true;
     case AST_NAME:
       return name(l, node, result);
     case AST_TUPLE:

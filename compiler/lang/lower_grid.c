@@ -78,21 +78,12 @@ static bool find_fit(const grid *g, size_t column, int64_t *least, fit *f) {
   return true;
 }
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // What remains of the column behind its fit becomes a coordinate, if anything remains.
 static bool add_remainder(grid *g, size_t column, const fit *f) {
   int64_t divisor = 0, most = 0;
   for (int64_t p = 0; p < g->programs; p++) {
     const int64_t rest = column_at(g, column, p) - fitted(g, f, p);
-    divisor = gcd(divisor, rest);
+    divisor = block_common_factor(divisor, rest);
     if (rest > most) most = rest;
   }
   if (most == 0) return true;

@@ -241,7 +241,7 @@ static bool operation(const scalar_context *c, const ast *node, lang_value *valu
   return scalar_eval(c, node->b, &b) && wrong_at(c, node, scalar_binary(node->op, a, b, value));
 }
 
-bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value) {
+bool scalar_literal(const ast *node, lang_value *value) {
   switch (node->kind) {
     case AST_INT:
       *value = lang_int(node->integer);
@@ -258,6 +258,14 @@ bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value) {
     case AST_NONE:
       *value = (lang_value){.kind = LANG_NONE};
       return true;
+    default:
+      return false;
+  }
+}
+
+bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value) {
+  if (scalar_literal(node, value)) return true;
+  switch (node->kind) {
     case AST_NAME:
       return lookup(c, node, node->name, value);
     case AST_UNARY:

@@ -21,6 +21,8 @@ typedef struct scalar_context {
   void (*guess)(void *context, source_guess *guess);  // adds the names that there are; may be NULL
   void *context;
 } scalar_context;
+// The value of a literal; false if the node is none.
+bool scalar_literal(const ast *node, lang_value *value);
 bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value);
 
 #endif

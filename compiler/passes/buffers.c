@@ -49,15 +49,6 @@ static int64_t all_rows(const place *p, block_scope scope) {
 
 // ---- layout of results
 
-static int64_t common_factor(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // Tiles where wide stores gain by it. Rows of images that would be cut into crumbs by the tiles start at one each.
 static void choose_tiles(const place *p, int b) {
   block_buffer *buffer = &p->program->buffers[b];
@@ -66,7 +57,7 @@ static void choose_tiles(const place *p, int b) {
     return;
   buffer->tiled = true;
   int64_t least = dim < PRODUCT_ROWS_MIN ? dim : PRODUCT_ROWS_MIN, was = row == NULL ? 0 : *row;
-  if (row != NULL && common_factor(*row, dim) < least) *row = (*row + dim - 1) / dim * dim;
+  if (row != NULL && block_common_factor(*row, dim) < least) *row = (*row + dim - 1) / dim * dim;
   if (row != NULL && all_rows(p, BLOCK_ACC) > p->derived.acc_rows) *row = was;
   if (all_rows(p, BLOCK_ACC) > p->derived.acc_rows) buffer->tiled = false;
 }

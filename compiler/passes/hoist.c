@@ -14,15 +14,6 @@ typedef struct hoist {
   bool ok;
 } hoist;
 
-static int64_t common_factor(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // ---- which loads leave which loops
 
 typedef struct role {
@@ -120,7 +111,7 @@ static void grow_dim(growth *g, int d) {
   block_program *p = g->hoist->program;
   block_access_dim *a = &g->load->load.access.dim[d];
   int64_t trips = p->loops[g->loop].trips, factor = a->offset.per_loop[g->loop];
-  int64_t step = a->size == 1 ? factor : common_factor(factor, a->step);
+  int64_t step = a->size == 1 ? factor : block_common_factor(factor, a->step);
   g->dim = d;
   g->scale = a->size == 1 ? 1 : a->step / step;
   g->step = factor / step;
