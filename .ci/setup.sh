@@ -19,6 +19,7 @@ picolibc-riscv64-unknown-elf file /usr/lib/picolibc/riscv64-unknown-elf/lib/libc
 '
 weft_needs_test="$weft_needs_build"'
 qemu-system-misc cmd qemu-system-riscv64
+iverilog cmd iverilog
 '
 weft_needs_fuzz="$weft_needs_test"'
 clang cmd clang
