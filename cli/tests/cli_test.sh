@@ -3,28 +3,13 @@
 # usage: cli_test.sh WEFT SOURCE_DIR WORK_DIR
 set -u
 weft=$1 source=$2 work=$3
-passed=0 failed=0
+. "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 
 build() {
   riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-N \
     -Wl,--section-start=.text=0x80000000,--section-start=.tohost=0x80001000,--section-start=.bss=0x80002000 -I "$source/programs" "$source/programs/$1.S" -o "$1.elf" 2>build.log ||
     { cat build.log; exit 1; }
-}
-
-# expect CODE PATTERN COMMAND...: the exit code, and a pattern that stdout or stderr must contain ('' = any).
-expect() {
-  code=$1 pattern=$2
-  shift 2
-  "$@" >out.txt 2>err.txt </dev/null
-  got=$?
-  if [ $got -ne "$code" ] || { [ -n "$pattern" ] && ! cat out.txt err.txt | grep -qE -- "$pattern"; }; then
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  exit code %s, expected %s; expected to see: %s\n' "$*" "$got" "$code" "$pattern"
-    sed 's/^/  | /' out.txt err.txt | head -20
-  else
-    passed=$((passed + 1))
-  fi
 }
 
 for program in good fails unknown_funct revision2 bad_field local_range memory_range endless stuck bad_load handled loads moves; do

@@ -3,23 +3,8 @@
 # usage: compile_test.sh WEFT SOURCE_DIR WORK_DIR
 set -u
 weft=$1 kernels=$2/workloads/kernels work=$3
-passed=0 failed=0
+. "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-
-# expect CODE PATTERN COMMAND...: the exit code, and a pattern that stdout or stderr must contain ('' = any).
-expect() {
-  code=$1 pattern=$2
-  shift 2
-  "$@" >out.txt 2>err.txt </dev/null
-  got=$?
-  if [ $got -ne "$code" ] || { [ -n "$pattern" ] && ! cat out.txt err.txt | grep -qE -- "$pattern"; }; then
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  exit code %s, expected %s; expected to see: %s\n' "$*" "$got" "$code" "$pattern"
-    sed 's/^/  | /' out.txt err.txt | head -20
-  else
-    passed=$((passed + 1))
-  fi
-}
 
 gemm=$kernels/gemm.py
 shape=M=49,N=31,K=70,scale=0.01
