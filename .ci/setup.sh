@@ -12,14 +12,24 @@ pkg-config cmd pkg-config
 libyaml-dev lib yaml-0.1
 libcjson-dev lib libcjson
 libcmocka-dev lib cmocka
+libsqlite3-dev lib sqlite3
+libopenmpi-dev cmd mpicc
+openmpi-bin cmd mpirun
+libjs-chart.js file /usr/share/javascript/chart.js/chart.min.js
+gnuplot-nox cmd gnuplot
 verilator cmd verilator
 libsystemc-dev lib systemc
+libprotobuf-c-dev lib libprotobuf-c
+protobuf-c-compiler cmd protoc-c
+libonnx-dev file /usr/include/onnx/onnx.proto
 gcc-riscv64-unknown-elf cmd riscv64-unknown-elf-gcc
 picolibc-riscv64-unknown-elf file /usr/lib/picolibc/riscv64-unknown-elf/lib/libc.a
 '
 weft_needs_test="$weft_needs_build"'
 qemu-system-misc cmd qemu-system-riscv64
 iverilog cmd iverilog
+libonnx-testdata file /usr/share/libonnx-testdata/data/node/test_abs/model.onnx
+chromium cmd chromium
 '
 weft_needs_fuzz="$weft_needs_test"'
 clang cmd clang

@@ -11,6 +11,7 @@
 #include "cli/published.h"
 #include "compiler/oracle.h"
 #include "hw/base/alloc.h"
+#include "sim/figures.h"
 
 typedef struct bench_options {
   kernel_options kernel;
@@ -23,7 +24,7 @@ typedef struct measured {
   bool ran, checked;
   uint64_t cycles, wrong, read_bytes, written_bytes, digest;
   double utilisation, compile_seconds;
-  char bound[96];
+  char bound[SIM_BOUND_TEXT];
 } measured;
 
 typedef struct totals {
@@ -31,38 +32,6 @@ typedef struct totals {
 } totals;
 
 // ---- one row
-
-static const sim_cycle_unit_report *unit_of(const sim_cycle_report *units, const char *name) {
-  for (unsigned i = 0; i < units->units; i++)
-    if (strcmp(units->unit[i].name, name) == 0) return &units->unit[i];
-  return NULL;
-}
-
-// The cause on which a unit spent most cycles besides working (cause 1), and its share.
-static unsigned largest_wait(const sim_cycle_unit_report *unit, unsigned first) {
-  unsigned best = first;
-  for (unsigned cause = first; cause < unit->causes; cause++)
-    if (cause != 1 && unit->cycles[cause] > unit->cycles[best]) best = cause;
-  return best;
-}
-
-// What held the mesh up most, and what the front end waited for.
-static void describe_bound(const sim_cycle_report *units, char *text, size_t size) {
-  const sim_cycle_unit_report *execute = unit_of(units, "execute"), *front = unit_of(units, "front_end");
-  size_t length = 0;
-  text[0] = '\0';
-  if (units->cycles == 0) return;
-  if (execute != NULL) {
-    const unsigned cause = largest_wait(execute, 0);
-    length = (size_t)snprintf(text, size, "%s %.1f %%", execute->cause[cause],
-                              100.0 * (double)execute->cycles[cause] / (double)units->cycles);
-  }
-  if (front != NULL && length < size) {
-    const unsigned cause = largest_wait(front, 2);
-    snprintf(text + length, size - length, "; %s %.1f %%", front->cause[cause],
-             100.0 * (double)front->cycles[cause] / (double)units->cycles);
-  }
-}
 
 static bool judge(const bench_options *options, const kernel_job *job, measured *m, wf_diag *diag) {
   const sim_engine_options engine_options = {.timing_only = options->no_check, .quiet = true};
@@ -84,7 +53,7 @@ static bool judge(const bench_options *options, const kernel_job *job, measured 
   m->read_bytes = verdict.run.units.bus_read_bytes / options->times;
   m->written_bytes = verdict.run.units.bus_written_bytes / options->times;
   m->utilisation = (double)map_macs(&job->result.layer) / (dim * dim * (double)m->cycles);
-  describe_bound(&verdict.run.units, m->bound, sizeof m->bound);
+  sim_figures_bound(&verdict.run.units, m->bound);
   return true;
 }
 
@@ -219,7 +188,8 @@ static int run_rows(const cli_common *common, const bench_options *options, cons
 }
 
 int cli_bench_kernels(int argc, char **argv) {
-  bench_options options = {.times = 2, .seed = 1, .table = WEFT_PUBLISHED, .kernels = WEFT_KERNELS};
+  bench_options options = {
+      .kernel = {.straight = true}, .times = 2, .seed = 1, .table = WEFT_PUBLISHED, .kernels = WEFT_KERNELS};
   const cli_option table[] = {
       {"set", CLI_OPTION_TEXT, &options.set, "NAME", "only the rows of a set: gemm, conv, small, other"},
       {"name", CLI_OPTION_TEXT, &options.name, "NAME", "only the row of this name"},

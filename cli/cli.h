@@ -42,13 +42,19 @@ typedef struct cli_verb {
 
 int cli_array(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_graph(int argc, char **argv);
 int cli_isa(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_diff_engines(int argc, char **argv);
 int cli_rtl(int argc, char **argv);
 int cli_compile(int argc, char **argv);
+int cli_net(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_search(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
+int cli_query(int argc, char **argv);
+int cli_report(int argc, char **argv);
 
 // ---- options: a table per verb, parsed by cli_parse
 

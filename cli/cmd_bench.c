@@ -4,10 +4,15 @@
 #include "cli/bench.h"
 
 static const cli_verb benches[] = {
+    {"all", "every published table, into results/", cli_bench_all},
     {"engines", "speed and memory of the engines on the same programs", cli_bench_engines},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", cli_bench_gemmini},
+    {"graph", "speed of the interpreter of graphs on whole networks", cli_bench_graph},
     {"kernels", "compiled kernels on the shapes that others published", cli_bench_kernels},
+    {"model", "the model of the machine against engine cycle", cli_bench_model},
+    {"networks", "whole networks, compared layer by layer with the int8 reference", cli_bench_networks},
     {"rtl", "build times of the hardware and its speed beside the other engines", cli_bench_rtl},
+    {"search", "speed of the models that searches evaluate", cli_bench_search},
 };
 
 enum { BENCHES = sizeof benches / sizeof benches[0] };

@@ -1,6 +1,7 @@
 // `weft compile`: from a kernel or an IR to commands, written in the format that the output's name ends in.
 #include <string.h>
 
+#include "cli/compile_network.h"
 #include "cli/kernel.h"
 #include "compiler/command/command.h"
 #include "compiler/command/elf.h"
@@ -10,6 +11,7 @@ typedef struct compile_options {
   kernel_options kernel;
   const char *output;
   uint64_t seed, times;
+  network_job_options network;
 } compile_options;
 
 // ---- formats
@@ -44,7 +46,6 @@ static bool write_commands(const kernel_job *job, FILE *out, wf_diag *diag) {
   return true;
 }
 
-// An ELF is no text: it is built from the C by the RISC-V compiler.
 // An ELF is no text: it is built from the C by the RISC-V compiler.
 static const struct {
   const char *ending;
@@ -84,24 +85,25 @@ static int write_output(const compile_options *options, const kernel_job *job, w
 // ---- the verb
 
 static void print_summary(const kernel_job *job, const char *path) {
-  char commands[CLI_NUMBER], nodes[CLI_NUMBER];
-  fprintf(stderr, "weft: %s: %s commands (%s after rolling) in %.1f ms for array %s\n", path,
-          cli_number(command_executions(job->result.commands), commands),
-          cli_number(job->result.commands->count, nodes), 1e3 * job->seconds, job->array.name);
+  char commands[CLI_NUMBER];
+  fprintf(stderr, "weft: %s: %s commands in %.1f ms for array %s\n", path,
+          cli_number(command_executions(job->result.commands), commands), 1e3 * job->seconds, job->array.name);
 }
 
 int cli_compile(int argc, char **argv) {
   compile_options options = {.seed = 1, .times = 1};
-  cli_option table[KERNEL_OPTIONS + 3] = {
+  cli_option table[KERNEL_OPTIONS + NETWORK_JOB_OPTIONS + 3] = {
       {"o", CLI_OPTION_TEXT, &options.output, "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the data of an ELF (default 1)"},
       {"times", CLI_OPTION_COUNT, &options.times, "N", "how often an ELF runs the kernel (default 1)"},
   };
   kernel_option_rows(&options.kernel, table + 3);
+  network_job_rows(&options.network, table + 3 + KERNEL_OPTIONS);
   const cli_usage usage = {.verb = "compile",
-                           .synopsis = "KERNEL.py|IR",
+                           .synopsis = "KERNEL.py|IR|NETWORK",
                            .text =
-                               "Compiles a kernel (or, with --from, a program of an IR) to the commands of an array.\n"
+                               "Compiles a kernel (or, with --from, a program of an IR) to the commands of an array,\n"
+                               "or a network (an ONNX file or the name of a generated one) to an ELF.\n"
                                "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build.",
                            .options = table,
                            .option_count = sizeof table / sizeof table[0],
@@ -111,11 +113,19 @@ int cli_compile(int argc, char **argv) {
   cli_common common = {0};
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  if (network_job_is(argv[0])) {
+    options.network.seed = options.seed;
+    options.network.tune = options.kernel.tune;
+    options.network.jobs = 2;
+    return compile_network(&common, &options.network, argv[0], options.output);
+  }
   if (options.output != NULL && find_format(options.output) < 0) {
     fprintf(stderr, "weft: error: %s: unknown format\n  hint: a name that ends in .elf, .c, .trace, .lst or .command\n",
             options.output);
     return CLI_USAGE;
   }
+  // Only the text of commands shows loops; C makes its own.
+  options.kernel.straight = options.output == NULL || !ends_in(options.output, ".command");
   wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);

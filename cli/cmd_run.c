@@ -130,7 +130,7 @@ static const sim_engine_ops *find_engine(const run_options *options) {
 }
 
 int cli_run(int argc, char **argv) {
-  run_options options = {.seed = 1, .times = 1};
+  run_options options = {.seed = 1, .times = 1, .kernel = {.straight = true}};
   cli_option table[KERNEL_OPTIONS + 6] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},

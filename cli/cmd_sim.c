@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/sim_csv.h"
+#include "cli/sim_network.h"
 #include "cli/sim_report.h"
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"
@@ -15,7 +16,7 @@
 #include "sim/systemc/systemc.h"
 #include "sim/timeline.h"
 
-enum { DEFAULT_LIMIT_BILLIONS = 20 };
+enum { DEFAULT_LIMIT_BILLIONS = 20, SIM_OPTIONS = 13 };
 
 typedef struct sim_options {
   const char *engine;
@@ -31,6 +32,7 @@ typedef struct sim_options {
   uint64_t max_instructions;
   bool any_array;
   bool timing_only;
+  sim_network_options network;
 } sim_options;
 
 // Progress on stderr: on a terminal one line that is rewritten, elsewhere a line every ten seconds.
@@ -219,9 +221,27 @@ static int simulate(const cli_common *common, const sim_options *options, const 
   return ferror(stdout) ? CLI_BAD_INPUT : (int)code;
 }
 
+// Options that are for programs of the hart alone are refused.
+static int run_network(const cli_common *common, const sim_options *options, const char *path, wf_diag *diag) {
+  if (options->trace != NULL || options->events != NULL || options->wave != NULL || options->any_array) {
+    wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave and --any-array");
+    return CLI_USAGE;
+  }
+  const sim_engine_ops *engine = choose_engine(options, diag);
+  if (engine == NULL) return CLI_CANNOT_BUILD;
+  if (!timing_agrees(options, engine, diag)) return CLI_USAGE;
+  sim_network_options chosen = options->network;
+  chosen.timing_only = options->timing_only;
+  chosen.timeline = options->timeline;
+  chosen.csv = options->csv;
+  chosen.report = options->report;
+  chosen.job.jobs = options->jobs == 0 ? 2 : options->jobs;
+  return sim_network(common, &chosen, engine, path, diag);
+}
+
 int cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
-  const cli_option table[] = {
+  cli_option table[SIM_OPTIONS + SIM_NETWORK_OPTIONS] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
        "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
       {"accelerator", CLI_OPTION_TEXT, &options.accelerator, "c|rtl|ref",
@@ -244,12 +264,15 @@ int cli_sim(int argc, char **argv) {
        "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
       {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
   };
+  sim_network_rows(&options.network, table + SIM_OPTIONS);
   const cli_usage usage = {
       .verb = "sim",
-      .synopsis = "PROG.elf|TRACE",
+      .synopsis = "PROG.elf|TRACE|NETWORK",
       .text =
           "Runs a bare-metal RISC-V program (entry 0x80000000, HTIF or semihosting) with the accelerator,\n"
           "or replays a command trace. The program's console output goes to stdout.\n"
+          "Or runs a network (an ONNX file or the name of a generated one), quantised to int8, and compares each\n"
+          "layer with the int8 reference; the table of layers goes to stdout.\n"
           "Exit code: 0 good, 1 bad input, 2 usage, 3 the engine cannot be built, 4 a replay differs, 5 the program "
           "failed, 6 unhandled trap,\n"
           "7 illegal custom instruction, 8 local address out of range,\n"
@@ -263,6 +286,7 @@ int cli_sim(int argc, char **argv) {
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   wf_diag diag = wf_diag_to(stderr);
+  if (network_job_is(argv[0])) return run_network(&common, &options, argv[0], &diag);
   sim_files files = {0};
   const struct {
     const char *path;

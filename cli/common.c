@@ -1,4 +1,5 @@
 // Options, output files and numbers: see cli.h.
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -7,8 +8,9 @@
 
 #include "cli/cli.h"
 #include "hw/base/alloc.h"
+#include "hw/base/file.h"
 
-enum { MAX_OPTIONS = 32 };
+enum { MAX_OPTIONS = 64 };
 
 // A name of one letter is a short option: -o FILE.
 static bool is_short(const cli_option *option) { return option->name[1] == '\0'; }
@@ -63,6 +65,7 @@ static size_t gather(const cli_usage *usage, cli_common *common, uint64_t *isa, 
       {"help", CLI_OPTION_FLAG, help, NULL, "this text"},
   };
   size_t count = 0;
+  assert(usage->option_count + sizeof shared / sizeof shared[0] <= MAX_OPTIONS);
   for (; count < usage->option_count; count++) all[count] = usage->options[count];
   for (size_t i = usage->takes_array ? 0 : 2; i < sizeof shared / sizeof shared[0]; i++) all[count++] = shared[i];
   return count;
@@ -134,23 +137,7 @@ bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   return true;
 }
 
-char *cli_read_file(const char *path, size_t *length, wf_diag *diag) {
-  FILE *in = fopen(path, "rb");
-  char *text = NULL;
-  size_t room = 0;
-  *length = 0;
-  while (in != NULL && !ferror(in) && !feof(in)) {
-    if (*length + 1 >= room) text = wf_realloc(text, room = room == 0 ? 1 << 16 : 2 * room, 1);
-    *length += fread(text + *length, 1, room - *length - 1, in);
-  }
-  const bool good = in != NULL && !ferror(in);
-  if (!good) wf_error(diag, wf_in_file(path), "cannot read the file: %s", strerror(errno));
-  if (in != NULL) fclose(in);
-  if (text != NULL) text[*length] = '\0';
-  if (good) return text;
-  wf_free(text);
-  return NULL;
-}
+char *cli_read_file(const char *path, size_t *length, wf_diag *diag) { return wf_read_file(path, 0, length, diag); }
 
 FILE *cli_open_output(const char *path, wf_diag *diag) {
   if (strcmp(path, "-") == 0) return stdout;

@@ -101,6 +101,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
                              .arguments = options->shape,
                              .autotune = options->autotune,
                              .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
+                             .straight = options->straight,
                              .after = options->dump_after == NULL ? NULL : dump,
                              .context = &kept};
   const int code = set_choices(options, &request);
@@ -139,6 +140,13 @@ static void add_mapping(cJSON *object, const map_mapping *mapping) {
   free(text);
 }
 
+static uint64_t rolled_nodes(const command_program *commands) {
+  command_program *rolled = command_roll(commands);
+  const uint64_t nodes = rolled->count;
+  command_destroy(rolled);
+  return nodes;
+}
+
 cJSON *kernel_json(const kernel_job *job, const char *path) {
   const compile_result *r = &job->result;
   cJSON *object = cJSON_CreateObject();
@@ -148,7 +156,7 @@ cJSON *kernel_json(const kernel_job *job, const char *path) {
   cli_json_hash(object, "array_hash", hw_array_hash(&job->array));
   cJSON_AddNumberToObject(object, "compile_seconds", job->seconds);
   cli_json_count(object, "commands", command_executions(r->commands));
-  cli_json_count(object, "nodes", r->commands->count);
+  cli_json_count(object, "nodes", rolled_nodes(r->commands));
   if (r->config >= 0) cJSON_AddNumberToObject(object, "config", r->config);
   if (!r->mapped) return object;
   cli_json_count(object, "macs", (uint64_t)map_macs(&r->layer));

@@ -8,6 +8,7 @@
 typedef struct kernel_options {
   const char *kernel, *shape, *mapping, *style, *from, *dump_after;
   bool autotune, print_mapping;
+  bool straight;  // no option: the verb needs no loops in the commands
   uint64_t tune;
 } kernel_options;
 

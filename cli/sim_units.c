@@ -2,59 +2,16 @@
 #include "cli/sim_units.h"
 
 #include "cli/cli.h"
-#include "hw/tech.h"
+#include "sim/figures.h"
 
 enum { BITS = 8 };
 
 // ---- figures
 
-typedef struct energy_level {
-  const char *name;
-  uint64_t accesses;
-  double pj_each;
-} energy_level;
-
-enum { ENERGY_LEVELS = 5 };
-
-typedef struct figures {
-  uint64_t processing_elements;
-  double utilisation;  // 0..1
-  double bus_peak;     // bytes per cycle and direction
-  bool has_energy;     // the technology's table has it
-  char technology[HW_NAME_MAX];
-  energy_level energy[ENERGY_LEVELS];
-  double energy_pj;
-} figures;
-
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-static void add_energy(const sim_cycle_report *units, const hw_array *array, figures *f) {
-  hw_tech tech;
-  hw_tech_of(&tech, array);
-  f->has_energy = tech.has.energy_pj;
-  if (!f->has_energy) return;
-  const uint64_t dim = hw_derive(array).dim;
-  const energy_level levels[ENERGY_LEVELS] = {
-      {"mac", units->macs, tech.energy_pj.mac},
-      {"registers", units->macs, tech.energy_pj.registers},
-      {"accumulator", (units->acc_row_reads + units->acc_row_writes) * dim, hw_tech_accumulator_pj(&tech, array)},
-      {"scratchpad", (units->sp_row_reads + units->sp_row_writes) * dim, hw_tech_scratchpad_pj(&tech, array)},
-      {"main_memory", units->bus_read_bytes + units->bus_written_bytes, tech.energy_pj.dram},
-  };
-  snprintf(f->technology, sizeof f->technology, "%s", tech.name);
-  for (unsigned n = 0; n < ENERGY_LEVELS; n++) {
-    f->energy[n] = levels[n];
-    f->energy_pj += (double)levels[n].accesses * levels[n].pj_each;
-  }
-}
-
-static figures figures_of(const sim_cycle_report *units, const hw_array *array) {
-  const uint64_t dim = hw_derive(array).dim;
-  figures f = {.processing_elements = dim * dim, .bus_peak = array->dma.bus_bits / (double)BITS};
-  f.utilisation = ratio((double)units->macs, (double)units->cycles * (double)f.processing_elements);
-  add_energy(units, array, &f);
-  return f;
-}
+// Bytes per cycle and direction.
+static double bus_peak(const hw_array *array) { return array->dma.bus_bits / (double)BITS; }
 
 // ---- text
 
@@ -74,27 +31,27 @@ static void print_unit(const sim_cycle_unit_report *unit, uint64_t cycles, FILE 
 }
 
 static void print_bus(FILE *out, const char *label, uint64_t bytes, const sim_cycle_report *units,
-                      const hw_array *array, const figures *f) {
+                      const hw_array *array) {
   double rate = ratio((double)bytes, (double)units->cycles);
   print_count(out, label, bytes, "bytes");
-  fprintf(out, ", %.3f per cycle (%.2f %% of %.0f), %.3f GB/s\n", rate, 100 * rate / f->bus_peak, f->bus_peak,
+  fprintf(out, ", %.3f per cycle (%.2f %% of %.0f), %.3f GB/s\n", rate, 100 * rate / bus_peak(array), bus_peak(array),
           rate * array->chip.clock_mhz / 1000);
 }
 
-static void print_energy(const figures *f, FILE *out) {
+static void print_energy(const sim_figures *f, FILE *out) {
   char number[CLI_NUMBER];
   fprintf(out, "  %-24s %16.3f uJ, technology %s\n", "energy", f->energy_pj / 1e6, f->technology);
-  for (unsigned n = 0; n < ENERGY_LEVELS; n++) {
-    const energy_level *level = &f->energy[n];
-    double pj = (double)level->accesses * level->pj_each;
+  for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) {
+    const sim_energy_level *level = &f->energy[n];
+    double pj = sim_energy_pj(level);
     fprintf(out, "    %-22s %16.3f uJ %6.2f %%, %s times %.4f pJ\n", level->name, pj / 1e6,
             100 * ratio(pj, f->energy_pj), cli_number(level->accesses, number), level->pj_each);
   }
 }
 
-static void print_traffic(const sim_cycle_report *units, const hw_array *array, const figures *f, FILE *out) {
-  print_bus(out, "bus read", units->bus_read_bytes, units, array, f);
-  print_bus(out, "bus written", units->bus_written_bytes, units, array, f);
+static void print_traffic(const sim_cycle_report *units, const hw_array *array, FILE *out) {
+  print_bus(out, "bus read", units->bus_read_bytes, units, array);
+  print_bus(out, "bus written", units->bus_written_bytes, units, array);
   char number[CLI_NUMBER];
   if (array->l2.present) {
     print_count(out, "L2 hits", units->memory.hits, "lines, the host's among them\n");
@@ -109,14 +66,14 @@ static void print_traffic(const sim_cycle_report *units, const hw_array *array, 
 }
 
 void sim_units_print(const sim_cycle_report *units, const hw_array *array, FILE *out) {
-  const figures f = figures_of(units, array);
+  const sim_figures f = sim_figures_of(units, array);
   char number[CLI_NUMBER];
   fprintf(out, "  %-24s %16.2f %% of %s processing elements, ", "mesh utilisation", 100 * f.utilisation,
           cli_number(f.processing_elements, number));
   fprintf(out, "%s multiply-accumulates\n", cli_number(units->macs, number));
   print_count(out, "units", units->cycles, "cycles of each\n");
   for (unsigned unit = 0; unit < units->units; unit++) print_unit(&units->unit[unit], units->cycles, out);
-  print_traffic(units, array, &f, out);
+  print_traffic(units, array, out);
   if (f.has_energy) print_energy(&f, out);
 }
 
@@ -132,14 +89,14 @@ static void add_units(const sim_cycle_report *units, cJSON *document) {
   }
 }
 
-static void add_mesh(const sim_cycle_report *units, const figures *f, cJSON *document) {
+static void add_mesh(const sim_cycle_report *units, const sim_figures *f, cJSON *document) {
   cJSON *mesh = cJSON_AddObjectToObject(document, "mesh");
   cli_json_count(mesh, "macs", units->macs);
   cli_json_count(mesh, "processing_elements", f->processing_elements);
   cJSON_AddNumberToObject(mesh, "utilisation", f->utilisation);
 }
 
-static void add_bus(const sim_cycle_report *units, const hw_array *array, const figures *f, cJSON *document) {
+static void add_bus(const sim_cycle_report *units, const hw_array *array, cJSON *document) {
   double read = ratio((double)units->bus_read_bytes, (double)units->cycles);
   double written = ratio((double)units->bus_written_bytes, (double)units->cycles);
   cJSON *bus = cJSON_AddObjectToObject(document, "bus");
@@ -147,7 +104,7 @@ static void add_bus(const sim_cycle_report *units, const hw_array *array, const 
   cli_json_count(bus, "written_bytes", units->bus_written_bytes);
   cJSON_AddNumberToObject(bus, "read_bytes_per_cycle", read);
   cJSON_AddNumberToObject(bus, "written_bytes_per_cycle", written);
-  cJSON_AddNumberToObject(bus, "peak_bytes_per_cycle", f->bus_peak);
+  cJSON_AddNumberToObject(bus, "peak_bytes_per_cycle", bus_peak(array));
   cJSON_AddNumberToObject(bus, "read_gb_per_s", read * array->chip.clock_mhz / 1000);
   cJSON_AddNumberToObject(bus, "written_gb_per_s", written * array->chip.clock_mhz / 1000);
 }
@@ -167,20 +124,20 @@ static void add_memory(const sim_cycle_report *units, cJSON *document) {
   cli_json_count(memory, "written_back_bytes", units->memory.written_back_bytes);
 }
 
-static void add_energy_json(const figures *f, cJSON *document) {
+static void add_energy_json(const sim_figures *f, cJSON *document) {
   cJSON_AddStringToObject(document, "technology", f->technology);
   cJSON *energy = cJSON_AddObjectToObject(document, "energy_pj");
-  for (unsigned n = 0; n < ENERGY_LEVELS; n++)
-    cJSON_AddNumberToObject(energy, f->energy[n].name, (double)f->energy[n].accesses * f->energy[n].pj_each);
+  for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++)
+    cJSON_AddNumberToObject(energy, f->energy[n].name, sim_energy_pj(&f->energy[n]));
   cJSON_AddNumberToObject(energy, "total", f->energy_pj);
 }
 
 void sim_units_json(const sim_cycle_report *units, const hw_array *array, cJSON *document) {
-  const figures f = figures_of(units, array);
+  const sim_figures f = sim_figures_of(units, array);
   cli_json_count(document, "unit_cycles", units->cycles);
   add_mesh(units, &f, document);
   add_units(units, document);
-  add_bus(units, array, &f, document);
+  add_bus(units, array, document);
   add_memory(units, document);
   if (f.has_energy) add_energy_json(&f, document);
 }

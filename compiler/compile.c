@@ -42,14 +42,17 @@ static const pass_entry passes[] = {
     {.name = "fold", .on_commands = command_fold_config},
     {.name = "roll", .on_commands = command_roll},
 };
-enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6 };
+enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6, ROLL = PASSES - 1 };
 
 const char *compile_pass_name(size_t index) { return index < PASSES ? passes[index].name : NULL; }
+
+// How many of the passes are run. Whoever watches them sees all.
+static size_t passes_of(const pipeline *p) { return p->request->straight && p->request->after == NULL ? ROLL : PASSES; }
 
 // Every pass must leave a well-formed program; one that does not is the compiler's fault. Verifying commands takes as
 // long as making them, so without somebody who watches the passes only the last one's are.
 static bool verify(const pipeline *p, const char *name) {
-  if (p->commands != NULL && p->request->after == NULL && strcmp(name, passes[PASSES - 1].name) != 0) return true;
+  if (p->commands != NULL && p->request->after == NULL && strcmp(name, passes[passes_of(p) - 1].name) != 0) return true;
   const bool good = p->commands != NULL ? command_verify(p->commands, p->diag) : block_verify(p->block, p->diag);
   if (!good) wf_error(p->diag, wf_in_file(p->request->file), "the program is not well formed after pass %s", name);
   return good;
@@ -76,6 +79,12 @@ static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *ma
   return finish(p, entry->name);
 }
 
+static bool run_passes(pipeline *p, size_t first, const map_mapping *mapping) {
+  bool good = true;
+  for (size_t i = first; i < passes_of(p) && good; i++) good = run_pass(p, &passes[i], mapping);
+  return good;
+}
+
 static void drop(pipeline *p) {
   if (p->block != NULL) block_destroy(p->block);
   if (p->commands != NULL) command_destroy(p->commands);
@@ -86,9 +95,7 @@ static void drop(pipeline *p) {
 // From a lowered program to commands. The lowered program stays as it is, for whoever wants to run it.
 static bool to_commands(pipeline *p, const block_program *lowered, const map_mapping *mapping) {
   p->block = block_copy(lowered);
-  bool good = finish(p, passes[LOWER].name);
-  for (size_t i = LOWER + 1; i < PASSES && good; i++) good = run_pass(p, &passes[i], mapping);
-  return good;
+  return finish(p, passes[LOWER].name) && run_passes(p, LOWER + 1, mapping);
 }
 
 // ---- block sizes of kernels
@@ -231,6 +238,7 @@ static bool measure(const pipeline *p, const trial *t, uint64_t *cycles) {
   wf_diag silent = wf_diag_to(NULL);
   compile_request request = *p->request;
   request.after = NULL;
+  request.straight = true;
   pipeline own = {.request = &request, .result = p->result, .diag = &silent};
   const bool good =
       prepare(&own, t) && to_commands(&own, own.result->block, &own.result->mapping) && cycles_of(&own, cycles);
@@ -281,6 +289,7 @@ static bool compiles(const pipeline *p) {
   wf_diag silent = wf_diag_to(NULL);
   compile_request request = *p->request;
   request.after = NULL;
+  request.straight = true;
   pipeline own = {.request = &request, .result = p->result, .diag = &silent};
   const bool good = to_commands(&own, own.result->block, &own.result->mapping);
   drop(&own);
@@ -375,9 +384,7 @@ static bool read_block(pipeline *p) {
 static bool read_commands(pipeline *p) {
   const compile_request *q = p->request;
   p->commands = command_parse(q->file, q->text, q->length, q->array, p->diag);
-  bool good = p->commands != NULL && command_verify(p->commands, p->diag);
-  for (size_t i = EXPAND + 1; i < PASSES && good; i++) good = run_pass(p, &passes[i], NULL);
-  return good;
+  return p->commands != NULL && command_verify(p->commands, p->diag) && run_passes(p, EXPAND + 1, NULL);
 }
 
 static bool run_pipeline(pipeline *p) {

@@ -21,9 +21,12 @@ static size_t command_bytes(const compile_result *program, int t) {
   return program->commands->tensors[t].elements * program->commands->tensors[t].element_bytes;
 }
 
+// Constants are the compiler's own: the source need not have them.
+static bool is_constant(const compile_result *program, int t) { return program->commands->tensors[t].contents != NULL; }
+
 // What the source knows of a tensor. Commands may read some bytes behind it, how many depends on the mapping.
 static size_t tensor_bytes(const compile_result *program, int t) {
-  if (program->block == NULL) return command_bytes(program, t);
+  if (program->block == NULL || is_constant(program, t)) return command_bytes(program, t);
   const block_tensor *b = &program->block->tensors[t];
   return (size_t)b->elements * block_type_bytes(b->type);
 }
@@ -58,11 +61,18 @@ static bool allocate(oracle *o, const compile_result *program, size_t (*size)(co
   return true;
 }
 
+static void fill_constant(oracle *o, const compile_result *program, int t) {
+  memcpy(o->before[t], program->commands->tensors[t].contents, o->bytes[t]);
+}
+
 bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
   if (!allocate(o, program, tensor_bytes, diag)) return false;
   for (int t = 0; t < o->tensors; t++) {
     uint64_t own = seed + (uint64_t)t;
-    fill(o->before[t], o->bytes[t], &program->commands->tensors[t], &own);
+    if (is_constant(program, t))
+      fill_constant(o, program, t);
+    else
+      fill(o->before[t], o->bytes[t], &program->commands->tensors[t], &own);
     memcpy(o->after[t], o->before[t], o->bytes[t]);
   }
   return true;
@@ -76,7 +86,10 @@ bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed,
   if (!allocate(o, program, all_bytes, diag)) return false;
   for (int t = 0; t < o->tensors; t++) {
     const command_tensor *tensor = &program->commands->tensors[t];
-    if (tensor->read) weft_fill(o->before[t], command_bytes(program, t), tensor->element_bytes, seed + (uint64_t)t);
+    if (is_constant(program, t))
+      fill_constant(o, program, t);
+    else if (tensor->read)
+      weft_fill(o->before[t], command_bytes(program, t), tensor->element_bytes, seed + (uint64_t)t);
     memcpy(o->after[t], o->before[t], o->bytes[t]);
   }
   return true;
@@ -85,7 +98,7 @@ bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed,
 bool oracle_expect(oracle *o, const compile_result *program, wf_diag *diag) {
   if (program->instance != NULL) {
     lang_tensor tensors[ORACLE_TENSORS];
-    for (int t = 0; t < o->tensors; t++)
+    for (int t = 0; t < program->block->tensor_count; t++)
       tensors[t] = (lang_tensor){.data = o->after[t], .elements = program->block->tensors[t].elements};
     return lang_run(program->instance, tensors, diag);
   }

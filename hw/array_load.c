@@ -1,6 +1,5 @@
 // Finds an array description by name: a built-in, or a file (anything with a '/' or ending in .yaml or .yml).
 // A file without a name gets that of the file, "array.yaml" being "array".
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "hw/array_internal.h"
 #include "hw/array_text.h"
 #include "hw/base/alloc.h"
+#include "hw/base/file.h"
 
 const char *hw_builtin_name(size_t index) { return index < hw_builtin_count ? hw_builtins[index].name : NULL; }
 
@@ -30,27 +30,9 @@ static void name_from_path(const char *path, char name[HW_NAME_MAX]) {
   if (!hw_array_name_valid(name)) snprintf(name, HW_NAME_MAX, "unnamed");
 }
 
-// Reads at most one byte more than a description may have, so that endless files end too. NULL after a message.
-static char *read_file(const char *path, size_t *length, wf_diag *diag) {
-  FILE *in = fopen(path, "rb");
-  if (in == NULL) {
-    wf_error(diag, wf_in_file(path), "cannot open: %s", strerror(errno));
-    return NULL;
-  }
-  char *text = wf_alloc(HW_TEXT_MAX + 1, 1);
-  *length = fread(text, 1, HW_TEXT_MAX + 1, in);
-  if (ferror(in)) {
-    wf_error(diag, wf_in_file(path), "cannot read: %s", strerror(errno));
-    wf_free(text);
-    text = NULL;
-  }
-  fclose(in);
-  return text;
-}
-
 static bool load_file(hw_array *array, const char *path, wf_diag *diag) {
   size_t length;
-  char *text = read_file(path, &length, diag);
+  char *text = wf_read_file(path, HW_TEXT_MAX, &length, diag);
   if (text == NULL) return false;
   char name[HW_NAME_MAX];
   name_from_path(path, name);

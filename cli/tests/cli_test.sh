@@ -40,6 +40,31 @@ expect 2 'needs -o DIR' "$weft" rtl dim2
 expect 2 'option -o needs a value' "$weft" rtl dim2 -o
 expect 2 'cannot nosuch' "$weft" rtl nosuch dim2
 
+# ---- models
+models=/usr/share/libonnx-testdata/data
+expect 0 '^node .* Conv\(' "$weft" graph $models/pytorch-converted/test_Conv2d/model.onnx
+expect 0 '"macs":.*[1-9]' "$weft" graph $models/pytorch-converted/test_Conv2d/model.onnx --json -
+expect 1 'NonMaxSuppression_0.*operator NonMaxSuppression is not supported' "$weft" graph $models/node/test_nonmaxsuppression_flipped_coordinates/model.onnx
+expect 0 '^resnet18 +int8 +0.0' "$weft" bench graph resnet18 --divisor 16
+expect 1 'nosuch' "$weft" bench graph nosuch
+expect 1 'is no ONNX model' "$weft" graph good.elf
+expect 1 'nosuch.onnx: error: No such file' "$weft" graph nosuch.onnx
+expect 2 'not of the form NAME=N' "$weft" graph --dims sequence good.elf
+
+# ---- generated networks, and the stages of a model
+expect 0 '^resnet50 ' "$weft" net --list
+expect 0 '"seq":' "$weft" net --list --json -
+expect 0 '"parameters":' "$weft" net resnet18 --size 32 --divisor 16 -o net.onnx --json -
+expect 0 'K: 1000, C: 32' "$weft" net resnet18 --size 32 --divisor 16 --layers - --quiet
+expect 0 '^node .* QConv\(.* array' "$weft" graph net.onnx --stage placed
+expect 0 '^node .* QMaxPool\(' "$weft" graph net.onnx --stage quantised
+expect 0 '^node .* BatchNormalization\(' "$weft" graph net.onnx
+expect 2 'one of model, quantised, placed' "$weft" graph net.onnx --stage best
+expect 2 'missing argument: NAME' "$weft" net
+expect 1 'unknown network' "$weft" net resnet51
+expect 1 'has no option --size' "$weft" net bert-base --size 224
+expect 1 'must be a multiple of 16' "$weft" net vit-b16 --size 100
+
 # ---- programs
 expect 0 'instructions' "$weft" sim good.elf
 expect 5 'exit code 3' "$weft" sim fails.elf

@@ -38,7 +38,22 @@ sed 's/^weights depth [0-9]*/weights depth 9/' good.map >deep.map
 expect 1 'deep.map:7:15: error: expected a number' "$weft" run "$gemm" --shape $shape --mapping deep.map
 sed 's/^tile .*/tile N 1 P 8 Q 1 K 31 C 70 R 1 S 1/' good.map >short.map
 expect 3 'factors of P' "$weft" run "$gemm" --shape $shape --mapping short.map
-expect 3 'a mapping is for a single product' "$weft" run "$kernels/residual_add.py" --shape M=8,N=8 --mapping good.map
+cat >copy.py <<'END'
+from weft import *
+
+
+@jit
+def copy(x_ptr: int8, y_ptr: int8, N, BLOCK: constexpr = 16):
+    i = program_id(0) * BLOCK
+    x = make_block_ptr(x_ptr, (N,), (1,), (i,), (BLOCK,), (0,))
+    y = make_block_ptr(y_ptr, (N,), (1,), (i,), (BLOCK,), (0,))
+    store(y, load(x, boundary_check=(0,)), boundary_check=(0,))
+
+
+grid = lambda META: (cdiv(N, META["BLOCK"]),)
+END
+expect 0 'as the oracle' "$weft" run copy.py --shape N=40
+expect 3 'a mapping is for a single product' "$weft" run copy.py --shape N=40,BLOCK=16 --mapping good.map
 
 # ---- every engine and both styles give what the kernel says; the digest is the result's, whatever made it
 for engine in ref cycle; do
@@ -75,6 +90,7 @@ expect 0 'tensor c_ptr digest' "$weft" sim gemm.elf
 expect 0 'cycles +[0-9,]+, with the host' "$weft" run "$gemm" --shape $shape --elf
 expect 0 'result +as the oracle' "$weft" run "$kernels/conv2d.py" --shape N=1,H=9,W=7,C=5,K=17,padding=1,scale=0.05 --elf --times 2 --array dim8
 expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --elf --engine ref
+expect 0 'result +as the oracle' "$weft" run "$gemm" --shape M=17,N=40,K=20,residual=300,scale=0.002 --elf --engine ref
 
 # ---- the bench reads its table
 printf 'set,name,kernel,shape,published_cycles,library_cycles,target_percent,source\nown,small,gemm,M=16 N=16 K=16 scale=0.01,500,,99.9,here\n' >table.csv

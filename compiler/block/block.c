@@ -67,6 +67,15 @@ int block_add_tensor(block_program *program, const char *name, block_type type, 
   return program->tensor_count++;
 }
 
+int block_add_constant(block_program *program, const char *name, const int8_t *contents, int64_t elements) {
+  int8_t *own = WF_ARENA_ARRAY(program->arena, (size_t)elements, int8_t);
+  memcpy(own, contents, (size_t)elements);
+  int id = block_add_tensor(program, name, BLOCK_I8, elements);
+  program->tensors[id].read = true;
+  program->tensors[id].contents = own;
+  return id;
+}
+
 int block_add_loop(block_program *program, const char *name, int64_t trips, bool parallel) {
   assert(program->loop_count < BLOCK_LOOPS_MAX);
   program->loops = grown(program->arena, program->loops, program->loop_count, sizeof(block_loop));
@@ -110,7 +119,8 @@ block_program *block_copy(const block_program *from) {
   block_program *to = block_create(from->name);
   for (int t = 0; t < from->tensor_count; t++) {
     const block_tensor *tensor = &from->tensors[t];
-    int id = block_add_tensor(to, tensor->name, tensor->type, tensor->elements);
+    int id = tensor->contents != NULL ? block_add_constant(to, tensor->name, tensor->contents, tensor->elements)
+                                      : block_add_tensor(to, tensor->name, tensor->type, tensor->elements);
     to->tensors[id].read = tensor->read;
     to->tensors[id].written = tensor->written;
   }
@@ -153,6 +163,7 @@ const char *block_fresh_name(const block_program *program, const char *stem, con
     bool taken = false;
     for (int l = 0; l < program->loop_count; l++) taken |= strcmp(program->loops[l].name, name) == 0;
     for (int b = 0; b < program->buffer_count; b++) taken |= strcmp(program->buffers[b].name, name) == 0;
+    for (int t = 0; t < program->tensor_count; t++) taken |= strcmp(program->tensors[t].name, name) == 0;
     if (!taken) return name;
     name = wf_arena_format(program->arena, "%s%s%d", stem, suffix, n);
   }
@@ -285,6 +296,10 @@ int block_views(block_statement *statement, block_view *views[BLOCK_VIEWS_MAX]) 
       break;
   }
   return count;
+}
+
+bool block_is_shared(const block_program *program, const block_statement *dot) {
+  return dot->dot.blocks && program->buffers[dot->dot.b.buffer].rank == 2;
 }
 
 bool block_has_target(const block_statement *statement) {

@@ -40,6 +40,8 @@ typedef struct block_tensor {
   block_type type;
   int64_t elements;
   bool read, written;  // by the program
+  // Of a constant, which the program brings along: its elements, int8, never written. NULL: the caller's.
+  const int8_t *contents;
 } block_tensor;
 
 // The dimension of a layer that a loop runs over, by the role that it has in the product.
@@ -175,7 +177,10 @@ typedef struct block_statement {
               // m
       block_view target, a, b;
       bool a_transposed, b_transposed;  // a is [k, m], b is [n, k]
-      bool accumulate;                  // false: overwrites
+      // b is a matrix D x D, or one for each block of D columns of a, which it multiplies by itself; target has the
+      // columns of a: target[m, jD + n] (+)= sum over k of a[m, jD + k] * b[j, k, n].
+      bool blocks;
+      bool accumulate;  // false: overwrites
       // Passes, with accumulate false: a bit per loop; in an iteration other than the first of one of these loops it
       // accumulates all the same. So a sum over loops overwrites first and needs no zeros before it.
       uint32_t overwrite_first;
@@ -216,6 +221,7 @@ typedef struct block_program {
 block_program *block_create(const char *name);
 void block_destroy(block_program *program);
 int block_add_tensor(block_program *program, const char *name, block_type type, int64_t elements);
+int block_add_constant(block_program *program, const char *name, const int8_t *contents, int64_t elements);
 int block_add_loop(block_program *program, const char *name, int64_t trips, bool parallel);
 int block_add_buffer(block_program *program, const char *name, block_type type, int rank, const int64_t *size);
 // A statement at the end of a list (`list` is the address of its first pointer).

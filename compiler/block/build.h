@@ -11,7 +11,7 @@ int block_op_arity(block_op op);
 // ---- programs
 block_program *block_copy(const block_program *from);
 block_statement *block_copy_list(block_program *program, const block_statement *list);
-// `stem` + `suffix`, with a number behind it if a loop or buffer has that name.
+// `stem` + `suffix`, with a number behind it if a tensor, loop or buffer has that name.
 const char *block_fresh_name(const block_program *program, const char *stem, const char *suffix);
 
 // Removes buffers that no statement names; the others move down.
@@ -39,6 +39,8 @@ bool block_is_whole(const block_program *program, const block_view *view);
 enum { BLOCK_VIEWS_MAX = 3 };
 // The views of a statement, the target first if it has one; their number.
 int block_views(block_statement *statement, block_view *views[BLOCK_VIEWS_MAX]);
+// Whether one matrix serves all blocks of columns of a product of blocks, which adds to the sums of another product.
+bool block_is_shared(const block_program *program, const block_statement *dot);
 bool block_has_target(const block_statement *statement);
 bool block_accumulates(const block_statement *statement);
 uint32_t block_overwrite_first(const block_statement *statement);

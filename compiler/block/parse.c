@@ -8,7 +8,7 @@
 
 // Bounds that keep sums and products of a few such numbers inside 64 bits.
 static const int64_t size_max = INT64_C(1) << 40, index_max = INT64_C(1) << 44;
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, CONSTANT_MAX = 1 << 20 };
 
 typedef struct parser {
   block_lexer lex;
@@ -184,6 +184,7 @@ static void parse_dot(parser *p, block_statement *s) {
   block_lex_expect(&p->lex, "*");
   s->dot.b = parse_view(p);
   s->dot.b_transposed = parse_transposed(p);
+  s->dot.blocks = block_lex_take(&p->lex, "blocks");
   s->dot.overwrite_first = parse_sum_over(p);
 }
 
@@ -266,6 +267,23 @@ static void parse_list(parser *p, block_statement **list) {
 
 // ---- declarations
 
+// VALUE[*COUNT] ... up to the end of the line, as many as the tensor has.
+static void parse_contents(parser *p, block_tensor *tensor) {
+  wf_location where = p->lex.token.where;
+  if (tensor->elements > CONSTANT_MAX)
+    block_lex_error(&p->lex, where, "a constant has at most %d elements", CONSTANT_MAX);
+  int8_t *contents = p->lex.failed ? NULL : WF_ARENA_ARRAY(p->program->arena, (size_t)tensor->elements, int8_t);
+  int64_t count = 0;
+  while (!p->lex.failed && p->lex.token.kind != LEX_LINE && p->lex.token.kind != LEX_END) {
+    int64_t value = block_lex_size(&p->lex, "an element", INT8_MIN, INT8_MAX);
+    int64_t times = block_lex_take(&p->lex, "*") ? block_lex_size(&p->lex, "a number of elements", 1, CONSTANT_MAX) : 1;
+    for (; times > 0 && count < tensor->elements; times--) contents[count++] = (int8_t)value;
+    if (times > 0) block_lex_error(&p->lex, where, "more elements than the tensor has");
+  }
+  if (count < tensor->elements) block_lex_error(&p->lex, where, "fewer elements than the tensor has");
+  tensor->contents = contents;
+}
+
 static void parse_tensor(parser *p) {
   const char *name = fresh(p, find_tensor, "tensor");
   block_type type = (block_type)word(p, block_type_names, BLOCK_TYPES, "type");
@@ -274,6 +292,7 @@ static void parse_tensor(parser *p) {
   block_lex_expect(&p->lex, "]");
   p->program->tensors[id].read = block_lex_take(&p->lex, "read");
   p->program->tensors[id].written = block_lex_take(&p->lex, "write");
+  if (block_lex_take(&p->lex, "=")) parse_contents(p, &p->program->tensors[id]);
 }
 
 static void parse_loop(parser *p) {

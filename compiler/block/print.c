@@ -1,12 +1,12 @@
 // Prints a block program in the syntax that parse.c reads.
 //
 //   program NAME [style loop] [dataflow os]
-//   tensor NAME TYPE[ELEMENTS] [read] [write]
+//   tensor NAME TYPE[ELEMENTS] [read] [write] [= VALUE[*COUNT] ...]
 //   loop NAME TRIPS [parallel] [dim D] [split OUTER limit N]
 //   buffer NAME TYPE[SIZE, ...] [sp | acc] [depth N] [row N] [slot N] [tiled]
 //   for LOOP { ... }
 //   load VIEW = | += ACCESS [scale F] [sum_over LOOP, ...]
-//   dot VIEW = | += VIEW[.T] * VIEW[.T] [sum_over LOOP, ...]
+//   dot VIEW = | += VIEW[.T] * VIEW[.T] [blocks] [sum_over LOOP, ...]
 //   OP VIEW = VIEW | NUMBER [, VIEW | NUMBER]
 //   store ACCESS = VIEW [relu] [scale F] [pool SIZE stride N [pad UPPER LEFT]]
 //
@@ -105,6 +105,7 @@ static void print_dot(const block_program *p, const block_statement *s, FILE *ou
   fputs(s->dot.a_transposed ? ".T * " : " * ", out);
   print_view(p, &s->dot.b, out);
   if (s->dot.b_transposed) fputs(".T", out);
+  if (s->dot.blocks) fputs(" blocks", out);
   print_loops(p, " sum_over ", s->dot.overwrite_first, out);
 }
 
@@ -179,14 +180,27 @@ static void print_buffer(const block_buffer *buffer, FILE *out) {
   fputs(buffer->tiled ? " tiled\n" : "\n", out);
 }
 
+// Equal elements one behind the other as VALUE*COUNT.
+static void print_contents(const block_tensor *tensor, FILE *out) {
+  fputs(" =", out);
+  for (int64_t first = 0, end; first < tensor->elements; first = end) {
+    for (end = first; end < tensor->elements && tensor->contents[end] == tensor->contents[first];) end++;
+    fprintf(out, " %d", tensor->contents[first]);
+    if (end - first > 1) fprintf(out, "*%" PRId64, end - first);
+  }
+}
+
+static void print_tensor(const block_tensor *tensor, FILE *out) {
+  fprintf(out, "tensor %s %s[%" PRId64 "]%s%s", tensor->name, block_type_names[tensor->type], tensor->elements,
+          tensor->read ? " read" : "", tensor->written ? " write" : "");
+  if (tensor->contents != NULL) print_contents(tensor, out);
+  fputc('\n', out);
+}
+
 void block_print(const block_program *p, FILE *out) {
   fprintf(out, "program %s%s%s\n", p->name, p->style == BLOCK_STYLE_LOOP ? " style loop" : "",
           p->dataflow == BLOCK_OS ? " dataflow os" : "");
-  for (int t = 0; t < p->tensor_count; t++) {
-    const block_tensor *tensor = &p->tensors[t];
-    fprintf(out, "tensor %s %s[%" PRId64 "]%s%s\n", tensor->name, block_type_names[tensor->type], tensor->elements,
-            tensor->read ? " read" : "", tensor->written ? " write" : "");
-  }
+  for (int t = 0; t < p->tensor_count; t++) print_tensor(&p->tensors[t], out);
   for (int l = 0; l < p->loop_count; l++) print_loop(p, &p->loops[l], out);
   for (int b = 0; b < p->buffer_count; b++) print_buffer(&p->buffers[b], out);
   print_list(p, p->body, 0, out);

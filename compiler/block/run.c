@@ -121,7 +121,9 @@ static bool access_places(const runner *r, const block_statement *s, const block
 // ---- memory
 
 static int32_t read_tensor(const runner *r, int tensor, int64_t at) {
-  if (r->program->tensors[tensor].type == BLOCK_I8) return ((const int8_t *)r->tensors[tensor])[at];
+  const block_tensor *t = &r->program->tensors[tensor];
+  if (t->contents != NULL) return t->contents[at];
+  if (t->type == BLOCK_I8) return ((const int8_t *)r->tensors[tensor])[at];
   return ((const int32_t *)r->tensors[tensor])[at];
 }
 
@@ -204,15 +206,26 @@ static int32_t sum_of_products(const matrix *a, bool a_transposed, const matrix 
   return sum;
 }
 
+// Of column n of a product of blocks.
+static int32_t sum_in_block(const matrix *a, const matrix *b, int64_t m, int64_t n) {
+  int32_t sum = 0;
+  int64_t size = b->last.count, first = n / size * size, own = n / size % (b->lead.count / size) * size;
+  for (int64_t k = 0; k < size && first + k < a->last.count; k++)
+    sum = add_i32(sum, mul_i32(a->values[a->lead.at[m] + a->last.at[first + k]],
+                               b->values[b->lead.at[own + k] + b->last.at[n - first]]));
+  return sum;
+}
+
 static bool run_dot(runner *r, const block_statement *s) {
   matrix t = matrix_of(r, &s->dot.target), a = matrix_of(r, &s->dot.a), b = matrix_of(r, &s->dot.b);
   bool a_t = s->dot.a_transposed, b_t = s->dot.b_transposed, accumulate = accumulates_now(r, s);
-  assert((a_t ? a.last.count : a.lead.count) == t.lead.count && (b_t ? b.lead.count : b.last.count) == t.last.count);
-  assert((a_t ? a.lead.count : a.last.count) == (b_t ? b.last.count : b.lead.count));
+  assert((a_t ? a.last.count : a.lead.count) == t.lead.count);
+  assert(s->dot.blocks || (b_t ? b.lead.count : b.last.count) == t.last.count);
+  assert(s->dot.blocks || (a_t ? a.lead.count : a.last.count) == (b_t ? b.last.count : b.lead.count));
   for (int64_t m = 0; m < t.lead.count; m++)
     for (int64_t n = 0; n < t.last.count; n++) {
       int64_t at = t.lead.at[m] + t.last.at[n];
-      int32_t sum = sum_of_products(&a, a_t, &b, b_t, m, n);
+      int32_t sum = s->dot.blocks ? sum_in_block(&a, &b, m, n) : sum_of_products(&a, a_t, &b, b_t, m, n);
       put(r, s->dot.target.buffer, at, accumulate ? add_i32(t.values[at], sum) : sum);
     }
   free_matrix(&t);

@@ -83,6 +83,9 @@ static void check_declarations(verifier *v) {
     if (p->tensors[t].type == BLOCK_F32)
       VIOLATION(v, nowhere, "tensor '%s' is of float32, which no load or store takes", p->tensors[t].name);
     if (p->tensors[t].elements < 1) VIOLATION(v, nowhere, "tensor '%s' is empty", p->tensors[t].name);
+    if (p->tensors[t].contents != NULL && (p->tensors[t].type != BLOCK_I8 || p->tensors[t].written))
+      VIOLATION(v, nowhere, "tensor '%s' is a constant, which has int8 elements and is not written",
+                p->tensors[t].name);
   }
   for (int l = 0; l < p->loop_count; l++) check_loop(v, &p->loops[l]);
   for (int b = 0; b < p->buffer_count; b++) check_buffer(v, &p->buffers[b]);
@@ -193,7 +196,14 @@ static void check_dot(verifier *v, const block_statement *s) {
   int64_t m = s->dot.a_transposed ? last(v, a) : leading(v, a), k = s->dot.a_transposed ? leading(v, a) : last(v, a);
   int64_t k_b = s->dot.b_transposed ? last(v, b) : leading(v, b), n = s->dot.b_transposed ? leading(v, b) : last(v, b);
   check_sum_over(v, s);
-  if (m != leading(v, t) || n != last(v, t) || k != k_b)
+  if (s->dot.blocks) {
+    const int64_t count = k_b / n, side = b->dim[rank_of(v, b) - 2].size;
+    if (m != leading(v, t) || k != last(v, t) || side != n || (count != 1 && count != (k + n - 1) / n) ||
+        s->dot.a_transposed || s->dot.b_transposed)
+      VIOLATION(v, s->where,
+                "a product of blocks takes a square of columns, or one for each block of them, and operands as they "
+                "are; the result has the size of the first");
+  } else if (m != leading(v, t) || n != last(v, t) || k != k_b)
     VIOLATION(v, s->where,
               "a product of %" PRId64 " x %" PRId64 " and %" PRId64 " x %" PRId64 " is not %" PRId64 " x %" PRId64, m,
               k, k_b, n, leading(v, t), last(v, t));

@@ -39,6 +39,11 @@ int command_add_tensor(command_program *program, const command_tensor *tensor) {
   command_tensor *added = &program->tensors[count];
   *added = *tensor;
   added->name = wf_arena_text(program->arena, tensor->name, strlen(tensor->name));
+  if (tensor->contents != NULL) {
+    int8_t *contents = WF_ARENA_ARRAY(program->arena, tensor->elements, int8_t);
+    memcpy(contents, tensor->contents, tensor->elements);
+    added->contents = contents;
+  }
   return program->tensor_count++;
 }
 
@@ -114,7 +119,7 @@ typedef struct walker {
   const command_program *program;
   bool (*visit)(void *context, const command_insn *insn);
   void *context;
-  bool ends;  // only the first and the last iteration of each loop
+  const bool *in_full;  // per node of a loop: whether more than its first and last iteration counts; NULL: all do
   size_t at;
   int depth;
   uint64_t iteration[COMMAND_LOOPS_MAX];
@@ -157,10 +162,11 @@ static bool walk_nodes(walker *w) {
 }
 
 static bool walk_loop(walker *w, uint64_t trips) {
-  size_t body = w->at;
+  const size_t body = w->at;
+  const bool ends = w->in_full != NULL && !w->in_full[body - 1];
   assert(w->depth < COMMAND_LOOPS_MAX && trips != 0);
   w->depth++;
-  for (uint64_t i = 0; i < trips; i = w->ends && i + 1 < trips ? trips - 1 : i + 1) {
+  for (uint64_t i = 0; i < trips; i = ends && i + 1 < trips ? trips - 1 : i + 1) {
     w->iteration[w->depth - 1] = i;
     w->at = body;
     if (!walk_nodes(w)) return false;
@@ -176,9 +182,9 @@ bool command_walk(const command_program *program, bool (*visit)(void *context, c
   return walk_nodes(&w);
 }
 
-bool command_walk_ends(const command_program *program, bool (*visit)(void *context, const command_insn *insn),
-                       void *context) {
-  walker w = {.program = program, .visit = visit, .context = context, .ends = true};
+bool command_walk_ends(const command_program *program, const bool *in_full,
+                       bool (*visit)(void *context, const command_insn *insn), void *context) {
+  walker w = {.program = program, .visit = visit, .context = context, .in_full = in_full};
   return walk_nodes(&w);
 }
 

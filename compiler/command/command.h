@@ -28,6 +28,8 @@ typedef struct command_tensor {
   bool is_float;
   uint64_t elements;   // with what wide loads may read behind the end; at most COMMAND_TENSOR_BYTES_MAX
   bool read, written;  // by the program
+  // Of a constant, which the program brings along: its elements, int8, never written. NULL: the caller's.
+  const int8_t *contents;
 } command_tensor;
 
 // What a command does to memory it says by `tensor`: rs1 (rs2 for the second address of a loop command) counts bytes
@@ -50,8 +52,10 @@ typedef struct command_step {
 typedef struct command_node {
   command_kind kind;
   command_insn insn;
-  uint64_t trips;             // of a loop
-  const command_step *steps;  // of an instruction inside loops; NULL: all zero
+  union {
+    uint64_t trips;             // of a loop
+    const command_step *steps;  // of an instruction inside loops; NULL: all zero
+  };
 } command_node;
 
 typedef struct command_program {
@@ -67,6 +71,7 @@ typedef struct command_program {
 
 command_program *command_create(const char *name, const hw_array *array);
 void command_destroy(command_program *program);
+void command_reserve(command_program *program, size_t nodes);  // room for so many
 int command_add_tensor(command_program *program, const command_tensor *tensor);
 void command_add(command_program *program, const command_insn *insn);
 void command_add_fence(command_program *program);
@@ -112,10 +117,11 @@ typedef struct command_layout {
 // not fit in main memory.
 bool command_place(const command_program *program, uint64_t start, uint64_t *tensor_address, wf_diag *diag);
 
-// A trace that `weft sim` replays: data lines from `bytes` (NULL per tensor: zeros) and the commands.
+// A trace that `weft sim` replays: data lines from `bytes` (NULL per tensor: zeros) and constants, and the commands.
 bool command_write_trace(const command_program *program, const command_layout *layout, const uint8_t *const *bytes,
                          FILE *out, wf_diag *diag);
-// Readable C: a function NAME(tensor pointers...) that gives the commands; needs the driver's headers.
+// Readable C: a function NAME(tensor pointers...) that gives the commands; needs the driver's headers. Constants are no
+// parameters: the function has them.
 bool command_write_c(const command_program *program, FILE *out, wf_diag *diag);
 // A disassembly: each execution with its tensor-relative addresses.
 void command_write_listing(const command_program *program, FILE *out);

@@ -122,7 +122,13 @@ static void report_log(build *b, const char *log) {
 // driver/CMakeLists.txt has the same flags; -fno-builtin and -fno-tree-loop-distribute-patterns are for string.c, whose
 // loops must not become calls of themselves. Scheduling would take half of the time and finds nothing to do: commands
 // are volatile, and their operands come one instruction before.
-static command_elf_result compile(build *b, const char *path) {
+static size_t put_words(const char **words, size_t count, const char *const *more, size_t length) {
+  for (size_t i = 0; i < length; i++) words[count++] = more[i];
+  return count;
+}
+
+// Runs the compiler with its usual flags and these words.
+static command_elf_result compile(build *b, const char *const *more, size_t length) {
   static const char *const flags[] = {"-std=gnu17",
                                       "-march=rv64imafdc",
                                       "-mabi=lp64d",
@@ -138,23 +144,11 @@ static command_elf_result compile(build *b, const char *path) {
                                       "-Werror",
                                       "-fno-tree-loop-distribute-patterns",
                                       "-fno-schedule-insns",
-                                      "-fno-schedule-insns2",
-                                      "-nostdlib",
-                                      "-nostartfiles",
-                                      "-static",
-                                      "-Wl,--gc-sections",
-                                      "-Wl,--no-warn-rwx-segments"};
-  static const char *const sources[] = {"start.S", "host.c", "console.c", "string.c", "data.S", "kernel.c", "main.c"};
+                                      "-fno-schedule-insns2"};
   const char *words[WORDS_MAX] = {COMPILER};
-  size_t count = 1;
-  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) words[count++] = flags[i];
+  size_t count = put_words(words, 1, flags, sizeof flags / sizeof *flags);
   words[count++] = wf_arena_format(b->arena, "-I%s", b->folder);
-  words[count++] = wf_arena_format(b->arena, "-Wl,-T,%s/weft.ld", b->folder);
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-    words[count++] = wf_arena_format(b->arena, "%s/%s", b->folder, sources[i]);
-  words[count++] = "-lgcc";
-  words[count++] = "-o";
-  words[count++] = path;
+  put_words(words, count, more, length);
   char *log = wf_arena_format(b->arena, "%s/log", b->folder);
   b->files[b->file_count++] = log;
   const sim_process_argv command = words;
@@ -170,6 +164,49 @@ static command_elf_result compile(build *b, const char *path) {
   }
   report_log(b, log);
   return COMMAND_ELF_FAILED;
+}
+
+// The kernel's functions keep more registers than the calling convention asks of them: operands of products stay in
+// registers while moves are carried out. Nothing else is called from there.
+static command_elf_result compile_kernel(build *b, const char *object) {
+  static const char *const keep[] = {"-c",
+                                     "-fno-jump-tables",
+                                     "-fcall-saved-t2",
+                                     "-fcall-saved-t3",
+                                     "-fcall-saved-t4",
+                                     "-fcall-saved-t5",
+                                     "-fcall-saved-t6",
+                                     "-fcall-saved-a2",
+                                     "-fcall-saved-a4",
+                                     "-fcall-saved-a5",
+                                     "-fcall-saved-a6",
+                                     "-fcall-saved-a7"};
+  const char *words[WORDS_MAX];
+  size_t count = put_words(words, 0, keep, sizeof keep / sizeof *keep);
+  words[count++] = wf_arena_format(b->arena, "%s/kernel.c", b->folder);
+  words[count++] = "-o";
+  words[count++] = object;
+  return compile(b, words, count);
+}
+
+static command_elf_result compile_all(build *b, const char *path) {
+  static const char *const link[] = {"-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
+                                     "-Wl,--no-warn-rwx-segments"};
+  static const char *const sources[] = {"start.S", "host.c", "console.c", "string.c", "data.S", "main.c"};
+  const char *object = wf_arena_format(b->arena, "%s/kernel.o", b->folder);
+  b->files[b->file_count++] = object;
+  const command_elf_result kernel = compile_kernel(b, object);
+  if (kernel != COMMAND_ELF_DONE) return kernel;
+  const char *words[WORDS_MAX];
+  size_t count = put_words(words, 0, link, sizeof link / sizeof *link);
+  words[count++] = wf_arena_format(b->arena, "-Wl,-T,%s/weft.ld", b->folder);
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    words[count++] = wf_arena_format(b->arena, "%s/%s", b->folder, sources[i]);
+  words[count++] = object;
+  words[count++] = "-lgcc";
+  words[count++] = "-o";
+  words[count++] = path;
+  return compile(b, words, count);
 }
 
 static void remove_all(build *b) {
@@ -189,7 +226,7 @@ command_elf_result command_write_elf(const command_program *program, const comma
   if (b.folder == NULL) {
     fail(&b, folder);
   } else {
-    if (write_files(&b)) result = compile(&b, path);
+    if (write_files(&b)) result = compile_all(&b, path);
     remove_all(&b);
   }
   wf_arena_destroy(b.arena);

@@ -71,13 +71,16 @@ static unsigned parts_used(const isa_insn *insn) {
 // Per funct, of instructions other than configuration.
 typedef struct usage {
   unsigned parts[128];
+  bool runs_loop[128];
 } usage;
 
 static usage usage_of(const hw_array *array) {
-  usage u = {{0}};
+  usage u = {{0}, {0}};
   for (unsigned funct = 1; funct < 128; funct++) {
     const isa_insn *insn = isa_find(array->isa.revision, funct, 0);
-    if (insn != NULL) u.parts[funct] = parts_used(insn);
+    if (insn == NULL) continue;
+    u.parts[funct] = parts_used(insn);
+    u.runs_loop[funct] = insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV;
   }
   return u;
 }
@@ -87,8 +90,7 @@ static bool is_config(const command_node *node) {
 }
 
 // Marks what is set for somebody: `keep` has one entry per node.
-static void mark_live(const command_program *program, bool *keep) {
-  const usage used = usage_of(program->array);
+static void mark_live(const command_program *program, const usage *used, bool *keep) {
   unsigned live = 0;
   for (size_t n = program->count; n-- > 0;) {
     const command_node *node = &program->nodes[n];
@@ -97,7 +99,7 @@ static void mark_live(const command_program *program, bool *keep) {
     const command_insn *insn = &node->insn;
     const unsigned sets = is_config(node) ? parts_set(command_isa(program, insn)->id, insn->rs1, insn->rs2) : 0;
     keep[n] = sets == 0 || (sets & live) != 0;
-    live = sets == 0 ? live | used.parts[insn->funct] : live & ~sets;
+    live = sets == 0 ? live | used->parts[insn->funct] : live & ~sets;
   }
 }
 
@@ -152,16 +154,25 @@ static bool has_effect(registers *r, const isa_insn *insn, uint64_t rs1, uint64_
   return changed(insn->id, rs1, &before.low, &r->low) || changed(insn->id, rs1, &before.high, &r->high);
 }
 
-static bool runs_loop(const command_program *program, const command_insn *insn) {
-  const isa_unit unit = command_isa(program, insn)->unit;
-  return unit == ISA_UNIT_LOOP_MATMUL || unit == ISA_UNIT_LOOP_CONV;
+// Drops what sets the values in force: `keep` has one entry per node.
+static void mark_needed(const command_program *program, const usage *used, bool *keep) {
+  registers r = unknown(program->array);
+  for (size_t n = 0; n < program->count; n++) {
+    const command_node *node = &program->nodes[n];
+    if (!keep[n] || node->kind != COMMAND_INSN) continue;
+    const command_insn *insn = &node->insn;
+    if (is_config(node)) keep[n] = has_effect(&r, command_isa(program, insn), insn->rs1, insn->rs2);
+    if (used->runs_loop[insn->funct]) r = unknown(program->array);
+  }
 }
 
-// Whether the command still has to be given.
-static bool is_needed(const command_program *program, registers *r, const command_insn *insn) {
-  if (insn->funct == ISA_FUNCT_CONFIG_EX) return has_effect(r, command_isa(program, insn), insn->rs1, insn->rs2);
-  if (runs_loop(program, insn)) *r = unknown(program->array);
-  return true;
+// Nodes that are kept, run by run.
+static void copy_kept(command_program *to, const command_program *from, const bool *keep) {
+  for (size_t n = 0, end; n < from->count; n = end + 1) {
+    for (end = n; end < from->count && keep[end];) end++;
+    memcpy(to->nodes + to->count, from->nodes + n, (end - n) * sizeof *to->nodes);
+    to->count += end - n;
+  }
 }
 
 command_program *command_fold_config(const command_program *program) {
@@ -169,13 +180,10 @@ command_program *command_fold_config(const command_program *program) {
   command_program *folded = command_create_like(program);
   command_reserve(folded, straight->count);
   bool *keep = WF_NEW_ARRAY(straight->count + 1, bool);
-  mark_live(straight, keep);
-  registers r = unknown(program->array);
-  for (size_t n = 0; n < straight->count; n++) {
-    const command_node *node = &straight->nodes[n];
-    if (!keep[n] || (node->kind == COMMAND_INSN && !is_needed(straight, &r, &node->insn))) continue;
-    folded->nodes[folded->count++] = *node;
-  }
+  const usage used = usage_of(program->array);
+  mark_live(straight, &used, keep);
+  mark_needed(straight, &used, keep);
+  copy_kept(folded, straight, keep);
   wf_free(keep);
   if (straight != program) command_destroy((command_program *)(uintptr_t)straight);
   return folded;

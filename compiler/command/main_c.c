@@ -18,13 +18,18 @@ static bool is_given(const writer *w, int tensor) {
   return w->config->bytes != NULL && w->config->bytes[tensor] != NULL;
 }
 
+static bool is_constant(const writer *w, int tensor) { return w->program->tensors[tensor].contents != NULL; }
+
 static void put_declarations(const writer *w) {
   const command_program *p = w->program;
+  int count = 0;
   fprintf(w->out, "void %s(", w->name);
   for (int t = 0; t < p->tensor_count; t++)
-    fprintf(w->out, "%s%svoid *%s", t == 0 ? "" : ", ", p->tensors[t].written ? "" : "const ", w->tensors[t]);
-  fputs(p->tensor_count == 0 ? "void);\n\n" : ");\n\n", w->out);
+    if (!is_constant(w, t))
+      fprintf(w->out, "%s%svoid *%s", count++ == 0 ? "" : ", ", p->tensors[t].written ? "" : "const ", w->tensors[t]);
+  fputs(count == 0 ? "void);\n\n" : ");\n\n", w->out);
   for (int t = 0; t < p->tensor_count; t++) {
+    if (is_constant(w, t)) continue;
     uint64_t bytes = command_tensor_bytes(&p->tensors[t]);
     if (is_given(w, t))
       fprintf(w->out, "extern uint8_t weft_tensor%d[%" PRIu64 "];  // %s\n", t, bytes, p->tensors[t].name);
@@ -37,7 +42,7 @@ static void put_declarations(const writer *w) {
 static void put_contents(const writer *w) {
   for (int t = 0; t < w->program->tensor_count; t++) {
     const command_tensor *tensor = &w->program->tensors[t];
-    if (is_given(w, t) || !tensor->read) continue;
+    if (is_given(w, t) || is_constant(w, t) || !tensor->read) continue;
     fprintf(w->out, "  weft_fill(weft_tensor%d, %" PRIu64 ", %u, UINT64_C(%" PRIu64 "));\n", t,
             command_tensor_bytes(tensor), tensor->element_bytes, w->config->seed + (unsigned)t);
   }
@@ -50,7 +55,9 @@ static void put_runs(const writer *w) {
           "    const uint64_t start = weft_cycles();\n"
           "    %s(",
           w->config->times == 0 ? 1 : w->config->times, w->name);
-  for (int t = 0; t < w->program->tensor_count; t++) fprintf(w->out, "%sweft_tensor%d", t == 0 ? "" : ", ", t);
+  int count = 0;
+  for (int t = 0; t < w->program->tensor_count; t++)
+    if (!is_constant(w, t)) fprintf(w->out, "%sweft_tensor%d", count++ == 0 ? "" : ", ", t);
   fputs(
       ");\n"
       "    weft_fence();\n"

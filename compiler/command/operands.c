@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { LIVE = 20, SHORT_STEP = 2048 };
+enum { LIVE = 20, SHORT_STEP = 2048, FIXED_MAX = 10 };
 
 typedef struct candidate {
   uint32_t reg;
@@ -37,7 +37,7 @@ typedef struct operand {
   const uint64_t *steps;  // per loop around
 } operand;
 
-enum { UNSUITABLE = -1 };
+enum { UNSUITABLE = -1, STEPS = 2 };
 
 // Whether the register may serve the operand: same base, and the same steps in the loops that use it already.
 static bool compatible(const planner *p, const candidate *c, const operand *o) {
@@ -51,22 +51,36 @@ static bool in_open_loop(const planner *p, const candidate *c) { return p->depth
 
 static bool is_short(uint64_t step) { return step + SHORT_STEP < 2 * SHORT_STEP; }
 
-// 0: at no cost; then with a short step in its own stream; UNSUITABLE if it should not be taken.
+// 0: at no cost; STEPS: with a short step in its own stream; UNSUITABLE if it should not be taken.
 static int cost_of(const candidate *c, const operand *o) {
   const uint64_t step = o->value - c->value;
   if (step == 0) return c->stream == o->stream ? 0 : 1;
-  if (is_short(step) && c->stream == o->stream) return 2;
+  if (is_short(step) && c->stream == o->stream) return STEPS;
   return UNSUITABLE;
+}
+
+// Whether the operand stays as it is in the loop around, and this loop has not too many of these: then it is worth a
+// register of its own.
+static bool stays_fixed(const planner *p, const operand *o) {
+  if (p->depth == 0 || o->steps[p->depth - 1] != 0) return false;
+  const size_t around = p->around[p->depth - 1];
+  int fixed = 0, open = 0;
+  for (size_t n = 0; n < p->count; n++) {
+    fixed += p->live[n].loop[p->depth - 1] == around && p->live[n].step[p->depth - 1] == 0;
+    open += in_open_loop(p, &p->live[n]);
+  }
+  return fixed < FIXED_MAX && open < LIVE;
 }
 
 static candidate *best(planner *p, const operand *o) {
   candidate *found = NULL;
   int lowest = 0;
+  const bool alone = stays_fixed(p, o);
   for (size_t n = 0; n < p->count; n++) {
     candidate *c = &p->live[n];
     if (!compatible(p, c, o)) continue;
     const int cost = cost_of(c, o);
-    if (cost == UNSUITABLE || (found != NULL && cost >= lowest)) continue;
+    if (cost == UNSUITABLE || (alone && cost == STEPS) || (found != NULL && cost >= lowest)) continue;
     found = c;
     lowest = cost;
   }

@@ -8,7 +8,7 @@
 
 #include "compiler/command/private.h"
 
-enum { ERRORS_MAX = 20 };
+enum { ERRORS_MAX = 20, CONSTANT_MAX = 1 << 20 };
 
 typedef struct parser {
   command_program *program;
@@ -157,6 +157,38 @@ static bool read_type(parser *p, command_tensor *tensor) {
   return fail_at(p, w.at, "'%.*s' is no type of elements: i8, i16, i32, i64, f16, f32 or f64", WORD_ARGS(w));
 }
 
+// VALUE or VALUE*COUNT.
+static bool take_elements(parser *p, int8_t *value, uint64_t *times) {
+  const word w = take_word(p);
+  const char *star = memchr(w.at, '*', w.length), *digits = w.length > 0 && *w.at == '-' ? w.at + 1 : w.at;
+  const size_t length = star == NULL ? w.length : (size_t)(star - w.at);
+  const bool negative = digits != w.at;
+  uint64_t number;
+  *times = 1;
+  if (length < (size_t)negative || !number_of(digits, length - negative, &number) ||
+      number > (uint64_t)INT8_MAX + negative)
+    return fail_at(p, w.at, "expected an element of -128 to 127, not '%.*s'", WORD_ARGS(w));
+  *value = (int8_t)(negative ? -(int64_t)number : (int64_t)number);
+  if (star == NULL) return true;
+  return number_of(star + 1, w.length - length - 1, times) || fail_at(p, star, "expected a number of elements");
+}
+
+// What a constant holds, up to the end of the line.
+static bool read_contents(parser *p, command_tensor *tensor) {
+  if (tensor->element_bytes != 1 || tensor->elements > CONSTANT_MAX)
+    return fail_at(p, p->at, "a constant has at most %d elements of int8", CONSTANT_MAX);
+  int8_t *contents = WF_ARENA_ARRAY(p->program->arena, tensor->elements + 1, int8_t), value = 0;
+  uint64_t count = 0, times;
+  while (!at_end(p)) {
+    if (!take_elements(p, &value, &times)) return false;
+    if (times > tensor->elements - count) return fail_at(p, p->at, "more elements than the tensor has");
+    memset(contents + count, value, times);
+    count += times;
+  }
+  tensor->contents = contents;
+  return count == tensor->elements || fail_at(p, p->at, "fewer elements than the tensor has");
+}
+
 static bool read_tensor(parser *p) {
   word w = take_word(p);
   command_tensor tensor = {.name = wf_arena_text(p->program->arena, w.at, w.length)};
@@ -177,8 +209,10 @@ static bool read_tensor(parser *p) {
       tensor.read = true;
     else if (is(w, "written"))
       tensor.written = true;
-    else
-      return fail_at(p, w.at, "expected `read` or `written`, not '%.*s'", WORD_ARGS(w));
+    else if (!is(w, "="))
+      return fail_at(p, w.at, "expected `read`, `written` or `=`, not '%.*s'", WORD_ARGS(w));
+    else if (!read_contents(p, &tensor))
+      return false;
   }
   command_add_tensor(p->program, &tensor);
   return true;

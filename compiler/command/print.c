@@ -102,9 +102,21 @@ static void print_node(const command_program *program, const command_node *node,
   fputc('\n', out);
 }
 
+// Equal elements one behind the other as VALUE*COUNT.
+static void print_contents(const command_tensor *tensor, FILE *out) {
+  fputs(" =", out);
+  for (uint64_t first = 0, end; first < tensor->elements; first = end) {
+    for (end = first; end < tensor->elements && tensor->contents[end] == tensor->contents[first];) end++;
+    fprintf(out, " %d", tensor->contents[first]);
+    if (end - first > 1) fprintf(out, "*%" PRIu64, end - first);
+  }
+}
+
 static void print_tensor(const command_tensor *tensor, FILE *out) {
-  fprintf(out, "tensor %s %c%u %" PRIu64 "%s%s\n", tensor->name, tensor->is_float ? 'f' : 'i',
-          8 * tensor->element_bytes, tensor->elements, tensor->read ? " read" : "", tensor->written ? " written" : "");
+  fprintf(out, "tensor %s %c%u %" PRIu64 "%s%s", tensor->name, tensor->is_float ? 'f' : 'i', 8 * tensor->element_bytes,
+          tensor->elements, tensor->read ? " read" : "", tensor->written ? " written" : "");
+  if (tensor->contents != NULL) print_contents(tensor, out);
+  fputc('\n', out);
 }
 
 void command_print(const command_program *program, FILE *out) {

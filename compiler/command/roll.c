@@ -35,7 +35,7 @@ static uint64_t shape_of(const command_node *node) {
 // ---- the result
 
 static void put_insn(emitter *e, uint32_t at) {
-  const command_node *node = &e->straight->nodes[at];
+  const command_node *node = &e->straight->nodes[e->r.origin[at]];
   const roll_command *c = &e->r.commands[at];
   command_step steps[COMMAND_LOOPS_MAX];
   if (node->kind == COMMAND_FENCE) {
@@ -108,13 +108,16 @@ static void roll(roller *r, roll_level *level) {
   while (level->depth < LONG_DEPTH && roll_runs(r, level));
 }
 
-static void start(roller *r, const command_program *straight) {
+static void start(roller *r, const command_program *straight, bool products) {
   const size_t count = straight->count;
-  r->total = (uint32_t)count;
+  const command_sides sides = command_sides_of(straight->array);
   r->commands = wf_alloc(count + 1, sizeof *r->commands);
-  for (uint32_t n = 0; n < r->total; n++) {
+  r->origin = wf_alloc(count + 1, sizeof *r->origin);
+  for (size_t n = 0; n < count; n++) {
     const command_node *node = &straight->nodes[n];
-    r->commands[n] = (roll_command){node->insn.rs1, node->insn.rs2, shape_of(node)};
+    if (products && (node->kind != COMMAND_INSN || command_side_of(&sides, &node->insn) != COMMAND_PRODUCTS)) continue;
+    r->origin[r->total] = (uint32_t)n;
+    r->commands[r->total++] = (roll_command){node->insn.rs1, node->insn.rs2, shape_of(node)};
   }
   r->coded = wf_alloc(count + 1, sizeof *r->coded);
   r->window = wf_alloc(count + 1, sizeof *r->window);
@@ -124,7 +127,7 @@ static void start(roller *r, const command_program *straight) {
 
 static void finish(roller *r) {
   wf_free(r->table), wf_free(r->next), wf_free(r->window), wf_free(r->coded);
-  wf_free(r->loops), wf_free(r->bodies), wf_free(r->commands);
+  wf_free(r->loops), wf_free(r->bodies), wf_free(r->commands), wf_free(r->origin);
 }
 
 // Every command a node.
@@ -138,15 +141,27 @@ static roll_level first_level(const roller *r) {
   return level;
 }
 
+static void put_level(emitter *e) {
+  roll_level level = first_level(&e->r);
+  roll(&e->r, &level);
+  for (uint32_t n = 0; n < level.count; n++) put_node(e, &level.nodes[n]);
+  wf_free(level.nodes);
+  finish(&e->r);
+}
+
 command_program *command_roll(const command_program *program) {
   emitter e = {.straight = command_straight(program), .out = command_create_like(program)};
   assert(e.straight->count < UINT32_MAX / 4);
-  start(&e.r, e.straight);
-  roll_level level = first_level(&e.r);
-  roll(&e.r, &level);
-  for (uint32_t n = 0; n < level.count; n++) put_node(&e, &level.nodes[n]);
-  wf_free(level.nodes);
-  finish(&e.r);
+  start(&e.r, e.straight, false);
+  put_level(&e);
   if (e.straight != program) command_destroy((command_program *)(uintptr_t)e.straight);
+  return e.out;
+}
+
+command_program *command_roll_products(const command_program *program) {
+  emitter e = {.straight = program, .out = command_create_like(program)};
+  assert(program->count < UINT32_MAX / 4 && command_has_sides(program));
+  start(&e.r, program, true);
+  put_level(&e);
   return e.out;
 }

@@ -29,13 +29,14 @@ typedef struct roll_loop {
 } roll_loop;
 
 typedef struct roller {
+  uint32_t *origin;  // per command: its node in the straight program
   roll_command *commands;
   uint32_t total;
   roll_node *bodies;
   size_t body_count, body_room;
   roll_loop *loops;
   size_t loop_count, loop_room;
-  // Scratch of the search for long periods, one entry per node.
+  // Scratch, one entry per node.
   uint64_t *coded, *window;
   uint32_t *next, *table;
 } roller;

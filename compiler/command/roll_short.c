@@ -3,6 +3,7 @@
 // The shape of a loop is its trips, the shapes in its body, and its steps. Hashes only propose: every loop is checked
 // against the commands themselves.
 #include <assert.h>
+#include <string.h>
 
 #include "compiler/command/roll.h"
 #include "hw/base/alloc.h"
@@ -67,27 +68,39 @@ static uint64_t steps_of(const roller *r, const roll_node *n, uint32_t period, u
   return roll_mix(roll_mix(shape, c[period].rs1 - c->rs1), c[period].rs2 - c->rs2);
 }
 
-roll_node roll_make_loop(roller *r, const roll_node *body, uint32_t count, uint32_t period, uint32_t trips) {
-  roll_loop l = {.body = (uint32_t)r->body_count, .count = count, .period = period, .trips = trips};
-  roll_node made = {roll_mix(2, trips), 0, body->first, period * trips, 0, (uint32_t)r->loop_count};
-  uint64_t power = 1;
+static uint64_t shape_of_loop(const roller *r, const roll_loop *l) {
+  uint64_t shape = roll_mix(2, l->trips);
+  for (uint32_t i = 0; i < l->count; i++) {
+    const roll_node *n = &r->bodies[l->body + i];
+    shape = steps_of(r, n, l->period, roll_mix(shape, n->shape));
+  }
+  return shape;
+}
+
+static void reserve(roller *r, uint32_t count) {
   while (r->body_room < r->body_count + count) {
     r->body_room = r->body_room == 0 ? 1024 : 2 * r->body_room;
     r->bodies = wf_realloc(r->bodies, r->body_room, sizeof *r->bodies);
   }
+  if (r->loop_count < r->loop_room) return;
+  r->loop_room = r->loop_room == 0 ? 256 : 2 * r->loop_room;
+  r->loops = wf_realloc(r->loops, r->loop_room, sizeof *r->loops);
+}
+
+roll_node roll_make_loop(roller *r, const roll_node *body, uint32_t count, uint32_t period, uint32_t trips) {
+  roll_loop l = {.body = (uint32_t)r->body_count, .count = count, .period = period, .trips = trips};
+  roll_node made = {0, 0, body->first, period * trips, 0, (uint32_t)r->loop_count};
+  uint64_t power = 1;
+  reserve(r, count);
   for (uint32_t i = 0; i < count; i++) {
     const roll_node *n = &body[i];
-    made.shape = steps_of(r, n, period, roll_mix(made.shape, n->shape));
     made.value += n->value * power;
     for (uint32_t k = 0; k < n->leaves; k++) power *= ROLL_BASE;
     made.leaves += n->leaves;
     if (depth_of(r, n) + 1 > l.depth) l.depth = depth_of(r, n) + 1;
     r->bodies[r->body_count++] = *n;
   }
-  if (r->loop_count == r->loop_room) {
-    r->loop_room = r->loop_room == 0 ? 256 : 2 * r->loop_room;
-    r->loops = wf_realloc(r->loops, r->loop_room, sizeof *r->loops);
-  }
+  made.shape = shape_of_loop(r, &l);
   r->loops[r->loop_count++] = l;
   return made;
 }
@@ -102,32 +115,114 @@ void roll_fix_steps(roller *r, roll_node *nodes, uint32_t count, uint32_t period
 }
 
 // ---- short periods
+//
+// One pass: nodes are pushed on a stack, in place. For each period the top of the stack knows for how many nodes a run
+// goes on (up to a period, four bits each); a run that ends becomes one node, which is pushed in its stead, so that
+// loops of loops are found on the way. Shorter periods go first. The commands of an inner loop seem to end the run
+// around it, which then goes on as soon as they have become a node: a loop takes up iterations that follow it.
 
-// All runs of one period, three iterations or more. True if there were any.
-static bool roll_period(roller *r, roll_level *level, uint32_t period) {
-  roll_node *nodes = level->nodes;
-  uint32_t to = 0;
-  const uint32_t n = level->count;
-  for (uint32_t i = 0; i < n;) {
-    uint32_t length = 0;
-    while (i + length + 2 * period < n && roll_continues(nodes, i + length, period)) length++;
-    const roll_run found = {i, period, (length + 2 * period) / period};
-    if (length < period || !roll_is_loop(r, level, &found)) {
-      for (uint32_t k = 0; k <= length && i < n; k++) nodes[to++] = nodes[i++];
-      continue;
-    }
-    // What was written lies before what is read.
-    const roll_node made = roll_make_loop(r, &nodes[i], period, nodes[i + period].first - nodes[i].first, found.trips);
-    nodes[to++] = made;
-    i += found.trips * period;
+typedef struct stack {
+  roller *r;
+  roll_level *level;
+  uint32_t *active;  // per node of the stack
+  uint32_t count;
+} stack;
+
+static uint32_t active_of(uint32_t active, uint32_t period) { return active >> 4 * (period - 1) & 15; }
+
+// Whether the node at a place has the same distance from the last two of a period.
+static bool ends_run(const roll_node *nodes, uint32_t at, uint32_t period) {
+  const roll_node *c = &nodes[at], *b = c - period;
+  return c->shape == b->shape && at >= 2 * period && roll_continues(nodes, at - 2 * period, period);
+}
+
+static uint32_t activity(const roll_node *nodes, uint32_t at, uint32_t before) {
+  uint32_t active = 0;
+  for (uint32_t period = 1; period <= SHORT_MAX && period <= at; period++) {
+    if (!ends_run(nodes, at, period)) continue;
+    const uint32_t length = active_of(before, period);
+    active |= (length < period ? length + 1 : period) << 4 * (period - 1);
   }
-  if (to == n) return false;
-  nodes[to] = nodes[n];
-  level->count = to;
+  return active;
+}
+
+// The shortest period with a run of three iterations that goes to the node before and not on; 0: none.
+static uint32_t ended_period(uint32_t before, uint32_t now) {
+  for (uint32_t period = 1; before != 0 && period <= SHORT_MAX; period++)
+    if (active_of(before, period) == period && active_of(now, period) == 0) return period;
+  return 0;
+}
+
+static void push(stack *s, roll_node node);
+
+// The run of a period that ends at the top. False: the commands say that it is none.
+static bool reduce(stack *s, uint32_t period) {
+  roll_node *nodes = s->level->nodes, rest[SHORT_MAX];
+  uint32_t first = s->count;
+  while (first > 2 * period && ends_run(nodes, first - 1, period)) first--;
+  const roll_run run = {first - 2 * period, period, (s->count - first + 2 * period) / period};
+  const uint32_t end = run.at + run.trips * period, left = s->count - end;
+  const roll_node *body = &nodes[run.at];
+  if (!roll_is_loop(s->r, s->level, &run)) return false;
+  const roll_node made = roll_make_loop(s->r, body, period, body[period].first - body->first, run.trips);
+  memcpy(rest, &nodes[end], left * sizeof *rest);
+  s->count = run.at;
+  push(s, made);
+  for (uint32_t i = 0; i < left; i++) push(s, rest[i]);
   return true;
 }
 
+// Whether the nodes from `at` to the top are one more iteration of the loop before them.
+static bool extends(const stack *s, uint32_t at) {
+  const roller *r = s->r;
+  const roll_node *nodes = s->level->nodes, *before = &nodes[at - 1], *last = &nodes[s->count];
+  if (before->loop == ROLL_NO_LOOP) return false;
+  const roll_loop *l = &r->loops[before->loop];
+  if (l->count != s->count - at + 1 || last->first + last->length - nodes[at].first != l->period) return false;
+  for (uint32_t i = 0; i < l->count; i++)
+    if (r->bodies[l->body + i].shape != nodes[at + i].shape) return false;
+  const roll_command *c = &r->commands[nodes[at].first] - 2 * (size_t)l->period;
+  for (size_t k = 0; k < l->period; k++)
+    if (!same_step(&c[k], &c[k + l->period], &c[k + 2 * (size_t)l->period])) return false;
+  return true;
+}
+
+// The loop that takes up the top of the stack, which is then taken off; false if there is none.
+static bool extend(stack *s, roll_node *node) {
+  for (uint32_t period = 1; period <= SHORT_MAX && period <= s->count; period++) {
+    if (!extends(s, s->count - period + 1)) continue;
+    s->count -= period;
+    *node = s->level->nodes[s->count];
+    roll_loop *l = &s->r->loops[node->loop];
+    l->trips++;
+    node->length += l->period;
+    node->shape = shape_of_loop(s->r, l);
+    return true;
+  }
+  return false;
+}
+
+static void push(stack *s, roll_node node) {
+  roll_node *nodes = s->level->nodes;
+  for (;;) {
+    const uint32_t at = s->count, before = at == 0 ? 0 : s->active[at - 1];
+    nodes[at] = node;
+    if (extend(s, &node)) continue;
+    s->active[at] = activity(nodes, at, before);
+    const uint32_t period = ended_period(before, s->active[at]);
+    if (period == 0 || !reduce(s, period)) break;
+  }
+  s->count++;
+}
+
 void roll_short(roller *r, roll_level *level) {
-  for (uint32_t period = 1; period <= SHORT_MAX; period++)
-    if (roll_period(r, level, period)) period = 0;  // what is shorter now may repeat with a shorter period
+  const roll_node behind = level->nodes[level->count];
+  stack s = {.r = r, .level = level, .active = r->next};
+  for (uint32_t i = 0; i < level->count; i++) push(&s, level->nodes[i]);
+  while (s.count > 0) {
+    const uint32_t period = ended_period(s.active[s.count - 1], 0);
+    if (period == 0 || !reduce(&s, period)) break;
+  }
+  level->nodes[s.count] = behind;
+  level->count = s.count;
 }

@@ -1,66 +1,122 @@
-// A program on an engine: see run.h. The way of a command is the one of a trace's replay (sim/port.h), so both have the
-// same cycles.
+// Programs on an engine: see run.h and session.h. The way of a command is the one of a trace's replay (sim/port.h), so
+// both have the same cycles.
 #include "compiler/command/run.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "compiler/command/private.h"
+#include "compiler/command/session.h"
 #include "hw/base/alloc.h"
 #include "sim/port.h"
 
-typedef struct runner {
-  const command_program *program;
-  const command_layout *layout;
-  const command_run_config *config;
+struct command_session {
+  sim_memory *memory;
   sim_engine *engine;
   sim_port port;
   uint64_t cycle;
-  command_run_result *result;
+  uint64_t commands;
+};
+
+// ---- one program of a session
+
+typedef struct runner {
+  command_session *session;
+  const command_program *program;
+  const command_layout *layout;
 } runner;
 
 static bool push(void *context, const command_insn *insn) {
   runner *r = context;
+  command_session *s = r->session;
   uint64_t response;
-  if (insn == NULL) return sim_port_fence(&r->port, &r->cycle);
-  const sim_command command = command_placed(insn, r->layout, r->result->commands++);
-  return sim_port_command(&r->port, &command, &r->cycle, &response) == HOST_PORT_DONE;
+  if (insn == NULL) return sim_port_fence(&s->port, &s->cycle);
+  const sim_command command = command_placed(insn, r->layout, s->commands++);
+  return sim_port_command(&s->port, &command, &s->cycle, &response) == HOST_PORT_DONE;
 }
 
-static bool run_once(runner *r) {
-  uint64_t start = r->cycle;
-  if (!command_walk(r->program, push, r)) return false;
-  r->cycle = r->engine->ops->drain(r->engine, r->cycle);
-  r->result->cycles = r->cycle - start;
-  return r->engine->ops->fault(r->engine)->kind == SIM_FAULT_NONE;
-}
-
-static void run_all(void *context) {
+static void run_program(void *context) {
   runner *r = context;
-  unsigned times = r->config->times == 0 ? 1 : r->config->times;
-  for (unsigned n = 0; n < times && run_once(r); n++) continue;
+  sim_engine *engine = r->session->engine;
+  if (command_walk(r->program, push, r)) r->session->cycle = engine->ops->drain(engine, r->session->cycle);
 }
 
-static bool report_fault(const runner *r, wf_diag *diag) {
-  const sim_fault *fault = r->engine->ops->fault(r->engine);
-  r->result->fault = *fault;
-  if (fault->kind == SIM_FAULT_NONE) return true;
-  wf_error(diag, wf_in_file(r->program->name), "command %" PRIu64 ": %s", fault->command.index, fault->text);
+static bool report_fault(const runner *r, command_run_result *result, wf_diag *diag) {
+  result->fault = *r->session->engine->ops->fault(r->session->engine);
+  if (result->fault.kind == SIM_FAULT_NONE) return true;
+  wf_error(diag, wf_in_file(r->program->name), "command %" PRIu64 ": %s", result->fault.command.index,
+           result->fault.text);
   return false;
 }
+
+static void write_constants(const command_program *program, const command_layout *layout, sim_memory *memory) {
+  for (int t = 0; t < program->tensor_count; t++) {
+    const command_tensor *tensor = &program->tensors[t];
+    const size_t bytes = command_tensor_bytes(tensor);
+    if (tensor->contents != NULL)
+      memcpy(sim_memory_at(memory, layout->tensor_address[t], bytes), tensor->contents, bytes);
+  }
+}
+
+bool command_session_run(command_session *session, const command_program *program, const command_layout *layout,
+                         command_run_result *result, wf_diag *diag) {
+  *result = (command_run_result){0};
+  runner r = {session, program, layout};
+  write_constants(program, layout, session->memory);
+  const uint64_t cycle = session->cycle, commands = session->commands;
+  sim_engine_enter(session->engine, run_program, &r);
+  result->cycles = session->cycle - cycle;
+  result->commands = session->commands - commands;
+  result->has_units = command_session_units(session, &result->units);
+  return report_fault(&r, result, diag);
+}
+
+// ---- sessions
+
+command_session *command_session_open(const hw_array *array, const sim_engine_ops *engine,
+                                      const sim_engine_options *options, sim_memory *memory, wf_diag *diag) {
+  sim_engine *created = sim_engine_create(engine, array, memory, options, diag);
+  if (created == NULL) return NULL;
+  command_session *session = WF_NEW(command_session);
+  session->engine = created;
+  session->memory = memory;
+  session->port = sim_port_for(created, array->isa.revision);
+  return session;
+}
+
+void command_session_close(command_session *session) {
+  if (session == NULL) return;
+  session->engine->ops->destroy(session->engine);
+  wf_free(session);
+}
+
+sim_engine *command_session_engine(command_session *session) { return session->engine; }
+
+uint64_t command_session_cycle(const command_session *session) { return session->cycle; }
+
+void command_session_advance(command_session *session, uint64_t cycle) {
+  session->engine->ops->advance(session->engine, cycle);
+  session->cycle = cycle;
+}
+
+bool command_session_units(const command_session *session, sim_cycle_report *units) {
+  if (session->engine->ops != &sim_cycle_engine) return false;
+  sim_cycle_report_of(session->engine, units);
+  return true;
+}
+
+// ---- a program alone
 
 bool command_run(const command_program *program, const command_run_config *config, sim_memory *memory,
                  const command_layout *layout, command_run_result *result, wf_diag *diag) {
   *result = (command_run_result){0};
-  runner r = {.program = program, .layout = layout, .config = config, .result = result};
-  r.engine = sim_engine_create(config->engine, program->array, memory, config->options, diag);
-  if (r.engine == NULL) return false;
-  r.port = sim_port_for(r.engine, program->array->isa.revision);
-  sim_engine_enter(r.engine, run_all, &r);
-  bool good = report_fault(&r, diag);
-  result->has_units = config->engine == &sim_cycle_engine;
-  if (result->has_units) sim_cycle_report_of(r.engine, &result->units);
-  r.engine->ops->destroy(r.engine);
+  command_session *session = command_session_open(program->array, config->engine, config->options, memory, diag);
+  if (session == NULL) return false;
+  const unsigned times = config->times == 0 ? 1 : config->times;
+  bool good = true;
+  for (unsigned n = 0; n < times && good; n++) good = command_session_run(session, program, layout, result, diag);
+  result->commands = session->commands;
+  command_session_close(session);
   return good;
 }
 
@@ -70,7 +126,8 @@ static void copy_in(const command_program *program, const command_layout *layout
                     void *const *tensors) {
   for (int t = 0; t < program->tensor_count; t++) {
     size_t bytes = command_tensor_bytes(&program->tensors[t]);
-    if (tensors[t] != NULL) memcpy(sim_memory_at(memory, layout->tensor_address[t], bytes), tensors[t], bytes);
+    if (tensors[t] != NULL && program->tensors[t].contents == NULL)
+      memcpy(sim_memory_at(memory, layout->tensor_address[t], bytes), tensors[t], bytes);
   }
 }
 

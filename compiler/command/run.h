@@ -20,12 +20,13 @@ typedef struct command_run_result {
   sim_cycle_report units;  // of all times
 } command_run_result;
 
-// On a memory whose tensors lie as the layout says. False after an error was reported: a fault, or no such engine.
+// On a memory whose tensors lie as the layout says; constants are written there. False after an error was reported: a
+// fault, or no such engine.
 bool command_run(const command_program *program, const command_run_config *config, sim_memory *memory,
                  const command_layout *layout, command_run_result *result, wf_diag *diag);
 
-// On a memory of its own: tensors[t] holds tensor t, NULL stands for zeros; what the program wrote is there afterwards
-// (an engine that only times leaves it as it is).
+// On a memory of its own: tensors[t] holds tensor t, NULL stands for zeros (of a constant it is not used); what the
+// program wrote is there afterwards (an engine that only times leaves it as it is).
 bool command_run_on(const command_program *program, const command_run_config *config, void *const *tensors,
                     command_run_result *result, wf_diag *diag);
 

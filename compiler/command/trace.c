@@ -75,8 +75,10 @@ bool command_write_trace(const command_program *program, const command_layout *l
   fprintf(out, "weft-trace 1\narray %s %016" PRIx64 "\nisa %u\n", program->array->name, hw_array_hash(program->array),
           program->array->isa.revision);
   for (int n = 0; n < program->tensor_count; n++) {
-    if (bytes == NULL || bytes[n] == NULL) continue;
-    write_data(&t, layout->tensor_address[n], bytes[n], command_tensor_bytes(&program->tensors[n]));
+    const uint8_t *held = program->tensors[n].contents != NULL ? (const uint8_t *)program->tensors[n].contents
+                          : bytes != NULL                      ? bytes[n]
+                                                               : NULL;
+    if (held != NULL) write_data(&t, layout->tensor_address[n], held, command_tensor_bytes(&program->tensors[n]));
   }
   command_walk(program, write_command, &t);
   flush(&t);

@@ -121,6 +121,8 @@ static size_t copy_nodes(unroller *u, size_t at) {
   return at;
 }
 
+bool command_stays_cached(const command_program *program) { return fits(program, program->count); }
+
 command_program *command_unroll(const command_program *program) {
   const bool is_short = fits(program, program->count);
   unroller u = {.from = program, .to = command_create_like(program), .short_program = is_short, .copies = is_short};

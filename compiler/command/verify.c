@@ -8,9 +8,10 @@
 #include <stdarg.h>
 
 #include "compiler/command/private.h"
+#include "hw/base/alloc.h"
 #include "sim/check.h"
 
-enum { REPORTS_MAX = 20 };
+enum { REPORTS_MAX = 20, FUNCTS = 128 };
 #define EXECUTIONS_MAX (UINT64_C(1) << 30)
 
 typedef struct verifier {
@@ -21,6 +22,7 @@ typedef struct verifier {
   const command_insn *insn;  // being checked
   command_use use;
   uint64_t index;
+  const isa_insn *by_funct[FUNCTS];
   unsigned reports;
 } verifier;
 
@@ -58,6 +60,8 @@ static void check_tensors(verifier *v) {
     if (tensor->element_bytes == 0 || tensor->elements > COMMAND_TENSOR_BYTES_MAX / tensor->element_bytes)
       wrong(v, "tensor %s: %" PRIu64 " elements of %u bytes are more than 4 GiB", tensor->name, tensor->elements,
             tensor->element_bytes);
+    if (tensor->contents != NULL && (tensor->element_bytes != 1 || tensor->is_float || tensor->written))
+      wrong(v, "tensor %s: a constant has elements of int8 and is not written", tensor->name);
   }
 }
 
@@ -67,11 +71,19 @@ static bool tensor_ok(verifier *v, const isa_insn *insn, int tensor, unsigned re
   return command_takes_tensor(insn, reg) || wrong(v, "%s has no address in rs%u", insn->name, reg);
 }
 
+// All but configuration is known by its funct.
+static const isa_insn *find_insn(verifier *v, const command_insn *c) {
+  const unsigned revision = v->program->array->isa.revision;
+  if (c->funct == ISA_FUNCT_CONFIG_EX || c->funct >= FUNCTS) return isa_find(revision, c->funct, c->rs1);
+  if (v->by_funct[c->funct] == NULL) v->by_funct[c->funct] = isa_find(revision, c->funct, c->rs1);
+  return v->by_funct[c->funct];
+}
+
 static bool node_ok(verifier *v, const command_node *node, int *depth) {
   switch (node->kind) {
     case COMMAND_INSN: {
       const command_insn *c = &node->insn;
-      const isa_insn *insn = isa_find(v->program->array->isa.revision, c->funct, c->rs1);
+      const isa_insn *insn = find_insn(v, c);
       if (insn == NULL) return wrong(v, "no instruction has funct %u", c->funct);
       if (insn->returns) return wrong(v, "%s returns a value, which nobody takes", insn->name);
       return tensor_ok(v, insn, c->tensor_rs1, 1) && tensor_ok(v, insn, c->tensor_rs2, 2);
@@ -146,30 +158,79 @@ static bool on_command(void *context, const command_insn *insn) {
   return v->reports <= REPORTS_MAX;
 }
 
-static bool check_executions(verifier *v, bool ends) {
+// All executions of a program, or with `in_full` enough of them.
+static bool check_executions(verifier *v, const bool *in_full) {
   v->checker = sim_checker_create(v->program->array, NULL);
-  (ends ? command_walk_ends : command_walk)(v->program, on_command, v);
+  command_walk_ends(v->program, in_full, on_command, v);
   sim_checker_destroy(v->checker);
   return v->reports == 0;
+}
+
+// Products by their kinds, everything else in order; false if that does not say enough, too.
+static bool check_sides(verifier *v) {
+  v->checker = sim_checker_create(v->program->array, NULL);
+  const bool good = command_walk_kinds(v->program, &v->derived, on_command, v);
+  sim_checker_destroy(v->checker);
+  return good && v->reports == 0;
 }
 
 // ---- loops by their ends
 //
 // In a loop the rows and bytes that a command touches move by constants, and nothing else changes: what is good in the
 // first and the last iteration of all loops around is good in between. That holds if steps change row numbers and
-// tensor offsets only, without carry out of them.
+// tensor offsets only, without carry out of them. A loop in which something else changes is gone through in full.
+
+enum { COMBINATIONS_MAX = 256 };
+
+// The loops around a command.
+typedef struct nest {
+  uint64_t trips[COMMAND_LOOPS_MAX];
+  size_t node[COMMAND_LOOPS_MAX];
+  int depth;
+  bool *all;  // per node of a loop: every iteration counts
+} nest;
+
+// An operand that is a row or an offset: its value, and the range that it may go through.
+typedef struct moving {
+  const uint64_t *steps;
+  uint64_t start, limit;
+} moving;
 
 static uint64_t distance(uint64_t step) { return (int64_t)step < 0 ? -step : step; }
 
-// The sum of what the loops around add and take away at most.
-static bool within(const uint64_t *steps, const uint64_t *trips, int depth, uint64_t start, uint64_t limit) {
+static bool is_walked(const nest *n, int l) { return n->trips[l] <= 2 || n->all[n->node[l]]; }
+
+// Whether the loops that are not gone through keep the operand in its range.
+static bool within(const nest *n, const moving *m, uint64_t start) {
   uint64_t up = 0, down = 0;
-  for (int l = 0; l < depth; l++) {
+  for (int l = 0; l < n->depth; l++) {
     uint64_t far;
-    if (__builtin_mul_overflow(distance(steps[l]), trips[l] - 1, &far) || far > limit) return false;
-    *((int64_t)steps[l] < 0 ? &down : &up) += far;
+    if (is_walked(n, l) || m->steps[l] == 0) continue;
+    if (__builtin_mul_overflow(distance(m->steps[l]), n->trips[l] - 1, &far) || far > m->limit) return false;
+    *((int64_t)m->steps[l] < 0 ? &down : &up) += far;
   }
-  return down <= start && up <= limit - start;
+  start &= m->limit;
+  return down <= start && up <= m->limit - start;
+}
+
+// The same from each value that the other loops bring; false, too, if they are too many.
+static bool within_all(const nest *n, const moving *m, int l, uint64_t start, unsigned *left) {
+  while (l < n->depth && (!is_walked(n, l) || m->steps[l] == 0)) l++;
+  if (l == n->depth) return (*left)-- != 0 && within(n, m, start);
+  for (uint64_t i = 0; i < n->trips[l]; i++)
+    if (!within_all(n, m, l + 1, start + i * m->steps[l], left)) return false;
+  return true;
+}
+
+static void walk_in_full(nest *n, const uint64_t *steps, uint64_t longest) {
+  for (int l = 0; l < n->depth; l++)
+    if (distance(steps[l]) > longest) n->all[n->node[l]] = true;
+}
+
+static void choose_loops_of(nest *n, const moving *m) {
+  unsigned left = COMBINATIONS_MAX;
+  walk_in_full(n, m->steps, m->limit);
+  if (!within_all(n, m, 0, m->start, &left)) walk_in_full(n, m->steps, 0);
 }
 
 static bool moves_rows(isa_id id) {
@@ -177,38 +238,48 @@ static bool moves_rows(isa_id id) {
          id == ISA_COMPUTE_PRELOADED || id == ISA_COMPUTE_ACCUMULATED;
 }
 
-static bool operand_moves_well(const uint64_t *steps, const uint64_t *trips, int depth, int tensor, uint64_t value) {
-  const uint64_t half = COMMAND_TENSOR_DISTANCE / 2;
-  bool moves = false;
-  for (int l = 0; l < depth; l++) moves |= steps[l] != 0;
-  if (!moves) return true;
-  if (tensor != COMMAND_NO_TENSOR) return within(steps, trips, depth, value + half, COMMAND_TENSOR_DISTANCE);
-  return within(steps, trips, depth, value & ISA_LOCAL_ROW_MASK, ISA_LOCAL_ROW_MASK);
-}
-
-static bool moves_well(const command_program *program, const command_node *node, const uint64_t *trips, int depth) {
+static void choose_loops(nest *n, const command_program *program, const command_node *node) {
   uint64_t steps[2][COMMAND_LOOPS_MAX];
-  if (node->steps == NULL) return true;
-  for (int l = 0; l < depth; l++) {
+  const command_insn *insn = &node->insn;
+  const int tensor[2] = {insn->tensor_rs1, insn->tensor_rs2};
+  const uint64_t value[2] = {insn->rs1, insn->rs2};
+  const bool rows = moves_rows(command_isa(program, insn)->id);
+  for (int l = 0; l < n->depth; l++) {
     steps[0][l] = node->steps[l].rs1;
     steps[1][l] = node->steps[l].rs2;
   }
-  const command_insn *insn = &node->insn;
-  return moves_rows(command_isa(program, insn)->id) &&
-         operand_moves_well(steps[0], trips, depth, insn->tensor_rs1, insn->rs1) &&
-         operand_moves_well(steps[1], trips, depth, insn->tensor_rs2, insn->rs2);
+  for (int o = 0; o < 2; o++) {
+    const bool address = tensor[o] != COMMAND_NO_TENSOR;
+    const moving m = {.steps = steps[o],
+                      .start = address ? value[o] + COMMAND_TENSOR_DISTANCE / 2 : value[o],
+                      .limit = address ? COMMAND_TENSOR_DISTANCE - 1 : ISA_LOCAL_ROW_MASK};
+    if (rows)
+      choose_loops_of(n, &m);
+    else
+      walk_in_full(n, steps[o], 0);
+  }
 }
 
-static bool ends_are_enough(const command_program *program) {
-  uint64_t trips[COMMAND_LOOPS_MAX];
-  int depth = 0;
-  for (size_t n = 0; n < program->count; n++) {
-    const command_node *node = &program->nodes[n];
-    if (node->kind == COMMAND_LOOP) trips[depth++] = node->trips;
-    if (node->kind == COMMAND_END) depth--;
-    if (node->kind == COMMAND_INSN && !moves_well(program, node, trips, depth)) return false;
+// Per node, for loops: whether all iterations count.
+static bool *loops_in_full(const command_program *program) {
+  nest n = {.all = WF_NEW_ARRAY(program->count + 1, bool)};
+  for (size_t i = 0; i < program->count; i++) {
+    const command_node *node = &program->nodes[i];
+    if (node->kind == COMMAND_LOOP) {
+      n.node[n.depth] = i;
+      n.trips[n.depth++] = node->trips;
+    }
+    if (node->kind == COMMAND_END) n.depth--;
+    if (node->kind == COMMAND_INSN && node->steps != NULL) choose_loops(&n, program, node);
   }
-  return true;
+  return n.all;
+}
+
+static bool check_ends(verifier *v) {
+  bool *in_full = loops_in_full(v->program);
+  const bool good = check_executions(v, in_full);
+  wf_free(in_full);
+  return good;
 }
 
 bool command_verify(const command_program *program, wf_diag *diag) {
@@ -218,6 +289,8 @@ bool command_verify(const command_program *program, wf_diag *diag) {
   wf_diag silent = wf_diag_to(NULL);
   verifier ends = v;
   ends.diag = &silent;
-  if (ends_are_enough(program) && check_executions(&ends, true)) return true;
-  return check_executions(&v, false);  // and with the numbers of what is wrong
+  if (check_sides(&ends)) return true;
+  ends = v;
+  ends.diag = &silent;
+  return check_ends(&ends) || check_executions(&v, NULL);  // with the numbers of what is wrong
 }

@@ -150,6 +150,11 @@ bool lower_needs_plain(lowerer *l, const ast *node, const lower_block *b) {
 
 // ---- products
 
+// Square matrices, one for each block of columns of the left operand.
+static bool are_matrices(const value *v) {
+  return v->block.rank == 3 && !v->block.transposed && v->block.size[1] == v->block.size[2];
+}
+
 static bool product_operand(lowerer *l, const ast *node, value *v, int leading) {
   char shape[LOWER_SHAPE_TEXT];
   if (!lower_eval(l, node, BLOCK_NONE, v)) return false;
@@ -159,9 +164,11 @@ static bool product_operand(lowerer *l, const ast *node, value *v, int leading) 
   if (v->block.rank < 2)
     return lower_fail(l, node, "dot() needs two dimensions or more, this block has shape %s",
                       lower_shape_text(v->block.size, v->block.rank, shape));
-  for (int d = 0; d < v->block.rank - 2 && leading == 0; d++)
+  for (int d = 0; d < v->block.rank - 2 && leading == 0 && !are_matrices(v); d++)
     if (v->block.size[d] != 1)
-      return lower_fail(l, node, "the right operand of dot() has two dimensions, this block has shape %s",
+      return lower_fail(l, node,
+                        "the right operand of dot() has two dimensions, or three for a square matrix per block of "
+                        "columns; this block has shape %s",
                         lower_shape_text(v->block.size, v->block.rank, shape));
   return true;
 }
@@ -203,12 +210,17 @@ bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, 
   if (!product_operand(l, args[0], &a, 1) || !product_operand(l, args[1], &b, 0) || !check_out_dtype(l, args[3]))
     return false;
   const int64_t depth = a.block.size[a.block.rank - 1];
-  if (depth != b.block.size[b.block.rank - 2])
+  const bool blocks =
+      are_matrices(&b) && !a.block.transposed && (depth + b.block.size[1] - 1) / b.block.size[1] == b.block.size[0];
+  if (!blocks && b.block.rank == 3 && b.block.size[0] != 1)
+    return lower_fail(l, node, "dot() of shapes %s and %s: so many matrices are not for so many columns",
+                      lower_shape_text(a.block.size, a.block.rank, x), lower_shape_text(b.block.size, b.block.rank, y));
+  if (!blocks && depth != b.block.size[b.block.rank - 2])
     return lower_fail(l, node, "dot() of shapes %s and %s: the inner sizes %lld and %lld differ",
                       lower_shape_text(a.block.size, a.block.rank, x), lower_shape_text(b.block.size, b.block.rank, y),
                       (long long)depth, (long long)b.block.size[b.block.rank - 2]);
   value shape = lower_block_value(BLOCK_NONE, a.block.size, a.block.rank);
-  shape.block.size[a.block.rank - 1] = b.block.size[b.block.rank - 1];
+  shape.block.size[a.block.rank - 1] = blocks ? depth : b.block.size[b.block.rank - 1];
   if (acc != NULL && acc->kind == VALUE_SCALAR && acc->scalar.kind == LANG_NONE) acc = NULL;
   if (acc != NULL && !check_accumulator(l, args[2] != NULL ? args[2] : node, acc, &shape)) return false;
   const int target = product_target(l, node, acc, into, &shape);
@@ -220,6 +232,7 @@ bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, 
   s.dot.a_transposed = a.block.transposed;
   s.dot.b_transposed = b.block.transposed;
   s.dot.accumulate = acc != NULL;
+  s.dot.blocks = blocks;
   *result = lower_block_value(target, shape.block.size, shape.block.rank);
   return lower_emit(l, node, &s) != NULL;
 }

@@ -170,6 +170,7 @@ static block_dim_id find_dim(finder *f) {
   const bool a = f->dot->dot.a.buffer < 64 && (f->moves >> f->dot->dot.a.buffer & 1) != 0;
   const bool b = f->dot->dot.b.buffer < 64 && (f->moves >> f->dot->dot.b.buffer & 1) != 0;
   if (f->store == NULL) return a || b ? dim_of_sum(p->loops[f->loop].name) : BLOCK_DIM_NONE;
+  if (a && b && f->dot->dot.blocks && dim_of_rows(f->store, f->loop) == BLOCK_DIM_K) return BLOCK_DIM_K;
   if (a && b) return BLOCK_DIM_N;
   if (b) return BLOCK_DIM_K;
   return dim_of_rows(f->store, f->loop);

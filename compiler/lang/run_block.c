@@ -138,13 +138,34 @@ static bool product_operand(runner *r, const ast *node, run_value *v) {
          run_fail(r, node, "dot() needs int8 blocks of two dimensions or more");
 }
 
+// Adds the product of row m and the matrix of each block of columns.
+static void add_blocks(run_block *sum, const run_block *x, const run_block *y, int64_t m) {
+  const int64_t depth = x->size[x->rank - 1], size = y->size[2];
+  for (int64_t n = 0; n < depth; n++) {
+    const int64_t block = n / size, first = block * size;
+    for (int64_t k = 0; k < size && first + k < depth; k++) {
+      run_cell *cell = &sum->cells[m * depth + n];
+      const int32_t weight = y->cells[(block * size + k) * size + n - first].i;
+      cell->i = (int32_t)((uint32_t)cell->i + (uint32_t)(x->cells[m * depth + first + k].i * weight));
+    }
+  }
+}
+
+// Whether the right operand is a square matrix for each block of columns of the left one.
+static bool are_matrices(const run_block *x, const run_block *y) {
+  const int64_t depth = x->size[x->rank - 1];
+  return y->rank == 3 && y->size[1] == y->size[2] && (depth + y->size[1] - 1) / y->size[1] == y->size[0];
+}
+
 bool run_dot(runner *r, const ast *node, const ast **args, run_value *result) {
   run_value a, b, acc = {.kind = RUN_UNSET};
   if (!product_operand(r, args[0], &a) || !product_operand(r, args[1], &b)) return false;
   if (args[2] != NULL && !run_eval(r, args[2], &acc)) return false;
   const run_block *x = a.block, *y = b.block;
-  const int64_t depth = x->size[x->rank - 1], columns = y->size[y->rank - 1], rows = x->count / depth;
-  if (y->count != depth * columns) return run_fail(r, node, "the inner sizes of this product differ");
+  const bool blocks = are_matrices(x, y);
+  const int64_t depth = x->size[x->rank - 1], rows = x->count / depth;
+  const int64_t columns = blocks ? depth : y->size[y->rank - 1];
+  if (!blocks && y->count != depth * columns) return run_fail(r, node, "the inner sizes of this product differ");
   int64_t size[RUN_RANK_MAX];
   memcpy(size, x->size, sizeof size);
   size[x->rank - 1] = columns;
@@ -155,7 +176,8 @@ bool run_dot(runner *r, const ast *node, const ast **args, run_value *result) {
       return run_fail(r, node, "the product cannot be added to this block");
     memcpy(sum->cells, start->cells, (size_t)sum->count * sizeof *sum->cells);
   }
-  for (int64_t m = 0; m < rows; m++)
+  for (int64_t m = 0; m < rows && blocks; m++) add_blocks(sum, x, y, m);
+  for (int64_t m = 0; m < rows && !blocks; m++)
     for (int64_t k = 0; k < depth; k++)
       for (int64_t n = 0; n < columns; n++) {
         run_cell *cell = &sum->cells[m * columns + n];

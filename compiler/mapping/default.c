@@ -27,7 +27,9 @@ static bool fits(const chooser *c, const map_mapping *m) {
   int64_t rows[MAP_OPERANDS];
   map_rows(c->layer, m, c->hw.dim, rows);
   for (int o = 0; o < MAP_OPERANDS; o++) rows[o] *= m->depth[o];
-  return rows[MAP_WEIGHTS] + rows[MAP_INPUTS] <= c->hw.sp_rows && rows[MAP_RESULTS] <= c->hw.acc_rows;
+  if (c->layer->kind == MAP_WINDOW) return rows[MAP_RESULTS] <= c->hw.acc_rows;
+  const int64_t beside = map_beside_rows(c->layer, m, c->hw.dim);
+  return rows[MAP_WEIGHTS] + rows[MAP_INPUTS] + beside <= c->hw.sp_rows && rows[MAP_RESULTS] <= c->hw.acc_rows;
 }
 
 static void keep(chooser *c, const map_mapping *m, double cost) {
@@ -138,10 +140,11 @@ static void try_rows(chooser *c, map_mapping *m) {
   const int64_t largest = c->hw.acc_rows / slots / columns / dim * dim;  // rows of one slot
   if (largest == 0) return;
   const int64_t p = c->layer->size[BLOCK_DIM_P], q = c->layer->size[BLOCK_DIM_Q], n = c->layer->size[BLOCK_DIM_N];
-  const bool images = c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE;
-  for (int64_t rows = largest; rows >= dim; rows = rows / 2 / dim * dim) {
-    const int64_t tile_q = q == 1 ? 1 : balanced(q, smaller(rows, q), q > rows ? dim : 1);
-    const int64_t tile_p = balanced(p, rows / tile_q, q == 1 ? dim : 1);
+  const bool images = c->layer->kind >= MAP_CONV && c->layer->kind != MAP_GROUPED;
+  const int64_t grain = c->layer->kind == MAP_WINDOW ? 1 : dim, least = smaller(dim, 4 * grain);
+  for (int64_t rows = largest; rows >= least; rows = rows / 2 / grain * grain) {
+    const int64_t tile_q = q == 1 ? 1 : balanced(q, smaller(rows, q), q > rows ? grain : 1);
+    const int64_t tile_p = balanced(p, rows / tile_q, q == 1 ? grain : 1);
     set_tile(c, m, BLOCK_DIM_Q, tile_q);
     set_tile(c, m, BLOCK_DIM_P, tile_p);
     set_tile(c, m, BLOCK_DIM_N, images && tile_p >= p && tile_q >= q ? balanced(n, rows / (p * q), 1) : 1);

@@ -1,26 +1,44 @@
 // Cycles of a mapping, roughly; see mapping.h.
 //
-// Mesh, loads, stores and main memory work at the same time, so the slowest of their totals counts. On top of it come
+// Mesh, loads, stores and main memory work at the same time. The slowest of their totals counts, and a little of what
+// comes close to it: the totals are added in a norm of high degree. On top of it come
 //   - the first fills, before which there are no products, and the stores of the last tile, behind them;
 //   - stalls: a slot is filled while the products of the other slots run. A fill that takes longer than these, with its
-//     latency, holds the mesh up, however low the average rate is. Fills of rows that are not in the cache take the
-//     time of their lines, also where they use a part of a line;
-//   - switches from slot to slot, a few cycles each, breaks between product statements, and short runs of kept weights;
+//     latency, holds the mesh up, however low the average rate is;
+//   - switches from slot to slot and breaks between product statements, a few cycles each;
 //   - conflicts: writes into a single-ported bank take cycles from the reads of a slot in the same bank.
+//
+// Main memory sees what the cache does not keep. Its victims are drawn at random, so what was read is still there after
+// n other lines came with the probability exp(-n / lines of the cache). Rows that lie a multiple of all banks' lines
+// apart come from one bank, which alone is slower than the channel.
+//
 // The constants are measured on engine cycle with the default array; they rank mappings, they predict nothing.
+#include <math.h>
+
 #include "compiler/mapping/mapping.h"
 
-static const double latency_cycles = 70;       // from the end of a product to the first row of its successor's operands
-static const double load_overhead_cycles = 2;  // of each load
-static const double miss_factor = 2;           // a burst of missed lines against the peak rate of main memory
-static const double narrow_store_factor = 1.7;  // rows of the accumulator pass the scale units, 5 in 8 cycles
-static const double read_line_factor = 1.25, written_line_factor = 2;  // of lines at the peak rate of main memory
-static const double conflict_share = 0.3;                              // of the loads, when slots share banks
-static const double interference = 0.03;                               // of loads and main memory, in any case
-static const double statement_cycles = 0.7;                            // of each product statement
-static const double short_run_share = 0.005;   // of the products, when each tile of weights meets one tile of rows
-static const double first_fill_factor = 1.5;   // of the rate of main memory: a part is in the cache
-static const double fill_overhead_cycles = 5;  // of the mesh, each time that it goes on to another slot
+static const double norm_degree = 6;
+static const double latency_cycles = 70;    // from the end of a product to the first row of its successor's operands
+static const double read_share = 0.87;      // of the peak rate of main memory: lines that are read
+static const double bank_share = 0.6;       // from one bank alone
+static const double write_share = 0.5;      // lines that are written back
+static const double unaligned_share = 0.2;  // of a line more for each row that starts inside of one
+static const double row_overhead_cycles = 1.5;   // of the bus, for each row of a load or store
+static const double narrow_store_factor = 1.7;   // rows of the accumulator pass the scale units, 5 in 8 cycles
+static const double burst_store_factor = 2;      // of a tile's stores alone, against their rate
+static const double store_latency_cycles = 170;  // from the last product of a tile to its rows' next use
+static const double short_runs_factor = 0.3;     // of main memory: results of few rows are written in short runs
+static const double load_interference = 0.08;    // of all loads, in any case
+static const double memory_interference = 0.03;  // of main memory
+static const double single_run_share = 0.005;    // of the products, when a block of weights meets one run of rows
+static const double conflict_share = 0.3;        // of the loads, when slots share banks
+static const double statement_cycles = 0.7;      // of each product statement
+static const double window_load_cycles = 6,
+                    window_tile_cycles = 30;  // of each load, each block of a layer without products
+static const double partial_rows_factor = 1.03, strided_rows_factor = 1.15;  // of main memory, without products
+static const double window_size_factor = 0.12;  // of main memory: short turns of loads and stores suit it better
+static const double fill_overhead_cycles = 5;   // of the mesh, each time that it goes on to another slot
+static const double first_fill_factor = 0.8;    // of the rate of main memory: a part is in the cache
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -32,99 +50,148 @@ typedef struct machine {
   const map_mapping *mapping;
   const hw_array *array;
   const map_footprint *f;
-  double bus, memory, line, cache;  // bytes per cycle, bytes
-  double mesh;                      // cycles of all products
+  double dim, bus, memory, line, cache;  // columns, bytes per cycle, bytes
+  double mesh;                           // cycles of all products
 } machine;
+
+// ---- what the cache keeps
+
+// The share of what is used again that other lines have pushed out, if `bytes` of them came in between.
+static double lost(const machine *x, double bytes) { return x->cache == 0 ? 1 : 1 - exp(-bytes / x->cache); }
+
+// Bytes of an operand that miss, `others` being what else comes into the cache during the whole layer. A loop that does
+// not change the operand reads again what the loops inside of it sweep.
+static double missed_bytes(const machine *x, map_operand operand, double others) {
+  const map_mapping *m = x->mapping;
+  const int end = m->residency[operand];
+  double outside = 1;
+  for (int p = 0; p < end; p++) outside *= (double)map_loop_trips(m, p);
+  double swept = (double)x->f->dram_bytes[operand] / outside, missed = swept;  // of one fill
+  for (int p = end; p-- > 0;) {
+    const double trips = (double)map_loop_trips(m, p);
+    outside /= trips;
+    if (map_uses(x->layer->kind, operand, map_loop_dim(m, p))) {
+      swept *= trips;
+      missed *= trips;
+    } else {
+      missed *= 1 + (trips - 1) * lost(x, swept + others / (outside * trips));
+    }
+  }
+  return missed;
+}
+
+// Dirty lines that are pushed out before the layer, or the next one in the same place, writes them again.
+static double written_back(const machine *x, double written, double all) {
+  const double turns = x->cache == 0 ? 0 : all / x->cache;
+  return turns < 1e-3 ? (x->cache == 0 ? written : 0) : written * (1 - (1 - exp(-turns)) / turns);
+}
 
 // ---- loads of one operand
 
 typedef struct stream {
-  double fills, cycles;  // cycles of all its loads at the rate of the bus
-  double lines, missed;  // of one fill; share of the fills that find nothing in the cache
-  double missed_bytes;   // of all fills
+  double fills, cycles;  // cycles of all its loads on the bus
+  double lines;          // of one fill
+  double missed;         // bytes from main memory
+  double share;          // of the peak rate of main memory
 } stream;
 
-// Bytes of an operand as a whole: what the cache may keep.
-static double bytes_once(const map_layer *layer, map_operand operand) {
-  const block_dim_id channels = layer->kind == MAP_DEPTHWISE ? BLOCK_DIM_K : BLOCK_DIM_C;
-  double bytes = 1;
-  for (int d = 0; d < BLOCK_DIMS && operand == MAP_WEIGHTS; d++)
-    if (map_uses(layer->kind, MAP_WEIGHTS, (block_dim_id)d)) bytes *= (double)layer->size[d];
-  if (operand == MAP_WEIGHTS) return bytes;
-  bytes = (double)(layer->size[BLOCK_DIM_N] * layer->size[channels]);
-  bytes *= (double)map_window(layer, 0, layer->size[BLOCK_DIM_P], layer->size[BLOCK_DIM_R]);
-  return bytes * (double)map_window(layer, 1, layer->size[BLOCK_DIM_Q], layer->size[BLOCK_DIM_S]);
-}
-
-// Contiguous bytes of a row of a fill.
-static double row_bytes(const machine *x, map_operand operand) {
-  const bool deep = x->layer->kind == MAP_DEPTHWISE;
+// Contiguous bytes of a row of a fill, and from row to row in memory.
+static double row_bytes(const machine *x, map_operand operand, double *stride) {
+  const bool deep = map_keeps_channels(x->layer->kind);
   const block_dim_id columns = operand == MAP_WEIGHTS || deep ? BLOCK_DIM_K : BLOCK_DIM_C;
+  if (deep && operand == MAP_WEIGHTS) return *stride = x->dim;  // matrices one behind the other
+  *stride = (double)x->layer->size[columns];
   return (double)map_extent(x->layer, x->mapping, columns, x->mapping->residency[operand]);
 }
 
-static stream stream_of(const machine *x, map_operand operand) {
-  const double dim = hw_derive(x->array).dim, row = row_bytes(x, operand);
-  const double read = (double)x->f->dram_bytes[operand], once = bytes_once(x->layer, operand);
-  stream s = {.fills = (double)x->f->fills[operand]};
-  s.cycles = read / x->bus + load_overhead_cycles * (double)x->f->loads_of[operand];
-  const double rows = (double)x->f->slot_rows[operand] * dim / most(row, dim);
+// Rows of a fill that share a bank come at its rate; wide rows take the banks in turn.
+static double rate_share(const machine *x, double row, double stride) {
+  const uint32_t banks = x->array->memory.banks == 0 ? 1 : x->array->memory.banks;
+  const double turn = x->line * banks;
+  if (stride <= row || fmod(stride, turn) != 0) return read_share;
+  return least(read_share, bank_share * most(1, floor(row / x->line)));
+}
+
+static stream stream_of(const machine *x, map_operand operand, double missed) {
+  double stride;
+  const double row = row_bytes(x, operand, &stride), read = (double)x->f->dram_bytes[operand];
+  stream s = {.fills = (double)x->f->fills[operand], .missed = missed};
+  const double piece = least(row, hw_derive(x->array).max_cols);
+  s.cycles = read / x->bus + row_overhead_cycles * read / piece;
+  const double rows = (double)x->f->slot_rows[operand] * x->dim / most(row, x->dim);
   s.lines = rows * most(1, row / x->line);
-  s.missed = once <= x->cache / 2 ? least(1, once / read) : 1;
-  s.missed_bytes = read * s.missed;
-  s.missed *= least(1, row / x->line);  // the others use what is left of its lines
+  s.share = rate_share(x, row, stride);
+  if (stride > row && fmod(stride, x->line) != 0) s.missed *= 1 + unaligned_share * x->line / row;
   return s;
 }
 
-static double stall_of(const machine *x, const stream *s, int depth, double others) {
+static double fill_cycles(const machine *x, const stream *s, double bytes) {
+  return bytes / x->memory / s->share + latency_cycles;
+}
+
+// Blocks of results at the end of a dimension of rows may be smaller, and so is the time that hides what they need.
+typedef struct ragged {
+  double share, size;  // of the blocks; of a whole one
+} ragged;
+
+static ragged ragged_of(const machine *x) {
+  const block_dim_id dim = x->layer->size[BLOCK_DIM_P] > 1 ? BLOCK_DIM_P : BLOCK_DIM_Q;
+  const int64_t tile = x->mapping->tile[dim], rest = x->layer->size[dim] % tile;
+  if (rest == 0) return (ragged){.share = 0, .size = 1};
+  return (ragged){1 / (double)ceil_div(x->layer->size[dim], tile), (double)rest / (double)tile};
+}
+
+// Fills from main memory and from the cache take turns at random.
+static double stall_of(const machine *x, const stream *s, double read, int depth, double others) {
   if (s->fills <= 1) return 0;
-  const double switches = fill_overhead_cycles * s->fills;
   const double room = (depth - 1) * x->mesh / s->fills * (1 - least(0.9, others / x->mesh));
-  const double missed = s->lines * x->line / x->memory * miss_factor + latency_cycles;
+  const double share = s->missed / read, missed = fill_cycles(x, s, read / s->fills);
   const double hit = s->cycles / s->fills + latency_cycles;
-  return switches + s->fills * (s->missed * most(0, missed - room) + (1 - s->missed) * most(0, hit - room));
+  const ragged last = ragged_of(x);
+  const double whole = share * most(0, missed - room) + (1 - share) * most(0, hit - room);
+  const double rest = share * most(0, missed - room * last.size) + (1 - share) * most(0, hit - room * last.size);
+  return s->fills * (fill_overhead_cycles + whole * (1 - last.share) + rest * last.share);
 }
 
 // ---- stores
 
-static double store_cycles(const machine *x, double bytes) {
-  return bytes / x->bus * (x->layer->result_bytes == 4 ? 1.05 : narrow_store_factor);
+static double row_of_results(const machine *x) {
+  return (double)smaller(x->mapping->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
 }
 
-// Lines of results that reach main memory. A row that covers no whole line costs its fetch, too.
-static double stored_lines(const machine *x) {
+static double store_cycles(const machine *x) {
+  const double bytes = (double)x->f->dram_bytes[MAP_RESULTS];
+  if (x->layer->result_bytes == 4) return bytes / x->bus * 1.05;
+  const double piece = least(row_of_results(x), hw_derive(x->array).max_cols);
+  return bytes / x->bus * narrow_store_factor + row_overhead_cycles * bytes / piece;
+}
+
+// Bytes that are written, in whole lines. A row that covers no whole line costs its fetch, too.
+static double stored_bytes(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, line = (int64_t)x->line;
   const int64_t all = x->layer->size[BLOCK_DIM_K], row = smaller(x->mapping->tile[BLOCK_DIM_K], all);
   const bool whole = row * element % line == 0 || (row == all && x->mapping->tile[BLOCK_DIM_P] > 1);
-  return (double)x->f->dram_bytes[MAP_RESULTS] / x->line * (whole ? 1 : 2);
-}
-
-// Missed lines take longer than the peak rate says, written ones above all: they leave the cache in no order. Long runs
-// of stores are kinder to it.
-static double memory_cycles(const machine *x, double read_bytes) {
-  const int64_t *tile = x->mapping->tile;
-  const double rows = (double)(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * tile[BLOCK_DIM_Q]);
-  const double line = x->line / x->memory;
-  return (read_line_factor * read_bytes / x->line + written_line_factor * stored_lines(x)) * line *
-         (1 + 0.3 * 64 / (rows + 64));
+  return (double)x->f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
 }
 
 static double store_stalls(const machine *x, double store) {
   const double tiles = (double)x->f->fills[MAP_RESULTS];
   const double room = (x->mapping->depth[MAP_RESULTS] - 1) * x->mesh / tiles;
-  return tiles * most(0, store / tiles + latency_cycles - room);
+  return tiles * most(0, burst_store_factor * store / tiles + store_latency_cycles - room);
+}
+
+static double tile_rows(const machine *x) {
+  const int64_t *tile = x->mapping->tile;
+  return (double)(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * tile[BLOCK_DIM_Q]);
 }
 
 // ---- all of it
 
-// What the mesh loses between product statements and where weights change often.
+// What the mesh loses between product statements.
 static double breaks(const machine *x) {
-  const map_mapping *m = x->mapping;
   double statements = 1;
-  for (int p = 0; p < MAP_POSITIONS; p++) statements *= (double)map_loop_trips(m, p);
-  const double rows = (double)(m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q]);
-  const double runs = most(1, rows / hw_derive(x->array).dim);
-  return statement_cycles * statements + short_run_share * x->mesh / runs;
+  for (int p = 0; p < MAP_POSITIONS; p++) statements *= (double)map_loop_trips(x->mapping, p);
+  return statement_cycles * statements + single_run_share * x->mesh / most(1, tile_rows(x) / x->dim);
 }
 
 static bool banks_are_shared(const machine *x) {
@@ -134,27 +201,87 @@ static bool banks_are_shared(const machine *x) {
   return banks > x->array->scratchpad.banks;
 }
 
+static double norm(const double *totals, int count) {
+  double largest = 1, sum = 0;
+  for (int i = 0; i < count; i++) largest = most(largest, totals[i]);
+  for (int i = 0; i < count; i++) sum += pow(totals[i] / largest, norm_degree);
+  return largest * pow(sum, 1 / norm_degree);
+}
+
+// The misses of both operands; each depends on what the other one brings into the cache.
+static void find_misses(const machine *x, double missed[MAP_RESULTS]) {
+  enum { ROUNDS = 3 };
+  const double written = (double)(x->f->dram_bytes[MAP_RESULTS] + x->f->bias_bytes);
+  for (int o = 0; o < MAP_RESULTS; o++) missed[o] = (double)x->f->dram_bytes[o];
+  for (int n = 0; n < ROUNDS; n++) {
+    const double weights = missed_bytes(x, MAP_WEIGHTS, missed[MAP_INPUTS] + written);
+    missed[MAP_INPUTS] = missed_bytes(x, MAP_INPUTS, missed[MAP_WEIGHTS] + written);
+    missed[MAP_WEIGHTS] = weights;
+  }
+}
+
+// Bytes of the inputs of a layer without products.
+static double bytes_once(const machine *x) {
+  const map_layer *layer = x->layer;
+  const int64_t rows = map_window(layer, 0, layer->size[BLOCK_DIM_P], layer->size[BLOCK_DIM_R]);
+  const int64_t columns = map_window(layer, 1, layer->size[BLOCK_DIM_Q], layer->size[BLOCK_DIM_S]);
+  return (double)(layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_K] * rows * columns);
+}
+
+// Layers without products: rows of inputs into the accumulator, each command on its own; what a pooled store reads.
+static double window_estimate(const machine *x) {
+  const map_layer *layer = x->layer;
+  const map_mapping *m = x->mapping;
+  const double tiles = (double)x->f->fills[MAP_RESULTS], inputs = 1 + (double)layer->residual;
+  const double piece = least(row_of_results(x), hw_derive(x->array).max_cols);
+  const double columns = (double)map_loaded(layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
+  const double read = (double)x->f->dram_bytes[MAP_INPUTS] * inputs, run = columns == 1 ? x->dim : columns;
+  const double commands = read / piece / run * ceil(run / x->dim);
+  const double load = read / x->bus + row_overhead_cycles * read / piece + window_load_cycles * commands;
+  const double taps = (double)(m->tile[BLOCK_DIM_R] * m->tile[BLOCK_DIM_S]);
+  const double stored = stored_bytes(x), written = (double)x->f->dram_bytes[MAP_RESULTS];
+  const double store = taps > 1 ? written * taps / x->bus * narrow_store_factor : store_cycles(x);
+  const double once = bytes_once(x) * inputs;
+  // Parts of rows had better follow each other.
+  const bool whole = m->tile[BLOCK_DIM_K] >= layer->size[BLOCK_DIM_K];
+  const bool last = map_position(m, BLOCK_DIM_K, false) > map_position(m, BLOCK_DIM_P, false);
+  const double strided = whole ? 1 : last ? partial_rows_factor : strided_rows_factor;
+  const double filled = (double)x->f->rows[MAP_RESULTS] / hw_derive(x->array).acc_rows;
+  const double memory =
+      (once / read_share + stored / write_share) / x->memory * strided * (1 + window_size_factor * filled);
+  return norm((const double[]){load, store, memory}, 3) + window_tile_cycles * tiles;
+}
+
 double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array *array, const map_footprint *f) {
   const bool cached = array->l2.present;
-  const hw_derived hw = hw_derive(array);
   machine x = {.layer = layer,
                .mapping = m,
                .array = array,
                .f = f,
+               .dim = hw_derive(array).dim,
                .bus = (double)array->dma.bus_bits / 8,
                .memory = (double)array->memory.bytes_per_cycle,
                .line = cached ? (double)array->l2.line_bytes : (double)array->dma.bus_bits / 8,
                .cache = cached ? 1024.0 * array->l2.capacity_kib : 0,
-               .mesh = (double)(f->products * hw.dim)};
-  const stream weights = stream_of(&x, MAP_WEIGHTS), inputs = stream_of(&x, MAP_INPUTS);
-  const double load = weights.cycles + inputs.cycles + (double)f->bias_bytes / x.bus;
-  const double store = store_cycles(&x, (double)f->dram_bytes[MAP_RESULTS]);
-  const double memory = memory_cycles(&x, weights.missed_bytes + inputs.missed_bytes);
+               .mesh = (double)f->mesh_cycles};
+  if (layer->kind == MAP_WINDOW) return window_estimate(&x);
+  double missed[MAP_RESULTS];
+  find_misses(&x, missed);
+  const stream weights = stream_of(&x, MAP_WEIGHTS, missed[MAP_WEIGHTS]);
+  const stream inputs = stream_of(&x, MAP_INPUTS, missed[MAP_INPUTS]);
+  const double residual = layer->residual != 0 ? (double)f->dram_bytes[MAP_RESULTS] : 0;
+  const double stored = stored_bytes(&x), load = weights.cycles + inputs.cycles + (double)f->bias_bytes / x.bus;
+  const double store = store_cycles(&x);
+  const double back = written_back(&x, stored, weights.missed + inputs.missed + residual + stored);
+  const double lines = weights.missed / weights.share + inputs.missed / inputs.share + residual / read_share;
+  const double memory = (lines + back / write_share) / x.memory * (1 + short_runs_factor * 64 / (tile_rows(&x) + 64));
+  const double stalls =
+      stall_of(&x, &weights, (double)f->dram_bytes[MAP_WEIGHTS], m->depth[MAP_WEIGHTS], inputs.cycles) +
+      stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], m->depth[MAP_INPUTS], weights.cycles) +
+      store_stalls(&x, store);
   const double first = (weights.lines + inputs.lines) * x.line / least(x.bus, first_fill_factor * x.memory);
   const double last = store / (double)f->fills[MAP_RESULTS];
-  const double stalls = stall_of(&x, &weights, m->depth[MAP_WEIGHTS], inputs.cycles) +
-                        stall_of(&x, &inputs, m->depth[MAP_INPUTS], weights.cycles) + store_stalls(&x, store);
   const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
-  return most(most(x.mesh + stalls, load), most(store, memory)) + breaks(&x) + first + last + conflicts +
-         interference * (load + memory);
+  return norm((const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
+         load_interference * load + memory_interference * memory;
 }

@@ -119,8 +119,7 @@ static bool results_fit(const walk *w, int dims) {
 static bool tile_allowed(const walk *w, int d, int64_t tile) {
   if (tile == w->layer->size[d]) return d != BLOCK_DIM_R && d != BLOCK_DIM_S ? true : tile == 1;
   if (d == BLOCK_DIM_R || d == BLOCK_DIM_S || d == BLOCK_DIM_N) return tile == 1;
-  if (d == BLOCK_DIM_Q && w->layer->kind == MAP_CONV) return true;
-  if (d == BLOCK_DIM_P && w->layer->kind == MAP_CONV) return true;
+  if ((d == BLOCK_DIM_Q || d == BLOCK_DIM_P) && w->layer->kind >= MAP_CONV) return true;
   return tile % w->dim == 0;
 }
 

@@ -81,15 +81,39 @@ static void check_columns(check *c) {
   }
 }
 
+// The store unit pools whole windows of images of at most so many rows and columns.
+static void check_image(check *c) {
+  enum { IMAGE_MAX = 255 };
+  const map_mapping *m = c->mapping;
+  const bool pools = c->layer->pool_size != 0;
+  for (int axis = 0; axis < 2; axis++) {
+    const block_dim_id d = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
+    const int64_t whole = pools ? c->layer->size[d] : 1;
+    if (m->tile[d] != whole)
+      REFUSE(c, "tile of %s: %" PRId64 ", %s", block_dim_names[d], m->tile[d],
+             pools ? "windows are pooled as a whole" : "a load handles one element of the window");
+  }
+  const int64_t rows = map_loaded(c->layer, 0, m->tile[BLOCK_DIM_P], m->tile[BLOCK_DIM_R]);
+  const int64_t columns = map_loaded(c->layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
+  if (pools && (rows > IMAGE_MAX || columns > IMAGE_MAX))
+    REFUSE(c, "tile: an image of %" PRId64 " x %" PRId64 " to pool, at most %d", rows, columns, IMAGE_MAX);
+}
+
 // A block of the kernel is one element: the product reads the inputs under it as one matrix.
 static void check_kernel(check *c) {
   static const block_dim_id kernel[] = {BLOCK_DIM_R, BLOCK_DIM_S};
+  if (c->layer->kind == MAP_WINDOW) {
+    check_image(c);
+    return;
+  }
   for (size_t i = 0; i < sizeof kernel / sizeof kernel[0]; i++)
     if (c->mapping->tile[kernel[i]] != 1)
       REFUSE(c, "tile of %s: %" PRId64 ", a product handles one element of the kernel", block_dim_names[kernel[i]],
              c->mapping->tile[kernel[i]]);
-  if (c->layer->kind == MAP_BATCHED && c->mapping->tile[BLOCK_DIM_N] != 1)
-    REFUSE(c, "tile of N: %" PRId64 ", a product handles one matrix of the batch", c->mapping->tile[BLOCK_DIM_N]);
+  if (map_has_own_weights(c->layer->kind) && c->mapping->tile[BLOCK_DIM_N] != 1)
+    REFUSE(c, "tile of N: %" PRId64 ", a product has one matrix of weights", c->mapping->tile[BLOCK_DIM_N]);
+  if (c->layer->kind == MAP_GROUPED && c->mapping->sp[BLOCK_DIM_N] > 1 && c->mapping->dram[BLOCK_DIM_N] > 1)
+    REFUSE(c, "N: images and groups are loops of their own, which are not cut");
 }
 
 static bool is_reduction(block_dim_id dim) { return !map_uses(MAP_CONV, MAP_RESULTS, dim); }
@@ -127,7 +151,7 @@ static void check_rows(check *c, const char *memory, int64_t rows, int64_t capac
 
 static void check_capacity(check *c) {
   const map_footprint f = map_measure(c->layer, c->mapping, c->array);
-  const int64_t operands = f.rows[MAP_WEIGHTS] + f.rows[MAP_INPUTS];
+  const int64_t operands = f.rows[MAP_WEIGHTS] + f.rows[MAP_INPUTS] + f.beside_rows;
   check_rows(c, "scratchpad", operands, c->hw.sp_rows, &f, MAP_WEIGHTS, MAP_INPUTS);
   check_rows(c, "accumulator", f.rows[MAP_RESULTS], c->hw.acc_rows, &f, MAP_RESULTS, MAP_RESULTS);
 }
@@ -155,11 +179,12 @@ static void check_halves(check *c) {
 static void check_loop_style(check *c) {
   const map_mapping *m = c->mapping;
   if (m->style != BLOCK_STYLE_LOOP) return;
-  if (c->layer->kind == MAP_CONV || c->layer->kind == MAP_DEPTHWISE)
+  if (c->layer->kind >= MAP_CONV)
     REFUSE(c, "style loop: only matrix products are given to the unroller, not %s", map_kind_names[c->layer->kind]);
   if (m->dataflow != BLOCK_WS) REFUSE(c, "style loop: the unroller is weight-stationary");
   if (!c->array->units.loop_matmul) REFUSE(c, "style loop: the array has no unroller for matrix products");
-  if (c->layer->residual) REFUSE(c, "style loop: the unroller adds nothing to the accumulator but products and a bias");
+  if (c->layer->residual != 0)
+    REFUSE(c, "style loop: the unroller adds nothing to the accumulator but products and a bias");
   for (int o = 0; o < MAP_OPERANDS; o++)
     if (m->depth[o] != 2)
       REFUSE(c, "style loop: depth of %s is 2, a half of the memory per loop", map_operand_names[o]);

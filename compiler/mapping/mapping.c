@@ -22,7 +22,7 @@ map_mapping map_none(void) {
 static int place_of(const uint8_t *order, block_dim_id dim) {
   for (int i = 0; i < BLOCK_DIMS; i++)
     if (order[i] == dim) return i;
-  assert(!"an order is a permutation");
+  assert(false && "an order is a permutation");
   return 0;
 }
 
@@ -41,9 +41,18 @@ int64_t map_loop_trips(const map_mapping *mapping, int position) {
 
 bool map_uses(map_kind kind, map_operand operand, block_dim_id dim) {
   static const char *const dims[MAP_OPERANDS] = {"CRSK", "NPQCRS", "NPQK"};
-  if (kind == MAP_BATCHED && operand == MAP_WEIGHTS && dim == BLOCK_DIM_N) return true;
-  if (kind == MAP_DEPTHWISE && operand == MAP_INPUTS && dim == BLOCK_DIM_K) return true;
+  if (kind == MAP_WINDOW && operand == MAP_WEIGHTS) return false;
+  if (map_has_own_weights(kind) && operand == MAP_WEIGHTS && dim == BLOCK_DIM_N) return true;
+  if (map_keeps_channels(kind) && operand == MAP_INPUTS && dim == BLOCK_DIM_K) return true;
   return strchr(dims[operand], block_dim_names[dim][0]) != NULL;
+}
+
+bool map_multiplies(const map_mapping *m, int64_t residual) {
+  static const block_dim_id reduction[] = {BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S};
+  int64_t depth = 1;
+  for (int i = 0; i < 3; i++) depth *= m->tile[reduction[i]] * m->sp[reduction[i]] * m->dram[reduction[i]];
+  if (residual <= 1) return residual == 1 && depth >= MAP_DEEP_SUM && m->style == BLOCK_STYLE_PRIMITIVE;
+  return true;
 }
 
 static int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
@@ -59,6 +68,10 @@ static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 
 int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t window) {
   return (results - 1) * or_one(layer->stride[axis]) + (window - 1) * or_one(layer->dilation[axis]) + 1;
+}
+
+int64_t map_loaded(const map_layer *layer, int axis, int64_t results, int64_t window) {
+  return window == 1 ? results : map_window(layer, axis, results, window);
 }
 
 int64_t map_macs(const map_layer *layer) {

@@ -27,12 +27,14 @@
 #include "hw/base/diag.h"
 
 // X(NAME, text)
-#define MAP_KINDS(X)                                  \
-  X(GEMM, "gemm")           /* P K C */               \
-  X(GEMV, "gemv")           /* P = 1 */               \
-  X(BATCHED, "batched")     /* N products of P K C */ \
-  X(CONV, "conv")           /* all */                 \
-  X(DEPTHWISE, "depthwise") /* C = 1, K channels, each from one input channel */
+#define MAP_KINDS(X)                                                                                            \
+  X(GEMM, "gemm")           /* P K C */                                                                         \
+  X(GEMV, "gemv")           /* P = 1 */                                                                         \
+  X(BATCHED, "batched")     /* N products of P K C */                                                           \
+  X(CONV, "conv")           /* all */                                                                           \
+  X(GROUPED, "grouped")     /* a convolution for each group: N counts images and groups, weights have N, too */ \
+  X(DEPTHWISE, "depthwise") /* C = 1, K channels, each from one input channel */                                \
+  X(WINDOW, "window")       /* no weights: sums or the largest of inputs, C = 1, K channels, tile R x S of a window */
 typedef enum {
 #define X(NAME, text) MAP_##NAME,
   MAP_KINDS(X)
@@ -51,9 +53,12 @@ typedef struct map_layer {
   // What happens to results.
   uint32_t result_bytes;  // 1 or 4; 0 is 1
   bool bias;              // an int32 per column, loaded into the accumulator
-  bool residual;          // an int8 per result, loaded into the accumulator
-  uint32_t pool_size, pool_stride, pool_padding;
+  int64_t residual;       // an int8 per result is added, so many times; 0: none. Kind window: inputs besides the first
+  uint32_t pool_size, pool_stride, pool_padding;  // kind window: pool_size is other than 0 if the largest is taken
 } map_layer;
+
+// A residual of more than one is added by products, each with a number that int8 holds.
+enum { MAP_RESIDUAL_PART = INT8_MAX };
 
 enum { MAP_POSITIONS = 2 * BLOCK_DIMS, MAP_DEPTH_MAX = 8 };
 
@@ -79,12 +84,23 @@ int map_position(const map_mapping *mapping, block_dim_id dim, bool inner);
 // The dimension and the trips of the loop at a position.
 block_dim_id map_loop_dim(const map_mapping *mapping, int position);
 int64_t map_loop_trips(const map_mapping *mapping, int position);
+// Whether weights change with N.
+static inline bool map_has_own_weights(map_kind kind) { return kind == MAP_BATCHED || kind == MAP_GROUPED; }
+// Whether inputs have the channels of the results.
+static inline bool map_keeps_channels(map_kind kind) { return kind == MAP_DEPTHWISE || kind == MAP_WINDOW; }
 // Whether an operand of a layer of this kind changes with the dimension.
 bool map_uses(map_kind kind, map_operand operand, block_dim_id dim);
 // Elements of a dimension that all loops from `position` on sweep, at most its size.
 int64_t map_extent(const map_layer *layer, const map_mapping *mapping, block_dim_id dim, int position);
+// Whether a residual is added by products. Multiplied ones are; others if the sums are deep enough: a load into the
+// accumulator waits for the stores that free its rows, a product costs one step of depth more.
+enum { MAP_DEEP_SUM = 128 };
+bool map_multiplies(const map_mapping *mapping, int64_t residual);
 // Rows or columns of inputs under `results` rows or columns of results and `window` of the kernel (axis 0: rows).
 int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t window);
+
+// The rows or columns of them that are loaded: of a window of one, those that are used.
+int64_t map_loaded(const map_layer *layer, int axis, int64_t results, int64_t window);
 
 int64_t map_macs(const map_layer *layer);
 
@@ -97,6 +113,8 @@ bool map_of_block(const block_program *program, map_layer *layer, map_mapping *m
 // Reports each reason why the mapping cannot be carried out; `diag` may be NULL.
 bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
 
+// Scratchpad rows that a residual takes which is multiplied: its blocks, as many as slots of results, and two matrices.
+int64_t map_beside_rows(const map_layer *layer, const map_mapping *mapping, int64_t dim);
 // Rows of one slot of each buffer in memories of `dim` columns.
 void map_rows(const map_layer *layer, const map_mapping *mapping, int64_t dim, int64_t rows[MAP_OPERANDS]);
 
@@ -104,11 +122,13 @@ void map_rows(const map_layer *layer, const map_mapping *mapping, int64_t dim, i
 typedef struct map_footprint {
   int64_t rows[MAP_OPERANDS];  // of all slots: scratchpad rows of weights and inputs, accumulator rows of results
   int64_t slot_rows[MAP_OPERANDS];
+  int64_t beside_rows;               // of the scratchpad, for a residual that is multiplied
   int64_t dram_bytes[MAP_OPERANDS];  // read (weights, inputs), written (results)
   int64_t bias_bytes;                // read for bias and residual
   int64_t fills[MAP_OPERANDS];       // how often a slot is filled
   int64_t loads_of[MAP_RESULTS];
-  int64_t loads, products, stores;  // commands: mvin; pairs of preload and compute; mvout
+  int64_t mesh_cycles;              // of all products, one behind the other
+  int64_t loads, products, stores;  // commands: mvin; pairs of preload and compute, those of a residual too; mvout
 } map_footprint;
 map_footprint map_measure(const map_layer *layer, const map_mapping *mapping, const hw_array *array);
 

@@ -21,26 +21,31 @@ static int64_t padded(const map_mapping *m, block_dim_id dim, int position) {
 
 // Channels of the inputs: of a depthwise layer those of the results.
 static block_dim_id input_channels(const map_layer *layer) {
-  return layer->kind == MAP_DEPTHWISE ? BLOCK_DIM_K : BLOCK_DIM_C;
+  return map_keeps_channels(layer->kind) ? BLOCK_DIM_K : BLOCK_DIM_C;
 }
 
 static int64_t weight_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
   const int r = m->residency[MAP_WEIGHTS];
   int64_t rows = padded(m, BLOCK_DIM_R, r) * padded(m, BLOCK_DIM_S, r) * padded(m, BLOCK_DIM_C, r);
-  if (layer->kind == MAP_BATCHED) rows *= padded(m, BLOCK_DIM_N, r);
+  if (layer->kind == MAP_WINDOW) return 0;
+  if (map_has_own_weights(layer->kind)) rows *= padded(m, BLOCK_DIM_N, r);
+  if (layer->kind == MAP_DEPTHWISE) rows *= dim;  // a diagonal matrix for each block of channels
   return rows * ceil_div(padded(m, BLOCK_DIM_K, r), dim);
 }
 
 static int64_t input_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  if (layer->kind == MAP_WINDOW) return 0;  // they go to the accumulator
   const int r = m->residency[MAP_INPUTS];
   int64_t rows = padded(m, BLOCK_DIM_N, r);
-  rows *= map_window(layer, 0, padded(m, BLOCK_DIM_P, r), padded(m, BLOCK_DIM_R, r));
-  rows *= map_window(layer, 1, padded(m, BLOCK_DIM_Q, r), padded(m, BLOCK_DIM_S, r));
+  rows *= map_loaded(layer, 0, padded(m, BLOCK_DIM_P, r), padded(m, BLOCK_DIM_R, r));
+  rows *= map_loaded(layer, 1, padded(m, BLOCK_DIM_Q, r), padded(m, BLOCK_DIM_S, r));
   return rows * ceil_div(padded(m, input_channels(layer), r), dim);
 }
 
-static int64_t result_rows(const map_mapping *m, int64_t dim) {
-  int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
+// Windows lie in the accumulator, too.
+static int64_t result_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  int64_t rows = m->tile[BLOCK_DIM_N] * map_loaded(layer, 0, m->tile[BLOCK_DIM_P], m->tile[BLOCK_DIM_R]) *
+                 map_loaded(layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
   return round_up(rows, dim) * ceil_div(m->tile[BLOCK_DIM_K], dim);
 }
 
@@ -77,15 +82,18 @@ static int64_t swept(const map_layer *layer, const map_mapping *m, int axis) {
       int64_t here = layer->size[result] - p < results ? layer->size[result] - p : results;
       int64_t taps = layer->size[kernel] - r < window ? layer->size[kernel] - r : window;
       int64_t first = p * stride + r * dilation - before;
-      sum += clipped(first, first + map_window(layer, axis, here, taps), size);
+      const int64_t inside = clipped(first, first + map_window(layer, axis, here, taps), size);
+      sum += taps == 1 ? ceil_div(inside, stride) : inside;
     }
   return sum;
 }
 
-static int64_t weight_bytes(const map_layer *layer, const map_mapping *m) {
+static int64_t weight_bytes(const map_layer *layer, const map_mapping *m, int64_t dim) {
   int64_t bytes = layer->size[BLOCK_DIM_C] * layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] *
                   layer->size[BLOCK_DIM_K] * or_one(layer->groups);
-  if (layer->kind == MAP_BATCHED) bytes *= layer->size[BLOCK_DIM_N];
+  if (layer->kind == MAP_WINDOW) return 0;
+  if (map_has_own_weights(layer->kind)) bytes *= layer->size[BLOCK_DIM_N];
+  if (layer->kind == MAP_DEPTHWISE) bytes *= dim;
   return bytes * repeats(layer, m, MAP_WEIGHTS, m->residency[MAP_WEIGHTS]);
 }
 
@@ -124,8 +132,61 @@ static int64_t row_pieces(const map_layer *layer, const map_mapping *m, int64_t 
 }
 
 static int64_t products(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  if (layer->kind == MAP_WINDOW) return 0;
   return row_pieces(layer, m, dim) * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) *
          layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * or_one(layer->groups);
+}
+
+// ---- cycles of the mesh
+
+enum { PRODUCT_ROWS_MIN = 4 };  // a product of fewer rows takes as long
+
+// Cycles of `rows` rows side by side, in products of at most `dim`.
+static int64_t run_cycles(int64_t rows, int64_t dim) {
+  const int64_t rest = rows % dim, least = dim < PRODUCT_ROWS_MIN ? dim : PRODUCT_ROWS_MIN;
+  return rows / dim * dim + (rest == 0 ? 0 : rest < least ? least : rest);
+}
+
+// Whether the rows of a block of results are one run: their inputs lie side by side in the buffer, as do the results.
+static bool is_one_run(const map_layer *layer, const map_mapping *m, int64_t n, int64_t p) {
+  const int r = m->residency[MAP_INPUTS];
+  if (n == 1 && p == 1) return true;
+  if (layer->size[BLOCK_DIM_Q] == 1 && layer->size[BLOCK_DIM_R] == 1) return true;
+  return map_extent(layer, m, BLOCK_DIM_R, r) == 1 && map_extent(layer, m, BLOCK_DIM_S, r) == 1;
+}
+
+// One block of weights under a block of results: the product before the next weights takes DIM cycles, the longest one
+// comes last.
+static int64_t block_cycles(const map_layer *layer, const map_mapping *m, int64_t n, int64_t p, int64_t q,
+                            int64_t dim) {
+  if (n == 0 || p == 0 || q == 0) return 0;
+  if (is_one_run(layer, m, n, p)) {
+    const int64_t rows = n * p * q;
+    return rows < dim ? dim : run_cycles(rows, dim);
+  }
+  return n * p * run_cycles(q, dim) - (q < dim ? run_cycles(q, dim) : dim) + dim;
+}
+
+// Whole blocks and the last one of a dimension that is cut into tiles.
+typedef struct cut {
+  int64_t count[2], size[2];
+} cut;
+
+static cut cut_of(const map_layer *layer, const map_mapping *m, block_dim_id dim) {
+  const int64_t tile = m->tile[dim], size = layer->size[dim];
+  return (cut){.count = {size / tile, size % tile != 0}, .size = {tile, size % tile}};
+}
+
+static int64_t mesh_cycles(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  const cut n = cut_of(layer, m, BLOCK_DIM_N), p = cut_of(layer, m, BLOCK_DIM_P), q = cut_of(layer, m, BLOCK_DIM_Q);
+  int64_t cycles = 0;
+  for (int i = 0; i < 8; i++) {
+    const int a = i & 1, b = i >> 1 & 1, c = i >> 2;
+    const int64_t blocks = n.count[a] * p.count[b] * q.count[c];
+    if (blocks != 0) cycles += blocks * block_cycles(layer, m, n.size[a], p.size[b], q.size[c], dim);
+  }
+  return cycles * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) * layer->size[BLOCK_DIM_R] *
+         layer->size[BLOCK_DIM_S] * or_one(layer->groups);
 }
 
 // How often the first `position` loops run what is inside of them.
@@ -140,15 +201,17 @@ static int64_t weight_loads(const map_layer *layer, const map_mapping *m, int64_
   const int r = m->residency[MAP_WEIGHTS];
   const int64_t taps = map_extent(layer, m, BLOCK_DIM_R, r) * map_extent(layer, m, BLOCK_DIM_S, r);
   const int64_t rows = ceil_div(map_extent(layer, m, BLOCK_DIM_C, r), dim);
-  const int64_t matrices = layer->kind == MAP_BATCHED ? map_extent(layer, m, BLOCK_DIM_N, r) : 1;
+  if (layer->kind == MAP_WINDOW) return 0;
+  if (layer->kind == MAP_DEPTHWISE) wide = dim;
+  const int64_t matrices = map_has_own_weights(layer->kind) ? map_extent(layer, m, BLOCK_DIM_N, r) : 1;
   return matrices * taps * rows * ceil_div(map_extent(layer, m, BLOCK_DIM_K, r), wide);
 }
 
 static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
   const int r = m->residency[MAP_INPUTS];
-  int64_t rows = map_window(layer, 0, map_extent(layer, m, BLOCK_DIM_P, r), map_extent(layer, m, BLOCK_DIM_R, r));
+  int64_t rows = map_loaded(layer, 0, map_extent(layer, m, BLOCK_DIM_P, r), map_extent(layer, m, BLOCK_DIM_R, r));
   const int64_t columns =
-      map_window(layer, 1, map_extent(layer, m, BLOCK_DIM_Q, r), map_extent(layer, m, BLOCK_DIM_S, r));
+      map_loaded(layer, 1, map_extent(layer, m, BLOCK_DIM_Q, r), map_extent(layer, m, BLOCK_DIM_S, r));
   rows = columns == 1 ? ceil_div(rows, dim) : rows * ceil_div(columns, dim);
   return map_extent(layer, m, BLOCK_DIM_N, r) * rows * ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
 }
@@ -160,16 +223,28 @@ static int64_t result_tiles(const map_layer *layer, const map_mapping *m) {
   return count;
 }
 
+// Products that a residual takes for each tile of results.
+static int64_t residual_parts(const map_layer *layer, const map_mapping *m) {
+  return layer->kind != MAP_WINDOW && map_multiplies(m, layer->residual) ? ceil_div(layer->residual, MAP_RESIDUAL_PART)
+                                                                         : 0;
+}
+
+int64_t map_beside_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
+  if (residual_parts(layer, m) == 0) return 0;
+  const int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
+  return rows * ceil_div(m->tile[BLOCK_DIM_K], dim) * (m->depth[MAP_RESULTS] < 2 ? 1 : 2) + 2 * dim;
+}
+
 void map_rows(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t rows[MAP_OPERANDS]) {
   rows[MAP_WEIGHTS] = weight_rows(layer, m, dim);
   rows[MAP_INPUTS] = input_rows(layer, m, dim);
-  rows[MAP_RESULTS] = result_rows(m, dim);
+  rows[MAP_RESULTS] = result_rows(layer, m, dim);
 }
 
 map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw_array *array) {
   const hw_derived hw = hw_derive(array);
   const int64_t dim = hw.dim, wide = hw.max_cols;
-  map_footprint f = {.dram_bytes = {[MAP_WEIGHTS] = weight_bytes(layer, m),
+  map_footprint f = {.dram_bytes = {[MAP_WEIGHTS] = weight_bytes(layer, m, dim),
                                     [MAP_INPUTS] = input_bytes(layer, m),
                                     [MAP_RESULTS] = result_bytes(layer)}};
   map_rows(layer, m, dim, f.slot_rows);
@@ -184,7 +259,10 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   f.loads_of[MAP_WEIGHTS] = f.fills[MAP_WEIGHTS] * weight_loads(layer, m, dim, wide);
   f.loads_of[MAP_INPUTS] = f.fills[MAP_INPUTS] * input_loads(layer, m, dim, wide);
   f.loads = f.loads_of[MAP_WEIGHTS] + f.loads_of[MAP_INPUTS];
-  f.products = products(layer, m, dim);
+  f.products = products(layer, m, dim) + tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m);
+  if (layer->kind != MAP_WINDOW)
+    f.mesh_cycles = mesh_cycles(layer, m, dim) + (f.products - products(layer, m, dim)) * dim;
+  f.beside_rows = map_beside_rows(layer, m, dim);
   f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
   return f;
 }

@@ -105,8 +105,10 @@ static void sort_order(uint8_t *order) {
 
 static void repair(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *m) {
   const int64_t dim = hw_derive(array).dim;
-  m->tile[BLOCK_DIM_R] = m->tile[BLOCK_DIM_S] = 1;
-  if (layer->kind == MAP_BATCHED) m->tile[BLOCK_DIM_N] = 1;
+  const bool pools = layer->kind == MAP_WINDOW && layer->pool_size != 0;
+  m->tile[BLOCK_DIM_R] = pools ? layer->size[BLOCK_DIM_R] : 1;
+  m->tile[BLOCK_DIM_S] = pools ? layer->size[BLOCK_DIM_S] : 1;
+  if (map_has_own_weights(layer->kind)) m->tile[BLOCK_DIM_N] = 1;
   align_tile(layer, dim, m, BLOCK_DIM_K);
   align_tile(layer, dim, m, BLOCK_DIM_C);
   for (int d = 0; d < BLOCK_DIMS; d++) any_trips(layer, seed, m, (block_dim_id)d);

@@ -16,11 +16,17 @@ typedef struct place {
   const map_mapping *mapping;
   hw_derived derived;
   wf_diag *diag;
-  bool *weights, *results, *stored_narrow, *pooled;  // per buffer
+  // Per buffer. Beside the product: operands of products of blocks, which add to its results.
+  bool *weights, *results, *stored_narrow, *pooled, *beside, *constant;
+  int64_t operand_rows;  // of the scratchpad, for the product's operands: the others have the end
 } place;
 
 static void find_roles(void *context, block_statement *s) {
   place *p = context;
+  if (s->kind == BLOCK_LOAD && p->program->tensors[s->load.access.tensor].contents != NULL)
+    p->constant[s->load.target.buffer] = true;
+  if (s->kind == BLOCK_DOT && block_is_shared(p->program, s))
+    p->beside[s->dot.a.buffer] = p->beside[s->dot.b.buffer] = true;
   if (s->kind == BLOCK_DOT) {
     p->weights[s->dot.b.buffer] = true;
     p->results[s->dot.target.buffer] = true;
@@ -31,6 +37,8 @@ static void find_roles(void *context, block_statement *s) {
 
 static uint32_t depth_of(const place *p, int b) {
   bool accumulator = p->program->buffers[b].scope == BLOCK_ACC;
+  if (p->constant[b]) return 1;
+  if (p->beside[b]) return p->mapping->depth[MAP_RESULTS] < 2 ? 1 : 2;
   uint32_t depth = p->mapping->depth[accumulator ? MAP_RESULTS : p->weights[b] ? MAP_WEIGHTS : MAP_INPUTS];
   return depth == 0 ? 1 : depth;
 }
@@ -58,8 +66,9 @@ static void choose_tiles(const place *p, int b) {
   buffer->tiled = true;
   int64_t least = dim < PRODUCT_ROWS_MIN ? dim : PRODUCT_ROWS_MIN, was = row == NULL ? 0 : *row;
   if (row != NULL && block_common_factor(*row, dim) < least) *row = (*row + dim - 1) / dim * dim;
-  if (row != NULL && all_rows(p, BLOCK_ACC) > p->derived.acc_rows) *row = was;
-  if (all_rows(p, BLOCK_ACC) > p->derived.acc_rows) buffer->tiled = false;
+  if (all_rows(p, BLOCK_ACC) <= p->derived.acc_rows) return;
+  buffer->tiled = false;
+  if (row != NULL) *row = was;
 }
 
 // ---- capacity
@@ -84,30 +93,31 @@ static void put(block_buffer *buffer, int64_t first, int64_t pitch) {
 
 // Each slot in banks of its own.
 static bool place_in_banks(const place *p) {
-  int64_t bank = p->derived.sp_bank_rows, next = 0;
+  int64_t bank = p->derived.sp_bank_rows, next = 0, end = 0;
   for (int round = 0; round < 2; round++) {
-    next = 0;
+    next = end = 0;
     for (int b = 0; b < p->program->buffer_count; b++) {
       block_buffer *buffer = &p->program->buffers[b];
-      if (buffer->scope != BLOCK_SP) continue;
+      if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
       int64_t pitch = (slot_rows(p, b) + bank - 1) / bank * bank;
       if (round == 1) put(buffer, next, pitch);
+      end = next + pitch * (buffer->depth - 1) + slot_rows(p, b);
       next += pitch * buffer->depth;
     }
-    if (next > p->derived.sp_rows) return false;
+    if (end > p->operand_rows) return false;
   }
   return true;
 }
 
 // Slots of two turns in two halves; inputs from the bottom of a half, weights from its top.
 static bool place_in_halves(const place *p) {
-  int64_t half = p->derived.sp_rows / 2, low = 0, high = half;
+  int64_t half = p->operand_rows / 2, low = 0, high = half;
   for (int round = 0; round < 2; round++) {
     low = 0;
     high = half;
     for (int b = 0; b < p->program->buffer_count; b++) {
       block_buffer *buffer = &p->program->buffers[b];
-      if (buffer->scope != BLOCK_SP) continue;
+      if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
       if (buffer->depth > 2) return false;
       int64_t rows = slot_rows(p, b);
       if (p->weights[b]) high -= rows;
@@ -121,14 +131,25 @@ static bool place_in_halves(const place *p) {
 
 // Slots one behind the other, inputs from the bottom, weights from the top.
 static void place_packed(const place *p) {
-  int64_t low = 0, high = p->derived.sp_rows;
+  int64_t low = 0, high = p->operand_rows;
   for (int b = 0; b < p->program->buffer_count; b++) {
     block_buffer *buffer = &p->program->buffers[b];
-    if (buffer->scope != BLOCK_SP) continue;
+    if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
     int64_t rows = slot_rows(p, b);
     if (p->weights[b]) high -= rows * buffer->depth;
     put(buffer, p->weights[b] ? high : low, rows);
     if (!p->weights[b]) low += rows * buffer->depth;
+  }
+}
+
+// What lies beside the product's operands: at the end.
+static void place_beside(place *p) {
+  p->operand_rows = p->derived.sp_rows;
+  for (int b = 0; b < p->program->buffer_count; b++) {
+    block_buffer *buffer = &p->program->buffers[b];
+    if (buffer->scope != BLOCK_SP || !p->beside[b]) continue;
+    p->operand_rows -= slot_rows(p, b) * buffer->depth;
+    put(buffer, p->operand_rows, slot_rows(p, b));
   }
 }
 
@@ -171,6 +192,8 @@ bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_a
   p.results = WF_ARENA_ARRAY(program->arena, count, bool);
   p.stored_narrow = WF_ARENA_ARRAY(program->arena, count, bool);
   p.pooled = WF_ARENA_ARRAY(program->arena, count, bool);
+  p.beside = WF_ARENA_ARRAY(program->arena, count, bool);
+  p.constant = WF_ARENA_ARRAY(program->arena, count, bool);
   block_visit(program->body, find_roles, &p);
   if (program->style == BLOCK_STYLE_LOOP) return place_for_unroller(&p);
   for (int b = 0; b < program->buffer_count; b++) program->buffers[b].depth = depth_of(&p, b);
@@ -179,6 +202,7 @@ bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_a
   if (!check_capacity(&p, BLOCK_SP, "scratchpad", p.derived.sp_rows) ||
       !check_capacity(&p, BLOCK_ACC, "accumulator", p.derived.acc_rows))
     return false;
+  place_beside(&p);
   if (!place_in_banks(&p) && !place_in_halves(&p)) place_packed(&p);
   place_accumulator(&p);
   return true;

@@ -4,7 +4,7 @@
 
 #include "compiler/passes/expand.h"
 
-enum { LOAD_STATES = 3 };
+enum { LOAD_STATES = 3, CONFIGURATIONS = 1000 };  // more of these than this are rare
 
 typedef struct load_state {
   bool set;
@@ -172,13 +172,15 @@ void emit_tensors(const block_program *program, command_program *out) {
                                               .is_float = tensor->type == BLOCK_F32,
                                               .elements = (uint64_t)tensor->elements,
                                               .read = tensor->read,
-                                              .written = tensor->written});
+                                              .written = tensor->written,
+                                              .contents = tensor->contents});
   }
 }
 
 void emit(const streams *s, const block_program *program, const order *all, command_program *out) {
   emitter m = {.s = s, .out = out};
   emit_tensors(program, out);
+  command_reserve(out, 2 * all->count + CONFIGURATIONS);
   for (size_t n = 0; n < all->count; n++) {
     const order_item *item = &all->items[n];
     switch ((order_kind)item->kind) {

@@ -51,6 +51,7 @@ typedef struct stream_load {
   uint16_t rows, cols, block_stride;
   float scale;
   bool shrink;
+  bool again;  // of bytes that were loaded before, of a tensor that the cache may keep
   uint32_t instance;
   uint32_t after_products, after_stores;  // that many have to come first
   uint32_t before_product, before_store;  // the first that needs it, or STREAM_NEVER
@@ -110,12 +111,15 @@ typedef struct streams {
   uint32_t stage_count;
   size_t stage_room;
   stream_row *sp, *acc;
+  uint8_t **loaded;  // per tensor that the cache may keep: what loads began with
 } streams;
 
 void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena);
 // Commands in the program's order; constraints are filled in here.
 void streams_load(streams *s, int queue, const stream_load *load);
 void streams_product(streams *s, const stream_product *product);
+// Room for so many products in all: many arrays that double would be touched twice.
+void streams_reserve(streams *s, size_t products);
 // The next product starts a statement.
 void streams_stage(streams *s);
 void streams_store(streams *s, const stream_store *store);
@@ -141,7 +145,8 @@ typedef struct expand_needs {
 typedef struct dot_run {
   int64_t first, second;  // m: rows of result and A; k: column of A and row of B (transposed: the other way round)
   int64_t count;
-  int64_t step;  // of `second`
+  int64_t step;                        // of `second`
+  uint32_t first_local, second_local;  // what they add to the local addresses of the two operands
 } dot_run;
 
 typedef struct dot_runs {
@@ -158,6 +163,7 @@ typedef struct expand {
   layout *layouts;      // per buffer
   expand_needs *needs;  // per buffer: what is read of each instance (accumulator: what is stored)
   expand_valid *valid;  // per buffer
+  size_t products;      // that the statements will have, at most
   streams streams;
   dot_runs lists[3];  // room for the lists of one product statement at a time
 } expand;

@@ -5,8 +5,11 @@
 // rows, so that one block of weights serves all rows. The run before new weights takes DIM cycles in any case, so the
 // longest comes last.
 //
+// A product of blocks is one product per block of columns, with the same weights or with weights of their own.
+//
 // Output-stationary, sums of one block of depth are made in the array and added to the accumulator: longer chains could
 // overflow the array's narrow sums.
+#include "compiler/block/build.h"
 #include "compiler/passes/expand.h"
 
 typedef struct dot {
@@ -17,6 +20,7 @@ typedef struct dot {
   box a, b;    // what has been read, joined while m, k and n are listed
   dot_runs m, k, n;
   bool unaligned;
+  uint32_t target_local, a_local, b_local;  // where the instances begin
 } dot;
 
 // ---- lists of elements
@@ -201,23 +205,80 @@ static bool find(dot *d, expand *e, const walk *w, const block_statement *s) {
   return d->m.count != 0 && d->n.count != 0;
 }
 
+// ---- products of blocks
+
+static int last_of(const expand *e, const block_view *view) { return e->program->buffers[view->buffer].rank - 1; }
+
+// How many products a statement is: one for each block of columns, or one.
+static int64_t part_count(const expand *e, const block_statement *s) {
+  if (!s->dot.blocks) return 1;
+  const int64_t size = s->dot.b.dim[last_of(e, &s->dot.b)].size;
+  return (s->dot.target.dim[last_of(e, &s->dot.target)].size + size - 1) / size;
+}
+
+// Product n of those.
+static block_statement part_of(const expand *e, const block_statement *s, int64_t n) {
+  block_statement part = *s;
+  if (!s->dot.blocks) return part;
+  const int last = last_of(e, &s->dot.b);
+  block_view_dim *t = &part.dot.target.dim[last_of(e, &s->dot.target)], *a = &part.dot.a.dim[last_of(e, &s->dot.a)];
+  block_view_dim *b = part.dot.b.dim;
+  const int64_t size = b[last].size, first = n * size;
+  t->offset.constant += first * t->step;
+  a->offset.constant += first * a->step;
+  t->size = a->size = b[last].size = b[last - 1].size = least(size, t->size - first);
+  for (int d = 0; d < last - 1; d++) {  // one of these counts matrices
+    if (b[d].size == 1) continue;
+    b[d].offset.constant += n * b[d].step;
+    b[d].size = 1;
+  }
+  return part;
+}
+
 // ---- needs
 
 bool expand_dot_needs(void *context, const walk *w, const block_statement *s) {
   expand *e = context;
   dot d;
   if (s->kind == BLOCK_LOAD) expand_note_load(e, w, s);
-  if (s->kind != BLOCK_DOT || !find(&d, e, w, s) || d.k.count == 0) return true;
-  expand_add_need(e, s->dot.a.buffer, w->instance[s->dot.a.buffer], &d.a);
-  expand_add_need(e, s->dot.b.buffer, w->instance[s->dot.b.buffer], &d.b);
+  if (s->kind != BLOCK_DOT) return true;
+  for (int64_t n = 0; n < part_count(e, s); n++) {
+    const block_statement part = part_of(e, s, n);
+    if (!find(&d, e, w, &part)) continue;
+    e->products += d.m.count * d.n.count * (d.k.count == 0 ? 1 : d.k.count);
+    if (d.k.count == 0) continue;
+    expand_add_need(e, s->dot.a.buffer, w->instance[s->dot.a.buffer], &d.a);
+    expand_add_need(e, s->dot.b.buffer, w->instance[s->dot.b.buffer], &d.b);
+  }
   return true;
 }
 
 // ---- commands
 
-// The local address of an operand at a row and a column, one of them from a run.
-static uint32_t local_at(const dot *d, int buffer, int64_t row, int64_t column) {
-  return layout_local(&d->e->layouts[buffer], d->w->instance[buffer], row, column);
+static uint32_t local_of(const layout *l, bool column, int64_t at) {
+  return column ? layout_of_column(l, at) : layout_of_row(l, at);
+}
+
+static void locate_runs(dot_runs *list, const layout *first, bool first_column, const layout *second,
+                        bool second_column) {
+  for (size_t i = 0; i < list->count; i++) {
+    dot_run *r = &list->runs[i];
+    r->first_local = local_of(first, first_column, r->first);
+    r->second_local = local_of(second, second_column, r->second);
+  }
+}
+
+// Finds the local addresses: those of a command are sums of what its runs add, so nothing is divided per command.
+static void locate(dot *d) {
+  const block_statement *s = d->s;
+  const int t = s->dot.target.buffer, a = s->dot.a.buffer, b = s->dot.b.buffer;
+  const layout *of = d->e->layouts;
+  d->target_local = layout_of_instance(&of[t], d->w->instance[t]);
+  d->a_local = layout_of_instance(&of[a], d->w->instance[a]);
+  d->b_local = layout_of_instance(&of[b], d->w->instance[b]);
+  locate_runs(&d->m, &of[t], false, &of[a], s->dot.a_transposed);
+  locate_runs(&d->n, &of[t], true, &of[b], !s->dot.b_transposed);
+  locate_runs(&d->k, &of[a], !s->dot.a_transposed, &of[b], s->dot.b_transposed);
 }
 
 static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *n, bool fresh, bool accumulate) {
@@ -227,7 +288,7 @@ static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *
   int64_t depth = k == NULL ? 0 : k->count;
   stream_product p = {.a = EXPAND_GARBAGE,
                       .b = EXPAND_GARBAGE,
-                      .c = local_at(d, s->dot.target.buffer, m->first, n->first) | (accumulate ? UINT32_C(1) << 30 : 0),
+                      .c = (d->target_local + m->first_local + n->first_local) | (accumulate ? UINT32_C(1) << 30 : 0),
                       .a_rows = (uint8_t)m->count,
                       .a_cols = (uint8_t)depth,
                       .b_rows = (uint8_t)depth,
@@ -240,11 +301,10 @@ static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *
                       .b_transposed = bt};
   if (k != NULL) {
     const dot_run *rows = at ? k : m;
-    p.a = at ? local_at(d, s->dot.a.buffer, k->first, m->second) : local_at(d, s->dot.a.buffer, m->second, k->first);
+    p.a = d->a_local + m->second_local + k->first_local;
     p.a_stride = (uint16_t)(rows->count == 1 ? 0 : at ? 1 : rows->step);
   }
-  if (k != NULL && p.fresh)
-    p.b = bt ? local_at(d, s->dot.b.buffer, n->second, k->second) : local_at(d, s->dot.b.buffer, k->second, n->second);
+  if (k != NULL && p.fresh) p.b = d->b_local + n->second_local + k->second_local;
   streams_product(&d->e->streams, &p);
 }
 
@@ -278,9 +338,9 @@ static bool check(expand *e, const block_statement *s) {
   return false;
 }
 
-bool expand_dot(expand *e, const walk *w, const block_statement *s) {
+// `kept`: the weights of the product before serve this one as well.
+static bool expand_part(expand *e, const walk *w, const block_statement *s, bool kept) {
   dot d;
-  if (!check(e, s)) return false;
   if (!find(&d, e, w, s)) return true;
   if (d.unaligned) {
     wf_error(e->diag, s->where, "product into '%s': its operands do not start at whole blocks of %u columns",
@@ -289,11 +349,23 @@ bool expand_dot(expand *e, const walk *w, const block_statement *s) {
   }
   bool overwrite = !s->dot.accumulate && !expand_repeats(w, s->dot.overwrite_first);
   if (d.k.count == 0 && !overwrite) return true;
+  locate(&d);
   longest_last(&d.m);
-  streams_stage(&e->streams);
+  if (!kept) streams_stage(&e->streams);
   for (size_t n = 0; n < d.n.count; n++)
     for (size_t k = 0; k == 0 || k < d.k.count; k++)
       for (size_t m = 0; m < d.m.count; m++)
-        put_pair(&d, &d.m.runs[m], d.k.count == 0 ? NULL : &d.k.runs[k], &d.n.runs[n], m == 0, !overwrite || k > 0);
+        put_pair(&d, &d.m.runs[m], d.k.count == 0 ? NULL : &d.k.runs[k], &d.n.runs[n], m == 0 && !kept,
+                 !overwrite || k > 0);
+  return true;
+}
+
+bool expand_dot(expand *e, const walk *w, const block_statement *s) {
+  if (!check(e, s)) return false;
+  const uint32_t before = e->streams.product_count;
+  for (int64_t n = 0; n < part_count(e, s); n++) {
+    const block_statement part = part_of(e, s, n);
+    if (!expand_part(e, w, &part, block_is_shared(e->program, s) && e->streams.product_count > before)) return false;
+  }
   return true;
 }

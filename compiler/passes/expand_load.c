@@ -1,13 +1,17 @@
 // A load becomes commands that move what is needed of its buffer: as many column blocks at once as the hardware takes,
-// rows in runs that are evenly spaced in memory. What lies outside the tensor is filled with zeros where it is needed.
+// rows in runs that are evenly spaced in memory. Of rows that are wider, the pieces of one run come one after the
+// other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is
+// filled with zeros where it is needed.
 #include "compiler/passes/expand.h"
 
 typedef struct load_piece {
   expand *e;
   const layout *layout;
   int queue;
-  stream_load load;  // what all commands of the piece have in common
-  int64_t column;    // of the buffer
+  stream_load load;      // what all commands of the piece have in common
+  int64_t column;        // of the buffer
+  stream_load *pending;  // of one box, piece by piece
+  size_t count, room;
 } load_piece;
 
 static void put_run(void *context, const run *rows) {
@@ -17,7 +21,7 @@ static void put_run(void *context, const run *rows) {
   load.rows = (uint16_t)rows->rows;
   load.offset = rows->memory;
   load.stride = rows->stride;
-  streams_load(&p->e->streams, p->queue, &load);
+  *WF_ARENA_PUSH(p->e->arena, p->pending, p->count, &p->room) = load;
 }
 
 // The rows of a box in columns [column, column + columns).
@@ -47,11 +51,20 @@ static void put_box(load_piece *p, const block_statement *s, const box *part, in
   bool wide = p->layout->accumulator && !p->load.shrink;
   int64_t most = wide ? e->derived.max_cols_acc : e->derived.max_cols;
   if (p->layout->block_step > UINT16_MAX) most = p->layout->dim;  // does not fit the configuration
+  size_t pieces = 0;
+  p->count = 0;
   for (int64_t column = part->lo[last]; column < part->hi[last]; column += most) {
     int64_t columns = part->hi[last] - column < most ? part->hi[last] - column : most;
     p->column = column;
     put_columns(p, s, part, p->load.tensor == COMMAND_NO_TENSOR ? 0 : first_byte + (column - part->lo[last]) * element,
                 columns);
+    pieces++;
+  }
+  const size_t each = pieces == 0 ? 0 : p->count / pieces;
+  for (size_t i = 0; i < p->count; i++) {
+    // Products need results column by column.
+    const size_t next = i % pieces * each + i / pieces;
+    streams_load(&p->e->streams, p->queue, &p->pending[next]);
   }
 }
 

@@ -7,6 +7,7 @@
 //   load acc = bias; load acc += residual        loads outside of the sum's loops, the first one overwrites
 //   for k { dot acc += a * b }                   products (and loads in loops) stay in place and accumulate; without
 //                                                loads before it the first of them overwrites in its first iteration
+//   load r = residual; dot acc += r * unit blocks   a load times an integer, behind the others
 //   store c = acc relu scale 0.1                 what happened to the sum is the store's epilogue
 //
 // Everything else of the chain goes away. A chain that is none of this is refused where it stands.
@@ -243,23 +244,32 @@ static void drop_unused(fuser *f, block_statement **list) {
   }
 }
 
-static size_t count_stores(const block_statement *list) {
+static size_t count_kind(const block_statement *list, block_kind kind) {
   size_t count = 0;
   for (; list != NULL; list = list->next)
-    count += list->kind == BLOCK_FOR ? count_stores(list->loop.body) : list->kind == BLOCK_STORE ? 1 : 0;
+    count += list->kind == BLOCK_FOR ? count_kind(list->loop.body, kind) : list->kind == kind ? 1 : 0;
   return count;
 }
 
+// Buffers that there can be: each store adds an accumulator, and with each load a block of it and two units.
+static size_t count_buffers(const block_program *program) {
+  size_t stores = count_kind(program->body, BLOCK_STORE), loads = count_kind(program->body, BLOCK_LOAD);
+  return (size_t)program->buffer_count + stores * (1 + 3 * loads);
+}
+
 bool pass_fuse(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
-  (void)mapping, (void)array;
-  size_t buffers = (size_t)program->buffer_count + count_stores(program->body);  // each store adds one at most
+  size_t buffers = count_buffers(program);
   wf_arena *own = program->arena;
-  fuser f = {.program = program, .c = {.arena = own, .diag = diag}};
+  fuser f = {.program = program, .array = array, .mapping = mapping, .c = {.arena = own, .diag = diag}};
   f.value = WF_ARENA_ARRAY(own, buffers, fuse_value);
   f.accumulators = WF_ARENA_ARRAY(own, buffers, bool);
   for (size_t b = 0; b < buffers; b++) f.value[b].carried = BLOCK_NONE;
   if (!fuse_list(&f, &program->body)) return false;
   drop_unused(&f, &program->body);
+  for (size_t u = 0; u < f.unit_count; u++) {
+    f.units[u].load->next = program->body;
+    program->body = f.units[u].load;
+  }
   block_drop_unused_buffers(program);
   return true;
 }

@@ -2,6 +2,7 @@
 #ifndef COMPILER_PASSES_FUSE_H
 #define COMPILER_PASSES_FUSE_H
 
+#include "compiler/mapping/mapping.h"
 #include "compiler/passes/fuse_value.h"
 
 // What became of a load or product: kept as it is (operand, or stored as it came), or part of a sum.
@@ -13,12 +14,23 @@ typedef struct fuse_use {
   const fuse_term *terms;  // of the sum
 } fuse_use;
 
+// A constant: DIM x DIM, a number on its diagonal, zeros beside it.
+typedef struct fuse_unit {
+  int64_t number;
+  int buffer;
+  block_statement *load;
+} fuse_unit;
+
 typedef struct fuser {
   block_program *program;
-  fuse_value *value;   // of each buffer
-  bool *accumulators;  // buffers that sums were given
+  const hw_array *array;
+  const map_mapping *mapping;  // or NULL
+  fuse_value *value;           // of each buffer
+  bool *accumulators;          // buffers that sums were given
   fuse_use *uses;
   size_t use_count, use_room;
+  fuse_unit *units;
+  size_t unit_count, unit_room;
   fuse_context c;
 } fuser;
 
@@ -33,6 +45,13 @@ bool fuse_is_stored(const fuser *f, int tensor);
 
 // Makes the sum in front of the store; its accumulator, or BLOCK_NONE after an error.
 int fuse_make_sum(fuser *f, block_statement **list, block_statement *store, const fuse_sum *sum);
+// Whether a term of a sum becomes products with constants: see map_multiplies.
+bool fuse_is_multiplied(const fuser *f, const fuse_sum *sum, const fuse_term *term);
+// Adds the loads of a sum that are multiplied, in front of the store; `overwrite`: nothing has set the accumulator yet.
+bool fuse_put_multiples(fuser *f, block_statement **list, const block_statement *store, const fuse_sum *sum,
+                        bool overwrite, int accumulator);
+// The access of a block with size 1 in a dimension where the buffer has more: the element is repeated.
+bool fuse_spread(fuser *f, const block_statement *load, const block_buffer *to, block_access *access);
 // Loads what the largest is taken of in front of the store, which pools it.
 bool fuse_store_largest(fuser *f, block_statement **list, block_statement *store, const fuse_value *value);
 

@@ -43,8 +43,7 @@ bool fuse_can_move(const fuser *f, const block_statement *list, const block_stat
   return met == 2;
 }
 
-// The access of a block with size 1 in a dimension where the accumulator has more: the element is repeated.
-static bool spread(fuser *f, const block_statement *load, const block_buffer *to, block_access *access) {
+bool fuse_spread(fuser *f, const block_statement *load, const block_buffer *to, block_access *access) {
   for (int d = 0; d < to->rank; d++) {
     block_access_dim *dim = &access->dim[d];
     if (dim->size == to->size[d]) continue;
@@ -97,7 +96,7 @@ static bool claim(fuser *f, const fuse_sum *sum, const fuse_term *first, bool ov
       s->load.overwrite_first = loops;
       s->load.scaled = term->scaled;
       s->load.scale = term->scale;
-      if (!spread(f, s, &f->program->buffers[accumulator], &s->load.access)) return false;
+      if (!fuse_spread(f, s, &f->program->buffers[accumulator], &s->load.access)) return false;
     }
   }
   return true;
@@ -110,7 +109,7 @@ static bool put_loads(fuser *f, block_statement **list, const fuse_sum *sum, con
   while (*at != place) at = &(*at)->next;
   for (int t = 0; t < sum->count; t++) {
     const fuse_term *term = &sum->terms[t];
-    if (is_in_place(term)) continue;
+    if (is_in_place(term) || fuse_is_multiplied(f, sum, term)) continue;
     if (!fuse_can_move(f, *list, term->statement, place))
       return fuse_refuse(f, term->statement->where,
                          "the tensor is stored to between this load and the sum that it goes into",
@@ -121,7 +120,7 @@ static bool put_loads(fuser *f, block_statement **list, const fuse_sum *sum, con
     load->load.scaled = term->scaled;
     load->load.scale = term->scale;
     load->load.accumulate = (*count)++ != 0;
-    if (!spread(f, term->statement, &f->program->buffers[accumulator], &load->load.access)) return false;
+    if (!fuse_spread(f, term->statement, &f->program->buffers[accumulator], &load->load.access)) return false;
     fuse_use_of(f, load)->accumulator = accumulator;
     load->next = *at;
     *at = load;
@@ -152,7 +151,8 @@ int fuse_make_sum(fuser *f, block_statement **list, block_statement *store, cons
   int accumulator = accumulator_for(f, first, store->store.source.buffer), loads = 0;
   f->accumulators[accumulator] = true;
   if (!put_loads(f, list, sum, first == NULL ? store : first->top, accumulator, &loads) ||
-      !claim(f, sum, first, loads == 0, accumulator))
+      !claim(f, sum, first, loads == 0, accumulator) ||
+      !fuse_put_multiples(f, list, store, sum, first == NULL && loads == 0, accumulator))
     return BLOCK_NONE;
   return accumulator;
 }

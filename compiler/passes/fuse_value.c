@@ -4,6 +4,7 @@
 // - (float)x * scale, rounding and saturation are monotone and map 0 to 0 when scale is finite and not negative;
 //   then a maximum with 0 afterwards equals one before.
 // - A minimum with 127 or more or a maximum with -128 or less, followed by saturation to int8, is saturation alone.
+// - (x + y) * n is x * n + y * n for integers that wrap.
 // - Saturating an int32 to int8 equals scaling it by 1, rounding and saturating: binary32 is exact where it matters.
 #include "compiler/passes/fuse_value.h"
 
@@ -38,13 +39,16 @@ static fuse_value sum_of(fuse_context *c, int carried, const fuse_term *term) {
   if (term == NULL) return value;
   value.sum.terms = WF_ARENA_NEW(c->arena, fuse_term);
   value.sum.terms[0] = *term;
+  value.sum.terms[0].factor = 1;
   value.sum.count = 1;
   return value;
 }
 
 static fuse_value sum_of_load(fuse_context *c, const fuse_value *v) {
-  return sum_of(c, BLOCK_NONE,
-                &(fuse_term){.statement = v->load, .top = v->load, .scaled = v->scaled, .scale = v->scale});
+  return sum_of(
+      c, BLOCK_NONE,
+      &(fuse_term){
+          .statement = v->load, .top = v->load, .scaled = v->scaled, .scale = v->scale, .narrow = v->type == BLOCK_I8});
 }
 
 fuse_value fuse_product(fuse_context *c, block_statement *dot) {
@@ -210,8 +214,34 @@ static bool scale(fuse_context *c, fuse_value *v, const fuse_value *other) {
   return true;
 }
 
+// A sum of loads of int8 times an integer.
+static bool multiply_loads(fuse_context *c, fuse_value *v, double number) {
+  const char *const hint = "what can be multiplied: int8 blocks that were loaded, by integers of at most 4064";
+  bool possible = fuse_to_sum(c, v);
+  if (!possible) return false;
+  possible = v->sum.carried == BLOCK_NONE && fabs(number) <= FUSE_FACTOR_MAX;
+  for (int t = 0; t < v->sum.count; t++)
+    possible = possible && v->sum.terms[t].narrow && v->sum.terms[t].loops == 0 &&
+               fabs((double)v->sum.terms[t].factor * number) <= FUSE_FACTOR_MAX;
+  if (!possible) return refuse(c, "multiplication of such a block by this number", hint);
+  fuse_term *terms = WF_ARENA_ARRAY(c->arena, (size_t)v->sum.count + 1, fuse_term);
+  for (int t = 0; t < v->sum.count; t++) {
+    terms[t] = v->sum.terms[t];
+    terms[t].factor *= (int64_t)number;
+  }
+  v->sum.terms = terms;
+  if (number == 0) v->sum.count = 0;
+  return true;
+}
+
 // x * 1.0 * factor is x * factor.
 static bool multiply(fuse_context *c, fuse_value *v, const fuse_value *other) {
+  if (v->kind == FUSE_NUMBER && other->kind != FUSE_NUMBER) {
+    const fuse_value number = *v;
+    *v = *other;
+    return multiply(c, v, &number);
+  }
+  if (other->kind == FUSE_NUMBER && v->type == BLOCK_I32) return multiply_loads(c, v, other->number);
   if (other->kind != FUSE_NUMBER || v->type != BLOCK_F32 || !v->scaled)
     return refuse(c, "multiplication of blocks element by element", "what there is: dot, and one scale for results");
   if (other->number == 1) return true;
@@ -292,6 +322,8 @@ static bool mark_terms(fuse_context *c, block_statement *loop, const fuse_sum *s
   for (int t = 0; t < sum->count; t++) {
     if (sum->terms[t].loops == 0 && !is_in(loop->loop.body, sum->terms[t].statement))
       return refuse(c, "repeated sum of a block from outside of the loop", "load it inside of the loop");
+    if (sum->terms[t].factor != 1)
+      return refuse(c, "sum over a loop of blocks that are multiplied by a number", "multiply what is added once");
     sum->terms[t].top = loop;
     sum->terms[t].loops |= UINT32_C(1) << loop->loop.loop;
   }

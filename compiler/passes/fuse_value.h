@@ -24,7 +24,12 @@ typedef struct fuse_term {
   uint32_t loops;        // between the two
   bool scaled;           // a load of int8, scaled and rounded
   float scale;
+  bool narrow;     // a load of int8
+  int64_t factor;  // of a load of int8, outside of loops; 1 if it is added as it is
 } fuse_term;
+
+// A factor becomes products with numbers that int8 holds, so many at most.
+enum { FUSE_FACTOR_PART = INT8_MAX, FUSE_FACTOR_PARTS = 32, FUSE_FACTOR_MAX = FUSE_FACTOR_PART * FUSE_FACTOR_PARTS };
 
 typedef struct fuse_sum {
   fuse_term *terms;

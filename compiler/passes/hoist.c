@@ -17,13 +17,14 @@ typedef struct hoist {
 // ---- which loads leave which loops
 
 typedef struct role {
+  const block_program *program;
   int buffer;
   bool weights, inputs;
 } role;
 
 static void find_role(void *context, block_statement *s) {
   role *r = context;
-  if (s->kind != BLOCK_DOT) return;
+  if (s->kind != BLOCK_DOT || block_is_shared(r->program, s)) return;
   r->weights |= s->dot.b.buffer == r->buffer;
   r->inputs |= s->dot.a.buffer == r->buffer;
 }
@@ -39,7 +40,7 @@ static int position_of(const hoist *h, const block_loop *loop) {
 }
 
 static bool leaves(const hoist *h, const block_statement *load, const block_loop *loop) {
-  role r = {.buffer = load->load.target.buffer};
+  role r = {.program = h->program, .buffer = load->load.target.buffer};
   block_visit(h->program->body, find_role, &r);
   if (!r.weights && !r.inputs) return false;
   if (h->program->tensors[load->load.access.tensor].written) return false;

@@ -5,14 +5,17 @@
 //
 // Positions are measured in cycles of the products in front (time). What constraints force comes in any case: in front
 // of a product the loads that fill its operands and the stores that empty its destination.
+#include <assert.h>
+
 #include "compiler/passes/expand.h"
 
 enum {
-  LEAD_CYCLES = 400,       // between a load and its first use: latency of memory, and the commands that wait before it
-  LAG_CYCLES = 250,        // between the last product of a result and its store
-  STORE_CYCLES = 300,      // from where a store stands until its rows can be filled again
-  JUST_IN_TIME_SHARE = 4,  // of loads without a turn of their own: the time that each is given, in times of its cost
-  BACKLOG_LOADS = 6,       // loads under way that are let in before they are needed
+  LEAD_CYCLES = 400,        // between a load and its first use: latency of memory, and the commands that wait before it
+  LAG_CYCLES = 250,         // between the last product of a result and its store
+  STORE_CYCLES = 300,       // from where a store stands until its rows can be filled again
+  JUST_IN_TIME_SHARE = 4,   // of loads without a turn of their own: the time that each is given, in times of its cost
+  MEMORY_BOUND_TENTHS = 6,  // of the time of products, for loads and stores: more leaves memory little to spare
+  BACKLOG_LOADS = 6,        // loads under way that are let in before they are needed
 };
 
 typedef struct merge {
@@ -24,6 +27,7 @@ typedef struct merge {
   int64_t *store_target;
   uint32_t *next;  // per queue
   uint32_t next_product, next_store;
+  bool memory_bound;
   int64_t clock, loaded;  // when the next product starts, when memory has delivered what was asked for
 } merge;
 
@@ -45,6 +49,7 @@ static int64_t load_cycles(const streams *s, const stream_load *load) {
   if (load->tensor == COMMAND_NO_TENSOR || load->stride == 0)
     return load->rows * ((load->cols + s->derived.dim - 1) / s->derived.dim);
   if (load->local >> 31 != 0 && !load->shrink) bytes *= s->derived.acc_bytes;
+  if (load->again) return bytes * 8 / s->array->dma.bus_bits + load->rows;
   // Misses that push out what was written reach three quarters of the peak.
   return bytes * 4 / (3 * (int64_t)s->array->memory.bytes_per_cycle) + 4;
 }
@@ -94,7 +99,9 @@ static turn turn_between(const merge *m, uint32_t from, uint32_t to) {
 
 // The time of command n of `count` that are spread over the stages of a turn: the same number in each, at the same
 // places, so that stages repeat and loops can be found in the program. Keeps away from the ends of a stage. Memory is
-// quicker when loads and stores do not mix: loads that have several stages come at the start of each.
+// quicker when loads and stores do not mix: loads that have several stages come in the first half of each, or, where
+// memory has little time to spare, at its start. A host takes longer for loads that follow each other closely than the
+// array for the products between them.
 static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t count, int64_t head, int64_t tail,
                              bool loads) {
   uint32_t each = (count + t->stages - 1) / t->stages, spacing = t->stages / ((count + each - 1) / each);
@@ -102,7 +109,7 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
   int64_t start = time_of(m, m->s->stages[stage]);
   int64_t end = stage + 1 < m->s->stage_count ? time_of(m, m->s->stages[stage + 1]) : m->time[m->s->product_count];
   if (end - start < head + tail + (end - start) / 4) head = tail = 0;
-  if (loads && t->stages > 1) tail = most(tail, (end - start) * 15 / 16);
+  if (loads && t->stages > 1) tail = most(tail, (end - start) * (m->memory_bound ? 15 : 8) / 16);
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
@@ -160,10 +167,19 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   }
 }
 
+static int64_t memory_cycles(const streams *s) {
+  int64_t cycles = 0;
+  for (int q = 0; q < s->queue_count; q++)
+    for (uint32_t n = 0; n < s->queues[q].count; n++) cycles += load_cycles(s, &s->queues[q].loads[n]);
+  for (uint32_t n = 0; n < s->store_count; n++) cycles += store_cycles(s, &s->stores[n]);
+  return cycles;
+}
+
 static void aim(merge *m) {
   const streams *s = m->s;
   m->time = WF_ARENA_ARRAY(m->arena, s->product_count + 1, int64_t);
   for (uint32_t p = 0; p < s->product_count; p++) m->time[p + 1] = m->time[p] + product_cycles(s, p);
+  m->memory_bound = 10 * memory_cycles(s) > MEMORY_BOUND_TENTHS * m->time[s->product_count];
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
   for (uint32_t n = 0, end; n < s->store_count; n = end) {
     for (end = n; end < s->store_count && s->stores[end].instance == s->stores[n].instance;) end++;
@@ -176,8 +192,8 @@ static void aim(merge *m) {
 // ---- the merge
 
 static void put(merge *m, order_kind kind, int queue, uint32_t index) {
-  *WF_ARENA_PUSH(m->arena, m->out->items, m->out->count, &m->out->room) =
-      (order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index};
+  assert(m->out->count < m->out->room);
+  m->out->items[m->out->count++] = (order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index};
 }
 
 static void put_load(merge *m, int q);
@@ -239,9 +255,17 @@ static void put_due(merge *m) {
     put_store(m);
 }
 
+static void reserve(merge *m) {
+  size_t count = (size_t)m->s->product_count + m->s->store_count;
+  for (int q = 0; q < m->s->queue_count; q++) count += m->s->queues[q].count;
+  m->out->items = WF_ARENA_ARRAY(m->arena, count + 1, order_item);
+  m->out->room = count + 1;
+}
+
 void interleave(const streams *s, order *out, wf_arena *arena) {
   merge m = {.s = s, .arena = arena, .out = out};
   m.next = WF_ARENA_ARRAY(arena, (size_t)s->queue_count + 1, uint32_t);
+  reserve(&m);
   aim(&m);
   while (m.next_product < s->product_count) {
     put_needed(&m);

@@ -23,14 +23,21 @@ int64_t layout_slot_rows(const layout *l) {
   return rows * l->blocks;
 }
 
-uint32_t layout_local(const layout *l, uint32_t instance, int64_t flat, int64_t column) {
-  int64_t block = column / l->dim, row = (int64_t)l->first_row + (int64_t)(instance % l->depth) * l->slot_rows;
+uint32_t layout_of_instance(const layout *l, uint32_t instance) {
+  return (l->first_row + instance % l->depth * l->slot_rows) | (l->accumulator ? UINT32_C(1) << 31 : 0);
+}
+
+uint32_t layout_of_row(const layout *l, int64_t flat) {
+  return (uint32_t)(l->tile == 0 ? flat : flat / l->tile * l->blocks * l->tile + flat % l->tile);
+}
+
+uint32_t layout_of_column(const layout *l, int64_t column) {
   assert(column % l->dim == 0);
-  if (l->tile == 0)
-    row += block * l->block_step + flat;
-  else
-    row += (flat / l->tile * l->blocks + block) * l->tile + flat % l->tile;
-  return (uint32_t)row | (l->accumulator ? UINT32_C(1) << 31 : 0);
+  return (uint32_t)(column / l->dim * l->block_step);
+}
+
+uint32_t layout_local(const layout *l, uint32_t instance, int64_t flat, int64_t column) {
+  return layout_of_instance(l, instance) + layout_of_row(l, flat) + layout_of_column(l, column);
 }
 
 int64_t layout_flat(const block_buffer *buffer, const int64_t *index) {

@@ -25,8 +25,11 @@ typedef struct layout {
 layout layout_of(const block_buffer *buffer, const hw_derived *derived);
 // Rows that one slot takes.
 int64_t layout_slot_rows(const layout *l);
-// The local address of a row; `column` is the first of its block.
+// The local address of a row; `column` is the first of its block. It is the sum of three parts.
 uint32_t layout_local(const layout *l, uint32_t instance, int64_t flat, int64_t column);
+uint32_t layout_of_instance(const layout *l, uint32_t instance);
+uint32_t layout_of_row(const layout *l, int64_t flat);
+uint32_t layout_of_column(const layout *l, int64_t column);
 // The row of an element, from the indexes of the leading dimensions.
 int64_t layout_flat(const block_buffer *buffer, const int64_t *index);
 

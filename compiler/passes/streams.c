@@ -2,11 +2,21 @@
 // last command of each kind that touched it is known, which gives the constraints exactly: a load follows the products
 // and stores that still used the rows that it fills, a product the loads that filled its operands and the stores that
 // read what it overwrites, a store the products that it stores.
+#include <assert.h>
+
 #include "compiler/passes/expand.h"
+
+enum { LOADED_GRAIN = 64 };  // bytes
 
 void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena) {
   *s = (streams){.arena = arena, .array = array, .derived = hw_derive(array), .queue_count = program->buffer_count};
   s->queues = WF_ARENA_ARRAY(arena, (size_t)program->buffer_count + 1, stream_queue);
+  s->loaded = WF_ARENA_ARRAY(arena, (size_t)program->tensor_count + 1, uint8_t *);
+  for (int t = 0; t < program->tensor_count; t++) {
+    const uint64_t bytes = (uint64_t)program->tensors[t].elements * block_type_bytes(program->tensors[t].type);
+    const bool kept = array->l2.present && bytes <= UINT64_C(1024) * array->l2.capacity_kib;
+    if (kept) s->loaded[t] = WF_ARENA_ARRAY(arena, bytes / LOADED_GRAIN + 1, uint8_t);
+  }
   s->sp = WF_ARENA_ARRAY(arena, s->derived.sp_rows, stream_row);
   s->acc = WF_ARENA_ARRAY(arena, s->derived.acc_rows, stream_row);
 }
@@ -36,12 +46,22 @@ static void fill_row(streams *s, stream_row *row, int queue, stream_load *load) 
   row->queue = queue;
 }
 
+// Whether the load's first bytes were loaded before, as far as the cache keeps that.
+static bool is_again(const streams *s, const stream_load *load) {
+  uint8_t *loaded = load->tensor == COMMAND_NO_TENSOR ? NULL : s->loaded[load->tensor];
+  if (loaded == NULL || load->offset < 0) return false;
+  const bool again = loaded[load->offset / LOADED_GRAIN] != 0;
+  loaded[load->offset / LOADED_GRAIN] = 1;
+  return again;
+}
+
 void streams_load(streams *s, int queue, const stream_load *load) {
   stream_queue *q = &s->queues[queue];
   stream_load *new = WF_ARENA_PUSH(s->arena, q->loads, q->count, &q->room);
   *new = *load;
   new->after_products = new->after_stores = 0;
   new->before_product = new->before_store = STREAM_NEVER;
+  new->again = is_again(s, load);
   uint32_t dim = s->derived.dim;
   for (uint32_t b = 0; b * dim < load->cols; b++)
     for (uint32_t i = 0; i < load->rows; i++)
@@ -95,6 +115,12 @@ void streams_product(streams *s, const stream_product *product) {
   write_rows(s, p);
 }
 
+void streams_reserve(streams *s, size_t products) {
+  assert(s->product_count == 0);
+  s->products = WF_ARENA_ARRAY(s->arena, products + 1, stream_product);
+  s->product_room = products + 1;
+}
+
 void streams_stage(streams *s) {
   *WF_ARENA_PUSH(s->arena, s->stages, s->stage_count, &s->stage_room) = s->product_count;
 }
@@ -123,23 +149,37 @@ void streams_store(streams *s, const stream_store *store) {
 
 // ---- order within queues
 
-static bool comes_first(const stream_load *a, const stream_load *b) { return a->before_product < b->before_product; }
+// Where a load belongs: by the first product that needs it as long as nothing runs ahead of it, later by the execution
+// of a product statement (stage); loads for the same one keep the order that is best for memory.
+static uint64_t place_of(const uint32_t *stage, const stream_load *load) {
+  if (load->before_product == STREAM_NEVER) return UINT64_MAX;
+  return (uint64_t)stage[load->before_product] << 32 | (load->instance == 0 ? load->before_product : 0);
+}
 
 // A stable merge sort; the loads come nearly sorted.
-static void sort(stream_load *loads, stream_load *room, uint32_t count) {
+static void sort(const uint32_t *stage, stream_load *loads, stream_load *room, uint32_t count) {
   if (count < 2) return;
   uint32_t half = count / 2, i = 0, j = half;
-  sort(loads, room, half);
-  sort(loads + half, room, count - half);
-  if (!comes_first(&loads[half], &loads[half - 1])) return;
+  sort(stage, loads, room, half);
+  sort(stage, loads + half, room, count - half);
+  if (place_of(stage, &loads[half]) >= place_of(stage, &loads[half - 1])) return;
   for (uint32_t n = 0; n < count; n++)
-    room[n] = i == half || (j < count && comes_first(&loads[j], &loads[i])) ? loads[j++] : loads[i++];
+    room[n] =
+        i == half || (j < count && place_of(stage, &loads[j]) < place_of(stage, &loads[i])) ? loads[j++] : loads[i++];
   for (uint32_t n = 0; n < count; n++) loads[n] = room[n];
 }
 
-static void finish_queue(streams *s, stream_queue *q, bool accumulator) {
+// Per product its stage.
+static uint32_t *stages_of(const streams *s) {
+  uint32_t *stage = WF_ARENA_ARRAY(s->arena, s->product_count + 1, uint32_t);
+  for (uint32_t n = 0, p = 0; n < s->stage_count; n++)
+    for (const uint32_t end = n + 1 < s->stage_count ? s->stages[n + 1] : s->product_count; p < end; p++) stage[p] = n;
+  return stage;
+}
+
+static void finish_queue(streams *s, const uint32_t *stage, stream_queue *q, bool accumulator) {
   // Loads into the accumulator may add to each other, so they keep their order.
-  if (!accumulator) sort(q->loads, WF_ARENA_ARRAY(s->arena, q->count + 1, stream_load), q->count);
+  if (!accumulator) sort(stage, q->loads, WF_ARENA_ARRAY(s->arena, q->count + 1, stream_load), q->count);
   while (q->count > 0 && q->loads[q->count - 1].before_product == STREAM_NEVER &&
          q->loads[q->count - 1].before_store == STREAM_NEVER)
     q->count--;
@@ -150,5 +190,7 @@ static void finish_queue(streams *s, stream_queue *q, bool accumulator) {
 }
 
 void streams_finish(streams *s, const block_program *program) {
-  for (int b = 0; b < s->queue_count; b++) finish_queue(s, &s->queues[b], program->buffers[b].scope == BLOCK_ACC);
+  const uint32_t *stage = stages_of(s);
+  for (int b = 0; b < s->queue_count; b++)
+    finish_queue(s, stage, &s->queues[b], program->buffers[b].scope == BLOCK_ACC);
 }

@@ -68,12 +68,22 @@ static void split_loop(block_program *program, int loop, int64_t outer_trips, in
   split_list(&s, program, program->body);
 }
 
+static uint32_t loops_in(const block_statement *list) {
+  uint32_t loops = 0;
+  for (; list != NULL; list = list->next)
+    if (list->kind == BLOCK_FOR) loops |= UINT32_C(1) << list->loop.loop | loops_in(list->loop.body);
+  return loops;
+}
+
 // The last loop over a dimension that is not the inner one of a split, their number, and the trips of all together.
+// Loops that went into other statements do not count.
 static int loops_over(const block_program *program, block_dim_id dim, int *loop, int64_t *trips) {
+  const uint32_t used = loops_in(program->body);
   int count = 0;
   *trips = 1;
   for (int l = 0; l < program->loop_count; l++) {
-    if (program->loops[l].dim != dim || program->loops[l].split_of != BLOCK_NONE || program->loops[l].trips == 1)
+    if ((used >> l & 1) == 0 || program->loops[l].dim != dim || program->loops[l].split_of != BLOCK_NONE ||
+        program->loops[l].trips == 1)
       continue;
     *loop = l;
     *trips = block_times(*trips, program->loops[l].trips);
@@ -88,10 +98,17 @@ static bool is_split(const block_program *program, int loop) {
   return false;
 }
 
+// Whether there was a loop over the dimension that went into other statements.
+static bool is_declared(const block_program *program, block_dim_id dim) {
+  for (int l = 0; l < program->loop_count; l++)
+    if (program->loops[l].dim == dim) return true;
+  return false;
+}
+
 static bool tile_dim(tiler *t, block_dim_id dim) {
   int64_t sp = t->mapping->sp[dim], dram = t->mapping->dram[dim], trips;
   int loop = BLOCK_NONE, count = loops_over(t->program, dim, &loop, &trips);
-  if (count == 0 && sp * dram <= 1) return true;
+  if (count == 0 && (sp * dram <= 1 || is_declared(t->program, dim))) return true;
   if (count == 1 && is_split(t->program, loop)) {
     wf_error(t->diag, wf_in_file("mapping"), "the loop over %s, '%s', is split already", block_dim_names[dim],
              t->program->loops[loop].name);

@@ -29,10 +29,28 @@ static const struct {
 };
 enum { PRODUCTS = sizeof products / sizeof products[0] };
 
-// The other kernels.
+// The other kernels; DIM stands for the array's.
 static const struct {
   const char *file, *arguments;
 } others[] = {
+    {"gemm.py", "M=17,N=70,K=33,residual=2,scale=0.01"},
+    {"gemm.py", "M=49,N=31,K=16,residual=127,bias=False,scale=0.004"},
+    {"gemm.py", "M=130,N=300,K=5,residual=128,relu=False,scale=0.003"},
+    {"gemm.py", "M=3,N=197,K=300,residual=-1999,scale=0.0002"},
+    {"gemm.py", "M=64,N=64,K=64,residual=381,scale=0.001"},
+    {"conv2d.py", "N=2,H=9,W=11,C=5,K=37,padding=1,residual=77,scale=0.005"},
+    {"conv2d.py", "N=1,H=15,W=14,C=20,K=17,padding=1,stride=2,residual=515,scale=0.001"},
+    {"conv2d.py", "N=2,H=7,W=7,C=33,K=65,R=1,S=1,residual=1,scale=0.01"},
+    {"conv2d_narrow.py", "N=2,H=15,W=13,C=3,K=20,R=5,S=5,stride=2,scale=0.01"},
+    {"conv2d_narrow.py", "N=1,H=20,W=23,C=4,K=65,R=7,S=7,stride=2,relu=False,scale=0.004"},
+    {"conv2d_narrow.py", "N=3,H=9,W=8,C=1,K=7,scale=0.05,bias=False"},
+    {"gemm_int32.py", "M=49,N=70,K=33"},
+    {"gemm_int32.py", "M=17,N=300,K=197,bias=False"},
+    {"conv2d_int32.py", "N=2,H=9,W=11,C=5,K=37,padding=1,stride=2"},
+    {"batched_gemm.py", "B=3,M=17,N=33,K=70,scale=0.01,trans_b=True,bias=True,relu=True"},
+    {"grouped_conv2d.py", "N=2,H=9,W=8,G=2,C=17,K=33,padding=2,dilation=2,scale=0.02,bias=True,relu=True"},
+    {"depthwise_conv2d.py", "N=1,H=9,W=12,C=33,D=DIM,padding=2,dilation=2,scale=0.1,bias=True,relu=True"},
+    {"average_pool2d.py", "N=1,H=7,W=7,C=70,R=7,S=7,stride=1,scale=2.5"},
     {"gemv.py", "N=49,K=70,scale=0.01"},
     {"gemv.py", "N=300,K=17,scale=0.01"},
     {"gemv.py", "N=197,K=1000,scale=0.003"},
@@ -48,7 +66,11 @@ static const struct {
     {"conv2d.py", "N=1,H=30,W=31,C=3,K=17,R=7,S=7,padding=3,stride=2,scale=0.003"},
     {"conv2d.py", "N=4,H=14,W=14,C=64,K=16,padding=1,scale=0.002,relu=False"},
     {"grouped_conv2d.py", "N=2,H=7,W=8,G=3,C=5,K=7,padding=1,scale=0.05"},
-    {"depthwise_conv2d.py", "N=2,H=7,W=8,C=20,D=8,padding=1,stride=2,scale=0.1"},
+    {"depthwise_conv2d.py", "N=2,H=7,W=8,C=20,D=DIM,padding=1,stride=2,scale=0.1"},
+    {"depthwise_conv2d.py", "N=1,H=20,W=17,C=150,D=DIM,padding=1,scale=0.1,bias=True"},
+    {"grouped_conv2d.py", "N=1,H=14,W=14,G=32,C=4,K=4,padding=1,scale=0.05"},
+    {"grouped_conv2d.py", "N=2,H=7,W=7,G=8,C=64,K=64,padding=1,scale=0.003"},
+    {"max_pool2d.py", "N=1,H=33,W=30,C=70,R=3,S=3,padding=1"},
     {"residual_add.py", "M=49,N=33,a_scale=0.7,b_scale=1.3"},
     {"residual_add.py", "M=3,N=65,a_scale=0.5,relu=False"},
     {"max_pool2d.py", "N=2,H=9,W=11,C=5,R=3,S=3,padding=1"},

@@ -24,6 +24,12 @@ static const struct {
     {"gemm.py", "M=128,N=96,K=160,scale=0.001"},
     {"conv2d.py", "N=1,H=8,W=8,C=16,K=32,padding=1,scale=0.002"},
     {"conv2d.py", "N=2,H=9,W=11,C=31,K=17,scale=0.002"},
+    {"gemm.py", "M=70,N=65,K=33,scale=0.002,residual=300"},
+    {"depthwise_conv2d.py", "N=2,H=9,W=8,C=37,D=DIM,padding=1,stride=2,scale=0.1"},
+    {"grouped_conv2d.py", "N=1,H=9,W=8,G=3,C=17,K=20,padding=1,scale=0.02,bias=True"},
+    {"max_pool2d.py", "N=2,H=19,W=18,C=37,R=3,S=3,stride=2,padding=1"},
+    {"average_pool2d.py", "N=1,H=9,W=10,C=37"},
+    {"residual_add.py", "M=70,N=65,a_scale=0.7"},
     {"conv2d.py", "N=3,H=11,W=29,C=3,K=48,R=2,stride=2,padding=1,scale=0.004,relu=False"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };

@@ -27,9 +27,21 @@ static bool compile_with(const test_source *s, const map_mapping *mapping, compi
   return compile(&request, result, diag);
 }
 
+// The arguments with the array's DIM for that word.
+static void set_arguments(test_source *s, const char *arguments) {
+  const char *dim = strstr(arguments, "DIM");
+  const int before = dim == NULL ? (int)strlen(arguments) : (int)(dim - arguments);
+  snprintf(s->argument_text, sizeof s->argument_text, "%.*s", before, arguments);
+  if (dim != NULL)
+    snprintf(s->argument_text + before, sizeof s->argument_text - (size_t)before, "%u%s", hw_derive(s->array).dim,
+             dim + 3);
+  s->arguments = s->argument_text;
+}
+
 bool test_source_open(test_source *s, const char *file, const char *kernel, const char *arguments,
                       const hw_array *array, wf_diag *diag) {
-  *s = (test_source){.kernel = kernel, .arguments = arguments, .array = array};
+  *s = (test_source){.kernel = kernel, .array = array};
+  set_arguments(s, arguments);
   snprintf(s->path, sizeof s->path, "%s/%s", WEFT_KERNELS, file);
   if (!read_text(s)) {
     wf_error(diag, wf_in_file(s->path), "cannot read the file");

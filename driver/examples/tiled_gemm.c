@@ -63,6 +63,16 @@ static void run(const char *what, struct weft_gemm g) {
   reference(&g);
   run_form(what, weft_tiled_gemm, &g);
   if (WEFT_HAS_LOOP_MATMUL) run_form(what, weft_tiled_gemm_loop, &g);
+  // Many small tiles: every way in which operands stay, are replaced, and wait for each other.
+  static const struct weft_mapping mappings[] = {
+      {.m = WEFT_DIM, .n = WEFT_DIM, .k = WEFT_DIM},
+      {.m = 2 * WEFT_DIM, .n = WEFT_DIM, .k = 2 * WEFT_DIM, .n_outer = true},
+      {.m = WEFT_DIM, .n = 3 * WEFT_DIM, .k = 16 * WEFT_DIM},
+      {.m = 3 * WEFT_DIM, .n = 2 * WEFT_DIM, .k = WEFT_DIM, .n_outer = true}};
+  for (size_t i = 0; i < sizeof mappings / sizeof *mappings; i++) {
+    g.mapping = &mappings[i];
+    run_form(what, weft_tiled_gemm, &g);
+  }
 }
 
 static void refusals(gemm_function *gemm) {
@@ -111,6 +121,11 @@ int main(void) {
     run("B transposed", (struct weft_gemm){.m = S - 3, .n = S - 1, .k = S - 2, .b_transpose = true, .full = true});
   }
   refusals(weft_tiled_gemm);
+  const struct weft_mapping huge = {.m = WEFT_ACC_ROWS, .n = 2 * WEFT_DIM, .k = 1}, none = {.m = 1, .n = 0, .k = 1};
+  struct weft_gemm g = {.m = WEFT_ACC_ROWS, .n = 2 * WEFT_DIM, .k = 1, .a = a, .b = b, .c = c, .mapping = &huge};
+  check_equal("tile over the accumulator", weft_tiled_gemm(&g), WEFT_TOO_BIG, &errors);
+  g.mapping = &none;
+  check_equal("tile of nothing", weft_tiled_gemm(&g), WEFT_BAD_ARGUMENT, &errors);
   refusals(weft_tiled_gemm_loop);
   return check_verdict("tiled_gemm", errors);
 }

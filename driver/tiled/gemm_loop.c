@@ -16,7 +16,39 @@ static void configure(const struct weft_gemm *g) {
                                      .scale = g->scale});
 }
 
-static void run_tile(const struct weft_gemm *g, struct weft_tile at, struct weft_tile size) {
+// Sizes of a tile in blocks of WEFT_DIM.
+struct tile {
+  size_t m, n, k;
+};
+
+static bool fits(struct tile t, size_t parts) {
+  return (t.m + t.n) * t.k * WEFT_DIM <= WEFT_SP_ROWS / parts && t.m * t.n * WEFT_DIM <= WEFT_ACC_ROWS / parts;
+}
+
+static bool grow(struct tile *t, size_t *size, size_t limit, size_t parts) {
+  if (*size >= limit) return false;
+  ++*size;
+  if (fits(*t, parts)) return true;
+  --*size;
+  return false;
+}
+
+// The largest balanced tile of the product whose operands fit 1/parts of the scratchpad and whose result fits 1/parts
+// of the accumulator. False: not even one block does.
+static bool choose_tile(const struct weft_gemm *g, size_t parts, struct tile *tile) {
+  struct tile t = {1, 1, 1};
+  if (!fits(t, parts)) return false;
+  for (bool grown = true; grown;) {
+    grown = grow(&t, &t.n, weft_blocks(g->n), parts);
+    grown = grow(&t, &t.m, weft_blocks(g->m), parts) || grown;
+  }
+  while (grow(&t, &t.k, weft_blocks(g->k), parts)) {
+  }
+  *tile = t;
+  return true;
+}
+
+static void run_tile(const struct weft_gemm *g, struct tile at, struct tile size) {
   size_t m = weft_min(g->m - at.m, size.m * WEFT_DIM), n = weft_min(g->n - at.n, size.n * WEFT_DIM);
   size_t k = weft_min(g->k - at.k, size.k * WEFT_DIM);
   size_t c_bytes = (at.m * g->c_stride + at.n) * (g->full ? sizeof(int32_t) : sizeof(int8_t));
@@ -52,11 +84,11 @@ enum weft_status weft_tiled_gemm_loop(const struct weft_gemm *gemm) {
   g.b_stride = weft_dense(g.b_stride, g.b_transpose ? g.k : g.n);
   g.bias_stride = g.bias_repeat ? 0 : weft_dense(g.bias_stride, g.n);
   g.c_stride = weft_dense(g.c_stride, g.n);
-  struct weft_tile size;
-  if (!weft_gemm_tile(&g, 2, &size)) return WEFT_TOO_BIG;
+  struct tile size;
+  if (!choose_tile(&g, 2, &size)) return WEFT_TOO_BIG;
 
   configure(&g);
-  struct weft_tile at;
+  struct tile at;
   for (at.m = 0; at.m < g.m; at.m += size.m * WEFT_DIM)
     for (at.n = 0; at.n < g.n; at.n += size.n * WEFT_DIM)
       for (at.k = 0; at.k < g.k; at.k += size.k * WEFT_DIM) run_tile(&g, at, size);

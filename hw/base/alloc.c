@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Noreturn void out_of_memory(size_t count, size_t size) {
   fprintf(stderr, "weft: out of memory (%zu x %zu bytes)\n", count, size);
@@ -22,12 +23,27 @@ static size_t product(size_t count, size_t size) {
   return count * size;
 }
 
-void *wf_alloc(size_t count, size_t size) { return checked(malloc(product(count, size)), count, size); }
+enum { HUGE_PAGE_BYTES = 2 << 20, LARGE_MIN = 4 << 20, LARGE_MAX = 64 << 20 };  // beyond, memory may be sparse
 
-void *wf_calloc(size_t count, size_t size) { return checked(calloc(count, size), count, size); }
+// Large pages where the machine has them: at first touch the kernel takes as long for a small one as a pass of the
+// compiler for what lies in it.
+static void *large(void *memory, size_t count, size_t size) {
+  const size_t bytes = count * size;
+  const uintptr_t start = ((uintptr_t)memory + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+  const uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+  if (bytes >= LARGE_MIN && bytes <= LARGE_MAX && end > start)
+    madvise((void *)start, end - start, MADV_HUGEPAGE);  // may fail
+  return memory;
+}
+
+void *wf_alloc(size_t count, size_t size) {
+  return large(checked(malloc(product(count, size)), count, size), count, size);
+}
+
+void *wf_calloc(size_t count, size_t size) { return large(checked(calloc(count, size), count, size), count, size); }
 
 void *wf_realloc(void *old, size_t count, size_t size) {
-  return checked(realloc(old, product(count, size)), count, size);
+  return large(checked(realloc(old, product(count, size)), count, size), count, size);
 }
 
 char *wf_strdup(const char *text) {

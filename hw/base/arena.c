@@ -8,7 +8,7 @@
 
 #include "hw/base/alloc.h"
 
-enum { FIRST_BYTES = 4096, LARGEST_BYTES = 1 << 20, ALIGNMENT = 16 };
+enum { FIRST_BYTES = 4096, LARGEST_BYTES = 8 << 20, ALIGNMENT = 16 };
 
 typedef struct block {
   struct block *next;

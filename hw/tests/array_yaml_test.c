@@ -373,9 +373,9 @@ static void names_that_are_no_array_are_refused(void **state) {
   assert_load_refused("nothing-like-it",
                       "weft: error: no built-in array is named \"nothing-like-it\"\n"
                       "  hint: `weft array list` names them; a file is given with a / or ends in .yaml\n");
-  assert_load_refused("missing.yaml", "missing.yaml: error: cannot open: No such file or directory\n");
-  assert_load_refused("./missing", "./missing: error: cannot open: No such file or directory\n");
-  assert_load_refused("/", "/: error: cannot read: Is a directory\n");
+  assert_load_refused("missing.yaml", "missing.yaml: error: cannot read the file: No such file or directory\n");
+  assert_load_refused("./missing", "./missing: error: cannot read the file: No such file or directory\n");
+  assert_load_refused("/", "/: error: cannot read the file: Is a directory\n");
   assert_load_refused("/dev/zero", "/dev/zero: error: larger than the 65536 bytes an array description may have\n");
 }
 

@@ -1,11 +1,15 @@
 # Writes a C file that holds text files as strings, named by their file names.
 #   cmake -DFILES=a.sv,b.sv -DTABLE=hw_rtl -DHEADER=hw/rtl_files.h -DOUT=file.c -P embed_files.cmake
-# The table is `const <TABLE>_file <TABLE>_files[]` with <TABLE>_file_count entries.
+# With -DSTEMS=ON names have no ending. The table is `const <TABLE>_file <TABLE>_files[]` with <TABLE>_file_count entries.
 string(REPLACE "," ";" files "${FILES}")
 set(body "")
 foreach(file IN LISTS files)
   file(READ "${file}" text)
-  get_filename_component(name "${file}" NAME)
+  if(STEMS)
+    get_filename_component(name "${file}" NAME_WE)
+  else()
+    get_filename_component(name "${file}" NAME)
+  endif()
   foreach(special "\\" "\"")
     string(REPLACE "${special}" "\\${special}" text "${text}")
   endforeach()

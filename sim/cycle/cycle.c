@@ -196,7 +196,6 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   e->last = *command;
   if (!sim_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
   cycle_front_push(c, command);
-  cycle_accel_wake_front(c);
   cycle_accel_step(c);
   if (command->returns) await_response(e, response);
   show_memory(e);

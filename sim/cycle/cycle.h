@@ -6,13 +6,21 @@
 #include "sim/engine.h"
 #include "sim/memsys/memsys.h"
 
-extern const sim_engine_ops sim_cycle_engine;
+// Release builds optimise the engine as a program of its own (CMakeLists.txt): what others see has to be marked.
+#if defined(__GNUC__) && !defined(__clang__)
+#define SIM_CYCLE_VISIBLE __attribute__((externally_visible))
+#else
+#define SIM_CYCLE_VISIBLE
+#endif
 
-// The engine on a memory timing that somebody else owns (a platform). Before anybody else uses the timing in a cycle the
-// engine must have sent what it asks for in earlier ones: sim_cycle_settle makes it do so up to the cycle it has come to.
-void sim_cycle_settle(sim_engine *engine);
-sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsys *timing,
-                                const sim_engine_options *options, wf_diag *diag);
+extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_cycle_engine;
+
+// The engine on a memory timing that somebody else owns (a platform). Before anybody else uses the timing in a cycle
+// the engine must have sent what it asks for in earlier ones: sim_cycle_settle makes it do so up to the cycle it has
+// come to.
+SIM_CYCLE_VISIBLE void sim_cycle_settle(sim_engine *engine);
+SIM_CYCLE_VISIBLE sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsys *timing,
+                                                  const sim_engine_options *options, wf_diag *diag);
 
 // What the units spent their cycles on, and what they moved. Cycles of a unit's causes add up to `cycles`.
 enum { SIM_CYCLE_CAUSES = 12 };
@@ -34,6 +42,6 @@ typedef struct sim_cycle_report {
 } sim_cycle_report;
 
 // Of a cycle engine only.
-void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report);
+SIM_CYCLE_VISIBLE void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report);
 
 #endif

@@ -180,9 +180,10 @@ static void report(cycle_engine *c) {
   cycle_pages_report(c);
 }
 
-static unsigned waits_for(const cycle_engine *c) {
+// In cycle `at`, which is this one or the next.
+static unsigned waits_for(const cycle_engine *c, uint64_t at) {
   const struct cycle_dma_reader *r = c->reader;
-  if (r->send_valid) return cycle_pages_miss(c, CLIENT) ? WAITS_PAGE : WAITS_BUS;
+  if (r->send_valid && r->send_from <= at) return cycle_pages_miss(c, CLIENT) ? WAITS_PAGE : WAITS_BUS;
   if (r->row_valid && r->in_flight == r->limit) return WAITS_ID;
   return r->in_flight > 0 ? WAITS_ANSWERS : CYCLE_IDLE;
 }
@@ -234,7 +235,7 @@ bool cycle_reader_step(cycle_engine *c) {
   struct cycle_dma_reader *r = c->reader;
   if (r->releasing && r->release_at < c->now) free_released(c);
   if (c->counting) report(c);
-  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c);
+  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c, c->now);
   bool gave_room = false;
   if (c->w.read_granted) r->send_valid = false;
   if (r->look_valid && !r->send_valid) look(c, r);
@@ -251,5 +252,6 @@ bool cycle_reader_step(cycle_engine *c) {
   }
   set_wake(c);
   cycle_spend(c, CYCLE_DMA_READER, cause);
+  if (!moves_on(c)) cycle_spend_next(c, CYCLE_DMA_READER, waits_for(c, c->now + 1));
   return gave_room;
 }

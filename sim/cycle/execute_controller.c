@@ -504,6 +504,7 @@ bool cycle_execute_step(cycle_engine *c) {
   execute_stream_to_now(c, x);
   if (x->control_count >= x->control_depth) execute_stream_mesh(c, x);
   if (x->streams) c->execute_until = c->now;
+  if (x->streams && x->row == x->ops[x->op_slot].total) finish(x, c->now - 1);
   x->streams = false;
   whole_step(c, x);
   wake_mesh(c, x);

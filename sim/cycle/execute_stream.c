@@ -1,11 +1,11 @@
 // Streams of the execute unit: cycles in which a unit does nothing but move a row are left out and carried out together
 // when somebody looks. See execute.h.
 //
-// Fetch. From the second step of a plain operation to the last but one, or while the same operands have rows, a step
-// fires in every cycle, unless a write
-// takes the port of a bank that is read (cycle_execute_disturbed) or the control queue fills up because the mesh is
-// held up (execute_stream_end); fetch is then stepped in that cycle. The scratchpad banks that it asks for stand in
-// c->execute_banks until c->execute_until.
+// Fetch. From the second step of a plain operation to the last, or while the same operands have rows, a step fires in
+// every cycle, unless a write takes the port of a bank that is read (cycle_execute_disturbed) or the control queue
+// fills up because the mesh is held up (execute_stream_end); fetch is then stepped in that cycle. The scratchpad banks
+// that it asks for stand in c->execute_banks until c->execute_until. The last step waits for completions: it belongs to
+// the stream only if none is pending. Its operation then ends in the next cycle's step, before that does anything else.
 //
 // Mesh. From the request's first row to its last but one: each step of the control queue is taken in the cycle in which
 // its rows are there, or as soon as the one before has been, and fed in the next. The wake time is the earliest cycle
@@ -23,7 +23,7 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static void fetch(cycle_engine *c, cycle_execute *x) {
   execute_operation *op = &x->ops[x->op_slot];
   uint32_t steps = (uint32_t)(c->now - x->fetch_at);
-  assert(c->now <= x->stream_until && x->row + steps < op->total);
+  assert(c->now <= x->stream_until && x->row + steps <= op->total);
   if (c->data) operand_fetch_copy(c, x, op, op->control.waits, steps);
   operand_fetch_append(c, x, op, x->fetch_at, steps);
   x->fetch_at = c->now;
@@ -34,7 +34,7 @@ bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from)
   // Rows that are loaded into a bank that is read may be left out no more than those that are read.
   uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
   cycle_local_shared(c, op->all_banks);
-  uint32_t end = op->run_end < op->total ? op->run_end : op->total - 1U;
+  uint32_t end = op->run_end < op->total || x->pending == 0 ? op->run_end : op->total - 1U;
   x->streams = !execute_every_cycle(c) && (op->all_banks & loaded) == 0 && op->plain && x->ahead == 0 && x->row != 0 &&
                x->row < end && op->all_banks == c->execute_banks;  // which are those of this cycle, too
   if (!x->streams) return false;
@@ -142,6 +142,18 @@ void execute_stream_results_sleep(cycle_engine *c, cycle_execute *x) {
   c->results_at = m->run_count != 0 ? m->next_leaves : c->now + m->latency;
   c->wake[CYCLE_WRITEBACK] =
       c->results_at + (execute_every_cycle(c) || !execute_stream_is_quiet(x, r) ? 0 : r->total - 1U - m->left);
+}
+
+bool cycle_writeback_elsewhere(const cycle_engine *c, uint32_t bank) {
+  const cycle_execute *x = c->execute;
+  const execute_mesh *m = &x->mesh;
+  if (m->run_count == 0 || m->next_leaves > c->now) return false;
+  const mesh_request *r = &m->requests[m->head];
+  const uint64_t past = c->now - m->next_leaves;
+  if (past >= m->runs[m->run_head].count || m->left + past + 1 >= r->total) return false;
+  if (!r->tag.valid || !r->tag.acc) return true;
+  const uint64_t low = r->tag.base, high = low + (uint64_t)(r->total - 1U) * x->c_stride;
+  return !x->os && high <= x->acc_mask && (bank < low >> c->acc_bank_shift || bank > high >> c->acc_bank_shift);
 }
 
 void cycle_writeback_catch_up(cycle_engine *c) {

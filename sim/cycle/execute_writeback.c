@@ -71,18 +71,35 @@ static uint32_t rows_placed(const cycle_execute *x, const mesh_request *r, uint3
   return n < end ? end - n : 0;
 }
 
+// Whole rows one after the other, of the accumulator, are one row to the arithmetic. False: they are not.
+static bool write_block(cycle_engine *c, cycle_execute *x, const mesh_request *r, uint32_t n, uint32_t rows) {
+  const execute_tag *tag = &r->tag;
+  const uint32_t row = (tag->base + n) & x->acc_mask;
+  if (rows == 0 || x->os || x->c_stride != 1 || !tag->acc || tag->cols < x->dim || row + rows - 1 > x->acc_mask)
+    return false;
+  const int32_t *in = result_row(&x->mesh, r, n);
+  int32_t *to = cycle_acc_row(c, row);
+  const size_t count = (size_t)rows * x->dim;
+  if (tag->accumulate)
+    ref_add_row(count, in, to);
+  else
+    memcpy(to, in, count * sizeof *to);
+  return true;
+}
+
 void execute_write_past_rows(cycle_engine *c, const mesh_request *r, uint32_t n, uint64_t at, uint32_t rows) {
   cycle_execute *x = c->execute;
   uint32_t index, row;
   const uint32_t end = n + rows, placed = rows_placed(x, r, n, end);
+  const bool data = c->data && !write_block(c, x, r, n, placed);
   c->acc_writes += placed;
   c->acc_reads += r->tag.accumulate ? placed : 0;
   // Rows that have long been through the accumulator's stages need no more than to be counted, and their data.
-  const uint32_t stages = c->array->accumulator.latency + 1U, skipped = !c->data && rows > stages ? rows - stages : 0;
+  const uint32_t stages = c->array->accumulator.latency + 1U, skipped = !data && rows > stages ? rows - stages : 0;
   for (n += skipped, at += skipped; n < end; n++, at++) {
     if (!place_of(x, r, n, &index, &row)) continue;
     if (at + stages >= c->now) cycle_local_past_write(c, at, row, r->tag.accumulate);
-    if (c->data) write_data(c, x, r, index, row);
+    if (data) write_data(c, x, r, index, row);
   }
 }
 

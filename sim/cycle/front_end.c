@@ -12,11 +12,16 @@
 // such cycle (plan). While all that can move is a command from a loop unit to the head of an empty unrolled queue,
 // nobody sees anything of it before it is there: the chain then stays behind and is carried out up to now (catch_up) in
 // the step in which the command is at the head, or before completions are counted.
+//
+// Commands that come to an empty chain and are not for a loop unit are kept in `pass` instead of the queues, and so are
+// those behind them until one is for a loop unit, or counters see the units: then everything is put where it would be
+// (stop_passing).
 #include "sim/cycle/front_end.h"
 
 #include <string.h>
 
 #include "isa/isa_fields.h"
+#include "sim/cycle/front_pass.h"
 
 enum { QUEUE = 2, EVENT_REFUSED = 41, EVENT_MATMUL = 43 };
 
@@ -57,6 +62,7 @@ typedef struct cycle_front_end {
   uint64_t at;
   cycle_front_command pending;
   stage raw, unrolled;
+  cycle_front_pass pass;
 } cycle_front_end;
 
 // ---- life
@@ -87,19 +93,6 @@ static const cycle_front_command *stage_head(const stage *s) { return &s->comman
 
 // ---- commands from outside
 
-bool cycle_front_ready(const cycle_engine *c) {
-  return !c->front->is_pending && cycle_queue_room(&c->front->raw.queue, c->now);
-}
-
-void cycle_front_push(cycle_engine *c, const sim_command *command) {
-  cycle_front_end *f = c->front;
-  assert(cycle_front_ready(c));
-  f->pending = (cycle_front_command){
-      .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .returns = command->returns};
-  f->is_pending = true;
-  c->wake[CYCLE_FRONT_END] = c->now;
-}
-
 static bool loops_busy(const cycle_engine *c, const cycle_front_end *f) {
   return (f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) ||
          (f->conv != NULL && cycle_loop_conv_busy(c, f->conv));
@@ -109,7 +102,89 @@ static bool is_busy(const cycle_engine *c, const cycle_front_end *f) {
   return f->raw.queue.count > 0 || f->unrolled.queue.count > 0 || loops_busy(c, f);
 }
 
-bool cycle_front_busy(const cycle_engine *c) { return c->front->is_pending || is_busy(c, c->front); }
+bool cycle_front_busy(const cycle_engine *c) {
+  const cycle_front_end *f = c->front;
+  return f->pass.open ? !cycle_pass_empty(&f->pass) : f->is_pending || is_busy(c, f);
+}
+
+uint64_t cycle_front_ready_at(const cycle_engine *c) {
+  const cycle_front_end *f = c->front;
+  return f->pass.open ? cycle_pass_room_at(&f->pass) : CYCLE_NEVER;
+}
+
+bool cycle_front_ready(const cycle_engine *c) {
+  const cycle_front_end *f = c->front;
+  if (f->pass.open) return cycle_pass_room_at(&f->pass) <= c->now;
+  return !f->is_pending && cycle_queue_room(&f->raw.queue, c->now);
+}
+
+// Notes what the cycles from `at` on are spent on.
+static void spend_from(cycle_engine *c, uint64_t at, front_cause cause) {
+  uint64_t now = c->now;
+  c->now = at;
+  cycle_spend(c, CYCLE_FRONT_END, cause);
+  c->now = now;
+}
+
+static bool is_for_loops(const cycle_front_end *f, uint8_t funct) {
+  return (f->matmul != NULL && cycle_loop_matmul_unrolls(f->matmul, funct)) || cycle_loop_conv_unrolls(funct);
+}
+
+// Nothing is on its way, and the loop units have nothing to do.
+static bool may_pass(const cycle_engine *c, const cycle_front_end *f) {
+  if (c->eager || c->counting || is_busy(c, f)) return false;
+  return (f->matmul == NULL || !cycle_loop_matmul_due(f->matmul)) && (f->conv == NULL || !cycle_loop_conv_due(f->conv));
+}
+
+static void pass_on(cycle_engine *c, cycle_front_end *f, const cycle_front_command *command) {
+  cycle_front_pass *p = &f->pass;
+  const bool first = cycle_pass_empty(p);
+  cycle_pass_push(p, c->now, command);
+  if (!first) return;
+  spend_from(c, c->now, FRONT_WORKING);
+  c->wake[CYCLE_FRONT_END] = cycle_pass_head_at(p);
+}
+
+// Puts the command into its queue as it is at the start of cycle `at`.
+static void put_back(cycle_engine *c, cycle_front_end *f, const cycle_pass_command *x, uint64_t at) {
+  uint32_t queue = 0;
+  const uint64_t now = c->now;
+  c->now = x->pushed;
+  for (; queue < f->pass.last && x->left[queue] < at; queue++) c->now = x->left[queue];
+  if (queue == 0)
+    stage_push(c, &f->raw, &x->command);
+  else if (queue == f->pass.last)
+    stage_push(c, &f->unrolled, &x->command);
+  else if (queue == 1 && f->conv != NULL)
+    cycle_loop_conv_push(c, f->conv, &x->command);
+  else
+    cycle_loop_matmul_push(c, f->matmul, &x->command);
+  c->now = now;
+}
+
+static void stop_passing(cycle_engine *c, cycle_front_end *f, uint64_t at) {
+  cycle_front_pass *p = &f->pass;
+  for (uint32_t n = p->taken; n != p->pushed; n++) put_back(c, f, cycle_pass_at(p, n), at);
+  p->open = f->refused = f->behind = false;
+}
+
+void cycle_front_push(cycle_engine *c, const sim_command *command) {
+  cycle_front_end *f = c->front;
+  assert(cycle_front_ready(c));
+  const cycle_front_command taken = {
+      .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .returns = command->returns};
+  const bool passes = !is_for_loops(f, command->funct);
+  if (!passes && f->pass.open) stop_passing(c, f, c->now);
+  if (passes && !f->pass.open && may_pass(c, f))
+    cycle_pass_open(&f->pass, 2U + (f->matmul != NULL) + (f->conv != NULL));
+  if (f->pass.open) {
+    pass_on(c, f, &taken);
+    return;
+  }
+  f->pending = taken;
+  f->is_pending = true;
+  c->wake[CYCLE_FRONT_END] = c->now;
+}
 
 // ---- the head of the unrolled queue
 
@@ -131,6 +206,11 @@ static front_cause flush(cycle_engine *c) {
   cycle_port_end(c);
   cycle_pages_flush(c);
   return FRONT_WORKING;
+}
+
+static bool goes_to_station(const cycle_front_command *command) {
+  return command->funct != ISA_FUNCT_FLUSH && command->funct != ISA_FUNCT_CLOCK_GATE &&
+         command->funct != ISA_FUNCT_COUNTER;
 }
 
 // FRONT_WORKING: the command left.
@@ -276,14 +356,6 @@ static void plan(cycle_engine *c, cycle_front_end *f, bool freed) {
   c->wake[CYCLE_FRONT_END] = next + lead;
 }
 
-// Notes what the cycles from `at` on are spent on.
-static void spend_from(cycle_engine *c, uint64_t at, front_cause cause) {
-  uint64_t now = c->now;
-  c->now = at;
-  cycle_spend(c, CYCLE_FRONT_END, cause);
-  c->now = now;
-}
-
 // Steps the chain in the cycles before `end` in which it was left out. Completions of this cycle do not belong to them.
 static void catch_up(cycle_engine *c, cycle_front_end *f, uint64_t end) {
   if (!f->behind || f->at >= end) return;
@@ -302,18 +374,61 @@ static void catch_up(cycle_engine *c, cycle_front_end *f, uint64_t end) {
   memcpy(c->w.conv_completed, completed[1], sizeof completed[1]);
 }
 
+static bool count_completed(const cycle_engine *c, cycle_front_end *f) {
+  bool conv = f->conv != NULL && cycle_loop_conv_completed(c, f->conv);
+  bool matmul = f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul);
+  return conv || matmul;
+}
+
+// ---- commands that only pass
+
+// At the end of this cycle. A head that finds no entry in the next cycle is refused then: nothing but a completion
+// helps, and that is told (cycle_front_completed).
+static void plan_pass(cycle_engine *c, cycle_front_end *f) {
+  const uint64_t head = cycle_pass_head_at(&f->pass), next = c->now + 1;
+  sim_class unit;
+  c->wake[CYCLE_FRONT_END] = head > next ? head : next;
+  if (head > next || c->counting || !goes_to_station(cycle_pass_head(&f->pass))) return;
+  if (!cycle_station_full(c, cycle_pass_head(&f->pass), &unit)) return;
+  if (!f->refused) spend_from(c, next, (front_cause)(FRONT_LOAD_FULL + unit));
+  f->refused = true;
+  c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
+}
+
+static void step_pass(cycle_engine *c, cycle_front_end *f) {
+  cycle_front_pass *p = &f->pass;
+  f->refused = false;
+  if (cycle_pass_head_at(p) <= c->now) {
+    const front_cause cause = end_command(c, cycle_pass_head(p));
+    if (cause == FRONT_WORKING) cycle_pass_take(p, c->now);
+    cycle_spend(c, CYCLE_FRONT_END, cause);
+  }
+  cycle_station_report(c);
+  count_completed(c, f);
+  plan_pass(c, f);
+  if (cycle_pass_empty(p)) spend_from(c, c->now + 1, FRONT_IDLE);
+  if (c->counting) stop_passing(c, f, c->now + 1);
+}
+
 // The completions are counted now, and so count from the next cycle on as those of a step would.
 void cycle_front_completed(cycle_engine *c) {
   cycle_front_end *f = c->front;
   catch_up(c, f, c->now + 1);
-  bool conv = f->conv != NULL && cycle_loop_conv_completed(c, f->conv);
-  bool matmul = f->matmul != NULL && cycle_loop_matmul_completed(c, f->matmul);
-  if (conv || matmul || f->refused || f->behind) plan(c, f, true);
+  const bool counted = count_completed(c, f);
+  if (f->pass.open) {
+    if (f->refused) plan_pass(c, f);
+    return;
+  }
+  if (counted || f->refused || f->behind) plan(c, f, true);
 }
 
 bool cycle_front_step(cycle_engine *c) {
   if (!cycle_front_awake(c)) return false;
   cycle_front_end *f = c->front;
+  if (f->pass.open) {
+    step_pass(c, f);
+    return true;
+  }
   stage *unrolled = &f->unrolled;
   catch_up(c, f, c->now);
   if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);

@@ -37,8 +37,9 @@ bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
 bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
 bool cycle_loop_matmul_due(const cycle_loop_matmul *l);
 bool cycle_loop_matmul_steady(const cycle_loop_matmul *l);
-unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);  // commands in its queue
-bool cycle_loop_matmul_active(const cycle_loop_matmul *l);       // it unrolls a loop
+unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);             // commands in its queue
+bool cycle_loop_matmul_active(const cycle_loop_matmul *l);                  // it unrolls a loop
+bool cycle_loop_matmul_unrolls(const cycle_loop_matmul *l, uint8_t funct);  // the command is for this unit
 
 cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c);
 void cycle_loop_conv_destroy(cycle_loop_conv *l);
@@ -55,5 +56,6 @@ bool cycle_loop_conv_due(const cycle_loop_conv *l);
 bool cycle_loop_conv_steady(const cycle_loop_conv *l);  // it is active, too
 unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l);
 bool cycle_loop_conv_active(const cycle_loop_conv *l);
+bool cycle_loop_conv_unrolls(uint8_t funct);
 
 #endif

@@ -299,6 +299,12 @@ static bool goes_on(const cycle_engine *c, const struct cycle_load_controller *l
   return l->row == 0 || l->head.zeros || cycle_load_path_ready(c, false);
 }
 
+// After a cycle of work that the next one does not go on with.
+static unsigned waits_for(const struct cycle_load_controller *l) {
+  if (l->state != WAIT) return WAITS_READER;
+  return cycle_tracker_busy(&l->tracker) ? WAITS_DATA : CYCLE_IDLE;
+}
+
 bool cycle_load_waits(const cycle_engine *c) {
   const struct cycle_load_controller *l = c->load;
   return l->state == BLOCKED || (l->state == ROWS && l->row != 0);
@@ -315,8 +321,10 @@ bool cycle_load_step(cycle_engine *c) {
   c->w.done[SIM_CLASS_LOAD].valid = cycle_tracker_done(&l->tracker, &c->w.done[SIM_CLASS_LOAD].id);
   unsigned cause = l->state == WAIT ? step_wait(c, l) : l->state == BLOCKED ? step_blocked(c, l) : step_rows(c, l);
   if (c->w.load_answered) cycle_tracker_return(&l->tracker, c->w.load_cmd, c->w.load_bytes);
-  c->wake[CYCLE_LOAD_CONTROLLER] = l->tracker.complete > 0 || goes_on(c, l, cause) ? c->now + 1 : CYCLE_NEVER;
+  const bool more = goes_on(c, l, cause);
+  c->wake[CYCLE_LOAD_CONTROLLER] = l->tracker.complete > 0 || more ? c->now + 1 : CYCLE_NEVER;
   cycle_spend(c, CYCLE_LOAD_CONTROLLER, cause);
+  if (cause == CYCLE_WORKING && !more) cycle_spend_next(c, CYCLE_LOAD_CONTROLLER, waits_for(l));
   return cause == CYCLE_WORKING;
 }
 

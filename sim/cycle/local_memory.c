@@ -102,8 +102,9 @@ void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool acc
   check_sub_banks(c, b);
 }
 
+// A row that is not added meets results in its own bank alone.
 static bool load_write_acc(cycle_engine *c, uint32_t row, bool accumulate) {
-  look_at_results(c);
+  if (accumulate || !cycle_writeback_elsewhere(c, acc_bank(c, row))) look_at_results(c);
   c->w.load_adds |= accumulate;
   if (accumulate && execute_adds(c)) return again(c, c->now);
   return write_acc(c, row, accumulate);

@@ -122,7 +122,7 @@ static unsigned offering(const cycle_loop_conv *l, uint64_t now) {
   return LOOP_CONV_PARTS;
 }
 
-static bool is_loop(uint8_t funct) {
+bool cycle_loop_conv_unrolls(uint8_t funct) {
   return funct == ISA_FUNCT_LOOP_CONV_WS ||
          (funct >= ISA_FUNCT_LOOP_CONV_WS_CONFIG_1 && funct <= ISA_FUNCT_LOOP_CONV_WS_CONFIG_6);
 }
@@ -134,7 +134,7 @@ static const cycle_front_command *command_at_head(const cycle_loop_conv *l, uint
 bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycle_front_command *command) {
   if (l->configured == 0) {
     const cycle_front_command *head = command_at_head(l, c->now);
-    if (head == NULL || is_loop(head->funct)) return false;
+    if (head == NULL || cycle_loop_conv_unrolls(head->funct)) return false;
     *command = *head;
     return true;
   }
@@ -163,7 +163,8 @@ bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l) {
 uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l) {
   uint64_t first = CYCLE_NEVER;
   if (l->configured == 0)
-    return l->queue.count > 0 && !is_loop(l->commands[cycle_queue_head(&l->queue)].funct) ? 0 : CYCLE_NEVER;
+    return l->queue.count > 0 && !cycle_loop_conv_unrolls(l->commands[cycle_queue_head(&l->queue)].funct) ? 0
+                                                                                                          : CYCLE_NEVER;
   for (unsigned set = unblocked(l); set != 0; set &= set - 1) {
     uint64_t next = cycle_queue_next(&l->parts[__builtin_ctz(set)].pipe);
     if (next < first) first = next;
@@ -389,7 +390,8 @@ static bool is_free(const cycle_loop_conv *l, unsigned slot) { return (l->config
 
 // Whether the next step has something to do though no command is taken and none comes.
 static bool is_due(const cycle_loop_conv *l) {
-  if (l->queue.count > 0 && is_loop(l->commands[cycle_queue_head(&l->queue)].funct) && is_free(l, target_of(l)))
+  if (l->queue.count > 0 && cycle_loop_conv_unrolls(l->commands[cycle_queue_head(&l->queue)].funct) &&
+      is_free(l, target_of(l)))
     return true;
   if (l->configured == 0) return false;
   edge e = look(l);
@@ -398,7 +400,8 @@ static bool is_due(const cycle_loop_conv *l) {
 
 bool cycle_loop_conv_steady(const cycle_loop_conv *l) {
   if (l->configured == 0 || l->unordered || look(l).idle != l->idle) return false;
-  return l->queue.count == 0 || (!is_free(l, target_of(l)) && is_loop(l->commands[cycle_queue_head(&l->queue)].funct));
+  return l->queue.count == 0 ||
+         (!is_free(l, target_of(l)) && cycle_loop_conv_unrolls(l->commands[cycle_queue_head(&l->queue)].funct));
 }
 
 unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l) { return l->queue.count; }
@@ -411,7 +414,7 @@ static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
   bool active = l->configured != 0, changed = taken;
   unsigned slot = target_of(l);
   const cycle_front_command *head = command_at_head(l, now);
-  bool write = head != NULL && is_loop(head->funct) && is_free(l, slot);
+  bool write = head != NULL && cycle_loop_conv_unrolls(head->funct) && is_free(l, slot);
 
   if (active) changed |= step_tiles(l, taken, now);
   if (write) write_slot(l, slot, head);

@@ -135,13 +135,14 @@ static cycle_matmul_part offering(const cycle_loop_matmul *l) {
   return cycle_matmul_has(l->running, turn) ? turn : MATMUL_PARTS;
 }
 
-static bool is_run(const cycle_front_command *command) { return command->funct == ISA_FUNCT_LOOP_WS; }
-
-static bool is_loop_command(const cycle_loop_matmul *l, const cycle_front_command *command) {
-  uint8_t funct = command->funct;
+bool cycle_loop_matmul_unrolls(const cycle_loop_matmul *l, uint8_t funct) {
   bool common = funct >= ISA_FUNCT_LOOP_WS_BOUNDS && funct <= ISA_FUNCT_LOOP_WS_STRIDES_DC;
   bool later = funct == ISA_FUNCT_LOOP_WS_SPAD_AB || funct == ISA_FUNCT_LOOP_WS_SPAD_C;
-  return is_run(command) || common || (l->geometry.later && later);
+  return funct == ISA_FUNCT_LOOP_WS || common || (l->geometry.later && later);
+}
+
+static bool is_loop_command(const cycle_loop_matmul *l, const cycle_front_command *command) {
+  return cycle_loop_matmul_unrolls(l, command->funct);
 }
 
 static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle_front_command *command) {

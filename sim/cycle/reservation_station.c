@@ -397,6 +397,12 @@ static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class
   enqueue(c, unit, id);
 }
 
+bool cycle_station_full(const cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
+  *unit = class_of(command->funct, command->rs1);
+  const file *f = &c->station->files[*unit];
+  return f->valid == f->all;
+}
+
 bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
   cycle_station *s = c->station;
   *unit = class_of(command->funct, command->rs1);

@@ -95,8 +95,6 @@ void cycle_accel_create(cycle_engine *c) {
 #endif
 }
 
-void cycle_accel_wake_front(cycle_engine *c) { c->due |= U(FRONT_END); }
-
 // Any unit but reader and writer.
 static bool inside_busy(const cycle_engine *c) {
   return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c);
@@ -108,9 +106,15 @@ static uint64_t next_change(const cycle_engine *c) {
   return c->port.next < next && !inside_busy(c) ? c->port.next : next;
 }
 
+// Room for a command is somebody else's to see, too.
+static uint64_t or_room(const cycle_engine *c, uint64_t next) {
+  const uint64_t room = cycle_front_ready_at(c);
+  return room > c->now && room < next ? room : next;
+}
+
 uint64_t cycle_accel_next(const cycle_engine *c) {
   if (c->due != 0) return c->now;
-  uint64_t next = next_change(c);
+  uint64_t next = or_room(c, next_change(c));
   return next > c->now ? next : c->now;
 }
 
@@ -194,7 +198,11 @@ static void carry_out(cycle_engine *c, uint32_t left) {
 }
 
 void cycle_accel_step(cycle_engine *c) {
-  carry_out(c, c->eager || c->counting ? ALL_UNITS : c->due | c->waking->due(c));
+  const uint32_t left = c->eager || c->counting ? ALL_UNITS : c->due | c->waking->due(c);
+  if (left != 0)
+    carry_out(c, left);
+  else
+    c->now++;
 }
 
 // ---- many cycles
@@ -215,11 +223,13 @@ bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal) {
     uint32_t left = c->due | c->waking->due(c);
     if (left == 0) {
       uint64_t next = goal == CYCLE_TO_IDLE ? next_change(c) : c->waking->earliest(c);
+      if (goal == CYCLE_TO_ROOM) next = or_room(c, next);
       if (next == CYCLE_NEVER && (limit == CYCLE_NEVER || goal == CYCLE_TO_ROOM)) return false;
       c->now = next < limit ? next : limit;
       // A unit may become idle by time alone.
       if (c->now == limit || reached(c, goal)) return true;
       left = c->waking->due(c);
+      if (left == 0 && goal == CYCLE_TO_ROOM) continue;
     }
     carry_out(c, left);
   }

@@ -236,6 +236,13 @@ static inline void cycle_spend(cycle_engine *c, cycle_unit_id unit, unsigned cau
   a->cause = cause;
 }
 
+// The same of the cycles after this one, for a unit that will not be stepped while it waits.
+static inline void cycle_spend_next(cycle_engine *c, cycle_unit_id unit, unsigned cause) {
+  c->now++;
+  cycle_spend(c, unit, cause);
+  c->now--;
+}
+
 static inline void cycle_event(cycle_engine *c, unsigned number) { c->ev.bits |= UINT64_C(1) << number; }
 
 // ---- port.c: bus, load_path, dma_writer, dma_reader and load_controller together
@@ -287,6 +294,9 @@ bool cycle_execute_busy(const cycle_engine *c);
 void cycle_execute_disturbed(cycle_engine *c);
 // Results of this cycle are needed (c->results_at <= c->now): they are written, and the wires set.
 void cycle_writeback_catch_up(cycle_engine *c);
+// The same results need not be looked at: those of this request, of which more are to come, go to other banks of the
+// accumulator.
+bool cycle_writeback_elsewhere(const cycle_engine *c, uint32_t bank);
 bool cycle_execute_solitary_preload(const cycle_engine *c);  // from the registers of cycle `now`
 
 // ---- load_path.c: zero_writer, mvin_scale, pixel_repeater; beat_merger.c
@@ -384,6 +394,8 @@ bool cycle_station_can_issue(const cycle_engine *c);
 // False: there is none in the command's class, which `unit` tells.
 struct cycle_front_command;
 bool cycle_station_take(cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
+// At the end of this cycle: the file of the command's class, which is told, has no entry for it in the next one.
+bool cycle_station_full(const cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
 void cycle_station_room(cycle_engine *c);  // execute will have room for a command
@@ -396,6 +408,7 @@ bool cycle_station_report(cycle_engine *c);
 void cycle_front_create(cycle_engine *c);
 void cycle_front_destroy(cycle_engine *c);
 bool cycle_front_step(cycle_engine *c);
+uint64_t cycle_front_ready_at(const cycle_engine *c);  // the first cycle in which it is; CYCLE_NEVER: not known
 bool cycle_front_ready(const cycle_engine *c);  // cmd_ready of cycle `now`, asked for before the cycle is carried out
 void cycle_front_push(cycle_engine *c, const sim_command *command);  // the handshake of cycle `now`
 bool cycle_front_busy(const cycle_engine *c);
@@ -428,7 +441,6 @@ bool cycle_accel_busy(cycle_engine *c);
 // The first cycle, not before `now`, in which anything can change; CYCLE_NEVER: nothing will.
 uint64_t cycle_accel_next(const cycle_engine *c);
 // A command was pushed: the front end is stepped in cycle `now`.
-void cycle_accel_wake_front(cycle_engine *c);
 const char *cycle_unit_name(cycle_unit_id unit);
 // The names of what a unit spends its cycles on, CYCLE_CAUSES of them, NULL past the last; NULL: not reported.
 const char *const *cycle_unit_causes(cycle_unit_id unit);

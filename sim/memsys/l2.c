@@ -26,6 +26,7 @@ memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answe
   assert(count <= REGISTERS);
   l2->all = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
   l2->last_chosen = count - 1;
+  l2->first_wake = NEVER;
   l2->owner = WF_NEW_ARRAY(l2->tags.set_mask + 1, uint16_t);
   l2->pool = WF_NEW_ARRAY(ITEMS, item);
   for (uint16_t i = 0; i < ITEMS; i++) l2->pool[i].next = (uint16_t)(i + 1 < ITEMS ? i + 1 : NONE);
@@ -74,6 +75,21 @@ static void plan(station *s, bool hit, bool evicts, bool dirties) {
   if (dirties) s->todo |= NOTE;
 }
 
+static void sleep_until(memsys_l2 *l2, unsigned index, uint64_t at) {
+  l2->wake[index] = at;
+  l2->asleep |= UINT64_C(1) << index;
+  if (at < l2->first_wake) l2->first_wake = at;
+}
+
+// When the register looks for its next step: answers of hits come to it in order, others are looked at until then.
+static void expect(memsys_l2 *l2, unsigned index, const station *s, bool in_order) {
+  l2->wake[index] = s->ripe;
+  if (in_order && s->todo == ANSWER)
+    l2->soon[l2->soon_end++ % REGISTERS] = (uint8_t)index;
+  else
+    sleep_until(l2, index, s->ripe);
+}
+
 // The tags are read, or known because the register served the same line before.
 static void take_up(memsys_l2 *l2, station *s, const item *work, uint64_t cycle, bool same) {
   s->work = *work;
@@ -82,10 +98,12 @@ static void take_up(memsys_l2 *l2, station *s, const item *work, uint64_t cycle,
   s->line = found.line;
   s->victim = found.victim;
   s->dirty_victim = found.evicts_dirty;
-  s->ripe = cycle + (same ? 1 : LOOK_CYCLES) + work->late;
+  s->ripe = cycle + (same ? 1 : LOOK_CYCLES);
+  const bool in_order = work->late == 0 && found.line->available <= s->ripe;
+  s->ripe += work->late;
   plan(s, found.hit, found.evicts, found.hit && work->write && !found.line->dirty);
   if (found.hit && found.line->available > s->ripe) s->ripe = l2_later(s->ripe, found.line->available + 1);
-  l2->wake[s - l2->stations] = s->ripe;
+  expect(l2, (unsigned)(s - l2->stations), s, in_order);
   if (work->write) found.line->dirty = true;
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
 }
@@ -186,41 +204,60 @@ static bool step(memsys_l2 *l2, station *s, uint64_t cycle, bool *note) {
 
 static bool only_answers(const station *s) { return s->todo == ANSWER && s->first == 0; }
 
-// Registers that can make a step in `cycle`; *next: the first later cycle in which another one can.
-static uint64_t candidates(memsys_l2 *l2, uint64_t cycle, uint64_t *next) {
-  uint64_t found = 0;
-  for (uint64_t left = l2->used & ~l2->ready; left != 0; left &= left - 1) {
-    unsigned index = (unsigned)__builtin_ctzll(left);
-    uint64_t from = l2->wake[index], bit = left & -left;
-    if (from <= cycle) {
-      const station *s = &l2->stations[index];
-      if (only_answers(s)) {
-        l2->ready |= bit;
-        continue;
-      }
-      from = ready_from(l2, s, cycle);
+static void wake_up(memsys_l2 *l2, uint64_t cycle) {
+  l2->first_wake = NEVER;
+  for (uint64_t left = l2->asleep; left != 0; left &= left - 1) {
+    const unsigned index = (unsigned)__builtin_ctzll(left);
+    const uint64_t bit = left & -left;
+    if (l2->wake[index] <= cycle) {
+      l2->asleep &= ~bit;
+      *(only_answers(&l2->stations[index]) ? &l2->ready : &l2->due) |= bit;
+    } else if (l2->wake[index] < l2->first_wake) {
+      l2->first_wake = l2->wake[index];
     }
-    if (from <= cycle)
-      found |= bit;
-    else if (from < *next)
-      *next = from;
   }
-  if (l2->ready == 0) return found;
-  uint64_t from = l2_data_from(l2);
-  if (from <= cycle) return found | l2->ready;
-  if (from < *next) *next = from;
-  return found;
 }
 
-// The lowest one behind the one chosen last, else the lowest.
-static unsigned choose(memsys_l2 *l2, uint64_t mask) {
-  uint64_t behind = l2->last_chosen == 63 ? 0 : mask & (UINT64_MAX << (l2->last_chosen + 1));
-  return l2->last_chosen = (unsigned)__builtin_ctzll(behind != 0 ? behind : mask);
+// Hits whose time has come.
+static void ripen(memsys_l2 *l2, uint64_t cycle) {
+  for (; l2->soon_head != l2->soon_end; l2->soon_head++) {
+    const unsigned index = l2->soon[l2->soon_head % REGISTERS];
+    if (l2->wake[index] > cycle) return;
+    l2->ready |= UINT64_C(1) << index;
+  }
+}
+
+// The register that makes a step in `cycle`: of those that can, the first behind the one chosen last; NONE: none can,
+// *next is the first later cycle in which one can.
+static unsigned choose(memsys_l2 *l2, uint64_t cycle, uint64_t *next) {
+  if (l2->first_wake <= cycle) wake_up(l2, cycle);
+  ripen(l2, cycle);
+  const uint64_t data = l2->ready == 0 ? NEVER : l2_data_from(l2);
+  const uint64_t can = data <= cycle ? l2->ready : 0;
+  const uint64_t behind = l2->last_chosen == 63 ? 0 : UINT64_MAX << (l2->last_chosen + 1);
+  *next = data < l2->first_wake ? data : l2->first_wake;
+  for (unsigned round = 0; round < 2; round++)
+    for (uint64_t left = (can | l2->due) & (round == 0 ? behind : ~behind); left != 0; left &= left - 1) {
+      const unsigned index = (unsigned)__builtin_ctzll(left);
+      if ((can >> index & 1) != 0) return index;
+      const uint64_t from = ready_from(l2, &l2->stations[index], cycle);
+      if (from <= cycle) return index;
+      if (from < *next) *next = from;
+    }
+  if (l2->soon_head != l2->soon_end) {
+    const uint64_t soon = l2->wake[l2->soon[l2->soon_head % REGISTERS]];
+    if (soon < *next) *next = soon;
+  }
+  return NONE;
 }
 
 static uint64_t entering_from(const memsys_l2 *l2) {
   if (l2->queue_head == l2->queue_end) return NEVER;
   return l2_later(l2->queue[l2->queue_head % ITEMS].entered, l2->enter_from);
+}
+
+static unsigned owner_of_head(const memsys_l2 *l2) {
+  return l2->owner[l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number)];
 }
 
 // A poll that hits: it takes a register and its turns, but no set.
@@ -232,7 +269,7 @@ static void poll(memsys_l2 *l2, uint64_t cycle) {
   s->work = (item){.number = NEVER, .beats = 1, .poll = true};
   s->ripe = cycle + LOOK_CYCLES;
   plan(s, true, false, false);
-  l2->wake[index] = s->ripe;
+  expect(l2, index, s, true);
   l2->poll_at = NEVER;
   l2->enter_from = cycle + 1;
 }
@@ -250,9 +287,10 @@ static void skip_polls(memsys_l2 *l2, uint64_t cycle) {
   l2->tags_full = false;
 }
 
-static item enter(memsys_l2 *l2, uint64_t cycle) {
-  item work = l2->queue[l2->queue_head++ % ITEMS];
-  unsigned beats = work.write ? work.beats : 1;
+// Its place is not taken again before the next request is sent.
+static const item *enter(memsys_l2 *l2, uint64_t cycle) {
+  const item *work = &l2->queue[l2->queue_head++ % ITEMS];
+  unsigned beats = work->write ? work->beats : 1;
   l2->queue_beats -= beats;
   l2->enter_from = cycle + beats;
   return work;
@@ -266,7 +304,7 @@ static bool go_on(memsys_l2 *l2, station *s, uint64_t cycle, bool *reads) {
   if (s->head != NONE) {
     next = detach(l2, s);
   } else if (entering_from(l2) <= cycle && l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number) == set) {
-    next = enter(l2, cycle);
+    next = *enter(l2, cycle);
   } else {
     l2->owner[set] = 0;
     return false;
@@ -286,29 +324,28 @@ static bool receive(memsys_l2 *l2, uint64_t cycle, bool tags_busy, uint64_t used
   const item *head = &l2->queue[l2->queue_head % ITEMS];
   unsigned owner = l2->owner[l2_set_of(&l2->tags, head->number)];
   if (owner != 0) {
-    item work = enter(l2, cycle);
-    append(l2, &l2->stations[owner - 1], &work);
+    append(l2, &l2->stations[owner - 1], enter(l2, cycle));
     return false;
   }
   if (tags_busy || used == l2->all) return false;
-  item work = enter(l2, cycle);
-  allocate(l2, &work, cycle);
+  allocate(l2, enter(l2, cycle), cycle);
   return true;
 }
 
-static void carry_out(memsys_l2 *l2, uint64_t cycle, uint64_t mask) {
+static void carry_out(memsys_l2 *l2, uint64_t cycle, unsigned chosen) {
   bool note = false, reads = false;
   uint64_t used = l2->used, freed = 0;
-  if (mask != 0) {
-    unsigned index = choose(l2, mask);
-    station *s = &l2->stations[index];
-    l2->ready &= ~(UINT64_C(1) << index);
+  if (chosen != NONE) {
+    const uint64_t bit = UINT64_C(1) << chosen;
+    station *s = &l2->stations[chosen];
+    l2->last_chosen = chosen;
+    l2->ready &= ~bit;
+    l2->due &= ~bit;
     bool done = step(l2, s, cycle, &note);
-    l2->wake[index] = step_from(s);
-    if (done) {
-      bool goes_on = go_on(l2, s, cycle, &reads);
-      if (!goes_on) freed = UINT64_C(1) << index;
-    }
+    if (!done)
+      sleep_until(l2, chosen, step_from(s));
+    else if (!go_on(l2, s, cycle, &reads))
+      freed = bit;
   }
   reads |= receive(l2, cycle, reads, used);
   l2->used &= ~freed;
@@ -324,42 +361,48 @@ static void decisions(memsys_l2 *l2, uint64_t cycle) {
   uint64_t first;
   while (backing_decide(l2->memory, cycle, &tag, &first)) {
     arrives(l2, &l2->stations[tag], first);
-    l2->wake[tag] = step_from(&l2->stations[tag]);
+    sleep_until(l2, tag, step_from(&l2->stations[tag]));
   }
 }
 
-// The next cycle in which something can happen, at least `cycle`; the registers that can make a step in it.
-static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, uint64_t *mask) {
-  uint64_t next = NEVER, entering = entering_from(l2), decision = backing_next(l2->memory);
-  uint64_t polling = l2->poll_at == NEVER || l2->used == l2->all ? NEVER : l2_later(l2->poll_at, l2->enter_from);
-  *mask = candidates(l2, cycle, &next);
-  if (*mask != 0) return cycle;
-  if (entering <= cycle && l2->used == l2->all &&
-      l2->owner[l2_set_of(&l2->tags, l2->queue[l2->queue_head % ITEMS].number)] == 0)
-    entering = NEVER;  // until a register is free
-  if (entering < next) next = entering;
-  if (polling < next) next = polling;
+// The next cycle in which something can happen, at least `cycle`; who makes a step, if that is in `cycle`.
+static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, unsigned *chosen) {
+  uint64_t next;
+  *chosen = choose(l2, cycle, &next);
+  if (*chosen != NONE) return cycle;
+  const uint64_t decision = backing_next(l2->memory);
   if (decision < next) next = decision;
+  if (l2->queue_head != l2->queue_end) {
+    const uint64_t entering = entering_from(l2);
+    // Without a register it waits until one is free.
+    if (entering < next && (entering > cycle || l2->used != l2->all || owner_of_head(l2) != 0)) next = entering;
+  }
+  if (l2->poll_at < next && l2->used != l2->all) {
+    const uint64_t polling = l2_later(l2->poll_at, l2->enter_from);
+    if (polling < next) next = polling;
+  }
   return l2_later(next, cycle);
-}
-
-static void pass_to(memsys_l2 *l2, uint64_t cycle) {
-  l2->tags_full = false;  // a cycle passes that reads no tags
-  l2->now = cycle;
 }
 
 void memsys_l2_run(memsys_l2 *l2, uint64_t cycle) {
   while (l2->now < cycle) {
-    if (l2->quiet >= cycle) return pass_to(l2, cycle);
-    if (l2->used == 0 && l2->queue_head == l2->queue_end) skip_polls(l2, cycle);
-    uint64_t mask, at = next_event(l2, l2->now, &mask);
-    l2->quiet = at;
-    if (at > l2->now) {
-      pass_to(l2, at < cycle ? at : cycle);
-      continue;
+    unsigned chosen = NONE;
+    uint64_t at = l2->quiet;
+    if (at < cycle) {
+      if (l2->used == 0 && l2->queue_head == l2->queue_end) skip_polls(l2, cycle);
+      l2->quiet = at = next_event(l2, l2->now, &chosen);
     }
-    decisions(l2, at);
-    carry_out(l2, at, mask);
+    if (at > l2->now) l2->tags_full = false;  // a cycle passes that reads no tags
+    if (at >= cycle) {
+      l2->now = cycle;
+      return;
+    }
+    if (at > l2->now) {
+      uint64_t next;
+      chosen = choose(l2, at, &next);
+    }
+    if (backing_next(l2->memory) <= at) decisions(l2, at);
+    carry_out(l2, at, chosen);
     l2->now = at + 1;
   }
 }
@@ -369,42 +412,62 @@ void memsys_l2_run(memsys_l2 *l2, uint64_t cycle) {
 bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS; }
 
 uint64_t memsys_l2_next_room(memsys_l2 *l2) {
-  uint64_t mask;
+  unsigned chosen;
   if (l2_data_from(l2) == NEVER) return l2->now + 1;
-  return next_event(l2, l2->now, &mask) + 1;
+  return next_event(l2, l2->now, &chosen) + 1;
 }
 
 void memsys_l2_taken(memsys_l2 *l2) {
   if (l2->waiting_beats >= l2->beat_limit) l2->quiet = 0;
 }
 
+static void enqueue(memsys_l2 *l2, const item *part) {
+  assert(l2->queue_end - l2->queue_head < ITEMS);
+  l2->queue[l2->queue_end++ % ITEMS] = *part;
+  l2->queue_beats += part->write ? part->beats : 1;
+}
+
+// A request that lies in several lines.
+static void send_parts(memsys_l2 *l2, const memsys_request *request, item *part) {
+  l2->parts[part->order % ITEMS] = 0;
+  for (unsigned done = 0; done < request->bytes;) {
+    uint64_t address = request->address + done;
+    part->offset = (uint16_t)(address & (l2->line_bytes - 1));
+    unsigned room = l2->line_bytes - part->offset, bytes = request->bytes - done < room ? request->bytes - done : room;
+    unsigned beats = bytes >> l2->bus_shift;
+    part->number = address >> l2->tags.line_shift;
+    part->beats = (uint16_t)(beats == 0 ? 1 : beats);
+    part->whole = part->write && bytes == l2->line_bytes;
+    done += bytes;
+    l2->parts[part->order % ITEMS]++;
+    enqueue(l2, part);
+  }
+}
+
 void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request, bool write, uint64_t order,
                     uint64_t late) {
-  l2->quiet = 0;
   assert(l2->now <= cycle + ENTER_CYCLES);
-  unsigned total = request->bytes >> l2->bus_shift;
-  item part = {.entered = cycle + ENTER_CYCLES,
+  if (l2->queue_head == l2->queue_end) {
+    l2->queue_head = l2->queue_end = 0;
+    const uint64_t entering = l2_later(cycle + ENTER_CYCLES, l2->enter_from);
+    if (entering < l2->quiet) l2->quiet = entering;
+  }
+  const unsigned offset = (unsigned)request->address & (l2->line_bytes - 1), beats = request->bytes >> l2->bus_shift;
+  item part = {.number = request->address >> l2->tags.line_shift,
+               .entered = cycle + ENTER_CYCLES,
                .order = order,
                .late = late,
                .id = (uint16_t)request->id,
-               .total = (uint16_t)(total == 0 ? 1 : total),
+               .beats = (uint16_t)(beats == 0 ? 1 : beats),
+               .total = (uint16_t)(beats == 0 ? 1 : beats),
+               .offset = (uint16_t)offset,
                .write = write,
-               .parted = (request->address & (l2->line_bytes - 1)) + request->bytes > l2->line_bytes};
-  l2->parts[order % ITEMS] = 0;
-  for (unsigned done = 0; done < request->bytes;) {
-    uint64_t address = request->address + done;
-    part.offset = (uint16_t)(address & (l2->line_bytes - 1));
-    unsigned room = l2->line_bytes - part.offset, bytes = request->bytes - done < room ? request->bytes - done : room;
-    unsigned beats = bytes >> l2->bus_shift;
-    part.number = address >> l2->tags.line_shift;
-    part.beats = (uint16_t)(beats == 0 ? 1 : beats);
-    part.whole = write && bytes == l2->line_bytes;
-    done += bytes;
-    l2->parts[order % ITEMS]++;
-    assert(l2->queue_end - l2->queue_head < ITEMS);
-    l2->queue[l2->queue_end++ % ITEMS] = part;
-    l2->queue_beats += write ? part.beats : 1;
-  }
+               .whole = write && request->bytes == l2->line_bytes,
+               .parted = offset + request->bytes > l2->line_bytes};
+  if (part.parted)
+    send_parts(l2, request, &part);
+  else
+    enqueue(l2, &part);
 }
 
 uint64_t memsys_l2_next_answer(memsys_l2 *l2) {

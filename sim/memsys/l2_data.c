@@ -3,8 +3,7 @@
 
 #include "sim/memsys/l2_state.h"
 
-// From when on the data pipe takes an answer, as far as it is known.
-uint64_t l2_data_from(memsys_l2 *l2) {
+uint64_t l2_data_drain(memsys_l2 *l2) {
   memsys_answers *a = l2->answers;
   while (l2->waiting_beats >= l2->beat_limit) {
     const memsys_answer *oldest = memsys_answer_at(a, a->drained);
@@ -48,9 +47,16 @@ static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) 
   return w->cycle == cycle && w->bank == bank;
 }
 
+// Memory's side is in no bank up to `last`.
+static bool still(const memsys_l2 *l2, uint64_t last) {
+  for (uint32_t i = l2->transfer_head; i != l2->transfer_end; i++)
+    if (l2->transfers[i % TRANSFERS].start <= last) return false;
+  return true;
+}
+
 static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
   passage passed = {cycle, cycle + w->beats - 1U};
-  if (!l2_moves(l2, cycle) && !w->write && l2->written_until < cycle) return passed;
+  if (!w->write && l2->written_until < cycle && (!l2_moves(l2, cycle) || still(l2, passed.last))) return passed;
   uint64_t at = cycle;
   for (unsigned i = 0; i < w->beats; i++, at++) {
     unsigned bank = ((w->offset >> l2->bus_shift) + i) % BANKS;

@@ -76,9 +76,15 @@ struct memsys_l2 {
   uint64_t quiet;  // nothing happens before, unless somebody sends or takes
   // registers
   uint64_t all, used;  // masks
-  uint64_t ready;      // of those used: that have nothing left to do but to answer, and can as soon as the pipe can
+  // Those used are parted: `ready` have nothing left to do but to answer, and can as soon as the pipe can; `soon` will
+  // be ready at a known time and stand in a queue by that time; `asleep` wait for a time or for memory; `due` wait for
+  // their turn, or for a pipe.
+  uint64_t ready, asleep, due;
+  uint64_t first_wake;       // none asleep is due before
   uint64_t wake[REGISTERS];  // no step before
-  uint16_t *owner;           // by set: the register that works for it + 1
+  uint8_t soon[REGISTERS];   // a ring
+  uint32_t soon_head, soon_end;
+  uint16_t *owner;  // by set: the register that works for it + 1
   unsigned last_chosen;
   station stations[REGISTERS];
   // pipes
@@ -101,8 +107,12 @@ struct memsys_l2 {
 
 static inline uint64_t l2_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+// Answers that the port took make room behind the data pipe.
+uint64_t l2_data_drain(memsys_l2 *l2);
 // From when on the data pipe takes an answer, as far as it is known.
-uint64_t l2_data_from(memsys_l2 *l2);
+static inline uint64_t l2_data_from(memsys_l2 *l2) {
+  return l2->waiting_beats < l2->beat_limit ? l2->data_free : l2_data_drain(l2);
+}
 // The register's answer enters the data pipe.
 void l2_answer(memsys_l2 *l2, station *s, uint64_t cycle);
 // Memory's side moves a line, from `start` on.

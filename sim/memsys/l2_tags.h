@@ -8,7 +8,6 @@
 #include "hw/array.h"
 
 typedef struct l2_line {
-  uint64_t tag;  // line number + 1; 0: empty
   // The line's first word is there from this cycle on; UINT64_MAX: not known yet. For requests that do not wait for the
   // register that fetches it.
   uint64_t available;
@@ -16,7 +15,8 @@ typedef struct l2_line {
 } l2_line;
 
 typedef struct l2_tags {
-  l2_line *lines;  // sets x ways
+  uint64_t *numbers;  // sets x ways: line number + 1; 0: empty
+  l2_line *lines;     // likewise
   uint64_t set_mask;
   uint32_t ways, way_shift, line_shift;
   uint32_t random;  // the shift register

@@ -1,14 +1,15 @@
-# Y = act(scale * (conv(X, W) + bias)): X is N x H x W x C, W is R x S x C x K (kernel rows, columns, input channels,
-# output channels), Y is N x P x Q x K, all int8; bias has K int32. `padding` zeros stand around each image.
+# Y = act(scale * (conv(X, W) + bias + residual * Z)): X is N x H x W x C, W is R x S x C x K (kernel rows, columns,
+# input channels, output channels), Y and Z are N x P x Q x K, all int8; bias has K int32. residual is an integer, 0 adds
+# nothing. `padding` zeros stand around each image.
 # P and Q are (H or W + 2 padding - dilation (R or S - 1) - 1) // stride + 1.
 from weft import *
 
 
 @jit
-def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, W, C, K, R: constexpr = 3, S: constexpr = 3,
-           stride=1, padding=0, dilation=1, scale: float = 1.0, bias: constexpr = True, relu: constexpr = True,
-           BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64,
-           BLOCK_C: constexpr = 64):
+def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, res_ptr: int8, N, H, W, C, K, R: constexpr = 3,
+           S: constexpr = 3, stride=1, padding=0, dilation=1, scale: float = 1.0, bias: constexpr = True,
+           relu: constexpr = True, residual: constexpr = 0, BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8,
+           BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
     P = (H + 2 * padding - dilation * (R - 1) - 1) // stride + 1
     Q = (W + 2 * padding - dilation * (S - 1) - 1) // stride + 1
     pid_p = program_id(0) // cdiv(Q, BLOCK_Q)
@@ -28,6 +29,10 @@ def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, W, C, K
     if bias:
         b = load(make_block_ptr(bias_ptr, (K,), (1,), (k0,), (BLOCK_K,), (0,)), boundary_check=(0,))
         acc += b[None, None, None, :]
+    if residual != 0:
+        z = make_block_ptr(res_ptr, (N, P, Q, K), (P * Q * K, Q * K, K, 1), (n, p, q, k0),
+                           (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_K), (3, 2, 1, 0))
+        acc += load(z, boundary_check=(0, 1, 2, 3)).to(int32) * residual
     if relu:
         acc = maximum(acc, 0)
     y = make_block_ptr(y_ptr, (N, P, Q, K), (P * Q * K, Q * K, K, 1), (n, p, q, k0),

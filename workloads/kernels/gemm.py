@@ -1,11 +1,12 @@
-# C = act(scale * (A B + bias)): A is M x K, B is K x N, C is M x N, int8, rows one after the other; bias has N int32.
-# bias=False and relu=False leave these steps out.
+# C = act(scale * (A B + bias + residual * res)): A is M x K, B is K x N, C and res are M x N, int8, rows one after the
+# other; bias has N int32. bias=False and relu=False leave these steps out, residual is an integer, 0 adds nothing.
 from weft import *
 
 
 @jit
-def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, M, N, K, scale: float = 1.0, bias: constexpr = True,
-         relu: constexpr = True, BLOCK_M: constexpr = 64, BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
+def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, res_ptr: int8, M, N, K, scale: float = 1.0,
+         bias: constexpr = True, relu: constexpr = True, residual: constexpr = 0, BLOCK_M: constexpr = 64,
+         BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
     pid_m = program_id(0)
     pid_n = program_id(1)
     m = pid_m * BLOCK_M
@@ -18,6 +19,9 @@ def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, M, N, K, scale:
     if bias:
         b = load(make_block_ptr(bias_ptr, (N,), (1,), (n,), (BLOCK_N,), (0,)), boundary_check=(0,))
         acc += b[None, :]
+    if residual != 0:
+        res = make_block_ptr(res_ptr, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))
+        acc += load(res, boundary_check=(0, 1)).to(int32) * residual
     if relu:
         acc = maximum(acc, 0)
     c = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))

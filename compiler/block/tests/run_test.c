@@ -189,8 +189,47 @@ static void wrong_programs_are_reported(void **state) {
         "test:5:1: error: reads elements of 'b' that nobody has written");
 }
 
+static void products_with_a_matrix_each(void **state) {
+  (void)state;
+  int8_t x[15];
+  int32_t c[15];
+  fill(x, 15, 4);
+  run("program p\ntensor x i8[15] read\ntensor c i32[15] write\ntensor u i8[12] read = 2 3 5 -7 1 0 0 4 -1 9 9 9\n"
+      "buffer r i8[3, 5]\nbuffer b i8[3, 2, 2]\nbuffer s i32[3, 5]\n"
+      "load b = u[0:3 of 3 stride 4, 0:2 of 2 stride 2, 0:2 of 2 stride 1]\n"
+      "load r = x[0:3 of 3 stride 5, 0:5 of 5 stride 1]\n"
+      "dot s = r * b blocks\nstore c[0:3 of 3 stride 5, 0:5 of 5 stride 1] = s\n",
+      (void *[]){x, c, NULL});
+  for (int m = 0; m < 3; m++) {
+    const int8_t *row = x + 5 * m;
+    const int32_t want[] = {2 * row[0] + 5 * row[1], 3 * row[0] - 7 * row[1], row[2], 4 * row[3], -row[4]};
+    assert_memory_equal(c + 5 * m, want, sizeof want);
+  }
+}
+
+// Each block of two columns times the matrix; the last block has one column.
+static void products_of_blocks(void **state) {
+  (void)state;
+  int8_t x[15];
+  int32_t c[15];
+  fill(x, 15, 3);
+  run("program p\ntensor x i8[15] read\ntensor c i32[15] write\ntensor u i8[4] read = 2 3 5 -7\n"
+      "buffer r i8[3, 5]\nbuffer b i8[2, 2]\nbuffer s i32[3, 5]\n"
+      "load b = u[0:2 of 2 stride 2, 0:2 of 2 stride 1]\nload r = x[0:3 of 3 stride 5, 0:5 of 5 stride 1]\n"
+      "dot s = r * b blocks\nstore c[0:3 of 3 stride 5, 0:5 of 5 stride 1] = s\n",
+      (void *[]){x, c, NULL});
+  for (int m = 0; m < 3; m++) {
+    const int8_t *row = x + 5 * m;
+    const int32_t want[] = {2 * row[0] + 5 * row[1], 3 * row[0] - 7 * row[1], 2 * row[2] + 5 * row[3],
+                            3 * row[2] - 7 * row[3], 2 * row[4]};
+    assert_memory_equal(c + 5 * m, want, sizeof want);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_of_blocks),
+      cmocka_unit_test(products_with_a_matrix_each),
       cmocka_unit_test(products_are_sums),
       cmocka_unit_test(convolution_and_pooling),
       cmocka_unit_test(operations),

@@ -59,6 +59,11 @@ static void conv_reads_back(void **state) {
   reads_what_it_prints("conv.block");
 }
 
+static void constants_and_products_of_blocks_read_back(void **state) {
+  (void)state;
+  reads_what_it_prints("residual.block");
+}
+
 static void statements_know_their_place(void **state) {
   (void)state;
   wf_diag diag = wf_diag_to(stderr);
@@ -84,6 +89,9 @@ static const struct {
     {"program p\ntensor t i8[0]", "2:13: error: the size of a tensor must be 1"},
     {"program p\ntensor t i8[99999999999999999999]", "2:13: error: '99999999999999999999' is no integer"},
     {"program p\ntensor t i8[1]\ntensor t i8[1]", "3:8: error: there is a tensor 't' already"},
+    {"program p\ntensor t i8[4] read = 1 2*2", "2:23: error: fewer elements"},
+    {"program p\ntensor t i8[4] read = 1 2*4", "2:23: error: more elements"},
+    {"program p\ntensor t i8[4] read = 128*4", "2:23: error: an element must be -128 to 127"},
     {"program p\nloop i 3 split o limit 2", "2:16: error: there is no loop 'o'"},
     {"program p\nloop i 3 dim X", "2:14: error: 'X' is no dimension"},
     {"program p\nbuffer b i8[1,1,1,1,1,1]", "2:23: error: more than 5 dimensions"},
@@ -121,6 +129,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gemm_reads_back),
       cmocka_unit_test(conv_reads_back),
+      cmocka_unit_test(constants_and_products_of_blocks_read_back),
       cmocka_unit_test(statements_know_their_place),
       cmocka_unit_test(errors_are_located),
   };

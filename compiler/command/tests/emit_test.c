@@ -17,7 +17,7 @@
 #include "hw/base/hash.h"
 #include "sim/rtl/process.h"
 
-enum { PROGRAMS = 40 };
+enum { PROGRAMS = 40, TABLED = 6 };  // the last ones take their moves from a table
 #define TENSOR_DISTANCE (UINT64_C(1) << 40)
 
 typedef struct sum {
@@ -104,6 +104,68 @@ static void remove_files(const char *folder) {
   rmdir(folder);
 }
 
+static command_insn command(unsigned funct, int tensor, uint64_t rs1, uint64_t rs2) {
+  return (command_insn){(uint8_t)funct, (int16_t)tensor, COMMAND_NO_TENSOR, rs1, rs2};
+}
+
+// One nest of products goes through the whole program.
+static void add_products(command_program *program, uint64_t count, uint64_t seed, uint64_t *products) {
+  for (uint64_t n = *products; n < *products + count; n++) {
+    const uint64_t row = n % 64 * 16;
+    const command_insn preload = command(ISA_FUNCT_PRELOAD, COMMAND_NO_TENSOR, seed << 32 | row, n / 64 % 8);
+    const bool fresh = n % 8 == 0;
+    const command_insn compute =
+        command(fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED, COMMAND_NO_TENSOR, 2 * row, 7);
+    command_add(program, &preload);
+    command_add(program, &compute);
+  }
+  *products += count;
+}
+
+// Loads, stores and configuration at places without order, addresses on both sides of the tensors, some moves before
+// the first product and behind the last, and stretches of products that are longer than the table counts at once.
+static command_program *tabled_program(const hw_array *array, uint64_t seed) {
+  static const unsigned functs[] = {ISA_FUNCT_MVIN, ISA_FUNCT_MVIN2, ISA_FUNCT_MVOUT, ISA_FUNCT_CONFIG_LD};
+  command_program *program = command_create("tabled", array);
+  for (int t = 0; t < 3; t++)
+    command_add_tensor(program, &(command_tensor){t == 0   ? "a"
+                                                  : t == 1 ? "b"
+                                                           : "c",
+                                                  1, false, 1 << 20, true, true, NULL});
+  uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, products = 0;
+  add_products(program, seed % 2 * 3, seed, &products);
+  for (int n = 0; n < 2000; n++) {
+    random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    const unsigned funct = functs[random >> 60 & 3];
+    const bool config = funct == ISA_FUNCT_CONFIG_LD;
+    const uint64_t offset =
+        (random >> 20 & 0xfffff) - (n % 7 == 0 ? 0x1000 : 0) + (n % 11 == 0 ? UINT64_C(3) << 33 : 0);
+    const command_insn insn = config ? command(funct, COMMAND_NO_TENSOR, 1 | (random >> 58 & 3) << 3, random & 0xffff)
+                                     : command(funct, (int)(random >> 50) % 3, offset, random >> 8);
+    command_add(program, &insn);
+    add_products(program, n == 1500 && seed % 4 == 0 ? 140000 : random >> 45 & 3, seed, &products);
+  }
+  add_products(program, seed % 3 * 40000, seed, &products);
+  if (seed % 2 == 0) command_add_fence(program);
+  return program;
+}
+
+static command_program *test_program(const hw_array *array, int n) {
+  return n < PROGRAMS - TABLED ? sample_random_program(array, 1000 + (uint64_t)n) : tabled_program(array, (uint64_t)n);
+}
+
+static void write_program(const command_program *program, bool tabled, FILE *out, wf_diag *diag) {
+  char *text;
+  size_t length;
+  FILE *memory = open_memstream(&text, &length);
+  assert_non_null(memory);
+  assert_true(command_write_c(program, memory, diag));
+  fclose(memory);
+  assert_int_equal(strstr(text, "WEFT_PRODUCT(") != NULL, tabled);
+  fputs(text, out);
+  free(text);
+}
+
 static void test_commands_are_the_same(void **state) {
   (void)state;
   hw_array array;
@@ -117,12 +179,12 @@ static void test_commands_are_the_same(void **state) {
   fputs(head, out);
   sum want[PROGRAMS];
   for (int n = 0; n < PROGRAMS; n++) {
-    command_program *program = sample_random_program(&array, 1000 + (uint64_t)n), *rolled = command_roll(program);
+    command_program *program = test_program(&array, n), *rolled = command_roll(program);
     want[n] = (sum){WF_HASH_START, 0};
     command_walk(program, note, &want[n]);
     command_program *chosen = n % 2 == 0 ? program : rolled;
     chosen->name = wf_arena_format(chosen->arena, "program%d", n);
-    assert_true(command_write_c(chosen, out, &diag));
+    write_program(chosen, n >= PROGRAMS - TABLED, out, &diag);
     command_destroy(rolled);
     command_destroy(program);
   }
@@ -144,7 +206,8 @@ static void test_names(void **state) {
   hw_array_default(&array);
   command_program *program = command_create("a.b-c", &array);
   static const char *const names[] = {"int", "r0", "n", "weft_fence", "_x", "a.b", "a_b", "a_b_c", "main", "x"};
-  for (size_t i = 0; i < 10; i++) command_add_tensor(program, &(command_tensor){names[i], 1, false, 1, true, false});
+  for (size_t i = 0; i < 10; i++)
+    command_add_tensor(program, &(command_tensor){names[i], 1, false, 1, true, false, NULL});
   char **c = command_c_tensor_names(program->arena, program);
   assert_string_equal(command_c_name(program->arena, program), "a_b_c");
   static const char *const want[] = {"int_", "r0_", "n_", "weft_fence_", "t_x_", "a_b", "a_b_", "a_b_c_", "main_", "x"};

@@ -90,12 +90,13 @@ static void test_huge_tensors_are_refused(void **state) {
   hw_array_default(&array);
   wf_diag diag = wf_diag_to(NULL);
   command_program *program = command_create("huge", &array);
-  command_add_tensor(program, &(command_tensor){"a", 1, false, (uint64_t)array.memory.capacity_mib << 20, true, true});
+  command_add_tensor(program,
+                     &(command_tensor){"a", 1, false, (uint64_t)array.memory.capacity_mib << 20, true, true, NULL});
   const command_run_config config = {.engine = sim_engine_find("ref")};
   command_run_result result;
   void *const tensors[] = {NULL, NULL};
   assert_true(command_run_on(program, &config, tensors, &result, &diag));
-  command_add_tensor(program, &(command_tensor){"b", 1, false, 1, true, true});
+  command_add_tensor(program, &(command_tensor){"b", 1, false, 1, true, true, NULL});
   assert_false(command_run_on(program, &config, tensors, &result, &diag));
   assert_int_equal(diag.errors, 1);
   command_destroy(program);

@@ -80,9 +80,9 @@ command_program *sample_gemm_program(const hw_array *array, const sample_gemm *g
   const hw_derived derived = hw_derive(array);
   schedule s = {.program = command_create("gemm", array), .gemm = gemm, .dim = derived.dim};
   memcpy(&s.scale_bits, &gemm->scale, sizeof s.scale_bits);
-  const command_tensor tensors[] = {{"a", 1, false, (uint64_t)gemm->m * gemm->k, true, false},
-                                    {"b", 1, false, (uint64_t)gemm->k * gemm->n, true, false},
-                                    {"c", 1, false, (uint64_t)gemm->m * gemm->n, false, true}};
+  const command_tensor tensors[] = {{"a", 1, false, (uint64_t)gemm->m * gemm->k, true, false, NULL},
+                                    {"b", 1, false, (uint64_t)gemm->k * gemm->n, true, false, NULL},
+                                    {"c", 1, false, (uint64_t)gemm->m * gemm->n, false, true, NULL}};
   for (int t = 0; t < 3; t++) command_add_tensor(s.program, &tensors[t]);
   configure(&s);
   for (unsigned i = 0; i < gemm->m; i += s.dim)
@@ -149,7 +149,8 @@ static void draw_body(generator *g, unsigned times) {
 command_program *sample_random_program(const hw_array *array, uint64_t seed) {
   generator g = {.program = command_create("random", array), .random = seed * 0x9e3779b97f4a7c15 + 1};
   static const char *const names[] = {"a", "b", "c"};
-  for (int t = 0; t < 3; t++) command_add_tensor(g.program, &(command_tensor){names[t], 1, false, 1 << 20, true, true});
+  for (int t = 0; t < 3; t++)
+    command_add_tensor(g.program, &(command_tensor){names[t], 1, false, 1 << 20, true, true, NULL});
   draw_body(&g, 1);
   return g.program;
 }

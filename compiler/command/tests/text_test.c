@@ -40,6 +40,7 @@ static const char sample[] =
     "program sample\n"
     "tensor a i8 4096 read  # what is read\n"
     "tensor c i32 256 written\n"
+    "tensor u i8 6 read = -128 0*3 127*2\n"
     "config_ld state=0 scale=1 stride=64 block_stride=16\n"
     "config_st stride=64 acc_scale=1\n"
     "loop 4 {\n"
@@ -58,7 +59,8 @@ static void test_prints_what_it_read(void **state) {
   command_program *program = parse(sample, &messages);
   assert_string_equal(messages, "");
   assert_non_null(program);
-  assert_int_equal(program->tensor_count, 2);
+  assert_int_equal(program->tensor_count, 3);
+  assert_memory_equal(program->tensors[2].contents, ((const int8_t[]){-128, 0, 0, 0, 127, 127}), 6);
   assert_int_equal(command_executions(program), 2 + 4 * (2 + 3 * 2));
   char *first = text_of(program), *more;
   command_program *again = parse(first, &more);
@@ -122,8 +124,12 @@ static void test_refuses(void **state) {
       {"program p\ntensor a i8 4294967297\n", "t:2:13: error: a tensor of more than 4 GiB"},
       {"program p\ntensor a i32 1073741825\n", "t:2:14: error: a tensor of more than 4 GiB"},
       {"program p\ntensor a i32 99999999999999999999\n", "t:2:14: error: expected the number of elements"},
-      {"program p\ntensor a i8 1 red\n", "t:2:15: error: expected `read` or `written`"},
+      {"program p\ntensor a i8 1 red\n", "t:2:15: error: expected `read`, `written` or `=`"},
       {"program p\ntensor a i8 1\ntensor a i8 1\n", "t:3:8: error: a second tensor 'a'"},
+      {"program p\ntensor a i8 3 read = 1 2\n", "t:2:25: error: fewer elements"},
+      {"program p\ntensor a i8 3 read = 1*4\n", "t:2:25: error: more elements"},
+      {"program p\ntensor a i8 3 read = -129*3\n", "t:2:22: error: expected an element of -128 to 127"},
+      {"program p\ntensor a i32 3 read = 0*3\n", "t:2:22: error: a constant has at most"},
       {"program p\nfence\ntensor a i8 1\n", "t:3:1: error: tensors stand before the first command"},
       {"program p\nmvin dram=a local=sp:0 cols=1 rows=1\n", "t:2:11: error: no tensor 'a'"},
       {"program p\ntensor a i8 1\nmvin dram=a+ local=sp:0\n", "t:3:12: error: expected an offset"},
@@ -162,7 +168,7 @@ static void test_listing(void **state) {
   fclose(out);
   unsigned lines = 0;
   for (const char *c = text; *c != '\0'; c++) lines += *c == '\n';
-  assert_int_equal(lines, 1 + 2 + 1 + 34 + 1);  // head, tensors, columns, commands, fence
+  assert_int_equal(lines, 1 + 3 + 1 + 34 + 1);  // head, tensors, columns, commands, fence
   assert_non_null(strstr(text, "       4    2 0000000000000000 0010001000000000  mvin dram=a+0x0 local=sp:0x0"));
   assert_non_null(
       strstr(text, "       5    3 ffffffffffffffc0 00010010a0000000  mvout dram=c-0x40 local=acc:0x0+full"));

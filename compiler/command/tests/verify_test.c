@@ -52,6 +52,45 @@ static void test_accepts(void **state) {
   }
 }
 
+// Of many products one is wrong, in the middle: in one of its four operands, or in its fields.
+static void test_products(void **state) {
+  (void)state;
+  static const struct {
+    const char *product, *message;
+  } cases[] = {
+      {NULL, ""},
+      {"preload local=sp:0x3ff8 cols=16 rows=16 dest=acc:0 dest_cols=16 dest_rows=16\n"
+       "compute_preloaded a=sp:0 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16\n",
+       "scratchpad rows"},
+      {"preload local=sp:0 cols=16 rows=16 dest=acc:0x3f8 dest_cols=16 dest_rows=16\n"
+       "compute_preloaded a=sp:0 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16\n",
+       "accumulator rows"},
+      {"preload local=sp:0 cols=16 rows=16 dest=acc:0 dest_cols=16 dest_rows=16\n"
+       "compute_preloaded a=sp:0x3ff8 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16\n",
+       "scratchpad rows"},
+      {"preload local=sp:0 cols=16 rows=16 dest=acc:0 dest_cols=16 dest_rows=16\n"
+       "compute_preloaded a=sp:0 a_cols=16 a_rows=17 bd=garbage bd_cols=16 bd_rows=16\n",
+       "17"},
+      {"compute_preloaded a=sp:0x3ff8 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16\n", "scratchpad rows"},
+  };
+  static const char usual[] =
+      "preload local=sp:0x%x cols=16 rows=16 dest=acc:0x%x dest_cols=16 dest_rows=16\n"
+      "compute_preloaded a=sp:0x%x a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16\n";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[16384] = HEAD;
+    for (unsigned n = 0; n < 60; n++) {
+      const size_t length = strlen(text);
+      snprintf(text + length, sizeof text - length, usual, n * 16, n * 16 % 1008, 0x3ff0 - n);
+      if (n == 30 && cases[i].product != NULL) strcat(text, cases[i].product);
+    }
+    bool good;
+    char *messages = verdict(text, &good);
+    assert_int_equal(good, cases[i].product == NULL);
+    if (strstr(messages, cases[i].message) == NULL) fail_msg("case %zu: %s", i, messages);
+    free(messages);
+  }
+}
+
 static void test_refuses(void **state) {
   (void)state;
   static const struct {
@@ -104,6 +143,11 @@ static void test_loops(void **state) {
       // Good in the first and the last iteration, not between: rows of the command, wrapping offsets, configuration.
       {"loop 3 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs2+0x8000000000000000\n}\n", false},
       {"loop 3 {\nmvin dram=a local=sp:0 cols=1 rows=1 | rs1+0x8000000000000000\n}\n", false},
+      // Rows of the command change in one loop, which is gone through in full, and its place in the other.
+      {"loop 3 {\nloop 64 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs2+0x1000000000000 | rs2+0x100\n}\n}\n", true},
+      {"loop 3 {\nloop 65 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs2+0x1000000000000 | rs2+0x100\n}\n}\n", false},
+      {"loop 64 {\nloop 3 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs2+0x100 | rs2+0x1000000000000\n}\n}\n", true},
+      {"loop 64 {\nloop 17 {\nmvin dram=a local=sp:0 cols=16 rows=1 | rs2+0x100 | rs2+0x1000000000000\n}\n}\n", false},
       {"loop 5 {\nconfig_ex dataflow=os a_stride=1 c_stride=1 | rs1+0x80\n}\n", false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -118,6 +162,6 @@ static void test_loops(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_accepts), cmocka_unit_test(test_refuses),
-                                     cmocka_unit_test(test_loops)};
+                                     cmocka_unit_test(test_products), cmocka_unit_test(test_loops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

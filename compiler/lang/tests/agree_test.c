@@ -29,7 +29,7 @@ static const char *const cases[][2] = {
      "N=1,H=13,W=12,C=9,K=5,dilation=2,padding=1,bias=False,relu=False,scale=0.05,BLOCK_Q=2,BLOCK_K=8,BLOCK_C=8"},
     {"conv2d", "N=2,H=7,W=7,C=20,K=33,R=1,S=1,stride=2,scale=0.05,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=16,BLOCK_C=16"},
     {"grouped_conv2d", "N=2,H=7,W=8,G=3,C=5,K=7,padding=1,scale=0.05,BLOCK_P=4,BLOCK_Q=4,BLOCK_K=4,BLOCK_C=4"},
-    {"depthwise_conv2d", "N=2,H=7,W=8,C=20,D=8,padding=1,stride=2,scale=0.1,BLOCK_P=2,BLOCK_Q=4"},
+    {"depthwise_conv2d", "N=2,H=7,W=8,C=20,D=8,padding=1,stride=2,scale=0.1,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=16"},
     {"residual_add", "M=49,N=33,a_scale=0.7,b_scale=1.3,BLOCK_M=16,BLOCK_N=16"},
     {"residual_add", "M=3,N=65,a_scale=0.5,relu=False,BLOCK_M=16,BLOCK_N=16"},
     {"max_pool2d", "N=2,H=9,W=11,C=5,R=3,S=3,padding=1,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=4"},

@@ -83,6 +83,7 @@ static void test_shape_of_gemm(void **state) {
                       "tensor b_ptr i8[16000] read\n"
                       "tensor bias_ptr i32[80] read\n"
                       "tensor c_ptr i8[8000] write\n"
+                      "tensor res_ptr i8[1]\n"
                       "loop pid_m 2 parallel dim P\n"
                       "loop pid_n 2 parallel dim K\n"
                       "loop k 4 dim C\n"

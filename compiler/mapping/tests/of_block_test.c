@@ -77,11 +77,31 @@ static void test_convolution(void **state) {
   assert_true(layer.bias);
 }
 
+static void test_layers_without_products(void **state) {
+  (void)state;
+  static const char *const text =
+      "program add\ntensor a i8[3250] read\ntensor b i8[3250] read\ntensor c i8[3250] write\n"
+      "loop m 4 parallel dim P\nloop n 3 parallel dim K\nbuffer s i32[16, 32]\nfor n {\nfor m {\n"
+      "load s = a[m*16:16 of 50 stride 65, n*32:32 of 65 stride 1]\n"
+      "load s += b[m*16:16 of 50 stride 65, n*32:32 of 65 stride 1]\n"
+      "store c[m*16:16 of 50 stride 65, n*32:32 of 65 stride 1] = s scale 1\n}\n}\n";
+  map_layer layer;
+  map_mapping m;
+  assert_true(read(text, &layer, &m));
+  assert_int_equal(layer.kind, MAP_WINDOW);
+  assert_memory_equal(layer.size, ((int64_t[]){1, 50, 1, 65, 1, 1, 1}), sizeof layer.size);
+  assert_memory_equal(m.tile, ((int64_t[]){1, 16, 1, 32, 1, 1, 1}), sizeof m.tile);
+  assert_memory_equal(m.dram, ((int64_t[]){1, 4, 1, 3, 1, 1, 1}), sizeof m.dram);
+  assert_int_equal(layer.residual, 1);
+  assert_int_equal(layer.pool_size, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_product),
       cmocka_unit_test(test_two_products_are_no_layer),
       cmocka_unit_test(test_convolution),
+      cmocka_unit_test(test_layers_without_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

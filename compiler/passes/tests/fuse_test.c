@@ -123,6 +123,51 @@ static void chains_become_epilogues(void **state) {
   }
 }
 
+// Loads of int8 times an integer become products with constants, as even as they can be; the sums are equal.
+static void multiples_become_products(void **state) {
+  (void)state;
+  static const struct {
+    const char *body;
+    int numbers[2];  // of the constants, 0: none
+    unsigned products;
+  } cases[] = {
+      {SUM "load r = " C "\nto_i32 t = r\nmul t = t, 5\nadd acc = t, acc\nstore " D " = acc\n", {5, 0}, 1},
+      {SUM "load r = " C "\nto_i32 t = r\nmul t = 255, t\nadd acc = t, acc\n" NARROW, {85, 0}, 3},
+      {SUM "load r = " C "\nscale f = r, 0.25\nto_i8 r = f\nto_i32 t = r\nmul t = t, -129\nadd acc = t, acc\nstore " D
+           " = acc\n",
+       {-64, -65},
+       2},
+      {"load r = " C "\nto_i32 t = r\nmul t = t, 2\nmul t = t, 3\nstore " D " = t\n", {6, 0}, 1},
+      {SUM "load r = " C "\nto_i32 t = r\nmul t = t, 0\nadd acc = t, acc\nstore " D " = acc\n", {0, 0}, 0},
+      {SUM "load r = " C "\nto_i32 t = r\nmul t = t, 1\nadd acc = t, acc\nstore " D " = acc\n", {0, 0}, 0},
+  };
+  hw_array array;
+  hw_array_default(&array);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wf_diag diag = wf_diag_to(stderr);
+    block_program *program = program_of(cases[i].body);
+    void **before = block_random_tensors(program, i + 1), **after = block_random_tensors(program, i + 1);
+    assert_true(block_run(program, before, &diag));
+    const int tensors = program->tensor_count;
+    assert_true(pass_fuse(program, NULL, &array, &diag));
+    assert_true(block_verify(program, &diag));
+    assert_int_equal(program->tensor_count - tensors, (cases[i].numbers[0] != 0) + (cases[i].numbers[1] != 0));
+    for (int t = tensors; t < program->tensor_count; t++)
+      assert_int_equal(program->tensors[t].contents[0], cases[i].numbers[t - tensors]);
+    char *text = body_of(program);
+    unsigned products = 0;
+    for (const char *at = text; (at = strstr(at, " blocks\n")) != NULL; at++) products++;
+    assert_int_equal(products, cases[i].products);
+    assert_true(block_run(program, after, &diag));
+    assert_memory_equal(before[3], after[3], 48);
+    assert_memory_equal(before[4], after[4], 48 * 4);
+    block_random_free(before);
+    block_random_free(after);
+    free(text);
+    block_destroy(program);
+  }
+}
+
 // The line of a body, counted from 1, and what is said about it.
 static const struct {
   const char *body;
@@ -132,6 +177,15 @@ static const struct {
     {SUM "load at = a[m*4:4 of 8 stride 10, 0:5 of 10 stride 1]\nload bt = b[0:5 of 10 stride 6, 0:6 of 6 stride 1]\n"
          "dot row = at[0:1, 0:5] * bt\nadd acc = acc, row\nstore " D " = acc\n",
      10, "'row' is repeated over a larger block"},
+    {SUM "mul acc = acc, 2\nstore " D " = acc\n", 7, "no multiplication of such a block by this number"},
+    {"load r = " C "\nto_i32 t = r\nmul t = t, 4065\nstore " D " = t\n", 3,
+     "no multiplication of such a block by this number"},
+    {"load row = bias[0:1 of 1 stride 0, 0:6 of 6 stride 1]\nmul row = row, 3\n" SUM "add acc = acc, row\nstore " D
+     " = acc\n",
+     2, "no multiplication of such a block by this number"},
+    {"copy acc = 0\nfor k {\n" LOADS "dot acc += at * bt\nload r = " C
+     "\nto_i32 t = r\nmul t = t, 3\nadd acc = acc, t\n}\nstore " D " = acc\n",
+     2, "no sum over a loop of blocks that are multiplied by a number"},
     {"for k {\n" LOADS "dot acc = at * bt\n}\nadd v = acc, 1\nstore " D " = v\n", 6, "'acc' has no value here"},
     {"copy acc = 0\nfor k {\n" LOADS "dot acc += at * bt\ndot acc = at * bt sum_over k\n}\nstore " D " = acc\n", 6,
      "no sum that overwrites a part of itself"},
@@ -229,6 +283,7 @@ static void pooling_does_not_move_loads_over_stores(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_become_epilogues),
+      cmocka_unit_test(multiples_become_products),
       cmocka_unit_test(the_rest_is_refused),
       cmocka_unit_test(pooling_does_not_move_loads_over_stores),
   };

@@ -18,4 +18,39 @@ static inline uint64_t weft_operand(uint64_t value) {
 }
 #endif
 
+// A move is a load, a store or their configuration; `after` so many products, counted from the last one. Products count
+// down and stop where a function of the program carries the next moves out:
+//
+//   weft_command(WEFT_FUNCT_COMPUTE_PRELOADED, r0, r1);
+//   WEFT_PRODUCT(next, left, gemm_moves(next, left, tensor));
+struct weft_move {
+  uint16_t after, kind;
+  uint32_t offset;  // of the first operand, from what its kind says
+  uint64_t operand;
+};
+
+struct weft_moves {
+  const struct weft_move *next;
+  uint64_t left;  // products before it
+};
+
+// A function whose callers know nothing but what it takes and returns.
+#if defined(__GNUC__) && !defined(__clang__)
+#define WEFT_APART __attribute__((noipa))
+#else
+#define WEFT_APART __attribute__((noinline))
+#endif
+
+#define WEFT_MOVES(move, count, moves)          \
+  do {                                          \
+    const struct weft_moves weft_now = (moves); \
+    (move) = weft_now.next;                     \
+    (count) = weft_now.left;                    \
+  } while (0)
+
+#define WEFT_PRODUCT(move, count, moves)                                     \
+  do {                                                                       \
+    if (__builtin_expect(--(count) == 0, 0)) WEFT_MOVES(move, count, moves); \
+  } while (0)
+
 #endif

@@ -21,6 +21,13 @@ enum weft_status {
   WEFT_TOO_BIG,       // not even the smallest tile fits the local memories
 };
 
+// How the forms from single instructions cut a product: elements of a tile, whole blocks of WEFT_DIM or all; the order
+// of the loops over tiles. What stays in the scratchpad follows.
+struct weft_mapping {
+  size_t m, n, k;
+  bool n_outer;  // columns of the result outside, rows inside
+};
+
 // C[m][n] = saturate(scale * activation(bias[m][n] + sum over k of A[m][k] * B[k][n]))
 struct weft_gemm {
   size_t m, n, k;
@@ -32,6 +39,7 @@ struct weft_gemm {
   bool a_transpose, b_transpose, bias_repeat, full;
   enum weft_activation activation;
   float scale;
+  const struct weft_mapping *mapping;  // NULL: chosen by what moves least
 };
 
 enum weft_status weft_tiled_gemm(const struct weft_gemm *gemm);

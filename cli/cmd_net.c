@@ -1,0 +1,125 @@
+// `weft net NAME`: generated networks as ONNX files, as layer tables, or as numbers.
+#include <string.h>
+
+#include "cli/cli.h"
+#include "compiler/onnx/onnx.h"
+#include "compiler/quantise/quantise.h"
+#include "search/layers/graph.h"
+#include "workloads/networks/networks.h"
+
+typedef struct net_options {
+  const char *output, *layers;
+  bool list;
+  uint64_t size, sequence, batch, divisor, depth, seed;
+} net_options;
+
+static void list_networks(void) {
+  for (size_t i = 0; i < networks_count(); i++) {
+    const networks_row *row = networks_at(i);
+    printf("%-16s %s\n", row->name, row->description);
+  }
+}
+
+static cJSON *list_json(void) {
+  cJSON *list = cJSON_CreateArray();
+  for (size_t i = 0; i < networks_count(); i++) {
+    const networks_row *row = networks_at(i);
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", row->name);
+    cJSON_AddStringToObject(entry, "description", row->description);
+    if (row->size != 0) cli_json_count(entry, "size", (uint64_t)row->size);
+    if (row->sequence != 0) cli_json_count(entry, "seq", (uint64_t)row->sequence);
+    if (row->layers != 0) cli_json_count(entry, "depth", (uint64_t)row->layers);
+    cJSON_AddItemToArray(list, entry);
+  }
+  return list;
+}
+
+static int show_list(const cli_common *common, wf_diag *diag) {
+  if (common->json == NULL)
+    list_networks();
+  else
+    cli_write_json(common->json, list_json(), diag);
+  return diag->errors == 0 ? CLI_OK : CLI_BAD_INPUT;
+}
+
+// The table needs the placed graph: which products there are is decided on the way to it.
+static bool write_layers(graph *model, const char *path, wf_diag *diag) {
+  const quantise_options quick = {.samples = 1};
+  graph *placed = quantise_network(model, &quick, QUANTISE_STAGE_PLACED, diag);
+  FILE *file = placed == NULL ? NULL : cli_open_output(path, diag);
+  bool good = file != NULL;
+  if (good) {
+    layers_network network;
+    layers_of_graph(&network, placed);
+    layers_print_yaml(&network, file);
+    layers_release(&network);
+    good = cli_close(file, path, diag);
+  }
+  if (placed != NULL) graph_destroy(placed);
+  return good;
+}
+
+static bool report(const cli_common *common, const graph *g, wf_diag *diag) {
+  const double macs = networks_macs(g), parameters = networks_parameters(g);
+  if (common->json != NULL) {
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddStringToObject(document, "name", g->name);
+    cJSON_AddNumberToObject(document, "macs", macs);
+    cJSON_AddNumberToObject(document, "parameters", parameters);
+    cli_json_count(document, "nodes", (uint64_t)g->node_count);
+    return cli_write_json(common->json, document, diag);
+  }
+  if (!common->quiet)
+    fprintf(stderr, "%s: %d nodes, %.4f G multiply-accumulates, %.3f M parameters\n", g->name, g->node_count,
+            macs / 1e9, parameters / 1e6);
+  return true;
+}
+
+static int make(const cli_common *common, const net_options *o, const char *name, wf_diag *diag) {
+  const networks_options options = {.size = (int64_t)o->size,
+                                    .sequence = (int64_t)o->sequence,
+                                    .batch = (int64_t)o->batch,
+                                    .divisor = (int64_t)o->divisor,
+                                    .layers = (int64_t)o->depth,
+                                    .seed = o->seed};
+  graph *g = networks_create(name, &options, diag);
+  if (g == NULL) return CLI_BAD_INPUT;
+  bool good = report(common, g, diag);
+  if (good && o->output != NULL) good = onnx_write(g, o->output, diag);
+  if (good && o->layers != NULL) good = write_layers(g, o->layers, diag);
+  graph_destroy(g);
+  return good ? CLI_OK : CLI_BAD_INPUT;
+}
+
+int cli_net(int argc, char **argv) {
+  net_options o = {0};
+  const cli_option rows[] = {
+      {"o", CLI_OPTION_TEXT, &o.output, "FILE.onnx", "write the model"},
+      {"layers", CLI_OPTION_TEXT, &o.layers, "FILE|-", "write the table of its layers (YAML), for the search"},
+      {"list", CLI_OPTION_FLAG, &o.list, NULL, "name the networks"},
+      {"size", CLI_OPTION_COUNT, &o.size, "N", "rows and columns of images"},
+      {"seq", CLI_OPTION_COUNT, &o.sequence, "N", "tokens or time steps"},
+      {"batch", CLI_OPTION_COUNT, &o.batch, "N", "images or sequences (default 1)"},
+      {"divisor", CLI_OPTION_COUNT, &o.divisor, "N", "divide all widths (default 1)"},
+      {"depth", CLI_OPTION_COUNT, &o.depth, "N", "layers of transformers and recurrent networks"},
+      {"seed", CLI_OPTION_COUNT, &o.seed, "N", "of the random weights"},
+  };
+  const cli_usage usage = {.verb = "net",
+                           .synopsis = "NAME",
+                           .text =
+                               "Makes a known network with random weights of realistic size: an ONNX file for\n"
+                               "`weft sim` and other tools. The same options and seed give the same bytes.",
+                           .options = rows,
+                           .option_count = sizeof rows / sizeof rows[0],
+                           .min_arguments = 0,
+                           .max_arguments = 1};
+  cli_common common = {0};
+  int code;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  wf_diag diag = wf_diag_to(stderr);
+  if (o.list) return show_list(&common, &diag);
+  if (argc == 1) return make(&common, &o, argv[0], &diag);
+  fputs("weft: error: missing argument: NAME\n  hint: weft net --list\n", stderr);
+  return CLI_USAGE;
+}

@@ -1,0 +1,259 @@
+// `weft search`: hardware and mappings for networks: by gradients, or with --exact the optimum of the plain model,
+// proven.
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/search_answer.h"
+#include "cli/search_descent.h"
+#include "cli/search_truth.h"
+#include "hw/base/alloc.h"
+#include "search/exact/exact.h"
+
+typedef struct search_options {
+  const char *constants, *fix, *directory, *objective, *budget;
+  const char *area, *power, *clock;
+  bool exact, simulate;
+  uint64_t side_max, kib_max;
+  uint64_t seed, starts, steps, threads;
+  uint64_t candidates, tune;
+} search_options;
+
+static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+// ---- what is fixed: "pe=16,spad=128,acc=32"
+
+static bool fix_one(exact_options *exact, const char *key, size_t length, unsigned value) {
+  const struct {
+    const char *key;
+    unsigned *value;
+  } keys[] = {{"pe", &exact->side}, {"spad", &exact->scratchpad_kib}, {"acc", &exact->accumulator_kib}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strlen(keys[i].key) == length && strncmp(keys[i].key, key, length) == 0) return *keys[i].value = value, true;
+  return false;
+}
+
+static bool parse_fix(const char *text, exact_options *exact) {
+  for (const char *at = text; at != NULL && *at != '\0';) {
+    const size_t length = strcspn(at, "=");
+    unsigned value;
+    int used = 0;
+    if (at[length] != '=' || sscanf(at + length, "=%5u%n", &value, &used) != 1 || value == 0) return false;
+    const char *end = at + length + used;
+    if ((*end != '\0' && *end != ',') || !fix_one(exact, at, length, value)) return false;
+    at = *end == ',' ? end + 1 : end;
+  }
+  return true;
+}
+
+// ---- the exact search
+
+static void print_proof(const search_answer *a, FILE *out) {
+  const exact_result *r = a->how;
+  char evaluations[CLI_NUMBER], kept[CLI_NUMBER], boxes[CLI_NUMBER];
+  fprintf(out, "  proven with %s mappings of layers (%s kept), %s boxes of hardware, %u sides in %.2f s\n",
+          cli_number(r->evaluations, evaluations), cli_number(r->kept, kept), cli_number(r->boxes, boxes), r->sides,
+          a->seconds);
+}
+
+static void proof_json(const search_answer *a, cJSON *object) {
+  const exact_result *r = a->how;
+  cli_json_count(object, "evaluations", r->evaluations);
+  cli_json_count(object, "kept", r->kept);
+  cli_json_count(object, "boxes", r->boxes);
+  cJSON_AddNumberToObject(object, "sides", r->sides);
+}
+
+static bool solve(const layers_network *network, const exact_options *exact, exact_result *result, search_answer *a) {
+  const double start = processor_seconds();
+  if (!exact_solve(network, exact, result)) return false;
+  a->method = "exact";
+  a->remark = "the optimum of the plain model";
+  a->hardware = result->hardware;
+  a->cost = result->cost;
+  a->mappings = result->mappings;
+  a->seconds = processor_seconds() - start;
+  a->how = result;
+  a->print_how = print_proof;
+  a->add_how = proof_json;
+  return true;
+}
+
+// ---- one network after the other
+
+typedef struct search_job {
+  const cli_common *common;
+  const search_options *options;
+  const exact_options *exact;
+  const descent_options *descent;
+  cJSON *list;  // NULL: no JSON
+  wf_diag *diag;
+} search_job;
+
+static int give_answer(const search_job *job, const search_answer *a) {
+  if (search_prints(job->common)) search_print(a, stdout);
+  if (job->list != NULL) cJSON_AddItemToArray(job->list, search_json(a));
+  const char *directory = job->options->directory;
+  return directory == NULL || search_write(a, directory, job->diag) ? CLI_OK : CLI_BAD_INPUT;
+}
+
+// The truth loop from the array of --array on.
+static int simulate(const search_job *job, const layers_network *network) {
+  enum { MODEL_SECONDS = 2 };
+  const search_options *o = job->options;
+  const descent_options *d = job->descent;
+  hw_array base;
+  if (!cli_load_array(job->common, &base, job->diag)) return CLI_BAD_INPUT;
+  const truth_options truth = {.network = network,
+                               .base = &base,
+                               .constants = d->goal.constants,
+                               .objective = d->goal.objective,
+                               .side_max = (unsigned)d->goal.limits.side_max,
+                               .kib_max = (unsigned)d->goal.limits.scratchpad_kib_max,
+                               .seed = o->seed,
+                               .model_seconds = d->max_seconds > 0 ? d->max_seconds : MODEL_SECONDS,
+                               .candidates = (unsigned)o->candidates,
+                               .tune = (unsigned)o->tune,
+                               .jobs = d->threads};
+  cJSON *object = NULL;
+  const int code = search_simulated(&truth, job->common, o->directory, job->list == NULL ? NULL : &object, job->diag);
+  if (object != NULL) cJSON_AddItemToArray(job->list, object);
+  return code;
+}
+
+static int search_network(const search_job *job, const layers_network *network) {
+  search_answer a = {.network = network, .constants = job->exact->constants, .constants_name = job->options->constants};
+  exact_result exact = {0};
+  search_descent_result descent = {0};
+  const bool found = job->options->exact ? solve(network, job->exact, &exact, &a)
+                                         : search_by_descent(network, job->descent, job->common, &descent, &a);
+  int code = CLI_CANNOT_BUILD;
+  if (found)
+    code = give_answer(job, &a);
+  else
+    wf_error(job->diag, wf_in_file(network->name), "%s",
+             job->options->exact
+                 ? "no mapping of some layer fits the hardware that --fix gives"
+                 : "no mapping of some layer fits the hardware that --fix gives, or the bounds on area and power");
+  exact_release(&exact);
+  descent_release(&descent.found);
+  return code;
+}
+
+static int search_networks(search_job *job, int count, char **names) {
+  const char *path = job->common->json;
+  cJSON *document = path == NULL ? NULL : cJSON_CreateObject();
+  job->list = document == NULL ? NULL : cJSON_AddArrayToObject(document, "networks");
+  int code = CLI_OK;
+  for (int i = 0; i < count && code == CLI_OK; i++) {
+    layers_network network;
+    code = CLI_BAD_INPUT;
+    if (layers_load(&network, names[i], job->diag))
+      code = job->options->simulate ? simulate(job, &network) : search_network(job, &network);
+    layers_release(&network);
+  }
+  if (document == NULL) return code;
+  if (code == CLI_OK && !cli_write_json(path, document, job->diag)) return CLI_BAD_INPUT;
+  if (code != CLI_OK) cJSON_Delete(document);
+  return code;
+}
+
+static int usage_error(const char *text) {
+  fprintf(stderr, "weft: error: %s\n  hint: weft search --help\n", text);
+  return CLI_USAGE;
+}
+
+// The options of the search by gradients; NULL, or what is wrong with them.
+static const char *descend_with(const search_options *o, const exact_options *exact, descent_options *to) {
+  const double kib_max = o->kib_max > 0 ? (double)o->kib_max : 2048;
+  *to = (descent_options){
+      .goal = {.constants = exact->constants,
+               .limits = {.side_fixed = exact->side,
+                          .scratchpad_kib_fixed = exact->scratchpad_kib,
+                          .accumulator_kib_fixed = exact->accumulator_kib,
+                          .side_max = o->side_max > 0 ? (double)o->side_max : 128,
+                          .scratchpad_kib_max = kib_max,
+                          .accumulator_kib_max = kib_max}},
+      .seed = o->seed,
+      .starts = (unsigned)o->starts,
+      .steps = (unsigned)o->steps,
+      .threads = (unsigned)o->threads,
+  };
+  if (o->exact) {
+    if (o->simulate) return "--exact proves, --simulate measures: one of them";
+    const bool other = o->budget != NULL || o->objective != NULL || o->area != NULL || o->power != NULL ||
+                       o->clock != NULL || o->starts + o->steps + o->threads > 0;
+    return other ? "--exact takes no budget, objective, bounds, clock, starts, steps or threads" : NULL;
+  }
+  if (!o->simulate && o->candidates + o->tune > 0) return "--candidates and --tune are for --simulate";
+  const bool bounded = o->area != NULL || o->power != NULL || o->clock != NULL;
+  if (o->simulate && (o->fix != NULL || bounded || o->starts + o->steps > 0))
+    return "--simulate takes no --fix, --starts, --steps, and no bounds";
+  if (o->candidates > 10000 || o->tune > MAP_BEST_MAX) return "at most 10000 candidates, 64 mappings";
+  if (o->starts > 65536 || o->steps > 100000 || o->threads > 1024)
+    return "at most 65536 starts, 100000 steps, 1024 threads";
+  if (o->objective != NULL && !search_parse_objective(o->objective, &to->goal.objective))
+    return "--objective is edp, latency, energy or area-delay";
+  if (o->simulate && to->goal.objective == PLAIN_AREA_DELAY) return "--simulate knows no area: edp, latency or energy";
+  to->goal.silicon = PLAIN_SILICON_DEFAULTS;
+  if (!search_parse_positive(o->area, &to->goal.area_mm2_max) ||
+      !search_parse_positive(o->power, &to->goal.power_mw_max) ||
+      !search_parse_positive(o->clock, &to->goal.silicon.clock_mhz))
+    return "--max-area, --max-power and --clock take numbers above 0";
+  return o->budget == NULL || search_parse_budget(o->budget, to) ? NULL : "--budget takes a number, or seconds as 10s";
+}
+
+int cli_search(int argc, char **argv) {
+  search_options options = {.constants = "dosa", .seed = 1};
+  const cli_option table[] = {
+      {"exact", CLI_OPTION_FLAG, &options.exact, NULL, "the optimum of the plain model, proven"},
+      {"budget", CLI_OPTION_TEXT, &options.budget, "N|Ns", "evaluations of layers' mappings, or seconds (10s)"},
+      {"objective", CLI_OPTION_TEXT, &options.objective, "WHAT", "edp (default), latency, energy or area-delay"},
+      {"max-area", CLI_OPTION_TEXT, &options.area, "MM2", "the largest area of PEs and memories"},
+      {"max-power", CLI_OPTION_TEXT, &options.power, "MW", "the largest mean power"},
+      {"clock", CLI_OPTION_TEXT, &options.clock, "MHZ", "of which power depends (default 1000)"},
+      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random starts (default 1)"},
+      {"starts", CLI_OPTION_COUNT, &options.starts, "N", "how many descend (default 64)"},
+      {"steps", CLI_OPTION_COUNT, &options.steps, "N", "of the descent (default 240)"},
+      {"threads", CLI_OPTION_COUNT, &options.threads, "N", "default: one for each processor"},
+      {"fix", CLI_OPTION_TEXT, &options.fix, "KEY=N,..", "hardware that is given: pe (side), spad and acc (KiB)"},
+      {"side-max", CLI_OPTION_COUNT, &options.side_max, "N", "the largest side of the array (default 128)"},
+      {"kib-max", CLI_OPTION_COUNT, &options.kib_max, "N", "the largest memory in KiB (default 2048)"},
+      {"constants", CLI_OPTION_TEXT, &options.constants, "NAME", "of the plain model: dosa (default), 40nm"},
+      {"simulate", CLI_OPTION_FLAG, &options.simulate, NULL,
+       "from --array on: arrays that the model proposes, and steps around the best, on the cycle engine"},
+      {"candidates", CLI_OPTION_COUNT, &options.candidates, "N", "--simulate: so many arrays at most (default 16)"},
+      {"tune", CLI_OPTION_COUNT, &options.tune, "N", "--simulate: the fastest of N mappings of each layer"},
+      {"o", CLI_OPTION_TEXT, &options.directory, "DIR",
+       "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
+  };
+  const cli_usage usage = {
+      .verb = "search",
+      .synopsis = "NET...",
+      .text =
+          "Searches hardware sizes and mappings with the least energy x delay for networks: names of shipped layer\n"
+          "tables (resnet50, bert, ...), or .yaml and .csv files. Each network is searched for itself, by gradients\n"
+          "from random starts unless --exact asks for the proven optimum.",
+      .options = table,
+      .option_count = sizeof table / sizeof table[0],
+      .min_arguments = 1,
+      .max_arguments = 64,
+      .takes_array = true};
+  cli_common common = {0};
+  int code;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  if (options.side_max > 4096 || options.kib_max > 1 << 20 || options.side_max % 2 != 0)
+    return usage_error("--side-max is an even number up to 4096, --kib-max one up to 1048576");
+  paper_constants constants;
+  exact_options exact = {
+      .constants = &constants, .side_max = (unsigned)options.side_max, .kib_max = (unsigned)options.kib_max};
+  if (!parse_fix(options.fix, &exact)) return usage_error("--fix takes pe=N,spad=N,acc=N");
+  if (!paper_constants_named(&constants, options.constants) || constants.vector_words.dram != 0)
+    return usage_error("--constants is dosa or 40nm");
+  descent_options descent;
+  const char *wrong = descend_with(&options, &exact, &descent);
+  if (wrong != NULL) return usage_error(wrong);
+  wf_diag diag = wf_diag_to(stderr);
+  search_job job = {.common = &common, .options = &options, .exact = &exact, .descent = &descent, .diag = &diag};
+  return search_networks(&job, argc, argv);
+}

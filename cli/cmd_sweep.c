@@ -1,0 +1,297 @@
+// `weft sweep`: measures the points of a sweep into a store; `weft query`: asks a store.
+//
+// Started by mpirun or srun, rank 0 owns the store and the other ranks work for it.
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "hw/base/alloc.h"
+#include "search/sweep/query.h"
+#include "search/sweep/remote.h"
+#include "search/sweep/sweep.h"
+#include "weft_version.h"
+
+enum { NOTE_SECONDS = 5, JOBS_MAX = 1024 };
+
+typedef struct sweep_arguments {
+  const char *store;
+  uint64_t jobs;
+  bool any_version, plan;
+} sweep_arguments;
+
+typedef struct shown {
+  bool terminal, quiet;
+  double noted;  // seconds of the sweep
+  const remote_group *group;
+} shown;
+
+static volatile sig_atomic_t interrupted;
+static void interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+  signal(number, SIG_DFL);  // a second one ends at once
+}
+
+// ---- progress
+
+static void write_duration(double seconds, char text[32]) {
+  const unsigned long whole = (unsigned long)seconds;
+  if (whole < 3600) {
+    snprintf(text, 32, "%lu:%02lu", whole / 60, whole % 60);
+  } else {
+    snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+  }
+}
+
+static void show(void *context, const sweep_progress *p) {
+  shown *s = context;
+  const bool end = p->done == p->total;
+  if (s->quiet || (!s->terminal && !end && p->seconds < s->noted + NOTE_SECONDS)) return;
+  s->noted = p->seconds;
+  char left[32] = "-";
+  const double rate = p->seconds > 0 ? (double)p->fresh / p->seconds : 0;
+  if (rate > 0) write_duration((double)(p->total - p->done) / rate, left);
+  fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %u workers, %s left%s",
+          s->terminal ? "\r\033[K" : "", p->done, p->total,
+          p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed, rate, p->workers, left,
+          s->terminal ? "" : "\n");
+  if (s->terminal && end) fputc('\n', stderr);
+}
+
+static int join(void *context) {
+  const shown *s = context;
+  return remote_accept(s->group);
+}
+
+// ---- sweep
+
+static int write_json(const cli_common *common, const char *store_path, const sweep_progress *p, sweep_outcome outcome,
+                      wf_diag *diag) {
+  if (common->json == NULL) return CLI_OK;
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "store", store_path);
+  cJSON_AddBoolToObject(object, "finished", outcome == SWEEP_FINISHED);
+  cli_json_count(object, "measurements", p->total);
+  cli_json_count(object, "done", p->done);
+  cli_json_count(object, "measured_now", p->fresh);
+  cli_json_count(object, "failed_now", p->failed);
+  cJSON_AddNumberToObject(object, "seconds", p->seconds);
+  return cli_write_json(common->json, object, diag) ? CLI_OK : CLI_BAD_INPUT;
+}
+
+static void plan(const sweep_spec *spec) {
+  size_t layers = 0;
+  for (size_t n = 0; n < spec->network_count; n++) layers += spec->networks[n].count;
+  printf("%s: %zu points, %zu networks, %zu layers\n", spec->name, sweep_point_count(spec), spec->network_count,
+         layers);
+}
+
+static int sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
+                 const remote_group *group, wf_diag *diag) {
+  shown s = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = common->quiet, .group = group};
+  char *path = arguments->store == NULL ? wf_format("%s.sqlite", spec->name) : wf_strdup(arguments->store);
+  store *file = store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
+  int code = CLI_BAD_INPUT;
+  if (file != NULL) {
+    const sweep_options options = {.version = WEFT_GIT_VERSION,
+                                   .jobs = (unsigned)arguments->jobs,
+                                   .stop = &interrupted,
+                                   .progress = show,
+                                   .join_socket = group->launched ? group->socket : -1,
+                                   .join = join,
+                                   .context = &s};
+    sweep_progress progress = {0};
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    const sweep_outcome outcome = sweep_run(spec, file, &options, &progress, diag);
+    store_close(file);
+    if (outcome == SWEEP_STOPPED && s.terminal) fputc('\n', stderr);
+    if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
+    code = write_json(common, path, &progress, outcome, diag);
+    if (outcome != SWEEP_FINISHED) code = CLI_LIMIT;
+    if (outcome == SWEEP_FAILED) code = CLI_BAD_INPUT;
+    if (!common->quiet && outcome == SWEEP_FINISHED)
+      printf("%s: %" PRIu64 " measurements, %" PRIu64 " of them now in %.1f s, %" PRIu64 " of those failed\n", path,
+             progress.total, progress.fresh, progress.seconds, progress.failed);
+  }
+  wf_free(path);
+  return code;
+}
+
+// A rank other than the first works until rank 0 has nothing more.
+static int serve(const sweep_spec *spec, const remote_group *group) {
+  signal(SIGINT, SIG_IGN);
+  pool_serve(group->socket, spec->timeout, work_measure);
+  return CLI_OK;
+}
+
+static uint64_t default_jobs(const remote_group *group) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return group->launched || processors < 1 ? 1 : (uint64_t)processors;
+}
+
+int cli_sweep(int argc, char **argv) {
+  sweep_arguments arguments = {.jobs = UINT64_MAX};
+  const cli_option table[] = {
+      {"o", CLI_OPTION_TEXT, &arguments.store, "FILE",
+       "the store (default: NAME.sqlite); an existing one is gone on with"},
+      {"jobs", CLI_OPTION_COUNT, &arguments.jobs, "N",
+       "processes that measure (default: one per processor; 1 per rank under mpirun or srun)"},
+      {"any-version", CLI_OPTION_FLAG, &arguments.any_version, NULL, "go on with a store that another version began"},
+      {"plan", CLI_OPTION_FLAG, &arguments.plan, NULL, "print how many points there are, measure nothing"},
+  };
+  const cli_usage usage = {.verb = "sweep",
+                           .synopsis = "SPEC.yaml",
+                           .text =
+                               "Measures every layer of networks on every array of a sweep (docs/sweeps.md).\n"
+                               "It may be interrupted at any time: the same command goes on where it ended.",
+                           .options = table,
+                           .option_count = sizeof table / sizeof *table,
+                           .min_arguments = 1,
+                           .max_arguments = 1};
+  cli_common common;
+  int code = CLI_OK;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  wf_diag diag = wf_diag_to(stderr);
+  remote_group group;
+  sweep_spec spec;
+  if (!remote_join(&group, WEFT_GIT_VERSION, &diag)) return CLI_BAD_INPUT;
+  if (arguments.jobs == UINT64_MAX) arguments.jobs = default_jobs(&group);
+  if (arguments.jobs > JOBS_MAX || (arguments.jobs == 0 && !group.launched)) {
+    fprintf(stderr, "weft: error: --jobs must be from 1 to %d\n", JOBS_MAX);
+    return CLI_USAGE;
+  }
+  code = CLI_BAD_INPUT;
+  if (sweep_spec_load(&spec, argv[0], &diag)) {
+    if (group.launched && group.rank != 0) {
+      code = serve(&spec, &group);
+    } else if (arguments.plan) {
+      plan(&spec);
+      code = CLI_OK;
+    } else {
+      code = sweep(&common, &arguments, &spec, &group, &diag);
+    }
+  }
+  sweep_spec_release(&spec);
+  remote_leave(&group);
+  return code;
+}
+
+// ---- query
+
+typedef struct query_arguments {
+  const char *network, *array;
+  uint64_t limit;
+} query_arguments;
+
+static void write_field(const char *text, FILE *out) {
+  if (text[strcspn(text, ",\"\n")] == '\0') {
+    fputs(text, out);
+    return;
+  }
+  fputc('"', out);
+  for (; *text != '\0'; text++) {
+    if (*text == '"') fputc('"', out);
+    fputc(*text, out);
+  }
+  fputc('"', out);
+}
+
+static void write_names(const query *q, FILE *out) {
+  for (int c = 0; c < query_columns(q); c++) {
+    if (c > 0) fputc(',', out);
+    write_field(query_name(q, c), out);
+  }
+  fputc('\n', out);
+}
+
+static void write_row(const query *q, FILE *out) {
+  for (int c = 0; c < query_columns(q); c++) {
+    if (c > 0) fputc(',', out);
+    write_field(query_text(q, c), out);
+  }
+  fputc('\n', out);
+}
+
+static cJSON *json_row(const query *q) {
+  cJSON *row = cJSON_CreateObject();
+  for (int c = 0; c < query_columns(q); c++) {
+    const query_kind kind = query_kind_of(q, c);
+    if (kind == QUERY_NULL) {
+      cJSON_AddNullToObject(row, query_name(q, c));
+    } else if (kind == QUERY_TEXT) {
+      cJSON_AddStringToObject(row, query_name(q, c), query_text(q, c));
+    } else {
+      cJSON_AddNumberToObject(row, query_name(q, c), query_number(q, c));
+    }
+  }
+  return row;
+}
+
+// The description of the first row's array, for `weft rtl`, `weft compile` and every other verb.
+static bool write_array(const char *path, const char *hash, const char *out_path, wf_diag *diag) {
+  char *text = wf_format("SELECT yaml FROM array WHERE hash = '%s'", hash);
+  query *q = query_open(path, text, NULL, 0, diag);
+  wf_free(text);
+  if (q == NULL) return false;
+  bool good = query_next(q, diag);
+  FILE *out = good ? cli_open_output(out_path, diag) : NULL;
+  if (!good) wf_error(diag, wf_in_file(path), "has no array %s", hash);
+  if (out != NULL) fputs(query_text(q, 0), out);
+  good = out != NULL && cli_close(out, out_path, diag);
+  query_close(q);
+  return good;
+}
+
+static int run_query(const cli_common *common, const query_arguments *arguments, const char *path, const char *text,
+                     wf_diag *diag) {
+  query *q = query_open(path, text, arguments->network, (unsigned)arguments->limit, diag);
+  if (q == NULL) return CLI_BAD_INPUT;
+  cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
+  char hash[32] = "";
+  const int array = query_find(q, "array");
+  bool any = false;
+  for (; query_next(q, diag); any = true) {
+    if (!any && rows == NULL) write_names(q, stdout);
+    if (!any && array >= 0) snprintf(hash, sizeof hash, "%s", query_text(q, array));
+    if (rows == NULL) {
+      write_row(q, stdout);
+    } else {
+      cJSON_AddItemToArray(rows, json_row(q));
+    }
+  }
+  query_close(q);
+  bool good = diag->errors == 0;
+  if (rows != NULL) good = cli_write_json(common->json, rows, diag) && good;
+  if (good && !any) fprintf(stderr, "weft: no point is like this\n");
+  if (good && any && arguments->array != NULL) good = write_array(path, hash, arguments->array, diag);
+  return !good ? CLI_BAD_INPUT : any ? CLI_OK : CLI_CANNOT_BUILD;
+}
+
+int cli_query(int argc, char **argv) {
+  query_arguments arguments = {0};
+  const cli_option table[] = {
+      {"network", CLI_OPTION_TEXT, &arguments.network, "NAME", "only rows of this network"},
+      {"limit", CLI_OPTION_COUNT, &arguments.limit, "N", "at most N rows"},
+      {"write-array", CLI_OPTION_TEXT, &arguments.array, "FILE.yaml", "write the array of the first row"},
+  };
+  const cli_usage usage = {
+      .verb = "query",
+      .synopsis = "STORE [CONDITION]",
+      .text =
+          "Prints the points of a sweep for which a condition holds, as CSV or JSON:\n"
+          "  weft query s.sqlite \"cycles < 20e6 and dim <= 16 order by edp\" --limit 1\n"
+          "A text that begins with SELECT is a statement of its own (docs/sweeps.md has the tables).",
+      .options = table,
+      .option_count = sizeof table / sizeof *table,
+      .min_arguments = 1,
+      .max_arguments = 2};
+  cli_common common;
+  int code = CLI_OK;
+  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  wf_diag diag = wf_diag_to(stderr);
+  return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
+}

@@ -1,0 +1,10 @@
+// `weft compile NET.onnx -o NET.elf`.
+#ifndef CLI_COMPILE_NETWORK_H
+#define CLI_COMPILE_NETWORK_H
+
+#include "cli/network_job.h"
+
+// Writes the ELF (`output` ends in .elf), or the steps as text (.steps, or NULL: to stdout).
+int compile_network(const cli_common *common, const network_job_options *options, const char *path, const char *output);
+
+#endif

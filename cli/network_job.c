@@ -1,0 +1,162 @@
+// A network from file to program: see network_job.h.
+#include "cli/network_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/npy.h"
+#include "cli/onnx_dims.h"
+#include "compiler/onnx/onnx.h"
+#include "hw/base/alloc.h"
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void network_job_rows(network_job_options *o, cli_option rows[NETWORK_JOB_OPTIONS]) {
+  const cli_option table[NETWORK_JOB_OPTIONS] = {
+      {"input", CLI_OPTION_TEXT, &o->inputs, "FILE,..", "networks: .npy or .pb files of the inputs (default: random)"},
+      {"calibrate", CLI_OPTION_TEXT, &o->calibrate, "minmax|percentile", "networks: ranges of float activations"},
+      {"samples", CLI_OPTION_COUNT, &o->samples, "N", "networks: random inputs of the calibration (default 2)"},
+      {"residual-products", CLI_OPTION_COUNT, &o->residual_products, "N",
+       "networks: the most products that adding a residual may take, 1 to 8 (default: by the length of sums)"},
+      {"int8-ends", CLI_OPTION_FLAG, &o->int8_ends, NULL,
+       "networks: inputs and outputs are int8, images channels last: nothing is converted at the ends"},
+      {"dims", CLI_OPTION_TEXT, &o->dims, "NAME=N,..", "networks: open dimensions of a file (also INPUT:AXIS=N)"},
+      {"size", CLI_OPTION_COUNT, &o->network.size, "N", "generated networks: rows and columns of images"},
+      {"seq", CLI_OPTION_COUNT, &o->network.sequence, "N", "generated networks: tokens or time steps"},
+      {"batch", CLI_OPTION_COUNT, &o->network.batch, "N", "networks: batch (of files that leave it open)"},
+      {"divisor", CLI_OPTION_COUNT, &o->network.divisor, "N", "generated networks: widths are divided by N"},
+      {"depth", CLI_OPTION_COUNT, &o->network.layers, "N",
+       "generated networks: layers of transformers and recurrent ones"},
+  };
+  memcpy(rows, table, sizeof table);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+bool network_job_is(const char *path) { return ends_with(path, ".onnx") || networks_find(path) != NULL; }
+
+static graph *read_model(const network_job_options *options, const char *path, wf_diag *diag) {
+  networks_options made = options->network;
+  if (made.seed == 0) made.seed = options->seed;
+  if (networks_find(path) != NULL) return networks_create(path, &made, diag);
+  cli_dims open;
+  graph *model = NULL;
+  if (cli_dims_parse(&open, options->dims, diag)) {
+    const onnx_options file = {.batch = made.batch, .dims = open.dims, .dim_count = open.count};
+    model = onnx_read(path, &file, diag);
+  }
+  cli_dims_release(&open);
+  return model;
+}
+
+// ---- inputs
+
+// The elements of a .pb file, as they are published with test models.
+static void *read_pb(const char *path, const graph_tensor *tensor, wf_diag *diag) {
+  wf_arena *arena = wf_arena_create();
+  graph_tensor found;
+  void *elements = NULL;
+  if (onnx_read_tensor(path, arena, &found, diag)) {
+    if (found.type == tensor->type && graph_same_shape(&found, tensor))
+      elements = memcpy(wf_alloc(graph_bytes(tensor) + 1, 1), found.data, graph_bytes(tensor));
+    else
+      wf_error(diag, wf_in_file(path), "type or shape are not those of input %s", tensor->name);
+  }
+  wf_arena_destroy(arena);
+  return elements;
+}
+
+static void *read_input(const char *path, const graph_tensor *tensor, wf_diag *diag) {
+  return ends_with(path, ".pb") ? read_pb(path, tensor, diag) : npy_read(path, tensor, diag);
+}
+
+static bool read_inputs(const network_job_options *options, network_job *job, wf_diag *diag) {
+  const graph *g = job->placed;
+  if (options->inputs == NULL) {
+    job->inputs = quantise_random_inputs(g, options->seed);
+    return true;
+  }
+  job->inputs = WF_NEW_ARRAY((size_t)g->input_count + 1, void *);
+  char *list = wf_strdup(options->inputs), *rest = NULL;
+  int count = 0;
+  bool good = true;
+  for (char *path = strtok_r(list, ",", &rest); path != NULL && good; path = strtok_r(NULL, ",", &rest), count++) {
+    if (count == g->input_count) break;
+    job->inputs[count] = read_input(path, &g->tensors[g->inputs[count]], diag);
+    good = job->inputs[count] != NULL;
+  }
+  if (good && (count != g->input_count || *rest != '\0')) {
+    wf_error(diag, wf_in_file(options->inputs), "the network has %d inputs", g->input_count);
+    good = false;
+  }
+  wf_free(list);
+  return good;
+}
+
+// ---- stages
+
+static int set_calibration(const network_job_options *options, network_job *job) {
+  job->quantise = (quantise_options){.samples = (int)options->samples,
+                                     .residual_products = (int)options->residual_products,
+                                     .seed = options->seed,
+                                     .int8_ends = options->int8_ends};
+  if (options->calibrate == NULL || strcmp(options->calibrate, "minmax") == 0) return CLI_OK;
+  if (strcmp(options->calibrate, "percentile") == 0) {
+    job->quantise.method = QUANTISE_PERCENTILE;
+    return CLI_OK;
+  }
+  fprintf(stderr, "weft: error: --calibrate %s\n  hint: one of minmax, percentile\n", options->calibrate);
+  return CLI_USAGE;
+}
+
+static bool quantise(const network_job_options *options, network_job *job, wf_diag *diag) {
+  const double start = now_seconds();
+  job->placed = quantise_network(job->model, &job->quantise, QUANTISE_STAGE_PLACED, diag);
+  job->quantise_seconds = now_seconds() - start;
+  if (job->placed == NULL) return false;
+  if (options->quality == 0) {
+    graph_destroy(job->model);
+    job->model = NULL;
+    return true;
+  }
+  quantise_options compare = job->quantise;
+  compare.samples = (int)options->quality;
+  compare.seed = job->quantise.seed + 1000;  // other inputs than those of the calibration
+  job->quality = quantise_compare(job->model, job->placed, &compare, diag);
+  return job->quality != NULL;
+}
+
+int network_job_open(const cli_common *common, const network_job_options *options, const char *path, network_job *job,
+                     wf_diag *diag) {
+  *job = (network_job){0};
+  const int code = set_calibration(options, job);
+  if (code != CLI_OK) return code;
+  if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
+  const double start = now_seconds();
+  job->model = read_model(options, path, diag);
+  job->read_seconds = now_seconds() - start;
+  if (job->model == NULL || !quantise(options, job, diag) || !read_inputs(options, job, diag)) return CLI_BAD_INPUT;
+  const network_options lowering = {.array = &job->array,
+                                    .tune = (unsigned)options->tune,
+                                    .jobs = (unsigned)options->jobs,
+                                    .straight = options->straight};
+  job->net = network_create(job->placed, &lowering, diag);
+  return job->net == NULL ? CLI_CANNOT_BUILD : CLI_OK;
+}
+
+void network_job_release(network_job *job) {
+  network_destroy(job->net);
+  for (int i = 0; job->inputs != NULL && i < job->placed->input_count; i++) wf_free(job->inputs[i]);
+  wf_free(job->inputs);
+  wf_free(job->quality);
+  if (job->placed != NULL) graph_destroy(job->placed);
+  if (job->model != NULL) graph_destroy(job->model);
+}

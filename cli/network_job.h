@@ -1,0 +1,48 @@
+// A network from file to result, for the verbs that run networks: read or generate, quantise, lower, compile, run.
+#ifndef CLI_NETWORK_JOB_H
+#define CLI_NETWORK_JOB_H
+
+#include "cli/cli.h"
+#include "compiler/network/network.h"
+#include "compiler/quantise/quantise.h"
+#include "workloads/networks/networks.h"
+
+typedef struct network_job_options {
+  const char *calibrate;  // "minmax", "percentile"; NULL: minmax
+  const char *inputs;     // files, separated by commas; NULL: random
+  const char *dims;       // "NAME=N,..": open dimensions of a file; NULL: none
+  uint64_t seed;          // of random inputs and weights
+  uint64_t residual_products;
+  uint64_t samples;       // of calibration
+  uint64_t quality;       // inputs on which the float model is compared with; 0: not at all
+  uint64_t tune, jobs;
+  bool straight;          // commands for C
+  bool int8_ends;            // the network's inputs and outputs are int8, images channels last
+  networks_options network;  // of generated networks
+  bool quiet;
+} network_job_options;
+
+enum { NETWORK_JOB_OPTIONS = 11 };
+// The rows of the options that no verb has for other things, too.
+void network_job_rows(network_job_options *options, cli_option rows[NETWORK_JOB_OPTIONS]);
+
+typedef struct network_job {
+  hw_array array;
+  graph *model, *placed;
+  network *net;
+  void **inputs;  // per input of the placed graph
+  double read_seconds, quantise_seconds;
+  quantise_quality *quality;  // per output; NULL: not asked for
+  quantise_options quantise;
+} network_job;
+
+// `path` is an ONNX file or the name of a generated network. Returns an exit code, after errors were reported; release
+// the job in any case.
+int network_job_open(const cli_common *common, const network_job_options *options, const char *path, network_job *job,
+                     wf_diag *diag);
+void network_job_release(network_job *job);
+
+// Whether the path is one of a network: an ONNX file or a generated network's name.
+bool network_job_is(const char *path);
+
+#endif

@@ -1,0 +1,255 @@
+// Reports of network runs: see network_report.h.
+#include "cli/network_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "sim/figures.h"
+
+// ---- figures of a step
+
+typedef struct layer_figures {
+  double utilisation, energy_uj;
+  bool has_energy;
+  char bound[SIM_BOUND_TEXT];
+} layer_figures;
+
+static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+static layer_figures figures_of(const network *net, const network_step *step, const network_step_result *r) {
+  layer_figures f = {.bound = ""};
+  const double dim = hw_derive(net->options.array).dim;
+  f.utilisation = ratio((double)step->macs, dim * dim * (double)r->cycles);
+  if (step->place == GRAPH_ON_HOST) {
+    snprintf(f.bound, sizeof f.bound, "%s", r->timed ? "the hart" : "not timed");
+  } else if (r->has_units) {
+    sim_figures_bound(&r->units, f.bound);
+  }
+  if (!r->has_units) return f;
+  const sim_figures figures = sim_figures_of(&r->units, net->options.array);
+  f.has_energy = figures.has_energy;
+  f.energy_uj = figures.energy_pj / 1e6;
+  return f;
+}
+
+// [1, 56, 56, 256]
+static void shape_text(const graph *g, const graph_node *node, char *text, size_t size) {
+  const graph_tensor *t = &g->tensors[node->outputs[0]];
+  size_t length = (size_t)snprintf(text, size, "%s[", graph_type_names[t->type]);
+  for (int d = 0; d < t->rank && length < size; d++)
+    length += (size_t)snprintf(text + length, size - length, "%s%" PRId64, d == 0 ? "" : ",", t->dim[d]);
+  if (length < size) snprintf(text + length, size - length, "]");
+}
+
+// ---- text
+
+void network_report_head(FILE *out) {
+  fprintf(out, "%4s %-28s %-14s %-22s %-5s %12s %7s %12s %10s  %s\n", "step", "node", "operator", "result", "place",
+          "cycles", "util %", "bytes", "energy uJ", "waits most for");
+}
+
+void network_report_step(const network *net, int step, const network_step_result *r, FILE *out) {
+  const network_step *s = &net->steps[step];
+  const layer_figures f = figures_of(net, s, r);
+  char shape[64], cycles[CLI_NUMBER], bytes[CLI_NUMBER];
+  shape_text(net->graph, s->node, shape, sizeof shape);
+  fprintf(out, "%4d %-28.28s %-14.14s %-22.22s %-5s %12s ", step, s->name, graph_op_name(s->node->op), shape,
+          s->place == GRAPH_ON_ARRAY ? "array" : "host", r->timed ? cli_number(r->cycles, cycles) : "-");
+  if (s->macs != 0 && r->cycles != 0)
+    fprintf(out, "%7.2f ", 100 * f.utilisation);
+  else
+    fprintf(out, "%7s ", "");
+  fprintf(out, "%12s ", r->has_units ? cli_number(r->units.bus_read_bytes + r->units.bus_written_bytes, bytes) : "");
+  if (f.has_energy)
+    fprintf(out, "%10.2f", f.energy_uj);
+  else
+    fprintf(out, "%10s", "");
+  fprintf(out, "  %s%s\n", f.bound, r->wrong != 0 ? "  WRONG RESULT" : "");
+}
+
+static uint64_t peak_kib(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (uint64_t)usage.ru_maxrss;
+}
+
+static void print_cycles(const network_report *report, FILE *out) {
+  const network_result *r = report->result;
+  char number[CLI_NUMBER];
+  if (!report->engine->timed) return;
+  const double dim = hw_derive(&report->job->array).dim;
+  fprintf(out, "cycles       %s\n", cli_number(r->cycles, number));
+  fprintf(out, "  on array   %s, utilisation %.2f %%\n", cli_number(r->array_cycles, number),
+          100 * ratio((double)r->macs, dim * dim * (double)r->array_cycles));
+  fprintf(out, "  on host    %s\n", cli_number(r->host_cycles, number));
+  fprintf(out, "  at ends    %s, the host's, for int8 in and out of the network\n", cli_number(r->edge_cycles, number));
+  fprintf(out, "time         %.3f ms at %u MHz\n", (double)r->cycles / (1e3 * report->job->array.chip.clock_mhz),
+          report->job->array.chip.clock_mhz);
+}
+
+static void print_traffic(const network_report *report, FILE *out) {
+  const network_result *r = report->result;
+  char number[CLI_NUMBER];
+  if (!r->has_units) return;
+  fprintf(out, "read         %s bytes\n", cli_number(r->units.bus_read_bytes, number));
+  fprintf(out, "written      %s bytes\n", cli_number(r->units.bus_written_bytes, number));
+  const sim_figures figures = sim_figures_of(&r->units, &report->job->array);
+  if (figures.has_energy)
+    fprintf(out, "energy       %.1f uJ, technology %s\n", figures.energy_pj / 1e6, figures.technology);
+}
+
+static void print_quality(const network_report *report, FILE *out) {
+  const quantise_quality *q = report->job->quality;
+  for (int o = 0; q != NULL && o < report->job->placed->output_count; o++) {
+    fprintf(out, "quality      %s: %.1f dB", q[o].output, q[o].sqnr_db);
+    if (q[o].top1 >= 0) fprintf(out, ", top-1 agrees in %.1f %% of %d", 100 * q[o].top1, q[o].rows);
+    fputc('\n', out);
+  }
+}
+
+void network_report_totals(const network_report *report, FILE *out) {
+  const network_result *r = report->result;
+  const network *net = report->job->net;
+  char number[CLI_NUMBER], other[CLI_NUMBER];
+  fprintf(out, "network      %s\narray        %s\nengine       %s\n", report->path, report->job->array.name,
+          report->engine->name);
+  fprintf(out, "steps        %d, %d kernels, %s commands\n", net->step_count, net->kernel_count,
+          cli_number(r->commands, number));
+  fprintf(out, "macs         %s\n", cli_number(r->macs, number));
+  print_cycles(report, out);
+  print_traffic(report, out);
+  fprintf(out, "memory       weights %s bytes, activations %s bytes\n", cli_number(net->weight_bytes, number),
+          cli_number(net->arena_bytes, other));
+  fprintf(out, "seconds      read %.2f, quantise %.2f, compile %.2f, simulate %.2f, reference %.2f; process %s KiB\n",
+          report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
+          r->check_seconds, cli_number(peak_kib(), number));
+  print_quality(report, out);
+  for (int o = 0; !report->timing_only && o < net->graph->output_count; o++)
+    fprintf(out, "output       %s, digest %016" PRIx64 "\n", net->graph->tensors[net->graph->outputs[o]].name,
+            r->digests[o]);
+  if (report->checked)
+    fprintf(out, "result       %s, %s bytes compared\n", r->wrong == 0 ? "as the int8 reference's" : "WRONG",
+            cli_number(r->compared, number));
+}
+
+void network_report_wrong(const network_report *report, FILE *out) {
+  const network_result *r = report->result;
+  if (r->wrong == 0) return;
+  const network *net = report->job->net;
+  fprintf(out,
+          "weft: error: %" PRIu64 " elements differ from the reference; the first: node %s, tensor %s, element %" PRIu64
+          ": %g, not %g\n",
+          r->wrong, net->steps[r->first.step].name, net->graph->tensors[r->first.tensor].name, r->first.element,
+          r->first.found, r->first.expected);
+}
+
+// ---- JSON
+
+static cJSON *step_json(const network *net, int step, const network_step_result *r) {
+  const network_step *s = &net->steps[step];
+  const layer_figures f = figures_of(net, s, r);
+  char shape[64];
+  shape_text(net->graph, s->node, shape, sizeof shape);
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "node", s->name);
+  cJSON_AddStringToObject(object, "operator", graph_op_name(s->node->op));
+  cJSON_AddStringToObject(object, "result", shape);
+  cJSON_AddStringToObject(object, "place", s->place == GRAPH_ON_ARRAY ? "array" : "host");
+  if (s->node->reason != NULL) cJSON_AddStringToObject(object, "reason", s->node->reason);
+  cJSON_AddStringToObject(object, "program", s->what);
+  cJSON_AddBoolToObject(object, "edge", s->edge);
+  cli_json_count(object, "macs", s->macs);
+  if (r->timed) cli_json_count(object, "cycles", r->cycles);
+  if (r->timed) cJSON_AddNumberToObject(object, "utilisation", f.utilisation);
+  cli_json_count(object, "commands", r->commands);
+  cJSON_AddStringToObject(object, "bound", f.bound);
+  if (f.has_energy) cJSON_AddNumberToObject(object, "energy_uj", f.energy_uj);
+  if (r->has_units) {
+    cli_json_count(object, "read_bytes", r->units.bus_read_bytes);
+    cli_json_count(object, "written_bytes", r->units.bus_written_bytes);
+  }
+  cli_json_count(object, "compared_bytes", r->compared);
+  cli_json_count(object, "wrong", r->wrong);
+  return object;
+}
+
+static void add_totals(const network_report *report, cJSON *document) {
+  const network_result *r = report->result;
+  const network *net = report->job->net;
+  cJSON_AddStringToObject(document, "file", report->path);
+  cJSON_AddStringToObject(document, "network", net->graph->name);
+  cJSON_AddStringToObject(document, "array", report->job->array.name);
+  cli_json_hash(document, "array_hash", hw_array_hash(&report->job->array));
+  cJSON_AddStringToObject(document, "engine", report->engine->name);
+  if (report->engine->timed) {
+    cli_json_count(document, "cycles", r->cycles);
+    cli_json_count(document, "array_cycles", r->array_cycles);
+    cli_json_count(document, "host_cycles", r->host_cycles);
+    cli_json_count(document, "edge_cycles", r->edge_cycles);
+  }
+  cli_json_count(document, "macs", r->macs);
+  cli_json_count(document, "commands", r->commands);
+  if (r->has_units) {
+    cli_json_count(document, "read_bytes", r->units.bus_read_bytes);
+    cli_json_count(document, "written_bytes", r->units.bus_written_bytes);
+    const sim_figures figures = sim_figures_of(&r->units, &report->job->array);
+    if (figures.has_energy) cJSON_AddNumberToObject(document, "energy_uj", figures.energy_pj / 1e6);
+  }
+  cli_json_count(document, "weight_bytes", net->weight_bytes);
+  cli_json_count(document, "arena_bytes", net->arena_bytes);
+  cli_json_count(document, "process_kib", peak_kib());
+}
+
+static void add_seconds(const network_report *report, cJSON *document) {
+  cJSON *seconds = cJSON_AddObjectToObject(document, "seconds");
+  cJSON_AddNumberToObject(seconds, "read", report->job->read_seconds);
+  cJSON_AddNumberToObject(seconds, "quantise", report->job->quantise_seconds);
+  cJSON_AddNumberToObject(seconds, "compile", report->job->net->compile_seconds);
+  cJSON_AddNumberToObject(seconds, "simulate", report->result->run_seconds);
+  cJSON_AddNumberToObject(seconds, "reference", report->result->check_seconds);
+}
+
+static void add_quality(const network_report *report, cJSON *document) {
+  const quantise_quality *q = report->job->quality;
+  if (q == NULL) return;
+  cJSON *list = cJSON_AddArrayToObject(document, "quality");
+  for (int o = 0; o < report->job->placed->output_count; o++) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "output", q[o].output);
+    cJSON_AddNumberToObject(object, "sqnr_db", q[o].sqnr_db);
+    if (q[o].top1 >= 0) cJSON_AddNumberToObject(object, "top1", q[o].top1);
+    cJSON_AddItemToArray(list, object);
+  }
+}
+
+cJSON *network_report_json(const network_report *report) {
+  cJSON *document = cJSON_CreateObject();
+  const network_result *r = report->result;
+  add_totals(report, document);
+  add_seconds(report, document);
+  add_quality(report, document);
+  cJSON_AddBoolToObject(document, "compared", report->checked);
+  if (!report->timing_only) cli_json_hash(document, "digest", r->digest);
+  if (report->checked) cli_json_count(document, "wrong", r->wrong);
+  cJSON *list = cJSON_AddArrayToObject(document, "steps");
+  for (int s = 0; s < report->job->net->step_count; s++)
+    cJSON_AddItemToArray(list, step_json(report->job->net, s, &r->steps[s]));
+  return document;
+}
+
+// ---- CSV: a row per step
+
+void network_report_csv(const network_report *report, FILE *out) {
+  const network *net = report->job->net;
+  fputs("step,node,operator,place,program,macs,cycles,utilisation,read_bytes,written_bytes,energy_uj,wrong\n", out);
+  for (int s = 0; s < net->step_count; s++) {
+    const network_step *step = &net->steps[s];
+    const network_step_result *r = &report->result->steps[s];
+    const layer_figures f = figures_of(net, step, r);
+    fprintf(out, "%d,\"%s\",%s,%s,\"%s\",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 "\n", s,
+            step->name, graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what,
+            step->macs, r->cycles, f.utilisation, r->units.bus_read_bytes, r->units.bus_written_bytes, f.energy_uj,
+            r->wrong);
+  }
+}

@@ -1,0 +1,37 @@
+// See onnx_dims.h.
+#include "cli/onnx_dims.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+
+// The name ends at the last '=' of an entry: names of exporters have any character.
+static bool parse_entry(cli_dims *d, char *entry) {
+  char *equals = strrchr(entry, '='), *end;
+  if (equals == NULL || equals == entry || d->count == CLI_DIMS_MAX) return false;
+  *equals = '\0';
+  errno = 0;
+  int64_t value = strtoll(equals + 1, &end, 10);
+  d->dims[d->count++] = (onnx_dim){entry, value};
+  return errno == 0 && end != equals + 1 && *end == '\0' && value >= 0;
+}
+
+bool cli_dims_parse(cli_dims *d, const char *argument, wf_diag *diag) {
+  *d = (cli_dims){0};
+  if (argument == NULL) return true;
+  d->text = wf_strdup(argument);
+  char *rest = NULL;
+  for (char *entry = strtok_r(d->text, ",", &rest); entry != NULL; entry = strtok_r(NULL, ",", &rest))
+    if (!parse_entry(d, entry)) {
+      wf_error(diag, wf_in_file(NULL), "--dims %s: not of the form NAME=N,NAME=N", argument);
+      return false;
+    }
+  return true;
+}
+
+void cli_dims_release(cli_dims *d) {
+  wf_free(d->text);
+  d->text = NULL;
+}

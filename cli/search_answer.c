@@ -1,0 +1,83 @@
+// See search_answer.h.
+#include "cli/search_answer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hw/base/alloc.h"
+
+bool search_prints(const cli_common *common) {
+  return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
+}
+
+void search_print(const search_answer *a, FILE *out) {
+  fprintf(out, "%s: %g x %g array, scratchpad %g KiB, accumulator %g KiB\n", a->network->name, a->hardware.side,
+          a->hardware.side, a->hardware.scratchpad_kib, a->hardware.accumulator_kib);
+  fprintf(out, "  %.4e cycles, %.4e uJ, %.4e uJ x cycles: %s\n", a->cost.cycles, a->cost.energy_uj, paper_edp(a->cost),
+          a->remark);
+  a->print_how(a, out);
+  fprintf(out, "  %-26s %5s %12s %12s  mapping\n", "layer", "count", "cycles", "uJ");
+  for (size_t i = 0; i < a->network->count; i++) {
+    const layers_layer *layer = &a->network->layers[i];
+    const paper_cost cost = paper_evaluate(layer, &a->mappings[i], &a->hardware, a->constants);
+    fprintf(out, "  %-26s %5lld %12.0f %12.2f  ", layer->name, (long long)layer->count, cost.cycles, cost.energy_uj);
+    paper_mapping_print(&a->mappings[i], out);
+    fputc('\n', out);
+  }
+}
+
+static void add_mapping(cJSON *object, const paper_mapping *mapping) {
+  char text[512] = "";
+  FILE *out = fmemopen(text, sizeof text, "w");
+  if (out == NULL) return;
+  paper_mapping_print(mapping, out);
+  fclose(out);
+  cJSON_AddStringToObject(object, "mapping", text);
+}
+
+static cJSON *layer_json(const search_answer *a, size_t i) {
+  const layers_layer *layer = &a->network->layers[i];
+  const paper_cost cost = paper_evaluate(layer, &a->mappings[i], &a->hardware, a->constants);
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "layer", layer->name);
+  cJSON_AddNumberToObject(object, "count", (double)layer->count);
+  cJSON_AddNumberToObject(object, "cycles", cost.cycles);
+  cJSON_AddNumberToObject(object, "energy_uj", cost.energy_uj);
+  add_mapping(object, &a->mappings[i]);
+  return object;
+}
+
+cJSON *search_json(const search_answer *a) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "network", a->network->name);
+  cJSON_AddStringToObject(object, "method", a->method);
+  cJSON_AddStringToObject(object, "constants", a->constants_name);
+  cJSON_AddNumberToObject(object, "side", a->hardware.side);
+  cJSON_AddNumberToObject(object, "scratchpad_kib", a->hardware.scratchpad_kib);
+  cJSON_AddNumberToObject(object, "accumulator_kib", a->hardware.accumulator_kib);
+  cJSON_AddNumberToObject(object, "cycles", a->cost.cycles);
+  cJSON_AddNumberToObject(object, "energy_uj", a->cost.energy_uj);
+  cJSON_AddNumberToObject(object, "edp", paper_edp(a->cost));
+  a->add_how(a, object);
+  cJSON_AddNumberToObject(object, "seconds", a->seconds);
+  cJSON *layers = cJSON_AddArrayToObject(object, "layers");
+  for (size_t i = 0; i < a->network->count; i++) cJSON_AddItemToArray(layers, layer_json(a, i));
+  return object;
+}
+
+bool search_write(const search_answer *a, const char *directory, wf_diag *diag) {
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+    wf_error(diag, wf_in_file(directory), "cannot make the folder: %s", strerror(errno));
+    return false;
+  }
+  char *path = wf_format("%s/%s.txt", directory, a->network->name);
+  FILE *out = cli_open_output(path, diag);
+  if (out != NULL) search_print(a, out);
+  bool good = out != NULL && cli_close(out, path, diag);
+  wf_free(path);
+  path = wf_format("%s/%s.json", directory, a->network->name);
+  good = good && cli_write_json(path, search_json(a), diag);
+  wf_free(path);
+  return good;
+}

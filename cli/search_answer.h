@@ -1,0 +1,29 @@
+// What a search found: the same text and JSON for every method.
+#ifndef CLI_SEARCH_ANSWER_H
+#define CLI_SEARCH_ANSWER_H
+
+#include "cli/cli.h"
+#include "search/model/paper.h"
+
+typedef struct search_answer search_answer;
+struct search_answer {
+  const layers_network *network;
+  const paper_constants *constants;
+  const char *constants_name, *method;
+  const char *remark;  // about the figures
+  paper_hardware hardware;
+  paper_cost cost;
+  const paper_mapping *mappings;
+  double seconds;
+  const void *how;  // what print_how and add_how know
+  void (*print_how)(const search_answer *answer, FILE *out);
+  void (*add_how)(const search_answer *answer, cJSON *object);
+};
+
+bool search_prints(const cli_common *common);  // JSON on stdout stands alone
+void search_print(const search_answer *answer, FILE *out);
+cJSON *search_json(const search_answer *answer);
+// NET.txt and NET.json in a folder, which is made if it is not there.
+bool search_write(const search_answer *answer, const char *directory, wf_diag *diag);
+
+#endif

@@ -1,0 +1,311 @@
+// See search_truth.h.
+#include "cli/search_truth.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/search_answer.h"
+#include "compiler/command/command.h"
+#include "compiler/layer/layer.h"
+#include "hw/base/alloc.h"
+#include "hw/export/export.h"
+#include "search/sweep/store.h"
+#include "weft_version.h"
+
+typedef struct report {
+  const truth_options *options;
+  const truth_result *result;
+  const char *directory;
+  wf_diag *diag;
+} report;
+
+static void print_progress(void *context, const char *text) {
+  (void)context;
+  fprintf(stderr, "weft: %s\n", text);
+}
+
+static const truth_candidate *best_of(const report *r) { return &r->result->candidates[r->result->best]; }
+
+// How many times better than the base array.
+static double gain(const report *r, const truth_candidate *c) { return r->result->candidates[0].value / c->value; }
+
+// ---- text
+
+static void print_candidates(const report *r, FILE *out) {
+  fprintf(out, "    %-28s %5s %9s %9s %11s %11s %11s %11s %7s\n", "candidate", "side", "spad KiB", "acc KiB", "cycles",
+          "uJ", "uJ x cycles", "model's", "gain");
+  for (size_t i = 0; i < r->result->count; i++) {
+    const truth_candidate *c = &r->result->candidates[i];
+    fprintf(out, "%c%2zu %-28s %5u %9u %9u ", i == r->result->best ? '*' : ' ', i, c->origin, hw_derive(&c->array).dim,
+            c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
+    if (c->good) {
+      fprintf(out, "%11.4e %11.4e %11.4e ", c->cycles, c->energy_uj, c->cycles * c->energy_uj);
+    } else {
+      fprintf(out, "%35s ", "cannot run all layers");
+    }
+    if (c->model.cycles > 0) {
+      fprintf(out, "%11.4e ", paper_edp(c->model));
+    } else {
+      fprintf(out, "%11s ", "-");
+    }
+    if (c->good) fprintf(out, "%7.2f", gain(r, c));
+    fputc('\n', out);
+  }
+}
+
+static void print_layers(const report *r, FILE *out) {
+  const layers_network *network = r->options->network;
+  const truth_candidate *base = &r->result->candidates[0], *best = best_of(r);
+  fprintf(out, "  %-26s %5s %12s %7s %12s %7s %7s\n", "layer", "count", "cycles, base", "util %", "cycles, best",
+          "util %", "ratio");
+  for (size_t i = 0; i < network->count; i++) {
+    const work_result *b = &base->layers[i], *f = &best->layers[i];
+    char old_cycles[CLI_NUMBER], new_cycles[CLI_NUMBER];
+    fprintf(out, "  %-26s %5" PRId64 " %12s %7.2f %12s %7.2f %7.2f\n", network->layers[i].name,
+            network->layers[i].count, cli_number(b->cycles, old_cycles), 100 * b->utilisation,
+            cli_number(f->cycles, new_cycles), 100 * f->utilisation, (double)b->cycles / (double)f->cycles);
+  }
+}
+
+static void print_text(const report *r, FILE *out) {
+  fprintf(out, "%s: %zu arrays simulated in %.1f s, gain in %s over %s: %.2f\n", r->options->network->name,
+          r->result->count, r->result->seconds, plain_objective_names[r->options->objective], r->options->base->name,
+          gain(r, best_of(r)));
+  print_candidates(r, out);
+  print_layers(r, out);
+}
+
+// ---- JSON
+
+static cJSON *candidate_json(const report *r, const truth_candidate *c) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "origin", c->origin);
+  cli_json_hash(object, "array_hash", hw_array_hash(&c->array));
+  cJSON_AddNumberToObject(object, "side", hw_derive(&c->array).dim);
+  cJSON_AddNumberToObject(object, "scratchpad_kib", c->array.scratchpad.capacity_kib);
+  cJSON_AddNumberToObject(object, "accumulator_kib", c->array.accumulator.capacity_kib);
+  cJSON_AddBoolToObject(object, "good", c->good);
+  cJSON_AddNumberToObject(object, "seconds", c->seconds);
+  if (c->model.cycles > 0) {
+    cJSON_AddNumberToObject(object, "model_cycles", c->model.cycles);
+    cJSON_AddNumberToObject(object, "model_energy_uj", c->model.energy_uj);
+    cJSON_AddNumberToObject(object, "model_edp", paper_edp(c->model));
+  }
+  if (!c->good) return object;
+  cJSON_AddNumberToObject(object, "cycles", c->cycles);
+  cJSON_AddNumberToObject(object, "energy_uj", c->energy_uj);
+  cJSON_AddNumberToObject(object, "edp", c->cycles * c->energy_uj);
+  cJSON_AddNumberToObject(object, "gain", gain(r, c));
+  return object;
+}
+
+static cJSON *layer_json(const report *r, size_t layer) {
+  const work_result *m = &best_of(r)->layers[layer];
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "layer", r->options->network->layers[layer].name);
+  cJSON_AddNumberToObject(object, "count", (double)r->options->network->layers[layer].count);
+  cli_json_count(object, "cycles", m->cycles);
+  cJSON_AddNumberToObject(object, "utilisation", m->utilisation);
+  cJSON_AddNumberToObject(object, "energy_uj", m->energy_pj * 1e-6);
+  cli_json_hash(object, "program_digest", m->program_digest);
+  cJSON_AddStringToObject(object, "mapping", m->mapping);
+  return object;
+}
+
+static cJSON *to_json(const report *r) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "network", r->options->network->name);
+  cJSON_AddStringToObject(object, "objective", plain_objective_names[r->options->objective]);
+  cJSON_AddNumberToObject(object, "seconds", r->result->seconds);
+  cJSON_AddNumberToObject(object, "best", (double)r->result->best);
+  cJSON *candidates = cJSON_AddArrayToObject(object, "candidates");
+  for (size_t i = 0; i < r->result->count; i++)
+    cJSON_AddItemToArray(candidates, candidate_json(r, &r->result->candidates[i]));
+  cJSON *layers = cJSON_AddArrayToObject(object, "layers");
+  for (size_t i = 0; i < r->options->network->count; i++) cJSON_AddItemToArray(layers, layer_json(r, i));
+  return object;
+}
+
+// ---- files
+
+static bool make_directory(const char *path, wf_diag *diag) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
+  wf_error(diag, wf_in_file(path), "cannot make the folder: %s", strerror(errno));
+  return false;
+}
+
+// DIR/NET/NAME; freed by the caller.
+static char *path_of(const report *r, const char *name) {
+  return wf_format("%s/%s/%s", r->directory, r->options->network->name, name);
+}
+
+typedef void file_writer(const report *r, FILE *out);
+
+static bool write_file(const report *r, const char *name, file_writer *write) {
+  char *path = path_of(r, name);
+  FILE *out = cli_open_output(path, r->diag);
+  if (out != NULL) write(r, out);
+  const bool good = out != NULL && cli_close(out, path, r->diag);
+  wf_free(path);
+  return good;
+}
+
+static void write_array(const report *r, FILE *out) { hw_array_print(&best_of(r)->array, out); }
+
+// The convergence: the best value after each candidate.
+static void write_curve(const report *r, FILE *out) {
+  fputs("seconds,candidate,origin,side,scratchpad_kib,accumulator_kib,cycles,energy_uj,edp,best\n", out);
+  double best = INFINITY;
+  for (size_t i = 0; i < r->result->count; i++) {
+    const truth_candidate *c = &r->result->candidates[i];
+    best = fmin(best, c->value);
+    fprintf(out, "%.2f,%zu,%s,%u,%u,%u,", c->seconds, i, c->origin, hw_derive(&c->array).dim,
+            c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
+    if (c->good) {
+      fprintf(out, "%.0f,%.6g,%.6g,%.6g\n", c->cycles, c->energy_uj, c->cycles * c->energy_uj, best);
+    } else {
+      fprintf(out, ",,,%.6g\n", best);
+    }
+  }
+}
+
+static void write_layers(const report *r, FILE *out) {
+  fputs("layer,count,macs,base_cycles,base_utilisation,base_energy_uj,cycles,utilisation,energy_uj,program_digest\n",
+        out);
+  for (size_t i = 0; i < r->options->network->count; i++) {
+    const work_result *b = &r->result->candidates[0].layers[i], *f = &best_of(r)->layers[i];
+    fprintf(out, "%s,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%" PRIu64 ",%.4f,%.6g,%016" PRIx64 "\n",
+            r->options->network->layers[i].name, r->options->network->layers[i].count, f->macs, b->cycles,
+            b->utilisation, b->energy_pj * 1e-6, f->cycles, f->utilisation, f->energy_pj * 1e-6, f->program_digest);
+  }
+}
+
+// The name of a layer as that of a file.
+static char *file_name(const char *folder, const char *layer, const char *ending) {
+  char *name = wf_format("%s/%s.%s", folder, layer, ending);
+  for (char *at = name + strlen(folder) + 1; *at != '\0'; at++)
+    if (*at == '/') *at = '_';
+  return name;
+}
+
+static bool write_text(const report *r, const char *name, const char *text) {
+  char *path = path_of(r, name);
+  FILE *out = cli_open_output(path, r->diag);
+  if (out != NULL) fputs(text, out);
+  const bool good = out != NULL && cli_close(out, path, r->diag);
+  wf_free(path);
+  return good;
+}
+
+// The kernel of a layer as C, by the mapping that was measured.
+static bool write_kernel(const report *r, size_t i) {
+  const layers_layer *layer = &r->options->network->layers[i];
+  const map_layer mapped = layers_to_map(layer);
+  const char *mapping_text = best_of(r)->layers[i].mapping;
+  map_mapping mapping;
+  const bool given =
+      mapping_text[0] != '\0' && map_parse(&mapping, layer->name, mapping_text, strlen(mapping_text), r->diag);
+  compile_result program;
+  const layer_policy policy = {.mapping = given ? &mapping : NULL};
+  bool good = layer_compile(&mapped, &best_of(r)->array, &policy, &program, r->diag);
+  char *name = file_name("kernels", layer->name, "c"), *path = path_of(r, name);
+  FILE *out = good ? cli_open_output(path, r->diag) : NULL;
+  good = out != NULL && command_write_c(program.commands, out, r->diag);
+  if (out != NULL) good = cli_close(out, path, r->diag) && good;
+  compile_release(&program);
+  wf_free(name);
+  wf_free(path);
+  return good;
+}
+
+static bool write_layer(const report *r, size_t i) {
+  const char *mapping = best_of(r)->layers[i].mapping;
+  char *name = file_name("mappings", r->options->network->layers[i].name, "map");
+  const bool good = mapping[0] == '\0' || write_text(r, name, mapping);
+  wf_free(name);
+  return good && write_kernel(r, i);
+}
+
+// The candidates as the store of a sweep over a list of arrays, for `weft query` and `weft report`.
+static sweep_spec spec_of(const report *r, layers_network *network) {
+  sweep_spec spec = {.name = network->name,
+                     .text = "weft search --simulate",
+                     .sample = SWEEP_LIST,
+                     .base = *r->options->base,
+                     .arrays = wf_calloc(r->result->count, sizeof(hw_array)),
+                     .array_count = r->result->count,
+                     .networks = network,
+                     .network_count = 1,
+                     .tune = r->options->tune};
+  for (size_t i = 0; i < r->result->count; i++) spec.arrays[i] = r->result->candidates[i].array;
+  return spec;
+}
+
+static void store_candidate(const report *r, size_t index, store *s) {
+  const truth_candidate *c = &r->result->candidates[index];
+  char *parameters = wf_format("{\"side\":%u,\"scratchpad_kib\":%u,\"accumulator_kib\":%u}", hw_derive(&c->array).dim,
+                               c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
+  store_point(s, index, &c->array, parameters, "");
+  wf_free(parameters);
+  for (size_t i = 0; i < r->options->network->count; i++) {
+    const map_layer layer = layers_to_map(&r->options->network->layers[i]);
+    store_key key = {.array = hw_array_hash(&c->array), .layer = map_layer_hash(&layer)};
+    snprintf(key.policy, sizeof key.policy, "%s", sweep_policy(r->options->tune).text);
+    if (!store_has(s, &key)) store_add(s, &key, WEFT_GIT_VERSION, &c->layers[i]);
+  }
+}
+
+static bool write_store(const report *r) {
+  layers_network network = *r->options->network;
+  sweep_spec spec = spec_of(r, &network);
+  char *path = path_of(r, "points.sqlite");
+  remove(path);
+  store *s = store_open(path, &spec, WEFT_GIT_VERSION, true, r->diag);
+  bool good = s != NULL;
+  if (good) {
+    store_begin(s);
+    for (size_t i = 0; i < r->result->count; i++) store_candidate(r, i, s);
+    good = store_commit(s, r->diag);
+    store_close(s);
+  }
+  wf_free(spec.arrays);
+  wf_free(path);
+  return good;
+}
+
+static bool write_directory(const report *r) {
+  static const char *const folders[] = {"", "mappings", "kernels"};
+  bool good = make_directory(r->directory, r->diag);
+  for (size_t f = 0; f < sizeof folders / sizeof *folders && good; f++) {
+    char *path = path_of(r, folders[f]);
+    good = make_directory(path, r->diag);
+    wf_free(path);
+  }
+  good = good && write_file(r, "array.yaml", write_array) && write_file(r, "curve.csv", write_curve) &&
+         write_file(r, "layers.csv", write_layers) && write_file(r, "report.txt", print_text) && write_store(r);
+  for (size_t i = 0; i < r->options->network->count && good; i++) good = write_layer(r, i);
+  char *rtl = path_of(r, "rtl"), *json = path_of(r, "result.json");
+  good = good && hw_export_write(&best_of(r)->array, rtl, NULL, r->diag) && cli_write_json(json, to_json(r), r->diag);
+  wf_free(rtl);
+  wf_free(json);
+  return good;
+}
+
+int search_simulated(const truth_options *options, const cli_common *common, const char *directory, cJSON **object,
+                     wf_diag *diag) {
+  truth_options with = *options;
+  truth_result result;
+  if (!common->quiet) with.progress = print_progress;
+  report r = {.options = &with, .result = &result, .directory = directory, .diag = diag};
+  int code = CLI_CANNOT_BUILD;
+  if (truth_search(&with, &result, diag)) {
+    if (search_prints(common)) print_text(&r, stdout);
+    if (object != NULL) *object = to_json(&r);
+    code = directory == NULL || write_directory(&r) ? CLI_OK : CLI_BAD_INPUT;
+  }
+  truth_release(&result);
+  return code;
+}

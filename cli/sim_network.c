@@ -1,0 +1,145 @@
+// `weft sim NET.onnx`: see sim_network.h. The table of steps goes to stdout, a step as soon as it has run; totals
+// behind it.
+#include "cli/sim_network.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/network_report.h"
+#include "sim/timeline.h"
+
+void sim_network_rows(sim_network_options *o, cli_option rows[SIM_NETWORK_OPTIONS]) {
+  const cli_option table[] = {
+      {"seed", CLI_OPTION_COUNT, &o->job.seed, "N", "networks: of random inputs, and of weights of generated networks"},
+      {"quality", CLI_OPTION_COUNT, &o->job.quality, "N", "networks: compare with the float model on N random inputs"},
+      {"tune", CLI_OPTION_COUNT, &o->job.tune, "N", "networks: simulate N mappings of each layer, take the fastest"},
+      {"no-check", CLI_OPTION_FLAG, &o->no_check, NULL, "networks: compare nothing with the int8 reference"},
+      {"native-host", CLI_OPTION_FLAG, &o->native_host, NULL,
+       "networks: operators of the host run here, without cycles, instead of on the hart"},
+  };
+  network_job_rows(&o->job, rows);
+  memcpy(rows + NETWORK_JOB_OPTIONS, table, sizeof table);
+}
+
+// ---- while it runs
+
+typedef struct watcher {
+  const sim_network_options *options;
+  bool table, quiet, terminal;
+  double last;
+  sim_timeline *timeline;
+} watcher;
+
+static double wall_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void show_step(void *context, const network *net, int step, const network_step_result *result) {
+  watcher *w = context;
+  if (w->table) {
+    network_report_step(net, step, result, stdout);
+    fflush(stdout);
+  }
+  const double now = wall_seconds();
+  if (w->quiet || (w->table && w->terminal) || now - w->last < (w->terminal ? 0.2 : 10)) return;
+  w->last = now;
+  fprintf(stderr, "%sweft: step %d of %d, %s%s", w->terminal ? "\r" : "", step + 1, net->step_count,
+          net->steps[step].name, w->terminal ? "\033[K" : "\n");
+}
+
+static void watch_engine(void *context, const sim_engine *engine) {
+  watcher *w = context;
+  if (w->timeline != NULL) sim_timeline_watch(w->timeline, engine);
+}
+
+static void take_event(void *context, const sim_event *event) {
+  const watcher *w = context;
+  sim_timeline_event(w->timeline, event);
+}
+
+// ---- reports
+
+static bool write_file(const char *path, const network_report *report,
+                       void (*print)(const network_report *report, FILE *out), wf_diag *diag) {
+  if (path == NULL) return true;
+  FILE *out = cli_open_output(path, diag);
+  if (out == NULL) return false;
+  print(report, out);
+  return cli_close(out, path, diag);
+}
+
+static int write_reports(const cli_common *common, const sim_network_options *options, const network_report *report,
+                         wf_diag *diag) {
+  if (!common->quiet) network_report_totals(report, stdout);
+  if (!write_file(options->report, report, network_report_totals, diag)) return CLI_BAD_INPUT;
+  if (!write_file(options->csv, report, network_report_csv, diag)) return CLI_BAD_INPUT;
+  if (common->json != NULL && !cli_write_json(common->json, network_report_json(report), diag)) return CLI_BAD_INPUT;
+  network_report_wrong(report, stderr);
+  return report->result->wrong == 0 ? CLI_OK : CLI_MISMATCH;
+}
+
+static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
+// The clock at the end of the last step, which goes on in the hart's start-up, too.
+static uint64_t end_of(const network *net, const network_result *result) {
+  if (result->has_units) return result->units.cycles;
+  if (net->step_count == 0) return 0;
+  const network_step_result *last = &result->steps[net->step_count - 1];
+  return last->start + last->cycles;
+}
+
+static int simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                    const network_job *job, const char *path, FILE *timeline, wf_diag *diag) {
+  const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
+  watcher w = {.options = options, .quiet = common->quiet, .terminal = isatty(STDERR_FILENO) != 0};
+  w.table = !common->quiet && !is_stdout(common->json) && !is_stdout(options->csv);
+  w.last = wall_seconds();
+  if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path);
+  const sim_events events = {.context = &w, .event = take_event};
+  const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
+  const network_run_config config = {.engine = engine,
+                                     .options = &engine_options,
+                                     .inputs = (const void *const *)job->inputs,
+                                     .check = !options->no_check && !options->timing_only,
+                                     .hart = hart ? NETWORK_HART_TIMED : NETWORK_HART_NATIVE,
+                                     .events = timeline == NULL ? NULL : &events,
+                                     .watch = watch_engine,
+                                     .progress = show_step,
+                                     .context = &w};
+  network_result result;
+  if (w.table) network_report_head(stdout);
+  bool good = network_run(job->net, &config, &result, diag);
+  if (w.timeline != NULL &&
+      !sim_timeline_close(w.timeline, end_of(job->net, &result), result.has_units ? &result.units : NULL)) {
+    wf_error(diag, wf_in_file(options->timeline), "cannot write the file");
+    good = false;
+  }
+  const network_report report = {.path = path,
+                                 .job = job,
+                                 .engine = engine,
+                                 .result = &result,
+                                 .checked = config.check,
+                                 .timing_only = options->timing_only};
+  const int code = good ? write_reports(common, options, &report, diag) : CLI_CANNOT_BUILD;
+  network_result_release(job->net, &result);
+  return code;
+}
+
+int sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                const char *path, wf_diag *diag) {
+  if (options->timeline != NULL && engine->set_events == NULL) {
+    wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no timeline", engine->name);
+    return CLI_USAGE;
+  }
+  FILE *timeline = options->timeline == NULL ? NULL : cli_open_output(options->timeline, diag);
+  if (options->timeline != NULL && timeline == NULL) return CLI_BAD_INPUT;
+  network_job job;
+  int code = network_job_open(common, &options->job, path, &job, diag);
+  if (code == CLI_OK) code = simulate(common, options, engine, &job, path, timeline, diag);
+  network_job_release(&job);
+  if (timeline != NULL && !cli_close(timeline, options->timeline, diag)) code = CLI_BAD_INPUT;
+  return code;
+}

@@ -1,0 +1,20 @@
+// `weft sim NET.onnx`: a network as a program.
+#ifndef CLI_SIM_NETWORK_H
+#define CLI_SIM_NETWORK_H
+
+#include "cli/network_job.h"
+
+typedef struct sim_network_options {
+  network_job_options job;
+  bool no_check, native_host, timing_only;
+  const char *timeline, *csv, *report;
+} sim_network_options;
+
+enum { SIM_NETWORK_OPTIONS = NETWORK_JOB_OPTIONS + 5 };
+// The rows of these options, for the verb's table.
+void sim_network_rows(sim_network_options *options, cli_option rows[SIM_NETWORK_OPTIONS]);
+
+int sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                const char *path, wf_diag *diag);
+
+#endif

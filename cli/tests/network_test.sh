@@ -1,0 +1,58 @@
+#!/bin/sh
+# weft sim and weft compile on networks: exit codes, messages, files, and that a network, its ONNX file and its program
+# of the hart give the same outputs.
+# usage: network_test.sh WEFT WORK_DIR
+set -u
+weft=$1 work=$2
+. "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+
+# ---- bad input
+expect 1 'nosuch.onnx' "$weft" sim nosuch.onnx
+expect 1 'lenet: error' "$weft" sim lenet
+expect 2 'one of minmax, percentile' "$weft" sim resnet18 --size 32 --divisor 8 --calibrate best
+expect 2 'takes no --trace' "$weft" sim resnet18 --trace t.trace
+expect 2 'has no cycles and so no timeline' "$weft" sim resnet18 --engine ref --timeline t.json
+expect 1 'cannot read' "$weft" sim resnet18 --size 32 --divisor 8 --input nosuch.npy
+printf 'no array' >bad.npy
+expect 1 'input input is f32 \(1, 3, 32, 32\)' "$weft" sim resnet18 --size 32 --divisor 8 --input bad.npy
+expect 2 'ends in .elf or .steps' "$weft" compile resnet18 --size 32 --divisor 8 -o out.c
+
+# ---- a network, its file, and its program say the same
+network='--size 32 --divisor 8 --seed 3'
+expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --json sim.json --csv sim.csv --report report.txt
+want=$(sed -n 's/^output .*digest //p' out.txt)
+expect 0 "digest $want" cat report.txt
+expect 0 '"wrong":	0' cat sim.json
+expect 0 'QConv,array' cat sim.csv
+expect 0 "digest $want" "$weft" sim resnet18 $network --array dim8 --engine ref
+expect 0 "digest $want" "$weft" sim resnet18 $network --array dim8 --native-host --no-check
+expect 0 '' "$weft" net resnet18 $network -o net.onnx
+expect 0 "digest $want" "$weft" sim net.onnx --seed 3 --array dim8
+expect 0 '' "$weft" compile net.onnx --seed 3 --array dim8 -o net.elf
+expect 0 "digest $want" "$weft" sim net.elf --array dim8
+expect 0 'step|host: fill' "$weft" compile net.onnx --seed 3 --array dim8
+
+# ---- timing alone has the same cycles on the array
+cycles=$(sed -n 's/.*"array_cycles":.\([0-9]*\).*/\1/p' sim.json)
+expect 0 '' "$weft" sim resnet18 $network --array dim8 --timing-only --native-host --json timing.json
+expect 0 "\"array_cycles\":	$(sed -n 's/.*"array_cycles":.\([0-9]*\).*/\1/p' timing.json)" \
+  "$weft" sim resnet18 $network --array dim8 --native-host --json -
+[ -n "$cycles" ] || failed=$((failed + 1))
+
+expect 0 '' "$weft" sim resnet18 $network --array dim8 --native-host --no-check --timeline timeline.json
+expect 0 '^\]\}' tail -n 1 timeline.json
+
+# ---- an input from a file: 1 x 3 x 32 x 32 numbers of f32, all 0
+header="{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 32, 32), }"
+{
+  printf '\223NUMPY\001\000\166\000'
+  printf '%-117s\n' "$header"
+  head -c 12288 /dev/zero
+} >zeros.npy
+expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --input zeros.npy
+expect 0 'quality .* dB' "$weft" sim resnet18 $network --array dim8 --quality 2
+expect 0 'at ends    0' "$weft" sim resnet18 $network --array dim8 --int8-ends
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,61 @@
+// A hash table with open addressing, at most half full.
+#include "compiler/graph/names.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/graph/graph.h"
+#include "hw/base/alloc.h"
+#include "hw/base/hash.h"
+
+typedef struct entry {
+  const char *name;
+  int value;
+} entry;
+
+struct graph_names {
+  entry *entries;
+  size_t size, used;  // size: a power of two
+};
+
+graph_names *graph_names_create(void) {
+  graph_names *names = WF_NEW(graph_names);
+  names->size = 64;
+  names->entries = WF_NEW_ARRAY(names->size, entry);
+  return names;
+}
+
+void graph_names_destroy(graph_names *names) {
+  if (names == NULL) return;
+  wf_free(names->entries);
+  wf_free(names);
+}
+
+// The entry of that name, or the free one where it belongs.
+static entry *slot(const graph_names *names, const char *name) {
+  size_t at = (size_t)wf_hash(WF_HASH_START, name, strlen(name));
+  for (;; at++) {
+    entry *e = &names->entries[at & (names->size - 1)];
+    if (e->name == NULL || strcmp(e->name, name) == 0) return e;
+  }
+}
+
+int graph_names_find(const graph_names *names, const char *name) {
+  const entry *e = slot(names, name);
+  return e->name != NULL ? e->value : GRAPH_NONE;
+}
+
+static void grow(graph_names *names) {
+  graph_names larger = {.entries = WF_NEW_ARRAY(2 * names->size, entry), .size = 2 * names->size, .used = names->used};
+  for (size_t i = 0; i < names->size; i++)
+    if (names->entries[i].name != NULL) *slot(&larger, names->entries[i].name) = names->entries[i];
+  wf_free(names->entries);
+  *names = larger;
+}
+
+void graph_names_add(graph_names *names, const char *name, int value) {
+  if (2 * names->used >= names->size) grow(names);
+  entry *e = slot(names, name);
+  if (e->name == NULL) names->used++;
+  *e = (entry){name, value};
+}

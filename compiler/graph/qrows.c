@@ -1,0 +1,85 @@
+// Q operators over the last dimension: QSoftmax and QLayerNorm. Their sums are exact in integers, so that only the last
+// steps round: docs/networks.md.
+#include <math.h>
+
+#include "compiler/graph/convolution.h"
+
+enum { TABLE = 256 };
+
+static int64_t last_dim(const graph_tensor *t) { return t->dim[t->rank - 1]; }
+
+static int8_t to_byte(float value) { return (int8_t)graph_saturate(GRAPH_I8, graph_rounded(value)); }
+
+// ---- QSoftmax
+
+bool graph_infer_qsoftmax(graph_call *c) {
+  const graph_tensor *x = c->in[0], *table = c->in[1], *mask = c->in[2];
+  if (x->rank == 0) return graph_call_fail(c, "it takes rows of int8");
+  if (table->type != GRAPH_I32 || graph_elements(table) != TABLE)
+    return graph_call_fail(c, "its table has to be 256 numbers of i32");
+  if (mask != NULL && (mask->type != GRAPH_I8 || mask->rank != 2 || last_dim(mask) != last_dim(x) || mask->dim[0] < 1 ||
+                       graph_elements(mask) == 0 || graph_elements(x) % graph_elements(mask) != 0))
+    return graph_call_fail(c, "its mask does not fit its rows");
+  return graph_call_like(c, 0, 0);
+}
+
+static void softmax_row(const int8_t *x, const int8_t *mask, const int32_t *table, int64_t count, float factor,
+                        int8_t *y) {
+  int largest = INT8_MIN;
+  int64_t sum = 0;
+  for (int64_t i = 0; i < count; i++)
+    if ((mask == NULL || mask[i] != 0) && x[i] > largest) largest = x[i];
+  for (int64_t i = 0; i < count; i++)
+    if (mask == NULL || mask[i] != 0) sum += table[TABLE - 1 + x[i] - largest];
+  const float scale = factor / (float)sum;
+  for (int64_t i = 0; i < count; i++)
+    y[i] = mask == NULL || mask[i] != 0 ? to_byte((float)table[TABLE - 1 + x[i] - largest] * scale) : 0;
+}
+
+bool graph_run_qsoftmax(graph_call *c) {
+  const graph_tensor *x = c->in[0], *mask = c->in[2];
+  const int64_t width = last_dim(x), rows = width == 0 ? 0 : graph_elements(x) / width;
+  const float factor = graph_float(c->node, "scale", 1);
+  for (int64_t r = 0; r < rows; r++)
+    softmax_row((const int8_t *)x->data + r * width,
+                mask == NULL ? NULL : (const int8_t *)mask->data + r % mask->dim[0] * width, c->in[1]->data, width,
+                factor, (int8_t *)c->to[0] + r * width);
+  return true;
+}
+
+// ---- QLayerNorm
+
+bool graph_infer_qlayer_norm(graph_call *c) {
+  enum { WIDTH_MAX = 1 << 15 };  // N * q is exact in binary32
+  const graph_tensor *x = c->in[0];
+  if (x->rank == 0 || last_dim(x) < 1 || last_dim(x) > WIDTH_MAX)
+    return graph_call_fail(c, "it takes rows of 1 to %d int8", WIDTH_MAX);
+  for (int i = 1; i < 3; i++)
+    if (c->in[i] != NULL && (c->in[i]->type != GRAPH_F32 || c->in[i]->rank != 1 || last_dim(c->in[i]) != last_dim(x)))
+      return graph_call_fail(c, "factors and offsets have to be one f32 per column");
+  return graph_call_like(c, 0, 0);
+}
+
+static void norm_row(const graph_call *c, const int8_t *x, int64_t count, int8_t *y) {
+  const float *gamma = c->in[1]->data, *beta = c->in[2] == NULL ? NULL : c->in[2]->data;
+  int64_t sum = 0, squares = 0;
+  for (int64_t i = 0; i < count; i++) {
+    sum += x[i];
+    squares += x[i] * x[i];
+  }
+  if (graph_int(c->node, "center", 1) == 0) sum = 0;
+  const float spread = (float)(count * squares - sum * sum) + graph_float(c->node, "epsilon", 0);
+  const float factor = 1.0f / sqrtf(spread);
+  for (int64_t i = 0; i < count; i++) {
+    const float centred = (float)(count * x[i] - sum) * factor, scaled = centred * gamma[i];
+    y[i] = to_byte(beta == NULL ? scaled : scaled + beta[i]);
+  }
+}
+
+bool graph_run_qlayer_norm(graph_call *c) {
+  const graph_tensor *x = c->in[0];
+  const int64_t width = last_dim(x), rows = graph_elements(x) / width;
+  for (int64_t r = 0; r < rows; r++)
+    norm_row(c, (const int8_t *)x->data + r * width, width, (int8_t *)c->to[0] + r * width);
+  return true;
+}

@@ -1,0 +1,126 @@
+// Steps of the host on the hart of the array: the program driver/host/step.c is loaded once; for each step its calls
+// are written into memory and the hart runs it from the start, with the engine's clock and its memory, so that its
+// misses meet what the accelerator left in the caches. The hart's own caches are cold at the start of a step. The
+// cycles are those that the program measures around the calls.
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/network/machine.h"
+#include "sim/host/host.h"
+#include "sim/port.h"
+
+__asm__(
+    ".section .rodata\n"
+    ".balign 16\n"
+    ".globl network_host_step_elf\n"
+    "network_host_step_elf:\n"
+    ".incbin \"" WEFT_HOST_STEP_ELF
+    "\"\n"
+    ".globl network_host_step_elf_end\n"
+    "network_host_step_elf_end:\n"
+    ".byte 0\n"
+    ".previous\n");
+
+bool network_hart_open(network_machine *m) {
+  if (!m->config->engine->timed || m->config->engine->host_access == NULL) {
+    wf_error(m->diag, wf_in_file(m->net->graph->name), "engine %s has no time for the hart", m->config->engine->name);
+    return false;
+  }
+  const size_t bytes = (size_t)(network_host_step_elf_end - network_host_step_elf);
+  m->hart_program = sim_elf_parse("host_step.elf", network_host_step_elf, bytes, m->diag);
+  return m->hart_program != NULL && sim_elf_load(m->hart_program, m->memory, m->diag) &&
+         sim_elf_find(m->hart_program, "weft_host_batch", &m->batch);
+}
+
+// ---- a port whose hart began at `base`
+
+typedef struct late_port {
+  host_port port;
+  uint64_t base;
+} late_port;
+
+static host_port_result late_command(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+  (void)context, (void)command, (void)cycle, (void)response;
+  return HOST_PORT_ILLEGAL;
+}
+
+static bool late_fence(void *context, uint64_t *cycle) {
+  late_port *late = context;
+  *cycle += late->base;
+  const bool good = late->port.fence(late->port.context, cycle);
+  *cycle -= late->base;
+  return good;
+}
+
+static uint64_t late_room(void *context, uint64_t cycle) {
+  (void)context;
+  return cycle;
+}
+
+static uint64_t late_memory(void *context, uint64_t cycle, uint64_t address, bool write) {
+  late_port *late = context;
+  return late->port.memory(late->port.context, cycle + late->base, address, write) - late->base;
+}
+
+// ---- a step
+
+static void write_calls(network_machine *m, const network_step *step, int first, int count) {
+  const uint64_t at = SIM_MEMORY_BASE + NETWORK_CALLS;
+  struct weft_host_call *calls = (void *)sim_memory_at(m->memory, at, (size_t)count * sizeof *calls);
+  for (int c = 0; c < count; c++) {
+    const network_call *from = &step->calls[first + c];
+    calls[c] = from->call;
+    for (int o = 0; o < WEFT_HOST_OPERANDS; o++)
+      if (from->place[o].buffer >= 0)
+        calls[c].operand[o].data = (void *)(uintptr_t)network_address(m->net, from->place[o]);
+  }
+  uint64_t *batch = (void *)sim_memory_at(m->memory, m->batch, 3 * sizeof *batch);
+  batch[0] = at, batch[1] = (uint64_t)count, batch[2] = 0;
+}
+
+typedef struct hart_run {
+  network_machine *m;
+  host_result result;
+} hart_run;
+
+static void run_hart(void *context) {
+  hart_run *run = context;
+  network_machine *m = run->m;
+  sim_port port = sim_port_for_hart_of(command_session_engine(m->session), m->net->options.array);
+  late_port late = {.port = sim_port_for_host(&port), .base = command_session_cycle(m->session)};
+  host_config config = {.memory = m->memory,
+                        .port = {&late, late_command, late_fence, late_room, late_memory},
+                        .entry = sim_elf_entry(m->hart_program),
+                        .console = stderr,
+                        .console_error = stderr,
+                        .timing = m->net->options.array};
+  sim_elf_find(m->hart_program, "tohost", &config.tohost);
+  sim_elf_find(m->hart_program, "fromhost", &config.fromhost);
+  memset(sim_memory_at(m->memory, config.tohost, 8), 0, 8);
+  host *hart = host_create(&config);
+  run->result = host_run(hart, NULL, NULL);
+  host_destroy(hart);
+  command_session_advance(m->session, late.base + run->result.cycles);
+}
+
+static bool report_end(const network_machine *m, const network_step *step, const host_result *result) {
+  if (result->end == HOST_EXITED && result->exit_code == WEFT_HOST_OK) return true;
+  wf_error(m->diag, wf_in_file(m->net->graph->name),
+           "node %s: the hart's program ended with code %" PRIu64 " at 0x%" PRIx64, step->name, result->exit_code,
+           result->pc);
+  return false;
+}
+
+bool network_hart_step(network_machine *m, const network_step *step, network_step_result *result) {
+  const int room = (NETWORK_RESERVED - NETWORK_CALLS) / (int)sizeof(struct weft_host_call);
+  for (int first = 0; first < step->call_count; first += room) {
+    const int left = step->call_count - first;
+    write_calls(m, step, first, left < room ? left : room);
+    hart_run run = {.m = m};
+    sim_engine_enter(command_session_engine(m->session), run_hart, &run);
+    if (!report_end(m, step, &run.result)) return false;
+    result->cycles += ((const uint64_t *)(const void *)sim_memory_at(m->memory, m->batch, 24))[2];
+  }
+  result->timed = true;
+  return true;
+}

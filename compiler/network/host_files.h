@@ -1,0 +1,15 @@
+// The sources of the host's operators as text, so that programs can be built from wherever the tool is installed.
+#ifndef COMPILER_NETWORK_HOST_FILES_H
+#define COMPILER_NETWORK_HOST_FILES_H
+
+#include <stddef.h>
+
+typedef struct network_host_file {
+  const char *name;  // without folder
+  const char *text;
+} network_host_file;
+
+extern const network_host_file network_host_files[];
+extern const size_t network_host_file_count;
+
+#endif

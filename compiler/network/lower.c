@@ -1,0 +1,276 @@
+// Lowering, the common part: what every operator's function needs, and the table of these functions. See private.h.
+#include <stdarg.h>
+#include <string.h>
+
+#include "compiler/network/private.h"
+
+// ---- refusals
+
+bool netlower_refuse(const lowering *l, const char *format, ...) {
+  char text[256];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  wf_error(l->diag, wf_in_file(l->g->name), "node %s (%s) cannot be lowered: %s", l->node->name,
+           graph_op_name(l->node->op), text);
+  return false;
+}
+
+// ---- memory
+
+network_place network_add_buffer(network *net, const network_buffer *buffer) {
+  size_t count = (size_t)net->buffer_count;
+  *WF_ARENA_PUSH(net->arena, net->buffers, count, &net->buffer_room) = *buffer;
+  return (network_place){.buffer = net->buffer_count++};
+}
+
+static network_place add_buffer(lowering *l, const network_buffer *buffer) {
+  return network_add_buffer(l->net, buffer);
+}
+
+network_place netlower_place(lowering *l, int tensor) {
+  network_place *place = &l->net->tensors[tensor];
+  if (place->buffer >= 0) return *place;
+  const graph_tensor *t = netlower_tensor(l, tensor);
+  const uint64_t bytes = graph_bytes(t);
+  *place = add_buffer(
+      l, &(network_buffer){
+             .name = t->name, .bytes = bytes, .contents = t->data, .content_bytes = t->data == NULL ? 0 : bytes});
+  return *place;
+}
+
+void netlower_same(lowering *l, int output, int input) {
+  l->net->tensors[l->node->outputs[output]] = netlower_place_of(l, input);
+}
+
+network_place netlower_scratch(lowering *l, uint64_t bytes) {
+  return add_buffer(l, &(network_buffer){.name = l->node->name, .bytes = bytes});
+}
+
+network_place netlower_constant(lowering *l, const char *name, const void *contents, uint64_t bytes) {
+  return add_buffer(l, &(network_buffer){.name = name, .bytes = bytes, .contents = contents, .content_bytes = bytes});
+}
+
+void *netlower_alloc(lowering *l, uint64_t bytes) { return wf_arena_alloc(l->net->arena, (size_t)bytes + 1, 1); }
+
+// ---- array steps
+
+static network_step *add_step(lowering *l, graph_place place) {
+  network *net = l->net;
+  size_t count = (size_t)net->step_count++;
+  network_step *step = WF_ARENA_PUSH(net->arena, net->steps, count, &net->step_room);
+  *step = (network_step){.node = l->node, .place = place, .name = l->node->name, .what = ""};
+  return step;
+}
+
+static int find_kernel(lowering *l, const char *kernel, const char *arguments) {
+  network *net = l->net;
+  for (int k = 0; k < net->kernel_count; k++)
+    if (strcmp(net->kernels[k].kernel, kernel) == 0 && strcmp(net->kernels[k].arguments, arguments) == 0) return k;
+  size_t count = (size_t)net->kernel_count;
+  *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
+      (network_kernel){.kernel = kernel, .arguments = arguments};
+  return net->kernel_count++;
+}
+
+network_step *netlower_array(lowering *l, const char *kernel, const char *format, ...) {
+  char text[512];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  network_step *step = add_step(l, GRAPH_ON_ARRAY);
+  step->kernel = find_kernel(l, kernel, wf_arena_text(l->net->arena, text, strlen(text)));
+  step->what = wf_arena_format(l->net->arena, "%s %s", kernel, text);
+  return step;
+}
+
+void netlower_bind(network_step *step, const char *param, network_place place) {
+  step->operands[step->operand_count++] = (network_operand){param, place};
+}
+
+const char *netlower_number(lowering *l, float number) {
+  char *text = wf_arena_format(l->net->arena, "%.17g", (double)number);
+  return strpbrk(text, ".en") != NULL ? text : wf_arena_format(l->net->arena, "%s.0", text);
+}
+
+const char *netlower_residual(lowering *l, int64_t factor) {
+  return factor == 0 ? "" : wf_arena_format(l->net->arena, ",residual=%lld", (long long)factor);
+}
+
+// ---- host steps
+
+network_step *netlower_host(lowering *l) { return add_step(l, GRAPH_ON_HOST); }
+
+static const char *const host_op_names[] = {
+#define WEFT_HOST_OP(NAME, text, inputs) text,
+#include "weft/host_ops.def"
+};
+
+network_call *netlower_call(lowering *l, network_step *step, enum weft_host_op op) {
+  wf_arena *arena = l->net->arena;
+  size_t count = (size_t)step->call_count++;
+  network_call *call = WF_ARENA_PUSH(arena, step->calls, count, &step->call_room);
+  *call = (network_call){.call = {.op = (uint32_t)op}};
+  for (int o = 0; o < WEFT_HOST_OPERANDS; o++) call->place[o].buffer = -1;
+  step->what =
+      step->call_count == 1 ? host_op_names[op] : wf_arena_format(arena, "%s, %s", step->what, host_op_names[op]);
+  return call;
+}
+
+uint32_t netlower_type_bytes(enum weft_host_type type) {
+  static const uint32_t bytes[WEFT_HOST_TYPES] = {4, 1, 1, 4, 8, 1};
+  return bytes[type];
+}
+
+netlower_view netlower_view_at(network_place place, enum weft_host_type type, int rank, const int64_t *dim) {
+  netlower_view view = {.place = place, .type = type, .element_bytes = netlower_type_bytes(type), .rank = rank};
+  int64_t step = view.element_bytes;
+  for (int d = rank - 1; d >= 0; d--) {
+    view.dim[d] = dim[d];
+    view.step[d] = step;
+    step *= dim[d];
+  }
+  return view;
+}
+
+bool netlower_view_of(lowering *l, int tensor, netlower_view *view) {
+  static const struct {
+    graph_type from;
+    enum weft_host_type to;
+  } types[] = {{GRAPH_F32, WEFT_F32}, {GRAPH_I8, WEFT_I8},   {GRAPH_U8, WEFT_U8},
+               {GRAPH_I32, WEFT_I32}, {GRAPH_I64, WEFT_I64}, {GRAPH_BOOL, WEFT_BOOL}};
+  const graph_tensor *t = netlower_tensor(l, tensor);
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    if (types[i].from != t->type) continue;
+    *view = netlower_view_at(netlower_place(l, tensor), types[i].to, t->rank, t->dim);
+    return true;
+  }
+  return netlower_refuse(l, "tensor %s has type %s, which the host's operators lack", t->name,
+                         graph_type_names[t->type]);
+}
+
+netlower_view netlower_broadcast(const netlower_view *view, int rank, const int64_t *dim) {
+  netlower_view wide = *view;
+  wide.rank = rank;
+  const int more = rank - view->rank;
+  for (int d = 0; d < rank; d++) {
+    wide.dim[d] = dim[d];
+    wide.step[d] = d < more || view->dim[d - more] == 1 ? 0 : view->step[d - more];
+  }
+  return wide;
+}
+
+void netlower_set(network_call *call, int operand, const netlower_view *view) {
+  struct weft_host_operand *o = &call->call.operand[operand];
+  call->place[operand] = view->place;
+  o->type = (uint32_t)view->type;
+  o->element_bytes = view->element_bytes;
+  for (int d = 0; d < view->rank; d++) o->step[d] = view->step[d];
+  if (operand != 0) return;
+  call->call.rank = call->call.outer = (uint32_t)view->rank;
+  for (int d = 0; d < view->rank; d++) call->call.dim[d] = view->dim[d];
+}
+
+static void drop_dim(struct weft_host_call *c, uint32_t dim) {
+  for (uint32_t d = dim; d + 1 < c->rank; d++) {
+    c->dim[d] = c->dim[d + 1];
+    for (int o = 0; o < WEFT_HOST_OPERANDS; o++) c->operand[o].step[d] = c->operand[o].step[d + 1];
+  }
+  c->rank--;
+  if (dim < c->outer) c->outer--;
+}
+
+// Dimension d and the next one walk through memory like one.
+static bool is_one(const struct weft_host_call *c, uint32_t d) {
+  if (d + 1 == c->outer) return false;
+  for (int o = 0; o < WEFT_HOST_OPERANDS; o++)
+    if (c->operand[o].step[d] != c->operand[o].step[d + 1] * c->dim[d + 1]) return false;
+  return true;
+}
+
+static void swap_dims(struct weft_host_call *c, uint32_t a, uint32_t b) {
+  const int64_t dim = c->dim[a];
+  c->dim[a] = c->dim[b], c->dim[b] = dim;
+  for (int o = 0; o < WEFT_HOST_OPERANDS; o++) {
+    int64_t *step = c->operand[o].step, one = step[a];
+    step[a] = step[b], step[b] = one;
+  }
+}
+
+// The order of the outer dimensions is free: a long one goes innermost if the innermost is short, because each row
+// costs the hart as much as some elements.
+static void lengthen_rows(struct weft_host_call *c) {
+  enum { SHORT = 8 };
+  if (c->outer != c->rank || c->rank < 2 || c->dim[c->rank - 1] >= SHORT) return;
+  uint32_t longest = c->rank - 1;
+  for (uint32_t d = c->rank - 1; d-- > 0;)
+    if (c->dim[d] > c->dim[longest]) longest = d;
+  swap_dims(c, longest, c->rank - 1);
+}
+
+void netlower_squeeze(network_call *call) {
+  struct weft_host_call *c = &call->call;
+  for (uint32_t d = 0; d < c->rank;) {
+    const bool is_last_inner = c->outer + 1 == c->rank && d == c->outer;
+    if (c->dim[d] == 1 && !is_last_inner)
+      drop_dim(c, d);
+    else
+      d++;
+  }
+  for (uint32_t d = 0; d + 1 < c->rank;) {
+    if (!is_one(c, d)) {
+      d++;
+      continue;
+    }
+    c->dim[d + 1] *= c->dim[d];
+    drop_dim(c, d);
+  }
+  lengthen_rows(c);
+}
+
+void netlower_copy(lowering *l, network_step *step, const netlower_view *to, const netlower_view *from) {
+  network_call *call = netlower_call(l, step, WEFT_HOST_COPY);
+  netlower_set(call, 0, to);
+  netlower_set(call, 1, from);
+  netlower_squeeze(call);
+}
+
+// ---- the graph
+
+typedef struct netlower_entry {
+  graph_op op;
+  netlower_node *lower;
+} netlower_entry;
+
+static const netlower_entry entries[] = {
+#define LOWER(OP, function) {GRAPH_OP_##OP, function},
+#include "compiler/network/lower.def"
+#undef LOWER
+};
+
+static netlower_node *find_lowering(graph_op op) {
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+    if (entries[i].op == op) return entries[i].lower;
+  return NULL;
+}
+
+static bool netlower_one(lowering *l, const graph_node *node) {
+  l->node = node;
+  netlower_node *lower = find_lowering(node->op);
+  if (lower == NULL) return netlower_refuse(l, "neither the array nor the host has this operator");
+  const int steps = l->net->step_count;
+  if (!lower(l)) return false;
+  if (l->net->step_count > steps) l->net->steps[l->net->step_count - 1].makes = true;
+  return true;
+}
+
+bool netlower_graph(network *net, wf_diag *diag) {
+  lowering l = {.net = net, .g = net->graph, .array = net->options.array, .diag = diag};
+  bool good = true;
+  for (int n = 0; n < l.g->node_count; n++) good = netlower_one(&l, &l.g->nodes[n]) && good;
+  for (int i = 0; i < l.g->input_count; i++) netlower_place(&l, l.g->inputs[i]);
+  for (int o = 0; o < l.g->output_count && good; o++) netlower_place(&l, l.g->outputs[o]);
+  return good;
+}

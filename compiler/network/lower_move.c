@@ -1,0 +1,302 @@
+// Operators of the hart that move elements: copies between strided views.
+#include <string.h>
+
+#include "compiler/network/private.h"
+
+// ---- padding
+
+static void fill(lowering *l, network_step *step, const netlower_view *to, network_place value) {
+  network_call *call = netlower_call(l, step, WEFT_HOST_FILL);
+  const int64_t one[1] = {1};
+  netlower_view from = netlower_view_at(value, to->type, 1, one);
+  from.rank = 0;
+  netlower_set(call, 0, to);
+  netlower_set(call, 1, &from);
+  netlower_squeeze(call);
+}
+
+static void borders_of(lowering *l, network_step *step, const netlower_view *to, const int64_t *pads,
+                       network_place value) {
+  netlower_view inside = *to;  // what the dimensions before have left
+  for (int d = 0; d < to->rank; d++) {
+    const int64_t before = pads[d], behind = pads[to->rank + d], size = inside.dim[d];
+    netlower_view border = inside;
+    border.dim[d] = before;
+    if (before > 0) fill(l, step, &border, value);
+    border.dim[d] = behind;
+    border.place.offset += (uint64_t)((size - behind) * to->step[d]);
+    if (behind > 0) fill(l, step, &border, value);
+    inside.place.offset += (uint64_t)(before * to->step[d]);
+    inside.dim[d] = size - before - behind;
+  }
+}
+
+void netlower_borders(lowering *l, network_step *step, const netlower_view *to, const int64_t *pads, int8_t value) {
+  int8_t *byte = netlower_alloc(l, 1);
+  *byte = value;
+  borders_of(l, step, to, pads, netlower_constant(l, "padding", byte, 1));
+}
+
+// Where the inside of a padded tensor begins, with the dimensions of what goes there.
+static netlower_view inside_of(const netlower_view *to, const int64_t *pads, const netlower_view *from) {
+  netlower_view inside = *to;
+  for (int d = 0; d < to->rank; d++) {
+    inside.place.offset += (uint64_t)(pads[d] * to->step[d]);
+    inside.dim[d] = from->dim[d];
+  }
+  return inside;
+}
+
+network_place netlower_padded(lowering *l, network_place image, const int64_t *dim, const int64_t *pads, int8_t value) {
+  const int64_t wide[4] = {dim[0], dim[1] + pads[0] + pads[2], dim[2] + pads[1] + pads[3], dim[3]};
+  const int64_t all[8] = {0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0};
+  const netlower_view to =
+      netlower_view_at(netlower_scratch(l, (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3])), WEFT_I8, 4, wide);
+  const netlower_view from = netlower_view_at(image, WEFT_I8, 4, dim), inside = inside_of(&to, all, &from);
+  network_step *step = netlower_host(l);
+  netlower_borders(l, step, &to, all, value);
+  netlower_copy(l, step, &inside, &from);
+  return to.place;
+}
+
+bool netlower_pad(lowering *l) {
+  netlower_view x, y;
+  int64_t pads[2 * WEFT_HOST_RANK];
+  if (strcmp(graph_text(l->node, "mode", "constant"), "constant") != 0)
+    return netlower_refuse(l, "mode %s", graph_text(l->node, "mode", ""));
+  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->outputs[0], &y)) return false;
+  const graph_tensor *t = netlower_input(l, 1);
+  if (t->data == NULL || graph_elements(t) != 2 * y.rank) return netlower_refuse(l, "the pads are no constant");
+  memcpy(pads, t->data, (size_t)(2 * y.rank) * sizeof *pads);
+  for (int i = 0; i < 2 * y.rank; i++)
+    if (pads[i] < 0) return netlower_refuse(l, "negative pads");
+  void *zero = netlower_alloc(l, y.element_bytes);
+  const network_place value =
+      netlower_has(l->node, 2) ? netlower_place_of(l, 2) : netlower_constant(l, "padding", zero, y.element_bytes);
+  network_step *step = netlower_host(l);
+  const netlower_view inside = inside_of(&y, pads, &x);
+  borders_of(l, step, &y, pads, value);
+  netlower_copy(l, step, &inside, &x);
+  return true;
+}
+
+// ---- one tensor in another order
+
+bool netlower_rename(lowering *l) {
+  netlower_same(l, 0, 0);
+  return true;
+}
+
+// The result from the input as `from` shows it.
+static bool copy_result(lowering *l, const netlower_view *from) {
+  netlower_view y;
+  if (!netlower_view_of(l, l->node->outputs[0], &y)) return false;
+  netlower_view to = netlower_view_at(y.place, y.type, from->rank, from->dim);
+  netlower_copy(l, netlower_host(l), &to, from);
+  return true;
+}
+
+// The view with dimension order[d] as its dimension d.
+static netlower_view reordered(const netlower_view *view, const int64_t *order) {
+  netlower_view other = *view;
+  for (int d = 0; d < view->rank; d++) {
+    other.dim[d] = view->dim[order[d]];
+    other.step[d] = view->step[order[d]];
+  }
+  return other;
+}
+
+bool netlower_transpose(lowering *l) {
+  netlower_view x;
+  int64_t perm[WEFT_HOST_RANK];
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  const int count = graph_ints(l->node, "perm", perm, WEFT_HOST_RANK);
+  for (int d = 0; count == 0 && d < x.rank; d++) perm[d] = x.rank - 1 - d;
+  const netlower_view from = reordered(&x, perm);
+  return copy_result(l, &from);
+}
+
+// Values of a constant input of integers (i32 or i64).
+static int constants_of(const lowering *l, int input, int64_t *values) {
+  if (!netlower_has(l->node, input)) return 0;
+  const graph_tensor *t = netlower_input(l, input);
+  if (t->data == NULL || graph_elements(t) > WEFT_HOST_RANK) return -1;
+  const int count = (int)graph_elements(t);
+  for (int i = 0; i < count; i++)
+    values[i] = t->type == GRAPH_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
+  return count;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+bool netlower_slice(lowering *l) {
+  netlower_view x;
+  int64_t starts[WEFT_HOST_RANK], ends[WEFT_HOST_RANK], axes[WEFT_HOST_RANK], steps[WEFT_HOST_RANK];
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  const int count = constants_of(l, 1, starts), axis_count = constants_of(l, 3, axes),
+            step_count = constants_of(l, 4, steps);
+  if (count < 0 || constants_of(l, 2, ends) != count || axis_count < 0 || step_count < 0)
+    return netlower_refuse(l, "places that are no constants");
+  for (int i = 0; i < count; i++) {
+    const int64_t step = step_count == 0 ? 1 : steps[i];
+    int64_t axis = axis_count == 0 ? i : axes[i];
+    if (axis < 0) axis += x.rank;
+    const int64_t size = x.dim[axis];
+    const int64_t start = clamp(starts[i] < 0 ? starts[i] + size : starts[i], 0, step < 0 ? size - 1 : size);
+    x.place.offset += (uint64_t)(start * x.step[axis]);
+    x.step[axis] *= step;
+    x.dim[axis] = netlower_output(l, 0)->dim[axis];
+  }
+  return copy_result(l, &x);
+}
+
+bool netlower_split(lowering *l) {
+  netlower_view x;
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  int64_t axis = graph_int(l->node, "axis", 0);
+  if (axis < 0) axis += x.rank;
+  network_step *step = netlower_host(l);
+  for (int o = 0; o < l->node->output_count; o++) {
+    netlower_view y;
+    if (!netlower_view_of(l, l->node->outputs[o], &y)) return false;
+    netlower_view part = x;
+    part.dim[axis] = y.dim[axis];
+    netlower_copy(l, step, &y, &part);
+    x.place.offset += (uint64_t)(y.dim[axis] * x.step[axis]);
+  }
+  return true;
+}
+
+bool netlower_concat(lowering *l) {
+  netlower_view y;
+  if (!netlower_view_of(l, l->node->outputs[0], &y)) return false;
+  int64_t axis = graph_int(l->node, "axis", 0);
+  if (axis < 0) axis += y.rank;
+  network_step *step = netlower_host(l);
+  for (int i = 0; i < l->node->input_count; i++) {
+    netlower_view x;
+    if (!netlower_view_of(l, l->node->inputs[i], &x)) return false;
+    netlower_view part = y;
+    part.dim[axis] = x.dim[axis];
+    netlower_copy(l, step, &part, &x);
+    y.place.offset += (uint64_t)(x.dim[axis] * y.step[axis]);
+  }
+  return true;
+}
+
+// ---- repetition
+
+bool netlower_expand(lowering *l) {
+  netlower_view x;
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  const graph_tensor *y = netlower_output(l, 0);
+  x = netlower_broadcast(&x, y->rank, y->dim);
+  return copy_result(l, &x);
+}
+
+// Dimension d becomes two: `outer` steps of `outer_step`, `inner` steps of `inner_step`.
+static void split_dim(netlower_view *view, int d, int64_t outer, int64_t outer_step, int64_t inner,
+                      int64_t inner_step) {
+  for (int i = view->rank; i > d + 1; i--) {
+    view->dim[i] = view->dim[i - 1];
+    view->step[i] = view->step[i - 1];
+  }
+  view->rank++;
+  view->dim[d] = outer, view->step[d] = outer_step;
+  view->dim[d + 1] = inner, view->step[d + 1] = inner_step;
+}
+
+bool netlower_tile(lowering *l) {
+  netlower_view x;
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  const graph_tensor *y = netlower_output(l, 0);
+  for (int d = x.rank - 1; d >= 0; d--) {
+    const int64_t times = y->dim[d] / x.dim[d];
+    if (times == 1) continue;
+    if (x.rank == WEFT_HOST_RANK) return netlower_refuse(l, "too many dimensions");
+    split_dim(&x, d, times, 0, x.dim[d], x.step[d]);
+  }
+  return copy_result(l, &x);
+}
+
+// Nearest neighbour by whole factors.
+bool netlower_resize(lowering *l) {
+  netlower_view x;
+  const char *mode = graph_text(l->node, "mode", "nearest");
+  if (strcmp(mode, "nearest") != 0) return netlower_refuse(l, "mode %s", mode);
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  const graph_tensor *y = netlower_output(l, 0);
+  for (int d = x.rank - 1; d >= 0; d--) {
+    if (y->dim[d] % x.dim[d] != 0) return netlower_refuse(l, "no whole factor");
+    const int64_t times = y->dim[d] / x.dim[d];
+    if (times == 1) continue;
+    if (x.rank == WEFT_HOST_RANK) return netlower_refuse(l, "too many dimensions");
+    split_dim(&x, d, x.dim[d], x.step[d], times, 0);
+  }
+  return copy_result(l, &x);
+}
+
+// ---- blocks of pixels to channels and back; [N,C,H,W] as ONNX has it, channels last with layout = "NHWC"
+
+bool netlower_space(lowering *l) {
+  netlower_view x;
+  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  const bool last = strcmp(graph_text(l->node, "layout", "NCHW"), "NHWC") == 0;
+  const bool to_space = l->node->op == GRAPH_OP_DEPTH_TO_SPACE;
+  const bool crd = strcmp(graph_text(l->node, "mode", "DCR"), "CRD") == 0;
+  const int64_t b = graph_int(l->node, "blocksize", 1);
+  const int channel = last ? 3 : 1, row = last ? 1 : 2;
+  // Split into n, rows, (block rows), columns, (block columns), channels or parts of them, then put in order.
+  int64_t dim[6], step[6];
+  enum { ROW, COL, BLOCK_ROW, BLOCK_COL, CHANNEL };
+  const int64_t c = to_space ? x.dim[channel] / (b * b) : x.dim[channel];
+  const int64_t rows = to_space ? x.dim[row] : x.dim[row] / b, cols = to_space ? x.dim[row + 1] : x.dim[row + 1] / b;
+  const int64_t cs = x.step[channel], rs = x.step[row], ws = x.step[row + 1];
+  dim[ROW] = rows, step[ROW] = to_space ? rs : b * rs;
+  dim[COL] = cols, step[COL] = to_space ? ws : b * ws;
+  dim[BLOCK_ROW] = dim[BLOCK_COL] = b;
+  dim[CHANNEL] = c;
+  step[CHANNEL] = to_space && crd ? b * b * cs : cs;
+  step[BLOCK_ROW] = !to_space ? rs : crd ? b * cs : b * c * cs;
+  step[BLOCK_COL] = !to_space ? ws : crd ? cs : c * cs;
+  static const int orders[2][2][5] = {
+      {{BLOCK_ROW, BLOCK_COL, CHANNEL, ROW, COL}, {ROW, COL, BLOCK_ROW, BLOCK_COL, CHANNEL}},
+      {{CHANNEL, ROW, BLOCK_ROW, COL, BLOCK_COL}, {ROW, BLOCK_ROW, COL, BLOCK_COL, CHANNEL}}};
+  netlower_view from = x;
+  from.rank = 6;
+  for (int d = 0; d < 5; d++) {
+    from.dim[d + 1] = dim[orders[to_space][last][d]];
+    from.step[d + 1] = step[orders[to_space][last][d]];
+  }
+  return copy_result(l, &from);
+}
+
+// ---- gathers
+
+bool netlower_gather(lowering *l) {
+  netlower_view x, index, y;
+  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->inputs[1], &index) ||
+      !netlower_view_of(l, l->node->outputs[0], &y))
+    return false;
+  int64_t axis = graph_int(l->node, "axis", 0);
+  if (axis < 0) axis += x.rank;
+  network_call *call = netlower_call(l, netlower_host(l), WEFT_HOST_GATHER);
+  // Dimensions of the result: those of x before the axis, those of the indices, those of x behind it.
+  netlower_view data = y, at = y;
+  data.place = x.place, at.place = index.place;
+  at.type = index.type, at.element_bytes = index.element_bytes;
+  for (int d = 0; d < y.rank; d++) {
+    const bool of_index = d >= axis && d < axis + index.rank;
+    data.step[d] = of_index ? 0 : x.step[d < axis ? d : d - index.rank + 1];
+    at.step[d] = of_index ? index.step[d - axis] : 0;
+  }
+  netlower_set(call, 0, &y);
+  netlower_set(call, 1, &data);
+  netlower_set(call, 2, &at);
+  call->call.integer[0] = x.dim[axis];
+  call->call.integer[1] = x.step[axis];
+  netlower_squeeze(call);
+  return true;
+}

@@ -1,0 +1,109 @@
+// Max pooling, the mean of images, and sums of two tensors.
+#include <inttypes.h>
+
+#include "compiler/network/private.h"
+
+// ---- max pooling: what lies outside of an image must not win
+
+static int64_t results(int64_t size, int64_t before, int64_t behind, int64_t window, int64_t stride) {
+  return (size + before + behind - window) / stride + 1;
+}
+
+bool netlower_pooling(lowering *l, const netlower_pool *pool, const char *size, const char *strides, const char *pads) {
+  int64_t window[2] = {1, 1}, stride[2] = {1, 1}, pad[4] = {0};
+  netlower_pool p = *pool;
+  graph_ints(l->node, size, window, 2);
+  graph_ints(l->node, strides, stride, 2);
+  graph_ints(l->node, pads, pad, 4);
+  if (stride[0] != stride[1]) return netlower_refuse(l, "strides of rows and columns differ");
+  const int64_t rows = results(p.dim[1], pad[0], pad[2], window[0], stride[0]);
+  const int64_t cols = results(p.dim[2], pad[1], pad[3], window[1], stride[1]);
+  const bool padded = (pad[0] | pad[1] | pad[2] | pad[3]) != 0;
+  const bool regular = pad[0] == pad[1] && results(p.dim[1], pad[0], pad[0], window[0], stride[0]) == rows &&
+                       results(p.dim[2], pad[0], pad[0], window[1], stride[1]) == cols;
+  // The kernel's padding is 0, which is the least that there is after a relu.
+  if (padded && !(regular && p.positive)) {
+    p.x = netlower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN);
+    p.dim[1] += pad[0] + pad[2];
+    p.dim[2] += pad[1] + pad[3];
+    pad[0] = 0;
+  }
+  network_step *step = netlower_array(l, "max_pool2d",
+                                      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",R=%" PRId64 ",S=%" PRId64
+                                      ",stride=%" PRId64 ",padding=%" PRId64,
+                                      p.dim[0], p.dim[1], p.dim[2], p.dim[3], window[0], window[1], stride[0], pad[0]);
+  netlower_bind(step, "x_ptr", p.x);
+  netlower_bind(step, "y_ptr", p.y);
+  return true;
+}
+
+// Whether no element of a tensor can be below 0.
+static bool is_positive(const lowering *l, int tensor) {
+  for (int n = 0; n < l->g->node_count; n++) {
+    const graph_node *node = &l->g->nodes[n];
+    for (int o = 0; o < node->output_count; o++) {
+      if (node->outputs[o] != tensor) continue;
+      if (node->op == GRAPH_OP_QMAX_POOL) return is_positive(l, node->inputs[0]);
+      return graph_int(node, "relu", 0) != 0;
+    }
+  }
+  return false;
+}
+
+bool netlower_max_pool(lowering *l) {
+  const graph_tensor *x = netlower_input(l, 0);
+  const netlower_pool pool = {.dim = {x->dim[0], x->dim[1], x->dim[2], x->dim[3]},
+                              .x = netlower_place_of(l, 0),
+                              .y = netlower_result(l, 0),
+                              .positive = is_positive(l, l->node->inputs[0])};
+  return netlower_pooling(l, &pool, "kernel_shape", "strides", "pads");
+}
+
+// ---- the mean of an image: a product of a row of ones with its pixels
+
+bool netlower_global_average_pool(lowering *l) {
+  const graph_tensor *x = netlower_input(l, 0);
+  const int64_t pixels = x->dim[1] * x->dim[2], channels = x->dim[3];
+  int8_t *ones = netlower_alloc(l, (uint64_t)pixels);
+  for (int64_t i = 0; i < pixels; i++) ones[i] = 1;
+  const network_place row = netlower_constant(l, "ones", ones, (uint64_t)pixels);
+  for (int64_t n = 0; n < x->dim[0]; n++) {
+    network_place image = netlower_place_of(l, 0), mean = netlower_result(l, 0);
+    image.offset += (uint64_t)(n * pixels * channels);
+    mean.offset += (uint64_t)(n * channels);
+    network_step *step = netlower_array(l, "gemm", "M=1,N=%" PRId64 ",K=%" PRId64 ",scale=%s,bias=False,relu=False",
+                                        channels, pixels, netlower_number(l, graph_float(l->node, "scale", 1)));
+    netlower_bind(step, "a_ptr", row);
+    netlower_bind(step, "b_ptr", image);
+    netlower_bind(step, "c_ptr", mean);
+    step->macs = (uint64_t)(pixels * channels);
+  }
+  return true;
+}
+
+// ---- sums
+
+// Rows of the matrix that the elements are taken as: wide enough for wide loads where the number of elements allows it.
+static int64_t columns_of(const graph_tensor *t, int64_t elements) {
+  enum { WIDE = 1024 };
+  const int64_t last = t->rank == 0 ? 1 : t->dim[t->rank - 1];
+  int64_t columns = 1;
+  while (columns < WIDE && elements % (2 * columns) == 0) columns *= 2;
+  return columns > last ? columns : last;
+}
+
+bool netlower_add(lowering *l) {
+  const graph_tensor *y = netlower_output(l, 0);
+  if (!graph_same_shape(netlower_input(l, 0), y) || !graph_same_shape(netlower_input(l, 1), y))
+    return netlower_refuse(l, "operands of different shapes");
+  const int64_t elements = graph_elements(y), columns = columns_of(y, elements);
+  const graph_node *node = l->node;
+  network_step *step = netlower_array(l, "residual_add", "M=%" PRId64 ",N=%" PRId64 ",a_scale=%s,b_scale=%s,relu=%s",
+                                      elements / columns, columns, netlower_number(l, graph_float(node, "scale_a", 1)),
+                                      netlower_number(l, graph_float(node, "scale_b", 1)),
+                                      graph_int(node, "relu", 0) != 0 ? "True" : "False");
+  netlower_bind(step, "a_ptr", netlower_place_of(l, 0));
+  netlower_bind(step, "b_ptr", netlower_place_of(l, 1));
+  netlower_bind(step, "y_ptr", netlower_result(l, 0));
+  return true;
+}

@@ -1,0 +1,127 @@
+// Matrix products: of a matrix of rows and constant weights, or of as many pairs of matrices as the leading dimensions
+// say.
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/network/private.h"
+
+typedef struct product {
+  int64_t batch_a, batch_b, m, n, k;
+  bool trans_a, trans_b, has_bias, relu, has_scale;
+  float scale;
+  int64_t factor;
+  network_place a, b, bias, residual, c;
+} product;
+
+static int64_t leading(const graph_tensor *t) {
+  int64_t count = 1;
+  for (int d = 0; d + 2 < t->rank; d++) count *= t->dim[d];
+  return count;
+}
+
+static bool product_of(lowering *l, product *p) {
+  const graph_node *node = l->node;
+  const graph_tensor *a = netlower_input(l, 0), *b = netlower_input(l, 1);
+  if (a->rank < 2 || b->rank < 2) return netlower_refuse(l, "an operand is no matrix");
+  p->trans_a = graph_int(node, "transA", 0) != 0;
+  p->trans_b = graph_int(node, "transB", 0) != 0;
+  p->batch_a = leading(a), p->batch_b = leading(b);
+  p->m = a->dim[a->rank - (p->trans_a ? 1 : 2)];
+  p->k = a->dim[a->rank - (p->trans_a ? 2 : 1)];
+  p->n = b->dim[b->rank - (p->trans_b ? 2 : 1)];
+  p->has_bias = netlower_has(node, 2);
+  p->factor = netlower_has(node, 3) ? graph_int(node, "factor", 1) : 0;
+  p->relu = graph_int(node, "relu", 0) != 0;
+  p->has_scale = graph_find_attribute(node, "scale") != NULL;
+  p->scale = graph_float(node, "scale", 1);
+  return true;
+}
+
+// ---- transposed operands
+
+// The last two dimensions swapped: now, for a constant, or by the hart.
+static network_place transposed(lowering *l, int input, int64_t batch, int64_t rows, int64_t cols) {
+  const graph_tensor *t = netlower_input(l, input);
+  const uint64_t bytes = (uint64_t)(batch * rows * cols);
+  if (t->data != NULL) {
+    const int8_t *from = t->data;
+    int8_t *to = netlower_alloc(l, bytes);
+    for (int64_t i = 0; i < batch; i++)
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++) to[(i * cols + c) * rows + r] = from[(i * rows + r) * cols + c];
+    return netlower_constant(l, t->name, to, bytes);
+  }
+  const int64_t dim[3] = {batch, rows, cols};
+  netlower_view from = netlower_view_at(netlower_place_of(l, input), WEFT_I8, 3, dim);
+  const int64_t swapped[3] = {batch, cols, rows};
+  const netlower_view to = netlower_view_at(netlower_scratch(l, bytes), WEFT_I8, 3, swapped);
+  from.dim[1] = cols, from.dim[2] = rows;
+  const int64_t step = from.step[1];
+  from.step[1] = from.step[2], from.step[2] = step;
+  netlower_copy(l, netlower_host(l), &to, &from);
+  return to.place;
+}
+
+// ---- kernels
+
+static network_place at(network_place place, int64_t elements, int64_t bytes) {
+  place.offset += (uint64_t)(elements * bytes);
+  return place;
+}
+
+static const char *truth(bool value) { return value ? "True" : "False"; }
+
+static const char *epilogue(lowering *l, const product *p) {
+  if (!p->has_scale) return wf_arena_format(l->net->arena, ",bias=%s", truth(p->has_bias));
+  return wf_arena_format(l->net->arena, ",scale=%s,bias=%s,relu=%s%s", netlower_number(l, p->scale), truth(p->has_bias),
+                         truth(p->relu), netlower_residual(l, p->factor));
+}
+
+// One product of M rows, which start at row `row` of the results.
+static void one_product(lowering *l, const product *p, network_place a, network_place b, int64_t m, int64_t row) {
+  network_step *step = netlower_array(l, p->has_scale ? "gemm" : "gemm_int32",
+                                      "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 "%s", m, p->n, p->k, epilogue(l, p));
+  netlower_bind(step, "a_ptr", a);
+  netlower_bind(step, "b_ptr", b);
+  if (p->has_bias) netlower_bind(step, "bias_ptr", p->bias);
+  if (p->factor != 0) {
+    netlower_bind(step, "res_ptr", at(p->residual, row * p->n, 1));
+  }
+  netlower_bind(step, "c_ptr", at(p->c, row * p->n, p->has_scale ? 1 : 4));
+  step->macs = (uint64_t)(m * p->n * p->k);
+}
+
+static void batched(lowering *l, const product *p) {
+  network_step *step =
+      netlower_array(l, "batched_gemm", "B=%" PRId64 ",M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 ",trans_b=%s%s",
+                     p->batch_a, p->m, p->n, p->k, truth(p->trans_b), epilogue(l, p));
+  netlower_bind(step, "a_ptr", p->a);
+  netlower_bind(step, "b_ptr", p->b);
+  if (p->has_bias) netlower_bind(step, "bias_ptr", p->bias);
+  netlower_bind(step, "c_ptr", p->c);
+  step->macs = (uint64_t)(p->batch_a * p->m * p->n * p->k);
+}
+
+bool netlower_product(lowering *l) {
+  product p = {0};
+  if (!product_of(l, &p)) return false;
+  const int64_t batch = p.batch_a > p.batch_b ? p.batch_a : p.batch_b;
+  if ((p.batch_a != batch && p.batch_a != 1) || (p.batch_b != batch && p.batch_b != 1))
+    return netlower_refuse(l, "leading dimensions that are repeated in part");
+  if (!p.has_scale && (p.relu || p.factor != 0)) return netlower_refuse(l, "int32 results with relu or a residual");
+  if (p.has_bias) p.bias = netlower_place_of(l, 2);
+  if (p.factor != 0) p.residual = netlower_place_of(l, 3);
+  const bool together = batch > 1 && p.batch_a == p.batch_b && p.has_scale && p.factor == 0;
+  p.a = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : netlower_place_of(l, 0);
+  p.b = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : netlower_place_of(l, 1);
+  p.c = netlower_result(l, 0);
+  if (together) {
+    batched(l, &p);
+  } else if (p.batch_b == 1) {
+    one_product(l, &p, p.a, p.b, p.batch_a * p.m, 0);
+  } else {
+    for (int64_t i = 0; i < batch; i++)
+      one_product(l, &p, p.batch_a == 1 ? p.a : at(p.a, i * p.m * p.k, 1), at(p.b, i * p.k * p.n, 1), p.m, i * p.m);
+  }
+  return true;
+}

@@ -1,0 +1,63 @@
+// From a placed graph to a network program: lower, compile, plan. See network.h.
+#include "compiler/network/network.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/network/private.h"
+#include "hw/base/alloc.h"
+
+network *network_create(const graph *g, const network_options *options, wf_diag *diag) {
+  network *net = WF_NEW(network);
+  net->arena = wf_arena_create();
+  net->graph = g;
+  net->options = *options;
+  net->tensors = WF_ARENA_ARRAY(net->arena, (size_t)g->tensor_count + 1, network_place);
+  for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
+  if (netlower_graph(net, diag) && network_compile(net, diag) && network_plan(net, diag)) return net;
+  network_destroy(net);
+  return NULL;
+}
+
+void network_destroy(network *net) {
+  if (net == NULL) return;
+  for (int k = 0; k < net->kernel_count; k++)
+    if (net->kernels[k].program != NULL) command_destroy(net->kernels[k].program);
+  wf_arena_destroy(net->arena);
+  wf_free(net);
+}
+
+// ---- text
+
+static void print_place(const network *net, const char *what, network_place place, FILE *out) {
+  if (place.buffer < 0) return;
+  const network_buffer *buffer = &net->buffers[place.buffer];
+  fprintf(out, "    %-10s 0x%08" PRIx64 " %s", what, buffer->address + place.offset, buffer->name);
+  if (place.offset != 0) fprintf(out, " + %" PRIu64, place.offset);
+  fputc('\n', out);
+}
+
+static void print_host(const network *net, const network_step *step, FILE *out) {
+  for (int c = 0; c < step->call_count; c++) {
+    const network_call *call = &step->calls[c];
+    fputs("   ", out);
+    for (unsigned d = 0; d < call->call.rank; d++)
+      fprintf(out, "%s%" PRId64, d == 0 ? " [" : d == call->call.outer ? " | " : " ", call->call.dim[d]);
+    fputs(call->call.rank == 0 ? " []\n" : "]\n", out);
+    static const char *const names[WEFT_HOST_OPERANDS] = {"result", "x", "y", "z"};
+    for (int o = 0; o < WEFT_HOST_OPERANDS; o++) print_place(net, names[o], call->place[o], out);
+  }
+}
+
+void network_print(const network *net, FILE *out) {
+  fprintf(out, "network %s for array %s: %d steps, %d kernels, weights %" PRIu64 " bytes, arena %" PRIu64 " bytes\n",
+          net->graph->name, net->options.array->name, net->step_count, net->kernel_count, net->weight_bytes,
+          net->arena_bytes);
+  for (int s = 0; s < net->step_count; s++) {
+    const network_step *step = &net->steps[s];
+    fprintf(out, "  %4d %s: %s %s\n", s, step->name, step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what);
+    for (int o = 0; o < step->operand_count; o++)
+      print_place(net, step->operands[o].param, step->operands[o].place, out);
+    print_host(net, step, out);
+  }
+}

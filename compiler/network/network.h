@@ -1,0 +1,158 @@
+// Network programs: a placed graph (compiler/graph) as a list of steps on one memory, and their run on an engine.
+//
+// A step is either a kernel of workloads/kernels, compiled for the array, or calls of the hart's operators
+// (driver/include/weft/host_ops.h). A node of the graph becomes one or more steps; nodes that only rename bytes become
+// none. Everything lies in one memory: the hart's program, then weights and other constants, then one arena in which
+// tensors whose lives do not meet share bytes.
+#ifndef COMPILER_NETWORK_NETWORK_H
+#define COMPILER_NETWORK_NETWORK_H
+
+#include "compiler/command/command.h"
+#include "compiler/graph/graph.h"
+#include "compiler/mapping/mapping.h"
+#include "hw/array.h"
+#include "sim/cycle/cycle.h"
+#include "weft/host_ops.h"
+
+// ---- the program
+
+// A piece of memory.
+typedef struct network_buffer {
+  const char *name;      // of the tensor that it was made for
+  uint64_t bytes;        // with what wide loads read behind the end
+  const void *contents;  // of a constant; NULL: of the arena
+  uint64_t content_bytes;
+  int first, last;  // steps that use it; -1 and step_count: filled before, read after the run
+  uint64_t address;
+} network_buffer;
+
+typedef struct network_place {
+  int buffer;  // -1: none
+  uint64_t offset;
+} network_place;
+
+// A kernel compiled for the array, shared by the steps that give it the same arguments.
+typedef struct network_kernel {
+  const char *kernel, *arguments;
+  command_program *program;  // NULL until network_compile
+  network_place *constants;  // per tensor of the program: of those that it brings along; buffer -1: of the others
+  bool mapped;
+  map_mapping mapping;
+  uint64_t macs;
+  double seconds;  // of the processor, for its compilation
+} network_kernel;
+
+enum { NETWORK_OPERANDS = 6 };
+typedef struct network_operand {
+  const char *param;  // "x_ptr"
+  network_place place;
+} network_operand;
+
+typedef struct network_call {
+  struct weft_host_call call;               // its data pointers are NULL
+  network_place place[WEFT_HOST_OPERANDS];  // and these stand for them
+} network_call;
+
+typedef struct network_step {
+  const graph_node *node;
+  graph_place place;
+  const char *name, *what;  // the node's name; "conv2d N=1,H=.." or the operators of the hart
+  int kernel;               // of an array step
+  network_operand operands[NETWORK_OPERANDS];
+  int operand_count;
+  network_call *calls;  // of a host step
+  int call_count;
+  size_t call_room;
+  uint64_t macs;  // of an array step
+  bool edge;      // turns the network's input or output into or out of int8
+  bool makes;     // the last step of its node: the node's outputs are there
+} network_step;
+
+typedef struct network_options {
+  const hw_array *array;  // borrowed
+  unsigned tune;          // of compile_request
+  unsigned jobs;          // threads that compile; 0: 1
+  bool straight;          // commands without loops: for C, which finds its own; loops take less memory
+} network_options;
+
+typedef struct network {
+  wf_arena *arena;
+  const graph *graph;  // borrowed
+  network_options options;
+  network_buffer *buffers;
+  int buffer_count;
+  size_t buffer_room;
+  network_kernel *kernels;
+  int kernel_count;
+  size_t kernel_room;
+  network_step *steps;
+  int step_count;
+  size_t step_room;
+  network_place *tensors;  // of each tensor of the graph; buffer -1: it is in no memory (folded into something else)
+  uint64_t weight_bytes, arena_bytes, end;  // of the plan; end: the first address behind everything
+  double compile_seconds;                   // of all processors
+} network;
+
+// Lowers, compiles and plans. The graph must live as long as the network. NULL after errors were reported: they name
+// the node and what the matter is.
+network *network_create(const graph *g, const network_options *options, wf_diag *diag);
+void network_destroy(network *net);
+
+// Steps, their operands and the plan.
+void network_print(const network *net, FILE *out);
+
+// ---- its run
+
+typedef struct network_step_result {
+  uint64_t start, cycles;  // of the engine's clock; 0 of an engine without time
+  bool timed;              // the cycles are known
+  uint64_t commands, macs;
+  bool has_units;
+  sim_cycle_report units;    // of this step
+  uint64_t compared, wrong;  // bytes
+} network_step_result;
+
+typedef struct network_mismatch {
+  int step, tensor;
+  uint64_t element;
+  double expected, found;
+} network_mismatch;
+
+typedef struct network_result {
+  network_step_result *steps;                               // step_count; network_result_release frees them
+  uint64_t cycles, array_cycles, host_cycles, edge_cycles;  // host_cycles without, edge_cycles those of edge steps
+  uint64_t commands, macs;
+  uint64_t compared, wrong;  // bytes of int8 and other integers, floats that are too far off
+  network_mismatch first;    // if wrong
+  uint64_t digest;           // of the digests of the outputs
+  bool has_units;
+  sim_cycle_report units;             // of all steps
+  double run_seconds, check_seconds;  // of the processor
+  void **outputs;                     // per output of the graph, as its tensor says
+  uint64_t *digests;                  // per output (weft_digest, as programs of the hart print it)
+} network_result;
+
+typedef enum {
+  NETWORK_HART_TIMED,   // host steps run on the hart of the array, at its speed
+  NETWORK_HART_NATIVE,  // by this machine: right results, no cycles
+} network_hart;
+
+typedef struct network_run_config {
+  const sim_engine_ops *engine;
+  const sim_engine_options *options;  // NULL: defaults
+  const void *const *inputs;          // per input of the graph
+  bool check;                         // every node against the graph's interpreter
+  network_hart hart;
+  const sim_events *events;  // of an engine that has them; NULL: none
+  // Called with the engine before the first step; may be NULL. The engine is gone when the run returns.
+  void (*watch)(void *context, const sim_engine *engine);
+  // After each step; may be NULL.
+  void (*progress)(void *context, const network *net, int step, const network_step_result *result);
+  void *context;
+} network_run_config;
+
+// False after an error was reported; wrong results are no error. Release the result in any case.
+bool network_run(const network *net, const network_run_config *config, network_result *result, wf_diag *diag);
+void network_result_release(const network *net, network_result *result);
+
+#endif

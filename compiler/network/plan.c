@@ -1,0 +1,118 @@
+// Where everything lies: constants one after the other, then one arena for what lives only for some steps.
+//
+// Places in the arena are given to the largest buffers first, each the lowest address at which it meets no buffer that
+// lives at the same time. A result never takes the place of an operand of its step: in-place residuals cost 0.5 % more
+// cycles on ResNet-50, because the next layer finds less of its input in the L2. Buffers start at lines of 64 bytes.
+// What wide loads read behind an end is memory, and stores write only what belongs to the tensor.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/network/private.h"
+#include "hw/base/alloc.h"
+
+static uint64_t in_lines(uint64_t bytes) { return (bytes + NETWORK_LINE - 1) / NETWORK_LINE * NETWORK_LINE; }
+
+// ---- lives
+
+static void use(network *net, network_place place, int step) {
+  if (place.buffer < 0) return;
+  network_buffer *buffer = &net->buffers[place.buffer];
+  if (step < buffer->first) buffer->first = step;
+  if (step > buffer->last) buffer->last = step;
+}
+
+static void use_constants(network *net, const network_kernel *kernel, int step) {
+  for (int t = 0; t < kernel->program->tensor_count; t++) use(net, kernel->constants[t], step);
+}
+
+static void find_lives(network *net) {
+  const graph *g = net->graph;
+  for (int b = 0; b < net->buffer_count; b++) {
+    net->buffers[b].first = net->step_count;
+    net->buffers[b].last = -1;
+  }
+  for (int s = 0; s < net->step_count; s++) {
+    const network_step *step = &net->steps[s];
+    for (int o = 0; o < step->operand_count; o++) use(net, step->operands[o].place, s);
+    if (step->place == GRAPH_ON_ARRAY) use_constants(net, &net->kernels[step->kernel], s);
+    for (int c = 0; c < step->call_count; c++)
+      for (int o = 0; o < WEFT_HOST_OPERANDS; o++) use(net, step->calls[c].place[o], s);
+  }
+  for (int i = 0; i < g->input_count; i++) use(net, net->tensors[g->inputs[i]], -1);
+  for (int i = 0; i < g->output_count; i++) use(net, net->tensors[g->outputs[i]], net->step_count);
+}
+
+// ---- places
+
+static int by_size(const void *a, const void *b) {
+  const network_buffer *x = *(network_buffer *const *)a, *y = *(network_buffer *const *)b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  return x->first != y->first ? (x->first < y->first ? -1 : 1) : x < y ? -1 : x > y;
+}
+
+static bool meet(const network_buffer *a, const network_buffer *b) {
+  return a->first <= b->last && b->first <= a->last;
+}
+
+// The lowest place in the arena at which the buffer meets none of those that were placed before.
+static uint64_t lowest_place(network_buffer *const *placed, size_t count, const network_buffer *buffer) {
+  uint64_t at = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t i = 0; i < count; i++) {
+      const network_buffer *other = placed[i];
+      const uint64_t end = other->address + in_lines(other->bytes);
+      if (!meet(buffer, other) || at >= end || at + in_lines(buffer->bytes) <= other->address) continue;
+      at = end;
+      moved = true;
+    }
+  }
+  return at;
+}
+
+static uint64_t place_arena(network *net) {
+  network_buffer **order = WF_NEW_ARRAY((size_t)net->buffer_count + 1, network_buffer *);
+  size_t count = 0;
+  for (int b = 0; b < net->buffer_count; b++)
+    if (net->buffers[b].contents == NULL && net->buffers[b].last >= net->buffers[b].first)
+      order[count++] = &net->buffers[b];
+  qsort(order, count, sizeof *order, by_size);
+  uint64_t end = 0;
+  for (size_t i = 0; i < count; i++) {
+    order[i]->address = lowest_place(order, i, order[i]);
+    const uint64_t its_end = order[i]->address + in_lines(order[i]->bytes);
+    if (its_end > end) end = its_end;
+  }
+  wf_free(order);
+  return end;
+}
+
+static uint64_t place_constants(network *net, uint64_t start) {
+  uint64_t at = start;
+  for (int b = 0; b < net->buffer_count; b++) {
+    network_buffer *buffer = &net->buffers[b];
+    if (buffer->contents == NULL || buffer->last < buffer->first) continue;
+    buffer->address = at;
+    at += in_lines(buffer->bytes);
+  }
+  net->weight_bytes = at - start;
+  return at;
+}
+
+bool network_plan(network *net, wf_diag *diag) {
+  find_lives(net);
+  const uint64_t start = place_constants(net, SIM_MEMORY_BASE + NETWORK_RESERVED);
+  net->arena_bytes = place_arena(net);
+  for (int b = 0; b < net->buffer_count; b++)
+    if (net->buffers[b].contents == NULL) net->buffers[b].address += start;
+  net->end = start + net->arena_bytes;
+  const uint64_t size = (uint64_t)net->options.array->memory.capacity_mib << 20;
+  if (net->end - SIM_MEMORY_BASE <= size) return true;
+  wf_error(diag, wf_in_file(net->graph->name),
+           "weights of %" PRIu64 " bytes and activations of %" PRIu64 " bytes do not fit in main memory of %" PRIu64
+           " MiB",
+           net->weight_bytes, net->arena_bytes, size >> 20);
+  wf_hint(diag, "raise memory.capacity_mib of the array");
+  return false;
+}

@@ -1,0 +1,127 @@
+// Runs a network program, step by step: see network.h.
+#include "compiler/graph/run.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "compiler/network/machine.h"
+#include "hw/base/alloc.h"
+#include "hw/base/hash.h"
+#include "weft/data.h"
+
+typedef struct network_runner {
+  network_machine machine;
+  const network *net;
+  const network_run_config *config;
+  network_result *result;
+  int next;  // step
+} network_runner;
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void add_up(network_result *all, const network_step *step, const network_step_result *one) {
+  all->cycles += one->cycles;
+  if (step->place == GRAPH_ON_ARRAY)
+    all->array_cycles += one->cycles;
+  else if (step->edge)
+    all->edge_cycles += one->cycles;
+  else
+    all->host_cycles += one->cycles;
+  all->commands += one->commands;
+  all->macs += one->macs;
+}
+
+// The steps of one node.
+static bool run_node(network_runner *r, const graph_node *node) {
+  while (r->next < r->net->step_count && r->net->steps[r->next].node == node) {
+    const network_step *step = &r->net->steps[r->next];
+    network_step_result *one = &r->result->steps[r->next];
+    const double start = now_seconds();
+    if (!network_machine_step(&r->machine, step, one)) return false;
+    r->result->run_seconds += now_seconds() - start;
+    add_up(r->result, step, one);
+    r->next++;
+  }
+  return true;
+}
+
+static void take_outputs(const network_runner *r) {
+  const graph *g = r->net->graph;
+  network_result *result = r->result;
+  result->digests = WF_NEW_ARRAY((size_t)g->output_count + 1, uint64_t);
+  result->outputs = WF_NEW_ARRAY((size_t)g->output_count + 1, void *);
+  for (int o = 0; o < g->output_count; o++) {
+    const size_t bytes = graph_bytes(&g->tensors[g->outputs[o]]);
+    result->outputs[o] = wf_alloc(bytes + 1, 1);
+    memcpy(result->outputs[o], network_machine_at(&r->machine, r->net->tensors[g->outputs[o]], bytes), bytes);
+    result->digests[o] = weft_digest(result->outputs[o], bytes);
+  }
+  result->digest = wf_hash(WF_HASH_START, result->digests, (size_t)g->output_count * sizeof *result->digests);
+}
+
+static void report(const network_runner *r, int first) {
+  if (r->config->progress == NULL) return;
+  for (int s = first; s < r->next; s++) r->config->progress(r->config->context, r->net, s, &r->result->steps[s]);
+}
+
+static bool run_all(network_runner *r) {
+  const graph *g = r->net->graph;
+  for (int n = 0; n < g->node_count; n++) {
+    const int first = r->next;
+    if (!run_node(r, &g->nodes[n])) return false;
+    report(r, first);
+  }
+  return true;
+}
+
+// The interpreter leads, and each node's steps follow it.
+static bool after_node(void *context, const graph *g, const graph_node *node, void *const *values) {
+  network_runner *r = context;
+  (void)g;
+  const int first = r->next;
+  if (!run_node(r, node)) return false;
+  const uint64_t compared = r->result->compared, wrong = r->result->wrong;
+  if (r->next > first) {
+    network_check(&r->machine, node, r->next - 1, values, r->result);
+    r->result->steps[r->next - 1].compared = r->result->compared - compared;
+    r->result->steps[r->next - 1].wrong = r->result->wrong - wrong;
+  }
+  report(r, first);
+  return true;
+}
+
+static bool run_checked(network_runner *r, wf_diag *diag) {
+  const graph *g = r->net->graph;
+  const graph_run_options options = {.after = after_node, .context = r, .file = g->name};
+  void **outputs = WF_NEW_ARRAY((size_t)g->output_count + 1, void *);
+  const double start = now_seconds();
+  const bool good = graph_run(g, r->config->inputs, outputs, &options, diag);
+  r->result->check_seconds = now_seconds() - start - r->result->run_seconds;
+  wf_free(outputs);
+  return good;
+}
+
+bool network_run(const network *net, const network_run_config *config, network_result *result, wf_diag *diag) {
+  *result = (network_result){.steps = WF_NEW_ARRAY((size_t)net->step_count + 1, network_step_result)};
+  network_runner r = {.net = net, .config = config, .result = result};
+  const bool good =
+      network_machine_open(&r.machine, net, config, diag) && (config->check ? run_checked(&r, diag) : run_all(&r));
+  if (good) {
+    take_outputs(&r);
+    result->has_units = command_session_units(r.machine.session, &result->units);
+  }
+  network_machine_close(&r.machine);
+  return good;
+}
+
+void network_result_release(const network *net, network_result *result) {
+  for (int o = 0; result->outputs != NULL && o < net->graph->output_count; o++) wf_free(result->outputs[o]);
+  wf_free(result->outputs);
+  wf_free(result->digests);
+  wf_free(result->steps);
+  *result = (network_result){0};
+}

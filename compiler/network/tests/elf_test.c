@@ -1,0 +1,115 @@
+// A network as a program of the hart: its outputs are those of the network run step by step, with the cycles of every
+// step, on engine cycle; with the argument "rtl" on the Verilated hardware, too.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs what stands above it.
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/network/elf.h"
+#include "compiler/network/tests/build.h"
+#include "sim/run.h"
+
+static const char *engine_name = "cycle";
+
+// What the program printed, to be freed.
+static void run_elf(const char *path, const hw_array *array, char **text) {
+  wf_diag diag = wf_diag_to(stderr);
+  size_t length = 0;
+  FILE *console = open_memstream(text, &length);
+  const sim_run_config config = {
+      .array = array, .engine = sim_engine_find(engine_name), .console = console, .console_error = stderr};
+  const sim_run_result result = sim_run_elf(&config, path, &diag);
+  fclose(console);
+  assert_int_equal(result.status, SIM_RUN_OK);
+  assert_int_equal(result.host.exit_code, 0);
+}
+
+// Every step said its cycles, and they are not less than those without the hart's part.
+static void check_steps(const network *net, const network_result *result, const char *text) {
+  uint64_t sum = 0, all = 0;
+  for (int s = 0; s < net->step_count; s++) {
+    char start[128];
+    snprintf(start, sizeof start, "step %d %s cycles ", s, net->steps[s].name);
+    const char *line = strstr(text, start);
+    assert_non_null(line);
+    const uint64_t cycles = strtoull(line + strlen(start), NULL, 10);
+    assert_true(2 * cycles > result->steps[s].cycles);  // its caches may be warmer
+    sum += cycles;
+  }
+  const char *total = strstr(text, "\ncycles ");
+  assert_non_null(total);
+  all = strtoull(total + strlen("\ncycles "), NULL, 10);
+  assert_true(all >= sum && all < sum + 1000 * (uint64_t)net->step_count);
+}
+
+static void check_outputs(const network *net, const network_result *result, const char *text) {
+  for (int o = 0; o < net->graph->output_count; o++) {
+    char line[128];
+    snprintf(line, sizeof line, "output %s digest %016" PRIx64 "\n", net->graph->tensors[net->graph->outputs[o]].name,
+             result->digests[o]);
+    if (strstr(text, line) == NULL) fail_msg("%s is not in\n%s", line, text);
+  }
+}
+
+static void check_network(graph *g, const char *array_name) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  assert_true(hw_array_load(&array, array_name, &diag));
+  const network_options options = {.array = &array, .straight = true};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  void **inputs = build_random_inputs(g);
+  const network_run_config config = {
+      .engine = sim_engine_find("cycle"), .inputs = (const void *const *)inputs, .check = true};
+  network_result result;
+  assert_true(network_run(net, &config, &result, &diag));
+  assert_int_equal(result.wrong, 0);
+  char path[] = "/tmp/weft-network-XXXXXX.elf";
+  const int file = mkstemps(path, 4);
+  assert_true(file >= 0);
+  close(file);
+  const network_elf_config elf = {.inputs = (const void *const *)inputs, .jobs = 2};
+  assert_int_equal(network_write_elf(net, &elf, path, &diag), COMMAND_ELF_DONE);
+  char *text = NULL;
+  run_elf(path, &array, &text);
+  check_steps(net, &result, text);
+  check_outputs(net, &result, text);
+  free(text);
+  unlink(path);
+  build_free_inputs(g, inputs);
+  network_result_release(net, &result);
+  network_destroy(net);
+  graph_destroy(g);
+}
+
+static void test_residual(void **state) {
+  (void)state;
+  static const int blocks[4] = {1, 0, 0, 0};
+  check_network(build_residual(blocks, 8, 16), "dim4");
+}
+
+static void test_attention(void **state) {
+  (void)state;
+  check_network(build_attention(), "dim8");
+}
+
+// The first blocks of ResNet-50, as wide as there, on a smaller image.
+static void test_first_blocks(void **state) {
+  (void)state;
+  static const int blocks[4] = {2, 0, 0, 0};
+  check_network(build_residual(blocks, 64, 64), "dim8");
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual), cmocka_unit_test(test_attention)};
+  const struct CMUnitTest more[] = {cmocka_unit_test(test_first_blocks)};
+  if (argc > 1) engine_name = argv[1];
+  if (argc > 2 && strcmp(argv[2], "blocks") == 0) return cmocka_run_group_tests(more, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+// Network programs leave, step by step, what the interpreter of the graph says: on all engines, for arrays of several
+// sizes, with the hart and without; and what cannot be lowered is refused by name.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs what stands above it.
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/network/network.h"
+#include "compiler/network/tests/build.h"
+
+typedef struct outcome {
+  uint64_t digest, cycles, host_cycles, compared, wrong;
+} outcome;
+
+static outcome run(const graph *g, const char *array_name, const char *engine, network_hart hart) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  assert_true(hw_array_load(&array, array_name, &diag));
+  assert_true(graph_verify(g, &diag));
+  const network_options options = {.array = &array, .jobs = 2};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  void **inputs = build_random_inputs(g);
+  const network_run_config config = {
+      .engine = sim_engine_find(engine), .inputs = (const void *const *)inputs, .check = true, .hart = hart};
+  network_result result;
+  assert_true(network_run(net, &config, &result, &diag));
+  if (result.wrong != 0)
+    fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array_name, engine, result.first.step,
+             net->steps[result.first.step].what, (unsigned long long)result.first.element, result.first.found,
+             result.first.expected);
+  const outcome o = {result.digest, result.cycles, result.host_cycles + result.edge_cycles, result.compared,
+                     result.wrong};
+  build_free_inputs(g, inputs);
+  network_result_release(net, &result);
+  network_destroy(net);
+  return o;
+}
+
+static void test_residual_network(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim8", "dim32"};
+  static const int blocks[4] = {1, 2, 1, 1};
+  graph *g = build_residual(blocks, 16, 32);
+  uint64_t digest = 0;
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome ref = run(g, arrays[a], "ref", NETWORK_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", NETWORK_HART_TIMED);
+    assert_int_equal(ref.digest, cycle.digest);
+    assert_true(cycle.cycles > 10000 && ref.cycles == 0 && cycle.compared > 1000);
+    if (a > 0) assert_int_equal(ref.digest, digest);
+    digest = ref.digest;
+  }
+  graph_destroy(g);
+}
+
+// Groups, depthwise, dilation-free windows of all kinds, pooling with all paddings, sums.
+static graph *build_mobile(void) {
+  graph *g = graph_create("mobile");
+  const int64_t image[4] = {2, 13, 11, 24};
+  const int input = build_input(g, GRAPH_I8, 4, image);
+  int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 40});
+  const int a = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 40, .groups = 40});
+  const int b = build_conv2d(
+      g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 40, .groups = 4, .no_relu = true});
+  x = build_add(g, a, b, false);
+  x = build_pool(g, GRAPH_OP_QMAX_POOL, x, 3, 2, 1);  // of numbers below 0, too
+  x = build_conv2d(g, x,
+                   &(build_conv){.kernel = 5, .stride = 2, .pad = 2, .channels = 40, .groups = 40, .no_bias = true});
+  x = build_pool(g, GRAPH_OP_QAVERAGE_POOL, x, 2, 1, 1);
+  x = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 7, .no_relu = true});
+  x = build_pool(g, GRAPH_OP_QGLOBAL_AVERAGE_POOL, x, 0, 0, 0);
+  graph_set_ends(g, &input, 1, &x, 1);
+  return g;
+}
+
+static void test_mobile_network(void **state) {
+  (void)state;
+  graph *g = build_mobile();
+  const outcome ref = run(g, "gemmini-default", "ref", NETWORK_HART_NATIVE);
+  const outcome cycle = run(g, "gemmini-default", "cycle", NETWORK_HART_TIMED);
+  assert_int_equal(ref.digest, cycle.digest);
+  assert_true(cycle.host_cycles > 0);  // the padding of the max pooling
+  run(g, "dim8", "ref", NETWORK_HART_NATIVE);
+  graph_destroy(g);
+}
+
+static void test_attention(void **state) {
+  (void)state;
+  graph *g = build_attention();
+  const outcome native = run(g, "gemmini-default", "cycle", NETWORK_HART_NATIVE);
+  const outcome timed = run(g, "gemmini-default", "cycle", NETWORK_HART_TIMED);
+  assert_int_equal(native.digest, timed.digest);  // the hart's numbers are the same bits
+  assert_true(timed.host_cycles > 10 * native.host_cycles && timed.host_cycles > 100000);
+  graph_destroy(g);
+}
+
+// Outputs that no step makes: an input by another name, and a constant.
+static void test_outputs_without_steps(void **state) {
+  (void)state;
+  graph *g = graph_create("names");
+  const int64_t matrix[2] = {3, 5}, row[1] = {15};
+  const int input = build_input(g, GRAPH_I8, 2, matrix);
+  const int outputs[2] = {build_result(g, GRAPH_I8, 1, row), build_constant(g, GRAPH_I32, 1, row)};
+  graph_add_node(g, GRAPH_OP_FLATTEN, "flat", &input, 1, &outputs[0], 1);
+  graph_set_ends(g, &input, 1, outputs, 2);
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  hw_array_default(&array);
+  const network_options options = {.array = &array};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  void **inputs = build_random_inputs(g);
+  const network_run_config config = {
+      .engine = sim_engine_find("ref"), .inputs = (const void *const *)inputs, .hart = NETWORK_HART_NATIVE};
+  network_result result;
+  assert_true(network_run(net, &config, &result, &diag));
+  assert_memory_equal(result.outputs[0], inputs[0], 15);
+  assert_memory_equal(result.outputs[1], g->tensors[outputs[1]].data, 60);
+  network_result_release(net, &result);
+  build_free_inputs(g, inputs);
+  network_destroy(net);
+  graph_destroy(g);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  graph *g = build_mobile();
+  graph_node *conv = &g->nodes[1];
+  const int64_t uneven[2] = {1, 2};
+  graph_set_ints(g, conv, "strides", uneven, 2);
+  char *message = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&message, &length);
+  wf_diag diag = wf_diag_to(out);
+  hw_array array;
+  hw_array_default(&array);
+  const network_options options = {.array = &array};
+  assert_null(network_create(g, &options, &diag));
+  fclose(out);
+  assert_non_null(strstr(message, "node n1 (QConv) cannot be lowered: strides of rows and columns differ"));
+  free(message);
+  graph_destroy(g);
+}
+
+// The Verilated hardware takes as many cycles as engine cycle, the hart's included.
+static void test_hardware(void **state) {
+  (void)state;
+  static const int blocks[4] = {1, 1, 0, 0};
+  graph *const graphs[] = {build_residual(blocks, 8, 16), build_mobile(), build_attention()};
+  for (size_t n = 0; n < sizeof graphs / sizeof *graphs; n++) {
+    const outcome cycle = run(graphs[n], "dim8", "cycle", NETWORK_HART_TIMED);
+    const outcome rtl = run(graphs[n], "dim8", "rtl", NETWORK_HART_TIMED);
+    assert_int_equal(cycle.digest, rtl.digest);
+    assert_int_equal(cycle.cycles, rtl.cycles);
+    assert_int_equal(cycle.host_cycles, rtl.host_cycles);
+    graph_destroy(graphs[n]);
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest hardware[] = {cmocka_unit_test(test_hardware)};
+  if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual_network), cmocka_unit_test(test_mobile_network),
+                                     cmocka_unit_test(test_attention), cmocka_unit_test(test_outputs_without_steps),
+                                     cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

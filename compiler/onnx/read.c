@@ -1,0 +1,468 @@
+// Reads a model: initializers and inputs become tensors, nodes are brought to opset 17, inferred and, where all they
+// read is constant, computed. Only what is known by name so far can be read, so cycles are unknown names.
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "compiler/graph/call.h"
+#include "compiler/onnx/onnx.h"
+#include "compiler/onnx/private.h"
+#include "hw/base/alloc.h"
+
+enum { FOLD_BYTES = 64 << 20, FOLD_ALL_BYTES = 1 << 29 };
+
+bool onnx_fail(onnx_reader *r, const char *format, ...) {
+  char message[400];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  wf_error(r->diag, wf_in_file(r->path), "%s", message);
+  return false;
+}
+
+bool onnx_node_fail(onnx_reader *r, const onnx_node *n, const char *format, ...) {
+  char message[300];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  return onnx_fail(r, "node '%s' (%s): %s", n->name, n->op, message);
+}
+
+// ---- names
+
+static const char *unique(onnx_reader *r, graph_names *taken, const char *base) {
+  const char *name = base;
+  for (int i = 1; graph_names_find(taken, name) != GRAPH_NONE; i++)
+    name = wf_arena_format(r->g->arena, "%s.%d", base, i);
+  name = wf_arena_text(r->g->arena, name, strlen(name));
+  graph_names_add(taken, name, 0);
+  return name;
+}
+
+int onnx_new_tensor(onnx_reader *r, const char *base, const graph_tensor *tensor) {
+  graph_tensor t = *tensor;
+  t.name = unique(r, r->tensors, base);
+  return graph_add_tensor(r->g, &t);
+}
+
+// A tensor that the file names.
+static int named_tensor(onnx_reader *r, const char *name, const graph_tensor *tensor) {
+  int index = onnx_new_tensor(r, name, tensor);
+  graph_names_add(r->values, name, index);
+  return index;
+}
+
+static bool is_new(onnx_reader *r, const char *name, const char *what) {
+  return graph_names_find(r->values, name) == GRAPH_NONE || onnx_fail(r, "%s '%s' is made a second time", what, name);
+}
+
+// ---- ends and constants of the graph
+
+static bool initializers(onnx_reader *r, const Onnx__GraphProto *from) {
+  if (from->n_sparse_initializer != 0) return onnx_fail(r, "sparse tensors are not supported");
+  for (size_t i = 0; i < from->n_initializer; i++) {
+    Onnx__TensorProto *proto = from->initializer[i];
+    graph_tensor t;
+    if (proto->name == NULL || proto->name[0] == '\0') return onnx_fail(r, "initializer %zu has no name", i);
+    if (!is_new(r, proto->name, "tensor") || !onnx_tensor(r, proto, proto->name, r->g->arena, &t)) return false;
+    named_tensor(r, proto->name, &t);
+  }
+  return true;
+}
+
+static const int64_t *given_dim(const onnx_reader *r, const char *name) {
+  for (int i = 0; i < r->options->dim_count; i++)
+    if (strcmp(r->options->dims[i].name, name) == 0) return &r->options->dims[i].value;
+  return NULL;
+}
+
+static bool open_dim(onnx_reader *r, const char *input, int axis, const char *symbol, int64_t *value) {
+  char *place = wf_format("%s:%d", input, axis);
+  const int64_t *given = given_dim(r, place);
+  wf_free(place);
+  if (given == NULL && symbol != NULL) given = given_dim(r, symbol);
+  if (given != NULL) {
+    *value = *given;
+  } else if (axis == 0) {
+    *value = r->options->batch != 0 ? r->options->batch : 1;
+  } else {
+    onnx_fail(r, "input '%s': dimension %d (%s) is open", input, axis, symbol != NULL ? symbol : "without a name");
+    wf_hint(r->diag, "give it with --dim %s%s=N", symbol != NULL ? symbol : input, symbol != NULL ? "" : ":AXIS");
+    return false;
+  }
+  return *value >= 0 || onnx_fail(r, "input '%s': dimension %d is %" PRId64, input, axis, *value);
+}
+
+static bool shape_of(onnx_reader *r, const Onnx__ValueInfoProto *from, graph_tensor *t) {
+  const Onnx__TypeProto *type = from->type;
+  int64_t elements;
+  if (type == NULL || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+    return onnx_fail(r, "input '%s' is no tensor", from->name);
+  const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
+  if (!onnx_type(tensor->elem_type, &t->type))
+    return onnx_fail(r, "input '%s': type %s is not supported", from->name, onnx_type_name(tensor->elem_type));
+  if (tensor->shape == NULL) return onnx_fail(r, "input '%s' has no shape", from->name);
+  if (tensor->shape->n_dim > GRAPH_RANK_MAX)
+    return onnx_fail(r, "input '%s' has %zu dimensions", from->name, tensor->shape->n_dim);
+  t->rank = (int)tensor->shape->n_dim;
+  for (int d = 0; d < t->rank; d++) {
+    const Onnx__TensorShapeProto__Dimension *dim = tensor->shape->dim[d];
+    const char *symbol =
+        dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param[0] != '\0'
+            ? dim->dim_param
+            : NULL;
+    t->dim[d] = dim->dim_value;
+    // Some exporters write open dimensions as 0 or -1.
+    bool known = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > -1;
+    if (!known && !open_dim(r, from->name, d, symbol, &t->dim[d])) return false;
+  }
+  return graph_count_elements(t->rank, t->dim, &elements) ||
+         onnx_fail(r, "input '%s' has an impossible shape", from->name);
+}
+
+static const graph_tensor *bound_value(const onnx_reader *r, const char *input) {
+  for (int i = 0; i < r->options->value_count; i++)
+    if (strcmp(r->options->values[i].input, input) == 0) return r->options->values[i].tensor;
+  return NULL;
+}
+
+static bool has_type(const Onnx__ValueInfoProto *info, graph_type type) {
+  return info->type != NULL && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+         info->type->tensor_type->elem_type == onnx_type_code(type);
+}
+
+static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, int *inputs, int *count) {
+  *count = 0;
+  for (size_t i = 0; i < from->n_input; i++) {
+    const Onnx__ValueInfoProto *info = from->input[i];
+    if (info->name == NULL || info->name[0] == '\0') return onnx_fail(r, "input %zu has no name", i);
+    // Before IR version 4 initializers are inputs, too.
+    int known = graph_names_find(r->values, info->name);
+    if (known != GRAPH_NONE && r->g->tensors[known].data != NULL) continue;
+    graph_tensor t = {0};
+    const graph_tensor *bound = bound_value(r, info->name);
+    if (!is_new(r, info->name, "input")) return false;
+    if (bound != NULL) {
+      if (!has_type(info, bound->type))
+        return onnx_fail(r, "input '%s': the value given for it has another type", info->name);
+      void *data = wf_arena_alloc(r->g->arena, graph_bytes(bound) + 1, 1);
+      memcpy(data, bound->data, graph_bytes(bound));
+      t = *bound;
+      t.data = data;
+      named_tensor(r, info->name, &t);
+    } else if (shape_of(r, info, &t)) {
+      inputs[(*count)++] = named_tensor(r, info->name, &t);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool read_outputs(onnx_reader *r, const Onnx__GraphProto *from, int *outputs) {
+  for (size_t i = 0; i < from->n_output; i++) {
+    const char *name = from->output[i]->name;
+    outputs[i] = name == NULL ? GRAPH_NONE : graph_names_find(r->values, name);
+    if (outputs[i] == GRAPH_NONE) return onnx_fail(r, "output '%s' is made by nothing", name == NULL ? "" : name);
+  }
+  return true;
+}
+
+// ---- nodes
+
+static size_t fold_limit(const onnx_reader *r) {
+  size_t limit = r->options->fold_bytes != 0 ? r->options->fold_bytes : FOLD_BYTES;
+  size_t left = FOLD_ALL_BYTES - (r->folded_bytes < FOLD_ALL_BYTES ? r->folded_bytes : FOLD_ALL_BYTES);
+  return limit < left ? limit : left;
+}
+
+static bool fold_last(onnx_reader *r) {
+  graph *g = r->g;
+  const graph_node *node = &g->nodes[g->node_count - 1];
+  if (!graph_fold_node(g, node, fold_limit(r))) return false;
+  for (int o = 0; o < node->output_count; o++)
+    if (node->outputs[o] != GRAPH_NONE) r->folded_bytes += graph_bytes(&g->tensors[node->outputs[o]]);
+  g->node_count--;
+  return true;
+}
+
+// Adds a node with results that have a place already; infers and folds.
+static bool add_node(onnx_reader *r, const char *name, graph_op op, const graph_node *attributes, const int *inputs,
+                     int input_count, const int *outputs, int output_count) {
+  graph_node *node = graph_add_node(r->g, op, name, inputs, input_count, outputs, output_count);
+  node->attributes = attributes->attributes;
+  node->attribute_count = attributes->attribute_count;
+  node->attribute_room = attributes->attribute_room;
+  if (!graph_infer(r->g, node, r->path, r->diag)) return false;
+  fold_last(r);
+  return true;
+}
+
+int onnx_insert(onnx_reader *r, const onnx_node *n, graph_op op, const graph_node *attributes, const int *inputs,
+                int input_count) {
+  const graph_tensor open = {0};
+  char *base = wf_format("%s.%s", n->name, graph_op_name(op));
+  int result = onnx_new_tensor(r, base, &open);
+  const char *name = unique(r, r->nodes, base);
+  wf_free(base);
+  return add_node(r, name, op, attributes, inputs, input_count, &result, 1) ? result : GRAPH_NONE;
+}
+
+static bool is_constant_node(const onnx_node *n) { return strcmp(n->op, "Constant") == 0; }
+
+static bool constant_node(onnx_reader *r, onnx_node *n) {
+  const graph_node *node = &n->to;
+  const graph_attribute *a = node->attribute_count == 1 ? &node->attributes[0] : NULL;
+  graph_tensor t = {0};
+  if (n->from->n_output != 1 || n->from->output[0][0] == '\0') return onnx_node_fail(r, n, "it has no result");
+  const char *name = n->from->output[0];
+  if (!is_new(r, name, "tensor")) return false;
+  if (n->value != NULL && a == NULL) {
+    if (!onnx_tensor(r, n->value, name, r->g->arena, &t)) return false;
+  } else if (a == NULL || n->value != NULL || a->kind == GRAPH_TEXT) {
+    return onnx_node_fail(r, n, "its value is of a kind that is not supported");
+  } else {
+    bool real = a->kind == GRAPH_FLOAT || a->kind == GRAPH_FLOATS,
+         list = a->kind == GRAPH_FLOATS || a->kind == GRAPH_INTS;
+    t = (graph_tensor){.type = real ? GRAPH_F32 : GRAPH_I64, .rank = list ? 1 : 0, .dim = {list ? a->count : 0}};
+    const void *from = a->kind == GRAPH_FLOAT ? (const void *)&a->number
+                       : a->kind == GRAPH_INT ? (const void *)&a->integer
+                       : real                 ? (const void *)a->numbers
+                                              : (const void *)a->integers;
+    void *data = wf_arena_alloc(r->g->arena, graph_bytes(&t) + 1, 1);
+    if (graph_bytes(&t) != 0) memcpy(data, from, graph_bytes(&t));
+    t.data = data;
+  }
+  named_tensor(r, name, &t);
+  return true;
+}
+
+static bool resolve_inputs(onnx_reader *r, onnx_node *n) {
+  if (n->from->n_input > ONNX_INPUTS_MAX) return onnx_node_fail(r, n, "it has %zu inputs", n->from->n_input);
+  for (size_t i = 0; i < n->from->n_input; i++) {
+    const char *name = n->from->input[i];
+    int tensor = name[0] == '\0' ? GRAPH_NONE : graph_names_find(r->values, name);
+    if (name[0] != '\0' && tensor == GRAPH_NONE)
+      return onnx_node_fail(r, n, "it reads '%s', which nothing before it makes", name);
+    n->inputs[n->input_count++] = tensor;
+  }
+  return true;
+}
+
+static bool open_outputs(onnx_reader *r, const onnx_node *n, int *outputs, int *count) {
+  const graph_tensor open = {0};
+  if (n->from->n_output > ONNX_INPUTS_MAX || n->from->n_output == 0)
+    return onnx_node_fail(r, n, "it has %zu outputs", n->from->n_output);
+  for (*count = 0; (size_t)*count < n->from->n_output; ++*count) {
+    const char *name = n->from->output[*count];
+    outputs[*count] = GRAPH_NONE;
+    if (name[0] == '\0') continue;
+    if (!is_new(r, name, "tensor")) return false;
+    outputs[*count] = named_tensor(r, name, &open);
+  }
+  while (*count > 1 && outputs[*count - 1] == GRAPH_NONE) --*count;
+  return true;
+}
+
+// The result of a node that changes nothing is its input.
+static void pass_through(onnx_reader *r, const onnx_node *n) {
+  graph *g = r->g;
+  const graph_node *node = &g->nodes[g->node_count - 1];
+  if (!onnx_is_identity(g, node)) return;
+  graph_names_add(r->values, n->from->output[0], node->inputs[0]);
+  g->node_count--;
+}
+
+static bool supported_node(onnx_reader *r, onnx_node *n) {
+  int outputs[ONNX_INPUTS_MAX], output_count;
+  if (!resolve_inputs(r, n)) return false;
+  graph_op op = onnx_normalise(r, n);
+  if (op == GRAPH_OP_COUNT) return false;
+  while (n->input_count > 0 && n->inputs[n->input_count - 1] == GRAPH_NONE) n->input_count--;
+  if (n->restore != NULL) {
+    const graph_node none = {0};
+    int64_t dim[GRAPH_RANK_MAX];
+    memcpy(dim, n->restore->dim, sizeof dim);
+    graph_tensor shape = {.type = GRAPH_I64, .rank = 1, .dim = {n->restore->rank}, .data = n->restore->dim};
+    int flat = onnx_insert(r, n, op, &n->to, n->inputs, n->input_count);
+    if (flat == GRAPH_NONE || !open_outputs(r, n, outputs, &output_count)) return false;
+    const int inputs[] = {flat, onnx_new_tensor(r, n->name, &shape)};
+    return add_node(r, n->name, GRAPH_OP_RESHAPE, &none, inputs, 2, outputs, 1);
+  }
+  if (!open_outputs(r, n, outputs, &output_count)) return false;
+  int before = r->g->node_count;
+  if (!add_node(r, n->name, op, &n->to, n->inputs, n->input_count, outputs, output_count)) return false;
+  if (r->g->node_count > before) pass_through(r, n);
+  return true;
+}
+
+static bool is_our_domain(const char *domain) {
+  return domain == NULL || domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;
+}
+
+// ---- If: with a constant condition, the nodes of the branch it chooses stand in its place
+
+static bool read_node(onnx_reader *r, const Onnx__NodeProto *from, size_t index);
+
+static const Onnx__GraphProto *find_branch(const Onnx__NodeProto *from, const char *name) {
+  for (size_t i = 0; i < from->n_attribute; i++)
+    if (from->attribute[i]->name != NULL && strcmp(from->attribute[i]->name, name) == 0) return from->attribute[i]->g;
+  return NULL;
+}
+
+static bool read_branch(onnx_reader *r, const onnx_node *n, const Onnx__GraphProto *branch) {
+  if (branch == NULL || branch->n_output != n->from->n_output)
+    return onnx_node_fail(r, n, "its branch is missing or has another number of results");
+  if (branch->n_input != 0) return onnx_node_fail(r, n, "its branch has inputs");
+  if (!initializers(r, branch)) return false;
+  for (size_t i = 0; i < branch->n_node; i++)
+    if (!read_node(r, branch->node[i], i)) return false;
+  for (size_t o = 0; o < branch->n_output; o++) {
+    const char *name = branch->output[o]->name;
+    int tensor = name == NULL ? GRAPH_NONE : graph_names_find(r->values, name);
+    if (tensor == GRAPH_NONE) return onnx_node_fail(r, n, "its branch does not make its result %zu", o);
+    if (n->from->output[o][0] == '\0') continue;
+    if (!is_new(r, n->from->output[o], "tensor")) return false;
+    graph_names_add(r->values, n->from->output[o], tensor);
+  }
+  return true;
+}
+
+static bool choose_branch(onnx_reader *r, onnx_node *n) {
+  if (!resolve_inputs(r, n)) return false;
+  const graph_tensor *condition =
+      n->input_count == 1 && n->inputs[0] != GRAPH_NONE ? &r->g->tensors[n->inputs[0]] : NULL;
+  if (condition == NULL || condition->data == NULL || condition->type != GRAPH_BOOL || graph_elements(condition) != 1)
+    return onnx_node_fail(r, n, "its condition has to be one constant bool");
+  return read_branch(r, n,
+                     find_branch(n->from, *(const uint8_t *)condition->data != 0 ? "then_branch" : "else_branch"));
+}
+
+// ---- a node
+
+static bool read_node(onnx_reader *r, const Onnx__NodeProto *from, size_t index) {
+  onnx_node n = {.from = from, .op = from->op_type != NULL ? from->op_type : ""};
+  char *base = from->name != NULL && from->name[0] != '\0' ? wf_strdup(from->name) : wf_format("%s_%zu", n.op, index);
+  n.name = unique(r, r->nodes, base);
+  wf_free(base);
+  if (!is_our_domain(from->domain))
+    return onnx_node_fail(r, &n, "operators of the domain '%s' are not supported", from->domain);
+  if (strcmp(n.op, "If") == 0) return choose_branch(r, &n);
+  if (!onnx_is_supported(n.op)) return onnx_node_fail(r, &n, "operator %s is not supported", n.op);
+  if (!onnx_attributes(r, &n)) return false;
+  return is_constant_node(&n) ? constant_node(r, &n) : supported_node(r, &n);
+}
+
+// ---- the whole
+
+static bool is_input(const graph *g, int tensor) {
+  for (int i = 0; i < g->input_count; i++)
+    if (g->inputs[i] == tensor) return true;
+  return false;
+}
+
+// Outputs keep the names that the file gives them, also where a node was removed.
+static void name_outputs(onnx_reader *r, const Onnx__GraphProto *from) {
+  graph *g = r->g;
+  for (int o = 0; o < g->output_count; o++) {
+    const char *name = from->output[o]->name;
+    int tensor = g->outputs[o];
+    bool shared = is_input(g, tensor);
+    for (int p = 0; p < o; p++) shared |= g->outputs[p] == tensor;
+    if (strcmp(g->tensors[tensor].name, name) == 0) continue;
+    int old = graph_find_tensor(g, name);
+    if (old != GRAPH_NONE) g->tensors[old].name = unique(r, r->tensors, name);
+    if (!shared) {
+      g->tensors[tensor].name = wf_arena_text(g->arena, name, strlen(name));
+      continue;
+    }
+    graph_tensor copy = g->tensors[tensor];
+    copy.name = name;
+    copy.data = NULL;
+    g->outputs[o] = graph_add_tensor(g, &copy);
+    char *base = wf_format("%s.copy", name);
+    graph_add_node(g, GRAPH_OP_IDENTITY, unique(r, r->nodes, base), &tensor, 1, &g->outputs[o], 1);
+    wf_free(base);
+  }
+}
+
+static bool read_graph(onnx_reader *r, const Onnx__GraphProto *from) {
+  int *inputs = WF_NEW_ARRAY(from->n_input + 1, int), *outputs = WF_NEW_ARRAY(from->n_output + 1, int), input_count = 0;
+  bool ok = initializers(r, from) && read_inputs(r, from, inputs, &input_count);
+  for (size_t i = 0; i < from->n_node && ok; i++) ok = read_node(r, from->node[i], i);
+  ok = ok && read_outputs(r, from, outputs);
+  if (ok) graph_set_ends(r->g, inputs, input_count, outputs, (int)from->n_output);
+  wf_free(inputs);
+  wf_free(outputs);
+  if (!ok) return false;
+  name_outputs(r, from);
+  graph_drop_unused(r->g);
+  onnx_patterns(r->g);
+  graph_drop_unused(r->g);
+  graph_compact(r->g);
+  return graph_verify(r->g, r->diag);
+}
+
+static bool read_model(onnx_reader *r, const Onnx__ModelProto *model) {
+  for (size_t i = 0; i < model->n_opset_import; i++)
+    if (is_our_domain(model->opset_import[i]->domain)) r->opset = model->opset_import[i]->version;
+  if (r->opset < ONNX_OPSET_LEAST || r->opset > ONNX_OPSET_MOST) {
+    onnx_fail(r, "opset %" PRId64 " is not supported", r->opset);
+    wf_hint(r->diag, "export the model with an opset of %d to %d", ONNX_OPSET_LEAST, ONNX_OPSET_MOST);
+    return false;
+  }
+  if (model->n_training_info != 0) return onnx_fail(r, "it holds how it is trained, which is not supported");
+  if (model->graph == NULL) return onnx_fail(r, "it has no graph");
+  r->g = graph_create(model->graph->name != NULL && model->graph->name[0] != '\0' ? model->graph->name : "model");
+  return read_graph(r, model->graph);
+}
+
+static graph *read_proto(const char *path, const char *folder, Onnx__ModelProto *model, const onnx_options *options,
+                         wf_diag *diag) {
+  onnx_reader r = {.path = path, .folder = folder, .options = options, .diag = diag};
+  r.values = graph_names_create();
+  r.tensors = graph_names_create();
+  r.nodes = graph_names_create();
+  bool ok = read_model(&r, model);
+  graph_names_destroy(r.values);
+  graph_names_destroy(r.tensors);
+  graph_names_destroy(r.nodes);
+  if (ok) return r.g;
+  graph_destroy(r.g);
+  return NULL;
+}
+
+static Onnx__ModelProto *unpack(const char *path, const void *bytes, size_t length, wf_diag *diag) {
+  Onnx__ModelProto *model = NULL;
+  if (!onnx_is_shallow(&onnx__model_proto__descriptor, bytes, length))
+    wf_error(diag, wf_in_file(path), "its messages are nested too deeply");
+  else if ((model = onnx__model_proto__unpack(NULL, length, bytes)) == NULL)
+    wf_error(diag, wf_in_file(path), "it is no ONNX model, or it is cut off");
+  return model;
+}
+
+static const onnx_options by_default = {0};
+
+graph *onnx_read_bytes(const char *path, const void *bytes, size_t length, const onnx_options *options, wf_diag *diag) {
+  Onnx__ModelProto *model = unpack(path, bytes, length, diag);
+  if (model == NULL) return NULL;
+  graph *g = read_proto(path, NULL, model, options != NULL ? options : &by_default, diag);
+  onnx__model_proto__free_unpacked(model, NULL);
+  return g;
+}
+
+graph *onnx_read(const char *path, const onnx_options *options, wf_diag *diag) {
+  onnx_file file;
+  if (!onnx_file_open(path, &file, diag)) return NULL;
+  Onnx__ModelProto *model = unpack(path, file.bytes, file.length, diag);
+  onnx_file_close(&file);
+  if (model == NULL) return NULL;
+  const char *slash = strrchr(path, '/');
+  char *folder = slash != NULL ? wf_format("%.*s", (int)(slash - path), path) : wf_strdup(".");
+  graph *g = read_proto(path, folder, model, options != NULL ? options : &by_default, diag);
+  wf_free(folder);
+  onnx__model_proto__free_unpacked(model, NULL);
+  return g;
+}

@@ -1,0 +1,15 @@
+// Rules of quantise_prepare that have files of their own. Each replaces `node` by nodes that it adds to the graph, or
+// returns false and adds none.
+#ifndef COMPILER_QUANTISE_PREPARE_H
+#define COMPILER_QUANTISE_PREPARE_H
+
+#include "compiler/quantise/quantise.h"
+#include "compiler/quantise/rewrite.h"
+
+bool prepare_conv_transpose(graph *g, const rewrite_index *index, const graph_node *node);
+bool prepare_lstm(graph *g, const rewrite_index *index, const graph_node *node);
+
+// QDQ and QLinear operators into pins: see pins.c.
+bool prepare_pins(graph *g, quantise_pins *pins, wf_diag *diag);
+
+#endif

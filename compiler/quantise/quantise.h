@@ -1,0 +1,94 @@
+// From a model graph to a placed graph: folding, calibration, conversion to Q operators, fusion, layout, placement.
+//
+//   quantise_prepare    in place: QDQ and QLinear models become float graphs with pins (the scales that the model
+//                       gives), batch normalisations are folded, and other forms of operators become those that the
+//                       converter knows
+//   quantise_calibrate  ranges of all float tensors, by running the graph
+//   quantise_convert    a new graph of Q operators on int8 tensors, images in NHWC
+//   quantise_place      in place: pooling and padding into their neighbours; where each node runs, and why
+//
+// quantise_network does all of them. What a placed graph computes is defined by graph_run, to the bit.
+#ifndef COMPILER_QUANTISE_QUANTISE_H
+#define COMPILER_QUANTISE_QUANTISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "compiler/graph/graph.h"
+#include "hw/base/diag.h"
+
+// The largest factor of a residual: eight products of int8 (docs/networks.md).
+enum { QUANTISE_FACTOR_MAX = 8 * 127 };
+
+typedef enum { QUANTISE_MIN_MAX, QUANTISE_PERCENTILE } quantise_method;
+
+// Zero is the default of each field.
+typedef struct quantise_options {
+  quantise_method method;
+  double percentile;  // of magnitudes, default 99.99
+  int samples;        // random inputs for calibration, default 2
+  uint64_t seed;
+  const void *const *inputs;  // given inputs: input_sets * g->input_count tensors, instead of random ones
+  int input_sets;
+  bool int8_ends;    // inputs and outputs of the placed graph are int8 (images NHWC): no Quantize, no Dequantize
+  bool exact_zeros;  // zero points of results by Requantize on the host, not in the bias
+  bool keep_pools;   // pooling stays an operator of its own
+  // The most products that adding a residual may take (docs/networks.md): its factor is at most 127 times that.
+  // 0: one per 256 terms of the sum, but from one to eight.
+  int residual_products;
+} quantise_options;
+
+// What the model says about the quantisation of a tensor (QDQ and QLinear operators).
+typedef struct quantise_pin {
+  float scale;      // 0: says nothing
+  int32_t zero;     // of int8
+  bool is_integer;  // an integer tensor of the model: its numbers are zero + real value / scale
+  bool is_unsigned;
+  // Of weights: one scale, or one per result channel; the integers, in the shape of the tensor.
+  const int8_t *integers;
+  const float *scales;
+  int scale_count, axis;
+} quantise_pin;
+
+typedef struct quantise_pins {
+  quantise_pin *of;  // by tensor of the model graph
+  int count;
+} quantise_pins;
+const quantise_pin *quantise_pin_of(const quantise_pins *pins, int tensor);  // of scale 0: none
+
+// By tensor of the model graph; magnitude < 0: not seen (an integer tensor).
+typedef struct quantise_ranges {
+  float *magnitude, *low, *high;
+  int count;
+} quantise_ranges;
+
+bool quantise_prepare(graph *model, quantise_pins *pins, wf_diag *diag);
+void quantise_fold(graph *model, const quantise_pins *pins);  // pins: or NULL
+bool quantise_calibrate(const graph *model, const quantise_options *options, quantise_ranges *ranges, wf_diag *diag);
+graph *quantise_convert(const graph *model, const quantise_pins *pins, const quantise_ranges *ranges,
+                        const quantise_options *options, wf_diag *diag);
+void quantise_place(graph *quantised, const quantise_options *options);
+
+typedef enum { QUANTISE_STAGE_MODEL, QUANTISE_STAGE_QUANTISED, QUANTISE_STAGE_PLACED } quantise_stage;
+
+// All of it. The model is changed (prepared and folded), so it may not be used for anything else but quantise_compare.
+graph *quantise_network(graph *model, const quantise_options *options, quantise_stage stage, wf_diag *diag);
+
+// Random inputs of a graph: images of smooth patches and noise, other tensors of normal numbers; one buffer per input.
+void **quantise_random_inputs(const graph *g, uint64_t seed);
+void quantise_free_inputs(const graph *g, void **inputs);
+
+typedef struct quantise_quality {
+  const char *output;
+  double sqnr_db;  // of all samples together
+  double top1;     // share of rows whose largest element is the same; -1: no rows of classes
+  int rows;
+} quantise_quality;
+
+// Float model against placed graph on random (or given) inputs: one row per output, to be freed.
+quantise_quality *quantise_compare(const graph *model, const graph *placed, const quantise_options *options,
+                                   wf_diag *diag);
+
+#endif

@@ -1,0 +1,169 @@
+// The generated networks in narrow variants through all passes: preparing and folding keep the float results, the
+// placed graph keeps them within the noise of int8, products run on the array, and every node has a place and a reason.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+// After the headers that it needs.
+#include <cmocka.h>
+
+#include "compiler/graph/run.h"
+#include "compiler/quantise/quantise.h"
+#include "hw/base/alloc.h"
+#include "workloads/networks/networks.h"
+
+// The least ratio of signal to noise of any output, in dB, and the nodes of the placed graph. `host`: products that
+// have to stay in float.
+static const struct expected {
+  const char *name;
+  double sqnr_db;
+  int convs, products, adds, tables, softmaxes, norms;
+} rows[] = {
+    {"resnet18", 18, 20, 1, 0, 0, 0, 0},
+    {"resnet50", 18, 53, 1, 0, 0, 0, 0},
+    {"mobilenetv2", 25, 52, 1, 0, 0, 0, 0},
+    {"vgg16", 30, 13, 3, 0, 0, 0, 0},
+    {"unet", 24, 23, 0, 0, 0, 0, 0},
+    {"retinanet", 17, 111, 0, 0, 2, 0, 0},
+    {"bert-base", 22, 0, 16, 0, 2, 2, 3},
+    {"gpt2-block", 22, 0, 12, 0, 2, 2, 3},
+    {"llama2-7b-block", 22, 0, 18, 0, 6, 2, 3},
+    {"vit-b16", 22, 1, 17, 0, 2, 2, 4},
+    {"lstm", 22, 0, 16, 0, 62, 0, 0},
+    {"deepbench", 30, 0, 12, 0, 0, 0, 0},
+};
+
+static graph *create(const char *name, wf_diag *diag) {
+  const networks_row *row = networks_find(name);
+  const networks_options options = {.divisor = 8,
+                                    .seed = 3,
+                                    .size = row->size ? 64 : 0,
+                                    .sequence = row->sequence ? 8 : 0,
+                                    .layers = row->layers ? 2 : 0};
+  graph *g = networks_create(name, &options, diag);
+  assert_non_null(g);
+  return g;
+}
+
+static float **run(const graph *g, const void *const *inputs, wf_diag *diag) {
+  float **outputs = WF_NEW_ARRAY((size_t)g->output_count + 1, float *);
+  for (int i = 0; i < g->output_count; i++) outputs[i] = wf_alloc(graph_bytes(&g->tensors[g->outputs[i]]), 1);
+  const graph_run_options options = {.file = g->name};
+  assert_true(graph_run(g, inputs, (void *const *)outputs, &options, diag));
+  return outputs;
+}
+
+static void drop(const graph *g, float **outputs) {
+  for (int i = 0; i < g->output_count; i++) wf_free(outputs[i]);
+  wf_free(outputs);
+}
+
+// Preparing changes the graph but, up to rounding in float, not what it computes.
+static void preparing_keeps_results(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    graph *g = create(rows[i].name, &diag);
+    void **inputs = quantise_random_inputs(g, 5);
+    float **before = run(g, (const void *const *)inputs, &diag);
+    const int nodes = g->node_count;
+    quantise_pins pins;
+    assert_true(quantise_prepare(g, &pins, &diag));
+    if (strcmp(rows[i].name, "resnet18") == 0) assert_int_equal(nodes - g->node_count, 20);  // its batch normalisations
+    float **after = run(g, (const void *const *)inputs, &diag);
+    for (int o = 0; o < g->output_count; o++) {
+      double error = 0, power = 0;
+      for (int64_t k = 0; k < graph_elements(&g->tensors[g->outputs[o]]); k++) {
+        error += ((double)after[o][k] - (double)before[o][k]) * ((double)after[o][k] - (double)before[o][k]);
+        power += (double)before[o][k] * (double)before[o][k];
+      }
+      assert_true(power > 0);
+      if (!(error <= 1e-9 * power)) fail_msg("%s: relative error %g", rows[i].name, sqrt(error / power));
+    }
+    drop(g, before);
+    drop(g, after);
+    quantise_free_inputs(g, inputs);
+    graph_destroy(g);
+  }
+}
+
+static int count(const graph *g, graph_op op) {
+  int sum = 0;
+  for (int n = 0; n < g->node_count; n++) sum += g->nodes[n].op == op;
+  return sum;
+}
+
+static void check_places(const graph *placed) {
+  for (int n = 0; n < placed->node_count; n++) {
+    const graph_node *node = &placed->nodes[n];
+    assert_int_not_equal(node->place, GRAPH_UNPLACED);
+    if (node->place == GRAPH_ON_HOST) assert_non_null(node->reason);
+    assert_int_not_equal(node->op, GRAPH_OP_CONV);
+    assert_int_not_equal(node->op, GRAPH_OP_GEMM);
+    assert_int_not_equal(node->op, GRAPH_OP_MAT_MUL);
+    assert_int_not_equal(node->op, GRAPH_OP_BATCH_NORMALIZATION);
+    const int64_t factor = graph_int(node, "factor", 1);
+    assert_true(factor >= 1 && factor <= QUANTISE_FACTOR_MAX);
+  }
+}
+
+static void check_quality(const graph *model, const graph *placed, const quantise_options *options, double least) {
+  wf_diag diag = wf_diag_to(stderr);
+  quantise_quality *quality = quantise_compare(model, placed, options, &diag);
+  assert_non_null(quality);
+  for (int o = 0; o < model->output_count; o++)
+    if (!(quality[o].sqnr_db >= least)) fail_msg("%s: %g dB in %s", model->name, quality[o].sqnr_db, quality[o].output);
+  wf_free(quality);
+}
+
+static void placed_networks_are_close(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  const quantise_options options = {.samples = 3};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    graph *model = create(rows[i].name, &diag);
+    graph *placed = quantise_network(model, &options, QUANTISE_STAGE_PLACED, &diag);
+    assert_non_null(placed);
+    check_places(placed);
+    assert_int_equal(count(placed, GRAPH_OP_QCONV), rows[i].convs);
+    assert_int_equal(count(placed, GRAPH_OP_QMAT_MUL), rows[i].products);
+    assert_int_equal(count(placed, GRAPH_OP_QADD), rows[i].adds);
+    assert_int_equal(count(placed, GRAPH_OP_QLUT), rows[i].tables);
+    assert_int_equal(count(placed, GRAPH_OP_QSOFTMAX), rows[i].softmaxes);
+    assert_int_equal(count(placed, GRAPH_OP_QLAYER_NORM), rows[i].norms);
+    assert_int_equal(count(placed, GRAPH_OP_SOFTMAX), 0);
+    check_quality(model, placed, &options, rows[i].sqnr_db);
+    graph_destroy(placed);
+    graph_destroy(model);
+  }
+}
+
+// Cutting off the rarest magnitudes costs a bounded amount; int8 ends change the ends and nothing else.
+static void options_work(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  const quantise_options options = {.samples = 3, .method = QUANTISE_PERCENTILE, .percentile = 99.99};
+  graph *model = create("resnet18", &diag), *placed = quantise_network(model, &options, QUANTISE_STAGE_PLACED, &diag);
+  check_quality(model, placed, &options, 18);
+  assert_int_equal(count(placed, GRAPH_OP_QUANTIZE), 1);
+  assert_int_equal(count(placed, GRAPH_OP_QMAX_POOL), 0);
+  graph_destroy(placed);
+  graph_destroy(model);
+  const quantise_options ends = {.samples = 1, .int8_ends = true, .keep_pools = true};
+  model = create("resnet18", &diag);
+  placed = quantise_network(model, &ends, QUANTISE_STAGE_PLACED, &diag);
+  assert_int_equal(count(placed, GRAPH_OP_QUANTIZE) + count(placed, GRAPH_OP_DEQUANTIZE), 0);
+  assert_int_equal(count(placed, GRAPH_OP_QMAX_POOL), 1);
+  assert_int_equal(placed->tensors[placed->inputs[0]].type, GRAPH_I8);
+  assert_int_equal(placed->tensors[placed->inputs[0]].dim[3], 3);
+  graph_destroy(placed);
+  graph_destroy(model);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(preparing_keeps_results),
+                                     cmocka_unit_test(placed_networks_are_close), cmocka_unit_test(options_work)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

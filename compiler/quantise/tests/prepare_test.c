@@ -1,0 +1,273 @@
+// Rules of quantise_prepare, each on a small graph: the operators become what they should, and the results stay.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+// After the headers that it needs.
+#include <cmocka.h>
+
+#include "compiler/graph/run.h"
+#include "compiler/quantise/quantise.h"
+#include "hw/base/alloc.h"
+
+static int tensor(graph *g, const char *name, int rank, const int64_t *dims, const void *data) {
+  graph_tensor t = {.name = name, .type = GRAPH_F32, .rank = rank, .data = data};
+  for (int i = 0; i < rank; i++) t.dim[i] = dims[i];
+  return graph_add_tensor(g, &t);
+}
+
+// Numbers around `base` that do not repeat soon.
+static int constant(graph *g, const char *name, int rank, const int64_t *dims, float base) {
+  int64_t count = 1;
+  for (int i = 0; i < rank; i++) count *= dims[i];
+  float *data = WF_ARENA_ARRAY(g->arena, (size_t)count, float);
+  for (int64_t i = 0; i < count; i++) data[i] = base + (float)(i * 37 % 101 - 50) / 100;
+  return tensor(g, name, rank, dims, data);
+}
+
+static int integers(graph *g, const char *name, int64_t count, const int64_t *values) {
+  int64_t *data = WF_ARENA_ARRAY(g->arena, (size_t)count, int64_t);
+  memcpy(data, values, (size_t)count * sizeof *data);
+  graph_tensor t = {.name = name, .type = GRAPH_I64, .rank = 1, .dim = {count}, .data = data};
+  return graph_add_tensor(g, &t);
+}
+
+// Adds a node whose result has the type and shape that inference finds.
+static int node(graph *g, graph_op op, const char *name, const int *inputs, int count) {
+  const int out = tensor(g, wf_arena_format(g->arena, "%s.out", name), 0, NULL, NULL);
+  graph_add_node(g, op, name, inputs, count, &out, 1);
+  return out;
+}
+
+static graph_node *last(graph *g) { return &g->nodes[g->node_count - 1]; }
+
+static void infer(graph *g) {
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(graph_infer(g, last(g), "test", &diag));
+}
+
+static int conv(graph *g, graph_op op, const char *name, int x, const int64_t *weights, int64_t results, int64_t stride,
+                const int64_t *pads) {
+  const int inputs[3] = {x, constant(g, wf_arena_format(g->arena, "%s.w", name), 4, weights, 0.1F),
+                         constant(g, wf_arena_format(g->arena, "%s.b", name), 1, &results, 0)};
+  const int y = node(g, op, name, inputs, 3);
+  graph_set_ints(g, last(g), "strides", (int64_t[]){stride, stride}, 2);
+  graph_set_ints(g, last(g), "pads", pads, 4);
+  return y;
+}
+
+static int batch_norm(graph *g, const char *name, int x, int64_t channels) {
+  int inputs[5] = {x};
+  static const char *const parts[] = {"gamma", "beta", "mean", "var"};
+  for (int i = 0; i < 4; i++)
+    inputs[1 + i] = constant(g, wf_arena_format(g->arena, "%s.%s", name, parts[i]), 1, &channels, i == 3 ? 1.5F : 0.7F);
+  return node(g, GRAPH_OP_BATCH_NORMALIZATION, name, inputs, 5);
+}
+
+static float *run(const graph *g) {
+  wf_diag diag = wf_diag_to(stderr);
+  void **inputs = quantise_random_inputs(g, 11);
+  float *out = wf_calloc(graph_bytes(&g->tensors[g->outputs[0]]) + 1, 1);
+  const graph_run_options options = {.file = "test"};
+  assert_true(graph_run(g, (const void *const *)inputs, (void *[]){out}, &options, &diag));
+  quantise_free_inputs(g, inputs);
+  return out;
+}
+
+static int count(const graph *g, graph_op op) {
+  int sum = 0;
+  for (int n = 0; n < g->node_count; n++) sum += g->nodes[n].op == op;
+  return sum;
+}
+
+// Prepares the graph and compares its results before and behind; then converts it and compares within the noise.
+static void check(graph *g, double least_db) {
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(graph_verify(g, &diag));
+  float *before = run(g);
+  const quantise_options options = {.samples = 3};
+  graph *placed = quantise_network(g, &options, QUANTISE_STAGE_PLACED, &diag);
+  assert_non_null(placed);
+  float *behind = run(g);
+  double error = 0, power = 0;
+  for (int64_t i = 0; i < graph_elements(&g->tensors[g->outputs[0]]); i++) {
+    error += ((double)behind[i] - (double)before[i]) * ((double)behind[i] - (double)before[i]);
+    power += (double)before[i] * (double)before[i];
+  }
+  assert_true(power > 0 && error <= 1e-10 * power);
+  quantise_quality *quality = quantise_compare(g, placed, &options, &diag);
+  assert_non_null(quality);
+  if (!(quality[0].sqnr_db > least_db)) fail_msg("%g dB", quality[0].sqnr_db);
+  wf_free(quality);
+  wf_free(before);
+  wf_free(behind);
+  graph_destroy(placed);
+}
+
+static graph *image_graph(int *x, int64_t channels, int64_t rows, int64_t columns) {
+  graph *g = graph_create("small");
+  *x = tensor(g, "x", 4, (int64_t[]){2, channels, rows, columns}, NULL);
+  return g;
+}
+
+static void finish(graph *g, int x, int y) { graph_set_ends(g, &x, 1, &y, 1); }
+
+static const int64_t no_pads[4] = {0}, one_pad[4] = {1, 1, 1, 1};
+
+// A convolution, a constant per channel, a factor, a batch normalisation: one convolution.
+static void folds_chains(void **state) {
+  (void)state;
+  int x;
+  graph *g = image_graph(&x, 3, 8, 9);
+  int y = conv(g, GRAPH_OP_CONV, "conv", x, (int64_t[]){5, 3, 3, 3}, 5, 1, one_pad);
+  infer(g);
+  y = node(g, GRAPH_OP_ADD, "add", (int[]){y, constant(g, "offset", 3, (int64_t[]){5, 1, 1}, 0.3F)}, 2);
+  infer(g);
+  y = node(g, GRAPH_OP_MUL, "mul", (int[]){constant(g, "factor", 4, (int64_t[]){1, 5, 1, 1}, 1.2F), y}, 2);
+  infer(g);
+  y = batch_norm(g, "bn", y, 5);
+  infer(g);
+  finish(g, x, y);
+  check(g, 30);
+  assert_int_equal(g->node_count, 1);
+  graph_destroy(g);
+}
+
+// What is read twice, or lies behind no convolution, is not folded away.
+static void keeps_what_others_read(void **state) {
+  (void)state;
+  int x;
+  graph *g = image_graph(&x, 4, 6, 6);
+  const int a = conv(g, GRAPH_OP_CONV, "conv", x, (int64_t[]){4, 4, 1, 1}, 4, 1, no_pads);
+  infer(g);
+  const int b = batch_norm(g, "bn", a, 4);
+  infer(g);
+  const int y = node(g, GRAPH_OP_ADD, "add", (int[]){a, b}, 2);
+  infer(g);
+  finish(g, x, y);
+  check(g, 28);
+  assert_int_equal(count(g, GRAPH_OP_BATCH_NORMALIZATION), 0);  // one channel per group
+  assert_int_equal(count(g, GRAPH_OP_CONV), 2);
+  graph_destroy(g);
+}
+
+static void transposed_case(int64_t kernel, int64_t stride, const int64_t *pads, int64_t more) {
+  int x;
+  graph *g = image_graph(&x, 3, 5, 7);
+  const int y = conv(g, GRAPH_OP_CONV_TRANSPOSE, "up", x, (int64_t[]){3, 4, kernel, kernel}, 4, stride, pads);
+  if (more != 0) graph_set_ints(g, last(g), "output_padding", (int64_t[]){more, more}, 2);
+  infer(g);
+  finish(g, x, y);
+  check(g, 22);
+  assert_int_equal(count(g, GRAPH_OP_CONV_TRANSPOSE), 0);
+  graph_destroy(g);
+}
+
+static void transposed_convolutions(void **state) {
+  (void)state;
+  transposed_case(2, 2, no_pads, 0);
+  transposed_case(3, 2, one_pad, 1);
+  transposed_case(4, 2, one_pad, 0);
+  transposed_case(3, 1, one_pad, 0);
+  transposed_case(2, 3, no_pads, 0);
+  transposed_case(5, 3, (int64_t[]){2, 1, 0, 2}, 2);
+}
+
+static void lines_become_images(void **state) {
+  (void)state;
+  graph *g = graph_create("line");
+  const int x = tensor(g, "x", 3, (int64_t[]){2, 4, 21}, NULL);
+  const int inputs[2] = {x, constant(g, "w", 3, (int64_t[]){6, 2, 5}, 0.1F)};
+  const int y = node(g, GRAPH_OP_CONV, "conv", inputs, 2);
+  graph_set_int(g, last(g), "group", 2);
+  graph_set_ints(g, last(g), "strides", (int64_t[]){2}, 1);
+  graph_set_ints(g, last(g), "dilations", (int64_t[]){2}, 1);
+  graph_set_ints(g, last(g), "pads", (int64_t[]){3, 4}, 2);
+  infer(g);
+  finish(g, x, y);
+  check(g, 30);
+  graph_destroy(g);
+}
+
+static void means_become_pools(void **state) {
+  (void)state;
+  for (int keeps = 0; keeps < 2; keeps++) {
+    int x;
+    graph *g = image_graph(&x, 6, 5, 4);
+    int y = conv(g, GRAPH_OP_CONV, "conv", x, (int64_t[]){6, 6, 1, 1}, 6, 1, no_pads);
+    infer(g);
+    y = node(g, GRAPH_OP_REDUCE_MEAN, "mean", &y, 1);
+    graph_set_ints(g, last(g), "axes", (int64_t[]){-1, 2}, 2);
+    graph_set_int(g, last(g), "keepdims", keeps);
+    infer(g);
+    finish(g, x, y);
+    check(g, 16);  // means of numbers of both signs are small
+    assert_int_equal(count(g, GRAPH_OP_GLOBAL_AVERAGE_POOL), 1);
+    graph_destroy(g);
+  }
+}
+
+// [N, A * R, H, W] to [N, A, R, H, W] to [N, H, W, A, R]: no transpose is left in the placed graph.
+static void channels_go_last_first(void **state) {
+  (void)state;
+  int x;
+  graph *g = image_graph(&x, 3, 4, 5);
+  int y = conv(g, GRAPH_OP_CONV, "conv", x, (int64_t[]){6, 3, 3, 3}, 6, 1, one_pad);
+  infer(g);
+  y = node(g, GRAPH_OP_RESHAPE, "split", (int[]){y, integers(g, "shape", 5, (int64_t[]){2, 2, 3, 4, 5})}, 2);
+  infer(g);
+  y = node(g, GRAPH_OP_TRANSPOSE, "turn", &y, 1);
+  graph_set_ints(g, last(g), "perm", (int64_t[]){0, 3, 4, 1, 2}, 5);
+  infer(g);
+  finish(g, x, y);
+  check(g, 30);
+  wf_diag diag = wf_diag_to(stderr);
+  const quantise_options options = {.samples = 1};
+  graph *placed = quantise_network(g, &options, QUANTISE_STAGE_PLACED, &diag);
+  assert_int_equal(count(placed, GRAPH_OP_TRANSPOSE), 0);
+  graph_destroy(placed);
+  graph_destroy(g);
+}
+
+static void lstm_case(const char *direction, bool states) {
+  enum { STEPS = 4, BATCH = 3, WIDTH = 8, CELLS = 6 };
+  graph *g = graph_create("lstm");
+  const int64_t d = strcmp(direction, "bidirectional") == 0 ? 2 : 1;
+  const int x = tensor(g, "x", 3, (int64_t[]){STEPS, BATCH, WIDTH}, NULL);
+  const int64_t first[3] = {d, BATCH, CELLS};
+  const int inputs[7] = {x,
+                         constant(g, "w", 3, (int64_t[]){d, 4 * CELLS, WIDTH}, 0),
+                         constant(g, "r", 3, (int64_t[]){d, 4 * CELLS, CELLS}, 0.05F),
+                         constant(g, "b", 2, (int64_t[]){d, 8 * CELLS}, 0.1F),
+                         GRAPH_NONE,
+                         states ? constant(g, "h", 3, first, 0.2F) : GRAPH_NONE,
+                         states ? constant(g, "c", 3, first, -0.1F) : GRAPH_NONE};
+  const int y = node(g, GRAPH_OP_LSTM, "lstm", inputs, states ? 7 : 4);
+  graph_set_int(g, last(g), "hidden_size", CELLS);
+  graph_set_text(g, last(g), "direction", direction);
+  infer(g);
+  finish(g, x, y);
+  check(g, 22);
+  assert_int_equal(count(g, GRAPH_OP_LSTM), 0);
+  graph_destroy(g);
+}
+
+static void recurrence_is_unrolled(void **state) {
+  (void)state;
+  lstm_case("forward", false);
+  lstm_case("reverse", true);
+  lstm_case("bidirectional", true);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(folds_chains),
+                                     cmocka_unit_test(keeps_what_others_read),
+                                     cmocka_unit_test(transposed_convolutions),
+                                     cmocka_unit_test(lines_become_images),
+                                     cmocka_unit_test(means_become_pools),
+                                     cmocka_unit_test(channels_go_last_first),
+                                     cmocka_unit_test(recurrence_is_unrolled)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

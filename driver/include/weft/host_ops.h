@@ -1,0 +1,45 @@
+// Operators that run on the hart: what a network needs between the accelerator's products. One C source builds for
+// RISC-V and natively, and both give the same bits (floating point: host_math.h, -ffp-contract=off).
+//
+// A call is a loop nest over `rank` dimensions with an operand behind each name: a place and a step in bytes per
+// dimension (0: the operand does not change along it). The first `outer` dimensions are those of the result; what a
+// call sums up, normalises or searches runs over the rest. host_ops.def lists the operators.
+#ifndef WEFT_HOST_OPS_H
+#define WEFT_HOST_OPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WEFT_HOST_RANK = 8, WEFT_HOST_OPERANDS = 4, WEFT_HOST_INTEGERS = 2, WEFT_HOST_NUMBERS = 2 };
+
+enum weft_host_type { WEFT_F32, WEFT_I8, WEFT_U8, WEFT_I32, WEFT_I64, WEFT_BOOL, WEFT_HOST_TYPES };
+
+enum weft_host_op {
+#define WEFT_HOST_OP(NAME, text, inputs) WEFT_HOST_##NAME,
+#include "weft/host_ops.def"
+  WEFT_HOST_OPS
+};
+
+struct weft_host_operand {
+  void *data;
+  int64_t step[WEFT_HOST_RANK];  // bytes
+  uint32_t type, element_bytes;
+};
+
+struct weft_host_call {
+  uint32_t op, rank, outer;
+  int64_t dim[WEFT_HOST_RANK];                           // 1 or more
+  struct weft_host_operand operand[WEFT_HOST_OPERANDS];  // the result, then the inputs
+  int64_t integer[WEFT_HOST_INTEGERS];                   // what the operator says
+  float number[WEFT_HOST_NUMBERS];
+};
+
+enum weft_host_status {
+  WEFT_HOST_OK,
+  WEFT_HOST_NO_SUCH_OP,    // or not for these types
+  WEFT_HOST_OUT_OF_RANGE,  // an index of a gather
+};
+
+enum weft_host_status weft_host_run(const struct weft_host_call *call);
+
+#endif

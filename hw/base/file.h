@@ -1,0 +1,14 @@
+// Whole files in memory.
+#ifndef HW_BASE_FILE_H
+#define HW_BASE_FILE_H
+
+#include <stddef.h>
+
+#include "hw/base/diag.h"
+
+// The bytes of a file with a zero behind them, to be freed; NULL after the reason was reported. What is longer than
+// `most` bytes (0: no limit) is cut one byte behind them, so that endless files end, too, and the reader sees that it
+// is too long.
+char *wf_read_file(const char *path, size_t most, size_t *length, wf_diag *diag);
+
+#endif

@@ -1,0 +1,116 @@
+// See internal.h.
+#include <math.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "search/baselines/internal.h"
+#include "search/descent/moves.h"
+#include "search/descent/random.h"
+
+static double power_of_two(uint64_t *rng, unsigned low, double limit) {
+  const unsigned high = limit > 0 ? (unsigned)floor(log2(limit)) : 11;
+  return ldexp(1, (int)(low + random_below(rng, high - low + 1)));
+}
+
+paper_hardware baseline_random_hardware(const descent_goal *goal, uint64_t *rng) {
+  return (paper_hardware){.side = power_of_two(rng, 1, goal->limits.side_max),
+                          .scratchpad_kib = power_of_two(rng, 0, goal->limits.scratchpad_kib_max),
+                          .accumulator_kib = power_of_two(rng, 0, goal->limits.accumulator_kib_max)};
+}
+
+// A few outer factors go in first: with all factors at random, small memories would hold next to nothing that is drawn.
+static void scatter(const layers_layer *layer, double outside, uint64_t *rng, paper_mapping *m) {
+  *m = paper_mapping_start(layer);
+  for (unsigned d = 0; d < BLOCK_DIMS; d++) {
+    int64_t rest = layer->size[d];
+    const bool spatial = moves_factor(m, d, MOVE_SPATIAL) != NULL;
+    for (int64_t prime = 2; rest > 1; prime = rest % prime == 0 ? prime : prime * prime > rest ? rest : prime + 1)
+      for (; rest % prime == 0; rest /= prime) {
+        if (random_unit(rng) < outside) continue;
+        const moves_place to = spatial && random_below(rng, 2) == 0 ? MOVE_SPATIAL : MOVE_INSIDE;
+        const moves_move move = {(uint8_t)d, MOVE_OUTSIDE, (uint8_t)to, (double)prime};
+        moves_apply(m, &move);
+      }
+  }
+}
+
+void baseline_random_mapping(const layers_layer *layer, const paper_hardware *hardware, uint64_t *rng,
+                             paper_mapping *m) {
+  enum { TRIES = 100 };
+  for (int n = 0; n < TRIES; n++) {
+    scatter(layer, random_unit(rng), rng, m);
+    const paper_need need = paper_need_of(layer, m);
+    if (paper_fits(&need, hardware)) break;
+    if (n == TRIES - 1) *m = paper_mapping_start(layer);
+  }
+  paper_set_order(m, (paper_order)random_below(rng, PAPER_ORDERS));
+}
+
+static bool grow(const layers_layer *layer, const paper_hardware *hardware, const moves_move *move, paper_mapping *m) {
+  if (!moves_allowed(m, move)) return false;
+  paper_mapping larger = *m;
+  moves_apply(&larger, move);
+  const paper_need need = paper_need_of(layer, &larger);
+  if (!paper_fits(&need, hardware)) return false;
+  *m = larger;
+  return true;
+}
+
+// The largest number of rows or columns that divides the dimension and fits.
+static void spread(const layers_layer *layer, const paper_hardware *hardware, unsigned dim, paper_mapping *m) {
+  moves_split splits[MOVES_SPLITS_MAX];
+  const size_t count = moves_splits(layer, dim, hardware->side, splits);
+  double best = 0;
+  for (size_t n = 0; n < count; n++) {
+    paper_mapping wider = *m;
+    moves_set(layer, dim, &splits[n], &wider);
+    const paper_need need = paper_need_of(layer, &wider);
+    if (splits[n].inside != 1 || splits[n].spatial <= best || !paper_fits(&need, hardware)) continue;
+    best = splits[n].spatial;
+    *m = wider;
+  }
+}
+
+static bool grow_dim(const layers_layer *layer, const paper_hardware *hardware, unsigned dim, const moves_move *moves,
+                     size_t count, paper_mapping *m) {
+  for (size_t n = 0; n < count; n++)
+    if (moves[n].dim == dim && moves[n].from == MOVE_OUTSIDE && moves[n].to == MOVE_INSIDE &&
+        grow(layer, hardware, &moves[n], m))
+      return true;
+  return false;
+}
+
+void baseline_greedy_mapping(const layers_layer *layer, const paper_hardware *hardware, paper_mapping *m) {
+  static const unsigned turns[] = {BLOCK_DIM_Q, BLOCK_DIM_P, BLOCK_DIM_C, BLOCK_DIM_K};
+  moves_move moves[MOVES_MAX];
+  const size_t count = moves_of(layer, moves);
+  *m = paper_mapping_start(layer);
+  spread(layer, hardware, BLOCK_DIM_C, m);
+  spread(layer, hardware, BLOCK_DIM_K, m);
+  while (grow_dim(layer, hardware, BLOCK_DIM_R, moves, count, m)) continue;
+  while (grow_dim(layer, hardware, BLOCK_DIM_S, moves, count, m)) continue;
+  for (bool any = true; any;) {
+    any = false;
+    for (size_t t = 0; t < sizeof turns / sizeof *turns; t++)
+      any |= grow_dim(layer, hardware, turns[t], moves, count, m);
+  }
+}
+
+double baseline_layer_value(const descent_goal *goal, size_t layer, const paper_mapping *m,
+                            const paper_hardware *hardware) {
+  const paper_cost cost = paper_evaluate(&goal->network->layers[layer], m, hardware, goal->constants);
+  return descent_goal_value(goal, hardware, cost);
+}
+
+void baseline_offer(const descent_goal *goal, const paper_mapping *mappings, const paper_hardware *hardware,
+                    baseline_result *result) {
+  const paper_cost cost = paper_network(goal->network, mappings, hardware, goal->constants);
+  const double value = descent_goal_value(goal, hardware, cost);
+  if (!(value < result->value)) return;
+  const size_t count = goal->network->count;
+  if (!result->mappings) result->mappings = WF_NEW_ARRAY(count, paper_mapping);
+  memcpy(result->mappings, mappings, count * sizeof *mappings);
+  result->hardware = *hardware;
+  result->cost = cost;
+  result->value = value;
+}

@@ -1,0 +1,263 @@
+// See descent.h. Work is a list of tasks that threads take in order: first one for each batch of starts, then one for
+// each start to be polished. Every task leaves its result in its own place; places are compared in order at the end.
+#include "search/descent/descent.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hw/base/alloc.h"
+#include "search/descent/polish.h"
+
+typedef struct candidate {
+  descent_state *state;  // NULL: nothing legal
+  double value;
+  size_t number;
+} candidate;
+
+typedef struct search {
+  const descent_options *options;
+  batch_options batch;
+  batch_programs programs;
+  unsigned starts;
+  polish_pool *pool;
+  uint64_t polish_evaluations;  // for each start that is polished; 0: no limit
+  candidate *candidates;        // one for each lane of each batch
+  struct timespec begin;
+  atomic_uint next_task;
+  unsigned task_count;
+  void (*task)(struct search *search, unsigned number);
+  atomic_ullong gradients, evaluations;
+} search;
+
+static double seconds_since(const struct timespec *begin) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+static bool out_of_time(void *context) {
+  const search *s = context;
+  return s->options->max_seconds > 0 && seconds_since(&s->begin) > s->options->max_seconds;
+}
+
+// ---- threads
+
+static void *work(void *context) {
+  search *s = context;
+  for (;;) {
+    const unsigned number = atomic_fetch_add(&s->next_task, 1);
+    if (number >= s->task_count) return NULL;
+    s->task(s, number);
+  }
+}
+
+static void run_tasks(search *s, unsigned count, void (*task)(search *, unsigned)) {
+  atomic_store(&s->next_task, 0);
+  s->task_count = count;
+  s->task = task;
+  long threads = s->options->threads > 0 ? (long)s->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+  if (threads > (long)count) threads = (long)count;
+  pthread_t *handles = wf_alloc((size_t)threads + 1, sizeof *handles);
+  long started = 0;
+  for (; started + 1 < threads; started++)
+    if (pthread_create(&handles[started], NULL, work, s) != 0) break;  // fewer threads do as well
+  work(s);
+  for (long n = 0; n < started; n++) pthread_join(handles[n], NULL);
+  wf_free(handles);
+}
+
+// ---- descent
+
+// Rounds a lane, chooses orders, and keeps the result if it is better than what the lane had.
+static void judge_lane(search *s, const batch *b, size_t lane, descent_state *scratch, candidate *kept) {
+  static const polish_effort orders_only = {.orders_only = true};
+  const size_t layers = s->options->goal.network->count;
+  scratch->goal.limits = *batch_limits(b, lane);
+  for (size_t i = 0; i < layers; i++) batch_round(b, i, lane, &scratch->layers[i].mapping);
+  descent_state_refresh(scratch);
+  if (!isfinite(scratch->value) && !polish_fit(scratch)) return;
+  polish_layers(scratch, &orders_only);
+  if (kept->state && !(scratch->value < kept->value)) return;
+  if (!kept->state) kept->state = descent_state_create(&s->options->goal);
+  descent_state_copy(kept->state, scratch);
+  kept->value = scratch->value;
+}
+
+static size_t lanes_of(const search *s, unsigned number) {
+  const size_t left = s->starts - (size_t)number * TAPE_LANES;
+  return left < TAPE_LANES ? left : TAPE_LANES;
+}
+
+static void judge_batch(search *s, unsigned number, const batch *b, descent_state *scratch) {
+  for (size_t lane = 0; lane < lanes_of(s, number); lane++)
+    judge_lane(s, b, lane, scratch, &s->candidates[number * TAPE_LANES + lane]);
+}
+
+static bool descends(const search *s) { return !s->options->no_gradient && !s->options->keep_partition; }
+
+// Steps between looks at the clock.
+enum { STRIDE = 10 };
+
+static void descend_to(search *s, batch *b, unsigned *done, unsigned end) {
+  while (*done < end && !out_of_time(s)) {
+    const unsigned steps = end - *done < STRIDE ? end - *done : STRIDE;
+    atomic_fetch_add(&s->gradients, batch_descend(b, steps));
+    *done += steps;
+  }
+}
+
+// Roundings at half of the steps and at the end; without steps, of the starts.
+static void descend(search *s, unsigned number) {
+  batch *b = batch_create(&s->programs, &s->batch);
+  batch_start(b, s->options->seed * 1000003 + number, lanes_of(s, number), s->options->keep_hardware);
+  descent_state *scratch = descent_state_create(&s->options->goal);
+  if (descends(s)) {
+    unsigned done = 0;
+    descend_to(s, b, &done, s->batch.steps / 2);
+    judge_batch(s, number, b, scratch);
+    descend_to(s, b, &done, s->batch.steps);
+  }
+  judge_batch(s, number, b, scratch);
+  atomic_fetch_add(&s->evaluations, scratch->evaluations);
+  descent_state_destroy(scratch);
+  batch_destroy(b);
+}
+
+// ---- polish
+
+static int by_value(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  if (a->value != b->value) return a->value < b->value ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
+}
+
+static void polish(search *s, unsigned number) {
+  candidate *c = &s->candidates[number];
+  const polish_effort effort = {.pool = s->pool,
+                                .pairs = true,
+                                .hardware = !s->options->keep_hardware,
+                                .kicks = 12,
+                                .seed = s->options->seed + c->number,
+                                .importance = !s->options->no_importance,
+                                .max_evaluations = s->polish_evaluations,
+                                .stop = out_of_time,
+                                .context = s};
+  c->state->evaluations = 0;
+  polish_state(c->state, &effort);
+  c->value = c->state->value;
+  atomic_fetch_add(&s->evaluations, c->state->evaluations);
+}
+
+// What is left of the budget goes to the best starts in equal parts.
+static void polish_best(search *s, double part) {
+  unsigned count = (unsigned)ceil(part * (s->options->polished > 0 ? s->options->polished : 2));
+  while (count > 0 && (count > s->starts || !s->candidates[count - 1].state)) count--;
+  const uint64_t budget = s->options->max_evaluations, spent = s->gradients + s->evaluations;
+  if (budget > 0) {
+    if (spent >= budget) return;
+    const uint64_t least = 8000 * s->options->goal.network->count;  // a few steps of the hardware
+    if ((budget - spent) / least < count) count = (unsigned)((budget - spent) / least) + 1;
+    s->polish_evaluations = (budget - spent) / count;
+  }
+  for (size_t n = 0; n < s->starts && s->candidates[n].state; n++) polish_pool_add(s->pool, s->candidates[n].state);
+  if (count > 0) run_tasks(s, count, polish);
+}
+
+// ---- the search
+
+static void report(const search *s, const char *stage) {
+  if (!s->options->progress || !s->candidates[0].state) return;
+  const paper_hardware *h = &s->candidates[0].state->hardware;
+  char text[160];
+  snprintf(text, sizeof text, "%s: %.4g at side %g, %g + %g KiB after %.1f s", stage, s->candidates[0].value, h->side,
+           h->scratchpad_kib, h->accumulator_kib, seconds_since(&s->begin));
+  s->options->progress(s->options->context, text);
+}
+
+static void sort_candidates(search *s) { qsort(s->candidates, s->starts, sizeof *s->candidates, by_value); }
+
+// Half of a budget goes to the descent: first fewer steps, then fewer starts.
+static void plan(search *s) {
+  const descent_options *o = s->options;
+  s->starts = o->starts > 0 ? o->starts : o->max_evaluations > 0 ? TAPE_LANES : 2 * TAPE_LANES;
+  s->batch = batch_defaults;
+  if (o->steps > 0) s->batch.steps = o->steps;
+  if (o->no_importance) s->batch.active = 1;
+  if (o->max_evaluations == 0) return;
+  enum { FEW_STEPS = 60, FEW_STARTS = 4 };
+  const double layers = (double)o->goal.network->count, budget = 0.5 * (double)o->max_evaluations;
+  double steps = budget / (layers * s->batch.active * s->starts);
+  if (steps < FEW_STEPS) {
+    s->starts = (unsigned)fmax(FEW_STARTS, budget / (layers * s->batch.active * FEW_STEPS));
+    steps = budget / (layers * s->batch.active * s->starts);
+  }
+  s->batch.steps = (unsigned)fmax(8, fmin(steps, s->batch.steps));
+}
+
+static const candidate *best_within_bounds(const search *s) {
+  for (size_t n = 0; n < s->starts && s->candidates[n].state; n++) {
+    const descent_state *state = s->candidates[n].state;
+    if (descent_within_bounds(&s->options->goal, &state->hardware, state->total)) return &s->candidates[n];
+  }
+  return NULL;
+}
+
+static void take_result(const search *s, const candidate *best, descent_result *result) {
+  const size_t count = s->options->goal.network->count;
+  result->mappings = WF_NEW_ARRAY(count, paper_mapping);
+  for (size_t i = 0; i < count; i++) result->mappings[i] = best->state->layers[i].mapping;
+  result->hardware = best->state->hardware;
+  result->cost = best->state->total;
+  result->value = best->value;
+}
+
+static void create_programs(search *s) {
+  const plain_limits *l = &s->options->goal.limits;
+  const bool all = s->options->keep_hardware;
+  const bool fixed[PLAIN_SIZES] = {[PLAIN_SIDE_SIZE] = all || l->side_fixed > 0,
+                                   [PLAIN_SCRATCHPAD_SIZE] = all || l->scratchpad_kib_fixed > 0,
+                                   [PLAIN_ACCUMULATOR_SIZE] = all || l->accumulator_kib_fixed > 0};
+  s->programs = batch_programs_create(&s->options->goal, fixed);
+}
+
+bool descent_search(const descent_options *options, descent_result *result) {
+  search s = {.options = options};
+  *result = (descent_result){0};
+  clock_gettime(CLOCK_MONOTONIC, &s.begin);
+  plan(&s);
+  create_programs(&s);
+  s.candidates = WF_NEW_ARRAY(s.starts, candidate);
+  for (size_t n = 0; n < s.starts; n++) s.candidates[n] = (candidate){.value = INFINITY, .number = n};
+  run_tasks(&s, (s.starts + TAPE_LANES - 1) / TAPE_LANES, descend);
+  sort_candidates(&s);
+  result->rounded = s.candidates[0].value;
+  report(&s, "rounded");
+  if (!options->no_polish && !options->keep_partition) {
+    s.pool = polish_pool_create(options->goal.network);
+    for (int pass = 0; pass < 2; pass++) {
+      polish_best(&s, pass == 0 ? 1 : 0.25);
+      sort_candidates(&s);
+    }
+    polish_pool_destroy(s.pool);
+    report(&s, "polished");
+  }
+  const candidate *best = best_within_bounds(&s);
+  if (best) take_result(&s, best, result);
+  result->gradients = s.gradients;
+  result->evaluations = s.evaluations;
+  result->seconds = seconds_since(&s.begin);
+  for (size_t n = 0; n < s.starts; n++) descent_state_destroy(s.candidates[n].state);
+  wf_free(s.candidates);
+  batch_programs_release(&s.programs);
+  return result->mappings != NULL;
+}
+
+void descent_release(descent_result *result) {
+  wf_free(result->mappings);
+  result->mappings = NULL;
+}

@@ -1,0 +1,94 @@
+// See importance.h. Costs g are per occurrence; the weight of a layer in the objective is how often it occurs.
+#include "search/descent/importance.h"
+
+#include <math.h>
+
+#include "hw/base/alloc.h"
+
+typedef struct record {
+  double count, operations;
+  double cost, cost_before;
+  unsigned efforts, idle;
+  unsigned kind;  // similar layers have the same
+} record;
+
+struct importance {
+  importance_options options;
+  size_t count;
+  record *records;
+};
+
+static bool similar(const layers_layer *a, const layers_layer *b) {
+  return a->size[BLOCK_DIM_R] == b->size[BLOCK_DIM_R] && a->size[BLOCK_DIM_S] == b->size[BLOCK_DIM_S] &&
+         a->stride[0] == b->stride[0] && a->stride[1] == b->stride[1];
+}
+
+importance *importance_create(const layers_network *network, importance_options options) {
+  importance *m = WF_NEW(importance);
+  m->options = options;
+  m->count = network->count;
+  m->records = WF_NEW_ARRAY(network->count, record);
+  for (size_t i = 0; i < network->count; i++) {
+    record *r = &m->records[i];
+    r->count = (double)network->layers[i].count;
+    r->operations = layers_macs(&network->layers[i]);
+    r->kind = (unsigned)i;
+    for (size_t k = 0; k < i && r->kind == i; k++)
+      if (similar(&network->layers[i], &network->layers[k])) r->kind = (unsigned)k;
+  }
+  return m;
+}
+
+void importance_destroy(importance *m) {
+  if (!m) return;
+  wf_free(m->records);
+  wf_free(m);
+}
+
+void importance_set(importance *m, size_t layer, double cost) {
+  record *r = &m->records[layer];
+  r->cost_before = r->efforts == 0 ? cost : r->cost_before + cost - r->cost;
+  r->cost = cost;
+}
+
+void importance_spent(importance *m, size_t layer, double cost) {
+  record *r = &m->records[layer];
+  r->idle = cost < r->cost * (1 - 1e-9) ? 0 : r->idle + 1;
+  r->efforts++;
+  r->cost_before = r->cost;
+  r->cost = cost;
+}
+
+void importance_revive(importance *m) {
+  for (size_t i = 0; i < m->count; i++) m->records[i].idle = 0;
+}
+
+// Operations per cost of the best similar layer.
+static double best_rate(const importance *m, const record *of) {
+  double best = 0;
+  for (size_t k = 0; k < m->count; k++)
+    if (m->records[k].kind == of->kind) best = fmax(best, m->records[k].operations / m->records[k].cost);
+  return best;
+}
+
+double importance_of(const importance *m, size_t layer) {
+  const record *r = &m->records[layer];
+  if (r->idle >= m->options.patience || !(r->cost > 0) || !isfinite(r->cost)) return 0;
+  const double back = r->cost - r->cost_before;
+  const double hope = -r->cost / (r->efforts + 1);
+  const double likeness = m->options.beta * r->operations / best_rate(m, r) - r->cost;
+  return r->count * fabs(m->options.alpha * back + (1 - m->options.alpha) * fmin(hope, likeness));
+}
+
+size_t importance_pick(const importance *m) {
+  size_t best = m->count;
+  double most = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const double value = importance_of(m, i);
+    if (value > most) {
+      most = value;
+      best = i;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,100 @@
+// Layer tables: loading, printing, and what follows from a layer. The readers are yaml.c and csv.c.
+#include "search/layers/layers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/file.h"
+#include "search/layers/tables.h"
+
+static bool ends_in(const char *path, const char *ending) {
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+// ---- shipped tables
+
+const char *layers_builtin_name(size_t index) {
+  return index < layers_table_file_count ? layers_table_files[index].name : NULL;
+}
+
+static void list_names(wf_diag *diag) {
+  char names[512] = "";
+  for (size_t i = 0, used = 0; i < layers_table_file_count && used < sizeof names; i++) {
+    const char *name = layers_table_files[i].name;
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ", name);
+  }
+  wf_hint(diag, "a .yaml or .csv file, or one of %s", names);
+}
+
+static bool load_builtin(layers_network *network, const char *name, wf_diag *diag) {
+  for (size_t i = 0; i < layers_table_file_count; i++) {
+    const layers_table_file *file = &layers_table_files[i];
+    if (strcmp(file->name, name) == 0)
+      return layers_parse_yaml(network, file->name, file->text, strlen(file->text), diag);
+  }
+  wf_error(diag, wf_in_file(name), "no table of layers has this name");
+  list_names(diag);
+  return false;
+}
+
+bool layers_load(layers_network *network, const char *name_or_path, wf_diag *diag) {
+  *network = (layers_network){0};
+  const bool csv = ends_in(name_or_path, ".csv");
+  if (!csv && !ends_in(name_or_path, ".yaml") && !ends_in(name_or_path, ".yml"))
+    return load_builtin(network, name_or_path, diag);
+  size_t length;
+  char *text = wf_read_file(name_or_path, 0, &length, diag);
+  if (text == NULL) return false;
+  const bool good = csv ? layers_parse_csv(network, name_or_path, text, length, diag)
+                        : layers_parse_yaml(network, name_or_path, text, length, diag);
+  wf_free(text);
+  return good;
+}
+
+void layers_release(layers_network *network) {
+  if (network->arena != NULL) wf_arena_destroy(network->arena);
+  *network = (layers_network){0};
+}
+
+static void print_pair(const char *key, const int64_t pair[2], FILE *out) {
+  if (pair[0] == 1 && pair[1] == 1) return;
+  if (pair[0] == pair[1])
+    fprintf(out, ", %s: %" PRId64, key, pair[0]);
+  else
+    fprintf(out, ", %s: [%" PRId64 ", %" PRId64 "]", key, pair[0], pair[1]);
+}
+
+void layers_print_yaml(const layers_network *network, FILE *out) {
+  fprintf(out, "name: %s\ndescription: %s\nlayers:\n", network->name, network->description);
+  for (size_t i = 0; i < network->count; i++) {
+    const layers_layer *layer = &network->layers[i];
+    fprintf(out, "  - {name: %s", layer->name);
+    for (int d = 0; d < BLOCK_DIMS; d++)
+      if (layer->size[d] != 1) fprintf(out, ", %s: %" PRId64, block_dim_names[d], layer->size[d]);
+    print_pair("stride", layer->stride, out);
+    print_pair("dilation", layer->dilation, out);
+    if (layer->count != 1) fprintf(out, ", count: %" PRId64, layer->count);
+    fputs("}\n", out);
+  }
+}
+
+double layers_macs(const layers_layer *layer) {
+  double macs = 1;
+  for (int d = 0; d < BLOCK_DIMS; d++) macs *= (double)layer->size[d];
+  return macs;
+}
+
+map_layer layers_to_map(const layers_layer *layer) {
+  map_layer map = {.result_bytes = 1, .groups = 1};
+  memcpy(map.size, layer->size, sizeof map.size);
+  memcpy(map.stride, layer->stride, sizeof map.stride);
+  memcpy(map.dilation, layer->dilation, sizeof map.dilation);
+  const int64_t *size = layer->size;
+  const bool product = size[BLOCK_DIM_Q] == 1 && size[BLOCK_DIM_R] == 1 && size[BLOCK_DIM_S] == 1 &&
+                       size[BLOCK_DIM_N] == 1 && layer->stride[0] == 1 && layer->stride[1] == 1;
+  map.kind = !product ? MAP_CONV : size[BLOCK_DIM_P] == 1 ? MAP_GEMV : MAP_GEMM;
+  return map;
+}

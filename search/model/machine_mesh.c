@@ -1,0 +1,172 @@
+// The mesh: products of a stage, and where their operands lie.
+#include <math.h>
+
+#include "search/model/machine_context.h"
+
+// The rows of a tile as runs that one product each handles (expand_dot.c): a run has at most DIM rows, crosses no tile
+// of the accumulator, and its rows are evenly spaced in the scratchpad. A run of one row takes the next one, however
+// far away; another spacing than before has to be configured.
+typedef struct runs {
+  double count, rows, cycles;  // cycles: with weights that stay
+  double last;                 // of them of the longest run
+  double changes;              // of the spacing
+} runs;
+
+typedef struct run_walk {
+  const context *x;
+  runs r;
+  int64_t count, step, spacing;  // of the run at work; of the configuration
+} run_walk;
+
+static double pair_cycles(const context *x, double rows) {
+  const double least_rows = x->dim < 4 ? x->dim : 4;
+  const double in_flight = (x->hw.mesh_latency + x->c->pair_cycles) / x->hw.max_matmuls;
+  return most(most(rows, least_rows), in_flight);
+}
+
+static void end_run(run_walk *w) {
+  if (w->count == 0) return;
+  const double cycles = pair_cycles(w->x, (double)w->count);
+  w->r.count++;
+  w->r.rows += (double)w->count;
+  w->r.cycles += cycles;
+  w->r.last = most(w->r.last, cycles);
+  if (w->count > 1 && w->step != w->spacing) {
+    w->r.changes += w->spacing != 0;
+    w->spacing = w->step;
+  }
+  w->count = 0;
+}
+
+// `count` rows, `jump` behind the one before and then `step` apart, the first at `place` of the accumulator.
+static void add_rows(run_walk *w, int64_t count, int64_t jump, int64_t step, int64_t place, bool tiled) {
+  const int64_t dim = w->x->hw.dim;
+  while (count > 0) {
+    const bool cut = w->count == dim || (tiled && place % dim == 0) || (w->count > 1 && jump != w->step);
+    if (cut) end_run(w);
+    if (w->count == 1) w->step = jump;
+    int64_t taken = 1;
+    if (w->count > 0 && w->step == step && count > 1) {
+      taken = dim - w->count < count ? dim - w->count : count;
+      if (tiled && dim - place % dim < taken) taken = dim - place % dim;
+    }
+    w->count += taken;
+    count -= taken;
+    place += taken;
+    jump = step;
+  }
+}
+
+// Rows of an image start at whole tiles of the accumulator where these would cut them into crumbs (buffers.c).
+static bool is_spread(const context *x, int64_t row, int64_t lines) {
+  const int64_t dim = x->hw.dim, least_rows = dim < 4 ? dim : 4;
+  if (common_factor(row, dim) >= least_rows) return false;
+  const int64_t rows = ceil_div(row, dim) * dim * lines * ceil_div(x->m->tile[BLOCK_DIM_K], dim);
+  return rows * x->m->depth[MAP_RESULTS] <= x->hw.acc_rows;
+}
+
+static runs runs_of(const context *x) {
+  const map_layer *l = x->layer;
+  const int64_t *tile = x->m->tile;
+  run_walk w = {.x = x};
+  const int64_t row = at_most(tile[BLOCK_DIM_Q], l->size[BLOCK_DIM_Q]);
+  const int64_t lines =
+      at_most(tile[BLOCK_DIM_P], l->size[BLOCK_DIM_P]) * at_most(tile[BLOCK_DIM_N], l->size[BLOCK_DIM_N]);
+  const bool tiled =
+      l->result_bytes != 4 && at_most(tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]) > x->hw.dim && x->hw.max_block_len > 1;
+  if (row == 1) {
+    add_rows(&w, lines, 1, 1, 0, tiled);
+    end_run(&w);
+    return w.r;
+  }
+  const int64_t pitch = tiled && is_spread(x, row, lines) ? ceil_div(row, x->hw.dim) * x->hw.dim : tile[BLOCK_DIM_Q];
+  // In the scratchpad the rows of an image have the halo, too.
+  const int r = x->m->residency[MAP_INPUTS];
+  const int64_t taps = map_extent(l, x->m, BLOCK_DIM_S, r), wide = map_extent(l, x->m, BLOCK_DIM_Q, r);
+  const int64_t stride = l->stride[1] > 1 && taps > 1 ? l->stride[1] : 1;
+  const int64_t down = l->stride[0] > 1 && map_extent(l, x->m, BLOCK_DIM_R, r) > 1 ? l->stride[0] : 1;
+  const int64_t width = taps == 1 ? wide : map_window(l, 1, wide, taps);
+  for (int64_t line = 0; line < lines; line++) {
+    if (pitch != row) end_run(&w);
+    add_rows(&w, row, line == 0 ? stride : width * down - (row - 1) * stride, stride, line * pitch, tiled);
+  }
+  end_run(&w);
+  return w.r;
+}
+
+// Blocks of `step` in the tiles of a dimension, on average over its tiles.
+static double blocks_of(const context *x, block_dim_id dim, int64_t step) {
+  const int64_t size = x->layer->size[dim], tile = at_most(x->m->tile[dim], size);
+  const int64_t blocks = size / tile * ceil_div(tile, step) + ceil_div(size % tile, step);
+  return (double)blocks / (double)ceil_div(size, tile);
+}
+
+static bool have_own_banks(const context *x) {
+  const double bank = x->hw.sp_bank_rows;
+  double pitch = 0;
+  for (int o = 0; o < MAP_RESULTS; o++) pitch += x->m->depth[o] * ceil((double)x->f.slot_rows[o] / bank) * bank;
+  return pitch <= x->hw.sp_rows && x->m->style == BLOCK_STYLE_PRIMITIVE;
+}
+
+bank_places machine_places_of(const context *x) {
+  bank_places p = {.apart = true};
+  if (have_own_banks(x)) return p;
+  const double bank = x->hw.sp_bank_rows;
+  double inputs = (double)x->f.slot_rows[MAP_INPUTS], weights = (double)x->f.slot_rows[MAP_WEIGHTS];
+  double room = (double)x->hw.sp_rows / 2;
+  if (x->m->style == BLOCK_STYLE_PRIMITIVE &&
+      (x->m->depth[MAP_INPUTS] > 2 || x->m->depth[MAP_WEIGHTS] > 2 || inputs + weights > room)) {
+    p.apart = false;
+    inputs = (double)x->f.rows[MAP_INPUTS];
+    weights = (double)x->f.rows[MAP_WEIGHTS];
+    room = x->hw.sp_rows;
+  }
+  for (; p.banks < BANKS_MAX && p.banks * bank < room; p.banks++) {
+    const double at = p.banks * bank;
+    p.share[MAP_INPUTS][p.banks] = most(0, least(at + bank, inputs) - at) / inputs;
+    p.share[MAP_WEIGHTS][p.banks] = most(0, least(at + bank, room) - most(at, room - weights)) / weights;
+  }
+  return p;
+}
+
+// How often a row of weights and one of inputs lie in one bank.
+static double bank_conflicts(const bank_places *p) {
+  double shared = 0;
+  for (int b = 0; b < p->banks; b++) shared += p->share[MAP_INPUTS][b] * p->share[MAP_WEIGHTS][b];
+  return least(1, shared);
+}
+
+// How often a row that is loaded goes into a bank with one port from which a product reads.
+double machine_bank_writes(const context *x, const bank_places *p, map_operand operand) {
+  if (!x->array->scratchpad.single_ported || p->apart) return 0;
+  double shared = 0;
+  for (int b = 0; b < p->banks; b++)
+    shared += p->share[operand][b] * least(1, p->share[MAP_INPUTS][b] + p->share[MAP_WEIGHTS][b]);
+  return shared;
+}
+
+// Of a stage.
+double machine_mesh_cycles(const context *x, double *pairs, double *products, double *fresh) {
+  const runs r = runs_of(x);
+  // Tiles at the end of an image have fewer rows.
+  double cut = 1;
+  static const block_dim_id rows[] = {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q};
+  for (int i = 0; i < 3; i++) {
+    const double tile = (double)at_most(x->m->tile[rows[i]], x->layer->size[rows[i]]);
+    cut *= (double)x->layer->size[rows[i]] / (tile * ceil((double)x->layer->size[rows[i]] / tile));
+  }
+  const double blocks = blocks_of(x, BLOCK_DIM_K, x->hw.dim) * blocks_of(x, BLOCK_DIM_C, x->hw.dim);
+  *products = most(1, blocks * r.count * cut);
+  const double depth = (double)at_most(x->m->tile[BLOCK_DIM_C], x->layer->size[BLOCK_DIM_C]);
+  *fresh = blocks_of(x, BLOCK_DIM_K, x->hw.dim) * depth;
+  if (x->m->dataflow == BLOCK_OS) {
+    *pairs = 0;
+    return blocks * r.count * cut * x->dim * x->c->os_pair;
+  }
+  // The product in front of new weights takes as long as these.
+  const double both = depth / ceil(depth / x->dim);  // rows of weights, which wait for one of inputs each
+  const double last = most(pair_cycles(x, x->dim), r.last) + both * bank_conflicts(&x->places);
+  const double block = (r.cycles - r.last) * cut + last;
+  *pairs = blocks * (block - least(block, r.rows * cut));
+  return blocks * (block + r.changes * (x->hw.mesh_latency + x->c->configure)) + x->c->stage_cycles;
+}

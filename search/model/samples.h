@@ -1,0 +1,39 @@
+// Samples that the model of the machine is fitted to and judged by: layers, arrays and mappings at random. Drawn for
+// fitting or for judging; the two never share a layer or an array.
+#ifndef SEARCH_MODEL_SAMPLES_H
+#define SEARCH_MODEL_SAMPLES_H
+
+#include "compiler/mapping/mapping.h"
+#include "hw/array.h"
+#include "search/layers/layers.h"
+
+typedef enum {
+  SAMPLES_FIT,    // layers at random
+  SAMPLES_JUDGE,  // layers of the shipped tables
+} samples_set;
+
+typedef struct samples_sample {
+  hw_array array;
+  map_layer layer;
+  map_mapping mapping;
+  bool by_default;  // the heuristic mapper's
+} samples_sample;
+
+// The tables that judging draws from; released with samples_close.
+typedef struct samples_source {
+  samples_set set;
+  uint64_t seed;
+  layers_network networks[4];
+  size_t count;
+} samples_source;
+
+// Ideal cycles of a sample's layer lie between SAMPLES_SHORTEST and SAMPLES_LONGEST: long enough to have a middle,
+// short enough to be simulated.
+enum { SAMPLES_SHORTEST = 500, SAMPLES_LONGEST = 100000 };
+
+bool samples_open(samples_source *source, samples_set set, uint64_t seed, wf_diag *diag);
+void samples_close(samples_source *source);
+// The next sample; every fourth has the heuristic mapper's mapping.
+void samples_draw(samples_source *source, samples_sample *sample);
+
+#endif

@@ -1,0 +1,213 @@
+// The model of the machine: statistics of the judge, samples, what a prediction must obey, and agreement with engine
+// cycle on a few samples (`weft bench model` has many).
+// cmocka.h uses these without including them.
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <math.h>
+#include <string.h>
+
+#include "search/measure/measure.h"
+#include "search/model/fit.h"
+#include "search/model/judge.h"
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
+
+// ---- the judge
+
+static void verdicts_by_hand(void **state) {
+  (void)state;
+  const judge_pair pairs[] = {{10, 10}, {22, 20}, {30, 40}, {80, 80}};
+  const judge_verdict v = judge_pairs(pairs, 4);
+  assert_int_equal(v.count, 4);
+  assert_true(near(v.mean, (0 + 0.1 + 0.25 + 0) / 4) && near(v.max, 0.25) && near(v.p90, 0.25) && near(v.median, 0.1));
+  assert_true(near(v.bias, (log(1.1) + log(0.75)) / 4) && near(v.spearman, 1));
+  assert_true(v.pearson > 0.98 && v.pearson < 1);
+  // Proportional predictions correlate fully; ties share their rank.
+  const judge_pair scaled[] = {{2, 1}, {4, 2}, {4, 2}, {16, 8}};
+  assert_true(near(judge_pairs(scaled, 4).pearson, 1) && near(judge_pairs(scaled, 4).spearman, 1));
+  const judge_pair reversed[] = {{3, 1}, {2, 2}, {1, 3}};
+  assert_true(near(judge_pairs(reversed, 3).spearman, -1));
+  assert_int_equal(judge_pairs(pairs, 0).count, 0);
+}
+
+// ---- samples
+
+static void open_samples(samples_source *source, samples_set set, uint64_t seed) {
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(samples_open(source, set, seed, &diag));
+}
+
+static void samples_are_legal_and_repeat(void **state) {
+  (void)state;
+  samples_source a, b;
+  for (int set = 0; set < 2; set++) {
+    open_samples(&a, (samples_set)set, 5);
+    open_samples(&b, (samples_set)set, 5);
+    for (int i = 0; i < 40; i++) {
+      samples_sample x, y;
+      samples_draw(&a, &x);
+      samples_draw(&b, &y);
+      assert_true(map_check(&x.layer, &x.mapping, &x.array, NULL) && map_equal(&x.mapping, &y.mapping));
+      assert_true(map_layer_hash(&x.layer) == map_layer_hash(&y.layer));
+      assert_true(hw_array_hash(&x.array) == hw_array_hash(&y.array));
+      const double dim = hw_derive(&x.array).dim, ideal = (double)map_macs(&x.layer) / (dim * dim);
+      assert_true(ideal >= SAMPLES_SHORTEST && ideal <= SAMPLES_LONGEST);
+    }
+    samples_close(&a);
+    samples_close(&b);
+  }
+}
+
+// ---- predictions
+
+static map_layer product(int64_t m, int64_t n, int64_t k) {
+  return (map_layer){.kind = MAP_GEMM, .size = {1, m, 1, n, k, 1, 1}, .result_bytes = 1, .groups = 1};
+}
+
+static map_mapping default_mapping(const map_layer *layer, const hw_array *array) {
+  map_mapping m;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(map_default(layer, array, NULL, BLOCK_STYLE_PRIMITIVE, &m, &diag));
+  return m;
+}
+
+// Good mappings of large products come near the ideal and never below.
+static void large_products_are_bound_by_the_mesh(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  for (int64_t size = 256; size <= 1024; size *= 2) {
+    const map_layer layer = product(size, size, size);
+    const map_mapping m = default_mapping(&layer, &array);
+    const machine_prediction p = machine_predict(&layer, &m, &array, &machine_fitted);
+    const double ideal = (double)map_macs(&layer) / 256;
+    assert_true(p.cycles > ideal && p.cycles < 1.25 * ideal && p.bound == MACHINE_COMPUTE);
+  }
+}
+
+// The walk jumps over iterations that go on alike: so many more of them take so many times longer.
+static void long_loops_are_extrapolated(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  array.memory.model = HW_MEMORY_FIXED;  // main memory holds nothing up, whether the results fit the L2 or not
+  array.memory.bytes_per_cycle = 1024;
+  const map_layer layer = product(16 * 64, 64, 64), longer = product(16 * 6400, 64, 64);
+  map_mapping m = default_mapping(&layer, &array);
+  for (int d = 0; d < BLOCK_DIMS; d++) m.sp[d] = m.dram[d] = 1;
+  m.tile[BLOCK_DIM_P] = 16;
+  m.tile[BLOCK_DIM_K] = m.tile[BLOCK_DIM_C] = 64;
+  m.dram[BLOCK_DIM_P] = 64;
+  m.residency[MAP_WEIGHTS] = 0;
+  m.residency[MAP_INPUTS] = MAP_POSITIONS;
+  assert_true(map_check(&layer, &m, &array, NULL));
+  const double one = machine_predict(&layer, &m, &array, &machine_fitted).cycles - machine_fitted.front_cycles;
+  m.dram[BLOCK_DIM_P] = 6400;
+  const double hundred = machine_predict(&longer, &m, &array, &machine_fitted).cycles - machine_fitted.front_cycles;
+  assert_true(hundred > 90 * one && hundred < 105 * one);
+}
+
+static void other_layers_are_not_known(void **state) {
+  (void)state;
+  map_layer layer = product(8, 8, 8);
+  assert_true(machine_knows(&layer));
+  layer.residual = 1;
+  assert_false(machine_knows(&layer));
+  layer = product(8, 8, 8);
+  layer.groups = 2;
+  assert_false(machine_knows(&layer));
+  layer = product(8, 8, 8);
+  layer.kind = MAP_DEPTHWISE;
+  assert_false(machine_knows(&layer));
+  layer.kind = MAP_CONV;
+  assert_true(machine_knows(&layer));
+  layer.pool_stride = 2;
+  assert_false(machine_knows(&layer));
+}
+
+// Less of anything is never faster, but for the compiler's choice of an order, which depends on the memory's speed.
+static void poorer_arrays_are_not_faster(void **state) {
+  (void)state;
+  samples_source source;
+  open_samples(&source, SAMPLES_FIT, 9);
+  for (int i = 0; i < 60; i++) {
+    samples_sample s;
+    samples_draw(&source, &s);
+    const double cycles = machine_predict(&s.layer, &s.mapping, &s.array, &machine_fitted).cycles;
+    assert_true(isfinite(cycles) && cycles > 0);
+    hw_array slow = s.array;
+    slow.memory.bytes_per_cycle = 1;
+    assert_true(machine_predict(&s.layer, &s.mapping, &slow, &machine_fitted).cycles >= 0.95 * cycles);
+    slow = s.array;
+    slow.l2.hit_latency += 100;
+    assert_true(machine_predict(&s.layer, &s.mapping, &slow, &machine_fitted).cycles >= 0.95 * cycles);
+  }
+  samples_close(&source);
+}
+
+static void fitting_finds_a_moved_constant(void **state) {
+  (void)state;
+  static fit_sample samples[24];
+  samples_source source;
+  open_samples(&source, SAMPLES_FIT, 3);
+  machine_constants truth = machine_fitted;
+  truth.miss_line *= 1.5;
+  truth.load_latency *= 1.5;
+  for (int i = 0; i < 24; i++) {
+    samples_draw(&source, &samples[i].sample);
+    const samples_sample *s = &samples[i].sample;
+    samples[i].cycles = machine_predict(&s->layer, &s->mapping, &s->array, &truth).cycles;
+  }
+  machine_constants found = machine_fitted;
+  const double before = fit_loss(samples, 24, &found), after = fit_constants(samples, 24, 4, &found);
+  assert_true(before > 0 && after < 0.4 * before && after == fit_loss(samples, 24, &found));
+  assert_true(fit_loss(samples, 24, &truth) == 0);
+  samples_close(&source);
+}
+
+// ---- against the engine
+
+enum { SIMULATED = 30 };
+
+static void predictions_agree_with_the_engine(void **state) {
+  (void)state;
+  judge_pair cycles[SIMULATED], energy[SIMULATED];
+  samples_source source;
+  open_samples(&source, SAMPLES_JUDGE, 4);
+  wf_diag diag = wf_diag_to(stderr);
+  for (int i = 0; i < SIMULATED; i++) {
+    samples_sample s;
+    samples_draw(&source, &s);
+    const measure_request request = {.layer = &s.layer, .array = &s.array, .policy = {.mapping = &s.mapping}};
+    const measure_result m = measure_layer(&request, &diag);
+    assert_int_equal(m.status, MEASURE_GOOD);
+    const machine_prediction p = machine_predict(&s.layer, &s.mapping, &s.array, &machine_fitted);
+    cycles[i] = (judge_pair){p.cycles, (double)m.cycles};
+    energy[i] = (judge_pair){p.energy_pj, m.energy_pj};
+  }
+  samples_close(&source);
+  const judge_verdict c = judge_pairs(cycles, SIMULATED), e = judge_pairs(energy, SIMULATED);
+  print_message("cycles: log-Pearson %.4f, mean error %.1f %%; energy: %.4f, %.1f %%\n", c.pearson, 100 * c.mean,
+                e.pearson, 100 * e.mean);
+  assert_true(c.pearson > 0.97 && c.mean < 0.25);
+  assert_true(e.pearson > 0.99 && e.mean < 0.1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(verdicts_by_hand),
+      cmocka_unit_test(samples_are_legal_and_repeat),
+      cmocka_unit_test(large_products_are_bound_by_the_mesh),
+      cmocka_unit_test(long_loops_are_extrapolated),
+      cmocka_unit_test(other_layers_are_not_known),
+      cmocka_unit_test(poorer_arrays_are_not_faster),
+      cmocka_unit_test(fitting_finds_a_moved_constant),
+      cmocka_unit_test(predictions_agree_with_the_engine),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

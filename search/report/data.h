@@ -1,0 +1,67 @@
+// What a report shows: the contents of a store, gathered once.
+#ifndef SEARCH_REPORT_DATA_H
+#define SEARCH_REPORT_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw/base/arena.h"
+#include "hw/base/diag.h"
+
+typedef struct report_layer {
+  const char *name;
+  size_t unique;  // its place among the layers that differ
+  int64_t count, macs;
+} report_layer;
+
+typedef struct report_network {
+  const char *name, *description;
+  int64_t macs;
+  report_layer *layers;
+  size_t layer_count;
+} report_network;
+
+typedef struct report_measurement {
+  const char *status;  // NULL: there is none
+  const char *reason, *bound, *mapping, *units;
+  int64_t cycles, read_bytes, written_bytes;
+  double utilisation, energy_pj;
+} report_measurement;
+
+typedef struct report_sum {
+  bool good;
+  double cycles, energy_pj;
+} report_sum;
+
+typedef struct report_point {
+  const char *array, *yaml;  // hash; NULL: it cannot be built
+  const char *status, *reason;
+  const char *parameters;  // JSON
+  int64_t dim, scratchpad_kib, accumulator_kib, memory_bits;
+  double logic_um2;
+  double bus_bytes;                  // per cycle and direction
+  report_measurement *measurements;  // one per layer that differs; shared by points with the same array
+  report_sum *sums;                  // one per network
+  bool front;                        // of some network: nothing is better in cycles, energy and area together
+} report_point;
+
+typedef struct report_data {
+  wf_arena *arena;
+  const char *name, *version, *policy;
+  report_network *networks;
+  size_t network_count;
+  size_t unique_count;
+  report_point *points;
+  size_t point_count;
+  size_t failure_count;
+} report_data;
+
+// False after an error was reported. Release in any case.
+bool report_load(report_data *data, const char *store, wf_diag *diag);
+void report_release(report_data *data);
+
+// Least cycles that the array could take for a layer: its processing elements all busy, or its bus.
+double report_bound_cycles(const report_point *point, const report_layer *layer, const report_measurement *m);
+
+#endif

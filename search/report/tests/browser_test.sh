@@ -1,0 +1,35 @@
+#!/bin/sh
+# A report in a real browser, 1280 and 390 pixels wide: it draws, hovering and clicking work, all choices can be shown, nothing
+# overflows, no error reaches the console, and nothing is asked of a network.
+. "$2/common.sh"
+tests=$4 chromium=$5
+
+sed '/lopsided/d' "$sources/tiny.yaml" >tiny.yaml
+printf 'name: lopsided\ndescription: cannot be mapped\nlayers:\n  - {name: odd, P: 6, Q: 6, K: 16, C: 16, R: 3, S: 3, stride: [2, 1]}\n' >odd.yaml
+sed 's/tiny.yaml/tiny.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >s.yaml
+"$weft" sweep s.yaml -o s.sqlite --quiet
+"$weft" report s.sqlite -o out --no-pictures >path.txt
+[ "$(cat path.txt)" = out/index.html ] || fail "another path: $(cat path.txt)"
+! grep -Eo '(src|href)="[^"]*"' out/index.html || fail "the page names other files"
+
+# The page with a listener in front and the test behind. A browser without a screen draws no frames by itself.
+awk -v tests="$tests/browser.js" '
+  /<head>/ { print; print "<script>window.seenProblems = []; window.onerror = (m) => { seenProblems.push(m); };"
+             print "requestAnimationFrame = (f) => setTimeout(() => f(performance.now()), 5);"
+             print "console.error = console.warn = (...m) => { seenProblems.push(m.join(\" \")); };</script>"; next }
+  /<\/body>/ { print "<script>"; while ((getline line < tests) > 0) print line; print "</script>" }
+  { print }' out/index.html >page.html
+for width in 1280 390; do
+  cat >frame.html <<END
+<!doctype html><meta charset="utf-8"><pre id="verdict">nothing came</pre>
+<script>onmessage = (e) => { document.getElementById('verdict').textContent =
+  'width ' + e.data.width + ': ' + (e.data.problems.length ? e.data.problems.join('; ') : 'no problems'); };</script>
+<iframe src="page.html" style="width: ${width}px; height: 2000px; border: 0"></iframe>
+END
+  timeout 100 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --user-data-dir="$work/profile-$width" --window-size=1400,2200 \
+    --allow-file-access-from-files --virtual-time-budget=60000 --dump-dom "file://$work/frame.html" >dom.html 2>browser.log ||
+    fail "the browser ended: $(tail -n 5 browser.log)"
+  grep -q "width $width: no problems" dom.html || fail "$(grep -A3 verdict dom.html | head -n 5)"
+done
+echo "1280 and 390 pixels: no problems"

@@ -1,0 +1,31 @@
+#!/bin/sh
+# The files of a report: figures agree with the store, pictures are made or their absence is said, bad input is refused.
+. "$2/common.sh"
+sed '/lopsided/d' "$sources/tiny.yaml" >tiny.yaml
+cp "$sources/tiny_sweep.yaml" s.yaml
+"$weft" sweep s.yaml -o s.sqlite --quiet
+"$weft" report s.sqlite -o out --title 'a <b> & "c"' >/dev/null 2>err.txt
+good=$("$weft" query s.sqlite "SELECT count(*) FROM point_network WHERE status = 'good'" | tail -n 1)
+[ "$(tail -n +2 out/figures/points.csv | wc -l)" = "$good" ] || fail "not a row per good point"
+"$weft" query s.sqlite "SELECT point, CAST(cycles AS INTEGER) FROM point_network WHERE status = 'good' ORDER BY point" |
+  tail -n +2 >store.txt
+tail -n +2 out/figures/points.csv | cut -d, -f2,9 >csv.txt
+cmp store.txt csv.txt || fail "the figures differ from the store"
+grep -q ',1$' out/figures/points.csv || fail "no front"
+# No point of the front is beaten in cycles, energy, area and memory at once.
+awk -F, 'NR > 1 && $12 == 1 { n++; c[n] = $9; e[n] = $10; a[n] = $7; m[n] = $8 }
+  END { for (i = 1; i <= n; i++) for (j = 1; j <= n; j++)
+    if (c[j] < c[i] && e[j] < e[i] && a[j] < a[i] && m[j] < m[i]) { print i, j; exit 1 } }' out/figures/points.csv || fail "a beaten point on the front"
+if command -v gnuplot >/dev/null; then
+  for picture in front layers; do
+    grep -q '<svg' "out/figures/$picture-tiny.svg" || fail "no $picture-tiny.svg"
+    [ "$(head -c 4 "out/figures/$picture-tiny.png" | tail -c 3)" = PNG ] || fail "no $picture-tiny.png"
+  done
+else
+  grep -q "apt-get install gnuplot-nox" err.txt || fail "nothing said about pictures"
+fi
+# Text of the user does not become markup.
+! grep -q 'a <b>' out/index.html || fail "the title is markup"
+! "$weft" report none.sqlite -o out2 2>/dev/null || fail "a store that is not there"
+! "$weft" report s.sqlite -o /dev/null/x 2>/dev/null || fail "a directory that cannot be"
+echo good

@@ -1,0 +1,341 @@
+// Writes a report: the data as JSON inside the page, and the figures as CSV and pictures. See report.h.
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/file.h"
+#include "search/report/data.h"
+#include "search/report/page.h"
+#include "search/report/report.h"
+
+// So many points at most carry their description and what each unit did: first those on a front, then evenly chosen.
+enum { DETAILED_MAX = 300 };
+
+// ---- JSON for the page
+
+static cJSON *layers_json(const report_network *network) {
+  cJSON *layers = cJSON_CreateArray();
+  for (size_t i = 0; i < network->layer_count; i++) {
+    const report_layer *layer = &network->layers[i];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "name", layer->name);
+    cJSON_AddNumberToObject(object, "unique", (double)layer->unique);
+    cJSON_AddNumberToObject(object, "count", (double)layer->count);
+    cJSON_AddNumberToObject(object, "macs", (double)layer->macs);
+    cJSON_AddItemToArray(layers, object);
+  }
+  return layers;
+}
+
+static cJSON *networks_json(const report_data *d) {
+  cJSON *networks = cJSON_CreateArray();
+  for (size_t n = 0; n < d->network_count; n++) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "name", d->networks[n].name);
+    cJSON_AddStringToObject(object, "description", d->networks[n].description);
+    cJSON_AddNumberToObject(object, "macs", (double)d->networks[n].macs);
+    cJSON_AddItemToObject(object, "layers", layers_json(&d->networks[n]));
+    cJSON_AddItemToArray(networks, object);
+  }
+  return networks;
+}
+
+static cJSON *measurement_json(const report_measurement *m, bool detailed) {
+  if (m->status == NULL) return cJSON_CreateNull();
+  cJSON *object = cJSON_CreateObject();
+  if (strcmp(m->status, "good") != 0) {
+    cJSON_AddStringToObject(object, "status", m->status);
+    cJSON_AddStringToObject(object, "reason", m->reason);
+    return object;
+  }
+  cJSON_AddNumberToObject(object, "cycles", (double)m->cycles);
+  cJSON_AddNumberToObject(object, "use", m->utilisation);
+  cJSON_AddNumberToObject(object, "energy", m->energy_pj);
+  cJSON_AddNumberToObject(object, "read", (double)m->read_bytes);
+  cJSON_AddNumberToObject(object, "written", (double)m->written_bytes);
+  if (!detailed) return object;
+  cJSON_AddStringToObject(object, "bound", m->bound);
+  cJSON_AddStringToObject(object, "mapping", m->mapping);
+  cJSON *units = cJSON_Parse(m->units);
+  cJSON_AddItemToObject(object, "units", units != NULL ? units : cJSON_CreateObject());
+  return object;
+}
+
+static cJSON *sums_json(const report_data *d, const report_point *p) {
+  cJSON *sums = cJSON_CreateArray();
+  for (size_t n = 0; n < d->network_count; n++) {
+    if (!p->sums[n].good) {
+      cJSON_AddItemToArray(sums, cJSON_CreateNull());
+      continue;
+    }
+    const double pair[2] = {p->sums[n].cycles, p->sums[n].energy_pj};
+    cJSON_AddItemToArray(sums, cJSON_CreateDoubleArray(pair, 2));
+  }
+  return sums;
+}
+
+static cJSON *point_json(const report_data *d, size_t index, bool detailed) {
+  const report_point *p = &d->points[index];
+  cJSON *object = cJSON_CreateObject(), *parameters = cJSON_Parse(p->parameters);
+  cJSON_AddNumberToObject(object, "id", (double)index);
+  cJSON_AddStringToObject(object, "array", p->array);
+  cJSON_AddItemToObject(object, "values", parameters != NULL ? parameters : cJSON_CreateObject());
+  if (p->yaml == NULL) {
+    cJSON_AddStringToObject(object, "status", p->status);
+    cJSON_AddStringToObject(object, "reason", p->reason);
+    return object;
+  }
+  cJSON_AddNumberToObject(object, "dim", (double)p->dim);
+  cJSON_AddNumberToObject(object, "scratchpad", (double)p->scratchpad_kib);
+  cJSON_AddNumberToObject(object, "accumulator", (double)p->accumulator_kib);
+  cJSON_AddNumberToObject(object, "area", p->logic_um2 / 1e6);
+  cJSON_AddNumberToObject(object, "memory", (double)p->memory_bits / 8192);
+  cJSON_AddNumberToObject(object, "bus", p->bus_bytes);
+  cJSON_AddItemToObject(object, "sums", sums_json(d, p));
+  cJSON *layers = cJSON_AddArrayToObject(object, "layers");
+  for (size_t u = 0; u < d->unique_count; u++)
+    cJSON_AddItemToArray(layers, measurement_json(&p->measurements[u], detailed));
+  if (detailed) cJSON_AddStringToObject(object, "yaml", p->yaml);
+  return object;
+}
+
+static bool is_detailed(const report_data *d, size_t index, size_t on_front, size_t *fronts) {
+  if (d->point_count <= DETAILED_MAX) return true;
+  if (d->points[index].front && (*fronts)++ < DETAILED_MAX) return true;
+  const size_t others = on_front < DETAILED_MAX ? DETAILED_MAX - on_front : 0;
+  return others > 0 && index % (d->point_count / others + 1) == 0;
+}
+
+// What a search says of its candidates, beside the store: result.json of `weft search --simulate`.
+static cJSON *search_json(const char *dir) {
+  char *path = wf_format("%s/result.json", dir);
+  size_t length;
+  wf_diag silent = wf_diag_to(NULL);
+  char *text = wf_read_file(path, 0, &length, &silent);
+  wf_free(path);
+  if (text == NULL) return NULL;
+  cJSON *object = cJSON_Parse(text);
+  wf_free(text);
+  return object;
+}
+
+static cJSON *data_json(const report_data *d, const char *search_dir, const report_options *options) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "title", options->title == NULL ? d->name : options->title);
+  cJSON_AddStringToObject(object, "version", d->version);
+  cJSON_AddStringToObject(object, "writer", options->version);
+  cJSON_AddStringToObject(object, "policy", d->policy);
+  cJSON *search = search_dir == NULL ? NULL : search_json(search_dir);
+  if (search != NULL) cJSON_AddItemToObject(object, "search", search);
+  cJSON_AddItemToObject(object, "networks", networks_json(d));
+  cJSON *points = cJSON_AddArrayToObject(object, "points");
+  size_t on_front = 0, fronts = 0;
+  for (size_t i = 0; i < d->point_count; i++) on_front += d->points[i].front;
+  for (size_t i = 0; i < d->point_count; i++)
+    cJSON_AddItemToArray(points, point_json(d, i, is_detailed(d, i, on_front, &fronts)));
+  return object;
+}
+
+// ---- the page
+
+// JSON inside a script element must not end it.
+static void write_script_text(const char *text, FILE *out) {
+  for (; *text != '\0'; text++) {
+    if (*text == '<') {
+      fputs("\\u003c", out);
+    } else {
+      fputc(*text, out);
+    }
+  }
+}
+
+// The template, with @NAME@ replaced.
+static void write_page(const char *json, FILE *out) {
+  for (const char *at = report_page_html; *at != '\0';) {
+    const char *mark = strchr(at, '@');
+    const size_t plain = mark == NULL ? strlen(at) : (size_t)(mark - at);
+    fwrite(at, 1, plain, out);
+    if (mark == NULL) return;
+    at = mark;
+    if (strncmp(at, "@STYLE@", 7) == 0) {
+      fputs(report_page_css, out);
+      at += 7;
+    } else if (strncmp(at, "@CHART@", 7) == 0) {
+      fputs(report_chart_js, out);
+      at += 7;
+    } else if (strncmp(at, "@SCRIPT@", 8) == 0) {
+      fputs(report_page_js, out);
+      at += 8;
+    } else if (strncmp(at, "@DATA@", 6) == 0) {
+      write_script_text(json, out);
+      at += 6;
+    } else {
+      fputc(*at++, out);
+    }
+  }
+}
+
+// ---- files
+
+static FILE *create(const char *dir, const char *name, wf_diag *diag) {
+  char *path = wf_format("%s/%s", dir, name);
+  FILE *out = fopen(path, "w");
+  if (out == NULL) wf_error(diag, wf_in_file(path), "cannot be written: %s", strerror(errno));
+  wf_free(path);
+  return out;
+}
+
+static bool finish(FILE *out, const char *name, wf_diag *diag) {
+  const bool good = !ferror(out) && fflush(out) == 0;
+  fclose(out);
+  if (!good) wf_error(diag, wf_in_file(name), "cannot be written");
+  return good;
+}
+
+static bool make_directory(const char *path, wf_diag *diag) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
+  wf_error(diag, wf_in_file(path), "cannot be made: %s", strerror(errno));
+  return false;
+}
+
+static bool write_html(const report_data *d, const char *search_dir, const char *dir, const report_options *options,
+                       wf_diag *diag) {
+  FILE *out = create(dir, "index.html", diag);
+  if (out == NULL) return false;
+  cJSON *object = data_json(d, search_dir, options);
+  char *json = cJSON_PrintUnformatted(object);
+  cJSON_Delete(object);
+  write_page(json, out);
+  cJSON_free(json);
+  return finish(out, "index.html", diag);
+}
+
+// A row per good point of each network.
+static void write_points(const report_data *d, FILE *out) {
+  fputs(
+      "network,point,array,dim,scratchpad_kib,accumulator_kib,logic_mm2,memory_bits,cycles,energy_uj,edp_uj_cycles,"
+      "front\n",
+      out);
+  for (size_t n = 0; n < d->network_count; n++)
+    for (size_t i = 0; i < d->point_count; i++) {
+      const report_point *p = &d->points[i];
+      const report_sum *s = &p->sums[n];
+      if (!s->good) continue;
+      fprintf(out, "%s,%zu,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,%" PRId64 ",%.0f,%.6g,%.6g,%d\n",
+              d->networks[n].name, i, p->array, p->dim, p->scratchpad_kib, p->accumulator_kib, p->logic_um2 / 1e6,
+              p->memory_bits, s->cycles, s->energy_pj / 1e6, s->energy_pj / 1e6 * s->cycles, p->front);
+    }
+}
+
+// The layers of every point on a front: what was expected of the array and what it took.
+static void write_layers(const report_data *d, FILE *out) {
+  fputs(
+      "network,point,layer,count,macs,cycles,least_cycles,utilisation,energy_uj,read_bytes,written_bytes,macs_per_"
+      "byte\n",
+      out);
+  for (size_t n = 0; n < d->network_count; n++)
+    for (size_t i = 0; i < d->point_count; i++) {
+      const report_point *p = &d->points[i];
+      for (size_t l = 0; l < d->networks[n].layer_count && p->front && p->sums[n].good; l++) {
+        const report_layer *layer = &d->networks[n].layers[l];
+        const report_measurement *m = &p->measurements[layer->unique];
+        fprintf(out, "%s,%zu,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.0f,%.4f,%.6g,%" PRId64 ",%" PRId64 ",%.4g\n",
+                d->networks[n].name, i, layer->name, layer->count, layer->macs, m->cycles,
+                report_bound_cycles(p, layer, m), m->utilisation, m->energy_pj / 1e6, m->read_bytes, m->written_bytes,
+                (double)layer->macs / (double)(m->read_bytes + m->written_bytes));
+      }
+    }
+}
+
+static bool write_csv(const report_data *d, const char *dir, const char *name,
+                      void (*write)(const report_data *d, FILE *out), wf_diag *diag) {
+  FILE *out = create(dir, name, diag);
+  if (out == NULL) return false;
+  write(d, out);
+  return finish(out, name, diag);
+}
+
+// ---- pictures
+
+static void write_plot(const report_data *d, FILE *out) {
+  for (size_t n = 0; n < d->network_count; n++) {
+    const char *name = d->networks[n].name;
+    for (int png = 0; png < 2; png++) {
+      fprintf(
+          out,
+          "set terminal %s\nset output 'front-%s.%s'\nset datafile separator ','\nset logscale xy\nset key outside\n"
+          "set title '%s: latency and energy'\nset xlabel 'cycles'\nset ylabel 'energy (uJ)'\nset grid\n"
+          "plot '< grep \"^%s,\" points.csv' using 9:10 with points pt 7 ps 0.5 lc rgb '#9aa5b1' title 'points', "
+          "'< grep \"^%s,.*,1$\" points.csv' using 9:10 with points pt 7 ps 0.9 lc rgb '#c2410c' title 'front'\n",
+          png ? "pngcairo size 960,640" : "svg size 960,640", name, png ? "png" : "svg", name, name, name);
+      fprintf(
+          out,
+          "set output 'layers-%s.%s'\nset title '%s: cycles of the layers of front points against the least possible'\n"
+          "set xlabel 'least cycles (processing elements or bus)'\nset ylabel 'cycles'\n"
+          "plot '< grep \"^%s,\" layers.csv' using 7:6 with points pt 7 ps 0.5 lc rgb '#1d4ed8' title 'layers', x with "
+          "lines "
+          "lc rgb '#9aa5b1' title 'all busy'\n",
+          name, png ? "png" : "svg", name, name);
+    }
+  }
+}
+
+static bool draw(const report_data *d, const char *dir, wf_diag *diag) {
+  FILE *out = create(dir, "figures.gp", diag);
+  if (out == NULL) return false;
+  write_plot(d, out);
+  if (!finish(out, "figures.gp", diag)) return false;
+  fflush(NULL);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (chdir(dir) == 0) execlp("gnuplot", "gnuplot", "figures.gp", (char *)NULL);
+    _exit(127);
+  }
+  int status = 1;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+  const bool missing = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127;
+  wf_warning(diag, wf_in_file(dir), missing ? "no pictures: gnuplot is not installed" : "gnuplot failed");
+  wf_hint(diag, "%s",
+          missing ? "apt-get install gnuplot-nox; the page and the CSV files are complete"
+                  : "gnuplot figures.gp in that directory shows why");
+  return true;
+}
+
+// The report of one store.
+static bool write_one(const char *path, const char *search_dir, const char *dir, const report_options *options,
+                      wf_diag *diag) {
+  report_data data;
+  char *figures = wf_format("%s/figures", dir);
+  bool good = report_load(&data, path, diag) && make_directory(dir, diag) && make_directory(figures, diag);
+  good = good && write_html(&data, search_dir, dir, options, diag) &&
+         write_csv(&data, figures, "points.csv", write_points, diag) &&
+         write_csv(&data, figures, "layers.csv", write_layers, diag);
+  if (good && options->pictures) good = draw(&data, figures, diag);
+  wf_free(figures);
+  report_release(&data);
+  return good;
+}
+
+// A search's folder has the candidates of one network.
+bool report_write(const char *input, const char *dir, const report_options *options, wf_diag *diag) {
+  struct stat about;
+  if (stat(input, &about) != 0 || !S_ISDIR(about.st_mode)) return write_one(input, NULL, dir, options, diag);
+  char *path = wf_format("%s/points.sqlite", input);
+  const bool found = access(path, R_OK) == 0;
+  if (!found) {
+    wf_error(diag, wf_in_file(input), "has no points.sqlite");
+    wf_hint(diag,
+            "name the folder of one network, DIR/NET of weft search NET --simulate -o DIR, or the store of a sweep");
+  }
+  const bool good = found && write_one(path, input, dir, options, diag);
+  wf_free(path);
+  return good;
+}

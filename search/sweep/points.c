@@ -1,0 +1,75 @@
+// The points of a sweep: which value each axis has in point number `index`. Every point is computed by itself, so a
+// sweep can be resumed anywhere.
+#include <stdio.h>
+
+#include "search/sweep/spec.h"
+
+static uint64_t mix(uint64_t state) {  // splitmix64
+  state += 0x9e3779b97f4a7c15;
+  state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9;
+  state = (state ^ state >> 27) * 0x94d049bb133111eb;
+  return state ^ state >> 31;
+}
+
+// A number below `bound`, the same for the same arguments.
+static uint64_t drawn(uint64_t seed, uint64_t axis, uint64_t index, uint64_t bound) {
+  return mix(mix(mix(seed) ^ axis) ^ index) % bound;
+}
+
+// Where `index` goes in a permutation of [0, count): four rounds of a Feistel network over the next power of four,
+// walked until it comes back into the range. So a point of a Latin sample needs no table of the others.
+static uint64_t permuted(uint64_t seed, uint64_t axis, uint64_t index, uint64_t count) {
+  unsigned half = 1;
+  while ((UINT64_C(1) << 2 * half) < count) half++;
+  const uint64_t mask = (UINT64_C(1) << half) - 1;
+  do {
+    uint64_t left = index >> half, right = index & mask;
+    for (uint64_t round = 0; round < 4; round++) {
+      const uint64_t next = left ^ (mix(mix(seed) ^ mix(axis * 4 + round) ^ right) & mask);
+      left = right;
+      right = next;
+    }
+    index = left << half | right;
+  } while (index >= count);
+  return index;
+}
+
+size_t sweep_point_count(const sweep_spec *spec) {
+  if (spec->sample == SWEEP_LIST) return spec->array_count;
+  if (spec->sample != SWEEP_GRID) return spec->count;
+  size_t count = 1;
+  for (size_t a = 0; a < spec->axis_count && count <= SWEEP_POINTS_MAX; a++) count *= spec->axes[a].value_count;
+  return count;
+}
+
+// The place of the value that an axis has in a point. A grid counts its last axis fastest. A Latin sample has each of
+// `count` strata of an axis once.
+static size_t value_at(const sweep_spec *spec, size_t axis, size_t index) {
+  const size_t values = spec->axes[axis].value_count;
+  switch (spec->sample) {
+    case SWEEP_RANDOM:
+      return drawn(spec->seed, axis, index, values);
+    case SWEEP_LATIN:
+      return permuted(spec->seed, axis, index, spec->count) * values / spec->count;
+    default:
+      for (size_t a = spec->axis_count; --a > axis;) index /= spec->axes[a].value_count;
+      return index % values;
+  }
+}
+
+hw_array sweep_point(const sweep_spec *spec, size_t index) {
+  if (spec->sample == SWEEP_LIST) return spec->arrays[index];
+  hw_array array = spec->base;
+  for (size_t a = 0; a < spec->axis_count; a++) {
+    const sweep_axis *axis = &spec->axes[a];
+    const uint32_t *values = axis->values + value_at(spec, a, index) * (size_t)axis->param_count;
+    for (int p = 0; p < axis->param_count; p++) hw_param_set(&array, axis->params[p], values[p]);
+  }
+  return array;
+}
+
+sweep_policy_text sweep_policy(unsigned tune) {
+  sweep_policy_text policy = {"default"};
+  if (tune > 1) snprintf(policy.text, sizeof policy.text, "tune %u", tune);
+  return policy;
+}

@@ -1,0 +1,285 @@
+// Worker processes behind sockets: see pool.h. Messages are whole work_request and work_result structs; a worker has at
+// most one request.
+#include "search/sweep/pool.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/clock.h"
+
+typedef struct worker {
+  int socket;
+  pid_t pid;  // 0: elsewhere
+  bool busy;
+  double since;
+  work_request request;
+  work_result result;  // as far as it has come
+  size_t received;
+} worker;
+
+struct pool {
+  worker *workers;
+  size_t count, room;
+  double timeout;
+  pool_work *work;
+};
+
+// ---- whole messages
+
+static bool send_all(int socket, const void *bytes, size_t size) {
+  for (const char *at = bytes; size > 0;) {
+    const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    size -= (size_t)sent;
+  }
+  return true;
+}
+
+static bool receive_all(int socket, void *bytes, size_t size) {
+  for (char *at = bytes; size > 0;) {
+    const ssize_t got = recv(socket, at, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= (size_t)got;
+  }
+  return true;
+}
+
+// ---- children
+
+static void child(int socket, pool_work *work) {
+  work_request request;
+  work_result result;
+  while (receive_all(socket, &request, sizeof request)) {
+    work(&request, &result);
+    if (!send_all(socket, &result, sizeof result)) break;
+  }
+  _exit(0);
+}
+
+// A child must not outlive the pool's process, whatever ends that; nor answer its terminal's interrupt.
+static void start(pool *p, worker *w) {
+  int ends[2];
+  *w = (worker){.socket = -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+  fflush(NULL);
+  const pid_t parent = getpid();
+  w->pid = fork();
+  if (w->pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    signal(SIGINT, SIG_IGN);
+    for (size_t i = 0; i < p->count; i++)
+      if (p->workers[i].socket >= 0 && &p->workers[i] != w) close(p->workers[i].socket);
+    close(ends[0]);
+    child(ends[1], p->work);
+  }
+  close(ends[1]);
+  w->socket = ends[0];
+  if (w->pid < 0) {
+    close(ends[0]);
+    *w = (worker){.socket = -1};
+  }
+}
+
+static worker *add_worker(pool *p) {
+  if (p->count == p->room) {
+    p->room = p->room == 0 ? 8 : 2 * p->room;
+    p->workers = wf_realloc(p->workers, p->room, sizeof *p->workers);
+  }
+  p->workers[p->count] = (worker){.socket = -1};
+  return &p->workers[p->count++];
+}
+
+pool *pool_create(unsigned jobs, double timeout, pool_work *work) {
+  pool *p = wf_calloc(1, sizeof *p);
+  p->timeout = timeout;
+  p->work = work;
+  for (unsigned n = 0; n < jobs; n++) start(p, add_worker(p));
+  return p;
+}
+
+void pool_add_remote(pool *p, int socket) { add_worker(p)->socket = socket; }
+
+static int end_child(worker *w) {
+  int status = 0;
+  kill(w->pid, SIGKILL);
+  while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
+void pool_destroy(pool *p) {
+  for (size_t i = 0; i < p->count; i++) {
+    if (p->workers[i].socket >= 0) close(p->workers[i].socket);
+    if (p->workers[i].pid > 0) end_child(&p->workers[i]);
+  }
+  wf_free(p->workers);
+  wf_free(p);
+}
+
+// ---- requests
+
+static bool is_free(const worker *w) { return w->socket >= 0 && !w->busy; }
+
+bool pool_has_free(const pool *p) {
+  for (size_t i = 0; i < p->count; i++)
+    if (is_free(&p->workers[i])) return true;
+  return false;
+}
+
+unsigned pool_busy(const pool *p) {
+  unsigned busy = 0;
+  for (size_t i = 0; i < p->count; i++) busy += p->workers[i].busy;
+  return busy;
+}
+
+unsigned pool_workers(const pool *p) {
+  unsigned count = 0;
+  for (size_t i = 0; i < p->count; i++) count += p->workers[i].socket >= 0;
+  return count;
+}
+
+void pool_give(pool *p, const work_request *request) {
+  for (size_t i = 0; i < p->count; i++) {
+    worker *w = &p->workers[i];
+    if (!is_free(w)) continue;
+    w->busy = true;
+    w->received = 0;
+    w->since = wf_seconds();
+    w->request = *request;
+    send_all(w->socket, request, sizeof *request);  // a failure shows as the end of the socket
+    return;
+  }
+  assert(false && "pool_give needs a free worker");
+}
+
+// ---- what happens to workers
+
+typedef struct delivery {
+  pool *pool;
+  pool_done *done;
+  void *context;
+} delivery;
+
+static void deliver(const delivery *d, worker *w, const work_result *result) {
+  const work_request request = w->request;
+  const work_result copy = *result;  // `done` may add workers and so move this one
+  w->busy = false;
+  d->done(d->context, &request, &copy);
+}
+
+static void fail(const delivery *d, worker *w, work_status status, const char *reason) {
+  work_result result;
+  work_fail(&result, w->request.id, status, reason);
+  result.wall_seconds = wf_seconds() - w->since;
+  deliver(d, w, &result);
+}
+
+// A worker whose socket has ended.
+static void bury(const delivery *d, worker *w) {
+  const bool busy = w->busy, here = w->pid > 0;
+  char reason[WORK_REASON] = "its worker is gone";
+  close(w->socket);
+  w->socket = -1;
+  if (here) {
+    const int status = end_child(w);
+    if (WIFSIGNALED(status)) snprintf(reason, sizeof reason, "ended by signal %d", WTERMSIG(status));
+    worker again = {.socket = -1};
+    start(d->pool, &again);
+    again.busy = busy;
+    again.request = w->request;
+    again.since = w->since;
+    *w = again;
+  }
+  if (busy) fail(d, w, here ? WORK_CRASHED : WORK_LOST, reason);
+}
+
+static void receive(const delivery *d, worker *w) {
+  char *into = (char *)&w->result + w->received;
+  const ssize_t got = recv(w->socket, into, sizeof w->result - w->received, MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) {
+    bury(d, w);
+    return;
+  }
+  w->received += (size_t)got;
+  if (w->received < sizeof w->result) return;
+  w->received = 0;
+  if (w->busy) deliver(d, w, &w->result);
+}
+
+static void end_late(const delivery *d, worker *w, double now) {
+  if (d->pool->timeout <= 0 || !w->busy || w->pid <= 0 || now - w->since < d->pool->timeout) return;
+  char reason[WORK_REASON];
+  snprintf(reason, sizeof reason, "more than %g seconds", d->pool->timeout);
+  const work_request request = w->request;
+  const double since = w->since;
+  close(w->socket);
+  end_child(w);
+  start(d->pool, w);
+  w->request = request;
+  w->since = since;
+  fail(d, w, WORK_TIMEOUT, reason);
+}
+
+// Until the first timeout, at most `milliseconds`.
+static int patience(const pool *p, int milliseconds) {
+  const double now = wf_seconds();
+  double least = milliseconds / 1e3;
+  for (size_t i = 0; i < p->count && p->timeout > 0; i++)
+    if (p->workers[i].busy && p->workers[i].pid > 0) least = fmin(least, p->workers[i].since + p->timeout - now);
+  return least <= 0 ? 0 : (int)ceil(1e3 * least);
+}
+
+bool pool_wait(pool *p, int milliseconds, int watched, pool_done *done, void *context) {
+  const delivery d = {p, done, context};
+  const size_t count = p->count;
+  struct pollfd *fds = wf_calloc(count + 1, sizeof *fds);
+  for (size_t i = 0; i < count; i++) fds[i] = (struct pollfd){.fd = p->workers[i].socket, .events = POLLIN};
+  fds[count] = (struct pollfd){.fd = watched, .events = POLLIN};
+  const int ready = poll(fds, (nfds_t)count + 1, patience(p, milliseconds));
+  for (size_t i = 0; i < count && ready > 0; i++)
+    if (fds[i].revents != 0 && p->workers[i].socket == fds[i].fd) receive(&d, &p->workers[i]);
+  const double now = wf_seconds();
+  for (size_t i = 0; i < count; i++) end_late(&d, &p->workers[i], now);
+  const bool can_read = ready > 0 && fds[count].revents != 0;
+  wf_free(fds);
+  return can_read;
+}
+
+// ---- the other end of a remote worker
+
+typedef struct server {
+  int socket;
+  bool gone;
+} server;
+
+static void answer(void *context, const work_request *request, const work_result *result) {
+  (void)request;
+  server *s = context;
+  s->gone = !send_all(s->socket, result, sizeof *result);
+}
+
+void pool_serve(int socket, double timeout, pool_work *work) {
+  server s = {.socket = socket};
+  pool *p = pool_create(1, timeout, work);
+  work_request request;
+  while (!s.gone && receive_all(socket, &request, sizeof request)) {
+    pool_give(p, &request);
+    while (pool_busy(p) > 0) pool_wait(p, 1000, -1, answer, &s);
+  }
+  pool_destroy(p);
+}

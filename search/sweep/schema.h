@@ -1,0 +1,7 @@
+// The text of schema.sql; made in the build.
+#ifndef SEARCH_SWEEP_SCHEMA_H
+#define SEARCH_SWEEP_SCHEMA_H
+
+extern const char search_sweep_schema[];
+
+#endif

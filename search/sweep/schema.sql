@@ -1,0 +1,70 @@
+-- The tables of a sweep's store. Hashes are 16 hex digits. Times are seconds; energy is pJ.
+CREATE TABLE sweep (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE array (
+  hash TEXT PRIMARY KEY,
+  yaml TEXT NOT NULL,         -- the whole description, as `weft array show` prints it
+  dim INTEGER NOT NULL,
+  scratchpad_kib INTEGER NOT NULL,
+  accumulator_kib INTEGER NOT NULL,
+  logic_um2 REAL NOT NULL,    -- area of the logic in area_technology
+  memory_bits INTEGER NOT NULL,
+  area_technology TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE point (
+  id INTEGER PRIMARY KEY,     -- 0, 1, ... in the order of the sweep
+  array TEXT NOT NULL,        -- hash; in `array` unless the array is impossible
+  parameters TEXT NOT NULL,   -- JSON: what the sweep varies
+  status TEXT NOT NULL,       -- good, or: impossible array
+  reason TEXT NOT NULL
+);
+
+CREATE TABLE network (name TEXT PRIMARY KEY, description TEXT NOT NULL, macs INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE layer (
+  network TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL,         -- of its dimensions: layers that are alike are measured once
+  count INTEGER NOT NULL,     -- how often the network has it
+  macs INTEGER NOT NULL,      -- of one
+  dims TEXT NOT NULL,         -- JSON
+  PRIMARY KEY (network, position)
+) WITHOUT ROWID;
+
+CREATE TABLE measurement (
+  array TEXT NOT NULL,
+  layer TEXT NOT NULL,        -- hash
+  policy TEXT NOT NULL,       -- default, or: tune N
+  status TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  cycles INTEGER, macs INTEGER, utilisation REAL, energy_pj REAL,
+  commands INTEGER, read_bytes INTEGER, written_bytes INTEGER,
+  bound TEXT, mapping TEXT, units TEXT, program_digest TEXT,
+  engine TEXT NOT NULL, version TEXT NOT NULL,
+  compile_seconds REAL, simulate_seconds REAL, wall_seconds REAL, host TEXT,
+  PRIMARY KEY (array, layer, policy)
+) WITHOUT ROWID;
+
+CREATE VIEW point_layer AS
+  SELECT p.id AS point, l.network, l.position, l.name, l.count, p.array, m.policy,
+         CASE WHEN p.status <> 'good' THEN p.status ELSE coalesce(m.status, 'missing') END AS status,
+         CASE WHEN p.status <> 'good' THEN p.reason ELSE coalesce(m.reason, '') END AS reason,
+         m.cycles, l.macs, m.utilisation, m.energy_pj, m.commands, m.read_bytes, m.written_bytes,
+         m.bound, m.mapping, m.units, m.program_digest, m.engine, m.version, m.wall_seconds
+  FROM point p CROSS JOIN layer l LEFT JOIN measurement m ON m.array = p.array AND m.layer = l.hash;
+
+-- A network's layers one after the other, each as often as it occurs. Sums are NULL unless every layer is good.
+CREATE VIEW point_network AS
+  SELECT point, network, array, policy,
+         CASE WHEN sum(status <> 'good') = 0 THEN 'good'
+              ELSE min(CASE WHEN status <> 'good' THEN status END) END AS status,
+         coalesce(min(CASE WHEN status <> 'good' THEN name || ': ' || reason END), '') AS reason,
+         CASE WHEN sum(status <> 'good') = 0 THEN sum(count * cycles) END AS cycles,
+         sum(count * macs) AS macs,
+         CASE WHEN sum(status <> 'good') = 0 THEN sum(count * energy_pj) END AS energy_pj,
+         CASE WHEN sum(status <> 'good') = 0 THEN sum(count * energy_pj) * 1e-6 * sum(count * cycles) END AS edp,
+         sum(count * read_bytes) AS read_bytes, sum(count * written_bytes) AS written_bytes,
+         sum(wall_seconds) AS wall_seconds
+  FROM point_layer GROUP BY point, network;

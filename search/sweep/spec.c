@@ -1,0 +1,322 @@
+// Reads the text of a sweep: see spec.h. Everything wrong with a value is reported before the reader gives up.
+#include "search/sweep/spec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/file.h"
+#include "hw/yaml_tree.h"
+
+enum { TEXT_MAX = 1 << 24, COUNT_MAX = 1000000, TUNE_MAX = MAP_BEST_MAX, NAME_CHARS = 256 };
+
+typedef struct reader {
+  sweep_spec *spec;
+  const char *path;
+  const yaml_node *root;
+  wf_diag *diag;
+} reader;
+
+// ---- values of a parameter
+
+// `text` is one value of a parameter, reported against `where`.
+static bool value_of(const hw_param *param, const char *text, wf_location where, uint32_t *value, wf_diag *diag) {
+  if (hw_param_value(param, text, value)) return true;
+  wf_error(diag, where, "'%s' is no value of %s.%s", text, param->section, param->name);
+  if (param->kind == HW_PARAM_ENUM) {
+    wf_hint(diag, "one of %s", param->values);
+  } else if (param->kind != HW_PARAM_FLAG) {
+    wf_hint(diag, "%s from %u to %u", param->kind == HW_PARAM_POW2 ? "a power of two" : "a whole number", param->min,
+            param->max);
+  }
+  return false;
+}
+
+// One entry of an axis: a scalar for all its parameters, or a list with one for each.
+static bool read_entry(const sweep_axis *axis, const yaml_node *node, uint32_t *values, wf_diag *diag) {
+  if (node->kind == YAML_TREE_SCALAR) {
+    bool good = true;
+    for (int p = 0; p < axis->param_count; p++)
+      good = value_of(axis->params[p], node->text, node->where, &values[p], diag) && good;
+    return good;
+  }
+  if (!yaml_tree_is(node, YAML_TREE_LIST, "the values of parameters that go together", diag)) return false;
+  if (node->count != (size_t)axis->param_count) {
+    wf_error(diag, node->where, "%zu values for %d parameters", node->count, axis->param_count);
+    return false;
+  }
+  bool good = true;
+  const yaml_node *entry = node->first;
+  for (int p = 0; p < axis->param_count; p++, entry = entry->next) {
+    const char *text = yaml_tree_text(entry, "a value", diag);
+    good = text != NULL && value_of(axis->params[p], text, entry->where, &values[p], diag) && good;
+  }
+  return good;
+}
+
+static bool read_list(reader *r, sweep_axis *axis, const yaml_node *node) {
+  axis->value_count = node->count;
+  axis->values = WF_ARENA_ARRAY(r->spec->arena, node->count * (size_t)axis->param_count + 1, uint32_t);
+  bool good = true;
+  uint32_t *values = axis->values;
+  for (const yaml_node *entry = node->first; entry != NULL; entry = entry->next, values += axis->param_count)
+    good = read_entry(axis, entry, values, r->diag) && good;
+  return good;
+}
+
+// {from: 2, to: 32, step: 2} or {from: 1, to: 64, times: 2}.
+static bool read_range(reader *r, sweep_axis *axis, const yaml_node *node) {
+  static const char *const keys[] = {"from", "to", "step", "times", NULL};
+  const yaml_node *from = yaml_tree_find(node, "from"), *to = yaml_tree_find(node, "to"),
+                  *step = yaml_tree_find(node, "step"), *times = yaml_tree_find(node, "times");
+  if (!yaml_tree_keys(node, "a range", keys, r->diag)) return false;
+  if (from == NULL || to == NULL || (step != NULL && times != NULL)) {
+    wf_error(r->diag, node->where, "a range has `from`, `to`, and `step` or `times`");
+    return false;
+  }
+  int64_t low, high, add = 1, factor = 1;
+  if (!yaml_tree_integer(from, "from", 0, UINT32_MAX, &low, r->diag) ||
+      !yaml_tree_integer(to, "to", low, UINT32_MAX, &high, r->diag) ||
+      (step != NULL && !yaml_tree_integer(step, "step", 1, UINT32_MAX, &add, r->diag)) ||
+      (times != NULL && !yaml_tree_integer(times, "times", 2, UINT32_MAX, &factor, r->diag)))
+    return false;
+  if (times != NULL) add = 0;
+  if (times != NULL && low == 0) {
+    wf_error(r->diag, from->where, "a range that multiplies cannot start at 0");
+    return false;
+  }
+  size_t room = 0, count = 0;
+  for (int64_t v = low; v <= high; v = v * factor + add) {
+    char text[32];
+    uint32_t value;
+    snprintf(text, sizeof text, "%" PRId64, v);
+    for (int p = 0; p < axis->param_count; p++) {
+      if (!value_of(axis->params[p], text, node->where, &value, r->diag)) return false;
+      *WF_ARENA_PUSH(r->spec->arena, axis->values, count, &room) = value;
+    }
+    if (++axis->value_count > COUNT_MAX) {
+      wf_error(r->diag, node->where, "more than %d values", COUNT_MAX);
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- axes
+
+static bool is_used(const sweep_spec *spec, const hw_param *param) {
+  for (size_t a = 0; a < spec->axis_count; a++)
+    for (int p = 0; p < spec->axes[a].param_count; p++)
+      if (spec->axes[a].params[p] == param) return true;
+  return false;
+}
+
+static bool add_param(reader *r, sweep_axis *axis, const char *name, wf_location where) {
+  const hw_param *param = hw_param_find(name);
+  if (param == NULL) {
+    wf_error(r->diag, where, "no array parameter '%s'", name);
+    wf_hint(r->diag, "weft array params lists them, such as scratchpad.capacity_kib");
+    return false;
+  }
+  if (axis->param_count == SWEEP_TOGETHER_MAX) {
+    wf_error(r->diag, where, "more than %d parameters together", SWEEP_TOGETHER_MAX);
+    return false;
+  }
+  for (int p = 0; p < axis->param_count; p++)
+    if (axis->params[p] == param) param = NULL;
+  if (param == NULL || is_used(r->spec, param)) {
+    wf_error(r->diag, where, "parameter '%s' appears twice", name);
+    return false;
+  }
+  axis->params[axis->param_count++] = param;
+  return true;
+}
+
+// "mesh.rows, mesh.columns": parameters that go together.
+static bool read_params(reader *r, sweep_axis *axis, const yaml_node *node) {
+  char *names = wf_arena_text(r->spec->arena, node->key, strlen(node->key)), *rest = NULL;
+  for (char *name = strtok_r(names, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
+    if (!add_param(r, axis, name, node->key_where)) return false;
+  if (axis->param_count > 0) return true;
+  wf_error(r->diag, node->key_where, "a parameter's name is missing");
+  return false;
+}
+
+static bool read_axis(reader *r, const yaml_node *node) {
+  sweep_axis axis = {.where = node->key_where};
+  if (!read_params(r, &axis, node)) return false;
+  const bool good =
+      node->kind == YAML_TREE_MAP
+          ? read_range(r, &axis, node)
+          : yaml_tree_is(node, YAML_TREE_LIST, "the values of a parameter", r->diag) && read_list(r, &axis, node);
+  if (good && axis.value_count == 0) wf_error(r->diag, node->where, "a parameter without values");
+  r->spec->axes[r->spec->axis_count++] = axis;
+  return good && axis.value_count > 0;
+}
+
+static bool read_axes(reader *r) {
+  const yaml_node *all = yaml_tree_find(r->root, "parameters");
+  if (all == NULL) return true;
+  if (!yaml_tree_is(all, YAML_TREE_MAP, "parameters", r->diag)) return false;
+  r->spec->axes = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, sweep_axis);
+  bool good = true;
+  for (const yaml_node *entry = all->first; entry != NULL; entry = entry->next) good = read_axis(r, entry) && good;
+  return good;
+}
+
+// ---- files that the text names
+
+// A name with a '/' is a file, relative to the place of the text.
+static const char *beside(const reader *r, const char *name) {
+  const char *slash = strrchr(r->path, '/');
+  if (name[0] == '/' || slash == NULL || strchr(name, '.') == NULL) return name;
+  return wf_arena_format(r->spec->arena, "%.*s%s", (int)(slash - r->path + 1), r->path, name);
+}
+
+static bool read_base(reader *r) {
+  const yaml_node *node = yaml_tree_find(r->root, "base");
+  hw_array_default(&r->spec->base);
+  if (node == NULL) return true;
+  const char *name = yaml_tree_text(node, "base", r->diag);
+  return name != NULL && hw_array_load(&r->spec->base, beside(r, name), r->diag);
+}
+
+static bool read_arrays(reader *r) {
+  const yaml_node *all = yaml_tree_find(r->root, "arrays");
+  if (all == NULL) return true;
+  if (!yaml_tree_is(all, YAML_TREE_LIST, "arrays", r->diag)) return false;
+  r->spec->arrays = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, hw_array);
+  bool good = true;
+  for (const yaml_node *entry = all->first; entry != NULL; entry = entry->next) {
+    const char *name = yaml_tree_text(entry, "an array", r->diag);
+    good = name != NULL && hw_array_load(&r->spec->arrays[r->spec->array_count++], beside(r, name), r->diag) && good;
+  }
+  return good;
+}
+
+static bool read_network(reader *r, const yaml_node *node) {
+  const char *name = yaml_tree_text(node, "a network", r->diag);
+  if (name == NULL) return false;
+  layers_network *network = &r->spec->networks[r->spec->network_count++];
+  if (!layers_load(network, beside(r, name), r->diag)) return false;
+  for (size_t n = 0; n + 1 < r->spec->network_count; n++) {
+    if (strcmp(r->spec->networks[n].name, network->name) != 0) continue;
+    wf_error(r->diag, node->where, "network '%s' appears twice", network->name);
+    return false;
+  }
+  return true;
+}
+
+static bool read_networks(reader *r) {
+  const yaml_node *all = yaml_tree_find(r->root, "networks");
+  if (all == NULL) {
+    wf_error(r->diag, r->root->where, "no networks");
+    wf_hint(r->diag, "networks: [resnet50], or the paths of layer tables");
+    return false;
+  }
+  if (!yaml_tree_is(all, YAML_TREE_LIST, "networks", r->diag)) return false;
+  r->spec->networks = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, layers_network);
+  bool good = true;
+  for (const yaml_node *entry = all->first; entry != NULL; entry = entry->next) good = read_network(r, entry) && good;
+  return good;
+}
+
+// ---- the rest
+
+static bool read_mapping(reader *r) {
+  static const char *const keys[] = {"tune", NULL}, *const words[] = {"default", NULL};
+  const yaml_node *node = yaml_tree_find(r->root, "mapping");
+  int64_t tune = 0;
+  int choice;
+  if (node == NULL) return true;
+  if (node->kind == YAML_TREE_SCALAR) return yaml_tree_choice(node, "mapping", words, &choice, r->diag);
+  const yaml_node *number = yaml_tree_is(node, YAML_TREE_MAP, "mapping", r->diag) ? yaml_tree_find(node, "tune") : NULL;
+  if (number == NULL || !yaml_tree_keys(node, "mapping", keys, r->diag) ||
+      !yaml_tree_integer(number, "tune", 1, TUNE_MAX, &tune, r->diag))
+    return false;
+  r->spec->tune = (unsigned)tune;
+  return true;
+}
+
+static bool read_sample(reader *r) {
+  static const char *const words[] = {"grid", "random", "latin", "list", NULL};
+  sweep_spec *spec = r->spec;
+  const yaml_node *sample = yaml_tree_find(r->root, "sample"), *count = yaml_tree_find(r->root, "count"),
+                  *seed = yaml_tree_find(r->root, "seed"), *timeout = yaml_tree_find(r->root, "timeout");
+  int choice = spec->array_count > 0 ? SWEEP_LIST : SWEEP_GRID;
+  int64_t number = 0, start = 1;
+  if (sample != NULL && !yaml_tree_choice(sample, "sample", words, &choice, r->diag)) return false;
+  if (count != NULL && !yaml_tree_integer(count, "count", 1, SWEEP_POINTS_MAX, &number, r->diag)) return false;
+  if (seed != NULL && !yaml_tree_integer(seed, "seed", 0, INT64_MAX, &start, r->diag)) return false;
+  if (timeout != NULL && !yaml_tree_number(timeout, "timeout", &spec->timeout, r->diag)) return false;
+  spec->sample = (sweep_sample)choice;
+  spec->count = (uint64_t)number;
+  spec->seed = (uint64_t)start;
+  return true;
+}
+
+// What must be said together.
+static bool check(reader *r) {
+  const sweep_spec *spec = r->spec;
+  const bool drawn = spec->sample == SWEEP_RANDOM || spec->sample == SWEEP_LATIN;
+  const char *what = NULL;
+  if (drawn && spec->count == 0) what = "this sample needs `count`";
+  if (!drawn && spec->count != 0) what = "`count` is for samples that are drawn: random, latin";
+  if (spec->sample == SWEEP_LIST && spec->array_count == 0) what = "a list needs `arrays`";
+  if (spec->sample == SWEEP_LIST && spec->axis_count > 0) what = "a list of arrays has no `parameters`";
+  if (spec->sample != SWEEP_LIST && spec->array_count > 0) what = "`arrays` is for `sample: list`";
+  if (spec->timeout < 0) what = "a timeout is not negative";
+  if (what == NULL && sweep_point_count(spec) > SWEEP_POINTS_MAX) what = "more than a million points";
+  if (what == NULL) return true;
+  wf_error(r->diag, r->root->where, "%s", what);
+  return false;
+}
+
+static const char *base_name(wf_arena *arena, const char *path) {
+  const char *slash = strrchr(path, '/'), *start = slash == NULL ? path : slash + 1, *dot = strrchr(start, '.');
+  return wf_arena_text(arena, start, dot == NULL || dot == start ? strlen(start) : (size_t)(dot - start));
+}
+
+static bool read_all(reader *r) {
+  static const char *const keys[] = {"name",   "base",     "sample",  "count",   "seed", "parameters",
+                                     "arrays", "networks", "mapping", "timeout", NULL};
+  if (!yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
+  const yaml_node *name = yaml_tree_find(r->root, "name");
+  r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : yaml_tree_text(name, "name", r->diag);
+  bool good = yaml_tree_keys(r->root, "a sweep", keys, r->diag) && r->spec->name != NULL;
+  good = read_base(r) && good;
+  good = read_axes(r) && good;
+  good = read_arrays(r) && good;
+  good = read_networks(r) && good;
+  good = read_mapping(r) && good;
+  good = read_sample(r) && good;
+  return good && check(r);
+}
+
+bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag) {
+  *spec = (sweep_spec){.arena = wf_arena_create()};
+  spec->text = wf_arena_text(spec->arena, text, length);
+  path = wf_arena_text(spec->arena, path, strlen(path));
+  reader r = {.spec = spec, .path = path, .diag = diag};
+  r.root = yaml_tree_parse(spec->arena, path, text, length, diag);
+  return r.root != NULL && read_all(&r);
+}
+
+bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag) {
+  *spec = (sweep_spec){0};
+  size_t length;
+  char *text = wf_read_file(path, TEXT_MAX, &length, diag);
+  if (text == NULL) return false;
+  const bool whole = length <= TEXT_MAX;
+  if (!whole) wf_error(diag, wf_in_file(path), "is larger than 16 MiB");
+  const bool good = whole && sweep_spec_parse(spec, path, text, length, diag);
+  wf_free(text);
+  return good;
+}
+
+void sweep_spec_release(sweep_spec *spec) {
+  for (size_t n = 0; n < spec->network_count; n++) layers_release(&spec->networks[n]);
+  if (spec->arena != NULL) wf_arena_destroy(spec->arena);
+  *spec = (sweep_spec){0};
+}

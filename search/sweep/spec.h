@@ -1,0 +1,62 @@
+// What a sweep is: arrays, networks and how layers are mapped, read from a YAML text (docs/sweeps.md).
+//
+// The points of a sweep are its arrays in a fixed order: the same text gives the same points on every machine.
+#ifndef SEARCH_SWEEP_SPEC_H
+#define SEARCH_SWEEP_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw/array.h"
+#include "hw/base/arena.h"
+#include "hw/base/diag.h"
+#include "search/layers/layers.h"
+
+typedef enum { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LATIN, SWEEP_LIST } sweep_sample;
+
+enum { SWEEP_TOGETHER_MAX = 8, SWEEP_POINTS_MAX = 1000000 };
+
+// Parameters that change together, and the values they take.
+typedef struct sweep_axis {
+  const hw_param *params[SWEEP_TOGETHER_MAX];
+  int param_count;
+  uint32_t *values;  // value v of parameter p: values[v * param_count + p]
+  size_t value_count;
+  wf_location where;
+} sweep_axis;
+
+typedef struct sweep_spec {
+  wf_arena *arena;
+  const char *name;
+  const char *text;  // of the file
+  sweep_sample sample;
+  hw_array base;
+  uint64_t count, seed;  // of random samples
+  sweep_axis *axes;
+  size_t axis_count;
+  hw_array *arrays;  // of SWEEP_LIST
+  size_t array_count;
+  layers_network *networks;
+  size_t network_count;
+  unsigned tune;   // mappings that are tried for each layer; 0: the mapper's best
+  double timeout;  // seconds of one measurement; 0: none
+} sweep_spec;
+
+// Files that the text names are found relative to its own place, layer tables also by the name of a shipped one. False
+// after errors were reported; release in any case.
+bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag);
+bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag);
+void sweep_spec_release(sweep_spec *spec);
+
+// How mappings are chosen, as the store says it: "default", "tune 8".
+typedef struct sweep_policy_text {
+  char text[32];
+} sweep_policy_text;
+sweep_policy_text sweep_policy(unsigned tune);
+
+// How many points, and the array of one of them. The array may be one that cannot be built (hw_array_check).
+size_t sweep_point_count(const sweep_spec *spec);
+hw_array sweep_point(const sweep_spec *spec, size_t index);
+
+#endif

@@ -1,0 +1,347 @@
+// The store of a sweep on SQLite: see store.h. Statements are prepared once; the first one that fails is kept and
+// reported at the next commit, so callers need not look after each.
+#include "search/sweep/store.h"
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/hash.h"
+#include "hw/tech.h"
+#include "search/sweep/schema.h"
+
+enum { HASH_TEXT = 17, SCHEMA_VERSION = 1 };
+
+enum { HAS_POINT, ADD_POINT, ADD_ARRAY, HAS_MEASUREMENT, ADD_MEASUREMENT, COUNT_STATUS, STATEMENTS };
+static const char *const statement_text[STATEMENTS] = {
+    [HAS_POINT] = "SELECT 1 FROM point WHERE id = ?",
+    [ADD_POINT] = "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
+    [ADD_ARRAY] = "INSERT OR IGNORE INTO array VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [HAS_MEASUREMENT] = "SELECT 1 FROM measurement WHERE array = ? AND layer = ? AND policy = ?",
+    [ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [COUNT_STATUS] = "SELECT count(*) FROM measurement WHERE status = ?",
+};
+
+struct store {
+  sqlite3 *db;
+  const char *path;
+  sqlite3_stmt *statement[STATEMENTS];
+  char failure[256];  // the first; empty: none
+};
+
+static void note_failure(store *s) {
+  if (s->failure[0] == '\0') snprintf(s->failure, sizeof s->failure, "%s", sqlite3_errmsg(s->db));
+}
+
+bool store_good(const store *s) { return s->failure[0] == '\0'; }
+
+static bool execute(store *s, const char *sql) {
+  if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK) return true;
+  note_failure(s);
+  return false;
+}
+
+static void hash_text(uint64_t hash, char text[HASH_TEXT]) { snprintf(text, HASH_TEXT, "%016" PRIx64, hash); }
+
+// ---- binding: a letter per value. t: text, i: int64_t, d: double
+
+static void bind(store *s, sqlite3_stmt *statement, const char *kinds, ...) {
+  va_list list;
+  va_start(list, kinds);
+  sqlite3_reset(statement);
+  for (int i = 1; kinds[i - 1] != '\0'; i++) {
+    int code = SQLITE_OK;
+    if (kinds[i - 1] == 't') {
+      code = sqlite3_bind_text(statement, i, va_arg(list, const char *), -1, SQLITE_TRANSIENT);
+    } else if (kinds[i - 1] == 'i') {
+      code = sqlite3_bind_int64(statement, i, va_arg(list, int64_t));
+    } else {
+      code = sqlite3_bind_double(statement, i, va_arg(list, double));
+    }
+    if (code != SQLITE_OK) note_failure(s);
+  }
+  va_end(list);
+}
+
+// Runs a bound statement: whether there is a row. Reset it when the row was read.
+static bool step(store *s, sqlite3_stmt *statement) {
+  const int code = sqlite3_step(statement);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) note_failure(s);
+  return code == SQLITE_ROW;
+}
+
+static void run(store *s, sqlite3_stmt *statement) {
+  step(s, statement);
+  sqlite3_reset(statement);
+}
+
+static bool has_row(store *s, sqlite3_stmt *statement) {
+  const bool row = step(s, statement);
+  sqlite3_reset(statement);
+  return row;
+}
+
+// ---- what a sweep is
+
+static bool set(store *s, const char *key, const char *value) {
+  sqlite3_stmt *statement;
+  if (sqlite3_prepare_v2(s->db, "INSERT INTO sweep VALUES (?, ?)", -1, &statement, NULL) != SQLITE_OK) {
+    note_failure(s);
+    return false;
+  }
+  bind(s, statement, "tt", key, value);
+  run(s, statement);
+  sqlite3_finalize(statement);
+  return store_good(s);
+}
+
+// The value of a key, to be freed; NULL: it has none.
+static char *get(store *s, const char *key) {
+  sqlite3_stmt *statement;
+  char *value = NULL;
+  if (sqlite3_prepare_v2(s->db, "SELECT value FROM sweep WHERE key = ?", -1, &statement, NULL) != SQLITE_OK)
+    return NULL;
+  bind(s, statement, "t", key);
+  if (step(s, statement)) value = wf_strdup((const char *)sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+  return value;
+}
+
+// What the points depend on and the text does not hold: the base array, and arrays and layers read from files.
+static uint64_t content_hash(const sweep_spec *spec) {
+  uint64_t hash = WF_HASH_START;
+  const uint64_t base = hw_array_hash(&spec->base);
+  hash = wf_hash(hash, spec->text, strlen(spec->text));
+  hash = wf_hash(hash, &base, sizeof base);
+  for (size_t i = 0; i < spec->array_count; i++) {
+    const uint64_t array = hw_array_hash(&spec->arrays[i]);
+    hash = wf_hash(hash, &array, sizeof array);
+  }
+  for (size_t n = 0; n < spec->network_count; n++) {
+    for (size_t i = 0; i < spec->networks[n].count; i++) {
+      const map_layer layer = layers_to_map(&spec->networks[n].layers[i]);
+      const uint64_t parts[2] = {map_layer_hash(&layer), (uint64_t)spec->networks[n].layers[i].count};
+      hash = wf_hash(hash, parts, sizeof parts);
+    }
+  }
+  return hash;
+}
+
+static void write_dims(const layers_layer *layer, char *text, size_t size) {
+  size_t length = (size_t)snprintf(text, size, "{");
+  for (int d = 0; d < BLOCK_DIMS && length < size; d++)
+    length += (size_t)snprintf(text + length, size - length, "\"%s\":%" PRId64 ",", block_dim_names[d], layer->size[d]);
+  if (length < size)
+    snprintf(text + length, size - length,
+             "\"stride\":[%" PRId64 ",%" PRId64 "],\"dilation\":[%" PRId64 ",%" PRId64 "]}", layer->stride[0],
+             layer->stride[1], layer->dilation[0], layer->dilation[1]);
+}
+
+static void add_layer(store *s, sqlite3_stmt *statement, const layers_network *network, size_t position) {
+  const layers_layer *layer = &network->layers[position];
+  const map_layer mapped = layers_to_map(layer);
+  char hash[HASH_TEXT], dims[512];
+  hash_text(map_layer_hash(&mapped), hash);
+  write_dims(layer, dims, sizeof dims);
+  bind(s, statement, "tittiit", network->name, (int64_t)position, layer->name, hash, layer->count,
+       (int64_t)layers_macs(layer), dims);
+  run(s, statement);
+}
+
+static void add_network(store *s, const layers_network *network) {
+  sqlite3_stmt *add_one, *add_layers;
+  double macs = 0;
+  for (size_t i = 0; i < network->count; i++)
+    macs += (double)network->layers[i].count * layers_macs(&network->layers[i]);
+  if (sqlite3_prepare_v2(s->db, "INSERT INTO network VALUES (?, ?, ?)", -1, &add_one, NULL) != SQLITE_OK ||
+      sqlite3_prepare_v2(s->db, "INSERT INTO layer VALUES (?, ?, ?, ?, ?, ?, ?)", -1, &add_layers, NULL) != SQLITE_OK) {
+    note_failure(s);
+    return;
+  }
+  bind(s, add_one, "tti", network->name, network->description == NULL ? "" : network->description, (int64_t)macs);
+  run(s, add_one);
+  for (size_t i = 0; i < network->count; i++) add_layer(s, add_layers, network, i);
+  sqlite3_finalize(add_one);
+  sqlite3_finalize(add_layers);
+}
+
+static bool create(store *s, const sweep_spec *spec, const char *version) {
+  char content[HASH_TEXT], number[16];
+  hash_text(content_hash(spec), content);
+  snprintf(number, sizeof number, "%d", SCHEMA_VERSION);
+  store_begin(s);
+  if (!execute(s, search_sweep_schema)) return false;
+  set(s, "schema", number);
+  set(s, "name", spec->name);
+  set(s, "spec", spec->text);
+  set(s, "content", content);
+  set(s, "version", version);
+  for (size_t n = 0; n < spec->network_count; n++) add_network(s, &spec->networks[n]);
+  return store_good(s) && execute(s, "COMMIT");
+}
+
+// Whether an existing store may be gone on with.
+static bool check(store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+  char content[HASH_TEXT];
+  hash_text(content_hash(spec), content);
+  char *its_content = get(s, "content"), *its_version = get(s, "version");
+  bool good = true;
+  if (its_content == NULL || its_version == NULL) {
+    wf_error(diag, wf_in_file(s->path), "is not the store of a sweep");
+    good = false;
+  } else if (strcmp(its_content, content) != 0) {
+    wf_error(diag, wf_in_file(s->path), "is the store of another sweep");
+    wf_hint(diag, "name another file with -o; a changed description makes a new sweep");
+    good = false;
+  } else if (strcmp(its_version, version) != 0 && !any_version) {
+    wf_error(diag, wf_in_file(s->path), "was begun by version %s, this is %s", its_version, version);
+    wf_hint(diag, "--any-version goes on all the same; each measurement says who made it");
+    good = false;
+  }
+  wf_free(its_content);
+  wf_free(its_version);
+  return good;
+}
+
+// ---- opening
+
+static bool is_empty(store *s) {
+  sqlite3_stmt *statement;
+  bool empty = false;
+  if (sqlite3_prepare_v2(s->db, "SELECT count(*) FROM sqlite_master", -1, &statement, NULL) != SQLITE_OK) {
+    note_failure(s);
+    return false;
+  }
+  if (step(s, statement)) empty = sqlite3_column_int(statement, 0) == 0;
+  sqlite3_finalize(statement);
+  return empty;
+}
+
+static bool prepare(store *s) {
+  for (int i = 0; i < STATEMENTS; i++) {
+    if (sqlite3_prepare_v2(s->db, statement_text[i], -1, &s->statement[i], NULL) == SQLITE_OK) continue;
+    note_failure(s);
+    return false;
+  }
+  return true;
+}
+
+// One process writes a store: the lock is held until it is closed.
+static bool open_file(store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+  if (sqlite3_open(s->path, &s->db) != SQLITE_OK) {
+    note_failure(s);
+    return false;
+  }
+  const bool ready =
+      execute(s, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  if (!ready) return false;
+  const bool empty = is_empty(s);
+  if (!store_good(s)) return false;
+  return (empty ? create(s, spec, version) : check(s, spec, version, any_version, diag)) && prepare(s);
+}
+
+store *store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+  store *s = WF_NEW(store);
+  s->path = wf_strdup(path);
+  const unsigned before = diag->errors;
+  if (open_file(s, spec, version, any_version, diag)) return s;
+  if (diag->errors == before) wf_error(diag, wf_in_file(path), "%s", s->failure);
+  if (strstr(s->failure, "locked") != NULL) wf_hint(diag, "another process sweeps into this file");
+  store_close(s);
+  return NULL;
+}
+
+void store_close(store *s) {
+  for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(s->statement[i]);
+  sqlite3_close(s->db);
+  wf_free((char *)s->path);
+  wf_free(s);
+}
+
+void store_begin(store *s) { execute(s, "BEGIN IMMEDIATE"); }
+
+bool store_commit(store *s, wf_diag *diag) {
+  if (store_good(s) && execute(s, "COMMIT")) return true;
+  wf_error(diag, wf_in_file(s->path), "cannot be written: %s", s->failure);
+  return false;
+}
+
+// ---- rows
+
+static char *yaml_of(const hw_array *array) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  hw_array_print(array, out);
+  fclose(out);
+  return text;
+}
+
+// A technology with areas: the array's own, else the one that has been measured, so that arrays can be compared.
+static void area_technology(hw_tech *tech, const hw_array *array) {
+  hw_tech_of(tech, array);
+  if (!tech->has.area_um2) hw_tech_named(tech, "180nm");
+}
+
+static void add_array(store *s, const hw_array *array, const char *hash) {
+  sqlite3_stmt *statement = s->statement[ADD_ARRAY];
+  hw_tech tech;
+  area_technology(&tech, array);
+  const hw_area area = hw_tech_area_of(&tech, array);
+  char *yaml = yaml_of(array);
+  bind(s, statement, "ttiiidit", hash, yaml, (int64_t)hw_derive(array).dim, (int64_t)array->scratchpad.capacity_kib,
+       (int64_t)array->accumulator.capacity_kib, area.total, (int64_t)area.memory_bits, tech.name);
+  run(s, statement);
+  free(yaml);
+}
+
+void store_point(store *s, size_t index, const hw_array *array, const char *parameters, const char *reason) {
+  char hash[HASH_TEXT];
+  const bool possible = reason[0] == '\0';
+  hash_text(hw_array_hash(array), hash);
+  if (possible) add_array(s, array, hash);
+  bind(s, s->statement[ADD_POINT], "itttt", (int64_t)index, hash, parameters,
+       work_status_names[possible ? WORK_GOOD : WORK_IMPOSSIBLE], reason);
+  run(s, s->statement[ADD_POINT]);
+}
+
+bool store_has_point(store *s, size_t index) {
+  bind(s, s->statement[HAS_POINT], "i", (int64_t)index);
+  return has_row(s, s->statement[HAS_POINT]);
+}
+
+bool store_has(store *s, const store_key *key) {
+  char array[HASH_TEXT], layer[HASH_TEXT];
+  hash_text(key->array, array);
+  hash_text(key->layer, layer);
+  bind(s, s->statement[HAS_MEASUREMENT], "ttt", array, layer, key->policy);
+  return has_row(s, s->statement[HAS_MEASUREMENT]);
+}
+
+void store_add(store *s, const store_key *key, const char *version, const work_result *r) {
+  char array[HASH_TEXT], layer[HASH_TEXT], digest[HASH_TEXT];
+  hash_text(key->array, array);
+  hash_text(key->layer, layer);
+  hash_text(r->program_digest, digest);
+  sqlite3_stmt *statement = s->statement[ADD_MEASUREMENT];
+  const bool good = r->status == WORK_GOOD;
+  bind(s, statement, "tttttiiddiiittttttdddt", array, layer, key->policy, work_status_names[r->status], r->reason,
+       (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, r->energy_pj, (int64_t)r->commands, (int64_t)r->read_bytes,
+       (int64_t)r->written_bytes, r->bound, r->mapping, r->units, digest, "cycle", version, r->compile_seconds,
+       r->simulate_seconds, r->wall_seconds, r->host);
+  enum { FIRST_FIGURE = 6, LAST_FIGURE = 16, ENERGY = 9 };
+  for (int i = FIRST_FIGURE; i <= LAST_FIGURE && !good; i++) sqlite3_bind_null(statement, i);
+  if (!r->has_energy) sqlite3_bind_null(statement, ENERGY);
+  run(s, statement);
+}
+
+uint64_t store_count(store *s, work_status status) {
+  sqlite3_stmt *statement = s->statement[COUNT_STATUS];
+  bind(s, statement, "t", work_status_names[status]);
+  const uint64_t count = step(s, statement) ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_reset(statement);
+  return count;
+}

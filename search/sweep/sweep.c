@@ -1,0 +1,265 @@
+// Hands the measurements of a sweep out and puts them into the store: see sweep.h.
+//
+// Requests go out point by point, so points are complete early. What is under way is remembered: two points with the
+// same array, or two layers of the same dimensions, are one request.
+#include "search/sweep/sweep.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/base/alloc.h"
+#include "hw/base/clock.h"
+
+enum { WAIT_MILLISECONDS = 500, LOST_MAX = 3 };
+
+typedef struct unique_layer {
+  map_layer layer;
+  uint64_t hash;
+} unique_layer;
+
+// A request that was lost with its worker.
+typedef struct again {
+  work_request request;
+  struct again *next;
+} again;
+
+typedef struct runner {
+  const sweep_spec *spec;
+  const sweep_options *options;
+  store *store;
+  wf_diag *diag;
+  pool *pool;
+  sweep_policy_text policy;
+  unique_layer *layers;
+  size_t layer_count;
+  uint64_t *arrays;  // hashes of arrays that earlier points have, sorted by nothing: an open-addressing set
+  size_t array_room;
+  size_t point, layer;  // the next to be looked at
+  hw_array array;       // of the point
+  bool skip;            // the point: an impossible array, or one that an earlier point has
+  again *lost;
+  sweep_progress progress;
+  double start;
+  bool broken;  // the store cannot be written
+} runner;
+
+// ---- what there is to do
+
+static void collect_layers(runner *r) {
+  size_t room = 0;
+  for (size_t n = 0; n < r->spec->network_count; n++) room += r->spec->networks[n].count;
+  r->layers = wf_calloc(room + 1, sizeof *r->layers);
+  for (size_t n = 0; n < r->spec->network_count; n++) {
+    for (size_t i = 0; i < r->spec->networks[n].count; i++) {
+      unique_layer *next = &r->layers[r->layer_count];
+      next->layer = layers_to_map(&r->spec->networks[n].layers[i]);
+      next->hash = map_layer_hash(&next->layer);
+      size_t known = 0;
+      while (r->layers[known].hash != next->hash) known++;
+      r->layer_count += known == r->layer_count;
+    }
+  }
+}
+
+// Whether the hash is new in the set.
+static bool add_hash(runner *r, uint64_t hash) {
+  size_t at = hash & (r->array_room - 1);
+  for (; r->arrays[at] != 0; at = (at + 1) & (r->array_room - 1))
+    if (r->arrays[at] == hash) return false;
+  r->arrays[at] = hash;
+  return true;
+}
+
+static void write_parameters(const sweep_spec *spec, const hw_array *array, FILE *out) {
+  const char *comma = "";
+  if (spec->sample == SWEEP_LIST) fprintf(out, "\"array\":\"%s\"", array->name);
+  for (size_t a = 0; a < spec->axis_count; a++) {
+    for (int p = 0; p < spec->axes[a].param_count; p++) {
+      const hw_param *param = spec->axes[a].params[p];
+      const char *quote = param->kind == HW_PARAM_ENUM ? "\"" : "";
+      char value[64];
+      hw_param_text(param, hw_param_get(array, param), value, sizeof value);
+      fprintf(out, "%s\"%s.%s\":%s%s%s", comma, param->section, param->name, quote, value, quote);
+      comma = ",";
+    }
+  }
+}
+
+static char *parameters_of(const sweep_spec *spec, const hw_array *array) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  fputc('{', out);
+  write_parameters(spec, array, out);
+  fputc('}', out);
+  fclose(out);
+  return text;
+}
+
+// Why an array cannot be built, to be freed; empty: it can.
+static char *impossible(const hw_array *array) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  wf_diag diag = wf_diag_to(out);
+  const bool good = hw_array_check(array, NULL, &diag);
+  fclose(out);
+  if (good) text[0] = '\0';
+  char *start = strstr(text, "error: ");
+  start = start == NULL ? text : start + strlen("error: ");
+  memmove(text, start, strlen(start) + 1);
+  text[strcspn(text, "\n")] = '\0';
+  if (!good && text[0] == '\0') snprintf(text, length, "refused");
+  return text;
+}
+
+// Makes a point the current one and sees that the store has it.
+static void enter_point(runner *r) {
+  r->array = sweep_point(r->spec, r->point);
+  char *reason = impossible(&r->array);
+  r->skip = reason[0] != '\0' || !add_hash(r, hw_array_hash(&r->array));
+  if (!store_has_point(r->store, r->point)) {
+    char *parameters = parameters_of(r->spec, &r->array);
+    store_point(r->store, r->point, &r->array, parameters, reason);
+    free(parameters);
+  }
+  free(reason);
+}
+
+static store_key key_of(const runner *r, const hw_array *array, size_t layer) {
+  store_key key = {.array = hw_array_hash(array), .layer = r->layers[layer].hash};
+  snprintf(key.policy, sizeof key.policy, "%s", r->policy.text);
+  return key;
+}
+
+// Counts what there is to do and enters all points, in one transaction.
+static bool survey(runner *r) {
+  const size_t points = sweep_point_count(r->spec);
+  r->array_room = 64;
+  while (r->array_room < 2 * points) r->array_room *= 2;
+  r->arrays = wf_calloc(r->array_room, sizeof *r->arrays);
+  store_begin(r->store);
+  for (r->point = 0; r->point < points; r->point++) {
+    enter_point(r);
+    for (size_t layer = 0; layer < r->layer_count && !r->skip; layer++) {
+      const store_key key = key_of(r, &r->array, layer);
+      r->progress.total++;
+      r->progress.done += store_has(r->store, &key);
+    }
+  }
+  memset(r->arrays, 0, r->array_room * sizeof *r->arrays);
+  r->point = r->layer = 0;
+  r->progress.failed = 0;
+  return store_commit(r->store, r->diag);
+}
+
+// ---- giving out
+
+static bool next_lost(runner *r, work_request *request) {
+  again *first = r->lost;
+  if (first == NULL) return false;
+  *request = first->request;
+  r->lost = first->next;
+  wf_free(first);
+  return true;
+}
+
+// The next request; false: there is none.
+static bool next_request(runner *r, work_request *request) {
+  if (next_lost(r, request)) return true;
+  const size_t points = sweep_point_count(r->spec);
+  for (; r->point < points; r->point++, r->layer = 0) {
+    if (r->layer == 0) enter_point(r);
+    while (!r->skip && r->layer < r->layer_count) {
+      const size_t layer = r->layer++;
+      const store_key key = key_of(r, &r->array, layer);
+      if (store_has(r->store, &key)) continue;
+      *request = (work_request){.id = layer, .array = r->array, .layer = r->layers[layer].layer, .tune = r->spec->tune};
+      return true;
+    }
+  }
+  return false;
+}
+
+static void note(runner *r) {
+  r->progress.seconds = wf_seconds() - r->start;
+  r->progress.workers = pool_workers(r->pool);
+  if (r->options->progress != NULL) r->options->progress(r->options->context, &r->progress);
+}
+
+static void take(void *context, const work_request *request, const work_result *result) {
+  runner *r = context;
+  if (result->status == WORK_LOST) {
+    again *one = WF_NEW(again);
+    *one = (again){.request = *request, .next = r->lost};
+    r->lost = one;
+    return;
+  }
+  const store_key key = key_of(r, &request->array, (size_t)request->id);
+  store_begin(r->store);
+  store_add(r->store, &key, r->options->version, result);
+  r->broken = !store_commit(r->store, r->diag) || r->broken;
+  r->progress.done++;
+  r->progress.fresh++;
+  r->progress.failed += result->status != WORK_GOOD;
+}
+
+static bool stopped(const runner *r) { return r->broken || (r->options->stop != NULL && *r->options->stop != 0); }
+
+static void give_out(runner *r) {
+  work_request request;
+  while (!stopped(r) && pool_has_free(r->pool) && next_request(r, &request)) pool_give(r->pool, &request);
+}
+
+static bool nothing_left(runner *r) {
+  work_request request;
+  if (stopped(r)) return true;
+  if (!next_request(r, &request)) return true;
+  again *one = WF_NEW(again);
+  *one = (again){.request = request, .next = r->lost};
+  r->lost = one;
+  return false;
+}
+
+static void admit(runner *r) {
+  const int socket = r->options->join(r->options->context);
+  if (socket >= 0) pool_add_remote(r->pool, socket);
+}
+
+// Until everything is done, the user stops it, or nobody is left to work.
+static sweep_outcome work(runner *r) {
+  for (;;) {
+    give_out(r);
+    note(r);
+    if (pool_busy(r->pool) == 0 && nothing_left(r)) break;
+    if (pool_workers(r->pool) == 0 && r->options->join_socket < 0) {
+      wf_error(r->diag, wf_in_file(NULL), "no worker is left");
+      return SWEEP_FAILED;
+    }
+    if (pool_wait(r->pool, WAIT_MILLISECONDS, r->options->join_socket, take, r)) admit(r);
+  }
+  if (r->broken) return SWEEP_FAILED;
+  return r->progress.done == r->progress.total ? SWEEP_FINISHED : SWEEP_STOPPED;
+}
+
+sweep_outcome sweep_run(const sweep_spec *spec, store *s, const sweep_options *options, sweep_progress *progress,
+                        wf_diag *diag) {
+  runner r = {.spec = spec,
+              .options = options,
+              .store = s,
+              .diag = diag,
+              .policy = sweep_policy(spec->tune),
+              .start = wf_seconds()};
+  r.pool = pool_create(options->jobs, spec->timeout, work_measure);
+  collect_layers(&r);
+  const sweep_outcome outcome = survey(&r) ? work(&r) : SWEEP_FAILED;
+  note(&r);
+  *progress = r.progress;
+  pool_destroy(r.pool);
+  for (work_request request; next_lost(&r, &request);) continue;
+  wf_free(r.arrays);
+  wf_free(r.layers);
+  return outcome;
+}

@@ -1,0 +1,19 @@
+# What the tests of sweeps share. Sourced with: WEFT, SOURCES, WORK as $1 to $3.
+set -eu
+weft=$1 sources=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+fail() {
+  echo "FAILED: $1" >&2
+  exit 1
+}
+
+# All that a sweep finds out, without times and places.
+findings() {
+  "$weft" query "$1" "SELECT array, layer, policy, status, reason, cycles, utilisation, energy_pj, commands, read_bytes,
+    written_bytes, bound, mapping, units, program_digest FROM measurement ORDER BY array, layer, policy"
+  "$weft" query "$1" "SELECT * FROM point ORDER BY id"
+  "$weft" query "$1" "SELECT point, network, status, reason, cycles, energy_pj, edp FROM point_network ORDER BY point"
+}

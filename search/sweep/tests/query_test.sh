@@ -1,0 +1,35 @@
+#!/bin/sh
+# Questions to a store: conditions, order, failures as rows, the array of the best point, and that nobody writes.
+. "$(dirname "$0")/common.sh"
+"$weft" sweep "$sources/tiny_sweep.yaml" -o s.sqlite --quiet
+
+rows() { "$weft" query s.sqlite "$@" | tail -n +2; }
+# Rows are ordered and the condition holds: cycles and dim are columns 6 and 12 of 20.
+"$weft" query s.sqlite "dim = 8 order by cycles" --json rows.json || [ $? = 3 ]
+
+# The layer with strides that differ has no kernel: a row with the reason, and so no sum for the network.
+[ "$(rows "SELECT count(*) FROM point_layer WHERE name = 'lopsided' AND status = 'cannot map' AND reason LIKE '%strides%'")" -gt 0 ] ||
+  fail "no row for the layer without kernel"
+# Layers that are alike are measured once.
+[ "$(rows "SELECT count(DISTINCT layer) FROM measurement")" = 3 ] || fail "layers that are alike are measured apart"
+
+sed '/lopsided/d' "$sources/tiny.yaml" >tiny.yaml
+cp "$sources/tiny_sweep.yaml" good.yaml
+"$weft" sweep good.yaml -o good.sqlite --quiet
+"$weft" query good.sqlite "dim = 8 order by cycles" --limit 1 --write-array best.yaml >best.csv
+[ "$(wc -l <best.csv)" = 2 ] || fail "one row expected: $(cat best.csv)"
+"$weft" array check best.yaml >/dev/null || fail "the array of the best point is none"
+least=$("$weft" query good.sqlite "SELECT min(cycles) FROM point_network n JOIN array a ON a.hash = n.array WHERE dim = 8" | tail -n 1)
+grep -q ",$least," best.csv || fail "not the fastest: $(cat best.csv), least is $least"
+
+code=0
+"$weft" query good.sqlite "cycles < 0" >/dev/null 2>&1 || code=$?
+[ "$code" = 3 ] || fail "no rows end with $code"
+for text in "cycles <" "SELECT 1; DROP TABLE point" "DELETE FROM point" "SELECT writefile('x', 'y')" "1) UNION SELECT 1 --"; do
+  ! "$weft" query good.sqlite "$text" >/dev/null 2>&1 || fail "not refused: $text"
+done
+! "$weft" query none.sqlite "" >/dev/null 2>&1 || fail "a store that is not there"
+echo "not a store" >text.sqlite
+! "$weft" query text.sqlite "" >/dev/null 2>&1 || fail "a text as store"
+! "$weft" sweep good.yaml -o text.sqlite --quiet >/dev/null 2>&1 || fail "a text as store to sweep into"
+echo good

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Four ranks give the store that one process gives, also when one of them is killed.
+. "$(dirname "$0")/common.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# If so told, a rank dies when it has begun to work: when it has a child.
+cat >rank.sh <<'END'
+#!/bin/sh
+if [ "${KILL_RANK:-}" = "$OMPI_COMM_WORLD_RANK" ]; then
+  (until pgrep -P $$ -x weft >/dev/null; do sleep 0.02; done; kill -9 $$) &
+fi
+exec "$@"
+END
+chmod +x rank.sh
+
+"$weft" sweep "$sources/tiny_sweep.yaml" -o one.sqlite --quiet
+findings one.sqlite >one.txt
+timeout 100 mpirun --oversubscribe -np 4 "$weft" sweep "$sources/tiny_sweep.yaml" -o four.sqlite --quiet --json four.json
+findings four.sqlite >four.txt
+cmp one.txt four.txt || fail "four ranks have another store"
+
+KILL_RANK=2 timeout 100 mpirun --oversubscribe --enable-recovery -np 4 ./rank.sh \
+  "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet || echo "mpirun ended with $?"
+"$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet --json again.json
+grep -q '"measured_now":	0' again.json || fail "the other ranks left work undone: $(cat again.json)"
+findings killed.sqlite >killed.txt
+cmp one.txt killed.txt || fail "with a killed rank the store is another"
+echo "4 ranks: the same store"

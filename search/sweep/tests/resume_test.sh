@@ -1,0 +1,60 @@
+#!/bin/sh
+# A sweep that is killed again and again ends with the same store as one that is not; nothing is measured twice.
+# With a number as fourth argument, so many kills; 20 otherwise.
+. "$(dirname "$0")/common.sh"
+kills=${4:-20}
+
+"$weft" sweep "$sources/tiny_sweep.yaml" -o whole.sqlite --quiet
+findings whole.sqlite >whole.txt
+total=$("$weft" query whole.sqlite "SELECT count(*) AS n FROM measurement" | tail -n 1)
+[ "$total" -gt 40 ] || fail "only $total measurements"
+
+# How long a run takes here, in milliseconds, to kill within it.
+start=$(date +%s%N)
+"$weft" sweep "$sources/tiny_sweep.yaml" -o time.sqlite --quiet
+duration=$((($(date +%s%N) - start) / 1000000))
+
+seed=$$
+done=0
+while [ "$done" -lt "$kills" ]; do
+  seed=$(((seed * 1103515245 + 12345) % 2147483648))
+  wait=$(((seed >> 8) % (duration / 4 + 20)))
+  "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet &
+  pid=$!
+  sleep "$(printf '%d.%03d' $((wait / 1000)) $((wait % 1000)))"
+  kill -9 "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || true
+  done=$((done + 1))
+  if [ -s killed.sqlite ]; then
+    # A store that was killed before its tables were there has none.
+    "$weft" query killed.sqlite "SELECT array, layer, policy, wall_seconds FROM measurement" >now.txt 2>/dev/null || continue
+    # What an earlier run measured is still there, as it was measured then.
+    [ ! -f before.txt ] || [ "$(sort before.txt now.txt | uniq -d | wc -l)" -eq "$(wc -l <before.txt)" ] ||
+      fail "kill $done: a measurement is lost or was made again"
+    mv now.txt before.txt
+  fi
+done
+"$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet
+findings killed.sqlite >killed.txt
+cmp whole.txt killed.txt || fail "the store differs from that of an uninterrupted sweep"
+
+# Again: there is nothing left to do.
+"$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet --json again.json
+grep -q '"measured_now":	0' again.json || fail "measured again: $(cat again.json)"
+
+# An interrupt leaves a clean store and a hint; what is under way is finished.
+"$weft" sweep "$sources/tiny_sweep.yaml" -o stopped.sqlite --quiet 2>stopped.err &
+pid=$!
+sleep 0.2
+kill -INT "$pid" 2>/dev/null || true
+code=0
+wait "$pid" || code=$?
+[ "$code" = 10 ] || [ "$code" = 0 ] || fail "an interrupted sweep ends with $code"
+[ "$code" = 0 ] || grep -q "the same command goes on" stopped.err || fail "no hint: $(cat stopped.err)"
+
+# Another sweep, or another process, is refused.
+sed 's/\[1, 4, 64\]/[4]/' "$sources/tiny_sweep.yaml" >"$work/other.yaml"
+cp "$sources/tiny.yaml" "$work"
+! "$weft" sweep other.yaml -o killed.sqlite --quiet 2>other.err || fail "another sweep went on"
+grep -q "is the store of another sweep" other.err || fail "$(cat other.err)"
+echo "$kills kills, $total measurements: the same store"

@@ -1,0 +1,111 @@
+// Measures one layer on one array: see work.h.
+#include "search/sweep/work.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hw/base/clock.h"
+#include "search/measure/measure.h"
+
+const char *const work_status_names[WORK_STATUS_COUNT] = {
+#define X(NAME, text) text,
+    WORK_STATUSES(X)
+#undef X
+};
+
+// Text into a field of fixed size, cut where it does not fit.
+typedef struct field {
+  char *text;
+  size_t size, length;
+} field;
+
+static WF_PRINTF(2, 3) void add(field *f, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  const int more = vsnprintf(f->text + f->length, f->size - f->length, format, list);
+  va_end(list);
+  f->length = f->length + (size_t)more < f->size ? f->length + (size_t)more : f->size - 1;
+}
+
+// {"execute": {"working": 12, ...}, ...}: causes without cycles are left out.
+static void write_units(const sim_cycle_report *units, field *f) {
+  add(f, "{");
+  for (unsigned u = 0; u < units->units; u++) {
+    const sim_cycle_unit_report *unit = &units->unit[u];
+    const char *comma = "";
+    add(f, "%s\"%s\":{", u == 0 ? "" : ",", unit->name);
+    for (unsigned cause = 0; cause < unit->causes; cause++) {
+      if (unit->cycles[cause] == 0) continue;
+      add(f, "%s\"%s\":%" PRIu64, comma, unit->cause[cause], unit->cycles[cause]);
+      comma = ",";
+    }
+    add(f, "}");
+  }
+  add(f, "}");
+}
+
+static void write_mapping(const map_mapping *mapping, char text[WORK_MAPPING]) {
+  FILE *out = fmemopen(text, WORK_MAPPING - 1, "w");
+  if (out == NULL) return;
+  map_print(mapping, out);
+  fclose(out);
+}
+
+// The first message of a diag: "file:line: error: text" without what comes before the text.
+static void write_reason(const char *messages, char text[WORK_REASON]) {
+  const char *start = strstr(messages, "error: ");
+  start = start == NULL ? messages : start + strlen("error: ");
+  snprintf(text, WORK_REASON, "%.*s", (int)strcspn(start, "\n"), start);
+}
+
+static work_status status_of(measure_status status) {
+  static const work_status statuses[MEASURE_STATUSES] = {
+      [MEASURE_GOOD] = WORK_GOOD, [MEASURE_CANNOT_MAP] = WORK_CANNOT_MAP, [MEASURE_FAULT] = WORK_FAULT};
+  return statuses[status];
+}
+
+static void take(const measure_result *m, work_result *result) {
+  result->status = (uint32_t)status_of(m->status);
+  result->has_energy = m->has_energy;
+  result->cycles = m->cycles;
+  result->macs = m->macs;
+  result->commands = m->commands;
+  result->read_bytes = m->read_bytes;
+  result->written_bytes = m->written_bytes;
+  result->program_digest = m->program_digest;
+  result->utilisation = m->utilisation;
+  result->energy_pj = m->energy_pj;
+  result->compile_seconds = m->compile_seconds;
+  result->simulate_seconds = m->simulate_seconds;
+  snprintf(result->bound, sizeof result->bound, "%s", m->bound);
+  if (m->mapped) write_mapping(&m->mapping, result->mapping);
+  write_units(&m->units, &(field){result->units, sizeof result->units, 0});
+}
+
+void work_fail(work_result *result, uint64_t id, work_status status, const char *reason) {
+  memset(result, 0, sizeof *result);
+  result->id = id;
+  result->status = (uint32_t)status;
+  snprintf(result->reason, sizeof result->reason, "%s", reason);
+  gethostname(result->host, sizeof result->host - 1);
+}
+
+void work_measure(const work_request *request, work_result *result) {
+  const double start = wf_seconds();
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  const measure_result m = measure_layer(
+      &(measure_request){.layer = &request->layer, .array = &request->array, .policy.tune = request->tune}, &diag);
+  fclose(out);
+  work_fail(result, request->id, WORK_GOOD, "");
+  take(&m, result);
+  if (m.status != MEASURE_GOOD) write_reason(messages, result->reason);
+  free(messages);
+  result->wall_seconds = wf_seconds() - start;
+}

@@ -1,0 +1,56 @@
+// The unit of a sweep's work: one layer on one array. Requests and results are plain bytes of fixed size, so that they
+// can be sent to other processes, and to other machines that run the same build.
+#ifndef SEARCH_SWEEP_WORK_H
+#define SEARCH_SWEEP_WORK_H
+
+#include <stdint.h>
+
+#include "compiler/mapping/mapping.h"
+#include "hw/array.h"
+
+typedef struct work_request {
+  uint64_t id;  // the sender's
+  hw_array array;
+  map_layer layer;
+  uint32_t tune;
+} work_request;
+
+// X(NAME, text)
+#define WORK_STATUSES(X)                                             \
+  X(GOOD, "good")                                                    \
+  X(CANNOT_MAP, "cannot map")                                        \
+  X(FAULT, "fault")     /* the accelerator stopped */                \
+  X(TIMEOUT, "timeout") /* took longer than the sweep allows */      \
+  X(CRASHED, "crashed") /* the process that measured it died */      \
+  X(LOST, "lost")       /* the machine that had it is gone: again */ \
+  X(IMPOSSIBLE, "impossible array")
+typedef enum {
+#define X(NAME, text) WORK_##NAME,
+  WORK_STATUSES(X)
+#undef X
+      WORK_STATUS_COUNT
+} work_status;
+extern const char *const work_status_names[WORK_STATUS_COUNT];
+
+enum { WORK_REASON = 512, WORK_MAPPING = 1024, WORK_UNITS = 6144, WORK_HOST = 64, WORK_BOUND = 96 };
+
+typedef struct work_result {
+  uint64_t id;
+  uint32_t status;  // work_status
+  uint32_t has_energy;
+  uint64_t cycles, macs, commands, read_bytes, written_bytes, program_digest;
+  double utilisation, energy_pj;
+  double compile_seconds, simulate_seconds, wall_seconds;
+  char bound[WORK_BOUND];
+  char reason[WORK_REASON];    // of a failure: the first message
+  char mapping[WORK_MAPPING];  // text; empty: none
+  char units[WORK_UNITS];      // JSON: what each unit spent its cycles on
+  char host[WORK_HOST];
+} work_result;
+
+void work_measure(const work_request *request, work_result *result);
+
+// A result without measurement.
+void work_fail(work_result *result, uint64_t id, work_status status, const char *reason);
+
+#endif

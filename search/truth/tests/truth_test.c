@@ -1,0 +1,113 @@
+// The truth loop: arrays that can be built and hold what was asked for, the base first, the best the least of all, each
+// candidate the sum of its layers as measured by themselves.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "search/measure/measure.h"
+#include "search/truth/truth.h"
+
+static hw_array array_named(const char *name) {
+  hw_array array;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(hw_array_load(&array, name, &diag));
+  return array;
+}
+
+static void arrays(void **state) {
+  (void)state;
+  const hw_array base = array_named("gemmini-default");
+  static const paper_hardware asked[] = {{8, 3, 1}, {12, 142, 784}, {128, 1, 1}, {16, 1000, 33}, {64, 77, 130}};
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    hw_array array;
+    wf_diag diag = wf_diag_to(stderr);
+    assert_true(truth_array(&base, &asked[i], &array));
+    assert_true(hw_array_check(&array, NULL, &diag));
+    assert_int_equal(diag.warnings, 0);  // of sums that could wrap, for instance
+    assert_true(hw_derive(&array).dim >= asked[i].side && hw_derive(&array).dim < 2 * asked[i].side);
+    assert_true(array.scratchpad.capacity_kib >= asked[i].scratchpad_kib);
+    assert_true(array.accumulator.capacity_kib >= asked[i].accumulator_kib);
+    assert_int_equal(array.dma.bus_bits, base.dma.bus_bits);
+  }
+}
+
+static const char table[] =
+    "name: small\ndescription: for the test\nlayers:\n"
+    "  - {name: a, P: 64, K: 64, C: 64, count: 3}\n  - {name: b, P: 7, Q: 7, K: 32, C: 32, R: 3, S: 3}\n"
+    "  - {name: c, P: 64, K: 64, C: 64}\n";
+
+static void loop(void **state) {
+  (void)state;
+  const hw_array base = array_named("dim4");
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
+  assert_true(paper_constants_named(&constants, "dosa"));
+  const truth_options options = {.network = &network,
+                                 .base = &base,
+                                 .constants = &constants,
+                                 .side_max = 16,
+                                 .kib_max = 256,
+                                 .seed = 1,
+                                 .model_seconds = 0.2,
+                                 .candidates = 10,
+                                 .jobs = 2};
+  truth_result r;
+  assert_true(truth_search(&options, &r, &diag));
+  assert_true(r.count > 3 && r.count <= 10);
+  assert_int_equal(hw_array_hash(&r.candidates[0].array), hw_array_hash(&base));
+  for (size_t i = 0; i < r.count; i++) {
+    const truth_candidate *c = &r.candidates[i];
+    assert_true(r.candidates[r.best].value <= c->value);
+    for (size_t j = 0; j < i; j++) assert_true(hw_array_hash(&r.candidates[j].array) != hw_array_hash(&c->array));
+  }
+  assert_true(r.candidates[r.best].value < r.candidates[0].value);
+  const truth_candidate *best = &r.candidates[r.best];
+  double cycles = 0;
+  for (size_t i = 0; i < network.count; i++) {
+    const map_layer layer = layers_to_map(&network.layers[i]);
+    const measure_result m = measure_layer(&(measure_request){.layer = &layer, .array = &best->array}, &diag);
+    assert_int_equal(m.cycles, best->layers[i].cycles);
+    assert_int_equal(m.program_digest, best->layers[i].program_digest);
+    cycles += (double)network.layers[i].count * (double)m.cycles;
+  }
+  assert_true(cycles == best->cycles);
+  truth_release(&r);
+  layers_release(&network);
+}
+
+static void hopeless(void **state) {
+  (void)state;
+  hw_array base = array_named("dim4");
+  static const char odd[] =
+      "name: odd\ndescription: x\nlayers:\n  - {name: a, P: 6, Q: 6, K: 4, C: 4, R: 3, S: 3, stride: [2, 1]}\n";
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(NULL);
+  assert_true(layers_parse_yaml(&network, "odd.yaml", odd, strlen(odd), &diag));
+  assert_true(paper_constants_named(&constants, "dosa"));
+  truth_result r;
+  assert_false(truth_search(&(truth_options){.network = &network,
+                                             .base = &base,
+                                             .constants = &constants,
+                                             .side_max = 8,
+                                             .kib_max = 64,
+                                             .model_seconds = 0.1,
+                                             .jobs = 1},
+                            &r, &diag));
+  assert_int_equal(diag.errors, 1);
+  assert_int_equal(r.count, 1);
+  truth_release(&r);
+  layers_release(&network);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays), cmocka_unit_test(loop), cmocka_unit_test(hopeless)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

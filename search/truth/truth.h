@@ -1,0 +1,58 @@
+// The truth loop: hardware that the model proposes is built as an array description, compiled for and simulated, and
+// the search goes on around what was best in the simulation (docs/search.md).
+//
+// Candidates are arrays that the RTL can be built for: sides are powers of two, memories what the description allows.
+// The base array with its own mappings is the first of them; all candidates have its memory system and the same mapping
+// effort.
+#ifndef SEARCH_TRUTH_TRUTH_H
+#define SEARCH_TRUTH_TRUTH_H
+
+#include "hw/array.h"
+#include "search/descent/descent.h"
+#include "search/sweep/work.h"
+
+enum { TRUTH_ORIGIN = 96 };
+
+typedef struct truth_candidate {
+  hw_array array;
+  char origin[TRUTH_ORIGIN];  // "base", "model, side 32", "twice the scratchpad of 3"
+  paper_cost model;           // of the plain model for its hardware; cycles 0: it was not asked
+  bool good;                  // every layer was compiled and ran
+  double cycles, energy_uj;   // measured, of the network
+  double value;               // of the objective; INFINITY unless good
+  double seconds;             // since the start, when it was measured
+  work_result *layers;        // one per layer of the network
+} truth_candidate;
+
+typedef struct truth_options {
+  const layers_network *network;
+  const hw_array *base;
+  const paper_constants *constants;
+  plain_objective objective;
+  unsigned side_max, kib_max;
+  uint64_t seed;
+  double model_seconds;  // for each of the model's searches; 0: until they end by themselves
+  unsigned candidates;   // at most so many are simulated; 0: 16
+  unsigned tune;         // mappings that are tried for each layer; 0: the mapper's best
+  unsigned jobs;         // processes; 0: one per processor
+  double timeout;        // of one layer on one array
+  void (*progress)(void *context, const char *text);  // may be NULL
+  void *context;
+} truth_options;
+
+typedef struct truth_result {
+  truth_candidate *candidates;  // in the order in which they were measured; the first is the base
+  size_t count;
+  size_t best;
+  double seconds;
+} truth_result;
+
+// False after an error was reported: not even the base array can run the network.
+bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag);
+void truth_release(truth_result *result);
+
+// The description nearest to a model's hardware that can be built: nothing smaller than it asks for. False: there is
+// none within twice the sizes.
+bool truth_array(const hw_array *base, const paper_hardware *hardware, hw_array *array);
+
+#endif

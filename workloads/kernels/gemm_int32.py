@@ -1,0 +1,25 @@
+# C = A B + bias in int32: A is M x K, B is K x N, C is M x N, rows one after the other; bias has N. bias=False leaves
+# it out.
+from weft import *
+
+
+@jit
+def gemm_int32(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int32, M, N, K, bias: constexpr = True,
+               BLOCK_M: constexpr = 64, BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
+    pid_m = program_id(0)
+    pid_n = program_id(1)
+    m = pid_m * BLOCK_M
+    n = pid_n * BLOCK_N
+    acc = zeros((BLOCK_M, BLOCK_N), int32)
+    for k in range(0, K, BLOCK_K):
+        a = make_block_ptr(a_ptr, (M, K), (K, 1), (m, k), (BLOCK_M, BLOCK_K), (1, 0))
+        b = make_block_ptr(b_ptr, (K, N), (N, 1), (k, n), (BLOCK_K, BLOCK_N), (1, 0))
+        acc += dot(load(a, boundary_check=(0, 1)), load(b, boundary_check=(0, 1)))
+    if bias:
+        b = load(make_block_ptr(bias_ptr, (N,), (1,), (n,), (BLOCK_N,), (0,)), boundary_check=(0,))
+        acc += b[None, :]
+    c = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))
+    store(c, acc, boundary_check=(0, 1))
+
+
+grid = lambda META: (cdiv(M, META["BLOCK_M"]), cdiv(N, META["BLOCK_N"]))

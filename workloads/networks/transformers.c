@@ -1,0 +1,230 @@
+// Transformers: BERT, GPT-2, Llama 2, ViT. Products on [batch, sequence, width]; heads by Reshape and Transpose.
+#include <math.h>
+
+#include "hw/base/alloc.h"
+#include "workloads/networks/build.h"
+
+enum { HEAD = 64 };  // width of a head; narrow variants have fewer heads
+
+// A width that whole heads fill.
+static int64_t model_width(const net *n, int64_t width, int64_t head) {
+  const int64_t heads = width / n->options.divisor / head;
+  return heads < 1 ? head : heads * head;
+}
+
+static int hidden_states(net *n, int64_t width) {
+  return net_input(n, "hidden_states", 3, (int64_t[]){n->options.batch, n->options.sequence, width});
+}
+
+int net_heads(net *n, const char *name, int x, int64_t heads, bool keys) {
+  char text[96];
+  const graph_tensor in = *net_tensor(n, x);
+  const int64_t dims[4] = {in.dim[0], in.dim[1], heads, in.dim[2] / heads};
+  snprintf(text, sizeof text, "%s.view", name);
+  x = net_reshape(n, text, x, 4, dims);
+  snprintf(text, sizeof text, "%s.permute", name);
+  return net_transpose(n, text, x, keys ? (int64_t[]){0, 2, 3, 1} : (int64_t[]){0, 2, 1, 3});
+}
+
+int net_attend(net *n, int q, int k, int v, int mask, int64_t width) {
+  const graph_tensor queries = *net_tensor(n, q);
+  const double root = sqrt((double)queries.dim[3]);
+  int x = net_mat_mul(n, "scores", q, k);
+  x = net_binary(n, GRAPH_OP_DIV, "scaled", x, net_number(n, "root", root), n->power[x] / (root * root));
+  if (mask != GRAPH_NONE) x = net_binary(n, GRAPH_OP_ADD, "masked", x, mask, n->power[x]);
+  x = net_mat_mul(n, "context", net_softmax(n, "softmax", x), v);
+  n->power[x] = 0.1;  // values of many tokens, averaged
+  x = net_transpose(n, "context.permute", x, (int64_t[]){0, 2, 1, 3});
+  return net_reshape(n, "context.view", x, 3, (int64_t[]){queries.dim[0], queries.dim[2], width});
+}
+
+int net_causal_mask(net *n, int64_t sequence) {
+  float *values = wf_alloc((size_t)(sequence * sequence), sizeof *values);
+  for (int64_t i = 0; i < sequence; i++)
+    for (int64_t j = 0; j < sequence; j++) values[i * sequence + j] = j <= i ? 0.0F : -10000.0F;
+  const int mask = net_floats(n, "mask", 4, (int64_t[]){1, 1, sequence, sequence}, values);
+  wf_free(values);
+  return mask;
+}
+
+int net_gelu(net *n, const char *name, int x) {
+  char text[8][96];
+  static const char *const parts[] = {"sqrt2", "div", "erf", "one", "add", "mul", "half"};
+  for (int i = 0; i < 7; i++) snprintf(text[i], sizeof text[i], "%s.%s", name, parts[i]);
+  const double power = n->power[x];
+  int y = net_binary(n, GRAPH_OP_DIV, text[1], x, net_number(n, text[0], sqrt(2)), power / 2);
+  y = net_unary(n, GRAPH_OP_ERF, text[2], y, 0.5);
+  y = net_binary(n, GRAPH_OP_ADD, text[4], y, net_number(n, text[3], 1), 1.5);
+  y = net_binary(n, GRAPH_OP_MUL, text[5], x, y, 2 * power);
+  return net_binary(n, GRAPH_OP_MUL, name, y, net_number(n, text[6], 0.5), power / 2);
+}
+
+static int self_attention(net *n, int x, int64_t width, int64_t heads) {
+  const int q = net_linear(n, "query", x, width, true), k = net_linear(n, "key", x, width, true),
+            v = net_linear(n, "value", x, width, true);
+  return net_attend(n, net_heads(n, "q", q, heads, false), net_heads(n, "k", k, heads, true),
+                    net_heads(n, "v", v, heads, false), GRAPH_NONE, width);
+}
+
+void net_bert(net *n) {
+  const int64_t width = model_width(n, 768, HEAD);
+  int x = hidden_states(n, width);
+  for (int64_t i = 0; i < n->options.layers; i++) {
+    net_prefix(n, "encoder.layer.%d.attention.", (int)i);
+    int y = net_linear(n, "output.dense", self_attention(n, x, width, width / HEAD), width, true);
+    x = net_layer_norm(n, "output.LayerNorm", net_add(n, "output.add", y, x));
+    net_prefix(n, "encoder.layer.%d.", (int)i);
+    y = net_gelu(n, "intermediate.gelu", net_linear(n, "intermediate.dense", x, 4 * width, true));
+    y = net_linear(n, "output.dense", y, width, true);
+    x = net_layer_norm(n, "output.LayerNorm", net_add(n, "output.add", y, x));
+  }
+  net_output(n, x);
+}
+
+// The approximation by Tanh.
+static int gelu_new(net *n, int x) {
+  const double power = n->power[x];
+  int y = net_binary(n, GRAPH_OP_POW, "gelu.pow", x, net_number(n, "gelu.three", 3), 15 * power * power * power);
+  y = net_binary(n, GRAPH_OP_MUL, "gelu.mul", y, net_number(n, "gelu.cubic", 0.044715), 0.03 * power);
+  y = net_add(n, "gelu.add", x, y);
+  y = net_binary(n, GRAPH_OP_MUL, "gelu.mul_1", y, net_number(n, "gelu.root", sqrt(2 / M_PI)), power);
+  y = net_binary(n, GRAPH_OP_ADD, "gelu.add_1", net_unary(n, GRAPH_OP_TANH, "gelu.tanh", y, 0.5),
+                 net_number(n, "gelu.one", 1), 1.5);
+  x = net_binary(n, GRAPH_OP_MUL, "gelu.mul_2", x, net_number(n, "gelu.half", 0.5), power / 4);
+  return net_binary(n, GRAPH_OP_MUL, "gelu", x, y, power / 2);
+}
+
+static int gpt2_block(net *n, int x, int64_t width, int mask) {
+  const int64_t heads = width / HEAD;
+  int parts[3];
+  const int qkv = net_linear(n, "attn.c_attn", net_layer_norm(n, "ln_1", x), 3 * width, true);
+  for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"attn.q", "attn.k", "attn.v"};
+    parts[i] = net_slice(n, names[i], qkv, 2, i * width, (i + 1) * width);
+  }
+  int y = net_attend(n, net_heads(n, "attn.q", parts[0], heads, false), net_heads(n, "attn.k", parts[1], heads, true),
+                     net_heads(n, "attn.v", parts[2], heads, false), mask, width);
+  x = net_add(n, "add_1", net_linear(n, "attn.c_proj", y, width, true), x);
+  y = gelu_new(n, net_linear(n, "mlp.c_fc", net_layer_norm(n, "ln_2", x), 4 * width, true));
+  return net_add(n, "add_2", net_linear(n, "mlp.c_proj", y, width, true), x);
+}
+
+void net_gpt2(net *n) {
+  const int64_t width = model_width(n, 768, HEAD);
+  int x = hidden_states(n, width);
+  const int mask = net_causal_mask(n, n->options.sequence);
+  for (int64_t i = 0; i < n->options.layers; i++) {
+    net_prefix(n, "h.%d.", (int)i);
+    x = gpt2_block(n, x, width, mask);
+  }
+  net_output(n, x);
+}
+
+static int rms_norm(net *n, const char *name, int x) {
+  char text[6][96];
+  static const char *const parts[] = {"pow", "mean", "add", "sqrt", "div", "weight"};
+  for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s.%s", name, parts[i]);
+  const graph_tensor in = *net_tensor(n, x);
+  char two[96], epsilon[96];
+  snprintf(two, sizeof two, "%s.two", name);
+  snprintf(epsilon, sizeof epsilon, "%s.epsilon", name);
+  int y = net_binary(n, GRAPH_OP_POW, text[0], x, net_number(n, two, 2), n->power[x] * n->power[x]);
+  y = net_node(n, GRAPH_OP_REDUCE_MEAN, text[1], &y, 1, 3, (int64_t[]){in.dim[0], in.dim[1], 1}, n->power[x]);
+  graph_set_ints(n->g, net_last(n), "axes", (int64_t[]){-1}, 1);
+  graph_set_int(n->g, net_last(n), "keepdims", 1);
+  y = net_binary(n, GRAPH_OP_ADD, text[2], y, net_number(n, epsilon, 1e-5), n->power[y]);
+  y = net_binary(n, GRAPH_OP_DIV, text[4], x, net_unary(n, GRAPH_OP_SQRT, text[3], y, 1), 1);
+  float *gains = wf_alloc((size_t)in.dim[2], sizeof *gains);
+  for (int64_t i = 0; i < in.dim[2]; i++) gains[i] = (float)net_uniform(n, 0.8, 1.2);
+  const int weight = net_floats(n, text[5], 1, &in.dim[2], gains);
+  wf_free(gains);
+  return net_binary(n, GRAPH_OP_MUL, name, y, weight, 1);
+}
+
+// Cosines (or sines) of the rotary embedding, [1,1,S,D]: both halves of a head turn alike.
+static int rotary_table(net *n, const char *name, int64_t sequence, int64_t head, double phase) {
+  float *values = wf_alloc((size_t)(sequence * head), sizeof *values);
+  for (int64_t s = 0; s < sequence; s++)
+    for (int64_t d = 0; d < head; d++) {
+      const double angle = (double)s * pow(10000, -2.0 * (double)(d % (head / 2)) / (double)head);
+      values[s * head + d] = (float)cos(angle + phase);
+    }
+  const int table = net_floats(n, name, 4, (int64_t[]){1, 1, sequence, head}, values);
+  wf_free(values);
+  return table;
+}
+
+static int rotate(net *n, const char *name, int x, int cosines, int sines) {
+  char text[6][96];
+  static const char *const parts[] = {"low", "high", "neg", "turned", "cos", "sin"};
+  for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s.%s", name, parts[i]);
+  const int64_t head = net_tensor(n, x)->dim[3];
+  const double power = n->power[x];
+  const int low = net_slice(n, text[0], x, 3, 0, head / 2), high = net_slice(n, text[1], x, 3, head / 2, head);
+  const int turned = net_concat(n, text[3], (int[]){net_unary(n, GRAPH_OP_NEG, text[2], high, power), low}, 2, 3);
+  return net_add(n, name, net_binary(n, GRAPH_OP_MUL, text[4], x, cosines, power / 2),
+                 net_binary(n, GRAPH_OP_MUL, text[5], turned, sines, power / 2));
+}
+
+static int llama_attention(net *n, int x, int64_t width, int64_t head, int mask, int cosines, int sines) {
+  const int64_t heads = width / head;
+  const int q = net_heads(n, "q", net_linear(n, "self_attn.q_proj", x, width, false), heads, false),
+            k = net_heads(n, "k", net_linear(n, "self_attn.k_proj", x, width, false), heads, false),
+            v = net_heads(n, "v", net_linear(n, "self_attn.v_proj", x, width, false), heads, false);
+  const int turned = rotate(n, "k.rotary", k, cosines, sines);
+  const int keys = net_transpose(n, "k.transpose", turned, (int64_t[]){0, 1, 3, 2});
+  return net_linear(n, "self_attn.o_proj",
+                    net_attend(n, rotate(n, "q.rotary", q, cosines, sines), keys, v, mask, width), width, false);
+}
+
+void net_llama2(net *n) {
+  const int64_t head = 128, width = model_width(n, 4096, head), hidden = net_width(n, 11008);
+  int x = hidden_states(n, width);
+  const int mask = net_causal_mask(n, n->options.sequence),
+            cosines = rotary_table(n, "cos", n->options.sequence, head, 0),
+            sines = rotary_table(n, "sin", n->options.sequence, head, -M_PI / 2);
+  for (int64_t i = 0; i < n->options.layers; i++) {
+    net_prefix(n, "layers.%d.", (int)i);
+    x = net_add(n, "add_1", llama_attention(n, rms_norm(n, "input_layernorm", x), width, head, mask, cosines, sines),
+                x);
+    const int y = rms_norm(n, "post_attention_layernorm", x);
+    const int gate = net_linear(n, "mlp.gate_proj", y, hidden, false),
+              up = net_linear(n, "mlp.up_proj", y, hidden, false);
+    const int silu =
+        net_binary(n, GRAPH_OP_MUL, "mlp.act", gate, net_unary(n, GRAPH_OP_SIGMOID, "mlp.sigmoid", gate, 0.3), 0.35);
+    x = net_add(n, "add_2",
+                net_linear(n, "mlp.down_proj", net_binary(n, GRAPH_OP_MUL, "mlp.mul", silu, up, 0.35), width, false),
+                x);
+  }
+  net_output(n, x);
+}
+
+// Patches to tokens, a class token in front, positions added.
+static int patches(net *n, int64_t width) {
+  const int64_t side = n->options.size / 16, tokens = side * side, batch = n->options.batch;
+  int x = net_input(n, "input", 4, (int64_t[]){batch, 3, n->options.size, n->options.size});
+  x = net_conv(n, "conv_proj", x, width, (net_window){.kernel = 16, .stride = 16, .groups = 1}, true);
+  x = net_reshape(n, "patches", x, 3, (int64_t[]){batch, width, tokens});
+  x = net_transpose(n, "tokens", x, (int64_t[]){0, 2, 1});
+  const int token = net_weights(n, "class_token", 3, (int64_t[]){1, 1, width}, 1);
+  const int shape = net_ints(n, "class_shape", (int64_t[]){batch, 1, width}, 3);
+  const int first = net_node(n, GRAPH_OP_EXPAND, "class", (int[]){token, shape}, 2, 3, (int64_t[]){batch, 1, width}, 1);
+  x = net_concat(n, "concat", (int[]){first, x}, 2, 1);
+  return net_add(n, "embedded", x, net_weights(n, "pos_embedding", 3, (int64_t[]){1, tokens + 1, width}, 0.3));
+}
+
+void net_vit(net *n) {
+  const int64_t width = model_width(n, 768, HEAD);
+  int x = patches(n, width);
+  for (int64_t i = 0; i < n->options.layers; i++) {
+    net_prefix(n, "encoder.layers.%d.", (int)i);
+    int y = self_attention(n, net_layer_norm(n, "ln_1", x), width, width / HEAD);
+    x = net_add(n, "add_1", net_linear(n, "out_proj", y, width, true), x);
+    y = net_gelu(n, "mlp.1", net_linear(n, "mlp.0", net_layer_norm(n, "ln_2", x), 4 * width, true));
+    x = net_add(n, "add_2", net_linear(n, "mlp.3", y, width, true), x);
+  }
+  net_prefix(n, "%s", "");
+  x = net_slice(n, "first", net_layer_norm(n, "encoder.ln", x), 1, 0, 1);
+  x = net_reshape(n, "class_state", x, 2, (int64_t[]){n->options.batch, width});
+  net_output(n, net_gemm(n, "heads.head", x, 1000));
+}
