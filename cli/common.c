@@ -112,6 +112,7 @@ int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common
   cli_option all[MAX_OPTIONS];
   uint64_t isa = 0;
   bool help = false;
+  *common = (cli_common){0};
   size_t count = gather(usage, common, &isa, &help, all);
   *exit_code = parse_all(usage, *argc, argv, all, count);
   if (*exit_code != CLI_OK) return -1;
