@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "cli/bench.h"
 #include "hw/base/alloc.h"
+#include "hw/base/clock.h"
 #include "hw/export/tool.h"
 #include "sim/rtl/build.h"
 #include "sim/run.h"
@@ -37,12 +37,6 @@ typedef struct speed_bench {
   uint64_t jobs;
   bool quiet;
 } speed_bench;
-
-static double seconds_of(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double children_cpu_seconds(void) {
   struct rusage u;
@@ -86,10 +80,9 @@ static bool run(const speed_bench *b, const hw_array *array, unsigned engine, sp
                                    .engine_options = &options,
                                    .console = console,
                                    .console_error = stderr};
-    const double wall = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    const double wall = wf_seconds(), cpu = wf_process_seconds();
     const sim_run_result result = sim_run_elf(&config, path, diag);
-    *row = (speed_row){.wall_seconds = seconds_of(CLOCK_MONOTONIC) - wall,
-                       .cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu};
+    *row = (speed_row){.wall_seconds = wf_seconds() - wall, .cpu_seconds = wf_process_seconds() - cpu};
     fclose(console);
     good = result.status == SIM_RUN_OK && result.host.exit_code == 0 && strstr(output, "PASS speed_gemm\n") != NULL;
     if (!good && result.status != SIM_RUN_BAD_INPUT && result.status != SIM_RUN_CANNOT_BUILD)

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "hw/base/clock.h"
 #include "hw/base/diag.h"
 
 // ---- logs
@@ -53,12 +53,6 @@ static void note_event(void *context, const sim_event *event) {
 
 // ---- one run, in the child
 
-static double seconds(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool limited(const bench_run *run, uint64_t cycle) { return run->limit != 0 && cycle >= run->limit; }
 
 // Gives the commands as fast as they are taken: a host that costs nothing. False: the limit, or a fault.
@@ -86,13 +80,13 @@ static uint64_t finish(const bench_run *run, sim_engine *engine, uint64_t cycle)
 
 static void carry_out(const bench_run *run, sim_engine *engine, bench_measured *m) {
   uint64_t cycle = 0;
-  double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  double wall = wf_seconds(), cpu = wf_process_seconds();
   if (give_commands(run, engine, &cycle)) {
     cycle = finish(run, engine, cycle);
     m->finished = !engine->ops->busy(engine);
   }
-  m->wall_seconds = seconds(CLOCK_MONOTONIC) - wall;
-  m->cpu_seconds = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  m->wall_seconds = wf_seconds() - wall;
+  m->cpu_seconds = wf_process_seconds() - cpu;
   m->cycles = engine->ops->timed ? cycle : 0;
   const sim_fault *fault = engine->ops->fault(engine);
   if (fault->kind == SIM_FAULT_NONE) return;

@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/sim_csv.h"
 #include "cli/sim_network.h"
 #include "cli/sim_report.h"
+#include "hw/base/clock.h"
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"
 #include "sim/run.h"
@@ -42,16 +42,10 @@ typedef struct progress {
   double start, last;
 } progress;
 
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool show_progress(void *context, uint64_t instructions, uint64_t cycles) {
   progress *p = context;
   (void)cycles;
-  double now = now_seconds();
+  double now = wf_seconds();
   if (now - p->last < (p->terminal ? 0.5 : 10.0)) return true;
   p->last = now;
   p->shown = true;
@@ -189,7 +183,7 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                                              .quiet = common->quiet,
                                              .accelerator = options->accelerator,
                                              .quantum = options->quantum};
-  progress shown = {.terminal = isatty(STDERR_FILENO) != 0, .start = now_seconds()};
+  progress shown = {.terminal = isatty(STDERR_FILENO) != 0, .start = wf_seconds()};
   shown.last = shown.start;
   sim_run_config config = {.array = &array,
                            .engine = engine,

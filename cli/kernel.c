@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/clock.h"
 
 void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]) {
   const cli_option table[KERNEL_OPTIONS] = {
@@ -84,13 +84,6 @@ static void dump(void *context, const compile_stage *stage) {
     command_print(stage->commands, stdout);
 }
 
-// Of the processor: what else the machine does makes no difference.
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 int kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
                    wf_diag *diag) {
   *job = (kernel_job){0};
@@ -113,9 +106,9 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
   job->text = cli_read_file(path, &request.length, diag);
   if (job->text == NULL) return CLI_BAD_INPUT;
   request.text = job->text;
-  const double start = now_seconds();
+  const double start = wf_process_seconds();
   const bool good = compile(&request, &job->result, diag);
-  job->seconds = now_seconds() - start;
+  job->seconds = wf_process_seconds() - start;
   if (!good) return job->result.block != NULL ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
   if (options->print_mapping && job->result.mapped) map_print(&job->result.mapping, stdout);
   return CLI_OK;

@@ -3,18 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/npy.h"
 #include "cli/onnx_dims.h"
 #include "compiler/onnx/onnx.h"
 #include "hw/base/alloc.h"
-
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "hw/base/clock.h"
 
 void network_job_rows(network_job_options *o, cli_option rows[NETWORK_JOB_OPTIONS]) {
   const cli_option table[NETWORK_JOB_OPTIONS] = {
@@ -118,9 +112,9 @@ static int set_calibration(const network_job_options *options, network_job *job)
 }
 
 static bool quantise(const network_job_options *options, network_job *job, wf_diag *diag) {
-  const double start = now_seconds();
+  const double start = wf_process_seconds();
   job->placed = quantise_network(job->model, &job->quantise, QUANTISE_STAGE_PLACED, diag);
-  job->quantise_seconds = now_seconds() - start;
+  job->quantise_seconds = wf_process_seconds() - start;
   if (job->placed == NULL) return false;
   if (options->quality == 0) {
     graph_destroy(job->model);
@@ -140,9 +134,9 @@ int network_job_open(const cli_common *common, const network_job_options *option
   const int code = set_calibration(options, job);
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
-  const double start = now_seconds();
+  const double start = wf_process_seconds();
   job->model = read_model(options, path, diag);
-  job->read_seconds = now_seconds() - start;
+  job->read_seconds = wf_process_seconds() - start;
   if (job->model == NULL || !quantise(options, job, diag) || !read_inputs(options, job, diag)) return CLI_BAD_INPUT;
   const network_options lowering = {.array = &job->array,
                                     .tune = (unsigned)options->tune,

@@ -3,10 +3,10 @@
 #include "cli/sim_network.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/network_report.h"
+#include "hw/base/clock.h"
 #include "sim/timeline.h"
 
 void sim_network_rows(sim_network_options *o, cli_option rows[SIM_NETWORK_OPTIONS]) {
@@ -31,19 +31,13 @@ typedef struct watcher {
   sim_timeline *timeline;
 } watcher;
 
-static double wall_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void show_step(void *context, const network *net, int step, const network_step_result *result) {
   watcher *w = context;
   if (w->table) {
     network_report_step(net, step, result, stdout);
     fflush(stdout);
   }
-  const double now = wall_seconds();
+  const double now = wf_seconds();
   if (w->quiet || (w->table && w->terminal) || now - w->last < (w->terminal ? 0.2 : 10)) return;
   w->last = now;
   fprintf(stderr, "%sweft: step %d of %d, %s%s", w->terminal ? "\r" : "", step + 1, net->step_count,
@@ -96,7 +90,7 @@ static int simulate(const cli_common *common, const sim_network_options *options
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
   watcher w = {.options = options, .quiet = common->quiet, .terminal = isatty(STDERR_FILENO) != 0};
   w.table = !common->quiet && !is_stdout(common->json) && !is_stdout(options->csv);
-  w.last = wall_seconds();
+  w.last = wf_seconds();
   if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path);
   const sim_events events = {.context = &w, .event = take_event};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};

@@ -4,14 +4,9 @@
 #ifndef HW_RTL_FILES_H
 #define HW_RTL_FILES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct hw_rtl_file {
-  const char *name;  // without folder
-  const char *text;
-} hw_rtl_file;
-
-extern const hw_rtl_file hw_rtl_files[];
+extern const wf_text_file hw_rtl_files[];
 extern const size_t hw_rtl_file_count;
 
 #endif

@@ -14,7 +14,7 @@ const char *hw_tech_builtin_name(size_t index) { return index < hw_tech_file_cou
 bool hw_tech_named(hw_tech *tech, const char *name) {
   const size_t length = strlen(name);
   for (size_t i = 0; i < hw_tech_file_count; i++) {
-    const hw_tech_file *file = &hw_tech_files[i];
+    const wf_text_file *file = &hw_tech_files[i];
     if (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".yaml") != 0) continue;
     wf_diag diag = wf_diag_to(stderr);
     const bool good = hw_tech_parse(tech, file->name, file->text, strlen(file->text), &diag);

@@ -5,20 +5,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/clock.h"
 #include "isa/isa.h"
 #include "sim/elf/elf.h"
 #include "sim/trace/footprint.h"
 
 enum { PLACE_TEXT = 192, COMMAND_TEXT = 1024 };
-
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static sim_memory *create_memory(const hw_array *array, wf_diag *diag) {
   sim_memory *memory = sim_memory_create((uint64_t)array->memory.capacity_mib << 20);
@@ -175,11 +169,11 @@ static void run_program(const sim_run_config *config, const sim_elf *elf, sim_me
   sim_elf_find(elf, "tohost", &hosted.tohost);
   sim_elf_find(elf, "fromhost", &hosted.fromhost);
   hart_run run = {.config = config, .hart = host_create(&hosted), .port = &port};
-  double start = now_seconds();
+  double start = wf_seconds();
   sim_engine_enter(engine, run_hart, &run);
   result->host = run.result;
   if (!run.flushed && run.result.end == HOST_EXITED) result->host.end = HOST_PORT_STOPPED;
-  result->wall_seconds = now_seconds() - start;
+  result->wall_seconds = wf_seconds() - start;
   host_destroy(run.hart);
   result->fault = *engine->ops->fault(engine);
   result->port = port;
@@ -338,10 +332,10 @@ static void replay_file(replay *r, FILE *in, const char *path) {
                                .end = replay_end};
   r->result->port = sim_port_for(r->engine, r->config->array->isa.revision);
   r->memory->observer = (sim_memory_observer){.context = r->print, .on_write = note_write};
-  double start = now_seconds();
+  double start = wf_seconds();
   replay_run run = {.r = r, .in = in, .path = path, .sink = &sink};
   sim_engine_enter(r->engine, read_trace, &run);
-  r->result->wall_seconds = now_seconds() - start;
+  r->result->wall_seconds = wf_seconds() - start;
   if (!run.good && r->result->status == SIM_RUN_OK) r->result->status = SIM_RUN_BAD_INPUT;
   r->result->read_bytes = r->memory->read_bytes;
   r->result->written_bytes = r->memory->written_bytes;

@@ -2,14 +2,9 @@
 #ifndef COMPILER_COMMAND_DRIVER_FILES_H
 #define COMPILER_COMMAND_DRIVER_FILES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct command_driver_file {
-  const char *name;  // without folder
-  const char *text;
-} command_driver_file;
-
-extern const command_driver_file command_driver_files[];
+extern const wf_text_file command_driver_files[];
 extern const size_t command_driver_file_count;
 
 #endif

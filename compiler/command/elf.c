@@ -64,7 +64,7 @@ static const char *place_of(build *b, const char *name) {
 
 static bool write_driver(build *b) {
   for (size_t i = 0; i < command_driver_file_count; i++) {
-    const command_driver_file *file = &command_driver_files[i];
+    const wf_text_file *file = &command_driver_files[i];
     if (!write_text(b, place_of(b, file->name), file->text, strlen(file->text))) return false;
   }
   return true;

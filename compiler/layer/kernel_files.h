@@ -2,14 +2,9 @@
 #ifndef COMPILER_LAYER_KERNEL_FILES_H
 #define COMPILER_LAYER_KERNEL_FILES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct layer_kernel_file {
-  const char *name;  // "gemm.py"
-  const char *text;
-} layer_kernel_file;
-
-extern const layer_kernel_file layer_kernel_files[];
+extern const wf_text_file layer_kernel_files[];
 extern const size_t layer_kernel_file_count;
 
 #endif

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "compiler/layer/layer.h"
 #include "compiler/network/private.h"
+#include "hw/base/clock.h"
 
 typedef struct shared {
   network *net;
@@ -17,12 +17,6 @@ typedef struct shared {
   wf_diag *diag;
   bool good;
 } shared;
-
-static double thread_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // Takes the program out of the result, of which nothing else is needed.
 static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *diag) {
@@ -34,7 +28,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
                                    .arguments = kernel->arguments,
                                    .tune = net->options.tune,
                                    .straight = net->options.straight};
-  const double start = thread_seconds();
+  const double start = wf_thread_seconds();
   compile_result result = {0};
   const bool good = compile(&request, &result, diag);
   if (good) {
@@ -47,7 +41,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
     wf_hint(diag, "compiling %s with %s for array %s", kernel->kernel, kernel->arguments, net->options.array->name);
   }
   compile_release(&result);
-  kernel->seconds = thread_seconds() - start;
+  kernel->seconds = wf_thread_seconds() - start;
   return good;
 }
 

@@ -82,11 +82,11 @@ static const char *place_of(build *b, const char *name) {
 static bool write_driver(build *b) {
   bool good = true;
   for (size_t i = 0; i < command_driver_file_count && good; i++) {
-    const command_driver_file *file = &command_driver_files[i];
+    const wf_text_file *file = &command_driver_files[i];
     good = write_bytes(b, place_of(b, file->name), file->text, strlen(file->text));
   }
   for (size_t i = 0; i < network_host_file_count && good; i++) {
-    const network_host_file *file = &network_host_files[i];
+    const wf_text_file *file = &network_host_files[i];
     const char *name = ends_with(file->name, ".c") ? wf_arena_format(b->arena, "ops_%s", file->name) : file->name;
     good = write_bytes(b, place_of(b, name), file->text, strlen(file->text));
   }

@@ -2,14 +2,9 @@
 #ifndef COMPILER_NETWORK_HOST_FILES_H
 #define COMPILER_NETWORK_HOST_FILES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct network_host_file {
-  const char *name;  // without folder
-  const char *text;
-} network_host_file;
-
-extern const network_host_file network_host_files[];
+extern const wf_text_file network_host_files[];
 extern const size_t network_host_file_count;
 
 #endif

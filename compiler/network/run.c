@@ -2,10 +2,10 @@
 #include "compiler/graph/run.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "compiler/network/machine.h"
 #include "hw/base/alloc.h"
+#include "hw/base/clock.h"
 #include "hw/base/hash.h"
 #include "weft/data.h"
 
@@ -16,12 +16,6 @@ typedef struct network_runner {
   network_result *result;
   int next;  // step
 } network_runner;
-
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void add_up(network_result *all, const network_step *step, const network_step_result *one) {
   all->cycles += one->cycles;
@@ -40,9 +34,9 @@ static bool run_node(network_runner *r, const graph_node *node) {
   while (r->next < r->net->step_count && r->net->steps[r->next].node == node) {
     const network_step *step = &r->net->steps[r->next];
     network_step_result *one = &r->result->steps[r->next];
-    const double start = now_seconds();
+    const double start = wf_process_seconds();
     if (!network_machine_step(&r->machine, step, one)) return false;
-    r->result->run_seconds += now_seconds() - start;
+    r->result->run_seconds += wf_process_seconds() - start;
     add_up(r->result, step, one);
     r->next++;
   }
@@ -98,9 +92,9 @@ static bool run_checked(network_runner *r, wf_diag *diag) {
   const graph *g = r->net->graph;
   const graph_run_options options = {.after = after_node, .context = r, .file = g->name};
   void **outputs = WF_NEW_ARRAY((size_t)g->output_count + 1, void *);
-  const double start = now_seconds();
+  const double start = wf_process_seconds();
   const bool good = graph_run(g, r->config->inputs, outputs, &options, diag);
-  r->result->check_seconds = now_seconds() - start - r->result->run_seconds;
+  r->result->check_seconds = wf_process_seconds() - start - r->result->run_seconds;
   wf_free(outputs);
   return good;
 }

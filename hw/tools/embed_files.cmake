@@ -1,6 +1,6 @@
 # Writes a C file that holds text files as strings, named by their file names.
 #   cmake -DFILES=a.sv,b.sv -DTABLE=hw_rtl -DHEADER=hw/rtl_files.h -DOUT=file.c -P embed_files.cmake
-# With -DSTEMS=ON names have no ending. The table is `const <TABLE>_file <TABLE>_files[]` with <TABLE>_file_count entries.
+# With -DSTEMS=ON names have no ending. The table is `const wf_text_file <TABLE>_files[]` with <TABLE>_file_count entries.
 string(REPLACE "," ";" files "${FILES}")
 set(body "")
 foreach(file IN LISTS files)
@@ -19,7 +19,7 @@ endforeach()
 file(WRITE "${OUT}" "// Made by hw/tools/embed_files.cmake.
 #include \"${HEADER}\"
 
-const ${TABLE}_file ${TABLE}_files[] = {
+const wf_text_file ${TABLE}_files[] = {
 ${body}};
 const size_t ${TABLE}_file_count = sizeof ${TABLE}_files / sizeof *${TABLE}_files;
 ")

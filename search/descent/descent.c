@@ -7,10 +7,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/clock.h"
 #include "search/descent/polish.h"
 
 typedef struct candidate {
@@ -27,22 +27,16 @@ typedef struct search {
   polish_pool *pool;
   uint64_t polish_evaluations;  // for each start that is polished; 0: no limit
   candidate *candidates;        // one for each lane of each batch
-  struct timespec begin;
+  double begin;                 // wf_seconds
   atomic_uint next_task;
   unsigned task_count;
   void (*task)(struct search *search, unsigned number);
   atomic_ullong gradients, evaluations;
 } search;
 
-static double seconds_since(const struct timespec *begin) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-}
-
 static bool out_of_time(void *context) {
   const search *s = context;
-  return s->options->max_seconds > 0 && seconds_since(&s->begin) > s->options->max_seconds;
+  return s->options->max_seconds > 0 && wf_seconds() - s->begin > s->options->max_seconds;
 }
 
 // ---- threads
@@ -175,7 +169,7 @@ static void report(const search *s, const char *stage) {
   const paper_hardware *h = &s->candidates[0].state->hardware;
   char text[160];
   snprintf(text, sizeof text, "%s: %.4g at side %g, %g + %g KiB after %.1f s", stage, s->candidates[0].value, h->side,
-           h->scratchpad_kib, h->accumulator_kib, seconds_since(&s->begin));
+           h->scratchpad_kib, h->accumulator_kib, wf_seconds() - s->begin);
   s->options->progress(s->options->context, text);
 }
 
@@ -228,7 +222,7 @@ static void create_programs(search *s) {
 bool descent_search(const descent_options *options, descent_result *result) {
   search s = {.options = options};
   *result = (descent_result){0};
-  clock_gettime(CLOCK_MONOTONIC, &s.begin);
+  s.begin = wf_seconds();
   plan(&s);
   create_programs(&s);
   s.candidates = WF_NEW_ARRAY(s.starts, candidate);
@@ -250,7 +244,7 @@ bool descent_search(const descent_options *options, descent_result *result) {
   if (best) take_result(&s, best, result);
   result->gradients = s.gradients;
   result->evaluations = s.evaluations;
-  result->seconds = seconds_since(&s.begin);
+  result->seconds = wf_seconds() - s.begin;
   for (size_t n = 0; n < s.starts; n++) descent_state_destroy(s.candidates[n].state);
   wf_free(s.candidates);
   batch_programs_release(&s.programs);

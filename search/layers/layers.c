@@ -31,7 +31,7 @@ static void list_names(wf_diag *diag) {
 
 static bool load_builtin(layers_network *network, const char *name, wf_diag *diag) {
   for (size_t i = 0; i < layers_table_file_count; i++) {
-    const layers_table_file *file = &layers_table_files[i];
+    const wf_text_file *file = &layers_table_files[i];
     if (strcmp(file->name, name) == 0)
       return layers_parse_yaml(network, file->name, file->text, strlen(file->text), diag);
   }

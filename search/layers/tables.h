@@ -2,14 +2,9 @@
 #ifndef SEARCH_LAYERS_TABLES_H
 #define SEARCH_LAYERS_TABLES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct layers_table_file {
-  const char *name;  // "resnet50"
-  const char *text;
-} layers_table_file;
-
-extern const layers_table_file layers_table_files[];
+extern const wf_text_file layers_table_files[];
 extern const size_t layers_table_file_count;
 
 #endif

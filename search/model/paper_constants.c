@@ -104,7 +104,7 @@ static void of_tech(const hw_tech *tech, paper_constants *c) {
 }
 
 // The built-in tables parse: the tests see to it.
-static void of_file(const search_tables_file *file, paper_constants *constants) {
+static void of_file(const wf_text_file *file, paper_constants *constants) {
   wf_diag diag = wf_diag_to(stderr);
   const bool good = paper_constants_parse(constants, file->name, file->text, strlen(file->text), &diag);
   assert(good);
@@ -114,7 +114,7 @@ static void of_file(const search_tables_file *file, paper_constants *constants) 
 bool paper_constants_named(paper_constants *constants, const char *name) {
   const size_t length = strlen(name);
   for (size_t i = 0; i < search_tables_file_count; i++) {
-    const search_tables_file *file = &search_tables_files[i];
+    const wf_text_file *file = &search_tables_files[i];
     if (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".yaml") != 0) continue;
     of_file(file, constants);
     return true;

@@ -2,14 +2,9 @@
 #ifndef SEARCH_MODEL_TABLES_FILES_H
 #define SEARCH_MODEL_TABLES_FILES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct search_tables_file {
-  const char *name;  // "dosa.yaml"
-  const char *text;
-} search_tables_file;
-
-extern const search_tables_file search_tables_files[];
+extern const wf_text_file search_tables_files[];
 extern const size_t search_tables_file_count;
 
 #endif

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/clock.h"
 #include "hw/base/hash.h"
 #include "hw/rtl_files.h"
 #include "sim/rtl/cache.h"
@@ -77,12 +77,6 @@ typedef struct builder {
 static const char *keep(builder *b, char *text) {
   add(&b->owned, text);
   return text;
-}
-
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 // ---- key
@@ -408,15 +402,15 @@ static bool compile_and_link(builder *b) {
 }
 
 static bool build(builder *b, const char *folder, double *seconds) {
-  double start = now_seconds();
+  double start = wf_seconds();
   progress(b, b->options->wave ? "building with waveforms (once, then cached)" : "building (once, then cached)", 0, 0);
   if (!find_headers(b) || !find_library(b)) return false;
   enter(b, folder);
   if (!write_sources(b) || !verilate(b)) return false;
-  double middle = now_seconds();
+  double middle = wf_seconds();
   progress(b, "verilator done after %.1f s, compiling", middle - start, 0);
   if (!compile_and_link(b)) return false;
-  *seconds = now_seconds() - start;
+  *seconds = wf_seconds() - start;
   progress(b, "built in %.1f s (verilator %.1f s)", *seconds, middle - start);
   return true;
 }

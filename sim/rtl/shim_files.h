@@ -2,14 +2,9 @@
 #ifndef SIM_RTL_SHIM_FILES_H
 #define SIM_RTL_SHIM_FILES_H
 
-#include <stddef.h>
+#include "hw/base/text_file.h"
 
-typedef struct sim_rtl_file {
-  const char *name;
-  const char *text;
-} sim_rtl_file;
-
-extern const sim_rtl_file sim_rtl_files[];
+extern const wf_text_file sim_rtl_files[];
 extern const size_t sim_rtl_file_count;
 
 #endif

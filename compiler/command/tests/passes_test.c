@@ -8,10 +8,10 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
+#include "hw/base/clock.h"
 #include "sim/gen/gen.h"
 
 static hw_array array;
@@ -96,24 +96,17 @@ static void test_roll_edges(void **state) {
   }
 }
 
-// Of this process: the machine may be busy with others.
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void test_roll_gemm(void **state) {
   (void)state;
   static const sample_gemm shapes[] = {
       {512, 512, 512, 0.01f, true}, {300, 197, 49, 0.01f, false}, {700, 500, 600, 0.01f, false}};
   for (size_t i = 0; i < 3; i++) {
     command_program *program = sample_gemm_program(&array, &shapes[i]);
-    double start = seconds();
+    double start = wf_process_seconds();
     command_program *folded = command_fold_config(program);
-    double middle = seconds();
+    double middle = wf_process_seconds();
     command_program *rolled = command_roll(folded);
-    double end = seconds();
+    double end = wf_process_seconds();
     print_message("gemm %u %u %u: %u commands, %u folded (%.1f ms), %u nodes rolled (%.1f ms)\n", shapes[i].m,
                   shapes[i].n, shapes[i].k, (unsigned)program->count, (unsigned)folded->count, 1e3 * (middle - start),
                   (unsigned)rolled->count, 1e3 * (end - middle));
@@ -134,10 +127,10 @@ static void test_speed(void **state) {
   FILE *out = fopen("/dev/null", "w");
   uint64_t address[3];
   assert_true(command_place(program, SIM_MEMORY_BASE, address, &diag));
-  double start = seconds();
+  double start = wf_process_seconds();
   command_program *folded = command_fold_config(program), *rolled = command_roll(folded);
   assert_true(command_write_trace(folded, &(command_layout){address}, NULL, out, &diag));
-  double milliseconds = 1e3 * (seconds() - start);
+  double milliseconds = 1e3 * (wf_process_seconds() - start);
   print_message("fold, roll, trace of %u commands: %.1f ms\n", (unsigned)program->count, milliseconds);
   assert_true(program->count > 200000);
   assert_true(milliseconds < 200);

@@ -3,18 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "hw/base/clock.h"
 #include "sim/elf/elf.h"
 #include "sim/host/host.h"
 
 enum { RUNS = 5, MEMORY_BYTES = 16 << 20 };
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // One run from a fresh memory; the time includes decoding, not loading.
 static bool measure(const sim_elf *elf, wf_diag *diag, double *time, uint64_t *instructions) {
@@ -24,9 +18,9 @@ static bool measure(const sim_elf *elf, wf_diag *diag, double *time, uint64_t *i
     host_config config = {.memory = memory, .entry = sim_elf_entry(elf)};
     sim_elf_find(elf, "tohost", &config.tohost);
     host *h = host_create(&config);
-    double start = seconds();
+    double start = wf_seconds();
     host_result r = host_run(h, NULL, NULL);
-    *time = seconds() - start;
+    *time = wf_seconds() - start;
     *instructions = r.instructions;
     ok = r.end == HOST_EXITED && r.exit_code == 0;
     if (!ok) fprintf(stderr, "end %d, exit code %" PRIu64 "\n", (int)r.end, r.exit_code);

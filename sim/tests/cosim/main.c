@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "hw/base/clock.h"
 #include "sim/gen/judge.h"
 #include "sim/gen/random.h"
 #include "sim/tests/cosim/cosim.h"
@@ -221,19 +221,13 @@ static bool run_seed(const options *o, const cosim_setup *engines, const hw_arra
   return good;
 }
 
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static uint64_t run_array(const options *o, const cosim_setup *engines, const hw_array *array, uint64_t failures) {
   cosim_totals totals = {0};
   uint64_t before = failures;
-  double start = now_seconds();
+  double start = wf_seconds();
   for (uint64_t n = 0; n < o->count && failures < o->failures; n++)
     failures += !run_seed(o, engines, array, o->seed + n, &totals);
-  double seconds = now_seconds() - start;
+  double seconds = wf_seconds() - start;
   printf("%-16s %6" PRIu64 " programs %8" PRIu64 " commands %9" PRIu64 " primitives %10" PRIu64 " cycles %7.1f s",
          array->name, totals.programs, totals.commands, totals.primitives, totals.cycles, seconds);
   if (o->memo != NULL) printf(", %" PRIu64 " remembered", totals.remembered);
