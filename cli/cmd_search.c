@@ -11,7 +11,7 @@
 #include "search/exact/exact.h"
 
 typedef struct search_options {
-  const char *constants, *fix, *directory, *objective, *budget;
+  const char *constants, *fix, *directory, *objective, *budget, *model;
   const char *area, *power, *clock;
   bool exact, simulate;
   uint64_t side_max, kib_max;
@@ -104,17 +104,16 @@ static int simulate(const search_job *job, const layers_network *network) {
   const descent_options *d = job->descent;
   hw_array base;
   if (!cli_load_array(job->common, &base, job->diag)) return CLI_BAD_INPUT;
-  const truth_options truth = {.network = network,
-                               .base = &base,
-                               .constants = d->goal.constants,
-                               .objective = d->goal.objective,
-                               .side_max = (unsigned)d->goal.limits.side_max,
-                               .kib_max = (unsigned)d->goal.limits.scratchpad_kib_max,
-                               .seed = o->seed,
-                               .model_seconds = d->max_seconds > 0 ? d->max_seconds : MODEL_SECONDS,
-                               .candidates = (unsigned)o->candidates,
-                               .tune = (unsigned)o->tune,
-                               .jobs = d->threads};
+  truth_options truth = {.goal = d->goal,
+                         .base = &base,
+                         .machine = o->model != NULL && strcmp(o->model, "machine") == 0,
+                         .seed = o->seed,
+                         .model_seconds = d->max_seconds > 0 ? d->max_seconds : MODEL_SECONDS,
+                         .candidates = (unsigned)o->candidates,
+                         .tune = (unsigned)o->tune,
+                         .jobs = d->threads};
+  truth.goal.network = network;
+  if (o->clock == NULL) truth.goal.silicon.clock_mhz = base.chip.clock_mhz;
   cJSON *object = NULL;
   const int code = search_simulated(&truth, job->common, o->directory, job->list == NULL ? NULL : &object, job->diag);
   if (object != NULL) cJSON_AddItemToArray(job->list, object);
@@ -182,19 +181,20 @@ static const char *descend_with(const search_options *o, const exact_options *ex
   if (o->exact) {
     if (o->simulate) return "--exact proves, --simulate measures: one of them";
     const bool other = o->budget != NULL || o->objective != NULL || o->area != NULL || o->power != NULL ||
-                       o->clock != NULL || o->starts + o->steps + o->threads > 0;
-    return other ? "--exact takes no budget, objective, bounds, clock, starts, steps or threads" : NULL;
+                       o->clock != NULL || o->model != NULL || o->starts + o->steps + o->threads > 0;
+    return other ? "--exact takes no budget, objective, bounds, clock, model, starts, steps or threads" : NULL;
   }
   if (!o->simulate && o->candidates + o->tune > 0) return "--candidates and --tune are for --simulate";
-  const bool bounded = o->area != NULL || o->power != NULL || o->clock != NULL;
-  if (o->simulate && (o->fix != NULL || bounded || o->starts + o->steps > 0))
-    return "--simulate takes no --fix, --starts, --steps, and no bounds";
+  if (o->simulate && o->starts + o->steps > 0) return "--simulate takes no --starts and --steps";
+  if (o->model != NULL && strcmp(o->model, "paper") != 0 && strcmp(o->model, "machine") != 0)
+    return "--model is paper or machine";
+  if (o->model != NULL && strcmp(o->model, "machine") == 0 && !o->simulate)
+    return "--model machine proposes what --simulate measures: both of them";
   if (o->candidates > 10000 || o->tune > MAP_BEST_MAX) return "at most 10000 candidates, 64 mappings";
   if (o->starts > 65536 || o->steps > 100000 || o->threads > 1024)
     return "at most 65536 starts, 100000 steps, 1024 threads";
   if (o->objective != NULL && !search_parse_objective(o->objective, &to->goal.objective))
     return "--objective is edp, latency, energy or area-delay";
-  if (o->simulate && to->goal.objective == PLAIN_AREA_DELAY) return "--simulate knows no area: edp, latency or energy";
   to->goal.silicon = PLAIN_SILICON_DEFAULTS;
   if (!search_parse_positive(o->area, &to->goal.area_mm2_max) ||
       !search_parse_positive(o->power, &to->goal.power_mw_max) ||
@@ -222,6 +222,8 @@ int cli_search(int argc, char **argv) {
       {"constants", CLI_OPTION_TEXT, &options.constants, "NAME", "of the plain model: dosa (default), 40nm"},
       {"simulate", CLI_OPTION_FLAG, &options.simulate, NULL,
        "from --array on: arrays that the model proposes, and steps around the best, on the cycle engine"},
+      {"model", CLI_OPTION_TEXT, &options.model, "NAME",
+       "--simulate: which model proposes, paper (default) or machine, which chooses mappings, too"},
       {"candidates", CLI_OPTION_COUNT, &options.candidates, "N", "--simulate: so many arrays at most (default 16)"},
       {"tune", CLI_OPTION_COUNT, &options.tune, "N", "--simulate: the fastest of N mappings of each layer"},
       {"o", CLI_OPTION_TEXT, &options.directory, "DIR",

@@ -29,35 +29,50 @@ static void print_progress(void *context, const char *text) {
 
 static const truth_candidate *best_of(const report *r) { return &r->result->candidates[r->result->best]; }
 
+static const layers_network *network_of(const report *r) { return r->options->goal.network; }
+
+static paper_cost cost_of(const truth_candidate *c) {
+  return (paper_cost){.cycles = c->cycles, .energy_uj = c->energy_uj};
+}
+
 // How many times better than the base array.
-static double gain(const report *r, const truth_candidate *c) { return r->result->candidates[0].value / c->value; }
+static double gain(const report *r, const truth_candidate *c) {
+  const truth_candidate *base = &r->result->candidates[0];
+  const descent_goal *goal = &r->options->goal;
+  return truth_objective(goal, &base->array, cost_of(base)) / truth_objective(goal, &c->array, cost_of(c));
+}
 
 // ---- text
 
+// A model's, if it was asked.
+static void print_figure(double value, FILE *out) {
+  if (value > 0)
+    fprintf(out, "%11.4e ", value);
+  else
+    fprintf(out, "%11s ", "-");
+}
+
 static void print_candidates(const report *r, FILE *out) {
-  fprintf(out, "    %-28s %5s %9s %9s %11s %11s %11s %11s %7s\n", "candidate", "side", "spad KiB", "acc KiB", "cycles",
-          "uJ", "uJ x cycles", "model's", "gain");
+  fprintf(out, "    %-44s %5s %9s %9s %11s %11s %11s %11s %11s %7s\n", "candidate", "side", "spad KiB", "acc KiB",
+          "cycles", "uJ", "uJ x cycles", "machine's", "model's", "gain");
   for (size_t i = 0; i < r->result->count; i++) {
     const truth_candidate *c = &r->result->candidates[i];
-    fprintf(out, "%c%2zu %-28s %5u %9u %9u ", i == r->result->best ? '*' : ' ', i, c->origin, hw_derive(&c->array).dim,
+    fprintf(out, "%c%2zu %-44s %5u %9u %9u ", i == r->result->best ? '*' : ' ', i, c->origin, hw_derive(&c->array).dim,
             c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
     if (c->good) {
       fprintf(out, "%11.4e %11.4e %11.4e ", c->cycles, c->energy_uj, c->cycles * c->energy_uj);
     } else {
       fprintf(out, "%35s ", "cannot run all layers");
     }
-    if (c->model.cycles > 0) {
-      fprintf(out, "%11.4e ", paper_edp(c->model));
-    } else {
-      fprintf(out, "%11s ", "-");
-    }
-    if (c->good) fprintf(out, "%7.2f", gain(r, c));
+    print_figure(c->predicted, out);
+    print_figure(paper_edp(c->model), out);
+    if (c->good) fprintf(out, "%7.2f%s", gain(r, c), c->within ? "" : "  beyond the bounds");
     fputc('\n', out);
   }
 }
 
 static void print_layers(const report *r, FILE *out) {
-  const layers_network *network = r->options->network;
+  const layers_network *network = network_of(r);
   const truth_candidate *base = &r->result->candidates[0], *best = best_of(r);
   fprintf(out, "  %-26s %5s %12s %7s %12s %7s %7s\n", "layer", "count", "cycles, base", "util %", "cycles, best",
           "util %", "ratio");
@@ -71,9 +86,11 @@ static void print_layers(const report *r, FILE *out) {
 }
 
 static void print_text(const report *r, FILE *out) {
-  fprintf(out, "%s: %zu arrays simulated in %.1f s, gain in %s over %s: %.2f\n", r->options->network->name,
-          r->result->count, r->result->seconds, plain_objective_names[r->options->objective], r->options->base->name,
+  fprintf(out, "%s: %zu arrays simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name, r->result->count,
+          r->result->seconds, plain_objective_names[r->options->goal.objective], r->options->base->name,
           gain(r, best_of(r)));
+  if (r->result->predicted > 0)
+    fprintf(out, "  of %zu arrays that the model of the machine predicted\n", r->result->predicted);
   print_candidates(r, out);
   print_layers(r, out);
 }
@@ -94,7 +111,9 @@ static cJSON *candidate_json(const report *r, const truth_candidate *c) {
     cJSON_AddNumberToObject(object, "model_energy_uj", c->model.energy_uj);
     cJSON_AddNumberToObject(object, "model_edp", paper_edp(c->model));
   }
+  if (c->predicted > 0) cJSON_AddNumberToObject(object, "machine_edp", c->predicted);
   if (!c->good) return object;
+  cJSON_AddBoolToObject(object, "within_bounds", c->within);
   cJSON_AddNumberToObject(object, "cycles", c->cycles);
   cJSON_AddNumberToObject(object, "energy_uj", c->energy_uj);
   cJSON_AddNumberToObject(object, "edp", c->cycles * c->energy_uj);
@@ -105,8 +124,8 @@ static cJSON *candidate_json(const report *r, const truth_candidate *c) {
 static cJSON *layer_json(const report *r, size_t layer) {
   const work_result *m = &best_of(r)->layers[layer];
   cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "layer", r->options->network->layers[layer].name);
-  cJSON_AddNumberToObject(object, "count", (double)r->options->network->layers[layer].count);
+  cJSON_AddStringToObject(object, "layer", network_of(r)->layers[layer].name);
+  cJSON_AddNumberToObject(object, "count", (double)network_of(r)->layers[layer].count);
   cli_json_count(object, "cycles", m->cycles);
   cJSON_AddNumberToObject(object, "utilisation", m->utilisation);
   cJSON_AddNumberToObject(object, "energy_uj", m->energy_pj * 1e-6);
@@ -117,15 +136,16 @@ static cJSON *layer_json(const report *r, size_t layer) {
 
 static cJSON *to_json(const report *r) {
   cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "network", r->options->network->name);
-  cJSON_AddStringToObject(object, "objective", plain_objective_names[r->options->objective]);
+  cJSON_AddStringToObject(object, "network", network_of(r)->name);
+  cJSON_AddStringToObject(object, "objective", plain_objective_names[r->options->goal.objective]);
   cJSON_AddNumberToObject(object, "seconds", r->result->seconds);
   cJSON_AddNumberToObject(object, "best", (double)r->result->best);
+  cJSON_AddNumberToObject(object, "predicted", (double)r->result->predicted);
   cJSON *candidates = cJSON_AddArrayToObject(object, "candidates");
   for (size_t i = 0; i < r->result->count; i++)
     cJSON_AddItemToArray(candidates, candidate_json(r, &r->result->candidates[i]));
   cJSON *layers = cJSON_AddArrayToObject(object, "layers");
-  for (size_t i = 0; i < r->options->network->count; i++) cJSON_AddItemToArray(layers, layer_json(r, i));
+  for (size_t i = 0; i < network_of(r)->count; i++) cJSON_AddItemToArray(layers, layer_json(r, i));
   return object;
 }
 
@@ -139,7 +159,7 @@ static bool make_directory(const char *path, wf_diag *diag) {
 
 // DIR/NET/NAME; freed by the caller.
 static char *path_of(const report *r, const char *name) {
-  return wf_format("%s/%s/%s", r->directory, r->options->network->name, name);
+  return wf_format("%s/%s/%s", r->directory, network_of(r)->name, name);
 }
 
 typedef void file_writer(const report *r, FILE *out);
@@ -175,11 +195,11 @@ static void write_curve(const report *r, FILE *out) {
 static void write_layers(const report *r, FILE *out) {
   fputs("layer,count,macs,base_cycles,base_utilisation,base_energy_uj,cycles,utilisation,energy_uj,program_digest\n",
         out);
-  for (size_t i = 0; i < r->options->network->count; i++) {
+  for (size_t i = 0; i < network_of(r)->count; i++) {
     const work_result *b = &r->result->candidates[0].layers[i], *f = &best_of(r)->layers[i];
     fprintf(out, "%s,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%" PRIu64 ",%.4f,%.6g,%016" PRIx64 "\n",
-            r->options->network->layers[i].name, r->options->network->layers[i].count, f->macs, b->cycles,
-            b->utilisation, b->energy_pj * 1e-6, f->cycles, f->utilisation, f->energy_pj * 1e-6, f->program_digest);
+            network_of(r)->layers[i].name, network_of(r)->layers[i].count, f->macs, b->cycles, b->utilisation,
+            b->energy_pj * 1e-6, f->cycles, f->utilisation, f->energy_pj * 1e-6, f->program_digest);
   }
 }
 
@@ -202,7 +222,7 @@ static bool write_text(const report *r, const char *name, const char *text) {
 
 // The kernel of a layer as C, by the mapping that was measured.
 static bool write_kernel(const report *r, size_t i) {
-  const layers_layer *layer = &r->options->network->layers[i];
+  const layers_layer *layer = &network_of(r)->layers[i];
   const map_layer mapped = layers_to_map(layer);
   const char *mapping_text = best_of(r)->layers[i].mapping;
   map_mapping mapping;
@@ -223,7 +243,7 @@ static bool write_kernel(const report *r, size_t i) {
 
 static bool write_layer(const report *r, size_t i) {
   const char *mapping = best_of(r)->layers[i].mapping;
-  char *name = file_name("mappings", r->options->network->layers[i].name, "map");
+  char *name = file_name("mappings", network_of(r)->layers[i].name, "map");
   const bool good = mapping[0] == '\0' || write_text(r, name, mapping);
   wf_free(name);
   return good && write_kernel(r, i);
@@ -232,7 +252,7 @@ static bool write_layer(const report *r, size_t i) {
 // The candidates as the store of a sweep over a list of arrays, for `weft query` and `weft report`.
 static sweep_spec spec_of(const report *r, layers_network *network) {
   sweep_spec spec = {.name = network->name,
-                     .text = "weft search --simulate",
+                     .text = r->options->machine ? "weft search --simulate --model machine" : "weft search --simulate",
                      .sample = SWEEP_LIST,
                      .base = *r->options->base,
                      .arrays = wf_calloc(r->result->count, sizeof(hw_array)),
@@ -250,8 +270,8 @@ static void store_candidate(const report *r, size_t index, store *s) {
                                c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
   store_point(s, index, &c->array, parameters, "");
   wf_free(parameters);
-  for (size_t i = 0; i < r->options->network->count; i++) {
-    const map_layer layer = layers_to_map(&r->options->network->layers[i]);
+  for (size_t i = 0; i < network_of(r)->count; i++) {
+    const map_layer layer = layers_to_map(&network_of(r)->layers[i]);
     store_key key = {.array = hw_array_hash(&c->array), .layer = map_layer_hash(&layer)};
     snprintf(key.policy, sizeof key.policy, "%s", sweep_policy(r->options->tune).text);
     if (!store_has(s, &key)) store_add(s, &key, WEFT_GIT_VERSION, &c->layers[i]);
@@ -259,7 +279,7 @@ static void store_candidate(const report *r, size_t index, store *s) {
 }
 
 static bool write_store(const report *r) {
-  layers_network network = *r->options->network;
+  layers_network network = *network_of(r);
   sweep_spec spec = spec_of(r, &network);
   char *path = path_of(r, "points.sqlite");
   remove(path);
@@ -286,7 +306,7 @@ static bool write_directory(const report *r) {
   }
   good = good && write_file(r, "array.yaml", write_array) && write_file(r, "curve.csv", write_curve) &&
          write_file(r, "layers.csv", write_layers) && write_file(r, "report.txt", print_text) && write_store(r);
-  for (size_t i = 0; i < r->options->network->count && good; i++) good = write_layer(r, i);
+  for (size_t i = 0; i < network_of(r)->count && good; i++) good = write_layer(r, i);
   char *rtl = path_of(r, "rtl"), *json = path_of(r, "result.json");
   good = good && hw_export_write(&best_of(r)->array, rtl, NULL, r->diag) && cli_write_json(json, to_json(r), r->diag);
   wf_free(rtl);

@@ -43,6 +43,8 @@ expect 0 '  [01]\.[0-9]+ mm2 of PEs and memories, .* mW at 500 MHz' "$weft" sear
 expect 0 '"power_mw":' "$weft" search bert --objective area-delay --max-power 900 --budget 20000 --json -
 expect 3 'or the bounds on area and power' "$weft" search bert --max-power 0.001 --budget 5000
 expect 2 'take numbers above 0' "$weft" search bert --max-area 0
+expect 2 'model is paper or machine' "$weft" search bert --simulate --model other
+expect 2 'both of them' "$weft" search bert --model machine
 expect 2 'take numbers above 0' "$weft" search bert --clock fast
 expect 2 '--budget takes' "$weft" search bert --budget 3m
 expect 2 '--budget takes' "$weft" search bert --budget 0

@@ -32,6 +32,20 @@ cycles=$("$weft" run "$root/workloads/kernels/gemm.py" --shape M=40,N=32,K=48,sc
 grep -q "^product,2,61440,[0-9]*,[0-9.]*,[0-9.e+-]*,$cycles," out/tiny/layers.csv || fail "product takes $cycles cycles: $(cat out/tiny/layers.csv)"
 [ "$(tail -n +2 out/tiny/curve.csv | wc -l)" -ge 3 ] || fail "a short curve"
 
+# The model of the machine proposes, within an area: the same files, and arrays that keep it but for the base.
+"$weft" search tiny.yaml --simulate --model machine --max-area 0.3 --objective area-delay --array dim4 --side-max 16 --budget 1s \
+  --candidates 6 -o bound --quiet --json bound.json 2>err.txt
+grep -q '"predicted":	[1-9]' bound.json || fail "nothing was predicted"
+grep -q '"machine_edp":' bound.json || fail "no figure of the model of the machine"
+tail -n +3 bound/tiny/curve.csv | awk -F, '{ if ($4 * $4 * 453.125e-6 + $5 * 2.125e-3 + $6 * 2.28125e-3 > 0.3) exit 1 }' ||
+  fail "beyond the area: $(cat bound/tiny/curve.csv)"
+kernel=$(sed -n 's/^product,2,61440,[^,]*,[^,]*,[^,]*,\([0-9]*\),.*/\1/p' bound/tiny/layers.csv)
+cycles=$("$weft" run "$root/workloads/kernels/gemm.py" --shape M=40,N=32,K=48,scale=0.01,bias=False,relu=False \
+  --mapping bound/tiny/mappings/product.map --array bound/tiny/array.yaml --json - --quiet | sed -n 's/^	"cycles":	\([0-9]*\),$/\1/p')
+[ "$kernel" = "$cycles" ] || fail "product takes $cycles cycles, not $kernel"
+"$weft" search tiny.yaml --simulate --fix pe=8 --array dim4 --budget 1s --candidates 4 -o fixed --quiet 2>err.txt
+tail -n +3 fixed/tiny/curve.csv | awk -F, '$4 != 8 { exit 1 }' || fail "another side: $(cat fixed/tiny/curve.csv)"
+
 "$weft" report out/tiny -o page --no-pictures >/dev/null
 grep -q '"candidates"' page/index.html || fail "the report has no candidates"
 ! "$weft" report out -o page2 2>dir.err || fail "a folder without store"

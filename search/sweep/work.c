@@ -100,8 +100,9 @@ void work_measure(const work_request *request, work_result *result) {
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
-  const measure_result m = measure_layer(
-      &(measure_request){.layer = &request->layer, .array = &request->array, .policy.tune = request->tune}, &diag);
+  const layer_policy policy = {.mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune};
+  const measure_result m =
+      measure_layer(&(measure_request){.layer = &request->layer, .array = &request->array, .policy = policy}, &diag);
   fclose(out);
   work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);

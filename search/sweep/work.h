@@ -13,6 +13,8 @@ typedef struct work_request {
   hw_array array;
   map_layer layer;
   uint32_t tune;
+  uint32_t mapped;  // with the mapping that is given
+  map_mapping mapping;
 } work_request;
 
 // X(NAME, text)

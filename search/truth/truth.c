@@ -4,21 +4,27 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "hw/base/alloc.h"
 #include "hw/base/clock.h"
-#include "search/sweep/pool.h"
+#include "search/truth/predict.h"
 
-enum { CANDIDATES = 16, SIDE_MIN = 4, WAIT_MILLISECONDS = 1000 };
+enum { CANDIDATES = 16, SIDE_MIN = 4 };
+enum { PREDICTED = 400 };      // arrays that the model of the machine is asked about, at most
+enum { MAPPINGS_TRIED = 16 };  // of the mapper's best, of which it chooses
 
+// Either loop: candidates are simulated, or predicted.
 typedef struct loop {
   const truth_options *options;
   truth_result *result;
-  pool *pool;
+  runs *runs;
+  bool predicts;
+  size_t limit;  // of candidates
   double start;
   size_t room;
 } loop;
+
+static const layers_network *network_of(const loop *l) { return l->options->goal.network; }
 
 // ---- arrays
 
@@ -67,9 +73,28 @@ static bool is_known(const loop *l, const hw_array *array) {
   return false;
 }
 
-static bool is_full(const loop *l) {
-  const unsigned most = l->options->candidates == 0 ? CANDIDATES : l->options->candidates;
-  return l->result->count >= most;
+static bool is_full(const loop *l) { return l->result->count >= l->limit; }
+
+static paper_hardware hardware_of(const hw_array *array) {
+  return (paper_hardware){.side = hw_derive(array).dim,
+                          .scratchpad_kib = array->scratchpad.capacity_kib,
+                          .accumulator_kib = array->accumulator.capacity_kib};
+}
+
+static bool is_within(double size, double fixed, double most) {
+  return fixed > 0 ? size == fixed : most <= 0 || size <= most;
+}
+
+// Whether an array has the sizes that are fixed, and no larger ones than may be; its area is no more than a bound.
+static bool is_allowed(const loop *l, const hw_array *array) {
+  const plain_limits *limits = &l->options->goal.limits;
+  const paper_hardware h = hardware_of(array);
+  const plain_silicon silicon = plain_silicon_of(&l->options->goal);
+  const double area = l->options->goal.area_mm2_max;
+  return is_within(h.side, limits->side_fixed, limits->side_max) &&
+         is_within(h.scratchpad_kib, limits->scratchpad_kib_fixed, limits->scratchpad_kib_max) &&
+         is_within(h.accumulator_kib, limits->accumulator_kib_fixed, limits->accumulator_kib_max) &&
+         (area <= 0 || plain_area_mm2(&silicon, &h) <= area);
 }
 
 // NULL: it is known already, or there are enough.
@@ -82,81 +107,81 @@ static truth_candidate *propose(loop *l, const hw_array *array) {
   }
   truth_candidate *c = &r->candidates[r->count++];
   *c = (truth_candidate){.array = *array, .value = INFINITY};
-  c->layers = wf_calloc(l->options->network->count, sizeof *c->layers);
+  c->layers = wf_calloc(network_of(l)->count, sizeof *c->layers);
   return c;
 }
 
 // ---- measuring
 
-static void take(void *context, const work_request *request, const work_result *result) {
-  loop *l = context;
-  const size_t layers = l->options->network->count;
-  l->result->candidates[request->id / layers].layers[request->id % layers] = *result;
-}
-
-// Layers that are alike are measured once.
-static size_t first_alike(const layers_network *network, size_t layer) {
-  const map_layer self = layers_to_map(&network->layers[layer]);
-  for (size_t i = 0; i < layer; i++) {
-    const map_layer other = layers_to_map(&network->layers[i]);
-    if (map_layer_hash(&other) == map_layer_hash(&self)) return i;
-  }
-  return layer;
-}
-
-static void measure_layer_of(loop *l, size_t candidate, size_t layer) {
-  const layers_network *network = l->options->network;
-  const work_request request = {.id = candidate * network->count + layer,
-                                .array = l->result->candidates[candidate].array,
-                                .layer = layers_to_map(&network->layers[layer]),
-                                .tune = l->options->tune};
-  while (!pool_has_free(l->pool)) pool_wait(l->pool, WAIT_MILLISECONDS, -1, take, l);
-  pool_give(l->pool, &request);
-}
-
-static void add_up(loop *l, truth_candidate *c) {
-  const layers_network *network = l->options->network;
-  c->good = true;
-  for (size_t i = 0; i < network->count; i++) {
-    c->layers[i] = c->layers[first_alike(network, i)];
-    const work_result *m = &c->layers[i];
-    c->good = c->good && m->status == WORK_GOOD && m->has_energy;
-    c->cycles += (double)network->layers[i].count * (double)m->cycles;
-    c->energy_uj += (double)network->layers[i].count * m->energy_pj * 1e-6;
-  }
+static void take(const loop *l, const runs_network *run, truth_candidate *c) {
   c->seconds = wf_seconds() - l->start;
-  if (c->good)
-    c->value = descent_value(l->options->objective, (paper_cost){.cycles = c->cycles, .energy_uj = c->energy_uj});
+  c->good = run->good;
+  c->cycles = run->cost.cycles;
+  c->energy_uj = run->cost.energy_uj;
+  if (!c->good) {
+    snprintf(c->reason, sizeof c->reason, "layer %s: %s", run->failed, run->reason);
+    return;
+  }
+  const paper_hardware hardware = hardware_of(&c->array);
+  c->within = descent_within_bounds(&l->options->goal, &hardware, run->cost);
+  c->value = descent_goal_value(&l->options->goal, &hardware, run->cost);
+}
+
+double truth_objective(const descent_goal *goal, const hw_array *array, paper_cost cost) {
+  descent_goal free = *goal;
+  free.area_mm2_max = free.power_mw_max = 0;
+  const paper_hardware hardware = hardware_of(array);
+  return descent_goal_value(&free, &hardware, cost);
 }
 
 static void say(const loop *l, const truth_candidate *c) {
-  if (l->options->progress == NULL) return;
+  if (l->options->progress == NULL || l->predicts) return;
   char text[1024];
   if (c->good) {
-    snprintf(text, sizeof text, "%s: side %u, %u + %u KiB: %.4g cycles, %.4g uJ, %.4g uJ x cycles", c->origin,
+    snprintf(text, sizeof text, "%s: side %u, %u + %u KiB: %.4g cycles, %.4g uJ, %.4g uJ x cycles%s", c->origin,
              hw_derive(&c->array).dim, c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib, c->cycles,
-             c->energy_uj, c->cycles * c->energy_uj);
+             c->energy_uj, c->cycles * c->energy_uj, c->within ? "" : ", beyond the bounds");
   } else {
-    size_t i = 0;
-    while (c->layers[i].status == WORK_GOOD && i + 1 < l->options->network->count) i++;
-    snprintf(text, sizeof text, "%s: %s: %s", c->origin, work_status_names[c->layers[i].status], c->layers[i].reason);
+    snprintf(text, sizeof text, "%s: %s", c->origin, c->reason);
   }
   l->options->progress(l->options->context, text);
+}
+
+// The mappings that the model of the machine prefers; the mapper's where it does not know better.
+static void choose_mappings(const loop *l, const hw_array *array, map_mapping *mappings, bool *mapped) {
+  for (size_t i = 0; i < network_of(l)->count; i++) {
+    const map_layer layer = layers_to_map(&network_of(l)->layers[i]);
+    const predict_result p = predict_layer(&layer, array, NULL, 0, MAPPINGS_TRIED, l->options->goal.objective);
+    mapped[i] = p.good && p.takes_mappings;
+    mappings[i] = p.mapping;
+  }
 }
 
 // All candidates from `first` on.
 static void measure(loop *l, size_t first) {
   truth_result *r = l->result;
-  const layers_network *network = l->options->network;
-  for (size_t c = first; c < r->count; c++)
-    for (size_t i = 0; i < network->count; i++)
-      if (first_alike(network, i) == i) measure_layer_of(l, c, i);
-  while (pool_busy(l->pool) > 0) pool_wait(l->pool, WAIT_MILLISECONDS, -1, take, l);
-  for (size_t c = first; c < r->count; c++) {
-    add_up(l, &r->candidates[c]);
-    say(l, &r->candidates[c]);
-    if (r->candidates[c].value < r->candidates[r->best].value) r->best = c;
+  const size_t count = r->count - first, layers = network_of(l)->count;
+  const bool chooses = l->options->machine && !l->predicts && l->options->tune < 2;
+  runs_network *list = WF_NEW_ARRAY(count + 1, runs_network);
+  map_mapping *mappings = WF_NEW_ARRAY(count * layers + 1, map_mapping);
+  bool *mapped = WF_NEW_ARRAY(count * layers + 1, bool);
+  for (size_t c = 0; c < count; c++) {
+    list[c] = (runs_network){.array = r->candidates[first + c].array, .layers = r->candidates[first + c].layers};
+    if (!chooses) continue;
+    choose_mappings(l, &list[c].array, &mappings[c * layers], &mapped[c * layers]);
+    list[c].mappings = &mappings[c * layers];
+    list[c].mapped = &mapped[c * layers];
   }
+  runs_measure(l->runs, network_of(l), l->predicts ? MAPPINGS_TRIED : l->options->tune, list, count);
+  for (size_t c = 0; c < count; c++) {
+    truth_candidate *candidate = &r->candidates[first + c];
+    take(l, &list[c], candidate);
+    say(l, candidate);
+    if (candidate->value < r->candidates[r->best].value) r->best = first + c;  // far more beyond the bounds
+  }
+  wf_free(list);
+  wf_free(mappings);
+  wf_free(mapped);
 }
 
 // ---- proposals
@@ -168,23 +193,27 @@ typedef struct proposal {
   double value;  // INFINITY: none
 } proposal;
 
-// What the model wants of an array of this side.
+// Memories grow to powers of two; half of the larger one goes again where the area would be too large.
+static bool shrink(const loop *l, hw_array *array) {
+  while (!is_allowed(l, array)) {
+    uint32_t *larger = array->scratchpad.capacity_kib > array->accumulator.capacity_kib
+                           ? &array->scratchpad.capacity_kib
+                           : &array->accumulator.capacity_kib;
+    *larger /= 2;
+    if (*larger == 0 || !builds(array)) return false;
+  }
+  return true;
+}
+
+// What the plain model wants of an array of this side.
 static proposal ask_model(const loop *l, unsigned side) {
   const truth_options *o = l->options;
-  const descent_options descent = {.goal = {.network = o->network,
-                                            .constants = o->constants,
-                                            .objective = o->objective,
-                                            .limits = {.side_fixed = side,
-                                                       .side_max = side,
-                                                       .scratchpad_kib_max = o->kib_max,
-                                                       .accumulator_kib_max = o->kib_max}},
-                                   .seed = o->seed,
-                                   .threads = o->jobs,
-                                   .max_seconds = o->model_seconds};
+  descent_options descent = {.goal = o->goal, .seed = o->seed, .threads = o->jobs, .max_seconds = o->model_seconds};
+  descent.goal.limits.side_fixed = side;
   descent_result found;
   proposal p = {.side = side, .value = INFINITY};
   if (!descent_search(&descent, &found)) return p;
-  if (truth_array(o->base, &found.hardware, &p.array)) {
+  if (truth_array(o->base, &found.hardware, &p.array) && shrink(l, &p.array)) {
     p.cost = found.cost;
     p.value = found.value;
   }
@@ -198,7 +227,9 @@ static void propose_by_model(loop *l) {
   proposal proposals[SIDES];
   size_t count = 0;
   double best = INFINITY;
-  for (unsigned side = SIDE_MIN; side <= l->options->side_max && count < SIDES; side *= 2) {
+  const plain_limits *limits = &l->options->goal.limits;
+  for (unsigned side = SIDE_MIN; side <= limits->side_max && count < SIDES; side *= 2) {
+    if (!is_within(side, limits->side_fixed, limits->side_max)) continue;
     proposals[count] = ask_model(l, side);
     best = fmin(best, proposals[count++].value);
   }
@@ -206,7 +237,7 @@ static void propose_by_model(loop *l) {
     if (!(proposals[i].value <= FAR_WORSE * best)) continue;
     truth_candidate *c = propose(l, &proposals[i].array);
     if (c == NULL) continue;
-    snprintf(c->origin, sizeof c->origin, "model, side %u", proposals[i].side);
+    snprintf(c->origin, sizeof c->origin, "model at side %u", proposals[i].side);
     c->model = proposals[i].cost;
   }
 }
@@ -216,20 +247,23 @@ typedef enum { STEP_SIDE, STEP_SCRATCHPAD, STEP_ACCUMULATOR, STEPS } step_kind;
 
 static void propose_step(loop *l, size_t from, step_kind kind, double factor) {
   static const char *const names[STEPS] = {"side", "scratchpad", "accumulator"};
-  const truth_options *o = l->options;
-  const hw_array *old = &l->result->candidates[from].array;
-  paper_hardware hardware = {.side = hw_derive(old).dim,
-                             .scratchpad_kib = old->scratchpad.capacity_kib,
-                             .accumulator_kib = old->accumulator.capacity_kib};
+  paper_hardware hardware = hardware_of(&l->result->candidates[from].array);
   double *const sizes[STEPS] = {&hardware.side, &hardware.scratchpad_kib, &hardware.accumulator_kib};
   *sizes[kind] *= factor;
   hw_array array;
-  if (hardware.side < SIDE_MIN || hardware.side > o->side_max || hardware.scratchpad_kib > o->kib_max ||
-      hardware.accumulator_kib > o->kib_max || !truth_array(o->base, &hardware, &array))
-    return;
+  if (hardware.side < SIDE_MIN || !truth_array(l->options->base, &hardware, &array) || !is_allowed(l, &array)) return;
   truth_candidate *c = propose(l, &array);
   if (c != NULL)
     snprintf(c->origin, sizeof c->origin, "%s the %s of %zu", factor > 1 ? "twice" : "half", names[kind], from);
+}
+
+static void step_around(loop *l, size_t from) {
+  const size_t first = l->result->count;
+  for (step_kind kind = 0; kind < STEPS; kind++) {
+    propose_step(l, from, kind, 2);
+    propose_step(l, from, kind, 0.5);
+  }
+  measure(l, first);
 }
 
 // Steps around the best, until none is better.
@@ -237,39 +271,91 @@ static void improve(loop *l) {
   size_t around;
   do {
     around = l->result->best;
-    const size_t first = l->result->count;
-    for (step_kind kind = 0; kind < STEPS; kind++) {
-      propose_step(l, around, kind, 2);
-      propose_step(l, around, kind, 0.5);
-    }
-    measure(l, first);
+    step_around(l, around);
   } while (l->result->best != around && !is_full(l));
 }
 
-static unsigned jobs_of(const truth_options *options) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  return options->jobs != 0 ? options->jobs : processors > 0 ? (unsigned)processors : 1;
+// ---- the model of the machine
+
+// Steps around each candidate, the best first, that is not far worse than the best of all.
+static void explore(loop *l) {
+  static const double far_worse = 1.25;
+  truth_result *r = l->result;
+  bool *done = WF_NEW_ARRAY(PREDICTED, bool);
+  for (size_t next = 0; next < r->count && !is_full(l);) {
+    step_around(l, next);
+    done[next] = true;
+    next = r->count;
+    for (size_t i = 0; i < r->count; i++)
+      if (!done[i] && r->candidates[i].value <= far_worse * r->candidates[r->best].value &&
+          (next == r->count || r->candidates[i].value < r->candidates[next].value))
+        next = i;
+  }
+  wf_free(done);
+}
+
+static truth_candidate *best_predicted(truth_result *predicted, bool of_plain_model) {
+  truth_candidate *best = NULL;
+  for (size_t i = 0; i < predicted->count; i++) {
+    truth_candidate *c = &predicted->candidates[i];
+    if (c->within && (!of_plain_model || c->model.cycles > 0) && (best == NULL || c->value < best->value)) best = c;
+  }
+  return best;
+}
+
+// The best of the predicted arrays become candidates: half of those that may be simulated, the last of them one of the
+// plain model's own. The other half are steps.
+static void propose_predicted(loop *l, truth_result *predicted) {
+  const size_t most = l->limit / 2 > 1 ? l->limit / 2 : 1;
+  for (size_t n = 0; n < most; n++) {
+    truth_candidate *best = best_predicted(predicted, n > 0 && n == most - 1);
+    if (best == NULL) return;
+    truth_candidate *c = propose(l, &best->array);
+    if (c != NULL) {
+      c->model = best->model;
+      c->predicted = best->cycles * best->energy_uj;
+      snprintf(c->origin, sizeof c->origin, "machine model: %.*s", (int)sizeof c->origin - 20, best->origin);
+    }
+    best->within = false;
+  }
+}
+
+static void predict(loop *l) {
+  truth_result predicted = {0};
+  loop p = {.options = l->options, .result = &predicted, .predicts = true, .limit = PREDICTED, .start = l->start};
+  p.runs = runs_create(l->options->jobs, 0, predict_work_for(l->options->goal.objective));
+  truth_candidate *base = propose(&p, l->options->base);
+  snprintf(base->origin, sizeof base->origin, "base");
+  propose_by_model(&p);
+  measure(&p, 0);
+  explore(&p);
+  runs_destroy(p.runs);
+  l->result->predicted = predicted.count;
+  propose_predicted(l, &predicted);
+  truth_release(&predicted);
 }
 
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag) {
   *result = (truth_result){0};
-  loop l = {.options = options, .result = result, .start = wf_seconds()};
-  l.pool = pool_create(jobs_of(options), options->timeout, work_measure);
+  loop l = {.options = options, .result = result, .runs = options->runs, .start = wf_seconds()};
+  l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
+  if (l.runs == NULL) l.runs = runs_create(options->jobs, options->timeout, work_measure);
   truth_candidate *base = propose(&l, options->base);
   snprintf(base->origin, sizeof base->origin, "base: %s", options->base->name);
   measure(&l, 0);
   const bool good = result->candidates[0].good;
   if (!good) {
-    size_t i = 0;
-    while (result->candidates[0].layers[i].status == WORK_GOOD && i + 1 < options->network->count) i++;
-    wf_error(diag, wf_in_file(options->network->name), "layer %s on array %s: %s", options->network->layers[i].name,
-             options->base->name, result->candidates[0].layers[i].reason);
+    wf_error(diag, wf_in_file(options->goal.network->name), "array %s: %s", options->base->name,
+             result->candidates[0].reason);
   } else {
-    propose_by_model(&l);
+    if (options->machine)
+      predict(&l);
+    else
+      propose_by_model(&l);
     measure(&l, 1);
     improve(&l);
   }
-  pool_destroy(l.pool);
+  if (options->runs == NULL) runs_destroy(l.runs);
   result->seconds = wf_seconds() - l.start;
   return good;
 }

@@ -2,40 +2,44 @@
 // the search goes on around what was best in the simulation (docs/search.md).
 //
 // Candidates are arrays that the RTL can be built for: sides are powers of two, memories what the description allows.
-// The base array with its own mappings is the first of them; all candidates have its memory system and the same mapping
-// effort.
+// The base array is the first of them; all candidates have its memory system and the same mapping effort.
+//
+// With the model of the machine the loop runs twice: first every layer is predicted, which takes milliseconds, so that
+// the search visits a few hundred arrays; those that it finds best are simulated, with the mappings that it chose.
 #ifndef SEARCH_TRUTH_TRUTH_H
 #define SEARCH_TRUTH_TRUTH_H
 
 #include "hw/array.h"
 #include "search/descent/descent.h"
-#include "search/sweep/work.h"
+#include "search/truth/runs.h"
 
 enum { TRUTH_ORIGIN = 96 };
 
 typedef struct truth_candidate {
   hw_array array;
-  char origin[TRUTH_ORIGIN];  // "base", "model, side 32", "twice the scratchpad of 3"
+  char origin[TRUTH_ORIGIN];  // "base", "model at side 32", "twice the scratchpad of 3"
   paper_cost model;           // of the plain model for its hardware; cycles 0: it was not asked
   bool good;                  // every layer was compiled and ran
   double cycles, energy_uj;   // measured, of the network
-  double value;               // of the objective; INFINITY unless good
+  double predicted;           // by the model of the machine, uJ x cycles; 0: it was not asked
+  bool within;                // good, and within the bounds on area and power
+  double value;               // of the objective; far more beyond the bounds, INFINITY unless good
   double seconds;             // since the start, when it was measured
+  char reason[WORK_REASON];   // unless good
   work_result *layers;        // one per layer of the network
 } truth_candidate;
 
 typedef struct truth_options {
-  const layers_network *network;
+  descent_goal goal;  // bounds hold for measured figures; sizes that are fixed, for all arrays but the base
   const hw_array *base;
-  const paper_constants *constants;
-  plain_objective objective;
-  unsigned side_max, kib_max;
+  bool machine;  // the model of the machine chooses arrays and mappings
   uint64_t seed;
   double model_seconds;  // for each of the model's searches; 0: until they end by themselves
   unsigned candidates;   // at most so many are simulated; 0: 16
   unsigned tune;         // mappings that are tried for each layer; 0: the mapper's best
   unsigned jobs;         // processes; 0: one per processor
   double timeout;        // of one layer on one array
+  runs *runs;            // that several searches share, with processes and a timeout of its own; NULL: none
   void (*progress)(void *context, const char *text);  // may be NULL
   void *context;
 } truth_options;
@@ -44,12 +48,16 @@ typedef struct truth_result {
   truth_candidate *candidates;  // in the order in which they were measured; the first is the base
   size_t count;
   size_t best;
+  size_t predicted;  // arrays that the model of the machine was asked about
   double seconds;
 } truth_result;
 
 // False after an error was reported: not even the base array can run the network.
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag);
 void truth_release(truth_result *result);
+
+// The objective of measured figures on an array, whatever the bounds.
+double truth_objective(const descent_goal *goal, const hw_array *array, paper_cost cost);
 
 // The description nearest to a model's hardware that can be built: nothing smaller than it asks for. False: there is
 // none within twice the sizes.

@@ -41,6 +41,26 @@ static const char table[] =
     "  - {name: a, P: 64, K: 64, C: 64, count: 3}\n  - {name: b, P: 7, Q: 7, K: 32, C: 32, R: 3, S: 3}\n"
     "  - {name: c, P: 64, K: 64, C: 64}\n";
 
+static descent_goal goal_of(const layers_network *network, const paper_constants *constants, double side, double kib) {
+  return (descent_goal){
+      .network = network,
+      .constants = constants,
+      .limits = {.side_max = side, .scratchpad_kib_max = kib, .accumulator_kib_max = kib},
+      .silicon = PLAIN_SILICON_DEFAULTS,
+  };
+}
+
+static paper_cost cost_of(const truth_candidate *c) {
+  return (paper_cost){.cycles = c->cycles, .energy_uj = c->energy_uj};
+}
+
+static double area_of(const plain_silicon *silicon, const truth_candidate *c) {
+  const paper_hardware hardware = {.side = hw_derive(&c->array).dim,
+                                   .scratchpad_kib = c->array.scratchpad.capacity_kib,
+                                   .accumulator_kib = c->array.accumulator.capacity_kib};
+  return plain_area_mm2(silicon, &hardware);
+}
+
 static void loop(void **state) {
   (void)state;
   const hw_array base = array_named("dim4");
@@ -49,11 +69,8 @@ static void loop(void **state) {
   wf_diag diag = wf_diag_to(stderr);
   assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
   assert_true(paper_constants_named(&constants, "dosa"));
-  const truth_options options = {.network = &network,
+  const truth_options options = {.goal = goal_of(&network, &constants, 16, 256),
                                  .base = &base,
-                                 .constants = &constants,
-                                 .side_max = 16,
-                                 .kib_max = 256,
                                  .seed = 1,
                                  .model_seconds = 0.2,
                                  .candidates = 10,
@@ -82,6 +99,73 @@ static void loop(void **state) {
   layers_release(&network);
 }
 
+// The loop with the model of the machine: it predicts more arrays than it simulates, the best as it is measured.
+static void by_machine(void **state) {
+  (void)state;
+  const hw_array base = array_named("dim4");
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
+  assert_true(paper_constants_named(&constants, "dosa"));
+  truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
+                           .base = &base,
+                           .machine = true,
+                           .seed = 1,
+                           .candidates = 6,
+                           .jobs = 2};
+  truth_result free, bounded;
+  assert_true(truth_search(&options, &free, &diag));
+  assert_true(free.count <= 6 && free.predicted > free.count);
+  const truth_candidate *first = &free.candidates[1], *best = &free.candidates[free.best];
+  assert_true(first->predicted > 0.5 * first->cycles * first->energy_uj);
+  assert_true(first->predicted < 2 * first->cycles * first->energy_uj);
+  // An area that the best has not: all but the base keep it.
+  const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
+  options.goal.area_mm2_max = 0.7 * area_of(&silicon, best);
+  assert_true(truth_search(&options, &bounded, &diag));
+  assert_true(bounded.count > 1);
+  for (size_t i = 1; i < bounded.count; i++)
+    assert_true(area_of(&silicon, &bounded.candidates[i]) <= options.goal.area_mm2_max);
+  truth_release(&free);
+  truth_release(&bounded);
+  layers_release(&network);
+}
+
+// Sizes that are fixed, and a bound on power that only some arrays keep.
+static void bounds(void **state) {
+  (void)state;
+  const hw_array base = array_named("dim4");
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
+  assert_true(paper_constants_named(&constants, "dosa"));
+  truth_options options = {
+      .goal = goal_of(&network, &constants, 16, 64), .base = &base, .seed = 1, .candidates = 6, .jobs = 2};
+  options.goal.limits.side_fixed = 8;
+  options.goal.objective = PLAIN_AREA_DELAY;
+  truth_result r;
+  assert_true(truth_search(&options, &r, &diag));
+  for (size_t i = 1; i < r.count; i++) assert_int_equal(hw_derive(&r.candidates[i].array).dim, 8);
+  const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
+  const truth_candidate *best = &r.candidates[r.best];
+  assert_true(fabs(best->value - area_of(&silicon, best) * best->cycles) < 1e-9 * best->value);
+  truth_release(&r);
+  // The base's own power, and a little more: what needs more is not the best.
+  options.goal.limits.side_fixed = 0;
+  options.goal.objective = PLAIN_LATENCY;
+  assert_true(truth_search(&options, &r, &diag));
+  const double power = plain_power_mw(&silicon, cost_of(&r.candidates[0]));
+  assert_true(plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) > 1.1 * power);
+  truth_release(&r);
+  options.goal.power_mw_max = 1.1 * power;
+  assert_true(truth_search(&options, &r, &diag));
+  assert_true(plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) <= 1.1 * power);
+  truth_release(&r);
+  layers_release(&network);
+}
+
 static void hopeless(void **state) {
   (void)state;
   hw_array base = array_named("dim4");
@@ -93,14 +177,9 @@ static void hopeless(void **state) {
   assert_true(layers_parse_yaml(&network, "odd.yaml", odd, strlen(odd), &diag));
   assert_true(paper_constants_named(&constants, "dosa"));
   truth_result r;
-  assert_false(truth_search(&(truth_options){.network = &network,
-                                             .base = &base,
-                                             .constants = &constants,
-                                             .side_max = 8,
-                                             .kib_max = 64,
-                                             .model_seconds = 0.1,
-                                             .jobs = 1},
-                            &r, &diag));
+  assert_false(truth_search(
+      &(truth_options){.goal = goal_of(&network, &constants, 8, 64), .base = &base, .model_seconds = 0.1, .jobs = 1},
+      &r, &diag));
   assert_int_equal(diag.errors, 1);
   assert_int_equal(r.count, 1);
   truth_release(&r);
@@ -108,6 +187,7 @@ static void hopeless(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays), cmocka_unit_test(loop), cmocka_unit_test(hopeless)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays), cmocka_unit_test(loop), cmocka_unit_test(by_machine),
+                                     cmocka_unit_test(bounds), cmocka_unit_test(hopeless)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,94 @@
+// See runs.h.
+#include "search/truth/runs.h"
+
+#include <unistd.h>
+
+#include "hw/base/alloc.h"
+
+enum { WAIT_MILLISECONDS = 1000 };
+
+typedef struct known {
+  uint64_t array, layer, mapping;
+  unsigned tune;
+  work_result *result;  // status WORK_LOST while it is under way
+} known;
+
+struct runs {
+  pool *pool;
+  known *known;
+  size_t count, room;
+};
+
+runs *runs_create(unsigned jobs, double timeout, pool_work *work) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  runs *r = WF_NEW(runs);
+  r->pool = pool_create(jobs != 0 ? jobs : processors > 0 ? (unsigned)processors : 1, timeout, work);
+  return r;
+}
+
+void runs_destroy(runs *r) {
+  pool_destroy(r->pool);
+  for (size_t i = 0; i < r->count; i++) wf_free(r->known[i].result);
+  wf_free(r->known);
+  wf_free(r);
+}
+
+static void take(void *context, const work_request *request, const work_result *result) {
+  runs *r = context;
+  *r->known[request->id].result = *result;
+}
+
+// The place of a measurement; one that is new is given to the pool.
+static size_t ask(runs *r, work_request *request) {
+  const known key = {.array = hw_array_hash(&request->array),
+                     .layer = map_layer_hash(&request->layer),
+                     .mapping = request->mapped ? map_hash(&request->mapping) : 0,
+                     .tune = request->tune};
+  for (size_t i = 0; i < r->count; i++) {
+    const known *k = &r->known[i];
+    if (k->array == key.array && k->layer == key.layer && k->mapping == key.mapping && k->tune == key.tune) return i;
+  }
+  if (r->count == r->room) {
+    r->room = r->room == 0 ? 256 : 2 * r->room;
+    r->known = wf_realloc(r->known, r->room, sizeof *r->known);
+  }
+  const size_t place = r->count++;
+  r->known[place] = key;
+  r->known[place].result = WF_NEW(work_result);
+  request->id = place;
+  while (!pool_has_free(r->pool)) pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
+  pool_give(r->pool, request);
+  return place;
+}
+
+static void add_up(const layers_network *network, runs_network *run) {
+  run->good = true;
+  run->cost = (paper_cost){0};
+  for (size_t i = 0; i < network->count; i++) {
+    const work_result *m = &run->layers[i];
+    if (run->good && (m->status != WORK_GOOD || !m->has_energy)) {
+      run->good = false;
+      run->failed = network->layers[i].name;
+      run->reason = m->status != WORK_GOOD ? m->reason : "the array's technology has no energies";
+    }
+    run->cost.cycles += (double)network->layers[i].count * (double)m->cycles;
+    run->cost.energy_uj += (double)network->layers[i].count * m->energy_pj * 1e-6;
+  }
+}
+
+void runs_measure(runs *r, const layers_network *network, unsigned tune, runs_network *list, size_t count) {
+  size_t *places = WF_NEW_ARRAY(count * network->count, size_t);
+  for (size_t n = 0; n < count; n++)
+    for (size_t i = 0; i < network->count; i++) {
+      work_request request = {.array = list[n].array, .layer = layers_to_map(&network->layers[i]), .tune = tune};
+      request.mapped = list[n].mappings != NULL && list[n].mapped[i];
+      if (request.mapped) request.mapping = list[n].mappings[i];
+      places[n * network->count + i] = ask(r, &request);
+    }
+  while (pool_busy(r->pool) > 0) pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
+  for (size_t n = 0; n < count; n++) {
+    for (size_t i = 0; i < network->count; i++) list[n].layers[i] = *r->known[places[n * network->count + i]].result;
+    add_up(network, &list[n]);
+  }
+  wf_free(places);
+}

@@ -1,0 +1,117 @@
+// Mappings of the plain model as the compiler carries them out: blocks and orders by hand, and every design legal, with
+// layers that the machine takes about as long for as was predicted.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+#include <string.h>
+
+#include "search/descent/random.h"
+#include "search/truth/design.h"
+#include "search/truth/predict.h"
+#include "search/truth/realise.h"
+
+static hw_array default_array(void) {
+  hw_array array;
+  hw_array_default(&array);
+  return array;
+}
+
+static layers_layer convolution(void) {
+  return (layers_layer){
+      .name = "c", .size = {[BLOCK_DIM_N] = 1, 28, 28, 64, 32, 3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .count = 1};
+}
+
+// Half of the rows, a third of the window, and of 64 columns 8 and 4 outside, which a block of 16 lanes cannot cut.
+static void by_hand(void **state) {
+  (void)state;
+  const hw_array array = default_array();
+  const layers_layer layer = convolution();
+  paper_mapping paper = paper_mapping_start(&layer);
+  assert_true(paper_mapping_parse(&paper, "L3[WIO] K8 R3 P2 - L2[WI] K8X - L1[O] S3 C2 C16X - L0[W] Q28 P14"));
+  map_mapping list[REALISE_MAX];
+  const size_t count = realise_mappings(&layer, &paper, &array, list);
+  assert_true(count > 0 && count <= REALISE_MAX);
+  for (size_t i = 0; i < count; i++) {
+    const map_mapping *m = &list[i];
+    assert_int_equal(m->tile[BLOCK_DIM_P], 14);
+    assert_int_equal(m->dram[BLOCK_DIM_P], 2);
+    assert_int_equal(m->tile[BLOCK_DIM_Q], 28);
+    assert_int_equal(m->tile[BLOCK_DIM_K], 16);  // 8 would start inside of a row
+    assert_int_equal(m->dram[BLOCK_DIM_K], 4);
+    assert_int_equal(m->tile[BLOCK_DIM_C], 32);
+    assert_int_equal(m->tile[BLOCK_DIM_R], 1);
+    assert_int_equal(m->dram[BLOCK_DIM_R], 3);
+    assert_int_equal(m->sp[BLOCK_DIM_S], 3);
+    assert_int_equal(m->dram[BLOCK_DIM_S], 1);
+    // Outermost K, then P; the window behind both, and weights change with it.
+    assert_int_equal(map_position(m, BLOCK_DIM_K, false) < map_position(m, BLOCK_DIM_P, false), 1);
+    assert_int_equal(map_position(m, BLOCK_DIM_P, false) < map_position(m, BLOCK_DIM_R, false), 1);
+    assert_int_equal(m->residency[MAP_WEIGHTS], map_position(m, BLOCK_DIM_R, false) + 1);
+    for (size_t j = 0; j < i; j++) assert_false(map_equal(m, &list[j]));
+  }
+  hw_array tiny = array;
+  tiny.accumulator.capacity_kib = 16;
+  assert_int_equal(realise_mappings(&layer, &paper, &tiny, list), 0);  // 28 x 14 rows of results, 256 there are
+}
+
+static void random_ones(void **state) {
+  (void)state;
+  const hw_array array = default_array();
+  const layers_layer layer = convolution();
+  const map_layer mapped = layers_to_map(&layer);
+  uint64_t seed = 7;
+  size_t fit = 0;
+  for (int n = 0; n < 300; n++) {
+    const paper_mapping paper = paper_mapping_random(&layer, 16, &seed);
+    map_mapping list[REALISE_MAX];
+    const size_t count = realise_mappings(&layer, &paper, &array, list);
+    fit += count > 0;
+    for (size_t i = 0; i < count; i++) assert_true(map_check(&mapped, &list[i], &array, NULL));
+  }
+  assert_true(fit > 100);
+}
+
+static const char table[] =
+    "name: small\ndescription: for the test\nlayers:\n"
+    "  - {name: a, P: 64, K: 64, C: 64, count: 3}\n  - {name: b, P: 14, Q: 14, K: 32, C: 32, R: 3, S: 3}\n"
+    "  - {name: few, P: 28, Q: 28, K: 16, C: 2, R: 5, S: 5}\n";
+
+static void designs(void **state) {
+  (void)state;
+  const hw_array base = default_array();
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
+  assert_true(paper_constants_named(&constants, "dosa"));
+  const descent_goal goal = {.network = &network, .constants = &constants, .limits = {.side_max = 32}};
+  const descent_options options = {.goal = goal, .seed = 1, .max_evaluations = 20000};
+  descent_result found;
+  assert_true(descent_search(&options, &found));
+  runs *r = runs_create(2, 0, work_measure);
+  for (unsigned tried = 0; tried <= 8; tried += 8) {
+    design d;
+    assert_true(design_create(&goal, &base, &found.hardware, found.mappings, tried, &d));
+    assert_true(d.predicted);
+    assert_false(d.mapped[2]);  // few channels: a row of the window is one dimension of the sums
+    work_result layers[3];
+    runs_network run = {.array = d.array, .mappings = d.mappings, .mapped = d.mapped, .layers = layers};
+    runs_measure(r, &network, 0, &run, 1);
+    assert_true(run.good);
+    assert_true(run.cost.cycles > 0.5 * d.prediction.cycles && run.cost.cycles < 2 * d.prediction.cycles);
+    assert_true(run.cost.cycles == 3.0 * (double)layers[0].cycles + (double)(layers[1].cycles + layers[2].cycles));
+    design_release(&d);
+  }
+  runs_destroy(r);
+  descent_release(&found);
+  layers_release(&network);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(random_ones),
+                                     cmocka_unit_test(designs)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
