@@ -93,6 +93,8 @@ static int sweep(const cli_common *common, const sweep_arguments *arguments, con
                  const remote_group *group, wf_diag *diag) {
   shown s = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = common->quiet, .group = group};
   char *path = arguments->store == NULL ? wf_format("%s.sqlite", spec->name) : wf_strdup(arguments->store);
+  signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
+  signal(SIGTERM, interrupt);
   store *file = store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
   int code = CLI_BAD_INPUT;
   if (file != NULL) {
@@ -104,8 +106,6 @@ static int sweep(const cli_common *common, const sweep_arguments *arguments, con
                                    .join = join,
                                    .context = &s};
     sweep_progress progress = {0};
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
     const sweep_outcome outcome = sweep_run(spec, file, &options, &progress, diag);
     store_close(file);
     if (outcome == SWEEP_STOPPED && s.terminal) fputc('\n', stderr);

@@ -1,8 +1,8 @@
 // Measures one layer on one array: see work.h.
 #include "search/sweep/work.h"
 
+#include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +17,31 @@ const char *const work_status_names[WORK_STATUS_COUNT] = {
 #undef X
 };
 
-// Text into a field of fixed size, cut where it does not fit.
-typedef struct field {
-  char *text;
-  size_t size, length;
-} field;
-
-static WF_PRINTF(2, 3) void add(field *f, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  const int more = vsnprintf(f->text + f->length, f->size - f->length, format, list);
-  va_end(list);
-  f->length = f->length + (size_t)more < f->size ? f->length + (size_t)more : f->size - 1;
-}
+// Room for every unit with every cause: names and numbers in quotes and with colons.
+enum {
+  UNITS = sizeof((sim_cycle_report){0}.unit) / sizeof((sim_cycle_report){0}.unit[0]),
+  NAME_CHARS = 48,
+  NUMBER_CHARS = 20,
+  CAUSE_CHARS = NAME_CHARS + NUMBER_CHARS + 4
+};
+static_assert(UNITS * (NAME_CHARS + 6 + SIM_CYCLE_CAUSES * CAUSE_CHARS) + 3 <= WORK_UNITS, "units may be cut");
 
 // {"execute": {"working": 12, ...}, ...}: causes without cycles are left out.
-static void write_units(const sim_cycle_report *units, field *f) {
-  add(f, "{");
+static void write_units(const sim_cycle_report *units, char text[WORK_UNITS]) {
+  char *at = text;
+  *at++ = '{';
   for (unsigned u = 0; u < units->units; u++) {
     const sim_cycle_unit_report *unit = &units->unit[u];
     const char *comma = "";
-    add(f, "%s\"%s\":{", u == 0 ? "" : ",", unit->name);
+    at += sprintf(at, "%s\"%.*s\":{", u == 0 ? "" : ",", NAME_CHARS, unit->name);
     for (unsigned cause = 0; cause < unit->causes; cause++) {
       if (unit->cycles[cause] == 0) continue;
-      add(f, "%s\"%s\":%" PRIu64, comma, unit->cause[cause], unit->cycles[cause]);
+      at += sprintf(at, "%s\"%.*s\":%" PRIu64, comma, NAME_CHARS, unit->cause[cause], unit->cycles[cause]);
       comma = ",";
     }
-    add(f, "}");
+    *at++ = '}';
   }
-  add(f, "}");
+  memcpy(at, "}", 2);
 }
 
 static void write_mapping(const map_mapping *mapping, char text[WORK_MAPPING]) {
@@ -83,7 +79,7 @@ static void take(const measure_result *m, work_result *result) {
   result->simulate_seconds = m->simulate_seconds;
   snprintf(result->bound, sizeof result->bound, "%s", m->bound);
   if (m->mapped) write_mapping(&m->mapping, result->mapping);
-  write_units(&m->units, &(field){result->units, sizeof result->units, 0});
+  write_units(&m->units, result->units);
 }
 
 void work_fail(work_result *result, uint64_t id, work_status status, const char *reason) {

@@ -34,7 +34,7 @@ typedef enum {
 } work_status;
 extern const char *const work_status_names[WORK_STATUS_COUNT];
 
-enum { WORK_REASON = 512, WORK_MAPPING = 1024, WORK_UNITS = 6144, WORK_HOST = 64, WORK_BOUND = 96 };
+enum { WORK_REASON = 512, WORK_MAPPING = 1024, WORK_UNITS = 1 << 14, WORK_HOST = 64, WORK_BOUND = 96 };
 
 typedef struct work_result {
   uint64_t id;

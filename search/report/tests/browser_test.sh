@@ -26,7 +26,7 @@ for width in 1280 390; do
   'width ' + e.data.width + ': ' + (e.data.problems.length ? e.data.problems.join('; ') : 'no problems'); };</script>
 <iframe src="page.html" style="width: ${width}px; height: 2000px; border: 0"></iframe>
 END
-  timeout 100 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+  "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --user-data-dir="$work/profile-$width" --window-size=1400,2200 \
     --allow-file-access-from-files --virtual-time-budget=60000 --dump-dom "file://$work/frame.html" >dom.html 2>browser.log ||
     fail "the browser ended: $(tail -n 5 browser.log)"

@@ -4,8 +4,10 @@
 "$weft" sweep "$sources/tiny_sweep.yaml" -o s.sqlite --quiet
 
 rows() { "$weft" query s.sqlite "$@" | tail -n +2; }
-# Rows are ordered and the condition holds: cycles and dim are columns 6 and 12 of 20.
-"$weft" query s.sqlite "dim = 8 order by cycles" --json rows.json || [ $? = 3 ]
+# A network with a layer that no array can have has no good point.
+code=0
+"$weft" query s.sqlite "order by cycles" >none.csv 2>/dev/null || code=$?
+[ "$code" = 3 ] && [ ! -s none.csv ] || fail "failed layers only: ends with $code, $(cat none.csv)"
 
 # The layer with strides that differ has no kernel: a row with the reason, and so no sum for the network.
 [ "$(rows "SELECT count(*) FROM point_layer WHERE name = 'lopsided' AND status = 'cannot map' AND reason LIKE '%strides%'")" -gt 0 ] ||
@@ -21,6 +23,15 @@ cp "$sources/tiny_sweep.yaml" good.yaml
 "$weft" array check best.yaml >/dev/null || fail "the array of the best point is none"
 least=$("$weft" query good.sqlite "SELECT min(cycles) FROM point_network n JOIN array a ON a.hash = n.array WHERE dim = 8" | tail -n 1)
 grep -q ",$least," best.csv || fail "not the fastest: $(cat best.csv), least is $least"
+
+# Rows are ordered and the condition holds: as the store's own tables say.
+"$weft" query good.sqlite "dim = 8 order by cycles" >eight.csv
+[ "$(head -n 1 eight.csv | cut -d, -f8,13)" = "cycles,dim" ] || fail "other columns: $(head -n 1 eight.csv)"
+awk -F, 'NR > 1 && ($13 != 8 || $8 < before) { exit 1 } NR > 1 { before = $8 }' eight.csv ||
+  fail "not in order, or not of side 8: $(cat eight.csv)"
+count=$("$weft" query good.sqlite "SELECT count(*) FROM point_network n JOIN array a ON a.hash = n.array
+  WHERE dim = 8 AND n.status = 'good'" | tail -n 1)
+[ "$count" -gt 1 ] && [ "$(tail -n +2 eight.csv | wc -l)" = "$count" ] || fail "not the $count points of side 8"
 
 code=0
 "$weft" query good.sqlite "cycles < 0" >/dev/null 2>&1 || code=$?

@@ -3,22 +3,25 @@
 . "$(dirname "$0")/common.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # If so told, a rank dies when it has begun to work: when it has a child.
-cat >rank.sh <<'END'
+cat >rank.sh <<'END_OF_RANK'
 #!/bin/sh
 if [ "${KILL_RANK:-}" = "$OMPI_COMM_WORLD_RANK" ]; then
-  (until pgrep -P $$ -x weft >/dev/null; do sleep 0.02; done; kill -9 $$) &
+  (while kill -0 $$ 2>/dev/null; do
+    ! pgrep -P $$ -x weft >/dev/null || kill -9 $$
+    sleep 0.02
+  done) >/dev/null 2>&1 &
 fi
 exec "$@"
-END
+END_OF_RANK
 chmod +x rank.sh
 
 "$weft" sweep "$sources/tiny_sweep.yaml" -o one.sqlite --quiet
 findings one.sqlite >one.txt
-timeout 100 mpirun --oversubscribe -np 4 "$weft" sweep "$sources/tiny_sweep.yaml" -o four.sqlite --quiet --json four.json
+mpirun --oversubscribe -np 4 "$weft" sweep "$sources/tiny_sweep.yaml" -o four.sqlite --quiet --json four.json
 findings four.sqlite >four.txt
 cmp one.txt four.txt || fail "four ranks have another store"
 
-KILL_RANK=2 timeout 100 mpirun --oversubscribe --enable-recovery -np 4 ./rank.sh \
+KILL_RANK=2 mpirun --oversubscribe --enable-recovery -np 4 ./rank.sh \
   "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet || echo "mpirun ended with $?"
 "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet --json again.json
 grep -q '"measured_now":	0' again.json || fail "the other ranks left work undone: $(cat again.json)"

@@ -42,15 +42,27 @@ cmp whole.txt killed.txt || fail "the store differs from that of an uninterrupte
 "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet --json again.json
 grep -q '"measured_now":	0' again.json || fail "measured again: $(cat again.json)"
 
-# An interrupt leaves a clean store and a hint; what is under way is finished.
-"$weft" sweep "$sources/tiny_sweep.yaml" -o stopped.sqlite --quiet 2>stopped.err &
+# An interrupt leaves a clean store and a hint; what is under way is finished. The store is there once interrupts are
+# heard, and the layers of this sweep take far longer together than what comes between.
+cat >wide.yaml <<'END'
+name: wide
+layers:
+  - {name: product, P: 512, K: 512, C: 512}
+END
+cat >slow.yaml <<'END'
+parameters: {load.queue: {from: 2, to: 64, times: 2}, store.queue: {from: 2, to: 64, times: 2}}
+networks: [wide.yaml]
+END
+"$weft" sweep slow.yaml -o stopped.sqlite --quiet --jobs 1 2>stopped.err &
 pid=$!
-sleep 0.2
-kill -INT "$pid" 2>/dev/null || true
+while [ ! -e stopped.sqlite ] && kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+kill -INT "$pid"
 code=0
 wait "$pid" || code=$?
-[ "$code" = 10 ] || [ "$code" = 0 ] || fail "an interrupted sweep ends with $code"
-[ "$code" = 0 ] || grep -q "the same command goes on" stopped.err || fail "no hint: $(cat stopped.err)"
+[ "$code" = 10 ] || fail "an interrupted sweep ends with $code: $(cat stopped.err)"
+grep -q "the same command goes on" stopped.err || fail "no hint: $(cat stopped.err)"
+[ ! -e stopped.sqlite-wal ] || fail "the store was not closed"
+"$weft" query stopped.sqlite "SELECT count(*) FROM point" >/dev/null || fail "the interrupted store cannot be read"
 
 # Another sweep, or another process, is refused.
 sed 's/\[1, 4, 64\]/[4]/' "$sources/tiny_sweep.yaml" >"$work/other.yaml"
