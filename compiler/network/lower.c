@@ -230,13 +230,6 @@ void netlower_squeeze(network_call *call) {
   lengthen_rows(c);
 }
 
-void netlower_copy(lowering *l, network_step *step, const netlower_view *to, const netlower_view *from) {
-  network_call *call = netlower_call(l, step, WEFT_HOST_COPY);
-  netlower_set(call, 0, to);
-  netlower_set(call, 1, from);
-  netlower_squeeze(call);
-}
-
 // ---- the graph
 
 typedef struct netlower_entry {

@@ -222,23 +222,23 @@ bool netlower_compare(lowering *l) {
   return true;
 }
 
-// The first input by itself, then the result with each of the others.
+// The first two inputs, then the result with each of the others.
 bool netlower_many(lowering *l) {
   const graph_op op = l->node->op;
   const enum weft_host_op host = op == GRAPH_OP_MAX   ? WEFT_HOST_MAX
                                  : op == GRAPH_OP_MIN ? WEFT_HOST_MIN
                                                       : WEFT_HOST_ADD;
-  network_step *step = netlower_host(l);
-  netlower_view y, x;
-  if (!netlower_view_of(l, l->node->outputs[0], &y) || !netlower_view_of(l, l->node->inputs[0], &x)) return false;
-  x = netlower_broadcast(&x, y.rank, y.dim);
-  netlower_copy(l, step, &y, &x);
-  for (int i = 1; i < l->node->input_count; i++) {
+  netlower_view y, x, sum;
+  if (!netlower_view_of(l, l->node->outputs[0], &y) || !netlower_view_of(l, l->node->inputs[0], &sum)) return false;
+  sum = netlower_broadcast(&sum, y.rank, y.dim);
+  if (l->node->input_count == 1) netlower_copy(l, &y, &sum);
+  network_step *step = l->node->input_count == 1 ? NULL : netlower_host(l);
+  for (int i = 1; i < l->node->input_count; i++, sum = y) {
     if (!netlower_view_of(l, l->node->inputs[i], &x)) return false;
     x = netlower_broadcast(&x, y.rank, y.dim);
     network_call *call = netlower_call(l, step, host);
     netlower_set(call, 0, &y);
-    netlower_set(call, 1, &y);
+    netlower_set(call, 1, &sum);
     netlower_set(call, 2, &x);
     netlower_squeeze(call);
   }

@@ -1,40 +1,54 @@
-// Operators of the hart that move elements: copies between strided views.
+// Operators that move elements: copies between strided views, and gathers by the hart.
 #include <string.h>
 
 #include "compiler/network/private.h"
 
 // ---- padding
 
-static void fill(lowering *l, network_step *step, const netlower_view *to, network_place value) {
-  network_call *call = netlower_call(l, step, WEFT_HOST_FILL);
-  const int64_t one[1] = {1};
-  netlower_view from = netlower_view_at(value, to->type, 1, one);
-  from.rank = 0;
-  netlower_set(call, 0, to);
-  netlower_set(call, 1, &from);
-  netlower_squeeze(call);
-}
-
-static void borders_of(lowering *l, network_step *step, const netlower_view *to, const int64_t *pads,
-                       network_place value) {
+// Calls `fill` for each border of a padded tensor: `pads` has those before, then those behind.
+typedef void filler(lowering *l, void *context, const netlower_view *border);
+static void each_border(lowering *l, const netlower_view *to, const int64_t *pads, filler *fill, void *context) {
   netlower_view inside = *to;  // what the dimensions before have left
   for (int d = 0; d < to->rank; d++) {
     const int64_t before = pads[d], behind = pads[to->rank + d], size = inside.dim[d];
     netlower_view border = inside;
     border.dim[d] = before;
-    if (before > 0) fill(l, step, &border, value);
+    if (before > 0) fill(l, context, &border);
     border.dim[d] = behind;
     border.place.offset += (uint64_t)((size - behind) * to->step[d]);
-    if (behind > 0) fill(l, step, &border, value);
+    if (behind > 0) fill(l, context, &border);
     inside.place.offset += (uint64_t)(before * to->step[d]);
     inside.dim[d] = size - before - behind;
   }
 }
 
+typedef struct hart_filling {
+  network_step *step;
+  network_place value;
+} hart_filling;
+
+static void fill_by_hart(lowering *l, void *context, const netlower_view *border) {
+  const hart_filling *filling = context;
+  netlower_fill_by_hart(l, filling->step, border, filling->value);
+}
+
 void netlower_borders(lowering *l, network_step *step, const netlower_view *to, const int64_t *pads, int8_t value) {
   int8_t *byte = netlower_alloc(l, 1);
   *byte = value;
-  borders_of(l, step, to, pads, netlower_constant(l, "padding", byte, 1));
+  hart_filling filling = {step, netlower_constant(l, "padding", byte, 1)};
+  each_border(l, to, pads, fill_by_hart, &filling);
+}
+
+static void fill_with_element(lowering *l, void *element, const netlower_view *border) {
+  netlower_fill(l, border, element);
+}
+
+// With a number that is known only in the run.
+static void fill_with_tensor(lowering *l, void *context, const netlower_view *border) {
+  netlower_view from = *border;
+  from.place = *(const network_place *)context;
+  memset(from.step, 0, sizeof from.step);
+  netlower_copy(l, border, &from);
 }
 
 // Where the inside of a padded tensor begins, with the dimensions of what goes there.
@@ -53,9 +67,8 @@ network_place netlower_padded(lowering *l, network_place image, const int64_t *d
   const netlower_view to =
       netlower_view_at(netlower_scratch(l, (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3])), WEFT_I8, 4, wide);
   const netlower_view from = netlower_view_at(image, WEFT_I8, 4, dim), inside = inside_of(&to, all, &from);
-  network_step *step = netlower_host(l);
-  netlower_borders(l, step, &to, all, value);
-  netlower_copy(l, step, &inside, &from);
+  each_border(l, &to, all, fill_with_element, &value);
+  netlower_copy(l, &inside, &from);
   return to.place;
 }
 
@@ -70,13 +83,17 @@ bool netlower_pad(lowering *l) {
   memcpy(pads, t->data, (size_t)(2 * y.rank) * sizeof *pads);
   for (int i = 0; i < 2 * y.rank; i++)
     if (pads[i] < 0) return netlower_refuse(l, "negative pads");
-  void *zero = netlower_alloc(l, y.element_bytes);
-  const network_place value =
-      netlower_has(l->node, 2) ? netlower_place_of(l, 2) : netlower_constant(l, "padding", zero, y.element_bytes);
-  network_step *step = netlower_host(l);
   const netlower_view inside = inside_of(&y, pads, &x);
-  borders_of(l, step, &y, pads, value);
-  netlower_copy(l, step, &inside, &x);
+  const graph_tensor *value = netlower_has(l->node, 2) ? netlower_input(l, 2) : NULL;
+  uint64_t element = 0;  // of any type
+  if (value != NULL && value->data == NULL) {
+    network_place place = netlower_place_of(l, 2);
+    each_border(l, &y, pads, fill_with_tensor, &place);
+  } else {
+    if (value != NULL) memcpy(&element, value->data, y.element_bytes);
+    each_border(l, &y, pads, fill_with_element, &element);
+  }
+  netlower_copy(l, &inside, &x);
   return true;
 }
 
@@ -92,7 +109,7 @@ static bool copy_result(lowering *l, const netlower_view *from) {
   netlower_view y;
   if (!netlower_view_of(l, l->node->outputs[0], &y)) return false;
   netlower_view to = netlower_view_at(y.place, y.type, from->rank, from->dim);
-  netlower_copy(l, netlower_host(l), &to, from);
+  netlower_copy(l, &to, from);
   return true;
 }
 
@@ -157,13 +174,12 @@ bool netlower_split(lowering *l) {
   if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += x.rank;
-  network_step *step = netlower_host(l);
   for (int o = 0; o < l->node->output_count; o++) {
     netlower_view y;
     if (!netlower_view_of(l, l->node->outputs[o], &y)) return false;
     netlower_view part = x;
     part.dim[axis] = y.dim[axis];
-    netlower_copy(l, step, &y, &part);
+    netlower_copy(l, &y, &part);
     x.place.offset += (uint64_t)(y.dim[axis] * x.step[axis]);
   }
   return true;
@@ -174,13 +190,12 @@ bool netlower_concat(lowering *l) {
   if (!netlower_view_of(l, l->node->outputs[0], &y)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += y.rank;
-  network_step *step = netlower_host(l);
   for (int i = 0; i < l->node->input_count; i++) {
     netlower_view x;
     if (!netlower_view_of(l, l->node->inputs[i], &x)) return false;
     netlower_view part = y;
     part.dim[axis] = x.dim[axis];
-    netlower_copy(l, step, &part, &x);
+    netlower_copy(l, &part, &x);
     y.place.offset += (uint64_t)(x.dim[axis] * y.step[axis]);
   }
   return true;
@@ -238,37 +253,33 @@ bool netlower_resize(lowering *l) {
   return copy_result(l, &x);
 }
 
-// ---- blocks of pixels to channels and back; [N,C,H,W] as ONNX has it, channels last with layout = "NHWC"
+// ---- blocks of pixels of [N,C,H,W] to channels and back
 
 bool netlower_space(lowering *l) {
   netlower_view x;
   if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
-  const bool last = strcmp(graph_text(l->node, "layout", "NCHW"), "NHWC") == 0;
   const bool to_space = l->node->op == GRAPH_OP_DEPTH_TO_SPACE;
   const bool crd = strcmp(graph_text(l->node, "mode", "DCR"), "CRD") == 0;
   const int64_t b = graph_int(l->node, "blocksize", 1);
-  const int channel = last ? 3 : 1, row = last ? 1 : 2;
   // Split into n, rows, (block rows), columns, (block columns), channels or parts of them, then put in order.
-  int64_t dim[6], step[6];
+  int64_t dim[5], step[5];
   enum { ROW, COL, BLOCK_ROW, BLOCK_COL, CHANNEL };
-  const int64_t c = to_space ? x.dim[channel] / (b * b) : x.dim[channel];
-  const int64_t rows = to_space ? x.dim[row] : x.dim[row] / b, cols = to_space ? x.dim[row + 1] : x.dim[row + 1] / b;
-  const int64_t cs = x.step[channel], rs = x.step[row], ws = x.step[row + 1];
-  dim[ROW] = rows, step[ROW] = to_space ? rs : b * rs;
-  dim[COL] = cols, step[COL] = to_space ? ws : b * ws;
+  const int64_t c = to_space ? x.dim[1] / (b * b) : x.dim[1];
+  const int64_t cs = x.step[1], rs = x.step[2], ws = x.step[3];
+  dim[ROW] = to_space ? x.dim[2] : x.dim[2] / b, step[ROW] = to_space ? rs : b * rs;
+  dim[COL] = to_space ? x.dim[3] : x.dim[3] / b, step[COL] = to_space ? ws : b * ws;
   dim[BLOCK_ROW] = dim[BLOCK_COL] = b;
   dim[CHANNEL] = c;
   step[CHANNEL] = to_space && crd ? b * b * cs : cs;
   step[BLOCK_ROW] = !to_space ? rs : crd ? b * cs : b * c * cs;
   step[BLOCK_COL] = !to_space ? ws : crd ? cs : c * cs;
-  static const int orders[2][2][5] = {
-      {{BLOCK_ROW, BLOCK_COL, CHANNEL, ROW, COL}, {ROW, COL, BLOCK_ROW, BLOCK_COL, CHANNEL}},
-      {{CHANNEL, ROW, BLOCK_ROW, COL, BLOCK_COL}, {ROW, BLOCK_ROW, COL, BLOCK_COL, CHANNEL}}};
+  static const int orders[2][5] = {{BLOCK_ROW, BLOCK_COL, CHANNEL, ROW, COL},
+                                   {CHANNEL, ROW, BLOCK_ROW, COL, BLOCK_COL}};
   netlower_view from = x;
   from.rank = 6;
   for (int d = 0; d < 5; d++) {
-    from.dim[d + 1] = dim[orders[to_space][last][d]];
-    from.step[d + 1] = step[orders[to_space][last][d]];
+    from.dim[d + 1] = dim[orders[to_space][d]];
+    from.step[d + 1] = step[orders[to_space][d]];
   }
   return copy_result(l, &from);
 }

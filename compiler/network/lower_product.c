@@ -39,7 +39,7 @@ static bool product_of(lowering *l, product *p) {
 
 // ---- transposed operands
 
-// The last two dimensions swapped: now, for a constant, or by the hart.
+// The last two dimensions swapped: now, for a constant, or by a copy.
 static network_place transposed(lowering *l, int input, int64_t batch, int64_t rows, int64_t cols) {
   const graph_tensor *t = netlower_input(l, input);
   const uint64_t bytes = (uint64_t)(batch * rows * cols);
@@ -58,7 +58,7 @@ static network_place transposed(lowering *l, int input, int64_t batch, int64_t r
   from.dim[1] = cols, from.dim[2] = rows;
   const int64_t step = from.step[1];
   from.step[1] = from.step[2], from.step[2] = step;
-  netlower_copy(l, netlower_host(l), &to, &from);
+  netlower_copy(l, &to, &from);
   return to.place;
 }
 

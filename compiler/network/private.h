@@ -78,12 +78,15 @@ void netlower_set(network_call *call, int operand, const netlower_view *view);
 // others.
 void netlower_squeeze(network_call *call);
 
-// dst = src, both of one shape.
-void netlower_copy(lowering *l, network_step *step, const netlower_view *to, const netlower_view *from);
+// to = from, both of one shape; every element of `to` = one of a constant. By the array where it can.
+void netlower_copy(lowering *l, const netlower_view *to, const netlower_view *from);
+void netlower_fill(lowering *l, const netlower_view *to, const void *element);
+// A call in a step of the hart; the value lies in memory.
+void netlower_fill_by_hart(lowering *l, network_step *step, const netlower_view *to, network_place value);
 // The image with `pads` (above, left, below, right) rows and columns of `value` around it, as scratch memory.
 network_place netlower_padded(lowering *l, network_place image, const int64_t *dim, const int64_t *pads, int8_t value);
 
-// Fills the borders of a padded tensor (of bytes): `pads` has those before, then those behind.
+// The hart fills the borders of a padded tensor (of bytes): `pads` has those before, then those behind.
 void netlower_borders(lowering *l, network_step *step, const netlower_view *to, const int64_t *pads, int8_t value);
 
 // Max pooling of an image [N,H,W,C]; the attributes of the node with these names say how.

@@ -33,6 +33,7 @@ static const char *const cases[][2] = {
     {"residual_add", "M=49,N=33,a_scale=0.7,b_scale=1.3,BLOCK_M=16,BLOCK_N=16"},
     {"residual_add", "M=3,N=65,a_scale=0.5,relu=False,BLOCK_M=16,BLOCK_N=16"},
     {"max_pool2d", "N=2,H=9,W=11,C=5,R=3,S=3,padding=1,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=4"},
+    {"copy", "N=2,P=3,Q=7,K=10,x_n=500,x_p=160,x_q=15,y_n=10,y_p=140,y_q=20,BLOCK_Q=4,BLOCK_K=4"},
     {"average_pool2d", "N=2,H=9,W=11,C=5,R=3,S=2,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=4"},
     {"attention_qk", "H=2,M=17,N=31,D=20,scale=0.02,BLOCK_M=16,BLOCK_N=16,BLOCK_K=8"},
     {"attention_pv", "H=3,M=17,N=12,L=20,scale=0.02,BLOCK_M=16,BLOCK_N=8,BLOCK_K=8"},

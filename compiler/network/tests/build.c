@@ -136,9 +136,9 @@ static int bottleneck(graph *g, int x, int64_t width, int64_t stride) {
 
 graph *build_residual(const int *blocks, int64_t width, int64_t size) {
   graph *g = graph_create("residual");
-  const int64_t image[4] = {1, size + 6, size + 6, 3};
+  const int64_t image[4] = {1, size, size, 3};
   const int input = build_input(g, GRAPH_I8, 4, image);
-  int x = build_conv2d(g, input, &(build_conv){.kernel = 7, .stride = 2, .channels = width});
+  int x = build_conv2d(g, input, &(build_conv){.kernel = 7, .stride = 2, .pad = 3, .channels = width});
   x = build_pool(g, GRAPH_OP_QMAX_POOL, x, 3, 2, 1);
   for (int stage = 0; stage < 4; stage++)
     for (int b = 0; b < blocks[stage]; b++) x = bottleneck(g, x, width << stage, stage > 0 && b == 0 ? 2 : 1);
