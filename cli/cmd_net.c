@@ -3,8 +3,7 @@
 
 #include "cli/cli.h"
 #include "compiler/onnx/onnx.h"
-#include "compiler/quantise/quantise.h"
-#include "search/layers/graph.h"
+#include "search/layers/network.h"
 #include "workloads/networks/networks.h"
 
 typedef struct net_options {
@@ -43,20 +42,16 @@ static int show_list(const cli_common *common, wf_diag *diag) {
   return diag->errors == 0 ? CLI_OK : CLI_BAD_INPUT;
 }
 
-// The table needs the placed graph: which products there are is decided on the way to it.
 static bool write_layers(graph *model, const char *path, wf_diag *diag) {
-  const quantise_options quick = {.samples = 1};
-  graph *placed = quantise_network(model, &quick, QUANTISE_STAGE_PLACED, diag);
-  FILE *file = placed == NULL ? NULL : cli_open_output(path, diag);
-  bool good = file != NULL;
+  layers_network network;
+  bool good = layers_of_model(&network, model, NULL, diag);
+  FILE *file = good ? cli_open_output(path, diag) : NULL;
+  good = file != NULL;
   if (good) {
-    layers_network network;
-    layers_of_graph(&network, placed);
     layers_print_yaml(&network, file);
-    layers_release(&network);
     good = cli_close(file, path, diag);
   }
-  if (placed != NULL) graph_destroy(placed);
+  layers_release(&network);
   return good;
 }
 

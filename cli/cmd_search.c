@@ -9,6 +9,7 @@
 #include "cli/search_truth.h"
 #include "hw/base/alloc.h"
 #include "search/exact/exact.h"
+#include "search/layers/network.h"
 
 typedef struct search_options {
   const char *constants, *fix, *directory, *objective, *budget, *model;
@@ -147,7 +148,7 @@ static int search_networks(search_job *job, int count, char **names) {
   for (int i = 0; i < count && code == CLI_OK; i++) {
     layers_network network;
     code = CLI_BAD_INPUT;
-    if (layers_load(&network, names[i], job->diag))
+    if (layers_load_network(&network, names[i], job->diag))
       code = job->options->simulate ? simulate(job, &network) : search_network(job, &network);
     layers_release(&network);
   }

@@ -6,10 +6,12 @@
 //     - {name: conv1, P: 112, Q: 112, K: 64, C: 3, R: 7, S: 7, stride: 2}
 //
 // Sizes, strides, dilations and counts that are absent are 1; a stride or dilation is one number, or [rows, columns].
+// A file whose root is `problem` is one of Timeloop's: see timeloop.c.
 #include <string.h>
 
 #include "hw/yaml_tree.h"
-#include "search/layers/layers.h"
+#include "search/layers/lines.h"
+#include "search/layers/timeloop.h"
 
 enum { SIZE_MAX_ELEMENTS = 1 << 24 };
 
@@ -76,6 +78,8 @@ bool layers_parse_yaml(layers_network *network, const char *file, const char *te
   *network = (layers_network){.arena = wf_arena_create(), .description = ""};
   const char *name = wf_arena_text(network->arena, file, strlen(file));
   const yaml_node *root = yaml_tree_parse(network->arena, name, text, length, diag);
+  if (root != NULL && timeloop_is(root))
+    return timeloop_read(network, lines_base_name(network->arena, file), root, diag);
   return root != NULL && yaml_tree_is(root, YAML_TREE_MAP, "a table of layers", diag) &&
          yaml_tree_keys(root, "a table of layers", network_keys, diag) &&
          read_text(root, "name", "a table of layers", &network->name, diag) &&

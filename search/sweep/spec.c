@@ -8,6 +8,7 @@
 #include "hw/base/alloc.h"
 #include "hw/base/file.h"
 #include "hw/yaml_tree.h"
+#include "search/layers/network.h"
 
 enum { TEXT_MAX = 1 << 24, COUNT_MAX = 1000000, TUNE_MAX = MAP_BEST_MAX, NAME_CHARS = 256 };
 
@@ -199,7 +200,7 @@ static bool read_network(reader *r, const yaml_node *node) {
   const char *name = yaml_tree_text(node, "a network", r->diag);
   if (name == NULL) return false;
   layers_network *network = &r->spec->networks[r->spec->network_count++];
-  if (!layers_load(network, beside(r, name), r->diag)) return false;
+  if (!layers_load_network(network, beside(r, name), r->diag)) return false;
   for (size_t n = 0; n + 1 < r->spec->network_count; n++) {
     if (strcmp(r->spec->networks[n].name, network->name) != 0) continue;
     wf_error(r->diag, node->where, "network '%s' appears twice", network->name);
@@ -212,7 +213,7 @@ static bool read_networks(reader *r) {
   const yaml_node *all = yaml_tree_find(r->root, "networks");
   if (all == NULL) {
     wf_error(r->diag, r->root->where, "no networks");
-    wf_hint(r->diag, "networks: [resnet50], or the paths of layer tables");
+    wf_hint(r->diag, "networks: [resnet50], or the paths of layer tables and ONNX files");
     return false;
   }
   if (!yaml_tree_is(all, YAML_TREE_LIST, "networks", r->diag)) return false;

@@ -43,7 +43,7 @@ typedef struct sweep_spec {
   double timeout;  // seconds of one measurement; 0: none
 } sweep_spec;
 
-// Files that the text names are found relative to its own place, layer tables also by the name of a shipped one. False
+// Files that the text names are found relative to its own place, networks also by name (layers_load_network). False
 // after errors were reported; release in any case.
 bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag);
 bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag);

@@ -1,4 +1,4 @@
-// Any text is a table of layers or is refused with a message; a table that was read prints as one that reads the same.
+// Any text is a table of layers, in each of the forms that are read, or is refused with a message.
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FILE *null = fopen("/dev/null", "w");
   wf_diag diag = wf_diag_to(null);
   layers_network network;
-  const bool csv = size > 0 && data[0] == 'l' && memchr(data, ',', size) != NULL;
+  const bool csv = size > 0 && (data[0] == 'l' || data[0] == 'L') && memchr(data, ',', size) != NULL;
   const bool good = csv ? layers_parse_csv(&network, "fuzz", (const char *)data, size, &diag)
                         : layers_parse_yaml(&network, "fuzz", (const char *)data, size, &diag);
   assert(good == (diag.errors == 0));

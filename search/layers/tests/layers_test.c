@@ -131,6 +131,51 @@ static void both_forms_say_the_same(void **state) {
   layers_release(&b);
 }
 
+#define SHAPE                                                                                               \
+  "  shape:\n    name: cnn\n    dimensions: [C, M, R, S, N, P, Q]\n"                                        \
+  "    coefficients: [{name: Wstride, default: 1}, {name: Hstride, default: 1},"                            \
+  " {name: Wdilation, default: 1}, {name: Hdilation, default: 1}]\n"                                        \
+  "    data-spaces:\n"                                                                                      \
+  "    - {name: Weights, projection: [[[C]], [[M]], [[R]], [[S]]]}\n"                                       \
+  "    - {name: Inputs, projection: [[[N]], [[C]], [[R, Wdilation], [P, Wstride]], [[S], [Q, Hstride]]]}\n" \
+  "    - {name: Outputs, projection: [[[N]], [[M]], [[Q]], [[P]]], read-write: true}\n"
+
+// A convolution and a product as other tools write them down.
+static void other_tools_files_are_tables(void **state) {
+  (void)state;
+  static const struct {
+    const char *file, *text, *same;
+  } files[] = {
+      {"dir/conv1.yaml",
+       "problem:\n" SHAPE "  instance: {C: 3, M: 64, R: 7, S: 5, N: 1, P: 112, Q: 110, Wstride: 2, Hstride: 3}\n",
+       "name: conv1\nlayers: [{name: conv1, P: 112, Q: 110, K: 64, C: 3, R: 7, S: 5, stride: [2, 3]}]\n"},
+      {"old.yaml", "problem: {shape: cnn-layer, C: 8, K: 4, P: 1, Q: 6, S: 3, Wstride: 2, Hdilation: 2}\n",
+       "name: old\nlayers: [{name: old, Q: 6, K: 4, C: 8, S: 3, dilation: [1, 2]}]\n"},
+      {"mm.yml",
+       "problem:\n  version: 0.4\n  shape: {dimensions: [M, N, K], data_spaces: [{projection: [[[M]], [[K]]]},"
+       " {projection: [[[K]], [[N]]]}, {projection: [[[M]], [[N]]]}]}\n  instance: {M: 128, N: 64, K: 32}\n",
+       "name: mm\nlayers: [{name: mm, P: 128, K: 64, C: 32}]\n"},
+      {"net.csv",
+       "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"
+       "Conv1, 230, 229, 7, 5, 3, 64, 2,\r\n\nFC, 1, 1, 1, 1, 2048, 1000, 1\n# that is all\n",
+       "name: net\nlayers: [{name: Conv1, P: 113, Q: 113, K: 64, C: 3, R: 7, S: 5, stride: 2},"
+       " {name: FC, C: 2048, K: 1000}]\n"},
+      {"gemm.csv", "Layer, M, N, K,\na, 128, 64, 32,\n", "name: gemm\nlayers: [{name: a, P: 128, K: 64, C: 32}]\n"},
+  };
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    wf_diag diag = wf_diag_to(stderr);
+    layers_network read, same;
+    const bool csv = strstr(files[i].file, ".csv") != NULL;
+    assert_true((csv ? layers_parse_csv : layers_parse_yaml)(&read, files[i].file, files[i].text, strlen(files[i].text),
+                                                             &diag));
+    assert_true(layers_parse_yaml(&same, "same", files[i].same, strlen(files[i].same), &diag));
+    assert_string_equal(read.name, same.name);
+    assert_same(&read, &same);
+    layers_release(&read);
+    layers_release(&same);
+  }
+}
+
 static void layers_become_the_compilers(void **state) {
   (void)state;
   layers_layer layer = {.size = {1, 128, 1, 64, 32, 1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .count = 1};
@@ -178,6 +223,35 @@ static const slip slips[] = {
     {true, COLUMNS "a,1,1,0,1,1,1,1,1,1,1,1,1,0\n", "a size of 0"},
     {true, COLUMNS "a,1,1,2,1,1,1,1,1,1,1,1,1,1\n", "t:2:27: error: the products are not those of the sizes"},
     {true, COLUMNS "a,1,1,1,1,1,1,1,1,1,1,1,0,1\n", "a count of 0"},
+    {false, "problem: 3", "t:1:10: error: a problem must be a map"},
+    {false, "problem: {}", "t:1:10: error: a problem without sizes"},
+    {false, "problem: {C: 3}\nmapper: {}", "t:2:1: error: unknown key 'mapper'"},
+    {false, "problem: {C: 3, E: 4}", "t:1:17: error: 'E' is no dimension"},
+    {false, "problem: {C: 0}", "C must be a whole number from 1"},
+    {false, "problem: {C: 3, M: 4, K: 4}", "t:1:26: error: M and K are both results"},
+    {false, "problem: {instance: {C: 3, densities: {}}}", "'densities' is no dimension"},
+    {false, "problem:\n  shape: {dimensions: [C, M, X]}\n  instance: {C: 3}", "t:2:30: error: no dimension of"},
+    {false, "problem:\n  shape: {dimensions: [C, C]}\n  instance: {C: 3}", "t:2:27: error: this dimension appears"},
+    {false, "problem:\n  shape: {dimensions: [C]}\n  instance: {C: 3, M: 4}", "not one of the shape's dimensions"},
+    {false, "problem:\n  shape: {coefficients: [{name: Stride}]}\n  instance: {C: 3}",
+     "t:2:33: error: coefficients are"},
+    {false, "problem:\n  shape: {coefficients: [{default: 2}]}\n  instance: {C: 3}", "a coefficient has a name"},
+    // Each channel by itself.
+    {false,
+     "problem:\n  shape:\n    dimensions: [C, R, S, P, Q]\n    data-spaces: [{projection: [C, R, S]},"
+     " {projection: [C, [R, P], [S, Q]]}, {projection: [C, P, Q]}]\n  instance: {C: 3, P: 8, Q: 8}",
+     "t:4:18: error: the data spaces are neither"},
+    {true, "Layer, M, N\n", "t:1:1: error: the columns of a table"},
+    {true, "Layer, M, N, K, L\n", "t:1:1: error: the columns of a table"},
+    {true, "Layer, M, N, K\n", "a table without layers"},
+    {true, "Layer, M, N, K\na, 1, 2,\n", "t:2:1: error: fewer cells"},
+    {true, "Layer, M, N, K\na, 1, 2, 3, 4\n", "t:2:1: error: more cells"},
+    {true, "Layer, M, N, K\n\na, 1, x, 3,\n", "t:3:7: error: not a whole number"},
+    {true, "Layer, M, N, K\na, 1, 2, 0\n", "t:2:10: error: not from 1 to"},
+    {true,
+     "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"
+     "a, 4, 4, 3, 5, 1, 1, 1,\n",
+     "t:2:13: error: the window is larger"},
 };
 
 static void slips_are_refused_in_place(void **state) {
@@ -218,6 +292,7 @@ int main(void) {
       cmocka_unit_test(every_table_reads_and_prints_alike),
       cmocka_unit_test(names_stand_for_the_files),
       cmocka_unit_test(both_forms_say_the_same),
+      cmocka_unit_test(other_tools_files_are_tables),
       cmocka_unit_test(layers_become_the_compilers),
       cmocka_unit_test(slips_are_refused_in_place),
       cmocka_unit_test(other_files_are_refused),

@@ -1,0 +1,17 @@
+// Networks by any of their names: tables of layers, ONNX files, generated networks.
+#ifndef SEARCH_LAYERS_NETWORK_H
+#define SEARCH_LAYERS_NETWORK_H
+
+#include "compiler/graph/graph.h"
+#include "search/layers/layers.h"
+
+// A table as layers_load finds it, a .onnx file, or a generated network (`weft net --list`), in this order: a shipped
+// table goes before the generated network of its name. Open batches of files are 1. False after errors were reported.
+// Release the network in any case.
+bool layers_load_network(layers_network *network, const char *name_or_path, wf_diag *diag);
+
+// The layers of a float or quantised model as they are placed on the array, under a name of their own (NULL: the
+// model's).
+bool layers_of_model(layers_network *network, graph *model, const char *name, wf_diag *diag);
+
+#endif

@@ -1,0 +1,15 @@
+// SCALE-Sim's topologies: its names of columns.
+#ifndef SEARCH_LAYERS_SCALESIM_H
+#define SEARCH_LAYERS_SCALESIM_H
+
+#include "search/layers/lines.h"
+
+typedef struct layers_columns {
+  size_t count;
+  lines_layer *read;
+} layers_columns;
+
+// By the first line of a text; NULL: it is no topology.
+const layers_columns *scalesim_columns(const char *text);
+
+#endif

@@ -1,0 +1,13 @@
+// Timeloop's problems as layer tables of one layer.
+#ifndef SEARCH_LAYERS_TIMELOOP_H
+#define SEARCH_LAYERS_TIMELOOP_H
+
+#include "hw/yaml_tree.h"
+#include "search/layers/layers.h"
+
+// Whether the root of a file is a problem.
+bool timeloop_is(const yaml_node *root);
+// The network has its arena; its name is `name`.
+bool timeloop_read(layers_network *network, const char *name, const yaml_node *root, wf_diag *diag);
+
+#endif
