@@ -13,7 +13,7 @@
 #include "hw/base/alloc.h"
 #include "weft_version.h"
 
-enum { ARGUMENTS = 12 };
+enum { ARGUMENTS = 16 };
 
 typedef struct table {
   const char *name, *what;
@@ -27,13 +27,28 @@ static const table tables[] = {
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},
     {"model", "the machine model against the cycle engine", {"bench", "model"}, true},
-    {"search", "methods of search under the plain model", {"bench", "search"}, true},
+    {"search",
+     "methods of search: under the plain model, and what they propose simulated",
+     {"bench", "search", "--simulate", "--nets", "resnet50,bert,retinanet"},
+     true},
+    {"search-operators",
+     "methods of search on single operators",
+     {"bench", "search", "--simulate", "--nets", "mm,gemv,conv_1d,conv"},
+     true},
+    {"search-unet",
+     "methods of search on U-Net, the simulation with one seed",
+     {"bench", "search", "--simulate", "--nets", "unet", "--seeds", "1", "--simulations", "4", "--methods",
+      "default,default-tuned,random,bayes,genetic,published,descent"},
+     true},
     {"exact",
      "proven optima of the plain model",
      {"search", "resnet50", "bert", "retinanet", "unet", "--exact"},
      false},
-    {"resnet50", "an array found for ResNet-50, simulated", {"search", "resnet50", "--simulate"}, false},
-    {"bert", "an array found for BERT, simulated", {"search", "bert", "--simulate"}, false},
+    {"resnet50",
+     "an array found for ResNet-50, simulated",
+     {"search", "resnet50", "--simulate", "--model", "machine"},
+     false},
+    {"bert", "an array found for BERT, simulated", {"search", "bert", "--simulate", "--model", "machine"}, false},
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 

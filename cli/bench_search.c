@@ -80,7 +80,8 @@ static int throughput(const cli_common *common, const bench_options *options, wf
 
 int cli_bench_search(int argc, char **argv) {
   bench_options options = {.net = "resnet50", .seconds = 2, .seed = 1};
-  bench_methods_options methods = {.nets = "resnet50,bert,retinanet,unet", .seeds = 5, .budget = 200000};
+  bench_methods_options methods = {
+      .nets = "resnet50,bert,retinanet,unet", .seeds = 5, .budget = 200000, .simulations = 16};
   const cli_option table[] = {
       {"throughput", CLI_OPTION_FLAG, &options.throughput, NULL, "evaluations of the plain model per second"},
       {"nets", CLI_OPTION_TEXT, &methods.nets, "NET,..", "networks (default resnet50,bert,retinanet,unet)"},
@@ -88,6 +89,11 @@ int cli_bench_search(int argc, char **argv) {
       {"seeds", CLI_OPTION_COUNT, &methods.seeds, "N", "runs of each method (default 5)"},
       {"budget", CLI_OPTION_COUNT, &methods.budget, "N", "evaluations of each run (default 200000)"},
       {"o", CLI_OPTION_TEXT, &methods.csv, "FILE.csv", "write the rows there, too"},
+      {"simulate", CLI_OPTION_FLAG, &methods.simulate, NULL,
+       "compile what each proposes, for arrays made from --array, and run it on the cycle engine"},
+      {"simulations", CLI_OPTION_COUNT, &methods.simulations, "N",
+       "--simulate: of the searches that simulate themselves (default 16; 1: none)"},
+      {"timeout", CLI_OPTION_COUNT, &methods.timeout, "N", "--simulate: seconds for a layer (default: none)"},
       {"net", CLI_OPTION_TEXT, &options.net, "NET", "--throughput: whose layers (default resnet50)"},
       {"seconds", CLI_OPTION_COUNT, &options.seconds, "N", "--throughput: of measuring (default 2)"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "--throughput: of the random mappings (default 1)"},
@@ -98,12 +104,17 @@ int cli_bench_search(int argc, char **argv) {
                                "Compares methods of search at equal numbers of evaluations, with the proven optimum; "
                                "or\nmeasures the speed of the models.",
                            .options = table,
-                           .option_count = sizeof table / sizeof table[0]};
+                           .option_count = sizeof table / sizeof table[0],
+                           .takes_array = true};
   cli_common common = {0};
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   if (methods.seeds == 0 || methods.seeds > 1000 || methods.budget < 1000 || methods.budget > UINT64_C(1000000000000)) {
     fputs("weft: error: 1 to 1000 seeds, at least 1000 evaluations\n  hint: weft bench search --help\n", stderr);
+    return CLI_USAGE;
+  }
+  if (methods.simulations == 0 || methods.simulations > MAP_BEST_MAX) {
+    fputs("weft: error: 1 to 64 simulations\n  hint: weft bench search --help\n", stderr);
     return CLI_USAGE;
   }
   wf_diag diag = wf_diag_to(stderr);

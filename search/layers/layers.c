@@ -95,6 +95,14 @@ map_layer layers_to_map(const layers_layer *layer) {
   const int64_t *size = layer->size;
   const bool product = size[BLOCK_DIM_Q] == 1 && size[BLOCK_DIM_R] == 1 && size[BLOCK_DIM_S] == 1 &&
                        size[BLOCK_DIM_N] == 1 && layer->stride[0] == 1 && layer->stride[1] == 1;
+  // An axis with one result and one element of the window has no stride: that of the other keeps the layer square.
+  for (int axis = 0; axis < 2; axis++) {
+    const bool single =
+        size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q] == 1 && size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S] == 1;
+    if (!single) continue;
+    map.stride[axis] = map.stride[1 - axis];
+    map.dilation[axis] = map.dilation[1 - axis];
+  }
   map.kind = !product ? MAP_CONV : size[BLOCK_DIM_P] == 1 ? MAP_GEMV : MAP_GEMM;
   return map;
 }

@@ -1,6 +1,8 @@
 // See design.h.
 #include "search/truth/design.h"
 
+#include <math.h>
+
 #include "hw/base/alloc.h"
 #include "search/truth/predict.h"
 #include "search/truth/realise.h"
@@ -21,18 +23,47 @@ static void add_layer(const descent_goal *goal, const paper_mapping *proposed, u
   d->prediction.energy_uj += (double)layer->count * p.energy_pj * 1e-6;
 }
 
-bool design_create(const descent_goal *goal, const hw_array *base, const paper_hardware *hardware,
-                   const paper_mapping *mappings, unsigned tried, design *d) {
-  enum { SIDE_MIN = 4 };
+static void add_layers(const descent_goal *goal, const hw_array *array, const paper_mapping *mappings, unsigned tried,
+                       design *d) {
   const size_t count = goal->network->count;
-  *d = (design){.predicted = true};
-  paper_hardware least = *hardware;
-  if (least.side < SIDE_MIN) least.side = SIDE_MIN;
-  if (!truth_array(base, &least, &d->array)) return false;
+  *d = (design){.array = *array, .predicted = true};
   d->mappings = WF_NEW_ARRAY(count, map_mapping);
   d->mapped = WF_NEW_ARRAY(count, bool);
   for (size_t i = 0; i < count; i++) add_layer(goal, &mappings[i], tried, i, d);
-  return true;
+}
+
+// An array and its mappings take the place of what there is if the model of the machine thinks them better.
+static void offer(const descent_goal *goal, const hw_array *array, const paper_mapping *mappings, unsigned tried,
+                  double *value, design *d) {
+  design next;
+  add_layers(goal, array, mappings, tried, &next);
+  const double here = next.predicted ? truth_objective(goal, array, next.prediction) : INFINITY;
+  if (d->mappings != NULL && here >= *value) {
+    design_release(&next);
+    return;
+  }
+  design_release(d);
+  *d = next;
+  *value = here;
+}
+
+bool design_create(const descent_goal *goal, const hw_array *base, const paper_hardware *hardware,
+                   const paper_mapping *mappings, unsigned tried, design *d) {
+  enum { SIDE_MIN = 4 };
+  double value = INFINITY;
+  *d = (design){0};
+  if (hardware == NULL) {
+    offer(goal, base, mappings, tried, &value, d);
+    return true;
+  }
+  for (int twice = 0; twice < 4; twice++) {
+    const paper_hardware larger = {.side = fmax(SIDE_MIN, hardware->side),
+                                   .scratchpad_kib = hardware->scratchpad_kib * (1 + (twice & 1)),
+                                   .accumulator_kib = hardware->accumulator_kib * (1 + (twice >> 1))};
+    hw_array array;
+    if (truth_array(base, &larger, &array)) offer(goal, &array, mappings, tried, &value, d);
+  }
+  return d->mappings != NULL;
 }
 
 void design_release(design *d) {

@@ -16,8 +16,9 @@ typedef struct design {
   paper_cost prediction;
 } design;
 
-// `tried`: how many of the mapper's mappings compete; 0: none but where the proposed one does not fit. False: no such
-// array can be built from the base.
+// The plain model has no slots that take turns: of memories that just hold what is proposed and such twice the size the
+// model of the machine chooses. `tried`: how many of the mapper's mappings compete; 0: none but where the proposed one
+// does not fit. Without hardware the array is the base. False: no such array can be built.
 bool design_create(const descent_goal *goal, const hw_array *base, const paper_hardware *hardware,
                    const paper_mapping *mappings, unsigned tried, design *d);
 void design_release(design *d);

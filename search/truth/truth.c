@@ -8,8 +8,9 @@
 #include "hw/base/alloc.h"
 #include "hw/base/clock.h"
 #include "search/truth/predict.h"
+#include "search/truth/realise.h"
 
-enum { CANDIDATES = 16, SIDE_MIN = 4 };
+enum { CANDIDATES = 16, SIDE_MIN = 4, SIDES = 16 };
 enum { PREDICTED = 400 };      // arrays that the model of the machine is asked about, at most
 enum { MAPPINGS_TRIED = 16 };  // of the mapper's best, of which it chooses
 
@@ -19,7 +20,8 @@ typedef struct loop {
   truth_result *result;
   runs *runs;
   bool predicts;
-  size_t limit;  // of candidates
+  size_t limit;            // of candidates
+  paper_mapping **wanted;  // the plain model's mappings for a side of 2^n; NULL: none
   double start;
   size_t room;
 } loop;
@@ -147,11 +149,21 @@ static void say(const loop *l, const truth_candidate *c) {
   l->options->progress(l->options->context, text);
 }
 
-// The mappings that the model of the machine prefers; the mapper's where it does not know better.
+static unsigned place_of(unsigned side) {
+  unsigned place = 0;
+  while (side >> place > 1 && place < SIDES - 1) place++;
+  return place;
+}
+
+// The mappings that the model of the machine prefers, of the mapper's and those that the plain model wants for an array
+// of this side; the mapper's where it does not know better.
 static void choose_mappings(const loop *l, const hw_array *array, map_mapping *mappings, bool *mapped) {
+  const paper_mapping *wanted = l->wanted[place_of(hw_derive(array).dim)];
   for (size_t i = 0; i < network_of(l)->count; i++) {
     const map_layer layer = layers_to_map(&network_of(l)->layers[i]);
-    const predict_result p = predict_layer(&layer, array, NULL, 0, MAPPINGS_TRIED, l->options->goal.objective);
+    map_mapping given[REALISE_MAX];
+    const size_t count = wanted == NULL ? 0 : realise_mappings(&network_of(l)->layers[i], &wanted[i], array, given);
+    const predict_result p = predict_layer(&layer, array, given, count, MAPPINGS_TRIED, l->options->goal.objective);
     mapped[i] = p.good && p.takes_mappings;
     mappings[i] = p.mapping;
   }
@@ -217,13 +229,15 @@ static proposal ask_model(const loop *l, unsigned side) {
     p.cost = found.cost;
     p.value = found.value;
   }
-  descent_release(&found);
+  paper_mapping **kept = &l->wanted[place_of(side)];
+  wf_free(*kept);
+  *kept = found.mappings;
   return p;
 }
 
 // The model is asked for every side that is a power of two; sides that it thinks far worse than the best are not tried.
 static void propose_by_model(loop *l) {
-  enum { SIDES = 16, FAR_WORSE = 8 };
+  enum { FAR_WORSE = 8 };
   proposal proposals[SIDES];
   size_t count = 0;
   double best = INFINITY;
@@ -322,7 +336,12 @@ static void propose_predicted(loop *l, truth_result *predicted) {
 
 static void predict(loop *l) {
   truth_result predicted = {0};
-  loop p = {.options = l->options, .result = &predicted, .predicts = true, .limit = PREDICTED, .start = l->start};
+  loop p = {.options = l->options,
+            .result = &predicted,
+            .predicts = true,
+            .limit = PREDICTED,
+            .wanted = l->wanted,
+            .start = l->start};
   p.runs = runs_create(l->options->jobs, 0, predict_work_for(l->options->goal.objective));
   truth_candidate *base = propose(&p, l->options->base);
   snprintf(base->origin, sizeof base->origin, "base");
@@ -337,7 +356,8 @@ static void predict(loop *l) {
 
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag) {
   *result = (truth_result){0};
-  loop l = {.options = options, .result = result, .runs = options->runs, .start = wf_seconds()};
+  paper_mapping *wanted[SIDES] = {NULL};
+  loop l = {.options = options, .result = result, .runs = options->runs, .wanted = wanted, .start = wf_seconds()};
   l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
   if (l.runs == NULL) l.runs = runs_create(options->jobs, options->timeout, work_measure);
   truth_candidate *base = propose(&l, options->base);
@@ -356,6 +376,7 @@ bool truth_search(const truth_options *options, truth_result *result, wf_diag *d
     improve(&l);
   }
   if (options->runs == NULL) runs_destroy(l.runs);
+  for (int n = 0; n < SIDES; n++) wf_free(wanted[n]);
   result->seconds = wf_seconds() - l.start;
   return good;
 }

@@ -189,6 +189,9 @@ static void layers_become_the_compilers(void **state) {
   const map_layer map = layers_to_map(&layer);
   assert_int_equal(map.kind, MAP_CONV);
   assert_int_equal(map.stride[1], 2);
+  assert_int_equal(map.stride[0], 2);  // one row of results, one of the window: no stride of its own
+  layer.size[BLOCK_DIM_R] = 3;
+  assert_int_equal(layers_to_map(&layer).stride[0], 1);
 }
 
 // ---- refused input

@@ -1,0 +1,36 @@
+// What methods of search propose, simulated: `weft bench search --simulate`.
+#ifndef CLI_BENCH_SIMULATED_H
+#define CLI_BENCH_SIMULATED_H
+
+#include "search/baselines/baselines.h"
+#include "search/truth/design.h"
+#include "search/truth/truth.h"
+
+// Energy x delay of the designs of one method on one network.
+typedef struct simulated_row {
+  size_t count;  // designs that ran
+  double least, median, most;
+  paper_hardware hardware;   // of the least
+  double own;                // share of the layers with mappings of the method, of all designs
+  double error;              // mean of |predicted / simulated - 1|
+  char reason[WORK_REASON];  // of the first design that did not
+} simulated_row;
+
+// Designs of one network, gathered and then simulated together.
+typedef struct simulated simulated;
+simulated *simulated_create(const descent_goal *goal, const hw_array *base, runs *shared);
+void simulated_destroy(simulated *s);
+
+// What a method found, as a design. The default array's stays as it is.
+void simulated_add(simulated *s, unsigned row, const baseline_result *found, bool keeps_array);
+// Runs all that were added.
+void simulated_run(simulated *s);
+simulated_row simulated_row_of(const simulated *s, unsigned row);
+
+// The joint search with the model of the machine, for one seed: what it proposes first, and the best of `candidates`
+// simulated arrays.
+void simulated_search(simulated *s, unsigned first_row, unsigned best_row, unsigned candidates, uint64_t seed);
+// The default array with the fastest of `tune` simulated mappings of each layer.
+void simulated_tune(simulated *s, unsigned row, unsigned tune);
+
+#endif
