@@ -1,33 +1,15 @@
 // A layer compiled and run: see measure.h.
 #include "search/measure/measure.h"
 
-#include <string.h>
-
 #include "compiler/command/run.h"
 #include "hw/base/alloc.h"
 #include "hw/base/clock.h"
-#include "hw/base/hash.h"
 
 const char *const measure_status_names[MEASURE_STATUSES] = {"good", "cannot map", "fault"};
 
-static bool hash_command(void *context, const command_insn *insn) {
-  uint64_t *hash = context;
-  const uint64_t words[4] = {
-      insn == NULL ? UINT64_MAX : insn->funct, insn == NULL ? 0 : insn->rs1, insn == NULL ? 0 : insn->rs2,
-      insn == NULL ? 0 : (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2};
-  *hash = wf_hash(*hash, words, sizeof words);
-  return true;
-}
-
-static uint64_t digest_of(const command_program *program) {
-  uint64_t hash = WF_HASH_START;
-  command_walk(program, hash_command, &hash);
-  return hash;
-}
-
 // The counts of a report are of all runs; a layer's runs are alike but for what the caches hold, so they are shared
 // out evenly.
-static void take_counts(const command_run_result *run, unsigned times, const hw_array *array, measure_result *m) {
+static void take_counts(const measure_run *run, unsigned times, const hw_array *array, measure_result *m) {
   const sim_figures figures = sim_figures_of(&run->units, array);
   m->cycles = run->cycles;
   m->commands = run->commands / times;
@@ -40,16 +22,29 @@ static void take_counts(const command_run_result *run, unsigned times, const hw_
   m->units = run->units;
 }
 
-static bool simulate(const measure_request *request, const command_program *program, measure_result *m, wf_diag *diag) {
+static bool simulate(const command_program *program, unsigned times, measure_run *known, wf_diag *diag) {
   const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const unsigned times = request->times == 0 ? 1 : request->times;
   const command_run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = times};
   void **none = wf_calloc((size_t)program->tensor_count, sizeof *none);
   command_run_result run;
   const bool good = command_run_on(program, &config, none, &run, diag);
   wf_free(none);
-  if (good) take_counts(&run, times, request->array, m);
+  if (good) *known = (measure_run){.cycles = run.cycles, .commands = run.commands, .units = run.units};
   return good;
+}
+
+// Only single runs are kept: others are rare.
+static bool run_of(const measure_request *request, const command_program *program, measure_result *m, wf_diag *diag) {
+  const unsigned times = request->times == 0 ? 1 : request->times;
+  measure_known *known = times == 1 ? request->known : NULL;
+  const measure_digest digest = measure_digest_of(program);
+  measure_run run;
+  m->program_digest = digest.commands;
+  m->known = measure_known_find(known, &digest, &run);
+  if (!m->known && !simulate(program, times, &run, diag)) return false;
+  if (!m->known) measure_known_add(known, &digest, &run);
+  take_counts(&run, times, request->array, m);
+  return true;
 }
 
 measure_result measure_layer(const measure_request *request, wf_diag *diag) {
@@ -61,8 +56,7 @@ measure_result measure_layer(const measure_request *request, wf_diag *diag) {
     m.compile_seconds = compiled - start;
     m.mapped = program.mapped;
     m.mapping = program.mapping;
-    m.program_digest = digest_of(program.commands);
-    m.status = simulate(request, program.commands, &m, diag) ? MEASURE_GOOD : MEASURE_FAULT;
+    m.status = run_of(request, program.commands, &m, diag) ? MEASURE_GOOD : MEASURE_FAULT;
     m.simulate_seconds = wf_thread_seconds() - compiled;
   }
   compile_release(&program);

@@ -4,14 +4,15 @@
 #define SEARCH_MEASURE_MEASURE_H
 
 #include "compiler/layer/layer.h"
-#include "sim/cycle/cycle.h"
+#include "search/measure/known.h"
 #include "sim/figures.h"
 
 typedef struct measure_request {
   const map_layer *layer;
   const hw_array *array;
   layer_policy policy;
-  unsigned times;  // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
+  measure_known *known;  // runs that need not be made again, and where this one is added; may be NULL
+  unsigned times;        // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
 } measure_request;
 
 typedef enum {
@@ -31,6 +32,7 @@ typedef struct measure_result {
   bool has_energy;
   double energy_pj;
   uint64_t program_digest;  // of the commands
+  bool known;               // the run was, and was not made
   bool mapped;
   map_mapping mapping;
   double compile_seconds, simulate_seconds;  // of the processor

@@ -32,6 +32,7 @@ struct pool {
   size_t count, room;
   double timeout;
   pool_work *work;
+  measure_known *known;
 };
 
 // ---- whole messages
@@ -60,11 +61,11 @@ static bool receive_all(int socket, void *bytes, size_t size) {
 
 // ---- children
 
-static void child(int socket, pool_work *work) {
+static void child(int socket, pool_work *work, measure_known *known) {
   work_request request;
   work_result result;
   while (receive_all(socket, &request, sizeof request)) {
-    work(&request, &result);
+    work(known, &request, &result);
     if (!send_all(socket, &result, sizeof result)) break;
   }
   _exit(0);
@@ -85,7 +86,7 @@ static void start(pool *p, worker *w) {
     for (size_t i = 0; i < p->count; i++)
       if (p->workers[i].socket >= 0 && &p->workers[i] != w) close(p->workers[i].socket);
     close(ends[0]);
-    child(ends[1], p->work);
+    child(ends[1], p->work, p->known);
   }
   close(ends[1]);
   w->socket = ends[0];
@@ -108,6 +109,7 @@ pool *pool_create(unsigned jobs, double timeout, pool_work *work) {
   pool *p = wf_calloc(1, sizeof *p);
   p->timeout = timeout;
   p->work = work;
+  p->known = measure_known_create();
   for (unsigned n = 0; n < jobs; n++) start(p, add_worker(p));
   return p;
 }
@@ -126,6 +128,7 @@ void pool_destroy(pool *p) {
     if (p->workers[i].socket >= 0) close(p->workers[i].socket);
     if (p->workers[i].pid > 0) end_child(&p->workers[i]);
   }
+  measure_known_destroy(p->known);
   wf_free(p->workers);
   wf_free(p);
 }

@@ -11,9 +11,10 @@
 
 typedef struct pool pool;
 typedef void pool_done(void *context, const work_request *request, const work_result *result);
-typedef void pool_work(const work_request *request, work_result *result);
+typedef void pool_work(measure_known *known, const work_request *request, work_result *result);
 
-// `jobs` children (0: none) that do `work`; requests that take longer than `timeout` seconds fail (0: none do).
+// `jobs` children (0: none) that do `work`, and share what they know of runs; requests that take longer than `timeout`
+// seconds fail (0: none do).
 pool *pool_create(unsigned jobs, double timeout, pool_work *work);
 // Ends the children.
 void pool_destroy(pool *p);

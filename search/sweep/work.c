@@ -90,15 +90,15 @@ void work_fail(work_result *result, uint64_t id, work_status status, const char 
   gethostname(result->host, sizeof result->host - 1);
 }
 
-void work_measure(const work_request *request, work_result *result) {
+void work_measure(measure_known *known, const work_request *request, work_result *result) {
   const double start = wf_seconds();
   char *messages = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
   const layer_policy policy = {.mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune};
-  const measure_result m =
-      measure_layer(&(measure_request){.layer = &request->layer, .array = &request->array, .policy = policy}, &diag);
+  const measure_result m = measure_layer(
+      &(measure_request){.layer = &request->layer, .array = &request->array, .policy = policy, .known = known}, &diag);
   fclose(out);
   work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);

@@ -7,6 +7,7 @@
 
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
+#include "search/measure/known.h"
 
 typedef struct work_request {
   uint64_t id;  // the sender's
@@ -50,7 +51,8 @@ typedef struct work_result {
   char host[WORK_HOST];
 } work_result;
 
-void work_measure(const work_request *request, work_result *result);
+// `known` are runs of earlier requests; may be NULL.
+void work_measure(measure_known *known, const work_request *request, work_result *result);
 
 // A result without measurement.
 void work_fail(work_result *result, uint64_t id, work_status status, const char *reason);

@@ -68,11 +68,18 @@ static void predict_for(plain_objective objective, const work_request *request, 
   result->macs = (uint64_t)map_macs(&request->layer);
 }
 
-static void for_edp(const work_request *request, work_result *result) { predict_for(PLAIN_EDP, request, result); }
-static void for_latency(const work_request *request, work_result *result) {
+static void for_edp(measure_known *known, const work_request *request, work_result *result) {
+  (void)known;
+  predict_for(PLAIN_EDP, request, result);
+}
+static void for_latency(measure_known *known, const work_request *request, work_result *result) {
+  (void)known;
   predict_for(PLAIN_LATENCY, request, result);
 }
-static void for_energy(const work_request *request, work_result *result) { predict_for(PLAIN_ENERGY, request, result); }
+static void for_energy(measure_known *known, const work_request *request, work_result *result) {
+  (void)known;
+  predict_for(PLAIN_ENERGY, request, result);
+}
 
 pool_work *predict_work_for(plain_objective objective) {
   static pool_work *const works[PLAIN_OBJECTIVES] = {[PLAIN_EDP] = for_edp,

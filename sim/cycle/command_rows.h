@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hw/array.h"
 #include "sim/config.h"
+#include "sim/cycle/cycle.h"
 
 typedef struct cycle_row_range {
   uint32_t first, end;
@@ -36,10 +36,12 @@ static inline bool cycle_rows_overlap(cycle_row_range x, cycle_row_range y) {
 }
 
 // The rows of a command that is no configuration.
-cycle_rows cycle_command_rows(const hw_derived *derived, bool pixel_repeat, const cycle_row_config *config,
-                              uint8_t funct, uint64_t rs1, uint64_t rs2);
+SIM_CYCLE_VISIBLE cycle_rows cycle_command_rows(const hw_derived *derived, bool pixel_repeat,
+                                                const cycle_row_config *config, uint8_t funct, uint64_t rs1,
+                                                uint64_t rs2);
 
 // A configuration command (funct 0 of the ISA) changes the rows of later ones.
-void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, uint64_t rs1, uint64_t rs2);
+SIM_CYCLE_VISIBLE void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, uint64_t rs1,
+                                                    uint64_t rs2);
 
 #endif

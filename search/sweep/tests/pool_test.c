@@ -17,7 +17,8 @@
 enum { CRASH = 1000, HANG = 2000 };
 
 // The id says what the worker is to do.
-static void work(const work_request *request, work_result *result) {
+static void work(measure_known *known, const work_request *request, work_result *result) {
+  (void)known;
   if (request->id == CRASH) kill(getpid(), SIGKILL);
   while (request->id == HANG) pause();
   work_fail(result, request->id, WORK_GOOD, "");

@@ -1,0 +1,132 @@
+// Digests of programs: see digest.h. The rows of commands are those that the reservation station compares
+// (sim/cycle/command_rows.h), which hold all that a command touches.
+#include "search/measure/digest.h"
+
+#include "hw/base/hash.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/command_rows.h"
+#include "sim/local.h"
+
+// Bits of a local address that do not name a row.
+#define LOCAL_FLAGS UINT64_C(0xfffffffffc000000)
+
+typedef struct digester {
+  const hw_array *array;
+  hw_derived derived;
+  cycle_row_config config;
+  measure_digest digest;
+} digester;
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+static void add(digester *d, uint64_t word) { d->digest.timing = mix(d->digest.timing, word); }
+
+static void refuse(digester *d) { d->digest.has_timing = false; }
+
+// ---- commands as they are
+
+static void add_plain(digester *d, const command_insn *insn) {
+  const uint64_t words[4] = {
+      insn == NULL ? UINT64_MAX : insn->funct, insn == NULL ? 0 : insn->rs1, insn == NULL ? 0 : insn->rs2,
+      insn == NULL ? 0 : (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2};
+  d->digest.commands = wf_hash(d->digest.commands, words, sizeof words);
+}
+
+// ---- commands by the banks of their rows
+
+// An operand register with a local address, and the rows it stands for. A range over the end of a bank depends on how
+// large banks are.
+static void add_local(digester *d, uint64_t operand, cycle_row_range range) {
+  const sim_local local = sim_local_decode(&d->derived, operand);
+  add(d, operand & LOCAL_FLAGS);
+  if (local.garbage) {
+    add(d, UINT64_MAX);
+    return;
+  }
+  if (range.end <= range.first) {
+    refuse(d);
+    return;
+  }
+  const uint32_t bank_rows = local.accumulator ? d->derived.acc_bank_rows : d->derived.sp_bank_rows;
+  const uint32_t length = range.end - range.first, place = local.row % bank_rows;
+  add(d, (uint64_t)(local.row / bank_rows) << 32 | place);
+  add(d, place + length <= bank_rows ? length : (uint64_t)bank_rows << 32 | length);
+}
+
+static void add_both(digester *d, const command_insn *insn, cycle_row_range rs1, cycle_row_range rs2) {
+  add_local(d, insn->rs1, rs1);
+  add_local(d, insn->rs2, rs2);
+}
+
+// A move between main memory and the local address of rs2. Rows that are repeated go downwards, as far as the memory's
+// size allows.
+static void add_move(digester *d, const command_insn *insn, cycle_row_range rows) {
+  for (int state = 0; state < SIM_LOAD_STATES; state++)
+    if (d->config.pixel_repeats[state] > 1) refuse(d);
+  add(d, insn->rs1);
+  add_local(d, insn->rs2, rows);
+}
+
+static void add_command(digester *d, const command_insn *insn) {
+  const bool repeats = d->array->units.pixel_repeat;
+  const cycle_rows rows = cycle_command_rows(&d->derived, repeats, &d->config, insn->funct, insn->rs1, insn->rs2);
+  add(d, (uint64_t)insn->funct << 32 | (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2);
+  switch (insn->funct) {
+    case ISA_FUNCT_CONFIG_EX:  // of all kinds
+      cycle_command_rows_configure(&d->config, d->array->units.max_pool, insn->rs1, insn->rs2);
+      add(d, insn->rs1);
+      add(d, insn->rs2);
+      return;
+    case ISA_FUNCT_MVIN:
+    case ISA_FUNCT_MVIN2:
+    case ISA_FUNCT_MVIN3:
+    case ISA_FUNCT_MVOUT:
+      add_move(d, insn, rows.a);
+      return;
+    case ISA_FUNCT_PRELOAD:
+      add_both(d, insn, rows.b, rows.a);
+      return;
+    case ISA_FUNCT_COMPUTE_PRELOADED:
+    case ISA_FUNCT_COMPUTE_ACCUMULATED:
+      add_both(d, insn, rows.a, rows.b);
+      return;
+    default:
+      refuse(d);
+  }
+}
+
+static bool visit(void *context, const command_insn *insn) {
+  digester *d = context;
+  add_plain(d, insn);
+  if (insn == NULL) {
+    add(d, UINT64_MAX);
+  } else if (d->digest.has_timing) {
+    add_command(d, insn);
+  }
+  return true;
+}
+
+// ---- the rest of what takes time
+
+// Where tensors lie follows from their sizes.
+static void add_tensors(digester *d, const command_program *program) {
+  for (int t = 0; t < program->tensor_count; t++) add(d, command_tensor_bytes(&program->tensors[t]));
+}
+
+static uint64_t machine_of(const hw_array *array) {
+  hw_array without = *array;
+  without.scratchpad.capacity_kib = without.accumulator.capacity_kib = 0;
+  return hw_array_hash(&without);
+}
+
+measure_digest measure_digest_of(const command_program *program) {
+  digester d = {.array = program->array,
+                .derived = hw_derive(program->array),
+                .digest = {.commands = WF_HASH_START, .has_timing = true, .machine = machine_of(program->array)}};
+  command_walk(program, visit, &d);
+  add_tensors(&d, program);
+  return d.digest;
+}
