@@ -71,8 +71,8 @@ static void norm_row(const graph_call *c, const int8_t *x, int64_t count, int8_t
   const float spread = (float)(count * squares - sum * sum) + graph_float(c->node, "epsilon", 0);
   const float factor = 1.0f / sqrtf(spread);
   for (int64_t i = 0; i < count; i++) {
-    const float centred = (float)(count * x[i] - sum) * factor, scaled = centred * gamma[i];
-    y[i] = to_byte(beta == NULL ? scaled : scaled + beta[i]);
+    const float centred = (float)(count * x[i] - sum) * factor;
+    y[i] = to_byte(fmaf(centred, gamma[i], beta == NULL ? 0 : beta[i]));
   }
 }
 

@@ -22,7 +22,9 @@ typedef struct network_buffer {
   uint64_t bytes;        // with what wide loads read behind the end
   const void *contents;  // of a constant; NULL: of the arena
   uint64_t content_bytes;
-  int first, last;  // steps that use it; -1 and step_count: filled before, read after the run
+  int first, last;              // steps that use it; -1 and step_count: filled before, read after the run
+  struct network_buffer *home;  // whose place it takes over; NULL: it has its own,
+  int until;                    // which it and those that took it over use up to this step
   uint64_t address;
 } network_buffer;
 

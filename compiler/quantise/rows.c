@@ -25,12 +25,14 @@ static bool finish(converter *c, int out, int form) {
 
 // ---- softmax
 
-enum { TABLE = 256, TABLE_ONE = 1 << 24 };
+enum { TABLE = 256, SUM_MAX = 1 << 24, EXACT_WIDTH = 1024 };
 
-// e^(scale * d) in units of 2^-24, for d from -255 to 0.
-static int powers(converter *c, const char *name, float scale) {
-  int32_t table[TABLE];
-  for (int i = 0; i < TABLE; i++) table[i] = (int32_t)lrint(TABLE_ONE * exp((double)scale * (i - TABLE + 1)));
+// e^(scale * d) for d from -255 to 0, in units of 2^-24; of rows that are not too wide in larger ones, so that their
+// sums are exact in binary32, which is quicker for the hart.
+static int powers(converter *c, const char *name, float scale, int64_t width) {
+  int32_t table[TABLE], one = SUM_MAX;
+  while (width <= EXACT_WIDTH && one * width > SUM_MAX) one /= 2;
+  for (int i = 0; i < TABLE; i++) table[i] = (int32_t)lrint(one * exp((double)scale * (i - TABLE + 1)));
   return convert_constant(c, wf_arena_format(c->arena, "%s.powers", name), GRAPH_I32, 1, (int64_t[]){TABLE}, table);
 }
 
@@ -80,7 +82,9 @@ static bool convert_softmax(converter *c, const graph_node *node) {
   const int x = masked_input(c, node, &mask);
   if (!is_last_axis(c, node) || !convert_has_quant(c, x) || !is_read(c, out) || c->zero[out] != 0) return false;
   const int from = convert_quant(c, x, LAYOUT_PLAIN);
-  int inputs[3] = {from, powers(c, node->name, c->values[x].scale)};
+  int inputs[3] = {from, GRAPH_NONE};
+  const graph_tensor *rows = &c->model->tensors[x];
+  inputs[1] = powers(c, node->name, c->values[x].scale, rows->dim[rows->rank - 1]);
   if (mask != GRAPH_NONE) inputs[2] = mask_of(c, mask, &c->model->tensors[x]);
   const int form = convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   graph_node *made = convert_emit(c, GRAPH_OP_QSOFTMAX, node->name, inputs, mask == GRAPH_NONE ? 2 : 3, form);

@@ -1,5 +1,5 @@
-// Softmax and normalisation of rows of int8, int8 again: sums in integers, one division per row. The loops take four
-// elements at a time, since the hart waits for each result that is used at once.
+// Softmax and normalisation of rows of int8, int8 again: sums are exact, one division per row. The loops take eight
+// elements at a time, step by step, since the hart waits for each result that is used at once.
 #include "private.h"
 #include "weft/host_math.h"
 
@@ -25,32 +25,65 @@ static struct line line_of(const struct weft_host_call *call, const struct host_
 // The nearest int8, the even one of two: limits that are integers may come before the rounding.
 static inline int8_t to_byte(float x) { return weft_saturate(weft_nearest(x)); }
 
-// Of four numbers, one step of all after the other: the compiler does not see into the hart's minimum.
-static inline void put_four(int8_t *to, float a, float b, float c, float d) {
+enum { GROUP = 8 };
+#define EACH _Pragma("GCC unroll 8") for (int j = 0; j < GROUP; j++)
+
 #ifdef __riscv
-  int32_t w, x, y, z;
-  __asm__(
-      "fmin.s %4, %4, %8\n\tfmin.s %5, %5, %8\n\tfmin.s %6, %6, %8\n\tfmin.s %7, %7, %8\n\t"
-      "fmax.s %4, %4, %9\n\tfmax.s %5, %5, %9\n\tfmax.s %6, %6, %9\n\tfmax.s %7, %7, %9\n\t"
-      "fcvt.w.s %0, %4, rne\n\tfcvt.w.s %1, %5, rne\n\tfcvt.w.s %2, %6, rne\n\tfcvt.w.s %3, %7, rne"
-      : "=&r"(w), "=&r"(x), "=&r"(y), "=&r"(z), "+f"(a), "+f"(b), "+f"(c), "+f"(d)
-      : "f"(127.0f), "f"(-128.0f));
-  to[0] = (int8_t)w, to[1] = (int8_t)x, to[2] = (int8_t)y, to[3] = (int8_t)z;
-#else
-  to[0] = to_byte(a), to[1] = to_byte(b), to[2] = to_byte(c), to[3] = to_byte(d);
-#endif
+#define HART_STEP(op) op(0) "\n\t" op(1) "\n\t" op(2) "\n\t" op(3) "\n\t" op(4) "\n\t" op(5) "\n\t" op(6) "\n\t" op(7)
+#define HART_FMIN(n) "fmin.s %" #n ", %" #n ", %8"
+#define HART_FMAX(n) "fmax.s %" #n ", %" #n ", %8"
+#define HART_GROUP(kind, v) \
+  kind(v[0]), kind(v[1]), kind(v[2]), kind(v[3]), kind(v[4]), kind(v[5]), kind(v[6]), kind(v[7])
+
+// All of a group are there before a step goes on with them: the compiler would start with the first ones.
+static inline void numbers_there(float *v) { __asm__("" : HART_GROUP("+f", v)); }
+static inline void wholes_there(int64_t *v) { __asm__("" : HART_GROUP("+r", v)); }
+
+// fmin and fmax take the number of two operands; the compiler would not use them.
+static inline void not_above(float *v, float limit) {
+  __asm__(HART_STEP(HART_FMIN) : HART_GROUP("+f", v) : "f"(limit));
+}
+static inline void not_below(float *v, float limit) {
+  __asm__(HART_STEP(HART_FMAX) : HART_GROUP("+f", v) : "f"(limit));
 }
 
-// ---- softmax: table[255 + x - largest] / sum, table i32[256]
+static inline int64_t nearest(float x) {
+  int64_t whole;
+  __asm__("fcvt.w.s %0, %1, rne" : "=r"(whole) : "f"(x));
+  return whole;
+}
+#else
+static inline void numbers_there(float *v) { (void)v; }
+static inline void wholes_there(int64_t *v) { (void)v; }
+static inline void not_above(float *v, float limit) { EACH v[j] = v[j] < limit ? v[j] : limit; }
+static inline void not_below(float *v, float limit) { EACH v[j] = v[j] > limit ? v[j] : limit; }
+static inline int64_t nearest(float x) { return __builtin_lrintf(x); }
+#endif
+
+// Numbers within the range of int8.
+static inline void put_group(int8_t *to, float *v) {
+  int64_t whole[GROUP];
+  numbers_there(v);
+  EACH whole[j] = nearest(v[j]);
+  wholes_there(whole);
+  EACH to[j] = (int8_t)whole[j];
+}
+
+static inline void get_group(int64_t *x, const int8_t *from) {
+  EACH x[j] = from[j];
+  wholes_there(x);
+}
+
+// ---- softmax: table[255 + x - largest] / sum, table i32[256] or f32[256]
 
 enum { WORD = sizeof(uint64_t) };
 #define LANES UINT64_C(0x00ff00ff00ff00ff)  // of 16 bits, a byte in each
 #define ONES UINT64_C(0x0001000100010001)
 
-// The larger of each lane: a + 256 - b has bit 8 where a is not the smaller.
+// The larger of each lane: a + 256 - b has bit 8 where a is not the smaller, and a - b below it.
 static inline uint64_t larger_lanes(uint64_t a, uint64_t b) {
-  const uint64_t first = ((a | ONES << 8) - b) >> 8 & ONES, mask = (first << 8) - first;
-  return b ^ ((a ^ b) & mask);
+  const uint64_t difference = (a | ONES << 8) - b, first = difference & ONES << 8;
+  return b + (difference & (first - (first >> 8)));
 }
 
 // Of whole words: as unsigned bytes, the sign turned, in two words of lanes; no branch depends on the data.
@@ -90,19 +123,73 @@ static void softmax_line(const struct line *l, const int32_t *table, float numbe
   const int32_t *entry = table + 255 - largest_of(l);
   const float factor = number / (float)sum_of(l, entry);
   int64_t i = 0;
-  for (; i + 4 <= l->count; i += 4) {
-    const int8_t *x = l->from + i;
-    const int32_t a = entry[x[0]], b = entry[x[1]], c = entry[x[2]], d = entry[x[3]];
-    const float e = (float)a, f = (float)b, g = (float)c, h = (float)d;
-    put_four(l->to + i, e * factor, f * factor, g * factor, h * factor);
+  for (; i + GROUP <= l->count; i += GROUP) {
+    float v[GROUP];
+    EACH v[j] = (float)entry[l->from[i + j]] * factor;
+    not_above(v, 127);
+    put_group(l->to + i, v);
   }
   for (; i < l->count; i++) l->to[i] = to_byte((float)entry[l->from[i]] * factor);
+}
+
+// ---- the same where sums of the row's numbers are exact in binary32
+
+// The numbers of the row, and their sum.
+static float look_up(const struct line *l, const float *entry, float *row) {
+  float sum[GROUP] = {0};
+  int64_t i = 0;
+  for (; i + GROUP <= l->count; i += GROUP) {
+    int64_t x[GROUP];
+    float v[GROUP];
+    get_group(x, l->from + i);
+    EACH v[j] = entry[x[j]];
+    numbers_there(v);
+    EACH row[i + j] = v[j];
+    EACH sum[j] += v[j];
+  }
+  for (; i < l->count; i++) sum[0] += row[i] = entry[l->from[i]];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+__attribute__((always_inline)) static inline void scale_row(const struct line *l, const float *row, float factor,
+                                                            bool saturates) {
+  int8_t *const to = l->to;
+  const int64_t count = l->count;
+  int64_t i = 0;
+  for (; i + GROUP <= count; i += GROUP) {
+    float v[GROUP];
+    EACH v[j] = row[i + j];
+    numbers_there(v);
+    EACH v[j] = v[j] * factor;
+    numbers_there(v);
+    if (saturates) not_above(v, 127);
+    put_group(to + i, v);
+  }
+  for (; i < count; i++) to[i] = to_byte(row[i] * factor);
+}
+
+static void softmax_floats(const struct line *l, const float *table, float number) {
+  float row[WEFT_HOST_SOFTMAX_ROW];
+  const float factor = number / look_up(l, table + 255 - largest_of(l), row);
+  if (table[255] * factor <= 127)  // the largest of the row
+    scale_row(l, row, factor, false);
+  else
+    scale_row(l, row, factor, true);
+}
+
+// ---- rows with and without mask
+
+static void softmax_of(const struct weft_host_call *call, const struct line *l, const char *table) {
+  if (host_is(call, 2, WEFT_F32))
+    softmax_floats(l, (const float *)(const void *)table, call->number[0]);
+  else
+    softmax_line(l, (const int32_t *)(const void *)table, call->number[0]);
 }
 
 static enum weft_host_status softmax(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
   const struct line l = line_of(call, p);
-  softmax_line(&l, (const int32_t *)(const void *)p->at[2], call->number[0]);
+  softmax_of(call, &l, p->at[2]);
   return WEFT_HOST_OK;
 }
 
@@ -115,32 +202,31 @@ static int64_t included_first(const char *mask, int64_t count) {
   return first;
 }
 
-static void softmax_scattered(const struct line *l, const char *mask, const int32_t *table, float number) {
-  int32_t largest = INT8_MIN;
-  int64_t sum = 0;
-  for (int64_t i = 0; i < l->count; i++)
-    if (mask[i] != 0) largest = LARGER(l->from[i], largest);
-  const int32_t *entry = table + 255 - largest;
-  for (int64_t i = 0; i < l->count; i++)
-    if (mask[i] != 0) sum += entry[l->from[i]];
-  const float factor = number / (float)sum;
-  for (int64_t i = 0; i < l->count; i++) l->to[i] = mask[i] != 0 ? to_byte((float)entry[l->from[i]] * factor) : 0;
+// The elements whose mask is not 0 side by side, and back to where they belong; the row has room for all.
+static int64_t gather_included(int8_t *to, const int8_t *from, const char *mask, int64_t count) {
+  int64_t included = 0;
+  for (int64_t i = 0; i < count; i++)
+    if (mask[i] != 0) to[included++] = from[i];
+  return included;
+}
+
+static void spread_included(int8_t *row, const char *mask, int64_t count, int64_t included) {
+  for (int64_t i = count - 1; i >= 0; i--) row[i] = mask[i] != 0 ? row[--included] : 0;
 }
 
 // The same of the elements whose mask is not 0; the others become 0.
 static enum weft_host_status softmax_masked(void *context, const struct weft_host_call *call,
                                             const struct host_place *p) {
   (void)context;
-  const int32_t *table = (const int32_t *)(const void *)p->at[2];
   struct line l = line_of(call, p);
   const int64_t all = l.count, first = included_first(p->at[3], all);
-  if (first < 0) {
-    softmax_scattered(&l, p->at[3], table, call->number[0]);
-    return WEFT_HOST_OK;
-  }
-  l.count = first;
-  if (first > 0) softmax_line(&l, table, call->number[0]);
-  for (int64_t i = first; i < all; i++) l.to[i] = 0;
+  l.count = first >= 0 ? first : gather_included(l.to, l.from, p->at[3], all);
+  if (first < 0) l.from = l.to;
+  if (l.count > 0) softmax_of(call, &l, p->at[2]);
+  if (first < 0)
+    spread_included(l.to, p->at[3], all, l.count);
+  else
+    for (int64_t i = first; i < all; i++) l.to[i] = 0;
   return WEFT_HOST_OK;
 }
 
@@ -148,22 +234,23 @@ static enum weft_host_status softmax_masked(void *context, const struct weft_hos
 
 // Products of integers take the hart longer than those of floating point, which are as exact here.
 static void sums_of(const struct line *l, int64_t *sum, int64_t *squares) {
-  int64_t a = 0, b = 0, i = 0;
-  double c = 0, d = 0;
-  for (; i + 4 <= l->count; i += 4) {
-    const int32_t w = l->from[i], x = l->from[i + 1], y = l->from[i + 2], z = l->from[i + 3];
-    const double fw = w, fx = x, fy = y, fz = z;
-    const double ww = fw * fw, xx = fx * fx, yy = fy * fy, zz = fz * fz;
-    const double wx = ww + xx, yz = yy + zz;
-    a += w + x, b += y + z;
-    c += wx, d += yz;
+  double square[GROUP] = {0};
+  int64_t a = 0, i = 0;
+  for (; i + GROUP <= l->count; i += GROUP) {
+    int64_t x[GROUP];
+    double f[GROUP];
+    get_group(x, l->from + i);
+    EACH f[j] = (double)x[j];
+    EACH a += x[j];
+    EACH square[j] = __builtin_fma(f[j], f[j], square[j]);
   }
   for (; i < l->count; i++) {
     a += l->from[i];
-    c += l->from[i] * l->from[i];
+    square[0] += l->from[i] * l->from[i];
   }
-  *sum = a + b;
-  *squares = (int64_t)(c + d);
+  EACH square[0] += j == 0 ? 0 : square[j];
+  *sum = a;
+  *squares = (int64_t)square[0];
 }
 
 static enum weft_host_status normalize(void *context, const struct weft_host_call *call, const struct host_place *p) {
@@ -174,24 +261,37 @@ static enum weft_host_status normalize(void *context, const struct weft_host_cal
   sums_of(&l, &sum, &squares);
   if (call->integer[0] == 0) sum = 0;
   const float factor = 1.0f / weft_sqrtf((float)(l.count * squares - sum * sum) + call->number[0]);
-  const float n = (float)l.count, s = (float)sum;  // n * x - s is a whole number below 2^24
+  const float n = (float)l.count, s = (float)-sum;  // n * x + s is a whole number below 2^24
   int64_t i = 0;
-  for (; i + 4 <= l.count; i += 4) {
-    const int8_t *x = l.from + i;
-    const float *g = gamma + i, *b = beta + i;
-    const int32_t x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-    const float f0 = (float)x0, f1 = (float)x1, f2 = (float)x2, f3 = (float)x3;
-    const float p0 = n * f0, p1 = n * f1, p2 = n * f2, p3 = n * f3;
-    const float d0 = p0 - s, d1 = p1 - s, d2 = p2 - s, d3 = p3 - s;
-    const float k0 = d0 * factor, k1 = d1 * factor, k2 = d2 * factor, k3 = d3 * factor;
-    const float g0 = k0 * g[0], g1 = k1 * g[1], g2 = k2 * g[2], g3 = k3 * g[3];
-    put_four(l.to + i, g0 + b[0], g1 + b[1], g2 + b[2], g3 + b[3]);
+  for (; i + GROUP <= l.count; i += GROUP) {
+    int64_t x[GROUP];
+    float v[GROUP], y[GROUP], z[GROUP];
+    get_group(x, l.from + i);
+    EACH v[j] = (float)x[j];
+    EACH y[j] = gamma[i + j];
+    EACH z[j] = beta[i + j];
+    numbers_there(v);
+    EACH v[j] = __builtin_fmaf(n, v[j], s);
+    numbers_there(v);
+    EACH v[j] = v[j] * factor;
+    numbers_there(y);
+    numbers_there(z);
+    numbers_there(v);
+    EACH v[j] = __builtin_fmaf(v[j], y[j], z[j]);
+    numbers_there(v);
+    not_above(v, 127);
+    not_below(v, -128);
+    put_group(l.to + i, v);
   }
-  for (; i < l.count; i++) l.to[i] = to_byte((n * (float)l.from[i] - s) * factor * gamma[i] + beta[i]);
+  for (; i < l.count; i++)
+    l.to[i] = to_byte(__builtin_fmaf(__builtin_fmaf(n, l.from[i], s) * factor, gamma[i], beta[i]));
   return WEFT_HOST_OK;
 }
 
 host_visit *host_qrows_visit(const struct weft_host_call *call) {
-  if (call->op == WEFT_HOST_QSOFTMAX && is_plain(call)) return call->integer[0] != 0 ? softmax_masked : softmax;
+  const bool softmax_fits =
+      host_is(call, 2, WEFT_I32) || (host_is(call, 2, WEFT_F32) && call->dim[call->outer] <= WEFT_HOST_SOFTMAX_ROW);
+  if (call->op == WEFT_HOST_QSOFTMAX && is_plain(call) && softmax_fits)
+    return call->integer[0] != 0 ? softmax_masked : softmax;
   return call->op == WEFT_HOST_QNORMALIZE && is_plain(call) ? normalize : NULL;
 }

@@ -228,8 +228,11 @@ enum { ROW = 29 };
 static void test_qsoftmax(void **state) {
   (void)state;
   int32_t table[256];
-  for (int i = 0; i < 256; i++) table[i] = (int32_t)(16777216 * exp(-0.05 * (255 - i)));
-  for (int kind = 0; kind < 4; kind++) {  // no mask, causal, scattered, all
+  float floats[256];
+  for (int i = 0; i < 256; i++) floats[i] = (float)(table[i] = (int32_t)(524288 * exp(-0.05 * (255 - i))));
+  for (int run = 0; run < 16; run++) {  // no mask, causal, scattered, all; with tables of both types; saturated or not
+    const int kind = run % 4;
+    const float scale = run < 8 ? 150 : 2000;
     _Alignas(8) int8_t x[A * ROW + 3];
     int8_t mask[A * ROW], to[A * ROW];
     const int shift = kind == 3 ? 3 : 0;  // not at a whole word
@@ -238,14 +241,15 @@ static void test_qsoftmax(void **state) {
       mask[i] = kind == 1 ? i % ROW <= 9 * (i / ROW) : kind == 2 ? i % 3 != 0 : 1;
     }
     struct weft_host_call call = {.op = WEFT_HOST_QSOFTMAX, .rank = 2, .outer = 1, .dim = {A, ROW}};
-    call.number[0] = 150;
+    call.number[0] = scale;
     call.integer[0] = kind != 0;
     call.operand[0] = (struct weft_host_operand){.data = to, .step = {ROW, 1}, .type = WEFT_I8};
     call.operand[1] = (struct weft_host_operand){.data = x + shift, .step = {ROW, 1}, .type = WEFT_I8};
     call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_I32};
+    if (run / 4 % 2 == 1) call.operand[2] = (struct weft_host_operand){.data = floats, .type = WEFT_F32};
     call.operand[3] = (struct weft_host_operand){.data = mask, .step = {ROW, 1}, .type = WEFT_I8};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
-    for (int r = 0; r < A; r++) check_softmax(x + shift + r * ROW, mask + r * ROW, table, ROW, 150, to + r * ROW);
+    for (int r = 0; r < A; r++) check_softmax(x + shift + r * ROW, mask + r * ROW, table, ROW, scale, to + r * ROW);
   }
 }
 
@@ -275,7 +279,7 @@ static void test_qnormalize(void **state) {
       }
       const float factor = 1.0F / sqrtf((float)(ROW * squares - sum * sum) + 12.5F);
       for (int i = 0; i < ROW; i++) {
-        const float value = nearbyintf((float)(ROW * x[r * ROW + i] - sum) * factor * gamma[i] + beta[i]);
+        const float value = nearbyintf(fmaf((float)(ROW * x[r * ROW + i] - sum) * factor, gamma[i], beta[i]));
         assert_int_equal(to[r * ROW + i], value > 127 ? 127 : value < -128 ? -128 : (int)value);
       }
     }
