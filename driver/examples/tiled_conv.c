@@ -5,7 +5,7 @@
 #include "weft/tiled.h"
 
 enum {
-  PIXELS = 2 * 15 * 13,
+  PIXELS = 18 * 40,
   CHANNELS = WEFT_DIM + 6,
   // More input channels than one tile takes: of a 5x5 kernel in the loop, of a 20x20 image without it.
   DEEP = WEFT_SP_ROWS / 2 / 25 + WEFT_DIM,
@@ -84,15 +84,25 @@ static void run_form(const char *what, conv_function *conv, const struct weft_co
   if (errors == before) weft_printf("%-28s %8lu cycles\n", what, (unsigned long)cycles);
 }
 
-static void run(const char *what, struct weft_conv c) {
+static struct weft_conv complete(struct weft_conv c) {
   c.input = input, c.weights = weights, c.output = output;
   if (c.batch == 0) c.batch = 1;
   if (c.stride == 0) c.stride = 1;
   if (c.dilation == 0) c.dilation = 1;
   if (c.in_stride == 0) c.in_stride = c.in_channels;
   if (c.out_stride == 0) c.out_stride = c.out_channels;
+  return c;
+}
+
+static void run_instructions(const char *what, const struct weft_conv *conv) {
+  const struct weft_conv c = complete(*conv);
   reference(&c);
   run_form(what, weft_tiled_conv, &c, WEFT_OK);
+}
+
+static void run(const char *what, struct weft_conv c) {
+  c = complete(c);
+  run_instructions(what, &c);
   bool square = c.in_rows == c.in_cols && c.in_stride == c.in_channels && c.out_stride == c.out_channels;
   bool loop = WEFT_HAS_LOOP_CONV && (square || WEFT_ISA_REVISION > 1) && (!c.depthwise || WEFT_HAS_DEPTHWISE_CONV);
   run_form(what, weft_tiled_conv_loop, &c, loop ? WEFT_OK : WEFT_UNSUPPORTED);
@@ -228,6 +238,47 @@ static void layers(void) {
           .in_rows = 19, .in_cols = 20, .in_channels = WIDE, .out_channels = 1, .kernel = 1, .scale = 0.003f});
 }
 
+// Results larger than the accumulator, and weights larger than the scratchpad: tiles and steps in every direction.
+static void tiles(void) {
+  enum { C = CHANNELS };
+  run("several tiles", (struct weft_conv){.in_rows = 18,
+                                          .in_cols = 40,
+                                          .in_channels = C,
+                                          .out_channels = C,
+                                          .kernel = 3,
+                                          .padding = 1,
+                                          .bias = bias,
+                                          .scale = 0.003f,
+                                          .activation = WEFT_RELU});
+  run("several tiles, stride 2", (struct weft_conv){.batch = 2,
+                                                    .in_rows = 19,
+                                                    .in_cols = 60,
+                                                    .in_channels = 5,
+                                                    .out_channels = C,
+                                                    .kernel = 3,
+                                                    .stride = 2,
+                                                    .padding = 2,
+                                                    .scale = 0.01f});
+  run("several tiles, 1x1, stride 2",
+      (struct weft_conv){
+          .in_rows = 36, .in_cols = 80, .in_channels = 3, .out_channels = C, .kernel = 1, .stride = 2, .scale = 0.01f});
+  run("several tiles, pooled", (struct weft_conv){.in_rows = 34,
+                                                  .in_cols = 70,
+                                                  .in_channels = 3,
+                                                  .out_channels = C,
+                                                  .kernel = 3,
+                                                  .padding = 1,
+                                                  .pool_size = 3,
+                                                  .pool_stride = 2,
+                                                  .pool_padding = 1,
+                                                  .bias = bias,
+                                                  .scale = 0.01f});
+  run_instructions(
+      "33x33, row by row",
+      &(struct weft_conv){
+          .in_rows = 38, .in_cols = 40, .in_channels = 1, .out_channels = 2, .kernel = 33, .scale = 0.001f});
+}
+
 static void refusals(conv_function *conv) {
   struct weft_conv good = {.batch = 1,
                            .in_rows = 4,
@@ -261,6 +312,7 @@ int main(void) {
   check_fill_int32(bias, CHANNELS, 20000, &seed);
   weft_flush(0);
   layers();
+  tiles();
   refusals(weft_tiled_conv);
   refusals(weft_tiled_conv_loop);
   return check_verdict("tiled_conv", errors);

@@ -69,16 +69,15 @@ enum weft_status weft_conv_plan(const struct weft_conv *conv, struct weft_conv_p
   return WEFT_OK;
 }
 
-static bool pool_fields_fit(const struct weft_conv_plan *p, const struct weft_conv_tile *t) {
-  return !p->pooled ||
-         (weft_before_pool(p, t->rows) <= POOL_IMAGE_MAX && weft_before_pool(p, t->cols) <= POOL_IMAGE_MAX);
+bool weft_pool_fields_fit(const struct weft_conv_plan *p, size_t rows, size_t cols) {
+  return !p->pooled || (weft_before_pool(p, rows) <= POOL_IMAGE_MAX && weft_before_pool(p, cols) <= POOL_IMAGE_MAX);
 }
 
 bool weft_conv_grow(const struct weft_conv_plan *p,
                     bool (*fits)(const struct weft_conv_plan *plan, const struct weft_conv_tile *tile),
                     struct weft_conv_tile *tile) {
   struct weft_conv_tile t = {1, 1, 1, 1};
-  if (!pool_fields_fit(p, &t) || !fits(p, &t)) return false;
+  if (!weft_pool_fields_fit(p, t.rows, t.cols) || !fits(p, &t)) return false;
   // Columns first, so that rows of the image stay whole; a block of each kind of channel in turn with every row.
   struct {
     size_t *size, limit;
@@ -91,7 +90,7 @@ bool weft_conv_grow(const struct weft_conv_plan *p,
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
       if (*ways[w].size >= ways[w].limit) continue;
       ++*ways[w].size;
-      if (pool_fields_fit(p, &t) && fits(p, &t))
+      if (weft_pool_fields_fit(p, t.rows, t.cols) && fits(p, &t))
         grown = true;
       else
         --*ways[w].size;

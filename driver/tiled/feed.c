@@ -1,103 +1,107 @@
 // Transfers under products: see feed.h.
 #include "driver/tiled/feed.h"
 
-static size_t commands_of(const struct weft_transfer *t) {
-  return ((t->rows + WEFT_DIM - 1) / WEFT_DIM) * ((t->cols + t->width - 1) / t->width);
-}
+static inline size_t parts(size_t all, size_t part) { return (all + part - 1) / part; }
 
-void weft_feed_add(struct weft_feed *feed, const struct weft_transfer *transfer) {
-  if (transfer->rows == 0 || transfer->cols == 0) return;
-  if (feed->count == WEFT_FEED_MAX) weft_feed_drain(feed);
-  feed->queue[(feed->first + feed->count++) % WEFT_FEED_MAX] = *transfer;
-  feed->commands += commands_of(transfer);
-}
-
-void weft_feed_spread(struct weft_feed *feed, size_t products) {
-  feed->gap = feed->commands == 0 ? 0 : products / (feed->commands + 1);
-  feed->credit = (ptrdiff_t)feed->gap;
+size_t weft_feed_steps(const struct weft_transfer *t) {
+  if (t->rows == 0 || t->planes == 0 || t->cols == 0) return 0;
+  return parts(t->rows, t->height) * t->planes * parts(t->cols, t->width);
 }
 
 static inline void give(unsigned unit, uint64_t memory, uint64_t operand) {
-  if (unit == WEFT_FEED_STORE)
-    weft_command(WEFT_FUNCT_MVOUT, memory, operand);
-  else if (unit == 0)
+  if (unit == 0)
     weft_command(WEFT_FUNCT_MVIN, memory, operand);
   else if (unit == 1)
     weft_command(WEFT_FUNCT_MVIN2, memory, operand);
+  else if (unit == WEFT_FEED_STORE)
+    weft_command(WEFT_FUNCT_MVOUT, memory, operand);
   else
     weft_command(WEFT_FUNCT_MVIN3, memory, operand);
 }
 
-// The group of columns at n->col.
-static void start_columns(struct weft_feeding *n) {
-  const struct weft_transfer *t = &n->t;
-  const size_t group = n->col / t->width, cols = weft_min(t->cols - n->col, t->width);
-  n->memory = t->memory == 0 ? 0 : t->memory + group * t->col_bytes;
-  n->operand = weft_operand_of(t->local + (uint32_t)group * t->col_step, cols, WEFT_DIM);
-  n->full = t->rows / WEFT_DIM;
+static void start_plane(struct weft_feed *feed) {
+  const struct weft_transfer *t = feed->t;
+  feed->memory = feed->plane_memory;
+  feed->operand = feed->plane_operand;
+  feed->plane_memory += t->plane_bytes;
+  feed->plane_operand += t->plane_step;
+  feed->planes--;
+  feed->left = t->rows / t->height;
+  feed->rest = t->rows - feed->left * t->height;
 }
 
-static void start(struct weft_feed *feed) {
-  struct weft_feeding *n = &feed->now;
-  n->t = feed->queue[feed->first];
-  feed->first = (feed->first + 1) % WEFT_FEED_MAX;
-  feed->count--;
-  n->unit = n->t.unit;
-  n->memory_step = n->t.memory == 0 ? 0 : n->t.row_bytes * WEFT_DIM;
-  n->operand_step = n->t.row_step;
-  n->col = 0;
-  start_columns(n);
-}
-
-// Behind the whole rows of a group: those that are left, or the first ones of the next group.
-static void turn(struct weft_feed *feed) {
-  struct weft_feeding *n = &feed->now;
-  const size_t rest = n->t.rows % WEFT_DIM;
-  if (n->col < n->t.cols && rest != 0) {
-    give(n->unit, n->memory, n->operand - ((uint64_t)(WEFT_DIM - rest) << 48));
-    feed->commands--;
+// The group of columns from col_memory on. Planes that take a command each are like rows.
+static void start_columns(struct weft_feed *feed) {
+  const struct weft_transfer *t = feed->t;
+  const bool small = t->rows <= t->height;
+  const uint64_t operand =
+      weft_operand_of((uint32_t)feed->col_local, weft_min(feed->cols, t->width), small ? t->rows : t->height);
+  if (small) {
+    feed->memory = feed->col_memory;
+    feed->operand = operand;
+    feed->left = t->planes;
+    feed->planes = feed->rest = 0;
+    return;
   }
-  n->col += n->t.width;
-  if (n->col < n->t.cols)
-    start_columns(n);
-  else if (feed->count != 0)
-    start(feed);
+  feed->plane_memory = feed->col_memory;
+  feed->plane_operand = operand;
+  feed->planes = t->planes;
+  start_plane(feed);
 }
 
-static inline void give_next(struct weft_feed *feed) {
-  struct weft_feeding *n = &feed->now;
-  const uint64_t memory = n->memory, operand = n->operand;
-  n->memory = memory + n->memory_step;
-  n->operand = operand + n->operand_step;
-  n->full--;
-  feed->commands--;
-  give(n->unit, memory, operand);
+void weft_feed_begin(struct weft_feed *feed, const struct weft_transfer *t) {
+  const bool small = t->rows <= t->height;
+  if (t->rows == 0 || t->planes == 0 || t->cols == 0) return;
+  feed->t = t;
+  feed->unit = t->unit;
+  feed->memory_step = small ? t->plane_bytes : t->row_bytes * t->height;
+  feed->operand_step = small ? t->plane_step : t->row_step;
+  feed->cols = t->cols;
+  feed->col_memory = t->memory;
+  feed->col_local = t->local;
+  start_columns(feed);
 }
 
-// One command, at the end of rows or columns, too.
-static __attribute__((noinline)) void give_at_turn(struct weft_feed *feed) {
-  const size_t before = feed->commands;
-  while (feed->now.full == 0 && feed->commands == before) turn(feed);
-  if (feed->commands == before) give_next(feed);
+// Behind the commands that differ by constants: the rest of the plane, the next plane, or the next columns.
+static __attribute__((noinline)) void turn(struct weft_feed *feed) {
+  const struct weft_transfer *t = feed->t;
+  if (feed->rest != 0) {
+    feed->operand -= (uint64_t)(t->height - feed->rest) << 48;
+    feed->left = 1;
+    feed->rest = 0;
+  } else if (feed->planes != 0) {
+    start_plane(feed);
+  } else if (feed->cols > t->width) {
+    feed->cols -= t->width;
+    feed->col_memory += t->col_bytes;
+    feed->col_local += t->col_step;
+    start_columns(feed);
+  }
 }
 
-static inline void give_one(struct weft_feed *feed) {
-  if (feed->now.full != 0)
-    give_next(feed);
+static void __attribute__((noinline)) do_work(struct weft_feed *feed) {
+  if (feed->work == NULL)
+    feed->debt = PTRDIFF_MIN / 2;
   else
-    give_at_turn(feed);
+    feed->work(feed);
 }
 
-void weft_feed_give(struct weft_feed *feed) {
-  do {
-    if (feed->commands == 0) {
-      feed->credit = PTRDIFF_MAX;
-      return;
-    }
-    give_one(feed);
-  } while ((feed->credit += (ptrdiff_t)feed->gap) <= 0 && feed->gap != 0);
+// Without a frame of its own: what is rare is called at its end.
+void weft_feed_step(struct weft_feed *feed) {
+  const size_t left = feed->left;
+  const uint64_t memory = feed->memory, operand = feed->operand;
+  feed->debt -= feed->period;
+  if (__builtin_expect(left == 0, 0)) {
+    do_work(feed);
+    return;
+  }
+  feed->left = left - 1;
+  feed->memory = memory + feed->memory_step;
+  feed->operand = operand + feed->operand_step;
+  give(feed->unit, memory, operand);
+  if (__builtin_expect(left == 1, 0)) turn(feed);
 }
 
 void weft_feed_drain(struct weft_feed *feed) {
-  while (feed->commands != 0) give_one(feed);
+  while (feed->left != 0 || feed->work != NULL) weft_feed_step(feed);
 }

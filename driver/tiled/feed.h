@@ -1,58 +1,52 @@
-// Loads and stores that run under products: a queue of transfers, of which products take one command now and then.
+// Loads and stores that run under products, of which products take a step now and then.
 //
-// A transfer moves rows x cols elements between memory and local rows, by commands of at most WEFT_DIM rows and `width`
-// columns. Products pay for it: every so many of them the next command is given, so that all are by the end of a stage,
-// evenly; what is left then is drained. The accelerator's own hazard checks see the order of commands and keep
-// what depends on it; a transfer must therefore stand before the products that need it and behind those that used its
-// rows before.
+// A transfer moves rows between memory and local rows: `planes` times `rows` x `cols` elements, by commands of at most
+// `height` rows and `width` columns. The feed holds one. A step gives one command or, when there is none left, does
+// some other work, such as making the next transfer; all are short, because the host has little time between two
+// products.
+//
+// Products pay for steps: each adds `rate` to a debt, and a step takes `period` off it, so that `rate` steps come
+// evenly under `period` products. The accelerator's own hazard checks see the order of commands and keep what depends
+// on it; a transfer must therefore stand before the products that need it and behind those that used its rows before.
 #ifndef WEFT_TILED_FEED_H
 #define WEFT_TILED_FEED_H
 
 #include "weft/tiled.h"
 
-enum { WEFT_FEED_LOADS = 3, WEFT_FEED_STORE = WEFT_FEED_LOADS, WEFT_FEED_MAX = 16 };
+enum { WEFT_FEED_LOADS = 3, WEFT_FEED_STORE = WEFT_FEED_LOADS };
 
 struct weft_transfer {
-  unsigned unit;      // load state, or WEFT_FEED_STORE
-  uintptr_t memory;   // 0: loads zeros
-  size_t row_bytes;   // between rows, as configured
-  size_t col_bytes;   // of `width` columns
-  uint32_t local;     // with its flags
-  uint32_t row_step;  // local rows from one command to that of the next rows
-  uint32_t col_step;  // and of the next columns
-  size_t rows, cols, width;
-};
-
-// A transfer under way goes down the rows of one group of columns, then of the next.
-struct weft_feeding {
-  uint64_t memory, operand;            // of the next command
-  uint64_t memory_step, operand_step;  // to that of the next rows
-  size_t full;                         // commands of whole rows before the end of the columns
-  unsigned unit;
-  size_t col;  // of the group
-  struct weft_transfer t;
+  unsigned unit;       // load state, or WEFT_FEED_STORE
+  uintptr_t memory;    // 0: loads zeros, and the steps in memory are 0
+  size_t row_bytes;    // between rows, as configured
+  size_t plane_bytes;  // between planes
+  size_t col_bytes;    // of `width` columns
+  uint32_t local;      // with its flags
+  uint32_t row_step;   // local rows from one command to that of the next rows
+  uint32_t plane_step, col_step;
+  size_t rows, planes, cols, height, width;  // nothing is moved if one of the first three is 0
 };
 
 struct weft_feed {
-  struct weft_feeding now;
-  struct weft_transfer queue[WEFT_FEED_MAX];
-  unsigned first, count;
-  size_t commands;   // of all of it
-  size_t gap;        // products that a command costs
-  ptrdiff_t credit;  // until the next one
+  // The command at hand, and how many there are from it on that differ by constants.
+  uint64_t memory, operand, memory_step, operand_step;
+  size_t left;
+  unsigned unit;
+  // The transfer goes through the planes of one group of columns, then of the next; `rest` rows end a plane.
+  const struct weft_transfer *t;
+  size_t rest, planes, cols;
+  uint64_t plane_memory, plane_operand, col_memory, col_local;
+  void (*work)(struct weft_feed *feed);  // that is next when no command is left; NULL: nothing
+  ptrdiff_t rate, period, debt;
 };
 
-// Nothing happens for a transfer without rows or columns.
-void weft_feed_add(struct weft_feed *feed, const struct weft_transfer *transfer);
-// What was added shall be given under so many products.
-void weft_feed_spread(struct weft_feed *feed, size_t products);
+// Steps that the commands of a transfer take.
+size_t weft_feed_steps(const struct weft_transfer *transfer);
+// What is left of the last transfer must have been given. One without elements is none.
+void weft_feed_begin(struct weft_feed *feed, const struct weft_transfer *transfer);
+void weft_feed_step(struct weft_feed *feed);
+// All steps that are left.
 void weft_feed_drain(struct weft_feed *feed);
-
-void weft_feed_give(struct weft_feed *feed);
-// Behind so many products.
-static inline void weft_feed_pay(struct weft_feed *feed, size_t products) {
-  if ((feed->credit -= (ptrdiff_t)products) <= 0) weft_feed_give(feed);
-}
 
 static inline uint64_t weft_operand_of(uint32_t local, size_t cols, size_t rows) {
   return local | (uint64_t)cols << 32 | (uint64_t)rows << 48;

@@ -3,20 +3,12 @@
 #ifndef WEFT_TILED_TILE_H
 #define WEFT_TILED_TILE_H
 
+#include "driver/tiled/stages.h"
 #include "weft/tiled.h"
 
-// How a product from single instructions is cut: sizes in blocks of WEFT_DIM, places in the local memories.
-struct weft_gemm_tiles {
-  size_t m, n, k;
-  bool n_outer;                      // the loop over columns of the result is outside of that over rows
-  bool outer_stays, inner_stays;     // the operand of that loop, for all its steps of k
-  bool ahead;                        // a stage is loaded while the one before is computed
-  size_t a_slots, b_slots, c_slots;  // of m x k, k x n and m x n blocks
-};
-
-// The tiles for a product without mapping; those of its mapping. False: they do not fit.
-bool weft_gemm_choose(const struct weft_gemm *gemm, struct weft_gemm_tiles *tiles);
-bool weft_gemm_given(const struct weft_gemm *gemm, struct weft_gemm_tiles *tiles);
+// The tiles of a product from single instructions, in blocks of WEFT_DIM: those of its mapping, or the best of a few.
+// False: they do not fit.
+bool weft_gemm_tiles(const struct weft_gemm *gemm, struct weft_mapping *tile, struct weft_tiles *tiles);
 // Checks what both forms check.
 enum weft_status weft_gemm_check(const struct weft_gemm *gemm);
 
