@@ -5,8 +5,7 @@
 // moves it). Buffers of read data belong to ids; whoever takes a burst's first beat exchanges the id's buffer for a
 // spare one, so an id can be used again while rows of its last burst are still on their way.
 //
-// Invariants: answer_at is the first cycle in which memsys can have an answer; it changes with requests and answers
-// only.
+// Invariants: memsys has no answer before answer_at, which changes with requests and answers only.
 #include "sim/cycle/bus.h"
 
 #include <inttypes.h>
@@ -117,7 +116,7 @@ bool cycle_bus_step(cycle_engine *c) {
   }
   bool granted = arbitrate(c);
   if (cycle_pages_contended(c)) b->ask_at = c->now + 1;
-  if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response(c->timing, c->now + 1);
+  if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response_with(c->timing, c->now, b->answer_at);
   set_wake(c);
   return granted || c->w.beat != NULL;
 }

@@ -228,6 +228,7 @@ static uint64_t reached(const sim_engine *engine) { return ((const cycle_shell *
 
 void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
   const cycle_engine *c = &((const cycle_shell *)engine)->c;
+  const uint64_t port = c->port.time < c->now ? c->port.time : c->now;
   *report = (sim_cycle_report){.cycles = c->now,
                                .macs = c->macs,
                                .bus_read_bytes = c->bus_read_bytes,
@@ -236,7 +237,7 @@ void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
                                .sp_row_writes = c->sp_writes,
                                .acc_row_reads = c->acc_reads,
                                .acc_row_writes = c->acc_writes,
-                               .memory = memsys_totals(c->timing)};
+                               .memory = memsys_totals(c->timing, port)};
   for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) {
     const char *const *names = cycle_unit_causes((cycle_unit_id)unit);
     if (names == NULL) continue;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MEMSYS_ANSWERS = 4096 };
+#include "hw/base/alloc.h"
 
 typedef struct memsys_answer {
   uint64_t shown;           // the first beat is not there before
@@ -21,16 +21,24 @@ typedef struct memsys_answer {
 } memsys_answer;
 
 typedef struct memsys_answers {
-  memsys_answer ring[MEMSYS_ANSWERS];
+  memsys_answer *ring;
+  uint64_t mask;  // of places: short rings stay in the cache
   uint64_t head, end, drained;
 } memsys_answers;
 
-static inline memsys_answer *memsys_answer_at(memsys_answers *a, uint64_t number) {
-  return &a->ring[number % MEMSYS_ANSWERS];
+// For `most` answers at a time.
+static inline void memsys_answers_init(memsys_answers *a, uint64_t most) {
+  uint64_t places = 1;
+  while (places < most) places *= 2;
+  *a = (memsys_answers){.ring = WF_NEW_ARRAY(places, memsys_answer), .mask = places - 1};
 }
 
+static inline void memsys_answers_free(memsys_answers *a) { wf_free(a->ring); }
+
+static inline memsys_answer *memsys_answer_at(memsys_answers *a, uint64_t number) { return &a->ring[number & a->mask]; }
+
 static inline void memsys_answers_add(memsys_answers *a, const memsys_answer *answer) {
-  assert(a->end - a->drained < MEMSYS_ANSWERS);
+  assert(a->end - a->drained <= a->mask);
   memsys_answer *place = memsys_answer_at(a, a->end++);
   *place = *answer;
   place->taken = UINT64_MAX;

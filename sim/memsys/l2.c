@@ -22,11 +22,12 @@ memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answe
   l2->poll_cycles = array->host.poll_cycles;
   l2->poll_at = l2->poll_cycles == 0 ? NEVER : l2->poll_cycles;
   l2->beat_limit = l2->tail + SPARE_BEATS;
+  memsys_answers_init(answers, l2->beat_limit + 1);  // each has a beat at least
   unsigned count = array->l2.misses_in_flight;
   assert(count <= REGISTERS);
   l2->all = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
   l2->last_chosen = count - 1;
-  l2->first_wake = NEVER;
+  l2->first_far = NEVER;
   l2->owner = WF_NEW_ARRAY(l2->tags.set_mask + 1, uint16_t);
   l2->pool = WF_NEW_ARRAY(ITEMS, item);
   for (uint16_t i = 0; i < ITEMS; i++) l2->pool[i].next = (uint16_t)(i + 1 < ITEMS ? i + 1 : NONE);
@@ -67,27 +68,30 @@ static item detach(memsys_l2 *l2, station *s) {
 
 // ---- a register's work
 
-static void plan(station *s, bool hit, bool evicts, bool dirties) {
+static void plan(memsys_l2 *l2, station *s, bool hit, bool evicts, bool dirties) {
+  const uint64_t bit = UINT64_C(1) << (s - l2->stations);
   s->first = s->last = s->released = 0;
   s->todo = ANSWER;
   if (!hit) s->todo |= ASK | ACKNOWLEDGE | NOTE;
   if (evicts) s->todo |= EVICT;
   if (dirties) s->todo |= NOTE;
+  l2->hits = s->todo == ANSWER ? l2->hits | bit : l2->hits & ~bit;
+  l2->evictions = evicts ? l2->evictions | bit : l2->evictions & ~bit;
 }
 
+// Wakes the register in `at`, after the cycle at hand.
 static void sleep_until(memsys_l2 *l2, unsigned index, uint64_t at) {
+  const uint64_t bit = UINT64_C(1) << index;
+  at = l2_later(at, l2->now + 1);
+  if (at - l2->now <= NEARBY) {
+    l2->nearby_cycles |= UINT64_C(1) << at % NEARBY;
+    l2->nearby[at % NEARBY] |= bit;
+    l2->far &= ~bit;
+    return;
+  }
   l2->wake[index] = at;
-  l2->asleep |= UINT64_C(1) << index;
-  if (at < l2->first_wake) l2->first_wake = at;
-}
-
-// When the register looks for its next step: answers of hits come to it in order, others are looked at until then.
-static void expect(memsys_l2 *l2, unsigned index, const station *s, bool in_order) {
-  l2->wake[index] = s->ripe;
-  if (in_order && s->todo == ANSWER)
-    l2->soon[l2->soon_end++ % REGISTERS] = (uint8_t)index;
-  else
-    sleep_until(l2, index, s->ripe);
+  l2->far |= bit;
+  if (at < l2->first_far) l2->first_far = at;
 }
 
 // The tags are read, or known because the register served the same line before.
@@ -98,12 +102,10 @@ static void take_up(memsys_l2 *l2, station *s, const item *work, uint64_t cycle,
   s->line = found.line;
   s->victim = found.victim;
   s->dirty_victim = found.evicts_dirty;
-  s->ripe = cycle + (same ? 1 : LOOK_CYCLES);
-  const bool in_order = work->late == 0 && found.line->available <= s->ripe;
-  s->ripe += work->late;
-  plan(s, found.hit, found.evicts, found.hit && work->write && !found.line->dirty);
+  s->ripe = cycle + (same ? 1 : LOOK_CYCLES) + work->late;
+  plan(l2, s, found.hit, found.evicts, found.hit && work->write && !found.line->dirty);
   if (found.hit && found.line->available > s->ripe) s->ripe = l2_later(s->ripe, found.line->available + 1);
-  expect(l2, (unsigned)(s - l2->stations), s, in_order);
+  sleep_until(l2, (unsigned)(s - l2->stations), s->ripe);
   if (work->write) found.line->dirty = true;
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
 }
@@ -137,14 +139,11 @@ static bool answers_in(const station *s, uint64_t cycle) {
   return s->first == 0 || cycle > (s->work.offset == 0 ? s->first : s->last);
 }
 
-// The first cycle from `cycle` on in which the register can make a step, with the pipes as they are now.
+// The first cycle from `cycle` on in which the register, which does not evict, can make a step, with the pipes as they
+// are now.
 static uint64_t ready_from(memsys_l2 *l2, const station *s, uint64_t cycle) {
   uint64_t from = step_from(s);
   if (from > cycle) return from;
-  if (s->todo & EVICT) {
-    from = l2->tags_full ? cycle + 1 : cycle;
-    return l2_later(from, l2->evict_free);
-  }
   if (answers_in(s, cycle)) from = l2_later(from, l2_data_from(l2));
   if (from <= cycle && (s->todo & NOTE) && completes(s, cycle) && l2->tags_full) return cycle + 1;
   return from;
@@ -152,11 +151,12 @@ static uint64_t ready_from(memsys_l2 *l2, const station *s, uint64_t cycle) {
 
 static void evict(memsys_l2 *l2, station *s, uint64_t cycle) {
   s->todo &= (uint8_t)~EVICT;
+  l2->evictions &= ~(UINT64_C(1) << (s - l2->stations));
   s->ripe = cycle + 1;
   s->released = cycle + RELEASE_CYCLES;
   l2->evict_free = cycle + (s->dirty_victim ? l2->line_cycles : 1);
   if (!s->dirty_victim) return;
-  l2_move_words(l2, cycle);
+  l2_move_words(l2, MOVE_OUT, cycle);
   s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes);
   l2->counts->written_back_bytes += l2->line_bytes;
 }
@@ -165,7 +165,7 @@ static void arrives(memsys_l2 *l2, station *s, uint64_t first) {
   s->first = first;
   s->last = first + l2->line_cycles - 1;
   s->line->available = first;
-  l2_move_words(l2, first);
+  l2_move_words(l2, MOVE_IN, first);
 }
 
 static void ask_memory(memsys_l2 *l2, station *s, uint64_t cycle) {
@@ -181,11 +181,22 @@ static void ask_memory(memsys_l2 *l2, station *s, uint64_t cycle) {
   if (first != BACKING_UNKNOWN) arrives(l2, s, first);
 }
 
-// One step. True: the register's work is done. *note: the tags are to be written.
+// Nobody else makes a step in the cycle after `cycle`, in which somebody evicts, and memory does nothing in it: other
+// victims wait for the tags.
+static bool next_is_free(memsys_l2 *l2, uint64_t cycle) {
+  const uint64_t next = cycle + 1;
+  if (next >= l2->horizon || (l2->due & ~l2->evictions) != 0) return false;
+  if ((l2->nearby_cycles >> next % NEARBY & 1) != 0 || l2->first_far <= next) return false;
+  if (backing_next(l2->memory) <= next) return false;
+  return l2->ready == 0 || l2_data_from(l2) > next;
+}
+
+// One step, or two that follow each other. True: the register's work is done. *note: the tags are to be written.
 static bool step(memsys_l2 *l2, station *s, uint64_t cycle, bool *note) {
   if (s->todo & EVICT) {
     evict(l2, s, cycle);
     *note = true;
+    if ((s->todo & ASK) != 0 && next_is_free(l2, cycle)) ask_memory(l2, s, cycle + 1);
     return false;
   }
   if (s->todo & ASK) {
@@ -202,52 +213,61 @@ static bool step(memsys_l2 *l2, station *s, uint64_t cycle, bool *note) {
 
 // ---- one cycle
 
-static bool only_answers(const station *s) { return s->todo == ANSWER && s->first == 0; }
-
-static void wake_up(memsys_l2 *l2, uint64_t cycle) {
-  l2->first_wake = NEVER;
-  for (uint64_t left = l2->asleep; left != 0; left &= left - 1) {
+static uint64_t wake_far(memsys_l2 *l2, uint64_t cycle) {
+  uint64_t woken = 0;
+  l2->first_far = NEVER;
+  for (uint64_t left = l2->far; left != 0; left &= left - 1) {
     const unsigned index = (unsigned)__builtin_ctzll(left);
-    const uint64_t bit = left & -left;
-    if (l2->wake[index] <= cycle) {
-      l2->asleep &= ~bit;
-      *(only_answers(&l2->stations[index]) ? &l2->ready : &l2->due) |= bit;
-    } else if (l2->wake[index] < l2->first_wake) {
-      l2->first_wake = l2->wake[index];
-    }
+    if (l2->wake[index] <= cycle)
+      woken |= left & -left;
+    else if (l2->wake[index] < l2->first_far)
+      l2->first_far = l2->wake[index];
   }
+  l2->far &= ~woken;
+  return woken;
 }
 
-// Hits whose time has come.
-static void ripen(memsys_l2 *l2, uint64_t cycle) {
-  for (; l2->soon_head != l2->soon_end; l2->soon_head++) {
-    const unsigned index = l2->soon[l2->soon_head % REGISTERS];
-    if (l2->wake[index] > cycle) return;
-    l2->ready |= UINT64_C(1) << index;
-  }
+// Those whose time has come; nobody was left asleep before `cycle`.
+static void wake_up(memsys_l2 *l2, uint64_t cycle) {
+  const unsigned place = (unsigned)(cycle % NEARBY);
+  uint64_t woken = l2->nearby[place];
+  l2->nearby[place] = 0;
+  l2->nearby_cycles &= ~(UINT64_C(1) << place);
+  if (l2->first_far <= cycle) woken |= wake_far(l2, cycle);
+  l2->ready |= woken & l2->hits;
+  l2->due |= woken & ~l2->hits;
 }
 
-// The register that makes a step in `cycle`: of those that can, the first behind the one chosen last; NONE: none can,
-// *next is the first later cycle in which one can.
+static uint64_t next_nearby(const memsys_l2 *l2) {
+  const unsigned place = (unsigned)(l2->now % NEARBY);
+  if (l2->nearby_cycles == 0) return NEVER;
+  const uint64_t coming = l2->nearby_cycles >> place | l2->nearby_cycles << (NEARBY - place) % NEARBY;
+  return l2->now + (unsigned)__builtin_ctzll(coming);
+}
+
+// The register that makes a step in `cycle`: of those that can, the first behind the one chosen last; NONE: none of
+// those awake can, *next is the first later cycle in which one can.
 static unsigned choose(memsys_l2 *l2, uint64_t cycle, uint64_t *next) {
-  if (l2->first_wake <= cycle) wake_up(l2, cycle);
-  ripen(l2, cycle);
   const uint64_t data = l2->ready == 0 ? NEVER : l2_data_from(l2);
   const uint64_t can = data <= cycle ? l2->ready : 0;
+  uint64_t due = l2->due;
+  *next = data;
+  if ((due & l2->evictions) != 0) {
+    const uint64_t from = l2_later(cycle + l2->tags_full, l2->evict_free);
+    if (from > cycle) {
+      due &= ~l2->evictions;
+      if (from < *next) *next = from;
+    }
+  }
   const uint64_t behind = l2->last_chosen == 63 ? 0 : UINT64_MAX << (l2->last_chosen + 1);
-  *next = data < l2->first_wake ? data : l2->first_wake;
   for (unsigned round = 0; round < 2; round++)
-    for (uint64_t left = (can | l2->due) & (round == 0 ? behind : ~behind); left != 0; left &= left - 1) {
+    for (uint64_t left = (can | due) & (round == 0 ? behind : ~behind); left != 0; left &= left - 1) {
       const unsigned index = (unsigned)__builtin_ctzll(left);
-      if ((can >> index & 1) != 0) return index;
+      if (((can | l2->evictions) >> index & 1) != 0) return index;
       const uint64_t from = ready_from(l2, &l2->stations[index], cycle);
       if (from <= cycle) return index;
       if (from < *next) *next = from;
     }
-  if (l2->soon_head != l2->soon_end) {
-    const uint64_t soon = l2->wake[l2->soon[l2->soon_head % REGISTERS]];
-    if (soon < *next) *next = soon;
-  }
   return NONE;
 }
 
@@ -268,8 +288,8 @@ static void poll(memsys_l2 *l2, uint64_t cycle) {
   s->head = s->tail = NONE;
   s->work = (item){.number = NEVER, .beats = 1, .poll = true};
   s->ripe = cycle + LOOK_CYCLES;
-  plan(s, true, false, false);
-  expect(l2, index, s, true);
+  plan(l2, s, true, false, false);
+  sleep_until(l2, index, s->ripe);
   l2->poll_at = NEVER;
   l2->enter_from = cycle + 1;
 }
@@ -365,45 +385,66 @@ static void decisions(memsys_l2 *l2, uint64_t cycle) {
   }
 }
 
-// The next cycle in which something can happen, at least `cycle`; who makes a step, if that is in `cycle`.
-static uint64_t next_event(memsys_l2 *l2, uint64_t cycle, unsigned *chosen) {
-  uint64_t next;
-  *chosen = choose(l2, cycle, &next);
-  if (*chosen != NONE) return cycle;
+// The first cycle, not before the one at hand, in which somebody wakes, memory decides or something enters.
+static uint64_t next_arrival(const memsys_l2 *l2) {
+  uint64_t next = next_nearby(l2);
+  if (l2->first_far < next) next = l2->first_far;
   const uint64_t decision = backing_next(l2->memory);
   if (decision < next) next = decision;
   if (l2->queue_head != l2->queue_end) {
     const uint64_t entering = entering_from(l2);
     // Without a register it waits until one is free.
-    if (entering < next && (entering > cycle || l2->used != l2->all || owner_of_head(l2) != 0)) next = entering;
+    if (entering < next && (entering > l2->now || l2->used != l2->all || owner_of_head(l2) != 0)) next = entering;
   }
   if (l2->poll_at < next && l2->used != l2->all) {
     const uint64_t polling = l2_later(l2->poll_at, l2->enter_from);
     if (polling < next) next = polling;
   }
-  return l2_later(next, cycle);
+  return l2_later(next, l2->now);
+}
+
+// A cycle before which nothing happens.
+static uint64_t quiet_until(memsys_l2 *l2) {
+  if (l2->due != 0) return l2->now;
+  uint64_t next = next_arrival(l2);
+  if (l2->ready == 0) return next;
+  const uint64_t data = l2_later(l2_data_from(l2), l2->now);
+  return data < next ? data : next;
+}
+
+// Carries out the cycle at hand, if anything happens in it; the next one is then at hand.
+static void run_cycle(memsys_l2 *l2) {
+  const uint64_t cycle = l2->now;
+  uint64_t next;
+  wake_up(l2, cycle);
+  const unsigned chosen = choose(l2, cycle, &next);
+  if (chosen == NONE) {
+    const uint64_t arrival = next_arrival(l2);
+    if (arrival > cycle) {
+      l2->quiet = arrival < next ? arrival : next;
+      return;
+    }
+  }
+  if (backing_next(l2->memory) <= cycle) decisions(l2, cycle);
+  carry_out(l2, cycle, chosen);
+  l2->now = cycle + 1;
+  l2->quiet = quiet_until(l2);
 }
 
 void memsys_l2_run(memsys_l2 *l2, uint64_t cycle) {
+  l2->horizon = cycle;
   while (l2->now < cycle) {
-    unsigned chosen = NONE;
-    uint64_t at = l2->quiet;
-    if (at < cycle) {
-      if (l2->used == 0 && l2->queue_head == l2->queue_end) skip_polls(l2, cycle);
-      l2->quiet = at = next_event(l2, l2->now, &chosen);
+    if (l2->quiet < cycle && l2->used == 0 && l2->poll_at != NEVER) {
+      const uint64_t entering = entering_from(l2);
+      skip_polls(l2, entering < cycle ? entering : cycle);
+      l2->quiet = next_arrival(l2);
     }
-    if (at > l2->now) l2->tags_full = false;  // a cycle passes that reads no tags
-    if (at >= cycle) {
-      l2->now = cycle;
-      return;
+    if (l2->quiet > l2->now) {
+      l2->tags_full = false;  // a cycle passes that reads no tags
+      l2->now = l2->quiet < cycle ? l2->quiet : cycle;
+      if (l2->now == cycle) return;
     }
-    if (at > l2->now) {
-      uint64_t next;
-      chosen = choose(l2, at, &next);
-    }
-    if (backing_next(l2->memory) <= at) decisions(l2, at);
-    carry_out(l2, at, chosen);
-    l2->now = at + 1;
+    run_cycle(l2);
   }
 }
 
@@ -412,9 +453,9 @@ void memsys_l2_run(memsys_l2 *l2, uint64_t cycle) {
 bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS; }
 
 uint64_t memsys_l2_next_room(memsys_l2 *l2) {
-  unsigned chosen;
-  if (l2_data_from(l2) == NEVER) return l2->now + 1;
-  return next_event(l2, l2->now, &chosen) + 1;
+  const uint64_t entering = entering_from(l2);
+  if (entering > l2->now) return entering + 1;
+  return (l2_data_from(l2) == NEVER ? l2->now : l2_later(l2->quiet, l2->now)) + 1;
 }
 
 void memsys_l2_taken(memsys_l2 *l2) {
@@ -496,6 +537,9 @@ uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
   return next + l2->tail;
 }
 
+// A register that served the same line before answers a cycle after it took the request up.
+uint64_t memsys_l2_shortest(const memsys_l2 *l2) { return ENTER_CYCLES + 1 + l2->tail; }
+
 uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write) {
   l2->quiet = 0;
   uint64_t number = address >> l2->tags.line_shift, first = 0, beats = (l2->line_bytes >> l2->bus_shift) - 1U;
@@ -515,7 +559,7 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
     l2->counts->fetched_bytes += l2->line_bytes;
     first = backing_read_first(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, address, l2->line_bytes);
     if (!found.hit) found.line->available = first;
-    l2_move_words(l2, first);
+    l2_move_words(l2, MOVE_IN, first);
   }
   return l2_later(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
 }

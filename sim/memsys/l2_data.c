@@ -3,6 +3,11 @@
 
 #include "sim/memsys/l2_state.h"
 
+enum {
+  WINDOW = 32,  // cycles that are looked up at once
+  MOVING = 4,   // lines in them, in either direction
+};
+
 uint64_t l2_data_drain(memsys_l2 *l2) {
   memsys_answers *a = l2->answers;
   while (l2->waiting_beats >= l2->beat_limit) {
@@ -17,22 +22,57 @@ uint64_t l2_data_drain(memsys_l2 *l2) {
 
 // ---- banks
 
+static uint64_t first_of(const transfers *t) { return t->head == t->end ? NEVER : t->start[t->head % TRANSFERS]; }
+
+static void forget(transfers *t, uint64_t line_cycles, uint64_t cycle) {
+  while (t->head != t->end && t->start[t->head % TRANSFERS] + line_cycles <= cycle) t->head++;
+}
+
 bool l2_moves(memsys_l2 *l2, uint64_t cycle) {
-  while (l2->transfer_head != l2->transfer_end && l2->transfers[l2->transfer_head % TRANSFERS].end <= cycle)
-    l2->transfer_head++;
-  return l2->transfer_head != l2->transfer_end;
+  bool any = false;
+  for (unsigned n = 0; n < MOVES; n++) {
+    forget(&l2->moved[n], l2->line_cycles, cycle);
+    any |= l2->moved[n].head != l2->moved[n].end;
+  }
+  return any;
 }
 
-void l2_move_words(memsys_l2 *l2, uint64_t start) {
-  l2_moves(l2, l2->now);
-  assert(l2->transfer_end - l2->transfer_head < TRANSFERS);
-  l2->transfers[l2->transfer_end++ % TRANSFERS] = (transfer){start, start + l2->line_cycles};
+void l2_move_words(memsys_l2 *l2, move direction, uint64_t start) {
+  transfers *t = &l2->moved[direction];
+  forget(t, l2->line_cycles, l2->now);
+  assert(t->end - t->head < TRANSFERS && (t->head == t->end || t->start[(t->end - 1) % TRANSFERS] <= start));
+  t->start[t->end++ % TRANSFERS] = start;
 }
 
-static bool moves_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
-  for (uint32_t i = l2->transfer_head; i != l2->transfer_end; i++) {
-    const transfer *t = &l2->transfers[i % TRANSFERS];
-    if (cycle >= t->start && cycle < t->end && ((cycle - t->start) >> l2->bank_shift) % BANKS == bank) return true;
+// What memory's side moves in the cycles before `until`, from when on it was looked up.
+typedef struct moving {
+  uint64_t until;
+  unsigned count;
+  uint64_t start[MOVES * MOVING];
+} moving;
+
+static void look_up(const memsys_l2 *l2, moving *m, uint64_t cycle) {
+  m->until = cycle + WINDOW;
+  m->count = 0;
+  for (unsigned n = 0; n < MOVES; n++) {
+    const transfers *t = &l2->moved[n];
+    const unsigned most = m->count + MOVING;
+    for (uint32_t i = t->head; i != t->end && t->start[i % TRANSFERS] < m->until; i++) {
+      if (t->start[i % TRANSFERS] + l2->line_cycles <= cycle) continue;
+      if (m->count == most)
+        m->until = t->start[i % TRANSFERS];
+      else
+        m->start[m->count++] = t->start[i % TRANSFERS];
+    }
+  }
+  assert(m->until > cycle);
+}
+
+static bool moves_in_bank(const memsys_l2 *l2, moving *m, uint64_t cycle, unsigned bank) {
+  if (cycle >= m->until) look_up(l2, m, cycle);
+  for (unsigned i = 0; i < m->count; i++) {
+    const uint64_t word = cycle - m->start[i];
+    if (word < l2->line_cycles && (word >> l2->bank_shift) % BANKS == bank) return true;
   }
   return false;
 }
@@ -49,23 +89,23 @@ static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) 
 
 // Memory's side is in no bank up to `last`.
 static bool still(const memsys_l2 *l2, uint64_t last) {
-  for (uint32_t i = l2->transfer_head; i != l2->transfer_end; i++)
-    if (l2->transfers[i % TRANSFERS].start <= last) return false;
-  return true;
+  return first_of(&l2->moved[MOVE_IN]) > last && first_of(&l2->moved[MOVE_OUT]) > last;
 }
 
 static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
   passage passed = {cycle, cycle + w->beats - 1U};
   if (!w->write && l2->written_until < cycle && (!l2_moves(l2, cycle) || still(l2, passed.last))) return passed;
   uint64_t at = cycle;
+  moving m;
+  look_up(l2, &m, cycle);
   for (unsigned i = 0; i < w->beats; i++, at++) {
     unsigned bank = ((w->offset >> l2->bus_shift) + i) % BANKS;
     if (w->write) {
-      while (moves_in_bank(l2, at + WRITE_CYCLES, bank)) at++;
+      while (moves_in_bank(l2, &m, at + WRITE_CYCLES, bank)) at++;
       l2->written_until = at + WRITE_CYCLES;
       l2->written[l2->written_until % RECENT] = (written){l2->written_until, bank};
     } else {
-      while (moves_in_bank(l2, at, bank) || written_in_bank(l2, at, bank)) at++;
+      while (moves_in_bank(l2, &m, at, bank) || written_in_bank(l2, at, bank)) at++;
     }
     if (i == 0) passed.first = at;
     passed.last = at;

@@ -10,6 +10,7 @@
 
 enum {
   REGISTERS = 64,
+  NEARBY = 64,  // cycles, as many as bits in a word
   ITEMS = 4096,
   TRANSFERS = 256,
   RECENT = 16,
@@ -53,10 +54,13 @@ typedef struct station {
   bool dirty_victim;
 } station;
 
-// Words that memory's side moves in or out of a line, one per cycle: word k in start + k.
-typedef struct transfer {
-  uint64_t start, end;
-} transfer;
+// Lines that memory's side moves in or out, one after the other: word k in start + k, for `line_cycles`. By time.
+typedef struct transfers {
+  uint64_t start[TRANSFERS];
+  uint32_t head, end;
+} transfers;
+
+typedef enum { MOVE_IN, MOVE_OUT, MOVES } move;
 
 // A beat that is written.
 typedef struct written {
@@ -72,24 +76,24 @@ struct memsys_l2 {
   unsigned bus_shift, bank_shift, line_bytes;  // bank: words that follow each other in one, as a power of two
   uint64_t poll_cycles, poll_at;
   uint64_t tail, spacing, line_cycles;
-  uint64_t now;    // the first cycle that was not carried out
-  uint64_t quiet;  // nothing happens before, unless somebody sends or takes
+  uint64_t now;      // the first cycle that was not carried out
+  uint64_t quiet;    // nothing happens before, unless somebody sends or takes
+  uint64_t horizon;  // of the run under way: it ends before
   // registers
   uint64_t all, used;  // masks
-  // Those used are parted: `ready` have nothing left to do but to answer, and can as soon as the pipe can; `soon` will
-  // be ready at a known time and stand in a queue by that time; `asleep` wait for a time or for memory; `due` wait for
-  // their turn, or for a pipe.
-  uint64_t ready, asleep, due;
-  uint64_t first_wake;       // none asleep is due before
-  uint64_t wake[REGISTERS];  // no step before
-  uint8_t soon[REGISTERS];   // a ring
-  uint32_t soon_head, soon_end;
-  uint16_t *owner;  // by set: the register that works for it + 1
+  // Those used are parted: `ready` have nothing left to do but to answer, and can as soon as the pipe can; `due` wait
+  // for their turn, or for a pipe; `nearby` and `far` sleep until wake[], or until memory has decided.
+  uint64_t ready, due, far;
+  uint64_t hits, evictions;  // what those that sleep or are due have to do next: answer alone; evict
+  uint64_t first_far;        // none of `far` wakes before
+  uint64_t nearby_cycles;    // cycle n of those to come at bit n % NEARBY: somebody wakes in it
+  uint64_t nearby[NEARBY];   // who
+  uint64_t wake[REGISTERS];  // of `far`: no step before
+  uint16_t *owner;           // by set: the register that works for it + 1
   unsigned last_chosen;
   station stations[REGISTERS];
   // pipes
-  transfer transfers[TRANSFERS];
-  uint32_t transfer_head, transfer_end;
+  transfers moved[MOVES];
   written written[RECENT];  // by cycle
   uint64_t written_until;   // the last of them
   uint64_t data_free, evict_free;
@@ -116,7 +120,7 @@ static inline uint64_t l2_data_from(memsys_l2 *l2) {
 // The register's answer enters the data pipe.
 void l2_answer(memsys_l2 *l2, station *s, uint64_t cycle);
 // Memory's side moves a line, from `start` on.
-void l2_move_words(memsys_l2 *l2, uint64_t start);
+void l2_move_words(memsys_l2 *l2, move direction, uint64_t start);
 // Whether it moves one in `cycle` or later.
 bool l2_moves(memsys_l2 *l2, uint64_t cycle);
 

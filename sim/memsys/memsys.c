@@ -46,13 +46,17 @@ memsys *memsys_create(const hw_array *array) {
   m->bus_bytes = array->dma.bus_bits / 8;
   m->memory = backing_create(array);
   m->write_order = UINT64_MAX;
-  if (array->l2.present) m->l2 = memsys_l2_create(array, m->memory, &m->answers, &m->counts);
+  if (array->l2.present)
+    m->l2 = memsys_l2_create(array, m->memory, &m->answers, &m->counts);
+  else
+    memsys_answers_init(&m->answers, MAX_UNDER_WAY + MAX_FETCHES);
   return m;
 }
 
 void memsys_destroy(memsys *m) {
   if (m == NULL) return;
   memsys_l2_destroy(m->l2);
+  memsys_answers_free(&m->answers);
   backing_destroy(m->memory);
   wf_free(m);
 }
@@ -161,7 +165,8 @@ static bool acceptable(const memsys *m) {
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write) {
   if (turned_away(m, cycle)) return MEMSYS_NOBODY;
   if (m->write_beats_left != 0) return write != NULL ? MEMSYS_WRITE : MEMSYS_NOBODY;
-  catch_up(m, cycle);
+  // Room on the way to the L2 does not go away by itself.
+  if (m->l2 == NULL || !acceptable(m)) catch_up(m, cycle);
   if (!acceptable(m)) return MEMSYS_NOBODY;
   if (read != NULL && write != NULL) return m->write_was_last ? MEMSYS_READ : MEMSYS_WRITE;
   return read != NULL ? MEMSYS_READ : write != NULL ? MEMSYS_WRITE : MEMSYS_NOBODY;
@@ -233,6 +238,13 @@ uint64_t memsys_next_response(memsys *m, uint64_t cycle) {
   return next == UINT64_MAX ? UINT64_MAX : later(later(cycle, next), m->next_beat);
 }
 
+uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before) {
+  // An answer that is known may have waited for the last beat of its write.
+  if (m->l2 == NULL || m->answers.head != m->answers.end) return memsys_next_response(m, cycle + 1);
+  const uint64_t own = cycle + memsys_l2_shortest(m->l2);
+  return own < before ? own : before;
+}
+
 const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
   if (!m->answering) catch_up(m, cycle);
   if (next_known(m, cycle) != cycle) return NULL;
@@ -294,6 +306,9 @@ uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool wr
   return m->l2 != NULL ? memsys_l2_host(m->l2, cycle, address, write) : bare_host(m, cycle, address, write);
 }
 
-memsys_counts memsys_totals(const memsys *m) { return m->counts; }
+memsys_counts memsys_totals(memsys *m, uint64_t cycle) {
+  catch_up(m, cycle);
+  return m->counts;
+}
 
 void memsys_disturb(memsys *m, uint64_t seed) { m->disturb = seed; }

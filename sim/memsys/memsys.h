@@ -71,14 +71,17 @@ typedef struct memsys_burst {
 } memsys_burst;
 memsys_burst memsys_take_burst(memsys *m, uint64_t cycle);
 
-// The first cycle from `cycle` on in which a response beat can be there; UINT64_MAX when nothing is under way.
+// A cycle from `cycle` on before which no response beat can be there; UINT64_MAX when nothing is under way.
 uint64_t memsys_next_response(memsys *m, uint64_t cycle);
+// The same from the next cycle on, when a request was sent in this one and without it `before` was such a cycle.
+uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before);
 
 // One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory
 // bus.
 uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write);
 
-memsys_counts memsys_totals(const memsys *m);
+// Of the cycles before `cycle`.
+memsys_counts memsys_totals(memsys *m, uint64_t cycle);
 
 // Delays requests and answers at random on top of the model, as a function of the seed (not 0), the cycle and the order
 // of the requests: engines that behave alike stay alike. For tests that want many interleavings.

@@ -109,21 +109,23 @@ static void want(stream_state *s) {
   }
 }
 
-static void send(stream_state *s, uint64_t cycle, unsigned *beats_left) {
+// Whether a beat was sent.
+static bool send(stream_state *s, uint64_t cycle, unsigned *beats_left) {
   memsys_grant grant =
       memsys_arbitrate(s->m, cycle, s->read_wanted ? &s->read : NULL, s->write_wanted ? &s->write : NULL);
-  if (grant == MEMSYS_NOBODY) return;
+  if (grant == MEMSYS_NOBODY) return false;
   note(s, cycle << 2 | grant);
   if (grant == MEMSYS_READ) {
     memsys_read(s->m, cycle, &s->read);
     s->reading[s->read.id] = true;
     s->read_wanted = false;
-    return;
+    return true;
   }
   if (*beats_left == 0) *beats_left = s->write.bytes > s->bus ? s->write.bytes / s->bus : 1;
   s->writing[s->write.id] = true;
   memsys_write(s->m, cycle, &s->write);
   if (--*beats_left == 0) s->write_wanted = false;
+  return true;
 }
 
 static void receive(stream_state *s, uint64_t cycle) {
@@ -166,13 +168,16 @@ static uint64_t digest_of(const stream_case *x) {
     if (cycle % MANNERS == 0) choose_manners(&s);
     receive(&s, cycle);
     want(&s);
-    if (s.read_wanted || s.write_wanted) send(&s, cycle, &beats_left);
+    const bool sent = (s.read_wanted || s.write_wanted) && send(&s, cycle, &beats_left);
     if (s.host != 0 && draw(&s) % s.host == 0)
       note(&s, memsys_host_access(s.m, cycle, BASE + draw(&s) % 8192 * s.line, draw(&s) % 3 == 0));
     // Somebody may have asked, so an answer may come before it was expected.
-    s.wake = memsys_next_response(s.m, cycle + 1);
+    if (sent && s.wake > cycle)
+      s.wake = memsys_next_response_with(s.m, cycle, s.wake);
+    else
+      s.wake = memsys_next_response(s.m, cycle + 1);
   }
-  memsys_counts totals = memsys_totals(s.m);
+  memsys_counts totals = memsys_totals(s.m, CYCLES - 1);
   note(&s, totals.reads << 32 | totals.writes);
   note(&s, totals.hits << 32 | totals.misses);
   note(&s, totals.fetched_bytes << 32 | totals.written_back_bytes);

@@ -92,7 +92,7 @@ static void streams_reach_the_peak(void **state) {
   uint64_t warm = stream(m, cold + 1000, COUNT, array.dma.reads_in_flight);
   uint64_t peak_warm = COUNT * 64 / (array.dma.bus_bits / 8);
   assert_in_range(warm, peak_warm, peak_warm + 2 * array.l2.hit_latency);
-  memsys_counts counts = memsys_totals(m);
+  memsys_counts counts = memsys_totals(m, cold + 1000 + warm);
   assert_int_equal(counts.misses, COUNT);
   assert_int_equal(counts.hits, COUNT);
   assert_int_equal(counts.fetched_bytes, COUNT * 64);
@@ -148,12 +148,12 @@ static void whole_line_writes_fetch_nothing(void **state) {
   for (unsigned i = 0; i < beats; i++) memsys_write(m, i, &whole);
   unsigned drained;
   assert_int_equal(drain(m, beats, &drained), array.l2.hit_latency + 4);
-  assert_int_equal(memsys_totals(m).fetched_bytes, 0);
+  assert_int_equal(memsys_totals(m, 50).fetched_bytes, 0);
   memsys_write(m, 50, &part);
   uint64_t answer =
       50 + array.l2.hit_latency + array.memory.latency_cycles - 1;  // the first word of the line is enough
   assert_int_equal(drain(m, 51, &drained), answer);
-  assert_int_equal(memsys_totals(m).fetched_bytes, array.l2.line_bytes);
+  assert_int_equal(memsys_totals(m, answer).fetched_bytes, array.l2.line_bytes);
   memsys_destroy(m);
 }
 
@@ -179,7 +179,7 @@ static void dirty_lines_are_written_back(void **state) {
   uint64_t cycle = 0;
   for (uint64_t at = 0; at < 2 * capacity; at += array.l2.line_bytes)
     cycle = memsys_host_access(m, cycle, BASE + at, true);
-  memsys_counts counts = memsys_totals(m);
+  memsys_counts counts = memsys_totals(m, cycle);
   assert_int_equal(counts.misses, 2 * capacity / array.l2.line_bytes);
   // Victims are drawn, so some lines go twice before others go at all.
   assert_in_range(counts.written_back_bytes, capacity, capacity + capacity / 4);
@@ -270,12 +270,12 @@ static void a_set_is_served_in_order(void **state) {
   uint64_t way = (uint64_t)array.l2.capacity_kib * 1024 / array.l2.ways, cycle = 10000;
   for (unsigned i = 0; i < 20; i++) memsys_host_access(m, 100 * i, BASE + 64 * i, false);
   memsys_host_access(m, 5000, BASE + way, false);
-  assert_int_equal(memsys_totals(m).misses, 21);
+  assert_int_equal(memsys_totals(m, cycle).misses, 21);
   const memsys_request requests[3] = {{0, BASE, 16}, {1, BASE + 16, 16}, {2, BASE + way, 16}};
   unsigned ids[3];
   uint64_t beats[3];
   read_all(m, cycle, requests, 3, ids, beats);
-  assert_int_equal(memsys_totals(m).misses, 21);
+  assert_int_equal(memsys_totals(m, 2 * cycle).misses, 21);
   assert_int_equal(beats[0], array.l2.hit_latency);
   assert_int_equal(beats[1], beats[0] + 1);
   assert_int_equal(beats[2], beats[1] + 2);
