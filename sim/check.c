@@ -8,11 +8,26 @@
 #include "hw/base/alloc.h"
 #include "sim/check_private.h"
 
+static void decided_by(check_fields *fields, const isa_field *field) {
+  fields->decides[field->reg - 1] |= isa_field_max(field) << field->lsb;
+}
+
+static void find_deciding_fields(check_fields *fields, const isa_insn *insn) {
+  for (size_t i = 0; i < insn->field_count; i++) {
+    const isa_field *field = &insn->fields[i];
+    if (field->min != 0 || field->max < isa_field_max(field)) decided_by(fields, field);
+  }
+  for (size_t i = 0; i < insn->deny_count; i++)
+    for (size_t n = 0; n < insn->denies[i].term_count; n++)
+      decided_by(fields, &insn->fields[insn->denies[i].terms[n].field]);
+}
+
 sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory) {
   sim_checker *checker = WF_NEW(sim_checker);
   checker->array = array;
   checker->memory = memory;
   checker->derived = hw_derive(array);
+  for (size_t id = 0; id < ISA_ID_COUNT; id++) find_deciding_fields(&checker->fields[id], isa_insn_at(id));
   sim_config_reset(&checker->config, array);
   sim_loop_ws_reset(&checker->loop_ws, &checker->derived);
   sim_loop_conv_reset(&checker->loop_conv);
@@ -79,6 +94,19 @@ bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint6
                     address, address + length - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + checker->memory->size - 1);
 }
 
+// Rows that lie in memory with all that is between them need no look each.
+bool check_byte_rows(sim_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
+                     uint64_t length) {
+  if (rows == 0 || length == 0) return true;
+  if (checker->memory != NULL && stride <= UINT32_MAX && length <= UINT32_MAX) {
+    const uint64_t all = (rows - 1) * stride + length;
+    if (sim_memory_at(checker->memory, address, all) != NULL) return touch(checker, address, all);
+  }
+  for (uint32_t i = 0; i < rows; i++)
+    if (!check_bytes(checker, verb, address + i * stride, length)) return false;
+  return true;
+}
+
 static bool check_config_st(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (isa_get_config_st_pool_stride(rs1, rs2) != 0 && !checker->array->units.max_pool)
     return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no pooling unit");
@@ -140,15 +168,27 @@ static bool only_strides(const isa_insn *insn, const sim_command *command) {
   return insn->id == ISA_CONFIG_EX && isa_get_config_ex_strides_only(command->rs1, command->rs2);
 }
 
-static bool check_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+// Programs repeat few combinations of sizes and modes, with other addresses.
+static bool check_field_values(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+  check_fields *fields = &checker->fields[insn->id];
+  const uint64_t rs1 = command->rs1 & fields->decides[0], rs2 = command->rs2 & fields->decides[1];
+  if (fields->known && rs1 == fields->legal[0] && rs2 == fields->legal[1]) return true;
   char reason[192];
-  checker->name = insn->name;
-  if (!only_strides(insn, command) && !isa_check(insn, command->rs1, command->rs2, reason, sizeof reason)) {
-    size_t prefix = 0;  // isa_check begins with the name of the instruction, and so does check_fail
-    while (insn->name[prefix] != '\0' && reason[prefix] == insn->name[prefix]) prefix++;
-    while (reason[prefix] == ':' || reason[prefix] == ' ') prefix++;
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason + prefix);
+  if (isa_check(insn, command->rs1, command->rs2, reason, sizeof reason)) {
+    fields->legal[0] = rs1;
+    fields->legal[1] = rs2;
+    fields->known = true;
+    return true;
   }
+  size_t prefix = 0;  // isa_check begins with the name of the instruction, and so does check_fail
+  while (insn->name[prefix] != '\0' && reason[prefix] == insn->name[prefix]) prefix++;
+  while (reason[prefix] == ':' || reason[prefix] == ' ') prefix++;
+  return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason + prefix);
+}
+
+static bool check_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+  checker->name = insn->name;
+  if (!only_strides(insn, command) && !check_field_values(checker, insn, command)) return false;
   return check_rules(checker, insn->id, command->rs1, command->rs2);
 }
 

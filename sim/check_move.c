@@ -55,10 +55,7 @@ static bool check_load_shape(sim_checker *checker, const load *l) {
 static bool check_load_memory(sim_checker *checker, const load *l) {
   if (l->dram == 0) return true;
   uint32_t rows = l->state->stride_bytes == 0 ? 1 : l->rows;
-  for (uint32_t i = 0; i < rows; i++)
-    if (!check_bytes(checker, "reads", l->dram + i * l->state->stride_bytes, (uint64_t)l->cols * l->bytes))
-      return false;
-  return true;
+  return check_byte_rows(checker, "reads", l->dram, rows, l->state->stride_bytes, (uint64_t)l->cols * l->bytes);
 }
 
 bool check_mvin(sim_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2) {
@@ -134,6 +131,8 @@ static uint64_t row_length(const sim_checker *checker, const store *s, uint32_t 
 static bool check_plain_store(sim_checker *checker, const store *s) {
   if (!check_height(checker, s->rows) || !check_store_rows(checker, s, s->rows)) return false;
   if (is_norm(s)) return true;
+  if (!s->from.garbage)
+    return check_byte_rows(checker, "writes", s->dram, s->rows, s->state->stride_bytes, row_length(checker, s, 0));
   for (uint32_t i = 0; i < s->rows; i++)
     if (!check_bytes(checker, "writes", s->dram + i * s->state->stride_bytes, row_length(checker, s, i))) return false;
   return true;

@@ -21,6 +21,12 @@ typedef struct check_extent {
 
 typedef struct check_memo check_memo;
 
+// Of an instruction: the bits that decide whether its fields are legal, and what they were when they last were.
+typedef struct check_fields {
+  uint64_t decides[2], legal[2];  // rs1, rs2
+  bool known;
+} check_fields;
+
 struct sim_checker {
   const hw_array *array;
   const sim_memory *memory;
@@ -36,6 +42,7 @@ struct sim_checker {
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
   const char *name;
   sim_fault *fault;
+  check_fields fields[ISA_ID_COUNT];
   check_memo *memo;      // NULL: no loop was looked up yet
   check_extent *extent;  // grows by what a primitive touches; NULL: nobody wants to know
 };
@@ -47,6 +54,8 @@ bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, .
 // Rows first, first + stride, ... (count of them) of one operand, called `what` in the message.
 bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count, int64_t stride);
 bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length);
+bool check_byte_rows(sim_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
+                     uint64_t length);
 
 // check_memo.c. Before a loop: its key, from the plan and the state of the checker.
 enum { CHECK_OPERANDS = 4 };

@@ -215,6 +215,8 @@ static void test_undefined_chains_are_counted(void **state) {
   assert_int_equal(undefined_after(late), 1);
 }
 
+static void largest_shift(machine *m) { give(m, "config_ex dataflow=ws in_shift=31 a_stride=1"); }
+
 static void test_instructions_and_fields(void **state) {
   (void)state;
   hw_array array = machine_default_array();
@@ -227,6 +229,12 @@ static void test_instructions_and_fields(void **state) {
   refused(NULL, SIM_FAULT_ILLEGAL, "config_ld: state is 3, allowed are 0 to 2", "config_ld state=3");
   refused(NULL, SIM_FAULT_ILLEGAL, "config_ex: in_shift is 32, allowed are 0 to 31",
           "config_ex dataflow=ws in_shift=32");
+  // What was legal before does not make the next one legal, nor the other way round.
+  refused(loads, SIM_FAULT_ILLEGAL, "config_ld: state is 3, allowed are 0 to 2",
+          "config_ld state=3 stride=256 block_stride=16 pixel_repeats=1 scale=1");
+  refused(largest_shift, SIM_FAULT_ILLEGAL, "config_ex: in_shift is 32, allowed are 0 to 31",
+          "config_ex dataflow=ws in_shift=32");
+  accepted(largest_shift, "config_ex dataflow=ws in_shift=31 a_stride=2");
   accepted(NULL, "config_ex strides_only=1 dataflow=os b_transpose=1 in_shift=99 a_stride=1");
 }
 
