@@ -177,9 +177,17 @@ static uint32_t *stages_of(const streams *s) {
   return stage;
 }
 
+// Such loads keep the program's order: only their stores say when they have to be there.
+static bool feeds_stores(const stream_queue *q) {
+  for (uint32_t n = 0; n < q->count; n++)
+    if (q->loads[n].before_store != STREAM_NEVER) return true;
+  return false;
+}
+
 static void finish_queue(streams *s, const uint32_t *stage, stream_queue *q, bool accumulator) {
   // Loads into the accumulator may add to each other, so they keep their order.
-  if (!accumulator) sort(stage, q->loads, WF_ARENA_ARRAY(s->arena, q->count + 1, stream_load), q->count);
+  if (!accumulator && !feeds_stores(q))
+    sort(stage, q->loads, WF_ARENA_ARRAY(s->arena, q->count + 1, stream_load), q->count);
   while (q->count > 0 && q->loads[q->count - 1].before_product == STREAM_NEVER &&
          q->loads[q->count - 1].before_store == STREAM_NEVER)
     q->count--;

@@ -77,6 +77,7 @@ static const struct {
     {"max_pool2d.py", "N=1,H=28,W=30,C=49"},
     {"copy.py", "N=2,P=3,Q=21,K=70,x_n=5000,x_p=1600,x_q=75,y_n=70,y_p=2940,y_q=140"},
     {"copy.py", "N=1,P=9,Q=40,K=1,x_n=0,x_p=1,x_q=9,y_n=0,y_p=40,y_q=1"},
+    {"copy.py", "N=10,P=13,Q=24,K=1,x_n=312,x_p=24,x_q=1,y_n=1,y_p=10,y_q=130,BLOCK_P=7,BLOCK_Q=8,BLOCK_K=16"},
     {"average_pool2d.py", "N=2,H=9,W=11,C=5,R=3,S=2"},
     {"attention_qk.py", "H=2,M=17,N=31,D=20,scale=0.02"},
     {"attention_qk.py", "H=3,M=197,N=197,D=64,scale=0.004"},
