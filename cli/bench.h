@@ -13,5 +13,6 @@ int cli_bench_model(int argc, char **argv);
 int cli_bench_networks(int argc, char **argv);
 int cli_bench_rtl(int argc, char **argv);
 int cli_bench_search(int argc, char **argv);
+int cli_bench_sweep(int argc, char **argv);
 
 #endif

@@ -13,6 +13,7 @@ static const cli_verb benches[] = {
     {"networks", "whole networks, compared layer by layer with the int8 reference", cli_bench_networks},
     {"rtl", "build times of the hardware and its speed beside the other engines", cli_bench_rtl},
     {"search", "speed of the models that searches evaluate", cli_bench_search},
+    {"sweep", "how many arrays a sweep measures in a minute", cli_bench_sweep},
 };
 
 enum { BENCHES = sizeof benches / sizeof benches[0] };

@@ -78,6 +78,7 @@ static int write_json(const cli_common *common, const char *store_path, const sw
   cli_json_count(object, "done", p->done);
   cli_json_count(object, "measured_now", p->fresh);
   cli_json_count(object, "failed_now", p->failed);
+  cli_json_count(object, "without_run", p->spared);
   cJSON_AddNumberToObject(object, "seconds", p->seconds);
   return cli_write_json(common->json, object, diag) ? CLI_OK : CLI_BAD_INPUT;
 }

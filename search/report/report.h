@@ -1,4 +1,5 @@
-// The report of a sweep or a search: one HTML page that needs nothing else, and its figures as CSV, SVG and PNG (docs/report.md).
+// The report of a sweep or a search: one HTML page that needs nothing else, and its figures as CSV, SVG and PNG
+// (docs/report.md).
 #ifndef SEARCH_REPORT_REPORT_H
 #define SEARCH_REPORT_REPORT_H
 

@@ -13,6 +13,7 @@
 #include "hw/base/file.h"
 #include "search/report/data.h"
 #include "search/report/page.h"
+#include "search/report/plot.h"
 #include "search/report/report.h"
 
 // So many points at most carry their description and what each unit did: first those on a front, then evenly chosen.
@@ -264,33 +265,10 @@ static bool write_csv(const report_data *d, const char *dir, const char *name,
 
 // ---- pictures
 
-static void write_plot(const report_data *d, FILE *out) {
-  for (size_t n = 0; n < d->network_count; n++) {
-    const char *name = d->networks[n].name;
-    for (int png = 0; png < 2; png++) {
-      fprintf(
-          out,
-          "set terminal %s\nset output 'front-%s.%s'\nset datafile separator ','\nset logscale xy\nset key outside\n"
-          "set title '%s: latency and energy'\nset xlabel 'cycles'\nset ylabel 'energy (uJ)'\nset grid\n"
-          "plot '< grep \"^%s,\" points.csv' using 9:10 with points pt 7 ps 0.5 lc rgb '#9aa5b1' title 'points', "
-          "'< grep \"^%s,.*,1$\" points.csv' using 9:10 with points pt 7 ps 0.9 lc rgb '#c2410c' title 'front'\n",
-          png ? "pngcairo size 960,640" : "svg size 960,640", name, png ? "png" : "svg", name, name, name);
-      fprintf(
-          out,
-          "set output 'layers-%s.%s'\nset title '%s: cycles of the layers of front points against the least possible'\n"
-          "set xlabel 'least cycles (processing elements or bus)'\nset ylabel 'cycles'\n"
-          "plot '< grep \"^%s,\" layers.csv' using 7:6 with points pt 7 ps 0.5 lc rgb '#1d4ed8' title 'layers', x with "
-          "lines "
-          "lc rgb '#9aa5b1' title 'all busy'\n",
-          name, png ? "png" : "svg", name, name);
-    }
-  }
-}
-
 static bool draw(const report_data *d, const char *dir, wf_diag *diag) {
   FILE *out = create(dir, "figures.gp", diag);
   if (out == NULL) return false;
-  write_plot(d, out);
+  report_write_plot(d, out);
   if (!finish(out, "figures.gp", diag)) return false;
   fflush(NULL);
   const pid_t pid = fork();

@@ -204,6 +204,7 @@ static void take(void *context, const work_request *request, const work_result *
   r->progress.done++;
   r->progress.fresh++;
   r->progress.failed += result->status != WORK_GOOD;
+  r->progress.spared += result->known;
 }
 
 static bool stopped(const runner *r) { return r->broken || (r->options->stop != NULL && *r->options->stop != 0); }

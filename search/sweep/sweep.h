@@ -12,6 +12,7 @@ typedef struct sweep_progress {
   uint64_t done, total;  // measurements: those of earlier runs count
   uint64_t fresh;        // of this run
   uint64_t failed;
+  uint64_t spared;  // of those of this run: needed no run of the engine
   unsigned workers;
   double seconds;  // of this run
 } sweep_progress;

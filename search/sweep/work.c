@@ -67,6 +67,7 @@ static work_status status_of(measure_status status) {
 static void take(const measure_result *m, work_result *result) {
   result->status = (uint32_t)status_of(m->status);
   result->has_energy = m->has_energy;
+  result->known = m->known;
   result->cycles = m->cycles;
   result->macs = m->macs;
   result->commands = m->commands;

@@ -41,6 +41,7 @@ typedef struct work_result {
   uint64_t id;
   uint32_t status;  // work_status
   uint32_t has_energy;
+  uint32_t known;  // needed no run: the same had been run before
   uint64_t cycles, macs, commands, read_bytes, written_bytes, program_digest;
   double utilisation, energy_pj;
   double compile_seconds, simulate_seconds, wall_seconds;

@@ -19,11 +19,17 @@ awk -F, 'NR > 1 && $12 == 1 { n++; c[n] = $9; e[n] = $10; a[n] = $7; m[n] = $8 }
 if command -v gnuplot >/dev/null; then
   for picture in front layers; do
     grep -q '<svg' "out/figures/$picture-tiny.svg" || fail "no $picture-tiny.svg"
+    [ "$(wc -c <"out/figures/$picture-tiny.svg")" -gt 4000 ] || fail "an empty $picture-tiny.svg"
     [ "$(head -c 4 "out/figures/$picture-tiny.png" | tail -c 3)" = PNG ] || fail "no $picture-tiny.png"
   done
 else
   grep -q "apt-get install gnuplot-nox" err.txt || fail "nothing said about pictures"
 fi
+# The front of the picture: each point has less energy than the one before it, none is beaten by any point.
+awk '/^END/ { on = 0 } on { print $0 } /<< END/ { on = 1; if (n++) exit }' out/figures/figures.gp >front.txt
+awk -F, 'NR == FNR { n++; c[n] = $1; e[n] = $2; bad += n > 1 && (c[n] <= c[n - 1] || e[n] >= e[n - 1]); next }
+  FNR > 1 { for (i = 1; i <= n; i++) bad += $9 / 1e6 < c[i] * 0.99999 && $10 < e[i] * 0.99999 }
+  END { exit bad || n == 0 }' front.txt out/figures/points.csv || fail "the front of the picture: $(cat front.txt)"
 # Text of the user does not become markup.
 ! grep -q 'a <b>' out/index.html || fail "the title is markup"
 ! "$weft" report none.sqlite -o out2 2>/dev/null || fail "a store that is not there"
