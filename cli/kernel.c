@@ -21,6 +21,7 @@ void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]
       {"tune", CLI_OPTION_COUNT, &options->tune, "N",
        "simulate the mapper's N best mappings (at most 64) and take the fastest"},
       {"print-mapping", CLI_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
+      {"as-c", CLI_OPTION_FLAG, &options->as_c, NULL, "of a matrix product: as struct weft_mapping of the driver"},
       {"dump-after", CLI_OPTION_TEXT, &options->dump_after, "PASS",
        "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
   };
@@ -62,6 +63,10 @@ static int set_choices(const kernel_options *options, compile_request *request) 
     if (style < 0) return usage_error("style", options->style, "primitive, loop");
     request->style = (block_style)style;
   }
+  if (options->as_c && !options->print_mapping) {
+    fprintf(stderr, "weft: error: --as-c is for --print-mapping\n");
+    return CLI_USAGE;
+  }
   if (options->from != NULL) {
     const int from = find(options->from, compile_language_names, COMPILE_LANGUAGES);
     if (from < 0) return usage_error("from", options->from, "kernel, block, command");
@@ -82,6 +87,18 @@ static void dump(void *context, const compile_stage *stage) {
     block_print(stage->block, stdout);
   else
     command_print(stage->commands, stdout);
+}
+
+// The driver takes mappings of products only.
+static int print_mapping(const kernel_options *options, const char *path, const compile_result *result, wf_diag *diag) {
+  if (!result->mapped) return CLI_OK;
+  if (!options->as_c) {
+    map_print(&result->mapping, stdout);
+  } else if (!map_print_c(&result->layer, &result->mapping, stdout)) {
+    wf_error(diag, wf_in_file(path), "--as-c: struct weft_mapping is for matrix products");
+    return CLI_CANNOT_BUILD;
+  }
+  return CLI_OK;
 }
 
 int kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
@@ -110,8 +127,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
   const bool good = compile(&request, &job->result, diag);
   job->seconds = wf_process_seconds() - start;
   if (!good) return job->result.block != NULL ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
-  if (options->print_mapping && job->result.mapped) map_print(&job->result.mapping, stdout);
-  return CLI_OK;
+  return options->print_mapping ? print_mapping(options, path, &job->result, diag) : CLI_OK;
 }
 
 void kernel_release(kernel_job *job) {

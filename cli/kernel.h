@@ -7,12 +7,12 @@
 
 typedef struct kernel_options {
   const char *kernel, *shape, *mapping, *style, *from, *dump_after;
-  bool autotune, print_mapping;
+  bool autotune, print_mapping, as_c;
   bool straight;  // no option: the verb needs no loops in the commands
   uint64_t tune;
 } kernel_options;
 
-enum { KERNEL_OPTIONS = 9 };
+enum { KERNEL_OPTIONS = 10 };
 // The rows of these options, for a verb's table.
 void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]);
 

@@ -32,6 +32,23 @@ expect 3 'style loop: only matrix products' "$weft" compile "$kernels/conv2d.py"
 expect 0 '^mapping primitive ws' "$weft" compile "$gemm" --shape $shape --print-mapping
 grep -v '^weft' out.txt >good.map
 expect 0 'the oracle' "$weft" run "$gemm" --shape $shape --mapping good.map
+cat >columns.map <<'END'
+mapping primitive ws
+tile  N 1 P 48 Q 1 K 32 C 16 R 1 S 1
+sp    N 1 P 1 Q 1 K 1 C 1 R 1 S 1
+dram  N 1 P 2 Q 1 K 3 C 4 R 1 S 1
+outer K N P Q C R S
+inner N P Q K C R S
+weights depth 2 inside outer C
+inputs depth 2 inside outer C
+results depth 2
+END
+expect 0 '^.struct weft_mapping.+[.]m = 48, [.]n = 32, [.]k = 16, [.]n_outer = true.$' \
+  "$weft" compile "$gemm" --shape M=96,N=96,K=64,scale=0.1 --mapping columns.map --print-mapping --as-c
+sed 's/^outer .*/outer N P K Q C R S/' columns.map >rows.map
+expect 0 'n_outer = false' "$weft" compile "$gemm" --shape M=96,N=96,K=64,scale=0.1 --mapping rows.map --print-mapping --as-c
+expect 2 'as-c is for --print-mapping' "$weft" compile "$gemm" --shape $shape --as-c
+expect 3 'for matrix products' "$weft" compile "$kernels/conv2d.py" --shape N=1,H=8,W=8,C=8,K=8,scale=0.1 --print-mapping --as-c
 sed 's/^outer .*/outer N P Q K C R X/' good.map >bad.map
 expect 1 'bad.map:5:19: error: expected a dimension' "$weft" run "$gemm" --shape $shape --mapping bad.map
 sed 's/^weights depth [0-9]*/weights depth 9/' good.map >deep.map

@@ -148,6 +148,9 @@ double map_estimate(const map_layer *layer, const map_mapping *mapping, const hw
 //   inputs depth 2 resident
 //   results depth 2
 void map_print(const map_mapping *mapping, FILE *out);
+// The tiles and the order of the loops as an initialiser of the driver's struct weft_mapping
+// (driver/include/weft/tiled.h). False: it is no matrix product.
+bool map_print_c(const map_layer *layer, const map_mapping *mapping, FILE *out);
 bool map_parse(map_mapping *mapping, const char *file, const char *text, size_t length, wf_diag *diag);
 bool map_equal(const map_mapping *a, const map_mapping *b);
 uint64_t map_hash(const map_mapping *mapping);

@@ -45,6 +45,19 @@ void map_print(const map_mapping *m, FILE *out) {
   fprintf(out, "%s depth %u\n", map_operand_names[MAP_RESULTS], m->depth[MAP_RESULTS]);
 }
 
+bool map_print_c(const map_layer *layer, const map_mapping *m, FILE *out) {
+  if (layer->kind != MAP_GEMM && layer->kind != MAP_GEMV) return false;
+  bool columns_outside = false;
+  for (int position = MAP_POSITIONS; position-- > 0;) {
+    const block_dim_id dim = map_loop_dim(m, position);
+    if (map_loop_trips(m, position) > 1 && (dim == BLOCK_DIM_P || dim == BLOCK_DIM_K))
+      columns_outside = dim == BLOCK_DIM_K;
+  }
+  fprintf(out, "(struct weft_mapping){.m = %" PRId64 ", .n = %" PRId64 ", .k = %" PRId64 ", .n_outer = %s}\n",
+          m->tile[BLOCK_DIM_P], m->tile[BLOCK_DIM_K], m->tile[BLOCK_DIM_C], columns_outside ? "true" : "false");
+  return true;
+}
+
 // ---- parsing
 
 typedef struct reader {
