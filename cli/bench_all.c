@@ -21,6 +21,9 @@ typedef struct table {
   bool slow;  // more than some minutes
 } table;
 
+// Those that are no part of another.
+#define SIMULATED_METHODS "default,default-tuned,random,bayes,genetic,published,descent"
+
 static const table tables[] = {
     {"kernels", "compiled kernels on published shapes", {"bench", "kernels"}, false},
     {"engines", "speed and memory of the engines", {"bench", "engines"}, true},
@@ -32,18 +35,27 @@ static const table tables[] = {
      "the machine model against the cycle engine",
      {"bench", "model", "--samples", "160", "--seed", "11"},
      true},
-    {"search",
-     "methods of search: under the plain model, and what they propose simulated",
-     {"bench", "search", "--simulate", "--nets", "resnet50,bert,retinanet"},
+    {"search", "methods of search under the plain model", {"bench", "search"}, true},
+    {"search-resnet50",
+     "methods of search on ResNet-50, simulated",
+     {"bench", "search", "--simulate", "--nets", "resnet50", "--methods", SIMULATED_METHODS},
+     true},
+    {"search-bert",
+     "methods of search on BERT, simulated",
+     {"bench", "search", "--simulate", "--nets", "bert", "--methods", SIMULATED_METHODS},
+     true},
+    {"search-retinanet",
+     "methods of search on RetinaNet, simulated",
+     {"bench", "search", "--simulate", "--nets", "retinanet", "--methods", SIMULATED_METHODS},
      true},
     {"search-operators",
-     "methods of search on single operators",
-     {"bench", "search", "--simulate", "--nets", "mm,gemv,conv_1d,conv"},
+     "methods of search on single operators, simulated",
+     {"bench", "search", "--simulate", "--nets", "mm,gemv,conv_1d,conv", "--methods", SIMULATED_METHODS},
      true},
     {"search-unet",
-     "methods of search on U-Net, the simulation with one seed",
+     "methods of search on U-Net, simulated with one seed",
      {"bench", "search", "--simulate", "--nets", "unet", "--seeds", "1", "--simulations", "4", "--methods",
-      "default,default-tuned,random,bayes,genetic,published,descent"},
+      SIMULATED_METHODS},
      true},
     {"exact",
      "proven optima of the plain model",

@@ -71,6 +71,14 @@ machine_stream machine_stream_of(const context *x, map_operand operand, double *
 
 // ---- the mesh (machine_mesh.c)
 
+// How results lie in the accumulator (buffers.c): in tiles of DIM rows if wide stores gain by it and there is room;
+// rows of images that such tiles would cut into crumbs start at a tile each.
+typedef struct result_layout {
+  bool tiled;
+  int64_t pitch;  // from a row of an image to the next
+} result_layout;
+result_layout machine_result_layout(const context *x);
+
 double machine_mesh_cycles(const context *x, double *pairs, double *products, double *fresh);
 bank_places machine_places_of(const context *x);
 double machine_bank_writes(const context *x, const bank_places *p, map_operand operand);

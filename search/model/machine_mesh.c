@@ -57,12 +57,16 @@ static void add_rows(run_walk *w, int64_t count, int64_t jump, int64_t step, int
   }
 }
 
-// Rows of an image start at whole tiles of the accumulator where these would cut them into crumbs (buffers.c).
-static bool is_spread(const context *x, int64_t row, int64_t lines) {
-  const int64_t dim = x->hw.dim, least_rows = dim < 4 ? dim : 4;
-  if (common_factor(row, dim) >= least_rows) return false;
-  const int64_t rows = ceil_div(row, dim) * dim * lines * ceil_div(x->m->tile[BLOCK_DIM_K], dim);
-  return rows * x->m->depth[MAP_RESULTS] <= x->hw.acc_rows;
+result_layout machine_result_layout(const context *x) {
+  const int64_t *tile = x->m->tile, dim = x->hw.dim, least_rows = dim < 4 ? dim : 4;
+  const int64_t columns = at_most(tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
+  result_layout l = {.pitch = tile[BLOCK_DIM_Q]};
+  if (x->layer->result_bytes == 4 || columns <= dim || x->hw.max_block_len == 1) return l;
+  int64_t pitch = l.pitch;
+  if (x->layer->kind >= MAP_CONV && common_factor(pitch, dim) < least_rows) pitch = ceil_div(pitch, dim) * dim;
+  const int64_t rows = ceil_div(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * pitch, dim) * dim * ceil_div(columns, dim);
+  if (rows * x->m->depth[MAP_RESULTS] <= x->hw.acc_rows) l = (result_layout){.tiled = true, .pitch = pitch};
+  return l;
 }
 
 static runs runs_of(const context *x) {
@@ -72,14 +76,14 @@ static runs runs_of(const context *x) {
   const int64_t row = at_most(tile[BLOCK_DIM_Q], l->size[BLOCK_DIM_Q]);
   const int64_t lines =
       at_most(tile[BLOCK_DIM_P], l->size[BLOCK_DIM_P]) * at_most(tile[BLOCK_DIM_N], l->size[BLOCK_DIM_N]);
-  const bool tiled =
-      l->result_bytes != 4 && at_most(tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]) > x->hw.dim && x->hw.max_block_len > 1;
-  if (row == 1) {
+  const result_layout layout = machine_result_layout(x);
+  const int64_t pitch = layout.pitch;
+  const bool tiled = layout.tiled;
+  if (row == 1 && pitch == 1) {
     add_rows(&w, lines, 1, 1, 0, tiled);
     end_run(&w);
     return w.r;
   }
-  const int64_t pitch = tiled && is_spread(x, row, lines) ? ceil_div(row, x->hw.dim) * x->hw.dim : tile[BLOCK_DIM_Q];
   // In the scratchpad the rows of an image have the halo, too.
   const int r = x->m->residency[MAP_INPUTS];
   const int64_t taps = map_extent(l, x->m, BLOCK_DIM_S, r), wide = map_extent(l, x->m, BLOCK_DIM_Q, r);

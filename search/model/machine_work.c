@@ -8,6 +8,34 @@
 
 static double result_tiles(const context *x) { return (double)x->f.fills[MAP_RESULTS]; }
 
+// Columns of one row that a store writes at a time.
+static double store_width(const context *x) { return machine_result_layout(x).tiled ? x->hw.max_cols : x->dim; }
+
+// Rows of pieces of results of the whole layer.
+typedef struct store_rows {
+  double count, blocks;
+  requests each;
+} store_rows;
+
+static store_rows store_rows_of(const context *x, int64_t element) {
+  const map_layer *l = x->layer;
+  const double columns = (double)at_most(x->m->tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]);
+  const double pieces = ceil(columns / store_width(x)), piece = columns / pieces;
+  const double pixels = (double)x->f.dram_bytes[MAP_RESULTS] / (double)(element * l->size[BLOCK_DIM_K]);
+  return (store_rows){
+      .count = pixels * (double)l->size[BLOCK_DIM_K] / columns * pieces,
+      .blocks = ceil(piece / x->dim),
+      .each = machine_requests_of(x, (int64_t)ceil(piece) * element, l->size[BLOCK_DIM_K] * element),
+  };
+}
+
+// Commands are counted as those of wide stores.
+static double store_commands(const context *x) {
+  const double columns = (double)at_most(x->m->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
+  const double wide = x->layer->result_bytes == 4 ? x->dim : x->hw.max_cols;
+  return (double)x->f.stores * ceil(columns / store_width(x)) / ceil(columns / wide);
+}
+
 // Lines of results that are fetched, since a write covers a part of them only.
 static double fetched_lines(const context *x, int64_t element) {
   const int64_t line = (int64_t)x->line, all = x->layer->size[BLOCK_DIM_K] * element;
@@ -24,30 +52,24 @@ static double write_waits(const context *x, const requests *q, double rows, int6
 }
 
 static double store_cycles(const context *x) {
-  const map_layer *l = x->layer;
-  const int64_t element = l->result_bytes == 4 ? 4 : 1;
-  const double columns = (double)at_most(x->m->tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]);
-  const double wide = element == 4 ? x->dim : x->hw.max_cols;
-  const double pieces = ceil(columns / wide), piece = columns / pieces, blocks = ceil(piece / x->dim);
-  const double pixels = (double)x->f.dram_bytes[MAP_RESULTS] / (double)(element * l->size[BLOCK_DIM_K]);
-  const double rows = pixels * (double)l->size[BLOCK_DIM_K] / columns * pieces;
-  const requests q = machine_requests_of(x, (int64_t)ceil(piece) * element, l->size[BLOCK_DIM_K] * element);
-  const double row = blocks > 1 ? blocks + q.beats - 1 : most(element == 4 ? 1 : x->c->store_row, q.beats);
-  const double all = most(rows * row, write_waits(x, &q, rows, element));
-  return (all + (double)x->f.stores * x->c->store_command) / result_tiles(x);
+  const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
+  const store_rows s = store_rows_of(x, element);
+  const double beats = s.each.beats;
+  const double row = s.blocks > 1 ? s.blocks + beats - 1 : most(element == 4 ? 1 : x->c->store_row, beats);
+  const double all = most(s.count * row, write_waits(x, &s.each, s.count, element));
+  return (all + store_commands(x) * x->c->store_command) / result_tiles(x);
 }
 
 // Cycles of main memory for results: lines that are written back, and those fetched for parts of a line. Without L2
 // every piece of a row.
 static double written_cycles(const context *x) {
   const map_layer *l = x->layer;
-  const int64_t element = l->result_bytes == 4 ? 4 : 1, all = l->size[BLOCK_DIM_K] * element;
-  const int64_t row = at_most(x->m->tile[BLOCK_DIM_K] * element, all);
+  const int64_t element = l->result_bytes == 4 ? 4 : 1;
   const double bytes = (double)x->f.dram_bytes[MAP_RESULTS];
   if (!x->array->l2.present) {
-    const requests q = machine_requests_of(x, at_most(row, x->hw.max_cols), all);
-    const double pieces = bytes / (double)at_most(row, x->hw.max_cols);
-    return pieces * q.bursts * machine_request_cycles(x, q.beats / q.bursts * x->bus) * x->c->bare_line;
+    const store_rows s = store_rows_of(x, element);
+    const requests *q = &s.each;
+    return s.count * q->bursts * machine_request_cycles(x, q->beats / q->bursts * x->bus) * x->c->bare_line;
   }
   const double fetched = fetched_lines(x, element);
   const double kept = 512.0 * x->array->l2.capacity_kib;
@@ -99,10 +121,10 @@ static void count_rows(const context *x, machine_work *w) {
       (double)ceil_div(l->size[BLOCK_DIM_C], x->hw.dim) * (double)(l->size[BLOCK_DIM_R] * l->size[BLOCK_DIM_S]);
   const double columns = (double)ceil_div(l->size[BLOCK_DIM_K], x->hw.dim);
   const double results = (double)(l->size[BLOCK_DIM_N] * l->size[BLOCK_DIM_P] * l->size[BLOCK_DIM_Q]) * columns;
-  const double element = l->result_bytes == 4 ? 4 : 1;
   w->scratchpad_rows += results * deep + w->stages * w->fresh_rows;
   w->accumulator_rows += results * (2 * deep - (l->bias ? 0 : 1)) + results + (l->bias ? results : 0);
-  w->bus_bytes += results / columns * (double)l->size[BLOCK_DIM_K] * element;
+  const store_rows s = store_rows_of(x, l->result_bytes == 4 ? 4 : 1);
+  w->bus_bytes += s.count * s.each.beats * x->bus;
 }
 
 // ---- all of it

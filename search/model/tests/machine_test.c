@@ -112,6 +112,36 @@ static void long_loops_are_extrapolated(void **state) {
   assert_true(hundred > 90 * one && hundred < 105 * one);
 }
 
+static measure_result measured(const map_layer *layer, const map_mapping *m, const hw_array *array) {
+  wf_diag diag = wf_diag_to(stderr);
+  const measure_result r =
+      measure_layer(&(measure_request){.layer = layer, .array = array, .policy = {.mapping = m}}, &diag);
+  assert_int_equal(r.status, MEASURE_GOOD);
+  return r;
+}
+
+// Where the accumulator has no room for tiles stores are as narrow as the array, and take many more bytes of the bus.
+static void stores_without_tiles_are_narrow(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  const map_layer layer = {.kind = MAP_CONV, .size = {1, 18, 14, 120, 16, 1, 1}, .result_bytes = 1, .groups = 1};
+  map_mapping m = default_mapping(&layer, &array);
+  for (int d = 0; d < BLOCK_DIMS; d++) m.tile[d] = layer.size[d], m.sp[d] = m.dram[d] = 1;
+  m.depth[MAP_RESULTS] = 1;
+  double bytes[2];
+  for (int wide = 0; wide < 2; wide++) {  // 9 x 14 rows of 8 blocks fit 1,024 rows, 9 x 16 do not
+    m.tile[BLOCK_DIM_P] = wide ? 6 : 9;
+    m.dram[BLOCK_DIM_P] = wide ? 3 : 2;
+    wf_diag diag = wf_diag_to(stderr);
+    assert_true(map_check(&layer, &m, &array, &diag));
+    const measure_result r = measured(&layer, &m, &array);
+    bytes[wide] = machine_predict(&layer, &m, &array, &machine_fitted).bus_bytes;
+    assert_true(fabs(bytes[wide] / (double)(r.read_bytes + r.written_bytes) - 1) < 0.1);
+  }
+  assert_true(bytes[0] > 1.2 * bytes[1]);
+}
+
 static void other_layers_are_not_known(void **state) {
   (void)state;
   map_layer layer = product(8, 8, 8);
@@ -204,6 +234,8 @@ int main(void) {
       cmocka_unit_test(samples_are_legal_and_repeat),
       cmocka_unit_test(large_products_are_bound_by_the_mesh),
       cmocka_unit_test(long_loops_are_extrapolated),
+
+      cmocka_unit_test(stores_without_tiles_are_narrow),
       cmocka_unit_test(other_layers_are_not_known),
       cmocka_unit_test(poorer_arrays_are_not_faster),
       cmocka_unit_test(fitting_finds_a_moved_constant),
