@@ -107,7 +107,8 @@ static void write_pictures(const spots *all, const char *network, bool png, FILE
           "reset\nset terminal %s\nset output 'front-%s.%s'\nset datafile separator ','\nset logscale xy\n"
           "set key outside\nset grid lc rgb '#e2e8f0'\nset title '%s: cycles and energy of %zu arrays' noenhanced\n"
           "set xlabel 'million cycles'\nset ylabel 'energy (uJ)'\n",
-          png ? "pngcairo size 960,640" : "svg size 960,640 background rgb 'white'", network, ending, network, all->count);
+          png ? "pngcairo size 960,640" : "svg size 960,640 background rgb 'white'", network, ending, network,
+          all->count);
   write_axes(all, out);
   write_front(all, out);
   fputs("plot $front using 1:2 with steps lw 2 lc rgb '#c2410c' title 'front'", out);
