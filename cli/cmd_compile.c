@@ -94,7 +94,7 @@ int cli_compile(int argc, char **argv) {
   compile_options options = {.seed = 1, .times = 1};
   cli_option table[KERNEL_OPTIONS + NETWORK_JOB_OPTIONS + 3] = {
       {"o", CLI_OPTION_TEXT, &options.output, "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
-      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the data of an ELF (default 1)"},
+      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the data of an ELF, and of generated networks (default 1)"},
       {"times", CLI_OPTION_COUNT, &options.times, "N", "how often an ELF runs the kernel (default 1)"},
   };
   kernel_option_rows(&options.kernel, table + 3);

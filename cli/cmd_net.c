@@ -88,7 +88,7 @@ static int make(const cli_common *common, const net_options *o, const char *name
 }
 
 int cli_net(int argc, char **argv) {
-  net_options o = {0};
+  net_options o = {.seed = 1};
   const cli_option rows[] = {
       {"o", CLI_OPTION_TEXT, &o.output, "FILE.onnx", "write the model"},
       {"layers", CLI_OPTION_TEXT, &o.layers, "FILE|-", "write the table of its layers (YAML), for the search"},
@@ -98,7 +98,7 @@ int cli_net(int argc, char **argv) {
       {"batch", CLI_OPTION_COUNT, &o.batch, "N", "images or sequences (default 1)"},
       {"divisor", CLI_OPTION_COUNT, &o.divisor, "N", "divide all widths (default 1)"},
       {"depth", CLI_OPTION_COUNT, &o.depth, "N", "layers of transformers and recurrent networks"},
-      {"seed", CLI_OPTION_COUNT, &o.seed, "N", "of the random weights"},
+      {"seed", CLI_OPTION_COUNT, &o.seed, "N", "of the random weights (default 1)"},
   };
   const cli_usage usage = {.verb = "net",
                            .synopsis = "NAME",

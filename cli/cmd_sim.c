@@ -234,7 +234,7 @@ static int run_network(const cli_common *common, const sim_options *options, con
 }
 
 int cli_sim(int argc, char **argv) {
-  sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000};
+  sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000, .network.job.seed = 1};
   cli_option table[SIM_OPTIONS + SIM_NETWORK_OPTIONS] = {
       {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
        "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},

@@ -33,6 +33,15 @@ expect 0 '' "$weft" compile net.onnx --seed 3 --array dim8 -o net.elf
 expect 0 "digest $want" "$weft" sim net.elf --array dim8
 expect 0 'step|host: fill' "$weft" compile net.onnx --seed 3 --array dim8
 
+# ---- without a seed all verbs take the same one
+size='--size 32 --divisor 8'
+expect 0 'as the int8 reference' "$weft" sim resnet18 $size --array dim8
+want=$(sed -n 's/^output .*digest //p' out.txt)
+expect 0 '' "$weft" compile resnet18 $size --array dim8 -o default.elf
+expect 0 "digest $want" "$weft" sim default.elf --array dim8
+expect 0 '' "$weft" net resnet18 $size -o default.onnx
+expect 0 "digest $want" "$weft" sim default.onnx --array dim8
+
 # ---- timing alone has the same cycles on the array
 cycles=$(sed -n 's/.*"array_cycles":.\([0-9]*\).*/\1/p' sim.json)
 expect 0 '' "$weft" sim resnet18 $network --array dim8 --timing-only --native-host --json timing.json
