@@ -24,16 +24,20 @@ typedef struct kinds {
   uint64_t row_mask;
   kind *slots;
   unsigned count;
-  kind *last;
+  kind *last[2];  // with new weights and with those that stay
 } kinds;
 
 static bool same(const command_insn *a, const command_insn *b) {
   return a->funct == b->funct && a->rs1 == b->rs1 && a->rs2 == b->rs2;
 }
 
+static bool is_of_kind(const kind *k, const command_insn *config, const command_insn *preload,
+                       const command_insn *compute) {
+  return same(&k->compute, compute) && same(&k->preload, preload) && same(&k->config, config);
+}
+
 static bool is_kind(const kind *k, const kind *wanted) {
-  return same(&k->compute, &wanted->compute) && same(&k->preload, &wanted->preload) &&
-         same(&k->config, &wanted->config);
+  return is_of_kind(k, &wanted->config, &wanted->preload, &wanted->compute);
 }
 
 static uint32_t slot_of(const kind *k) {
@@ -47,7 +51,6 @@ static uint32_t slot_of(const kind *k) {
 
 // NULL: there are too many.
 static kind *find(kinds *all, const kind *wanted) {
-  if (all->last != NULL && is_kind(all->last, wanted)) return all->last;
   uint32_t at = slot_of(wanted);
   while (all->slots[at].used && !is_kind(&all->slots[at], wanted)) at = (at + 1) % SLOTS;
   if (!all->slots[at].used) {
@@ -57,16 +60,24 @@ static kind *find(kinds *all, const kind *wanted) {
     all->slots[at].used = true;
     memset(all->slots[at].low, -1, sizeof all->slots[at].low);
   }
-  all->last = &all->slots[at];
-  return all->last;
+  return &all->slots[at];
+}
+
+static command_insn without_rows(const kinds *all, const command_insn *insn) {
+  command_insn left = *insn;
+  left.rs1 &= ~all->row_mask;
+  left.rs2 &= ~all->row_mask;
+  return left;
 }
 
 static bool note(kinds *all, const command_insn *config, const command_insn *preload, const command_insn *compute) {
   const uint64_t operands[OPERANDS] = {preload->rs1, preload->rs2, compute->rs1, compute->rs2};
-  kind wanted = {.config = *config, .preload = *preload, .compute = *compute};
-  wanted.preload.rs1 &= ~all->row_mask, wanted.preload.rs2 &= ~all->row_mask;
-  wanted.compute.rs1 &= ~all->row_mask, wanted.compute.rs2 &= ~all->row_mask;
-  kind *k = find(all, &wanted);
+  const command_insn rowless_preload = without_rows(all, preload), rowless_compute = without_rows(all, compute);
+  kind **last = &all->last[compute->funct == ISA_FUNCT_COMPUTE_PRELOADED], *k = *last;
+  if (k == NULL || !is_of_kind(k, config, &rowless_preload, &rowless_compute)) {
+    const kind wanted = {.config = *config, .preload = rowless_preload, .compute = rowless_compute};
+    k = *last = find(all, &wanted);
+  }
   if (k == NULL) return false;
   for (int o = 0; o < OPERANDS; o++) {
     const uint64_t row = operands[o] & all->row_mask;

@@ -10,11 +10,13 @@
 //
 // Main memory sees what the cache does not keep. Its victims are drawn at random, so what was read is still there after
 // n other lines came with the probability exp(-n / lines of the cache). Rows that lie a multiple of all banks' lines
-// apart come from one bank, which alone is slower than the channel.
+// apart come from one bank, which alone is slower than the channel; results that lie so are written back as slowly
+// (banks.h). At the beginning the cache is full of results, which the lines of the first fills push out.
 //
 // The constants are measured on engine cycle with the default array; they rank mappings, they predict nothing.
 #include <math.h>
 
+#include "compiler/mapping/banks.h"
 #include "compiler/mapping/mapping.h"
 
 static const double norm_degree = 6;
@@ -25,7 +27,7 @@ static const double write_share = 0.5;      // lines that are written back
 static const double unaligned_share = 0.2;  // of a line more for each row that starts inside of one
 static const double row_overhead_cycles = 1.5;   // of the bus, for each row of a load or store
 static const double narrow_store_factor = 1.7;   // rows of the accumulator pass the scale units, 5 in 8 cycles
-static const double burst_store_factor = 2;      // of a tile's stores alone, against their rate
+static const double burst_store_factor = 1.5;    // of a tile's stores alone, against their rate
 static const double store_latency_cycles = 170;  // from the last product of a tile to its rows' next use
 static const double short_runs_factor = 0.3;     // of main memory: results of few rows are written in short runs
 static const double load_interference = 0.08;    // of all loads, in any case
@@ -38,7 +40,9 @@ static const double window_load_cycles = 6,
 static const double partial_rows_factor = 1.03, strided_rows_factor = 1.15;  // of main memory, without products
 static const double window_size_factor = 0.12;  // of main memory: short turns of loads and stores suit it better
 static const double fill_overhead_cycles = 5;   // of the mesh, each time that it goes on to another slot
-static const double first_fill_factor = 0.8;    // of the rate of main memory: a part is in the cache
+static const double first_fill_factor = 0.8;    // of the rate of main memory, at the beginning
+static const double first_bank_nanoseconds =
+    42;  // of one bank, for a line at the beginning that pushes out a dirty one
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -93,6 +97,7 @@ typedef struct stream {
   double lines;          // of one fill
   double missed;         // bytes from main memory
   double share;          // of the peak rate of main memory
+  double turns;          // how often all of it is loaded
 } stream;
 
 // Contiguous bytes of a row of a fill, and from row to row in memory.
@@ -113,9 +118,13 @@ static double rate_share(const machine *x, double row, double stride) {
 }
 
 static stream stream_of(const machine *x, map_operand operand, double missed) {
+  const map_mapping *m = x->mapping;
   double stride;
   const double row = row_bytes(x, operand, &stride), read = (double)x->f->dram_bytes[operand];
   stream s = {.fills = (double)x->f->fills[operand], .missed = missed};
+  s.turns = 1;
+  for (int p = 0; p < m->residency[operand]; p++)
+    if (!map_uses(x->layer->kind, operand, map_loop_dim(m, p))) s.turns *= (double)map_loop_trips(m, p);
   const double piece = least(row, hw_derive(x->array).max_cols);
   s.cycles = read / x->bus + row_overhead_cycles * read / piece;
   const double rows = (double)x->f->slot_rows[operand] * x->dim / most(row, x->dim);
@@ -183,6 +192,45 @@ static double store_stalls(const machine *x, double store) {
 static double tile_rows(const machine *x) {
   const int64_t *tile = x->mapping->tile;
   return (double)(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * tile[BLOCK_DIM_Q]);
+}
+
+static banks_rows stored_rows(const machine *x) {
+  const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, all = x->layer->size[BLOCK_DIM_K];
+  const int64_t tile = smaller(x->mapping->tile[BLOCK_DIM_K], all);
+  const int64_t piece = smaller(tile, element == 4 ? (int64_t)x->dim : hw_derive(x->array).max_cols);
+  const int64_t groups = x->layer->groups == 0 ? 1 : x->layer->groups;
+  return (banks_rows){.bytes = piece * element, .stride = all * groups * element, .pieces = ceil_div(tile, piece)};
+}
+
+// Cycles of main memory for results that are written back.
+static double write_back_cycles(const machine *x, double stored, double back) {
+  const banks_rows rows = stored_rows(x);
+  const double lines = stored / x->line;
+  const bool turns = banks_store_rows(x->array, &rows, x->mesh / lines) < (int64_t)x->dim;
+  const int64_t banks = turns ? banks_of_pieces(x->array, &rows) : banks_of_command(x->array, &rows);
+  return back / x->line * banks_write_cycles(x->array, banks);
+}
+
+// ---- the beginning
+
+// Cycles of a line, which pushes out a result with the probability `dirty`. The layer runs again on the same tensors:
+// what it reads time and again the cache still has.
+static double first_line_cycles(const machine *x, map_operand operand, const stream *s, double dirty, double all) {
+  double stride;
+  const double row = row_bytes(x, operand, &stride);
+  const banks_rows rows = {
+      .bytes = (int64_t)least(row, hw_derive(x->array).max_cols), .stride = (int64_t)stride, .pieces = 1};
+  const double bank = first_bank_nanoseconds * x->array->memory.clock_mhz / 1000;
+  const double kept = 1 - lost(x, all / s->turns);
+  return x->line / least(x->bus, first_fill_factor * x->memory) +
+         (1 - kept) * dirty * bank / (double)banks_of_command(x->array, &rows);
+}
+
+// Cycles of the first fills.
+static double beginning(const machine *x, const stream *weights, const stream *inputs, double stored) {
+  const double all = weights->missed + inputs->missed + stored, dirty = stored / all;
+  return weights->lines * first_line_cycles(x, MAP_WEIGHTS, weights, dirty, all) +
+         inputs->lines * first_line_cycles(x, MAP_INPUTS, inputs, dirty, all);
 }
 
 // ---- all of it
@@ -274,12 +322,13 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double store = store_cycles(&x);
   const double back = written_back(&x, stored, weights.missed + inputs.missed + residual + stored);
   const double lines = weights.missed / weights.share + inputs.missed / inputs.share + residual / read_share;
-  const double memory = (lines + back / write_share) / x.memory * (1 + short_runs_factor * 64 / (tile_rows(&x) + 64));
+  const double memory =
+      (lines / x.memory + write_back_cycles(&x, stored, back)) * (1 + short_runs_factor * 64 / (tile_rows(&x) + 64));
   const double stalls =
       stall_of(&x, &weights, (double)f->dram_bytes[MAP_WEIGHTS], m->depth[MAP_WEIGHTS], inputs.cycles) +
       stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], m->depth[MAP_INPUTS], weights.cycles) +
       store_stalls(&x, store);
-  const double first = (weights.lines + inputs.lines) * x.line / least(x.bus, first_fill_factor * x.memory);
+  const double first = beginning(&x, &weights, &inputs, stored);
   const double last = store / (double)f->fills[MAP_RESULTS];
   const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
   return norm((const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +

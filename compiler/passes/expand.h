@@ -89,11 +89,12 @@ typedef struct stream_queue {
   size_t room;
 } stream_queue;
 
-// What touched a local row last, counted from 1; 0: nothing did.
-typedef struct stream_row {
-  uint32_t load, product, store;
-  int queue;
-} stream_row;
+// What touched each row of a memory last, counted from 1; 0: nothing did. Arrays of their own, since most commands
+// touch rows side by side that have the same history.
+typedef struct stream_rows {
+  uint32_t *load, *product, *store;
+  uint32_t *queue;  // of the load
+} stream_rows;
 
 typedef struct streams {
   wf_arena *arena;
@@ -110,7 +111,7 @@ typedef struct streams {
   uint32_t *stages;  // first product of each execution of a product statement
   uint32_t stage_count;
   size_t stage_room;
-  stream_row *sp, *acc;
+  stream_rows sp, acc;
   uint8_t **loaded;  // per tensor that the cache may keep: what loads began with
 } streams;
 
@@ -164,6 +165,7 @@ typedef struct expand {
   expand_needs *needs;  // per buffer: what is read of each instance (accumulator: what is stored)
   expand_valid *valid;  // per buffer
   size_t products;      // that the statements will have, at most
+  int64_t stored_bytes;
   streams streams;
   dot_runs lists[3];  // room for the lists of one product statement at a time
 } expand;

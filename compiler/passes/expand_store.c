@@ -1,11 +1,16 @@
-// A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart.
+// A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
+// of main memory's time and rows would visit few of its banks, commands have fewer rows, and those of all columns take
+// turns.
+#include "compiler/mapping/banks.h"
 #include "compiler/passes/expand.h"
 
 typedef struct store_piece {
   expand *e;
   const layout *layout;
   stream_store store;
-  int64_t column;
+  int64_t column, rows;   // rows: of a command at most
+  stream_store *pending;  // piece by piece
+  size_t count, room;
 } store_piece;
 
 static void put_run(void *context, const run *rows) {
@@ -15,7 +20,7 @@ static void put_run(void *context, const run *rows) {
   store.rows = (uint16_t)rows->rows;
   store.offset = rows->memory;
   store.stride = rows->stride;
-  streams_store(&p->e->streams, &store);
+  *WF_ARENA_PUSH(p->e->arena, p->pending, p->count, &p->room) = store;
 }
 
 static bool check(expand *e, const block_statement *s) {
@@ -63,8 +68,26 @@ static void put_columns(store_piece *p, const walk *w, const block_statement *s,
     local_step *= buffer->size[d];
   }
   p->store.cols = (uint16_t)columns;
-  run_visit(dims, access->rank - 1, layout_flat(buffer, part->lo), at * bytes, p->e->derived.dim, p->layout->tile,
-            put_run, p);
+  run_visit(dims, access->rank - 1, layout_flat(buffer, part->lo), at * bytes, p->rows, p->layout->tile, put_run, p);
+}
+
+// Rows of a command of so many columns; as many columns as that lie side by side `pieces` times.
+static int64_t rows_of(const expand *e, const block_statement *s, int64_t columns, int64_t pieces) {
+  const block_access *access = &s->store.access;
+  const int64_t bytes = (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
+  if (access->rank < 2 || e->products == 0) return e->derived.dim;
+  const block_access_dim *row = &access->dim[access->rank - 2];
+  const banks_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
+  const double cycles = (double)e->products * e->derived.dim;
+  return banks_store_rows(e->array, &rows, cycles * (double)banks_line_bytes(e->array) / (double)e->stored_bytes);
+}
+
+// The commands of all pieces; where they take turns all of a run's columns before the next run.
+static void put_stores(const store_piece *p, size_t pieces) {
+  const bool turns = p->rows < p->e->derived.dim;
+  const size_t each = pieces == 0 ? 0 : p->count / pieces;
+  for (size_t i = 0; i < p->count; i++)
+    streams_store(&p->e->streams, &p->pending[turns ? i % pieces * each + i / pieces : i]);
 }
 
 bool expand_store(expand *e, const walk *w, const block_statement *s) {
@@ -90,9 +113,13 @@ bool expand_store(expand *e, const walk *w, const block_statement *s) {
                                  .scale = epilogue->scaled ? epilogue->scale : 1.0F,
                                  .instance = w->instance[b]}};
   int64_t most = !full && place->block_step == place->dim ? e->derived.max_cols : place->dim;
+  size_t pieces = 0;
+  piece.rows = rows_of(e, s, most, (part.hi[last] - part.lo[last] + most - 1) / most);
   for (piece.column = part.lo[last]; piece.column < part.hi[last]; piece.column += most) {
     int64_t columns = part.hi[last] - piece.column < most ? part.hi[last] - piece.column : most;
     put_columns(&piece, w, s, &part, columns);
+    pieces++;
   }
+  put_stores(&piece, pieces);
   return true;
 }

@@ -16,6 +16,7 @@ enum {
   JUST_IN_TIME_SHARE = 4,   // of loads without a turn of their own: the time that each is given, in times of its cost
   MEMORY_BOUND_TENTHS = 6,  // of the time of products, for loads and stores: more leaves memory little to spare
   BACKLOG_LOADS = 6,        // loads under way that are let in before they are needed
+  FEW_LOADS_SHARE = 4,      // of the station's entries for loads: no more hold nobody up if they come at once
 };
 
 typedef struct merge {
@@ -28,7 +29,9 @@ typedef struct merge {
   uint32_t *next;  // per queue
   uint32_t next_product, next_store;
   bool memory_bound;
-  int64_t clock, loaded;  // when the next product starts, when memory has delivered what was asked for
+  int64_t clock, loaded;   // when the next product starts, when memory has delivered what was asked for
+  uint32_t quiet_product;  // before this product and before this time no load is needed and nothing is due
+  int64_t quiet_time;
 } merge;
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -100,8 +103,8 @@ static turn turn_between(const merge *m, uint32_t from, uint32_t to) {
 // The time of command n of `count` that are spread over the stages of a turn: the same number in each, at the same
 // places, so that stages repeat and loops can be found in the program. Keeps away from the ends of a stage. Memory is
 // quicker when loads and stores do not mix: loads that have several stages come in the first half of each, or, where
-// memory has little time to spare, at its start. A host takes longer for loads that follow each other closely than the
-// array for the products between them.
+// memory has little time to spare, at its start, and so do few loads of one stage. A host takes longer for loads that
+// follow each other closely than the array for the products between them.
 static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t count, int64_t head, int64_t tail,
                              bool loads) {
   uint32_t each = (count + t->stages - 1) / t->stages, spacing = t->stages / ((count + each - 1) / each);
@@ -109,7 +112,9 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
   int64_t start = time_of(m, m->s->stages[stage]);
   int64_t end = stage + 1 < m->s->stage_count ? time_of(m, m->s->stages[stage + 1]) : m->time[m->s->product_count];
   if (end - start < head + tail + (end - start) / 4) head = tail = 0;
-  if (loads && t->stages > 1) tail = most(tail, (end - start) * (m->memory_bound ? 15 : 8) / 16);
+  const bool few = each <= m->s->array->load.reservation_entries / FEW_LOADS_SHARE;
+  if (loads && (t->stages > 1 || (few && m->memory_bound)))
+    tail = most(tail, (end - start) * (m->memory_bound ? 15 : 8) / 16);
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
@@ -157,7 +162,8 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   turn t = turn_between(m, ready, wanted);
   // Loads into the same rows come behind: the first half of the turn is for stores.
   bool refilled = m->s->queues[m->s->stores[from].queue].count > 0;
-  int64_t tail = t.stages == 1 ? (time_of(m, wanted) - time_of(m, ready)) * 2 / 5 : 0;
+  const int64_t room = time_of(m, wanted) - time_of(m, ready);
+  int64_t tail = t.stages == 1 ? (refilled ? room * 2 / 5 : room / 8) : 0;
   if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
     int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
@@ -255,6 +261,26 @@ static void put_due(merge *m) {
     put_store(m);
 }
 
+// Most products have nothing in front of them: says from where on that may change.
+static void find_quiet(merge *m) {
+  const streams *s = m->s;
+  m->quiet_product = s->product_count;
+  m->quiet_time = m->next_store < s->store_count
+                      ? most(m->store_target[m->next_store], time_of(m, s->stores[m->next_store].after_products))
+                      : INT64_MAX;
+  for (int q = 0; q < s->queue_count; q++) {
+    if (m->next[q] == s->queues[q].count) continue;
+    const stream_load *load = &s->queues[q].loads[m->next[q]];
+    if (load->before_product < m->quiet_product) m->quiet_product = load->before_product;
+    m->quiet_time = least(m->quiet_time, most(m->load_target[q][m->next[q]], time_of(m, load->after_products)));
+  }
+}
+
+static bool is_quiet(const merge *m) {
+  const uint32_t p = m->next_product;
+  return p < m->quiet_product && m->time[p] < m->quiet_time && m->next_store >= m->s->products[p].after_stores;
+}
+
 static void reserve(merge *m) {
   size_t count = (size_t)m->s->product_count + m->s->store_count;
   for (int q = 0; q < m->s->queue_count; q++) count += m->s->queues[q].count;
@@ -268,8 +294,11 @@ void interleave(const streams *s, order *out, wf_arena *arena) {
   reserve(&m);
   aim(&m);
   while (m.next_product < s->product_count) {
-    put_needed(&m);
-    put_due(&m);
+    if (!is_quiet(&m)) {
+      put_needed(&m);
+      put_due(&m);
+      find_quiet(&m);
+    }
     put(&m, ORDER_PRODUCT, BLOCK_NONE, m.next_product);
     m.clock += m.time[m.next_product + 1] - m.time[m.next_product];
     m.next_product++;

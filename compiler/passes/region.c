@@ -8,6 +8,12 @@ bool box_empty(const box *b, int rank) {
   return false;
 }
 
+static int64_t box_size(const box *b, int rank) {
+  int64_t elements = 1;
+  for (int d = 0; d < rank; d++) elements *= b->hi[d] > b->lo[d] ? b->hi[d] - b->lo[d] : 0;
+  return elements;
+}
+
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -78,6 +84,8 @@ bool expand_store_needs(void *context, const walk *w, const block_statement *s) 
   if (s->kind != BLOCK_STORE) return true;
   const block_view *view = &s->store.source;
   box need = expand_inside(w, view, &s->store.access);
+  e->stored_bytes += box_size(&need, s->store.access.rank) *
+                     (int64_t)block_type_bytes(e->program->tensors[s->store.access.tensor].type);
   if (s->store.epilogue.pool.stride != 0)  // windows reach over what is kept
     for (int d = 0; d < e->program->buffers[view->buffer].rank; d++) {
       need.lo[d] = block_affine_at(&view->dim[d].offset, w->iteration);

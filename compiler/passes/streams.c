@@ -3,10 +3,18 @@
 // and stores that still used the rows that it fills, a product the loads that filled its operands and the stores that
 // read what it overwrites, a store the products that it stores.
 #include <assert.h>
+#include <string.h>
 
 #include "compiler/passes/expand.h"
 
 enum { LOADED_GRAIN = 64 };  // bytes
+
+static stream_rows rows_create(wf_arena *arena, uint32_t count) {
+  return (stream_rows){.load = WF_ARENA_ARRAY(arena, count, uint32_t),
+                       .product = WF_ARENA_ARRAY(arena, count, uint32_t),
+                       .store = WF_ARENA_ARRAY(arena, count, uint32_t),
+                       .queue = WF_ARENA_ARRAY(arena, count, uint32_t)};
+}
 
 void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena) {
   *s = (streams){.arena = arena, .array = array, .derived = hw_derive(array), .queue_count = program->buffer_count};
@@ -17,33 +25,52 @@ void streams_create(streams *s, const block_program *program, const hw_array *ar
     const bool kept = array->l2.present && bytes <= UINT64_C(1024) * array->l2.capacity_kib;
     if (kept) s->loaded[t] = WF_ARENA_ARRAY(arena, bytes / LOADED_GRAIN + 1, uint8_t);
   }
-  s->sp = WF_ARENA_ARRAY(arena, s->derived.sp_rows, stream_row);
-  s->acc = WF_ARENA_ARRAY(arena, s->derived.acc_rows, stream_row);
+  s->sp = rows_create(arena, s->derived.sp_rows);
+  s->acc = rows_create(arena, s->derived.acc_rows);
 }
 
-static stream_row *row_at(const streams *s, uint32_t local, uint32_t more) {
-  uint32_t row = (local & ((UINT32_C(1) << s->derived.row_bits) - 1)) + more;
-  return local >> 31 != 0 ? &s->acc[row] : &s->sp[row];
+static const stream_rows *rows_of(const streams *s, uint32_t local) { return local >> 31 != 0 ? &s->acc : &s->sp; }
+
+static uint32_t row_of(const streams *s, uint32_t local) { return local & ((UINT32_C(1) << s->derived.row_bits) - 1); }
+
+// ---- rows side by side
+
+static void fill(uint32_t *values, uint32_t count, uint32_t value) {
+  enum { TOGETHER = 8 };  // the compiler makes vectors of that
+  for (; count >= TOGETHER; count -= TOGETHER, values += TOGETHER)
+    for (int i = 0; i < TOGETHER; i++) values[i] = value;
+  while (count-- > 0) *values++ = value;
+}
+
+static bool all_alike(const uint32_t *values, uint32_t count) {
+  return count < 2 || memcmp(values, values + 1, (count - 1) * sizeof *values) == 0;
 }
 
 static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static stream_load *load_of(const streams *s, const stream_row *row) {
-  return &s->queues[row->queue].loads[row->load - 1];
+static stream_load *load_of(const streams *s, const stream_rows *rows, uint32_t row) {
+  return &s->queues[rows->queue[row]].loads[rows->load[row] - 1];
 }
 
 // ---- loads
 
-static void fill_row(streams *s, stream_row *row, int queue, stream_load *load) {
-  load->after_products = most(load->after_products, row->product);
-  load->after_stores = most(load->after_stores, row->store);
-  if (row->load != 0) {
-    stream_load *old = load_of(s, row);
+static void note_row(const streams *s, const stream_rows *rows, uint32_t row, stream_load *load) {
+  load->after_products = most(load->after_products, rows->product[row]);
+  load->after_stores = most(load->after_stores, rows->store[row]);
+  if (rows->load[row] != 0) {
+    stream_load *old = load_of(s, rows, row);
     old->before_product = least(old->before_product, s->product_count);
   }
-  row->load = s->queues[queue].count;
-  row->queue = queue;
+}
+
+static void fill_rows(const streams *s, uint32_t first, uint32_t count, int queue, stream_load *load) {
+  const stream_rows *rows = rows_of(s, load->local);
+  const bool once = all_alike(rows->product + first, count) && all_alike(rows->store + first, count) &&
+                    all_alike(rows->load + first, count) && all_alike(rows->queue + first, count);
+  for (uint32_t i = 0; i < (once ? 1 : count); i++) note_row(s, rows, first + i, load);
+  fill(rows->load + first, count, s->queues[queue].count);
+  fill(rows->queue + first, count, (uint32_t)queue);
 }
 
 // Whether the load's first bytes were loaded before, as far as the cache keeps that.
@@ -62,48 +89,49 @@ void streams_load(streams *s, int queue, const stream_load *load) {
   new->after_products = new->after_stores = 0;
   new->before_product = new->before_store = STREAM_NEVER;
   new->again = is_again(s, load);
-  uint32_t dim = s->derived.dim;
-  for (uint32_t b = 0; b * dim < load->cols; b++)
-    for (uint32_t i = 0; i < load->rows; i++)
-      fill_row(s, row_at(s, load->local, b * load->block_stride + i), queue, new);
+  const uint32_t dim = s->derived.dim, row = row_of(s, load->local);
+  for (uint32_t b = 0; b * dim < load->cols; b++) fill_rows(s, row + b * load->block_stride, load->rows, queue, new);
 }
 
 // ---- products
 
-static void need_load(const streams *s, const stream_row *row) {
-  stream_load *load = load_of(s, row);
+static void need_load(const streams *s, const stream_rows *rows, uint32_t row) {
+  stream_load *load = load_of(s, rows, row);
   load->before_product = least(load->before_product, s->product_count - 1);
 }
 
 // Rows side by side mostly come from one load: it is looked up once.
-static void read_rows(streams *s, uint32_t local, uint32_t rows, uint32_t step) {
-  stream_row *row = row_at(s, local, 0);
-  uint32_t known = 0;
-  int queue = BLOCK_NONE;
-  for (uint32_t i = 0; i < rows; i++, row += step) {
-    if (row->load != 0 && (row->load != known || row->queue != queue)) {
-      need_load(s, row);
-      known = row->load;
-      queue = row->queue;
-    }
-    row->product = s->product_count;
+static void read_rows(streams *s, uint32_t local, uint32_t count, uint32_t step) {
+  const stream_rows *rows = rows_of(s, local);
+  const uint32_t first = row_of(s, local);
+  if (step == 1 && all_alike(rows->load + first, count) && all_alike(rows->queue + first, count)) {
+    if (rows->load[first] != 0) need_load(s, rows, first);
+    fill(rows->product + first, count, s->product_count);
+    return;
+  }
+  for (uint32_t i = 0, row = first; i < count; i++, row += step) {
+    if (rows->load[row] != 0) need_load(s, rows, row);
+    rows->product[row] = s->product_count;
   }
 }
 
-static void write_rows(streams *s, stream_product *p) {
-  stream_row *row = row_at(s, p->c, 0);
-  uint32_t known = 0;
-  for (const stream_row *end = row + p->c_rows; row != end; row++) {
-    if (row->store != 0 && row->store != known) {
-      stream_store *store = &s->stores[row->store - 1];
-      p->after_stores = most(p->after_stores, row->store);
-      store->before_product = least(store->before_product, s->product_count - 1);
-      known = row->store;
-    }
-    if (row->load != 0) need_load(s, row);
-    row->product = s->product_count;
-    row->load = 0;
+static void write_row(streams *s, const stream_rows *rows, uint32_t row, stream_product *p) {
+  if (rows->store[row] != 0) {
+    stream_store *store = &s->stores[rows->store[row] - 1];
+    p->after_stores = most(p->after_stores, rows->store[row]);
+    store->before_product = least(store->before_product, s->product_count - 1);
   }
+  if (rows->load[row] != 0) need_load(s, rows, row);
+}
+
+static void write_rows(streams *s, stream_product *p) {
+  const stream_rows *rows = rows_of(s, p->c);
+  const uint32_t first = row_of(s, p->c), count = p->c_rows;
+  const bool once = all_alike(rows->store + first, count) && all_alike(rows->load + first, count) &&
+                    all_alike(rows->queue + first, count);
+  for (uint32_t i = 0; i < (once ? 1 : count); i++) write_row(s, rows, first + i, p);
+  fill(rows->product + first, count, s->product_count);
+  fill(rows->load + first, count, 0);
 }
 
 void streams_product(streams *s, const stream_product *product) {
@@ -127,13 +155,13 @@ void streams_stage(streams *s) {
 
 // ---- stores
 
-static void store_row(streams *s, stream_row *row, stream_store *store) {
-  store->after_products = most(store->after_products, row->product);
-  if (row->load != 0) {
-    stream_load *load = load_of(s, row);
+static void store_row(streams *s, const stream_rows *rows, uint32_t row, stream_store *store) {
+  store->after_products = most(store->after_products, rows->product[row]);
+  if (rows->load[row] != 0) {
+    stream_load *load = load_of(s, rows, row);
     load->before_store = least(load->before_store, s->store_count - 1);
   }
-  row->store = s->store_count;
+  rows->store[row] = s->store_count;
 }
 
 void streams_store(streams *s, const stream_store *store) {
@@ -141,10 +169,10 @@ void streams_store(streams *s, const stream_store *store) {
   *new = *store;
   new->after_products = 0;
   new->before_product = STREAM_NEVER;
-  uint32_t dim = s->derived.dim,
-           rows = store->pool.stride != 0 ? (uint32_t)store->image_rows * store->image_cols : store->rows;
+  const uint32_t dim = s->derived.dim, first = row_of(s, store->local),
+                 count = store->pool.stride != 0 ? (uint32_t)store->image_rows * store->image_cols : store->rows;
   for (uint32_t b = 0; b * dim < store->cols; b++)
-    for (uint32_t i = 0; i < rows; i++) store_row(s, row_at(s, store->local, b * dim + i), new);
+    for (uint32_t i = 0; i < count; i++) store_row(s, rows_of(s, store->local), first + b * dim + i, new);
 }
 
 // ---- order within queues

@@ -270,6 +270,53 @@ static void products_wait_for_nothing(void **state) {
   block_destroy(program);
 }
 
+// Rows of the tallest store of a program, and how often a store leaves the columns of the one before.
+typedef struct stores_seen {
+  uint64_t rows, turns, count;
+} stores_seen;
+
+static stores_seen stores_of(const shapes_gemm *shape) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  map_mapping mapping;
+  assert_true(hw_array_load(&array, "gemmini-default", &diag));
+  block_program *program = shapes_make_gemm(shape, &mapping, &diag);
+  command_program *commands = shapes_compile(program, &mapping, &array, &diag);
+  assert_non_null(commands);
+  stores_seen seen = {0};
+  uint64_t column = 0;
+  for (size_t n = 0; n < commands->count; n++) {
+    const command_insn *insn = &commands->nodes[n].insn;
+    if (commands->nodes[n].kind != COMMAND_INSN || insn->funct != ISA_FUNCT_MVOUT) continue;
+    const uint64_t rows = isa_get_mvout_rows(insn->rs1, insn->rs2), at = insn->rs1 % (uint64_t)shape->n;
+    if (rows > seen.rows) seen.rows = rows;
+    seen.turns += seen.count++ != 0 && at != column;
+    column = at;
+  }
+  command_destroy(commands);
+  block_destroy(program);
+  return seen;
+}
+
+// Rows of 256 bytes lie in two banks. Where stores take main memory's time, two rows of each piece follow each other;
+// where products take much longer, whole tiles do.
+static void stores_take_turns(void **state) {
+  (void)state;
+  shapes_gemm shape = {
+      .m = 128, .n = 256, .k = 32, .tile = {64, 128, 32}, .inputs_outside = 1, .depth = {1, 2, 2}, .scale = 0.01F};
+  stores_seen seen = stores_of(&shape);
+  assert_int_equal(seen.rows, 2);
+  assert_int_equal(seen.count, 128 / 2 * 256 / 64);
+  assert_int_equal(seen.turns, seen.count - 1);
+  check_gemm(&shape, "gemmini-default");
+  shape.m = 77;
+  shape.n = 256 - 16;
+  check_gemm(&shape, "gemmini-default");
+  shape.n = 256;
+  shape.k = 512;
+  assert_int_equal(stores_of(&shape).rows, 16);
+}
+
 // What does not fit is refused with the numbers.
 static void capacity_is_checked(void **state) {
   (void)state;
@@ -302,7 +349,7 @@ int main(void) {
       cmocka_unit_test(gemm_transposed),           cmocka_unit_test(conv_with_every_residency),
       cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(gemm_output_stationary),
       cmocka_unit_test(gemm_by_loop_unroller),     cmocka_unit_test(products_wait_for_nothing),
-      cmocka_unit_test(capacity_is_checked),
+      cmocka_unit_test(capacity_is_checked),       cmocka_unit_test(stores_take_turns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
