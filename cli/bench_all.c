@@ -26,6 +26,10 @@ typedef struct table {
 
 static const table tables[] = {
     {"kernels", "compiled kernels on published shapes", {"bench", "kernels"}, false},
+    {"kernels-tuned",
+     "compiled products with the fastest of the mapper's 64 best mappings",
+     {"bench", "kernels", "--set", "gemm", "--tune", "64"},
+     true},
     {"engines", "speed and memory of the engines", {"bench", "engines"}, true},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},
