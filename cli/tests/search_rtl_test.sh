@@ -12,13 +12,14 @@ fail() {
   exit 1
 }
 
+# With fewer channels than the side has rows, a convolution would be another kernel's (conv2d_narrow).
 cat >sample.yaml <<'YAML'
 name: sample
 description: layers for the hardware
 layers:
   - {name: product, P: 40, K: 24, C: 40}
   - {name: window, P: 7, Q: 7, K: 12, C: 16, R: 3, S: 3}
-  - {name: stride, P: 5, Q: 5, K: 8, C: 8, R: 3, S: 3, stride: 2}
+  - {name: stride, P: 5, Q: 5, K: 8, C: 16, R: 3, S: 3, stride: 2}
 YAML
 
 # run_layer NAME KERNEL SHAPE ENGINE: its cycles; a result other than the oracle's is an exit code other than 0.
@@ -42,7 +43,7 @@ for side in "$@"; do
     done <<'LAYERS'
 product gemm M=40,N=24,K=40
 window conv2d N=1,H=9,W=9,R=3,S=3,stride=1,padding=0,dilation=1,C=16,K=12
-stride conv2d N=1,H=11,W=11,R=3,S=3,stride=2,padding=0,dilation=1,C=8,K=8
+stride conv2d N=1,H=11,W=11,R=3,S=3,stride=2,padding=0,dilation=1,C=16,K=8
 LAYERS
   done
 done
