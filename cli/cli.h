@@ -77,8 +77,8 @@ typedef struct cli_usage {
   bool takes_array;  // --array and --isa
 } cli_usage;
 
-// Parses options and leaves the other arguments in argv[0..*argc). Returns CLI_OK, or -1 when the verb should return
-// *exit (help was printed, or a usage error).
+// Parses options, setting all of *common, and leaves the other arguments in argv[0..*argc). Returns CLI_OK, or -1 when
+// the verb should return *exit (help was printed, or a usage error).
 int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common, int *exit);
 
 // The array of --array (default gemmini-default) with --isa applied.
