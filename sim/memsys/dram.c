@@ -1,4 +1,7 @@
 // DRAM timing: see dram.h for the rules.
+//
+// Commands are carried out in the order of their ticks when somebody asks for decisions, or for the next one. What is
+// issued in a tick depends on transactions that have arrived by then alone, so it does not matter when that is.
 #include "sim/memsys/dram.h"
 
 #include <assert.h>
@@ -6,8 +9,9 @@
 
 #include "hw/base/alloc.h"
 
-enum { WRITES = 64, WRITES_HIGH = 32, WRITES_LOW = 8, BURST_BYTES = 64, FOUR = 4, SLOTS_AHEAD = 8 };
+enum { SLOTS = 32, BURST_BYTES = 64, FOUR = 4, NOBODY = SLOTS };
 
+// In dram_timing.def in picoseconds, here in ticks of the controller.
 typedef struct timing {
 #define X(field, ddr3, ddr4, doc) uint64_t field;
 #include "sim/memsys/dram_timing.def"
@@ -34,51 +38,70 @@ typedef struct transaction {
   uint64_t row;
   uint32_t bank, bursts;
   unsigned tag;
+  bool write;
+  bool opened;  // its row, itself
 } transaction;
 
-// First come first: entries stay in the order of their arrival.
-typedef struct waiting {
-  transaction *entry;
-  unsigned count, capacity;
-} waiting;
-
 typedef struct bank {
-  bool open;
-  uint32_t accesses;  // since it was opened
+  uint32_t hits;  // accesses that found it open, since it was opened
   uint64_t row;
   uint64_t column_from;     // a column command may come
   uint64_t precharge_from;  // the row may be closed
   uint64_t activate_from;   // a row may be opened
 } bank;
 
+// What is issued next: a row is opened or data asked for, by a transaction; or a row is closed.
+typedef struct command {
+  uint64_t tick;
+  unsigned place;  // in the queue; NOBODY: `bank` is closed
+  unsigned bank;
+} command;
+
 struct dram {
   timing t;
-  uint64_t cycle_ps, controller;
+  uint64_t cycle_ps, tick_ps, controller;
   uint32_t banks, columns;  // columns: bursts in a row
-  uint32_t row_accesses;    // of an open row at most
+  uint32_t row_hits;        // while a row stays open
   bank *bank;
-  waiting reads, writes;
-  uint64_t next_slot;     // of a decision
-  uint64_t data_free;     // the data bus
-  uint64_t read_from;     // column commands of reads, after writes
-  uint64_t opened[FOUR];  // the last four activates, a ring
-  unsigned opened_at;
+  uint64_t open;  // banks, a bit each
+  // Transactions that may issue commands, in the order of their arrival; each takes two slots, one when it has opened
+  // its row.
+  transaction queue[SLOTS];
+  unsigned count, slots;
+  // Those behind them, a ring.
+  transaction *waiting;
+  unsigned first, waits, capacity;
+  uint64_t tick;                   // the first one whose command has not been issued
+  uint64_t enter_from;             // a transaction may leave the ring: one per tick
+  uint64_t read_from, write_from;  // column commands to any bank
+  uint64_t activate_from;          // any bank
+  uint64_t four_from[FOUR];        // when the windows of the last four activates end, a ring
+  unsigned four_at;
+  unsigned first_closed;  // bank that is looked at first for a row to be closed
   uint64_t next_refresh;
-  bool draining;  // a batch of writes is under way
 };
+
+static timing in_ticks(const timing *standard) {
+  timing t;
+#define X(field, ddr3, ddr4, doc) t.field = (standard->field + standard->clock - 1) / standard->clock;
+#include "sim/memsys/dram_timing.def"
+#undef X
+  return t;
+}
 
 dram *dram_create(const hw_array *array) {
   assert(array->memory.model == HW_MEMORY_DDR3 || array->memory.model == HW_MEMORY_DDR4);
   dram *d = WF_NEW(dram);
-  d->t = standards[array->memory.model];
+  d->t = in_ticks(&standards[array->memory.model]);
+  d->tick_ps = standards[array->memory.model].clock;
   d->cycle_ps = UINT64_C(1000000) / array->memory.clock_mhz;
   d->controller = UINT64_C(1000) * array->memory.controller_ns;
   d->banks = array->memory.banks;
   d->columns = array->memory.row_bytes / BURST_BYTES;
-  d->row_accesses = array->memory.row_accesses;
+  d->row_hits = array->memory.row_accesses;
   d->bank = WF_NEW_ARRAY(d->banks, bank);
-  d->reads = (waiting){.entry = WF_NEW_ARRAY(DRAM_READS, transaction), .capacity = DRAM_READS};
-  d->writes = (waiting){.entry = WF_NEW_ARRAY(WRITES, transaction), .capacity = WRITES};
+  d->capacity = DRAM_READS;
+  d->waiting = WF_NEW_ARRAY(d->capacity, transaction);
   d->next_refresh = d->t.refresh_interval;
   return d;
 }
@@ -86,165 +109,267 @@ dram *dram_create(const hw_array *array) {
 void dram_destroy(dram *d) {
   if (d == NULL) return;
   wf_free(d->bank);
-  wf_free(d->reads.entry);
-  wf_free(d->writes.entry);
+  wf_free(d->waiting);
   wf_free(d);
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// ---- refresh
+static uint64_t cycle_after(const dram *d, uint64_t tick) {
+  return (tick * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
+}
 
-// All refreshes due by `time`: rows are closed, banks rest.
-static void refresh(dram *d, uint64_t time) {
-  if (time < d->next_refresh) return;
-  uint64_t last = d->next_refresh + (time - d->next_refresh) / d->t.refresh_interval * d->t.refresh_interval;
-  for (uint32_t b = 0; b < d->banks; b++) {
-    d->bank[b].open = false;
-    d->bank[b].activate_from = later(d->bank[b].activate_from, last + d->t.refresh);
+// Ticks up to and including the one that begins in this cycle.
+static uint64_t ticks_until(const dram *d, uint64_t cycle) { return cycle * d->cycle_ps / d->tick_ps + 1; }
+
+static uint64_t bit_of(unsigned number) { return UINT64_C(1) << number; }
+
+static bool is_open(const dram *d, unsigned number) { return (d->open & bit_of(number)) != 0; }
+
+// ---- commands
+
+// Who had opened the row has to do it again.
+static void close_row(dram *d, unsigned number) {
+  d->open &= ~bit_of(number);
+  for (unsigned i = 0; i < d->count; i++) {
+    transaction *x = &d->queue[i];
+    if (x->bank != number || !x->opened) continue;
+    x->opened = false;
+    d->slots++;
+  }
+}
+
+static void precharge(dram *d, unsigned number, uint64_t tick) {
+  close_row(d, number);
+  d->bank[number].activate_from = later(d->bank[number].activate_from, tick + d->t.precharge);
+}
+
+// All refreshes due by this tick: rows are closed, banks rest.
+static void refresh(dram *d, uint64_t tick) {
+  if (tick < d->next_refresh) return;
+  uint64_t last = d->next_refresh + (tick - d->next_refresh) / d->t.refresh_interval * d->t.refresh_interval;
+  for (unsigned n = 0; n < d->banks; n++) {
+    close_row(d, n);
+    d->bank[n].activate_from = later(d->bank[n].activate_from, last + d->t.refresh);
   }
   d->next_refresh = last + d->t.refresh_interval;
 }
 
-// ---- one transaction
-
-// The row is still open: whoever asked for it did so before it could be closed, and it was not used too often.
-static bool finds_row(const dram *d, const bank *b, const transaction *x) {
-  return b->open && b->row == x->row && b->accesses < d->row_accesses && x->arrival <= b->precharge_from;
+static uint64_t activate_from(const dram *d, const bank *b) {
+  return later(b->activate_from, later(d->activate_from, d->four_from[d->four_at]));
 }
 
-// A row that nobody waits for is closed as soon as it may be.
-static uint64_t open_row(dram *d, bank *b, uint64_t row, uint64_t time) {
-  if (b->open) b->activate_from = later(b->activate_from, b->precharge_from + d->t.precharge);
-  uint64_t last = d->opened[(d->opened_at + FOUR - 1) % FOUR], fourth = d->opened[d->opened_at];
-  uint64_t at = later(time, b->activate_from);
-  if (last != 0) at = later(at, last + d->t.row_to_row);
-  if (fourth != 0) at = later(at, fourth + d->t.four_rows);
-  d->opened[d->opened_at] = at;
-  d->opened_at = (d->opened_at + 1) % FOUR;
-  b->open = true;
-  b->accesses = 0;
+static void activate(dram *d, unsigned number, uint64_t row, uint64_t tick) {
+  bank *b = &d->bank[number];
+  d->open |= bit_of(number);
+  b->hits = 0;
   b->row = row;
-  b->column_from = at + d->t.activate;
-  b->precharge_from = at + d->t.row_active;
-  return b->column_from;
+  b->column_from = tick + d->t.activate;
+  b->precharge_from = tick + d->t.row_active;
+  d->activate_from = tick + d->t.row_to_row;
+  d->four_from[d->four_at] = tick + d->t.four_rows;
+  d->four_at = (d->four_at + 1) % FOUR;
 }
 
-// Carries the transaction out from `time` on; returns when its last byte is on the pins.
-static uint64_t serve(dram *d, const transaction *x, uint64_t time, bool write) {
-  bank *b = &d->bank[x->bank];
-  uint64_t column = later(time, b->column_from);
-  if (!finds_row(d, b, x)) column = later(time, open_row(d, b, x->row, time));
-  if (!write) column = later(column, d->read_from);
-  uint64_t latency = write ? d->t.write : d->t.read;
-  uint64_t data = later(column + latency, d->data_free), end = data + x->bursts * d->t.burst;
-  d->data_free = end;
-  b->column_from = later(b->column_from, data - latency);
-  b->accesses++;
-  if (write) {
+static uint64_t column_from(const dram *d, const bank *b, bool write) {
+  return later(b->column_from, write ? d->write_from : d->read_from);
+}
+
+// Returns the tick after the last of its data.
+static uint64_t access(dram *d, bank *b, const transaction *x, uint64_t tick) {
+  const uint64_t data = x->bursts * d->t.burst;
+  b->hits += !x->opened;
+  if (x->write) {
+    const uint64_t end = tick + d->t.write + data;
+    d->write_from = tick + data;
     d->read_from = end + d->t.write_to_read;
     b->precharge_from = later(b->precharge_from, end + d->t.write_recovery);
-  } else {
-    b->precharge_from = later(b->precharge_from, data - latency + d->t.read_to_precharge);
+    return end;
   }
-  return end;
+  d->read_from = tick + data;
+  d->write_from = tick + d->t.read + data + d->t.turn - d->t.write;
+  b->precharge_from = later(b->precharge_from, tick + data - d->t.burst + d->t.read_to_precharge);
+  return tick + d->t.read + data;
 }
 
 // ---- order
 
-// The oldest row hit that is there at `time`, else the oldest.
-static unsigned choose(const dram *d, const waiting *w, uint64_t time) {
-  for (unsigned i = 0; i < w->count && w->entry[i].arrival <= time; i++) {
-    if (finds_row(d, &d->bank[w->entry[i].bank], &w->entry[i])) return i;
+static bool finds_row(const dram *d, const transaction *x) {
+  const bank *b = &d->bank[x->bank];
+  return is_open(d, x->bank) && b->row == x->row && b->hits < d->row_hits;
+}
+
+// The transaction that is ready first, the oldest of those. Of each bank only the first one that can do anything comes
+// into question. *idle: open banks whose rows nobody waits for, or may.
+static command first_ready(const dram *d, uint64_t *idle) {
+  command next = {.tick = UINT64_MAX, .place = NOBODY};
+  uint64_t seen = 0;
+  for (unsigned i = 0; i < d->count; i++) {
+    const transaction *x = &d->queue[i];
+    const bank *b = &d->bank[x->bank];
+    const uint64_t bit = bit_of(x->bank), open = d->open & bit;
+    if ((seen & bit) != 0 || (open != 0 && (b->row != x->row || b->hits >= d->row_hits))) continue;
+    seen |= bit;
+    const uint64_t at = later(d->tick, open != 0 ? column_from(d, b, x->write) : activate_from(d, b));
+    if (at < next.tick) next = (command){.tick = at, .place = i};
   }
-  return 0;
+  *idle = d->open & ~seen;
+  return next;
 }
 
-static transaction take(waiting *w, unsigned index) {
-  transaction taken = w->entry[index];
-  w->count--;
-  for (unsigned i = index; i < w->count; i++) w->entry[i] = w->entry[i + 1];
-  return taken;
-}
-
-static void add(waiting *w, const transaction *x) {
-  assert(w->count < w->capacity);
-  w->entry[w->count++] = *x;
-}
-
-static bool write_turn(const dram *d) {
-  if (d->writes.count == 0) return false;
-  if (d->reads.count == 0) return true;
-  return d->draining ? d->writes.count > WRITES_LOW : d->writes.count >= WRITES_HIGH;
-}
-
-// When the next decision is made, UINT64_MAX: nothing waits.
-static uint64_t decision_time(const dram *d) {
-  uint64_t arrival = UINT64_MAX;
-  if (d->reads.count > 0) arrival = d->reads.entry[0].arrival;
-  if (d->writes.count > 0 && (d->reads.count == 0 || write_turn(d))) {
-    uint64_t write = d->writes.entry[0].arrival;
-    arrival = d->reads.count == 0 || write < arrival ? write : arrival;
+// A row that nobody waits for is closed when nothing else is to be done; banks have their turns.
+static command next_command(const dram *d) {
+  uint64_t idle;
+  command next = first_ready(d, &idle);
+  const uint64_t before = bit_of(d->first_closed) - 1;
+  while (idle != 0) {
+    const uint64_t turn = (idle & ~before) != 0 ? idle & ~before : idle;
+    const unsigned number = (unsigned)__builtin_ctzll(turn);
+    const uint64_t at = later(d->tick, d->bank[number].precharge_from);
+    if (at < next.tick) next = (command){.tick = at, .place = NOBODY, .bank = number};
+    idle &= ~bit_of(number);
   }
-  if (arrival == UINT64_MAX) return UINT64_MAX;
-  uint64_t ahead = SLOTS_AHEAD * d->t.burst;
-  uint64_t bus = d->data_free > ahead ? d->data_free - ahead : 0;
-  return later(later(arrival, d->next_slot), bus);
+  return next;
 }
 
-uint64_t dram_next(const dram *d) {
-  uint64_t time = decision_time(d);
-  return time == UINT64_MAX ? UINT64_MAX : (time + d->cycle_ps - 1) / d->cycle_ps;
+static void leave(dram *d, unsigned place) {
+  d->slots -= d->queue[place].opened ? 1 : 2;
+  d->count--;
+  for (unsigned i = place; i < d->count; i++) d->queue[i] = d->queue[i + 1];
+}
+
+// True: data is read, which is there at the end of tick *end.
+static bool issue(dram *d, const command *next, unsigned *tag, uint64_t *end) {
+  d->tick = next->tick + 1;
+  if (next->place == NOBODY) {
+    precharge(d, next->bank, next->tick);
+    d->first_closed = next->bank;
+    return false;
+  }
+  transaction *x = &d->queue[next->place];
+  if (!is_open(d, x->bank)) {
+    activate(d, x->bank, x->row, next->tick);
+    x->opened = true;
+    d->slots--;
+    return false;
+  }
+  const bool read = !x->write;
+  *tag = x->tag;
+  *end = access(d, &d->bank[x->bank], x, next->tick);
+  leave(d, next->place);
+  return read;
+}
+
+static uint64_t enters_at(const dram *d) {
+  if (d->waits == 0 || d->slots + 2 > SLOTS) return UINT64_MAX;
+  return later(d->waiting[d->first].arrival, later(d->enter_from, d->tick));
+}
+
+static void enter(dram *d, uint64_t tick) {
+  d->queue[d->count++] = d->waiting[d->first];
+  d->slots += 2;
+  d->first = (d->first + 1) % d->capacity;
+  d->waits--;
+  d->enter_from = tick + 1;
+  d->tick = tick;  // whose command may still be issued
+}
+
+static bool is_idle(const dram *d) { return d->count + d->waits == 0; }
+
+// Carries ticks before `end` out, until data is read (true).
+static bool run(dram *d, uint64_t end, unsigned *tag, uint64_t *complete) {
+  while (true) {
+    const uint64_t enters = enters_at(d);
+    const command next = next_command(d);
+    const uint64_t tick = enters < next.tick ? enters : next.tick;
+    if (tick >= end) {
+      d->tick = later(d->tick, end);
+      return false;
+    }
+    if (tick >= d->next_refresh)
+      refresh(d, tick);
+    else if (enters == tick)
+      enter(d, tick);
+    else if (issue(d, &next, tag, complete))
+      return true;
+  }
 }
 
 // ---- interface
 
-static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
-  uint64_t line = address / BURST_BYTES;
-  return (transaction){.arrival = cycle * d->cycle_ps + d->controller,
+bool dram_decide(dram *d, uint64_t cycle, unsigned *tag, uint64_t *complete) {
+  if (is_idle(d) || !run(d, ticks_until(d, cycle), tag, complete)) return false;
+  *complete = cycle_after(d, *complete);
+  return true;
+}
+
+// A bound: no tick before in which this transaction asks for its data.
+static uint64_t read_bound(const dram *d, const transaction *x) {
+  const bank *b = &d->bank[x->bank];
+  if (finds_row(d, x)) return column_from(d, b, false);
+  uint64_t opens = activate_from(d, b);
+  if (is_open(d, x->bank)) opens = later(opens, b->precharge_from + d->t.precharge);
+  return later(opens + d->t.activate, d->read_from);
+}
+
+uint64_t dram_next(const dram *d) {
+  if (is_idle(d)) return UINT64_MAX;
+  uint64_t next = d->waits == 0 ? UINT64_MAX : d->waiting[d->first].arrival;
+  for (unsigned i = 0; i < d->count; i++) {
+    if (d->queue[i].write) continue;
+    const uint64_t bound = read_bound(d, &d->queue[i]);
+    if (bound < next) next = bound;
+  }
+  return next == UINT64_MAX ? next : cycle_after(d, later(next, d->tick));
+}
+
+static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
+  const uint64_t line = address / BURST_BYTES;
+  const uint64_t arrival = (cycle * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
+  return (transaction){.arrival = later(arrival, ticks_until(d, cycle)),
                        .row = line / d->banks / d->columns,
                        .bank = (uint32_t)(line % d->banks),
-                       .bursts = bytes <= BURST_BYTES ? 1 : bytes / BURST_BYTES,
-                       .tag = tag};
+                       .bursts = bytes <= BURST_BYTES ? 1 : bytes / BURST_BYTES};
+}
+
+static void grow(dram *d) {
+  transaction *more = WF_NEW_ARRAY((size_t)d->capacity * 2, transaction);
+  for (unsigned i = 0; i < d->waits; i++) more[i] = d->waiting[(d->first + i) % d->capacity];
+  wf_free(d->waiting);
+  d->waiting = more;
+  d->capacity *= 2;
+  d->first = 0;
+}
+
+static void add(dram *d, const transaction *x) {
+  if (d->waits == d->capacity) grow(d);
+  d->waiting[(d->first + d->waits++) % d->capacity] = *x;
 }
 
 void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
-  transaction x = transaction_of(d, cycle, address, bytes, tag);
-  add(&d->reads, &x);
+  transaction x = transaction_of(d, cycle, address, bytes);
+  x.tag = tag;
+  add(d, &x);
 }
 
-static uint64_t cycle_after(const dram *d, uint64_t time) { return (time + d->cycle_ps - 1) / d->cycle_ps; }
-
 uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
-  transaction x = transaction_of(d, cycle, address, bytes, 0);
-  // A full queue: the oldest goes at once.
-  if (d->writes.count == d->writes.capacity) {
-    transaction oldest = take(&d->writes, 0);
-    serve(d, &oldest, later(oldest.arrival, d->next_slot), true);
-  }
-  add(&d->writes, &x);
+  transaction x = transaction_of(d, cycle, address, bytes);
+  x.write = true;
+  add(d, &x);
   return cycle_after(d, x.arrival + d->t.activate + d->t.write + x.bursts * d->t.burst);
 }
 
 uint64_t dram_read_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
-  transaction x = transaction_of(d, cycle, address, bytes, 0);
-  refresh(d, x.arrival);
-  return cycle_after(d, serve(d, &x, x.arrival, false));
-}
-
-bool dram_decide(dram *d, uint64_t cycle, unsigned *tag, uint64_t *complete) {
-  uint64_t until = cycle * d->cycle_ps, time;
-  while ((time = decision_time(d)) <= until) {
-    refresh(d, time);
-    bool write = d->draining = write_turn(d);
-    waiting *w = write ? &d->writes : &d->reads;
-    transaction x = take(w, choose(d, w, time));
-    uint64_t end = serve(d, &x, time, write);
-    d->next_slot = time + d->t.burst;
-    if (write) continue;
-    *tag = x.tag;
-    *complete = cycle_after(d, end);
-    return true;
+  transaction x = transaction_of(d, cycle, address, bytes);
+  bank *b = &d->bank[x.bank];
+  uint64_t tick = x.arrival, unused;
+  unsigned nobody;
+  if (is_idle(d)) run(d, tick, &nobody, &unused);
+  refresh(d, tick);
+  if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, later(tick, b->precharge_from));
+  if (!is_open(d, x.bank)) {
+    activate(d, x.bank, x.row, later(tick, activate_from(d, b)));
+    x.opened = true;
   }
-  return false;
+  return cycle_after(d, access(d, b, &x, later(tick, column_from(d, b, false))));
 }

@@ -1,15 +1,16 @@
-// DRAM behind a controller: banks, open rows, refresh, and an order that prefers row hits (first ready, first come
-// first served). Times inside are picoseconds, at the interface cycles of memory.clock_mhz.
+// DRAM behind a controller: banks, open rows, refresh, and an order that takes what is ready first, the oldest of that
+// (first ready, first come first served). Times inside are ticks of the DRAM's clock, at the interface cycles of
+// memory.clock_mhz.
 //
-// Address: line (64 bytes) | bank | column | row, from low to high, so that a stream visits all banks. One transaction
-// (a line, or more of them for wider requests) is decided at a time, at most one per burst slot of the data bus, and
-// only while the data bus is not reserved too far ahead; until then it may be overtaken. What is decided at a time
-// depends on nothing that arrives later.
-//   read decided at T, row open    data end at T + CL + burst at the earliest
-//   bank closed                    + tRCD; never against tRAS, tRTP, tWR, tRRD, tFAW
-// A row stays open while somebody waits for it, but for memory.row_accesses accesses at most.
-// Writes wait in a queue of their own until it is half full or no read is there, then go in a batch.
-// Every tREFI all banks close for tRFC.
+// Address: line (64 bytes) | bank | column | row, from low to high, so that a stream visits all banks.
+// Reads and writes wait in one queue in the order of their arrival; one enters per tick. It has 32 places: a transaction
+// takes two of them until it has opened its row, one after that; those that find no place wait before it. In a tick one
+// command is issued, the first of
+//   - that of the oldest transaction that may issue one: to open its row in a closed bank, or to read or write in the
+//     open row, never before an older one to the same row
+//   - closing a row that no transaction in the queue goes to, or that memory.row_accesses of them found open
+// within tRCD, tRP, tRAS, tRRD, tFAW, tRTP, tWR, tWTR and what keeps the data bus free. A read's data is complete CL and
+// a burst behind its command. Every tREFI all banks close for tRFC.
 #ifndef SIM_MEMSYS_DRAM_H
 #define SIM_MEMSYS_DRAM_H
 

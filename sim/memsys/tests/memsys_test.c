@@ -349,12 +349,12 @@ static void dram_latency_is_the_formula(void **state) {
   }
 }
 
-// Lines of one row come as fast as the bus, but no more than row_accesses of them: then the row is closed and opened.
+// Lines of one row come as fast as the bus, but row_accesses of them at most find it open: then it is closed.
 static void a_row_is_closed_after_some_accesses(void **state) {
   (void)state;
   hw_array array = dram_array(HW_MEMORY_DDR3);
   array.memory.bytes_per_cycle = 16;  // faster than the DRAM
-  array.memory.row_accesses = 2;
+  array.memory.row_accesses = 1;
   memsys *m = memsys_create(&array);
   memsys_request requests[4];
   for (unsigned i = 0; i < 4; i++) requests[i] = (memsys_request){i, BASE + i * array.memory.banks * UINT64_C(64), 64};
