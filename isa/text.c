@@ -138,15 +138,17 @@ static bool fail(isa_text_error *error, word where, const char *format, ...) {
 
 static bool is(word w, const char *text) { return strlen(text) == w.length && memcmp(w.at, text, w.length) == 0; }
 
-static bool is_one_of(char c, const char *characters) {
-  while (*characters != '\0' && *characters != c) characters++;
-  return *characters != '\0';
+// What lies before `stop`, or up to the end, starting at `at`.
+static word cut(const char *start, const char *at, const char *end, char stop) {
+  const char *found = memchr(at, stop, (size_t)(end - at));
+  return (word){start, at, (size_t)((found == NULL ? end : found) - at)};
 }
 
-// The next word that ends at one of `stops` or at the end, starting at `at`.
-static word cut(const char *start, const char *at, const char *end, const char *stops) {
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+static word cut_at_space(const char *start, const char *at, const char *end) {
   word w = {start, at, 0};
-  while (at + w.length < end && !is_one_of(at[w.length], stops)) w.length++;
+  while (at + w.length < end && !is_space(at[w.length])) w.length++;
   return w;
 }
 
@@ -191,16 +193,16 @@ static bool parse_local(word text, uint64_t *local, isa_text_error *error) {
     return true;
   }
   const char *end = text.at + text.length;
-  word space = cut(text.start, text.at, end, ":");
+  word space = cut(text.start, text.at, end, ':');
   bool accumulator = is(space, "acc");
   if ((!accumulator && !is(space, "sp")) || space.length == text.length)
     return fail(error, text, "'%.*s' is not a local address: sp:ROW, acc:ROW or garbage", WORD_ARGS(text));
-  word row = cut(text.start, space.at + space.length + 1, end, "+");
+  word row = cut(text.start, space.at + space.length + 1, end, '+');
   if (!number(row, local) || *local > ISA_LOCAL_ROW_MASK)
     return fail(error, row, "'%.*s' is not a row number", WORD_ARGS(row));
   if (accumulator) *local |= ISA_LOCAL_ACCUMULATOR_MASK;
   for (const char *at = row.at + row.length; at < end;) {
-    word flag = cut(text.start, at + 1, end, "+");
+    word flag = cut(text.start, at + 1, end, '+');
     if (!parse_flag(flag, local, error)) return false;
     at = flag.at + flag.length;
   }
@@ -266,7 +268,7 @@ static bool parse_reserved(command *c, unsigned reg, word name, word text, isa_t
 }
 
 static bool parse_assignment(command *c, word item, isa_text_error *error) {
-  word name = cut(item.start, item.at, item.at + item.length, "=");
+  word name = cut(item.start, item.at, item.at + item.length, '=');
   if (name.length == item.length) return fail(error, item, "expected FIELD=VALUE, not '%.*s'", WORD_ARGS(item));
   word text = {item.start, name.at + name.length + 1, item.length - name.length - 1};
   if (is(name, "rs1") || is(name, "rs2")) return parse_reserved(c, name.at[2] == '1' ? 1 : 2, name, text, error);
@@ -293,7 +295,7 @@ static bool parse_fields(command *c, word name, const char *end, isa_text_error 
   for (const char *at = name.at + name.length;;) {
     while (at < end && isspace((unsigned char)*at)) at++;
     if (at == end) return true;
-    word item = cut(name.start, at, end, " \t\r\n");
+    word item = cut_at_space(name.start, at, end);
     if (!parse_assignment(c, item, error)) return false;
     at = item.at + item.length;
   }
@@ -302,7 +304,7 @@ static bool parse_fields(command *c, word name, const char *end, isa_text_error 
 const isa_insn *isa_parse(unsigned revision, const char *text, uint64_t *rs1, uint64_t *rs2, isa_text_error *error) {
   const char *at = text, *end = text + strlen(text);
   while (at < end && isspace((unsigned char)*at)) at++;
-  word name = cut(text, at, end, " \t\r\n");
+  word name = cut_at_space(text, at, end);
   command c = {.insn = find_word(revision, name)};
   if (c.insn == NULL) {
     fail(error, name, "ISA revision %u has no instruction '%.*s'", revision, WORD_ARGS(name));
