@@ -15,11 +15,10 @@
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 // Rows of the simulation alone, behind those of the methods.
-enum { ROW_MACHINE = BASELINES, ROW_MACHINE_SIMULATED, ROW_DEFAULT_SIMULATED, ROWS };
+enum { ROW_MACHINE = BASELINES, ROW_MACHINE_SIMULATED, ROWS };
 static const char *const machine_rows[ROWS - BASELINES][2] = {
     {"machine", "the joint search with the model of the machine: its first proposal"},
-    {"machine-simulated", "... the best of --simulations arrays that it simulates"},
-    {"default-simulated", "the default array with the fastest of --simulations mappings of each layer, simulated"},
+    {"machine-simulated", "... the best of what it simulates"},
 };
 
 static const char *name_of(unsigned row) {
@@ -48,8 +47,8 @@ typedef struct bench {
   bool chosen[ROWS];
   FILE *csv;
   cJSON *rows;
-  runs *runs;  // NULL: nothing is simulated
   hw_array base;
+  simulated_means means;  // runs NULL: nothing is simulated
 } bench;
 
 // Over the networks: logarithms of figures over those that they are compared with.
@@ -133,7 +132,7 @@ static void write_row(const bench *b, const row *r) {
           r->least, r->most, r->hardware.side, r->hardware.scratchpad_kib, r->hardware.accumulator_kib, r->evaluations,
           r->seconds);
   const simulated_row *s = &r->simulated;
-  if (b->runs != NULL)
+  if (b->means.runs != NULL)
     fprintf(b->csv, ",%.8e,%.8e,%.8e,%g,%g,%g,%.3f", s->median, s->least, s->most, s->hardware.side,
             s->hardware.scratchpad_kib, s->hardware.accumulator_kib, s->own);
   fputc('\n', b->csv);
@@ -172,8 +171,7 @@ static void add_json(const bench *b, const row *r) {
 static void run_machine(const bench *b, simulated *s) {
   const unsigned arrays = (unsigned)b->options->simulations;
   for (unsigned n = 0; n < b->options->seeds && arrays > 1; n++)
-    simulated_search(s, ROW_MACHINE, ROW_MACHINE_SIMULATED, arrays, n + 1);
-  if (arrays > 1) simulated_tune(s, ROW_DEFAULT_SIMULATED, arrays);
+    simulated_search(s, ROW_MACHINE, ROW_MACHINE_SIMULATED, n + 1);
 }
 
 static void add_gains(means *m, const row *r, double fixed) {
@@ -187,13 +185,11 @@ static void add_gains(means *m, const row *r, double fixed) {
 
 // What all rows gave on one network, simulated; compared with the best that the default array came to.
 static void run_simulated(const bench *b, simulated *s, row rows[ROWS], means *m) {
-  simulated_run(s);
   run_machine(b, s);
   double fixed = INFINITY;
   for (unsigned n = 0; n < ROWS; n++) {
     rows[n].simulated = simulated_row_of(s, n);
-    const bool is_fixed = n == ROW_DEFAULT_SIMULATED || is_default((baseline_method)n);
-    if (is_fixed && rows[n].simulated.count > 0) fixed = fmin(fixed, rows[n].simulated.least);
+    if (is_default((baseline_method)n) && rows[n].simulated.count > 0) fixed = fmin(fixed, rows[n].simulated.least);
   }
   if (b->print)
     printf("  %-20s %11s %11s %11s %7s %6s %7s %5s %6s %6s\n", "simulated", "median", "min", "max", "gain", "own %",
@@ -208,7 +204,7 @@ static void run_simulated(const bench *b, simulated *s, row rows[ROWS], means *m
 static void run_methods(const bench *b, const layers_network *network, double optimum, means *m) {
   row rows[ROWS];
   const descent_goal goal = goal_of(b, network);
-  simulated *s = b->runs == NULL ? NULL : simulated_create(&goal, &b->base, b->runs);
+  simulated *s = b->means.runs == NULL ? NULL : simulated_create(&goal, &b->means);
   for (unsigned n = 0; n < ROWS; n++) {
     rows[n] = (row){.network = network->name, .method = n, .median = NAN, .least = NAN, .most = NAN, .gap = NAN};
     if (n >= BASELINES || !b->chosen[n]) continue;
@@ -296,7 +292,7 @@ static bool run_networks(const bench *b, wf_diag *diag) {
   wf_free(text);
   if (!good || !b->print) return good;
   print_plain_means(b, &m);
-  if (b->runs != NULL) print_gains(b, &m);
+  if (b->means.runs != NULL) print_gains(b, &m);
   return true;
 }
 
@@ -323,9 +319,18 @@ int bench_methods(const cli_common *common, const bench_methods_options *options
     cli_json_count(document, "budget", options->budget);
     b.rows = cJSON_AddArrayToObject(document, "rows");
   }
-  if (options->simulate) b.runs = runs_create(0, (double)options->timeout, work_measure);
+  if (options->simulate)
+    b.means = (simulated_means){.base = &b.base,
+                                .runs = runs_create((unsigned)options->jobs, (double)options->timeout, work_measure),
+                                .table = predict_table_create((unsigned)options->jobs),
+                                .jobs = (unsigned)options->jobs,
+                                .simulations = (unsigned)options->simulations,
+                                .evaluations = options->budget};
   bool good = run_networks(&b, diag);
-  if (b.runs != NULL) runs_destroy(b.runs);
+  if (b.means.runs != NULL) {
+    runs_destroy(b.means.runs);
+    predict_table_destroy(b.means.table);
+  }
   if (b.csv != NULL) good = cli_close(b.csv, options->csv, diag) && good;
   if (document != NULL && !good) cJSON_Delete(document);
   if (document != NULL && good) good = cli_write_json(common->json, document, diag);

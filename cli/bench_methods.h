@@ -11,8 +11,9 @@ typedef struct bench_methods_options {
   const char *csv;      // NULL: no file
   uint64_t seeds, budget;
   bool simulate;         // what the methods propose, from the common array on
-  uint64_t simulations;  // of the joint search with the model of the machine, and of mappings on the default array
+  uint64_t simulations;  // of the network, for each run of a method
   uint64_t timeout;      // seconds for a layer; 0: none
+  uint64_t jobs;         // processes and threads; 0: one per processor
 } bench_methods_options;
 
 int bench_methods(const cli_common *common, const bench_methods_options *options, wf_diag *diag);

@@ -92,7 +92,9 @@ int cli_bench_search(int argc, char **argv) {
       {"simulate", CLI_OPTION_FLAG, &methods.simulate, NULL,
        "compile what each proposes, for arrays made from --array, and run it on the cycle engine"},
       {"simulations", CLI_OPTION_COUNT, &methods.simulations, "N",
-       "--simulate: of the searches that simulate themselves (default 16; 1: none)"},
+       "--simulate: of the network, for each run of a method (default 16; 1: of what is proposed)"},
+      {"jobs", CLI_OPTION_COUNT, &methods.jobs, "N",
+       "--simulate: processes that simulate, threads that predict (default: one per processor)"},
       {"timeout", CLI_OPTION_COUNT, &methods.timeout, "N", "--simulate: seconds for a layer (default: none)"},
       {"net", CLI_OPTION_TEXT, &options.net, "NET", "--throughput: whose layers (default resnet50)"},
       {"seconds", CLI_OPTION_COUNT, &options.seconds, "N", "--throughput: of measuring (default 2)"},
@@ -113,8 +115,8 @@ int cli_bench_search(int argc, char **argv) {
     fputs("weft: error: 1 to 1000 seeds, at least 1000 evaluations\n  hint: weft bench search --help\n", stderr);
     return CLI_USAGE;
   }
-  if (methods.simulations == 0 || methods.simulations > MAP_BEST_MAX) {
-    fputs("weft: error: 1 to 64 simulations\n  hint: weft bench search --help\n", stderr);
+  if (methods.jobs > 1024 || methods.simulations == 0 || methods.simulations > MAP_BEST_MAX) {
+    fputs("weft: error: 1 to 64 simulations, at most 1024 jobs\n  hint: weft bench search --help\n", stderr);
     return CLI_USAGE;
   }
   wf_diag diag = wf_diag_to(stderr);

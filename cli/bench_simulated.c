@@ -9,10 +9,10 @@
 
 typedef struct entry {
   unsigned row;
-  design design;  // of entries to be simulated
   bool good;
   paper_cost cost;
-  paper_cost prediction;  // cycles 0: none
+  double first;      // uJ x cycles of the first simulation
+  double predicted;  // ... as the model of the machine predicted them; 0: it did not
   double own;
   hw_array array;
   char reason[WORK_REASON];
@@ -20,20 +20,18 @@ typedef struct entry {
 
 struct simulated {
   descent_goal goal;
-  const hw_array *base;
-  runs *runs;
+  simulated_means means;
   entry *entries;
   size_t count, room;
 };
 
-simulated *simulated_create(const descent_goal *goal, const hw_array *base, runs *shared) {
+simulated *simulated_create(const descent_goal *goal, const simulated_means *means) {
   simulated *s = WF_NEW(simulated);
-  *s = (simulated){.goal = *goal, .base = base, .runs = shared};
+  *s = (simulated){.goal = *goal, .means = *means};
   return s;
 }
 
 void simulated_destroy(simulated *s) {
-  for (size_t i = 0; i < s->count; i++) design_release(&s->entries[i].design);
   wf_free(s->entries);
   wf_free(s);
 }
@@ -48,75 +46,57 @@ static entry *add(simulated *s, unsigned row) {
   return e;
 }
 
-void simulated_add(simulated *s, unsigned row, const baseline_result *found, bool keeps_array) {
-  enum { MAPPINGS_TRIED = 16 };
-  entry *e = add(s, row);
-  if (found->mappings == NULL)
-    snprintf(e->reason, sizeof e->reason, "nothing was found");
-  else if (!design_create(&s->goal, s->base, keeps_array ? NULL : &found->hardware, found->mappings, MAPPINGS_TRIED,
-                          &e->design))
-    snprintf(e->reason, sizeof e->reason, "the array cannot be built");
-  e->array = e->design.array;
-  e->prediction = e->design.predicted ? e->design.prediction : (paper_cost){0};
-  e->own = (double)e->design.own / (double)s->goal.network->count;
-}
-
-static void take(entry *e, const runs_network *run) {
-  e->good = run->good;
-  e->cost = run->cost;
-  if (!run->good) snprintf(e->reason, sizeof e->reason, "%s: %.400s", run->failed, run->reason);
-}
-
-void simulated_run(simulated *s) {
+static void take(const simulated *s, entry *e, const truth_candidate *c) {
   const size_t layers = s->goal.network->count;
-  runs_network *list = WF_NEW_ARRAY(s->count + 1, runs_network);
-  work_result *results = wf_calloc(s->count * layers + 1, sizeof *results);
-  entry **of = WF_NEW_ARRAY(s->count + 1, entry *);
-  size_t count = 0;
-  for (size_t i = 0; i < s->count; i++) {
-    entry *e = &s->entries[i];
-    if (e->design.mappings == NULL) continue;
-    list[count] = (runs_network){.array = e->array,
-                                 .mappings = e->design.mappings,
-                                 .mapped = e->design.mapped,
-                                 .layers = &results[count * layers]};
-    of[count++] = e;
-  }
-  runs_measure(s->runs, s->goal.network, 0, list, count);
-  for (size_t i = 0; i < count; i++) {
-    take(of[i], &list[i]);
-    design_release(&of[i]->design);
-  }
-  wf_free(list);
-  wf_free(results);
-  wf_free(of);
-}
-
-void simulated_tune(simulated *s, unsigned row, unsigned tune) {
-  entry *e = add(s, row);
-  e->array = *s->base;
-  runs_network run = {.array = *s->base, .layers = wf_calloc(s->goal.network->count, sizeof *run.layers)};
-  runs_measure(s->runs, s->goal.network, tune, &run, 1);
-  take(e, &run);
-  wf_free(run.layers);
-}
-
-static void take_candidate(simulated *s, unsigned row, const truth_candidate *c) {
-  entry *e = add(s, row);
   e->array = c->array;
   e->good = c->good;
   e->cost = (paper_cost){.cycles = c->cycles, .energy_uj = c->energy_uj};
+  e->own = (double)truth_own_layers(c, layers) / (double)layers;
   snprintf(e->reason, sizeof e->reason, "%s", c->reason);
 }
 
-void simulated_search(simulated *s, unsigned first_row, unsigned best_row, unsigned candidates, uint64_t seed) {
+// What the first simulation came to, and what it should have.
+static void take_first(entry *e, const truth_candidate *c) {
+  if (c->good) e->first = c->cycles * c->energy_uj;
+  e->predicted = c->predicted;
+}
+
+static truth_options options_of(const simulated *s, uint64_t seed) {
+  return (truth_options){.goal = s->goal,
+                         .base = s->means.base,
+                         .machine = true,
+                         .seed = seed,
+                         .jobs = s->means.jobs,
+                         .model_evaluations = s->means.evaluations,
+                         .candidates = s->means.simulations,
+                         .runs = s->means.runs,
+                         .table = s->means.table};
+}
+
+void simulated_add(simulated *s, unsigned row, const baseline_result *found, bool keeps_array) {
+  const truth_options options = options_of(s, 0);
+  entry *e = add(s, row);
+  truth_result result = {0};
+  if (found->mappings == NULL) {
+    snprintf(e->reason, sizeof e->reason, "nothing was found");
+  } else if (truth_judge(&options, keeps_array ? NULL : &found->hardware, found->mappings, &result)) {
+    take(s, e, &result.candidates[result.best]);
+    take_first(e, &result.candidates[0]);
+  } else {
+    snprintf(e->reason, sizeof e->reason, "the array cannot be built");
+  }
+  truth_release(&result);
+}
+
+void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint64_t seed) {
   wf_diag silent = wf_diag_to(NULL);
-  const truth_options options = {
-      .goal = s->goal, .base = s->base, .machine = true, .seed = seed, .candidates = candidates, .runs = s->runs};
+  const truth_options options = options_of(s, seed);
   truth_result found;
   if (truth_search(&options, &found, &silent) && found.count > 1) {
-    take_candidate(s, first_row, &found.candidates[1]);
-    take_candidate(s, best_row, &found.candidates[found.best]);
+    entry *first = add(s, first_row);
+    take(s, first, &found.candidates[1]);
+    take_first(first, &found.candidates[1]);
+    take(s, add(s, best_row), &found.candidates[found.best]);
   } else {
     snprintf(add(s, first_row)->reason, WORK_REASON, "the first array cannot run all layers");
     snprintf(add(s, best_row)->reason, WORK_REASON, "the first array cannot run all layers");
@@ -144,7 +124,7 @@ simulated_row simulated_row_of(const simulated *s, unsigned row) {
     }
     const double value = paper_edp(e->cost);
     values[r.count++] = value;
-    if (e->prediction.cycles > 0) r.error += fabs(paper_edp(e->prediction) / value - 1), predicted++;
+    if (e->predicted > 0 && e->first > 0) r.error += fabs(e->predicted / e->first - 1), predicted++;
     if (value >= r.least) continue;
     r.least = value;
     r.hardware = (paper_hardware){.side = hw_derive(&e->array).dim,

@@ -3,7 +3,6 @@
 #define CLI_BENCH_SIMULATED_H
 
 #include "search/baselines/baselines.h"
-#include "search/truth/design.h"
 #include "search/truth/truth.h"
 
 // Energy x delay of the designs of one method on one network.
@@ -16,21 +15,26 @@ typedef struct simulated_row {
   char reason[WORK_REASON];  // of the first design that did not
 } simulated_row;
 
-// Designs of one network, gathered and then simulated together.
+// Designs of one network, simulated.
 typedef struct simulated simulated;
-simulated *simulated_create(const descent_goal *goal, const hw_array *base, runs *shared);
+
+// All designs share runs, predictions, and what may be spent on each.
+typedef struct simulated_means {
+  const hw_array *base;
+  runs *runs;
+  predict_table *table;
+  unsigned jobs, simulations;
+  uint64_t evaluations;
+} simulated_means;
+
+simulated *simulated_create(const descent_goal *goal, const simulated_means *means);
 void simulated_destroy(simulated *s);
 
-// What a method found, as a design. The default array's stays as it is.
+// What a method found: the best of as many simulations as the joint search has. The default array's stays as it is.
 void simulated_add(simulated *s, unsigned row, const baseline_result *found, bool keeps_array);
-// Runs all that were added.
-void simulated_run(simulated *s);
 simulated_row simulated_row_of(const simulated *s, unsigned row);
 
-// The joint search with the model of the machine, for one seed: what it proposes first, and the best of `candidates`
-// simulated arrays.
-void simulated_search(simulated *s, unsigned first_row, unsigned best_row, unsigned candidates, uint64_t seed);
-// The default array with the fastest of `tune` simulated mappings of each layer.
-void simulated_tune(simulated *s, unsigned row, unsigned tune);
+// The joint search with the model of the machine, for one seed: what it proposes first, and the best that it simulates.
+void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint64_t seed);
 
 #endif

@@ -86,7 +86,7 @@ static void print_layers(const report *r, FILE *out) {
 }
 
 static void print_text(const report *r, FILE *out) {
-  fprintf(out, "%s: %zu arrays simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name, r->result->count,
+  fprintf(out, "%s: %zu candidates simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name, r->result->count,
           r->result->seconds, plain_objective_names[r->options->goal.objective], r->options->base->name,
           gain(r, best_of(r)));
   if (r->result->predicted > 0)
@@ -287,7 +287,7 @@ static bool write_store(const report *r) {
   bool good = s != NULL;
   if (good) {
     store_begin(s);
-    for (size_t i = 0; i < r->result->count; i++) store_candidate(r, i, s);
+    for (size_t i = r->result->count; i-- > 0;) store_candidate(r, i, s);  // the last mappings of an array are the best
     good = store_commit(s, r->diag);
     store_close(s);
   }

@@ -60,7 +60,7 @@ contains rows.csv '^bert,descent,1\.[0-9]+e\+09,'
 expect 0 '"method":.*"genetic"' "$weft" bench search --nets dlrm --methods genetic --seeds 1 --budget 2000 --json -
 expect 0 '  machine-simulated +[0-9.]+e\+[0-9]+ .* 1[0-9.]* ' "$weft" bench search --nets mine.yaml --methods default-tuned,descent --seeds 2 \
   --budget 2000 --simulate --simulations 2 --array dim4 -o simulated.csv
-expect 0 '^mine,descent,.*,[0-9.]+$' grep -E '^(network,.*,own_mappings|mine,(default-tuned|descent|machine|machine-simulated|default-simulated),)' simulated.csv
+expect 0 '^mine,descent,.*,[0-9.]+$' grep -E '^(network,.*,own_mappings|mine,(default-tuned|descent|machine|machine-simulated),)' simulated.csv
 expect 2 '1 to 64 simulations' "$weft" bench search --simulate --simulations 65
 expect 1 'no method is named "luck"' "$weft" bench search --methods luck
 expect 1 'one of .*resnet50' "$weft" bench search --nets nosuch --methods random

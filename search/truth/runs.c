@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/hash.h"
 
 enum { WAIT_MILLISECONDS = 1000 };
 
@@ -15,8 +16,10 @@ typedef struct known {
 
 struct runs {
   pool *pool;
-  known *known;
+  known *known;  // in the order in which they were asked
   size_t count, room;
+  size_t *places;  // by digest: 1 and the place in `known`, 0: empty; at most half full
+  size_t places_room;
 };
 
 runs *runs_create(unsigned jobs, double timeout, pool_work *work) {
@@ -30,6 +33,7 @@ void runs_destroy(runs *r) {
   pool_destroy(r->pool);
   for (size_t i = 0; i < r->count; i++) wf_free(r->known[i].result);
   wf_free(r->known);
+  wf_free(r->places);
   wf_free(r);
 }
 
@@ -38,23 +42,40 @@ static void take(void *context, const work_request *request, const work_result *
   *r->known[request->id].result = *result;
 }
 
+static bool is_same(const known *a, const known *b) {
+  return a->array == b->array && a->layer == b->layer && a->mapping == b->mapping && a->tune == b->tune;
+}
+
+// Where the index has a measurement, or would have it.
+static size_t *find(const runs *r, const known *key) {
+  const uint64_t words[] = {key->array, key->layer, key->mapping, key->tune};
+  size_t at = wf_hash(WF_HASH_START, words, sizeof words) & (r->places_room - 1);
+  while (r->places[at] != 0 && !is_same(&r->known[r->places[at] - 1], key)) at = (at + 1) & (r->places_room - 1);
+  return &r->places[at];
+}
+
+static void grow(runs *r) {
+  r->room = r->room == 0 ? 256 : 2 * r->room;
+  r->known = wf_realloc(r->known, r->room, sizeof *r->known);
+  wf_free(r->places);
+  r->places_room = 2 * r->room;
+  r->places = WF_NEW_ARRAY(r->places_room, size_t);
+  for (size_t i = 0; i < r->count; i++) *find(r, &r->known[i]) = i + 1;
+}
+
 // The place of a measurement; one that is new is given to the pool.
 static size_t ask(runs *r, work_request *request) {
-  const known key = {.array = hw_array_hash(&request->array),
-                     .layer = map_layer_hash(&request->layer),
-                     .mapping = request->mapped ? map_hash(&request->mapping) : 0,
-                     .tune = request->tune};
-  for (size_t i = 0; i < r->count; i++) {
-    const known *k = &r->known[i];
-    if (k->array == key.array && k->layer == key.layer && k->mapping == key.mapping && k->tune == key.tune) return i;
-  }
-  if (r->count == r->room) {
-    r->room = r->room == 0 ? 256 : 2 * r->room;
-    r->known = wf_realloc(r->known, r->room, sizeof *r->known);
-  }
+  known key = {.array = hw_array_hash(&request->array),
+               .layer = map_layer_hash(&request->layer),
+               .mapping = request->mapped ? map_hash(&request->mapping) : 0,
+               .tune = request->tune};
+  if (r->count == r->room) grow(r);
+  size_t *at = find(r, &key);
+  if (*at != 0) return *at - 1;
+  key.result = WF_NEW(work_result);
   const size_t place = r->count++;
   r->known[place] = key;
-  r->known[place].result = WF_NEW(work_result);
+  *at = place + 1;
   request->id = place;
   while (!pool_has_free(r->pool)) pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
   pool_give(r->pool, request);

@@ -3,198 +3,14 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "hw/base/alloc.h"
 #include "hw/base/clock.h"
-#include "search/truth/predict.h"
-#include "search/truth/realise.h"
+#include "search/truth/loop.h"
 
-enum { CANDIDATES = 16, SIDE_MIN = 4, SIDES = 16 };
-enum { PREDICTED = 400 };      // arrays that the model of the machine is asked about, at most
-enum { MAPPINGS_TRIED = 16 };  // of the mapper's best, of which it chooses
-
-// Either loop: candidates are simulated, or predicted.
-typedef struct loop {
-  const truth_options *options;
-  truth_result *result;
-  runs *runs;
-  bool predicts;
-  size_t limit;            // of candidates
-  paper_mapping **wanted;  // the plain model's mappings for a side of 2^n; NULL: none
-  double start;
-  size_t room;
-} loop;
-
-static const layers_network *network_of(const loop *l) { return l->options->goal.network; }
-
-// ---- arrays
-
-static bool builds(const hw_array *array) {
-  wf_diag silent = wf_diag_to(NULL);
-  return hw_array_check(array, NULL, &silent);
-}
-
-static uint32_t power_of_two(double least) {
-  uint32_t value = 1;
-  while (value < least) value *= 2;
-  return value;
-}
-
-// The least power of two, from `least` on, with which the array can be built: memories have no others.
-static bool fit(hw_array *array, uint32_t *capacity, double least) {
-  enum { KIB_MAX = 65536 };
-  for (*capacity = power_of_two(least); *capacity <= KIB_MAX; *capacity *= 2)
-    if (builds(array)) return true;
-  return false;
-}
-
-// Partial sums of a side's products must not wrap in the mesh: 16 bits and one for each doubling.
-static void widen_sums(hw_array *array) {
-  uint32_t bits = 16;
-  for (uint32_t side = array->mesh.rows; side > 1; side /= 2) bits++;
-  if (array->types.output_bits < bits) array->types.output_bits = bits;
-}
-
-bool truth_array(const hw_array *base, const paper_hardware *hardware, hw_array *array) {
-  *array = *base;
-  array->mesh.rows = array->mesh.columns = power_of_two(hardware->side);
-  array->mesh.tile_rows = array->mesh.tile_columns = 1;
-  widen_sums(array);
-  snprintf(array->name, sizeof array->name, "found");
-  array->description[0] = '\0';
-  array->accumulator.capacity_kib = 1024;  // large enough for any side while the scratchpad is looked for
-  return fit(array, &array->scratchpad.capacity_kib, hardware->scratchpad_kib) &&
-         fit(array, &array->accumulator.capacity_kib, hardware->accumulator_kib);
-}
-
-static bool is_known(const loop *l, const hw_array *array) {
-  const uint64_t hash = hw_array_hash(array);
-  for (size_t i = 0; i < l->result->count; i++)
-    if (hw_array_hash(&l->result->candidates[i].array) == hash) return true;
-  return false;
-}
-
-static bool is_full(const loop *l) { return l->result->count >= l->limit; }
-
-static paper_hardware hardware_of(const hw_array *array) {
-  return (paper_hardware){.side = hw_derive(array).dim,
-                          .scratchpad_kib = array->scratchpad.capacity_kib,
-                          .accumulator_kib = array->accumulator.capacity_kib};
-}
-
-static bool is_within(double size, double fixed, double most) {
-  return fixed > 0 ? size == fixed : most <= 0 || size <= most;
-}
-
-// Whether an array has the sizes that are fixed, and no larger ones than may be; its area is no more than a bound.
-static bool is_allowed(const loop *l, const hw_array *array) {
-  const plain_limits *limits = &l->options->goal.limits;
-  const paper_hardware h = hardware_of(array);
-  const plain_silicon silicon = plain_silicon_of(&l->options->goal);
-  const double area = l->options->goal.area_mm2_max;
-  return is_within(h.side, limits->side_fixed, limits->side_max) &&
-         is_within(h.scratchpad_kib, limits->scratchpad_kib_fixed, limits->scratchpad_kib_max) &&
-         is_within(h.accumulator_kib, limits->accumulator_kib_fixed, limits->accumulator_kib_max) &&
-         (area <= 0 || plain_area_mm2(&silicon, &h) <= area);
-}
-
-// NULL: it is known already, or there are enough.
-static truth_candidate *propose(loop *l, const hw_array *array) {
-  if (is_full(l) || is_known(l, array)) return NULL;
-  truth_result *r = l->result;
-  if (r->count == l->room) {
-    l->room = l->room == 0 ? CANDIDATES : 2 * l->room;
-    r->candidates = wf_realloc(r->candidates, l->room, sizeof *r->candidates);
-  }
-  truth_candidate *c = &r->candidates[r->count++];
-  *c = (truth_candidate){.array = *array, .value = INFINITY};
-  c->layers = wf_calloc(network_of(l)->count, sizeof *c->layers);
-  return c;
-}
-
-// ---- measuring
-
-static void take(const loop *l, const runs_network *run, truth_candidate *c) {
-  c->seconds = wf_seconds() - l->start;
-  c->good = run->good;
-  c->cycles = run->cost.cycles;
-  c->energy_uj = run->cost.energy_uj;
-  if (!c->good) {
-    snprintf(c->reason, sizeof c->reason, "layer %s: %s", run->failed, run->reason);
-    return;
-  }
-  const paper_hardware hardware = hardware_of(&c->array);
-  c->within = descent_within_bounds(&l->options->goal, &hardware, run->cost);
-  c->value = descent_goal_value(&l->options->goal, &hardware, run->cost);
-}
-
-double truth_objective(const descent_goal *goal, const hw_array *array, paper_cost cost) {
-  descent_goal free = *goal;
-  free.area_mm2_max = free.power_mw_max = 0;
-  const paper_hardware hardware = hardware_of(array);
-  return descent_goal_value(&free, &hardware, cost);
-}
-
-static void say(const loop *l, const truth_candidate *c) {
-  if (l->options->progress == NULL || l->predicts) return;
-  char text[1024];
-  if (c->good) {
-    snprintf(text, sizeof text, "%s: side %u, %u + %u KiB: %.4g cycles, %.4g uJ, %.4g uJ x cycles%s", c->origin,
-             hw_derive(&c->array).dim, c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib, c->cycles,
-             c->energy_uj, c->cycles * c->energy_uj, c->within ? "" : ", beyond the bounds");
-  } else {
-    snprintf(text, sizeof text, "%s: %s", c->origin, c->reason);
-  }
-  l->options->progress(l->options->context, text);
-}
-
-static unsigned place_of(unsigned side) {
-  unsigned place = 0;
-  while (side >> place > 1 && place < SIDES - 1) place++;
-  return place;
-}
-
-// The mappings that the model of the machine prefers, of the mapper's and those that the plain model wants for an array
-// of this side; the mapper's where it does not know better.
-static void choose_mappings(const loop *l, const hw_array *array, map_mapping *mappings, bool *mapped) {
-  const paper_mapping *wanted = l->wanted[place_of(hw_derive(array).dim)];
-  for (size_t i = 0; i < network_of(l)->count; i++) {
-    const map_layer layer = layers_to_map(&network_of(l)->layers[i]);
-    map_mapping given[REALISE_MAX];
-    const size_t count = wanted == NULL ? 0 : realise_mappings(&network_of(l)->layers[i], &wanted[i], array, given);
-    const predict_result p = predict_layer(&layer, array, given, count, MAPPINGS_TRIED, l->options->goal.objective);
-    mapped[i] = p.good && p.takes_mappings;
-    mappings[i] = p.mapping;
-  }
-}
-
-// All candidates from `first` on.
-static void measure(loop *l, size_t first) {
-  truth_result *r = l->result;
-  const size_t count = r->count - first, layers = network_of(l)->count;
-  const bool chooses = l->options->machine && !l->predicts && l->options->tune < 2;
-  runs_network *list = WF_NEW_ARRAY(count + 1, runs_network);
-  map_mapping *mappings = WF_NEW_ARRAY(count * layers + 1, map_mapping);
-  bool *mapped = WF_NEW_ARRAY(count * layers + 1, bool);
-  for (size_t c = 0; c < count; c++) {
-    list[c] = (runs_network){.array = r->candidates[first + c].array, .layers = r->candidates[first + c].layers};
-    if (!chooses) continue;
-    choose_mappings(l, &list[c].array, &mappings[c * layers], &mapped[c * layers]);
-    list[c].mappings = &mappings[c * layers];
-    list[c].mapped = &mapped[c * layers];
-  }
-  runs_measure(l->runs, network_of(l), l->predicts ? MAPPINGS_TRIED : l->options->tune, list, count);
-  for (size_t c = 0; c < count; c++) {
-    truth_candidate *candidate = &r->candidates[first + c];
-    take(l, &list[c], candidate);
-    say(l, candidate);
-    if (candidate->value < r->candidates[r->best].value) r->best = first + c;  // far more beyond the bounds
-  }
-  wf_free(list);
-  wf_free(mappings);
-  wf_free(mapped);
-}
+enum { CANDIDATES = 16 };
+enum { PREDICTED = 400 };  // arrays that the model of the machine is asked about, at most
 
 // ---- proposals
 
@@ -207,49 +23,68 @@ typedef struct proposal {
 
 // Memories grow to powers of two; half of the larger one goes again where the area would be too large.
 static bool shrink(const loop *l, hw_array *array) {
-  while (!is_allowed(l, array)) {
+  while (!loop_allows(l, array)) {
     uint32_t *larger = array->scratchpad.capacity_kib > array->accumulator.capacity_kib
                            ? &array->scratchpad.capacity_kib
                            : &array->accumulator.capacity_kib;
     *larger /= 2;
-    if (*larger == 0 || !builds(array)) return false;
+    if (*larger == 0 || !loop_builds(array)) return false;
   }
   return true;
 }
 
-// What the plain model wants of an array of this side.
-static proposal ask_model(const loop *l, unsigned side) {
+// What the plain model wants of an array of this side; 0: of any side.
+static proposal ask_model(loop *l, unsigned side, uint64_t evaluations) {
   const truth_options *o = l->options;
-  descent_options descent = {.goal = o->goal, .seed = o->seed, .threads = o->jobs, .max_seconds = o->model_seconds};
-  descent.goal.limits.side_fixed = side;
+  descent_options descent = {.goal = o->goal,
+                             .seed = o->seed,
+                             .threads = o->jobs,
+                             .max_seconds = o->model_seconds,
+                             .max_evaluations = evaluations};
+  if (side > 0) descent.goal.limits.side_fixed = side;
   descent_result found;
   proposal p = {.side = side, .value = INFINITY};
   if (!descent_search(&descent, &found)) return p;
   if (truth_array(o->base, &found.hardware, &p.array) && shrink(l, &p.array)) {
+    p.side = hw_derive(&p.array).dim;
     p.cost = found.cost;
     p.value = found.value;
   }
-  paper_mapping **kept = &l->wanted[place_of(side)];
-  wf_free(*kept);
-  *kept = found.mappings;
+  const unsigned place = loop_place_of(p.side);
+  wf_free(l->own[place]);
+  l->wanted[place] = l->own[place] = found.mappings;
   return p;
 }
 
-// The model is asked for every side that is a power of two; sides that it thinks far worse than the best are not tried.
+// Every side that is a power of two. With a limit of evaluations half of them go to a search of all sides, and the side
+// that it finds is not asked for again.
+static size_t ask_for_sides(loop *l, proposal proposals[LOOP_SIDES + 1]) {
+  const plain_limits *limits = &l->options->goal.limits;
+  uint64_t evaluations = l->options->model_evaluations;
+  unsigned sides = 0, known = 0;
+  size_t count = 0;
+  for (unsigned side = LOOP_SIDE_MIN; side <= limits->side_max; side *= 2) sides++;
+  if (evaluations > 0 && limits->side_fixed == 0) {
+    proposals[count++] = ask_model(l, 0, evaluations / 2);
+    known = proposals[0].side;
+    evaluations = (evaluations + 1) / 2 / (sides > 1 ? sides - 1 : 1);
+  }
+  for (unsigned side = LOOP_SIDE_MIN; side <= limits->side_max && count < LOOP_SIDES; side *= 2)
+    if (side != known && (limits->side_fixed == 0 || side == limits->side_fixed))
+      proposals[count++] = ask_model(l, side, evaluations);
+  return count;
+}
+
+// Sides that the model thinks far worse than the best are not tried.
 static void propose_by_model(loop *l) {
   enum { FAR_WORSE = 8 };
-  proposal proposals[SIDES];
-  size_t count = 0;
+  proposal proposals[LOOP_SIDES + 1];
+  const size_t count = ask_for_sides(l, proposals);
   double best = INFINITY;
-  const plain_limits *limits = &l->options->goal.limits;
-  for (unsigned side = SIDE_MIN; side <= limits->side_max && count < SIDES; side *= 2) {
-    if (!is_within(side, limits->side_fixed, limits->side_max)) continue;
-    proposals[count] = ask_model(l, side);
-    best = fmin(best, proposals[count++].value);
-  }
+  for (size_t i = 0; i < count; i++) best = fmin(best, proposals[i].value);
   for (size_t i = count; i-- > 0;) {
     if (!(proposals[i].value <= FAR_WORSE * best)) continue;
-    truth_candidate *c = propose(l, &proposals[i].array);
+    truth_candidate *c = loop_propose(l, &proposals[i].array);
     if (c == NULL) continue;
     snprintf(c->origin, sizeof c->origin, "model at side %u", proposals[i].side);
     c->model = proposals[i].cost;
@@ -261,12 +96,13 @@ typedef enum { STEP_SIDE, STEP_SCRATCHPAD, STEP_ACCUMULATOR, STEPS } step_kind;
 
 static void propose_step(loop *l, size_t from, step_kind kind, double factor) {
   static const char *const names[STEPS] = {"side", "scratchpad", "accumulator"};
-  paper_hardware hardware = hardware_of(&l->result->candidates[from].array);
+  paper_hardware hardware = loop_hardware_of(&l->result->candidates[from].array);
   double *const sizes[STEPS] = {&hardware.side, &hardware.scratchpad_kib, &hardware.accumulator_kib};
   *sizes[kind] *= factor;
   hw_array array;
-  if (hardware.side < SIDE_MIN || !truth_array(l->options->base, &hardware, &array) || !is_allowed(l, &array)) return;
-  truth_candidate *c = propose(l, &array);
+  if (hardware.side < LOOP_SIDE_MIN || !truth_array(l->options->base, &hardware, &array) || !loop_allows(l, &array))
+    return;
+  truth_candidate *c = loop_propose(l, &array);
   if (c != NULL)
     snprintf(c->origin, sizeof c->origin, "%s the %s of %zu", factor > 1 ? "twice" : "half", names[kind], from);
 }
@@ -277,7 +113,7 @@ static void step_around(loop *l, size_t from) {
     propose_step(l, from, kind, 2);
     propose_step(l, from, kind, 0.5);
   }
-  measure(l, first);
+  loop_measure(l, first);
 }
 
 // Steps around the best, until none is better.
@@ -286,7 +122,7 @@ static void improve(loop *l) {
   do {
     around = l->result->best;
     step_around(l, around);
-  } while (l->result->best != around && !is_full(l));
+  } while (l->result->best != around && !loop_is_full(l));
 }
 
 // ---- the model of the machine
@@ -296,7 +132,7 @@ static void explore(loop *l) {
   static const double far_worse = 1.25;
   truth_result *r = l->result;
   bool *done = WF_NEW_ARRAY(PREDICTED, bool);
-  for (size_t next = 0; next < r->count && !is_full(l);) {
+  for (size_t next = 0; next < r->count && !loop_is_full(l);) {
     step_around(l, next);
     done[next] = true;
     next = r->count;
@@ -308,81 +144,230 @@ static void explore(loop *l) {
   wf_free(done);
 }
 
-static truth_candidate *best_predicted(truth_result *predicted, bool of_plain_model) {
+// A loop that predicts, with what another one knows.
+static loop predicting(const loop *l, bool thorough, truth_result *predicted) {
+  loop p = *l;
+  p.result = predicted;
+  p.predicts = true;
+  p.limit = PREDICTED;
+  p.thorough = thorough;
+  p.room = 0;
+  return p;
+}
+
+// The best of those that are left on arrays of a side (0: any).
+static truth_candidate *take_predicted(truth_result *predicted, unsigned side) {
   truth_candidate *best = NULL;
   for (size_t i = 0; i < predicted->count; i++) {
     truth_candidate *c = &predicted->candidates[i];
-    if (c->within && (!of_plain_model || c->model.cycles > 0) && (best == NULL || c->value < best->value)) best = c;
+    if (c->within && (side == 0 || hw_derive(&c->array).dim == side) && (best == NULL || c->value < best->value))
+      best = c;
   }
+  if (best != NULL) best->within = false;
   return best;
 }
 
-// The best of the predicted arrays become candidates: half of those that may be simulated, the last of them one of the
-// plain model's own. The other half are steps.
-static void propose_predicted(loop *l, truth_result *predicted) {
-  const size_t most = l->limit / 2 > 1 ? l->limit / 2 : 1;
-  for (size_t n = 0; n < most; n++) {
-    truth_candidate *best = best_predicted(predicted, n > 0 && n == most - 1);
-    if (best == NULL) return;
-    truth_candidate *c = propose(l, &best->array);
-    if (c != NULL) {
-      c->model = best->model;
-      c->predicted = best->cycles * best->energy_uj;
-      snprintf(c->origin, sizeof c->origin, "machine model: %.*s", (int)sizeof c->origin - 20, best->origin);
-    }
-    best->within = false;
+static truth_candidate *propose_again(loop *l, const truth_candidate *from) {
+  truth_candidate *c = loop_propose(l, &from->array);
+  if (c == NULL) return NULL;
+  c->model = from->model;
+  snprintf(c->origin, sizeof c->origin, "%s", from->origin);
+  return c;
+}
+
+// The best of the predicted arrays of each side, and what the plain model wants for it, are predicted once more with
+// all effort.
+static void shorten(loop *l, truth_result *predicted) {
+  enum { OF_EACH_SIDE = 6 };
+  static const double far_worse = 1.5;
+  double best = INFINITY;
+  for (size_t i = 0; i < predicted->count; i++) {
+    const truth_candidate *c = &predicted->candidates[i];
+    best = fmin(best, c->value);
+    if (c->model.cycles > 0) propose_again(l, c);
   }
+  for (unsigned place = 0; place < LOOP_SIDES; place++)
+    for (int n = 0; n < OF_EACH_SIDE; n++) {
+      const truth_candidate *c = take_predicted(predicted, 1U << place);
+      if (c != NULL && c->value <= far_worse * best) propose_again(l, c);
+    }
+  if (l->result->count > 0) loop_measure(l, 0);
+}
+
+// How much more than predicted the arrays of a side came to in the simulation: the model errs alike on those. 1: none
+// was simulated.
+static double correction(const loop *l, unsigned side) {
+  double sum = 0;
+  unsigned count = 0;
+  for (size_t i = 0; i < l->result->count; i++) {
+    const truth_candidate *c = &l->result->candidates[i];
+    if (!c->good || c->predicted <= 0 || hw_derive(&c->array).dim != side) continue;
+    sum += log(c->cycles * c->energy_uj / c->predicted);
+    count++;
+  }
+  return count == 0 ? 1 : exp(sum / count);
+}
+
+truth_candidate *loop_next_predicted(const loop *l, truth_result *list, double below) {
+  truth_candidate *best = NULL;
+  for (size_t i = 0; i < list->count; i++) {
+    truth_candidate *c = &list->candidates[i];
+    const double value = c->value * correction(l, hw_derive(&c->array).dim);
+    if (!c->within || !(value < below)) continue;
+    best = c;
+    below = value;
+  }
+  if (best != NULL) best->within = false;
+  return best;
+}
+
+void loop_simulate_predicted(loop *l, const truth_candidate *predicted) {
+  const size_t first = l->result->count;
+  truth_candidate *c = propose_again(l, predicted);
+  if (c == NULL) return;
+  snprintf(c->origin, sizeof c->origin, "machine model: %.*s", TRUTH_ORIGIN - 20, predicted->origin);
+  loop_measure(l, first);
+}
+
+// Candidates one after the other, as each corrects what is thought of the others: while they are not much worse than
+// what was simulated, three of eight that may be simulated. What is left goes to other mappings on them.
+static void simulate_list(loop *l, truth_result *list) {
+  static const double hopeless = 1.04;
+  const size_t most = 3 * l->limit / 8 > 2 ? 3 * l->limit / 8 : 2;
+  const truth_result *r = l->result;
+  for (truth_candidate *c; !loop_is_full(l) && r->count < most &&
+                           (c = loop_next_predicted(l, list, hopeless * r->candidates[r->best].value)) != NULL;)
+    loop_simulate_predicted(l, c);
+  loop_refine(l, list);
 }
 
 static void predict(loop *l) {
   truth_result predicted = {0};
-  loop p = {.options = l->options,
-            .result = &predicted,
-            .predicts = true,
-            .limit = PREDICTED,
-            .wanted = l->wanted,
-            .start = l->start};
-  p.runs = runs_create(l->options->jobs, 0, predict_work_for(l->options->goal.objective));
-  truth_candidate *base = propose(&p, l->options->base);
+  loop p = predicting(l, false, &predicted);
+  truth_candidate *base = loop_propose(&p, l->options->base);
   snprintf(base->origin, sizeof base->origin, "base");
   propose_by_model(&p);
-  measure(&p, 0);
+  loop_measure(&p, 0);
   explore(&p);
-  runs_destroy(p.runs);
+  for (int n = 0; n < LOOP_SIDES; n++) l->wanted[n] = l->own[n] = p.own[n];
   l->result->predicted = predicted.count;
-  propose_predicted(l, &predicted);
+  truth_result list = {0};
+  loop shortened = predicting(l, true, &list);
+  shorten(&shortened, &predicted);
   truth_release(&predicted);
+  simulate_list(l, &list);
+  truth_release(&list);
+}
+
+// ---- both loops
+
+static loop begin(const truth_options *options, truth_result *result) {
+  *result = (truth_result){.table = options->table};
+  loop l = {.options = options, .result = result, .runs = options->runs, .thorough = true, .start = wf_seconds()};
+  l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
+  if (l.runs == NULL) l.runs = runs_create(options->jobs, options->timeout, work_measure);
+  if (result->table == NULL) result->own_table = result->table = predict_table_create(options->jobs);
+  l.table = result->table;
+  return l;
+}
+
+static void end(loop *l) {
+  if (l->options->runs == NULL) runs_destroy(l->runs);
+  l->result->seconds = wf_seconds() - l->start;
 }
 
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag) {
-  *result = (truth_result){0};
-  paper_mapping *wanted[SIDES] = {NULL};
-  loop l = {.options = options, .result = result, .runs = options->runs, .wanted = wanted, .start = wf_seconds()};
-  l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
-  if (l.runs == NULL) l.runs = runs_create(options->jobs, options->timeout, work_measure);
-  truth_candidate *base = propose(&l, options->base);
+  loop l = begin(options, result);
+  truth_candidate *base = loop_propose(&l, options->base);
   snprintf(base->origin, sizeof base->origin, "base: %s", options->base->name);
-  measure(&l, 0);
+  loop_measure(&l, 0);
   const bool good = result->candidates[0].good;
   if (!good) {
     wf_error(diag, wf_in_file(options->goal.network->name), "array %s: %s", options->base->name,
              result->candidates[0].reason);
   } else {
-    if (options->machine)
+    if (options->machine) {
       predict(&l);
-    else
+    } else {
       propose_by_model(&l);
-    measure(&l, 1);
-    improve(&l);
+      loop_measure(&l, 1);
+      improve(&l);
+    }
   }
-  if (options->runs == NULL) runs_destroy(l.runs);
-  for (int n = 0; n < SIDES; n++) wf_free(wanted[n]);
-  result->seconds = wf_seconds() - l.start;
+  for (int n = 0; n < LOOP_SIDES; n++) wf_free(l.own[n]);
+  end(&l);
   return good;
 }
 
+// ---- what others propose
+
+// Memories that hold what is proposed, and such twice the size: the plain model has no slots that take turns.
+static void propose_sizes(loop *l, const paper_hardware *hardware) {
+  for (int twice = 0; twice < 4; twice++) {
+    const paper_hardware larger = {.side = fmax(LOOP_SIDE_MIN, hardware->side),
+                                   .scratchpad_kib = hardware->scratchpad_kib * (1 + (twice & 1)),
+                                   .accumulator_kib = hardware->accumulator_kib * (1 + (twice >> 1))};
+    hw_array array;
+    if (!truth_array(l->options->base, &larger, &array)) continue;
+    truth_candidate *c = loop_propose(l, &array);
+    if (c != NULL) snprintf(c->origin, sizeof c->origin, "proposed, sizes %d", twice);
+  }
+}
+
+// The same mappings for every side: they are of the one that is proposed.
+static void want(loop *l, const paper_mapping *mappings) {
+  for (int n = 0; n < LOOP_SIDES; n++) l->wanted[n] = mappings;
+}
+
+static int by_prediction(const void *a, const void *b) {
+  const truth_candidate *x = a, *y = b;
+  return (x->value > y->value) - (x->value < y->value);
+}
+
+bool truth_judge(const truth_options *options, const paper_hardware *hardware, const paper_mapping *mappings,
+                 truth_result *result) {
+  loop l = begin(options, result);
+  truth_result predicted = {0};
+  loop p = predicting(&l, true, &predicted);
+  want(&l, mappings);
+  want(&p, mappings);
+  if (hardware == NULL)
+    loop_propose(&p, options->base);
+  else
+    propose_sizes(&p, hardware);
+  if (predicted.count > 0) loop_measure(&p, 0);
+  if (predicted.count > 0) qsort(predicted.candidates, predicted.count, sizeof *predicted.candidates, by_prediction);
+  const size_t most = l.limit / 4 > 1 ? l.limit / 4 : 1;
+  for (size_t n = 0; n < predicted.count && n < most; n++) {
+    truth_candidate *c = loop_propose(&l, &predicted.candidates[n].array);
+    snprintf(c->origin, sizeof c->origin, "%s", predicted.candidates[n].origin);
+  }
+  truth_release(&predicted);
+  if (result->count > 0) loop_measure(&l, 0);
+  if (result->count > 0) loop_refine(&l, NULL);
+  end(&l);
+  return result->count > 0;
+}
+
+size_t truth_own_layers(const truth_candidate *c, size_t layers) {
+  size_t own = 0;
+  for (size_t i = 0; i < layers && c->answers != NULL; i++) {
+    const predict_result *answer = c->answers[i];
+    own +=
+        answer->takes_mappings && c->chosen[i] < answer->count && answer->choices[c->chosen[i]].source == PREDICT_GIVEN;
+  }
+  return own;
+}
+
+static void release_candidate(truth_candidate *c) {
+  wf_free(c->layers);
+  wf_free(c->answers);
+  wf_free(c->chosen);
+}
+
 void truth_release(truth_result *result) {
-  for (size_t i = 0; i < result->count; i++) wf_free(result->candidates[i].layers);
+  for (size_t i = 0; i < result->count; i++) release_candidate(&result->candidates[i]);
   wf_free(result->candidates);
+  if (result->own_table != NULL) predict_table_destroy(result->own_table);
   *result = (truth_result){0};
 }

@@ -5,12 +5,14 @@
 // The base array is the first of them; all candidates have its memory system and the same mapping effort.
 //
 // With the model of the machine the loop runs twice: first every layer is predicted, which takes milliseconds, so that
-// the search visits a few hundred arrays; those that it finds best are simulated, with the mappings that it chose.
+// the search visits a few hundred arrays; those that it finds best are simulated, with the mappings that it chose. Half
+// of the simulations go to other mappings on the best array: each layer keeps the best of what it ran.
 #ifndef SEARCH_TRUTH_TRUTH_H
 #define SEARCH_TRUTH_TRUTH_H
 
 #include "hw/array.h"
 #include "search/descent/descent.h"
+#include "search/predict/table.h"
 #include "search/truth/runs.h"
 
 enum { TRUTH_ORIGIN = 96 };
@@ -27,6 +29,10 @@ typedef struct truth_candidate {
   double seconds;             // since the start, when it was measured
   char reason[WORK_REASON];   // unless good
   work_result *layers;        // one per layer of the network
+  // By the model of the machine, for each layer: mappings, the best first, and which of them the layer has. NULL: it
+  // was not asked.
+  const predict_result **answers;
+  size_t *chosen;
 } truth_candidate;
 
 typedef struct truth_options {
@@ -34,12 +40,14 @@ typedef struct truth_options {
   const hw_array *base;
   bool machine;  // the model of the machine chooses arrays and mappings
   uint64_t seed;
-  double model_seconds;  // for each of the model's searches; 0: until they end by themselves
-  unsigned candidates;   // at most so many are simulated; 0: 16
-  unsigned tune;         // mappings that are tried for each layer; 0: the mapper's best
-  unsigned jobs;         // processes; 0: one per processor
-  double timeout;        // of one layer on one array
-  runs *runs;            // that several searches share, with processes and a timeout of its own; NULL: none
+  double model_seconds;        // for each of the model's searches; 0: until they end by themselves
+  uint64_t model_evaluations;  // of layers' mappings, by all of them; 0: no limit
+  unsigned candidates;         // at most so many are simulated; 0: 16
+  unsigned tune;               // mappings that are tried for each layer; 0: the mapper's best
+  unsigned jobs;               // processes; 0: one per processor
+  double timeout;              // of one layer on one array
+  runs *runs;                  // that several searches share, with processes and a timeout of its own; NULL: none
+  predict_table *table;        // that several searches share; NULL: none
   void (*progress)(void *context, const char *text);  // may be NULL
   void *context;
 } truth_options;
@@ -50,11 +58,20 @@ typedef struct truth_result {
   size_t best;
   size_t predicted;  // arrays that the model of the machine was asked about
   double seconds;
+  predict_table *table, *own_table;  // where answers are; NULL: not the result's own
 } truth_result;
 
 // False after an error was reported: not even the base array can run the network.
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag);
 void truth_release(truth_result *result);
+
+// Hardware and mappings that another search proposes (NULL: the base array): arrays that hold them, with the model of
+// the machine choosing among these mappings and the mapper's; a quarter of the candidates are arrays, the others
+// mappings on the best of them. False: no such array can be built.
+bool truth_judge(const truth_options *options, const paper_hardware *hardware, const paper_mapping *mappings,
+                 truth_result *result);
+// Layers with mappings that the plain model wanted.
+size_t truth_own_layers(const truth_candidate *candidate, size_t layers);
 
 // The objective of measured figures on an array, whatever the bounds.
 double truth_objective(const descent_goal *goal, const hw_array *array, paper_cost cost);

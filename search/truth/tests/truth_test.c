@@ -99,6 +99,37 @@ static void loop(void **state) {
   layers_release(&network);
 }
 
+// An array comes again with other mappings, and is never worse then.
+static bool is_refined(const truth_result *r) {
+  bool again = false;
+  for (size_t i = 0; i < r->count; i++)
+    for (size_t j = 0; j < i; j++) {
+      if (hw_array_hash(&r->candidates[i].array) != hw_array_hash(&r->candidates[j].array)) continue;
+      assert_true(r->candidates[i].value <= r->candidates[j].value);
+      again = true;
+    }
+  return again;
+}
+
+// The sum of the layers, each measured by itself with the mapping that its result tells.
+static void is_as_measured(const layers_network *network, const truth_candidate *c) {
+  wf_diag diag = wf_diag_to(stderr);
+  double cycles = 0, energy = 0;
+  for (size_t i = 0; i < network->count; i++) {
+    const map_layer layer = layers_to_map(&network->layers[i]);
+    const char *text = c->layers[i].mapping;
+    map_mapping mapping;
+    assert_true(map_parse(&mapping, "mapping", text, strlen(text), &diag));
+    const measure_result m =
+        measure_layer(&(measure_request){.layer = &layer, .array = &c->array, .policy = {.mapping = &mapping}}, &diag);
+    assert_int_equal(m.cycles, c->layers[i].cycles);
+    cycles += (double)network->layers[i].count * (double)m.cycles;
+    energy += (double)network->layers[i].count * m.energy_pj * 1e-6;
+  }
+  assert_true(fabs(cycles - c->cycles) < 1e-9 * cycles);
+  assert_true(fabs(energy - c->energy_uj) < 1e-9 * energy);
+}
+
 // The loop with the model of the machine: it predicts more arrays than it simulates, the best as it is measured.
 static void by_machine(void **state) {
   (void)state;
@@ -115,11 +146,14 @@ static void by_machine(void **state) {
                            .candidates = 6,
                            .jobs = 2};
   truth_result free, bounded;
+  options.candidates = 8;
   assert_true(truth_search(&options, &free, &diag));
-  assert_true(free.count <= 6 && free.predicted > free.count);
+  assert_true(free.count <= 8 && free.predicted > 3);
   const truth_candidate *first = &free.candidates[1], *best = &free.candidates[free.best];
   assert_true(first->predicted > 0.5 * first->cycles * first->energy_uj);
   assert_true(first->predicted < 2 * first->cycles * first->energy_uj);
+  assert_true(is_refined(&free));
+  is_as_measured(&network, best);
   // An area that the best has not: all but the base keep it.
   const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
   options.goal.area_mm2_max = 0.7 * area_of(&silicon, best);
@@ -166,6 +200,46 @@ static void bounds(void **state) {
   layers_release(&network);
 }
 
+// What another search proposes: arrays that hold it, refined; tables that are shared give the same.
+static void judged(void **state) {
+  (void)state;
+  const hw_array base = array_named("dim4");
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
+  assert_true(paper_constants_named(&constants, "dosa"));
+  truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
+                           .base = &base,
+                           .machine = true,
+                           .candidates = 8,
+                           .jobs = 2,
+                           .table = predict_table_create(2)};
+  const descent_options asked = {.goal = options.goal, .seed = 1, .max_evaluations = 5000};
+  descent_result found;
+  assert_true(descent_search(&asked, &found));
+  truth_result r, fixed;
+  assert_true(truth_judge(&options, &found.hardware, found.mappings, &r));
+  assert_true(r.count > 2 && r.count <= 8);
+  for (size_t i = 0; i < r.count; i++) {
+    const hw_array *array = &r.candidates[i].array;
+    assert_true(hw_derive(array).dim >= found.hardware.side);
+    assert_true(array->scratchpad.capacity_kib >= found.hardware.scratchpad_kib);
+    assert_true(array->accumulator.capacity_kib >= found.hardware.accumulator_kib);
+    assert_true(truth_own_layers(&r.candidates[i], network.count) <= network.count);
+  }
+  assert_true(is_refined(&r));
+  is_as_measured(&network, &r.candidates[r.best]);
+  assert_true(truth_judge(&options, NULL, found.mappings, &fixed));
+  for (size_t i = 0; i < fixed.count; i++)
+    assert_int_equal(hw_array_hash(&fixed.candidates[i].array), hw_array_hash(&base));
+  truth_release(&r);
+  truth_release(&fixed);
+  descent_release(&found);
+  predict_table_destroy(options.table);
+  layers_release(&network);
+}
+
 static void hopeless(void **state) {
   (void)state;
   hw_array base = array_named("dim4");
@@ -187,7 +261,7 @@ static void hopeless(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays), cmocka_unit_test(loop), cmocka_unit_test(by_machine),
-                                     cmocka_unit_test(bounds), cmocka_unit_test(hopeless)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays), cmocka_unit_test(loop),   cmocka_unit_test(by_machine),
+                                     cmocka_unit_test(bounds), cmocka_unit_test(judged), cmocka_unit_test(hopeless)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,107 @@
+// Steps from a mapping to its neighbours, always to the best of them that is better, by the model of the machine.
+//
+// A step cuts one dimension into another number of blocks, which need not divide it; changes places of two loops; keeps
+// an operand longer or shorter; or gives a buffer one slot more or less. So the search reaches what no mapper proposes:
+// imperfect factors, any order of the loops that can be carried out, any depth of buffers.
+#include "search/predict/private.h"
+
+enum { NEIGHBOURS = 128 };
+
+typedef struct neighbours {
+  const predict_chooser *chooser;
+  map_mapping list[NEIGHBOURS];
+  size_t count;
+} neighbours;
+
+static void add(neighbours *n, const map_mapping *mapping) {
+  if (n->count < NEIGHBOURS && map_check(&n->chooser->layer, mapping, n->chooser->request->array, NULL))
+    n->list[n->count++] = *mapping;
+}
+
+static int64_t blocks_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
+
+// Columns lie in whole rows of the memories.
+static int64_t tile_of(const neighbours *n, unsigned dim, int64_t blocks) {
+  const int64_t size = n->chooser->layer.size[dim], side = hw_derive(n->chooser->request->array).dim;
+  int64_t tile = blocks_of(size, blocks);
+  if (dim == BLOCK_DIM_K || dim == BLOCK_DIM_C) tile = blocks_of(tile, side) * side;
+  return tile < size ? tile : size;
+}
+
+// The same loops over another number of blocks.
+static void cut(neighbours *n, const map_mapping *from, unsigned dim, int64_t blocks) {
+  const int64_t size = n->chooser->layer.size[dim];
+  if (blocks < 1 || blocks > size) return;
+  map_mapping m = *from;
+  m.tile[dim] = tile_of(n, dim, blocks);
+  const int64_t trips = blocks_of(size, m.tile[dim]);
+  if (m.tile[dim] == from->tile[dim]) return;
+  if (m.dram[dim] == 1 && m.sp[dim] > 1) {
+    m.sp[dim] = trips;
+  } else {
+    if (m.sp[dim] > trips) m.sp[dim] = trips;
+    m.dram[dim] = blocks_of(trips, m.sp[dim]);
+  }
+  add(n, &m);
+}
+
+static void cut_all(neighbours *n, const map_mapping *m) {
+  static const unsigned dims[] = {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_K, BLOCK_DIM_C};
+  for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+    const int64_t blocks = blocks_of(n->chooser->layer.size[dims[i]], m->tile[dims[i]]);
+    cut(n, m, dims[i], blocks * 2);
+    cut(n, m, dims[i], (blocks + 1) / 2);
+    cut(n, m, dims[i], blocks + 1);
+    cut(n, m, dims[i], blocks - 1);
+  }
+}
+
+// Every two loops of one level that exist.
+static void swap_all(neighbours *n, const map_mapping *from, bool inner) {
+  for (int a = inner ? BLOCK_DIMS : 0; a < (inner ? MAP_POSITIONS : BLOCK_DIMS); a++)
+    for (int b = a + 1; b < (inner ? MAP_POSITIONS : BLOCK_DIMS); b++) {
+      if (map_loop_trips(from, a) == 1 || map_loop_trips(from, b) == 1) continue;
+      map_mapping m = *from;
+      uint8_t *order = inner ? m.inner : m.outer;
+      const int base = inner ? BLOCK_DIMS : 0;
+      const uint8_t kept = order[a - base];
+      order[a - base] = order[b - base];
+      order[b - base] = kept;
+      add(n, &m);
+    }
+}
+
+// An operand is loaded inside of any loop that exists, or once.
+static void keep_all(neighbours *n, const map_mapping *from) {
+  for (int o = 0; o < MAP_RESULTS; o++)
+    for (int r = 0; r <= MAP_POSITIONS; r++) {
+      if (r == from->residency[o] || (r > 0 && map_loop_trips(from, r - 1) == 1)) continue;
+      map_mapping m = *from;
+      m.residency[o] = (uint8_t)r;
+      add(n, &m);
+    }
+}
+
+static void deepen_all(neighbours *n, const map_mapping *from) {
+  for (int o = 0; o < MAP_OPERANDS; o++)
+    for (int more = -1; more <= 1; more += 2) {
+      map_mapping m = *from;
+      m.depth[o] = (uint8_t)(m.depth[o] + more);
+      add(n, &m);
+    }
+}
+
+void predict_climb(predict_chooser *c, unsigned evaluations) {
+  const unsigned end = c->evaluations + evaluations;
+  for (bool better = c->best != NULL; better && c->evaluations < end;) {
+    const map_mapping from = c->best->mapping;
+    neighbours n = {.chooser = c};
+    cut_all(&n, &from);
+    deepen_all(&n, &from);
+    swap_all(&n, &from, false);
+    swap_all(&n, &from, true);
+    keep_all(&n, &from);
+    for (size_t i = 0; i < n.count && c->evaluations < end; i++) predict_try(c, &n.list[i], PREDICT_CLIMBED);
+    better = !map_equal(&c->best->mapping, &from);
+  }
+}

@@ -1,0 +1,107 @@
+// See predict.h.
+#include "search/predict/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/layer/layer.h"
+#include "hw/base/alloc.h"
+#include "search/predict/private.h"
+
+// The layer as its kernel sees it: with few channels, a row of the window is summed over as one dimension.
+static bool takes_mappings(map_layer *layer, const hw_array *array) {
+  layer_call call;
+  wf_diag silent = wf_diag_to(NULL);
+  if (!layer_call_of(layer, array, &call, &silent) || strcmp(call.kernel, "conv2d_narrow") != 0) return true;
+  layer->size[BLOCK_DIM_C] *= layer->size[BLOCK_DIM_S];
+  layer->size[BLOCK_DIM_S] = 1;
+  return false;
+}
+
+static size_t kept_of(const predict_request *request) {
+  const unsigned kept = request->kept == 0 ? 1 : request->kept;
+  return kept < PREDICT_KEPT_MAX ? kept : PREDICT_KEPT_MAX;
+}
+
+static bool is_kept(const predict_list *list, const map_mapping *mapping) {
+  for (size_t i = 0; i < list->count; i++)
+    if (map_equal(&list->choices[i].mapping, mapping)) return true;
+  return false;
+}
+
+// Behind those that are as good.
+static void insert(predict_list *list, size_t room, const predict_choice *choice) {
+  size_t place = list->count;
+  while (place > 0 && choice->value < list->choices[place - 1].value) place--;
+  if (place == room) return;
+  if (list->count < room) list->count++;
+  memmove(&list->choices[place + 1], &list->choices[place], (list->count - place - 1) * sizeof *list->choices);
+  list->choices[place] = *choice;
+}
+
+static void find_best(predict_chooser *c) {
+  c->best = NULL;
+  for (int s = 0; s < PREDICT_SOURCES; s++) {
+    const predict_list *list = &c->lists[s];
+    if (list->count > 0 && (c->best == NULL || list->choices[0].value < c->best->value)) c->best = &list->choices[0];
+  }
+}
+
+void predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source) {
+  for (int s = 0; s < PREDICT_SOURCES; s++)
+    if (is_kept(&c->lists[s], mapping)) return;
+  const machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &machine_fitted);
+  c->evaluations++;
+  const bool delay = c->request->objective == PLAIN_AREA_DELAY || !p.has_energy;
+  const paper_cost cost = {.cycles = p.cycles, .energy_uj = 1e-6 * p.energy_pj};
+  const predict_choice choice = {.mapping = *mapping,
+                                 .source = source,
+                                 .cycles = p.cycles,
+                                 .has_energy = p.has_energy,
+                                 .energy_pj = p.energy_pj,
+                                 .value = delay ? p.cycles : descent_value(c->request->objective, cost)};
+  if (!isfinite(choice.value)) return;
+  insert(&c->lists[source], c->kept, &choice);
+  find_best(c);
+}
+
+// The best, then the sources in turn.
+static void merge(const predict_chooser *c, predict_result *result) {
+  size_t next[PREDICT_SOURCES] = {0};
+  if (c->best == NULL) return;
+  result->choices = WF_NEW_ARRAY(c->kept, predict_choice);
+  result->choices[result->count++] = *c->best;
+  next[c->best->source] = 1;
+  for (bool any = true; any;) {
+    any = false;
+    for (int s = PREDICT_SOURCES; s-- > 0;) {
+      if (next[s] == c->lists[s].count || result->count == c->kept) continue;
+      result->choices[result->count++] = c->lists[s].choices[next[s]++];
+      any = true;
+    }
+  }
+}
+
+predict_result predict_layer(const predict_request *request) {
+  predict_chooser c = {.request = request, .layer = *request->layer, .kept = kept_of(request)};
+  predict_result result = {.takes_mappings = takes_mappings(&c.layer, request->array)};
+  const bool takes = result.takes_mappings;
+  if (!machine_knows(&c.layer)) return result;
+  for (int s = 0; s < PREDICT_SOURCES; s++) c.lists[s].choices = WF_NEW_ARRAY(c.kept, predict_choice);
+  map_mapping best[MAP_BEST_MAX];
+  const unsigned tried = request->tried == 0 && !takes ? 1 : request->tried;
+  const size_t room = tried < MAP_BEST_MAX ? tried : MAP_BEST_MAX;
+  const size_t count = map_best(&c.layer, request->array, NULL, BLOCK_STYLE_PRIMITIVE, best, room);
+  for (size_t i = 0; i < count; i++) predict_try(&c, &best[i], PREDICT_MAPPER);
+  for (size_t i = 0; i < request->given_count && takes; i++) predict_try(&c, &request->given[i], PREDICT_GIVEN);
+  if (takes) predict_climb(&c, request->climbs);
+  merge(&c, &result);
+  result.evaluations = c.evaluations;
+  for (int s = 0; s < PREDICT_SOURCES; s++) wf_free(c.lists[s].choices);
+  return result;
+}
+
+void predict_release(predict_result *result) {
+  wf_free(result->choices);
+  *result = (predict_result){0};
+}

@@ -1,0 +1,46 @@
+// Layers by the model of the machine: which mappings it prefers, and what it expects of them. A thousand times quicker
+// than compiling and simulating them.
+#ifndef SEARCH_PREDICT_PREDICT_H
+#define SEARCH_PREDICT_PREDICT_H
+
+#include "search/descent/state.h"
+#include "search/model/machine.h"
+
+enum { PREDICT_KEPT_MAX = 64 };
+
+typedef struct predict_request {
+  const map_layer *layer;
+  const hw_array *array;
+  plain_objective objective;  // area x delay: the delay
+  // Of mappings that are given and as many of the mapper's best as `tried` says (at most MAP_BEST_MAX), the best are
+  // looked for; then `climbs` more mappings, steps from the best (climb.c).
+  const map_mapping *given;
+  size_t given_count;
+  unsigned tried, climbs;
+  unsigned kept;  // how many of the best are to be known; 0 is 1
+} predict_request;
+
+typedef enum { PREDICT_MAPPER, PREDICT_GIVEN, PREDICT_CLIMBED, PREDICT_SOURCES } predict_source;
+
+typedef struct predict_choice {
+  map_mapping mapping;
+  predict_source source;
+  double cycles;
+  bool has_energy;
+  double energy_pj;
+  double value;  // of the objective: the less, the better
+} predict_choice;
+
+typedef struct predict_result {
+  bool takes_mappings;  // false: a kernel that sums over rows of the window, which is left to the mapper
+  size_t count;         // 0: no mapping fits, or the model does not know the layer
+  // All different, the best first; behind it the best of each source in turn, as what the model prefers among mappings
+  // that are nearly alike says little.
+  predict_choice *choices;
+  unsigned evaluations;  // of the model
+} predict_result;
+
+predict_result predict_layer(const predict_request *request);
+void predict_release(predict_result *result);
+
+#endif

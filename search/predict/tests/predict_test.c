@@ -1,0 +1,128 @@
+// Mappings chosen by the model of the machine: what is kept is legal, different, and the best first; steps find better
+// ones that compile and run; a table gives the same answers on any number of threads.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+// cmocka.h needs the four above.
+#include <cmocka.h>
+#include <string.h>
+
+#include "search/measure/measure.h"
+#include "search/predict/table.h"
+
+static const map_layer layers[] = {
+    {.kind = MAP_GEMM, .size = {[BLOCK_DIM_N] = 1, [BLOCK_DIM_P] = 200, 1, 120, 300, 1, 1}},
+    {.kind = MAP_CONV, .size = {[BLOCK_DIM_N] = 1, [BLOCK_DIM_P] = 15, 15, 40, 20, 3, 3}},
+    {.kind = MAP_CONV, .size = {[BLOCK_DIM_N] = 1, [BLOCK_DIM_P] = 28, 28, 16, 2, 5, 5}},  // few channels
+};
+enum { LAYERS = sizeof layers / sizeof *layers };
+
+static hw_array small_array(void) {
+  hw_array array;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(hw_array_load(&array, "dim4", &diag));
+  array.scratchpad.capacity_kib = 16;
+  array.accumulator.capacity_kib = 4;
+  return array;
+}
+
+static predict_request request_of(size_t layer, const hw_array *array, unsigned climbs) {
+  return (predict_request){.layer = &layers[layer], .array = array, .tried = 8, .climbs = climbs, .kept = 12};
+}
+
+static void choices(void **state) {
+  (void)state;
+  const hw_array array = small_array();
+  for (size_t n = 0; n < LAYERS; n++) {
+    const predict_request request = request_of(n, &array, 300);
+    predict_result r = predict_layer(&request);
+    assert_int_equal(r.takes_mappings, n != 2);
+    assert_true(r.count > 0 && r.count <= 12);
+    for (size_t i = 0; i < r.count && r.takes_mappings; i++) {
+      assert_true(map_check(&layers[n], &r.choices[i].mapping, &array, NULL));
+      assert_true(r.choices[i].value >= r.choices[0].value);
+      for (size_t j = 0; j < i; j++) assert_false(map_equal(&r.choices[i].mapping, &r.choices[j].mapping));
+    }
+    predict_release(&r);
+  }
+}
+
+// On memories as small as these the mapper leaves something to be found, also by tiles that divide nothing.
+static void climbs(void **state) {
+  (void)state;
+  const hw_array array = small_array();
+  bool imperfect = false;
+  for (size_t n = 0; n < 2; n++) {
+    const predict_request without = request_of(n, &array, 0), with = request_of(n, &array, 400);
+    predict_result plain = predict_layer(&without), climbed = predict_layer(&with);
+    assert_true(climbed.choices[0].value < plain.choices[0].value);
+    assert_int_equal(climbed.choices[0].source, PREDICT_CLIMBED);
+    assert_true(climbed.evaluations > plain.evaluations && climbed.evaluations <= plain.evaluations + 400);
+    const map_mapping *m = &climbed.choices[0].mapping;
+    for (int d = 0; d < BLOCK_DIMS; d++) imperfect |= layers[n].size[d] % m->tile[d] != 0;
+    wf_diag diag = wf_diag_to(stderr);
+    const measure_result measured =
+        measure_layer(&(measure_request){.layer = &layers[n], .array = &array, .policy = {.mapping = m}}, &diag);
+    assert_int_equal(measured.status, MEASURE_GOOD);
+    assert_true((double)measured.cycles < 1.5 * climbed.choices[0].cycles);
+    assert_true((double)measured.cycles > climbed.choices[0].cycles / 1.5);
+    predict_release(&plain);
+    predict_release(&climbed);
+  }
+  assert_true(imperfect);
+}
+
+static void given(void **state) {
+  (void)state;
+  const hw_array array = small_array();
+  predict_request request = request_of(0, &array, 300);
+  predict_result free = predict_layer(&request);
+  const map_mapping best = free.choices[0].mapping;
+  request.given = &best;
+  request.given_count = 1;
+  request.climbs = 0;
+  predict_result r = predict_layer(&request);
+  assert_true(map_equal(&r.choices[0].mapping, &best));
+  assert_int_equal(r.choices[0].source, PREDICT_GIVEN);
+  request.objective = PLAIN_LATENCY;
+  predict_result fast = predict_layer(&request);
+  assert_true(fast.choices[0].value == fast.choices[0].cycles);
+  predict_release(&fast);
+  predict_release(&r);
+  predict_release(&free);
+}
+
+static void table(void **state) {
+  (void)state;
+  enum { ARRAYS = 3, COUNT = ARRAYS * LAYERS };
+  hw_array arrays[ARRAYS];
+  predict_request requests[COUNT];
+  const predict_result *one[COUNT], *many[COUNT], *again[COUNT];
+  for (size_t n = 0; n < COUNT; n++) {
+    arrays[n / LAYERS] = small_array();
+    arrays[n / LAYERS].scratchpad.capacity_kib = 16U << n / LAYERS;
+    requests[n] = request_of(n % LAYERS, &arrays[n / LAYERS], 50);
+  }
+  predict_table *single = predict_table_create(1), *several = predict_table_create(4);
+  predict_table_ask(single, requests, COUNT, one);
+  predict_table_ask(several, requests, COUNT, many);
+  predict_table_ask(several, requests, COUNT, again);
+  for (size_t n = 0; n < COUNT; n++) {
+    assert_ptr_equal(many[n], again[n]);
+    assert_int_equal(one[n]->count, many[n]->count);
+    for (size_t i = 0; i < one[n]->count; i++) {
+      assert_true(map_equal(&one[n]->choices[i].mapping, &many[n]->choices[i].mapping));
+      assert_true(one[n]->choices[i].value == many[n]->choices[i].value);
+    }
+    for (size_t m = 0; m < n; m++) assert_ptr_not_equal(many[n], many[m]);
+  }
+  predict_table_destroy(single);
+  predict_table_destroy(several);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(choices), cmocka_unit_test(climbs), cmocka_unit_test(given),
+                                     cmocka_unit_test(table)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
