@@ -58,7 +58,7 @@ static const table tables[] = {
      true},
     {"search-unet",
      "methods of search on U-Net, simulated with one seed",
-     {"bench", "search", "--simulate", "--nets", "unet", "--seeds", "1", "--simulations", "4", "--methods",
+     {"bench", "search", "--simulate", "--nets", "unet", "--seeds", "1", "--simulations", "2", "--methods",
       SIMULATED_METHODS},
      true},
     {"exact",

@@ -1,4 +1,4 @@
-// Steps from a mapping to its neighbours, always to the best of them that is better, by the model of the machine.
+// Steps from mappings to neighbours, always to the best of them that is better, by the model of the machine.
 //
 // A step cuts one dimension into another number of blocks, which need not divide it; changes places of two loops; keeps
 // an operand longer or shorter; or gives a buffer one slot more or less. So the search reaches what no mapper proposes:
@@ -91,17 +91,33 @@ static void deepen_all(neighbours *n, const map_mapping *from) {
     }
 }
 
-void predict_climb(predict_chooser *c, unsigned evaluations) {
-  const unsigned end = c->evaluations + evaluations;
-  for (bool better = c->best != NULL; better && c->evaluations < end;) {
-    const map_mapping from = c->best->mapping;
+// Until no neighbour is better, or the evaluations are spent.
+static void climb_from(predict_chooser *c, map_mapping from, double value, unsigned end) {
+  for (bool better = true; better && c->evaluations < end;) {
     neighbours n = {.chooser = c};
     cut_all(&n, &from);
     deepen_all(&n, &from);
     swap_all(&n, &from, false);
     swap_all(&n, &from, true);
     keep_all(&n, &from);
-    for (size_t i = 0; i < n.count && c->evaluations < end; i++) predict_try(c, &n.list[i], PREDICT_CLIMBED);
-    better = !map_equal(&c->best->mapping, &from);
+    better = false;
+    for (size_t i = 0; i < n.count && c->evaluations < end; i++) {
+      const double there = predict_try(c, &n.list[i], PREDICT_CLIMBED);
+      if (!(there < value)) continue;
+      value = there;
+      from = n.list[i];
+      better = true;
+    }
   }
+}
+
+// From the best of all and the best of each source.
+void predict_climb(predict_chooser *c, unsigned evaluations) {
+  const unsigned end = c->evaluations + evaluations;
+  predict_choice starts[1 + PREDICT_SOURCES];
+  size_t count = 0;
+  if (c->best != NULL) starts[count++] = *c->best;
+  for (int s = 0; s < PREDICT_SOURCES; s++)
+    if (c->lists[s].count > 0 && &c->lists[s].choices[0] != c->best) starts[count++] = c->lists[s].choices[0];
+  for (size_t i = 0; i < count; i++) climb_from(c, starts[i].mapping, starts[i].value, end);
 }

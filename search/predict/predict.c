@@ -23,10 +23,11 @@ static size_t kept_of(const predict_request *request) {
   return kept < PREDICT_KEPT_MAX ? kept : PREDICT_KEPT_MAX;
 }
 
-static bool is_kept(const predict_list *list, const map_mapping *mapping) {
-  for (size_t i = 0; i < list->count; i++)
-    if (map_equal(&list->choices[i].mapping, mapping)) return true;
-  return false;
+static const predict_choice *find(const predict_chooser *c, const map_mapping *mapping) {
+  for (int s = 0; s < PREDICT_SOURCES; s++)
+    for (size_t i = 0; i < c->lists[s].count; i++)
+      if (map_equal(&c->lists[s].choices[i].mapping, mapping)) return &c->lists[s].choices[i];
+  return NULL;
 }
 
 // Behind those that are as good.
@@ -47,9 +48,9 @@ static void find_best(predict_chooser *c) {
   }
 }
 
-void predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source) {
-  for (int s = 0; s < PREDICT_SOURCES; s++)
-    if (is_kept(&c->lists[s], mapping)) return;
+double predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source) {
+  const predict_choice *known = find(c, mapping);
+  if (known != NULL) return known->value;
   const machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &machine_fitted);
   c->evaluations++;
   const bool delay = c->request->objective == PLAIN_AREA_DELAY || !p.has_energy;
@@ -60,9 +61,10 @@ void predict_try(predict_chooser *c, const map_mapping *mapping, predict_source 
                                  .has_energy = p.has_energy,
                                  .energy_pj = p.energy_pj,
                                  .value = delay ? p.cycles : descent_value(c->request->objective, cost)};
-  if (!isfinite(choice.value)) return;
+  if (!isfinite(choice.value)) return INFINITY;
   insert(&c->lists[source], c->kept, &choice);
   find_best(c);
+  return choice.value;
 }
 
 // The best, then the sources in turn.

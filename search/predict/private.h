@@ -19,9 +19,9 @@ typedef struct predict_chooser {
   unsigned evaluations;
 } predict_chooser;
 
-// Evaluates a legal mapping and keeps it if it is one of the best.
-void predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source);
-// Steps from the best mapping, at most so many evaluations.
+// The value of a legal mapping, which is kept if it is one of the best.
+double predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source);
+// Steps from the best mappings, at most so many evaluations.
 void predict_climb(predict_chooser *c, unsigned evaluations);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { CANDIDATES = 16 };
 enum { MAPPINGS_TRIED = 16 };  // of the mapper's best, of which the model of the machine chooses
-enum { CLIMBS = 400 };         // steps from there, for arrays that are simulated
+enum { CLIMBS = 200 };         // steps from there, for arrays that are simulated
 
 static const layers_network *network_of(const loop *l) { return l->options->goal.network; }
 

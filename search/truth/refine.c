@@ -2,6 +2,7 @@
 // itself: a round runs every layer with the next of its mappings, and what is better stays. What is most promising goes
 // on, an array with more rounds or one that was only predicted. Arrays that had none yet are expected to gain as much
 // as the one that gained most.
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +12,18 @@
 
 enum { STALE = 4 };  // rounds without gain, after which an array is left
 
+// What is known of the mappings of a layer on an array.
+typedef struct knowledge {
+  uint64_t tried;  // a bit for each
+  // How much more than predicted those of a source came to, as logarithms: the model errs alike on them.
+  double excess[PREDICT_SOURCES];
+  unsigned runs[PREDICT_SOURCES];
+} knowledge;
+static_assert(PREDICT_KEPT_MAX <= 64, "a bit for each mapping");
+
 typedef struct family {
   size_t first, best;  // candidates
-  size_t rank;         // of the mappings that come next
+  knowledge *layers;
   unsigned stale;
 } family;
 
@@ -27,10 +37,45 @@ static truth_candidate *candidate_of(const refinement *r, size_t index) { return
 
 static size_t layers_of(const loop *l) { return l->options->goal.network->count; }
 
+// ---- which mapping comes next
+
+static double value_of(const loop *l, const work_result *m) {
+  const bool delay = l->options->goal.objective == PLAIN_AREA_DELAY || !m->has_energy;
+  const paper_cost cost = {.cycles = (double)m->cycles, .energy_uj = 1e-6 * m->energy_pj};
+  return delay ? cost.cycles : descent_value(l->options->goal.objective, cost);
+}
+
+static void learn(const loop *l, const predict_result *answer, size_t rank, const work_result *result, knowledge *k) {
+  if (rank >= answer->count) return;
+  const predict_choice *choice = &answer->choices[rank];
+  k->tried |= UINT64_C(1) << rank;
+  k->runs[choice->source]++;
+  if (result->status == WORK_GOOD) k->excess[choice->source] += log(value_of(l, result) / choice->value);
+}
+
+// Of a source that had no run the best; then what the runs so far say is best. `count`: none is left.
+static size_t next_rank(const predict_result *answer, const knowledge *k) {
+  size_t best = answer->count;
+  double least = INFINITY;
+  for (size_t n = 0; n < answer->count && answer->takes_mappings; n++) {
+    const predict_choice *choice = &answer->choices[n];
+    if ((k->tried >> n & 1) != 0) continue;
+    if (k->runs[choice->source] == 0) return n;
+    const double value = choice->value * exp(k->excess[choice->source] / k->runs[choice->source]);
+    if (!(value < least)) continue;
+    best = n;
+    least = value;
+  }
+  return best;
+}
+
 static void add_family(refinement *r, size_t candidate) {
   const truth_candidate *c = candidate_of(r, candidate);
-  if (c->good && c->answers != NULL)
-    r->families[r->count++] = (family){.first = candidate, .best = candidate, .rank = 1};
+  if (!c->good || c->answers == NULL) return;
+  const size_t layers = layers_of(r->loop);
+  family *f = &r->families[r->count++];
+  *f = (family){.first = candidate, .best = candidate, .layers = WF_NEW_ARRAY(layers, knowledge)};
+  for (size_t i = 0; i < layers; i++) learn(r->loop, c->answers[i], c->chosen[i], &c->layers[i], &f->layers[i]);
 }
 
 // ---- a round
@@ -66,28 +111,34 @@ static void replace(const loop *l, truth_candidate *c, size_t layer, size_t rank
   c->chosen[layer] = rank;
 }
 
-// Every layer with its mapping of this rank; one without such keeps what it has, which is known. False: no layer has
+// Every layer with the next of its mappings; one without such keeps what it has, which is known. False: no layer has
 // one.
-static bool run_rank(loop *l, size_t from, size_t rank) {
+static bool run_next(loop *l, family *f) {
   const size_t layers = layers_of(l);
-  const truth_candidate *best = &l->result->candidates[from];
+  const truth_candidate *best = &l->result->candidates[f->best];
   map_mapping *mappings = WF_NEW_ARRAY(layers + 1, map_mapping);
   bool *mapped = WF_NEW_ARRAY(layers + 1, bool);
+  size_t *ranks = WF_NEW_ARRAY(layers + 1, size_t);
   bool any = false;
   for (size_t i = 0; i < layers; i++) {
-    any |= mapped[i] = loop_mapping_of(best->answers[i], rank, &mappings[i]);
+    ranks[i] = next_rank(best->answers[i], &f->layers[i]);
+    any |= mapped[i] = loop_mapping_of(best->answers[i], ranks[i], &mappings[i]);
     if (!mapped[i]) mapped[i] = loop_mapping_of(best->answers[i], best->chosen[i], &mappings[i]);
   }
   if (any) {
     runs_network run = {.array = best->array, .mappings = mappings, .mapped = mapped};
     run.layers = wf_calloc(layers, sizeof *run.layers);
     runs_measure(l->runs, l->options->goal.network, l->options->tune, &run, 1);
-    truth_candidate *c = again(l, from);
-    for (size_t i = 0; i < layers; i++) replace(l, c, i, rank, &run.layers[i]);
+    truth_candidate *c = again(l, f->best);
+    for (size_t i = 0; i < layers; i++) {
+      replace(l, c, i, ranks[i], &run.layers[i]);
+      learn(l, c->answers[i], ranks[i], &run.layers[i], &f->layers[i]);
+    }
     loop_say(l, c);
     loop_take_best(l, l->result->count - 1);
     wf_free(run.layers);
   }
+  wf_free(ranks);
   wf_free(mappings);
   wf_free(mapped);
   return any;
@@ -95,7 +146,7 @@ static bool run_rank(loop *l, size_t from, size_t rank) {
 
 static void refine(refinement *r, family *f) {
   static const double gain = 0.999;
-  if (!run_rank(r->loop, f->best, f->rank++)) {
+  if (!run_next(r->loop, f)) {
     f->stale = STALE;
     return;
   }
@@ -145,5 +196,6 @@ void loop_refine(loop *l, truth_result *list) {
       break;
     }
   }
+  for (size_t n = 0; n < r.count; n++) wf_free(r.families[n].layers);
   wf_free(r.families);
 }

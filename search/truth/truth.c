@@ -56,29 +56,24 @@ static proposal ask_model(loop *l, unsigned side, uint64_t evaluations) {
   return p;
 }
 
-// Every side that is a power of two. With a limit of evaluations half of them go to a search of all sides, and the side
-// that it finds is not asked for again.
-static size_t ask_for_sides(loop *l, proposal proposals[LOOP_SIDES + 1]) {
+// Every side that is a power of two. A limit of evaluations goes to one search of all sides.
+static size_t ask_for_sides(loop *l, proposal proposals[LOOP_SIDES]) {
   const plain_limits *limits = &l->options->goal.limits;
-  uint64_t evaluations = l->options->model_evaluations;
-  unsigned sides = 0, known = 0;
+  const uint64_t evaluations = l->options->model_evaluations;
   size_t count = 0;
-  for (unsigned side = LOOP_SIDE_MIN; side <= limits->side_max; side *= 2) sides++;
   if (evaluations > 0 && limits->side_fixed == 0) {
-    proposals[count++] = ask_model(l, 0, evaluations / 2);
-    known = proposals[0].side;
-    evaluations = (evaluations + 1) / 2 / (sides > 1 ? sides - 1 : 1);
+    proposals[count++] = ask_model(l, 0, evaluations);
+    return count;
   }
   for (unsigned side = LOOP_SIDE_MIN; side <= limits->side_max && count < LOOP_SIDES; side *= 2)
-    if (side != known && (limits->side_fixed == 0 || side == limits->side_fixed))
-      proposals[count++] = ask_model(l, side, evaluations);
+    if (limits->side_fixed == 0 || side == limits->side_fixed) proposals[count++] = ask_model(l, side, evaluations);
   return count;
 }
 
 // Sides that the model thinks far worse than the best are not tried.
 static void propose_by_model(loop *l) {
   enum { FAR_WORSE = 8 };
-  proposal proposals[LOOP_SIDES + 1];
+  proposal proposals[LOOP_SIDES];
   const size_t count = ask_for_sides(l, proposals);
   double best = INFINITY;
   for (size_t i = 0; i < count; i++) best = fmin(best, proposals[i].value);
