@@ -1,27 +1,19 @@
 // `weft rtl fit`: reads what `weft rtl synth --json` said of several arrays and writes the technology table.
 #include "cli/rtl_fit.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/file.h"
 #include "hw/export/fit.h"
 
 enum { FILE_MAX = 1 << 22 };
 
 static char *read_text(const char *path, wf_diag *diag) {
-  FILE *in = fopen(path, "r");
-  if (in == NULL) {
-    wf_error(diag, wf_in_file(path), "%s", strerror(errno));
-    return NULL;
-  }
-  char *text = wf_alloc(FILE_MAX + 1, 1);
-  const size_t length = fread(text, 1, FILE_MAX, in);
-  text[length] = '\0';
-  const bool whole = length < FILE_MAX && ferror(in) == 0;
-  fclose(in);
-  if (whole) return text;
-  wf_error(diag, wf_in_file(path), "cannot be read, or is larger than %d bytes", FILE_MAX);
+  size_t length;
+  char *text = wf_read_file(path, FILE_MAX, &length, diag);
+  if (text == NULL || length <= FILE_MAX) return text;
+  wf_error(diag, wf_in_file(path), "larger than %d bytes", FILE_MAX);
   wf_free(text);
   return NULL;
 }

@@ -1,5 +1,6 @@
 // Files: reading, checking, and finding kernels in them.
-#include <errno.h>
+#include "hw/base/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,22 +28,15 @@ lang_file *lang_parse(const char *name, const char *text, size_t length, wf_diag
 }
 
 lang_file *lang_load(const char *path, wf_diag *diag) {
-  FILE *in = fopen(path, "rb");
-  if (in == NULL) {
-    wf_error(diag, wf_in_file(path), "cannot read: %s", strerror(errno));
-    return NULL;
-  }
-  char *text = wf_alloc(FILE_BYTES_MAX + 1, 1);
-  size_t length = fread(text, 1, FILE_BYTES_MAX + 1, in);
+  size_t length;
+  char *text = wf_read_file(path, FILE_BYTES_MAX, &length, diag);
+  if (text == NULL) return NULL;
   lang_file *file = NULL;
-  if (ferror(in))
-    wf_error(diag, wf_in_file(path), "cannot read: %s", strerror(errno));
-  else if (length > FILE_BYTES_MAX)
+  if (length > FILE_BYTES_MAX)
     wf_error(diag, wf_in_file(path), "this file is larger than %d bytes", FILE_BYTES_MAX);
   else
     file = lang_parse(path, text, length, diag);
   wf_free(text);
-  fclose(in);
   return file;
 }
 

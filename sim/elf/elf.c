@@ -3,13 +3,13 @@
 // neither wrap nor overlap, and the entry point is in one of them.
 #include "sim/elf/elf.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hw/base/alloc.h"
+#include "hw/base/file.h"
 #include "sim/elf/elf_private.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -151,29 +151,15 @@ sim_elf *sim_elf_parse(const char *file, const void *bytes, size_t length, wf_di
   return NULL;
 }
 
-// Read in pieces, so that pipes work and no size is trusted.
 sim_elf *sim_elf_open(const char *path, wf_diag *diag) {
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) {
-    wf_error(diag, wf_in_file(path), "%s", strerror(errno));
-    return NULL;
-  }
-  uint8_t *bytes = NULL;
-  size_t length = 0, room = 0, got;
-  do {
-    if (length == room) bytes = wf_realloc(bytes, room = room == 0 ? 65536 : room * 2, 1);
-    got = fread(bytes + length, 1, room - length, file);
-    length += got;
-  } while (got > 0 && length < MAX_FILE_BYTES);
+  size_t length;
+  char *bytes = wf_read_file(path, MAX_FILE_BYTES, &length, diag);
+  if (bytes == NULL) return NULL;
   sim_elf *elf = NULL;
-  if (ferror(file)) {
-    wf_error(diag, wf_in_file(path), "%s", strerror(errno));
-  } else if (length >= MAX_FILE_BYTES) {
+  if (length > MAX_FILE_BYTES)
     wf_error(diag, wf_in_file(path), "larger than %" PRIu64 " bytes", MAX_FILE_BYTES);
-  } else {
+  else
     elf = sim_elf_parse(path, bytes, length, diag);
-  }
-  fclose(file);
   wf_free(bytes);
   return elf;
 }
