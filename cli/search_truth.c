@@ -86,9 +86,9 @@ static void print_layers(const report *r, FILE *out) {
 }
 
 static void print_text(const report *r, FILE *out) {
-  fprintf(out, "%s: %zu candidates simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name, r->result->count,
-          r->result->seconds, plain_objective_names[r->options->goal.objective], r->options->base->name,
-          gain(r, best_of(r)));
+  fprintf(out, "%s: %zu candidates simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name,
+          r->result->count, r->result->seconds, plain_objective_names[r->options->goal.objective],
+          r->options->base->name, gain(r, best_of(r)));
   if (r->result->predicted > 0)
     fprintf(out, "  of %zu arrays that the model of the machine predicted\n", r->result->predicted);
   print_candidates(r, out);
@@ -264,7 +264,7 @@ static sweep_spec spec_of(const report *r, layers_network *network) {
   return spec;
 }
 
-static void store_candidate(const report *r, size_t index, store *s) {
+static void store_candidate(const report *r, const sweep_spec *spec, size_t index, store *s) {
   const truth_candidate *c = &r->result->candidates[index];
   char *parameters = wf_format("{\"side\":%u,\"scratchpad_kib\":%u,\"accumulator_kib\":%u}", hw_derive(&c->array).dim,
                                c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
@@ -273,7 +273,7 @@ static void store_candidate(const report *r, size_t index, store *s) {
   for (size_t i = 0; i < network_of(r)->count; i++) {
     const map_layer layer = layers_to_map(&network_of(r)->layers[i]);
     store_key key = {.array = hw_array_hash(&c->array), .layer = map_layer_hash(&layer)};
-    snprintf(key.policy, sizeof key.policy, "%s", sweep_policy(r->options->tune).text);
+    snprintf(key.policy, sizeof key.policy, "%s", sweep_policy(spec).text);
     if (!store_has(s, &key)) store_add(s, &key, WEFT_GIT_VERSION, &c->layers[i]);
   }
 }
@@ -287,7 +287,8 @@ static bool write_store(const report *r) {
   bool good = s != NULL;
   if (good) {
     store_begin(s);
-    for (size_t i = r->result->count; i-- > 0;) store_candidate(r, i, s);  // the last mappings of an array are the best
+    for (size_t i = r->result->count; i-- > 0;)
+      store_candidate(r, &spec, i, s);  // the last mappings of an array are the best
     good = store_commit(s, r->diag);
     store_close(s);
   }

@@ -68,8 +68,10 @@ hw_array sweep_point(const sweep_spec *spec, size_t index) {
   return array;
 }
 
-sweep_policy_text sweep_policy(unsigned tune) {
+sweep_policy_text sweep_policy(const sweep_spec *spec) {
   sweep_policy_text policy = {"default"};
-  if (tune > 1) snprintf(policy.text, sizeof policy.text, "tune %u", tune);
+  if (spec->tune > 1) snprintf(policy.text, sizeof policy.text, "tune %u", spec->tune);
+  if (spec->searched > 0)
+    snprintf(policy.text, sizeof policy.text, "search %u %s", spec->searched, plain_objective_names[spec->objective]);
   return policy;
 }

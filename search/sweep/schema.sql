@@ -36,7 +36,7 @@ CREATE TABLE layer (
 CREATE TABLE measurement (
   array TEXT NOT NULL,
   layer TEXT NOT NULL,        -- hash
-  policy TEXT NOT NULL,       -- default, or: tune N
+  policy TEXT NOT NULL,       -- default, tune N, or search N and the objective
   status TEXT NOT NULL,
   reason TEXT NOT NULL,
   cycles INTEGER, macs INTEGER, utilisation REAL, energy_pj REAL,

@@ -225,19 +225,42 @@ static bool read_networks(reader *r) {
 
 // ---- the rest
 
+// How many mappings: `default`, `searched`, {tune: N} or {search: N}.
 static bool read_mapping(reader *r) {
-  static const char *const keys[] = {"tune", NULL}, *const words[] = {"default", NULL};
+  enum { SEARCHED = 8 };
+  static const char *const keys[] = {"tune", "search", NULL}, *const words[] = {"default", "searched", NULL};
   const yaml_node *node = yaml_tree_find(r->root, "mapping");
-  int64_t tune = 0;
-  int choice;
+  int choice = 0;
   if (node == NULL) return true;
-  if (node->kind == YAML_TREE_SCALAR) return yaml_tree_choice(node, "mapping", words, &choice, r->diag);
-  const yaml_node *number = yaml_tree_is(node, YAML_TREE_MAP, "mapping", r->diag) ? yaml_tree_find(node, "tune") : NULL;
-  if (number == NULL || !yaml_tree_keys(node, "mapping", keys, r->diag) ||
-      !yaml_tree_integer(number, "tune", 1, TUNE_MAX, &tune, r->diag))
+  if (node->kind == YAML_TREE_SCALAR) {
+    if (!yaml_tree_choice(node, "mapping", words, &choice, r->diag)) return false;
+    if (choice == 1) r->spec->searched = SEARCHED;
+    return true;
+  }
+  if (!yaml_tree_is(node, YAML_TREE_MAP, "mapping", r->diag) || !yaml_tree_keys(node, "mapping", keys, r->diag))
     return false;
-  r->spec->tune = (unsigned)tune;
+  const yaml_node *tune = yaml_tree_find(node, "tune"), *search = yaml_tree_find(node, "search");
+  int64_t number = 0;
+  if ((tune == NULL) == (search == NULL)) {
+    wf_error(r->diag, node->where, "mapping has `tune` or `search`");
+    return false;
+  }
+  if (!yaml_tree_integer(tune != NULL ? tune : search, tune != NULL ? "tune" : "search", 1, TUNE_MAX, &number, r->diag))
+    return false;
+  *(tune != NULL ? &r->spec->tune : &r->spec->searched) = (unsigned)number;
   return true;
+}
+
+static bool read_objective(reader *r) {
+  const char *words[PLAIN_OBJECTIVES + 1] = {NULL};
+  const yaml_node *node = yaml_tree_find(r->root, "objective");
+  int choice = PLAIN_LATENCY;
+  for (int n = 0; n < PLAIN_OBJECTIVES; n++) words[n] = plain_objective_names[n];
+  if (node != NULL && !yaml_tree_choice(node, "objective", words, &choice, r->diag)) return false;
+  r->spec->objective = (plain_objective)choice;
+  if (node == NULL || r->spec->searched > 0) return true;
+  wf_error(r->diag, node->where, "`objective` is for mappings that are searched");
+  return false;
 }
 
 static bool read_sample(reader *r) {
@@ -280,8 +303,8 @@ static const char *base_name(wf_arena *arena, const char *path) {
 }
 
 static bool read_all(reader *r) {
-  static const char *const keys[] = {"name",   "base",     "sample",  "count",   "seed", "parameters",
-                                     "arrays", "networks", "mapping", "timeout", NULL};
+  static const char *const keys[] = {"name",   "base",     "sample",  "count",     "seed",    "parameters",
+                                     "arrays", "networks", "mapping", "objective", "timeout", NULL};
   if (!yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
   const yaml_node *name = yaml_tree_find(r->root, "name");
   r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : yaml_tree_text(name, "name", r->diag);
@@ -291,6 +314,7 @@ static bool read_all(reader *r) {
   good = read_arrays(r) && good;
   good = read_networks(r) && good;
   good = read_mapping(r) && good;
+  good = read_objective(r) && good;
   good = read_sample(r) && good;
   return good && check(r);
 }

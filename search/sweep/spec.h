@@ -11,6 +11,7 @@
 #include "hw/array.h"
 #include "hw/base/arena.h"
 #include "hw/base/diag.h"
+#include "search/descent/plain.h"
 #include "search/layers/layers.h"
 
 typedef enum { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LATIN, SWEEP_LIST } sweep_sample;
@@ -39,8 +40,10 @@ typedef struct sweep_spec {
   size_t array_count;
   layers_network *networks;
   size_t network_count;
-  unsigned tune;   // mappings that are tried for each layer; 0: the mapper's best
-  double timeout;  // seconds of one measurement; 0: none
+  unsigned tune;      // the fastest of so many of the mapper's mappings; 0: its best
+  unsigned searched;  // the best of so many that the model of the machine finds, and the mapper's best; 0: no search
+  plain_objective objective;  // what is best of those
+  double timeout;             // seconds of one measurement; 0: none
 } sweep_spec;
 
 // Files that the text names are found relative to its own place, networks also by name (layers_load_network). False
@@ -49,11 +52,11 @@ bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag);
 bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag);
 void sweep_spec_release(sweep_spec *spec);
 
-// How mappings are chosen, as the store says it: "default", "tune 8".
+// How mappings are chosen, as the store says it: "default", "tune 8", "search 8 edp".
 typedef struct sweep_policy_text {
   char text[32];
 } sweep_policy_text;
-sweep_policy_text sweep_policy(unsigned tune);
+sweep_policy_text sweep_policy(const sweep_spec *spec);
 
 // How many points, and the array of one of them. The array may be one that cannot be built (hw_array_check).
 size_t sweep_point_count(const sweep_spec *spec);

@@ -176,7 +176,12 @@ static bool next_request(runner *r, work_request *request) {
       const size_t layer = r->layer++;
       const store_key key = key_of(r, &r->array, layer);
       if (store_has(r->store, &key)) continue;
-      *request = (work_request){.id = layer, .array = r->array, .layer = r->layers[layer].layer, .tune = r->spec->tune};
+      *request = (work_request){.id = layer,
+                                .array = r->array,
+                                .layer = r->layers[layer].layer,
+                                .tune = r->spec->tune,
+                                .searched = r->spec->searched,
+                                .objective = (uint32_t)r->spec->objective};
       return true;
     }
   }
@@ -247,12 +252,8 @@ static sweep_outcome work(runner *r) {
 
 sweep_outcome sweep_run(const sweep_spec *spec, store *s, const sweep_options *options, sweep_progress *progress,
                         wf_diag *diag) {
-  runner r = {.spec = spec,
-              .options = options,
-              .store = s,
-              .diag = diag,
-              .policy = sweep_policy(spec->tune),
-              .start = wf_seconds()};
+  runner r = {
+      .spec = spec, .options = options, .store = s, .diag = diag, .policy = sweep_policy(spec), .start = wf_seconds()};
   r.pool = pool_create(options->jobs, spec->timeout, work_measure);
   collect_layers(&r);
   const sweep_outcome outcome = survey(&r) ? work(&r) : SWEEP_FAILED;

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "hw/base/clock.h"
 #include "search/measure/measure.h"
+#include "search/predict/predict.h"
 
 const char *const work_status_names[WORK_STATUS_COUNT] = {
 #define X(NAME, text) text,
@@ -93,19 +95,56 @@ void work_fail(work_result *result, uint64_t id, work_status status, const char 
   gethostname(result->host, sizeof result->host - 1);
 }
 
-void work_measure(measure_known *known, const work_request *request, work_result *result) {
-  const double start = wf_seconds();
+static void measure(measure_known *known, const work_request *request, const layer_policy *policy,
+                    work_result *result) {
   char *messages = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
-  const layer_policy policy = {.mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune};
   const measure_result m = measure_layer(
-      &(measure_request){.layer = &request->layer, .array = &request->array, .policy = policy, .known = known}, &diag);
+      &(measure_request){.layer = &request->layer, .array = &request->array, .policy = *policy, .known = known}, &diag);
   fclose(out);
   work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);
   if (m.status != MEASURE_GOOD) write_reason(messages, result->reason);
   free(messages);
+}
+
+static double value_of(const work_request *request, const work_result *result) {
+  const plain_objective objective = (plain_objective)request->objective;
+  const paper_cost cost = {.cycles = (double)result->cycles, .energy_uj = 1e-6 * result->energy_pj};
+  if (result->status != WORK_GOOD) return INFINITY;
+  return objective == PLAIN_AREA_DELAY || !result->has_energy ? cost.cycles : descent_value(objective, cost);
+}
+
+// What the model of the machine finds, after the mapper's best: none of it can make the result worse.
+static void search(measure_known *known, const work_request *request, work_result *result) {
+  enum { CLIMBS = 400 };
+  predict_result found = predict_layer(&(predict_request){.layer = &request->layer,
+                                                          .array = &request->array,
+                                                          .objective = (plain_objective)request->objective,
+                                                          .tried = MAP_BEST_MAX,
+                                                          .climbs = CLIMBS,
+                                                          .kept = request->searched});
+  for (size_t i = 0; i < found.count && found.takes_mappings; i++) {
+    work_result next;
+    measure(known, request, &(layer_policy){.mapping = &found.choices[i].mapping}, &next);
+    next.compile_seconds += result->compile_seconds;
+    next.simulate_seconds += result->simulate_seconds;
+    if (value_of(request, &next) < value_of(request, result)) {
+      *result = next;
+    } else {
+      result->compile_seconds = next.compile_seconds;
+      result->simulate_seconds = next.simulate_seconds;
+    }
+  }
+  predict_release(&found);
+}
+
+void work_measure(measure_known *known, const work_request *request, work_result *result) {
+  const double start = wf_seconds();
+  const layer_policy policy = {.mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune};
+  measure(known, request, &policy, result);
+  if (request->searched > 0 && result->status == WORK_GOOD) search(known, request, result);
   result->wall_seconds = wf_seconds() - start;
 }

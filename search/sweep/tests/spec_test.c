@@ -81,7 +81,26 @@ static void list(void **state) {
   assert_int_equal(spec.tune, 4);
   assert_true(spec.timeout == 2.5);
   assert_string_equal(spec.name, "s");
+  assert_string_equal(sweep_policy(&spec).text, "tune 4");
   sweep_spec_release(&spec);
+}
+
+static void searched(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *policy;
+  } cases[] = {{"", "default"},
+               {"mapping: default\n", "default"},
+               {"mapping: searched\n", "search 8 latency"},
+               {"mapping: {search: 3}\nobjective: energy\n", "search 3 energy"},
+               {"mapping: searched\nobjective: area-delay\n", "search 8 area-delay"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", cases[i].text, NETWORK);
+    sweep_spec spec = parsed(text);
+    assert_string_equal(sweep_policy(&spec).text, cases[i].policy);
+    sweep_spec_release(&spec);
+  }
 }
 
 static void refused(void **state) {
@@ -106,6 +125,10 @@ static void refused(void **state) {
       {NETWORK "arrays: [dim4]\nparameters: {load.queue: [1]}\n", "has no `parameters`"},
       {NETWORK "mapping: best\n", "'best' is no value for mapping"},
       {NETWORK "mapping: {tune: 0}\n", "tune must be"},
+      {NETWORK "mapping: {search: 65}\n", "search must be"},
+      {NETWORK "mapping: {search: 2, tune: 2}\n", "`tune` or `search`"},
+      {NETWORK "mapping: searched\nobjective: speed\n", "'speed' is no value for objective"},
+      {NETWORK "objective: edp\n", "`objective` is for"},
       {"networks: [" TINY ", " TINY "]\n", "network 'tiny' appears twice"},
       {NETWORK "parameters: {load.queue: {from: 1, to: 64}, store.queue: {from: 1, to: 64}, store.reservation_entries: "
                "{from: 3, to: 64},\n"
@@ -126,7 +149,8 @@ static void refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(grid), cmocka_unit_test(latin), cmocka_unit_test(random_points),
-                                     cmocka_unit_test(list), cmocka_unit_test(refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(grid),          cmocka_unit_test(latin),
+                                     cmocka_unit_test(random_points), cmocka_unit_test(list),
+                                     cmocka_unit_test(searched),      cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
