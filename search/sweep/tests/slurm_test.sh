@@ -90,4 +90,11 @@ for try in $(seq 300); do
 done
 findings four.sqlite >four.txt
 cmp one.txt four.txt || fail "four ranks on two nodes have another store"
+# Without mpirun, on one node: SLURM's PMIx takes two nodes of one machine for one.
+if srun --mpi=list 2>&1 | grep -q pmix; then
+  srun --mpi=pmix -N 1 -n 2 "$weft" sweep "$sources/tiny_sweep.yaml" -o two.sqlite --quiet || fail "srun ended with $?: $(tail -n 5 slurmctld.log)"
+  findings two.sqlite >two.txt
+  cmp one.txt two.txt || fail "two ranks by srun have another store"
+  echo "1 node, 2 ranks by srun: the same store"
+fi
 echo "2 nodes, 4 ranks: the same store"
