@@ -57,6 +57,11 @@ typedef struct command {
   unsigned bank;
 } command;
 
+typedef struct decision {
+  unsigned tag;
+  uint64_t complete;
+} decision;
+
 struct dram {
   timing t;
   uint64_t cycle_ps, tick_ps, controller;
@@ -79,6 +84,9 @@ struct dram {
   unsigned four_at;
   unsigned first_closed;  // bank that is looked at first for a row to be closed
   uint64_t next_refresh;
+  decision decided[SLOTS];  // reads that were decided before somebody asked
+  unsigned ahead;
+  uint64_t reads_from;  // no read asks for its data before; UINT64_MAX: none waits
 };
 
 static timing in_ticks(const timing *standard) {
@@ -103,6 +111,7 @@ dram *dram_create(const hw_array *array) {
   d->capacity = DRAM_READS;
   d->waiting = WF_NEW_ARRAY(d->capacity, transaction);
   d->next_refresh = d->t.refresh_interval;
+  d->reads_from = UINT64_MAX;
   return d;
 }
 
@@ -297,12 +306,6 @@ static bool run(dram *d, uint64_t end, unsigned *tag, uint64_t *complete) {
 
 // ---- interface
 
-bool dram_decide(dram *d, uint64_t cycle, unsigned *tag, uint64_t *complete) {
-  if (is_idle(d) || !run(d, ticks_until(d, cycle), tag, complete)) return false;
-  *complete = cycle_after(d, *complete);
-  return true;
-}
-
 // A bound: no tick before in which this transaction asks for its data.
 static uint64_t read_bound(const dram *d, const transaction *x) {
   const bank *b = &d->bank[x->bank];
@@ -312,15 +315,40 @@ static uint64_t read_bound(const dram *d, const transaction *x) {
   return later(opens + d->t.activate, d->read_from);
 }
 
-uint64_t dram_next(const dram *d) {
-  if (is_idle(d)) return UINT64_MAX;
-  uint64_t next = d->waits == 0 ? UINT64_MAX : d->waiting[d->first].arrival;
+// Of those behind the queue the first one that reads stands for all.
+static uint64_t first_read(const dram *d) {
+  uint64_t next = UINT64_MAX;
   for (unsigned i = 0; i < d->count; i++) {
     if (d->queue[i].write) continue;
     const uint64_t bound = read_bound(d, &d->queue[i]);
     if (bound < next) next = bound;
   }
-  return next == UINT64_MAX ? next : cycle_after(d, later(next, d->tick));
+  for (unsigned i = 0; i < d->waits; i++) {
+    const transaction *x = &d->waiting[(d->first + i) % d->capacity];
+    if (x->write) continue;
+    return x->arrival < next ? x->arrival : next;
+  }
+  return next;
+}
+
+bool dram_decide(dram *d, uint64_t cycle, unsigned *tag, uint64_t *complete) {
+  if (d->ahead != 0) {
+    *tag = d->decided[0].tag;
+    *complete = d->decided[0].complete;
+    d->ahead--;
+    for (unsigned i = 0; i < d->ahead; i++) d->decided[i] = d->decided[i + 1];
+    return true;
+  }
+  if (is_idle(d)) return false;
+  const bool read = run(d, ticks_until(d, cycle), tag, complete);
+  d->reads_from = first_read(d);
+  if (read) *complete = cycle_after(d, *complete);
+  return read;
+}
+
+uint64_t dram_next(const dram *d) {
+  if (d->ahead != 0) return 0;
+  return d->reads_from == UINT64_MAX ? UINT64_MAX : cycle_after(d, later(d->reads_from, d->tick));
 }
 
 static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
@@ -350,6 +378,7 @@ void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsign
   transaction x = transaction_of(d, cycle, address, bytes);
   x.tag = tag;
   add(d, &x);
+  if (x.arrival < d->reads_from) d->reads_from = x.arrival;
 }
 
 uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
@@ -359,17 +388,27 @@ uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
   return cycle_after(d, x.arrival + d->t.activate + d->t.write + x.bursts * d->t.burst);
 }
 
+// What happens before `end`, whether somebody has asked for it or not.
+static void run_ahead(dram *d, uint64_t end) {
+  decision x;
+  while (run(d, end, &x.tag, &x.complete)) {
+    assert(d->ahead < SLOTS);
+    d->decided[d->ahead++] = (decision){x.tag, cycle_after(d, x.complete)};
+  }
+}
+
 uint64_t dram_read_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
   transaction x = transaction_of(d, cycle, address, bytes);
   bank *b = &d->bank[x.bank];
-  uint64_t tick = x.arrival, unused;
-  unsigned nobody;
-  if (is_idle(d)) run(d, tick, &nobody, &unused);
+  uint64_t tick = x.arrival;
+  run_ahead(d, is_idle(d) ? tick : cycle == 0 ? 0 : ticks_until(d, cycle - 1));
   refresh(d, tick);
   if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, later(tick, b->precharge_from));
   if (!is_open(d, x.bank)) {
     activate(d, x.bank, x.row, later(tick, activate_from(d, b)));
     x.opened = true;
   }
-  return cycle_after(d, access(d, b, &x, later(tick, column_from(d, b, false))));
+  const uint64_t end = access(d, b, &x, later(tick, column_from(d, b, false)));
+  d->reads_from = first_read(d);
+  return cycle_after(d, end);
 }

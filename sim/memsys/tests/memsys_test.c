@@ -447,8 +447,7 @@ static void waiting_and_polling_agree(void **state) {
     array.host.poll_cycles = 26;
     memsys *poll = memsys_create(&array), *wait = memsys_create(&array);
     uint64_t wake = 0, seed = 1, answered = 0;
-    unsigned under_way = 0;
-    bool busy[8] = {false};
+    bool busy[2][8] = {{false}};  // of reads, of writes
     for (uint64_t cycle = 0; cycle < 50000; cycle++) {
       const memsys_beat *beat = memsys_response(poll, cycle);
       if (wake <= cycle) {
@@ -456,6 +455,7 @@ static void waiting_and_polling_agree(void **state) {
         assert_int_equal(beat == NULL, other == NULL);
         if (other != NULL) {
           assert_int_equal(beat->id, other->id);
+          assert_int_equal(beat->write, other->write);
           memsys_take(wait, cycle);
           wake = cycle + 1;
         }
@@ -464,12 +464,13 @@ static void waiting_and_polling_agree(void **state) {
       }
       if (beat != NULL) {
         answered++;
-        if (beat->last) busy[beat->id] = false, under_way--;
+        if (beat->last) busy[beat->write][beat->id] = false;
         memsys_take(poll, cycle);
       }
       seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+      const bool writes = (seed >> 57) % 2 != 0;
       unsigned id = 0;
-      while (id < 8 && busy[id]) id++;
+      while (id < 8 && busy[writes][id]) id++;
       if ((seed >> 30) % 64 == 0) {
         uint64_t address = BASE + (seed >> 20) % 0x4000 * 64;
         bool write = (seed >> 50) % 2;
@@ -478,13 +479,17 @@ static void waiting_and_polling_agree(void **state) {
       }
       if (seed >> 60 < 4 && id < 8) {
         const memsys_request request = {id, BASE + (seed >> 20) % 0x4000 * 64 + (seed >> 40) % 4 * 16, 16};
-        memsys_grant grant = memsys_arbitrate(poll, cycle, &request, NULL);
-        assert_int_equal(grant, memsys_arbitrate(wait, cycle, &request, NULL));
+        const memsys_request *read = writes ? NULL : &request, *write = writes ? &request : NULL;
+        memsys_grant grant = memsys_arbitrate(poll, cycle, read, write);
+        assert_int_equal(grant, memsys_arbitrate(wait, cycle, read, write));
         if (grant == MEMSYS_READ) {
           memsys_read(poll, cycle, &request);
           memsys_read(wait, cycle, &request);
-          busy[id] = true, under_way++;
+        } else if (grant == MEMSYS_WRITE) {
+          memsys_write(poll, cycle, &request);
+          memsys_write(wait, cycle, &request);
         }
+        busy[writes][id] = grant != MEMSYS_NOBODY;
       }
       uint64_t next = memsys_next_response(wait, cycle + 1);
       wake = next;
