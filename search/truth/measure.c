@@ -164,7 +164,8 @@ static void choose(const loop *l, size_t first) {
     c->chosen = WF_NEW_ARRAY(layers, size_t);
     memcpy(c->answers, &answers[(i - first) * layers], layers * sizeof *answers);
     paper_cost cost;
-    if (add_up(l, c->answers, &cost)) c->predicted = paper_edp(cost);
+    for (size_t n = 0; n < layers && c->by_mapper; n++) c->chosen[n] = SIZE_MAX;
+    if (!c->by_mapper && add_up(l, c->answers, &cost)) c->predicted = paper_edp(cost);
   }
   wf_free(answers);
   wf_free(arrays);
@@ -192,7 +193,7 @@ static void simulate(loop *l, size_t first) {
     list[c].mappings = &mappings[c * layers];
     list[c].mapped = &mapped[c * layers];
     for (size_t i = 0; i < layers; i++)
-      mapped[c * layers + i] = loop_mapping_of(candidate->answers[i], 0, &mappings[c * layers + i]);
+      mapped[c * layers + i] = loop_mapping_of(candidate->answers[i], candidate->chosen[i], &mappings[c * layers + i]);
   }
   runs_measure(l->runs, network_of(l), l->options->tune, list, count);
   for (size_t c = 0; c < count; c++) {

@@ -275,6 +275,7 @@ bool truth_search(const truth_options *options, truth_result *result, wf_diag *d
   loop l = begin(options, result);
   truth_candidate *base = loop_propose(&l, options->base);
   snprintf(base->origin, sizeof base->origin, "base: %s", options->base->name);
+  base->by_mapper = true;
   loop_measure(&l, 0);
   const bool good = result->candidates[0].good;
   if (!good) {

@@ -29,8 +29,9 @@ typedef struct truth_candidate {
   double seconds;             // since the start, when it was measured
   char reason[WORK_REASON];   // unless good
   work_result *layers;        // one per layer of the network
-  // By the model of the machine, for each layer: mappings, the best first, and which of them the layer has. NULL: it
-  // was not asked.
+  bool by_mapper;             // its mappings are the mapper's, whatever the model of the machine says
+  // By the model of the machine, for each layer: mappings, the best first, and which of them the layer has (SIZE_MAX:
+  // the mapper's). NULL: it was not asked.
   const predict_result **answers;
   size_t *chosen;
 } truth_candidate;

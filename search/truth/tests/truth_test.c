@@ -154,6 +154,11 @@ static void by_machine(void **state) {
   assert_true(first->predicted < 2 * first->cycles * first->energy_uj);
   assert_true(is_refined(&free));
   is_as_measured(&network, best);
+  for (size_t i = 0; i < network.count; i++) {  // the base has the mapper's mappings
+    const map_layer layer = layers_to_map(&network.layers[i]);
+    const measure_result m = measure_layer(&(measure_request){.layer = &layer, .array = &base}, &diag);
+    assert_int_equal(m.cycles, free.candidates[0].layers[i].cycles);
+  }
   // An area that the best has not: all but the base keep it.
   const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
   options.goal.area_mm2_max = 0.7 * area_of(&silicon, best);
