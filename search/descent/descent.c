@@ -201,10 +201,17 @@ static const candidate *best_within_bounds(const search *s) {
   return NULL;
 }
 
+static void take_mappings(const search *s, const candidate *c, descent_result *result) {
+  const size_t count = s->options->goal.network->count, first = count * result->sets++;
+  for (size_t i = 0; i < count; i++) result->mappings[first + i] = c->state->layers[i].mapping;
+}
+
 static void take_result(const search *s, const candidate *best, descent_result *result) {
   const size_t count = s->options->goal.network->count;
-  result->mappings = WF_NEW_ARRAY(count, paper_mapping);
-  for (size_t i = 0; i < count; i++) result->mappings[i] = best->state->layers[i].mapping;
+  result->mappings = WF_NEW_ARRAY(DESCENT_SETS * count, paper_mapping);
+  take_mappings(s, best, result);
+  for (size_t n = 0; n < s->starts && s->candidates[n].state && result->sets < DESCENT_SETS; n++)
+    if (&s->candidates[n] != best) take_mappings(s, &s->candidates[n], result);
   result->hardware = best->state->hardware;
   result->cost = best->state->total;
   result->value = best->value;

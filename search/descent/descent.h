@@ -26,8 +26,11 @@ typedef struct descent_options {
   void *context;
 } descent_options;
 
+enum { DESCENT_SETS = 4 };
+
 typedef struct descent_result {
-  paper_mapping *mappings;  // of each layer; to be freed with wf_free
+  paper_mapping *mappings;  // of each layer; behind them those of the next best starts; to be freed with wf_free
+  size_t sets;              // how many of all layers there are
   paper_hardware hardware;
   paper_cost cost;
   double value;

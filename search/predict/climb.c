@@ -1,8 +1,9 @@
 // Steps from mappings to neighbours, always to the best of them that is better, by the model of the machine.
 //
-// A step cuts one dimension into another number of blocks, which need not divide it; changes places of two loops; keeps
-// an operand longer or shorter; or gives a buffer one slot more or less. So the search reaches what no mapper proposes:
-// imperfect factors, any order of the loops that can be carried out, any depth of buffers.
+// A step cuts one dimension into another number of blocks, which need not divide it; moves its loop from one level to
+// the other; changes places of two loops; keeps an operand longer or shorter; or gives a buffer one slot more or less.
+// So the search reaches what no mapper proposes: imperfect factors, any order of the loops that can be carried out, any
+// depth of buffers.
 #include "search/predict/private.h"
 
 enum { NEIGHBOURS = 128 };
@@ -56,6 +57,17 @@ static void cut_all(neighbours *n, const map_mapping *m) {
   }
 }
 
+// The trips of a dimension from one level to the other.
+static void move_all(neighbours *n, const map_mapping *from) {
+  for (unsigned d = 0; d < BLOCK_DIMS; d++) {
+    if (from->sp[d] == from->dram[d]) continue;
+    map_mapping m = *from;
+    m.sp[d] = from->dram[d];
+    m.dram[d] = from->sp[d];
+    add(n, &m);
+  }
+}
+
 // Every two loops of one level that exist.
 static void swap_all(neighbours *n, const map_mapping *from, bool inner) {
   for (int a = inner ? BLOCK_DIMS : 0; a < (inner ? MAP_POSITIONS : BLOCK_DIMS); a++)
@@ -96,6 +108,7 @@ static void climb_from(predict_chooser *c, map_mapping from, double value, unsig
   for (bool better = true; better && c->evaluations < end;) {
     neighbours n = {.chooser = c};
     cut_all(&n, &from);
+    move_all(&n, &from);
     deepen_all(&n, &from);
     swap_all(&n, &from, false);
     swap_all(&n, &from, true);
@@ -111,13 +124,15 @@ static void climb_from(predict_chooser *c, map_mapping from, double value, unsig
   }
 }
 
-// From the best of all and the best of each source.
+// From the best of all and the best three of each source.
 void predict_climb(predict_chooser *c, unsigned evaluations) {
+  enum { OF_SOURCE = 3 };
   const unsigned end = c->evaluations + evaluations;
-  predict_choice starts[1 + PREDICT_SOURCES];
+  predict_choice starts[1 + PREDICT_SOURCES * OF_SOURCE];
   size_t count = 0;
   if (c->best != NULL) starts[count++] = *c->best;
-  for (int s = 0; s < PREDICT_SOURCES; s++)
-    if (c->lists[s].count > 0 && &c->lists[s].choices[0] != c->best) starts[count++] = c->lists[s].choices[0];
+  for (size_t n = 0; n < OF_SOURCE; n++)
+    for (int s = 0; s < PREDICT_SOURCES; s++)
+      if (n < c->lists[s].count && &c->lists[s].choices[n] != c->best) starts[count++] = c->lists[s].choices[n];
   for (size_t i = 0; i < count; i++) climb_from(c, starts[i].mapping, starts[i].value, end);
 }

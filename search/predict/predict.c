@@ -30,8 +30,28 @@ static const predict_choice *find(const predict_chooser *c, const map_mapping *m
   return NULL;
 }
 
+// Whether the model hardly tells two mappings apart.
+static bool is_alike(const predict_choice *a, const predict_choice *b) {
+  static const double share = 0.005;
+  return fabs(a->cycles - b->cycles) < share * a->cycles && fabs(a->energy_pj - b->energy_pj) <= share * a->energy_pj;
+}
+
+// Of steps that are alike only the best is kept: a list of neighbours of one mapping would say little. True: the list
+// has none that is alike and better.
+static bool displace(predict_list *list, const predict_choice *choice) {
+  size_t kept = 0;
+  for (size_t i = 0; i < list->count; i++) {
+    const bool alike = is_alike(&list->choices[i], choice);
+    if (alike && list->choices[i].value <= choice->value) return false;
+    if (!alike) list->choices[kept++] = list->choices[i];
+  }
+  list->count = kept;
+  return true;
+}
+
 // Behind those that are as good.
 static void insert(predict_list *list, size_t room, const predict_choice *choice) {
+  if (choice->source == PREDICT_CLIMBED && !displace(list, choice)) return;
   size_t place = list->count;
   while (place > 0 && choice->value < list->choices[place - 1].value) place--;
   if (place == room) return;

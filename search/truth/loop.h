@@ -15,7 +15,8 @@ typedef struct loop {
   bool predicts;
   bool thorough;                            // asks the model of the machine for steps from the mappings, too
   size_t limit;                             // of candidates
-  const paper_mapping *wanted[LOOP_SIDES];  // of the plain model for a side of 2^n; NULL: none
+  const paper_mapping *wanted[LOOP_SIDES];  // of the plain model for a side of 2^n: mappings of all layers, and again
+  size_t sets[LOOP_SIDES];                  // how often
   paper_mapping *own[LOOP_SIDES];           // those of them that the loop found itself
   double start;
   size_t room;

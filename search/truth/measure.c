@@ -84,27 +84,35 @@ void loop_take_best(loop *l, size_t index) {
 
 // ---- what the model of the machine says
 
+// What the plain model's mappings of a layer become on an array.
+static size_t realise_all(const loop *l, const hw_array *array, size_t layer, map_mapping *given) {
+  const unsigned place = loop_place_of(hw_derive(array).dim);
+  const size_t layers = network_of(l)->count;
+  size_t count = 0;
+  for (size_t set = 0; set < l->sets[place]; set++)
+    count +=
+        realise_mappings(&network_of(l)->layers[layer], &l->wanted[place][set * layers + layer], array, &given[count]);
+  return count;
+}
+
 // Of the mapper's mappings and those that the plain model wants for an array of this side, for all layers of all
 // arrays. A thorough loop also wants steps from there, and as many mappings as can be tried.
 static void ask(const loop *l, const hw_array *const *arrays, size_t count, const predict_result **answers) {
   const size_t layers = network_of(l)->count, all = count * layers;
   predict_request *requests = WF_NEW_ARRAY(all + 1, predict_request);
   map_layer *mapped = WF_NEW_ARRAY(layers + 1, map_layer);
-  map_mapping(*given)[REALISE_MAX] = wf_calloc(all + 1, sizeof *given);
+  map_mapping(*given)[DESCENT_SETS * REALISE_MAX] = wf_calloc(all + 1, sizeof *given);
   for (size_t i = 0; i < layers; i++) mapped[i] = layers_to_map(&network_of(l)->layers[i]);
   for (size_t n = 0; n < all; n++) {
     const hw_array *array = arrays[n / layers];
-    const paper_mapping *wanted = l->wanted[loop_place_of(hw_derive(array).dim)];
-    const layers_layer *layer = &network_of(l)->layers[n % layers];
-    requests[n] = (predict_request){
-        .layer = &mapped[n % layers],
-        .array = array,
-        .objective = l->options->goal.objective,
-        .given = given[n],
-        .given_count = wanted == NULL ? 0 : realise_mappings(layer, &wanted[n % layers], array, given[n]),
-        .tried = MAPPINGS_TRIED,
-        .climbs = l->thorough ? CLIMBS : 0,
-        .kept = l->thorough ? PREDICT_KEPT_MAX / 2 : 1};
+    requests[n] = (predict_request){.layer = &mapped[n % layers],
+                                    .array = array,
+                                    .objective = l->options->goal.objective,
+                                    .given = given[n],
+                                    .given_count = realise_all(l, array, n % layers, given[n]),
+                                    .tried = MAPPINGS_TRIED,
+                                    .climbs = l->thorough ? CLIMBS : 0,
+                                    .kept = l->thorough ? PREDICT_KEPT_MAX / 2 : 1};
   }
   predict_table_ask(l->table, requests, all, answers);
   wf_free(requests);

@@ -53,6 +53,7 @@ static proposal ask_model(loop *l, unsigned side, uint64_t evaluations) {
   const unsigned place = loop_place_of(p.side);
   wf_free(l->own[place]);
   l->wanted[place] = l->own[place] = found.mappings;
+  l->sets[place] = found.sets;
   return p;
 }
 
@@ -244,7 +245,10 @@ static void predict(loop *l) {
   propose_by_model(&p);
   loop_measure(&p, 0);
   explore(&p);
-  for (int n = 0; n < LOOP_SIDES; n++) l->wanted[n] = l->own[n] = p.own[n];
+  for (int n = 0; n < LOOP_SIDES; n++) {
+    l->wanted[n] = l->own[n] = p.own[n];
+    l->sets[n] = p.sets[n];
+  }
   l->result->predicted = predicted.count;
   truth_result list = {0};
   loop shortened = predicting(l, true, &list);
@@ -304,7 +308,7 @@ static void propose_sizes(loop *l, const paper_hardware *hardware) {
                                    .scratchpad_kib = hardware->scratchpad_kib * (1 + (twice & 1)),
                                    .accumulator_kib = hardware->accumulator_kib * (1 + (twice >> 1))};
     hw_array array;
-    if (!truth_array(l->options->base, &larger, &array)) continue;
+    if (!truth_array(l->options->base, &larger, &array) || !loop_allows(l, &array)) continue;
     truth_candidate *c = loop_propose(l, &array);
     if (c != NULL) snprintf(c->origin, sizeof c->origin, "proposed, sizes %d", twice);
   }
@@ -312,7 +316,10 @@ static void propose_sizes(loop *l, const paper_hardware *hardware) {
 
 // The same mappings for every side: they are of the one that is proposed.
 static void want(loop *l, const paper_mapping *mappings) {
-  for (int n = 0; n < LOOP_SIDES; n++) l->wanted[n] = mappings;
+  for (int n = 0; n < LOOP_SIDES; n++) {
+    l->wanted[n] = mappings;
+    l->sets[n] = 1;
+  }
 }
 
 static int by_prediction(const void *a, const void *b) {
