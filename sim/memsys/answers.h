@@ -37,11 +37,12 @@ static inline void memsys_answers_free(memsys_answers *a) { wf_free(a->ring); }
 
 static inline memsys_answer *memsys_answer_at(memsys_answers *a, uint64_t number) { return &a->ring[number & a->mask]; }
 
-static inline void memsys_answers_add(memsys_answers *a, const memsys_answer *answer) {
+// A place behind the others: all but `taken` is the caller's to fill in.
+static inline memsys_answer *memsys_answers_add(memsys_answers *a) {
   assert(a->end - a->drained <= a->mask);
   memsys_answer *place = memsys_answer_at(a, a->end++);
-  *place = *answer;
   place->taken = UINT64_MAX;
+  return place;
 }
 
 #endif

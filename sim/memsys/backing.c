@@ -57,9 +57,19 @@ static uint64_t bring(backing *b, uint64_t from, unsigned bytes) {
   return start;
 }
 
+static uint64_t shortened(const backing *b, uint64_t cycles) { return cycles > b->spacing ? cycles - b->spacing : 0; }
+
 // A beat is there with its last word, so its first word came before.
 static uint64_t less_spacing(const backing *b, uint64_t cycle, uint64_t asked) {
-  return later(cycle > b->spacing ? cycle - b->spacing : 0, asked + 1);
+  return later(shortened(b, cycle), asked + 1);
+}
+
+uint64_t backing_soonest(const backing *b) {
+  return later(1, shortened(b, b->dram == NULL ? b->latency : dram_soonest(b->dram) + b->path));
+}
+
+uint64_t backing_decided_soonest(const backing *b) {
+  return b->dram == NULL ? 0 : shortened(b, dram_decided_soonest(b->dram) + b->path);
 }
 
 uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {

@@ -26,6 +26,10 @@ void backing_destroy(backing *b);
 uint64_t backing_spacing(const backing *b);
 uint64_t backing_cycles(const backing *b, unsigned bytes);
 
+// The first word of a read comes not before so many cycles after it was asked for; after memory's decision on it.
+uint64_t backing_soonest(const backing *b);
+uint64_t backing_decided_soonest(const backing *b);
+
 // The cycle of the first word; BACKING_UNKNOWN: backing_decide will tell, with the tag.
 uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
 // A read that goes before everything that waits. Its cycle is known.

@@ -306,6 +306,12 @@ static bool run(dram *d, uint64_t end, unsigned *tag, uint64_t *complete) {
 
 // ---- interface
 
+static uint64_t data_ps(const dram *d) { return (d->t.read + d->t.burst) * d->tick_ps; }
+
+uint64_t dram_soonest(const dram *d) { return (d->controller + data_ps(d)) / d->cycle_ps; }
+
+uint64_t dram_decided_soonest(const dram *d) { return data_ps(d) / d->cycle_ps; }
+
 // A bound: no tick before in which this transaction asks for its data.
 static uint64_t read_bound(const dram *d, const transaction *x) {
   const bank *b = &d->bank[x->bank];

@@ -26,6 +26,10 @@ enum { DRAM_READS = 512 };
 dram *dram_create(const hw_array *array);
 void dram_destroy(dram *d);
 
+// A read's data is complete not before so many cycles after its request; after the decision on it.
+uint64_t dram_soonest(const dram *d);
+uint64_t dram_decided_soonest(const dram *d);
+
 // A request that reaches the controller in `cycle`; cycles of requests do not go back. The tag is given back with the
 // decision.
 void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);

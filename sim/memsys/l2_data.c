@@ -3,21 +3,16 @@
 
 #include "sim/memsys/l2_state.h"
 
-enum {
-  WINDOW = 32,  // cycles that are looked up at once
-  MOVING = 4,   // lines in them, in either direction
-};
-
-uint64_t l2_data_drain(memsys_l2 *l2) {
+void l2_data_drain(memsys_l2 *l2) {
   memsys_answers *a = l2->answers;
   while (l2->waiting_beats >= l2->beat_limit) {
     const memsys_answer *oldest = memsys_answer_at(a, a->drained);
-    if (a->drained == a->end || oldest->taken == NEVER) return NEVER;
-    l2->data_free = l2_later(l2->data_free, oldest->taken + 1);
+    l2->room_from = NEVER;
+    if (a->drained == a->end || oldest->taken == NEVER) return;
+    l2->room_from = oldest->taken + 1;
     l2->waiting_beats -= oldest->beats;
     a->drained++;
   }
-  return l2->data_free;
 }
 
 // ---- banks
@@ -44,37 +39,28 @@ void l2_move_words(memsys_l2 *l2, move direction, uint64_t start) {
   t->start[t->end++ % TRANSFERS] = start;
 }
 
-// What memory's side moves in the cycles before `until`, from when on it was looked up.
-typedef struct moving {
-  uint64_t until;
-  unsigned count;
-  uint64_t start[MOVES * MOVING];
-} moving;
+// The line that memory's side moves, as cycles go on.
+typedef struct mover {
+  uint64_t start;  // NEVER: none
+  uint32_t next;   // behind it
+} mover;
 
-static void look_up(const memsys_l2 *l2, moving *m, uint64_t cycle) {
-  m->until = cycle + WINDOW;
-  m->count = 0;
-  for (unsigned n = 0; n < MOVES; n++) {
-    const transfers *t = &l2->moved[n];
-    const unsigned most = m->count + MOVING;
-    for (uint32_t i = t->head; i != t->end && t->start[i % TRANSFERS] < m->until; i++) {
-      if (t->start[i % TRANSFERS] + l2->line_cycles <= cycle) continue;
-      if (m->count == most)
-        m->until = t->start[i % TRANSFERS];
-      else
-        m->start[m->count++] = t->start[i % TRANSFERS];
-    }
-  }
-  assert(m->until > cycle);
-}
+static mover mover_of(const transfers *t) { return (mover){first_of(t), t->head + 1}; }
 
-static bool moves_in_bank(const memsys_l2 *l2, moving *m, uint64_t cycle, unsigned bank) {
-  if (cycle >= m->until) look_up(l2, m, cycle);
-  for (unsigned i = 0; i < m->count; i++) {
-    const uint64_t word = cycle - m->start[i];
-    if (word < l2->line_cycles && (word >> l2->bank_shift) % BANKS == bank) return true;
+static bool moves_in_bank(const memsys_l2 *l2, move direction, mover *m, uint64_t cycle, unsigned bank) {
+  const transfers *t = &l2->moved[direction];
+  while (m->start <= cycle) {
+    const uint64_t word = cycle - m->start;
+    if (word < l2->line_cycles) return (word >> l2->bank_shift) % BANKS == bank;
+    m->start = (int32_t)(t->end - m->next) > 0 ? t->start[m->next % TRANSFERS] : NEVER;
+    m->next++;
   }
   return false;
+}
+
+static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
+  const written *w = &l2->written[cycle % RECENT];
+  return w->cycle == cycle && w->bank == bank;
 }
 
 // Beats of a burst that enters the data pipe in `cycle`: each waits while memory's side is in its bank.
@@ -82,59 +68,45 @@ typedef struct passage {
   uint64_t first, last;
 } passage;
 
-static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
-  const written *w = &l2->written[cycle % RECENT];
-  return w->cycle == cycle && w->bank == bank;
-}
-
-// Memory's side is in no bank up to `last`.
-static bool still(const memsys_l2 *l2, uint64_t last) {
-  return first_of(&l2->moved[MOVE_IN]) > last && first_of(&l2->moved[MOVE_OUT]) > last;
-}
-
-static passage pass(memsys_l2 *l2, const item *w, uint64_t cycle) {
-  passage passed = {cycle, cycle + w->beats - 1U};
-  if (!w->write && l2->written_until < cycle && (!l2_moves(l2, cycle) || still(l2, passed.last))) return passed;
+static passage pass_banks(memsys_l2 *l2, const item *w, uint64_t cycle) {
+  passage passed = {cycle, cycle};
+  mover in = mover_of(&l2->moved[MOVE_IN]), out = mover_of(&l2->moved[MOVE_OUT]);
+  const unsigned first = w->offset >> l2->bus_shift, behind = w->write ? WRITE_CYCLES : 0;
   uint64_t at = cycle;
-  moving m;
-  look_up(l2, &m, cycle);
   for (unsigned i = 0; i < w->beats; i++, at++) {
-    unsigned bank = ((w->offset >> l2->bus_shift) + i) % BANKS;
-    if (w->write) {
-      while (moves_in_bank(l2, &m, at + WRITE_CYCLES, bank)) at++;
-      l2->written_until = at + WRITE_CYCLES;
-      l2->written[l2->written_until % RECENT] = (written){l2->written_until, bank};
-    } else {
-      while (moves_in_bank(l2, &m, at, bank) || written_in_bank(l2, at, bank)) at++;
-    }
+    const unsigned bank = (first + i) % BANKS;
+    while (moves_in_bank(l2, MOVE_IN, &in, at + behind, bank) || moves_in_bank(l2, MOVE_OUT, &out, at + behind, bank) ||
+           (!w->write && written_in_bank(l2, at, bank)))
+      at++;
+    if (w->write) l2->written[(at + behind) % RECENT] = (written){at + behind, bank};
     if (i == 0) passed.first = at;
     passed.last = at;
   }
+  if (w->write) l2->written_until = passed.last + behind;
   return passed;
 }
 
-void l2_answer(memsys_l2 *l2, station *s, uint64_t cycle) {
-  const item *w = &s->work;
-  s->todo &= (uint8_t)~ANSWER;
-  passage passed = pass(l2, w, cycle);
+// Memory's side is in no bank from `cycle` up to `last`.
+static bool still(memsys_l2 *l2, uint64_t cycle, uint64_t last) {
+  return !l2_moves(l2, cycle) || (first_of(&l2->moved[MOVE_IN]) > last && first_of(&l2->moved[MOVE_OUT]) > last);
+}
+
+uint64_t l2_answer(memsys_l2 *l2, const item *w, bool given, uint64_t cycle) {
+  passage passed = {cycle, cycle + w->beats - 1U};
+  if (w->write || l2->written_until >= cycle || !still(l2, cycle, passed.last)) passed = pass_banks(l2, w, cycle);
   l2->data_free = passed.last + 1;
-  if (w->poll) {
-    l2->poll_at = passed.last + l2->tail + l2->poll_cycles;
-    return;
-  }
-  if (w->parted && --l2->parts[w->order % ITEMS] != 0) return;
-  unsigned total = w->write ? 1 : w->total;
-  uint64_t length = w->write || w->parted ? 0 : passed.last - passed.first, steps = length == 0 ? 0 : w->beats - 1U;
+  if (!given || (w->parted && --l2->parts[w->order % ITEMS] != 0)) return passed.last;
+  const uint64_t length = w->write || w->parted ? 0 : passed.last - passed.first,
+                 steps = length == 0 ? 0 : w->beats - 1U;
   // Beats as fast as memory brings them, or else one after the other up to the last.
-  bool paced = length == steps * l2->spacing;
-  uint64_t first = l2->tail + (paced ? passed.first : passed.first + length - steps);
-  memsys_answer given = {.shown = first,
-                         .ready = first,
-                         .spacing = paced ? l2->spacing : 1,
-                         .order = w->order,
-                         .id = w->id,
-                         .beats = total,
-                         .write = w->write};
-  l2->waiting_beats += given.beats;
-  memsys_answers_add(l2->answers, &given);
+  const bool paced = length == steps * l2->spacing;
+  memsys_answer *answer = memsys_answers_add(l2->answers);
+  answer->shown = answer->ready = l2->tail + (paced ? passed.first : passed.first + length - steps);
+  answer->spacing = paced ? l2->spacing : 1;
+  answer->order = w->order;
+  answer->id = w->id;
+  answer->beats = w->write ? 1 : w->total;
+  answer->write = w->write;
+  l2->waiting_beats += answer->beats;
+  return passed.last;
 }

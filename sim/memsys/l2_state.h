@@ -12,6 +12,7 @@ enum {
   REGISTERS = 64,
   NEARBY = 64,  // cycles, as many as bits in a word
   ITEMS = 4096,
+  POLL = 0,  // the item of the front end's polls
   TRANSFERS = 256,
   RECENT = 16,
   BANKS = 4,         // of the data, as wide as a beat
@@ -25,9 +26,7 @@ enum {
   SPARE_BEATS = 8,     // that find room behind the data pipe while the port takes nothing
 };
 
-enum { EVICT = 1, ASK = 2, ACKNOWLEDGE = 4, ANSWER = 8, NOTE = 16 };  // what a register has still to do
-
-// The part of a request that lies in one line.
+// The part of a request that lies in one line. It keeps its place in the pool from the port to the last step.
 typedef struct item {
   uint64_t number;  // of the line
   uint64_t entered;
@@ -35,22 +34,26 @@ typedef struct item {
   uint16_t id;
   uint16_t beats;   // in this line
   uint16_t total;   // of the answer
-  uint16_t next;    // behind it at the same register
   uint16_t offset;  // in the line
+  uint16_t next;    // behind it on the way from the port, or at the same register
   bool write, whole;
-  bool poll;
   bool parted;  // the request lies in several lines: the last part that is served gives the answer
 } item;
 
+// Items one behind the other; head NONE: nobody waits.
+typedef struct items {
+  uint16_t head, tail;
+} items;
+
 typedef struct station {
-  item work;
   l2_line *line;
   uint64_t victim;
-  uint64_t ripe;         // first cycle of the next step that does not wait for memory
-  uint64_t first, last;  // words of the line; NEVER: not known yet; 0: nothing to wait for
-  uint64_t released;     // the victim is
-  uint16_t head, tail;   // requests that wait for the set
-  uint8_t todo;
+  uint64_t last;       // cycle of the line's last word; NEVER: not known yet
+  uint64_t released;   // the victim is; 0: there is none
+  uint64_t done_from;  // of a line that arrives: the first cycle in which the register can be done
+  uint64_t wake;       // it is looked at again, of `far`
+  uint16_t work;       // place in the pool
+  items waiting;       // for the set
   bool dirty_victim;
 } station;
 
@@ -76,20 +79,25 @@ struct memsys_l2 {
   unsigned bus_shift, bank_shift, line_bytes;  // bank: words that follow each other in one, as a power of two
   uint64_t poll_cycles, poll_at;
   uint64_t tail, spacing, line_cycles;
-  uint64_t now;      // the first cycle that was not carried out
-  uint64_t quiet;    // nothing happens before, unless somebody sends or takes
-  uint64_t horizon;  // of the run under way: it ends before
-  // registers
-  uint64_t all, used;  // masks
-  // Those used are parted: `ready` have nothing left to do but to answer, and can as soon as the pipe can; `due` wait
-  // for their turn, or for a pipe; `nearby` and `far` sleep until wake[], or until memory has decided.
-  uint64_t ready, due, far;
-  uint64_t hits, evictions;  // what those that sleep or are due have to do next: answer alone; evict
-  uint64_t first_far;        // none of `far` wakes before
-  uint64_t nearby_cycles;    // cycle n of those to come at bit n % NEARBY: somebody wakes in it
-  uint64_t nearby[NEARBY];   // who
-  uint64_t wake[REGISTERS];  // of `far`: no step before
-  uint16_t *owner;           // by set: the register that works for it + 1
+  uint64_t soonest, decided_soonest;  // memory brings the first word of a line: after it was asked; after a decision
+  uint64_t now;                       // the first cycle that was not carried out
+  uint64_t decided;                   // memory's decisions were looked at in this one
+  // Registers, as masks. Of those used each is asleep or awake: awake ones want a turn, and take it as soon as the
+  // pipes that they need are free.
+  uint64_t all, used;
+  uint64_t awake;
+  uint64_t needs_pipe, needs_tags;  // what the next turn needs: the data pipe, a write of the tags
+  // The next turn of those in none of these answers a hit, and is the last one.
+  uint64_t evictions, asks, arriving;  // it evicts; asks memory; the line was asked for
+  uint64_t unanswered;                 // of `arriving`
+  // Those asleep are looked at again in a cycle near by, or far away, or when memory has decided.
+  uint64_t marked;                  // cycle n of those to come at bit n % NEARBY: somebody is looked at in it
+  uint64_t nearby[NEARBY];          // who
+  uint64_t far;                     // who else
+  uint64_t first_far;               // none of `far` before
+  uint64_t answer_from[REGISTERS];  // no answer before
+  uint64_t free_from[REGISTERS];    // not free before, as far as memory has decided; NEVER: it has not
+  uint16_t *owner;                  // by set: the register that works for it + 1
   unsigned last_chosen;
   station stations[REGISTERS];
   // pipes
@@ -98,30 +106,68 @@ struct memsys_l2 {
   uint64_t written_until;   // the last of them
   uint64_t data_free, evict_free;
   uint64_t waiting_beats, beat_limit;  // between data pipe and port
+  uint64_t room_from;                  // there
   bool tags_full;                      // the queue of writes
-  // on the way from the port
-  item queue[ITEMS];
-  uint16_t parts[ITEMS];  // of a request that lies in several lines, by its order: not served yet
-  uint32_t queue_head, queue_end, queue_beats;
-  uint64_t enter_from;
-  // requests that wait for a set
+  // requests
   item *pool;
   uint16_t pool_free;
+  items queue;            // on the way from the port
+  uint64_t head_entered;  // the head of it; NEVER: there is none
+  uint32_t queue_beats;
+  uint16_t parts[ITEMS];  // of a request that lies in several lines, by its order: not served yet
+  uint64_t enter_from;
+  uint64_t gate;  // nothing enters before; NEVER: nothing wants to, or can before a register is free
 };
 
 static inline uint64_t l2_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t l2_earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static inline uint64_t l2_bit(uint64_t index) { return UINT64_C(1) << index; }
 
 // Answers that the port took make room behind the data pipe.
-uint64_t l2_data_drain(memsys_l2 *l2);
-// From when on the data pipe takes an answer, as far as it is known.
+void l2_data_drain(memsys_l2 *l2);
+// From when on the data pipe takes an answer; NEVER: that is not known before the port takes one.
 static inline uint64_t l2_data_from(memsys_l2 *l2) {
-  return l2->waiting_beats < l2->beat_limit ? l2->data_free : l2_data_drain(l2);
+  if (l2->waiting_beats >= l2->beat_limit) l2_data_drain(l2);
+  return l2_later(l2->data_free, l2->room_from);
 }
-// The register's answer enters the data pipe.
-void l2_answer(memsys_l2 *l2, station *s, uint64_t cycle);
+// What memory decides up to and including `cycle` is taken note of. That has time until the first word of such a line
+// can come, unless something happens in `cycle` that memory or the banks of the data see. Once for a cycle, before
+// that: what memory can decide on because of it, it decides in the next cycle.
+void l2_take_note(memsys_l2 *l2, uint64_t cycle);
+static inline void l2_decide(memsys_l2 *l2, uint64_t cycle) {
+  l2->decided = cycle;
+  if (backing_next(l2->memory) <= cycle) l2_take_note(l2, cycle);
+}
+static inline uint64_t l2_decisions_from(const memsys_l2 *l2) {
+  const uint64_t decision = backing_next(l2->memory);
+  return decision == NEVER ? NEVER : decision + l2->decided_soonest;
+}
+// An answer enters the data pipe in `cycle`; `given`: it is the port's. Returns the cycle of its last beat there.
+uint64_t l2_answer(memsys_l2 *l2, const item *work, bool given, uint64_t cycle);
 // Memory's side moves a line, from `start` on.
 void l2_move_words(memsys_l2 *l2, move direction, uint64_t start);
 // Whether it moves one in `cycle` or later.
 bool l2_moves(memsys_l2 *l2, uint64_t cycle);
+
+static inline void l2_append(memsys_l2 *l2, items *queue, uint16_t place) {
+  l2->pool[place].next = NONE;
+  if (queue->head == NONE)
+    queue->head = place;
+  else
+    l2->pool[queue->tail].next = place;
+  queue->tail = place;
+}
+
+// When something can enter, after what waits or who is free changed. Without a register the head waits until one is
+// free, unless a register works for its set.
+static inline void l2_set_gate(memsys_l2 *l2) {
+  uint64_t from = l2->head_entered;
+  if (l2->used != l2->all)
+    from = l2->poll_at < from ? l2->poll_at : from;
+  else if (from != NEVER && l2->owner[l2_set_of(&l2->tags, l2->pool[l2->queue.head].number)] == 0)
+    from = NEVER;
+  l2->gate = l2_later(from, l2->enter_from);
+}
 
 #endif

@@ -94,7 +94,8 @@ static void insert(memsys *m, memsys_answer *given) {
   memsys_answers *a = &m->answers;
   given->shown = given->ready += lateness(m, given->order);
   a->drained = a->head;
-  memsys_answers_add(a, given);
+  given->taken = UINT64_MAX;
+  *memsys_answers_add(a) = *given;
   uint64_t place = a->end - 1, first = a->head + (m->answering ? 1 : 0);
   for (; place > first && before(given, memsys_answer_at(a, place - 1)); place--)
     *memsys_answer_at(a, place) = *memsys_answer_at(a, place - 1);
@@ -241,12 +242,13 @@ uint64_t memsys_next_response(memsys *m, uint64_t cycle) {
 uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before) {
   // An answer that is known may have waited for the last beat of its write.
   if (m->l2 == NULL || m->answers.head != m->answers.end) return memsys_next_response(m, cycle + 1);
-  const uint64_t own = cycle + memsys_l2_shortest(m->l2);
+  const uint64_t own = memsys_l2_next_own(m->l2, cycle);
   return own < before ? own : before;
 }
 
 const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
-  if (!m->answering) catch_up(m, cycle);
+  // Behind an L2 what is decided later stands behind what is known.
+  if (!m->answering && (m->l2 == NULL || m->answers.head == m->answers.end)) catch_up(m, cycle);
   if (next_known(m, cycle) != cycle) return NULL;
   if (!m->answering) {
     m->answering = true;
@@ -261,7 +263,6 @@ static void answered(memsys *m, uint64_t last) {
   memsys_answer_at(&m->answers, m->answers.head)->taken = last;
   m->answers.head++;
   m->answering = false;
-  if (m->l2 != NULL) memsys_l2_taken(m->l2);
 }
 
 void memsys_take(memsys *m, uint64_t cycle) {

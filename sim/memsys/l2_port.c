@@ -1,0 +1,137 @@
+// The L2 as the port and the hart see it: see l2.h for the rules.
+#include <assert.h>
+
+#include "sim/memsys/l2_state.h"
+
+// ---- requests
+
+bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS; }
+
+// Of all registers, the cycle before which none is free.
+static uint64_t next_free(memsys_l2 *l2) {
+  const uint64_t hits = ~(l2->evictions | l2->asks | l2->arriving);
+  uint64_t data = l2_data_from(l2), next = l2_decisions_from(l2);
+  if (data == NEVER) data = 0;
+  for (uint64_t left = l2->used; left != 0; left &= left - 1) {
+    const unsigned index = (unsigned)__builtin_ctzll(left);
+    const uint64_t from = l2->free_from[index];
+    next = l2_earlier(next, (hits >> index & 1) != 0 ? l2_later(from, data) : from);
+  }
+  return l2_later(next, l2->now);
+}
+
+uint64_t memsys_l2_next_room(memsys_l2 *l2) {
+  if (l2->gate == NEVER && l2->queue.head != NONE) return next_free(l2) + 2;
+  return l2_later(l2_later(l2->head_entered, l2->enter_from), l2->now) + 1;
+}
+
+// A place for an item, at the end of the queue; the caller fills it in.
+static item *enqueue(memsys_l2 *l2, uint64_t entered, unsigned queue_beats) {
+  const uint16_t place = l2->pool_free;
+  assert(place != NONE);
+  item *added = &l2->pool[place];
+  l2->pool_free = added->next;
+  if (l2->queue.head == NONE) l2->head_entered = entered;
+  l2_append(l2, &l2->queue, place);
+  l2->queue_beats += queue_beats;
+  return added;
+}
+
+static unsigned beats_of(const memsys_l2 *l2, unsigned bytes) {
+  const unsigned beats = bytes >> l2->bus_shift;
+  return beats == 0 ? 1 : beats;
+}
+
+// `bytes` of the request, `done` behind its start, that lie in one line. `common`: what all parts share.
+static void send_part(memsys_l2 *l2, const memsys_request *request, const item *common, unsigned done, unsigned bytes) {
+  const uint64_t address = request->address + done;
+  const unsigned beats = beats_of(l2, bytes);
+  item *part = enqueue(l2, common->entered, common->write ? beats : 1);
+  const uint16_t next = part->next;
+  *part = *common;
+  part->next = next;
+  part->number = address >> l2->tags.line_shift;
+  part->offset = (uint16_t)(address & (l2->line_bytes - 1));
+  part->beats = (uint16_t)beats;
+  part->whole = common->write && bytes == l2->line_bytes;
+}
+
+// A request that lies in several lines.
+static void send_parts(memsys_l2 *l2, const memsys_request *request, const item *common) {
+  uint16_t *parts = &l2->parts[common->order % ITEMS];
+  *parts = 0;
+  for (unsigned done = 0; done < request->bytes; ++*parts) {
+    const unsigned room = l2->line_bytes - ((unsigned)(request->address + done) & (l2->line_bytes - 1)),
+                   bytes = request->bytes - done < room ? request->bytes - done : room;
+    send_part(l2, request, common, done, bytes);
+    done += bytes;
+  }
+}
+
+void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request, bool write, uint64_t order,
+                    uint64_t late) {
+  assert(l2->now <= cycle + ENTER_CYCLES);
+  const bool first = l2->queue.head == NONE;
+  const unsigned offset = (unsigned)request->address & (l2->line_bytes - 1);
+  const item common = {.entered = cycle + ENTER_CYCLES,
+                       .order = order,
+                       .late = late,
+                       .id = (uint16_t)request->id,
+                       .total = (uint16_t)beats_of(l2, request->bytes),
+                       .write = write,
+                       .parted = offset + request->bytes > l2->line_bytes};
+  if (common.parted)
+    send_parts(l2, request, &common);
+  else
+    send_part(l2, request, &common, 0, request->bytes);
+  if (first) l2_set_gate(l2);
+}
+
+// ---- answers
+
+uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
+  const uint64_t pipe = l2_data_from(l2), data = l2_later(l2->now, pipe == NEVER ? 0 : pipe);
+  if ((l2->awake & l2->needs_pipe) != 0) return data + l2->tail;
+  uint64_t next = l2_decisions_from(l2);
+  for (uint64_t left = l2->used; left != 0; left &= left - 1)
+    next = l2_earlier(next, l2->answer_from[__builtin_ctzll(left)]);
+  if (l2->head_entered != NEVER) {
+    // Behind a register that is done with the same line it needs not look.
+    const bool follows = l2->owner[l2_set_of(&l2->tags, l2->pool[l2->queue.head].number)] != 0;
+    const uint64_t enters = l2_later(l2_later(l2->head_entered, l2->enter_from), l2->now);
+    next = l2_earlier(next, enters + (follows ? 1 : LOOK_CYCLES));
+  }
+  return next == NEVER ? NEVER : l2_later(next, data) + l2->tail;
+}
+
+// A register that served the same line before answers a cycle after it took the request up. Until then the data pipe
+// is not free sooner than now.
+uint64_t memsys_l2_next_own(const memsys_l2 *l2, uint64_t cycle) {
+  return l2_later(l2_later(cycle + ENTER_CYCLES, l2->enter_from) + 1, l2->data_free) + l2->tail;
+}
+
+// ---- the hart
+
+uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write) {
+  if (l2->decided + 1 < cycle) l2_decide(l2, cycle - 1);
+  uint64_t number = address >> l2->tags.line_shift, first = 0, beats = (l2->line_bytes >> l2->bus_shift) - 1U;
+  l2_found found = l2_tags_read(&l2->tags, number);
+  ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
+  if (write) found.line->dirty = true;
+  uint64_t ripe = l2_later(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
+  if (found.hit && found.line->available != NEVER) {
+    first = found.line->available;
+    if (first <= ripe) l2->data_free = ripe + beats + 1;
+  } else {
+    if (found.evicts_dirty) {
+      backing_write(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, found.victim << l2->tags.line_shift,
+                    l2->line_bytes);
+      l2->counts->written_back_bytes += l2->line_bytes;
+    }
+    l2->counts->fetched_bytes += l2->line_bytes;
+    first = backing_read_first(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, address, l2->line_bytes);
+    if (!found.hit) found.line->available = first;
+    l2_move_words(l2, MOVE_IN, first);
+  }
+  return l2_later(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
+}
