@@ -68,19 +68,22 @@ static void find_best(predict_chooser *c) {
   }
 }
 
+double predict_value(plain_objective objective, double cycles, bool has_energy, double energy_pj) {
+  const paper_cost cost = {.cycles = cycles, .energy_uj = 1e-6 * energy_pj};
+  return objective == PLAIN_AREA_DELAY || !has_energy ? cycles : descent_value(objective, cost);
+}
+
 double predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source) {
   const predict_choice *known = find(c, mapping);
   if (known != NULL) return known->value;
   const machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &machine_fitted);
   c->evaluations++;
-  const bool delay = c->request->objective == PLAIN_AREA_DELAY || !p.has_energy;
-  const paper_cost cost = {.cycles = p.cycles, .energy_uj = 1e-6 * p.energy_pj};
   const predict_choice choice = {.mapping = *mapping,
                                  .source = source,
                                  .cycles = p.cycles,
                                  .has_energy = p.has_energy,
                                  .energy_pj = p.energy_pj,
-                                 .value = delay ? p.cycles : descent_value(c->request->objective, cost)};
+                                 .value = predict_value(c->request->objective, p.cycles, p.has_energy, p.energy_pj)};
   if (!isfinite(choice.value)) return INFINITY;
   insert(&c->lists[source], c->kept, &choice);
   find_best(c);

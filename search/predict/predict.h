@@ -40,6 +40,9 @@ typedef struct predict_result {
   unsigned evaluations;  // of the model
 } predict_result;
 
+// What figures of a layer are worth; without energy the cycles count.
+double predict_value(plain_objective objective, double cycles, bool has_energy, double energy_pj);
+
 predict_result predict_layer(const predict_request *request);
 void predict_release(predict_result *result);
 

@@ -110,11 +110,9 @@ static void measure(measure_known *known, const work_request *request, const lay
   free(messages);
 }
 
-static double value_of(const work_request *request, const work_result *result) {
-  const plain_objective objective = (plain_objective)request->objective;
-  const paper_cost cost = {.cycles = (double)result->cycles, .energy_uj = 1e-6 * result->energy_pj};
-  if (result->status != WORK_GOOD) return INFINITY;
-  return objective == PLAIN_AREA_DELAY || !result->has_energy ? cost.cycles : descent_value(objective, cost);
+static double value_of(const work_request *request, const work_result *r) {
+  if (r->status != WORK_GOOD) return INFINITY;
+  return predict_value((plain_objective)request->objective, (double)r->cycles, r->has_energy, r->energy_pj);
 }
 
 // What the model of the machine finds, after the mapper's best: none of it can make the result worse.

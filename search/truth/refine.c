@@ -39,18 +39,15 @@ static size_t layers_of(const loop *l) { return l->options->goal.network->count;
 
 // ---- which mapping comes next
 
-static double value_of(const loop *l, const work_result *m) {
-  const bool delay = l->options->goal.objective == PLAIN_AREA_DELAY || !m->has_energy;
-  const paper_cost cost = {.cycles = (double)m->cycles, .energy_uj = 1e-6 * m->energy_pj};
-  return delay ? cost.cycles : descent_value(l->options->goal.objective, cost);
-}
-
 static void learn(const loop *l, const predict_result *answer, size_t rank, const work_result *result, knowledge *k) {
   if (rank >= answer->count) return;
   const predict_choice *choice = &answer->choices[rank];
   k->tried |= UINT64_C(1) << rank;
   k->runs[choice->source]++;
-  if (result->status == WORK_GOOD) k->excess[choice->source] += log(value_of(l, result) / choice->value);
+  if (result->status != WORK_GOOD) return;
+  const plain_objective objective = l->options->goal.objective;
+  const double value = predict_value(objective, (double)result->cycles, result->has_energy, result->energy_pj);
+  k->excess[choice->source] += log(value / choice->value);
 }
 
 // Of a source that had no run the best; then what the runs so far say is best. `count`: none is left.
