@@ -23,13 +23,19 @@ typedef struct pipeline {
 
 // ---- passes
 
-typedef command_program *command_pass(const command_program *program);
+typedef command_program *command_pass(command_program *program);  // takes the program
 
 typedef struct pass_entry {
   const char *name;
   pass *on_block;             // either this
   command_pass *on_commands;  // or this, or neither: the front end, and expansion
 } pass_entry;
+
+static command_program *roll(command_program *program) {
+  command_program *rolled = command_roll(program);
+  command_destroy(program);
+  return rolled;
+}
 
 static const pass_entry passes[] = {
     {.name = "lower"},
@@ -39,8 +45,8 @@ static const pass_entry passes[] = {
     {.name = "hoist", .on_block = pass_hoist},
     {.name = "buffers", .on_block = pass_buffers},
     {.name = "expand"},
-    {.name = "fold", .on_commands = command_fold_config},
-    {.name = "roll", .on_commands = command_roll},
+    {.name = "fold", .on_commands = command_fold_own},
+    {.name = "roll", .on_commands = roll},
 };
 enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6, ROLL = PASSES - 1 };
 
@@ -69,9 +75,7 @@ static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *ma
   if (entry->on_block != NULL) {
     if (!entry->on_block(p->block, mapping, array, p->diag)) return false;
   } else if (entry->on_commands != NULL) {
-    command_program *next = entry->on_commands(p->commands);
-    command_destroy(p->commands);
-    p->commands = next;
+    p->commands = entry->on_commands(p->commands);
   } else {
     p->commands = pass_expand(p->block, array, p->diag);
     if (p->commands == NULL) return false;

@@ -55,7 +55,7 @@ void command_reserve(command_program *program, size_t count) {
 }
 
 static command_node *push(command_program *program, command_kind kind) {
-  if (program->count == program->room) command_reserve(program, program->room == 0 ? 64 : 2 * program->room);
+  if (program->count == program->room) command_reserve(program, 2 * program->room + 64);
   command_node *node = &program->nodes[program->count++];
   *node = (command_node){.kind = kind};
   return node;

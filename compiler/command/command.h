@@ -74,6 +74,14 @@ void command_destroy(command_program *program);
 void command_reserve(command_program *program, size_t nodes);  // room for so many
 int command_add_tensor(command_program *program, const command_tensor *tensor);
 void command_add(command_program *program, const command_insn *insn);
+// One more command without tensors, to which the caller gives funct and operands.
+static inline command_insn *command_next(command_program *program) {
+  if (program->count == program->room) command_reserve(program, 2 * program->room + 64);
+  command_node *node = &program->nodes[program->count++];
+  *node =
+      (command_node){.kind = COMMAND_INSN, .insn = {.tensor_rs1 = COMMAND_NO_TENSOR, .tensor_rs2 = COMMAND_NO_TENSOR}};
+  return &node->insn;
+}
 void command_add_fence(command_program *program);
 // Loops: what is added up to command_add_end runs `trips` times. `steps` has one entry per open loop, or is NULL.
 void command_add_loop(command_program *program, uint64_t trips);
@@ -103,6 +111,8 @@ command_program *command_parse(const char *file, const char *text, size_t length
 
 // Drops configuration that sets what is set already, and the parts that nobody uses before they are set again.
 command_program *command_fold_config(const command_program *program);
+// The same of a program that is no longer needed: it becomes the new one or is destroyed.
+command_program *command_fold_own(command_program *program);
 // Finds loops: runs of equal commands whose operands advance by constant steps, nested.
 command_program *command_roll(const command_program *program);
 

@@ -89,17 +89,53 @@ static bool is_config(const command_node *node) {
   return node->kind == COMMAND_INSN && node->insn.funct == ISA_FUNCT_CONFIG_EX;
 }
 
-// Marks what is set for somebody: `keep` has one entry per node.
-static void mark_live(const command_program *program, const usage *used, bool *keep) {
-  unsigned live = 0;
-  for (size_t n = program->count; n-- > 0;) {
+// A configuration command, and what the commands up to the next one use.
+typedef struct setting {
+  size_t node;
+  bool kept, loops_behind;
+  unsigned used_behind;
+} setting;
+
+typedef struct settings {
+  setting *list;  // allocated
+  size_t count, room;
+} settings;
+
+static void add_setting(settings *all, size_t node) {
+  if (all->count == all->room) {
+    all->room = all->room == 0 ? 64 : 2 * all->room;
+    all->list = wf_realloc(all->list, all->room, sizeof *all->list);
+  }
+  all->list[all->count++] = (setting){.node = node, .kept = true};
+}
+
+static settings find_settings(const command_program *program) {
+  const usage used = usage_of(program->array);
+  settings all = {.list = NULL};
+  setting before = {.node = 0}, *last = &before;
+  for (size_t n = 0; n < program->count; n++) {
     const command_node *node = &program->nodes[n];
-    keep[n] = true;
-    if (node->kind != COMMAND_INSN) continue;
-    const command_insn *insn = &node->insn;
-    const unsigned sets = is_config(node) ? parts_set(command_isa(program, insn)->id, insn->rs1, insn->rs2) : 0;
-    keep[n] = sets == 0 || (sets & live) != 0;
-    live = sets == 0 ? live | used->parts[insn->funct] : live & ~sets;
+    if (is_config(node)) {
+      add_setting(&all, n);
+      last = &all.list[all.count - 1];
+    } else if (node->kind == COMMAND_INSN) {
+      last->used_behind |= used.parts[node->insn.funct];
+      last->loops_behind |= used.runs_loop[node->insn.funct];
+    }
+  }
+  return all;
+}
+
+// Keeps what is set for somebody.
+static void mark_live(const command_program *program, settings *all) {
+  unsigned live = 0;
+  for (size_t n = all->count; n-- > 0;) {
+    setting *s = &all->list[n];
+    const command_insn *insn = &program->nodes[s->node].insn;
+    const unsigned sets = parts_set(command_isa(program, insn)->id, insn->rs1, insn->rs2);
+    live |= s->used_behind;
+    s->kept = sets == 0 || (sets & live) != 0;
+    live &= ~sets;
   }
 }
 
@@ -154,37 +190,48 @@ static bool has_effect(registers *r, const isa_insn *insn, uint64_t rs1, uint64_
   return changed(insn->id, rs1, &before.low, &r->low) || changed(insn->id, rs1, &before.high, &r->high);
 }
 
-// Drops what sets the values in force: `keep` has one entry per node.
-static void mark_needed(const command_program *program, const usage *used, bool *keep) {
+// Drops what sets the values in force.
+static void mark_needed(const command_program *program, settings *all) {
   registers r = unknown(program->array);
-  for (size_t n = 0; n < program->count; n++) {
-    const command_node *node = &program->nodes[n];
-    if (!keep[n] || node->kind != COMMAND_INSN) continue;
-    const command_insn *insn = &node->insn;
-    if (is_config(node)) keep[n] = has_effect(&r, command_isa(program, insn), insn->rs1, insn->rs2);
-    if (used->runs_loop[insn->funct]) r = unknown(program->array);
+  for (size_t n = 0; n < all->count; n++) {
+    setting *s = &all->list[n];
+    const command_insn *insn = &program->nodes[s->node].insn;
+    if (s->kept) s->kept = has_effect(&r, command_isa(program, insn), insn->rs1, insn->rs2);
+    if (s->loops_behind) r = unknown(program->array);
   }
 }
 
-// Nodes that are kept, run by run.
-static void copy_kept(command_program *to, const command_program *from, const bool *keep) {
-  for (size_t n = 0, end; n < from->count; n = end + 1) {
-    for (end = n; end < from->count && keep[end];) end++;
-    memcpy(to->nodes + to->count, from->nodes + n, (end - n) * sizeof *to->nodes);
-    to->count += end - n;
+// Moves together what lies around the others.
+static void drop_others(command_program *program, const settings *all) {
+  command_node *nodes = program->nodes;
+  size_t count = 0, from = 0;
+  for (size_t n = 0; n <= all->count; n++) {
+    if (n < all->count && all->list[n].kept) continue;
+    const size_t end = n < all->count ? all->list[n].node : program->count;
+    if (count != from) memmove(nodes + count, nodes + from, (end - from) * sizeof *nodes);
+    count += end - from;
+    from = end + 1;
   }
+  program->count = count;
+}
+
+command_program *command_fold_own(command_program *program) {
+  command_program *straight = (command_program *)(uintptr_t)command_straight(program);
+  if (straight != program) command_destroy(program);
+  settings all = find_settings(straight);
+  mark_live(straight, &all);
+  mark_needed(straight, &all);
+  drop_others(straight, &all);
+  wf_free(all.list);
+  return straight;
 }
 
 command_program *command_fold_config(const command_program *program) {
+  command_program *copy = command_create_like(program);
   const command_program *straight = command_straight(program);
-  command_program *folded = command_create_like(program);
-  command_reserve(folded, straight->count);
-  bool *keep = WF_NEW_ARRAY(straight->count + 1, bool);
-  const usage used = usage_of(program->array);
-  mark_live(straight, &used, keep);
-  mark_needed(straight, &used, keep);
-  copy_kept(folded, straight, keep);
-  wf_free(keep);
+  command_reserve(copy, straight->count);
+  if (straight->count != 0) memcpy(copy->nodes, straight->nodes, straight->count * sizeof *copy->nodes);
+  copy->count = straight->count;
   if (straight != program) command_destroy((command_program *)(uintptr_t)straight);
-  return folded;
+  return command_fold_own(copy);
 }

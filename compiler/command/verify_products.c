@@ -24,20 +24,17 @@ typedef struct kinds {
   uint64_t row_mask;
   kind *slots;
   unsigned count;
-  kind *last[2];  // with new weights and with those that stay
+  const command_insn *config;  // of the latest product
+  kind *last[2];               // under it, with new weights and with those that stay
 } kinds;
 
 static bool same(const command_insn *a, const command_insn *b) {
   return a->funct == b->funct && a->rs1 == b->rs1 && a->rs2 == b->rs2;
 }
 
-static bool is_of_kind(const kind *k, const command_insn *config, const command_insn *preload,
-                       const command_insn *compute) {
-  return same(&k->compute, compute) && same(&k->preload, preload) && same(&k->config, config);
-}
-
 static bool is_kind(const kind *k, const kind *wanted) {
-  return is_of_kind(k, &wanted->config, &wanted->preload, &wanted->compute);
+  return same(&k->compute, &wanted->compute) && same(&k->preload, &wanted->preload) &&
+         same(&k->config, &wanted->config);
 }
 
 static uint32_t slot_of(const kind *k) {
@@ -63,6 +60,15 @@ static kind *find(kinds *all, const kind *wanted) {
   return &all->slots[at];
 }
 
+// Whether two operands differ in rows only.
+static bool alike(const kinds *all, uint64_t a, uint64_t b) { return ((a ^ b) & ~all->row_mask) == 0; }
+
+// Whether a product has the configuration and the kind of the product with these weights before it.
+static bool is_as_last(const kinds *all, const kind *last, const command_insn *preload, const command_insn *compute) {
+  return last != NULL && alike(all, last->preload.rs1, preload->rs1) && alike(all, last->preload.rs2, preload->rs2) &&
+         alike(all, last->compute.rs1, compute->rs1) && alike(all, last->compute.rs2, compute->rs2);
+}
+
 static command_insn without_rows(const kinds *all, const command_insn *insn) {
   command_insn left = *insn;
   left.rs1 &= ~all->row_mask;
@@ -72,10 +78,12 @@ static command_insn without_rows(const kinds *all, const command_insn *insn) {
 
 static bool note(kinds *all, const command_insn *config, const command_insn *preload, const command_insn *compute) {
   const uint64_t operands[OPERANDS] = {preload->rs1, preload->rs2, compute->rs1, compute->rs2};
-  const command_insn rowless_preload = without_rows(all, preload), rowless_compute = without_rows(all, compute);
   kind **last = &all->last[compute->funct == ISA_FUNCT_COMPUTE_PRELOADED], *k = *last;
-  if (k == NULL || !is_of_kind(k, config, &rowless_preload, &rowless_compute)) {
-    const kind wanted = {.config = *config, .preload = rowless_preload, .compute = rowless_compute};
+  if (config != all->config) all->last[0] = all->last[1] = k = NULL;
+  all->config = config;
+  if (!is_as_last(all, k, preload, compute)) {
+    const kind wanted = {
+        .config = *config, .preload = without_rows(all, preload), .compute = without_rows(all, compute)};
     k = *last = find(all, &wanted);
   }
   if (k == NULL) return false;

@@ -118,17 +118,17 @@ static void configure_execute(emitter *m, const stream_product *p) {
 
 static void emit_product(emitter *m, const stream_product *p) {
   configure_execute(m, p);
-  uint32_t dim = m->s->derived.dim;
-  command_insn i = insn(ISA_FUNCT_PRELOAD);
+  const uint32_t dim = m->s->derived.dim;
   const uint64_t none = operand(EXPAND_GARBAGE, dim, dim);
   const uint64_t b = p->b == EXPAND_GARBAGE ? none : operand(p->b, p->b_cols, p->b_rows);
-  i.rs1 = p->output_stationary ? none : b;
-  i.rs2 = operand(p->c, p->c_cols, p->c_rows);
-  command_add(m->out, &i);
-  i = insn(p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
-  i.rs1 = operand(p->a, p->a == EXPAND_GARBAGE ? dim : p->a_cols, p->a_rows);
-  i.rs2 = p->output_stationary ? b : none;
-  command_add(m->out, &i);
+  command_insn *preload = command_next(m->out);
+  preload->funct = ISA_FUNCT_PRELOAD;
+  preload->rs1 = p->output_stationary ? none : b;
+  preload->rs2 = operand(p->c, p->c_cols, p->c_rows);
+  command_insn *compute = command_next(m->out);
+  compute->funct = p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
+  compute->rs1 = operand(p->a, p->a == EXPAND_GARBAGE ? dim : p->a_cols, p->a_rows);
+  compute->rs2 = p->output_stationary ? b : none;
 }
 
 // ---- stores

@@ -9,6 +9,8 @@
 #ifndef COMPILER_PASSES_EXPAND_H
 #define COMPILER_PASSES_EXPAND_H
 
+#include <assert.h>
+
 #include "compiler/passes/layout.h"
 #include "compiler/passes/passes.h"
 
@@ -118,9 +120,18 @@ typedef struct streams {
 void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena);
 // Commands in the program's order; constraints are filled in here.
 void streams_load(streams *s, int queue, const stream_load *load);
-void streams_product(streams *s, const stream_product *product);
+// Products with numbers first..last, which are there already, read rows `step` apart, or write rows side by side.
+typedef struct stream_span {
+  uint32_t local, count, step, first, last;
+} stream_span;
+void streams_read(streams *s, const stream_span *span);
+void streams_write(streams *s, const stream_span *span);
 // Room for so many products in all: many arrays that double would be touched twice.
 void streams_reserve(streams *s, size_t products);
+static inline void streams_product(streams *s, const stream_product *product) {
+  assert(s->product_count < s->product_room);
+  s->products[s->product_count++] = *product;
+}
 // The next product starts a statement.
 void streams_stage(streams *s);
 void streams_store(streams *s, const stream_store *store);

@@ -308,6 +308,65 @@ static void put_pair(dot *d, const dot_run *m, const dot_run *k, const dot_run *
   streams_product(&d->e->streams, &p);
 }
 
+// The products of a statement as they follow each other from `base` on, rows innermost: so the first and the last one
+// that touches a row are known.
+typedef struct dot_order {
+  uint32_t base, rows, depth, column;  // products of one block of weights; blocks of depth; products of a column
+} dot_order;
+
+// Rows that are weights as well count as used by the whole statement.
+static void touch_inputs(const dot *d, const dot_order *o) {
+  const bool transposed = d->s->dot.a_transposed, both = d->s->dot.a.buffer == d->s->dot.b.buffer;
+  const uint32_t columns = (uint32_t)d->n.count, end = (columns - 1) * o->column;
+  for (uint32_t k = 0; k < d->k.count; k++)
+    for (uint32_t m = 0; m < o->rows; m++) {
+      const dot_run *across = &d->m.runs[m], *deep = &d->k.runs[k], *along = transposed ? deep : across;
+      const uint32_t first = o->base + k * o->rows + m;
+      streams_read(&d->e->streams, &(stream_span){.local = d->a_local + across->second_local + deep->first_local,
+                                                  .count = (uint32_t)along->count,
+                                                  .step = transposed || along->count == 1 ? 1 : (uint32_t)along->step,
+                                                  .first = first,
+                                                  .last = both ? o->base + columns * o->column - 1 : first + end});
+    }
+}
+
+// Output-stationary, weights come with each product.
+static void touch_weights(const dot *d, const dot_order *o) {
+  const bool each = d->e->program->dataflow == BLOCK_OS;
+  for (uint32_t n = 0; n < d->n.count; n++)
+    for (uint32_t k = 0; k < d->k.count; k++) {
+      const dot_run *across = &d->n.runs[n], *deep = &d->k.runs[k];
+      const uint32_t first = o->base + n * o->column + k * o->rows;
+      streams_read(&d->e->streams, &(stream_span){.local = d->b_local + across->second_local + deep->second_local,
+                                                  .count = (uint32_t)(d->s->dot.b_transposed ? across : deep)->count,
+                                                  .step = 1,
+                                                  .first = first,
+                                                  .last = each ? first + o->rows - 1 : first});
+    }
+}
+
+static void touch_results(const dot *d, const dot_order *o) {
+  for (uint32_t n = 0; n < d->n.count; n++)
+    for (uint32_t m = 0; m < o->rows; m++) {
+      const dot_run *rows = &d->m.runs[m], *columns = &d->n.runs[n];
+      const uint32_t first = o->base + n * o->column + m;
+      streams_write(&d->e->streams, &(stream_span){.local = d->target_local + rows->first_local + columns->first_local,
+                                                   .count = (uint32_t)rows->count,
+                                                   .step = 1,
+                                                   .first = first,
+                                                   .last = first + (o->depth - 1) * o->rows});
+    }
+}
+
+// Tells the rows which products touch them.
+static void touch_rows(const dot *d, uint32_t base, bool kept) {
+  const uint32_t rows = (uint32_t)d->m.count, depth = d->k.count == 0 ? 1 : (uint32_t)d->k.count;
+  const dot_order o = {.base = base, .rows = rows, .depth = depth, .column = depth * rows};
+  if (!kept || d->e->program->dataflow == BLOCK_OS) touch_weights(d, &o);
+  touch_inputs(d, &o);
+  touch_results(d, &o);
+}
+
 static void longest_last(dot_runs *m) {
   size_t longest = m->count - 1;
   for (size_t i = m->count; i-- > 0;)
@@ -352,11 +411,13 @@ static bool expand_part(expand *e, const walk *w, const block_statement *s, bool
   locate(&d);
   longest_last(&d.m);
   if (!kept) streams_stage(&e->streams);
+  const uint32_t base = e->streams.product_count;
   for (size_t n = 0; n < d.n.count; n++)
     for (size_t k = 0; k == 0 || k < d.k.count; k++)
       for (size_t m = 0; m < d.m.count; m++)
         put_pair(&d, &d.m.runs[m], d.k.count == 0 ? NULL : &d.k.runs[k], &d.n.runs[n], m == 0 && !kept,
                  !overwrite || k > 0);
+  touch_rows(&d, base, kept);
   return true;
 }
 

@@ -95,52 +95,52 @@ void streams_load(streams *s, int queue, const stream_load *load) {
 
 // ---- products
 
-static void need_load(const streams *s, const stream_rows *rows, uint32_t row) {
+static void need_load(const streams *s, const stream_rows *rows, uint32_t row, uint32_t product) {
+  if (rows->load[row] == 0) return;
   stream_load *load = load_of(s, rows, row);
-  load->before_product = least(load->before_product, s->product_count - 1);
+  load->before_product = least(load->before_product, product);
 }
 
-// Rows side by side mostly come from one load: it is looked up once.
-static void read_rows(streams *s, uint32_t local, uint32_t count, uint32_t step) {
-  const stream_rows *rows = rows_of(s, local);
-  const uint32_t first = row_of(s, local);
-  if (step == 1 && all_alike(rows->load + first, count) && all_alike(rows->queue + first, count)) {
-    if (rows->load[first] != 0) need_load(s, rows, first);
-    fill(rows->product + first, count, s->product_count);
-    return;
-  }
-  for (uint32_t i = 0, row = first; i < count; i++, row += step) {
-    if (rows->load[row] != 0) need_load(s, rows, row);
-    rows->product[row] = s->product_count;
-  }
+// Rows that one load after the other filled.
+static void read_each(const streams *s, const stream_rows *rows, uint32_t first, const stream_span *span) {
+  const uint32_t end = first + span->count * span->step;
+  for (uint32_t row = first, seen = end; row < end; seen = row, row += span->step)
+    if (seen == end || rows->load[row] != rows->load[seen] || rows->queue[row] != rows->queue[seen])
+      need_load(s, rows, row, span->first);
 }
 
-static void write_row(streams *s, const stream_rows *rows, uint32_t row, stream_product *p) {
+// Rows side by side mostly come from one load.
+void streams_read(streams *s, const stream_span *span) {
+  const stream_rows *rows = rows_of(s, span->local);
+  const uint32_t first = row_of(s, span->local), count = span->count;
+  if (span->step == 1 && all_alike(rows->load + first, count) && all_alike(rows->queue + first, count))
+    need_load(s, rows, first, span->first);
+  else
+    read_each(s, rows, first, span);
+  if (span->step == 1)
+    fill(rows->product + first, count, span->last + 1);
+  else
+    for (uint32_t i = 0; i < count; i++) rows->product[first + i * span->step] = span->last + 1;
+}
+
+static void write_row(streams *s, const stream_rows *rows, uint32_t row, uint32_t product) {
   if (rows->store[row] != 0) {
     stream_store *store = &s->stores[rows->store[row] - 1];
+    stream_product *p = &s->products[product];
     p->after_stores = most(p->after_stores, rows->store[row]);
-    store->before_product = least(store->before_product, s->product_count - 1);
+    store->before_product = least(store->before_product, product);
   }
-  if (rows->load[row] != 0) need_load(s, rows, row);
+  need_load(s, rows, row, product);
 }
 
-static void write_rows(streams *s, stream_product *p) {
-  const stream_rows *rows = rows_of(s, p->c);
-  const uint32_t first = row_of(s, p->c), count = p->c_rows;
+void streams_write(streams *s, const stream_span *span) {
+  const stream_rows *rows = rows_of(s, span->local);
+  const uint32_t first = row_of(s, span->local), count = span->count;
   const bool once = all_alike(rows->store + first, count) && all_alike(rows->load + first, count) &&
                     all_alike(rows->queue + first, count);
-  for (uint32_t i = 0; i < (once ? 1 : count); i++) write_row(s, rows, first + i, p);
-  fill(rows->product + first, count, s->product_count);
+  for (uint32_t i = 0; i < (once ? 1 : count); i++) write_row(s, rows, first + i, span->first);
+  fill(rows->product + first, count, span->last + 1);
   fill(rows->load + first, count, 0);
-}
-
-void streams_product(streams *s, const stream_product *product) {
-  stream_product *p = WF_ARENA_PUSH(s->arena, s->products, s->product_count, &s->product_room);
-  *p = *product;
-  p->after_stores = 0;
-  if (p->a != EXPAND_GARBAGE) read_rows(s, p->a, p->a_transposed ? p->a_cols : p->a_rows, p->a_stride);
-  if (p->b != EXPAND_GARBAGE) read_rows(s, p->b, p->b_transposed ? p->b_cols : p->b_rows, 1);
-  write_rows(s, p);
 }
 
 void streams_reserve(streams *s, size_t products) {
