@@ -19,30 +19,35 @@
 #include "compiler/mapping/banks.h"
 #include "compiler/mapping/mapping.h"
 
-static const double norm_degree = 6;
-static const double latency_cycles = 70;    // from the end of a product to the first row of its successor's operands
-static const double read_share = 0.87;      // of the peak rate of main memory: lines that are read
-static const double bank_share = 0.6;       // from one bank alone
-static const double write_share = 0.5;      // lines that are written back
-static const double unaligned_share = 0.2;  // of a line more for each row that starts inside of one
-static const double row_overhead_cycles = 1.5;   // of the bus, for each row of a load or store
-static const double narrow_store_factor = 1.7;   // rows of the accumulator pass the scale units, 5 in 8 cycles
-static const double burst_store_factor = 1.5;    // of a tile's stores alone, against their rate
-static const double store_latency_cycles = 170;  // from the last product of a tile to its rows' next use
-static const double short_runs_factor = 0.3;     // of main memory: results of few rows are written in short runs
-static const double load_interference = 0.08;    // of all loads, in any case
-static const double memory_interference = 0.03;  // of main memory
-static const double single_run_share = 0.005;    // of the products, when a block of weights meets one run of rows
-static const double conflict_share = 0.3;        // of the loads, when slots share banks
-static const double statement_cycles = 0.7;      // of each product statement
+static const double norm_degree = 6.09;
+static const double latency_cycles = 35;      // from the end of a product to the first row of its successor's operands
+static const double read_share = 0.96;        // of the peak rate of main memory: lines that are read
+static const double bank_share = 0.802;       // from one bank alone
+static const double write_share = 0.5;        // lines that are written back
+static const double unaligned_share = 0.441;  // of a line more for each row that starts inside of one
+static const double row_overhead_cycles = 2.1;     // of the bus, for each row of a load or store
+static const double narrow_store_factor = 1.7;     // rows of the accumulator pass the scale units, 5 in 8 cycles
+static const double burst_store_factor = 1.64;     // of a tile's stores alone, against their rate
+static const double store_latency_cycles = 95;     // from the last product of a tile to its rows' next use
+static const double short_runs_factor = 0.0928;    // of main memory: results of few rows are written in short runs
+static const double load_interference = 0.24;      // of all loads
+static const double memory_interference = 0.0467;  // of main memory
+static const double load_power = 2.17, memory_power = 2.27;  // of their shares of the products' time, which scale these
+static const double residual_power = 5.72;  // of the product statements of a tile, over which its loads are spread
+static const double lone_residual_factor = 1.14;  // of the time that main memory takes for a residual
+static const double single_run_share = 0.0213;    // of the products, when a block of weights meets one run of rows
+static const double conflict_share = 0.207;       // of the loads, when slots share banks
+static const double statement_cycles = 0.76;      // of each product statement
 static const double window_load_cycles = 6,
                     window_tile_cycles = 30;  // of each load, each block of a layer without products
 static const double partial_rows_factor = 1.03, strided_rows_factor = 1.15;  // of main memory, without products
-static const double window_size_factor = 0.12;  // of main memory: short turns of loads and stores suit it better
-static const double fill_overhead_cycles = 5;   // of the mesh, each time that it goes on to another slot
-static const double first_fill_factor = 0.8;    // of the rate of main memory, at the beginning
+static const double window_size_factor = 0.12;    // of main memory: short turns of loads and stores suit it better
+static const double fill_overhead_cycles = 4.61;  // of the mesh, each time that it goes on to another slot
+static const double command_cycles = 0.1;         // of each command: a host gives them no faster
+static const double hidden_share = 0.309;  // of the first fill of an operand, under the products that use a part of it
+static const double first_fill_factor = 0.492;  // of the rate of main memory, at the beginning
 static const double first_bank_nanoseconds =
-    42;  // of one bank, for a line at the beginning that pushes out a dirty one
+    45;  // of one bank, for a line at the beginning that pushes out a dirty one
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -63,6 +68,14 @@ typedef struct machine {
 // The share of what is used again that other lines have pushed out, if `bytes` of them came in between.
 static double lost(const machine *x, double bytes) { return x->cache == 0 ? 1 : 1 - exp(-bytes / x->cache); }
 
+// The same of `swept` bytes themselves, which come round again after `others`: those that hit push nothing out.
+static double lost_in_turn(const machine *x, double swept, double others) {
+  enum { ROUNDS = 12 };
+  double share = 1;
+  for (int n = 0; n < ROUNDS; n++) share = lost(x, swept * share + others);
+  return share;
+}
+
 // Bytes of an operand that miss, `others` being what else comes into the cache during the whole layer. A loop that does
 // not change the operand reads again what the loops inside of it sweep.
 static double missed_bytes(const machine *x, map_operand operand, double others) {
@@ -78,7 +91,7 @@ static double missed_bytes(const machine *x, map_operand operand, double others)
       swept *= trips;
       missed *= trips;
     } else {
-      missed *= 1 + (trips - 1) * lost(x, swept + others / (outside * trips));
+      missed *= 1 + (trips - 1) * lost_in_turn(x, swept, others / (outside * trips));
     }
   }
   return missed;
@@ -226,14 +239,47 @@ static double first_line_cycles(const machine *x, map_operand operand, const str
          (1 - kept) * dirty * bank / (double)banks_of_command(x->array, &rows);
 }
 
+// Products wait for the first fill of an operand. What the first statement does not need of a single slot comes just in
+// time under the statements before its own.
+static double first_fill_cycles(const machine *x, map_operand operand, double cycles) {
+  const map_mapping *m = x->mapping;
+  if (m->depth[operand] > 1) return cycles;
+  double parts = 1, sweep = 1, statements = 1;
+  for (int p = 0; p < MAP_POSITIONS; p++) {
+    const double trips = (double)map_loop_trips(m, p);
+    const bool inside = p >= m->residency[operand], used = map_uses(x->layer->kind, operand, map_loop_dim(m, p));
+    statements *= trips;
+    if (inside && used) parts *= trips;
+    if (inside && (used || parts > 1)) sweep *= trips;
+  }
+  const double hidden = least(cycles, x->mesh * sweep / statements) * (1 - 1 / parts);
+  return cycles - hidden_share * hidden;
+}
+
 // Cycles of the first fills.
 static double beginning(const machine *x, const stream *weights, const stream *inputs, double stored) {
   const double all = weights->missed + inputs->missed + stored, dirty = stored / all;
-  return weights->lines * first_line_cycles(x, MAP_WEIGHTS, weights, dirty, all) +
-         inputs->lines * first_line_cycles(x, MAP_INPUTS, inputs, dirty, all);
+  const double of_weights = weights->lines * first_line_cycles(x, MAP_WEIGHTS, weights, dirty, all);
+  const double of_inputs = inputs->lines * first_line_cycles(x, MAP_INPUTS, inputs, dirty, all);
+  return first_fill_cycles(x, MAP_WEIGHTS, of_weights) + first_fill_cycles(x, MAP_INPUTS, of_inputs);
 }
 
 // ---- all of it
+
+// What loads and main memory take from the products while they go on: the closer they come to their time, the more.
+static double interference(const machine *x, double load, double memory) {
+  return load_interference * load * pow(least(1, load / x->mesh), load_power) +
+         memory_interference * memory * pow(least(1, memory / x->mesh), memory_power);
+}
+
+// Loads of a residual that is multiplied are spread over the product statements of a tile, if there are several.
+static double residual_stalls(const machine *x, double bytes) {
+  const int64_t *size = x->layer->size;
+  const int64_t steps =
+      ceil_div(size[BLOCK_DIM_C], x->mapping->tile[BLOCK_DIM_C]) * size[BLOCK_DIM_R] * size[BLOCK_DIM_S];
+  if (!map_multiplies(x->mapping, x->layer->residual)) return 0;
+  return lone_residual_factor * bytes / x->memory / pow((double)steps, residual_power);
+}
 
 // What the mesh loses between product statements.
 static double breaks(const machine *x) {
@@ -327,10 +373,10 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double stalls =
       stall_of(&x, &weights, (double)f->dram_bytes[MAP_WEIGHTS], m->depth[MAP_WEIGHTS], inputs.cycles) +
       stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], m->depth[MAP_INPUTS], weights.cycles) +
-      store_stalls(&x, store);
+      store_stalls(&x, store) + residual_stalls(&x, residual);
   const double first = beginning(&x, &weights, &inputs, stored);
   const double last = store / (double)f->fills[MAP_RESULTS];
   const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
   return norm((const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
-         load_interference * load + memory_interference * memory;
+         interference(&x, load, memory) + command_cycles * (double)(f->loads + 2 * f->products + f->stores);
 }

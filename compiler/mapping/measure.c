@@ -131,12 +131,6 @@ static int64_t row_pieces(const map_layer *layer, const map_mapping *m, int64_t 
          ceil_div(rows, dim);
 }
 
-static int64_t products(const map_layer *layer, const map_mapping *m, int64_t dim) {
-  if (layer->kind == MAP_WINDOW) return 0;
-  return row_pieces(layer, m, dim) * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) *
-         layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * or_one(layer->groups);
-}
-
 // ---- cycles of the mesh
 
 enum { PRODUCT_ROWS_MIN = 4 };  // a product of fewer rows takes as long
@@ -177,15 +171,29 @@ static cut cut_of(const map_layer *layer, const map_mapping *m, block_dim_id dim
   return (cut){.count = {size / tile, size % tile != 0}, .size = {tile, size % tile}};
 }
 
-static int64_t mesh_cycles(const map_layer *layer, const map_mapping *m, int64_t dim) {
+// Products of one block of weights under a block of results. Where results have several blocks of columns, runs end at
+// multiples of DIM of the accumulator's rows, too.
+static int64_t block_products(const map_layer *layer, const map_mapping *m, int64_t n, int64_t p, int64_t q,
+                              int64_t dim) {
+  if (is_one_run(layer, m, n, p)) return ceil_div(n * p * q, dim);
+  if (m->tile[BLOCK_DIM_K] <= dim || q % dim == 0) return n * p * ceil_div(q, dim);
+  int64_t count = 0;
+  for (int64_t row = 0; row < n * p; row++) count += ceil_div(row * q % dim + q, dim);
+  return count;
+}
+
+typedef int64_t block_count(const map_layer *layer, const map_mapping *m, int64_t n, int64_t p, int64_t q, int64_t dim);
+
+// The sum over all blocks of results and of weights.
+static int64_t all_blocks(const map_layer *layer, const map_mapping *m, int64_t dim, block_count *of_block) {
   const cut n = cut_of(layer, m, BLOCK_DIM_N), p = cut_of(layer, m, BLOCK_DIM_P), q = cut_of(layer, m, BLOCK_DIM_Q);
-  int64_t cycles = 0;
+  int64_t sum = 0;
   for (int i = 0; i < 8; i++) {
     const int a = i & 1, b = i >> 1 & 1, c = i >> 2;
     const int64_t blocks = n.count[a] * p.count[b] * q.count[c];
-    if (blocks != 0) cycles += blocks * block_cycles(layer, m, n.size[a], p.size[b], q.size[c], dim);
+    if (blocks != 0) sum += blocks * of_block(layer, m, n.size[a], p.size[b], q.size[c], dim);
   }
-  return cycles * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) * layer->size[BLOCK_DIM_R] *
+  return sum * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) * layer->size[BLOCK_DIM_R] *
          layer->size[BLOCK_DIM_S] * or_one(layer->groups);
 }
 
@@ -259,9 +267,11 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   f.loads_of[MAP_WEIGHTS] = f.fills[MAP_WEIGHTS] * weight_loads(layer, m, dim, wide);
   f.loads_of[MAP_INPUTS] = f.fills[MAP_INPUTS] * input_loads(layer, m, dim, wide);
   f.loads = f.loads_of[MAP_WEIGHTS] + f.loads_of[MAP_INPUTS];
-  f.products = products(layer, m, dim) + tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m);
-  if (layer->kind != MAP_WINDOW)
-    f.mesh_cycles = mesh_cycles(layer, m, dim) + (f.products - products(layer, m, dim)) * dim;
+  if (layer->kind != MAP_WINDOW) {
+    const int64_t added = tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m);
+    f.products = all_blocks(layer, m, dim, block_products) + added;
+    f.mesh_cycles = all_blocks(layer, m, dim, block_cycles) + added * dim;
+  }
   f.beside_rows = map_beside_rows(layer, m, dim);
   f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
   return f;
