@@ -35,7 +35,7 @@ static const double memory_interference = 0.0467;  // of main memory
 static const double load_power = 2.17, memory_power = 2.27;  // of their shares of the products' time, which scale these
 static const double residual_power = 5.72;  // of the product statements of a tile, over which its loads are spread
 static const double lone_residual_factor = 1.14;  // of the time that main memory takes for a residual
-static const double single_run_share = 0.0213;    // of the products, when a block of weights meets one run of rows
+static const double single_run_share = 0.0075;    // of the products, when a block of weights meets one run of rows
 static const double conflict_share = 0.207;       // of the loads, when slots share banks
 static const double statement_cycles = 0.76;      // of each product statement
 static const double window_load_cycles = 6,
@@ -47,7 +47,7 @@ static const double command_cycles = 0.1;         // of each command: a host giv
 static const double hidden_share = 0.309;  // of the first fill of an operand, under the products that use a part of it
 static const double first_fill_factor = 0.492;  // of the rate of main memory, at the beginning
 static const double first_bank_nanoseconds =
-    45;  // of one bank, for a line at the beginning that pushes out a dirty one
+    60;  // of one bank, for a line at the beginning that pushes out a dirty one
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -375,7 +375,8 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
       stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], m->depth[MAP_INPUTS], weights.cycles) +
       store_stalls(&x, store) + residual_stalls(&x, residual);
   const double first = beginning(&x, &weights, &inputs, stored);
-  const double last = store / (double)f->fills[MAP_RESULTS];
+  // The columns of a tile are complete one after the other: only the last ones are stored behind all products.
+  const double last = store / (double)(f->fills[MAP_RESULTS] * stored_rows(&x).pieces);
   const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
   return norm((const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
          interference(&x, load, memory) + command_cycles * (double)(f->loads + 2 * f->products + f->stores);
