@@ -126,6 +126,7 @@ int cli_compile(int argc, char **argv) {
   }
   // Only the text of commands shows loops; C makes its own.
   options.kernel.straight = options.output == NULL || !ends_in(options.output, ".command");
+  options.kernel.for_c = options.output != NULL && (ends_in(options.output, ".c") || ends_in(options.output, ".elf"));
   wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);

@@ -160,6 +160,7 @@ int cli_run(int argc, char **argv) {
   if (engine == NULL) return CLI_USAGE;
   wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
+  options.kernel.for_c = options.elf;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
   if (code == CLI_OK && options.elf)
     code = judge_elf(&common, &options, argv[0], &job, engine, &diag);

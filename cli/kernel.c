@@ -112,6 +112,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
                              .autotune = options->autotune,
                              .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
                              .straight = options->straight,
+                             .for_c = options->for_c,
                              .after = options->dump_after == NULL ? NULL : dump,
                              .context = &kept};
   const int code = set_choices(options, &request);

@@ -8,7 +8,8 @@
 typedef struct kernel_options {
   const char *kernel, *shape, *mapping, *style, *from, *dump_after;
   bool autotune, print_mapping, as_c;
-  bool straight;  // no option: the verb needs no loops in the commands
+  // No options, but what the verb needs: commands without loops; commands that a host gives (compile_request).
+  bool straight, for_c;
   uint64_t tune;
 } kernel_options;
 

@@ -77,7 +77,7 @@ static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *ma
   } else if (entry->on_commands != NULL) {
     p->commands = entry->on_commands(p->commands);
   } else {
-    p->commands = pass_expand(p->block, array, p->diag);
+    p->commands = pass_expand(p->block, array, p->request->for_c, p->diag);
     if (p->commands == NULL) return false;
   }
   return finish(p, entry->name);

@@ -35,7 +35,8 @@ typedef struct compile_request {
   block_style style;           // of the heuristic mapping
   bool autotune;               // the kernel's configurations are simulated and the fastest is taken
   unsigned tune;               // so many mappings of the mapper are simulated and the fastest is taken; 0, 1: none is
-  bool straight;  // the commands need no loops: quicker for who runs them once
+  bool straight;               // the commands need no loops: quicker for who runs them once
+  bool for_c;  // they become C: few stores that follow a pattern are better than many that suit main memory
   // Called after each pass; may be NULL.
   void (*after)(void *context, const compile_stage *stage);
   void *context;

@@ -27,7 +27,8 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
                                    .array = net->options.array,
                                    .arguments = kernel->arguments,
                                    .tune = net->options.tune,
-                                   .straight = net->options.straight};
+                                   .straight = net->options.straight,
+                                   .for_c = net->options.straight};
   const double start = wf_thread_seconds();
   compile_result result = {0};
   const bool good = compile(&request, &result, diag);

@@ -48,10 +48,14 @@ static bool fill_streams(expand *e) {
   return true;
 }
 
-command_program *pass_expand(const block_program *program, const hw_array *array, wf_diag *diag) {
+command_program *pass_expand(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag) {
   if (program->style == BLOCK_STYLE_LOOP) return expand_loop_style(program, array, diag);
-  expand e = {
-      .program = program, .array = array, .diag = diag, .arena = wf_arena_create(), .derived = hw_derive(array)};
+  expand e = {.program = program,
+              .array = array,
+              .diag = diag,
+              .arena = wf_arena_create(),
+              .derived = hw_derive(array),
+              .whole_stores = whole_stores};
   command_program *out = NULL;
   if (check_buffers(&e) && fill_streams(&e)) {
     order all = {0};

@@ -175,6 +175,7 @@ typedef struct expand {
   layout *layouts;      // per buffer
   expand_needs *needs;  // per buffer: what is read of each instance (accumulator: what is stored)
   expand_valid *valid;  // per buffer
+  bool whole_stores;    // are not cut so that banks of main memory take turns
   size_t products;      // that the statements will have, at most
   int64_t stored_bytes;
   streams streams;

@@ -75,7 +75,7 @@ static void put_columns(store_piece *p, const walk *w, const block_statement *s,
 static int64_t rows_of(const expand *e, const block_statement *s, int64_t columns, int64_t pieces) {
   const block_access *access = &s->store.access;
   const int64_t bytes = (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
-  if (access->rank < 2 || e->products == 0) return e->derived.dim;
+  if (e->whole_stores || access->rank < 2 || e->products == 0) return e->derived.dim;
   const block_access_dim *row = &access->dim[access->rank - 2];
   const banks_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
   const double cycles = (double)e->products * e->derived.dim;

@@ -21,6 +21,6 @@ pass pass_hoist;    // moves loads out of the loops that their buffer outlives
 pass pass_buffers;  // depth, layout and place of each buffer
 
 // The placed program as a straight stream of commands, ending with a fence. Needs no mapping.
-command_program *pass_expand(const block_program *program, const hw_array *array, wf_diag *diag);
+command_program *pass_expand(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag);
 
 #endif
