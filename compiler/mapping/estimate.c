@@ -163,11 +163,11 @@ static ragged ragged_of(const machine *x) {
   return (ragged){1 / (double)ceil_div(x->layer->size[dim], tile), (double)rest / (double)tile};
 }
 
-// Fills from main memory and from the cache take turns at random.
+// Fills from main memory and from the cache take turns at random. Rows that are not aligned miss more than they read.
 static double stall_of(const machine *x, const stream *s, double read, int depth, double others) {
   if (s->fills <= 1) return 0;
   const double room = (depth - 1) * x->mesh / s->fills * (1 - least(0.9, others / x->mesh));
-  const double share = s->missed / read, missed = fill_cycles(x, s, read / s->fills);
+  const double share = least(1, s->missed / read), missed = fill_cycles(x, s, most(read, s->missed) / s->fills);
   const double hit = s->cycles / s->fills + latency_cycles;
   const ragged last = ragged_of(x);
   const double whole = share * most(0, missed - room) + (1 - share) * most(0, hit - room);

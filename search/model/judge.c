@@ -34,7 +34,7 @@ static void rank(const double *values, double *ranks, size_t count) {
   for (size_t i = 0; i < count; i++) all[i] = (ranked){values[i], i};
   qsort(all, count, sizeof *all, by_value);  // the value is the first member
   for (size_t i = 0, end; i < count; i = end) {
-    for (end = i; end < count && all[end].value == all[i].value;) end++;
+    for (end = i + 1; end < count && all[end].value == all[i].value;) end++;
     for (size_t j = i; j < end; j++) ranks[all[j].index] = (double)(i + end - 1) / 2;
   }
   wf_free(all);
