@@ -37,6 +37,14 @@ static void add_plain(digester *d, const command_insn *insn) {
 
 // ---- commands by the banks of their rows
 
+// The mesh walks over as many rows as it has, and chooses banks for those, too, that an operand lacks.
+static uint32_t reach_of(const digester *d, uint32_t length) {
+  uint32_t stride = d->config.a_stride > d->config.c_stride ? d->config.a_stride : d->config.c_stride;
+  if (stride == 0) stride = 1;
+  const uint32_t walk = (d->derived.dim - 1) * stride + 1;
+  return walk > length ? walk : length;
+}
+
 // An operand register with a local address, and the rows it stands for. A range over the end of a bank depends on how
 // large banks are.
 static void add_local(digester *d, uint64_t operand, cycle_row_range range) {
@@ -53,7 +61,7 @@ static void add_local(digester *d, uint64_t operand, cycle_row_range range) {
   const uint32_t bank_rows = local.accumulator ? d->derived.acc_bank_rows : d->derived.sp_bank_rows;
   const uint32_t length = range.end - range.first, place = local.row % bank_rows;
   add(d, (uint64_t)(local.row / bank_rows) << 32 | place);
-  add(d, place + length <= bank_rows ? length : (uint64_t)bank_rows << 32 | length);
+  add(d, place + reach_of(d, length) <= bank_rows ? length : (uint64_t)bank_rows << 32 | length);
 }
 
 static void add_both(digester *d, const command_insn *insn, cycle_row_range rs1, cycle_row_range rs2) {

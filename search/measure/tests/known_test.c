@@ -16,6 +16,8 @@ static const map_layer layers[] = {
     {.kind = MAP_GEMV, .size = {1, 1, 1, 96, 200, 1, 1}, .result_bytes = 1, .groups = 1},
     {.kind = MAP_CONV, .size = {1, 9, 9, 24, 16, 3, 3}, .stride = {1, 1}, .result_bytes = 1, .groups = 1},
     {.kind = MAP_CONV, .size = {1, 10, 10, 16, 3, 5, 5}, .stride = {2, 2}, .result_bytes = 1, .groups = 1},
+    // Six of eight rows of operands, close to the end of a bank of 4 KiB.
+    {.kind = MAP_CONV, .size = {1, 6, 6, 16, 16, 3, 3}, .stride = {1, 1}, .result_bytes = 1, .groups = 1},
     {.kind = MAP_DEPTHWISE, .size = {1, 8, 8, 32, 1, 3, 3}, .stride = {1, 1}, .result_bytes = 1, .groups = 32},
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
@@ -60,7 +62,7 @@ static void assert_same(const measure_result *a, const measure_result *b) {
 static void known_runs_are_those_that_would_be_made(void **state) {
   (void)state;
   static const char *const bases[] = {"dim4", "dim8", "gemmini-default"};
-  static const unsigned scratchpads[] = {16, 32, 64, 256}, accumulators[] = {16, 32, 128};
+  static const unsigned scratchpads[] = {4, 16, 32, 64, 256}, accumulators[] = {16, 32, 128};
   static const layer_policy policies[] = {{.tune = 0}, {.style = BLOCK_STYLE_LOOP}};
   measure_known *known = measure_known_create();
   assert_non_null(known);
