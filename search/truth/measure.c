@@ -132,19 +132,22 @@ static bool add_up(const loop *l, const predict_result *const *answers, paper_co
   return true;
 }
 
-static const hw_array **arrays_from(const loop *l, size_t first) {
+// What the model says of all layers on the candidates from `first` on.
+static const predict_result **answers_from(const loop *l, size_t first) {
   const truth_result *r = l->result;
-  const hw_array **arrays = WF_NEW_ARRAY(r->count - first + 1, const hw_array *);
-  for (size_t i = first; i < r->count; i++) arrays[i - first] = &r->candidates[i].array;
-  return arrays;
+  const size_t count = r->count - first;
+  const hw_array **arrays = WF_NEW_ARRAY(count + 1, const hw_array *);
+  for (size_t i = 0; i < count; i++) arrays[i] = &r->candidates[first + i].array;
+  const predict_result **answers = WF_NEW_ARRAY(count * network_of(l)->count + 1, const predict_result *);
+  ask(l, arrays, count, answers);
+  wf_free(arrays);
+  return answers;
 }
 
 static void predict(loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t layers = network_of(l)->count;
-  const hw_array **arrays = arrays_from(l, first);
-  const predict_result **answers = WF_NEW_ARRAY((r->count - first) * layers + 1, const predict_result *);
-  ask(l, arrays, r->count - first, answers);
+  const predict_result **answers = answers_from(l, first);
   for (size_t i = first; i < r->count; i++) {
     truth_candidate *c = &r->candidates[i];
     paper_cost cost;
@@ -155,7 +158,6 @@ static void predict(loop *l, size_t first) {
     loop_take_best(l, i);
   }
   wf_free(answers);
-  wf_free(arrays);
 }
 
 // ---- simulation
@@ -163,9 +165,7 @@ static void predict(loop *l, size_t first) {
 static void choose(const loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t layers = network_of(l)->count;
-  const hw_array **arrays = arrays_from(l, first);
-  const predict_result **answers = WF_NEW_ARRAY((r->count - first) * layers + 1, const predict_result *);
-  ask(l, arrays, r->count - first, answers);
+  const predict_result **answers = answers_from(l, first);
   for (size_t i = first; i < r->count; i++) {
     truth_candidate *c = &r->candidates[i];
     c->answers = WF_NEW_ARRAY(layers, const predict_result *);
@@ -176,7 +176,6 @@ static void choose(const loop *l, size_t first) {
     if (!c->by_mapper && add_up(l, c->answers, &cost)) c->predicted = paper_edp(cost);
   }
   wf_free(answers);
-  wf_free(arrays);
 }
 
 // The mapping of rank `rank` of a layer; false: it is left to the mapper.

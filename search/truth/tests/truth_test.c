@@ -41,6 +41,11 @@ static const char table[] =
     "  - {name: a, P: 64, K: 64, C: 64, count: 3}\n  - {name: b, P: 7, Q: 7, K: 32, C: 32, R: 3, S: 3}\n"
     "  - {name: c, P: 64, K: 64, C: 64}\n";
 
+static void read_small(layers_network *network, paper_constants *constants, wf_diag *diag) {
+  assert_true(layers_parse_yaml(network, "small.yaml", table, strlen(table), diag));
+  assert_true(paper_constants_named(constants, "dosa"));
+}
+
 static descent_goal goal_of(const layers_network *network, const paper_constants *constants, double side, double kib) {
   return (descent_goal){
       .network = network,
@@ -67,8 +72,7 @@ static void loop(void **state) {
   layers_network network;
   paper_constants constants;
   wf_diag diag = wf_diag_to(stderr);
-  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
-  assert_true(paper_constants_named(&constants, "dosa"));
+  read_small(&network, &constants, &diag);
   const truth_options options = {.goal = goal_of(&network, &constants, 16, 256),
                                  .base = &base,
                                  .seed = 1,
@@ -137,8 +141,7 @@ static void by_machine(void **state) {
   layers_network network;
   paper_constants constants;
   wf_diag diag = wf_diag_to(stderr);
-  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
-  assert_true(paper_constants_named(&constants, "dosa"));
+  read_small(&network, &constants, &diag);
   truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
                            .base = &base,
                            .machine = true,
@@ -178,8 +181,7 @@ static void bounds(void **state) {
   layers_network network;
   paper_constants constants;
   wf_diag diag = wf_diag_to(stderr);
-  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
-  assert_true(paper_constants_named(&constants, "dosa"));
+  read_small(&network, &constants, &diag);
   truth_options options = {
       .goal = goal_of(&network, &constants, 16, 64), .base = &base, .seed = 1, .candidates = 6, .jobs = 2};
   options.goal.limits.side_fixed = 8;
@@ -212,8 +214,7 @@ static void judged(void **state) {
   layers_network network;
   paper_constants constants;
   wf_diag diag = wf_diag_to(stderr);
-  assert_true(layers_parse_yaml(&network, "small.yaml", table, strlen(table), &diag));
-  assert_true(paper_constants_named(&constants, "dosa"));
+  read_small(&network, &constants, &diag);
   truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
                            .base = &base,
                            .machine = true,
