@@ -33,6 +33,14 @@ expect 0 '' "$weft" compile net.onnx --seed 3 --array dim8 -o net.elf
 expect 0 "digest $want" "$weft" sim net.elf --array dim8
 expect 0 'step|host: fill' "$weft" compile net.onnx --seed 3 --array dim8
 
+# ---- one token, whose masks and sums have one element; gates that no step reads
+expect 0 'as the int8 reference' "$weft" sim gpt2-block --seq 1 --divisor 32 --depth 1
+expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1
+
+# ---- an array that cannot do it says what it lacks
+printf 'name: spad\nmesh: {rows: 8, columns: 8}\naccumulator: {execute_writes: false}\n' >spad.yaml
+expect 3 "execute unit cannot write to the accumulator" "$weft" sim lstm --seq 2 --divisor 32 --depth 1 --array spad.yaml
+
 # ---- without a seed all verbs take the same one
 size='--size 32 --divisor 8'
 expect 0 'as the int8 reference' "$weft" sim resnet18 $size --array dim8

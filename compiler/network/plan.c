@@ -28,6 +28,12 @@ static void use_constants(network *net, const network_kernel *kernel, int step) 
   for (int t = 0; t < kernel->program->tensor_count; t++) use(net, kernel->constants[t], step);
 }
 
+// An output that nobody reads stays, too, until its node is done: who looks at the node's result then finds it.
+static void use_outputs(network *net, const graph_node *node, int step) {
+  for (int o = 0; o < node->output_count; o++)
+    if (node->outputs[o] != GRAPH_NONE) use(net, net->tensors[node->outputs[o]], step);
+}
+
 static void find_lives(network *net) {
   const graph *g = net->graph;
   for (int b = 0; b < net->buffer_count; b++) {
@@ -40,6 +46,7 @@ static void find_lives(network *net) {
     if (step->place == GRAPH_ON_ARRAY) use_constants(net, &net->kernels[step->kernel], s);
     for (int c = 0; c < step->call_count; c++)
       for (int o = 0; o < WEFT_HOST_OPERANDS; o++) use(net, step->calls[c].place[o], s);
+    if (step->makes) use_outputs(net, step->node, s);
   }
   for (int i = 0; i < g->input_count; i++) use(net, net->tensors[g->inputs[i]], -1);
   for (int i = 0; i < g->output_count; i++) use(net, net->tensors[g->outputs[i]], net->step_count);

@@ -392,6 +392,8 @@ static bool check(expand *e, const block_statement *s) {
     reason = "output-stationary products transpose B only if they transpose A too";
   else if (e->array->mesh.dataflow == (os ? HW_DATAFLOW_WS : HW_DATAFLOW_OS))
     reason = os ? "this array has no output-stationary products" : "this array has no weight-stationary products";
+  else if (!e->array->accumulator.execute_writes)
+    reason = "this array's execute unit cannot write to the accumulator";
   if (reason == NULL) return true;
   wf_error(e->diag, s->where, "product into '%s': %s", e->program->buffers[s->dot.target.buffer].name, reason);
   return false;

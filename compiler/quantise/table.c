@@ -24,6 +24,8 @@ static graph *chain_graph(const converter *c, int tensor, int source) {
     if (copied.data == NULL) {
       copied.rank = 1;
       copied.dim[0] = VALUES;
+    } else if (graph_elements(&copied) == 1) {
+      copied.rank = 0;  // it may have had more dimensions than the row
     }
     copy[t] = graph_add_tensor(small, &copied);
   }

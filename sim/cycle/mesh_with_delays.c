@@ -35,7 +35,8 @@ void mesh_with_delays_create(cycle_engine *c, execute_mesh *m) {
   m->latency = (uint64_t)(c->array->mesh.rows + c->array->mesh.columns - 1) * step + c->array->mesh.output_delay;
   m->sub_mask = c->array->accumulator.sub_banks - 1;
   m->limit = m->tags_limit + (uint32_t)m->latency / c->d.dim + 3;
-  uint32_t slots = power_of_two(m->limit), runs = power_of_two((uint32_t)m->latency + 1);
+  // Write-back may not have looked at any of the rows yet: each may be a run of its own.
+  uint32_t slots = power_of_two(m->limit), runs = power_of_two(m->limit * c->d.dim + 1);
   m->requests = WF_NEW_ARRAY(slots, mesh_request);
   m->mask = slots - 1;
   m->runs = WF_NEW_ARRAY(runs, mesh_run);

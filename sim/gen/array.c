@@ -15,7 +15,8 @@ static uint32_t between(gen_random *r, int64_t low, int64_t high) { return (uint
 
 static void draw_mesh(gen_random *r, hw_array *a) {
   uint32_t dim = PICK(2, 2, 4, 4, 4, 8, 8, 16);
-  uint32_t tile_rows = gen_one_in(r, 3) ? 2 : 1, tile_columns = gen_one_in(r, 3) ? 2 : 1;
+  // Up to a mesh without any register.
+  uint32_t tile_rows = gen_one_in(r, 3) ? PICK(2, 2, dim) : 1, tile_columns = gen_one_in(r, 3) ? PICK(2, 2, dim) : 1;
   a->mesh.tile_rows = tile_rows;
   a->mesh.tile_columns = tile_columns;
   a->mesh.rows = dim / tile_rows;
