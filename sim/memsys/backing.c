@@ -9,15 +9,15 @@
 
 struct backing {
   uint64_t bytes_per_cycle, spacing, latency, path;
-  dram *dram;                     // NULL: fixed latency
-  uint64_t next;                  // decision
-  uint64_t channel_free;          // requests
-  uint64_t bus_free;              // words read
-  unsigned bytes_of[DRAM_READS];  // under way, by tag
-  uint64_t asked_of[DRAM_READS];
+  dram *dram;             // NULL: fixed latency
+  uint64_t next;          // decision
+  uint64_t channel_free;  // requests
+  uint64_t bus_free;      // words read
+  unsigned *bytes_of;     // reads under way, by tag
+  uint64_t *asked_of;
 };
 
-backing *backing_create(const hw_array *array) {
+backing *backing_create(const hw_array *array, unsigned most) {
   backing *b = WF_NEW(backing);
   unsigned beat = array->dma.bus_bits / 8;
   b->bytes_per_cycle = array->memory.bytes_per_cycle;
@@ -25,17 +25,23 @@ backing *backing_create(const hw_array *array) {
   b->latency = array->memory.latency_cycles;
   b->path = array->memory.path_cycles;
   b->next = UINT64_MAX;
-  if (array->memory.model != HW_MEMORY_FIXED) b->dram = dram_create(array);
+  if (array->memory.model == HW_MEMORY_FIXED) return b;
+  b->dram = dram_create(array, most);
+  b->bytes_of = WF_NEW_ARRAY(most, unsigned);
+  b->asked_of = WF_NEW_ARRAY(most, uint64_t);
   return b;
 }
 
 void backing_destroy(backing *b) {
   if (b == NULL) return;
   dram_destroy(b->dram);
+  wf_free(b->bytes_of);
+  wf_free(b->asked_of);
   wf_free(b);
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 uint64_t backing_spacing(const backing *b) { return b->spacing; }
 
@@ -69,16 +75,17 @@ uint64_t backing_soonest(const backing *b) {
 }
 
 uint64_t backing_decided_soonest(const backing *b) {
-  return b->dram == NULL ? 0 : shortened(b, dram_decided_soonest(b->dram) + b->path);
+  if (b->dram == NULL) return 0;
+  return earlier(shortened(b, dram_decided_soonest(b->dram, false) + b->path),
+                 dram_decided_soonest(b->dram, true) + b->path);
 }
 
 uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
   uint64_t start = ask(b, cycle, 1);
   if (b->dram == NULL) return bring(b, less_spacing(b, start + b->latency, start), bytes);
-  assert(tag < DRAM_READS);
   b->bytes_of[tag] = bytes;
   b->asked_of[tag] = start;
-  dram_read(b->dram, start, address, bytes, tag);
+  dram_ask(b->dram, start, address, bytes, false, tag);
   b->next = dram_next(b->dram);
   return BACKING_UNKNOWN;
 }
@@ -86,27 +93,43 @@ uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned byt
 uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
   uint64_t there = cycle + b->latency;
   if (b->dram != NULL) {
-    there = dram_read_first(b->dram, cycle, address, bytes) + b->path;
+    there = dram_ask_first(b->dram, cycle, address, bytes, false) + b->path;
     b->next = dram_next(b->dram);
   }
   return bring(b, less_spacing(b, there, cycle), bytes);
 }
 
-uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
-  uint64_t beats = backing_cycles(b, bytes), end = ask(b, cycle, beats) + beats;
-  if (b->dram == NULL) return end + b->latency;
-  uint64_t there = dram_write(b->dram, end, address, bytes);
+// A write takes the channel for all of its words: the cycle behind the last one.
+static uint64_t send(backing *b, uint64_t cycle, unsigned bytes) {
+  const uint64_t words = backing_cycles(b, bytes);
+  return ask(b, cycle, words) + words;
+}
+
+uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
+  const uint64_t sent = send(b, cycle, bytes);
+  if (b->dram == NULL) return sent + b->latency;
+  dram_ask(b->dram, sent, address, bytes, true, tag);
+  b->next = dram_next(b->dram);
+  return BACKING_UNKNOWN;
+}
+
+uint64_t backing_write_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
+  const uint64_t sent = send(b, cycle, bytes);
+  if (b->dram == NULL) return sent + b->latency;
+  const uint64_t there = dram_ask_first(b->dram, sent, address, bytes, true);
   b->next = dram_next(b->dram);
   return there + b->path;
 }
 
-bool backing_decide(backing *b, uint64_t cycle, unsigned *tag, uint64_t *first) {
-  uint64_t complete;
+bool backing_decide(backing *b, uint64_t cycle, backing_decision *decision) {
+  dram_decision decided;
   if (b->next > cycle) return false;
-  bool read = dram_decide(b->dram, cycle, tag, &complete);
+  const bool any = dram_decide(b->dram, cycle, &decided);
   b->next = dram_next(b->dram);
-  if (!read) return false;
-  *first = bring(b, less_spacing(b, complete + b->path, b->asked_of[*tag]), b->bytes_of[*tag]);
+  if (!any) return false;
+  const unsigned tag = decided.tag;
+  *decision = (backing_decision){.tag = tag, .write = decided.write, .cycle = decided.complete + b->path};
+  if (!decided.write) decision->cycle = bring(b, less_spacing(b, decision->cycle, b->asked_of[tag]), b->bytes_of[tag]);
   return true;
 }
 

@@ -7,6 +7,8 @@
 //                               bus free); DRAM: in max(data complete + memory.path_cycles - spacing, bus free), where
 //                               spacing is the number of cycles that memory needs for a beat of the port: the beat is
 //                               there when its last word is. Words follow each other; the bus is taken until the last.
+//   last word written in `cycle - 1`    fixed: memory has it in cycle + memory.latency_cycles; DRAM: memory.path_cycles
+//                               after its data is complete
 #ifndef SIM_MEMSYS_BACKING_H
 #define SIM_MEMSYS_BACKING_H
 
@@ -19,26 +21,35 @@
 
 typedef struct backing backing;
 
-backing *backing_create(const hw_array *array);
+// For `most` reads and writes that wait for a decision, with tags below that. Whoever asks sees to it.
+backing *backing_create(const hw_array *array, unsigned most);
 void backing_destroy(backing *b);
 
 // Cycles that memory needs for a beat of the port, and for `bytes`.
 uint64_t backing_spacing(const backing *b);
 uint64_t backing_cycles(const backing *b, unsigned bytes);
 
-// The first word of a read comes not before so many cycles after it was asked for; after memory's decision on it.
+// The first word of a read comes not before so many cycles after it was asked for. Nothing that memory decides on takes
+// place before so many cycles after the decision.
 uint64_t backing_soonest(const backing *b);
 uint64_t backing_decided_soonest(const backing *b);
 
-// The cycle of the first word; BACKING_UNKNOWN: backing_decide will tell, with the tag.
+// What memory decides on: the cycle of a read's first word; that from which on memory has what is written.
+typedef struct backing_decision {
+  unsigned tag;
+  bool write;
+  uint64_t cycle;
+} backing_decision;
+
+// The cycle of the decision; BACKING_UNKNOWN: backing_decide will tell. Reads and writes have tags of their own.
 uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
-// A read that goes before everything that waits. Its cycle is known.
+uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
+// Those that go before everything that waits. The cycle is known.
 uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
-// The cycle in which memory has the data.
-uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
+uint64_t backing_write_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
 
 // The next decision up to and including `cycle`. False: none.
-bool backing_decide(backing *b, uint64_t cycle, unsigned *tag, uint64_t *first);
+bool backing_decide(backing *b, uint64_t cycle, backing_decision *decision);
 // The cycle of the next decision, UINT64_MAX when nothing waits for one.
 uint64_t backing_next(const backing *b);
 

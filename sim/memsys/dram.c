@@ -57,11 +57,6 @@ typedef struct command {
   unsigned bank;
 } command;
 
-typedef struct decision {
-  unsigned tag;
-  uint64_t complete;
-} decision;
-
 struct dram {
   timing t;
   uint64_t cycle_ps, tick_ps, controller;
@@ -75,7 +70,8 @@ struct dram {
   unsigned count, slots;
   // Those behind them, a ring.
   transaction *waiting;
-  unsigned first, waits, capacity;
+  unsigned first, waits;
+  unsigned places;                 // of each ring, a power of two
   uint64_t tick;                   // the first one whose command has not been issued
   uint64_t enter_from;             // a transaction may leave the ring: one per tick
   uint64_t read_from, write_from;  // column commands to any bank
@@ -84,9 +80,9 @@ struct dram {
   unsigned four_at;
   unsigned first_closed;  // bank that is looked at first for a row to be closed
   uint64_t next_refresh;
-  decision decided[SLOTS];  // reads that were decided before somebody asked
-  unsigned ahead;
-  uint64_t reads_from;  // no read asks for its data before; UINT64_MAX: none waits
+  dram_decision *decided;  // before somebody asked, a ring
+  unsigned oldest, ahead;
+  uint64_t data_from;  // nobody asks for data before; UINT64_MAX: nobody waits
 };
 
 static timing in_ticks(const timing *standard) {
@@ -97,7 +93,7 @@ static timing in_ticks(const timing *standard) {
   return t;
 }
 
-dram *dram_create(const hw_array *array) {
+dram *dram_create(const hw_array *array, unsigned most) {
   assert(array->memory.model == HW_MEMORY_DDR3 || array->memory.model == HW_MEMORY_DDR4);
   dram *d = WF_NEW(dram);
   d->t = in_ticks(&standards[array->memory.model]);
@@ -108,10 +104,11 @@ dram *dram_create(const hw_array *array) {
   d->columns = array->memory.row_bytes / BURST_BYTES;
   d->row_hits = array->memory.row_accesses;
   d->bank = WF_NEW_ARRAY(d->banks, bank);
-  d->capacity = DRAM_READS;
-  d->waiting = WF_NEW_ARRAY(d->capacity, transaction);
+  for (d->places = 1; d->places < most;) d->places *= 2;
+  d->waiting = WF_NEW_ARRAY(d->places, transaction);
+  d->decided = WF_NEW_ARRAY(d->places, dram_decision);
   d->next_refresh = d->t.refresh_interval;
-  d->reads_from = UINT64_MAX;
+  d->data_from = UINT64_MAX;
   return d;
 }
 
@@ -119,6 +116,7 @@ void dram_destroy(dram *d) {
   if (d == NULL) return;
   wf_free(d->bank);
   wf_free(d->waiting);
+  wf_free(d->decided);
   wf_free(d);
 }
 
@@ -130,6 +128,8 @@ static uint64_t cycle_after(const dram *d, uint64_t tick) {
 
 // Ticks up to and including the one that begins in this cycle.
 static uint64_t ticks_until(const dram *d, uint64_t cycle) { return cycle * d->cycle_ps / d->tick_ps + 1; }
+
+static unsigned in_ring(const dram *d, unsigned place) { return place & (d->places - 1); }
 
 static uint64_t bit_of(unsigned number) { return UINT64_C(1) << number; }
 
@@ -247,8 +247,8 @@ static void leave(dram *d, unsigned place) {
   for (unsigned i = place; i < d->count; i++) d->queue[i] = d->queue[i + 1];
 }
 
-// True: data is read, which is there at the end of tick *end.
-static bool issue(dram *d, const command *next, unsigned *tag, uint64_t *end) {
+// True: data is asked for.
+static bool issue(dram *d, const command *next, dram_decision *decision) {
   d->tick = next->tick + 1;
   if (next->place == NOBODY) {
     precharge(d, next->bank, next->tick);
@@ -262,11 +262,10 @@ static bool issue(dram *d, const command *next, unsigned *tag, uint64_t *end) {
     d->slots--;
     return false;
   }
-  const bool read = !x->write;
-  *tag = x->tag;
-  *end = access(d, &d->bank[x->bank], x, next->tick);
+  const uint64_t end = access(d, &d->bank[x->bank], x, next->tick);
+  *decision = (dram_decision){.tag = x->tag, .write = x->write, .complete = cycle_after(d, end)};
   leave(d, next->place);
-  return read;
+  return true;
 }
 
 static uint64_t enters_at(const dram *d) {
@@ -277,7 +276,7 @@ static uint64_t enters_at(const dram *d) {
 static void enter(dram *d, uint64_t tick) {
   d->queue[d->count++] = d->waiting[d->first];
   d->slots += 2;
-  d->first = (d->first + 1) % d->capacity;
+  d->first = in_ring(d, d->first + 1);
   d->waits--;
   d->enter_from = tick + 1;
   d->tick = tick;  // whose command may still be issued
@@ -285,8 +284,8 @@ static void enter(dram *d, uint64_t tick) {
 
 static bool is_idle(const dram *d) { return d->count + d->waits == 0; }
 
-// Carries ticks before `end` out, until data is read (true).
-static bool run(dram *d, uint64_t end, unsigned *tag, uint64_t *complete) {
+// Carries ticks before `end` out, until data is asked for (true).
+static bool run(dram *d, uint64_t end, dram_decision *decision) {
   while (true) {
     const uint64_t enters = enters_at(d);
     const command next = next_command(d);
@@ -299,122 +298,97 @@ static bool run(dram *d, uint64_t end, unsigned *tag, uint64_t *complete) {
       refresh(d, tick);
     else if (enters == tick)
       enter(d, tick);
-    else if (issue(d, &next, tag, complete))
+    else if (issue(d, &next, decision))
       return true;
   }
 }
 
 // ---- interface
 
-static uint64_t data_ps(const dram *d) { return (d->t.read + d->t.burst) * d->tick_ps; }
-
-uint64_t dram_soonest(const dram *d) { return (d->controller + data_ps(d)) / d->cycle_ps; }
-
-uint64_t dram_decided_soonest(const dram *d) { return data_ps(d) / d->cycle_ps; }
-
-// A bound: no tick before in which this transaction asks for its data.
-static uint64_t read_bound(const dram *d, const transaction *x) {
-  const bank *b = &d->bank[x->bank];
-  if (finds_row(d, x)) return column_from(d, b, false);
-  uint64_t opens = activate_from(d, b);
-  if (is_open(d, x->bank)) opens = later(opens, b->precharge_from + d->t.precharge);
-  return later(opens + d->t.activate, d->read_from);
+static uint64_t data_ps(const dram *d, bool write) {
+  return ((write ? d->t.write : d->t.read) + d->t.burst) * d->tick_ps;
 }
 
-// Of those behind the queue the first one that reads stands for all.
-static uint64_t first_read(const dram *d) {
-  uint64_t next = UINT64_MAX;
+uint64_t dram_soonest(const dram *d) { return (d->controller + data_ps(d, false)) / d->cycle_ps; }
+
+uint64_t dram_decided_soonest(const dram *d, bool write) { return data_ps(d, write) / d->cycle_ps; }
+
+// A bound: no tick before in which this transaction asks for its data.
+static uint64_t data_bound(const dram *d, const transaction *x) {
+  const bank *b = &d->bank[x->bank];
+  if (finds_row(d, x)) return column_from(d, b, x->write);
+  uint64_t opens = activate_from(d, b);
+  if (is_open(d, x->bank)) opens = later(opens, b->precharge_from + d->t.precharge);
+  return later(opens + d->t.activate, x->write ? d->write_from : d->read_from);
+}
+
+// Of those behind the queue the first one stands for all.
+static uint64_t first_data(const dram *d) {
+  uint64_t next = d->waits == 0 ? UINT64_MAX : d->waiting[d->first].arrival;
   for (unsigned i = 0; i < d->count; i++) {
-    if (d->queue[i].write) continue;
-    const uint64_t bound = read_bound(d, &d->queue[i]);
+    const uint64_t bound = data_bound(d, &d->queue[i]);
     if (bound < next) next = bound;
-  }
-  for (unsigned i = 0; i < d->waits; i++) {
-    const transaction *x = &d->waiting[(d->first + i) % d->capacity];
-    if (x->write) continue;
-    return x->arrival < next ? x->arrival : next;
   }
   return next;
 }
 
-bool dram_decide(dram *d, uint64_t cycle, unsigned *tag, uint64_t *complete) {
+bool dram_decide(dram *d, uint64_t cycle, dram_decision *decision) {
   if (d->ahead != 0) {
-    *tag = d->decided[0].tag;
-    *complete = d->decided[0].complete;
+    *decision = d->decided[d->oldest];
+    d->oldest = in_ring(d, d->oldest + 1);
     d->ahead--;
-    for (unsigned i = 0; i < d->ahead; i++) d->decided[i] = d->decided[i + 1];
     return true;
   }
   if (is_idle(d)) return false;
-  const bool read = run(d, ticks_until(d, cycle), tag, complete);
-  d->reads_from = first_read(d);
-  if (read) *complete = cycle_after(d, *complete);
-  return read;
+  const bool decided = run(d, ticks_until(d, cycle), decision);
+  d->data_from = first_data(d);
+  return decided;
 }
 
 uint64_t dram_next(const dram *d) {
   if (d->ahead != 0) return 0;
-  return d->reads_from == UINT64_MAX ? UINT64_MAX : cycle_after(d, later(d->reads_from, d->tick));
+  return d->data_from == UINT64_MAX ? UINT64_MAX : cycle_after(d, later(d->data_from, d->tick));
 }
 
-static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
+static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write) {
   const uint64_t line = address / BURST_BYTES;
   const uint64_t arrival = (cycle * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
   return (transaction){.arrival = later(arrival, ticks_until(d, cycle)),
                        .row = line / d->banks / d->columns,
                        .bank = (uint32_t)(line % d->banks),
-                       .bursts = bytes <= BURST_BYTES ? 1 : bytes / BURST_BYTES};
+                       .bursts = bytes <= BURST_BYTES ? 1 : bytes / BURST_BYTES,
+                       .write = write};
 }
 
-static void grow(dram *d) {
-  transaction *more = WF_NEW_ARRAY((size_t)d->capacity * 2, transaction);
-  for (unsigned i = 0; i < d->waits; i++) more[i] = d->waiting[(d->first + i) % d->capacity];
-  wf_free(d->waiting);
-  d->waiting = more;
-  d->capacity *= 2;
-  d->first = 0;
-}
-
-static void add(dram *d, const transaction *x) {
-  if (d->waits == d->capacity) grow(d);
-  d->waiting[(d->first + d->waits++) % d->capacity] = *x;
-}
-
-void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
-  transaction x = transaction_of(d, cycle, address, bytes);
-  x.tag = tag;
-  add(d, &x);
-  if (x.arrival < d->reads_from) d->reads_from = x.arrival;
-}
-
-uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
-  transaction x = transaction_of(d, cycle, address, bytes);
-  x.write = true;
-  add(d, &x);
-  return cycle_after(d, x.arrival + d->t.activate + d->t.write + x.bursts * d->t.burst);
+void dram_ask(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write, unsigned tag) {
+  assert(d->count + d->waits + d->ahead < d->places);
+  transaction *x = &d->waiting[in_ring(d, d->first + d->waits++)];
+  *x = transaction_of(d, cycle, address, bytes, write);
+  x->tag = tag;
+  if (x->arrival < d->data_from) d->data_from = x->arrival;
 }
 
 // What happens before `end`, whether somebody has asked for it or not.
 static void run_ahead(dram *d, uint64_t end) {
-  decision x;
-  while (run(d, end, &x.tag, &x.complete)) {
-    assert(d->ahead < SLOTS);
-    d->decided[d->ahead++] = (decision){x.tag, cycle_after(d, x.complete)};
+  dram_decision decision;
+  while (run(d, end, &decision)) {
+    assert(d->ahead < d->places);
+    d->decided[in_ring(d, d->oldest + d->ahead++)] = decision;
   }
 }
 
-uint64_t dram_read_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes) {
-  transaction x = transaction_of(d, cycle, address, bytes);
+uint64_t dram_ask_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write) {
+  transaction x = transaction_of(d, cycle, address, bytes, write);
   bank *b = &d->bank[x.bank];
-  uint64_t tick = x.arrival;
-  run_ahead(d, is_idle(d) ? tick : cycle == 0 ? 0 : ticks_until(d, cycle - 1));
+  run_ahead(d, is_idle(d) ? x.arrival : cycle == 0 ? 0 : ticks_until(d, cycle - 1));
+  const uint64_t tick = later(x.arrival, d->tick);
   refresh(d, tick);
   if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, later(tick, b->precharge_from));
   if (!is_open(d, x.bank)) {
     activate(d, x.bank, x.row, later(tick, activate_from(d, b)));
     x.opened = true;
   }
-  const uint64_t end = access(d, b, &x, later(tick, column_from(d, b, false)));
-  d->reads_from = first_read(d);
+  const uint64_t end = access(d, b, &x, later(tick, column_from(d, b, write)));
+  d->data_from = first_data(d);
   return cycle_after(d, end);
 }

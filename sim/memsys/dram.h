@@ -3,14 +3,14 @@
 // memory.clock_mhz.
 //
 // Address: line (64 bytes) | bank | column | row, from low to high, so that a stream visits all banks.
-// Reads and writes wait in one queue in the order of their arrival; one enters per tick. It has 32 places: a transaction
-// takes two of them until it has opened its row, one after that; those that find no place wait before it. In a tick one
-// command is issued, the first of
+// Reads and writes wait in one queue in the order of their arrival; one enters per tick. It has 32 places: a
+// transaction takes two of them until it has opened its row, one after that; those that find no place wait before it.
+// In a tick one command is issued, the first of
 //   - that of the oldest transaction that may issue one: to open its row in a closed bank, or to read or write in the
 //     open row, never before an older one to the same row
 //   - closing a row that no transaction in the queue goes to, or that memory.row_accesses of them found open
-// within tRCD, tRP, tRAS, tRRD, tFAW, tRTP, tWR, tWTR and what keeps the data bus free. A read's data is complete CL and
-// a burst behind its command. Every tREFI all banks close for tRFC.
+// within tRCD, tRP, tRAS, tRRD, tFAW, tRTP, tWR, tWTR and what keeps the data bus free. Data is complete CL, that of a
+// write CWL, and a burst behind the command. Every tREFI all banks close for tRFC.
 #ifndef SIM_MEMSYS_DRAM_H
 #define SIM_MEMSYS_DRAM_H
 
@@ -21,25 +21,29 @@
 
 typedef struct dram dram;
 
-enum { DRAM_READS = 512 };
+// A read or a write asked for its data: when the last of it is there, or in the bank.
+typedef struct dram_decision {
+  unsigned tag;
+  bool write;
+  uint64_t complete;  // cycle
+} dram_decision;
 
-dram *dram_create(const hw_array *array);
+// For `most` requests under way, those that go first aside: whoever asks waits for decisions before it asks for more.
+dram *dram_create(const hw_array *array, unsigned most);
 void dram_destroy(dram *d);
 
-// A read's data is complete not before so many cycles after its request; after the decision on it.
+// A read's data is complete not before so many cycles after its request; that of a read or a write, after the decision.
 uint64_t dram_soonest(const dram *d);
-uint64_t dram_decided_soonest(const dram *d);
+uint64_t dram_decided_soonest(const dram *d, bool write);
 
 // A request that reaches the controller in `cycle`; cycles of requests do not go back. The tag is given back with the
 // decision.
-void dram_read(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
-// Returns the cycle in which the data would be in a closed bank that is idle.
-uint64_t dram_write(dram *d, uint64_t cycle, uint64_t address, unsigned bytes);
-// A read that goes before everything that waits; the cycle in which its data is complete.
-uint64_t dram_read_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes);
+void dram_ask(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write, unsigned tag);
+// One that goes before everything that waits; the cycle in which its data is complete.
+uint64_t dram_ask_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write);
 
-// The next read decided up to and including `cycle`: its tag and the cycle in which its data is complete. False: none.
-bool dram_decide(dram *d, uint64_t cycle, unsigned *tag, uint64_t *complete);
+// The next decision up to and including `cycle`. False: none.
+bool dram_decide(dram *d, uint64_t cycle, dram_decision *decision);
 // The cycle of the next decision, UINT64_MAX when nothing waits.
 uint64_t dram_next(const dram *d);
 

@@ -124,12 +124,19 @@ static unsigned take_register(memsys_l2 *l2) {
 
 // ---- a line that arrives
 
+// It has nothing more to wait for from then on; NEVER: that is not known.
+static void set_done_from(memsys_l2 *l2, unsigned index) {
+  station *s = &l2->stations[index];
+  const uint64_t from = l2_later(s->last, s->released);
+  s->done_from = l2->free_from[index] = from == NEVER ? NEVER : from + 1;
+}
+
 // It is known when.
 static void arrives(memsys_l2 *l2, unsigned index, uint64_t first, uint64_t last) {
   station *s = &l2->stations[index];
   s->last = last;
   s->line->available = first;
-  s->done_from = l2->free_from[index] = l2_later(last, s->released) + 1;
+  set_done_from(l2, index);
   l2->answer_from[index] = (l2->pool[s->work].offset == 0 ? first : last) + 1;
   look_at(l2, index, first + 1);
 }
@@ -139,11 +146,34 @@ static void words_arrive(memsys_l2 *l2, unsigned index, uint64_t first) {
   l2_move_words(l2, MOVE_IN, first);
 }
 
+// Whoever waits behind the register that has answered has its turn when that one is done.
+static void set_follower(memsys_l2 *l2, unsigned index) {
+  const station *s = &l2->stations[index];
+  const bool unknown = s->waiting.head == NONE || s->done_from == NEVER;
+  l2->answer_from[index] = unknown ? NEVER : s->done_from + 1;
+}
+
+// It is known when memory has the victim.
+static void release(memsys_l2 *l2, unsigned index, uint64_t cycle) {
+  const uint64_t bit = l2_bit(index);
+  station *s = &l2->stations[index];
+  s->released = cycle;
+  if ((l2->arriving & bit) == 0 || s->last == NEVER) return;
+  set_done_from(l2, index);
+  if ((l2->unanswered & bit) == 0) set_follower(l2, index);
+  if ((l2->held & bit) != 0) look_at(l2, index, s->done_from);
+  l2->held &= ~bit;
+}
+
 void l2_take_note(memsys_l2 *l2, uint64_t cycle) {
-  unsigned tag;
-  uint64_t first;
-  while (backing_next(l2->memory) <= cycle)
-    if (backing_decide(l2->memory, cycle, &tag, &first)) words_arrive(l2, tag, first);
+  backing_decision decision;
+  while (backing_next(l2->memory) <= cycle) {
+    if (!backing_decide(l2->memory, cycle, &decision)) continue;
+    if (decision.write)
+      release(l2, decision.tag, decision.cycle);
+    else
+      words_arrive(l2, decision.tag, decision.cycle);
+  }
 }
 
 // A line arrives at a register: its first word came, or the last one, or it has nothing more to wait for.
@@ -153,7 +183,12 @@ static void look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const bool done = cycle >= s->done_from, there = l2->pool[s->work].offset == 0 || cycle > s->last;
   if (done) l2->needs_tags |= bit;
   if (there && (l2->unanswered & bit) != 0) l2->needs_pipe |= bit;
-  if (!done) look_at(l2, index, there ? s->done_from : s->last + 1);
+  if (done) return;
+  const uint64_t next = there ? s->done_from : s->last + 1;
+  if (next == NEVER)
+    l2->held |= bit;
+  else
+    look_at(l2, index, next);
 }
 
 // ---- steps
@@ -169,7 +204,7 @@ static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   l2->evict_free = cycle + (s->dirty_victim ? l2->line_cycles : 1);
   if (!s->dirty_victim) return;
   l2_move_words(l2, MOVE_OUT, cycle);
-  s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes);
+  s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes, index);
   l2->counts->written_back_bytes += l2->line_bytes;
 }
 
@@ -210,13 +245,12 @@ static bool step(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   if ((l2->needs_pipe & bit) != 0) answer(l2, index, cycle);
   if ((l2->arriving & bit) == 0) return true;
   // The line is acknowledged, if nothing else.
-  const station *s = &l2->stations[index];
   if ((l2->needs_pipe & bit) != 0) {
     l2->needs_pipe &= ~bit;
     l2->unanswered &= ~bit;
-    l2->answer_from[index] = s->waiting.head == NONE ? NEVER : s->done_from + 1;
+    set_follower(l2, index);
   }
-  if (cycle < s->done_from) return false;
+  if (cycle < l2->stations[index].done_from) return false;
   l2->arriving &= ~bit;
   return true;
 }
@@ -284,7 +318,7 @@ static bool go_on(memsys_l2 *l2, unsigned index, uint64_t cycle, bool *reads) {
 static void wait_for_set(memsys_l2 *l2, unsigned index, uint16_t place) {
   station *s = &l2->stations[index];
   l2_append(l2, &s->waiting, place);
-  if ((l2->arriving & ~l2->unanswered & l2_bit(index)) != 0) l2->answer_from[index] = s->done_from + 1;
+  if ((l2->arriving & ~l2->unanswered & l2_bit(index)) != 0) set_follower(l2, index);
 }
 
 // A request at the entrance. True: it reads the tags.

@@ -123,13 +123,13 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
     first = found.line->available;
     if (first <= ripe) l2->data_free = ripe + beats + 1;
   } else {
+    const uint64_t asks = cycle + ENTER_CYCLES + LOOK_CYCLES;
+    first = backing_read_first(l2->memory, asks, address, l2->line_bytes);
+    l2->counts->fetched_bytes += l2->line_bytes;
     if (found.evicts_dirty) {
-      backing_write(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, found.victim << l2->tags.line_shift,
-                    l2->line_bytes);
+      backing_write_first(l2->memory, asks, found.victim << l2->tags.line_shift, l2->line_bytes);
       l2->counts->written_back_bytes += l2->line_bytes;
     }
-    l2->counts->fetched_bytes += l2->line_bytes;
-    first = backing_read_first(l2->memory, cycle + ENTER_CYCLES + LOOK_CYCLES, address, l2->line_bytes);
     if (!found.hit) found.line->available = first;
     l2_move_words(l2, MOVE_IN, first);
   }

@@ -49,8 +49,8 @@ typedef struct station {
   l2_line *line;
   uint64_t victim;
   uint64_t last;       // cycle of the line's last word; NEVER: not known yet
-  uint64_t released;   // the victim is; 0: there is none
-  uint64_t done_from;  // of a line that arrives: the first cycle in which the register can be done
+  uint64_t released;   // the victim is; 0: there is none; NEVER: not known yet
+  uint64_t done_from;  // of a line that arrives: the first cycle in which the register can be done; NEVER: likewise
   uint64_t wake;       // it is looked at again, of `far`
   uint16_t work;       // place in the pool
   items waiting;       // for the set
@@ -90,6 +90,7 @@ struct memsys_l2 {
   // The next turn of those in none of these answers a hit, and is the last one.
   uint64_t evictions, asks, arriving;  // it evicts; asks memory; the line was asked for
   uint64_t unanswered;                 // of `arriving`
+  uint64_t held;                       // of `arriving`: asleep until memory decides on the victim
   // Those asleep are looked at again in a cycle near by, or far away, or when memory has decided.
   uint64_t marked;                  // cycle n of those to come at bit n % NEARBY: somebody is looked at in it
   uint64_t nearby[NEARBY];          // who

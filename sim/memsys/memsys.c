@@ -14,7 +14,7 @@
 #include "sim/memsys/l2.h"
 
 // Requests under way, and those of them that wait for memory when there is no L2.
-enum { MAX_UNDER_WAY = 1024, MAX_FETCHES = 512 };
+enum { MAX_UNDER_WAY = 1024, MAX_WAITING = 512 };
 
 struct memsys {
   unsigned bus_bytes;
@@ -33,10 +33,9 @@ struct memsys {
   memsys_beat shown;
   uint64_t order;  // of requests
   // without L2
-  uint64_t memory_free;                 // for writes
-  memsys_answer fetching[MAX_FETCHES];  // reads that memory has not decided on, by tag
-  bool used[MAX_FETCHES];
-  unsigned fetch_count;
+  memsys_answer waiting[MAX_WAITING];  // those that memory has not decided on, by tag
+  bool used[MAX_WAITING];
+  unsigned wait_count;
   uint64_t disturb;  // seed, 0: none
   memsys_counts counts;
 };
@@ -44,12 +43,13 @@ struct memsys {
 memsys *memsys_create(const hw_array *array) {
   memsys *m = WF_NEW(memsys);
   m->bus_bytes = array->dma.bus_bits / 8;
-  m->memory = backing_create(array);
+  // A register of the L2 reads a line and writes a victim.
+  m->memory = backing_create(array, array->l2.present ? 2 * array->l2.misses_in_flight : MAX_WAITING);
   m->write_order = UINT64_MAX;
   if (array->l2.present)
     m->l2 = memsys_l2_create(array, m->memory, &m->answers, &m->counts);
   else
-    memsys_answers_init(&m->answers, MAX_UNDER_WAY + MAX_FETCHES);
+    memsys_answers_init(&m->answers, MAX_UNDER_WAY + MAX_WAITING);
   return m;
 }
 
@@ -108,43 +108,53 @@ static unsigned free_tag(const memsys *m) {
   return tag;
 }
 
-// The first beat is there when its last word is.
+// It is answered when memory has decided.
+static void wait_for_memory(memsys *m, unsigned tag, const memsys_answer *given) {
+  m->waiting[tag] = *given;
+  m->used[tag] = true;
+  m->wait_count++;
+}
+
+// Memory has data from this cycle on, or sends it: the first beat is there when its last word is.
+static void bare_answer(memsys *m, memsys_answer *given, uint64_t cycle) {
+  given->ready = given->write ? cycle : cycle + given->spacing;
+  insert(m, given);
+}
+
 static void bare_read(memsys *m, uint64_t cycle, const memsys_request *request) {
-  uint64_t spacing = backing_spacing(m->memory);
-  unsigned tag = free_tag(m);
-  memsys_answer given = {
-      .spacing = spacing, .order = m->order, .id = request->id, .beats = beats_of(m, request->bytes)};
+  const unsigned tag = free_tag(m);
+  memsys_answer given = {.spacing = backing_spacing(m->memory),
+                         .order = m->order,
+                         .id = request->id,
+                         .beats = beats_of(m, request->bytes)};
   m->counts.misses++;
   m->counts.fetched_bytes += request->bytes;
-  uint64_t first = backing_read(m->memory, cycle + 1, request->address, request->bytes, tag);
-  if (first != BACKING_UNKNOWN) {
-    given.ready = first + spacing;
-    insert(m, &given);
-    return;
-  }
-  m->fetching[tag] = given;
-  m->used[tag] = true;
-  m->fetch_count++;
+  const uint64_t first = backing_read(m->memory, cycle + 1, request->address, request->bytes, tag);
+  if (first == BACKING_UNKNOWN)
+    wait_for_memory(m, tag, &given);
+  else
+    bare_answer(m, &given, first);
 }
 
 // Answered when memory has it.
 static void bare_write(memsys *m, uint64_t cycle, const memsys_request *request) {
+  const unsigned tag = free_tag(m);
+  memsys_answer given = {.spacing = 1, .order = m->write_order, .id = request->id, .beats = 1, .write = true};
   m->counts.misses++;
   m->counts.written_back_bytes += request->bytes;
-  memsys_answer given = {.spacing = 1, .order = m->write_order, .id = request->id, .beats = 1, .write = true};
-  given.ready = later(backing_write(m->memory, cycle + 1, request->address, request->bytes), m->memory_free);
-  m->memory_free = given.ready;
-  insert(m, &given);
+  const uint64_t there = backing_write(m->memory, cycle + 1, request->address, request->bytes, tag);
+  if (there == BACKING_UNKNOWN)
+    wait_for_memory(m, tag, &given);
+  else
+    bare_answer(m, &given, there);
 }
 
 static void bare_decisions(memsys *m, uint64_t cycle) {
-  unsigned tag;
-  uint64_t first;
-  while (backing_decide(m->memory, cycle, &tag, &first)) {
-    m->used[tag] = false;
-    m->fetch_count--;
-    m->fetching[tag].ready = first + m->fetching[tag].spacing;
-    insert(m, &m->fetching[tag]);
+  backing_decision decision;
+  while (backing_decide(m->memory, cycle, &decision)) {
+    m->used[decision.tag] = false;
+    m->wait_count--;
+    bare_answer(m, &m->waiting[decision.tag], decision.cycle);
   }
 }
 
@@ -160,7 +170,7 @@ static void catch_up(memsys *m, uint64_t cycle) {
 
 static bool acceptable(const memsys *m) {
   if (m->l2 != NULL) return memsys_l2_room(m->l2);
-  return m->fetch_count < MAX_FETCHES && m->answers.end - m->answers.head < MAX_UNDER_WAY;
+  return m->wait_count < MAX_WAITING && m->answers.end - m->answers.head < MAX_UNDER_WAY;
 }
 
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write) {
@@ -222,7 +232,7 @@ static uint64_t next_known(memsys *m, uint64_t cycle) {
 
 // What memory decides next may come before what is known.
 static uint64_t bare_next(const memsys *m, uint64_t known) {
-  uint64_t decision = m->fetch_count == 0 ? UINT64_MAX : backing_next(m->memory);
+  uint64_t decision = m->wait_count == 0 ? UINT64_MAX : backing_next(m->memory);
   return decision < known ? decision : known;
 }
 
@@ -295,7 +305,7 @@ static uint64_t bare_host(memsys *m, uint64_t cycle, uint64_t address, bool writ
   uint64_t base = address & ~(uint64_t)(bytes - 1);
   if (write) {
     m->counts.written_back_bytes += bytes;
-    backing_write(m->memory, cycle + 1, base, bytes);
+    backing_write_first(m->memory, cycle + 1, base, bytes);
     return cycle + 1;
   }
   m->counts.fetched_bytes += bytes;

@@ -14,7 +14,8 @@
 //                 for the whole line. DRAM models: see dram.h, and memory.path_cycles
 //   write         answered like the first beat of a read, a miss as soon as the first word of the line came; of a whole
 //                 line that misses nothing is fetched: it is answered four cycles later than a hit
-//   no L2         every request goes to memory in units of b bytes, and takes one cycle on the way
+//   no L2         every request goes to memory in units of b bytes, and takes one cycle on the way; a write is answered
+//                 when memory has it
 // How requests get in each other's way: l2.h, backing.h.
 // Cycles given to the functions never go back.
 #ifndef SIM_MEMSYS_MEMSYS_H

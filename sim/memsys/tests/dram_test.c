@@ -32,7 +32,7 @@ static standard standard_of(uint32_t model) {
 
 typedef struct plain_transaction {
   uint64_t cycle, arrival;  // arrival: tick
-  uint64_t address, end;    // end: cycle in which a read's data is complete
+  uint64_t address, end;    // end: cycle in which its data is complete
   unsigned bytes, bank;
   uint64_t row;
   bool write, opener, done;
@@ -183,13 +183,13 @@ static void choose_transactions(plain *p, const hw_array *a, gen_random *r) {
   }
 }
 
-static void collect(dram *d, uint64_t cycle, uint64_t *got) {
-  unsigned tag;
-  uint64_t complete;
-  while (dram_decide(d, cycle, &tag, &complete)) {
-    assert_int_equal(got[tag], 0);
-    assert_true(complete >= cycle);
-    got[tag] = complete;
+static void collect(dram *d, uint64_t cycle, const plain *p, uint64_t *got) {
+  dram_decision decision;
+  while (dram_decide(d, cycle, &decision)) {
+    assert_int_equal(got[decision.tag], 0);
+    assert_int_equal(decision.write, p->all[decision.tag].write);
+    assert_true(decision.complete >= cycle);
+    got[decision.tag] = decision.complete;
   }
 }
 
@@ -204,22 +204,18 @@ static void the_same_as_tick_by_tick(void **state) {
     p = (plain){.t = standard_of(a.memory.model)};
     choose_transactions(&p, &a, &r);
     simulate(&p, &a);
-    dram *d = dram_create(&a);
+    dram *d = dram_create(&a, TRANSACTIONS);
     const bool eager = round % 2 == 0;
     uint64_t cycle = 0;
     for (unsigned n = 0; n < TRANSACTIONS; n++) {
       const plain_transaction *x = &p.all[n];
       for (; cycle < x->cycle; cycle++)
-        if (eager || dram_next(d) <= cycle) collect(d, cycle, got);
-      if (x->write)
-        dram_write(d, x->cycle, x->address, x->bytes);
-      else
-        dram_read(d, x->cycle, x->address, x->bytes, n);
+        if (eager || dram_next(d) <= cycle) collect(d, cycle, &p, got);
+      dram_ask(d, x->cycle, x->address, x->bytes, x->write, n);
     }
     for (uint64_t next; (next = dram_next(d)) != UINT64_MAX; cycle = next + 1)
-      collect(d, next > cycle ? next : cycle, got);
-    for (unsigned n = 0; n < TRANSACTIONS; n++)
-      if (!p.all[n].write) assert_int_equal(got[n], p.all[n].end);
+      collect(d, next > cycle ? next : cycle, &p, got);
+    for (unsigned n = 0; n < TRANSACTIONS; n++) assert_int_equal(got[n], p.all[n].end);
     dram_destroy(d);
   }
 }
