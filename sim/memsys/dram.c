@@ -79,6 +79,8 @@ struct dram {
   uint64_t four_from[FOUR];        // when the windows of the last four activates end, a ring
   unsigned four_at;
   unsigned first_closed;  // bank that is looked at first for a row to be closed
+  command next;           // is issued if nobody enters before; `planned`: it is known
+  bool planned;
   uint64_t next_refresh;
   dram_decision *decided;  // before somebody asked, a ring
   unsigned oldest, ahead;
@@ -121,6 +123,7 @@ void dram_destroy(dram *d) {
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t cycle_after(const dram *d, uint64_t tick) {
   return (tick * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
@@ -268,6 +271,13 @@ static bool issue(dram *d, const command *next, dram_decision *decision) {
   return true;
 }
 
+// It stays as it is while time goes on.
+static const command *planned(dram *d) {
+  if (!d->planned) d->next = next_command(d);
+  d->planned = true;
+  return &d->next;
+}
+
 static uint64_t enters_at(const dram *d) {
   if (d->waits == 0 || d->slots + 2 > SLOTS) return UINT64_MAX;
   return later(d->waiting[d->first].arrival, later(d->enter_from, d->tick));
@@ -287,18 +297,18 @@ static bool is_idle(const dram *d) { return d->count + d->waits == 0; }
 // Carries ticks before `end` out, until data is asked for (true).
 static bool run(dram *d, uint64_t end, dram_decision *decision) {
   while (true) {
-    const uint64_t enters = enters_at(d);
-    const command next = next_command(d);
-    const uint64_t tick = enters < next.tick ? enters : next.tick;
+    // Who may enter at once does so, whatever is issued then.
+    const uint64_t enters = enters_at(d), tick = enters <= d->tick ? enters : earlier(enters, planned(d)->tick);
     if (tick >= end) {
       d->tick = later(d->tick, end);
       return false;
     }
+    d->planned = false;
     if (tick >= d->next_refresh)
       refresh(d, tick);
     else if (enters == tick)
       enter(d, tick);
-    else if (issue(d, &next, decision))
+    else if (issue(d, &d->next, decision))
       return true;
   }
 }
@@ -325,10 +335,7 @@ static uint64_t data_bound(const dram *d, const transaction *x) {
 // Of those behind the queue the first one stands for all.
 static uint64_t first_data(const dram *d) {
   uint64_t next = d->waits == 0 ? UINT64_MAX : d->waiting[d->first].arrival;
-  for (unsigned i = 0; i < d->count; i++) {
-    const uint64_t bound = data_bound(d, &d->queue[i]);
-    if (bound < next) next = bound;
-  }
+  for (unsigned i = 0; i < d->count; i++) next = earlier(next, data_bound(d, &d->queue[i]));
   return next;
 }
 
@@ -382,6 +389,7 @@ uint64_t dram_ask_first(dram *d, uint64_t cycle, uint64_t address, unsigned byte
   bank *b = &d->bank[x.bank];
   run_ahead(d, is_idle(d) ? x.arrival : cycle == 0 ? 0 : ticks_until(d, cycle - 1));
   const uint64_t tick = later(x.arrival, d->tick);
+  d->planned = false;
   refresh(d, tick);
   if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, later(tick, b->precharge_from));
   if (!is_open(d, x.bank)) {

@@ -1,5 +1,5 @@
-// What the L2 consists of: shared by l2.c (registers, entrance, polls) and l2_data.c (data pipe and banks). Private to
-// them.
+// What the L2 consists of: shared by l2.c (entrance, cycles), l2_registers.c, l2_data.c (data pipe and banks) and
+// l2_port.c. Private to them.
 #ifndef SIM_MEMSYS_L2_STATE_H
 #define SIM_MEMSYS_L2_STATE_H
 
@@ -144,6 +144,18 @@ static inline uint64_t l2_decisions_from(const memsys_l2 *l2) {
   const uint64_t decision = backing_next(l2->memory);
   return decision == NEVER ? NEVER : decision + l2->decided_soonest;
 }
+// A free register; there is one.
+unsigned l2_take_register(memsys_l2 *l2);
+// It works on a request. The tags are read, or known because it served the same line before.
+void l2_take_up(memsys_l2 *l2, unsigned index, uint16_t place, uint64_t cycle, bool same);
+// A poll that hits: it takes a register and its turns, but no set.
+void l2_poll(memsys_l2 *l2, uint64_t cycle);
+// Whoever waits behind a register that has answered has its turn when that one is done.
+void l2_set_follower(memsys_l2 *l2, unsigned index);
+// A line arrives at a register: its first word came, or the last one, or it has nothing more to wait for.
+void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle);
+// The register takes the turn of `cycle`. True: its work is done.
+bool l2_step(memsys_l2 *l2, unsigned index, uint64_t cycle);
 // An answer enters the data pipe in `cycle`; `given`: it is the port's. Returns the cycle of its last beat there.
 uint64_t l2_answer(memsys_l2 *l2, const item *work, bool given, uint64_t cycle);
 // Memory's side moves a line, from `start` on.
