@@ -90,7 +90,8 @@ void simulated_add(simulated *s, unsigned row, const baseline_result *found, boo
 
 void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint64_t seed) {
   wf_diag silent = wf_diag_to(NULL);
-  const truth_options options = options_of(s, seed);
+  truth_options options = options_of(s, seed);
+  options.candidates++;  // the base, which is nobody's proposal
   truth_result found;
   if (truth_search(&options, &found, &silent) && found.count > 1) {
     entry *first = add(s, first_row);

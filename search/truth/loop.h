@@ -14,7 +14,8 @@ typedef struct loop {
   predict_table *table;
   bool predicts;
   bool thorough;                            // asks the model of the machine for steps from the mappings, too
-  size_t limit;                             // of candidates
+  size_t limit;                             // of candidates; simulated ones count by what of the network they run
+  double spent;                             // of that
   const paper_mapping *wanted[LOOP_SIDES];  // of the plain model for a side of 2^n: mappings of all layers, and again
   size_t sets[LOOP_SIDES];                  // how often
   paper_mapping *own[LOOP_SIDES];           // those of them that the loop found itself
@@ -24,6 +25,7 @@ typedef struct loop {
 
 unsigned loop_place_of(unsigned side);
 bool loop_is_full(const loop *l);
+bool loop_has_room(const loop *l, double share);  // for a share of the network
 
 // ---- arrays (arrays.c)
 

@@ -14,7 +14,12 @@ enum { CLIMBS = 200 };         // steps from there, for arrays that are simulate
 
 static const layers_network *network_of(const loop *l) { return l->options->goal.network; }
 
-bool loop_is_full(const loop *l) { return l->result->count >= l->limit; }
+bool loop_has_room(const loop *l, double share) {
+  static const double rounding = 1e-9;
+  return l->spent + share <= (double)l->limit + rounding;
+}
+
+bool loop_is_full(const loop *l) { return !loop_has_room(l, 1); }
 
 unsigned loop_place_of(unsigned side) {
   unsigned place = 0;
@@ -36,6 +41,7 @@ truth_candidate *loop_append(loop *l, const hw_array *array) {
     r->candidates = wf_realloc(r->candidates, l->room, sizeof *r->candidates);
   }
   truth_candidate *c = &r->candidates[r->count++];
+  l->spent++;
   *c = (truth_candidate){.array = *array, .value = INFINITY};
   if (!l->predicts) c->layers = wf_calloc(network_of(l)->count, sizeof *c->layers);
   return c;

@@ -41,17 +41,40 @@ static uint8_t residency_of(const map_layer *layer, const map_mapping *m, map_op
   return residency;
 }
 
+static void set_residency(const map_layer *layer, map_mapping *m) {
+  for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = residency_of(layer, m, (map_operand)o);
+}
+
+// Half as deep: sums stay in the accumulator, so that nothing else moves but what stayed for its depth. False: it is
+// as deep as one row of the array.
+static bool halve_depth(const map_layer *layer, int64_t side, map_mapping *m) {
+  const int64_t size = layer->size[BLOCK_DIM_C], rows = (m->tile[BLOCK_DIM_C] + side - 1) / side;
+  if (rows <= 1) return false;
+  m->tile[BLOCK_DIM_C] = (rows + 1) / 2 * side;
+  m->dram[BLOCK_DIM_C] = (size + m->tile[BLOCK_DIM_C] - 1) / m->tile[BLOCK_DIM_C];
+  set_residency(layer, m);
+  return true;
+}
+
+// The mapping with one or two slots for each operand.
+static size_t give_slots(const map_layer *layer, const hw_array *array, map_mapping m, map_mapping list[REALISE_MAX]) {
+  size_t count = 0;
+  for (unsigned slots = 0; slots < REALISE_MAX; slots++) {
+    for (int o = 0; o < MAP_OPERANDS; o++) m.depth[o] = (slots >> o & 1) == 0 ? 2 : 1;
+    if (map_check(layer, &m, array, NULL)) list[count++] = m;
+  }
+  return count;
+}
+
 size_t realise_mappings(const layers_layer *layer, const paper_mapping *from, const hw_array *array,
                         map_mapping mappings[REALISE_MAX]) {
   const map_layer mapped = layers_to_map(layer);
   map_mapping m = {.style = BLOCK_STYLE_PRIMITIVE, .dataflow = BLOCK_WS};
   set_blocks(&mapped, from, hw_derive(array).dim, &m);
   set_order(from, &m);
-  for (int o = 0; o < MAP_RESULTS; o++) m.residency[o] = residency_of(&mapped, &m, (map_operand)o);
-  size_t count = 0;
-  for (unsigned slots = 0; slots < REALISE_MAX; slots++) {
-    for (int o = 0; o < MAP_OPERANDS; o++) m.depth[o] = (slots >> o & 1) == 0 ? 2 : 1;
-    if (map_check(&mapped, &m, array, NULL)) mappings[count++] = m;
-  }
+  set_residency(&mapped, &m);
+  size_t count;
+  while ((count = give_slots(&mapped, array, m, mappings)) == 0 && halve_depth(&mapped, hw_derive(array).dim, &m))
+    continue;
   return count;
 }

@@ -11,7 +11,8 @@ enum { REALISE_MAX = 8 };
 // combinations that the array has room for. 0: none, or its dataflow has no weights that stay.
 //
 // What differs from the plain model: columns and depth of a block grow to whole rows of the memories; loops over the
-// depth of sums run inside of all others, as sums stay in the accumulator until they are complete.
+// depth of sums run inside of all others, as sums stay in the accumulator until they are complete. A block that the
+// scratchpad has no room for is cut in its depth.
 size_t realise_mappings(const layers_layer *layer, const paper_mapping *from, const hw_array *array,
                         map_mapping mappings[REALISE_MAX]);
 

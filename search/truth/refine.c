@@ -1,7 +1,7 @@
 // What is left of the simulations after the first arrays: see loop.h. Each array that was simulated is refined by
-// itself: a round runs every layer with the next of its mappings, and what is better stays. What is most promising goes
-// on, an array with more rounds or one that was only predicted. Arrays that had none yet are expected to gain as much
-// as the one that gained most.
+// itself: a round runs layers with other mappings, those layers that promise most for what they take of a simulation of
+// the network, and what is better stays. What is most promising goes on, an array with more rounds or one that was only
+// predicted. Arrays that had none yet are expected to gain as much as the one that gained most.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "hw/base/alloc.h"
 #include "search/truth/loop.h"
 
-enum { STALE = 4 };  // rounds without gain, after which an array is left
+enum { STALE = 4 };  // simulations of the network without gain, after which an array is left
 
 // What is known of the mappings of a layer on an array.
 typedef struct knowledge {
   uint64_t tried;  // a bit for each
-  // How much more than predicted those of a source came to, as logarithms: the model errs alike on them.
+  // How many more cycles than predicted those of a source came to, as logarithms: the model errs alike on them.
   double excess[PREDICT_SOURCES];
   unsigned runs[PREDICT_SOURCES];
 } knowledge;
@@ -24,7 +24,9 @@ static_assert(PREDICT_KEPT_MAX <= 64, "a bit for each mapping");
 typedef struct family {
   size_t first, best;  // candidates
   knowledge *layers;
-  unsigned stale;
+  double run;    // what of the network ran for the last of them: rounds go on in it until that is all
+  double value;  // when a round last gained
+  double stale;  // what of the network ran since
 } family;
 
 typedef struct refinement {
@@ -37,33 +39,12 @@ static truth_candidate *candidate_of(const refinement *r, size_t index) { return
 
 static size_t layers_of(const loop *l) { return l->options->goal.network->count; }
 
-// ---- which mapping comes next
-
-static void learn(const loop *l, const predict_result *answer, size_t rank, const work_result *result, knowledge *k) {
+static void learn(const predict_result *answer, size_t rank, const work_result *result, knowledge *k) {
   if (rank >= answer->count) return;
   const predict_choice *choice = &answer->choices[rank];
   k->tried |= UINT64_C(1) << rank;
   k->runs[choice->source]++;
-  if (result->status != WORK_GOOD) return;
-  const plain_objective objective = l->options->goal.objective;
-  const double value = predict_value(objective, (double)result->cycles, result->has_energy, result->energy_pj);
-  k->excess[choice->source] += log(value / choice->value);
-}
-
-// Of a source that had no run the best; then what the runs so far say is best. `count`: none is left.
-static size_t next_rank(const predict_result *answer, const knowledge *k) {
-  size_t best = answer->count;
-  double least = INFINITY;
-  for (size_t n = 0; n < answer->count && answer->takes_mappings; n++) {
-    const predict_choice *choice = &answer->choices[n];
-    if ((k->tried >> n & 1) != 0) continue;
-    if (k->runs[choice->source] == 0) return n;
-    const double value = choice->value * exp(k->excess[choice->source] / k->runs[choice->source]);
-    if (!(value < least)) continue;
-    best = n;
-    least = value;
-  }
-  return best;
+  if (result->status == WORK_GOOD) k->excess[choice->source] += log((double)result->cycles / choice->cycles);
 }
 
 static void add_family(refinement *r, size_t candidate) {
@@ -71,16 +52,87 @@ static void add_family(refinement *r, size_t candidate) {
   if (!c->good || c->answers == NULL) return;
   const size_t layers = layers_of(r->loop);
   family *f = &r->families[r->count++];
-  *f = (family){.first = candidate, .best = candidate, .layers = WF_NEW_ARRAY(layers, knowledge)};
-  for (size_t i = 0; i < layers; i++) learn(r->loop, c->answers[i], c->chosen[i], &c->layers[i], &f->layers[i]);
+  *f = (family){
+      .first = candidate, .best = candidate, .run = 1, .layers = WF_NEW_ARRAY(layers, knowledge), .value = c->value};
+  for (size_t i = 0; i < layers; i++) learn(c->answers[i], c->chosen[i], &c->layers[i], &f->layers[i]);
+}
+
+// ---- which mappings come next
+
+// A layer with a mapping that was not run: what of the network's objective it may gain.
+typedef struct promise {
+  size_t rank;
+  double gain;
+  double share;  // of a simulation of the network: half by products, half as one layer among others
+} promise;
+
+// The network if a layer took other figures.
+static double value_with(const loop *l, const truth_candidate *c, size_t layer, double cycles, double energy_pj) {
+  const double times = (double)l->options->goal.network->layers[layer].count;
+  const work_result *old = &c->layers[layer];
+  truth_candidate with = *c;
+  loop_set_value(l, &with,
+                 (paper_cost){.cycles = c->cycles + times * (cycles - (double)old->cycles),
+                              .energy_uj = c->energy_uj + times * 1e-6 * (energy_pj - old->energy_pj)});
+  return with.value;
+}
+
+// The expected gain if the cycles are as predicted but for a normal error, wider for a source that had no run. No layer
+// takes fewer cycles than its products take of the array.
+static double gain_of(const loop *l, const truth_candidate *c, size_t layer, const predict_choice *choice,
+                      const knowledge *k) {
+  static const double pi = 3.14159265358979323846;
+  const unsigned seen = k->runs[choice->source];
+  const double error = seen == 0 ? 0.2 : 0.1, side = hw_derive(&c->array).dim;
+  const double floor = (double)c->layers[layer].macs / (side * side);
+  const double mean = fmax(floor, choice->cycles * (seen == 0 ? 1 : exp(k->excess[choice->source] / seen)));
+  const double energy = choice->has_energy ? choice->energy_pj : c->layers[layer].energy_pj;
+  const double expected = 1 - value_with(l, c, layer, mean, energy) / c->value;
+  const double wide = 1 - value_with(l, c, layer, fmax(floor, mean * (1 - error)), energy) / c->value - expected;
+  if (!(wide > 0)) return fmax(0, expected);
+  const double z = expected / wide;
+  return expected * 0.5 * erfc(-z / sqrt(2)) + wide * exp(-z * z / 2) / sqrt(2 * pi);
+}
+
+static promise promise_of(const loop *l, const truth_candidate *c, size_t layer, const knowledge *k) {
+  const layers_network *network = l->options->goal.network;
+  const predict_result *answer = c->answers[layer];
+  double macs = 0;
+  for (size_t i = 0; i < network->count; i++) macs += (double)c->layers[i].macs;
+  promise h = {.rank = answer->count,
+               .share = 0.5 * (double)c->layers[layer].macs / macs + 0.5 / (double)network->count};
+  for (size_t n = 0; n < answer->count && answer->takes_mappings; n++) {
+    if ((k->tried >> n & 1) != 0) continue;
+    const double gain = gain_of(l, c, layer, &answer->choices[n], k);
+    if (gain > h.gain) h.rank = n, h.gain = gain;
+  }
+  return h;
+}
+
+// The layers of a round: those that promise nearly as much for what they take as the best one. What they take of a
+// simulation; 0: none promises anything, or there is no room.
+static double choose_layers(const loop *l, promise *promises, size_t layers) {
+  static const double nearly = 0.3, least_gain = 1e-5;
+  double best = 0, share = 0;
+  for (size_t i = 0; i < layers; i++)
+    if (promises[i].gain >= least_gain) best = fmax(best, promises[i].gain / promises[i].share);
+  for (size_t i = 0; i < layers; i++) {
+    if (best > 0 && promises[i].gain >= nearly * best * promises[i].share &&
+        loop_has_room(l, share + promises[i].share))
+      share += promises[i].share;
+    else
+      promises[i].rank = SIZE_MAX;
+  }
+  return share;
 }
 
 // ---- a round
 
-static truth_candidate *again(loop *l, size_t from) {
+static void again(loop *l, size_t from) {
   const size_t layers = layers_of(l);
   const hw_array array = l->result->candidates[from].array;
   truth_candidate *c = loop_append(l, &array);
+  l->spent--;  // as nothing of it ran yet
   const truth_candidate *best = &l->result->candidates[from];
   c->answers = WF_NEW_ARRAY(layers, const predict_result *);
   c->chosen = WF_NEW_ARRAY(layers, size_t);
@@ -90,7 +142,6 @@ static truth_candidate *again(loop *l, size_t from) {
   c->model = best->model;
   loop_set_value(l, c, (paper_cost){.cycles = best->cycles, .energy_uj = best->energy_uj});
   snprintf(c->origin, sizeof c->origin, "other mappings on %zu", from);
-  return c;
 }
 
 // A layer with another mapping, if the network is better with it.
@@ -108,49 +159,53 @@ static void replace(const loop *l, truth_candidate *c, size_t layer, size_t rank
   c->chosen[layer] = rank;
 }
 
-// Every layer with the next of its mappings; one without such keeps what it has, which is known. False: no layer has
-// one.
-static bool run_next(loop *l, family *f) {
+// The layers with these mappings; the others keep what they have, which is known.
+static void run_round(loop *l, family *f, const promise *promises, double share) {
   const size_t layers = layers_of(l);
   const truth_candidate *best = &l->result->candidates[f->best];
   map_mapping *mappings = WF_NEW_ARRAY(layers + 1, map_mapping);
   bool *mapped = WF_NEW_ARRAY(layers + 1, bool);
-  size_t *ranks = WF_NEW_ARRAY(layers + 1, size_t);
-  bool any = false;
+  for (size_t i = 0; i < layers; i++)
+    mapped[i] = loop_mapping_of(best->answers[i], promises[i].rank, &mappings[i]) ||
+                loop_mapping_of(best->answers[i], best->chosen[i], &mappings[i]);
+  runs_network run = {.array = best->array, .mappings = mappings, .mapped = mapped};
+  run.layers = wf_calloc(layers, sizeof *run.layers);
+  runs_measure(l->runs, l->options->goal.network, l->options->tune, &run, 1);
+  if (f->run >= 1) {
+    again(l, f->best);
+    f->best = l->result->count - 1;
+    f->run = 0;
+  }
+  l->spent += share;
+  f->run += share;
+  truth_candidate *c = &l->result->candidates[f->best];
+  const double before = c->value;
   for (size_t i = 0; i < layers; i++) {
-    ranks[i] = next_rank(best->answers[i], &f->layers[i]);
-    any |= mapped[i] = loop_mapping_of(best->answers[i], ranks[i], &mappings[i]);
-    if (!mapped[i]) mapped[i] = loop_mapping_of(best->answers[i], best->chosen[i], &mappings[i]);
+    if (promises[i].rank == SIZE_MAX) continue;
+    replace(l, c, i, promises[i].rank, &run.layers[i]);
+    learn(c->answers[i], promises[i].rank, &run.layers[i], &f->layers[i]);
   }
-  if (any) {
-    runs_network run = {.array = best->array, .mappings = mappings, .mapped = mapped};
-    run.layers = wf_calloc(layers, sizeof *run.layers);
-    runs_measure(l->runs, l->options->goal.network, l->options->tune, &run, 1);
-    truth_candidate *c = again(l, f->best);
-    for (size_t i = 0; i < layers; i++) {
-      replace(l, c, i, ranks[i], &run.layers[i]);
-      learn(l, c->answers[i], ranks[i], &run.layers[i], &f->layers[i]);
-    }
-    loop_say(l, c);
-    loop_take_best(l, l->result->count - 1);
-    wf_free(run.layers);
-  }
-  wf_free(ranks);
+  if (c->value < before) loop_say(l, c);
+  loop_take_best(l, f->best);
+  wf_free(run.layers);
   wf_free(mappings);
   wf_free(mapped);
-  return any;
 }
 
 static void refine(refinement *r, family *f) {
   static const double gain = 0.999;
-  if (!run_next(r->loop, f)) {
-    f->stale = STALE;
-    return;
+  loop *l = r->loop;
+  const size_t layers = layers_of(l);
+  promise *promises = WF_NEW_ARRAY(layers, promise);
+  for (size_t i = 0; i < layers; i++) promises[i] = promise_of(l, candidate_of(r, f->best), i, &f->layers[i]);
+  const double share = choose_layers(l, promises, layers);
+  f->stale += share > 0 ? share : STALE;
+  if (share > 0) {
+    run_round(l, f, promises, share);
+    const double value = candidate_of(r, f->best)->value;
+    if (value < gain * f->value) f->stale = 0, f->value = value;
   }
-  const size_t last = r->loop->result->count - 1;
-  const bool better = candidate_of(r, last)->value < gain * candidate_of(r, f->best)->value;
-  f->stale = better ? 0 : f->stale + 1;
-  f->best = last;
+  wf_free(promises);
 }
 
 // ---- what comes next
@@ -178,11 +233,11 @@ static family *next_family(const refinement *r, double hope, double *least) {
 void loop_refine(loop *l, truth_result *list) {
   refinement r = {.loop = l, .families = WF_NEW_ARRAY(l->limit + l->result->count + 1, family)};
   for (size_t n = 0; n < l->result->count; n++) add_family(&r, n);
-  while (!loop_is_full(l)) {
+  for (;;) {
     double least = INFINITY;
     const double hope = most_gained(&r);
     family *next = next_family(&r, hope, &least);
-    truth_candidate *predicted = list == NULL ? NULL : loop_next_predicted(l, list, least / hope);
+    truth_candidate *predicted = list == NULL || loop_is_full(l) ? NULL : loop_next_predicted(l, list, least / hope);
     if (predicted != NULL) {
       const size_t first = l->result->count;
       loop_simulate_predicted(l, predicted);

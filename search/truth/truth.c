@@ -148,6 +148,7 @@ static loop predicting(const loop *l, bool thorough, truth_result *predicted) {
   p.limit = PREDICTED;
   p.thorough = thorough;
   p.room = 0;
+  p.spent = 0;
   return p;
 }
 
@@ -228,7 +229,7 @@ void loop_simulate_predicted(loop *l, const truth_candidate *predicted) {
 // Candidates one after the other, as each corrects what is thought of the others: while they are not much worse than
 // what was simulated, three of eight that may be simulated. What is left goes to other mappings on them.
 static void simulate_list(loop *l, truth_result *list) {
-  static const double hopeless = 1.04;
+  static const double hopeless = 1.06;
   const size_t most = 3 * l->limit / 8 > 2 ? 3 * l->limit / 8 : 2;
   const truth_result *r = l->result;
   for (truth_candidate *c; !loop_is_full(l) && r->count < most &&
@@ -253,6 +254,7 @@ static void predict(loop *l) {
   truth_result list = {0};
   loop shortened = predicting(l, true, &list);
   shorten(&shortened, &predicted);
+  if (list.count > 0) improve(&shortened);
   truth_release(&predicted);
   simulate_list(l, &list);
   truth_release(&list);

@@ -55,6 +55,30 @@ static void by_hand(void **state) {
   assert_int_equal(realise_mappings(&layer, &paper, &tiny, list), 0);  // 28 x 14 rows of results, 256 there are
 }
 
+// 256 x 1024 inputs fill the scratchpad: half and a quarter of the depth leave room for weights, one slot each.
+static void cut_in_depth(void **state) {
+  (void)state;
+  const layers_layer layer = {.name = "m",
+                              .size = {[BLOCK_DIM_N] = 1, 256, 1, 64, 1024, 1, 1},
+                              .stride = {1, 1},
+                              .dilation = {1, 1},
+                              .count = 1};
+  const map_layer mapped = layers_to_map(&layer);
+  const hw_array array = default_array();
+  paper_mapping paper = paper_mapping_start(&layer);
+  for (int d = 0; d < BLOCK_DIMS; d++) paper.temporal[PAPER_DRAM][d] = 1;
+  map_mapping list[REALISE_MAX];
+  const size_t count = realise_mappings(&layer, &paper, &array, list);
+  assert_true(count > 0);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(map_check(&mapped, &list[i], &array, NULL));
+    assert_int_equal(list[i].tile[BLOCK_DIM_P], 256);
+    assert_int_equal(list[i].tile[BLOCK_DIM_C], 512);
+    assert_int_equal(list[i].dram[BLOCK_DIM_C], 2);
+    assert_int_equal(list[i].residency[MAP_INPUTS], map_position(&list[i], BLOCK_DIM_C, false) + 1);
+  }
+}
+
 static void random_ones(void **state) {
   (void)state;
   const hw_array array = default_array();
@@ -73,6 +97,7 @@ static void random_ones(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(random_ones)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(cut_in_depth),
+                                     cmocka_unit_test(random_ones)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
