@@ -44,7 +44,7 @@ static size_t run_samples(const cli_common *common, const bench_options *o, samp
     const samples_sample *s = &x->sample;
     const map_footprint f = map_measure(&s->layer, &s->mapping, &s->array);
     x->model = machine_predict(&s->layer, &s->mapping, &s->array, &machine_fitted);
-    x->estimate = map_estimate(&s->layer, &s->mapping, &s->array, &f);
+    x->estimate = map_estimate(&s->layer, &s->mapping, &s->array, &f, INFINITY);
     if (simulate(s, &x->run))
       count++;
     else

@@ -57,7 +57,7 @@ void command_reserve(command_program *program, size_t count) {
 static command_node *push(command_program *program, command_kind kind) {
   if (program->count == program->room) command_reserve(program, 2 * program->room + 64);
   command_node *node = &program->nodes[program->count++];
-  *node = (command_node){.kind = kind};
+  *node = (command_node){.kind = (uint8_t)kind};
   return node;
 }
 
@@ -99,11 +99,15 @@ void command_add_stepped(command_program *program, const command_insn *insn, con
   node->steps = copy;
 }
 
-void command_add_fence(command_program *program) { push(program, COMMAND_FENCE); }
+void command_add_fence(command_program *program) {
+  push(program, COMMAND_FENCE);
+  program->fences++;
+}
 
 void command_add_loop(command_program *program, uint64_t trips) {
   assert(trips != 0 && program->open < COMMAND_LOOPS_MAX);
   push(program, COMMAND_LOOP)->trips = trips;
+  program->loops++;
   program->open++;
 }
 
@@ -142,7 +146,7 @@ static bool walk_nodes(walker *w) {
   for (; w->at < w->program->count; w->at++) {
     const command_node *node = &w->program->nodes[w->at];
     bool more = true;
-    switch (node->kind) {
+    switch ((command_kind)node->kind) {
       case COMMAND_INSN:
         more = walk_insn(w, node);
         break;
@@ -197,9 +201,7 @@ static bool add_execution(void *context, const command_insn *insn) {
 }
 
 const command_program *command_straight(const command_program *program) {
-  size_t n = 0;
-  while (n < program->count && program->nodes[n].kind != COMMAND_LOOP) n++;
-  if (n == program->count) return program;
+  if (program->loops == 0) return program;
   command_program *straight = command_create_like(program);
   command_walk(program, add_execution, straight);
   return straight;
@@ -226,7 +228,10 @@ static uint64_t count_executions(const command_program *program, unsigned kinds)
   return total;
 }
 
-uint64_t command_executions(const command_program *program) { return count_executions(program, 1u << COMMAND_INSN); }
+uint64_t command_executions(const command_program *program) {
+  if (program->loops == 0) return program->count - program->fences;
+  return count_executions(program, 1u << COMMAND_INSN);
+}
 
 uint64_t command_walk_length(const command_program *program) {
   return count_executions(program, 1u << COMMAND_INSN | 1u << COMMAND_FENCE | 1u << COMMAND_LOOP);

@@ -32,15 +32,16 @@ typedef struct command_tensor {
   const int8_t *contents;
 } command_tensor;
 
+typedef enum { COMMAND_INSN, COMMAND_LOOP, COMMAND_END, COMMAND_FENCE } command_kind;
+
 // What a command does to memory it says by `tensor`: rs1 (rs2 for the second address of a loop command) counts bytes
 // from its start.
 typedef struct command_insn {
+  uint8_t kind;  // COMMAND_INSN
   uint8_t funct;
   int16_t tensor_rs1, tensor_rs2;  // or COMMAND_NO_TENSOR
   uint64_t rs1, rs2;
 } command_insn;
-
-typedef enum { COMMAND_INSN, COMMAND_LOOP, COMMAND_END, COMMAND_FENCE } command_kind;
 
 // A loop runs the nodes up to its END `trips` times (1 or more); loops nest at most COMMAND_LOOPS_MAX deep. Steps of a
 // command: one pair per enclosing loop, outermost first, added to the operands (64-bit, wrapping) for each iteration of
@@ -49,9 +50,12 @@ typedef struct command_step {
   uint64_t rs1, rs2;
 } command_step;
 
+// Programs have hundreds of thousands of nodes: the kind lies where the command has its own.
 typedef struct command_node {
-  command_kind kind;
-  command_insn insn;
+  union {
+    uint8_t kind;  // command_kind
+    command_insn insn;
+  };
   union {
     uint64_t trips;             // of a loop
     const command_step *steps;  // of an instruction inside loops; NULL: all zero
@@ -66,7 +70,8 @@ typedef struct command_program {
   int tensor_count;
   command_node *nodes;  // allocated; the rest is in the arena
   size_t count, room;
-  int open;  // loops without END yet, while the program is made
+  size_t loops, fences;  // among them
+  int open;              // loops without END yet, while the program is made
 } command_program;
 
 command_program *command_create(const char *name, const hw_array *array);
@@ -74,13 +79,17 @@ void command_destroy(command_program *program);
 void command_reserve(command_program *program, size_t nodes);  // room for so many
 int command_add_tensor(command_program *program, const command_tensor *tensor);
 void command_add(command_program *program, const command_insn *insn);
-// One more command without tensors, to which the caller gives funct and operands.
-static inline command_insn *command_next(command_program *program) {
-  if (program->count == program->room) command_reserve(program, 2 * program->room + 64);
-  command_node *node = &program->nodes[program->count++];
-  *node =
-      (command_node){.kind = COMMAND_INSN, .insn = {.tensor_rs1 = COMMAND_NO_TENSOR, .tensor_rs2 = COMMAND_NO_TENSOR}};
-  return &node->insn;
+// Room for so many more nodes of a program without open loops, which the caller fills.
+static inline command_node *command_extend(command_program *program, size_t nodes) {
+  if (program->room - program->count < nodes) command_reserve(program, 2 * program->room + nodes);
+  program->count += nodes;
+  return &program->nodes[program->count - nodes];
+}
+// A command without tensors.
+static inline command_node command_plain(uint8_t funct, uint64_t rs1, uint64_t rs2) {
+  return (command_node){
+      .insn = {
+          .funct = funct, .tensor_rs1 = COMMAND_NO_TENSOR, .tensor_rs2 = COMMAND_NO_TENSOR, .rs1 = rs1, .rs2 = rs2}};
 }
 void command_add_fence(command_program *program);
 // Loops: what is added up to command_add_end runs `trips` times. `steps` has one entry per open loop, or is NULL.

@@ -22,6 +22,7 @@ enum {
   PART_POOL = PART_EXECUTE << 5,        // only with pooling
   PARTS_STORE = PART_STORE | PART_SCALE | PART_IMAGE | PART_POOL,
   PARTS_ALL = (PART_POOL << 1) - 1,
+  RUNS_LOOP = PART_POOL << 1,  // used by loop unrollers, beside all parts
 };
 
 static unsigned parts_of_store(uint64_t rs1, uint64_t rs2) {
@@ -63,7 +64,10 @@ static unsigned parts_used(const isa_insn *insn) {
       return PARTS_STORE;
     case ISA_UNIT_EXECUTE:
       return PART_EXECUTE | PART_STRIDES;
-    default:  // loop unrollers use everything
+    case ISA_UNIT_LOOP_MATMUL:
+    case ISA_UNIT_LOOP_CONV:
+      return PARTS_ALL | RUNS_LOOP;
+    default:
       return PARTS_ALL;
   }
 }
@@ -71,16 +75,13 @@ static unsigned parts_used(const isa_insn *insn) {
 // Per funct, of instructions other than configuration.
 typedef struct usage {
   unsigned parts[128];
-  bool runs_loop[128];
 } usage;
 
 static usage usage_of(const hw_array *array) {
-  usage u = {{0}, {0}};
+  usage u = {{0}};
   for (unsigned funct = 1; funct < 128; funct++) {
     const isa_insn *insn = isa_find(array->isa.revision, funct, 0);
-    if (insn == NULL) continue;
-    u.parts[funct] = parts_used(insn);
-    u.runs_loop[funct] = insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV;
+    if (insn != NULL) u.parts[funct] = parts_used(insn);
   }
   return u;
 }
@@ -92,7 +93,7 @@ static bool is_config(const command_node *node) {
 // A configuration command, and what the commands up to the next one use.
 typedef struct setting {
   size_t node;
-  bool kept, loops_behind;
+  bool kept;
   unsigned used_behind;
 } setting;
 
@@ -112,17 +113,18 @@ static void add_setting(settings *all, size_t node) {
 static settings find_settings(const command_program *program) {
   const usage used = usage_of(program->array);
   settings all = {.list = NULL};
-  setting before = {.node = 0}, *last = &before;
+  unsigned since = 0;  // the last one
   for (size_t n = 0; n < program->count; n++) {
     const command_node *node = &program->nodes[n];
     if (is_config(node)) {
+      if (all.count != 0) all.list[all.count - 1].used_behind = since;
       add_setting(&all, n);
-      last = &all.list[all.count - 1];
+      since = 0;
     } else if (node->kind == COMMAND_INSN) {
-      last->used_behind |= used.parts[node->insn.funct];
-      last->loops_behind |= used.runs_loop[node->insn.funct];
+      since |= used.parts[node->insn.funct];
     }
   }
+  if (all.count != 0) all.list[all.count - 1].used_behind = since;
   return all;
 }
 
@@ -197,7 +199,7 @@ static void mark_needed(const command_program *program, settings *all) {
     setting *s = &all->list[n];
     const command_insn *insn = &program->nodes[s->node].insn;
     if (s->kept) s->kept = has_effect(&r, command_isa(program, insn), insn->rs1, insn->rs2);
-    if (s->loops_behind) r = unknown(program->array);
+    if ((s->used_behind & RUNS_LOOP) != 0) r = unknown(program->array);
   }
 }
 
@@ -232,6 +234,7 @@ command_program *command_fold_config(const command_program *program) {
   command_reserve(copy, straight->count);
   if (straight->count != 0) memcpy(copy->nodes, straight->nodes, straight->count * sizeof *copy->nodes);
   copy->count = straight->count;
+  copy->fences = straight->fences;
   if (straight != program) command_destroy((command_program *)(uintptr_t)straight);
   return command_fold_own(copy);
 }

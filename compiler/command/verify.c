@@ -11,7 +11,7 @@
 #include "hw/base/alloc.h"
 #include "sim/check.h"
 
-enum { REPORTS_MAX = 20, FUNCTS = 128 };
+enum { REPORTS_MAX = 20, FUNCTS = 128, FUNCT_VALUES = UINT8_MAX + 1 };
 #define EXECUTIONS_MAX (UINT64_C(1) << 30)
 
 typedef struct verifier {
@@ -23,7 +23,7 @@ typedef struct verifier {
   command_use use;
   uint64_t index;
   const isa_insn *by_funct[FUNCTS];
-  bool plain[FUNCTS];  // instructions that are in order where they have no tensors
+  bool plain[FUNCT_VALUES];  // instructions that are in order where they have no tensors
   unsigned reports;
 } verifier;
 
@@ -81,7 +81,7 @@ static const isa_insn *find_insn(verifier *v, const command_insn *c) {
 }
 
 static bool node_ok(verifier *v, const command_node *node, int *depth) {
-  switch (node->kind) {
+  switch ((command_kind)node->kind) {
     case COMMAND_INSN: {
       const command_insn *c = &node->insn;
       const isa_insn *insn = find_insn(v, c);
@@ -100,19 +100,23 @@ static bool node_ok(verifier *v, const command_node *node, int *depth) {
   return wrong(v, "a node of no kind");
 }
 
-// Most commands are products: of an instruction that was found good before, and without tensors.
-static bool is_plain(const verifier *v, const command_node *node) {
-  const command_insn *insn = &node->insn;
-  return node->kind == COMMAND_INSN && insn->tensor_rs1 == COMMAND_NO_TENSOR && insn->tensor_rs2 == COMMAND_NO_TENSOR &&
-         insn->funct < FUNCTS && v->plain[insn->funct];
+// Most commands are products: of an instruction that was found good before, and without tensors. So many nodes from n
+// on are.
+static size_t skip_plain(const verifier *v, size_t n) {
+  const command_node *first = v->program->nodes + n, *end = v->program->nodes + v->program->count, *node = first;
+  for (; node < end; node++) {
+    const command_insn *insn = &node->insn;
+    if ((insn->tensor_rs1 & insn->tensor_rs2) != COMMAND_NO_TENSOR || !v->plain[insn->funct]) break;
+    if (node->kind != COMMAND_INSN) break;
+  }
+  return (size_t)(node - first);
 }
 
 static bool check_structure(verifier *v) {
   int depth = 0;
   bool loops = false;
-  for (size_t n = 0; n < v->program->count; n++) {
+  for (size_t n = skip_plain(v, 0); n < v->program->count; n += 1 + skip_plain(v, n + 1)) {
     const command_node *node = &v->program->nodes[n];
-    if (is_plain(v, node)) continue;
     if (!node_ok(v, node, &depth)) return false;
     if (node->kind == COMMAND_INSN) v->plain[node->insn.funct] = node->insn.funct != ISA_FUNCT_CONFIG_EX;
     loops |= node->kind == COMMAND_LOOP;

@@ -28,8 +28,8 @@ typedef struct command_use {
 // Notes a primitive; what it uses though nobody has configured it, or NULL.
 const char *command_use_note(command_use *use, isa_id id, const sim_command *primitive);
 
-// Of a straight program with sides (private.h): visits all but products in order, then products that are legal only if
-// all of the program's products are. Stops when `visit` returns false. False if it cannot tell: the program is another
+// Of a straight program with sides (private.h): visits all but products and loads in order, then products and loads that
+// are legal only if all of the program's are. Stops when `visit` returns false. False if it cannot tell: the program is another
 // one, its products are no plain pairs, or of too many kinds.
 bool command_walk_kinds(const command_program *program, const hw_derived *derived,
                         bool (*visit)(void *context, const command_insn *insn), void *context);

@@ -3,6 +3,7 @@
 // Structure: no inner loops; tiles of results up to a half of the accumulator (two slots, so that stores run under the
 // next tile's products); columns outermost or innermost among the outer loops; the reduction innermost with channels
 // outside the kernel's rows and columns; operands kept at every level that the scratchpad has room for.
+#include <math.h>
 #include <string.h>
 
 #include "compiler/mapping/mapping.h"
@@ -46,8 +47,9 @@ static void keep(chooser *c, const map_mapping *m, double cost) {
 static void try_mapping(chooser *c, const map_mapping *m) {
   if (!fits(c, m)) return;
   const map_footprint f = map_measure(c->layer, m, c->array);
-  const double cost = map_estimate(c->layer, m, c->array, &f);
-  if (c->count == c->room && cost >= c->cost[c->count - 1]) return;
+  const double limit = c->count == c->room ? c->cost[c->count - 1] : INFINITY;
+  const double cost = map_estimate(c->layer, m, c->array, &f, limit);
+  if (c->count == c->room && cost >= limit) return;
   if (map_check(c->layer, m, c->array, NULL)) keep(c, m, cost);
 }
 

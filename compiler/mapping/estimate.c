@@ -59,6 +59,7 @@ typedef struct machine {
   const map_mapping *mapping;
   const hw_array *array;
   const map_footprint *f;
+  hw_derived hw;
   double dim, bus, memory, line, cache;  // columns, bytes per cycle, bytes
   double mesh;                           // cycles of all products
 } machine;
@@ -130,16 +131,21 @@ static double rate_share(const machine *x, double row, double stride) {
   return least(read_share, bank_share * most(1, floor(row / x->line)));
 }
 
+// Cycles of all loads on the bus.
+static double load_cycles(const machine *x, map_operand operand, double row) {
+  const double read = (double)x->f->dram_bytes[operand], piece = least(row, x->hw.max_cols);
+  return read / x->bus + row_overhead_cycles * read / piece;
+}
+
 static stream stream_of(const machine *x, map_operand operand, double missed) {
   const map_mapping *m = x->mapping;
   double stride;
-  const double row = row_bytes(x, operand, &stride), read = (double)x->f->dram_bytes[operand];
+  const double row = row_bytes(x, operand, &stride);
   stream s = {.fills = (double)x->f->fills[operand], .missed = missed};
   s.turns = 1;
   for (int p = 0; p < m->residency[operand]; p++)
     if (!map_uses(x->layer->kind, operand, map_loop_dim(m, p))) s.turns *= (double)map_loop_trips(m, p);
-  const double piece = least(row, hw_derive(x->array).max_cols);
-  s.cycles = read / x->bus + row_overhead_cycles * read / piece;
+  s.cycles = load_cycles(x, operand, row);
   const double rows = (double)x->f->slot_rows[operand] * x->dim / most(row, x->dim);
   s.lines = rows * most(1, row / x->line);
   s.share = rate_share(x, row, stride);
@@ -184,7 +190,7 @@ static double row_of_results(const machine *x) {
 static double store_cycles(const machine *x) {
   const double bytes = (double)x->f->dram_bytes[MAP_RESULTS];
   if (x->layer->result_bytes == 4) return bytes / x->bus * 1.05;
-  const double piece = least(row_of_results(x), hw_derive(x->array).max_cols);
+  const double piece = least(row_of_results(x), x->hw.max_cols);
   return bytes / x->bus * narrow_store_factor + row_overhead_cycles * bytes / piece;
 }
 
@@ -210,7 +216,7 @@ static double tile_rows(const machine *x) {
 static banks_rows stored_rows(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, all = x->layer->size[BLOCK_DIM_K];
   const int64_t tile = smaller(x->mapping->tile[BLOCK_DIM_K], all);
-  const int64_t piece = smaller(tile, element == 4 ? (int64_t)x->dim : hw_derive(x->array).max_cols);
+  const int64_t piece = smaller(tile, element == 4 ? (int64_t)x->dim : x->hw.max_cols);
   const int64_t groups = x->layer->groups == 0 ? 1 : x->layer->groups;
   return (banks_rows){.bytes = piece * element, .stride = all * groups * element, .pieces = ceil_div(tile, piece)};
 }
@@ -231,8 +237,7 @@ static double write_back_cycles(const machine *x, double stored, double back) {
 static double first_line_cycles(const machine *x, map_operand operand, const stream *s, double dirty, double all) {
   double stride;
   const double row = row_bytes(x, operand, &stride);
-  const banks_rows rows = {
-      .bytes = (int64_t)least(row, hw_derive(x->array).max_cols), .stride = (int64_t)stride, .pieces = 1};
+  const banks_rows rows = {.bytes = (int64_t)least(row, x->hw.max_cols), .stride = (int64_t)stride, .pieces = 1};
   const double bank = first_bank_nanoseconds * x->array->memory.clock_mhz / 1000;
   const double kept = 1 - lost(x, all / s->turns);
   return x->line / least(x->bus, first_fill_factor * x->memory) +
@@ -289,9 +294,9 @@ static double breaks(const machine *x) {
 }
 
 static bool banks_are_shared(const machine *x) {
-  const hw_derived hw = hw_derive(x->array);
   int64_t banks = 0;
-  for (int o = 0; o < MAP_RESULTS; o++) banks += x->mapping->depth[o] * ceil_div(x->f->slot_rows[o], hw.sp_bank_rows);
+  for (int o = 0; o < MAP_RESULTS; o++)
+    banks += x->mapping->depth[o] * ceil_div(x->f->slot_rows[o], x->hw.sp_bank_rows);
   return banks > x->array->scratchpad.banks;
 }
 
@@ -327,7 +332,7 @@ static double window_estimate(const machine *x) {
   const map_layer *layer = x->layer;
   const map_mapping *m = x->mapping;
   const double tiles = (double)x->f->fills[MAP_RESULTS], inputs = 1 + (double)layer->residual;
-  const double piece = least(row_of_results(x), hw_derive(x->array).max_cols);
+  const double piece = least(row_of_results(x), x->hw.max_cols);
   const double columns = (double)map_loaded(layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
   const double read = (double)x->f->dram_bytes[MAP_INPUTS] * inputs, run = columns == 1 ? x->dim : columns;
   const double commands = read / piece / run * ceil(run / x->dim);
@@ -340,25 +345,45 @@ static double window_estimate(const machine *x) {
   const bool whole = m->tile[BLOCK_DIM_K] >= layer->size[BLOCK_DIM_K];
   const bool last = map_position(m, BLOCK_DIM_K, false) > map_position(m, BLOCK_DIM_P, false);
   const double strided = whole ? 1 : last ? partial_rows_factor : strided_rows_factor;
-  const double filled = (double)x->f->rows[MAP_RESULTS] / hw_derive(x->array).acc_rows;
+  const double filled = (double)x->f->rows[MAP_RESULTS] / x->hw.acc_rows;
   const double memory =
       (once / read_share + stored / write_share) / x->memory * strided * (1 + window_size_factor * filled);
   return norm((const double[]){load, store, memory}, 3) + window_tile_cycles * tiles;
 }
 
-double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array *array, const map_footprint *f) {
+static double commands(const machine *x) {
+  return command_cycles * (double)(x->f->loads + 2 * x->f->products + x->f->stores);
+}
+
+// What costs no exponentials: no mapping takes fewer cycles. The sums are those of the estimate in another order.
+static double least_cycles(const machine *x) {
+  static const double rounding = 1 - 1e-9;
+  double stride, load = (double)x->f->bias_bytes / x->bus, mesh = x->mesh;
+  for (int o = 0; o < MAP_RESULTS; o++) {
+    load += load_cycles(x, (map_operand)o, row_bytes(x, (map_operand)o, &stride));
+    if (x->f->fills[o] > 1) mesh += fill_overhead_cycles * (double)x->f->fills[o];
+  }
+  return rounding * (most(most(mesh, load), store_cycles(x)) + breaks(x) + commands(x) +
+                     (banks_are_shared(x) ? conflict_share * load : 0));
+}
+
+double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array *array, const map_footprint *f,
+                    double limit) {
   const bool cached = array->l2.present;
+  const hw_derived hw = hw_derive(array);
   machine x = {.layer = layer,
                .mapping = m,
                .array = array,
                .f = f,
-               .dim = hw_derive(array).dim,
+               .hw = hw,
+               .dim = hw.dim,
                .bus = (double)array->dma.bus_bits / 8,
                .memory = (double)array->memory.bytes_per_cycle,
                .line = cached ? (double)array->l2.line_bytes : (double)array->dma.bus_bits / 8,
                .cache = cached ? 1024.0 * array->l2.capacity_kib : 0,
                .mesh = (double)f->mesh_cycles};
   if (layer->kind == MAP_WINDOW) return window_estimate(&x);
+  if (least_cycles(&x) >= limit) return limit;
   double missed[MAP_RESULTS];
   find_misses(&x, missed);
   const stream weights = stream_of(&x, MAP_WEIGHTS, missed[MAP_WEIGHTS]);
@@ -379,5 +404,5 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double last = store / (double)(f->fills[MAP_RESULTS] * stored_rows(&x).pieces);
   const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
   return norm((const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
-         interference(&x, load, memory) + command_cycles * (double)(f->loads + 2 * f->products + f->stores);
+         interference(&x, load, memory) + commands(&x);
 }

@@ -40,11 +40,17 @@ int64_t map_loop_trips(const map_mapping *mapping, int position) {
 }
 
 bool map_uses(map_kind kind, map_operand operand, block_dim_id dim) {
-  static const char *const dims[MAP_OPERANDS] = {"CRSK", "NPQCRS", "NPQK"};
+#define BIT(letter) (1 << BLOCK_DIM_##letter)
+  static const uint8_t dims[MAP_OPERANDS] = {
+      [MAP_WEIGHTS] = BIT(C) | BIT(R) | BIT(S) | BIT(K),
+      [MAP_INPUTS] = BIT(N) | BIT(P) | BIT(Q) | BIT(C) | BIT(R) | BIT(S),
+      [MAP_RESULTS] = BIT(N) | BIT(P) | BIT(Q) | BIT(K),
+  };
+#undef BIT
   if (kind == MAP_WINDOW && operand == MAP_WEIGHTS) return false;
   if (map_has_own_weights(kind) && operand == MAP_WEIGHTS && dim == BLOCK_DIM_N) return true;
   if (map_keeps_channels(kind) && operand == MAP_INPUTS && dim == BLOCK_DIM_K) return true;
-  return strchr(dims[operand], block_dim_names[dim][0]) != NULL;
+  return (dims[operand] >> dim & 1) != 0;
 }
 
 bool map_multiplies(const map_mapping *m, int64_t residual) {
@@ -59,8 +65,8 @@ static int64_t at_most(int64_t value, int64_t limit) { return value < limit ? va
 
 int64_t map_extent(const map_layer *layer, const map_mapping *mapping, block_dim_id dim, int position) {
   int64_t extent = mapping->tile[dim];
-  if (map_position(mapping, dim, true) >= position) extent *= mapping->sp[dim];
-  if (map_position(mapping, dim, false) >= position) extent *= mapping->dram[dim];
+  if (mapping->sp[dim] != 1 && map_position(mapping, dim, true) >= position) extent *= mapping->sp[dim];
+  if (mapping->dram[dim] != 1 && map_position(mapping, dim, false) >= position) extent *= mapping->dram[dim];
   return at_most(extent, layer->size[dim]);
 }
 

@@ -132,9 +132,10 @@ typedef struct map_footprint {
 } map_footprint;
 map_footprint map_measure(const map_layer *layer, const map_mapping *mapping, const hw_array *array);
 
-// Cycles that the mapping takes, roughly: ranks mappings of a layer, no prediction (estimate.c).
+// Cycles that the mapping takes, roughly: ranks mappings of a layer, no prediction (estimate.c). Where they are not
+// below `limit` it may be that instead; INFINITY: no limit.
 double map_estimate(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
-                    const map_footprint *footprint);
+                    const map_footprint *footprint, double limit);
 
 // ---- text
 //

@@ -14,8 +14,8 @@ static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 // As map_extent, in whole blocks.
 static int64_t padded(const map_mapping *m, block_dim_id dim, int position) {
   int64_t extent = m->tile[dim];
-  if (map_position(m, dim, true) >= position) extent *= m->sp[dim];
-  if (map_position(m, dim, false) >= position) extent *= m->dram[dim];
+  if (m->sp[dim] != 1 && map_position(m, dim, true) >= position) extent *= m->sp[dim];
+  if (m->dram[dim] != 1 && map_position(m, dim, false) >= position) extent *= m->dram[dim];
   return extent;
 }
 

@@ -20,6 +20,15 @@ typedef struct store_state {
   command_insn insn;
 } store_state;
 
+// One block of weights with the rows that it serves: what its products have in common.
+typedef struct weights {
+  const stream_nest *nest;
+  uint64_t weights, none;  // the operand, and the one for no weights
+  uint64_t a, c;           // operands of products, to which rows are added
+  uint16_t a_stride;       // of transposed rows, which is one for all
+  bool deep;               // there is something to multiply
+} weights;
+
 typedef struct emitter {
   const streams *s;
   command_program *out;
@@ -29,6 +38,9 @@ typedef struct emitter {
   bool a_transposed, b_transposed;
   uint16_t a_stride;
   store_state store;
+  // The next product: its nest, column, block of depth, run of rows.
+  size_t nest, column, depth, row;
+  weights weights;
 } emitter;
 
 static uint32_t bits_of(float value) {
@@ -96,18 +108,16 @@ static void emit_load(emitter *m, const stream_load *load) {
 
 // ---- products
 
-static void configure_execute(emitter *m, const stream_product *p) {
-  bool stride = p->a_stride != 0 && m->a_stride != p->a_stride;
-  // The dataflow is one for the whole program.
-  if (m->execute_set && !stride && m->a_transposed == p->a_transposed && m->b_transposed == p->b_transposed) return;
+// The dataflow is one for the whole program.
+static void configure_execute(emitter *m, const stream_nest *nest, uint16_t a_stride) {
   m->execute_set = true;
-  m->a_stride = p->a_stride == 0 ? 1 : p->a_stride;
-  m->a_transposed = p->a_transposed;
-  m->b_transposed = p->b_transposed;
+  m->a_stride = a_stride == 0 ? 1 : a_stride;
+  m->a_transposed = nest->a_transposed;
+  m->b_transposed = nest->b_transposed;
   command_insn i = insn(ISA_FUNCT_CONFIG_EX);
   isa_init_config_ex(&i.rs1, &i.rs2);
   isa_set_config_ex_dataflow(&i.rs1, &i.rs2,
-                             p->output_stationary ? ISA_CONFIG_EX_DATAFLOW_OS : ISA_CONFIG_EX_DATAFLOW_WS);
+                             nest->output_stationary ? ISA_CONFIG_EX_DATAFLOW_OS : ISA_CONFIG_EX_DATAFLOW_WS);
   isa_set_config_ex_a_transpose(&i.rs1, &i.rs2, m->a_transposed);
   isa_set_config_ex_b_transpose(&i.rs1, &i.rs2, m->b_transposed);
   isa_set_config_ex_a_stride(&i.rs1, &i.rs2, m->a_stride);
@@ -116,19 +126,101 @@ static void configure_execute(emitter *m, const stream_product *p) {
   command_add(m->out, &i);
 }
 
-static void emit_product(emitter *m, const stream_product *p) {
-  configure_execute(m, p);
-  const uint32_t dim = m->s->derived.dim;
+static void next_weights(emitter *m) {
+  const stream_nest *nest = &m->s->nests[m->nest];
+  const dot_plan *plan = nest->plan;
+  const dot_run *n = &plan->n.runs[m->column], *k = plan->k.count == 0 ? NULL : &plan->k.runs[m->depth];
+  const uint32_t dim = m->s->derived.dim, c = nest->target + n->first_local;
+  const bool accumulate = nest->accumulate || m->depth > 0;
   const uint64_t none = operand(EXPAND_GARBAGE, dim, dim);
-  const uint64_t b = p->b == EXPAND_GARBAGE ? none : operand(p->b, p->b_cols, p->b_rows);
-  command_insn *preload = command_next(m->out);
-  preload->funct = ISA_FUNCT_PRELOAD;
-  preload->rs1 = p->output_stationary ? none : b;
-  preload->rs2 = operand(p->c, p->c_cols, p->c_rows);
-  command_insn *compute = command_next(m->out);
-  compute->funct = p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
-  compute->rs1 = operand(p->a, p->a == EXPAND_GARBAGE ? dim : p->a_cols, p->a_rows);
-  compute->rs2 = p->output_stationary ? b : none;
+  m->weights = (weights){.nest = nest,
+                         .weights = none,
+                         .none = none,
+                         .a = operand(EXPAND_GARBAGE, dim, 0),
+                         .c = operand(c | (accumulate ? UINT32_C(1) << 30 : 0), (uint32_t)n->count, 0),
+                         .deep = k != NULL};
+  if (k == NULL) return;
+  m->weights.weights = operand(nest->b + n->second_local + k->second_local, (uint32_t)n->count, (uint32_t)k->count);
+  m->weights.a = operand(nest->a + k->first_local, (uint32_t)k->count, 0);
+  m->weights.a_stride = k->count > 1;
+}
+
+// The stride that the operands of a run of rows need, 0: any.
+static uint16_t stride_of(const weights *w, const dot_run *rows) {
+  if (!w->deep) return 0;
+  if (w->nest->a_transposed) return w->a_stride;
+  return rows->count == 1 ? 0 : (uint16_t)rows->step;
+}
+
+// The products of so many runs of rows, all with new weights or all with those that stay.
+static void fill_pairs(const weights *w, const dot_run *rows, size_t count, bool fresh, command_node *nodes) {
+  const uint8_t funct = fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
+  const bool stationary = w->nest->output_stationary;  // the results: weights come with each product
+  const uint64_t before = fresh && !stationary ? w->weights : w->none, with = stationary ? w->weights : w->none;
+  const uint64_t a = w->a, c = w->c, moves = w->deep ? UINT32_MAX : 0;
+  for (size_t n = 0; n < count; n++, nodes += 2) {
+    const uint64_t height = (uint64_t)rows[n].count << 48;
+    nodes[0] = command_plain(ISA_FUNCT_PRELOAD, before, c + rows[n].first_local + height);
+    nodes[1] = command_plain(funct, a + (rows[n].second_local & moves) + height, with);
+  }
+}
+
+// How many of so many runs of rows need no other stride than the first one.
+static size_t alike_strides(const weights *w, const dot_run *rows, size_t count) {
+  const uint16_t stride = stride_of(w, rows);
+  size_t n = 1;
+  if (!w->deep || w->nest->a_transposed) return count;
+  while (n < count && (rows[n].count == 1 || (uint16_t)rows[n].step == stride)) n++;
+  return n;
+}
+
+// The products of so many runs of rows.
+static void emit_rows(emitter *m, const dot_run *rows, size_t count) {
+  const weights *w = &m->weights;
+  const bool always = w->nest->output_stationary;
+  bool fresh = always || (m->row == 0 && !w->nest->kept);
+  while (count > 0) {
+    const uint16_t stride = stride_of(w, rows);
+    const size_t alike = alike_strides(w, rows, count);
+    if (stride != 0 && m->a_stride != stride) configure_execute(m, w->nest, stride);
+    command_node *nodes = command_extend(m->out, 2 * alike);
+    const size_t first = fresh ? (always ? alike : 1) : 0;
+    fill_pairs(w, rows, first, true, nodes);
+    fill_pairs(w, rows + first, alike - first, false, nodes + 2 * first);
+    fresh = always;
+    rows += alike;
+    count -= alike;
+  }
+}
+
+// The products behind a block of weights are those of the next one.
+static void go_on(emitter *m, const dot_plan *plan) {
+  m->row = 0;
+  if (++m->depth < dot_depth(plan)) return;
+  m->depth = 0;
+  if (++m->column < plan->n.count) return;
+  m->column = 0;
+  m->nest++;
+}
+
+static void start_weights(emitter *m) {
+  next_weights(m);
+  const weights *w = &m->weights;
+  if (m->execute_set && m->a_transposed == w->nest->a_transposed && m->b_transposed == w->nest->b_transposed) return;
+  configure_execute(m, w->nest, stride_of(w, &w->nest->plan->m.runs[0]));
+}
+
+static void emit_products(emitter *m, uint32_t count) {
+  const weights *w = &m->weights;
+  while (count > 0) {
+    if (m->row == 0) start_weights(m);
+    const dot_runs *rows = &w->nest->plan->m;
+    const size_t left = rows->count - m->row, taken = count < left ? count : left;
+    emit_rows(m, rows->runs + m->row, taken);
+    count -= (uint32_t)taken;
+    m->row += taken;
+    if (taken == left) go_on(m, w->nest->plan);
+  }
 }
 
 // ---- stores
@@ -180,7 +272,7 @@ void emit_tensors(const block_program *program, command_program *out) {
 void emit(const streams *s, const block_program *program, const order *all, command_program *out) {
   emitter m = {.s = s, .out = out};
   emit_tensors(program, out);
-  command_reserve(out, 2 * all->count + CONFIGURATIONS);
+  command_reserve(out, 2 * (size_t)s->product_count + all->count + CONFIGURATIONS);
   for (size_t n = 0; n < all->count; n++) {
     const order_item *item = &all->items[n];
     switch ((order_kind)item->kind) {
@@ -188,7 +280,7 @@ void emit(const streams *s, const block_program *program, const order *all, comm
         emit_load(&m, &s->queues[item->queue].loads[item->index]);
         break;
       case ORDER_PRODUCT:
-        emit_product(&m, &s->products[item->index]);
+        emit_products(&m, item->count);
         break;
       case ORDER_STORE:
         emit_store(&m, &s->stores[item->index]);

@@ -42,7 +42,6 @@ static bool fill_streams(expand *e) {
   streams_create(&e->streams, e->program, e->array, e->arena);
   if (!walk_run(&w, expand_store_needs, e) || !walk_run(&w, expand_dot_needs, e)) return false;
   for (size_t b = 0; b < buffers; b++) e->valid[b] = (expand_valid){.set = false};
-  streams_reserve(&e->streams, e->products);
   if (!walk_run(&w, expand_command, e)) return false;
   streams_finish(&e->streams, e->program);
   return true;

@@ -40,6 +40,46 @@ bool box_empty(const box *b, int rank);
 box box_meet(const box *a, const box *b, int rank);
 void box_join(box *b, const box *more, int rank);  // the smallest that holds both
 
+// ---- plans of products
+
+// Elements that one command handles.
+typedef struct dot_run {
+  int64_t first, second;  // m: rows of result and A; k: column of A and row of B (transposed: the other way round)
+  int64_t count;
+  int64_t step;                        // of `second`
+  uint32_t first_local, second_local;  // what they add to the local addresses of the two operands
+} dot_run;
+
+typedef struct dot_runs {
+  dot_run *runs;
+  size_t count, room;
+} dot_runs;
+
+// What the products of one execution of a statement are, beside the places of the instances.
+typedef struct dot_plan {
+  struct dot_plan *next;
+  const int64_t *key;  // what it depends on
+  size_t key_words;
+  dot_runs m, k, n;
+  box a, b;        // what it reads of the operands
+  bool needed;     // there are products
+  bool unaligned;  // operands do not start at whole blocks of columns
+} dot_plan;
+
+// Blocks of depth: without depth there are products of nothing.
+static inline size_t dot_depth(const dot_plan *plan) { return plan->k.count == 0 ? 1 : plan->k.count; }
+static inline size_t dot_products(const dot_plan *plan) { return plan->m.count * plan->n.count * dot_depth(plan); }
+
+enum { DOT_SITE_SLOTS = 64 };
+
+// The plans of a statement.
+typedef struct dot_site {
+  struct dot_site *next;
+  const block_statement *statement;
+  int loops[BLOCK_LOOPS_MAX], loop_count;  // those that choose parts of buffers
+  dot_plan *plans[DOT_SITE_SLOTS];
+} dot_site;
+
 // ---- streams
 
 #define STREAM_NEVER UINT32_MAX
@@ -59,15 +99,20 @@ typedef struct stream_load {
   uint32_t before_product, before_store;  // the first that needs it, or STREAM_NEVER
 } stream_load;
 
-typedef struct stream_product {
-  uint32_t a, b, c;  // b: garbage when the weights stay
-  uint8_t a_rows, a_cols, b_rows, b_cols, c_rows, c_cols;
-  bool fresh;              // new weights
-  bool output_stationary;  // B goes with A; nothing is preloaded
-  bool a_transposed, b_transposed;
-  uint16_t a_stride;  // 0: any, there is one row
-  uint32_t after_stores;
-} stream_product;
+// Products of one execution of a statement: columns outermost, depth, rows innermost.
+typedef struct stream_nest {
+  const dot_plan *plan;
+  uint32_t first;         // number of its first product
+  uint32_t target, a, b;  // where the instances begin
+  bool kept;              // the weights of the product before serve it
+  bool accumulate;        // products of the first block of depth add to results as well
+  bool output_stationary, a_transposed, b_transposed;
+} stream_nest;
+
+// A product that has to follow so many stores.
+typedef struct stream_wait {
+  uint32_t product, stores;
+} stream_wait;
 
 typedef struct stream_store {
   int queue;  // of the loads of the same buffer
@@ -95,8 +140,14 @@ typedef struct stream_queue {
 // touch rows side by side that have the same history.
 typedef struct stream_rows {
   uint32_t *load, *product, *store;
-  uint32_t *queue;  // of the load
+  bool stored;  // any of them
 } stream_rows;
+
+// Where the n-th load is.
+typedef struct stream_place {
+  int queue;
+  uint32_t index;
+} stream_place;
 
 typedef struct streams {
   wf_arena *arena;
@@ -104,9 +155,13 @@ typedef struct streams {
   hw_derived derived;
   stream_queue *queues;  // per buffer
   int queue_count;
-  stream_product *products;
-  uint32_t product_count;
-  size_t product_room;
+  stream_place *loads;  // in the program's order
+  size_t load_count, load_room;
+  stream_nest *nests;
+  size_t nest_count, nest_room;
+  uint32_t product_count;  // of all nests
+  stream_wait *waits;      // by their products
+  size_t wait_count, wait_room;
   stream_store *stores;
   uint32_t store_count;
   size_t store_room;
@@ -126,12 +181,8 @@ typedef struct stream_span {
 } stream_span;
 void streams_read(streams *s, const stream_span *span);
 void streams_write(streams *s, const stream_span *span);
-// Room for so many products in all: many arrays that double would be touched twice.
-void streams_reserve(streams *s, size_t products);
-static inline void streams_product(streams *s, const stream_product *product) {
-  assert(s->product_count < s->product_room);
-  s->products[s->product_count++] = *product;
-}
+// The products of a plan; valid until the next.
+const stream_nest *streams_products(streams *s, const stream_nest *nest);
 // The next product starts a statement.
 void streams_stage(streams *s);
 void streams_store(streams *s, const stream_store *store);
@@ -153,19 +204,6 @@ typedef struct expand_needs {
   size_t count, room;
 } expand_needs;
 
-// Elements that one command handles.
-typedef struct dot_run {
-  int64_t first, second;  // m: rows of result and A; k: column of A and row of B (transposed: the other way round)
-  int64_t count;
-  int64_t step;                        // of `second`
-  uint32_t first_local, second_local;  // what they add to the local addresses of the two operands
-} dot_run;
-
-typedef struct dot_runs {
-  dot_run *runs;
-  size_t count, room;
-} dot_runs;
-
 typedef struct expand {
   const block_program *program;
   const hw_array *array;
@@ -179,7 +217,13 @@ typedef struct expand {
   size_t products;      // that the statements will have, at most
   int64_t stored_bytes;
   streams streams;
-  dot_runs lists[3];  // room for the lists of one product statement at a time
+  dot_site *sites;
+  // Room for the lists of one plan, for the commands of one load and of one store at a time.
+  dot_runs lists[3];
+  stream_load *pending_loads;
+  size_t pending_load_room;
+  stream_store *pending_stores;
+  size_t pending_store_room;
 } expand;
 
 // The part of an instance that is needed so far.
@@ -191,6 +235,10 @@ box expand_inside(const walk *w, const block_view *view, const block_access *acc
 bool expand_repeats(const walk *w, uint32_t loops);
 // Notes what a load gives.
 void expand_note_load(expand *e, const walk *w, const block_statement *statement);
+
+// The plan of a part of a product statement (of one block of columns, or of all) at this place of the walk.
+const dot_plan *expand_plan(expand *e, const walk *w, const block_statement *statement, int64_t part);
+int64_t expand_part_count(const expand *e, const block_statement *statement);
 
 walk_visitor expand_store_needs, expand_dot_needs, expand_command;  // the three walks, context: expand
 bool expand_load(expand *e, const walk *w, const block_statement *statement);
@@ -221,6 +269,7 @@ typedef struct order_item {
   uint8_t kind;
   int16_t queue;  // of a load
   uint32_t index;
+  uint32_t count;  // of products, which follow each other
 } order_item;
 typedef struct order {
   order_item *items;

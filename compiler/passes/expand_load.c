@@ -8,10 +8,9 @@ typedef struct load_piece {
   expand *e;
   const layout *layout;
   int queue;
-  stream_load load;      // what all commands of the piece have in common
-  int64_t column;        // of the buffer
-  stream_load *pending;  // of one box, piece by piece
-  size_t count, room;
+  stream_load load;  // what all commands of the piece have in common
+  int64_t column;    // of the buffer
+  size_t count;      // pending, of one box, piece by piece
 } load_piece;
 
 static void put_run(void *context, const run *rows) {
@@ -21,7 +20,7 @@ static void put_run(void *context, const run *rows) {
   load.rows = (uint16_t)rows->rows;
   load.offset = rows->memory;
   load.stride = rows->stride;
-  *WF_ARENA_PUSH(p->e->arena, p->pending, p->count, &p->room) = load;
+  *WF_ARENA_PUSH(p->e->arena, p->e->pending_loads, p->count, &p->e->pending_load_room) = load;
 }
 
 // The rows of a box in columns [column, column + columns).
@@ -64,7 +63,7 @@ static void put_box(load_piece *p, const block_statement *s, const box *part, in
   for (size_t i = 0; i < p->count; i++) {
     // Products need results column by column.
     const size_t next = i % pieces * each + i / pieces;
-    streams_load(&p->e->streams, p->queue, &p->pending[next]);
+    streams_load(&p->e->streams, p->queue, &p->e->pending_loads[next]);
   }
 }
 

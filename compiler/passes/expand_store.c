@@ -8,9 +8,8 @@ typedef struct store_piece {
   expand *e;
   const layout *layout;
   stream_store store;
-  int64_t column, rows;   // rows: of a command at most
-  stream_store *pending;  // piece by piece
-  size_t count, room;
+  int64_t column, rows;  // rows: of a command at most
+  size_t count;          // pending, piece by piece
 } store_piece;
 
 static void put_run(void *context, const run *rows) {
@@ -20,7 +19,7 @@ static void put_run(void *context, const run *rows) {
   store.rows = (uint16_t)rows->rows;
   store.offset = rows->memory;
   store.stride = rows->stride;
-  *WF_ARENA_PUSH(p->e->arena, p->pending, p->count, &p->room) = store;
+  *WF_ARENA_PUSH(p->e->arena, p->e->pending_stores, p->count, &p->e->pending_store_room) = store;
 }
 
 static bool check(expand *e, const block_statement *s) {
@@ -87,7 +86,7 @@ static void put_stores(const store_piece *p, size_t pieces) {
   const bool turns = p->rows < p->e->derived.dim;
   const size_t each = pieces == 0 ? 0 : p->count / pieces;
   for (size_t i = 0; i < p->count; i++)
-    streams_store(&p->e->streams, &p->pending[turns ? i % pieces * each + i / pieces : i]);
+    streams_store(&p->e->streams, &p->e->pending_stores[turns ? i % pieces * each + i / pieces : i]);
 }
 
 bool expand_store(expand *e, const walk *w, const block_statement *s) {

@@ -28,6 +28,7 @@ typedef struct merge {
   int64_t *store_target;
   uint32_t *next;  // per queue
   uint32_t next_product, next_store;
+  size_t next_wait;
   bool memory_bound;
   int64_t clock, loaded;   // when the next product starts, when memory has delivered what was asked for
   uint32_t quiet_product;  // before this product and before this time no load is needed and nothing is due
@@ -39,12 +40,31 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- what commands cost
 
-static int64_t product_cycles(const streams *s, uint32_t p) {
-  int64_t dim = s->derived.dim, rows = most(s->products[p].c_rows, least(dim, 4));
-  if (s->products[p].output_stationary) return dim;
-  bool next_fresh = p + 1 < s->product_count && s->products[p + 1].fresh;
-  if (next_fresh && s->products[p + 1].b_transposed) return 2 * dim;
-  return next_fresh ? dim : rows;
+// The last product of so many rows before those of a nest, or before nothing.
+static int64_t cycles_before(const streams *s, const stream_nest *next, int64_t rows) {
+  const int64_t dim = s->derived.dim;
+  if (next == NULL || next->kept) return rows;
+  return next->b_transposed ? 2 * dim : dim;
+}
+
+// From the time of the first product of a nest on, the times of all behind it.
+static void add_times(const streams *s, const stream_nest *nest, const stream_nest *next, int64_t *time) {
+  const int64_t dim = s->derived.dim, shortest = nest->output_stationary ? dim : least(dim, 4);
+  const dot_run *rows = nest->plan->m.runs;
+  const size_t count = nest->plan->m.count, blocks = nest->plan->n.count * dot_depth(nest->plan);
+  const int64_t last = most(rows[count - 1].count, shortest);
+  for (size_t b = 0; b < blocks; b++, time += count) {
+    for (size_t m = 0; m + 1 < count; m++) time[m + 1] = time[m] + most(rows[m].count, shortest);
+    const int64_t behind = nest->output_stationary ? dim : cycles_before(s, b + 1 < blocks ? nest : next, last);
+    time[count] = time[count - 1] + behind;
+  }
+}
+
+static int64_t *times_of(const streams *s, wf_arena *arena) {
+  int64_t *time = WF_ARENA_ARRAY(arena, s->product_count + 1, int64_t);
+  for (size_t n = 0; n < s->nest_count; n++)
+    add_times(s, &s->nests[n], n + 1 < s->nest_count ? &s->nests[n + 1] : NULL, time + s->nests[n].first);
+  return time;
 }
 
 static int64_t load_cycles(const streams *s, const stream_load *load) {
@@ -183,8 +203,7 @@ static int64_t memory_cycles(const streams *s) {
 
 static void aim(merge *m) {
   const streams *s = m->s;
-  m->time = WF_ARENA_ARRAY(m->arena, s->product_count + 1, int64_t);
-  for (uint32_t p = 0; p < s->product_count; p++) m->time[p + 1] = m->time[p] + product_cycles(s, p);
+  m->time = times_of(s, m->arena);
   m->memory_bound = 10 * memory_cycles(s) > MEMORY_BOUND_TENTHS * m->time[s->product_count];
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
   for (uint32_t n = 0, end; n < s->store_count; n = end) {
@@ -197,9 +216,29 @@ static void aim(merge *m) {
 
 // ---- the merge
 
-static void put(merge *m, order_kind kind, int queue, uint32_t index) {
+static void put(merge *m, order_kind kind, int queue, uint32_t index, uint32_t count) {
   assert(m->out->count < m->out->room);
-  m->out->items[m->out->count++] = (order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index};
+  m->out->items[m->out->count++] =
+      (order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index, .count = count};
+}
+
+// Products up to `end`, behind those that were put last.
+static void put_products(merge *m, uint32_t end) {
+  const uint32_t first = m->next_product;
+  order_item *last = m->out->count == 0 ? NULL : &m->out->items[m->out->count - 1];
+  if (last != NULL && last->kind == ORDER_PRODUCT)
+    last->count += end - first;
+  else
+    put(m, ORDER_PRODUCT, BLOCK_NONE, first, end - first);
+  m->clock += m->time[end] - m->time[first];
+  m->next_product = end;
+}
+
+// How many stores a product has to follow.
+static uint32_t stores_before(merge *m, uint32_t product) {
+  const streams *s = m->s;
+  while (m->next_wait < s->wait_count && s->waits[m->next_wait].product < product) m->next_wait++;
+  return m->next_wait < s->wait_count && s->waits[m->next_wait].product == product ? s->waits[m->next_wait].stores : 0;
 }
 
 static void put_load(merge *m, int q);
@@ -209,14 +248,14 @@ static void put_store(merge *m) {
   for (int q = 0; q < s->queue_count; q++)
     while (m->next[q] < s->queues[q].count && s->queues[q].loads[m->next[q]].before_store <= m->next_store)
       put_load(m, q);
-  put(m, ORDER_STORE, BLOCK_NONE, m->next_store++);
+  put(m, ORDER_STORE, BLOCK_NONE, m->next_store++, 1);
 }
 
 static void put_load(merge *m, int q) {
   const stream_load *load = &m->s->queues[q].loads[m->next[q]];
   while (m->next_store < load->after_stores) put_store(m);
   m->loaded = most(m->loaded, m->clock) + load_cycles(m->s, load);
-  put(m, ORDER_LOAD, q, m->next[q]++);
+  put(m, ORDER_LOAD, q, m->next[q]++, 1);
 }
 
 // What the next product cannot do without.
@@ -224,7 +263,8 @@ static void put_needed(merge *m) {
   const streams *s = m->s;
   uint32_t p = m->next_product;
   bool waits = false;
-  while (m->next_store < s->products[p].after_stores) put_store(m);
+  const uint32_t stores = stores_before(m, p);
+  while (m->next_store < stores) put_store(m);
   for (int q = 0; q < s->queue_count; q++)
     while (m->next[q] < s->queues[q].count && s->queues[q].loads[m->next[q]].before_product <= p) {
       put_load(m, q);
@@ -276,16 +316,21 @@ static void find_quiet(merge *m) {
   }
 }
 
-static bool is_quiet(const merge *m) {
-  const uint32_t p = m->next_product;
-  return p < m->quiet_product && m->time[p] < m->quiet_time && m->next_store >= m->s->products[p].after_stores;
+// The first product behind the next one that is not quiet: what that one waits for has been put.
+static uint32_t end_of_quiet(const merge *m) {
+  const streams *s = m->s;
+  uint32_t end = m->next_product + 1;
+  while (end < m->quiet_product && m->time[end] < m->quiet_time) end++;
+  for (size_t w = m->next_wait; w < s->wait_count && s->waits[w].product < end; w++)
+    if (s->waits[w].product > m->next_product && s->waits[w].stores > m->next_store) return s->waits[w].product;
+  return end;
 }
 
 static void reserve(merge *m) {
-  size_t count = (size_t)m->s->product_count + m->s->store_count;
+  size_t count = m->s->store_count;
   for (int q = 0; q < m->s->queue_count; q++) count += m->s->queues[q].count;
-  m->out->items = WF_ARENA_ARRAY(m->arena, count + 1, order_item);
-  m->out->room = count + 1;
+  m->out->room = 2 * count + 1;  // products between all others
+  m->out->items = WF_ARENA_ARRAY(m->arena, m->out->room, order_item);
 }
 
 void interleave(const streams *s, order *out, wf_arena *arena) {
@@ -294,14 +339,10 @@ void interleave(const streams *s, order *out, wf_arena *arena) {
   reserve(&m);
   aim(&m);
   while (m.next_product < s->product_count) {
-    if (!is_quiet(&m)) {
-      put_needed(&m);
-      put_due(&m);
-      find_quiet(&m);
-    }
-    put(&m, ORDER_PRODUCT, BLOCK_NONE, m.next_product);
-    m.clock += m.time[m.next_product + 1] - m.time[m.next_product];
-    m.next_product++;
+    put_needed(&m);
+    put_due(&m);
+    find_quiet(&m);
+    put_products(&m, end_of_quiet(&m));
   }
   while (m.next_store < s->store_count) put_store(&m);
 }

@@ -12,8 +12,7 @@ enum { LOADED_GRAIN = 64 };  // bytes
 static stream_rows rows_create(wf_arena *arena, uint32_t count) {
   return (stream_rows){.load = WF_ARENA_ARRAY(arena, count, uint32_t),
                        .product = WF_ARENA_ARRAY(arena, count, uint32_t),
-                       .store = WF_ARENA_ARRAY(arena, count, uint32_t),
-                       .queue = WF_ARENA_ARRAY(arena, count, uint32_t)};
+                       .store = WF_ARENA_ARRAY(arena, count, uint32_t)};
 }
 
 void streams_create(streams *s, const block_program *program, const hw_array *array, wf_arena *arena) {
@@ -35,22 +34,50 @@ static uint32_t row_of(const streams *s, uint32_t local) { return local & ((UINT
 
 // ---- rows side by side
 
-static void fill(uint32_t *values, uint32_t count, uint32_t value) {
-  enum { TOGETHER = 8 };  // the compiler makes vectors of that
-  for (; count >= TOGETHER; count -= TOGETHER, values += TOGETHER)
-    for (int i = 0; i < TOGETHER; i++) values[i] = value;
-  while (count-- > 0) *values++ = value;
+enum { TOGETHER = 4 };
+typedef uint32_t together
+    __attribute__((vector_size(TOGETHER * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
+typedef uint64_t halves __attribute__((vector_size(TOGETHER * sizeof(uint32_t))));
+
+static inline together *at(uint32_t *values) { return (together *)values; }
+
+static inline void fill(uint32_t *values, uint32_t count, uint32_t value) {
+  const together all = {value, value, value, value};
+  uint32_t *end = values + count;
+  if (count < TOGETHER) {
+    while (values < end) *values++ = value;
+    return;
+  }
+  for (; values + TOGETHER < end; values += TOGETHER) *at(values) = all;
+  *at(end - TOGETHER) = all;
 }
 
-static bool all_alike(const uint32_t *values, uint32_t count) {
-  return count < 2 || memcmp(values, values + 1, (count - 1) * sizeof *values) == 0;
+static inline bool all_alike(uint32_t *values, uint32_t count) {
+  const uint32_t first = values[0];
+  const together all = {first, first, first, first};
+  uint32_t *end = values + count;
+  if (count < TOGETHER) {
+    for (; values < end; values++)
+      if (*values != first) return false;
+    return true;
+  }
+  together other = *at(end - TOGETHER) ^ all;
+  for (; values + TOGETHER < end; values += TOGETHER) other |= *at(values) ^ all;
+  const halves half = (halves)other;
+  return (half[0] | half[1]) == 0;
 }
 
 static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+// Whether rows have the same load and store. Most of the scratchpad are never stored.
+static bool touched_alike(const stream_rows *rows, uint32_t first, uint32_t count) {
+  return (!rows->stored || all_alike(rows->store + first, count)) && all_alike(rows->load + first, count);
+}
+
 static stream_load *load_of(const streams *s, const stream_rows *rows, uint32_t row) {
-  return &s->queues[rows->queue[row]].loads[rows->load[row] - 1];
+  const stream_place *at = &s->loads[rows->load[row] - 1];
+  return &s->queues[at->queue].loads[at->index];
 }
 
 // ---- loads
@@ -64,13 +91,12 @@ static void note_row(const streams *s, const stream_rows *rows, uint32_t row, st
   }
 }
 
-static void fill_rows(const streams *s, uint32_t first, uint32_t count, int queue, stream_load *load) {
+// The rows of the latest load.
+static void fill_rows(const streams *s, uint32_t first, uint32_t count, stream_load *load) {
   const stream_rows *rows = rows_of(s, load->local);
-  const bool once = all_alike(rows->product + first, count) && all_alike(rows->store + first, count) &&
-                    all_alike(rows->load + first, count) && all_alike(rows->queue + first, count);
+  const bool once = all_alike(rows->product + first, count) && touched_alike(rows, first, count);
   for (uint32_t i = 0; i < (once ? 1 : count); i++) note_row(s, rows, first + i, load);
-  fill(rows->load + first, count, s->queues[queue].count);
-  fill(rows->queue + first, count, (uint32_t)queue);
+  fill(rows->load + first, count, (uint32_t)s->load_count);
 }
 
 // Whether the load's first bytes were loaded before, as far as the cache keeps that.
@@ -84,13 +110,14 @@ static bool is_again(const streams *s, const stream_load *load) {
 
 void streams_load(streams *s, int queue, const stream_load *load) {
   stream_queue *q = &s->queues[queue];
+  *WF_ARENA_PUSH(s->arena, s->loads, s->load_count, &s->load_room) = (stream_place){queue, q->count};
   stream_load *new = WF_ARENA_PUSH(s->arena, q->loads, q->count, &q->room);
   *new = *load;
   new->after_products = new->after_stores = 0;
   new->before_product = new->before_store = STREAM_NEVER;
   new->again = is_again(s, load);
   const uint32_t dim = s->derived.dim, row = row_of(s, load->local);
-  for (uint32_t b = 0; b * dim < load->cols; b++) fill_rows(s, row + b * load->block_stride, load->rows, queue, new);
+  for (uint32_t b = 0; b * dim < load->cols; b++) fill_rows(s, row + b * load->block_stride, load->rows, new);
 }
 
 // ---- products
@@ -105,15 +132,14 @@ static void need_load(const streams *s, const stream_rows *rows, uint32_t row, u
 static void read_each(const streams *s, const stream_rows *rows, uint32_t first, const stream_span *span) {
   const uint32_t end = first + span->count * span->step;
   for (uint32_t row = first, seen = end; row < end; seen = row, row += span->step)
-    if (seen == end || rows->load[row] != rows->load[seen] || rows->queue[row] != rows->queue[seen])
-      need_load(s, rows, row, span->first);
+    if (seen == end || rows->load[row] != rows->load[seen]) need_load(s, rows, row, span->first);
 }
 
 // Rows side by side mostly come from one load.
 void streams_read(streams *s, const stream_span *span) {
   const stream_rows *rows = rows_of(s, span->local);
   const uint32_t first = row_of(s, span->local), count = span->count;
-  if (span->step == 1 && all_alike(rows->load + first, count) && all_alike(rows->queue + first, count))
+  if (span->step == 1 && all_alike(rows->load + first, count))
     need_load(s, rows, first, span->first);
   else
     read_each(s, rows, first, span);
@@ -123,11 +149,20 @@ void streams_read(streams *s, const stream_span *span) {
     for (uint32_t i = 0; i < count; i++) rows->product[first + i * span->step] = span->last + 1;
 }
 
+// Nests and the columns of each write in the order of their products.
+static void wait_for(streams *s, uint32_t product, uint32_t stores) {
+  stream_wait *last = s->wait_count == 0 ? NULL : &s->waits[s->wait_count - 1];
+  assert(last == NULL || last->product <= product);
+  if (last != NULL && last->product == product)
+    last->stores = most(last->stores, stores);
+  else
+    *WF_ARENA_PUSH(s->arena, s->waits, s->wait_count, &s->wait_room) = (stream_wait){product, stores};
+}
+
 static void write_row(streams *s, const stream_rows *rows, uint32_t row, uint32_t product) {
   if (rows->store[row] != 0) {
     stream_store *store = &s->stores[rows->store[row] - 1];
-    stream_product *p = &s->products[product];
-    p->after_stores = most(p->after_stores, rows->store[row]);
+    wait_for(s, product, rows->store[row]);
     store->before_product = least(store->before_product, product);
   }
   need_load(s, rows, row, product);
@@ -136,17 +171,21 @@ static void write_row(streams *s, const stream_rows *rows, uint32_t row, uint32_
 void streams_write(streams *s, const stream_span *span) {
   const stream_rows *rows = rows_of(s, span->local);
   const uint32_t first = row_of(s, span->local), count = span->count;
-  const bool once = all_alike(rows->store + first, count) && all_alike(rows->load + first, count) &&
-                    all_alike(rows->queue + first, count);
-  for (uint32_t i = 0; i < (once ? 1 : count); i++) write_row(s, rows, first + i, span->first);
+  write_row(s, rows, first, span->first);
+  if (!touched_alike(rows, first, count))
+    for (uint32_t row = first + 1; row < first + count; row++)
+      if (rows->store[row] != rows->store[row - 1] || rows->load[row] != rows->load[row - 1])
+        write_row(s, rows, row, span->first);
   fill(rows->product + first, count, span->last + 1);
   fill(rows->load + first, count, 0);
 }
 
-void streams_reserve(streams *s, size_t products) {
-  assert(s->product_count == 0);
-  s->products = WF_ARENA_ARRAY(s->arena, products + 1, stream_product);
-  s->product_room = products + 1;
+const stream_nest *streams_products(streams *s, const stream_nest *nest) {
+  stream_nest *new = WF_ARENA_PUSH(s->arena, s->nests, s->nest_count, &s->nest_room);
+  *new = *nest;
+  new->first = s->product_count;
+  s->product_count += (uint32_t)dot_products(nest->plan);
+  return new;
 }
 
 void streams_stage(streams *s) {
@@ -171,38 +210,69 @@ void streams_store(streams *s, const stream_store *store) {
   new->before_product = STREAM_NEVER;
   const uint32_t dim = s->derived.dim, first = row_of(s, store->local),
                  count = store->pool.stride != 0 ? (uint32_t)store->image_rows * store->image_cols : store->rows;
+  stream_rows *rows = store->local >> 31 != 0 ? &s->acc : &s->sp;
+  rows->stored = true;
   for (uint32_t b = 0; b * dim < store->cols; b++)
-    for (uint32_t i = 0; i < count; i++) store_row(s, rows_of(s, store->local), first + b * dim + i, new);
+    for (uint32_t i = 0; i < count; i++) store_row(s, rows, first + b * dim + i, new);
 }
 
 // ---- order within queues
 
 // Where a load belongs: by the first product that needs it as long as nothing runs ahead of it, later by the execution
 // of a product statement (stage); loads for the same one keep the order that is best for memory.
-static uint64_t place_of(const uint32_t *stage, const stream_load *load) {
-  if (load->before_product == STREAM_NEVER) return UINT64_MAX;
-  return (uint64_t)stage[load->before_product] << 32 | (load->instance == 0 ? load->before_product : 0);
+typedef struct sort_item {
+  uint64_t place;
+  uint32_t load;
+} sort_item;
+
+// The stage of a product that follows one of stage `from`, or of any.
+static uint32_t stage_of(const streams *s, uint32_t from, uint32_t product) {
+  uint32_t low = s->stages[from] <= product ? from : 0, high = s->stage_count;
+  if (low + 1 == high || s->stages[low + 1] > product) return low;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (s->stages[middle] <= product)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// True if the loads are in order already.
+static bool find_places(const streams *s, const stream_queue *q, sort_item *items) {
+  bool ordered = true;
+  for (uint32_t n = 0, stage = 0; n < q->count; n++) {
+    const stream_load *load = &q->loads[n];
+    items[n] = (sort_item){.place = UINT64_MAX, .load = n};
+    if (load->before_product != STREAM_NEVER) {
+      stage = stage_of(s, stage, load->before_product);
+      items[n].place = (uint64_t)stage << 32 | (load->instance == 0 ? load->before_product : 0);
+    }
+    ordered = ordered && (n == 0 || items[n].place >= items[n - 1].place);
+  }
+  return ordered;
 }
 
 // A stable merge sort; the loads come nearly sorted.
-static void sort(const uint32_t *stage, stream_load *loads, stream_load *room, uint32_t count) {
+static void sort(sort_item *items, sort_item *room, uint32_t count) {
   if (count < 2) return;
   uint32_t half = count / 2, i = 0, j = half;
-  sort(stage, loads, room, half);
-  sort(stage, loads + half, room, count - half);
-  if (place_of(stage, &loads[half]) >= place_of(stage, &loads[half - 1])) return;
+  sort(items, room, half);
+  sort(items + half, room, count - half);
+  if (items[half].place >= items[half - 1].place) return;
   for (uint32_t n = 0; n < count; n++)
-    room[n] =
-        i == half || (j < count && place_of(stage, &loads[j]) < place_of(stage, &loads[i])) ? loads[j++] : loads[i++];
-  for (uint32_t n = 0; n < count; n++) loads[n] = room[n];
+    room[n] = i == half || (j < count && items[j].place < items[i].place) ? items[j++] : items[i++];
+  memcpy(items, room, count * sizeof *items);
 }
 
-// Per product its stage.
-static uint32_t *stages_of(const streams *s) {
-  uint32_t *stage = WF_ARENA_ARRAY(s->arena, s->product_count + 1, uint32_t);
-  for (uint32_t n = 0, p = 0; n < s->stage_count; n++)
-    for (const uint32_t end = n + 1 < s->stage_count ? s->stages[n + 1] : s->product_count; p < end; p++) stage[p] = n;
-  return stage;
+static void sort_queue(streams *s, stream_queue *q) {
+  sort_item *items = WF_ARENA_ARRAY(s->arena, q->count + 1, sort_item);
+  if (find_places(s, q, items)) return;
+  sort(items, WF_ARENA_ARRAY(s->arena, q->count, sort_item), q->count);
+  stream_load *sorted = WF_ARENA_ARRAY(s->arena, q->count, stream_load);
+  for (uint32_t n = 0; n < q->count; n++) sorted[n] = q->loads[items[n].load];
+  q->loads = sorted;
 }
 
 // Such loads keep the program's order: only their stores say when they have to be there.
@@ -212,10 +282,9 @@ static bool feeds_stores(const stream_queue *q) {
   return false;
 }
 
-static void finish_queue(streams *s, const uint32_t *stage, stream_queue *q, bool accumulator) {
+static void finish_queue(streams *s, stream_queue *q, bool accumulator) {
   // Loads into the accumulator may add to each other, so they keep their order.
-  if (!accumulator && !feeds_stores(q))
-    sort(stage, q->loads, WF_ARENA_ARRAY(s->arena, q->count + 1, stream_load), q->count);
+  if (!accumulator && !feeds_stores(q)) sort_queue(s, q);
   while (q->count > 0 && q->loads[q->count - 1].before_product == STREAM_NEVER &&
          q->loads[q->count - 1].before_store == STREAM_NEVER)
     q->count--;
@@ -226,7 +295,5 @@ static void finish_queue(streams *s, const uint32_t *stage, stream_queue *q, boo
 }
 
 void streams_finish(streams *s, const block_program *program) {
-  const uint32_t *stage = stages_of(s);
-  for (int b = 0; b < s->queue_count; b++)
-    finish_queue(s, stage, &s->queues[b], program->buffers[b].scope == BLOCK_ACC);
+  for (int b = 0; b < s->queue_count; b++) finish_queue(s, &s->queues[b], program->buffers[b].scope == BLOCK_ACC);
 }

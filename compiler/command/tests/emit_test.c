@@ -105,7 +105,8 @@ static void remove_files(const char *folder) {
 }
 
 static command_insn command(unsigned funct, int tensor, uint64_t rs1, uint64_t rs2) {
-  return (command_insn){(uint8_t)funct, (int16_t)tensor, COMMAND_NO_TENSOR, rs1, rs2};
+  return (command_insn){
+      .funct = (uint8_t)funct, .tensor_rs1 = (int16_t)tensor, .tensor_rs2 = COMMAND_NO_TENSOR, .rs1 = rs1, .rs2 = rs2};
 }
 
 // One nest of products goes through the whole program.

@@ -195,8 +195,7 @@ static command_program *program_of(const gen_program *random) {
     if (item->fence) {
       command_add_fence(program);
     } else if (!item->command.returns) {
-      const command_insn insn = {item->command.funct, COMMAND_NO_TENSOR, COMMAND_NO_TENSOR, item->command.rs1,
-                                 item->command.rs2};
+      const command_insn insn = command_plain(item->command.funct, item->command.rs1, item->command.rs2).insn;
       command_add(program, &insn);
     }
   }

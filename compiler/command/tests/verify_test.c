@@ -91,6 +91,39 @@ static void test_products(void **state) {
   }
 }
 
+// Of many loads one is wrong, in the middle: in its row, in what it reads, in its fields, or in the state that it uses.
+// The message has the number of the command.
+static void test_loads(void **state) {
+  (void)state;
+  static const struct {
+    const char *load, *message;
+  } cases[] = {
+      {NULL, ""},
+      {"config_ld state=0 scale=1 stride=16 block_stride=16\n", ""},
+      {"mvin dram=a+0x20 local=sp:0x3ff1 cols=16 rows=16\n", "command 33: mvin dram=a+0x20"},
+      {"mvin dram=a+0x31 local=sp:0x100 cols=16 rows=16\n", "reads bytes 49..1024 of tensor a"},
+      {"mvin dram=a-0x1 local=sp:0x100 cols=16 rows=16\n", "reads bytes -1..974 of tensor a"},
+      {"mvin dram=a local=sp:0x100 cols=16 rows=17\n", "17 rows, at most 16"},
+      {"mvin dram=c local=sp:0x100 cols=16 rows=16\n", "of tensor c, which has 256"},
+      {"mvin2 dram=a local=sp:0x100 cols=16 rows=16\n", "uses load state 1 before"},
+      {"config_ld state=0 scale=1 stride=68 block_stride=16\n", "of tensor a, which has 1024"},
+  };
+  static const char usual[] = "mvin dram=a+0x%x local=sp:0x%x cols=16 rows=16\n";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[16384] = HEAD;
+    for (unsigned n = 0; n < 60; n++) {
+      const size_t length = strlen(text);
+      snprintf(text + length, sizeof text - length, usual, n % 4 * 16, 0x3ff0 - n * 16);
+      if (n == 29 && cases[i].load != NULL) strcat(text, cases[i].load);
+    }
+    bool good;
+    char *messages = verdict(text, &good);
+    assert_int_equal(good, *cases[i].message == '\0');
+    if (strstr(messages, cases[i].message) == NULL) fail_msg("case %zu: %s", i, messages);
+    free(messages);
+  }
+}
+
 static void test_refuses(void **state) {
   (void)state;
   static const struct {
@@ -162,6 +195,7 @@ static void test_loops(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_accepts), cmocka_unit_test(test_refuses),
-                                     cmocka_unit_test(test_products), cmocka_unit_test(test_loops)};
+                                     cmocka_unit_test(test_products), cmocka_unit_test(test_loads),
+                                     cmocka_unit_test(test_loops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,370 @@
+// What the products of one execution of a statement are, its plan. Rows of results (m) and depth (k) are listed element
+// by element with the local rows that they stand for, then cut into runs that one command handles; images make runs
+// shorter than DIM, which cost less time.
+//
+// A product of blocks is one product per block of columns, with the same weights or with weights of their own.
+//
+// A plan depends on what is needed of the result, on where operands hold elements of their tensors, and on the
+// iterations of the loops that choose parts of buffers: executions that agree in these share one.
+#include <string.h>
+
+#include "compiler/passes/expand.h"
+
+// A plan in the making.
+typedef struct finder {
+  expand *e;
+  const walk *w;
+  const block_statement *s;
+  box target;  // what is needed of the result
+  box a, b;    // what has been read, joined while m, k and n are listed
+  dot_runs m, k, n;
+  bool unaligned;
+} finder;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// ---- lists of elements
+
+// Steps through a view's dimensions [from, to), the last one fastest, in spans of that one.
+typedef struct odometer {
+  const block_view *view;
+  int from, to;
+  int64_t index[BLOCK_RANK_MAX], at[BLOCK_RANK_MAX];  // position in the view; element of the buffer
+  int64_t base[BLOCK_RANK_MAX];
+  int64_t count;
+  bool column;     // the columns of the buffer rather than its rows
+  int64_t stride;  // rows or columns between two elements of a span
+} odometer;
+
+static void start(odometer *o, const finder *d, const block_view *view, int from, int to) {
+  const block_buffer *buffer = &d->e->program->buffers[view->buffer];
+  *o = (odometer){.view = view, .from = from, .to = to, .count = 1};
+  for (int i = 0; i < buffer->rank; i++) {
+    o->base[i] = o->at[i] = block_affine_at(&view->dim[i].offset, d->w->iteration);
+    if (i >= from && i < to) o->count *= view->dim[i].size;
+  }
+  o->column = from == buffer->rank - 1 && to == buffer->rank;
+  o->stride = from == to ? 1 : view->dim[to - 1].step;
+  for (int i = to; i < buffer->rank - 1; i++) o->stride *= buffer->size[i];
+}
+
+static int64_t span_left(const odometer *o) {
+  return o->from == o->to ? 1 : o->view->dim[o->to - 1].size - o->index[o->to - 1];
+}
+
+static void advance(odometer *o, int64_t elements) {
+  for (int d = o->to - 1; d >= o->from; d--) {
+    o->index[d] += elements;
+    o->at[d] = o->base[d] + o->index[d] * o->view->dim[d].step;
+    if (o->index[d] < o->view->dim[d].size) return;
+    o->index[d] = 0;
+    o->at[d] = o->base[d];
+    elements = 1;
+  }
+}
+
+// Narrows elements [*from, *to) of a span to those inside a box.
+static void narrow(const box *b, const odometer *o, int64_t *from, int64_t *to) {
+  for (int d = o->from; d < o->to - 1; d++)
+    if (o->at[d] < b->lo[d] || o->at[d] >= b->hi[d]) *to = *from;
+  if (o->from == o->to) return;
+  int64_t at = o->at[o->to - 1], step = o->view->dim[o->to - 1].step;
+  int64_t low = (b->lo[o->to - 1] - at + step - 1) / step, high = (b->hi[o->to - 1] - at + step - 1) / step;
+  if (b->lo[o->to - 1] > at && low > *from) *from = low;
+  if (b->hi[o->to - 1] <= at) high = 0;
+  if (high < *to) *to = high;
+}
+
+// Elements [from, to) of a span are read.
+static void stretch(box *b, const odometer *o, int64_t from, int64_t to, bool first) {
+  for (int d = o->from; d < o->to; d++) {
+    bool inner = d == o->to - 1;
+    int64_t low = o->at[d] + (inner ? from * o->view->dim[d].step : 0);
+    int64_t high = o->at[d] + (inner ? (to - 1) * o->view->dim[d].step : 0) + 1;
+    if (first || low < b->lo[d]) b->lo[d] = low;
+    if (first || high > b->hi[d]) b->hi[d] = high;
+  }
+}
+
+static int64_t position(const finder *d, const odometer *o) {
+  return o->column ? o->at[o->from] : layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
+}
+
+// What a run may do: it crosses no multiple of a tile (0: any), and only rows of A may be spaced.
+typedef struct dot_limits {
+  int64_t first_tile, second_tile;
+  bool spaced;
+} dot_limits;
+
+// Elements that can follow without crossing a multiple of the tile.
+static int64_t room_in_tile(int64_t at, int64_t tile) { return tile == 0 ? INT64_MAX : (tile - at % tile) % tile; }
+
+// How many of `count` elements that begin at `first` and `second` continue a run.
+static int64_t continues(const finder *d, const dot_run *last, const dot_run *span, const dot_limits *may) {
+  int64_t step = span->second - (last->second + (last->count - 1) * last->step);
+  if (span->first != last->first + last->count || (last->count > 1 && step != last->step)) return 0;
+  if (may->spaced ? step <= 0 : step != 1) return 0;
+  int64_t room = least(d->e->derived.dim - last->count,
+                       least(room_in_tile(span->first, may->first_tile), room_in_tile(span->second, may->second_tile)));
+  return least(room, span->step == step ? span->count : 1);
+}
+
+// Adds a span to a list of runs; its elements are consecutive in `first` and `step` apart in `second`.
+static void append(const finder *d, dot_runs *list, dot_run span, const dot_limits *may) {
+  while (span.count > 0) {
+    dot_run *last = list->count == 0 ? NULL : &list->runs[list->count - 1];
+    int64_t taken = last == NULL ? 0 : continues(d, last, &span, may);
+    if (taken == 0) {
+      last = WF_ARENA_PUSH(d->e->arena, list->runs, list->count, &list->room);
+      *last = (dot_run){.first = span.first, .second = span.second, .count = 1};
+      taken = 1;
+    } else {
+      if (last->count == 1) last->step = span.second - last->second;
+      last->count += taken;
+    }
+    span.first += taken;
+    span.second += taken * span.step;
+    span.count -= taken;
+  }
+}
+
+// Elements of a span in which `first` takes steps of more than one do not form runs.
+static void append_span(const finder *d, dot_runs *runs, const odometer *first, const odometer *second, int64_t from,
+                        int64_t to, const dot_limits *may) {
+  dot_run span = {.first = position(d, first) + from * first->stride,
+                  .second = position(d, second) + from * second->stride,
+                  .count = to - from,
+                  .step = second->stride};
+  if (first->stride == 1) {
+    append(d, runs, span, may);
+    return;
+  }
+  for (span.count = 1; from < to; from++, span.first += first->stride, span.second += second->stride)
+    append(d, runs, span, may);
+}
+
+// Lists pairs of elements of two views that belong together; those outside `first_needs` or `second_needs` are left
+// out.
+static void list(finder *d, dot_runs *runs, odometer *first, odometer *second, const box *first_needs,
+                 const box *second_needs, box *first_read, box *second_read) {
+  int64_t dim = d->e->derived.dim;
+  const dot_limits may = {.first_tile = first->column ? dim : d->e->layouts[first->view->buffer].tile,
+                          .second_tile = second->column ? dim : 0,
+                          .spaced = runs == &d->m && !d->s->dot.a_transposed};
+  runs->count = 0;
+  for (int64_t i = 0, span; i < first->count; i += span, advance(first, span), advance(second, span)) {
+    int64_t from = 0, to = span = least(span_left(first), span_left(second));
+    if (first_needs != NULL) narrow(first_needs, first, &from, &to);
+    if (second_needs != NULL) narrow(second_needs, second, &from, &to);
+    if (from >= to) continue;
+    if (first_read != NULL) stretch(first_read, first, from, to, runs->count == 0);
+    if (second_read != NULL) stretch(second_read, second, from, to, runs->count == 0);
+    append_span(d, runs, first, second, from, to, &may);
+  }
+  // A command addresses columns by their block.
+  for (size_t n = 0; n < runs->count; n++)
+    d->unaligned |=
+        (first->column && runs->runs[n].first % dim != 0) || (second->column && runs->runs[n].second % dim != 0);
+}
+
+// Which elements of a buffer may be other than zero.
+static const box *nonzero(const expand *e, const walk *w, int buffer) {
+  const expand_valid *valid = &e->valid[buffer];
+  return valid->set && valid->instance == w->instance[buffer] ? &valid->inside : NULL;
+}
+
+// ---- products of blocks
+
+static int last_of(const expand *e, const block_view *view) { return e->program->buffers[view->buffer].rank - 1; }
+
+// How many products a statement is: one for each block of columns, or one.
+int64_t expand_part_count(const expand *e, const block_statement *s) {
+  if (!s->dot.blocks) return 1;
+  const int64_t size = s->dot.b.dim[last_of(e, &s->dot.b)].size;
+  return (s->dot.target.dim[last_of(e, &s->dot.target)].size + size - 1) / size;
+}
+
+// Product n of those.
+static block_statement part_of(const expand *e, const block_statement *s, int64_t n) {
+  block_statement part = *s;
+  if (!s->dot.blocks) return part;
+  const int last = last_of(e, &s->dot.b);
+  block_view_dim *t = &part.dot.target.dim[last_of(e, &s->dot.target)], *a = &part.dot.a.dim[last_of(e, &s->dot.a)];
+  block_view_dim *b = part.dot.b.dim;
+  const int64_t size = b[last].size, first = n * size;
+  t->offset.constant += first * t->step;
+  a->offset.constant += first * a->step;
+  t->size = a->size = b[last].size = b[last - 1].size = least(size, t->size - first);
+  for (int d = 0; d < last - 1; d++) {  // one of these counts matrices
+    if (b[d].size == 1) continue;
+    b[d].offset.constant += n * b[d].step;
+    b[d].size = 1;
+  }
+  return part;
+}
+
+// ---- plans
+
+// Finds the runs of one product.
+static void find(finder *d, expand *e, const walk *w, const block_statement *s) {
+  const block_view *t = &s->dot.target, *a = &s->dot.a, *b = &s->dot.b;
+  int t_last = last_of(e, t), a_last = last_of(e, a), b_last = last_of(e, b);
+  bool at = s->dot.a_transposed, bt = s->dot.b_transposed;
+  *d = (finder){.e = e,
+                .w = w,
+                .s = s,
+                .target = *expand_need(e, t->buffer, w->instance[t->buffer]),
+                .m = e->lists[0],
+                .n = e->lists[1],
+                .k = e->lists[2]};
+  d->m.count = d->n.count = d->k.count = 0;
+  if (box_empty(&d->target, t_last + 1)) return;
+  odometer t_m, t_n, a_m, a_k, b_k, b_n;
+  start(&t_m, d, t, 0, t_last);
+  start(&t_n, d, t, t_last, t_last + 1);
+  start(&a_m, d, a, at ? a_last : 0, at ? a_last + 1 : a_last);
+  start(&a_k, d, a, at ? 0 : a_last, at ? a_last : a_last + 1);
+  start(&b_k, d, b, bt ? b_last : 0, bt ? b_last + 1 : b_last);
+  start(&b_n, d, b, bt ? 0 : b_last, bt ? b_last : b_last + 1);
+  list(d, &d->m, &t_m, &a_m, &d->target, NULL, NULL, &d->a);
+  list(d, &d->n, &t_n, &b_n, &d->target, NULL, NULL, &d->b);
+  list(d, &d->k, &a_k, &b_k, nonzero(e, w, a->buffer), nonzero(e, w, b->buffer), &d->a, &d->b);
+  e->lists[0] = d->m;
+  e->lists[1] = d->n;
+  e->lists[2] = d->k;
+}
+
+// ---- local addresses: those of a command are sums of what its runs add, so nothing is divided per command
+
+static uint32_t local_of(const layout *l, bool column, int64_t at) {
+  return column ? layout_of_column(l, at) : layout_of_row(l, at);
+}
+
+static void locate_runs(dot_runs *list, const layout *first, bool first_column, const layout *second,
+                        bool second_column) {
+  for (size_t i = 0; i < list->count; i++) {
+    dot_run *r = &list->runs[i];
+    r->first_local = local_of(first, first_column, r->first);
+    r->second_local = local_of(second, second_column, r->second);
+  }
+}
+
+static void locate(finder *d) {
+  const block_statement *s = d->s;
+  const layout *of = d->e->layouts, *t = &of[s->dot.target.buffer], *a = &of[s->dot.a.buffer],
+               *b = &of[s->dot.b.buffer];
+  if (d->unaligned) return;
+  locate_runs(&d->m, t, false, a, s->dot.a_transposed);
+  locate_runs(&d->n, t, true, b, !s->dot.b_transposed);
+  locate_runs(&d->k, a, !s->dot.a_transposed, b, s->dot.b_transposed);
+}
+
+// The run before new weights takes DIM cycles in any case, so the longest comes last.
+static void longest_last(dot_runs *m) {
+  if (m->count == 0) return;
+  size_t longest = m->count - 1;
+  for (size_t i = m->count; i-- > 0;)
+    if (m->runs[i].count > m->runs[longest].count) longest = i;
+  dot_run last = m->runs[longest];
+  m->runs[longest] = m->runs[m->count - 1];
+  m->runs[m->count - 1] = last;
+}
+
+// ---- plans that are there already
+
+enum { KEY_MAX = 1 + BLOCK_LOOPS_MAX + 3 * (1 + 2 * BLOCK_RANK_MAX) };
+
+typedef struct plan_key {
+  int64_t words[KEY_MAX];
+  size_t count;
+} plan_key;
+
+static void put(plan_key *key, int64_t word) { key->words[key->count++] = word; }
+
+static void put_box(plan_key *key, const box *b, int rank) {
+  put(key, b != NULL);
+  for (int d = 0; b != NULL && d < rank; d++) {
+    put(key, b->lo[d]);
+    put(key, b->hi[d]);
+  }
+}
+
+static plan_key key_of(const expand *e, const walk *w, const dot_site *site, int64_t part) {
+  const block_statement *s = site->statement;
+  const int t = s->dot.target.buffer, a = s->dot.a.buffer, b = s->dot.b.buffer;
+  plan_key key;
+  key.count = 0;
+  put(&key, part);
+  for (int l = 0; l < site->loop_count; l++) put(&key, w->iteration[site->loops[l]]);
+  put_box(&key, expand_need(e, t, w->instance[t]), e->program->buffers[t].rank);
+  put_box(&key, nonzero(e, w, a), e->program->buffers[a].rank);
+  put_box(&key, nonzero(e, w, b), e->program->buffers[b].rank);
+  return key;
+}
+
+static dot_plan **slot_of(dot_site *site, const plan_key *key) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < key->count; i++)
+    hash = (hash ^ (uint64_t)key->words[i] ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+  return &site->plans[(hash >> 32) % DOT_SITE_SLOTS];
+}
+
+static dot_runs kept(wf_arena *arena, const dot_runs *list) {
+  dot_runs copy = {.runs = WF_ARENA_ARRAY(arena, list->count, dot_run), .count = list->count, .room = list->count};
+  if (list->count != 0) memcpy(copy.runs, list->runs, list->count * sizeof *copy.runs);
+  return copy;
+}
+
+static dot_plan *make(expand *e, const walk *w, const block_statement *s, const plan_key *key) {
+  finder d;
+  find(&d, e, w, s);
+  locate(&d);
+  longest_last(&d.m);
+  dot_plan *plan = WF_ARENA_NEW(e->arena, dot_plan);
+  int64_t *words = WF_ARENA_ARRAY(e->arena, key->count, int64_t);
+  memcpy(words, key->words, key->count * sizeof *words);
+  *plan = (dot_plan){.key = words,
+                     .key_words = key->count,
+                     .m = kept(e->arena, &d.m),
+                     .k = kept(e->arena, &d.k),
+                     .n = kept(e->arena, &d.n),
+                     .a = d.a,
+                     .b = d.b,
+                     .needed = d.m.count != 0 && d.n.count != 0,
+                     .unaligned = d.unaligned};
+  return plan;
+}
+
+static bool view_moves(const block_view *view, int rank, int loop) {
+  for (int d = 0; d < rank; d++)
+    if (view->dim[d].offset.per_loop[loop] != 0) return true;
+  return false;
+}
+
+static dot_site *site_of(expand *e, const block_statement *s) {
+  for (dot_site *site = e->sites; site != NULL; site = site->next)
+    if (site->statement == s) return site;
+  dot_site *site = WF_ARENA_NEW(e->arena, dot_site);
+  *site = (dot_site){.next = e->sites, .statement = s};
+  const block_view *views[] = {&s->dot.target, &s->dot.a, &s->dot.b};
+  for (int l = 0; l < BLOCK_LOOPS_MAX; l++) {
+    bool moves = false;
+    for (int v = 0; v < 3; v++) moves |= view_moves(views[v], last_of(e, views[v]) + 1, l);
+    if (moves) site->loops[site->loop_count++] = l;
+  }
+  return e->sites = site;
+}
+
+const dot_plan *expand_plan(expand *e, const walk *w, const block_statement *s, int64_t part) {
+  dot_site *site = site_of(e, s);
+  const plan_key key = key_of(e, w, site, part);
+  dot_plan **slot = slot_of(site, &key), *plan = *slot;
+  while (plan != NULL &&
+         (plan->key_words != key.count || memcmp(plan->key, key.words, key.count * sizeof *key.words) != 0))
+    plan = plan->next;
+  if (plan != NULL) return plan;
+  const block_statement own = part_of(e, s, part);
+  plan = make(e, w, &own, &key);
+  plan->next = *slot;
+  return *slot = plan;
+}
