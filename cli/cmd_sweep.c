@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "hw/base/alloc.h"
+#include "hw/base/tasks.h"
 #include "search/sweep/query.h"
 #include "search/sweep/remote.h"
 #include "search/sweep/sweep.h"
@@ -129,10 +130,7 @@ static int serve(const sweep_spec *spec, const remote_group *group) {
   return CLI_OK;
 }
 
-static uint64_t default_jobs(const remote_group *group) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  return group->launched || processors < 1 ? 1 : (uint64_t)processors;
-}
+static uint64_t default_jobs(const remote_group *group) { return group->launched ? 1 : wf_processors(); }
 
 int cli_sweep(int argc, char **argv) {
   sweep_arguments arguments = {.jobs = UINT64_MAX};

@@ -9,11 +9,11 @@
 #include "compiler/layer/layer.h"
 #include "compiler/network/private.h"
 #include "hw/base/clock.h"
+#include "hw/base/tasks.h"
 
 typedef struct shared {
   network *net;
-  pthread_mutex_t lock;  // of `next`
-  int next;
+  pthread_mutex_t lock;  // of what follows
   wf_diag *diag;
   bool good;
 } shared;
@@ -46,13 +46,6 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
   return good;
 }
 
-static int take(shared *s) {
-  pthread_mutex_lock(&s->lock);
-  const int kernel = s->next < s->net->kernel_count ? s->next++ : -1;
-  pthread_mutex_unlock(&s->lock);
-  return kernel;
-}
-
 static void deliver(shared *s, const char *messages, unsigned errors, bool good) {
   pthread_mutex_lock(&s->lock);
   if (messages != NULL && s->diag->out != NULL) fputs(messages, s->diag->out);
@@ -61,19 +54,16 @@ static void deliver(shared *s, const char *messages, unsigned errors, bool good)
   pthread_mutex_unlock(&s->lock);
 }
 
-static void *work(void *context) {
+static void compile_one(void *context, size_t number) {
   shared *s = context;
-  for (int k = take(s); k >= 0; k = take(s)) {
-    char *messages = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&messages, &length);
-    wf_diag diag = wf_diag_to(out);
-    const bool good = compile_kernel(s->net, &s->net->kernels[k], &diag);
-    if (out != NULL) fclose(out);
-    deliver(s, messages, diag.errors, good);
-    free(messages);
-  }
-  return NULL;
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  const bool good = compile_kernel(s->net, &s->net->kernels[number], &diag);
+  if (out != NULL) fclose(out);
+  deliver(s, messages, diag.errors, good);
+  free(messages);
 }
 
 // Constants of the program get places, like weights.
@@ -107,14 +97,8 @@ static void widen(network *net, const network_step *step) {
 }
 
 bool network_compile(network *net, wf_diag *diag) {
-  enum { JOBS_MAX = 64 };
-  pthread_t threads[JOBS_MAX];
   shared s = {.net = net, .lock = PTHREAD_MUTEX_INITIALIZER, .diag = diag, .good = true};
-  const unsigned jobs = net->options.jobs < JOBS_MAX ? net->options.jobs : JOBS_MAX;
-  unsigned started = 0;
-  while (started + 1 < jobs && pthread_create(&threads[started], NULL, work, &s) == 0) started++;
-  work(&s);
-  for (unsigned n = 0; n < started; n++) pthread_join(threads[n], NULL);
+  wf_run_tasks((size_t)net->kernel_count, net->options.jobs == 0 ? 1 : net->options.jobs, compile_one, &s);
   pthread_mutex_destroy(&s.lock);
   for (int k = 0; k < net->kernel_count; k++) net->compile_seconds += net->kernels[k].seconds;
   if (!s.good) return false;

@@ -3,14 +3,13 @@
 #include "search/descent/descent.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "hw/base/alloc.h"
 #include "hw/base/clock.h"
+#include "hw/base/tasks.h"
 #include "search/descent/polish.h"
 
 typedef struct candidate {
@@ -28,8 +27,6 @@ typedef struct search {
   uint64_t polish_evaluations;  // for each start that is polished; 0: no limit
   candidate *candidates;        // one for each lane of each batch
   double begin;                 // wf_seconds
-  atomic_uint next_task;
-  unsigned task_count;
   void (*task)(struct search *search, unsigned number);
   atomic_ullong gradients, evaluations;
 } search;
@@ -41,28 +38,14 @@ static bool out_of_time(void *context) {
 
 // ---- threads
 
-static void *work(void *context) {
+static void run_task(void *context, size_t number) {
   search *s = context;
-  for (;;) {
-    const unsigned number = atomic_fetch_add(&s->next_task, 1);
-    if (number >= s->task_count) return NULL;
-    s->task(s, number);
-  }
+  s->task(s, (unsigned)number);
 }
 
 static void run_tasks(search *s, unsigned count, void (*task)(search *, unsigned)) {
-  atomic_store(&s->next_task, 0);
-  s->task_count = count;
   s->task = task;
-  long threads = s->options->threads > 0 ? (long)s->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-  if (threads > (long)count) threads = (long)count;
-  pthread_t *handles = wf_alloc((size_t)threads + 1, sizeof *handles);
-  long started = 0;
-  for (; started + 1 < threads; started++)
-    if (pthread_create(&handles[started], NULL, work, s) != 0) break;  // fewer threads do as well
-  work(s);
-  for (long n = 0; n < started; n++) pthread_join(handles[n], NULL);
-  wf_free(handles);
+  wf_run_tasks(count, s->options->threads, run_task, s);
 }
 
 // ---- descent

@@ -2,12 +2,9 @@
 // leaving its answer in its own place, so that answers do not depend on the number of threads.
 #include "search/predict/table.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <unistd.h>
-
 #include "hw/base/alloc.h"
 #include "hw/base/hash.h"
+#include "hw/base/tasks.h"
 
 typedef struct entry {
   uint64_t key[2];  // both 0: empty
@@ -15,8 +12,8 @@ typedef struct entry {
 } entry;
 
 struct predict_table {
-  unsigned threads;
-  entry *entries;  // open addressing, at most half full
+  unsigned threads;  // 0: one for each processor
+  entry *entries;    // open addressing, at most half full
   size_t room, count;
 };
 
@@ -25,17 +22,10 @@ typedef struct task {
   predict_result *answer;
 } task;
 
-typedef struct tasks {
-  task *list;
-  size_t count;
-  atomic_size_t next;
-} tasks;
-
 predict_table *predict_table_create(unsigned threads) {
   enum { ROOM = 1024 };
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   predict_table *t = WF_NEW(predict_table);
-  *t = (predict_table){.threads = threads != 0 ? threads : processors > 0 ? (unsigned)processors : 1, .room = ROOM};
+  *t = (predict_table){.threads = threads, .room = ROOM};
   t->entries = wf_calloc(ROOM, sizeof *t->entries);
   return t;
 }
@@ -95,30 +85,18 @@ static bool enter(predict_table *t, const predict_request *request, const predic
   return is_new;
 }
 
-static void *work(void *context) {
-  tasks *all = context;
-  for (size_t n; (n = atomic_fetch_add(&all->next, 1)) < all->count;)
-    *all->list[n].answer = predict_layer(all->list[n].request);
-  return NULL;
-}
-
-static void run(tasks *all, unsigned threads) {
-  enum { THREADS_MAX = 64 };
-  pthread_t handles[THREADS_MAX];
-  unsigned started = 0;
-  while (started + 1 < threads && started < THREADS_MAX && started + 1 < all->count &&
-         pthread_create(&handles[started], NULL, work, all) == 0)  // fewer threads do as well
-    started++;
-  work(all);
-  for (unsigned n = 0; n < started; n++) pthread_join(handles[n], NULL);
+static void predict(void *context, size_t number) {
+  const task *t = (const task *)context + number;
+  *t->answer = predict_layer(t->request);
 }
 
 void predict_table_ask(predict_table *t, const predict_request *requests, size_t count,
                        const predict_result **answers) {
-  tasks all = {.list = WF_NEW_ARRAY(count + 1, task)};
+  task *fresh = WF_NEW_ARRAY(count + 1, task);
+  size_t found = 0;
   for (size_t n = 0; n < count; n++)
     if (enter(t, &requests[n], &answers[n]))
-      all.list[all.count++] = (task){&requests[n], (predict_result *)(uintptr_t)answers[n]};
-  run(&all, t->threads);
-  wf_free(all.list);
+      fresh[found++] = (task){&requests[n], (predict_result *)(uintptr_t)answers[n]};
+  wf_run_tasks(found, t->threads, predict, fresh);
+  wf_free(fresh);
 }

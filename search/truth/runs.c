@@ -1,10 +1,9 @@
 // See runs.h.
 #include "search/truth/runs.h"
 
-#include <unistd.h>
-
 #include "hw/base/alloc.h"
 #include "hw/base/hash.h"
+#include "hw/base/tasks.h"
 
 enum { WAIT_MILLISECONDS = 1000 };
 
@@ -23,9 +22,8 @@ struct runs {
 };
 
 runs *runs_create(unsigned jobs, double timeout, pool_work *work) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   runs *r = WF_NEW(runs);
-  r->pool = pool_create(jobs != 0 ? jobs : processors > 0 ? (unsigned)processors : 1, timeout, work);
+  r->pool = pool_create(jobs != 0 ? jobs : wf_processors(), timeout, work);
   return r;
 }
 
