@@ -74,7 +74,7 @@ static const table tables[] = {
 enum { TABLES = sizeof tables / sizeof *tables };
 
 typedef struct all_options {
-  const char *directory, *only;
+  const char *directory, *only, *runs;
   bool quick;
 } all_options;
 
@@ -93,9 +93,18 @@ static void write_head(const table *t, FILE *out) {
 }
 
 // The program itself, with its output in the file.
-static int run(const table *t, FILE *out) {
-  const char *arguments[ARGUMENTS + 2] = {"weft"};
-  for (int i = 0; i < ARGUMENTS && t->arguments[i] != NULL; i++) arguments[i + 1] = t->arguments[i];
+static int run(const table *t, const all_options *options, FILE *out) {
+  const char *arguments[ARGUMENTS + 4] = {"weft"};
+  int count = 1;
+  bool simulates = false;
+  for (int i = 0; i < ARGUMENTS && t->arguments[i] != NULL; i++) {
+    arguments[count++] = t->arguments[i];
+    simulates |= i == 2 && strcmp(t->arguments[1], "search") == 0 && strcmp(t->arguments[i], "--simulate") == 0;
+  }
+  if (simulates && options->runs != NULL) {
+    arguments[count++] = "--runs";
+    arguments[count++] = options->runs;
+  }
   fflush(NULL);
   const pid_t pid = fork();
   if (pid == 0) {
@@ -116,7 +125,7 @@ static bool regenerate(const table *t, const all_options *options, wf_diag *diag
   if (good) {
     fprintf(stderr, "weft: %s\n", path);
     write_head(t, out);
-    const int code = run(t, out);
+    const int code = run(t, options, out);
     good = cli_close(out, fresh, diag) && code == CLI_OK;
     if (code != CLI_OK) wf_error(diag, wf_in_file(path), "not renewed: the command ended with %d", code);
     good = good && rename(fresh, path) == 0;
@@ -132,6 +141,7 @@ int cli_bench_all(int argc, char **argv) {
   const cli_option rows[] = {
       {"o", CLI_OPTION_TEXT, &options.directory, "DIR", "where the tables go (default: results)"},
       {"only", CLI_OPTION_TEXT, &options.only, "NAME", "one table"},
+      {"runs", CLI_OPTION_TEXT, &options.runs, "FILE", "tables of simulated methods: as weft bench search --runs"},
       {"quick", CLI_OPTION_FLAG, &options.quick, NULL, "leave out those that take more than some minutes"},
   };
   const cli_usage usage = {

@@ -326,7 +326,8 @@ int bench_methods(const cli_common *common, const bench_methods_options *options
                                 .jobs = (unsigned)options->jobs,
                                 .simulations = (unsigned)options->simulations,
                                 .evaluations = options->budget};
-  bool good = run_networks(&b, diag);
+  bool good = options->runs == NULL || b.means.runs == NULL || runs_keep(b.means.runs, options->runs, diag);
+  good = good && run_networks(&b, diag);
   if (b.means.runs != NULL) {
     runs_destroy(b.means.runs);
     predict_table_destroy(b.means.table);

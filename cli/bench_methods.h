@@ -12,6 +12,7 @@ typedef struct bench_methods_options {
   uint64_t seeds, budget;
   bool simulate;         // what the methods propose, from the common array on
   uint64_t simulations;  // of the network, for each run of a method
+  const char *runs;      // a file for what was simulated; NULL: none
   uint64_t timeout;      // seconds for a layer; 0: none
   uint64_t jobs;         // processes and threads; 0: one per processor
 } bench_methods_options;

@@ -96,6 +96,8 @@ int cli_bench_search(int argc, char **argv) {
       {"jobs", CLI_OPTION_COUNT, &methods.jobs, "N",
        "--simulate: processes that simulate, threads that predict (default: one per processor)"},
       {"timeout", CLI_OPTION_COUNT, &methods.timeout, "N", "--simulate: seconds for a layer (default: none)"},
+      {"runs", CLI_OPTION_TEXT, &methods.runs, "FILE",
+       "--simulate: take runs of this build from there and add new ones, to go on another time"},
       {"net", CLI_OPTION_TEXT, &options.net, "NET", "--throughput: whose layers (default resnet50)"},
       {"seconds", CLI_OPTION_COUNT, &options.seconds, "N", "--throughput: of measuring (default 2)"},
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "--throughput: of the random mappings (default 1)"},

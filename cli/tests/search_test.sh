@@ -61,6 +61,18 @@ expect 0 '"method":.*"genetic"' "$weft" bench search --nets dlrm --methods genet
 expect 0 '  machine-simulated +[0-9.]+e\+[0-9]+ .* 1[0-9.]* ' "$weft" bench search --nets mine.yaml --methods default-tuned,descent --seeds 2 \
   --budget 2000 --simulate --simulations 2 --array dim4 -o simulated.csv
 expect 0 '^mine,descent,.*,[0-9.]+$' grep -E '^(network,.*,own_mappings|mine,(default-tuned|descent|machine|machine-simulated),)' simulated.csv
+# Runs are kept; an entry that was cut off is made again, and a file of something else is begun anew.
+kept="$weft bench search --nets mine.yaml --methods descent --seeds 1 --budget 2000 --simulate --simulations 2 --array dim4 --runs kept"
+strip() { sed 's/ [0-9.]*$//' "$1"; } # without processor times
+$kept >first.txt || fail "runs were not kept"
+cp kept whole
+truncate -s -100 kept
+$kept >second.txt || fail "runs were not taken"
+[ "$(stat -c %s kept)" = "$(stat -c %s whole)" ] || fail "a run that was cut off was not made again"
+printf 'something else' >kept
+$kept >third.txt || fail "a file of something else was not begun anew"
+[ "$(stat -c %s kept)" = "$(stat -c %s whole)" ] || fail "runs were not made again"
+[ "$(strip first.txt)" = "$(strip second.txt)" ] && [ "$(strip first.txt)" = "$(strip third.txt)" ] || fail "kept runs differ"
 expect 2 '1 to 64 simulations' "$weft" bench search --simulate --simulations 65
 expect 1 'no method is named "luck"' "$weft" bench search --methods luck
 expect 1 'one of .*resnet50' "$weft" bench search --nets nosuch --methods random

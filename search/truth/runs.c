@@ -4,13 +4,13 @@
 #include "hw/base/alloc.h"
 #include "hw/base/hash.h"
 #include "hw/base/tasks.h"
+#include "search/truth/runs_file.h"
 
 enum { WAIT_MILLISECONDS = 1000 };
 
 typedef struct known {
-  uint64_t array, layer, mapping;
-  unsigned tune;
-  work_result *result;  // status WORK_LOST while it is under way
+  runs_key key;
+  work_result *result;
 } known;
 
 struct runs {
@@ -19,6 +19,7 @@ struct runs {
   size_t count, room;
   size_t *places;  // by digest: 1 and the place in `known`, 0: empty; at most half full
   size_t places_room;
+  runs_file *file;  // NULL: none
 };
 
 runs *runs_create(unsigned jobs, double timeout, pool_work *work) {
@@ -29,26 +30,33 @@ runs *runs_create(unsigned jobs, double timeout, pool_work *work) {
 
 void runs_destroy(runs *r) {
   pool_destroy(r->pool);
+  runs_file_close(r->file);
   for (size_t i = 0; i < r->count; i++) wf_free(r->known[i].result);
   wf_free(r->known);
   wf_free(r->places);
   wf_free(r);
 }
 
-static void take(void *context, const work_request *request, const work_result *result) {
-  runs *r = context;
-  *r->known[request->id].result = *result;
+// What says something of the layer, and not of how it was measured.
+static bool is_lasting(const work_result *result) {
+  return result->status == WORK_GOOD || result->status == WORK_CANNOT_MAP || result->status == WORK_FAULT;
 }
 
-static bool is_same(const known *a, const known *b) {
+static void take(void *context, const work_request *request, const work_result *result) {
+  runs *r = context;
+  const known *k = &r->known[request->id];
+  *k->result = *result;
+  if (r->file != NULL && is_lasting(result)) runs_file_add(r->file, &k->key, result);
+}
+
+static bool is_same(const runs_key *a, const runs_key *b) {
   return a->array == b->array && a->layer == b->layer && a->mapping == b->mapping && a->tune == b->tune;
 }
 
 // Where the index has a measurement, or would have it.
-static size_t *find(const runs *r, const known *key) {
-  const uint64_t words[] = {key->array, key->layer, key->mapping, key->tune};
-  size_t at = wf_hash(WF_HASH_START, words, sizeof words) & (r->places_room - 1);
-  while (r->places[at] != 0 && !is_same(&r->known[r->places[at] - 1], key)) at = (at + 1) & (r->places_room - 1);
+static size_t *find(const runs *r, const runs_key *key) {
+  size_t at = wf_hash(WF_HASH_START, key, sizeof *key) & (r->places_room - 1);
+  while (r->places[at] != 0 && !is_same(&r->known[r->places[at] - 1].key, key)) at = (at + 1) & (r->places_room - 1);
   return &r->places[at];
 }
 
@@ -58,26 +66,47 @@ static void grow(runs *r) {
   wf_free(r->places);
   r->places_room = 2 * r->room;
   r->places = WF_NEW_ARRAY(r->places_room, size_t);
-  for (size_t i = 0; i < r->count; i++) *find(r, &r->known[i]) = i + 1;
+  for (size_t i = 0; i < r->count; i++) *find(r, &r->known[i].key) = i + 1;
 }
 
-// The place of a measurement; one that is new is given to the pool.
-static size_t ask(runs *r, work_request *request) {
-  known key = {.array = hw_array_hash(&request->array),
-               .layer = map_layer_hash(&request->layer),
-               .mapping = request->mapped ? map_hash(&request->mapping) : 0,
-               .tune = request->tune};
+// The place of a measurement, and whether it is new.
+static size_t place_of(runs *r, const runs_key *key, bool *fresh) {
   if (r->count == r->room) grow(r);
-  size_t *at = find(r, &key);
-  if (*at != 0) return *at - 1;
-  key.result = WF_NEW(work_result);
-  const size_t place = r->count++;
-  r->known[place] = key;
-  *at = place + 1;
+  size_t *at = find(r, key);
+  *fresh = *at == 0;
+  if (!*fresh) return *at - 1;
+  r->known[r->count] = (known){.key = *key, .result = WF_NEW(work_result)};
+  *at = ++r->count;
+  return r->count - 1;
+}
+
+// One that is new is given to the pool.
+static size_t ask(runs *r, work_request *request) {
+  const runs_key key = {.array = hw_array_hash(&request->array),
+                        .layer = map_layer_hash(&request->layer),
+                        .mapping = request->mapped ? map_hash(&request->mapping) : 0,
+                        .tune = request->tune};
+  bool fresh;
+  const size_t place = place_of(r, &key, &fresh);
+  if (!fresh) return place;
   request->id = place;
   while (!pool_has_free(r->pool)) pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
   pool_give(r->pool, request);
   return place;
+}
+
+bool runs_keep(runs *r, const char *path, wf_diag *diag) {
+  r->file = runs_file_open(path, diag);
+  if (r->file == NULL) return false;
+  runs_key key;
+  work_result *result = WF_NEW(work_result);
+  while (runs_file_next(r->file, &key, result)) {
+    bool fresh;
+    const size_t place = place_of(r, &key, &fresh);
+    *r->known[place].result = *result;
+  }
+  wf_free(result);
+  return true;
 }
 
 static void add_up(const layers_network *network, runs_network *run) {

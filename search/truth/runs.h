@@ -24,6 +24,8 @@ typedef struct runs_network {
 // As pool_create: `jobs` 0 is one per processor.
 runs *runs_create(unsigned jobs, double timeout, pool_work *work);
 void runs_destroy(runs *r);
+// Takes what was measured from a file, and keeps there what is measured from now on. False after an error was reported.
+bool runs_keep(runs *r, const char *path, wf_diag *diag);
 // `tune` is what requests carry to the work.
 void runs_measure(runs *r, const layers_network *network, unsigned tune, runs_network *list, size_t count);
 
