@@ -128,14 +128,15 @@ static uint8_t *copy_before(const oracle *o, int t, size_t bytes) {
 bool oracle_judge(const oracle *o, const compile_result *program, const command_run_config *config,
                   oracle_verdict *verdict, wf_diag *diag) {
   *verdict = (oracle_verdict){.digest = WF_HASH_START};
-  void *tensors[ORACLE_TENSORS];
+  void *tensors[ORACLE_TENSORS] = {0};
   size_t bytes[ORACLE_TENSORS];
-  for (int t = 0; t < o->tensors; t++) {
+  const int count = o->tensors < program->commands->tensor_count ? o->tensors : program->commands->tensor_count;
+  for (int t = 0; t < count; t++) {
     bytes[t] = larger(o->bytes[t], command_bytes(program, t));
     tensors[t] = copy_before(o, t, bytes[t]);
   }
   const bool good = command_run_on(program->commands, config, tensors, &verdict->run, diag);
-  for (int t = 0; t < o->tensors; t++) {
+  for (int t = 0; t < count; t++) {
     if (good) compare(o, t, tensors[t], bytes[t], verdict);
     if (good && program->commands->tensors[t].written)
       verdict->digest = wf_hash(verdict->digest, tensors[t], o->bytes[t]);

@@ -26,7 +26,9 @@ expect 0 'Exit code: 0 good' "$weft" run --help
 # ---- what cannot be mapped says why
 expect 3 'tile of K: 20 is no multiple of 16' "$weft" compile "$gemm" --shape $shape,BLOCK_N=20
 expect 3 'accumulator: needs' "$weft" compile "$gemm" --shape M=5000,N=64,K=16,scale=0.01,BLOCK_M=5000,BLOCK_N=64
-expect 3 'style loop: only matrix products' "$weft" compile "$kernels/conv2d.py" --shape N=1,H=8,W=8,C=8,K=8,scale=0.1 --style loop
+expect 3 'style loop: the unroller stores int8 results' "$weft" compile "$kernels/conv2d_int32.py" --shape N=1,H=8,W=8,C=8,K=8 --style loop
+expect 3 'style loop: groups lie side by side' "$weft" compile "$kernels/grouped_conv2d.py" --shape N=1,H=8,W=8,G=2,C=8,K=8,scale=0.1 --style loop
+expect 3 'style loop: only products' "$weft" compile "$kernels/max_pool2d.py" --shape N=1,H=8,W=8,C=8 --style loop
 
 # ---- mappings: what is printed can be given back, and a wrong one is refused with its place or its reason
 expect 0 '^mapping primitive ws' "$weft" compile "$gemm" --shape $shape --print-mapping
@@ -55,6 +57,22 @@ sed 's/^weights depth [0-9]*/weights depth 9/' good.map >deep.map
 expect 1 'deep.map:7:15: error: expected a number' "$weft" run "$gemm" --shape $shape --mapping deep.map
 sed 's/^tile .*/tile N 1 P 8 Q 1 K 31 C 70 R 1 S 1/' good.map >short.map
 expect 3 'factors of P' "$weft" run "$gemm" --shape $shape --mapping short.map
+cat >image.map <<'END'
+mapping loop ws
+tile  N 1 P 4 Q 8 K 32 C 16 R 1 S 1
+sp    N 1 P 1 Q 1 K 1 C 1 R 1 S 1
+dram  N 1 P 2 Q 1 K 2 C 2 R 3 S 3
+outer N P Q K C R S
+inner N P Q K C R S
+weights depth 2 inside outer C
+inputs depth 2 inside outer C
+results depth 2
+END
+image=N=1,H=8,W=8,C=20,K=40,padding=1,scale=0.0005
+expect 0 'the oracle' "$weft" run "$kernels/conv2d.py" --shape $image --mapping image.map
+sed 's/inside outer C/inside outer K/' image.map >kept.map
+expect 3 'style loop: the unroller loads weights for every block, inside all loops but those over the kernel' \
+  "$weft" run "$kernels/conv2d.py" --shape $image --mapping kept.map
 cat >copy.py <<'END'
 from weft import *
 
@@ -108,6 +126,8 @@ expect 0 'cycles +[0-9,]+, with the host' "$weft" run "$gemm" --shape $shape --e
 expect 0 'result +as the oracle' "$weft" run "$kernels/conv2d.py" --shape N=1,H=9,W=7,C=5,K=17,padding=1,scale=0.05 --elf --times 2 --array dim8
 expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --elf --engine ref
 expect 0 'result +as the oracle' "$weft" run "$gemm" --shape M=17,N=40,K=20,residual=300,scale=0.002 --elf --engine ref
+expect 0 'result +as the oracle' "$weft" run "$gemm" --shape M=70,N=65,K=32,residual=300,scale=0.001 --elf --style loop
+expect 0 'result +as the oracle' "$weft" run "$kernels/conv2d.py" --shape $image,residual=3 --elf --style loop
 
 # ---- stores take turns for the banks of main memory, but not in C, where they would follow no pattern
 commands() { "$weft" compile "$gemm" --shape M=3136,N=256,K=64,scale=0.01 -o "$1" --quiet --json - | sed -n 's/.*"commands":[^0-9]*\([0-9]*\).*/\1/p'; }

@@ -69,10 +69,10 @@ static unsigned levels(const chooser *c, const map_mapping *m, map_operand opera
   return count;
 }
 
-// The unrollers load their operands for every block into one of two halves.
+// The unrollers load their operands for every block into one of two halves, and go through the kernel by themselves.
 static void try_unrolled(chooser *c, map_mapping *m) {
   for (int o = 0; o < MAP_OPERANDS; o++) m->depth[o] = 2;
-  m->residency[MAP_WEIGHTS] = m->residency[MAP_INPUTS] = MAP_POSITIONS;
+  m->residency[MAP_WEIGHTS] = m->residency[MAP_INPUTS] = (uint8_t)map_unrolled(c->layer, m);
   try_mapping(c, m);
 }
 

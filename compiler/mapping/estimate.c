@@ -282,7 +282,7 @@ static double residual_stalls(const machine *x, double bytes) {
   const int64_t *size = x->layer->size;
   const int64_t steps =
       ceil_div(size[BLOCK_DIM_C], x->mapping->tile[BLOCK_DIM_C]) * size[BLOCK_DIM_R] * size[BLOCK_DIM_S];
-  if (!map_multiplies(x->mapping, x->layer->residual)) return 0;
+  if (!map_multiplies(x->mapping, x->layer->residual, map_adds_alone(x->layer))) return 0;
   return lone_residual_factor * bytes / x->memory / pow((double)steps, residual_power);
 }
 

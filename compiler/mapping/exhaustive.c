@@ -76,11 +76,14 @@ static int place_idle(const int64_t *trips, uint8_t *order, unsigned *used) {
   return place;
 }
 
-// The unrollers load everything for every block.
+// The unrollers load both operands for every block, or inside of those loops that they do not go through themselves.
 static void give_unrolled(walk *w) {
-  w->m.residency[MAP_WEIGHTS] = w->m.residency[MAP_INPUTS] = MAP_POSITIONS;
   for (int o = 0; o < MAP_OPERANDS; o++) w->m.depth[o] = 2;
-  give(w);
+  for (int p = MAP_POSITIONS; p >= map_unrolled(w->layer, &w->m) && !w->stopped; p--) {
+    if (p < MAP_POSITIONS && map_loop_trips(&w->m, p) == 1) continue;
+    w->m.residency[MAP_WEIGHTS] = w->m.residency[MAP_INPUTS] = (uint8_t)p;
+    give(w);
+  }
 }
 
 static void each_inner_order(walk *w, int place, unsigned used) {

@@ -53,12 +53,23 @@ bool map_uses(map_kind kind, map_operand operand, block_dim_id dim) {
   return (dims[operand] >> dim & 1) != 0;
 }
 
-bool map_multiplies(const map_mapping *m, int64_t residual) {
+bool map_multiplies(const map_mapping *m, int64_t residual, bool alone) {
   static const block_dim_id reduction[] = {BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S};
   int64_t depth = 1;
   for (int i = 0; i < 3; i++) depth *= m->tile[reduction[i]] * m->sp[reduction[i]] * m->dram[reduction[i]];
-  if (residual <= 1) return residual == 1 && depth >= MAP_DEEP_SUM && m->style == BLOCK_STYLE_PRIMITIVE;
-  return true;
+  if (residual != 1) return residual > 1;
+  return m->style == BLOCK_STYLE_LOOP ? !alone : depth >= MAP_DEEP_SUM;
+}
+
+int map_unrolled(const map_layer *layer, const map_mapping *m) {
+  const bool kernel = layer->kind >= MAP_CONV && layer->kind != MAP_WINDOW;
+  int position = MAP_POSITIONS;
+  while (position > 0) {
+    const block_dim_id dim = map_loop_dim(m, position - 1);
+    if (map_loop_trips(m, position - 1) > 1 && !(kernel && (dim == BLOCK_DIM_R || dim == BLOCK_DIM_S))) break;
+    position--;
+  }
+  return position;
 }
 
 static int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }

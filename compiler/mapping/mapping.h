@@ -93,9 +93,15 @@ bool map_uses(map_kind kind, map_operand operand, block_dim_id dim);
 // Elements of a dimension that all loops from `position` on sweep, at most its size.
 int64_t map_extent(const map_layer *layer, const map_mapping *mapping, block_dim_id dim, int position);
 // Whether a residual is added by products. Multiplied ones are; others if the sums are deep enough: a load into the
-// accumulator waits for the stores that free its rows, a product costs one step of depth more.
+// accumulator waits for the stores that free its rows, a product costs one step of depth more. The unrollers load one
+// thing into a result: the one for matrix products a residual, if nothing else is added (`alone`).
 enum { MAP_DEEP_SUM = 128 };
-bool map_multiplies(const map_mapping *mapping, int64_t residual);
+bool map_multiplies(const map_mapping *mapping, int64_t residual, bool alone);
+// Whether the layer's residual is all that is added to matrix products.
+static inline bool map_adds_alone(const map_layer *layer) { return layer->kind < MAP_CONV && !layer->bias; }
+// The first position of the loops that an unroller goes through itself: those over the kernel of a convolution,
+// as far as no others are inside of them.
+int map_unrolled(const map_layer *layer, const map_mapping *mapping);
 // Rows or columns of inputs under `results` rows or columns of results and `window` of the kernel (axis 0: rows).
 int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t window);
 

@@ -233,8 +233,8 @@ static int64_t result_tiles(const map_layer *layer, const map_mapping *m) {
 
 // Products that a residual takes for each tile of results.
 static int64_t residual_parts(const map_layer *layer, const map_mapping *m) {
-  return layer->kind != MAP_WINDOW && map_multiplies(m, layer->residual) ? ceil_div(layer->residual, MAP_RESIDUAL_PART)
-                                                                         : 0;
+  const bool multiplies = layer->kind != MAP_WINDOW && map_multiplies(m, layer->residual, map_adds_alone(layer));
+  return multiplies ? ceil_div(layer->residual, MAP_RESIDUAL_PART) : 0;
 }
 
 int64_t map_beside_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
@@ -268,7 +268,9 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   f.loads_of[MAP_INPUTS] = f.fills[MAP_INPUTS] * input_loads(layer, m, dim, wide);
   f.loads = f.loads_of[MAP_WEIGHTS] + f.loads_of[MAP_INPUTS];
   if (layer->kind != MAP_WINDOW) {
-    const int64_t added = tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m);
+    // The unrollers multiply with a matrix as wide as the block of results.
+    const int64_t deep = m->style == BLOCK_STYLE_LOOP ? ceil_div(m->tile[BLOCK_DIM_K], dim) : 1;
+    const int64_t added = tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m) * deep;
     f.products = all_blocks(layer, m, dim, block_products) + added;
     f.mesh_cycles = all_blocks(layer, m, dim, block_cycles) + added * dim;
   }

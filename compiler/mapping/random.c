@@ -120,7 +120,8 @@ static void repair(const map_layer *layer, const hw_array *array, uint64_t *seed
   if (m->style == BLOCK_STYLE_LOOP || array->mesh.dataflow == HW_DATAFLOW_WS) m->dataflow = BLOCK_WS;
   if (m->style != BLOCK_STYLE_LOOP) return;
   for (int o = 0; o < MAP_OPERANDS; o++) m->depth[o] = 2;
-  for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = MAP_POSITIONS;
+  const int64_t position = in(seed, map_unrolled(layer, m), MAP_POSITIONS);
+  for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = (uint8_t)position;
 }
 
 bool map_random(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping) {

@@ -165,19 +165,35 @@ static void place_accumulator(const place *p) {
   }
 }
 
-// Where the loop unroller puts its operands: in whole tiles, in two halves of each memory, inputs from the bottom of a
-// half and weights up to its top.
+// Rows as the unrollers lay them out: those of matrices in whole tiles, those of images as they are.
+static int64_t unrolled_rows(const place *p, const block_buffer *buffer, bool images) {
+  const layout l = layout_of(buffer, &p->derived);
+  return (images ? l.rows : (l.rows + l.dim - 1) / l.dim * l.dim) * l.blocks;
+}
+
+static bool has_images(const block_program *program) {
+  enum { IMAGE_RANK = 4 };
+  for (int b = 0; b < program->buffer_count; b++)
+    if (program->buffers[b].scope == BLOCK_ACC && program->buffers[b].rank == IMAGE_RANK) return true;
+  return false;
+}
+
+// Where the loop unroller puts its operands: in two halves of each memory, inputs from the bottom of a half and weights
+// up to its top. What is multiplied beside the product has loops of its own.
 static bool place_for_unroller(const place *p) {
   int64_t sp_half = p->derived.sp_rows / 2, acc_half = p->derived.acc_rows / 2, sp = 0, acc = 0;
+  const bool images = has_images(p->program);
   for (int b = 0; b < p->program->buffer_count; b++) {
     block_buffer *buffer = &p->program->buffers[b];
-    layout l = layout_of(buffer, &p->derived);
-    int64_t rows = (l.rows + l.dim - 1) / l.dim * l.dim * l.blocks;
+    const int64_t rows = unrolled_rows(p, buffer, images);
+    const bool top = p->weights[b] && rows <= sp_half;
     buffer->depth = 2;
     if (buffer->scope == BLOCK_ACC) put(buffer, 0, acc_half);
-    if (buffer->scope == BLOCK_SP) put(buffer, p->weights[b] ? sp_half - rows : 0, sp_half);
-    *(buffer->scope == BLOCK_ACC ? &acc : &sp) += rows;
+    if (buffer->scope == BLOCK_SP) put(buffer, top ? sp_half - rows : 0, sp_half);
+    if (buffer->scope == BLOCK_ACC) acc += rows;
+    if (buffer->scope == BLOCK_SP && !p->beside[b]) sp += rows;
   }
+  if (images) return true;  // expansion knows what each loop takes
   if (sp > sp_half)
     wf_error(p->diag, (wf_location){0}, "half of the scratchpad: needs %" PRId64 " rows of %" PRId64, sp, sp_half);
   if (acc > acc_half)

@@ -8,6 +8,8 @@
 // The multiples are constants of the program, DIM x DIM, which are loaded once in front of everything else.
 #include "compiler/passes/fuse.h"
 
+enum { FUSE_IMAGE_RANK = 4 };  // of results of convolutions
+
 static int64_t magnitude(int64_t number) { return number < 0 ? -number : number; }
 
 static block_statement *load_of_unit(const fuser *f, int tensor, int buffer, int64_t dim) {
@@ -82,10 +84,16 @@ static bool put_multiple(fuser *f, block_statement ***at, const fuse_term *term,
 }
 
 bool fuse_is_multiplied(const fuser *f, const fuse_sum *sum, const fuse_term *term) {
-  bool product = false;
+  int products = 0;
+  bool images = false;
   if (term->factor != 1) return true;
-  for (int t = 0; t < sum->count; t++) product |= sum->terms[t].statement->kind == BLOCK_DOT;
-  return product && term->narrow && term->loops == 0 && f->mapping != NULL && map_multiplies(f->mapping, 1);
+  for (int t = 0; t < sum->count; t++) {
+    const block_statement *s = sum->terms[t].statement;
+    products += s->kind == BLOCK_DOT;
+    images |= s->kind == BLOCK_DOT && f->program->buffers[s->dot.target.buffer].rank == FUSE_IMAGE_RANK;
+  }
+  const bool alone = sum->count == products + 1 && !images;
+  return products > 0 && term->narrow && term->loops == 0 && f->mapping != NULL && map_multiplies(f->mapping, 1, alone);
 }
 
 bool fuse_put_multiples(fuser *f, block_statement **list, const block_statement *store, const fuse_sum *sum,

@@ -227,7 +227,6 @@ static void hoist_list(hoist *h, block_statement **list) {
 }
 
 bool pass_hoist(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
-  if (program->style == BLOCK_STYLE_LOOP) return true;  // the unroller keeps nothing
   hoist h = {.program = program, .mapping = mapping, .diag = diag, .dim = hw_derive(array).dim, .ok = true};
   hoist_list(&h, &program->body);
   return h.ok;

@@ -22,15 +22,15 @@ static const struct {
     {"gemm.py", "M=1,N=300,K=49,scale=0.004"},
     {"gemm.py", "M=17,N=197,K=3,scale=0.03"},
     {"gemm.py", "M=128,N=96,K=160,scale=0.001"},
-    {"conv2d.py", "N=1,H=8,W=8,C=16,K=32,padding=1,scale=0.002"},
-    {"conv2d.py", "N=2,H=9,W=11,C=31,K=17,scale=0.002"},
-    {"gemm.py", "M=70,N=65,K=33,scale=0.002,residual=300"},
+    {"conv2d.py", "N=1,H=8,W=8,C=16,K=32,padding=1,scale=0.0006,relu=False"},
+    {"conv2d.py", "N=2,H=9,W=11,C=31,K=17,scale=0.0004,relu=False"},
+    {"gemm.py", "M=70,N=65,K=33,scale=0.0006,residual=300,relu=False"},
     {"depthwise_conv2d.py", "N=2,H=9,W=8,C=37,D=DIM,padding=1,stride=2,scale=0.1"},
     {"grouped_conv2d.py", "N=1,H=9,W=8,G=3,C=17,K=20,padding=1,scale=0.02,bias=True"},
     {"max_pool2d.py", "N=2,H=19,W=18,C=37,R=3,S=3,stride=2,padding=1"},
     {"average_pool2d.py", "N=1,H=9,W=10,C=37"},
     {"residual_add.py", "M=70,N=65,a_scale=0.7"},
-    {"conv2d.py", "N=3,H=11,W=29,C=3,K=48,R=2,stride=2,padding=1,scale=0.004,relu=False"},
+    {"conv2d.py", "N=3,H=11,W=29,C=3,K=48,R=2,stride=2,padding=1,scale=0.0008,relu=False"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 static const char *const arrays[] = {"dim4", "dim8", "gemmini-default"};

@@ -29,12 +29,12 @@ static bool compile_with(const test_source *s, const map_mapping *mapping, compi
 
 // The arguments with the array's DIM for that word.
 static void set_arguments(test_source *s, const char *arguments) {
-  const char *dim = strstr(arguments, "DIM");
-  const int before = dim == NULL ? (int)strlen(arguments) : (int)(dim - arguments);
-  snprintf(s->argument_text, sizeof s->argument_text, "%.*s", before, arguments);
-  if (dim != NULL)
-    snprintf(s->argument_text + before, sizeof s->argument_text - (size_t)before, "%u%s", hw_derive(s->array).dim,
-             dim + 3);
+  char *to = s->argument_text, *const end = to + sizeof s->argument_text;
+  for (const char *dim = strstr(arguments, "DIM"); dim != NULL && to < end; dim = strstr(arguments, "DIM")) {
+    to += snprintf(to, (size_t)(end - to), "%.*s%u", (int)(dim - arguments), arguments, hw_derive(s->array).dim);
+    arguments = dim + strlen("DIM");
+  }
+  if (to < end) snprintf(to, (size_t)(end - to), "%s", arguments);
   s->arguments = s->argument_text;
 }
 

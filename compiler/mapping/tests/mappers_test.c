@@ -188,6 +188,33 @@ static void test_enumeration_counts_what_can_be_counted(void **state) {
   assert_int_equal(b.bytes, 32 * 16 + 16 * 16 + 32 * 16);
 }
 
+// One element of results under a kernel of three columns: its loop is an outer or an inner one, and the unroller goes
+// through it or not.
+static void test_enumeration_of_unrolled_convolutions(void **state) {
+  (void)state;
+  const hw_array array = array_of("gemmini-default");
+  const map_layer alone = {.kind = MAP_CONV, .size = {1, 1, 1, 16, 16, 1, 3}};
+  best b = {.layer = &alone, .array = &array, .bytes = INT64_MAX};
+  assert_int_equal(map_enumerate(&alone, &array, BLOCK_STYLE_LOOP, keep_best, &b), 2 * 2);
+}
+
+// Those that are drawn are of both kinds, too.
+static void test_random_unrolled_convolutions(void **state) {
+  (void)state;
+  const hw_array array = array_of("gemmini-default");
+  const map_layer row = {.kind = MAP_CONV, .size = {1, 1, 4, 16, 16, 1, 3}};
+  uint64_t seed = 1;
+  unsigned unrolled = 0, loops = 0;
+  for (int n = 0; n < 400; n++) {
+    map_mapping m;
+    assert_true(map_random(&row, &array, &seed, &m));
+    if (m.style != BLOCK_STYLE_LOOP) continue;
+    loops++;
+    unrolled += map_position(&m, BLOCK_DIM_S, m.sp[BLOCK_DIM_S] > 1) >= m.residency[MAP_WEIGHTS];
+  }
+  assert_true(unrolled > 0 && unrolled < loops);
+}
+
 static bool stop(void *context, const map_mapping *m) {
   (void)m;
   return ++*(int *)context < 5;
@@ -227,6 +254,8 @@ int main(void) {
       cmocka_unit_test(test_estimates_are_no_less_than_the_products),
       cmocka_unit_test(test_random_mappings_of_any_kind_are_often_illegal),
       cmocka_unit_test(test_enumeration_counts_what_can_be_counted),
+      cmocka_unit_test(test_enumeration_of_unrolled_convolutions),
+      cmocka_unit_test(test_random_unrolled_convolutions),
       cmocka_unit_test(test_enumeration_stops),
       cmocka_unit_test(test_default_is_near_the_least_bytes),
   };

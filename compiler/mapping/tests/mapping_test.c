@@ -222,6 +222,96 @@ static void test_violations_have_reasons(void **state) {
   }
 }
 
+// What the unroller of convolutions asks, and what it says.
+static void test_unrolled_convolutions_have_reasons(void **state) {
+  (void)state;
+  const hw_array built = default_array();
+  hw_array without = built;
+  without.units.loop_conv = false;
+  const map_layer layer = {.kind = MAP_CONV,
+                           .size = {4, 14, 14, 64, 64, 3, 3},
+                           .stride = {1, 1},
+                           .dilation = {1, 1},
+                           .padding = {1, 1, 1, 1}};
+  const map_mapping legal = {.tile = {1, 7, 14, 64, 64, 1, 1},
+                             .sp = {1, 1, 1, 1, 1, 1, 1},
+                             .dram = {4, 2, 1, 1, 1, 3, 3},
+                             .outer = {0, 1, 2, 3, 4, 5, 6},
+                             .inner = {0, 1, 2, 3, 4, 5, 6},
+                             .residency = {5, 5},
+                             .depth = {2, 2, 2},
+                             .style = BLOCK_STYLE_LOOP};
+  wf_diag loud = wf_diag_to(stderr);
+  assert_int_equal(map_unrolled(&layer, &legal), 2);  // Q, K and C have no loops
+  assert_true(map_check(&layer, &legal, &built, &loud));
+  enum { CASES = 12 };
+  map_mapping m[CASES];
+  map_layer l[CASES];
+  const hw_array *array[CASES];
+  for (int i = 0; i < CASES; i++) m[i] = legal, l[i] = layer, array[i] = &built;
+  const char *error[CASES];
+  int n = 0;
+  m[n].residency[MAP_WEIGHTS] = 1;
+  error[n++] = "style loop: the unroller loads weights for every block, inside all loops but those over the kernel";
+  m[n].residency[MAP_WEIGHTS] = 6;
+  error[n++] = "style loop: the unroller loads weights and inputs inside of the same loops";
+  m[n].tile[BLOCK_DIM_P] = 14, m[n].dram[BLOCK_DIM_P] = 1;
+  error[n++] = "style loop: accumulator: a block needs 784 rows of 512, a half";
+  l[n].size[BLOCK_DIM_C] = m[n].tile[BLOCK_DIM_C] = 512;  // 32 * 9 * 16 of inputs, 4 * 9 * 512 of weights
+  error[n++] = "style loop: scratchpad: a block needs 23040 rows of 8192, a half";
+  l[n].result_bytes = 4;
+  error[n++] = "style loop: the unroller stores int8 results, not int32";
+  l[n].stride[1] = 2;
+  error[n++] = "style loop: the unroller has one stride, not 1 and 2";
+  l[n].dilation[0] = 2;
+  error[n++] = "style loop: the unroller has one dilation, not 2 and 1";
+  l[n].kind = MAP_GROUPED;
+  error[n++] = "style loop: groups lie side by side, which revision 1 of the unroller cannot tell from their weights";
+  l[n].kind = MAP_DEPTHWISE, l[n].size[BLOCK_DIM_C] = m[n].tile[BLOCK_DIM_C] = 1;
+  error[n++] =
+      "style loop: depthwise: 64 channels in matrices of 16, which revision 1 of the unroller has one register";
+  l[n].pool_size = 2;
+  error[n++] = "style loop: results of convolutions are not pooled";
+  array[n] = &without;
+  error[n++] = "style loop: the array has no unroller for convolutions";
+  // Four blocks of columns, each of 98 rows of the residual and 64 of the unit matrix.
+  hw_array small = built;
+  small.scratchpad.capacity_kib = 16;
+  l[n].residual = 1, l[n].size[BLOCK_DIM_R] = l[n].size[BLOCK_DIM_S] = 1;
+  l[n].size[BLOCK_DIM_C] = m[n].tile[BLOCK_DIM_C] = 16;
+  m[n].dram[BLOCK_DIM_R] = m[n].dram[BLOCK_DIM_S] = 1;
+  array[n] = &small;
+  error[n++] = "style loop: scratchpad: a block needs 648 rows of 512, a half";
+  assert_int_equal(n, CASES);
+  for (int i = 0; i < CASES; i++) {
+    report r;
+    report_open(&r);
+    assert_false(map_check(&l[i], &m[i], array[i], &r.diag));
+    assert_int_equal(r.diag.errors, 1);
+    report_expect(&r, error[i]);
+  }
+}
+
+// Revision 2 has registers of their own for pixels and weights.
+static void test_revision_2_unrolls_groups(void **state) {
+  (void)state;
+  hw_array array = default_array();
+  array.isa.revision = 2;
+  wf_diag loud = wf_diag_to(stderr);
+  map_layer layer = {.kind = MAP_GROUPED, .size = {4, 14, 14, 64, 64, 3, 3}, .padding = {1, 1, 1, 1}};
+  map_mapping m = {.tile = {1, 7, 14, 64, 64, 1, 1},
+                   .sp = {1, 1, 1, 1, 1, 1, 1},
+                   .dram = {4, 2, 1, 1, 1, 3, 3},
+                   .outer = {0, 1, 2, 3, 4, 5, 6},
+                   .inner = {0, 1, 2, 3, 4, 5, 6},
+                   .residency = {5, 5},
+                   .depth = {2, 2, 2},
+                   .style = BLOCK_STYLE_LOOP};
+  assert_true(map_check(&layer, &m, &array, &loud));
+  layer.kind = MAP_DEPTHWISE, layer.size[BLOCK_DIM_C] = m.tile[BLOCK_DIM_C] = 1;
+  assert_true(map_check(&layer, &m, &array, &loud));
+}
+
 static void test_dataflow_must_be_built(void **state) {
   (void)state;
   static const bool legal[3][2] = {
@@ -238,10 +328,11 @@ static void test_dataflow_must_be_built(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_text_is_read_and_printed), cmocka_unit_test(test_errors_of_text_are_located),
-      cmocka_unit_test(test_comments_and_blank_lines), cmocka_unit_test(test_equality_and_hash_see_every_field),
-      cmocka_unit_test(test_footprint_of_a_product),   cmocka_unit_test(test_footprint_of_windows),
-      cmocka_unit_test(test_violations_have_reasons),  cmocka_unit_test(test_dataflow_must_be_built),
+      cmocka_unit_test(test_text_is_read_and_printed),  cmocka_unit_test(test_errors_of_text_are_located),
+      cmocka_unit_test(test_comments_and_blank_lines),  cmocka_unit_test(test_equality_and_hash_see_every_field),
+      cmocka_unit_test(test_footprint_of_a_product),    cmocka_unit_test(test_footprint_of_windows),
+      cmocka_unit_test(test_violations_have_reasons),   cmocka_unit_test(test_unrolled_convolutions_have_reasons),
+      cmocka_unit_test(test_revision_2_unrolls_groups), cmocka_unit_test(test_dataflow_must_be_built),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,8 +96,8 @@ block_program *shapes_make_gemm(const shapes_gemm *g, map_mapping *mapping, wf_d
   mapping->tile[BLOCK_DIM_P] = tm;
   mapping->tile[BLOCK_DIM_K] = tn;
   mapping->tile[BLOCK_DIM_C] = tk;
-  mapping->residency[MAP_INPUTS] = (uint8_t)g->inputs_outside;
-  mapping->residency[MAP_WEIGHTS] = (uint8_t)g->weights_outside;
+  mapping->residency[MAP_INPUTS] = (uint8_t)(g->loop ? MAP_POSITIONS : g->inputs_outside);
+  mapping->residency[MAP_WEIGHTS] = (uint8_t)(g->loop ? MAP_POSITIONS : g->weights_outside);
   return block_parse("gemm", t.bytes, t.length, diag);
 }
 
