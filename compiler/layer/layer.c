@@ -28,8 +28,6 @@ static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 
 // ---- what convolutions have in common
 
-static int64_t stride_of(const map_layer *layer) { return or_one(layer->stride[0]); }
-
 // Rows (axis 0) or columns of the input image without its padding.
 static int64_t image_size(const map_layer *layer, int axis) {
   const block_dim_id results = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, window = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
@@ -40,7 +38,6 @@ static int64_t image_size(const map_layer *layer, int axis) {
 static bool is_square(const map_layer *layer, wf_diag *diag) {
   const int64_t *pad = layer->padding;
   const char *what = NULL;
-  if (or_one(layer->stride[0]) != or_one(layer->stride[1])) what = "strides of rows and columns differ";
   if (or_one(layer->dilation[0]) != or_one(layer->dilation[1])) what = "dilations of rows and columns differ";
   if (pad[0] != pad[1] || pad[0] != pad[2] || pad[0] != pad[3]) what = "paddings of the sides differ";
   if (layer->pool_stride != 0) what = "pooling inside a convolution";
@@ -53,7 +50,9 @@ static bool is_square(const map_layer *layer, wf_diag *diag) {
 static void add_image(const map_layer *layer, int64_t border, layer_call *call) {
   add(call, "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",R=%" PRId64 ",S=%" PRId64 ",stride=%" PRId64,
       layer->size[BLOCK_DIM_N], image_size(layer, 0) + 2 * border, image_size(layer, 1) + 2 * border,
-      layer->size[BLOCK_DIM_R], layer->size[BLOCK_DIM_S], stride_of(layer));
+      layer->size[BLOCK_DIM_R], layer->size[BLOCK_DIM_S], or_one(layer->stride[0]));
+  if (or_one(layer->stride[0]) != or_one(layer->stride[1]))
+    add(call, ",column_stride=%" PRId64, or_one(layer->stride[1]));
 }
 
 static const char *python_bool(bool value) { return value ? "True" : "False"; }

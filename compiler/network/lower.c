@@ -95,6 +95,11 @@ const char *netlower_number(lowering *l, float number) {
   return strpbrk(text, ".en") != NULL ? text : wf_arena_format(l->net->arena, "%s.0", text);
 }
 
+const char *netlower_strides(lowering *l, const int64_t stride[2]) {
+  if (stride[0] == stride[1]) return wf_arena_format(l->net->arena, ",stride=%lld", (long long)stride[0]);
+  return wf_arena_format(l->net->arena, ",stride=%lld,column_stride=%lld", (long long)stride[0], (long long)stride[1]);
+}
+
 const char *netlower_residual(lowering *l, int64_t factor) {
   return factor == 0 ? "" : wf_arena_format(l->net->arena, ",residual=%lld", (long long)factor);
 }

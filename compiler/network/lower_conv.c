@@ -1,5 +1,5 @@
-// Convolutions: which kernel does one, how its weights lie, and what has to happen around it. Kernels know one stride
-// and one padding for all sides; other paddings are put around the image first.
+// Convolutions: which kernel does one, how its weights lie, and what has to happen around it. Kernels know one padding
+// for all sides; other paddings are put around the image first.
 #include <inttypes.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static const char *epilogue(lowering *l, const conv *c) {
                          truth(c->relu), netlower_residual(l, c->factor));
 }
 
-// The image's padding, stride and dilation as the kernels say them: one number each.
+// The image's padding and dilation as the kernels say them: one number each.
 static bool is_regular(const conv *c) {
   return c->pads[0] == c->pads[1] &&
          results(c->h, c->pads[0], c->pads[0], c->r, c->dilation[0], c->stride[0]) == c->p &&
@@ -99,9 +99,9 @@ static bool is_product(const conv *c) {
 static network_step *as_conv2d(lowering *l, const conv *c) {
   network_step *step = netlower_array(l, c->has_scale ? "conv2d" : "conv2d_int32",
                                       "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",R=%" PRId64
-                                      ",S=%" PRId64 ",stride=%" PRId64 ",padding=%" PRId64 ",dilation=%" PRId64 "%s",
-                                      c->n, c->h, c->w, c->c, c->k, c->r, c->s, c->stride[0], c->pads[0],
-                                      c->dilation[0], epilogue(l, c));
+                                      ",S=%" PRId64 "%s,padding=%" PRId64 ",dilation=%" PRId64 "%s",
+                                      c->n, c->h, c->w, c->c, c->k, c->r, c->s, netlower_strides(l, c->stride),
+                                      c->pads[0], c->dilation[0], epilogue(l, c));
   netlower_bind(step, "x_ptr", c->x);
   netlower_bind(step, "w_ptr", c->weights);
   bind_results(step, c, "y_ptr");
@@ -116,10 +116,10 @@ static bool is_narrow(const lowering *l, const conv *c) {
 }
 
 static network_step *as_narrow(lowering *l, const conv *c) {
-  network_step *step = netlower_array(l, "conv2d_narrow",
-                                      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",R=%" PRId64
-                                      ",S=%" PRId64 ",stride=%" PRId64 "%s",
-                                      c->n, c->h, c->w, c->c, c->k, c->r, c->s, c->stride[0], epilogue(l, c));
+  network_step *step = netlower_array(
+      l, "conv2d_narrow",
+      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",R=%" PRId64 ",S=%" PRId64 "%s%s", c->n,
+      c->h, c->w, c->c, c->k, c->r, c->s, netlower_strides(l, c->stride), epilogue(l, c));
   netlower_bind(step, "x_ptr", c->x);
   netlower_bind(step, "w_ptr", c->weights);
   bind_results(step, c, "y_ptr");
@@ -141,12 +141,11 @@ static network_place grouped_weights(lowering *l, const conv *c) {
 }
 
 static network_step *as_grouped(lowering *l, const conv *c) {
-  network_step *step =
-      netlower_array(l, "grouped_conv2d",
-                     "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",G=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",R=%" PRId64
-                     ",S=%" PRId64 ",stride=%" PRId64 ",padding=%" PRId64 ",dilation=%" PRId64 "%s",
-                     c->n, c->h, c->w, c->groups, c->c / c->groups, c->k / c->groups, c->r, c->s, c->stride[0],
-                     c->pads[0], c->dilation[0], epilogue(l, c));
+  network_step *step = netlower_array(l, "grouped_conv2d",
+                                      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",G=%" PRId64 ",C=%" PRId64 ",K=%" PRId64
+                                      ",R=%" PRId64 ",S=%" PRId64 "%s,padding=%" PRId64 ",dilation=%" PRId64 "%s",
+                                      c->n, c->h, c->w, c->groups, c->c / c->groups, c->k / c->groups, c->r, c->s,
+                                      netlower_strides(l, c->stride), c->pads[0], c->dilation[0], epilogue(l, c));
   netlower_bind(step, "x_ptr", c->x);
   netlower_bind(step, "w_ptr", grouped_weights(l, c));
   bind_results(step, c, "y_ptr");
@@ -168,9 +167,9 @@ static network_place diagonal_weights(lowering *l, const conv *c, const int8_t *
 static network_step *as_depthwise(lowering *l, const conv *c, const int8_t *weights, const char *name) {
   network_step *step = netlower_array(l, "depthwise_conv2d",
                                       "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",D=%u,R=%" PRId64
-                                      ",S=%" PRId64 ",stride=%" PRId64 ",padding=%" PRId64 ",dilation=%" PRId64 "%s",
-                                      c->n, c->h, c->w, c->c, hw_derive(l->array).dim, c->r, c->s, c->stride[0],
-                                      c->pads[0], c->dilation[0], epilogue(l, c));
+                                      ",S=%" PRId64 "%s,padding=%" PRId64 ",dilation=%" PRId64 "%s",
+                                      c->n, c->h, c->w, c->c, hw_derive(l->array).dim, c->r, c->s,
+                                      netlower_strides(l, c->stride), c->pads[0], c->dilation[0], epilogue(l, c));
   netlower_bind(step, "x_ptr", c->x);
   netlower_bind(step, "w_ptr", diagonal_weights(l, c, weights, name));
   bind_results(step, c, "y_ptr");
@@ -180,7 +179,6 @@ static network_step *as_depthwise(lowering *l, const conv *c, const int8_t *weig
 // ---- the choice
 
 static bool refuse_what_no_kernel_does(const lowering *l, const conv *c) {
-  if (c->stride[0] != c->stride[1]) return netlower_refuse(l, "strides of rows and columns differ");
   if (c->dilation[0] != c->dilation[1]) return netlower_refuse(l, "dilations of rows and columns differ");
   if (netlower_input(l, 1)->data == NULL) return netlower_refuse(l, "weights are no constant");
   if (!c->has_scale && (c->relu || c->factor != 0)) return netlower_refuse(l, "int32 results with relu or a residual");
@@ -237,7 +235,6 @@ bool netlower_average_pool(lowering *l) {
   c.scale = graph_float(l->node, "scale", 1);
   c.p = results(c.h, c.pads[0], c.pads[2], c.r, 1, c.stride[0]);
   c.q = results(c.w, c.pads[1], c.pads[3], c.s, 1, c.stride[1]);
-  if (c.stride[0] != c.stride[1]) return netlower_refuse(l, "strides of rows and columns differ");
   c.x = netlower_place_of(l, 0);
   c.y = netlower_result(l, 0);
   if (!is_regular(&c)) pad_image(l, &c);

@@ -48,6 +48,8 @@ void *netlower_alloc(lowering *l, uint64_t bytes);
 network_step *netlower_array(lowering *l, const char *kernel, const char *format, ...) WF_PRINTF(3, 4);
 // A number as the kernel language writes it: exact, and never an integer.
 const char *netlower_number(lowering *l, float number);
+// The arguments of convolutions: ",stride=2", and ",column_stride=1" if columns have another one.
+const char *netlower_strides(lowering *l, const int64_t stride[2]);
 // The argument of kernels with a residual: "" or ",residual=3".
 const char *netlower_residual(lowering *l, int64_t factor);
 void netlower_bind(network_step *step, const char *param, network_place place);

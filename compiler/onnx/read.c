@@ -89,7 +89,7 @@ static bool open_dim(onnx_reader *r, const char *input, int axis, const char *sy
     *value = r->options->batch != 0 ? r->options->batch : 1;
   } else {
     onnx_fail(r, "input '%s': dimension %d (%s) is open", input, axis, symbol != NULL ? symbol : "without a name");
-    wf_hint(r->diag, "give it with --dim %s%s=N", symbol != NULL ? symbol : input, symbol != NULL ? "" : ":AXIS");
+    wf_hint(r->diag, "give it with --dims %s%s=N", symbol != NULL ? symbol : input, symbol != NULL ? "" : ":AXIS");
     return false;
   }
   return *value >= 0 || onnx_fail(r, "input '%s': dimension %d is %" PRId64, input, axis, *value);

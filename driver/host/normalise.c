@@ -1,5 +1,5 @@
 // Softmax and normalisation over the one inner dimension of a call: a result for each element of it. Of f32; sums go in
-// the order of the dimension.
+// the order of the dimension, block by block, so that what rounding takes away does not grow with its length.
 #include "private.h"
 #include "weft/host_math.h"
 
@@ -24,19 +24,35 @@ static float largest_of(const struct line *l) {
   return largest;
 }
 
+struct sum {
+  float whole, block;
+  unsigned count;  // in the block
+};
+
+static void add(struct sum *s, float x) {
+  enum { BLOCK = 64 };
+  s->block += x;
+  if (++s->count < BLOCK) return;
+  s->whole += s->block;
+  s->block = 0;
+  s->count = 0;
+}
+
+static float total(const struct sum *s) { return s->whole + s->block; }
+
 // ---- softmax: e^(x - largest) / sum
 
 static enum weft_host_status softmax(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
   const struct line l = line_of(call, p);
   const float largest = largest_of(&l);
-  float sum = 0;
+  struct sum sum = {0};
   for (int64_t i = 0; i < l.count; i++) {
     const float power = weft_expf(host_f32(l.from + i * l.from_step) - largest);
     host_put_f32(l.to + i * l.to_step, power);
-    sum += power;
+    add(&sum, power);
   }
-  const float factor = 1.0f / sum;
+  const float factor = 1.0f / total(&sum);
   for (int64_t i = 0; i < l.count; i++) {
     char *to = l.to + i * l.to_step;
     host_put_f32(to, host_f32(to) * factor);
@@ -48,9 +64,9 @@ static enum weft_host_status log_softmax(void *context, const struct weft_host_c
   (void)context;
   const struct line l = line_of(call, p);
   const float largest = largest_of(&l);
-  float sum = 0;
-  for (int64_t i = 0; i < l.count; i++) sum += weft_expf(host_f32(l.from + i * l.from_step) - largest);
-  const float shift = weft_logf(sum);
+  struct sum sum = {0};
+  for (int64_t i = 0; i < l.count; i++) add(&sum, weft_expf(host_f32(l.from + i * l.from_step) - largest));
+  const float shift = weft_logf(total(&sum));
   for (int64_t i = 0; i < l.count; i++)
     host_put_f32(l.to + i * l.to_step, host_f32(l.from + i * l.from_step) - largest - shift);
   return WEFT_HOST_OK;
@@ -63,14 +79,14 @@ static enum weft_host_status normalize(void *context, const struct weft_host_cal
   const struct line l = line_of(call, p);
   const int64_t factor_step = call->operand[2].step[call->outer], shift_step = call->operand[3].step[call->outer];
   const float count = (float)l.count;
-  float sum = 0, squares = 0;
-  for (int64_t i = 0; i < l.count; i++) sum += host_f32(l.from + i * l.from_step);
-  const float mean = sum / count;
+  struct sum sum = {0}, squares = {0};
+  for (int64_t i = 0; i < l.count; i++) add(&sum, host_f32(l.from + i * l.from_step));
+  const float mean = total(&sum) / count;
   for (int64_t i = 0; i < l.count; i++) {
     const float x = host_f32(l.from + i * l.from_step) - mean;
-    squares += x * x;
+    add(&squares, x * x);
   }
-  const float factor = 1.0f / weft_sqrtf(squares / count + call->number[0]);
+  const float factor = 1.0f / weft_sqrtf(total(&squares) / count + call->number[0]);
   for (int64_t i = 0; i < l.count; i++) {
     const float x = (host_f32(l.from + i * l.from_step) - mean) * factor;
     host_put_f32(l.to + i * l.to_step, x * host_f32(p->at[2] + i * factor_step) + host_f32(p->at[3] + i * shift_step));

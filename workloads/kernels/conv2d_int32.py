@@ -1,15 +1,18 @@
 # Y = conv(X, W) + bias: X is N x H x W x C, W is R x S x C x K (kernel rows, columns, input channels, output channels),
 # both int8; Y is N x P x Q x K, int32, bias has K int32. `padding` zeros stand around each image.
 # P and Q are (H or W + 2 padding - dilation (R or S - 1) - 1) // stride + 1.
+# Columns step by column_stride, 0: like rows.
 from weft import *
 
 
 @jit
 def conv2d_int32(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int32, N, H, W, C, K, R: constexpr = 3,
-                 S: constexpr = 3, stride=1, padding=0, dilation=1, bias: constexpr = True, BLOCK_N: constexpr = 1,
-                 BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
+                 S: constexpr = 3, stride=1, column_stride=0, padding=0, dilation=1, bias: constexpr = True,
+                 BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64,
+                 BLOCK_C: constexpr = 64):
+    sq = column_stride or stride
     P = (H + 2 * padding - dilation * (R - 1) - 1) // stride + 1
-    Q = (W + 2 * padding - dilation * (S - 1) - 1) // stride + 1
+    Q = (W + 2 * padding - dilation * (S - 1) - 1) // sq + 1
     pid_p = program_id(0) // cdiv(Q, BLOCK_Q)
     pid_q = program_id(0) % cdiv(Q, BLOCK_Q)
     pid_k = program_id(1)
@@ -20,8 +23,8 @@ def conv2d_int32(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int32, N, H, 
         for s in range(S):
             for c in range(0, C, BLOCK_C):
                 x = make_block_ptr(x_ptr, (N, H, W, C), (H * W * C, W * C, C, 1),
-                                   (n, p * stride - padding + r * dilation, q * stride - padding + s * dilation, c),
-                                   (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_C), (3, 2, 1, 0), steps=(1, stride, stride, 1))
+                                   (n, p * stride - padding + r * dilation, q * sq - padding + s * dilation, c),
+                                   (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_C), (3, 2, 1, 0), steps=(1, stride, sq, 1))
                 w = make_block_ptr(w_ptr + (r * S + s) * C * K, (C, K), (K, 1), (c, k0), (BLOCK_C, BLOCK_K), (1, 0))
                 acc += dot(load(x, boundary_check=(0, 1, 2, 3)), load(w, boundary_check=(0, 1)))
     if bias:
@@ -34,7 +37,7 @@ def conv2d_int32(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int32, N, H, 
 
 grid = lambda META: (
     cdiv((H + 2 * padding - dilation * (R - 1) - 1) // stride + 1, META["BLOCK_P"])
-    * cdiv((W + 2 * padding - dilation * (S - 1) - 1) // stride + 1, META["BLOCK_Q"]),
+    * cdiv((W + 2 * padding - dilation * (S - 1) - 1) // (column_stride or stride) + 1, META["BLOCK_Q"]),
     cdiv(K, META["BLOCK_K"]),
     cdiv(N, META["BLOCK_N"]),
 )

@@ -1,16 +1,18 @@
 # Y = act(scale * (conv(X, W) + bias)) for images of few channels: X is N x H x W x C with its padding, W is
 # R x S x C x K, Y is N x P x Q x K, all int8; bias has K int32. The S x C values under a row of the kernel lie side by side in X, so
 # they are summed over as one dimension: blocks of X overlap.
+# Columns step by column_stride, 0: like rows.
 from weft import *
 
 
 @jit
 def conv2d_narrow(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, W, C, K, R: constexpr = 3,
-                  S: constexpr = 3, stride=1, scale: float = 1.0, bias: constexpr = True, relu: constexpr = True,
-                  BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64,
-                  BLOCK_C: constexpr = 64):
+                  S: constexpr = 3, stride=1, column_stride=0, scale: float = 1.0, bias: constexpr = True,
+                  relu: constexpr = True, BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8,
+                  BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
+    sq = column_stride or stride
     P = (H - R) // stride + 1
-    Q = (W - S) // stride + 1
+    Q = (W - S) // sq + 1
     pid_p = program_id(0) // cdiv(Q, BLOCK_Q)
     pid_q = program_id(0) % cdiv(Q, BLOCK_Q)
     pid_k = program_id(1)
@@ -19,7 +21,7 @@ def conv2d_narrow(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, 
     acc = zeros((BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_K), int32)
     for r in range(R):
         for c in range(0, S * C, BLOCK_C):
-            x = make_block_ptr(x_ptr, (N, H, Q, S * C), (H * W * C, W * C, stride * C, 1), (n, p * stride + r, q, c),
+            x = make_block_ptr(x_ptr, (N, H, Q, S * C), (H * W * C, W * C, sq * C, 1), (n, p * stride + r, q, c),
                                (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_C), (3, 2, 1, 0), steps=(1, stride, 1, 1))
             w = make_block_ptr(w_ptr + r * S * C * K, (S * C, K), (K, 1), (c, k0), (BLOCK_C, BLOCK_K), (1, 0))
             acc += dot(load(x, boundary_check=(0, 1, 2, 3)), load(w, boundary_check=(0, 1)))
@@ -34,7 +36,7 @@ def conv2d_narrow(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, 
 
 
 grid = lambda META: (
-    cdiv((H - R) // stride + 1, META["BLOCK_P"]) * cdiv((W - S) // stride + 1, META["BLOCK_Q"]),
+    cdiv((H - R) // stride + 1, META["BLOCK_P"]) * cdiv((W - S) // (column_stride or stride) + 1, META["BLOCK_Q"]),
     cdiv(K, META["BLOCK_K"]),
     cdiv(N, META["BLOCK_N"]),
 )

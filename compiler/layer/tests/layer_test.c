@@ -19,6 +19,7 @@ static const map_layer layers[] = {
     {.kind = MAP_BATCHED, .size = {3, 20, 1, 17, 31, 1, 1}},
     {.kind = MAP_CONV, .size = {2, 7, 9, 24, 20, 3, 3}},
     {.kind = MAP_CONV, .size = {1, 8, 8, 16, 16, 3, 3}, .stride = {2, 2}, .padding = {1, 1, 1, 1}, .bias = true},
+    {.kind = MAP_CONV, .size = {1, 8, 8, 16, 16, 3, 3}, .stride = {2, 1}, .padding = {1, 1, 1, 1}, .bias = true},
     {.kind = MAP_CONV, .size = {1, 6, 6, 16, 16, 3, 3}, .dilation = {2, 2}},
 };
 
@@ -42,8 +43,8 @@ static void refused(void **state) {
   (void)state;
   hw_array array;
   use_array(&array, "dim8");
-  map_layer layer = layers[3];
-  layer.stride[0] = 2, layer.stride[1] = 1;
+  map_layer layer = layers[4];
+  layer.dilation[0] = 2, layer.dilation[1] = 1;
   layer_call call;
   wf_diag diag = wf_diag_to(NULL);
   assert_false(layer_call_of(&layer, &array, &call, &diag));

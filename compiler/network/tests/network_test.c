@@ -218,7 +218,7 @@ static void test_refusals(void **state) {
   graph *g = build_mobile();
   graph_node *conv = &g->nodes[1];
   const int64_t uneven[2] = {1, 2};
-  graph_set_ints(g, conv, "strides", uneven, 2);
+  graph_set_ints(g, conv, "dilations", uneven, 2);
   char *message = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&message, &length);
@@ -228,7 +228,7 @@ static void test_refusals(void **state) {
   const network_options options = {.array = &array};
   assert_null(network_create(g, &options, &diag));
   fclose(out);
-  assert_non_null(strstr(message, "node n1 (QConv) cannot be lowered: strides of rows and columns differ"));
+  assert_non_null(strstr(message, "node n1 (QConv) cannot be lowered: dilations of rows and columns differ"));
   free(message);
   graph_destroy(g);
 }

@@ -117,6 +117,23 @@ static void test_softmax(void **state) {
   }
 }
 
+// Thousands of classes: nothing gets lost in the sum.
+static void test_long_softmax(void **state) {
+  (void)state;
+  enum { CLASSES = 6625 };
+  static float x[CLASSES], out[CLASSES];
+  for (int i = 0; i < CLASSES; i++) x[i] = i == 0 ? 12.0f : 0.1f * number(i);
+  struct weft_host_call call = call_of(WEFT_HOST_SOFTMAX, 2);
+  call.dim[0] = call.dim[1] = 1;
+  call.dim[2] = CLASSES;
+  call.operand[0] = operand(out, WEFT_F32, F, 0, 0, 1);
+  call.operand[1] = operand(x, WEFT_F32, F, 0, 0, 1);
+  assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+  double sum = 0;
+  for (int i = 0; i < CLASSES; i++) sum += exp(x[i]);
+  for (int i = 0; i < CLASSES; i++) assert_true(fabs(out[i] - exp(x[i]) / sum) < 2e-6);
+}
+
 static void test_normalize(void **state) {
   (void)state;
   float x[A * B * C], factor[C], shift[C], out[A * B * C];
@@ -320,10 +337,10 @@ static void test_float_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_qsoftmax),   cmocka_unit_test(test_qnormalize), cmocka_unit_test(test_float_table),
-      cmocka_unit_test(test_byte_table), cmocka_unit_test(test_copy),       cmocka_unit_test(test_broadcast),
-      cmocka_unit_test(test_reductions), cmocka_unit_test(test_dot),        cmocka_unit_test(test_softmax),
-      cmocka_unit_test(test_normalize),  cmocka_unit_test(test_gather),     cmocka_unit_test(test_quantise),
-      cmocka_unit_test(test_quotients),  cmocka_unit_test(test_refusals)};
+      cmocka_unit_test(test_qsoftmax),     cmocka_unit_test(test_qnormalize), cmocka_unit_test(test_float_table),
+      cmocka_unit_test(test_byte_table),   cmocka_unit_test(test_copy),       cmocka_unit_test(test_broadcast),
+      cmocka_unit_test(test_reductions),   cmocka_unit_test(test_dot),        cmocka_unit_test(test_softmax),
+      cmocka_unit_test(test_long_softmax), cmocka_unit_test(test_normalize),  cmocka_unit_test(test_gather),
+      cmocka_unit_test(test_quantise),     cmocka_unit_test(test_quotients),  cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
