@@ -9,31 +9,82 @@ static int64_t results(int64_t size, int64_t before, int64_t behind, int64_t win
   return (size + before + behind - window) / stride + 1;
 }
 
+// The store unit's largest window, stride and padding.
+enum { POOL_MOST = 3 };
+
+static void change_image(netlower_pool *p, network_place to, int64_t window, int64_t stride) {
+  p->x = to;
+  p->dim[1] = results(p->dim[1], 0, 0, window, stride);
+  p->dim[2] = results(p->dim[2], 0, 0, window, stride);
+}
+
+static void one_step(lowering *l, const netlower_pool *p, network_place y, int64_t window, int64_t stride,
+                     int64_t padding) {
+  network_step *step = netlower_array(l, "max_pool2d",
+                                      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",R=%" PRId64 ",S=%" PRId64
+                                      ",stride=%" PRId64 ",padding=%" PRId64,
+                                      p->dim[0], p->dim[1], p->dim[2], p->dim[3], window, window, stride, padding);
+  netlower_bind(step, "x_ptr", p->x);
+  netlower_bind(step, "y_ptr", y);
+}
+
+static uint64_t bytes_after(const netlower_pool *p, int64_t window) {
+  return (uint64_t)(p->dim[0] * results(p->dim[1], 0, 0, window, 1) * results(p->dim[2], 0, 0, window, 1) * p->dim[3]);
+}
+
+// Every stride-th row and column of the image.
+static void thin_out(lowering *l, const netlower_pool *p, int64_t stride) {
+  const int64_t few[4] = {p->dim[0], results(p->dim[1], 0, 0, 1, stride), results(p->dim[2], 0, 0, 1, stride),
+                          p->dim[3]};
+  const netlower_view to = netlower_view_at(p->y, WEFT_I8, 4, few);
+  netlower_view from = netlower_view_at(p->x, WEFT_I8, 4, p->dim);
+  for (int d = 0; d < 4; d++) from.dim[d] = few[d];
+  from.step[1] *= stride;
+  from.step[2] *= stride;
+  netlower_copy(l, &to, &from);
+}
+
+// A window of windows is a larger window: small ones of stride 1 one after the other, the last one with the stride.
+static void in_steps(lowering *l, netlower_pool p, int64_t window, int64_t stride) {
+  const bool thin = stride > POOL_MOST;
+  while (window > POOL_MOST || (thin && window > 1)) {
+    const int64_t now = window > POOL_MOST ? POOL_MOST : window;
+    const network_place to = netlower_scratch(l, bytes_after(&p, now));
+    one_step(l, &p, to, now, 1, 0);
+    change_image(&p, to, now, 1);
+    window -= now - 1;
+  }
+  if (thin)
+    thin_out(l, &p, stride);
+  else
+    one_step(l, &p, p.y, window, stride, 0);
+}
+
 bool netlower_pooling(lowering *l, const netlower_pool *pool, const char *size, const char *strides, const char *pads) {
   int64_t window[2] = {1, 1}, stride[2] = {1, 1}, pad[4] = {0};
   netlower_pool p = *pool;
   graph_ints(l->node, size, window, 2);
   graph_ints(l->node, strides, stride, 2);
   graph_ints(l->node, pads, pad, 4);
+  if (window[0] != window[1]) return netlower_refuse(l, "windows that are not square");
   if (stride[0] != stride[1]) return netlower_refuse(l, "strides of rows and columns differ");
   const int64_t rows = results(p.dim[1], pad[0], pad[2], window[0], stride[0]);
   const int64_t cols = results(p.dim[2], pad[1], pad[3], window[1], stride[1]);
   const bool padded = (pad[0] | pad[1] | pad[2] | pad[3]) != 0;
   const bool regular = pad[0] == pad[1] && results(p.dim[1], pad[0], pad[0], window[0], stride[0]) == rows &&
                        results(p.dim[2], pad[0], pad[0], window[1], stride[1]) == cols;
+  const bool fits = window[0] <= POOL_MOST && stride[0] <= POOL_MOST && pad[0] <= POOL_MOST;
   // The kernel's padding is 0, which is the least that there is after a relu.
-  if (padded && !(regular && p.positive)) {
+  if (padded && !(fits && regular && p.positive)) {
     p.x = netlower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN);
     p.dim[1] += pad[0] + pad[2];
     p.dim[2] += pad[1] + pad[3];
     pad[0] = 0;
   }
-  network_step *step = netlower_array(l, "max_pool2d",
-                                      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",R=%" PRId64 ",S=%" PRId64
-                                      ",stride=%" PRId64 ",padding=%" PRId64,
-                                      p.dim[0], p.dim[1], p.dim[2], p.dim[3], window[0], window[1], stride[0], pad[0]);
-  netlower_bind(step, "x_ptr", p.x);
-  netlower_bind(step, "y_ptr", p.y);
+  if (fits)
+    one_step(l, &p, p.y, window[0], stride[0], pad[0]);
+  else
+    in_steps(l, p, window[0], stride[0]);
   return true;
 }
 

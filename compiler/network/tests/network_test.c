@@ -89,6 +89,23 @@ static void test_mobile_network(void **state) {
   graph_destroy(g);
 }
 
+// Windows and strides that the store unit has not.
+static void test_large_pooling(void **state) {
+  (void)state;
+  static const int sizes[][3] = {{5, 1, 2}, {4, 2, 1}, {9, 1, 4}, {6, 3, 0}, {2, 4, 0}, {7, 5, 3}, {1, 6, 0}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int relu = 0; relu < 2; relu++) {
+      graph *g = graph_create("pool");
+      const int64_t image[4] = {2, 19, 17, 20};
+      const int input = build_input(g, GRAPH_I8, 4, image);
+      int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 20, .no_relu = relu == 0});
+      x = build_pool(g, GRAPH_OP_QMAX_POOL, x, sizes[i][0], sizes[i][1], sizes[i][2]);
+      graph_set_ends(g, &input, 1, &x, 1);
+      run(g, "dim8", "ref", NETWORK_HART_NATIVE);
+      graph_destroy(g);
+    }
+}
+
 static void test_attention(void **state) {
   (void)state;
   graph *g = build_attention();
@@ -251,10 +268,13 @@ static void test_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_residual_network), cmocka_unit_test(test_mobile_network),
-      cmocka_unit_test(test_attention),        cmocka_unit_test(test_moves),
-      cmocka_unit_test(test_results_in_place), cmocka_unit_test(test_outputs_without_steps),
-      cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual_network),
+                                     cmocka_unit_test(test_mobile_network),
+                                     cmocka_unit_test(test_large_pooling),
+                                     cmocka_unit_test(test_attention),
+                                     cmocka_unit_test(test_moves),
+                                     cmocka_unit_test(test_results_in_place),
+                                     cmocka_unit_test(test_outputs_without_steps),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
