@@ -93,7 +93,8 @@ typedef struct stream_load {
   uint16_t rows, cols, block_stride;
   float scale;
   bool shrink;
-  bool again;  // of bytes that were loaded before, of a tensor that the cache may keep
+  bool again;   // of bytes that were loaded before, of a tensor that the cache may keep
+  bool joined;  // begins in lines of the cache that the load before it brings
   uint32_t instance;
   uint32_t after_products, after_stores;  // that many have to come first
   uint32_t before_product, before_store;  // the first that needs it, or STREAM_NEVER

@@ -42,6 +42,29 @@ static void put_columns(load_piece *p, const block_statement *s, const box *part
             put_run, p);
 }
 
+// Whether rows begin inside of lines of the cache, with what lies in front of them.
+static bool shares_line(const expand *e, const stream_load *load) {
+  const int64_t line = e->array->l2.present ? e->array->l2.line_bytes : 1;
+  if (load->tensor == COMMAND_NO_TENSOR) return false;
+  return load->offset % line != 0 || (load->rows > 1 && load->stride % line != 0);
+}
+
+// The pieces of a run one after the other: products need results column by column. A piece that begins in lines that
+// the one before it brings comes a run later: then they are there.
+static void put_pieces(load_piece *p, size_t pieces) {
+  const size_t runs = pieces == 0 ? 0 : p->count / pieces;
+  const bool joined = pieces > 1 && shares_line(p->e, &p->e->pending_loads[runs]);
+  const size_t behind = joined ? pieces - 1 : 0;
+  for (size_t n = 0; n < runs + behind; n++)
+    for (size_t piece = 0; piece < pieces; piece++) {
+      const size_t at = joined ? n - piece : n;
+      if (at >= runs) continue;  // below 0, too
+      stream_load *load = &p->e->pending_loads[piece * runs + at];
+      load->joined = joined && piece > 0;
+      streams_load(&p->e->streams, p->queue, load);
+    }
+}
+
 // A box of the buffer, wide pieces first to last.
 static void put_box(load_piece *p, const block_statement *s, const box *part, int64_t first_byte) {
   const expand *e = p->e;
@@ -59,12 +82,7 @@ static void put_box(load_piece *p, const block_statement *s, const box *part, in
                 columns);
     pieces++;
   }
-  const size_t each = pieces == 0 ? 0 : p->count / pieces;
-  for (size_t i = 0; i < p->count; i++) {
-    // Products need results column by column.
-    const size_t next = i % pieces * each + i / pieces;
-    streams_load(&p->e->streams, p->queue, &p->e->pending_loads[next]);
-  }
+  put_pieces(p, pieces);
 }
 
 // The part of `need` outside of `inside`, slab by slab. Columns start at a block, so that data may be written over

@@ -115,7 +115,7 @@ void streams_load(streams *s, int queue, const stream_load *load) {
   *new = *load;
   new->after_products = new->after_stores = 0;
   new->before_product = new->before_store = STREAM_NEVER;
-  new->again = is_again(s, load);
+  new->again = is_again(s, load) || load->joined;
   const uint32_t dim = s->derived.dim, row = row_of(s, load->local);
   for (uint32_t b = 0; b * dim < load->cols; b++) fill_rows(s, row + b * load->block_stride, load->rows, new);
 }
@@ -245,7 +245,9 @@ static bool find_places(const streams *s, const stream_queue *q, sort_item *item
   for (uint32_t n = 0, stage = 0; n < q->count; n++) {
     const stream_load *load = &q->loads[n];
     items[n] = (sort_item){.place = UINT64_MAX, .load = n};
-    if (load->before_product != STREAM_NEVER) {
+    if (load->joined && load->before_product != STREAM_NEVER && items[n - 1].place < UINT64_MAX) {
+      items[n].place = items[n - 1].place;
+    } else if (load->before_product != STREAM_NEVER) {
       stage = stage_of(s, stage, load->before_product);
       items[n].place = (uint64_t)stage << 32 | (load->instance == 0 ? load->before_product : 0);
     }

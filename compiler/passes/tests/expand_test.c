@@ -317,6 +317,48 @@ static void stores_take_turns(void **state) {
   assert_int_equal(stores_of(&shape).rows, 16);
 }
 
+// Of the second block of rows of A the pieces of at most 64 columns, in the order in which they are loaded.
+static void pieces_of(int64_t depth, char pieces[16]) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  map_mapping mapping;
+  const shapes_gemm shape = {.m = 128,
+                             .n = 32,
+                             .k = depth,
+                             .tile = {64, 32, 32},
+                             .inputs_outside = 1,
+                             .weights_outside = 0,
+                             .depth = {1, 2, 2},
+                             .scale = 0.01F};
+  check_gemm(&shape, "gemmini-default");
+  assert_true(hw_array_load(&array, "gemmini-default", &diag));
+  block_program *program = shapes_make_gemm(&shape, &mapping, &diag);
+  command_program *commands = shapes_compile(program, &mapping, &array, &diag);
+  assert_non_null(commands);
+  size_t count = 0;
+  for (size_t n = 0; n < commands->count; n++) {
+    const command_insn *insn = &commands->nodes[n].insn;
+    if (commands->nodes[n].kind != COMMAND_INSN || insn->tensor_rs1 == COMMAND_NO_TENSOR) continue;
+    if (strcmp(commands->tensors[insn->tensor_rs1].name, "a") != 0 || insn->rs1 < 64 * (uint64_t)depth) continue;
+    assert_true(count < 15);
+    pieces[count++] = (char)('0' + insn->rs1 % (uint64_t)depth / 64);
+  }
+  pieces[count] = '\0';
+  command_destroy(commands);
+  block_destroy(program);
+}
+
+// Loads come in the order in which products need them, but pieces of rows that share lines of the cache stay together:
+// the second one a run behind the first.
+static void pieces_of_lines_stay_together(void **state) {
+  (void)state;
+  char pieces[16];
+  pieces_of(128, pieces);
+  assert_string_equal(pieces, "00001111");
+  pieces_of(96, pieces);
+  assert_string_equal(pieces, "00101011");
+}
+
 // What does not fit is refused with the numbers.
 static void capacity_is_checked(void **state) {
   (void)state;
@@ -345,11 +387,17 @@ static void capacity_is_checked(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gemm_with_every_residency), cmocka_unit_test(gemm_of_ragged_sizes),
-      cmocka_unit_test(gemm_transposed),           cmocka_unit_test(conv_with_every_residency),
-      cmocka_unit_test(conv_on_every_array),       cmocka_unit_test(gemm_output_stationary),
-      cmocka_unit_test(gemm_by_loop_unroller),     cmocka_unit_test(products_wait_for_nothing),
-      cmocka_unit_test(capacity_is_checked),       cmocka_unit_test(stores_take_turns),
+      cmocka_unit_test(gemm_with_every_residency),
+      cmocka_unit_test(gemm_of_ragged_sizes),
+      cmocka_unit_test(gemm_transposed),
+      cmocka_unit_test(conv_with_every_residency),
+      cmocka_unit_test(conv_on_every_array),
+      cmocka_unit_test(gemm_output_stationary),
+      cmocka_unit_test(gemm_by_loop_unroller),
+      cmocka_unit_test(products_wait_for_nothing),
+      cmocka_unit_test(capacity_is_checked),
+      cmocka_unit_test(stores_take_turns),
+      cmocka_unit_test(pieces_of_lines_stay_together),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
