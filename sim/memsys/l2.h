@@ -9,7 +9,9 @@
 //             after the last word and after the victim's write: answer, if that is still to be done, register free
 //   whole line written   nothing is fetched: the permission comes 3 cycles after it was asked for
 // Answers share one data pipe, a beat per cycle: a register that wants to answer waits until the last beat before is in
-// the pipe, and while too many beats wait for the port. Beats of a line that is arriving follow its words.
+// the pipe, and while too many beats wait for the port. Beats of a line that is arriving follow its words. Words that
+// memory brings or takes go first in the banks of the data: beats that are read or written there wait, also those that
+// are in the pipe to be written when a victim begins to leave.
 // The tags have one port; reads go first. A write (clean line written, miss, victim) waits in a queue of one, and a
 // register that needs it while it is full waits too.
 // The victim is drawn by a shift register of 16 bits that moves with every read of the tags, even if ways are empty.

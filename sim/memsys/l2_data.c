@@ -58,6 +58,36 @@ static bool moves_in_bank(const memsys_l2 *l2, move direction, mover *m, uint64_
   return false;
 }
 
+// Takes the beats that are written from `cycle` on out of the record, in their order; returns how many.
+static unsigned take_unwritten(memsys_l2 *l2, uint64_t cycle, written *beats) {
+  unsigned count = 0;
+  for (uint64_t at = cycle; at <= l2->written_until; at++) {
+    written *w = &l2->written[at % RECENT];
+    if (w->cycle != at) continue;
+    beats[count++] = *w;
+    w->cycle = NEVER;
+  }
+  return count;
+}
+
+void l2_hold_up(memsys_l2 *l2, uint64_t cycle) {
+  const uint64_t last = l2->written_until;
+  if (last < cycle || last - cycle >= RECENT) return;
+  written beats[RECENT];
+  const unsigned count = take_unwritten(l2, cycle, beats);
+  mover in = mover_of(&l2->moved[MOVE_IN]), out = mover_of(&l2->moved[MOVE_OUT]);
+  uint64_t at = cycle;
+  for (unsigned i = 0; i < count; i++, at++) {
+    const unsigned bank = beats[i].bank;
+    at = l2_later(at, beats[i].cycle);
+    while (moves_in_bank(l2, MOVE_IN, &in, at, bank) || moves_in_bank(l2, MOVE_OUT, &out, at, bank)) at++;
+    l2->written[at % RECENT] = (written){at, bank};
+  }
+  l2->written_until = at - 1;
+  const bool behind_all = l2->data_free + WRITE_CYCLES == last + 1;
+  if (behind_all) l2->data_free += l2->written_until - last;
+}
+
 static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
   const written *w = &l2->written[cycle % RECENT];
   return w->cycle == cycle && w->bank == bank;

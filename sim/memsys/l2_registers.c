@@ -164,6 +164,7 @@ static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   l2->evict_free = cycle + (s->dirty_victim ? l2->line_cycles : 1);
   if (!s->dirty_victim) return;
   l2_move_words(l2, MOVE_OUT, cycle);
+  l2_hold_up(l2, cycle);
   s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes, index);
   l2->counts->written_back_bytes += l2->line_bytes;
 }

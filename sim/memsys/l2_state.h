@@ -14,7 +14,7 @@ enum {
   ITEMS = 4096,
   POLL = 0,  // the item of the front end's polls
   TRANSFERS = 256,
-  RECENT = 16,
+  RECENT = 256,
   BANKS = 4,         // of the data, as wide as a beat
   WRITE_CYCLES = 3,  // a beat is written behind its place in the data pipe
   NONE = UINT16_MAX,
@@ -160,6 +160,8 @@ bool l2_step(memsys_l2 *l2, unsigned index, uint64_t cycle);
 uint64_t l2_answer(memsys_l2 *l2, const item *work, bool given, uint64_t cycle);
 // Memory's side moves a line, from `start` on.
 void l2_move_words(memsys_l2 *l2, move direction, uint64_t start);
+// A line leaves from `cycle` on: beats on their way to the banks wait while it is in theirs, and the pipe with them.
+void l2_hold_up(memsys_l2 *l2, uint64_t cycle);
 // Whether it moves one in `cycle` or later.
 bool l2_moves(memsys_l2 *l2, uint64_t cycle);
 
