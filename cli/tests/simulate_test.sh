@@ -12,7 +12,7 @@ fail() {
 }
 
 "$weft" search "$root/search/sweep/tests/tiny.yaml" --simulate --array dim4 2>odd.err && fail "a layer without kernel was accepted"
-grep -q "strides" odd.err || fail "no reason: $(cat odd.err)"
+grep -q "dilations" odd.err || fail "no reason: $(cat odd.err)"
 
 sed '/lopsided/d' "$root/search/sweep/tests/tiny.yaml" >tiny.yaml
 "$weft" search tiny.yaml --simulate --array dim4 --side-max 16 --budget 1s --candidates 6 -o out --quiet --json result.json 2>err.txt

@@ -5,7 +5,7 @@
 tests=$4 chromium=$5
 
 sed '/lopsided/d' "$sources/tiny.yaml" >tiny.yaml
-printf 'name: lopsided\ndescription: cannot be mapped\nlayers:\n  - {name: odd, P: 6, Q: 6, K: 16, C: 16, R: 3, S: 3, stride: [2, 1]}\n' >odd.yaml
+printf 'name: lopsided\ndescription: cannot be mapped\nlayers:\n  - {name: odd, P: 6, Q: 6, K: 16, C: 16, R: 3, S: 3, dilation: [2, 1]}\n' >odd.yaml
 sed 's/tiny.yaml/tiny.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >s.yaml
 "$weft" sweep s.yaml -o s.sqlite --quiet
 "$weft" report s.sqlite -o out --no-pictures >path.txt

@@ -9,8 +9,8 @@ code=0
 "$weft" query s.sqlite "order by cycles" >none.csv 2>/dev/null || code=$?
 [ "$code" = 3 ] && [ ! -s none.csv ] || fail "failed layers only: ends with $code, $(cat none.csv)"
 
-# The layer with strides that differ has no kernel: a row with the reason, and so no sum for the network.
-[ "$(rows "SELECT count(*) FROM point_layer WHERE name = 'lopsided' AND status = 'cannot map' AND reason LIKE '%strides%'")" -gt 0 ] ||
+# The layer with dilations that differ has no kernel: a row with the reason, and so no sum for the network.
+[ "$(rows "SELECT count(*) FROM point_layer WHERE name = 'lopsided' AND status = 'cannot map' AND reason LIKE '%dilations%'")" -gt 0 ] ||
   fail "no row for the layer without kernel"
 # Layers that are alike are measured once.
 [ "$(rows "SELECT count(DISTINCT layer) FROM measurement")" = 3 ] || fail "layers that are alike are measured apart"
