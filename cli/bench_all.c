@@ -37,7 +37,7 @@ static const table tables[] = {
     {"sweep", "speed of sweeps: 100 arrays x ResNet-50", {"bench", "sweep"}, true},
     {"model",
      "the machine model against the cycle engine",
-     {"bench", "model", "--samples", "160", "--seed", "11"},
+     {"bench", "model", "--samples", "160", "--seed", "11", "--spaces"},
      true},
     {"search", "methods of search under the plain model", {"bench", "search"}, true},
     {"search-resnet50",

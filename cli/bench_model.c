@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/bench_spaces.h"
 #include "hw/base/alloc.h"
 #include "search/measure/measure.h"
 #include "search/model/fit.h"
@@ -11,7 +12,7 @@
 
 typedef struct bench_options {
   uint64_t samples, seed, fit;
-  bool fitting_set;
+  bool fitting_set, spaces;
   const char *csv;
 } bench_options;
 
@@ -144,6 +145,26 @@ static bool write_csv(const char *path, const outcome *outcomes, size_t count, w
   return cli_close(out, path, diag);
 }
 
+// ---- whole spaces
+
+static bool judge_spaces(bool prints, cJSON *document, wf_diag *diag) {
+  space_verdict *verdicts = WF_NEW_ARRAY(bench_spaces_count(), space_verdict);
+  const bool good = bench_spaces(verdicts, diag);
+  if (good && prints) bench_spaces_print(verdicts);
+  cJSON *list = !good || document == NULL ? NULL : cJSON_AddArrayToObject(document, "spaces");
+  for (size_t i = 0; list != NULL && i < bench_spaces_count(); i++) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "of", verdicts[i].name);
+    cli_json_count(object, "mappings", verdicts[i].count);
+    cJSON_AddNumberToObject(object, "first", verdicts[i].first);
+    cJSON_AddNumberToObject(object, "best_of_ten", verdicts[i].top);
+    cJSON_AddNumberToObject(object, "worst", verdicts[i].worst);
+    cJSON_AddItemToArray(list, object);
+  }
+  wf_free(verdicts);
+  return good;
+}
+
 // ---- fitting
 
 static void fit(const bench_options *o, const outcome *outcomes, size_t count) {
@@ -161,16 +182,7 @@ static void fit(const bench_options *o, const outcome *outcomes, size_t count) {
   wf_free(samples);
 }
 
-static int report(const cli_common *common, const bench_options *o, const outcome *outcomes, size_t count,
-                  size_t failed, wf_diag *diag) {
-  if (!common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0)) {
-    printf("%zu samples of set %s, seed %" PRIu64 "; %zu could not be compiled or run\n", count, set_name(o), o->seed,
-           failed);
-    print_rows(outcomes, count, stdout);
-  }
-  if (o->csv != NULL && !write_csv(o->csv, outcomes, count, diag)) return CLI_BAD_INPUT;
-  if (o->fit > 0 && count > 0) fit(o, outcomes, count);
-  if (common->json == NULL) return CLI_OK;
+static cJSON *document_of(const bench_options *o, const outcome *outcomes, size_t count, size_t failed) {
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "bench", "model");
   cJSON_AddStringToObject(document, "set", set_name(o));
@@ -178,7 +190,24 @@ static int report(const cli_common *common, const bench_options *o, const outcom
   cli_json_count(document, "failed", failed);
   cli_json_count(document, "seed", o->seed);
   cJSON_AddItemToObject(document, "rows", rows_json(outcomes, count));
-  return cli_write_json(common->json, document, diag) ? CLI_OK : CLI_BAD_INPUT;
+  return document;
+}
+
+static int report(const cli_common *common, const bench_options *o, const outcome *outcomes, size_t count,
+                  size_t failed, wf_diag *diag) {
+  const bool prints = !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
+  if (prints) {
+    printf("%zu samples of set %s, seed %" PRIu64 "; %zu could not be compiled or run\n", count, set_name(o), o->seed,
+           failed);
+    print_rows(outcomes, count, stdout);
+  }
+  if (o->csv != NULL && !write_csv(o->csv, outcomes, count, diag)) return CLI_BAD_INPUT;
+  if (o->fit > 0 && count > 0) fit(o, outcomes, count);
+  cJSON *document = common->json == NULL ? NULL : document_of(o, outcomes, count, failed);
+  bool good = !o->spaces || judge_spaces(prints, document, diag);
+  if (!good) cJSON_Delete(document);
+  if (good && document != NULL) good = cli_write_json(common->json, document, diag);
+  return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
 int cli_bench_model(int argc, char **argv) {
@@ -188,6 +217,8 @@ int cli_bench_model(int argc, char **argv) {
       {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the samples (default 1)"},
       {"fitting-set", CLI_OPTION_FLAG, &options.fitting_set, NULL, "the samples that the constants are fitted to"},
       {"fit", CLI_OPTION_COUNT, &options.fit, "ROUNDS", "fit the constants to these samples and print them"},
+      {"spaces", CLI_OPTION_FLAG, &options.spaces, NULL,
+       "small spaces, simulated whole, and whether the best is among the model's first ten"},
       {"csv", CLI_OPTION_TEXT, &options.csv, "FILE|-", "write the samples"},
   };
   const cli_usage usage = {

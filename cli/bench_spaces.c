@@ -1,0 +1,110 @@
+// See bench_spaces.h. A space is every mapping of a layer with tiles of whole rows of the array, perfect factors, any
+// residency and one or two slots (map_enumerate); layers are a few rows of the array in each dimension.
+#include "cli/bench_spaces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hw/base/alloc.h"
+#include "search/measure/measure.h"
+#include "search/model/machine.h"
+
+static const char *const arrays[] = {"gemmini-default", "dim8", "dim4"};
+
+// P, K and C in rows of the array.
+static const int64_t products[][3] = {{2, 2, 1}, {1, 2, 2}, {4, 1, 2}, {2, 2, 2}};
+
+enum { ARRAYS = sizeof arrays / sizeof *arrays, PRODUCTS = sizeof products / sizeof *products };
+
+size_t bench_spaces_count(void) { return (size_t)ARRAYS * PRODUCTS; }
+
+typedef struct point {
+  double predicted, simulated;
+} point;
+
+typedef struct space {
+  map_layer layer;
+  hw_array array;
+  measure_known *known;
+  point *points;
+  size_t count, room;
+  bool good;
+} space;
+
+static bool visit(void *context, const map_mapping *mapping) {
+  space *s = context;
+  wf_diag silent = wf_diag_to(NULL);
+  const measure_request request = {
+      .layer = &s->layer, .array = &s->array, .policy = {.mapping = mapping}, .known = s->known};
+  const measure_result run = measure_layer(&request, &silent);
+  s->good = s->good && run.status == MEASURE_GOOD;
+  if (s->count == s->room) {
+    s->room = s->room == 0 ? 256 : 2 * s->room;
+    s->points = wf_realloc(s->points, s->room, sizeof *s->points);
+  }
+  s->points[s->count++] = (point){.predicted = machine_predict(&s->layer, mapping, &s->array, &machine_fitted).cycles,
+                                  .simulated = (double)run.cycles};
+  return s->good;
+}
+
+static int by_prediction(const void *a, const void *b) {
+  const point *x = a, *y = b;
+  return (x->predicted > y->predicted) - (x->predicted < y->predicted);
+}
+
+static void judge(space *s, space_verdict *v) {
+  double least = INFINITY, most = 0, top = INFINITY;
+  qsort(s->points, s->count, sizeof *s->points, by_prediction);
+  for (size_t i = 0; i < s->count; i++) {
+    least = fmin(least, s->points[i].simulated);
+    most = fmax(most, s->points[i].simulated);
+    if (i < SPACES_TOP) top = fmin(top, s->points[i].simulated);
+  }
+  v->count = s->count;
+  v->first = s->points[0].simulated / least;
+  v->top = top / least;
+  v->worst = most / least;
+}
+
+static bool run_space(const char *name, const int64_t rows[3], space_verdict *v, wf_diag *diag) {
+  space s = {.layer = {.kind = MAP_GEMM}, .good = true};
+  if (!hw_array_load(&s.array, name, diag)) return false;
+  const int64_t dim = hw_derive(&s.array).dim;
+  for (int d = 0; d < BLOCK_DIMS; d++) s.layer.size[d] = 1;
+  s.layer.size[BLOCK_DIM_P] = rows[0] * dim;
+  s.layer.size[BLOCK_DIM_K] = rows[1] * dim;
+  s.layer.size[BLOCK_DIM_C] = rows[2] * dim;
+  snprintf(v->name, sizeof v->name, "%s %lld x %lld x %lld", name, (long long)(rows[0] * dim),
+           (long long)(rows[1] * dim), (long long)(rows[2] * dim));
+  s.known = measure_known_create();
+  map_enumerate(&s.layer, &s.array, BLOCK_STYLE_PRIMITIVE, visit, &s);
+  const bool good = s.good && s.count > 0;
+  if (good)
+    judge(&s, v);
+  else
+    wf_error(diag, wf_in_file(v->name), "a mapping could not be compiled or run");
+  measure_known_destroy(s.known);
+  wf_free(s.points);
+  return good;
+}
+
+bool bench_spaces(space_verdict *verdicts, wf_diag *diag) {
+  bool good = true;
+  for (size_t a = 0; a < ARRAYS && good; a++)
+    for (size_t p = 0; p < PRODUCTS && good; p++)
+      good = run_space(arrays[a], products[p], &verdicts[a * PRODUCTS + p], diag);
+  return good;
+}
+
+void bench_spaces_print(const space_verdict *verdicts) {
+  size_t hits = 0;
+  printf("\n%-32s %9s %14s %14s %14s\n", "whole spaces, cycles over least", "mappings", "model's first",
+         "best of its 10", "worst of all");
+  for (size_t i = 0; i < bench_spaces_count(); i++) {
+    const space_verdict *v = &verdicts[i];
+    printf("%-32s %9zu %14.3f %14.3f %14.3f\n", v->name, v->count, v->first, v->top, v->worst);
+    hits += v->top == 1;
+  }
+  printf("the least is among the model's first ten in %zu of %zu\n", hits, bench_spaces_count());
+}
