@@ -250,7 +250,7 @@ static void hopeless(void **state) {
   (void)state;
   hw_array base = array_named("dim4");
   static const char odd[] =
-      "name: odd\ndescription: x\nlayers:\n  - {name: a, P: 6, Q: 6, K: 4, C: 4, R: 3, S: 3, stride: [2, 1]}\n";
+      "name: odd\ndescription: x\nlayers:\n  - {name: a, P: 6, Q: 6, K: 4, C: 4, R: 3, S: 3, dilation: [2, 1]}\n";
   layers_network network;
   paper_constants constants;
   wf_diag diag = wf_diag_to(NULL);
