@@ -103,6 +103,7 @@ static bool node_ok(verifier *v, const command_node *node, int *depth) {
 // Most commands are products: of an instruction that was found good before, and without tensors. So many nodes from n
 // on are.
 static size_t skip_plain(const verifier *v, size_t n) {
+  if (n == v->program->count) return 0;
   const command_node *first = v->program->nodes + n, *end = v->program->nodes + v->program->count, *node = first;
   for (; node < end; node++) {
     const command_insn *insn = &node->insn;

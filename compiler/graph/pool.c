@@ -80,17 +80,17 @@ static double pool_value(graph_call *c, const graph_window *w, const pooled *p, 
 }
 
 bool graph_run_pool(graph_call *c) {
-  const graph_tensor *x = c->in[0], *y = c->out[0];
+  const graph_tensor *x = c->in[0];
   graph_window w;
   if (!find_window(c, &w)) return false;
   bool column_major = graph_int(c->node, "storage_order", 0) != 0;
   double power = c->node->op == GRAPH_OP_LP_POOL ? (double)graph_int(c->node, "p", 2) : 0;
   int64_t image = graph_product(w.in, 0, GRAPH_AXES), to = 0;
-  for (int64_t n = 0; n < y->dim[0] * y->dim[1]; n++)
+  for (int64_t n = 0; n < x->dim[0] * x->dim[1]; n++)
     for (int64_t i = 0, pixels = graph_window_pixels(&w); i < pixels; i++, to++) {
       int64_t out[GRAPH_AXES] = {i / w.out[2] / w.out[1], i / w.out[2] % w.out[1], i % w.out[2]};
       pooled p = pool_window(&w, x, n * image, out, power);
-      if (c->to[0] != NULL) graph_put_real(y->type, c->to[0], (size_t)to, pool_value(c, &w, &p, out, power));
+      if (c->to[0] != NULL) graph_put_real(c->out[0]->type, c->to[0], (size_t)to, pool_value(c, &w, &p, out, power));
       if (c->to[1] != NULL) ((int64_t *)c->to[1])[to] = argument(&w, n * image, p.where, column_major);
     }
   return true;

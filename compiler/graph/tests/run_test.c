@@ -258,6 +258,11 @@ static void pools(void **state) {
       "0.5}\n"
       "output y\n",
       (const int8_t[]){1, 2, 3, 5}, (const int8_t[]){2, 4});
+  // Where the largest is, without what it is.
+  expect(
+      "graph g\ninput x i8[1, 1, 2, 2]\nnode n MaxPool(x) -> _, at i64[1, 1, 1, 1] {kernel_shape = [2, 2]}\noutput "
+      "at\n",
+      (const int8_t[]){-5, -6, 7, 1}, (const int64_t[]){2});
 }
 
 // ---- products of f32 against binary64
