@@ -3,23 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/mapping/mapping.h"
+#include "compiler/mapping/check.h"
 #include "compiler/mapping/unrolled.h"
-
-typedef struct check {
-  const map_layer *layer;
-  const map_mapping *mapping;
-  const hw_array *array;
-  hw_derived hw;
-  wf_diag *diag;  // NULL: silent
-  bool good;
-} check;
-
-#define REFUSE(c, ...)                                                              \
-  do {                                                                              \
-    (c)->good = false;                                                              \
-    if ((c)->diag != NULL) wf_error((c)->diag, wf_in_file("mapping"), __VA_ARGS__); \
-  } while (false)
 
 // ---- the data itself
 

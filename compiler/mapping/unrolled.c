@@ -6,20 +6,9 @@
 
 #include <inttypes.h>
 
-typedef struct check {
-  const map_layer *layer;
-  const map_mapping *mapping;
-  const hw_array *array;
-  hw_derived hw;
-  wf_diag *diag;  // NULL: silent
-  bool good;
-} check;
+#include "compiler/mapping/check.h"
 
-#define REFUSE(c, ...)                                                                             \
-  do {                                                                                             \
-    (c)->good = false;                                                                             \
-    if ((c)->diag != NULL) wf_error((c)->diag, wf_in_file("mapping"), "style loop: " __VA_ARGS__); \
-  } while (false)
+#define REFUSE_LOOP(c, ...) REFUSE(c, "style loop: " __VA_ARGS__)
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -30,7 +19,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 // The unrollers count rows in 16 bits.
 static void check_half(check *c, const char *memory, int64_t rows, int64_t capacity) {
   const int64_t half = least(capacity / 2, UINT16_MAX);
-  if (rows > half) REFUSE(c, "%s: a block needs %" PRId64 " rows of %" PRId64 ", a half", memory, rows, half);
+  if (rows > half) REFUSE_LOOP(c, "%s: a block needs %" PRId64 " rows of %" PRId64 ", a half", memory, rows, half);
 }
 
 static void check_halves(check *c, int64_t operands, int64_t results) {
@@ -78,12 +67,13 @@ static void check_convolution_halves(check *c) {
 static void check_shape(check *c) {
   const map_layer *layer = c->layer;
   const int64_t *size = layer->size;
-  if (layer->result_bytes == 4) REFUSE(c, "the unroller stores int8 results, not int32");
-  if (layer->pool_size != 0) REFUSE(c, "results of convolutions are not pooled");
+  if (layer->result_bytes == 4) REFUSE_LOOP(c, "the unroller stores int8 results, not int32");
+  if (layer->pool_size != 0) REFUSE_LOOP(c, "results of convolutions are not pooled");
   if (size[BLOCK_DIM_P] > 1 && size[BLOCK_DIM_Q] > 1 && layer->stride[0] != layer->stride[1])
-    REFUSE(c, "the unroller has one stride, not %" PRId64 " and %" PRId64, layer->stride[0], layer->stride[1]);
+    REFUSE_LOOP(c, "the unroller has one stride, not %" PRId64 " and %" PRId64, layer->stride[0], layer->stride[1]);
   if (size[BLOCK_DIM_R] > 1 && size[BLOCK_DIM_S] > 1 && layer->dilation[0] != layer->dilation[1])
-    REFUSE(c, "the unroller has one dilation, not %" PRId64 " and %" PRId64, layer->dilation[0], layer->dilation[1]);
+    REFUSE_LOOP(c, "the unroller has one dilation, not %" PRId64 " and %" PRId64, layer->dilation[0],
+                layer->dilation[1]);
 }
 
 // Revision 1 has one register for channels of inputs and one for those of results, by which weights lie, too.
@@ -91,11 +81,11 @@ static void check_revision(check *c) {
   const map_layer *layer = c->layer;
   if (c->array->isa.revision != 1) return;
   if (layer->kind == MAP_GROUPED)
-    REFUSE(c, "groups lie side by side, which revision 1 of the unroller cannot tell from their weights");
+    REFUSE_LOOP(c, "groups lie side by side, which revision 1 of the unroller cannot tell from their weights");
   if (layer->kind == MAP_DEPTHWISE && layer->size[BLOCK_DIM_K] != c->hw.dim)
-    REFUSE(c,
-           "depthwise: %" PRId64 " channels in matrices of %u, which revision 1 of the unroller has one register for",
-           layer->size[BLOCK_DIM_K], c->hw.dim);
+    REFUSE_LOOP(
+        c, "depthwise: %" PRId64 " channels in matrices of %u, which revision 1 of the unroller has one register for",
+        layer->size[BLOCK_DIM_K], c->hw.dim);
 }
 
 static bool is_convolution(const map_layer *layer) { return layer->kind >= MAP_CONV && layer->kind != MAP_WINDOW; }
@@ -105,10 +95,10 @@ static bool is_convolution(const map_layer *layer) { return layer->kind >= MAP_C
 static void check_units(check *c) {
   const bool convolution = is_convolution(c->layer);
   if (c->layer->kind == MAP_WINDOW)
-    REFUSE(c, "only products are given to the unrollers, not %s", map_kind_names[MAP_WINDOW]);
-  if (c->mapping->dataflow != BLOCK_WS) REFUSE(c, "the unroller is weight-stationary");
+    REFUSE_LOOP(c, "only products are given to the unrollers, not %s", map_kind_names[MAP_WINDOW]);
+  if (c->mapping->dataflow != BLOCK_WS) REFUSE_LOOP(c, "the unroller is weight-stationary");
   if (!(convolution ? c->array->units.loop_conv : c->array->units.loop_matmul))
-    REFUSE(c, "the array has no unroller for %s", convolution ? "convolutions" : "matrix products");
+    REFUSE_LOOP(c, "the array has no unroller for %s", convolution ? "convolutions" : "matrix products");
 }
 
 // Loops that an operand is kept through.
@@ -123,15 +113,15 @@ static void check_residency(check *c) {
   const bool kernel = is_convolution(c->layer);
   bool good = true;
   for (int o = 0; o < MAP_OPERANDS; o++)
-    if (m->depth[o] != 2) REFUSE(c, "depth of %s is 2, a half of the memory per loop", map_operand_names[o]);
+    if (m->depth[o] != 2) REFUSE_LOOP(c, "depth of %s is 2, a half of the memory per loop", map_operand_names[o]);
   for (int o = 0; o < MAP_RESULTS; o++) {
     if (m->residency[o] >= map_unrolled(c->layer, m)) continue;
     good = false;
-    REFUSE(c, "the unroller loads %s for every block, inside all loops%s", map_operand_names[o],
-           kernel ? " but those over the kernel" : "");
+    REFUSE_LOOP(c, "the unroller loads %s for every block, inside all loops%s", map_operand_names[o],
+                kernel ? " but those over the kernel" : "");
   }
   if (good && kept_through(m, MAP_WEIGHTS) != kept_through(m, MAP_INPUTS))
-    REFUSE(c, "the unroller loads weights and inputs inside of the same loops");
+    REFUSE_LOOP(c, "the unroller loads weights and inputs inside of the same loops");
 }
 
 bool map_check_unrolled(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
