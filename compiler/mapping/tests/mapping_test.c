@@ -222,6 +222,16 @@ static void test_violations_have_reasons(void **state) {
   }
 }
 
+// Of 3 x 3 kernels on 14 x 14 images, for the loop unrollers: the unroller goes through Q, K and C.
+static const map_mapping unrolled = {.tile = {1, 7, 14, 64, 64, 1, 1},
+                                     .sp = {1, 1, 1, 1, 1, 1, 1},
+                                     .dram = {4, 2, 1, 1, 1, 3, 3},
+                                     .outer = {0, 1, 2, 3, 4, 5, 6},
+                                     .inner = {0, 1, 2, 3, 4, 5, 6},
+                                     .residency = {5, 5},
+                                     .depth = {2, 2, 2},
+                                     .style = BLOCK_STYLE_LOOP};
+
 // What the unroller of convolutions asks, and what it says.
 static void test_unrolled_convolutions_have_reasons(void **state) {
   (void)state;
@@ -233,14 +243,7 @@ static void test_unrolled_convolutions_have_reasons(void **state) {
                            .stride = {1, 1},
                            .dilation = {1, 1},
                            .padding = {1, 1, 1, 1}};
-  const map_mapping legal = {.tile = {1, 7, 14, 64, 64, 1, 1},
-                             .sp = {1, 1, 1, 1, 1, 1, 1},
-                             .dram = {4, 2, 1, 1, 1, 3, 3},
-                             .outer = {0, 1, 2, 3, 4, 5, 6},
-                             .inner = {0, 1, 2, 3, 4, 5, 6},
-                             .residency = {5, 5},
-                             .depth = {2, 2, 2},
-                             .style = BLOCK_STYLE_LOOP};
+  const map_mapping legal = unrolled;
   wf_diag loud = wf_diag_to(stderr);
   assert_int_equal(map_unrolled(&layer, &legal), 2);  // Q, K and C have no loops
   assert_true(map_check(&layer, &legal, &built, &loud));
@@ -299,14 +302,7 @@ static void test_revision_2_unrolls_groups(void **state) {
   array.isa.revision = 2;
   wf_diag loud = wf_diag_to(stderr);
   map_layer layer = {.kind = MAP_GROUPED, .size = {4, 14, 14, 64, 64, 3, 3}, .padding = {1, 1, 1, 1}};
-  map_mapping m = {.tile = {1, 7, 14, 64, 64, 1, 1},
-                   .sp = {1, 1, 1, 1, 1, 1, 1},
-                   .dram = {4, 2, 1, 1, 1, 3, 3},
-                   .outer = {0, 1, 2, 3, 4, 5, 6},
-                   .inner = {0, 1, 2, 3, 4, 5, 6},
-                   .residency = {5, 5},
-                   .depth = {2, 2, 2},
-                   .style = BLOCK_STYLE_LOOP};
+  map_mapping m = unrolled;
   assert_true(map_check(&layer, &m, &array, &loud));
   layer.kind = MAP_DEPTHWISE, layer.size[BLOCK_DIM_C] = m.tile[BLOCK_DIM_C] = 1;
   assert_true(map_check(&layer, &m, &array, &loud));
