@@ -32,8 +32,8 @@ static void fetch(cycle_engine *c, cycle_execute *x) {
 bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from) {
   const execute_operation *op = &x->ops[x->op_slot];
   // Rows that are loaded into a bank that is read may be left out no more than those that are read.
-  uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
   cycle_local_shared(c, op->all_banks);
+  uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
   uint32_t end = op->run_end < op->total || x->pending == 0 ? op->run_end : op->total - 1U;
   x->streams = !execute_every_cycle(c) && (op->all_banks & loaded) == 0 && op->plain && x->ahead == 0 && x->row != 0 &&
                x->row < end && op->all_banks == c->execute_banks;  // which are those of this cycle, too

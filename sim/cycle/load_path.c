@@ -504,6 +504,7 @@ static bool only_streams(const cycle_engine *c, const struct cycle_load_path *p)
 
 static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
   p->whole = true;
+  c->load_banks = 0;
   write_answered(c, p, c->now);
   cycle_burst_rows *b = oldest_stream(p);
   bool ended = p->streams > 0 && b->ends && answer_at(p, b) == c->now;
