@@ -200,6 +200,7 @@ typedef struct passing {
 static bool pass_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command, passing to) {
   if (!check_primitive(checker, insn, command)) return false;
   sim_config_apply(&checker->config, insn->id, command->rs1, command->rs2);
+  if (insn->id == ISA_CONFIG_EX) check_forget_products(checker);
   if (to.sink != NULL) to.sink(to.context, insn->id, command);
   return true;
 }
@@ -211,6 +212,7 @@ static bool pass_loop_primitive(sim_checker *checker, sim_loop_result result, co
     checker->name = "no room for the tiles";
     return check_rows(checker, "", cursor->accumulator, cursor->row, 1, 1);
   }
+  if (to.sink == NULL && check_product_repeats(checker, command)) return true;
   return pass_primitive(checker, isa_find(checker->array->isa.revision, command->funct, command->rs1), command, to);
 }
 
@@ -303,6 +305,7 @@ static bool pass_loop_command(sim_checker *checker, const isa_insn *insn, const 
 
 bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_primitive_sink sink, void *context,
                          sim_fault *fault) {
+  if (sink == NULL && check_product_repeats(checker, command)) return true;
   const isa_insn *insn = isa_find(checker->array->isa.revision, command->funct, command->rs1);
   passing to = {.sink = sink, .context = context};
   checker->program = command;

@@ -1,5 +1,9 @@
 // Products: capabilities, sizes and rows of the operands. See check.h.
-#include <inttypes.h>
+//
+// The verdict on an operand depends on its register and on the configuration of products alone, and rows between two
+// legal ones are legal. So operands that were legal are remembered as ranges of rows, and a product between them passes
+// (check_product_repeats) without a look at the rules.
+#include <string.h>
 
 #include "sim/check_private.h"
 
@@ -50,23 +54,85 @@ static bool check_operand(sim_checker *checker, const operand *o, bool transpose
 }
 
 // Output-stationary results leave from the last row of the array upwards.
-static bool check_result_rows(sim_checker *checker, const check_preload *preload) {
-  const sim_execute_config *c = &checker->config.execute;
-  int64_t stride = c->c_stride_rows, first = preload->c.row, count = preload->c_rows;
-  if (!c->weight_stationary) first += (checker->derived.dim - 1) * (1 - stride);
-  return check_rows(checker, "C", preload->c.accumulator, first, count, stride);
+static bool check_result_rows(sim_checker *checker, const operand *c) {
+  const sim_execute_config *config = &checker->config.execute;
+  int64_t stride = config->c_stride_rows, first = c->at.row;
+  if (!config->weight_stationary) first += (checker->derived.dim - 1) * (1 - stride);
+  return check_rows(checker, c->name, c->at.accumulator, first, c->rows, stride);
 }
 
-static bool check_result(sim_checker *checker, const check_preload *preload) {
-  operand c = {.name = "C", .rows = preload->c_rows, .cols = preload->c_cols};
-  if (preload->c.garbage) return true;
+static bool check_result(sim_checker *checker, uint64_t rs2) {
+  operand c = {.name = "C",
+               .at = sim_local_decode(&checker->derived, isa_get_preload_dest(0, rs2)),
+               .rows = (uint32_t)isa_get_preload_dest_rows(0, rs2),
+               .cols = (uint32_t)isa_get_preload_dest_cols(0, rs2)};
+  if (c.at.garbage) return true;
   if (!check_size(checker, &c)) return false;
   if (c.rows == 0 || c.cols == 0) return true;
-  if (preload->c.accumulator && !checker->array->accumulator.execute_writes)
+  if (c.at.accumulator && !checker->array->accumulator.execute_writes)
     return check_fail(checker, SIM_FAULT_ILLEGAL, "C is in the accumulator, which this array cannot write");
-  if (!preload->c.accumulator && !checker->array->scratchpad.execute_writes)
+  if (!c.at.accumulator && !checker->array->scratchpad.execute_writes)
     return check_fail(checker, SIM_FAULT_ILLEGAL, "C is in the scratchpad, which this array cannot write");
-  return check_result_rows(checker, preload);
+  return check_result_rows(checker, &c);
+}
+
+// ---- what was legal
+
+static uint32_t row_bits(const sim_checker *checker) { return (UINT32_C(2) << checker->derived.row_bits) - 1; }
+
+static bool is_garbage(const sim_checker *checker, uint64_t rs) {
+  return sim_local_decode(&checker->derived, rs).garbage;
+}
+
+static check_seen *seen_at(sim_checker *checker, check_role role, uint64_t others) {
+  const uint32_t spread = (uint32_t)(others >> 32 ^ others >> 26) * UINT32_C(0x9e3779b1);
+  return &checker->seen[role][spread / (UINT32_MAX / CHECK_SEEN + 1)];
+}
+
+static bool is_seen(sim_checker *checker, check_role role, uint64_t rs) {
+  const uint32_t row = (uint32_t)rs & row_bits(checker);
+  const check_seen *seen = seen_at(checker, role, rs - row);
+  return (seen->others == rs - row && row - seen->first < seen->count) || is_garbage(checker, rs);
+}
+
+static void see(sim_checker *checker, check_role role, uint64_t rs) {
+  const uint32_t row = (uint32_t)rs & row_bits(checker);
+  check_seen *seen = seen_at(checker, role, rs - row);
+  if (is_garbage(checker, rs)) return;
+  if (seen->count == 0 || seen->others != rs - row) *seen = (check_seen){.others = rs - row, .first = row, .count = 1};
+  if (row < seen->first) {
+    seen->count += seen->first - row;
+    seen->first = row;
+  }
+  if (row - seen->first >= seen->count) seen->count = row - seen->first + 1;
+}
+
+void check_forget_products(sim_checker *checker) {
+  memset(checker->seen, 0, sizeof checker->seen);
+  checker->result_seen = false;
+}
+
+// ---- commands
+
+static bool has_result(const sim_checker *checker) {
+  return checker->preload.armed && !is_garbage(checker, checker->preload.c);
+}
+
+static bool check_waiting_result(sim_checker *checker) {
+  return !checker->preload.armed || checker->result_seen || check_result(checker, checker->preload.c);
+}
+
+static void preload(sim_checker *checker, uint64_t rs2) {
+  checker->preload = (check_preload){.armed = true, .c = rs2};
+  checker->result_seen = true;
+}
+
+// A preload that no compute has used yet passes on its own, with the strides of now.
+static bool pass_waiting_result(sim_checker *checker) {
+  if (!has_result(checker)) return true;
+  if (!check_waiting_result(checker)) return false;
+  if (!checker->config.execute.weight_stationary) checker->sums_left = true;
+  return true;
 }
 
 bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
@@ -75,20 +141,13 @@ bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
                     .at = sim_local_decode(&checker->derived, isa_get_preload_local(rs1, rs2)),
                     .rows = (uint32_t)isa_get_preload_rows(rs1, rs2),
                     .cols = (uint32_t)isa_get_preload_cols(rs1, rs2)};
-  check_preload preload = {.armed = true,
-                           .c = sim_local_decode(&checker->derived, isa_get_preload_dest(rs1, rs2)),
-                           .c_rows = (uint32_t)isa_get_preload_dest_rows(rs1, rs2),
-                           .c_cols = (uint32_t)isa_get_preload_dest_cols(rs1, rs2)};
   bool transposed = config->weight_stationary && config->b_transpose;
   if (!check_dataflow(checker, config->weight_stationary) || !check_operand(checker, &loaded, transposed, 1) ||
-      !check_result(checker, &preload))
+      !check_result(checker, rs2) || !pass_waiting_result(checker))
     return false;
-  // A preload that no compute has used yet passes on its own, with the strides of now.
-  if (checker->preload.armed && !checker->preload.c.garbage) {
-    if (!check_result(checker, &checker->preload)) return false;
-    if (!config->weight_stationary) checker->sums_left = true;
-  }
-  checker->preload = preload;
+  see(checker, CHECK_LOADED, rs1);
+  see(checker, CHECK_RESULT, rs2);
+  preload(checker, rs2);
   return true;
 }
 
@@ -97,7 +156,7 @@ bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
 static void follow_chain(sim_checker *checker, bool preloaded) {
   if (checker->config.execute.weight_stationary) return;
   if (!preloaded && checker->sums_left) checker->undefined++;
-  checker->sums_left = checker->preload.armed && !checker->preload.c.garbage;
+  checker->sums_left = has_result(checker);
 }
 
 bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2) {
@@ -117,7 +176,46 @@ bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t 
   if (!check_operand(checker, &a, config->a_transpose, config->a_stride_rows) ||
       !check_operand(checker, &bd, !ws && config->b_transpose, 1))
     return false;
-  if (checker->preload.armed && !check_result(checker, &checker->preload)) return false;
+  if (!check_waiting_result(checker)) return false;
+  see(checker, CHECK_A, rs1);
+  see(checker, CHECK_BD, rs2);
   checker->preload.armed = false;
   return true;
+}
+
+static bool has_legal_fields(const sim_checker *checker, isa_id id, const sim_command *command) {
+  const check_fields *f = &checker->fields[id];
+  return f->known && (command->rs1 & f->decides[0]) == f->legal[0] && (command->rs2 & f->decides[1]) == f->legal[1];
+}
+
+static bool repeats_compute(sim_checker *checker, bool preloaded, const sim_command *command) {
+  const isa_id id = preloaded ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED;
+  if (!is_seen(checker, CHECK_A, command->rs1) || !is_seen(checker, CHECK_BD, command->rs2) ||
+      (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, id, command))
+    return false;
+  follow_chain(checker, preloaded);
+  checker->preload.armed = false;
+  return true;
+}
+
+static bool repeats_preload(sim_checker *checker, const sim_command *command) {
+  if (!is_seen(checker, CHECK_LOADED, command->rs1) || !is_seen(checker, CHECK_RESULT, command->rs2) ||
+      (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, ISA_PRELOAD, command))
+    return false;
+  pass_waiting_result(checker);
+  preload(checker, command->rs2);
+  return true;
+}
+
+bool check_product_repeats(sim_checker *checker, const sim_command *command) {
+  switch (command->funct) {
+    case ISA_FUNCT_PRELOAD:
+      return repeats_preload(checker, command);
+    case ISA_FUNCT_COMPUTE_PRELOADED:
+      return repeats_compute(checker, true, command);
+    case ISA_FUNCT_COMPUTE_ACCUMULATED:
+      return repeats_compute(checker, false, command);
+    default:
+      return false;
+  }
 }

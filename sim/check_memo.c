@@ -105,6 +105,7 @@ bool check_memo_passes(sim_checker *checker) {
   if (!e->used || memcmp(&e->key, &checker->memo->key, sizeof e->key) != 0 || !inside(checker, e)) return false;
   checker->config = e->config;
   checker->preload = e->preload;
+  check_forget_products(checker);
   checker->sums_left = e->sums_left;
   checker->undefined += e->undefined;
   return true;

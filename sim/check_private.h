@@ -10,9 +10,18 @@
 // A preload that waits for its compute.
 typedef struct check_preload {
   bool armed;
-  sim_local c;
-  uint32_t c_rows, c_cols;
+  uint64_t c;  // its second register: address and size of the result
 } check_preload;
+
+// Operands of products that were legal since the last configuration: registers that differ in nothing but the row, from
+// row `first` on, `count` of them.
+typedef struct check_seen {
+  uint64_t others;  // their other bits
+  uint32_t first, count;
+} check_seen;
+
+typedef enum { CHECK_A, CHECK_BD, CHECK_LOADED, CHECK_RESULT, CHECK_ROLES } check_role;
+enum { CHECK_SEEN = 8 };  // entries of each role
 
 // Bytes of main memory, none while low >= end.
 typedef struct check_extent {
@@ -35,6 +44,8 @@ struct sim_checker {
   sim_loop_ws loop_ws;
   sim_loop_conv loop_conv;
   check_preload preload;
+  bool result_seen;  // the preload's result was legal with the configuration of now
+  check_seen seen[CHECK_ROLES][CHECK_SEEN];
   bool sums_left;      // output-stationary: the sums have been handed to the drain and a new chain should follow
   uint64_t undefined;  // commands that passed although their data is undefined
   // The command being checked, for messages.
@@ -75,5 +86,9 @@ bool check_mvout_spad(sim_checker *checker, uint64_t rs1, uint64_t rs2);
 bool check_config_ex(sim_checker *checker, uint64_t rs1, uint64_t rs2);
 bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2);
 bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2);
+// The command is a preload or compute that passes like those before it, and has done so; false: the rules will tell.
+bool check_product_repeats(sim_checker *checker, const sim_command *command);
+// The configuration of products, or what is known of the preload, has changed.
+void check_forget_products(sim_checker *checker);
 
 #endif

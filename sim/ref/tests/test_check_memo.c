@@ -1,5 +1,6 @@
-// Loops that the checker remembers, against a checker that walks through every one: the verdict, its text, and what is
-// known of the program afterwards. A few shapes come again and again, at addresses of which some reach out of memory.
+// Loops and products that the checker remembers, against a checker that walks through every one: the verdict, its text,
+// and what is known of the program afterwards. A few shapes come again and again, at addresses of which some reach out
+// of memory.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "sim/check.h"
 #include "sim/ref/tests/machine.h"
 
-enum { MEMORY_BYTES = 1 << 16, LOOPS = 4000 };
+enum { MEMORY_BYTES = 1 << 16, LOOPS = 4000, PRODUCTS = 20000 };
 
 typedef struct pair {
   sim_memory *memory;
@@ -110,7 +111,62 @@ static void test_remembered_loops(void **state) {
   sim_memory_destroy(p.memory);
 }
 
+// Rows of a few regions, some of which end with their memory or go past it.
+static const char *operand(pair *p, char text[32]) {
+  switch (below(p, 8)) {
+    case 0:
+      return "garbage";
+    case 1:
+      snprintf(text, 32, "acc:%u%s", 1024 - below(p, 24), below(p, 2) == 0 ? "+acc" : "");
+      return text;
+    case 2:
+      snprintf(text, 32, "sp:%u", 16384 - below(p, 24));
+      return text;
+    default:
+      snprintf(text, 32, "%s:%u", below(p, 2) == 0 ? "acc" : "sp", below(p, 64) * 16);
+      return text;
+  }
+}
+
+static unsigned size(pair *p) { return below(p, 8) == 0 ? below(p, 19) : 16; }
+
+static void configure_products(pair *p) {
+  give_both(p, "config_ex dataflow=%s a_stride=%u c_stride=%u a_transpose=%u b_transpose=%u acc_scale=1",
+            below(p, 2) == 0 ? "ws" : "os", below(p, 3), below(p, 3), below(p, 2), below(p, 2));
+}
+
+static void run_product(pair *p) {
+  char x[32], y[32];
+  if (below(p, 16) != 0)
+    give_both(p, "preload local=%s cols=%u rows=%u dest=%s dest_cols=%u dest_rows=%u", operand(p, x), size(p), size(p),
+              operand(p, y), size(p), size(p));
+  if (below(p, 16) == 0) return;
+  give_both(p, "%s a=%s a_cols=%u a_rows=%u bd=%s bd_cols=%u bd_rows=%u",
+            below(p, 2) == 0 ? "compute_preloaded" : "compute_accumulated", operand(p, x), size(p), size(p),
+            operand(p, y), size(p), size(p));
+}
+
+static void test_remembered_products(void **state) {
+  (void)state;
+  hw_array array = machine_default_array();
+  array.accumulator.execute_reads = array.accumulator.narrow_reads = true;
+  pair p = {.memory = sim_memory_create(MEMORY_BYTES), .random = 1};
+  p.remembers = sim_checker_create(&array, p.memory);
+  p.walks = sim_checker_create(&array, p.memory);
+  for (unsigned product = 0; product < PRODUCTS; product++) {
+    if (product % 64 == 0) configure_products(&p);
+    run_product(&p);
+  }
+  assert_in_range(p.refused, PRODUCTS / 8, PRODUCTS);
+  assert_true(p.passed > PRODUCTS / 2);
+  assert_true(sim_checker_undefined(p.walks) > 0);
+  sim_checker_destroy(p.remembers);
+  sim_checker_destroy(p.walks);
+  sim_memory_destroy(p.memory);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_remembered_loops)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_remembered_loops),
+                                     cmocka_unit_test(test_remembered_products)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
