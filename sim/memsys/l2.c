@@ -30,7 +30,7 @@ memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answe
   assert(count <= REGISTERS);
   l2->all = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
   l2->last_chosen = count - 1;
-  l2->first_far = NEVER;
+  l2->first_far = l2->departs_at = NEVER;
   l2->owner = WF_NEW_ARRAY(l2->tags.set_mask + 1, uint16_t);
   l2->pool = WF_NEW_ARRAY(ITEMS, item);
   for (uint16_t i = 0; i < ITEMS; i++) l2->pool[i].next = (uint16_t)(i + 1 < ITEMS ? i + 1 : NONE);
@@ -157,7 +157,7 @@ static void wake_up(memsys_l2 *l2, uint64_t cycle) {
 static uint64_t takers(memsys_l2 *l2, uint64_t cycle) {
   uint64_t can = l2->awake;
   if (l2->tags_full) can &= ~l2->needs_tags;
-  if (l2->evict_free > cycle) can &= ~l2->evictions;
+  if ((can & l2->evictions) != 0 && l2_evicts_from(l2, cycle) > cycle) can &= ~l2->evictions;
   if ((can & l2->needs_pipe) != 0 && l2_data_from(l2) > cycle) can &= ~l2->needs_pipe;
   return can;
 }
@@ -175,6 +175,7 @@ static void carry_out(memsys_l2 *l2, uint64_t cycle) {
   wake_up(l2, cycle);
   const uint64_t can = l2->awake == 0 ? 0 : takers(l2, cycle);
   if (can != 0 || l2_decisions_from(l2) <= cycle) l2_decide(l2, cycle);
+  if (l2->departs_at <= cycle) l2_see_off(l2, cycle);
   if (can != 0) {
     const unsigned index = l2->last_chosen = choose(l2, can);
     note = (l2->needs_tags & l2_bit(index)) != 0;
@@ -196,13 +197,13 @@ static uint64_t next_turn(memsys_l2 *l2, uint64_t now) {
   const uint64_t awake = l2->awake, tags = now + l2->tags_full;
   uint64_t next = NEVER;
   if ((awake & l2->needs_pipe) != 0) next = l2_later(now, l2_data_from(l2));
-  if ((awake & l2->evictions) != 0) next = l2_earlier(next, l2_later(tags, l2->evict_free));
+  if ((awake & l2->evictions) != 0) next = l2_earlier(next, l2_evicts_from(l2, tags));
   return (awake & ~l2->needs_pipe & ~l2->evictions) != 0 ? l2_earlier(next, tags) : next;
 }
 
 // A cycle, not before the one at hand, before which nothing happens.
 static inline uint64_t next_event(memsys_l2 *l2, uint64_t now) {
-  uint64_t next = l2_earlier(l2_earlier(l2->gate, l2->first_far), l2_decisions_from(l2));
+  uint64_t next = l2_earlier(l2_earlier(l2->gate, l2->first_far), l2_earlier(l2_decisions_from(l2), l2->departs_at));
   if (l2->awake != 0) {
     if ((l2->awake & ~(l2->needs_pipe | l2->needs_tags)) != 0) return now;
     next = l2_earlier(next, next_turn(l2, now));

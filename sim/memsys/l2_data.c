@@ -32,6 +32,13 @@ bool l2_moves(memsys_l2 *l2, uint64_t cycle) {
   return any;
 }
 
+uint64_t l2_words_until(memsys_l2 *l2, uint64_t cycle) {
+  transfers *t = &l2->moved[MOVE_IN];
+  forget(t, l2->line_cycles, cycle);
+  const uint64_t start = first_of(t);
+  return start <= cycle ? start + l2->line_cycles : 0;
+}
+
 void l2_move_words(memsys_l2 *l2, move direction, uint64_t start) {
   transfers *t = &l2->moved[direction];
   forget(t, l2->line_cycles, l2->now);

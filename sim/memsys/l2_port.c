@@ -10,7 +10,7 @@ bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS;
 // Of all registers, the cycle before which none is free.
 static uint64_t next_free(memsys_l2 *l2) {
   const uint64_t hits = ~(l2->evictions | l2->asks | l2->arriving);
-  uint64_t data = l2_data_from(l2), next = l2_decisions_from(l2);
+  uint64_t data = l2_data_from(l2), next = l2_earlier(l2_decisions_from(l2), l2->departs_at);
   if (data == NEVER) data = 0;
   for (uint64_t left = l2->used; left != 0; left &= left - 1) {
     const unsigned index = (unsigned)__builtin_ctzll(left);
@@ -92,7 +92,7 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
 uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
   const uint64_t pipe = l2_data_from(l2), data = l2_later(l2->now, pipe == NEVER ? 0 : pipe);
   if ((l2->awake & l2->needs_pipe) != 0) return data + l2->tail;
-  uint64_t next = l2_decisions_from(l2);
+  uint64_t next = l2_earlier(l2_decisions_from(l2), l2->departs_at);
   for (uint64_t left = l2->used; left != 0; left &= left - 1)
     next = l2_earlier(next, l2->answer_from[__builtin_ctzll(left)]);
   if (l2->head_entered != NEVER) {

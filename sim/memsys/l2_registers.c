@@ -137,6 +137,20 @@ void l2_take_note(memsys_l2 *l2, uint64_t cycle) {
   }
 }
 
+void l2_see_off(memsys_l2 *l2, uint64_t cycle) {
+  const uint64_t words = l2_words_until(l2, cycle);
+  if (words != 0) {
+    l2->departs_at = words;
+    return;
+  }
+  const unsigned index = l2->departures[l2->first_departure].index;
+  l2->first_departure = (l2->first_departure + 1) % REGISTERS;
+  l2->departure_count--;
+  const uint64_t next = l2->departures[l2->first_departure].left + RELEASE_CYCLES;
+  l2->departs_at = l2->departure_count == 0 ? NEVER : l2_later(next, cycle + 1);
+  release(l2, index, cycle);
+}
+
 void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const station *s = &l2->stations[index];
   const uint64_t bit = l2_bit(index);
@@ -153,6 +167,13 @@ void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle) {
 
 // ---- steps
 
+// Memory's side takes note of it when it brings no words.
+static void leave_clean(memsys_l2 *l2, unsigned index, uint64_t cycle) {
+  l2->stations[index].released = NEVER;
+  if (l2->departure_count == 0) l2->departs_at = cycle + RELEASE_CYCLES;
+  l2->departures[(l2->first_departure + l2->departure_count++) % REGISTERS] = (departure){cycle, (uint16_t)index};
+}
+
 static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const uint64_t bit = l2_bit(index);
   station *s = &l2->stations[index];
@@ -160,9 +181,11 @@ static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   l2->needs_tags &= ~bit;
   l2->asks |= bit;
   l2->awake |= bit;
-  s->released = cycle + RELEASE_CYCLES;
   l2->evict_free = cycle + (s->dirty_victim ? l2->line_cycles : 1);
-  if (!s->dirty_victim) return;
+  if (!s->dirty_victim) {
+    leave_clean(l2, index, cycle);
+    return;
+  }
   l2_move_words(l2, MOVE_OUT, cycle);
   l2_hold_up(l2, cycle);
   s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes, index);

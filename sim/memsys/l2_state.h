@@ -21,7 +21,9 @@ enum {
   ENTER_CYCLES = 1,    // from the port
   LOOK_CYCLES = 2,     // from reading the tags to the first step
   PERMIT_CYCLES = 3,   // from asking for a line without data to having it
-  RELEASE_CYCLES = 4,  // until memory has taken note of a clean victim
+  RELEASE_CYCLES = 5,  // until a clean victim is taken note of, at least
+  LEAVE_CYCLES = 3,    // until one counts among those on their way
+  DEPARTURES = 4,      // on their way: no other victim leaves
   QUEUE_BEATS = 6,     // on the way from the port
   SPARE_BEATS = 8,     // that find room behind the data pipe while the port takes nothing
 };
@@ -64,6 +66,12 @@ typedef struct transfers {
 } transfers;
 
 typedef enum { MOVE_IN, MOVE_OUT, MOVES } move;
+
+// A clean victim that is not taken note of yet.
+typedef struct departure {
+  uint64_t left;
+  uint16_t index;  // the register
+} departure;
 
 // A beat that is written.
 typedef struct written {
@@ -109,6 +117,9 @@ struct memsys_l2 {
   uint64_t waiting_beats, beat_limit;  // between data pipe and port
   uint64_t room_from;                  // there
   bool tags_full;                      // the queue of writes
+  departure departures[REGISTERS];     // a ring, by time
+  uint32_t first_departure, departure_count;
+  uint64_t departs_at;  // the first of them is looked at
   // requests
   item *pool;
   uint16_t pool_free;
@@ -144,6 +155,15 @@ static inline uint64_t l2_decisions_from(const memsys_l2 *l2) {
   const uint64_t decision = backing_next(l2->memory);
   return decision == NEVER ? NEVER : decision + l2->decided_soonest;
 }
+// When a register may evict, from `from` on; NEVER: not before a clean victim is taken note of.
+static inline uint64_t l2_evicts_from(const memsys_l2 *l2, uint64_t from) {
+  from = l2_later(from, l2->evict_free);
+  if (l2->departure_count < DEPARTURES) return from;
+  const departure *last = &l2->departures[(l2->first_departure + DEPARTURES - 1) % REGISTERS];
+  return from < last->left + LEAVE_CYCLES ? from : NEVER;
+}
+// The first clean victim on its way is taken note of in `cycle`, unless memory brings a word.
+void l2_see_off(memsys_l2 *l2, uint64_t cycle);
 // A free register; there is one.
 unsigned l2_take_register(memsys_l2 *l2);
 // It works on a request. The tags are read, or known because it served the same line before.
@@ -162,6 +182,8 @@ uint64_t l2_answer(memsys_l2 *l2, const item *work, bool given, uint64_t cycle);
 void l2_move_words(memsys_l2 *l2, move direction, uint64_t start);
 // A line leaves from `cycle` on: beats on their way to the banks wait while it is in theirs, and the pipe with them.
 void l2_hold_up(memsys_l2 *l2, uint64_t cycle);
+// Memory brings a word in `cycle`: the cycle behind the last word of its line; 0: it brings none.
+uint64_t l2_words_until(memsys_l2 *l2, uint64_t cycle);
 // Whether it moves one in `cycle` or later.
 bool l2_moves(memsys_l2 *l2, uint64_t cycle);
 

@@ -59,9 +59,9 @@ static void unloaded_latency_is_the_formula(void **state) {
   memsys_destroy(m);
 }
 
-// Streams `count` bursts of 64 bytes with at most `window` under way; returns the cycles from first request to last
-// beat.
-static uint64_t stream(memsys *m, uint64_t start, unsigned count, unsigned window) {
+// Streams `count` bursts of 64 bytes from line `first` on with at most `window` under way; returns the cycles from
+// first request to last beat.
+static uint64_t stream_from(memsys *m, uint64_t start, unsigned first, unsigned count, unsigned window) {
   unsigned sent = 0, done = 0;
   uint64_t cycle = start;
   for (; done < count; cycle++) {
@@ -71,13 +71,17 @@ static uint64_t stream(memsys *m, uint64_t start, unsigned count, unsigned windo
       memsys_take(m, cycle);
       done += last;
     }
-    memsys_request request = {sent % window, BASE + 64 * (uint64_t)sent, 64};
+    memsys_request request = {sent % window, BASE + 64 * ((uint64_t)first + sent), 64};
     if (sent < count && sent - done < window && memsys_arbitrate(m, cycle, &request, NULL) == MEMSYS_READ) {
       memsys_read(m, cycle, &request);
       sent++;
     }
   }
   return cycle - 1 - start;
+}
+
+static uint64_t stream(memsys *m, uint64_t start, unsigned count, unsigned window) {
+  return stream_from(m, start, 0, count, window);
 }
 
 static void streams_reach_the_peak(void **state) {
@@ -373,6 +377,7 @@ static void dram_streams_reach_the_bus(void **state) {
   for (uint32_t model = HW_MEMORY_DDR3; model <= HW_MEMORY_DDR4; model++) {
     hw_array array = dram_array(model);
     array.l2.misses_in_flight = 16;
+    array.l2.capacity_kib = 16384;  // hardly any victims
     memsys *m = memsys_create(&array);
     enum { COUNT = 4000 };
     uint64_t cycles = stream(m, 0, COUNT, array.dma.reads_in_flight);
@@ -381,6 +386,44 @@ static void dram_streams_reach_the_bus(void **state) {
     assert_in_range(cycles, peak, peak + peak / 15 + 200);
     memsys_destroy(m);
   }
+}
+
+// The cycles of a stream of misses that find their sets empty, and of one behind it that replaces clean lines.
+typedef struct two_streams {
+  uint64_t empty, full;
+} two_streams;
+
+static two_streams stream_twice(uint32_t latency, uint32_t registers, unsigned window) {
+  hw_array array = fixed_array();
+  array.memory.latency_cycles = latency;
+  array.l2.ways = 1;
+  array.l2.misses_in_flight = registers;
+  memsys *m = memsys_create(&array);
+  const unsigned lines = array.l2.capacity_kib * 1024 / array.l2.line_bytes;
+  two_streams took = {.empty = stream_from(m, 0, 0, lines, window)};
+  took.full = stream_from(m, 2 * took.empty, lines, lines, window);
+  assert_int_equal(memsys_totals(m, 4 * took.empty + took.full).misses, 2 * lines);
+  took.empty = (took.empty + lines / 2) / lines;
+  took.full = (took.full + lines / 2) / lines;
+  memsys_destroy(m);
+  return took;
+}
+
+// One register: it evicts, which costs a cycle, and is free when the victim is taken note of: before the words of a far
+// memory come, but behind those of a near one.
+static void clean_victims_wait_for_the_words(void **state) {
+  (void)state;
+  const two_streams near = stream_twice(5, 1, 4), far = stream_twice(50, 1, 4);
+  assert_int_equal(near.full - near.empty, 2);
+  assert_int_equal(far.full - far.empty, 1);
+}
+
+// Many registers keep the bus busy as long as no victim waits. Four that wait stop the stream.
+static void clean_victims_stop_a_stream(void **state) {
+  (void)state;
+  const two_streams took = stream_twice(5, 10, 16);
+  assert_int_equal(took.empty, 8);
+  assert_in_range(took.full, 10, 13);
 }
 
 // Three requests while the bank is busy: to its open row, to another row, to the open row. The last overtakes.
@@ -516,6 +559,8 @@ int main(void) {
       cmocka_unit_test(polls_cost_a_beat_each),
       cmocka_unit_test(dram_latency_is_the_formula),
       cmocka_unit_test(a_row_is_closed_after_some_accesses),
+      cmocka_unit_test(clean_victims_wait_for_the_words),
+      cmocka_unit_test(clean_victims_stop_a_stream),
       cmocka_unit_test(dram_streams_reach_the_bus),
       cmocka_unit_test(a_row_hit_overtakes),
       cmocka_unit_test(a_refused_request_knows_when_to_ask),
