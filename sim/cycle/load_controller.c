@@ -148,16 +148,20 @@ static bool leaves_memory(const cycle_engine *c, const load_command *m) {
 }
 
 // The banks between the first and the last local row.
-static uint64_t banks_of(const cycle_engine *c, const cycle_load_rows *r) {
+static uint64_t banks_between(const cycle_load_rows *r, unsigned bank_shift, uint32_t banks) {
   uint64_t first = r->row, last = first + r->span - 1U + (r->blocks - UINT64_C(1)) * r->stride;
-  if (last >= c->d.sp_rows) return UINT64_MAX >> (64 - c->array->scratchpad.banks);
-  unsigned low = (unsigned)(first >> c->sp_bank_shift), high = (unsigned)(last >> c->sp_bank_shift);
+  unsigned low = (unsigned)(first >> bank_shift), high = (unsigned)(last >> bank_shift);
+  if (last >> bank_shift >= banks) return UINT64_MAX >> (64 - banks);
   return (UINT64_MAX >> (63 - (high - low))) << low;
 }
 
 static cycle_port_use use_of(const cycle_engine *c, const load_command *m) {
-  if (m->empty || m->first.zeros || m->rows.is_acc || leaves_memory(c, m)) return (cycle_port_use){.other = true};
-  return (cycle_port_use){.banks = banks_of(c, &m->rows)};
+  const hw_array *a = c->array;
+  if (m->empty || m->first.zeros || leaves_memory(c, m)) return (cycle_port_use){.other = true};
+  if (!m->rows.is_acc) return (cycle_port_use){.banks = banks_between(&m->rows, c->sp_bank_shift, a->scratchpad.banks)};
+  bool adds = (m->first.laddr >> 30 & 1) != 0;
+  if (adds || a->accumulator.single_ported) return (cycle_port_use){.other = true};
+  return (cycle_port_use){.acc_banks = banks_between(&m->rows, c->acc_bank_shift, a->accumulator.banks)};
 }
 
 static void decode(const struct cycle_load_controller *l, const cycle_issue *command, load_command *m) {
@@ -345,7 +349,10 @@ static uint64_t done_from(const cycle_engine *c, const struct cycle_load_control
   uint64_t ends = c->wake[CYCLE_LOAD_PATH], first = cycle_bus_answer_at(c);
   if (ends != CYCLE_NEVER) ends++;
   if (least == UINT32_MAX) return ends;
-  if (first > c->port.time + 1 && !cycle_reader_full(c)) first = c->port.time + 1;
+  if (!cycle_reader_full(c)) {
+    const uint64_t unsent = memsys_soonest_answer(c->timing, c->port.time);
+    if (unsent < first) first = unsent;
+  }
   if (first < c->port.time) first = c->port.time;
   first += (least >> l->bus_shift) + 2;
   return first < ends ? first : ends;

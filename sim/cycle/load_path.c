@@ -36,6 +36,7 @@ struct cycle_load_path {
   uint32_t streams;       // bursts of the merger's ring, the newest is the one at work
   uint64_t stream_write;  // cycle in which the next row of the oldest stream is written
   uint64_t lag[2];        // int8, int32: cycles from the merger to the write
+  uint64_t wide_free;     // while streams are written burst by burst: when the register of int32 rows is free
   cycle_path_end narrow_end, wide_end, zero_end;
   cycle_merger merger;
   cycle_mvin_scale narrow, wide;
@@ -261,19 +262,29 @@ static bool written(cycle_engine *c, cycle_path_end *e) {
   return cycle_path_end_taken(e, c->now);
 }
 
-// Asks for the bank of an int8 row. While the port lags nobody else does, now or later.
-static bool take_bank(cycle_engine *c, bool is_acc, uint32_t row, bool accumulate) {
-  if (!c->port.lags) return cycle_local_narrow_write(c, is_acc, row, accumulate);
-  assert(!is_acc);
+// A row that nobody else can have been in the way of.
+static void wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at) {
+  if (is_acc) {
+    cycle_local_past_load(c, row, at);
+    return;
+  }
   c->sp_writes++;
-  cycle_port_wrote(c, row, c->now);
+  if (c->port.lags) cycle_port_wrote(c, row, at);
+}
+
+// Asks for the bank of a row. While the port lags nobody else does, now or later.
+static bool take_bank(cycle_engine *c, bool wide, bool is_acc, uint32_t row, bool accumulate) {
+  if (!c->port.lags && wide) return cycle_local_wide_write(c, row, accumulate);
+  if (!c->port.lags) return cycle_local_narrow_write(c, is_acc, row, accumulate);
+  assert(!accumulate);
+  wrote(c, is_acc, row, c->now);
   return true;
 }
 
 static bool write_narrow(cycle_engine *c, struct cycle_load_path *p) {
   cycle_path_end *e = &p->narrow_end;
   const cycle_piece w = piece_of(e, p->dim);
-  if (!take_bank(c, w.is_acc, w.row, w.accumulate)) return wait(c, e);
+  if (!take_bank(c, false, w.is_acc, w.row, w.accumulate)) return wait(c, e);
   if (c->data) move_narrow(c, &w);
   if (written(c, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, c->now);
   return true;
@@ -282,7 +293,7 @@ static bool write_narrow(cycle_engine *c, struct cycle_load_path *p) {
 static bool write_wide(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->wide_end;
   const cycle_piece w = piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
-  if (held_back || !cycle_local_wide_write(c, w.row, w.accumulate)) return wait(c, e);
+  if (held_back || !take_bank(c, true, true, w.row, w.accumulate)) return wait(c, e);
   if (c->data) move_wide(c, &w);
   if (written(c, e)) cycle_mvin_scale_pop(&p->wide, c->now);
   return true;
@@ -353,6 +364,7 @@ static void start_stream(cycle_engine *c, struct cycle_load_path *p) {
   b->last_row = cycle_merger_last_row(&p->merger, b);
   cycle_merger_close(&p->merger, b->last_row);
   b->gap = gap_of(p, b);
+  b->free = 0;
   assert(p->streams < CYCLE_BURST_RING);
   if (p->streams++ == 0) find_stream_write(p);
   b->banks = banks_of(c, p, b);
@@ -361,17 +373,18 @@ static void start_stream(cycle_engine *c, struct cycle_load_path *p) {
     cycle_execute_disturbed(c);
 }
 
-static cycle_piece next_piece(const cycle_burst_rows *b) {
+// Of the next row, or of a copy of it.
+static cycle_piece next_piece(const cycle_burst_rows *b, uint32_t copy) {
   return (cycle_piece){.bytes = b->data == NULL ? NULL : b->data + b->sent,
-                       .row = b->row,
+                       .row = b->row + copy,
                        .first = cycle_burst_first(b),
                        .count = cycle_burst_count(b),
                        .is_acc = b->burst.is_acc,
                        .accumulate = b->burst.accumulate};
 }
 
-static void move_piece(cycle_engine *c, const cycle_burst_rows *b) {
-  const cycle_piece w = next_piece(b);
+static void move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy) {
+  const cycle_piece w = next_piece(b, copy);
   if (b->burst.wide)
     move_wide(c, &w);
   else
@@ -380,7 +393,7 @@ static void move_piece(cycle_engine *c, const cycle_burst_rows *b) {
 
 // The next row of the oldest stream has been written.
 static void stream_written(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
-  if (c->data) move_piece(c, b);
+  if (c->data) move_piece(c, b, 0);
   const uint64_t lag = p->lag[b->burst.wide];
   cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   b->left = p->stream_write - lag;
@@ -411,14 +424,14 @@ static void skip_rows(cycle_engine *c, struct cycle_load_path *p, cycle_burst_ro
 }
 
 // Rows that were written in cycles that were left out. An answer is always given in its cycle, and the accumulator sees
-// each row in its own.
+// each row in its own, unless the port lagged.
 static void catch_up(cycle_engine *c, struct cycle_load_path *p) {
   cycle_burst_rows *b = oldest_stream(p);
   if (p->stream_write >= c->now) return;
-  assert(!b->burst.is_acc && b->last_row + p->lag[b->burst.wide] >= c->now);
-  if (!c->data && b->last_row + p->lag[b->burst.wide] == c->now) skip_rows(c, p, b);
+  assert(b->last_row + p->lag[b->burst.wide] >= c->now);
+  if (!c->data && !b->burst.is_acc && b->last_row + p->lag[b->burst.wide] == c->now) skip_rows(c, p, b);
   while (p->stream_write < c->now) {
-    c->sp_writes++;
+    wrote(c, b->burst.is_acc, b->row, p->stream_write);
     stream_written(c, p, b);
   }
 }
@@ -427,7 +440,7 @@ static void catch_up(cycle_engine *c, struct cycle_load_path *p) {
 static bool write_stream(cycle_engine *c, struct cycle_load_path *p) {
   cycle_burst_rows *b = oldest_stream(p);
   const cycle_burst *x = &b->burst;
-  if (x->wide ? cycle_local_wide_write(c, b->row, x->accumulate) : take_bank(c, x->is_acc, b->row, x->accumulate)) {
+  if (take_bank(c, x->wide, x->is_acc, b->row, x->accumulate)) {
     stream_written(c, p, b);
     return c->w.load_answered;
   }
@@ -442,21 +455,65 @@ static void open_burst(cycle_engine *c, struct cycle_load_path *p) {
 }
 
 // ---- streams while the port lags: nobody asks for their banks, so a burst is written as a whole, in the cycle of its
-// answer or, if that does not end a command, when the path is stepped next
+// answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the next
+// one in the register of int32 rows
 
 static uint64_t answer_at(const struct cycle_load_path *p, const cycle_burst_rows *b) {
-  return b->last_row + p->lag[b->burst.wide];
+  return b->last_row + p->lag[b->burst.wide] + b->burst.repeats;
 }
 
-static void write_burst(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+// When the next row of the burst leaves the merger, if those before it were not kept waiting; the register of int32
+// rows is free from cycle `*free` on.
+static uint64_t row_leaves(const struct cycle_load_path *p, cycle_burst_rows *b, uint64_t *free) {
+  uint64_t at = cycle_merger_row_from(&p->merger, b);
+  if (!b->burst.wide) return at;
+  if (at < *free) at = *free;
+  *free = at + 1U + b->burst.repeats;
+  return at;
+}
+
+static void find_last_row(struct cycle_load_path *p, cycle_burst_rows *b) {
+  b->free = p->wide_free;
+  if (b->burst.repeats == 0 && (!b->burst.wide || b->free <= b->first_beat)) {
+    b->last_row = cycle_merger_last_row(&p->merger, b);
+    if (b->burst.wide) p->wide_free = b->last_row + 1;
+    return;
+  }
+  cycle_burst_rows rest = *b;
+  for (; rest.sent < rest.burst.bytes; rest.sent += cycle_burst_count(&rest))
+    rest.left = row_leaves(p, &rest, &p->wide_free);
+  b->last_row = rest.left;
+}
+
+static void write_to_spad(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
   uint32_t last = b->burst.row_offset + b->burst.bytes - 1U, rows = (last >> b->row_shift) + 1;
   if (b->sent != 0) rows -= (b->burst.row_offset + b->sent) >> b->row_shift;
   c->sp_writes += rows;
   cycle_port_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
   while (c->data && b->sent < b->burst.bytes) {
-    move_piece(c, b);
+    move_piece(c, b, 0);
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
+}
+
+// The accumulator's banks know which rows came last, and when.
+static void write_to_acc(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  const uint64_t lag = p->lag[b->burst.wide];
+  while (b->sent < b->burst.bytes) {
+    b->left = row_leaves(p, b, &b->free);
+    for (uint32_t copy = 0; copy <= b->burst.repeats; copy++) {
+      wrote(c, true, b->row + b->burst.repeats - copy, b->left + lag + copy);
+      if (c->data) move_piece(c, b, copy);
+    }
+    cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
+  }
+}
+
+static void write_burst(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  if (b->burst.is_acc)
+    write_to_acc(c, p, b);
+  else
+    write_to_spad(c, p, b);
   p->streams--;
 }
 
@@ -469,14 +526,56 @@ static void write_answered(cycle_engine *c, struct cycle_load_path *p, uint64_t 
   }
 }
 
+static cycle_burst_rows *stream_at(struct cycle_load_path *p, uint32_t from_newest) {
+  return &p->merger.bursts[(p->merger.next_burst - 1 - from_newest) & (CYCLE_BURST_RING - 1)];
+}
+
 static void await_end(cycle_engine *c, struct cycle_load_path *p) {
   c->load_write = c->wake[CYCLE_LOAD_PATH] = CYCLE_NEVER;
   for (uint32_t n = p->streams; n > 0; n--) {
-    const cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
+    const cycle_burst_rows *b = stream_at(p, n - 1);
     if (!b->ends) continue;
     c->wake[CYCLE_LOAD_PATH] = answer_at(p, b);
     return;
   }
+}
+
+// Copies of the row in the register of int32 rows that were written before cycle `end`.
+static void write_copies(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  cycle_path_end *e = &p->wide_end;
+  while (e->valid && e->at < end) {
+    const uint64_t at = e->at;
+    const cycle_piece w = piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
+    assert(!cycle_path_end_last(e));
+    wrote(c, true, w.row, at);
+    if (c->data) move_wide(c, &w);
+    cycle_path_end_taken(e, at);
+    cycle_mvin_scale_pop(&p->wide, at);
+    fill_end(&p->wide, e);
+  }
+}
+
+// Bursts of repeated rows become rows in the stages that they have reached.
+static void end_repeats(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  p->wide.free_from = stream_at(p, p->streams - 1)->free;
+  for (; p->streams > 0; p->streams--) {
+    cycle_burst_rows *b = oldest_stream(p);
+    p->merger.open |= p->streams == 1;
+    while (b->sent < b->burst.bytes && !p->wide.held) {
+      enter(p, b, cycle_later(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
+      write_copies(c, p, end);
+    }
+  }
+  settle(p);
+}
+
+static bool any_repeats(struct cycle_load_path *p) {
+  bool repeats = false;
+  for (uint32_t n = 0; n < p->streams; n++) {
+    const cycle_burst_rows *b = stream_at(p, n);
+    repeats |= b->burst.wide && (b->burst.repeats != 0 || b->free > b->first_beat);
+  }
+  return repeats;
 }
 
 // Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
@@ -484,27 +583,55 @@ static void end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) 
   if (!p->whole) return;
   p->whole = false;
   write_answered(c, p, end);
-  for (uint32_t n = p->streams; n > 0; n--) {
-    cycle_burst_rows *b = &p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)];
-    b->gap = gap_of(p, b);
-    b->banks = banks_of(c, p, b);
+  if (any_repeats(p)) {
+    end_repeats(c, p, end);
+  } else {
+    for (uint32_t n = p->streams; n > 0; n--) {
+      cycle_burst_rows *b = stream_at(p, n - 1);
+      b->gap = gap_of(p, b);
+      b->banks = banks_of(c, p, b);
+    }
+    find_load_banks(c, p);
+    if (p->streams > 0) find_stream_write(p);
   }
-  find_load_banks(c, p);
-  if (p->streams > 0) find_stream_write(p);
   find_next_write(c, p);
 }
 
 void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { end_whole(c, c->load_path, end); }
 
+// Int8 and int32 rows are not on their way together.
+static bool goes_whole(struct cycle_load_path *p, const cycle_burst *b, uint64_t now) {
+  if (b->repeats != 0 ? !b->wide : !is_plain(p, b)) return false;
+  if (p->streams == 0) return true;
+  const cycle_burst_rows *newest = stream_at(p, 0);
+  return newest->burst.wide == b->wide || answer_at(p, newest) <= now;
+}
+
+static bool stages_empty(const struct cycle_load_path *p) {
+  return !p->merger.open && !p->narrow_end.valid && !p->wide_end.valid;
+}
+
 // Streams alone are on their way, and stay so in this cycle.
-static bool only_streams(const cycle_engine *c, const struct cycle_load_path *p) {
-  if (!c->port.lags || p->merger.open || p->narrow_end.valid) return false;
-  return c->w.beat == NULL || c->w.beat->write || is_plain(p, cycle_reader_burst(c, c->w.beat->id));
+static bool only_streams(const cycle_engine *c, struct cycle_load_path *p) {
+  if (!c->port.lags || !stages_empty(p)) return false;
+  return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), c->now);
+}
+
+static void start_whole(cycle_engine *c, struct cycle_load_path *p) {
+  p->whole = true;
+  c->load_banks = 0;
+  p->wide_free = p->wide.free_from;
+}
+
+void cycle_load_path_lag(cycle_engine *c) {
+  struct cycle_load_path *p = c->load_path;
+  if (!stages_empty(p)) return;
+  start_whole(c, p);
+  await_end(c, p);
 }
 
 static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
-  p->whole = true;
-  c->load_banks = 0;
+  if (!p->whole) start_whole(c, p);
   write_answered(c, p, c->now);
   cycle_burst_rows *b = oldest_stream(p);
   bool ended = p->streams > 0 && b->ends && answer_at(p, b) == c->now;
@@ -515,7 +642,7 @@ static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
   if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= c->now) {
     open_burst(c, p);
     b = p->merger.at_work;
-    b->last_row = cycle_merger_last_row(&p->merger, b);
+    find_last_row(p, b);
     cycle_merger_close(&p->merger, b->last_row);
     assert(p->streams < CYCLE_BURST_RING);
     p->streams++;
@@ -563,5 +690,6 @@ bool cycle_load_path_step(cycle_engine *c) {
   }
   take_burst(c, p);
   find_next_write(c, p);
+  if (c->port.lags) cycle_load_path_lag(c);
   return changed;
 }

@@ -41,13 +41,14 @@ enum { CYCLE_NARROW_RING = 8, CYCLE_WIDE_RING = 4 };
 // A burst and how far it has come: its rows leave one after the other.
 typedef struct cycle_burst_rows {
   uint64_t first_beat, last_beat, ready, spacing;
-  uint64_t left;                  // cycle in which the row before the next one left
-  uint64_t last_row;              // of a stream: cycle in which the last row leaves
-  uint64_t gap;                   // of a stream: cycles between two rows but for the last one; 0: it varies
-  uint64_t banks;                 // of a stream: scratchpad banks that its rows go to
-  bool ends;                      // the last bytes of its command to come
-  uint32_t sent;                  // bytes of the rows that left
-  uint32_t row;                   // local row of the next one
+  uint64_t left;      // cycle in which the row before the next one left
+  uint64_t last_row;  // of a stream: cycle in which the last row leaves
+  uint64_t free;      // of a stream: the register of int32 rows is free for its first row from this cycle on
+  uint64_t gap;       // of a stream: cycles between two rows but for the last one; 0: it varies
+  uint64_t banks;     // of a stream: scratchpad banks that its rows go to
+  bool ends;          // the last bytes of its command to come
+  uint32_t sent;      // bytes of the rows that left
+  uint32_t row;       // local row of the next one
   uint32_t row_bytes, row_shift;  // of a local row
   const uint8_t *data;            // the first wanted byte; NULL in timing-only mode
   cycle_burst burst;

@@ -42,6 +42,11 @@ void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool acc
 static inline void cycle_local_past_write(cycle_engine *c, uint64_t at, uint32_t row, bool accumulate) {
   cycle_accumulator_bank_write(&c->local->acc[row >> c->acc_bank_shift & c->local->acc_mask], at, row, accumulate);
 }
+// A loaded row went to the accumulator in cycle `at`, without being added, and nobody was in its way.
+static inline void cycle_local_past_load(cycle_engine *c, uint32_t row, uint64_t at) {
+  cycle_local_past_write(c, at, row, false);
+  c->acc_writes++;
+}
 // A narrow or wide write that asks keeps zeros from the adder, taken or not.
 bool cycle_local_narrow_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
 bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate);

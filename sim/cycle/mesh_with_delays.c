@@ -56,6 +56,23 @@ static bool room_for_request(const execute_mesh *m, uint64_t now) {
   return m->tags + (left && m->left_held) != m->tags_limit && m->count + left != m->limit;
 }
 
+// Between the first and the last row of its results.
+static uint64_t acc_banks_of(const cycle_engine *c, const cycle_execute *x, const mesh_request *r) {
+  if (!r->tag.valid || !r->tag.acc || !x->writes_acc) return 0;
+  const uint64_t last = r->tag.base + (r->total - UINT64_C(1)) * x->c_stride;
+  if (last > x->acc_mask) return UINT64_MAX;
+  const unsigned low = r->tag.base >> c->acc_bank_shift, high = (unsigned)last >> c->acc_bank_shift;
+  return (UINT64_MAX >> (63 - (high - low))) << low;
+}
+
+uint64_t cycle_execute_acc_banks(const cycle_engine *c) {
+  const cycle_execute *x = c->execute;
+  const execute_mesh *m = &x->mesh;
+  uint64_t banks = 0;
+  for (uint32_t n = 0; n < m->count; n++) banks |= acc_banks_of(c, x, &m->requests[(m->head + n) & m->mask]);
+  return banks;
+}
+
 // The request of this cycle; `op` is NULL for a flush.
 static void take_request(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint8_t slot) {
   execute_mesh *m = &x->mesh;
@@ -84,6 +101,8 @@ static void take_request(cycle_engine *c, cycle_execute *x, const execute_operat
   m->propagate = op == NULL ? x->flush_swaps : op->swaps;
   m->shift = op == NULL ? x->shift : op->shift;
   m->via = op == NULL ? x->via : op->via;
+  if (c->port.acc_banks != 0 && (acc_banks_of(c, x, &m->requests[m->feeding]) & c->port.acc_banks) != 0)
+    cycle_port_shares(c);
 }
 
 // ---- rows that are fed

@@ -6,16 +6,20 @@
 // together
 //   - when a load may be done, or the station waits for room in the load controller's queue (visible),
 //   - when the store path has a row for the writer, the station a load, the front end a flush (cycle_port_through),
-//   - when somebody asks for a scratchpad bank that a load on its way may write (cycle_port_share): from then on for
-//     some time the port goes with the others, and banks are asked for write by write,
+//   - when somebody asks for a scratchpad bank that a load on its way may write (cycle_port_shares), or a product on
+//   its
+//     way goes to a bank of the accumulator that one may write: from then on for some time the port goes with the
+//     others, and banks are asked for write by write,
 //   - before anybody outside looks at main memory (cycle_port_to).
-// Loads to the accumulator, zeros, counters and requests outside main memory do not lag.
+// Loads that add to the accumulator, or go to one with a single port, zeros, counters and requests outside main memory
+// do not lag. A load that does not add meets only other writes to its bank.
 //
 // The first cycle in which the port may be needed is found when it is stepped with the others or something comes in
 // from them: what it carries out in between makes that time no earlier.
 //
-// Invariants: while the port lags nobody has asked for a bank in `banks` in the cycles from `time` on; nothing that
-// others wait for happens in a cycle that was left to be carried out later.
+// Invariants: while the port lags nobody has asked for a bank in `banks` in the cycles from `time` on, and no row in
+// the mesh goes to one in `acc_banks`; nothing that others wait for happens in a cycle that was left to be carried out
+// later.
 #include "sim/cycle/load_path.h"
 #include "sim/cycle/weft_accel.h"
 
@@ -108,6 +112,7 @@ static void run(cycle_engine *c, uint64_t end) {
 static bool may_lag(const cycle_engine *c) {
   const cycle_port *p = &c->port;
   if (c->eager || c->counting || p->never_lags || p->others != 0 || c->now < p->lags_from) return false;
+  if (p->acc_banks != 0 && (cycle_execute_acc_banks(c) & p->acc_banks) != 0) return false;
   return c->now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
 }
 
@@ -132,7 +137,11 @@ uint32_t cycle_port_step(cycle_engine *c) {
   if (p->time <= c->now) p->time = c->now + 1;
   bool given = p->writer_wanted && cycle_writer_idle(c);
   if (given) p->writer_wanted = false;
-  if (!p->lags) p->lags = may_lag(c);
+  if (!p->lags && may_lag(c)) {
+    p->lags = true;
+    cycle_load_path_lag(c);
+    find_next(c);
+  }
   set_wake(c);
   return (p->room_wanted && (load || cycle_load_ready(c)) ? 1U << CYCLE_STATION : 0) |
          (given ? 1U << CYCLE_STORE_PATH : 0);
@@ -213,17 +222,27 @@ void cycle_port_wrote(cycle_engine *c, uint32_t row, uint64_t at) {
 
 // ---- loads under way
 
+static void more_users(uint16_t *users, uint64_t *banks, uint64_t of) {
+  *banks |= of;
+  for (; of != 0; of &= of - 1) users[__builtin_ctzll(of)]++;
+}
+
+static void less_users(uint16_t *users, uint64_t *banks, uint64_t of) {
+  for (; of != 0; of &= of - 1)
+    if (--users[__builtin_ctzll(of)] == 0) *banks &= ~(of & -of);
+}
+
 void cycle_port_uses(cycle_engine *c, cycle_port_use use) {
   cycle_port *p = &c->port;
   p->others += use.other;
-  for (uint64_t left = use.banks; left != 0; left &= left - 1) p->users[__builtin_ctzll(left)]++;
-  p->banks |= use.banks;
+  more_users(p->users, &p->banks, use.banks);
+  more_users(p->acc_users, &p->acc_banks, use.acc_banks);
   if (p->lags && !may_lag(c)) cycle_port_end(c);
 }
 
 void cycle_port_used(cycle_engine *c, cycle_port_use use) {
   cycle_port *p = &c->port;
   p->others -= use.other;
-  for (uint64_t left = use.banks; left != 0; left &= left - 1)
-    if (--p->users[__builtin_ctzll(left)] == 0) p->banks &= ~(left & -left);
+  less_users(p->users, &p->banks, use.banks);
+  less_users(p->acc_users, &p->acc_banks, use.acc_banks);
 }

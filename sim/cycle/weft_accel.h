@@ -297,6 +297,7 @@ void cycle_writeback_catch_up(cycle_engine *c);
 // The same results need not be looked at: those of this request, of which more are to come, go to other banks of the
 // accumulator.
 bool cycle_writeback_elsewhere(const cycle_engine *c, uint32_t bank);
+uint64_t cycle_execute_acc_banks(const cycle_engine *c);     // banks of the accumulator that rows in the mesh go to
 bool cycle_execute_solitary_preload(const cycle_engine *c);  // from the registers of cycle `now`
 
 // ---- load_path.c: zero_writer, mvin_scale, pixel_repeater; beat_merger.c
@@ -308,6 +309,7 @@ void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row);
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c);  // rd_req: head of the issue queue, NULL: none
 bool cycle_load_path_offers(const cycle_engine *c);                  // there will be one in the next cycle
 void cycle_load_path_offer_taken(cycle_engine *c);
+void cycle_load_path_lag(cycle_engine *c);                    // the port lags after this cycle
 void cycle_load_path_end_lag(cycle_engine *c, uint64_t end);  // of the port; `end`: its time
 // All that was taken and not answered is streams, written burst by burst; the wake time is that of an answer that ends
 // a command.

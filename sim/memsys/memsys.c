@@ -256,6 +256,10 @@ uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before) {
   return own < before ? own : before;
 }
 
+uint64_t memsys_soonest_answer(const memsys *m, uint64_t cycle) {
+  return m->l2 == NULL ? cycle + 1 : memsys_l2_next_own(m->l2, cycle);
+}
+
 const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
   // Behind an L2 what is decided later stands behind what is known.
   if (!m->answering && (m->l2 == NULL || m->answers.head == m->answers.end)) catch_up(m, cycle);

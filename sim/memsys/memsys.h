@@ -76,6 +76,8 @@ memsys_burst memsys_take_burst(memsys *m, uint64_t cycle);
 uint64_t memsys_next_response(memsys *m, uint64_t cycle);
 // The same from the next cycle on, when a request was sent in this one and without it `before` was such a cycle.
 uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before);
+// Of a read that is sent in `cycle` or later: a cycle before which it has no answer.
+uint64_t memsys_soonest_answer(const memsys *m, uint64_t cycle);
 
 // One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory
 // bus.

@@ -586,6 +586,10 @@ void dut_destroy(dut *d) {
 
 // The execute unit played here goes row by row: it has no streams to be disturbed, no results to catch up.
 void cycle_execute_disturbed(cycle_engine *c) { (void)c; }
+uint64_t cycle_execute_acc_banks(const cycle_engine *c) {
+  (void)c;
+  return UINT64_MAX;
+}
 void cycle_writeback_catch_up(cycle_engine *c) { (void)c; }
 bool cycle_writeback_elsewhere(const cycle_engine *c, uint32_t bank) {
   (void)c, (void)bank;
