@@ -131,6 +131,11 @@ void cycle_bus_take(cycle_engine *c) {
   taken(c);
 }
 
+void cycle_bus_show_from(cycle_engine *c, uint64_t cycle) {
+  c->bus->answer_at = cycle;
+  set_wake(c);
+}
+
 memsys_burst cycle_bus_take_burst(cycle_engine *c) {
   struct cycle_bus *b = c->bus;
   b->burst = memsys_take_burst(c->timing, c->now);

@@ -22,6 +22,7 @@
 
 #include "hw/base/alloc.h"
 #include "sim/config.h"
+#include "sim/cycle/bus.h"
 #include "sim/ref/numeric.h"
 
 // Bytes for a local row: `count` of them, the first one for lane (int32: byte) `first`.
@@ -646,6 +647,8 @@ static bool step_whole(cycle_engine *c, struct cycle_load_path *p) {
     cycle_merger_close(&p->merger, b->last_row);
     assert(p->streams < CYCLE_BURST_RING);
     p->streams++;
+  } else if (c->w.beat != NULL && !c->w.beat->write) {
+    cycle_bus_show_from(c, p->merger.accept_from);
   }
   await_end(c, p);
   return ended;
