@@ -19,6 +19,9 @@ struct cycle_bus {
   // the read burst that was taken last
   uint64_t first_beat;
   memsys_burst burst;
+  // the last write beat, or the first one of a burst that goes as a whole
+  uint64_t written_at;
+  uint32_t written_beats;
   uint32_t bus_bytes, ids;
   uint8_t **data;  // by read id; NULL in timing-only mode
 };
@@ -67,10 +70,23 @@ static void grant_read(cycle_engine *c, const memsys_request *r) {
 
 static void grant_write(cycle_engine *c, const memsys_request *r) {
   if (!inside(c, r, "writes")) return;
-  memsys_write(c->timing, c->now, r);
-  c->bus_written_bytes += c->bus->bus_bytes;
-  c->w.written_bytes = c->bus->bus_bytes;
+  struct cycle_bus *b = c->bus;
+  b->written_at = c->now;
+  b->written_beats = 1;
+  if (cycle_writer_offers_whole(c)) {
+    memsys_write_burst(c->timing, c->now, r);
+    b->written_beats = r->bytes / b->bus_bytes;
+  } else {
+    memsys_write(c->timing, c->now, r);
+  }
+  c->bus_written_bytes += (uint64_t)b->written_beats * b->bus_bytes;
   c->w.write_granted = true;
+}
+
+// Beats that have a cycle of their own before `cycle`.
+static uint64_t beats_written(const struct cycle_bus *b, uint64_t cycle) {
+  const uint64_t beats = cycle > b->written_at ? cycle - b->written_at : 0;
+  return beats < b->written_beats ? beats : b->written_beats;
 }
 
 // True: something was granted.
@@ -103,8 +119,10 @@ static uint64_t beat_at(const struct cycle_bus *b, uint64_t beat) {
 
 static void set_wake(cycle_engine *c) {
   const struct cycle_bus *b = c->bus;
-  const uint64_t read = cycle_reader_offers_from(c), ask_at = b->ask_at < read ? b->ask_at : read;
-  c->wake[CYCLE_BUS] = b->answer_at < ask_at ? b->answer_at : ask_at;
+  const uint64_t read = cycle_reader_offers_from(c), write = cycle_writer_offers_from(c);
+  uint64_t at = b->answer_at < b->ask_at ? b->answer_at : b->ask_at;
+  if (read < at) at = read;
+  c->wake[CYCLE_BUS] = write < at ? write : at;
 }
 
 // Whoever is shown an answer and does not take it is shown it again.
@@ -115,6 +133,7 @@ bool cycle_bus_step(cycle_engine *c) {
     b->answer_at = c->w.beat != NULL ? c->now + 1 : memsys_next_response(c->timing, c->now + 1);
   }
   bool granted = arbitrate(c);
+  if (c->counting && beats_written(b, c->now + 1) > beats_written(b, c->now)) c->w.write_granted = true;
   if (cycle_pages_contended(c)) b->ask_at = c->now + 1;
   if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response_with(c->timing, c->now, b->answer_at);
   set_wake(c);
@@ -150,6 +169,11 @@ uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle) {
   unsigned coming = 0;
   while (coming < b->burst.beats && beat_at(b, b->burst.beats - coming - 1) >= cycle) coming++;
   return c->bus_read_bytes - (uint64_t)coming * b->bus_bytes;
+}
+
+uint64_t cycle_bus_written_bytes(const cycle_engine *c, uint64_t cycle) {
+  const struct cycle_bus *b = c->bus;
+  return c->bus_written_bytes - (b->written_beats - beats_written(b, cycle)) * b->bus_bytes;
 }
 
 uint64_t cycle_bus_answer_at(const cycle_engine *c) { return c->bus->answer_at; }

@@ -95,7 +95,7 @@ static uint64_t sum(const cycle_engine *c, unsigned external) {
     case EXTERNAL_BYTES_READ:
       return cycle_bus_read_bytes(c, c->now);
     case EXTERNAL_BYTES_WRITTEN:
-      return c->bus_written_bytes - c->w.written_bytes;
+      return cycle_bus_written_bytes(c, c->now);
     case EXTERNAL_READS_IN_FLIGHT:
       return cycle_level_sum(&c->reads_in_flight, c->now);
     default:
@@ -136,7 +136,7 @@ static void clear(cycle_engine *c) {
   k->held = UINT32_MAX;
   for (uint32_t n = 0; n < k->count; n++) k->file[n].count = k->file[n].frozen = 0;
   k->cleared[0] = cycle_bus_read_bytes(c, c->now + 1);
-  k->cleared[1] = c->bus_written_bytes;
+  k->cleared[1] = cycle_bus_written_bytes(c, c->now + 1);
   k->cleared[2] = sum(c, EXTERNAL_READS_IN_FLIGHT) + cycle_level_at(&c->reads_in_flight, c->now);
   k->cleared[3] = sum(c, EXTERNAL_WRITES_IN_FLIGHT) + cycle_level_at(&c->writes_in_flight, c->now);
 }

@@ -6,16 +6,24 @@
 // Address and first data beat of a burst are taken together (the bus grants both), so the send stage needs no memory of
 // one of them having left. The row is one buffer where the RTL has two: a row of a single block overwrites block 0,
 // which no later block of the same row is asked to keep.
+// The last burst of a row goes as a whole if it has beats enough to be granted before the next row can come, and its
+// page is known: all its cycles follow from those of its choice and of its grant.
+//
+//   chosen          offered, granted                          last beat
+//   f (first beat in the look stage) ...  f + 2 <= g ... g + beats - 3 (ready for a row) ... g + beats - 1
+//
 // Invariants: a beat in the look or send stage belongs to an id in use; `row` is not read again once its last beat is
-// in the look stage.
+// in the look stage, or its last burst was granted as a whole.
 #include <inttypes.h>
 #include <string.h>
 
 #include "sim/cycle/weft_accel.h"
 
 enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64, EVENT_ACTIVE = 21, EVENT_PAGE, EVENT_BUS };
+enum { PAGE_SHIFT = 12, FEWEST_WHOLE = 3 };
 
-typedef enum { IDLE, FIRST, BEATS } writer_state;
+// WHOLE: the row's last burst goes as a whole, or has gone.
+typedef enum { IDLE, FIRST, BEATS, WHOLE } writer_state;
 
 enum { WAIT_BUS = CYCLE_WORKING + 1, WAIT_PAGE, WAIT_IDS, WAIT_ANSWERS };
 const char *const cycle_dma_writer_causes[CYCLE_CAUSES] = {
@@ -49,6 +57,10 @@ struct cycle_dma_writer {
   memsys_request burst;
   uint32_t beat, beats, offset, total;  // total: bytes of the row in it
 
+  // Of the burst that goes as a whole.
+  uint64_t offered_from;
+  uint64_t sent_by;  // the cycle behind its last beat; CYCLE_NEVER: it was not granted; 0: there is none
+
   uint32_t beat_bytes, max_bytes, row_bytes, ids, used_count;
   uint64_t used[IDS_MAX / WORD_BITS];
   write_beat stage[2];
@@ -74,11 +86,28 @@ void cycle_writer_destroy(cycle_engine *c) {
   wf_free(c->writer);
 }
 
-bool cycle_writer_busy(const cycle_engine *c) { return c->writer->used_count > 0 || c->writer->state != IDLE; }
+// A burst that goes as a whole has its id until it is answered.
+bool cycle_writer_busy(const cycle_engine *c) {
+  const writer *w = c->writer;
+  return w->used_count > 0 || w->state == FIRST || w->state == BEATS;
+}
+
+// WHOLE: a row can be taken from then on.
+static uint64_t idle_at(const writer *w) { return w->sent_by == CYCLE_NEVER ? CYCLE_NEVER : w->sent_by - FEWEST_WHOLE; }
+
+static bool waits_whole(const writer *w) { return w->state == WHOLE && w->sent_by == CYCLE_NEVER; }
+
+bool cycle_writer_offers_whole(const cycle_engine *c) { return waits_whole(c->writer); }
 
 const memsys_request *cycle_writer_offer(cycle_engine *c) {
   const writer *w = c->writer;
+  if (waits_whole(w)) return c->now >= w->offered_from ? &w->burst : NULL;
   return w->sending && !cycle_pages_miss(c, 0) ? &w->stage[w->send].burst : NULL;
+}
+
+uint64_t cycle_writer_offers_from(const cycle_engine *c) {
+  const writer *w = c->writer;
+  return waits_whole(w) && w->offered_from > c->now ? w->offered_from : CYCLE_NEVER;
 }
 
 // ---- ids
@@ -124,10 +153,8 @@ static void choose_burst(cycle_engine *c, writer *w) {
   w->address += w->total;
 }
 
-// The next beat of the row enters the look stage.
-static void fire_beat(cycle_engine *c, writer *w) {
-  bool first = w->state == FIRST;
-  if (first) choose_burst(c, w);
+// The next beat of the row, `first` of its burst, enters the look stage.
+static void fire_beat(cycle_engine *c, writer *w, bool first) {
   uint32_t start = w->beat * w->beat_bytes, end = start + w->beat_bytes, to = w->offset + w->total;
   uint32_t low = w->offset > start ? w->offset : start, high = to < end ? to : end;
   write_beat *b = &w->stage[!w->send];
@@ -140,6 +167,51 @@ static void fire_beat(cycle_engine *c, writer *w) {
   w->looking = true;
   w->beat++;
   w->state = w->beat < w->beats ? BEATS : w->sent < w->length ? FIRST : IDLE;
+}
+
+// ---- bursts that go as a whole
+
+// The last beats of another one may still be in the stages: they leave in time.
+static bool may_go_whole(const cycle_engine *c, const writer *w) {
+  return !c->eager && !c->counting && w->beats >= FEWEST_WHOLE && w->sent + w->total == w->length && !w->sending &&
+         w->sent_by <= c->now + 2 && memsys_takes_write_bursts(c->timing) &&
+         cycle_pages_knows(c, 0, w->burst.address >> PAGE_SHIFT);
+}
+
+static void go_whole(cycle_engine *c, writer *w) {
+  w->state = WHOLE;
+  w->offered_from = c->now + 2;
+  w->sent_by = CYCLE_NEVER;
+  if (w->offered_from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = w->offered_from;
+}
+
+static void whole_granted(cycle_engine *c, writer *w) {
+  const uint64_t from = w->burst.address + w->offset;
+  w->sent_by = c->now + w->beats;
+  if (c->data && !sim_memory_write(c->memory, from, w->row + w->sent, w->total))
+    cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", from,
+               from + w->total - 1);
+}
+
+// A flush in the cycle before the lookup: the page may have to be asked for.
+void cycle_writer_look_back(cycle_engine *c) {
+  writer *w = c->writer;
+  if (!waits_whole(w) || w->offered_from != c->now + 2) return;
+  w->state = FIRST;
+  w->sent_by = 0;
+  fire_beat(c, w, true);
+  cycle_port_given(c, CYCLE_DMA_WRITER);
+}
+
+// Its last beats were sent in cycles of their own, behind which the writer waited.
+static void end_whole(cycle_engine *c, writer *w) {
+  const uint64_t now = c->now;
+  if (w->sent_by == 0 || w->sent_by > now) return;
+  c->now = w->sent_by;
+  if (w->sent_by < now) cycle_spend(c, CYCLE_DMA_WRITER, WAIT_ANSWERS);
+  c->now = now;
+  w->sent_by = 0;
+  if (w->state == WHOLE) w->state = IDLE;
 }
 
 // ---- a cycle
@@ -159,27 +231,32 @@ static void look(cycle_engine *c, writer *w) {
   w->send = !w->send;
   const write_beat *b = &w->stage[w->send];
   // The other beats of a burst lie in the page of the first.
-  if (b->first) cycle_pages_look(c, 0, b->burst.address >> 12);
+  if (b->first) cycle_pages_look(c, 0, b->burst.address >> PAGE_SHIFT);
 }
 
 // What the cycle is seen as, before anything moves.
 static void report(cycle_engine *c, const writer *w) {
   bool miss = w->sending && cycle_pages_miss(c, 0);
-  if (w->state != IDLE) cycle_event(c, EVENT_ACTIVE);
+  bool offers = (w->sending && !miss) || (waits_whole(w) && w->offered_from <= c->now);
+  if (w->state == WHOLE ? c->now <= idle_at(w) : w->state != IDLE) cycle_event(c, EVENT_ACTIVE);
   if (miss) cycle_event(c, EVENT_PAGE);
-  if (w->sending && !miss && !c->w.write_granted) cycle_event(c, EVENT_BUS);
+  if (offers && !c->w.write_granted) cycle_event(c, EVENT_BUS);
 }
 
 static unsigned cause_of(cycle_engine *c, const writer *w, bool moved) {
-  if (moved) return CYCLE_WORKING;
+  if (moved || (w->sent_by == CYCLE_NEVER ? c->now < w->offered_from : c->now < w->sent_by)) return CYCLE_WORKING;
+  if (waits_whole(w)) return WAIT_BUS;
   if (w->sending) return cycle_pages_miss(c, 0) ? WAIT_PAGE : WAIT_BUS;
   return w->state == FIRST ? WAIT_IDS : w->used_count > 0 ? WAIT_ANSWERS : CYCLE_IDLE;
 }
 
-static bool work(cycle_engine *c, writer *w) {
-  if (c->counting) report(c, w);
-  bool answered = c->w.beat != NULL && c->w.beat->write, moved = false;
-  if (c->w.write_granted) {
+// True: it goes on in the next cycle. A burst that goes as a whole needs no cycle between those of its grant and its
+// answer.
+static bool move(cycle_engine *c, writer *w) {
+  bool moved = false;
+  if (c->w.write_granted && waits_whole(w)) {
+    whole_granted(c, w);
+  } else if (c->w.write_granted && w->sending) {
     write_granted(c, w);
     moved = true;
   }
@@ -187,19 +264,36 @@ static bool work(cycle_engine *c, writer *w) {
     look(c, w);
     moved = true;
   }
-  if (!w->looking && (w->state == BEATS || (w->state == FIRST && w->used_count < w->ids))) {
-    fire_beat(c, w);
-    moved = true;
+  if (w->looking || (w->state != BEATS && (w->state != FIRST || w->used_count >= w->ids))) return moved;
+  const bool first = w->state == FIRST;
+  if (first) choose_burst(c, w);
+  if (first && may_go_whole(c, w)) {
+    go_whole(c, w);
+    return moved;
   }
+  fire_beat(c, w, first);
+  return true;
+}
+
+// A beat that has just been looked up may miss its page in the next cycle and be free to go in the one after.
+static void set_wake(cycle_engine *c, const writer *w, bool moved) {
+  const bool misses = w->sending && !moved && cycle_pages_miss(c, 0);
+  c->wake[CYCLE_DMA_WRITER] = misses ? c->now + 1 : cycle_writer_offers_from(c);
+}
+
+static bool work(cycle_engine *c, writer *w) {
+  if (c->counting) report(c, w);
+  end_whole(c, w);
+  bool answered = c->w.beat != NULL && c->w.beat->write;
+  const bool moved = move(c, w);
   cycle_spend(c, CYCLE_DMA_WRITER, cause_of(c, w, moved));
-  // A beat that has just been looked up may miss its page in the next cycle and be free to go in the one after.
-  c->wake[CYCLE_DMA_WRITER] = w->sending && !moved && cycle_pages_miss(c, 0) ? c->now + 1 : CYCLE_NEVER;
+  set_wake(c, w, moved);
+  if (!answered) return moved;
   // An id is free from the cycle after its answer.
-  if (answered) {
-    free_id(c, w, c->w.beat->id);
-    cycle_bus_take(c);
-  }
-  return moved || answered;
+  free_id(c, w, c->w.beat->id);
+  cycle_bus_take(c);
+  if (!moved && !cycle_writer_busy(c)) cycle_spend_next(c, CYCLE_DMA_WRITER, CYCLE_IDLE);
+  return moved || w->state == FIRST;
 }
 
 bool cycle_writer_step(cycle_engine *c) {
@@ -213,13 +307,16 @@ bool cycle_writer_step(cycle_engine *c) {
   return changed;
 }
 
-bool cycle_writer_idle(const cycle_engine *c) { return c->writer->state == IDLE; }
+uint64_t cycle_writer_idle_at(const cycle_engine *c) {
+  return c->writer->state == WHOLE ? idle_at(c->writer) : CYCLE_NEVER;
+}
+
+bool cycle_writer_idle(const cycle_engine *c) { return c->writer->state == IDLE || c->now >= cycle_writer_idle_at(c); }
 
 bool cycle_writer_ready(cycle_engine *c) {
   cycle_port_through(c);
   if (cycle_writer_idle(c)) return true;
-  c->port.writer_wanted = true;
-  c->wake[CYCLE_PORT] = c->port.next;
+  cycle_port_wants_writer(c);
   return false;
 }
 
@@ -240,7 +337,7 @@ static bool leaves_memory(const cycle_engine *c, uint64_t address, uint32_t byte
 
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
   writer *w = c->writer;
-  assert(w->state == IDLE);
+  assert(cycle_writer_idle(c));
   w->address = row->address;
   w->length = row->block * c->d.dim + row->len;
   w->sent = 0;
@@ -249,7 +346,7 @@ void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
     c->port.never_lags = true;
     cycle_port_end(c);
   }
-  cycle_port_given(c, CYCLE_DMA_WRITER);
+  if (row->store) cycle_port_given(c, CYCLE_DMA_WRITER);
   if (!c->data) return;
   assert(w->length <= w->row_bytes);
   if (row->pool && c->array->units.max_pool)

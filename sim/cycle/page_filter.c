@@ -59,6 +59,7 @@ void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page) {
 }
 
 void cycle_pages_flush(cycle_engine *c) {
+  cycle_writer_look_back(c);
   bring_to(c->pages, c->now);
   c->pages->flush = true;
 }

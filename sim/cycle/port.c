@@ -51,7 +51,6 @@ static void find_next(cycle_engine *c) {
 
 static void clear_wires(cycle_wires *w) {
   w->beat = NULL;
-  w->written_bytes = 0;
   w->read_granted = w->write_granted = w->load_answered = false;
   // Between cycles the wires still say what the last cycle of the others had.
   w->done[SIM_CLASS_LOAD].valid = false;
@@ -116,10 +115,16 @@ static bool may_lag(const cycle_engine *c) {
   return c->now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
 }
 
+// Somebody waits for the writer: the first cycle in which it may have become idle.
+static uint64_t writer_from(const cycle_engine *c) {
+  const uint64_t idle = cycle_writer_idle_at(c);
+  return idle < c->port.next ? idle : c->port.next;
+}
+
 // The first cycle in which somebody else may have to see what the port does.
 static uint64_t visible(const cycle_engine *c) {
   const cycle_port *p = &c->port;
-  if (p->writer_wanted) return p->next;
+  if (p->writer_wanted) return writer_from(c);
   if (cycle_load_shows(c, p->room_wanted)) return p->time;
   if (p->next == CYCLE_NEVER) return p->next;
   uint64_t done = cycle_load_visible(c, p->room_wanted);
@@ -127,7 +132,10 @@ static uint64_t visible(const cycle_engine *c) {
   return done > p->next ? done : p->next;
 }
 
-static void set_wake(cycle_engine *c) { c->wake[CYCLE_PORT] = c->port.lags ? visible(c) : c->port.next; }
+static void set_wake(cycle_engine *c) {
+  const cycle_port *p = &c->port;
+  c->wake[CYCLE_PORT] = p->lags ? visible(c) : p->writer_wanted ? writer_from(c) : p->next;
+}
 
 uint32_t cycle_port_step(cycle_engine *c) {
   cycle_port *p = &c->port;
@@ -145,6 +153,12 @@ uint32_t cycle_port_step(cycle_engine *c) {
   set_wake(c);
   return (p->room_wanted && (load || cycle_load_ready(c)) ? 1U << CYCLE_STATION : 0) |
          (given ? 1U << CYCLE_STORE_PATH : 0);
+}
+
+// The store path has a row, and the writer does not take it in this cycle.
+void cycle_port_wants_writer(cycle_engine *c) {
+  c->port.writer_wanted = true;
+  set_wake(c);
 }
 
 // The station's oldest load waits for room alone.
@@ -189,7 +203,7 @@ void cycle_port_shares_next(cycle_engine *c) {
   if (!c->port.lags) return;
   run(c, c->now);
   end_lag(c);
-  c->wake[CYCLE_PORT] = c->port.next;
+  set_wake(c);
 }
 
 // A cycle that was already carried out, by somebody who looked earlier in it, asks for its bank now.

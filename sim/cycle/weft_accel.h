@@ -116,7 +116,6 @@ typedef struct cycle_wires {
   uint64_t acc_asked;
   // execute_writeback
   int32_t ex_sp_bank, ex_acc_bank;  // bank written in this cycle; -1: none
-  uint32_t written_bytes;           // bus: what this cycle added to bus_written_bytes
   uint16_t load_bytes;              // load_path: the answer to the load controller (ld_resp)
   uint8_t load_cmd;
   bool load_answered;
@@ -250,6 +249,7 @@ uint32_t cycle_port_step(cycle_engine *c);              // returns the units tha
 void cycle_port_touch(cycle_engine *c);                 // somebody else set a wake time of a part
 void cycle_port_given(cycle_engine *c, unsigned part);  // something for a part, in the next cycle
 void cycle_port_room(cycle_engine *c);                  // the station waits for room in the load controller's queue
+void cycle_port_wants_writer(cycle_engine *c);          // the store path has a row that the writer does not take
 // Before somebody looks at it: the cycles before this one are carried out, or this one too (not before the port's place
 // in the cycle).
 void cycle_port_to(cycle_engine *c);
@@ -270,8 +270,10 @@ void cycle_bus_create(cycle_engine *c);
 void cycle_bus_destroy(cycle_engine *c);
 bool cycle_bus_step(cycle_engine *c);
 void cycle_bus_take(cycle_engine *c);  // the answer of a write in w.beat is taken in this cycle
-// Bytes read before `cycle`, which is `now` or the next one: bus_read_bytes counts a burst with its first beat.
+// Bytes read and written before `cycle`, which is `now` or the next one: bus_read_bytes counts a burst with its first
+// beat, bus_written_bytes one that goes as a whole.
 uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle);
+uint64_t cycle_bus_written_bytes(const cycle_engine *c, uint64_t cycle);
 uint64_t cycle_bus_answer_at(const cycle_engine *c);  // no answer comes before this cycle
 
 // ---- execute_controller.c and what belongs to it (CYCLE_WRITEBACK, CYCLE_MESH, CYCLE_EXECUTE)
@@ -330,10 +332,14 @@ bool cycle_reader_full(const cycle_engine *c);  // all that may be in flight is 
 void cycle_writer_create(cycle_engine *c);
 void cycle_writer_destroy(cycle_engine *c);
 const memsys_request *cycle_writer_offer(cycle_engine *c);            // W of this cycle (with AW), NULL: none
+bool cycle_writer_offers_whole(const cycle_engine *c);                // all beats of the burst, if its first is granted
+uint64_t cycle_writer_offers_from(const cycle_engine *c);             // as cycle_reader_offers_from
+void cycle_writer_look_back(cycle_engine *c);                         // a flush: pages known in this cycle are not later
 bool cycle_writer_step(cycle_engine *c);                              // w.write_granted, answers
 bool cycle_writer_ready(cycle_engine *c);                             // wr_req_ready; after its step
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if it is ready
 bool cycle_writer_idle(const cycle_engine *c);                        // the register behind wr_req_ready
+uint64_t cycle_writer_idle_at(const cycle_engine *c);                 // when it is if it is not, CYCLE_NEVER: not known
 bool cycle_writer_busy(const cycle_engine *c);
 
 // ---- page_filter.c: client 0 is the writer, 1 the reader; cycle_pages_miss is in page_filter.h, included below
