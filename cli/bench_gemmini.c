@@ -3,7 +3,8 @@
 //
 // Each memory of the table is an array of ours. Every group is a program of its own, as it was when it was measured:
 // the layout of the code decides which windows pay for instruction lines. Rows that end before the fence measure the
-// hart and stand apart as the group "issue".
+// hart and stand apart as the group "issue"; "fence" is all others, "steady" those of them that take as long in both
+// warm repetitions of the measurement.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "sim/run.h"
 
 static const char *const groups[] = {"config", "mvin", "mvout", "ex", "dep", "loop"};
-enum { GROUPS = sizeof groups / sizeof groups[0], LINES = GROUPS + 2, ISSUE = GROUPS, ALL };
+enum { GROUPS = sizeof groups / sizeof groups[0], FENCE = GROUPS, STEADY, ISSUE, ALL, LINES };
 
 static const struct {
   const char *memory, *array;
@@ -39,7 +40,10 @@ typedef struct gemmini_bench {
   gemmini_errors errors[MEMORIES + 1][TEMPERATURES][LINES];  // the last: of all memories
 } gemmini_bench;
 
-static const char *line_name(int line) { return line == ISSUE ? "issue" : line == ALL ? "all" : groups[line]; }
+static const char *line_name(int line) {
+  static const char *const sums[] = {"fence", "steady", "issue", "all"};
+  return line < GROUPS ? groups[line] : sums[line - GROUPS];
+}
 
 // ---- running
 
@@ -132,10 +136,12 @@ static void add_up(gemmini_bench *b) {
   for (size_t i = 0; i < b->table.count; i++) {
     const gemmini_row *row = &b->table.rows[i];
     if (!was_run(b, row)) continue;
-    int line = row->issue ? ISSUE : index_of(groups, GROUPS, row->group), place[] = {memory_of(row), MEMORIES};
+    const int place[] = {memory_of(row), MEMORIES};
     for (int p = 0; p < 2; p++) {
       gemmini_errors *errors = b->errors[place[p]][row->cold ? COLD : WARM];
-      gemmini_errors_add(&errors[line], row);
+      if (!row->issue) gemmini_errors_add(&errors[index_of(groups, GROUPS, row->group)], row);
+      gemmini_errors_add(&errors[row->issue ? ISSUE : FENCE], row);
+      if (!row->issue && row->again == row->measured) gemmini_errors_add(&errors[STEADY], row);
       gemmini_errors_add(&errors[ALL], row);
     }
   }
@@ -144,16 +150,20 @@ static void add_up(gemmini_bench *b) {
 // ---- report
 
 static void print_line(const char *temperature, int line, const gemmini_errors *e) {
-  printf("%-5s %-7s %5zu %5zu %9.2f %7.2f %7.2f %7.0f %8.2f  %s\n", temperature, line_name(line), e->rows, e->exact,
-         gemmini_mean(e, e->cycles), gemmini_mean(e, e->percent), gemmini_mean(e, e->bias), e->max_cycles,
-         e->max_percent, e->max_percent == 0 ? "" : e->worst->key);
+  printf("%-5s %-7s %5zu %5zu %9.2f %7.2f %7.2f ", temperature, line_name(line), e->rows, e->exact,
+         gemmini_mean(e, e->cycles), gemmini_mean(e, e->percent), gemmini_mean(e, e->bias));
+  if (e->repeated == 0)
+    printf("%7s", "-");
+  else
+    printf("%7.2f", gemmini_repeat(e));
+  printf(" %7.0f %8.2f  %s\n", e->max_cycles, e->max_percent, e->max_percent == 0 ? "" : e->worst->key);
 }
 
 static void print_errors(const char *memory, const char *array, gemmini_errors errors[TEMPERATURES][LINES]) {
   if (errors[WARM][ALL].rows + errors[COLD][ALL].rows == 0) return;
   printf("memory %s%s%s\n", memory, array == NULL ? "" : ", array ", array == NULL ? "" : array);
-  printf("%-5s %-7s %5s %5s %9s %7s %7s %7s %8s  %s\n", "", "group", "rows", "exact", "mean cyc", "mean %", "bias %",
-         "max cyc", "max %", "worst");
+  printf("%-5s %-7s %5s %5s %9s %7s %7s %7s %7s %8s  %s\n", "", "group", "rows", "exact", "mean cyc", "mean %",
+         "bias %", "other %", "max cyc", "max %", "worst");
   for (int t = 0; t < TEMPERATURES; t++)
     for (int line = 0; line < LINES; line++)
       if (errors[t][line].rows != 0) print_line(temperatures[t], line, &errors[t][line]);
@@ -189,6 +199,7 @@ static cJSON *errors_json(const gemmini_errors *e) {
   cJSON_AddNumberToObject(object, "mean_cycles", gemmini_mean(e, e->cycles));
   cJSON_AddNumberToObject(object, "mean_percent", gemmini_mean(e, e->percent));
   cJSON_AddNumberToObject(object, "bias_percent", gemmini_mean(e, e->bias));
+  if (e->repeated != 0) cJSON_AddNumberToObject(object, "other_percent", gemmini_repeat(e));
   cJSON_AddNumberToObject(object, "max_cycles", e->max_cycles);
   cJSON_AddNumberToObject(object, "max_percent", e->max_percent);
   cJSON_AddStringToObject(object, "worst", e->worst == NULL ? "" : e->worst->key);
@@ -238,6 +249,8 @@ static bool report(gemmini_bench *b, wf_diag *diag) {
   if (!b->common->quiet) {
     for (int m = 0; m < MEMORIES; m++) print_errors(memories[m].memory, memories[m].array, b->errors[m]);
     print_errors("all", NULL, b->errors[MEMORIES]);
+    puts("other %: what the other warm repetition of the window, as measured, misses the row by");
+    puts("steady: rows of `fence` whose other warm repetition took the same cycles\n");
     if (b->options->verbose) print_worst(b);
   }
   bool good = b->common->json == NULL || write_json(b, diag);

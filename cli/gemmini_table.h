@@ -16,6 +16,7 @@ typedef struct gemmini_row {
   const char *key;     // "name,p1,...,p6,rep"
   bool issue, cold;
   uint64_t measured, simulated;
+  uint64_t again;  // the other warm repetition of the window, as measured; 0: there is none
 } gemmini_row;
 
 typedef struct gemmini_table {
@@ -37,11 +38,14 @@ bool gemmini_table_fill(gemmini_table *table, const char *group, const char *mem
 typedef struct gemmini_errors {
   size_t rows, exact;
   double cycles, percent, bias;  // sums of |error|, |error| in percent, error in percent
+  size_t repeated;               // rows that were measured again,
+  double repeat;                 // and the sum of what the other repetition misses them by, in percent
   double max_cycles, max_percent;
   const gemmini_row *worst;  // in percent; NULL: no rows
 } gemmini_errors;
 
 void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row);
+double gemmini_repeat(const gemmini_errors *errors);            // mean; 0 of no rows that were measured again
 double gemmini_percent(const gemmini_row *row);                 // signed
 double gemmini_mean(const gemmini_errors *errors, double sum);  // 0 of no rows
 
