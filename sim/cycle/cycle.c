@@ -123,6 +123,7 @@ static void stick(cycle_shell *e) {
 // Before the engine returns. A fault is that of the command that was taken last.
 static void come_back(cycle_shell *e) {
   cycle_station_tell(&e->c);
+  cycle_front_settle(&e->c);
   if (failed(e)) e->c.fault.command = e->last;
 }
 

@@ -15,7 +15,8 @@
 //
 // Commands that come to an empty chain and are not for a loop unit are kept in `pass` instead of the queues, and so are
 // those behind them until one is for a loop unit, or counters see the units: then everything is put where it would be
-// (stop_passing).
+// (stop_passing). Of these the head is allocated one cycle early, together with what makes room for it, where nobody
+// can see the difference (take_early).
 #include "sim/cycle/front_end.h"
 
 #include <string.h>
@@ -60,6 +61,9 @@ typedef struct cycle_front_end {
   bool refused;  // the head of the unrolled queue found no entry
   bool behind;   // the chain has not been stepped in cycle `at` and those after it
   uint64_t at;
+  uint64_t early;     // the last cycle whose allocation was made in the cycle before it
+  uint64_t later_at;  // from then on cycles are spent on `later`; CYCLE_NEVER: nothing is planned
+  front_cause later;
   cycle_front_command pending;
   stage raw, unrolled;
   cycle_front_pass pass;
@@ -69,6 +73,7 @@ typedef struct cycle_front_end {
 
 void cycle_front_create(cycle_engine *c) {
   cycle_front_end *f = c->front = WF_NEW(cycle_front_end);
+  f->early = f->later_at = CYCLE_NEVER;
   cycle_queue_init(&f->raw.queue, QUEUE, 1, false);
   cycle_queue_init(&f->unrolled.queue, QUEUE, 1, false);
   if (c->array->units.loop_matmul) f->matmul = cycle_loop_matmul_create(c);
@@ -126,6 +131,19 @@ static void spend_from(cycle_engine *c, uint64_t at, front_cause cause) {
   c->now = now;
 }
 
+// What was planned for the cycles that have come is noted.
+void cycle_front_settle(cycle_engine *c) {
+  cycle_front_end *f = c->front;
+  if (f->later_at > c->now) return;
+  spend_from(c, f->later_at, f->later);
+  f->later_at = CYCLE_NEVER;
+}
+
+static void plan_to_spend(cycle_front_end *f, uint64_t at, front_cause cause) {
+  f->later_at = at;
+  f->later = cause;
+}
+
 static bool is_for_loops(const cycle_front_end *f, uint8_t funct) {
   return (f->matmul != NULL && cycle_loop_matmul_unrolls(f->matmul, funct)) || cycle_loop_conv_unrolls(funct);
 }
@@ -141,7 +159,8 @@ static void pass_on(cycle_engine *c, cycle_front_end *f, const cycle_front_comma
   const bool first = cycle_pass_empty(p);
   cycle_pass_push(p, c->now, command);
   if (!first) return;
-  spend_from(c, c->now, FRONT_WORKING);
+  f->later_at = CYCLE_NEVER;
+  cycle_spend(c, CYCLE_FRONT_END, FRONT_WORKING);
   c->wake[CYCLE_FRONT_END] = cycle_pass_head_at(p);
 }
 
@@ -166,11 +185,13 @@ static void stop_passing(cycle_engine *c, cycle_front_end *f, uint64_t at) {
   cycle_front_pass *p = &f->pass;
   for (uint32_t n = p->taken; n != p->pushed; n++) put_back(c, f, cycle_pass_at(p, n), at);
   p->open = f->refused = f->behind = false;
+  f->later_at = CYCLE_NEVER;
 }
 
 void cycle_front_push(cycle_engine *c, const sim_command *command) {
   cycle_front_end *f = c->front;
   assert(cycle_front_ready(c));
+  cycle_front_settle(c);
   const cycle_front_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .returns = command->returns};
   const bool passes = !is_for_loops(f, command->funct);
@@ -228,7 +249,11 @@ static front_cause end_command(cycle_engine *c, const cycle_front_command *head)
 }
 
 // FRONT_IDLE: there is no command.
-static front_cause step_head(cycle_engine *c, stage *s) {
+static front_cause step_head(cycle_engine *c, const cycle_front_end *f, stage *s) {
+  if (f->early == c->now) {  // the head of this cycle has left
+    s->queue.popped = c->now + 1;
+    return FRONT_WORKING;
+  }
   if (!cycle_queue_valid(&s->queue, c->now)) return FRONT_IDLE;
   front_cause cause = end_command(c, stage_head(s));
   if (cause == FRONT_WORKING) cycle_queue_pop(&s->queue, c->now);
@@ -382,17 +407,39 @@ static bool count_completed(const cycle_engine *c, cycle_front_end *f) {
 
 // ---- commands that only pass
 
+// The head that will be there in the next cycle enters the station now.
+static bool take_early(cycle_engine *c, cycle_front_end *f) {
+  const uint64_t next = c->now + 1;
+  if (cycle_pass_head_at(&f->pass) > next || c->counting || !goes_to_station(cycle_pass_head(&f->pass))) return false;
+  if (!cycle_station_take_early(c, cycle_pass_head(&f->pass))) return false;
+  cycle_pass_take(&f->pass, next);
+  spend_from(c, next, FRONT_WORKING);
+  f->later_at = CYCLE_NEVER;
+  f->later_at = CYCLE_NEVER;
+  f->early = next;
+  f->refused = false;
+  return true;
+}
+
 // At the end of this cycle. A head that finds no entry in the next cycle is refused then: nothing but a completion
 // helps, and that is told (cycle_front_completed).
-static void plan_pass(cycle_engine *c, cycle_front_end *f) {
+static void await_head(cycle_engine *c, cycle_front_end *f) {
   const uint64_t head = cycle_pass_head_at(&f->pass), next = c->now + 1;
   sim_class unit;
   c->wake[CYCLE_FRONT_END] = head > next ? head : next;
+  if (head == CYCLE_NEVER) plan_to_spend(f, next, FRONT_IDLE);
   if (head > next || c->counting || !goes_to_station(cycle_pass_head(&f->pass))) return;
   if (!cycle_station_full(c, cycle_pass_head(&f->pass), &unit)) return;
-  if (!f->refused) spend_from(c, next, (front_cause)(FRONT_LOAD_FULL + unit));
+  if (!f->refused) plan_to_spend(f, next, (front_cause)(FRONT_LOAD_FULL + unit));
   f->refused = true;
   c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
+}
+
+static void plan_pass(cycle_engine *c, cycle_front_end *f) {
+  const bool early = take_early(c, f);
+  c->now += early;
+  await_head(c, f);
+  c->now -= early;
 }
 
 static void step_pass(cycle_engine *c, cycle_front_end *f) {
@@ -406,13 +453,13 @@ static void step_pass(cycle_engine *c, cycle_front_end *f) {
   cycle_station_report(c);
   count_completed(c, f);
   plan_pass(c, f);
-  if (cycle_pass_empty(p)) spend_from(c, c->now + 1, FRONT_IDLE);
   if (c->counting) stop_passing(c, f, c->now + 1);
 }
 
 // The completions are counted now, and so count from the next cycle on as those of a step would.
 void cycle_front_completed(cycle_engine *c) {
   cycle_front_end *f = c->front;
+  cycle_front_settle(c);
   catch_up(c, f, c->now + 1);
   const bool counted = count_completed(c, f);
   if (f->pass.open) {
@@ -425,6 +472,7 @@ void cycle_front_completed(cycle_engine *c) {
 bool cycle_front_step(cycle_engine *c) {
   if (!cycle_front_awake(c)) return false;
   cycle_front_end *f = c->front;
+  cycle_front_settle(c);
   if (f->pass.open) {
     step_pass(c, f);
     return true;
@@ -433,7 +481,7 @@ bool cycle_front_step(cycle_engine *c) {
   catch_up(c, f, c->now);
   if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
   f->refused = false;
-  front_cause head = step_head(c, unrolled);
+  front_cause head = step_head(c, f, unrolled);
   bool left = head == FRONT_WORKING, freed = cycle_station_report(c);
   bool moved = step_chain(c, f);
   moved |= take_pending(c, f);

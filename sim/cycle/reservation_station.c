@@ -11,6 +11,10 @@
 // Beside a stream of rows the execute unit says in which cycles it takes commands whatever happens until then: these
 // are issued at once, in the name of those cycles (issue_ahead), and their records wait.
 //
+// A command that comes in the next cycle can be given an entry in this one if an older one of its class has not issued:
+// it issues after that, so not before the cycle after its own, and what completes in its own cycle releases it like any
+// other. Its record waits, too (take_early).
+//
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
 // told when the front end is through (cycle_station_report).
@@ -63,11 +67,18 @@ typedef struct issues_ahead {
   } of[AHEAD_MAX];
 } issues_ahead;
 
+// An allocation of this cycle or the next one that has not been told.
+typedef struct early_allocation {
+  const entry *entry;  // NULL: none
+  uint64_t cycle;
+} early_allocation;
+
 typedef struct cycle_station {
   uint8_t issuable;                    // by class: the oldest entry that has not issued waits for nothing
   uint64_t freed_at;                   // cycle in which an entry became free last + 1
   uint64_t wake_execute, wake_others;  // when a command of these classes may issue
   issues_ahead ahead;
+  early_allocation early;
   records records;
   file files[SIM_CLASSES];
   uint64_t allocated_at;  // cycle of the last allocation + 1
@@ -294,6 +305,45 @@ bool cycle_station_step(cycle_engine *c) {
   return (issuing >> SIM_CLASS_STORE & 1) != 0;
 }
 
+// ---- records that wait
+
+static void tell(const cycle_engine *c, uint64_t cycle, sim_event event) {
+  event.cycle = cycle;
+  c->sink.event(c->sink.context, &event);
+}
+
+static void tell_alloc(const cycle_engine *c, uint64_t cycle, const entry *e) {
+  tell(c, cycle,
+       (sim_event){.kind = SIM_EVENT_ALLOC,
+                   .unit = SIM_CLASSES,
+                   .index = e->index,
+                   .rs1 = e->command.rs1,
+                   .rs2 = e->command.rs2,
+                   .funct = e->command.funct});
+}
+
+static bool is_ahead(const issues_ahead *a, uint64_t end) { return a->count != 0 && a->of[a->first].cycle < end; }
+
+static void tell_ahead(const cycle_engine *c, issues_ahead *a) {
+  tell(c, a->of[a->first].cycle,
+       (sim_event){.kind = SIM_EVENT_ISSUE, .unit = SIM_CLASS_EXECUTE, .index = a->of[a->first].index});
+  a->first = (a->first + 1) % AHEAD_MAX;
+  a->count--;
+}
+
+// The allocation comes first in its cycle.
+static void tell_early(const cycle_engine *c, early_allocation *early, issues_ahead *ahead) {
+  while (is_ahead(ahead, early->cycle)) tell_ahead(c, ahead);
+  tell_alloc(c, early->cycle, early->entry);
+  early->entry = NULL;
+}
+
+void cycle_station_tell(cycle_engine *c) {
+  cycle_station *s = c->station;
+  if (s->early.entry != NULL && s->early.cycle < c->now) tell_early(c, &s->early, &s->ahead);
+  while (is_ahead(&s->ahead, c->now)) tell_ahead(c, &s->ahead);
+}
+
 // ---- allocation
 
 static const uint8_t class_of_kind[4] = {SIM_CLASS_EXECUTE, SIM_CLASS_LOAD, SIM_CLASS_STORE, SIM_CLASS_STORE};
@@ -421,65 +471,52 @@ bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim
   return true;
 }
 
+bool cycle_station_take_early(cycle_engine *c, const cycle_front_command *command) {
+  cycle_station *s = c->station;
+  const sim_class unit = class_of(command->funct, command->rs1);
+  const file *f = &s->files[unit];
+  uint64_t room = f->all & ~f->valid;
+  if (f->waiting == 0 || room == 0) return false;
+  const unsigned id = take_lowest(&room);
+  if (s->early.entry != NULL) tell_early(c, &s->early, &s->ahead);
+  allocate(c, command, unit, id);
+  if (c->sink.event != NULL) s->early = (early_allocation){.entry = &f->entries[id], .cycle = c->now + 1};
+  s->allocated_at = c->now + 2;
+  s->allocated_class = unit;
+  return true;
+}
+
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]) {
   const cycle_station *s = c->station;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     const file *f = &s->files[unit];
     counts[unit] = (unsigned)__builtin_popcountll(f->valid);
     if (freed_now(c)) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
-    if (s->allocated_at == c->now + 1 && s->allocated_class == (sim_class)unit) counts[unit]--;
+    if (s->allocated_at > c->now && s->allocated_class == (sim_class)unit) counts[unit]--;
   }
 }
 
 // ---- records
 
-static void tell(const cycle_engine *c, sim_event event) {
-  event.cycle = c->now;
-  c->sink.event(c->sink.context, &event);
-}
-
-static bool is_ahead(const issues_ahead *a, uint64_t end) { return a->count != 0 && a->of[a->first].cycle < end; }
-
-static void tell_ahead(const cycle_engine *c, issues_ahead *a) {
-  sim_event event = {.kind = SIM_EVENT_ISSUE,
-                     .unit = SIM_CLASS_EXECUTE,
-                     .index = a->of[a->first].index,
-                     .cycle = a->of[a->first].cycle};
-  c->sink.event(c->sink.context, &event);
-  a->first = (a->first + 1) % AHEAD_MAX;
-  a->count--;
-}
-
-void cycle_station_tell(cycle_engine *c) {
-  issues_ahead *a = &c->station->ahead;
-  while (is_ahead(a, c->now)) tell_ahead(c, a);
-}
-
-static void tell_alloc(const cycle_engine *c, const entry *e) {
-  tell(c, (sim_event){.kind = SIM_EVENT_ALLOC,
-                      .unit = SIM_CLASSES,
-                      .index = e->index,
-                      .rs1 = e->command.rs1,
-                      .rs2 = e->command.rs2,
-                      .funct = e->command.funct});
-}
-
-static void tell_all(const cycle_engine *c, const records *r, issues_ahead *ahead) {
-  if (r->allocated != NULL) tell_alloc(c, r->allocated);
+static void tell_all(const cycle_engine *c, cycle_station *s) {
+  const records *r = &s->records;
+  if (s->early.entry != NULL && s->early.cycle == c->now) tell_early(c, &s->early, &s->ahead);
+  if (r->allocated != NULL) tell_alloc(c, c->now, r->allocated);
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    if (unit == SIM_CLASS_EXECUTE && is_ahead(ahead, c->now + 1)) tell_ahead(c, ahead);
+    if (unit == SIM_CLASS_EXECUTE && is_ahead(&s->ahead, c->now + 1)) tell_ahead(c, &s->ahead);
     if ((r->issued >> unit & 1) == 0) continue;
-    tell(c, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
+    tell(c, c->now, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
   }
-  if (r->done) tell(c, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
+  if (r->done)
+    tell(c, c->now, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
 }
 
 bool cycle_station_report(cycle_engine *c) {
-  records *r = &c->station->records;
-  if (r->any) {
+  cycle_station *s = c->station;
+  if (s->records.any) {
     cycle_station_tell(c);
-    tell_all(c, r, &c->station->ahead);
-    *r = (records){0};
+    tell_all(c, s);
+    s->records = (records){0};
   }
   return freed_now(c);
 }

@@ -402,6 +402,8 @@ bool cycle_station_can_issue(const cycle_engine *c);
 // False: there is none in the command's class, which `unit` tells.
 struct cycle_front_command;
 bool cycle_station_take(cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
+// The command of the next cycle, at the end of this one: takes it if that is the same to everybody.
+bool cycle_station_take_early(cycle_engine *c, const struct cycle_front_command *command);
 // At the end of this cycle: the file of the command's class, which is told, has no entry for it in the next one.
 bool cycle_station_full(const cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
@@ -424,6 +426,7 @@ bool cycle_front_busy(const cycle_engine *c);
 static inline bool cycle_front_awake(const cycle_engine *c) {
   return c->wake[CYCLE_FRONT_END] <= c->now || c->eager || c->counting;
 }
+void cycle_front_settle(cycle_engine *c);     // what the cycles before this one were spent on is noted
 void cycle_front_completed(cycle_engine *c);  // the station: something completed and the front end is not awake
 
 // ---- counters.c
