@@ -45,3 +45,12 @@ uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limi
   uint64_t next = engine->ops->advance(engine, cycle + 1);
   return next > cycle + 1 && next != UINT64_MAX ? next : cycle + 1;
 }
+
+sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response) {
+  const sim_engine_ops *ops = engine->ops;
+  if (ops->push_waiting != NULL) return ops->push_waiting(engine, cycle, command, response);
+  sim_push_result result;
+  while ((result = ops->push(engine, *cycle, command, response)) == SIM_PUSH_FULL)
+    *cycle = sim_engine_await_room(engine, *cycle, UINT64_MAX);
+  return result;
+}

@@ -113,6 +113,8 @@ typedef struct sim_engine_ops {
   uint64_t (*reached)(const sim_engine *engine);
   // Optional (NULL): sim_engine_await_room without coming back in every cycle.
   uint64_t (*await_room)(sim_engine *engine, uint64_t cycle, uint64_t limit);
+  // Optional (NULL): sim_engine_push in one.
+  sim_push_result (*push_waiting)(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response);
 } sim_engine_ops;
 
 struct sim_engine {
@@ -129,6 +131,9 @@ void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *con
 // After a push that found no room: goes on from `cycle` until the engine may take a command or `limit` has come, at
 // least one cycle, or until a fault, and returns the cycle in which to push again.
 uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limit);
+
+// Pushes in *cycle or, without room, in the first cycle that has some, which is told. Never SIM_PUSH_FULL.
+sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response);
 
 // Engines that this build has, in the order they are listed; NULL past the end.
 const sim_engine_ops *sim_engine_at(size_t index);

@@ -19,15 +19,6 @@ sim_port sim_port_for_hart_of(sim_engine *engine, const hw_array *array) {
 
 // ---- without queue
 
-// Advances the engine until it takes the command.
-static sim_push_result push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response) {
-  sim_push_result result;
-  while ((result = engine->ops->push(engine, *cycle, command, response)) == SIM_PUSH_FULL) {
-    *cycle = sim_engine_await_room(engine, *cycle, UINT64_MAX);
-  }
-  return result;
-}
-
 static host_port_result refuse(sim_port *port, const sim_command *command) {
   port->illegal++;
   port->last_illegal = *command;
@@ -49,7 +40,7 @@ host_port_result sim_port_command(sim_port *port, const sim_command *command, ui
   const isa_insn *insn = decode(port, command);
   if (insn == NULL) return refuse(port, command);
   uint64_t start = *cycle;
-  sim_push_result result = push(port->engine, cycle, command, response);
+  sim_push_result result = sim_engine_push(port->engine, cycle, command, response);
   port->wait_cycles += *cycle - start;
   if (result == SIM_PUSH_FAULT) return HOST_PORT_FAULT;
   count(port, insn, command);

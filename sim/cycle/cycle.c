@@ -150,11 +150,14 @@ static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   return next;
 }
 
+static void run_to_room(cycle_shell *e, uint64_t cycle, uint64_t limit) {
+  run_to(e, cycle);
+  if (!failed(e) && !cycle_accel_run(&e->c, limit, CYCLE_TO_ROOM)) stick(e);
+}
+
 static uint64_t await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {
   cycle_shell *e = of(engine);
-  run_to(e, cycle);
-  if (failed(e)) return e->c.now;
-  if (!cycle_accel_run(&e->c, limit, CYCLE_TO_ROOM)) stick(e);
+  run_to_room(e, cycle, limit);
   come_back(e);
   show_memory(e);
   return e->c.now;
@@ -185,15 +188,9 @@ static void await_response(cycle_shell *e, uint64_t *response) {
   if (response != NULL) *response = value;
 }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
-  cycle_shell *e = of(engine);
+// In cycle `now`, in which there is room.
+static sim_push_result take(cycle_shell *e, const sim_command *command, uint64_t *response) {
   cycle_engine *c = &e->c;
-  run_to(e, cycle);
-  if (failed(e)) return SIM_PUSH_FAULT;
-  if (c->now > cycle) return SIM_PUSH_FULL;
-  if (!cycle_front_ready(c)) {
-    return SIM_PUSH_FULL;
-  }
   e->last = *command;
   if (!sim_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
   cycle_front_push(c, command);
@@ -202,6 +199,23 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   show_memory(e);
   come_back(e);
   return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
+}
+
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+  cycle_shell *e = of(engine);
+  run_to(e, cycle);
+  if (failed(e)) return SIM_PUSH_FAULT;
+  return e->c.now > cycle || !cycle_front_ready(&e->c) ? SIM_PUSH_FULL : take(e, command, response);
+}
+
+static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const sim_command *command,
+                                    uint64_t *response) {
+  cycle_shell *e = of(engine);
+  run_to_room(e, *cycle, UINT64_MAX);
+  *cycle = e->c.now;
+  if (!failed(e)) return take(e, command, response);
+  come_back(e);
+  return SIM_PUSH_FAULT;
 }
 
 static const sim_fault *fault(const sim_engine *engine) { return &((const cycle_shell *)engine)->c.fault; }
@@ -260,6 +274,7 @@ const sim_engine_ops sim_cycle_engine = {.name = "cycle",
                                          .push = push,
                                          .advance = advance,
                                          .await_room = await_room,
+                                         .push_waiting = push_waiting,
                                          .busy = busy,
                                          .drain = drain,
                                          .fault = fault,

@@ -114,12 +114,12 @@ bool cycle_front_busy(const cycle_engine *c) {
 
 uint64_t cycle_front_ready_at(const cycle_engine *c) {
   const cycle_front_end *f = c->front;
-  return f->pass.open ? cycle_pass_room_at(&f->pass) : CYCLE_NEVER;
+  return f->pass.open ? f->pass.room_at : CYCLE_NEVER;
 }
 
 bool cycle_front_ready(const cycle_engine *c) {
   const cycle_front_end *f = c->front;
-  if (f->pass.open) return cycle_pass_room_at(&f->pass) <= c->now;
+  if (f->pass.open) return f->pass.room_at <= c->now;
   return !f->is_pending && cycle_queue_room(&f->raw.queue, c->now);
 }
 
@@ -161,7 +161,7 @@ static void pass_on(cycle_engine *c, cycle_front_end *f, const cycle_front_comma
   if (!first) return;
   f->later_at = CYCLE_NEVER;
   cycle_spend(c, CYCLE_FRONT_END, FRONT_WORKING);
-  c->wake[CYCLE_FRONT_END] = cycle_pass_head_at(p);
+  c->wake[CYCLE_FRONT_END] = p->head_at;
 }
 
 // Puts the command into its queue as it is at the start of cycle `at`.
@@ -227,11 +227,6 @@ static front_cause flush(cycle_engine *c) {
   cycle_port_end(c);
   cycle_pages_flush(c);
   return FRONT_WORKING;
-}
-
-static bool goes_to_station(const cycle_front_command *command) {
-  return command->funct != ISA_FUNCT_FLUSH && command->funct != ISA_FUNCT_CLOCK_GATE &&
-         command->funct != ISA_FUNCT_COUNTER;
 }
 
 // FRONT_WORKING: the command left.
@@ -410,11 +405,11 @@ static bool count_completed(const cycle_engine *c, cycle_front_end *f) {
 // The head that will be there in the next cycle enters the station now.
 static bool take_early(cycle_engine *c, cycle_front_end *f) {
   const uint64_t next = c->now + 1;
-  if (cycle_pass_head_at(&f->pass) > next || c->counting || !goes_to_station(cycle_pass_head(&f->pass))) return false;
-  if (!cycle_station_take_early(c, cycle_pass_head(&f->pass))) return false;
+  const cycle_pass_command *head = cycle_pass_head(&f->pass);
+  if (f->pass.head_at > next || c->counting || head->unit == SIM_CLASSES) return false;
+  if (!cycle_station_take_early(c, &head->command, head->unit)) return false;
   cycle_pass_take(&f->pass, next);
   spend_from(c, next, FRONT_WORKING);
-  f->later_at = CYCLE_NEVER;
   f->later_at = CYCLE_NEVER;
   f->early = next;
   f->refused = false;
@@ -424,13 +419,12 @@ static bool take_early(cycle_engine *c, cycle_front_end *f) {
 // At the end of this cycle. A head that finds no entry in the next cycle is refused then: nothing but a completion
 // helps, and that is told (cycle_front_completed).
 static void await_head(cycle_engine *c, cycle_front_end *f) {
-  const uint64_t head = cycle_pass_head_at(&f->pass), next = c->now + 1;
-  sim_class unit;
-  c->wake[CYCLE_FRONT_END] = head > next ? head : next;
-  if (head == CYCLE_NEVER) plan_to_spend(f, next, FRONT_IDLE);
-  if (head > next || c->counting || !goes_to_station(cycle_pass_head(&f->pass))) return;
-  if (!cycle_station_full(c, cycle_pass_head(&f->pass), &unit)) return;
-  if (!f->refused) plan_to_spend(f, next, (front_cause)(FRONT_LOAD_FULL + unit));
+  const uint64_t at = f->pass.head_at, next = c->now + 1;
+  const cycle_pass_command *head = cycle_pass_head(&f->pass);
+  c->wake[CYCLE_FRONT_END] = at > next ? at : next;
+  if (at == CYCLE_NEVER) plan_to_spend(f, next, FRONT_IDLE);
+  if (at > next || c->counting || head->unit == SIM_CLASSES || !cycle_station_full(c, head->unit)) return;
+  if (!f->refused) plan_to_spend(f, next, (front_cause)(FRONT_LOAD_FULL + head->unit));
   f->refused = true;
   c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
 }
@@ -445,8 +439,8 @@ static void plan_pass(cycle_engine *c, cycle_front_end *f) {
 static void step_pass(cycle_engine *c, cycle_front_end *f) {
   cycle_front_pass *p = &f->pass;
   f->refused = false;
-  if (cycle_pass_head_at(p) <= c->now) {
-    const front_cause cause = end_command(c, cycle_pass_head(p));
+  if (p->head_at <= c->now) {
+    const front_cause cause = end_command(c, &cycle_pass_head(p)->command);
     if (cause == FRONT_WORKING) cycle_pass_take(p, c->now);
     cycle_spend(c, CYCLE_FRONT_END, cause);
   }

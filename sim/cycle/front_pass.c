@@ -7,12 +7,21 @@
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+// Sums up what changes with a command that came or left.
+static void look(cycle_front_pass *p) {
+  const uint64_t head = cycle_pass_empty(p) ? CYCLE_NEVER : cycle_pass_head(p)->left[p->last - 1];
+  const uint64_t room = cycle_pass_at(p, p->pushed - CYCLE_PASS_ROOM)->left[0];
+  p->head_at = head == CYCLE_NEVER ? CYCLE_NEVER : head + 1;
+  p->room_at = room == CYCLE_NEVER ? CYCLE_NEVER : room + 1;
+}
+
 void cycle_pass_open(cycle_front_pass *p, uint32_t queues) {
   assert(queues >= 2 && queues <= CYCLE_PASS_QUEUES);
   memset(p, 0, sizeof *p);
   p->open = true;
   p->last = queues - 1;
   p->pushed = p->taken = CYCLE_PASS_RING;
+  look(p);
 }
 
 // False: what it depends on is not known.
@@ -29,19 +38,23 @@ static bool find_left(cycle_front_pass *p, uint32_t number, uint32_t queue) {
 
 void cycle_pass_push(cycle_front_pass *p, uint64_t now, const cycle_front_command *command) {
   cycle_pass_command *x = cycle_pass_at(p, p->pushed);
-  *x = (cycle_pass_command){.command = *command, .pushed = now};
+  x->command = *command;
+  x->unit = cycle_station_class(command->funct, command->rs1);
+  x->pushed = now;
   for (uint32_t q = 0; q <= p->last; q++) x->left[q] = CYCLE_NEVER;
   for (uint32_t q = 0; q < p->last && find_left(p, p->pushed, q); q++) continue;
   p->pushed++;
+  look(p);
 }
 
 void cycle_pass_take(cycle_front_pass *p, uint64_t now) {
-  assert(cycle_pass_head_at(p) <= now);
+  assert(p->head_at <= now);
   uint32_t number = p->taken++;
   cycle_pass_at(p, number)->left[p->last] = now;
   for (uint32_t q = p->last; q-- > 0;) {
     number += CYCLE_PASS_ROOM;
-    if ((int32_t)(number - p->pushed) >= 0) return;
+    if ((int32_t)(number - p->pushed) >= 0) break;
     find_left(p, number, q);
   }
+  look(p);
 }

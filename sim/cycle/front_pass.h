@@ -15,6 +15,7 @@ enum { CYCLE_PASS_QUEUES = 4, CYCLE_PASS_RING = 16, CYCLE_PASS_ROOM = 2 };
 
 typedef struct cycle_pass_command {
   cycle_front_command command;
+  sim_class unit;  // SIM_CLASSES: it does not go to the station
   uint64_t pushed;
   uint64_t left[CYCLE_PASS_QUEUES];  // CYCLE_NEVER: not known
 } cycle_pass_command;
@@ -23,6 +24,9 @@ typedef struct cycle_front_pass {
   bool open;
   uint32_t last;
   uint32_t pushed, taken;  // commands; their difference is in the chain
+  // The first cycle in which a command is at the head of the last queue; CYCLE_NEVER: there is none in the chain. And
+  // that in which the command queue has room; CYCLE_NEVER: not known.
+  uint64_t head_at, room_at;
   cycle_pass_command of[CYCLE_PASS_RING];
 } cycle_front_pass;
 
@@ -38,19 +42,8 @@ static inline cycle_pass_command *cycle_pass_at(cycle_front_pass *p, uint32_t nu
 
 static inline bool cycle_pass_empty(const cycle_front_pass *p) { return p->pushed == p->taken; }
 
-static inline const cycle_front_command *cycle_pass_head(const cycle_front_pass *p) {
-  return &p->of[p->taken % CYCLE_PASS_RING].command;
-}
-
-// The first cycle in which a command is at the head of the last queue; CYCLE_NEVER: there is none in the chain.
-static inline uint64_t cycle_pass_head_at(const cycle_front_pass *p) {
-  return cycle_pass_empty(p) ? CYCLE_NEVER : p->of[p->taken % CYCLE_PASS_RING].left[p->last - 1] + 1;
-}
-
-// The first cycle in which the command queue has room; CYCLE_NEVER: not known.
-static inline uint64_t cycle_pass_room_at(const cycle_front_pass *p) {
-  const uint64_t left = p->of[(p->pushed - CYCLE_PASS_ROOM) % CYCLE_PASS_RING].left[0];
-  return left == CYCLE_NEVER ? CYCLE_NEVER : left + 1;
+static inline const cycle_pass_command *cycle_pass_head(const cycle_front_pass *p) {
+  return &p->of[p->taken % CYCLE_PASS_RING];
 }
 
 #endif

@@ -134,9 +134,11 @@ static void set_wake(cycle_engine *c) {
   c->wake[CYCLE_STATION] = s->wake_execute < s->wake_others ? s->wake_execute : s->wake_others;
 }
 
+static bool is_issuable(const file *f) { return f->waiting > 0 && f->entries[f->order[f->first]].waits == 0; }
+
 static void look_at_oldest(cycle_engine *c, unsigned unit) {
   const file *f = &c->station->files[unit];
-  bool issuable = f->waiting > 0 && f->entries[f->order[f->first]].waits == 0;
+  bool issuable = is_issuable(f);
   c->issuable = (uint8_t)((c->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
   uint64_t next = c->now + 1;
   if (unit == SIM_CLASS_EXECUTE) {
@@ -247,7 +249,8 @@ static void issue_ahead(cycle_engine *c) {
   cycle_station *s = c->station;
   file *f = &s->files[SIM_CLASS_EXECUTE];
   const uint64_t now = c->now;
-  while ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0 && s->ahead.count < AHEAD_MAX) {
+  bool any = false;
+  for (; is_issuable(f) && s->ahead.count < AHEAD_MAX; any = true) {
     const entry *e = &f->entries[f->order[f->first]];
     c->now = cycle_execute_takes_at(c);
     if (c->now == CYCLE_NEVER) break;
@@ -255,10 +258,10 @@ static void issue_ahead(cycle_engine *c) {
     f->waiting--;
     if (c->sink.event != NULL) note_ahead(&s->ahead, c->now, e->index);
     cycle_execute_take(c, &e->command);
-    look_at_oldest(c, SIM_CLASS_EXECUTE);
     c->now = now;
   }
   c->now = now;
+  if (any) look_at_oldest(c, SIM_CLASS_EXECUTE);
 }
 
 void cycle_station_room(cycle_engine *c) {
@@ -348,7 +351,7 @@ void cycle_station_tell(cycle_engine *c) {
 
 static const uint8_t class_of_kind[4] = {SIM_CLASS_EXECUTE, SIM_CLASS_LOAD, SIM_CLASS_STORE, SIM_CLASS_STORE};
 
-// Class + 1 of all commands but configurations (funct 0); 0: the checker lets none pass.
+// Class + 1 of all commands but configurations (funct 0); 0: none.
 #define CLASS(unit) SIM_CLASS_##unit + 1
 static const uint8_t class_of_funct[ISA_FUNCT_COUNTER + 1] = {[ISA_FUNCT_MVIN] = CLASS(LOAD),
                                                               [ISA_FUNCT_MVIN2] = CLASS(LOAD),
@@ -360,9 +363,9 @@ static const uint8_t class_of_funct[ISA_FUNCT_COUNTER + 1] = {[ISA_FUNCT_MVIN] =
                                                               [ISA_FUNCT_MVOUT_SPAD] = CLASS(STORE)};
 #undef CLASS
 
-static sim_class class_of(uint8_t funct, uint64_t rs1) {
+sim_class cycle_station_class(uint8_t funct, uint64_t rs1) {
   if (funct == ISA_FUNCT_CONFIG_EX) return class_of_kind[isa_get_config_ex_kind(rs1, 0)];
-  assert(funct <= ISA_FUNCT_COUNTER && class_of_funct[funct] != 0);
+  if (funct > ISA_FUNCT_COUNTER || class_of_funct[funct] == 0) return SIM_CLASSES;
   return class_of_funct[funct] - 1u;
 }
 
@@ -447,15 +450,15 @@ static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class
   enqueue(c, unit, id);
 }
 
-bool cycle_station_full(const cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
-  *unit = class_of(command->funct, command->rs1);
-  const file *f = &c->station->files[*unit];
+bool cycle_station_full(const cycle_engine *c, sim_class unit) {
+  const file *f = &c->station->files[unit];
   return f->valid == f->all;
 }
 
 bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
   cycle_station *s = c->station;
-  *unit = class_of(command->funct, command->rs1);
+  *unit = cycle_station_class(command->funct, command->rs1);
+  assert(*unit != SIM_CLASSES && "the checker lets no other command pass");
   const file *f = &s->files[*unit];
   uint64_t room = free_entries(c, f);
   if (room == 0) return false;
@@ -471,9 +474,8 @@ bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim
   return true;
 }
 
-bool cycle_station_take_early(cycle_engine *c, const cycle_front_command *command) {
+bool cycle_station_take_early(cycle_engine *c, const cycle_front_command *command, sim_class unit) {
   cycle_station *s = c->station;
-  const sim_class unit = class_of(command->funct, command->rs1);
   const file *f = &s->files[unit];
   uint64_t room = f->all & ~f->valid;
   if (f->waiting == 0 || room == 0) return false;

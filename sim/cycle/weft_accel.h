@@ -403,9 +403,11 @@ bool cycle_station_can_issue(const cycle_engine *c);
 struct cycle_front_command;
 bool cycle_station_take(cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
 // The command of the next cycle, at the end of this one: takes it if that is the same to everybody.
-bool cycle_station_take_early(cycle_engine *c, const struct cycle_front_command *command);
-// At the end of this cycle: the file of the command's class, which is told, has no entry for it in the next one.
-bool cycle_station_full(const cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
+bool cycle_station_take_early(cycle_engine *c, const struct cycle_front_command *command, sim_class unit);
+// At the end of this cycle: the file of the class has no entry for a command in the next one.
+bool cycle_station_full(const cycle_engine *c, sim_class unit);
+// SIM_CLASSES: of a command that does not go there.
+sim_class cycle_station_class(uint8_t funct, uint64_t rs1);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]);
 void cycle_station_room(cycle_engine *c);  // execute will have room for a command
