@@ -245,6 +245,7 @@ void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
   const cycle_engine *c = &((const cycle_shell *)engine)->c;
   const uint64_t port = c->port.time < c->now ? c->port.time : c->now;
   *report = (sim_cycle_report){.cycles = c->now,
+                               .carried_out = c->carried_out,
                                .macs = c->macs,
                                .bus_read_bytes = c->bus_read_bytes,
                                .bus_written_bytes = c->bus_written_bytes,

@@ -33,6 +33,7 @@ typedef struct sim_cycle_unit_report {
 
 typedef struct sim_cycle_report {
   uint64_t cycles;
+  uint64_t carried_out;  // of them: cycles that were not left out
   unsigned units;
   sim_cycle_unit_report unit[16];
   uint64_t macs;

@@ -164,6 +164,7 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
   uint32_t next = 0;
   c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
+  c->carried_out++;
   if (c->counting) cycle_counters_begin(c);
   STEP(WRITEBACK, cycle_writeback_step, U(EXECUTE))
   if ((left & U(PORT)) != 0 || c->wake[CYCLE_PORT] <= c->now || (c->load_write <= c->now && !c->port.lags)) {

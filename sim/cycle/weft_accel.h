@@ -184,6 +184,7 @@ struct cycle_engine {
   uint32_t due;       // units to step in cycle `now`, a bit each, besides those whose wake time has come
   uint8_t issuable;   // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;
+  uint64_t carried_out;  // cycles
   // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the first cycle whose
   // results write-back may not have written yet.
   uint64_t execute_banks, execute_until, results_at;
@@ -331,12 +332,12 @@ bool cycle_reader_full(const cycle_engine *c);  // all that may be in flight is 
 // ---- dma_writer.c
 void cycle_writer_create(cycle_engine *c);
 void cycle_writer_destroy(cycle_engine *c);
-const memsys_request *cycle_writer_offer(cycle_engine *c);            // W of this cycle (with AW), NULL: none
-bool cycle_writer_offers_whole(const cycle_engine *c);                // all beats of the burst, if its first is granted
-uint64_t cycle_writer_offers_from(const cycle_engine *c);             // as cycle_reader_offers_from
-void cycle_writer_look_back(cycle_engine *c);                         // a flush: pages known in this cycle are not later
-bool cycle_writer_step(cycle_engine *c);                              // w.write_granted, answers
-bool cycle_writer_ready(cycle_engine *c);                             // wr_req_ready; after its step
+const memsys_request *cycle_writer_offer(cycle_engine *c);  // W of this cycle (with AW), NULL: none
+bool cycle_writer_offers_whole(const cycle_engine *c);      // all beats of the burst, if its first is granted
+uint64_t cycle_writer_offers_from(const cycle_engine *c);   // as cycle_reader_offers_from
+void cycle_writer_look_back(cycle_engine *c);               // a flush: pages known in this cycle are not later
+bool cycle_writer_step(cycle_engine *c);                    // w.write_granted, answers
+bool cycle_writer_ready(cycle_engine *c);                   // wr_req_ready; after its step
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if it is ready
 bool cycle_writer_idle(const cycle_engine *c);                        // the register behind wr_req_ready
 uint64_t cycle_writer_idle_at(const cycle_engine *c);                 // when it is if it is not, CYCLE_NEVER: not known
