@@ -103,9 +103,10 @@ static void wait_for_set(memsys_l2 *l2, unsigned index, uint16_t place) {
   if ((l2->arriving & ~l2->unanswered & l2_bit(index)) != 0) l2_set_follower(l2, index);
 }
 
-// A request at the entrance. True: it reads the tags.
+// A request at the entrance, or a poll that was there before. True: it reads the tags.
 static bool receive(memsys_l2 *l2, uint64_t cycle, bool tags_busy, uint64_t used) {
-  if (l2_later(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
+  const bool first = l2->poll_at <= l2->head_entered;
+  if (first && l2_later(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
     l2_poll(l2, cycle);
     return true;
   }
