@@ -188,7 +188,7 @@ static void carry_out(cycle_engine *c, uint32_t left) {
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
   const uint32_t done = completing(w);
   left |= done & U(STATION);
-  if ((left & U(STATION)) != 0) cycle_port_through(c);
+  if ((left & U(STATION)) != 0 && (c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_through(c);
   STEP_FOR_NEXT(STATION, cycle_station_step, U(STORE_CONTROLLER))
   if ((left & U(FRONT_END)) != 0) cycle_front_step(c);
   if ((left & U(COUNTERS)) != 0) cycle_counters_step(c);
