@@ -61,6 +61,7 @@ typedef struct cycle_front_end {
   bool refused;  // the head of the unrolled queue found no entry
   bool behind;   // the chain has not been stepped in cycle `at` and those after it
   uint64_t at;
+  uint64_t stepped;   // the last cycle whose step of the chain was made in the cycle before it
   uint64_t early;     // the last cycle whose allocation was made in the cycle before it
   uint64_t later_at;  // from then on cycles are spent on `later`; CYCLE_NEVER: nothing is planned
   front_cause later;
@@ -73,7 +74,7 @@ typedef struct cycle_front_end {
 
 void cycle_front_create(cycle_engine *c) {
   cycle_front_end *f = c->front = WF_NEW(cycle_front_end);
-  f->early = f->later_at = CYCLE_NEVER;
+  f->stepped = f->early = f->later_at = CYCLE_NEVER;
   cycle_queue_init(&f->raw.queue, QUEUE, 1, false);
   cycle_queue_init(&f->unrolled.queue, QUEUE, 1, false);
   if (c->array->units.loop_matmul) f->matmul = cycle_loop_matmul_create(c);
@@ -181,9 +182,11 @@ static void put_back(cycle_engine *c, cycle_front_end *f, const cycle_pass_comma
   c->now = now;
 }
 
+// A command that was taken early has not left in the hardware.
 static void stop_passing(cycle_engine *c, cycle_front_end *f, uint64_t at) {
   cycle_front_pass *p = &f->pass;
-  for (uint32_t n = p->taken; n != p->pushed; n++) put_back(c, f, cycle_pass_at(p, n), at);
+  const bool early = f->early == at;
+  for (uint32_t n = p->taken - early; n != p->pushed; n++) put_back(c, f, cycle_pass_at(p, n), at);
   p->open = f->refused = f->behind = false;
   f->later_at = CYCLE_NEVER;
 }
@@ -245,8 +248,8 @@ static front_cause end_command(cycle_engine *c, const cycle_front_command *head)
 
 // FRONT_IDLE: there is no command.
 static front_cause step_head(cycle_engine *c, const cycle_front_end *f, stage *s) {
-  if (f->early == c->now) {  // the head of this cycle has left
-    s->queue.popped = c->now + 1;
+  if (f->early == c->now) {  // it has an entry
+    cycle_queue_pop(&s->queue, c->now);
     return FRONT_WORKING;
   }
   if (!cycle_queue_valid(&s->queue, c->now)) return FRONT_IDLE;
@@ -376,6 +379,14 @@ static void plan(cycle_engine *c, cycle_front_end *f, bool freed) {
   c->wake[CYCLE_FRONT_END] = next + lead;
 }
 
+// The cycle of an early allocation was left out, too; beside its command nothing moves in it or after it.
+static void leave_early(cycle_engine *c, cycle_front_end *f) {
+  step_head(c, f, &f->unrolled);
+  cycle_spend(c, CYCLE_FRONT_END, FRONT_WORKING);
+  spend_from(c, c->now + 1, account(c, f, FRONT_IDLE, false));
+  f->behind = false;
+}
+
 // Steps the chain in the cycles before `end` in which it was left out. Completions of this cycle do not belong to them.
 static void catch_up(cycle_engine *c, cycle_front_end *f, uint64_t end) {
   if (!f->behind || f->at >= end) return;
@@ -385,9 +396,12 @@ static void catch_up(cycle_engine *c, cycle_front_end *f, uint64_t end) {
   memcpy(completed[1], c->w.conv_completed, sizeof completed[1]);
   memset(c->w.matmul_completed, 0, sizeof completed[0]);
   memset(c->w.conv_completed, 0, sizeof completed[1]);
-  for (; f->at < end; f->at++) {
+  for (; f->behind && f->at < end; f->at++) {
     c->now = f->at;
-    cycle_spend(c, CYCLE_FRONT_END, account(c, f, FRONT_IDLE, step_chain(c, f)));
+    if (f->at == f->early)
+      leave_early(c, f);
+    else
+      cycle_spend(c, CYCLE_FRONT_END, account(c, f, FRONT_IDLE, step_chain(c, f)));
   }
   c->now = now;
   memcpy(c->w.matmul_completed, completed[0], sizeof completed[0]);
@@ -400,6 +414,24 @@ static bool count_completed(const cycle_engine *c, cycle_front_end *f) {
   return conv || matmul;
 }
 
+// After a plan. A command that loop_matmul offers in the next cycle, to an empty unrolled queue, gets its entry now,
+// two cycles early. If nothing follows it the chain stays behind until somebody looks.
+static void take_offer(cycle_engine *c, cycle_front_end *f) {
+  const uint64_t now = c->now;
+  cycle_front_command command;
+  unsigned lead;
+  if (!f->behind || f->at != now + 1 || c->wake[CYCLE_FRONT_END] != now + 2 || f->matmul == NULL) return;
+  if (!cycle_loop_matmul_active(f->matmul) || !cycle_loop_matmul_offer(c, f->matmul, &command)) return;
+  if (!cycle_station_take_early(c, &command, cycle_station_class(command.funct, command.rs1), 2)) return;
+  f->early = now + 2;
+  f->stepped = now + 1;
+  catch_up(c, f, f->early);
+  c->now++;
+  f->behind = chain_moves(c, f, &lead) == CYCLE_NEVER;
+  c->now = now;
+  c->wake[CYCLE_FRONT_END] = f->behind ? CYCLE_NEVER : f->early;
+}
+
 // ---- commands that only pass
 
 // The head that will be there in the next cycle enters the station now.
@@ -407,7 +439,7 @@ static bool take_early(cycle_engine *c, cycle_front_end *f) {
   const uint64_t next = c->now + 1;
   const cycle_pass_command *head = cycle_pass_head(&f->pass);
   if (f->pass.head_at > next || c->counting || head->unit == SIM_CLASSES) return false;
-  if (!cycle_station_take_early(c, &head->command, head->unit)) return false;
+  if (!cycle_station_take_early(c, &head->command, head->unit, 1)) return false;
   cycle_pass_take(&f->pass, next);
   spend_from(c, next, FRONT_WORKING);
   f->later_at = CYCLE_NEVER;
@@ -460,7 +492,9 @@ void cycle_front_completed(cycle_engine *c) {
     if (f->refused) plan_pass(c, f);
     return;
   }
-  if (counted || f->refused || f->behind) plan(c, f, true);
+  if (!counted && !f->refused && !f->behind) return;
+  plan(c, f, true);
+  take_offer(c, f);
 }
 
 bool cycle_front_step(cycle_engine *c) {
@@ -477,7 +511,7 @@ bool cycle_front_step(cycle_engine *c) {
   f->refused = false;
   front_cause head = step_head(c, f, unrolled);
   bool left = head == FRONT_WORKING, freed = cycle_station_report(c);
-  bool moved = step_chain(c, f);
+  bool moved = f->stepped == c->now ? count_completed(c, f) : step_chain(c, f);
   moved |= take_pending(c, f);
   cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, moved));
   plan(c, f, freed);

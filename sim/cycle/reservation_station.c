@@ -11,9 +11,9 @@
 // Beside a stream of rows the execute unit says in which cycles it takes commands whatever happens until then: these
 // are issued at once, in the name of those cycles (issue_ahead), and their records wait.
 //
-// A command that comes in the next cycle can be given an entry in this one if an older one of its class has not issued:
-// it issues after that, so not before the cycle after its own, and what completes in its own cycle releases it like any
-// other. Its record waits, too (take_early).
+// A command that comes in one or two cycles can be given an entry in this one if as many older ones of its class have
+// not issued: it issues after them, so not before the cycle after its own, and what completes until then releases it
+// like any other. Its record waits, too (take_early).
 //
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
@@ -67,7 +67,7 @@ typedef struct issues_ahead {
   } of[AHEAD_MAX];
 } issues_ahead;
 
-// An allocation of this cycle or the next one that has not been told.
+// An allocation of this cycle or one of the next two that has not been told.
 typedef struct early_allocation {
   const entry *entry;  // NULL: none
   uint64_t cycle;
@@ -474,16 +474,17 @@ bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim
   return true;
 }
 
-bool cycle_station_take_early(cycle_engine *c, const cycle_front_command *command, sim_class unit) {
+bool cycle_station_take_early(cycle_engine *c, const cycle_front_command *command, sim_class unit, unsigned cycles) {
   cycle_station *s = c->station;
   const file *f = &s->files[unit];
   uint64_t room = f->all & ~f->valid;
-  if (f->waiting == 0 || room == 0) return false;
+  if (f->waiting < cycles || room == 0) return false;
   const unsigned id = take_lowest(&room);
+  assert(s->early.entry == NULL || s->early.cycle <= c->now);
   if (s->early.entry != NULL) tell_early(c, &s->early, &s->ahead);
   allocate(c, command, unit, id);
-  if (c->sink.event != NULL) s->early = (early_allocation){.entry = &f->entries[id], .cycle = c->now + 1};
-  s->allocated_at = c->now + 2;
+  if (c->sink.event != NULL) s->early = (early_allocation){.entry = &f->entries[id], .cycle = c->now + cycles};
+  s->allocated_at = c->now + cycles + 1;
   s->allocated_class = unit;
   return true;
 }

@@ -403,8 +403,10 @@ bool cycle_station_can_issue(const cycle_engine *c);
 // False: there is none in the command's class, which `unit` tells.
 struct cycle_front_command;
 bool cycle_station_take(cycle_engine *c, const struct cycle_front_command *command, sim_class *unit);
-// The command of the next cycle, at the end of this one: takes it if that is the same to everybody.
-bool cycle_station_take_early(cycle_engine *c, const struct cycle_front_command *command, sim_class unit);
+// The command that comes in so many cycles, at the end of this one, if none comes before it: takes it now if that is
+// the same to everybody.
+bool cycle_station_take_early(cycle_engine *c, const struct cycle_front_command *command, sim_class unit,
+                              unsigned cycles);
 // At the end of this cycle: the file of the class has no entry for a command in the next one.
 bool cycle_station_full(const cycle_engine *c, sim_class unit);
 // SIM_CLASSES: of a command that does not go there.
