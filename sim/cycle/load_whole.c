@@ -1,0 +1,202 @@
+// Streams while the port lags: nobody asks for their banks, so a burst is written as a whole, in the cycle of its
+// answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the next
+// one in the register of int32 rows. See load_streams.c.
+#include <assert.h>
+
+#include "sim/cycle/bus.h"
+#include "sim/cycle/load_path_inside.h"
+
+static uint64_t answer_at(const struct cycle_load_path *p, const cycle_burst_rows *b) {
+  return b->last_row + p->lag[b->burst.wide] + b->burst.repeats;
+}
+
+// When the next row of the burst leaves the merger, if those before it were not kept waiting; the register of int32
+// rows is free from cycle `*free` on.
+static uint64_t row_leaves(const struct cycle_load_path *p, cycle_burst_rows *b, uint64_t *free) {
+  uint64_t at = cycle_merger_row_from(&p->merger, b);
+  if (!b->burst.wide) return at;
+  if (at < *free) at = *free;
+  *free = at + 1U + b->burst.repeats;
+  return at;
+}
+
+static void find_last_row(struct cycle_load_path *p, cycle_burst_rows *b) {
+  b->free = p->wide_free;
+  if (b->burst.repeats == 0 && (!b->burst.wide || b->free <= b->first_beat)) {
+    b->last_row = cycle_merger_last_row(&p->merger, b);
+    if (b->burst.wide) p->wide_free = b->last_row + 1;
+    return;
+  }
+  cycle_burst_rows rest = *b;
+  for (; rest.sent < rest.burst.bytes; rest.sent += cycle_burst_count(&rest))
+    rest.left = row_leaves(p, &rest, &p->wide_free);
+  b->last_row = rest.left;
+}
+
+static void write_to_spad(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  uint32_t last = b->burst.row_offset + b->burst.bytes - 1U, rows = (last >> b->row_shift) + 1;
+  if (b->sent != 0) rows -= (b->burst.row_offset + b->sent) >> b->row_shift;
+  c->sp_writes += rows;
+  cycle_port_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
+  while (c->data && b->sent < b->burst.bytes) {
+    path_move_piece(c, b, 0);
+    cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
+  }
+}
+
+// The accumulator's banks know which rows came last, and when.
+static void write_to_acc(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  const uint64_t lag = p->lag[b->burst.wide];
+  while (b->sent < b->burst.bytes) {
+    b->left = row_leaves(p, b, &b->free);
+    for (uint32_t copy = 0; copy <= b->burst.repeats; copy++) {
+      path_wrote(c, true, b->row + b->burst.repeats - copy, b->left + lag + copy);
+      if (c->data) path_move_piece(c, b, copy);
+    }
+    cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
+  }
+}
+
+static void write_burst(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
+  if (b->burst.is_acc)
+    write_to_acc(c, p, b);
+  else
+    write_to_spad(c, p, b);
+  p->streams--;
+}
+
+static void write_answered(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  while (p->streams > 0 && answer_at(p, path_oldest_stream(p)) < end) {
+    cycle_burst_rows *b = path_oldest_stream(p);
+    assert(!b->ends);
+    write_burst(c, p, b);
+    cycle_load_answered(c, b->burst.cmd, b->burst.bytes);
+  }
+}
+
+static cycle_burst_rows *stream_at(struct cycle_load_path *p, uint32_t from_newest) {
+  return &p->merger.bursts[(p->merger.next_burst - 1 - from_newest) & (CYCLE_BURST_RING - 1)];
+}
+
+static void await_end(cycle_engine *c, struct cycle_load_path *p) {
+  c->load_write = c->wake[CYCLE_LOAD_PATH] = CYCLE_NEVER;
+  for (uint32_t n = p->streams; n > 0; n--) {
+    const cycle_burst_rows *b = stream_at(p, n - 1);
+    if (!b->ends) continue;
+    c->wake[CYCLE_LOAD_PATH] = answer_at(p, b);
+    return;
+  }
+}
+
+// Copies of the row in the register of int32 rows that were written before cycle `end`.
+static void write_copies(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  cycle_path_end *e = &p->wide_end;
+  while (e->valid && e->at < end) {
+    const uint64_t at = e->at;
+    const cycle_piece w = path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
+    assert(!cycle_path_end_last(e));
+    path_wrote(c, true, w.row, at);
+    if (c->data) path_move_wide(c, &w);
+    cycle_path_end_taken(e, at);
+    cycle_mvin_scale_pop(&p->wide, at);
+    path_fill_end(&p->wide, e);
+  }
+}
+
+// Bursts of repeated rows become rows in the stages that they have reached.
+static void end_repeats(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  p->wide.free_from = stream_at(p, p->streams - 1)->free;
+  for (; p->streams > 0; p->streams--) {
+    cycle_burst_rows *b = path_oldest_stream(p);
+    p->merger.open |= p->streams == 1;
+    while (b->sent < b->burst.bytes && !p->wide.held) {
+      path_enter(p, b, cycle_later(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
+      write_copies(c, p, end);
+    }
+  }
+  path_settle(p);
+}
+
+static bool any_repeats(struct cycle_load_path *p) {
+  bool repeats = false;
+  for (uint32_t n = 0; n < p->streams; n++) {
+    const cycle_burst_rows *b = stream_at(p, n);
+    repeats |= b->burst.wide && (b->burst.repeats != 0 || b->free > b->first_beat);
+  }
+  return repeats;
+}
+
+// Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
+void path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+  if (!p->whole) return;
+  p->whole = false;
+  write_answered(c, p, end);
+  if (any_repeats(p)) {
+    end_repeats(c, p, end);
+  } else {
+    for (uint32_t n = p->streams; n > 0; n--) {
+      cycle_burst_rows *b = stream_at(p, n - 1);
+      b->gap = path_gap_of(p, b);
+      b->banks = path_banks_of(c, p, b);
+    }
+    path_find_banks(c, p);
+    if (p->streams > 0) path_find_stream_write(p);
+  }
+  path_find_next_write(c, p);
+}
+
+void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { path_end_whole(c, c->load_path, end); }
+
+// Int8 and int32 rows are not on their way together.
+static bool goes_whole(struct cycle_load_path *p, const cycle_burst *b, uint64_t now) {
+  if (b->repeats != 0 ? !b->wide : !path_is_plain(p, b)) return false;
+  if (p->streams == 0) return true;
+  const cycle_burst_rows *newest = stream_at(p, 0);
+  return newest->burst.wide == b->wide || answer_at(p, newest) <= now;
+}
+
+static bool stages_empty(const struct cycle_load_path *p) {
+  return !p->merger.open && !p->narrow_end.valid && !p->wide_end.valid;
+}
+
+// Streams alone are on their way, and stay so in this cycle.
+bool path_only_streams(const cycle_engine *c, struct cycle_load_path *p) {
+  if (!c->port.lags || !stages_empty(p)) return false;
+  return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), c->now);
+}
+
+static void start_whole(cycle_engine *c, struct cycle_load_path *p) {
+  p->whole = true;
+  c->load_banks = 0;
+  p->wide_free = p->wide.free_from;
+}
+
+void cycle_load_path_lag(cycle_engine *c) {
+  struct cycle_load_path *p = c->load_path;
+  if (!stages_empty(p)) return;
+  start_whole(c, p);
+  await_end(c, p);
+}
+
+bool path_step_whole(cycle_engine *c, struct cycle_load_path *p) {
+  if (!p->whole) start_whole(c, p);
+  write_answered(c, p, c->now);
+  cycle_burst_rows *b = path_oldest_stream(p);
+  bool ended = p->streams > 0 && b->ends && answer_at(p, b) == c->now;
+  if (ended) {
+    write_burst(c, p, b);
+    path_answer(c, b->burst.bytes, b->burst.cmd);
+  }
+  if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= c->now) {
+    path_open_burst(c, p);
+    b = p->merger.at_work;
+    find_last_row(p, b);
+    cycle_merger_close(&p->merger, b->last_row);
+    assert(p->streams < CYCLE_BURST_RING);
+    p->streams++;
+  } else if (c->w.beat != NULL && !c->w.beat->write) {
+    cycle_bus_show_from(c, p->merger.accept_from);
+  }
+  await_end(c, p);
+  return ended;
+}
