@@ -71,7 +71,8 @@ void sim_units_print(const sim_cycle_report *units, const hw_array *array, FILE 
   fprintf(out, "  %-24s %16.2f %% of %s processing elements, ", "mesh utilisation", 100 * f.utilisation,
           cli_number(f.processing_elements, number));
   fprintf(out, "%s multiply-accumulates\n", cli_number(units->macs, number));
-  print_count(out, "units", units->cycles, "cycles of each\n");
+  print_count(out, "units", units->cycles, "cycles of each, ");
+  fprintf(out, "of which the engine carried out %s\n", cli_number(units->carried_out, number));
   for (unsigned unit = 0; unit < units->units; unit++) print_unit(&units->unit[unit], units->cycles, out);
   print_traffic(units, array, out);
   if (f.has_energy) print_energy(&f, out);
@@ -135,6 +136,7 @@ static void add_energy_json(const sim_figures *f, cJSON *document) {
 void sim_units_json(const sim_cycle_report *units, const hw_array *array, cJSON *document) {
   const sim_figures f = sim_figures_of(units, array);
   cli_json_count(document, "unit_cycles", units->cycles);
+  cli_json_count(document, "carried_out", units->carried_out);
   add_mesh(units, &f, document);
   add_units(units, document);
   add_bus(units, array, document);
