@@ -63,6 +63,7 @@ static bool inside(cycle_engine *c, const memsys_request *r, const char *verb) {
 
 static void grant_read(cycle_engine *c, const memsys_request *r) {
   if (!inside(c, r, "reads")) return;
+  cycle_writer_show(c, c->now);
   if (c->data) sim_memory_read(c->memory, r->address, c->bus->data[r->id], r->bytes);
   memsys_read(c->timing, c->now, r);
   c->w.read_granted = true;

@@ -124,6 +124,7 @@ static void stick(cycle_shell *e) {
 static void come_back(cycle_shell *e) {
   cycle_station_tell(&e->c);
   cycle_front_settle(&e->c);
+  cycle_writer_show(&e->c, e->c.now);
   if (failed(e)) e->c.fault.command = e->last;
 }
 
@@ -135,7 +136,9 @@ static void run_to(cycle_shell *e, uint64_t cycle) {
 
 // What a load has read and a store has written until now; without data nobody can tell.
 static void show_memory(cycle_shell *e) {
-  if (e->c.data) cycle_port_to(&e->c);
+  if (!e->c.data) return;
+  cycle_port_to(&e->c);
+  cycle_writer_show(&e->c, e->c.now);
 }
 
 // A response that was waited for takes the engine ahead of its caller, who may give a command as soon as it is there.

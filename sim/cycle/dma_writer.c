@@ -60,6 +60,10 @@ struct cycle_dma_writer {
   // Of the burst that goes as a whole.
   uint64_t offered_from;
   uint64_t sent_by;  // the cycle behind its last beat; CYCLE_NEVER: it was not granted; 0: there is none
+  // Its bytes from the grant of the first beat on, in cycle `granted_at`; each is in memory from its own beat on.
+  uint64_t granted_at, bytes_address;
+  uint32_t bytes_offset, bytes, shown;
+  uint8_t *whole;
 
   uint32_t beat_bytes, max_bytes, row_bytes, ids, used_count;
   uint64_t used[IDS_MAX / WORD_BITS];
@@ -77,12 +81,14 @@ void cycle_writer_create(cycle_engine *c) {
   uint32_t blocks = c->d.max_cols * c->d.input_bytes;
   w->row_bytes = blocks > c->d.acc_row_bytes ? blocks : c->d.acc_row_bytes;
   w->row = wf_calloc(w->row_bytes, 1);
+  w->whole = wf_alloc(w->max_bytes, 1);
   assert(w->beat_bytes <= BEAT_BYTES_MAX && w->ids <= IDS_MAX);
 }
 
 void cycle_writer_destroy(cycle_engine *c) {
   if (c->writer == NULL) return;
   wf_free(c->writer->row);
+  wf_free(c->writer->whole);
   wf_free(c->writer);
 }
 
@@ -185,12 +191,31 @@ static void go_whole(cycle_engine *c, writer *w) {
   if (w->offered_from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = w->offered_from;
 }
 
+void cycle_writer_show(cycle_engine *c, uint64_t cycle) {
+  writer *w = c->writer;
+  if (w->shown == w->bytes || cycle <= w->granted_at) return;
+  const uint64_t sent = (cycle - w->granted_at) * w->beat_bytes,
+                 past = sent > w->bytes_offset ? sent - w->bytes_offset : 0;
+  const uint32_t end = past < w->bytes ? (uint32_t)past : w->bytes, from = w->shown;
+  if (end <= from) return;  // the port may lag behind who looked last
+  w->shown = end;
+  if (!sim_memory_write(c->memory, w->bytes_address + from, w->whole + from, end - from))
+    cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", w->bytes_address + from,
+               w->bytes_address + end - 1);
+}
+
+// The next row may come before the last beats have gone.
 static void whole_granted(cycle_engine *c, writer *w) {
-  const uint64_t from = w->burst.address + w->offset;
   w->sent_by = c->now + w->beats;
-  if (c->data && !sim_memory_write(c->memory, from, w->row + w->sent, w->total))
-    cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", from,
-               from + w->total - 1);
+  if (!c->data) return;
+  cycle_writer_show(c, c->now);
+  assert(w->shown == w->bytes);
+  w->granted_at = c->now;
+  w->bytes_address = w->burst.address + w->offset;
+  w->bytes_offset = w->offset;
+  w->bytes = w->total;
+  w->shown = 0;
+  memcpy(w->whole, w->row + w->sent, w->total);
 }
 
 // A flush in the cycle before the lookup: the page may have to be asked for.
@@ -254,6 +279,7 @@ static unsigned cause_of(cycle_engine *c, const writer *w, bool moved) {
 // answer.
 static bool move(cycle_engine *c, writer *w) {
   bool moved = false;
+  cycle_writer_show(c, c->now);
   if (c->w.write_granted && waits_whole(w)) {
     whole_granted(c, w);
   } else if (c->w.write_granted && w->sending) {

@@ -338,6 +338,8 @@ uint64_t cycle_writer_offers_from(const cycle_engine *c);   // as cycle_reader_o
 void cycle_writer_look_back(cycle_engine *c);               // a flush: pages known in this cycle are not later
 bool cycle_writer_step(cycle_engine *c);                    // w.write_granted, answers
 bool cycle_writer_ready(cycle_engine *c);                   // wr_req_ready; after its step
+// Of a burst that was granted as a whole: what was sent before `cycle` is in main memory.
+void cycle_writer_show(cycle_engine *c, uint64_t cycle);
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row);  // only if it is ready
 bool cycle_writer_idle(const cycle_engine *c);                        // the register behind wr_req_ready
 uint64_t cycle_writer_idle_at(const cycle_engine *c);                 // when it is if it is not, CYCLE_NEVER: not known
