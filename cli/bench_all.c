@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
-#include "hw/base/alloc.h"
 #include "weft_version.h"
 
 enum { ARGUMENTS = 16 };

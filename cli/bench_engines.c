@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/bench_run.h"
-#include "hw/base/alloc.h"
 
 enum {
   NOTE_SECONDS = 5,  // between two lines of progress, except on a terminal

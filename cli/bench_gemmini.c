@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/gemmini_table.h"
-#include "hw/base/alloc.h"
 #include "sim/run.h"
 
 static const char *const groups[] = {"config", "mvin", "mvout", "ex", "dep", "loop"};

@@ -1,8 +1,8 @@
 // `weft bench graph`: how fast the interpreter of graphs is, on generated networks in float and in int8, one core.
+#include "base/clock.h"
 #include "cli/bench.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
-#include "hw/base/clock.h"
 #include "workloads/networks/networks.h"
 
 enum { ENDS_MAX = 64 };

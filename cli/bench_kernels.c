@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/kernel.h"
 #include "cli/published.h"
 #include "compiler/oracle.h"
-#include "hw/base/alloc.h"
 #include "sim/figures.h"
 
 typedef struct bench_options {

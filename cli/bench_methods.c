@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "cli/bench_simulated.h"
-#include "hw/base/alloc.h"
 #include "search/baselines/baselines.h"
 #include "search/exact/exact.h"
 

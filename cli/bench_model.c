@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/bench_spaces.h"
-#include "hw/base/alloc.h"
 #include "search/measure/measure.h"
 #include "search/model/fit.h"
 #include "search/model/judge.h"

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "cli/bench.h"
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
 #include "hw/export/tool.h"
 #include "sim/rtl/build.h"
 #include "sim/run.h"

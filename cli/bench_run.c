@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hw/base/clock.h"
-#include "hw/base/diag.h"
+#include "base/clock.h"
+#include "base/diag.h"
 
 // ---- logs
 

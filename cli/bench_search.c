@@ -2,9 +2,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/bench_methods.h"
-#include "hw/base/alloc.h"
 #include "search/model/paper.h"
 
 typedef struct bench_options {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "search/measure/measure.h"
 #include "search/model/machine.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 enum { SPACES_NAME = 48, SPACES_TOP = 10 };
 

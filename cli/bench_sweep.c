@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/bench_sweep_text.h"
-#include "hw/base/alloc.h"
 #include "search/sweep/sweep.h"
 #include "weft_version.h"
 

@@ -1,8 +1,8 @@
 // The speed of the plain model over the tape: layers of a network and what they add up to, on one core.
 #include <time.h>
 
+#include "base/alloc.h"
 #include "cli/bench_methods.h"
-#include "hw/base/alloc.h"
 #include "search/descent/batch.h"
 
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 // Scripts depend on these numbers (docs/cli.md).
 typedef enum {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/sim_report.h"
-#include "hw/base/alloc.h"
 #include "sim/records.h"
 #include "sim/run.h"
 

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/rtl_fit.h"
-#include "hw/base/alloc.h"
 #include "hw/export/export.h"
 #include "hw/export/fit.h"
 #include "hw/export/synth.h"

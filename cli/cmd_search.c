@@ -3,11 +3,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/search_answer.h"
 #include "cli/search_descent.h"
 #include "cli/search_truth.h"
-#include "hw/base/alloc.h"
 #include "search/exact/exact.h"
 #include "search/layers/network.h"
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/sim_csv.h"
 #include "cli/sim_network.h"
 #include "cli/sim_report.h"
-#include "hw/base/clock.h"
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"
 #include "sim/run.h"

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/tasks.h"
 #include "cli/cli.h"
-#include "hw/base/alloc.h"
-#include "hw/base/tasks.h"
 #include "search/sweep/query.h"
 #include "search/sweep/remote.h"
 #include "search/sweep/sweep.h"

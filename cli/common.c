@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "cli/cli.h"
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
 
 enum { MAX_OPTIONS = 64 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
-#include "hw/base/alloc.h"
 
 enum { GROUP, MEMORY, KEY, FIELDS };
 

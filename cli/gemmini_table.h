@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 typedef struct gemmini_row {
   const char *group;   // the program

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
+#include "base/alloc.h"
+#include "base/clock.h"
 
 void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]) {
   const cli_option table[KERNEL_OPTIONS] = {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "cli/npy.h"
 #include "cli/onnx_dims.h"
 #include "compiler/onnx/onnx.h"
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
 
 void network_job_rows(network_job_options *o, cli_option rows[NETWORK_JOB_OPTIONS]) {
   const cli_option table[NETWORK_JOB_OPTIONS] = {

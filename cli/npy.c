@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
-#include "hw/base/alloc.h"
 
 enum { MAGIC_BYTES = 6, FIRST_HEADER = 10, LATER_HEADER = 12 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 // The name ends at the last '=' of an entry: names of exporters have any character.
 static bool parse_entry(cli_dims *d, char *entry) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
-#include "hw/base/alloc.h"
 
 static const char header[] = "set,name,kernel,shape,published_cycles,library_cycles,target_percent,source";
 

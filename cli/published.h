@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 typedef struct published_row {
   const char *set, *name, *kernel;

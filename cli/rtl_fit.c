@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
+#include "base/alloc.h"
+#include "base/file.h"
 #include "hw/export/fit.h"
 
 enum { FILE_MAX = 1 << 22 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 bool search_prints(const cli_common *common) {
   return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);

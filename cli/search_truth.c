@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "cli/search_answer.h"
 #include "compiler/command/command.h"
 #include "compiler/layer/layer.h"
-#include "hw/base/alloc.h"
 #include "hw/export/export.h"
 #include "search/sweep/store.h"
 #include "weft_version.h"

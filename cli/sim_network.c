@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/network_report.h"
-#include "hw/base/clock.h"
 #include "sim/timeline.h"
 
 void sim_network_rows(sim_network_options *o, cli_option rows[SIM_NETWORK_OPTIONS]) {

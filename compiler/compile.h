@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "compiler/block/block.h"
 #include "compiler/command/command.h"
 #include "compiler/lang/lang.h"
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 typedef enum { COMPILE_KERNEL, COMPILE_BLOCK, COMPILE_COMMAND, COMPILE_LANGUAGES } compile_language;
 extern const char *const compile_language_names[COMPILE_LANGUAGES];  // "kernel", "block", "command"

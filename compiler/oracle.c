@@ -3,19 +3,11 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "base/random.h"
 #include "driver/include/weft/data.h"
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
-
-// splitmix64
-static uint64_t bits(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t command_bytes(const compile_result *program, int t) {
   return program->commands->tensors[t].elements * program->commands->tensors[t].element_bytes;
@@ -34,11 +26,11 @@ static size_t tensor_bytes(const compile_result *program, int t) {
 // An int8 over its range; an int32 of the size of a sum of some hundred products; a float in [-2, 2).
 static void fill(uint8_t *bytes, size_t count, const command_tensor *tensor, uint64_t *seed) {
   if (tensor->element_bytes != 4) {
-    for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)bits(seed);
+    for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)wf_random_next(seed);
     return;
   }
   for (size_t i = 0; i + 4 <= count; i += 4) {
-    const int32_t value = (int32_t)(uint32_t)bits(seed) >> 14;
+    const int32_t value = (int32_t)(uint32_t)wf_random_next(seed) >> 14;
     const float number = (float)value / (1 << 16);
     memcpy(bytes + i, tensor->is_float ? (const void *)&number : (const void *)&value, 4);
   }
@@ -79,7 +71,7 @@ bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_dia
 }
 
 static size_t all_bytes(const compile_result *program, int t) {
-  return larger(tensor_bytes(program, t), command_bytes(program, t));
+  return wf_max(tensor_bytes(program, t), command_bytes(program, t));
 }
 
 bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
@@ -132,7 +124,7 @@ bool oracle_judge(const oracle *o, const compile_result *program, const command_
   size_t bytes[ORACLE_TENSORS];
   const int count = o->tensors < program->commands->tensor_count ? o->tensors : program->commands->tensor_count;
   for (int t = 0; t < count; t++) {
-    bytes[t] = larger(o->bytes[t], command_bytes(program, t));
+    bytes[t] = wf_max(o->bytes[t], command_bytes(program, t));
     tensors[t] = copy_before(o, t, bytes[t]);
   }
   const bool good = command_run_on(program->commands, config, tensors, &verdict->run, diag);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 enum { HW_NAME_MAX = 64, HW_DESCRIPTION_MAX = 256 };
 
@@ -38,32 +38,33 @@ typedef struct hw_array {
 
 // What follows from the parameters; computed in one place (hw_derive), never stored in a file.
 typedef struct hw_derived {
-  uint32_t dim;                  // PEs per side = rows of a tile = elements of a local row
-  uint32_t sp_rows;              // scratchpad rows
+  uint32_t dim;      // PEs per side = rows of a tile = elements of a local row
+  uint32_t sp_rows;  // scratchpad rows
   uint32_t sp_bank_rows;
-  uint32_t acc_rows;             // accumulator rows
+  uint32_t acc_rows;  // accumulator rows
   uint32_t acc_bank_rows;
-  uint32_t row_bits;             // width of the row number in a local address; the garbage bit is the next one up
-  uint32_t input_bytes;          // of an element
-  uint32_t acc_bytes;            // of an element
+  uint32_t row_bits;     // width of the row number in a local address; the garbage bit is the next one up
+  uint32_t input_bytes;  // of an element
+  uint32_t acc_bytes;    // of an element
   uint32_t sp_row_bytes;
   uint32_t acc_row_bytes;
-  uint32_t max_block_len;        // column blocks of a scratchpad mvin or narrow mvout (MAX_BLOCK_LEN)
-  uint32_t max_block_len_acc;    // of an int32 mvin (MAX_BLOCK_LEN_ACC)
-  uint32_t max_cols;             // elements of the widest int8 row: max_block_len * dim
-  uint32_t max_cols_acc;         // elements of the widest int32 row
-  uint32_t mesh_latency;         // cycles from a row's entry to its exit
-  uint32_t max_matmuls;          // products in flight
+  uint32_t max_block_len;      // column blocks of a scratchpad mvin or narrow mvout (MAX_BLOCK_LEN)
+  uint32_t max_block_len_acc;  // of an int32 mvin (MAX_BLOCK_LEN_ACC)
+  uint32_t max_cols;           // elements of the widest int8 row: max_block_len * dim
+  uint32_t max_cols_acc;       // elements of the widest int32 row
+  uint32_t mesh_latency;       // cycles from a row's entry to its exit
+  uint32_t max_matmuls;        // products in flight
   uint32_t load_commands_tracked;
   uint32_t store_commands_tracked;
-  uint32_t norm_stats;           // statistics sets of the normaliser
+  uint32_t norm_stats;  // statistics sets of the normaliser
 } hw_derived;
 
 // Gemmini's default configuration, named "gemmini-default".
 void hw_array_default(hw_array *array);
 
-// Parses YAML text; `file` is for messages only. Keys that are absent keep their default. False after an error was reported:
-// unknown or repeated key, wrong type, value out of range, or a combination that cannot be built (see hw_array_check).
+// Parses YAML text; `file` is for messages only. Keys that are absent keep their default. False after an error was
+// reported: unknown or repeated key, wrong type, value out of range, or a combination that cannot be built (see
+// hw_array_check).
 bool hw_array_parse(hw_array *array, const char *file, const char *text, size_t length, wf_diag *diag);
 
 // A built-in name ("gemmini-default") or a path to a YAML file (anything with a '/' or ending in .yaml or .yml).
@@ -88,8 +89,8 @@ const char *hw_builtin_yaml(size_t index);
 // False: writing failed.
 bool hw_write_c_header(const hw_array *array, FILE *out);
 
-// Writes weft_array_pkg.sv, the constants that the RTL takes its parameters from (hw/array_sv.c says which). False: writing
-// failed.
+// Writes weft_array_pkg.sv, the constants that the RTL takes its parameters from (hw/array_sv.c says which). False:
+// writing failed.
 bool hw_write_sv_package(const hw_array *array, FILE *out);
 
 // The same without what surrounds the accelerator (memory, L2, host, chip) and without the array's name: arrays whose

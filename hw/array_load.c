@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "hw/array_builtin.h"
 #include "hw/array_internal.h"
 #include "hw/array_text.h"
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
 
 const char *hw_builtin_name(size_t index) { return index < hw_builtin_count ? hw_builtins[index].name : NULL; }
 

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "hw/array_internal.h"
-#include "hw/base/hash.h"
 
 static const char HASH_DOMAIN[] = "weft-array-1\n";
 

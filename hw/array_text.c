@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+#include "base/number.h"
 
 // Insertions, deletions, substitutions and swaps of neighbours that turn a into b (optimal string alignment).
 // Three rows of the table are enough: a swap looks back two.
@@ -19,8 +19,8 @@ static size_t edit_distance(const char *a, const char *b) {
     const size_t *last = table[(i + 2) % 3], *before = table[(i + 1) % 3];
     now[0] = i;
     for (size_t j = 1; j <= columns; j++) {
-      now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = smaller(now[j], before[j - 2] + 1);
+      now[j] = wf_min(wf_min(last[j], now[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = wf_min(now[j], before[j - 2] + 1);
     }
   }
   return table[rows % 3][columns];

@@ -4,7 +4,7 @@
 #ifndef HW_RTL_FILES_H
 #define HW_RTL_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file hw_rtl_files[];
 extern const size_t hw_rtl_file_count;

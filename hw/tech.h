@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 // area = constant + lane * DIM + pe * DIM^2
 typedef struct hw_tech_area {

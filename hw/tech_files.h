@@ -2,7 +2,7 @@
 #ifndef HW_TECH_FILES_H
 #define HW_TECH_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file hw_tech_files[];
 extern const size_t hw_tech_file_count;

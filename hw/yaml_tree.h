@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
+#include "base/arena.h"
+#include "base/diag.h"
 
 typedef enum { YAML_TREE_SCALAR, YAML_TREE_MAP, YAML_TREE_LIST } yaml_tree_kind;
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/gen/model.h"
 
 typedef struct output {

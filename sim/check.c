@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/check_private.h"
 
 static void decided_by(check_fields *fields, const isa_field *field) {

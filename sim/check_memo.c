@@ -8,8 +8,8 @@
 // say why.
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "sim/check_private.h"
 
 enum { ENTRIES = 64 };

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 sim_memory *sim_memory_create(uint64_t size) {
   void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

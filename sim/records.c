@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/isa.h"
 
 enum { FIRST_ROOM = 1024 };

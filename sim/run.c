@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "isa/isa.h"
 #include "sim/elf/elf.h"
 #include "sim/trace/footprint.h"

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 #include "sim/cycle/cycle.h"
 #include "sim/engine.h"
 #include "sim/host/host.h"

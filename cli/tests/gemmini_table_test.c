@@ -1,15 +1,9 @@
 // The measured table: which rows are repetitions of one window, and what their errors add up to.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "cli/gemmini_table.h"
+
 #include <unistd.h>
 
-#include "cli/gemmini_table.h"
+#include "base/test.h"
 
 // A window with its end before and behind the fence, one behind it alone, and that with another memory.
 static const char text[] =

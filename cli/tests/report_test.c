@@ -1,21 +1,14 @@
 // The report and the timeline of runs on the cycle engine: random programs, recorded as traces and replayed as
 // `weft sim` does it. Units account for every cycle, the documents parse and agree with the run, and the timeline has
 // the slices that the records tell, on tracks where none overlap.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "cli/sim_csv.h"
 #include "cli/sim_report.h"
-#include "hw/base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/gen/gen.h"
 #include "sim/records.h"

@@ -18,9 +18,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
 
 enum { BLOCK_RANK_MAX = 5, BLOCK_LOOPS_MAX = 20, BLOCK_NONE = -1 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 typedef enum { LEX_END, LEX_LINE, LEX_NAME, LEX_NUMBER, LEX_SIGN } lex_kind;
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 
 static uint64_t next(uint64_t *seed) {
   *seed ^= *seed >> 12;
@@ -20,9 +21,6 @@ static int64_t between(uint64_t *seed, int64_t min, int64_t max) {
 }
 
 static bool maybe(uint64_t *seed) { return between(seed, 0, 1) == 1; }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
 
 // A block of columns: multiples of dim, or all.
 static int64_t column_block(uint64_t *seed, int64_t size, int64_t dim) {
@@ -130,7 +128,7 @@ static void print_end(const kernel *k) {
 
 static void gemm(uint64_t *seed, const block_random_options *o, FILE *out) {
   int64_t m = between(seed, 1, o->size_max), n = between(seed, 1, o->size_max), k = between(seed, 1, o->size_max);
-  int64_t tm = smaller(m, between(seed, 1, 2 * o->dim)), tn = column_block(seed, n, o->dim);
+  int64_t tm = wf_min(m, between(seed, 1, 2 * o->dim)), tn = column_block(seed, n, o->dim);
   int64_t tk = column_block(seed, k, o->dim);
   bool transposed = between(seed, 0, 3) == 0, columns_first = maybe(seed);
   char shape[64], bias_shape[64], box[160], bias_box[160], wide_bias_box[160];
@@ -158,7 +156,7 @@ static void gemm(uint64_t *seed, const block_random_options *o, FILE *out) {
   fprintf(out, "program gemm\ntensor a i8[%" PRId64 "] read\ntensor b i8[%" PRId64 "] read\n", m * k, k * n);
   print_tensors(&g);
   fprintf(out, "loop m %" PRId64 " parallel dim P\nloop n %" PRId64 " parallel dim K\nloop k %" PRId64 " dim C\n",
-          blocks(m, tm), blocks(n, tn), blocks(k, tk));
+          wf_ceil_div(m, tm), wf_ceil_div(n, tn), wf_ceil_div(k, tk));
   fprintf(out, "buffer at i8[%" PRId64 ", %" PRId64 "]\nbuffer bt i8[%" PRId64 ", %" PRId64 "]\n", tm, tk,
           transposed ? tn : tk, transposed ? tk : tn);
   print_buffers(&g);
@@ -200,7 +198,7 @@ static image draw_image(uint64_t *seed, const block_random_options *o) {
   i.s = between(seed, 1, 3);
   i.stride = between(seed, 1, 2);
   i.dilation = between(seed, 0, 4) == 0 && 2 * (i.r - 1) < i.h && 2 * (i.s - 1) < i.w ? 2 : 1;
-  i.pad = between(seed, 0, smaller(i.r, i.s) - 1);
+  i.pad = between(seed, 0, wf_min(i.r, i.s) - 1);
   i.p = (i.h + 2 * i.pad - i.dilation * (i.r - 1) - 1) / i.stride + 1;
   i.q = (i.w + 2 * i.pad - i.dilation * (i.s - 1) - 1) / i.stride + 1;
   i.tp = between(seed, 1, i.p);
@@ -228,11 +226,12 @@ static void print_box(const image *i, char *text, size_t room, int64_t channels,
 }
 
 static void print_image_loops(const image *i, FILE *out) {
-  fprintf(out, "loop i %" PRId64 " parallel dim N\nloop p %" PRId64 " parallel dim P\n", i->n, blocks(i->p, i->tp));
-  fprintf(out, "loop q %" PRId64 " parallel dim Q\nloop k %" PRId64 " parallel dim K\n", blocks(i->q, i->tq),
-          blocks(i->k, i->tk));
+  fprintf(out, "loop i %" PRId64 " parallel dim N\nloop p %" PRId64 " parallel dim P\n", i->n,
+          wf_ceil_div(i->p, i->tp));
+  fprintf(out, "loop q %" PRId64 " parallel dim Q\nloop k %" PRId64 " parallel dim K\n", wf_ceil_div(i->q, i->tq),
+          wf_ceil_div(i->k, i->tk));
   fprintf(out, "loop r %" PRId64 " dim R\nloop s %" PRId64 " dim S\nloop c %" PRId64 " dim C\n", i->r, i->s,
-          blocks(i->c, i->tc));
+          wf_ceil_div(i->c, i->tc));
 }
 
 static void conv(uint64_t *seed, const block_random_options *o, FILE *out) {
@@ -334,7 +333,7 @@ static void pool(uint64_t *seed, const block_random_options *o, FILE *out) {
 
 static void add(uint64_t *seed, const block_random_options *o, FILE *out) {
   int64_t m = between(seed, 1, o->size_max), n = between(seed, 1, o->size_max);
-  int64_t tm = smaller(m, between(seed, 1, 2 * o->dim)), tn = column_block(seed, n, o->dim);
+  int64_t tm = wf_min(m, between(seed, 1, 2 * o->dim)), tn = column_block(seed, n, o->dim);
   char box[160];
   snprintf(box, sizeof box,
            "m*%" PRId64 ":%" PRId64 " of %" PRId64 " stride %" PRId64 ", n*%" PRId64 ":%" PRId64 " of %" PRId64
@@ -343,7 +342,8 @@ static void add(uint64_t *seed, const block_random_options *o, FILE *out) {
   fprintf(out,
           "program add\ntensor a i8[%" PRId64 "] read\ntensor b i8[%" PRId64 "] read\ntensor y i8[%" PRId64 "] write\n",
           m * n, m * n, m * n);
-  fprintf(out, "loop m %" PRId64 " parallel dim P\nloop n %" PRId64 " parallel dim K\n", blocks(m, tm), blocks(n, tn));
+  fprintf(out, "loop m %" PRId64 " parallel dim P\nloop n %" PRId64 " parallel dim K\n", wf_ceil_div(m, tm),
+          wf_ceil_div(n, tn));
   static const char *const buffers[] = {"a8 i8", "b8 i8", "y8 i8", "a32 i32", "b32 i32", "s i32", "f f32"};
   for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
     fprintf(out, "buffer %s[%" PRId64 ", %" PRId64 "]\n", buffers[b], tm, tn);

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/block/build.h"
-#include "hw/base/alloc.h"
 
 typedef struct storage {
   int32_t *values;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "compiler/command/driver_files.h"
-#include "hw/base/alloc.h"
 
 #define COMPILER "riscv64-unknown-elf-gcc"
 enum { WORDS_MAX = 48, LOG_BYTES = 2000 };
@@ -157,8 +157,8 @@ static void add_kernel_flags(words *w) {
   add_all(w, flags, sizeof flags / sizeof *flags);
 }
 
-sim_process_argv command_build_compiling(command_build *b, const char *source, command_build_kind kind,
-                                         const char **object) {
+wf_process_argv command_build_compiling(command_build *b, const char *source, command_build_kind kind,
+                                        const char **object) {
   words w = command_with(b, 0);
   *object = wf_arena_format(b->arena, "%s.o", source);
   will_be_made(b, *object);
@@ -170,7 +170,7 @@ sim_process_argv command_build_compiling(command_build *b, const char *source, c
   return w.word;
 }
 
-sim_process_argv command_build_linking(command_build *b, const char *const *parts, size_t count, const char *path) {
+wf_process_argv command_build_linking(command_build *b, const char *const *parts, size_t count, const char *path) {
   static const char *const flags[] = {"-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
                                       "-Wl,--no-warn-rwx-segments"};
   words w = command_with(b, count);
@@ -193,17 +193,17 @@ static void report_log(command_build *b, const char *log) {
   wf_error(b->diag, wf_in_file(b->name), COMPILER " failed:\n%s", text);
 }
 
-command_elf_result command_build_run(command_build *b, const sim_process_argv *commands, size_t count, unsigned jobs) {
+command_elf_result command_build_run(command_build *b, const wf_process_argv *commands, size_t count, unsigned jobs) {
   const char *log = in_folder(b, "log");
   will_be_made(b, log);
-  switch (sim_process_run(commands, count, jobs, log)) {
-    case SIM_PROCESS_DONE:
+  switch (wf_process_run(commands, count, jobs, log)) {
+    case WF_PROCESS_DONE:
       return COMMAND_ELF_DONE;
-    case SIM_PROCESS_MISSING:
+    case WF_PROCESS_MISSING:
       wf_error(b->diag, wf_in_file(b->name), COMPILER " not found");
       wf_hint(b->diag, "install it with: apt-get install gcc-riscv64-unknown-elf");
       return COMMAND_ELF_NO_COMPILER;
-    case SIM_PROCESS_FAILED:
+    case WF_PROCESS_FAILED:
       break;
   }
   report_log(b, log);

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
+#include "base/process.h"
+#include "base/text_file.h"
 #include "compiler/command/elf.h"
-#include "hw/base/text_file.h"
-#include "sim/rtl/process.h"
 
 typedef struct command_build {
   wf_arena *arena;
@@ -38,10 +38,10 @@ typedef enum {
 } command_build_kind;
 
 // Makes the object SOURCE.o of a source of the folder; its path.
-sim_process_argv command_build_compiling(command_build *b, const char *source, command_build_kind kind,
-                                         const char **object);
+wf_process_argv command_build_compiling(command_build *b, const char *source, command_build_kind kind,
+                                        const char **object);
 // Makes the program of sources and objects.
-sim_process_argv command_build_linking(command_build *b, const char *const *parts, size_t count, const char *path);
-command_elf_result command_build_run(command_build *b, const sim_process_argv *commands, size_t count, unsigned jobs);
+wf_process_argv command_build_linking(command_build *b, const char *const *parts, size_t count, const char *path);
+command_elf_result command_build_run(command_build *b, const wf_process_argv *commands, size_t count, unsigned jobs);
 
 #endif

@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "hw/base/alloc.h"
 
 command_program *command_create(const char *name, const hw_array *array) {
   wf_arena *arena = wf_arena_create();

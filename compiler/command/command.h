@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
 #include "isa/isa.h"
 
 enum { COMMAND_NO_TENSOR = -1, COMMAND_LOOPS_MAX = 16, COMMAND_TENSORS_MAX = 1024 };

@@ -2,7 +2,7 @@
 #ifndef COMPILER_COMMAND_DRIVER_FILES_H
 #define COMPILER_COMMAND_DRIVER_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file command_driver_files[];
 extern const size_t command_driver_file_count;

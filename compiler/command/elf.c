@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/build.h"
 #include "compiler/command/private.h"
-#include "hw/base/alloc.h"
 
 // Tensors with given contents.
 static bool write_data(command_build *b, const command_program *program, const command_elf_config *config) {
@@ -47,13 +47,13 @@ static command_elf_result build(command_build *b, const command_program *program
   const size_t parts = b->source_count;  // the kernel is none of them
   const char *kernel, *object;
   if (!write_kernel(b, program, &kernel)) return COMMAND_ELF_FAILED;
-  const sim_process_argv compiling = command_build_compiling(b, kernel, COMMAND_BUILD_KERNEL, &object);
+  const wf_process_argv compiling = command_build_compiling(b, kernel, COMMAND_BUILD_KERNEL, &object);
   const command_elf_result compiled = command_build_run(b, &compiling, 1, 1);
   if (compiled != COMMAND_ELF_DONE) return compiled;
   const char **all = WF_ARENA_ARRAY(b->arena, parts + 1, const char *);
   memcpy(all, b->sources, parts * sizeof *all);
   all[parts] = object;
-  const sim_process_argv linking = command_build_linking(b, all, parts + 1, path);
+  const wf_process_argv linking = command_build_linking(b, all, parts + 1, path);
   return command_build_run(b, &linking, 1, 1);
 }
 

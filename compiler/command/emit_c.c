@@ -16,10 +16,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/moves.h"
 #include "compiler/command/operands.h"
 #include "compiler/command/private.h"
-#include "hw/base/alloc.h"
 
 enum {
   PART_COMMANDS = 3000,

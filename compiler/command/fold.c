@@ -6,8 +6,8 @@
 // different values, and a command is without effect if it changes neither.
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "hw/base/alloc.h"
 #include "sim/config.h"
 
 // ---- parts of the configuration

@@ -11,8 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "hw/base/alloc.h"
 
 enum { LONG_DEPTH = 8 };
 

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/roll.h"
-#include "hw/base/alloc.h"
 
 enum { SHORT_MAX = 8 };
 

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/private.h"
 #include "compiler/command/session.h"
-#include "hw/base/alloc.h"
 #include "sim/port.h"
 
 struct command_session {

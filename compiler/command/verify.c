@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "hw/base/alloc.h"
 #include "sim/check.h"
 
 enum { REPORTS_MAX = 20, FUNCTS = 128, FUNCT_VALUES = UINT8_MAX + 1 };

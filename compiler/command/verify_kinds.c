@@ -5,9 +5,9 @@
 // The same is true of loads of a tensor that differ in rows and in where they read.
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/private.h"
 #include "compiler/command/verify.h"
-#include "hw/base/alloc.h"
 
 enum { SLOTS = 1024, KINDS_MAX = SLOTS / 2, OPERANDS = 4 };
 

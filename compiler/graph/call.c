@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/element.h"
-#include "hw/base/alloc.h"
 
 typedef struct row {
   unsigned types;

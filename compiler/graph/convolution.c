@@ -7,12 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/number.h"
 #include "compiler/graph/kernels.h"
-#include "hw/base/alloc.h"
 
 enum { BLOCK_ELEMENTS = 1 << 20 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Image rows of the result per block, so that the columns of a block stay in the cache.
 static int64_t block_rows(const graph_window *w, int64_t depth) {
@@ -38,8 +37,8 @@ static void split_tap(const graph_window *w, int64_t index, int64_t tap[GRAPH_AX
 
 static void row_f32(const graph_window *w, const float *x, int64_t tap, float *to) {
   int64_t first = graph_window_source(w, 2, 0, tap), stride = w->stride[2], count = w->out[2];
-  int64_t low = first < 0 ? least((-first + stride - 1) / stride, count) : 0;
-  int64_t high = first >= w->in[2] ? 0 : least((w->in[2] - 1 - first) / stride + 1, count);
+  int64_t low = first < 0 ? wf_min((-first + stride - 1) / stride, count) : 0;
+  int64_t high = first >= w->in[2] ? 0 : wf_min((w->in[2] - 1 - first) / stride + 1, count);
   for (int64_t i = 0; i < low; i++) to[i] = 0;
   if (stride == 1 && high > low)
     memcpy(to + low, x + first + low, (size_t)(high - low) * sizeof to[0]);
@@ -69,7 +68,7 @@ static void group_f32(const graph_window *w, const float *x, int64_t channels, c
   int64_t depth = channels * graph_window_taps(w), pixels = graph_window_pixels(w), rows = w->out[0] * w->out[1];
   int64_t step = block_rows(w, depth);
   for (int64_t row = 0; row < rows; row += step) {
-    int64_t end = least(rows, row + step), count = (end - row) * w->out[2];
+    int64_t end = wf_min(rows, row + step), count = (end - row) * w->out[2];
     columns_f32(w, x, channels, row, end, columns);
     graph_kernel_f32(filters, count, depth, weights, depth, columns, count, y + row * w->out[2], pixels);
   }
@@ -122,7 +121,7 @@ bool graph_run_conv(graph_call *c) {
   if (!check_conv(c, &w, x, k, &groups)) return false;
   int64_t channels = k->dim[1], filters = k->dim[0] / groups, depth = channels * graph_window_taps(&w);
   int64_t image = graph_product(w.in, 0, GRAPH_AXES), pixels = graph_window_pixels(&w);
-  int64_t rows = least(block_rows(&w, depth), w.out[0] * w.out[1]);
+  int64_t rows = wf_min(block_rows(&w, depth), w.out[0] * w.out[1]);
   float *columns = graph_call_scratch(c, depth * rows * w.out[2], sizeof columns[0]);
   if (columns == NULL) return false;
   for (int64_t n = 0; n < x->dim[0]; n++) {
@@ -201,12 +200,12 @@ bool graph_conv_int_run(graph_call *c, const graph_conv_int *v) {
   if (is_depthwise(v)) return run_depthwise(c, v);
   const graph_window *w = &v->window;
   int64_t depth = v->channels * graph_window_taps(w), rows = w->out[0] * w->out[1], step = block_rows(w, depth);
-  int16_t *columns = graph_call_scratch(c, depth * least(step, rows) * w->out[2], sizeof columns[0]);
+  int16_t *columns = graph_call_scratch(c, depth * wf_min(step, rows) * w->out[2], sizeof columns[0]);
   if (columns == NULL) return false;
   for (int64_t n = 0; n < v->batch; n++)
     for (int64_t g = 0; g < v->groups; g++)
       for (int64_t row = 0; row < rows; row += step) {
-        int64_t end = least(rows, row + step);
+        int64_t end = wf_min(rows, row + step);
         columns_int(v, n * v->x_batch + g * v->channels * v->x_channel, row, end, columns);
         graph_kernel_i16((end - row) * w->out[2], v->filters, depth, columns, v->weights + g * v->filters * depth,
                          v->y + n * v->y_batch + g * v->filters * v->y_filter + row * w->out[2] * v->y_pixel,

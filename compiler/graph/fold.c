@@ -1,9 +1,9 @@
 // Constants computed beforehand, and what nobody needs removed.
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
 #include "compiler/graph/run.h"
-#include "hw/base/alloc.h"
 
 // Folding these would cost time or hide from later stages how a constant is quantised.
 static bool stays(graph_op op) {

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 const char *const graph_type_names[GRAPH_TYPE_COUNT] = {
 #define X(NAME, text, bytes) [GRAPH_##NAME] = text,

@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
+#include "base/arena.h"
+#include "base/diag.h"
 
 enum { GRAPH_RANK_MAX = 8, GRAPH_NONE = -1 };
 #define GRAPH_ELEMENTS_MAX (UINT64_C(1) << 40)  // of one tensor

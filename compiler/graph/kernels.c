@@ -6,13 +6,13 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 #define FOR_MACHINE __attribute__((target_clones("avx2", "default")))
 
 enum { DEPTH = 256, WIDTH = 16, HEIGHT = 4, LANES = 8, ROWS_I16 = 32 };
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void pack(float *panel, const float *b, int64_t ldb, int64_t depth, int64_t width) {
   for (int64_t p = 0; p < depth; p++) {
@@ -47,7 +47,7 @@ FOR_MACHINE static void panel_rows(int64_t m, int64_t width, int64_t depth, cons
   float sums[HEIGHT * WIDTH];
   for (int64_t i = 0; i < m; i += HEIGHT) {
     const float *rows[HEIGHT];
-    int64_t height = least(HEIGHT, m - i);
+    int64_t height = wf_min(HEIGHT, m - i);
     for (int64_t r = 0; r < HEIGHT; r++) rows[r] = a + (i + (r < height ? r : 0)) * lda;
     tile(rows, panel, depth, sums);
     for (int64_t r = 0; r < height; r++)
@@ -59,9 +59,9 @@ void graph_kernel_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t l
                       float *c, int64_t ldc) {
   float panel[DEPTH * WIDTH];
   for (int64_t p = 0; p < k; p += DEPTH) {
-    int64_t depth = least(DEPTH, k - p);
+    int64_t depth = wf_min(DEPTH, k - p);
     for (int64_t j = 0; j < n; j += WIDTH) {
-      int64_t width = least(WIDTH, n - j);
+      int64_t width = wf_min(WIDTH, n - j);
       pack(panel, b + p * ldb + j, ldb, depth, width);
       panel_rows(m, width, depth, a + p, lda, panel, c + j, ldc);
     }
@@ -93,11 +93,11 @@ FOR_MACHINE static void rows_i16(int64_t m, int64_t n, int64_t k, const int16_t 
                                  int64_t row, int64_t column) {
   int32_t sums[8];
   for (int64_t block = 0; block < m; block += ROWS_I16) {
-    int64_t end = least(m, block + ROWS_I16);
+    int64_t end = wf_min(m, block + ROWS_I16);
     for (int64_t j = 0; j < n; j += 2) {
-      int64_t columns = least(2, n - j);
+      int64_t columns = wf_min(2, n - j);
       for (int64_t i = block; i < end; i += 4) {
-        int64_t rows = least(4, end - i);
+        int64_t rows = wf_min(4, end - i);
         dots(k, a + i * k, rows, b + j * k, columns, sums);
         for (int64_t q = 0; q < columns; q++)
           for (int64_t r = 0; r < rows; r++) c[(i + r) * row + (j + q) * column] = sums[4 * q + r];

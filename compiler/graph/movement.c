@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
 #include "compiler/graph/element.h"
-#include "hw/base/alloc.h"
 
 // ---- strides
 

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "compiler/graph/graph.h"
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
 
 typedef struct entry {
   const char *name;

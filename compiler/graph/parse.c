@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/element.h"
 #include "compiler/graph/graph.h"
 #include "compiler/graph/names.h"
-#include "hw/base/alloc.h"
 
 enum { LIST_MAX = 4096, NUMBER_MAX = 64 };
 

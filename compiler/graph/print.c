@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "compiler/graph/element.h"
 #include "compiler/graph/graph.h"
-#include "hw/base/hash.h"
 
 enum { SHORT_ELEMENTS = 8, NUMBER_ROOM = 40 };
 

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/convolution.h"
 #include "compiler/graph/kernels.h"
-#include "hw/base/alloc.h"
 
 enum { FEW_ROWS = 16, TURNED_ROWS = 32 };
 

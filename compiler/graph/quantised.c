@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/convolution.h"
 #include "compiler/graph/kernels.h"
 #include "compiler/graph/product.h"
-#include "hw/base/alloc.h"
 
 static int8_t to_byte(float value) { return (int8_t)graph_saturate(GRAPH_I8, graph_rounded(value)); }
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
 #include "compiler/graph/element.h"
-#include "hw/base/alloc.h"
 
 enum { GATES_MAX = 4, FUNCTIONS_MAX = 6 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
 #include "compiler/graph/element.h"
-#include "hw/base/alloc.h"
 
 enum { TAPS = 4 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
-#include "hw/base/alloc.h"
 
 static void report(const graph_call *c, const char *file, wf_diag *diag) {
   wf_error(diag, wf_in_file(file), "node '%s' (%s): %s", c->node->name, graph_op_name(c->node->op), c->message);

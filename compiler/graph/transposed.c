@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/kernels.h"
 #include "compiler/graph/window.h"
-#include "hw/base/alloc.h"
 
 #define SIZE_LIMIT (INT64_C(1) << 32)
 

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
 #include "compiler/graph/names.h"
-#include "hw/base/alloc.h"
 
 typedef struct verifier {
   const graph *g;

@@ -1,11 +1,11 @@
 // Files: reading, checking, and finding kernels in them.
-#include "hw/base/file.h"
+#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/lang/check.h"
-#include "hw/base/alloc.h"
 
 enum { FILE_BYTES_MAX = 4 << 20 };
 

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "compiler/block/block.h"
-#include "hw/base/diag.h"
 
 typedef struct lang_file lang_file;  // owns all that hangs on it, kernels and instances included
 

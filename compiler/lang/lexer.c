@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/hash.h"
+#include "base/hash.h"
 
 enum { INDENTS_MAX = 64, BRACKETS_MAX = 200, TAB_COLUMNS = 8, INTERN_BUCKETS = 256, ERRORS_MAX = 20 };
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
+#include "base/arena.h"
+#include "base/diag.h"
 
 // From a first character to behind a last one; lines and columns count from 1, columns in bytes.
 typedef struct source_span {

@@ -2,7 +2,7 @@
 #ifndef COMPILER_LAYER_KERNEL_FILES_H
 #define COMPILER_LAYER_KERNEL_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file layer_kernel_files[];
 extern const size_t layer_kernel_file_count;

@@ -1,12 +1,12 @@
 // Banks that rows visit, and what that costs; see banks.h. The constants are measured on engine cycle.
 #include "compiler/mapping/banks.h"
 
+#include "base/number.h"
+
 static const double bus_share = 0.6;        // of a line's time on the memory bus, however many banks take turns
 static const double bank_nanoseconds = 25;  // of one bank, for a line of another row
 static const double fixed_share = 0.5;      // of the bus, with a memory that has no banks
 static const double busy_share = 0.5;       // of the products' time: stores that take more are spread over the banks
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t divisor(int64_t a, int64_t b) {
   while (b != 0) {
@@ -34,11 +34,11 @@ static int64_t lines_of(const hw_array *array, int64_t bytes) {
 }
 
 int64_t banks_of_command(const hw_array *array, const banks_rows *rows) {
-  return least(array->memory.banks, turn_of(array, rows->stride) * lines_of(array, rows->bytes));
+  return wf_min(array->memory.banks, turn_of(array, rows->stride) * lines_of(array, rows->bytes));
 }
 
 int64_t banks_of_pieces(const hw_array *array, const banks_rows *rows) {
-  return least(array->memory.banks, banks_of_command(array, rows) * rows->pieces);
+  return wf_min(array->memory.banks, banks_of_command(array, rows) * rows->pieces);
 }
 
 double banks_write_cycles(const hw_array *array, int64_t banks) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/mapping/mapping.h"
 
 typedef struct chooser {
@@ -18,9 +19,6 @@ typedef struct chooser {
   double cost[MAP_BEST_MAX];
   size_t count, room;
 } chooser;
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- the candidates
 
@@ -113,7 +111,7 @@ static void set_tile(const chooser *c, map_mapping *m, block_dim_id dim, int64_t
     tile = size;
   m->tile[dim] = tile;
   m->sp[dim] = 1;
-  m->dram[dim] = ceil_div(size, tile);
+  m->dram[dim] = wf_ceil_div(size, tile);
 }
 
 static bool is_fixed(const chooser *c, block_dim_id dim) { return c->fixed != NULL && c->fixed[dim] != 0; }
@@ -131,21 +129,21 @@ static void try_channels(chooser *c, map_mapping *m) {
 // Equal tiles: as many as `limit` needs, each as even as steps of `grain` allow.
 static int64_t balanced(int64_t size, int64_t limit, int64_t grain) {
   if (limit < grain) limit = grain;
-  const int64_t count = ceil_div(size, limit), even = ceil_div(size, count);
-  return smaller(limit, ceil_div(even, grain) * grain);
+  const int64_t count = wf_ceil_div(size, limit), even = wf_ceil_div(size, count);
+  return wf_min(limit, wf_ceil_div(even, grain) * grain);
 }
 
 // Rows of results: whole rows of an image where they fit, else parts of one; images together if they are small.
 static void try_rows(chooser *c, map_mapping *m) {
   const int64_t dim = c->hw.dim, slots = m->depth[MAP_RESULTS];
-  const int64_t columns = ceil_div(smaller(m->tile[BLOCK_DIM_K], c->layer->size[BLOCK_DIM_K]), dim);
+  const int64_t columns = wf_ceil_div(wf_min(m->tile[BLOCK_DIM_K], c->layer->size[BLOCK_DIM_K]), dim);
   const int64_t largest = c->hw.acc_rows / slots / columns / dim * dim;  // rows of one slot
   if (largest == 0) return;
   const int64_t p = c->layer->size[BLOCK_DIM_P], q = c->layer->size[BLOCK_DIM_Q], n = c->layer->size[BLOCK_DIM_N];
   const bool images = c->layer->kind >= MAP_CONV && c->layer->kind != MAP_GROUPED;
-  const int64_t grain = c->layer->kind == MAP_WINDOW ? 1 : dim, least = smaller(dim, 4 * grain);
+  const int64_t grain = c->layer->kind == MAP_WINDOW ? 1 : dim, least = wf_min(dim, 4 * grain);
   for (int64_t rows = largest; rows >= least; rows = rows / 2 / grain * grain) {
-    const int64_t tile_q = q == 1 ? 1 : balanced(q, smaller(rows, q), q > rows ? grain : 1);
+    const int64_t tile_q = q == 1 ? 1 : balanced(q, wf_min(rows, q), q > rows ? grain : 1);
     const int64_t tile_p = balanced(p, rows / tile_q, q == 1 ? grain : 1);
     set_tile(c, m, BLOCK_DIM_Q, tile_q);
     set_tile(c, m, BLOCK_DIM_P, tile_p);

@@ -16,6 +16,7 @@
 // The constants are measured on engine cycle with the default array; they rank mappings, they predict nothing.
 #include <math.h>
 
+#include "base/number.h"
 #include "compiler/mapping/banks.h"
 #include "compiler/mapping/mapping.h"
 
@@ -48,11 +49,6 @@ static const double hidden_share = 0.309;  // of the first fill of an operand, u
 static const double first_fill_factor = 0.492;  // of the rate of main memory, at the beginning
 static const double first_bank_nanoseconds =
     60;  // of one bank, for a line at the beginning that pushes out a dirty one
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
 
 typedef struct machine {
   const map_layer *layer;
@@ -128,12 +124,12 @@ static double rate_share(const machine *x, double row, double stride) {
   const uint32_t banks = x->array->memory.banks == 0 ? 1 : x->array->memory.banks;
   const double turn = x->line * banks;
   if (stride <= row || fmod(stride, turn) != 0) return read_share;
-  return least(read_share, bank_share * most(1, floor(row / x->line)));
+  return wf_min(read_share, bank_share * wf_max(1, floor(row / x->line)));
 }
 
 // Cycles of all loads on the bus.
 static double load_cycles(const machine *x, map_operand operand, double row) {
-  const double read = (double)x->f->dram_bytes[operand], piece = least(row, x->hw.max_cols);
+  const double read = (double)x->f->dram_bytes[operand], piece = wf_min(row, x->hw.max_cols);
   return read / x->bus + row_overhead_cycles * read / piece;
 }
 
@@ -146,8 +142,8 @@ static stream stream_of(const machine *x, map_operand operand, double missed) {
   for (int p = 0; p < m->residency[operand]; p++)
     if (!map_uses(x->layer->kind, operand, map_loop_dim(m, p))) s.turns *= (double)map_loop_trips(m, p);
   s.cycles = load_cycles(x, operand, row);
-  const double rows = (double)x->f->slot_rows[operand] * x->dim / most(row, x->dim);
-  s.lines = rows * most(1, row / x->line);
+  const double rows = (double)x->f->slot_rows[operand] * x->dim / wf_max(row, x->dim);
+  s.lines = rows * wf_max(1, row / x->line);
   s.share = rate_share(x, row, stride);
   if (stride > row && fmod(stride, x->line) != 0) s.missed *= 1 + unaligned_share * x->line / row;
   return s;
@@ -166,38 +162,38 @@ static ragged ragged_of(const machine *x) {
   const block_dim_id dim = x->layer->size[BLOCK_DIM_P] > 1 ? BLOCK_DIM_P : BLOCK_DIM_Q;
   const int64_t tile = x->mapping->tile[dim], rest = x->layer->size[dim] % tile;
   if (rest == 0) return (ragged){.share = 0, .size = 1};
-  return (ragged){1 / (double)ceil_div(x->layer->size[dim], tile), (double)rest / (double)tile};
+  return (ragged){1 / (double)wf_ceil_div(x->layer->size[dim], tile), (double)rest / (double)tile};
 }
 
 // Fills from main memory and from the cache take turns at random. Rows that are not aligned miss more than they read.
 static double stall_of(const machine *x, const stream *s, double read, int depth, double others) {
   if (s->fills <= 1) return 0;
-  const double room = (depth - 1) * x->mesh / s->fills * (1 - least(0.9, others / x->mesh));
-  const double share = least(1, s->missed / read), missed = fill_cycles(x, s, most(read, s->missed) / s->fills);
+  const double room = (depth - 1) * x->mesh / s->fills * (1 - wf_min(0.9, others / x->mesh));
+  const double share = wf_min(1, s->missed / read), missed = fill_cycles(x, s, wf_max(read, s->missed) / s->fills);
   const double hit = s->cycles / s->fills + latency_cycles;
   const ragged last = ragged_of(x);
-  const double whole = share * most(0, missed - room) + (1 - share) * most(0, hit - room);
-  const double rest = share * most(0, missed - room * last.size) + (1 - share) * most(0, hit - room * last.size);
+  const double whole = share * wf_max(0, missed - room) + (1 - share) * wf_max(0, hit - room);
+  const double rest = share * wf_max(0, missed - room * last.size) + (1 - share) * wf_max(0, hit - room * last.size);
   return s->fills * (fill_overhead_cycles + whole * (1 - last.share) + rest * last.share);
 }
 
 // ---- stores
 
 static double row_of_results(const machine *x) {
-  return (double)smaller(x->mapping->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
+  return (double)wf_min(x->mapping->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
 }
 
 static double store_cycles(const machine *x) {
   const double bytes = (double)x->f->dram_bytes[MAP_RESULTS];
   if (x->layer->result_bytes == 4) return bytes / x->bus * 1.05;
-  const double piece = least(row_of_results(x), x->hw.max_cols);
+  const double piece = wf_min(row_of_results(x), x->hw.max_cols);
   return bytes / x->bus * narrow_store_factor + row_overhead_cycles * bytes / piece;
 }
 
 // Bytes that are written, in whole lines. A row that covers no whole line costs its fetch, too.
 static double stored_bytes(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, line = (int64_t)x->line;
-  const int64_t all = x->layer->size[BLOCK_DIM_K], row = smaller(x->mapping->tile[BLOCK_DIM_K], all);
+  const int64_t all = x->layer->size[BLOCK_DIM_K], row = wf_min(x->mapping->tile[BLOCK_DIM_K], all);
   const bool whole = row * element % line == 0 || (row == all && x->mapping->tile[BLOCK_DIM_P] > 1);
   return (double)x->f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
 }
@@ -205,7 +201,7 @@ static double stored_bytes(const machine *x) {
 static double store_stalls(const machine *x, double store) {
   const double tiles = (double)x->f->fills[MAP_RESULTS];
   const double room = (x->mapping->depth[MAP_RESULTS] - 1) * x->mesh / tiles;
-  return tiles * most(0, burst_store_factor * store / tiles + store_latency_cycles - room);
+  return tiles * wf_max(0, burst_store_factor * store / tiles + store_latency_cycles - room);
 }
 
 static double tile_rows(const machine *x) {
@@ -215,10 +211,10 @@ static double tile_rows(const machine *x) {
 
 static banks_rows stored_rows(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, all = x->layer->size[BLOCK_DIM_K];
-  const int64_t tile = smaller(x->mapping->tile[BLOCK_DIM_K], all);
-  const int64_t piece = smaller(tile, element == 4 ? (int64_t)x->dim : x->hw.max_cols);
+  const int64_t tile = wf_min(x->mapping->tile[BLOCK_DIM_K], all);
+  const int64_t piece = wf_min(tile, element == 4 ? (int64_t)x->dim : x->hw.max_cols);
   const int64_t groups = x->layer->groups == 0 ? 1 : x->layer->groups;
-  return (banks_rows){.bytes = piece * element, .stride = all * groups * element, .pieces = ceil_div(tile, piece)};
+  return (banks_rows){.bytes = piece * element, .stride = all * groups * element, .pieces = wf_ceil_div(tile, piece)};
 }
 
 // Cycles of main memory for results that are written back.
@@ -237,10 +233,10 @@ static double write_back_cycles(const machine *x, double stored, double back) {
 static double first_line_cycles(const machine *x, map_operand operand, const stream *s, double dirty, double all) {
   double stride;
   const double row = row_bytes(x, operand, &stride);
-  const banks_rows rows = {.bytes = (int64_t)least(row, x->hw.max_cols), .stride = (int64_t)stride, .pieces = 1};
+  const banks_rows rows = {.bytes = (int64_t)wf_min(row, x->hw.max_cols), .stride = (int64_t)stride, .pieces = 1};
   const double bank = first_bank_nanoseconds * x->array->memory.clock_mhz / 1000;
   const double kept = 1 - lost(x, all / s->turns);
-  return x->line / least(x->bus, first_fill_factor * x->memory) +
+  return x->line / wf_min(x->bus, first_fill_factor * x->memory) +
          (1 - kept) * dirty * bank / (double)banks_of_command(x->array, &rows);
 }
 
@@ -257,7 +253,7 @@ static double first_fill_cycles(const machine *x, map_operand operand, double cy
     if (inside && used) parts *= trips;
     if (inside && (used || parts > 1)) sweep *= trips;
   }
-  const double hidden = least(cycles, x->mesh * sweep / statements) * (1 - 1 / parts);
+  const double hidden = wf_min(cycles, x->mesh * sweep / statements) * (1 - 1 / parts);
   return cycles - hidden_share * hidden;
 }
 
@@ -273,15 +269,15 @@ static double beginning(const machine *x, const stream *weights, const stream *i
 
 // What loads and main memory take from the products while they go on: the closer they come to their time, the more.
 static double interference(const machine *x, double load, double memory) {
-  return load_interference * load * pow(least(1, load / x->mesh), load_power) +
-         memory_interference * memory * pow(least(1, memory / x->mesh), memory_power);
+  return load_interference * load * pow(wf_min(1, load / x->mesh), load_power) +
+         memory_interference * memory * pow(wf_min(1, memory / x->mesh), memory_power);
 }
 
 // Loads of a residual that is multiplied are spread over the product statements of a tile, if there are several.
 static double residual_stalls(const machine *x, double bytes) {
   const int64_t *size = x->layer->size;
   const int64_t steps =
-      ceil_div(size[BLOCK_DIM_C], x->mapping->tile[BLOCK_DIM_C]) * size[BLOCK_DIM_R] * size[BLOCK_DIM_S];
+      wf_ceil_div(size[BLOCK_DIM_C], x->mapping->tile[BLOCK_DIM_C]) * size[BLOCK_DIM_R] * size[BLOCK_DIM_S];
   if (!map_multiplies(x->mapping, x->layer->residual, map_adds_alone(x->layer))) return 0;
   return lone_residual_factor * bytes / x->memory / pow((double)steps, residual_power);
 }
@@ -290,19 +286,19 @@ static double residual_stalls(const machine *x, double bytes) {
 static double breaks(const machine *x) {
   double statements = 1;
   for (int p = 0; p < MAP_POSITIONS; p++) statements *= (double)map_loop_trips(x->mapping, p);
-  return statement_cycles * statements + single_run_share * x->mesh / most(1, tile_rows(x) / x->dim);
+  return statement_cycles * statements + single_run_share * x->mesh / wf_max(1, tile_rows(x) / x->dim);
 }
 
 static bool banks_are_shared(const machine *x) {
   int64_t banks = 0;
   for (int o = 0; o < MAP_RESULTS; o++)
-    banks += x->mapping->depth[o] * ceil_div(x->f->slot_rows[o], x->hw.sp_bank_rows);
+    banks += x->mapping->depth[o] * wf_ceil_div(x->f->slot_rows[o], x->hw.sp_bank_rows);
   return banks > x->array->scratchpad.banks;
 }
 
 static double norm(const double *totals, int count) {
   double largest = 1, sum = 0;
-  for (int i = 0; i < count; i++) largest = most(largest, totals[i]);
+  for (int i = 0; i < count; i++) largest = wf_max(largest, totals[i]);
   for (int i = 0; i < count; i++) sum += pow(totals[i] / largest, norm_degree);
   return largest * pow(sum, 1 / norm_degree);
 }
@@ -332,7 +328,7 @@ static double window_estimate(const machine *x) {
   const map_layer *layer = x->layer;
   const map_mapping *m = x->mapping;
   const double tiles = (double)x->f->fills[MAP_RESULTS], inputs = 1 + (double)layer->residual;
-  const double piece = least(row_of_results(x), x->hw.max_cols);
+  const double piece = wf_min(row_of_results(x), x->hw.max_cols);
   const double columns = (double)map_loaded(layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
   const double read = (double)x->f->dram_bytes[MAP_INPUTS] * inputs, run = columns == 1 ? x->dim : columns;
   const double commands = read / piece / run * ceil(run / x->dim);
@@ -363,7 +359,7 @@ static double least_cycles(const machine *x) {
     load += load_cycles(x, (map_operand)o, row_bytes(x, (map_operand)o, &stride));
     if (x->f->fills[o] > 1) mesh += fill_overhead_cycles * (double)x->f->fills[o];
   }
-  return rounding * (most(most(mesh, load), store_cycles(x)) + breaks(x) + commands(x) +
+  return rounding * (wf_max(wf_max(mesh, load), store_cycles(x)) + breaks(x) + commands(x) +
                      (banks_are_shared(x) ? conflict_share * load : 0));
 }
 

@@ -2,6 +2,7 @@
 // where the results no longer fit the accumulator: factors only make them larger. See mapping.h.
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/mapping/mapping.h"
 
 typedef struct walk {
@@ -14,8 +15,6 @@ typedef struct walk {
   uint64_t count;
   bool stopped;
 } walk;
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static bool is_reduction(int dim) { return !map_uses(MAP_CONV, MAP_RESULTS, (block_dim_id)dim); }
 
@@ -111,11 +110,11 @@ static bool results_fit(const walk *w, int dims) {
   int64_t rows = 1, columns = 1;
   for (int d = 0; d < dims; d++) {
     if (d == BLOCK_DIM_K)
-      columns = ceil_div(w->m.tile[d], w->dim);
+      columns = wf_ceil_div(w->m.tile[d], w->dim);
     else if (!is_reduction(d))
       rows *= w->m.tile[d];
   }
-  return ceil_div(rows, w->dim) * w->dim * columns <= w->acc_rows;
+  return wf_ceil_div(rows, w->dim) * w->dim * columns <= w->acc_rows;
 }
 
 // Tiles of columns and channels are multiples of DIM or the whole; of rows also; of the kernel 1.

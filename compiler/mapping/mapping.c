@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "hw/base/hash.h"
+#include "base/hash.h"
+#include "base/number.h"
 
 const char *const map_kind_names[MAP_KIND_COUNT] = {
 #define X(NAME, text) [MAP_##NAME] = text,
@@ -72,13 +73,11 @@ int map_unrolled(const map_layer *layer, const map_mapping *m) {
   return position;
 }
 
-static int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
-
 int64_t map_extent(const map_layer *layer, const map_mapping *mapping, block_dim_id dim, int position) {
   int64_t extent = mapping->tile[dim];
   if (mapping->sp[dim] != 1 && map_position(mapping, dim, true) >= position) extent *= mapping->sp[dim];
   if (mapping->dram[dim] != 1 && map_position(mapping, dim, false) >= position) extent *= mapping->dram[dim];
-  return at_most(extent, layer->size[dim]);
+  return wf_min(extent, layer->size[dim]);
 }
 
 static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }

@@ -22,9 +22,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "compiler/block/block.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 // X(NAME, text)
 #define MAP_KINDS(X)                                                                                            \

@@ -5,10 +5,9 @@
 //
 // Bytes: an operand of residency r is loaded in every iteration of the first r loops. The loops that it does not use
 // repeat it; the others sweep it, and windows of inputs overlap.
+#include "base/number.h"
 #include "compiler/mapping/mapping.h"
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 
 // As map_extent, in whole blocks.
@@ -30,7 +29,7 @@ static int64_t weight_rows(const map_layer *layer, const map_mapping *m, int64_t
   if (layer->kind == MAP_WINDOW) return 0;
   if (map_has_own_weights(layer->kind)) rows *= padded(m, BLOCK_DIM_N, r);
   if (layer->kind == MAP_DEPTHWISE) rows *= dim;  // a diagonal matrix for each block of channels
-  return rows * ceil_div(padded(m, BLOCK_DIM_K, r), dim);
+  return rows * wf_ceil_div(padded(m, BLOCK_DIM_K, r), dim);
 }
 
 static int64_t input_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
@@ -39,14 +38,14 @@ static int64_t input_rows(const map_layer *layer, const map_mapping *m, int64_t 
   int64_t rows = padded(m, BLOCK_DIM_N, r);
   rows *= map_loaded(layer, 0, padded(m, BLOCK_DIM_P, r), padded(m, BLOCK_DIM_R, r));
   rows *= map_loaded(layer, 1, padded(m, BLOCK_DIM_Q, r), padded(m, BLOCK_DIM_S, r));
-  return rows * ceil_div(padded(m, input_channels(layer), r), dim);
+  return rows * wf_ceil_div(padded(m, input_channels(layer), r), dim);
 }
 
 // Windows lie in the accumulator, too.
 static int64_t result_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
   int64_t rows = m->tile[BLOCK_DIM_N] * map_loaded(layer, 0, m->tile[BLOCK_DIM_P], m->tile[BLOCK_DIM_R]) *
                  map_loaded(layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
-  return round_up(rows, dim) * ceil_div(m->tile[BLOCK_DIM_K], dim);
+  return wf_align_up(rows, dim) * wf_ceil_div(m->tile[BLOCK_DIM_K], dim);
 }
 
 // ---- bytes
@@ -83,7 +82,7 @@ static int64_t swept(const map_layer *layer, const map_mapping *m, int axis) {
       int64_t taps = layer->size[kernel] - r < window ? layer->size[kernel] - r : window;
       int64_t first = p * stride + r * dilation - before;
       const int64_t inside = clipped(first, first + map_window(layer, axis, here, taps), size);
-      sum += taps == 1 ? ceil_div(inside, stride) : inside;
+      sum += taps == 1 ? wf_ceil_div(inside, stride) : inside;
     }
   return sum;
 }
@@ -118,7 +117,7 @@ static int64_t result_bytes(const map_layer *layer) {
 // Blocks of at most `step` that cut each of the tiles of a dimension.
 static int64_t pieces(const map_layer *layer, const map_mapping *m, block_dim_id dim, int64_t step) {
   const int64_t size = layer->size[dim], tile = m->tile[dim];
-  return size / tile * ceil_div(tile, step) + ceil_div(size % tile, step);
+  return size / tile * wf_ceil_div(tile, step) + wf_ceil_div(size % tile, step);
 }
 
 // Rows of results come as runs of N, P, Q inside a tile.
@@ -127,8 +126,8 @@ static int64_t row_pieces(const map_layer *layer, const map_mapping *m, int64_t 
   if (m->tile[BLOCK_DIM_P] == 1 && m->tile[BLOCK_DIM_N] == 1) return n * p * pieces(layer, m, BLOCK_DIM_Q, dim);
   if (q == 1 && m->tile[BLOCK_DIM_N] == 1) return n * pieces(layer, m, BLOCK_DIM_P, dim);
   const int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
-  return ceil_div(n, m->tile[BLOCK_DIM_N]) * ceil_div(p, m->tile[BLOCK_DIM_P]) * ceil_div(q, m->tile[BLOCK_DIM_Q]) *
-         ceil_div(rows, dim);
+  return wf_ceil_div(n, m->tile[BLOCK_DIM_N]) * wf_ceil_div(p, m->tile[BLOCK_DIM_P]) *
+         wf_ceil_div(q, m->tile[BLOCK_DIM_Q]) * wf_ceil_div(rows, dim);
 }
 
 // ---- cycles of the mesh
@@ -175,10 +174,10 @@ static cut cut_of(const map_layer *layer, const map_mapping *m, block_dim_id dim
 // multiples of DIM of the accumulator's rows, too.
 static int64_t block_products(const map_layer *layer, const map_mapping *m, int64_t n, int64_t p, int64_t q,
                               int64_t dim) {
-  if (is_one_run(layer, m, n, p)) return ceil_div(n * p * q, dim);
-  if (m->tile[BLOCK_DIM_K] <= dim || q % dim == 0) return n * p * ceil_div(q, dim);
+  if (is_one_run(layer, m, n, p)) return wf_ceil_div(n * p * q, dim);
+  if (m->tile[BLOCK_DIM_K] <= dim || q % dim == 0) return n * p * wf_ceil_div(q, dim);
   int64_t count = 0;
-  for (int64_t row = 0; row < n * p; row++) count += ceil_div(row * q % dim + q, dim);
+  for (int64_t row = 0; row < n * p; row++) count += wf_ceil_div(row * q % dim + q, dim);
   return count;
 }
 
@@ -208,11 +207,11 @@ static int64_t iterations(const map_mapping *m, int position) {
 static int64_t weight_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
   const int r = m->residency[MAP_WEIGHTS];
   const int64_t taps = map_extent(layer, m, BLOCK_DIM_R, r) * map_extent(layer, m, BLOCK_DIM_S, r);
-  const int64_t rows = ceil_div(map_extent(layer, m, BLOCK_DIM_C, r), dim);
+  const int64_t rows = wf_ceil_div(map_extent(layer, m, BLOCK_DIM_C, r), dim);
   if (layer->kind == MAP_WINDOW) return 0;
   if (layer->kind == MAP_DEPTHWISE) wide = dim;
   const int64_t matrices = map_has_own_weights(layer->kind) ? map_extent(layer, m, BLOCK_DIM_N, r) : 1;
-  return matrices * taps * rows * ceil_div(map_extent(layer, m, BLOCK_DIM_K, r), wide);
+  return matrices * taps * rows * wf_ceil_div(map_extent(layer, m, BLOCK_DIM_K, r), wide);
 }
 
 static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t wide) {
@@ -220,27 +219,28 @@ static int64_t input_loads(const map_layer *layer, const map_mapping *m, int64_t
   int64_t rows = map_loaded(layer, 0, map_extent(layer, m, BLOCK_DIM_P, r), map_extent(layer, m, BLOCK_DIM_R, r));
   const int64_t columns =
       map_loaded(layer, 1, map_extent(layer, m, BLOCK_DIM_Q, r), map_extent(layer, m, BLOCK_DIM_S, r));
-  rows = columns == 1 ? ceil_div(rows, dim) : rows * ceil_div(columns, dim);
-  return map_extent(layer, m, BLOCK_DIM_N, r) * rows * ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
+  rows = columns == 1 ? wf_ceil_div(rows, dim) : rows * wf_ceil_div(columns, dim);
+  return map_extent(layer, m, BLOCK_DIM_N, r) * rows *
+         wf_ceil_div(map_extent(layer, m, input_channels(layer), r), wide);
 }
 
 static int64_t result_tiles(const map_layer *layer, const map_mapping *m) {
   int64_t count = 1;
   for (int d = 0; d < BLOCK_DIMS; d++)
-    if (map_uses(layer->kind, MAP_RESULTS, (block_dim_id)d)) count *= ceil_div(layer->size[d], m->tile[d]);
+    if (map_uses(layer->kind, MAP_RESULTS, (block_dim_id)d)) count *= wf_ceil_div(layer->size[d], m->tile[d]);
   return count;
 }
 
 // Products that a residual takes for each tile of results.
 static int64_t residual_parts(const map_layer *layer, const map_mapping *m) {
   const bool multiplies = layer->kind != MAP_WINDOW && map_multiplies(m, layer->residual, map_adds_alone(layer));
-  return multiplies ? ceil_div(layer->residual, MAP_RESIDUAL_PART) : 0;
+  return multiplies ? wf_ceil_div(layer->residual, MAP_RESIDUAL_PART) : 0;
 }
 
 int64_t map_beside_rows(const map_layer *layer, const map_mapping *m, int64_t dim) {
   if (residual_parts(layer, m) == 0) return 0;
   const int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
-  return rows * ceil_div(m->tile[BLOCK_DIM_K], dim) * (m->depth[MAP_RESULTS] < 2 ? 1 : 2) + 2 * dim;
+  return rows * wf_ceil_div(m->tile[BLOCK_DIM_K], dim) * (m->depth[MAP_RESULTS] < 2 ? 1 : 2) + 2 * dim;
 }
 
 void map_rows(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t rows[MAP_OPERANDS]) {
@@ -269,7 +269,7 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   f.loads = f.loads_of[MAP_WEIGHTS] + f.loads_of[MAP_INPUTS];
   if (layer->kind != MAP_WINDOW) {
     // The unrollers multiply with a matrix as wide as the block of results.
-    const int64_t deep = m->style == BLOCK_STYLE_LOOP ? ceil_div(m->tile[BLOCK_DIM_K], dim) : 1;
+    const int64_t deep = m->style == BLOCK_STYLE_LOOP ? wf_ceil_div(m->tile[BLOCK_DIM_K], dim) : 1;
     const int64_t added = tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m) * deep;
     f.products = all_blocks(layer, m, dim, block_products) + added;
     f.mesh_cycles = all_blocks(layer, m, dim, block_cycles) + added * dim;

@@ -6,6 +6,7 @@
 // element for stride, dilation and padding.
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/block/build.h"
 #include "compiler/mapping/mapping.h"
 
@@ -159,8 +160,6 @@ static int loops_over(const finder *f, block_dim_id dim) {
 
 // ---- sizes
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // Results end where the stored tensor does; pooled ones do not say where.
 static void set_result_sizes(const finder *f, const block_statement *store, map_layer *layer) {
   const block_access *access = &store->store.access;
@@ -169,8 +168,7 @@ static void set_result_sizes(const finder *f, const block_statement *store, map_
   for (int i = 0; i < access->rank; i++) {
     const int loop = loop_over(f, dims[i]);
     const bool swept = loop == BLOCK_NONE || access->dim[i].offset.per_loop[loop] != 0;
-    if (swept && loops_over(f, dims[i]) < 2)
-      layer->size[dims[i]] = smaller(layer->size[dims[i]], access->dim[i].extent);
+    if (swept && loops_over(f, dims[i]) < 2) layer->size[dims[i]] = wf_min(layer->size[dims[i]], access->dim[i].extent);
   }
 }
 
@@ -191,7 +189,7 @@ static void set_inputs(const finder *f, const block_statement *load, map_layer *
   if (load == NULL) return;
   const block_access *access = &load->load.access;
   const int channels = f->dot->dot.a_transposed ? 0 : access->rank - 1;
-  if (!is_depthwise(f)) layer->size[BLOCK_DIM_C] = smaller(layer->size[BLOCK_DIM_C], access->dim[channels].extent);
+  if (!is_depthwise(f)) layer->size[BLOCK_DIM_C] = wf_min(layer->size[BLOCK_DIM_C], access->dim[channels].extent);
   if (access->rank != 4) return;
   set_window(f, &access->dim[1], 0, layer);
   set_window(f, &access->dim[2], 1, layer);

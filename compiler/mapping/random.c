@@ -1,35 +1,23 @@
 // Random mappings: factors, orders, residency, depth, dataflow and style drawn apart from each other. See mapping.h.
+#include "base/random.h"
+
 #include <string.h>
 
 #include "compiler/mapping/mapping.h"
 
 enum { ATTEMPTS = 1000 };
 
-// splitmix64
-static uint64_t bits(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static int64_t in(uint64_t *seed, int64_t low, int64_t high) {
-  return low + (int64_t)(bits(seed) % (uint64_t)(high - low + 1));
-}
-
-static bool one_in(uint64_t *seed, int64_t n) { return in(seed, 1, n) == 1; }
-
 // Even over the logarithm: a tile of 16 is as likely as one of 32.
 static int64_t in_log(uint64_t *seed, int64_t high) {
   int64_t limit = 1;
-  while (limit < high && one_in(seed, 2) == false) limit *= 2;
-  if (one_in(seed, 4)) limit = high;
-  return in(seed, 1, limit < high ? limit : high);
+  while (limit < high && wf_random_one_in(seed, 2) == false) limit *= 2;
+  if (wf_random_one_in(seed, 4)) limit = high;
+  return wf_random_in(seed, 1, limit < high ? limit : high);
 }
 
 static void shuffle(uint64_t *seed, uint8_t *order, int count) {
   for (int i = count - 1; i > 0; i--) {
-    const int j = (int)in(seed, 0, i);
+    const int j = (int)wf_random_in(seed, 0, i);
     const uint8_t kept = order[i];
     order[i] = order[j];
     order[j] = kept;
@@ -47,7 +35,7 @@ static void any_factors(const map_layer *layer, uint64_t *seed, map_mapping *m, 
   const int64_t blocks = (size + m->tile[dim] - 1) / m->tile[dim];
   m->sp[dim] = in_log(seed, blocks);
   m->dram[dim] = (blocks + m->sp[dim] - 1) / m->sp[dim];
-  if (one_in(seed, 50)) m->dram[dim] += in(seed, -1, 1);
+  if (wf_random_one_in(seed, 50)) m->dram[dim] += wf_random_in(seed, -1, 1);
 }
 
 void map_random_any(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *m) {
@@ -56,10 +44,11 @@ void map_random_any(const map_layer *layer, const hw_array *array, uint64_t *see
   for (int d = 0; d < BLOCK_DIMS; d++) any_factors(layer, seed, m, (block_dim_id)d);
   any_order(seed, m->outer);
   any_order(seed, m->inner);
-  for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = (uint8_t)in(seed, 0, MAP_POSITIONS);
-  for (int o = 0; o < MAP_OPERANDS; o++) m->depth[o] = (uint8_t)in(seed, one_in(seed, 50) ? 0 : 1, 4);
-  m->dataflow = one_in(seed, 8) ? BLOCK_OS : BLOCK_WS;
-  m->style = one_in(seed, 8) ? BLOCK_STYLE_LOOP : BLOCK_STYLE_PRIMITIVE;
+  for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = (uint8_t)wf_random_in(seed, 0, MAP_POSITIONS);
+  for (int o = 0; o < MAP_OPERANDS; o++)
+    m->depth[o] = (uint8_t)wf_random_in(seed, wf_random_one_in(seed, 50) ? 0 : 1, 4);
+  m->dataflow = wf_random_one_in(seed, 8) ? BLOCK_OS : BLOCK_WS;
+  m->style = wf_random_one_in(seed, 8) ? BLOCK_STYLE_LOOP : BLOCK_STYLE_PRIMITIVE;
 }
 
 // ---- towards legal ones
@@ -73,13 +62,13 @@ static void align_tile(const map_layer *layer, int64_t dim, map_mapping *m, bloc
 
 static void any_trips(const map_layer *layer, uint64_t *seed, map_mapping *m, block_dim_id dim) {
   const int64_t blocks = (layer->size[dim] + m->tile[dim] - 1) / m->tile[dim];
-  m->sp[dim] = one_in(seed, 3) ? 1 : in_log(seed, blocks);
+  m->sp[dim] = wf_random_one_in(seed, 3) ? 1 : in_log(seed, blocks);
   m->dram[dim] = (blocks + m->sp[dim] - 1) / m->sp[dim];
 }
 
 // Either the results' dimensions have no inner loops or the reduction has no outer ones.
 static void separate(const map_layer *layer, uint64_t *seed, map_mapping *m) {
-  const bool inner = one_in(seed, 2);
+  const bool inner = wf_random_one_in(seed, 2);
   for (int d = 0; d < BLOCK_DIMS; d++) {
     const bool result = map_uses(MAP_CONV, MAP_RESULTS, (block_dim_id)d);
     const int64_t blocks = (layer->size[d] + m->tile[d] - 1) / m->tile[d];
@@ -120,7 +109,7 @@ static void repair(const map_layer *layer, const hw_array *array, uint64_t *seed
   if (m->style == BLOCK_STYLE_LOOP || array->mesh.dataflow == HW_DATAFLOW_WS) m->dataflow = BLOCK_WS;
   if (m->style != BLOCK_STYLE_LOOP) return;
   for (int o = 0; o < MAP_OPERANDS; o++) m->depth[o] = 2;
-  const int64_t position = in(seed, map_unrolled(layer, m), MAP_POSITIONS);
+  const int64_t position = wf_random_in(seed, map_unrolled(layer, m), MAP_POSITIONS);
   for (int o = 0; o < MAP_RESULTS; o++) m->residency[o] = (uint8_t)position;
 }
 

@@ -6,19 +6,16 @@
 
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "compiler/mapping/check.h"
 
 #define REFUSE_LOOP(c, ...) REFUSE(c, "style loop: " __VA_ARGS__)
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- halves of the memories
 
 // The unrollers count rows in 16 bits.
 static void check_half(check *c, const char *memory, int64_t rows, int64_t capacity) {
-  const int64_t half = least(capacity / 2, UINT16_MAX);
+  const int64_t half = wf_min(capacity / 2, UINT16_MAX);
   if (rows > half) REFUSE_LOOP(c, "%s: a block needs %" PRId64 " rows of %" PRId64 ", a half", memory, rows, half);
 }
 
@@ -27,7 +24,7 @@ static void check_halves(check *c, int64_t operands, int64_t results) {
   check_half(c, "accumulator", results, c->hw.acc_rows);
 }
 
-static int64_t tiles(const check *c, block_dim_id dim) { return ceil_div(c->mapping->tile[dim], c->hw.dim); }
+static int64_t tiles(const check *c, block_dim_id dim) { return wf_ceil_div(c->mapping->tile[dim], c->hw.dim); }
 
 // A residual is one more loop: its block of results times a matrix as wide as that.
 static bool multiplies(const check *c) {
@@ -36,7 +33,7 @@ static bool multiplies(const check *c) {
 
 static void check_product_halves(check *c) {
   const int64_t rows = tiles(c, BLOCK_DIM_P), columns = tiles(c, BLOCK_DIM_K), depth = tiles(c, BLOCK_DIM_C);
-  const int64_t deepest = multiplies(c) ? most(depth, columns) : depth;
+  const int64_t deepest = multiplies(c) ? wf_max(depth, columns) : depth;
   check_halves(c, (rows + columns) * deepest * c->hw.dim, rows * columns * c->hw.dim);
 }
 
@@ -44,20 +41,21 @@ static void check_product_halves(check *c) {
 static int64_t window(const check *c, int axis, int64_t stride) {
   const block_dim_id result = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, kernel = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
   const int64_t taps = map_extent(c->layer, c->mapping, kernel, c->mapping->residency[MAP_INPUTS]);
-  return c->mapping->tile[result] * stride + (taps - 1) * most(1, c->layer->dilation[axis]);
+  return c->mapping->tile[result] * stride + (taps - 1) * wf_max(1, c->layer->dilation[axis]);
 }
 
 static void check_convolution_halves(check *c) {
   const map_mapping *m = c->mapping;
-  const int64_t dim = c->hw.dim, stride = most(1, most(c->layer->stride[0], c->layer->stride[1]));
+  const int64_t dim = c->hw.dim, stride = wf_max(1, wf_max(c->layer->stride[0], c->layer->stride[1]));
   const bool blocks = c->layer->kind == MAP_DEPTHWISE;  // each block of channels is one loop
   const int64_t pixels = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
   const int64_t columns = blocks ? 1 : tiles(c, BLOCK_DIM_K), channels = blocks ? dim : m->tile[BLOCK_DIM_C];
   const int64_t taps = map_extent(c->layer, m, BLOCK_DIM_R, m->residency[MAP_WEIGHTS]) *
                        map_extent(c->layer, m, BLOCK_DIM_S, m->residency[MAP_WEIGHTS]);
-  const int64_t inputs = ceil_div(channels, dim) * m->tile[BLOCK_DIM_N] * window(c, 0, stride) * window(c, 1, stride);
+  const int64_t inputs =
+      wf_ceil_div(channels, dim) * m->tile[BLOCK_DIM_N] * window(c, 0, stride) * window(c, 1, stride);
   int64_t operands = inputs + columns * taps * channels;
-  if (multiplies(c)) operands = most(operands, columns * (pixels + (blocks ? dim : m->tile[BLOCK_DIM_K])));
+  if (multiplies(c)) operands = wf_max(operands, columns * (pixels + (blocks ? dim : m->tile[BLOCK_DIM_K])));
   check_halves(c, operands, columns * pixels);
 }
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/tasks.h"
 #include "compiler/layer/layer.h"
 #include "compiler/network/private.h"
-#include "hw/base/clock.h"
-#include "hw/base/tasks.h"
 
 typedef struct shared {
   network *net;

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/command/build.h"
 #include "compiler/network/host_files.h"
 #include "compiler/network/private.h"
-#include "hw/base/alloc.h"
 
 static bool ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), tail = strlen(end);
@@ -78,7 +78,7 @@ static bool write_main(command_build *b, const network *net) {
 
 static command_elf_result compile(command_build *b, unsigned jobs, const char *path) {
   const size_t sources = b->source_count;
-  sim_process_argv *commands = WF_ARENA_ARRAY(b->arena, sources + 1, sim_process_argv);
+  wf_process_argv *commands = WF_ARENA_ARRAY(b->arena, sources + 1, wf_process_argv);
   const char **objects = WF_ARENA_ARRAY(b->arena, sources + 1, const char *);
   for (size_t i = 0; i < sources; i++) {
     const bool is_kernel = strstr(b->sources[i], "/kernel") != NULL;
@@ -87,7 +87,7 @@ static command_elf_result compile(command_build *b, unsigned jobs, const char *p
   }
   const command_elf_result compiled = command_build_run(b, commands, sources, jobs == 0 ? 1 : jobs);
   if (compiled != COMMAND_ELF_DONE) return compiled;
-  const sim_process_argv linking = command_build_linking(b, objects, sources, path);
+  const wf_process_argv linking = command_build_linking(b, objects, sources, path);
   return command_build_run(b, &linking, 1, 1);
 }
 

@@ -2,7 +2,7 @@
 #ifndef COMPILER_NETWORK_HOST_FILES_H
 #define COMPILER_NETWORK_HOST_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file network_host_files[];
 extern const size_t network_host_file_count;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 // ---- opening
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/network/private.h"
-#include "hw/base/alloc.h"
 
 network *network_create(const graph *g, const network_options *options, wf_diag *diag) {
   network *net = WF_NEW(network);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/network/private.h"
-#include "hw/base/alloc.h"
 
 static uint64_t in_lines(uint64_t bytes) { return (bytes + NETWORK_LINE - 1) / NETWORK_LINE * NETWORK_LINE; }
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
 #include "compiler/network/machine.h"
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
-#include "hw/base/hash.h"
 #include "weft/data.h"
 
 typedef struct network_runner {

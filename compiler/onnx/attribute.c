@@ -2,8 +2,8 @@
 // kept for normalise.c; what holds graphs or sequences belongs to operators that are refused.
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 static char *text_of(graph *g, const ProtobufCBinaryData *from) {
   char *text = wf_arena_text(g->arena, "", 0);

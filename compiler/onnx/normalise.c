@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/element.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 const graph_tensor *onnx_input(const onnx_reader *r, const onnx_node *n, int at) {
   return at < n->input_count && n->inputs[at] != GRAPH_NONE ? &r->g->tensors[n->inputs[at]] : NULL;

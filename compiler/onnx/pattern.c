@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/element.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 typedef struct chains {
   graph *g;

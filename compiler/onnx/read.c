@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/call.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 enum { FOLD_BYTES = 64 << 20, FOLD_ALL_BYTES = 1 << 29 };
 

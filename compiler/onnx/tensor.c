@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/element.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 // X(NAME of the graph's type, of the file's)
 #define TYPES(X) \

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 // Everything of the messages is in one arena and dropped at once.
 typedef struct writer {

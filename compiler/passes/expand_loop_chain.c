@@ -5,6 +5,7 @@
 // columns at a time.
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "compiler/passes/expand_loop_conv.h"
 
 // Elements of the kernel that form a grid.
@@ -54,9 +55,6 @@ static void swap_axes(conv_chain *chain) {
 
 // ---- the kernel
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // The smallest distance from the first element along an axis, 0 if there is none.
 static int64_t distance(const conv_part *part, int axis) {
   int64_t found = 0;
@@ -92,12 +90,12 @@ static bool find_grid(const conv_part *part, grid *g) {
   *g = (grid){.count = {1, 1}, .weights = part->taps[0].weights};
   const int64_t apart[AXES] = {distance(part, ROW), distance(part, COLUMN)};
   if (apart[ROW] != 0 && apart[COLUMN] != 0 && apart[ROW] != apart[COLUMN]) return false;
-  g->dilation = most(1, most(apart[ROW], apart[COLUMN]));
+  g->dilation = wf_max(1, wf_max(apart[ROW], apart[COLUMN]));
   for (int axis = 0; axis < AXES; axis++) {
     g->first[axis] = part->taps[0].at[axis];
     g->step[axis] = weight_step(part, axis, g->dilation);
     for (size_t t = 0; t < part->tap_count; t++)
-      g->count[axis] = most(g->count[axis], (part->taps[t].at[axis] - g->first[axis]) / g->dilation + 1);
+      g->count[axis] = wf_max(g->count[axis], (part->taps[t].at[axis] - g->first[axis]) / g->dilation + 1);
   }
   for (size_t t = 0; t < part->tap_count; t++) {
     int64_t index[AXES];
@@ -115,7 +113,7 @@ static bool set_kernel(const grid *g, int64_t weight_stride, conv_registers *r) 
   r->kernel = 1;
   if (g->count[COLUMN] > 1) {
     r->in_channels = column / weight_stride;
-    if (g->count[ROW] > 1) r->kernel = row / most(1, column);
+    if (g->count[ROW] > 1) r->kernel = row / wf_max(1, column);
     return column == r->in_channels * weight_stride && (g->count[ROW] == 1 || row == r->kernel * column);
   }
   r->in_channels = r->in_stride;
@@ -133,7 +131,7 @@ static bool set_kernel(const grid *g, int64_t weight_stride, conv_registers *r) 
 static bool set_plane(const conv_image *image, int64_t rows, int64_t images, int64_t *in_rows, int64_t *in_cols) {
   const int64_t pixel = image->stride[COLUMN];
   if (pixel <= 0) return false;
-  *in_cols = *in_rows = most(1, (rows > 1 ? image->stride[ROW] : images > 1 ? image->image_stride : pixel) / pixel);
+  *in_cols = *in_rows = wf_max(1, (rows > 1 ? image->stride[ROW] : images > 1 ? image->image_stride : pixel) / pixel);
   if (rows > 1 && image->stride[ROW] != *in_cols * pixel) return false;
   if (images == 1) return true;
   *in_rows = image->image_stride / (*in_cols * pixel);
@@ -144,9 +142,9 @@ static bool set_plane(const conv_image *image, int64_t rows, int64_t images, int
 static int64_t set_padding(const conv_part *part, const grid *g, int axis, int64_t results, conv_registers *r) {
   const int64_t stride = r->stride, window = results * stride + g->dilation * (g->count[axis] - 1);
   const int64_t first = g->first[axis], extent = part->input.extent[axis];
-  r->pad[axis][0] = first < 0 ? least(-first, window) : 0;
-  r->pad[axis][1] = window - r->pad[axis][0] - most(0, least(extent, first + window) - most(first, 0));
-  return most(first, 0);
+  r->pad[axis][0] = first < 0 ? wf_min(-first, window) : 0;
+  r->pad[axis][1] = window - r->pad[axis][0] - wf_max(0, wf_min(extent, first + window) - wf_max(first, 0));
+  return wf_max(first, 0);
 }
 
 static bool set_stride(const conv_chain *chain, const conv_part *part, conv_registers *r) {
@@ -158,7 +156,7 @@ static bool set_stride(const conv_chain *chain, const conv_part *part, conv_regi
 // Kernel columns of few channels side by side in a local row.
 static int64_t pixels_of(const loop_style *l, const conv_registers *r) {
   if (!l->array->units.pixel_repeat || r->dilation != 1 || r->downsample) return 1;
-  return most(1, least(r->kcols, l->derived.dim / r->kchs));
+  return wf_max(1, wf_min(r->kcols, l->derived.dim / r->kchs));
 }
 
 // ---- one loop
@@ -176,7 +174,8 @@ static loop_operand element(const conv_image *image, int64_t offset) {
 static void set_channels(const conv_part *part, const slice *s, const grid *g, conv_registers *r) {
   int64_t weights = g->weights;
   r->pochs = s->channels;
-  r->kchs = s->blocks ? least(s->channels, part->input.channels - s->channel) : least(part->input.channels, part->rows);
+  r->kchs =
+      s->blocks ? wf_min(s->channels, part->input.channels - s->channel) : wf_min(part->input.channels, part->rows);
   if (part->block != 0)
     weights += s->channel / part->block * part->block_step;
   else
@@ -232,10 +231,10 @@ static const char *reason_of_capacity(const loop_style *l, const conv_registers 
   const int64_t columns = (r->ocols * r->stride + r->dilation * (r->kcols - 1)) >> shift;
   const int64_t outputs = (r->pochs + dim - 1) / dim;
   *needs = (r->kchs + dim - 1) / dim * r->batches * rows * columns + outputs * r->krows * r->kcols * r->kchs;
-  *has = least(l->derived.sp_rows / 2, UINT16_MAX);  // rows are counted in 16 bits
+  *has = wf_min(l->derived.sp_rows / 2, UINT16_MAX);  // rows are counted in 16 bits
   if (*needs > *has) return "scratchpad";
   *needs = outputs * r->batches * r->orows * r->ocols;
-  *has = least(l->derived.acc_rows / 2, UINT16_MAX);
+  *has = wf_min(l->derived.acc_rows / 2, UINT16_MAX);
   return *needs > *has ? "accumulator" : NULL;
 }
 
@@ -289,7 +288,7 @@ static bool are_together(const loop_style *l, const conv_chain *chain) {
     conv_registers r;
     if (set_part(l, chain, &chain->parts[n], &all, &r) != NULL) return false;
     if (l->array->isa.revision == 1 && (r.in_rows != r.in_cols || r.out_rows != r.out_cols)) return false;
-    if (most(r.in_rows, r.out_rows) > UINT16_MAX || most(r.in_cols, r.out_cols) > UINT16_MAX) return false;
+    if (wf_max(r.in_rows, r.out_rows) > UINT16_MAX || wf_max(r.in_cols, r.out_cols) > UINT16_MAX) return false;
   }
   return true;
 }
@@ -297,7 +296,7 @@ static bool are_together(const loop_style *l, const conv_chain *chain) {
 // The block of channels that have a matrix of their own, 0 if all have one.
 static int64_t block_of(const conv_chain *chain) {
   int64_t block = 0;
-  for (size_t n = 0; n < chain->count; n++) block = most(block, chain->parts[n].block);
+  for (size_t n = 0; n < chain->count; n++) block = wf_max(block, chain->parts[n].block);
   return block;
 }
 
@@ -309,7 +308,7 @@ bool conv_put_chain(loop_style *l, const conv_chain *given) {
   slice s = {.images = images, .blocks = block != 0};
   for (s.image = 0; s.image < all; s.image += images)
     for (s.channel = 0; s.channel < channels; s.channel += s.channels) {
-      s.channels = block == 0 ? channels : least(block, channels - s.channel);
+      s.channels = block == 0 ? channels : wf_min(block, channels - s.channel);
       if (!put_slice(l, &chain, &s)) return false;
     }
   return true;

@@ -9,6 +9,7 @@
 // unit matrix.
 #include "compiler/passes/expand_loop_conv.h"
 
+#include "base/number.h"
 #include "compiler/block/build.h"
 
 // The latest load of a buffer.
@@ -25,12 +26,10 @@ typedef struct convolutions {
   size_t count, room;
 } convolutions;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // Elements of a dimension from `at` on that exist.
 static int64_t existing(const block_access_dim *d, int64_t at) {
   const int64_t count = (d->extent - at + d->step - 1) / d->step;
-  return count < 0 ? 0 : least(d->size, count);
+  return count < 0 ? 0 : wf_min(d->size, count);
 }
 
 static bool is_image(const block_access *access) {

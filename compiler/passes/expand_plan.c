@@ -8,6 +8,7 @@
 // iterations of the loops that choose parts of buffers: executions that agree in these share one.
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/passes/expand.h"
 
 // A plan in the making.
@@ -20,8 +21,6 @@ typedef struct finder {
   dot_runs m, k, n;
   bool unaligned;
 } finder;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- lists of elements
 
@@ -104,9 +103,9 @@ static int64_t continues(const finder *d, const dot_run *last, const dot_run *sp
   int64_t step = span->second - (last->second + (last->count - 1) * last->step);
   if (span->first != last->first + last->count || (last->count > 1 && step != last->step)) return 0;
   if (may->spaced ? step <= 0 : step != 1) return 0;
-  int64_t room = least(d->e->derived.dim - last->count,
-                       least(room_in_tile(span->first, may->first_tile), room_in_tile(span->second, may->second_tile)));
-  return least(room, span->step == step ? span->count : 1);
+  int64_t room = wf_min(d->e->derived.dim - last->count, wf_min(room_in_tile(span->first, may->first_tile),
+                                                                room_in_tile(span->second, may->second_tile)));
+  return wf_min(room, span->step == step ? span->count : 1);
 }
 
 // Adds a span to a list of runs; its elements are consecutive in `first` and `step` apart in `second`.
@@ -153,7 +152,7 @@ static void list(finder *d, dot_runs *runs, odometer *first, odometer *second, c
                           .spaced = runs == &d->m && !d->s->dot.a_transposed};
   runs->count = 0;
   for (int64_t i = 0, span; i < first->count; i += span, advance(first, span), advance(second, span)) {
-    int64_t from = 0, to = span = least(span_left(first), span_left(second));
+    int64_t from = 0, to = span = wf_min(span_left(first), span_left(second));
     if (first_needs != NULL) narrow(first_needs, first, &from, &to);
     if (second_needs != NULL) narrow(second_needs, second, &from, &to);
     if (from >= to) continue;
@@ -194,7 +193,7 @@ static block_statement part_of(const expand *e, const block_statement *s, int64_
   const int64_t size = b[last].size, first = n * size;
   t->offset.constant += first * t->step;
   a->offset.constant += first * a->step;
-  t->size = a->size = b[last].size = b[last - 1].size = least(size, t->size - first);
+  t->size = a->size = b[last].size = b[last - 1].size = wf_min(size, t->size - first);
   for (int d = 0; d < last - 1; d++) {  // one of these counts matrices
     if (b[d].size == 1) continue;
     b[d].offset.constant += n * b[d].step;

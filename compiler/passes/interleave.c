@@ -7,6 +7,7 @@
 // of a product the loads that fill its operands and the stores that empty its destination.
 #include <assert.h>
 
+#include "base/number.h"
 #include "compiler/passes/expand.h"
 
 enum {
@@ -35,9 +36,6 @@ typedef struct merge {
   int64_t quiet_time;
 } merge;
 
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // ---- what commands cost
 
 // The last product of so many rows before those of a nest, or before nothing.
@@ -49,12 +47,12 @@ static int64_t cycles_before(const streams *s, const stream_nest *next, int64_t 
 
 // From the time of the first product of a nest on, the times of all behind it.
 static void add_times(const streams *s, const stream_nest *nest, const stream_nest *next, int64_t *time) {
-  const int64_t dim = s->derived.dim, shortest = nest->output_stationary ? dim : least(dim, 4);
+  const int64_t dim = s->derived.dim, shortest = nest->output_stationary ? dim : wf_min(dim, 4);
   const dot_run *rows = nest->plan->m.runs;
   const size_t count = nest->plan->m.count, blocks = nest->plan->n.count * dot_depth(nest->plan);
-  const int64_t last = most(rows[count - 1].count, shortest);
+  const int64_t last = wf_max(rows[count - 1].count, shortest);
   for (size_t b = 0; b < blocks; b++, time += count) {
-    for (size_t m = 0; m + 1 < count; m++) time[m + 1] = time[m] + most(rows[m].count, shortest);
+    for (size_t m = 0; m + 1 < count; m++) time[m + 1] = time[m] + wf_max(rows[m].count, shortest);
     const int64_t behind = nest->output_stationary ? dim : cycles_before(s, b + 1 < blocks ? nest : next, last);
     time[count] = time[count - 1] + behind;
   }
@@ -85,7 +83,7 @@ static int64_t store_cycles(const streams *s, const stream_store *store) {
                      : store->rows;
   int64_t beats =
       (int64_t)store->cols * (store->local >> 29 & 1 ? s->derived.acc_bytes : 1) * 8 / s->array->dma.bus_bits;
-  return rows * (blocks + most(beats, 1)) + 4;
+  return rows * (blocks + wf_max(beats, 1)) + 4;
 }
 
 // ---- targets: when a command had best come
@@ -134,7 +132,7 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
   if (end - start < head + tail + (end - start) / 4) head = tail = 0;
   const bool few = each <= m->s->array->load.reservation_entries / FEW_LOADS_SHARE;
   if (loads && (t->stages > 1 || (few && m->memory_bound)))
-    tail = most(tail, (end - start) * (m->memory_bound ? 15 : 8) / 16);
+    tail = wf_max(tail, (end - start) * (m->memory_bound ? 15 : 8) / 16);
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
@@ -151,13 +149,13 @@ static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint3
   turn t = turn_between(m, free, needed);
   for (uint32_t n = count; n-- > 0;) {
     int64_t lead = time_of(m, loads[n].before_product) - LEAD_CYCLES;
-    latest = least(latest, lead);
+    latest = wf_min(latest, lead);
     target[n] = latest;
     if (to > from) target[n] = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
     if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, LEAD_CYCLES, true);
-    target[n] = most(least(target[n], lead), time_of(m, loads[n].after_products));
+    target[n] = wf_max(wf_min(target[n], lead), time_of(m, loads[n].after_products));
     if (loads[n].after_stores > 0)
-      target[n] = most(target[n], m->store_target[loads[n].after_stores - 1] + STORE_CYCLES);
+      target[n] = wf_max(target[n], m->store_target[loads[n].after_stores - 1] + STORE_CYCLES);
     latest -= JUST_IN_TIME_SHARE * load_cycles(m->s, &loads[n]);
   }
 }
@@ -187,9 +185,9 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
     int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
-    if (n > from) soonest = most(soonest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
+    if (n > from) soonest = wf_max(soonest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
     m->store_target[n] =
-        t.stages == 0 ? soonest : most(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail, false));
+        t.stages == 0 ? soonest : wf_max(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail, false));
   }
 }
 
@@ -254,7 +252,7 @@ static void put_store(merge *m) {
 static void put_load(merge *m, int q) {
   const stream_load *load = &m->s->queues[q].loads[m->next[q]];
   while (m->next_store < load->after_stores) put_store(m);
-  m->loaded = most(m->loaded, m->clock) + load_cycles(m->s, load);
+  m->loaded = wf_max(m->loaded, m->clock) + load_cycles(m->s, load);
   put(m, ORDER_LOAD, q, m->next[q]++, 1);
 }
 
@@ -270,7 +268,7 @@ static void put_needed(merge *m) {
       put_load(m, q);
       waits = true;
     }
-  if (waits) m->clock = most(m->clock, m->loaded);
+  if (waits) m->clock = wf_max(m->clock, m->loaded);
 }
 
 // Of the queues whose head's target has come the one whose head is needed first, or BLOCK_NONE.
@@ -306,13 +304,13 @@ static void find_quiet(merge *m) {
   const streams *s = m->s;
   m->quiet_product = s->product_count;
   m->quiet_time = m->next_store < s->store_count
-                      ? most(m->store_target[m->next_store], time_of(m, s->stores[m->next_store].after_products))
+                      ? wf_max(m->store_target[m->next_store], time_of(m, s->stores[m->next_store].after_products))
                       : INT64_MAX;
   for (int q = 0; q < s->queue_count; q++) {
     if (m->next[q] == s->queues[q].count) continue;
     const stream_load *load = &s->queues[q].loads[m->next[q]];
     if (load->before_product < m->quiet_product) m->quiet_product = load->before_product;
-    m->quiet_time = least(m->quiet_time, most(m->load_target[q][m->next[q]], time_of(m, load->after_products)));
+    m->quiet_time = wf_min(m->quiet_time, wf_max(m->load_target[q][m->next[q]], time_of(m, load->after_products)));
   }
 }
 

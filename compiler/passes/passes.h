@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
+#include "base/diag.h"
 #include "compiler/block/block.h"
 #include "compiler/command/command.h"
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 typedef bool pass(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
 

@@ -1,5 +1,6 @@
 // What part of each instance of a buffer is needed. The first walk asks the stores what they keep of each result, the
 // second the products what they read for that; loads then move this and no more.
+#include "base/number.h"
 #include "compiler/passes/expand.h"
 
 bool box_empty(const box *b, int rank) {
@@ -14,14 +15,11 @@ static int64_t box_size(const box *b, int rank) {
   return elements;
 }
 
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 box box_meet(const box *a, const box *b, int rank) {
   box meet = {0};
   for (int d = 0; d < rank; d++) {
-    meet.lo[d] = most(a->lo[d], b->lo[d]);
-    meet.hi[d] = least(a->hi[d], b->hi[d]);
+    meet.lo[d] = wf_max(a->lo[d], b->lo[d]);
+    meet.hi[d] = wf_min(a->hi[d], b->hi[d]);
   }
   return meet;
 }
@@ -30,8 +28,8 @@ void box_join(box *b, const box *more, int rank) {
   if (box_empty(more, rank)) return;
   if (box_empty(b, rank)) *b = *more;
   for (int d = 0; d < rank; d++) {
-    b->lo[d] = least(b->lo[d], more->lo[d]);
-    b->hi[d] = most(b->hi[d], more->hi[d]);
+    b->lo[d] = wf_min(b->lo[d], more->lo[d]);
+    b->hi[d] = wf_max(b->hi[d], more->hi[d]);
   }
 }
 
@@ -50,7 +48,7 @@ void expand_add_need(expand *e, int buffer, uint32_t instance, const box *more) 
 // Elements [lo, hi) of `size` whose index offset + step * i lies in [0, extent).
 static void clip(int64_t offset, int64_t step, int64_t size, int64_t extent, int64_t *lo, int64_t *hi) {
   *lo = offset >= 0 ? 0 : (-offset + step - 1) / step;
-  *hi = offset >= extent ? 0 : least(size, (extent - 1 - offset) / step + 1);
+  *hi = offset >= extent ? 0 : wf_min(size, (extent - 1 - offset) / step + 1);
 }
 
 box expand_inside(const walk *w, const block_view *view, const block_access *access) {

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/passes/expand.h"
 
 enum { LOADED_GRAIN = 64 };  // bytes
@@ -67,9 +68,6 @@ static inline bool all_alike(uint32_t *values, uint32_t count) {
   return (half[0] | half[1]) == 0;
 }
 
-static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 // Whether rows have the same load and store. Most of the scratchpad are never stored.
 static bool touched_alike(const stream_rows *rows, uint32_t first, uint32_t count) {
   return (!rows->stored || all_alike(rows->store + first, count)) && all_alike(rows->load + first, count);
@@ -83,11 +81,11 @@ static stream_load *load_of(const streams *s, const stream_rows *rows, uint32_t 
 // ---- loads
 
 static void note_row(const streams *s, const stream_rows *rows, uint32_t row, stream_load *load) {
-  load->after_products = most(load->after_products, rows->product[row]);
-  load->after_stores = most(load->after_stores, rows->store[row]);
+  load->after_products = wf_max(load->after_products, rows->product[row]);
+  load->after_stores = wf_max(load->after_stores, rows->store[row]);
   if (rows->load[row] != 0) {
     stream_load *old = load_of(s, rows, row);
-    old->before_product = least(old->before_product, s->product_count);
+    old->before_product = wf_min(old->before_product, s->product_count);
   }
 }
 
@@ -125,7 +123,7 @@ void streams_load(streams *s, int queue, const stream_load *load) {
 static void need_load(const streams *s, const stream_rows *rows, uint32_t row, uint32_t product) {
   if (rows->load[row] == 0) return;
   stream_load *load = load_of(s, rows, row);
-  load->before_product = least(load->before_product, product);
+  load->before_product = wf_min(load->before_product, product);
 }
 
 // Rows that one load after the other filled.
@@ -154,7 +152,7 @@ static void wait_for(streams *s, uint32_t product, uint32_t stores) {
   stream_wait *last = s->wait_count == 0 ? NULL : &s->waits[s->wait_count - 1];
   assert(last == NULL || last->product <= product);
   if (last != NULL && last->product == product)
-    last->stores = most(last->stores, stores);
+    last->stores = wf_max(last->stores, stores);
   else
     *WF_ARENA_PUSH(s->arena, s->waits, s->wait_count, &s->wait_room) = (stream_wait){product, stores};
 }
@@ -163,7 +161,7 @@ static void write_row(streams *s, const stream_rows *rows, uint32_t row, uint32_
   if (rows->store[row] != 0) {
     stream_store *store = &s->stores[rows->store[row] - 1];
     wait_for(s, product, rows->store[row]);
-    store->before_product = least(store->before_product, product);
+    store->before_product = wf_min(store->before_product, product);
   }
   need_load(s, rows, row, product);
 }
@@ -195,10 +193,10 @@ void streams_stage(streams *s) {
 // ---- stores
 
 static void store_row(streams *s, const stream_rows *rows, uint32_t row, stream_store *store) {
-  store->after_products = most(store->after_products, rows->product[row]);
+  store->after_products = wf_max(store->after_products, rows->product[row]);
   if (rows->load[row] != 0) {
     stream_load *load = load_of(s, rows, row);
-    load->before_store = least(load->before_store, s->store_count - 1);
+    load->before_store = wf_min(load->before_store, s->store_count - 1);
   }
   rows->store[row] = s->store_count;
 }
@@ -291,8 +289,8 @@ static void finish_queue(streams *s, stream_queue *q, bool accumulator) {
          q->loads[q->count - 1].before_store == STREAM_NEVER)
     q->count--;
   for (uint32_t n = q->count; n-- > 1;) {
-    q->loads[n - 1].before_product = least(q->loads[n - 1].before_product, q->loads[n].before_product);
-    q->loads[n - 1].before_store = least(q->loads[n - 1].before_store, q->loads[n].before_store);
+    q->loads[n - 1].before_product = wf_min(q->loads[n - 1].before_product, q->loads[n].before_product);
+    q->loads[n - 1].before_store = wf_min(q->loads[n - 1].before_store, q->loads[n].before_store);
   }
 }
 

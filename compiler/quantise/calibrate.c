@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
-#include "hw/base/alloc.h"
 
 // ---- random inputs
 

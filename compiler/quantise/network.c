@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
-#include "hw/base/alloc.h"
 
 graph *quantise_network(graph *model, const quantise_options *options, quantise_stage stage, wf_diag *diag) {
   quantise_pins pins;

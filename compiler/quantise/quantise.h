@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "compiler/graph/graph.h"
-#include "hw/base/diag.h"
 
 // The largest factor of a residual: eight products of int8 (docs/networks.md).
 enum { QUANTISE_FACTOR_MAX = 8 * 127 };

@@ -1,13 +1,6 @@
 // Every shipped kernel on ragged shapes and several arrays: the commands leave on `ref` and on `cycle` what the
 // kernel's interpreter says, byte by byte. With "all" as its argument all combinations, a sample of them otherwise.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/tests/source.h"
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"

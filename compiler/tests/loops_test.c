@@ -1,14 +1,7 @@
 // Mappings of style loop: convolutions through LOOP_CONV_WS and products with a residual through LOOP_WS give on `ref`
 // and `cycle` what the kernel's interpreter says, and nothing but loops comes out. With a number as its argument, so
 // many mappings per kernel and array; 2 otherwise.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/tests/source.h"
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"

@@ -1,13 +1,6 @@
 // Random mappings of products and convolutions: every legal one compiles and gives the result of the kernel, every
 // illegal one is refused with a reason. With a number as its argument, so many legal mappings; 300 otherwise.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/tests/source.h"
 #include "sim/ref/ref.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 static bool read_text(test_source *s) {
   FILE *file = fopen(s->path, "rb");

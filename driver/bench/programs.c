@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "weft/tiled.h"
 
 enum { PLACE_ALIGNMENT = 4096, BIAS_MAGNITUDE = 1000 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 static void base_of(const char *raw, char base[HW_DESIGN_NAME]) {
   const char *start = strchr(raw, '\\');

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 // ---- single files. False: writing failed.
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "hw/export/design.h"
 #include "hw/export/export.h"
 #include "hw/export/tool.h"

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 enum { HW_SYNTH_DIM_MAX = 8, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96 };
 

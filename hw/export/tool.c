@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 extern char **environ;
 

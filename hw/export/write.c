@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "hw/export/export.h"
 #include "hw/rtl_files.h"
 

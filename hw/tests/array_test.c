@@ -2,14 +2,7 @@
 // Expected numbers are Gemmini's published configuration and measured latencies, written out here on purpose.
 #include "hw/array.h"
 
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-// clang-format on
+#include "base/test.h"
 
 typedef struct expected_parameter {
   const char *name, *text;

@@ -1,13 +1,5 @@
 // What the reader and the rules refuse, with the exact message; and that damaged text is refused or read, never worse.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-// clang-format on
-
+#include "base/test.h"
 #include "hw/array.h"
 
 typedef struct refusal {

@@ -1,13 +1,6 @@
 // A generated weft_array.h, as a C program and an assembler file (header_words.S) see it, against the array it was made
 // from. Built once for each of several arrays.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
+#include "base/test.h"
 #include "hw/array.h"
 #include "weft_array.h"
 

@@ -1,18 +1,9 @@
 // The SystemVerilog package of several arrays: every parameter, every derived number and the hash stand in it once,
 // with the values of the array. Values are read back from the text, not compared with what the writer computes.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "hw/array.h"
 
 static char *package_of(const hw_array *array) {

@@ -1,19 +1,10 @@
 // Technology tables: the built-in ones, what an array costs in them, and what the reader refuses, each with its place.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "hw/tech.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/test.h"
 
 static hw_array array_in(const char *technology) {
   hw_array array;

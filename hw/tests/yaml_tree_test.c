@@ -1,13 +1,7 @@
 // The YAML tree: shape and places of nodes, and what is refused where.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
 #include "hw/yaml_tree.h"
+
+#include "base/test.h"
 
 typedef struct fixture {
   wf_arena *arena;

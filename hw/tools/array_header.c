@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "hw/array.h"
-#include "hw/base/alloc.h"
 
 static bool set_revision(hw_array *array, const char *text, wf_diag *diag) {
   const hw_param *param = hw_param_find("isa.revision");

@@ -2,8 +2,8 @@
 // OUT is written under another name first, so that an interrupted build leaves no half package.
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "hw/array.h"
-#include "hw/base/alloc.h"
 
 static bool write_output(const char *source, FILE *out, wf_diag *diag) {
   hw_array array;

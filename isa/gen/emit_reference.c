@@ -1,7 +1,7 @@
 // Writes isa_reference.md, and the same text as a C string for the library (isa_reference.inc).
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/gen/model.h"
 
 #define ULL(x) ((unsigned long long)(x))

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 // X(name, NAME, required width or 0)
 #define GEN_TYPES(X)          \

@@ -1,14 +1,6 @@
 // The disassembler against the GNU one, instruction by instruction: compiled code with and without compressed
 // instructions, all 16-bit encodings, and random 32-bit ones. Custom instructions have texts of their own.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdbool.h>
-
+#include "base/test.h"
 #include "isa/isa.h"
 #include "isa/tests/process.h"
 #include "isa/tests/random.h"

@@ -2,15 +2,9 @@
 // is compiled for both; what each issues is compared with operands that the library packs. The RISC-V words are
 // executed by an evaluator that knows nothing but materialising constants, so an argument that did not fold fails the
 // test.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <inttypes.h>
 
+#include "base/test.h"
 #include "isa/isa.h"
 #include "isa/tests/process.h"
 #include "isa/tests/random.h"

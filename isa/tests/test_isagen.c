@@ -1,14 +1,8 @@
 // isagen refuses tables that are not sound, at the place of the mistake, and writes nothing then.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/test.h"
 #include "isa/tests/process.h"
 
 #define GOOD                    \

@@ -1,14 +1,5 @@
 // The table in the library: coverage counted anew, lookup against a search, field access, legality, reference text.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "isa/isa.h"
 #include "isa/tests/random.h"
 

@@ -1,13 +1,5 @@
 // The text form of commands: known texts, exact round trips, located refusals.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <string.h>
-
+#include "base/test.h"
 #include "isa/isa.h"
 #include "isa/tests/random.h"
 

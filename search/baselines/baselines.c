@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "search/baselines/internal.h"
 #include "search/descent/polish.h"
 

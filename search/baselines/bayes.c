@@ -3,11 +3,11 @@
 // process to the logarithms of their factors, and evaluates the most promising of further random ones.
 #include <math.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/baselines/gauss.h"
 #include "search/baselines/internal.h"
 #include "search/descent/moves.h"
-#include "search/descent/random.h"
 
 enum {
   TRAINED = 60,  // mappings of a layer on an array, at random

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 static const double noise = 1e-3;
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/baselines/internal.h"
 #include "search/descent/moves.h"
-#include "search/descent/random.h"
 
 enum { POPULATION = 48, TOURNAMENT = 3, MUTATIONS = 2 };
 
@@ -19,7 +19,7 @@ typedef struct population {
 static const descent_state *winner(population *p) {
   const descent_state *best = NULL;
   for (int n = 0; n < TOURNAMENT; n++) {
-    const descent_state *one = p->individuals[random_below(&p->rng, POPULATION)];
+    const descent_state *one = p->individuals[wf_random_below(&p->rng, POPULATION)];
     if (!best || one->value < best->value) best = one;
   }
   return best;
@@ -29,10 +29,10 @@ static void mutate(population *p, size_t layer, paper_mapping *m) {
   moves_move moves[MOVES_MAX];
   const size_t count = moves_of(&p->options->goal.network->layers[layer], moves);
   for (int n = 0; n < MUTATIONS && count > 0; n++) {
-    const moves_move *move = &moves[random_below(&p->rng, count)];
+    const moves_move *move = &moves[wf_random_below(&p->rng, count)];
     if (moves_allowed(m, move)) moves_apply(m, move);
   }
-  if (random_below(&p->rng, 3) == 0) paper_set_order(m, (paper_order)random_below(&p->rng, PAPER_ORDERS));
+  if (wf_random_below(&p->rng, 3) == 0) paper_set_order(m, (paper_order)wf_random_below(&p->rng, PAPER_ORDERS));
 }
 
 static void breed(population *p, descent_state *child) {
@@ -40,8 +40,8 @@ static void breed(population *p, descent_state *child) {
   const size_t count = p->options->goal.network->count;
   const double rate = fmax(0.1, 1.5 / (double)count);
   for (size_t i = 0; i < count; i++) {
-    child->layers[i].mapping = parents[random_below(&p->rng, 2)]->layers[i].mapping;
-    if (random_unit(&p->rng) < rate) mutate(p, i, &child->layers[i].mapping);
+    child->layers[i].mapping = parents[wf_random_below(&p->rng, 2)]->layers[i].mapping;
+    if (wf_random_unit(&p->rng) < rate) mutate(p, i, &child->layers[i].mapping);
   }
   descent_state_refresh(child);
 }

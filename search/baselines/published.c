@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/baselines/internal.h"
 #include "search/descent/polish.h"
-#include "search/descent/random.h"
 
 enum { STARTS = 7, STEPS = 1490, ROUNDINGS = 3 };
 

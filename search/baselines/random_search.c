@@ -2,9 +2,9 @@
 // its best mapping by itself, an array is judged by the whole network.
 #include <math.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/baselines/internal.h"
-#include "search/descent/random.h"
 
 enum { ARRAYS = 10 };
 

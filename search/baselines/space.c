@@ -2,14 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/baselines/internal.h"
 #include "search/descent/moves.h"
-#include "search/descent/random.h"
 
 static double power_of_two(uint64_t *rng, unsigned low, double limit) {
   const unsigned high = limit > 0 ? (unsigned)floor(log2(limit)) : 11;
-  return ldexp(1, (int)(low + random_below(rng, high - low + 1)));
+  return ldexp(1, (int)(low + wf_random_below(rng, high - low + 1)));
 }
 
 paper_hardware baseline_random_hardware(const descent_goal *goal, uint64_t *rng) {
@@ -26,8 +26,8 @@ static void scatter(const layers_layer *layer, double outside, uint64_t *rng, pa
     const bool spatial = moves_factor(m, d, MOVE_SPATIAL) != NULL;
     for (int64_t prime = 2; rest > 1; prime = rest % prime == 0 ? prime : prime * prime > rest ? rest : prime + 1)
       for (; rest % prime == 0; rest /= prime) {
-        if (random_unit(rng) < outside) continue;
-        const moves_place to = spatial && random_below(rng, 2) == 0 ? MOVE_SPATIAL : MOVE_INSIDE;
+        if (wf_random_unit(rng) < outside) continue;
+        const moves_place to = spatial && wf_random_below(rng, 2) == 0 ? MOVE_SPATIAL : MOVE_INSIDE;
         const moves_move move = {(uint8_t)d, MOVE_OUTSIDE, (uint8_t)to, (double)prime};
         moves_apply(m, &move);
       }
@@ -38,12 +38,12 @@ void baseline_random_mapping(const layers_layer *layer, const paper_hardware *ha
                              paper_mapping *m) {
   enum { TRIES = 100 };
   for (int n = 0; n < TRIES; n++) {
-    scatter(layer, random_unit(rng), rng, m);
+    scatter(layer, wf_random_unit(rng), rng, m);
     const paper_need need = paper_need_of(layer, m);
     if (paper_fits(&need, hardware)) break;
     if (n == TRIES - 1) *m = paper_mapping_start(layer);
   }
-  paper_set_order(m, (paper_order)random_below(rng, PAPER_ORDERS));
+  paper_set_order(m, (paper_order)wf_random_below(rng, PAPER_ORDERS));
 }
 
 static bool grow(const layers_layer *layer, const paper_hardware *hardware, const moves_move *move, paper_mapping *m) {

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/descent/importance.h"
 #include "search/descent/moves.h"
-#include "search/descent/random.h"
 
 const batch_options batch_defaults = {.rate_first = 0.12,
                                       .rate_last = 0.01,
@@ -103,7 +103,7 @@ static void fill(double *lanes, double value) {
 // ---- starts
 
 static double random_size(uint64_t *rng, double fixed, double limit, unsigned low, unsigned high) {
-  const double size = ldexp(1, (int)(low + random_below(rng, high - low + 1)));
+  const double size = ldexp(1, (int)(low + wf_random_below(rng, high - low + 1)));
   if (fixed > 0) return fixed;
   return limit > 0 ? fmin(size, limit) : size;
 }
@@ -131,7 +131,7 @@ static void random_mapping(const layer_batch *l, const plain_limits *hardware, u
   m->columns = fmin((double)layer->size[BLOCK_DIM_K], hardware->side_fixed);
   for (int d = 0; d < BLOCK_DIMS; d++) {
     const double taken = d == BLOCK_DIM_C ? m->rows : d == BLOCK_DIM_K ? m->columns : 1;
-    room[d] = random_unit(rng) * log((double)layer->size[d] / taken);
+    room[d] = wf_random_unit(rng) * log((double)layer->size[d] / taken);
   }
   for (int round = 0; round < 24; round++) {
     const double scale = round == 0 ? high : (low + high) / 2;
@@ -169,14 +169,14 @@ void batch_start(batch *b, uint64_t seed, size_t lanes, bool keep_hardware) {
   b->lanes = lanes;
   for (size_t lane = 0; lane < TAPE_LANES; lane++) {
     uint64_t rng = seed * TAPE_LANES + lane;
-    random_next(&rng);
+    wf_random_next(&rng);
     const plain_limits hardware = random_hardware(&b->programs->goal->limits, &rng);
     b->limits[lane] = keep_hardware ? hardware : b->programs->goal->limits;
     set_bounds(b, lane);
     for (size_t i = 0; i < b->layer_count; i++) {
       paper_mapping m;
       random_mapping(&b->layers[i], &hardware, &rng, &m);
-      batch_set(b, i, lane, &m, (paper_order)random_below(&rng, PAPER_ORDERS));
+      batch_set(b, i, lane, &m, (paper_order)wf_random_below(&rng, PAPER_ORDERS));
     }
   }
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
-#include "hw/base/tasks.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/tasks.h"
 #include "search/descent/polish.h"
 
 typedef struct candidate {

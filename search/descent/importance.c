@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 typedef struct record {
   double count, operations;

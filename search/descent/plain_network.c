@@ -5,7 +5,7 @@
 // are too large by at most n^T, so that every layer near the maximum feels it.
 #include <math.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "search/descent/plain.h"
 
 const char *const plain_objective_names[PLAIN_OBJECTIVES] = {"edp", "latency", "energy", "area-delay"};

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "search/descent/importance.h"
 #include "search/descent/moves.h"
-#include "search/descent/random.h"
 
 static const double gain = 1 - 1e-9;
 
@@ -335,9 +335,9 @@ static bool improve_hardware(descent_state *s, descent_state *trial, const polis
 static bool kick_hardware(descent_state *s, descent_state *trial, const polish_effort *effort, uint64_t *rng) {
   static const double sides[] = {1, 1, 1, 1, 1, 1, 0.5, 2};
   for (unsigned n = 0; n < effort->kicks && !exhausted(s, effort); n++) {
-    const step by = {.side = sides[random_below(rng, sizeof sides / sizeof *sides)],
-                     .scratchpad = exp(2 * random_unit(rng) - 1),
-                     .accumulator = exp(2 * random_unit(rng) - 1)};
+    const step by = {.side = sides[wf_random_below(rng, sizeof sides / sizeof *sides)],
+                     .scratchpad = exp(2 * wf_random_unit(rng) - 1),
+                     .accumulator = exp(2 * wf_random_unit(rng) - 1)};
     if (take_step(s, trial, &by, effort)) return true;
   }
   return false;
@@ -347,8 +347,8 @@ static void scramble(descent_state *s, size_t layer, uint64_t *rng) {
   paper_mapping *m = &s->layers[layer].mapping;
   moves_move moves[MOVES_MAX];
   const size_t count = moves_of(&s->goal.network->layers[layer], moves);
-  for (uint64_t n = 2 + random_below(rng, 6); count > 0 && n > 0; n--) {
-    const moves_move *move = &moves[random_below(rng, count)];
+  for (uint64_t n = 2 + wf_random_below(rng, 6); count > 0 && n > 0; n--) {
+    const moves_move *move = &moves[wf_random_below(rng, count)];
     if (moves_allowed(m, move)) moves_apply(m, move);
   }
 }

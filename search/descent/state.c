@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 double descent_value(plain_objective objective, paper_cost cost) {
   assert(objective != PLAIN_AREA_DELAY);

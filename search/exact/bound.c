@@ -8,10 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 #include "search/exact/private.h"
-
-static double larger(double a, double b) { return a > b ? a : b; }
 
 exact_bounder exact_bounder_create(const exact_space *space, const exact_set *sets, bool whole_kib) {
   size_t largest = 1;
@@ -33,8 +32,8 @@ void exact_bounder_destroy(exact_bounder *bounder) {
 }
 
 static double energy_in(const exact_bounder *b, const exact_candidate *c, const exact_box *box) {
-  const double scratchpad = larger(c->scratchpad_kib, box->scratchpad_low);
-  const double need = larger(c->accumulator_kib, box->accumulator_low);
+  const double scratchpad = wf_max(c->scratchpad_kib, box->scratchpad_low);
+  const double need = wf_max(c->accumulator_kib, box->accumulator_low);
   return c->base + c->per_scratchpad * scratchpad + c->per_accumulator * (b->whole_kib ? ceil(need) : need);
 }
 

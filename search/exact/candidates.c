@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "search/exact/private.h"
 
 enum { DIVISORS_MAX = 512 };

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 #include "search/exact/private.h"
 
 // Products of sums in another order differ in their last bits; a bound must be better by more than that.
@@ -42,8 +43,6 @@ typedef struct search {
   sizes scratchpads, accumulators;
   bool relaxed, better;
 } search;
-
-static double larger(double a, double b) { return a > b ? a : b; }
 
 static int by_value(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -74,8 +73,8 @@ static void try_choice(search *f) {
   double scratchpad = o->scratchpad_kib, accumulator = o->accumulator_kib;
   for (size_t l = 0; l < s->network->count; l++) {
     const exact_candidate *c = &f->sets[l].candidates[f->bounder.choice[l]];
-    scratchpad = larger(scratchpad, c->scratchpad_kib);
-    accumulator = larger(accumulator, ceil(c->accumulator_kib));
+    scratchpad = wf_max(scratchpad, c->scratchpad_kib);
+    accumulator = wf_max(accumulator, ceil(c->accumulator_kib));
   }
   if (accumulator > s->kib_max) return;
   const paper_hardware hardware = {f->space.side, scratchpad, accumulator};
@@ -113,7 +112,7 @@ static bool halve_scratchpad(const exact_box *box, range scratchpad, range accum
 
 // The place of the last size up to the geometric middle; it leaves something on both sides.
 static size_t middle(const sizes *all, range r) {
-  const double limit = sqrt(larger(all->kib[r.low], 0.5) * all->kib[r.high]);
+  const double limit = sqrt(wf_max(all->kib[r.low], 0.5) * all->kib[r.high]);
   size_t at = r.low;
   while (at + 1 < r.high && all->kib[at + 1] <= limit) at++;
   return at;

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
+#include "base/alloc.h"
+#include "base/file.h"
 #include "search/layers/tables.h"
 
 static bool ends_in(const char *path, const char *ending) {

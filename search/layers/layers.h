@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "compiler/mapping/mapping.h"
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
 
 typedef struct layers_layer {
   const char *name;

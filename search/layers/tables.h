@@ -2,7 +2,7 @@
 #ifndef SEARCH_LAYERS_TABLES_H
 #define SEARCH_LAYERS_TABLES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file layers_table_files[];
 extern const size_t layers_table_file_count;

@@ -2,7 +2,7 @@
 // (sim/cycle/command_rows.h), which hold all that a command touches.
 #include "search/measure/digest.h"
 
-#include "hw/base/hash.h"
+#include "base/hash.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/command_rows.h"
 #include "sim/local.h"

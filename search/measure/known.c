@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { ENTRIES = 1 << 14, WAYS = 8 };
 

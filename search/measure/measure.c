@@ -1,9 +1,9 @@
 // A layer compiled and run: see measure.h.
 #include "search/measure/measure.h"
 
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "compiler/command/run.h"
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
 
 const char *const measure_status_names[MEASURE_STATUSES] = {"good", "cannot map", "fault"};
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 static int by_value(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;

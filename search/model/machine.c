@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/number.h"
 #include "hw/tech.h"
 #include "search/model/machine_private.h"
 
@@ -29,9 +30,6 @@ const char *const machine_bound_names[MACHINE_BOUND_COUNT] = {
 enum { WALKED = 4 };          // iterations of a loop, at least
 enum { STAGES_KEPT = 64 };    // whose ends are known
 enum { PORTIONS_KEPT = 64 };  // of a fill of the only slot of a buffer
-
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
 
 typedef struct clocks {
   double load, mesh, store;
@@ -105,17 +103,17 @@ static double free_from(walker *w, map_operand operand) {
 static void load(walker *w, map_operand operand, double *first, double *done) {
   const machine_stream *s = &w->work.load[operand];
   if (!touches_new(w, operand)) return;
-  double start = most(w->t.load, free_from(w, operand));
-  if (w->late) start = most(start, reached(w));
+  double start = wf_max(w->t.load, free_from(w, operand));
+  if (w->late) start = wf_max(start, reached(w));
   w->t.load = start + s->unit;
-  const double ready = most(w->t.load, start + s->data + s->latency);
+  const double ready = wf_max(w->t.load, start + s->data + s->latency);
   // A load into several blocks of the only slot keeps products before and behind waiting, as the rows between the
   // blocks count as touched.
   double alone = 0;
   if (w->m->depth[operand] == 1 && s->spread)
-    alone = least(s->commands, 1) * most(0, s->latency + s->data - w->work.dim);
-  *first = most(*first + alone, least(ready, start + s->first * s->data + s->latency));
-  *done = most(*done, ready + s->rest * w->work.mesh);
+    alone = wf_min(s->commands, 1) * wf_max(0, s->latency + s->data - w->work.dim);
+  *first = wf_max(*first + alone, wf_min(ready, start + s->first * s->data + s->latency));
+  *done = wf_max(*done, ready + s->rest * w->work.mesh);
 }
 
 static void stage(walker *w) {
@@ -129,24 +127,24 @@ static void stage(walker *w) {
   if (tile_starts) {
     w->instance[MAP_RESULTS]++;
     const double free = *slot(w, MAP_RESULTS);
-    first = most(first, free);
+    first = wf_max(first, free);
     if (w->work.bias > 0) {
-      w->t.load = most(w->t.load, free) + w->work.bias;
-      first = most(first, w->t.load + w->work.load_latency);
+      w->t.load = wf_max(w->t.load, free) + w->work.bias;
+      first = wf_max(first, w->t.load + w->work.load_latency);
     }
   }
   // What has its slot sooner comes first.
   const bool weights_first = *slot(w, MAP_WEIGHTS) <= *slot(w, MAP_INPUTS);
   load(w, weights_first ? MAP_WEIGHTS : MAP_INPUTS, &first, &done);
   load(w, weights_first ? MAP_INPUTS : MAP_WEIGHTS, &first, &done);
-  w->t.mesh = most(first + w->work.mesh, done);
+  w->t.mesh = wf_max(first + w->work.mesh, done);
   w->t.ends[++w->stages % STAGES_KEPT] = w->t.mesh;
   for (int o = 0; o < MAP_RESULTS; o++)
     if (touches_new(w, (map_operand)o) && w->portion[o] <= PORTIONS_KEPT) w->t.used[o][w->portion[o] - 1] = w->t.mesh;
   for (int o = 0; o < MAP_RESULTS; o++)
     if (ends(w, w->m->residency[o])) *slot(w, (map_operand)o) = w->t.mesh;
   if (!tile_ends) return;
-  w->t.store = most(w->t.store, w->t.mesh + w->work.drain) + w->work.store;
+  w->t.store = wf_max(w->t.store, w->t.mesh + w->work.drain) + w->work.store;
   *slot(w, MAP_RESULTS) = w->t.store;
 }
 
@@ -155,7 +153,7 @@ static void stage(walker *w) {
 static void go_on(walker *w, int position, const clocks *before, double count) {
   clocks *t = &w->t;
   const double mesh = count * (t->mesh - before->mesh), store = count * (t->store - before->store);
-  t->load += least(count * (t->load - before->load), most(mesh, store));
+  t->load += wf_min(count * (t->load - before->load), wf_max(mesh, store));
   t->mesh += mesh;
   t->store += store;
   for (int i = 0; i < STAGES_KEPT; i++) t->ends[i] += mesh;
@@ -166,7 +164,7 @@ static void go_on(walker *w, int position, const clocks *before, double count) {
   }
 }
 
-static double latest(const clocks *t) { return most(t->load, most(t->mesh, t->store)); }
+static double latest(const clocks *t) { return wf_max(t->load, wf_max(t->mesh, t->store)); }
 
 // All iterations of the loops from a position on.
 static void walk(walker *w, int position) {
@@ -206,7 +204,7 @@ static machine_bound bound_of(const walker *w, const machine_prediction *p) {
   const machine_work *k = &w->work;
   double issuing = k->pairs * k->stages, loads = 0;  // loads: shares of issuing
   for (int o = 0; o < MAP_RESULTS; o++) loads += 1 - k->load[o].data / k->load[o].unit;
-  const double top = most(most(p->mesh, p->load), most(p->store, p->memory));
+  const double top = wf_max(wf_max(p->mesh, p->load), wf_max(p->store, p->memory));
   if (p->cycles > 1.5 * top) return MACHINE_LATENCY;
   if (top == p->mesh) return issuing > 0.5 * p->mesh ? MACHINE_ISSUE : MACHINE_COMPUTE;
   return top == p->load && loads > 0.5 ? MACHINE_ISSUE : MACHINE_BANDWIDTH;
@@ -250,7 +248,7 @@ machine_prediction machine_predict(const map_layer *layer, const map_mapping *gi
   p.store = tiles * w.work.store;
   const double early = w.work.late < 1 ? walk_all(w, false, constants) : 0;
   const double late = w.work.late > 0 ? walk_all(w, true, constants) : 0;
-  p.cycles = most(w.work.late * late + (1 - w.work.late) * early, p.memory);
+  p.cycles = wf_max(w.work.late * late + (1 - w.work.late) * early, p.memory);
   p.bound = bound_of(&w, &p);
   add_energy(layer, array, &p);
   return p;

@@ -2,12 +2,8 @@
 #ifndef SEARCH_MODEL_MACHINE_CONTEXT_H
 #define SEARCH_MODEL_MACHINE_CONTEXT_H
 
+#include "base/number.h"
 #include "search/model/machine_private.h"
-
-static inline double most(double a, double b) { return a > b ? a : b; }
-static inline double least(double a, double b) { return a < b ? a : b; }
-static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static inline int64_t common_factor(int64_t a, int64_t b) {
   while (b != 0) {

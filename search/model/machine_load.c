@@ -16,7 +16,7 @@ row_set machine_weight_rows(const context *x) {
   return (row_set){.count = rows,
                    .bytes = bytes,
                    .stride = x->layer->size[BLOCK_DIM_K],
-                   .commands = (double)x->f.loads_of[MAP_WEIGHTS] / fills * least(1, rows / whole)};
+                   .commands = (double)x->f.loads_of[MAP_WEIGHTS] / fills * wf_min(1, rows / whole)};
 }
 
 // Rows of pixels (axis 0), or pixels of a row, that all fills load, and those of them inside of the image. A fill of
@@ -43,7 +43,7 @@ static sweep sweep_of(const context *x, int axis) {
       const int64_t low = first < 0 ? (-first + step - 1) / step : 0;
       const int64_t high = first >= size ? 0 : (size - first + step - 1) / step;
       s.all += (double)rows;
-      s.inside += most(0, (double)((high < rows ? high : rows) - low));
+      s.inside += wf_max(0, (double)((high < rows ? high : rows) - low));
     }
   return s;
 }
@@ -69,25 +69,25 @@ row_set machine_input_rows(const context *x) {
 static double unit_cycles(const context *x, const row_set *r, double missed, double *share, double *data,
                           double *memory) {
   const hw_array *a = x->array;
-  const double piece = least(r->bytes, x->hw.max_cols), pieces = ceil(r->bytes / piece);
+  const double piece = wf_min(r->bytes, x->hw.max_cols), pieces = ceil(r->bytes / piece);
   const requests q = machine_requests_of(x, (int64_t)piece, r->stride);
   const double count = r->count * pieces, bursts = count * q.bursts;
   // Requests for one line follow each other in the L2.
-  const double alike = a->l2.present ? most(0, 1 - (double)r->stride / x->line) : 0;
+  const double alike = a->l2.present ? wf_max(0, 1 - (double)r->stride / x->line) : 0;
   const double each = x->c->burst_cycles + alike * x->c->same_line;
-  const double moving = count * most(q.beats, q.bursts * each);
+  const double moving = count * wf_max(q.beats, q.bursts * each);
   if (!a->l2.present) missed = bursts;
   const double registers = a->l2.present ? a->l2.misses_in_flight : a->dma.reads_in_flight;
-  const double in_flight = least(registers, a->dma.reads_in_flight);
+  const double in_flight = wf_min(registers, a->dma.reads_in_flight);
   const double line = a->l2.present ? x->line_cycles : machine_request_cycles(x, q.beats / q.bursts * x->bus);
   *memory = missed * line * (a->l2.present ? x->c->miss_line : x->c->bare_line);
-  const double waiting = most(*memory, missed * x->miss_latency / in_flight);
-  *share = least(1, missed / bursts);
+  const double waiting = wf_max(*memory, missed * x->miss_latency / in_flight);
+  *share = wf_min(1, missed / bursts);
   const double latency = x->hit_latency + *share * (x->miss_latency - x->hit_latency);
   const double answers = bursts * latency / a->dma.reads_in_flight;
-  *data = most(most(moving, waiting), answers);
+  *data = wf_max(wf_max(moving, waiting), answers);
   const double tracked = (*data + r->commands * (latency + x->c->load_latency)) / x->hw.load_commands_tracked;
-  return most(*data + r->commands * x->c->command_cycles, tracked);
+  return wf_max(*data + r->commands * x->c->command_cycles, tracked);
 }
 
 // How many portions a fill has: positions inside of its loop at which the operand changes.
@@ -109,7 +109,7 @@ machine_stream machine_stream_of(const context *x, map_operand operand, double *
   s.data /= s.portions;
   s.commands = r.commands / s.portions;
   const block_dim_id across = operand == MAP_WEIGHTS ? BLOCK_DIM_K : input_channels(x->layer);
-  s.spread = least(r.bytes, (double)x->m->tile[across]) > x->dim;
+  s.spread = wf_min(r.bytes, (double)x->m->tile[across]) > x->dim;
   s.latency = x->c->load_latency + x->hit_latency + share * (x->miss_latency - x->hit_latency);
   const double wide = x->hw.max_cols;
   const double deep = ceil((double)x->m->tile[BLOCK_DIM_C] / x->dim);

@@ -22,7 +22,7 @@ double machine_request_cycles(const context *x, double bytes) {
   const double moving = bytes / (double)a->memory.bytes_per_cycle;
   if (a->memory.model == HW_MEMORY_FIXED) return moving;
   const double opening = (a->memory.model == HW_MEMORY_DDR3 ? 30000 : 21000) / 4e3;  // ns
-  return most(moving, opening * a->memory.clock_mhz / 1000);
+  return wf_max(moving, opening * a->memory.clock_mhz / 1000);
 }
 
 // Rows (axis 0) or columns of inputs that the loops from a position on touch: one tap of the window leaves out what a
@@ -51,7 +51,7 @@ static double swept_lines(const context *x, map_operand operand, int position) {
   const double row = (double)map_extent(x->layer, x->m, columns, position);
   const double rows = machine_swept_bytes(x, operand, position) / row, stride = (double)x->layer->size[columns];
   const double each = touched_units(row, x->layer->size[columns], (int64_t)x->line);
-  return least(rows * each, rows * stride / x->line + 1);
+  return wf_min(rows * each, rows * stride / x->line + 1);
 }
 
 // The share of an operand's lines that are still in the L2 when the next iteration of the loop in front of `position`
@@ -66,8 +66,8 @@ static double kept_share(const context *x, map_operand operand, int position) {
   const double wide = ceil((double)map_extent(x->layer, x->m, columns, position) / x->line);
   double all = 0;
   for (int o = 0; o < MAP_OPERANDS; o++) all += swept_lines(x, (map_operand)o, position);
-  const double own = swept_lines(x, operand, position) * most(1, apart / wide);
-  const double ratio = most(all, own) / capacity;
+  const double own = swept_lines(x, operand, position) * wf_max(1, apart / wide);
+  const double ratio = wf_max(all, own) / capacity;
   double kept = 0;
   for (int i = 0; i < 12; i++) kept = exp((kept - 1) * ratio);
   return kept;
@@ -80,7 +80,7 @@ double machine_missed_lines(const context *x, map_operand operand) {
   for (int p = x->m->residency[operand] - 1; p >= 0; p--) {
     const double trips = (double)map_loop_trips(x->m, p);
     if (trips <= 1) continue;
-    const double once = least(lines * trips, swept_lines(x, operand, p));
+    const double once = wf_min(lines * trips, swept_lines(x, operand, p));
     lines = once + (lines * trips - once) * (1 - kept_share(x, operand, p + 1));
   }
   return lines;

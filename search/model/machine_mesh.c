@@ -21,7 +21,7 @@ typedef struct run_walk {
 static double pair_cycles(const context *x, double rows) {
   const double least_rows = x->dim < 4 ? x->dim : 4;
   const double in_flight = (x->hw.mesh_latency + x->c->pair_cycles) / x->hw.max_matmuls;
-  return most(most(rows, least_rows), in_flight);
+  return wf_max(wf_max(rows, least_rows), in_flight);
 }
 
 static void end_run(run_walk *w) {
@@ -30,7 +30,7 @@ static void end_run(run_walk *w) {
   w->r.count++;
   w->r.rows += (double)w->count;
   w->r.cycles += cycles;
-  w->r.last = most(w->r.last, cycles);
+  w->r.last = wf_max(w->r.last, cycles);
   if (w->count > 1 && w->step != w->spacing) {
     w->r.changes += w->spacing != 0;
     w->spacing = w->step;
@@ -59,12 +59,13 @@ static void add_rows(run_walk *w, int64_t count, int64_t jump, int64_t step, int
 
 result_layout machine_result_layout(const context *x) {
   const int64_t *tile = x->m->tile, dim = x->hw.dim, least_rows = dim < 4 ? dim : 4;
-  const int64_t columns = at_most(tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
+  const int64_t columns = wf_min(tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
   result_layout l = {.pitch = tile[BLOCK_DIM_Q]};
   if (x->layer->result_bytes == 4 || columns <= dim || x->hw.max_block_len == 1) return l;
   int64_t pitch = l.pitch;
-  if (x->layer->kind >= MAP_CONV && common_factor(pitch, dim) < least_rows) pitch = ceil_div(pitch, dim) * dim;
-  const int64_t rows = ceil_div(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * pitch, dim) * dim * ceil_div(columns, dim);
+  if (x->layer->kind >= MAP_CONV && common_factor(pitch, dim) < least_rows) pitch = wf_ceil_div(pitch, dim) * dim;
+  const int64_t rows =
+      wf_ceil_div(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * pitch, dim) * dim * wf_ceil_div(columns, dim);
   if (rows * x->m->depth[MAP_RESULTS] <= x->hw.acc_rows) l = (result_layout){.tiled = true, .pitch = pitch};
   return l;
 }
@@ -73,9 +74,9 @@ static runs runs_of(const context *x) {
   const map_layer *l = x->layer;
   const int64_t *tile = x->m->tile;
   run_walk w = {.x = x};
-  const int64_t row = at_most(tile[BLOCK_DIM_Q], l->size[BLOCK_DIM_Q]);
+  const int64_t row = wf_min(tile[BLOCK_DIM_Q], l->size[BLOCK_DIM_Q]);
   const int64_t lines =
-      at_most(tile[BLOCK_DIM_P], l->size[BLOCK_DIM_P]) * at_most(tile[BLOCK_DIM_N], l->size[BLOCK_DIM_N]);
+      wf_min(tile[BLOCK_DIM_P], l->size[BLOCK_DIM_P]) * wf_min(tile[BLOCK_DIM_N], l->size[BLOCK_DIM_N]);
   const result_layout layout = machine_result_layout(x);
   const int64_t pitch = layout.pitch;
   const bool tiled = layout.tiled;
@@ -100,9 +101,9 @@ static runs runs_of(const context *x) {
 
 // Blocks of `step` in the tiles of a dimension, on average over its tiles.
 static double blocks_of(const context *x, block_dim_id dim, int64_t step) {
-  const int64_t size = x->layer->size[dim], tile = at_most(x->m->tile[dim], size);
-  const int64_t blocks = size / tile * ceil_div(tile, step) + ceil_div(size % tile, step);
-  return (double)blocks / (double)ceil_div(size, tile);
+  const int64_t size = x->layer->size[dim], tile = wf_min(x->m->tile[dim], size);
+  const int64_t blocks = size / tile * wf_ceil_div(tile, step) + wf_ceil_div(size % tile, step);
+  return (double)blocks / (double)wf_ceil_div(size, tile);
 }
 
 static bool have_own_banks(const context *x) {
@@ -127,8 +128,8 @@ bank_places machine_places_of(const context *x) {
   }
   for (; p.banks < BANKS_MAX && p.banks * bank < room; p.banks++) {
     const double at = p.banks * bank;
-    p.share[MAP_INPUTS][p.banks] = most(0, least(at + bank, inputs) - at) / inputs;
-    p.share[MAP_WEIGHTS][p.banks] = most(0, least(at + bank, room) - most(at, room - weights)) / weights;
+    p.share[MAP_INPUTS][p.banks] = wf_max(0, wf_min(at + bank, inputs) - at) / inputs;
+    p.share[MAP_WEIGHTS][p.banks] = wf_max(0, wf_min(at + bank, room) - wf_max(at, room - weights)) / weights;
   }
   return p;
 }
@@ -137,7 +138,7 @@ bank_places machine_places_of(const context *x) {
 static double bank_conflicts(const bank_places *p) {
   double shared = 0;
   for (int b = 0; b < p->banks; b++) shared += p->share[MAP_INPUTS][b] * p->share[MAP_WEIGHTS][b];
-  return least(1, shared);
+  return wf_min(1, shared);
 }
 
 // How often a row that is loaded goes into a bank with one port from which a product reads.
@@ -145,7 +146,7 @@ double machine_bank_writes(const context *x, const bank_places *p, map_operand o
   if (!x->array->scratchpad.single_ported || p->apart) return 0;
   double shared = 0;
   for (int b = 0; b < p->banks; b++)
-    shared += p->share[operand][b] * least(1, p->share[MAP_INPUTS][b] + p->share[MAP_WEIGHTS][b]);
+    shared += p->share[operand][b] * wf_min(1, p->share[MAP_INPUTS][b] + p->share[MAP_WEIGHTS][b]);
   return shared;
 }
 
@@ -156,12 +157,12 @@ double machine_mesh_cycles(const context *x, double *pairs, double *products, do
   double cut = 1;
   static const block_dim_id rows[] = {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q};
   for (int i = 0; i < 3; i++) {
-    const double tile = (double)at_most(x->m->tile[rows[i]], x->layer->size[rows[i]]);
+    const double tile = (double)wf_min(x->m->tile[rows[i]], x->layer->size[rows[i]]);
     cut *= (double)x->layer->size[rows[i]] / (tile * ceil((double)x->layer->size[rows[i]] / tile));
   }
   const double blocks = blocks_of(x, BLOCK_DIM_K, x->hw.dim) * blocks_of(x, BLOCK_DIM_C, x->hw.dim);
-  *products = most(1, blocks * r.count * cut);
-  const double depth = (double)at_most(x->m->tile[BLOCK_DIM_C], x->layer->size[BLOCK_DIM_C]);
+  *products = wf_max(1, blocks * r.count * cut);
+  const double depth = (double)wf_min(x->m->tile[BLOCK_DIM_C], x->layer->size[BLOCK_DIM_C]);
   *fresh = blocks_of(x, BLOCK_DIM_K, x->hw.dim) * depth;
   if (x->m->dataflow == BLOCK_OS) {
     *pairs = 0;
@@ -169,8 +170,8 @@ double machine_mesh_cycles(const context *x, double *pairs, double *products, do
   }
   // The product in front of new weights takes as long as these.
   const double both = depth / ceil(depth / x->dim);  // rows of weights, which wait for one of inputs each
-  const double last = most(pair_cycles(x, x->dim), r.last) + both * bank_conflicts(&x->places);
+  const double last = wf_max(pair_cycles(x, x->dim), r.last) + both * bank_conflicts(&x->places);
   const double block = (r.cycles - r.last) * cut + last;
-  *pairs = blocks * (block - least(block, r.rows * cut));
+  *pairs = blocks * (block - wf_min(block, r.rows * cut));
   return blocks * (block + r.changes * (x->hw.mesh_latency + x->c->configure)) + x->c->stage_cycles;
 }

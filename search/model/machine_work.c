@@ -19,7 +19,7 @@ typedef struct store_rows {
 
 static store_rows store_rows_of(const context *x, int64_t element) {
   const map_layer *l = x->layer;
-  const double columns = (double)at_most(x->m->tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]);
+  const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]);
   const double pieces = ceil(columns / store_width(x)), piece = columns / pieces;
   const double pixels = (double)x->f.dram_bytes[MAP_RESULTS] / (double)(element * l->size[BLOCK_DIM_K]);
   return (store_rows){
@@ -31,7 +31,7 @@ static store_rows store_rows_of(const context *x, int64_t element) {
 
 // Commands are counted as those of wide stores.
 static double store_commands(const context *x) {
-  const double columns = (double)at_most(x->m->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
+  const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
   const double wide = x->layer->result_bytes == 4 ? x->dim : x->hw.max_cols;
   return (double)x->f.stores * ceil(columns / store_width(x)) / ceil(columns / wide);
 }
@@ -39,7 +39,7 @@ static double store_commands(const context *x) {
 // Lines of results that are fetched, since a write covers a part of them only.
 static double fetched_lines(const context *x, int64_t element) {
   const int64_t line = (int64_t)x->line, all = x->layer->size[BLOCK_DIM_K] * element;
-  const int64_t row = at_most(x->m->tile[BLOCK_DIM_K] * element, all);
+  const int64_t row = wf_min(x->m->tile[BLOCK_DIM_K] * element, all);
   return row % line == 0 ? 0 : (double)x->f.dram_bytes[MAP_RESULTS] / x->line;
 }
 
@@ -48,15 +48,15 @@ static double write_waits(const context *x, const requests *q, double rows, int6
   const hw_array *a = x->array;
   if (a->l2.present) return fetched_lines(x, element) * x->line_cycles * x->c->miss_line;
   const double request = machine_request_cycles(x, q->beats / q->bursts * x->bus) * x->c->bare_line;
-  return rows * q->bursts * most(request, x->miss_latency / a->dma.writes_in_flight);
+  return rows * q->bursts * wf_max(request, x->miss_latency / a->dma.writes_in_flight);
 }
 
 static double store_cycles(const context *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
   const store_rows s = store_rows_of(x, element);
   const double beats = s.each.beats;
-  const double row = s.blocks > 1 ? s.blocks + beats - 1 : most(element == 4 ? 1 : x->c->store_row, beats);
-  const double all = most(s.count * row, write_waits(x, &s.each, s.count, element));
+  const double row = s.blocks > 1 ? s.blocks + beats - 1 : wf_max(element == 4 ? 1 : x->c->store_row, beats);
+  const double all = wf_max(s.count * row, write_waits(x, &s.each, s.count, element));
   return (all + store_commands(x) * x->c->store_command) / result_tiles(x);
 }
 
@@ -73,17 +73,17 @@ static double written_cycles(const context *x) {
   }
   const double fetched = fetched_lines(x, element);
   const double kept = 512.0 * x->array->l2.capacity_kib;
-  return x->line_cycles * (most(0, bytes - kept) / x->line * x->c->write_line + fetched * x->c->miss_line);
+  return x->line_cycles * (wf_max(0, bytes - kept) / x->line * x->c->write_line + fetched * x->c->miss_line);
 }
 
 static double bias_cycles(const context *x) {
   if (!x->layer->bias) return 0;
   const double rows = (double)(x->m->tile[BLOCK_DIM_N] * x->m->tile[BLOCK_DIM_P] * x->m->tile[BLOCK_DIM_Q]);
-  const double columns = least((double)x->m->tile[BLOCK_DIM_K], (double)x->layer->size[BLOCK_DIM_K]);
+  const double columns = wf_min((double)x->m->tile[BLOCK_DIM_K], (double)x->layer->size[BLOCK_DIM_K]);
   const double commands = ceil(rows / x->dim) * ceil(columns / x->hw.max_cols_acc);
   const double writes = rows * ceil(columns / x->dim) * x->c->zero_cycles;
   const double latency = commands * (x->hit_latency + x->c->load_latency) / x->hw.load_commands_tracked;
-  return most(writes + commands * x->c->command_cycles, latency);
+  return wf_max(writes + commands * x->c->command_cycles, latency);
 }
 
 // ---- what the compiler assumes
@@ -97,17 +97,17 @@ static double late_share(const context *x, const machine_work *w) {
   for (int o = 0; o < MAP_RESULTS; o++) {
     loads += (double)x->f.dram_bytes[o] * 4 / (3.0 * (double)x->array->memory.bytes_per_cycle) +
              4 * (double)x->f.fills[o] * w->load[o].portions * w->load[o].commands;
-    fills = most(fills, (double)x->f.fills[o]);
+    fills = wf_max(fills, (double)x->f.fills[o]);
   }
   const double behind = loads - mesh;
-  return behind <= 0 || x->m->style != BLOCK_STYLE_PRIMITIVE ? 0 : most(0, 1 - mesh / fills / behind);
+  return behind <= 0 || x->m->style != BLOCK_STYLE_PRIMITIVE ? 0 : wf_max(0, 1 - mesh / fills / behind);
 }
 
 // ---- what moves
 
 static void count_loads(const context *x, const row_set *r, map_operand operand, machine_work *w) {
   const double fills = (double)x->f.fills[operand];
-  const double piece = least(r->bytes, x->hw.max_cols), pieces = ceil(r->bytes / piece);
+  const double piece = wf_min(r->bytes, x->hw.max_cols), pieces = ceil(r->bytes / piece);
   w->bus_bytes += fills * r->count * pieces * machine_requests_of(x, (int64_t)piece, r->stride).beats * x->bus;
   const double written = fills * (r->count + r->zeros) * ceil(r->bytes / x->dim);
   w->scratchpad_rows += written;
@@ -118,8 +118,8 @@ static void count_loads(const context *x, const row_set *r, map_operand operand,
 static void count_rows(const context *x, machine_work *w) {
   const map_layer *l = x->layer;
   const double deep =
-      (double)ceil_div(l->size[BLOCK_DIM_C], x->hw.dim) * (double)(l->size[BLOCK_DIM_R] * l->size[BLOCK_DIM_S]);
-  const double columns = (double)ceil_div(l->size[BLOCK_DIM_K], x->hw.dim);
+      (double)wf_ceil_div(l->size[BLOCK_DIM_C], x->hw.dim) * (double)(l->size[BLOCK_DIM_R] * l->size[BLOCK_DIM_S]);
+  const double columns = (double)wf_ceil_div(l->size[BLOCK_DIM_K], x->hw.dim);
   const double results = (double)(l->size[BLOCK_DIM_N] * l->size[BLOCK_DIM_P] * l->size[BLOCK_DIM_Q]) * columns;
   w->scratchpad_rows += results * deep + w->stages * w->fresh_rows;
   w->accumulator_rows += results * (2 * deep - (l->bias ? 0 : 1)) + results + (l->bias ? results : 0);
@@ -133,7 +133,7 @@ static void count_rows(const context *x, machine_work *w) {
 map_mapping machine_trimmed(const map_layer *layer, const map_mapping *mapping) {
   map_mapping m = *mapping;
   for (int d = 0; d < BLOCK_DIMS; d++) {
-    const int64_t tiles = ceil_div(layer->size[d], m.tile[d]);
+    const int64_t tiles = wf_ceil_div(layer->size[d], m.tile[d]);
     const int64_t trips = (tiles + m.dram[d] / 2) / m.dram[d];
     if (m.sp[d] > trips) m.sp[d] = trips > 1 ? trips : 1;
   }

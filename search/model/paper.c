@@ -3,8 +3,9 @@
 
 #include <math.h>
 
+#include "base/number.h"
+
 static double at_least_1(double x) { return x > 1 ? x : 1; }
-static double larger(double a, double b) { return a > b ? a : b; }
 
 // Accesses of each level.
 typedef struct accesses {
@@ -51,10 +52,10 @@ static bandwidths bandwidths_of(const paper_traffic *t, const paper_hardware *ha
 
 static double cycles_of(const accesses *a, const paper_traffic *t, const bandwidths *words) {
   double cycles = t->macs / (t->rows * t->columns);
-  cycles = larger(cycles, a->registers / words->registers);
-  cycles = larger(cycles, a->accumulator / (words->column * t->columns));
-  cycles = larger(cycles, a->scratchpad / words->scratchpad);
-  return larger(cycles, a->dram / words->dram);
+  cycles = wf_max(cycles, a->registers / words->registers);
+  cycles = wf_max(cycles, a->accumulator / (words->column * t->columns));
+  cycles = wf_max(cycles, a->scratchpad / words->scratchpad);
+  return wf_max(cycles, a->dram / words->dram);
 }
 
 // The same, rounded up as Timeloop does it: what each memory is asked for in a cycle of computing slows computing down.
@@ -88,9 +89,9 @@ paper_cost paper_cost_of(const paper_traffic *t, const paper_hardware *hardware,
 paper_hardware paper_minimal_hardware(const paper_need *needs, size_t count) {
   double side = 2, scratchpad = 0, column = 0;
   for (size_t i = 0; i < count; i++) {
-    side = larger(side, needs[i].side);
-    scratchpad = larger(scratchpad, needs[i].scratchpad_words);
-    column = larger(column, needs[i].column_words);
+    side = wf_max(side, needs[i].side);
+    scratchpad = wf_max(scratchpad, needs[i].scratchpad_words);
+    column = wf_max(column, needs[i].column_words);
   }
   return (paper_hardware){
       .side = side, .scratchpad_kib = ceil(scratchpad / 1024), .accumulator_kib = ceil(side * column * 4 / 1024)};
@@ -123,9 +124,9 @@ paper_cost paper_network_minimal(const layers_network *network, const paper_mapp
   paper_need most = {0};
   for (size_t i = 0; i < network->count; i++) {
     const paper_need need = paper_need_of(&network->layers[i], &mappings[i]);
-    most.side = larger(most.side, need.side);
-    most.scratchpad_words = larger(most.scratchpad_words, need.scratchpad_words);
-    most.column_words = larger(most.column_words, need.column_words);
+    most.side = wf_max(most.side, need.side);
+    most.scratchpad_words = wf_max(most.scratchpad_words, need.scratchpad_words);
+    most.column_words = wf_max(most.column_words, need.column_words);
   }
   *hardware = paper_minimal_hardware(&most, 1);
   return paper_network(network, mappings, hardware, constants);

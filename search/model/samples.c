@@ -4,38 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "compiler/layer/layer.h"
 
 static const char *const judging_tables[] = {"resnet50", "bert", "retinanet", "deepbench"};
 
-// splitmix64
-static uint64_t bits(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static int64_t in(uint64_t *seed, int64_t low, int64_t high) {
-  return low + (int64_t)(bits(seed) % (uint64_t)(high - low + 1));
-}
-
-static bool one_in(uint64_t *seed, int64_t n) { return in(seed, 1, n) == 1; }
-
 // Even over the logarithm.
 static int64_t in_log(uint64_t *seed, int64_t low, int64_t high) {
   int64_t limit = low;
-  while (2 * limit < high && !one_in(seed, 4)) limit *= 2;
-  return in(seed, limit, 2 * limit < high ? 2 * limit : high);
+  while (2 * limit < high && !wf_random_one_in(seed, 4)) limit *= 2;
+  return wf_random_in(seed, limit, 2 * limit < high ? 2 * limit : high);
 }
 
-static uint32_t power(uint64_t *seed, int low, int high) { return UINT32_C(1) << in(seed, low, high); }
+static uint32_t power(uint64_t *seed, int low, int high) { return UINT32_C(1) << wf_random_in(seed, low, high); }
 
 // ---- arrays
 
 // What a search would change: side, memories, port and memory system around the defaults.
 static void draw_parameters(uint64_t *seed, hw_array *a) {
-  const int side = (int)in(seed, 2, 5);
+  const int side = (int)wf_random_in(seed, 2, 5);
   hw_array_default(a);
   snprintf(a->name, sizeof a->name, "sample");
   a->mesh.rows = a->mesh.columns = UINT32_C(1) << side;
@@ -43,19 +30,19 @@ static void draw_parameters(uint64_t *seed, hw_array *a) {
   a->scratchpad.capacity_kib = power(seed, side + 2, side + 5);
   a->accumulator.capacity_kib = power(seed, side, side + 3);
   a->scratchpad.banks = power(seed, 1, 3);
-  a->scratchpad.single_ported = !one_in(seed, 4);
+  a->scratchpad.single_ported = !wf_random_one_in(seed, 4);
   a->dma.bus_bits = power(seed, 6, 8);
   a->dma.reads_in_flight = power(seed, 3, 6);
   a->dma.writes_in_flight = a->dma.reads_in_flight;
   a->memory.bytes_per_cycle = power(seed, 2, 4);
-  if (one_in(seed, 3)) {
+  if (wf_random_one_in(seed, 3)) {
     a->memory.model = HW_MEMORY_FIXED;
-    a->memory.latency_cycles = (uint32_t)in(seed, 10, 200);
+    a->memory.latency_cycles = (uint32_t)wf_random_in(seed, 10, 200);
   }
-  a->l2.present = !one_in(seed, 6);
+  a->l2.present = !wf_random_one_in(seed, 6);
   a->l2.capacity_kib = power(seed, 7, 11);
   a->l2.bytes_per_cycle = a->dma.bus_bits / 8;
-  a->l2.hit_latency = (uint32_t)in(seed, 6, 40);
+  a->l2.hit_latency = (uint32_t)wf_random_in(seed, 6, 40);
 }
 
 static bool is_legal(const hw_array *array) {
@@ -85,20 +72,20 @@ static map_layer random_product(uint64_t *seed) {
 
 static map_layer random_convolution(uint64_t *seed) {
   map_layer layer = {.kind = MAP_CONV, .result_bytes = 1, .groups = 1};
-  const int64_t window = 2 * in(seed, 0, 2) + 1;
+  const int64_t window = 2 * wf_random_in(seed, 0, 2) + 1;
   layer.size[BLOCK_DIM_N] = 1;
-  layer.size[BLOCK_DIM_P] = layer.size[BLOCK_DIM_Q] = in(seed, 4, 60);
+  layer.size[BLOCK_DIM_P] = layer.size[BLOCK_DIM_Q] = wf_random_in(seed, 4, 60);
   layer.size[BLOCK_DIM_K] = in_log(seed, 8, 256);
   layer.size[BLOCK_DIM_C] = in_log(seed, 4, 256);
   layer.size[BLOCK_DIM_R] = layer.size[BLOCK_DIM_S] = window;
-  layer.stride[0] = layer.stride[1] = one_in(seed, 4) ? 2 : 1;
+  layer.stride[0] = layer.stride[1] = wf_random_one_in(seed, 4) ? 2 : 1;
   for (int side = 0; side < 4; side++) layer.padding[side] = window / 2;
   return layer;
 }
 
 static map_layer table_layer(samples_source *source) {
-  const layers_network *network = &source->networks[in(&source->seed, 0, (int64_t)source->count - 1)];
-  map_layer layer = layers_to_map(&network->layers[in(&source->seed, 0, (int64_t)network->count - 1)]);
+  const layers_network *network = &source->networks[wf_random_in(&source->seed, 0, (int64_t)source->count - 1)];
+  map_layer layer = layers_to_map(&network->layers[wf_random_in(&source->seed, 0, (int64_t)network->count - 1)]);
   if (layer.kind == MAP_CONV)
     for (int side = 0; side < 4; side++) layer.padding[side] = layer.size[BLOCK_DIM_R] / 2;
   return layer;
@@ -122,9 +109,9 @@ static void draw_layer(samples_source *source, const hw_array *array, map_layer 
     if (source->set == SAMPLES_JUDGE)
       *layer = table_layer(source);
     else
-      *layer = one_in(&source->seed, 2) ? random_product(&source->seed) : random_convolution(&source->seed);
+      *layer = wf_random_one_in(&source->seed, 2) ? random_product(&source->seed) : random_convolution(&source->seed);
   } while (!has_right_size(layer, array) || !is_ordinary(layer, array, diag));
-  layer->bias = one_in(&source->seed, 3);
+  layer->bias = wf_random_one_in(&source->seed, 3);
 }
 
 // ---- samples
@@ -144,7 +131,7 @@ void samples_close(samples_source *source) {
 void samples_draw(samples_source *source, samples_sample *s) {
   bool mapped = false;
   while (!mapped) {
-    *s = (samples_sample){.by_default = one_in(&source->seed, 4)};
+    *s = (samples_sample){.by_default = wf_random_one_in(&source->seed, 4)};
     FILE *null = fopen("/dev/null", "w");
     wf_diag diag = wf_diag_to(null);
     draw_array(&source->seed, &s->array);

@@ -2,7 +2,7 @@
 #ifndef SEARCH_MODEL_TABLES_FILES_H
 #define SEARCH_MODEL_TABLES_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file search_tables_files[];
 extern const size_t search_tables_file_count;

@@ -4,6 +4,7 @@
 // the other; changes places of two loops; keeps an operand longer or shorter; or gives a buffer one slot more or less.
 // So the search reaches what no mapper proposes: imperfect factors, any order of the loops that can be carried out, any
 // depth of buffers.
+#include "base/number.h"
 #include "search/predict/private.h"
 
 enum { NEIGHBOURS = 128 };
@@ -19,13 +20,11 @@ static void add(neighbours *n, const map_mapping *mapping) {
     n->list[n->count++] = *mapping;
 }
 
-static int64_t blocks_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
-
 // Columns lie in whole rows of the memories.
 static int64_t tile_of(const neighbours *n, unsigned dim, int64_t blocks) {
   const int64_t size = n->chooser->layer.size[dim], side = hw_derive(n->chooser->request->array).dim;
-  int64_t tile = blocks_of(size, blocks);
-  if (dim == BLOCK_DIM_K || dim == BLOCK_DIM_C) tile = blocks_of(tile, side) * side;
+  int64_t tile = wf_ceil_div(size, blocks);
+  if (dim == BLOCK_DIM_K || dim == BLOCK_DIM_C) tile = wf_ceil_div(tile, side) * side;
   return tile < size ? tile : size;
 }
 
@@ -35,13 +34,13 @@ static void cut(neighbours *n, const map_mapping *from, unsigned dim, int64_t bl
   if (blocks < 1 || blocks > size) return;
   map_mapping m = *from;
   m.tile[dim] = tile_of(n, dim, blocks);
-  const int64_t trips = blocks_of(size, m.tile[dim]);
+  const int64_t trips = wf_ceil_div(size, m.tile[dim]);
   if (m.tile[dim] == from->tile[dim]) return;
   if (m.dram[dim] == 1 && m.sp[dim] > 1) {
     m.sp[dim] = trips;
   } else {
     if (m.sp[dim] > trips) m.sp[dim] = trips;
-    m.dram[dim] = blocks_of(trips, m.sp[dim]);
+    m.dram[dim] = wf_ceil_div(trips, m.sp[dim]);
   }
   add(n, &m);
 }
@@ -49,7 +48,7 @@ static void cut(neighbours *n, const map_mapping *from, unsigned dim, int64_t bl
 static void cut_all(neighbours *n, const map_mapping *m) {
   static const unsigned dims[] = {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_K, BLOCK_DIM_C};
   for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
-    const int64_t blocks = blocks_of(n->chooser->layer.size[dims[i]], m->tile[dims[i]]);
+    const int64_t blocks = wf_ceil_div(n->chooser->layer.size[dims[i]], m->tile[dims[i]]);
     cut(n, m, dims[i], blocks * 2);
     cut(n, m, dims[i], (blocks + 1) / 2);
     cut(n, m, dims[i], blocks + 1);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/layer/layer.h"
-#include "hw/base/alloc.h"
 #include "search/predict/private.h"
 
 // The layer as its kernel sees it: with few channels, a row of the window is summed over as one dimension.

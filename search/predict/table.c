@@ -2,9 +2,9 @@
 // leaving its answer in its own place, so that answers do not depend on the number of threads.
 #include "search/predict/table.h"
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
-#include "hw/base/tasks.h"
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/tasks.h"
 
 typedef struct entry {
   uint64_t key[2];  // both 0: empty

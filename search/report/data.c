@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "hw/array.h"
-#include "hw/base/alloc.h"
 #include "search/sweep/query.h"
 
 enum { BITS = 8 };

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
+#include "base/arena.h"
+#include "base/diag.h"
 
 typedef struct report_layer {
   const char *name;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { COLOURS = 8 };
 static const char *const colours[COLOURS] = {"#1d4ed8", "#0f766e", "#7c3aed", "#be185d",

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 typedef struct report_options {
   const char *title;    // NULL: the sweep's name

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
+#include "base/alloc.h"
+#include "base/file.h"
 #include "search/report/data.h"
 #include "search/report/page.h"
 #include "search/report/plot.h"

@@ -2,14 +2,10 @@
 // sweep can be resumed anywhere.
 #include <stdio.h>
 
+#include "base/random.h"
 #include "search/sweep/spec.h"
 
-static uint64_t mix(uint64_t state) {  // splitmix64
-  state += 0x9e3779b97f4a7c15;
-  state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9;
-  state = (state ^ state >> 27) * 0x94d049bb133111eb;
-  return state ^ state >> 31;
-}
+static uint64_t mix(uint64_t state) { return wf_random_next(&state); }
 
 // A number below `bound`, the same for the same arguments.
 static uint64_t drawn(uint64_t seed, uint64_t axis, uint64_t index, uint64_t bound) {

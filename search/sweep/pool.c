@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
+#include "base/alloc.h"
+#include "base/clock.h"
 
 typedef struct worker {
   int socket;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 struct query {
   sqlite3 *db;

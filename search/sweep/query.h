@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 typedef struct query query;
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 enum { REMOTE_ADDRESSES = 16, REMOTE_TOKEN = 16 };
 

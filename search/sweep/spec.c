@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
+#include "base/alloc.h"
+#include "base/file.h"
 #include "hw/yaml_tree.h"
 #include "search/layers/network.h"
 

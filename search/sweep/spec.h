@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/arena.h"
-#include "hw/base/diag.h"
 #include "search/descent/plain.h"
 #include "search/layers/layers.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "hw/tech.h"
 #include "search/sweep/schema.h"
 

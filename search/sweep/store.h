@@ -5,7 +5,7 @@
 #ifndef SEARCH_SWEEP_STORE_H
 #define SEARCH_SWEEP_STORE_H
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 #include "search/sweep/spec.h"
 #include "search/sweep/work.h"
 

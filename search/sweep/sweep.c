@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
+#include "base/alloc.h"
+#include "base/clock.h"
 
 enum { WAIT_MILLISECONDS = 500, LOST_MAX = 3 };
 

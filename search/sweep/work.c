@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hw/base/clock.h"
+#include "base/clock.h"
 #include "search/measure/measure.h"
 #include "search/predict/predict.h"
 

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "search/tape/tape_internal.h"
 #include "search/tape/tape_math.h"
 

@@ -6,7 +6,7 @@
 // adjoints need no clearing.
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "search/tape/tape_internal.h"
 
 // Which operands have adjoints is part of what a run has in common.

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "search/truth/loop.h"
 #include "search/truth/realise.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "search/truth/loop.h"
 
 enum { STALE = 4 };  // simulations of the network without gain, after which an array is left

@@ -1,9 +1,9 @@
 // See runs.h.
 #include "search/truth/runs.h"
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
-#include "hw/base/tasks.h"
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/tasks.h"
 #include "search/truth/runs_file.h"
 
 enum { WAIT_MILLISECONDS = 1000 };

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 
 struct runs_file {
   int descriptor;

@@ -3,7 +3,7 @@
 #ifndef SEARCH_TRUTH_RUNS_FILE_H
 #define SEARCH_TRUTH_RUNS_FILE_H
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 #include "search/sweep/work.h"
 
 // What a measurement is of: hashes.

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum {
   QUEUED_WRITES = 4,  // room of a sub-bank's queue

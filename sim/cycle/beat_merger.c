@@ -9,7 +9,7 @@
 // longer than what can be alive behind the merger.
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/cycle/bus.h"
 #include "sim/cycle/load_path.h"
 
@@ -29,7 +29,7 @@ void cycle_merger_free(cycle_merger *m) {
 }
 
 static uint64_t beat_at(const cycle_burst_rows *b, uint64_t beat) {
-  return cycle_later(b->first_beat + beat, b->ready + beat * b->spacing);
+  return wf_max(b->first_beat + beat, b->ready + beat * b->spacing);
 }
 
 static const uint8_t *take_buffer(cycle_engine *c, cycle_merger *m, unsigned id, bool wide) {
@@ -69,7 +69,7 @@ static uint64_t row_there(const cycle_merger *m, const cycle_burst_rows *b, uint
 
 uint64_t cycle_merger_row_from(const cycle_merger *m, const cycle_burst_rows *b) {
   uint32_t needed = b->sent + b->row_bytes < b->burst.bytes ? b->sent + b->row_bytes : b->burst.bytes;
-  return cycle_later(beat_at(b, (b->burst.shift + needed - 1) >> m->bus_shift), b->left) + 1;
+  return wf_max(beat_at(b, (b->burst.shift + needed - 1) >> m->bus_shift), b->left) + 1;
 }
 
 // Rows come in beats of their own, but for the last one, when they start with a local row and are no shorter than a
@@ -78,7 +78,7 @@ uint64_t cycle_merger_last_row(const cycle_merger *m, const cycle_burst_rows *b)
   if (b->burst.row_offset == 0 && b->row_shift >= m->bus_shift) {
     uint32_t last = (b->burst.bytes - 1U) >> b->row_shift;
     uint64_t there = row_there(m, b, last);
-    return last == 0 ? there : cycle_later(there, row_there(m, b, last - 1) + 1);
+    return last == 0 ? there : wf_max(there, row_there(m, b, last - 1) + 1);
   }
   cycle_burst_rows rest = *b;
   while (rest.sent < rest.burst.bytes) {

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 struct cycle_bus {
   uint64_t answer_at;  // no answer is there before

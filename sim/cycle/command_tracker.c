@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { WORD_BITS = 64 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/check.h"
 #include "sim/cycle/weft_accel.h"
 

@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { ID_WORDS = 4, PAGE_SHIFT = 12, CLIENT = 1 };
 enum { EVENT_ACTIVE = 18, EVENT_TLB_WAIT = 19, EVENT_BUS_WAIT = 20 };

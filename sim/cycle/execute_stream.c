@@ -14,9 +14,8 @@
 // Write-back. A row that goes to a two-ported accumulator, or nowhere, is only seen by those who look at the
 // accumulator: they ask for it (cycle_writeback_catch_up) from cycle c->results_at on. Write-back is stepped for the
 // last row of each request and for rows that go to the scratchpad, or to a single-ported accumulator.
+#include "base/number.h"
 #include "sim/cycle/execute.h"
-
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 // ---- fetch
 
@@ -46,7 +45,7 @@ bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from)
 void execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle) {
   if (!x->streams || cycle >= x->stream_until) return;
   c->execute_until = x->stream_until = cycle;
-  c->wake[CYCLE_EXECUTE] = least(c->wake[CYCLE_EXECUTE], cycle);
+  c->wake[CYCLE_EXECUTE] = wf_min(c->wake[CYCLE_EXECUTE], cycle);
 }
 
 void cycle_execute_disturbed(cycle_engine *c) { execute_stream_end(c, c->execute, c->now); }
@@ -59,7 +58,7 @@ static uint64_t feed(cycle_execute *x, const execute_control *entry, uint64_t at
   execute_mesh *m = &x->mesh;
   uint64_t rows = 1;
   bool follows = entry != NULL && entry->ready <= at;
-  if (follows) rows = least(least(end - at, entry->steps), m->total - 1U - m->fed);
+  if (follows) rows = wf_min(wf_min(end - at, entry->steps), m->total - 1U - m->fed);
   assert(m->fed + rows < m->total);
   if (m->fed == 0 && m->data != NULL) mesh_with_delays_begin(x);
   execute_rows_enter(m, at, rows);
@@ -87,7 +86,7 @@ static void mesh_to(cycle_engine *c, cycle_execute *x, uint64_t end) {
       continue;
     }
     spend(c, m->at, CYCLE_MESH_OPERANDS);
-    if (entry != NULL && entry->ready > m->at) m->at = least(entry->ready, end);
+    if (entry != NULL && entry->ready > m->at) m->at = wf_min(entry->ready, end);
     if (entry == NULL) m->at = end;
     if (m->at == end) return;
     execute_control_taken(x, 1);
@@ -127,7 +126,7 @@ void execute_stream_results(cycle_engine *c, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   while (m->next_leaves < c->now) {
     const mesh_request *r = &m->requests[m->head];
-    uint64_t rows = least(m->runs[m->run_head].count, c->now - m->next_leaves);
+    uint64_t rows = wf_min(m->runs[m->run_head].count, c->now - m->next_leaves);
     assert(m->left + rows < r->total && execute_stream_is_quiet(x, r));
     if (r->tag.valid) execute_write_past_rows(c, r, m->left, m->next_leaves, (uint32_t)rows);
     execute_rows_leave(m, rows);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+#include "base/number.h"
 
 // Sums up what changes with a command that came or left.
 static void look(cycle_front_pass *p) {
@@ -30,7 +30,7 @@ static bool find_left(cycle_front_pass *p, uint32_t number, uint32_t queue) {
   const uint64_t came = queue == 0 ? x->pushed : x->left[queue - 1];
   const uint64_t before = cycle_pass_at(p, number - 1)->left[queue];
   const uint64_t room = cycle_pass_at(p, number - CYCLE_PASS_ROOM)->left[queue + 1];
-  const uint64_t latest = later(later(came, before), room);
+  const uint64_t latest = wf_max(wf_max(came, before), room);
   if (latest == CYCLE_NEVER) return false;
   x->left[queue] = latest + 1;
   return true;

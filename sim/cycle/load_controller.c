@@ -11,7 +11,7 @@
 // while it waits.
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/command_tracker.h"
 #include "sim/cycle/load_overlap.h"

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/config.h"
 #include "sim/cycle/load_path_inside.h"
 #include "sim/ref/numeric.h"
@@ -85,7 +85,7 @@ void path_settle(struct cycle_load_path *p) {
     cycle_burst_rows *b = p->merger.at_work;
     const cycle_mvin_scale *to = b->burst.wide ? &p->wide : &p->narrow;
     if (to->held) return;
-    path_enter(p, b, cycle_later(cycle_merger_row_from(&p->merger, b), to->free_from));
+    path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), to->free_from));
   }
 }
 

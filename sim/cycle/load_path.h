@@ -9,6 +9,7 @@
 #ifndef SIM_CYCLE_LOAD_PATH_H
 #define SIM_CYCLE_LOAD_PATH_H
 
+#include "base/number.h"
 #include "sim/cycle/dma_reader.h"
 #include "sim/cycle/queue.h"
 #include "sim/cycle/row_scheduler.h"
@@ -158,7 +159,5 @@ void cycle_zero_writer_init(cycle_engine *c, cycle_zero_writer *z);
 void cycle_zero_writer_put(cycle_zero_writer *z, const cycle_load_row *request, uint64_t now);
 bool cycle_zero_writer_next(cycle_zero_writer *z, cycle_item *item);
 void cycle_zero_writer_pop(cycle_zero_writer *z, uint64_t at);
-
-static inline uint64_t cycle_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 #endif

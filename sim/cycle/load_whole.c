@@ -110,7 +110,7 @@ static void end_repeats(cycle_engine *c, struct cycle_load_path *p, uint64_t end
     cycle_burst_rows *b = path_oldest_stream(p);
     p->merger.open |= p->streams == 1;
     while (b->sent < b->burst.bytes && !p->wide.held) {
-      path_enter(p, b, cycle_later(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
+      path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
       write_copies(c, p, end);
     }
   }

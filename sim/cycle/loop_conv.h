@@ -6,6 +6,7 @@
 #ifndef SIM_CYCLE_LOOP_CONV_H
 #define SIM_CYCLE_LOOP_CONV_H
 
+#include "base/number.h"
 #include "isa/isa_fields.h"
 #include "sim/config.h"
 #include "sim/cycle/front_end.h"
@@ -62,7 +63,6 @@ typedef struct loop_conv_part {
 } loop_conv_part;
 
 static inline uint32_t loop_conv_cut(uint32_t x) { return x & UINT16_MAX; }
-static inline uint32_t loop_conv_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static inline uint64_t loop_conv_operand(uint32_t rows, uint32_t cols, uint32_t local) {
   return (uint64_t)rows << 48 | (uint64_t)cols << 32 | local;

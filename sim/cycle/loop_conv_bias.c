@@ -28,14 +28,13 @@ bool loop_conv_bias_step(const loop_conv_shape *shape, loop_conv_part *p, loop_c
     loop_conv_config_ld(2, 0, t->bias_block, 1, out);
     return true;
   }
-  uint32_t width = loop_conv_least(r->pochs, shape->widest_acc);
+  uint32_t width = wf_min(r->pochs, shape->widest_acc);
   uint32_t cols_left = loop_conv_cut(r->ocols - p->col), och_left = loop_conv_cut(r->pochs - p->och);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
   out->funct = ISA_FUNCT_MVIN3;
   out->rs1 = t->no_bias ? 0 : r->bias + p->och * 4;
-  out->rs2 = loop_conv_operand(loop_conv_least(cols_left, shape->dim), loop_conv_least(och_left, width),
-                               UINT32_C(0x80000000) | place);
+  out->rs2 = loop_conv_operand(wf_min(cols_left, shape->dim), wf_min(och_left, width), UINT32_C(0x80000000) | place);
   return !(loop_conv_wraps(&p->och, och_left <= width, width) &&
            loop_conv_wraps(&p->col, cols_left <= shape->dim, shape->dim) &&
            loop_conv_wraps(&p->row, loop_conv_cut(r->orows - p->row) <= 1, 1) &&

@@ -62,12 +62,12 @@ static uint32_t columns(const loop_conv_shape *shape, const loop_conv_tile *t) {
 static void product(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
   const sim_loop_conv_slot *r = &t->r;
-  uint32_t run = loop_conv_least(loop_conv_cut(r->ocols - p->col), columns(shape, t));
-  uint32_t rows = t->trans_input_3120 ? loop_conv_least(loop_conv_cut(r->batches - p->b), shape->dim)
+  uint32_t run = wf_min(loop_conv_cut(r->ocols - p->col), columns(shape, t));
+  uint32_t rows = t->trans_input_3120 ? wf_min(loop_conv_cut(r->batches - p->b), shape->dim)
                                       : loop_conv_cut(run + t->input_dilated) >> t->input_dilated;
-  uint32_t cols = loop_conv_least(loop_conv_cut(r->pochs - p->och), shape->dim);
-  uint32_t depth = loop_conv_cut(loop_conv_least(loop_conv_cut(r->kcols - p->kcol), t->pixels) *
-                                 loop_conv_least(loop_conv_cut(r->kchs - p->kch), shape->dim));
+  uint32_t cols = wf_min(loop_conv_cut(r->pochs - p->och), shape->dim);
+  uint32_t depth = loop_conv_cut(wf_min(loop_conv_cut(r->kcols - p->kcol), t->pixels) *
+                                 wf_min(loop_conv_cut(r->kchs - p->kch), shape->dim));
   if (!p->compute) {
     out->funct = ISA_FUNCT_PRELOAD;
     out->rs1 = loop_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : SIM_LOCAL_GARBAGE);

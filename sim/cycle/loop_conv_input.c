@@ -15,7 +15,7 @@ static uint32_t run_at(const loop_conv_shape *shape, const loop_conv_tile *t, ui
   *inside = !left && col < edge;
   uint32_t end = left ? t->lpad : *inside ? edge : edge + t->rpad;
   uint32_t longest = *inside && t->downsample ? loop_conv_cut(shape->dim << 1) : shape->dim;
-  return loop_conv_least(loop_conv_cut(end - col), longest);
+  return wf_min(loop_conv_cut(end - col), longest);
 }
 
 // The address of a pixel's channels: 32 bits of the offset count.
@@ -55,11 +55,11 @@ bool loop_conv_input_step(const loop_conv_shape *shape, loop_conv_part *p, loop_
   }
   uint32_t run = run_at(shape, t, p->col, &inside_cols);
   bool inside_rows = p->row >= t->upad && p->row < loop_conv_cut(t->upad + t->irows_unpadded);
-  uint32_t channels = swap ? r->batches : r->kchs, width = loop_conv_least(channels, shape->widest);
+  uint32_t channels = swap ? r->batches : r->kchs, width = wf_min(channels, shape->widest);
   uint32_t left = loop_conv_cut(channels - (swap ? p->b : p->kch));
   out->funct = ISA_FUNCT_MVIN;
   out->rs1 = inside_rows && inside_cols ? address_at(t, p) : 0;
-  out->rs2 = loop_conv_operand(run >> t->downsample, loop_conv_least(left, width), place_at(shape, t, p));
+  out->rs2 = loop_conv_operand(run >> t->downsample, wf_min(left, width), place_at(shape, t, p));
 
   uint32_t ch_step = swap ? 1 : width, b_step = swap ? width : 1, row_step = 1U << t->downsample;
   return !(loop_conv_wraps(&p->kch, loop_conv_cut(r->kchs - p->kch) <= ch_step, ch_step) &&

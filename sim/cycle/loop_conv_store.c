@@ -29,8 +29,8 @@ static uint64_t image_at(const loop_conv_tile *t, const loop_conv_part *p) {
 static void mvout(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
   const sim_loop_conv_slot *r = &t->r;
-  uint32_t rows = loop_conv_least(loop_conv_cut(r->ocols - p->col), shape->dim);
-  uint32_t cols = loop_conv_least(loop_conv_cut(r->pochs - p->och), shape->dim);
+  uint32_t rows = wf_min(loop_conv_cut(r->ocols - p->col), shape->dim);
+  uint32_t cols = wf_min(loop_conv_cut(r->pochs - p->och), shape->dim);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
   out->funct = ISA_FUNCT_MVOUT;

@@ -36,12 +36,12 @@ bool loop_conv_weights_step(const loop_conv_shape *shape, loop_conv_part *p, loo
   bool swap = t->trans_weight_0132;
   uint32_t wide_all = swap ? r->kchs : r->pochs, deep_all = swap ? r->pochs : r->kchs;
   uint32_t wide = swap ? p->kch : p->och, deep = swap ? p->och : p->kch;
-  uint32_t width = loop_conv_least(wide_all, shape->widest);
+  uint32_t width = wf_min(wide_all, shape->widest);
   uint32_t block = (wide >> shape->dim_log2) * t->weight_block, tap = p->krow * r->kcols + p->kcol;
   out->funct = ISA_FUNCT_MVIN2;
   out->rs1 = r->weights + element_at(t, p);
-  out->rs2 = loop_conv_operand(loop_conv_least(loop_conv_cut(deep_all - deep), shape->dim),
-                               loop_conv_least(loop_conv_cut(wide_all - wide), width),
+  out->rs2 = loop_conv_operand(wf_min(loop_conv_cut(deep_all - deep), shape->dim),
+                               wf_min(loop_conv_cut(wide_all - wide), width),
                                (t->b_row + block + tap * deep_all + deep) & shape->row_mask);
   uint32_t och_step = swap ? shape->dim : width, kch_step = swap ? width : shape->dim;
   return !(loop_conv_wraps(&p->kch, loop_conv_cut(r->kchs - p->kch) <= kch_step, kch_step) &&

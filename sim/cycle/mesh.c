@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/ref/numeric.h"
 
 // A matrix of stationary values: `zeros` rows of zeros on top, then the rows of int8 or, if wide, of int32.

@@ -22,10 +22,10 @@ uint64_t cycle_path_end_put(cycle_path_end *e, const cycle_item *item) {
   e->valid = true;
   e->item = *item;
   if (!e->repeats) {
-    e->at = cycle_later(item->ready, e->freed + 1);
+    e->at = wf_max(item->ready, e->freed + 1);
     return e->at;
   }
-  uint64_t enters = cycle_later(item->ready, e->freed);
+  uint64_t enters = wf_max(item->ready, e->freed);
   e->copy = (uint8_t)(item->row->pixel_repeats - 1);
   e->at = enters + 1;
   if (e->copy > 0) {

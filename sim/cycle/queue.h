@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 typedef struct cycle_queue {
   uint64_t *ready;  // by slot: the first cycle in which the entry can leave

@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 
 void cycle_scheduler_init(cycle_row_scheduler *s, uint32_t lanes, uint32_t units, uint32_t unit_latency, bool reuse) {
   assert(lanes >= 1 && units >= 1);
@@ -20,22 +21,20 @@ void cycle_scheduler_init(cycle_row_scheduler *s, uint32_t lanes, uint32_t units
 
 void cycle_scheduler_free(cycle_row_scheduler *s) { wf_free(s->unit_free); }
 
-static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 // The cycle of the row's last grant when units differ in load.
 static uint64_t last_grant(cycle_row_scheduler *s, uint64_t first_cycle, uint32_t entry) {
   uint32_t each = s->lanes / s->units, more = s->lanes % s->units, unit = entry * s->lanes % s->units;
   uint64_t last = 0;
   for (uint32_t k = 0; k < s->units && (each > 0 || k < more); k++) {
-    s->unit_free[unit] = later(s->unit_free[unit], first_cycle) + each + (k < more);
-    last = later(last, s->unit_free[unit] - 1);
+    s->unit_free[unit] = wf_max(s->unit_free[unit], first_cycle) + each + (k < more);
+    last = wf_max(last, s->unit_free[unit] - 1);
     if (++unit == s->units) unit = 0;
   }
   return last;
 }
 
 static uint64_t last_grant_even(cycle_row_scheduler *s, uint64_t first_cycle) {
-  s->free = later(s->free, first_cycle) + s->lanes / s->units;
+  s->free = wf_max(s->free, first_cycle) + s->lanes / s->units;
   return s->free - 1;
 }
 

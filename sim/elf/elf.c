@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/file.h"
+#include "base/alloc.h"
+#include "base/file.h"
 #include "sim/elf/elf_private.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 #include "sim/memory.h"
 
 typedef struct sim_elf_symbol {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 #include "sim/elf/elf_private.h"
 
 enum { NOTE_ARRAY = 1 };
@@ -166,8 +167,6 @@ bool elf_read_sections(sim_elf *elf, wf_diag *diag) {
   return ok;
 }
 
-static uint64_t padded(uint64_t length, uint64_t alignment) { return (length + alignment - 1) / alignment * alignment; }
-
 // The descriptor: 8 bytes of hash, then a terminated name.
 static bool read_array_note(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t length) {
   const char *text = (const char *)elf->bytes + offset;
@@ -186,7 +185,8 @@ bool elf_read_notes(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t lengt
   while (end - offset >= sizeof(Elf64_Nhdr)) {
     Elf64_Nhdr n;
     memcpy(&n, elf->bytes + offset, sizeof n);
-    uint64_t name = offset + sizeof n, desc = name + padded(n.n_namesz, pad), next = desc + padded(n.n_descsz, pad);
+    uint64_t name = offset + sizeof n, desc = name + wf_align_up(n.n_namesz, pad),
+             next = desc + wf_align_up(n.n_descsz, pad);
     if (desc + n.n_descsz > end) {
       return elf_bad(elf, diag, offset, "a note of %u and %u bytes passes its section's end", n.n_namesz, n.n_descsz);
     }

@@ -5,6 +5,7 @@
 #ifndef SIM_GEN_GEN_PRIVATE_H
 #define SIM_GEN_GEN_PRIVATE_H
 
+#include "base/number.h"
 #include "isa/isa.h"
 #include "sim/config.h"
 #include "sim/gen/gen.h"
@@ -33,8 +34,6 @@ typedef struct gen {
 } gen;
 
 static inline bool gen_has(const gen *g, gen_feature feature) { return (g->options.without >> feature & 1) == 0; }
-static inline int64_t gen_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t gen_most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 void gen_put(gen *g, uint8_t funct, uint64_t rs1, uint64_t rs2);
 // Appends the group if the judge lets it pass, now and then with the fence that it wants. False: dropped.

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/check.h"
 #include "sim/gen/judge_private.h"
 

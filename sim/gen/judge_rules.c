@@ -2,14 +2,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "sim/gen/judge_private.h"
 
 static bool garbage_word(const gen_judge *j, uint64_t word, sim_local *local) {
   *local = sim_local_decode(&j->derived, word);
   return local->garbage;
 }
-
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // ---- loads
 
@@ -31,7 +30,7 @@ static bool load_copies(gen_judge *j, const load *l, int64_t row, uint32_t lanes
 static bool load_row(gen_judge *j, const load *l, uint32_t i) {
   for (uint32_t first = 0, b = 0; first < l->cols; first += j->derived.dim, b++) {
     int64_t row = (int64_t)l->to.row + i + (int64_t)b * l->state->block_stride_rows;
-    uint32_t lanes = least(l->cols - first, j->derived.dim);
+    uint32_t lanes = wf_min(l->cols - first, j->derived.dim);
     bool adds = l->to.accumulator && l->to.accumulate;
     if (adds && !judge_read(j, true, row, lanes)) return false;
     if (!judge_write(j, l->to.accumulator, row, 0, lanes) || !load_copies(j, l, row, lanes)) return false;
@@ -72,7 +71,7 @@ static bool is_norm(const store *s) { return s->from.accumulator && !s->from.gar
 
 static bool store_source(gen_judge *j, const store *s, int64_t row) {
   for (uint32_t first = 0; first < s->cols && !s->from.garbage; first += j->derived.dim)
-    if (!judge_read(j, s->from.accumulator, row + first, least(s->cols - first, j->derived.dim))) return false;
+    if (!judge_read(j, s->from.accumulator, row + first, wf_min(s->cols - first, j->derived.dim))) return false;
   return true;
 }
 

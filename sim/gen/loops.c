@@ -220,12 +220,12 @@ static bool draw_side(gen *g, conv *c, side *s, int64_t kernel) {
   s->pool_outs = gen_one_in(&g->r, 3) ? gen_in(&g->r, 1, s->pool) : s->pool;
   int64_t extent = s->pool_outs * c->pool_stride + c->pool_size - 1;
   s->pool_before = c->pool_padding;
-  s->pool_after = gen_most(0, extent - c->pool_padding - s->out);
+  s->pool_after = wf_max(0, extent - c->pool_padding - s->out);
   s->outs = extent - s->pool_before - s->pool_after;
   if (s->outs < 1) return false;
   int64_t ins = s->outs * c->stride + window(kernel, c->dilation) - 1, end = ins - c->padding;
   s->before = c->padding;
-  s->after = gen_most(0, end - spread(c, s->in));
+  s->after = wf_max(0, end - spread(c, s->in));
   if (c->dilated && s->after == 0 && end % 2 != 1) s->after = 1;
   return ins - s->before - s->after >= 1;
 }
@@ -275,7 +275,7 @@ static void draw_layer(gen *g, conv *c) {
   c->out_channels = gen_in(&g->r, 1, 2 * dim + 1);
   c->kernel = gen_in(&g->r, 1, 3);
   c->stride = gen_in(&g->r, 1, 2);
-  c->padding = gen_in(&g->r, 0, gen_least(2, c->kernel - 1));
+  c->padding = gen_in(&g->r, 0, wf_min(2, c->kernel - 1));
   c->dilation = gen_one_in(&g->r, 3) ? gen_in(&g->r, 1, 3) : 1;
   c->pool_size = c->pool_stride = 1;
   draw_mode(g, c);
@@ -293,14 +293,14 @@ static void draw_tile(gen *g, conv *c) {
   c->weight_stride = c->out_channels + (stretch ? gen_in(&g->r, 0, 5) : 0);
   bool folds = g->array->units.pixel_repeat && gen_has(g, GEN_PIXEL_REPEAT) && !transposed && !c->dilated &&
                !c->downsample && c->dilation == 1 && c->kchs <= g->d.dim;
-  c->pixels = folds ? gen_in(&g->r, 0, gen_least(c->kernel_cols, g->d.dim / c->kchs)) : gen_in(&g->r, 0, 1);
+  c->pixels = folds ? gen_in(&g->r, 0, wf_min(c->kernel_cols, g->d.dim / c->kchs)) : gen_in(&g->r, 0, 1);
 }
 
 static bool place_tensors(gen *g, conv *c) {
   int64_t pixels = c->batch * c->row.in * c->col.in, outs = c->batch * c->row.pool * c->col.pool;
   int64_t input = pixels * (c->in_3120 ? c->in_channels : c->in_stride);
-  int64_t taps = c->kernel * c->kernel, weights = taps * c->in_channels * gen_most(c->weight_stride, c->out_channels);
-  int64_t output = outs * gen_most(c->out_stride, c->out_channels);
+  int64_t taps = c->kernel * c->kernel, weights = taps * c->in_channels * wf_max(c->weight_stride, c->out_channels);
+  int64_t output = outs * wf_max(c->out_stride, c->out_channels);
   if (!fits(input, g->input_bytes) || !fits(weights, g->input_bytes) || !fits(output, g->output_bytes)) return false;
   c->input = place(g, g->input, g->input_bytes, input);
   c->weights = place(g, g->input, g->input_bytes, weights);

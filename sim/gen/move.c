@@ -50,7 +50,7 @@ static int64_t load_width(gen *g, const sim_load_config *c, bool wide, bool repe
   int64_t dim = g->d.dim, most = wide ? g->d.max_cols_acc : g->d.max_cols;
   if (repeats) most = dim / c->pixel_repeats;
   if (most > dim && gen_one_in(&g->r, 3)) return gen_in(&g->r, 1, most / dim) * dim;
-  return gen_one_in(&g->r, 3) ? gen_least(dim, most) : most < 1 ? 0 : gen_in(&g->r, 1, most);
+  return gen_one_in(&g->r, 3) ? wf_min(dim, most) : most < 1 ? 0 : gen_in(&g->r, 1, most);
 }
 
 void gen_mvin(gen *g) {
@@ -192,7 +192,7 @@ void gen_norm_store(gen *g) {
   static const sim_norm softmax[] = {SIM_NORM_MAX, SIM_NORM_MAX, SIM_NORM_SUM_EXP, SIM_NORM_INV_SUM_EXP};
   if (!g->array->units.normaliser) return;
   bool soft = gen_one_in(&g->r, 2);
-  int64_t rows = gen_in(&g->r, 1, gen_least(g->d.dim, 3)), cols = gen_in(&g->r, 1, g->d.dim);
+  int64_t rows = gen_in(&g->r, 1, wf_min(g->d.dim, 3)), cols = gen_in(&g->r, 1, g->d.dim);
   uint32_t local = gen_local(g, true, rows);
   if (local == SIM_LOCAL_GARBAGE) return;
   put_plain_config_st(g, soft ? SIM_ACTIVATION_SOFTMAX : SIM_ACTIVATION_LAYERNORM);

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/gen/gen_private.h"
 
 enum {
@@ -176,7 +176,7 @@ static void fill_rows(gen *g, bool accumulator, int64_t first, int64_t last) {
   int64_t dim = g->d.dim, element = accumulator ? g->d.acc_bytes : 1;
   int64_t most = accumulator ? g->d.max_block_len_acc : g->d.max_block_len;
   while (first < last) {
-    int64_t rows = gen_least(dim, last - first), blocks = gen_least(most, gen_most(1, (last - first) / dim));
+    int64_t rows = wf_min(dim, last - first), blocks = wf_min(most, wf_max(1, (last - first) / dim));
     int64_t bytes = (rows - 1) * 4 * dim + blocks * dim * element;
     uint64_t from = g->input + (uint64_t)gen_in(&g->r, 0, g->input_bytes - bytes);
     uint32_t local = (uint32_t)first | (accumulator ? UINT32_C(1) << 31 : 0);
@@ -195,8 +195,7 @@ static void fill(gen *g) {
     if (g->all_filled) fill_rows(g, memory != 0, 0, rows);
     for (int i = 0; i < GEN_ANCHORS && !g->all_filled; i++) {
       int64_t anchor = g->anchors[memory][i];
-      fill_rows(g, memory != 0, gen_most(0, anchor - WINDOW_BEFORE * dim),
-                gen_least(rows, anchor + WINDOW_AFTER * dim));
+      fill_rows(g, memory != 0, wf_max(0, anchor - WINDOW_BEFORE * dim), wf_min(rows, anchor + WINDOW_AFTER * dim));
     }
   }
 }
@@ -212,7 +211,7 @@ static void draw_anchors(gen *g) {
                                 bank - dim / 2,
                                 bank * gen_in(&g->r, 0, rows / bank - 1),
                                 gen_in(&g->r, 0, rows - 1) / dim * dim};
-      g->anchors[memory][i] = gen_most(0, gen_least(rows - 1, GEN_PICK(&g->r, places)));
+      g->anchors[memory][i] = wf_max(0, wf_min(rows - 1, GEN_PICK(&g->r, places)));
     }
   }
 }

@@ -1,7 +1,7 @@
 // The host: its life, its run in chunks between progress reports, and the pages of decoded instructions.
 #include "sim/host/host.h"
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/host/rv64_fp.h"
 #include "sim/host/rv64_timing.h"
 

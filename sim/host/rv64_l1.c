@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { SHIFTER_START = 1, SHIFTER_MASK = 0xffff };
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { FOLDED_BITS = 3 };
 

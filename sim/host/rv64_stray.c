@@ -77,7 +77,7 @@ static bool arrives(rv64_timing *t, uint64_t end, uint64_t until, uint64_t *deco
   while (t->block != end) {
     uint64_t there = rv64_timing_ask(t);
     if (there > until || rv64_l1_find(&t->icache, t->block >> t->line_blocks_shift) == NULL) return false;
-    *decode = rv64_later(*decode, there);
+    *decode = wf_max(*decode, there);
   }
   if (fresh) t->left[t->count % RV64_LEFT] = *decode;
   return true;

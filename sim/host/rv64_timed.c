@@ -48,7 +48,7 @@ enum {
 
 #define READY(kind, r) t->ready[(int)(kind) == KIND_F ? RV64_READY_F + (r) : (r)]
 #define WAIT_FOR(kind, r) \
-  if ((int)(kind) != KIND_N) issue = rv64_later(issue, READY(kind, r))
+  if ((int)(kind) != KIND_N) issue = wf_max(issue, READY(kind, r))
 
 // Fetch, wait for operands, units and what the destination still waits for; the result is ready later.
 #define HOOK_ISSUE(op, name, format, class)                               \
@@ -69,9 +69,9 @@ enum {
   WAIT_FOR(READS2_##format, op->rs2);                                     \
   WAIT_FOR(READS3_##format, op->rs3);                                     \
   WAIT_FOR(WRITES_##format, op->rd);                                      \
-  if (USES_DIVIDER) issue = rv64_later(issue, t->unit_free);              \
-  if (BEHIND_FENCE) issue = rv64_later(issue, t->after_fence);            \
-  if (FLOATS) issue = rv64_later(issue, t->float_free);                   \
+  if (USES_DIVIDER) issue = wf_max(issue, t->unit_free);                  \
+  if (BEHIND_FENCE) issue = wf_max(issue, t->after_fence);                \
+  if (FLOATS) issue = wf_max(issue, t->float_free);                       \
   now = issue;                                                            \
   if (fresh) t->left[t->count % RV64_LEFT] = now;                         \
   RESULT(op)

@@ -1,7 +1,7 @@
 // The hart's timing off the usual path: see rv64_timing.h.
 #include "sim/host/rv64_timing.h"
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum {
   PROBE = 5,           // the L2 asks the data cache for a line that it holds
@@ -56,7 +56,7 @@ void rv64_timing_destroy(rv64_timing *t) {
 uint64_t rv64_timing_wait(const rv64_timing *t, unsigned number) {
   uint64_t ask = t->asked + 2;
   if (t->left[(number - t->depth - 1) % RV64_LEFT] < ask) return ask;
-  return rv64_later(ask + 1, t->left[(number - t->depth) % RV64_LEFT] + 1);
+  return wf_max(ask + 1, t->left[(number - t->depth) % RV64_LEFT] + 1);
 }
 
 void rv64_timing_refetch(rv64_timing *t, uint64_t cycle, uint64_t target, bool certain) {
@@ -87,7 +87,7 @@ uint64_t rv64_timing_line(host *h, uint64_t now, uint64_t arrives, bool second) 
   t->line = t->block >> t->line_blocks_shift;
   if (rv64_l1_find(&t->icache, t->line) != NULL) return arrives;
   uint64_t ask = t->asked;
-  if (ask > t->certain) ask = rv64_later(arrives, now + 1) + RV64_BACK + second;
+  if (ask > t->certain) ask = wf_max(arrives, now + 1) + RV64_BACK + second;
   uint64_t missed = ask + RV64_FETCH;
   uint64_t full = read_line(h, missed, t->line << (t->line_blocks_shift + RV64_BLOCK_SHIFT));
   if (rv64_l1_find(&t->dcache, t->line) != NULL) full += PROBE;
@@ -125,7 +125,7 @@ static uint64_t fill(host *h, uint64_t now, uint64_t address, bool stores, unsig
   *place = rv64_l1_filled(number) | stores;
   t->recent = number;
   t->recent_line = place;
-  now = rv64_later(rv64_timing_again(h, now, blocks, next), full);
+  now = wf_max(rv64_timing_again(h, now, blocks, next), full);
   t->left[t->count % RV64_LEFT] = now;
   return now;
 }
@@ -258,7 +258,7 @@ rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool r
   if (h->config.port.command == NULL) return RV64_TRAP_ILLEGAL;
   uint64_t back = t->now + RV64_BACK, room = rv64_port_room(h, back);
   if (room > back) {
-    t->now = rv64_later(rv64_timing_again(h, t->now, blocks, pc + length), room + 1);
+    t->now = wf_max(rv64_timing_again(h, t->now, blocks, pc + length), room + 1);
     t->left[t->count % RV64_LEFT] = t->now;
   }
   uint64_t cycle = t->now + RV64_BACK;

@@ -16,6 +16,7 @@
 #ifndef SIM_HOST_RV64_TIMING_H
 #define SIM_HOST_RV64_TIMING_H
 
+#include "base/number.h"
 #include "sim/host/rv64.h"
 #include "sim/host/rv64_l1.h"
 #include "sim/host/rv64_predict.h"
@@ -101,8 +102,6 @@ void rv64_timing_stray(host *h, uint64_t now, uint64_t pc, uint64_t until);
 
 // ---- the usual path
 
-static inline uint64_t rv64_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 // The line of the data cache in which the address lies, NULL if it is not there.
 static inline rv64_line *rv64_timing_data_line(rv64_timing *t, uint64_t address) {
   uint64_t number = address >> t->dcache.line_shift;
@@ -134,12 +133,12 @@ static inline uint64_t rv64_timing_fetch(host *h, rv64_timing *t, uint64_t now, 
   if (__builtin_expect(t->block >> t->line_blocks_shift != t->line, 0))
     arrives = rv64_timing_line(h, now, arrives, spans && blocks == 1);
   if (__builtin_expect(blocks == 2, 0)) {  // decode takes one block per cycle
-    now = t->left[t->count % RV64_LEFT] = rv64_later(arrives, now + 1);
+    now = t->left[t->count % RV64_LEFT] = wf_max(arrives, now + 1);
     arrives = rv64_timing_ask(t);
     if (__builtin_expect(t->block >> t->line_blocks_shift != t->line, 0))
       arrives = rv64_timing_line(h, now, arrives, true);
   }
-  return rv64_later(now, arrives - 1);
+  return wf_max(now, arrives - 1);
 }
 
 // A conditional branch leaves decode at `now`; `target` is where it goes, `other` where it does not.

@@ -2,10 +2,9 @@
 #ifndef SIM_LOOPS_EMIT_H
 #define SIM_LOOPS_EMIT_H
 
+#include "base/number.h"
 #include "sim/local.h"
 #include "sim/loops/loops.h"
-
-static inline int64_t loop_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Memory offsets of the unrollers are 32 bits wide.
 static inline uint64_t loop_dram(uint64_t base, uint64_t offset) { return base + (offset & UINT32_MAX); }

@@ -108,7 +108,7 @@ static int32_t undilate(const sim_loop_conv_plan *plan, int32_t x) { return plan
 // The kernel with its dilation is an unsigned number of 16 bits. Sides that no plan accepts need not be exact.
 static int32_t input_side(uint32_t out, uint32_t stride, uint32_t kernel, uint32_t dilation) {
   uint32_t dilated = (kernel + (dilation - 1) * (kernel - 1)) & UINT16_MAX;
-  return (int32_t)loop_min((int64_t)out * stride + dilated - 1, INT32_MAX / 2);
+  return (int32_t)wf_min((int64_t)out * stride + dilated - 1, INT32_MAX / 2);
 }
 
 static void plan_input(sim_loop_conv_plan *plan) {
@@ -198,7 +198,7 @@ static void emit_config_ld(const sim_loop_conv_plan *plan, uint64_t state, uint6
 }
 
 static int32_t widest(const sim_loop_conv_plan *plan, uint32_t channels, uint32_t max_blocks) {
-  return (int32_t)loop_min(channels, max_blocks * plan->derived->dim);
+  return (int32_t)wf_min(channels, max_blocks * plan->derived->dim);
 }
 
 static int64_t output_row(const sim_loop_conv_plan *plan, int64_t och, int64_t b, int64_t orow, int64_t ocol) {
@@ -223,7 +223,7 @@ static sim_loop_result next_bias(const sim_loop_conv_plan *plan, sim_loop_cursor
     return SIM_LOOP_NO_ROW;
   *out = loop_command(&plan->run, ISA_FUNCT_MVIN3);
   out->rs1 = plan->no_bias ? 0 : loop_dram(s->bias, (uint64_t)x[3] * plan->derived->acc_bytes);
-  out->rs2 = loop_operand(local, loop_min(dim, (int32_t)s->ocols - x[2]), loop_min(width, (int32_t)s->pochs - x[3]));
+  out->rs2 = loop_operand(local, wf_min(dim, (int32_t)s->ocols - x[2]), wf_min(width, (int32_t)s->pochs - x[3]));
   static const int32_t start[4] = {0, 0, 0, 0};
   int32_t end[4] = {(int32_t)s->batches, (int32_t)s->orows, (int32_t)s->ocols, (int32_t)s->pochs};
   int32_t step[4] = {1, 1, dim, width};
@@ -236,10 +236,10 @@ static sim_loop_result next_bias(const sim_loop_conv_plan *plan, sim_loop_cursor
 // Columns of the run that starts at icol: runs end at the edges of the image and after a block of rows.
 static int32_t input_run(const sim_loop_conv_plan *plan, int32_t icol) {
   int32_t dim = (int32_t)plan->derived->dim;
-  if (icol < 0) return (int32_t)loop_min(dim, -icol);
+  if (icol < 0) return (int32_t)wf_min(dim, -icol);
   if (icol < plan->icols_unpadded)
-    return (int32_t)loop_min((int64_t)dim << plan->downsample, plan->icols_unpadded - icol);
-  return (int32_t)loop_min(dim, plan->icols_unpadded + plan->rpad - icol);
+    return (int32_t)wf_min((int64_t)dim << plan->downsample, plan->icols_unpadded - icol);
+  return (int32_t)wf_min(dim, plan->icols_unpadded + plan->rpad - icol);
 }
 
 static uint64_t input_offset(const sim_loop_conv_plan *plan, const int32_t *x) {
@@ -284,8 +284,7 @@ static sim_loop_result next_input(const sim_loop_conv_plan *plan, sim_loop_curso
     return SIM_LOOP_NO_ROW;
   *out = loop_command(&plan->run, ISA_FUNCT_MVIN);
   out->rs1 = zeros ? 0 : loop_dram(s->input, input_offset(plan, x));
-  out->rs2 =
-      loop_operand(local, run >> plan->downsample, loop_min(width, channels - x[plan->trans_input_3120 ? 0 : 3]));
+  out->rs2 = loop_operand(local, run >> plan->downsample, wf_min(width, channels - x[plan->trans_input_3120 ? 0 : 3]));
   int32_t start[4] = {0, -plan->upad, -plan->lpad, 0};
   int32_t end[4] = {(int32_t)s->batches, plan->irows_unpadded + plan->dpad, plan->icols_unpadded + plan->rpad,
                     (int32_t)s->kchs};
@@ -348,7 +347,7 @@ static sim_loop_result next_weights(const sim_loop_conv_plan *plan, sim_loop_cur
     return SIM_LOOP_NO_ROW;
   *out = loop_command(&plan->run, ISA_FUNCT_MVIN2);
   out->rs1 = loop_dram(s->weights, weight_offset(plan, x));
-  out->rs2 = loop_operand(local, loop_min(dim, deep - x[swap ? 0 : 3]), loop_min(width, wide - x[swap ? 3 : 0]));
+  out->rs2 = loop_operand(local, wf_min(dim, deep - x[swap ? 0 : 3]), wf_min(width, wide - x[swap ? 3 : 0]));
   static const int32_t start[4] = {0, 0, 0, 0};
   int32_t end[4] = {(int32_t)s->pochs, (int32_t)s->krows, (int32_t)s->kcols, (int32_t)s->kchs};
   int32_t step[4] = {swap ? dim : width, 1, 1, swap ? width : dim};
@@ -377,17 +376,17 @@ static bool is_implied_zero(const sim_loop_conv_plan *plan, const int32_t *x) {
 static product product_at(const sim_loop_conv_plan *plan, const int32_t *x) {
   const sim_loop_conv_slot *s = &plan->slot;
   int32_t dim = (int32_t)plan->derived->dim;
-  int32_t pixels = (int32_t)loop_min(plan->pixels, (int32_t)s->kcols - x[KCOL]);
+  int32_t pixels = (int32_t)wf_min(plan->pixels, (int32_t)s->kcols - x[KCOL]);
   int32_t irow = undilate(plan, (int32_t)((uint32_t)x[OROW] * s->stride + (uint32_t)x[KROW] * s->kernel_dilation));
   int32_t icol = undilate(plan, (int32_t)((uint32_t)x[OCOL] * s->stride + (uint32_t)x[KCOL] * s->kernel_dilation));
   int32_t krow = plan->wrot180 ? (int32_t)s->krows - x[KROW] - 1 : x[KROW];
   int32_t kcol = plan->wrot180 ? (int32_t)s->kcols - x[KCOL] - 1 : x[KCOL];
-  int64_t run = loop_min((int64_t)dim << plan->input_dilated, (int32_t)s->ocols - x[OCOL]);
+  int64_t run = wf_min((int64_t)dim << plan->input_dilated, (int32_t)s->ocols - x[OCOL]);
   return (product){
-      .rows = (int32_t)(plan->trans_input_3120 ? loop_min(dim, (int32_t)s->batches - x[BATCH])
+      .rows = (int32_t)(plan->trans_input_3120 ? wf_min(dim, (int32_t)s->batches - x[BATCH])
                                                : undilate(plan, (int32_t)run)),
-      .cols = (int32_t)loop_min(dim, (int32_t)s->pochs - x[OCH]),
-      .depth = pixels * (int32_t)loop_min(dim, (int32_t)s->kchs - x[KCH]),
+      .cols = (int32_t)wf_min(dim, (int32_t)s->pochs - x[OCH]),
+      .depth = pixels * (int32_t)wf_min(dim, (int32_t)s->kchs - x[KCH]),
       .a = input_row(plan, x[BATCH], x[KCH], irow, icol),
       .b = weight_row(plan, x[OCH], krow, kcol, x[KCH]),
       .c = output_row(plan, x[OCH], x[BATCH], x[OROW], x[OCOL]),
@@ -504,7 +503,7 @@ static sim_loop_result next_plain_store(const sim_loop_conv_plan *plan, sim_loop
     return SIM_LOOP_NO_ROW;
   *out = loop_command(&plan->run, ISA_FUNCT_MVOUT);
   out->rs1 = loop_dram(s->output, output_offset(plan, x));
-  out->rs2 = loop_operand(local, loop_min(dim, (int32_t)s->ocols - x[2]), loop_min(dim, (int32_t)s->pochs - x[3]));
+  out->rs2 = loop_operand(local, wf_min(dim, (int32_t)s->ocols - x[2]), wf_min(dim, (int32_t)s->pochs - x[3]));
   static const int32_t start[4] = {0, 0, 0, 0};
   int32_t end[4] = {(int32_t)s->batches, (int32_t)s->orows, (int32_t)s->ocols, (int32_t)s->pochs};
   int32_t step[4] = {1, 1, dim, dim};
@@ -526,7 +525,7 @@ static sim_loop_result next_pooled_store(const sim_loop_conv_plan *plan, sim_loo
   uint64_t image = (uint64_t)x[0] * s->pool_out_rows * s->pool_out_cols * s->out_stride;
   *out = loop_command(&plan->run, ISA_FUNCT_MVOUT);
   out->rs1 = s->output + (image + (uint64_t)x[1]) * plan->derived->input_bytes;
-  out->rs2 = loop_operand(local, 0, loop_min(dim, (int32_t)s->pochs - x[1]));
+  out->rs2 = loop_operand(local, 0, wf_min(dim, (int32_t)s->pochs - x[1]));
   static const int32_t start[2] = {0, 0};
   int32_t end[2] = {(int32_t)s->batches, (int32_t)s->pochs}, step[2] = {1, dim};
   if (!loop_step(x, 2, start, end, step)) cursor->phase = 2;

@@ -149,7 +149,7 @@ typedef struct tiles {
 } tiles;
 
 static int64_t tile_index(const tiles *t, int32_t row, int32_t col) { return (int64_t)row * t->cols + col; }
-static int32_t tile_blocks(const tiles *t, int32_t col) { return (int32_t)loop_min(t->max_blocks, t->cols - col); }
+static int32_t tile_blocks(const tiles *t, int32_t col) { return (int32_t)wf_min(t->max_blocks, t->cols - col); }
 static int64_t tile_width(const tiles *t, int64_t dim, int32_t col) {
   int32_t blocks = tile_blocks(t, col);
   return blocks * dim - (col + blocks >= t->cols ? t->pad_cols : 0);
@@ -373,7 +373,7 @@ static void step_norm_store(const sim_loop_ws_plan *plan, const tiles *t, sim_lo
   int32_t *x = cursor->index, sets = (int32_t)plan->derived->norm_stats;
   int32_t height = (int32_t)tile_height(t, plan->derived->dim, x[0]);
   static const int32_t start[5] = {0, 0, 0, 0, 0};
-  int32_t end[5] = {t->rows, height, NORM_PASSES, (int32_t)loop_min(sets, height - x[1]), t->cols};
+  int32_t end[5] = {t->rows, height, NORM_PASSES, (int32_t)wf_min(sets, height - x[1]), t->cols};
   int32_t step[5] = {1, sets, 1, 1, t->max_blocks};
   cursor->done = !loop_step(x, 5, start, end, step);
   cursor->phase = x[4] == 0 ? 0 : 1;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 typedef struct memsys_answer {
   uint64_t shown;           // the first beat is not there before

@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 #include "sim/memsys/dram.h"
 
 struct backing {
@@ -40,9 +41,6 @@ void backing_destroy(backing *b) {
   wf_free(b);
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 uint64_t backing_spacing(const backing *b) { return b->spacing; }
 
 uint64_t backing_cycles(const backing *b, unsigned bytes) {
@@ -51,14 +49,14 @@ uint64_t backing_cycles(const backing *b, unsigned bytes) {
 
 // A request of so many beats on the channel: the cycle in which it starts.
 static uint64_t ask(backing *b, uint64_t cycle, uint64_t beats) {
-  uint64_t start = later(cycle, b->channel_free);
+  uint64_t start = wf_max(cycle, b->channel_free);
   b->channel_free = start + beats;
   return start;
 }
 
 // The bus brings `bytes` from the first cycle on, not before `from`, in which it is free; returns that cycle.
 static uint64_t bring(backing *b, uint64_t from, unsigned bytes) {
-  uint64_t start = later(from, b->bus_free);
+  uint64_t start = wf_max(from, b->bus_free);
   b->bus_free = start + backing_cycles(b, bytes);
   return start;
 }
@@ -67,17 +65,17 @@ static uint64_t shortened(const backing *b, uint64_t cycles) { return cycles > b
 
 // A beat is there with its last word, so its first word came before.
 static uint64_t less_spacing(const backing *b, uint64_t cycle, uint64_t asked) {
-  return later(shortened(b, cycle), asked + 1);
+  return wf_max(shortened(b, cycle), asked + 1);
 }
 
 uint64_t backing_soonest(const backing *b) {
-  return later(1, shortened(b, b->dram == NULL ? b->latency : dram_soonest(b->dram) + b->path));
+  return wf_max(1, shortened(b, b->dram == NULL ? b->latency : dram_soonest(b->dram) + b->path));
 }
 
 uint64_t backing_decided_soonest(const backing *b) {
   if (b->dram == NULL) return 0;
-  return earlier(shortened(b, dram_decided_soonest(b->dram, false) + b->path),
-                 dram_decided_soonest(b->dram, true) + b->path);
+  return wf_min(shortened(b, dram_decided_soonest(b->dram, false) + b->path),
+                dram_decided_soonest(b->dram, true) + b->path);
 }
 
 uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {

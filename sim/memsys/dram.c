@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 
 enum { SLOTS = 32, BURST_BYTES = 64, FOUR = 4, NOBODY = SLOTS };
 
@@ -122,9 +123,6 @@ void dram_destroy(dram *d) {
   wf_free(d);
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 static uint64_t cycle_after(const dram *d, uint64_t tick) {
   return (tick * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
 }
@@ -153,7 +151,7 @@ static void close_row(dram *d, unsigned number) {
 
 static void precharge(dram *d, unsigned number, uint64_t tick) {
   close_row(d, number);
-  d->bank[number].activate_from = later(d->bank[number].activate_from, tick + d->t.precharge);
+  d->bank[number].activate_from = wf_max(d->bank[number].activate_from, tick + d->t.precharge);
 }
 
 // All refreshes due by this tick: rows are closed, banks rest.
@@ -162,13 +160,13 @@ static void refresh(dram *d, uint64_t tick) {
   uint64_t last = d->next_refresh + (tick - d->next_refresh) / d->t.refresh_interval * d->t.refresh_interval;
   for (unsigned n = 0; n < d->banks; n++) {
     close_row(d, n);
-    d->bank[n].activate_from = later(d->bank[n].activate_from, last + d->t.refresh);
+    d->bank[n].activate_from = wf_max(d->bank[n].activate_from, last + d->t.refresh);
   }
   d->next_refresh = last + d->t.refresh_interval;
 }
 
 static uint64_t activate_from(const dram *d, const bank *b) {
-  return later(b->activate_from, later(d->activate_from, d->four_from[d->four_at]));
+  return wf_max(b->activate_from, wf_max(d->activate_from, d->four_from[d->four_at]));
 }
 
 static void activate(dram *d, unsigned number, uint64_t row, uint64_t tick) {
@@ -184,7 +182,7 @@ static void activate(dram *d, unsigned number, uint64_t row, uint64_t tick) {
 }
 
 static uint64_t column_from(const dram *d, const bank *b, bool write) {
-  return later(b->column_from, write ? d->write_from : d->read_from);
+  return wf_max(b->column_from, write ? d->write_from : d->read_from);
 }
 
 // Returns the tick after the last of its data.
@@ -195,12 +193,12 @@ static uint64_t access(dram *d, bank *b, const transaction *x, uint64_t tick) {
     const uint64_t end = tick + d->t.write + data;
     d->write_from = tick + data;
     d->read_from = end + d->t.write_to_read;
-    b->precharge_from = later(b->precharge_from, end + d->t.write_recovery);
+    b->precharge_from = wf_max(b->precharge_from, end + d->t.write_recovery);
     return end;
   }
   d->read_from = tick + data;
   d->write_from = tick + d->t.read + data + d->t.turn - d->t.write;
-  b->precharge_from = later(b->precharge_from, tick + data - d->t.burst + d->t.read_to_precharge);
+  b->precharge_from = wf_max(b->precharge_from, tick + data - d->t.burst + d->t.read_to_precharge);
   return tick + d->t.read + data;
 }
 
@@ -222,7 +220,7 @@ static command first_ready(const dram *d, uint64_t *idle) {
     const uint64_t bit = bit_of(x->bank), open = d->open & bit;
     if ((seen & bit) != 0 || (open != 0 && (b->row != x->row || b->hits >= d->row_hits))) continue;
     seen |= bit;
-    const uint64_t at = later(d->tick, open != 0 ? column_from(d, b, x->write) : activate_from(d, b));
+    const uint64_t at = wf_max(d->tick, open != 0 ? column_from(d, b, x->write) : activate_from(d, b));
     if (at < next.tick) next = (command){.tick = at, .place = i};
   }
   *idle = d->open & ~seen;
@@ -237,7 +235,7 @@ static command next_command(const dram *d) {
   while (idle != 0) {
     const uint64_t turn = (idle & ~before) != 0 ? idle & ~before : idle;
     const unsigned number = (unsigned)__builtin_ctzll(turn);
-    const uint64_t at = later(d->tick, d->bank[number].precharge_from);
+    const uint64_t at = wf_max(d->tick, d->bank[number].precharge_from);
     if (at < next.tick) next = (command){.tick = at, .place = NOBODY, .bank = number};
     idle &= ~bit_of(number);
   }
@@ -280,7 +278,7 @@ static const command *planned(dram *d) {
 
 static uint64_t enters_at(const dram *d) {
   if (d->waits == 0 || d->slots + 2 > SLOTS) return UINT64_MAX;
-  return later(d->waiting[d->first].arrival, later(d->enter_from, d->tick));
+  return wf_max(d->waiting[d->first].arrival, wf_max(d->enter_from, d->tick));
 }
 
 static void enter(dram *d, uint64_t tick) {
@@ -298,9 +296,9 @@ static bool is_idle(const dram *d) { return d->count + d->waits == 0; }
 static bool run(dram *d, uint64_t end, dram_decision *decision) {
   while (true) {
     // Who may enter at once does so, whatever is issued then.
-    const uint64_t enters = enters_at(d), tick = enters <= d->tick ? enters : earlier(enters, planned(d)->tick);
+    const uint64_t enters = enters_at(d), tick = enters <= d->tick ? enters : wf_min(enters, planned(d)->tick);
     if (tick >= end) {
-      d->tick = later(d->tick, end);
+      d->tick = wf_max(d->tick, end);
       return false;
     }
     d->planned = false;
@@ -328,14 +326,14 @@ static uint64_t data_bound(const dram *d, const transaction *x) {
   const bank *b = &d->bank[x->bank];
   if (finds_row(d, x)) return column_from(d, b, x->write);
   uint64_t opens = activate_from(d, b);
-  if (is_open(d, x->bank)) opens = later(opens, b->precharge_from + d->t.precharge);
-  return later(opens + d->t.activate, x->write ? d->write_from : d->read_from);
+  if (is_open(d, x->bank)) opens = wf_max(opens, b->precharge_from + d->t.precharge);
+  return wf_max(opens + d->t.activate, x->write ? d->write_from : d->read_from);
 }
 
 // Of those behind the queue the first one stands for all.
 static uint64_t first_data(const dram *d) {
   uint64_t next = d->waits == 0 ? UINT64_MAX : d->waiting[d->first].arrival;
-  for (unsigned i = 0; i < d->count; i++) next = earlier(next, data_bound(d, &d->queue[i]));
+  for (unsigned i = 0; i < d->count; i++) next = wf_min(next, data_bound(d, &d->queue[i]));
   return next;
 }
 
@@ -354,13 +352,13 @@ bool dram_decide(dram *d, uint64_t cycle, dram_decision *decision) {
 
 uint64_t dram_next(const dram *d) {
   if (d->ahead != 0) return 0;
-  return d->data_from == UINT64_MAX ? UINT64_MAX : cycle_after(d, later(d->data_from, d->tick));
+  return d->data_from == UINT64_MAX ? UINT64_MAX : cycle_after(d, wf_max(d->data_from, d->tick));
 }
 
 static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write) {
   const uint64_t line = address / BURST_BYTES;
   const uint64_t arrival = (cycle * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
-  return (transaction){.arrival = later(arrival, ticks_until(d, cycle)),
+  return (transaction){.arrival = wf_max(arrival, ticks_until(d, cycle)),
                        .row = line / d->banks / d->columns,
                        .bank = (uint32_t)(line % d->banks),
                        .bursts = bytes <= BURST_BYTES ? 1 : bytes / BURST_BYTES,
@@ -388,15 +386,15 @@ uint64_t dram_ask_first(dram *d, uint64_t cycle, uint64_t address, unsigned byte
   transaction x = transaction_of(d, cycle, address, bytes, write);
   bank *b = &d->bank[x.bank];
   run_ahead(d, is_idle(d) ? x.arrival : cycle == 0 ? 0 : ticks_until(d, cycle - 1));
-  const uint64_t tick = later(x.arrival, d->tick);
+  const uint64_t tick = wf_max(x.arrival, d->tick);
   d->planned = false;
   refresh(d, tick);
-  if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, later(tick, b->precharge_from));
+  if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, wf_max(tick, b->precharge_from));
   if (!is_open(d, x.bank)) {
-    activate(d, x.bank, x.row, later(tick, activate_from(d, b)));
+    activate(d, x.bank, x.row, wf_max(tick, activate_from(d, b)));
     x.opened = true;
   }
-  const uint64_t end = access(d, b, &x, later(tick, column_from(d, b, write)));
+  const uint64_t end = access(d, b, &x, wf_max(tick, column_from(d, b, write)));
   d->data_from = first_data(d);
   return cycle_after(d, end);
 }

@@ -5,7 +5,7 @@
 // which something can follows from a few words (next_event). A cycle that is looked at in vain does no harm.
 #include <assert.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/memsys/l2_state.h"
 
 memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answers *answers, memsys_counts *counts) {
@@ -54,8 +54,7 @@ void memsys_l2_destroy(memsys_l2 *l2) {
 // The polls that began and were answered in the cycles before `cycle`, in which there was nothing else. What the L2
 // does in a cycle must not depend on how far it is asked to go.
 static void skip_polls(memsys_l2 *l2, uint64_t cycle) {
-  uint64_t at = l2_later(l2_later(l2->poll_at, l2->enter_from), l2->now),
-           period = LOOK_CYCLES + l2->tail + l2->poll_cycles;
+  uint64_t at = wf_max(wf_max(l2->poll_at, l2->enter_from), l2->now), period = LOOK_CYCLES + l2->tail + l2->poll_cycles;
   if (at + LOOK_CYCLES >= cycle || l2_data_from(l2) > at + LOOK_CYCLES) return;
   if (l2_moves(l2, at + LOOK_CYCLES) || l2->written_until >= at + LOOK_CYCLES) return;
   l2->poll_at = at + ((cycle - LOOK_CYCLES - 1 - at) / period + 1) * period;
@@ -85,7 +84,7 @@ static bool go_on(memsys_l2 *l2, unsigned index, uint64_t cycle, bool *reads) {
   uint16_t next = s->waiting.head;
   if (next != NONE) {
     s->waiting.head = l2->pool[next].next;
-  } else if (l2_later(l2->head_entered, l2->enter_from) <= cycle &&
+  } else if (wf_max(l2->head_entered, l2->enter_from) <= cycle &&
              l2_set_of(&l2->tags, l2->pool[l2->queue.head].number) == set) {
     next = enter(l2, cycle);
   } else {
@@ -106,11 +105,11 @@ static void wait_for_set(memsys_l2 *l2, unsigned index, uint16_t place) {
 // A request at the entrance, or a poll that was there before. True: it reads the tags.
 static bool receive(memsys_l2 *l2, uint64_t cycle, bool tags_busy, uint64_t used) {
   const bool first = l2->poll_at <= l2->head_entered;
-  if (first && l2_later(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
+  if (first && wf_max(l2->poll_at, l2->enter_from) <= cycle && !tags_busy && used != l2->all) {
     l2_poll(l2, cycle);
     return true;
   }
-  if (l2_later(l2->head_entered, l2->enter_from) > cycle) return false;
+  if (wf_max(l2->head_entered, l2->enter_from) > cycle) return false;
   uint16_t *owner = &l2->owner[l2_set_of(&l2->tags, l2->pool[l2->queue.head].number)];
   if (*owner != 0) {
     wait_for_set(l2, *owner - 1U, enter(l2, cycle));
@@ -197,29 +196,29 @@ static void carry_out(memsys_l2 *l2, uint64_t cycle) {
 static uint64_t next_turn(memsys_l2 *l2, uint64_t now) {
   const uint64_t awake = l2->awake, tags = now + l2->tags_full;
   uint64_t next = NEVER;
-  if ((awake & l2->needs_pipe) != 0) next = l2_later(now, l2_data_from(l2));
-  if ((awake & l2->evictions) != 0) next = l2_earlier(next, l2_evicts_from(l2, tags));
-  return (awake & ~l2->needs_pipe & ~l2->evictions) != 0 ? l2_earlier(next, tags) : next;
+  if ((awake & l2->needs_pipe) != 0) next = wf_max(now, l2_data_from(l2));
+  if ((awake & l2->evictions) != 0) next = wf_min(next, l2_evicts_from(l2, tags));
+  return (awake & ~l2->needs_pipe & ~l2->evictions) != 0 ? wf_min(next, tags) : next;
 }
 
 // A cycle, not before the one at hand, before which nothing happens.
 static inline uint64_t next_event(memsys_l2 *l2, uint64_t now) {
-  uint64_t next = l2_earlier(l2_earlier(l2->gate, l2->first_far), l2_earlier(l2_decisions_from(l2), l2->departs_at));
+  uint64_t next = wf_min(wf_min(l2->gate, l2->first_far), wf_min(l2_decisions_from(l2), l2->departs_at));
   if (l2->awake != 0) {
     if ((l2->awake & ~(l2->needs_pipe | l2->needs_tags)) != 0) return now;
-    next = l2_earlier(next, next_turn(l2, now));
+    next = wf_min(next, next_turn(l2, now));
   }
   if (l2->marked != 0) {
     // Rotated: the cycle at hand is bit 0.
     const uint64_t place = now % NEARBY, coming = l2->marked >> place | l2->marked << (NEARBY - place) % NEARBY;
-    next = l2_earlier(next, now + (unsigned)__builtin_ctzll(coming));
+    next = wf_min(next, now + (unsigned)__builtin_ctzll(coming));
   }
-  return l2_later(next, now);
+  return wf_max(next, now);
 }
 
 // Nobody is there but the polls.
 static uint64_t next_without_polls(memsys_l2 *l2, uint64_t cycle) {
-  skip_polls(l2, l2_earlier(l2_later(l2->head_entered, l2->enter_from), cycle));
+  skip_polls(l2, wf_min(wf_max(l2->head_entered, l2->enter_from), cycle));
   l2_set_gate(l2);
   return next_event(l2, l2->now);
 }

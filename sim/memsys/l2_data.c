@@ -86,7 +86,7 @@ void l2_hold_up(memsys_l2 *l2, uint64_t cycle) {
   uint64_t at = cycle;
   for (unsigned i = 0; i < count; i++, at++) {
     const unsigned bank = beats[i].bank;
-    at = l2_later(at, beats[i].cycle);
+    at = wf_max(at, beats[i].cycle);
     while (moves_in_bank(l2, MOVE_IN, &in, at, bank) || moves_in_bank(l2, MOVE_OUT, &out, at, bank)) at++;
     l2->written[at % RECENT] = (written){at, bank};
   }

@@ -10,19 +10,19 @@ bool memsys_l2_room(const memsys_l2 *l2) { return l2->queue_beats < QUEUE_BEATS;
 // Of all registers, the cycle before which none is free.
 static uint64_t next_free(memsys_l2 *l2) {
   const uint64_t hits = ~(l2->evictions | l2->asks | l2->arriving);
-  uint64_t data = l2_data_from(l2), next = l2_earlier(l2_decisions_from(l2), l2->departs_at);
+  uint64_t data = l2_data_from(l2), next = wf_min(l2_decisions_from(l2), l2->departs_at);
   if (data == NEVER) data = 0;
   for (uint64_t left = l2->used; left != 0; left &= left - 1) {
     const unsigned index = (unsigned)__builtin_ctzll(left);
     const uint64_t from = l2->free_from[index];
-    next = l2_earlier(next, (hits >> index & 1) != 0 ? l2_later(from, data) : from);
+    next = wf_min(next, (hits >> index & 1) != 0 ? wf_max(from, data) : from);
   }
-  return l2_later(next, l2->now);
+  return wf_max(next, l2->now);
 }
 
 uint64_t memsys_l2_next_room(memsys_l2 *l2) {
   if (l2->gate == NEVER && l2->queue.head != NONE) return next_free(l2) + 2;
-  return l2_later(l2_later(l2->head_entered, l2->enter_from), l2->now) + 1;
+  return wf_max(wf_max(l2->head_entered, l2->enter_from), l2->now) + 1;
 }
 
 // A place for an item, at the end of the queue; the caller fills it in.
@@ -90,24 +90,24 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
 // ---- answers
 
 uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
-  const uint64_t pipe = l2_data_from(l2), data = l2_later(l2->now, pipe == NEVER ? 0 : pipe);
+  const uint64_t pipe = l2_data_from(l2), data = wf_max(l2->now, pipe == NEVER ? 0 : pipe);
   if ((l2->awake & l2->needs_pipe) != 0) return data + l2->tail;
-  uint64_t next = l2_earlier(l2_decisions_from(l2), l2->departs_at);
+  uint64_t next = wf_min(l2_decisions_from(l2), l2->departs_at);
   for (uint64_t left = l2->used; left != 0; left &= left - 1)
-    next = l2_earlier(next, l2->answer_from[__builtin_ctzll(left)]);
+    next = wf_min(next, l2->answer_from[__builtin_ctzll(left)]);
   if (l2->head_entered != NEVER) {
     // Behind a register that is done with the same line it needs not look.
     const bool follows = l2->owner[l2_set_of(&l2->tags, l2->pool[l2->queue.head].number)] != 0;
-    const uint64_t enters = l2_later(l2_later(l2->head_entered, l2->enter_from), l2->now);
-    next = l2_earlier(next, enters + (follows ? 1 : LOOK_CYCLES));
+    const uint64_t enters = wf_max(wf_max(l2->head_entered, l2->enter_from), l2->now);
+    next = wf_min(next, enters + (follows ? 1 : LOOK_CYCLES));
   }
-  return next == NEVER ? NEVER : l2_later(next, data) + l2->tail;
+  return next == NEVER ? NEVER : wf_max(next, data) + l2->tail;
 }
 
 // A register that served the same line before answers a cycle after it took the request up. Until then the data pipe
 // is not free sooner than now.
 uint64_t memsys_l2_next_own(const memsys_l2 *l2, uint64_t cycle) {
-  return l2_later(l2_later(cycle + ENTER_CYCLES, l2->enter_from) + 1, l2->data_free) + l2->tail;
+  return wf_max(wf_max(cycle + ENTER_CYCLES, l2->enter_from) + 1, l2->data_free) + l2->tail;
 }
 
 // ---- the hart
@@ -118,7 +118,7 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
   l2_found found = l2_tags_read(&l2->tags, number);
   ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
   if (write) found.line->dirty = true;
-  uint64_t ripe = l2_later(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
+  uint64_t ripe = wf_max(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
   if (found.hit && found.line->available != NEVER) {
     first = found.line->available;
     if (first <= ripe) l2->data_free = ripe + beats + 1;
@@ -133,5 +133,5 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
     if (!found.hit) found.line->available = first;
     l2_move_words(l2, MOVE_IN, first);
   }
-  return l2_later(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
+  return wf_max(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
 }

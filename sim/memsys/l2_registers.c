@@ -7,7 +7,7 @@
 
 // The register is looked at again in `at`, after the cycle at hand.
 static void look_at(memsys_l2 *l2, unsigned index, uint64_t at) {
-  at = l2_later(at, l2->now + 1);
+  at = wf_max(at, l2->now + 1);
   if (at - l2->now < NEARBY) {
     l2->marked |= l2_bit(at % NEARBY);
     l2->nearby[at % NEARBY] |= l2_bit(index);
@@ -50,7 +50,7 @@ void l2_take_up(memsys_l2 *l2, unsigned index, uint16_t place, uint64_t cycle, b
   uint64_t ripe = cycle + (same ? 1 : LOOK_CYCLES) + work->late, pipe = l2->data_free;
   if (found.hit) {
     plan_hit(l2, index, work->write && !found.line->dirty);
-    if (found.line->available > ripe) ripe = l2_later(ripe, found.line->available + 1);
+    if (found.line->available > ripe) ripe = wf_max(ripe, found.line->available + 1);
     l2->answer_from[index] = ripe;
     l2->counts->hits++;
   } else {
@@ -89,7 +89,7 @@ void l2_poll(memsys_l2 *l2, uint64_t cycle) {
 // It has nothing more to wait for from then on; NEVER: that is not known.
 static void set_done_from(memsys_l2 *l2, unsigned index) {
   station *s = &l2->stations[index];
-  const uint64_t from = l2_later(s->last, s->released);
+  const uint64_t from = wf_max(s->last, s->released);
   s->done_from = l2->free_from[index] = from == NEVER ? NEVER : from + 1;
 }
 
@@ -147,7 +147,7 @@ void l2_see_off(memsys_l2 *l2, uint64_t cycle) {
   l2->first_departure = (l2->first_departure + 1) % REGISTERS;
   l2->departure_count--;
   const uint64_t next = l2->departures[l2->first_departure].left + RELEASE_CYCLES;
-  l2->departs_at = l2->departure_count == 0 ? NEVER : l2_later(next, cycle + 1);
+  l2->departs_at = l2->departure_count == 0 ? NEVER : wf_max(next, cycle + 1);
   release(l2, index, cycle);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SIM_MEMSYS_L2_STATE_H
 #define SIM_MEMSYS_L2_STATE_H
 
+#include "base/number.h"
 #include "sim/memsys/l2.h"
 #include "sim/memsys/l2_tags.h"
 
@@ -131,9 +132,6 @@ struct memsys_l2 {
   uint64_t gate;  // nothing enters before; NEVER: nothing wants to, or can before a register is free
 };
 
-static inline uint64_t l2_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static inline uint64_t l2_earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 static inline uint64_t l2_bit(uint64_t index) { return UINT64_C(1) << index; }
 
 // Answers that the port took make room behind the data pipe.
@@ -141,7 +139,7 @@ void l2_data_drain(memsys_l2 *l2);
 // From when on the data pipe takes an answer; NEVER: that is not known before the port takes one.
 static inline uint64_t l2_data_from(memsys_l2 *l2) {
   if (l2->waiting_beats >= l2->beat_limit) l2_data_drain(l2);
-  return l2_later(l2->data_free, l2->room_from);
+  return wf_max(l2->data_free, l2->room_from);
 }
 // What memory decides up to and including `cycle` is taken note of. That has time until the first word of such a line
 // can come, unless something happens in `cycle` that memory or the banks of the data see. Once for a cycle, before
@@ -157,7 +155,7 @@ static inline uint64_t l2_decisions_from(const memsys_l2 *l2) {
 }
 // When a register may evict, from `from` on; NEVER: not before a clean victim is taken note of.
 static inline uint64_t l2_evicts_from(const memsys_l2 *l2, uint64_t from) {
-  from = l2_later(from, l2->evict_free);
+  from = wf_max(from, l2->evict_free);
   if (l2->departure_count < DEPARTURES) return from;
   const departure *last = &l2->departures[(l2->first_departure + DEPARTURES - 1) % REGISTERS];
   return from < last->left + LEAVE_CYCLES ? from : NEVER;
@@ -204,7 +202,7 @@ static inline void l2_set_gate(memsys_l2 *l2) {
     from = l2->poll_at < from ? l2->poll_at : from;
   else if (from != NEVER && l2->owner[l2_set_of(&l2->tags, l2->pool[l2->queue.head].number)] == 0)
     from = NEVER;
-  l2->gate = l2_later(from, l2->enter_from);
+  l2->gate = wf_max(from, l2->enter_from);
 }
 
 #endif

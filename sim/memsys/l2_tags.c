@@ -1,7 +1,7 @@
 // Tags of the L2: see l2_tags.h.
 #include "sim/memsys/l2_tags.h"
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { RANDOM_BITS = 10 };  // of the shift register choose the way
 

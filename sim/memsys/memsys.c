@@ -8,7 +8,9 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/random.h"
 #include "sim/memsys/answers.h"
 #include "sim/memsys/backing.h"
 #include "sim/memsys/l2.h"
@@ -62,17 +64,12 @@ void memsys_destroy(memsys *m) {
   wf_free(m);
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 static unsigned beats_of(const memsys *m, unsigned bytes) { return bytes <= m->bus_bytes ? 1 : bytes / m->bus_bytes; }
 
 // ---- disturbance
 
 static uint64_t draw(const memsys *m, uint64_t number) {
-  uint64_t x = m->disturb + number * UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
+  return wf_random_mix(m->disturb + number * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 // Half of the answers are on time, most others a little late, a few very late.
@@ -185,9 +182,9 @@ memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *r
 }
 
 uint64_t memsys_next_grant(memsys *m, uint64_t cycle) {
-  if (cycle < m->channel_from) return later(cycle + 1, m->channel_from);
+  if (cycle < m->channel_from) return wf_max(cycle + 1, m->channel_from);
   if (m->disturb != 0 || m->write_beats_left != 0 || m->l2 == NULL || acceptable(m)) return cycle + 1;
-  return later(cycle + 1, memsys_l2_next_room(m->l2));
+  return wf_max(cycle + 1, memsys_l2_next_room(m->l2));
 }
 
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request) {
@@ -235,11 +232,11 @@ void memsys_write_burst(memsys *m, uint64_t cycle, const memsys_request *request
 // write whose last beat is still to be sent.
 static uint64_t next_known(memsys *m, uint64_t cycle) {
   if (m->answers.head == m->answers.end) return UINT64_MAX;
-  if (m->answering) return later(cycle, m->next_beat);
+  if (m->answering) return wf_max(cycle, m->next_beat);
   const memsys_answer *head = memsys_answer_at(&m->answers, m->answers.head);
-  uint64_t at = later(later(cycle, head->shown), m->next_beat);
+  uint64_t at = wf_max(wf_max(cycle, head->shown), m->next_beat);
   if (!head->write || head->order != m->write_order) return at;
-  return m->write_beats_left != 0 ? UINT64_MAX : later(at, m->write_answer);
+  return m->write_beats_left != 0 ? UINT64_MAX : wf_max(at, m->write_answer);
 }
 
 // What memory decides next may come before what is known.
@@ -258,7 +255,7 @@ uint64_t memsys_next_response(memsys *m, uint64_t cycle) {
     memsys_l2_run(m->l2, cycle == 0 ? 0 : cycle - 1);
     next = m->answers.head != m->answers.end ? next_known(m, cycle) : memsys_l2_next_answer(m->l2);
   }
-  return next == UINT64_MAX ? UINT64_MAX : later(later(cycle, next), m->next_beat);
+  return next == UINT64_MAX ? UINT64_MAX : wf_max(wf_max(cycle, next), m->next_beat);
 }
 
 uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before) {
@@ -299,7 +296,7 @@ void memsys_take(memsys *m, uint64_t cycle) {
   if (m->beat == p->beats)
     answered(m, cycle);
   else
-    m->next_beat = later(m->next_beat, p->ready + m->beat * p->spacing);
+    m->next_beat = wf_max(m->next_beat, p->ready + m->beat * p->spacing);
 }
 
 memsys_burst memsys_take_burst(memsys *m, uint64_t cycle) {
@@ -308,7 +305,7 @@ memsys_burst memsys_take_burst(memsys *m, uint64_t cycle) {
   memsys_burst burst = {.ready = p->ready, .spacing = p->spacing, .beats = p->beats};
   uint64_t last = cycle;
   // Beat n comes in max(beat n - 1 + 1, ready + n * spacing), so the last one is decided by its own limit or the first.
-  last = later(cycle + p->beats - 1, p->ready + (p->beats - 1) * p->spacing);
+  last = wf_max(cycle + p->beats - 1, p->ready + (p->beats - 1) * p->spacing);
   m->next_beat = last + 1;
   answered(m, last);
   return burst;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/ref/state.h"
 
 static ref_engine *of(sim_engine *engine) { return (ref_engine *)engine; }

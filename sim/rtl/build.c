@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/clock.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/process.h"
 #include "hw/rtl_files.h"
 #include "sim/rtl/cache.h"
-#include "sim/rtl/process.h"
 #include "sim/rtl/shim_files.h"
 
 enum { LINE = 512, JOBS = 2, UNIT_BYTES = 1 << 20 };
@@ -174,14 +174,14 @@ static void show_log(const builder *b) {
   if (log != NULL) fclose(log);
 }
 
-static bool run(builder *b, const sim_process_argv *commands, size_t count) {
+static bool run(builder *b, const wf_process_argv *commands, size_t count) {
   unsigned jobs = b->options->jobs == 0 ? JOBS : b->options->jobs;
-  switch (sim_process_run(commands, count, jobs, b->log)) {
-    case SIM_PROCESS_DONE:
+  switch (wf_process_run(commands, count, jobs, b->log)) {
+    case WF_PROCESS_DONE:
       return true;
-    case SIM_PROCESS_MISSING:
+    case WF_PROCESS_MISSING:
       return missing(b, commands[0][0]);
-    case SIM_PROCESS_FAILED:
+    case WF_PROCESS_FAILED:
       break;
   }
   show_log(b);
@@ -191,14 +191,14 @@ static bool run(builder *b, const sim_process_argv *commands, size_t count) {
 
 static bool find_verilator(builder *b) {
   const char *const quick[] = {"verilator_bin", "--version", NULL}, *const slow[] = {"verilator", "--version", NULL};
-  sim_process_result got = sim_process_line(quick, b->version, sizeof b->version);
-  if (got != SIM_PROCESS_DONE) got = sim_process_line(slow, b->version, sizeof b->version);
-  return got == SIM_PROCESS_DONE || missing(b, "verilator");
+  wf_process_result got = wf_process_line(quick, b->version, sizeof b->version);
+  if (got != WF_PROCESS_DONE) got = wf_process_line(slow, b->version, sizeof b->version);
+  return got == WF_PROCESS_DONE || missing(b, "verilator");
 }
 
 static bool find_headers(builder *b) {
   const char *const command[] = {"verilator", "--getenv", "VERILATOR_ROOT", NULL};
-  return sim_process_line(command, b->root, sizeof b->root) == SIM_PROCESS_DONE || missing(b, "verilator");
+  return wf_process_line(command, b->root, sizeof b->root) == WF_PROCESS_DONE || missing(b, "verilator");
 }
 
 static bool verilate(builder *b) {
@@ -213,7 +213,7 @@ static bool verilate(builder *b) {
   add(&w, keep(b, wf_format("%s/" PACKAGE, b->folder)));
   for (size_t i = 0; i < hw_rtl_file_count; i++) add(&w, keep(b, wf_format("%s/%s", b->folder, hw_rtl_files[i].name)));
   add(&w, NULL);
-  const sim_process_argv command = w.item;
+  const wf_process_argv command = w.item;
   bool good = run(b, &command, 1);
   wf_free(w.item);
   return good;
@@ -329,7 +329,7 @@ static words compiler(builder *b) {
 }
 
 static bool compile(builder *b, const sources *s) {
-  sim_process_argv *commands = WF_NEW_ARRAY(s->count, sim_process_argv);
+  wf_process_argv *commands = WF_NEW_ARRAY(s->count, wf_process_argv);
   for (size_t i = 0; i < s->count; i++) {
     words w = compiler(b);
     if (runs_once(s->item[i].path)) add(&w, "-O0");
@@ -359,7 +359,7 @@ static bool link_model(builder *b, const sources *s) {
   if (b->options->wave) add(&w, "-lz");
   if (b->options->systemc) add(&w, "-lsystemc");
   add(&w, NULL);
-  const sim_process_argv command = w.item;
+  const wf_process_argv command = w.item;
   bool good = run(b, &command, 1);
   wf_free(w.item);
   return good;

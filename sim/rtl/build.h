@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 
 typedef struct sim_rtl_build_options {
   bool wave;      // with waveforms

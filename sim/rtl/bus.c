@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { IDS = 1024 };
 

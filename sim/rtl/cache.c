@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { OPEN_FOLDERS = 8 };
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 typedef struct sim_cache_entry {
   char *path;      // of the entry

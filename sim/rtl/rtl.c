@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/check.h"
 #include "sim/rtl/build.h"

@@ -2,7 +2,7 @@
 #ifndef SIM_RTL_SHIM_FILES_H
 #define SIM_RTL_SHIM_FILES_H
 
-#include "hw/base/text_file.h"
+#include "base/text_file.h"
 
 extern const wf_text_file sim_rtl_files[];
 extern const size_t sim_rtl_file_count;

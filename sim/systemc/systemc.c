@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/cycle/cycle.h"
 #include "sim/memsys/memsys.h"
 #include "sim/ref/ref.h"

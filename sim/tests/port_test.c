@@ -1,16 +1,8 @@
 // The port of a hart with time of its own, against an engine that is a script: it takes a command every so many cycles
 // and notes in which cycle it was asked for what.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "sim/port.h"
 
-#include <string.h>
-
+#include "base/test.h"
 #include "isa/isa_fields.h"
 
 enum { TAKEN_MAX = 16, RESPONSE_CYCLES = 7, LINE_CYCLES = 30 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 
 enum { PAGE = 4096, FIRST_CAPACITY = 256 };
 

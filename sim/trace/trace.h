@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "hw/array.h"
-#include "hw/base/diag.h"
 #include "sim/engine.h"
 #include "sim/memory.h"
 

@@ -2,7 +2,7 @@
 // a replay needs, however the host made it.
 #include <inttypes.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/isa.h"
 #include "sim/trace/footprint.h"
 #include "sim/trace/trace.h"

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "compiler/graph/graph.h"
-#include "hw/base/diag.h"
 
 // 0 in a field: what the network's table row says.
 typedef struct networks_options {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "workloads/networks/build.h"
 
 enum { NAME = 96 };

@@ -1,7 +1,7 @@
 // Transformers: BERT, GPT-2, Llama 2, ViT. Products on [batch, sequence, width]; heads by Reshape and Transpose.
 #include <math.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "workloads/networks/build.h"
 
 enum { HEAD = 64 };  // width of a head; narrow variants have fewer heads

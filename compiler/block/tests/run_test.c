@@ -1,14 +1,5 @@
 // The meaning of block programs: each program's results against sums written out here.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/block/block.h"
 
 static block_program *parsed(const char *text) {

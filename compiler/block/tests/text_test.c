@@ -1,14 +1,5 @@
 // The text of block programs: what is printed is read back as the same program, and errors say where they are.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/block/build.h"
 
 static char *text_of(const block_program *program) {

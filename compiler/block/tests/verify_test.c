@@ -1,14 +1,5 @@
 // What block_verify accepts and what it says about the rest. Bad programs are good ones with one line changed.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/block/block.h"
 
 // 10 x 12 x 8 in blocks of 4 x 8 x 4, rows split in 2 x 2 of 3; images apart by a base.

@@ -1,21 +1,14 @@
 // The C of random programs, compiled for this machine, gives their commands: same order, same operands.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "base/test.h"
 #include "compiler/command/private.h"
 #include "compiler/command/tests/sample.h"
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
-#include "sim/rtl/process.h"
 
 enum { PROGRAMS = 40, TABLED = 6 };  // the last ones take their moves from a table
 #define TENSOR_DISTANCE (UINT64_C(1) << 40)
@@ -43,7 +36,7 @@ static bool note(void *context, const command_insn *insn) {
 
 static const char head[] =
     "#include <stdio.h>\n"
-    "#include \"hw/base/hash.h\"\n"
+    "#include \"base/hash.h\"\n"
     "#include \"weft/weft.h\"\n"
     "static uint64_t hash, count;\n"
     "uint64_t weft_native_command(unsigned funct, uint64_t rs1, uint64_t rs2) {\n"
@@ -83,14 +76,14 @@ static char *run(const char *folder) {
   const char *const build[] = {"cc",     "-std=gnu17", "-O1", "-DWEFT_NATIVE", include,
                                INCLUDES, source,       "-o",  binary,          NULL};
   const char *const start[] = {binary, NULL};
-  const sim_process_argv commands[] = {build, start};
-  const sim_process_result result = sim_process_run(commands, 2, 1, log);
+  const wf_process_argv commands[] = {build, start};
+  const wf_process_result result = wf_process_run(commands, 2, 1, log);
   char *text = wf_calloc(1 << 16, 1);
   FILE *file = fopen(log, "r");
   assert_non_null(file);
   size_t length = fread(text, 1, (1 << 16) - 1, file);
   fclose(file);
-  if (result != SIM_PROCESS_DONE) fail_msg("%.*s", (int)length, text);
+  if (result != WF_PROCESS_DONE) fail_msg("%.*s", (int)length, text);
   return text;
 }
 

@@ -1,22 +1,15 @@
 // C and ELF programs give the commands of their program: the ELF leaves on every engine what the commands leave, and
 // the host costs next to nothing.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/command/elf.h"
 #include "compiler/command/private.h"
 #include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
 #include "driver/include/weft/data.h"
-#include "hw/base/alloc.h"
 #include "sim/run.h"
 
 static hw_array array;

@@ -1,17 +1,9 @@
 // Folding and rolling keep what a program does: rolled programs have the same executions, folded ones leave the same
 // memory on the reference engine, and both find what was planted.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/clock.h"
+#include "base/test.h"
 #include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
-#include "hw/base/clock.h"
 #include "sim/gen/gen.h"
 
 static hw_array array;

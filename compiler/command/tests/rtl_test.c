@@ -1,16 +1,8 @@
 // Command programs on the hardware: the same memory as the reference engine, the same cycles as the cycle engine.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
-#include "hw/base/alloc.h"
 
 static const sample_gemm shapes[] = {{5, 7, 9, 0.5f, false}, {33, 47, 70, 0.0134f, true}, {64, 64, 64, 0.01f, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };

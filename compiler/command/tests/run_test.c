@@ -1,17 +1,11 @@
 // A product written as commands gives the right result on the engines, with the cycles that its trace has.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "compiler/command/run.h"
+
 #include <unistd.h>
 
-#include "compiler/command/run.h"
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/command/tests/sample.h"
-#include "hw/base/alloc.h"
 #include "sim/run.h"
 
 typedef struct operands {

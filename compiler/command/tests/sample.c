@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 
 enum { PLACES = 4 };
 
@@ -23,8 +24,6 @@ typedef struct schedule {
   unsigned dim, turn;
   uint32_t scale_bits;
 } schedule;
-
-static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
 static void add(schedule *s, unsigned funct, int tensor, uint64_t rs1, uint64_t rs2) {
   const command_insn insn = {
@@ -65,7 +64,7 @@ static void configure(schedule *s) {
 // A from rows 0.., B from the middle of the scratchpad.
 static void product(schedule *s, unsigned i, unsigned j, unsigned k, unsigned b_rows) {
   const sample_gemm *g = s->gemm;
-  const unsigned rows = least(s->dim, g->m - i), cols = least(s->dim, g->n - j), depth = least(s->dim, g->k - k);
+  const unsigned rows = wf_min(s->dim, g->m - i), cols = wf_min(s->dim, g->n - j), depth = wf_min(s->dim, g->k - k);
   const uint64_t a = s->turn * s->dim, b = b_rows + a;
   const uint64_t to = ISA_LOCAL_ACCUMULATOR_MASK | (k == 0 ? 0 : ISA_LOCAL_ACCUMULATE_MASK);
   if (g->stray_config) configure_load(s, 0, g->k);
@@ -89,7 +88,7 @@ command_program *sample_gemm_program(const hw_array *array, const sample_gemm *g
     for (unsigned j = 0; j < gemm->n; j += s.dim) {
       for (unsigned k = 0; k < gemm->k; k += s.dim) product(&s, i, j, k, derived.sp_rows / 2);
       add(&s, ISA_FUNCT_MVOUT, 2, (uint64_t)i * gemm->n + j,
-          place(ISA_LOCAL_ACCUMULATOR_MASK, least(s.dim, gemm->n - j), least(s.dim, gemm->m - i)));
+          place(ISA_LOCAL_ACCUMULATOR_MASK, wf_min(s.dim, gemm->n - j), wf_min(s.dim, gemm->m - i)));
     }
   command_add_fence(s.program);
   return s.program;

@@ -1,15 +1,7 @@
 // Programs and their text: what is printed reads back to the same program; wrong text is refused where it is wrong.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/command/command.h"
-#include "hw/base/alloc.h"
 
 static hw_array array;
 static int setup(void **state) {

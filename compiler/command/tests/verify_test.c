@@ -1,13 +1,5 @@
 // The verifier accepts what the array can do and names what it cannot.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/command/command.h"
 
 #define HEAD                                                    \

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/run.h"
-#include "hw/base/alloc.h"
 
 enum { BYTES_MAX = 1 << 14, NODES_MAX = 50 };
 

@@ -1,21 +1,13 @@
 // The interpreter on graphs written as text: Q operators against values worked out by hand and against loops over
 // indices, observers, memory, folding. Operators of ONNX are tested with the published node tests
 // (compiler/onnx/tests).
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "compiler/graph/run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/kernels.h"
-#include "hw/base/alloc.h"
 
 static graph *parse(const char *text) {
   wf_diag diag = wf_diag_to(stderr);

@@ -1,14 +1,5 @@
 // The text of graphs: what is printed reads back as the same graph, what is wrong is refused where it stands.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/graph/graph.h"
 
 static const char good[] =

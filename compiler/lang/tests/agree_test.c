@@ -1,11 +1,5 @@
 // Every kernel that is shipped, lowered, against the oracle: random data, ragged sizes, several blockings.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "base/test.h"
 #include "compiler/lang/tests/kernels.h"
 
 static void check(const char *path, const char *args, uint32_t seed) {

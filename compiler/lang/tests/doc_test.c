@@ -1,12 +1,6 @@
 // The examples of docs/kernel-language.md: a block "```python ARGS" is a kernel that must compile and agree with the
 // oracle; "```python refused" must give the messages of the "```text" block behind it.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "base/test.h"
 #include "compiler/lang/tests/kernels.h"
 
 enum { TEXT_MAX = 1 << 16 };

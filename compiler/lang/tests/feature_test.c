@@ -1,11 +1,5 @@
 // Parts of the language one by one: a small kernel each, lowered, against the oracle and against its value written out.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "base/test.h"
 #include "compiler/lang/tests/kernels.h"
 
 #define HEAD "from weft import *\n"

@@ -1,13 +1,7 @@
 // Lowered kernels against plain loops written out here.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <math.h>
 
+#include "base/test.h"
 #include "compiler/lang/tests/kernels.h"
 
 static const int sizes[] = {1, 3, 16, 17, 31, 49, 66};

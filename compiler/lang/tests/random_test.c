@@ -1,12 +1,6 @@
 // Random kernels: grids taken apart in several ways, nested loops, offsets that grow, chains of operations on blocks
 // that are carried. The lowered program must be legal and agree with the oracle.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "base/test.h"
 #include "compiler/lang/tests/kernels.h"
 
 enum { TEXT_MAX = 8192, KERNELS = 400 };

@@ -1,14 +1,5 @@
 // The reader: what it takes from a file, and its messages word for word.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/lang/lang.h"
 
 // Parses `text` and compares what is reported with `expected`.

@@ -1,14 +1,5 @@
 // What lowering refuses, and what it says: refused.txt holds bodies of kernels, each with the messages that it gets.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/lang/lang.h"
 
 enum { TEXT_MAX = 1 << 16 };

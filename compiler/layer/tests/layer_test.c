@@ -1,12 +1,8 @@
 // A layer becomes the call of a kernel that has the layer's size: the compiled program, read back by map_of_block, is
 // the layer again, and what no kernel does is refused with a reason.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-// cmocka.h needs the three above.
-#include <cmocka.h>
-
 #include "compiler/layer/layer.h"
+
+#include "base/test.h"
 
 static void use_array(hw_array *array, const char *name) {
   wf_diag diag = wf_diag_to(stderr);

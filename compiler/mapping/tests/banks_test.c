@@ -1,12 +1,7 @@
 // Banks of main memory: which of them rows visit, and when stores are cut into shorter commands for them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs the ones above.
-#include <cmocka.h>
-
 #include "compiler/mapping/banks.h"
+
+#include "base/test.h"
 
 enum { LINE = 64, BANKS = 8, DIM = 16 };
 

@@ -1,13 +1,8 @@
 // The mappers: default mappings are legal and no worse than what an enumeration of small spaces finds; random ones are
 // legal and spread over the space.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-// cmocka.h needs the three above.
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "compiler/mapping/mapping.h"
 
 static hw_array array_of(const char *name) {

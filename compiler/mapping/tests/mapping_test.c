@@ -1,13 +1,7 @@
 // Text, hash, footprint and legality of mappings.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-
 #include "compiler/mapping/mapping.h"
+
+#include "base/test.h"
 
 static const map_layer gemm = {.kind = MAP_GEMM, .size = {1, 512, 1, 512, 512, 1, 1}};
 // 3 x 3, padded by 1, 14 x 14 x 256 -> 256, four images.

@@ -1,11 +1,5 @@
 // The layer and the blocking that are read off lowered programs.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-// cmocka.h needs the three above.
-#include <cmocka.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/mapping/mapping.h"
 
 static bool read(const char *text, map_layer *layer, map_mapping *mapping) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 void build_random(void *to, size_t bytes, uint64_t seed) {
   uint8_t *at = to;

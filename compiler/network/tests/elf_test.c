@@ -1,17 +1,11 @@
 // A network as a program of the hart: its outputs are those of the network run step by step, with the cycles of every
 // step, on engine cycle; with the argument "rtl" the Verilated hardware must print the same, cycle by cycle.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
+#include "compiler/network/elf.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "compiler/network/elf.h"
+#include "base/test.h"
 #include "compiler/network/tests/build.h"
 #include "sim/run.h"
 

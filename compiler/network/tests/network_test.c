@@ -1,15 +1,8 @@
 // Network programs leave, step by step, what the interpreter of the graph says: on all engines, for arrays of several
 // sizes, with the hart and without; and what cannot be lowered is refused by name.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "compiler/network/network.h"
+
+#include "base/test.h"
 #include "compiler/network/tests/build.h"
 
 typedef struct outcome {

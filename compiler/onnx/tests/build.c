@@ -1,19 +1,11 @@
 // Models made of messages: see build.h.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "compiler/onnx/tests/build.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/run.h"
-#include "hw/base/alloc.h"
 
 #define MAKE(b, type, init, ...)                      \
   type *__VA_ARGS__ = WF_ARENA_NEW((b)->arena, type); \

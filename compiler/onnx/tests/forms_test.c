@@ -1,18 +1,10 @@
 // Models that the writer does not write: older and newer forms of operators, wrong graphs and wrong data, data in other
 // files, open dimensions and bound inputs.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/onnx/tests/build.h"
-#include "hw/base/alloc.h"
 
 static char *temporary(const char *name) { return wf_format("onnx_forms_test.%d.%s", (int)getpid(), name); }
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/run.h"
 #include "compiler/onnx/onnx.h"
-#include "hw/base/alloc.h"
 
 enum { BYTES_MAX = 1 << 14, FOLD_BYTES = 1 << 20, NODES_MAX = 100 };
 

@@ -1,21 +1,14 @@
 // Every generated network, in its small variant, as a file: what is read computes what was written.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "workloads/networks/networks.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/element.h"
 #include "compiler/graph/run.h"
 #include "compiler/onnx/onnx.h"
-#include "hw/base/alloc.h"
 
 enum { ENDS_MAX = 32 };
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "compiler/graph/element.h"
 #include "compiler/onnx/private.h"
-#include "hw/base/alloc.h"
 
 enum { SLOTS = 64 };
 

@@ -1,19 +1,11 @@
 // The reader: what is written and read again, patterns, folding, and damaged files.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/run.h"
 #include "compiler/onnx/onnx.h"
-#include "hw/base/alloc.h"
 
 static graph *parse(const char *text) {
   wf_diag diag = wf_diag_to(stderr);

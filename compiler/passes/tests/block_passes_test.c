@@ -1,19 +1,10 @@
 // Fuse, tile and scope on random programs: the results stay the same bit by bit, the program stays well formed and its
 // text reads back; and what fuse refuses, by name and place.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/block/build.h"
 #include "compiler/block/random.h"
 #include "compiler/passes/passes.h"
-#include "hw/base/alloc.h"
 
 enum { PROGRAMS = 400 };
 

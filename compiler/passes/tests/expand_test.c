@@ -1,19 +1,9 @@
 // Expanded programs on the functional engine against block_run: the same bytes for random data that saturates, ragged
 // sizes, every residency, several arrays.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/command/run.h"
 #include "compiler/passes/tests/shapes.h"
-#include "hw/base/alloc.h"
 
 static uint64_t random_next(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,14 +1,5 @@
 // What fuse makes of a chain, as text, and what it refuses, by place and reason.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/block/random.h"
 #include "compiler/passes/passes.h"
 

@@ -1,21 +1,13 @@
 // Random programs with random changes: lines removed, repeated, exchanged, names and numbers replaced. What
 // block_verify accepts and a pass does not refuse must keep its results; most such programs are no kernel that anybody
 // would write.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/block/build.h"
 #include "compiler/block/random.h"
 #include "compiler/passes/passes.h"
-#include "hw/base/alloc.h"
 
 enum { TRIALS = 15000, LINES_MAX = 80, LINE_MAX = 400, FUSED_MIN = 1000, TILED_MIN = 1000 };
 

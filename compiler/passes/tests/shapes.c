@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
 
 typedef struct text {
   char bytes[8192];
@@ -19,8 +20,6 @@ static void WF_PRINTF(2, 3) add(text *t, const char *format, ...) {
   t->length += (size_t)vsnprintf(t->bytes + t->length, sizeof t->bytes - t->length, format, args);
   va_end(args);
 }
-
-static int64_t parts(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
 static void default_mapping(map_mapping *m) {
   *m = (map_mapping){0};
@@ -44,7 +43,7 @@ block_program *shapes_make_gemm(const shapes_gemm *g, map_mapping *mapping, wf_d
   add(&t, "tensor a i8[%" PRId64 "] read\ntensor b i8[%" PRId64 "] read\n", g->m * g->k, g->k * g->n);
   add(&t, "tensor bias i32[%" PRId64 "] read\ntensor c %s[%" PRId64 "] write\n", g->n, out_type, g->m * g->n);
   add(&t, "loop m %" PRId64 " parallel dim P\nloop n %" PRId64 " parallel dim K\nloop k %" PRId64 " dim C\n",
-      parts(g->m, tm), parts(g->n, tn), parts(g->k, tk));
+      wf_ceil_div(g->m, tm), wf_ceil_div(g->n, tn), wf_ceil_div(g->k, tk));
   add(&t, "buffer at i8[%" PRId64 ", %" PRId64 "] sp\n", g->a_transposed ? tk : tm, g->a_transposed ? tm : tk);
   add(&t, "buffer bt i8[%" PRId64 ", %" PRId64 "] sp\n", g->b_transposed ? tn : tk, g->b_transposed ? tk : tn);
   add(&t, "buffer sum i32[%" PRId64 ", %" PRId64 "] acc\n", tm, tn);
@@ -111,9 +110,9 @@ block_program *shapes_make_conv(const shapes_conv *c, map_mapping *mapping, wf_d
       c->window * c->window * c->c * c->k);
   add(&t, "tensor bias i32[%" PRId64 "] read\ntensor y i8[%" PRId64 "] write\n", c->k, c->n * result);
   add(&t, "loop n %" PRId64 " parallel dim N\nloop p %" PRId64 " parallel dim P\nloop k %" PRId64 " parallel dim K\n",
-      c->n, parts(c->p, c->tile_p), parts(c->k, c->tile_k));
+      c->n, wf_ceil_div(c->p, c->tile_p), wf_ceil_div(c->k, c->tile_k));
   add(&t, "loop r %" PRId64 " dim R\nloop s %" PRId64 " dim S\nloop c %" PRId64 " dim C\n", c->window, c->window,
-      parts(c->c, c->tile_c));
+      wf_ceil_div(c->c, c->tile_c));
   add(&t, "buffer xt i8[1, %" PRId64 ", %" PRId64 ", %" PRId64 "] sp\n", c->tile_p, c->q, c->tile_c);
   add(&t, "buffer wt i8[1, 1, %" PRId64 ", %" PRId64 "] sp\n", c->tile_c, c->tile_k);
   add(&t, "buffer sum i32[1, %" PRId64 ", %" PRId64 ", %" PRId64 "] acc\n", c->tile_p, c->q, c->tile_k);

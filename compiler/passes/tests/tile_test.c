@@ -1,14 +1,5 @@
 // How tile splits and orders loops, as text, and what it refuses.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "compiler/passes/passes.h"
 
 // 20 x 14 x 12 in blocks of 4 x 2 x 3 after fuse.

@@ -1,18 +1,11 @@
 // Models that bring their own scales: QLinear, integer and QDQ operators with asymmetric zero points and scales per
 // channel, on the placed graph against the interpreter on ONNX's operators.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-// After the headers that it needs.
-#include <cmocka.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
-#include "hw/base/alloc.h"
 
 // ---- building
 

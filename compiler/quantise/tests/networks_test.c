@@ -1,18 +1,13 @@
 // The generated networks in narrow variants through all passes: preparing and folding keep the float results, the
 // placed graph keeps them within the noise of int8, products run on the array, and every node has a place and a reason.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// After the headers that it needs.
-#include <cmocka.h>
+#include "workloads/networks/networks.h"
 
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
-#include "hw/base/alloc.h"
-#include "workloads/networks/networks.h"
 
 // The least ratio of signal to noise of any output, in dB, and the nodes of the placed graph. `host`: products that
 // have to stay in float.

@@ -1,16 +1,10 @@
 // Rules of quantise_prepare, each on a small graph: the operators become what they should, and the results stay.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// After the headers that it needs.
-#include <cmocka.h>
 
+#include "base/alloc.h"
+#include "base/test.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
-#include "hw/base/alloc.h"
 
 static int tensor(graph *g, const char *name, int rank, const int64_t *dims, const void *data) {
   graph_tensor t = {.name = name, .type = GRAPH_F32, .rank = rank, .data = data};

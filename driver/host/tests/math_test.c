@@ -1,13 +1,7 @@
 // The functions of weft/host_math.h are near those of the C library, over their whole range and at its edges.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
 #include <math.h>
-#include <stdio.h>
 
+#include "base/test.h"
 #include "weft/host_math.h"
 
 static double gelu_like_erf(double x) { return erf(x); }

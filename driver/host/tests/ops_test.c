@@ -1,13 +1,7 @@
 // Operators of the hart against plain loops written here: strides, broadcasts, reductions.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs what stands above it.
-#include <cmocka.h>
 #include <math.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "weft/host_ops.h"
 
 enum { A = 3, B = 4, C = 5, F = sizeof(float) };

@@ -1,18 +1,9 @@
 // The reader of elaborated hardware: names, instance counts through the hierarchy, memory bits.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "hw/export/design.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "base/test.h"
 
 // top holds two rows of three leaves each, and one leaf with another parameter; spare is not used.
 static const char rtlil[] =

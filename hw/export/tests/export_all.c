@@ -1,7 +1,7 @@
 // Writes the set of every built-in array below a directory: hw_export_all DIR. Prints the names.
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "hw/export/export.h"
 
 int main(int argc, char **argv) {

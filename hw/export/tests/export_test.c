@@ -1,22 +1,13 @@
 // The written texts, read back: Scala fields and balance, JSON against the parameter table, YAML against the reader and
 // libyaml; which parameters the generator cannot express; and which directories are refused.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "hw/export/export.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/test.h"
 
 typedef bool (*text_writer)(const hw_array *array, FILE *out);
 

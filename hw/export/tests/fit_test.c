@@ -1,17 +1,9 @@
 // The fit of areas: exact where it can be, never negative, and a file that the reader of technology tables takes.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "hw/export/fit.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/test.h"
 
 static bool near(double value, double expected) { return fabs(value - expected) <= 1e-6 * (1 + fabs(expected)); }
 

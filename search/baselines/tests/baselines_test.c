@@ -1,17 +1,11 @@
 // The baselines: all of them give legal mappings that fit their hardware and cost what they say, keep to the budget,
 // and repeat for a seed; none beats the proven optimum; the Gaussian process interpolates.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// clang-format off
-#include <cmocka.h>
-// clang-format on
 
+#include "base/random.h"
+#include "base/test.h"
 #include "search/baselines/gauss.h"
 #include "search/baselines/internal.h"
-#include "search/descent/random.h"
 #include "search/exact/exact.h"
 
 static const plain_limits usual = {.side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048};
@@ -106,13 +100,13 @@ static void processes_interpolate(void **state) {
   double points[2 * POINTS], values[POINTS], near_error = 0, near_spread = 0;
   uint64_t rng = 9;
   for (int n = 0; n < POINTS; n++) {
-    points[2 * n] = 2 * random_unit(&rng);
-    points[2 * n + 1] = 2 * random_unit(&rng);
+    points[2 * n] = 2 * wf_random_unit(&rng);
+    points[2 * n + 1] = 2 * wf_random_unit(&rng);
     values[n] = hill(points[2 * n], points[2 * n + 1]);
   }
   gauss *g = gauss_fit(points, values, POINTS, 2);
   for (int n = 0; n < 200; n++) {
-    const double x[2] = {0.3 + 1.4 * random_unit(&rng), 0.3 + 1.4 * random_unit(&rng)};
+    const double x[2] = {0.3 + 1.4 * wf_random_unit(&rng), 0.3 + 1.4 * wf_random_unit(&rng)};
     double mean, spread;
     gauss_predict(g, x, &mean, &spread);
     near_error = fmax(near_error, fabs(mean - hill(x[0], x[1])));

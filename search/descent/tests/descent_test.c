@@ -1,21 +1,15 @@
 // The search: results are legal, cost what the scalar model says, are near the proven optima, keep to limits, fixed
 // hardware and budgets, and do not depend on the number of threads. Rounding, moves, importance and polishing alone.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// clang-format off
-#include <cmocka.h>
-// clang-format on
-
-#include "hw/base/alloc.h"
 #include "search/descent/descent.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "base/test.h"
 #include "search/descent/importance.h"
 #include "search/descent/moves.h"
 #include "search/descent/polish.h"
-#include "search/descent/random.h"
 
 static layers_network load(const char *name) {
   layers_network network;
@@ -43,8 +37,8 @@ static void factors_are_rounded_to_divisors(void **state) {
   for (int n = 0; n < 2000; n++) {
     double inside[BLOCK_DIMS], spatial[BLOCK_DIMS];
     for (int d = 0; d < BLOCK_DIMS; d++) {
-      inside[d] = random_unit(&seed) * log((double)layer.size[d]);
-      spatial[d] = random_unit(&seed) * (log((double)layer.size[d]) - inside[d]);
+      inside[d] = wf_random_unit(&seed) * log((double)layer.size[d]);
+      spatial[d] = wf_random_unit(&seed) * (log((double)layer.size[d]) - inside[d]);
     }
     paper_mapping m = paper_mapping_start(&layer);
     moves_round(&layer, inside, spatial, 16, &m);
@@ -68,7 +62,7 @@ static void moves_lead_everywhere_and_back(void **state) {
   uint64_t seed = 2;
   paper_mapping m = paper_mapping_start(&layer);
   for (int n = 0; n < 5000; n++) {
-    const moves_move *move = &moves[random_below(&seed, count)];
+    const moves_move *move = &moves[wf_random_below(&seed, count)];
     if (!moves_allowed(&m, move)) continue;
     const paper_mapping before = m;
     moves_apply(&m, move);
@@ -143,9 +137,9 @@ static void trying_equals_computing_again(void **state) {
   descent_state *s = descent_state_create(&goal), *again = descent_state_create(&goal);
   uint64_t seed = 3;
   for (size_t n = 0; n < 3000; n++) {
-    const size_t layer = random_below(&seed, bert.count);
+    const size_t layer = wf_random_below(&seed, bert.count);
     moves_move moves[MOVES_MAX];
-    const moves_move *move = &moves[random_below(&seed, moves_of(&bert.layers[layer], moves))];
+    const moves_move *move = &moves[wf_random_below(&seed, moves_of(&bert.layers[layer], moves))];
     paper_mapping m = s->layers[layer].mapping;
     if (!moves_allowed(&m, move)) continue;
     moves_apply(&m, move);

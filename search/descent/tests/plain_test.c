@@ -1,19 +1,13 @@
 // The plain model over the tape against the scalar one: equal at whole factors, in all three orders, layer by layer and
 // for whole networks; and its gradients against central differences where nothing has a kink.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// clang-format off
-#include <cmocka.h>
-// clang-format on
-
-#include "hw/base/alloc.h"
-#include "search/descent/moves.h"
 #include "search/descent/plain.h"
-#include "search/descent/random.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "base/test.h"
+#include "search/descent/moves.h"
 
 static layers_network load(const char *name) {
   layers_network network;
@@ -38,7 +32,7 @@ static paper_mapping random_mapping(const layers_layer *layer, uint64_t *seed, p
   moves_move moves[MOVES_MAX];
   const size_t count = moves_of(layer, moves);
   for (int n = 0; count > 0 && n < 60; n++) {
-    const moves_move *move = &moves[random_next(seed) % count];
+    const moves_move *move = &moves[wf_random_next(seed) % count];
     if (moves_allowed(&m, move)) moves_apply(&m, move);
   }
   paper_set_order(&m, order);
@@ -83,7 +77,7 @@ static void check_layers(const layers_network *network, int rounds) {
     for (int n = 0; n < rounds; n++) {
       paper_mapping m[TAPE_LANES];
       for (int lane = 0; lane < TAPE_LANES; lane++) {
-        const paper_order order = (paper_order)(random_next(&seed) % PAPER_ORDERS);
+        const paper_order order = (paper_order)(wf_random_next(&seed) % PAPER_ORDERS);
         m[lane] = random_mapping(l.layer, &seed, order);
         set_lane(&l, w, lane, &m[lane], order);
       }
@@ -226,7 +220,7 @@ static void networks_equal_the_scalar_model(void **state) {
     for (int round = 0; round < 20; round++) {
       for (size_t i = 0; i < networks[n]->count; i++)
         for (int lane = 0; lane < TAPE_LANES; lane++) {
-          const paper_order order = (paper_order)(random_next(&seed) % PAPER_ORDERS);
+          const paper_order order = (paper_order)(wf_random_next(&seed) % PAPER_ORDERS);
           mappings[i][lane] = random_mapping(&networks[n]->layers[i], &seed, order);
           set_lane(&c.layers[i], c.layer_workspaces[i], lane, &mappings[i][lane], order);
         }
@@ -247,11 +241,11 @@ static void random_point(const plain_layer *l, tape_workspace *w, uint64_t *seed
   double room[BLOCK_DIMS];
   for (int d = 0; d < BLOCK_DIMS; d++) room[d] = log((double)l->layer->size[d]);
   for (size_t n = 0; n < l->slot_count; n++) {
-    const double x = room[l->slots[n].dim] * random_unit(seed);
+    const double x = room[l->slots[n].dim] * wf_random_unit(seed);
     room[l->slots[n].dim] -= x;
     fill(tape_input(w, n), x);
   }
-  for (size_t o = 0; o < PAPER_ORDERS; o++) fill(tape_input(w, plain_order_input(l) + o), random_unit(seed));
+  for (size_t o = 0; o < PAPER_ORDERS; o++) fill(tape_input(w, plain_order_input(l) + o), wf_random_unit(seed));
   fill(tape_input(w, plain_temperature_input(l)), 0.5);
 }
 

@@ -1,19 +1,10 @@
 // The exact solver against trying everything on small networks, and against the optima of the literature's networks.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "search/exact/exact.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/test.h"
 
 static paper_constants constants(const char *name) {
   paper_constants c;

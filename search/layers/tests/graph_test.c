@@ -1,16 +1,11 @@
 // Layer tables of placed graphs: the generated ResNet-50 has the layers of the shipped table, grouped convolutions and
 // products of a batch count as several, and no multiply-accumulate is lost.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// After the headers that it needs.
-#include <cmocka.h>
-
-#include "compiler/quantise/quantise.h"
 #include "search/layers/graph.h"
+
+#include <math.h>
+
+#include "base/test.h"
+#include "compiler/quantise/quantise.h"
 #include "workloads/networks/networks.h"
 
 static layers_network table_of(const char *name, networks_options options, double *macs) {

@@ -1,17 +1,9 @@
 // Tables of layers: the shipped ones, both forms, and what the readers refuse, each with its place.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "search/layers/layers.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/test.h"
 
 static layers_network shipped(const char *name) {
   char path[512];

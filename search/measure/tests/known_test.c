@@ -1,14 +1,10 @@
 // Runs that are known are those that would be made: with a table of runs, measurements over sizes of the memories are
 // the same as without, bit by bit, and many of them need no run. Other parameters, and programs whose rows the digest
 // does not know, need one.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-// cmocka.h needs the three above.
-#include <cmocka.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/test.h"
 #include "search/measure/measure.h"
 
 static const map_layer layers[] = {

@@ -1,12 +1,8 @@
 // Measuring a layer gives what compiling and running it by hand gives, the same again the second time, fewer cycles
 // with warm caches, and a reason where a layer cannot be mapped.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-// cmocka.h needs the three above.
-#include <cmocka.h>
-
 #include "search/measure/measure.h"
+
+#include "base/test.h"
 
 static const map_layer product = {.kind = MAP_GEMM, .size = {1, 64, 1, 64, 64, 1, 1}};
 

@@ -1,16 +1,8 @@
 // The model of the machine: statistics of the judge, samples, what a prediction must obey, and agreement with engine
 // cycle on a few samples (`weft bench model` has many).
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include <math.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "search/measure/measure.h"
 #include "search/model/fit.h"
 #include "search/model/judge.h"

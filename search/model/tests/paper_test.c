@@ -1,18 +1,10 @@
 // The plain model against the loops themselves: the words that move are counted by walking the nest; text and orders
 // round-trip; cost follows the formulas.
-// cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "search/model/paper.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/test.h"
 
 static uint64_t next_random(uint64_t *seed) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

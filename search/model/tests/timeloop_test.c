@@ -1,17 +1,8 @@
 // The plain model with the constants "timeloop" against Timeloop itself, at 3,000 points: cycles are equal at all of
 // them, the mean error of the energy is below 0.01 %. With the constants "dosa" (no rounding to vectors, fewer digits)
-// both are near. cmocka.h uses these without including them.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "search/model/paper.h"
 
 typedef struct point {

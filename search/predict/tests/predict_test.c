@@ -1,13 +1,6 @@
 // Mappings chosen by the model of the machine: what is kept is legal, different, and the best first; steps find better
 // ones that compile and run; a table gives the same answers on any number of threads.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
+#include "base/test.h"
 #include "search/measure/measure.h"
 #include "search/predict/table.h"
 

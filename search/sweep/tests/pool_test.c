@@ -1,18 +1,13 @@
 // The pool of workers: all results come, a worker that dies or hangs costs its own request, a remote one that goes
 // gives its request back.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
+#include "search/sweep/pool.h"
+
 #include <signal.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "search/sweep/pool.h"
+#include "base/test.h"
 
 enum { CRASH = 1000, HANG = 2000 };
 

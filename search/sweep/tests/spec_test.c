@@ -1,13 +1,7 @@
 // The text of a sweep: its points, and what is refused where.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
 #include "search/sweep/spec.h"
+
+#include "base/test.h"
 
 #define NETWORK "networks: [" TINY "]\n"
 

@@ -3,24 +3,12 @@
 #include "search/tape/tape.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// clang-format off
-#include <cmocka.h>
-// clang-format on
 
-static uint64_t next_random(uint64_t *state) {
-  *state += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t z = *state;
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
+#include "base/random.h"
+#include "base/test.h"
 
 static double uniform(uint64_t *state, double low, double high) {
-  return low + (high - low) * (double)(next_random(state) >> 11) * 0x1p-53;
+  return low + (high - low) * (double)(wf_random_next(state) >> 11) * 0x1p-53;
 }
 
 // A program of one function of one variable.
@@ -90,9 +78,9 @@ enum { VARIABLES = 6, NODES = 60 };
 
 // Every value stays within about 0.3 .. 30 and every operation has a slope there, so differences are meaningful.
 static tape_ref random_node(tape *t, uint64_t *seed, const tape_ref *nodes, uint64_t count) {
-  tape_ref a = nodes[next_random(seed) % count], b = nodes[next_random(seed) % count];
+  tape_ref a = nodes[wf_random_next(seed) % count], b = nodes[wf_random_next(seed) % count];
   tape_ref temperature = tape_constant(t, 0.5), pair[2] = {a, b};
-  switch (next_random(seed) % 12) {
+  switch (wf_random_next(seed) % 12) {
     case 0:
       return tape_scale(t, tape_add(t, a, b), 0.5);
     case 1:

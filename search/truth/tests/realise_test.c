@@ -1,15 +1,9 @@
 // Mappings of the plain model as the compiler carries them out: blocks and orders by hand, and every design legal, with
 // layers that the machine takes about as long for as was predicted.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <string.h>
-
-#include "search/descent/random.h"
 #include "search/truth/realise.h"
+
+#include "base/random.h"
+#include "base/test.h"
 
 static hw_array default_array(void) {
   hw_array array;

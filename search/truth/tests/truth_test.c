@@ -1,16 +1,11 @@
 // The truth loop: arrays that can be built and hold what was asked for, the base first, the best the least of all, each
 // candidate the sum of its layers as measured by themselves.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-// cmocka.h needs the four above.
-#include <cmocka.h>
-#include <math.h>
-#include <string.h>
-
-#include "search/measure/measure.h"
 #include "search/truth/truth.h"
+
+#include <math.h>
+
+#include "base/test.h"
+#include "search/measure/measure.h"
 
 static hw_array array_named(const char *name) {
   hw_array array;

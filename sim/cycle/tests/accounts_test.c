@@ -1,14 +1,6 @@
 // What units spend their cycles on must not depend on which cycles are left out: loads from main memory, with every
 // unit stepped in every cycle and without.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
+#include "base/test.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/cycle.h"
 

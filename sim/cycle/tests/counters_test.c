@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/gen/gen.h"
 #include "sim/gen/random.h"

@@ -1,13 +1,6 @@
 // Where units do not get in each other's way, most cycles must be left out, and nothing may change by that: products
 // beside loads to other banks of the scratchpad and of the accumulator.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
+#include "base/test.h"
 #include "isa/isa_fields.h"
 #include "sim/config.h"
 #include "sim/cycle/cycle.h"

@@ -1,14 +1,6 @@
 // Bytes of a store must be in main memory from the cycle of their beat on, also when beats are granted together: memory
 // after every cycle, with every unit stepped in every cycle and without.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
+#include "base/test.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/cycle.h"
 

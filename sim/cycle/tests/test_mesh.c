@@ -1,14 +1,7 @@
 // The arithmetic of the mesh: every kernel against a triple loop, and whole sequences of requests against a model that
 // moves every value from element to element, as the hardware does.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-// After the headers that it needs.
-#include <cmocka.h>
-
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/test.h"
 #include "sim/cycle/mesh.h"
 #include "sim/gen/random.h"
 #include "sim/ref/numeric.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/elf/tests/elf_build.h"
 
 #define BASE UINT64_C(0x80000000)

@@ -1,20 +1,11 @@
 // The ELF reader: a good file in full, and files broken in one place, each with the message it must give.
 #define _GNU_SOURCE  // memmem
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "sim/elf/elf.h"
 
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/test.h"
 #include "sim/elf/tests/elf_build.h"
 
 #define BASE SIM_MEMORY_BASE

@@ -1,17 +1,10 @@
 // Floating point: softfloat.c against the host FPU in the four rounding modes that it has, ties away from zero against
 // closed values, and the state around the F and D extensions.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <fenv.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "sim/host/softfloat.h"
 #include "sim/host/tests/assemble.h"
 #include "sim/host/tests/machine.h"

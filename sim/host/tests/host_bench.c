@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/clock.h"
+#include "base/clock.h"
 #include "sim/elf/elf.h"
 #include "sim/host/host.h"
 

@@ -1,14 +1,5 @@
 // Programs that the RISC-V compiler built, from their ELF files: one with the C library and semihosting, one bare.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "base/test.h"
 #include "sim/elf/elf.h"
 #include "sim/host/host.h"
 

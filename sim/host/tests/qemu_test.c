@@ -1,24 +1,16 @@
 // Differential test: random programs on the host and on QEMU, compared state by state.
 //   qemu_test [PROGRAMS [SEED]]   with 1000 blocks of instructions in every program
 // A mismatch prints the block's first differing registers and its instructions, and leaves the ELF behind.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/test.h"
 #include "sim/elf/elf.h"
 #include "sim/host/host.h"
 #include "sim/host/rv64.h"

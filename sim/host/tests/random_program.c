@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/elf/tests/elf_build.h"
 #include "sim/host/tests/assemble.h"
 #include "sim/memory.h"

@@ -1,14 +1,7 @@
 // HTIF, semihosting and the accelerator's port.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <fenv.h>
-#include <string.h>
 
+#include "base/test.h"
 #include "sim/host/tests/assemble.h"
 #include "sim/host/tests/machine.h"
 

@@ -1,15 +1,7 @@
 // The timed hart, one question per test. Programs are words at MACHINE_BASE; the port is a script: memory answers after
 // a given time, the command queue has room from a given cycle on, the accelerator is idle from another. What an
 // instruction costs is told by two reads of the cycle counter, in code that was run before so that its lines are there.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <string.h>
-
+#include "base/test.h"
 #include "sim/host/rv64_timing.h"
 #include "sim/host/tests/assemble.h"
 #include "sim/host/tests/machine.h"

@@ -1,13 +1,5 @@
 // Traps, control registers, memory bounds, limits and code that changes.
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <string.h>
-
+#include "base/test.h"
 #include "sim/host/tests/assemble.h"
 #include "sim/host/tests/machine.h"
 

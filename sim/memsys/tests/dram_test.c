@@ -1,16 +1,10 @@
 // The DRAM controller beside a plain one, that looks at every tick, at every transaction and at every bank: the same
 // data at the same time, however seldom it is asked.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
+#include "sim/memsys/dram.h"
 
+#include "base/test.h"
 #include "hw/array.h"
 #include "sim/gen/random.h"
-#include "sim/memsys/dram.h"
 
 enum { TRANSACTIONS = 600, BANKS_MAX = 64, QUEUE = 32 };
 

@@ -3,15 +3,7 @@
 //
 // A stream changes its manners every so often: lines in a row that fit the L2 or do not, single words, lines of few
 // sets, writes of words and of lines, a hart beside them, and a port that takes bursts whole, beat by beat, or late.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
+#include "base/test.h"
 #include "sim/memsys/memsys.h"
 
 #define BASE UINT64_C(0x80000000)

@@ -1,14 +1,8 @@
 // The memory timing against its closed formulas: unloaded latency (probed at t - 1 and t), streaming rates, order,
 // limits. All expectations come from the array's parameters.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
 #include "sim/memsys/memsys.h"
+
+#include "base/test.h"
 
 #define BASE UINT64_C(0x80000000)
 

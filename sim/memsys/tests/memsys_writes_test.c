@@ -1,13 +1,7 @@
 // Writes that DRAM cannot keep up with: whoever sends them is held back to the pace of its banks, with and without an
 // L2, and so is the hart. One bank, and every line in another row of it, so that the pace is a closed formula: a row is
 // opened, written, and closed.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
+#include "base/test.h"
 #include "sim/memsys/memsys.h"
 
 #define BASE UINT64_C(0x80000000)

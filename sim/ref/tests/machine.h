@@ -2,15 +2,7 @@
 #ifndef SIM_REF_TESTS_MACHINE_H
 #define SIM_REF_TESTS_MACHINE_H
 
-// cmocka.h needs these before it.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-
+#include "base/test.h"
 #include "hw/array.h"
 #include "sim/engine.h"
 

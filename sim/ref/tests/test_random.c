@@ -3,7 +3,7 @@
 // bounds.
 #include <string.h>
 
-#include "hw/base/hash.h"
+#include "base/hash.h"
 #include "isa/isa.h"
 #include "sim/ref/tests/machine.h"
 

@@ -1,13 +1,6 @@
 // What the platform itself promises: one per process, blocking accesses with the time of the memory system, commands
 // from outside of the hart's thread. All tests share the one platform that the process can have.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
+#include "base/test.h"
 #include "isa/isa_fields.h"
 #include "sim/memsys/memsys.h"
 #include "sim/systemc/systemc.h"

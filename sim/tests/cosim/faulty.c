@@ -1,5 +1,5 @@
 // An engine with a known bug, for testing the comparison and the shrinker: see cosim.h.
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/ref/ref.h"
 #include "sim/tests/cosim/cosim.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hw/base/clock.h"
+#include "base/clock.h"
 #include "sim/gen/judge.h"
 #include "sim/gen/random.h"
 #include "sim/tests/cosim/cosim.h"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "hw/rtl_files.h"
 #include "sim/tests/cosim/cosim.h"
 

@@ -1,13 +1,8 @@
 // Records of two engines compared: what counts as equal, and which difference is the first.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
-#include "isa/isa_fields.h"
 #include "sim/records.h"
+
+#include "base/test.h"
+#include "isa/isa_fields.h"
 
 typedef struct fixture {
   sim_records a, b;

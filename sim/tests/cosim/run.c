@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
-#include "hw/base/hash.h"
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "isa/isa.h"
 #include "sim/gen/judge.h"
 #include "sim/records.h"

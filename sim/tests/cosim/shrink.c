@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/gen/judge.h"
 #include "sim/tests/cosim/cosim.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/tests/oracle/numerics.h"
 
 enum { MEMORY_BYTES = 32 << 20, MARGIN_BYTES = 4096, REPORTED_FAILURES = 10 };

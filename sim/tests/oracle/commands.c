@@ -1,7 +1,7 @@
 // See commands.h.
 #include "sim/tests/oracle/commands.h"
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 void put(command_list *list, uint8_t funct, uint64_t rs1, uint64_t rs2) {
   if (list->count == list->capacity) {

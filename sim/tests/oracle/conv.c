@@ -4,7 +4,7 @@
 // the accumulator; the first tile of a reduction brings a bias (or no_bias with any address), only the last one stores;
 // every tile contains at least one row and column of the image. Sums never wrap in the array here (gemm covers that),
 // so that the result does not depend on the tiles.
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/tests/oracle/groups.h"
 #include "sim/tests/oracle/numerics.h"
 

@@ -2,7 +2,7 @@
 //
 // Local layout: scratchpad A, B, D, C tiles one after the other, each matrix tile by tile in row-major order of tiles;
 // the accumulator holds the C tiles. A transposed operand lies transposed in memory and in the scratchpad.
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/tests/oracle/groups.h"
 #include "sim/tests/oracle/numerics.h"
 

@@ -4,7 +4,7 @@
 // A case is one to three loops; only the first has the size that the seed states. The software contract is kept: both
 // operands of a loop fit into half of the scratchpad and C into half of the accumulator, the rows of B up to the next
 // whole tile exist in memory, the first loop of a chain accumulates only onto a bias.
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/tests/oracle/groups.h"
 #include "sim/tests/oracle/numerics.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/tests/oracle/commands.h"
 #include "sim/tests/oracle/numerics.h"
 

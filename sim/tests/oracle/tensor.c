@@ -1,7 +1,7 @@
 // See tensor.h.
 #include "sim/tests/oracle/tensor.h"
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 #include "sim/tests/oracle/numerics.h"
 
 int64_t oracle_narrow(int64_t value, oracle_output out) {

@@ -1,16 +1,9 @@
 // Traces: the footprint against a plain array, every kind of damaged trace, and writer -> reader round trips.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
-
-#include "hw/base/alloc.h"
-#include "sim/trace/footprint.h"
 #include "sim/trace/trace.h"
+
+#include "base/alloc.h"
+#include "base/test.h"
+#include "sim/trace/footprint.h"
 
 enum { SPAN = 3 * 4096 };
 

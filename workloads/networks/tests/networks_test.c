@@ -1,17 +1,11 @@
 // The generators against published figures: multiply-accumulates and parameters of each network, valid graphs, the same
 // bytes for the same seed, options that are checked.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-// After the headers that it needs.
-#include <cmocka.h>
-
-#include "hw/base/hash.h"
 #include "workloads/networks/networks.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/test.h"
 
 static graph *create(const char *name, networks_options options) {
   wf_diag diag = wf_diag_to(stderr);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { READ_LATENCY = 10, WRITE_LATENCY = 10, REQUESTS = 512, PATIENCE = 100000, BUSY_EDGES = 6 };
 

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/random.h"
 #include "hw/rtl/tests/front/dut.h"
 #include "sim/local.h"
 
@@ -41,13 +43,7 @@ struct bench {
   bool a_transposed, b_transposed;
 };
 
-uint64_t bench_random(bench *b) {
-  b->random += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t x = b->random;
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
+uint64_t bench_random(bench *b) { return wf_random_next(&b->random); }
 
 uint32_t bench_between(bench *b, uint32_t low, uint32_t high) {
   return low + (uint32_t)(bench_random(b) % (high - low + 1));
@@ -100,7 +96,6 @@ static range rows_at(const bench *b, uint64_t operand, uint64_t count, bool writ
 
 static uint64_t rows_of(uint64_t operand) { return operand >> 48; }
 static uint64_t cols_of(uint64_t operand) { return operand >> 32 & 0xffff; }
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static void note_ranges(bench *b, expected *e) {
   const sim_command *c = &e->command;
@@ -119,7 +114,7 @@ static void note_ranges(bench *b, expected *e) {
       e->ranges[0] = rows_at(b, c->rs2, blocks * dim, false);
       break;
     case ISA_FUNCT_MVOUT:
-      e->ranges[0] = rows_at(b, c->rs2, (blocks - 1) * dim + larger(rows_of(c->rs2), 1), false);
+      e->ranges[0] = rows_at(b, c->rs2, (blocks - 1) * dim + wf_max(rows_of(c->rs2), 1), false);
       break;
     case ISA_FUNCT_PRELOAD:
       e->ranges[0] = rows_at(b, c->rs1, b->b_transposed ? cols_of(c->rs1) : rows_of(c->rs1), false);

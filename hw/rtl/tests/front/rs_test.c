@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "base/random.h"
 #include "hw/rtl/tests/front/dut.h"
 #include "isa/isa_fields.h"
 
@@ -40,13 +42,7 @@ typedef struct machine {
   uint64_t completion_percent, ready_percent;
 } machine;
 
-static uint64_t random_bits(machine *m) {
-  m->random += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t x = m->random;
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
+static uint64_t random_bits(machine *m) { return wf_random_next(&m->random); }
 static uint64_t between(machine *m, uint64_t low, uint64_t high) { return low + random_bits(m) % (high - low + 1); }
 static bool chance(machine *m, uint64_t percent) { return random_bits(m) % 100 < percent; }
 
@@ -76,7 +72,6 @@ static uint64_t rows_of(uint64_t x) { return x >> 48; }
 static uint64_t cols_of(uint64_t x) { return x >> 32 & 0xffff; }
 static uint64_t blocks_of(uint64_t x) { return (cols_of(x) + DIM - 1) / DIM; }
 static uint64_t at_least_one(uint64_t x) { return x == 0 ? 1 : x; }
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static void make_config_ex(machine *m, command *c) {
   c->class = EXECUTE, c->config = true;
@@ -140,7 +135,7 @@ static void make_preload(machine *m, command *c) {
   c->rs2 = operand(m, local_address(m, true), between(m, 1, DIM));
   bool transposed = m->ws && m->b_transpose;
   c->ranges[0] =
-      make_range(c->rs1 & UINT32_MAX, transposed ? larger(rows_of(c->rs1), cols_of(c->rs1)) : rows_of(c->rs1), false);
+      make_range(c->rs1 & UINT32_MAX, transposed ? wf_max(rows_of(c->rs1), cols_of(c->rs1)) : rows_of(c->rs1), false);
   c->ranges[1] = make_range(c->rs2 & UINT32_MAX, rows_of(c->rs2) * at_least_one(m->c_stride), true);
 }
 
@@ -152,7 +147,7 @@ static void make_compute(machine *m, command *c) {
   bool transposed = !m->ws && m->b_transpose;
   c->ranges[0] = make_range(c->rs1 & UINT32_MAX, a_rows * at_least_one(m->a_stride), false);
   c->ranges[1] =
-      make_range(c->rs2 & UINT32_MAX, transposed ? larger(rows_of(c->rs2), cols_of(c->rs2)) : rows_of(c->rs2), false);
+      make_range(c->rs2 & UINT32_MAX, transposed ? wf_max(rows_of(c->rs2), cols_of(c->rs2)) : rows_of(c->rs2), false);
 }
 
 static void make_command(machine *m, command *c) {

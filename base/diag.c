@@ -1,5 +1,5 @@
 // Located messages: see diag.h.
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 #include <stdarg.h>
 

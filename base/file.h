@@ -1,10 +1,10 @@
 // Whole files in memory.
-#ifndef HW_BASE_FILE_H
-#define HW_BASE_FILE_H
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
 
 #include <stddef.h>
 
-#include "hw/base/diag.h"
+#include "base/diag.h"
 
 // The bytes of a file with a zero behind them, to be freed; NULL after the reason was reported. What is longer than
 // `most` bytes (0: no limit) is cut one byte behind them, so that endless files end, too, and the reader sees that it

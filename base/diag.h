@@ -1,7 +1,7 @@
 // Located messages for the user's input: `file:line:col: error: text` and an optional hint line.
 // A diag counts its errors; whoever owns it decides the exit code. It never exits.
-#ifndef HW_BASE_DIAG_H
-#define HW_BASE_DIAG_H
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Independent tasks on several threads.
-#ifndef HW_BASE_TASKS_H
-#define HW_BASE_TASKS_H
+#ifndef BASE_TASKS_H
+#define BASE_TASKS_H
 
 #include <stddef.h>
 

@@ -16,7 +16,7 @@ foreach(file IN LISTS files)
   string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
   string(APPEND body "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
-file(WRITE "${OUT}" "// Made by hw/tools/embed_files.cmake.
+file(WRITE "${OUT}" "// Made by base/tools/embed_files.cmake.
 #include \"${HEADER}\"
 
 const wf_text_file ${TABLE}_files[] = {

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE  // sched_getaffinity
-#include "hw/base/tasks.h"
+#include "base/tasks.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -5,7 +5,7 @@ foreach(special "\\" "\"")
   string(REPLACE "${special}" "\\${special}" text "${text}")
 endforeach()
 string(REPLACE "\n" "\\n\"\n    \"" text "${text}")
-file(WRITE "${OUT}" "// Made by hw/tools/embed_text.cmake.
+file(WRITE "${OUT}" "// Made by base/tools/embed_text.cmake.
 #include \"${HEADER}\"
 
 const char ${NAME}[] =

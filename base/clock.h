@@ -1,7 +1,7 @@
 // Seconds: of the wall, of the thread's processor, of the process's processor. Differences mean something, numbers do
 // not.
-#ifndef HW_BASE_CLOCK_H
-#define HW_BASE_CLOCK_H
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
 
 #include <time.h>
 

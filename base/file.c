@@ -1,11 +1,11 @@
 // Whole files in memory: see file.h.
-#include "hw/base/file.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { ROOM_FIRST = 1 << 14 };
 

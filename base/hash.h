@@ -1,6 +1,6 @@
 // FNV-1a, 64 bits: the content hash of arrays and memory digests. Start from WF_HASH_START and feed bytes.
-#ifndef HW_BASE_HASH_H
-#define HW_BASE_HASH_H
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // Running compilers: see process.h. Children inherit what is open without close-on-exec, which is how a compiler that
 // outlives a killed parent keeps the lock of its cache entry.
 #define _GNU_SOURCE  // pipe2
-#include "sim/rtl/process.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,47 +13,47 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 extern char **environ;
 
 enum { POLL_MILLISECONDS = 5 };
 
-static sim_process_result start(sim_process_argv argv, const posix_spawn_file_actions_t *actions, pid_t *pid) {
+static wf_process_result start(wf_process_argv argv, const posix_spawn_file_actions_t *actions, pid_t *pid) {
   // The array is not written to; the prototype is older than const.
   union {
-    sim_process_argv in;
+    wf_process_argv in;
     char *const *out;
   } args = {.in = argv};
   int error = posix_spawnp(pid, argv[0], actions, NULL, args.out, environ);
-  if (error == 0) return SIM_PROCESS_DONE;
-  return error == ENOENT ? SIM_PROCESS_MISSING : SIM_PROCESS_FAILED;
+  if (error == 0) return WF_PROCESS_DONE;
+  return error == ENOENT ? WF_PROCESS_MISSING : WF_PROCESS_FAILED;
 }
 
-static sim_process_result start_logged(sim_process_argv argv, const char *log, pid_t *pid) {
+static wf_process_result start_logged(wf_process_argv argv, const char *log, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0666);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  sim_process_result result = start(argv, &actions, pid);
+  wf_process_result result = start(argv, &actions, pid);
   posix_spawn_file_actions_destroy(&actions);
   return result;
 }
 
-static sim_process_result ended(int status) {
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? SIM_PROCESS_DONE : SIM_PROCESS_FAILED;
+static wf_process_result ended(int status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? WF_PROCESS_DONE : WF_PROCESS_FAILED;
 }
 
-static sim_process_result wait_for(pid_t pid) {
+static wf_process_result wait_for(pid_t pid) {
   int status;
   while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return SIM_PROCESS_FAILED;
+    if (errno != EINTR) return WF_PROCESS_FAILED;
   return ended(status);
 }
 
 // Takes the processes that have ended out of the list; true if there were any.
-static bool reap(pid_t *running, size_t *count, sim_process_result *result) {
+static bool reap(pid_t *running, size_t *count, wf_process_result *result) {
   size_t kept = 0, before = *count;
   for (size_t i = 0; i < before; i++) {
     int status = 0;
@@ -62,22 +62,22 @@ static bool reap(pid_t *running, size_t *count, sim_process_result *result) {
       running[kept++] = running[i];
       continue;
     }
-    sim_process_result one = got < 0 ? SIM_PROCESS_FAILED : ended(status);
-    if (*result == SIM_PROCESS_DONE) *result = one;
+    wf_process_result one = got < 0 ? WF_PROCESS_FAILED : ended(status);
+    if (*result == WF_PROCESS_DONE) *result = one;
   }
   *count = kept;
   return kept != before;
 }
 
-sim_process_result sim_process_run(const sim_process_argv *commands, size_t count, unsigned jobs, const char *log) {
+wf_process_result wf_process_run(const wf_process_argv *commands, size_t count, unsigned jobs, const char *log) {
   const struct timespec pause = {.tv_nsec = POLL_MILLISECONDS * 1000000L};
   pid_t *running = WF_NEW_ARRAY(jobs, pid_t);
   size_t alive = 0, next = 0;
-  sim_process_result result = SIM_PROCESS_DONE;
-  while (alive != 0 || (next < count && result == SIM_PROCESS_DONE)) {
-    if (next < count && alive < jobs && result == SIM_PROCESS_DONE) {
+  wf_process_result result = WF_PROCESS_DONE;
+  while (alive != 0 || (next < count && result == WF_PROCESS_DONE)) {
+    if (next < count && alive < jobs && result == WF_PROCESS_DONE) {
       result = start_logged(commands[next++], log, &running[alive]);
-      if (result == SIM_PROCESS_DONE) alive++;
+      if (result == WF_PROCESS_DONE) alive++;
     } else if (!reap(running, &alive, &result)) {
       nanosleep(&pause, NULL);
     }
@@ -98,20 +98,20 @@ static void read_line(int from, char *line, size_t size) {
   line[strcspn(line, "\r\n")] = '\0';
 }
 
-sim_process_result sim_process_line(sim_process_argv command, char *line, size_t size) {
+wf_process_result wf_process_line(wf_process_argv command, char *line, size_t size) {
   int ends[2];
   line[0] = '\0';
-  if (pipe2(ends, O_CLOEXEC) != 0) return SIM_PROCESS_FAILED;
+  if (pipe2(ends, O_CLOEXEC) != 0) return WF_PROCESS_FAILED;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t pid;
-  sim_process_result result = start(command, &actions, &pid);
+  wf_process_result result = start(command, &actions, &pid);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  if (result == SIM_PROCESS_DONE) {
+  if (result == WF_PROCESS_DONE) {
     read_line(ends[0], line, size);
     result = wait_for(pid);
   }

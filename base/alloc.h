@@ -1,7 +1,7 @@
 // The checked allocator: it returns memory or ends the process with exit code WF_EXIT_NO_MEMORY.
 // Sizes of arrays are given as count and element size; their product is checked.
-#ifndef HW_BASE_ALLOC_H
-#define HW_BASE_ALLOC_H
+#ifndef BASE_ALLOC_H
+#define BASE_ALLOC_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // The checked allocator: see alloc.h.
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // Memory that is freed all at once: a stage of the compiler takes what it needs and its owner drops the whole.
-#ifndef HW_BASE_ARENA_H
-#define HW_BASE_ARENA_H
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 // Blocks in a list, each twice the last up to a limit; large requests get a block of their own. See arena.h.
-#include "hw/base/arena.h"
+#include "base/arena.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "hw/base/alloc.h"
+#include "base/alloc.h"
 
 enum { FIRST_BYTES = 4096, LARGEST_BYTES = 8 << 20, ALIGNMENT = 16 };
 
