@@ -88,13 +88,13 @@ static void carry_out(const bench_run *run, sim_engine *engine, bench_measured *
   m->wall_seconds = wf_seconds() - wall;
   m->cpu_seconds = wf_process_seconds() - cpu;
   m->cycles = engine->ops->timed ? cycle : 0;
-  const sim_fault *fault = engine->ops->fault(engine);
-  if (fault->kind == SIM_FAULT_NONE) return;
+  const arch_fault *fault = engine->ops->fault(engine);
+  if (fault->kind == ARCH_FAULT_NONE) return;
   m->status = BENCH_FAULT;
   snprintf(m->fault, sizeof m->fault, "command %llu: %s", (unsigned long long)fault->command.index, fault->text);
 }
 
-static void check_result(const bench_run *run, const sim_memory *memory, bench_measured *m) {
+static void check_result(const bench_run *run, const arch_memory *memory, bench_measured *m) {
   bool moved = run->options == NULL || !run->options->timing_only;
   if (m->status != BENCH_GOOD || !m->finished || !moved) return;
   m->wrong = bench_program_wrong(run->program, memory);
@@ -104,7 +104,7 @@ static void check_result(const bench_run *run, const sim_memory *memory, bench_m
 static bench_measured run_once(const bench_run *run) {
   bench_measured m = {.status = BENCH_CANNOT_BUILD};
   wf_diag diag = wf_diag_to(stderr);
-  sim_memory *memory = sim_memory_create((uint64_t)run->array->memory.capacity_mib << 20);
+  arch_memory *memory = arch_memory_create((uint64_t)run->array->memory.capacity_mib << 20);
   if (memory == NULL) return m;
   bench_program_load(run->program, memory);
   sim_engine *engine = sim_engine_create(run->engine, run->array, memory, run->options, &diag);
@@ -117,7 +117,7 @@ static bench_measured run_once(const bench_run *run) {
     check_result(run, memory, &m);
     engine->ops->destroy(engine);
   }
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return m;
 }
 

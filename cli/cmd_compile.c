@@ -1,11 +1,11 @@
 // `weft compile`: from a kernel or an IR to commands, written in the format that the output's name ends in.
 #include <string.h>
 
+#include "arch/memory.h"
 #include "cli/compile_network.h"
 #include "cli/kernel.h"
 #include "compiler/command/command.h"
 #include "compiler/command/elf.h"
-#include "sim/memory.h"
 
 typedef struct compile_options {
   kernel_options kernel;
@@ -26,7 +26,7 @@ static bool write_trace(const kernel_job *job, FILE *out, wf_diag *diag) {
     return false;
   }
   const command_layout layout = {.tensor_address = address};
-  return command_place(commands, SIM_MEMORY_BASE, address, diag) &&
+  return command_place(commands, ARCH_MEMORY_BASE, address, diag) &&
          command_write_trace(commands, &layout, NULL, out, diag);
 }
 

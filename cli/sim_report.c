@@ -157,7 +157,7 @@ cJSON *sim_report_json(const sim_report *report) {
   if (result->hosted) add_host(document, &result->host);
   if (report->engine->timed) cli_json_count(document, "cycles", result->host.cycles);
   if (report->engine->timed && result->hosted) add_waits(document, &result->port);
-  if (result->fault.kind != SIM_FAULT_NONE) cJSON_AddStringToObject(document, "fault", result->fault.text);
+  if (result->fault.kind != ARCH_FAULT_NONE) cJSON_AddStringToObject(document, "fault", result->fault.text);
   cli_json_count(document, "commands", result->port.commands);
   cJSON_AddItemToObject(document, "commands_by_unit", commands_json(&result->port));
   cli_json_count(document, "fences", result->port.fences);

@@ -21,7 +21,7 @@ const sim_engine_ops *sim_engine_find(const char *name) {
   return NULL;
 }
 
-sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, sim_memory *memory,
+sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, arch_memory *memory,
                               const sim_engine_options *options, wf_diag *diag) {
   if (options == NULL) return ops->create(array, memory, diag);
   if (ops->create_with != NULL) return ops->create_with(array, memory, options, diag);
@@ -46,7 +46,7 @@ uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limi
   return next > cycle + 1 && next != UINT64_MAX ? next : cycle + 1;
 }
 
-sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response) {
+sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response) {
   const sim_engine_ops *ops = engine->ops;
   if (ops->push_waiting != NULL) return ops->push_waiting(engine, cycle, command, response);
   sim_push_result result;

@@ -11,33 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/command.h"
+#include "arch/memory.h"
 #include "hw/array.h"
-#include "sim/memory.h"
-
-// A RoCC instruction as the accelerator receives it.
-typedef struct sim_command {
-  uint64_t rs1;
-  uint64_t rs2;
-  uint64_t pc;     // of the instruction; 0 when there is no host
-  uint64_t index;  // 0, 1, 2, ... in program order
-  uint8_t funct;   // 7 bits
-  bool returns;    // the instruction writes rd
-} sim_command;
-
-typedef enum {
-  SIM_FAULT_NONE,
-  SIM_FAULT_ILLEGAL,  // no such command, an illegal field value, or a unit that the array lacks
-  SIM_FAULT_LOCAL,    // scratchpad or accumulator rows that do not exist
-  SIM_FAULT_MEMORY,   // an access outside main memory
-  SIM_FAULT_STUCK,    // an engine that made no progress for very long, or whose own assertions failed
-} sim_fault_kind;
-
-// Why an engine stopped. After a fault it accepts nothing more.
-typedef struct sim_fault {
-  sim_fault_kind kind;
-  sim_command command;  // the command given by the program (for a loop: the loop's run command)
-  char text[256];       // "scratchpad rows 16380..16395 of 16384"
-} sim_fault;
 
 typedef enum {
   SIM_PUSH_DONE,   // accepted; a response, if any, is in *response
@@ -74,7 +50,7 @@ typedef struct sim_engine_options {
   bool quiet;               // no progress on stderr
   uint64_t disturb;         // seed of random delays on top of the memory timing; 0: none
   uint64_t garbage;         // seed of what registers and memories hold before reset; 0: zeros
-  uint64_t patience;        // cycles without progress until SIM_FAULT_STUCK; 0: some millions
+  uint64_t patience;        // cycles without progress until ARCH_FAULT_STUCK; 0: some millions
   const char *accelerator;  // of the systemc engine: which one sits in the platform; NULL: the first it has
   uint64_t quantum;         // of the systemc engine: cycles that the hart may run ahead of the platform; 0: none
   bool timing_only;         // of the cycle engine: no data is moved, memory keeps its contents
@@ -86,18 +62,18 @@ typedef struct sim_engine_ops {
   const char *summary;
   bool timed;
   // The array and the memory are borrowed for the engine's life. NULL after an error was reported.
-  sim_engine *(*create)(const hw_array *array, sim_memory *memory, wf_diag *diag);
+  sim_engine *(*create)(const hw_array *array, arch_memory *memory, wf_diag *diag);
   void (*destroy)(sim_engine *engine);
-  sim_push_result (*push)(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response);
+  sim_push_result (*push)(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response);
   // Brings the engine to `cycle`; returns the next cycle at which its state can change (UINT64_MAX: never, it is idle).
   uint64_t (*advance)(sim_engine *engine, uint64_t cycle);
   bool (*busy)(const sim_engine *engine);
   // Runs from `cycle` until idle or fault and returns the cycle reached.
   uint64_t (*drain)(sim_engine *engine, uint64_t cycle);
-  const sim_fault *(*fault)(const sim_engine *engine);  // kind SIM_FAULT_NONE while all is well
+  const arch_fault *(*fault)(const sim_engine *engine);  // kind ARCH_FAULT_NONE while all is well
   // Optional (NULL): creation with options, and the records of the reservation station (timed engines). The sink is
   // copied; NULL ends the records.
-  sim_engine *(*create_with)(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+  sim_engine *(*create_with)(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                              wf_diag *diag);
   void (*set_events)(sim_engine *engine, const sim_events *events);
   // Optional (NULL): calls the body in the thread of the engine's own kernel that stands for the hart. Commands may
@@ -114,7 +90,7 @@ typedef struct sim_engine_ops {
   // Optional (NULL): sim_engine_await_room without coming back in every cycle.
   uint64_t (*await_room)(sim_engine *engine, uint64_t cycle, uint64_t limit);
   // Optional (NULL): sim_engine_push in one.
-  sim_push_result (*push_waiting)(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response);
+  sim_push_result (*push_waiting)(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response);
 } sim_engine_ops;
 
 struct sim_engine {
@@ -122,7 +98,7 @@ struct sim_engine {
 };
 
 // The engine with options (NULL: all defaults). Reports and returns NULL where the engine has no such option.
-sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, sim_memory *memory,
+sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, arch_memory *memory,
                               const sim_engine_options *options, wf_diag *diag);
 
 // Calls the body where the engine wants its commands to come from.
@@ -133,7 +109,7 @@ void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *con
 uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limit);
 
 // Pushes in *cycle or, without room, in the first cycle that has some, which is told. Never SIM_PUSH_FULL.
-sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const sim_command *command, uint64_t *response);
+sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response);
 
 // Engines that this build has, in the order they are listed; NULL past the end.
 const sim_engine_ops *sim_engine_at(size_t index);

@@ -19,24 +19,24 @@ sim_port sim_port_for_hart_of(sim_engine *engine, const hw_array *array) {
 
 // ---- without queue
 
-static host_port_result refuse(sim_port *port, const sim_command *command) {
+static host_port_result refuse(sim_port *port, const arch_command *command) {
   port->illegal++;
   port->last_illegal = *command;
   return HOST_PORT_ILLEGAL;
 }
 
-static void count(sim_port *port, const isa_insn *insn, const sim_command *command) {
+static void count(sim_port *port, const isa_insn *insn, const arch_command *command) {
   port->commands++;
   port->by_insn[insn->id]++;
   if (port->trace != NULL) sim_trace_writer_command(port->trace, command);
 }
 
-static const isa_insn *decode(const sim_port *port, const sim_command *command) {
+static const isa_insn *decode(const sim_port *port, const arch_command *command) {
   const isa_insn *insn = isa_find(port->revision, command->funct, command->rs1);
   return insn == NULL || insn->returns != command->returns ? NULL : insn;
 }
 
-host_port_result sim_port_command(sim_port *port, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+host_port_result sim_port_command(sim_port *port, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   const isa_insn *insn = decode(port, command);
   if (insn == NULL) return refuse(port, command);
   uint64_t start = *cycle;
@@ -54,10 +54,10 @@ bool sim_port_fence(sim_port *port, uint64_t *cycle) {
   port->fence_wait_cycles += *cycle - start;
   port->fences++;
   if (port->trace != NULL) sim_trace_writer_fence(port->trace);
-  return port->engine->ops->fault(port->engine)->kind == SIM_FAULT_NONE;
+  return port->engine->ops->fault(port->engine)->kind == ARCH_FAULT_NONE;
 }
 
-static host_port_result host_command(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result host_command(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   return sim_port_command(context, command, cycle, response);
 }
 
@@ -65,7 +65,7 @@ static bool host_fence(void *context, uint64_t *cycle) { return sim_port_fence(c
 
 // ---- with queue
 
-static bool failed(const sim_port *port) { return port->engine->ops->fault(port->engine)->kind != SIM_FAULT_NONE; }
+static bool failed(const sim_port *port) { return port->engine->ops->fault(port->engine)->kind != ARCH_FAULT_NONE; }
 
 // The engine takes the oldest command in a cycle before `limit`, or not. A fault empties the queue.
 static bool send_before(sim_port *port, uint64_t limit, uint64_t *response) {
@@ -111,7 +111,7 @@ static uint64_t timed_room(void *context, uint64_t cycle) {
 }
 
 // Takes the command into the queue; one that returns a value leaves it at once, and the engine goes on to the response.
-static host_port_result timed_command(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result timed_command(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   sim_port *port = context;
   const isa_insn *insn = decode(port, command);
   if (insn == NULL) return refuse(port, command);

@@ -18,7 +18,7 @@
 enum { SIM_PORT_QUEUE = 16 };
 
 typedef struct sim_port_entry {
-  sim_command command;
+  arch_command command;
   uint64_t since;  // the first cycle in which the accelerator may take it
 } sim_port_entry;
 
@@ -37,7 +37,7 @@ typedef struct sim_port {
   uint64_t fence_wait_cycles;     // until it is idle
   uint64_t response_wait_cycles;  // for the value of a counter
   uint64_t illegal;               // custom instructions that do not exist
-  sim_command last_illegal;
+  arch_command last_illegal;
 } sim_port;
 
 // A port without queue: the engine takes commands when they come.
@@ -52,7 +52,7 @@ host_port sim_port_for_host(sim_port *port);
 bool sim_port_flush(sim_port *port);
 
 // For a driver without host: push one command at *cycle (waiting while the engine is full), or wait until idle.
-host_port_result sim_port_command(sim_port *port, const sim_command *command, uint64_t *cycle, uint64_t *response);
+host_port_result sim_port_command(sim_port *port, const arch_command *command, uint64_t *cycle, uint64_t *response);
 bool sim_port_fence(sim_port *port, uint64_t *cycle);
 
 #endif

@@ -14,8 +14,8 @@
 
 enum { PLACE_TEXT = 192, COMMAND_TEXT = 1024 };
 
-static sim_memory *create_memory(const hw_array *array, wf_diag *diag) {
-  sim_memory *memory = sim_memory_create((uint64_t)array->memory.capacity_mib << 20);
+static arch_memory *create_memory(const hw_array *array, wf_diag *diag) {
+  arch_memory *memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20);
   if (memory == NULL)
     wf_error(diag, wf_in_file(NULL), "cannot reserve %u MiB of address space for main memory",
              array->memory.capacity_mib);
@@ -42,7 +42,7 @@ static const char *place(const sim_elf *elf, uint64_t pc, char text[PLACE_TEXT])
   return text;
 }
 
-static void command_text(unsigned revision, const sim_command *command, char *text, size_t size) {
+static void command_text(unsigned revision, const arch_command *command, char *text, size_t size) {
   const isa_insn *insn = isa_find(revision, command->funct, command->rs1);
   if (insn != NULL)
     isa_print(insn, command->rs1, command->rs2, text, size);
@@ -50,16 +50,16 @@ static void command_text(unsigned revision, const sim_command *command, char *te
     snprintf(text, size, "funct %u rs1=0x%" PRIx64 " rs2=0x%" PRIx64, command->funct, command->rs1, command->rs2);
 }
 
-static sim_run_status fault_status(sim_fault_kind kind) {
+static sim_run_status fault_status(arch_fault_kind kind) {
   switch (kind) {
-    case SIM_FAULT_LOCAL:
+    case ARCH_FAULT_LOCAL:
       return SIM_RUN_LOCAL;
-    case SIM_FAULT_MEMORY:
+    case ARCH_FAULT_MEMORY:
       return SIM_RUN_MEMORY;
-    case SIM_FAULT_STUCK:
+    case ARCH_FAULT_STUCK:
       return SIM_RUN_STUCK;
-    case SIM_FAULT_ILLEGAL:
-    case SIM_FAULT_NONE:
+    case ARCH_FAULT_ILLEGAL:
+    case ARCH_FAULT_NONE:
       break;
   }
   return SIM_RUN_ILLEGAL;
@@ -67,7 +67,7 @@ static sim_run_status fault_status(sim_fault_kind kind) {
 
 // The array forbids the custom instruction that trapped: say which one and why.
 static void explain_illegal(const sim_run_config *config, const char *path, const sim_elf *elf,
-                            const sim_command *command, wf_diag *diag) {
+                            const arch_command *command, wf_diag *diag) {
   char where[PLACE_TEXT], text[COMMAND_TEXT];
   command_text(config->array->isa.revision, command, text, sizeof text);
   wf_error(diag, wf_in_file(path), "pc %s: illegal custom instruction: %s", place(elf, command->pc, where), text);
@@ -77,7 +77,7 @@ static void explain_illegal(const sim_run_config *config, const char *path, cons
 }
 
 static sim_run_status explain_fault(const sim_run_config *config, const char *path, const sim_elf *elf,
-                                    const sim_fault *fault, wf_diag *diag) {
+                                    const arch_fault *fault, wf_diag *diag) {
   char where[PLACE_TEXT], text[COMMAND_TEXT];
   command_text(config->array->isa.revision, &fault->command, text, sizeof text);
   wf_error(diag, wf_in_file(path), "pc %s: command %" PRIu64 ": %s: %s", place(elf, fault->command.pc, where),
@@ -155,7 +155,7 @@ static void run_hart(void *context) {
   run->flushed = sim_port_flush(run->port);
 }
 
-static void run_program(const sim_run_config *config, const sim_elf *elf, sim_memory *memory, sim_engine *engine,
+static void run_program(const sim_run_config *config, const sim_elf *elf, arch_memory *memory, sim_engine *engine,
                         sim_run_result *result) {
   sim_port port = sim_port_for_hart_of(engine, config->array);
   if (config->trace != NULL) port.trace = sim_trace_writer_open(config->trace, config->array, memory);
@@ -188,14 +188,14 @@ static bool finish_trace(const sim_run_config *config, sim_run_result *result, w
   return good;
 }
 
-static sim_engine *create_engine(const sim_run_config *config, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create_engine(const sim_run_config *config, arch_memory *memory, wf_diag *diag) {
   sim_engine *engine = sim_engine_create(config->engine, config->array, memory, config->engine_options, diag);
   if (engine != NULL && engine->ops->set_events != NULL) engine->ops->set_events(engine, config->events);
   if (engine != NULL && config->watch != NULL) config->watch(config->watch_context, engine);
   return engine;
 }
 
-static void run_loaded(const sim_run_config *config, const char *path, const sim_elf *elf, sim_memory *memory,
+static void run_loaded(const sim_run_config *config, const char *path, const sim_elf *elf, arch_memory *memory,
                        sim_run_result *result, wf_diag *diag) {
   sim_engine *engine = create_engine(config, memory, diag);
   if (engine == NULL) {
@@ -219,9 +219,9 @@ sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_di
   uint64_t hash;
   const char *name;
   bool fits = !sim_elf_array_note(elf, &hash, &name) || array_agrees(config, wf_in_file(path), hash, name, diag);
-  sim_memory *memory = fits ? create_memory(config->array, diag) : NULL;
+  arch_memory *memory = fits ? create_memory(config->array, diag) : NULL;
   if (memory != NULL && sim_elf_load(elf, memory, diag)) run_loaded(config, path, elf, memory, &result, diag);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   sim_elf_close(elf);
   return result;
 }
@@ -231,7 +231,7 @@ sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_di
 typedef struct replay {
   const sim_run_config *config;
   wf_diag *diag;
-  sim_memory *memory;
+  arch_memory *memory;
   sim_engine *engine;
   sim_footprint *print;  // what the engine wrote
   sim_run_result *result;
@@ -250,7 +250,7 @@ static bool replay_header(void *context, const sim_trace_header *header, wf_loca
 
 static bool replay_data(void *context, uint64_t address, const uint8_t *bytes, size_t length, wf_location where) {
   replay *r = context;
-  uint8_t *to = sim_memory_at(r->memory, address, length);
+  uint8_t *to = arch_memory_at(r->memory, address, length);
   if (to == NULL) {
     wf_error(r->diag, where, "data outside main memory");
     return false;
@@ -260,14 +260,14 @@ static bool replay_data(void *context, uint64_t address, const uint8_t *bytes, s
 }
 
 static bool replay_fault(replay *r, wf_location where) {
-  const sim_fault *fault = r->engine->ops->fault(r->engine);
+  const arch_fault *fault = r->engine->ops->fault(r->engine);
   wf_error(r->diag, where, "%s", fault->text);
   r->result->fault = *fault;
   r->result->status = fault_status(fault->kind);
   return false;
 }
 
-static bool replay_command(void *context, const sim_command *command, wf_location where) {
+static bool replay_command(void *context, const arch_command *command, wf_location where) {
   replay *r = context;
   uint64_t response;
   host_port_result got = sim_port_command(&r->result->port, command, &r->cycle, &response);
@@ -289,7 +289,7 @@ static bool replay_end(void *context, const sim_trace_end *end, wf_location wher
   replay *r = context;
   r->cycle = r->engine->ops->drain(r->engine, r->cycle);
   r->result->host.cycles = r->cycle;
-  if (r->engine->ops->fault(r->engine)->kind != SIM_FAULT_NONE) return replay_fault(r, where);
+  if (r->engine->ops->fault(r->engine)->kind != ARCH_FAULT_NONE) return replay_fault(r, where);
   r->result->status = SIM_RUN_OK;
   if (timing_only(r->config)) return true;
   r->result->replay_digest = sim_footprint_digest(r->print);
@@ -331,7 +331,7 @@ static void replay_file(replay *r, FILE *in, const char *path) {
                                .fence = replay_fence,
                                .end = replay_end};
   r->result->port = sim_port_for(r->engine, r->config->array->isa.revision);
-  r->memory->observer = (sim_memory_observer){.context = r->print, .on_write = note_write};
+  r->memory->observer = (arch_memory_observer){.context = r->print, .on_write = note_write};
   double start = wf_seconds();
   replay_run run = {.r = r, .in = in, .path = path, .sink = &sink};
   sim_engine_enter(r->engine, read_trace, &run);
@@ -359,7 +359,7 @@ sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_
     sim_footprint_destroy(r.print);
     r.engine->ops->destroy(r.engine);
   }
-  sim_memory_destroy(r.memory);
+  arch_memory_destroy(r.memory);
   fclose(in);
   result.port.engine = NULL;
   return result;

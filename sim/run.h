@@ -46,7 +46,7 @@ typedef struct sim_run_result {
   sim_run_status status;
   bool hosted;  // an ELF: `host` is valid; of a trace only host.cycles is
   host_result host;
-  sim_fault fault;
+  arch_fault fault;
   sim_port port;        // counts only
   uint64_t read_bytes;  // moved by the accelerator
   uint64_t written_bytes;

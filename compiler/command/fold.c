@@ -6,20 +6,20 @@
 // different values, and a command is without effect if it changes neither.
 #include <string.h>
 
+#include "arch/config.h"
 #include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "sim/config.h"
 
 // ---- parts of the configuration
 
 enum {
-  PART_LOAD = 1,                        // and the next two bits: the load states
-  PART_EXECUTE = 1 << SIM_LOAD_STATES,  // all but the strides
-  PART_STRIDES = PART_EXECUTE << 1,     // of operands and results of products
-  PART_STORE = PART_EXECUTE << 2,       // what every config_st sets
-  PART_SCALE = PART_EXECUTE << 3,       // unless it keeps the scale
-  PART_IMAGE = PART_EXECUTE << 4,       // only with pooling or a 1-D store
-  PART_POOL = PART_EXECUTE << 5,        // only with pooling
+  PART_LOAD = 1,                         // and the next two bits: the load states
+  PART_EXECUTE = 1 << ARCH_LOAD_STATES,  // all but the strides
+  PART_STRIDES = PART_EXECUTE << 1,      // of operands and results of products
+  PART_STORE = PART_EXECUTE << 2,        // what every config_st sets
+  PART_SCALE = PART_EXECUTE << 3,        // unless it keeps the scale
+  PART_IMAGE = PART_EXECUTE << 4,        // only with pooling or a 1-D store
+  PART_POOL = PART_EXECUTE << 5,         // only with pooling
   PARTS_STORE = PART_STORE | PART_SCALE | PART_IMAGE | PART_POOL,
   PARTS_ALL = (PART_POOL << 1) - 1,
   RUNS_LOOP = PART_POOL << 1,  // used by loop unrollers, beside all parts
@@ -28,7 +28,7 @@ enum {
 static unsigned parts_of_store(uint64_t rs1, uint64_t rs2) {
   const bool pools = isa_get_config_st_pool_stride(rs1, rs2) != 0;
   unsigned parts = PART_STORE;
-  if (isa_get_config_st_acc_scale(rs1, rs2) != SIM_SCALE_KEEP) parts |= PART_SCALE;
+  if (isa_get_config_st_acc_scale(rs1, rs2) != ARCH_SCALE_KEEP) parts |= PART_SCALE;
   if (pools || isa_get_config_st_pool_size(rs1, rs2) != 0) parts |= PART_IMAGE;
   return pools ? parts | PART_POOL : parts;
 }
@@ -143,12 +143,12 @@ static void mark_live(const command_program *program, settings *all) {
 
 // ---- registers
 
-static bool same_load(const sim_load_config *a, const sim_load_config *b) {
+static bool same_load(const arch_load_config *a, const arch_load_config *b) {
   return a->stride_bytes == b->stride_bytes && a->scale == b->scale && a->block_stride_rows == b->block_stride_rows &&
          a->pixel_repeats == b->pixel_repeats && a->shrink == b->shrink;
 }
 
-static bool same_store(const sim_store_config *a, const sim_store_config *b) {
+static bool same_store(const arch_store_config *a, const arch_store_config *b) {
   return a->stride_bytes == b->stride_bytes && a->scale == b->scale && a->activation == b->activation &&
          a->pool_stride == b->pool_stride && a->pool_size == b->pool_size && a->pool_upad == b->pool_upad &&
          a->pool_lpad == b->pool_lpad && a->pool_out_dim == b->pool_out_dim && a->pool_orows == b->pool_orows &&
@@ -156,14 +156,14 @@ static bool same_store(const sim_store_config *a, const sim_store_config *b) {
          a->qb == b->qb && a->qc == b->qc && a->qln2 == b->qln2 && a->qln2_inverse == b->qln2_inverse;
 }
 
-static bool same_execute(const sim_execute_config *a, const sim_execute_config *b) {
+static bool same_execute(const arch_execute_config *a, const arch_execute_config *b) {
   return a->weight_stationary == b->weight_stationary && a->a_transpose == b->a_transpose &&
          a->b_transpose == b->b_transpose && a->activation == b->activation && a->in_shift == b->in_shift &&
          a->acc_scale == b->acc_scale && a->a_stride_rows == b->a_stride_rows && a->c_stride_rows == b->c_stride_rows;
 }
 
 // Whether the command changed the registers; it wrote those of its own unit only.
-static bool changed(isa_id id, uint64_t rs1, const sim_config *before, const sim_config *after) {
+static bool changed(isa_id id, uint64_t rs1, const arch_config *before, const arch_config *after) {
   if (id == ISA_CONFIG_EX) return !same_execute(&before->execute, &after->execute);
   if (id != ISA_CONFIG_LD) return !same_store(&before->store, &after->store);
   const uint64_t state = isa_get_config_ld_state(rs1, 0);
@@ -172,23 +172,23 @@ static bool changed(isa_id id, uint64_t rs1, const sim_config *before, const sim
 
 // Two sets of registers that differ in every field.
 typedef struct registers {
-  sim_config low, high;
+  arch_config low, high;
 } registers;
 
 static registers unknown(const hw_array *array) {
   registers r;
-  sim_config_reset(&r.low, array);
+  arch_config_reset(&r.low, array);
   r.low.execute.weight_stationary = false;
-  r.high = (sim_config){.store = {UINT64_MAX, ~1u, 7, 3, 3, 3, 3, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, -1, -1, -1, -1},
-                        .execute = {true, true, true, ~0u, ~0u, ~0u, ~0u, ~0u}};
-  for (int s = 0; s < SIM_LOAD_STATES; s++) r.high.load[s] = (sim_load_config){UINT64_MAX, ~0u, ~0u, ~0u, true};
+  r.high = (arch_config){.store = {UINT64_MAX, ~1u, 7, 3, 3, 3, 3, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, -1, -1, -1, -1},
+                         .execute = {true, true, true, ~0u, ~0u, ~0u, ~0u, ~0u}};
+  for (int s = 0; s < ARCH_LOAD_STATES; s++) r.high.load[s] = (arch_load_config){UINT64_MAX, ~0u, ~0u, ~0u, true};
   return r;
 }
 
 static bool has_effect(registers *r, const isa_insn *insn, uint64_t rs1, uint64_t rs2) {
   const registers before = *r;
-  sim_config_apply(&r->low, insn->id, rs1, rs2);
-  sim_config_apply(&r->high, insn->id, rs1, rs2);
+  arch_config_apply(&r->low, insn->id, rs1, rs2);
+  arch_config_apply(&r->high, insn->id, rs1, rs2);
   return changed(insn->id, rs1, &before.low, &r->low) || changed(insn->id, rs1, &before.high, &r->high);
 }
 

@@ -2,8 +2,8 @@
 #ifndef COMPILER_COMMAND_PRIVATE_H
 #define COMPILER_COMMAND_PRIVATE_H
 
+#include "arch/command.h"
 #include "compiler/command/command.h"
-#include "sim/engine.h"
 
 // An empty program with the same name, array and tensors.
 command_program *command_create_like(const command_program *program);
@@ -34,8 +34,8 @@ bool command_name_ok(const char *name, bool of_program);
 bool command_layout_ok(const command_program *program, const command_layout *layout, wf_diag *diag);
 
 // The command with the addresses of a layout.
-static inline sim_command command_placed(const command_insn *insn, const command_layout *layout, uint64_t index) {
-  sim_command command = {.rs1 = insn->rs1, .rs2 = insn->rs2, .index = index, .funct = insn->funct};
+static inline arch_command command_placed(const command_insn *insn, const command_layout *layout, uint64_t index) {
+  arch_command command = {.rs1 = insn->rs1, .rs2 = insn->rs2, .index = index, .funct = insn->funct};
   if (insn->tensor_rs1 != COMMAND_NO_TENSOR) command.rs1 += layout->tensor_address[insn->tensor_rs1];
   if (insn->tensor_rs2 != COMMAND_NO_TENSOR) command.rs2 += layout->tensor_address[insn->tensor_rs2];
   return command;

@@ -11,7 +11,7 @@
 #include "sim/port.h"
 
 struct command_session {
-  sim_memory *memory;
+  arch_memory *memory;
   sim_engine *engine;
   sim_port port;
   uint64_t cycle;
@@ -31,7 +31,7 @@ static bool push(void *context, const command_insn *insn) {
   command_session *s = r->session;
   uint64_t response;
   if (insn == NULL) return sim_port_fence(&s->port, &s->cycle);
-  const sim_command command = command_placed(insn, r->layout, s->commands++);
+  const arch_command command = command_placed(insn, r->layout, s->commands++);
   return sim_port_command(&s->port, &command, &s->cycle, &response) == HOST_PORT_DONE;
 }
 
@@ -43,18 +43,18 @@ static void run_program(void *context) {
 
 static bool report_fault(const runner *r, command_run_result *result, wf_diag *diag) {
   result->fault = *r->session->engine->ops->fault(r->session->engine);
-  if (result->fault.kind == SIM_FAULT_NONE) return true;
+  if (result->fault.kind == ARCH_FAULT_NONE) return true;
   wf_error(diag, wf_in_file(r->program->name), "command %" PRIu64 ": %s", result->fault.command.index,
            result->fault.text);
   return false;
 }
 
-static void write_constants(const command_program *program, const command_layout *layout, sim_memory *memory) {
+static void write_constants(const command_program *program, const command_layout *layout, arch_memory *memory) {
   for (int t = 0; t < program->tensor_count; t++) {
     const command_tensor *tensor = &program->tensors[t];
     const size_t bytes = command_tensor_bytes(tensor);
     if (tensor->contents != NULL)
-      memcpy(sim_memory_at(memory, layout->tensor_address[t], bytes), tensor->contents, bytes);
+      memcpy(arch_memory_at(memory, layout->tensor_address[t], bytes), tensor->contents, bytes);
   }
 }
 
@@ -74,7 +74,7 @@ bool command_session_run(command_session *session, const command_program *progra
 // ---- sessions
 
 command_session *command_session_open(const hw_array *array, const sim_engine_ops *engine,
-                                      const sim_engine_options *options, sim_memory *memory, wf_diag *diag) {
+                                      const sim_engine_options *options, arch_memory *memory, wf_diag *diag) {
   sim_engine *created = sim_engine_create(engine, array, memory, options, diag);
   if (created == NULL) return NULL;
   command_session *session = WF_NEW(command_session);
@@ -107,7 +107,7 @@ bool command_session_units(const command_session *session, sim_cycle_report *uni
 
 // ---- a program alone
 
-bool command_run(const command_program *program, const command_run_config *config, sim_memory *memory,
+bool command_run(const command_program *program, const command_run_config *config, arch_memory *memory,
                  const command_layout *layout, command_run_result *result, wf_diag *diag) {
   *result = (command_run_result){0};
   command_session *session = command_session_open(program->array, config->engine, config->options, memory, diag);
@@ -122,21 +122,21 @@ bool command_run(const command_program *program, const command_run_config *confi
 
 // ---- with a memory of its own
 
-static void copy_in(const command_program *program, const command_layout *layout, sim_memory *memory,
+static void copy_in(const command_program *program, const command_layout *layout, arch_memory *memory,
                     void *const *tensors) {
   for (int t = 0; t < program->tensor_count; t++) {
     size_t bytes = command_tensor_bytes(&program->tensors[t]);
     if (tensors[t] != NULL && program->tensors[t].contents == NULL)
-      memcpy(sim_memory_at(memory, layout->tensor_address[t], bytes), tensors[t], bytes);
+      memcpy(arch_memory_at(memory, layout->tensor_address[t], bytes), tensors[t], bytes);
   }
 }
 
-static void copy_out(const command_program *program, const command_layout *layout, const sim_memory *memory,
+static void copy_out(const command_program *program, const command_layout *layout, const arch_memory *memory,
                      void *const *tensors) {
   for (int t = 0; t < program->tensor_count; t++) {
     size_t bytes = command_tensor_bytes(&program->tensors[t]);
     if (tensors[t] != NULL && program->tensors[t].written)
-      memcpy(tensors[t], sim_memory_at(memory, layout->tensor_address[t], bytes), bytes);
+      memcpy(tensors[t], arch_memory_at(memory, layout->tensor_address[t], bytes), bytes);
   }
 }
 
@@ -144,9 +144,9 @@ bool command_run_on(const command_program *program, const command_run_config *co
                     command_run_result *result, wf_diag *diag) {
   uint64_t *address = WF_NEW_ARRAY((size_t)program->tensor_count + 1, uint64_t);
   const command_layout layout = {address};
-  sim_memory *memory = NULL;
-  bool good = command_place(program, SIM_MEMORY_BASE, address, diag);
-  if (good) memory = sim_memory_create((uint64_t)program->array->memory.capacity_mib << 20);
+  arch_memory *memory = NULL;
+  bool good = command_place(program, ARCH_MEMORY_BASE, address, diag);
+  if (good) memory = arch_memory_create((uint64_t)program->array->memory.capacity_mib << 20);
   if (good && memory == NULL) {
     wf_error(diag, wf_in_file(program->name), "cannot reserve %u MiB of address space for main memory",
              program->array->memory.capacity_mib);
@@ -157,7 +157,7 @@ bool command_run_on(const command_program *program, const command_run_config *co
     good = command_run(program, config, memory, &layout, result, diag);
     copy_out(program, &layout, memory, tensors);
   }
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   wf_free(address);
   return good;
 }

@@ -15,14 +15,14 @@ typedef struct command_run_config {
 typedef struct command_run_result {
   uint64_t cycles;         // of the last time, from its first command to idle; 0 of an engine without time
   uint64_t commands;       // of all times
-  sim_fault fault;         // SIM_FAULT_NONE: it ran to its end
+  arch_fault fault;        // ARCH_FAULT_NONE: it ran to its end
   bool has_units;          // of the cycle engine
   sim_cycle_report units;  // of all times
 } command_run_result;
 
 // On a memory whose tensors lie as the layout says; constants are written there. False after an error was reported: a
 // fault, or no such engine.
-bool command_run(const command_program *program, const command_run_config *config, sim_memory *memory,
+bool command_run(const command_program *program, const command_run_config *config, arch_memory *memory,
                  const command_layout *layout, command_run_result *result, wf_diag *diag);
 
 // On a memory of its own: tensors[t] holds tensor t, NULL stands for zeros (of a constant it is not used); what the

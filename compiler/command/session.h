@@ -9,7 +9,7 @@ typedef struct command_session command_session;
 
 // Array and memory are borrowed. NULL after an error was reported.
 command_session *command_session_open(const hw_array *array, const sim_engine_ops *engine,
-                                      const sim_engine_options *options, sim_memory *memory, wf_diag *diag);
+                                      const sim_engine_options *options, arch_memory *memory, wf_diag *diag);
 void command_session_close(command_session *session);
 
 // Runs a program to its end; `cycles` and `commands` of the result are those of this program, `units` are of the

@@ -60,7 +60,7 @@ static bool write_command(void *context, const command_insn *insn) {
   if (insn == NULL) {
     memcpy(line, "fence", length);
   } else {
-    const sim_command command = command_placed(insn, t->layout, t->commands++);
+    const arch_command command = command_placed(insn, t->layout, t->commands++);
     length = isa_print(command_isa(t->program, insn), command.rs1, command.rs2, line, ISA_TEXT_MAX);
   }
   line[length] = '\n';

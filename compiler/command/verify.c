@@ -1,15 +1,15 @@
 // The verifier: a program that passes does only what the array can do, inside its tensors. See command.h.
 //
-// The rules of the machine are the checker's (sim/check.h), which sees every execution, and through it every primitive
+// The rules of the machine are the checker's (arch/check.h), which sees every execution, and through it every primitive
 // that a loop unroller makes. Tensors get addresses far apart, so that an access is found again by where it lies.
 #include "compiler/command/verify.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "arch/check.h"
 #include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "sim/check.h"
 
 enum { REPORTS_MAX = 20, FUNCTS = 128, FUNCT_VALUES = UINT8_MAX + 1 };
 #define EXECUTIONS_MAX (UINT64_C(1) << 30)
@@ -18,7 +18,7 @@ typedef struct verifier {
   const command_program *program;
   wf_diag *diag;
   hw_derived derived;
-  sim_checker *checker;
+  arch_checker *checker;
   const command_insn *insn;  // being checked
   command_use use;
   uint64_t index;
@@ -155,11 +155,11 @@ static void check_range(verifier *v, const command_range *range) {
     report(v, "%s tensor %s, which is not declared so", verb, tensor->name);
 }
 
-static void on_primitive(void *context, isa_id id, const sim_command *primitive) {
+static void on_primitive(void *context, isa_id id, const arch_command *primitive) {
   verifier *v = context;
   const char *missing = command_use_note(&v->use, id, primitive);
   if (missing != NULL) report(v, "%s before any of the program's own configuration", missing);
-  const command_range range = command_range_of(&v->derived, sim_checker_config(v->checker), id, primitive);
+  const command_range range = command_range_of(&v->derived, arch_checker_config(v->checker), id, primitive);
   check_range(v, &range);
 }
 
@@ -167,29 +167,29 @@ static bool on_command(void *context, const command_insn *insn) {
   verifier *v = context;
   if (insn == NULL) return true;
   v->insn = insn;
-  sim_fault fault;
-  const sim_command command = {.funct = insn->funct,
-                               .rs1 = address_of(v, insn->tensor_rs1, insn->rs1),
-                               .rs2 = address_of(v, insn->tensor_rs2, insn->rs2),
-                               .index = v->index};
-  if (!sim_checker_command(v->checker, &command, on_primitive, v, &fault)) report(v, "%s", fault.text);
+  arch_fault fault;
+  const arch_command command = {.funct = insn->funct,
+                                .rs1 = address_of(v, insn->tensor_rs1, insn->rs1),
+                                .rs2 = address_of(v, insn->tensor_rs2, insn->rs2),
+                                .index = v->index};
+  if (!arch_checker_command(v->checker, &command, on_primitive, v, &fault)) report(v, "%s", fault.text);
   v->index++;
   return v->reports <= REPORTS_MAX;
 }
 
 // All executions of a program, or with `in_full` enough of them.
 static bool check_executions(verifier *v, const bool *in_full) {
-  v->checker = sim_checker_create(v->program->array, NULL);
+  v->checker = arch_checker_create(v->program->array, NULL);
   command_walk_ends(v->program, in_full, on_command, v);
-  sim_checker_destroy(v->checker);
+  arch_checker_destroy(v->checker);
   return v->reports == 0;
 }
 
 // Products by their kinds, everything else in order; false if that does not say enough, too.
 static bool check_sides(verifier *v) {
-  v->checker = sim_checker_create(v->program->array, NULL);
+  v->checker = arch_checker_create(v->program->array, NULL);
   const bool good = command_walk_kinds(v->program, &v->derived, on_command, v);
-  sim_checker_destroy(v->checker);
+  arch_checker_destroy(v->checker);
   return good && v->reports == 0;
 }
 

@@ -1,10 +1,10 @@
 // Main memory that a primitive touches, and the configuration that it uses: see verify.h. The primitive has passed the
 // checker.
+#include "arch/local.h"
 #include "compiler/command/verify.h"
-#include "sim/local.h"
 
-static command_range load_range(const hw_derived *derived, const sim_load_config *state, const sim_command *c) {
-  const sim_local to = sim_local_decode(derived, isa_get_mvin_local(c->rs1, c->rs2));
+static command_range load_range(const hw_derived *derived, const arch_load_config *state, const arch_command *c) {
+  const arch_local to = arch_local_decode(derived, isa_get_mvin_local(c->rs1, c->rs2));
   const uint64_t rows = isa_get_mvin_rows(c->rs1, c->rs2), cols = isa_get_mvin_cols(c->rs1, c->rs2);
   if (rows == 0 || cols == 0 || c->rs1 == 0) return (command_range){0};
   const uint32_t element = to.accumulator && !state->shrink ? derived->acc_bytes : derived->input_bytes;
@@ -12,42 +12,42 @@ static command_range load_range(const hw_derived *derived, const sim_load_config
 }
 
 // Rows that a store writes, the last one's place counted in strides.
-static uint64_t last_store_row(const sim_store_config *s, uint64_t rows) {
-  switch (sim_config_store_mode(s)) {
-    case SIM_STORE_POOL:
+static uint64_t last_store_row(const arch_store_config *s, uint64_t rows) {
+  switch (arch_config_store_mode(s)) {
+    case ARCH_STORE_POOL:
       return (uint64_t)(s->pool_orows - 1) * s->pool_out_dim + s->pool_ocols - 1;
-    case SIM_STORE_IMAGE:
+    case ARCH_STORE_IMAGE:
       return (uint64_t)(s->orows - 1) * s->pool_out_dim + s->ocols - 1;
-    case SIM_STORE_ROWS:
+    case ARCH_STORE_ROWS:
       break;
   }
   return rows - 1;
 }
 
-static bool store_is_empty(const sim_store_config *s, uint64_t rows, uint64_t cols) {
-  switch (sim_config_store_mode(s)) {
-    case SIM_STORE_POOL:
+static bool store_is_empty(const arch_store_config *s, uint64_t rows, uint64_t cols) {
+  switch (arch_config_store_mode(s)) {
+    case ARCH_STORE_POOL:
       return cols == 0 || s->pool_orows == 0 || s->pool_ocols == 0;
-    case SIM_STORE_IMAGE:
+    case ARCH_STORE_IMAGE:
       return cols == 0 || s->orows == 0 || s->ocols == 0;
-    case SIM_STORE_ROWS:
+    case ARCH_STORE_ROWS:
       break;
   }
   return cols == 0 || rows == 0;
 }
 
-static command_range store_range(const hw_derived *derived, const sim_store_config *state, const sim_command *c) {
-  const sim_local from = sim_local_decode(derived, isa_get_mvout_local(c->rs1, c->rs2));
+static command_range store_range(const hw_derived *derived, const arch_store_config *state, const arch_command *c) {
+  const arch_local from = arch_local_decode(derived, isa_get_mvout_local(c->rs1, c->rs2));
   const uint64_t rows = isa_get_mvout_rows(c->rs1, c->rs2), cols = isa_get_mvout_cols(c->rs1, c->rs2);
-  const bool statistics = from.accumulator && !from.garbage && from.norm != SIM_NORM_NONE;
+  const bool statistics = from.accumulator && !from.garbage && from.norm != ARCH_NORM_NONE;
   if (statistics || store_is_empty(state, rows, cols)) return (command_range){0};
   const uint32_t element = from.accumulator && from.full ? derived->acc_bytes : derived->input_bytes;
   return (command_range){
       .address = c->rs1, .bytes = last_store_row(state, rows) * state->stride_bytes + cols * element, .writes = true};
 }
 
-command_range command_range_of(const hw_derived *derived, const sim_config *config, isa_id id,
-                               const sim_command *primitive) {
+command_range command_range_of(const hw_derived *derived, const arch_config *config, isa_id id,
+                               const arch_command *primitive) {
   switch (id) {
     case ISA_MVIN:
       return load_range(derived, &config->load[0], primitive);
@@ -64,7 +64,7 @@ command_range command_range_of(const hw_derived *derived, const sim_config *conf
 
 static const char *missing(bool there, const char *what) { return there ? NULL : what; }
 
-const char *command_use_note(command_use *use, isa_id id, const sim_command *primitive) {
+const char *command_use_note(command_use *use, isa_id id, const arch_command *primitive) {
   switch (id) {
     case ISA_CONFIG_LD:
       use->load[isa_get_config_ld_state(primitive->rs1, primitive->rs2)] = true;

@@ -39,7 +39,7 @@ typedef struct late_port {
   uint64_t base;
 } late_port;
 
-static host_port_result late_command(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result late_command(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   (void)context, (void)command, (void)cycle, (void)response;
   return HOST_PORT_ILLEGAL;
 }
@@ -65,8 +65,8 @@ static uint64_t late_memory(void *context, uint64_t cycle, uint64_t address, boo
 // ---- a step
 
 static void write_calls(network_machine *m, const network_step *step, int first, int count) {
-  const uint64_t at = SIM_MEMORY_BASE + NETWORK_CALLS;
-  struct weft_host_call *calls = (void *)sim_memory_at(m->memory, at, (size_t)count * sizeof *calls);
+  const uint64_t at = ARCH_MEMORY_BASE + NETWORK_CALLS;
+  struct weft_host_call *calls = (void *)arch_memory_at(m->memory, at, (size_t)count * sizeof *calls);
   for (int c = 0; c < count; c++) {
     const network_call *from = &step->calls[first + c];
     calls[c] = from->call;
@@ -74,7 +74,7 @@ static void write_calls(network_machine *m, const network_step *step, int first,
       if (from->place[o].buffer >= 0)
         calls[c].operand[o].data = (void *)(uintptr_t)network_address(m->net, from->place[o]);
   }
-  uint64_t *batch = (void *)sim_memory_at(m->memory, m->batch, 3 * sizeof *batch);
+  uint64_t *batch = (void *)arch_memory_at(m->memory, m->batch, 3 * sizeof *batch);
   batch[0] = at, batch[1] = (uint64_t)count, batch[2] = 0;
 }
 
@@ -96,7 +96,7 @@ static void run_hart(void *context) {
                         .timing = m->net->options.array};
   sim_elf_find(m->hart_program, "tohost", &config.tohost);
   sim_elf_find(m->hart_program, "fromhost", &config.fromhost);
-  memset(sim_memory_at(m->memory, config.tohost, 8), 0, 8);
+  memset(arch_memory_at(m->memory, config.tohost, 8), 0, 8);
   host *hart = host_create(&config);
   run->result = host_run(hart, NULL, NULL);
   host_destroy(hart);
@@ -119,7 +119,7 @@ bool network_hart_step(network_machine *m, const network_step *step, network_ste
     hart_run run = {.m = m};
     sim_engine_enter(command_session_engine(m->session), run_hart, &run);
     if (!report_end(m, step, &run.result)) return false;
-    result->cycles += ((const uint64_t *)(const void *)sim_memory_at(m->memory, m->batch, 24))[2];
+    result->cycles += ((const uint64_t *)(const void *)arch_memory_at(m->memory, m->batch, 24))[2];
   }
   result->timed = true;
   return true;

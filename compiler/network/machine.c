@@ -26,7 +26,7 @@ static void load_inputs(const network_machine *m) {
 bool network_machine_open(network_machine *m, const network *net, const network_run_config *config, wf_diag *diag) {
   *m = (network_machine){.net = net, .config = config, .diag = diag};
   const hw_array *array = net->options.array;
-  m->memory = sim_memory_create((uint64_t)array->memory.capacity_mib << 20);
+  m->memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20);
   if (m->memory == NULL) {
     wf_error(diag, wf_in_file(net->graph->name), "cannot reserve %u MiB of address space for main memory",
              array->memory.capacity_mib);
@@ -46,7 +46,7 @@ bool network_machine_open(network_machine *m, const network *net, const network_
 void network_machine_close(network_machine *m) {
   if (m->hart_program != NULL) sim_elf_close(m->hart_program);
   command_session_close(m->session);
-  sim_memory_destroy(m->memory);
+  arch_memory_destroy(m->memory);
 }
 
 // ---- what the units did in a step

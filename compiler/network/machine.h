@@ -10,7 +10,7 @@ typedef struct network_machine {
   const network *net;
   const network_run_config *config;
   wf_diag *diag;
-  sim_memory *memory;
+  arch_memory *memory;
   command_session *session;
   sim_cycle_report before;  // of the session, at the start of a step
   sim_elf *hart_program;    // NULL: host steps are carried out by this machine
@@ -22,7 +22,7 @@ bool network_machine_open(network_machine *m, const network *net, const network_
 void network_machine_close(network_machine *m);
 
 static inline void *network_machine_at(const network_machine *m, network_place place, uint64_t bytes) {
-  return sim_memory_at(m->memory, network_address(m->net, place), (size_t)bytes);
+  return arch_memory_at(m->memory, network_address(m->net, place), (size_t)bytes);
 }
 
 // Carries out a step.

@@ -147,13 +147,13 @@ static uint64_t place_constants(network *net, uint64_t start) {
 bool network_plan(network *net, wf_diag *diag) {
   find_lives(net);
   share_places(net);
-  const uint64_t start = place_constants(net, SIM_MEMORY_BASE + NETWORK_RESERVED);
+  const uint64_t start = place_constants(net, ARCH_MEMORY_BASE + NETWORK_RESERVED);
   net->arena_bytes = place_arena(net);
   for (int b = 0; b < net->buffer_count; b++)
     if (net->buffers[b].contents == NULL) net->buffers[b].address += start;
   net->end = start + net->arena_bytes;
   const uint64_t size = (uint64_t)net->options.array->memory.capacity_mib << 20;
-  if (net->end - SIM_MEMORY_BASE <= size) return true;
+  if (net->end - ARCH_MEMORY_BASE <= size) return true;
   wf_error(diag, wf_in_file(net->graph->name),
            "weights of %" PRIu64 " bytes and activations of %" PRIu64 " bytes do not fit in main memory of %" PRIu64
            " MiB",

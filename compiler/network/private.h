@@ -2,8 +2,8 @@
 #ifndef COMPILER_NETWORK_PRIVATE_H
 #define COMPILER_NETWORK_PRIVATE_H
 
+#include "arch/memory.h"
 #include "compiler/network/network.h"
-#include "sim/memory.h"
 
 // ---- lowering: one graph under way
 
@@ -130,7 +130,7 @@ extern const unsigned char network_host_step_elf[], network_host_step_elf_end[];
 void network_layout(const network *net, const network_step *step, uint64_t *address);
 
 static inline uint64_t network_address(const network *net, network_place place) {
-  return place.buffer < 0 ? SIM_MEMORY_BASE + NETWORK_RESERVED : net->buffers[place.buffer].address + place.offset;
+  return place.buffer < 0 ? ARCH_MEMORY_BASE + NETWORK_RESERVED : net->buffers[place.buffer].address + place.offset;
 }
 
 #endif

@@ -1,4 +1,4 @@
-// The loops of one result, and what the registers of each say: see sim/loops/loop_conv.c for what they mean.
+// The loops of one result, and what the registers of each say: see arch/loops/loop_conv.c for what they mean.
 //
 // All images of a block are one chain if their places in memory can be told to the unroller, else each is one. Where
 // images have one column, as of a convolution in one dimension, rows and columns change places: products take a run of

@@ -27,7 +27,7 @@ uint64_t weft_native_command(unsigned funct, uint64_t rs1, uint64_t rs2) {
     p->capacity = p->capacity == 0 ? 1024 : 2 * p->capacity;
     p->commands = wf_realloc(p->commands, p->capacity, sizeof *p->commands);
   }
-  p->commands[p->count] = (sim_command){.rs1 = rs1, .rs2 = rs2, .index = p->count, .funct = (uint8_t)funct};
+  p->commands[p->count] = (arch_command){.rs1 = rs1, .rs2 = rs2, .index = p->count, .funct = (uint8_t)funct};
   p->count++;
   return 0;
 }
@@ -96,7 +96,7 @@ static void gemm_result(bench_program *p, const operator_sizes *s, float scale) 
 
 static void make_gemm(bench_program *p, const operator_sizes *s, bool loops) {
   const float scale = 0x1p-12f;
-  uint64_t end = SIM_MEMORY_BASE;
+  uint64_t end = ARCH_MEMORY_BASE;
   uint32_t seed = 1;
   p->macs = s->m * s->n * s->k;
   p->input[0] = place(&end, s->m * s->k);
@@ -148,7 +148,7 @@ static void conv_result(bench_program *p, const operator_sizes *s, float scale) 
 
 static void conv_by_loops(bench_program *p, const operator_sizes *s) {
   const float scale = s->kernel == 1 ? 0x1p-10f : 0x1p-12f;
-  uint64_t end = SIM_MEMORY_BASE;
+  uint64_t end = ARCH_MEMORY_BASE;
   uint32_t seed = 2;
   size_t pixels = s->side * s->side, weights = s->kernel * s->kernel * s->in * s->out;
   p->macs = pixels * weights;
@@ -234,16 +234,16 @@ void bench_program_destroy(bench_program *program) {
   wf_free(program);
 }
 
-void bench_program_load(const bench_program *program, sim_memory *memory) {
+void bench_program_load(const bench_program *program, arch_memory *memory) {
   for (size_t n = 0; n < BENCH_INPUTS; n++) {
     const bench_block *block = &program->input[n];
-    memcpy(sim_memory_at(memory, block->address, block->size), block->bytes, block->size);
+    memcpy(arch_memory_at(memory, block->address, block->size), block->bytes, block->size);
   }
 }
 
-size_t bench_program_wrong(const bench_program *program, const sim_memory *memory) {
+size_t bench_program_wrong(const bench_program *program, const arch_memory *memory) {
   const bench_block *result = &program->result;
-  const uint8_t *got = sim_memory_at(memory, result->address, result->size);
+  const uint8_t *got = arch_memory_at(memory, result->address, result->size);
   size_t wrong = 0;
   for (size_t n = 0; n < result->size; n++) wrong += got[n] != result->bytes[n];
   return wrong;

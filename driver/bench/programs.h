@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/memory.h"
 #include "sim/engine.h"
-#include "sim/memory.h"
 
 #define BENCH_ARRAY "gemmini-default"
 
@@ -25,7 +25,7 @@ typedef struct bench_program {
   const char *name;
   const char *text;  // what it computes
   uint64_t macs;
-  sim_command *commands;
+  arch_command *commands;
   size_t count, capacity;
   bench_block input[BENCH_INPUTS];  // two operands, bias
   bench_block result;               // as it must be
@@ -37,8 +37,8 @@ bench_program *bench_program_create(size_t index, bool quick);
 void bench_program_destroy(bench_program *program);
 
 // Brings the inputs into an empty memory.
-void bench_program_load(const bench_program *program, sim_memory *memory);
+void bench_program_load(const bench_program *program, arch_memory *memory);
 // Bytes of the result that are not what they must be.
-size_t bench_program_wrong(const bench_program *program, const sim_memory *memory);
+size_t bench_program_wrong(const bench_program *program, const arch_memory *memory);
 
 #endif

@@ -18,7 +18,7 @@ enum { EXIT_NO_MACHINE = 70 };
 
 static struct machine {
   hw_array array;
-  sim_memory memory;
+  arch_memory memory;
   sim_engine *engine;
   uint64_t cycle, commands;
 } machine;
@@ -37,7 +37,7 @@ static sim_engine *create(void) {
   const char *name = getenv("WEFT_ENGINE");
   const sim_engine_ops *ops = name == NULL ? sim_engine_at(0) : sim_engine_find(name);
   if (ops == NULL) stop("no such engine");
-  machine.memory = (sim_memory){.bytes = (uint8_t *)(uintptr_t)SIM_MEMORY_BASE, .size = UINT64_C(1) << 47};
+  machine.memory = (arch_memory){.bytes = (uint8_t *)(uintptr_t)ARCH_MEMORY_BASE, .size = UINT64_C(1) << 47};
   sim_engine *engine = ops->create(&machine.array, &machine.memory, &diag);
   if (engine == NULL) stop("the engine cannot simulate this array");
   return engine;
@@ -49,8 +49,8 @@ static sim_engine *the_engine(void) {
 }
 
 static void check_fault(sim_engine *engine) {
-  const sim_fault *fault = engine->ops->fault(engine);
-  if (fault->kind == SIM_FAULT_NONE) return;
+  const arch_fault *fault = engine->ops->fault(engine);
+  if (fault->kind == ARCH_FAULT_NONE) return;
   fprintf(stderr, "native: command %llu: ", (unsigned long long)fault->command.index);
   stop(fault->text);
 }
@@ -59,11 +59,11 @@ uint64_t weft_native_command(unsigned funct, uint64_t rs1, uint64_t rs2);  // de
 
 uint64_t weft_native_command(unsigned funct, uint64_t rs1, uint64_t rs2) {
   sim_engine *engine = the_engine();
-  sim_command command = {.rs1 = rs1,
-                         .rs2 = rs2,
-                         .index = machine.commands++,
-                         .funct = (uint8_t)funct,
-                         .returns = funct == ISA_FUNCT_COUNTER};
+  arch_command command = {.rs1 = rs1,
+                          .rs2 = rs2,
+                          .index = machine.commands++,
+                          .funct = (uint8_t)funct,
+                          .returns = funct == ISA_FUNCT_COUNTER};
   uint64_t response = 0;
   for (;; machine.cycle++) {
     engine->ops->advance(engine, machine.cycle);

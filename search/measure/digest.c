@@ -2,10 +2,10 @@
 // (sim/cycle/command_rows.h), which hold all that a command touches.
 #include "search/measure/digest.h"
 
+#include "arch/local.h"
 #include "base/hash.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/command_rows.h"
-#include "sim/local.h"
 
 // Bits of a local address that do not name a row.
 #define LOCAL_FLAGS UINT64_C(0xfffffffffc000000)
@@ -48,7 +48,7 @@ static uint32_t reach_of(const digester *d, uint32_t length) {
 // An operand register with a local address, and the rows it stands for. A range over the end of a bank depends on how
 // large banks are.
 static void add_local(digester *d, uint64_t operand, cycle_row_range range) {
-  const sim_local local = sim_local_decode(&d->derived, operand);
+  const arch_local local = arch_local_decode(&d->derived, operand);
   add(d, operand & LOCAL_FLAGS);
   if (local.garbage) {
     add(d, UINT64_MAX);
@@ -72,7 +72,7 @@ static void add_both(digester *d, const command_insn *insn, cycle_row_range rs1,
 // A move between main memory and the local address of rs2. Rows that are repeated go downwards, as far as the memory's
 // size allows.
 static void add_move(digester *d, const command_insn *insn, cycle_row_range rows) {
-  for (int state = 0; state < SIM_LOAD_STATES; state++)
+  for (int state = 0; state < ARCH_LOAD_STATES; state++)
     if (d->config.pixel_repeats[state] > 1) refuse(d);
   add(d, insn->rs1);
   add_local(d, insn->rs2, rows);

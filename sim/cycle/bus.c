@@ -53,18 +53,18 @@ uint8_t *cycle_bus_exchange(cycle_engine *c, unsigned id, uint8_t *spare) {
 // ---- requests
 
 static bool inside(cycle_engine *c, const memsys_request *r, const char *verb) {
-  if (sim_memory_at(c->memory, r->address, r->bytes) != NULL) return true;
-  c->fault.kind = SIM_FAULT_MEMORY;
+  if (arch_memory_at(c->memory, r->address, r->bytes) != NULL) return true;
+  c->fault.kind = ARCH_FAULT_MEMORY;
   snprintf(c->fault.text, sizeof c->fault.text,
            "the hardware %s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
-           r->address, r->address + r->bytes - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + c->memory->size - 1);
+           r->address, r->address + r->bytes - 1, ARCH_MEMORY_BASE, ARCH_MEMORY_BASE + c->memory->size - 1);
   return false;
 }
 
 static void grant_read(cycle_engine *c, const memsys_request *r) {
   if (!inside(c, r, "reads")) return;
   cycle_writer_show(c, c->now);
-  if (c->data) sim_memory_read(c->memory, r->address, c->bus->data[r->id], r->bytes);
+  if (c->data) arch_memory_read(c->memory, r->address, c->bus->data[r->id], r->bytes);
   memsys_read(c->timing, c->now, r);
   c->w.read_granted = true;
 }

@@ -117,7 +117,7 @@ static void configure_execute(cycle_row_config *config, uint64_t rs1, uint64_t r
 
 static void configure_load(cycle_row_config *config, uint64_t rs1, uint64_t rs2) {
   uint64_t state = isa_get_config_ld_state(rs1, rs2);
-  if (state >= SIM_LOAD_STATES) return;
+  if (state >= ARCH_LOAD_STATES) return;
   config->block_stride[state] = (uint16_t)isa_get_config_ld_block_stride(rs1, rs2);
   config->pixel_repeats[state] = (uint8_t)isa_get_config_ld_pixel_repeats(rs1, rs2);
 }

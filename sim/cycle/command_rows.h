@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/config.h"
+#include "arch/config.h"
 #include "sim/cycle/cycle.h"
 
 typedef struct cycle_row_range {
@@ -27,8 +27,8 @@ typedef struct cycle_row_config {
   bool weight_stationary, a_transpose, b_transpose;
   bool image;  // pooled and image stores
   uint16_t a_stride, c_stride, image_rows;
-  uint16_t block_stride[SIM_LOAD_STATES];
-  uint8_t pixel_repeats[SIM_LOAD_STATES];
+  uint16_t block_stride[ARCH_LOAD_STATES];
+  uint8_t pixel_repeats[ARCH_LOAD_STATES];
 } cycle_row_config;
 
 static inline bool cycle_rows_overlap(cycle_row_range x, cycle_row_range y) {

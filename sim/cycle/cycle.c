@@ -6,20 +6,20 @@
 
 #include <string.h>
 
+#include "arch/check.h"
 #include "base/alloc.h"
-#include "sim/check.h"
 #include "sim/cycle/weft_accel.h"
 
 typedef struct cycle_shell {
   cycle_engine c;
-  sim_checker *checker;
+  arch_checker *checker;
   memsys *own_timing;  // NULL: borrowed
-  sim_command last;    // taken
+  arch_command last;   // taken
 } cycle_shell;
 
 static cycle_shell *of(sim_engine *engine) { return (cycle_shell *)engine; }
 
-static bool failed(const cycle_shell *e) { return e->c.fault.kind != SIM_FAULT_NONE; }
+static bool failed(const cycle_shell *e) { return e->c.fault.kind != ARCH_FAULT_NONE; }
 
 // ---- life
 
@@ -61,11 +61,11 @@ static void destroy(sim_engine *engine) {
   wf_free(c->spad);
   wf_free(c->acc);
   memsys_destroy(e->own_timing);
-  sim_checker_destroy(e->checker);
+  arch_checker_destroy(e->checker);
   wf_free(e);
 }
 
-static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timing, const sim_engine_options *options) {
+static sim_engine *make(const hw_array *array, arch_memory *memory, memsys *timing, const sim_engine_options *options) {
   cycle_shell *e = WF_NEW(cycle_shell);
   cycle_engine *c = &e->c;
   c->base.ops = &sim_cycle_engine;
@@ -84,18 +84,18 @@ static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timin
     c->spad = wf_calloc(c->d.sp_rows, c->d.sp_row_bytes);
     c->acc = wf_calloc(c->d.acc_rows, c->d.acc_row_bytes);
   }
-  e->checker = sim_checker_create(array, memory);
+  e->checker = arch_checker_create(array, memory);
   cycle_accel_create(c);
   create_units(c);
   return &c->base;
 }
 
-static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   return sim_cycle_create_on(array, memory, NULL, options, diag);
 }
 
-sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsys *timing,
+sim_engine *sim_cycle_create_on(const hw_array *array, arch_memory *memory, memsys *timing,
                                 const sim_engine_options *options, wf_diag *diag) {
   if (options->wave != NULL) {
     wf_error(diag, wf_in_file(NULL), "engine cycle has no waveforms");
@@ -105,7 +105,7 @@ sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsy
   return make(array, memory, timing, options);
 }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   const sim_engine_options defaults = {0};
   return create_with(array, memory, &defaults, diag);
 }
@@ -192,10 +192,10 @@ static void await_response(cycle_shell *e, uint64_t *response) {
 }
 
 // In cycle `now`, in which there is room.
-static sim_push_result take(cycle_shell *e, const sim_command *command, uint64_t *response) {
+static sim_push_result take(cycle_shell *e, const arch_command *command, uint64_t *response) {
   cycle_engine *c = &e->c;
   e->last = *command;
-  if (!sim_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
+  if (!arch_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
   cycle_front_push(c, command);
   cycle_accel_step(c);
   if (command->returns) await_response(e, response);
@@ -204,14 +204,14 @@ static sim_push_result take(cycle_shell *e, const sim_command *command, uint64_t
   return failed(e) ? SIM_PUSH_FAULT : SIM_PUSH_DONE;
 }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   cycle_shell *e = of(engine);
   run_to(e, cycle);
   if (failed(e)) return SIM_PUSH_FAULT;
   return e->c.now > cycle || !cycle_front_ready(&e->c) ? SIM_PUSH_FULL : take(e, command, response);
 }
 
-static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const sim_command *command,
+static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const arch_command *command,
                                     uint64_t *response) {
   cycle_shell *e = of(engine);
   run_to_room(e, *cycle, UINT64_MAX);
@@ -221,7 +221,7 @@ static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const s
   return SIM_PUSH_FAULT;
 }
 
-static const sim_fault *fault(const sim_engine *engine) { return &((const cycle_shell *)engine)->c.fault; }
+static const arch_fault *fault(const sim_engine *engine) { return &((const cycle_shell *)engine)->c.fault; }
 
 static void set_events(sim_engine *engine, const sim_events *events) {
   of(engine)->c.sink = events == NULL ? (sim_events){0} : *events;

@@ -19,7 +19,7 @@ extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_cycle_engine;
 // the engine must have sent what it asks for in earlier ones: sim_cycle_settle makes it do so up to the cycle it has
 // come to.
 SIM_CYCLE_VISIBLE void sim_cycle_settle(sim_engine *engine);
-SIM_CYCLE_VISIBLE sim_engine *sim_cycle_create_on(const hw_array *array, sim_memory *memory, memsys *timing,
+SIM_CYCLE_VISIBLE sim_engine *sim_cycle_create_on(const hw_array *array, arch_memory *memory, memsys *timing,
                                                   const sim_engine_options *options, wf_diag *diag);
 
 // What the units spent their cycles on, and what they moved. Cycles of a unit's causes add up to `cycles`.

@@ -199,7 +199,7 @@ void cycle_writer_show(cycle_engine *c, uint64_t cycle) {
   const uint32_t end = past < w->bytes ? (uint32_t)past : w->bytes, from = w->shown;
   if (end <= from) return;  // the port may lag behind who looked last
   w->shown = end;
-  if (!sim_memory_write(c->memory, w->bytes_address + from, w->whole + from, end - from))
+  if (!arch_memory_write(c->memory, w->bytes_address + from, w->whole + from, end - from))
     cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", w->bytes_address + from,
                w->bytes_address + end - 1);
 }
@@ -245,7 +245,7 @@ static void write_granted(cycle_engine *c, writer *w) {
   const write_beat *b = &w->stage[w->send];
   w->sending = false;
   if (!c->data || b->bytes == 0) return;
-  if (!sim_memory_write(c->memory, b->address, b->data, b->bytes))
+  if (!arch_memory_write(c->memory, b->address, b->data, b->bytes))
     cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", b->address,
                b->address + b->bytes - 1);
 }
@@ -358,7 +358,7 @@ static void pool(writer *w, const cycle_write_row *row) {
 // A burst of the row does, perhaps.
 static bool leaves_memory(const cycle_engine *c, uint64_t address, uint32_t bytes) {
   uint32_t most = c->writer->max_bytes;
-  return sim_memory_at(c->memory, address & ~(uint64_t)(most - 1), bytes + 2 * most) == NULL;
+  return arch_memory_at(c->memory, address & ~(uint64_t)(most - 1), bytes + 2 * most) == NULL;
 }
 
 void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {

@@ -36,7 +36,7 @@ static __attribute__((noinline)) void write_data(cycle_engine *c, cycle_execute 
   if (r->tag.acc)
     write_acc(c, &r->tag, row, in);
   else
-    write_spad(c, &r->tag, row, in, x->has_activation && x->activation == SIM_ACTIVATION_RELU);
+    write_spad(c, &r->tag, row, in, x->has_activation && x->activation == ARCH_ACTIVATION_RELU);
 }
 
 // Where row n of the results goes; false: nowhere.

@@ -191,7 +191,7 @@ static void stop_passing(cycle_engine *c, cycle_front_end *f, uint64_t at) {
   f->later_at = CYCLE_NEVER;
 }
 
-void cycle_front_push(cycle_engine *c, const sim_command *command) {
+void cycle_front_push(cycle_engine *c, const arch_command *command) {
   cycle_front_end *f = c->front;
   assert(cycle_front_ready(c));
   cycle_front_settle(c);

@@ -144,7 +144,7 @@ static bool leaves_memory(const cycle_engine *c, const load_command *m) {
   uint64_t most = c->array->dma.max_burst_bytes, from = m->first.address & ~(most - 1);
   uint64_t rows = (m->rows_read - UINT64_C(1)) * m->stride, row = UINT64_C(4) * m->first.cols;
   if (m->stride > UINT32_MAX) return true;
-  return sim_memory_at(c->memory, from, rows + row + 2 * most) == NULL;
+  return arch_memory_at(c->memory, from, rows + row + 2 * most) == NULL;
 }
 
 // The banks between the first and the last local row.

@@ -14,8 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "arch/config.h"
 #include "base/alloc.h"
-#include "sim/config.h"
 #include "sim/cycle/load_path_inside.h"
 #include "sim/ref/numeric.h"
 

@@ -6,7 +6,7 @@
 // (path_unroll).
 #include <assert.h>
 
-#include "sim/config.h"
+#include "arch/config.h"
 #include "sim/cycle/load_path_inside.h"
 
 cycle_burst_rows *path_oldest_stream(struct cycle_load_path *p) {
@@ -45,7 +45,7 @@ void path_await_stream(cycle_engine *c, struct cycle_load_path *p) {
 bool path_is_plain(const struct cycle_load_path *p, const cycle_burst *b) {
   if (b->repeats != 0) return false;
   return b->wide ||
-         ((b->pixel_repeats == 1 || !p->narrow_end.repeats) && (b->scale == SIM_SCALE_ONE || p->narrow.units == 0));
+         ((b->pixel_repeats == 1 || !p->narrow_end.repeats) && (b->scale == ARCH_SCALE_ONE || p->narrow.units == 0));
 }
 
 bool path_can_stream(struct cycle_load_path *p, const cycle_burst *b) {

@@ -57,7 +57,7 @@ struct cycle_loop_conv {
   loop_conv_shape shape;
   loop_conv_part parts[LOOP_CONV_PARTS];
   loop_conv_tile tiles[2];
-  sim_loop_conv registers;
+  arch_loop_conv registers;
   const hw_array *array;
 };
 
@@ -380,7 +380,7 @@ static void write_slot(cycle_loop_conv *l, unsigned slot, const cycle_front_comm
   const isa_insn *insn = isa_find(l->shape.later ? 2 : 1, command->funct, command->rs1);
   assert(insn != NULL);
   l->registers.current = slot;
-  sim_loop_conv_configure(&l->registers, insn->id, command->rs1, command->rs2);
+  arch_loop_conv_configure(&l->registers, insn->id, command->rs1, command->rs2);
 }
 
 // The slot that configuration commands write: the one that will be free next.

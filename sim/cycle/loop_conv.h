@@ -6,11 +6,11 @@
 #ifndef SIM_CYCLE_LOOP_CONV_H
 #define SIM_CYCLE_LOOP_CONV_H
 
+#include "arch/config.h"
+#include "arch/loops/loops.h"
 #include "base/number.h"
 #include "isa/isa_fields.h"
-#include "sim/config.h"
 #include "sim/cycle/front_end.h"
-#include "sim/loops/loops.h"
 
 // In the order of their priority at the output.
 typedef enum {
@@ -33,7 +33,7 @@ typedef struct loop_conv_shape {
 
 // A slot: its registers, and what loop_conv_derive makes of them when the tile is run.
 typedef struct loop_conv_tile {
-  sim_loop_conv_slot r;
+  arch_loop_conv_slot r;
   bool no_bias, wrot180, trans_output_1203, trans_weight_1203, trans_weight_0132, trans_input_3120, depthwise;
   bool no_pool, downsample, input_dilated;
   uint8_t activation, a_half, b_half;

@@ -10,7 +10,7 @@ void loop_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride,
   isa_set_config_ld_state(&out->rs1, &out->rs2, state);
   isa_set_config_ld_pixel_repeats(&out->rs1, &out->rs2, pixel_repeats);
   isa_set_config_ld_block_stride(&out->rs1, &out->rs2, block_stride);
-  isa_set_config_ld_scale(&out->rs1, &out->rs2, SIM_SCALE_ONE);
+  isa_set_config_ld_scale(&out->rs1, &out->rs2, ARCH_SCALE_ONE);
   isa_set_config_ld_stride(&out->rs1, &out->rs2, stride);
 }
 
@@ -21,7 +21,7 @@ void loop_conv_bias_begin(const loop_conv_shape *shape, loop_conv_part *p) {
 
 bool loop_conv_bias_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   if (p->silent) return false;
   if (p->config) {
     p->config = false;

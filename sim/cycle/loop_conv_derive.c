@@ -6,7 +6,7 @@
 #include "sim/cycle/loop_conv.h"
 
 // Pixels along one side of the input tile, with padding but without a dilated input's stored form.
-static uint32_t input_side(const sim_loop_conv_slot *r, uint32_t out, uint32_t kernel) {
+static uint32_t input_side(const arch_loop_conv_slot *r, uint32_t out, uint32_t kernel) {
   uint32_t dilated = loop_conv_cut(kernel + (r->kernel_dilation - 1) * (kernel - 1));
   return out * r->stride + dilated - 1;
 }
@@ -14,7 +14,7 @@ static uint32_t input_side(const sim_loop_conv_slot *r, uint32_t out, uint32_t k
 static uint32_t halve(uint32_t x) { return loop_conv_cut(x + 1) >> 1; }
 
 static void derive_input(loop_conv_tile *t) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   uint32_t rows = input_side(r, r->orows, r->krows), cols = input_side(r, r->ocols, r->kcols);
   uint32_t rows_unpadded = rows - r->upad - r->dpad, cols_unpadded = cols - r->lpad - r->rpad;
   t->upad = r->upad, t->dpad = r->dpad, t->lpad = r->lpad, t->rpad = r->rpad;
@@ -28,7 +28,7 @@ static void derive_input(loop_conv_tile *t) {
 }
 
 void loop_conv_derive(const loop_conv_shape *shape, loop_conv_tile *t) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   derive_input(t);
   t->plane = (t->irows >> t->downsample) * (t->icols >> t->downsample);
   t->bias_block = r->batches * r->orows * r->ocols;

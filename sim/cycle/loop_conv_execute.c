@@ -7,7 +7,7 @@
 
 // Whether the position lies between the pixels of a dilated input.
 static bool implied_zero(const loop_conv_tile *t, const loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   if (!t->input_dilated) return false;
   uint32_t row = (p->krow & r->kernel_dilation) ^ p->row ^ r->upad;
   uint32_t col = (p->kcol & r->kernel_dilation) ^ p->col ^ r->lpad;
@@ -30,7 +30,7 @@ static void strides(const loop_conv_tile *t, loop_conv_command *out) {
 
 // Local rows of the operands. Dilated inputs are stored without the zeros between the pixels.
 static uint32_t a_place(const loop_conv_shape *shape, const loop_conv_tile *t, const loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   uint32_t irow = loop_conv_cut(p->row * r->stride + p->krow * r->kernel_dilation);
   uint32_t icol = loop_conv_cut(p->col * r->stride + p->kcol * r->kernel_dilation);
   if (t->input_dilated) irow = loop_conv_cut(irow + 1) >> 1, icol = loop_conv_cut(icol + 1) >> 1;
@@ -40,7 +40,7 @@ static uint32_t a_place(const loop_conv_shape *shape, const loop_conv_tile *t, c
 }
 
 static uint32_t b_place(const loop_conv_shape *shape, const loop_conv_tile *t, const loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   bool swap = t->trans_weight_0132;
   uint32_t wide = swap ? p->kch : p->och, deep = swap ? p->och : p->kch, depth = swap ? r->pochs : r->kchs;
   uint32_t krow = t->wrot180 ? loop_conv_cut(r->krows - p->krow - 1) : p->krow;
@@ -61,7 +61,7 @@ static uint32_t columns(const loop_conv_shape *shape, const loop_conv_tile *t) {
 
 static void product(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   uint32_t run = wf_min(loop_conv_cut(r->ocols - p->col), columns(shape, t));
   uint32_t rows = t->trans_input_3120 ? wf_min(loop_conv_cut(r->batches - p->b), shape->dim)
                                       : loop_conv_cut(run + t->input_dilated) >> t->input_dilated;
@@ -70,19 +70,19 @@ static void product(const loop_conv_shape *shape, const loop_conv_part *p, loop_
                                  wf_min(loop_conv_cut(r->kchs - p->kch), shape->dim));
   if (!p->compute) {
     out->funct = ISA_FUNCT_PRELOAD;
-    out->rs1 = loop_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : SIM_LOCAL_GARBAGE);
+    out->rs1 = loop_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : ARCH_LOCAL_GARBAGE);
     out->rs2 = loop_conv_operand(rows, cols, UINT32_C(0xc0000000) | c_place(shape, t, p));
   } else {
     out->funct = p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
     out->rs1 = loop_conv_operand(rows, depth, a_place(shape, t, p));
-    out->rs2 = loop_conv_operand(rows, cols, SIM_LOCAL_GARBAGE);
+    out->rs2 = loop_conv_operand(rows, cols, ARCH_LOCAL_GARBAGE);
   }
 }
 
 // On to the next position; false behind the last one.
 static bool advance(const loop_conv_shape *shape, loop_conv_part *p) {
   const loop_conv_tile *t = p->tile;
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   uint32_t b_step = t->trans_input_3120 ? shape->dim : 1;
   uint32_t col_step = p->silent || t->trans_input_3120 ? 1 : columns(shape, t);
   p->compute = false;

@@ -20,7 +20,7 @@ static uint32_t run_at(const loop_conv_shape *shape, const loop_conv_tile *t, ui
 
 // The address of a pixel's channels: 32 bits of the offset count.
 static uint64_t address_at(const loop_conv_tile *t, const loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   bool swap = t->trans_input_3120;
   uint32_t image = swap ? p->kch : p->b;
   uint32_t pixel = (image * r->in_rows + p->row - t->upad) * r->in_cols + p->col - t->lpad;
@@ -44,7 +44,7 @@ static uint32_t cols_left(const loop_conv_tile *t, uint32_t col) {
 
 bool loop_conv_input_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   bool swap = t->trans_input_3120, inside_cols;
   if (p->silent) return false;
   if (p->config) {

@@ -12,12 +12,12 @@ void loop_conv_store_begin(const loop_conv_shape *shape, loop_conv_part *p) {
 
 static void config_st(const loop_conv_tile *t, bool pool, loop_conv_command *out) {
   out->funct = ISA_FUNCT_CONFIG_ST;
-  sim_loop_conv_config_st(&t->r, t->activation, t->r.out_stride, pool, &out->rs1, &out->rs2);
+  arch_loop_conv_config_st(&t->r, t->activation, t->r.out_stride, pool, &out->rs1, &out->rs2);
 }
 
 // Offsets: 32 bits count, but all of a pooled image.
 static uint32_t element_at(const loop_conv_tile *t, const loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   if (t->trans_output_1203) return ((p->row * r->out_cols + p->col) * r->batch_size + p->b) * r->out_channels + p->och;
   return ((p->b * r->out_rows + p->row) * r->out_cols + p->col) * r->out_stride + p->och;
 }
@@ -28,7 +28,7 @@ static uint64_t image_at(const loop_conv_tile *t, const loop_conv_part *p) {
 
 static void mvout(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   uint32_t rows = wf_min(loop_conv_cut(r->ocols - p->col), shape->dim);
   uint32_t cols = wf_min(loop_conv_cut(r->pochs - p->och), shape->dim);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
@@ -48,7 +48,7 @@ static bool next_batch(loop_conv_part *p) {
 }
 
 static bool next_plain(const loop_conv_shape *shape, loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &p->tile->r;
+  const arch_loop_conv_slot *r = &p->tile->r;
   return next_channel(shape, p) ||
          !loop_conv_wraps(&p->col, loop_conv_cut(r->ocols - p->col) <= shape->dim, shape->dim) ||
          !loop_conv_wraps(&p->row, loop_conv_cut(r->orows - p->row) <= 1, 1) || next_batch(p);

@@ -8,14 +8,14 @@ void loop_conv_weights_begin(const loop_conv_shape *shape, loop_conv_part *p) {
 }
 
 static uint64_t memory_stride(const loop_conv_tile *t) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   if (t->depthwise) return 1;
   if (t->trans_weight_1203) return (uint64_t)r->kernel * r->kernel * r->out_channels;
   return t->trans_weight_0132 ? r->in_channels : r->weight_stride;
 }
 
 static uint32_t element_at(const loop_conv_tile *t, const loop_conv_part *p) {
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   uint32_t tap = p->krow * r->kernel + p->kcol;
   if (t->depthwise) return tap;
   if (t->trans_weight_1203) return (p->kch * r->kernel * r->kernel + tap) * r->out_channels + p->och;
@@ -25,7 +25,7 @@ static uint32_t element_at(const loop_conv_tile *t, const loop_conv_part *p) {
 
 bool loop_conv_weights_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
   const loop_conv_tile *t = p->tile;
-  const sim_loop_conv_slot *r = &t->r;
+  const arch_loop_conv_slot *r = &t->r;
   if (p->silent) return false;
   if (p->config) {
     p->config = false;

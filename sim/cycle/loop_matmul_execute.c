@@ -23,7 +23,7 @@ static uint32_t tile_row(const cycle_matmul_geometry *g, uint32_t first, uint32_
 static void preload(const cycle_matmul_execute *x, const cycle_matmul_geometry *g, cycle_front_command *command) {
   enum { ACCUMULATOR = 2, ACCUMULATE = 1 };
   uint16_t cols = cut(g, x->j, x->end_j, x->pad_j);
-  uint32_t b = SIM_LOCAL_GARBAGE;
+  uint32_t b = ARCH_LOCAL_GARBAGE;
   if (x->i == 0) {
     uint32_t k = x->k, j = x->j;
     b = tile_row(g, x->b_row, x->b_transpose ? j * x->end_k + k : k * x->end_j + j);
@@ -40,7 +40,7 @@ static void compute(const cycle_matmul_execute *x, const cycle_matmul_geometry *
   uint32_t a = tile_row(g, x->a_row, x->a_transpose ? k * x->end_i + i : i * x->end_k + k);
   command->funct = x->i == 0 ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
   command->rs1 = cycle_matmul_operand(cut(g, x->i, x->end_i, x->pad_i), cut(g, x->k, x->end_k, x->pad_k), a);
-  command->rs2 = cycle_matmul_operand((uint16_t)g->dim, (uint16_t)g->dim, SIM_LOCAL_GARBAGE);
+  command->rs2 = cycle_matmul_operand((uint16_t)g->dim, (uint16_t)g->dim, ARCH_LOCAL_GARBAGE);
 }
 
 void cycle_matmul_execute_command(const cycle_matmul_execute *x, const cycle_matmul_geometry *g,

@@ -50,8 +50,8 @@ static uint32_t norm_of(const cycle_matmul_store *st, bool last_j) {
   static const struct {
     uint8_t last, before;
   } passes[2][PASSES] = {
-      {{SIM_NORM_MEAN, SIM_NORM_SUM}, {SIM_NORM_INV_STDDEV, SIM_NORM_VARIANCE}, {SIM_NORM_NONE, SIM_NORM_NONE}},
-      {{SIM_NORM_MAX, SIM_NORM_MAX}, {SIM_NORM_INV_SUM_EXP, SIM_NORM_SUM_EXP}, {SIM_NORM_NONE, SIM_NORM_NONE}}};
+      {{ARCH_NORM_MEAN, ARCH_NORM_SUM}, {ARCH_NORM_INV_STDDEV, ARCH_NORM_VARIANCE}, {ARCH_NORM_NONE, ARCH_NORM_NONE}},
+      {{ARCH_NORM_MAX, ARCH_NORM_MAX}, {ARCH_NORM_INV_SUM_EXP, ARCH_NORM_SUM_EXP}, {ARCH_NORM_NONE, ARCH_NORM_NONE}}};
   return last_j ? passes[st->softmax][st->pass].last : passes[st->softmax][st->pass].before;
 }
 
@@ -90,7 +90,7 @@ static void store_tiles(const cycle_matmul_store *st, const cycle_matmul_geometr
   command->funct = st->to_spad ? ISA_FUNCT_MVOUT_SPAD : ISA_FUNCT_MVOUT;
   command->rs1 = st->to_spad ? UINT64_C(1) << 32 | ((st->spad_row + tile) & g->row_mask)
                              : st->base + (st->full ? offset << 2 : offset);
-  command->rs2 = cycle_matmul_operand(x.height, x.width, c_local(st, SIM_NORM_NONE, (st->c_row + tile) & g->row_mask));
+  command->rs2 = cycle_matmul_operand(x.height, x.width, c_local(st, ARCH_NORM_NONE, (st->c_row + tile) & g->row_mask));
 }
 
 void cycle_matmul_store_command(const cycle_matmul_store *st, const cycle_matmul_geometry *g,

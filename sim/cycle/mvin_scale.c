@@ -6,8 +6,8 @@
 // Invariants: `last` comes with the row itself, never with a repeat before it.
 #include <assert.h>
 
+#include "arch/config.h"
 #include "base/alloc.h"
-#include "sim/config.h"
 #include "sim/cycle/load_path.h"
 #include "sim/ref/numeric.h"
 
@@ -61,7 +61,7 @@ static uint32_t entry_at(const cycle_mvin_scale *s, uint32_t place) {
 static void push(cycle_mvin_scale *s) {
   uint32_t entry = entry_at(s, s->count);
   uint64_t at = wf_max(wf_max(s->since, s->last_push + 1), s->popped[entry] + 1);
-  bool skip = s->in->scale == SIM_SCALE_ONE;
+  bool skip = s->in->scale == ARCH_SCALE_ONE;
   cycle_item *item = &s->items[entry];
   *item = at_input(s);
   item->ready = skip ? at + 1 : cycle_scheduler_done(&s->scheduler, at, entry);

@@ -8,14 +8,14 @@
 enum { ENTRY = 1, REDUCE = 1, DIVIDE = 32 + 2, ROOT = 16 + 2, RECIPROCAL = 50 + 2 };
 
 static const uint8_t cycles_of[] = {
-    [SIM_NORM_NONE] = ENTRY,
-    [SIM_NORM_SUM] = ENTRY + REDUCE,
-    [SIM_NORM_MEAN] = ENTRY + REDUCE + DIVIDE,
-    [SIM_NORM_VARIANCE] = ENTRY + REDUCE,
-    [SIM_NORM_INV_STDDEV] = ENTRY + REDUCE + DIVIDE + ROOT + RECIPROCAL,
-    [SIM_NORM_MAX] = ENTRY + REDUCE,
-    [SIM_NORM_SUM_EXP] = ENTRY + REDUCE,
-    [SIM_NORM_INV_SUM_EXP] = ENTRY + REDUCE + RECIPROCAL,
+    [ARCH_NORM_NONE] = ENTRY,
+    [ARCH_NORM_SUM] = ENTRY + REDUCE,
+    [ARCH_NORM_MEAN] = ENTRY + REDUCE + DIVIDE,
+    [ARCH_NORM_VARIANCE] = ENTRY + REDUCE,
+    [ARCH_NORM_INV_STDDEV] = ENTRY + REDUCE + DIVIDE + ROOT + RECIPROCAL,
+    [ARCH_NORM_MAX] = ENTRY + REDUCE,
+    [ARCH_NORM_SUM_EXP] = ENTRY + REDUCE,
+    [ARCH_NORM_INV_SUM_EXP] = ENTRY + REDUCE + RECIPROCAL,
 };
 
 void cycle_normaliser_init(cycle_normaliser *n, bool enabled, uint32_t sets) {
@@ -35,7 +35,7 @@ void cycle_normaliser_pass(cycle_normaliser *n, uint64_t now, cycle_unit_row row
   n->rows[cycle_queue_push(&n->queue, now)] = row;
 }
 
-void cycle_normaliser_command(cycle_normaliser *n, uint64_t now, sim_norm command) {
-  assert(n->enabled && now >= n->idle_from && command != SIM_NORM_NONE);
+void cycle_normaliser_command(cycle_normaliser *n, uint64_t now, arch_norm command) {
+  assert(n->enabled && now >= n->idle_from && command != ARCH_NORM_NONE);
   n->idle_from = now + cycles_of[command];
 }

@@ -41,7 +41,7 @@ static inline ref_stats *cycle_normaliser_set(const cycle_normaliser *n, uint8_t
 }
 
 void cycle_normaliser_pass(cycle_normaliser *n, uint64_t now, cycle_unit_row row);
-void cycle_normaliser_command(cycle_normaliser *n, uint64_t now, sim_norm command);
+void cycle_normaliser_command(cycle_normaliser *n, uint64_t now, arch_norm command);
 
 // The row at the end of the queue.
 static inline bool cycle_normaliser_valid(const cycle_normaliser *n, uint64_t now) {

@@ -40,7 +40,7 @@ struct cycle_store_controller {
   cycle_issue *commands;
   store_state state;
   store_command now;
-  sim_config config;
+  arch_config config;
   cycle_tracker tracker;
 };
 
@@ -86,9 +86,9 @@ static void configure(const cycle_engine *c, store *s, const cycle_issue *comman
   isa_init_config_st(&st, &unused);
   isa_init_config_norm(&norm, &unused);
   if (kind == isa_get_config_st_kind(st, 0))
-    sim_config_apply(&s->config, ISA_CONFIG_ST, command->rs1, command->rs2);
+    arch_config_apply(&s->config, ISA_CONFIG_ST, command->rs1, command->rs2);
   else if (kind == isa_get_config_norm_kind(norm, 0) && c->array->units.normaliser)
-    sim_config_apply(&s->config, ISA_CONFIG_NORM, command->rs1, command->rs2);
+    arch_config_apply(&s->config, ISA_CONFIG_NORM, command->rs1, command->rs2);
 }
 
 // ---- a mvout is taken up
@@ -101,16 +101,16 @@ static bool pools(const cycle_engine *c, const store *s, bool to_sp) {
   return c->array->units.max_pool && s->config.store.pool_stride != 0 && !to_sp;
 }
 
-static uint32_t requests_of(const cycle_engine *c, const store *s, const sim_local *from) {
+static uint32_t requests_of(const cycle_engine *c, const store *s, const arch_local *from) {
   const store_command *n = &s->now;
-  const sim_store_config *g = &s->config.store;
-  bool statistics = c->array->units.normaliser && !from->garbage && from->accumulator && from->norm != SIM_NORM_NONE;
+  const arch_store_config *g = &s->config.store;
+  bool statistics = c->array->units.normaliser && !from->garbage && from->accumulator && from->norm != ARCH_NORM_NONE;
   if (n->cols == 0) return 0;
   if (!n->pooled) return n->rows * n->blocks;
   return statistics ? 0 : g->pool_orows * g->pool_ocols * g->pool_size * g->pool_size;
 }
 
-static cycle_store_row common_request(const sim_store_config *g, bool to_sp) {
+static cycle_store_row common_request(const arch_store_config *g, bool to_sp) {
   return (cycle_store_row){.act = (uint8_t)g->activation,
                            .scale = g->scale,
                            .qb = g->qb,
@@ -122,7 +122,7 @@ static cycle_store_row common_request(const sim_store_config *g, bool to_sp) {
 }
 
 static void take_up(const cycle_engine *c, store *s, const cycle_issue *command) {
-  const sim_store_config *g = &s->config.store;
+  const arch_store_config *g = &s->config.store;
   store_command *n = &s->now;
   bool to_sp = to_scratchpad(c, command);
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
@@ -137,17 +137,17 @@ static void take_up(const cycle_engine *c, store *s, const cycle_issue *command)
   n->image = !n->pooled && g->pool_size != 0 && !to_sp;
   n->rows = n->image ? g->orows * g->ocols : (uint32_t)isa_get_mvout_rows(rs1, rs2);
   n->blocks = (n->cols + c->d.dim - 1) / c->d.dim;
-  const sim_local from = sim_local_decode(&c->d, n->laddr);
+  const arch_local from = arch_local_decode(&c->d, n->laddr);
   bool norm = c->array->units.normaliser && !from.garbage && !to_sp;
-  n->norm = norm ? (uint8_t)from.norm : SIM_NORM_NONE;
-  n->norm_collect = (uint8_t)ref_norm_collecting((sim_norm)n->norm);
+  n->norm = norm ? (uint8_t)from.norm : ARCH_NORM_NONE;
+  n->norm_collect = (uint8_t)ref_norm_collecting((arch_norm)n->norm);
   n->count = requests_of(c, s, &from);
 }
 
 // ---- its requests
 
 // The row of the source, relative to the command's local address; UINT32_MAX outside the image.
-static uint32_t source_row(const cycle_engine *c, const sim_store_config *g, const store_command *n) {
+static uint32_t source_row(const cycle_engine *c, const arch_store_config *g, const store_command *n) {
   if (!n->pooled) return n->block * c->d.dim + n->row;
   int32_t row = (int32_t)(n->porow * g->pool_stride + n->wrow) - (int32_t)g->pool_upad;
   int32_t col = (int32_t)(n->pocol * g->pool_stride + n->wcol) - (int32_t)g->pool_lpad;
@@ -157,18 +157,18 @@ static uint32_t source_row(const cycle_engine *c, const sim_store_config *g, con
 
 // Row numbers wrap inside their field.
 static uint32_t source_address(const cycle_engine *c, const store_command *n, uint32_t row, bool last_block) {
-  if (row == UINT32_MAX) return SIM_LOCAL_GARBAGE;
+  if (row == UINT32_MAX) return ARCH_LOCAL_GARBAGE;
   uint32_t rows = (UINT32_C(1) << c->d.row_bits) - 1;
   uint32_t norm = (uint32_t)(last_block ? n->norm : n->norm_collect) << 26;
   return (n->laddr & ~rows & ~ISA_LOCAL_NORM_MASK) | norm | ((n->laddr + row) & rows);
 }
 
-static bool last_in_window(const sim_store_config *g, const store_command *n) {
+static bool last_in_window(const arch_store_config *g, const store_command *n) {
   return n->wcol == g->pool_size - 1 && n->wrow == g->pool_size - 1;
 }
 
 static const cycle_store_row *request_of(const cycle_engine *c, store *s) {
-  const sim_store_config *g = &s->config.store;
+  const arch_store_config *g = &s->config.store;
   store_command *n = &s->now;
   cycle_store_row *r = &n->request;
   bool last_block = n->block == n->blocks - 1;
@@ -190,7 +190,7 @@ static bool advance(uint32_t *counter, uint32_t size) {
 }
 
 // To the next request; true if that was the last one.
-static bool next_position(const sim_store_config *g, store_command *n) {
+static bool next_position(const arch_store_config *g, store_command *n) {
   if (n->pooled)
     return advance(&n->wcol, g->pool_size) && advance(&n->wrow, g->pool_size) && advance(&n->pocol, g->pool_ocols) &&
            advance(&n->porow, g->pool_orows);

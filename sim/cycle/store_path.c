@@ -26,7 +26,7 @@ typedef struct store_record {
   bool garbage, acc;  // the source; acc: of the accumulator and not garbage
   bool full;          // leaves as int32
   bool late;          // becomes int8 when it passes the normaliser
-  uint8_t command;    // sim_norm: not SIM_NORM_NONE: ends at the normaliser
+  uint8_t command;    // arch_norm: not ARCH_NORM_NONE: ends at the normaliser
   uint8_t bank;
   uint32_t source;  // row
   cycle_store_row row;
@@ -143,7 +143,7 @@ static ref_narrow how_of(const cycle_engine *c, const store_record *r) {
   const cycle_store_row *row = &r->row;
   return (ref_narrow){.normaliser = c->array->units.normaliser,
                       .factor_then_scale = c->array->isa.revision == 1,
-                      .activation = c->array->units.activation ? row->act : SIM_ACTIVATION_NONE,
+                      .activation = c->array->units.activation ? row->act : ARCH_ACTIVATION_NONE,
                       .scale = row->scale,
                       .qb = row->qb,
                       .qc = row->qc,
@@ -157,7 +157,7 @@ static void narrow(const cycle_engine *c, const store_record *r, const ref_stats
     const ref_narrow how = how_of(c, r);
     ref_narrow_row(&how, set, from, r->row.len, r->narrow);
   } else {
-    bool relu = r->row.act == SIM_ACTIVATION_RELU && c->array->units.activation;
+    bool relu = r->row.act == ARCH_ACTIVATION_RELU && c->array->units.activation;
     ref_scale_row(r->row.len, from, ref_float_of_bits(r->row.scale), relu, r->narrow);
   }
 }
@@ -243,7 +243,7 @@ static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_a
   uint32_t slot = p->operand_next++ & p->operand_mask;
   p->inside++;
   if (c->data) {
-    bool relu = operand->act == SIM_ACTIVATION_RELU && c->array->units.activation;
+    bool relu = operand->act == ARCH_ACTIVATION_RELU && c->array->units.activation;
     ref_scale_row(c->d.dim, operand->row, ref_float_of_bits(operand->scale), relu,
                   p->operands + (size_t)slot * c->d.dim);
   }
@@ -254,9 +254,9 @@ static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_a
 static void normalise(cycle_engine *c, path *p, const store_record *r) {
   if (!c->data || !p->normaliser.enabled) return;
   ref_stats *set = cycle_normaliser_set(&p->normaliser, r->row.stats_id);
-  if (r->command != SIM_NORM_NONE) {
+  if (r->command != ARCH_NORM_NONE) {
     const ref_narrow how = how_of(c, r);
-    ref_stats_row(set, (sim_norm)r->command, &how, r->wide, r->row.len);
+    ref_stats_row(set, (arch_norm)r->command, &how, r->wide, r->row.len);
     return;
   }
   if (r->late) narrow(c, r, set, r->wide);
@@ -269,8 +269,8 @@ static void enter_stored(cycle_engine *c, path *p) {
   const store_record *r = &p->records[record];
   normalise(c, p, r);
   cycle_local_acc_store_taken(c, r->bank);
-  if (r->command != SIM_NORM_NONE) {
-    cycle_normaliser_command(&p->normaliser, c->now, (sim_norm)r->command);
+  if (r->command != ARCH_NORM_NONE) {
+    cycle_normaliser_command(&p->normaliser, c->now, (arch_norm)r->command);
     forget(p, record);
     return;
   }
@@ -293,7 +293,7 @@ static bool enter(cycle_engine *c, path *p) {
     push(&p->scale, now, pop(&p->norm, now));
     changed = true;
   } else if (bank < 0 && cycle_local_acc_store_answer(c, r->bank) &&
-             cycle_normaliser_ready(&p->normaliser, now, r->command == SIM_NORM_NONE)) {
+             cycle_normaliser_ready(&p->normaliser, now, r->command == ARCH_NORM_NONE)) {
     enter_stored(c, p);
     changed = true;
   }
@@ -351,7 +351,7 @@ static void capture(cycle_engine *c, store_record *r) {
     memset(r->narrow, 0, len);
   } else if (!r->acc) {
     memcpy(r->narrow, cycle_sp_row(c, r->source), len);
-  } else if (r->full || r->late || r->command != SIM_NORM_NONE) {
+  } else if (r->full || r->late || r->command != ARCH_NORM_NONE) {
     memcpy(r->wide, cycle_acc_row(c, r->source), len * sizeof(int32_t));
   } else {
     narrow(c, r, NULL, cycle_acc_row(c, r->source));
@@ -380,12 +380,12 @@ bool cycle_store_path_ready(const cycle_engine *c) { return cycle_queue_room(&c-
 
 // The local address taken apart: all that follows from it and the array is found once.
 static void decode(const cycle_engine *c, store_record *r) {
-  const sim_local from = sim_local_decode(&c->d, r->row.laddr);
+  const arch_local from = arch_local_decode(&c->d, r->row.laddr);
   bool normaliser = c->array->units.normaliser;
   r->garbage = from.garbage;
   r->acc = from.accumulator && !from.garbage;
   r->full = r->acc && from.full && c->array->accumulator.full_reads;
-  r->command = normaliser && r->acc ? (uint8_t)from.norm : SIM_NORM_NONE;
+  r->command = normaliser && r->acc ? (uint8_t)from.norm : ARCH_NORM_NONE;
   r->source = from.row & ((UINT32_C(1) << c->d.row_bits) - 1);
   r->bank = (uint8_t)(r->source >> (r->acc ? c->acc_bank_shift : c->sp_bank_shift));
   r->late = normaliser && r->acc && !r->full && ref_needs_statistics(r->row.act);

@@ -36,12 +36,12 @@ const char *cycle_unit_name(cycle_unit_id unit) { return units[unit].name; }
 const char *const *cycle_unit_causes(cycle_unit_id unit) { return units[unit].causes; }
 
 void cycle_fail(cycle_engine *c, const char *format, ...) {
-  if (c->fault.kind != SIM_FAULT_NONE) return;
+  if (c->fault.kind != ARCH_FAULT_NONE) return;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(c->fault.text, sizeof c->fault.text, format, arguments);
   va_end(arguments);
-  c->fault.kind = SIM_FAULT_STUCK;
+  c->fault.kind = ARCH_FAULT_STUCK;
 }
 
 #define U(unit) (1u << CYCLE_##unit)
@@ -216,7 +216,7 @@ bool cycle_accel_busy(cycle_engine *c) {
 
 static bool reached(cycle_engine *c, cycle_goal goal) {
   return (goal == CYCLE_TO_IDLE && !cycle_accel_busy(c)) || (goal == CYCLE_TO_ROOM && cycle_front_ready(c)) ||
-         c->fault.kind != SIM_FAULT_NONE;
+         c->fault.kind != ARCH_FAULT_NONE;
 }
 
 bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal) {

@@ -19,12 +19,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/config.h"
+#include "arch/local.h"
 #include "hw/array.h"
-#include "sim/config.h"
 #include "sim/cycle/port.h"
 #include "sim/cycle/queue.h"
 #include "sim/engine.h"
-#include "sim/local.h"
 #include "sim/memsys/memsys.h"
 
 #define CYCLE_NEVER UINT64_MAX
@@ -175,7 +175,7 @@ struct cycle_engine {
   sim_engine base;
   const hw_array *array;
   hw_derived d;
-  sim_memory *memory;
+  arch_memory *memory;
   memsys *timing;
   bool data;          // full mode
   bool stores_to_sp;  // ISA revision 2: the store path may write to the scratchpad
@@ -197,7 +197,7 @@ struct cycle_engine {
   cycle_wires w;
   cycle_events ev;
   cycle_account accounts[CYCLE_UNITS];
-  sim_fault fault;
+  arch_fault fault;
   sim_events sink;
   uint64_t bus_read_bytes, bus_written_bytes;                 // beats times bus width
   cycle_level reads_in_flight, writes_in_flight;              // bursts; kept up to date always, for the counters
@@ -427,7 +427,7 @@ void cycle_front_destroy(cycle_engine *c);
 bool cycle_front_step(cycle_engine *c);
 uint64_t cycle_front_ready_at(const cycle_engine *c);  // the first cycle in which it is; CYCLE_NEVER: not known
 bool cycle_front_ready(const cycle_engine *c);  // cmd_ready of cycle `now`, asked for before the cycle is carried out
-void cycle_front_push(cycle_engine *c, const sim_command *command);  // the handshake of cycle `now`
+void cycle_front_push(cycle_engine *c, const arch_command *command);  // the handshake of cycle `now`
 bool cycle_front_busy(const cycle_engine *c);
 // Whether the front end has to be stepped in this cycle.
 static inline bool cycle_front_awake(const cycle_engine *c) {

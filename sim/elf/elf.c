@@ -185,15 +185,15 @@ static void clear(uint8_t *to, uint64_t length) {
   }
 }
 
-bool sim_elf_load(const sim_elf *elf, sim_memory *memory, wf_diag *diag) {
+bool sim_elf_load(const sim_elf *elf, arch_memory *memory, wf_diag *diag) {
   for (size_t i = 0; i < elf->segment_count; i++) {
     const Elf64_Phdr *p = &elf->segments[i];
-    uint8_t *to = sim_memory_at(memory, p->p_paddr, p->p_memsz);
+    uint8_t *to = arch_memory_at(memory, p->p_paddr, p->p_memsz);
     if (to == NULL) {
       wf_error(diag, wf_in_file(elf->file),
                "the segment at 0x%" PRIx64 " of %" PRIu64 " bytes is not in main memory, 0x%" PRIx64 " to 0x%" PRIx64,
-               p->p_paddr, p->p_memsz, SIM_MEMORY_BASE, SIM_MEMORY_BASE + memory->size);
-      wf_hint(diag, "programs are linked at 0x%" PRIx64 " (a linker script, -T)", SIM_MEMORY_BASE);
+               p->p_paddr, p->p_memsz, ARCH_MEMORY_BASE, ARCH_MEMORY_BASE + memory->size);
+      wf_hint(diag, "programs are linked at 0x%" PRIx64 " (a linker script, -T)", ARCH_MEMORY_BASE);
       return false;
     }
     memcpy(to, elf->bytes + p->p_offset, p->p_filesz);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/memory.h"
 #include "base/diag.h"
-#include "sim/memory.h"
 
 typedef struct sim_elf_symbol {
   const char *name;  // in the file's string table
@@ -33,7 +33,7 @@ sim_elf *sim_elf_parse(const char *file, const void *bytes, size_t length, wf_di
 void sim_elf_close(sim_elf *elf);
 
 // Copies the segments; false (reported) if one does not fit the memory.
-bool sim_elf_load(const sim_elf *elf, sim_memory *memory, wf_diag *diag);
+bool sim_elf_load(const sim_elf *elf, arch_memory *memory, wf_diag *diag);
 
 uint64_t sim_elf_entry(const sim_elf *elf);
 bool sim_elf_find(const sim_elf *elf, const char *symbol, uint64_t *address);

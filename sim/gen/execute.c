@@ -24,7 +24,7 @@ static bool config_ex(gen *g, bool ws) {
   SET(a_stride, gen_in(&g->r, gen_one_in(&g->r, 8) ? 0 : 1, gen_one_in(&g->r, 2) ? 1 : 3));
   SET(c_stride, ws && gen_one_in(&g->r, 2) ? gen_in(&g->r, 1, 3) : 1);
   SET(in_shift, gen_in(&g->r, 0, gen_one_in(&g->r, 4) ? 31 : 8));
-  SET(acc_scale, gen_one_in(&g->r, 2) ? SIM_SCALE_ONE : gen_wild_scale(g));
+  SET(acc_scale, gen_one_in(&g->r, 2) ? ARCH_SCALE_ONE : gen_wild_scale(g));
   gen_put(g, ISA_FUNCT_CONFIG_EX, rs1, rs2);
   if (!gen_commit(g)) return false;
   if (!gen_one_in(&g->r, 6)) return true;
@@ -42,7 +42,7 @@ static bool config_ex(gen *g, bool ws) {
 static int64_t draw_side(gen *g) { return gen_one_in(&g->r, 2) ? g->d.dim : gen_in(&g->r, 1, g->d.dim); }
 
 static operand draw_source(gen *g, bool garbage_allowed, bool transposed, int64_t stride) {
-  operand o = {SIM_LOCAL_GARBAGE, draw_side(g), draw_side(g)};
+  operand o = {ARCH_LOCAL_GARBAGE, draw_side(g), draw_side(g)};
   bool reads_acc = g->array->accumulator.execute_reads && gen_has(g, GEN_EXECUTE_READS_ACC);
   int64_t steps = transposed ? o.cols : o.rows;
   bool garbage = garbage_allowed && gen_one_in(&g->r, 3);
@@ -50,7 +50,7 @@ static operand draw_source(gen *g, bool garbage_allowed, bool transposed, int64_
   return o;
 }
 
-static operand garbage(const gen *g) { return (operand){SIM_LOCAL_GARBAGE, g->d.dim, g->d.dim}; }
+static operand garbage(const gen *g) { return (operand){ARCH_LOCAL_GARBAGE, g->d.dim, g->d.dim}; }
 
 static operand draw_destination(gen *g, int64_t most_rows) {
   bool acc = g->array->accumulator.execute_writes;
@@ -59,7 +59,7 @@ static operand draw_destination(gen *g, int64_t most_rows) {
   if (acc && spad) acc = gen_one_in(&g->r, 2);
   operand c = {0, gen_one_in(&g->r, 2) ? most_rows : gen_in(&g->r, 1, most_rows), draw_side(g)};
   c.local = gen_local(g, acc, (c.rows - 1) * gen_config(g)->execute.c_stride_rows + 1);
-  if (acc && c.local != SIM_LOCAL_GARBAGE && gen_one_in(&g->r, 2)) c.local |= ACCUMULATE;
+  if (acc && c.local != ARCH_LOCAL_GARBAGE && gen_one_in(&g->r, 2)) c.local |= ACCUMULATE;
   return c;
 }
 
@@ -71,7 +71,7 @@ static void put_pair(gen *g, operand loaded, operand c, bool preloaded, operand 
 static bool draws_bias(gen *g) { return !g->array->mesh.bias_garbage && !gen_one_in(&g->r, 3); }
 
 static void weight_stationary(gen *g) {
-  const sim_execute_config *c = &gen_config(g)->execute;
+  const arch_execute_config *c = &gen_config(g)->execute;
   int64_t count = gen_in(&g->r, 1, SERIES);
   bool known = false, plain = gen_one_in(&g->r, 2);
   for (int64_t n = 0; n < count; n++) {
@@ -89,14 +89,14 @@ static void weight_stationary(gen *g) {
 static void output_stationary(gen *g) {
   int64_t count = gen_in(&g->r, 1, CHAIN);
   for (int64_t n = 0; n < count; n++) {
-    const sim_execute_config *c = &gen_config(g)->execute;
+    const arch_execute_config *c = &gen_config(g)->execute;
     operand bias = n == 0 ? draw_source(g, true, false, 1) : garbage(g);
     operand a = draw_source(g, false, c->a_transpose, c->a_stride_rows);
     operand b = draw_source(g, true, c->b_transpose, 1);
     operand result = n + 1 < count ? garbage(g) : draw_destination(g, g->d.dim);
-    if (n + 1 == count && result.local == SIM_LOCAL_GARBAGE) {
+    if (n + 1 == count && result.local == ARCH_LOCAL_GARBAGE) {
       result = (operand){gen_local(g, g->array->accumulator.execute_writes, g->d.dim), g->d.dim, g->d.dim};
-      if (result.local == SIM_LOCAL_GARBAGE) break;
+      if (result.local == ARCH_LOCAL_GARBAGE) break;
     }
     put_pair(g, bias, result, n == 0, a, b);
   }

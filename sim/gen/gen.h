@@ -16,14 +16,14 @@
 
 typedef struct gen_item {
   bool fence;  // wait until idle; `command` is nothing then
-  sim_command command;
+  arch_command command;
   uint32_t delay;  // cycles that pass before it
 } gen_item;
 
 typedef struct gen_program {
   const hw_array *array;
   uint64_t seed;
-  uint8_t *image;  // of memory from SIM_MEMORY_BASE on; everything that the program touches lies inside
+  uint8_t *image;  // of memory from ARCH_MEMORY_BASE on; everything that the program touches lies inside
   size_t image_bytes;
   gen_item *items;
   size_t count, room;

@@ -5,13 +5,13 @@
 #ifndef SIM_GEN_GEN_PRIVATE_H
 #define SIM_GEN_GEN_PRIVATE_H
 
+#include "arch/config.h"
+#include "arch/local.h"
 #include "base/number.h"
 #include "isa/isa.h"
-#include "sim/config.h"
 #include "sim/gen/gen.h"
 #include "sim/gen/judge.h"
 #include "sim/gen/random.h"
-#include "sim/local.h"
 
 enum { GEN_ANCHORS = 4, GEN_GROUP = 64 };
 
@@ -45,7 +45,7 @@ uint64_t gen_operand(uint32_t local, int64_t rows, int64_t cols);
 uint32_t gen_local(gen *g, bool accumulator, int64_t extent);
 uint32_t gen_scale(gen *g);       // finite and positive
 uint32_t gen_wild_scale(gen *g);  // anything but the value that keeps the old one
-const sim_config *gen_config(const gen *g);
+const arch_config *gen_config(const gen *g);
 
 void gen_config_ld(gen *g, unsigned state);
 void gen_mvin(gen *g);

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "arch/check.h"
 #include "base/alloc.h"
-#include "sim/check.h"
 #include "sim/gen/judge_private.h"
 
 bool judge_fail(gen_judge *j, const char *format, ...) {
@@ -32,12 +32,12 @@ gen_judge *gen_judge_create(const hw_array *array, size_t memory_bytes) {
   j->derived = hw_derive(array);
   j->rows = (size_t)j->derived.sp_rows + j->derived.acc_rows;
   j->memory_bytes = memory_bytes;
-  j->memory = sim_memory_create(memory_bytes);
+  j->memory = arch_memory_create(memory_bytes);
   if (j->memory == NULL) {
     wf_free(j);
     return NULL;
   }
-  j->checker = sim_checker_create(array, j->memory);
+  j->checker = arch_checker_create(array, j->memory);
   j->lanes = wf_calloc(j->rows, j->derived.dim);
   j->dirty = wf_calloc(j->rows, 1);
   j->touched = wf_calloc(memory_bytes, 1);
@@ -50,8 +50,8 @@ gen_judge *gen_judge_create(const hw_array *array, size_t memory_bytes) {
 
 void gen_judge_destroy(gen_judge *j) {
   if (j == NULL) return;
-  sim_checker_destroy(j->checker);
-  sim_memory_destroy(j->memory);
+  arch_checker_destroy(j->checker);
+  arch_memory_destroy(j->memory);
   wf_free(j->lanes);
   wf_free(j->dirty);
   wf_free(j->touched);
@@ -70,7 +70,7 @@ void gen_judge_copy(gen_judge *to, const gen_judge *from) {
   to->lanes = kept.lanes;
   to->dirty = kept.dirty;
   to->touched = kept.touched;
-  sim_checker_copy(to->checker, from->checker);
+  arch_checker_copy(to->checker, from->checker);
   memcpy(to->lanes, from->lanes, from->rows * from->derived.dim);
   memcpy(to->dirty, from->dirty, from->rows);
   memcpy(to->touched, from->touched, from->memory_bytes);
@@ -119,7 +119,7 @@ enum { TOUCHED_READ = 1, TOUCHED_WRITTEN = 2 };
 
 bool judge_memory(gen_judge *j, uint64_t address, uint64_t length, bool write) {
   uint8_t own = write ? TOUCHED_WRITTEN : TOUCHED_READ, other = write ? TOUCHED_READ : TOUCHED_WRITTEN;
-  uint8_t *at = j->touched + (address - SIM_MEMORY_BASE);
+  uint8_t *at = j->touched + (address - ARCH_MEMORY_BASE);
   for (uint64_t i = 0; i < length; i++) {
     if ((at[i] & other) != 0)
       return judge_fail(j, "%s memory 0x%" PRIx64 " that has been %s since the last fence", write ? "writes" : "reads",
@@ -220,7 +220,7 @@ static void begin_loop(gen_judge *j) {
 
 // ---- items
 
-static void on_primitive(void *context, isa_id id, const sim_command *command) {
+static void on_primitive(void *context, isa_id id, const arch_command *command) {
   gen_judge *j = context;
   j->part = part_of(id);
   if (!j->failed) judge_primitive(j, id, command->rs1, command->rs2);
@@ -240,8 +240,8 @@ bool gen_judge_item(gen_judge *j, const gen_item *item, char why[GEN_WHY]) {
   const isa_insn *insn = isa_find(j->array->isa.revision, item->command.funct, item->command.rs1);
   follow_loops(j, kind_of(insn));
   if (insn != NULL && is_run(insn)) begin_loop(j);
-  sim_fault fault;
-  if (!sim_checker_command(j->checker, &item->command, on_primitive, j, &fault)) judge_fail(j, "%s", fault.text);
+  arch_fault fault;
+  if (!arch_checker_command(j->checker, &item->command, on_primitive, j, &fault)) judge_fail(j, "%s", fault.text);
   j->in_loop = false;
   return !j->failed;
 }
@@ -263,7 +263,7 @@ bool gen_judge_program(const gen_program *program, char why[GEN_WHY]) {
 
 // ---- what is known
 
-const sim_config *gen_judge_config(const gen_judge *j) { return sim_checker_config(j->checker); }
+const arch_config *gen_judge_config(const gen_judge *j) { return arch_checker_config(j->checker); }
 
 bool gen_judge_defined(const gen_judge *j, bool accumulator, int64_t row, uint32_t lanes) {
   const uint8_t *defined = lanes_of(j, number(j, accumulator, row));

@@ -1,6 +1,6 @@
 // Whether a sequence of commands means the same on every correct engine, hardware included:
 //
-//   - every command passes sim_checker (given to the judge as the program goes on);
+//   - every command passes arch_checker (given to the judge as the program goes on);
 //   - nothing is read that was not written: lanes of local rows, weights, sums, statistics;
 //   - a preload is followed by its compute; C is apart from the operands of its own product and no taller than A;
 //     output-stationary chains begin with compute_preloaded and stay whole until their C;
@@ -12,14 +12,14 @@
 #ifndef SIM_GEN_JUDGE_H
 #define SIM_GEN_JUDGE_H
 
+#include "arch/memory.h"
 #include "sim/gen/gen.h"
-#include "sim/memory.h"
 
 typedef struct gen_judge gen_judge;
 
 enum { GEN_WHY = 320 };
 
-// The array is borrowed; memory_bytes: what the program may touch, from SIM_MEMORY_BASE.
+// The array is borrowed; memory_bytes: what the program may touch, from ARCH_MEMORY_BASE.
 gen_judge *gen_judge_create(const hw_array *array, size_t memory_bytes);
 void gen_judge_destroy(gen_judge *judge);
 // Both of the same array.
@@ -32,7 +32,7 @@ bool gen_judge_end(const gen_judge *judge, char why[GEN_WHY]);
 bool gen_judge_program(const gen_program *program, char why[GEN_WHY]);
 
 // What is known so far. Rows of the accumulator count on behind those of the scratchpad.
-const struct sim_config *gen_judge_config(const gen_judge *judge);
+const struct arch_config *gen_judge_config(const gen_judge *judge);
 bool gen_judge_defined(const gen_judge *judge, bool accumulator, int64_t row, uint32_t lanes);
 bool gen_judge_dirty(const gen_judge *judge, bool accumulator, int64_t row);  // written since gen_judge_clean
 void gen_judge_clean(gen_judge *judge);

@@ -3,10 +3,10 @@
 #ifndef SIM_GEN_JUDGE_PRIVATE_H
 #define SIM_GEN_JUDGE_PRIVATE_H
 
+#include "arch/check.h"
+#include "arch/local.h"
 #include "isa/isa.h"
-#include "sim/check.h"
 #include "sim/gen/judge.h"
-#include "sim/local.h"
 
 typedef enum { JUDGE_NO_LOOP, JUDGE_LOOP_WS, JUDGE_LOOP_CONV } judge_loop_kind;
 // The units of an unroller, each of which emits in order. Outside loops they mean nothing.
@@ -25,7 +25,7 @@ typedef struct judge_span {
 
 // What a set of statistics holds, and what it is collecting.
 typedef struct judge_stats {
-  sim_norm collecting;  // the command that ends the collection, SIM_NORM_NONE: nothing
+  arch_norm collecting;  // the command that ends the collection, ARCH_NORM_NONE: nothing
   bool mean, deviation, running_max, max, exponentials;
 } judge_stats;
 
@@ -35,8 +35,8 @@ struct gen_judge {
   const hw_array *array;
   hw_derived derived;
   size_t rows, memory_bytes;
-  sim_memory *memory;  // for its bounds
-  sim_checker *checker;
+  arch_memory *memory;  // for its bounds
+  arch_checker *checker;
   uint8_t *lanes;    // rows x dim: written
   uint8_t *dirty;    // rows: written since the last clean
   uint8_t *touched;  // bytes of memory: read, written since the last fence
@@ -45,7 +45,7 @@ struct gen_judge {
   bool dataflow_known, weight_stationary;
   bool weights_known;  // the active ones
   bool preloaded;
-  sim_local c;
+  arch_local c;
   uint32_t c_rows, c_cols;
   judge_span loaded;
   bool chain_open;

@@ -5,16 +5,16 @@
 #include "base/number.h"
 #include "sim/gen/judge_private.h"
 
-static bool garbage_word(const gen_judge *j, uint64_t word, sim_local *local) {
-  *local = sim_local_decode(&j->derived, word);
+static bool garbage_word(const gen_judge *j, uint64_t word, arch_local *local) {
+  *local = arch_local_decode(&j->derived, word);
   return local->garbage;
 }
 
 // ---- loads
 
 typedef struct load {
-  const sim_load_config *state;
-  sim_local to;
+  const arch_load_config *state;
+  arch_local to;
   uint64_t dram;
   uint32_t rows, cols, bytes;
 } load;
@@ -40,7 +40,7 @@ static bool load_row(gen_judge *j, const load *l, uint32_t i) {
 
 static bool judge_load(gen_judge *j, unsigned state, uint64_t rs1, uint64_t rs2) {
   load l = {.state = &gen_judge_config(j)->load[state],
-            .to = sim_local_decode(&j->derived, isa_get_mvin_local(rs1, rs2)),
+            .to = arch_local_decode(&j->derived, isa_get_mvin_local(rs1, rs2)),
             .dram = isa_get_mvin_dram(rs1, rs2),
             .rows = (uint32_t)isa_get_mvin_rows(rs1, rs2),
             .cols = (uint32_t)isa_get_mvin_cols(rs1, rs2)};
@@ -61,13 +61,15 @@ static bool judge_load(gen_judge *j, unsigned state, uint64_t rs1, uint64_t rs2)
 // ---- stores
 
 typedef struct store {
-  const sim_store_config *state;
-  sim_local from;
+  const arch_store_config *state;
+  arch_local from;
   uint64_t dram;
   uint32_t rows, cols;
 } store;
 
-static bool is_norm(const store *s) { return s->from.accumulator && !s->from.garbage && s->from.norm != SIM_NORM_NONE; }
+static bool is_norm(const store *s) {
+  return s->from.accumulator && !s->from.garbage && s->from.norm != ARCH_NORM_NONE;
+}
 
 static bool store_source(gen_judge *j, const store *s, int64_t row) {
   for (uint32_t first = 0; first < s->cols && !s->from.garbage; first += j->derived.dim)
@@ -91,7 +93,7 @@ static bool store_rows(gen_judge *j, const store *s) {
 }
 
 static bool store_image(gen_judge *j, const store *s) {
-  const sim_store_config *c = s->state;
+  const arch_store_config *c = s->state;
   if (s->from.garbage || c->orows * c->ocols == 0) return judge_fail(j, "an image of nothing");
   for (uint32_t n = 0; n < c->orows * c->ocols; n++) {
     uint64_t pixel = (uint64_t)(n / c->ocols) * c->pool_out_dim + n % c->ocols;
@@ -102,7 +104,7 @@ static bool store_image(gen_judge *j, const store *s) {
 }
 
 static bool pool_window(gen_judge *j, const store *s, uint32_t porow, uint32_t pocol) {
-  const sim_store_config *c = s->state;
+  const arch_store_config *c = s->state;
   for (uint32_t w = 0; w < c->pool_size * c->pool_size; w++) {
     int64_t row = (int64_t)porow * c->pool_stride + w / c->pool_size - c->pool_upad;
     int64_t col = (int64_t)pocol * c->pool_stride + w % c->pool_size - c->pool_lpad;
@@ -113,7 +115,7 @@ static bool pool_window(gen_judge *j, const store *s, uint32_t porow, uint32_t p
 }
 
 static bool store_pooled(gen_judge *j, const store *s) {
-  const sim_store_config *c = s->state;
+  const arch_store_config *c = s->state;
   if (is_norm(s)) return judge_fail(j, "statistics of a pooled store");
   if (c->pool_orows * c->pool_ocols == 0) return judge_fail(j, "a pooled image of nothing");
   for (uint32_t r = 0; r < c->pool_orows; r++)
@@ -126,32 +128,32 @@ static bool store_pooled(gen_judge *j, const store *s) {
 
 // ---- statistics
 
-static bool collect(gen_judge *j, judge_stats *t, sim_norm end, bool ready, bool ends) {
+static bool collect(gen_judge *j, judge_stats *t, arch_norm end, bool ready, bool ends) {
   if (!ready) return judge_fail(j, "statistics that need others first");
-  if (t->collecting != SIM_NORM_NONE && t->collecting != end)
+  if (t->collecting != ARCH_NORM_NONE && t->collecting != end)
     return judge_fail(j, "statistics of two kinds are collected at once");
-  t->collecting = ends ? SIM_NORM_NONE : end;
+  t->collecting = ends ? ARCH_NORM_NONE : end;
   return true;
 }
 
 static bool judge_statistics(gen_judge *j, const store *s) {
   judge_stats *t = &j->stats[s->state->stats_id];
   bool ends =
-      s->from.norm == SIM_NORM_MEAN || s->from.norm == SIM_NORM_INV_STDDEV || s->from.norm == SIM_NORM_INV_SUM_EXP;
+      s->from.norm == ARCH_NORM_MEAN || s->from.norm == ARCH_NORM_INV_STDDEV || s->from.norm == ARCH_NORM_INV_SUM_EXP;
   switch (s->from.norm) {
-    case SIM_NORM_SUM:
-    case SIM_NORM_MEAN:
+    case ARCH_NORM_SUM:
+    case ARCH_NORM_MEAN:
       t->mean |= ends;
-      return collect(j, t, SIM_NORM_MEAN, true, ends);
-    case SIM_NORM_VARIANCE:
-    case SIM_NORM_INV_STDDEV:
+      return collect(j, t, ARCH_NORM_MEAN, true, ends);
+    case ARCH_NORM_VARIANCE:
+    case ARCH_NORM_INV_STDDEV:
       t->deviation |= ends;
-      return collect(j, t, SIM_NORM_INV_STDDEV, t->mean, ends);
-    case SIM_NORM_MAX:
+      return collect(j, t, ARCH_NORM_INV_STDDEV, t->mean, ends);
+    case ARCH_NORM_MAX:
       t->running_max = true;
-      return collect(j, t, SIM_NORM_MAX, t->collecting == SIM_NORM_NONE, true);
+      return collect(j, t, ARCH_NORM_MAX, t->collecting == ARCH_NORM_NONE, true);
     default:
-      if (!collect(j, t, SIM_NORM_INV_SUM_EXP, t->running_max, ends)) return false;
+      if (!collect(j, t, ARCH_NORM_INV_SUM_EXP, t->running_max, ends)) return false;
       t->max = true;
       t->exponentials |= ends;
       t->running_max &= !ends;
@@ -163,26 +165,26 @@ static bool judge_statistics(gen_judge *j, const store *s) {
 static bool judge_activation(gen_judge *j, const store *s) {
   if (!j->array->units.normaliser || !s->from.accumulator || s->from.full) return true;
   const judge_stats *t = &j->stats[s->state->stats_id];
-  if (t->collecting != SIM_NORM_NONE) return judge_fail(j, "stores in the middle of a collection");
-  if (s->state->activation == SIM_ACTIVATION_LAYERNORM && !(t->mean && t->deviation))
+  if (t->collecting != ARCH_NORM_NONE) return judge_fail(j, "stores in the middle of a collection");
+  if (s->state->activation == ARCH_ACTIVATION_LAYERNORM && !(t->mean && t->deviation))
     return judge_fail(j, "layer norm without statistics");
-  if (s->state->activation == SIM_ACTIVATION_SOFTMAX && !(t->max && t->exponentials))
+  if (s->state->activation == ARCH_ACTIVATION_SOFTMAX && !(t->max && t->exponentials))
     return judge_fail(j, "softmax without statistics");
   return true;
 }
 
 static bool judge_store(gen_judge *j, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &gen_judge_config(j)->store,
-             .from = sim_local_decode(&j->derived, isa_get_mvout_local(rs1, rs2)),
+             .from = arch_local_decode(&j->derived, isa_get_mvout_local(rs1, rs2)),
              .dram = isa_get_mvout_dram(rs1, rs2),
              .rows = (uint32_t)isa_get_mvout_rows(rs1, rs2),
              .cols = (uint32_t)isa_get_mvout_cols(rs1, rs2)};
   if (s.cols == 0) return judge_fail(j, "a store of nothing");
   if (!(is_norm(&s) ? judge_statistics(j, &s) : judge_activation(j, &s))) return false;
-  switch (sim_config_store_mode(s.state)) {
-    case SIM_STORE_POOL:
+  switch (arch_config_store_mode(s.state)) {
+    case ARCH_STORE_POOL:
       return store_pooled(j, &s);
-    case SIM_STORE_IMAGE:
+    case ARCH_STORE_IMAGE:
       return store_image(j, &s);
     default:
       return store_rows(j, &s);
@@ -191,10 +193,10 @@ static bool judge_store(gen_judge *j, uint64_t rs1, uint64_t rs2) {
 
 static bool judge_spad_store(gen_judge *j, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &gen_judge_config(j)->store,
-             .from = sim_local_decode(&j->derived, isa_get_mvout_spad_r2_local(rs1, rs2)),
+             .from = arch_local_decode(&j->derived, isa_get_mvout_spad_r2_local(rs1, rs2)),
              .rows = (uint32_t)isa_get_mvout_spad_r2_rows(rs1, rs2),
              .cols = (uint32_t)isa_get_mvout_spad_r2_cols(rs1, rs2)};
-  sim_local to = sim_local_decode(&j->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
+  arch_local to = arch_local_decode(&j->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
   int64_t stride = (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2);
   if (s.cols == 0 || s.rows == 0) return judge_fail(j, "a store of nothing");
   if (s.rows > 1 && stride == 0) return judge_fail(j, "a store to one row");
@@ -212,7 +214,7 @@ static bool judge_spad_store(gen_judge *j, uint64_t rs1, uint64_t rs2) {
 // ---- products
 
 typedef struct operand {
-  sim_local at;
+  arch_local at;
   uint32_t rows, cols;
 } operand;
 
@@ -235,7 +237,7 @@ static bool apart(judge_span a, judge_span b) {
 }
 
 static bool judge_preload(gen_judge *j, uint64_t rs1, uint64_t rs2) {
-  const sim_execute_config *config = &gen_judge_config(j)->execute;
+  const arch_execute_config *config = &gen_judge_config(j)->execute;
   operand loaded = {.rows = (uint32_t)isa_get_preload_rows(rs1, rs2), .cols = (uint32_t)isa_get_preload_cols(rs1, rs2)};
   garbage_word(j, isa_get_preload_local(rs1, rs2), &loaded.at);
   garbage_word(j, isa_get_preload_dest(rs1, rs2), &j->c);
@@ -251,7 +253,7 @@ static bool judge_preload(gen_judge *j, uint64_t rs1, uint64_t rs2) {
 }
 
 static bool write_result(gen_judge *j, const judge_span *a, const judge_span *bd) {
-  const sim_execute_config *config = &gen_judge_config(j)->execute;
+  const arch_execute_config *config = &gen_judge_config(j)->execute;
   int64_t stride = config->c_stride_rows;
   if (j->c.garbage) return true;
   if (config->weight_stationary ? stride == 0 && j->c_rows > 1 : stride != 1)
@@ -289,7 +291,7 @@ static bool judge_os(gen_judge *j, bool preloaded, const operand *a) {
 }
 
 static bool judge_compute(gen_judge *j, bool preloaded, uint64_t rs1, uint64_t rs2) {
-  const sim_execute_config *config = &gen_judge_config(j)->execute;
+  const arch_execute_config *config = &gen_judge_config(j)->execute;
   bool ws = config->weight_stationary;
   operand a = {.rows = (uint32_t)isa_get_compute_preloaded_a_rows(rs1, rs2),
                .cols = (uint32_t)isa_get_compute_preloaded_a_cols(rs1, rs2)};
@@ -297,7 +299,7 @@ static bool judge_compute(gen_judge *j, bool preloaded, uint64_t rs1, uint64_t r
                 .cols = (uint32_t)isa_get_compute_preloaded_bd_cols(rs1, rs2)};
   garbage_word(j, isa_get_compute_preloaded_a(rs1, rs2), &a.at);
   garbage_word(j, isa_get_compute_preloaded_bd(rs1, rs2), &bd.at);
-  if (ws && j->array->mesh.bias_garbage) bd.at = sim_local_decode(&j->derived, SIM_LOCAL_GARBAGE);
+  if (ws && j->array->mesh.bias_garbage) bd.at = arch_local_decode(&j->derived, ARCH_LOCAL_GARBAGE);
   if (!j->preloaded) return judge_fail(j, "a compute without preload");
   if (!(ws ? judge_ws(j, preloaded, &a) : judge_os(j, preloaded, &a))) return false;
   judge_span a_rows, bd_rows;

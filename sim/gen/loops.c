@@ -12,7 +12,7 @@ static void put_config_ex(gen *g, bool a_transpose, bool b_transpose, int64_t a_
   isa_set_config_ex_b_transpose(&rs1, &rs2, b_transpose);
   isa_set_config_ex_a_stride(&rs1, &rs2, (uint64_t)a_stride);
   isa_set_config_ex_c_stride(&rs1, &rs2, (uint64_t)c_stride);
-  isa_set_config_ex_acc_scale(&rs1, &rs2, SIM_SCALE_ONE);
+  isa_set_config_ex_acc_scale(&rs1, &rs2, ARCH_SCALE_ONE);
   gen_put(g, ISA_FUNCT_CONFIG_EX, rs1, rs2);
 }
 
@@ -55,7 +55,7 @@ static uint64_t place(gen *g, uint64_t region, int64_t region_bytes, int64_t byt
 
 static uint32_t load_scale(gen *g) {
   bool scale = g->array->load.scale_units != 0 && gen_has(g, GEN_SCALE) && gen_one_in(&g->r, 3);
-  return scale ? gen_scale(g) : SIM_SCALE_ONE;
+  return scale ? gen_scale(g) : ARCH_SCALE_ONE;
 }
 
 static bool relu(gen *g) { return g->array->units.activation && gen_one_in(&g->r, 2); }
@@ -123,7 +123,7 @@ static void draw_flags(gen *g, matmul *m) {
   m->full_c = g->array->accumulator.full_reads && (gen_one_in(&g->r, 3) || !g->array->accumulator.narrow_reads);
   m->activation = relu(g);
   bool norm = g->array->units.normaliser && gen_has(g, GEN_NORM);
-  if (norm && !m->full_c && gen_one_in(&g->r, 3)) m->activation = SIM_ACTIVATION_LAYERNORM;
+  if (norm && !m->full_c && gen_one_in(&g->r, 3)) m->activation = ARCH_ACTIVATION_LAYERNORM;
 }
 
 static void put_matmul_config(gen *g, const matmul *m) {

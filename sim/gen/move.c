@@ -26,7 +26,7 @@ void gen_config_ld(gen *g, unsigned state) {
   isa_set_config_ld_shrink(&rs1, &rs2, gen_one_in(&g->r, 3));
   isa_set_config_ld_pixel_repeats(&rs1, &rs2, repeat ? GEN_PICK(&g->r, repeats) : 1);
   isa_set_config_ld_block_stride(&rs1, &rs2, (uint64_t)gen_in(&g->r, g->d.dim, 3 * (int64_t)g->d.dim));
-  isa_set_config_ld_scale(&rs1, &rs2, scale && gen_one_in(&g->r, 2) ? gen_wild_scale(g) : SIM_SCALE_ONE);
+  isa_set_config_ld_scale(&rs1, &rs2, scale && gen_one_in(&g->r, 2) ? gen_wild_scale(g) : ARCH_SCALE_ONE);
   isa_set_config_ld_stride(&rs1, &rs2, load_stride(g));
   gen_put(g, ISA_FUNCT_CONFIG_LD, rs1, rs2);
   gen_commit(g);
@@ -46,7 +46,7 @@ static uint64_t load_address(gen *g, bool wide, int64_t bytes) {
   return draw_address(g, g->input, g->input_bytes, bytes);
 }
 
-static int64_t load_width(gen *g, const sim_load_config *c, bool wide, bool repeats) {
+static int64_t load_width(gen *g, const arch_load_config *c, bool wide, bool repeats) {
   int64_t dim = g->d.dim, most = wide ? g->d.max_cols_acc : g->d.max_cols;
   if (repeats) most = dim / c->pixel_repeats;
   if (most > dim && gen_one_in(&g->r, 3)) return gen_in(&g->r, 1, most / dim) * dim;
@@ -55,8 +55,8 @@ static int64_t load_width(gen *g, const sim_load_config *c, bool wide, bool repe
 
 void gen_mvin(gen *g) {
   static const uint8_t functs[] = {ISA_FUNCT_MVIN, ISA_FUNCT_MVIN2, ISA_FUNCT_MVIN3};
-  unsigned state = (unsigned)gen_in(&g->r, 0, SIM_LOAD_STATES - 1);
-  const sim_load_config *c = &gen_config(g)->load[state];
+  unsigned state = (unsigned)gen_in(&g->r, 0, ARCH_LOAD_STATES - 1);
+  const arch_load_config *c = &gen_config(g)->load[state];
   bool repeats = c->pixel_repeats > 1, acc = !repeats && gen_one_in(&g->r, 2), wide = acc && !c->shrink;
   int64_t rows = gen_one_in(&g->r, 2) ? g->d.dim : gen_in(&g->r, 1, g->d.dim);
   int64_t cols = load_width(g, c, wide, repeats), element = wide ? g->d.acc_bytes : 1;
@@ -67,7 +67,7 @@ void gen_mvin(gen *g) {
     bytes = cols * element;
   }
   uint32_t local = gen_local(g, acc, rows + (cols - 1) / g->d.dim * c->block_stride_rows);
-  if (local == SIM_LOCAL_GARBAGE) return;
+  if (local == ARCH_LOCAL_GARBAGE) return;
   if (acc && gen_one_in(&g->r, 3)) local |= ACCUMULATE;
   uint64_t address = gen_one_in(&g->r, 6) ? 0 : load_address(g, wide, bytes);
   gen_put(g, functs[state], address, gen_operand(local, rows, cols));
@@ -101,7 +101,7 @@ void gen_config_st(gen *g) {
   if (gen_one_in(&g->r, 8) && gen_has(g, GEN_NORM)) activation = polynomial;
   isa_set_config_st_activation(&rs1, &rs2, activation);
   isa_set_config_st_stride(&rs1, &rs2, (uint64_t)gen_in(&g->r, 0, 4 * (int64_t)g->d.dim));
-  uint32_t scale = gen_one_in(&g->r, 4) ? SIM_SCALE_KEEP : gen_one_in(&g->r, 2) ? gen_scale(g) : gen_wild_scale(g);
+  uint32_t scale = gen_one_in(&g->r, 4) ? ARCH_SCALE_KEEP : gen_one_in(&g->r, 2) ? gen_scale(g) : gen_wild_scale(g);
   isa_set_config_st_acc_scale(&rs1, &rs2, scale);
   put_store_mode(g, &rs1, &rs2);
   gen_put(g, ISA_FUNCT_CONFIG_ST, rs1, rs2);
@@ -120,28 +120,28 @@ typedef struct shape {
 
 // Rows, columns, local rows and memory bytes of a store in the mode at hand.
 static shape store_shape(gen *g, bool full) {
-  const sim_store_config *c = &gen_config(g)->store;
-  sim_store_mode mode = sim_config_store_mode(c);
-  bool single = full || mode != SIM_STORE_ROWS;
+  const arch_store_config *c = &gen_config(g)->store;
+  arch_store_mode mode = arch_config_store_mode(c);
+  bool single = full || mode != ARCH_STORE_ROWS;
   int64_t dim = g->d.dim, element = full ? g->d.acc_bytes : 1;
   shape s = {.rows = gen_one_in(&g->r, 2) ? dim : gen_in(&g->r, 1, dim),
              .cols = gen_one_in(&g->r, 3) ? dim : gen_in(&g->r, 1, single ? dim : g->d.max_cols)};
-  int64_t rows = mode == SIM_STORE_ROWS ? s.rows : (int64_t)c->orows * c->ocols, last = s.rows - 1;
-  if (mode == SIM_STORE_POOL) last = ((int64_t)c->pool_orows - 1) * c->pool_out_dim + c->pool_ocols - 1;
-  if (mode == SIM_STORE_IMAGE) last = ((int64_t)c->orows - 1) * c->pool_out_dim + c->ocols - 1;
+  int64_t rows = mode == ARCH_STORE_ROWS ? s.rows : (int64_t)c->orows * c->ocols, last = s.rows - 1;
+  if (mode == ARCH_STORE_POOL) last = ((int64_t)c->pool_orows - 1) * c->pool_out_dim + c->pool_ocols - 1;
+  if (mode == ARCH_STORE_IMAGE) last = ((int64_t)c->orows - 1) * c->pool_out_dim + c->ocols - 1;
   s.extent = rows + (s.cols - 1) / dim * dim;
   s.bytes = last * (int64_t)c->stride_bytes + s.cols * element;
   return s;
 }
 
 void gen_mvout(gen *g) {
-  bool acc = gen_one_in(&g->r, 2), pool = sim_config_store_mode(&gen_config(g)->store) == SIM_STORE_POOL;
+  bool acc = gen_one_in(&g->r, 2), pool = arch_config_store_mode(&gen_config(g)->store) == ARCH_STORE_POOL;
   bool full = draw_full(g, acc, pool);
   if (acc && !full && !g->array->accumulator.narrow_reads) return;
   shape s = store_shape(g, full);
   if (s.bytes > g->output_bytes) return;
   uint32_t local = gen_local(g, acc, s.extent);
-  if (local == SIM_LOCAL_GARBAGE) return;
+  if (local == ARCH_LOCAL_GARBAGE) return;
   if (full) local |= FULL;
   gen_put(g, ISA_FUNCT_MVOUT, draw_address(g, g->output, g->output_bytes, s.bytes), gen_operand(local, s.rows, s.cols));
   gen_commit(g);
@@ -152,7 +152,7 @@ void gen_mvout_spad(gen *g) {
   if (g->array->isa.revision != 2) return;
   int64_t rows = gen_in(&g->r, 1, g->d.dim), cols = gen_in(&g->r, 1, g->d.dim), stride = gen_in(&g->r, 1, 3);
   uint32_t from = gen_local(g, acc, rows), to = gen_local(g, false, (rows - 1) * stride + 1);
-  if (from == SIM_LOCAL_GARBAGE || to == SIM_LOCAL_GARBAGE) return;
+  if (from == ARCH_LOCAL_GARBAGE || to == ARCH_LOCAL_GARBAGE) return;
   uint64_t rs1 = 0, rs2 = gen_operand(from, rows, cols);
   isa_set_mvout_spad_r2_dest(&rs1, &rs2, to);
   isa_set_mvout_spad_r2_stride(&rs1, &rs2, (uint64_t)stride);
@@ -174,11 +174,11 @@ static void put_config_norm(gen *g, uint64_t set, bool softmax, bool inverse) {
   gen_put(g, ISA_FUNCT_CONFIG_NORM, rs1, rs2);
 }
 
-static void put_norm_store(gen *g, uint32_t local, sim_norm norm, int64_t cols) {
+static void put_norm_store(gen *g, uint32_t local, arch_norm norm, int64_t cols) {
   gen_put(g, ISA_FUNCT_MVOUT, g->output, gen_operand(local | (uint32_t)norm << 26, 1, cols));
 }
 
-static void put_plain_config_st(gen *g, sim_activation activation) {
+static void put_plain_config_st(gen *g, arch_activation activation) {
   uint64_t rs1 = 0, rs2 = 0;
   isa_init_config_st(&rs1, &rs2);
   isa_set_config_st_activation(&rs1, &rs2, (uint64_t)activation & 3);
@@ -188,20 +188,20 @@ static void put_plain_config_st(gen *g, sim_activation activation) {
 }
 
 void gen_norm_store(gen *g) {
-  static const sim_norm layernorm[] = {SIM_NORM_SUM, SIM_NORM_MEAN, SIM_NORM_VARIANCE, SIM_NORM_INV_STDDEV};
-  static const sim_norm softmax[] = {SIM_NORM_MAX, SIM_NORM_MAX, SIM_NORM_SUM_EXP, SIM_NORM_INV_SUM_EXP};
+  static const arch_norm layernorm[] = {ARCH_NORM_SUM, ARCH_NORM_MEAN, ARCH_NORM_VARIANCE, ARCH_NORM_INV_STDDEV};
+  static const arch_norm softmax[] = {ARCH_NORM_MAX, ARCH_NORM_MAX, ARCH_NORM_SUM_EXP, ARCH_NORM_INV_SUM_EXP};
   if (!g->array->units.normaliser) return;
   bool soft = gen_one_in(&g->r, 2);
   int64_t rows = gen_in(&g->r, 1, wf_min(g->d.dim, 3)), cols = gen_in(&g->r, 1, g->d.dim);
   uint32_t local = gen_local(g, true, rows);
-  if (local == SIM_LOCAL_GARBAGE) return;
-  put_plain_config_st(g, soft ? SIM_ACTIVATION_SOFTMAX : SIM_ACTIVATION_LAYERNORM);
+  if (local == ARCH_LOCAL_GARBAGE) return;
+  put_plain_config_st(g, soft ? ARCH_ACTIVATION_SOFTMAX : ARCH_ACTIVATION_LAYERNORM);
   for (int64_t row = 0; row < rows; row++) {
     uint64_t set = (uint64_t)gen_in(&g->r, 0, (int64_t)g->d.norm_stats - 1);
     put_config_norm(g, set, soft, gen_one_in(&g->r, 2));
     for (int step = 0; step < 4; step++)
       put_norm_store(g, local + (uint32_t)row, soft ? softmax[step] : layernorm[step], cols);
-    put_norm_store(g, local + (uint32_t)row, SIM_NORM_NONE, cols);
+    put_norm_store(g, local + (uint32_t)row, ARCH_NORM_NONE, cols);
   }
   gen_commit(g);
 }

@@ -116,17 +116,17 @@ bool gen_commit(gen *g) {
 
 // ---- operands
 
-const sim_config *gen_config(const gen *g) { return gen_judge_config(g->judge); }
+const arch_config *gen_config(const gen *g) { return gen_judge_config(g->judge); }
 
 uint64_t gen_operand(uint32_t local, int64_t rows, int64_t cols) {
   return (uint64_t)rows << 48 | (uint64_t)cols << 32 | local;
 }
 
-static int64_t rows_of(const gen *g, bool accumulator) { return sim_local_rows(&g->d, accumulator); }
+static int64_t rows_of(const gen *g, bool accumulator) { return arch_local_rows(&g->d, accumulator); }
 
 uint32_t gen_local(gen *g, bool accumulator, int64_t extent) {
   int64_t last = rows_of(g, accumulator) - extent;
-  if (last < 0) return SIM_LOCAL_GARBAGE;
+  if (last < 0) return ARCH_LOCAL_GARBAGE;
   int64_t row = g->anchors[accumulator][gen_in(&g->r, 0, GEN_ANCHORS - 1)], dim = g->d.dim;
   if (!gen_one_in(&g->r, 3)) row += gen_in(&g->r, 0, 2) * dim;
   if (gen_one_in(&g->r, 3)) row += gen_in(&g->r, -dim, dim);
@@ -152,17 +152,17 @@ uint32_t gen_wild_scale(gen *g) {
   if (gen_one_in(&g->r, 4)) return GEN_PICK(&g->r, special);
   uint32_t scale = gen_one_in(&g->r, 4) ? (uint32_t)gen_bits(&g->r) : gen_scale(g);
   if (gen_one_in(&g->r, 3)) scale ^= UINT32_C(0x80000000);
-  return scale == SIM_SCALE_KEEP ? SIM_SCALE_ONE : scale;
+  return scale == ARCH_SCALE_KEEP ? ARCH_SCALE_ONE : scale;
 }
 
 // ---- filling local memory
 
 static void fill_config(gen *g) {
-  for (unsigned state = 0; state < SIM_LOAD_STATES; state++) {
+  for (unsigned state = 0; state < ARCH_LOAD_STATES; state++) {
     uint64_t rs1 = 0, rs2 = 0;
     isa_init_config_ld(&rs1, &rs2);
     isa_set_config_ld_state(&rs1, &rs2, state);
-    isa_set_config_ld_scale(&rs1, &rs2, SIM_SCALE_ONE);
+    isa_set_config_ld_scale(&rs1, &rs2, ARCH_SCALE_ONE);
     isa_set_config_ld_block_stride(&rs1, &rs2, g->d.dim);
     isa_set_config_ld_stride(&rs1, &rs2, (uint64_t)gen_in(&g->r, 1, 4 * (int64_t)g->d.dim));
     gen_put(g, ISA_FUNCT_CONFIG_LD, rs1, rs2);
@@ -222,7 +222,7 @@ static void dump_config(gen *g, uint64_t stride) {
   uint64_t rs1 = 0, rs2 = 0;
   isa_init_config_st(&rs1, &rs2);
   isa_set_config_st_stride(&rs1, &rs2, stride);
-  isa_set_config_st_acc_scale(&rs1, &rs2, SIM_SCALE_ONE);
+  isa_set_config_st_acc_scale(&rs1, &rs2, ARCH_SCALE_ONE);
   gen_put(g, ISA_FUNCT_CONFIG_ST, rs1, rs2);
   gen_commit(g);
 }
@@ -310,7 +310,7 @@ typedef struct choice {
   uint32_t parts;  // what it belongs to, bits of gen_part
 } choice;
 
-static void any_config_ld(gen *g) { gen_config_ld(g, (unsigned)gen_in(&g->r, 0, SIM_LOAD_STATES - 1)); }
+static void any_config_ld(gen *g) { gen_config_ld(g, (unsigned)gen_in(&g->r, 0, ARCH_LOAD_STATES - 1)); }
 
 static const choice choices[] = {
     {3, any_config_ld, GEN_FEATURES, 1 << GEN_LOADS | 1 << GEN_CONFIGS},
@@ -384,11 +384,11 @@ static void lay_out(gen *g) {
   g->input_bytes = 4096 + 1024 * (int64_t)g->d.dim;
   g->output_bytes = g->input_bytes;
   uint64_t offset = MARGIN_BYTES + (uint64_t)gen_in(&g->r, 0, 127);
-  g->input = SIM_MEMORY_BASE + offset;
+  g->input = ARCH_MEMORY_BASE + offset;
   offset += (uint64_t)g->input_bytes + MARGIN_BYTES + (uint64_t)gen_in(&g->r, 0, 127);
-  g->output = SIM_MEMORY_BASE + offset;
+  g->output = ARCH_MEMORY_BASE + offset;
   offset += (uint64_t)g->output_bytes + MARGIN_BYTES;
-  g->dump = SIM_MEMORY_BASE + offset;
+  g->dump = ARCH_MEMORY_BASE + offset;
   offset += (uint64_t)g->d.sp_rows * g->d.sp_row_bytes + (uint64_t)g->d.acc_rows * g->d.acc_row_bytes + MARGIN_BYTES;
   p->image_bytes = (offset + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   p->image = wf_alloc(p->image_bytes, 1);

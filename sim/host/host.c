@@ -12,8 +12,8 @@ host *host_create(const host_config *config) {
   h->config = *config;
   h->memory = config->memory;
   h->pc = config->entry;
-  bool htif = config->tohost != 0 && sim_memory_at(h->memory, config->tohost, sizeof(uint64_t)) != NULL;
-  h->tohost_at = htif ? config->tohost - SIM_MEMORY_BASE : RV64_NO_TOHOST;
+  bool htif = config->tohost != 0 && arch_memory_at(h->memory, config->tohost, sizeof(uint64_t)) != NULL;
+  h->tohost_at = htif ? config->tohost - ARCH_MEMORY_BASE : RV64_NO_TOHOST;
   h->page_count = (size_t)(h->memory->size / RV64_PAGE_BYTES) + 1;
   h->pages = WF_NEW_ARRAY(h->page_count, rv64_page *);
   rv64_csr_reset(h);
@@ -48,7 +48,7 @@ rv64_page *rv64_page_take(host *h, uint64_t offset) {
   }
   page->next = h->used;
   h->used = page;
-  page->pc = SIM_MEMORY_BASE + offset / RV64_PAGE_BYTES * RV64_PAGE_BYTES;
+  page->pc = ARCH_MEMORY_BASE + offset / RV64_PAGE_BYTES * RV64_PAGE_BYTES;
   h->pages[offset / RV64_PAGE_BYTES] = page;
   return page;
 }
@@ -57,7 +57,7 @@ void rv64_pages_flush(host *h) {
   while (h->used != NULL) {
     rv64_page *page = h->used;
     h->used = page->next;
-    h->pages[(page->pc - SIM_MEMORY_BASE) / RV64_PAGE_BYTES] = NULL;
+    h->pages[(page->pc - ARCH_MEMORY_BASE) / RV64_PAGE_BYTES] = NULL;
     page->next = h->unused;
     h->unused = page;
   }

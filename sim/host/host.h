@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "arch/memory.h"
 #include "sim/engine.h"
-#include "sim/memory.h"
 
 // What the port answers to a custom instruction.
 typedef enum {
@@ -22,7 +22,7 @@ typedef struct host_port {
   void *context;
   // A custom instruction at *cycle. The port may move *cycle on when the accelerator made the hart wait. With timing
   // the hart does not wait here: there is room in that cycle, and *cycle becomes that of the response, if there is one.
-  host_port_result (*command)(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response);
+  host_port_result (*command)(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response);
   // A fence at *cycle: returns when the accelerator is idle. False: the accelerator stopped with a fault.
   bool (*fence)(void *context, uint64_t *cycle);
   // With timing only. The first cycle from `cycle` on in which the port has room for a command.
@@ -33,7 +33,7 @@ typedef struct host_port {
 } host_port;
 
 typedef struct host_config {
-  sim_memory *memory;
+  arch_memory *memory;
   host_port port;  // command NULL: custom instructions are illegal
   uint64_t entry;
   uint64_t tohost, fromhost;  // addresses; 0: the program has none

@@ -16,13 +16,13 @@ void rv64_console(const host *h, bool error, const void *bytes, size_t length) {
 }
 
 static void set(const host *h, uint64_t address, uint64_t value) {
-  uint8_t *at = sim_memory_at(h->memory, address, sizeof value);
+  uint8_t *at = arch_memory_at(h->memory, address, sizeof value);
   if (at != NULL) memcpy(at, &value, sizeof value);
 }
 
 static int64_t call_write(const host *h, uint64_t fd, uint64_t pointer, uint64_t length) {
   if (fd != 1 && fd != 2) return ERROR_BAD_FILE;
-  const uint8_t *bytes = sim_memory_at(h->memory, pointer, length);
+  const uint8_t *bytes = arch_memory_at(h->memory, pointer, length);
   if (bytes == NULL) return ERROR_FAULT;
   rv64_console(h, fd == 2, bytes, length);
   return (int64_t)length;
@@ -36,7 +36,7 @@ static rv64_outcome leave(host *h, uint64_t code) {
 
 static rv64_outcome call(host *h, uint64_t pointer, uint64_t *bad) {
   uint64_t block[8];
-  uint8_t *at = sim_memory_at(h->memory, pointer, sizeof block);
+  uint8_t *at = arch_memory_at(h->memory, pointer, sizeof block);
   if (at == NULL) {
     *bad = pointer;
     return RV64_TRAP_STORE;
@@ -52,7 +52,7 @@ static rv64_outcome call(host *h, uint64_t pointer, uint64_t *bad) {
 
 rv64_outcome rv64_htif(host *h, uint64_t *bad) {
   uint64_t request;
-  const uint8_t *at = sim_memory_at(h->memory, h->config.tohost, sizeof request);
+  const uint8_t *at = arch_memory_at(h->memory, h->config.tohost, sizeof request);
   memcpy(&request, at, sizeof request);
   unsigned device = (unsigned)(request >> 56), command = (unsigned)(request >> 48) & 0xff;
   if (request == 0) return RV64_GO_ON;

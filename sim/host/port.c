@@ -25,12 +25,12 @@ static rv64_outcome stopped(host *h) {
 
 rv64_outcome rv64_port_timed_command(host *h, const rv64_op *op, uint64_t pc, bool returns, uint64_t *cycle) {
   const host_port *port = &h->config.port;
-  sim_command command = {.rs1 = h->x[op->rs1],
-                         .rs2 = h->x[op->rs2],
-                         .pc = pc,
-                         .index = h->commands,
-                         .funct = (uint8_t)op->imm,
-                         .returns = returns};
+  arch_command command = {.rs1 = h->x[op->rs1],
+                          .rs2 = h->x[op->rs2],
+                          .pc = pc,
+                          .index = h->commands,
+                          .funct = (uint8_t)op->imm,
+                          .returns = returns};
   uint64_t response = 0;
   rv64_fpu guest = leave(h);
   host_port_result result = port->command(port->context, &command, cycle, &response);

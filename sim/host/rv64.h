@@ -105,7 +105,7 @@ struct host {
   uint64_t reservation;  // address; RV64_NO_RESERVATION: none
 
   // Memory.
-  sim_memory *memory;
+  arch_memory *memory;
   uint64_t tohost_at;  // offset of tohost in memory, or RV64_NO_TOHOST
   rv64_page **pages;   // by page number in memory; NULL: not decoded
   size_t page_count;

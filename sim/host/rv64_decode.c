@@ -96,11 +96,11 @@ static rv64_op_index decode_word(uint32_t word, rv64_op *op) {
 
 rv64_decoded rv64_decode(const host *h, uint64_t pc, rv64_op *op) {
   uint16_t low, high;
-  const uint8_t *at = sim_memory_at(h->memory, pc, sizeof low);
+  const uint8_t *at = arch_memory_at(h->memory, pc, sizeof low);
   if (at == NULL) return (rv64_decoded){.index = RV64_OP_ILLEGAL, .fault = pc};
   memcpy(&low, at, sizeof low);
   if ((low & 3) != 3) return (rv64_decoded){.index = decode_word(rv64_expand(low), op), .length = 2};
-  at = sim_memory_at(h->memory, pc + 2, sizeof high);
+  at = arch_memory_at(h->memory, pc + 2, sizeof high);
   if (at == NULL) return (rv64_decoded){.index = RV64_OP_ILLEGAL, .fault = pc + 2};
   memcpy(&high, at, sizeof high);
   return (rv64_decoded){.index = decode_word((uint32_t)high << 16 | low, op), .length = 4};
@@ -108,11 +108,11 @@ rv64_decoded rv64_decode(const host *h, uint64_t pc, rv64_op *op) {
 
 uint32_t rv64_fetch(const host *h, uint64_t pc) {
   uint16_t low, high;
-  const uint8_t *at = sim_memory_at(h->memory, pc, sizeof low);
+  const uint8_t *at = arch_memory_at(h->memory, pc, sizeof low);
   if (at == NULL) return 0;
   memcpy(&low, at, sizeof low);
   if ((low & 3) != 3) return low;
-  at = sim_memory_at(h->memory, pc + 2, sizeof high);
+  at = arch_memory_at(h->memory, pc + 2, sizeof high);
   if (at == NULL) return 0;
   memcpy(&high, at, sizeof high);
   return (uint32_t)high << 16 | low;

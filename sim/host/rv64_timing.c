@@ -132,7 +132,7 @@ static uint64_t fill(host *h, uint64_t now, uint64_t address, bool stores, unsig
 
 uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks,
                           uint64_t next) {
-  if (sim_memory_at(h->memory, address, size) == NULL) return now;  // it will trap
+  if (arch_memory_at(h->memory, address, size) == NULL) return now;  // it will trap
   rv64_timing *t = h->timing;
   uint64_t last = (address + size - 1) >> t->dcache.line_shift << t->dcache.line_shift;
   if (!present(t, address, stores)) now = fill(h, now, address, stores, blocks, next);

@@ -30,7 +30,7 @@ static const uint8_t features[] = {0x53, 0x48, 0x46, 0x42, 0x03};
 
 static bool names(const call *c, const char *file) {
   size_t length = strlen(file);
-  const uint8_t *name = sim_memory_at(c->h->memory, c->arg[0], length);
+  const uint8_t *name = arch_memory_at(c->h->memory, c->arg[0], length);
   return name != NULL && c->arg[2] == length && memcmp(name, file, length) == 0;
 }
 
@@ -49,14 +49,14 @@ static bool handle_ok(uint64_t handle) { return handle >= HANDLE_IN && handle <=
 static uint64_t do_close(const call *c) { return handle_ok(c->arg[0]) ? 0 : fail(c, ERROR_BAD_FILE); }
 
 static uint64_t do_writec(const call *c) {
-  const uint8_t *byte = sim_memory_at(c->h->memory, c->a1, 1);
+  const uint8_t *byte = arch_memory_at(c->h->memory, c->a1, 1);
   if (byte == NULL) return fail(c, ERROR_FAULT);
   rv64_console(c->h, false, byte, 1);
   return 0;
 }
 
 static uint64_t do_write0(const call *c) {
-  const uint8_t *text = sim_memory_at(c->h->memory, c->a1, 1);
+  const uint8_t *text = arch_memory_at(c->h->memory, c->a1, 1);
   if (text == NULL) return fail(c, ERROR_FAULT);
   size_t room = (size_t)(c->h->memory->bytes + c->h->memory->size - text);
   const uint8_t *end = memchr(text, 0, room);
@@ -67,7 +67,7 @@ static uint64_t do_write0(const call *c) {
 
 // The number of bytes not written.
 static uint64_t do_write(const call *c) {
-  const uint8_t *bytes = sim_memory_at(c->h->memory, c->arg[1], c->arg[2]);
+  const uint8_t *bytes = arch_memory_at(c->h->memory, c->arg[1], c->arg[2]);
   bool writable = c->arg[0] == HANDLE_OUT || c->arg[0] == HANDLE_ERROR;
   if (bytes == NULL || !writable) {
     c->h->semihost_errno = bytes == NULL ? ERROR_FAULT : ERROR_BAD_FILE;
@@ -80,7 +80,7 @@ static uint64_t do_write(const call *c) {
 // The number of bytes not read; the console has no input.
 static uint64_t do_read(const call *c) {
   uint64_t want = c->arg[2], got = 0;
-  uint8_t *to = sim_memory_at(c->h->memory, c->arg[1], want);
+  uint8_t *to = arch_memory_at(c->h->memory, c->arg[1], want);
   if (to == NULL || c->arg[0] != HANDLE_FEATURES) return want;
   while (got < want && c->h->features_read < sizeof features) to[got++] = features[c->h->features_read++];
   return want - got;
@@ -113,7 +113,7 @@ static uint64_t do_tickfreq(const call *c) {
 }
 
 static uint64_t store(const call *c, uint64_t address, const uint64_t *values, size_t bytes) {
-  uint8_t *at = sim_memory_at(c->h->memory, address, bytes);
+  uint8_t *at = arch_memory_at(c->h->memory, address, bytes);
   if (at == NULL) return fail(c, ERROR_FAULT);
   memcpy(at, values, bytes);
   return 0;
@@ -121,7 +121,7 @@ static uint64_t store(const call *c, uint64_t address, const uint64_t *values, s
 
 // An empty command line: the buffer's first byte and its length.
 static uint64_t do_cmdline(const call *c) {
-  uint8_t *buffer = sim_memory_at(c->h->memory, c->arg[0], 1);
+  uint8_t *buffer = arch_memory_at(c->h->memory, c->arg[0], 1);
   if (buffer == NULL || c->arg[1] == 0) return fail(c, ERROR_FAULT);
   *buffer = 0;
   uint64_t block[2] = {c->arg[0], 0};
@@ -166,7 +166,7 @@ static rv64_outcome serve(host *h) {
     const service *s = &services[i];
     if (h->x[A0] != s->number) continue;
     size_t bytes = s->arguments * sizeof c.arg[0];
-    const uint8_t *block = sim_memory_at(h->memory, c.a1, bytes);
+    const uint8_t *block = arch_memory_at(h->memory, c.a1, bytes);
     if (bytes > 0 && block == NULL) {
       // An exit with an unreadable block is an exit all the same, and a failure: c.arg is no reason the hart knows.
       h->x[A0] = s->ends ? do_exit(&c) : fail(&c, ERROR_FAULT);

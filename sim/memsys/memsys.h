@@ -1,5 +1,5 @@
 // Timing of main memory as the accelerator's bus port sees it: an optional shared L2 in front of a memory with latency
-// and bandwidth. It holds no data (sim/memory.h does); every timed engine drives this one model, so they agree by
+// and bandwidth. It holds no data (arch/memory.h does); every timed engine drives this one model, so they agree by
 // construction.
 //
 // Request channel: one beat per cycle, shared by reads (one beat each) and writes (one beat per bus word); a write

@@ -11,15 +11,15 @@
 #include "sim/ref/state.h"
 
 typedef struct operand {
-  sim_local at;
+  arch_local at;
   uint32_t rows, cols;
 } operand;
 
 // `count` elements of one local row; accumulator rows pass activation and scale.
-static void read_row(const ref_engine *ref, const sim_local *at, int64_t row, uint32_t count, int8_t *out) {
-  const sim_execute_config *c = &ref->config->execute;
+static void read_row(const ref_engine *ref, const arch_local *at, int64_t row, uint32_t count, int8_t *out) {
+  const arch_execute_config *c = &ref->config->execute;
   if (at->accumulator)
-    ref_scale_row(count, ref_acc_row(ref, row), ref_float_of_bits(c->acc_scale), c->activation == SIM_ACTIVATION_RELU,
+    ref_scale_row(count, ref_acc_row(ref, row), ref_float_of_bits(c->acc_scale), c->activation == ARCH_ACTIVATION_RELU,
                   out);
   else
     memcpy(out, ref_spad_row(ref, row), count);
@@ -55,7 +55,7 @@ static void write_result_row(ref_engine *ref, const ref_preload *p, int64_t row,
       memcpy(to, in, p->c_cols * sizeof *to);
     return;
   }
-  int32_t floor = ref->config->execute.activation == SIM_ACTIVATION_RELU ? 0 : INT8_MIN;
+  int32_t floor = ref->config->execute.activation == ARCH_ACTIVATION_RELU ? 0 : INT8_MIN;
   int8_t *to = ref_spad_row(ref, row);
   for (uint32_t j = 0; j < p->c_cols; j++) to[j] = ref_clip_int8(in[j] < floor ? floor : in[j]);
 }
@@ -63,7 +63,7 @@ static void write_result_row(ref_engine *ref, const ref_preload *p, int64_t row,
 // Rows of output-stationary results leave from the last one, each c_stride rows before the one that left earlier.
 static void write_result(ref_engine *ref, const int32_t *result) {
   const ref_preload *p = &ref->preload;
-  const sim_execute_config *c = &ref->config->execute;
+  const arch_execute_config *c = &ref->config->execute;
   int64_t dim = ref->derived.dim, stride = c->c_stride_rows;
   int64_t first = c->weight_stationary ? p->c.row : (int64_t)p->c.row + (dim - 1) * (1 - stride);
   for (uint32_t i = 0; i < p->c_rows && p->c_cols != 0; i++)
@@ -90,7 +90,7 @@ static void finish_sums(ref_engine *ref, const operand *bias) {
 }
 
 static void compute_ws(ref_engine *ref, bool preloaded, const operand *a, const operand *bias) {
-  const sim_execute_config *c = &ref->config->execute;
+  const arch_execute_config *c = &ref->config->execute;
   if (preloaded) swap_weights(ref);
   if (!ref->preload.armed || ref->preload.c.garbage) return;
   read_tile(ref, a, c->a_transpose, c->a_stride_rows, ref->tile_a);
@@ -122,7 +122,7 @@ static void drain_sums(ref_engine *ref) {
 }
 
 static void compute_os(ref_engine *ref, bool preloaded, const operand *a, const operand *b) {
-  const sim_execute_config *c = &ref->config->execute;
+  const arch_execute_config *c = &ref->config->execute;
   if (preloaded) start_chain(ref);
   if (!a->at.garbage && !b->at.garbage) {
     read_tile(ref, b, c->b_transpose, 1, ref->tile_a);
@@ -152,8 +152,8 @@ static void flush_preload(ref_engine *ref) {
 }
 
 void ref_preload_command(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
-  const sim_execute_config *c = &ref->config->execute;
-  operand loaded = {.at = sim_local_decode(&ref->derived, isa_get_preload_local(rs1, rs2)),
+  const arch_execute_config *c = &ref->config->execute;
+  operand loaded = {.at = arch_local_decode(&ref->derived, isa_get_preload_local(rs1, rs2)),
                     .rows = (uint32_t)isa_get_preload_rows(rs1, rs2),
                     .cols = (uint32_t)isa_get_preload_cols(rs1, rs2)};
   flush_preload(ref);
@@ -163,16 +163,16 @@ void ref_preload_command(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
   else
     for (size_t n = 0; n < (size_t)ref->derived.dim * ref->derived.dim; n++) ref->next_sums[n] = ref->tile_a[n];
   ref->preload = (ref_preload){.armed = true,
-                               .c = sim_local_decode(&ref->derived, isa_get_preload_dest(rs1, rs2)),
+                               .c = arch_local_decode(&ref->derived, isa_get_preload_dest(rs1, rs2)),
                                .c_rows = (uint32_t)isa_get_preload_dest_rows(rs1, rs2),
                                .c_cols = (uint32_t)isa_get_preload_dest_cols(rs1, rs2)};
 }
 
 void ref_compute(ref_engine *ref, bool preloaded, uint64_t rs1, uint64_t rs2) {
-  operand a = {.at = sim_local_decode(&ref->derived, isa_get_compute_preloaded_a(rs1, rs2)),
+  operand a = {.at = arch_local_decode(&ref->derived, isa_get_compute_preloaded_a(rs1, rs2)),
                .rows = (uint32_t)isa_get_compute_preloaded_a_rows(rs1, rs2),
                .cols = (uint32_t)isa_get_compute_preloaded_a_cols(rs1, rs2)};
-  operand bd = {.at = sim_local_decode(&ref->derived, isa_get_compute_preloaded_bd(rs1, rs2)),
+  operand bd = {.at = arch_local_decode(&ref->derived, isa_get_compute_preloaded_bd(rs1, rs2)),
                 .rows = (uint32_t)isa_get_compute_preloaded_bd_rows(rs1, rs2),
                 .cols = (uint32_t)isa_get_compute_preloaded_bd_cols(rs1, rs2)};
   if (ref->config->execute.weight_stationary && ref->array->mesh.bias_garbage) bd.at.garbage = true;

@@ -5,8 +5,8 @@
 #include "sim/ref/state.h"
 
 typedef struct load {
-  const sim_load_config *state;
-  sim_local to;
+  const arch_load_config *state;
+  arch_local to;
   uint64_t dram;
   uint32_t rows, cols;
   bool wide;  // int32 in memory
@@ -14,7 +14,7 @@ typedef struct load {
 
 // A scale of exactly one bypasses the multiplier.
 static void scale_inputs(ref_engine *ref, uint32_t scale, const int8_t *in, uint32_t count) {
-  if (scale == SIM_SCALE_ONE) {
+  if (scale == ARCH_SCALE_ONE) {
     memcpy(ref->tile_a, in, count);
     return;
   }
@@ -50,7 +50,7 @@ static void write_row(ref_engine *ref, const load *l, uint32_t i, const uint8_t 
       write_acc(ref, l, row, ref->tile_c, count);
       continue;
     }
-    scale_inputs(ref, l->dram == 0 ? SIM_SCALE_ONE : l->state->scale, (const int8_t *)bytes + first, count);
+    scale_inputs(ref, l->dram == 0 ? ARCH_SCALE_ONE : l->state->scale, (const int8_t *)bytes + first, count);
     if (!l->to.accumulator) {
       write_spad(ref, l, row, ref->tile_a, count);
       continue;
@@ -62,7 +62,7 @@ static void write_row(ref_engine *ref, const load *l, uint32_t i, const uint8_t 
 
 void ref_mvin(ref_engine *ref, unsigned state, uint64_t rs1, uint64_t rs2) {
   load l = {.state = &ref->config->load[state],
-            .to = sim_local_decode(&ref->derived, isa_get_mvin_local(rs1, rs2)),
+            .to = arch_local_decode(&ref->derived, isa_get_mvin_local(rs1, rs2)),
             .dram = isa_get_mvin_dram(rs1, rs2),
             .rows = (uint32_t)isa_get_mvin_rows(rs1, rs2),
             .cols = (uint32_t)isa_get_mvin_cols(rs1, rs2)};
@@ -74,7 +74,7 @@ void ref_mvin(ref_engine *ref, unsigned state, uint64_t rs1, uint64_t rs2) {
   if (l.dram == 0) memset(bytes, 0, length);
   for (uint32_t i = 0; i < l.rows; i++) {
     if (l.dram != 0 && (i == 0 || !repeated)) {
-      sim_memory_read(ref->memory, l.dram + i * l.state->stride_bytes, bytes, length);
+      arch_memory_read(ref->memory, l.dram + i * l.state->stride_bytes, bytes, length);
       ref->counters.read_bytes += (uint32_t)length;
     }
     write_row(ref, &l, i, bytes);

@@ -13,20 +13,20 @@ static int32_t exponential(const ref_narrow *how, const ref_stats *stats, int32_
   return ref_iexp(ref_sub(value, stats->max), how->qln2, how->qln2_inverse, how->qb, how->qc);
 }
 
-static void collect(ref_stats *stats, sim_norm command, const ref_narrow *how, const int32_t *in, uint32_t count) {
+static void collect(ref_stats *stats, arch_norm command, const ref_narrow *how, const int32_t *in, uint32_t count) {
   stats->count = (uint16_t)(stats->count + count);
   for (uint32_t j = 0; j < count; j++) {
     int32_t error = ref_sub(in[j], stats->mean);
     switch (command) {
-      case SIM_NORM_SUM:
-      case SIM_NORM_MEAN:
+      case ARCH_NORM_SUM:
+      case ARCH_NORM_MEAN:
         stats->sum = ref_add(stats->sum, in[j]);
         break;
-      case SIM_NORM_VARIANCE:
-      case SIM_NORM_INV_STDDEV:
+      case ARCH_NORM_VARIANCE:
+      case ARCH_NORM_INV_STDDEV:
         stats->sum = ref_add(stats->sum, ref_mul(error, error));
         break;
-      case SIM_NORM_MAX:
+      case ARCH_NORM_MAX:
         if (in[j] > stats->running_max) stats->running_max = in[j];
         break;
       default:
@@ -48,17 +48,17 @@ static void finish_deviation(ref_stats *stats) {
   stats->inv_stddev = 1.0f / (float)(deviation == 0 ? 1 : deviation);
 }
 
-void ref_stats_row(ref_stats *stats, sim_norm command, const ref_narrow *how, const int32_t *in, uint32_t count) {
-  if (command == SIM_NORM_SUM_EXP || command == SIM_NORM_INV_SUM_EXP) stats->max = stats->running_max;
+void ref_stats_row(ref_stats *stats, arch_norm command, const ref_narrow *how, const int32_t *in, uint32_t count) {
+  if (command == ARCH_NORM_SUM_EXP || command == ARCH_NORM_INV_SUM_EXP) stats->max = stats->running_max;
   collect(stats, command, how, in, count);
   switch (command) {
-    case SIM_NORM_MEAN:
+    case ARCH_NORM_MEAN:
       stats->mean = take_average(stats);
       break;
-    case SIM_NORM_INV_STDDEV:
+    case ARCH_NORM_INV_STDDEV:
       finish_deviation(stats);
       break;
-    case SIM_NORM_INV_SUM_EXP:
+    case ARCH_NORM_INV_SUM_EXP:
       stats->inv_sum_exp = 127.0f / (float)stats->sum;
       stats->running_max = INT32_MIN;
       break;
@@ -75,9 +75,9 @@ static int8_t scale_normalised(const ref_narrow *how, int32_t value, float facto
 
 static int8_t normalise(const ref_narrow *how, const ref_stats *stats, int32_t value) {
   switch (how->activation) {
-    case SIM_ACTIVATION_LAYERNORM:
+    case ARCH_ACTIVATION_LAYERNORM:
       return scale_normalised(how, ref_sub(value, stats->mean), stats->inv_stddev);
-    case SIM_ACTIVATION_SOFTMAX:
+    case ARCH_ACTIVATION_SOFTMAX:
       return scale_normalised(how, exponential(how, stats, value), stats->inv_sum_exp);
     default:
       return ref_clip_int8(ref_scale_int32(ref_igelu(value, how->qb, how->qc), ref_float_of_bits(how->scale)));
@@ -85,8 +85,8 @@ static int8_t normalise(const ref_narrow *how, const ref_stats *stats, int32_t v
 }
 
 void ref_narrow_row(const ref_narrow *how, const ref_stats *stats, const int32_t *in, uint32_t count, int8_t *out) {
-  if (how->normaliser && (ref_needs_statistics(how->activation) || how->activation == SIM_ACTIVATION_IGELU))
+  if (how->normaliser && (ref_needs_statistics(how->activation) || how->activation == ARCH_ACTIVATION_IGELU))
     for (uint32_t j = 0; j < count; j++) out[j] = normalise(how, stats, in[j]);
   else
-    ref_scale_row(count, in, ref_float_of_bits(how->scale), how->activation == SIM_ACTIVATION_RELU, out);
+    ref_scale_row(count, in, ref_float_of_bits(how->scale), how->activation == ARCH_ACTIVATION_RELU, out);
 }

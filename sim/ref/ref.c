@@ -27,15 +27,15 @@ static void allocate(ref_engine *ref) {
   ref->counters.file = WF_NEW_ARRAY(ref->counters.count, ref_counter);
 }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   (void)diag;  // every array that can be described can be modelled
   ref_engine *ref = WF_NEW(ref_engine);
   ref->base.ops = &sim_ref_engine;
   ref->array = array;
   ref->memory = memory;
   ref->derived = hw_derive(array);
-  ref->checker = sim_checker_create(array, memory);
-  ref->config = sim_checker_config(ref->checker);
+  ref->checker = arch_checker_create(array, memory);
+  ref->config = arch_checker_config(ref->checker);
   allocate(ref);
   for (uint32_t n = 0; n < ref->derived.norm_stats; n++) ref_stats_clear(&ref->stats[n]);
   return &ref->base;
@@ -48,11 +48,11 @@ static void destroy(sim_engine *engine) {
                    ref->sums,   ref->next_sums, ref->tile_a,  ref->tile_b,
                    ref->tile_c, ref->row,       ref->stats,   ref->counters.file};
   for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++) wf_free(owned[n]);
-  sim_checker_destroy(ref->checker);
+  arch_checker_destroy(ref->checker);
   wf_free(ref);
 }
 
-static void execute(void *context, isa_id id, const sim_command *command) {
+static void execute(void *context, isa_id id, const arch_command *command) {
   ref_engine *ref = context;
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
   switch (id) {
@@ -86,12 +86,12 @@ static void execute(void *context, isa_id id, const sim_command *command) {
   }
 }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   (void)cycle;
   ref_engine *ref = of(engine);
-  if (ref->fault.kind != SIM_FAULT_NONE) return SIM_PUSH_FAULT;
+  if (ref->fault.kind != ARCH_FAULT_NONE) return SIM_PUSH_FAULT;
   ref->response = 0;
-  if (!sim_checker_command(ref->checker, command, execute, ref, &ref->fault)) return SIM_PUSH_FAULT;
+  if (!arch_checker_command(ref->checker, command, execute, ref, &ref->fault)) return SIM_PUSH_FAULT;
   if (response != NULL) *response = ref->response;
   return SIM_PUSH_DONE;
 }
@@ -111,7 +111,7 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
   return cycle;
 }
 
-static const sim_fault *fault(const sim_engine *engine) { return &((const ref_engine *)engine)->fault; }
+static const arch_fault *fault(const sim_engine *engine) { return &((const ref_engine *)engine)->fault; }
 
 const sim_engine_ops sim_ref_engine = {.name = "ref",
                                        .summary = "bit-exact functional model, without timing",

@@ -5,8 +5,8 @@
 #ifndef SIM_REF_STATE_H
 #define SIM_REF_STATE_H
 
-#include "sim/check.h"
-#include "sim/local.h"
+#include "arch/check.h"
+#include "arch/local.h"
 #include "sim/ref/norm.h"
 #include "sim/ref/ref.h"
 
@@ -26,18 +26,18 @@ typedef struct ref_counters {
 // A preload that waits for its compute.
 typedef struct ref_preload {
   bool armed;
-  sim_local c;
+  arch_local c;
   uint32_t c_rows, c_cols;
 } ref_preload;
 
 typedef struct ref_engine {
   sim_engine base;
   const hw_array *array;
-  sim_memory *memory;
+  arch_memory *memory;
   hw_derived derived;
-  sim_checker *checker;
-  const sim_config *config;
-  sim_fault fault;
+  arch_checker *checker;
+  const arch_config *config;
+  arch_fault fault;
 
   int8_t *spad;  // sp_rows x dim
   int32_t *acc;  // acc_rows x dim

@@ -5,8 +5,8 @@
 #include "sim/ref/state.h"
 
 typedef struct store {
-  const sim_store_config *state;
-  sim_local from;
+  const arch_store_config *state;
+  arch_local from;
   uint64_t dram;
   uint32_t rows, cols;
 } store;
@@ -14,7 +14,7 @@ typedef struct store {
 static ref_stats *current_stats(ref_engine *ref) { return &ref->stats[ref->config->store.stats_id]; }
 
 static ref_narrow narrow_of(const ref_engine *ref) {
-  const sim_store_config *c = &ref->config->store;
+  const arch_store_config *c = &ref->config->store;
   return (ref_narrow){.normaliser = ref->array->units.normaliser,
                       .factor_then_scale = ref->array->isa.revision == 1,
                       .activation = c->activation,
@@ -34,7 +34,7 @@ static void narrow_row(ref_engine *ref, const int32_t *in, uint32_t count, int8_
 }
 
 // Lanes [0, count) of one local row as int8.
-static void read_narrow(ref_engine *ref, const sim_local *from, int64_t row, uint32_t count, int8_t *out) {
+static void read_narrow(ref_engine *ref, const arch_local *from, int64_t row, uint32_t count, int8_t *out) {
   if (from->accumulator)
     narrow_row(ref, ref_acc_row(ref, row), count, out);
   else
@@ -42,7 +42,7 @@ static void read_narrow(ref_engine *ref, const sim_local *from, int64_t row, uin
 }
 
 static void write_memory(ref_engine *ref, uint64_t address, const void *bytes, size_t length) {
-  sim_memory_write(ref->memory, address, bytes, length);
+  arch_memory_write(ref->memory, address, bytes, length);
   ref->counters.written_bytes += (uint32_t)length;
 }
 
@@ -81,7 +81,9 @@ static void norm_row(ref_engine *ref, const store *s, uint32_t n) {
   }
 }
 
-static bool is_norm(const store *s) { return s->from.accumulator && !s->from.garbage && s->from.norm != SIM_NORM_NONE; }
+static bool is_norm(const store *s) {
+  return s->from.accumulator && !s->from.garbage && s->from.norm != ARCH_NORM_NONE;
+}
 
 static void one_row(ref_engine *ref, const store *s, uint32_t n, uint64_t address) {
   if (is_norm(s))
@@ -95,7 +97,7 @@ static void store_rows(ref_engine *ref, const store *s) {
 }
 
 static void store_image(ref_engine *ref, const store *s) {
-  const sim_store_config *c = s->state;
+  const arch_store_config *c = s->state;
   for (uint32_t r = 0; r < c->orows; r++)
     for (uint32_t col = 0; col < c->ocols; col++) {
       uint64_t pixel = (uint64_t)r * c->pool_out_dim + col;
@@ -105,7 +107,7 @@ static void store_image(ref_engine *ref, const store *s) {
 
 // Maximum of one window; elements outside the image count as zero.
 static void pool_window(ref_engine *ref, const store *s, uint32_t porow, uint32_t pocol, int8_t *best) {
-  const sim_store_config *c = s->state;
+  const arch_store_config *c = s->state;
   memset(best, INT8_MIN, s->cols);
   for (uint32_t w = 0; w < c->pool_size * c->pool_size; w++) {
     int64_t row = (int64_t)porow * c->pool_stride + w / c->pool_size - c->pool_upad;
@@ -121,7 +123,7 @@ static void pool_window(ref_engine *ref, const store *s, uint32_t porow, uint32_
 }
 
 static void store_pooled(ref_engine *ref, const store *s) {
-  const sim_store_config *c = s->state;
+  const arch_store_config *c = s->state;
   for (uint32_t r = 0; r < c->pool_orows && !is_norm(s); r++)
     for (uint32_t col = 0; col < c->pool_ocols; col++) {
       pool_window(ref, s, r, col, ref->row);
@@ -132,27 +134,27 @@ static void store_pooled(ref_engine *ref, const store *s) {
 
 void ref_mvout(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &ref->config->store,
-             .from = sim_local_decode(&ref->derived, isa_get_mvout_local(rs1, rs2)),
+             .from = arch_local_decode(&ref->derived, isa_get_mvout_local(rs1, rs2)),
              .dram = isa_get_mvout_dram(rs1, rs2),
              .rows = (uint32_t)isa_get_mvout_rows(rs1, rs2),
              .cols = (uint32_t)isa_get_mvout_cols(rs1, rs2)};
   if (s.cols == 0) return;
-  switch (sim_config_store_mode(s.state)) {
-    case SIM_STORE_POOL:
+  switch (arch_config_store_mode(s.state)) {
+    case ARCH_STORE_POOL:
       store_pooled(ref, &s);
       break;
-    case SIM_STORE_IMAGE:
+    case ARCH_STORE_IMAGE:
       store_image(ref, &s);
       break;
-    case SIM_STORE_ROWS:
+    case ARCH_STORE_ROWS:
       store_rows(ref, &s);
       break;
   }
 }
 
 void ref_mvout_spad(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
-  sim_local from = sim_local_decode(&ref->derived, isa_get_mvout_spad_r2_local(rs1, rs2));
-  sim_local to = sim_local_decode(&ref->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
+  arch_local from = arch_local_decode(&ref->derived, isa_get_mvout_spad_r2_local(rs1, rs2));
+  arch_local to = arch_local_decode(&ref->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
   int64_t stride = (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2);
   uint32_t rows = (uint32_t)isa_get_mvout_spad_r2_rows(rs1, rs2);
   uint32_t cols = (uint32_t)isa_get_mvout_spad_r2_cols(rs1, rs2);

@@ -20,7 +20,7 @@ typedef struct burst {
 
 struct sim_rtl_bus {
   memsys *timing;
-  sim_memory *memory;
+  arch_memory *memory;
   unsigned bus_bytes, max_bytes;
   burst reads[IDS];
   bool answers[IDS];  // writes whose answer is out, by id
@@ -29,7 +29,7 @@ struct sim_rtl_bus {
   unsigned write_beat;
 };
 
-sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, memsys *timing) {
+sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, arch_memory *memory, memsys *timing) {
   sim_rtl_bus *bus = WF_NEW(sim_rtl_bus);
   bus->timing = timing;
   bus->memory = memory;
@@ -83,8 +83,8 @@ void sim_rtl_bus_grant(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs 
   in->aw_ready = grant == MEMSYS_WRITE && !bus->write.used;
 }
 
-static bool broken(sim_fault *fault, const char *what, const memsys_request *request) {
-  fault->kind = SIM_FAULT_STUCK;
+static bool broken(arch_fault *fault, const char *what, const memsys_request *request) {
+  fault->kind = ARCH_FAULT_STUCK;
   snprintf(fault->text, sizeof fault->text, "the hardware broke the bus protocol: %s (address 0x%" PRIx64 ", %u bytes)",
            what, request->address, request->bytes);
   return false;
@@ -92,7 +92,7 @@ static bool broken(sim_fault *fault, const char *what, const memsys_request *req
 
 // What AXI and the interface of the accelerator demand of a request.
 static bool check_request(const sim_rtl_bus *bus, const memsys_request *r, unsigned size, bool busy, const char *verb,
-                          sim_fault *fault) {
+                          arch_fault *fault) {
   unsigned beat = 1U << (size & 7);
   if (r->id >= IDS) return broken(fault, "an id that is too large", r);
   if (busy) return broken(fault, "an id that is in use", r);
@@ -101,15 +101,15 @@ static bool check_request(const sim_rtl_bus *bus, const memsys_request *r, unsig
   if (r->bytes > bus->max_bytes) return broken(fault, "a burst over dma.max_burst_bytes", r);
   if (beat > bus->bus_bytes || (beat < bus->bus_bytes && r->bytes != beat))
     return broken(fault, "a burst of beats that are not as wide as the bus", r);
-  if (sim_memory_at(bus->memory, r->address, r->bytes) != NULL) return true;
-  fault->kind = SIM_FAULT_MEMORY;
+  if (arch_memory_at(bus->memory, r->address, r->bytes) != NULL) return true;
+  fault->kind = ARCH_FAULT_MEMORY;
   snprintf(fault->text, sizeof fault->text,
            "the hardware %s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
-           r->address, r->address + r->bytes - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + bus->memory->size - 1);
+           r->address, r->address + r->bytes - 1, ARCH_MEMORY_BASE, ARCH_MEMORY_BASE + bus->memory->size - 1);
   return false;
 }
 
-static bool take_read(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *out, sim_fault *fault) {
+static bool take_read(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *out, arch_fault *fault) {
   memsys_request request = read_request(out);
   bool busy = request.id < IDS && bus->reads[request.id].used;
   if (!check_request(bus, &request, out->ar_size, busy, "reads", fault)) return false;
@@ -119,7 +119,7 @@ static bool take_read(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *
   read->address = request.address;
   read->bytes = request.bytes;
   read->beat_bytes = 1U << out->ar_size;
-  sim_memory_read(bus->memory, request.address, read->data, request.bytes);
+  arch_memory_read(bus->memory, request.address, read->data, request.bytes);
   memsys_read(bus->timing, cycle, &request);
   return true;
 }
@@ -127,20 +127,20 @@ static bool take_read(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *
 static bool strobe(const weft_rtl_outputs *out, unsigned lane) { return (out->w_strb[lane / 8] >> lane % 8 & 1) != 0; }
 
 // The bytes whose strobe is set, run by run.
-static bool apply_beat(sim_rtl_bus *bus, const weft_rtl_outputs *out, sim_fault *fault) {
+static bool apply_beat(sim_rtl_bus *bus, const weft_rtl_outputs *out, arch_fault *fault) {
   uint64_t word = (bus->write.address + bus->write_beat * bus->write.beat_bytes) & ~(uint64_t)(bus->bus_bytes - 1);
   for (unsigned lane = 0; lane < bus->bus_bytes;) {
     unsigned end = lane;
     while (end < bus->bus_bytes && strobe(out, end)) end++;
     if (end > lane && (word + lane < bus->write.address || word + end > bus->write.address + bus->write.bytes))
       return broken(fault, "a strobe outside the burst", &bus->write_request);
-    if (end > lane) sim_memory_write(bus->memory, word + lane, out->w_data + lane, end - lane);
+    if (end > lane) arch_memory_write(bus->memory, word + lane, out->w_data + lane, end - lane);
     lane = end + 1;
   }
   return true;
 }
 
-static bool open_write(sim_rtl_bus *bus, const weft_rtl_outputs *out, sim_fault *fault) {
+static bool open_write(sim_rtl_bus *bus, const weft_rtl_outputs *out, arch_fault *fault) {
   memsys_request request = write_request(bus, out);
   bool busy = request.id < IDS && bus->answers[request.id];
   if (!check_request(bus, &request, out->aw_size, busy, "writes", fault)) return false;
@@ -152,7 +152,7 @@ static bool open_write(sim_rtl_bus *bus, const weft_rtl_outputs *out, sim_fault 
   return true;
 }
 
-static bool take_write(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *out, sim_fault *fault) {
+static bool take_write(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *out, arch_fault *fault) {
   if (!bus->write.used && !open_write(bus, out, fault)) return false;
   bool last = (bus->write_beat + 1) * bus->write.beat_bytes == bus->write.bytes;
   if (last != (out->w_last != 0)) return broken(fault, "wlast at the wrong beat", &bus->write_request);
@@ -164,7 +164,7 @@ static bool take_write(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs 
 }
 
 bool sim_rtl_bus_transfer(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_inputs *in, const weft_rtl_outputs *out,
-                          sim_fault *fault) {
+                          arch_fault *fault) {
   bool moved = false;
   if (in->ar_ready && out->ar_valid) moved |= take_read(bus, cycle, out, fault);
   if (in->w_ready && out->w_valid) moved |= take_write(bus, cycle, out, fault);

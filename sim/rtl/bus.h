@@ -1,4 +1,4 @@
-// The AXI port of the accelerator on main memory: timing from memsys, data from sim_memory.
+// The AXI port of the accelerator on main memory: timing from memsys, data from arch_memory.
 //
 // A cycle: sim_rtl_bus_respond puts the answer that memory has (R or B) on the inputs; the hardware settles;
 // sim_rtl_bus_grant decides which request beat is taken and sets the ready inputs; the hardware settles again;
@@ -15,7 +15,7 @@
 typedef struct sim_rtl_bus sim_rtl_bus;
 
 // Memory and timing are borrowed.
-sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, sim_memory *memory, memsys *timing);
+sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, arch_memory *memory, memsys *timing);
 void sim_rtl_bus_destroy(sim_rtl_bus *bus);
 
 void sim_rtl_bus_respond(sim_rtl_bus *bus, uint64_t cycle, weft_rtl_inputs *in);
@@ -23,6 +23,6 @@ void sim_rtl_bus_grant(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs 
 // True if a beat moved. A request outside memory, or one that breaks the protocol, is not carried out but described in
 // *fault (kind and text).
 bool sim_rtl_bus_transfer(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_inputs *in, const weft_rtl_outputs *out,
-                          sim_fault *fault);
+                          arch_fault *fault);
 
 #endif

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/check.h"
 #include "base/alloc.h"
 #include "isa/isa_fields.h"
-#include "sim/check.h"
 #include "sim/rtl/build.h"
 #include "sim/rtl/bus.h"
 
@@ -32,7 +32,7 @@ typedef struct under_way {
 
 typedef struct rtl_engine {
   sim_engine base;
-  sim_checker *checker;
+  arch_checker *checker;
   sim_rtl_bus *bus;
   memsys *timing;
   memsys *own_timing;  // NULL: borrowed from a kernel
@@ -45,8 +45,8 @@ typedef struct rtl_engine {
   weft_rtl_outputs out;
   uint64_t now;
   bool presented;
-  sim_fault fault;
-  sim_command last;  // command taken
+  arch_fault fault;
+  arch_command last;  // command taken
   bool responded;
   uint64_t response;
   uint64_t quiet, quiet_limit;          // cycles without any activity, and when to stop the clock
@@ -60,7 +60,7 @@ typedef struct rtl_engine {
 
 static rtl_engine *of(sim_engine *engine) { return (rtl_engine *)engine; }
 
-static bool failed(const rtl_engine *e) { return e->fault.kind != SIM_FAULT_NONE; }
+static bool failed(const rtl_engine *e) { return e->fault.kind != ARCH_FAULT_NONE; }
 
 static void settle(rtl_engine *e) {
   e->in.time_ps = (2 * e->now + e->in.clk) * e->half_cycle_ps;
@@ -130,7 +130,7 @@ static bool record(rtl_engine *e) {
 
 static void stick(rtl_engine *e, const char *format, uint64_t number) {
   if (failed(e)) return;
-  e->fault.kind = SIM_FAULT_STUCK;
+  e->fault.kind = ARCH_FAULT_STUCK;
   snprintf(e->fault.text, sizeof e->fault.text, format, number);
 }
 
@@ -217,7 +217,7 @@ static void destroy(sim_engine *engine) {
   if (e->library != NULL) dlclose(e->library);
   sim_rtl_bus_destroy(e->bus);
   memsys_destroy(e->own_timing);
-  sim_checker_destroy(e->checker);
+  arch_checker_destroy(e->checker);
   wf_free(e);
 }
 
@@ -246,7 +246,7 @@ static bool can_write(const char *path, wf_diag *diag) {
 }
 
 // timing NULL: an own one, outside of any kernel.
-static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timing, uint64_t half_cycle_ps,
+static sim_engine *make(const hw_array *array, arch_memory *memory, memsys *timing, uint64_t half_cycle_ps,
                         const sim_engine_options *options, wf_diag *diag) {
   const sim_rtl_build_options build = {
       .wave = options->wave != NULL, .systemc = timing != NULL, .jobs = options->jobs, .quiet = options->quiet};
@@ -261,7 +261,7 @@ static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timin
     destroy(&e->base);
     return NULL;
   }
-  e->checker = sim_checker_create(array, memory);
+  e->checker = arch_checker_create(array, memory);
   if (timing == NULL) timing = e->own_timing = memsys_create(array);
   e->timing = timing;
   if (options->disturb != 0) memsys_disturb(timing, options->disturb);
@@ -271,24 +271,24 @@ static sim_engine *make(const hw_array *array, sim_memory *memory, memsys *timin
   return &e->base;
 }
 
-static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   return make(array, memory, NULL, 0, options, diag);
 }
 
-sim_engine *sim_rtl_create_in_kernel(const hw_array *array, sim_memory *memory, memsys *timing, uint64_t half_cycle_ps,
+sim_engine *sim_rtl_create_in_kernel(const hw_array *array, arch_memory *memory, memsys *timing, uint64_t half_cycle_ps,
                                      const sim_engine_options *options, wf_diag *diag) {
   return make(array, memory, timing, half_cycle_ps, options, diag);
 }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   const sim_engine_options defaults = {0};
   return create_with(array, memory, &defaults, diag);
 }
 
 // ---- commands
 
-static void offer(rtl_engine *e, const sim_command *command) {
+static void offer(rtl_engine *e, const arch_command *command) {
   e->in.cmd_valid = 1;
   e->in.cmd_funct = command->funct;
   e->in.cmd_rs1 = command->rs1;
@@ -307,7 +307,7 @@ static void await_response(rtl_engine *e, uint64_t *response) {
   if (response != NULL) *response = e->response;
 }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   rtl_engine *e = of(engine);
   run_to(e, cycle);
   if (failed(e)) return SIM_PUSH_FAULT;
@@ -320,7 +320,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
     return SIM_PUSH_FULL;
   }
   e->last = *command;
-  if (!sim_checker_command(e->checker, command, NULL, NULL, &e->fault)) return SIM_PUSH_FAULT;
+  if (!arch_checker_command(e->checker, command, NULL, NULL, &e->fault)) return SIM_PUSH_FAULT;
   e->responded = false;
   finish(e);
   if (command->returns) await_response(e, response);
@@ -367,7 +367,7 @@ static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address
 
 static uint64_t reached(const sim_engine *engine) { return ((const rtl_engine *)engine)->now; }
 
-static const sim_fault *fault(const sim_engine *engine) { return &((const rtl_engine *)engine)->fault; }
+static const arch_fault *fault(const sim_engine *engine) { return &((const rtl_engine *)engine)->fault; }
 
 static void set_events(sim_engine *engine, const sim_events *events) {
   of(engine)->events = events == NULL ? (sim_events){0} : *events;

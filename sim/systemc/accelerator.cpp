@@ -15,7 +15,7 @@ accelerator::accelerator(const sc_core::sc_module_name &name, const weft_platfor
       clock_(config.half_cycle_ps),
       view_(*config.memory),
       next_(NEVER) {
-  view_.observer = sim_memory_observer();
+  view_.observer = arch_memory_observer();
   view_.carrier.context = this;
   view_.carrier.read = [](void *context, uint64_t address, void *to, size_t length) {
     return static_cast<accelerator *>(context)->move(tlm::TLM_READ_COMMAND, address, to, length);

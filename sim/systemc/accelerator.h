@@ -30,7 +30,7 @@ class accelerator : public sc_core::sc_module {
   bool move(tlm::tlm_command command, uint64_t address, void *data, size_t length);
 
   const cycle_clock clock_;
-  sim_memory view_;  // main memory as the engine sees it: behind the socket
+  arch_memory view_;  // main memory as the engine sees it: behind the socket
   sim_engine *engine_;
   accelerator_access mark_;
   rocc_call *call_ = nullptr;

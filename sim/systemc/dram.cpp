@@ -13,14 +13,14 @@ dram::dram(const sc_core::sc_module_name &name, const weft_platform_config &conf
 }
 
 bool dram::move_counted(const tlm::tlm_generic_payload &payload) const {
-  uint64_t address = SIM_MEMORY_BASE + payload.get_address();
+  uint64_t address = ARCH_MEMORY_BASE + payload.get_address();
   if (payload.is_read())
     return config_.read(config_.memory, address, payload.get_data_ptr(), payload.get_data_length());
   return config_.write(config_.memory, address, payload.get_data_ptr(), payload.get_data_length());
 }
 
 bool dram::move_plain(const tlm::tlm_generic_payload &payload) const {
-  uint8_t *bytes = sim_memory_at(config_.memory, SIM_MEMORY_BASE + payload.get_address(), payload.get_data_length());
+  uint8_t *bytes = arch_memory_at(config_.memory, ARCH_MEMORY_BASE + payload.get_address(), payload.get_data_length());
   if (bytes == nullptr) return false;
   if (payload.is_read())
     std::memcpy(payload.get_data_ptr(), bytes, payload.get_data_length());
@@ -32,7 +32,7 @@ bool dram::move_plain(const tlm::tlm_generic_payload &payload) const {
 // The end of an access, line after line.
 sc_core::sc_time dram::lines(const tlm::tlm_generic_payload &payload, const sc_core::sc_time &start) const {
   uint64_t cycle = clock_.cycles(start), line = config_.unit_bytes;
-  uint64_t first = SIM_MEMORY_BASE + payload.get_address(), end = first + payload.get_data_length();
+  uint64_t first = ARCH_MEMORY_BASE + payload.get_address(), end = first + payload.get_data_length();
   for (uint64_t address = first & ~(line - 1); address < end; address += line)
     cycle = config_.host_access(config_.timing, cycle, address, payload.is_write());
   return clock_.at(cycle);

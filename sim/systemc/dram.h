@@ -1,6 +1,6 @@
-// Main memory as a TLM target. Its addresses start at 0. Data are in the sim_memory that all engines share.
+// Main memory as a TLM target. Its addresses start at 0. Data are in the arch_memory that all engines share.
 //
-// Two kinds of access. The accelerator's are marked, moved by sim_memory (which counts them and tells the trace) and
+// Two kinds of access. The accelerator's are marked, moved by arch_memory (which counts them and tells the trace) and
 // take no time here, because its port has arbitrated for every beat of them. All others are blocking accesses in lines
 // whose time is that of the shared memory timing, annotated on the delay. DMI is given for everything.
 #ifndef SIM_SYSTEMC_DRAM_H

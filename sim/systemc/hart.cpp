@@ -19,7 +19,7 @@ void hart::take_memory() {
   tlm::tlm_generic_payload payload;
   tlm::tlm_dmi dmi;
   payload.set_command(tlm::TLM_READ_COMMAND);
-  payload.set_address(SIM_MEMORY_BASE);
+  payload.set_address(ARCH_MEMORY_BASE);
   if (!memory->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed() ||
       dmi.get_dmi_ptr() != config_.memory->bytes ||
       dmi.get_end_address() - dmi.get_start_address() != config_.memory->size - 1)

@@ -20,7 +20,7 @@ class platform : public sc_core::sc_module {
     core.memory.bind(bus.initiators[0]);
     device.memory.bind(bus.initiators[1]);
     bus.targets[0].bind(main_memory.socket);
-    bus.map(0, SIM_MEMORY_BASE, config.memory->size);
+    bus.map(0, ARCH_MEMORY_BASE, config.memory->size);
   }
 
   hart core;
@@ -74,7 +74,7 @@ void enter(weft_platform *platform, void (*body)(void *context), void *context) 
   platform->top.core.enter(body, context);
 }
 
-sim_push_result push(weft_platform *platform, uint64_t cycle, const sim_command *command, uint64_t *response) {
+sim_push_result push(weft_platform *platform, uint64_t cycle, const arch_command *command, uint64_t *response) {
   weft::rocc_call request(weft::rocc_call::PUSH, cycle, command);
   call(platform, request);
   if (response != nullptr) *response = request.value;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/memory.h"
 #include "sim/engine.h"
-#include "sim/memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,15 +20,15 @@ typedef struct weft_platform weft_platform;
 typedef struct weft_platform_config {
   uint64_t half_cycle_ps;
   uint64_t quantum_cycles; /* that the hart may run ahead; 0: none */
-  sim_memory *memory;      /* main memory: its bytes, */
-  bool (*read)(sim_memory *memory, uint64_t address, void *to, size_t length); /* accesses of the accelerator */
-  bool (*write)(sim_memory *memory, uint64_t address, const void *from, size_t length);
+  arch_memory *memory;     /* main memory: its bytes, */
+  bool (*read)(arch_memory *memory, uint64_t address, void *to, size_t length); /* accesses of the accelerator */
+  bool (*write)(arch_memory *memory, uint64_t address, const void *from, size_t length);
   void *timing; /* and its timing for what the hart moves at once */
   uint64_t (*host_access)(void *timing, uint64_t cycle, uint64_t address, bool write);
   unsigned unit_bytes; /* of what host_access times at once */
   /* Makes the engine inside of the accelerator module, on a memory that leads to the module's socket. May make
    * SystemC modules, which become children. NULL: an error was reported. */
-  sim_engine *(*make_accelerator)(void *context, sim_memory *memory);
+  sim_engine *(*make_accelerator)(void *context, arch_memory *memory);
   void *context;
 } weft_platform_config;
 
@@ -40,7 +40,7 @@ typedef struct weft_platform_api {
   void (*destroy)(weft_platform *platform); /* the accelerator's engine is destroyed by who made it, before */
   sim_engine *(*accelerator)(weft_platform *platform);
   void (*enter)(weft_platform *platform, void (*body)(void *context), void *context);
-  sim_push_result (*push)(weft_platform *platform, uint64_t cycle, const sim_command *command, uint64_t *response);
+  sim_push_result (*push)(weft_platform *platform, uint64_t cycle, const arch_command *command, uint64_t *response);
   uint64_t (*advance)(weft_platform *platform, uint64_t cycle);
   bool (*busy)(weft_platform *platform);
   uint64_t (*drain)(weft_platform *platform, uint64_t cycle);

@@ -23,7 +23,7 @@ typedef struct making making;
 typedef struct choice {
   const char *name;
   const sim_engine_ops *ops;
-  sim_engine *(*make)(const making *m, sim_memory *memory);
+  sim_engine *(*make)(const making *m, arch_memory *memory);
   void (*settle)(sim_engine *accelerator);  // before the hart accesses memory; NULL: it is never behind
 } choice;
 
@@ -35,7 +35,7 @@ struct systemc_engine {
   sim_engine *accelerator;
   void (*settle)(sim_engine *accelerator);  // of the choice
   memsys *timing;
-  sim_memory *memory;
+  arch_memory *memory;
   uint8_t *line;  // of the hart's caches, on its way
   unsigned line_bytes;
 };
@@ -60,15 +60,15 @@ static systemc_engine *of(const sim_engine *engine) {
 
 // ---- creation
 
-static sim_engine *make_cycle(const making *m, sim_memory *memory) {
+static sim_engine *make_cycle(const making *m, arch_memory *memory) {
   return sim_cycle_create_on(m->array, memory, m->timing, m->options, m->diag);
 }
 
-static sim_engine *make_rtl(const making *m, sim_memory *memory) {
+static sim_engine *make_rtl(const making *m, arch_memory *memory) {
   return sim_rtl_create_in_kernel(m->array, memory, m->timing, m->half_cycle_ps, m->options, m->diag);
 }
 
-static sim_engine *make_ref(const making *m, sim_memory *memory) {
+static sim_engine *make_ref(const making *m, arch_memory *memory) {
   return sim_ref_engine.create(m->array, memory, m->diag);
 }
 
@@ -86,7 +86,7 @@ static const choice *choose(const char *name, wf_diag *diag) {
   return NULL;
 }
 
-static sim_engine *make_accelerator(void *context, sim_memory *memory) {
+static sim_engine *make_accelerator(void *context, arch_memory *memory) {
   const making *m = context;
   return m->chosen->make(m, memory);
 }
@@ -119,7 +119,7 @@ static uint64_t half_cycle_ps(const hw_array *array) {
   return half == 0 ? 1 : half;
 }
 
-static bool build(systemc_engine *e, const hw_array *array, sim_memory *memory, const choice *chosen,
+static bool build(systemc_engine *e, const hw_array *array, arch_memory *memory, const choice *chosen,
                   const sim_engine_options *options, wf_diag *diag) {
   e->timing = memsys_create(array);
   e->settle = chosen->settle;
@@ -132,8 +132,8 @@ static bool build(systemc_engine *e, const hw_array *array, sim_memory *memory, 
   const weft_platform_config config = {.half_cycle_ps = m.half_cycle_ps,
                                        .quantum_cycles = options->quantum,
                                        .memory = memory,
-                                       .read = sim_memory_read,
-                                       .write = sim_memory_write,
+                                       .read = arch_memory_read,
+                                       .write = arch_memory_write,
                                        .timing = e,
                                        .host_access = host_access,
                                        .unit_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8,
@@ -165,7 +165,7 @@ const sim_engine_ops *sim_systemc_engine_with(const char *accelerator, wf_diag *
   return chosen == NULL ? NULL : with(chosen);
 }
 
-static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   const choice *chosen = choose(options->accelerator, diag);
   if (chosen == NULL) return NULL;
@@ -184,14 +184,14 @@ static sim_engine *create_with(const hw_array *array, sim_memory *memory, const 
   return NULL;
 }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   const sim_engine_options defaults = {0};
   return create_with(array, memory, &defaults, diag);
 }
 
 // ---- operation: over the platform, but for what costs no time
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   return of(engine)->api->push(of(engine)->platform, cycle, command, response);
 }
 
@@ -209,7 +209,7 @@ static void enter(sim_engine *engine, void (*body)(void *context), void *context
   of(engine)->api->enter(of(engine)->platform, body, context);
 }
 
-static const sim_fault *fault(const sim_engine *engine) {
+static const arch_fault *fault(const sim_engine *engine) {
   const sim_engine *accelerator = of(engine)->accelerator;
   return accelerator->ops->fault(accelerator);
 }
@@ -224,7 +224,7 @@ static uint64_t hart_access(sim_engine *engine, uint64_t cycle, uint64_t address
   systemc_engine *e = of(engine);
   advance(engine, cycle);
   uint64_t start = address - address % e->line_bytes;
-  uint8_t *bytes = sim_memory_at(e->memory, start, e->line_bytes);
+  uint8_t *bytes = arch_memory_at(e->memory, start, e->line_bytes);
   if (bytes == NULL) return host_access(e, cycle, address, write);  // the end of memory cuts the line
   memcpy(e->line, bytes, e->line_bytes);  // the hart's caches hold no data: what is written back is there already
   return e->api->access(e->platform, cycle, write, start, e->line, e->line_bytes);

@@ -34,12 +34,12 @@ class borrowed_extension : public tlm::tlm_extension<T> {
 class rocc_call : public borrowed_extension<rocc_call> {
  public:
   enum kind { PUSH, ADVANCE, BUSY, FENCE };
-  rocc_call(kind asked, uint64_t at_cycle, const sim_command *rocc_command = nullptr)
+  rocc_call(kind asked, uint64_t at_cycle, const arch_command *rocc_command = nullptr)
       : what(asked), cycle(at_cycle), command(rocc_command) {}
 
   const kind what;
   const uint64_t cycle;
-  const sim_command *const command;        // PUSH
+  const arch_command *const command;       // PUSH
   sim_push_result result = SIM_PUSH_FULL;  // PUSH
   uint64_t value = 0;                      // PUSH: response; ADVANCE: next cycle; FENCE: cycle reached
   bool flag = false;                       // BUSY

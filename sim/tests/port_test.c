@@ -13,13 +13,13 @@ typedef struct scripted {
   uint64_t taken[TAKEN_MAX];
   unsigned count;
   uint64_t asked_at, reached_then;  // of the last line
-  sim_fault fault;
+  arch_fault fault;
   unsigned fault_after;  // commands; 0: never
 } scripted;
 
 static scripted *of(sim_engine *engine) { return (scripted *)engine; }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   scripted *e = of(engine);
   if (e->now < cycle) e->now = cycle;
   if (e->now > cycle || cycle < e->open_from) return SIM_PUSH_FULL;
@@ -27,7 +27,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
   e->open_from = cycle + e->pace;
   e->now = cycle + 1;
   if (e->count == e->fault_after) {
-    e->fault.kind = SIM_FAULT_ILLEGAL;
+    e->fault.kind = ARCH_FAULT_ILLEGAL;
     return SIM_PUSH_FAULT;
   }
   if (command->returns) {
@@ -59,7 +59,7 @@ static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address
 }
 
 static uint64_t reached(const sim_engine *engine) { return ((const scripted *)engine)->now; }
-static const sim_fault *fault(const sim_engine *engine) { return &((const scripted *)engine)->fault; }
+static const arch_fault *fault(const sim_engine *engine) { return &((const scripted *)engine)->fault; }
 
 static const sim_engine_ops ops = {.name = "script",
                                    .timed = true,
@@ -86,7 +86,7 @@ static void begin(fixture *f, uint64_t pace) {
 
 // What a hart does at write-back in `cycle`.
 static host_port_result give(fixture *f, uint64_t cycle, bool returns, uint64_t *end) {
-  const sim_command flush = {.funct = ISA_FUNCT_FLUSH}, counter = {.funct = ISA_FUNCT_COUNTER, .returns = true};
+  const arch_command flush = {.funct = ISA_FUNCT_FLUSH}, counter = {.funct = ISA_FUNCT_COUNTER, .returns = true};
   uint64_t response = 0;
   *end = cycle;
   return f->hosted.command(f->hosted.context, returns ? &counter : &flush, end, &response);

@@ -148,7 +148,7 @@ static bool read_end(reader *r, const char *text) {
 }
 
 static bool read_command(reader *r, const char *text) {
-  sim_command command = {.index = r->commands};
+  arch_command command = {.index = r->commands};
   isa_text_error error;
   const isa_insn *insn = isa_parse(r->header.revision, text, &command.rs1, &command.rs2, &error);
   if (insn == NULL) {

@@ -20,16 +20,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "arch/memory.h"
 #include "base/diag.h"
 #include "hw/array.h"
 #include "sim/engine.h"
-#include "sim/memory.h"
 
 typedef struct sim_trace_writer sim_trace_writer;
 
 // Observes `memory` until closed. The file stays the caller's. Meant for engines that execute at push.
-sim_trace_writer *sim_trace_writer_open(FILE *out, const hw_array *array, sim_memory *memory);
-void sim_trace_writer_command(sim_trace_writer *writer, const sim_command *command);
+sim_trace_writer *sim_trace_writer_open(FILE *out, const hw_array *array, arch_memory *memory);
+void sim_trace_writer_command(sim_trace_writer *writer, const arch_command *command);
 void sim_trace_writer_fence(sim_trace_writer *writer);
 // Writes the last line and stops observing; false if anything could not be written.
 bool sim_trace_writer_close(sim_trace_writer *writer);
@@ -52,7 +52,7 @@ typedef struct sim_trace_sink {
   void *context;
   bool (*header)(void *context, const sim_trace_header *header, wf_location where);
   bool (*data)(void *context, uint64_t address, const uint8_t *bytes, size_t length, wf_location where);
-  bool (*command)(void *context, const sim_command *command, wf_location where);
+  bool (*command)(void *context, const arch_command *command, wf_location where);
   bool (*fence)(void *context, wf_location where);
   bool (*end)(void *context, const sim_trace_end *end, wf_location where);
 } sim_trace_sink;

@@ -11,7 +11,7 @@ enum { BYTES_PER_LINE = 64, COMMAND_TEXT = 1024 };
 
 struct sim_trace_writer {
   FILE *out;
-  sim_memory *memory;
+  arch_memory *memory;
   unsigned revision;
   sim_footprint *print;
   uint64_t commands;
@@ -32,7 +32,7 @@ static void write_data(void *context, uint64_t address, const uint8_t *bytes, si
 
 static void on_read(void *context, uint64_t address, size_t length) {
   sim_trace_writer *writer = context;
-  const uint8_t *bytes = sim_memory_at(writer->memory, address, length);
+  const uint8_t *bytes = arch_memory_at(writer->memory, address, length);
   sim_footprint_read(writer->print, address, bytes, length, write_data, writer);
 }
 
@@ -41,18 +41,18 @@ static void on_write(void *context, uint64_t address, const void *bytes, size_t 
   sim_footprint_write(writer->print, address, bytes, length);
 }
 
-sim_trace_writer *sim_trace_writer_open(FILE *out, const hw_array *array, sim_memory *memory) {
+sim_trace_writer *sim_trace_writer_open(FILE *out, const hw_array *array, arch_memory *memory) {
   sim_trace_writer *writer = WF_NEW(sim_trace_writer);
   writer->out = out;
   writer->memory = memory;
   writer->revision = array->isa.revision;
   writer->print = sim_footprint_create();
-  memory->observer = (sim_memory_observer){.context = writer, .on_read = on_read, .on_write = on_write};
+  memory->observer = (arch_memory_observer){.context = writer, .on_read = on_read, .on_write = on_write};
   fprintf(out, "weft-trace 1\narray %s %016" PRIx64 "\nisa %u\n", array->name, hw_array_hash(array), writer->revision);
   return writer;
 }
 
-void sim_trace_writer_command(sim_trace_writer *writer, const sim_command *command) {
+void sim_trace_writer_command(sim_trace_writer *writer, const arch_command *command) {
   char text[COMMAND_TEXT];
   const isa_insn *insn = isa_find(writer->revision, command->funct, command->rs1);
   isa_print(insn, command->rs1, command->rs2, text, sizeof text);
@@ -66,7 +66,7 @@ bool sim_trace_writer_close(sim_trace_writer *writer) {
   fprintf(writer->out, "end commands=%" PRIu64 " written=%" PRIu64 " digest=%016" PRIx64 "\n", writer->commands,
           sim_footprint_written_bytes(writer->print), sim_footprint_digest(writer->print));
   bool good = fflush(writer->out) == 0 && !ferror(writer->out);
-  writer->memory->observer = (sim_memory_observer){0};
+  writer->memory->observer = (arch_memory_observer){0};
   sim_footprint_destroy(writer->print);
   wf_free(writer);
   return good;

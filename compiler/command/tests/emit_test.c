@@ -29,7 +29,7 @@ static bool note(void *context, const command_insn *insn) {
     add(context, 255, 0, 0);
     return true;
   }
-  const sim_command command = command_placed(insn, &(command_layout){address}, 0);
+  const arch_command command = command_placed(insn, &(command_layout){address}, 0);
   add(context, command.funct, command.rs1, command.rs2);
   return true;
 }

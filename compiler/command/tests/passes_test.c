@@ -118,7 +118,7 @@ static void test_speed(void **state) {
   wf_diag diag = wf_diag_to(stderr);
   FILE *out = fopen("/dev/null", "w");
   uint64_t address[3];
-  assert_true(command_place(program, SIM_MEMORY_BASE, address, &diag));
+  assert_true(command_place(program, ARCH_MEMORY_BASE, address, &diag));
   double start = wf_process_seconds();
   command_program *folded = command_fold_config(program), *rolled = command_roll(folded);
   assert_true(command_write_trace(folded, &(command_layout){address}, NULL, out, &diag));
@@ -194,8 +194,8 @@ static command_program *program_of(const gen_program *random) {
   return program;
 }
 
-static sim_memory *memory_after(const command_program *program, const gen_program *random) {
-  sim_memory *memory = sim_memory_create((uint64_t)random->array->memory.capacity_mib << 20);
+static arch_memory *memory_after(const command_program *program, const gen_program *random) {
+  arch_memory *memory = arch_memory_create((uint64_t)random->array->memory.capacity_mib << 20);
   memcpy(memory->bytes, random->image, random->image_bytes);
   const command_run_config config = {.engine = sim_engine_find("ref")};
   wf_diag diag = wf_diag_to(stderr);
@@ -217,11 +217,11 @@ static void test_fold_and_roll_keep_results(void **state) {
     gen_program *random = gen_program_create(&a, seed, &options);
     command_program *program = program_of(random), *folded = command_fold_config(program);
     command_program *rolled = command_roll(folded);
-    sim_memory *want = memory_after(program, random), *have = memory_after(rolled, random);
+    arch_memory *want = memory_after(program, random), *have = memory_after(rolled, random);
     if (memcmp(want->bytes, have->bytes, random->image_bytes) != 0) fail_msg("seed %u", (unsigned)seed);
     before += (unsigned)program->count, after += (unsigned)folded->count;
-    sim_memory_destroy(want);
-    sim_memory_destroy(have);
+    arch_memory_destroy(want);
+    arch_memory_destroy(have);
     command_destroy(rolled);
     command_destroy(folded);
     command_destroy(program);

@@ -72,7 +72,7 @@ static void test_faults_are_reported(void **state) {
   command_run_result result;
   assert_false(command_run_on(program, &config, NULL, &result, &diag));
   fclose(out);
-  assert_int_equal(result.fault.kind, SIM_FAULT_MEMORY);
+  assert_int_equal(result.fault.kind, ARCH_FAULT_MEMORY);
   assert_non_null(strstr(messages, "bad: error: command 0: mvin: reads bytes 0x10..0x10 outside main memory"));
   free(messages);
   command_destroy(program);
@@ -116,7 +116,7 @@ static void test_trace_is_the_program(void **state) {
   char path[] = "/tmp/weft-trace-XXXXXX";
   FILE *out = fdopen(mkstemp(path), "w");
   uint64_t address[3];
-  assert_true(command_place(program, SIM_MEMORY_BASE, address, &diag));
+  assert_true(command_place(program, ARCH_MEMORY_BASE, address, &diag));
   const uint8_t *bytes[] = {(const uint8_t *)o.a, (const uint8_t *)o.b, NULL};
   assert_true(command_write_trace(program, &(command_layout){address}, bytes, out, &diag));
   fclose(out);
@@ -142,12 +142,12 @@ static void test_trace_refuses(void **state) {
   hw_array_default(&array);
   wf_diag diag = wf_diag_to(NULL);
   command_program *program = sample_gemm_program(&array, &shapes[1]);
-  uint64_t address[3] = {SIM_MEMORY_BASE, SIM_MEMORY_BASE - 1, UINT64_MAX};
+  uint64_t address[3] = {ARCH_MEMORY_BASE, ARCH_MEMORY_BASE - 1, UINT64_MAX};
   FILE *out = fopen("/dev/null", "w");
   assert_false(command_write_trace(program, &(command_layout){address}, NULL, out, &diag));
   assert_int_equal(diag.errors, 2);
   fclose(out);
-  address[1] = address[2] = SIM_MEMORY_BASE;
+  address[1] = address[2] = ARCH_MEMORY_BASE;
   out = fopen("/dev/full", "w");
   assert_false(command_write_trace(program, &(command_layout){address}, NULL, out, &diag));
   fclose(out);

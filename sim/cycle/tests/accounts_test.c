@@ -6,7 +6,7 @@
 
 enum { LOADS = 60, ROWS = 16, ROW_BYTES = 64 };
 
-static uint64_t push(sim_engine *engine, uint64_t cycle, sim_command command) {
+static uint64_t push(sim_engine *engine, uint64_t cycle, arch_command command) {
   uint64_t response;
   sim_push_result result;
   while ((result = engine->ops->push(engine, cycle, &command, &response)) == SIM_PUSH_FULL)
@@ -15,8 +15,8 @@ static uint64_t push(sim_engine *engine, uint64_t cycle, sim_command command) {
   return cycle + 1;
 }
 
-static sim_command configuration(void) {
-  sim_command command = {.funct = ISA_FUNCT_CONFIG_EX};
+static arch_command configuration(void) {
+  arch_command command = {.funct = ISA_FUNCT_CONFIG_EX};
   isa_init_config_ld(&command.rs1, &command.rs2);
   isa_set_config_ld_stride(&command.rs1, &command.rs2, ROW_BYTES);
   isa_set_config_ld_block_stride(&command.rs1, &command.rs2, ROWS);
@@ -24,11 +24,11 @@ static sim_command configuration(void) {
 }
 
 // A third of them bring lines that were loaded before, so there are hits beside misses.
-static sim_command load(unsigned n) {
-  sim_command command = {.funct = ISA_FUNCT_MVIN};
+static arch_command load(unsigned n) {
+  arch_command command = {.funct = ISA_FUNCT_MVIN};
   const unsigned place = n % 3 == 2 ? n / 2 : n;
   isa_init_mvin(&command.rs1, &command.rs2);
-  isa_set_mvin_dram(&command.rs1, &command.rs2, SIM_MEMORY_BASE + place * ROWS * ROW_BYTES);
+  isa_set_mvin_dram(&command.rs1, &command.rs2, ARCH_MEMORY_BASE + place * ROWS * ROW_BYTES);
   isa_set_mvin_local(&command.rs1, &command.rs2, n % 8 * 128);
   isa_set_mvin_rows(&command.rs1, &command.rs2, ROWS);
   isa_set_mvin_cols(&command.rs1, &command.rs2, ROW_BYTES);
@@ -39,7 +39,7 @@ static sim_cycle_report run(bool every_cycle) {
   hw_array array;
   hw_array_default(&array);
   wf_diag diag = wf_diag_to(stderr);
-  sim_memory *memory = sim_memory_create((uint64_t)array.memory.capacity_mib << 20);
+  arch_memory *memory = arch_memory_create((uint64_t)array.memory.capacity_mib << 20);
   const sim_engine_options options = {.timing_only = true, .every_cycle = every_cycle};
   sim_engine *engine = sim_engine_create(&sim_cycle_engine, &array, memory, &options, &diag);
   uint64_t cycle = push(engine, 0, configuration());
@@ -48,7 +48,7 @@ static sim_cycle_report run(bool every_cycle) {
   sim_cycle_report report;
   sim_cycle_report_of(engine, &report);
   engine->ops->destroy(engine);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return report;
 }
 

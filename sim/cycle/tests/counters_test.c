@@ -25,7 +25,7 @@ typedef struct counter_run {
   bool good;
 } counter_run;
 
-static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle, uint64_t *value) {
+static bool push(sim_engine *engine, const arch_command *command, uint64_t *cycle, uint64_t *value) {
   for (;;) {
     sim_push_result result = engine->ops->push(engine, *cycle, command, value);
     if (result != SIM_PUSH_FULL) {
@@ -56,7 +56,7 @@ static uint64_t counter_operand(gen_random *r) {
 
 static bool read_counters(sim_engine *engine, gen_random *r, uint64_t *cycle, counter_run *run) {
   while (gen_in(r, 0, 2) == 0 && run->count < READS_MAX) {
-    const sim_command command = {.rs1 = counter_operand(r), .funct = ISA_FUNCT_COUNTER, .returns = true};
+    const arch_command command = {.rs1 = counter_operand(r), .funct = ISA_FUNCT_COUNTER, .returns = true};
     uint64_t value = 0;
     if (!push(engine, &command, cycle, &value)) return false;
     run->reads[run->count++] = (counter_read){.rs1 = command.rs1, .value = value, .cycle = *cycle};
@@ -78,13 +78,13 @@ static bool run_items(sim_engine *engine, const gen_program *program, counter_ru
       return false;
   }
   run->cycles = engine->ops->drain(engine, cycle);
-  return engine->ops->fault(engine)->kind == SIM_FAULT_NONE;
+  return engine->ops->fault(engine)->kind == ARCH_FAULT_NONE;
 }
 
 static counter_run *run_on(const char *name, bool every_cycle, const gen_program *program) {
   wf_diag diag = wf_diag_to(stderr);
   const sim_engine_options options = {.every_cycle = every_cycle};
-  sim_memory *memory = sim_memory_create(program->image_bytes);
+  arch_memory *memory = arch_memory_create(program->image_bytes);
   memcpy(memory->bytes, program->image, program->image_bytes);
   sim_engine *engine = sim_engine_create(sim_engine_find(name), program->array, memory, &options, &diag);
   counter_run *run = WF_NEW(counter_run);
@@ -92,7 +92,7 @@ static counter_run *run_on(const char *name, bool every_cycle, const gen_program
     run->good = run_items(engine, program, run);
     engine->ops->destroy(engine);
   }
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return run;
 }
 
@@ -134,12 +134,12 @@ static bool test_program(const hw_array *array, uint64_t seed, size_t *reads, si
 static bool test_last_event(const hw_array *array) {
   enum { BYTES = 1 << 16, EVENT = 24 };
   wf_diag diag = wf_diag_to(stderr);
-  sim_memory *memory = sim_memory_create(BYTES);
+  arch_memory *memory = arch_memory_create(BYTES);
   sim_engine *engine = sim_engine_create(sim_engine_find("cycle"), array, memory, NULL, &diag);
   bool good = engine != NULL;
   uint64_t cycle = 1, value;
   for (unsigned external = 0; good && external < 2; external++) {
-    sim_command command = {.funct = ISA_FUNCT_COUNTER, .returns = true};
+    arch_command command = {.funct = ISA_FUNCT_COUNTER, .returns = true};
     isa_set_counter_configure(&command.rs1, &command.rs2, 1);
     isa_set_counter_event(&command.rs1, &command.rs2, external != 0 ? 1 : EVENT);
     isa_set_counter_external(&command.rs1, &command.rs2, external);
@@ -147,7 +147,7 @@ static bool test_last_event(const hw_array *array) {
   }
   if (!good) puts("a counter that stops counting events does not answer");
   if (engine != NULL) engine->ops->destroy(engine);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return good;
 }
 

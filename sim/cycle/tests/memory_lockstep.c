@@ -72,7 +72,7 @@ typedef struct lockstep {
   dut *rtl;
   // the hardware's bus
   memsys *timing;
-  sim_memory memory;
+  arch_memory memory;
   sim_rtl_bus *bus;
   weft_rtl_inputs in;
   weft_rtl_outputs out;
@@ -80,7 +80,7 @@ typedef struct lockstep {
   // the engine
   hw_array array;
   cycle_engine c;
-  sim_memory engine_memory;
+  arch_memory engine_memory;
   bool started, lazy, changed;
   uint64_t compared, left_out;
   uint64_t read_bytes;  // by the hardware before this cycle
@@ -376,7 +376,7 @@ static bool step_engine(lockstep *l) {
   changed |= play_station(l);
   if (get(l, "flush_i")) cycle_pages_flush(c);
   compare_bus(l);
-  if (c->fault.kind != SIM_FAULT_NONE) {
+  if (c->fault.kind != ARCH_FAULT_NONE) {
     fprintf(stderr, "%s\n", c->fault.text);
     exit(1);
   }
@@ -428,9 +428,9 @@ static void clock_edge(lockstep *l) {
   else
     l->changed = step_engine(l) || asked;
   if (l->in.r_valid && l->out.r_ready) l->read_bytes += BEAT_BYTES;
-  sim_fault fault = {0};
+  arch_fault fault = {0};
   sim_rtl_bus_transfer(l->bus, l->c.now, &l->in, &l->out, &fault);
-  if (fault.kind != SIM_FAULT_NONE) {
+  if (fault.kind != ARCH_FAULT_NONE) {
     fprintf(stderr, "%s\n", fault.text);
     exit(1);
   }
@@ -554,7 +554,7 @@ dut *dut_create(void) {
   l->rtl = rtl_dut_create();
   l->lazy = setting("LOCKSTEP_LAZY") != 0;
   describe(&l->array);
-  l->engine_memory = (sim_memory){.bytes = wf_alloc(BENCH_MEMORY_BYTES, 1), .size = BENCH_MEMORY_BYTES};
+  l->engine_memory = (arch_memory){.bytes = wf_alloc(BENCH_MEMORY_BYTES, 1), .size = BENCH_MEMORY_BYTES};
   l->timing = memsys_create(&l->array);
   memsys_disturb(l->timing, setting("LOCKSTEP_SEED"));
   l->bus = sim_rtl_bus_create(&l->array, &l->memory, l->timing);
@@ -565,7 +565,7 @@ dut *dut_create(void) {
 // The testbench's memory is the hardware's.
 bench *bench_create(bool random, uint32_t latency, uint64_t seed) {
   bench *b = plain_bench_create(random, latency, seed);
-  the_lockstep->memory = (sim_memory){.bytes = b->memory, .size = BENCH_MEMORY_BYTES};
+  the_lockstep->memory = (arch_memory){.bytes = b->memory, .size = BENCH_MEMORY_BYTES};
   return b;
 }
 

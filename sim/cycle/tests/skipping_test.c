@@ -1,8 +1,8 @@
 // Where units do not get in each other's way, most cycles must be left out, and nothing may change by that: products
 // beside loads to other banks of the scratchpad and of the accumulator.
+#include "arch/config.h"
 #include "base/test.h"
 #include "isa/isa_fields.h"
-#include "sim/config.h"
 #include "sim/cycle/cycle.h"
 
 // Banks of gemmini-default: four of 4096 rows in the scratchpad, two of 512 in the accumulator.
@@ -15,7 +15,7 @@ typedef struct machine {
   uint64_t cycle;
 } machine;
 
-static void push(machine *m, sim_command command) {
+static void push(machine *m, arch_command command) {
   uint64_t response;
   sim_push_result result;
   while ((result = m->engine->ops->push(m->engine, m->cycle, &command, &response)) == SIM_PUSH_FULL)
@@ -25,17 +25,17 @@ static void push(machine *m, sim_command command) {
 }
 
 static void configure(machine *m, unsigned state, uint64_t stride) {
-  sim_command load = {.funct = ISA_FUNCT_CONFIG_EX};
+  arch_command load = {.funct = ISA_FUNCT_CONFIG_EX};
   isa_init_config_ld(&load.rs1, &load.rs2);
   isa_set_config_ld_state(&load.rs1, &load.rs2, state);
   isa_set_config_ld_stride(&load.rs1, &load.rs2, stride);
   isa_set_config_ld_block_stride(&load.rs1, &load.rs2, DIM);
-  isa_set_config_ld_scale(&load.rs1, &load.rs2, SIM_SCALE_ONE);
+  isa_set_config_ld_scale(&load.rs1, &load.rs2, ARCH_SCALE_ONE);
   push(m, load);
 }
 
 static void configure_products(machine *m) {
-  sim_command products = {.funct = ISA_FUNCT_CONFIG_EX};
+  arch_command products = {.funct = ISA_FUNCT_CONFIG_EX};
   isa_init_config_ex(&products.rs1, &products.rs2);
   isa_set_config_ex_dataflow(&products.rs1, &products.rs2, ISA_CONFIG_EX_DATAFLOW_WS);
   isa_set_config_ex_a_stride(&products.rs1, &products.rs2, 1);
@@ -46,9 +46,9 @@ static void configure_products(machine *m) {
 // Sixteen rows of 64 bytes: four blocks; of the accumulator one row of int32, sixteen times.
 static void load(machine *m, unsigned number, uint32_t local) {
   const bool bias = (local & ACC) != 0;
-  sim_command command = {.funct = bias ? ISA_FUNCT_MVIN2 : ISA_FUNCT_MVIN};
+  arch_command command = {.funct = bias ? ISA_FUNCT_MVIN2 : ISA_FUNCT_MVIN};
   isa_init_mvin(&command.rs1, &command.rs2);
-  isa_set_mvin_dram(&command.rs1, &command.rs2, SIM_MEMORY_BASE + (uint64_t)number * DIM * ROW_BYTES);
+  isa_set_mvin_dram(&command.rs1, &command.rs2, ARCH_MEMORY_BASE + (uint64_t)number * DIM * ROW_BYTES);
   isa_set_mvin_local(&command.rs1, &command.rs2, local);
   isa_set_mvin_rows(&command.rs1, &command.rs2, DIM);
   isa_set_mvin_cols(&command.rs1, &command.rs2, bias ? DIM : ROW_BYTES);
@@ -56,7 +56,7 @@ static void load(machine *m, unsigned number, uint32_t local) {
 }
 
 static void multiply(machine *m, uint32_t a, uint32_t b, uint32_t to) {
-  sim_command preload = {.funct = ISA_FUNCT_PRELOAD}, compute = {.funct = ISA_FUNCT_COMPUTE_PRELOADED};
+  arch_command preload = {.funct = ISA_FUNCT_PRELOAD}, compute = {.funct = ISA_FUNCT_COMPUTE_PRELOADED};
   isa_init_preload(&preload.rs1, &preload.rs2);
   isa_set_preload_local(&preload.rs1, &preload.rs2, b);
   isa_set_preload_rows(&preload.rs1, &preload.rs2, DIM);
@@ -81,7 +81,7 @@ static sim_cycle_report run(bool every_cycle, uint32_t local) {
   hw_array array;
   hw_array_default(&array);
   wf_diag diag = wf_diag_to(stderr);
-  sim_memory *memory = sim_memory_create((uint64_t)array.memory.capacity_mib << 20);
+  arch_memory *memory = arch_memory_create((uint64_t)array.memory.capacity_mib << 20);
   const sim_engine_options options = {.timing_only = true, .every_cycle = every_cycle};
   machine m = {.engine = sim_engine_create(&sim_cycle_engine, &array, memory, &options, &diag)};
   configure(&m, 0, ROW_BYTES);
@@ -98,7 +98,7 @@ static sim_cycle_report run(bool every_cycle, uint32_t local) {
   sim_cycle_report report;
   sim_cycle_report_of(m.engine, &report);
   m.engine->ops->destroy(m.engine);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return report;
 }
 

@@ -7,11 +7,11 @@
 enum { ROWS = 16, ROW_BYTES = 64, STORES = 4, STRIDE = 72, CYCLES = 3000 };
 
 typedef struct machine {
-  sim_memory *memory;
+  arch_memory *memory;
   sim_engine *engine;
 } machine;
 
-static void push(machine *m, uint64_t cycle, sim_command command) {
+static void push(machine *m, uint64_t cycle, arch_command command) {
   uint64_t response;
   sim_push_result result;
   while ((result = m->engine->ops->push(m->engine, cycle, &command, &response)) == SIM_PUSH_FULL)
@@ -19,18 +19,18 @@ static void push(machine *m, uint64_t cycle, sim_command command) {
   assert_int_equal(result, SIM_PUSH_DONE);
 }
 
-static sim_command configuration(void) {
-  sim_command command = {.funct = ISA_FUNCT_CONFIG_EX};
+static arch_command configuration(void) {
+  arch_command command = {.funct = ISA_FUNCT_CONFIG_EX};
   isa_init_config_st(&command.rs1, &command.rs2);
   isa_set_config_st_stride(&command.rs1, &command.rs2, STRIDE);
   return command;
 }
 
 // The scratchpad is all zeros, memory is not. Rows start anywhere in a beat.
-static sim_command store(unsigned n) {
-  sim_command command = {.funct = ISA_FUNCT_MVOUT};
+static arch_command store(unsigned n) {
+  arch_command command = {.funct = ISA_FUNCT_MVOUT};
   isa_init_mvout(&command.rs1, &command.rs2);
-  isa_set_mvout_dram(&command.rs1, &command.rs2, SIM_MEMORY_BASE + n * ROWS * STRIDE);
+  isa_set_mvout_dram(&command.rs1, &command.rs2, ARCH_MEMORY_BASE + n * ROWS * STRIDE);
   isa_set_mvout_local(&command.rs1, &command.rs2, n * ROWS);
   isa_set_mvout_rows(&command.rs1, &command.rs2, ROWS);
   isa_set_mvout_cols(&command.rs1, &command.rs2, ROW_BYTES);
@@ -40,7 +40,7 @@ static sim_command store(unsigned n) {
 static machine start(const hw_array *array, bool every_cycle) {
   wf_diag diag = wf_diag_to(stderr);
   const sim_engine_options options = {.every_cycle = every_cycle};
-  machine m = {.memory = sim_memory_create((uint64_t)array->memory.capacity_mib << 20)};
+  machine m = {.memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20)};
   memset(m.memory->bytes, 0xff, STORES * ROWS * STRIDE);
   m.engine = sim_engine_create(&sim_cycle_engine, array, m.memory, &options, &diag);
   push(&m, 0, configuration());
@@ -66,8 +66,8 @@ static void bytes_come_with_their_beats(void **state) {
   assert_int_equal(quick.memory->bytes[((STORES * ROWS) - 1) * STRIDE + ROW_BYTES - 1], 0);
   quick.engine->ops->destroy(quick.engine);
   every.engine->ops->destroy(every.engine);
-  sim_memory_destroy(quick.memory);
-  sim_memory_destroy(every.memory);
+  arch_memory_destroy(quick.memory);
+  arch_memory_destroy(every.memory);
 }
 
 int main(void) {

@@ -31,9 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
   if (elf != NULL) {
     volatile size_t sum = use(elf);
     (void)sum;
-    sim_memory *memory = sim_memory_create(1 << 20);
+    arch_memory *memory = arch_memory_create(1 << 20);
     sim_elf_load(elf, memory, &diag);
-    sim_memory_destroy(memory);
+    arch_memory_destroy(memory);
   }
   sim_elf_close(elf);
   fclose(out);

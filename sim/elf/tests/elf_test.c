@@ -8,7 +8,7 @@
 #include "base/test.h"
 #include "sim/elf/tests/elf_build.h"
 
-#define BASE SIM_MEMORY_BASE
+#define BASE ARCH_MEMORY_BASE
 #define DATA (BASE + 0x2000)
 
 static const uint8_t code[64] = {0x13, 1, 2, 3};
@@ -28,7 +28,7 @@ static elf_build good(void) {
 }
 
 // Parses (and loads, if there is a memory); returns what was reported, to free.
-static char *report(const uint8_t *bytes, size_t length, sim_memory *memory, bool *ok) {
+static char *report(const uint8_t *bytes, size_t length, arch_memory *memory, bool *ok) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -51,13 +51,13 @@ static void a_good_file(void **state) {
   assert_non_null(elf);
   wf_free(bytes);  // they were copied
 
-  sim_memory *memory = sim_memory_create(1 << 20);
-  memset(sim_memory_at(memory, DATA, 8192), 0xff, 8192);
+  arch_memory *memory = arch_memory_create(1 << 20);
+  memset(arch_memory_at(memory, DATA, 8192), 0xff, 8192);
   assert_true(sim_elf_load(elf, memory, &diag));
-  assert_memory_equal(sim_memory_at(memory, BASE, sizeof code), code, sizeof code);
-  assert_memory_equal(sim_memory_at(memory, DATA, sizeof data), data, sizeof data);
-  for (uint64_t i = sizeof data; i < 4096 + 24; i++) assert_int_equal(*sim_memory_at(memory, DATA + i, 1), 0);
-  assert_int_equal(*sim_memory_at(memory, DATA + 4096 + 24, 1), 0xff);
+  assert_memory_equal(arch_memory_at(memory, BASE, sizeof code), code, sizeof code);
+  assert_memory_equal(arch_memory_at(memory, DATA, sizeof data), data, sizeof data);
+  for (uint64_t i = sizeof data; i < 4096 + 24; i++) assert_int_equal(*arch_memory_at(memory, DATA + i, 1), 0);
+  assert_int_equal(*arch_memory_at(memory, DATA + 4096 + 24, 1), 0xff);
   assert_int_equal(sim_elf_entry(elf), BASE + 8);
 
   uint64_t address = 0;
@@ -78,7 +78,7 @@ static void a_good_file(void **state) {
   assert_int_equal(hash, UINT64_C(0x1122334455667788));
   assert_string_equal(name, "gemmini-16");
   sim_elf_close(elf);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
 }
 
 static void symbols_by_address(void **state) {
@@ -188,14 +188,14 @@ static void every_breakage_is_told(void **state) {
   for (size_t i = 0; i < sizeof breakages / sizeof breakages[0]; i++) {
     size_t length;
     uint8_t *bytes = broken(&breakages[i], &length);
-    sim_memory *memory = sim_memory_create(1 << 20);
+    arch_memory *memory = arch_memory_create(1 << 20);
     bool ok;
     char *text = report(bytes, length, memory, &ok);
     if (ok || strstr(text, breakages[i].message) == NULL || strncmp(text, "test.elf", 8) != 0) {
       fail_msg("expected \"%s\", got \"%s\"", breakages[i].message, text);
     }
     free(text);
-    sim_memory_destroy(memory);
+    arch_memory_destroy(memory);
     wf_free(bytes);
   }
 }

@@ -12,7 +12,7 @@ enum { RUNS = 5, MEMORY_BYTES = 16 << 20 };
 
 // One run from a fresh memory; the time includes decoding, not loading.
 static bool measure(const sim_elf *elf, wf_diag *diag, double *time, uint64_t *instructions) {
-  sim_memory *memory = sim_memory_create(MEMORY_BYTES);
+  arch_memory *memory = arch_memory_create(MEMORY_BYTES);
   bool ok = sim_elf_load(elf, memory, diag);
   if (ok) {
     host_config config = {.memory = memory, .entry = sim_elf_entry(elf)};
@@ -26,7 +26,7 @@ static bool measure(const sim_elf *elf, wf_diag *diag, double *time, uint64_t *i
     if (!ok) fprintf(stderr, "end %d, exit code %" PRIu64 "\n", (int)r.end, r.exit_code);
     host_destroy(h);
   }
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return ok;
 }
 

@@ -9,7 +9,7 @@
 
 machine *machine_create(void) {
   machine *m = WF_NEW(machine);
-  m->memory = sim_memory_create(MACHINE_BYTES);
+  m->memory = arch_memory_create(MACHINE_BYTES);
   m->console = open_memstream(&m->text, &m->text_length);
   m->console_error = open_memstream(&m->error_text, &m->error_length);
   m->config = (host_config){.memory = m->memory,
@@ -28,7 +28,7 @@ void machine_destroy(machine *m) {
   fclose(m->console_error);
   free(m->text);
   free(m->error_text);
-  sim_memory_destroy(m->memory);
+  arch_memory_destroy(m->memory);
   wf_free(m);
 }
 
@@ -38,18 +38,18 @@ host *machine_host(machine *m) {
 }
 
 void machine_words(machine *m, uint64_t address, const uint32_t *words, size_t count) {
-  uint8_t *at = sim_memory_at(m->memory, address, count * sizeof *words);
+  uint8_t *at = arch_memory_at(m->memory, address, count * sizeof *words);
   assert(at != NULL);
   memcpy(at, words, count * sizeof *words);
 }
 
 void machine_set64(machine *m, uint64_t address, uint64_t value) {
-  memcpy(sim_memory_at(m->memory, address, sizeof value), &value, sizeof value);
+  memcpy(arch_memory_at(m->memory, address, sizeof value), &value, sizeof value);
 }
 
 uint64_t machine_get64(const machine *m, uint64_t address) {
   uint64_t value;
-  memcpy(&value, sim_memory_at(m->memory, address, sizeof value), sizeof value);
+  memcpy(&value, arch_memory_at(m->memory, address, sizeof value), sizeof value);
   return value;
 }
 

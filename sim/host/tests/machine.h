@@ -7,7 +7,7 @@
 
 #include "sim/host/rv64.h"
 
-#define MACHINE_BASE SIM_MEMORY_BASE
+#define MACHINE_BASE ARCH_MEMORY_BASE
 #define MACHINE_BYTES UINT64_C(0x100000)
 #define MACHINE_END (MACHINE_BASE + MACHINE_BYTES)
 #define MACHINE_DATA (MACHINE_BASE + 0x10000)
@@ -16,7 +16,7 @@
 #define MACHINE_HANDLER (MACHINE_BASE + 0x30000)
 
 typedef struct machine {
-  sim_memory *memory;
+  arch_memory *memory;
   host_config config;
   host *h;  // made by the first machine_host
   FILE *console, *console_error;

@@ -6,7 +6,7 @@
 enum { MEMORY_BYTES = 64 << 20, ILLEGAL = 2 };
 
 typedef struct {
-  sim_memory *memory;
+  arch_memory *memory;
   sim_elf *elf;
   FILE *console;
   char *text;
@@ -16,7 +16,7 @@ typedef struct {
 
 static loaded load(const char *path) {
   wf_diag diag = wf_diag_to(stderr);
-  loaded l = {.memory = sim_memory_create(MEMORY_BYTES), .elf = sim_elf_open(path, &diag)};
+  loaded l = {.memory = arch_memory_create(MEMORY_BYTES), .elf = sim_elf_open(path, &diag)};
   assert_non_null(l.elf);
   assert_true(sim_elf_load(l.elf, l.memory, &diag));
   l.config = (host_config){.memory = l.memory, .entry = sim_elf_entry(l.elf), .max_instructions = 1000000};
@@ -38,7 +38,7 @@ static host_result run(loaded *l) {
 static void unload(loaded *l) {
   free(l->text);
   sim_elf_close(l->elf);
-  sim_memory_destroy(l->memory);
+  arch_memory_destroy(l->memory);
 }
 
 static void with_library(void **state) {
@@ -53,7 +53,7 @@ static void with_library(void **state) {
   unload(&l);
 }
 
-static host_port_result answer(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result answer(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   const sim_elf *elf = context;
   assert_int_equal(command->funct, 126);
   assert_int_equal(command->rs1, 5);

@@ -68,7 +68,7 @@ static void run_qemu(void) {
 
 static uint64_t *run_host(const random_program *p) {
   wf_diag diag = wf_diag_to(stderr);
-  sim_memory *memory = sim_memory_create(UINT64_C(1048576) * MEMORY_MIB);
+  arch_memory *memory = arch_memory_create(UINT64_C(1048576) * MEMORY_MIB);
   sim_elf *elf = sim_elf_parse("random program", p->elf, p->elf_length, &diag);
   assert_non_null(elf);
   assert_true(sim_elf_load(elf, memory, &diag));
@@ -83,7 +83,7 @@ static uint64_t *run_host(const random_program *p) {
   if (length != p->output_bytes) fail_msg("the host printed %zu bytes, not %zu", length, p->output_bytes);
   host_destroy(h);
   sim_elf_close(elf);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return (uint64_t *)text;
 }
 
@@ -97,7 +97,7 @@ static const char *word_name(size_t word, char name[16]) {
 }
 
 static void show_code(const random_program *p, size_t block) {
-  sim_memory memory = {.bytes = (uint8_t *)p->code, .size = p->block_end[block] - SIM_MEMORY_BASE};
+  arch_memory memory = {.bytes = (uint8_t *)p->code, .size = p->block_end[block] - ARCH_MEMORY_BASE};
   host view = {.memory = &memory};
   for (uint64_t pc = p->block_pc[block]; pc < p->block_end[block];) {
     rv64_op op;

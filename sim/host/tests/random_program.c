@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "arch/memory.h"
 #include "base/alloc.h"
 #include "sim/elf/tests/elf_build.h"
 #include "sim/host/tests/assemble.h"
-#include "sim/memory.h"
 
 enum { CONTROL_OUTPUT, CONTROL_X30 = 8, CONTROL_X29 = 16, CONTROL_TRAPS = 24, CONTROL_BYTES = 64 };
 enum { STATE_BYTES = RANDOM_STATE_WORDS * 8, FCSR_AT = 64 * 8, TRAPS_AT = 65 * 8, CODE_PER_BLOCK = 640 };
@@ -35,7 +35,7 @@ static uint32_t below(maker *m, uint32_t n) { return (uint32_t)((next(m) >> 32) 
 static bool chance(maker *m, uint32_t percent) { return below(m, 100) < percent; }
 static uint32_t any_register(maker *m) { return below(m, 32); }
 static uint32_t base_register(maker *m) { return 1 + below(m, 31); }
-static uint64_t here(const maker *m) { return SIM_MEMORY_BASE + m->length; }
+static uint64_t here(const maker *m) { return ARCH_MEMORY_BASE + m->length; }
 
 static void half(maker *m, uint32_t h) {
   assert(m->length + 2 <= m->room);
@@ -510,7 +510,7 @@ random_program random_program_make(uint64_t seed, size_t blocks) {
   p.block_end = WF_NEW_ARRAY(blocks, uint64_t);
   maker m = {.random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, .room = (blocks * CODE_PER_BLOCK + 4096) / 4096 * 4096};
   m.code = wf_calloc(m.room, 1);
-  uint64_t data = SIM_MEMORY_BASE + m.room;
+  uint64_t data = ARCH_MEMORY_BASE + m.room;
   m.control = data;
   m.input = data + 4096;
   m.output = m.input + blocks * STATE_BYTES;
@@ -518,8 +518,8 @@ random_program random_program_make(uint64_t seed, size_t blocks) {
   emit_code(&m, &p, data + CONTROL_BYTES);
   size_t data_length;
   uint8_t *bytes = make_data(&m, blocks, data, &data_length);
-  elf_build b = {.entry = SIM_MEMORY_BASE,
-                 .segments = {{SIM_MEMORY_BASE, m.room, m.code, m.room, PF_R | PF_X},
+  elf_build b = {.entry = ARCH_MEMORY_BASE,
+                 .segments = {{ARCH_MEMORY_BASE, m.room, m.code, m.room, PF_R | PF_X},
                               {data, data_length + p.output_bytes, bytes, data_length, PF_R | PF_W}}};
   p.elf = elf_build_file(&b, &p.elf_length);
   Elf64_Phdr first;

@@ -45,7 +45,7 @@ static void system_calls(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const call_case *c = &cases[i];
     machine *m = machine_create();
-    memcpy(sim_memory_at(m->memory, MACHINE_DATA + 256, 5), "hello", 5);
+    memcpy(arch_memory_at(m->memory, MACHINE_DATA + 256, 5), "hello", 5);
     const uint64_t block[] = {c->number, c->fd, c->pointer, c->length};
     for (size_t k = 0; k < 4; k++) machine_set64(m, MACHINE_DATA + 8 * k, block[k]);
     assert_int_equal(tell(m, MACHINE_DATA).end, HOST_STUCK);
@@ -109,8 +109,8 @@ static void semihosting_console(void **state) {
   (void)state;
   machine *m = machine_create();
   const uint64_t name = MACHINE_DATA + 512, text = MACHINE_DATA + 600;
-  strcpy((char *)sim_memory_at(m->memory, name, 4), ":tt");
-  strcpy((char *)sim_memory_at(m->memory, text, 6), "world");
+  strcpy((char *)arch_memory_at(m->memory, name, 4), ":tt");
+  strcpy((char *)arch_memory_at(m->memory, text, 6), "world");
   uint64_t out = semihost_block(m, 1, name, 4, 3), error = semihost_block(m, 1, name, 8, 3);
   assert_int_equal(semihost_block(m, 1, text, 4, 5), UINT64_MAX);  // no such file
   assert_int_equal(semihost_block(m, 5, out, text, 5), 0);
@@ -166,7 +166,7 @@ static void plain_ebreak_traps(void **state) {
 
 // A port that records what it gets, takes 100 cycles and spoils the floating-point environment.
 typedef struct {
-  sim_command seen[4];
+  arch_command seen[4];
   uint64_t cycles[4];
   size_t count;
   unsigned fences;
@@ -175,7 +175,7 @@ typedef struct {
   volatile double third;
 } recorder;
 
-static host_port_result take(void *context, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result take(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   recorder *r = context;
   assert_true(r->count < 4);
   r->cycles[r->count] = *cycle;
@@ -218,7 +218,7 @@ static void commands_reach_the_port(void **state) {
   assert_int_equal(end.end, HOST_STUCK);
   assert_int_equal(r.count, 2);
   assert_int_equal(r.fences, 1);
-  const sim_command *a = &r.seen[0], *b = &r.seen[1];
+  const arch_command *a = &r.seen[0], *b = &r.seen[1];
   assert_true(a->funct == 0x55 && a->rs1 == 111 && a->rs2 == 222 && !a->returns && a->index == 0);
   assert_true(b->funct == 0x2a && b->rs1 == 222 && b->rs2 == 111 && b->returns && b->index == 1);
   assert_int_equal(a->pc, MACHINE_BASE + 4);

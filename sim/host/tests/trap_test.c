@@ -141,7 +141,7 @@ static void fetches_are_checked(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     machine *m = machine_create();
     uint16_t first_half = 0x0013;
-    memcpy(sim_memory_at(m->memory, MACHINE_END - 2, 2), &first_half, 2);
+    memcpy(arch_memory_at(m->memory, MACHINE_END - 2, 2), &first_half, 2);
     machine_host(m)->x[A0] = cases[i].target;
     host_result r = MACHINE_RUN(m, type_i(JALR, 0, 0, A0, 0));
     assert_int_equal(r.end, HOST_TRAPPED);
@@ -160,7 +160,7 @@ static void fetches_are_checked(void **state) {
 
 // A loop of 4-byte and compressed instructions that crosses a page, with one 4-byte instruction across the boundary.
 static void loop_over_pages(machine *m) {
-  uint8_t *at = sim_memory_at(m->memory, MACHINE_BASE + 4092, 16);
+  uint8_t *at = arch_memory_at(m->memory, MACHINE_BASE + 4092, 16);
   const uint16_t code[] = {0x0085, 0x8093, 0x0010, 0x0085};  // c.addi x1, 1; addi x1, x1, 1 at 4094; c.addi x1, 1
   memcpy(at, code, sizeof code);
   MACHINE_PUT(m, MACHINE_BASE + 4100, type_j(0, (uint32_t)-8));

@@ -21,7 +21,7 @@ machine *machine_create(const hw_array *array) {
   machine *m = WF_NEW(machine);
   wf_diag diag = wf_diag_to(stderr);
   m->array = *array;
-  m->memory = sim_memory_create(MEMORY_BYTES);
+  m->memory = arch_memory_create(MEMORY_BYTES);
   m->engine = sim_ref_engine.create(&m->array, m->memory, &diag);
   assert_non_null(m->engine);
   return m;
@@ -29,14 +29,14 @@ machine *machine_create(const hw_array *array) {
 
 void machine_destroy(machine *m) {
   m->engine->ops->destroy(m->engine);
-  sim_memory_destroy(m->memory);
+  arch_memory_destroy(m->memory);
   wf_free(m);
 }
 
 static sim_push_result push(machine *m, const char *format, va_list args, uint64_t *response) {
   char text[512];
   vsnprintf(text, sizeof text, format, args);
-  sim_command command = {.pc = 0x80000100, .index = m->commands++};
+  arch_command command = {.pc = 0x80000100, .index = m->commands++};
   isa_text_error error;
   const isa_insn *insn = isa_parse(m->array.isa.revision, text, &command.rs1, &command.rs2, &error);
   if (insn == NULL) fail_msg("%s: column %zu: %s", text, error.column, error.text);
@@ -55,12 +55,12 @@ uint64_t give(machine *m, const char *format, ...) {
   return response;
 }
 
-void refuse(machine *m, sim_fault_kind kind, const char *text, const char *format, ...) {
+void refuse(machine *m, arch_fault_kind kind, const char *text, const char *format, ...) {
   va_list args;
   va_start(args, format);
   sim_push_result result = push(m, format, args, NULL);
   va_end(args);
-  const sim_fault *fault = m->engine->ops->fault(m->engine);
+  const arch_fault *fault = m->engine->ops->fault(m->engine);
   if (result != SIM_PUSH_FAULT) fail_msg("%s: passed, expected: %s", format, text);
   assert_string_equal(fault->text, text);
   assert_int_equal(fault->kind, kind);
@@ -68,7 +68,7 @@ void refuse(machine *m, sim_fault_kind kind, const char *text, const char *forma
 }
 
 int8_t *bytes_at(machine *m, uint64_t address) {
-  int8_t *bytes = (int8_t *)sim_memory_at(m->memory, address, 1);
+  int8_t *bytes = (int8_t *)arch_memory_at(m->memory, address, 1);
   assert_non_null(bytes);
   return bytes;
 }

@@ -8,7 +8,7 @@
 
 typedef struct machine {
   hw_array array;
-  sim_memory *memory;
+  arch_memory *memory;
   sim_engine *engine;
   uint64_t commands;
 } machine;
@@ -21,7 +21,7 @@ hw_array machine_default_array(void);
 // The command must pass; returns the response.
 uint64_t give(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The command must fault with this kind and text. The engine takes nothing more.
-void refuse(machine *m, sim_fault_kind kind, const char *text, const char *format, ...)
+void refuse(machine *m, arch_fault_kind kind, const char *text, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 // Memory at an address that the tests write as 0x80000000 + offset.

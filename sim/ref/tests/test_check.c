@@ -2,24 +2,24 @@
 // their text, and values that must not be judged because hardware ignores them.
 #include <string.h>
 
+#include "arch/check.h"
 #include "isa/isa.h"
-#include "sim/check.h"
 #include "sim/ref/tests/machine.h"
 
 // A fresh machine for one command (after `prepare`, which may be NULL) that must be refused.
 typedef void preparation(machine *m);
 
-static void refused_by(const hw_array *array, preparation *prepare, sim_fault_kind kind, const char *text,
+static void refused_by(const hw_array *array, preparation *prepare, arch_fault_kind kind, const char *text,
                        const char *command) {
   machine *m = machine_create(array);
   if (prepare != NULL) prepare(m);
   refuse(m, kind, text, "%s", command);
   uint64_t response;
-  assert_int_equal(m->engine->ops->push(m->engine, 0, &(sim_command){.funct = 7}, &response), SIM_PUSH_FAULT);
+  assert_int_equal(m->engine->ops->push(m->engine, 0, &(arch_command){.funct = 7}, &response), SIM_PUSH_FAULT);
   machine_destroy(m);
 }
 
-static void refused(preparation *prepare, sim_fault_kind kind, const char *text, const char *command) {
+static void refused(preparation *prepare, arch_fault_kind kind, const char *text, const char *command) {
   hw_array array = machine_default_array();
   refused_by(&array, prepare, kind, text, command);
 }
@@ -41,27 +41,27 @@ static void loads(machine *m) {
 static void test_rows_of_a_load(void **state) {
   (void)state;
   accepted(loads, "mvin dram=0x80000000 local=sp:16368 rows=16 cols=16");
-  refused(loads, SIM_FAULT_LOCAL, "mvin: scratchpad rows 16380..16395 of 16384",
+  refused(loads, ARCH_FAULT_LOCAL, "mvin: scratchpad rows 16380..16395 of 16384",
           "mvin dram=0x80000000 local=sp:16380 rows=16 cols=16");
-  refused(loads, SIM_FAULT_LOCAL, "mvin2: scratchpad row 16384 of 16384",
+  refused(loads, ARCH_FAULT_LOCAL, "mvin2: scratchpad row 16384 of 16384",
           "mvin2 dram=0x80000000 local=sp:16384 rows=1 cols=1");
-  refused(loads, SIM_FAULT_LOCAL, "mvin3: accumulator rows 1009..1024 of 1024",
+  refused(loads, ARCH_FAULT_LOCAL, "mvin3: accumulator rows 1009..1024 of 1024",
           "mvin3 dram=0x80000000 local=acc:1009 rows=16 cols=16");
   accepted(loads, "mvin dram=0x80000000 local=sp:16320 rows=16 cols=64");
-  refused(loads, SIM_FAULT_LOCAL, "mvin: scratchpad rows 16369..16384 of 16384",
+  refused(loads, ARCH_FAULT_LOCAL, "mvin: scratchpad rows 16369..16384 of 16384",
           "mvin dram=0x80000000 local=sp:16321 rows=16 cols=64");
-  refused(loads, SIM_FAULT_LOCAL, "mvin: the garbage address has no rows to load into",
+  refused(loads, ARCH_FAULT_LOCAL, "mvin: the garbage address has no rows to load into",
           "mvin dram=0x80000000 local=garbage rows=1 cols=1");
 }
 
 static void test_sizes_of_a_load(void **state) {
   (void)state;
-  refused(loads, SIM_FAULT_ILLEGAL, "mvin: 17 rows, at most 16", "mvin dram=0x80000000 local=sp:0 rows=17 cols=16");
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvin: 17 rows, at most 16", "mvin dram=0x80000000 local=sp:0 rows=17 cols=16");
   accepted(loads, "mvin dram=0x80000000 local=sp:0 rows=16 cols=64");
-  refused(loads, SIM_FAULT_ILLEGAL, "mvin: 65 columns, at most 64 of int8",
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvin: 65 columns, at most 64 of int8",
           "mvin dram=0x80000000 local=sp:0 rows=16 cols=65");
   accepted(loads, "mvin dram=0x80000000 local=acc:0 rows=16 cols=16");
-  refused(loads, SIM_FAULT_ILLEGAL, "mvin: 17 columns, at most 16 of int32",
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvin: 17 columns, at most 16 of int32",
           "mvin dram=0x80000000 local=acc:0 rows=16 cols=17");
   accepted(NULL, "mvin dram=0 local=garbage rows=0 cols=9");
   accepted(NULL, "mvin dram=0x10 local=sp:0 rows=9 cols=0");
@@ -74,10 +74,10 @@ static void test_block_stride_and_repeats(void **state) {
   (void)state;
   accepted(tight_blocks, "mvin dram=0x80000000 local=sp:0 rows=16 cols=16");
   accepted(tight_blocks, "mvin dram=0x80000000 local=sp:0 rows=15 cols=17");
-  refused(tight_blocks, SIM_FAULT_ILLEGAL, "mvin: column blocks 15 rows apart overlap in 16 rows",
+  refused(tight_blocks, ARCH_FAULT_ILLEGAL, "mvin: column blocks 15 rows apart overlap in 16 rows",
           "mvin dram=0x80000000 local=sp:0 rows=16 cols=17");
   accepted(three_repeats, "mvin dram=0x80000000 local=sp:0 rows=16 cols=5");
-  refused(three_repeats, SIM_FAULT_ILLEGAL, "mvin: 3 repeats of 6 columns, a row has 16",
+  refused(three_repeats, ARCH_FAULT_ILLEGAL, "mvin: 3 repeats of 6 columns, a row has 16",
           "mvin dram=0x80000000 local=sp:0 rows=16 cols=6");
   accepted(three_repeats, "mvin dram=0x80000000 local=acc:0 rows=16 cols=16");
 }
@@ -85,32 +85,32 @@ static void test_block_stride_and_repeats(void **state) {
 static void test_main_memory(void **state) {
   (void)state;
   accepted(loads, "mvin dram=0x803ff0f0 local=sp:0 rows=16 cols=16");
-  refused(loads, SIM_FAULT_MEMORY,
+  refused(loads, ARCH_FAULT_MEMORY,
           "mvin: reads bytes 0x803ffff1..0x80400000 outside main memory 0x80000000..0x803fffff",
           "mvin dram=0x803ff0f1 local=sp:0 rows=16 cols=16");
-  refused(loads, SIM_FAULT_MEMORY,
+  refused(loads, ARCH_FAULT_MEMORY,
           "mvin: reads bytes 0x7fffffff..0x8000000e outside main memory 0x80000000..0x803fffff",
           "mvin dram=0x7fffffff local=sp:0 rows=1 cols=16");
   accepted(loads, "mvin dram=0 local=sp:0 rows=16 cols=16");
   accepted(loads, "mvout dram=0x803ff0c0 local=acc:0+full rows=16 cols=16");
-  refused(loads, SIM_FAULT_MEMORY,
+  refused(loads, ARCH_FAULT_MEMORY,
           "mvout: writes bytes 0x803fffc1..0x80400000 outside main memory 0x80000000..0x803fffff",
           "mvout dram=0x803ff0c1 local=acc:0+full rows=16 cols=16");
-  refused(loads, SIM_FAULT_MEMORY, "mvout: writes bytes 0x0..0xf outside main memory 0x80000000..0x803fffff",
+  refused(loads, ARCH_FAULT_MEMORY, "mvout: writes bytes 0x0..0xf outside main memory 0x80000000..0x803fffff",
           "mvout dram=0 local=sp:0 rows=1 cols=16");
 }
 
 static void test_stores(void **state) {
   (void)state;
   accepted(loads, "mvout dram=0x80000000 local=sp:16320 rows=16 cols=64");
-  refused(loads, SIM_FAULT_LOCAL, "mvout: scratchpad rows 16369..16384 of 16384",
+  refused(loads, ARCH_FAULT_LOCAL, "mvout: scratchpad rows 16369..16384 of 16384",
           "mvout dram=0x80000000 local=sp:16321 rows=16 cols=64");
-  refused(loads, SIM_FAULT_ILLEGAL, "mvout: 65 columns, at most 64 of int8",
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvout: 65 columns, at most 64 of int8",
           "mvout dram=0x80000000 local=acc:0 rows=16 cols=65");
-  refused(loads, SIM_FAULT_ILLEGAL, "mvout: 17 columns, at most 16 of int32",
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvout: 17 columns, at most 16 of int32",
           "mvout dram=0x80000000 local=acc:0+full rows=16 cols=17");
-  refused(loads, SIM_FAULT_ILLEGAL, "mvout: 17 rows, at most 16", "mvout dram=0x80000000 local=sp:0 rows=17 cols=1");
-  refused(loads, SIM_FAULT_ILLEGAL, "mvout: a statistics command, and this array has no normaliser",
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvout: 17 rows, at most 16", "mvout dram=0x80000000 local=sp:0 rows=17 cols=1");
+  refused(loads, ARCH_FAULT_ILLEGAL, "mvout: a statistics command, and this array has no normaliser",
           "mvout dram=0x80000000 local=acc:0+sum rows=1 cols=1");
   accepted(loads, "mvout dram=0x80000000 local=garbage rows=16 cols=16");
 }
@@ -126,16 +126,16 @@ static void image(machine *m) { give(m, "config_st stride=16 acc_scale=1 pool_si
 static void test_pooled_and_image_stores(void **state) {
   (void)state;
   accepted(pooling, "mvout dram=0x80000000 local=acc:1008 rows=99 cols=16");
-  refused(pooling, SIM_FAULT_LOCAL, "mvout: accumulator row 1024 of 1024",
+  refused(pooling, ARCH_FAULT_LOCAL, "mvout: accumulator row 1024 of 1024",
           "mvout dram=0x80000000 local=acc:1009 rows=0 cols=16");
-  refused(pooling, SIM_FAULT_ILLEGAL, "mvout: 17 columns, at most 16 when pooling",
+  refused(pooling, ARCH_FAULT_ILLEGAL, "mvout: 17 columns, at most 16 when pooling",
           "mvout dram=0x80000000 local=acc:0 cols=17");
-  refused(pooling, SIM_FAULT_ILLEGAL, "mvout: pooling works on int8, not on int32 rows",
+  refused(pooling, ARCH_FAULT_ILLEGAL, "mvout: pooling works on int8, not on int32 rows",
           "mvout dram=0x80000000 local=acc:0+full cols=16");
-  refused(pooling, SIM_FAULT_LOCAL, "mvout: the garbage address is no image to pool",
+  refused(pooling, ARCH_FAULT_LOCAL, "mvout: the garbage address is no image to pool",
           "mvout dram=0x80000000 local=garbage cols=16");
   accepted(image, "mvout dram=0x80000000 local=acc:999 rows=77 cols=16");
-  refused(image, SIM_FAULT_LOCAL, "mvout: accumulator rows 1000..1024 of 1024",
+  refused(image, ARCH_FAULT_LOCAL, "mvout: accumulator rows 1000..1024 of 1024",
           "mvout dram=0x80000000 local=acc:1000 rows=0 cols=16");
 }
 
@@ -149,19 +149,19 @@ static void preloaded(machine *m) {
 
 static void test_operands(void **state) {
   (void)state;
-  refused(weight_stationary, SIM_FAULT_ILLEGAL, "preload: B has 17 rows and 1 columns, at most 16",
+  refused(weight_stationary, ARCH_FAULT_ILLEGAL, "preload: B has 17 rows and 1 columns, at most 16",
           "preload local=sp:0 rows=17 cols=1 dest=garbage");
-  refused(weight_stationary, SIM_FAULT_LOCAL, "preload: B scratchpad rows 16369..16384 of 16384",
+  refused(weight_stationary, ARCH_FAULT_LOCAL, "preload: B scratchpad rows 16369..16384 of 16384",
           "preload local=sp:16369 rows=16 cols=16 dest=garbage");
   accepted(weight_stationary, "preload local=garbage dest=acc:978 dest_rows=16 dest_cols=16");
-  refused(weight_stationary, SIM_FAULT_LOCAL, "preload: C accumulator rows 979..1024 of 1024",
+  refused(weight_stationary, ARCH_FAULT_LOCAL, "preload: C accumulator rows 979..1024 of 1024",
           "preload local=garbage dest=acc:979 dest_rows=16 dest_cols=16");
   accepted(preloaded, "compute_preloaded a=sp:16353 a_rows=16 a_cols=16 bd=garbage bd_rows=77 bd_cols=77");
-  refused(preloaded, SIM_FAULT_LOCAL, "compute_preloaded: A scratchpad rows 16354..16384 of 16384",
+  refused(preloaded, ARCH_FAULT_LOCAL, "compute_preloaded: A scratchpad rows 16354..16384 of 16384",
           "compute_preloaded a=sp:16354 a_rows=16 a_cols=16 bd=garbage");
-  refused(preloaded, SIM_FAULT_LOCAL, "compute_accumulated: D accumulator rows 1010..1025 of 1024",
+  refused(preloaded, ARCH_FAULT_LOCAL, "compute_accumulated: D accumulator rows 1010..1025 of 1024",
           "compute_accumulated a=garbage a_rows=99 bd=acc:1010 bd_rows=16 bd_cols=16");
-  refused(output_stationary, SIM_FAULT_LOCAL, "preload: D scratchpad row 16384 of 16384",
+  refused(output_stationary, ARCH_FAULT_LOCAL, "preload: D scratchpad row 16384 of 16384",
           "preload local=sp:16384 rows=1 cols=1 dest=garbage");
 }
 
@@ -180,17 +180,17 @@ static void test_output_stationary_chains(void **state) {
 
 static uint64_t undefined_after(const char *const *texts) {
   hw_array array = machine_default_array();
-  sim_checker *checker = sim_checker_create(&array, NULL);
-  sim_command command = {.funct = 0};
-  sim_fault fault;
+  arch_checker *checker = arch_checker_create(&array, NULL);
+  arch_command command = {.funct = 0};
+  arch_fault fault;
   for (; *texts != NULL; texts++) {
     const isa_insn *insn = isa_parse(1, *texts, &command.rs1, &command.rs2, NULL);
     assert_non_null(insn);
     command.funct = (uint8_t)insn->funct;
-    assert_true(sim_checker_command(checker, &command, NULL, NULL, &fault));
+    assert_true(arch_checker_command(checker, &command, NULL, NULL, &fault));
   }
-  uint64_t undefined = sim_checker_undefined(checker);
-  sim_checker_destroy(checker);
+  uint64_t undefined = arch_checker_undefined(checker);
+  arch_checker_destroy(checker);
   return undefined;
 }
 
@@ -221,18 +221,18 @@ static void test_instructions_and_fields(void **state) {
   (void)state;
   hw_array array = machine_default_array();
   machine *m = machine_create(&array);
-  sim_command command = {.funct = 23, .index = 5};
+  arch_command command = {.funct = 23, .index = 5};
   assert_int_equal(m->engine->ops->push(m->engine, 0, &command, NULL), SIM_PUSH_FAULT);
   assert_string_equal(m->engine->ops->fault(m->engine)->text, "no such instruction: funct 23 in ISA revision 1");
   assert_int_equal(m->engine->ops->fault(m->engine)->command.index, 5);
   machine_destroy(m);
-  refused(NULL, SIM_FAULT_ILLEGAL, "config_ld: state is 3, allowed are 0 to 2", "config_ld state=3");
-  refused(NULL, SIM_FAULT_ILLEGAL, "config_ex: in_shift is 32, allowed are 0 to 31",
+  refused(NULL, ARCH_FAULT_ILLEGAL, "config_ld: state is 3, allowed are 0 to 2", "config_ld state=3");
+  refused(NULL, ARCH_FAULT_ILLEGAL, "config_ex: in_shift is 32, allowed are 0 to 31",
           "config_ex dataflow=ws in_shift=32");
   // What was legal before does not make the next one legal, nor the other way round.
-  refused(loads, SIM_FAULT_ILLEGAL, "config_ld: state is 3, allowed are 0 to 2",
+  refused(loads, ARCH_FAULT_ILLEGAL, "config_ld: state is 3, allowed are 0 to 2",
           "config_ld state=3 stride=256 block_stride=16 pixel_repeats=1 scale=1");
-  refused(largest_shift, SIM_FAULT_ILLEGAL, "config_ex: in_shift is 32, allowed are 0 to 31",
+  refused(largest_shift, ARCH_FAULT_ILLEGAL, "config_ex: in_shift is 32, allowed are 0 to 31",
           "config_ex dataflow=ws in_shift=32");
   accepted(largest_shift, "config_ex dataflow=ws in_shift=31 a_stride=2");
   accepted(NULL, "config_ex strides_only=1 dataflow=os b_transpose=1 in_shift=99 a_stride=1");
@@ -241,11 +241,11 @@ static void test_instructions_and_fields(void **state) {
 // One unit taken away, the command that needs it, and the text that names it.
 static void test_units_that_the_array_lacks(void **state) {
   (void)state;
-#define WITHOUT(change, prepare, text, command)                \
-  do {                                                         \
-    hw_array a = machine_default_array();                      \
-    change;                                                    \
-    refused_by(&a, prepare, SIM_FAULT_ILLEGAL, text, command); \
+#define WITHOUT(change, prepare, text, command)                 \
+  do {                                                          \
+    hw_array a = machine_default_array();                       \
+    change;                                                     \
+    refused_by(&a, prepare, ARCH_FAULT_ILLEGAL, text, command); \
   } while (0)
 #define WS_ONLY a.mesh.dataflow = HW_DATAFLOW_WS
 #define OS_ONLY a.mesh.dataflow = HW_DATAFLOW_OS, a.units.loop_matmul = a.units.loop_conv = false
@@ -288,7 +288,7 @@ static void test_loads_that_cannot_scale(void **state) {
   give(m, "config_ld stride=16 block_stride=16 scale=0.5");
   give(m, "mvin dram=0 local=sp:0 rows=1 cols=1");
   give(m, "mvin dram=0x80000000 local=acc:0 rows=1 cols=1");
-  refuse(m, SIM_FAULT_ILLEGAL, "mvin: scale 0x3f000000, and this array cannot scale loads",
+  refuse(m, ARCH_FAULT_ILLEGAL, "mvin: scale 0x3f000000, and this array cannot scale loads",
          "mvin dram=0x80000000 local=sp:0 rows=1 cols=1");
   machine_destroy(m);
 }
@@ -302,14 +302,15 @@ static void test_faults_in_loops_name_loop_and_primitive(void **state) {
   give(m, "loop_ws_bounds i=1 j=1 k=1");
   give(m, "loop_ws_addrs_ab a=0x80000000 b=0x803fffff");
   give(m, "loop_ws_strides_ab a=16 b=16");
-  refuse(m, SIM_FAULT_MEMORY,
+  refuse(m, ARCH_FAULT_MEMORY,
          "loop_ws: mvin2: reads bytes 0x803fffff..0x8040000e outside main memory 0x80000000..0x803fffff", "loop_ws");
   machine_destroy(m);
   m = machine_create(&array);
   loads(m);
   give(m, "loop_ws_bounds i=1 j=65 k=1");
   give(m, "loop_ws_addrs_ab a=0x80000000 b=0x80000000");
-  refuse(m, SIM_FAULT_LOCAL, "loop_ws: no room for the tiles: accumulator row 1024 of 1024", "loop_ws ex_accumulate=1");
+  refuse(m, ARCH_FAULT_LOCAL, "loop_ws: no room for the tiles: accumulator row 1024 of 1024",
+         "loop_ws ex_accumulate=1");
   machine_destroy(m);
 }
 
@@ -317,13 +318,13 @@ static void test_loops_that_the_array_lacks_parts_of(void **state) {
   (void)state;
   hw_array array = machine_default_array();
   array.units.training_conv = array.units.depthwise_conv = array.units.max_pool = false;
-  refused_by(&array, NULL, SIM_FAULT_ILLEGAL,
+  refused_by(&array, NULL, ARCH_FAULT_ILLEGAL,
              "loop_conv_ws: this array's convolution loop has no transposed or dilated operands (training_conv)",
              "loop_conv_ws wrot180=1");
-  refused_by(&array, NULL, SIM_FAULT_ILLEGAL, "loop_conv_ws: this array's convolution loop has no depthwise mode",
+  refused_by(&array, NULL, ARCH_FAULT_ILLEGAL, "loop_conv_ws: this array's convolution loop has no depthwise mode",
              "loop_conv_ws depthwise=1");
-  refused(NULL, SIM_FAULT_ILLEGAL, "loop_conv_ws: the output tile is empty", "loop_conv_ws");
-  refused(NULL, SIM_FAULT_ILLEGAL, "loop_ws: no tile rows: I is 0", "loop_ws");
+  refused(NULL, ARCH_FAULT_ILLEGAL, "loop_conv_ws: the output tile is empty", "loop_conv_ws");
+  refused(NULL, ARCH_FAULT_ILLEGAL, "loop_ws: no tile rows: I is 0", "loop_ws");
 }
 
 int main(void) {

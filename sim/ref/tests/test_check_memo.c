@@ -4,20 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/check.h"
 #include "isa/isa.h"
-#include "sim/check.h"
 #include "sim/ref/tests/machine.h"
 
 enum { MEMORY_BYTES = 1 << 16, LOOPS = 4000, PRODUCTS = 20000 };
 
 typedef struct pair {
-  sim_memory *memory;
-  sim_checker *remembers, *walks;
+  arch_memory *memory;
+  arch_checker *remembers, *walks;
   unsigned passed, refused;
   uint32_t random;
 } pair;
 
-static void ignore(void *context, isa_id id, const sim_command *primitive) { (void)context, (void)id, (void)primitive; }
+static void ignore(void *context, isa_id id, const arch_command *primitive) {
+  (void)context, (void)id, (void)primitive;
+}
 
 static uint32_t below(pair *p, uint32_t end) {
   p->random = p->random * 1664525 + 1013904223;
@@ -31,18 +33,18 @@ static void give_both(pair *p, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  sim_command command = {.index = p->passed + p->refused};
-  sim_fault a = {0}, b = {0};
+  arch_command command = {.index = p->passed + p->refused};
+  arch_fault a = {0}, b = {0};
   const isa_insn *insn = isa_parse(1, text, &command.rs1, &command.rs2, NULL);
   assert_non_null(insn);
   command.funct = (uint8_t)insn->funct;
-  bool good = sim_checker_command(p->walks, &command, ignore, NULL, &b);
-  assert_int_equal(sim_checker_command(p->remembers, &command, NULL, NULL, &a), good);
+  bool good = arch_checker_command(p->walks, &command, ignore, NULL, &b);
+  assert_int_equal(arch_checker_command(p->remembers, &command, NULL, NULL, &a), good);
   assert_int_equal(a.kind, b.kind);
   assert_string_equal(a.text, b.text);
-  if (!good) sim_checker_copy(p->remembers, p->walks);  // after a fault nothing is said of a checker's state
-  assert_memory_equal(sim_checker_config(p->remembers), sim_checker_config(p->walks), sizeof(sim_config));
-  assert_int_equal(sim_checker_undefined(p->remembers), sim_checker_undefined(p->walks));
+  if (!good) arch_checker_copy(p->remembers, p->walks);  // after a fault nothing is said of a checker's state
+  assert_memory_equal(arch_checker_config(p->remembers), arch_checker_config(p->walks), sizeof(arch_config));
+  assert_int_equal(arch_checker_undefined(p->remembers), arch_checker_undefined(p->walks));
   p->passed += good;
   p->refused += !good;
 }
@@ -53,11 +55,11 @@ static unsigned long long address(pair *p) {
     case 0:
       return 0;
     case 1:
-      return SIM_MEMORY_BASE + MEMORY_BYTES - below(p, 1024);
+      return ARCH_MEMORY_BASE + MEMORY_BYTES - below(p, 1024);
     case 2:
       return 0ull - below(p, 256);
     default:
-      return SIM_MEMORY_BASE + below(p, MEMORY_BYTES / 2);
+      return ARCH_MEMORY_BASE + below(p, MEMORY_BYTES / 2);
   }
 }
 
@@ -94,9 +96,9 @@ static void run_conv(pair *p) {
 static void test_remembered_loops(void **state) {
   (void)state;
   hw_array array = machine_default_array();
-  pair p = {.memory = sim_memory_create(MEMORY_BYTES), .random = 1};
-  p.remembers = sim_checker_create(&array, p.memory);
-  p.walks = sim_checker_create(&array, p.memory);
+  pair p = {.memory = arch_memory_create(MEMORY_BYTES), .random = 1};
+  p.remembers = arch_checker_create(&array, p.memory);
+  p.walks = arch_checker_create(&array, p.memory);
   for (unsigned loop = 0; loop < LOOPS; loop++) {
     if (loop % 64 == 0) configure(&p);
     if (below(&p, 2) == 0)
@@ -106,9 +108,9 @@ static void test_remembered_loops(void **state) {
   }
   assert_in_range(p.refused, LOOPS / 8, LOOPS);  // some loops of either kind
   assert_true(p.passed > 6 * LOOPS);
-  sim_checker_destroy(p.remembers);
-  sim_checker_destroy(p.walks);
-  sim_memory_destroy(p.memory);
+  arch_checker_destroy(p.remembers);
+  arch_checker_destroy(p.walks);
+  arch_memory_destroy(p.memory);
 }
 
 // Rows of a few regions, some of which end with their memory or go past it.
@@ -150,19 +152,19 @@ static void test_remembered_products(void **state) {
   (void)state;
   hw_array array = machine_default_array();
   array.accumulator.execute_reads = array.accumulator.narrow_reads = true;
-  pair p = {.memory = sim_memory_create(MEMORY_BYTES), .random = 1};
-  p.remembers = sim_checker_create(&array, p.memory);
-  p.walks = sim_checker_create(&array, p.memory);
+  pair p = {.memory = arch_memory_create(MEMORY_BYTES), .random = 1};
+  p.remembers = arch_checker_create(&array, p.memory);
+  p.walks = arch_checker_create(&array, p.memory);
   for (unsigned product = 0; product < PRODUCTS; product++) {
     if (product % 64 == 0) configure_products(&p);
     run_product(&p);
   }
   assert_in_range(p.refused, PRODUCTS / 8, PRODUCTS);
   assert_true(p.passed > PRODUCTS / 2);
-  assert_true(sim_checker_undefined(p.walks) > 0);
-  sim_checker_destroy(p.remembers);
-  sim_checker_destroy(p.walks);
-  sim_memory_destroy(p.memory);
+  assert_true(arch_checker_undefined(p.walks) > 0);
+  arch_checker_destroy(p.remembers);
+  arch_checker_destroy(p.walks);
+  arch_memory_destroy(p.memory);
 }
 
 int main(void) {

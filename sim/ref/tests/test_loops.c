@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/loops/loops.h"
 #include "isa/isa.h"
-#include "sim/loops/loops.h"
 #include "sim/ref/tests/machine.h"
 
 enum { TEXT_MAX = 32768 };
@@ -12,8 +12,8 @@ enum { TEXT_MAX = 32768 };
 typedef struct unit {
   hw_array array;
   hw_derived derived;
-  sim_loop_ws ws;
-  sim_loop_conv conv;
+  arch_loop_ws ws;
+  arch_loop_conv conv;
   char text[TEXT_MAX];
   size_t used;
 } unit;
@@ -27,12 +27,12 @@ static unit *unit_create(unsigned revision) {
   u.array.scratchpad.capacity_kib = u.array.accumulator.capacity_kib = 4;
   u.array.dma.max_burst_bytes = 16;
   u.derived = hw_derive(&u.array);
-  sim_loop_ws_reset(&u.ws, &u.derived);
-  sim_loop_conv_reset(&u.conv);
+  arch_loop_ws_reset(&u.ws, &u.derived);
+  arch_loop_conv_reset(&u.conv);
   return &u;
 }
 
-static const isa_insn *parse(const unit *u, const char *text, sim_command *command) {
+static const isa_insn *parse(const unit *u, const char *text, arch_command *command) {
   isa_text_error error;
   const isa_insn *insn = isa_parse(u->array.isa.revision, text, &command->rs1, &command->rs2, &error);
   if (insn == NULL) fail_msg("%s: column %zu: %s", text, error.column, error.text);
@@ -41,15 +41,15 @@ static const isa_insn *parse(const unit *u, const char *text, sim_command *comma
 }
 
 static void configure(unit *u, const char *text) {
-  sim_command command = {0};
+  arch_command command = {0};
   const isa_insn *insn = parse(u, text, &command);
   if (insn->unit == ISA_UNIT_LOOP_MATMUL)
-    sim_loop_ws_configure(&u->ws, insn->id, command.rs1, command.rs2);
+    arch_loop_ws_configure(&u->ws, insn->id, command.rs1, command.rs2);
   else
-    sim_loop_conv_configure(&u->conv, insn->id, command.rs1, command.rs2);
+    arch_loop_conv_configure(&u->conv, insn->id, command.rs1, command.rs2);
 }
 
-static void note(unit *u, const sim_command *command) {
+static void note(unit *u, const arch_command *command) {
   const isa_insn *insn = isa_find(u->array.isa.revision, command->funct, command->rs1);
   assert_non_null(insn);
   u->used += isa_print(insn, command->rs1, command->rs2, u->text + u->used, TEXT_MAX - u->used);
@@ -58,34 +58,35 @@ static void note(unit *u, const sim_command *command) {
 }
 
 static const char *run_ws(unit *u, const char *text) {
-  sim_command run = {0}, out;
+  arch_command run = {0}, out;
   const isa_insn *insn = parse(u, text, &run);
-  sim_loop_ws_plan plan;
-  sim_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &plan);
-  assert_null(sim_loop_ws_fault(&plan));
+  arch_loop_ws_plan plan;
+  arch_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &plan);
+  assert_null(arch_loop_ws_fault(&plan));
   u->used = 0;
-  for (int part = 0; part < SIM_LOOP_WS_PARTS; part++) {
-    sim_loop_cursor cursor = {0};
-    sim_loop_result result;
-    while ((result = sim_loop_ws_next(&plan, (sim_loop_ws_part)part, &cursor, &out)) == SIM_LOOP_COMMAND) note(u, &out);
-    assert_int_equal(result, SIM_LOOP_END);
+  for (int part = 0; part < ARCH_LOOP_WS_PARTS; part++) {
+    arch_loop_cursor cursor = {0};
+    arch_loop_result result;
+    while ((result = arch_loop_ws_next(&plan, (arch_loop_ws_part)part, &cursor, &out)) == ARCH_LOOP_COMMAND)
+      note(u, &out);
+    assert_int_equal(result, ARCH_LOOP_END);
   }
   return u->text;
 }
 
 static const char *run_conv(unit *u, const char *text) {
-  sim_command run = {0}, out;
+  arch_command run = {0}, out;
   const isa_insn *insn = parse(u, text, &run);
-  sim_loop_conv_plan plan;
-  sim_loop_conv_run(&u->conv, &u->array, &u->derived, insn->id, &run, &plan);
-  assert_null(sim_loop_conv_fault(&plan));
+  arch_loop_conv_plan plan;
+  arch_loop_conv_run(&u->conv, &u->array, &u->derived, insn->id, &run, &plan);
+  assert_null(arch_loop_conv_fault(&plan));
   u->used = 0;
-  for (int part = 0; part < SIM_LOOP_CONV_PARTS; part++) {
-    sim_loop_cursor cursor = {0};
-    sim_loop_result result;
-    while ((result = sim_loop_conv_next(&plan, (sim_loop_conv_part)part, &cursor, &out)) == SIM_LOOP_COMMAND)
+  for (int part = 0; part < ARCH_LOOP_CONV_PARTS; part++) {
+    arch_loop_cursor cursor = {0};
+    arch_loop_result result;
+    while ((result = arch_loop_conv_next(&plan, (arch_loop_conv_part)part, &cursor, &out)) == ARCH_LOOP_COMMAND)
       note(u, &out);
-    assert_int_equal(result, SIM_LOOP_END);
+    assert_int_equal(result, ARCH_LOOP_END);
   }
   return u->text;
 }
@@ -349,34 +350,34 @@ static void test_loop_conv_skips_the_zeros_of_a_dilated_input(void **state) {
 static void test_plans_say_what_no_array_can_do(void **state) {
   (void)state;
   unit *u = unit_create(1);
-  sim_command run = {0};
-  sim_loop_ws_plan ws;
+  arch_command run = {0};
+  arch_loop_ws_plan ws;
   const isa_insn *insn = parse(u, "loop_ws", &run);
-  sim_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &ws);
-  assert_string_equal(sim_loop_ws_fault(&ws), "no tile rows: I is 0");
-  for (int slot = 0; slot < SIM_LOOP_SLOTS; slot++) {
+  arch_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &ws);
+  assert_string_equal(arch_loop_ws_fault(&ws), "no tile rows: I is 0");
+  for (int slot = 0; slot < ARCH_LOOP_SLOTS; slot++) {
     configure(u, "loop_ws_bounds i=1 j=1 k=1 pad_j=4");
-    sim_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &ws);
-    assert_string_equal(sim_loop_ws_fault(&ws), "the padding of a tile is as large as the tile");
+    arch_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &ws);
+    assert_string_equal(arch_loop_ws_fault(&ws), "the padding of a tile is as large as the tile");
   }
-  sim_loop_conv_plan conv;
+  arch_loop_conv_plan conv;
   insn = parse(u, "loop_conv_ws", &run);
   configure_conv_1(u);
   configure(u, "loop_conv_ws_config_3 krows=1 kcols=2 kchs=2 upad=3");
-  sim_loop_conv_run(&u->conv, &u->array, &u->derived, insn->id, &run, &conv);
-  assert_string_equal(sim_loop_conv_fault(&conv), "the padding is larger than the input tile");
+  arch_loop_conv_run(&u->conv, &u->array, &u->derived, insn->id, &run, &conv);
+  assert_string_equal(arch_loop_conv_fault(&conv), "the padding is larger than the input tile");
 }
 
 static void test_a_plan_without_room_reports_the_row(void **state) {
   (void)state;
   unit *u = unit_create(1);
   configure(u, "loop_ws_bounds i=1 j=16 k=9");
-  sim_command run = {0}, out;
+  arch_command run = {0}, out;
   const isa_insn *insn = parse(u, "loop_ws", &run);
-  sim_loop_ws_plan plan;
-  sim_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &plan);
-  sim_loop_cursor cursor = {0};
-  assert_int_equal(sim_loop_ws_next(&plan, SIM_LOOP_WS_LOAD_B, &cursor, &out), SIM_LOOP_NO_ROW);
+  arch_loop_ws_plan plan;
+  arch_loop_ws_run(&u->ws, &u->derived, insn->id, &run, &plan);
+  arch_loop_cursor cursor = {0};
+  assert_int_equal(arch_loop_ws_next(&plan, ARCH_LOOP_WS_LOAD_B, &cursor, &out), ARCH_LOOP_NO_ROW);
   assert_int_equal(cursor.row, 512 - 16 * 9 * 4);
   assert_false(cursor.accumulator);
 }

@@ -27,7 +27,7 @@ static uint64_t draw_value(const isa_field *field) {
     case ISA_TYPE_CONST:
       return field->min;
     case ISA_TYPE_DRAM:
-      return draw_below(4) == 0 ? 0 : SIM_MEMORY_BASE + draw_below(TOUCHED / 2);
+      return draw_below(4) == 0 ? 0 : ARCH_MEMORY_BASE + draw_below(TOUCHED / 2);
     case ISA_TYPE_LOCAL_ADDRESS:
       if (draw_below(5) == 0) return UINT32_MAX;
       return draw_below(8) << 29 | draw_below(draw_below(4) == 0 ? 1100 : 128);
@@ -40,11 +40,11 @@ static uint64_t draw_value(const isa_field *field) {
   }
 }
 
-static sim_command draw_command(unsigned revision) {
+static arch_command draw_command(unsigned revision) {
   const isa_insn *insn;
   do insn = isa_insn_at(draw_below(ISA_ID_COUNT));
   while ((insn->revisions >> (revision - 1) & 1) == 0);
-  sim_command command = {.funct = (uint8_t)insn->funct, .returns = insn->returns};
+  arch_command command = {.funct = (uint8_t)insn->funct, .returns = insn->returns};
   for (size_t n = 0; n < insn->field_count; n++)
     isa_field_set(&insn->fields[n], &command.rs1, &command.rs2, draw_value(&insn->fields[n]));
   return command;
@@ -52,7 +52,7 @@ static sim_command draw_command(unsigned revision) {
 
 static uint64_t digest(machine *m) { return wf_hash(WF_HASH_START, m->memory->bytes, TOUCHED); }
 
-static bool is_loop(unsigned revision, const sim_command *command) {
+static bool is_loop(unsigned revision, const arch_command *command) {
   isa_unit unit = isa_find(revision, command->funct, command->rs1)->unit;
   return unit == ISA_UNIT_LOOP_MATMUL || unit == ISA_UNIT_LOOP_CONV;
 }
@@ -62,14 +62,14 @@ static unsigned run(const hw_array *array) {
   unsigned passed = 0;
   machine *m = machine_create(array);
   for (unsigned n = 0; n < COMMANDS; n++) {
-    sim_command command = draw_command(array->isa.revision);
+    arch_command command = draw_command(array->isa.revision);
     uint64_t response, before = n % 16 == 0 ? digest(m) : 0;
     if (m->engine->ops->push(m->engine, 0, &command, &response) == SIM_PUSH_DONE) {
       passed++;
       continue;
     }
-    const sim_fault *fault = m->engine->ops->fault(m->engine);
-    assert_int_not_equal(fault->kind, SIM_FAULT_NONE);
+    const arch_fault *fault = m->engine->ops->fault(m->engine);
+    assert_int_not_equal(fault->kind, ARCH_FAULT_NONE);
     assert_true(strlen(fault->text) > 10);
     if (n % 16 == 0 && !is_loop(array->isa.revision, &command)) assert_true(digest(m) == before);
     machine_destroy(m);

@@ -9,7 +9,7 @@ enum { MEMORY_BYTES = 1 << 20 };
 
 typedef struct fixture {
   hw_array array;
-  sim_memory *memory;
+  arch_memory *memory;
   sim_engine *engine;
   memsys *timing;  // like the platform's
 } fixture;
@@ -18,7 +18,7 @@ static int set_up(void **state) {
   static fixture f;
   wf_diag diag = wf_diag_to(stderr);
   hw_array_default(&f.array);
-  f.memory = sim_memory_create(MEMORY_BYTES);
+  f.memory = arch_memory_create(MEMORY_BYTES);
   const sim_engine_options options = {.accelerator = "ref"};
   f.engine = sim_systemc_engine.create_with(&f.array, f.memory, &options, &diag);
   f.timing = memsys_create(&f.array);
@@ -30,7 +30,7 @@ static int tear_down(void **state) {
   fixture *f = *state;
   if (f->engine != NULL) f->engine->ops->destroy(f->engine);
   memsys_destroy(f->timing);
-  sim_memory_destroy(f->memory);
+  arch_memory_destroy(f->memory);
   return 0;
 }
 
@@ -58,23 +58,23 @@ static void test_access_takes_the_memory_time(void **state) {
   uint64_t at = 100, first, again, two;
   uint8_t bytes[256] = {0};
   assert_true(f->array.l2.present && 2 * line <= sizeof bytes);
-  first = sim_systemc_access(f->engine, at, false, SIM_MEMORY_BASE, bytes, 8);
-  assert_int_equal(first, memsys_host_access(f->timing, at, SIM_MEMORY_BASE, false));
+  first = sim_systemc_access(f->engine, at, false, ARCH_MEMORY_BASE, bytes, 8);
+  assert_int_equal(first, memsys_host_access(f->timing, at, ARCH_MEMORY_BASE, false));
   assert_true(first > at + f->array.memory.latency_cycles);
-  again = sim_systemc_access(f->engine, first, true, SIM_MEMORY_BASE + 8, bytes, 8);
-  assert_int_equal(again, memsys_host_access(f->timing, first, SIM_MEMORY_BASE, true));
+  again = sim_systemc_access(f->engine, first, true, ARCH_MEMORY_BASE + 8, bytes, 8);
+  assert_int_equal(again, memsys_host_access(f->timing, first, ARCH_MEMORY_BASE, true));
   assert_true(again - first < first - at);
-  two = sim_systemc_access(f->engine, again, false, SIM_MEMORY_BASE + 3 * line, bytes, 2 * line);
-  uint64_t half = memsys_host_access(f->timing, again, SIM_MEMORY_BASE + 3 * line, false);
-  assert_int_equal(two, memsys_host_access(f->timing, half, SIM_MEMORY_BASE + 4 * line, false));
+  two = sim_systemc_access(f->engine, again, false, ARCH_MEMORY_BASE + 3 * line, bytes, 2 * line);
+  uint64_t half = memsys_host_access(f->timing, again, ARCH_MEMORY_BASE + 3 * line, false);
+  assert_int_equal(two, memsys_host_access(f->timing, half, ARCH_MEMORY_BASE + 4 * line, false));
 }
 
 static void test_access_moves_bytes(void **state) {
   const fixture *f = *state;
   uint8_t bytes[4] = {1, 2, 3, 4}, back[4] = {0};
-  uint64_t at = 100000, address = SIM_MEMORY_BASE + 4096;
+  uint64_t at = 100000, address = ARCH_MEMORY_BASE + 4096;
   at = sim_systemc_access(f->engine, at, true, address, bytes, sizeof bytes);
-  assert_memory_equal(sim_memory_at(f->memory, address, sizeof bytes), bytes, sizeof bytes);
+  assert_memory_equal(arch_memory_at(f->memory, address, sizeof bytes), bytes, sizeof bytes);
   sim_systemc_access(f->engine, at, false, address, back, sizeof back);
   assert_memory_equal(back, bytes, sizeof bytes);
   assert_int_equal(f->memory->written_bytes, 0);  // those are the accelerator's
@@ -83,27 +83,28 @@ static void test_access_moves_bytes(void **state) {
 static void test_no_such_address(void **state) {
   const fixture *f = *state;
   uint8_t bytes[8];
-  const uint64_t bad[] = {0, SIM_MEMORY_BASE - 8, SIM_MEMORY_BASE + MEMORY_BYTES, SIM_MEMORY_BASE + MEMORY_BYTES - 4};
+  const uint64_t bad[] = {0, ARCH_MEMORY_BASE - 8, ARCH_MEMORY_BASE + MEMORY_BYTES,
+                          ARCH_MEMORY_BASE + MEMORY_BYTES - 4};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
     assert_true(sim_systemc_access(f->engine, 200000, false, bad[i], bytes, sizeof bytes) == UINT64_MAX);
 }
 
 // A row from memory through the scratchpad and back; outside of any body, then inside of one.
 static void move_row(const fixture *f, uint8_t value) {
-  uint64_t from = SIM_MEMORY_BASE + 8192, to = SIM_MEMORY_BASE + 16384, cycle = 300000, response;
+  uint64_t from = ARCH_MEMORY_BASE + 8192, to = ARCH_MEMORY_BASE + 16384, cycle = 300000, response;
   unsigned dim = hw_derive(&f->array).dim;
-  const sim_command commands[] = {
+  const arch_command commands[] = {
       {.funct = ISA_FUNCT_CONFIG_LD, .rs1 = UINT64_C(0x3f800000) << 32 | (uint64_t)dim << 16 | 1, .rs2 = dim},
       {.funct = ISA_FUNCT_CONFIG_ST, .rs1 = 2, .rs2 = dim},
       {.funct = ISA_FUNCT_MVIN, .rs1 = from, .rs2 = UINT64_C(1) << 48 | (uint64_t)dim << 32},
       {.funct = ISA_FUNCT_MVOUT, .rs1 = to, .rs2 = UINT64_C(1) << 48 | (uint64_t)dim << 32}};
-  memset(sim_memory_at(f->memory, from, dim), value, dim);
-  memset(sim_memory_at(f->memory, to, dim), 0, dim);
+  memset(arch_memory_at(f->memory, from, dim), value, dim);
+  memset(arch_memory_at(f->memory, to, dim), 0, dim);
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
     assert_int_equal(f->engine->ops->push(f->engine, cycle, &commands[i], &response), SIM_PUSH_DONE);
   assert_int_equal(f->engine->ops->drain(f->engine, cycle), cycle);
   assert_false(f->engine->ops->busy(f->engine));
-  assert_memory_equal(sim_memory_at(f->memory, from, dim), sim_memory_at(f->memory, to, dim), dim);
+  assert_memory_equal(arch_memory_at(f->memory, from, dim), arch_memory_at(f->memory, to, dim), dim);
 }
 
 static void move_inside(void *context) { move_row(context, 7); }

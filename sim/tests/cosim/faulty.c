@@ -15,7 +15,7 @@ typedef struct faulty {
 
 static faulty *of(sim_engine *engine) { return (faulty *)engine; }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   faulty *f = WF_NEW(faulty);
   f->base.ops = &cosim_faulty_engine;
   f->since = WINDOW;
@@ -30,13 +30,13 @@ static void destroy(sim_engine *engine) {
   wf_free(engine);
 }
 
-static bool is_load(const sim_command *c) {
+static bool is_load(const arch_command *c) {
   return c->funct == ISA_FUNCT_MVIN || c->funct == ISA_FUNCT_MVIN2 || c->funct == ISA_FUNCT_MVIN3;
 }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   faulty *f = of(engine);
-  sim_command told = *command;
+  arch_command told = *command;
   if (f->since < WINDOW && is_load(command)) told.rs2 &= ~ACCUMULATE;
   f->since = command->funct == ISA_FUNCT_COMPUTE_ACCUMULATED ? 0 : f->since + 1;
   return sim_ref_engine.push(f->inner, cycle, &told, response);
@@ -45,7 +45,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_comman
 static uint64_t advance(sim_engine *engine, uint64_t cycle) { return sim_ref_engine.advance(of(engine)->inner, cycle); }
 static bool busy(const sim_engine *engine) { return sim_ref_engine.busy(((const faulty *)engine)->inner); }
 static uint64_t drain(sim_engine *engine, uint64_t cycle) { return sim_ref_engine.drain(of(engine)->inner, cycle); }
-static const sim_fault *fault(const sim_engine *engine) {
+static const arch_fault *fault(const sim_engine *engine) {
   return sim_ref_engine.fault(((const faulty *)engine)->inner);
 }
 

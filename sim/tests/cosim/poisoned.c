@@ -8,7 +8,7 @@ static void fill(gen_random *r, void *bytes, size_t length) {
   for (size_t i = 0; i < length; i++) ((uint8_t *)bytes)[i] = (uint8_t)gen_bits(r);
 }
 
-static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   sim_engine *engine = sim_ref_engine.create(array, memory, diag);
   if (engine == NULL) return NULL;
@@ -31,19 +31,19 @@ static sim_engine *create_with(const hw_array *array, sim_memory *memory, const 
   return engine;
 }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   const sim_engine_options options = {.garbage = 1};
   return create_with(array, memory, &options, diag);
 }
 
-static sim_push_result push(sim_engine *engine, uint64_t cycle, const sim_command *command, uint64_t *response) {
+static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
   return sim_ref_engine.push(engine, cycle, command, response);
 }
 static void destroy(sim_engine *engine) { sim_ref_engine.destroy(engine); }
 static uint64_t advance(sim_engine *engine, uint64_t cycle) { return sim_ref_engine.advance(engine, cycle); }
 static bool busy(const sim_engine *engine) { return sim_ref_engine.busy(engine); }
 static uint64_t drain(sim_engine *engine, uint64_t cycle) { return sim_ref_engine.drain(engine, cycle); }
-static const sim_fault *fault(const sim_engine *engine) { return sim_ref_engine.fault(engine); }
+static const arch_fault *fault(const sim_engine *engine) { return sim_ref_engine.fault(engine); }
 
 const sim_engine_ops cosim_poisoned_engine = {.name = "poisoned",
                                               .summary = "ref with rubbish in its memories",

@@ -13,8 +13,8 @@
 enum { PATIENCE = 50000, START_CYCLE = 1 };
 
 typedef struct run {
-  sim_memory *memory;
-  sim_fault fault;
+  arch_memory *memory;
+  arch_fault fault;
   uint64_t cycles;
   bool recorded;
   sim_records records;
@@ -22,7 +22,7 @@ typedef struct run {
 } run;
 
 // Every other command by the host's own loop, as of one with other things to do.
-static bool push(sim_engine *engine, const sim_command *command, uint64_t *cycle, uint64_t *response) {
+static bool push(sim_engine *engine, const arch_command *command, uint64_t *cycle, uint64_t *response) {
   if (command->index % 2 == 0) {
     const sim_push_result result = sim_engine_push(engine, cycle, command, response);
     ++*cycle;
@@ -58,7 +58,7 @@ static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, con
   const sim_engine_options options = {
       .disturb = setup->disturb, .garbage = setup->garbage, .patience = PATIENCE, .quiet = false};
   wf_diag diag = wf_diag_to(stderr);
-  *r = (run){.memory = sim_memory_create(program->image_bytes),
+  *r = (run){.memory = arch_memory_create(program->image_bytes),
              .responses = wf_calloc(program->count + 1, sizeof *r->responses)};
   if (r->memory == NULL) return false;
   memcpy(r->memory->bytes, program->image, program->image_bytes);
@@ -73,7 +73,7 @@ static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, con
 }
 
 static void end_run(run *r) {
-  sim_memory_destroy(r->memory);
+  arch_memory_destroy(r->memory);
   sim_records_free(&r->records);
   wf_free(r->responses);
 }
@@ -89,7 +89,7 @@ static bool same_memory(const gen_program *program, const run *a, const run *b, 
   }
   if (wrong != 0)
     snprintf(text, COSIM_TEXT, "%zu bytes of memory differ, the first at 0x%" PRIx64 ": 0x%02x, should be 0x%02x",
-             wrong, SIM_MEMORY_BASE + first, a->memory->bytes[first], b->memory->bytes[first]);
+             wrong, ARCH_MEMORY_BASE + first, a->memory->bytes[first], b->memory->bytes[first]);
   return wrong == 0;
 }
 
@@ -189,9 +189,9 @@ static void tell_unfinished(const run *r, char *text, size_t size) {
 }
 
 static bool no_fault(const sim_engine_ops *ops, const run *r, char text[COSIM_TEXT]) {
-  if (r->fault.kind == SIM_FAULT_NONE) return true;
+  if (r->fault.kind == ARCH_FAULT_NONE) return true;
   snprintf(text, COSIM_TEXT, "engine %s: command %" PRIu64 ": %s", ops->name, r->fault.command.index, r->fault.text);
-  if (r->recorded && r->fault.kind == SIM_FAULT_STUCK) {
+  if (r->recorded && r->fault.kind == ARCH_FAULT_STUCK) {
     size_t used = strlen(text);
     snprintf(text + used, COSIM_TEXT - used, " (issued and not done:");
     used = strlen(text);
@@ -254,7 +254,7 @@ static bool agrees_as_before(const cosim_setup *setup, const gen_program *progra
   if (!cosim_memo_find(setup->memo, setup, program, &before)) return false;
   const sim_engine_ops *other = is_hardware(setup->engine) ? setup->against : setup->engine;
   run r = {0};
-  bool same = run_program(other, setup, program, &r) && r.fault.kind == SIM_FAULT_NONE;
+  bool same = run_program(other, setup, program, &r) && r.fault.kind == ARCH_FAULT_NONE;
   if (same) now = digest_of(program, &r);
   same = same && now.memory == before.memory;
   if (same && r.recorded) same = now.records == before.records && now.cycles == before.cycles;

@@ -2,14 +2,14 @@
 #include "sim/cycle/cycle.h"
 #include "sim/tests/cosim/cosim.h"
 
-static sim_engine *create_with(const hw_array *array, sim_memory *memory, const sim_engine_options *options,
+static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   sim_engine_options every = *options;
   every.every_cycle = true;
   return sim_cycle_engine.create_with(array, memory, &every, diag);
 }
 
-static sim_engine *create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   const sim_engine_options defaults = {0};
   return create_with(array, memory, &defaults, diag);
 }

@@ -20,7 +20,7 @@ static void record(sim_engine *engine, const gen_program *program, sim_trace_wri
 
 static bool write_trace(const gen_program *program, FILE *out) {
   wf_diag diag = wf_diag_to(stderr);
-  sim_memory *memory = sim_memory_create(program->image_bytes);
+  arch_memory *memory = arch_memory_create(program->image_bytes);
   if (memory == NULL) return false;
   memcpy(memory->bytes, program->image, program->image_bytes);
   sim_engine *engine = sim_ref_engine.create(program->array, memory, &diag);
@@ -31,7 +31,7 @@ static bool write_trace(const gen_program *program, FILE *out) {
     good = sim_trace_writer_close(writer);
     sim_ref_engine.destroy(engine);
   }
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
   return good;
 }
 

@@ -13,14 +13,14 @@ enum { MEMORY_BYTES = 32 << 20, MARGIN_BYTES = 4096, REPORTED_FAILURES = 10 };
 
 void bench_open(bench *b, const sim_engine_ops *ops, const char *program_name) {
   *b = (bench){.ops = ops, .program_name = program_name};
-  b->memory = sim_memory_create(MEMORY_BYTES);
-  b->want = sim_memory_create(MEMORY_BYTES);
+  b->memory = arch_memory_create(MEMORY_BYTES);
+  b->want = arch_memory_create(MEMORY_BYTES);
   assert(b->memory != NULL && b->want != NULL);
 }
 
 void bench_close(bench *b) {
-  sim_memory_destroy(b->memory);
-  sim_memory_destroy(b->want);
+  arch_memory_destroy(b->memory);
+  arch_memory_destroy(b->want);
   command_list_free(&b->program);
 }
 
@@ -65,7 +65,7 @@ void bench_begin(bench *b, const char *group, uint64_t number, int64_t dim, uint
   uint32_t drawn = revision != 0 ? revision : (uint32_t)random_in(&b->random, 1, 2);
   b->array = oracle_array(dim, drawn, &b->random);
   b->size = hw_derive(&b->array);
-  b->top = SIM_MEMORY_BASE + MARGIN_BYTES;
+  b->top = ARCH_MEMORY_BASE + MARGIN_BYTES;
   b->region_count = 0;
   b->what[0] = '\0';
   command_list_clear(&b->program);
@@ -87,18 +87,18 @@ uint64_t bench_alloc(bench *b, const char *name, int64_t bytes) {
   b->regions[b->region_count++] = (bench_region){name, address, (uint64_t)bytes};
   for (uint64_t at = b->top & ~UINT64_C(7); at < end; at += 8) {
     uint64_t noise = random_u64(&b->random);
-    uint8_t *to = sim_memory_at(b->memory, at, 8);
+    uint8_t *to = arch_memory_at(b->memory, at, 8);
     assert(to != NULL);
     if (at < b->top) continue;
     memcpy(to, &noise, 8);
-    memcpy(sim_memory_at(b->want, at, 8), &noise, 8);
+    memcpy(arch_memory_at(b->want, at, 8), &noise, 8);
   }
   b->top = end;
   return address;
 }
 
-static void poke(const sim_memory *memory, uint64_t address, int64_t value, size_t size) {
-  uint8_t *to = sim_memory_at(memory, address, size);
+static void poke(const arch_memory *memory, uint64_t address, int64_t value, size_t size) {
+  uint8_t *to = arch_memory_at(memory, address, size);
   assert(to != NULL);
   for (size_t i = 0; i < size; i++) to[i] = (uint8_t)((uint64_t)value >> (8 * i));
 }
@@ -176,7 +176,7 @@ uint32_t bench_wild_scale(bench *b) {
 // ---- running
 
 // The cycle after the one that took the command, or that met the fault.
-static uint64_t push_one(const sim_engine_ops *ops, sim_engine *engine, const sim_command *c, uint64_t cycle) {
+static uint64_t push_one(const sim_engine_ops *ops, sim_engine *engine, const arch_command *c, uint64_t cycle) {
   uint64_t response = 0;
   while (ops->push(engine, cycle, c, &response) == SIM_PUSH_FULL) {
     uint64_t next = ops->advance(engine, cycle);
@@ -190,26 +190,26 @@ static bool execute_on(bench *b, const sim_engine_ops *ops, sim_engine *engine, 
   uint64_t cycle = 0;
   for (size_t i = 0; i < b->program.count; i++) {
     const command *c = &b->program.items[i];
-    sim_command sent = {.rs1 = c->rs1, .rs2 = c->rs2, .index = i, .funct = c->funct, .returns = c->funct == F_COUNTER};
+    arch_command sent = {.rs1 = c->rs1, .rs2 = c->rs2, .index = i, .funct = c->funct, .returns = c->funct == F_COUNTER};
     cycle = c->funct == F_FENCE ? ops->drain(engine, cycle) : push_one(ops, engine, &sent, cycle);
   }
   ops->drain(engine, cycle);
   b->fault = *ops->fault(engine);
-  if (b->fault.kind == SIM_FAULT_NONE) return true;
-  const sim_command *bad = &b->fault.command;
+  if (b->fault.kind == ARCH_FAULT_NONE) return true;
+  const arch_command *bad = &b->fault.command;
   snprintf(text, text_size, "fault %d of command %llu (funct %u rs1 %#llx rs2 %#llx): %s", (int)b->fault.kind,
            (unsigned long long)bad->index, bad->funct, (unsigned long long)bad->rs1, (unsigned long long)bad->rs2,
            b->fault.text);
   return false;
 }
 
-bool bench_execute(bench *b, const sim_engine_ops *ops, sim_memory *memory, char *text, size_t text_size) {
+bool bench_execute(bench *b, const sim_engine_ops *ops, arch_memory *memory, char *text, size_t text_size) {
   wf_diag diag = wf_diag_to(NULL);  // narrow sums are warned of, and wanted here
   sim_engine *engine = ops->create(&b->array, memory, &diag);
   if (engine == NULL) {
     diag = wf_diag_to(stderr);
     ops->create(&b->array, memory, &diag);  // again, for its message
-    b->fault = (sim_fault){0};
+    b->fault = (arch_fault){0};
     snprintf(text, text_size, "the engine refuses the array");
     return false;
   }
@@ -261,7 +261,7 @@ static void name_address(const bench *b, uint64_t address, char *text, size_t si
 }
 
 static bool compare(bench *b) {
-  uint64_t length = b->top + MARGIN_BYTES - SIM_MEMORY_BASE;
+  uint64_t length = b->top + MARGIN_BYTES - ARCH_MEMORY_BASE;
   if (memcmp(b->memory->bytes, b->want->bytes, length) == 0) return true;
   uint64_t first = length, wrong = 0;
   for (uint64_t i = 0; i < length; i++) {
@@ -270,9 +270,9 @@ static bool compare(bench *b) {
     wrong++;
   }
   char where[64], text[256];
-  name_address(b, SIM_MEMORY_BASE + first, where, sizeof where);
+  name_address(b, ARCH_MEMORY_BASE + first, where, sizeof where);
   snprintf(text, sizeof text, "%llu bytes differ, the first at %#llx (%s): got %d, want %d", (unsigned long long)wrong,
-           (unsigned long long)(SIM_MEMORY_BASE + first), where, (int)(int8_t)b->memory->bytes[first],
+           (unsigned long long)(ARCH_MEMORY_BASE + first), where, (int)(int8_t)b->memory->bytes[first],
            (int)(int8_t)b->want->bytes[first]);
   report(b, text);
   // The next case must not inherit stray bytes.
@@ -284,17 +284,17 @@ bool bench_finish(bench *b) {
   char text[512];
   if (bench_execute(b, b->ops, b->memory, text, sizeof text)) return compare(b);
   report(b, text);
-  memcpy(b->memory->bytes, b->want->bytes, b->top + MARGIN_BYTES - SIM_MEMORY_BASE);
+  memcpy(b->memory->bytes, b->want->bytes, b->top + MARGIN_BYTES - ARCH_MEMORY_BASE);
   return false;
 }
 
-bool bench_finish_refused(bench *b, sim_fault_kind kind, uint64_t last) {
+bool bench_finish_refused(bench *b, arch_fault_kind kind, uint64_t last) {
   char fault[512], text[640];
   bool accepted = bench_execute(b, b->ops, b->memory, fault, sizeof fault);
   if (!accepted && b->fault.kind == kind && b->fault.command.index <= last) return compare(b);
   snprintf(text, sizeof text, "wanted fault %d by command %llu, got %s", (int)kind, (unsigned long long)last,
            accepted ? "none" : fault);
   report(b, text);
-  memcpy(b->memory->bytes, b->want->bytes, b->top + MARGIN_BYTES - SIM_MEMORY_BASE);
+  memcpy(b->memory->bytes, b->want->bytes, b->top + MARGIN_BYTES - ARCH_MEMORY_BASE);
   return false;
 }

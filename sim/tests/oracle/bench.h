@@ -31,14 +31,14 @@ typedef struct bench {
   oracle_random random;
   hw_array array;
   hw_derived size;
-  sim_memory *memory;
-  sim_memory *want;
+  arch_memory *memory;
+  arch_memory *want;
   uint64_t top;  // first free address
   bench_region regions[BENCH_REGIONS];
   size_t region_count;
   command_list program;
   char what[400];
-  sim_fault fault;  // of the last program executed
+  arch_fault fault;  // of the last program executed
   uint64_t cases;
   uint64_t failures;
 } bench;
@@ -54,7 +54,7 @@ void bench_begin(bench *b, const char *group, uint64_t number, int64_t dim, uint
 void bench_describe(bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool bench_finish(bench *b);
 // The program must end in a fault of that kind at or before command `last`, and leave the memory alone.
-bool bench_finish_refused(bench *b, sim_fault_kind kind, uint64_t last);
+bool bench_finish_refused(bench *b, arch_fault_kind kind, uint64_t last);
 
 // A region of random bytes behind a random gap.
 uint64_t bench_alloc(bench *b, const char *name, int64_t bytes);
@@ -71,7 +71,7 @@ uint32_t bench_sum_scale(bench *b);   // one that brings sums of products into t
 uint32_t bench_wild_scale(bench *b);  // any bit pattern: negative, denormal, infinite, NaN
 
 // Runs a program on another engine and memory; false and the fault's text after a fault.
-bool bench_execute(bench *b, const sim_engine_ops *ops, sim_memory *memory, char *text, size_t text_size);
+bool bench_execute(bench *b, const sim_engine_ops *ops, arch_memory *memory, char *text, size_t text_size);
 
 // An array with that many PEs per side. Capacities, banks, tiles, widths and bursts vary.
 hw_array oracle_array(int64_t dim, uint32_t revision, oracle_random *random);

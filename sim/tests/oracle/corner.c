@@ -296,7 +296,7 @@ static bool corner_pixels(bench *b, uint64_t variant) {
     // Lane of copy q in a row comes from the pixel q rows further on.
     int64_t row = below + n / dim, q = n % dim / cols, source = row - first + q, want = OLD;
     if (row >= half && q < repeats && source >= 0 && source < dim) {
-      want = *sim_memory_at(b->memory, from + (uint64_t)(source * cols + n % dim % cols), 1);
+      want = *arch_memory_at(b->memory, from + (uint64_t)(source * cols + n % dim % cols), 1);
     }
     bench_want8(b, to + (uint64_t)n, want);
   }

@@ -23,8 +23,8 @@ typedef struct place {
 
 typedef struct machine {
   sim_engine engine;
-  sim_memory *memory;
-  sim_fault fault;
+  arch_memory *memory;
+  arch_fault fault;
   int64_t dim, sp_rows, acc_rows;
   unsigned row_bits;
   unsigned output_bits;
@@ -44,8 +44,8 @@ static uint64_t bits(uint64_t word, unsigned high, unsigned low) {
   return (word >> low) & ((UINT64_C(2) << (high - low)) - 1);
 }
 
-static bool fail(machine *m, sim_fault_kind kind, const char *text, int64_t number) {
-  if (m->fault.kind != SIM_FAULT_NONE) return false;
+static bool fail(machine *m, arch_fault_kind kind, const char *text, int64_t number) {
+  if (m->fault.kind != ARCH_FAULT_NONE) return false;
   m->fault.kind = kind;
   snprintf(m->fault.text, sizeof m->fault.text, "%s (%lld)", text, (long long)number);
   return false;
@@ -67,7 +67,7 @@ static int *lanes_of(machine *m, place p, int64_t offset) {
   int64_t field = INT64_C(1) << m->row_bits;
   int64_t row = (((p.row + offset) % field) + field) % field;
   if (row >= (p.acc ? m->acc_rows : m->sp_rows)) {
-    fail(m, SIM_FAULT_LOCAL, "no such local row", row);
+    fail(m, ARCH_FAULT_LOCAL, "no such local row", row);
     return NULL;
   }
   return (p.acc ? m->acc : m->sp) + row * m->dim;
@@ -75,7 +75,8 @@ static int *lanes_of(machine *m, place p, int64_t offset) {
 
 static int64_t read_memory(machine *m, uint64_t address, size_t size) {
   uint8_t b[4] = {0};
-  if (!sim_memory_read(m->memory, address, b, size)) fail(m, SIM_FAULT_MEMORY, "read outside memory", (int64_t)address);
+  if (!arch_memory_read(m->memory, address, b, size))
+    fail(m, ARCH_FAULT_MEMORY, "read outside memory", (int64_t)address);
   if (size == 1) return oracle_wrap(b[0], 8);
   return oracle_wrap(b[0] + b[1] * INT64_C(256) + b[2] * INT64_C(65536) + b[3] * INT64_C(16777216), 32);
 }
@@ -83,14 +84,14 @@ static int64_t read_memory(machine *m, uint64_t address, size_t size) {
 static void write_memory(machine *m, uint64_t address, int64_t value, size_t size) {
   uint8_t b[4];
   for (size_t i = 0; i < 4; i++) b[i] = (uint8_t)((uint64_t)value >> (8 * i));
-  if (!sim_memory_write(m->memory, address, b, size)) {
-    fail(m, SIM_FAULT_MEMORY, "write outside memory", (int64_t)address);
+  if (!arch_memory_write(m->memory, address, b, size)) {
+    fail(m, ARCH_FAULT_MEMORY, "write outside memory", (int64_t)address);
   }
 }
 
 // ---- configuration
 
-static void set_execute(machine *m, const sim_command *c) {
+static void set_execute(machine *m, const arch_command *c) {
   m->execute.a_stride = (uint32_t)bits(c->rs1, 31, 16);
   m->execute.c_stride = (uint32_t)bits(c->rs2, 63, 48);
   if (bits(c->rs1, 7, 7)) return;
@@ -102,10 +103,10 @@ static void set_execute(machine *m, const sim_command *c) {
   m->execute.shift = (uint32_t)bits(c->rs2, 4, 0);
 }
 
-static void set_load(machine *m, const sim_command *c) {
+static void set_load(machine *m, const arch_command *c) {
   uint64_t state = bits(c->rs1, 4, 3);
   if (state > 2) {
-    fail(m, SIM_FAULT_ILLEGAL, "no such load state", (int64_t)state);
+    fail(m, ARCH_FAULT_ILLEGAL, "no such load state", (int64_t)state);
     return;
   }
   uint32_t repeats = (uint32_t)bits(c->rs1, 15, 8);
@@ -117,7 +118,7 @@ static void set_load(machine *m, const sim_command *c) {
                                .shrink = bits(c->rs1, 2, 2)};
 }
 
-static void set_store(machine *m, const sim_command *c) {
+static void set_store(machine *m, const arch_command *c) {
   config_st *s = &m->store;
   s->stride = (uint32_t)bits(c->rs2, 31, 0);
   if (bits(c->rs2, 63, 32) != SCALE_KEEP) s->scale = (uint32_t)bits(c->rs2, 63, 32);
@@ -135,7 +136,7 @@ static void set_store(machine *m, const sim_command *c) {
   s->pocols = (uint32_t)bits(c->rs1, 47, 40);
 }
 
-static void do_config(machine *m, const sim_command *c) {
+static void do_config(machine *m, const arch_command *c) {
   switch (bits(c->rs1, 1, 0)) {
     case 0:
       set_execute(m, c);
@@ -147,7 +148,7 @@ static void do_config(machine *m, const sim_command *c) {
       set_store(m, c);
       return;
     default:
-      fail(m, SIM_FAULT_ILLEGAL, "no normaliser", 0);
+      fail(m, ARCH_FAULT_ILLEGAL, "no normaliser", 0);
   }
 }
 
@@ -178,7 +179,7 @@ static int64_t load_element(machine *m, const config_ld *c, place to, uint64_t a
   return wide || c->scale == FLOAT_ONE ? value : oracle_scale(value, c->scale);
 }
 
-static void do_mvin(machine *m, const sim_command *c, unsigned state) {
+static void do_mvin(machine *m, const arch_command *c, unsigned state) {
   const config_ld *config = &m->load[state];
   place to = decode_place(m, c->rs2);
   for (int64_t i = 0; i < to.rows; i++) {
@@ -243,11 +244,11 @@ static void do_pooled_mvout(machine *m, place from, uint64_t address) {
   }
 }
 
-static void do_mvout(machine *m, const sim_command *c) {
+static void do_mvout(machine *m, const arch_command *c) {
   const config_st *s = &m->store;
   place from = decode_place(m, c->rs2);
   if (from.garbage && from.rows > 1) {
-    fail(m, SIM_FAULT_LOCAL, "a garbage store of several rows is outside the contract", from.rows);
+    fail(m, ARCH_FAULT_LOCAL, "a garbage store of several rows is outside the contract", from.rows);
   } else if (from.garbage) {
     for (int64_t j = 0; j < from.cols; j++) write_memory(m, c->rs1 + (uint64_t)j, 0, 1);
   } else if (s->pool_stride != 0) {
@@ -273,7 +274,7 @@ static int64_t element(machine *m, place p, int64_t i, int64_t j, bool transpose
   return p.acc ? narrow(value, m->execute.activation, m->execute.scale) : value;
 }
 
-static void do_preload(machine *m, const sim_command *c) {
+static void do_preload(machine *m, const arch_command *c) {
   place stationary = decode_place(m, c->rs1);
   m->destination = decode_place(m, c->rs2);
   bool transposed = m->execute.ws && m->execute.b_transpose;
@@ -320,11 +321,11 @@ static void compute_os(machine *m, place a, place b, int64_t *results) {
   }
 }
 
-static void do_compute(machine *m, const sim_command *c, bool preloaded) {
+static void do_compute(machine *m, const arch_command *c, bool preloaded) {
   place a = decode_place(m, c->rs1);
   place bd = decode_place(m, c->rs2);
   int64_t *results = WF_NEW_ARRAY((size_t)(m->dim * m->dim), int64_t);
-  if (a.garbage) fail(m, SIM_FAULT_LOCAL, "a garbage A is outside the contract", 0);
+  if (a.garbage) fail(m, ARCH_FAULT_LOCAL, "a garbage A is outside the contract", 0);
   for (int64_t n = 0; preloaded && n < m->dim * m->dim; n++) {
     if (m->execute.ws) m->active[n] = m->shadow[n];
     if (!m->execute.ws) m->sums[n] = m->bias[n];
@@ -340,7 +341,7 @@ static void do_compute(machine *m, const sim_command *c, bool preloaded) {
 
 // ---- the engine
 
-static sim_engine *machine_create(const hw_array *array, sim_memory *memory, wf_diag *diag) {
+static sim_engine *machine_create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
   (void)diag;
   hw_derived d = hw_derive(array);
   machine *m = WF_NEW(machine);
@@ -372,10 +373,10 @@ static void machine_destroy(sim_engine *engine) {
   wf_free(m);
 }
 
-static sim_push_result machine_push(sim_engine *engine, uint64_t cycle, const sim_command *c, uint64_t *response) {
+static sim_push_result machine_push(sim_engine *engine, uint64_t cycle, const arch_command *c, uint64_t *response) {
   machine *m = (machine *)engine;
   (void)cycle;
-  if (m->fault.kind != SIM_FAULT_NONE) return SIM_PUSH_FAULT;
+  if (m->fault.kind != ARCH_FAULT_NONE) return SIM_PUSH_FAULT;
   m->fault.command = *c;
   switch (c->funct) {
     case F_CONFIG:
@@ -409,9 +410,9 @@ static sim_push_result machine_push(sim_engine *engine, uint64_t cycle, const si
       *response = 0;
       break;
     default:
-      fail(m, SIM_FAULT_ILLEGAL, "no such command in this machine", c->funct);
+      fail(m, ARCH_FAULT_ILLEGAL, "no such command in this machine", c->funct);
   }
-  return m->fault.kind == SIM_FAULT_NONE ? SIM_PUSH_DONE : SIM_PUSH_FAULT;
+  return m->fault.kind == ARCH_FAULT_NONE ? SIM_PUSH_DONE : SIM_PUSH_FAULT;
 }
 
 static uint64_t machine_advance(sim_engine *engine, uint64_t cycle) {
@@ -430,7 +431,7 @@ static uint64_t machine_drain(sim_engine *engine, uint64_t cycle) {
   return cycle;
 }
 
-static const sim_fault *machine_fault(const sim_engine *engine) { return &((const machine *)engine)->fault; }
+static const arch_fault *machine_fault(const sim_engine *engine) { return &((const machine *)engine)->fault; }
 
 const sim_engine_ops oracle_machine_ops = {
     .name = "oracle",

@@ -8,7 +8,7 @@
 
 typedef struct refusal {
   const char *name;
-  sim_fault_kind kind;
+  arch_fault_kind kind;
   void (*build)(bench *b, uint64_t inside, uint64_t outside);
 } refusal;
 
@@ -73,16 +73,16 @@ static void weights_past_scratchpad(bench *b, uint64_t inside, uint64_t outside)
 }
 
 static const refusal refusals[] = {
-    {"a load past the scratchpad", SIM_FAULT_LOCAL, load_past_scratchpad},
-    {"a load past the accumulator", SIM_FAULT_LOCAL, load_past_accumulator},
-    {"a store past the accumulator", SIM_FAULT_LOCAL, store_past_accumulator},
-    {"a load outside memory", SIM_FAULT_MEMORY, load_outside},
-    {"a store outside memory", SIM_FAULT_MEMORY, store_outside},
-    {"an unknown command", SIM_FAULT_ILLEGAL, unknown_command},
-    {"an unknown load state", SIM_FAULT_ILLEGAL, unknown_load_state},
-    {"both operands transposed", SIM_FAULT_ILLEGAL, both_transposed},
-    {"an output-stationary B transposed alone", SIM_FAULT_ILLEGAL, weights_transposed_os},
-    {"weights past the scratchpad", SIM_FAULT_LOCAL, weights_past_scratchpad},
+    {"a load past the scratchpad", ARCH_FAULT_LOCAL, load_past_scratchpad},
+    {"a load past the accumulator", ARCH_FAULT_LOCAL, load_past_accumulator},
+    {"a store past the accumulator", ARCH_FAULT_LOCAL, store_past_accumulator},
+    {"a load outside memory", ARCH_FAULT_MEMORY, load_outside},
+    {"a store outside memory", ARCH_FAULT_MEMORY, store_outside},
+    {"an unknown command", ARCH_FAULT_ILLEGAL, unknown_command},
+    {"an unknown load state", ARCH_FAULT_ILLEGAL, unknown_load_state},
+    {"both operands transposed", ARCH_FAULT_ILLEGAL, both_transposed},
+    {"an output-stationary B transposed alone", ARCH_FAULT_ILLEGAL, weights_transposed_os},
+    {"weights past the scratchpad", ARCH_FAULT_LOCAL, weights_past_scratchpad},
 };
 
 uint64_t group_refuse_count(void) { return sizeof refusals / sizeof refusals[0]; }
@@ -96,7 +96,7 @@ static void put_store(bench *b, uint64_t inside) {
 bool group_refuse(bench *b) {
   const refusal *r = &refusals[b->seed % group_refuse_count()];
   uint64_t inside = bench_alloc(b, "inside", 4 * b->dim * b->dim);
-  uint64_t outside = SIM_MEMORY_BASE + b->memory->size - 1;  // its last byte: the first row begins inside
+  uint64_t outside = ARCH_MEMORY_BASE + b->memory->size - 1;  // its last byte: the first row begins inside
   put_config_ld(&b->program, (config_ld){0, 1, (uint32_t)b->dim, FLOAT_ONE, 1, false});
   put_config_st(&b->program, (config_st){.stride = 1, .scale = FLOAT_ONE});
   r->build(b, inside, outside);

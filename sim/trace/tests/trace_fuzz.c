@@ -7,7 +7,7 @@
 #include "sim/trace/trace.h"
 
 typedef struct target {
-  sim_memory *memory;
+  arch_memory *memory;
   sim_engine *engine;
   hw_array array;
   wf_diag diag;
@@ -22,11 +22,11 @@ static bool on_header(void *c, const sim_trace_header *header, wf_location where
 }
 static bool on_data(void *c, uint64_t address, const uint8_t *bytes, size_t length, wf_location where) {
   (void)where;
-  uint8_t *to = sim_memory_at(((target *)c)->memory, address, length);
+  uint8_t *to = arch_memory_at(((target *)c)->memory, address, length);
   if (to != NULL) memcpy(to, bytes, length);
   return to != NULL;
 }
-static bool on_command(void *c, const sim_command *command, wf_location where) {
+static bool on_command(void *c, const arch_command *command, wf_location where) {
   (void)where;
   uint64_t response;
   sim_engine *engine = ((target *)c)->engine;
@@ -44,13 +44,13 @@ static bool on_end(void *c, const sim_trace_end *end, wf_location where) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
   if (length == 0) return 0;
-  target t = {.memory = sim_memory_create(UINT64_C(256) << 20), .diag = wf_diag_to(NULL)};
+  target t = {.memory = arch_memory_create(UINT64_C(256) << 20), .diag = wf_diag_to(NULL)};
   hw_array_load(&t.array, "dim2", &t.diag);
   const sim_trace_sink sink = {&t, on_header, on_data, on_command, on_fence, on_end};
   FILE *in = fmemopen((void *)(uintptr_t)bytes, length, "r");
   sim_trace_read(in, "fuzz", &sink, &t.diag);
   fclose(in);
   if (t.engine != NULL) t.engine->ops->destroy(t.engine);
-  sim_memory_destroy(t.memory);
+  arch_memory_destroy(t.memory);
   return 0;
 }

@@ -98,7 +98,7 @@ static bool see_data(void *c, uint64_t a, const uint8_t *b, size_t n, wf_locatio
   ((seen *)c)->bytes += n;
   return true;
 }
-static bool see_command(void *c, const sim_command *command, wf_location w) {
+static bool see_command(void *c, const arch_command *command, wf_location w) {
   (void)w;
   assert_int_equal(command->index, ((seen *)c)->commands);
   ((seen *)c)->commands++;
@@ -229,18 +229,18 @@ static void writer_and_reader_agree(void **state) {
   (void)state;
   hw_array array;
   hw_array_default(&array);
-  sim_memory *memory = sim_memory_create(1 << 20);
+  arch_memory *memory = arch_memory_create(1 << 20);
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   sim_trace_writer *writer = sim_trace_writer_open(out, &array, memory);
   uint8_t bytes[200];
   for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i + 1);
-  memcpy(sim_memory_at(memory, SIM_MEMORY_BASE, sizeof bytes), bytes, sizeof bytes);
-  assert_true(sim_memory_read(memory, SIM_MEMORY_BASE, bytes, sizeof bytes));
-  assert_true(sim_memory_write(memory, SIM_MEMORY_BASE + 4096, bytes, 10));
-  assert_false(sim_memory_write(memory, SIM_MEMORY_BASE + (1 << 20) - 5, bytes, 10));
-  const sim_command command = {.funct = 2, .rs1 = SIM_MEMORY_BASE, .rs2 = UINT64_C(0x0010001000000000)};
+  memcpy(arch_memory_at(memory, ARCH_MEMORY_BASE, sizeof bytes), bytes, sizeof bytes);
+  assert_true(arch_memory_read(memory, ARCH_MEMORY_BASE, bytes, sizeof bytes));
+  assert_true(arch_memory_write(memory, ARCH_MEMORY_BASE + 4096, bytes, 10));
+  assert_false(arch_memory_write(memory, ARCH_MEMORY_BASE + (1 << 20) - 5, bytes, 10));
+  const arch_command command = {.funct = 2, .rs1 = ARCH_MEMORY_BASE, .rs2 = UINT64_C(0x0010001000000000)};
   sim_trace_writer_command(writer, &command);
   sim_trace_writer_fence(writer);
   assert_true(sim_trace_writer_close(writer));
@@ -251,7 +251,7 @@ static void writer_and_reader_agree(void **state) {
   assert_true(s.bytes == 200 && s.data == 4 && s.commands == 1 && s.fences == 1 && s.ends == 1);
   free(message);
   free(text);
-  sim_memory_destroy(memory);
+  arch_memory_destroy(memory);
 }
 
 int main(void) {

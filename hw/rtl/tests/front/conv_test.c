@@ -1,4 +1,4 @@
-// loop_conv against sim/loops/loop_conv.c: random sequences of convolution tiles.
+// loop_conv against arch/loops/loop_conv.c: random sequences of convolution tiles.
 // Usage: conv_test ARRAY REVISION PROGRAMS [FIRST]
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,26 +7,27 @@
 
 enum { LOOPS = 5, MOST_COMMANDS = 1200, TRIES = 4000 };
 
-static unsigned part_of(const sim_command *c) {
+static unsigned part_of(const arch_command *c) {
   switch (c->funct) {
     case ISA_FUNCT_MVIN:
-      return SIM_LOOP_CONV_LOAD_INPUT;
+      return ARCH_LOOP_CONV_LOAD_INPUT;
     case ISA_FUNCT_MVIN2:
-      return SIM_LOOP_CONV_LOAD_WEIGHTS;
+      return ARCH_LOOP_CONV_LOAD_WEIGHTS;
     case ISA_FUNCT_MVIN3:
-      return SIM_LOOP_CONV_LOAD_BIAS;
+      return ARCH_LOOP_CONV_LOAD_BIAS;
     case ISA_FUNCT_MVOUT:
-      return SIM_LOOP_CONV_STORE;
+      return ARCH_LOOP_CONV_STORE;
     case ISA_FUNCT_CONFIG_LD: {  // all configurations
-      static const unsigned loads[3] = {SIM_LOOP_CONV_LOAD_INPUT, SIM_LOOP_CONV_LOAD_WEIGHTS, SIM_LOOP_CONV_LOAD_BIAS};
-      if ((c->rs1 & 3) != 1) return (c->rs1 & 3) == 0 ? SIM_LOOP_CONV_EXECUTE : SIM_LOOP_CONV_STORE;
-      return (c->rs1 >> 3 & 3) == 3 ? SIM_LOOP_CONV_PARTS : loads[c->rs1 >> 3 & 3];
+      static const unsigned loads[3] = {ARCH_LOOP_CONV_LOAD_INPUT, ARCH_LOOP_CONV_LOAD_WEIGHTS,
+                                        ARCH_LOOP_CONV_LOAD_BIAS};
+      if ((c->rs1 & 3) != 1) return (c->rs1 & 3) == 0 ? ARCH_LOOP_CONV_EXECUTE : ARCH_LOOP_CONV_STORE;
+      return (c->rs1 >> 3 & 3) == 3 ? ARCH_LOOP_CONV_PARTS : loads[c->rs1 >> 3 & 3];
     }
     default:
-      return SIM_LOOP_CONV_EXECUTE;
+      return ARCH_LOOP_CONV_EXECUTE;
   }
 }
-static const bench_unit unit = {SIM_LOOP_CONV_PARTS, part_of};
+static const bench_unit unit = {ARCH_LOOP_CONV_PARTS, part_of};
 
 typedef struct layer {
   uint64_t batches, orows, ocols, pochs, krows, kcols, kchs, stride, dilation, lpad, rpad, upad, dpad;
@@ -65,7 +66,7 @@ static uint64_t address(bench *b, uint32_t zero_percent) {
 
 enum { COMMANDS = 7 };
 typedef struct candidate {
-  sim_command command[COMMANDS];
+  arch_command command[COMMANDS];
 } candidate;
 static const isa_id ids[2][COMMANDS] = {
     {ISA_LOOP_CONV_WS_CONFIG_1_R1, ISA_LOOP_CONV_WS_CONFIG_2_R1, ISA_LOOP_CONV_WS_CONFIG_3_R1,
@@ -78,7 +79,7 @@ static const uint8_t functs[COMMANDS] = {ISA_FUNCT_LOOP_CONV_WS_CONFIG_1, ISA_FU
                                          ISA_FUNCT_LOOP_CONV_WS};
 
 static void set(candidate *c, unsigned n, uint64_t rs1, uint64_t rs2) {
-  c->command[n] = (sim_command){.funct = functs[n], .rs1 = rs1, .rs2 = rs2};
+  c->command[n] = (arch_command){.funct = functs[n], .rs1 = rs1, .rs2 = rs2};
 }
 
 static void set_revision_1(bench *b, const layer *l, candidate *c) {
@@ -123,15 +124,15 @@ static candidate make_loop(bench *b, const hw_array *array, const hw_derived *d)
   return c;
 }
 
-static int64_t blocks(const sim_loop_conv_plan *plan, uint32_t wide) {
+static int64_t blocks(const arch_loop_conv_plan *plan, uint32_t wide) {
   return (wide + plan->derived->dim - 1) / plan->derived->dim;
 }
 
 // Tiles that need rows that do not exist, whose input and weights overlap, or that fold more kernel columns into K than
 // the array is deep or in the wrong order, are no programs.
-static bool is_program(const sim_loop_conv_plan *plan) {
-  const sim_loop_conv_slot *s = &plan->slot;
-  if (sim_loop_conv_fault(plan) != NULL) return false;
+static bool is_program(const arch_loop_conv_plan *plan) {
+  const arch_loop_conv_slot *s = &plan->slot;
+  if (arch_loop_conv_fault(plan) != NULL) return false;
   int64_t a_rows = blocks(plan, plan->trans_input_3120 ? s->batches : s->kchs) * plan->input_block;
   int64_t b_rows = blocks(plan, plan->trans_weight_0132 ? s->kchs : s->pochs) * plan->weight_block;
   uint32_t deep = s->kchs < plan->derived->dim ? s->kchs : plan->derived->dim;
@@ -139,35 +140,35 @@ static bool is_program(const sim_loop_conv_plan *plan) {
   if (plan->b_row < 0 || !(plan->a_row + a_rows <= plan->b_row || plan->b_row + b_rows <= plan->a_row)) return false;
   if (blocks(plan, s->pochs) * plan->bias_block > plan->derived->acc_rows / 2) return false;
   size_t commands = 0;
-  for (unsigned part = 0; part < SIM_LOOP_CONV_PARTS; part++) {
-    sim_loop_cursor cursor = {.started = false};
-    sim_command out;
-    sim_loop_result result;
-    do result = sim_loop_conv_next(plan, part, &cursor, &out);
-    while (result == SIM_LOOP_COMMAND && ++commands < MOST_COMMANDS);
-    if (result != SIM_LOOP_END) return false;
+  for (unsigned part = 0; part < ARCH_LOOP_CONV_PARTS; part++) {
+    arch_loop_cursor cursor = {.started = false};
+    arch_command out;
+    arch_loop_result result;
+    do result = arch_loop_conv_next(plan, part, &cursor, &out);
+    while (result == ARCH_LOOP_COMMAND && ++commands < MOST_COMMANDS);
+    if (result != ARCH_LOOP_END) return false;
   }
   return true;
 }
 
-static void expect_plan(bench *b, const sim_loop_conv_plan *plan) {
+static void expect_plan(bench *b, const arch_loop_conv_plan *plan) {
   bench_loop(b, false, plan->trans_weight_0132);
-  for (unsigned part = 0; part < SIM_LOOP_CONV_PARTS; part++) {
-    sim_loop_cursor cursor = {.started = false};
-    sim_command out;
-    while (sim_loop_conv_next(plan, part, &cursor, &out) == SIM_LOOP_COMMAND) bench_expect(b, part, &out);
+  for (unsigned part = 0; part < ARCH_LOOP_CONV_PARTS; part++) {
+    arch_loop_cursor cursor = {.started = false};
+    arch_command out;
+    while (arch_loop_conv_next(plan, part, &cursor, &out) == ARCH_LOOP_COMMAND) bench_expect(b, part, &out);
   }
 }
 
-static void add_loop(bench *b, const hw_array *array, const hw_derived *d, sim_loop_conv *loop) {
+static void add_loop(bench *b, const hw_array *array, const hw_derived *d, arch_loop_conv *loop) {
   const isa_id *id = ids[array->isa.revision - 1];
   for (int n = 0; n < TRIES; n++) {
     candidate c = make_loop(b, array, d);
-    sim_loop_conv next = *loop;
+    arch_loop_conv next = *loop;
     for (unsigned m = 0; m + 1 < COMMANDS; m++)
-      sim_loop_conv_configure(&next, id[m], c.command[m].rs1, c.command[m].rs2);
-    sim_loop_conv_plan plan;
-    sim_loop_conv_run(&next, array, d, id[COMMANDS - 1], &c.command[COMMANDS - 1], &plan);
+      arch_loop_conv_configure(&next, id[m], c.command[m].rs1, c.command[m].rs2);
+    arch_loop_conv_plan plan;
+    arch_loop_conv_run(&next, array, d, id[COMMANDS - 1], &c.command[COMMANDS - 1], &plan);
     if (!is_program(&plan)) continue;
     *loop = next;
     for (unsigned m = 0; m < COMMANDS; m++) {
@@ -182,8 +183,8 @@ static void add_loop(bench *b, const hw_array *array, const hw_derived *d, sim_l
 static bool run_program(const hw_array *array, uint64_t seed, size_t *commands) {
   hw_derived d = hw_derive(array);
   bench *b = bench_create(array, &unit, seed);
-  sim_loop_conv loop;
-  sim_loop_conv_reset(&loop);
+  arch_loop_conv loop;
+  arch_loop_conv_reset(&loop);
   uint32_t loops = bench_between(b, 1, LOOPS);
   for (uint32_t n = 0; n < loops; n++) add_loop(b, array, &d, &loop);
   bool good = bench_run(b);

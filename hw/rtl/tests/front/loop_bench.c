@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "arch/local.h"
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "hw/rtl/tests/front/dut.h"
-#include "sim/local.h"
 
 enum { RANGES = 3, CYCLES_PER_COMMAND = 400 };
 
@@ -17,13 +17,13 @@ typedef struct range {
 } range;
 
 typedef struct expected {
-  sim_command command;
+  arch_command command;
   size_t emitted;  // position in the output
   range ranges[RANGES];
 } expected;
 
 typedef struct input {
-  sim_command command;
+  arch_command command;
   bool passes;
   size_t expected_before;  // loop commands that must have left before it
 } input;
@@ -86,7 +86,7 @@ void bench_pass(bench *b, uint8_t funct, uint64_t rs1, uint64_t rs2) {
 // ------------------------------------------------------------------------------
 
 static range rows_at(const bench *b, uint64_t operand, uint64_t count, bool writes) {
-  sim_local local = sim_local_decode(&b->derived, operand);
+  arch_local local = arch_local_decode(&b->derived, operand);
   return (range){.valid = !local.garbage,
                  .writes = writes,
                  .accumulator = local.accumulator,
@@ -98,7 +98,7 @@ static uint64_t rows_of(uint64_t operand) { return operand >> 48; }
 static uint64_t cols_of(uint64_t operand) { return operand >> 32 & 0xffff; }
 
 static void note_ranges(bench *b, expected *e) {
-  const sim_command *c = &e->command;
+  const arch_command *c = &e->command;
   uint64_t dim = b->derived.dim, blocks = (cols_of(c->rs2) + dim - 1) / dim;
   switch (c->funct) {
     case ISA_FUNCT_CONFIG_EX:  // all configurations
@@ -134,7 +134,7 @@ void bench_loop(bench *b, bool a_transposed, bool b_transposed) {
   b->b_transposed = b_transposed;
 }
 
-void bench_expect(bench *b, unsigned part, const sim_command *command) {
+void bench_expect(bench *b, unsigned part, const arch_command *command) {
   if (b->expected_count == b->expected_room) {
     b->expected_room = b->expected_room * 2 + 256;
     b->expected = wf_realloc(b->expected, b->expected_room, sizeof *b->expected);
@@ -163,11 +163,11 @@ typedef struct run {
   uint32_t in_percent, out_percent, completion_percent;
 } run;
 
-static void print(const char *what, const sim_command *c) {
+static void print(const char *what, const arch_command *c) {
   fprintf(stderr, "  %-8s funct %2u rs1 %016" PRIx64 " rs2 %016" PRIx64 "\n", what, c->funct, c->rs1, c->rs2);
 }
 
-static unsigned class_of(const sim_command *c) {
+static unsigned class_of(const arch_command *c) {
   switch (c->funct) {
     case ISA_FUNCT_CONFIG_EX: {
       unsigned kind = (unsigned)(c->rs1 & 3);
@@ -185,11 +185,11 @@ static unsigned class_of(const sim_command *c) {
   }
 }
 
-static bool same(const sim_command *a, const sim_command *b) {
+static bool same(const arch_command *a, const arch_command *b) {
   return a->funct == b->funct && a->rs1 == b->rs1 && a->rs2 == b->rs2;
 }
 
-static bool take_loop_command(run *r, const sim_command *got) {
+static bool take_loop_command(run *r, const arch_command *got) {
   bench *b = r->b;
   unsigned class = class_of(got), part = b->unit->part_of(got);
   if (part >= b->unit->parts || b->part_done[part] == b->part_count[part]) {
@@ -214,7 +214,7 @@ static bool take_loop_command(run *r, const sim_command *got) {
   return true;
 }
 
-static bool take_other_command(run *r, const sim_command *got) {
+static bool take_other_command(run *r, const arch_command *got) {
   bench *b = r->b;
   while (r->pass < b->input_count && !b->inputs[r->pass].passes) r->pass++;
   if (r->pass == b->input_count || !same(&b->inputs[r->pass].command, got)) {
@@ -235,7 +235,7 @@ static bool step(run *r) {
   bench *b = r->b;
   loop_pins *pins = &r->pins;
   if (!pins->in_valid && r->input < b->input_count && bench_chance(b, r->in_percent)) {
-    const sim_command *c = &b->inputs[r->input].command;
+    const arch_command *c = &b->inputs[r->input].command;
     pins->in_valid = true, pins->funct = c->funct, pins->rs1 = c->rs1, pins->rs2 = c->rs2;
   }
   pins->out_ready = bench_chance(b, r->out_percent);
@@ -247,7 +247,7 @@ static bool step(run *r) {
   loop_cycle(r->dut, pins);
   if (pins->in_valid && pins->in_ready) pins->in_valid = false, r->input++;
   if (!pins->out_valid || !pins->out_ready) return true;
-  sim_command got = {.funct = pins->out_funct, .rs1 = pins->out_rs1, .rs2 = pins->out_rs2};
+  arch_command got = {.funct = pins->out_funct, .rs1 = pins->out_rs1, .rs2 = pins->out_rs2};
   bool good = pins->from_loop ? take_loop_command(r, &got) : take_other_command(r, &got);
   r->emitted++;
   return good;

@@ -1,5 +1,5 @@
 // Testbench of the loop unrollers: drives a program of loop and other commands with random back-pressure and compares,
-// part by part, what the module emits with what the expander in sim/loops says.
+// part by part, what the module emits with what the expander in arch/loops says.
 //
 // Also checked: commands of the class limits in flight, program order of the other commands, and the order of
 // conflicts: of two commands that touch the same local rows, one of them writing, the earlier in program order is
@@ -7,8 +7,8 @@
 #ifndef HW_RTL_TESTS_FRONT_LOOP_BENCH_H
 #define HW_RTL_TESTS_FRONT_LOOP_BENCH_H
 
+#include "arch/loops/loops.h"
 #include "hw/array.h"
-#include "sim/loops/loops.h"
 
 enum { BENCH_PARTS = 5, BENCH_CLASSES = 3 };
 
@@ -17,7 +17,7 @@ typedef struct bench bench;
 typedef struct bench_unit {
   unsigned parts;
   // The part that emits this command, parts if none does.
-  unsigned (*part_of)(const sim_command *command);
+  unsigned (*part_of)(const arch_command *command);
 } bench_unit;
 
 bench *bench_create(const hw_array *array, const bench_unit *unit, uint64_t seed);
@@ -32,7 +32,7 @@ void bench_pass(bench *b, uint8_t funct, uint64_t rs1, uint64_t rs2);
 // The next loop: how it reads its operands; the execute unit's strides count from 1 again.
 void bench_loop(bench *b, bool a_transposed, bool b_transposed);
 // What the module must emit next for a part; loops in program order, in a loop part after part.
-void bench_expect(bench *b, unsigned part, const sim_command *command);
+void bench_expect(bench *b, unsigned part, const arch_command *command);
 
 // Runs the program; false after a difference was printed.
 bool bench_run(bench *b);

@@ -1,4 +1,4 @@
-// loop_matmul against sim/loops/loop_ws.c: random sequences of matrix loops.
+// loop_matmul against arch/loops/loop_ws.c: random sequences of matrix loops.
 // Usage: matmul_test ARRAY REVISION PROGRAMS [FIRST]
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,33 +7,33 @@
 
 enum { LOOPS = 6, MOST_PRODUCTS = 120, TRIES = 1000 };
 
-static unsigned part_of(const sim_command *c) {
+static unsigned part_of(const arch_command *c) {
   switch (c->funct) {
     case ISA_FUNCT_MVIN:
-      return SIM_LOOP_WS_LOAD_A;
+      return ARCH_LOOP_WS_LOAD_A;
     case ISA_FUNCT_MVIN2:
-      return SIM_LOOP_WS_LOAD_B;
+      return ARCH_LOOP_WS_LOAD_B;
     case ISA_FUNCT_MVIN3:
-      return SIM_LOOP_WS_LOAD_D;
+      return ARCH_LOOP_WS_LOAD_D;
     case ISA_FUNCT_PRELOAD:
     case ISA_FUNCT_COMPUTE_PRELOADED:
     case ISA_FUNCT_COMPUTE_ACCUMULATED:
-      return SIM_LOOP_WS_EXECUTE;
+      return ARCH_LOOP_WS_EXECUTE;
     default:
-      return SIM_LOOP_WS_STORE;
+      return ARCH_LOOP_WS_STORE;
   }
 }
-static const bench_unit unit = {SIM_LOOP_WS_PARTS, part_of};
+static const bench_unit unit = {ARCH_LOOP_WS_PARTS, part_of};
 
 typedef struct candidate {
   isa_id id[8];
-  sim_command command[8];
+  arch_command command[8];
   unsigned count;
 } candidate;
 
 static void add(candidate *c, isa_id id, uint8_t funct, uint64_t rs1, uint64_t rs2) {
   c->id[c->count] = id;
-  c->command[c->count++] = (sim_command){.funct = funct, .rs1 = rs1, .rs2 = rs2};
+  c->command[c->count++] = (arch_command){.funct = funct, .rs1 = rs1, .rs2 = rs2};
 }
 
 static uint32_t side(bench *b, const hw_derived *d) {
@@ -88,43 +88,43 @@ static bool disjoint(int64_t a, int64_t a_rows, int64_t b, int64_t b_rows) {
 }
 
 // Loops that need rows that do not exist, or whose A and B overlap, are no programs.
-static bool is_program(const sim_loop_ws_plan *plan) {
-  const sim_loop_ws_slot *s = &plan->slot;
-  if (sim_loop_ws_fault(plan) != NULL || s->i * s->j * s->k > MOST_PRODUCTS) return false;
+static bool is_program(const arch_loop_ws_plan *plan) {
+  const arch_loop_ws_slot *s = &plan->slot;
+  if (arch_loop_ws_fault(plan) != NULL || s->i * s->j * s->k > MOST_PRODUCTS) return false;
   int64_t dim = plan->derived->dim, a_rows = (int64_t)s->i * s->k * dim, b_rows = (int64_t)s->k * s->j * dim;
   if (!plan->resadd &&
       (!disjoint(plan->a_row, a_rows, plan->b_row, b_rows) || !disjoint(plan->ex_a_row, a_rows, plan->b_row, b_rows) ||
        !disjoint(plan->a_row, a_rows, plan->ex_b_row, b_rows)))
     return false;
   if (s->i * s->j * dim > plan->derived->acc_rows / 2) return false;
-  for (unsigned part = 0; part < SIM_LOOP_WS_PARTS; part++) {
-    sim_loop_cursor cursor = {.started = false};
-    sim_command out;
-    sim_loop_result result;
-    do result = sim_loop_ws_next(plan, part, &cursor, &out);
-    while (result == SIM_LOOP_COMMAND);
-    if (result == SIM_LOOP_NO_ROW) return false;
+  for (unsigned part = 0; part < ARCH_LOOP_WS_PARTS; part++) {
+    arch_loop_cursor cursor = {.started = false};
+    arch_command out;
+    arch_loop_result result;
+    do result = arch_loop_ws_next(plan, part, &cursor, &out);
+    while (result == ARCH_LOOP_COMMAND);
+    if (result == ARCH_LOOP_NO_ROW) return false;
   }
   return true;
 }
 
-static void expect_plan(bench *b, const sim_loop_ws_plan *plan) {
+static void expect_plan(bench *b, const arch_loop_ws_plan *plan) {
   bench_loop(b, plan->a_transpose, plan->b_transpose);
-  for (unsigned part = 0; part < SIM_LOOP_WS_PARTS; part++) {
-    sim_loop_cursor cursor = {.started = false};
-    sim_command out;
-    while (sim_loop_ws_next(plan, part, &cursor, &out) == SIM_LOOP_COMMAND) bench_expect(b, part, &out);
+  for (unsigned part = 0; part < ARCH_LOOP_WS_PARTS; part++) {
+    arch_loop_cursor cursor = {.started = false};
+    arch_command out;
+    while (arch_loop_ws_next(plan, part, &cursor, &out) == ARCH_LOOP_COMMAND) bench_expect(b, part, &out);
   }
 }
 
-static void add_loop(bench *b, const hw_array *array, const hw_derived *d, sim_loop_ws *loop) {
+static void add_loop(bench *b, const hw_array *array, const hw_derived *d, arch_loop_ws *loop) {
   for (int n = 0; n < TRIES; n++) {
     candidate c = make_loop(b, array, d);
-    sim_loop_ws next = *loop;
+    arch_loop_ws next = *loop;
     for (unsigned m = 0; m + 1 < c.count; m++)
-      sim_loop_ws_configure(&next, c.id[m], c.command[m].rs1, c.command[m].rs2);
-    sim_loop_ws_plan plan;
-    sim_loop_ws_run(&next, d, c.id[c.count - 1], &c.command[c.count - 1], &plan);
+      arch_loop_ws_configure(&next, c.id[m], c.command[m].rs1, c.command[m].rs2);
+    arch_loop_ws_plan plan;
+    arch_loop_ws_run(&next, d, c.id[c.count - 1], &c.command[c.count - 1], &plan);
     if (!is_program(&plan)) continue;
     *loop = next;
     for (unsigned m = 0; m < c.count; m++) {
@@ -139,8 +139,8 @@ static void add_loop(bench *b, const hw_array *array, const hw_derived *d, sim_l
 static bool run_program(const hw_array *array, uint64_t seed, size_t *commands) {
   hw_derived d = hw_derive(array);
   bench *b = bench_create(array, &unit, seed);
-  sim_loop_ws loop;
-  sim_loop_ws_reset(&loop, &d);
+  arch_loop_ws loop;
+  arch_loop_ws_reset(&loop, &d);
   uint32_t loops = bench_between(b, 1, LOOPS);
   for (uint32_t n = 0; n < loops; n++) add_loop(b, array, &d, &loop);
   bool good = bench_run(b);

@@ -1,11 +1,11 @@
 // Inside the checker: what its files share. check.c drives, check_move.c judges loads and stores, check_execute.c
 // products; check_memo.c remembers loops.
-#ifndef SIM_CHECK_PRIVATE_H
-#define SIM_CHECK_PRIVATE_H
+#ifndef ARCH_CHECK_PRIVATE_H
+#define ARCH_CHECK_PRIVATE_H
 
-#include "sim/check.h"
-#include "sim/local.h"
-#include "sim/loops/loops.h"
+#include "arch/check.h"
+#include "arch/local.h"
+#include "arch/loops/loops.h"
 
 // A preload that waits for its compute.
 typedef struct check_preload {
@@ -36,59 +36,60 @@ typedef struct check_fields {
   bool known;
 } check_fields;
 
-struct sim_checker {
+struct arch_checker {
   const hw_array *array;
-  const sim_memory *memory;
+  const arch_memory *memory;
   hw_derived derived;
-  sim_config config;
-  sim_loop_ws loop_ws;
-  sim_loop_conv loop_conv;
+  arch_config config;
+  arch_loop_ws loop_ws;
+  arch_loop_conv loop_conv;
   check_preload preload;
   bool result_seen;  // the preload's result was legal with the configuration of now
   check_seen seen[CHECK_ROLES][CHECK_SEEN];
   bool sums_left;      // output-stationary: the sums have been handed to the drain and a new chain should follow
   uint64_t undefined;  // commands that passed although their data is undefined
   // The command being checked, for messages.
-  const sim_command *program;
+  const arch_command *program;
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
   const char *name;
-  sim_fault *fault;
+  arch_fault *fault;
   check_fields fields[ISA_ID_COUNT];
   check_memo *memo;      // NULL: no loop was looked up yet
   check_extent *extent;  // grows by what a primitive touches; NULL: nobody wants to know
 };
 
 // Reports and returns false.
-bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, ...)
+bool check_fail(arch_checker *checker, arch_fault_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // Rows first, first + stride, ... (count of them) of one operand, called `what` in the message.
-bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count, int64_t stride);
-bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length);
-bool check_byte_rows(sim_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
+bool check_rows(arch_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
+                int64_t stride);
+bool check_bytes(arch_checker *checker, const char *verb, uint64_t address, uint64_t length);
+bool check_byte_rows(arch_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
                      uint64_t length);
 
 // check_memo.c. Before a loop: its key, from the plan and the state of the checker.
 enum { CHECK_OPERANDS = 4 };
-void check_memo_begin_ws(sim_checker *checker, const sim_loop_ws_plan *plan);
-void check_memo_begin_conv(sim_checker *checker, const sim_loop_conv_plan *plan);
+void check_memo_begin_ws(arch_checker *checker, const arch_loop_ws_plan *plan);
+void check_memo_begin_conv(arch_checker *checker, const arch_loop_conv_plan *plan);
 // The loop is known to be legal; the checker is then as after the loop.
-bool check_memo_passes(sim_checker *checker);
+bool check_memo_passes(arch_checker *checker);
 // Where to note what the primitives of a part touch.
-check_extent *check_memo_extent(sim_checker *checker, unsigned part);
+check_extent *check_memo_extent(arch_checker *checker, unsigned part);
 // The loop was legal.
-void check_memo_keep(sim_checker *checker);
+void check_memo_keep(arch_checker *checker);
 
-bool check_mvin(sim_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
-bool check_mvout(sim_checker *checker, uint64_t rs1, uint64_t rs2);
-bool check_mvout_spad(sim_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
+bool check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2);
 
-bool check_config_ex(sim_checker *checker, uint64_t rs1, uint64_t rs2);
-bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2);
-bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2);
+bool check_config_ex(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_preload_command(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2);
 // The command is a preload or compute that passes like those before it, and has done so; false: the rules will tell.
-bool check_product_repeats(sim_checker *checker, const sim_command *command);
+bool check_product_repeats(arch_checker *checker, const arch_command *command);
 // The configuration of products, or what is known of the preload, has changed.
-void check_forget_products(sim_checker *checker);
+void check_forget_products(arch_checker *checker);
 
 #endif

@@ -5,97 +5,97 @@
 // (check_product_repeats) without a look at the rules.
 #include <string.h>
 
-#include "sim/check_private.h"
+#include "arch/check_private.h"
 
 typedef struct operand {
   const char *name;
-  sim_local at;
+  arch_local at;
   uint32_t rows, cols;
 } operand;
 
-static bool check_dataflow(sim_checker *checker, bool weight_stationary) {
+static bool check_dataflow(arch_checker *checker, bool weight_stationary) {
   uint32_t has = checker->array->mesh.dataflow;
   if (weight_stationary && has == HW_DATAFLOW_OS)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array is output-stationary only");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array is output-stationary only");
   if (!weight_stationary && has == HW_DATAFLOW_WS)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array is weight-stationary only");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array is weight-stationary only");
   return true;
 }
 
-bool check_config_ex(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool check_config_ex(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (isa_get_config_ex_strides_only(rs1, rs2)) return true;
   bool transposes = isa_get_config_ex_a_transpose(rs1, rs2) || isa_get_config_ex_b_transpose(rs1, rs2);
   if (transposes && !checker->array->units.transposer)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array cannot transpose operands");
-  if (isa_get_config_ex_activation(rs1, rs2) == SIM_ACTIVATION_RELU && !checker->array->units.activation)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no ReLU unit");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot transpose operands");
+  if (isa_get_config_ex_activation(rs1, rs2) == ARCH_ACTIVATION_RELU && !checker->array->units.activation)
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no ReLU unit");
   return check_dataflow(checker, isa_get_config_ex_dataflow(rs1, rs2) == ISA_CONFIG_EX_DATAFLOW_WS);
 }
 
-static bool check_size(sim_checker *checker, const operand *o) {
+static bool check_size(arch_checker *checker, const operand *o) {
   uint32_t dim = checker->derived.dim;
   if (o->rows <= dim && o->cols <= dim) return true;
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "%s has %u rows and %u columns, at most %u", o->name, o->rows, o->cols,
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s has %u rows and %u columns, at most %u", o->name, o->rows, o->cols,
                     dim);
 }
 
 // An operand that is read: `count` rows from its address on.
-static bool check_operand(sim_checker *checker, const operand *o, bool transposed, uint32_t stride) {
+static bool check_operand(arch_checker *checker, const operand *o, bool transposed, uint32_t stride) {
   if (o->at.garbage) return true;
   if (!check_size(checker, o)) return false;
   if (o->rows == 0 || o->cols == 0) return true;
   if (o->at.accumulator && !checker->array->accumulator.execute_reads)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "%s is in the accumulator, which this array cannot multiply from",
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s is in the accumulator, which this array cannot multiply from",
                       o->name);
   if (o->at.accumulator && !checker->array->accumulator.narrow_reads)
-    return check_fail(checker, SIM_FAULT_ILLEGAL,
+    return check_fail(checker, ARCH_FAULT_ILLEGAL,
                       "%s is in the accumulator, whose rows this array cannot scale to int8", o->name);
   return check_rows(checker, o->name, o->at.accumulator, o->at.row, transposed ? o->cols : o->rows, stride);
 }
 
 // Output-stationary results leave from the last row of the array upwards.
-static bool check_result_rows(sim_checker *checker, const operand *c) {
-  const sim_execute_config *config = &checker->config.execute;
+static bool check_result_rows(arch_checker *checker, const operand *c) {
+  const arch_execute_config *config = &checker->config.execute;
   int64_t stride = config->c_stride_rows, first = c->at.row;
   if (!config->weight_stationary) first += (checker->derived.dim - 1) * (1 - stride);
   return check_rows(checker, c->name, c->at.accumulator, first, c->rows, stride);
 }
 
-static bool check_result(sim_checker *checker, uint64_t rs2) {
+static bool check_result(arch_checker *checker, uint64_t rs2) {
   operand c = {.name = "C",
-               .at = sim_local_decode(&checker->derived, isa_get_preload_dest(0, rs2)),
+               .at = arch_local_decode(&checker->derived, isa_get_preload_dest(0, rs2)),
                .rows = (uint32_t)isa_get_preload_dest_rows(0, rs2),
                .cols = (uint32_t)isa_get_preload_dest_cols(0, rs2)};
   if (c.at.garbage) return true;
   if (!check_size(checker, &c)) return false;
   if (c.rows == 0 || c.cols == 0) return true;
   if (c.at.accumulator && !checker->array->accumulator.execute_writes)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "C is in the accumulator, which this array cannot write");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "C is in the accumulator, which this array cannot write");
   if (!c.at.accumulator && !checker->array->scratchpad.execute_writes)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "C is in the scratchpad, which this array cannot write");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "C is in the scratchpad, which this array cannot write");
   return check_result_rows(checker, &c);
 }
 
 // ---- what was legal
 
-static uint32_t row_bits(const sim_checker *checker) { return (UINT32_C(2) << checker->derived.row_bits) - 1; }
+static uint32_t row_bits(const arch_checker *checker) { return (UINT32_C(2) << checker->derived.row_bits) - 1; }
 
-static bool is_garbage(const sim_checker *checker, uint64_t rs) {
-  return sim_local_decode(&checker->derived, rs).garbage;
+static bool is_garbage(const arch_checker *checker, uint64_t rs) {
+  return arch_local_decode(&checker->derived, rs).garbage;
 }
 
-static check_seen *seen_at(sim_checker *checker, check_role role, uint64_t others) {
+static check_seen *seen_at(arch_checker *checker, check_role role, uint64_t others) {
   const uint32_t spread = (uint32_t)(others >> 32 ^ others >> 26) * UINT32_C(0x9e3779b1);
   return &checker->seen[role][spread / (UINT32_MAX / CHECK_SEEN + 1)];
 }
 
-static bool is_seen(sim_checker *checker, check_role role, uint64_t rs) {
+static bool is_seen(arch_checker *checker, check_role role, uint64_t rs) {
   const uint32_t row = (uint32_t)rs & row_bits(checker);
   const check_seen *seen = seen_at(checker, role, rs - row);
   return (seen->others == rs - row && row - seen->first < seen->count) || is_garbage(checker, rs);
 }
 
-static void see(sim_checker *checker, check_role role, uint64_t rs) {
+static void see(arch_checker *checker, check_role role, uint64_t rs) {
   const uint32_t row = (uint32_t)rs & row_bits(checker);
   check_seen *seen = seen_at(checker, role, rs - row);
   if (is_garbage(checker, rs)) return;
@@ -107,38 +107,38 @@ static void see(sim_checker *checker, check_role role, uint64_t rs) {
   if (row - seen->first >= seen->count) seen->count = row - seen->first + 1;
 }
 
-void check_forget_products(sim_checker *checker) {
+void check_forget_products(arch_checker *checker) {
   memset(checker->seen, 0, sizeof checker->seen);
   checker->result_seen = false;
 }
 
 // ---- commands
 
-static bool has_result(const sim_checker *checker) {
+static bool has_result(const arch_checker *checker) {
   return checker->preload.armed && !is_garbage(checker, checker->preload.c);
 }
 
-static bool check_waiting_result(sim_checker *checker) {
+static bool check_waiting_result(arch_checker *checker) {
   return !checker->preload.armed || checker->result_seen || check_result(checker, checker->preload.c);
 }
 
-static void preload(sim_checker *checker, uint64_t rs2) {
+static void preload(arch_checker *checker, uint64_t rs2) {
   checker->preload = (check_preload){.armed = true, .c = rs2};
   checker->result_seen = true;
 }
 
 // A preload that no compute has used yet passes on its own, with the strides of now.
-static bool pass_waiting_result(sim_checker *checker) {
+static bool pass_waiting_result(arch_checker *checker) {
   if (!has_result(checker)) return true;
   if (!check_waiting_result(checker)) return false;
   if (!checker->config.execute.weight_stationary) checker->sums_left = true;
   return true;
 }
 
-bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
-  const sim_execute_config *config = &checker->config.execute;
+bool check_preload_command(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+  const arch_execute_config *config = &checker->config.execute;
   operand loaded = {.name = config->weight_stationary ? "B" : "D",
-                    .at = sim_local_decode(&checker->derived, isa_get_preload_local(rs1, rs2)),
+                    .at = arch_local_decode(&checker->derived, isa_get_preload_local(rs1, rs2)),
                     .rows = (uint32_t)isa_get_preload_rows(rs1, rs2),
                     .cols = (uint32_t)isa_get_preload_cols(rs1, rs2)};
   bool transposed = config->weight_stationary && config->b_transpose;
@@ -153,21 +153,21 @@ bool check_preload_command(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
 
 // The sums of an output-stationary chain leave the array with the first result address. Programs that add to them
 // afterwards run (timing programs do it), but what they add to is undefined.
-static void follow_chain(sim_checker *checker, bool preloaded) {
+static void follow_chain(arch_checker *checker, bool preloaded) {
   if (checker->config.execute.weight_stationary) return;
   if (!preloaded && checker->sums_left) checker->undefined++;
   checker->sums_left = has_result(checker);
 }
 
-bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2) {
-  const sim_execute_config *config = &checker->config.execute;
+bool check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2) {
+  const arch_execute_config *config = &checker->config.execute;
   bool ws = config->weight_stationary;
   operand a = {.name = "A",
-               .at = sim_local_decode(&checker->derived, isa_get_compute_preloaded_a(rs1, rs2)),
+               .at = arch_local_decode(&checker->derived, isa_get_compute_preloaded_a(rs1, rs2)),
                .rows = (uint32_t)isa_get_compute_preloaded_a_rows(rs1, rs2),
                .cols = (uint32_t)isa_get_compute_preloaded_a_cols(rs1, rs2)};
   operand bd = {.name = ws ? "D" : "B",
-                .at = sim_local_decode(&checker->derived, isa_get_compute_preloaded_bd(rs1, rs2)),
+                .at = arch_local_decode(&checker->derived, isa_get_compute_preloaded_bd(rs1, rs2)),
                 .rows = (uint32_t)isa_get_compute_preloaded_bd_rows(rs1, rs2),
                 .cols = (uint32_t)isa_get_compute_preloaded_bd_cols(rs1, rs2)};
   if (ws && checker->array->mesh.bias_garbage) bd.at.garbage = true;
@@ -183,12 +183,12 @@ bool check_compute(sim_checker *checker, bool preloaded, uint64_t rs1, uint64_t 
   return true;
 }
 
-static bool has_legal_fields(const sim_checker *checker, isa_id id, const sim_command *command) {
+static bool has_legal_fields(const arch_checker *checker, isa_id id, const arch_command *command) {
   const check_fields *f = &checker->fields[id];
   return f->known && (command->rs1 & f->decides[0]) == f->legal[0] && (command->rs2 & f->decides[1]) == f->legal[1];
 }
 
-static bool repeats_compute(sim_checker *checker, bool preloaded, const sim_command *command) {
+static bool repeats_compute(arch_checker *checker, bool preloaded, const arch_command *command) {
   const isa_id id = preloaded ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED;
   if (!is_seen(checker, CHECK_A, command->rs1) || !is_seen(checker, CHECK_BD, command->rs2) ||
       (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, id, command))
@@ -198,7 +198,7 @@ static bool repeats_compute(sim_checker *checker, bool preloaded, const sim_comm
   return true;
 }
 
-static bool repeats_preload(sim_checker *checker, const sim_command *command) {
+static bool repeats_preload(arch_checker *checker, const arch_command *command) {
   if (!is_seen(checker, CHECK_LOADED, command->rs1) || !is_seen(checker, CHECK_RESULT, command->rs2) ||
       (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, ISA_PRELOAD, command))
     return false;
@@ -207,7 +207,7 @@ static bool repeats_preload(sim_checker *checker, const sim_command *command) {
   return true;
 }
 
-bool check_product_repeats(sim_checker *checker, const sim_command *command) {
+bool check_product_repeats(arch_checker *checker, const arch_command *command) {
   switch (command->funct) {
     case ISA_FUNCT_PRELOAD:
       return repeats_preload(checker, command);

@@ -1,19 +1,19 @@
 // What both loop expanders share: building primitives and stepping nested counters.
-#ifndef SIM_LOOPS_EMIT_H
-#define SIM_LOOPS_EMIT_H
+#ifndef ARCH_LOOPS_EMIT_H
+#define ARCH_LOOPS_EMIT_H
 
+#include "arch/local.h"
+#include "arch/loops/loops.h"
 #include "base/number.h"
-#include "sim/local.h"
-#include "sim/loops/loops.h"
 
 // Memory offsets of the unrollers are 32 bits wide.
 static inline uint64_t loop_dram(uint64_t base, uint64_t offset) { return base + (offset & UINT32_MAX); }
 
 // A local address, or false after noting in the cursor that the row does not exist.
-static inline bool loop_local(sim_loop_cursor *cursor, const hw_derived *derived, uint32_t flags, int64_t row,
+static inline bool loop_local(arch_loop_cursor *cursor, const hw_derived *derived, uint32_t flags, int64_t row,
                               uint32_t *local) {
   bool accumulator = flags >> 31 != 0;
-  if (row < 0 || row >= sim_local_rows(derived, accumulator)) {
+  if (row < 0 || row >= arch_local_rows(derived, accumulator)) {
     cursor->accumulator = accumulator;
     cursor->row = row;
     return false;
@@ -27,8 +27,8 @@ enum { LOOP_SPAD = 0 };
 #define LOOP_ACC_ADD UINT32_C(0xc0000000)
 #define LOOP_FULL UINT32_C(0x20000000)
 
-static inline sim_command loop_command(const sim_command *run, uint8_t funct) {
-  return (sim_command){.pc = run->pc, .index = run->index, .funct = funct};
+static inline arch_command loop_command(const arch_command *run, uint8_t funct) {
+  return (arch_command){.pc = run->pc, .index = run->index, .funct = funct};
 }
 
 static inline uint64_t loop_operand(uint32_t local, int64_t rows, int64_t cols) {

@@ -7,115 +7,115 @@
 // part with a cursor, so that an engine with timing can interleave the parts as its arbiter does. The `parts` order of
 // the enumerations is the functional order: running the parts one after the other gives the result of the loop.
 //
-// A plan may need rows that the array does not have: `next` then reports SIM_LOOP_NO_ROW instead of a command whose
+// A plan may need rows that the array does not have: `next` then reports ARCH_LOOP_NO_ROW instead of a command whose
 // address has wrapped.
-#ifndef SIM_LOOPS_LOOPS_H
-#define SIM_LOOPS_LOOPS_H
+#ifndef ARCH_LOOPS_LOOPS_H
+#define ARCH_LOOPS_LOOPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/command.h"
 #include "hw/array.h"
 #include "isa/isa_fields.h"
-#include "sim/engine.h"
 
-enum { SIM_LOOP_SLOTS = 2 };
+enum { ARCH_LOOP_SLOTS = 2 };
 
 typedef enum {
-  SIM_LOOP_COMMAND,  // *out is the next primitive
-  SIM_LOOP_END,      // the part has no more
-  SIM_LOOP_NO_ROW,   // the next primitive would start at cursor->row of `accumulator`, which does not exist
-} sim_loop_result;
+  ARCH_LOOP_COMMAND,  // *out is the next primitive
+  ARCH_LOOP_END,      // the part has no more
+  ARCH_LOOP_NO_ROW,   // the next primitive would start at cursor->row of `accumulator`, which does not exist
+} arch_loop_result;
 
 // Where a part stands. Zero is its beginning; `index` holds the loop counters, outermost first.
-typedef struct sim_loop_cursor {
+typedef struct arch_loop_cursor {
   bool started, done;
   bool fresh;      // execute: the weights of this block have not been used yet
   unsigned phase;  // of the commands that belong to one position
   int32_t index[7];
   bool accumulator;
   int64_t row;
-} sim_loop_cursor;
+} arch_loop_cursor;
 
 // --- LOOP_WS ---------------------------------------------------------------------------------------------------------
 
 // The functional order. D comes first so that a D given to a residual addition cannot overwrite its sums, as in
 // hardware.
 typedef enum {
-  SIM_LOOP_WS_LOAD_D,
-  SIM_LOOP_WS_LOAD_A,
-  SIM_LOOP_WS_LOAD_B,
-  SIM_LOOP_WS_EXECUTE,
-  SIM_LOOP_WS_STORE,
-  SIM_LOOP_WS_PARTS
-} sim_loop_ws_part;
+  ARCH_LOOP_WS_LOAD_D,
+  ARCH_LOOP_WS_LOAD_A,
+  ARCH_LOOP_WS_LOAD_B,
+  ARCH_LOOP_WS_EXECUTE,
+  ARCH_LOOP_WS_STORE,
+  ARCH_LOOP_WS_PARTS
+} arch_loop_ws_part;
 
-typedef struct sim_loop_ws_slot {
+typedef struct arch_loop_ws_slot {
   uint32_t i, j, k, pad_i, pad_j, pad_k;
   uint64_t a, b, c, d;
   uint64_t a_stride, b_stride, c_stride, d_stride;  // elements
   uint32_t a_row, b_end;                            // scratchpad rows when no spad id is given
-} sim_loop_ws_slot;
+} arch_loop_ws_slot;
 
-typedef struct sim_loop_ws {
-  sim_loop_ws_slot slots[SIM_LOOP_SLOTS];
+typedef struct arch_loop_ws {
+  arch_loop_ws_slot slots[ARCH_LOOP_SLOTS];
   unsigned current;
   bool d_half, ex_half, c_half;  // accumulator half of the next loop, kept by each part on its own
-} sim_loop_ws;
+} arch_loop_ws;
 
-typedef struct sim_loop_ws_plan {
+typedef struct arch_loop_ws_plan {
   const hw_derived *derived;
-  sim_command run;
-  sim_loop_ws_slot slot;
-  bool runs[SIM_LOOP_WS_PARTS];
+  arch_command run;
+  arch_loop_ws_slot slot;
+  bool runs[ARCH_LOOP_WS_PARTS];
   bool ex_accumulate, full_c, low_d, a_transpose, b_transpose, resadd, spad_only;
   uint32_t activation;
   uint32_t c_spad;
   int64_t a_row, b_row, ex_a_row, ex_b_row, d_row, ex_c_row, c_row;
-} sim_loop_ws_plan;
+} arch_loop_ws_plan;
 
-void sim_loop_ws_reset(sim_loop_ws *loop, const hw_derived *derived);
+void arch_loop_ws_reset(arch_loop_ws *loop, const hw_derived *derived);
 // A configuration command of the unit.
-void sim_loop_ws_configure(sim_loop_ws *loop, isa_id id, uint64_t rs1, uint64_t rs2);
+void arch_loop_ws_configure(arch_loop_ws *loop, isa_id id, uint64_t rs1, uint64_t rs2);
 // The run command (ISA_LOOP_WS_R1 or _R2). The plan borrows `derived`.
-void sim_loop_ws_run(sim_loop_ws *loop, const hw_derived *derived, isa_id id, const sim_command *run,
-                     sim_loop_ws_plan *plan);
+void arch_loop_ws_run(arch_loop_ws *loop, const hw_derived *derived, isa_id id, const arch_command *run,
+                      arch_loop_ws_plan *plan);
 // Why the plan cannot run on any array, NULL if it can: sizes of zero, paddings of a tile or more.
-const char *sim_loop_ws_fault(const sim_loop_ws_plan *plan);
-sim_loop_result sim_loop_ws_next(const sim_loop_ws_plan *plan, sim_loop_ws_part part, sim_loop_cursor *cursor,
-                                 sim_command *out);
+const char *arch_loop_ws_fault(const arch_loop_ws_plan *plan);
+arch_loop_result arch_loop_ws_next(const arch_loop_ws_plan *plan, arch_loop_ws_part part, arch_loop_cursor *cursor,
+                                   arch_command *out);
 
 // --- LOOP_CONV_WS ----------------------------------------------------------------------------------------------------
 
 typedef enum {
-  SIM_LOOP_CONV_LOAD_BIAS,
-  SIM_LOOP_CONV_LOAD_INPUT,
-  SIM_LOOP_CONV_LOAD_WEIGHTS,
-  SIM_LOOP_CONV_EXECUTE,
-  SIM_LOOP_CONV_STORE,
-  SIM_LOOP_CONV_PARTS
-} sim_loop_conv_part;
+  ARCH_LOOP_CONV_LOAD_BIAS,
+  ARCH_LOOP_CONV_LOAD_INPUT,
+  ARCH_LOOP_CONV_LOAD_WEIGHTS,
+  ARCH_LOOP_CONV_EXECUTE,
+  ARCH_LOOP_CONV_STORE,
+  ARCH_LOOP_CONV_PARTS
+} arch_loop_conv_part;
 
-typedef struct sim_loop_conv_slot {
+typedef struct arch_loop_conv_slot {
   uint32_t batch_size, in_rows, in_cols, in_channels, out_channels, out_rows, out_cols, pool_out_rows, pool_out_cols;
   uint32_t in_stride, weight_stride, out_stride;  // elements between two pixels
   uint32_t stride, kernel, kernel_dilation, pool_size, pool_stride;
   uint32_t batches, porows, pocols, pochs, krows, kcols, kchs, orows, ocols;
   uint32_t lpad, rpad, upad, dpad, plpad, pupad;
   uint64_t bias, input, weights, output;
-} sim_loop_conv_slot;
+} arch_loop_conv_slot;
 
-typedef struct sim_loop_conv {
-  sim_loop_conv_slot slots[SIM_LOOP_SLOTS];
+typedef struct arch_loop_conv {
+  arch_loop_conv_slot slots[ARCH_LOOP_SLOTS];
   unsigned current;
   bool half;
-} sim_loop_conv;
+} arch_loop_conv;
 
-typedef struct sim_loop_conv_plan {
+typedef struct arch_loop_conv_plan {
   const hw_derived *derived;
-  sim_command run;
-  sim_loop_conv_slot slot;
+  arch_command run;
+  arch_loop_conv_slot slot;
   unsigned revision;
   bool no_bias, wrot180, trans_output_1203, trans_weight_1203, trans_weight_0132, trans_input_3120, depthwise;
   bool no_pool, downsample, input_dilated;
@@ -125,19 +125,19 @@ typedef struct sim_loop_conv_plan {
   // Sizes that follow from the slot, in rows of local memory or pixels.
   int32_t irows, icols, irows_unpadded, icols_unpadded, upad, dpad, lpad, rpad;
   int64_t bias_block, input_block, weight_block;
-} sim_loop_conv_plan;
+} arch_loop_conv_plan;
 
-void sim_loop_conv_reset(sim_loop_conv *loop);
-void sim_loop_conv_configure(sim_loop_conv *loop, isa_id id, uint64_t rs1, uint64_t rs2);
-void sim_loop_conv_run(sim_loop_conv *loop, const hw_array *array, const hw_derived *derived, isa_id id,
-                       const sim_command *run, sim_loop_conv_plan *plan);
+void arch_loop_conv_reset(arch_loop_conv *loop);
+void arch_loop_conv_configure(arch_loop_conv *loop, isa_id id, uint64_t rs1, uint64_t rs2);
+void arch_loop_conv_run(arch_loop_conv *loop, const hw_array *array, const hw_derived *derived, isa_id id,
+                        const arch_command *run, arch_loop_conv_plan *plan);
 // Why the plan cannot run on any array, NULL if it can.
-const char *sim_loop_conv_fault(const sim_loop_conv_plan *plan);
+const char *arch_loop_conv_fault(const arch_loop_conv_plan *plan);
 // The config_st around pooled stores: with `pool` it switches pooling on, without it off. Both keep the accumulator
 // scale.
-void sim_loop_conv_config_st(const sim_loop_conv_slot *slot, uint32_t activation, uint64_t stride_bytes, bool pool,
-                             uint64_t *rs1, uint64_t *rs2);
-sim_loop_result sim_loop_conv_next(const sim_loop_conv_plan *plan, sim_loop_conv_part part, sim_loop_cursor *cursor,
-                                   sim_command *out);
+void arch_loop_conv_config_st(const arch_loop_conv_slot *slot, uint32_t activation, uint64_t stride_bytes, bool pool,
+                              uint64_t *rs1, uint64_t *rs2);
+arch_loop_result arch_loop_conv_next(const arch_loop_conv_plan *plan, arch_loop_conv_part part,
+                                     arch_loop_cursor *cursor, arch_command *out);
 
 #endif

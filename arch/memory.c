@@ -1,28 +1,28 @@
 // Main memory: see memory.h.
-#include "sim/memory.h"
+#include "arch/memory.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
 
-sim_memory *sim_memory_create(uint64_t size) {
+arch_memory *arch_memory_create(uint64_t size) {
   void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bytes == MAP_FAILED) return NULL;
-  sim_memory *memory = WF_NEW(sim_memory);
+  arch_memory *memory = WF_NEW(arch_memory);
   memory->bytes = bytes;
   memory->size = size;
   return memory;
 }
 
-void sim_memory_destroy(sim_memory *memory) {
+void arch_memory_destroy(arch_memory *memory) {
   if (memory == NULL) return;
   munmap(memory->bytes, memory->size);
   wf_free(memory);
 }
 
-bool sim_memory_read(sim_memory *memory, uint64_t address, void *to, size_t length) {
-  const uint8_t *from = sim_memory_at(memory, address, length);
+bool arch_memory_read(arch_memory *memory, uint64_t address, void *to, size_t length) {
+  const uint8_t *from = arch_memory_at(memory, address, length);
   if (from == NULL) return false;
   if (memory->carrier.read != NULL) return memory->carrier.read(memory->carrier.context, address, to, length);
   if (memory->observer.on_read != NULL) memory->observer.on_read(memory->observer.context, address, length);
@@ -31,8 +31,8 @@ bool sim_memory_read(sim_memory *memory, uint64_t address, void *to, size_t leng
   return true;
 }
 
-bool sim_memory_write(sim_memory *memory, uint64_t address, const void *from, size_t length) {
-  uint8_t *to = sim_memory_at(memory, address, length);
+bool arch_memory_write(arch_memory *memory, uint64_t address, const void *from, size_t length) {
+  uint8_t *to = arch_memory_at(memory, address, length);
   if (to == NULL) return false;
   if (memory->carrier.write != NULL) return memory->carrier.write(memory->carrier.context, address, from, length);
   if (memory->observer.on_write != NULL) memory->observer.on_write(memory->observer.context, address, from, length);

@@ -5,41 +5,42 @@
 // not looked at. Rows and bytes are checked exactly as they would be touched, so that an engine whose commands have
 // passed can execute them without a bound in sight.
 //
-//   SIM_FAULT_ILLEGAL  no such instruction, a field value without meaning, a size that the array cannot move or
+//   ARCH_FAULT_ILLEGAL  no such instruction, a field value without meaning, a size that the array cannot move or
 //                      multiply, or a unit that it lacks
-//   SIM_FAULT_LOCAL    rows that the scratchpad or accumulator does not have
-//   SIM_FAULT_MEMORY   bytes outside main memory
-#ifndef SIM_CHECK_H
-#define SIM_CHECK_H
+//   ARCH_FAULT_LOCAL    rows that the scratchpad or accumulator does not have
+//   ARCH_FAULT_MEMORY   bytes outside main memory
+#ifndef ARCH_CHECK_H
+#define ARCH_CHECK_H
 
 #include <stdbool.h>
 
+#include "arch/command.h"
+#include "arch/config.h"
+#include "arch/memory.h"
 #include "isa/isa.h"
-#include "sim/config.h"
-#include "sim/engine.h"
 
-typedef struct sim_checker sim_checker;
+typedef struct arch_checker arch_checker;
 
 // A legal primitive, in the order of execution; configuration registers already hold its effect.
-typedef void (*sim_primitive_sink)(void *context, isa_id id, const sim_command *primitive);
+typedef void (*arch_primitive_sink)(void *context, isa_id id, const arch_command *primitive);
 
 // Array and memory are borrowed. Without memory (NULL) addresses are not checked.
-sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory);
-void sim_checker_destroy(sim_checker *checker);
+arch_checker *arch_checker_create(const hw_array *array, const arch_memory *memory);
+void arch_checker_destroy(arch_checker *checker);
 // Makes `to` know what `from` knows of a program; both of the same array, each keeps its memory.
-void sim_checker_copy(sim_checker *to, const sim_checker *from);
+void arch_checker_copy(arch_checker *to, const arch_checker *from);
 
 // Checks a command of the program and passes it to the sink (which may be NULL); a loop command is expanded and each of
 // its primitives is checked and passed. Configuration of loop units goes to the sink as it is. False: *fault says why,
 // and primitives before the faulty one have been passed.
-bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_primitive_sink sink, void *context,
-                         sim_fault *fault);
+bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
+                          arch_fault *fault);
 
 // How many commands have passed whose data the hardware leaves undefined: an output-stationary compute_accumulated
 // after the sums have left with a C.
-uint64_t sim_checker_undefined(const sim_checker *checker);
+uint64_t arch_checker_undefined(const arch_checker *checker);
 
 // The registers after the last command that passed.
-const sim_config *sim_checker_config(const sim_checker *checker);
+const arch_config *arch_checker_config(const arch_checker *checker);
 
 #endif

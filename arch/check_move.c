@@ -1,72 +1,74 @@
 // Loads and stores: sizes, rows of local memory, bytes of main memory. See check.h.
 #include <inttypes.h>
 
-#include "sim/check_private.h"
+#include "arch/check_private.h"
 
-static uint32_t blocks_of(const sim_checker *checker, uint64_t cols) {
+static uint32_t blocks_of(const arch_checker *checker, uint64_t cols) {
   return (uint32_t)((cols + checker->derived.dim - 1) / checker->derived.dim);
 }
 
-static bool check_height(sim_checker *checker, uint64_t rows) {
+static bool check_height(arch_checker *checker, uint64_t rows) {
   if (rows <= checker->derived.dim) return true;
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "%" PRIu64 " rows, at most %u", rows, checker->derived.dim);
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%" PRIu64 " rows, at most %u", rows, checker->derived.dim);
 }
 
-static bool check_width(sim_checker *checker, uint64_t cols, uint32_t most, const char *kind) {
+static bool check_width(arch_checker *checker, uint64_t cols, uint32_t most, const char *kind) {
   if (cols <= most) return true;
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "%" PRIu64 " columns, at most %u %s", cols, most, kind);
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%" PRIu64 " columns, at most %u %s", cols, most, kind);
 }
 
 // --- loads -----------------------------------------------------------------------------------------------------------
 
 typedef struct load {
-  const sim_load_config *state;
-  sim_local to;
+  const arch_load_config *state;
+  arch_local to;
   uint64_t dram;
   uint32_t rows, cols, bytes;
 } load;
 
-static bool check_scale(sim_checker *checker, const load *l) {
+static bool check_scale(arch_checker *checker, const load *l) {
   bool scaled = !l->to.accumulator || l->state->shrink;
-  if (l->dram == 0 || !scaled || l->state->scale == SIM_SCALE_ONE || checker->array->load.scale_units != 0) return true;
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "scale 0x%08x, and this array cannot scale loads", l->state->scale);
+  if (l->dram == 0 || !scaled || l->state->scale == ARCH_SCALE_ONE || checker->array->load.scale_units != 0)
+    return true;
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "scale 0x%08x, and this array cannot scale loads", l->state->scale);
 }
 
-static bool check_repeats(sim_checker *checker, const load *l) {
+static bool check_repeats(arch_checker *checker, const load *l) {
   if (l->state->pixel_repeats <= 1 || l->to.accumulator) return true;
   if (!checker->array->units.pixel_repeat)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "%u pixel repeats, and this array has none", l->state->pixel_repeats);
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "%u pixel repeats, and this array has none",
+                      l->state->pixel_repeats);
   if ((uint64_t)l->state->pixel_repeats * l->cols <= checker->derived.dim) return true;
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "%u repeats of %u columns, a row has %u", l->state->pixel_repeats,
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%u repeats of %u columns, a row has %u", l->state->pixel_repeats,
                     l->cols, checker->derived.dim);
 }
 
-static bool check_load_shape(sim_checker *checker, const load *l) {
+static bool check_load_shape(arch_checker *checker, const load *l) {
   bool wide = l->to.accumulator && !l->state->shrink;
   uint32_t most = wide ? checker->derived.max_cols_acc : checker->derived.max_cols;
   if (!check_height(checker, l->rows) || !check_width(checker, l->cols, most, wide ? "of int32" : "of int8"))
     return false;
   if (l->cols > checker->derived.dim && l->state->block_stride_rows < l->rows)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "column blocks %u rows apart overlap in %u rows",
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "column blocks %u rows apart overlap in %u rows",
                       l->state->block_stride_rows, l->rows);
   return check_scale(checker, l) && check_repeats(checker, l);
 }
 
-static bool check_load_memory(sim_checker *checker, const load *l) {
+static bool check_load_memory(arch_checker *checker, const load *l) {
   if (l->dram == 0) return true;
   uint32_t rows = l->state->stride_bytes == 0 ? 1 : l->rows;
   return check_byte_rows(checker, "reads", l->dram, rows, l->state->stride_bytes, (uint64_t)l->cols * l->bytes);
 }
 
-bool check_mvin(sim_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2) {
+bool check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2) {
   load l = {.state = &checker->config.load[state],
-            .to = sim_local_decode(&checker->derived, isa_get_mvin_local(rs1, rs2)),
+            .to = arch_local_decode(&checker->derived, isa_get_mvin_local(rs1, rs2)),
             .dram = isa_get_mvin_dram(rs1, rs2),
             .rows = (uint32_t)isa_get_mvin_rows(rs1, rs2),
             .cols = (uint32_t)isa_get_mvin_cols(rs1, rs2)};
   l.bytes = l.to.accumulator && !l.state->shrink ? checker->derived.acc_bytes : checker->derived.input_bytes;
   if (l.rows == 0 || l.cols == 0) return true;
-  if (l.to.garbage) return check_fail(checker, SIM_FAULT_LOCAL, "the garbage address has no rows to load into");
+  if (l.to.garbage) return check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows to load into");
   if (!check_load_shape(checker, &l)) return false;
   for (uint32_t b = 0; b < blocks_of(checker, l.cols); b++)
     if (!check_rows(checker, "", l.to.accumulator, (int64_t)l.to.row + (int64_t)b * l.state->block_stride_rows, l.rows,
@@ -78,43 +80,45 @@ bool check_mvin(sim_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2
 // --- stores ----------------------------------------------------------------------------------------------------------
 
 typedef struct store {
-  const sim_store_config *state;
-  sim_store_mode mode;
-  sim_local from;
+  const arch_store_config *state;
+  arch_store_mode mode;
+  arch_local from;
   uint64_t dram;
   uint32_t rows, cols;
 } store;
 
-static bool is_norm(const store *s) { return s->from.accumulator && !s->from.garbage && s->from.norm != SIM_NORM_NONE; }
+static bool is_norm(const store *s) {
+  return s->from.accumulator && !s->from.garbage && s->from.norm != ARCH_NORM_NONE;
+}
 
-static bool check_reads(sim_checker *checker, const store *s) {
+static bool check_reads(arch_checker *checker, const store *s) {
   if (!s->from.accumulator || s->from.garbage) return true;
   if (is_norm(s) && !checker->array->units.normaliser)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "a statistics command, and this array has no normaliser");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "a statistics command, and this array has no normaliser");
   if (is_norm(s)) return true;
   if (s->from.full && !checker->array->accumulator.full_reads)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array cannot store int32 rows");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot store int32 rows");
   if (!s->from.full && !checker->array->accumulator.narrow_reads)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array stores accumulator rows only as int32");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array stores accumulator rows only as int32");
   return true;
 }
 
-static bool check_store_width(sim_checker *checker, const store *s) {
-  if (s->mode == SIM_STORE_POOL) return check_width(checker, s->cols, checker->derived.dim, "when pooling");
-  if (s->mode == SIM_STORE_IMAGE) return check_width(checker, s->cols, checker->derived.dim, "in a 1-D store");
+static bool check_store_width(arch_checker *checker, const store *s) {
+  if (s->mode == ARCH_STORE_POOL) return check_width(checker, s->cols, checker->derived.dim, "when pooling");
+  if (s->mode == ARCH_STORE_IMAGE) return check_width(checker, s->cols, checker->derived.dim, "in a 1-D store");
   if (s->from.full && s->from.accumulator) return check_width(checker, s->cols, checker->derived.dim, "of int32");
   return check_width(checker, s->cols, checker->derived.max_cols, "of int8");
 }
 
 // After row 0 the garbage address counts on into the accumulator, read at full width: see docs/ref-engine.md.
-static bool check_garbage_rows(sim_checker *checker, uint32_t rows) {
+static bool check_garbage_rows(arch_checker *checker, uint32_t rows) {
   if (rows <= 1) return true;
   if (!checker->array->accumulator.full_reads)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array cannot store int32 rows");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot store int32 rows");
   return check_rows(checker, "", true, 0, rows - 1, 1);
 }
 
-static bool check_store_rows(sim_checker *checker, const store *s, uint32_t rows) {
+static bool check_store_rows(arch_checker *checker, const store *s, uint32_t rows) {
   if (s->from.garbage) return check_garbage_rows(checker, rows);
   for (uint32_t b = 0; b < blocks_of(checker, s->cols); b++)
     if (!check_rows(checker, "", s->from.accumulator, (int64_t)s->from.row + (int64_t)b * checker->derived.dim, rows,
@@ -123,12 +127,12 @@ static bool check_store_rows(sim_checker *checker, const store *s, uint32_t rows
   return true;
 }
 
-static uint64_t row_length(const sim_checker *checker, const store *s, uint32_t row) {
+static uint64_t row_length(const arch_checker *checker, const store *s, uint32_t row) {
   bool full = s->from.accumulator && s->from.full && (!s->from.garbage || row != 0);
   return (uint64_t)s->cols * (full ? checker->derived.acc_bytes : checker->derived.input_bytes);
 }
 
-static bool check_plain_store(sim_checker *checker, const store *s) {
+static bool check_plain_store(arch_checker *checker, const store *s) {
   if (!check_height(checker, s->rows) || !check_store_rows(checker, s, s->rows)) return false;
   if (is_norm(s)) return true;
   if (!s->from.garbage)
@@ -138,8 +142,8 @@ static bool check_plain_store(sim_checker *checker, const store *s) {
   return true;
 }
 
-static bool check_image_store(sim_checker *checker, const store *s) {
-  const sim_store_config *c = s->state;
+static bool check_image_store(arch_checker *checker, const store *s) {
+  const arch_store_config *c = s->state;
   uint32_t rows = c->orows * c->ocols;
   if (!check_store_rows(checker, s, rows)) return false;
   if (is_norm(s)) return true;
@@ -162,11 +166,11 @@ static int64_t last_touched(uint32_t windows, uint32_t stride, uint32_t size, ui
   return last;
 }
 
-static bool check_pooled_store(sim_checker *checker, const store *s) {
-  const sim_store_config *c = s->state;
-  if (c->pool_size == 0) return check_fail(checker, SIM_FAULT_ILLEGAL, "the pooling window has no size");
+static bool check_pooled_store(arch_checker *checker, const store *s) {
+  const arch_store_config *c = s->state;
+  if (c->pool_size == 0) return check_fail(checker, ARCH_FAULT_ILLEGAL, "the pooling window has no size");
   if (s->from.full && s->from.accumulator)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "pooling works on int8, not on int32 rows");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "pooling works on int8, not on int32 rows");
   int64_t row = last_touched(c->pool_orows, c->pool_stride, c->pool_size, c->pool_upad, c->orows);
   int64_t col = last_touched(c->pool_ocols, c->pool_stride, c->pool_size, c->pool_lpad, c->ocols);
   if (row >= 0 && col >= 0 &&
@@ -181,35 +185,35 @@ static bool check_pooled_store(sim_checker *checker, const store *s) {
   return true;
 }
 
-bool check_mvout(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &checker->config.store,
-             .mode = sim_config_store_mode(&checker->config.store),
-             .from = sim_local_decode(&checker->derived, isa_get_mvout_local(rs1, rs2)),
+             .mode = arch_config_store_mode(&checker->config.store),
+             .from = arch_local_decode(&checker->derived, isa_get_mvout_local(rs1, rs2)),
              .dram = isa_get_mvout_dram(rs1, rs2),
              .rows = (uint32_t)isa_get_mvout_rows(rs1, rs2),
              .cols = (uint32_t)isa_get_mvout_cols(rs1, rs2)};
   if (s.cols == 0) return true;
-  if (s.from.garbage && s.mode == SIM_STORE_POOL)
-    return check_fail(checker, SIM_FAULT_LOCAL, "the garbage address is no image to pool");
+  if (s.from.garbage && s.mode == ARCH_STORE_POOL)
+    return check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address is no image to pool");
   if (!check_reads(checker, &s) || !check_store_width(checker, &s)) return false;
-  if (s.mode == SIM_STORE_POOL) return check_pooled_store(checker, &s);
-  return s.mode == SIM_STORE_IMAGE ? check_image_store(checker, &s) : check_plain_store(checker, &s);
+  if (s.mode == ARCH_STORE_POOL) return check_pooled_store(checker, &s);
+  return s.mode == ARCH_STORE_IMAGE ? check_image_store(checker, &s) : check_plain_store(checker, &s);
 }
 
-bool check_mvout_spad(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &checker->config.store,
-             .mode = sim_config_store_mode(&checker->config.store),
-             .from = sim_local_decode(&checker->derived, isa_get_mvout_spad_r2_local(rs1, rs2)),
+             .mode = arch_config_store_mode(&checker->config.store),
+             .from = arch_local_decode(&checker->derived, isa_get_mvout_spad_r2_local(rs1, rs2)),
              .rows = (uint32_t)isa_get_mvout_spad_r2_rows(rs1, rs2),
              .cols = (uint32_t)isa_get_mvout_spad_r2_cols(rs1, rs2)};
-  sim_local to = sim_local_decode(&checker->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
+  arch_local to = arch_local_decode(&checker->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
   if (s.rows == 0 || s.cols == 0) return true;
-  if (s.mode != SIM_STORE_ROWS)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "pooling and 1-D stores go to main memory only");
-  if (s.from.garbage || to.garbage) return check_fail(checker, SIM_FAULT_LOCAL, "the garbage address has no rows");
-  if (to.accumulator) return check_fail(checker, SIM_FAULT_ILLEGAL, "the destination is in the accumulator");
+  if (s.mode != ARCH_STORE_ROWS)
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "pooling and 1-D stores go to main memory only");
+  if (s.from.garbage || to.garbage) return check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows");
+  if (to.accumulator) return check_fail(checker, ARCH_FAULT_ILLEGAL, "the destination is in the accumulator");
   if ((s.from.full && s.from.accumulator) || is_norm(&s))
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "only int8 rows can be moved to the scratchpad");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "only int8 rows can be moved to the scratchpad");
   return check_reads(checker, &s) && check_height(checker, s.rows) &&
          check_width(checker, s.cols, checker->derived.dim, "of int8") && check_store_rows(checker, &s, s.rows) &&
          check_rows(checker, "destination", false, to.row, s.rows, (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2));

@@ -5,18 +5,18 @@
 // Loads fetch up to max_block_len tiles side by side with one command.
 #include <string.h>
 
-#include "sim/config.h"
-#include "sim/loops/emit.h"
+#include "arch/config.h"
+#include "arch/loops/emit.h"
 
-void sim_loop_ws_reset(sim_loop_ws *loop, const hw_derived *derived) {
+void arch_loop_ws_reset(arch_loop_ws *loop, const hw_derived *derived) {
   memset(loop, 0, sizeof *loop);
-  for (uint32_t s = 0; s < SIM_LOOP_SLOTS; s++) {
-    loop->slots[s].a_row = s * (derived->sp_rows / SIM_LOOP_SLOTS);
-    loop->slots[s].b_end = (s + 1) * (derived->sp_rows / SIM_LOOP_SLOTS);
+  for (uint32_t s = 0; s < ARCH_LOOP_SLOTS; s++) {
+    loop->slots[s].a_row = s * (derived->sp_rows / ARCH_LOOP_SLOTS);
+    loop->slots[s].b_end = (s + 1) * (derived->sp_rows / ARCH_LOOP_SLOTS);
   }
 }
 
-static void configure_bounds(sim_loop_ws_slot *slot, uint64_t rs1, uint64_t rs2) {
+static void configure_bounds(arch_loop_ws_slot *slot, uint64_t rs1, uint64_t rs2) {
   slot->i = (uint32_t)isa_get_loop_ws_bounds_i(rs1, rs2);
   slot->j = (uint32_t)isa_get_loop_ws_bounds_j(rs1, rs2);
   slot->k = (uint32_t)isa_get_loop_ws_bounds_k(rs1, rs2);
@@ -25,8 +25,8 @@ static void configure_bounds(sim_loop_ws_slot *slot, uint64_t rs1, uint64_t rs2)
   slot->pad_k = (uint32_t)isa_get_loop_ws_bounds_pad_k(rs1, rs2);
 }
 
-void sim_loop_ws_configure(sim_loop_ws *loop, isa_id id, uint64_t rs1, uint64_t rs2) {
-  sim_loop_ws_slot *slot = &loop->slots[loop->current];
+void arch_loop_ws_configure(arch_loop_ws *loop, isa_id id, uint64_t rs1, uint64_t rs2) {
+  arch_loop_ws_slot *slot = &loop->slots[loop->current];
   switch (id) {
     case ISA_LOOP_WS_BOUNDS:
       configure_bounds(slot, rs1, rs2);
@@ -57,7 +57,7 @@ void sim_loop_ws_configure(sim_loop_ws *loop, isa_id id, uint64_t rs1, uint64_t 
 }
 
 // Both revisions share these operand bits.
-static void plan_flags(sim_loop_ws_plan *plan, uint64_t rs1, uint64_t rs2) {
+static void plan_flags(arch_loop_ws_plan *plan, uint64_t rs1, uint64_t rs2) {
   plan->ex_accumulate = isa_get_loop_ws_r1_ex_accumulate(rs1, rs2);
   plan->full_c = isa_get_loop_ws_r1_full_c(rs1, rs2);
   plan->low_d = isa_get_loop_ws_r1_low_d(rs1, rs2);
@@ -66,28 +66,28 @@ static void plan_flags(sim_loop_ws_plan *plan, uint64_t rs1, uint64_t rs2) {
   plan->b_transpose = isa_get_loop_ws_r1_b_transpose(rs1, rs2);
 }
 
-static void plan_parts_revision_2(sim_loop_ws_plan *plan, uint64_t rs1, uint64_t rs2) {
-  const sim_loop_ws_slot *slot = &plan->slot;
+static void plan_parts_revision_2(arch_loop_ws_plan *plan, uint64_t rs1, uint64_t rs2) {
+  const arch_loop_ws_slot *slot = &plan->slot;
   plan->resadd = isa_get_loop_ws_r2_resadd(rs1, rs2);
   plan->spad_only = isa_get_loop_ws_r2_spad_only(rs1, rs2) && !plan->resadd;
   plan->c_spad = (uint32_t)isa_get_loop_ws_r2_c_spad(rs1, rs2);
-  plan->runs[SIM_LOOP_WS_LOAD_A] = slot->a != 0 && !isa_get_loop_ws_r2_skip_lda(rs1, rs2);
-  plan->runs[SIM_LOOP_WS_LOAD_B] = slot->b != 0 && !isa_get_loop_ws_r2_skip_ldb(rs1, rs2);
-  plan->runs[SIM_LOOP_WS_LOAD_D] = slot->d != 0 && !isa_get_loop_ws_r2_skip_ldd(rs1, rs2);
-  plan->runs[SIM_LOOP_WS_EXECUTE] = !plan->resadd && !isa_get_loop_ws_r2_skip_ex(rs1, rs2);
-  plan->runs[SIM_LOOP_WS_STORE] = (slot->c != 0 || plan->spad_only) && !isa_get_loop_ws_r2_skip_stc(rs1, rs2);
+  plan->runs[ARCH_LOOP_WS_LOAD_A] = slot->a != 0 && !isa_get_loop_ws_r2_skip_lda(rs1, rs2);
+  plan->runs[ARCH_LOOP_WS_LOAD_B] = slot->b != 0 && !isa_get_loop_ws_r2_skip_ldb(rs1, rs2);
+  plan->runs[ARCH_LOOP_WS_LOAD_D] = slot->d != 0 && !isa_get_loop_ws_r2_skip_ldd(rs1, rs2);
+  plan->runs[ARCH_LOOP_WS_EXECUTE] = !plan->resadd && !isa_get_loop_ws_r2_skip_ex(rs1, rs2);
+  plan->runs[ARCH_LOOP_WS_STORE] = (slot->c != 0 || plan->spad_only) && !isa_get_loop_ws_r2_skip_stc(rs1, rs2);
 }
 
-static void plan_parts_revision_1(sim_loop_ws_plan *plan) {
-  plan->runs[SIM_LOOP_WS_LOAD_A] = plan->runs[SIM_LOOP_WS_LOAD_B] = plan->runs[SIM_LOOP_WS_EXECUTE] = true;
-  plan->runs[SIM_LOOP_WS_LOAD_D] = plan->slot.d != 0;
-  plan->runs[SIM_LOOP_WS_STORE] = plan->slot.c != 0;
+static void plan_parts_revision_1(arch_loop_ws_plan *plan) {
+  plan->runs[ARCH_LOOP_WS_LOAD_A] = plan->runs[ARCH_LOOP_WS_LOAD_B] = plan->runs[ARCH_LOOP_WS_EXECUTE] = true;
+  plan->runs[ARCH_LOOP_WS_LOAD_D] = plan->slot.d != 0;
+  plan->runs[ARCH_LOOP_WS_STORE] = plan->slot.c != 0;
 }
 
 // A spad id n > 0 pins an operand to half n-1. The execute part of a loop that stays in the scratchpad ignores the ids.
-static void plan_operand_rows(sim_loop_ws_plan *plan, uint32_t a_id, uint32_t b_id) {
-  const sim_loop_ws_slot *slot = &plan->slot;
-  int64_t half = plan->derived->sp_rows / SIM_LOOP_SLOTS;
+static void plan_operand_rows(arch_loop_ws_plan *plan, uint32_t a_id, uint32_t b_id) {
+  const arch_loop_ws_slot *slot = &plan->slot;
+  int64_t half = plan->derived->sp_rows / ARCH_LOOP_SLOTS;
   int64_t b_rows = (int64_t)slot->k * slot->j * plan->derived->dim;
   plan->a_row = a_id == 0 ? slot->a_row : (a_id - 1) * half;
   plan->b_row = (b_id == 0 ? slot->b_end : b_id * half) - b_rows;
@@ -96,9 +96,9 @@ static void plan_operand_rows(sim_loop_ws_plan *plan, uint32_t a_id, uint32_t b_
 }
 
 // The halves of D, execute and C move on after a loop that stores; a part that is skipped keeps its half.
-static void plan_result_rows(sim_loop_ws *loop, sim_loop_ws_plan *plan, bool d_skipped, bool ex_skipped,
+static void plan_result_rows(arch_loop_ws *loop, arch_loop_ws_plan *plan, bool d_skipped, bool ex_skipped,
                              bool c_skipped) {
-  int64_t half = plan->derived->acc_rows / SIM_LOOP_SLOTS;
+  int64_t half = plan->derived->acc_rows / ARCH_LOOP_SLOTS;
   plan->d_row = loop->d_half ? half : 0;
   plan->ex_c_row = loop->ex_half ? half : 0;
   plan->c_row = loop->c_half ? half : 0;
@@ -109,10 +109,10 @@ static void plan_result_rows(sim_loop_ws *loop, sim_loop_ws_plan *plan, bool d_s
   loop->c_half ^= !c_skipped;
 }
 
-void sim_loop_ws_run(sim_loop_ws *loop, const hw_derived *derived, isa_id id, const sim_command *run,
-                     sim_loop_ws_plan *plan) {
+void arch_loop_ws_run(arch_loop_ws *loop, const hw_derived *derived, isa_id id, const arch_command *run,
+                      arch_loop_ws_plan *plan) {
   uint64_t rs1 = run->rs1, rs2 = run->rs2;
-  *plan = (sim_loop_ws_plan){.derived = derived, .run = *run, .slot = loop->slots[loop->current]};
+  *plan = (arch_loop_ws_plan){.derived = derived, .run = *run, .slot = loop->slots[loop->current]};
   plan_flags(plan, rs1, rs2);
   if (id == ISA_LOOP_WS_R2) {
     plan_parts_revision_2(plan, rs1, rs2);
@@ -128,13 +128,13 @@ void sim_loop_ws_run(sim_loop_ws *loop, const hw_derived *derived, isa_id id, co
   loop->current ^= 1;
 }
 
-const char *sim_loop_ws_fault(const sim_loop_ws_plan *plan) {
-  const sim_loop_ws_slot *slot = &plan->slot;
+const char *arch_loop_ws_fault(const arch_loop_ws_plan *plan) {
+  const arch_loop_ws_slot *slot = &plan->slot;
   uint32_t dim = plan->derived->dim;
   bool any = false, needs_k = false;
-  for (int part = 0; part < SIM_LOOP_WS_PARTS; part++) any |= plan->runs[part];
+  for (int part = 0; part < ARCH_LOOP_WS_PARTS; part++) any |= plan->runs[part];
   if (!plan->resadd)
-    needs_k = plan->runs[SIM_LOOP_WS_LOAD_A] || plan->runs[SIM_LOOP_WS_LOAD_B] || plan->runs[SIM_LOOP_WS_EXECUTE];
+    needs_k = plan->runs[ARCH_LOOP_WS_LOAD_A] || plan->runs[ARCH_LOOP_WS_LOAD_B] || plan->runs[ARCH_LOOP_WS_EXECUTE];
   if (any && slot->i == 0) return "no tile rows: I is 0";
   if (any && slot->j == 0) return "no tile columns: J is 0";
   if (needs_k && slot->k == 0) return "no tiles to sum over: K is 0";
@@ -171,8 +171,8 @@ typedef struct load {
   bool full_height;
 } load;
 
-static bool emit_load(const sim_loop_ws_plan *plan, const load *l, int32_t row, int32_t col, sim_loop_cursor *cursor,
-                      sim_command *out) {
+static bool emit_load(const arch_loop_ws_plan *plan, const load *l, int32_t row, int32_t col, arch_loop_cursor *cursor,
+                      arch_command *out) {
   int64_t dim = plan->derived->dim;
   uint32_t local;
   if (!loop_local(cursor, plan->derived, l->flags, l->first_row + tile_index(&l->tiles, row, col) * dim, &local))
@@ -185,11 +185,11 @@ static bool emit_load(const sim_loop_ws_plan *plan, const load *l, int32_t row, 
 }
 
 // Counters: {outer, inner} = (k, i) for A, (k, j) for B, (j, i) for D; the tile row is the one or the other.
-static sim_loop_result next_load(const sim_loop_ws_plan *plan, const load *l, bool row_is_outer,
-                                 sim_loop_cursor *cursor, sim_command *out) {
-  if (cursor->done) return SIM_LOOP_END;
+static arch_loop_result next_load(const arch_loop_ws_plan *plan, const load *l, bool row_is_outer,
+                                  arch_loop_cursor *cursor, arch_command *out) {
+  if (cursor->done) return ARCH_LOOP_END;
   int32_t row = cursor->index[row_is_outer ? 0 : 1], col = cursor->index[row_is_outer ? 1 : 0];
-  if (!emit_load(plan, l, row, col, cursor, out)) return SIM_LOOP_NO_ROW;
+  if (!emit_load(plan, l, row, col, cursor, out)) return ARCH_LOOP_NO_ROW;
   static const int32_t start[2] = {0, 0};
   int32_t end[2] = {l->tiles.rows, l->tiles.cols}, step[2] = {1, l->tiles.max_blocks};
   if (!row_is_outer) {
@@ -198,7 +198,7 @@ static sim_loop_result next_load(const sim_loop_ws_plan *plan, const load *l, bo
     step[0] = step[1], step[1] = s;
   }
   cursor->done = !loop_step(cursor->index, 2, start, end, step);
-  return SIM_LOOP_COMMAND;
+  return ARCH_LOOP_COMMAND;
 }
 
 static tiles make_tiles(uint32_t rows, uint32_t cols, uint32_t pad_rows, uint32_t pad_cols, uint32_t max_blocks) {
@@ -210,8 +210,8 @@ static tiles make_tiles(uint32_t rows, uint32_t cols, uint32_t pad_rows, uint32_
 }
 
 // A residual addition reads I x J tiles in both loads: A overwrites the accumulator, B adds to it.
-static sim_loop_result next_load_a(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  const sim_loop_ws_slot *s = &plan->slot;
+static arch_loop_result next_load_a(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  const arch_loop_ws_slot *s = &plan->slot;
   uint32_t k = plan->resadd ? s->j : s->k, pad_k = plan->resadd ? s->pad_j : s->pad_k;
   uint32_t blocks = plan->derived->max_block_len;
   load l = {.funct = ISA_FUNCT_MVIN,
@@ -226,8 +226,8 @@ static sim_loop_result next_load_a(const sim_loop_ws_plan *plan, sim_loop_cursor
 }
 
 // Hardware compares the row count with itself minus one, so the rows of the last tile are never cut.
-static sim_loop_result next_load_b(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  const sim_loop_ws_slot *s = &plan->slot;
+static arch_loop_result next_load_b(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  const arch_loop_ws_slot *s = &plan->slot;
   uint32_t k = plan->resadd ? s->i : s->k, pad_k = plan->resadd ? s->pad_i : s->pad_k;
   uint32_t blocks = plan->derived->max_block_len;
   load l = {.funct = ISA_FUNCT_MVIN2,
@@ -242,8 +242,8 @@ static sim_loop_result next_load_b(const sim_loop_ws_plan *plan, sim_loop_cursor
   return next_load(plan, &l, !plan->b_transpose, cursor, out);
 }
 
-static sim_loop_result next_load_d(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  const sim_loop_ws_slot *s = &plan->slot;
+static arch_loop_result next_load_d(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  const arch_loop_ws_slot *s = &plan->slot;
   const hw_derived *d = plan->derived;
   load l = {.tiles = make_tiles(s->i, s->j, s->pad_i, s->pad_j, plan->low_d ? d->max_block_len : d->max_block_len_acc),
             .funct = ISA_FUNCT_MVIN3,
@@ -258,8 +258,8 @@ static sim_loop_result next_load_d(const sim_loop_ws_plan *plan, sim_loop_cursor
 static int64_t last_pad(uint32_t index, uint32_t count, uint32_t pad) { return index == count - 1 ? pad : 0; }
 
 // Counters {k, j, i}; phase 0 is the preload, phase 1 the compute. The weights of (k, j) are loaded for the first i.
-static bool emit_execute(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  const sim_loop_ws_slot *s = &plan->slot;
+static bool emit_execute(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  const arch_loop_ws_slot *s = &plan->slot;
   int64_t dim = plan->derived->dim;
   uint32_t k = (uint32_t)cursor->index[0], j = (uint32_t)cursor->index[1], i = (uint32_t)cursor->index[2];
   int64_t rows = dim - last_pad(i, s->i, s->pad_i), cols = dim - last_pad(j, s->j, s->pad_j);
@@ -270,12 +270,12 @@ static bool emit_execute(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, 
     if (!loop_local(cursor, plan->derived, LOOP_SPAD, plan->ex_a_row + tile * dim, &local)) return false;
     *out = loop_command(&plan->run, i == 0 ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
     out->rs1 = loop_operand(local, rows, depth);
-    out->rs2 = loop_operand(SIM_LOCAL_GARBAGE, dim, dim);
+    out->rs2 = loop_operand(ARCH_LOCAL_GARBAGE, dim, dim);
     return true;
   }
   *out = loop_command(&plan->run, ISA_FUNCT_PRELOAD);
   int64_t tile = plan->b_transpose ? (int64_t)j * s->k + k : (int64_t)k * s->j + j;
-  local = SIM_LOCAL_GARBAGE;
+  local = ARCH_LOCAL_GARBAGE;
   if (i == 0 && !loop_local(cursor, plan->derived, LOOP_SPAD, plan->ex_b_row + tile * dim, &local)) return false;
   out->rs1 = loop_operand(local, depth, cols);
   uint32_t flags = plan->ex_accumulate || k != 0 ? LOOP_ACC_ADD : LOOP_ACC;
@@ -284,29 +284,29 @@ static bool emit_execute(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, 
   return true;
 }
 
-static sim_loop_result next_execute(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  if (cursor->done) return SIM_LOOP_END;
-  if (!emit_execute(plan, cursor, out)) return SIM_LOOP_NO_ROW;
+static arch_loop_result next_execute(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  if (cursor->done) return ARCH_LOOP_END;
+  if (!emit_execute(plan, cursor, out)) return ARCH_LOOP_NO_ROW;
   cursor->phase ^= 1;
-  if (cursor->phase != 0) return SIM_LOOP_COMMAND;
+  if (cursor->phase != 0) return ARCH_LOOP_COMMAND;
   static const int32_t start[3] = {0, 0, 0}, step[3] = {1, 1, 1};
   int32_t end[3] = {(int32_t)plan->slot.k, (int32_t)plan->slot.j, (int32_t)plan->slot.i};
   cursor->done = !loop_step(cursor->index, 3, start, end, step);
-  return SIM_LOOP_COMMAND;
+  return ARCH_LOOP_COMMAND;
 }
 
-static tiles store_tiles(const sim_loop_ws_plan *plan) {
-  const sim_loop_ws_slot *s = &plan->slot;
+static tiles store_tiles(const arch_loop_ws_plan *plan) {
+  const arch_loop_ws_slot *s = &plan->slot;
   uint32_t blocks = plan->full_c || plan->spad_only ? 1 : plan->derived->max_block_len;
   return make_tiles(s->i, s->j, s->pad_i, s->pad_j, blocks);
 }
 
-static uint64_t store_bytes(const sim_loop_ws_plan *plan) {
+static uint64_t store_bytes(const arch_loop_ws_plan *plan) {
   return plan->full_c ? plan->derived->acc_bytes : plan->derived->input_bytes;
 }
 
 // Counters {j, i}.
-static bool emit_store(const sim_loop_ws_plan *plan, const tiles *t, sim_loop_cursor *cursor, sim_command *out) {
+static bool emit_store(const arch_loop_ws_plan *plan, const tiles *t, arch_loop_cursor *cursor, arch_command *out) {
   int64_t dim = plan->derived->dim;
   int32_t j = cursor->index[0], i = cursor->index[1];
   int64_t offset = tile_index(t, i, j) * dim;
@@ -325,28 +325,29 @@ static bool emit_store(const sim_loop_ws_plan *plan, const tiles *t, sim_loop_cu
   return true;
 }
 
-static sim_loop_result next_store(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  if (cursor->done) return SIM_LOOP_END;
+static arch_loop_result next_store(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  if (cursor->done) return ARCH_LOOP_END;
   tiles t = store_tiles(plan);
-  if (!emit_store(plan, &t, cursor, out)) return SIM_LOOP_NO_ROW;
+  if (!emit_store(plan, &t, cursor, out)) return ARCH_LOOP_NO_ROW;
   static const int32_t start[2] = {0, 0};
   int32_t end[2] = {t.cols, t.rows}, step[2] = {t.max_blocks, 1};
   cursor->done = !loop_step(cursor->index, 2, start, end, step);
-  return SIM_LOOP_COMMAND;
+  return ARCH_LOOP_COMMAND;
 }
 
 // Statistics commands of the three passes over a row: for the last columns, and for those before.
 typedef struct norm_pass {
-  sim_norm last, before;
+  arch_norm last, before;
 } norm_pass;
 enum { NORM_PASSES = 3 };
 static const norm_pass layernorm_passes[NORM_PASSES] = {
-    {SIM_NORM_MEAN, SIM_NORM_SUM}, {SIM_NORM_INV_STDDEV, SIM_NORM_VARIANCE}, {SIM_NORM_NONE, SIM_NORM_NONE}};
+    {ARCH_NORM_MEAN, ARCH_NORM_SUM}, {ARCH_NORM_INV_STDDEV, ARCH_NORM_VARIANCE}, {ARCH_NORM_NONE, ARCH_NORM_NONE}};
 static const norm_pass softmax_passes[NORM_PASSES] = {
-    {SIM_NORM_MAX, SIM_NORM_MAX}, {SIM_NORM_INV_SUM_EXP, SIM_NORM_SUM_EXP}, {SIM_NORM_NONE, SIM_NORM_NONE}};
+    {ARCH_NORM_MAX, ARCH_NORM_MAX}, {ARCH_NORM_INV_SUM_EXP, ARCH_NORM_SUM_EXP}, {ARCH_NORM_NONE, ARCH_NORM_NONE}};
 
 // Counters {i, group of rows, pass, statistics set, j}: row by row, a set of statistics per row of the group.
-static bool emit_norm_store(const sim_loop_ws_plan *plan, const tiles *t, sim_loop_cursor *cursor, sim_command *out) {
+static bool emit_norm_store(const arch_loop_ws_plan *plan, const tiles *t, arch_loop_cursor *cursor,
+                            arch_command *out) {
   uint64_t dim = plan->derived->dim;
   int32_t i = cursor->index[0], set = cursor->index[3], j = cursor->index[4], row = cursor->index[1] + set;
   if (cursor->phase == 0) {
@@ -356,7 +357,7 @@ static bool emit_norm_store(const sim_loop_ws_plan *plan, const tiles *t, sim_lo
     isa_set_config_norm_stats_id_only(&out->rs1, &out->rs2, 1);
     return true;
   }
-  const norm_pass *passes = plan->activation == SIM_ACTIVATION_LAYERNORM ? layernorm_passes : softmax_passes;
+  const norm_pass *passes = plan->activation == ARCH_ACTIVATION_LAYERNORM ? layernorm_passes : softmax_passes;
   const norm_pass *pass = &passes[cursor->index[2]];
   uint32_t norm = j + t->max_blocks >= t->cols ? pass->last : pass->before;
   uint32_t flags = LOOP_ACC | (plan->full_c ? LOOP_FULL : 0) | norm << 26, local;
@@ -369,7 +370,7 @@ static bool emit_norm_store(const sim_loop_ws_plan *plan, const tiles *t, sim_lo
   return true;
 }
 
-static void step_norm_store(const sim_loop_ws_plan *plan, const tiles *t, sim_loop_cursor *cursor) {
+static void step_norm_store(const arch_loop_ws_plan *plan, const tiles *t, arch_loop_cursor *cursor) {
   int32_t *x = cursor->index, sets = (int32_t)plan->derived->norm_stats;
   int32_t height = (int32_t)tile_height(t, plan->derived->dim, x[0]);
   static const int32_t start[5] = {0, 0, 0, 0, 0};
@@ -379,32 +380,32 @@ static void step_norm_store(const sim_loop_ws_plan *plan, const tiles *t, sim_lo
   cursor->phase = x[4] == 0 ? 0 : 1;
 }
 
-static sim_loop_result next_norm_store(const sim_loop_ws_plan *plan, sim_loop_cursor *cursor, sim_command *out) {
-  if (cursor->done) return SIM_LOOP_END;
+static arch_loop_result next_norm_store(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor, arch_command *out) {
+  if (cursor->done) return ARCH_LOOP_END;
   tiles t = store_tiles(plan);
-  if (!emit_norm_store(plan, &t, cursor, out)) return SIM_LOOP_NO_ROW;
+  if (!emit_norm_store(plan, &t, cursor, out)) return ARCH_LOOP_NO_ROW;
   if (cursor->phase == 0)
     cursor->phase = 1;
   else
     step_norm_store(plan, &t, cursor);
-  return SIM_LOOP_COMMAND;
+  return ARCH_LOOP_COMMAND;
 }
 
-sim_loop_result sim_loop_ws_next(const sim_loop_ws_plan *plan, sim_loop_ws_part part, sim_loop_cursor *cursor,
-                                 sim_command *out) {
-  if (!plan->runs[part]) return SIM_LOOP_END;
+arch_loop_result arch_loop_ws_next(const arch_loop_ws_plan *plan, arch_loop_ws_part part, arch_loop_cursor *cursor,
+                                   arch_command *out) {
+  if (!plan->runs[part]) return ARCH_LOOP_END;
   switch (part) {
-    case SIM_LOOP_WS_LOAD_A:
+    case ARCH_LOOP_WS_LOAD_A:
       return next_load_a(plan, cursor, out);
-    case SIM_LOOP_WS_LOAD_B:
+    case ARCH_LOOP_WS_LOAD_B:
       return next_load_b(plan, cursor, out);
-    case SIM_LOOP_WS_LOAD_D:
+    case ARCH_LOOP_WS_LOAD_D:
       return next_load_d(plan, cursor, out);
-    case SIM_LOOP_WS_EXECUTE:
+    case ARCH_LOOP_WS_EXECUTE:
       return next_execute(plan, cursor, out);
     default:
       break;
   }
-  bool norm = plan->activation == SIM_ACTIVATION_LAYERNORM || plan->activation == SIM_ACTIVATION_SOFTMAX;
+  bool norm = plan->activation == ARCH_ACTIVATION_LAYERNORM || plan->activation == ARCH_ACTIVATION_SOFTMAX;
   return norm && !plan->spad_only ? next_norm_store(plan, cursor, out) : next_store(plan, cursor, out);
 }

@@ -1,12 +1,12 @@
 // The checker's driver: decoding, capabilities, loop expansion, messages. See check.h.
-#include "sim/check.h"
+#include "arch/check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "arch/check_private.h"
 #include "base/alloc.h"
-#include "sim/check_private.h"
 
 static void decided_by(check_fields *fields, const isa_field *field) {
   fields->decides[field->reg - 1] |= isa_field_max(field) << field->lsb;
@@ -22,36 +22,36 @@ static void find_deciding_fields(check_fields *fields, const isa_insn *insn) {
       decided_by(fields, &insn->fields[insn->denies[i].terms[n].field]);
 }
 
-sim_checker *sim_checker_create(const hw_array *array, const sim_memory *memory) {
-  sim_checker *checker = WF_NEW(sim_checker);
+arch_checker *arch_checker_create(const hw_array *array, const arch_memory *memory) {
+  arch_checker *checker = WF_NEW(arch_checker);
   checker->array = array;
   checker->memory = memory;
   checker->derived = hw_derive(array);
   for (size_t id = 0; id < ISA_ID_COUNT; id++) find_deciding_fields(&checker->fields[id], isa_insn_at(id));
-  sim_config_reset(&checker->config, array);
-  sim_loop_ws_reset(&checker->loop_ws, &checker->derived);
-  sim_loop_conv_reset(&checker->loop_conv);
+  arch_config_reset(&checker->config, array);
+  arch_loop_ws_reset(&checker->loop_ws, &checker->derived);
+  arch_loop_conv_reset(&checker->loop_conv);
   return checker;
 }
 
-void sim_checker_destroy(sim_checker *checker) {
+void arch_checker_destroy(arch_checker *checker) {
   if (checker == NULL) return;
   wf_free(checker->memo);
   wf_free(checker);
 }
 
-void sim_checker_copy(sim_checker *to, const sim_checker *from) {
-  const sim_memory *memory = to->memory;
+void arch_checker_copy(arch_checker *to, const arch_checker *from) {
+  const arch_memory *memory = to->memory;
   check_memo *memo = to->memo;
   *to = *from;
   to->memory = memory;
   to->memo = memo;
 }
 
-const sim_config *sim_checker_config(const sim_checker *checker) { return &checker->config; }
+const arch_config *arch_checker_config(const arch_checker *checker) { return &checker->config; }
 
-bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, ...) {
-  sim_fault *fault = checker->fault;
+bool check_fail(arch_checker *checker, arch_fault_kind kind, const char *format, ...) {
+  arch_fault *fault = checker->fault;
   fault->kind = kind;
   fault->command = *checker->program;
   size_t used = 0, size = sizeof fault->text;
@@ -64,21 +64,21 @@ bool check_fail(sim_checker *checker, sim_fault_kind kind, const char *format, .
   return false;
 }
 
-bool check_rows(sim_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
+bool check_rows(arch_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
                 int64_t stride) {
   if (count <= 0) return true;
-  int64_t last = first + (count - 1) * stride, rows = sim_local_rows(&checker->derived, accumulator);
+  int64_t last = first + (count - 1) * stride, rows = arch_local_rows(&checker->derived, accumulator);
   int64_t low = first < last ? first : last, high = first < last ? last : first;
   if (low >= 0 && high < rows) return true;
-  const char *memory = sim_local_memory_name(accumulator);
+  const char *memory = arch_local_memory_name(accumulator);
   const char *gap = what[0] == '\0' ? "" : " ";
   if (low == high)
-    return check_fail(checker, SIM_FAULT_LOCAL, "%s%s%s row %" PRId64 " of %" PRId64, what, gap, memory, low, rows);
-  return check_fail(checker, SIM_FAULT_LOCAL, "%s%s%s rows %" PRId64 "..%" PRId64 " of %" PRId64, what, gap, memory,
+    return check_fail(checker, ARCH_FAULT_LOCAL, "%s%s%s row %" PRId64 " of %" PRId64, what, gap, memory, low, rows);
+  return check_fail(checker, ARCH_FAULT_LOCAL, "%s%s%s rows %" PRId64 "..%" PRId64 " of %" PRId64, what, gap, memory,
                     low, high, rows);
 }
 
-static bool touch(sim_checker *checker, uint64_t address, uint64_t length) {
+static bool touch(arch_checker *checker, uint64_t address, uint64_t length) {
   check_extent *x = checker->extent;
   if (x == NULL || length == 0) return true;
   if (address < x->low) x->low = address;
@@ -86,53 +86,53 @@ static bool touch(sim_checker *checker, uint64_t address, uint64_t length) {
   return true;
 }
 
-bool check_bytes(sim_checker *checker, const char *verb, uint64_t address, uint64_t length) {
-  if (checker->memory == NULL || length == 0 || sim_memory_at(checker->memory, address, length) != NULL)
+bool check_bytes(arch_checker *checker, const char *verb, uint64_t address, uint64_t length) {
+  if (checker->memory == NULL || length == 0 || arch_memory_at(checker->memory, address, length) != NULL)
     return touch(checker, address, length);
-  return check_fail(checker, SIM_FAULT_MEMORY,
+  return check_fail(checker, ARCH_FAULT_MEMORY,
                     "%s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
-                    address, address + length - 1, SIM_MEMORY_BASE, SIM_MEMORY_BASE + checker->memory->size - 1);
+                    address, address + length - 1, ARCH_MEMORY_BASE, ARCH_MEMORY_BASE + checker->memory->size - 1);
 }
 
 // Rows that lie in memory with all that is between them need no look each.
-bool check_byte_rows(sim_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
+bool check_byte_rows(arch_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
                      uint64_t length) {
   if (rows == 0 || length == 0) return true;
   if (checker->memory != NULL && stride <= UINT32_MAX && length <= UINT32_MAX) {
     const uint64_t all = (rows - 1) * stride + length;
-    if (sim_memory_at(checker->memory, address, all) != NULL) return touch(checker, address, all);
+    if (arch_memory_at(checker->memory, address, all) != NULL) return touch(checker, address, all);
   }
   for (uint32_t i = 0; i < rows; i++)
     if (!check_bytes(checker, verb, address + i * stride, length)) return false;
   return true;
 }
 
-static bool check_config_st(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+static bool check_config_st(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (isa_get_config_st_pool_stride(rs1, rs2) != 0 && !checker->array->units.max_pool)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no pooling unit");
-  if (isa_get_config_st_activation(rs1, rs2) == SIM_ACTIVATION_RELU && !checker->array->units.activation)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no ReLU unit");
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no pooling unit");
+  if (isa_get_config_st_activation(rs1, rs2) == ARCH_ACTIVATION_RELU && !checker->array->units.activation)
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no ReLU unit");
   return true;
 }
 
-static bool check_config_norm(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
-  if (!checker->array->units.normaliser) return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no normaliser");
+static bool check_config_norm(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+  if (!checker->array->units.normaliser) return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no normaliser");
   uint64_t id = isa_get_config_norm_stats_id(rs1, rs2);
   if (id >= checker->derived.norm_stats)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "statistics set %" PRIu64 " of %u", id, checker->derived.norm_stats);
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "statistics set %" PRIu64 " of %u", id, checker->derived.norm_stats);
   return true;
 }
 
-static bool check_counter(sim_checker *checker, uint64_t rs1, uint64_t rs2) {
+static bool check_counter(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   uint64_t index = isa_get_counter_index(rs1, rs2);
   if (index < checker->array->units.counters) return true;
   if (checker->array->units.counters == 0)
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no performance counters");
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "counter %" PRIu64 " of %u", index, checker->array->units.counters);
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no performance counters");
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "counter %" PRIu64 " of %u", index, checker->array->units.counters);
 }
 
 // The rules of one primitive beyond the field ranges of the instruction table.
-static bool check_rules(sim_checker *checker, isa_id id, uint64_t rs1, uint64_t rs2) {
+static bool check_rules(arch_checker *checker, isa_id id, uint64_t rs1, uint64_t rs2) {
   switch (id) {
     case ISA_CONFIG_EX:
       return check_config_ex(checker, rs1, rs2);
@@ -164,12 +164,12 @@ static bool check_rules(sim_checker *checker, isa_id id, uint64_t rs1, uint64_t 
 }
 
 // With strides_only hardware looks at no other field of config_ex.
-static bool only_strides(const isa_insn *insn, const sim_command *command) {
+static bool only_strides(const isa_insn *insn, const arch_command *command) {
   return insn->id == ISA_CONFIG_EX && isa_get_config_ex_strides_only(command->rs1, command->rs2);
 }
 
 // Programs repeat few combinations of sizes and modes, with other addresses.
-static bool check_field_values(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+static bool check_field_values(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
   check_fields *fields = &checker->fields[insn->id];
   const uint64_t rs1 = command->rs1 & fields->decides[0], rs2 = command->rs2 & fields->decides[1];
   if (fields->known && rs1 == fields->legal[0] && rs2 == fields->legal[1]) return true;
@@ -183,32 +183,32 @@ static bool check_field_values(sim_checker *checker, const isa_insn *insn, const
   size_t prefix = 0;  // isa_check begins with the name of the instruction, and so does check_fail
   while (insn->name[prefix] != '\0' && reason[prefix] == insn->name[prefix]) prefix++;
   while (reason[prefix] == ':' || reason[prefix] == ' ') prefix++;
-  return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason + prefix);
+  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason + prefix);
 }
 
-static bool check_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+static bool check_primitive(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
   checker->name = insn->name;
   if (!only_strides(insn, command) && !check_field_values(checker, insn, command)) return false;
   return check_rules(checker, insn->id, command->rs1, command->rs2);
 }
 
 typedef struct passing {
-  sim_primitive_sink sink;
+  arch_primitive_sink sink;
   void *context;
 } passing;
 
-static bool pass_primitive(sim_checker *checker, const isa_insn *insn, const sim_command *command, passing to) {
+static bool pass_primitive(arch_checker *checker, const isa_insn *insn, const arch_command *command, passing to) {
   if (!check_primitive(checker, insn, command)) return false;
-  sim_config_apply(&checker->config, insn->id, command->rs1, command->rs2);
+  arch_config_apply(&checker->config, insn->id, command->rs1, command->rs2);
   if (insn->id == ISA_CONFIG_EX) check_forget_products(checker);
   if (to.sink != NULL) to.sink(to.context, insn->id, command);
   return true;
 }
 
 // One primitive of a loop, or why there is none.
-static bool pass_loop_primitive(sim_checker *checker, sim_loop_result result, const sim_loop_cursor *cursor,
-                                const sim_command *command, passing to) {
-  if (result == SIM_LOOP_NO_ROW) {
+static bool pass_loop_primitive(arch_checker *checker, arch_loop_result result, const arch_loop_cursor *cursor,
+                                const arch_command *command, passing to) {
+  if (result == ARCH_LOOP_NO_ROW) {
     checker->name = "no room for the tiles";
     return check_rows(checker, "", cursor->accumulator, cursor->row, 1, 1);
   }
@@ -216,32 +216,32 @@ static bool pass_loop_primitive(sim_checker *checker, sim_loop_result result, co
   return pass_primitive(checker, isa_find(checker->array->isa.revision, command->funct, command->rs1), command, to);
 }
 
-static bool run_loop_ws(sim_checker *checker, const isa_insn *insn, const sim_command *run, passing to) {
-  sim_loop_ws_plan plan;
-  sim_loop_ws_run(&checker->loop_ws, &checker->derived, insn->id, run, &plan);
-  bool norm = plan.activation == SIM_ACTIVATION_LAYERNORM || plan.activation == SIM_ACTIVATION_SOFTMAX;
-  const char *reason = sim_loop_ws_fault(&plan);
-  if (reason == NULL && norm && plan.runs[SIM_LOOP_WS_STORE] && !plan.spad_only && !checker->array->units.normaliser)
+static bool run_loop_ws(arch_checker *checker, const isa_insn *insn, const arch_command *run, passing to) {
+  arch_loop_ws_plan plan;
+  arch_loop_ws_run(&checker->loop_ws, &checker->derived, insn->id, run, &plan);
+  bool norm = plan.activation == ARCH_ACTIVATION_LAYERNORM || plan.activation == ARCH_ACTIVATION_SOFTMAX;
+  const char *reason = arch_loop_ws_fault(&plan);
+  if (reason == NULL && norm && plan.runs[ARCH_LOOP_WS_STORE] && !plan.spad_only && !checker->array->units.normaliser)
     reason = "this array has no normaliser";
-  if (reason != NULL) return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason);
+  if (reason != NULL) return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
   checker->loop = insn->name;
   if (to.sink == NULL) {
     check_memo_begin_ws(checker, &plan);
     if (check_memo_passes(checker)) return true;
   }
-  for (int part = 0; part < SIM_LOOP_WS_PARTS; part++) {
+  for (int part = 0; part < ARCH_LOOP_WS_PARTS; part++) {
     if (to.sink == NULL) checker->extent = check_memo_extent(checker, (unsigned)part);
-    sim_loop_cursor cursor = {0};
-    sim_command primitive;
-    sim_loop_result result;
-    while ((result = sim_loop_ws_next(&plan, (sim_loop_ws_part)part, &cursor, &primitive)) != SIM_LOOP_END)
+    arch_loop_cursor cursor = {0};
+    arch_command primitive;
+    arch_loop_result result;
+    while ((result = arch_loop_ws_next(&plan, (arch_loop_ws_part)part, &cursor, &primitive)) != ARCH_LOOP_END)
       if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
   }
   if (to.sink == NULL) check_memo_keep(checker);
   return true;
 }
 
-static const char *missing_conv_unit(const sim_checker *checker, const sim_loop_conv_plan *plan) {
+static const char *missing_conv_unit(const arch_checker *checker, const arch_loop_conv_plan *plan) {
   bool training = plan->wrot180 || plan->trans_output_1203 || plan->trans_weight_1203 || plan->trans_weight_0132 ||
                   plan->trans_input_3120 || plan->input_dilated;
   if (training && !checker->array->units.training_conv)
@@ -253,37 +253,37 @@ static const char *missing_conv_unit(const sim_checker *checker, const sim_loop_
   return NULL;
 }
 
-static bool run_loop_conv(sim_checker *checker, const isa_insn *insn, const sim_command *run, passing to) {
-  sim_loop_conv_plan plan;
-  sim_loop_conv_run(&checker->loop_conv, checker->array, &checker->derived, insn->id, run, &plan);
+static bool run_loop_conv(arch_checker *checker, const isa_insn *insn, const arch_command *run, passing to) {
+  arch_loop_conv_plan plan;
+  arch_loop_conv_run(&checker->loop_conv, checker->array, &checker->derived, insn->id, run, &plan);
   const char *reason = missing_conv_unit(checker, &plan);
-  if (reason == NULL) reason = sim_loop_conv_fault(&plan);
-  if (reason != NULL) return check_fail(checker, SIM_FAULT_ILLEGAL, "%s", reason);
+  if (reason == NULL) reason = arch_loop_conv_fault(&plan);
+  if (reason != NULL) return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
   checker->loop = insn->name;
   if (to.sink == NULL) {
     check_memo_begin_conv(checker, &plan);
     if (check_memo_passes(checker)) return true;
   }
-  for (int part = 0; part < SIM_LOOP_CONV_PARTS; part++) {
+  for (int part = 0; part < ARCH_LOOP_CONV_PARTS; part++) {
     if (to.sink == NULL) checker->extent = check_memo_extent(checker, (unsigned)part);
-    sim_loop_cursor cursor = {0};
-    sim_command primitive;
-    sim_loop_result result;
-    while ((result = sim_loop_conv_next(&plan, (sim_loop_conv_part)part, &cursor, &primitive)) != SIM_LOOP_END)
+    arch_loop_cursor cursor = {0};
+    arch_command primitive;
+    arch_loop_result result;
+    while ((result = arch_loop_conv_next(&plan, (arch_loop_conv_part)part, &cursor, &primitive)) != ARCH_LOOP_END)
       if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
   }
   if (to.sink == NULL) check_memo_keep(checker);
   return true;
 }
 
-static bool loop_command_ok(sim_checker *checker, const isa_insn *insn, const sim_command *command) {
+static bool loop_command_ok(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
   bool present =
       insn->unit == ISA_UNIT_LOOP_MATMUL ? checker->array->units.loop_matmul : checker->array->units.loop_conv;
-  if (!present) return check_fail(checker, SIM_FAULT_ILLEGAL, "this array has no such loop unroller");
+  if (!present) return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no such loop unroller");
   return check_primitive(checker, insn, command);
 }
 
-static bool pass_loop_command(sim_checker *checker, const isa_insn *insn, const sim_command *command, passing to) {
+static bool pass_loop_command(arch_checker *checker, const isa_insn *insn, const arch_command *command, passing to) {
   if (!loop_command_ok(checker, insn, command)) return false;
   switch (insn->id) {
     case ISA_LOOP_WS_R1:
@@ -296,15 +296,15 @@ static bool pass_loop_command(sim_checker *checker, const isa_insn *insn, const 
       break;
   }
   if (insn->unit == ISA_UNIT_LOOP_MATMUL)
-    sim_loop_ws_configure(&checker->loop_ws, insn->id, command->rs1, command->rs2);
+    arch_loop_ws_configure(&checker->loop_ws, insn->id, command->rs1, command->rs2);
   else
-    sim_loop_conv_configure(&checker->loop_conv, insn->id, command->rs1, command->rs2);
+    arch_loop_conv_configure(&checker->loop_conv, insn->id, command->rs1, command->rs2);
   if (to.sink != NULL) to.sink(to.context, insn->id, command);
   return true;
 }
 
-bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_primitive_sink sink, void *context,
-                         sim_fault *fault) {
+bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
+                          arch_fault *fault) {
   if (sink == NULL && check_product_repeats(checker, command)) return true;
   const isa_insn *insn = isa_find(checker->array->isa.revision, command->funct, command->rs1);
   passing to = {.sink = sink, .context = context};
@@ -314,7 +314,7 @@ bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_p
   checker->extent = NULL;
   if (insn == NULL) {
     checker->name = "no such instruction";
-    return check_fail(checker, SIM_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
+    return check_fail(checker, ARCH_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
                       checker->array->isa.revision);
   }
   checker->name = insn->name;
@@ -323,4 +323,4 @@ bool sim_checker_command(sim_checker *checker, const sim_command *command, sim_p
   return pass_primitive(checker, insn, command, to);
 }
 
-uint64_t sim_checker_undefined(const sim_checker *checker) { return checker->undefined; }
+uint64_t arch_checker_undefined(const arch_checker *checker) { return checker->undefined; }

@@ -8,19 +8,19 @@
 // say why.
 #include <string.h>
 
+#include "arch/check_private.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "sim/check_private.h"
 
 enum { ENTRIES = 64 };
 
 // Of one loop; bytes that are no field are zero.
 typedef struct key {
   union {
-    sim_loop_ws_plan ws;
-    sim_loop_conv_plan conv;
+    arch_loop_ws_plan ws;
+    arch_loop_conv_plan conv;
   } plan;
-  sim_config config;
+  arch_config config;
   check_preload preload;
   bool sums_left;
   bool absent[CHECK_OPERANDS];  // its address is 0
@@ -31,7 +31,7 @@ typedef struct memo_entry {
   key key;
   check_extent extents[CHECK_OPERANDS];  // from the operand's address on
   // What the loop left.
-  sim_config config;
+  arch_config config;
   check_preload preload;
   bool sums_left;
   uint64_t undefined;  // commands
@@ -47,7 +47,7 @@ struct check_memo {
 
 // ---- the key of a loop
 
-static void begin(sim_checker *checker, uint64_t *const base[CHECK_OPERANDS], sim_command *run) {
+static void begin(arch_checker *checker, uint64_t *const base[CHECK_OPERANDS], arch_command *run) {
   check_memo *memo = checker->memo;
   key *k = &memo->key;
   run->pc = run->index = 0;
@@ -63,24 +63,24 @@ static void begin(sim_checker *checker, uint64_t *const base[CHECK_OPERANDS], si
   memo->undefined = checker->undefined;
 }
 
-static key *new_key(sim_checker *checker) {
+static key *new_key(arch_checker *checker) {
   if (checker->memo == NULL) checker->memo = WF_NEW(check_memo);
   memset(&checker->memo->key, 0, sizeof checker->memo->key);
   return &checker->memo->key;
 }
 
 // Operands in the order of the parts.
-void check_memo_begin_ws(sim_checker *checker, const sim_loop_ws_plan *plan) {
+void check_memo_begin_ws(arch_checker *checker, const arch_loop_ws_plan *plan) {
   key *k = new_key(checker);
   k->plan.ws = *plan;
-  sim_loop_ws_slot *s = &k->plan.ws.slot;
+  arch_loop_ws_slot *s = &k->plan.ws.slot;
   begin(checker, (uint64_t *const[]){&s->d, &s->a, &s->b, &s->c}, &k->plan.ws.run);
 }
 
-void check_memo_begin_conv(sim_checker *checker, const sim_loop_conv_plan *plan) {
+void check_memo_begin_conv(arch_checker *checker, const arch_loop_conv_plan *plan) {
   key *k = new_key(checker);
   k->plan.conv = *plan;
-  sim_loop_conv_slot *s = &k->plan.conv.slot;
+  arch_loop_conv_slot *s = &k->plan.conv.slot;
   begin(checker, (uint64_t *const[]){&s->bias, &s->input, &s->weights, &s->output}, &k->plan.conv.run);
 }
 
@@ -90,17 +90,17 @@ static memo_entry *entry_of(check_memo *memo) {
 
 // ---- verdicts
 
-static bool inside(const sim_checker *checker, const memo_entry *e) {
+static bool inside(const arch_checker *checker, const memo_entry *e) {
   const uint64_t *base = checker->memo->base;
   for (unsigned o = 0; o < CHECK_OPERANDS && checker->memory != NULL; o++) {
     const check_extent *x = &e->extents[o];
     if (x->low >= x->end) continue;
-    if (sim_memory_at(checker->memory, base[o] + x->low, x->end - x->low) == NULL) return false;
+    if (arch_memory_at(checker->memory, base[o] + x->low, x->end - x->low) == NULL) return false;
   }
   return true;
 }
 
-bool check_memo_passes(sim_checker *checker) {
+bool check_memo_passes(arch_checker *checker) {
   const memo_entry *e = entry_of(checker->memo);
   if (!e->used || memcmp(&e->key, &checker->memo->key, sizeof e->key) != 0 || !inside(checker, e)) return false;
   checker->config = e->config;
@@ -111,20 +111,20 @@ bool check_memo_passes(sim_checker *checker) {
   return true;
 }
 
-check_extent *check_memo_extent(sim_checker *checker, unsigned part) {
+check_extent *check_memo_extent(arch_checker *checker, unsigned part) {
   static const uint8_t operand_of[] = {0, 1, 2, CHECK_OPERANDS, 3};  // execute touches no main memory
   return operand_of[part] == CHECK_OPERANDS ? NULL : &checker->memo->extents[operand_of[part]];
 }
 
 // An operand outside of main memory could reach address 0, which is not touched, with one of its offsets.
-static bool bases_inside(const sim_checker *checker) {
+static bool bases_inside(const arch_checker *checker) {
   const check_memo *memo = checker->memo;
   for (unsigned o = 0; o < CHECK_OPERANDS && checker->memory != NULL; o++)
-    if (memo->base[o] != 0 && sim_memory_at(checker->memory, memo->base[o], 1) == NULL) return false;
+    if (memo->base[o] != 0 && arch_memory_at(checker->memory, memo->base[o], 1) == NULL) return false;
   return true;
 }
 
-void check_memo_keep(sim_checker *checker) {
+void check_memo_keep(arch_checker *checker) {
   check_memo *memo = checker->memo;
   if (!bases_inside(checker)) return;
   memo_entry *e = entry_of(memo);

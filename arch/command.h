@@ -1,0 +1,33 @@
+// A command as the accelerator receives it, and why it refused one.
+#ifndef ARCH_COMMAND_H
+#define ARCH_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// A RoCC instruction.
+typedef struct arch_command {
+  uint64_t rs1;
+  uint64_t rs2;
+  uint64_t pc;     // of the instruction; 0 when there is no host
+  uint64_t index;  // 0, 1, 2, ... in program order
+  uint8_t funct;   // 7 bits
+  bool returns;    // the instruction writes rd
+} arch_command;
+
+typedef enum {
+  ARCH_FAULT_NONE,
+  ARCH_FAULT_ILLEGAL,  // no such command, an illegal field value, or a unit that the array lacks
+  ARCH_FAULT_LOCAL,    // scratchpad or accumulator rows that do not exist
+  ARCH_FAULT_MEMORY,   // an access outside main memory
+  ARCH_FAULT_STUCK,    // an engine that made no progress for very long, or whose own assertions failed
+} arch_fault_kind;
+
+// Why an engine stopped. After a fault it accepts nothing more.
+typedef struct arch_fault {
+  arch_fault_kind kind;
+  arch_command command;  // the command given by the program (for a loop: the loop's run command)
+  char text[256];        // "scratchpad rows 16380..16395 of 16384"
+} arch_fault;
+
+#endif
