@@ -10,7 +10,7 @@
 #include "cli/bench.h"
 #include "cli/kernel.h"
 #include "cli/published.h"
-#include "compiler/oracle.h"
+#include "runner/oracle.h"
 #include "sim/figures.h"
 
 typedef struct bench_options {
@@ -35,14 +35,14 @@ typedef struct totals {
 
 static bool judge(const bench_options *options, const kernel_job *job, measured *m, wf_diag *diag) {
   const sim_engine_options engine_options = {.timing_only = options->no_check, .quiet = true};
-  const command_run_config config = {
+  const run_config config = {
       .engine = &sim_cycle_engine, .options = &engine_options, .times = (unsigned)options->times};
-  oracle o;
-  oracle_verdict verdict;
-  bool good = oracle_fill(&o, &job->result, options->seed, diag);
-  if (good && !options->no_check) good = oracle_expect(&o, &job->result, diag);
-  good = good && oracle_judge(&o, &job->result, &config, &verdict, diag);
-  oracle_release(&o);
+  run_oracle o;
+  run_oracle_verdict verdict;
+  bool good = run_oracle_fill(&o, &job->result, options->seed, diag);
+  if (good && !options->no_check) good = run_oracle_expect(&o, &job->result, diag);
+  good = good && run_oracle_judge(&o, &job->result, &config, &verdict, diag);
+  run_oracle_release(&o);
   if (!good) return false;
   const double dim = hw_derive(&job->array).dim;
   m->ran = true;

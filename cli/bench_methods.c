@@ -168,7 +168,7 @@ static void add_json(const bench *b, const row *r) {
 }
 
 // The rows of the simulation alone.
-static void run_machine(const bench *b, simulated *s) {
+static void simulate_machine(const bench *b, simulated *s) {
   const unsigned arrays = (unsigned)b->options->simulations;
   for (unsigned n = 0; n < b->options->seeds && arrays > 1; n++)
     simulated_search(s, ROW_MACHINE, ROW_MACHINE_SIMULATED, n + 1);
@@ -185,7 +185,7 @@ static void add_gains(means *m, const row *r, double fixed) {
 
 // What all rows gave on one network, simulated; compared with the best that the default array came to.
 static void run_simulated(const bench *b, simulated *s, row rows[ROWS], means *m) {
-  run_machine(b, s);
+  simulate_machine(b, s);
   double fixed = INFINITY;
   for (unsigned n = 0; n < ROWS; n++) {
     rows[n].simulated = simulated_row_of(s, n);
@@ -224,7 +224,7 @@ static void run_methods(const bench *b, const layers_network *network, double op
   m->networks++;
 }
 
-static bool run_network(const bench *b, const char *name, means *m, wf_diag *diag) {
+static bool simulate_network(const bench *b, const char *name, means *m, wf_diag *diag) {
   layers_network network;
   const bool loaded = layers_load(&network, name, diag);
   if (loaded) {
@@ -288,7 +288,7 @@ static bool run_networks(const bench *b, wf_diag *diag) {
   char *text = wf_strdup(b->options->nets), *rest = text;
   means m = {0};
   bool good = true;
-  for (char *name; good && (name = strsep(&rest, ",")) != NULL;) good = run_network(b, name, &m, diag);
+  for (char *name; good && (name = strsep(&rest, ",")) != NULL;) good = simulate_network(b, name, &m, diag);
   wf_free(text);
   if (!good || !b->print) return good;
   print_plain_means(b, &m);

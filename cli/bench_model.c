@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "cli/bench.h"
 #include "cli/bench_spaces.h"
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 #include "search/model/fit.h"
 #include "search/model/judge.h"
 
@@ -20,19 +20,19 @@ typedef struct outcome {
   samples_sample sample;
   machine_prediction model;
   double estimate;  // of the mapper
-  measure_result run;
+  run_measured run;
 } outcome;
 
 static const char *set_name(const bench_options *o) { return o->fitting_set ? "fit" : "judge"; }
 
-static bool simulate(const samples_sample *s, measure_result *run) {
+static bool simulate(const samples_sample *s, run_measured *run) {
   FILE *null = fopen("/dev/null", "w");
   if (null == NULL) return false;
   wf_diag diag = wf_diag_to(null);
-  const measure_request request = {.layer = &s->layer, .array = &s->array, .policy = {.mapping = &s->mapping}};
-  *run = measure_layer(&request, &diag);
+  const run_measure_request request = {.layer = &s->layer, .array = &s->array, .policy = {.mapping = &s->mapping}};
+  *run = run_measure(&request, &diag);
   fclose(null);
-  return run->status == MEASURE_GOOD;
+  return run->status == RUN_MEASURE_GOOD;
 }
 
 // As many as can be simulated; `failed` counts the others.

@@ -45,7 +45,7 @@ typedef struct bench_options {
 typedef struct measured {
   bool ran;
   char command[COMMAND_MAX];
-  network_result result;
+  run_network_result result;
   double utilisation, energy_uj, compile_seconds;
   uint64_t weight_bytes, arena_bytes;
   int steps;
@@ -93,15 +93,15 @@ static void measure(const cli_common *common, const bench_options *options, cons
   network_job job;
   if (network_job_open(common, &chosen, network_of(row), &job, diag) == CLI_OK) {
     const sim_engine_options engine = {.quiet = true};
-    const network_run_config config = {.engine = &sim_cycle_engine,
+    const run_network_config config = {.engine = &sim_cycle_engine,
                                        .options = &engine,
                                        .inputs = (const void *const *)job.inputs,
                                        .check = !options->no_check};
-    m->ran = network_run(job.net, &config, &m->result, diag);
+    m->ran = run_network(job.net, &config, &m->result, diag);
     if (m->ran) take_figures(&job, m);
-    network_result_release(
+    run_network_release(
         job.net,
-        &(network_result){.steps = m->result.steps, .outputs = m->result.outputs, .digests = m->result.digests});
+        &(run_network_result){.steps = m->result.steps, .outputs = m->result.outputs, .digests = m->result.digests});
   }
   network_job_release(&job);
 }
@@ -120,7 +120,7 @@ static const char *verdict(const bench_options *options, const measured *m) {
 
 static void print_row(const bench_options *options, const bench_row *row, const measured *m, FILE *out) {
   char macs[CLI_NUMBER], array[CLI_NUMBER], host[CLI_NUMBER], ends[CLI_NUMBER];
-  const network_result *r = &m->result;
+  const run_network_result *r = &m->result;
   fprintf(out, "| %-16s | %14s | %13s | %6.2f | %13s | %13s | %11.1f | %8.1f | %9.2f | %016" PRIx64 " | %s |\n",
           row->name, cli_number(r->macs, macs), cli_number(r->array_cycles, array), 100 * m->utilisation,
           cli_number(r->host_cycles, host), cli_number(r->edge_cycles, ends), m->energy_uj,
@@ -130,7 +130,7 @@ static void print_row(const bench_options *options, const bench_row *row, const 
 
 static void csv_row(const bench_options *options, const bench_row *row, const measured *m, FILE *out) {
   if (out == NULL) return;
-  const network_result *r = &m->result;
+  const run_network_result *r = &m->result;
   fprintf(out,
           "%s,%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
           ",%.3f,%.3f,%016" PRIx64 ",%s,%s\n",
@@ -142,7 +142,7 @@ static void csv_row(const bench_options *options, const bench_row *row, const me
 
 static cJSON *row_json(const bench_options *options, const bench_row *row, const measured *m) {
   cJSON *object = cJSON_CreateObject();
-  const network_result *r = &m->result;
+  const run_network_result *r = &m->result;
   cJSON_AddStringToObject(object, "network", row->name);
   cJSON_AddStringToObject(object, "command", m->command);
   cJSON_AddStringToObject(object, "result", verdict(options, m));

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 #include "search/model/machine.h"
 
 static const char *const arrays[] = {"gemmini-default", "dim8", "dim4"};
@@ -26,7 +26,7 @@ typedef struct point {
 typedef struct space {
   map_layer layer;
   hw_array array;
-  measure_known *known;
+  run_known *known;
   point *points;
   size_t count, room;
   bool good;
@@ -35,10 +35,10 @@ typedef struct space {
 static bool visit(void *context, const map_mapping *mapping) {
   space *s = context;
   wf_diag silent = wf_diag_to(NULL);
-  const measure_request request = {
+  const run_measure_request request = {
       .layer = &s->layer, .array = &s->array, .policy = {.mapping = mapping}, .known = s->known};
-  const measure_result run = measure_layer(&request, &silent);
-  s->good = s->good && run.status == MEASURE_GOOD;
+  const run_measured run = run_measure(&request, &silent);
+  s->good = s->good && run.status == RUN_MEASURE_GOOD;
   if (s->count == s->room) {
     s->room = s->room == 0 ? 256 : 2 * s->room;
     s->points = wf_realloc(s->points, s->room, sizeof *s->points);
@@ -77,14 +77,14 @@ static bool run_space(const char *name, const int64_t rows[3], space_verdict *v,
   s.layer.size[BLOCK_DIM_C] = rows[2] * dim;
   snprintf(v->name, sizeof v->name, "%s %lld x %lld x %lld", name, (long long)(rows[0] * dim),
            (long long)(rows[1] * dim), (long long)(rows[2] * dim));
-  s.known = measure_known_create();
+  s.known = run_known_create();
   map_enumerate(&s.layer, &s.array, BLOCK_STYLE_PRIMITIVE, visit, &s);
   const bool good = s.good && s.count > 0;
   if (good)
     judge(&s, v);
   else
     wf_error(diag, wf_in_file(v->name), "a mapping could not be compiled or run");
-  measure_known_destroy(s.known);
+  run_known_destroy(s.known);
   wf_free(s.points);
   return good;
 }

@@ -5,7 +5,7 @@
 #include "cli/kernel.h"
 #include "cli/run_elf.h"
 #include "cli/sim_units.h"
-#include "compiler/oracle.h"
+#include "runner/oracle.h"
 
 typedef struct run_options {
   kernel_options kernel;
@@ -18,19 +18,19 @@ typedef struct run_report {
   const kernel_job *job;
   const char *path;
   const sim_engine_ops *engine;
-  const oracle_verdict *verdict;
+  const run_oracle_verdict *verdict;
   bool compared, units;
 } run_report;
 
 static double utilisation(const run_report *r) {
-  const command_run_result *run = &r->verdict->run;
+  const run_result *run = &r->verdict->run;
   const double dim = hw_derive(&r->job->array).dim;
   if (!r->job->result.mapped || run->cycles == 0) return 0;
   return (double)map_macs(&r->job->result.layer) / (dim * dim * (double)run->cycles);
 }
 
 static void print_wrong(const run_report *r) {
-  const oracle_verdict *v = r->verdict;
+  const run_oracle_verdict *v = r->verdict;
   const command_tensor *tensor = &r->job->result.commands->tensors[v->tensor];
   fprintf(stderr,
           "weft: error: %" PRIu64 " bytes differ from the oracle; the first: tensor %s, byte %zu: %02x, not %02x\n",
@@ -38,8 +38,8 @@ static void print_wrong(const run_report *r) {
 }
 
 static void print_report(const run_report *r, FILE *out) {
-  const oracle_verdict *v = r->verdict;
-  const command_run_result *run = &v->run;
+  const run_oracle_verdict *v = r->verdict;
+  const run_result *run = &v->run;
   char number[CLI_NUMBER];
   fprintf(out, "array        %s\nengine       %s\n", r->job->array.name, r->engine->name);
   fprintf(out, "commands     %s\n", cli_number(run->commands, number));
@@ -56,7 +56,7 @@ static void print_report(const run_report *r, FILE *out) {
 }
 
 static cJSON *to_json(const run_report *r) {
-  const oracle_verdict *v = r->verdict;
+  const run_oracle_verdict *v = r->verdict;
   cJSON *object = kernel_json(r->job, r->path);
   cJSON_AddStringToObject(object, "engine", r->engine->name);
   if (r->engine->timed) cli_json_count(object, "cycles", v->run.cycles);
@@ -77,14 +77,14 @@ static cJSON *to_json(const run_report *r) {
 static int judge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
                  const sim_engine_ops *engine, wf_diag *diag) {
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
-  const command_run_config config = {.engine = engine, .options = &engine_options, .times = (unsigned)options->times};
+  const run_config config = {.engine = engine, .options = &engine_options, .times = (unsigned)options->times};
   const bool compared = !options->timing_only && job->result.block != NULL;
-  oracle o;
-  oracle_verdict verdict;
-  bool good = oracle_fill(&o, &job->result, options->seed, diag);
-  if (good && compared) good = oracle_expect(&o, &job->result, diag);
-  good = good && oracle_judge(&o, &job->result, &config, &verdict, diag);
-  oracle_release(&o);
+  run_oracle o;
+  run_oracle_verdict verdict;
+  bool good = run_oracle_fill(&o, &job->result, options->seed, diag);
+  if (good && compared) good = run_oracle_expect(&o, &job->result, diag);
+  good = good && run_oracle_judge(&o, &job->result, &config, &verdict, diag);
+  run_oracle_release(&o);
   if (!good) return CLI_CANNOT_BUILD;
   const run_report report = {
       .job = job, .path = path, .engine = engine, .verdict = &verdict, .compared = compared, .units = options->units};

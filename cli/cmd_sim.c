@@ -216,7 +216,7 @@ static int simulate(const cli_common *common, const sim_options *options, const 
 }
 
 // Options that are for programs of the hart alone are refused.
-static int run_network(const cli_common *common, const sim_options *options, const char *path, wf_diag *diag) {
+static int simulate_network(const cli_common *common, const sim_options *options, const char *path, wf_diag *diag) {
   if (options->trace != NULL || options->events != NULL || options->wave != NULL || options->any_array) {
     wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave and --any-array");
     return CLI_USAGE;
@@ -280,7 +280,7 @@ int cli_sim(int argc, char **argv) {
   int code;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   wf_diag diag = wf_diag_to(stderr);
-  if (network_job_is(argv[0])) return run_network(&common, &options, argv[0], &diag);
+  if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0], &diag);
   sim_files files = {0};
   const struct {
     const char *path;

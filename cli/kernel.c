@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "runner/judge.h"
 
 void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]) {
   const cli_option table[KERNEL_OPTIONS] = {
@@ -110,6 +111,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
                              .kernel = options->kernel,
                              .arguments = options->shape,
                              .autotune = options->autotune,
+                             .judge = run_judge,
                              .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
                              .straight = options->straight,
                              .for_c = options->for_c,

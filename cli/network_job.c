@@ -9,6 +9,7 @@
 #include "cli/npy.h"
 #include "cli/onnx_dims.h"
 #include "compiler/onnx/onnx.h"
+#include "runner/judge.h"
 
 void network_job_rows(network_job_options *o, cli_option rows[NETWORK_JOB_OPTIONS]) {
   const cli_option table[NETWORK_JOB_OPTIONS] = {
@@ -140,6 +141,7 @@ int network_job_open(const cli_common *common, const network_job_options *option
   if (job->model == NULL || !quantise(options, job, diag) || !read_inputs(options, job, diag)) return CLI_BAD_INPUT;
   const network_options lowering = {.array = &job->array,
                                     .tune = (unsigned)options->tune,
+                                    .judge = run_judge,
                                     .jobs = (unsigned)options->jobs,
                                     .straight = options->straight};
   job->net = network_create(job->placed, &lowering, diag);

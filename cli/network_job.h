@@ -3,8 +3,8 @@
 #define CLI_NETWORK_JOB_H
 
 #include "cli/cli.h"
-#include "compiler/network/network.h"
 #include "compiler/quantise/quantise.h"
+#include "runner/network.h"
 #include "workloads/networks/networks.h"
 
 typedef struct network_job_options {
@@ -13,10 +13,10 @@ typedef struct network_job_options {
   const char *dims;       // "NAME=N,..": open dimensions of a file; NULL: none
   uint64_t seed;          // of random inputs and weights
   uint64_t residual_products;
-  uint64_t samples;       // of calibration
-  uint64_t quality;       // inputs on which the float model is compared with; 0: not at all
+  uint64_t samples;  // of calibration
+  uint64_t quality;  // inputs on which the float model is compared with; 0: not at all
   uint64_t tune, jobs;
-  bool straight;          // commands for C
+  bool straight;             // commands for C
   bool int8_ends;            // the network's inputs and outputs are int8, images channels last
   networks_options network;  // of generated networks
   bool quiet;

@@ -17,7 +17,7 @@ typedef struct layer_figures {
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-static layer_figures figures_of(const network *net, const network_step *step, const network_step_result *r) {
+static layer_figures figures_of(const network *net, const network_step *step, const run_step_result *r) {
   layer_figures f = {.bound = ""};
   const double dim = hw_derive(net->options.array).dim;
   f.utilisation = ratio((double)step->macs, dim * dim * (double)r->cycles);
@@ -49,7 +49,7 @@ void network_report_head(FILE *out) {
           "cycles", "util %", "bytes", "energy uJ", "waits most for");
 }
 
-void network_report_step(const network *net, int step, const network_step_result *r, FILE *out) {
+void network_report_step(const network *net, int step, const run_step_result *r, FILE *out) {
   const network_step *s = &net->steps[step];
   const layer_figures f = figures_of(net, s, r);
   char shape[64], cycles[CLI_NUMBER], bytes[CLI_NUMBER];
@@ -75,7 +75,7 @@ static uint64_t peak_kib(void) {
 }
 
 static void print_cycles(const network_report *report, FILE *out) {
-  const network_result *r = report->result;
+  const run_network_result *r = report->result;
   char number[CLI_NUMBER];
   if (!report->engine->timed) return;
   const double dim = hw_derive(&report->job->array).dim;
@@ -89,7 +89,7 @@ static void print_cycles(const network_report *report, FILE *out) {
 }
 
 static void print_traffic(const network_report *report, FILE *out) {
-  const network_result *r = report->result;
+  const run_network_result *r = report->result;
   char number[CLI_NUMBER];
   if (!r->has_units) return;
   fprintf(out, "read         %s bytes\n", cli_number(r->units.bus_read_bytes, number));
@@ -109,7 +109,7 @@ static void print_quality(const network_report *report, FILE *out) {
 }
 
 void network_report_totals(const network_report *report, FILE *out) {
-  const network_result *r = report->result;
+  const run_network_result *r = report->result;
   const network *net = report->job->net;
   char number[CLI_NUMBER], other[CLI_NUMBER];
   fprintf(out, "network      %s\narray        %s\nengine       %s\n", report->path, report->job->array.name,
@@ -134,7 +134,7 @@ void network_report_totals(const network_report *report, FILE *out) {
 }
 
 void network_report_wrong(const network_report *report, FILE *out) {
-  const network_result *r = report->result;
+  const run_network_result *r = report->result;
   if (r->wrong == 0) return;
   const network *net = report->job->net;
   fprintf(out,
@@ -146,7 +146,7 @@ void network_report_wrong(const network_report *report, FILE *out) {
 
 // ---- JSON
 
-static cJSON *step_json(const network *net, int step, const network_step_result *r) {
+static cJSON *step_json(const network *net, int step, const run_step_result *r) {
   const network_step *s = &net->steps[step];
   const layer_figures f = figures_of(net, s, r);
   char shape[64];
@@ -175,7 +175,7 @@ static cJSON *step_json(const network *net, int step, const network_step_result 
 }
 
 static void add_totals(const network_report *report, cJSON *document) {
-  const network_result *r = report->result;
+  const run_network_result *r = report->result;
   const network *net = report->job->net;
   cJSON_AddStringToObject(document, "file", report->path);
   cJSON_AddStringToObject(document, "network", net->graph->name);
@@ -225,7 +225,7 @@ static void add_quality(const network_report *report, cJSON *document) {
 
 cJSON *network_report_json(const network_report *report) {
   cJSON *document = cJSON_CreateObject();
-  const network_result *r = report->result;
+  const run_network_result *r = report->result;
   add_totals(report, document);
   add_seconds(report, document);
   add_quality(report, document);
@@ -245,7 +245,7 @@ void network_report_csv(const network_report *report, FILE *out) {
   fputs("step,node,operator,place,program,macs,cycles,utilisation,read_bytes,written_bytes,energy_uj,wrong\n", out);
   for (int s = 0; s < net->step_count; s++) {
     const network_step *step = &net->steps[s];
-    const network_step_result *r = &report->result->steps[s];
+    const run_step_result *r = &report->result->steps[s];
     const layer_figures f = figures_of(net, step, r);
     fprintf(out, "%d,\"%s\",%s,%s,\"%s\",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 "\n", s,
             step->name, graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what,

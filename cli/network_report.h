@@ -8,13 +8,13 @@ typedef struct network_report {
   const char *path;
   const network_job *job;
   const sim_engine_ops *engine;
-  const network_result *result;
+  const run_network_result *result;
   bool checked, timing_only;
 } network_report;
 
 void network_report_head(FILE *out);
 // One step, as soon as it has run.
-void network_report_step(const network *net, int step, const network_step_result *result, FILE *out);
+void network_report_step(const network *net, int step, const run_step_result *result, FILE *out);
 void network_report_totals(const network_report *report, FILE *out);
 // The first difference from the reference, if there was one.
 void network_report_wrong(const network_report *report, FILE *out);

@@ -8,8 +8,8 @@
 
 #include "cli/sim_report.h"
 #include "compiler/command/elf.h"
-#include "compiler/oracle.h"
 #include "driver/include/weft/data.h"
+#include "runner/oracle.h"
 
 static int find_tensor(const command_program *program, const char *name) {
   for (int t = 0; t < program->tensor_count; t++)
@@ -18,7 +18,7 @@ static int find_tensor(const command_program *program, const char *name) {
 }
 
 // A line of the program: `run N cycles C` or `tensor NAME digest D`.
-static void take_line(const char *line, const kernel_job *job, const oracle *o, run_elf_result *result) {
+static void take_line(const char *line, const kernel_job *job, const run_oracle *o, run_elf_result *result) {
   char name[256];
   uint64_t value;
   if (sscanf(line, "run %*u cycles %" SCNu64, &value) == 1) result->cycles = value;
@@ -31,11 +31,11 @@ static void take_line(const char *line, const kernel_job *job, const oracle *o, 
     result->wrong = tensor->name;
 }
 
-static void take_output(char *text, const kernel_job *job, const oracle *o, run_elf_result *result) {
+static void take_output(char *text, const kernel_job *job, const run_oracle *o, run_elf_result *result) {
   for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) take_line(line, job, o, result);
 }
 
-static int simulate(const char *path, const kernel_job *job, const sim_engine_ops *engine, const oracle *o,
+static int simulate(const char *path, const kernel_job *job, const sim_engine_ops *engine, const run_oracle *o,
                     run_elf_result *result, wf_diag *diag) {
   char *text = NULL;
   size_t size;
@@ -59,14 +59,14 @@ int run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, 
     return CLI_BAD_INPUT;
   }
   close(file);
-  oracle o;
-  bool expected = oracle_fill_as_elf(&o, &job->result, seed, diag);
-  for (unsigned n = 0; n < times && expected; n++) expected = oracle_expect(&o, &job->result, diag);
+  run_oracle o;
+  bool expected = run_oracle_fill_as_elf(&o, &job->result, seed, diag);
+  for (unsigned n = 0; n < times && expected; n++) expected = run_oracle_expect(&o, &job->result, diag);
   const command_elf_config config = {.seed = seed, .times = times};
   int code = CLI_CANNOT_BUILD;
   if (expected && command_write_elf(job->result.commands, &config, path, diag) == COMMAND_ELF_DONE)
     code = simulate(path, job, engine, &o, result, diag);
-  oracle_release(&o);
+  run_oracle_release(&o);
   unlink(path);
   return code;
 }

@@ -32,7 +32,7 @@ typedef struct watcher {
   sim_timeline *timeline;
 } watcher;
 
-static void show_step(void *context, const network *net, int step, const network_step_result *result) {
+static void show_step(void *context, const network *net, int step, const run_step_result *result) {
   watcher *w = context;
   if (w->table) {
     network_report_step(net, step, result, stdout);
@@ -79,10 +79,10 @@ static int write_reports(const cli_common *common, const sim_network_options *op
 static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
 // The clock at the end of the last step, which goes on in the hart's start-up, too.
-static uint64_t end_of(const network *net, const network_result *result) {
+static uint64_t end_of(const network *net, const run_network_result *result) {
   if (result->has_units) return result->units.cycles;
   if (net->step_count == 0) return 0;
-  const network_step_result *last = &result->steps[net->step_count - 1];
+  const run_step_result *last = &result->steps[net->step_count - 1];
   return last->start + last->cycles;
 }
 
@@ -95,18 +95,18 @@ static int simulate(const cli_common *common, const sim_network_options *options
   if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path);
   const sim_events events = {.context = &w, .event = take_event};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
-  const network_run_config config = {.engine = engine,
+  const run_network_config config = {.engine = engine,
                                      .options = &engine_options,
                                      .inputs = (const void *const *)job->inputs,
                                      .check = !options->no_check && !options->timing_only,
-                                     .hart = hart ? NETWORK_HART_TIMED : NETWORK_HART_NATIVE,
+                                     .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
                                      .events = timeline == NULL ? NULL : &events,
                                      .watch = watch_engine,
                                      .progress = show_step,
                                      .context = &w};
-  network_result result;
+  run_network_result result;
   if (w.table) network_report_head(stdout);
-  bool good = network_run(job->net, &config, &result, diag);
+  bool good = run_network(job->net, &config, &result, diag);
   if (w.timeline != NULL &&
       !sim_timeline_close(w.timeline, end_of(job->net, &result), result.has_units ? &result.units : NULL)) {
     wf_error(diag, wf_in_file(options->timeline), "cannot write the file");
@@ -119,7 +119,7 @@ static int simulate(const cli_common *common, const sim_network_options *options
                                  .checked = config.check,
                                  .timing_only = options->timing_only};
   const int code = good ? write_reports(common, options, &report, diag) : CLI_CANNOT_BUILD;
-  network_result_release(job->net, &result);
+  run_network_release(job->net, &result);
   return code;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "compiler/block/build.h"
-#include "compiler/command/run.h"
 #include "compiler/passes/passes.h"
 
 const char *const compile_language_names[COMPILE_LANGUAGES] = {"kernel", "block", "command"};
@@ -213,19 +212,6 @@ static bool lower_with(pipeline *p, const map_mapping *mapping) {
 
 // ---- tuning by simulation
 
-// Cycles of a second run: with what the first one left in the caches.
-static bool cycles_of(const pipeline *p, uint64_t *cycles) {
-  const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const command_run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = 2};
-  enum { TENSORS_MAX = 64 };
-  void *none[TENSORS_MAX] = {0};
-  command_run_result run;
-  if (p->commands->tensor_count > TENSORS_MAX || !command_run_on(p->commands, &config, none, &run, p->diag))
-    return false;
-  *cycles = run.cycles;
-  return true;
-}
-
 // What is to be tried: a configuration of the kernel (mapping NULL), or a mapping.
 typedef struct trial {
   int config;
@@ -244,8 +230,8 @@ static bool measure(const pipeline *p, const trial *t, uint64_t *cycles) {
   request.after = NULL;
   request.straight = true;
   pipeline own = {.request = &request, .result = p->result, .diag = &silent};
-  const bool good =
-      prepare(&own, t) && to_commands(&own, own.result->block, &own.result->mapping) && cycles_of(&own, cycles);
+  const bool good = prepare(&own, t) && to_commands(&own, own.result->block, &own.result->mapping) &&
+                    p->request->judge(own.commands, cycles, &silent);
   drop(&own);
   return good;
 }

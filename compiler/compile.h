@@ -23,6 +23,10 @@ typedef struct compile_stage {
   const command_program *commands;
 } compile_stage;
 
+// The cycles of a program with warm caches, for tuning; runner/judge.h has the one that asks the cycle engine. False
+// after an error was reported.
+typedef bool (*compile_judge)(const command_program *program, uint64_t *cycles, wf_diag *diag);
+
 typedef struct compile_request {
   const char *file;  // its name, for messages
   const char *text;
@@ -33,10 +37,11 @@ typedef struct compile_request {
   const char *arguments;       // "M=512,N=64,K=128,scale=0.5"; NULL: none
   const map_mapping *mapping;  // NULL: the heuristic mapper's
   block_style style;           // of the heuristic mapping
-  bool autotune;               // the kernel's configurations are simulated and the fastest is taken
-  unsigned tune;               // so many mappings of the mapper are simulated and the fastest is taken; 0, 1: none is
-  bool straight;               // the commands need no loops: quicker for who runs them once
-  bool for_c;  // they become C: few stores that follow a pattern are better than many that suit main memory
+  bool autotune;               // the kernel's configurations are judged and the fastest is taken
+  unsigned tune;        // the number of the mapper's best mappings that are judged; the fastest is taken; 0, 1: none is
+  compile_judge judge;  // needed for autotune and tune
+  bool straight;        // the commands need no loops: quicker for who runs them once
+  bool for_c;           // they become C: few stores that follow a pattern are better than many that suit main memory
   // Called after each pass; may be NULL.
   void (*after)(void *context, const compile_stage *stage);
   void *context;

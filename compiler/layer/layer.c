@@ -169,6 +169,7 @@ bool layer_compile(const map_layer *layer, const hw_array *array, const layer_po
                                    .arguments = call.arguments,
                                    .mapping = policy->mapping,
                                    .tune = policy->tune,
+                                   .judge = policy->judge,
                                    .style = policy->style};
   return compile(&request, result, diag);
 }

@@ -22,7 +22,8 @@ bool layer_call_of(const map_layer *layer, const hw_array *array, layer_call *ca
 // How the blocks are chosen.
 typedef struct layer_policy {
   const map_mapping *mapping;  // given; NULL: the heuristic mapper's
-  unsigned tune;               // the fastest of so many of the mapper's best; 0, 1: its best
+  unsigned tune;               // the fastest of this number of the best mappings; 0, 1: the best
+  compile_judge judge;         // needed for tune
   block_style style;
 } layer_policy;
 

@@ -27,6 +27,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
                                    .array = net->options.array,
                                    .arguments = kernel->arguments,
                                    .tune = net->options.tune,
+                                   .judge = net->options.judge,
                                    .straight = net->options.straight,
                                    .for_c = net->options.straight};
   const double start = wf_thread_seconds();

@@ -76,7 +76,7 @@ static bool write_main(command_build *b, const network *net) {
 
 // ---- objects
 
-static command_elf_result compile(command_build *b, unsigned jobs, const char *path) {
+static command_elf_result build_sources(command_build *b, unsigned jobs, const char *path) {
   const size_t sources = b->source_count;
   wf_process_argv *commands = WF_ARENA_ARRAY(b->arena, sources + 1, wf_process_argv);
   const char **objects = WF_ARENA_ARRAY(b->arena, sources + 1, const char *);
@@ -97,7 +97,7 @@ command_elf_result network_write_elf(const network *net, const network_elf_confi
   command_elf_result result = COMMAND_ELF_FAILED;
   if (command_build_open(&b, net->graph->name, diag) && command_build_write_driver(&b, net->options.array) &&
       write_hosts(&b) && write_kernels(&b, net) && write_data(&b, net, config->inputs) && write_main(&b, net))
-    result = compile(&b, config->jobs, path);
+    result = build_sources(&b, config->jobs, path);
   command_build_close(&b);
   return result;
 }

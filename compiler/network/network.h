@@ -1,4 +1,4 @@
-// Network programs: a placed graph (compiler/graph) as a list of steps on one memory, and their run on an engine.
+// Network programs: a placed graph (compiler/graph) as a list of steps on one memory. runner/network.h runs them.
 //
 // A step is either a kernel of workloads/kernels, compiled for the array, or calls of the hart's operators
 // (driver/include/weft/host_ops.h). A node of the graph becomes one or more steps; nodes that only rename bytes become
@@ -7,11 +7,12 @@
 #ifndef COMPILER_NETWORK_NETWORK_H
 #define COMPILER_NETWORK_NETWORK_H
 
+#include "arch/memory.h"
 #include "compiler/command/command.h"
+#include "compiler/compile.h"
 #include "compiler/graph/graph.h"
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
-#include "sim/cycle/cycle.h"
 #include "weft/host_ops.h"
 
 // ---- the program
@@ -73,6 +74,7 @@ typedef struct network_step {
 typedef struct network_options {
   const hw_array *array;  // borrowed
   unsigned tune;          // of compile_request
+  compile_judge judge;    // the same
   unsigned jobs;          // threads that compile; 0: 1
   bool straight;          // commands without loops: for C, which finds its own; loops take less memory
 } network_options;
@@ -103,58 +105,16 @@ void network_destroy(network *net);
 // Steps, their operands and the plan.
 void network_print(const network *net, FILE *out);
 
-// ---- its run
+// ---- what runner/ and the ELF writer need of it
 
-typedef struct network_step_result {
-  uint64_t start, cycles;  // of the engine's clock; 0 of an engine without time
-  bool timed;              // the cycles are known
-  uint64_t commands, macs;
-  bool has_units;
-  sim_cycle_report units;    // of this step
-  uint64_t compared, wrong;  // bytes
-} network_step_result;
+// The hart's program of calls (driver/host/step.c) and where it keeps calls: the first bytes of main memory.
+enum { NETWORK_RESERVED = 1 << 20, NETWORK_CALLS = 3 << 18, NETWORK_LINE = 64 };
 
-typedef struct network_mismatch {
-  int step, tensor;
-  uint64_t element;
-  double expected, found;
-} network_mismatch;
+// The addresses of the tensors of an array step's program.
+void network_layout(const network *net, const network_step *step, uint64_t *address);
 
-typedef struct network_result {
-  network_step_result *steps;                               // step_count; network_result_release frees them
-  uint64_t cycles, array_cycles, host_cycles, edge_cycles;  // host_cycles without, edge_cycles those of edge steps
-  uint64_t commands, macs;
-  uint64_t compared, wrong;  // bytes of int8 and other integers, floats that are too far off
-  network_mismatch first;    // if wrong
-  uint64_t digest;           // of the digests of the outputs
-  bool has_units;
-  sim_cycle_report units;             // of all steps
-  double run_seconds, check_seconds;  // of the processor
-  void **outputs;                     // per output of the graph, as its tensor says
-  uint64_t *digests;                  // per output (weft_digest, as programs of the hart print it)
-} network_result;
-
-typedef enum {
-  NETWORK_HART_TIMED,   // host steps run on the hart of the array, at its speed
-  NETWORK_HART_NATIVE,  // by this machine: right results, no cycles
-} network_hart;
-
-typedef struct network_run_config {
-  const sim_engine_ops *engine;
-  const sim_engine_options *options;  // NULL: defaults
-  const void *const *inputs;          // per input of the graph
-  bool check;                         // every node against the graph's interpreter
-  network_hart hart;
-  const sim_events *events;  // of an engine that has them; NULL: none
-  // Called with the engine before the first step; may be NULL. The engine is gone when the run returns.
-  void (*watch)(void *context, const sim_engine *engine);
-  // After each step; may be NULL.
-  void (*progress)(void *context, const network *net, int step, const network_step_result *result);
-  void *context;
-} network_run_config;
-
-// False after an error was reported; wrong results are no error. Release the result in any case.
-bool network_run(const network *net, const network_run_config *config, network_result *result, wf_diag *diag);
-void network_result_release(const network *net, network_result *result);
+static inline uint64_t network_address(const network *net, network_place place) {
+  return place.buffer < 0 ? ARCH_MEMORY_BASE + NETWORK_RESERVED : net->buffers[place.buffer].address + place.offset;
+}
 
 #endif

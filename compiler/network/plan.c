@@ -161,3 +161,20 @@ bool network_plan(network *net, wf_diag *diag) {
   wf_hint(diag, "raise memory.capacity_mib of the array");
   return false;
 }
+
+// ---- addresses
+
+static network_place operand_of(const network_step *step, const char *param) {
+  for (int o = 0; o < step->operand_count; o++)
+    if (strcmp(step->operands[o].param, param) == 0) return step->operands[o].place;
+  return (network_place){.buffer = -1};
+}
+
+void network_layout(const network *net, const network_step *step, uint64_t *address) {
+  const network_kernel *kernel = &net->kernels[step->kernel];
+  for (int t = 0; t < kernel->program->tensor_count; t++) {
+    const network_place constant = kernel->constants[t];
+    address[t] =
+        network_address(net, constant.buffer >= 0 ? constant : operand_of(step, kernel->program->tensors[t].name));
+  }
+}

@@ -2,7 +2,6 @@
 #ifndef COMPILER_NETWORK_PRIVATE_H
 #define COMPILER_NETWORK_PRIVATE_H
 
-#include "arch/memory.h"
 #include "compiler/network/network.h"
 
 // ---- lowering: one graph under way
@@ -121,16 +120,5 @@ network_place network_add_buffer(network *net, const network_buffer *buffer);
 bool network_compile(network *net, wf_diag *diag);
 // Lives, places, addresses; reports what does not fit in main memory.
 bool network_plan(network *net, wf_diag *diag);
-
-// The hart's program of calls (driver/host/step.c), and where it keeps calls.
-enum { NETWORK_RESERVED = 1 << 20, NETWORK_CALLS = 3 << 18, NETWORK_LINE = 64 };
-extern const unsigned char network_host_step_elf[], network_host_step_elf_end[];
-
-// The addresses of the tensors of an array step's program.
-void network_layout(const network *net, const network_step *step, uint64_t *address);
-
-static inline uint64_t network_address(const network *net, network_place place) {
-  return place.buffer < 0 ? ARCH_MEMORY_BASE + NETWORK_RESERVED : net->buffers[place.buffer].address + place.offset;
-}
 
 #endif

@@ -95,7 +95,7 @@ static bool due(tally *t) { return t->seen++ % SAMPLE == 0 || t->all; }
 
 static bool judge(const test_source *s, const sim_engine_ops *engine) {
   wf_diag diag = wf_diag_to(stderr);
-  oracle_verdict verdict;
+  run_oracle_verdict verdict;
   if (test_source_run(s, NULL, engine, &verdict, &diag) == TEST_GOOD) return true;
   print_error("%s, %s, array %s, engine %s: %llu wrong bytes\n", s->path, s->arguments, s->array->name, engine->name,
               (unsigned long long)verdict.wrong);
@@ -156,11 +156,11 @@ static void test_a_moved_store_is_found(void **state) {
   assert_true(test_source_open(&s, "gemm.py", NULL, "M=8,N=8,K=8,scale=0.05", &array, &diag));
   const compile_request request = {
       .file = s.path, .text = s.text, .length = s.length, .array = &array, .arguments = s.arguments};
-  const command_run_config config = {.engine = &sim_ref_engine};
+  const run_config config = {.engine = &sim_ref_engine};
   compile_result result;
-  oracle_verdict verdict;
+  run_oracle_verdict verdict;
   assert_true(compile(&request, &result, &diag));
-  assert_true(oracle_judge(&s.expected, &result, &config, &verdict, &diag));
+  assert_true(run_oracle_judge(&s.expected, &result, &config, &verdict, &diag));
   assert_int_equal(verdict.wrong, 0);
   const uint64_t digest = verdict.digest;
   for (size_t n = 0; n < result.commands->count; n++)
@@ -168,7 +168,7 @@ static void test_a_moved_store_is_found(void **state) {
       result.commands->nodes[n].insn.rs1++;
       break;
     }
-  assert_true(oracle_judge(&s.expected, &result, &config, &verdict, &diag));
+  assert_true(run_oracle_judge(&s.expected, &result, &config, &verdict, &diag));
   assert_true(verdict.wrong > 0);
   assert_string_equal(result.commands->tensors[verdict.tensor].name, "c_ptr");
   assert_true(verdict.digest != digest);

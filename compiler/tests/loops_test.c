@@ -59,7 +59,7 @@ static bool try_mapping(const test_source *s, const map_mapping *m) {
   static const sim_engine_ops *const engines[] = {&sim_ref_engine, &sim_cycle_engine};
   wf_diag diag = wf_diag_to(stderr);
   for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
-    oracle_verdict verdict;
+    run_oracle_verdict verdict;
     if (test_source_run(s, m, engines[e], &verdict, &diag) == TEST_GOOD) continue;
     print_error("%s, %s, array %s, revision %u, engine %s:\n", s->path, s->arguments, s->array->name,
                 s->array->isa.revision, engines[e]->name);
@@ -134,7 +134,7 @@ static void hardware_agrees(void **state) {
     wf_diag diag = wf_diag_to(stderr);
     test_source s;
     map_mapping m;
-    oracle_verdict cycle, rtl;
+    run_oracle_verdict cycle, rtl;
     uint64_t seed = 1 + n;
     assert_true(test_source_open(&s, cases[sample[n]].file, NULL, cases[sample[n]].arguments, &array, &diag));
     assert_true(draw(&s, &seed, &m));

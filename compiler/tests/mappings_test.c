@@ -42,7 +42,7 @@ static bool try_legal(const test_source *s, uint64_t *seed) {
     return false;
   }
   wf_diag diag = wf_diag_to(stderr);
-  oracle_verdict verdict;
+  run_oracle_verdict verdict;
   const test_outcome outcome = test_source_run(s, &m, &sim_ref_engine, &verdict, &diag);
   if (outcome != TEST_GOOD) show(s, &m, outcome == TEST_REFUSED ? "refused" : "another result");
   return outcome == TEST_GOOD;
@@ -54,7 +54,7 @@ static bool try_any(const test_source *s, uint64_t *seed, bool *good) {
   map_random_any(&s->layer, s->array, seed, &m);
   if (map_check(&s->layer, &m, s->array, NULL)) return false;
   wf_diag diag = wf_diag_to(NULL);
-  oracle_verdict verdict;
+  run_oracle_verdict verdict;
   if (test_source_run(s, &m, &sim_ref_engine, &verdict, &diag) == TEST_REFUSED && diag.errors > 0) return true;
   show(s, &m, "illegal, but not refused");
   *good = false;

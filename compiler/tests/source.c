@@ -48,8 +48,8 @@ bool test_source_open(test_source *s, const char *file, const char *kernel, cons
     return false;
   }
   compile_result result;
-  const bool good = compile_with(s, NULL, &result, diag) && oracle_fill(&s->expected, &result, 1, diag) &&
-                    oracle_expect(&s->expected, &result, diag);
+  const bool good = compile_with(s, NULL, &result, diag) && run_oracle_fill(&s->expected, &result, 1, diag) &&
+                    run_oracle_expect(&s->expected, &result, diag);
   s->layer = result.layer;
   s->mapped = result.mapped;
   compile_release(&result);
@@ -57,18 +57,18 @@ bool test_source_open(test_source *s, const char *file, const char *kernel, cons
 }
 
 void test_source_close(test_source *s) {
-  oracle_release(&s->expected);
+  run_oracle_release(&s->expected);
   wf_free(s->text);
   *s = (test_source){0};
 }
 
 test_outcome test_source_run(const test_source *s, const map_mapping *mapping, const sim_engine_ops *engine,
-                             oracle_verdict *verdict, wf_diag *diag) {
+                             run_oracle_verdict *verdict, wf_diag *diag) {
   compile_result result;
   test_outcome outcome = TEST_REFUSED;
   if (compile_with(s, mapping, &result, diag)) {
-    const command_run_config config = {.engine = engine};
-    const bool ran = oracle_judge(&s->expected, &result, &config, verdict, diag);
+    const run_config config = {.engine = engine};
+    const bool ran = run_oracle_judge(&s->expected, &result, &config, verdict, diag);
     outcome = ran && verdict->wrong == 0 ? TEST_GOOD : TEST_WRONG;
   }
   compile_release(&result);

@@ -3,7 +3,7 @@
 #ifndef COMPILER_TESTS_SOURCE_H
 #define COMPILER_TESTS_SOURCE_H
 
-#include "compiler/oracle.h"
+#include "runner/oracle.h"
 
 typedef struct test_source {
   char path[256];
@@ -15,7 +15,7 @@ typedef struct test_source {
   const hw_array *array;
   map_layer layer;  // after test_source_open, if `mapped`
   bool mapped;
-  oracle expected;
+  run_oracle expected;
 } test_source;
 
 // Reads the kernel, compiles it as the heuristic mapper wants and runs its interpreter. False after an error.
@@ -26,6 +26,6 @@ void test_source_close(test_source *s);
 typedef enum { TEST_REFUSED, TEST_WRONG, TEST_GOOD } test_outcome;
 // Compiles with a mapping (NULL: the heuristic one), runs on the engine, compares with the interpreter.
 test_outcome test_source_run(const test_source *s, const map_mapping *mapping, const sim_engine_ops *engine,
-                             oracle_verdict *verdict, wf_diag *diag);
+                             run_oracle_verdict *verdict, wf_diag *diag);
 
 #endif

@@ -204,7 +204,7 @@ static void backward_layer(batch *b, size_t i) {
   tape_backward(l->workspace);
 }
 
-static void run_network(batch *b) {
+static void evaluate_network(batch *b) {
   const batch_options *o = &b->options;
   fill(tape_input(b->network, plain_network_temperature(&b->programs->network)),
        schedule(o->temperature_first, o->temperature_last, progress_of(b)));
@@ -338,13 +338,13 @@ uint64_t batch_descend(batch *b, unsigned steps) {
   uint64_t evaluations = 0;
   if (b->step == 0) {
     for (size_t i = 0; i < b->layer_count; i++) forward_layer(b, i);
-    run_network(b);
+    evaluate_network(b);
   }
   for (unsigned end = b->step + steps; b->step < end && b->step < b->options.steps; b->step++) {
     if (b->step % b->options.round_steps == 0) choose_layers(b);
     for (size_t i = 0; i < b->layer_count; i++)
       if (b->layers[i].active) forward_layer(b, i);
-    run_network(b);
+    evaluate_network(b);
     for (size_t i = 0; i < b->layer_count; i++) {
       if (!b->layers[i].active) continue;
       backward_layer(b, i);

@@ -32,7 +32,7 @@ struct pool {
   size_t count, room;
   double timeout;
   pool_work *work;
-  measure_known *known;
+  run_known *known;
 };
 
 // ---- whole messages
@@ -61,7 +61,7 @@ static bool receive_all(int socket, void *bytes, size_t size) {
 
 // ---- children
 
-static void child(int socket, pool_work *work, measure_known *known) {
+static void child(int socket, pool_work *work, run_known *known) {
   work_request request;
   work_result result;
   while (receive_all(socket, &request, sizeof request)) {
@@ -109,7 +109,7 @@ pool *pool_create(unsigned jobs, double timeout, pool_work *work) {
   pool *p = wf_calloc(1, sizeof *p);
   p->timeout = timeout;
   p->work = work;
-  p->known = measure_known_create();
+  p->known = run_known_create();
   for (unsigned n = 0; n < jobs; n++) start(p, add_worker(p));
   return p;
 }
@@ -128,7 +128,7 @@ void pool_destroy(pool *p) {
     if (p->workers[i].socket >= 0) close(p->workers[i].socket);
     if (p->workers[i].pid > 0) end_child(&p->workers[i]);
   }
-  measure_known_destroy(p->known);
+  run_known_destroy(p->known);
   wf_free(p->workers);
   wf_free(p);
 }

@@ -11,7 +11,7 @@
 
 typedef struct pool pool;
 typedef void pool_done(void *context, const work_request *request, const work_result *result);
-typedef void pool_work(measure_known *known, const work_request *request, work_result *result);
+typedef void pool_work(run_known *known, const work_request *request, work_result *result);
 
 // `jobs` children (0: none) that do `work`, and share what they know of runs; requests that take longer than `timeout`
 // seconds fail (0: none do).

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "search/measure/measure.h"
+#include "runner/judge.h"
+#include "runner/measure.h"
 #include "search/predict/predict.h"
 
 const char *const work_status_names[WORK_STATUS_COUNT] = {
@@ -62,13 +63,13 @@ static void write_reason(const char *messages, char text[WORK_REASON]) {
   snprintf(text, WORK_REASON, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
-static work_status status_of(measure_status status) {
-  static const work_status statuses[MEASURE_STATUSES] = {
-      [MEASURE_GOOD] = WORK_GOOD, [MEASURE_CANNOT_MAP] = WORK_CANNOT_MAP, [MEASURE_FAULT] = WORK_FAULT};
+static work_status status_of(run_measure_status status) {
+  static const work_status statuses[RUN_MEASURE_STATUSES] = {
+      [RUN_MEASURE_GOOD] = WORK_GOOD, [RUN_MEASURE_CANNOT_MAP] = WORK_CANNOT_MAP, [RUN_MEASURE_FAULT] = WORK_FAULT};
   return statuses[status];
 }
 
-static void take(const measure_result *m, work_result *result) {
+static void take(const run_measured *m, work_result *result) {
   result->status = (uint32_t)status_of(m->status);
   result->has_energy = m->has_energy;
   result->known = m->known;
@@ -95,18 +96,18 @@ void work_fail(work_result *result, uint64_t id, work_status status, const char 
   gethostname(result->host, sizeof result->host - 1);
 }
 
-static void measure(measure_known *known, const work_request *request, const layer_policy *policy,
-                    work_result *result) {
+static void measure(run_known *known, const work_request *request, const layer_policy *policy, work_result *result) {
   char *messages = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
-  const measure_result m = measure_layer(
-      &(measure_request){.layer = &request->layer, .array = &request->array, .policy = *policy, .known = known}, &diag);
+  const run_measured m = run_measure(
+      &(run_measure_request){.layer = &request->layer, .array = &request->array, .policy = *policy, .known = known},
+      &diag);
   fclose(out);
   work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);
-  if (m.status != MEASURE_GOOD) write_reason(messages, result->reason);
+  if (m.status != RUN_MEASURE_GOOD) write_reason(messages, result->reason);
   free(messages);
 }
 
@@ -116,7 +117,7 @@ static double value_of(const work_request *request, const work_result *r) {
 }
 
 // What the model of the machine finds, after the mapper's best: none of it can make the result worse.
-static void search(measure_known *known, const work_request *request, work_result *result) {
+static void search(run_known *known, const work_request *request, work_result *result) {
   enum { CLIMBS = 400 };
   predict_result found = predict_layer(&(predict_request){.layer = &request->layer,
                                                           .array = &request->array,
@@ -139,9 +140,10 @@ static void search(measure_known *known, const work_request *request, work_resul
   predict_release(&found);
 }
 
-void work_measure(measure_known *known, const work_request *request, work_result *result) {
+void work_measure(run_known *known, const work_request *request, work_result *result) {
   const double start = wf_seconds();
-  const layer_policy policy = {.mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune};
+  const layer_policy policy = {
+      .mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune, .judge = run_judge};
   measure(known, request, &policy, result);
   if (request->searched > 0 && result->status == WORK_GOOD) search(known, request, result);
   result->wall_seconds = wf_seconds() - start;

@@ -7,7 +7,7 @@
 
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
-#include "search/measure/known.h"
+#include "runner/known.h"
 
 typedef struct work_request {
   uint64_t id;  // the sender's
@@ -54,7 +54,7 @@ typedef struct work_result {
 } work_result;
 
 // `known` are runs of earlier requests; may be NULL.
-void work_measure(measure_known *known, const work_request *request, work_result *result);
+void work_measure(run_known *known, const work_request *request, work_result *result);
 
 // A result without measurement.
 void work_fail(work_result *result, uint64_t id, work_status status, const char *reason);

@@ -7,9 +7,9 @@
 #include "base/test.h"
 #include "compiler/command/elf.h"
 #include "compiler/command/private.h"
-#include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
 #include "driver/include/weft/data.h"
+#include "runner/program.h"
 #include "sim/run.h"
 
 static hw_array array;
@@ -99,9 +99,9 @@ static void test_host_costs_little(void **state) {
   command_program *program = compiled(&gemm);
   void *tensors[3];
   fill(program, 0, tensors);
-  const command_run_config config = {.engine = sim_engine_find("cycle"), .times = 2};
-  command_run_result alone;
-  assert_true(command_run_on(program, &config, tensors, &alone, &diag));
+  const run_config config = {.engine = sim_engine_find("cycle"), .times = 2};
+  run_result alone;
+  assert_true(run_commands_on(program, &config, tensors, &alone, &diag));
   assert_int_equal(command_write_elf(program, &(command_elf_config){.times = 2}, elf, &diag), COMMAND_ELF_DONE);
   uint64_t code, cycles = 0;
   char *text = run_elf("cycle", &code), *run = strstr(text, "run 1 cycles ");

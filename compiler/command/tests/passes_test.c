@@ -2,8 +2,8 @@
 // memory on the reference engine, and both find what was planted.
 #include "base/clock.h"
 #include "base/test.h"
-#include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
+#include "runner/program.h"
 #include "sim/gen/gen.h"
 
 static hw_array array;
@@ -197,10 +197,10 @@ static command_program *program_of(const gen_program *random) {
 static arch_memory *memory_after(const command_program *program, const gen_program *random) {
   arch_memory *memory = arch_memory_create((uint64_t)random->array->memory.capacity_mib << 20);
   memcpy(memory->bytes, random->image, random->image_bytes);
-  const command_run_config config = {.engine = sim_engine_find("ref")};
+  const run_config config = {.engine = sim_engine_find("ref")};
   wf_diag diag = wf_diag_to(stderr);
-  command_run_result result;
-  assert_true(command_run(program, &config, memory, &(command_layout){NULL}, &result, &diag));
+  run_result result;
+  assert_true(run_commands(program, &config, memory, &(command_layout){NULL}, &result, &diag));
   return memory;
 }
 

@@ -1,19 +1,18 @@
 // Command programs on the hardware: the same memory as the reference engine, the same cycles as the cycle engine.
 #include "base/alloc.h"
 #include "base/test.h"
-#include "compiler/command/run.h"
 #include "compiler/command/tests/sample.h"
+#include "runner/program.h"
 
 static const sample_gemm shapes[] = {{5, 7, 9, 0.5f, false}, {33, 47, 70, 0.0134f, true}, {64, 64, 64, 0.01f, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static command_run_result run(const command_program *program, const char *engine, const int8_t *a, const int8_t *b,
-                              int8_t *c) {
+static run_result run(const command_program *program, const char *engine, const int8_t *a, const int8_t *b, int8_t *c) {
   wf_diag diag = wf_diag_to(stderr);
-  const command_run_config config = {.engine = sim_engine_find(engine), .times = 2};
+  const run_config config = {.engine = sim_engine_find(engine), .times = 2};
   void *const tensors[] = {(void *)(uintptr_t)a, (void *)(uintptr_t)b, c};
-  command_run_result result;
-  assert_true(command_run_on(program, &config, tensors, &result, &diag));
+  run_result result;
+  assert_true(run_commands_on(program, &config, tensors, &result, &diag));
   return result;
 }
 
@@ -31,7 +30,7 @@ static void compare(const char *name) {
     int8_t *want = wf_calloc(bytes, 1), *on_cycle = wf_calloc(bytes, 1), *on_rtl = wf_calloc(bytes, 1);
     sample_gemm_plain(g, a, b, want);
     command_program *program = sample_gemm_program(&array, g);
-    const command_run_result cycle = run(program, "cycle", a, b, on_cycle), rtl = run(program, "rtl", a, b, on_rtl);
+    const run_result cycle = run(program, "cycle", a, b, on_cycle), rtl = run(program, "rtl", a, b, on_rtl);
     assert_memory_equal(on_cycle, want, bytes);
     assert_memory_equal(on_rtl, want, bytes);
     assert_int_equal(cycle.cycles, rtl.cycles);

@@ -7,6 +7,7 @@
 
 #include "base/test.h"
 #include "compiler/network/tests/build.h"
+#include "runner/network.h"
 #include "sim/run.h"
 
 static bool on_hardware;
@@ -33,7 +34,7 @@ static elf_run run_elf(const char *path, const hw_array *array, const char *engi
 }
 
 // Every step said its cycles, and they are not less than those without the hart's part.
-static void check_steps(const network *net, const network_result *result, const char *text) {
+static void check_steps(const network *net, const run_network_result *result, const char *text) {
   uint64_t sum = 0, all = 0;
   for (int s = 0; s < net->step_count; s++) {
     char start[128];
@@ -50,7 +51,7 @@ static void check_steps(const network *net, const network_result *result, const 
   assert_true(all >= sum && all < sum + 1000 * (uint64_t)net->step_count);
 }
 
-static void check_outputs(const network *net, const network_result *result, const char *text) {
+static void check_outputs(const network *net, const run_network_result *result, const char *text) {
   for (int o = 0; o < net->graph->output_count; o++) {
     char line[128];
     snprintf(line, sizeof line, "output %s digest %016" PRIx64 "\n", net->graph->tensors[net->graph->outputs[o]].name,
@@ -67,10 +68,10 @@ static void check_network(graph *g, const char *array_name) {
   network *net = network_create(g, &options, &diag);
   assert_non_null(net);
   void **inputs = build_random_inputs(g);
-  const network_run_config config = {
+  const run_network_config config = {
       .engine = sim_engine_find("cycle"), .inputs = (const void *const *)inputs, .check = true};
-  network_result result;
-  assert_true(network_run(net, &config, &result, &diag));
+  run_network_result result;
+  assert_true(run_network(net, &config, &result, &diag));
   assert_int_equal(result.wrong, 0);
   char path[] = "/tmp/weft-network-XXXXXX.elf";
   const int file = mkstemps(path, 4);
@@ -90,7 +91,7 @@ static void check_network(graph *g, const char *array_name) {
   free(cycle.text);
   unlink(path);
   build_free_inputs(g, inputs);
-  network_result_release(net, &result);
+  run_network_release(net, &result);
   network_destroy(net);
   graph_destroy(g);
 }

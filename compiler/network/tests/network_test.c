@@ -1,6 +1,6 @@
 // Network programs leave, step by step, what the interpreter of the graph says: on all engines, for arrays of several
 // sizes, with the hart and without; and what cannot be lowered is refused by name.
-#include "compiler/network/network.h"
+#include "runner/network.h"
 
 #include "base/test.h"
 #include "compiler/network/tests/build.h"
@@ -9,7 +9,7 @@ typedef struct outcome {
   uint64_t digest, cycles, host_cycles, compared, wrong;
 } outcome;
 
-static outcome run(const graph *g, const char *array_name, const char *engine, network_hart hart) {
+static outcome run(const graph *g, const char *array_name, const char *engine, run_hart hart) {
   wf_diag diag = wf_diag_to(stderr);
   hw_array array;
   assert_true(hw_array_load(&array, array_name, &diag));
@@ -18,10 +18,10 @@ static outcome run(const graph *g, const char *array_name, const char *engine, n
   network *net = network_create(g, &options, &diag);
   assert_non_null(net);
   void **inputs = build_random_inputs(g);
-  const network_run_config config = {
+  const run_network_config config = {
       .engine = sim_engine_find(engine), .inputs = (const void *const *)inputs, .check = true, .hart = hart};
-  network_result result;
-  assert_true(network_run(net, &config, &result, &diag));
+  run_network_result result;
+  assert_true(run_network(net, &config, &result, &diag));
   if (result.wrong != 0)
     fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array_name, engine, result.first.step,
              net->steps[result.first.step].what, (unsigned long long)result.first.element, result.first.found,
@@ -29,7 +29,7 @@ static outcome run(const graph *g, const char *array_name, const char *engine, n
   const outcome o = {result.digest, result.cycles, result.host_cycles + result.edge_cycles, result.compared,
                      result.wrong};
   build_free_inputs(g, inputs);
-  network_result_release(net, &result);
+  run_network_release(net, &result);
   network_destroy(net);
   return o;
 }
@@ -41,8 +41,8 @@ static void test_residual_network(void **state) {
   graph *g = build_residual(blocks, 16, 32);
   uint64_t digest = 0;
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", NETWORK_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", NETWORK_HART_TIMED);
+    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
     assert_int_equal(ref.digest, cycle.digest);
     assert_true(cycle.cycles > 10000 && ref.cycles == 0 && cycle.compared > 1000);
     if (a > 0) assert_int_equal(ref.digest, digest);
@@ -74,11 +74,11 @@ static graph *build_mobile(void) {
 static void test_mobile_network(void **state) {
   (void)state;
   graph *g = build_mobile();
-  const outcome ref = run(g, "gemmini-default", "ref", NETWORK_HART_NATIVE);
-  const outcome cycle = run(g, "gemmini-default", "cycle", NETWORK_HART_TIMED);
+  const outcome ref = run(g, "gemmini-default", "ref", RUN_HART_NATIVE);
+  const outcome cycle = run(g, "gemmini-default", "cycle", RUN_HART_TIMED);
   assert_int_equal(ref.digest, cycle.digest);
   assert_int_equal(cycle.host_cycles, 0);  // the padding of the max pooling is the array's
-  run(g, "dim8", "ref", NETWORK_HART_NATIVE);
+  run(g, "dim8", "ref", RUN_HART_NATIVE);
   graph_destroy(g);
 }
 
@@ -94,7 +94,7 @@ static void test_large_pooling(void **state) {
       int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 20, .no_relu = relu == 0});
       x = build_pool(g, GRAPH_OP_QMAX_POOL, x, sizes[i][0], sizes[i][1], sizes[i][2]);
       graph_set_ends(g, &input, 1, &x, 1);
-      run(g, "dim8", "ref", NETWORK_HART_NATIVE);
+      run(g, "dim8", "ref", RUN_HART_NATIVE);
       graph_destroy(g);
     }
 }
@@ -102,8 +102,8 @@ static void test_large_pooling(void **state) {
 static void test_attention(void **state) {
   (void)state;
   graph *g = build_attention();
-  const outcome native = run(g, "gemmini-default", "cycle", NETWORK_HART_NATIVE);
-  const outcome timed = run(g, "gemmini-default", "cycle", NETWORK_HART_TIMED);
+  const outcome native = run(g, "gemmini-default", "cycle", RUN_HART_NATIVE);
+  const outcome timed = run(g, "gemmini-default", "cycle", RUN_HART_TIMED);
   assert_int_equal(native.digest, timed.digest);  // the hart's numbers are the same bits
   assert_true(timed.host_cycles > 10 * native.host_cycles && timed.host_cycles > 100000);
   graph_destroy(g);
@@ -153,8 +153,8 @@ static void test_moves(void **state) {
   static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
   graph *g = build_moves();
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", NETWORK_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", NETWORK_HART_TIMED);
+    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
     assert_int_equal(ref.digest, cycle.digest);
     assert_true(cycle.host_cycles > 0 && cycle.host_cycles < cycle.cycles / 2);  // the slice that goes backwards
   }
@@ -190,7 +190,7 @@ static void test_results_in_place(void **state) {
   for (int t = 0; t < 4; t++) at[t] = net->buffers[net->tensors[tensors[t]].buffer].address;
   assert_true(at[0] == at[1] && at[1] != at[2] && at[2] == at[3]);
   network_destroy(net);
-  const outcome cycle = run(g, "gemmini-default", "cycle", NETWORK_HART_TIMED);
+  const outcome cycle = run(g, "gemmini-default", "cycle", RUN_HART_TIMED);
   assert_int_equal(cycle.compared, 4 * 9 * 70);
   graph_destroy(g);
 }
@@ -211,13 +211,13 @@ static void test_outputs_without_steps(void **state) {
   network *net = network_create(g, &options, &diag);
   assert_non_null(net);
   void **inputs = build_random_inputs(g);
-  const network_run_config config = {
-      .engine = sim_engine_find("ref"), .inputs = (const void *const *)inputs, .hart = NETWORK_HART_NATIVE};
-  network_result result;
-  assert_true(network_run(net, &config, &result, &diag));
+  const run_network_config config = {
+      .engine = sim_engine_find("ref"), .inputs = (const void *const *)inputs, .hart = RUN_HART_NATIVE};
+  run_network_result result;
+  assert_true(run_network(net, &config, &result, &diag));
   assert_memory_equal(result.outputs[0], inputs[0], 15);
   assert_memory_equal(result.outputs[1], g->tensors[outputs[1]].data, 60);
-  network_result_release(net, &result);
+  run_network_release(net, &result);
   build_free_inputs(g, inputs);
   network_destroy(net);
   graph_destroy(g);
@@ -249,8 +249,8 @@ static void test_hardware(void **state) {
   static const int blocks[4] = {1, 1, 0, 0};
   graph *const graphs[] = {build_residual(blocks, 8, 16), build_mobile(), build_attention(), build_moves()};
   for (size_t n = 0; n < sizeof graphs / sizeof *graphs; n++) {
-    const outcome cycle = run(graphs[n], "dim8", "cycle", NETWORK_HART_TIMED);
-    const outcome rtl = run(graphs[n], "dim8", "rtl", NETWORK_HART_TIMED);
+    const outcome cycle = run(graphs[n], "dim8", "cycle", RUN_HART_TIMED);
+    const outcome rtl = run(graphs[n], "dim8", "rtl", RUN_HART_TIMED);
     assert_int_equal(cycle.digest, rtl.digest);
     assert_int_equal(cycle.cycles, rtl.cycles);
     assert_int_equal(cycle.host_cycles, rtl.host_cycles);

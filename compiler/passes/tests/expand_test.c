@@ -2,8 +2,8 @@
 // sizes, every residency, several arrays.
 #include "base/alloc.h"
 #include "base/test.h"
-#include "compiler/command/run.h"
 #include "compiler/passes/tests/shapes.h"
+#include "runner/program.h"
 
 static uint64_t random_next(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -68,10 +68,10 @@ static void check(block_program *program, const map_mapping *mapping, const char
   void **again = make_tensors(program, 1);
   assert_true(block_run(program, again, &diag));
   assert_same(program, want, again);
-  command_run_config config = {.engine = sim_engine_find("ref")};
-  command_run_result result;
+  run_config config = {.engine = sim_engine_find("ref")};
+  run_result result;
   make_room(program, commands, got);
-  assert_true(command_run_on(commands, &config, got, &result, &diag));
+  assert_true(run_commands_on(commands, &config, got, &result, &diag));
   assert_same(program, want, got);
   free_tensors(program, want);
   free_tensors(program, got);
@@ -263,9 +263,9 @@ static void products_wait_for_nothing(void **state) {
   command_program *commands = shapes_compile(program, &mapping, &array, &diag);
   assert_non_null(commands);
   const sim_engine_options options = {.timing_only = true};
-  command_run_config config = {.engine = sim_engine_find("cycle"), .options = &options, .times = 2};
-  command_run_result result;
-  assert_true(command_run_on(commands, &config, (void *[4]){NULL}, &result, &diag));
+  run_config config = {.engine = sim_engine_find("cycle"), .options = &options, .times = 2};
+  run_result result;
+  assert_true(run_commands_on(commands, &config, (void *[4]){NULL}, &result, &diag));
   uint64_t ideal = (uint64_t)(shape.m * shape.n * shape.k) / (16 * 16);
   assert_true(ideal * 10 >= result.cycles * 9);
   command_destroy(commands);

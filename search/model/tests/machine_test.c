@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/test.h"
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 #include "search/model/fit.h"
 #include "search/model/judge.h"
 
@@ -104,11 +104,11 @@ static void long_loops_are_extrapolated(void **state) {
   assert_true(hundred > 90 * one && hundred < 105 * one);
 }
 
-static measure_result measured(const map_layer *layer, const map_mapping *m, const hw_array *array) {
+static run_measured measured(const map_layer *layer, const map_mapping *m, const hw_array *array) {
   wf_diag diag = wf_diag_to(stderr);
-  const measure_result r =
-      measure_layer(&(measure_request){.layer = layer, .array = array, .policy = {.mapping = m}}, &diag);
-  assert_int_equal(r.status, MEASURE_GOOD);
+  const run_measured r =
+      run_measure(&(run_measure_request){.layer = layer, .array = array, .policy = {.mapping = m}}, &diag);
+  assert_int_equal(r.status, RUN_MEASURE_GOOD);
   return r;
 }
 
@@ -127,7 +127,7 @@ static void stores_without_tiles_are_narrow(void **state) {
     m.dram[BLOCK_DIM_P] = wide ? 3 : 2;
     wf_diag diag = wf_diag_to(stderr);
     assert_true(map_check(&layer, &m, &array, &diag));
-    const measure_result r = measured(&layer, &m, &array);
+    const run_measured r = measured(&layer, &m, &array);
     bytes[wide] = machine_predict(&layer, &m, &array, &machine_fitted).bus_bytes;
     assert_true(fabs(bytes[wide] / (double)(r.read_bytes + r.written_bytes) - 1) < 0.1);
   }
@@ -205,9 +205,9 @@ static void predictions_agree_with_the_engine(void **state) {
   for (int i = 0; i < SIMULATED; i++) {
     samples_sample s;
     samples_draw(&source, &s);
-    const measure_request request = {.layer = &s.layer, .array = &s.array, .policy = {.mapping = &s.mapping}};
-    const measure_result m = measure_layer(&request, &diag);
-    assert_int_equal(m.status, MEASURE_GOOD);
+    const run_measure_request request = {.layer = &s.layer, .array = &s.array, .policy = {.mapping = &s.mapping}};
+    const run_measured m = run_measure(&request, &diag);
+    assert_int_equal(m.status, RUN_MEASURE_GOOD);
     const machine_prediction p = machine_predict(&s.layer, &s.mapping, &s.array, &machine_fitted);
     cycles[i] = (judge_pair){p.cycles, (double)m.cycles};
     energy[i] = (judge_pair){p.energy_pj, m.energy_pj};

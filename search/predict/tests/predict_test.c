@@ -1,7 +1,7 @@
 // Mappings chosen by the model of the machine: what is kept is legal, different, and the best first; steps find better
 // ones that compile and run; a table gives the same answers on any number of threads.
 #include "base/test.h"
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 #include "search/predict/table.h"
 
 static const map_layer layers[] = {
@@ -55,9 +55,9 @@ static void climbs(void **state) {
     const map_mapping *m = &climbed.choices[0].mapping;
     for (int d = 0; d < BLOCK_DIMS; d++) imperfect |= layers[n].size[d] % m->tile[d] != 0;
     wf_diag diag = wf_diag_to(stderr);
-    const measure_result measured =
-        measure_layer(&(measure_request){.layer = &layers[n], .array = &array, .policy = {.mapping = m}}, &diag);
-    assert_int_equal(measured.status, MEASURE_GOOD);
+    const run_measured measured =
+        run_measure(&(run_measure_request){.layer = &layers[n], .array = &array, .policy = {.mapping = m}}, &diag);
+    assert_int_equal(measured.status, RUN_MEASURE_GOOD);
     assert_true((double)measured.cycles < 1.5 * climbed.choices[0].cycles);
     assert_true((double)measured.cycles > climbed.choices[0].cycles / 1.5);
     predict_release(&plain);

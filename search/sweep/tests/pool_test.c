@@ -12,7 +12,7 @@
 enum { CRASH = 1000, HANG = 2000 };
 
 // The id says what the worker is to do.
-static void work(measure_known *known, const work_request *request, work_result *result) {
+static void work(run_known *known, const work_request *request, work_result *result) {
   (void)known;
   if (request->id == CRASH) kill(getpid(), SIGKILL);
   while (request->id == HANG) pause();

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/test.h"
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 
 static hw_array array_named(const char *name) {
   hw_array array;
@@ -88,7 +88,7 @@ static void loop(void **state) {
   double cycles = 0;
   for (size_t i = 0; i < network.count; i++) {
     const map_layer layer = layers_to_map(&network.layers[i]);
-    const measure_result m = measure_layer(&(measure_request){.layer = &layer, .array = &best->array}, &diag);
+    const run_measured m = run_measure(&(run_measure_request){.layer = &layer, .array = &best->array}, &diag);
     assert_int_equal(m.cycles, best->layers[i].cycles);
     assert_int_equal(m.program_digest, best->layers[i].program_digest);
     cycles += (double)network.layers[i].count * (double)m.cycles;
@@ -119,8 +119,8 @@ static void is_as_measured(const layers_network *network, const truth_candidate 
     const char *text = c->layers[i].mapping;
     map_mapping mapping;
     assert_true(map_parse(&mapping, "mapping", text, strlen(text), &diag));
-    const measure_result m =
-        measure_layer(&(measure_request){.layer = &layer, .array = &c->array, .policy = {.mapping = &mapping}}, &diag);
+    const run_measured m = run_measure(
+        &(run_measure_request){.layer = &layer, .array = &c->array, .policy = {.mapping = &mapping}}, &diag);
     assert_int_equal(m.cycles, c->layers[i].cycles);
     cycles += (double)network->layers[i].count * (double)m.cycles;
     energy += (double)network->layers[i].count * m.energy_pj * 1e-6;
@@ -154,7 +154,7 @@ static void by_machine(void **state) {
   is_as_measured(&network, best);
   for (size_t i = 0; i < network.count; i++) {  // the base has the mapper's mappings
     const map_layer layer = layers_to_map(&network.layers[i]);
-    const measure_result m = measure_layer(&(measure_request){.layer = &layer, .array = &base}, &diag);
+    const run_measured m = run_measure(&(run_measure_request){.layer = &layer, .array = &base}, &diag);
     assert_int_equal(m.cycles, free.candidates[0].layers[i].cycles);
   }
   // An area that the best has not: all but the base keep it.

@@ -1,33 +1,33 @@
 // Runs a command program on an engine, without a host: commands enter as fast as the engine takes them.
-#ifndef COMPILER_COMMAND_RUN_H
-#define COMPILER_COMMAND_RUN_H
+#ifndef RUNNER_PROGRAM_H
+#define RUNNER_PROGRAM_H
 
 #include "compiler/command/command.h"
 #include "sim/cycle/cycle.h"
 #include "sim/engine.h"
 
-typedef struct command_run_config {
+typedef struct run_config {
   const sim_engine_ops *engine;
   const sim_engine_options *options;  // NULL: defaults
   unsigned times;                     // how often the program runs, one after the other; 0 counts as 1
-} command_run_config;
+} run_config;
 
-typedef struct command_run_result {
+typedef struct run_result {
   uint64_t cycles;         // of the last time, from its first command to idle; 0 of an engine without time
   uint64_t commands;       // of all times
   arch_fault fault;        // ARCH_FAULT_NONE: it ran to its end
   bool has_units;          // of the cycle engine
   sim_cycle_report units;  // of all times
-} command_run_result;
+} run_result;
 
 // On a memory whose tensors lie as the layout says; constants are written there. False after an error was reported: a
 // fault, or no such engine.
-bool command_run(const command_program *program, const command_run_config *config, arch_memory *memory,
-                 const command_layout *layout, command_run_result *result, wf_diag *diag);
+bool run_commands(const command_program *program, const run_config *config, arch_memory *memory,
+                  const command_layout *layout, run_result *result, wf_diag *diag);
 
 // On a memory of its own: tensors[t] holds tensor t, NULL stands for zeros (of a constant it is not used); what the
 // program wrote is there afterwards (an engine that only times leaves it as it is).
-bool command_run_on(const command_program *program, const command_run_config *config, void *const *tensors,
-                    command_run_result *result, wf_diag *diag);
+bool run_commands_on(const command_program *program, const run_config *config, void *const *tensors, run_result *result,
+                     wf_diag *diag);
 
 #endif

@@ -1,23 +1,22 @@
 // Runs a network program, step by step: see network.h.
-#include "compiler/graph/run.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "compiler/network/machine.h"
+#include "compiler/graph/run.h"
+#include "runner/machine.h"
 #include "weft/data.h"
 
 typedef struct network_runner {
-  network_machine machine;
+  run_machine machine;
   const network *net;
-  const network_run_config *config;
-  network_result *result;
+  const run_network_config *config;
+  run_network_result *result;
   int next;  // step
 } network_runner;
 
-static void add_up(network_result *all, const network_step *step, const network_step_result *one) {
+static void add_up(run_network_result *all, const network_step *step, const run_step_result *one) {
   all->cycles += one->cycles;
   if (step->place == GRAPH_ON_ARRAY)
     all->array_cycles += one->cycles;
@@ -33,9 +32,9 @@ static void add_up(network_result *all, const network_step *step, const network_
 static bool run_node(network_runner *r, const graph_node *node) {
   while (r->next < r->net->step_count && r->net->steps[r->next].node == node) {
     const network_step *step = &r->net->steps[r->next];
-    network_step_result *one = &r->result->steps[r->next];
+    run_step_result *one = &r->result->steps[r->next];
     const double start = wf_process_seconds();
-    if (!network_machine_step(&r->machine, step, one)) return false;
+    if (!run_machine_step(&r->machine, step, one)) return false;
     r->result->run_seconds += wf_process_seconds() - start;
     add_up(r->result, step, one);
     r->next++;
@@ -45,13 +44,13 @@ static bool run_node(network_runner *r, const graph_node *node) {
 
 static void take_outputs(const network_runner *r) {
   const graph *g = r->net->graph;
-  network_result *result = r->result;
+  run_network_result *result = r->result;
   result->digests = WF_NEW_ARRAY((size_t)g->output_count + 1, uint64_t);
   result->outputs = WF_NEW_ARRAY((size_t)g->output_count + 1, void *);
   for (int o = 0; o < g->output_count; o++) {
     const size_t bytes = graph_bytes(&g->tensors[g->outputs[o]]);
     result->outputs[o] = wf_alloc(bytes + 1, 1);
-    memcpy(result->outputs[o], network_machine_at(&r->machine, r->net->tensors[g->outputs[o]], bytes), bytes);
+    memcpy(result->outputs[o], run_machine_at(&r->machine, r->net->tensors[g->outputs[o]], bytes), bytes);
     result->digests[o] = weft_digest(result->outputs[o], bytes);
   }
   result->digest = wf_hash(WF_HASH_START, result->digests, (size_t)g->output_count * sizeof *result->digests);
@@ -80,7 +79,7 @@ static bool after_node(void *context, const graph *g, const graph_node *node, vo
   if (!run_node(r, node)) return false;
   const uint64_t compared = r->result->compared, wrong = r->result->wrong;
   if (r->next > first) {
-    network_check(&r->machine, node, r->next - 1, values, r->result);
+    run_check_node(&r->machine, node, r->next - 1, values, r->result);
     r->result->steps[r->next - 1].compared = r->result->compared - compared;
     r->result->steps[r->next - 1].wrong = r->result->wrong - wrong;
   }
@@ -99,23 +98,23 @@ static bool run_checked(network_runner *r, wf_diag *diag) {
   return good;
 }
 
-bool network_run(const network *net, const network_run_config *config, network_result *result, wf_diag *diag) {
-  *result = (network_result){.steps = WF_NEW_ARRAY((size_t)net->step_count + 1, network_step_result)};
+bool run_network(const network *net, const run_network_config *config, run_network_result *result, wf_diag *diag) {
+  *result = (run_network_result){.steps = WF_NEW_ARRAY((size_t)net->step_count + 1, run_step_result)};
   network_runner r = {.net = net, .config = config, .result = result};
   const bool good =
-      network_machine_open(&r.machine, net, config, diag) && (config->check ? run_checked(&r, diag) : run_all(&r));
+      run_machine_open(&r.machine, net, config, diag) && (config->check ? run_checked(&r, diag) : run_all(&r));
   if (good) {
     take_outputs(&r);
-    result->has_units = command_session_units(r.machine.session, &result->units);
+    result->has_units = run_session_units(r.machine.session, &result->units);
   }
-  network_machine_close(&r.machine);
+  run_machine_close(&r.machine);
   return good;
 }
 
-void network_result_release(const network *net, network_result *result) {
+void run_network_release(const network *net, run_network_result *result) {
   for (int o = 0; result->outputs != NULL && o < net->graph->output_count; o++) wf_free(result->outputs[o]);
   wf_free(result->outputs);
   wf_free(result->digests);
   wf_free(result->steps);
-  *result = (network_result){0};
+  *result = (run_network_result){0};
 }

@@ -5,29 +5,29 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/network/machine.h"
+#include "runner/machine.h"
 #include "sim/host/host.h"
 #include "sim/port.h"
 
 __asm__(
     ".section .rodata\n"
     ".balign 16\n"
-    ".globl network_host_step_elf\n"
-    "network_host_step_elf:\n"
+    ".globl run_host_step_elf\n"
+    "run_host_step_elf:\n"
     ".incbin \"" WEFT_HOST_STEP_ELF
     "\"\n"
-    ".globl network_host_step_elf_end\n"
-    "network_host_step_elf_end:\n"
+    ".globl run_host_step_elf_end\n"
+    "run_host_step_elf_end:\n"
     ".byte 0\n"
     ".previous\n");
 
-bool network_hart_open(network_machine *m) {
+bool run_hart_open(run_machine *m) {
   if (!m->config->engine->timed || m->config->engine->host_access == NULL) {
     wf_error(m->diag, wf_in_file(m->net->graph->name), "engine %s has no time for the hart", m->config->engine->name);
     return false;
   }
-  const size_t bytes = (size_t)(network_host_step_elf_end - network_host_step_elf);
-  m->hart_program = sim_elf_parse("host_step.elf", network_host_step_elf, bytes, m->diag);
+  const size_t bytes = (size_t)(run_host_step_elf_end - run_host_step_elf);
+  m->hart_program = sim_elf_parse("host_step.elf", run_host_step_elf, bytes, m->diag);
   return m->hart_program != NULL && sim_elf_load(m->hart_program, m->memory, m->diag) &&
          sim_elf_find(m->hart_program, "weft_host_batch", &m->batch);
 }
@@ -64,7 +64,7 @@ static uint64_t late_memory(void *context, uint64_t cycle, uint64_t address, boo
 
 // ---- a step
 
-static void write_calls(network_machine *m, const network_step *step, int first, int count) {
+static void write_calls(run_machine *m, const network_step *step, int first, int count) {
   const uint64_t at = ARCH_MEMORY_BASE + NETWORK_CALLS;
   struct weft_host_call *calls = (void *)arch_memory_at(m->memory, at, (size_t)count * sizeof *calls);
   for (int c = 0; c < count; c++) {
@@ -79,15 +79,15 @@ static void write_calls(network_machine *m, const network_step *step, int first,
 }
 
 typedef struct hart_run {
-  network_machine *m;
+  run_machine *m;
   host_result result;
 } hart_run;
 
-static void run_hart(void *context) {
+static void hart_body(void *context) {
   hart_run *run = context;
-  network_machine *m = run->m;
-  sim_port port = sim_port_for_hart_of(command_session_engine(m->session), m->net->options.array);
-  late_port late = {.port = sim_port_for_host(&port), .base = command_session_cycle(m->session)};
+  run_machine *m = run->m;
+  sim_port port = sim_port_for_hart_of(run_session_engine(m->session), m->net->options.array);
+  late_port late = {.port = sim_port_for_host(&port), .base = run_session_cycle(m->session)};
   host_config config = {.memory = m->memory,
                         .port = {&late, late_command, late_fence, late_room, late_memory},
                         .entry = sim_elf_entry(m->hart_program),
@@ -100,10 +100,10 @@ static void run_hart(void *context) {
   host *hart = host_create(&config);
   run->result = host_run(hart, NULL, NULL);
   host_destroy(hart);
-  command_session_advance(m->session, late.base + run->result.cycles);
+  run_session_advance(m->session, late.base + run->result.cycles);
 }
 
-static bool report_end(const network_machine *m, const network_step *step, const host_result *result) {
+static bool report_end(const run_machine *m, const network_step *step, const host_result *result) {
   if (result->end == HOST_EXITED && result->exit_code == WEFT_HOST_OK) return true;
   wf_error(m->diag, wf_in_file(m->net->graph->name),
            "node %s: the hart's program ended with code %" PRIu64 " at 0x%" PRIx64, step->name, result->exit_code,
@@ -111,13 +111,13 @@ static bool report_end(const network_machine *m, const network_step *step, const
   return false;
 }
 
-bool network_hart_step(network_machine *m, const network_step *step, network_step_result *result) {
+bool run_hart_step(run_machine *m, const network_step *step, run_step_result *result) {
   const int room = (NETWORK_RESERVED - NETWORK_CALLS) / (int)sizeof(struct weft_host_call);
   for (int first = 0; first < step->call_count; first += room) {
     const int left = step->call_count - first;
     write_calls(m, step, first, left < room ? left : room);
     hart_run run = {.m = m};
-    sim_engine_enter(command_session_engine(m->session), run_hart, &run);
+    sim_engine_enter(run_session_engine(m->session), hart_body, &run);
     if (!report_end(m, step, &run.result)) return false;
     result->cycles += ((const uint64_t *)(const void *)arch_memory_at(m->memory, m->batch, 24))[2];
   }

@@ -1,6 +1,6 @@
 // Digests of programs: see digest.h. The rows of commands are those that the reservation station compares
 // (sim/cycle/command_rows.h), which hold all that a command touches.
-#include "search/measure/digest.h"
+#include "runner/digest.h"
 
 #include "arch/local.h"
 #include "base/hash.h"
@@ -14,7 +14,7 @@ typedef struct digester {
   const hw_array *array;
   hw_derived derived;
   cycle_row_config config;
-  measure_digest digest;
+  run_digest digest;
 } digester;
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
@@ -130,7 +130,7 @@ static uint64_t machine_of(const hw_array *array) {
   return hw_array_hash(&without);
 }
 
-measure_digest measure_digest_of(const command_program *program) {
+run_digest run_digest_of(const command_program *program) {
   digester d = {.array = program->array,
                 .derived = hw_derive(program->array),
                 .digest = {.commands = WF_HASH_START, .has_timing = true, .machine = machine_of(program->array)}};

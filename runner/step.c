@@ -1,30 +1,29 @@
 // Steps of a network on memory and engine: see machine.h.
-#include "compiler/network/machine.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
+#include "runner/machine.h"
 
 // ---- opening
 
-static void load_constants(const network_machine *m) {
+static void load_constants(const run_machine *m) {
   for (int b = 0; b < m->net->buffer_count; b++) {
     const network_buffer *buffer = &m->net->buffers[b];
     if (buffer->contents == NULL || buffer->address == 0) continue;
-    memcpy(network_machine_at(m, (network_place){.buffer = b}, buffer->bytes), buffer->contents, buffer->content_bytes);
+    memcpy(run_machine_at(m, (network_place){.buffer = b}, buffer->bytes), buffer->contents, buffer->content_bytes);
   }
 }
 
-static void load_inputs(const network_machine *m) {
+static void load_inputs(const run_machine *m) {
   const graph *g = m->net->graph;
   for (int i = 0; i < g->input_count; i++) {
     const size_t bytes = graph_bytes(&g->tensors[g->inputs[i]]);
-    memcpy(network_machine_at(m, m->net->tensors[g->inputs[i]], bytes), m->config->inputs[i], bytes);
+    memcpy(run_machine_at(m, m->net->tensors[g->inputs[i]], bytes), m->config->inputs[i], bytes);
   }
 }
 
-bool network_machine_open(network_machine *m, const network *net, const network_run_config *config, wf_diag *diag) {
-  *m = (network_machine){.net = net, .config = config, .diag = diag};
+bool run_machine_open(run_machine *m, const network *net, const run_network_config *config, wf_diag *diag) {
+  *m = (run_machine){.net = net, .config = config, .diag = diag};
   const hw_array *array = net->options.array;
   m->memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20);
   if (m->memory == NULL) {
@@ -32,20 +31,20 @@ bool network_machine_open(network_machine *m, const network *net, const network_
              array->memory.capacity_mib);
     return false;
   }
-  m->session = command_session_open(array, config->engine, config->options, m->memory, diag);
+  m->session = run_session_open(array, config->engine, config->options, m->memory, diag);
   if (m->session == NULL) return false;
-  sim_engine *engine = command_session_engine(m->session);
+  sim_engine *engine = run_session_engine(m->session);
   if (config->events != NULL && engine->ops->set_events != NULL) engine->ops->set_events(engine, config->events);
   if (config->watch != NULL) config->watch(config->context, engine);
-  if (config->hart == NETWORK_HART_TIMED && !network_hart_open(m)) return false;
+  if (config->hart == RUN_HART_TIMED && !run_hart_open(m)) return false;
   load_constants(m);
   load_inputs(m);
   return true;
 }
 
-void network_machine_close(network_machine *m) {
+void run_machine_close(run_machine *m) {
   if (m->hart_program != NULL) sim_elf_close(m->hart_program);
-  command_session_close(m->session);
+  run_session_close(m->session);
   arch_memory_destroy(m->memory);
 }
 
@@ -56,9 +55,9 @@ static void subtract(uint64_t *from, const uint64_t *what, size_t count) {
 }
 
 #define SUBTRACT(field) subtract((uint64_t *)&now.field, (const uint64_t *)&m->before.field, sizeof now.field / 8)
-static void take_units(network_machine *m, network_step_result *result) {
+static void take_units(run_machine *m, run_step_result *result) {
   sim_cycle_report now;
-  if (!command_session_units(m->session, &now)) return;
+  if (!run_session_units(m->session, &now)) return;
   const sim_cycle_report all = now;
   SUBTRACT(cycles);
   for (unsigned u = 0; u < now.units; u++) SUBTRACT(unit[u].cycles);
@@ -77,28 +76,13 @@ static void take_units(network_machine *m, network_step_result *result) {
 
 // ---- steps
 
-static network_place operand_of(const network_step *step, const char *param) {
-  for (int o = 0; o < step->operand_count; o++)
-    if (strcmp(step->operands[o].param, param) == 0) return step->operands[o].place;
-  return (network_place){.buffer = -1};
-}
-
-void network_layout(const network *net, const network_step *step, uint64_t *address) {
-  const network_kernel *kernel = &net->kernels[step->kernel];
-  for (int t = 0; t < kernel->program->tensor_count; t++) {
-    const network_place constant = kernel->constants[t];
-    address[t] =
-        network_address(net, constant.buffer >= 0 ? constant : operand_of(step, kernel->program->tensors[t].name));
-  }
-}
-
-static bool array_step(network_machine *m, const network_step *step, network_step_result *result) {
+static bool array_step(run_machine *m, const network_step *step, run_step_result *result) {
   const network_kernel *kernel = &m->net->kernels[step->kernel];
   uint64_t *address = WF_NEW_ARRAY((size_t)kernel->program->tensor_count + 1, uint64_t);
   network_layout(m->net, step, address);
   const command_layout layout = {address};
-  command_run_result run;
-  const bool good = command_session_run(m->session, kernel->program, &layout, &run, m->diag);
+  run_result run;
+  const bool good = run_session_run(m->session, kernel->program, &layout, &run, m->diag);
   wf_free(address);
   result->cycles = run.cycles;
   result->timed = m->config->engine->timed;
@@ -107,11 +91,11 @@ static bool array_step(network_machine *m, const network_step *step, network_ste
   return good;
 }
 
-static bool native_step(network_machine *m, const network_step *step) {
+static bool native_step(run_machine *m, const network_step *step) {
   for (int c = 0; c < step->call_count; c++) {
     struct weft_host_call call = step->calls[c].call;
     for (int o = 0; o < WEFT_HOST_OPERANDS; o++)
-      if (step->calls[c].place[o].buffer >= 0) call.operand[o].data = network_machine_at(m, step->calls[c].place[o], 1);
+      if (step->calls[c].place[o].buffer >= 0) call.operand[o].data = run_machine_at(m, step->calls[c].place[o], 1);
     const enum weft_host_status status = weft_host_run(&call);
     if (status == WEFT_HOST_OK) continue;
     wf_error(m->diag, wf_in_file(m->net->graph->name), "node %s: %s", step->name,
@@ -121,13 +105,13 @@ static bool native_step(network_machine *m, const network_step *step) {
   return true;
 }
 
-bool network_machine_step(network_machine *m, const network_step *step, network_step_result *result) {
-  *result = (network_step_result){.start = command_session_cycle(m->session)};
+bool run_machine_step(run_machine *m, const network_step *step, run_step_result *result) {
+  *result = (run_step_result){.start = run_session_cycle(m->session)};
   bool good;
   if (step->place == GRAPH_ON_ARRAY)
     good = array_step(m, step, result);
   else
-    good = m->hart_program != NULL ? network_hart_step(m, step, result) : native_step(m, step);
+    good = m->hart_program != NULL ? run_hart_step(m, step, result) : native_step(m, step);
   take_units(m, result);
   return good;
 }

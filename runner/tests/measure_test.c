@@ -1,6 +1,6 @@
 // Measuring a layer gives what compiling and running it by hand gives, the same again the second time, fewer cycles
 // with warm caches, and a reason where a layer cannot be mapped.
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 
 #include "base/test.h"
 
@@ -13,18 +13,18 @@ static hw_array array_named(const char *name) {
   return array;
 }
 
-static measure_result measured(const map_layer *layer, const hw_array *array, unsigned times) {
+static run_measured measured(const map_layer *layer, const hw_array *array, unsigned times) {
   wf_diag diag = wf_diag_to(stderr);
-  const measure_result m = measure_layer(&(measure_request){.layer = layer, .array = array, .times = times}, &diag);
-  assert_int_equal(m.status, MEASURE_GOOD);
+  const run_measured m = run_measure(&(run_measure_request){.layer = layer, .array = array, .times = times}, &diag);
+  assert_int_equal(m.status, RUN_MEASURE_GOOD);
   return m;
 }
 
 static void repeats(void **state) {
   (void)state;
   const hw_array array = array_named("gemmini-default");
-  const measure_result cold = measured(&product, &array, 1), again = measured(&product, &array, 1),
-                       warm = measured(&product, &array, 2);
+  const run_measured cold = measured(&product, &array, 1), again = measured(&product, &array, 1),
+                     warm = measured(&product, &array, 2);
   assert_int_equal(cold.macs, 64 * 64 * 64);
   assert_true(cold.cycles >= 64 * 64 * 64 / 256);
   assert_int_equal(cold.cycles, again.cycles);
@@ -42,15 +42,16 @@ static void given_mapping(void **state) {
   map_mapping mapping = measured(&product, &array, 1).mapping;
   mapping.depth[MAP_WEIGHTS] = mapping.depth[MAP_INPUTS] = 1;
   wf_diag diag = wf_diag_to(stderr);
-  const measure_result m =
-      measure_layer(&(measure_request){.layer = &product, .array = &array, .policy.mapping = &mapping}, &diag);
-  assert_int_equal(m.status, MEASURE_GOOD);
+  const run_measured m =
+      run_measure(&(run_measure_request){.layer = &product, .array = &array, .policy.mapping = &mapping}, &diag);
+  assert_int_equal(m.status, RUN_MEASURE_GOOD);
   assert_int_equal(m.mapping.depth[MAP_INPUTS], 1);
   mapping.tile[BLOCK_DIM_P] = 3;
   wf_diag silent = wf_diag_to(NULL);
   assert_int_equal(
-      measure_layer(&(measure_request){.layer = &product, .array = &array, .policy.mapping = &mapping}, &silent).status,
-      MEASURE_CANNOT_MAP);
+      run_measure(&(run_measure_request){.layer = &product, .array = &array, .policy.mapping = &mapping}, &silent)
+          .status,
+      RUN_MEASURE_CANNOT_MAP);
   assert_true(silent.errors > 0);
 }
 

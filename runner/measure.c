@@ -1,15 +1,15 @@
 // A layer compiled and run: see measure.h.
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "compiler/command/run.h"
+#include "runner/program.h"
 
-const char *const measure_status_names[MEASURE_STATUSES] = {"good", "cannot map", "fault"};
+const char *const run_measure_status_names[RUN_MEASURE_STATUSES] = {"good", "cannot map", "fault"};
 
 // The counts of a report are of all runs; a layer's runs are alike but for what the caches hold, so they are shared
 // out evenly.
-static void take_counts(const measure_run *run, unsigned times, const hw_array *array, measure_result *m) {
+static void take_counts(const run_known_run *run, unsigned times, const hw_array *array, run_measured *m) {
   const sim_figures figures = sim_figures_of(&run->units, array);
   m->cycles = run->cycles;
   m->commands = run->commands / times;
@@ -22,33 +22,33 @@ static void take_counts(const measure_run *run, unsigned times, const hw_array *
   m->units = run->units;
 }
 
-static bool simulate(const command_program *program, unsigned times, measure_run *known, wf_diag *diag) {
+static bool simulate(const command_program *program, unsigned times, run_known_run *known, wf_diag *diag) {
   const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const command_run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = times};
+  const run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = times};
   void **none = wf_calloc((size_t)program->tensor_count, sizeof *none);
-  command_run_result run;
-  const bool good = command_run_on(program, &config, none, &run, diag);
+  run_result run;
+  const bool good = run_commands_on(program, &config, none, &run, diag);
   wf_free(none);
-  if (good) *known = (measure_run){.cycles = run.cycles, .commands = run.commands, .units = run.units};
+  if (good) *known = (run_known_run){.cycles = run.cycles, .commands = run.commands, .units = run.units};
   return good;
 }
 
 // Only single runs are kept: others are rare.
-static bool run_of(const measure_request *request, const command_program *program, measure_result *m, wf_diag *diag) {
+static bool run_of(const run_measure_request *request, const command_program *program, run_measured *m, wf_diag *diag) {
   const unsigned times = request->times == 0 ? 1 : request->times;
-  measure_known *known = times == 1 ? request->known : NULL;
-  const measure_digest digest = measure_digest_of(program);
-  measure_run run;
+  run_known *known = times == 1 ? request->known : NULL;
+  const run_digest digest = run_digest_of(program);
+  run_known_run run;
   m->program_digest = digest.commands;
-  m->known = measure_known_find(known, &digest, &run);
+  m->known = run_known_find(known, &digest, &run);
   if (!m->known && !simulate(program, times, &run, diag)) return false;
-  if (!m->known) measure_known_add(known, &digest, &run);
+  if (!m->known) run_known_add(known, &digest, &run);
   take_counts(&run, times, request->array, m);
   return true;
 }
 
-measure_result measure_layer(const measure_request *request, wf_diag *diag) {
-  measure_result m = {.status = MEASURE_CANNOT_MAP, .macs = (uint64_t)map_macs(request->layer)};
+run_measured run_measure(const run_measure_request *request, wf_diag *diag) {
+  run_measured m = {.status = RUN_MEASURE_CANNOT_MAP, .macs = (uint64_t)map_macs(request->layer)};
   compile_result program;
   const double start = wf_thread_seconds();
   if (layer_compile(request->layer, request->array, &request->policy, &program, diag)) {
@@ -56,7 +56,7 @@ measure_result measure_layer(const measure_request *request, wf_diag *diag) {
     m.compile_seconds = compiled - start;
     m.mapped = program.mapped;
     m.mapping = program.mapping;
-    m.status = run_of(request, program.commands, &m, diag) ? MEASURE_GOOD : MEASURE_FAULT;
+    m.status = run_of(request, program.commands, &m, diag) ? RUN_MEASURE_GOOD : RUN_MEASURE_FAULT;
     m.simulate_seconds = wf_thread_seconds() - compiled;
   }
   compile_release(&program);

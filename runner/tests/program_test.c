@@ -1,5 +1,5 @@
 // A product written as commands gives the right result on the engines, with the cycles that its trace has.
-#include "compiler/command/run.h"
+#include "runner/program.h"
 
 #include <unistd.h>
 
@@ -46,10 +46,10 @@ static void test_result(void **state) {
     operands o = operands_of(gemm);
     command_program *program = sample_gemm_program(&array, gemm);
     assert_true(command_verify(program, &diag));
-    const command_run_config config = {.engine = sim_engine_find(engines[n / 3 % 2])};
+    const run_config config = {.engine = sim_engine_find(engines[n / 3 % 2])};
     void *const tensors[] = {o.a, o.b, o.c};
-    command_run_result result;
-    assert_true(command_run_on(program, &config, tensors, &result, &diag));
+    run_result result;
+    assert_true(run_commands_on(program, &config, tensors, &result, &diag));
     assert_int_equal(result.commands, command_executions(program));
     assert_memory_equal(o.c, o.want, (size_t)gemm->m * gemm->n);
     assert_true((result.cycles != 0) == config.engine->timed);
@@ -68,9 +68,9 @@ static void test_faults_are_reported(void **state) {
   FILE *out = open_memstream(&messages, &size);
   wf_diag diag = wf_diag_to(out);
   command_program *program = command_parse("t", text, sizeof text - 1, &array, &diag);
-  const command_run_config config = {.engine = sim_engine_find("ref")};
-  command_run_result result;
-  assert_false(command_run_on(program, &config, NULL, &result, &diag));
+  const run_config config = {.engine = sim_engine_find("ref")};
+  run_result result;
+  assert_false(run_commands_on(program, &config, NULL, &result, &diag));
   fclose(out);
   assert_int_equal(result.fault.kind, ARCH_FAULT_MEMORY);
   assert_non_null(strstr(messages, "bad: error: command 0: mvin: reads bytes 0x10..0x10 outside main memory"));
@@ -86,12 +86,12 @@ static void test_huge_tensors_are_refused(void **state) {
   command_program *program = command_create("huge", &array);
   command_add_tensor(program,
                      &(command_tensor){"a", 1, false, (uint64_t)array.memory.capacity_mib << 20, true, true, NULL});
-  const command_run_config config = {.engine = sim_engine_find("ref")};
-  command_run_result result;
+  const run_config config = {.engine = sim_engine_find("ref")};
+  run_result result;
   void *const tensors[] = {NULL, NULL};
-  assert_true(command_run_on(program, &config, tensors, &result, &diag));
+  assert_true(run_commands_on(program, &config, tensors, &result, &diag));
   command_add_tensor(program, &(command_tensor){"b", 1, false, 1, true, true, NULL});
-  assert_false(command_run_on(program, &config, tensors, &result, &diag));
+  assert_false(run_commands_on(program, &config, tensors, &result, &diag));
   assert_int_equal(diag.errors, 1);
   command_destroy(program);
 }
@@ -120,9 +120,9 @@ static void test_trace_is_the_program(void **state) {
   const uint8_t *bytes[] = {(const uint8_t *)o.a, (const uint8_t *)o.b, NULL};
   assert_true(command_write_trace(program, &(command_layout){address}, bytes, out, &diag));
   fclose(out);
-  const command_run_config config = {.engine = sim_engine_find("cycle")};
-  command_run_result result;
-  assert_true(command_run_on(program, &config, (void *const[]){o.a, o.b, o.c}, &result, &diag));
+  const run_config config = {.engine = sim_engine_find("cycle")};
+  run_result result;
+  assert_true(run_commands_on(program, &config, (void *const[]){o.a, o.b, o.c}, &result, &diag));
   sim_run_result moved = replay(path, &array, "cycle", false), timed = replay(path, &array, "cycle", true);
   sim_run_result ref = replay(path, &array, "ref", false);
   assert_int_equal(moved.status, SIM_RUN_OK);

@@ -1,16 +1,16 @@
 // Programs on an engine: see run.h and session.h. The way of a command is the one of a trace's replay (sim/port.h), so
 // both have the same cycles.
-#include "compiler/command/run.h"
+#include "runner/program.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "compiler/command/private.h"
-#include "compiler/command/session.h"
+#include "runner/session.h"
 #include "sim/port.h"
 
-struct command_session {
+struct run_session {
   arch_memory *memory;
   sim_engine *engine;
   sim_port port;
@@ -21,14 +21,14 @@ struct command_session {
 // ---- one program of a session
 
 typedef struct runner {
-  command_session *session;
+  run_session *session;
   const command_program *program;
   const command_layout *layout;
 } runner;
 
 static bool push(void *context, const command_insn *insn) {
   runner *r = context;
-  command_session *s = r->session;
+  run_session *s = r->session;
   uint64_t response;
   if (insn == NULL) return sim_port_fence(&s->port, &s->cycle);
   const arch_command command = command_placed(insn, r->layout, s->commands++);
@@ -41,7 +41,7 @@ static void run_program(void *context) {
   if (command_walk(r->program, push, r)) r->session->cycle = engine->ops->drain(engine, r->session->cycle);
 }
 
-static bool report_fault(const runner *r, command_run_result *result, wf_diag *diag) {
+static bool report_fault(const runner *r, run_result *result, wf_diag *diag) {
   result->fault = *r->session->engine->ops->fault(r->session->engine);
   if (result->fault.kind == ARCH_FAULT_NONE) return true;
   wf_error(diag, wf_in_file(r->program->name), "command %" PRIu64 ": %s", result->fault.command.index,
@@ -58,48 +58,48 @@ static void write_constants(const command_program *program, const command_layout
   }
 }
 
-bool command_session_run(command_session *session, const command_program *program, const command_layout *layout,
-                         command_run_result *result, wf_diag *diag) {
-  *result = (command_run_result){0};
+bool run_session_run(run_session *session, const command_program *program, const command_layout *layout,
+                     run_result *result, wf_diag *diag) {
+  *result = (run_result){0};
   runner r = {session, program, layout};
   write_constants(program, layout, session->memory);
   const uint64_t cycle = session->cycle, commands = session->commands;
   sim_engine_enter(session->engine, run_program, &r);
   result->cycles = session->cycle - cycle;
   result->commands = session->commands - commands;
-  result->has_units = command_session_units(session, &result->units);
+  result->has_units = run_session_units(session, &result->units);
   return report_fault(&r, result, diag);
 }
 
 // ---- sessions
 
-command_session *command_session_open(const hw_array *array, const sim_engine_ops *engine,
-                                      const sim_engine_options *options, arch_memory *memory, wf_diag *diag) {
+run_session *run_session_open(const hw_array *array, const sim_engine_ops *engine, const sim_engine_options *options,
+                              arch_memory *memory, wf_diag *diag) {
   sim_engine *created = sim_engine_create(engine, array, memory, options, diag);
   if (created == NULL) return NULL;
-  command_session *session = WF_NEW(command_session);
+  run_session *session = WF_NEW(run_session);
   session->engine = created;
   session->memory = memory;
   session->port = sim_port_for(created, array->isa.revision);
   return session;
 }
 
-void command_session_close(command_session *session) {
+void run_session_close(run_session *session) {
   if (session == NULL) return;
   session->engine->ops->destroy(session->engine);
   wf_free(session);
 }
 
-sim_engine *command_session_engine(command_session *session) { return session->engine; }
+sim_engine *run_session_engine(run_session *session) { return session->engine; }
 
-uint64_t command_session_cycle(const command_session *session) { return session->cycle; }
+uint64_t run_session_cycle(const run_session *session) { return session->cycle; }
 
-void command_session_advance(command_session *session, uint64_t cycle) {
+void run_session_advance(run_session *session, uint64_t cycle) {
   session->engine->ops->advance(session->engine, cycle);
   session->cycle = cycle;
 }
 
-bool command_session_units(const command_session *session, sim_cycle_report *units) {
+bool run_session_units(const run_session *session, sim_cycle_report *units) {
   if (session->engine->ops != &sim_cycle_engine) return false;
   sim_cycle_report_of(session->engine, units);
   return true;
@@ -107,16 +107,16 @@ bool command_session_units(const command_session *session, sim_cycle_report *uni
 
 // ---- a program alone
 
-bool command_run(const command_program *program, const command_run_config *config, arch_memory *memory,
-                 const command_layout *layout, command_run_result *result, wf_diag *diag) {
-  *result = (command_run_result){0};
-  command_session *session = command_session_open(program->array, config->engine, config->options, memory, diag);
+bool run_commands(const command_program *program, const run_config *config, arch_memory *memory,
+                  const command_layout *layout, run_result *result, wf_diag *diag) {
+  *result = (run_result){0};
+  run_session *session = run_session_open(program->array, config->engine, config->options, memory, diag);
   if (session == NULL) return false;
   const unsigned times = config->times == 0 ? 1 : config->times;
   bool good = true;
-  for (unsigned n = 0; n < times && good; n++) good = command_session_run(session, program, layout, result, diag);
+  for (unsigned n = 0; n < times && good; n++) good = run_session_run(session, program, layout, result, diag);
   result->commands = session->commands;
-  command_session_close(session);
+  run_session_close(session);
   return good;
 }
 
@@ -140,8 +140,8 @@ static void copy_out(const command_program *program, const command_layout *layou
   }
 }
 
-bool command_run_on(const command_program *program, const command_run_config *config, void *const *tensors,
-                    command_run_result *result, wf_diag *diag) {
+bool run_commands_on(const command_program *program, const run_config *config, void *const *tensors, run_result *result,
+                     wf_diag *diag) {
   uint64_t *address = WF_NEW_ARRAY((size_t)program->tensor_count + 1, uint64_t);
   const command_layout layout = {address};
   arch_memory *memory = NULL;
@@ -154,7 +154,7 @@ bool command_run_on(const command_program *program, const command_run_config *co
   }
   if (good) {
     copy_in(program, &layout, memory, tensors);
-    good = command_run(program, config, memory, &layout, result, diag);
+    good = run_commands(program, config, memory, &layout, result, diag);
     copy_out(program, &layout, memory, tensors);
   }
   arch_memory_destroy(memory);

@@ -1,5 +1,5 @@
 // Random tensors, expected results, comparison; see oracle.h.
-#include "compiler/oracle.h"
+#include "runner/oracle.h"
 
 #include <string.h>
 
@@ -37,11 +37,11 @@ static void fill(uint8_t *bytes, size_t count, const command_tensor *tensor, uin
 }
 
 // Memory for the tensors, of as many bytes as `size` says.
-static bool allocate(oracle *o, const compile_result *program, size_t (*size)(const compile_result *program, int t),
+static bool allocate(run_oracle *o, const compile_result *program, size_t (*size)(const compile_result *program, int t),
                      wf_diag *diag) {
-  *o = (oracle){.tensors = program->commands->tensor_count};
-  if (o->tensors > ORACLE_TENSORS) {
-    wf_error(diag, wf_in_file(NULL), "a program of %d tensors is not run, at most %d", o->tensors, ORACLE_TENSORS);
+  *o = (run_oracle){.tensors = program->commands->tensor_count};
+  if (o->tensors > RUN_ORACLE_TENSORS) {
+    wf_error(diag, wf_in_file(NULL), "a program of %d tensors is not run, at most %d", o->tensors, RUN_ORACLE_TENSORS);
     o->tensors = 0;
     return false;
   }
@@ -53,11 +53,11 @@ static bool allocate(oracle *o, const compile_result *program, size_t (*size)(co
   return true;
 }
 
-static void fill_constant(oracle *o, const compile_result *program, int t) {
+static void fill_constant(run_oracle *o, const compile_result *program, int t) {
   memcpy(o->before[t], program->commands->tensors[t].contents, o->bytes[t]);
 }
 
-bool oracle_fill(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
+bool run_oracle_fill(run_oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
   if (!allocate(o, program, tensor_bytes, diag)) return false;
   for (int t = 0; t < o->tensors; t++) {
     uint64_t own = seed + (uint64_t)t;
@@ -74,7 +74,7 @@ static size_t all_bytes(const compile_result *program, int t) {
   return wf_max(tensor_bytes(program, t), command_bytes(program, t));
 }
 
-bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
+bool run_oracle_fill_as_elf(run_oracle *o, const compile_result *program, uint64_t seed, wf_diag *diag) {
   if (!allocate(o, program, all_bytes, diag)) return false;
   for (int t = 0; t < o->tensors; t++) {
     const command_tensor *tensor = &program->commands->tensors[t];
@@ -87,19 +87,19 @@ bool oracle_fill_as_elf(oracle *o, const compile_result *program, uint64_t seed,
   return true;
 }
 
-bool oracle_expect(oracle *o, const compile_result *program, wf_diag *diag) {
+bool run_oracle_expect(run_oracle *o, const compile_result *program, wf_diag *diag) {
   if (program->instance != NULL) {
-    lang_tensor tensors[ORACLE_TENSORS];
+    lang_tensor tensors[RUN_ORACLE_TENSORS];
     for (int t = 0; t < program->block->tensor_count; t++)
       tensors[t] = (lang_tensor){.data = o->after[t], .elements = program->block->tensors[t].elements};
     return lang_run(program->instance, tensors, diag);
   }
-  void *tensors[ORACLE_TENSORS];
+  void *tensors[RUN_ORACLE_TENSORS];
   for (int t = 0; t < o->tensors; t++) tensors[t] = o->after[t];
   return program->block != NULL && block_run(program->block, tensors, diag);
 }
 
-static void compare(const oracle *o, int t, const uint8_t *found, size_t bytes, oracle_verdict *v) {
+static void compare(const run_oracle *o, int t, const uint8_t *found, size_t bytes, run_oracle_verdict *v) {
   for (size_t i = 0; i < bytes; i++) {
     const uint8_t expected = i < o->bytes[t] ? o->after[t][i] : 0;
     if (found[i] == expected || v->wrong++ != 0) continue;
@@ -111,23 +111,23 @@ static void compare(const oracle *o, int t, const uint8_t *found, size_t bytes, 
 }
 
 // A tensor as it was before, with zeros behind it where commands may read.
-static uint8_t *copy_before(const oracle *o, int t, size_t bytes) {
+static uint8_t *copy_before(const run_oracle *o, int t, size_t bytes) {
   uint8_t *copy = wf_calloc(bytes + 1, 1);
   memcpy(copy, o->before[t], o->bytes[t]);
   return copy;
 }
 
-bool oracle_judge(const oracle *o, const compile_result *program, const command_run_config *config,
-                  oracle_verdict *verdict, wf_diag *diag) {
-  *verdict = (oracle_verdict){.digest = WF_HASH_START};
-  void *tensors[ORACLE_TENSORS] = {0};
-  size_t bytes[ORACLE_TENSORS];
+bool run_oracle_judge(const run_oracle *o, const compile_result *program, const run_config *config,
+                      run_oracle_verdict *verdict, wf_diag *diag) {
+  *verdict = (run_oracle_verdict){.digest = WF_HASH_START};
+  void *tensors[RUN_ORACLE_TENSORS] = {0};
+  size_t bytes[RUN_ORACLE_TENSORS];
   const int count = o->tensors < program->commands->tensor_count ? o->tensors : program->commands->tensor_count;
   for (int t = 0; t < count; t++) {
     bytes[t] = wf_max(o->bytes[t], command_bytes(program, t));
     tensors[t] = copy_before(o, t, bytes[t]);
   }
-  const bool good = command_run_on(program->commands, config, tensors, &verdict->run, diag);
+  const bool good = run_commands_on(program->commands, config, tensors, &verdict->run, diag);
   for (int t = 0; t < count; t++) {
     if (good) compare(o, t, tensors[t], bytes[t], verdict);
     if (good && program->commands->tensors[t].written)
@@ -137,10 +137,10 @@ bool oracle_judge(const oracle *o, const compile_result *program, const command_
   return good;
 }
 
-void oracle_release(oracle *o) {
+void run_oracle_release(run_oracle *o) {
   for (int t = 0; t < o->tensors; t++) {
     wf_free(o->before[t]);
     wf_free(o->after[t]);
   }
-  *o = (oracle){0};
+  *o = (run_oracle){0};
 }

@@ -1,6 +1,6 @@
 // The table of known runs: see known.h. An entry's version is odd while somebody writes it and 0 while it is empty;
 // who read an entry looks at the version again.
-#include "search/measure/known.h"
+#include "runner/known.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -13,34 +13,34 @@ enum { ENTRIES = 1 << 14, WAYS = 8 };
 typedef struct entry {
   atomic_uint version;
   uint64_t timing, machine;
-  measure_run run;
+  run_known_run run;
 } entry;
 
-struct measure_known {
+struct run_known {
   entry *entries;
 };
 
-measure_known *measure_known_create(void) {
+run_known *run_known_create(void) {
   void *bytes =
       mmap(NULL, ENTRIES * sizeof(entry), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bytes == MAP_FAILED) return NULL;
-  measure_known *known = WF_NEW(measure_known);
+  run_known *known = WF_NEW(run_known);
   known->entries = bytes;
   return known;
 }
 
-void measure_known_destroy(measure_known *known) {
+void run_known_destroy(run_known *known) {
   if (known == NULL) return;
   munmap(known->entries, ENTRIES * sizeof(entry));
   wf_free(known);
 }
 
 // The places where a run may be.
-static entry *place(measure_known *known, const measure_digest *digest, unsigned way) {
+static entry *place(run_known *known, const run_digest *digest, unsigned way) {
   return &known->entries[((digest->timing ^ digest->machine) + way) % ENTRIES];
 }
 
-static bool read_entry(entry *e, const measure_digest *digest, measure_run *run) {
+static bool read_entry(entry *e, const run_digest *digest, run_known_run *run) {
   const unsigned version = atomic_load_explicit(&e->version, memory_order_acquire);
   if (version == 0 || version % 2 != 0 || e->timing != digest->timing || e->machine != digest->machine) return false;
   *run = e->run;
@@ -48,14 +48,14 @@ static bool read_entry(entry *e, const measure_digest *digest, measure_run *run)
   return atomic_load_explicit(&e->version, memory_order_relaxed) == version;
 }
 
-bool measure_known_find(measure_known *known, const measure_digest *digest, measure_run *run) {
+bool run_known_find(run_known *known, const run_digest *digest, run_known_run *run) {
   if (known == NULL || !digest->has_timing) return false;
   for (unsigned way = 0; way < WAYS; way++)
     if (read_entry(place(known, digest, way), digest, run)) return true;
   return false;
 }
 
-static bool write_entry(entry *e, unsigned version, const measure_digest *digest, const measure_run *run) {
+static bool write_entry(entry *e, unsigned version, const run_digest *digest, const run_known_run *run) {
   if (version % 2 != 0 || !atomic_compare_exchange_strong(&e->version, &version, version + 1)) return false;
   e->timing = digest->timing;
   e->machine = digest->machine;
@@ -65,7 +65,7 @@ static bool write_entry(entry *e, unsigned version, const measure_digest *digest
 }
 
 // An empty place, else one of the others, which digests choose.
-void measure_known_add(measure_known *known, const measure_digest *digest, const measure_run *run) {
+void run_known_add(run_known *known, const run_digest *digest, const run_known_run *run) {
   if (known == NULL || !digest->has_timing) return;
   for (unsigned way = 0; way < WAYS; way++)
     if (write_entry(place(known, digest, way), 0, digest, run)) return;

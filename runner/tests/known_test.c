@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/test.h"
-#include "search/measure/measure.h"
+#include "runner/measure.h"
 
 static const map_layer layers[] = {
     {.kind = MAP_GEMM, .size = {1, 60, 1, 48, 72, 1, 1}, .result_bytes = 1, .groups = 1},
@@ -28,10 +28,9 @@ static hw_array array_of(const char *base, unsigned scratchpad_kib, unsigned acc
   return array;
 }
 
-static measure_result measured(const map_layer *layer, const hw_array *array, layer_policy policy,
-                               measure_known *known) {
+static run_measured measured(const map_layer *layer, const hw_array *array, layer_policy policy, run_known *known) {
   wf_diag silent = wf_diag_to(NULL);
-  return measure_layer(&(measure_request){.layer = layer, .array = array, .policy = policy, .known = known}, &silent);
+  return run_measure(&(run_measure_request){.layer = layer, .array = array, .policy = policy, .known = known}, &silent);
 }
 
 static void assert_same_units(const sim_cycle_report *a, const sim_cycle_report *b) {
@@ -42,9 +41,9 @@ static void assert_same_units(const sim_cycle_report *a, const sim_cycle_report 
   }
 }
 
-static void assert_same(const measure_result *a, const measure_result *b) {
+static void assert_same(const run_measured *a, const run_measured *b) {
   assert_int_equal(a->status, b->status);
-  if (a->status != MEASURE_GOOD) return;
+  if (a->status != RUN_MEASURE_GOOD) return;
   assert_int_equal(a->cycles, b->cycles);
   assert_int_equal(a->commands, b->commands);
   assert_int_equal(a->read_bytes, b->read_bytes);
@@ -60,7 +59,7 @@ static void known_runs_are_those_that_would_be_made(void **state) {
   static const char *const bases[] = {"dim4", "dim8", "gemmini-default"};
   static const unsigned scratchpads[] = {4, 16, 32, 64, 256}, accumulators[] = {16, 32, 128};
   static const layer_policy policies[] = {{.tune = 0}, {.style = BLOCK_STYLE_LOOP}};
-  measure_known *known = measure_known_create();
+  run_known *known = run_known_create();
   assert_non_null(known);
   unsigned good = 0, spared = 0;
   for (size_t b = 0; b < sizeof bases / sizeof *bases; b++)
@@ -69,23 +68,23 @@ static void known_runs_are_those_that_would_be_made(void **state) {
         for (size_t l = 0; l < LAYERS; l++)
           for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
             const hw_array array = array_of(bases[b], scratchpads[s], accumulators[c]);
-            const measure_result with = measured(&layers[l], &array, policies[p], known),
-                                 without = measured(&layers[l], &array, policies[p], NULL);
+            const run_measured with = measured(&layers[l], &array, policies[p], known),
+                               without = measured(&layers[l], &array, policies[p], NULL);
             assert_same(&with, &without);
             assert_false(without.known);
-            good += with.status == MEASURE_GOOD;
+            good += with.status == RUN_MEASURE_GOOD;
             spared += with.known;
             // The hardware's loops choose rows by the memories' sizes.
             if (policies[p].style == BLOCK_STYLE_LOOP) assert_false(with.known);
           }
   print_message("%u of %u measurements needed no run\n", spared, good);
   assert_true(spared > good / 4);
-  measure_known_destroy(known);
+  run_known_destroy(known);
 }
 
 static void other_parameters_need_a_run(void **state) {
   (void)state;
-  measure_known *known = measure_known_create();
+  run_known *known = run_known_create();
   hw_array array = array_of("dim8", 64, 32);
   assert_false(measured(&layers[0], &array, (layer_policy){0}, known).known);
   assert_true(measured(&layers[0], &array, (layer_policy){0}, known).known);
@@ -94,24 +93,24 @@ static void other_parameters_need_a_run(void **state) {
   array.load.queue /= 2;
   array.scratchpad.read_delay++;
   assert_false(measured(&layers[0], &array, (layer_policy){0}, known).known);
-  measure_known_destroy(known);
+  run_known_destroy(known);
 }
 
 // What a child runs its parent knows.
 static void processes_share_what_they_know(void **state) {
   (void)state;
-  measure_known *known = measure_known_create();
+  run_known *known = run_known_create();
   const hw_array array = array_of("dim8", 64, 32);
   const pid_t pid = fork();
   if (pid == 0) _exit(measured(&layers[0], &array, (layer_policy){0}, known).known ? 1 : 0);
   int status;
   assert_int_equal(waitpid(pid, &status, 0), pid);
   assert_int_equal(status, 0);
-  const measure_result here = measured(&layers[0], &array, (layer_policy){0}, known);
+  const run_measured here = measured(&layers[0], &array, (layer_policy){0}, known);
   assert_true(here.known);
-  const measure_result made = measured(&layers[0], &array, (layer_policy){0}, NULL);
+  const run_measured made = measured(&layers[0], &array, (layer_policy){0}, NULL);
   assert_same(&here, &made);
-  measure_known_destroy(known);
+  run_known_destroy(known);
 }
 
 int main(void) {

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/network/machine.h"
+#include "runner/machine.h"
 
 static const double tolerance = 3e-5;  // of the largest magnitude in the tensor
 
-static void note(network_result *result, int step, int tensor, uint64_t element, double expected, double found) {
-  if (result->wrong++ == 0) result->first = (network_mismatch){step, tensor, element, expected, found};
+static void note(run_network_result *result, int step, int tensor, uint64_t element, double expected, double found) {
+  if (result->wrong++ == 0) result->first = (run_mismatch){step, tensor, element, expected, found};
 }
 
 static double integer_at(graph_type type, const void *values, uint64_t i) {
@@ -26,8 +26,8 @@ static double integer_at(graph_type type, const void *values, uint64_t i) {
   }
 }
 
-static void compare_integers(network_result *result, int step, int tensor, const graph_tensor *t, const uint8_t *want,
-                             const uint8_t *found) {
+static void compare_integers(run_network_result *result, int step, int tensor, const graph_tensor *t,
+                             const uint8_t *want, const uint8_t *found) {
   const size_t bytes = graph_bytes(t), each = graph_type_bytes(t->type);
   result->compared += bytes;
   if (memcmp(want, found, bytes) == 0) return;
@@ -38,7 +38,7 @@ static void compare_integers(network_result *result, int step, int tensor, const
   }
 }
 
-static void compare_numbers(network_result *result, int step, int tensor, const graph_tensor *t, float *want,
+static void compare_numbers(run_network_result *result, int step, int tensor, const graph_tensor *t, float *want,
                             const float *found) {
   const uint64_t count = (uint64_t)graph_elements(t);
   double largest = 1e-30;
@@ -53,13 +53,13 @@ static void compare_numbers(network_result *result, int step, int tensor, const 
   memcpy(want, found, (size_t)count * sizeof *want);
 }
 
-void network_check(const network_machine *m, const graph_node *node, int step, void *const *values,
-                   network_result *result) {
+void run_check_node(const run_machine *m, const graph_node *node, int step, void *const *values,
+                    run_network_result *result) {
   for (int o = 0; o < node->output_count; o++) {
     const int tensor = node->outputs[o];
     if (tensor == GRAPH_NONE || values[tensor] == NULL || m->net->tensors[tensor].buffer < 0) continue;
     const graph_tensor *t = &m->net->graph->tensors[tensor];
-    const void *found = network_machine_at(m, m->net->tensors[tensor], graph_bytes(t));
+    const void *found = run_machine_at(m, m->net->tensors[tensor], graph_bytes(t));
     if (t->type == GRAPH_F32)
       compare_numbers(result, step, tensor, t, values[tensor], found);
     else

@@ -2,24 +2,24 @@
 //
 // The table is memory that a process shares with the children it forks. It holds a limited number of runs, of which
 // later ones may displace earlier ones. A process that dies while it writes loses one place of the table.
-#ifndef SEARCH_MEASURE_KNOWN_H
-#define SEARCH_MEASURE_KNOWN_H
+#ifndef RUNNER_KNOWN_H
+#define RUNNER_KNOWN_H
 
-#include "search/measure/digest.h"
+#include "runner/digest.h"
 #include "sim/cycle/cycle.h"
 
-typedef struct measure_known measure_known;
+typedef struct run_known run_known;
 
-typedef struct measure_run {
+typedef struct run_known_run {
   uint64_t cycles, commands;
   sim_cycle_report units;
-} measure_run;
+} run_known_run;
 
-measure_known *measure_known_create(void);
-void measure_known_destroy(measure_known *known);
+run_known *run_known_create(void);
+void run_known_destroy(run_known *known);
 
 // `known` may be NULL: nothing is known then.
-bool measure_known_find(measure_known *known, const measure_digest *digest, measure_run *run);
-void measure_known_add(measure_known *known, const measure_digest *digest, const measure_run *run);
+bool run_known_find(run_known *known, const run_digest *digest, run_known_run *run);
+void run_known_add(run_known *known, const run_digest *digest, const run_known_run *run);
 
 #endif
