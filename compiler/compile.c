@@ -8,6 +8,7 @@
 
 #include "compiler/block/build.h"
 #include "compiler/passes/passes.h"
+#include "compiler/schedule/schedule.h"
 
 const char *const compile_language_names[COMPILE_LANGUAGES] = {"kernel", "block", "command"};
 
@@ -76,7 +77,7 @@ static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *ma
   } else if (entry->on_commands != NULL) {
     p->commands = entry->on_commands(p->commands);
   } else {
-    p->commands = pass_expand(p->block, array, p->request->for_c, p->diag);
+    p->commands = sched_commands(p->block, array, p->request->for_c, p->diag);
     if (p->commands == NULL) return false;
   }
   return finish(p, entry->name);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "compiler/block/build.h"
-#include "compiler/passes/layout.h"
+#include "compiler/block/layout.h"
 #include "compiler/passes/passes.h"
 
 enum { PRODUCT_ROWS_MIN = 4 };  // a product of fewer rows takes as long
@@ -44,8 +44,8 @@ static uint32_t depth_of(const place *p, int b) {
 }
 
 static int64_t slot_rows(const place *p, int b) {
-  layout l = layout_of(&p->program->buffers[b], &p->derived);
-  return layout_slot_rows(&l);
+  block_layout l = block_layout_of(&p->program->buffers[b], &p->derived);
+  return block_layout_slot_rows(&l);
 }
 
 static int64_t all_rows(const place *p, block_scope scope) {
@@ -167,7 +167,7 @@ static void place_accumulator(const place *p) {
 
 // Rows as the unrollers lay them out: those of matrices in whole tiles, those of images as they are.
 static int64_t unrolled_rows(const place *p, const block_buffer *buffer, bool images) {
-  const layout l = layout_of(buffer, &p->derived);
+  const block_layout l = block_layout_of(buffer, &p->derived);
   return (images ? l.rows : (l.rows + l.dim - 1) / l.dim * l.dim) * l.blocks;
 }
 

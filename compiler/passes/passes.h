@@ -1,6 +1,5 @@
-// The passes from a kernel's blocks to commands, in the order in which they run. All but the last change the block
-// program in place and keep its meaning (block_run); each leaves a program that block_verify accepts. False (NULL)
-// after the reason was reported.
+// The passes that change a kernel's block program in place, in the order in which they run. Each keeps the program's
+// meaning (block_run) and leaves a program that block_verify accepts. False after the reason was reported.
 #ifndef COMPILER_PASSES_PASSES_H
 #define COMPILER_PASSES_PASSES_H
 
@@ -8,7 +7,6 @@
 
 #include "base/diag.h"
 #include "compiler/block/block.h"
-#include "compiler/command/command.h"
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
 
@@ -19,8 +17,5 @@ pass pass_tile;     // splits and reorders loops as the mapping says
 pass pass_scope;    // operands of products into the scratchpad, results into the accumulator
 pass pass_hoist;    // moves loads out of the loops that their buffer outlives
 pass pass_buffers;  // depth, layout and place of each buffer
-
-// The placed program as a straight stream of commands, ending with a fence. Needs no mapping.
-command_program *pass_expand(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag);
 
 #endif

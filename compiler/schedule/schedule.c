@@ -1,6 +1,6 @@
 // From a placed block program to commands: three walks over its loops (what stores keep, what products read, the
 // commands), then one order for loads, products and stores.
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 bool expand_command(void *context, const walk *w, const block_statement *s) {
   expand *e = context;
@@ -35,10 +35,11 @@ static bool fill_streams(expand *e) {
   walk w;
   walk_create(&w, e->program, e->arena);
   size_t buffers = (size_t)e->program->buffer_count + 1;
-  e->layouts = WF_ARENA_ARRAY(e->arena, buffers, layout);
+  e->layouts = WF_ARENA_ARRAY(e->arena, buffers, block_layout);
   e->needs = WF_ARENA_ARRAY(e->arena, buffers, expand_needs);
   e->valid = WF_ARENA_ARRAY(e->arena, buffers, expand_valid);
-  for (int b = 0; b < e->program->buffer_count; b++) e->layouts[b] = layout_of(&e->program->buffers[b], &e->derived);
+  for (int b = 0; b < e->program->buffer_count; b++)
+    e->layouts[b] = block_layout_of(&e->program->buffers[b], &e->derived);
   streams_create(&e->streams, e->program, e->array, e->arena);
   if (!walk_run(&w, expand_store_needs, e) || !walk_run(&w, expand_dot_needs, e)) return false;
   for (size_t b = 0; b < buffers; b++) e->valid[b] = (expand_valid){.set = false};
@@ -47,7 +48,7 @@ static bool fill_streams(expand *e) {
   return true;
 }
 
-command_program *pass_expand(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag) {
+command_program *sched_commands(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag) {
   if (program->style == BLOCK_STYLE_LOOP) return expand_loop_style(program, array, diag);
   expand e = {.program = program,
               .array = array,

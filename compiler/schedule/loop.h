@@ -3,10 +3,10 @@
 // The unrollers have places of their own in both memories, two slots that take turns, so nothing stays in the
 // scratchpad from one loop to the next. Results stay in the accumulator through a chain of loops: the first one loads
 // the bias, the last one stores.
-#ifndef COMPILER_PASSES_EXPAND_LOOP_H
-#define COMPILER_PASSES_EXPAND_LOOP_H
+#ifndef COMPILER_SCHEDULE_LOOP_H
+#define COMPILER_SCHEDULE_LOOP_H
 
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 typedef struct loop_unit loop_unit;
 

@@ -1,6 +1,6 @@
 // Runs the loops of a block program. A buffer lives in the innermost body that holds all its uses: each iteration of
 // that body is a new instance of the buffer, which may take another slot.
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 static bool view_uses(const block_view *view, int buffer) { return view->buffer == buffer; }
 

@@ -1,7 +1,7 @@
 // What part of each instance of a buffer is needed. The first walk asks the stores what they keep of each result, the
 // second the products what they read for that; loads then move this and no more.
 #include "base/number.h"
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 bool box_empty(const box *b, int rank) {
   for (int d = 0; d < rank; d++)

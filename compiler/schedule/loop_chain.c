@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/number.h"
-#include "compiler/passes/expand_loop_conv.h"
+#include "compiler/schedule/loop_conv.h"
 
 // Elements of the kernel that form a grid.
 typedef struct grid {

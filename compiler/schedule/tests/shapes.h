@@ -1,8 +1,9 @@
 // Block programs for the tests of expansion: matrix products and convolutions with their mappings.
-#ifndef COMPILER_PASSES_TESTS_SHAPES_H
-#define COMPILER_PASSES_TESTS_SHAPES_H
+#ifndef COMPILER_SCHEDULE_TESTS_SHAPES_H
+#define COMPILER_SCHEDULE_TESTS_SHAPES_H
 
 #include "compiler/passes/passes.h"
+#include "compiler/schedule/schedule.h"
 
 typedef struct shapes_gemm {
   int64_t m, n, k;        // sizes

@@ -1,8 +1,8 @@
 // Between the files of LOOP_CONV_WS: what a chain of loops computes, and how its registers say so.
-#ifndef COMPILER_PASSES_EXPAND_LOOP_CONV_H
-#define COMPILER_PASSES_EXPAND_LOOP_CONV_H
+#ifndef COMPILER_SCHEDULE_LOOP_CONV_H
+#define COMPILER_SCHEDULE_LOOP_CONV_H
 
-#include "compiler/passes/expand_loop.h"
+#include "compiler/schedule/loop.h"
 
 enum { IMAGE_RANK = 4 };  // image, row, column, channel
 enum { ROW, COLUMN, AXES };

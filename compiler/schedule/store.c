@@ -2,11 +2,11 @@
 // of main memory's time and rows would visit few of its banks, commands have fewer rows, and those of all columns take
 // turns.
 #include "compiler/mapping/banks.h"
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 typedef struct store_piece {
   expand *e;
-  const layout *layout;
+  const block_layout *layout;
   stream_store store;
   int64_t column, rows;  // rows: of a command at most
   size_t count;          // pending, piece by piece
@@ -15,7 +15,7 @@ typedef struct store_piece {
 static void put_run(void *context, const run *rows) {
   store_piece *p = context;
   stream_store store = p->store;
-  store.local |= layout_local(p->layout, store.instance, rows->local, p->column);
+  store.local |= block_layout_local(p->layout, store.instance, rows->local, p->column);
   store.rows = (uint16_t)rows->rows;
   store.offset = rows->memory;
   store.stride = rows->stride;
@@ -67,7 +67,8 @@ static void put_columns(store_piece *p, const walk *w, const block_statement *s,
     local_step *= buffer->size[d];
   }
   p->store.cols = (uint16_t)columns;
-  run_visit(dims, access->rank - 1, layout_flat(buffer, part->lo), at * bytes, p->rows, p->layout->tile, put_run, p);
+  run_visit(dims, access->rank - 1, block_layout_flat(buffer, part->lo), at * bytes, p->rows, p->layout->tile, put_run,
+            p);
 }
 
 // Rows of a command of so many columns; as many columns as that lie side by side `pieces` times.
@@ -91,7 +92,7 @@ static void put_stores(const store_piece *p, size_t pieces) {
 
 bool expand_store(expand *e, const walk *w, const block_statement *s) {
   int b = s->store.source.buffer, last = s->store.access.rank - 1;
-  const layout *place = &e->layouts[b];
+  const block_layout *place = &e->layouts[b];
   const block_epilogue *epilogue = &s->store.epilogue;
   if (!check(e, s)) return false;
   if (epilogue->pool.stride != 0) return expand_pooled_store(e, w, s);

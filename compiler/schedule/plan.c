@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 // A plan in the making.
 typedef struct finder {
@@ -86,7 +86,7 @@ static void stretch(box *b, const odometer *o, int64_t from, int64_t to, bool fi
 }
 
 static int64_t position(const finder *d, const odometer *o) {
-  return o->column ? o->at[o->from] : layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
+  return o->column ? o->at[o->from] : block_layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
 }
 
 // What a run may do: it crosses no multiple of a tile (0: any), and only rows of A may be spaced.
@@ -235,11 +235,11 @@ static void find(finder *d, expand *e, const walk *w, const block_statement *s) 
 
 // ---- local addresses: those of a command are sums of what its runs add, so nothing is divided per command
 
-static uint32_t local_of(const layout *l, bool column, int64_t at) {
-  return column ? layout_of_column(l, at) : layout_of_row(l, at);
+static uint32_t local_of(const block_layout *l, bool column, int64_t at) {
+  return column ? block_layout_of_column(l, at) : block_layout_of_row(l, at);
 }
 
-static void locate_runs(dot_runs *list, const layout *first, bool first_column, const layout *second,
+static void locate_runs(dot_runs *list, const block_layout *first, bool first_column, const block_layout *second,
                         bool second_column) {
   for (size_t i = 0; i < list->count; i++) {
     dot_run *r = &list->runs[i];
@@ -250,8 +250,8 @@ static void locate_runs(dot_runs *list, const layout *first, bool first_column, 
 
 static void locate(finder *d) {
   const block_statement *s = d->s;
-  const layout *of = d->e->layouts, *t = &of[s->dot.target.buffer], *a = &of[s->dot.a.buffer],
-               *b = &of[s->dot.b.buffer];
+  const block_layout *of = d->e->layouts, *t = &of[s->dot.target.buffer], *a = &of[s->dot.a.buffer],
+                     *b = &of[s->dot.b.buffer];
   if (d->unaligned) return;
   locate_runs(&d->m, t, false, a, s->dot.a_transposed);
   locate_runs(&d->n, t, true, b, !s->dot.b_transposed);

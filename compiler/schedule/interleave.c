@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #include "base/number.h"
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 enum {
   LEAD_CYCLES = 400,        // between a load and its first use: latency of memory, and the commands that wait before it

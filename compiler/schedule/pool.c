@@ -1,6 +1,6 @@
 // A pooled store: one command per block of columns reads an image of the accumulator and stores the largest of each
 // window.
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 enum { POOL_RANK = 4, POOL_FIELD_MAX = 255, POOL_SIZE_MAX = 3 };
 
@@ -54,8 +54,8 @@ static void put(expand *e, const walk *w, const block_statement *s, const pool_s
                         .image_cols = (uint8_t)shape->image_cols,
                         .pool_out_dim = (uint8_t)(access->dim[1].stride / access->dim[2].stride),
                         .instance = w->instance[view->buffer]};
-  store.local = layout_local(&e->layouts[view->buffer], store.instance,
-                             layout_flat(&e->program->buffers[view->buffer], index), column);
+  store.local = block_layout_local(&e->layouts[view->buffer], store.instance,
+                                   block_layout_flat(&e->program->buffers[view->buffer], index), column);
   streams_store(&e->streams, &store);
 }
 

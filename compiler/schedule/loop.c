@@ -2,7 +2,7 @@
 // configuration, multiples of the unit matrix.
 //
 // Configuration between two loops waits until both are done, so it is written where it changes only.
-#include "compiler/passes/expand_loop.h"
+#include "compiler/schedule/loop.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Runs of rows: what one command can move, out of a box of several dimensions. Dimensions that continue each other both
 // in local rows and in memory are taken as one.
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 typedef struct runs {
   run_dim dim[BLOCK_RANK_MAX];  // with more than one element, outermost first

@@ -2,11 +2,11 @@
 // rows in runs that are evenly spaced in memory. Of rows that are wider, the pieces of one run come one after the
 // other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is
 // filled with zeros where it is needed.
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 typedef struct load_piece {
   expand *e;
-  const layout *layout;
+  const block_layout *layout;
   int queue;
   stream_load load;  // what all commands of the piece have in common
   int64_t column;    // of the buffer
@@ -16,7 +16,7 @@ typedef struct load_piece {
 static void put_run(void *context, const run *rows) {
   load_piece *p = context;
   stream_load load = p->load;
-  load.local |= layout_local(p->layout, load.instance, rows->local, p->column);
+  load.local |= block_layout_local(p->layout, load.instance, rows->local, p->column);
   load.rows = (uint16_t)rows->rows;
   load.offset = rows->memory;
   load.stride = rows->stride;
@@ -38,7 +38,7 @@ static void put_columns(load_piece *p, const block_statement *s, const box *part
     local_step *= buffer->size[d];
   }
   p->load.cols = (uint16_t)columns;
-  run_visit(dims, buffer->rank - 1, layout_flat(buffer, part->lo), first_byte, p->e->derived.dim, p->layout->tile,
+  run_visit(dims, buffer->rank - 1, block_layout_flat(buffer, part->lo), first_byte, p->e->derived.dim, p->layout->tile,
             put_run, p);
 }
 
@@ -146,7 +146,7 @@ static bool accumulates(const walk *w, const block_statement *s) {
 
 bool expand_load(expand *e, const walk *w, const block_statement *s) {
   int b = s->load.target.buffer, rank = e->program->buffers[b].rank;
-  const layout *place = &e->layouts[b];
+  const block_layout *place = &e->layouts[b];
   if (!check(e, s)) return false;
   box inside = expand_inside(w, &s->load.target, &s->load.access), view = {0};
   for (int d = 0; d < rank; d++) {

@@ -2,7 +2,7 @@
 // is taken for each kind of load, so that it rarely changes; execute and store have one state each.
 #include <string.h>
 
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 enum { LOAD_STATES = 3, CONFIGURATIONS = 1000 };  // more of these than this are rare
 

@@ -2,7 +2,7 @@
 // operands (and what stands in the result before its first product), multiplies, and stores after the last product of a
 // result. A residual that is multiplied is one more loop: with a multiple of the unit matrix as large as the block.
 #include "compiler/block/build.h"
-#include "compiler/passes/expand_loop.h"
+#include "compiler/schedule/loop.h"
 
 // A matrix in memory: what a load or a store moves.
 typedef struct matrix {

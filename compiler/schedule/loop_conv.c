@@ -7,7 +7,7 @@
 // Depthwise convolutions come as products of blocks: channels by DIM, each with a matrix of its own. Each block is a
 // chain of its own. A residual that is multiplied is a convolution by one element, whose weights are a multiple of the
 // unit matrix.
-#include "compiler/passes/expand_loop_conv.h"
+#include "compiler/schedule/loop_conv.h"
 
 #include "base/number.h"
 #include "compiler/block/build.h"

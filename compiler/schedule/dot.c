@@ -5,7 +5,7 @@
 // Output-stationary, sums of one block of depth are made in the array and added to the accumulator: longer chains could
 // overflow the array's narrow sums.
 #include "compiler/block/build.h"
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 // ---- needs
 
@@ -130,9 +130,9 @@ static bool expand_part(expand *e, const walk *w, const block_statement *s, int6
   if (!kept) streams_stage(&e->streams);
   const stream_nest *nest =
       streams_products(&e->streams, &(stream_nest){.plan = plan,
-                                                   .target = layout_of_instance(&e->layouts[t], w->instance[t]),
-                                                   .a = layout_of_instance(&e->layouts[a], w->instance[a]),
-                                                   .b = layout_of_instance(&e->layouts[b], w->instance[b]),
+                                                   .target = block_layout_of_instance(&e->layouts[t], w->instance[t]),
+                                                   .a = block_layout_of_instance(&e->layouts[a], w->instance[a]),
+                                                   .b = block_layout_of_instance(&e->layouts[b], w->instance[b]),
                                                    .kept = kept,
                                                    .accumulate = !overwrite,
                                                    .output_stationary = e->program->dataflow == BLOCK_OS,

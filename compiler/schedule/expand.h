@@ -1,4 +1,4 @@
-// Inside of pass_expand: a placed block program becomes three kinds of straight commands (streams), which interleave
+// Inside of sched_commands: a placed block program becomes three kinds of straight commands (streams), which interleave
 // merges into one order.
 //
 //   walk        runs the loops and tells which instance of each buffer a statement works on
@@ -6,13 +6,13 @@
 //   streams     the commands, and what each has to follow in program order, row by row
 //   interleave  one order
 //   emit        the commands of that order, with configuration where it changes
-#ifndef COMPILER_PASSES_EXPAND_H
-#define COMPILER_PASSES_EXPAND_H
+#ifndef COMPILER_SCHEDULE_EXPAND_H
+#define COMPILER_SCHEDULE_EXPAND_H
 
 #include <assert.h>
 
-#include "compiler/passes/layout.h"
-#include "compiler/passes/passes.h"
+#include "compiler/block/layout.h"
+#include "compiler/schedule/schedule.h"
 
 // ---- walk
 
@@ -211,11 +211,11 @@ typedef struct expand {
   wf_diag *diag;
   wf_arena *arena;
   hw_derived derived;
-  layout *layouts;      // per buffer
-  expand_needs *needs;  // per buffer: what is read of each instance (accumulator: what is stored)
-  expand_valid *valid;  // per buffer
-  bool whole_stores;    // are not cut so that banks of main memory take turns
-  size_t products;      // that the statements will have, at most
+  block_layout *layouts;  // per buffer
+  expand_needs *needs;    // per buffer: what is read of each instance (accumulator: what is stored)
+  expand_valid *valid;    // per buffer
+  bool whole_stores;      // are not cut so that banks of main memory take turns
+  size_t products;        // that the statements will have, at most
   int64_t stored_bytes;
   streams streams;
   dot_site *sites;

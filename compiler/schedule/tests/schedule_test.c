@@ -2,7 +2,7 @@
 // sizes, every residency, several arrays.
 #include "base/alloc.h"
 #include "base/test.h"
-#include "compiler/passes/tests/shapes.h"
+#include "compiler/schedule/tests/shapes.h"
 #include "runner/program.h"
 
 static uint64_t random_next(uint64_t *state) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "compiler/passes/expand.h"
+#include "compiler/schedule/expand.h"
 
 enum { LOADED_GRAIN = 64 };  // bytes
 

@@ -1,6 +1,6 @@
 // The commands of one LOOP_CONV_WS: six that fill its registers, in the layout of the array's revision, and one that
 // starts it.
-#include "compiler/passes/expand_loop_conv.h"
+#include "compiler/schedule/loop_conv.h"
 
 // Sets a field; `fits` becomes false if it is too narrow.
 #define SET(insn, field, value)                                 \
