@@ -30,7 +30,7 @@ static const char top_module[] = "weft_accel";
 static const char install[] = "apt-get install yosys berkeley-abc opensta qflow-tech-osu018";
 
 typedef struct unit_kind {
-  const char *module;
+  const char *unit;  // see unit_of
   const char *part;  // of tech_params.def
   bool memory;       // holds scratchpad or accumulator
 } unit_kind;
@@ -72,9 +72,18 @@ typedef struct synth_run {
   wf_diag *diag;
 } synth_run;
 
+// The unit that a module is, or one of its variants: the module's name without the prefix of all modules, weft_. The
+// accelerator itself has no other name.
+static const char *unit_of(const char *module) {
+  static const char prefix[] = "weft_";
+  const size_t length = sizeof prefix - 1;
+  const bool whole = strncmp(module, top_module, sizeof top_module - 1) == 0 || strncmp(module, prefix, length) != 0;
+  return whole ? module : module + length;
+}
+
 static const unit_kind *kind_of(const hw_design_module *module) {
   for (size_t i = 0; i < UNIT_KINDS; i++)
-    if (strcmp(unit_kinds[i].module, module->base) == 0) return &unit_kinds[i];
+    if (strcmp(unit_kinds[i].unit, unit_of(module->base)) == 0) return &unit_kinds[i];
   return NULL;
 }
 
@@ -285,7 +294,7 @@ static uint64_t bits_below(const synth_run *run, const hw_design_module *module)
 static bool synthesise(synth_run *run, const hw_design_module *unit, hw_synth_unit *out) {
   const unit_kind *kind = kind_of(unit);
   *out = (hw_synth_unit){.part = kind->part, .instances = unit->instances};
-  snprintf(out->name, sizeof out->name, "%s", unit->name);
+  snprintf(out->name, sizeof out->name, "%s", unit_of(unit->name));
   out->memory_bits = kind->memory ? bits_below(run, unit) : 0;
   char *mapping = wf_format("%s.ys", unit->name), *timing = wf_format("%s.tcl", unit->name);
   char *mapping_log = wf_format("%s.log", unit->name), *timing_log = wf_format("%s.sta", unit->name);
@@ -303,7 +312,8 @@ static bool synthesise(synth_run *run, const hw_design_module *unit, hw_synth_un
 
 static bool is_wanted(const synth_run *run, const hw_design_module *module) {
   const char *unit = run->options->unit;
-  return module->instances != 0 && kind_of(module) != NULL && (unit == NULL || strcmp(unit, module->base) == 0);
+  return module->instances != 0 && kind_of(module) != NULL &&
+         (unit == NULL || strcmp(unit, unit_of(module->base)) == 0);
 }
 
 static size_t count_wanted(const synth_run *run) {
@@ -334,7 +344,8 @@ static bool synthesise_all(synth_run *run) {
       const hw_design_module *module = &run->design.modules[i];
       if (!is_wanted(run, module) || kind_of(module) != &unit_kinds[k]) continue;
       if (!run->options->quiet)
-        fprintf(stderr, "synth: %s: %s (%zu of %zu)\n", run->array->name, module->name, run->result->count + 1, wanted);
+        fprintf(stderr, "synth: %s: %s (%zu of %zu)\n", run->array->name, unit_of(module->name), run->result->count + 1,
+                wanted);
       hw_synth_unit unit;
       if (!synthesise(run, module, &unit)) return false;
       add_unit(run->result, &unit);
@@ -352,7 +363,7 @@ const char *hw_synth_missing(void) {
 
 static bool is_unit(const char *name) {
   for (size_t i = 0; i < UNIT_KINDS; i++)
-    if (strcmp(unit_kinds[i].module, name) == 0) return true;
+    if (strcmp(unit_kinds[i].unit, name) == 0) return true;
   return false;
 }
 
@@ -360,7 +371,7 @@ static void refuse_unit(const char *name, wf_diag *diag) {
   char list[UNIT_KINDS * 32] = "";
   for (size_t i = 0; i < UNIT_KINDS; i++) {
     strcat(list, i == 0 ? "" : ", ");
-    strcat(list, unit_kinds[i].module);
+    strcat(list, unit_kinds[i].unit);
   }
   wf_error(diag, wf_in_file(NULL), "no unit is called \"%s\"", name);
   wf_hint(diag, "the units are %s", list);

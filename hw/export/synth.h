@@ -16,7 +16,7 @@ enum { HW_SYNTH_DIM_MAX = 8, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96 };
 #define HW_SYNTH_CLOCK_MHZ 100.0
 
 typedef struct hw_synth_unit {
-  char name[HW_SYNTH_NAME];  // module
+  char name[HW_SYNTH_NAME];  // the module without its prefix weft_
   const char *part;          // of the technology table's area: "mesh"
   unsigned instances;
   unsigned cells;        // of one instance

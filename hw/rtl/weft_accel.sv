@@ -89,7 +89,7 @@ module weft_accel #(
   logic        counter_valid, counter_ready, counter_returns, flush, front_busy, ev_matmul;
   logic [63:0] counter_rs1;
   logic [4:0]  counter_rd;
-  front_end #(
+  weft_front_end #(
     .ISA_REVISION(weft_array_pkg::ISA_REVISION), .DIM(DIM), .SP_ROWS(weft_array_pkg::SP_ROWS),
     .ACC_ROWS(weft_array_pkg::ACC_ROWS), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(weft_array_pkg::MAX_BLOCK_LEN),
     .MAX_BLOCK_LEN_ACC(weft_array_pkg::MAX_BLOCK_LEN_ACC), .NORM_STATS(weft_array_pkg::NORM_STATS),
@@ -118,7 +118,7 @@ module weft_accel #(
   logic               ld_done_valid, ld_done_ready, ex_done_valid, ex_done_ready, st_done_valid, st_done_ready;
   logic               solitary_preload, station_busy;
   logic [7:0]         ld_entries, ex_entries, st_entries;
-  reservation_station #(
+  weft_reservation_station #(
     .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES), .ID_BITS(ID_BITS), .DIM(DIM),
     .ROW_BITS(ROW_BITS), .SP_ROWS(weft_array_pkg::SP_ROWS), .MAX_POOL(weft_array_pkg::UNITS_MAX_POOL),
     .PIXEL_REPEAT(weft_array_pkg::UNITS_PIXEL_REPEAT), .STORE_ORDER(weft_array_pkg::STORE_ORDER), .TRACE(TRACE)
@@ -150,7 +150,7 @@ module weft_accel #(
   logic [31:0] ldq_laddr, ldq_scale;
   logic [15:0] ldq_cols, ldq_repeats, ldq_block_stride, lda_bytes;
   logic [7:0]  ldq_pixel_repeats, ldq_cmd, lda_cmd;
-  load_controller #(
+  weft_load_controller #(
     .DIM(DIM), .QUEUE(weft_array_pkg::LOAD_QUEUE), .TRACKED(weft_array_pkg::LOAD_COMMANDS), .ID_BITS(ID_BITS),
     .ROW_BITS(ROW_BITS), .MAX_BLOCKS(weft_array_pkg::MAX_BLOCK_LEN)
   ) load (
@@ -174,7 +174,7 @@ module weft_accel #(
   logic [15:0] stq_len;
   logic [7:0]  stq_stats_id, stq_block, stq_cmd, sta_cmd;
   logic [2:0]  stq_act;
-  store_controller #(
+  weft_store_controller #(
     .DIM(DIM), .QUEUE(weft_array_pkg::STORE_QUEUE), .TRACKED(weft_array_pkg::STORE_COMMANDS), .ID_BITS(ID_BITS),
     .ROW_BITS(ROW_BITS), .MAX_POOL(weft_array_pkg::UNITS_MAX_POOL), .NORMALISER(weft_array_pkg::UNITS_NORMALISER),
     .SP_STORES(weft_array_pkg::ISA_REVISION == 2)
@@ -207,7 +207,7 @@ module weft_accel #(
   logic [DIM*32-1:0]                  acc_wr_data;
   logic                               acc_wr_accumulate, execute_busy;
   logic                               ev_ex_active, ev_ex_flush, ev_ex_control, ev_ex_preload, ev_ex_overlap, ev_unroller;
-  execute_controller #(
+  weft_execute_controller #(
     .MESH_ROWS(weft_array_pkg::MESH_ROWS), .MESH_COLUMNS(weft_array_pkg::MESH_COLUMNS),
     .TILE_ROWS(weft_array_pkg::MESH_TILE_ROWS), .TILE_COLUMNS(weft_array_pkg::MESH_TILE_COLUMNS),
     .DATAFLOW(weft_array_pkg::MESH_DATAFLOW), .INPUT_BITS(weft_array_pkg::INPUT_BITS),
@@ -251,7 +251,7 @@ module weft_accel #(
   logic [DIM*4-1:0]    rda_mask;
   logic                wrq_valid, wrq_ready, wrq_pool_en, wrq_store_en, memory_busy;
   logic [STORE_BITS-1:0] wrq_data;
-  local_memory #(
+  weft_local_memory #(
     .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_BANKS(SP_BANKS), .SP_BANK_ROWS(weft_array_pkg::SP_BANK_ROWS),
     .SP_SINGLE_PORTED(weft_array_pkg::SCRATCHPAD_SINGLE_PORTED), .READ_DELAY(weft_array_pkg::SCRATCHPAD_READ_DELAY),
     .READ_FIXED(weft_array_pkg::SCRATCHPAD_READ_PIPELINE == 0), .ACC_BANKS(ACC_BANKS),
@@ -308,11 +308,11 @@ module weft_accel #(
   logic [15:0]  bytes_read, bytes_written;
   logic [READ_COUNT_BITS-1:0]  reads_in_flight;
   logic [WRITE_COUNT_BITS-1:0] writes_in_flight;
-  page_filter #(.PAGE_BITS(52)) pages_seen (
+  weft_page_filter #(.PAGE_BITS(52)) pages_seen (
     .clk_i, .rst_ni, .flush_i(flush), .look_valid_i(page_look), .look_page_i(pages), .miss_o(page_miss),
     .ev_miss_cycle_o(ev_page_miss), .ev_hit_o(ev_page_hit), .ev_request_o(ev_page_request)
   );
-  dma_reader #(
+  weft_dma_reader #(
     .DIM(DIM), .BUS_BITS(BUS_BITS), .MAX_BURST_BYTES(weft_array_pkg::DMA_MAX_BURST_BYTES),
     .IN_FLIGHT(weft_array_pkg::DMA_READS_IN_FLIGHT), .ROW_BITS(ROW_BITS)
   ) reader (
@@ -332,7 +332,7 @@ module weft_accel #(
     .busy_o(reader_busy), .ev_active_o(ev_rd_active), .ev_tlb_wait_o(ev_rd_tlb), .ev_bus_wait_o(ev_rd_bus),
     .ext_bytes_o(bytes_read), .ext_in_flight_o(reads_in_flight)
   );
-  dma_writer #(
+  weft_dma_writer #(
     .DIM(DIM), .DATA_BITS(STORE_BITS), .BUS_BITS(BUS_BITS), .MAX_BURST_BYTES(weft_array_pkg::DMA_MAX_BURST_BYTES),
     .MAX_BLOCKS(weft_array_pkg::MAX_BLOCK_LEN), .IN_FLIGHT(weft_array_pkg::DMA_WRITES_IN_FLIGHT),
     .MAX_POOL(weft_array_pkg::UNITS_MAX_POOL)
@@ -369,7 +369,7 @@ module weft_accel #(
     ev_st_spad, ev_st_pooling, ev_st_active, ev_st_dma, ev_ld_spad, ev_ld_active, ev_ld_dma,  // 14 to 8
     all_three, st_ex, ld_ex, ld_st, ex_only, st_only, ld_only, 1'b0                     // 7 to 0
   };
-  counters #(.COUNTERS(weft_array_pkg::UNITS_COUNTERS)) counter_file (
+  weft_counters #(.COUNTERS(weft_array_pkg::UNITS_COUNTERS)) counter_file (
     .clk_i, .rst_ni,
     .cmd_valid_i(counter_valid), .cmd_ready_o(counter_ready), .cmd_rs1_i(counter_rs1), .cmd_rd_i(counter_rd),
     .cmd_returns_i(counter_returns),

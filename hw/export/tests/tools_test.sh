@@ -38,9 +38,9 @@ check() {
 # Elaboration of a large array takes minutes, and it differs from a small one in numbers only; its banks, whose loops and
 # ports are as wide as the array, are elaborated for every array.
 lint() {
-  for bank in scratchpad_bank accumulator_bank; do
+  for bank in weft_scratchpad_bank weft_accumulator_bank; do
     (cd "$work/$1" && "$verilator" --lint-only --top-module $bank -GDIM="$(derived array.json dim)" \
-      rtl/weft_isa_pkg.sv rtl/read_response.sv rtl/$bank.sv)
+      rtl/weft_isa_pkg.sv rtl/weft_read_response.sv rtl/$bank.sv)
   done
   case $1 in
     dim2 | dim4 | gemmini-chip) (cd "$work/$1" && "$verilator" --lint-only --top-module weft_accel -f weft.f) ;;

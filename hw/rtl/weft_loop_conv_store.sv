@@ -1,0 +1,158 @@
+// The stores of a convolution tile. Without pooling an mvout for each (b, orow, DIM ocols, DIM channels), channels
+// innermost; with pooling a config_st that switches it on, one mvout for each (b, DIM channels), and a config_st that
+// switches it off. Both keep the accumulator scale. A tile without an output address emits nothing.
+// Nothing is emitted before all products of the tile were (products_done_i).
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
+// registers (every input but start_*) must be those of slot_o and stay stable until idle_o.
+module weft_loop_conv_store #(
+  parameter int DIM = 16,
+  parameter int ROW_BITS = 14
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        start_valid_i,
+  output logic        start_ready_o,
+  input  logic        start_slot_i,
+  input  logic [63:0] output_i,
+  input  logic        no_pool_i,
+  input  logic [1:0]  activation_i,
+  input  logic        trans_output_1203_i,
+  input  logic [15:0] batch_size_i,      // of the tensor
+  input  logic [15:0] out_channels_i,
+  input  logic [15:0] out_rows_i,
+  input  logic [15:0] out_cols_i,
+  input  logic [15:0] out_stride_i,
+  input  logic [15:0] pool_out_rows_i,
+  input  logic [15:0] pool_out_cols_i,
+  input  logic [15:0] batches_i,         // of the tile
+  input  logic [15:0] orows_i,
+  input  logic [15:0] ocols_i,
+  input  logic [15:0] pochs_i,
+  input  logic [31:0] bias_block_i,
+  input  logic [31:0] c_row_i,
+  // pooling geometry as config_st takes it
+  input  logic [1:0]  pool_stride_i,
+  input  logic [1:0]  pool_size_i,
+  input  logic [1:0]  pupad_i,
+  input  logic [1:0]  plpad_i,
+  input  logic [7:0]  porows_i,
+  input  logic [7:0]  pocols_i,
+  input  logic        products_done_i,
+  input  logic        blocked_i,
+  output logic        cmd_valid_o,
+  input  logic        cmd_ready_i,
+  output logic [6:0]  cmd_funct_o,
+  output logic [63:0] cmd_rs1_o,
+  output logic [63:0] cmd_rs2_o,
+  output logic        idle_o,
+  output logic        slot_o
+);
+  localparam int DIM_LOG2 = $clog2(DIM);
+  localparam logic [15:0] SIDE = 16'(DIM);
+  localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
+  localparam int CMD_BITS = 7 + 64 + 64;
+
+  logic busy_q, before_q, after_q, slot_q;  // before, after: the config_st around pooled stores is due
+  logic [15:0] b_q, orow_q, ocol_q, och_q;
+
+  logic skip, last_och, last_ocol, last_orow, last_b;
+  logic [15:0] ocol_left, och_left, rows, cols, block;
+  assign skip = output_i == '0;
+  assign ocol_left = ocols_i - ocol_q;
+  assign och_left = pochs_i - och_q;
+  assign rows = ocol_left < SIDE ? ocol_left : SIDE;
+  assign cols = och_left < SIDE ? och_left : SIDE;
+  assign block = och_q >> DIM_LOG2;
+  assign last_och = och_left <= SIDE;
+  assign last_ocol = ocol_left <= SIDE;
+  assign last_orow = orows_i - orow_q <= 16'd1;
+  assign last_b = batches_i - b_q <= 16'd1;
+
+  // Offsets: 32 bits count, but all of a pooled image.
+  logic [31:0] place, element;
+  logic [63:0] image;
+  assign place = (c_row_i + 32'(block) * bias_block_i + (32'(b_q) * 32'(orows_i) + 32'(orow_q)) * 32'(ocols_i) +
+      32'(ocol_q)) & ROWS;
+  assign element = trans_output_1203_i ?
+      ((32'(orow_q) * 32'(out_cols_i) + 32'(ocol_q)) * 32'(batch_size_i) + 32'(b_q)) * 32'(out_channels_i) + 32'(och_q) :
+      ((32'(b_q) * 32'(out_rows_i) + 32'(orow_q)) * 32'(out_cols_i) + 32'(ocol_q)) * 32'(out_stride_i) + 32'(och_q);
+  assign image = 64'(b_q) * 64'(pool_out_rows_i) * 64'(pool_out_cols_i) * 64'(out_stride_i) + 64'(och_q);
+
+  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy;
+  logic [6:0] funct;
+  logic [63:0] rs1, rs2;
+  always_comb begin
+    rs1 = '0;
+    if (!no_pool_i && (before_q || after_q)) begin
+      funct = weft_isa_pkg::FUNCT_CONFIG_ST;
+      rs1[weft_isa_pkg::CONFIG_ST_KIND_LSB+:2] = weft_isa_pkg::CONFIG_ST_KIND;
+      rs1[weft_isa_pkg::CONFIG_ST_ACTIVATION_LSB+:2] = activation_i;
+      if (before_q) begin
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_STRIDE_LSB+:2] = pool_stride_i;
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_SIZE_LSB+:2] = pool_size_i;
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_UPAD_LSB+:2] = pupad_i;
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_LPAD_LSB+:2] = plpad_i;
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_OUT_DIM_LSB+:8] = pool_out_cols_i[7:0];
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_OROWS_LSB+:8] = porows_i;
+        rs1[weft_isa_pkg::CONFIG_ST_POOL_OCOLS_LSB+:8] = pocols_i;
+        rs1[weft_isa_pkg::CONFIG_ST_OROWS_LSB+:8] = orows_i[7:0];
+        rs1[weft_isa_pkg::CONFIG_ST_OCOLS_LSB+:8] = ocols_i[7:0];
+      end
+      rs2 = {32'hffffffff, 16'd0, out_stride_i};
+    end else begin
+      funct = weft_isa_pkg::FUNCT_MVOUT;
+      rs1 = output_i + (no_pool_i ? {32'd0, element} : image);
+      rs2 = {no_pool_i ? rows : 16'd0, cols, 32'h80000000 | place};
+    end
+  end
+  assign pipe_valid = busy_q && !skip && products_done_i;
+  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+    .clk_i, .rst_ni,
+    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
+    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
+    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+  );
+  assign cmd_valid_o = pipe_out_valid && !blocked_i;
+  assign idle_o = !busy_q && !pipe_busy;
+  assign start_ready_o = idle_o;
+  assign slot_o = slot_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      before_q <= 1'b0;
+      after_q <= 1'b0;
+      slot_q <= 1'b0;
+      b_q <= '0;
+      orow_q <= '0;
+      ocol_q <= '0;
+      och_q <= '0;
+    end else if (start_valid_i && start_ready_o) begin
+      busy_q <= 1'b1;
+      before_q <= 1'b1;
+      after_q <= 1'b0;
+      slot_q <= start_slot_i;
+      b_q <= '0;
+      orow_q <= '0;
+      ocol_q <= '0;
+      och_q <= '0;
+    end else if (busy_q && skip) begin
+      busy_q <= 1'b0;
+    end else if (pipe_valid && pipe_ready && no_pool_i) begin
+      och_q <= last_och ? '0 : och_q + SIDE;
+      if (last_och) ocol_q <= last_ocol ? '0 : ocol_q + SIDE;
+      if (last_och && last_ocol) orow_q <= last_orow ? '0 : orow_q + 16'd1;
+      if (last_och && last_ocol && last_orow) b_q <= last_b ? '0 : b_q + 16'd1;
+      if (last_och && last_ocol && last_orow && last_b) busy_q <= 1'b0;
+    end else if (pipe_valid && pipe_ready) begin
+      before_q <= 1'b0;
+      if (after_q) begin
+        busy_q <= 1'b0;
+      end else if (!before_q) begin
+        och_q <= last_och ? '0 : och_q + SIDE;
+        if (last_och) b_q <= last_b ? '0 : b_q + 16'd1;
+        if (last_och && last_b) after_q <= 1'b1;
+      end
+    end
+  end
+endmodule

@@ -1,0 +1,148 @@
+// The weights of a convolution tile: config_ld of state 1, then an mvin2 for each (group of och, krow, kcol, DIM kchs),
+// kch innermost. trans_weight_0132 swaps the roles of input and output channels, trans_weight_1203 and depthwise change
+// the layout in memory. A tile without a weight address emits nothing if skip_empty_i (revision 2).
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
+// registers (every input but start_*) must be those of slot_o and stay stable until idle_o.
+module weft_loop_conv_weights #(
+  parameter int DIM = 16,
+  parameter int ROW_BITS = 14,
+  parameter int MAX_BLOCK_LEN = 4
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                start_valid_i,
+  output logic                start_ready_o,
+  input  logic                start_slot_i,
+  input  logic [63:0]         weights_i,
+  input  logic                skip_empty_i,
+  input  logic                depthwise_i,
+  input  logic                trans_weight_1203_i,
+  input  logic                trans_weight_0132_i,
+  input  logic [15:0]         kernel_i,
+  input  logic [15:0]         in_channels_i,
+  input  logic [15:0]         out_channels_i,
+  input  logic [15:0]         weight_stride_i,
+  input  logic [15:0]         krows_i,
+  input  logic [15:0]         kcols_i,
+  input  logic [15:0]         kchs_i,
+  input  logic [15:0]         pochs_i,
+  input  logic [31:0]         weight_block_i,
+  input  logic [31:0]         b_row_i,
+  input  logic                wait_i,
+  input  logic                blocked_i,
+  output logic                cmd_valid_o,
+  input  logic                cmd_ready_i,
+  output logic [6:0]          cmd_funct_o,
+  output logic [63:0]         cmd_rs1_o,
+  output logic [63:0]         cmd_rs2_o,
+  output logic                idle_o,
+  output logic                slot_o
+);
+  localparam int DIM_LOG2 = $clog2(DIM);
+  localparam logic [15:0] SIDE = 16'(DIM);
+  localparam logic [15:0] WIDEST = 16'(MAX_BLOCK_LEN * DIM);
+  localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
+  localparam int CMD_BITS = 7 + 64 + 64;
+
+  logic busy_q, config_q, slot_q;
+  logic [15:0] och_q, krow_q, kcol_q, kch_q;
+
+  // Columns of the operand are output channels, its rows input channels; 0132 swaps them.
+  logic [15:0] wide_all, deep_all, wide, deep, width, wide_left, deep_left, rows, cols;
+  assign wide_all = trans_weight_0132_i ? kchs_i : pochs_i;
+  assign deep_all = trans_weight_0132_i ? pochs_i : kchs_i;
+  assign wide = trans_weight_0132_i ? kch_q : och_q;
+  assign deep = trans_weight_0132_i ? och_q : kch_q;
+  assign width = wide_all < WIDEST ? wide_all : WIDEST;
+  assign wide_left = wide_all - wide;
+  assign deep_left = deep_all - deep;
+  assign rows = deep_left < SIDE ? deep_left : SIDE;
+  assign cols = wide_left < width ? wide_left : width;
+
+  logic [31:0] tap, element;
+  always_comb begin
+    tap = 32'(krow_q) * 32'(kernel_i) + 32'(kcol_q);
+    if (depthwise_i) element = tap;
+    else if (trans_weight_1203_i)
+      element = (32'(kch_q) * 32'(kernel_i) * 32'(kernel_i) + tap) * 32'(out_channels_i) + 32'(och_q);
+    else if (trans_weight_0132_i)
+      element = (tap * 32'(out_channels_i) + 32'(och_q)) * 32'(in_channels_i) + 32'(kch_q);
+    else element = (tap * 32'(in_channels_i) + 32'(kch_q)) * 32'(weight_stride_i) + 32'(och_q);
+  end
+
+  logic [15:0] block;
+  logic [31:0] place;
+  assign block = wide >> DIM_LOG2;
+  assign place = (b_row_i + 32'(block) * weight_block_i + (32'(krow_q) * 32'(kcols_i) + 32'(kcol_q)) * 32'(deep_all) +
+      32'(deep)) & ROWS;
+
+  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy, skip;
+  logic [6:0] funct;
+  logic [63:0] memory_stride, rs1, rs2, config_rs1;
+  always_comb begin
+    config_rs1 = '0;
+    config_rs1[weft_isa_pkg::CONFIG_LD_KIND_LSB+:2] = weft_isa_pkg::CONFIG_LD_KIND;
+    config_rs1[weft_isa_pkg::CONFIG_LD_STATE_LSB+:2] = 2'd1;
+    config_rs1[weft_isa_pkg::CONFIG_LD_PIXEL_REPEATS_LSB+:8] = 8'd1;
+    config_rs1[weft_isa_pkg::CONFIG_LD_BLOCK_STRIDE_LSB+:16] = weight_block_i[15:0];
+    config_rs1[weft_isa_pkg::CONFIG_LD_SCALE_LSB+:32] = 32'h3f800000;
+    if (depthwise_i) memory_stride = 64'd1;
+    else if (trans_weight_1203_i) memory_stride = 64'(kernel_i) * 64'(kernel_i) * 64'(out_channels_i);
+    else if (trans_weight_0132_i) memory_stride = 64'(in_channels_i);
+    else memory_stride = 64'(weight_stride_i);
+  end
+  assign skip = skip_empty_i && weights_i == '0;
+  assign funct = config_q ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN2;
+  assign rs1 = config_q ? config_rs1 : weights_i + {32'd0, element};
+  assign rs2 = config_q ? memory_stride : {rows, cols, place};
+  assign pipe_valid = busy_q && !skip && !wait_i;
+  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+    .clk_i, .rst_ni,
+    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
+    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
+    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+  );
+  assign cmd_valid_o = pipe_out_valid && !blocked_i;
+  assign idle_o = !busy_q && !pipe_busy;
+  assign start_ready_o = idle_o;
+  assign slot_o = slot_q;
+
+  logic [15:0] och_step, kch_step;
+  logic last_kch, last_kcol, last_krow, last_och;
+  assign och_step = trans_weight_0132_i ? SIDE : width;
+  assign kch_step = trans_weight_0132_i ? width : SIDE;
+  assign last_kch = kchs_i - kch_q <= kch_step;
+  assign last_kcol = kcols_i - kcol_q <= 16'd1;
+  assign last_krow = krows_i - krow_q <= 16'd1;
+  assign last_och = pochs_i - och_q <= och_step;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      config_q <= 1'b0;
+      slot_q <= 1'b0;
+      och_q <= '0;
+      krow_q <= '0;
+      kcol_q <= '0;
+      kch_q <= '0;
+    end else if (start_valid_i && start_ready_o) begin
+      busy_q <= 1'b1;
+      config_q <= 1'b1;
+      slot_q <= start_slot_i;
+      och_q <= '0;
+      krow_q <= '0;
+      kcol_q <= '0;
+      kch_q <= '0;
+    end else if (busy_q && skip) begin
+      busy_q <= 1'b0;
+    end else if (pipe_valid && pipe_ready) begin
+      config_q <= 1'b0;
+      if (!config_q) begin
+        kch_q <= last_kch ? '0 : kch_q + kch_step;
+        if (last_kch) kcol_q <= last_kcol ? '0 : kcol_q + 16'd1;
+        if (last_kch && last_kcol) krow_q <= last_krow ? '0 : krow_q + 16'd1;
+        if (last_kch && last_kcol && last_krow) och_q <= last_och ? '0 : och_q + och_step;
+        if (last_kch && last_kcol && last_krow && last_och) busy_q <= 1'b0;
+      end
+    end
+  end
+endmodule

@@ -1,0 +1,138 @@
+// Loads a rectangle of tiles: one of the three loaders (A, B, D) of loop_matmul.
+//
+// Walks rows x cols tiles with two counters and emits one mvin for each group of up to `blocks` tiles side by side:
+//   address = base + 32 bits of ((row * stride + col) * DIM * bytes of an element)
+//   local   = first + (row * cols + col) * DIM
+// The last row of tiles is cut by pad_rows (unless full_height), the last tile of a row by pad_cols. row_is_outer says
+// which counter is the tile row.
+// Invariants: outer_o and inner_o name the next group to be emitted; they are zero when idle.
+// Latency: start in cycle t, the first command in t + 1, then one per cycle while it is taken. A start with skip set
+// stays busy for one cycle and emits nothing. cmd_valid_o depends combinationally on blocked_i only.
+module weft_loop_matmul_load #(
+  parameter int DIM = 16,
+  parameter int ROW_BITS = 14
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // start: taken when start_ready_o
+  input  logic                start_valid_i,
+  output logic                start_ready_o,
+  input  logic                start_slot_i,
+  input  logic                start_skip_i,
+  input  logic [15:0]         start_rows_i,        // tiles
+  input  logic [15:0]         start_cols_i,
+  input  logic [15:0]         start_pad_rows_i,    // elements
+  input  logic [15:0]         start_pad_cols_i,
+  input  logic [15:0]         start_blocks_i,      // most tiles of one command
+  input  logic                start_wide_i,        // elements of 4 bytes rather than 1
+  input  logic                start_row_is_outer_i,
+  input  logic                start_full_height_i,
+  input  logic [63:0]         start_base_i,
+  input  logic [31:0]         start_stride_i,      // elements
+  input  logic [2:0]          start_flags_i,       // accumulator, accumulate, full
+  input  logic [ROW_BITS-1:0] start_first_i,
+  // mvin
+  input  logic                blocked_i,           // too many loads in flight
+  output logic                cmd_valid_o,
+  input  logic                cmd_ready_i,
+  output logic [63:0]         cmd_rs1_o,
+  output logic [63:0]         cmd_rs2_o,
+  // progress
+  output logic                idle_o,
+  output logic                slot_o,
+  output logic [15:0]         outer_o,
+  output logic [15:0]         inner_o
+);
+  localparam int DIM_LOG2 = $clog2(DIM);
+  localparam logic [15:0] HEIGHT = 16'(DIM);
+
+  logic busy_q, slot_q, skip_q, wide_q, row_is_outer_q, full_height_q;
+  logic [15:0] rows_q, cols_q, pad_rows_q, pad_cols_q, blocks_q, outer_q, inner_q;
+  logic [63:0] base_q;
+  logic [31:0] stride_q;
+  logic [2:0] flags_q;
+  logic [ROW_BITS-1:0] first_q;
+
+  logic [15:0] row, col, blocks_left, blocks, width, height;
+  logic [31:0] offset, bytes, tile;
+  logic [ROW_BITS-1:0] local_row;
+  logic last_row, last_col;
+
+  assign row = row_is_outer_q ? outer_q : inner_q;
+  assign col = row_is_outer_q ? inner_q : outer_q;
+  assign blocks_left = cols_q - col;
+  assign last_row = row == rows_q - 16'd1;
+  assign last_col = blocks_left <= blocks_q;
+  assign blocks = last_col ? blocks_left : blocks_q;
+  assign width = (blocks << DIM_LOG2) - (last_col ? pad_cols_q : 16'd0);
+  assign height = HEIGHT - (last_row && !full_height_q ? pad_rows_q : 16'd0);
+  assign offset = (32'(row) * stride_q + 32'(col)) << DIM_LOG2;
+  assign bytes = wide_q ? offset << 2 : offset;
+  assign tile = 32'(row) * 32'(cols_q) + 32'(col);
+  assign local_row = first_q + ROW_BITS'(tile << DIM_LOG2);
+
+  assign start_ready_o = !busy_q;
+  assign idle_o = !busy_q;
+  assign slot_o = slot_q;
+  assign outer_o = outer_q;
+  assign inner_o = inner_q;
+  assign cmd_valid_o = busy_q && !skip_q && !blocked_i;
+  assign cmd_rs1_o = base_q + {32'd0, bytes};
+  assign cmd_rs2_o = {height, width, flags_q, 29'(local_row)};
+
+  // The counter of columns steps by groups, the other by one; the inner one carries into the outer one.
+  logic [15:0] outer_step, inner_step, outer_end, inner_end;
+  logic inner_wraps, outer_wraps;
+  assign outer_step = row_is_outer_q ? 16'd1 : blocks_q;
+  assign inner_step = row_is_outer_q ? blocks_q : 16'd1;
+  assign outer_end = row_is_outer_q ? rows_q : cols_q;
+  assign inner_end = row_is_outer_q ? cols_q : rows_q;
+  assign inner_wraps = inner_end - inner_q <= inner_step;
+  assign outer_wraps = outer_end - outer_q <= outer_step;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      slot_q <= 1'b0;
+      outer_q <= '0;
+      inner_q <= '0;
+    end else if (start_valid_i && start_ready_o) begin
+      busy_q <= 1'b1;
+      slot_q <= start_slot_i;
+      outer_q <= '0;
+      inner_q <= '0;
+    end else if (busy_q && skip_q) begin
+      busy_q <= 1'b0;
+    end else if (cmd_valid_o && cmd_ready_i) begin
+      inner_q <= inner_wraps ? '0 : inner_q + inner_step;
+      if (inner_wraps) outer_q <= outer_wraps ? '0 : outer_q + outer_step;
+      if (inner_wraps && outer_wraps) busy_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_valid_i && start_ready_o) begin
+      skip_q <= start_skip_i;
+      rows_q <= start_rows_i;
+      cols_q <= start_cols_i;
+      pad_rows_q <= start_pad_rows_i;
+      pad_cols_q <= start_pad_cols_i;
+      blocks_q <= start_cols_i < start_blocks_i ? start_cols_i : start_blocks_i;
+      wide_q <= start_wide_i;
+      row_is_outer_q <= start_row_is_outer_i;
+      full_height_q <= start_full_height_i;
+      base_q <= start_base_i;
+      stride_q <= start_stride_i;
+      flags_q <= start_flags_i;
+      first_q <= start_first_i;
+    end
+  end
+
+`ifdef WEFT_ASSERT
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && busy_q && !skip_q) begin
+      assert (row < rows_q && col < cols_q) else $error("loop_matmul_load: tile outside the rectangle");
+    end
+  end
+`endif
+endmodule
