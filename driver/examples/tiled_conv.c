@@ -19,6 +19,77 @@ static int8_t output[PIXELS * (CHANNELS + 2)], wanted[sizeof output];
 static int32_t bias[CHANNELS];
 static int errors;
 
+// A layer is a name and one or two lines.
+// clang-format off
+static const struct layer {
+  const char *what;
+  struct weft_conv conv;
+} layers[] = {
+    {"3x3",
+     {.in_rows = 9, .in_cols = 9, .in_channels = CHANNELS, .out_channels = CHANNELS, .kernel = 3, .padding = 1,
+      .bias = bias, .scale = 0.003f, .activation = WEFT_RELU}},
+    {"two images, stride 2",
+     {.batch = 2, .in_rows = 13, .in_cols = 13, .in_channels = 3, .out_channels = CHANNELS, .kernel = 3, .stride = 2,
+      .padding = 1, .scale = 0.01f}},
+    {"5x5 of one channel",
+     {.in_rows = 13, .in_cols = 13, .in_channels = 1, .out_channels = 5, .kernel = 5, .padding = 2, .bias = bias,
+      .scale = 0.01f}},
+    {"dilated",
+     {.in_rows = 11, .in_cols = 11, .in_channels = CHANNELS - 1, .out_channels = 3, .kernel = 3, .dilation = 2,
+      .padding = 2, .scale = 0.004f}},
+    {"1x1",
+     {.in_rows = 7, .in_cols = 7, .in_channels = CHANNELS, .out_channels = CHANNELS - 1, .kernel = 1, .bias = bias,
+      .scale = 0.006f}},
+    {"1x1, stride 2",
+     {.in_rows = 10, .in_cols = 10, .in_channels = CHANNELS, .out_channels = 4, .kernel = 1, .stride = 2,
+      .scale = 0.006f}},
+    {"pooled 2x2",
+     {.in_rows = 12, .in_cols = 12, .in_channels = CHANNELS, .out_channels = CHANNELS, .kernel = 3, .padding = 1,
+      .pool_size = 2, .pool_stride = 2, .bias = bias, .scale = 0.003f}},
+    {"pooled 3x3 with padding",
+     {.in_rows = 13, .in_cols = 13, .in_channels = 2, .out_channels = 3, .kernel = 3, .stride = 2, .padding = 1,
+      .pool_size = 3, .pool_stride = 2, .pool_padding = 1, .scale = 0.02f}},
+    {"depthwise",
+     {.in_rows = 9, .in_cols = 9, .in_channels = CHANNELS, .out_channels = CHANNELS, .kernel = 3, .padding = 1,
+      .depthwise = true, .bias = bias, .scale = 0.02f}},
+    {"depthwise, stride 2, pooled",
+     {.in_rows = 11, .in_cols = 11, .in_channels = 3, .out_channels = 3, .kernel = 3, .stride = 2, .padding = 1,
+      .pool_size = 2, .pool_stride = 2, .depthwise = true, .scale = 0.02f}},
+    {"oblong image",
+     {.in_rows = 5, .in_cols = 13, .in_channels = 4, .out_channels = CHANNELS, .kernel = 3, .padding = 1,
+      .bias = bias, .scale = 0.01f}},
+    {"gaps between pixels",
+     {.in_rows = 8, .in_cols = 8, .in_channels = CHANNELS, .out_channels = CHANNELS - 2, .kernel = 3,
+      .in_stride = CHANNELS + 2, .out_stride = CHANNELS + 1, .scale = 0.003f}},
+    {"oblong, gaps, pooled",
+     {.in_rows = 9, .in_cols = 7, .in_channels = 5, .out_channels = 6, .kernel = 3, .padding = 1, .pool_size = 2,
+      .pool_stride = 2, .in_stride = 7, .out_stride = 8, .scale = 0.01f}},
+    {"many channels, 5x5",
+     {.in_rows = 5, .in_cols = 5, .in_channels = DEEP, .out_channels = 2, .kernel = 5, .padding = 2,
+      .scale = 0.001f}},
+    {"many channels, many pixels",
+     {.in_rows = 19, .in_cols = 20, .in_channels = WIDE, .out_channels = 1, .kernel = 1, .scale = 0.003f}},
+    // Results larger than the accumulator, and weights larger than the scratchpad: tiles and steps in every direction.
+    {"several tiles",
+     {.in_rows = 18, .in_cols = 40, .in_channels = CHANNELS, .out_channels = CHANNELS, .kernel = 3, .padding = 1,
+      .bias = bias, .scale = 0.003f, .activation = WEFT_RELU}},
+    {"several tiles, stride 2",
+     {.batch = 2, .in_rows = 19, .in_cols = 60, .in_channels = 5, .out_channels = CHANNELS, .kernel = 3, .stride = 2,
+      .padding = 2, .scale = 0.01f}},
+    {"several tiles, 1x1, stride 2",
+     {.in_rows = 36, .in_cols = 80, .in_channels = 3, .out_channels = CHANNELS, .kernel = 1, .stride = 2,
+      .scale = 0.01f}},
+    {"several tiles, pooled",
+     {.in_rows = 34, .in_cols = 70, .in_channels = 3, .out_channels = CHANNELS, .kernel = 3, .padding = 1,
+      .pool_size = 3, .pool_stride = 2, .pool_padding = 1, .bias = bias, .scale = 0.01f}},
+};
+// Its kernel is too large for the convolution loop.
+static const struct layer row_by_row = {
+    "33x33, row by row",
+    {.in_rows = 38, .in_cols = 40, .in_channels = 1, .out_channels = 2, .kernel = 33, .scale = 0.001f}
+};
+// clang-format on
+
 typedef enum weft_status conv_function(const struct weft_conv *conv);
 
 static int32_t sum(const struct weft_conv *c, size_t b, long row, long col, size_t out) {
@@ -108,177 +179,6 @@ static void run(const char *what, struct weft_conv c) {
   run_form(what, weft_tiled_conv_loop, &c, loop ? WEFT_OK : WEFT_UNSUPPORTED);
 }
 
-static void layers(void) {
-  enum { C = CHANNELS };
-  run("3x3", (struct weft_conv){.in_rows = 9,
-                                .in_cols = 9,
-                                .in_channels = C,
-                                .out_channels = C,
-                                .kernel = 3,
-                                .padding = 1,
-                                .bias = bias,
-                                .scale = 0.003f,
-                                .activation = WEFT_RELU});
-  run("two images, stride 2", (struct weft_conv){.batch = 2,
-                                                 .in_rows = 13,
-                                                 .in_cols = 13,
-                                                 .in_channels = 3,
-                                                 .out_channels = C,
-                                                 .kernel = 3,
-                                                 .stride = 2,
-                                                 .padding = 1,
-                                                 .scale = 0.01f});
-  run("5x5 of one channel", (struct weft_conv){.in_rows = 13,
-                                               .in_cols = 13,
-                                               .in_channels = 1,
-                                               .out_channels = 5,
-                                               .kernel = 5,
-                                               .padding = 2,
-                                               .bias = bias,
-                                               .scale = 0.01f});
-  run("dilated", (struct weft_conv){.in_rows = 11,
-                                    .in_cols = 11,
-                                    .in_channels = C - 1,
-                                    .out_channels = 3,
-                                    .kernel = 3,
-                                    .dilation = 2,
-                                    .padding = 2,
-                                    .scale = 0.004f});
-  run("1x1", (struct weft_conv){.in_rows = 7,
-                                .in_cols = 7,
-                                .in_channels = C,
-                                .out_channels = C - 1,
-                                .kernel = 1,
-                                .bias = bias,
-                                .scale = 0.006f});
-  run("1x1, stride 2", (struct weft_conv){.in_rows = 10,
-                                          .in_cols = 10,
-                                          .in_channels = C,
-                                          .out_channels = 4,
-                                          .kernel = 1,
-                                          .stride = 2,
-                                          .scale = 0.006f});
-  run("pooled 2x2", (struct weft_conv){.in_rows = 12,
-                                       .in_cols = 12,
-                                       .in_channels = C,
-                                       .out_channels = C,
-                                       .kernel = 3,
-                                       .padding = 1,
-                                       .pool_size = 2,
-                                       .pool_stride = 2,
-                                       .bias = bias,
-                                       .scale = 0.003f});
-  run("pooled 3x3 with padding", (struct weft_conv){.in_rows = 13,
-                                                    .in_cols = 13,
-                                                    .in_channels = 2,
-                                                    .out_channels = 3,
-                                                    .kernel = 3,
-                                                    .stride = 2,
-                                                    .padding = 1,
-                                                    .pool_size = 3,
-                                                    .pool_stride = 2,
-                                                    .pool_padding = 1,
-                                                    .scale = 0.02f});
-  run("depthwise", (struct weft_conv){.in_rows = 9,
-                                      .in_cols = 9,
-                                      .in_channels = C,
-                                      .out_channels = C,
-                                      .kernel = 3,
-                                      .padding = 1,
-                                      .depthwise = true,
-                                      .bias = bias,
-                                      .scale = 0.02f});
-  run("depthwise, stride 2, pooled", (struct weft_conv){.in_rows = 11,
-                                                        .in_cols = 11,
-                                                        .in_channels = 3,
-                                                        .out_channels = 3,
-                                                        .kernel = 3,
-                                                        .stride = 2,
-                                                        .padding = 1,
-                                                        .pool_size = 2,
-                                                        .pool_stride = 2,
-                                                        .depthwise = true,
-                                                        .scale = 0.02f});
-  run("oblong image", (struct weft_conv){.in_rows = 5,
-                                         .in_cols = 13,
-                                         .in_channels = 4,
-                                         .out_channels = C,
-                                         .kernel = 3,
-                                         .padding = 1,
-                                         .bias = bias,
-                                         .scale = 0.01f});
-  run("gaps between pixels", (struct weft_conv){.in_rows = 8,
-                                                .in_cols = 8,
-                                                .in_channels = C,
-                                                .out_channels = C - 2,
-                                                .kernel = 3,
-                                                .in_stride = C + 2,
-                                                .out_stride = C + 1,
-                                                .scale = 0.003f});
-  run("oblong, gaps, pooled", (struct weft_conv){.in_rows = 9,
-                                                 .in_cols = 7,
-                                                 .in_channels = 5,
-                                                 .out_channels = 6,
-                                                 .kernel = 3,
-                                                 .padding = 1,
-                                                 .pool_size = 2,
-                                                 .pool_stride = 2,
-                                                 .in_stride = 7,
-                                                 .out_stride = 8,
-                                                 .scale = 0.01f});
-  run("many channels, 5x5", (struct weft_conv){.in_rows = 5,
-                                               .in_cols = 5,
-                                               .in_channels = DEEP,
-                                               .out_channels = 2,
-                                               .kernel = 5,
-                                               .padding = 2,
-                                               .scale = 0.001f});
-  run("many channels, many pixels",
-      (struct weft_conv){
-          .in_rows = 19, .in_cols = 20, .in_channels = WIDE, .out_channels = 1, .kernel = 1, .scale = 0.003f});
-}
-
-// Results larger than the accumulator, and weights larger than the scratchpad: tiles and steps in every direction.
-static void tiles(void) {
-  enum { C = CHANNELS };
-  run("several tiles", (struct weft_conv){.in_rows = 18,
-                                          .in_cols = 40,
-                                          .in_channels = C,
-                                          .out_channels = C,
-                                          .kernel = 3,
-                                          .padding = 1,
-                                          .bias = bias,
-                                          .scale = 0.003f,
-                                          .activation = WEFT_RELU});
-  run("several tiles, stride 2", (struct weft_conv){.batch = 2,
-                                                    .in_rows = 19,
-                                                    .in_cols = 60,
-                                                    .in_channels = 5,
-                                                    .out_channels = C,
-                                                    .kernel = 3,
-                                                    .stride = 2,
-                                                    .padding = 2,
-                                                    .scale = 0.01f});
-  run("several tiles, 1x1, stride 2",
-      (struct weft_conv){
-          .in_rows = 36, .in_cols = 80, .in_channels = 3, .out_channels = C, .kernel = 1, .stride = 2, .scale = 0.01f});
-  run("several tiles, pooled", (struct weft_conv){.in_rows = 34,
-                                                  .in_cols = 70,
-                                                  .in_channels = 3,
-                                                  .out_channels = C,
-                                                  .kernel = 3,
-                                                  .padding = 1,
-                                                  .pool_size = 3,
-                                                  .pool_stride = 2,
-                                                  .pool_padding = 1,
-                                                  .bias = bias,
-                                                  .scale = 0.01f});
-  run_instructions(
-      "33x33, row by row",
-      &(struct weft_conv){
-          .in_rows = 38, .in_cols = 40, .in_channels = 1, .out_channels = 2, .kernel = 33, .scale = 0.001f});
-}
-
 static void refusals(conv_function *conv) {
   struct weft_conv good = {.batch = 1,
                            .in_rows = 4,
@@ -311,8 +211,8 @@ int main(void) {
   check_fill(weights, sizeof weights, &seed);
   check_fill_int32(bias, CHANNELS, 20000, &seed);
   weft_flush(0);
-  layers();
-  tiles();
+  for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) run(layers[i].what, layers[i].conv);
+  run_instructions(row_by_row.what, &row_by_row.conv);
   refusals(weft_tiled_conv);
   refusals(weft_tiled_conv_loop);
   return check_verdict("tiled_conv", errors);
