@@ -14,9 +14,7 @@ static inline uint64_t wf_random_mix(uint64_t z) {
   return z ^ z >> 31;
 }
 
-static inline uint64_t wf_random_next(uint64_t *state) {
-  return wf_random_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
-}
+static inline uint64_t wf_random_next(uint64_t *state) { return wf_random_mix(*state += UINT64_C(0x9e3779b97f4a7c15)); }
 
 // Each of [0, 1), [0, bound), [low, high]; true once in n times.
 static inline double wf_random_unit(uint64_t *state) { return (double)(wf_random_next(state) >> 11) * 0x1p-53; }

@@ -2,6 +2,8 @@
 #ifndef BASE_TEST_H
 #define BASE_TEST_H
 
+// cmocka.h needs the others before it; clang-format would sort it to the front.
+// clang-format off
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,5 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
+// clang-format on
 
 #endif

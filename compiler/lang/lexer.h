@@ -5,31 +5,54 @@
 #include "compiler/lang/source.h"
 
 // X(NAME, text)
-#define LEX_OPERATORS(X)                                                                                            \
-  X(PLUS, "+")                                                                                                      \
-  X(MINUS, "-")                                                                                                     \
-  X(STAR, "*")                                                                                                      \
-  X(POWER, "**")                                                                                                    \
-  X(SLASH, "/")                                                                                                     \
-  X(FLOOR, "//")                                                                                                    \
-  X(PERCENT, "%")                                                                                                   \
-  X(AT, "@")                                                                                                        \
-  X(LESS, "<")                                                                                                      \
-  X(GREATER, ">")                                                                                                   \
-  X(LESS_EQUAL, "<=")                                                                                               \
-  X(GREATER_EQUAL, ">=")                                                                                            \
-  X(EQUAL, "==")                                                                                                    \
-  X(NOT_EQUAL, "!=")                                                                                                \
-  X(ASSIGN, "=")                                                                                                    \
-  X(PLUS_ASSIGN, "+=")                                                                                              \
-  X(MINUS_ASSIGN, "-=")                                                                                             \
-  X(STAR_ASSIGN, "*=")                                                                                              \
-  X(SLASH_ASSIGN, "/=")                                                                                             \
-  X(FLOOR_ASSIGN, "//=") X(PERCENT_ASSIGN, "%=") X(POWER_ASSIGN, "**=") X(AT_ASSIGN, "@=") X(AND_ASSIGN, "&=")      \
-      X(OR_ASSIGN, "|=") X(XOR_ASSIGN, "^=") X(LEFT_ASSIGN, "<<=") X(RIGHT_ASSIGN, ">>=") X(WALRUS, ":=")           \
-          X(ARROW, "->") X(LEFT, "<<") X(RIGHT, ">>") X(AND, "&") X(OR, "|") X(XOR, "^") X(TILDE, "~") X(OPEN, "(") \
-              X(CLOSE, ")") X(OPEN_SQUARE, "[") X(CLOSE_SQUARE, "]") X(OPEN_CURLY, "{") X(CLOSE_CURLY, "}")         \
-                  X(COMMA, ",") X(COLON, ":") X(DOT, ".") X(ELLIPSIS, "...") X(SEMICOLON, ";")
+#define LEX_OPERATORS(X)  \
+  X(PLUS, "+")            \
+  X(MINUS, "-")           \
+  X(STAR, "*")            \
+  X(POWER, "**")          \
+  X(SLASH, "/")           \
+  X(FLOOR, "//")          \
+  X(PERCENT, "%")         \
+  X(AT, "@")              \
+  X(LESS, "<")            \
+  X(GREATER, ">")         \
+  X(LESS_EQUAL, "<=")     \
+  X(GREATER_EQUAL, ">=")  \
+  X(EQUAL, "==")          \
+  X(NOT_EQUAL, "!=")      \
+  X(ASSIGN, "=")          \
+  X(PLUS_ASSIGN, "+=")    \
+  X(MINUS_ASSIGN, "-=")   \
+  X(STAR_ASSIGN, "*=")    \
+  X(SLASH_ASSIGN, "/=")   \
+  X(FLOOR_ASSIGN, "//=")  \
+  X(PERCENT_ASSIGN, "%=") \
+  X(POWER_ASSIGN, "**=")  \
+  X(AT_ASSIGN, "@=")      \
+  X(AND_ASSIGN, "&=")     \
+  X(OR_ASSIGN, "|=")      \
+  X(XOR_ASSIGN, "^=")     \
+  X(LEFT_ASSIGN, "<<=")   \
+  X(RIGHT_ASSIGN, ">>=")  \
+  X(WALRUS, ":=")         \
+  X(ARROW, "->")          \
+  X(LEFT, "<<")           \
+  X(RIGHT, ">>")          \
+  X(AND, "&")             \
+  X(OR, "|")              \
+  X(XOR, "^")             \
+  X(TILDE, "~")           \
+  X(OPEN, "(")            \
+  X(CLOSE, ")")           \
+  X(OPEN_SQUARE, "[")     \
+  X(CLOSE_SQUARE, "]")    \
+  X(OPEN_CURLY, "{")      \
+  X(CLOSE_CURLY, "}")     \
+  X(COMMA, ",")           \
+  X(COLON, ":")           \
+  X(DOT, ".")             \
+  X(ELLIPSIS, "...")      \
+  X(SEMICOLON, ";")
 
 typedef enum {
   LEX_END,

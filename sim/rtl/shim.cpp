@@ -149,5 +149,5 @@ void destroy(void *opaque) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const weft_rtl_api weft_rtl = {
-    sizeof(weft_rtl_inputs), sizeof(weft_rtl_outputs), create, eval, dump, failed, destroy};
+extern "C" __attribute__((visibility("default")))
+const weft_rtl_api weft_rtl = {sizeof(weft_rtl_inputs), sizeof(weft_rtl_outputs), create, eval, dump, failed, destroy};

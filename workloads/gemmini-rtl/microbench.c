@@ -1,5 +1,5 @@
-// Microbenchmarks of commands, dependencies and loops; see README.md. One line per measurement keeps the parameters of the
-// table beside the commands, so the layout is its own.
+// Microbenchmarks of commands, dependencies and loops; see README.md. A measurement is one line, so that the columns of
+// its row in the table stand beside its commands; that layout is not clang-format's.
 // clang-format off
 #include "microbench.h"
 #define BIG __attribute__((section(".big"), aligned(4096)))

@@ -1,3 +1,4 @@
+// Drives weft_accel cycle by cycle and answers its memory requests: see accel_machine.h.
 #include "hw/rtl/tests/front/accel_machine.h"
 
 #include <inttypes.h>
