@@ -183,6 +183,22 @@ static void check_local(const gen_table *table, wf_diag *diag) {
   for (size_t k = 0; k < table->local.field_count; k++) check_field(&table->local, k, diag);
 }
 
+// The numbers are those of the bits of the RTL's event vector, in which a gap would be a bit without a driver.
+static void check_events(const gen_events *events, const char *what, wf_diag *diag) {
+  for (size_t i = 0; i < events->count; i++) {
+    const gen_event *event = &events->list[i];
+    if (event->number >= GEN_EVENTS)
+      wf_error(diag, event->where, "%s %llu does not fit a counter command, the last number is %d", what,
+               (unsigned long long)event->number, GEN_EVENTS - 1);
+    else if (event->number != i)
+      wf_error(diag, event->where, "%s %llu is out of order, the next number is %zu", what,
+               (unsigned long long)event->number, i);
+    for (size_t k = 0; k < i; k++)
+      if (strcmp(events->list[k].name, event->name) == 0)
+        wf_error(diag, event->where, "%s name '%s' is used twice", what, event->name);
+  }
+}
+
 static void check_insn(gen_table *table, gen_insn *insn, wf_diag *diag) {
   for (unsigned reg = 1; reg <= 2; reg++) check_coverage(insn, reg, diag);
   for (size_t k = 0; k < insn->field_count; k++) {
@@ -202,5 +218,7 @@ void gen_check(gen_table *table, wf_diag *diag) {
              (unsigned long long)table->opcode);
   if (table->insn_count == 0) wf_error(diag, wf_in_file(table->file), "the table gives no instruction");
   check_local(table, diag);
+  check_events(&table->events, "event", diag);
+  check_events(&table->externals, "external", diag);
   for (size_t i = 0; i < table->insn_count; i++) check_insn(table, &table->insns[i], diag);
 }

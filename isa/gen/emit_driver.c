@@ -66,6 +66,15 @@ static void emit_local(FILE *out, const gen_table *table) {
   fprintf(out, "#define WEFT_LOCAL_GARBAGE UINT32_C(0xffffffff)\n\n");
 }
 
+static void emit_events(FILE *out, const gen_events *events, const char *name) {
+  if (events->count == 0) return;
+  fprintf(out, "enum weft_%s {\n", name);
+  for (size_t i = 0; i < events->count; i++)
+    fprintf(out, "  WEFT_%s_%s = %llu,%s%s\n", gen_upper(name).text, gen_upper(events->list[i].name).text,
+            ULL(events->list[i].number), *events->list[i].meaning == '\0' ? "" : "  // ", events->list[i].meaning);
+  fprintf(out, "};\n\n");
+}
+
 static bool is_argument(const gen_field *field) { return field->type != GEN_RESERVED && field->type != GEN_CONST; }
 
 static void emit_arguments(FILE *out, const gen_insn *insn) {
@@ -116,6 +125,8 @@ static void emit_wrapper(FILE *out, const gen_insn *insn) {
 void gen_emit_driver(FILE *out, const gen_table *table) {
   fputs(preamble, out);
   emit_local(out, table);
+  emit_events(out, &table->events, "event");
+  emit_events(out, &table->externals, "external");
   fprintf(out, "enum {\n");
   for (size_t i = 0; i < table->insn_count; i++)
     if (gen_first_of_name(table, i))

@@ -1,4 +1,5 @@
-// Writes isa_fields.h: identifiers, named values, and an accessor pair for every field of every instruction.
+// Writes isa_fields.h: identifiers, events, named values, and an accessor pair for every field of every instruction and
+// of local addresses.
 #include <string.h>
 
 #include "isa/gen/model.h"
@@ -28,6 +29,15 @@ static void emit_functs(FILE *out, const gen_table *table) {
     if (gen_first_of_name(table, i))
       fprintf(out, "  ISA_FUNCT_%s = %u,\n", gen_upper(table->insns[i].name).text, table->insns[i].funct);
   fprintf(out, "};\n\n");
+}
+
+static void emit_events(FILE *out, const gen_events *events, const char *name) {
+  if (events->count == 0) return;
+  fprintf(out, "typedef enum isa_%s {\n", name);
+  for (size_t i = 0; i < events->count; i++)
+    fprintf(out, "  ISA_%s_%s = %llu,%s%s\n", gen_upper(name).text, gen_upper(events->list[i].name).text,
+            ULL(events->list[i].number), *events->list[i].meaning == '\0' ? "" : "  // ", events->list[i].meaning);
+  fprintf(out, "  ISA_%s_COUNT = %zu\n} isa_%s;\n\n", gen_upper(name).text, events->count, name);
 }
 
 static void emit_named_values(FILE *out, const gen_insn *insn) {
@@ -69,7 +79,10 @@ static void emit_insn(FILE *out, const gen_insn *insn) {
 
 static void emit_local(FILE *out, const gen_insn *local) {
   if (local->field_count == 0) return;
-  fprintf(out, "// Parts of a local address. Software names the garbage address by all ones.\n");
+  fprintf(
+      out,
+      "// Parts of a local address: isa_local_FIELD reads one, isa_local_with_FIELD gives the address with another\n"
+      "// value of it. Software names the garbage address by all ones.\n");
   fprintf(out, "#define ISA_LOCAL_GARBAGE UINT32_C(0xffffffff)\n");
   emit_named_values(out, local);
   for (size_t i = 0; i < local->field_count; i++) {
@@ -79,6 +92,10 @@ static void emit_local(FILE *out, const gen_insn *local) {
             ULL(gen_ones(gen_width(field)) << field->lsb));
     fprintf(out, "static inline uint32_t isa_local_%s(uint32_t local) {\n  return local >> %u & UINT32_C(0x%llx);\n}\n",
             field->name, field->lsb, ULL(gen_ones(gen_width(field))));
+    fprintf(out,
+            "static inline uint32_t isa_local_with_%s(uint32_t local, uint32_t value) {\n"
+            "  return (local & ~ISA_LOCAL_%s_MASK) | (value << %u & ISA_LOCAL_%s_MASK);\n}\n",
+            field->name, gen_upper(field->name).text, field->lsb, gen_upper(field->name).text);
   }
 }
 
@@ -91,6 +108,8 @@ void gen_emit_fields(FILE *out, const gen_table *table) {
       "#ifndef ISA_ISA_FIELDS_H\n#define ISA_ISA_FIELDS_H\n\n#include <stdint.h>\n\n");
   emit_ids(out, table);
   emit_functs(out, table);
+  emit_events(out, &table->events, "event");
+  emit_events(out, &table->externals, "external");
   emit_local(out, &table->local);
   for (size_t i = 0; i < table->insn_count; i++) emit_insn(out, &table->insns[i]);
   fprintf(out, "\n#endif\n");

@@ -90,6 +90,17 @@ static void emit_summary(FILE *out, const gen_table *table) {
   }
 }
 
+static void emit_events(FILE *out, const gen_events *events, const char *heading) {
+  if (events->count == 0) return;
+  fprintf(out, "\n## %s\n\n| number | name | unit | meaning |\n| ---: | --- | --- | --- |\n", heading);
+  for (size_t i = 0; i < events->count; i++) {
+    const gen_event *event = &events->list[i];
+    fprintf(out, "| %llu | %s | %s | ", ULL(event->number), event->name, gen_event_unit_names[event->unit]);
+    emit_cell(out, event->meaning);
+    fprintf(out, " |\n");
+  }
+}
+
 void gen_emit_reference(FILE *out, const gen_table *table) {
   fprintf(out, "# Instruction reference\n\n");
   fprintf(
@@ -103,6 +114,8 @@ void gen_emit_reference(FILE *out, const gen_table *table) {
     fprintf(out, "\n## Local addresses\n");
     emit_fields(out, &table->local);
   }
+  emit_events(out, &table->events, "Events");
+  emit_events(out, &table->externals, "External values of counters");
   for (size_t i = 0; i < table->insn_count; i++) emit_insn(out, &table->insns[i]);
 }
 

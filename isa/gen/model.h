@@ -2,8 +2,8 @@
 // it.
 //
 // Invariants after gen_check: every operand bit of every instruction is covered by exactly one field, ranges and named
-// values fit their field, names are unique, and instructions that share a funct and a revision differ in their
-// selector. All text belongs to the table; gen_table_free releases everything.
+// values fit their field, names are unique, instructions that share a funct and a revision differ in their selector,
+// and events are numbered from 0 without a gap. All text belongs to the table; gen_table_free releases everything.
 #ifndef ISA_GEN_MODEL_H
 #define ISA_GEN_MODEL_H
 
@@ -36,6 +36,20 @@
   X(loop_conv, LOOP_CONV)     \
   X(counter, COUNTER)
 
+// Modules that report performance events.
+#define GEN_EVENT_UNITS(X) \
+  X(none)                  \
+  X(controllers)           \
+  X(load_controller)       \
+  X(store_controller)      \
+  X(execute_controller)    \
+  X(preload_unroller)      \
+  X(page_filter)           \
+  X(dma_reader)            \
+  X(dma_writer)            \
+  X(reservation_station)   \
+  X(loop_matmul)
+
 typedef enum gen_type {
 #define X(name, NAME, width) GEN_##NAME,
   GEN_TYPES(X)
@@ -43,7 +57,8 @@ typedef enum gen_type {
       GEN_RESERVED  // a line of ignored bits: `-` instead of a name
 } gen_type;
 
-enum { GEN_LOCAL = 0, GEN_REVISIONS = 2, GEN_FUNCTS = 128, GEN_SELECTOR_BITS = 4, GEN_NAME_MAX = 64 };
+// A counter command has six bits for the number of an event.
+enum { GEN_LOCAL = 0, GEN_REVISIONS = 2, GEN_FUNCTS = 128, GEN_SELECTOR_BITS = 4, GEN_NAME_MAX = 64, GEN_EVENTS = 64 };
 
 typedef struct gen_value {
   wf_location where;
@@ -89,11 +104,26 @@ typedef struct gen_insn {
   size_t deny_count;
 } gen_insn;
 
+typedef struct gen_event {
+  wf_location where;
+  uint64_t number;
+  const char *name;
+  unsigned unit;  // of GEN_EVENT_UNITS
+  const char *meaning;
+} gen_event;
+
+// The events that counters count, or the external values that counters read. gen_check: event i has number i.
+typedef struct gen_events {
+  gen_event *list;
+  size_t count;
+} gen_events;
+
 typedef struct gen_table {
   const char *file;
   wf_location opcode_where;
   uint64_t opcode;
   gen_insn local;  // the layout of a local address, as the fields of a nameless instruction
+  gen_events events, externals;
   gen_insn *insns;
   size_t insn_count;
   char **texts;
@@ -108,6 +138,7 @@ void gen_table_free(gen_table *table);
 
 extern const char *const gen_type_names[];
 extern const char *const gen_unit_names[];
+extern const char *const gen_event_unit_names[];
 
 static inline unsigned gen_width(const gen_field *field) { return field->msb - field->lsb + 1; }
 static inline uint64_t gen_ones(unsigned width) { return width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1; }

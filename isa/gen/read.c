@@ -18,7 +18,16 @@ const char *const gen_unit_names[] = {
     GEN_UNITS(X)
 #undef X
 };
-enum { TYPE_COUNT = GEN_RESERVED, UNIT_COUNT = sizeof gen_unit_names / sizeof *gen_unit_names };
+const char *const gen_event_unit_names[] = {
+#define X(name) #name,
+    GEN_EVENT_UNITS(X)
+#undef X
+};
+enum {
+  TYPE_COUNT = GEN_RESERVED,
+  UNIT_COUNT = sizeof gen_unit_names / sizeof *gen_unit_names,
+  EVENT_UNIT_COUNT = sizeof gen_event_unit_names / sizeof *gen_event_unit_names
+};
 
 typedef struct cursor {
   gen_table *table;
@@ -163,6 +172,22 @@ static void read_opcode(cursor *c) {
   }
   c->table->opcode = value;
   c->table->opcode_where = where;
+}
+
+// NUMBER NAME UNIT : meaning
+static void read_event(cursor *c, gen_events *events) {
+  skip_space(c);
+  gen_event event = {.where = here(c)};
+  if (!take_number(c, "event number", &event.number)) return;
+  event.name = take_name(c, "event name");
+  if (event.name == NULL) return;
+  int unit = take_choice(c, "unit", gen_event_unit_names, EVENT_UNIT_COUNT);
+  if (unit < 0) return;
+  event.unit = (unsigned)unit;
+  event.meaning = take_meaning(c);
+  if (event.meaning == NULL) return;
+  events->list = grow(events->list, events->count, sizeof *events->list);
+  events->list[events->count++] = event;
 }
 
 static bool read_revision(cursor *c, gen_insn *insn) {
@@ -337,6 +362,10 @@ static bool read_line(cursor *c, bool skipping) {
     read_opcode(c);
   } else if (take_keyword(c, "local")) {
     read_field(c, &c->table->local, GEN_LOCAL, where);
+  } else if (take_keyword(c, "event")) {
+    read_event(c, &c->table->events);
+  } else if (take_keyword(c, "external")) {
+    read_event(c, &c->table->externals);
   } else if (take_keyword(c, "rs1")) {
     if (!skipping) read_field(c, current_insn(c), 1, where);
   } else if (take_keyword(c, "rs2")) {
@@ -344,7 +373,8 @@ static bool read_line(cursor *c, bool skipping) {
   } else if (take_keyword(c, "deny")) {
     if (!skipping) read_deny(c);
   } else {
-    wf_error(c->diag, where, "expected 'opcode', 'local[..]', 'insn', 'rs1[..]', 'rs2[..]' or 'deny'");
+    wf_error(c->diag, where,
+             "expected 'opcode', 'local[..]', 'event', 'external', 'insn', 'rs1[..]', 'rs2[..]' or 'deny'");
   }
   return skipping;
 }
@@ -387,6 +417,8 @@ void gen_table_free(gen_table *table) {
   for (size_t i = 0; i < table->insn_count; i++) free_insn(&table->insns[i]);
   free_insn(&table->local);
   for (size_t i = 0; i < table->text_count; i++) wf_free(table->texts[i]);
+  wf_free(table->events.list);
+  wf_free(table->externals.list);
   wf_free(table->insns);
   wf_free(table->texts);
 }

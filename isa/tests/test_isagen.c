@@ -17,6 +17,8 @@ typedef struct bad_table {
   const char *message;  // what standard error has to contain
 } bad_table;
 
+#define EVENTS GOOD "event 0 none none : counts nothing\nevent 1 busy load_controller\nexternal 0 none none\n"
+
 static int generate(const char *text, char **errors) {
   process_write("isagen.tmp/table.isa", text, strlen(text));
   int code = process_run("cd isagen.tmp && " ISAGEN " table.isa out 2>errors");
@@ -26,13 +28,42 @@ static int generate(const char *text, char **errors) {
   return code;
 }
 
-static void good_table_is_accepted(void **state) {
+static void good_tables_are_accepted(void **state) {
+  (void)state;
+  static const char *const tables[] = {GOOD, EVENTS};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    char *errors;
+    process_run("rm -rf isagen.tmp/out && mkdir isagen.tmp/out");
+    assert_int_equal(generate(tables[i], &errors), 0);
+    assert_string_equal(errors, "");
+    free(errors);
+    assert_int_equal(access("isagen.tmp/out/isa_fields.h", R_OK), 0);
+  }
+}
+
+static void expect_in_file(const char *name, const char *wanted) {
+  size_t length;
+  char *text = process_read(name, &length);
+  assert_non_null(text);
+  if (strstr(text, wanted) == NULL) fail_msg("%s has no '%s'", name, wanted);
+  free(text);
+}
+
+// What each generator makes of one event.
+static void events_reach_every_output(void **state) {
   (void)state;
   char *errors;
-  assert_int_equal(generate(GOOD, &errors), 0);
-  assert_string_equal(errors, "");
+  assert_int_equal(generate(EVENTS, &errors), 0);
   free(errors);
-  assert_int_equal(access("isagen.tmp/out/isa_fields.h", R_OK), 0);
+  expect_in_file("isagen.tmp/out/isa_fields.h", "  ISA_EVENT_BUSY = 1,\n  ISA_EVENT_COUNT = 2\n} isa_event;");
+  expect_in_file("isagen.tmp/out/isa_fields.h", "  ISA_EXTERNAL_NONE = 0,\n  ISA_EXTERNAL_COUNT = 1\n} isa_external;");
+  expect_in_file("isagen.tmp/out/weft_isa.h", "  WEFT_EVENT_BUSY = 1,\n");
+  expect_in_file("isagen.tmp/out/weft_isa.h", "  WEFT_EXTERNAL_NONE = 0,\n");
+  expect_in_file("isagen.tmp/out/weft_isa_pkg.sv", "localparam integer EVENTS = 2;\n");
+  expect_in_file("isagen.tmp/out/weft_isa_pkg.sv", "localparam integer EV_BUSY = 1;\n");
+  expect_in_file("isagen.tmp/out/weft_isa_pkg.sv", "localparam integer EXT_NONE = 0;\n");
+  expect_in_file("isagen.tmp/out/isa_reference.md",
+                 "| 0 | none | none | counts nothing |\n| 1 | busy | load_controller |");
 }
 
 static void bad_tables_are_refused(void **state) {
@@ -80,6 +111,18 @@ static void bad_tables_are_refused(void **state) {
       {GOOD "insn x 99999999999999999999 load\n",
        "table.isa:6:8: error: funct '99999999999999999999' is not a 64-bit number"},
       {GOOD "insn Upper 2 load\n", "table.isa:6:6: error: instruction name 'Upper' is not a lower-case identifier"},
+      {GOOD "event 1 a none\n", "table.isa:6:7: error: event 1 is out of order, the next number is 0"},
+      {EVENTS "event 3 a none\n", "table.isa:9:7: error: event 3 is out of order, the next number is 2"},
+      {EVENTS "event 1 a none\n", "table.isa:9:7: error: event 1 is out of order, the next number is 2"},
+      {EVENTS "event 2 busy none\n", "table.isa:9:7: error: event name 'busy' is used twice"},
+      {EVENTS "external 64 a none\n", "table.isa:9:10: error: external 64 does not fit a counter command"},
+      {EVENTS "external 1 none none\n", "table.isa:9:10: error: external name 'none' is used twice"},
+      {EVENTS "event x a none\n", "table.isa:9:7: error: event number 'x' is not a 64-bit number"},
+      {EVENTS "event 2\n", "table.isa:9:8: error: expected event name"},
+      {EVENTS "event 2 Busy none\n", "table.isa:9:9: error: event name 'Busy' is not a lower-case identifier"},
+      {EVENTS "event 2 a\n", "table.isa:9:10: error: expected unit"},
+      {EVENTS "event 2 a lode\n", "table.isa:9:11: error: unknown unit 'lode'"},
+      {EVENTS "event 2 a none none\n", "table.isa:9:16: error: unexpected text"},
       {"", "the table gives no instruction"},
   };
   process_run("rm -rf isagen.tmp/out && mkdir isagen.tmp/out");
@@ -107,7 +150,8 @@ static void bad_use_and_files_are_refused(void **state) {
 int main(void) {
   process_run("rm -rf isagen.tmp && mkdir -p isagen.tmp/out");
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(good_table_is_accepted),
+      cmocka_unit_test(good_tables_are_accepted),
+      cmocka_unit_test(events_reach_every_output),
       cmocka_unit_test(bad_tables_are_refused),
       cmocka_unit_test(bad_use_and_files_are_refused),
   };

@@ -152,9 +152,25 @@ static void check_is_the_range_of_each_field(void **state) {
   }
 }
 
+// One row for each number from 0 on, in the section with this heading.
+static void expect_rows(const char *text, const char *heading, unsigned count) {
+  const char *section = strstr(text, heading);
+  assert_non_null(section);
+  const char *end = strstr(section + 1, "\n## ");
+  assert_non_null(end);
+  for (unsigned i = 0; i <= count; i++) {
+    char row[16];
+    snprintf(row, sizeof row, "\n| %u | ", i);
+    const char *place = strstr(section, row);
+    assert_int_equal(place != NULL && place < end, i < count);
+  }
+}
+
 static void reference_names_everything(void **state) {
   (void)state;
   const char *text = isa_reference_markdown();
+  expect_rows(text, "\n## Events\n", ISA_EVENT_COUNT);
+  expect_rows(text, "\n## External values of counters\n", ISA_EXTERNAL_COUNT);
   for (size_t id = 0; id < ISA_ID_COUNT; id++) {
     const isa_insn *insn = isa_insn_at(id);
     char heading[80];
@@ -168,13 +184,48 @@ static void reference_names_everything(void **state) {
   }
 }
 
+// Numbers that programs for Gemmini hold in their code.
+static void events_have_their_numbers(void **state) {
+  (void)state;
+  static const struct {
+    unsigned got, wanted;
+  } cases[] = {{ISA_EVENT_NONE, 0},           {ISA_EVENT_BUSY_LOAD, 1},          {ISA_EVENT_BUSY_ALL, 7},
+               {ISA_EVENT_LOAD_DMA_WAIT, 8},  {ISA_EVENT_STORE_SPAD_WAIT, 14},   {ISA_EVENT_PAGE_MISS, 15},
+               {ISA_EVENT_READER_ACTIVE, 18}, {ISA_EVENT_WRITER_BUS_WAIT, 23},   {ISA_EVENT_EXECUTE_ACTIVE, 24},
+               {ISA_EVENT_SPAD_WAIT_A, 29},   {ISA_EVENT_ACC_WAIT_A, 32},        {ISA_EVENT_GARBAGE_D, 37},
+               {ISA_EVENT_STATION_FULL, 41},  {ISA_EVENT_LOOP_MATMUL_BUSY, 43},  {ISA_EVENT_UNROLLER_ACTIVE, 44},
+               {ISA_EVENT_COUNT, 45},         {ISA_EXTERNAL_LOAD_ENTRIES, 1},    {ISA_EXTERNAL_BYTES_READ, 4},
+               {ISA_EXTERNAL_COUNT, 8},       {ISA_EXTERNAL_WRITES_IN_FLIGHT, 7}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_int_equal(cases[i].got, cases[i].wanted);
+}
+
+// Parts of a local address against bits counted by hand.
+static void local_addresses_round_trip(void **state) {
+  (void)state;
+  uint64_t seed = 4;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    uint32_t local = (uint32_t)random_next(&seed), value = (uint32_t)random_next(&seed);
+    assert_int_equal(isa_local_row(local), local & 0x3ffffff);
+    assert_int_equal(isa_local_norm(local), local >> 26 & 7);
+    assert_int_equal(isa_local_full(local), local >> 29 & 1);
+    assert_int_equal(isa_local_accumulate(local), local >> 30 & 1);
+    assert_int_equal(isa_local_accumulator(local), local >> 31);
+    assert_int_equal(isa_local_with_norm(local, value), (local & 0xe3ffffff) | (value & 7) << 26);
+    assert_int_equal(isa_local_with_accumulator(local, value), (local & 0x7fffffff) | value << 31);
+  }
+  assert_int_equal(ISA_LOCAL_ROW_MASK | ISA_LOCAL_NORM_MASK | ISA_LOCAL_FULL_MASK | ISA_LOCAL_ACCUMULATE_MASK |
+                       ISA_LOCAL_ACCUMULATOR_MASK,
+                   ISA_LOCAL_GARBAGE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_bit_has_one_owner),           cmocka_unit_test(find_agrees_with_a_search),
       cmocka_unit_test(known_commands_are_found),          cmocka_unit_test(fields_round_trip),
       cmocka_unit_test(named_accessors_read_their_bits),   cmocka_unit_test(check_refuses_out_of_range),
       cmocka_unit_test(check_refuses_denied_combinations), cmocka_unit_test(check_is_the_range_of_each_field),
-      cmocka_unit_test(reference_names_everything),
+      cmocka_unit_test(reference_names_everything),        cmocka_unit_test(events_have_their_numbers),
+      cmocka_unit_test(local_addresses_round_trip),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

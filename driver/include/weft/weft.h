@@ -93,14 +93,16 @@ static inline void weft_set_store(struct weft_store s) {
 
 // ---- performance counters
 
-enum { WEFT_COUNTER_EXTERNAL = 44 };  // event numbers above this one are the accumulated external ones
-
 static inline void weft_counters_reset(void) { (void)weft_counter(true, false, false, false, 0, 0, false); }
 
-// Counter `index` counts `event` from now on.
-static inline void weft_counter_select(unsigned index, unsigned event) {
-  bool external = event > WEFT_COUNTER_EXTERNAL;
-  (void)weft_counter(false, false, false, true, index, external ? event - WEFT_COUNTER_EXTERNAL : event, external);
+// Counter `index` counts the cycles of `event` from now on.
+static inline void weft_counter_select(unsigned index, enum weft_event event) {
+  (void)weft_counter(false, false, false, true, index, event, false);
+}
+
+// Counter `index` reads `external` from now on.
+static inline void weft_counter_select_external(unsigned index, enum weft_external external) {
+  (void)weft_counter(false, false, false, true, index, external, true);
 }
 
 static inline uint32_t weft_counter_read(unsigned index) {
