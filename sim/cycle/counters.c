@@ -1,28 +1,19 @@
 // Performance counters: the counter file and its command (docs/microarchitecture.md: Counter events).
 //
 // While a counter counts an event (c->counting) every unit is stepped in every cycle and notes its events in c->ev;
-// events 1 to 7, which of the controllers are busy, are noted here. External values need no counting: the reservation
-// station knows its entries, the bus its bytes, cycle_level the sums of bursts in flight. So a program that reads no
-// event costs nothing.
+// which of the controllers are busy is noted here. External values need no counting: the reservation station knows its
+// entries, the bus its bytes, cycle_level the sums of bursts in flight. So a program that reads no event costs nothing.
 //
 // A command is taken in the front end's step, the events of that cycle are counted after it, in cycle_counters_step:
 // counters that the command cleared do not count in this cycle. What a read returns are the values at its start.
 #include <string.h>
 
-#include "isa/weft_isa.h"
+#include "isa/isa_fields.h"
 #include "sim/cycle/weft_accel.h"
 
 enum {
   COUNTERS_MAX = 8,
-  EVENTS = 45,
-  EXTERNAL_LOAD_ENTRIES = 1,
-  EXTERNAL_STORE_ENTRIES,
-  EXTERNAL_EXECUTE_ENTRIES,
-  EXTERNAL_BYTES_READ,
-  EXTERNAL_BYTES_WRITTEN,
-  EXTERNAL_READS_IN_FLIGHT,
-  EXTERNAL_WRITES_IN_FLIGHT,
-  SUMS = 4  // externals from EXTERNAL_BYTES_READ on are sums since the last clear
+  SUMS = ISA_EXTERNAL_COUNT - ISA_EXTERNAL_BYTES_READ  // these external values are sums since the last clear
 };
 
 typedef struct counter {
@@ -54,10 +45,11 @@ void cycle_counters_destroy(cycle_engine *c) { wf_free(c->counters); }
 
 // ---- events
 
-// The number is that of the combination: load, store, execute alone, load and store, load and execute, store and
-// execute, all three.
+// Indexed by the busy controllers: bit 0 load, bit 1 store, bit 2 execute.
 void cycle_counters_begin(cycle_engine *c) {
-  static const uint8_t busy_event[8] = {0, 1, 2, 4, 3, 5, 6, 7};
+  static const uint8_t busy_event[] = {
+      ISA_EVENT_NONE,         ISA_EVENT_BUSY_LOAD,         ISA_EVENT_BUSY_STORE,         ISA_EVENT_BUSY_LOAD_STORE,
+      ISA_EVENT_BUSY_EXECUTE, ISA_EVENT_BUSY_LOAD_EXECUTE, ISA_EVENT_BUSY_STORE_EXECUTE, ISA_EVENT_BUSY_ALL};
   c->ev = (cycle_events){0};
   unsigned busy =
       (unsigned)cycle_load_busy(c) | (unsigned)cycle_store_busy(c) << 1 | (unsigned)cycle_execute_busy(c) << 2;
@@ -76,13 +68,13 @@ bool cycle_counters_step(cycle_engine *c) {
   return true;
 }
 
-// Event 0 never happens, so a counter without an event may look at its bit.
+// ISA_EVENT_NONE never happens, so a counter without an event may look at its bit.
 static void choose_events(cycle_engine *c) {
   struct cycle_counters *k = c->counters;
   k->active = 0;
   for (uint32_t n = 0; n < k->count; n++)
-    if (!k->file[n].external && k->file[n].event < EVENTS) k->active |= UINT64_C(1) << k->file[n].event;
-  k->active &= ~UINT64_C(1);
+    if (!k->file[n].external && k->file[n].event < ISA_EVENT_COUNT) k->active |= UINT64_C(1) << k->file[n].event;
+  k->active &= ~(UINT64_C(1) << ISA_EVENT_NONE);
   c->counting = k->active != 0;
   if (c->counting) cycle_port_end(c);
 }
@@ -92,11 +84,11 @@ static void choose_events(cycle_engine *c) {
 // Sums over the cycles before `now`.
 static uint64_t sum(const cycle_engine *c, unsigned external) {
   switch (external) {
-    case EXTERNAL_BYTES_READ:
+    case ISA_EXTERNAL_BYTES_READ:
       return cycle_bus_read_bytes(c, c->now);
-    case EXTERNAL_BYTES_WRITTEN:
+    case ISA_EXTERNAL_BYTES_WRITTEN:
       return cycle_bus_written_bytes(c, c->now);
-    case EXTERNAL_READS_IN_FLIGHT:
+    case ISA_EXTERNAL_READS_IN_FLIGHT:
       return cycle_level_sum(&c->reads_in_flight, c->now);
     default:
       return cycle_level_sum(&c->writes_in_flight, c->now);
@@ -107,17 +99,17 @@ static uint32_t external_value(const cycle_engine *c, unsigned event) {
   unsigned entries[SIM_CLASSES];
   cycle_station_counts(c, entries);
   switch (event) {
-    case EXTERNAL_LOAD_ENTRIES:
+    case ISA_EXTERNAL_LOAD_ENTRIES:
       return entries[SIM_CLASS_LOAD];
-    case EXTERNAL_STORE_ENTRIES:
+    case ISA_EXTERNAL_STORE_ENTRIES:
       return entries[SIM_CLASS_STORE];
-    case EXTERNAL_EXECUTE_ENTRIES:
+    case ISA_EXTERNAL_EXECUTE_ENTRIES:
       return entries[SIM_CLASS_EXECUTE];
-    case EXTERNAL_BYTES_READ:
-    case EXTERNAL_BYTES_WRITTEN:
-    case EXTERNAL_READS_IN_FLIGHT:
-    case EXTERNAL_WRITES_IN_FLIGHT:
-      return (uint32_t)(sum(c, event) - c->counters->cleared[event - EXTERNAL_BYTES_READ]);
+    case ISA_EXTERNAL_BYTES_READ:
+    case ISA_EXTERNAL_BYTES_WRITTEN:
+    case ISA_EXTERNAL_READS_IN_FLIGHT:
+    case ISA_EXTERNAL_WRITES_IN_FLIGHT:
+      return (uint32_t)(sum(c, event) - c->counters->cleared[event - ISA_EXTERNAL_BYTES_READ]);
     default:
       return 0;
   }
@@ -137,8 +129,8 @@ static void clear(cycle_engine *c) {
   for (uint32_t n = 0; n < k->count; n++) k->file[n].count = k->file[n].frozen = 0;
   k->cleared[0] = cycle_bus_read_bytes(c, c->now + 1);
   k->cleared[1] = cycle_bus_written_bytes(c, c->now + 1);
-  k->cleared[2] = sum(c, EXTERNAL_READS_IN_FLIGHT) + cycle_level_at(&c->reads_in_flight, c->now);
-  k->cleared[3] = sum(c, EXTERNAL_WRITES_IN_FLIGHT) + cycle_level_at(&c->writes_in_flight, c->now);
+  k->cleared[2] = sum(c, ISA_EXTERNAL_READS_IN_FLIGHT) + cycle_level_at(&c->reads_in_flight, c->now);
+  k->cleared[3] = sum(c, ISA_EXTERNAL_WRITES_IN_FLIGHT) + cycle_level_at(&c->writes_in_flight, c->now);
 }
 
 static void freeze(cycle_engine *c) {

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 
 enum { ID_WORDS = 4, PAGE_SHIFT = 12, CLIENT = 1 };
-enum { EVENT_ACTIVE = 18, EVENT_TLB_WAIT = 19, EVENT_BUS_WAIT = 20 };
 
 enum { WAITS_ID = CYCLE_WORKING + 1, WAITS_PAGE, WAITS_BUS, WAITS_ANSWERS };
 const char *const cycle_dma_reader_causes[CYCLE_CAUSES] = {
@@ -172,11 +171,11 @@ static void accept_row(struct cycle_dma_reader *r, const cycle_load_row *row) {
 
 static void report(cycle_engine *c) {
   const struct cycle_dma_reader *r = c->reader;
-  if (r->row_valid) cycle_event(c, EVENT_ACTIVE);
+  if (r->row_valid) cycle_event(c, ISA_EVENT_READER_ACTIVE);
   if (r->send_valid && cycle_pages_miss(c, CLIENT))
-    cycle_event(c, EVENT_TLB_WAIT);
+    cycle_event(c, ISA_EVENT_READER_PAGE_WAIT);
   else if (r->send_valid && !c->w.read_granted)
-    cycle_event(c, EVENT_BUS_WAIT);
+    cycle_event(c, ISA_EVENT_READER_BUS_WAIT);
   cycle_pages_report(c);
 }
 

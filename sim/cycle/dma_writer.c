@@ -19,7 +19,7 @@
 
 #include "sim/cycle/weft_accel.h"
 
-enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64, EVENT_ACTIVE = 21, EVENT_PAGE, EVENT_BUS };
+enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64 };
 enum { PAGE_SHIFT = 12, FEWEST_WHOLE = 3 };
 
 // WHOLE: the row's last burst goes as a whole, or has gone.
@@ -263,9 +263,9 @@ static void look(cycle_engine *c, writer *w) {
 static void report(cycle_engine *c, const writer *w) {
   bool miss = w->sending && cycle_pages_miss(c, 0);
   bool offers = (w->sending && !miss) || (waits_whole(w) && w->offered_from <= c->now);
-  if (w->state == WHOLE ? c->now <= idle_at(w) : w->state != IDLE) cycle_event(c, EVENT_ACTIVE);
-  if (miss) cycle_event(c, EVENT_PAGE);
-  if (offers && !c->w.write_granted) cycle_event(c, EVENT_BUS);
+  if (w->state == WHOLE ? c->now <= idle_at(w) : w->state != IDLE) cycle_event(c, ISA_EVENT_WRITER_ACTIVE);
+  if (miss) cycle_event(c, ISA_EVENT_WRITER_PAGE_WAIT);
+  if (offers && !c->w.write_granted) cycle_event(c, ISA_EVENT_WRITER_BUS_WAIT);
 }
 
 static unsigned cause_of(cycle_engine *c, const writer *w, bool moved) {

@@ -40,15 +40,6 @@ const char *const cycle_execute_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
                                                         [EXECUTE_COMPLETION_WAIT] = "completion port",
                                                         [EXECUTE_FLUSHES] = "flush"};
 
-enum {
-  EVENT_ACTIVE = 24,
-  EVENT_FLUSH = 25,
-  EVENT_CONTROL_BLOCK = 26,
-  EVENT_PRELOAD_HAZARD = 27,
-  EVENT_OVERLAP_HAZARD = 28,
-  EVENT_UNROLLER = 44
-};
-
 #define A_BIT (1U << MESH_A)
 #define B_BIT (1U << MESH_B)
 #define D_BIT (1U << MESH_D)
@@ -356,16 +347,16 @@ static void set_events(cycle_engine *c, const cycle_execute *x) {
   uint32_t count = execute_window_seen(&x->window, c->now);
   c->w.solitary_preload = cycle_execute_solitary_preload(c);
   bool active = x->state == STATE_COMPUTE || (x->state == STATE_WAIT && decide(x, c->now).starts != OP_NONE);
-  if (x->state == STATE_COMPUTE) cycle_event(c, EVENT_ACTIVE);
-  if (x->state == STATE_FLUSH || x->state == STATE_FLUSHING) cycle_event(c, EVENT_FLUSH);
-  if (active && x->control_count == x->control_depth) cycle_event(c, EVENT_CONTROL_BLOCK);
-  if (preload_unroller_active(&x->unroller)) cycle_event(c, EVENT_UNROLLER);
+  if (x->state == STATE_COMPUTE) cycle_event(c, ISA_EVENT_EXECUTE_ACTIVE);
+  if (x->state == STATE_FLUSH || x->state == STATE_FLUSHING) cycle_event(c, ISA_EVENT_EXECUTE_FLUSH);
+  if (active && x->control_count == x->control_depth) cycle_event(c, ISA_EVENT_EXECUTE_CONTROL_BLOCK);
+  if (preload_unroller_active(&x->unroller)) cycle_event(c, ISA_EVENT_UNROLLER_ACTIVE);
   if (count < 2) return;
   candidate k = look(x);
   bool preload0 = k.first->funct == ISA_FUNCT_PRELOAD;
   bool both = count >= 3 && is_compute(k.first->funct) && k.preload->funct == ISA_FUNCT_PRELOAD;
-  if (preload0 && hazard(x, c->now, &k)) cycle_event(c, EVENT_PRELOAD_HAZARD);
-  if (both && hazard(x, c->now, &k)) cycle_event(c, EVENT_OVERLAP_HAZARD);
+  if (preload0 && hazard(x, c->now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_PRELOAD_HAZARD);
+  if (both && hazard(x, c->now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_OVERLAP_HAZARD);
 }
 
 // One cycle of the running operation; returns the cause that it stands for.

@@ -24,7 +24,7 @@
 #include "isa/isa_fields.h"
 #include "sim/cycle/front_pass.h"
 
-enum { QUEUE = 2, EVENT_REFUSED = 41, EVENT_MATMUL = 43 };
+enum { QUEUE = 2 };
 
 // LOAD_FULL to STORE_FULL in the order of sim_class.
 typedef enum {
@@ -216,7 +216,7 @@ static front_cause allocate(cycle_engine *c, const cycle_front_command *head) {
   sim_class unit;
   if (cycle_station_take(c, head, &unit)) return FRONT_WORKING;
   c->front->refused = true;
-  if (c->counting) cycle_event(c, EVENT_REFUSED);
+  if (c->counting) cycle_event(c, ISA_EVENT_STATION_FULL);
   return (front_cause)(FRONT_LOAD_FULL + unit);
 }
 
@@ -507,7 +507,8 @@ bool cycle_front_step(cycle_engine *c) {
   }
   stage *unrolled = &f->unrolled;
   catch_up(c, f, c->now);
-  if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) cycle_event(c, EVENT_MATMUL);
+  if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul))
+    cycle_event(c, ISA_EVENT_LOOP_MATMUL_BUSY);
   f->refused = false;
   front_cause head = step_head(c, f, unrolled);
   bool left = head == FRONT_WORKING, freed = cycle_station_report(c);

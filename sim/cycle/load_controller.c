@@ -17,7 +17,6 @@
 #include "sim/cycle/load_overlap.h"
 #include "sim/cycle/weft_accel.h"
 
-enum { EVENT_DMA_WAIT = 8, EVENT_ACTIVE = 9, EVENT_SPAD_WAIT = 10 };
 enum { STATES = 3, WORD_BITS = 64 };
 enum { SHORTEST_LOAD = 6 };  // from the cycle of its first request to that in which a load of one beat is shown as done
 
@@ -248,7 +247,7 @@ static bool request(cycle_engine *c, struct cycle_load_controller *l) {
   const load_command *m = head_command(l);
   cycle_load_row *h = &l->head;
   if (!cycle_load_path_ready(c, h->zeros)) {
-    if (c->counting) cycle_event(c, EVENT_SPAD_WAIT);
+    if (c->counting) cycle_event(c, ISA_EVENT_LOAD_SPAD_WAIT);
     return false;
   }
   cycle_load_path_request(c, h);
@@ -281,14 +280,14 @@ static unsigned step_wait(cycle_engine *c, struct cycle_load_controller *l) {
 }
 
 static unsigned step_blocked(cycle_engine *c, struct cycle_load_controller *l) {
-  if (c->counting) cycle_event(c, EVENT_DMA_WAIT);
+  if (c->counting) cycle_event(c, ISA_EVENT_LOAD_DMA_WAIT);
   if (!request(c, l)) return WAITS_READER;
   l->state = ROWS;
   return CYCLE_WORKING;
 }
 
 static unsigned step_rows(cycle_engine *c, struct cycle_load_controller *l) {
-  if (c->counting) cycle_event(c, EVENT_ACTIVE);
+  if (c->counting) cycle_event(c, ISA_EVENT_LOAD_ACTIVE);
   if (l->row != 0 && !request(c, l)) return WAITS_READER;
   if (l->row == 0) leave_queue(c, l);
   return CYCLE_WORKING;

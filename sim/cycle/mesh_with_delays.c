@@ -19,8 +19,6 @@ const char *const cycle_mesh_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
                                                      [MESH_FLUSHES] = "flush",
                                                      [MESH_DRAINS] = "results on their way"};
 
-enum { EVENT_SP_WAIT = 29, EVENT_ACC_WAIT = 32, EVENT_GARBAGE = 35 };
-
 // ---- life
 
 static uint32_t power_of_two(uint32_t least) {
@@ -170,8 +168,8 @@ static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
 static void count_waits(cycle_engine *c, const execute_operation *op, const execute_control *entry, unsigned waits,
                         bool taken) {
   unsigned garbage = taken ? entry->fire & (unsigned)~op->read : 0;
-  c->ev.bits |= (uint64_t)(waits & ~op->acc & 7U) << EVENT_SP_WAIT | (uint64_t)(waits & op->acc) << EVENT_ACC_WAIT |
-                (uint64_t)garbage << EVENT_GARBAGE;
+  c->ev.bits |= (uint64_t)(waits & ~op->acc & 7U) << ISA_EVENT_SPAD_WAIT_A |
+                (uint64_t)(waits & op->acc) << ISA_EVENT_ACC_WAIT_A | (uint64_t)garbage << ISA_EVENT_GARBAGE_A;
 }
 
 // Takes the head of the control queue if it can be taken. `free` are the operand buffers that have room.

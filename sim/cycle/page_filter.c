@@ -7,7 +7,6 @@
 #include "sim/cycle/weft_accel.h"
 
 enum { WRITER = 1, READER = 2, BOTH = WRITER | READER };  // bits of the clients
-enum { EVENT_PAGE_HIT = 16, EVENT_PAGE_REQUEST = 17 };
 
 void cycle_pages_create(cycle_engine *c) { c->pages = WF_NEW(struct cycle_page_filter); }
 void cycle_pages_destroy(cycle_engine *c) { wf_free(c->pages); }
@@ -67,6 +66,6 @@ void cycle_pages_flush(cycle_engine *c) {
 void cycle_pages_report(cycle_engine *c) {
   bring_to(c->pages, c->now);
   if (c->pages->asks == 0) return;
-  cycle_event(c, EVENT_PAGE_HIT);
-  cycle_event(c, EVENT_PAGE_REQUEST);
+  cycle_event(c, ISA_EVENT_PAGE_HIT);
+  cycle_event(c, ISA_EVENT_PAGE_REQUEST);
 }

@@ -23,7 +23,7 @@
 #include "sim/cycle/front_end.h"
 #include "sim/cycle/weft_accel.h"
 
-enum { ENTRIES_MAX = 64, EVENT_BUSY = 42, AHEAD_MAX = 16 };
+enum { ENTRIES_MAX = 64, AHEAD_MAX = 16 };
 
 typedef struct entry {
   cycle_issue command;
@@ -292,7 +292,7 @@ bool cycle_station_can_issue(const cycle_engine *c) { return c->issuable != 0 &&
 
 bool cycle_station_step(cycle_engine *c) {
   const cycle_done *done = c->w.done;
-  if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, EVENT_BUSY);
+  if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, ISA_EVENT_STATION_BUSY);
   c->station->wake_execute = c->station->wake_others = c->wake[CYCLE_STATION] = CYCLE_NEVER;
   unsigned issuing = c->issuable == 0 ? 0 : issues(c);
   if (issuing != 0 || (done[0].valid | done[1].valid | done[2].valid) != 0) {

@@ -9,8 +9,6 @@
 #include "sim/cycle/weft_accel.h"
 #include "sim/ref/norm.h"
 
-enum { EVENT_DMA_WAIT = 11, EVENT_ACTIVE, EVENT_POOLING, EVENT_SPAD_WAIT };
-
 typedef enum { WAIT, BLOCKED, ROWS } store_state;
 
 enum { WAIT_MEMORY = CYCLE_WORKING + 1, WAIT_TRACKED, WAIT_ROWS };
@@ -203,7 +201,7 @@ static bool next_position(const arch_store_config *g, store_command *n) {
 
 static bool send(cycle_engine *c, store *s) {
   if (!cycle_store_path_ready(c)) {
-    if (c->counting) cycle_event(c, EVENT_SPAD_WAIT);
+    if (c->counting) cycle_event(c, ISA_EVENT_STORE_SPAD_WAIT);
     return false;
   }
   cycle_store_path_request(c, request_of(c, s));
@@ -260,9 +258,9 @@ static unsigned work(cycle_engine *c, store *s) {
 static void report(cycle_engine *c, const store *s) {
   bool head = cycle_queue_valid(&s->queue, c->now);
   bool to_sp = head && to_scratchpad(c, &s->commands[cycle_queue_head(&s->queue)]);
-  if (s->state == BLOCKED) cycle_event(c, EVENT_DMA_WAIT);
-  if (s->state == ROWS) cycle_event(c, EVENT_ACTIVE);
-  if (pools(c, s, to_sp)) cycle_event(c, EVENT_POOLING);
+  if (s->state == BLOCKED) cycle_event(c, ISA_EVENT_STORE_DMA_WAIT);
+  if (s->state == ROWS) cycle_event(c, ISA_EVENT_STORE_ACTIVE);
+  if (pools(c, s, to_sp)) cycle_event(c, ISA_EVENT_STORE_POOLING);
 }
 
 bool cycle_store_step(cycle_engine *c) {
