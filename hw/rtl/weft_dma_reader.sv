@@ -77,7 +77,6 @@ module weft_dma_reader #(
   localparam int BEAT = BUS_BITS / 8;
   localparam int BEAT_SHIFT = $clog2(BEAT);
   localparam int MAX_BYTES = MAX_BURST_BYTES < 256 * BEAT ? MAX_BURST_BYTES : 256 * BEAT;
-  localparam int SIZES = $clog2(MAX_BYTES / BEAT) + 1;
   localparam int BYTE_BITS = $clog2(MAX_BYTES + 1);
   localparam int B = 19;  // bytes of a row: 16 bits of columns, 4 bytes each
 
@@ -93,23 +92,10 @@ module weft_dma_reader #(
   logic                 burst_fire, row_done, slot_free;
   logic [BYTE_BITS-1:0] best_size, best_bytes, best_offset;
 
-  // Sizes from the smallest; a larger one must bring more to replace it.
-  always_comb begin
-    best_size = '0;
-    best_bytes = '0;
-    best_offset = '0;
-    for (int s = 0; s < SIZES; s++) begin
-      logic [B-1:0] size, offset, bytes;
-      size = B'(BEAT) << s;
-      offset = addr_q[B-1:0] & (size - B'(1));
-      bytes = size - offset < left_q ? size - offset : left_q;
-      if (bytes > B'(best_bytes)) begin
-        best_size = BYTE_BITS'(size);
-        best_bytes = BYTE_BITS'(bytes);
-        best_offset = BYTE_BITS'(offset);
-      end
-    end
-  end
+  weft_burst_cut #(.BUS_BYTES(BEAT), .MAX_BYTES(MAX_BYTES), .LEFT_BITS(B)) u_cut (
+    .address_i(addr_q[B-1:0]), .left_i(left_q),
+    .size_o(best_size), .offset_o(best_offset), .bytes_o(best_bytes)
+  );
 
   // The three stages: burst_fire moves a burst into the lookup stage, look_fire into the address stage.
   logic                   look_valid_q, look_fire, send_valid_q, send_fire;
@@ -182,36 +168,21 @@ module weft_dma_reader #(
   localparam int INFO_BITS = 1 + 1 + 32 + 16 + 8 + 16 + 8;
   localparam int ENTRY_BITS = 3 * BYTE_BITS + ROW_BITS + 16 + 16 + 1 + INFO_BITS;
   localparam int W = ROW_BITS > B ? ROW_BITS : B;
-  logic [IN_FLIGHT-1:0]  used_q;
+  logic [IN_FLIGHT-1:0]  used;
   logic [ENTRY_BITS-1:0] entry_q [IN_FLIGHT];
   logic [B-1:0]          blocks_done;
   logic [15:0]           row_offset;
   logic [ROW_BITS-1:0]   first_row;
   logic                  beat_fire;
 
-  assign slot_free = !(&used_q);
-  always_comb begin
-    free_id = '0;
-    ext_in_flight_o = '0;
-    for (int i = IN_FLIGHT - 1; i >= 0; i--) begin
-      if (!used_q[i]) free_id = AXI_ID_BITS'(i);
-      ext_in_flight_o = ext_in_flight_o + COUNT_BITS'(used_q[i]);
-    end
-  end
+  weft_id_pool #(.IDS(IN_FLIGHT)) u_ids (
+    .clk_i, .rst_ni, .take_i(burst_fire), .free_i(beat_fire && m_axi_rlast_i), .free_id_i(m_axi_rid_i),
+    .available_o(slot_free), .id_o(free_id), .used_o(used), .count_o(ext_in_flight_o)
+  );
   assign blocks_done = acc_width_q ? done_q >> $clog2(DIM * 4) : done_q >> $clog2(DIM);
   assign row_offset = 16'(acc_width_q ? done_q & B'(DIM * 4 - 1) : done_q & B'(DIM - 1));
   assign first_row = ROW_BITS'(W'(row_q) + W'(block_stride_q) * W'(blocks_done));
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      used_q <= '0;
-    end else begin
-      for (int i = 0; i < IN_FLIGHT; i++) begin
-        if (burst_fire && free_id == AXI_ID_BITS'(i)) used_q[i] <= 1'b1;
-        else if (beat_fire && m_axi_rlast_i && m_axi_rid_i == AXI_ID_BITS'(i)) used_q[i] <= 1'b0;
-      end
-    end
-  end
   always_ff @(posedge clk_i) begin
     if (burst_fire) begin
       entry_q[free_id] <= {best_size, best_offset, best_bytes, first_row, row_offset, block_stride_q, acc_width_q,
@@ -246,7 +217,7 @@ module weft_dma_reader #(
   logic unused_resp;
   assign unused_resp = ^m_axi_rresp_i;
 
-  assign busy_o = |used_q;
+  assign busy_o = |used;
   assign ev_active_o = req_q;
   assign ev_tlb_wait_o = send_valid_q && page_miss_i;
   assign ev_bus_wait_o = m_axi_arvalid_o && !m_axi_arready_i;
@@ -268,7 +239,7 @@ module weft_dma_reader #(
     if (rst_ni !== 1'b0) begin
       if (m_axi_rvalid_i) begin
         assert (!within_q || m_axi_rid_i == within_id_q) else $error("dma_reader: beats of two bursts are interleaved");
-        assert (used_q[m_axi_rid_i]) else $error("dma_reader: answer without a request");
+        assert (used[m_axi_rid_i]) else $error("dma_reader: answer without a request");
         assert (m_axi_rresp_i == 2'b00) else $error("dma_reader: memory reports an error");
       end
       assert (!(rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o) || out_bytes[1:0] == 2'b00)

@@ -68,7 +68,6 @@ module weft_dma_writer #(
   localparam int BEAT = BUS_BITS / 8;
   localparam int BEAT_SHIFT = $clog2(BEAT);
   localparam int MAX_BYTES = MAX_BURST_BYTES < 256 * BEAT ? MAX_BURST_BYTES : 256 * BEAT;
-  localparam int SIZES = $clog2(MAX_BYTES / BEAT) + 1;
   localparam int BLOCK_BITS = DIM * 8;
   localparam int STORED_BITS = MAX_BLOCKS * BLOCK_BITS > DATA_BITS ? MAX_BLOCKS * BLOCK_BITS : DATA_BITS;
   localparam int ROW_BITS = STORED_BITS > BUS_BITS ? STORED_BITS : BUS_BITS;
@@ -103,22 +102,10 @@ module weft_dma_writer #(
   logic [63:0]          burst_addr, burst_addr_q;
   logic [8:0]           beat_q, beat, beats;
 
-  always_comb begin
-    best_size = '0;
-    best_bytes = '0;
-    best_offset = '0;
-    for (int s = 0; s < SIZES; s++) begin
-      logic [B-1:0] try_size, try_offset, try_bytes;
-      try_size = B'(BEAT) << s;
-      try_offset = addr_q[B-1:0] & (try_size - B'(1));
-      try_bytes = try_size - try_offset < left ? try_size - try_offset : left;
-      if (try_bytes > B'(best_bytes)) begin
-        best_size = BYTE_BITS'(try_size);
-        best_bytes = BYTE_BITS'(try_bytes);
-        best_offset = BYTE_BITS'(try_offset);
-      end
-    end
-  end
+  weft_burst_cut #(.BUS_BYTES(BEAT), .MAX_BYTES(MAX_BYTES), .LEFT_BITS(B)) u_cut (
+    .address_i(addr_q[B-1:0]), .left_i(left),
+    .size_o(best_size), .offset_o(best_offset), .bytes_o(best_bytes)
+  );
   assign size = state_q == FIRST ? best_size : size_q;
   assign offset = state_q == FIRST ? best_offset : offset_q;
   assign total = state_q == FIRST ? B'(best_bytes) : total_q;
@@ -144,18 +131,14 @@ module weft_dma_writer #(
   assign row_done = last_beat && beat_bytes >= left;
 
   // Ids.
-  logic [IN_FLIGHT-1:0]   used_q;
+  logic [IN_FLIGHT-1:0]   used;
   logic [AXI_ID_BITS-1:0] free_id, id, id_q;
   logic                   slot_free, beat_fire;
-  assign slot_free = !(&used_q);
-  always_comb begin
-    free_id = '0;
-    ext_in_flight_o = '0;
-    for (int i = IN_FLIGHT - 1; i >= 0; i--) begin
-      if (!used_q[i]) free_id = AXI_ID_BITS'(i);
-      ext_in_flight_o = ext_in_flight_o + COUNT_BITS'(used_q[i]);
-    end
-  end
+  weft_id_pool #(.IDS(IN_FLIGHT)) u_ids (
+    .clk_i, .rst_ni,
+    .take_i(beat_fire && state_q == FIRST), .free_i(m_axi_bvalid_i), .free_id_i(m_axi_bid_i),
+    .available_o(slot_free), .id_o(free_id), .used_o(used), .count_o(ext_in_flight_o)
+  );
   assign id = state_q == FIRST ? free_id : id_q;
 
   // Lookup and send stages.
@@ -192,7 +175,6 @@ module weft_dma_writer #(
       send_valid_q <= 1'b0;
       aw_done_q <= 1'b0;
       w_done_q <= 1'b0;
-      used_q <= '0;
       beat_q <= '0;
     end else begin
       if (beat_fire) begin
@@ -209,11 +191,6 @@ module weft_dma_writer #(
       else if (send_fire) send_valid_q <= 1'b0;
       aw_done_q <= (aw_done_q || aw_fire) && !send_fire;
       w_done_q <= (w_done_q || w_fire) && !send_fire;
-
-      for (int i = 0; i < IN_FLIGHT; i++) begin
-        if (beat_fire && state_q == FIRST && free_id == AXI_ID_BITS'(i)) used_q[i] <= 1'b1;
-        else if (m_axi_bvalid_i && m_axi_bid_i == AXI_ID_BITS'(i)) used_q[i] <= 1'b0;
-      end
     end
   end
   always_ff @(posedge clk_i) begin
@@ -242,7 +219,7 @@ module weft_dma_writer #(
   logic unused_resp;
   assign unused_resp = ^m_axi_bresp_i;
 
-  assign busy_o = |used_q || state_q != IDLE;
+  assign busy_o = |used || state_q != IDLE;
   assign ev_active_o = state_q != IDLE;
   assign ev_tlb_wait_o = send_valid_q && page_miss_i;
   assign ev_bus_wait_o = (m_axi_awvalid_o && !m_axi_awready_i) || (m_axi_wvalid_o && !m_axi_wready_i);
@@ -251,7 +228,7 @@ module weft_dma_writer #(
 `ifdef WEFT_ASSERT
   always @(posedge clk_i or negedge rst_ni) begin
     if (rst_ni !== 1'b0 && m_axi_bvalid_i) begin
-      assert (used_q[m_axi_bid_i]) else $error("dma_writer: answer without a request");
+      assert (used[m_axi_bid_i]) else $error("dma_writer: answer without a request");
       assert (m_axi_bresp_i == 2'b00) else $error("dma_writer: memory reports an error");
     end
   end

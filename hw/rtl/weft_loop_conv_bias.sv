@@ -35,32 +35,34 @@ module weft_loop_conv_bias #(
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [15:0] WIDEST = 16'(MAX_BLOCK_LEN_ACC * DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
-  localparam int CMD_BITS = 7 + 64 + 64;
 
-  logic busy_q, config_q, slot_q;
-  logic [15:0] b_q, orow_q, ocol_q, och_q;
+  // The position, channels innermost; config_ld comes before the first one.
+  logic unused_start, busy, config_first, take;
+  logic [15:0] b_at, orow_at, ocol_at, och_at;
+  logic [3:0] last;
 
   logic [15:0] width, cols_left, och_left, rows, cols;
-  logic last_och, last_ocol, last_orow, last_b, skip;
+  logic skip;
   assign skip = bias_i == '0;
   assign width = pochs_i < WIDEST ? pochs_i : WIDEST;
-  assign cols_left = ocols_i - ocol_q;
-  assign och_left = pochs_i - och_q;
+  assign cols_left = ocols_i - ocol_at;
+  assign och_left = pochs_i - och_at;
   assign rows = cols_left < SIDE ? cols_left : SIDE;
   assign cols = och_left < width ? och_left : width;
-  assign last_och = och_left <= width;
-  assign last_ocol = cols_left <= SIDE;
-  assign last_orow = orows_i - orow_q <= 16'd1;
-  assign last_b = batches_i - b_q <= 16'd1;
+  weft_nest #(.LOOPS(4)) u_nest (
+    .clk_i, .rst_ni, .step_i(take && !config_first),
+    .end_i({batches_i, orows_i, ocols_i, pochs_i}),
+    .by_i({16'd1, 16'd1, SIDE, width}),
+    .at_o({b_at, orow_at, ocol_at, och_at}), .last_o(last)
+  );
 
   logic [15:0] block;
   logic [31:0] pixel, row, bytes;
-  assign pixel = (32'(b_q) * 32'(orows_i) + 32'(orow_q)) * 32'(ocols_i) + 32'(ocol_q);
-  assign block = och_q >> DIM_LOG2;
+  assign pixel = (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) + 32'(ocol_at);
+  assign block = och_at >> DIM_LOG2;
   assign row = (c_row_i + 32'(block) * bias_block_i + pixel) & ROWS;
-  assign bytes = {14'd0, och_q, 2'd0};
+  assign bytes = {14'd0, och_at, 2'd0};
 
-  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy;
   logic [6:0] funct;
   logic [63:0] rs1, rs2, config_rs1;
   always_comb begin
@@ -71,49 +73,14 @@ module weft_loop_conv_bias #(
     config_rs1[weft_isa_pkg::CONFIG_LD_BLOCK_STRIDE_LSB+:16] = bias_block_i[15:0];
     config_rs1[weft_isa_pkg::CONFIG_LD_SCALE_LSB+:32] = 32'h3f800000;
   end
-  assign funct = config_q ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN3;
-  assign rs1 = config_q ? config_rs1 : no_bias_i ? '0 : bias_i + {32'd0, bytes};
-  assign rs2 = config_q ? '0 : {rows, cols, 32'h80000000 | row};
-  assign pipe_valid = busy_q && !skip && !wait_i;
-  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+  assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN3;
+  assign rs1 = config_first ? config_rs1 : no_bias_i ? '0 : bias_i + {32'd0, bytes};
+  assign rs2 = config_first ? '0 : {rows, cols, 32'h80000000 | row};
+  weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
-    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
-    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),
+    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i), .take_o(take),
+    .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
+    .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );
-  assign cmd_valid_o = pipe_out_valid && !blocked_i;
-  assign idle_o = !busy_q && !pipe_busy;
-  assign start_ready_o = idle_o;
-  assign slot_o = slot_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      config_q <= 1'b0;
-      slot_q <= 1'b0;
-      b_q <= '0;
-      orow_q <= '0;
-      ocol_q <= '0;
-      och_q <= '0;
-    end else if (start_valid_i && start_ready_o) begin
-      busy_q <= 1'b1;
-      config_q <= 1'b1;
-      slot_q <= start_slot_i;
-      b_q <= '0;
-      orow_q <= '0;
-      ocol_q <= '0;
-      och_q <= '0;
-    end else if (busy_q && skip) begin
-      busy_q <= 1'b0;
-    end else if (pipe_valid && pipe_ready) begin
-      config_q <= 1'b0;
-      if (!config_q) begin
-        och_q <= last_och ? '0 : och_q + width;
-        if (last_och) ocol_q <= last_ocol ? '0 : ocol_q + SIDE;
-        if (last_och && last_ocol) orow_q <= last_orow ? '0 : orow_q + 16'd1;
-        if (last_och && last_ocol && last_orow) b_q <= last_b ? '0 : b_q + 16'd1;
-        if (last_och && last_ocol && last_orow && last_b) busy_q <= 1'b0;
-      end
-    end
-  end
 endmodule

@@ -57,18 +57,19 @@ module weft_loop_conv_execute #(
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
   localparam logic [31:0] GARBAGE = '1;
-  localparam int CMD_BITS = 7 + 64 + 64;
 
-  logic busy_q, config_q, compute_q, fresh_q, slot_q;
-  logic [15:0] och_q, krow_q, kcol_q, kch_q, b_q, orow_q, ocol_q;
+  // The position, columns innermost.
+  logic start, busy, unused_first, take, config_q, compute_q, fresh_q;
+  logic [15:0] och_at, krow_at, kcol_at, kch_at, b_at, orow_at, ocol_at;
+  logic [6:0] last;
 
   // Sizes. A run of output columns covers every second one of a dilated input.
   logic [15:0] och_left, kcol_left, kch_left, b_left, ocol_left, columns, run, pixels, cols, rows, kch, depth;
-  assign och_left = pochs_i - och_q;
-  assign kcol_left = kcols_i - kcol_q;
-  assign kch_left = kchs_i - kch_q;
-  assign b_left = batches_i - b_q;
-  assign ocol_left = ocols_i - ocol_q;
+  assign och_left = pochs_i - och_at;
+  assign kcol_left = kcols_i - kcol_at;
+  assign kch_left = kchs_i - kch_at;
+  assign b_left = batches_i - b_at;
+  assign ocol_left = ocols_i - ocol_at;
   assign columns = input_dilated_i ? SIDE << 1 : SIDE;
   assign run = ocol_left < columns ? ocol_left : columns;
   assign pixels = kcol_left < {8'd0, pixels_i} ? kcol_left : {8'd0, pixels_i};
@@ -83,42 +84,41 @@ module weft_loop_conv_execute #(
   // Input position: dilated inputs are stored without the zeros between the pixels.
   logic [15:0] irow_zeros, icol_zeros, irow, icol, irow_sampled, icol_sampled, icols_sampled;
   logic implied_zero;
-  assign irow_zeros = orow_q * stride_i + krow_q * kernel_dilation_i;
-  assign icol_zeros = ocol_q * stride_i + kcol_q * kernel_dilation_i;
+  assign irow_zeros = orow_at * stride_i + krow_at * kernel_dilation_i;
+  assign icol_zeros = ocol_at * stride_i + kcol_at * kernel_dilation_i;
   assign irow = input_dilated_i ? (irow_zeros + 16'd1) >> 1 : irow_zeros;
   assign icol = input_dilated_i ? (icol_zeros + 16'd1) >> 1 : icol_zeros;
   assign irow_sampled = downsample_i ? irow >> 1 : irow;
   assign icol_sampled = downsample_i ? icol >> 1 : icol;
   assign icols_sampled = downsample_i ? icols_i >> 1 : icols_i;
   assign implied_zero = input_dilated_i && !config_q &&
-      (((krow_q[0] & kernel_dilation_i[0]) ^ orow_q[0] ^ upad_odd_i) ||
-       ((kcol_q[0] & kernel_dilation_i[0]) ^ ocol_q[0] ^ lpad_odd_i));
+      (((krow_at[0] & kernel_dilation_i[0]) ^ orow_at[0] ^ upad_odd_i) ||
+       ((kcol_at[0] & kernel_dilation_i[0]) ^ ocol_at[0] ^ lpad_odd_i));
 
   // Local rows.
   logic [15:0] a_wide, a_deep, b_wide, b_deep, b_depth, a_block, b_block, c_block, krow, kcol;
   logic [31:0] a_place, b_place, c_place;
-  assign a_wide = trans_input_3120_i ? b_q : kch_q;
-  assign a_deep = trans_input_3120_i ? kch_q : b_q;
-  assign b_wide = trans_weight_0132_i ? kch_q : och_q;
-  assign b_deep = trans_weight_0132_i ? och_q : kch_q;
+  assign a_wide = trans_input_3120_i ? b_at : kch_at;
+  assign a_deep = trans_input_3120_i ? kch_at : b_at;
+  assign b_wide = trans_weight_0132_i ? kch_at : och_at;
+  assign b_deep = trans_weight_0132_i ? och_at : kch_at;
   assign b_depth = trans_weight_0132_i ? pochs_i : kchs_i;
   assign a_block = a_wide >> DIM_LOG2;
   assign b_block = b_wide >> DIM_LOG2;
-  assign c_block = och_q >> DIM_LOG2;
-  assign krow = wrot180_i ? krows_i - krow_q - 16'd1 : krow_q;
-  assign kcol = wrot180_i ? kcols_i - kcol_q - 16'd1 : kcol_q;
+  assign c_block = och_at >> DIM_LOG2;
+  assign krow = wrot180_i ? krows_i - krow_at - 16'd1 : krow_at;
+  assign kcol = wrot180_i ? kcols_i - kcol_at - 16'd1 : kcol_at;
   assign a_place = (a_row_i + 32'(a_block) * input_block_i + 32'(a_deep) * plane_i +
       32'(irow_sampled) * 32'(icols_sampled) + 32'(icol_sampled)) & ROWS;
   assign b_place = (b_row_i + 32'(b_block) * weight_block_i + (32'(krow) * 32'(kcols_i) + 32'(kcol)) * 32'(b_depth) +
       32'(b_deep)) & ROWS;
-  assign c_place = (c_row_i + 32'(c_block) * bias_block_i + (32'(b_q) * 32'(orows_i) + 32'(orow_q)) * 32'(ocols_i) +
-      32'(ocol_q)) & ROWS;
+  assign c_place = (c_row_i + 32'(c_block) * bias_block_i + (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) +
+      32'(ocol_at)) & ROWS;
 
   logic [15:0] a_stride, c_stride;
   assign a_stride = irows_i * icols_i;
   assign c_stride = orows_i * ocols_i;
 
-  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy;
   logic [6:0] funct;
   logic [63:0] rs1, rs2;
   always_comb begin
@@ -139,77 +139,41 @@ module weft_loop_conv_execute #(
       rs2 = {rows, cols, GARBAGE};
     end
   end
-  assign pipe_valid = busy_q && !implied_zero && loads_done_i;
-  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+  weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
-    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
-    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy), .first_o(unused_first),
+    .finish_i(step && compute_q && (&last)), .emit_i(!implied_zero && loads_done_i), .take_o(take),
+    .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
+    .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );
-  assign cmd_valid_o = pipe_out_valid && !blocked_i;
-  assign idle_o = !busy_q && !pipe_busy;
-  assign start_ready_o = idle_o;
-  assign slot_o = slot_q;
 
   logic [15:0] b_step, ocol_step;
-  logic last_ocol, last_orow, last_b, last_kch, last_kcol, last_krow, last_och, last_pixel, last_tap;
+  logic last_pixel, step;  // step: on to the compute or the next position
   assign b_step = trans_input_3120_i ? SIDE : 16'd1;
   assign ocol_step = implied_zero || trans_input_3120_i ? 16'd1 : columns;
-  assign last_ocol = ocol_left <= ocol_step;
-  assign last_orow = orows_i - orow_q <= 16'd1;
-  assign last_b = b_left <= b_step;
-  assign last_kch = kch_left <= SIDE;
-  assign last_kcol = kcol_left <= {8'd0, pixels_i};
-  assign last_krow = krows_i - krow_q <= 16'd1;
-  assign last_och = och_left <= SIDE;
-  assign last_pixel = last_ocol && last_orow && last_b;
-  assign last_tap = last_pixel && last_kch && last_kcol && last_krow;
-
-  logic step;  // on to the compute or the next position
-  assign step = busy_q && (implied_zero || (pipe_valid && pipe_ready));
+  assign last_pixel = &last[2:0];
+  assign step = busy && (implied_zero || take);
+  weft_nest #(.LOOPS(7)) u_nest (
+    .clk_i, .rst_ni, .step_i(step && compute_q),
+    .end_i({pochs_i, krows_i, kcols_i, kchs_i, batches_i, orows_i, ocols_i}),
+    .by_i({SIDE, 16'd1, 16'(pixels_i), SIDE, b_step, 16'd1, ocol_step}),
+    .at_o({och_at, krow_at, kcol_at, kch_at, b_at, orow_at, ocol_at}), .last_o(last)
+  );
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      busy_q <= 1'b0;
       config_q <= 1'b0;
       compute_q <= 1'b0;
       fresh_q <= 1'b0;
-      slot_q <= 1'b0;
-      och_q <= '0;
-      krow_q <= '0;
-      kcol_q <= '0;
-      kch_q <= '0;
-      b_q <= '0;
-      orow_q <= '0;
-      ocol_q <= '0;
-    end else if (start_valid_i && start_ready_o) begin
-      busy_q <= 1'b1;
+    end else if (start) begin
       config_q <= start_strides_i;
       compute_q <= 1'b0;
       fresh_q <= 1'b1;
-      slot_q <= start_slot_i;
-      och_q <= '0;
-      krow_q <= '0;
-      kcol_q <= '0;
-      kch_q <= '0;
-      b_q <= '0;
-      orow_q <= '0;
-      ocol_q <= '0;
     end else if (step && config_q) begin
       config_q <= 1'b0;
-    end else if (step && !compute_q) begin
-      compute_q <= 1'b1;
     end else if (step) begin
-      compute_q <= 1'b0;
-      if (last_pixel) fresh_q <= 1'b1;
-      else if (!implied_zero) fresh_q <= 1'b0;
-      ocol_q <= last_ocol ? '0 : ocol_q + ocol_step;
-      if (last_ocol) orow_q <= last_orow ? '0 : orow_q + 16'd1;
-      if (last_ocol && last_orow) b_q <= last_b ? '0 : b_q + b_step;
-      if (last_pixel) kch_q <= last_kch ? '0 : kch_q + SIDE;
-      if (last_pixel && last_kch) kcol_q <= last_kcol ? '0 : kcol_q + {8'd0, pixels_i};
-      if (last_pixel && last_kch && last_kcol) krow_q <= last_krow ? '0 : krow_q + 16'd1;
-      if (last_tap) och_q <= last_och ? '0 : och_q + SIDE;
-      if (last_tap && last_och) busy_q <= 1'b0;
+      compute_q <= !compute_q;
+      if (compute_q && last_pixel) fresh_q <= 1'b1;
+      else if (compute_q && !implied_zero) fresh_q <= 1'b0;
     end
   end
 endmodule

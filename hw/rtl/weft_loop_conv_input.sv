@@ -49,19 +49,21 @@ module weft_loop_conv_input #(
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [15:0] WIDEST = 16'(MAX_BLOCK_LEN * DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
-  localparam int CMD_BITS = 7 + 64 + 64;
 
-  logic busy_q, config_q, slot_q;
-  logic [15:0] b_q, row_q, col_q, ch_q;  // row and column from the first one of padding
+  // The position, channels innermost; rows and columns count from the first one of padding. config_ld comes before the
+  // first position.
+  logic unused_start, busy, config_first, take;
+  logic [15:0] b_at, row_at, col_at, ch_at;
+  logic [3:0] last;
 
   // Position and length of the run.
   logic left, inside_cols, inside_rows, zeros;
   logic [15:0] to_edge, longest, run, rows;
-  assign left = col_q < lpad_i;
-  assign inside_cols = !left && col_q < lpad_i + icols_unpadded_i;
-  assign inside_rows = row_q >= upad_i && row_q < upad_i + irows_unpadded_i;
+  assign left = col_at < lpad_i;
+  assign inside_cols = !left && col_at < lpad_i + icols_unpadded_i;
+  assign inside_rows = row_at >= upad_i && row_at < upad_i + irows_unpadded_i;
   assign zeros = !inside_rows || !inside_cols;
-  assign to_edge = (left ? lpad_i : inside_cols ? lpad_i + icols_unpadded_i : lpad_i + icols_unpadded_i + rpad_i) - col_q;
+  assign to_edge = (left ? lpad_i : inside_cols ? lpad_i + icols_unpadded_i : lpad_i + icols_unpadded_i + rpad_i) - col_at;
   assign longest = inside_cols && downsample_i ? SIDE << 1 : SIDE;
   assign run = to_edge < longest ? to_edge : longest;
   assign rows = downsample_i ? run >> 1 : run;
@@ -69,31 +71,31 @@ module weft_loop_conv_input #(
   logic [15:0] channels, width, channel, channels_left, cols;
   assign channels = trans_input_3120_i ? batches_i : kchs_i;
   assign width = channels < WIDEST ? channels : WIDEST;
-  assign channel = trans_input_3120_i ? b_q : ch_q;
+  assign channel = trans_input_3120_i ? b_at : ch_at;
   assign channels_left = channels - channel;
   assign cols = channels_left < width ? channels_left : width;
 
   // Addresses: 32 bits of the offset count.
   logic [15:0] image;
   logic [31:0] irow, icol, pixel, element;
-  assign irow = 32'(row_q) - 32'(upad_i);
-  assign icol = 32'(col_q) - 32'(lpad_i);
-  assign image = trans_input_3120_i ? ch_q : b_q;
+  assign irow = 32'(row_at) - 32'(upad_i);
+  assign icol = 32'(col_at) - 32'(lpad_i);
+  assign image = trans_input_3120_i ? ch_at : b_at;
   assign pixel = (32'(image) * 32'(in_rows_i) + irow) * 32'(in_cols_i) + icol;
-  assign element = trans_input_3120_i ? pixel * 32'(batches_i) + 32'(b_q) : pixel * 32'(in_stride_i) + 32'(ch_q);
+  assign element = trans_input_3120_i ? pixel * 32'(batches_i) + 32'(b_at) : pixel * 32'(in_stride_i) + 32'(ch_at);
 
   logic [15:0] row_sampled, col_sampled, icols_sampled, outer, block, inner;
   logic [31:0] place;
-  assign row_sampled = downsample_i ? row_q >> 1 : row_q;
-  assign col_sampled = downsample_i ? col_q >> 1 : col_q;
+  assign row_sampled = downsample_i ? row_at >> 1 : row_at;
+  assign col_sampled = downsample_i ? col_at >> 1 : col_at;
   assign icols_sampled = downsample_i ? icols_i >> 1 : icols_i;
-  assign outer = trans_input_3120_i ? b_q : ch_q;
-  assign inner = trans_input_3120_i ? ch_q : b_q;
+  assign outer = trans_input_3120_i ? b_at : ch_at;
+  assign inner = trans_input_3120_i ? ch_at : b_at;
   assign block = outer >> DIM_LOG2;
   assign place = (a_row_i + 32'(block) * input_block_i + 32'(inner) * plane_i + 32'(row_sampled) * 32'(icols_sampled) +
       32'(col_sampled)) & ROWS;
 
-  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy, skip;
+  logic skip;
   logic [6:0] funct;
   logic [15:0] memory_stride;
   logic [63:0] rs1, rs2, config_rs1;
@@ -106,61 +108,28 @@ module weft_loop_conv_input #(
   end
   assign memory_stride = trans_input_3120_i ? batch_size_i : in_stride_i;
   assign skip = skip_empty_i && input_i == '0;
-  assign funct = config_q ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN;
-  assign rs1 = config_q ? config_rs1 : zeros ? '0 : input_i + {32'd0, element};
-  assign rs2 = config_q ? (downsample_i ? {47'd0, memory_stride, 1'b0} : {48'd0, memory_stride}) :
+  assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN;
+  assign rs1 = config_first ? config_rs1 : zeros ? '0 : input_i + {32'd0, element};
+  assign rs2 = config_first ? (downsample_i ? {47'd0, memory_stride, 1'b0} : {48'd0, memory_stride}) :
       {rows, cols, place};
-  assign pipe_valid = busy_q && !skip && !wait_i;
-  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+  weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
-    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
-    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),
+    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i), .take_o(take),
+    .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
+    .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );
-  assign cmd_valid_o = pipe_out_valid && !blocked_i;
-  assign idle_o = !busy_q && !pipe_busy;
-  assign start_ready_o = idle_o;
-  assign slot_o = slot_q;
 
   logic [15:0] ch_step, row_step, b_step, end_row, end_col;
-  logic last_ch, last_col, last_row, last_b;
   assign ch_step = trans_input_3120_i ? 16'd1 : width;
   assign row_step = downsample_i ? 16'd2 : 16'd1;
   assign b_step = trans_input_3120_i ? width : 16'd1;
   assign end_row = upad_i + irows_unpadded_i + dpad_i;
   assign end_col = lpad_i + icols_unpadded_i + rpad_i;
-  assign last_ch = kchs_i - ch_q <= ch_step;
-  assign last_col = end_col - col_q <= run;
-  assign last_row = end_row - row_q <= row_step;
-  assign last_b = batches_i - b_q <= b_step;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      config_q <= 1'b0;
-      slot_q <= 1'b0;
-      b_q <= '0;
-      row_q <= '0;
-      col_q <= '0;
-      ch_q <= '0;
-    end else if (start_valid_i && start_ready_o) begin
-      busy_q <= 1'b1;
-      config_q <= 1'b1;
-      slot_q <= start_slot_i;
-      b_q <= '0;
-      row_q <= '0;
-      col_q <= '0;
-      ch_q <= '0;
-    end else if (busy_q && skip) begin
-      busy_q <= 1'b0;
-    end else if (pipe_valid && pipe_ready) begin
-      config_q <= 1'b0;
-      if (!config_q) begin
-        ch_q <= last_ch ? '0 : ch_q + ch_step;
-        if (last_ch) col_q <= last_col ? '0 : col_q + run;
-        if (last_ch && last_col) row_q <= last_row ? '0 : row_q + row_step;
-        if (last_ch && last_col && last_row) b_q <= last_b ? '0 : b_q + b_step;
-        if (last_ch && last_col && last_row && last_b) busy_q <= 1'b0;
-      end
-    end
-  end
+  weft_nest #(.LOOPS(4)) u_nest (
+    .clk_i, .rst_ni, .step_i(take && !config_first),
+    .end_i({batches_i, end_row, end_col, kchs_i}),
+    .by_i({b_step, row_step, run, ch_step}),
+    .at_o({b_at, row_at, col_at, ch_at}), .last_o(last)
+  );
 endmodule

@@ -50,44 +50,48 @@ module weft_loop_conv_store #(
   localparam int DIM_LOG2 = $clog2(DIM);
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
-  localparam int CMD_BITS = 7 + 64 + 64;
 
-  logic busy_q, before_q, after_q, slot_q;  // before, after: the config_st around pooled stores is due
-  logic [15:0] b_q, orow_q, ocol_q, och_q;
+  // The position, channels innermost; a pooled store covers all rows and columns. config_before, config_after: the config_st around
+  // pooled stores is due.
+  logic start, busy, config_before, config_after_q, take, step;
+  logic [15:0] b_at, orow_at, ocol_at, och_at;
+  logic [3:0] last;
 
-  logic skip, last_och, last_ocol, last_orow, last_b;
+  logic skip;
   logic [15:0] ocol_left, och_left, rows, cols, block;
   assign skip = output_i == '0;
-  assign ocol_left = ocols_i - ocol_q;
-  assign och_left = pochs_i - och_q;
+  assign ocol_left = ocols_i - ocol_at;
+  assign och_left = pochs_i - och_at;
   assign rows = ocol_left < SIDE ? ocol_left : SIDE;
   assign cols = och_left < SIDE ? och_left : SIDE;
-  assign block = och_q >> DIM_LOG2;
-  assign last_och = och_left <= SIDE;
-  assign last_ocol = ocol_left <= SIDE;
-  assign last_orow = orows_i - orow_q <= 16'd1;
-  assign last_b = batches_i - b_q <= 16'd1;
+  assign block = och_at >> DIM_LOG2;
+  assign step = take && (no_pool_i || (!config_before && !config_after_q));
+  weft_nest #(.LOOPS(4)) u_nest (
+    .clk_i, .rst_ni, .step_i(step),
+    .end_i({batches_i, no_pool_i ? orows_i : 16'd1, no_pool_i ? ocols_i : 16'd1, pochs_i}),
+    .by_i({16'd1, 16'd1, SIDE, SIDE}),
+    .at_o({b_at, orow_at, ocol_at, och_at}), .last_o(last)
+  );
 
   // Offsets: 32 bits count, but all of a pooled image.
   logic [31:0] place, element;
   logic [63:0] image;
-  assign place = (c_row_i + 32'(block) * bias_block_i + (32'(b_q) * 32'(orows_i) + 32'(orow_q)) * 32'(ocols_i) +
-      32'(ocol_q)) & ROWS;
+  assign place = (c_row_i + 32'(block) * bias_block_i + (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) +
+      32'(ocol_at)) & ROWS;
   assign element = trans_output_1203_i ?
-      ((32'(orow_q) * 32'(out_cols_i) + 32'(ocol_q)) * 32'(batch_size_i) + 32'(b_q)) * 32'(out_channels_i) + 32'(och_q) :
-      ((32'(b_q) * 32'(out_rows_i) + 32'(orow_q)) * 32'(out_cols_i) + 32'(ocol_q)) * 32'(out_stride_i) + 32'(och_q);
-  assign image = 64'(b_q) * 64'(pool_out_rows_i) * 64'(pool_out_cols_i) * 64'(out_stride_i) + 64'(och_q);
+      ((32'(orow_at) * 32'(out_cols_i) + 32'(ocol_at)) * 32'(batch_size_i) + 32'(b_at)) * 32'(out_channels_i) + 32'(och_at) :
+      ((32'(b_at) * 32'(out_rows_i) + 32'(orow_at)) * 32'(out_cols_i) + 32'(ocol_at)) * 32'(out_stride_i) + 32'(och_at);
+  assign image = 64'(b_at) * 64'(pool_out_rows_i) * 64'(pool_out_cols_i) * 64'(out_stride_i) + 64'(och_at);
 
-  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy;
   logic [6:0] funct;
   logic [63:0] rs1, rs2;
   always_comb begin
     rs1 = '0;
-    if (!no_pool_i && (before_q || after_q)) begin
+    if (!no_pool_i && (config_before || config_after_q)) begin
       funct = weft_isa_pkg::FUNCT_CONFIG_ST;
       rs1[weft_isa_pkg::CONFIG_ST_KIND_LSB+:2] = weft_isa_pkg::CONFIG_ST_KIND;
       rs1[weft_isa_pkg::CONFIG_ST_ACTIVATION_LSB+:2] = activation_i;
-      if (before_q) begin
+      if (config_before) begin
         rs1[weft_isa_pkg::CONFIG_ST_POOL_STRIDE_LSB+:2] = pool_stride_i;
         rs1[weft_isa_pkg::CONFIG_ST_POOL_SIZE_LSB+:2] = pool_size_i;
         rs1[weft_isa_pkg::CONFIG_ST_POOL_UPAD_LSB+:2] = pupad_i;
@@ -105,54 +109,17 @@ module weft_loop_conv_store #(
       rs2 = {no_pool_i ? rows : 16'd0, cols, 32'h80000000 | place};
     end
   end
-  assign pipe_valid = busy_q && !skip && products_done_i;
-  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+  weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
-    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
-    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy), .first_o(config_before),
+    .finish_i(busy && (skip || (take && (no_pool_i ? (&last) : config_after_q)))), .emit_i(!skip && products_done_i), .take_o(take),
+    .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
+    .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );
-  assign cmd_valid_o = pipe_out_valid && !blocked_i;
-  assign idle_o = !busy_q && !pipe_busy;
-  assign start_ready_o = idle_o;
-  assign slot_o = slot_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      before_q <= 1'b0;
-      after_q <= 1'b0;
-      slot_q <= 1'b0;
-      b_q <= '0;
-      orow_q <= '0;
-      ocol_q <= '0;
-      och_q <= '0;
-    end else if (start_valid_i && start_ready_o) begin
-      busy_q <= 1'b1;
-      before_q <= 1'b1;
-      after_q <= 1'b0;
-      slot_q <= start_slot_i;
-      b_q <= '0;
-      orow_q <= '0;
-      ocol_q <= '0;
-      och_q <= '0;
-    end else if (busy_q && skip) begin
-      busy_q <= 1'b0;
-    end else if (pipe_valid && pipe_ready && no_pool_i) begin
-      och_q <= last_och ? '0 : och_q + SIDE;
-      if (last_och) ocol_q <= last_ocol ? '0 : ocol_q + SIDE;
-      if (last_och && last_ocol) orow_q <= last_orow ? '0 : orow_q + 16'd1;
-      if (last_och && last_ocol && last_orow) b_q <= last_b ? '0 : b_q + 16'd1;
-      if (last_och && last_ocol && last_orow && last_b) busy_q <= 1'b0;
-    end else if (pipe_valid && pipe_ready) begin
-      before_q <= 1'b0;
-      if (after_q) begin
-        busy_q <= 1'b0;
-      end else if (!before_q) begin
-        och_q <= last_och ? '0 : och_q + SIDE;
-        if (last_och) b_q <= last_b ? '0 : b_q + 16'd1;
-        if (last_och && last_b) after_q <= 1'b1;
-      end
-    end
+    if (!rst_ni) config_after_q <= 1'b0;
+    else if (start) config_after_q <= 1'b0;
+    else if (step && (&last)) config_after_q <= 1'b1;
   end
 endmodule

@@ -42,17 +42,18 @@ module weft_loop_conv_weights #(
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [15:0] WIDEST = 16'(MAX_BLOCK_LEN * DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
-  localparam int CMD_BITS = 7 + 64 + 64;
 
-  logic busy_q, config_q, slot_q;
-  logic [15:0] och_q, krow_q, kcol_q, kch_q;
+  // The position, input channels innermost; config_ld comes before the first one.
+  logic unused_start, busy, config_first, take;
+  logic [15:0] och_at, krow_at, kcol_at, kch_at;
+  logic [3:0] last;
 
   // Columns of the operand are output channels, its rows input channels; 0132 swaps them.
   logic [15:0] wide_all, deep_all, wide, deep, width, wide_left, deep_left, rows, cols;
   assign wide_all = trans_weight_0132_i ? kchs_i : pochs_i;
   assign deep_all = trans_weight_0132_i ? pochs_i : kchs_i;
-  assign wide = trans_weight_0132_i ? kch_q : och_q;
-  assign deep = trans_weight_0132_i ? och_q : kch_q;
+  assign wide = trans_weight_0132_i ? kch_at : och_at;
+  assign deep = trans_weight_0132_i ? och_at : kch_at;
   assign width = wide_all < WIDEST ? wide_all : WIDEST;
   assign wide_left = wide_all - wide;
   assign deep_left = deep_all - deep;
@@ -61,22 +62,22 @@ module weft_loop_conv_weights #(
 
   logic [31:0] tap, element;
   always_comb begin
-    tap = 32'(krow_q) * 32'(kernel_i) + 32'(kcol_q);
+    tap = 32'(krow_at) * 32'(kernel_i) + 32'(kcol_at);
     if (depthwise_i) element = tap;
     else if (trans_weight_1203_i)
-      element = (32'(kch_q) * 32'(kernel_i) * 32'(kernel_i) + tap) * 32'(out_channels_i) + 32'(och_q);
+      element = (32'(kch_at) * 32'(kernel_i) * 32'(kernel_i) + tap) * 32'(out_channels_i) + 32'(och_at);
     else if (trans_weight_0132_i)
-      element = (tap * 32'(out_channels_i) + 32'(och_q)) * 32'(in_channels_i) + 32'(kch_q);
-    else element = (tap * 32'(in_channels_i) + 32'(kch_q)) * 32'(weight_stride_i) + 32'(och_q);
+      element = (tap * 32'(out_channels_i) + 32'(och_at)) * 32'(in_channels_i) + 32'(kch_at);
+    else element = (tap * 32'(in_channels_i) + 32'(kch_at)) * 32'(weight_stride_i) + 32'(och_at);
   end
 
   logic [15:0] block;
   logic [31:0] place;
   assign block = wide >> DIM_LOG2;
-  assign place = (b_row_i + 32'(block) * weight_block_i + (32'(krow_q) * 32'(kcols_i) + 32'(kcol_q)) * 32'(deep_all) +
+  assign place = (b_row_i + 32'(block) * weight_block_i + (32'(krow_at) * 32'(kcols_i) + 32'(kcol_at)) * 32'(deep_all) +
       32'(deep)) & ROWS;
 
-  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy, skip;
+  logic skip;
   logic [6:0] funct;
   logic [63:0] memory_stride, rs1, rs2, config_rs1;
   always_comb begin
@@ -92,57 +93,24 @@ module weft_loop_conv_weights #(
     else memory_stride = 64'(weight_stride_i);
   end
   assign skip = skip_empty_i && weights_i == '0;
-  assign funct = config_q ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN2;
-  assign rs1 = config_q ? config_rs1 : weights_i + {32'd0, element};
-  assign rs2 = config_q ? memory_stride : {rows, cols, place};
-  assign pipe_valid = busy_q && !skip && !wait_i;
-  weft_pipe #(.WIDTH(CMD_BITS), .STAGES(2)) pipe (
+  assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN2;
+  assign rs1 = config_first ? config_rs1 : weights_i + {32'd0, element};
+  assign rs2 = config_first ? memory_stride : {rows, cols, place};
+  weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct, rs1, rs2}),
-    .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
-    .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),
+    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i), .take_o(take),
+    .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
+    .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );
-  assign cmd_valid_o = pipe_out_valid && !blocked_i;
-  assign idle_o = !busy_q && !pipe_busy;
-  assign start_ready_o = idle_o;
-  assign slot_o = slot_q;
 
   logic [15:0] och_step, kch_step;
-  logic last_kch, last_kcol, last_krow, last_och;
   assign och_step = trans_weight_0132_i ? SIDE : width;
   assign kch_step = trans_weight_0132_i ? width : SIDE;
-  assign last_kch = kchs_i - kch_q <= kch_step;
-  assign last_kcol = kcols_i - kcol_q <= 16'd1;
-  assign last_krow = krows_i - krow_q <= 16'd1;
-  assign last_och = pochs_i - och_q <= och_step;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      config_q <= 1'b0;
-      slot_q <= 1'b0;
-      och_q <= '0;
-      krow_q <= '0;
-      kcol_q <= '0;
-      kch_q <= '0;
-    end else if (start_valid_i && start_ready_o) begin
-      busy_q <= 1'b1;
-      config_q <= 1'b1;
-      slot_q <= start_slot_i;
-      och_q <= '0;
-      krow_q <= '0;
-      kcol_q <= '0;
-      kch_q <= '0;
-    end else if (busy_q && skip) begin
-      busy_q <= 1'b0;
-    end else if (pipe_valid && pipe_ready) begin
-      config_q <= 1'b0;
-      if (!config_q) begin
-        kch_q <= last_kch ? '0 : kch_q + kch_step;
-        if (last_kch) kcol_q <= last_kcol ? '0 : kcol_q + 16'd1;
-        if (last_kch && last_kcol) krow_q <= last_krow ? '0 : krow_q + 16'd1;
-        if (last_kch && last_kcol && last_krow) och_q <= last_och ? '0 : och_q + och_step;
-        if (last_kch && last_kcol && last_krow && last_och) busy_q <= 1'b0;
-      end
-    end
-  end
+  weft_nest #(.LOOPS(4)) u_nest (
+    .clk_i, .rst_ni, .step_i(take && !config_first),
+    .end_i({pochs_i, krows_i, kcols_i, kchs_i}),
+    .by_i({och_step, 16'd1, 16'd1, kch_step}),
+    .at_o({och_at, krow_at, kcol_at, kch_at}), .last_o(last)
+  );
 endmodule

@@ -66,9 +66,6 @@ module weft_loop_matmul #(
   localparam bit LATER = ISA_REVISION == 2;
   localparam logic [15:0] BLOCKS = 16'(MAX_BLOCK_LEN);
   localparam logic [15:0] BLOCKS_ACC = 16'(MAX_BLOCK_LEN_ACC);
-  localparam int LD_BITS = $clog2(LOAD_ENTRIES + 1);
-  localparam int EX_BITS = $clog2(EXECUTE_ENTRIES + 1);
-  localparam int ST_BITS = $clog2(STORE_ENTRIES + 1);
 
   // --- command queue ------------------------------------------------------------------------------------------------
   localparam int CMD_BITS = 7 + 64 + 64 + 6 + 1;
@@ -512,31 +509,21 @@ module weft_loop_matmul #(
   end
 
   // --- commands in flight -----------------------------------------------------------------------------------------------
-  logic [LD_BITS-1:0] ld_count_q;
-  logic [EX_BITS-1:0] ex_count_q;
-  logic [ST_BITS-1:0] st_count_q;
   logic ld_take;
   assign ld_take = lda_take || ldb_take || ldd_take;
-  assign ld_blocked = ld_count_q == LD_BITS'(LOAD_ENTRIES);
-  assign ex_blocked = ex_count_q == EX_BITS'(EXECUTE_ENTRIES);
-  assign st_blocked = st_count_q == ST_BITS'(STORE_ENTRIES);
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      ld_count_q <= '0;
-      ex_count_q <= '0;
-      st_count_q <= '0;
-    end else begin
-      ld_count_q <= ld_count_q + LD_BITS'(ld_take) - LD_BITS'(ld_completed_i);
-      ex_count_q <= ex_count_q + EX_BITS'(ex_take) - EX_BITS'(ex_completed_i);
-      st_count_q <= st_count_q + ST_BITS'(st_take) - ST_BITS'(st_completed_i);
-    end
-  end
+  weft_in_flight #(.MAX(LOAD_ENTRIES)) u_ld_in_flight (
+    .clk_i, .rst_ni, .take_i(ld_take), .completed_i(ld_completed_i), .full_o(ld_blocked)
+  );
+  weft_in_flight #(.MAX(EXECUTE_ENTRIES)) u_ex_in_flight (
+    .clk_i, .rst_ni, .take_i(ex_take), .completed_i(ex_completed_i), .full_o(ex_blocked)
+  );
+  weft_in_flight #(.MAX(STORE_ENTRIES)) u_st_in_flight (
+    .clk_i, .rst_ni, .take_i(st_take), .completed_i(st_completed_i), .full_o(st_blocked)
+  );
 
 `ifdef WEFT_ASSERT
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      assert (ld_count_q >= LD_BITS'(ld_completed_i) && ex_count_q >= EX_BITS'(ex_completed_i) &&
-              st_count_q >= ST_BITS'(st_completed_i)) else $error("loop_matmul: more completed than in flight");
       assert (!configured_q[tail] || configured_q[head_q]) else $error("loop_matmul: the tail runs without a head");
     end
   end

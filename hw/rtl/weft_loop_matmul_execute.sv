@@ -54,46 +54,48 @@ module weft_loop_matmul_execute #(
   localparam logic [31:0] GARBAGE = '1;
 
   logic busy_q, compute_q, slot_q, skip_q, a_transpose_q, b_transpose_q, accumulate_q;
-  logic [15:0] end_i_q, end_j_q, end_k_q, pad_i_q, pad_j_q, pad_k_q, k_q, j_q, i_q;
+  logic [15:0] end_i_q, end_j_q, end_k_q, pad_i_q, pad_j_q, pad_k_q, k, j, i;
   logic [ROW_BITS-1:0] a_row_q, b_row_q, c_row_q;
 
-  logic last_i, last_j, last_k, a_ahead, b_ahead;
+  logic take, last_i, last_j, last_k, a_ahead, b_ahead;
   logic [15:0] rows, cols, depth;
   logic [31:0] a_tile, b_tile, c_tile;
   logic [ROW_BITS-1:0] a_local, b_local, c_local;
 
-  assign last_i = i_q == end_i_q - 16'd1;
-  assign last_j = j_q == end_j_q - 16'd1;
-  assign last_k = k_q == end_k_q - 16'd1;
+  assign take = cmd_valid_o && cmd_ready_i;
+  weft_nest #(.LOOPS(3)) u_nest (
+    .clk_i, .rst_ni, .step_i(take && compute_q), .end_i({end_k_q, end_j_q, end_i_q}),
+    .by_i({16'd1, 16'd1, 16'd1}), .at_o({k, j, i}), .last_o({last_k, last_j, last_i})
+  );
   assign rows = SIDE - (last_i ? pad_i_q : 16'd0);
   assign cols = SIDE - (last_j ? pad_j_q : 16'd0);
   assign depth = SIDE - (last_k ? pad_k_q : 16'd0);
 
-  assign a_tile = a_transpose_q ? 32'(k_q) * 32'(end_i_q) + 32'(i_q) : 32'(i_q) * 32'(end_k_q) + 32'(k_q);
-  assign b_tile = b_transpose_q ? 32'(j_q) * 32'(end_k_q) + 32'(k_q) : 32'(k_q) * 32'(end_j_q) + 32'(j_q);
-  assign c_tile = 32'(i_q) * 32'(end_j_q) + 32'(j_q);
+  assign a_tile = a_transpose_q ? 32'(k) * 32'(end_i_q) + 32'(i) : 32'(i) * 32'(end_k_q) + 32'(k);
+  assign b_tile = b_transpose_q ? 32'(j) * 32'(end_k_q) + 32'(k) : 32'(k) * 32'(end_j_q) + 32'(j);
+  assign c_tile = 32'(i) * 32'(end_j_q) + 32'(j);
   assign a_local = a_row_q + ROW_BITS'(a_tile << DIM_LOG2);
   assign b_local = b_row_q + ROW_BITS'(b_tile << DIM_LOG2);
   assign c_local = c_row_q + ROW_BITS'(c_tile << DIM_LOG2);
 
-  assign a_ahead = a_done_i || a_k_i > k_q || (a_k_i == k_q && a_i_i > i_q);
-  assign b_ahead = b_done_i || b_k_i > k_q || (a_k_i == k_q && b_j_i > j_q);
+  assign a_ahead = a_done_i || a_k_i > k || (a_k_i == k && a_i_i > i);
+  assign b_ahead = b_done_i || b_k_i > k || (a_k_i == k && b_j_i > j);
 
   assign start_ready_o = !busy_q;
   assign idle_o = !busy_q;
   assign slot_o = slot_q;
-  assign k_o = k_q;
-  assign j_o = j_q;
-  assign i_o = i_q;
+  assign k_o = k;
+  assign j_o = j;
+  assign i_o = i;
   assign cmd_valid_o = busy_q && !skip_q && !blocked_i && a_ahead && b_ahead && d_done_i;
 
   always_comb begin
     if (!compute_q) begin
       cmd_funct_o = weft_isa_pkg::FUNCT_PRELOAD;
-      cmd_rs1_o = {depth, cols, i_q == 16'd0 ? 32'(b_local) : GARBAGE};
-      cmd_rs2_o = {rows, cols, 1'b1, accumulate_q || k_q != 16'd0, 30'(c_local)};
+      cmd_rs1_o = {depth, cols, i == 16'd0 ? 32'(b_local) : GARBAGE};
+      cmd_rs2_o = {rows, cols, 1'b1, accumulate_q || k != 16'd0, 30'(c_local)};
     end else begin
-      cmd_funct_o = i_q == 16'd0 ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED : weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
+      cmd_funct_o = i == 16'd0 ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED : weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
       cmd_rs1_o = {rows, depth, 32'(a_local)};
       cmd_rs2_o = {SIDE, SIDE, GARBAGE};
     end
@@ -104,26 +106,15 @@ module weft_loop_matmul_execute #(
       busy_q <= 1'b0;
       compute_q <= 1'b0;
       slot_q <= 1'b0;
-      k_q <= '0;
-      j_q <= '0;
-      i_q <= '0;
     end else if (start_valid_i && start_ready_o) begin
       busy_q <= 1'b1;
       compute_q <= 1'b0;
       slot_q <= start_slot_i;
-      k_q <= '0;
-      j_q <= '0;
-      i_q <= '0;
     end else if (busy_q && skip_q) begin
       busy_q <= 1'b0;
-    end else if (cmd_valid_o && cmd_ready_i) begin
+    end else if (take) begin
       compute_q <= !compute_q;
-      if (compute_q) begin
-        i_q <= last_i ? '0 : i_q + 16'd1;
-        if (last_i) j_q <= last_j ? '0 : j_q + 16'd1;
-        if (last_i && last_j) k_q <= last_k ? '0 : k_q + 16'd1;
-        if (last_i && last_j && last_k) busy_q <= 1'b0;
-      end
+      if (compute_q && last_i && last_j && last_k) busy_q <= 1'b0;
     end
   end
 
@@ -148,7 +139,7 @@ module weft_loop_matmul_execute #(
 `ifdef WEFT_ASSERT
   always_ff @(posedge clk_i) begin
     if (rst_ni && busy_q && !skip_q) begin
-      assert (i_q < end_i_q && j_q < end_j_q && k_q < end_k_q) else $error("loop_matmul_execute: tile out of bounds");
+      assert (i < end_i_q && j < end_j_q && k < end_k_q) else $error("loop_matmul_execute: tile out of bounds");
     end
   end
 `endif

@@ -47,7 +47,7 @@ module weft_loop_matmul_load #(
   localparam logic [15:0] HEIGHT = 16'(DIM);
 
   logic busy_q, slot_q, skip_q, wide_q, row_is_outer_q, full_height_q;
-  logic [15:0] rows_q, cols_q, pad_rows_q, pad_cols_q, blocks_q, outer_q, inner_q;
+  logic [15:0] rows_q, cols_q, pad_rows_q, pad_cols_q, blocks_q, outer, inner;
   logic [63:0] base_q;
   logic [31:0] stride_q;
   logic [2:0] flags_q;
@@ -58,8 +58,8 @@ module weft_loop_matmul_load #(
   logic [ROW_BITS-1:0] local_row;
   logic last_row, last_col;
 
-  assign row = row_is_outer_q ? outer_q : inner_q;
-  assign col = row_is_outer_q ? inner_q : outer_q;
+  assign row = row_is_outer_q ? outer : inner;
+  assign col = row_is_outer_q ? inner : outer;
   assign blocks_left = cols_q - col;
   assign last_row = row == rows_q - 16'd1;
   assign last_col = blocks_left <= blocks_q;
@@ -74,39 +74,35 @@ module weft_loop_matmul_load #(
   assign start_ready_o = !busy_q;
   assign idle_o = !busy_q;
   assign slot_o = slot_q;
-  assign outer_o = outer_q;
-  assign inner_o = inner_q;
+  assign outer_o = outer;
+  assign inner_o = inner;
   assign cmd_valid_o = busy_q && !skip_q && !blocked_i;
   assign cmd_rs1_o = base_q + {32'd0, bytes};
   assign cmd_rs2_o = {height, width, flags_q, 29'(local_row)};
 
   // The counter of columns steps by groups, the other by one; the inner one carries into the outer one.
   logic [15:0] outer_step, inner_step, outer_end, inner_end;
-  logic inner_wraps, outer_wraps;
+  logic take;
+  logic [1:0] last;
   assign outer_step = row_is_outer_q ? 16'd1 : blocks_q;
   assign inner_step = row_is_outer_q ? blocks_q : 16'd1;
   assign outer_end = row_is_outer_q ? rows_q : cols_q;
   assign inner_end = row_is_outer_q ? cols_q : rows_q;
-  assign inner_wraps = inner_end - inner_q <= inner_step;
-  assign outer_wraps = outer_end - outer_q <= outer_step;
+  assign take = cmd_valid_o && cmd_ready_i;
+  weft_nest #(.LOOPS(2)) u_nest (
+    .clk_i, .rst_ni, .step_i(take), .end_i({outer_end, inner_end}), .by_i({outer_step, inner_step}),
+    .at_o({outer, inner}), .last_o(last)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q <= 1'b0;
       slot_q <= 1'b0;
-      outer_q <= '0;
-      inner_q <= '0;
     end else if (start_valid_i && start_ready_o) begin
       busy_q <= 1'b1;
       slot_q <= start_slot_i;
-      outer_q <= '0;
-      inner_q <= '0;
-    end else if (busy_q && skip_q) begin
+    end else if (skip_q || (take && (&last))) begin
       busy_q <= 1'b0;
-    end else if (cmd_valid_o && cmd_ready_i) begin
-      inner_q <= inner_wraps ? '0 : inner_q + inner_step;
-      if (inner_wraps) outer_q <= outer_wraps ? '0 : outer_q + outer_step;
-      if (inner_wraps && outer_wraps) busy_q <= 1'b0;
     end
   end
 
