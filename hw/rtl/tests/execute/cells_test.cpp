@@ -92,6 +92,78 @@ void cycle_windows(const Vcells &dut, Models &m) {
   }
 }
 
+void reset(Vcells &dut) {
+  dut.rst_ni = 0;
+  dut.eval();
+  dut.rst_ni = 1;
+}
+
+// Loops in program order: the innermost, loop 0, first.
+void step_nest(const Vcells &dut, std::array<unsigned, 3> &at) {
+  bool steps = dut.out_ready_i;
+  for (int l = 0; l < 3; l++) {
+    const unsigned by = dut.nest_by_i >> 4 * l & 15, end = dut.nest_end_i >> 4 * l & 15;
+    const bool last = at[l] + by >= end;
+    check(get(dut.nest_at_o, 4 * l, 4) == at[l], "nest position", l);
+    check(get(dut.nest_last_o, l, 1) == last, "nest end", l);
+    if (steps) at[l] = last ? 0 : at[l] + by;
+    steps &= last;
+  }
+}
+
+// Every aligned burst of each size that holds the first byte; the best carries most, the smallest of equals.
+void check_cut(const Vcells &dut) {
+  const unsigned address = dut.vector_i & 255, left = dut.vector_i >> 8 & 255;
+  unsigned best = 0, bytes = 0;
+  for (unsigned size = 4; size <= 16; size *= 2) {
+    unsigned carried = 0;
+    for (unsigned byte = address; byte < address / size * size + size && byte < address + left; byte++) carried++;
+    if (carried > bytes) best = size, bytes = carried;
+  }
+  check(get(dut.cut_o, 10, 5) == best && get(dut.cut_o, 0, 5) == bytes, "burst", (int)left);
+  check(best == 0 || get(dut.cut_o, 5, 5) == address % best, "burst offset", (int)left);
+}
+
+void step_ids(const Vcells &dut, std::array<bool, 8> &used) {
+  unsigned count = 0, next = 5;
+  for (unsigned i = 5; i-- > 0;) used[i] ? void(count++) : void(next = i);
+  check(dut.ids_count_o == count && dut.ids_available_o == (count < 5), "ids in use", (int)count);
+  check(count == 5 || dut.ids_next_o == next, "next id", (int)next);
+  const unsigned freed = dut.in_data_i & 7;
+  if (dut.out_ready_i) used[freed] = false;
+  if (dut.in_valid_i && count < 5) used[next] = true;
+}
+
+void test_counters(Vcells &dut, std::mt19937 &random) {
+  std::array<unsigned, 3> at{};
+  std::array<bool, 8> used{};
+  unsigned in_flight = 0;
+  reset(dut);
+  for (int t = 0; t < RANDOM_CYCLES; t++) {
+    const unsigned bits = (unsigned)random();
+    if (at[0] + at[1] + at[2] == 0) {
+      // Ends of 1 and more; steps of 1 to 4.
+      dut.nest_end_i = (uint16_t)(0x111 + (bits & 0x777));
+      dut.nest_by_i = (uint16_t)(0x111 + (bits >> 3 & 0x333));
+    }
+    dut.vector_i = (uint32_t)random();
+    dut.in_valid_i = bits >> 12 & 1;
+    dut.out_ready_i = bits >> 13 & 1;
+    dut.in_data_i = (uint8_t)((bits >> 16 & 7) % 5);
+    const unsigned completed = bits >> 20 & 3;
+    dut.completed_i = (uint8_t)(completed > 2 ? 0 : completed > in_flight ? in_flight : completed);
+    dut.eval();
+    step_nest(dut, at);
+    check_cut(dut);
+    step_ids(dut, used);
+    check(dut.flight_full_o == (in_flight == 5), "in flight", (int)in_flight);
+    in_flight += (dut.in_valid_i && in_flight < 5) - dut.completed_i;
+    dut.clk_i = 1;
+    dut.eval();
+    dut.clk_i = 0;
+  }
+}
+
 void cycle(Vcells &dut, Models &m) {
   dut.eval();
   cycle_fifos(dut, m);
@@ -100,12 +172,6 @@ void cycle(Vcells &dut, Models &m) {
   dut.clk_i = 1;
   dut.eval();
   dut.clk_i = 0;
-}
-
-void reset(Vcells &dut) {
-  dut.rst_ni = 0;
-  dut.eval();
-  dut.rst_ni = 1;
 }
 
 void test_arbiters(Vcells &dut) {
@@ -170,6 +236,7 @@ int main() {
   }
   test_arbiters(dut);
   test_skews(dut, random);
+  test_counters(dut, random);
   printf("cells: %d passed, %d failed\n", checks - failures, failures);
   return failures != 0;
 }
