@@ -165,7 +165,7 @@ static void place_accumulator(const place *p) {
   }
 }
 
-// Rows as the unrollers lay them out: those of matrices in whole tiles, those of images as they are.
+// Rows as the unrollers lay them out: matrices in whole tiles, images row behind row.
 static int64_t unrolled_rows(const place *p, const block_buffer *buffer, bool images) {
   const block_layout l = block_layout_of(buffer, &p->derived);
   return (images ? l.rows : (l.rows + l.dim - 1) / l.dim * l.dim) * l.blocks;

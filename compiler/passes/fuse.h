@@ -37,7 +37,7 @@ typedef struct fuser {
 bool fuse_refuse(fuser *f, wf_location where, const char *what, const char *hint);
 fuse_use *fuse_use_of(fuser *f, const block_statement *statement);
 bool fuse_is_same_size(const fuser *f, int a, int b);
-// Whether a load may move in front of `to`, both in `list`: nobody stores to its tensor in between.
+// Whether a load may move in front of `to`, both in `list`: no statement in between stores to its tensor.
 bool fuse_can_move(const fuser *f, const block_statement *list, const block_statement *load, const block_statement *to);
 
 // Whether any statement stores to the tensor.

@@ -28,7 +28,7 @@ typedef struct fuse_term {
   int64_t factor;  // of a load of int8, outside of loops; 1 if it is added as it is
 } fuse_term;
 
-// A factor becomes products with numbers that int8 holds, so many at most.
+// A factor becomes products with numbers that int8 holds, FUSE_FACTOR_PARTS at most.
 enum { FUSE_FACTOR_PART = INT8_MAX, FUSE_FACTOR_PARTS = 32, FUSE_FACTOR_MAX = FUSE_FACTOR_PART * FUSE_FACTOR_PARTS };
 
 typedef struct fuse_sum {

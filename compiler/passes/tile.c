@@ -3,11 +3,11 @@
 // A loop over a dimension with factors sp and dram becomes an outer loop of dram trips with an inner one of sp trips in
 // it; iterations behind the end of the loop do not run (block_loop.limit). Then each perfect nest, a chain of loops
 // with nothing between them, is sorted by the positions of the mapping. Statements stay where they are: loads of a bias
-// and stores around a reduction keep their place between the loops of results and those of the sum.
+// and stores around a reduction keep their place between the loops of results and the loops of the sum.
 //
 // Iterations of a nest may run in any order if what they do to memory does not meet, and if each buffer is either set
-// anew in every iteration, or only read, or only accumulated into. A sum that overwrites in its first iteration does so
-// in any order when it sums over every loop of the nest that it does not tell apart.
+// anew in every iteration, or only read, or only accumulated into. A sum that overwrites in its first iteration
+// may be reordered if it sums over every loop of the nest whose iterations have the same result.
 #include <inttypes.h>
 
 #include "compiler/block/build.h"

@@ -1,5 +1,5 @@
 // A product statement becomes pairs of preload and compute over tiles of at most DIM rows, columns and depth: a nest of
-// products, as its plan says (expand_plan.c). Order: columns, depth, rows, so that one block of weights serves all
+// products, as its plan says (plan.h). Order: columns, depth, rows, so that one block of weights serves all
 // rows.
 //
 // Output-stationary, sums of one block of depth are made in the array and added to the accumulator: longer chains could
@@ -9,17 +9,17 @@
 
 // ---- needs
 
-bool expand_dot_needs(void *context, const walk *w, const block_statement *s) {
-  expand *e = context;
-  if (s->kind == BLOCK_LOAD) expand_note_load(e, w, s);
+bool sched_expand_dot_needs(void *context, const sched_walk *w, const block_statement *s) {
+  sched_expand *e = context;
+  if (s->kind == BLOCK_LOAD) sched_region_note_load(&e->regions, w, s);
   if (s->kind != BLOCK_DOT) return true;
-  for (int64_t n = 0; n < expand_part_count(e, s); n++) {
-    const dot_plan *plan = expand_plan(e, w, s, n);
+  for (int64_t n = 0; n < sched_plan_parts(e->program, s); n++) {
+    const sched_plan *plan = sched_plan_of(&e->planner, w, s, n);
     if (!plan->needed) continue;
-    e->products += dot_products(plan);
+    e->products += sched_plan_products(plan);
     if (plan->k.count == 0) continue;
-    expand_add_need(e, s->dot.a.buffer, w->instance[s->dot.a.buffer], &plan->a);
-    expand_add_need(e, s->dot.b.buffer, w->instance[s->dot.b.buffer], &plan->b);
+    sched_region_add_need(&e->regions, s->dot.a.buffer, w->instance[s->dot.a.buffer], &plan->a);
+    sched_region_add_need(&e->regions, s->dot.b.buffer, w->instance[s->dot.b.buffer], &plan->b);
   }
   return true;
 }
@@ -28,62 +28,64 @@ bool expand_dot_needs(void *context, const walk *w, const block_statement *s) {
 
 // One nest; its products follow each other, rows innermost: so the first and the last one that touches a row are known.
 typedef struct dot {
-  expand *e;
+  sched_expand *e;
   const block_statement *s;
-  const stream_nest *nest;
+  const sched_nest *nest;
   uint32_t rows, depth, column;  // products of one block of weights; blocks of depth; products of a column
 } dot;
 
 // Rows that are weights as well count as used by the whole statement.
 static void touch_inputs(const dot *d) {
-  const dot_plan *plan = d->nest->plan;
+  const sched_plan *plan = d->nest->plan;
   const bool transposed = d->s->dot.a_transposed, both = d->s->dot.a.buffer == d->s->dot.b.buffer;
   const uint32_t columns = (uint32_t)plan->n.count, end = (columns - 1) * d->column;
   for (uint32_t k = 0; k < plan->k.count; k++)
     for (uint32_t m = 0; m < d->rows; m++) {
-      const dot_run *across = &plan->m.runs[m], *deep = &plan->k.runs[k], *along = transposed ? deep : across;
+      const sched_dot_run *across = &plan->m.runs[m], *deep = &plan->k.runs[k], *along = transposed ? deep : across;
       const uint32_t first = d->nest->first + k * d->rows + m;
-      streams_read(&d->e->streams,
-                   &(stream_span){.local = d->nest->a + across->second_local + deep->first_local,
-                                  .count = (uint32_t)along->count,
-                                  .step = transposed || along->count == 1 ? 1 : (uint32_t)along->step,
-                                  .first = first,
-                                  .last = both ? d->nest->first + columns * d->column - 1 : first + end});
+      sched_streams_read(&d->e->streams,
+                         &(sched_span){.local = d->nest->a + across->second_local + deep->first_local,
+                                       .count = (uint32_t)along->count,
+                                       .step = transposed || along->count == 1 ? 1 : (uint32_t)along->step,
+                                       .first = first,
+                                       .last = both ? d->nest->first + columns * d->column - 1 : first + end});
     }
 }
 
 // Output-stationary, weights come with each product.
 static void touch_weights(const dot *d) {
-  const dot_plan *plan = d->nest->plan;
+  const sched_plan *plan = d->nest->plan;
   for (uint32_t n = 0; n < plan->n.count; n++)
     for (uint32_t k = 0; k < plan->k.count; k++) {
-      const dot_run *across = &plan->n.runs[n], *deep = &plan->k.runs[k];
+      const sched_dot_run *across = &plan->n.runs[n], *deep = &plan->k.runs[k];
       const uint32_t first = d->nest->first + n * d->column + k * d->rows;
-      streams_read(&d->e->streams, &(stream_span){.local = d->nest->b + across->second_local + deep->second_local,
-                                                  .count = (uint32_t)(d->s->dot.b_transposed ? across : deep)->count,
-                                                  .step = 1,
-                                                  .first = first,
-                                                  .last = d->nest->output_stationary ? first + d->rows - 1 : first});
+      sched_streams_read(&d->e->streams,
+                         &(sched_span){.local = d->nest->b + across->second_local + deep->second_local,
+                                       .count = (uint32_t)(d->s->dot.b_transposed ? across : deep)->count,
+                                       .step = 1,
+                                       .first = first,
+                                       .last = d->nest->output_stationary ? first + d->rows - 1 : first});
     }
 }
 
 static void touch_results(const dot *d) {
-  const dot_plan *plan = d->nest->plan;
+  const sched_plan *plan = d->nest->plan;
   for (uint32_t n = 0; n < plan->n.count; n++)
     for (uint32_t m = 0; m < d->rows; m++) {
-      const dot_run *rows = &plan->m.runs[m], *columns = &plan->n.runs[n];
+      const sched_dot_run *rows = &plan->m.runs[m], *columns = &plan->n.runs[n];
       const uint32_t first = d->nest->first + n * d->column + m;
-      streams_write(&d->e->streams, &(stream_span){.local = d->nest->target + rows->first_local + columns->first_local,
-                                                   .count = (uint32_t)rows->count,
-                                                   .step = 1,
-                                                   .first = first,
-                                                   .last = first + (d->depth - 1) * d->rows});
+      sched_streams_write(&d->e->streams,
+                          &(sched_span){.local = d->nest->target + rows->first_local + columns->first_local,
+                                        .count = (uint32_t)rows->count,
+                                        .step = 1,
+                                        .first = first,
+                                        .last = first + (d->depth - 1) * d->rows});
     }
 }
 
 // Tells the rows which products touch them.
-static void touch_rows(expand *e, const block_statement *s, const stream_nest *nest) {
-  const uint32_t rows = (uint32_t)nest->plan->m.count, depth = (uint32_t)dot_depth(nest->plan);
+static void touch_rows(sched_expand *e, const block_statement *s, const sched_nest *nest) {
+  const uint32_t rows = (uint32_t)nest->plan->m.count, depth = (uint32_t)sched_plan_depth(nest->plan);
   const dot d = {.e = e, .s = s, .nest = nest, .rows = rows, .depth = depth, .column = depth * rows};
   if (!nest->kept || nest->output_stationary) touch_weights(&d);
   touch_inputs(&d);
@@ -92,7 +94,7 @@ static void touch_rows(expand *e, const block_statement *s, const stream_nest *n
 
 // ---- products
 
-static bool check(expand *e, const block_statement *s) {
+static bool check(sched_expand *e, const block_statement *s) {
   const char *reason = NULL;
   bool os = e->program->dataflow == BLOCK_OS;
   if (e->program->buffers[s->dot.target.buffer].scope != BLOCK_ACC)
@@ -116,8 +118,8 @@ static bool check(expand *e, const block_statement *s) {
 }
 
 // `kept`: the weights of the product before serve this one as well.
-static bool expand_part(expand *e, const walk *w, const block_statement *s, int64_t part, bool kept) {
-  const dot_plan *plan = expand_plan(e, w, s, part);
+static bool expand_part(sched_expand *e, const sched_walk *w, const block_statement *s, int64_t part, bool kept) {
+  const sched_plan *plan = sched_plan_of(&e->planner, w, s, part);
   if (!plan->needed) return true;
   if (plan->unaligned) {
     wf_error(e->diag, s->where, "product into '%s': its operands do not start at whole blocks of %u columns",
@@ -125,28 +127,28 @@ static bool expand_part(expand *e, const walk *w, const block_statement *s, int6
     return false;
   }
   const int t = s->dot.target.buffer, a = s->dot.a.buffer, b = s->dot.b.buffer;
-  bool overwrite = !s->dot.accumulate && !expand_repeats(w, s->dot.overwrite_first);
+  bool overwrite = !s->dot.accumulate && !sched_walk_repeats(w, s->dot.overwrite_first);
   if (plan->k.count == 0 && !overwrite) return true;
-  if (!kept) streams_stage(&e->streams);
-  const stream_nest *nest =
-      streams_products(&e->streams, &(stream_nest){.plan = plan,
-                                                   .target = block_layout_of_instance(&e->layouts[t], w->instance[t]),
-                                                   .a = block_layout_of_instance(&e->layouts[a], w->instance[a]),
-                                                   .b = block_layout_of_instance(&e->layouts[b], w->instance[b]),
-                                                   .kept = kept,
-                                                   .accumulate = !overwrite,
-                                                   .output_stationary = e->program->dataflow == BLOCK_OS,
-                                                   .a_transposed = s->dot.a_transposed,
-                                                   .b_transposed = s->dot.b_transposed});
+  if (!kept) sched_streams_stage(&e->streams);
+  const sched_nest *nest = sched_streams_products(
+      &e->streams, &(sched_nest){.plan = plan,
+                                 .target = block_layout_of_instance(&e->layouts[t], w->instance[t]),
+                                 .a = block_layout_of_instance(&e->layouts[a], w->instance[a]),
+                                 .b = block_layout_of_instance(&e->layouts[b], w->instance[b]),
+                                 .kept = kept,
+                                 .accumulate = !overwrite,
+                                 .output_stationary = e->program->dataflow == BLOCK_OS,
+                                 .a_transposed = s->dot.a_transposed,
+                                 .b_transposed = s->dot.b_transposed});
   touch_rows(e, s, nest);
   return true;
 }
 
-bool expand_dot(expand *e, const walk *w, const block_statement *s) {
+bool sched_expand_dot(sched_expand *e, const sched_walk *w, const block_statement *s) {
   if (!check(e, s)) return false;
   const uint32_t before = e->streams.product_count;
   const bool shared = block_is_shared(e->program, s);
-  for (int64_t n = 0; n < expand_part_count(e, s); n++)
+  for (int64_t n = 0; n < sched_plan_parts(e->program, s); n++)
     if (!expand_part(e, w, s, n, shared && e->streams.product_count > before)) return false;
   return true;
 }

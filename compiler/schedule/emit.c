@@ -1,8 +1,8 @@
 // Writes the commands of an order. Configuration is written when it differs from what is set: one of three load states
 // is taken for each kind of load, so that it rarely changes; execute and store have one state each.
-#include <string.h>
+#include "compiler/schedule/emit.h"
 
-#include "compiler/schedule/expand.h"
+#include <string.h>
 
 enum { LOAD_STATES = 3, CONFIGURATIONS = 1000 };  // more of these than this are rare
 
@@ -22,7 +22,7 @@ typedef struct store_state {
 
 // One block of weights with the rows that it serves: what its products have in common.
 typedef struct weights {
-  const stream_nest *nest;
+  const sched_nest *nest;
   uint64_t weights, none;  // the operand, and the one for no weights
   uint64_t a, c;           // operands of products, to which rows are added
   uint16_t a_stride;       // of transposed rows, which is one for all
@@ -30,7 +30,7 @@ typedef struct weights {
 } weights;
 
 typedef struct emitter {
-  const streams *s;
+  const sched_streams *s;
   command_program *out;
   load_state load[LOAD_STATES];
   uint64_t loads;
@@ -59,8 +59,8 @@ static uint64_t operand(uint32_t local, uint32_t cols, uint32_t rows) {
 
 // ---- loads
 
-// Whether a state serves a load; a single row does not care for the stride, zeros for neither stride nor scale.
-static bool serves(const load_state *state, const stream_load *load, uint32_t dim) {
+// Whether a state serves a load. A single row works with any stride, zeros with any stride and scale.
+static bool serves(const load_state *state, const sched_load *load, uint32_t dim) {
   bool memory = load->tensor != COMMAND_NO_TENSOR;
   bool stride = !memory || load->rows == 1 || state->stride == load->stride;
   bool scale = !memory || bits_of(state->scale) == bits_of(load->scale);
@@ -68,7 +68,7 @@ static bool serves(const load_state *state, const stream_load *load, uint32_t di
          (load->cols <= dim || state->block_stride == load->block_stride);
 }
 
-static void configure_load(emitter *m, unsigned n, const stream_load *load) {
+static void configure_load(emitter *m, unsigned n, const sched_load *load) {
   command_insn i = insn(ISA_FUNCT_CONFIG_LD);
   m->load[n] = (load_state){.set = true,
                             .stride = load->stride,
@@ -85,7 +85,7 @@ static void configure_load(emitter *m, unsigned n, const stream_load *load) {
   command_add(m->out, &i);
 }
 
-static unsigned state_for(emitter *m, const stream_load *load) {
+static unsigned state_for(emitter *m, const sched_load *load) {
   unsigned oldest = 0;
   for (unsigned n = 0; n < LOAD_STATES; n++) {
     if (serves(&m->load[n], load, m->s->derived.dim)) return n;
@@ -95,7 +95,7 @@ static unsigned state_for(emitter *m, const stream_load *load) {
   return oldest;
 }
 
-static void emit_load(emitter *m, const stream_load *load) {
+static void emit_load(emitter *m, const sched_load *load) {
   static const uint8_t functs[LOAD_STATES] = {ISA_FUNCT_MVIN, ISA_FUNCT_MVIN2, ISA_FUNCT_MVIN3};
   unsigned state = state_for(m, load);
   m->load[state].used = ++m->loads;
@@ -109,7 +109,7 @@ static void emit_load(emitter *m, const stream_load *load) {
 // ---- products
 
 // The dataflow is one for the whole program.
-static void configure_execute(emitter *m, const stream_nest *nest, uint16_t a_stride) {
+static void configure_execute(emitter *m, const sched_nest *nest, uint16_t a_stride) {
   m->execute_set = true;
   m->a_stride = a_stride == 0 ? 1 : a_stride;
   m->a_transposed = nest->a_transposed;
@@ -127,16 +127,16 @@ static void configure_execute(emitter *m, const stream_nest *nest, uint16_t a_st
 }
 
 static void next_weights(emitter *m) {
-  const stream_nest *nest = &m->s->nests[m->nest];
-  const dot_plan *plan = nest->plan;
-  const dot_run *n = &plan->n.runs[m->column], *k = plan->k.count == 0 ? NULL : &plan->k.runs[m->depth];
+  const sched_nest *nest = &m->s->nests[m->nest];
+  const sched_plan *plan = nest->plan;
+  const sched_dot_run *n = &plan->n.runs[m->column], *k = plan->k.count == 0 ? NULL : &plan->k.runs[m->depth];
   const uint32_t dim = m->s->derived.dim, c = nest->target + n->first_local;
   const bool accumulate = nest->accumulate || m->depth > 0;
-  const uint64_t none = operand(EXPAND_GARBAGE, dim, dim);
+  const uint64_t none = operand(SCHED_GARBAGE, dim, dim);
   m->weights = (weights){.nest = nest,
                          .weights = none,
                          .none = none,
-                         .a = operand(EXPAND_GARBAGE, dim, 0),
+                         .a = operand(SCHED_GARBAGE, dim, 0),
                          .c = operand(c | (accumulate ? UINT32_C(1) << 30 : 0), (uint32_t)n->count, 0),
                          .deep = k != NULL};
   if (k == NULL) return;
@@ -146,14 +146,14 @@ static void next_weights(emitter *m) {
 }
 
 // The stride that the operands of a run of rows need, 0: any.
-static uint16_t stride_of(const weights *w, const dot_run *rows) {
+static uint16_t stride_of(const weights *w, const sched_dot_run *rows) {
   if (!w->deep) return 0;
   if (w->nest->a_transposed) return w->a_stride;
   return rows->count == 1 ? 0 : (uint16_t)rows->step;
 }
 
-// The products of so many runs of rows, all with new weights or all with those that stay.
-static void fill_pairs(const weights *w, const dot_run *rows, size_t count, bool fresh, command_node *nodes) {
+// The products of `count` runs of rows; `fresh`: all with new weights, else all with the weights that stay.
+static void fill_pairs(const weights *w, const sched_dot_run *rows, size_t count, bool fresh, command_node *nodes) {
   const uint8_t funct = fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
   const bool stationary = w->nest->output_stationary;  // the results: weights come with each product
   const uint64_t before = fresh && !stationary ? w->weights : w->none, with = stationary ? w->weights : w->none;
@@ -165,8 +165,8 @@ static void fill_pairs(const weights *w, const dot_run *rows, size_t count, bool
   }
 }
 
-// How many of so many runs of rows need no other stride than the first one.
-static size_t alike_strides(const weights *w, const dot_run *rows, size_t count) {
+// How many of `count` runs of rows, from the first on, work with the stride of the first one.
+static size_t alike_strides(const weights *w, const sched_dot_run *rows, size_t count) {
   const uint16_t stride = stride_of(w, rows);
   size_t n = 1;
   if (!w->deep || w->nest->a_transposed) return count;
@@ -174,8 +174,8 @@ static size_t alike_strides(const weights *w, const dot_run *rows, size_t count)
   return n;
 }
 
-// The products of so many runs of rows.
-static void emit_rows(emitter *m, const dot_run *rows, size_t count) {
+// The products of `count` runs of rows, with the configuration that they need.
+static void emit_rows(emitter *m, const sched_dot_run *rows, size_t count) {
   const weights *w = &m->weights;
   const bool always = w->nest->output_stationary;
   bool fresh = always || (m->row == 0 && !w->nest->kept);
@@ -193,10 +193,10 @@ static void emit_rows(emitter *m, const dot_run *rows, size_t count) {
   }
 }
 
-// The products behind a block of weights are those of the next one.
-static void go_on(emitter *m, const dot_plan *plan) {
+// Behind the last row the products of the next block of weights follow.
+static void go_on(emitter *m, const sched_plan *plan) {
   m->row = 0;
-  if (++m->depth < dot_depth(plan)) return;
+  if (++m->depth < sched_plan_depth(plan)) return;
   m->depth = 0;
   if (++m->column < plan->n.count) return;
   m->column = 0;
@@ -214,7 +214,7 @@ static void emit_products(emitter *m, uint32_t count) {
   const weights *w = &m->weights;
   while (count > 0) {
     if (m->row == 0) start_weights(m);
-    const dot_runs *rows = &w->nest->plan->m;
+    const sched_dot_runs *rows = &w->nest->plan->m;
     const size_t left = rows->count - m->row, taken = count < left ? count : left;
     emit_rows(m, rows->runs + m->row, taken);
     count -= (uint32_t)taken;
@@ -225,7 +225,7 @@ static void emit_products(emitter *m, uint32_t count) {
 
 // ---- stores
 
-static void configure_store(emitter *m, const stream_store *store) {
+static void configure_store(emitter *m, const sched_store *store) {
   command_insn i = insn(ISA_FUNCT_CONFIG_ST);
   isa_init_config_st(&i.rs1, &i.rs2);
   isa_set_config_st_activation(&i.rs1, &i.rs2, store->relu);
@@ -247,7 +247,7 @@ static void configure_store(emitter *m, const stream_store *store) {
   command_add(m->out, &i);
 }
 
-static void emit_store(emitter *m, const stream_store *store) {
+static void emit_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
   command_insn i = insn(ISA_FUNCT_MVOUT);
   i.tensor_rs1 = (int16_t)store->tensor;
@@ -256,7 +256,7 @@ static void emit_store(emitter *m, const stream_store *store) {
   command_add(m->out, &i);
 }
 
-void emit_tensors(const block_program *program, command_program *out) {
+void sched_emit_tensors(const block_program *program, command_program *out) {
   for (int t = 0; t < program->tensor_count; t++) {
     const block_tensor *tensor = &program->tensors[t];
     command_add_tensor(out, &(command_tensor){.name = tensor->name,
@@ -269,20 +269,20 @@ void emit_tensors(const block_program *program, command_program *out) {
   }
 }
 
-void emit(const streams *s, const block_program *program, const order *all, command_program *out) {
+void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out) {
   emitter m = {.s = s, .out = out};
-  emit_tensors(program, out);
+  sched_emit_tensors(program, out);
   command_reserve(out, 2 * (size_t)s->product_count + all->count + CONFIGURATIONS);
   for (size_t n = 0; n < all->count; n++) {
-    const order_item *item = &all->items[n];
-    switch ((order_kind)item->kind) {
-      case ORDER_LOAD:
+    const sched_order_item *item = &all->items[n];
+    switch ((sched_order_kind)item->kind) {
+      case SCHED_ORDER_LOAD:
         emit_load(&m, &s->queues[item->queue].loads[item->index]);
         break;
-      case ORDER_PRODUCT:
+      case SCHED_ORDER_PRODUCT:
         emit_products(&m, item->count);
         break;
-      case ORDER_STORE:
+      case SCHED_ORDER_STORE:
         emit_store(&m, &s->stores[item->index]);
         break;
     }

@@ -5,10 +5,11 @@
 //
 // Positions are measured in cycles of the products in front (time). What constraints force comes in any case: in front
 // of a product the loads that fill its operands and the stores that empty its destination.
+#include "compiler/schedule/interleave.h"
+
 #include <assert.h>
 
 #include "base/number.h"
-#include "compiler/schedule/expand.h"
 
 enum {
   LEAD_CYCLES = 400,        // between a load and its first use: latency of memory, and the commands that wait before it
@@ -17,13 +18,13 @@ enum {
   JUST_IN_TIME_SHARE = 4,   // of loads without a turn of their own: the time that each is given, in times of its cost
   MEMORY_BOUND_TENTHS = 6,  // of the time of products, for loads and stores: more leaves memory little to spare
   BACKLOG_LOADS = 6,        // loads under way that are let in before they are needed
-  FEW_LOADS_SHARE = 4,      // of the station's entries for loads: no more hold nobody up if they come at once
+  FEW_LOADS_SHARE = 4,      // of the station's entries for loads: this part may come at once and block no other command
 };
 
 typedef struct merge {
-  const streams *s;
+  const sched_streams *s;
   wf_arena *arena;
-  order *out;
+  sched_order *out;
   int64_t *time;          // of the start of each product, and of the end
   int64_t **load_target;  // per queue
   int64_t *store_target;
@@ -31,25 +32,25 @@ typedef struct merge {
   uint32_t next_product, next_store;
   size_t next_wait;
   bool memory_bound;
-  int64_t clock, loaded;   // when the next product starts, when memory has delivered what was asked for
+  int64_t clock, loaded;   // when the next product starts, when memory has delivered the loads so far
   uint32_t quiet_product;  // before this product and before this time no load is needed and nothing is due
   int64_t quiet_time;
 } merge;
 
 // ---- what commands cost
 
-// The last product of so many rows before those of a nest, or before nothing.
-static int64_t cycles_before(const streams *s, const stream_nest *next, int64_t rows) {
+// Cycles of a product of `rows` rows that stands before the nest `next`; NULL: it is the last product.
+static int64_t cycles_before(const sched_streams *s, const sched_nest *next, int64_t rows) {
   const int64_t dim = s->derived.dim;
   if (next == NULL || next->kept) return rows;
   return next->b_transposed ? 2 * dim : dim;
 }
 
 // From the time of the first product of a nest on, the times of all behind it.
-static void add_times(const streams *s, const stream_nest *nest, const stream_nest *next, int64_t *time) {
+static void add_times(const sched_streams *s, const sched_nest *nest, const sched_nest *next, int64_t *time) {
   const int64_t dim = s->derived.dim, shortest = nest->output_stationary ? dim : wf_min(dim, 4);
-  const dot_run *rows = nest->plan->m.runs;
-  const size_t count = nest->plan->m.count, blocks = nest->plan->n.count * dot_depth(nest->plan);
+  const sched_dot_run *rows = nest->plan->m.runs;
+  const size_t count = nest->plan->m.count, blocks = nest->plan->n.count * sched_plan_depth(nest->plan);
   const int64_t last = wf_max(rows[count - 1].count, shortest);
   for (size_t b = 0; b < blocks; b++, time += count) {
     for (size_t m = 0; m + 1 < count; m++) time[m + 1] = time[m] + wf_max(rows[m].count, shortest);
@@ -58,14 +59,14 @@ static void add_times(const streams *s, const stream_nest *nest, const stream_ne
   }
 }
 
-static int64_t *times_of(const streams *s, wf_arena *arena) {
+static int64_t *times_of(const sched_streams *s, wf_arena *arena) {
   int64_t *time = WF_ARENA_ARRAY(arena, s->product_count + 1, int64_t);
   for (size_t n = 0; n < s->nest_count; n++)
     add_times(s, &s->nests[n], n + 1 < s->nest_count ? &s->nests[n + 1] : NULL, time + s->nests[n].first);
   return time;
 }
 
-static int64_t load_cycles(const streams *s, const stream_load *load) {
+static int64_t load_cycles(const sched_streams *s, const sched_load *load) {
   int64_t bytes = (int64_t)load->rows * load->cols;
   if (load->tensor == COMMAND_NO_TENSOR || load->stride == 0)
     return load->rows * ((load->cols + s->derived.dim - 1) / s->derived.dim);
@@ -76,7 +77,7 @@ static int64_t load_cycles(const streams *s, const stream_load *load) {
 }
 
 // A row of several column blocks is collected before it is sent.
-static int64_t store_cycles(const streams *s, const stream_store *store) {
+static int64_t store_cycles(const sched_streams *s, const sched_store *store) {
   int64_t blocks = (store->cols + s->derived.dim - 1) / s->derived.dim;
   int64_t rows = store->pool.stride != 0
                      ? (int64_t)store->pool_rows * store->pool_cols * store->pool.size * store->pool.size
@@ -86,7 +87,7 @@ static int64_t store_cycles(const streams *s, const stream_store *store) {
   return rows * (blocks + wf_max(beats, 1)) + 4;
 }
 
-// ---- targets: when a command had best come
+// ---- targets: the best time for each command
 
 static int64_t time_of(const merge *m, uint32_t product) {
   return m->time[product < m->s->product_count ? product : m->s->product_count];
@@ -139,7 +140,7 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
 // Loads of one instance: evenly from when its slot is free to when it is needed. A slot is free when nothing reads it
 // any more, although rows may be free sooner: writing them would disturb the bank. Those that have no such turn, since
 // the buffer has one slot or it is the first instance, come just in time.
-static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint32_t count) {
+static void aim_loads(merge *m, const sched_load *loads, int64_t *target, uint32_t count) {
   uint32_t free = 0, needed = UINT32_MAX;
   for (uint32_t n = 0; n < count; n++) {
     if (loads[n].after_products > free) free = loads[n].after_products;
@@ -161,7 +162,7 @@ static void aim_loads(merge *m, const stream_load *loads, int64_t *target, uint3
 }
 
 static void aim_queue(merge *m, int q) {
-  const stream_queue *queue = &m->s->queues[q];
+  const sched_queue *queue = &m->s->queues[q];
   m->load_target[q] = WF_ARENA_ARRAY(m->arena, queue->count + 1, int64_t);
   for (uint32_t n = 0, end; n < queue->count; n = end) {
     for (end = n; end < queue->count && queue->loads[end].instance == queue->loads[n].instance;) end++;
@@ -173,7 +174,7 @@ static void aim_queue(merge *m, int q) {
 static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   uint32_t ready = 0, wanted = m->s->product_count;
   for (uint32_t n = from; n < to; n++) {
-    const stream_store *store = &m->s->stores[n];
+    const sched_store *store = &m->s->stores[n];
     if (store->after_products > ready) ready = store->after_products;
     if (store->before_product < wanted) wanted = store->before_product;
   }
@@ -184,14 +185,14 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   int64_t tail = t.stages == 1 ? (refilled ? room * 2 / 5 : room / 8) : 0;
   if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
-    int64_t soonest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
-    if (n > from) soonest = wf_max(soonest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
+    int64_t earliest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
+    if (n > from) earliest = wf_max(earliest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
     m->store_target[n] =
-        t.stages == 0 ? soonest : wf_max(soonest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail, false));
+        t.stages == 0 ? earliest : wf_max(earliest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail, false));
   }
 }
 
-static int64_t memory_cycles(const streams *s) {
+static int64_t memory_cycles(const sched_streams *s) {
   int64_t cycles = 0;
   for (int q = 0; q < s->queue_count; q++)
     for (uint32_t n = 0; n < s->queues[q].count; n++) cycles += load_cycles(s, &s->queues[q].loads[n]);
@@ -200,7 +201,7 @@ static int64_t memory_cycles(const streams *s) {
 }
 
 static void aim(merge *m) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   m->time = times_of(s, m->arena);
   m->memory_bound = 10 * memory_cycles(s) > MEMORY_BOUND_TENTHS * m->time[s->product_count];
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
@@ -214,27 +215,27 @@ static void aim(merge *m) {
 
 // ---- the merge
 
-static void put(merge *m, order_kind kind, int queue, uint32_t index, uint32_t count) {
+static void put(merge *m, sched_order_kind kind, int queue, uint32_t index, uint32_t count) {
   assert(m->out->count < m->out->room);
   m->out->items[m->out->count++] =
-      (order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index, .count = count};
+      (sched_order_item){.kind = (uint8_t)kind, .queue = (int16_t)queue, .index = index, .count = count};
 }
 
-// Products up to `end`, behind those that were put last.
+// Products up to `end`, behind the products that were put last.
 static void put_products(merge *m, uint32_t end) {
   const uint32_t first = m->next_product;
-  order_item *last = m->out->count == 0 ? NULL : &m->out->items[m->out->count - 1];
-  if (last != NULL && last->kind == ORDER_PRODUCT)
+  sched_order_item *last = m->out->count == 0 ? NULL : &m->out->items[m->out->count - 1];
+  if (last != NULL && last->kind == SCHED_ORDER_PRODUCT)
     last->count += end - first;
   else
-    put(m, ORDER_PRODUCT, BLOCK_NONE, first, end - first);
+    put(m, SCHED_ORDER_PRODUCT, BLOCK_NONE, first, end - first);
   m->clock += m->time[end] - m->time[first];
   m->next_product = end;
 }
 
 // How many stores a product has to follow.
 static uint32_t stores_before(merge *m, uint32_t product) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   while (m->next_wait < s->wait_count && s->waits[m->next_wait].product < product) m->next_wait++;
   return m->next_wait < s->wait_count && s->waits[m->next_wait].product == product ? s->waits[m->next_wait].stores : 0;
 }
@@ -242,23 +243,23 @@ static uint32_t stores_before(merge *m, uint32_t product) {
 static void put_load(merge *m, int q);
 
 static void put_store(merge *m) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   for (int q = 0; q < s->queue_count; q++)
     while (m->next[q] < s->queues[q].count && s->queues[q].loads[m->next[q]].before_store <= m->next_store)
       put_load(m, q);
-  put(m, ORDER_STORE, BLOCK_NONE, m->next_store++, 1);
+  put(m, SCHED_ORDER_STORE, BLOCK_NONE, m->next_store++, 1);
 }
 
 static void put_load(merge *m, int q) {
-  const stream_load *load = &m->s->queues[q].loads[m->next[q]];
+  const sched_load *load = &m->s->queues[q].loads[m->next[q]];
   while (m->next_store < load->after_stores) put_store(m);
   m->loaded = wf_max(m->loaded, m->clock) + load_cycles(m->s, load);
-  put(m, ORDER_LOAD, q, m->next[q]++, 1);
+  put(m, SCHED_ORDER_LOAD, q, m->next[q]++, 1);
 }
 
-// What the next product cannot do without.
+// Puts the loads and stores that have to stand in front of the next product.
 static void put_needed(merge *m) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   uint32_t p = m->next_product;
   bool waits = false;
   const uint32_t stores = stores_before(m, p);
@@ -277,7 +278,7 @@ static int due_queue(const merge *m) {
   uint32_t needed = UINT32_MAX;
   for (int q = 0; q < m->s->queue_count; q++) {
     if (m->next[q] == m->s->queues[q].count) continue;
-    const stream_load *load = &m->s->queues[q].loads[m->next[q]];
+    const sched_load *load = &m->s->queues[q].loads[m->next[q]];
     if (m->load_target[q][m->next[q]] > m->time[m->next_product]) continue;
     if (load->after_products > m->next_product || load->after_stores > m->next_store) continue;
     if (due != BLOCK_NONE && load->before_product >= needed) continue;
@@ -288,7 +289,7 @@ static int due_queue(const merge *m) {
 }
 
 static void put_due(merge *m) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   for (int q; (q = due_queue(m)) != BLOCK_NONE;) {
     int64_t cycles = load_cycles(s, &s->queues[q].loads[m->next[q]]);
     if (m->loaded > m->clock + BACKLOG_LOADS * cycles) break;
@@ -301,14 +302,14 @@ static void put_due(merge *m) {
 
 // Most products have nothing in front of them: says from where on that may change.
 static void find_quiet(merge *m) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   m->quiet_product = s->product_count;
   m->quiet_time = m->next_store < s->store_count
                       ? wf_max(m->store_target[m->next_store], time_of(m, s->stores[m->next_store].after_products))
                       : INT64_MAX;
   for (int q = 0; q < s->queue_count; q++) {
     if (m->next[q] == s->queues[q].count) continue;
-    const stream_load *load = &s->queues[q].loads[m->next[q]];
+    const sched_load *load = &s->queues[q].loads[m->next[q]];
     if (load->before_product < m->quiet_product) m->quiet_product = load->before_product;
     m->quiet_time = wf_min(m->quiet_time, wf_max(m->load_target[q][m->next[q]], time_of(m, load->after_products)));
   }
@@ -316,7 +317,7 @@ static void find_quiet(merge *m) {
 
 // The first product behind the next one that is not quiet: what that one waits for has been put.
 static uint32_t end_of_quiet(const merge *m) {
-  const streams *s = m->s;
+  const sched_streams *s = m->s;
   uint32_t end = m->next_product + 1;
   while (end < m->quiet_product && m->time[end] < m->quiet_time) end++;
   for (size_t w = m->next_wait; w < s->wait_count && s->waits[w].product < end; w++)
@@ -328,10 +329,10 @@ static void reserve(merge *m) {
   size_t count = m->s->store_count;
   for (int q = 0; q < m->s->queue_count; q++) count += m->s->queues[q].count;
   m->out->room = 2 * count + 1;  // products between all others
-  m->out->items = WF_ARENA_ARRAY(m->arena, m->out->room, order_item);
+  m->out->items = WF_ARENA_ARRAY(m->arena, m->out->room, sched_order_item);
 }
 
-void interleave(const streams *s, order *out, wf_arena *arena) {
+void sched_interleave(const sched_streams *s, sched_order *out, wf_arena *arena) {
   merge m = {.s = s, .arena = arena, .out = out};
   m.next = WF_ARENA_ARRAY(arena, (size_t)s->queue_count + 1, uint32_t);
   reserve(&m);

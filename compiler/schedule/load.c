@@ -3,19 +3,20 @@
 // other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is
 // filled with zeros where it is needed.
 #include "compiler/schedule/expand.h"
+#include "compiler/schedule/runs.h"
 
 typedef struct load_piece {
-  expand *e;
+  sched_expand *e;
   const block_layout *layout;
   int queue;
-  stream_load load;  // what all commands of the piece have in common
-  int64_t column;    // of the buffer
-  size_t count;      // pending, of one box, piece by piece
+  sched_load load;  // what all commands of the piece have in common
+  int64_t column;   // of the buffer
+  size_t count;     // pending, of one box, piece by piece
 } load_piece;
 
-static void put_run(void *context, const run *rows) {
+static void put_run(void *context, const sched_run *rows) {
   load_piece *p = context;
-  stream_load load = p->load;
+  sched_load load = p->load;
   load.local |= block_layout_local(p->layout, load.instance, rows->local, p->column);
   load.rows = (uint16_t)rows->rows;
   load.offset = rows->memory;
@@ -24,26 +25,27 @@ static void put_run(void *context, const run *rows) {
 }
 
 // The rows of a box in columns [column, column + columns).
-static void put_columns(load_piece *p, const block_statement *s, const box *part, int64_t first_byte, int64_t columns) {
+static void put_columns(load_piece *p, const block_statement *s, const sched_box *part, int64_t first_byte,
+                        int64_t columns) {
   const block_buffer *buffer = &p->e->program->buffers[p->queue];
   const block_view *view = &s->load.target;
   int64_t bytes = (int64_t)block_type_bytes(p->e->program->tensors[s->load.access.tensor].type);
-  run_dim dims[BLOCK_RANK_MAX];
+  sched_run_dim dims[BLOCK_RANK_MAX];
   int64_t local_step = 1;
   for (int d = buffer->rank - 2; d >= 0; d--) {
     const block_access_dim *a = &s->load.access.dim[d];
-    dims[d] = (run_dim){.count = (part->hi[d] - part->lo[d] - 1) / view->dim[d].step + 1,
-                        .local = local_step * view->dim[d].step,
-                        .memory = p->load.tensor == COMMAND_NO_TENSOR ? 0 : a->step * a->stride * bytes};
+    dims[d] = (sched_run_dim){.count = (part->hi[d] - part->lo[d] - 1) / view->dim[d].step + 1,
+                              .local = local_step * view->dim[d].step,
+                              .memory = p->load.tensor == COMMAND_NO_TENSOR ? 0 : a->step * a->stride * bytes};
     local_step *= buffer->size[d];
   }
   p->load.cols = (uint16_t)columns;
-  run_visit(dims, buffer->rank - 1, block_layout_flat(buffer, part->lo), first_byte, p->e->derived.dim, p->layout->tile,
-            put_run, p);
+  sched_runs_visit(dims, buffer->rank - 1, block_layout_flat(buffer, part->lo), first_byte, p->e->derived.dim,
+                   p->layout->tile, put_run, p);
 }
 
 // Whether rows begin inside of lines of the cache, with what lies in front of them.
-static bool shares_line(const expand *e, const stream_load *load) {
+static bool shares_line(const sched_expand *e, const sched_load *load) {
   const int64_t line = e->array->l2.present ? e->array->l2.line_bytes : 1;
   if (load->tensor == COMMAND_NO_TENSOR) return false;
   return load->offset % line != 0 || (load->rows > 1 && load->stride % line != 0);
@@ -59,15 +61,15 @@ static void put_pieces(load_piece *p, size_t pieces) {
     for (size_t piece = 0; piece < pieces; piece++) {
       const size_t at = joined ? n - piece : n;
       if (at >= runs) continue;  // below 0, too
-      stream_load *load = &p->e->pending_loads[piece * runs + at];
+      sched_load *load = &p->e->pending_loads[piece * runs + at];
       load->joined = joined && piece > 0;
-      streams_load(&p->e->streams, p->queue, load);
+      sched_streams_load(&p->e->streams, p->queue, load);
     }
 }
 
 // A box of the buffer, wide pieces first to last.
-static void put_box(load_piece *p, const block_statement *s, const box *part, int64_t first_byte) {
-  const expand *e = p->e;
+static void put_box(load_piece *p, const block_statement *s, const sched_box *part, int64_t first_byte) {
+  const sched_expand *e = p->e;
   int last = e->program->buffers[p->queue].rank - 1;
   int64_t element = (int64_t)block_type_bytes(e->program->tensors[s->load.access.tensor].type);
   bool wide = p->layout->accumulator && !p->load.shrink;
@@ -87,27 +89,27 @@ static void put_box(load_piece *p, const block_statement *s, const box *part, in
 
 // The part of `need` outside of `inside`, slab by slab. Columns start at a block, so that data may be written over
 // them.
-static void put_zeros(load_piece *p, const block_statement *s, box need, const box *inside) {
+static void put_zeros(load_piece *p, const block_statement *s, sched_box need, const sched_box *inside) {
   int rank = p->e->program->buffers[p->queue].rank;
   int64_t dim = p->layout->dim;
   p->load.tensor = COMMAND_NO_TENSOR;
   if (p->load.local >> 30 & 1) return;  // zeros add nothing
   for (int d = 0; d < rank; d++) {
-    box before = need, after = need;
+    sched_box before = need, after = need;
     before.hi[d] = inside->lo[d] < need.hi[d] ? inside->lo[d] : need.hi[d];
     after.lo[d] = inside->hi[d] > need.lo[d] ? inside->hi[d] : need.lo[d];
     if (d == rank - 1) after.lo[d] -= after.lo[d] % dim;
     bool left = inside->hi[d] < need.hi[d];
-    if (!box_empty(&before, rank)) put_box(p, s, &before, 0);
-    if (left && !box_empty(&after, rank)) put_box(p, s, &after, 0);
+    if (!sched_box_empty(&before, rank)) put_box(p, s, &before, 0);
+    if (left && !sched_box_empty(&after, rank)) put_box(p, s, &after, 0);
     if (need.lo[d] < inside->lo[d]) need.lo[d] = inside->lo[d];
     if (need.hi[d] > inside->hi[d]) need.hi[d] = inside->hi[d];
-    if (box_empty(&need, rank)) return;
+    if (sched_box_empty(&need, rank)) return;
   }
 }
 
 // Bytes from the start of the tensor to the element at the low corner of a box.
-static int64_t byte_at(const expand *e, const walk *w, const block_statement *s, const box *part) {
+static int64_t byte_at(const sched_expand *e, const sched_walk *w, const block_statement *s, const sched_box *part) {
   const block_access *access = &s->load.access;
   int64_t at = block_affine_at(&access->base, w->iteration);
   for (int d = 0; d < access->rank; d++) {
@@ -119,7 +121,7 @@ static int64_t byte_at(const expand *e, const walk *w, const block_statement *s,
   return at * (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
 }
 
-static bool check(expand *e, const block_statement *s) {
+static bool check(sched_expand *e, const block_statement *s) {
   const block_buffer *buffer = &e->program->buffers[s->load.target.buffer];
   const block_access *access = &s->load.access;
   const block_access_dim *last = &access->dim[access->rank - 1];
@@ -140,22 +142,22 @@ static bool check(expand *e, const block_statement *s) {
   return false;
 }
 
-static bool accumulates(const walk *w, const block_statement *s) {
-  return s->load.accumulate || expand_repeats(w, s->load.overwrite_first);
+static bool accumulates(const sched_walk *w, const block_statement *s) {
+  return s->load.accumulate || sched_walk_repeats(w, s->load.overwrite_first);
 }
 
-bool expand_load(expand *e, const walk *w, const block_statement *s) {
+bool sched_expand_load(sched_expand *e, const sched_walk *w, const block_statement *s) {
   int b = s->load.target.buffer, rank = e->program->buffers[b].rank;
   const block_layout *place = &e->layouts[b];
   if (!check(e, s)) return false;
-  box inside = expand_inside(w, &s->load.target, &s->load.access), view = {0};
+  sched_box inside = sched_region_inside(w, &s->load.target, &s->load.access), view = {0};
   for (int d = 0; d < rank; d++) {
     const block_view_dim *v = &s->load.target.dim[d];
     view.lo[d] = block_affine_at(&v->offset, w->iteration);
     view.hi[d] = view.lo[d] + (v->size - 1) * v->step + 1;
   }
-  box need = box_meet(expand_need(e, b, w->instance[b]), &view, rank);
-  if (box_empty(&need, rank)) return true;
+  sched_box need = sched_box_meet(sched_region_need(&e->regions, b, w->instance[b]), &view, rank);
+  if (sched_box_empty(&need, rank)) return true;
   need.lo[rank - 1] -= (need.lo[rank - 1] - view.lo[rank - 1]) % place->dim;
   bool narrow = e->program->tensors[s->load.access.tensor].type == BLOCK_I8;
   load_piece piece = {.e = e,
@@ -167,14 +169,14 @@ bool expand_load(expand *e, const walk *w, const block_statement *s) {
                                .scale = s->load.scaled ? s->load.scale : 1.0F,
                                .shrink = place->accumulator && narrow,
                                .instance = w->instance[b]}};
-  box data = box_meet(&need, &inside, rank);
-  if (!box_empty(&data, rank) && data.lo[rank - 1] % place->dim != 0) {
+  sched_box data = sched_box_meet(&need, &inside, rank);
+  if (!sched_box_empty(&data, rank) && data.lo[rank - 1] % place->dim != 0) {
     wf_error(e->diag, s->where, "load of '%s': padding to the left of columns must be whole blocks of %u columns",
              e->program->buffers[b].name, place->dim);
     return false;
   }
   put_zeros(&piece, s, need, &inside);
   piece.load.tensor = s->load.access.tensor;
-  if (!box_empty(&data, rank)) put_box(&piece, s, &data, byte_at(e, w, s, &data));
+  if (!sched_box_empty(&data, rank)) put_box(&piece, s, &data, byte_at(e, w, s, &data));
   return true;
 }

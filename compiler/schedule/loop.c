@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-struct loop_unit {
+#include "compiler/schedule/emit.h"
+
+struct sched_loop_unit {
   int8_t number;
   int64_t size, pitch;
   int tensor;
@@ -22,7 +24,7 @@ static uint32_t bits_of(float value) {
   return bits;
 }
 
-void loop_put(loop_style *l, unsigned funct, loop_operand rs1, loop_operand rs2) {
+void sched_loop_put(sched_loop *l, unsigned funct, sched_loop_operand rs1, sched_loop_operand rs2) {
   const command_insn i = {.funct = (uint8_t)funct,
                           .tensor_rs1 = (int16_t)rs1.tensor,
                           .tensor_rs2 = (int16_t)rs2.tensor,
@@ -31,15 +33,15 @@ void loop_put(loop_style *l, unsigned funct, loop_operand rs1, loop_operand rs2)
   command_add(l->out, &i);
 }
 
-static void configure(loop_style *l, int which, unsigned funct, uint64_t rs1, uint64_t rs2) {
+static void configure(sched_loop *l, int which, unsigned funct, uint64_t rs1, uint64_t rs2) {
   if (l->configured[which] && l->config[which][0] == rs1 && l->config[which][1] == rs2) return;
   l->configured[which] = true;
   l->config[which][0] = rs1;
   l->config[which][1] = rs2;
-  loop_put(l, funct, loop_number(rs1), loop_number(rs2));
+  sched_loop_put(l, funct, sched_loop_number(rs1), sched_loop_number(rs2));
 }
 
-void loop_configure_load(loop_style *l, unsigned state, int64_t stride, float scale, bool shrink) {
+void sched_loop_configure_load(sched_loop *l, unsigned state, int64_t stride, float scale, bool shrink) {
   uint64_t rs1, rs2;
   isa_init_config_ld(&rs1, &rs2);
   isa_set_config_ld_state(&rs1, &rs2, state);
@@ -51,7 +53,7 @@ void loop_configure_load(loop_style *l, unsigned state, int64_t stride, float sc
   configure(l, CONFIG_LD + (int)state, ISA_FUNCT_CONFIG_LD, rs1, rs2);
 }
 
-void loop_configure_execute(loop_style *l, bool a_transposed, bool b_transposed, int64_t a_stride) {
+void sched_loop_configure_execute(sched_loop *l, bool a_transposed, bool b_transposed, int64_t a_stride) {
   uint64_t rs1, rs2;
   isa_init_config_ex(&rs1, &rs2);
   isa_set_config_ex_dataflow(&rs1, &rs2, ISA_CONFIG_EX_DATAFLOW_WS);
@@ -63,7 +65,7 @@ void loop_configure_execute(loop_style *l, bool a_transposed, bool b_transposed,
   configure(l, CONFIG_EX, ISA_FUNCT_CONFIG_EX, rs1, rs2);
 }
 
-void loop_configure_store(loop_style *l, int64_t stride, bool relu, float scale) {
+void sched_loop_configure_store(sched_loop *l, int64_t stride, bool relu, float scale) {
   uint64_t rs1, rs2;
   isa_init_config_st(&rs1, &rs2);
   isa_set_config_st_activation(&rs1, &rs2, relu);
@@ -80,7 +82,7 @@ static const block_statement *load_into(const block_statement *list, int buffer)
   return NULL;
 }
 
-int8_t loop_unit_number(const loop_style *l, const block_statement *dot) {
+int8_t sched_loop_unit_number(const sched_loop *l, const block_statement *dot) {
   const block_statement *load = load_into(l->program->body, dot->dot.b.buffer);
   const int8_t *contents = load == NULL ? NULL : l->program->tensors[load->load.access.tensor].contents;
   return contents == NULL ? 0 : contents[0];
@@ -92,7 +94,7 @@ static bool has_tensor(const command_program *program, const char *name) {
   return false;
 }
 
-static int add_unit(loop_style *l, const loop_unit *unit) {
+static int add_unit(sched_loop *l, const sched_loop_unit *unit) {
   const int64_t dim = l->derived.dim, rows = (unit->size + dim - 1) / dim * dim;
   int8_t *contents = WF_ARENA_ARRAY(l->arena, (size_t)(rows * unit->pitch), int8_t);
   for (int64_t i = 0; i < unit->size; i++) contents[i * unit->pitch + i] = unit->number;
@@ -105,11 +107,11 @@ static int add_unit(loop_style *l, const loop_unit *unit) {
                                                       .contents = contents});
 }
 
-int loop_unit_matrix(loop_style *l, int8_t number, int64_t size, int64_t pitch) {
+int sched_loop_unit_matrix(sched_loop *l, int8_t number, int64_t size, int64_t pitch) {
   for (size_t u = 0; u < l->unit_count; u++)
     if (l->units[u].number == number && l->units[u].size == size && l->units[u].pitch == pitch)
       return l->units[u].tensor;
-  loop_unit unit = {.number = number, .size = size, .pitch = pitch};
+  sched_loop_unit unit = {.number = number, .size = size, .pitch = pitch};
   unit.tensor = add_unit(l, &unit);
   *WF_ARENA_PUSH(l->arena, l->units, l->unit_count, &l->unit_room) = unit;
   return unit.tensor;
@@ -117,7 +119,7 @@ int loop_unit_matrix(loop_style *l, int8_t number, int64_t size, int64_t pitch) 
 
 // ---- whole programs
 
-bool loop_refuse(const loop_style *l, const block_statement *s, const char *reason) {
+bool sched_loop_refuse(const sched_loop *l, const block_statement *s, const char *reason) {
   wf_error(l->diag, s->where, "%s", reason);
   wf_hint(l->diag, "style primitive takes it");
   return false;
@@ -135,12 +137,11 @@ static const block_statement *first_dot(const block_statement *list) {
 
 // Results of four dimensions are images, others matrices.
 static bool is_convolution(const block_program *program) {
-  enum { IMAGE_RANK = 4 };
   const block_statement *dot = first_dot(program->body);
-  return dot != NULL && program->buffers[dot->dot.target.buffer].rank == IMAGE_RANK;
+  return dot != NULL && program->buffers[dot->dot.target.buffer].rank == SCHED_IMAGE_RANK;
 }
 
-static bool is_built(const loop_style *l, bool convolution) {
+static bool is_built(const sched_loop *l, bool convolution) {
   const hw_array *array = l->array;
   const bool unit = convolution ? array->units.loop_conv : array->units.loop_matmul;
   if (unit && array->mesh.dataflow != HW_DATAFLOW_OS) return true;
@@ -149,16 +150,16 @@ static bool is_built(const loop_style *l, bool convolution) {
   return false;
 }
 
-command_program *expand_loop_style(const block_program *program, const hw_array *array, wf_diag *diag) {
+command_program *sched_loop_commands(const block_program *program, const hw_array *array, wf_diag *diag) {
   const bool convolution = is_convolution(program);
-  loop_style l = {.program = program, .array = array, .derived = hw_derive(array), .diag = diag};
+  sched_loop l = {.program = program, .array = array, .derived = hw_derive(array), .diag = diag};
   if (!is_built(&l, convolution)) return NULL;
   l.arena = wf_arena_create();
   l.out = command_create(program->name, array);
-  emit_tensors(program, l.out);
-  walk w;
-  walk_create(&w, program, l.arena);
-  const bool good = convolution ? loop_convolutions(&l, &w) : loop_products(&l, &w);
+  sched_emit_tensors(program, l.out);
+  sched_walk w;
+  sched_walk_create(&w, program, l.arena);
+  const bool good = convolution ? sched_loop_convolutions(&l, &w) : sched_loop_products(&l, &w);
   command_add_fence(l.out);
   wf_arena_destroy(l.arena);
   if (good) return l.out;

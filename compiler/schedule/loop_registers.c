@@ -10,7 +10,7 @@
     *fits = *fits && isa_get_##insn##_##field(rs1, rs2) == set; \
   } while (false)
 
-static void put_shape_1(loop_style *l, const conv_registers *r, bool *fits) {
+static void put_shape_1(sched_loop *l, const sched_conv_registers *r, bool *fits) {
   uint64_t rs1, rs2;
   isa_init_loop_conv_ws_config_1_r1(&rs1, &rs2);
   SET(loop_conv_ws_config_1_r1, batch_size, r->batches);
@@ -19,10 +19,10 @@ static void put_shape_1(loop_style *l, const conv_registers *r, bool *fits) {
   SET(loop_conv_ws_config_1_r1, out_channels, r->out_stride);
   SET(loop_conv_ws_config_1_r1, out_dim, r->out_cols);
   SET(loop_conv_ws_config_1_r1, stride, r->stride);
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_1, loop_number(rs1), loop_number(rs2));
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_1, sched_loop_number(rs1), sched_loop_number(rs2));
 }
 
-static void put_shape_2(loop_style *l, const conv_registers *r, bool *fits) {
+static void put_shape_2(sched_loop *l, const sched_conv_registers *r, bool *fits) {
   uint64_t rs1, rs2;
   isa_init_loop_conv_ws_config_1_r2(&rs1, &rs2);
   SET(loop_conv_ws_config_1_r2, batch_size, r->batches);
@@ -32,11 +32,11 @@ static void put_shape_2(loop_style *l, const conv_registers *r, bool *fits) {
   SET(loop_conv_ws_config_1_r2, out_row_dim, r->out_rows);
   SET(loop_conv_ws_config_1_r2, out_col_dim, r->out_cols);
   SET(loop_conv_ws_config_1_r2, stride, r->stride);
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_1, loop_number(rs1), loop_number(rs2));
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_1, sched_loop_number(rs1), sched_loop_number(rs2));
 }
 
 // The fields that both revisions have: in the same bits, as far as they are wide enough.
-static void put_tile(loop_style *l, const conv_registers *r, bool later, bool *fits) {
+static void put_tile(sched_loop *l, const sched_conv_registers *r, bool later, bool *fits) {
   uint64_t rs1, rs2;
   isa_init_loop_conv_ws_config_2_r1(&rs1, &rs2);
   SET(loop_conv_ws_config_2_r1, kernel_dim, r->kernel);
@@ -44,24 +44,24 @@ static void put_tile(loop_style *l, const conv_registers *r, bool later, bool *f
   SET(loop_conv_ws_config_2_r1, porows, r->orows);
   SET(loop_conv_ws_config_2_r1, pocols, r->ocols);
   SET(loop_conv_ws_config_2_r1, pochs, r->pochs);
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_2, loop_number(rs1), loop_number(rs2));
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_2, sched_loop_number(rs1), sched_loop_number(rs2));
   isa_init_loop_conv_ws_config_3_r1(&rs1, &rs2);
   if (later) {
     SET(loop_conv_ws_config_3_r2, in_col_dim, r->in_cols);
-    SET(loop_conv_ws_config_3_r2, dpad, r->pad[ROW][1]);
+    SET(loop_conv_ws_config_3_r2, dpad, r->pad[SCHED_ROW][1]);
   } else {
-    SET(loop_conv_ws_config_3_r1, dpad, r->pad[ROW][1]);
+    SET(loop_conv_ws_config_3_r1, dpad, r->pad[SCHED_ROW][1]);
   }
   SET(loop_conv_ws_config_3_r1, krows, r->krows);
   SET(loop_conv_ws_config_3_r1, kcols, r->kcols);
   SET(loop_conv_ws_config_3_r1, kchs, r->kchs);
-  SET(loop_conv_ws_config_3_r1, upad, r->pad[ROW][0]);
-  SET(loop_conv_ws_config_3_r1, lpad, r->pad[COLUMN][0]);
-  SET(loop_conv_ws_config_3_r1, rpad, r->pad[COLUMN][1]);
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_3, loop_number(rs1), loop_number(rs2));
+  SET(loop_conv_ws_config_3_r1, upad, r->pad[SCHED_ROW][0]);
+  SET(loop_conv_ws_config_3_r1, lpad, r->pad[SCHED_COLUMN][0]);
+  SET(loop_conv_ws_config_3_r1, rpad, r->pad[SCHED_COLUMN][1]);
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_3, sched_loop_number(rs1), sched_loop_number(rs2));
 }
 
-static void put_results(loop_style *l, const conv_registers *r, bool later, bool *fits) {
+static void put_results(sched_loop *l, const sched_conv_registers *r, bool later, bool *fits) {
   uint64_t rs1, rs2;
   isa_init_loop_conv_ws_config_4_r1(&rs1, &rs2);
   SET(loop_conv_ws_config_4_r1, orows, r->orows);
@@ -74,12 +74,12 @@ static void put_results(loop_style *l, const conv_registers *r, bool later, bool
   } else {
     SET(loop_conv_ws_config_4_r1, kernel_dilation, r->dilation);
   }
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_4, loop_number(rs1), loop_number(rs2));
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_5, r->weights, r->output);
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_6, r->bias, r->input);
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_4, sched_loop_number(rs1), sched_loop_number(rs2));
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_5, r->weights, r->output);
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS_CONFIG_6, r->bias, r->input);
 }
 
-bool conv_put_registers(loop_style *l, const conv_registers *r) {
+bool sched_conv_put_registers(sched_loop *l, const sched_conv_registers *r) {
   const bool later = l->array->isa.revision != 1;
   bool all_fit = true, *fits = &all_fit;
   uint64_t rs1, rs2;
@@ -95,6 +95,6 @@ bool conv_put_registers(loop_style *l, const conv_registers *r) {
   SET(loop_conv_ws_r1, no_pool, 1);
   SET(loop_conv_ws_r1, downsample, r->downsample);
   SET(loop_conv_ws_r1, activation, r->relu);
-  loop_put(l, ISA_FUNCT_LOOP_CONV_WS, loop_number(rs1), loop_number(rs2));
+  sched_loop_put(l, ISA_FUNCT_LOOP_CONV_WS, sched_loop_number(rs1), sched_loop_number(rs2));
   return all_fit;
 }

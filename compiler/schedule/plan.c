@@ -6,19 +6,30 @@
 //
 // A plan depends on what is needed of the result, on where operands hold elements of their tensors, and on the
 // iterations of the loops that choose parts of buffers: executions that agree in these share one.
+#include "compiler/schedule/plan.h"
+
 #include <string.h>
 
 #include "base/number.h"
-#include "compiler/schedule/expand.h"
+
+enum { SITE_SLOTS = 64 };
+
+// The plans of a statement.
+typedef struct sched_site {
+  struct sched_site *next;
+  const block_statement *statement;
+  int loops[BLOCK_LOOPS_MAX], loop_count;  // the loops that choose parts of buffers
+  sched_plan *plans[SITE_SLOTS];
+} sched_site;
 
 // A plan in the making.
 typedef struct finder {
-  expand *e;
-  const walk *w;
+  sched_planner *p;
+  const sched_walk *w;
   const block_statement *s;
-  box target;  // what is needed of the result
-  box a, b;    // what has been read, joined while m, k and n are listed
-  dot_runs m, k, n;
+  sched_box target;  // what is needed of the result
+  sched_box a, b;    // what has been read, joined while m, k and n are listed
+  sched_dot_runs m, k, n;
   bool unaligned;
 } finder;
 
@@ -36,7 +47,7 @@ typedef struct odometer {
 } odometer;
 
 static void start(odometer *o, const finder *d, const block_view *view, int from, int to) {
-  const block_buffer *buffer = &d->e->program->buffers[view->buffer];
+  const block_buffer *buffer = &d->p->program->buffers[view->buffer];
   *o = (odometer){.view = view, .from = from, .to = to, .count = 1};
   for (int i = 0; i < buffer->rank; i++) {
     o->base[i] = o->at[i] = block_affine_at(&view->dim[i].offset, d->w->iteration);
@@ -62,8 +73,8 @@ static void advance(odometer *o, int64_t elements) {
   }
 }
 
-// Narrows elements [*from, *to) of a span to those inside a box.
-static void narrow(const box *b, const odometer *o, int64_t *from, int64_t *to) {
+// Narrows elements [*from, *to) of a span to the elements inside a box.
+static void narrow(const sched_box *b, const odometer *o, int64_t *from, int64_t *to) {
   for (int d = o->from; d < o->to - 1; d++)
     if (o->at[d] < b->lo[d] || o->at[d] >= b->hi[d]) *to = *from;
   if (o->from == o->to) return;
@@ -75,7 +86,7 @@ static void narrow(const box *b, const odometer *o, int64_t *from, int64_t *to) 
 }
 
 // Elements [from, to) of a span are read.
-static void stretch(box *b, const odometer *o, int64_t from, int64_t to, bool first) {
+static void stretch(sched_box *b, const odometer *o, int64_t from, int64_t to, bool first) {
   for (int d = o->from; d < o->to; d++) {
     bool inner = d == o->to - 1;
     int64_t low = o->at[d] + (inner ? from * o->view->dim[d].step : 0);
@@ -86,7 +97,7 @@ static void stretch(box *b, const odometer *o, int64_t from, int64_t to, bool fi
 }
 
 static int64_t position(const finder *d, const odometer *o) {
-  return o->column ? o->at[o->from] : block_layout_flat(&d->e->program->buffers[o->view->buffer], o->at);
+  return o->column ? o->at[o->from] : block_layout_flat(&d->p->program->buffers[o->view->buffer], o->at);
 }
 
 // What a run may do: it crosses no multiple of a tile (0: any), and only rows of A may be spaced.
@@ -99,23 +110,23 @@ typedef struct dot_limits {
 static int64_t room_in_tile(int64_t at, int64_t tile) { return tile == 0 ? INT64_MAX : (tile - at % tile) % tile; }
 
 // How many of `count` elements that begin at `first` and `second` continue a run.
-static int64_t continues(const finder *d, const dot_run *last, const dot_run *span, const dot_limits *may) {
+static int64_t continues(const finder *d, const sched_dot_run *last, const sched_dot_run *span, const dot_limits *may) {
   int64_t step = span->second - (last->second + (last->count - 1) * last->step);
   if (span->first != last->first + last->count || (last->count > 1 && step != last->step)) return 0;
   if (may->spaced ? step <= 0 : step != 1) return 0;
-  int64_t room = wf_min(d->e->derived.dim - last->count, wf_min(room_in_tile(span->first, may->first_tile),
-                                                                room_in_tile(span->second, may->second_tile)));
+  int64_t room = wf_min(d->p->dim - last->count, wf_min(room_in_tile(span->first, may->first_tile),
+                                                        room_in_tile(span->second, may->second_tile)));
   return wf_min(room, span->step == step ? span->count : 1);
 }
 
 // Adds a span to a list of runs; its elements are consecutive in `first` and `step` apart in `second`.
-static void append(const finder *d, dot_runs *list, dot_run span, const dot_limits *may) {
+static void append(const finder *d, sched_dot_runs *list, sched_dot_run span, const dot_limits *may) {
   while (span.count > 0) {
-    dot_run *last = list->count == 0 ? NULL : &list->runs[list->count - 1];
+    sched_dot_run *last = list->count == 0 ? NULL : &list->runs[list->count - 1];
     int64_t taken = last == NULL ? 0 : continues(d, last, &span, may);
     if (taken == 0) {
-      last = WF_ARENA_PUSH(d->e->arena, list->runs, list->count, &list->room);
-      *last = (dot_run){.first = span.first, .second = span.second, .count = 1};
+      last = WF_ARENA_PUSH(d->p->arena, list->runs, list->count, &list->room);
+      *last = (sched_dot_run){.first = span.first, .second = span.second, .count = 1};
       taken = 1;
     } else {
       if (last->count == 1) last->step = span.second - last->second;
@@ -128,12 +139,12 @@ static void append(const finder *d, dot_runs *list, dot_run span, const dot_limi
 }
 
 // Elements of a span in which `first` takes steps of more than one do not form runs.
-static void append_span(const finder *d, dot_runs *runs, const odometer *first, const odometer *second, int64_t from,
-                        int64_t to, const dot_limits *may) {
-  dot_run span = {.first = position(d, first) + from * first->stride,
-                  .second = position(d, second) + from * second->stride,
-                  .count = to - from,
-                  .step = second->stride};
+static void append_span(const finder *d, sched_dot_runs *runs, const odometer *first, const odometer *second,
+                        int64_t from, int64_t to, const dot_limits *may) {
+  sched_dot_run span = {.first = position(d, first) + from * first->stride,
+                        .second = position(d, second) + from * second->stride,
+                        .count = to - from,
+                        .step = second->stride};
   if (first->stride == 1) {
     append(d, runs, span, may);
     return;
@@ -142,12 +153,12 @@ static void append_span(const finder *d, dot_runs *runs, const odometer *first, 
     append(d, runs, span, may);
 }
 
-// Lists pairs of elements of two views that belong together; those outside `first_needs` or `second_needs` are left
+// Lists pairs of elements of two views that belong together; pairs outside `first_needs` or `second_needs` are left
 // out.
-static void list(finder *d, dot_runs *runs, odometer *first, odometer *second, const box *first_needs,
-                 const box *second_needs, box *first_read, box *second_read) {
-  int64_t dim = d->e->derived.dim;
-  const dot_limits may = {.first_tile = first->column ? dim : d->e->layouts[first->view->buffer].tile,
+static void list(finder *d, sched_dot_runs *runs, odometer *first, odometer *second, const sched_box *first_needs,
+                 const sched_box *second_needs, sched_box *first_read, sched_box *second_read) {
+  int64_t dim = d->p->dim;
+  const dot_limits may = {.first_tile = first->column ? dim : d->p->layouts[first->view->buffer].tile,
                           .second_tile = second->column ? dim : 0,
                           .spaced = runs == &d->m && !d->s->dot.a_transposed};
   runs->count = 0;
@@ -166,29 +177,25 @@ static void list(finder *d, dot_runs *runs, odometer *first, odometer *second, c
         (first->column && runs->runs[n].first % dim != 0) || (second->column && runs->runs[n].second % dim != 0);
 }
 
-// Which elements of a buffer may be other than zero.
-static const box *nonzero(const expand *e, const walk *w, int buffer) {
-  const expand_valid *valid = &e->valid[buffer];
-  return valid->set && valid->instance == w->instance[buffer] ? &valid->inside : NULL;
-}
-
 // ---- products of blocks
 
-static int last_of(const expand *e, const block_view *view) { return e->program->buffers[view->buffer].rank - 1; }
-
-// How many products a statement is: one for each block of columns, or one.
-int64_t expand_part_count(const expand *e, const block_statement *s) {
-  if (!s->dot.blocks) return 1;
-  const int64_t size = s->dot.b.dim[last_of(e, &s->dot.b)].size;
-  return (s->dot.target.dim[last_of(e, &s->dot.target)].size + size - 1) / size;
+static int last_of(const block_program *program, const block_view *view) {
+  return program->buffers[view->buffer].rank - 1;
 }
 
-// Product n of those.
-static block_statement part_of(const expand *e, const block_statement *s, int64_t n) {
+int64_t sched_plan_parts(const block_program *program, const block_statement *s) {
+  if (!s->dot.blocks) return 1;
+  const int64_t size = s->dot.b.dim[last_of(program, &s->dot.b)].size;
+  return (s->dot.target.dim[last_of(program, &s->dot.target)].size + size - 1) / size;
+}
+
+// Product n of them: a statement of its own.
+static block_statement part_of(const block_program *program, const block_statement *s, int64_t n) {
   block_statement part = *s;
   if (!s->dot.blocks) return part;
-  const int last = last_of(e, &s->dot.b);
-  block_view_dim *t = &part.dot.target.dim[last_of(e, &s->dot.target)], *a = &part.dot.a.dim[last_of(e, &s->dot.a)];
+  const int last = last_of(program, &s->dot.b);
+  block_view_dim *t = &part.dot.target.dim[last_of(program, &s->dot.target)],
+                 *a = &part.dot.a.dim[last_of(program, &s->dot.a)];
   block_view_dim *b = part.dot.b.dim;
   const int64_t size = b[last].size, first = n * size;
   t->offset.constant += first * t->step;
@@ -205,19 +212,19 @@ static block_statement part_of(const expand *e, const block_statement *s, int64_
 // ---- plans
 
 // Finds the runs of one product.
-static void find(finder *d, expand *e, const walk *w, const block_statement *s) {
+static void find(finder *d, sched_planner *p, const sched_walk *w, const block_statement *s) {
   const block_view *t = &s->dot.target, *a = &s->dot.a, *b = &s->dot.b;
-  int t_last = last_of(e, t), a_last = last_of(e, a), b_last = last_of(e, b);
+  int t_last = last_of(p->program, t), a_last = last_of(p->program, a), b_last = last_of(p->program, b);
   bool at = s->dot.a_transposed, bt = s->dot.b_transposed;
-  *d = (finder){.e = e,
+  *d = (finder){.p = p,
                 .w = w,
                 .s = s,
-                .target = *expand_need(e, t->buffer, w->instance[t->buffer]),
-                .m = e->lists[0],
-                .n = e->lists[1],
-                .k = e->lists[2]};
+                .target = *sched_region_need(p->regions, t->buffer, w->instance[t->buffer]),
+                .m = p->lists[0],
+                .n = p->lists[1],
+                .k = p->lists[2]};
   d->m.count = d->n.count = d->k.count = 0;
-  if (box_empty(&d->target, t_last + 1)) return;
+  if (sched_box_empty(&d->target, t_last + 1)) return;
   odometer t_m, t_n, a_m, a_k, b_k, b_n;
   start(&t_m, d, t, 0, t_last);
   start(&t_n, d, t, t_last, t_last + 1);
@@ -227,22 +234,23 @@ static void find(finder *d, expand *e, const walk *w, const block_statement *s) 
   start(&b_n, d, b, bt ? 0 : b_last, bt ? b_last : b_last + 1);
   list(d, &d->m, &t_m, &a_m, &d->target, NULL, NULL, &d->a);
   list(d, &d->n, &t_n, &b_n, &d->target, NULL, NULL, &d->b);
-  list(d, &d->k, &a_k, &b_k, nonzero(e, w, a->buffer), nonzero(e, w, b->buffer), &d->a, &d->b);
-  e->lists[0] = d->m;
-  e->lists[1] = d->n;
-  e->lists[2] = d->k;
+  list(d, &d->k, &a_k, &b_k, sched_region_nonzero(p->regions, w, a->buffer),
+       sched_region_nonzero(p->regions, w, b->buffer), &d->a, &d->b);
+  p->lists[0] = d->m;
+  p->lists[1] = d->n;
+  p->lists[2] = d->k;
 }
 
-// ---- local addresses: those of a command are sums of what its runs add, so nothing is divided per command
+// ---- local addresses: each address of a command is the sum of what its runs add, so no command needs a division
 
 static uint32_t local_of(const block_layout *l, bool column, int64_t at) {
   return column ? block_layout_of_column(l, at) : block_layout_of_row(l, at);
 }
 
-static void locate_runs(dot_runs *list, const block_layout *first, bool first_column, const block_layout *second,
+static void locate_runs(sched_dot_runs *list, const block_layout *first, bool first_column, const block_layout *second,
                         bool second_column) {
   for (size_t i = 0; i < list->count; i++) {
-    dot_run *r = &list->runs[i];
+    sched_dot_run *r = &list->runs[i];
     r->first_local = local_of(first, first_column, r->first);
     r->second_local = local_of(second, second_column, r->second);
   }
@@ -250,7 +258,7 @@ static void locate_runs(dot_runs *list, const block_layout *first, bool first_co
 
 static void locate(finder *d) {
   const block_statement *s = d->s;
-  const block_layout *of = d->e->layouts, *t = &of[s->dot.target.buffer], *a = &of[s->dot.a.buffer],
+  const block_layout *of = d->p->layouts, *t = &of[s->dot.target.buffer], *a = &of[s->dot.a.buffer],
                      *b = &of[s->dot.b.buffer];
   if (d->unaligned) return;
   locate_runs(&d->m, t, false, a, s->dot.a_transposed);
@@ -259,12 +267,12 @@ static void locate(finder *d) {
 }
 
 // The run before new weights takes DIM cycles in any case, so the longest comes last.
-static void longest_last(dot_runs *m) {
+static void longest_last(sched_dot_runs *m) {
   if (m->count == 0) return;
   size_t longest = m->count - 1;
   for (size_t i = m->count; i-- > 0;)
     if (m->runs[i].count > m->runs[longest].count) longest = i;
-  dot_run last = m->runs[longest];
+  sched_dot_run last = m->runs[longest];
   m->runs[longest] = m->runs[m->count - 1];
   m->runs[m->count - 1] = last;
 }
@@ -280,7 +288,7 @@ typedef struct plan_key {
 
 static void put(plan_key *key, int64_t word) { key->words[key->count++] = word; }
 
-static void put_box(plan_key *key, const box *b, int rank) {
+static void put_box(plan_key *key, const sched_box *b, int rank) {
   put(key, b != NULL);
   for (int d = 0; b != NULL && d < rank; d++) {
     put(key, b->lo[d]);
@@ -288,49 +296,50 @@ static void put_box(plan_key *key, const box *b, int rank) {
   }
 }
 
-static plan_key key_of(const expand *e, const walk *w, const dot_site *site, int64_t part) {
+static plan_key key_of(const sched_planner *p, const sched_walk *w, const sched_site *site, int64_t part) {
   const block_statement *s = site->statement;
   const int t = s->dot.target.buffer, a = s->dot.a.buffer, b = s->dot.b.buffer;
   plan_key key;
   key.count = 0;
   put(&key, part);
   for (int l = 0; l < site->loop_count; l++) put(&key, w->iteration[site->loops[l]]);
-  put_box(&key, expand_need(e, t, w->instance[t]), e->program->buffers[t].rank);
-  put_box(&key, nonzero(e, w, a), e->program->buffers[a].rank);
-  put_box(&key, nonzero(e, w, b), e->program->buffers[b].rank);
+  put_box(&key, sched_region_need(p->regions, t, w->instance[t]), p->program->buffers[t].rank);
+  put_box(&key, sched_region_nonzero(p->regions, w, a), p->program->buffers[a].rank);
+  put_box(&key, sched_region_nonzero(p->regions, w, b), p->program->buffers[b].rank);
   return key;
 }
 
-static dot_plan **slot_of(dot_site *site, const plan_key *key) {
+static sched_plan **slot_of(sched_site *site, const plan_key *key) {
   uint64_t hash = 0;
   for (size_t i = 0; i < key->count; i++)
     hash = (hash ^ (uint64_t)key->words[i] ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-  return &site->plans[(hash >> 32) % DOT_SITE_SLOTS];
+  return &site->plans[(hash >> 32) % SITE_SLOTS];
 }
 
-static dot_runs kept(wf_arena *arena, const dot_runs *list) {
-  dot_runs copy = {.runs = WF_ARENA_ARRAY(arena, list->count, dot_run), .count = list->count, .room = list->count};
+static sched_dot_runs kept(wf_arena *arena, const sched_dot_runs *list) {
+  sched_dot_runs copy = {
+      .runs = WF_ARENA_ARRAY(arena, list->count, sched_dot_run), .count = list->count, .room = list->count};
   if (list->count != 0) memcpy(copy.runs, list->runs, list->count * sizeof *copy.runs);
   return copy;
 }
 
-static dot_plan *make(expand *e, const walk *w, const block_statement *s, const plan_key *key) {
+static sched_plan *make(sched_planner *p, const sched_walk *w, const block_statement *s, const plan_key *key) {
   finder d;
-  find(&d, e, w, s);
+  find(&d, p, w, s);
   locate(&d);
   longest_last(&d.m);
-  dot_plan *plan = WF_ARENA_NEW(e->arena, dot_plan);
-  int64_t *words = WF_ARENA_ARRAY(e->arena, key->count, int64_t);
+  sched_plan *plan = WF_ARENA_NEW(p->arena, sched_plan);
+  int64_t *words = WF_ARENA_ARRAY(p->arena, key->count, int64_t);
   memcpy(words, key->words, key->count * sizeof *words);
-  *plan = (dot_plan){.key = words,
-                     .key_words = key->count,
-                     .m = kept(e->arena, &d.m),
-                     .k = kept(e->arena, &d.k),
-                     .n = kept(e->arena, &d.n),
-                     .a = d.a,
-                     .b = d.b,
-                     .needed = d.m.count != 0 && d.n.count != 0,
-                     .unaligned = d.unaligned};
+  *plan = (sched_plan){.key = words,
+                       .key_words = key->count,
+                       .m = kept(p->arena, &d.m),
+                       .k = kept(p->arena, &d.k),
+                       .n = kept(p->arena, &d.n),
+                       .a = d.a,
+                       .b = d.b,
+                       .needed = d.m.count != 0 && d.n.count != 0,
+                       .unaligned = d.unaligned};
   return plan;
 }
 
@@ -340,30 +349,30 @@ static bool view_moves(const block_view *view, int rank, int loop) {
   return false;
 }
 
-static dot_site *site_of(expand *e, const block_statement *s) {
-  for (dot_site *site = e->sites; site != NULL; site = site->next)
+static sched_site *site_of(sched_planner *p, const block_statement *s) {
+  for (sched_site *site = p->sites; site != NULL; site = site->next)
     if (site->statement == s) return site;
-  dot_site *site = WF_ARENA_NEW(e->arena, dot_site);
-  *site = (dot_site){.next = e->sites, .statement = s};
+  sched_site *site = WF_ARENA_NEW(p->arena, sched_site);
+  *site = (sched_site){.next = p->sites, .statement = s};
   const block_view *views[] = {&s->dot.target, &s->dot.a, &s->dot.b};
   for (int l = 0; l < BLOCK_LOOPS_MAX; l++) {
     bool moves = false;
-    for (int v = 0; v < 3; v++) moves |= view_moves(views[v], last_of(e, views[v]) + 1, l);
+    for (int v = 0; v < 3; v++) moves |= view_moves(views[v], last_of(p->program, views[v]) + 1, l);
     if (moves) site->loops[site->loop_count++] = l;
   }
-  return e->sites = site;
+  return p->sites = site;
 }
 
-const dot_plan *expand_plan(expand *e, const walk *w, const block_statement *s, int64_t part) {
-  dot_site *site = site_of(e, s);
-  const plan_key key = key_of(e, w, site, part);
-  dot_plan **slot = slot_of(site, &key), *plan = *slot;
+const sched_plan *sched_plan_of(sched_planner *p, const sched_walk *w, const block_statement *s, int64_t part) {
+  sched_site *site = site_of(p, s);
+  const plan_key key = key_of(p, w, site, part);
+  sched_plan **slot = slot_of(site, &key), *plan = *slot;
   while (plan != NULL &&
          (plan->key_words != key.count || memcmp(plan->key, key.words, key.count * sizeof *key.words) != 0))
     plan = plan->next;
   if (plan != NULL) return plan;
-  const block_statement own = part_of(e, s, part);
-  plan = make(e, w, &own, &key);
+  const block_statement own = part_of(p->program, s, part);
+  plan = make(p, w, &own, &key);
   plan->next = *slot;
   return *slot = plan;
 }

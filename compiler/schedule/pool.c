@@ -9,7 +9,8 @@ typedef struct pool_shape {
   int64_t image_rows, image_cols;  // of what they are taken from
 } pool_shape;
 
-static const char *reason_against(const expand *e, const walk *w, const block_statement *s, const box *inside) {
+static const char *reason_against(const sched_expand *e, const sched_walk *w, const block_statement *s,
+                                  const sched_box *inside) {
   const block_buffer *buffer = &e->program->buffers[s->store.source.buffer];
   const block_view *view = &s->store.source;
   const block_pool *pool = &s->store.epilogue.pool;
@@ -28,7 +29,7 @@ static const char *reason_against(const expand *e, const walk *w, const block_st
   return NULL;
 }
 
-static void put(expand *e, const walk *w, const block_statement *s, const pool_shape *shape, int64_t image,
+static void put(sched_expand *e, const sched_walk *w, const block_statement *s, const pool_shape *shape, int64_t image,
                 int64_t column, int64_t columns) {
   const block_access *access = &s->store.access;
   const block_view *view = &s->store.source;
@@ -39,32 +40,32 @@ static void put(expand *e, const walk *w, const block_statement *s, const pool_s
   }
   at += image * access->dim[0].step * access->dim[0].stride + (column - index[POOL_RANK - 1]);
   index[0] += image * view->dim[0].step;
-  stream_store store = {.queue = view->buffer,
-                        .tensor = access->tensor,
-                        .offset = at,
-                        .stride = access->dim[2].stride,
-                        .rows = 1,
-                        .cols = (uint16_t)columns,
-                        .relu = s->store.epilogue.relu,
-                        .scale = s->store.epilogue.scale,
-                        .pool = s->store.epilogue.pool,
-                        .pool_rows = (uint8_t)shape->rows,
-                        .pool_cols = (uint8_t)shape->cols,
-                        .image_rows = (uint8_t)shape->image_rows,
-                        .image_cols = (uint8_t)shape->image_cols,
-                        .pool_out_dim = (uint8_t)(access->dim[1].stride / access->dim[2].stride),
-                        .instance = w->instance[view->buffer]};
+  sched_store store = {.queue = view->buffer,
+                       .tensor = access->tensor,
+                       .offset = at,
+                       .stride = access->dim[2].stride,
+                       .rows = 1,
+                       .cols = (uint16_t)columns,
+                       .relu = s->store.epilogue.relu,
+                       .scale = s->store.epilogue.scale,
+                       .pool = s->store.epilogue.pool,
+                       .pool_rows = (uint8_t)shape->rows,
+                       .pool_cols = (uint8_t)shape->cols,
+                       .image_rows = (uint8_t)shape->image_rows,
+                       .image_cols = (uint8_t)shape->image_cols,
+                       .pool_out_dim = (uint8_t)(access->dim[1].stride / access->dim[2].stride),
+                       .instance = w->instance[view->buffer]};
   store.local = block_layout_local(&e->layouts[view->buffer], store.instance,
                                    block_layout_flat(&e->program->buffers[view->buffer], index), column);
-  streams_store(&e->streams, &store);
+  sched_streams_store(&e->streams, &store);
 }
 
-bool expand_pooled_store(expand *e, const walk *w, const block_statement *s) {
+bool sched_expand_pooled_store(sched_expand *e, const sched_walk *w, const block_statement *s) {
   const block_view *view = &s->store.source;
   const block_access *access = &s->store.access;
   const block_buffer *buffer = &e->program->buffers[view->buffer];
-  box inside = expand_inside(w, view, access);
-  if (box_empty(&inside, buffer->rank)) return true;
+  sched_box inside = sched_region_inside(w, view, access);
+  if (sched_box_empty(&inside, buffer->rank)) return true;
   const char *reason = reason_against(e, w, s, &inside);
   int64_t pitch = access->dim[2].stride;
   if (reason == NULL &&

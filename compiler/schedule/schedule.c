@@ -1,17 +1,21 @@
 // From a placed block program to commands: three walks over its loops (what stores keep, what products read, the
 // commands), then one order for loads, products and stores.
-#include "compiler/schedule/expand.h"
+#include "compiler/schedule/schedule.h"
 
-bool expand_command(void *context, const walk *w, const block_statement *s) {
-  expand *e = context;
+#include "compiler/schedule/emit.h"
+#include "compiler/schedule/expand.h"
+#include "compiler/schedule/loop.h"
+
+static bool expand_statement(void *context, const sched_walk *w, const block_statement *s) {
+  sched_expand *e = context;
   switch (s->kind) {
     case BLOCK_LOAD:
-      expand_note_load(e, w, s);
-      return expand_load(e, w, s);
+      sched_region_note_load(&e->regions, w, s);
+      return sched_expand_load(e, w, s);
     case BLOCK_DOT:
-      return expand_dot(e, w, s);
+      return sched_expand_dot(e, w, s);
     case BLOCK_STORE:
-      return expand_store(e, w, s);
+      return sched_expand_store(e, w, s);
     case BLOCK_ELEMENTWISE:
       break;
     case BLOCK_FOR:
@@ -22,47 +26,57 @@ bool expand_command(void *context, const walk *w, const block_statement *s) {
   return false;
 }
 
-static bool check_buffers(const expand *e) {
-  for (int b = 0; b < e->program->buffer_count; b++)
-    if (e->program->buffers[b].scope == BLOCK_UNPLACED && e->program->buffers[b].name != NULL) {
-      wf_error(e->diag, (wf_location){0}, "buffer '%s' has no place", e->program->buffers[b].name);
+static bool check_buffers(const block_program *program, wf_diag *diag) {
+  for (int b = 0; b < program->buffer_count; b++)
+    if (program->buffers[b].scope == BLOCK_UNPLACED && program->buffers[b].name != NULL) {
+      wf_error(diag, (wf_location){0}, "buffer '%s' has no place", program->buffers[b].name);
       return false;
     }
   return true;
 }
 
-static bool fill_streams(expand *e) {
-  walk w;
-  walk_create(&w, e->program, e->arena);
-  size_t buffers = (size_t)e->program->buffer_count + 1;
-  e->layouts = WF_ARENA_ARRAY(e->arena, buffers, block_layout);
-  e->needs = WF_ARENA_ARRAY(e->arena, buffers, expand_needs);
-  e->valid = WF_ARENA_ARRAY(e->arena, buffers, expand_valid);
-  for (int b = 0; b < e->program->buffer_count; b++)
-    e->layouts[b] = block_layout_of(&e->program->buffers[b], &e->derived);
-  streams_create(&e->streams, e->program, e->array, e->arena);
-  if (!walk_run(&w, expand_store_needs, e) || !walk_run(&w, expand_dot_needs, e)) return false;
-  for (size_t b = 0; b < buffers; b++) e->valid[b] = (expand_valid){.set = false};
-  if (!walk_run(&w, expand_command, e)) return false;
-  streams_finish(&e->streams, e->program);
+static const block_layout *layouts_of(const block_program *program, const hw_derived *derived, wf_arena *arena) {
+  block_layout *layouts = WF_ARENA_ARRAY(arena, (size_t)program->buffer_count + 1, block_layout);
+  for (int b = 0; b < program->buffer_count; b++) layouts[b] = block_layout_of(&program->buffers[b], derived);
+  return layouts;
+}
+
+// Makes the parts of an expansion whose options are set.
+static void start(sched_expand *e) {
+  e->derived = hw_derive(e->array);
+  e->layouts = layouts_of(e->program, &e->derived, e->arena);
+  sched_regions_create(&e->regions, e->program, e->arena);
+  sched_streams_create(&e->streams, e->program, e->array, e->arena);
+  e->planner = (sched_planner){
+      .program = e->program, .layouts = e->layouts, .regions = &e->regions, .dim = e->derived.dim, .arena = e->arena};
+}
+
+static bool fill_streams(sched_expand *e) {
+  sched_walk w;
+  sched_walk_create(&w, e->program, e->arena);
+  if (!sched_walk_run(&w, sched_region_store_needs, &e->regions)) return false;
+  if (!sched_walk_run(&w, sched_expand_dot_needs, e)) return false;
+  sched_region_forget_loads(&e->regions);
+  if (!sched_walk_run(&w, expand_statement, e)) return false;
+  sched_streams_finish(&e->streams, e->program);
   return true;
 }
 
+static command_program *put_in_order(const sched_expand *e) {
+  sched_order order = {0};
+  sched_interleave(&e->streams, &order, e->arena);
+  command_program *out = command_create(e->program->name, e->array);
+  sched_emit(&e->streams, e->program, &order, out);
+  return out;
+}
+
 command_program *sched_commands(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag) {
-  if (program->style == BLOCK_STYLE_LOOP) return expand_loop_style(program, array, diag);
-  expand e = {.program = program,
-              .array = array,
-              .diag = diag,
-              .arena = wf_arena_create(),
-              .derived = hw_derive(array),
-              .whole_stores = whole_stores};
-  command_program *out = NULL;
-  if (check_buffers(&e) && fill_streams(&e)) {
-    order all = {0};
-    interleave(&e.streams, &all, e.arena);
-    out = command_create(program->name, array);
-    emit(&e.streams, program, &all, out);
-  }
+  if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, array, diag);
+  if (!check_buffers(program, diag)) return NULL;
+  sched_expand e = {
+      .program = program, .array = array, .diag = diag, .arena = wf_arena_create(), .whole_stores = whole_stores};
+  start(&e);
+  command_program *out = fill_streams(&e) ? put_in_order(&e) : NULL;
   wf_arena_destroy(e.arena);
   return out;
 }

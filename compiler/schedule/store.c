@@ -1,20 +1,21 @@
 // A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
-// of main memory's time and rows would visit few of its banks, commands have fewer rows, and those of all columns take
-// turns.
+// of main memory's time and rows would visit few of its banks, commands have fewer rows, and the commands of all
+// columns take turns.
 #include "compiler/mapping/banks.h"
 #include "compiler/schedule/expand.h"
+#include "compiler/schedule/runs.h"
 
 typedef struct store_piece {
-  expand *e;
+  sched_expand *e;
   const block_layout *layout;
-  stream_store store;
+  sched_store store;
   int64_t column, rows;  // rows: of a command at most
   size_t count;          // pending, piece by piece
 } store_piece;
 
-static void put_run(void *context, const run *rows) {
+static void put_run(void *context, const sched_run *rows) {
   store_piece *p = context;
-  stream_store store = p->store;
+  sched_store store = p->store;
   store.local |= block_layout_local(p->layout, store.instance, rows->local, p->column);
   store.rows = (uint16_t)rows->rows;
   store.offset = rows->memory;
@@ -22,7 +23,7 @@ static void put_run(void *context, const run *rows) {
   *WF_ARENA_PUSH(p->e->arena, p->e->pending_stores, p->count, &p->e->pending_store_room) = store;
 }
 
-static bool check(expand *e, const block_statement *s) {
+static bool check(sched_expand *e, const block_statement *s) {
   const block_buffer *buffer = &e->program->buffers[s->store.source.buffer];
   const block_access *access = &s->store.access;
   const block_access_dim *last = &access->dim[access->rank - 1];
@@ -48,12 +49,13 @@ static bool check(expand *e, const block_statement *s) {
   return false;
 }
 
-static void put_columns(store_piece *p, const walk *w, const block_statement *s, const box *part, int64_t columns) {
+static void put_columns(store_piece *p, const sched_walk *w, const block_statement *s, const sched_box *part,
+                        int64_t columns) {
   const block_buffer *buffer = &p->e->program->buffers[s->store.source.buffer];
   const block_access *access = &s->store.access;
   int64_t bytes = (int64_t)block_type_bytes(p->e->program->tensors[access->tensor].type);
   int64_t at = block_affine_at(&access->base, w->iteration), local_step = 1;
-  run_dim dims[BLOCK_RANK_MAX];
+  sched_run_dim dims[BLOCK_RANK_MAX];
   for (int d = access->rank - 1; d >= 0; d--) {
     const block_access_dim *a = &access->dim[d];
     const block_view_dim *v = &s->store.source.dim[d];
@@ -61,25 +63,26 @@ static void put_columns(store_piece *p, const walk *w, const block_statement *s,
     int64_t i = (low - block_affine_at(&v->offset, w->iteration)) / v->step;
     at += (block_affine_at(&a->offset, w->iteration) + a->step * i) * a->stride;
     if (d == access->rank - 1) continue;
-    dims[d] = (run_dim){.count = (part->hi[d] - part->lo[d] - 1) / v->step + 1,
-                        .local = local_step * v->step,
-                        .memory = a->step * a->stride * bytes};
+    dims[d] = (sched_run_dim){.count = (part->hi[d] - part->lo[d] - 1) / v->step + 1,
+                              .local = local_step * v->step,
+                              .memory = a->step * a->stride * bytes};
     local_step *= buffer->size[d];
   }
   p->store.cols = (uint16_t)columns;
-  run_visit(dims, access->rank - 1, block_layout_flat(buffer, part->lo), at * bytes, p->rows, p->layout->tile, put_run,
-            p);
+  sched_runs_visit(dims, access->rank - 1, block_layout_flat(buffer, part->lo), at * bytes, p->rows, p->layout->tile,
+                   put_run, p);
 }
 
-// Rows of a command of so many columns; as many columns as that lie side by side `pieces` times.
-static int64_t rows_of(const expand *e, const block_statement *s, int64_t columns, int64_t pieces) {
+// Rows of a command of `columns` columns, of which `pieces` lie side by side.
+static int64_t rows_of(const sched_expand *e, const block_statement *s, int64_t columns, int64_t pieces) {
   const block_access *access = &s->store.access;
   const int64_t bytes = (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
   if (e->whole_stores || access->rank < 2 || e->products == 0) return e->derived.dim;
   const block_access_dim *row = &access->dim[access->rank - 2];
   const banks_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
   const double cycles = (double)e->products * e->derived.dim;
-  return banks_store_rows(e->array, &rows, cycles * (double)banks_line_bytes(e->array) / (double)e->stored_bytes);
+  return banks_store_rows(e->array, &rows,
+                          cycles * (double)banks_line_bytes(e->array) / (double)e->regions.stored_bytes);
 }
 
 // The commands of all pieces; where they take turns all of a run's columns before the next run.
@@ -87,17 +90,17 @@ static void put_stores(const store_piece *p, size_t pieces) {
   const bool turns = p->rows < p->e->derived.dim;
   const size_t each = pieces == 0 ? 0 : p->count / pieces;
   for (size_t i = 0; i < p->count; i++)
-    streams_store(&p->e->streams, &p->e->pending_stores[turns ? i % pieces * each + i / pieces : i]);
+    sched_streams_store(&p->e->streams, &p->e->pending_stores[turns ? i % pieces * each + i / pieces : i]);
 }
 
-bool expand_store(expand *e, const walk *w, const block_statement *s) {
+bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statement *s) {
   int b = s->store.source.buffer, last = s->store.access.rank - 1;
   const block_layout *place = &e->layouts[b];
   const block_epilogue *epilogue = &s->store.epilogue;
   if (!check(e, s)) return false;
-  if (epilogue->pool.stride != 0) return expand_pooled_store(e, w, s);
-  box part = expand_inside(w, &s->store.source, &s->store.access);
-  if (box_empty(&part, last + 1)) return true;
+  if (epilogue->pool.stride != 0) return sched_expand_pooled_store(e, w, s);
+  sched_box part = sched_region_inside(w, &s->store.source, &s->store.access);
+  if (sched_box_empty(&part, last + 1)) return true;
   if (part.lo[last] % place->dim != 0) {
     wf_error(e->diag, s->where, "store of '%s': its first column must be the first of a block of %u",
              e->program->buffers[b].name, place->dim);

@@ -1,6 +1,5 @@
-// Runs the loops of a block program. A buffer lives in the innermost body that holds all its uses: each iteration of
-// that body is a new instance of the buffer, which may take another slot.
-#include "compiler/schedule/expand.h"
+// Runs the loops of a block program; see walk.h.
+#include "compiler/schedule/walk.h"
 
 static bool view_uses(const block_view *view, int buffer) { return view->buffer == buffer; }
 
@@ -37,25 +36,25 @@ static const block_statement *home_of(const block_statement *list, const block_s
   return home_of(user->loop.body, user, buffer);
 }
 
-void walk_create(walk *w, const block_program *program, wf_arena *arena) {
+void sched_walk_create(sched_walk *w, const block_program *program, wf_arena *arena) {
   size_t buffers = (size_t)program->buffer_count;
-  *w = (walk){.program = program};
+  *w = (sched_walk){.program = program};
   w->home = WF_ARENA_ARRAY(arena, buffers + 1, const block_statement *);
   w->instance = WF_ARENA_ARRAY(arena, buffers + 1, uint32_t);
   for (int b = 0; b < program->buffer_count; b++) w->home[b] = home_of(program->body, NULL, b);
 }
 
-static void enter(walk *w, const block_statement *loop) {
+static void enter(sched_walk *w, const block_statement *loop) {
   for (int b = 0; b < w->program->buffer_count; b++)
     if (w->home[b] == loop) w->instance[b]++;
 }
 
 // Whether the loop that was split has this iteration.
-static bool exists(const walk *w, const block_loop *loop, int64_t i) {
+static bool exists(const sched_walk *w, const block_loop *loop, int64_t i) {
   return loop->split_of == BLOCK_NONE || w->iteration[loop->split_of] * loop->trips + i < loop->limit;
 }
 
-static bool run_list(walk *w, const block_statement *list, walk_visitor *visit, void *context) {
+static bool run_list(sched_walk *w, const block_statement *list, sched_walk_visitor *visit, void *context) {
   for (const block_statement *s = list; s != NULL; s = s->next) {
     if (s->kind != BLOCK_FOR) {
       if (!visit(context, w, s)) return false;
@@ -72,9 +71,15 @@ static bool run_list(walk *w, const block_statement *list, walk_visitor *visit, 
   return true;
 }
 
-bool walk_run(walk *w, walk_visitor *visit, void *context) {
+bool sched_walk_run(sched_walk *w, sched_walk_visitor *visit, void *context) {
   for (int b = 0; b < w->program->buffer_count; b++) w->instance[b] = UINT32_MAX;
   for (int l = 0; l < BLOCK_LOOPS_MAX; l++) w->iteration[l] = 0;
   enter(w, NULL);
   return run_list(w, w->program->body, visit, context);
+}
+
+bool sched_walk_repeats(const sched_walk *w, uint32_t loops) {
+  for (int l = 0; l < w->program->loop_count; l++)
+    if ((loops >> l & 1) != 0 && w->iteration[l] != 0) return true;
+  return false;
 }

@@ -1,0 +1,24 @@
+// One order for the commands of the streams.
+#ifndef COMPILER_SCHEDULE_INTERLEAVE_H
+#define COMPILER_SCHEDULE_INTERLEAVE_H
+
+#include "compiler/schedule/streams.h"
+
+typedef enum { SCHED_ORDER_LOAD, SCHED_ORDER_PRODUCT, SCHED_ORDER_STORE } sched_order_kind;
+
+typedef struct sched_order_item {
+  uint8_t kind;
+  int16_t queue;  // of a load
+  uint32_t index;
+  uint32_t count;  // of products, which follow each other
+} sched_order_item;
+
+typedef struct sched_order {
+  sched_order_item *items;
+  size_t count, room;
+} sched_order;
+
+// `arena` owns the items.
+void sched_interleave(const sched_streams *s, sched_order *out, wf_arena *arena);
+
+#endif
