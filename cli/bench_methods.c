@@ -320,16 +320,17 @@ int bench_methods(const cli_common *common, const bench_methods_options *options
     b.rows = cJSON_AddArrayToObject(document, "rows");
   }
   if (options->simulate)
-    b.means = (simulated_means){.base = &b.base,
-                                .runs = runs_create((unsigned)options->jobs, (double)options->timeout, work_measure),
-                                .table = predict_table_create((unsigned)options->jobs),
-                                .jobs = (unsigned)options->jobs,
-                                .simulations = (unsigned)options->simulations,
-                                .evaluations = options->budget};
-  bool good = options->runs == NULL || b.means.runs == NULL || runs_keep(b.means.runs, options->runs, diag);
+    b.means = (simulated_means){
+        .base = &b.base,
+        .runs = truth_runs_create((unsigned)options->jobs, (double)options->timeout, sweep_work_measure),
+        .table = predict_table_create((unsigned)options->jobs),
+        .jobs = (unsigned)options->jobs,
+        .simulations = (unsigned)options->simulations,
+        .evaluations = options->budget};
+  bool good = options->runs == NULL || b.means.runs == NULL || truth_runs_keep(b.means.runs, options->runs, diag);
   good = good && run_networks(&b, diag);
   if (b.means.runs != NULL) {
-    runs_destroy(b.means.runs);
+    truth_runs_destroy(b.means.runs);
     predict_table_destroy(b.means.table);
   }
   if (b.csv != NULL) good = cli_close(b.csv, options->csv, diag) && good;

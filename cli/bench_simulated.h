@@ -21,7 +21,7 @@ typedef struct simulated simulated;
 // All designs share runs, predictions, and what may be spent on each.
 typedef struct simulated_means {
   const hw_array *base;
-  runs *runs;
+  truth_runs *runs;
   predict_table *table;
   unsigned jobs, simulations;
   uint64_t evaluations;

@@ -27,13 +27,13 @@ typedef struct outcome {
 } outcome;
 
 static bool sweep_once(const sweep_spec *spec, unsigned jobs, const char *path, outcome *o, wf_diag *diag) {
-  store *s = store_open(path, spec, WEFT_GIT_VERSION, false, diag);
+  sweep_store *s = sweep_store_open(path, spec, WEFT_GIT_VERSION, false, diag);
   if (s == NULL) return false;
   const sweep_options options = {.version = WEFT_GIT_VERSION, .jobs = jobs, .join_socket = -1};
   const double before = children_seconds();
   const sweep_outcome end = sweep_run(spec, s, &options, &o->progress, diag);
   o->cpu_seconds = children_seconds() - before;
-  store_close(s);
+  sweep_store_close(s);
   return end == SWEEP_FINISHED;
 }
 

@@ -9,7 +9,7 @@ static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC;
 
 typedef struct tapes {
   size_t count;
-  batch_programs programs;
+  descent_batch_programs programs;
   tape_workspace **layers, *network;
 } tapes;
 
@@ -21,14 +21,14 @@ static void fill_inputs(tape_workspace *w, size_t inputs) {
 
 static tapes create(const descent_goal *goal) {
   static const bool none_fixed[PLAIN_SIZES] = {false};
-  tapes t = {.count = goal->network->count, .programs = batch_programs_create(goal, none_fixed)};
+  tapes t = {.count = goal->network->count, .programs = descent_batch_programs_create(goal, none_fixed)};
   t.layers = WF_NEW_ARRAY(t.count, tape_workspace *);
   for (size_t i = 0; i < t.count; i++) {
     t.layers[i] = tape_workspace_create(t.programs.layers[i].program);
-    fill_inputs(t.layers[i], plain_temperature_input(&t.programs.layers[i]) + 1);
+    fill_inputs(t.layers[i], descent_plain_temperature_input(&t.programs.layers[i]) + 1);
   }
   t.network = tape_workspace_create(t.programs.network.program);
-  fill_inputs(t.network, plain_network_bound(&t.programs.network, PLAIN_SIZES));
+  fill_inputs(t.network, descent_plain_network_bound(&t.programs.network, PLAIN_SIZES));
   return t;
 }
 
@@ -57,6 +57,6 @@ bench_tape_speed bench_tape(const layers_network *network, double seconds) {
   for (size_t i = 0; i < t.count; i++) tape_workspace_destroy(t.layers[i]);
   wf_free(t.layers);
   tape_workspace_destroy(t.network);
-  batch_programs_release(&t.programs);
+  descent_batch_programs_release(&t.programs);
   return speed;
 }

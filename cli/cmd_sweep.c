@@ -26,7 +26,7 @@ typedef struct sweep_arguments {
 typedef struct shown {
   bool terminal, quiet;
   double noted;  // seconds of the sweep
-  const remote_group *group;
+  const sweep_remote_group *group;
 } shown;
 
 static volatile sig_atomic_t interrupted;
@@ -64,7 +64,7 @@ static void show(void *context, const sweep_progress *p) {
 
 static int join(void *context) {
   const shown *s = context;
-  return remote_accept(s->group);
+  return sweep_remote_accept(s->group);
 }
 
 // ---- sweep
@@ -92,12 +92,12 @@ static void plan(const sweep_spec *spec) {
 }
 
 static int sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
-                 const remote_group *group, wf_diag *diag) {
+                 const sweep_remote_group *group, wf_diag *diag) {
   shown s = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = common->quiet, .group = group};
   char *path = arguments->store == NULL ? wf_format("%s.sqlite", spec->name) : wf_strdup(arguments->store);
   signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
   signal(SIGTERM, interrupt);
-  store *file = store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
+  sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
   int code = CLI_BAD_INPUT;
   if (file != NULL) {
     const sweep_options options = {.version = WEFT_GIT_VERSION,
@@ -109,7 +109,7 @@ static int sweep(const cli_common *common, const sweep_arguments *arguments, con
                                    .context = &s};
     sweep_progress progress = {0};
     const sweep_outcome outcome = sweep_run(spec, file, &options, &progress, diag);
-    store_close(file);
+    sweep_store_close(file);
     if (outcome == SWEEP_STOPPED && s.terminal) fputc('\n', stderr);
     if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
     code = write_json(common, path, &progress, outcome, diag);
@@ -124,13 +124,13 @@ static int sweep(const cli_common *common, const sweep_arguments *arguments, con
 }
 
 // A rank other than the first works until rank 0 has nothing more.
-static int serve(const sweep_spec *spec, const remote_group *group) {
+static int serve(const sweep_spec *spec, const sweep_remote_group *group) {
   signal(SIGINT, SIG_IGN);
-  pool_serve(group->socket, spec->timeout, work_measure);
+  sweep_pool_serve(group->socket, spec->timeout, sweep_work_measure);
   return CLI_OK;
 }
 
-static uint64_t default_jobs(const remote_group *group) { return group->launched ? 1 : wf_processors(); }
+static uint64_t default_jobs(const sweep_remote_group *group) { return group->launched ? 1 : wf_processors(); }
 
 int cli_sweep(int argc, char **argv) {
   sweep_arguments arguments = {.jobs = UINT64_MAX};
@@ -155,9 +155,9 @@ int cli_sweep(int argc, char **argv) {
   int code = CLI_OK;
   if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
   wf_diag diag = wf_diag_to(stderr);
-  remote_group group;
+  sweep_remote_group group;
   sweep_spec spec;
-  if (!remote_join(&group, WEFT_GIT_VERSION, &diag)) return CLI_BAD_INPUT;
+  if (!sweep_remote_join(&group, WEFT_GIT_VERSION, &diag)) return CLI_BAD_INPUT;
   if (arguments.jobs == UINT64_MAX) arguments.jobs = default_jobs(&group);
   if (arguments.jobs > JOBS_MAX || (arguments.jobs == 0 && !group.launched)) {
     fprintf(stderr, "weft: error: --jobs must be from 1 to %d\n", JOBS_MAX);
@@ -175,7 +175,7 @@ int cli_sweep(int argc, char **argv) {
     }
   }
   sweep_spec_release(&spec);
-  remote_leave(&group);
+  sweep_remote_leave(&group);
   return code;
 }
 
@@ -199,32 +199,32 @@ static void write_field(const char *text, FILE *out) {
   fputc('"', out);
 }
 
-static void write_names(const query *q, FILE *out) {
-  for (int c = 0; c < query_columns(q); c++) {
+static void write_names(const sweep_query *q, FILE *out) {
+  for (int c = 0; c < sweep_query_columns(q); c++) {
     if (c > 0) fputc(',', out);
-    write_field(query_name(q, c), out);
+    write_field(sweep_query_name(q, c), out);
   }
   fputc('\n', out);
 }
 
-static void write_row(const query *q, FILE *out) {
-  for (int c = 0; c < query_columns(q); c++) {
+static void write_row(const sweep_query *q, FILE *out) {
+  for (int c = 0; c < sweep_query_columns(q); c++) {
     if (c > 0) fputc(',', out);
-    write_field(query_text(q, c), out);
+    write_field(sweep_query_text(q, c), out);
   }
   fputc('\n', out);
 }
 
-static cJSON *json_row(const query *q) {
+static cJSON *json_row(const sweep_query *q) {
   cJSON *row = cJSON_CreateObject();
-  for (int c = 0; c < query_columns(q); c++) {
-    const query_kind kind = query_kind_of(q, c);
+  for (int c = 0; c < sweep_query_columns(q); c++) {
+    const sweep_query_kind kind = sweep_query_kind_of(q, c);
     if (kind == QUERY_NULL) {
-      cJSON_AddNullToObject(row, query_name(q, c));
+      cJSON_AddNullToObject(row, sweep_query_name(q, c));
     } else if (kind == QUERY_TEXT) {
-      cJSON_AddStringToObject(row, query_name(q, c), query_text(q, c));
+      cJSON_AddStringToObject(row, sweep_query_name(q, c), sweep_query_text(q, c));
     } else {
-      cJSON_AddNumberToObject(row, query_name(q, c), query_number(q, c));
+      cJSON_AddNumberToObject(row, sweep_query_name(q, c), sweep_query_number(q, c));
     }
   }
   return row;
@@ -233,36 +233,36 @@ static cJSON *json_row(const query *q) {
 // The description of the first row's array, for `weft rtl`, `weft compile` and every other verb.
 static bool write_array(const char *path, const char *hash, const char *out_path, wf_diag *diag) {
   char *text = wf_format("SELECT yaml FROM array WHERE hash = '%s'", hash);
-  query *q = query_open(path, text, NULL, 0, diag);
+  sweep_query *q = sweep_query_open(path, text, NULL, 0, diag);
   wf_free(text);
   if (q == NULL) return false;
-  bool good = query_next(q, diag);
+  bool good = sweep_query_next(q, diag);
   FILE *out = good ? cli_open_output(out_path, diag) : NULL;
   if (!good) wf_error(diag, wf_in_file(path), "has no array %s", hash);
-  if (out != NULL) fputs(query_text(q, 0), out);
+  if (out != NULL) fputs(sweep_query_text(q, 0), out);
   good = out != NULL && cli_close(out, out_path, diag);
-  query_close(q);
+  sweep_query_close(q);
   return good;
 }
 
 static int run_query(const cli_common *common, const query_arguments *arguments, const char *path, const char *text,
                      wf_diag *diag) {
-  query *q = query_open(path, text, arguments->network, (unsigned)arguments->limit, diag);
+  sweep_query *q = sweep_query_open(path, text, arguments->network, (unsigned)arguments->limit, diag);
   if (q == NULL) return CLI_BAD_INPUT;
   cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
   char hash[32] = "";
-  const int array = query_find(q, "array");
+  const int array = sweep_query_find(q, "array");
   bool any = false;
-  for (; query_next(q, diag); any = true) {
+  for (; sweep_query_next(q, diag); any = true) {
     if (!any && rows == NULL) write_names(q, stdout);
-    if (!any && array >= 0) snprintf(hash, sizeof hash, "%s", query_text(q, array));
+    if (!any && array >= 0) snprintf(hash, sizeof hash, "%s", sweep_query_text(q, array));
     if (rows == NULL) {
       write_row(q, stdout);
     } else {
       cJSON_AddItemToArray(rows, json_row(q));
     }
   }
-  query_close(q);
+  sweep_query_close(q);
   bool good = diag->errors == 0;
   if (rows != NULL) good = cli_write_json(common->json, rows, diag) && good;
   if (good && !any) fprintf(stderr, "weft: no point is like this\n");

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool search_parse_objective(const char *text, plain_objective *objective) {
+bool search_parse_objective(const char *text, descent_plain_objective *objective) {
   for (int n = 0; n < PLAIN_OBJECTIVES; n++)
-    if (strcmp(plain_objective_names[n], text) == 0) return *objective = (plain_objective)n, true;
+    if (strcmp(descent_plain_objective_names[n], text) == 0) return *objective = (descent_plain_objective)n, true;
   return false;
 }
 
@@ -39,24 +39,24 @@ static void print_effort(const search_answer *a, FILE *out) {
   const search_descent_result *r = a->how;
   char gradients[CLI_NUMBER], evaluations[CLI_NUMBER];
   fprintf(out, "  for %s, seed %llu: %s evaluations with gradients, %s without, %.2f s; %.4e before polishing\n",
-          plain_objective_names[r->options.goal.objective], (unsigned long long)r->options.seed,
+          descent_plain_objective_names[r->options.goal.objective], (unsigned long long)r->options.seed,
           cli_number(r->found.gradients, gradients), cli_number(r->found.evaluations, evaluations), a->seconds,
           r->found.rounded);
-  const plain_silicon silicon = plain_silicon_of(&r->options.goal);
-  fprintf(out, "  %.3f mm2 of PEs and memories, %.1f mW at %g MHz\n", plain_area_mm2(&silicon, &a->hardware),
-          plain_power_mw(&silicon, a->cost), silicon.clock_mhz);
+  const descent_plain_silicon silicon = descent_plain_silicon_of(&r->options.goal);
+  fprintf(out, "  %.3f mm2 of PEs and memories, %.1f mW at %g MHz\n", descent_plain_area_mm2(&silicon, &a->hardware),
+          descent_plain_power_mw(&silicon, a->cost), silicon.clock_mhz);
 }
 
 static void effort_json(const search_answer *a, cJSON *object) {
   const search_descent_result *r = a->how;
-  cJSON_AddStringToObject(object, "objective", plain_objective_names[r->options.goal.objective]);
+  cJSON_AddStringToObject(object, "objective", descent_plain_objective_names[r->options.goal.objective]);
   cli_json_count(object, "seed", r->options.seed);
   cli_json_count(object, "gradients", r->found.gradients);
   cli_json_count(object, "evaluations", r->found.evaluations);
   cJSON_AddNumberToObject(object, "rounded", r->found.rounded);
-  const plain_silicon silicon = plain_silicon_of(&r->options.goal);
-  cJSON_AddNumberToObject(object, "area_mm2", plain_area_mm2(&silicon, &a->hardware));
-  cJSON_AddNumberToObject(object, "power_mw", plain_power_mw(&silicon, a->cost));
+  const descent_plain_silicon silicon = descent_plain_silicon_of(&r->options.goal);
+  cJSON_AddNumberToObject(object, "area_mm2", descent_plain_area_mm2(&silicon, &a->hardware));
+  cJSON_AddNumberToObject(object, "power_mw", descent_plain_power_mw(&silicon, a->cost));
   cJSON_AddNumberToObject(object, "clock_mhz", silicon.clock_mhz);
 }
 

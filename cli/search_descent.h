@@ -14,7 +14,7 @@ typedef struct search_descent_result {
 bool search_by_descent(const layers_network *network, const descent_options *options, const cli_common *common,
                        search_descent_result *result, search_answer *answer);
 
-bool search_parse_objective(const char *text, plain_objective *objective);
+bool search_parse_objective(const char *text, descent_plain_objective *objective);
 // A number above 0; a text of NULL leaves *value as it is.
 bool search_parse_positive(const char *text, double *value);
 // "20000": evaluations; "10s", "0.5s": seconds.

@@ -77,7 +77,7 @@ static void print_layers(const report *r, FILE *out) {
   fprintf(out, "  %-26s %5s %12s %7s %12s %7s %7s\n", "layer", "count", "cycles, base", "util %", "cycles, best",
           "util %", "ratio");
   for (size_t i = 0; i < network->count; i++) {
-    const work_result *b = &base->layers[i], *f = &best->layers[i];
+    const sweep_work_result *b = &base->layers[i], *f = &best->layers[i];
     char old_cycles[CLI_NUMBER], new_cycles[CLI_NUMBER];
     fprintf(out, "  %-26s %5" PRId64 " %12s %7.2f %12s %7.2f %7.2f\n", network->layers[i].name,
             network->layers[i].count, cli_number(b->cycles, old_cycles), 100 * b->utilisation,
@@ -87,7 +87,7 @@ static void print_layers(const report *r, FILE *out) {
 
 static void print_text(const report *r, FILE *out) {
   fprintf(out, "%s: %zu candidates simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name,
-          r->result->count, r->result->seconds, plain_objective_names[r->options->goal.objective],
+          r->result->count, r->result->seconds, descent_plain_objective_names[r->options->goal.objective],
           r->options->base->name, gain(r, best_of(r)));
   if (r->result->predicted > 0)
     fprintf(out, "  of %zu arrays that the model of the machine predicted\n", r->result->predicted);
@@ -122,7 +122,7 @@ static cJSON *candidate_json(const report *r, const truth_candidate *c) {
 }
 
 static cJSON *layer_json(const report *r, size_t layer) {
-  const work_result *m = &best_of(r)->layers[layer];
+  const sweep_work_result *m = &best_of(r)->layers[layer];
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "layer", network_of(r)->layers[layer].name);
   cJSON_AddNumberToObject(object, "count", (double)network_of(r)->layers[layer].count);
@@ -137,7 +137,7 @@ static cJSON *layer_json(const report *r, size_t layer) {
 static cJSON *to_json(const report *r) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "network", network_of(r)->name);
-  cJSON_AddStringToObject(object, "objective", plain_objective_names[r->options->goal.objective]);
+  cJSON_AddStringToObject(object, "objective", descent_plain_objective_names[r->options->goal.objective]);
   cJSON_AddNumberToObject(object, "seconds", r->result->seconds);
   cJSON_AddNumberToObject(object, "best", (double)r->result->best);
   cJSON_AddNumberToObject(object, "predicted", (double)r->result->predicted);
@@ -196,7 +196,7 @@ static void write_layers(const report *r, FILE *out) {
   fputs("layer,count,macs,base_cycles,base_utilisation,base_energy_uj,cycles,utilisation,energy_uj,program_digest\n",
         out);
   for (size_t i = 0; i < network_of(r)->count; i++) {
-    const work_result *b = &r->result->candidates[0].layers[i], *f = &best_of(r)->layers[i];
+    const sweep_work_result *b = &r->result->candidates[0].layers[i], *f = &best_of(r)->layers[i];
     fprintf(out, "%s,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%" PRIu64 ",%.4f,%.6g,%016" PRIx64 "\n",
             network_of(r)->layers[i].name, network_of(r)->layers[i].count, f->macs, b->cycles, b->utilisation,
             b->energy_pj * 1e-6, f->cycles, f->utilisation, f->energy_pj * 1e-6, f->program_digest);
@@ -264,17 +264,17 @@ static sweep_spec spec_of(const report *r, layers_network *network) {
   return spec;
 }
 
-static void store_candidate(const report *r, const sweep_spec *spec, size_t index, store *s) {
+static void store_candidate(const report *r, const sweep_spec *spec, size_t index, sweep_store *s) {
   const truth_candidate *c = &r->result->candidates[index];
   char *parameters = wf_format("{\"side\":%u,\"scratchpad_kib\":%u,\"accumulator_kib\":%u}", hw_derive(&c->array).dim,
                                c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
-  store_point(s, index, &c->array, parameters, "");
+  sweep_store_point(s, index, &c->array, parameters, "");
   wf_free(parameters);
   for (size_t i = 0; i < network_of(r)->count; i++) {
     const map_layer layer = layers_to_map(&network_of(r)->layers[i]);
-    store_key key = {.array = hw_array_hash(&c->array), .layer = map_layer_hash(&layer)};
+    sweep_store_key key = {.array = hw_array_hash(&c->array), .layer = map_layer_hash(&layer)};
     snprintf(key.policy, sizeof key.policy, "%s", sweep_policy(spec).text);
-    if (!store_has(s, &key)) store_add(s, &key, WEFT_GIT_VERSION, &c->layers[i]);
+    if (!sweep_store_has(s, &key)) sweep_store_add(s, &key, WEFT_GIT_VERSION, &c->layers[i]);
   }
 }
 
@@ -283,14 +283,14 @@ static bool write_store(const report *r) {
   sweep_spec spec = spec_of(r, &network);
   char *path = path_of(r, "points.sqlite");
   remove(path);
-  store *s = store_open(path, &spec, WEFT_GIT_VERSION, true, r->diag);
+  sweep_store *s = sweep_store_open(path, &spec, WEFT_GIT_VERSION, true, r->diag);
   bool good = s != NULL;
   if (good) {
-    store_begin(s);
+    sweep_store_begin(s);
     for (size_t i = r->result->count; i-- > 0;)
       store_candidate(r, &spec, i, s);  // the last mappings of an array are the best
-    good = store_commit(s, r->diag);
-    store_close(s);
+    good = sweep_store_commit(s, r->diag);
+    sweep_store_close(s);
   }
   wf_free(spec.arrays);
   wf_free(path);

@@ -26,32 +26,32 @@ static void take_state(const descent_state *s, baseline_result *result) {
 static void tune(const baseline_options *o, descent_state *s) {
   enum { RESTARTS = 100 };
   const paper_hardware hardware = s->hardware;
-  polish_pool *pool = polish_pool_create(s->goal.network);
-  polish_effort effort = {.pairs = true, .importance = true, .max_evaluations = o->max_evaluations};
+  descent_polish_pool *pool = descent_polish_pool_create(s->goal.network);
+  descent_polish_effort effort = {.pairs = true, .importance = true, .max_evaluations = o->max_evaluations};
   descent_state *again = descent_state_create(&s->goal);
   uint64_t rng = o->seed;
-  polish_layers(s, &effort);
+  descent_polish_layers(s, &effort);
   for (int n = 0; n < RESTARTS && s->evaluations < o->max_evaluations * 9 / 10; n++) {
     for (size_t i = 0; i < s->goal.network->count; i++)
       baseline_random_mapping(&s->goal.network->layers[i], &hardware, &rng, &again->layers[i].mapping);
     again->evaluations = s->evaluations;
     descent_state_refresh(again);
-    polish_layers(again, &effort);
+    descent_polish_layers(again, &effort);
     s->evaluations = again->evaluations;
-    polish_pool_add(pool, again);
+    descent_polish_pool_add(pool, again);
   }
   effort.pool = pool;
-  polish_layers(s, &effort);
-  polish_pool_destroy(pool);
+  descent_polish_layers(s, &effort);
+  descent_polish_pool_destroy(pool);
   descent_state_destroy(again);
 }
 
 static void default_array(const baseline_options *o, bool tuned, baseline_result *result) {
   const paper_hardware hardware = BASELINE_DEFAULT_HARDWARE;
   descent_goal goal = o->goal;
-  goal.limits = (plain_limits){.side_fixed = hardware.side,
-                               .scratchpad_kib_fixed = hardware.scratchpad_kib,
-                               .accumulator_kib_fixed = hardware.accumulator_kib};
+  goal.limits = (descent_plain_limits){.side_fixed = hardware.side,
+                                       .scratchpad_kib_fixed = hardware.scratchpad_kib,
+                                       .accumulator_kib_fixed = hardware.accumulator_kib};
   descent_state *s = descent_state_create(&goal);
   s->evaluations = 0;
   for (size_t i = 0; i < goal.network->count; i++)

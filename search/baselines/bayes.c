@@ -67,15 +67,15 @@ static void draw(inner *s, paper_mapping *m) {
 }
 
 static void rank_candidates(inner *s) {
-  gauss *g = gauss_fit(s->points, s->values, TRAINED, MAPPING_INPUTS);
+  baseline_gauss *g = baseline_gauss_fit(s->points, s->values, TRAINED, MAPPING_INPUTS);
   for (int n = 0; n < RANKED; n++) {
     double x[MAPPING_INPUTS], mean, spread;
     draw(s, &s->candidates[n].mapping);
     describe_mapping(&s->candidates[n].mapping, x);
-    gauss_predict(g, x, &mean, &spread);
+    baseline_gauss_predict(g, x, &mean, &spread);
     s->candidates[n].promise = mean - spread;
   }
-  gauss_destroy(g);
+  baseline_gauss_destroy(g);
 }
 
 static void search_layer(inner *s, baseline_result *result) {
@@ -106,18 +106,18 @@ typedef struct outer {
 static paper_hardware next_array(const outer *s, const descent_goal *goal, uint64_t *rng) {
   paper_hardware best = baseline_random_hardware(goal, rng);
   if (s->count < ARRAYS_FIRST) return best;
-  gauss *g = gauss_fit(s->points, s->values, s->count, ARRAY_INPUTS);
+  baseline_gauss *g = baseline_gauss_fit(s->points, s->values, s->count, ARRAY_INPUTS);
   double least = INFINITY;
   for (int n = 0; n < ARRAYS_RANKED; n++) {
     const paper_hardware h = baseline_random_hardware(goal, rng);
     double x[ARRAY_INPUTS], mean, spread;
     describe_array(&h, x);
-    gauss_predict(g, x, &mean, &spread);
+    baseline_gauss_predict(g, x, &mean, &spread);
     if (!(mean - spread < least)) continue;
     least = mean - spread;
     best = h;
   }
-  gauss_destroy(g);
+  baseline_gauss_destroy(g);
   return best;
 }
 

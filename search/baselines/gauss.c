@@ -9,7 +9,7 @@
 
 static const double noise = 1e-3;
 
-struct gauss {
+struct baseline_gauss {
   size_t count, inputs;
   double *points;  // scaled
   double *offset, *scale;
@@ -19,13 +19,13 @@ struct gauss {
   double *scratch;  // for predictions: count + inputs
 };
 
-static double distance2(const gauss *g, const double *a, const double *b) {
+static double distance2(const baseline_gauss *g, const double *a, const double *b) {
   double sum = 0;
   for (size_t n = 0; n < g->inputs; n++) sum += (a[n] - b[n]) * (a[n] - b[n]);
   return sum;
 }
 
-static double covariance(const gauss *g, const double *a, const double *b) {
+static double covariance(const baseline_gauss *g, const double *a, const double *b) {
   return exp(-0.5 * distance2(g, a, b) / (g->length * g->length));
 }
 
@@ -42,7 +42,7 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double median_distance(const gauss *g) {
+static double median_distance(const baseline_gauss *g) {
   const size_t pairs = g->count * (g->count - 1) / 2;
   if (pairs == 0) return 1;
   double *all = wf_alloc(pairs, sizeof *all);
@@ -55,7 +55,7 @@ static double median_distance(const gauss *g) {
   return median > 0 ? median : 1;
 }
 
-static void factorise(gauss *g) {
+static void factorise(baseline_gauss *g) {
   const size_t n = g->count;
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k <= i; k++) {
@@ -65,22 +65,22 @@ static void factorise(gauss *g) {
     }
 }
 
-static void solve_lower(const gauss *g, double *x) {
+static void solve_lower(const baseline_gauss *g, double *x) {
   for (size_t i = 0; i < g->count; i++) {
     for (size_t k = 0; k < i; k++) x[i] -= g->lower[i * g->count + k] * x[k];
     x[i] /= g->lower[i * g->count + i];
   }
 }
 
-static void solve_upper(const gauss *g, double *x) {
+static void solve_upper(const baseline_gauss *g, double *x) {
   for (size_t i = g->count; i-- > 0;) {
     for (size_t k = i + 1; k < g->count; k++) x[i] -= g->lower[k * g->count + i] * x[k];
     x[i] /= g->lower[i * g->count + i];
   }
 }
 
-gauss *gauss_fit(const double *points, const double *outputs, size_t count, size_t inputs) {
-  gauss *g = WF_NEW(gauss);
+baseline_gauss *baseline_gauss_fit(const double *points, const double *outputs, size_t count, size_t inputs) {
+  baseline_gauss *g = WF_NEW(baseline_gauss);
   g->count = count;
   g->inputs = inputs;
   g->points = wf_alloc(count * inputs, sizeof *g->points);
@@ -102,7 +102,7 @@ gauss *gauss_fit(const double *points, const double *outputs, size_t count, size
   return g;
 }
 
-void gauss_destroy(gauss *g) {
+void baseline_gauss_destroy(baseline_gauss *g) {
   if (!g) return;
   wf_free(g->points);
   wf_free(g->offset);
@@ -113,7 +113,7 @@ void gauss_destroy(gauss *g) {
   wf_free(g);
 }
 
-void gauss_predict(const gauss *g, const double *point, double *mean, double *spread) {
+void baseline_gauss_predict(const baseline_gauss *g, const double *point, double *mean, double *spread) {
   double *k = g->scratch, *scaled = g->scratch + g->count, sum = 0, explained = 0;
   for (size_t d = 0; d < g->inputs; d++) scaled[d] = (point[d] - g->offset[d]) / g->scale[d];
   for (size_t i = 0; i < g->count; i++) {

@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-typedef struct gauss gauss;
+typedef struct baseline_gauss baseline_gauss;
 
 // points: count x inputs numbers. The length is the median distance of the points.
-gauss *gauss_fit(const double *points, const double *outputs, size_t count, size_t inputs);
-void gauss_destroy(gauss *process);
-void gauss_predict(const gauss *process, const double *point, double *mean, double *spread);
+baseline_gauss *baseline_gauss_fit(const double *points, const double *outputs, size_t count, size_t inputs);
+void baseline_gauss_destroy(baseline_gauss *process);
+void baseline_gauss_predict(const baseline_gauss *process, const double *point, double *mean, double *spread);
 
 #endif

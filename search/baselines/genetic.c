@@ -26,11 +26,11 @@ static const descent_state *winner(population *p) {
 }
 
 static void mutate(population *p, size_t layer, paper_mapping *m) {
-  moves_move moves[MOVES_MAX];
-  const size_t count = moves_of(&p->options->goal.network->layers[layer], moves);
+  descent_moves_move moves[MOVES_MAX];
+  const size_t count = descent_moves_of(&p->options->goal.network->layers[layer], moves);
   for (int n = 0; n < MUTATIONS && count > 0; n++) {
-    const moves_move *move = &moves[wf_random_below(&p->rng, count)];
-    if (moves_allowed(m, move)) moves_apply(m, move);
+    const descent_moves_move *move = &moves[wf_random_below(&p->rng, count)];
+    if (descent_moves_allowed(m, move)) descent_moves_apply(m, move);
   }
   if (wf_random_below(&p->rng, 3) == 0) paper_set_order(m, (paper_order)wf_random_below(&p->rng, PAPER_ORDERS));
 }

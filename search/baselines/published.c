@@ -32,22 +32,22 @@ static paper_order order_of(const paper_mapping *m) {
 
 typedef struct run {
   const baseline_options *options;
-  batch *batch;
+  descent_batch *batch;
   descent_state *scratch;
   baseline_result *result;
 } run;
 
 // Judges a lane's mappings in scratch, and puts them, with the best orders, back into the lane.
 static void judge(run *r, size_t lane) {
-  static const polish_effort orders_only = {.orders_only = true};
+  static const descent_polish_effort orders_only = {.orders_only = true};
   const descent_goal *goal = &r->options->goal;
   const size_t count = goal->network->count;
   paper_mapping *mappings = WF_NEW_ARRAY(count, paper_mapping);
   descent_state_refresh(r->scratch);
-  if (isfinite(r->scratch->value)) polish_layers(r->scratch, &orders_only);
+  if (isfinite(r->scratch->value)) descent_polish_layers(r->scratch, &orders_only);
   for (size_t i = 0; i < count; i++) {
     mappings[i] = r->scratch->layers[i].mapping;
-    batch_set(r->batch, i, lane, &mappings[i], order_of(&mappings[i]));
+    descent_batch_set(r->batch, i, lane, &mappings[i], order_of(&mappings[i]));
   }
   if (isfinite(r->scratch->value)) baseline_offer(goal, mappings, &r->scratch->hardware, r->result);
   wf_free(mappings);
@@ -55,7 +55,7 @@ static void judge(run *r, size_t lane) {
 
 static void start(run *r, uint64_t seed, size_t lanes) {
   const descent_goal *goal = &r->options->goal;
-  batch_start(r->batch, seed, lanes, false);
+  descent_batch_start(r->batch, seed, lanes, false);
   uint64_t rng = seed;
   for (size_t lane = 0; lane < TAPE_LANES; lane++) {
     const paper_hardware hardware = baseline_random_hardware(goal, &rng);
@@ -64,22 +64,23 @@ static void start(run *r, uint64_t seed, size_t lanes) {
     if (lane < lanes) judge(r, lane);
     // Lanes that are not in use must have numbers, too.
     for (size_t i = 0; lane >= lanes && i < goal->network->count; i++)
-      batch_set(r->batch, i, lane, &r->scratch->layers[i].mapping, PAPER_WS);
+      descent_batch_set(r->batch, i, lane, &r->scratch->layers[i].mapping, PAPER_WS);
   }
 }
 
-static void descend(run *r, const batch_programs *programs, const batch_options *o, uint64_t seed, size_t lanes) {
-  r->batch = batch_create(programs, o);
+static void descend(run *r, const descent_batch_programs *programs, const descent_batch_options *o, uint64_t seed,
+                    size_t lanes) {
+  r->batch = descent_batch_create(programs, o);
   start(r, seed, lanes);
   for (unsigned n = 0; n < ROUNDINGS; n++) {
-    r->result->evaluations += batch_descend(r->batch, (o->steps + ROUNDINGS - 1) / ROUNDINGS);
+    r->result->evaluations += descent_batch_descend(r->batch, (o->steps + ROUNDINGS - 1) / ROUNDINGS);
     for (size_t lane = 0; lane < lanes; lane++) {
       for (size_t i = 0; i < r->options->goal.network->count; i++)
-        batch_round(r->batch, i, lane, &r->scratch->layers[i].mapping);
+        descent_batch_round(r->batch, i, lane, &r->scratch->layers[i].mapping);
       judge(r, lane);
     }
   }
-  batch_destroy(r->batch);
+  descent_batch_destroy(r->batch);
 }
 
 void baseline_published_search(const baseline_options *o, baseline_result *result) {
@@ -91,19 +92,19 @@ void baseline_published_search(const baseline_options *o, baseline_result *resul
     starts = STARTS;
     steps = o->max_evaluations / (layers * STARTS);
   }
-  const batch_options b = {.rate_first = rate,
-                           .rate_last = rate,
-                           .temperature_first = 1e-6,
-                           .temperature_last = 1e-6,
-                           .order_temperature = 0.01,
-                           .penalty = 10,
-                           .steps = steps > STEPS       ? STEPS
-                                    : steps < ROUNDINGS ? ROUNDINGS
-                                                        : (unsigned)steps,
-                           .active = 1,
-                           .round_steps = 10,
-                           .linear = true};
-  batch_programs programs = batch_programs_create(&o->goal, none_fixed);
+  const descent_batch_options b = {.rate_first = rate,
+                                   .rate_last = rate,
+                                   .temperature_first = 1e-6,
+                                   .temperature_last = 1e-6,
+                                   .order_temperature = 0.01,
+                                   .penalty = 10,
+                                   .steps = steps > STEPS       ? STEPS
+                                            : steps < ROUNDINGS ? ROUNDINGS
+                                                                : (unsigned)steps,
+                                   .active = 1,
+                                   .round_steps = 10,
+                                   .linear = true};
+  descent_batch_programs programs = descent_batch_programs_create(&o->goal, none_fixed);
   run r = {.options = o, .scratch = descent_state_create(&o->goal), .result = result};
   for (uint64_t first = 0; first < starts; first += TAPE_LANES) {
     const uint64_t left = starts - first;
@@ -111,5 +112,5 @@ void baseline_published_search(const baseline_options *o, baseline_result *resul
   }
   result->evaluations += r.scratch->evaluations;
   descent_state_destroy(r.scratch);
-  batch_programs_release(&programs);
+  descent_batch_programs_release(&programs);
 }

@@ -23,13 +23,13 @@ static void scatter(const layers_layer *layer, double outside, uint64_t *rng, pa
   *m = paper_mapping_start(layer);
   for (unsigned d = 0; d < BLOCK_DIMS; d++) {
     int64_t rest = layer->size[d];
-    const bool spatial = moves_factor(m, d, MOVE_SPATIAL) != NULL;
+    const bool spatial = descent_moves_factor(m, d, MOVE_SPATIAL) != NULL;
     for (int64_t prime = 2; rest > 1; prime = rest % prime == 0 ? prime : prime * prime > rest ? rest : prime + 1)
       for (; rest % prime == 0; rest /= prime) {
         if (wf_random_unit(rng) < outside) continue;
-        const moves_place to = spatial && wf_random_below(rng, 2) == 0 ? MOVE_SPATIAL : MOVE_INSIDE;
-        const moves_move move = {(uint8_t)d, MOVE_OUTSIDE, (uint8_t)to, (double)prime};
-        moves_apply(m, &move);
+        const descent_moves_place to = spatial && wf_random_below(rng, 2) == 0 ? MOVE_SPATIAL : MOVE_INSIDE;
+        const descent_moves_move move = {(uint8_t)d, MOVE_OUTSIDE, (uint8_t)to, (double)prime};
+        descent_moves_apply(m, &move);
       }
   }
 }
@@ -46,10 +46,11 @@ void baseline_random_mapping(const layers_layer *layer, const paper_hardware *ha
   paper_set_order(m, (paper_order)wf_random_below(rng, PAPER_ORDERS));
 }
 
-static bool grow(const layers_layer *layer, const paper_hardware *hardware, const moves_move *move, paper_mapping *m) {
-  if (!moves_allowed(m, move)) return false;
+static bool grow(const layers_layer *layer, const paper_hardware *hardware, const descent_moves_move *move,
+                 paper_mapping *m) {
+  if (!descent_moves_allowed(m, move)) return false;
   paper_mapping larger = *m;
-  moves_apply(&larger, move);
+  descent_moves_apply(&larger, move);
   const paper_need need = paper_need_of(layer, &larger);
   if (!paper_fits(&need, hardware)) return false;
   *m = larger;
@@ -58,12 +59,12 @@ static bool grow(const layers_layer *layer, const paper_hardware *hardware, cons
 
 // The largest number of rows or columns that divides the dimension and fits.
 static void spread(const layers_layer *layer, const paper_hardware *hardware, unsigned dim, paper_mapping *m) {
-  moves_split splits[MOVES_SPLITS_MAX];
-  const size_t count = moves_splits(layer, dim, hardware->side, splits);
+  descent_moves_split splits[MOVES_SPLITS_MAX];
+  const size_t count = descent_moves_splits(layer, dim, hardware->side, splits);
   double best = 0;
   for (size_t n = 0; n < count; n++) {
     paper_mapping wider = *m;
-    moves_set(layer, dim, &splits[n], &wider);
+    descent_moves_set(layer, dim, &splits[n], &wider);
     const paper_need need = paper_need_of(layer, &wider);
     if (splits[n].inside != 1 || splits[n].spatial <= best || !paper_fits(&need, hardware)) continue;
     best = splits[n].spatial;
@@ -71,8 +72,8 @@ static void spread(const layers_layer *layer, const paper_hardware *hardware, un
   }
 }
 
-static bool grow_dim(const layers_layer *layer, const paper_hardware *hardware, unsigned dim, const moves_move *moves,
-                     size_t count, paper_mapping *m) {
+static bool grow_dim(const layers_layer *layer, const paper_hardware *hardware, unsigned dim,
+                     const descent_moves_move *moves, size_t count, paper_mapping *m) {
   for (size_t n = 0; n < count; n++)
     if (moves[n].dim == dim && moves[n].from == MOVE_OUTSIDE && moves[n].to == MOVE_INSIDE &&
         grow(layer, hardware, &moves[n], m))
@@ -82,8 +83,8 @@ static bool grow_dim(const layers_layer *layer, const paper_hardware *hardware, 
 
 void baseline_greedy_mapping(const layers_layer *layer, const paper_hardware *hardware, paper_mapping *m) {
   static const unsigned turns[] = {BLOCK_DIM_Q, BLOCK_DIM_P, BLOCK_DIM_C, BLOCK_DIM_K};
-  moves_move moves[MOVES_MAX];
-  const size_t count = moves_of(layer, moves);
+  descent_moves_move moves[MOVES_MAX];
+  const size_t count = descent_moves_of(layer, moves);
   *m = paper_mapping_start(layer);
   spread(layer, hardware, BLOCK_DIM_C, m);
   spread(layer, hardware, BLOCK_DIM_K, m);

@@ -10,54 +10,54 @@
 #include "search/descent/importance.h"
 #include "search/descent/moves.h"
 
-const batch_options batch_defaults = {.rate_first = 0.12,
-                                      .rate_last = 0.01,
-                                      .temperature_first = 0.3,
-                                      .temperature_last = 0.01,
-                                      .order_temperature = 0.05,
-                                      .penalty = 10,
-                                      .steps = 240,
-                                      .active = 0.5,
-                                      .round_steps = 10};
+const descent_batch_options descent_batch_defaults = {.rate_first = 0.12,
+                                                      .rate_last = 0.01,
+                                                      .temperature_first = 0.3,
+                                                      .temperature_last = 0.01,
+                                                      .order_temperature = 0.05,
+                                                      .penalty = 10,
+                                                      .steps = 240,
+                                                      .active = 0.5,
+                                                      .round_steps = 10};
 
 enum { VARIABLES = PLAIN_SLOTS + PAPER_ORDERS };
 
 typedef struct layer_batch {
-  const plain_layer *plain;
+  const descent_plain_layer *plain;
   tape_workspace *workspace;
   bool active;
   unsigned steps;  // of Adam, for its bias
   double (*mean)[TAPE_LANES], (*square)[TAPE_LANES];
 } layer_batch;
 
-struct batch {
-  const batch_programs *programs;
-  batch_options options;
+struct descent_batch {
+  const descent_batch_programs *programs;
+  descent_batch_options options;
   size_t layer_count;
   layer_batch *layers;
   tape_workspace *network;
   size_t lanes;  // in use; the others are not counted
-  plain_limits limits[TAPE_LANES];
-  importance *importance;
+  descent_plain_limits limits[TAPE_LANES];
+  descent_importance *importance;
   unsigned step;
 };
 
-batch_programs batch_programs_create(const descent_goal *goal, const bool fixed[PLAIN_SIZES]) {
-  batch_programs p = {.goal = goal};
-  p.layers = WF_NEW_ARRAY(goal->network->count, plain_layer);
-  for (size_t i = 0; i < goal->network->count; i++) p.layers[i] = plain_layer_create(&goal->network->layers[i]);
-  p.network = plain_network_create(goal, fixed);
+descent_batch_programs descent_batch_programs_create(const descent_goal *goal, const bool fixed[PLAIN_SIZES]) {
+  descent_batch_programs p = {.goal = goal};
+  p.layers = WF_NEW_ARRAY(goal->network->count, descent_plain_layer);
+  for (size_t i = 0; i < goal->network->count; i++) p.layers[i] = descent_plain_layer_create(&goal->network->layers[i]);
+  p.network = descent_plain_network_create(goal, fixed);
   return p;
 }
 
-void batch_programs_release(batch_programs *p) {
-  for (size_t i = 0; i < p->goal->network->count; i++) plain_layer_release(&p->layers[i]);
+void descent_batch_programs_release(descent_batch_programs *p) {
+  for (size_t i = 0; i < p->goal->network->count; i++) descent_plain_layer_release(&p->layers[i]);
   wf_free(p->layers);
-  plain_network_release(&p->network);
+  descent_plain_network_release(&p->network);
 }
 
-batch *batch_create(const batch_programs *programs, const batch_options *options) {
-  batch *b = WF_NEW(batch);
+descent_batch *descent_batch_create(const descent_batch_programs *programs, const descent_batch_options *options) {
+  descent_batch *b = WF_NEW(descent_batch);
   b->programs = programs;
   b->options = *options;
   b->layer_count = programs->goal->network->count;
@@ -71,13 +71,13 @@ batch *batch_create(const batch_programs *programs, const batch_options *options
     l->active = true;
   }
   b->network = tape_workspace_create(programs->network.program);
-  importance_options patience = IMPORTANCE_DEFAULTS;
+  descent_importance_options patience = IMPORTANCE_DEFAULTS;
   patience.patience = 8;
-  b->importance = importance_create(programs->goal->network, patience);
+  b->importance = descent_importance_create(programs->goal->network, patience);
   return b;
 }
 
-void batch_destroy(batch *b) {
+void descent_batch_destroy(descent_batch *b) {
   if (!b) return;
   for (size_t i = 0; i < b->layer_count; i++) {
     tape_workspace_destroy(b->layers[i].workspace);
@@ -86,12 +86,12 @@ void batch_destroy(batch *b) {
   }
   wf_free(b->layers);
   tape_workspace_destroy(b->network);
-  importance_destroy(b->importance);
+  descent_importance_destroy(b->importance);
   wf_free(b);
 }
 
-const plain_limits *batch_limits(const batch *b, size_t lane) { return &b->limits[lane]; }
-double batch_loss(const batch *b, size_t lane) { return tape_output(b->network, PLAIN_LOSS)[lane]; }
+const descent_plain_limits *descent_batch_limits(const descent_batch *b, size_t lane) { return &b->limits[lane]; }
+double descent_batch_loss(const descent_batch *b, size_t lane) { return tape_output(b->network, PLAIN_LOSS)[lane]; }
 
 static size_t variables_of(const layer_batch *l) { return l->plain->slot_count + PAPER_ORDERS; }
 static double *variable(const layer_batch *l, size_t n) { return tape_input(l->workspace, n); }
@@ -108,22 +108,23 @@ static double random_size(uint64_t *rng, double fixed, double limit, unsigned lo
   return limit > 0 ? fmin(size, limit) : size;
 }
 
-static plain_limits random_hardware(const plain_limits *goal, uint64_t *rng) {
-  plain_limits h = *goal;
+static descent_plain_limits random_hardware(const descent_plain_limits *goal, uint64_t *rng) {
+  descent_plain_limits h = *goal;
   h.side_fixed = fmax(2, random_size(rng, goal->side_fixed, goal->side_max, 1, 7));
   h.scratchpad_kib_fixed = random_size(rng, goal->scratchpad_kib_fixed, goal->scratchpad_kib_max, 0, 11);
   h.accumulator_kib_fixed = random_size(rng, goal->accumulator_kib_fixed, goal->accumulator_kib_max, 0, 11);
   return h;
 }
 
-static bool holds(const layer_batch *l, const plain_limits *hardware, const paper_mapping *m) {
+static bool holds(const layer_batch *l, const descent_plain_limits *hardware, const paper_mapping *m) {
   const paper_need need = paper_need_of(l->plain->layer, m);
   paper_hardware ignored;
   return descent_size(hardware, &need, &ignored);
 }
 
 // Factors at the accumulator as powers of random shares, scaled to fill the memories.
-static void random_mapping(const layer_batch *l, const plain_limits *hardware, uint64_t *rng, paper_mapping *m) {
+static void random_mapping(const layer_batch *l, const descent_plain_limits *hardware, uint64_t *rng,
+                           paper_mapping *m) {
   const layers_layer *layer = l->plain->layer;
   double room[BLOCK_DIMS], low = 0, high = 1;
   *m = paper_mapping_start(layer);
@@ -144,39 +145,40 @@ static void random_mapping(const layer_batch *l, const plain_limits *hardware, u
   for (int d = 0; d < BLOCK_DIMS; d++) m->temporal[PAPER_ACCUMULATOR][d] = exp(low * room[d]);
 }
 
-void batch_set(batch *b, size_t layer, size_t lane, const paper_mapping *m, paper_order order) {
+void descent_batch_set(descent_batch *b, size_t layer, size_t lane, const paper_mapping *m, paper_order order) {
   const layer_batch *l = &b->layers[layer];
   for (size_t n = 0; n < l->plain->slot_count; n++) {
-    const moves_place place = l->plain->slots[n].spatial ? MOVE_SPATIAL : MOVE_INSIDE;
-    variable(l, n)[lane] = log(*moves_factor((paper_mapping *)m, l->plain->slots[n].dim, place));
+    const descent_moves_place place = l->plain->slots[n].spatial ? MOVE_SPATIAL : MOVE_INSIDE;
+    variable(l, n)[lane] = log(*descent_moves_factor((paper_mapping *)m, l->plain->slots[n].dim, place));
   }
-  for (size_t o = 0; o < PAPER_ORDERS; o++) variable(l, plain_order_input(l->plain) + o)[lane] = o == order ? 0.5 : 0;
+  for (size_t o = 0; o < PAPER_ORDERS; o++)
+    variable(l, descent_plain_order_input(l->plain) + o)[lane] = o == order ? 0.5 : 0;
 }
 
 static double bound_of(double fixed, double limit) { return log(fixed > 0 ? fixed : limit > 0 ? limit : 1e12); }
 
-static void set_bounds(batch *b, size_t lane) {
-  const plain_limits *l = &b->limits[lane];
-  const plain_network *n = &b->programs->network;
-  tape_input(b->network, plain_network_bound(n, PLAIN_SIDE_SIZE))[lane] = bound_of(l->side_fixed, l->side_max);
-  tape_input(b->network, plain_network_bound(n, PLAIN_SCRATCHPAD_SIZE))[lane] =
+static void set_bounds(descent_batch *b, size_t lane) {
+  const descent_plain_limits *l = &b->limits[lane];
+  const descent_plain_network *n = &b->programs->network;
+  tape_input(b->network, descent_plain_network_bound(n, PLAIN_SIDE_SIZE))[lane] = bound_of(l->side_fixed, l->side_max);
+  tape_input(b->network, descent_plain_network_bound(n, PLAIN_SCRATCHPAD_SIZE))[lane] =
       bound_of(l->scratchpad_kib_fixed, l->scratchpad_kib_max);
-  tape_input(b->network, plain_network_bound(n, PLAIN_ACCUMULATOR_SIZE))[lane] =
+  tape_input(b->network, descent_plain_network_bound(n, PLAIN_ACCUMULATOR_SIZE))[lane] =
       bound_of(l->accumulator_kib_fixed, l->accumulator_kib_max);
 }
 
-void batch_start(batch *b, uint64_t seed, size_t lanes, bool keep_hardware) {
+void descent_batch_start(descent_batch *b, uint64_t seed, size_t lanes, bool keep_hardware) {
   b->lanes = lanes;
   for (size_t lane = 0; lane < TAPE_LANES; lane++) {
     uint64_t rng = seed * TAPE_LANES + lane;
     wf_random_next(&rng);
-    const plain_limits hardware = random_hardware(&b->programs->goal->limits, &rng);
+    const descent_plain_limits hardware = random_hardware(&b->programs->goal->limits, &rng);
     b->limits[lane] = keep_hardware ? hardware : b->programs->goal->limits;
     set_bounds(b, lane);
     for (size_t i = 0; i < b->layer_count; i++) {
       paper_mapping m;
       random_mapping(&b->layers[i], &hardware, &rng, &m);
-      batch_set(b, i, lane, &m, (paper_order)wf_random_below(&rng, PAPER_ORDERS));
+      descent_batch_set(b, i, lane, &m, (paper_order)wf_random_below(&rng, PAPER_ORDERS));
     }
   }
 }
@@ -184,31 +186,32 @@ void batch_start(batch *b, uint64_t seed, size_t lanes, bool keep_hardware) {
 // ---- steps
 
 static double schedule(double first, double last, double progress) { return first * pow(last / first, progress); }
-static double progress_of(const batch *b) { return (double)b->step / (double)b->options.steps; }
+static double progress_of(const descent_batch *b) { return (double)b->step / (double)b->options.steps; }
 
-static void forward_layer(batch *b, size_t i) {
+static void forward_layer(descent_batch *b, size_t i) {
   layer_batch *l = &b->layers[i];
-  fill(tape_input(l->workspace, plain_temperature_input(l->plain)),
+  fill(tape_input(l->workspace, descent_plain_temperature_input(l->plain)),
        schedule(1, b->options.order_temperature, progress_of(b)));
   tape_forward(l->workspace);
   for (size_t o = 0; o < PLAIN_OUTPUTS; o++)
-    memcpy(tape_input(b->network, plain_network_input(i, (plain_output)o)), tape_output(l->workspace, o),
-           TAPE_LANES * sizeof(double));
+    memcpy(tape_input(b->network, descent_plain_network_input(i, (descent_plain_output)o)),
+           tape_output(l->workspace, o), TAPE_LANES * sizeof(double));
 }
 
-static void backward_layer(batch *b, size_t i) {
+static void backward_layer(descent_batch *b, size_t i) {
   layer_batch *l = &b->layers[i];
   for (size_t o = 0; o < PLAIN_OUTPUTS; o++)
-    memcpy(tape_seed(l->workspace, o), tape_gradient(b->network, plain_network_input(i, (plain_output)o)),
+    memcpy(tape_seed(l->workspace, o),
+           tape_gradient(b->network, descent_plain_network_input(i, (descent_plain_output)o)),
            TAPE_LANES * sizeof(double));
   tape_backward(l->workspace);
 }
 
-static void evaluate_network(batch *b) {
-  const batch_options *o = &b->options;
-  fill(tape_input(b->network, plain_network_temperature(&b->programs->network)),
+static void evaluate_network(descent_batch *b) {
+  const descent_batch_options *o = &b->options;
+  fill(tape_input(b->network, descent_plain_network_temperature(&b->programs->network)),
        schedule(o->temperature_first, o->temperature_last, progress_of(b)));
-  fill(tape_input(b->network, plain_network_penalty(&b->programs->network)), o->penalty);
+  fill(tape_input(b->network, descent_plain_network_penalty(&b->programs->network)), o->penalty);
   tape_forward(b->network);
   for (size_t n = 0; n < PLAIN_NETWORK_OUTPUTS + 2 * b->layer_count; n++) fill(tape_seed(b->network, n), 0);
   fill(tape_seed(b->network, PLAIN_LOSS), 1);
@@ -216,7 +219,7 @@ static void evaluate_network(batch *b) {
 }
 
 // Largest factors that count as a step's unit in the published method.
-static double scale_of(const plain_slot *slot) {
+static double scale_of(const descent_plain_slot *slot) {
   static const double inside[BLOCK_DIMS] = {
       [BLOCK_DIM_N] = 1,  [BLOCK_DIM_P] = 14, [BLOCK_DIM_Q] = 14, [BLOCK_DIM_K] = 128,
       [BLOCK_DIM_C] = 64, [BLOCK_DIM_R] = 3,  [BLOCK_DIM_S] = 3};
@@ -262,12 +265,12 @@ static void project(double *inside, double *spatial, double room, double side) {
   }
 }
 
-static double side_bound(const plain_limits *l) {
+static double side_bound(const descent_plain_limits *l) {
   return l->side_fixed > 0 ? log(l->side_fixed) : l->side_max > 0 ? log(l->side_max) : INFINITY;
 }
 
-static void project_layer(batch *b, layer_batch *l) {
-  const plain_layer *p = l->plain;
+static void project_layer(descent_batch *b, layer_batch *l) {
+  const descent_plain_layer *p = l->plain;
   for (size_t n = 0; n < p->slot_count; n++) {
     if (p->slots[n].spatial) continue;
     const bool pair = n + 1 < p->slot_count && p->slots[n + 1].spatial;
@@ -278,8 +281,8 @@ static void project_layer(batch *b, layer_batch *l) {
   }
 }
 
-static void move_layer(batch *b, layer_batch *l) {
-  const batch_options *o = &b->options;
+static void move_layer(descent_batch *b, layer_batch *l) {
+  const descent_batch_options *o = &b->options;
   l->steps++;
   adam a = {.rate = schedule(o->rate_first, o->rate_last, progress_of(b)),
             .mean_bias = 1 - pow(0.9, l->steps),
@@ -295,12 +298,12 @@ static void move_layer(batch *b, layer_batch *l) {
 // ---- importance
 
 // A layer's share of the objective, per occurrence, over all lanes.
-static double share(const batch *b, size_t i) {
-  const double *cycles = tape_output(b->network, plain_layer_cycles(i));
-  const double *energy = tape_output(b->network, plain_layer_energy(i));
+static double share(const descent_batch *b, size_t i) {
+  const double *cycles = tape_output(b->network, descent_plain_layer_cycles(i));
+  const double *energy = tape_output(b->network, descent_plain_layer_energy(i));
   const double *all_cycles = tape_output(b->network, PLAIN_CYCLES);
   const double *all_energy = tape_output(b->network, PLAIN_ENERGY_UJ);
-  const plain_objective objective = b->programs->goal->objective;
+  const descent_plain_objective objective = b->programs->goal->objective;
   double sum = 0;
   for (size_t n = 0; n < b->lanes; n++) {
     if (objective != PLAIN_ENERGY) sum += cycles[n] / all_cycles[n];
@@ -310,13 +313,13 @@ static double share(const batch *b, size_t i) {
 }
 
 // Tells the estimator what the last round won and chooses the layers of the next one.
-static void choose_layers(batch *b) {
+static void choose_layers(descent_batch *b) {
   if (b->options.active >= 1) return;
   for (size_t i = 0; i < b->layer_count; i++) {
     if (b->step > 0 && b->layers[i].active)
-      importance_spent(b->importance, i, share(b, i));
+      descent_importance_spent(b->importance, i, share(b, i));
     else
-      importance_set(b->importance, i, share(b, i));
+      descent_importance_set(b->importance, i, share(b, i));
     b->layers[i].active = false;
   }
   const size_t wanted = (size_t)ceil(b->options.active * (double)b->layer_count);
@@ -324,7 +327,7 @@ static void choose_layers(batch *b) {
     size_t best = b->layer_count;
     double most = 0;
     for (size_t i = 0; i < b->layer_count; i++) {
-      const double value = b->layers[i].active ? 0 : importance_of(b->importance, i);
+      const double value = b->layers[i].active ? 0 : descent_importance_of(b->importance, i);
       if (!(value > most)) continue;
       most = value;
       best = i;
@@ -334,7 +337,7 @@ static void choose_layers(batch *b) {
   }
 }
 
-uint64_t batch_descend(batch *b, unsigned steps) {
+uint64_t descent_batch_descend(descent_batch *b, unsigned steps) {
   uint64_t evaluations = 0;
   if (b->step == 0) {
     for (size_t i = 0; i < b->layer_count; i++) forward_layer(b, i);
@@ -355,17 +358,17 @@ uint64_t batch_descend(batch *b, unsigned steps) {
   return evaluations;
 }
 
-void batch_round(const batch *b, size_t layer, size_t lane, paper_mapping *m) {
+void descent_batch_round(const descent_batch *b, size_t layer, size_t lane, paper_mapping *m) {
   const layer_batch *l = &b->layers[layer];
   double inside[BLOCK_DIMS] = {0}, spatial[BLOCK_DIMS] = {0};
   for (size_t n = 0; n < l->plain->slot_count; n++)
     (l->plain->slots[n].spatial ? spatial : inside)[l->plain->slots[n].dim] = variable(l, n)[lane];
   *m = paper_mapping_start(l->plain->layer);
-  moves_round(l->plain->layer, inside, spatial, exp(side_bound(&b->limits[lane])) * (1 + 1e-9), m);
+  descent_moves_round(l->plain->layer, inside, spatial, exp(side_bound(&b->limits[lane])) * (1 + 1e-9), m);
   int best = 0;
   for (int o = 1; o < PAPER_ORDERS; o++)
-    if (variable(l, plain_order_input(l->plain) + (size_t)o)[lane] >
-        variable(l, plain_order_input(l->plain) + (size_t)best)[lane])
+    if (variable(l, descent_plain_order_input(l->plain) + (size_t)o)[lane] >
+        variable(l, descent_plain_order_input(l->plain) + (size_t)best)[lane])
       best = o;
   paper_set_order(m, (paper_order)best);
 }

@@ -20,10 +20,10 @@ typedef struct candidate {
 
 typedef struct search {
   const descent_options *options;
-  batch_options batch;
-  batch_programs programs;
+  descent_batch_options batch;
+  descent_batch_programs programs;
   unsigned starts;
-  polish_pool *pool;
+  descent_polish_pool *pool;
   uint64_t polish_evaluations;  // for each start that is polished; 0: no limit
   candidate *candidates;        // one for each lane of each batch
   double begin;                 // wf_seconds
@@ -51,14 +51,14 @@ static void run_tasks(search *s, unsigned count, void (*task)(search *, unsigned
 // ---- descent
 
 // Rounds a lane, chooses orders, and keeps the result if it is better than what the lane had.
-static void judge_lane(search *s, const batch *b, size_t lane, descent_state *scratch, candidate *kept) {
-  static const polish_effort orders_only = {.orders_only = true};
+static void judge_lane(search *s, const descent_batch *b, size_t lane, descent_state *scratch, candidate *kept) {
+  static const descent_polish_effort orders_only = {.orders_only = true};
   const size_t layers = s->options->goal.network->count;
-  scratch->goal.limits = *batch_limits(b, lane);
-  for (size_t i = 0; i < layers; i++) batch_round(b, i, lane, &scratch->layers[i].mapping);
+  scratch->goal.limits = *descent_batch_limits(b, lane);
+  for (size_t i = 0; i < layers; i++) descent_batch_round(b, i, lane, &scratch->layers[i].mapping);
   descent_state_refresh(scratch);
-  if (!isfinite(scratch->value) && !polish_fit(scratch)) return;
-  polish_layers(scratch, &orders_only);
+  if (!isfinite(scratch->value) && !descent_polish_fit(scratch)) return;
+  descent_polish_layers(scratch, &orders_only);
   if (kept->state && !(scratch->value < kept->value)) return;
   if (!kept->state) kept->state = descent_state_create(&s->options->goal);
   descent_state_copy(kept->state, scratch);
@@ -70,7 +70,7 @@ static size_t lanes_of(const search *s, unsigned number) {
   return left < TAPE_LANES ? left : TAPE_LANES;
 }
 
-static void judge_batch(search *s, unsigned number, const batch *b, descent_state *scratch) {
+static void judge_batch(search *s, unsigned number, const descent_batch *b, descent_state *scratch) {
   for (size_t lane = 0; lane < lanes_of(s, number); lane++)
     judge_lane(s, b, lane, scratch, &s->candidates[number * TAPE_LANES + lane]);
 }
@@ -80,18 +80,18 @@ static bool descends(const search *s) { return !s->options->no_gradient && !s->o
 // Steps between looks at the clock.
 enum { STRIDE = 10 };
 
-static void descend_to(search *s, batch *b, unsigned *done, unsigned end) {
+static void descend_to(search *s, descent_batch *b, unsigned *done, unsigned end) {
   while (*done < end && !out_of_time(s)) {
     const unsigned steps = end - *done < STRIDE ? end - *done : STRIDE;
-    atomic_fetch_add(&s->gradients, batch_descend(b, steps));
+    atomic_fetch_add(&s->gradients, descent_batch_descend(b, steps));
     *done += steps;
   }
 }
 
 // Roundings at half of the steps and at the end; without steps, of the starts.
 static void descend(search *s, unsigned number) {
-  batch *b = batch_create(&s->programs, &s->batch);
-  batch_start(b, s->options->seed * 1000003 + number, lanes_of(s, number), s->options->keep_hardware);
+  descent_batch *b = descent_batch_create(&s->programs, &s->batch);
+  descent_batch_start(b, s->options->seed * 1000003 + number, lanes_of(s, number), s->options->keep_hardware);
   descent_state *scratch = descent_state_create(&s->options->goal);
   if (descends(s)) {
     unsigned done = 0;
@@ -102,7 +102,7 @@ static void descend(search *s, unsigned number) {
   judge_batch(s, number, b, scratch);
   atomic_fetch_add(&s->evaluations, scratch->evaluations);
   descent_state_destroy(scratch);
-  batch_destroy(b);
+  descent_batch_destroy(b);
 }
 
 // ---- polish
@@ -115,17 +115,17 @@ static int by_value(const void *x, const void *y) {
 
 static void polish(search *s, unsigned number) {
   candidate *c = &s->candidates[number];
-  const polish_effort effort = {.pool = s->pool,
-                                .pairs = true,
-                                .hardware = !s->options->keep_hardware,
-                                .kicks = 12,
-                                .seed = s->options->seed + c->number,
-                                .importance = !s->options->no_importance,
-                                .max_evaluations = s->polish_evaluations,
-                                .stop = out_of_time,
-                                .context = s};
+  const descent_polish_effort effort = {.pool = s->pool,
+                                        .pairs = true,
+                                        .hardware = !s->options->keep_hardware,
+                                        .kicks = 12,
+                                        .seed = s->options->seed + c->number,
+                                        .importance = !s->options->no_importance,
+                                        .max_evaluations = s->polish_evaluations,
+                                        .stop = out_of_time,
+                                        .context = s};
   c->state->evaluations = 0;
-  polish_state(c->state, &effort);
+  descent_polish_state(c->state, &effort);
   c->value = c->state->value;
   atomic_fetch_add(&s->evaluations, c->state->evaluations);
 }
@@ -141,7 +141,8 @@ static void polish_best(search *s, double part) {
     if ((budget - spent) / least < count) count = (unsigned)((budget - spent) / least) + 1;
     s->polish_evaluations = (budget - spent) / count;
   }
-  for (size_t n = 0; n < s->starts && s->candidates[n].state; n++) polish_pool_add(s->pool, s->candidates[n].state);
+  for (size_t n = 0; n < s->starts && s->candidates[n].state; n++)
+    descent_polish_pool_add(s->pool, s->candidates[n].state);
   if (count > 0) run_tasks(s, count, polish);
 }
 
@@ -162,7 +163,7 @@ static void sort_candidates(search *s) { qsort(s->candidates, s->starts, sizeof 
 static void plan(search *s) {
   const descent_options *o = s->options;
   s->starts = o->starts > 0 ? o->starts : o->max_evaluations > 0 ? TAPE_LANES : 2 * TAPE_LANES;
-  s->batch = batch_defaults;
+  s->batch = descent_batch_defaults;
   if (o->steps > 0) s->batch.steps = o->steps;
   if (o->no_importance) s->batch.active = 1;
   if (o->max_evaluations == 0) return;
@@ -201,12 +202,12 @@ static void take_result(const search *s, const candidate *best, descent_result *
 }
 
 static void create_programs(search *s) {
-  const plain_limits *l = &s->options->goal.limits;
+  const descent_plain_limits *l = &s->options->goal.limits;
   const bool all = s->options->keep_hardware;
   const bool fixed[PLAIN_SIZES] = {[PLAIN_SIDE_SIZE] = all || l->side_fixed > 0,
                                    [PLAIN_SCRATCHPAD_SIZE] = all || l->scratchpad_kib_fixed > 0,
                                    [PLAIN_ACCUMULATOR_SIZE] = all || l->accumulator_kib_fixed > 0};
-  s->programs = batch_programs_create(&s->options->goal, fixed);
+  s->programs = descent_batch_programs_create(&s->options->goal, fixed);
 }
 
 bool descent_search(const descent_options *options, descent_result *result) {
@@ -222,12 +223,12 @@ bool descent_search(const descent_options *options, descent_result *result) {
   result->rounded = s.candidates[0].value;
   report(&s, "rounded");
   if (!options->no_polish && !options->keep_partition) {
-    s.pool = polish_pool_create(options->goal.network);
+    s.pool = descent_polish_pool_create(options->goal.network);
     for (int pass = 0; pass < 2; pass++) {
       polish_best(&s, pass == 0 ? 1 : 0.25);
       sort_candidates(&s);
     }
-    polish_pool_destroy(s.pool);
+    descent_polish_pool_destroy(s.pool);
     report(&s, "polished");
   }
   const candidate *best = best_within_bounds(&s);
@@ -237,7 +238,7 @@ bool descent_search(const descent_options *options, descent_result *result) {
   result->seconds = wf_seconds() - s.begin;
   for (size_t n = 0; n < s.starts; n++) descent_state_destroy(s.candidates[n].state);
   wf_free(s.candidates);
-  batch_programs_release(&s.programs);
+  descent_batch_programs_release(&s.programs);
   return result->mappings != NULL;
 }
 

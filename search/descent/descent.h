@@ -11,7 +11,7 @@ typedef struct descent_options {
   descent_goal goal;
   uint64_t seed;
   unsigned starts;           // 0: 2 * TAPE_LANES, with a limit on evaluations TAPE_LANES
-  unsigned steps;            // of descent; 0: as batch_defaults
+  unsigned steps;            // of descent; 0: as descent_batch_defaults
   unsigned polished;         // how many of the rounded starts are polished; 0: 2
   unsigned threads;          // 0: as many as there are processors
   uint64_t max_evaluations;  // 0: no limit

@@ -12,8 +12,8 @@ typedef struct record {
   unsigned kind;  // similar layers have the same
 } record;
 
-struct importance {
-  importance_options options;
+struct descent_importance {
+  descent_importance_options options;
   size_t count;
   record *records;
 };
@@ -23,8 +23,8 @@ static bool similar(const layers_layer *a, const layers_layer *b) {
          a->stride[0] == b->stride[0] && a->stride[1] == b->stride[1];
 }
 
-importance *importance_create(const layers_network *network, importance_options options) {
-  importance *m = WF_NEW(importance);
+descent_importance *descent_importance_create(const layers_network *network, descent_importance_options options) {
+  descent_importance *m = WF_NEW(descent_importance);
   m->options = options;
   m->count = network->count;
   m->records = WF_NEW_ARRAY(network->count, record);
@@ -39,19 +39,19 @@ importance *importance_create(const layers_network *network, importance_options 
   return m;
 }
 
-void importance_destroy(importance *m) {
+void descent_importance_destroy(descent_importance *m) {
   if (!m) return;
   wf_free(m->records);
   wf_free(m);
 }
 
-void importance_set(importance *m, size_t layer, double cost) {
+void descent_importance_set(descent_importance *m, size_t layer, double cost) {
   record *r = &m->records[layer];
   r->cost_before = r->efforts == 0 ? cost : r->cost_before + cost - r->cost;
   r->cost = cost;
 }
 
-void importance_spent(importance *m, size_t layer, double cost) {
+void descent_importance_spent(descent_importance *m, size_t layer, double cost) {
   record *r = &m->records[layer];
   r->idle = cost < r->cost * (1 - 1e-9) ? 0 : r->idle + 1;
   r->efforts++;
@@ -59,19 +59,19 @@ void importance_spent(importance *m, size_t layer, double cost) {
   r->cost = cost;
 }
 
-void importance_revive(importance *m) {
+void descent_importance_revive(descent_importance *m) {
   for (size_t i = 0; i < m->count; i++) m->records[i].idle = 0;
 }
 
 // Operations per cost of the best similar layer.
-static double best_rate(const importance *m, const record *of) {
+static double best_rate(const descent_importance *m, const record *of) {
   double best = 0;
   for (size_t k = 0; k < m->count; k++)
     if (m->records[k].kind == of->kind) best = fmax(best, m->records[k].operations / m->records[k].cost);
   return best;
 }
 
-double importance_of(const importance *m, size_t layer) {
+double descent_importance_of(const descent_importance *m, size_t layer) {
   const record *r = &m->records[layer];
   if (r->idle >= m->options.patience || !(r->cost > 0) || !isfinite(r->cost)) return 0;
   const double back = r->cost - r->cost_before;
@@ -80,11 +80,11 @@ double importance_of(const importance *m, size_t layer) {
   return r->count * fabs(m->options.alpha * back + (1 - m->options.alpha) * fmin(hope, likeness));
 }
 
-size_t importance_pick(const importance *m) {
+size_t descent_importance_pick(const descent_importance *m) {
   size_t best = m->count;
   double most = 0;
   for (size_t i = 0; i < m->count; i++) {
-    const double value = importance_of(m, i);
+    const double value = descent_importance_of(m, i);
     if (value > most) {
       most = value;
       best = i;

@@ -11,25 +11,25 @@
 
 #include "search/layers/layers.h"
 
-typedef struct importance_options {
+typedef struct descent_importance_options {
   double alpha, beta;
   unsigned patience;  // efforts without gain until a layer is given up
-} importance_options;
-#define IMPORTANCE_DEFAULTS ((importance_options){.alpha = 0.2, .beta = 2, .patience = 3})
+} descent_importance_options;
+#define IMPORTANCE_DEFAULTS ((descent_importance_options){.alpha = 0.2, .beta = 2, .patience = 3})
 
-typedef struct importance importance;
-importance *importance_create(const layers_network *network, importance_options options);
-void importance_destroy(importance *importance);
+typedef struct descent_importance descent_importance;
+descent_importance *descent_importance_create(const layers_network *network, descent_importance_options options);
+void descent_importance_destroy(descent_importance *importance);
 
 // The cost of one occurrence of a layer before any effort, or after others changed it.
-void importance_set(importance *importance, size_t layer, double cost);
+void descent_importance_set(descent_importance *importance, size_t layer, double cost);
 // An effort was spent on the layer, which now costs that much.
-void importance_spent(importance *importance, size_t layer, double cost);
+void descent_importance_spent(descent_importance *importance, size_t layer, double cost);
 // The objective's change by a given-up layer may matter again: all layers are taken back.
-void importance_revive(importance *importance);
+void descent_importance_revive(descent_importance *importance);
 
-double importance_of(const importance *importance, size_t layer);
+double descent_importance_of(const descent_importance *importance, size_t layer);
 // The layer that promises most; the number of layers if all are given up.
-size_t importance_pick(const importance *importance);
+size_t descent_importance_pick(const descent_importance *importance);
 
 #endif

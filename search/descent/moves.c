@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-double *moves_factor(paper_mapping *m, unsigned dim, moves_place place) {
+double *descent_moves_factor(paper_mapping *m, unsigned dim, descent_moves_place place) {
   switch (place) {
     case MOVE_INSIDE:
       return &m->temporal[PAPER_ACCUMULATOR][dim];
@@ -15,19 +15,20 @@ double *moves_factor(paper_mapping *m, unsigned dim, moves_place place) {
   }
 }
 
-static size_t add_moves(moves_move *moves, size_t count, unsigned dim, int64_t prime) {
+static size_t add_moves(descent_moves_move *moves, size_t count, unsigned dim, int64_t prime) {
   paper_mapping any;
   for (int from = 0; from < MOVE_PLACES; from++)
     for (int to = 0; to < MOVE_PLACES; to++) {
-      if (from == to || !moves_factor(&any, dim, (moves_place)from) || !moves_factor(&any, dim, (moves_place)to))
+      if (from == to || !descent_moves_factor(&any, dim, (descent_moves_place)from) ||
+          !descent_moves_factor(&any, dim, (descent_moves_place)to))
         continue;
       assert(count < MOVES_MAX);
-      moves[count++] = (moves_move){(uint8_t)dim, (uint8_t)from, (uint8_t)to, (double)prime};
+      moves[count++] = (descent_moves_move){(uint8_t)dim, (uint8_t)from, (uint8_t)to, (double)prime};
     }
   return count;
 }
 
-size_t moves_of(const layers_layer *layer, moves_move moves[MOVES_MAX]) {
+size_t descent_moves_of(const layers_layer *layer, descent_moves_move moves[MOVES_MAX]) {
   size_t count = 0;
   for (unsigned d = 0; d < BLOCK_DIMS; d++) {
     int64_t rest = layer->size[d];
@@ -41,14 +42,14 @@ size_t moves_of(const layers_layer *layer, moves_move moves[MOVES_MAX]) {
   return count;
 }
 
-bool moves_allowed(const paper_mapping *m, const moves_move *move) {
-  const double factor = *moves_factor((paper_mapping *)m, move->dim, (moves_place)move->from);
+bool descent_moves_allowed(const paper_mapping *m, const descent_moves_move *move) {
+  const double factor = *descent_moves_factor((paper_mapping *)m, move->dim, (descent_moves_place)move->from);
   return fmod(factor, move->prime) == 0;
 }
 
-void moves_apply(paper_mapping *m, const moves_move *move) {
-  *moves_factor(m, move->dim, (moves_place)move->from) /= move->prime;
-  *moves_factor(m, move->dim, (moves_place)move->to) *= move->prime;
+void descent_moves_apply(paper_mapping *m, const descent_moves_move *move) {
+  *descent_moves_factor(m, move->dim, (descent_moves_place)move->from) /= move->prime;
+  *descent_moves_factor(m, move->dim, (descent_moves_place)move->to) *= move->prime;
 }
 
 static double square(double x) { return x * x; }
@@ -66,7 +67,8 @@ static size_t divisors_of(int64_t size, int64_t divisors[DIVISORS_MAX]) {
   return count;
 }
 
-size_t moves_splits(const layers_layer *layer, unsigned dim, double side_max, moves_split splits[MOVES_SPLITS_MAX]) {
+size_t descent_moves_splits(const layers_layer *layer, unsigned dim, double side_max,
+                            descent_moves_split splits[MOVES_SPLITS_MAX]) {
   const bool spatial = dim == BLOCK_DIM_C || dim == BLOCK_DIM_K;
   int64_t divisors[DIVISORS_MAX];
   const size_t divisor_count = divisors_of(layer->size[dim], divisors);
@@ -75,30 +77,30 @@ size_t moves_splits(const layers_layer *layer, unsigned dim, double side_max, mo
     for (size_t s = 0; s < divisor_count; s++) {
       const bool allowed = divisors[s] == 1 || (spatial && (double)divisors[s] <= side_max);
       if (!allowed || layer->size[dim] / divisors[i] % divisors[s] || count == MOVES_SPLITS_MAX) continue;
-      splits[count++] = (moves_split){(double)divisors[i], (double)divisors[s]};
+      splits[count++] = (descent_moves_split){(double)divisors[i], (double)divisors[s]};
     }
   return count;
 }
 
-void moves_set(const layers_layer *layer, unsigned dim, const moves_split *split, paper_mapping *m) {
-  *moves_factor(m, dim, MOVE_INSIDE) = split->inside;
-  if (moves_factor(m, dim, MOVE_SPATIAL)) *moves_factor(m, dim, MOVE_SPATIAL) = split->spatial;
-  *moves_factor(m, dim, MOVE_OUTSIDE) = (double)layer->size[dim] / (split->inside * split->spatial);
+void descent_moves_set(const layers_layer *layer, unsigned dim, const descent_moves_split *split, paper_mapping *m) {
+  *descent_moves_factor(m, dim, MOVE_INSIDE) = split->inside;
+  if (descent_moves_factor(m, dim, MOVE_SPATIAL)) *descent_moves_factor(m, dim, MOVE_SPATIAL) = split->spatial;
+  *descent_moves_factor(m, dim, MOVE_OUTSIDE) = (double)layer->size[dim] / (split->inside * split->spatial);
 }
 
-static double logarithm_distance(const moves_split *s, double size, double inside, double spatial) {
+static double logarithm_distance(const descent_moves_split *s, double size, double inside, double spatial) {
   const double outside = log(size) - inside - spatial;
   return square(log(s->inside) - inside) + square(log(s->spatial) - spatial) +
          square(log(size / (s->inside * s->spatial)) - outside);
 }
 
-void moves_round(const layers_layer *layer, const double inside[BLOCK_DIMS], const double spatial[BLOCK_DIMS],
-                 double side_max, paper_mapping *mapping) {
-  moves_split splits[MOVES_SPLITS_MAX];
+void descent_moves_round(const layers_layer *layer, const double inside[BLOCK_DIMS], const double spatial[BLOCK_DIMS],
+                         double side_max, paper_mapping *mapping) {
+  descent_moves_split splits[MOVES_SPLITS_MAX];
   for (unsigned d = 0; d < BLOCK_DIMS; d++) {
-    const bool has_spatial = moves_factor(mapping, d, MOVE_SPATIAL) != NULL;
-    const size_t count = moves_splits(layer, d, side_max, splits);
-    const moves_split *best = &splits[0];
+    const bool has_spatial = descent_moves_factor(mapping, d, MOVE_SPATIAL) != NULL;
+    const size_t count = descent_moves_splits(layer, d, side_max, splits);
+    const descent_moves_split *best = &splits[0];
     double least = INFINITY;
     for (size_t n = 0; n < count; n++) {
       const double distance =
@@ -107,6 +109,6 @@ void moves_round(const layers_layer *layer, const double inside[BLOCK_DIMS], con
       least = distance;
       best = &splits[n];
     }
-    moves_set(layer, d, best, mapping);
+    descent_moves_set(layer, d, best, mapping);
   }
 }

@@ -40,12 +40,12 @@ static tape_ref tile(const builder *b, unsigned dims) {
   return words;
 }
 
-static void read_factors(builder *b, const plain_layer *l) {
+static void read_factors(builder *b, const descent_plain_layer *l) {
   b->one = tape_constant(b->tape, 1);
   b->rows = b->columns = b->one;
   for (int d = 0; d < BLOCK_DIMS; d++) b->inside[d] = b->one;
   for (size_t n = 0; n < l->slot_count; n++) {
-    const plain_slot *slot = &l->slots[n];
+    const descent_plain_slot *slot = &l->slots[n];
     tape_ref factor = tape_exp(b->tape, tape_variable(b->tape));
     if (!slot->spatial)
       b->inside[slot->dim] = factor;
@@ -227,17 +227,17 @@ static void write_outputs(const builder *b, tape_ref outputs[PLAIN_OUTPUTS]) {
   outputs[PLAIN_column_words] = b->result_tile;
 }
 
-static void find_slots(plain_layer *l) {
+static void find_slots(descent_plain_layer *l) {
   for (int d = 0; d < BLOCK_DIMS; d++) {
     if (l->layer->size[d] == 1) continue;
-    l->slots[l->slot_count++] = (plain_slot){.dim = (block_dim_id)d};
+    l->slots[l->slot_count++] = (descent_plain_slot){.dim = (block_dim_id)d};
     if (d == BLOCK_DIM_C || d == BLOCK_DIM_K)
-      l->slots[l->slot_count++] = (plain_slot){.dim = (block_dim_id)d, .spatial = true};
+      l->slots[l->slot_count++] = (descent_plain_slot){.dim = (block_dim_id)d, .spatial = true};
   }
 }
 
-plain_layer plain_layer_create(const layers_layer *layer) {
-  plain_layer l = {.layer = layer};
+descent_plain_layer descent_plain_layer_create(const layers_layer *layer) {
+  descent_plain_layer l = {.layer = layer};
   find_slots(&l);
   builder b = {.tape = tape_create(), .layer = layer};
   tape_ref outputs[PLAIN_OUTPUTS];
@@ -248,7 +248,7 @@ plain_layer plain_layer_create(const layers_layer *layer) {
   return l;
 }
 
-void plain_layer_release(plain_layer *l) {
+void descent_plain_layer_release(descent_plain_layer *l) {
   tape_program_destroy(l->program);
   l->program = NULL;
 }

@@ -8,19 +8,19 @@
 #include "base/alloc.h"
 #include "search/descent/plain.h"
 
-const char *const plain_objective_names[PLAIN_OBJECTIVES] = {"edp", "latency", "energy", "area-delay"};
+const char *const descent_plain_objective_names[PLAIN_OBJECTIVES] = {"edp", "latency", "energy", "area-delay"};
 
-plain_silicon plain_silicon_of(const descent_goal *goal) {
+descent_plain_silicon descent_plain_silicon_of(const descent_goal *goal) {
   return goal->silicon.clock_mhz > 0 ? goal->silicon : PLAIN_SILICON_DEFAULTS;
 }
 
-double plain_area_mm2(const plain_silicon *s, const paper_hardware *h) {
+double descent_plain_area_mm2(const descent_plain_silicon *s, const paper_hardware *h) {
   return 1e-6 * (s->pe_um2 * h->side * h->side + s->scratchpad_um2_per_kib * h->scratchpad_kib +
                  s->accumulator_um2_per_kib * h->accumulator_kib);
 }
 
 // uJ x MHz / cycles = W
-double plain_power_mw(const plain_silicon *s, paper_cost cost) {
+double descent_plain_power_mw(const descent_plain_silicon *s, paper_cost cost) {
   return 1e3 * cost.energy_uj * s->clock_mhz / cost.cycles;
 }
 
@@ -37,8 +37,8 @@ typedef struct builder {
   tape_ref side, scratchpad_pj, accumulator_pj, scratchpad_rate, register_rate;
 } builder;
 
-static tape_ref field(const builder *b, size_t layer, plain_output which) {
-  return b->fields[plain_network_input(layer, which)];
+static tape_ref field(const builder *b, size_t layer, descent_plain_output which) {
+  return b->fields[descent_plain_network_input(layer, which)];
 }
 static tape_ref mul(const builder *b, tape_ref x, tape_ref y) { return tape_mul(b->tape, x, y); }
 static tape_ref add(const builder *b, tape_ref x, tape_ref y) { return tape_add(b->tape, x, y); }
@@ -46,7 +46,7 @@ static tape_ref constant(const builder *b, double value) { return tape_constant(
 static tape_ref at_least_1(const builder *b, tape_ref x) { return tape_max(b->tape, x, constant(b, 1)); }
 
 // log max over all layers of a field.
-static tape_ref largest(const builder *b, plain_output which, plain_output also) {
+static tape_ref largest(const builder *b, descent_plain_output which, descent_plain_output also) {
   const size_t n = b->network->count;
   tape_ref *logs = wf_alloc(2 * n, sizeof *logs);
   size_t count = 0;
@@ -61,7 +61,7 @@ static tape_ref largest(const builder *b, plain_output which, plain_output also)
 
 // What a need (a logarithm) makes of the hardware: itself, or the size that is fixed. What exceeds the bound is
 // penalised by its square.
-static tape_ref sized(builder *b, tape_ref need, plain_size size) {
+static tape_ref sized(builder *b, tape_ref need, descent_plain_size size) {
   const tape_ref over = tape_max(b->tape, tape_sub(b->tape, need, b->bounds[size]), constant(b, 0));
   b->penalty = add(b, b->penalty, mul(b, over, over));
   return b->fixed[size] ? b->bounds[size] : need;
@@ -85,7 +85,7 @@ static void price_hardware(builder *b) {
                                   c->energy_pj.accumulator);
   b->scratchpad_pj =
       tape_offset(b->tape, tape_scale(b->tape, kib, c->energy_pj.scratchpad_per_kib), c->energy_pj.scratchpad);
-  const plain_silicon silicon = plain_silicon_of(b->goal);
+  const descent_plain_silicon silicon = descent_plain_silicon_of(b->goal);
   b->area = tape_scale(b->tape, mul(b, b->side, b->side), 1e-6 * silicon.pe_um2);
   b->area = add(b, b->area, tape_scale(b->tape, kib, 1e-6 * silicon.scratchpad_um2_per_kib));
   b->area = add(b, b->area,
@@ -164,7 +164,7 @@ static void bound(builder *b, tape_ref logarithm, double limit) {
 
 // The bounds on area and power.
 static void bound_whole(builder *b, tape_ref cycles, tape_ref energy) {
-  const plain_silicon silicon = plain_silicon_of(b->goal);
+  const descent_plain_silicon silicon = descent_plain_silicon_of(b->goal);
   bound(b, tape_log(b->tape, b->area), b->goal->area_mm2_max);
   const tape_ref watts = tape_sub(b->tape, tape_log(b->tape, energy), tape_log(b->tape, cycles));
   bound(b, tape_offset(b->tape, watts, log(1e3 * silicon.clock_mhz)), b->goal->power_mw_max);
@@ -180,7 +180,7 @@ static void declare_inputs(builder *b) {
   b->penalty = constant(b, 0);
 }
 
-plain_network plain_network_create(const descent_goal *goal, const bool fixed[PLAIN_SIZES]) {
+descent_plain_network descent_plain_network_create(const descent_goal *goal, const bool fixed[PLAIN_SIZES]) {
   const layers_network *network = goal->network;
   builder b = {.tape = tape_create(), .goal = goal, .constants = goal->constants, .network = network, .fixed = fixed};
   declare_inputs(&b);
@@ -191,10 +191,10 @@ plain_network plain_network_create(const descent_goal *goal, const bool fixed[PL
   for (size_t i = 0; i < network->count; i++) {
     const accesses a = accesses_of(&b, i);
     const double count = (double)network->layers[i].count;
-    outputs[plain_layer_cycles(i)] = cycles_of(&b, i, &a);
-    outputs[plain_layer_energy(i)] = energy_of(&b, &a);
-    cycles = add(&b, cycles, tape_scale(b.tape, outputs[plain_layer_cycles(i)], count));
-    energy = add(&b, energy, tape_scale(b.tape, outputs[plain_layer_energy(i)], count));
+    outputs[descent_plain_layer_cycles(i)] = cycles_of(&b, i, &a);
+    outputs[descent_plain_layer_energy(i)] = energy_of(&b, &a);
+    cycles = add(&b, cycles, tape_scale(b.tape, outputs[descent_plain_layer_cycles(i)], count));
+    energy = add(&b, energy, tape_scale(b.tape, outputs[descent_plain_layer_energy(i)], count));
   }
   bound_whole(&b, cycles, energy);
   outputs[PLAIN_LOSS] = add(&b, objective_of(&b, cycles, energy), mul(&b, b.penalty_weight, b.penalty));
@@ -204,15 +204,15 @@ plain_network plain_network_create(const descent_goal *goal, const bool fixed[PL
   outputs[PLAIN_SCRATCHPAD_KIB] = tape_exp(b.tape, b.log_scratchpad);
   outputs[PLAIN_ACCUMULATOR_KIB] = tape_exp(b.tape, b.log_accumulator);
   outputs[PLAIN_AREA_MM2] = b.area;
-  plain_network result = {.layer_count = network->count,
-                          .program = tape_compile(b.tape, outputs, PLAIN_NETWORK_OUTPUTS + 2 * network->count)};
+  descent_plain_network result = {.layer_count = network->count,
+                                  .program = tape_compile(b.tape, outputs, PLAIN_NETWORK_OUTPUTS + 2 * network->count)};
   tape_destroy(b.tape);
   wf_free(b.fields);
   wf_free(outputs);
   return result;
 }
 
-void plain_network_release(plain_network *n) {
+void descent_plain_network_release(descent_plain_network *n) {
   tape_program_destroy(n->program);
   n->program = NULL;
 }

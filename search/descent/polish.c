@@ -11,7 +11,7 @@
 
 static const double gain = 1 - 1e-9;
 
-static bool exhausted(const descent_state *s, const polish_effort *e) {
+static bool exhausted(const descent_state *s, const descent_polish_effort *e) {
   return (e->max_evaluations > 0 && s->evaluations >= e->max_evaluations) || (e->stop && e->stop(e->context));
 }
 
@@ -24,19 +24,19 @@ typedef struct pool_layer {
   size_t count, room;
 } pool_layer;
 
-struct polish_pool {
+struct descent_polish_pool {
   size_t layer_count;
   pool_layer *layers;
 };
 
-polish_pool *polish_pool_create(const layers_network *network) {
-  polish_pool *p = WF_NEW(polish_pool);
+descent_polish_pool *descent_polish_pool_create(const layers_network *network) {
+  descent_polish_pool *p = WF_NEW(descent_polish_pool);
   p->layer_count = network->count;
   p->layers = WF_NEW_ARRAY(network->count, pool_layer);
   return p;
 }
 
-void polish_pool_destroy(polish_pool *p) {
+void descent_polish_pool_destroy(descent_polish_pool *p) {
   if (!p) return;
   for (size_t i = 0; i < p->layer_count; i++) wf_free(p->layers[i].mappings);
   wf_free(p->layers);
@@ -48,7 +48,7 @@ static bool same_mapping(const paper_mapping *a, const paper_mapping *b) {
          memcmp(a->order, b->order, sizeof a->order) == 0;
 }
 
-void polish_pool_add(polish_pool *p, const descent_state *s) {
+void descent_polish_pool_add(descent_polish_pool *p, const descent_state *s) {
   for (size_t i = 0; i < p->layer_count; i++) {
     pool_layer *l = &p->layers[i];
     const paper_mapping *m = &s->layers[i].mapping;
@@ -70,7 +70,7 @@ typedef struct attempt {
   descent_state *state;
   descent_others others;
   size_t move_count;
-  moves_move moves[MOVES_MAX];
+  descent_moves_move moves[MOVES_MAX];
   double value;
   descent_layer best;
   bool found;
@@ -95,58 +95,58 @@ static void try_orders(attempt *a, paper_mapping *mapping) {
   }
 }
 
-static void try_pool(attempt *a, const polish_pool *pool) {
+static void try_pool(attempt *a, const descent_polish_pool *pool) {
   const pool_layer *l = &pool->layers[a->others.layer];
   for (size_t n = 0; n < l->count; n++) try_mapping(a, &l->mappings[n]);
 }
 
-static void try_single_moves(attempt *a, const polish_effort *effort) {
+static void try_single_moves(attempt *a, const descent_polish_effort *effort) {
   const paper_mapping start = a->state->layers[a->others.layer].mapping;
   paper_mapping mapping = start;
   try_orders(a, &mapping);
   for (size_t n = 0; n < a->move_count && !effort->orders_only; n++) {
-    if (!moves_allowed(&start, &a->moves[n])) continue;
+    if (!descent_moves_allowed(&start, &a->moves[n])) continue;
     mapping = start;
-    moves_apply(&mapping, &a->moves[n]);
+    descent_moves_apply(&mapping, &a->moves[n]);
     try_orders(a, &mapping);
   }
 }
 
 // Other splits of one dimension, for what single primes do not reach: 12 rows to 16.
-static void try_splits(attempt *a, const polish_effort *effort) {
+static void try_splits(attempt *a, const descent_polish_effort *effort) {
   const layers_layer *layer = &a->state->goal.network->layers[a->others.layer];
   const paper_mapping start = a->state->layers[a->others.layer].mapping;
-  const plain_limits *limits = &a->state->goal.limits;
-  moves_split splits[MOVES_SPLITS_MAX];
+  const descent_plain_limits *limits = &a->state->goal.limits;
+  descent_moves_split splits[MOVES_SPLITS_MAX];
   for (unsigned d = 0; d < BLOCK_DIMS; d++) {
     if (layer->size[d] == 1 || exhausted(a->state, effort)) continue;
-    const size_t count = moves_splits(layer, d, bound_of(limits->side_fixed, limits->side_max), splits);
+    const size_t count = descent_moves_splits(layer, d, bound_of(limits->side_fixed, limits->side_max), splits);
     for (size_t n = 0; n < count; n++) {
       paper_mapping mapping = start;
-      moves_set(layer, d, &splits[n], &mapping);
+      descent_moves_set(layer, d, &splits[n], &mapping);
       try_orders(a, &mapping);
     }
   }
 }
 
 // Pairs, until one that gains is found.
-static void try_pairs(attempt *a, const polish_effort *effort) {
+static void try_pairs(attempt *a, const descent_polish_effort *effort) {
   const paper_mapping start = a->state->layers[a->others.layer].mapping;
   for (size_t n = 0; n < a->move_count && !a->found; n++) {
-    if (!moves_allowed(&start, &a->moves[n])) continue;
+    if (!descent_moves_allowed(&start, &a->moves[n])) continue;
     if (exhausted(a->state, effort)) return;
     paper_mapping half = start;
-    moves_apply(&half, &a->moves[n]);
+    descent_moves_apply(&half, &a->moves[n]);
     for (size_t k = n; k < a->move_count; k++) {
-      if (!moves_allowed(&half, &a->moves[k])) continue;
+      if (!descent_moves_allowed(&half, &a->moves[k])) continue;
       paper_mapping mapping = half;
-      moves_apply(&mapping, &a->moves[k]);
+      descent_moves_apply(&mapping, &a->moves[k]);
       try_orders(a, &mapping);
     }
   }
 }
 
-static bool improve_once(attempt *a, const polish_effort *effort, bool first) {
+static bool improve_once(attempt *a, const descent_polish_effort *effort, bool first) {
   a->found = false;
   a->value = a->state->value;
   if (first && effort->pool) try_pool(a, effort->pool);
@@ -161,9 +161,9 @@ static bool improve_once(attempt *a, const polish_effort *effort, bool first) {
 }
 
 // Improves a layer until no move does. True if one did.
-static bool improve_layer(descent_state *s, size_t layer, const polish_effort *effort) {
+static bool improve_layer(descent_state *s, size_t layer, const descent_polish_effort *effort) {
   attempt a = {.state = s, .others = descent_others_of(s, layer)};
-  a.move_count = moves_of(&s->goal.network->layers[layer], a.moves);
+  a.move_count = descent_moves_of(&s->goal.network->layers[layer], a.moves);
   bool any = false;
   while (!exhausted(s, effort) && improve_once(&a, effort, !any)) any = true;
   return any;
@@ -175,35 +175,35 @@ static bool improve_layer(descent_state *s, size_t layer, const polish_effort *e
 static double share(const descent_state *s, size_t i) {
   const paper_cost c = s->layers[i].cost;
   const double cycles = c.cycles / s->total.cycles, energy = c.energy_uj / s->total.energy_uj;
-  const plain_objective objective = s->goal.objective;
+  const descent_plain_objective objective = s->goal.objective;
   return objective == PLAIN_EDP ? cycles + energy : objective == PLAIN_ENERGY ? energy : cycles;
 }
 
-static void by_importance(descent_state *s, const polish_effort *effort) {
+static void by_importance(descent_state *s, const descent_polish_effort *effort) {
   const size_t count = s->goal.network->count;
-  importance_options options = IMPORTANCE_DEFAULTS;
+  descent_importance_options options = IMPORTANCE_DEFAULTS;
   options.patience = 1;  // an effort goes to the end
-  importance *m = importance_create(s->goal.network, options);
-  for (size_t i = 0; i < count; i++) importance_set(m, i, share(s, i));
+  descent_importance *m = descent_importance_create(s->goal.network, options);
+  for (size_t i = 0; i < count; i++) descent_importance_set(m, i, share(s, i));
   bool any = false;
   while (!exhausted(s, effort)) {
-    const size_t layer = importance_pick(m);
+    const size_t layer = descent_importance_pick(m);
     if (layer == count) {
       if (!any) break;
-      importance_revive(m);  // the hardware may have changed for those that were given up
+      descent_importance_revive(m);  // the hardware may have changed for those that were given up
       any = false;
       continue;
     }
     const bool gained = improve_layer(s, layer, effort);
-    importance_spent(m, layer, share(s, layer));
+    descent_importance_spent(m, layer, share(s, layer));
     any |= gained;
     for (size_t i = 0; gained && i < count; i++)
-      if (i != layer) importance_set(m, i, share(s, i));
+      if (i != layer) descent_importance_set(m, i, share(s, i));
   }
-  importance_destroy(m);
+  descent_importance_destroy(m);
 }
 
-static void in_turn(descent_state *s, const polish_effort *effort) {
+static void in_turn(descent_state *s, const descent_polish_effort *effort) {
   bool any = true;
   while (any && !exhausted(s, effort)) {
     any = false;
@@ -211,7 +211,7 @@ static void in_turn(descent_state *s, const polish_effort *effort) {
   }
 }
 
-void polish_layers(descent_state *s, const polish_effort *effort) {
+void descent_polish_layers(descent_state *s, const descent_polish_effort *effort) {
   (effort->importance ? by_importance : in_turn)(s, effort);
 }
 
@@ -219,7 +219,7 @@ void polish_layers(descent_state *s, const polish_effort *effort) {
 
 // By how much a mapping exceeds what it may need, in logarithms; columns of an array of the given side. Rows and
 // columns count apart: else no single move would help where both exceed.
-static double excess(const plain_limits *l, double side, const paper_mapping *m, const paper_need *need) {
+static double excess(const descent_plain_limits *l, double side, const paper_mapping *m, const paper_need *need) {
   const double columns_kib = need->column_words * side * 4 / 1024, side_bound = bound_of(l->side_fixed, l->side_max);
   return fmax(0, log(m->rows / side_bound)) + fmax(0, log(m->columns / side_bound)) +
          fmax(0, log(need->scratchpad_words / 1024 / bound_of(l->scratchpad_kib_fixed, l->scratchpad_kib_max))) +
@@ -231,17 +231,17 @@ static double excess(const plain_limits *l, double side, const paper_mapping *m,
 static bool fit_layer(descent_state *s, size_t layer, double side) {
   descent_layer *l = &s->layers[layer];
   const layers_layer *shape = &s->goal.network->layers[layer];
-  moves_move moves[MOVES_MAX];
-  const size_t count = moves_of(shape, moves);
+  descent_moves_move moves[MOVES_MAX];
+  const size_t count = descent_moves_of(shape, moves);
   for (;;) {
     const double over = excess(&s->goal.limits, side, &l->mapping, &l->need);
     if (over <= 0) return true;
     double best = over;
     paper_mapping next = l->mapping;
     for (size_t n = 0; n < count; n++) {
-      if (moves[n].to != MOVE_OUTSIDE || !moves_allowed(&l->mapping, &moves[n])) continue;
+      if (moves[n].to != MOVE_OUTSIDE || !descent_moves_allowed(&l->mapping, &moves[n])) continue;
       paper_mapping mapping = l->mapping;
-      moves_apply(&mapping, &moves[n]);
+      descent_moves_apply(&mapping, &moves[n]);
       const paper_need need = paper_need_of(shape, &mapping);
       const double left = excess(&s->goal.limits, side, &mapping, &need);
       if (!(left < best)) continue;
@@ -254,7 +254,7 @@ static bool fit_layer(descent_state *s, size_t layer, double side) {
   }
 }
 
-bool polish_fit(descent_state *s) {
+bool descent_polish_fit(descent_state *s) {
   const double side = s->goal.limits.side_fixed > 0 ? s->goal.limits.side_fixed : fmax(2, s->most.side);
   for (size_t i = 0; i < s->goal.network->count; i++)
     if (!fit_layer(s, i, side)) return false;
@@ -283,8 +283,8 @@ static double stepped(double size, double factor, double fixed, double limit) {
 }
 
 // The hardware a step leads to; false if it is where it was.
-static bool step_hardware(const descent_state *s, const step *by, plain_limits *to) {
-  const plain_limits *l = &s->goal.limits;
+static bool step_hardware(const descent_state *s, const step *by, descent_plain_limits *to) {
+  const descent_plain_limits *l = &s->goal.limits;
   const paper_hardware *h = &s->hardware;
   *to = *l;
   to->side_fixed = fmax(2, stepped(h->side, by->side, l->side_fixed, l->side_max));
@@ -297,24 +297,25 @@ static bool step_hardware(const descent_state *s, const step *by, plain_limits *
 
 // Fits the trial to the hardware that its limits fix and improves it there, then lets the hardware follow the mappings
 // again. Pairs are only tried where single moves come close to the value to beat.
-static void adapt(descent_state *trial, const plain_limits *limits, double beat, const polish_effort *effort) {
-  if (!polish_fit(trial)) {
+static void adapt(descent_state *trial, const descent_plain_limits *limits, double beat,
+                  const descent_polish_effort *effort) {
+  if (!descent_polish_fit(trial)) {
     trial->value = INFINITY;
     return;
   }
-  polish_effort quick = *effort;
+  descent_polish_effort quick = *effort;
   quick.pairs = false;
-  polish_layers(trial, &quick);
-  if (effort->pairs && trial->value < beat * 1.3) polish_layers(trial, effort);
+  descent_polish_layers(trial, &quick);
+  if (effort->pairs && trial->value < beat * 1.3) descent_polish_layers(trial, effort);
   trial->goal.limits = *limits;
   descent_state_resize(trial);
 }
 
 // True if the step leads to a better network, which *s then is.
-static bool take_step(descent_state *s, descent_state *trial, const step *by, const polish_effort *effort) {
-  plain_limits to;
+static bool take_step(descent_state *s, descent_state *trial, const step *by, const descent_polish_effort *effort) {
+  descent_plain_limits to;
   if (!step_hardware(s, by, &to)) return false;
-  const plain_limits limits = s->goal.limits;
+  const descent_plain_limits limits = s->goal.limits;
   descent_state_copy(trial, s);
   trial->evaluations = s->evaluations;
   trial->goal.limits = to;
@@ -325,14 +326,14 @@ static bool take_step(descent_state *s, descent_state *trial, const step *by, co
   return true;
 }
 
-static bool improve_hardware(descent_state *s, descent_state *trial, const polish_effort *effort) {
+static bool improve_hardware(descent_state *s, descent_state *trial, const descent_polish_effort *effort) {
   for (size_t n = 0; n < STEPS && !exhausted(s, effort); n++)
     if (take_step(s, trial, &steps[n], effort)) return true;
   return false;
 }
 
 // Random steps reach what the table's do not: both memories by different factors, far away.
-static bool kick_hardware(descent_state *s, descent_state *trial, const polish_effort *effort, uint64_t *rng) {
+static bool kick_hardware(descent_state *s, descent_state *trial, const descent_polish_effort *effort, uint64_t *rng) {
   static const double sides[] = {1, 1, 1, 1, 1, 1, 0.5, 2};
   for (unsigned n = 0; n < effort->kicks && !exhausted(s, effort); n++) {
     const step by = {.side = sides[wf_random_below(rng, sizeof sides / sizeof *sides)],
@@ -345,17 +346,17 @@ static bool kick_hardware(descent_state *s, descent_state *trial, const polish_e
 
 static void scramble(descent_state *s, size_t layer, uint64_t *rng) {
   paper_mapping *m = &s->layers[layer].mapping;
-  moves_move moves[MOVES_MAX];
-  const size_t count = moves_of(&s->goal.network->layers[layer], moves);
+  descent_moves_move moves[MOVES_MAX];
+  const size_t count = descent_moves_of(&s->goal.network->layers[layer], moves);
   for (uint64_t n = 2 + wf_random_below(rng, 6); count > 0 && n > 0; n--) {
-    const moves_move *move = &moves[wf_random_below(rng, count)];
-    if (moves_allowed(m, move)) moves_apply(m, move);
+    const descent_moves_move *move = &moves[wf_random_below(rng, count)];
+    if (descent_moves_allowed(m, move)) descent_moves_apply(m, move);
   }
 }
 
 // Random moves of one layer, then the way down again by single moves: out of places that pairs do not leave.
-static bool kick_layers(descent_state *s, descent_state *trial, const polish_effort *effort, uint64_t *rng) {
-  polish_effort quick = *effort;
+static bool kick_layers(descent_state *s, descent_state *trial, const descent_polish_effort *effort, uint64_t *rng) {
+  descent_polish_effort quick = *effort;
   quick.pairs = false;
   quick.pool = NULL;
   bool any = false;
@@ -365,7 +366,7 @@ static bool kick_layers(descent_state *s, descent_state *trial, const polish_eff
       trial->evaluations = s->evaluations;
       scramble(trial, i, rng);
       descent_state_refresh(trial);
-      if (isfinite(trial->value) || polish_fit(trial)) improve_layer(trial, i, &quick);
+      if (isfinite(trial->value) || descent_polish_fit(trial)) improve_layer(trial, i, &quick);
       s->evaluations = trial->evaluations;
       if (!(trial->value < s->value * gain)) continue;
       descent_state_copy(s, trial);
@@ -374,12 +375,13 @@ static bool kick_layers(descent_state *s, descent_state *trial, const polish_eff
   return any;
 }
 
-void polish_state(descent_state *s, const polish_effort *effort) {
-  polish_layers(s, effort);
+void descent_polish_state(descent_state *s, const descent_polish_effort *effort) {
+  descent_polish_layers(s, effort);
   uint64_t rng = effort->seed;
   descent_state *trial = descent_state_create(&s->goal);
   do {
-    while (effort->hardware && !exhausted(s, effort) && improve_hardware(s, trial, effort)) polish_layers(s, effort);
+    while (effort->hardware && !exhausted(s, effort) && improve_hardware(s, trial, effort))
+      descent_polish_layers(s, effort);
   } while ((effort->hardware && kick_hardware(s, trial, effort, &rng)) || kick_layers(s, trial, effort, &rng));
   descent_state_destroy(trial);
 }

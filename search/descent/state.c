@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-double descent_value(plain_objective objective, paper_cost cost) {
+double descent_value(descent_plain_objective objective, paper_cost cost) {
   assert(objective != PLAIN_AREA_DELAY);
   switch (objective) {
     case PLAIN_LATENCY:
@@ -21,16 +21,16 @@ double descent_value(plain_objective objective, paper_cost cost) {
 
 static double objective_of(const descent_goal *goal, const paper_hardware *hardware, paper_cost cost) {
   if (goal->objective != PLAIN_AREA_DELAY) return descent_value(goal->objective, cost);
-  const plain_silicon silicon = plain_silicon_of(goal);
-  return plain_area_mm2(&silicon, hardware) * cost.cycles;
+  const descent_plain_silicon silicon = descent_plain_silicon_of(goal);
+  return descent_plain_area_mm2(&silicon, hardware) * cost.cycles;
 }
 
 // By which factors area and power are above their bounds; 1: below.
 static double excess_of(const descent_goal *goal, const paper_hardware *hardware, paper_cost cost) {
-  const plain_silicon silicon = plain_silicon_of(goal);
+  const descent_plain_silicon silicon = descent_plain_silicon_of(goal);
   double excess = 1;
-  if (goal->area_mm2_max > 0) excess *= fmax(1, plain_area_mm2(&silicon, hardware) / goal->area_mm2_max);
-  if (goal->power_mw_max > 0) excess *= fmax(1, plain_power_mw(&silicon, cost) / goal->power_mw_max);
+  if (goal->area_mm2_max > 0) excess *= fmax(1, descent_plain_area_mm2(&silicon, hardware) / goal->area_mm2_max);
+  if (goal->power_mw_max > 0) excess *= fmax(1, descent_plain_power_mw(&silicon, cost) / goal->power_mw_max);
   return excess;
 }
 
@@ -54,7 +54,7 @@ static bool settle(double *size, double fixed, double limit) {
   return limit <= 0 || *size <= limit;
 }
 
-bool descent_size(const plain_limits *limits, const paper_need *most, paper_hardware *hardware) {
+bool descent_size(const descent_plain_limits *limits, const paper_need *most, paper_hardware *hardware) {
   double side = fmax(2, most->side);
   if (!settle(&side, limits->side_fixed, limits->side_max)) return false;
   *hardware = (paper_hardware){.side = side,

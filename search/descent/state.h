@@ -10,7 +10,7 @@
 // power is above its bound, so that a search is driven back below it.
 double descent_goal_value(const descent_goal *goal, const paper_hardware *hardware, paper_cost cost);
 // The same for those objectives that do not depend on the hardware, without bounds.
-double descent_value(plain_objective objective, paper_cost cost);
+double descent_value(descent_plain_objective objective, paper_cost cost);
 bool descent_within_bounds(const descent_goal *goal, const paper_hardware *hardware, paper_cost cost);
 
 typedef struct descent_layer {
@@ -53,6 +53,6 @@ double descent_try(descent_state *state, const descent_others *others, const pap
 void descent_accept(descent_state *state, const descent_others *others, const descent_layer *candidate);
 
 // The hardware that needs and limits make. False: a need exceeds what is fixed or the largest that is allowed.
-bool descent_size(const plain_limits *limits, const paper_need *most, paper_hardware *hardware);
+bool descent_size(const descent_plain_limits *limits, const paper_need *most, paper_hardware *hardware);
 
 #endif

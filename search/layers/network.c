@@ -18,7 +18,7 @@ bool layers_of_model(layers_network *network, graph *model, const char *name, wf
   if (placed == NULL) return false;
   layers_of_graph(network, placed);
   graph_destroy(placed);
-  if (name != NULL) network->name = lines_base_name(network->arena, name);
+  if (name != NULL) network->name = layers_lines_base_name(network->arena, name);
   if (network->count > 0) return true;
   wf_error(diag, wf_in_file(network->name), "no layer of this network runs on the array");
   return false;

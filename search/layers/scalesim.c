@@ -14,15 +14,15 @@ enum { NAME, IMAGE_ROWS, IMAGE_COLUMNS, WINDOW_ROWS, WINDOW_COLUMNS, CHANNELS, F
 enum { ROWS = 1, COLUMNS, DEPTH, PRODUCT_CELLS };
 enum { EXTENT_MAX = 1 << 24 };
 
-static bool read_numbers(const lines_reader *r, const lines_cells *cells, int64_t *numbers) {
+static bool read_numbers(const layers_lines_reader *r, const layers_lines_cells *cells, int64_t *numbers) {
   for (size_t i = 1; i < cells->count; i++) {
-    if (!lines_number(r, cells, i, &numbers[i])) return false;
-    if (numbers[i] < 1 || numbers[i] > EXTENT_MAX) return lines_refuse(r, cells, i, "not from 1 to 16777216");
+    if (!layers_lines_number(r, cells, i, &numbers[i])) return false;
+    if (numbers[i] < 1 || numbers[i] > EXTENT_MAX) return layers_lines_refuse(r, cells, i, "not from 1 to 16777216");
   }
   return true;
 }
 
-static layers_layer named(const lines_reader *r, const lines_cells *cells) {
+static layers_layer named(const layers_lines_reader *r, const layers_lines_cells *cells) {
   return (layers_layer){.name = wf_arena_text(r->network->arena, cells->cell[NAME], strlen(cells->cell[NAME])),
                         .size = {1, 1, 1, 1, 1, 1, 1},
                         .stride = {1, 1},
@@ -34,12 +34,12 @@ static int64_t results(int64_t image, int64_t window, int64_t stride) {
   return (image - window + stride - 1) / stride + 1;
 }
 
-static bool read_conv(const lines_reader *r, const lines_cells *cells, layers_layer *layer) {
+static bool read_conv(const layers_lines_reader *r, const layers_lines_cells *cells, layers_layer *layer) {
   int64_t n[CONV_CELLS];
   if (!read_numbers(r, cells, n)) return false;
   for (size_t i = 0; i < 2; i++)
     if (n[WINDOW_ROWS + i] > n[IMAGE_ROWS + i])
-      return lines_refuse(r, cells, WINDOW_ROWS + i, "the window is larger than the image");
+      return layers_lines_refuse(r, cells, WINDOW_ROWS + i, "the window is larger than the image");
   *layer = named(r, cells);
   layer->size[BLOCK_DIM_P] = results(n[IMAGE_ROWS], n[WINDOW_ROWS], n[STRIDE]);
   layer->size[BLOCK_DIM_Q] = results(n[IMAGE_COLUMNS], n[WINDOW_COLUMNS], n[STRIDE]);
@@ -52,7 +52,7 @@ static bool read_conv(const lines_reader *r, const lines_cells *cells, layers_la
   return true;
 }
 
-static bool read_product(const lines_reader *r, const lines_cells *cells, layers_layer *layer) {
+static bool read_product(const layers_lines_reader *r, const layers_lines_cells *cells, layers_layer *layer) {
   int64_t n[PRODUCT_CELLS];
   if (!read_numbers(r, cells, n)) return false;
   *layer = named(r, cells);
@@ -72,7 +72,7 @@ static bool is_header(const char *text, const char *names) {
   return *names == '\0';
 }
 
-const layers_columns *scalesim_columns(const char *text) {
+const layers_columns *layers_scalesim_columns(const char *text) {
   static const struct {
     const char *names;
     layers_columns columns;

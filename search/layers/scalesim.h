@@ -6,10 +6,10 @@
 
 typedef struct layers_columns {
   size_t count;
-  lines_layer *read;
+  layers_lines_layer *read;
 } layers_columns;
 
 // By the first line of a text; NULL: it is no topology.
-const layers_columns *scalesim_columns(const char *text);
+const layers_columns *layers_scalesim_columns(const char *text);
 
 #endif

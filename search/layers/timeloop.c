@@ -178,11 +178,11 @@ static bool is_product(const yaml_node *map) {
 
 // ---- the file
 
-bool timeloop_is(const yaml_node *root) {
+bool layers_timeloop_is(const yaml_node *root) {
   return root->kind == YAML_TREE_MAP && yaml_tree_find(root, "problem") != NULL;
 }
 
-bool timeloop_read(layers_network *network, const char *name, const yaml_node *root, wf_diag *diag) {
+bool layers_timeloop_read(layers_network *network, const char *name, const yaml_node *root, wf_diag *diag) {
   static const char *const root_keys[] = {"problem", NULL}, *const problem_keys[] = {"version", "shape", "instance",
                                                                                      NULL};
   problem p = {

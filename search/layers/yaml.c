@@ -78,8 +78,8 @@ bool layers_parse_yaml(layers_network *network, const char *file, const char *te
   *network = (layers_network){.arena = wf_arena_create(), .description = ""};
   const char *name = wf_arena_text(network->arena, file, strlen(file));
   const yaml_node *root = yaml_tree_parse(network->arena, name, text, length, diag);
-  if (root != NULL && timeloop_is(root))
-    return timeloop_read(network, lines_base_name(network->arena, file), root, diag);
+  if (root != NULL && layers_timeloop_is(root))
+    return layers_timeloop_read(network, layers_lines_base_name(network->arena, file), root, diag);
   return root != NULL && yaml_tree_is(root, YAML_TREE_MAP, "a table of layers", diag) &&
          yaml_tree_keys(root, "a table of layers", network_keys, diag) &&
          read_text(root, "name", "a table of layers", &network->name, diag) &&

@@ -68,7 +68,7 @@ static void find_best(predict_chooser *c) {
   }
 }
 
-double predict_value(plain_objective objective, double cycles, bool has_energy, double energy_pj) {
+double predict_value(descent_plain_objective objective, double cycles, bool has_energy, double energy_pj) {
   const paper_cost cost = {.cycles = cycles, .energy_uj = 1e-6 * energy_pj};
   return objective == PLAIN_AREA_DELAY || !has_energy ? cycles : descent_value(objective, cost);
 }

@@ -11,7 +11,7 @@ enum { PREDICT_KEPT_MAX = 64 };
 typedef struct predict_request {
   const map_layer *layer;
   const hw_array *array;
-  plain_objective objective;  // area x delay: the delay
+  descent_plain_objective objective;  // area x delay: the delay
   // Of mappings that are given and as many of the mapper's best as `tried` says (at most MAP_BEST_MAX), the best are
   // looked for; then `climbs` more mappings, steps from the best (climb.c).
   const map_mapping *given;
@@ -41,7 +41,7 @@ typedef struct predict_result {
 } predict_result;
 
 // What figures of a layer are worth; without energy the cycles count.
-double predict_value(plain_objective objective, double cycles, bool has_energy, double energy_pj);
+double predict_value(descent_plain_objective objective, double cycles, bool has_energy, double energy_pj);
 
 predict_result predict_layer(const predict_request *request);
 void predict_release(predict_result *result);

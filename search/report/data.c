@@ -17,33 +17,33 @@ typedef struct loader {
   const char **layer_hashes;  // of the layers that differ
 } loader;
 
-static const char *keep(const loader *l, const query *q, int column) {
-  const char *text = query_text(q, column);
+static const char *keep(const loader *l, const sweep_query *q, int column) {
+  const char *text = sweep_query_text(q, column);
   return wf_arena_text(l->data->arena, text, strlen(text));
 }
 
 // Calls `row` for each row of a statement.
-static bool each(loader *l, const char *sql, void (*row)(loader *l, const query *q)) {
+static bool each(loader *l, const char *sql, void (*row)(loader *l, const sweep_query *q)) {
   const unsigned before = l->diag->errors;
-  query *q = query_open(l->path, sql, NULL, 0, l->diag);
+  sweep_query *q = sweep_query_open(l->path, sql, NULL, 0, l->diag);
   if (q == NULL) return false;
-  while (query_next(q, l->diag)) row(l, q);
-  query_close(q);
+  while (sweep_query_next(q, l->diag)) row(l, q);
+  sweep_query_close(q);
   return l->diag->errors == before;
 }
 
 static size_t count_of(loader *l, const char *sql) {
-  query *q = query_open(l->path, sql, NULL, 0, l->diag);
-  const size_t count = q != NULL && query_next(q, l->diag) ? (size_t)query_number(q, 0) : 0;
-  if (q != NULL) query_close(q);
+  sweep_query *q = sweep_query_open(l->path, sql, NULL, 0, l->diag);
+  const size_t count = q != NULL && sweep_query_next(q, l->diag) ? (size_t)sweep_query_number(q, 0) : 0;
+  if (q != NULL) sweep_query_close(q);
   return count;
 }
 
 // ---- networks
 
-static void add_network(loader *l, const query *q) {
+static void add_network(loader *l, const sweep_query *q) {
   l->data->networks[l->data->network_count++] =
-      (report_network){.name = keep(l, q, 0), .description = keep(l, q, 1), .macs = (int64_t)query_number(q, 2)};
+      (report_network){.name = keep(l, q, 0), .description = keep(l, q, 1), .macs = (int64_t)sweep_query_number(q, 2)};
 }
 
 static size_t unique_of(loader *l, const char *hash) {
@@ -59,16 +59,16 @@ static report_network *network_named(const loader *l, const char *name) {
   return NULL;
 }
 
-static void add_layer(loader *l, const query *q) {
-  report_network *network = network_named(l, query_text(q, 0));
+static void add_layer(loader *l, const sweep_query *q) {
+  report_network *network = network_named(l, sweep_query_text(q, 0));
   if (network == NULL) return;
   size_t room = network->layer_count;
   network->layers =
       wf_arena_grow(l->data->arena, network->layers, network->layer_count, &room, sizeof *network->layers);
   network->layers[network->layer_count++] = (report_layer){.name = keep(l, q, 1),
                                                            .unique = unique_of(l, keep(l, q, 2)),
-                                                           .count = (int64_t)query_number(q, 3),
-                                                           .macs = (int64_t)query_number(q, 4)};
+                                                           .count = (int64_t)sweep_query_number(q, 3),
+                                                           .macs = (int64_t)sweep_query_number(q, 4)};
 }
 
 static bool load_networks(loader *l) {
@@ -87,19 +87,19 @@ static double bus_bytes_of(const char *yaml) {
   return hw_array_parse(&array, "array", yaml, strlen(yaml), &silent) ? array.dma.bus_bits / (double)BITS : 0;
 }
 
-static void add_point(loader *l, const query *q) {
+static void add_point(loader *l, const sweep_query *q) {
   report_data *d = l->data;
   report_point *p = &d->points[d->point_count++];
   *p = (report_point){
       .array = keep(l, q, 0), .parameters = keep(l, q, 1), .status = keep(l, q, 2), .reason = keep(l, q, 3)};
   p->sums = WF_ARENA_ARRAY(d->arena, d->network_count + 1, report_sum);
-  if (query_kind_of(q, 4) == QUERY_NULL) return;
+  if (sweep_query_kind_of(q, 4) == QUERY_NULL) return;
   p->yaml = keep(l, q, 4);
-  p->dim = (int64_t)query_number(q, 5);
-  p->scratchpad_kib = (int64_t)query_number(q, 6);
-  p->accumulator_kib = (int64_t)query_number(q, 7);
-  p->logic_um2 = query_number(q, 8);
-  p->memory_bits = (int64_t)query_number(q, 9);
+  p->dim = (int64_t)sweep_query_number(q, 5);
+  p->scratchpad_kib = (int64_t)sweep_query_number(q, 6);
+  p->accumulator_kib = (int64_t)sweep_query_number(q, 7);
+  p->logic_um2 = sweep_query_number(q, 8);
+  p->memory_bits = (int64_t)sweep_query_number(q, 9);
   p->bus_bytes = bus_bytes_of(p->yaml);
 }
 
@@ -134,23 +134,23 @@ static report_point *find_point(const point_index *in, const char *array) {
   return found == NULL ? NULL : *found;
 }
 
-static void take_measurement(loader *l, const point_index *in, const query *q) {
-  report_point *p = find_point(in, query_text(q, 0));
+static void take_measurement(loader *l, const point_index *in, const sweep_query *q) {
+  report_point *p = find_point(in, sweep_query_text(q, 0));
   size_t unique = 0;
-  while (unique < l->data->unique_count && strcmp(l->layer_hashes[unique], query_text(q, 1)) != 0) unique++;
+  while (unique < l->data->unique_count && strcmp(l->layer_hashes[unique], sweep_query_text(q, 1)) != 0) unique++;
   if (p == NULL || unique == l->data->unique_count) return;
   l->data->policy = keep(l, q, 11);
   p->measurements[unique] = (report_measurement){.status = keep(l, q, 2),
                                                  .reason = keep(l, q, 3),
-                                                 .cycles = (int64_t)query_number(q, 4),
-                                                 .utilisation = query_number(q, 5),
-                                                 .energy_pj = query_number(q, 6),
-                                                 .read_bytes = (int64_t)query_number(q, 7),
-                                                 .written_bytes = (int64_t)query_number(q, 8),
+                                                 .cycles = (int64_t)sweep_query_number(q, 4),
+                                                 .utilisation = sweep_query_number(q, 5),
+                                                 .energy_pj = sweep_query_number(q, 6),
+                                                 .read_bytes = (int64_t)sweep_query_number(q, 7),
+                                                 .written_bytes = (int64_t)sweep_query_number(q, 8),
                                                  .bound = keep(l, q, 9),
                                                  .units = keep(l, q, 10),
                                                  .mapping = keep(l, q, 12)};
-  l->data->failure_count += strcmp(query_text(q, 2), "good") != 0;
+  l->data->failure_count += strcmp(sweep_query_text(q, 2), "good") != 0;
 }
 
 static bool load_measurements(loader *l) {
@@ -159,9 +159,9 @@ static bool load_measurements(loader *l) {
       "policy, "
       "mapping FROM measurement";
   point_index in = index_points(l->data);
-  query *q = query_open(l->path, sql, NULL, 0, l->diag);
-  while (q != NULL && query_next(q, l->diag)) take_measurement(l, &in, q);
-  if (q != NULL) query_close(q);
+  sweep_query *q = sweep_query_open(l->path, sql, NULL, 0, l->diag);
+  while (q != NULL && sweep_query_next(q, l->diag)) take_measurement(l, &in, q);
+  if (q != NULL) sweep_query_close(q);
   wf_free(in.points);
   return q != NULL;
 }
@@ -223,8 +223,8 @@ static void add_up(report_data *d) {
   }
 }
 
-static void take_key(loader *l, const query *q) {
-  const char *key = query_text(q, 0);
+static void take_key(loader *l, const sweep_query *q) {
+  const char *key = sweep_query_text(q, 0);
   if (strcmp(key, "name") == 0) l->data->name = keep(l, q, 1);
   if (strcmp(key, "version") == 0) l->data->version = keep(l, q, 1);
 }

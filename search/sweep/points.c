@@ -68,6 +68,7 @@ sweep_policy_text sweep_policy(const sweep_spec *spec) {
   sweep_policy_text policy = {"default"};
   if (spec->tune > 1) snprintf(policy.text, sizeof policy.text, "tune %u", spec->tune);
   if (spec->searched > 0)
-    snprintf(policy.text, sizeof policy.text, "search %u %s", spec->searched, plain_objective_names[spec->objective]);
+    snprintf(policy.text, sizeof policy.text, "search %u %s", spec->searched,
+             descent_plain_objective_names[spec->objective]);
   return policy;
 }

@@ -1,5 +1,5 @@
-// Worker processes behind sockets: see pool.h. Messages are whole work_request and work_result structs; a worker has at
-// most one request.
+// Worker processes behind sockets: see pool.h. Messages are whole sweep_work_request and sweep_work_result structs; a
+// worker has at most one request.
 #include "search/sweep/pool.h"
 
 #include <assert.h>
@@ -22,16 +22,16 @@ typedef struct worker {
   pid_t pid;  // 0: elsewhere
   bool busy;
   double since;
-  work_request request;
-  work_result result;  // as far as it has come
+  sweep_work_request request;
+  sweep_work_result result;  // as far as it has come
   size_t received;
 } worker;
 
-struct pool {
+struct sweep_pool {
   worker *workers;
   size_t count, room;
   double timeout;
-  pool_work *work;
+  sweep_pool_work *work;
   run_known *known;
 };
 
@@ -61,9 +61,9 @@ static bool receive_all(int socket, void *bytes, size_t size) {
 
 // ---- children
 
-static void child(int socket, pool_work *work, run_known *known) {
-  work_request request;
-  work_result result;
+static void child(int socket, sweep_pool_work *work, run_known *known) {
+  sweep_work_request request;
+  sweep_work_result result;
   while (receive_all(socket, &request, sizeof request)) {
     work(known, &request, &result);
     if (!send_all(socket, &result, sizeof result)) break;
@@ -72,7 +72,7 @@ static void child(int socket, pool_work *work, run_known *known) {
 }
 
 // A child must not outlive the pool's process, whatever ends that; nor answer its terminal's interrupt.
-static void start(pool *p, worker *w) {
+static void start(sweep_pool *p, worker *w) {
   int ends[2];
   *w = (worker){.socket = -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
@@ -96,7 +96,7 @@ static void start(pool *p, worker *w) {
   }
 }
 
-static worker *add_worker(pool *p) {
+static worker *add_worker(sweep_pool *p) {
   if (p->count == p->room) {
     p->room = p->room == 0 ? 8 : 2 * p->room;
     p->workers = wf_realloc(p->workers, p->room, sizeof *p->workers);
@@ -105,8 +105,8 @@ static worker *add_worker(pool *p) {
   return &p->workers[p->count++];
 }
 
-pool *pool_create(unsigned jobs, double timeout, pool_work *work) {
-  pool *p = wf_calloc(1, sizeof *p);
+sweep_pool *sweep_pool_create(unsigned jobs, double timeout, sweep_pool_work *work) {
+  sweep_pool *p = wf_calloc(1, sizeof *p);
   p->timeout = timeout;
   p->work = work;
   p->known = run_known_create();
@@ -114,7 +114,7 @@ pool *pool_create(unsigned jobs, double timeout, pool_work *work) {
   return p;
 }
 
-void pool_add_remote(pool *p, int socket) { add_worker(p)->socket = socket; }
+void sweep_pool_add_remote(sweep_pool *p, int socket) { add_worker(p)->socket = socket; }
 
 static int end_child(worker *w) {
   int status = 0;
@@ -123,7 +123,7 @@ static int end_child(worker *w) {
   return status;
 }
 
-void pool_destroy(pool *p) {
+void sweep_pool_destroy(sweep_pool *p) {
   for (size_t i = 0; i < p->count; i++) {
     if (p->workers[i].socket >= 0) close(p->workers[i].socket);
     if (p->workers[i].pid > 0) end_child(&p->workers[i]);
@@ -137,25 +137,25 @@ void pool_destroy(pool *p) {
 
 static bool is_free(const worker *w) { return w->socket >= 0 && !w->busy; }
 
-bool pool_has_free(const pool *p) {
+bool sweep_pool_has_free(const sweep_pool *p) {
   for (size_t i = 0; i < p->count; i++)
     if (is_free(&p->workers[i])) return true;
   return false;
 }
 
-unsigned pool_busy(const pool *p) {
+unsigned sweep_pool_busy(const sweep_pool *p) {
   unsigned busy = 0;
   for (size_t i = 0; i < p->count; i++) busy += p->workers[i].busy;
   return busy;
 }
 
-unsigned pool_workers(const pool *p) {
+unsigned sweep_pool_workers(const sweep_pool *p) {
   unsigned count = 0;
   for (size_t i = 0; i < p->count; i++) count += p->workers[i].socket >= 0;
   return count;
 }
 
-void pool_give(pool *p, const work_request *request) {
+void sweep_pool_give(sweep_pool *p, const sweep_work_request *request) {
   for (size_t i = 0; i < p->count; i++) {
     worker *w = &p->workers[i];
     if (!is_free(w)) continue;
@@ -172,21 +172,21 @@ void pool_give(pool *p, const work_request *request) {
 // ---- what happens to workers
 
 typedef struct delivery {
-  pool *pool;
-  pool_done *done;
+  sweep_pool *pool;
+  sweep_pool_done *done;
   void *context;
 } delivery;
 
-static void deliver(const delivery *d, worker *w, const work_result *result) {
-  const work_request request = w->request;
-  const work_result copy = *result;  // `done` may add workers and so move this one
+static void deliver(const delivery *d, worker *w, const sweep_work_result *result) {
+  const sweep_work_request request = w->request;
+  const sweep_work_result copy = *result;  // `done` may add workers and so move this one
   w->busy = false;
   d->done(d->context, &request, &copy);
 }
 
-static void fail(const delivery *d, worker *w, work_status status, const char *reason) {
-  work_result result;
-  work_fail(&result, w->request.id, status, reason);
+static void fail(const delivery *d, worker *w, sweep_work_status status, const char *reason) {
+  sweep_work_result result;
+  sweep_work_fail(&result, w->request.id, status, reason);
   result.wall_seconds = wf_seconds() - w->since;
   deliver(d, w, &result);
 }
@@ -228,7 +228,7 @@ static void end_late(const delivery *d, worker *w, double now) {
   if (d->pool->timeout <= 0 || !w->busy || w->pid <= 0 || now - w->since < d->pool->timeout) return;
   char reason[WORK_REASON];
   snprintf(reason, sizeof reason, "more than %g seconds", d->pool->timeout);
-  const work_request request = w->request;
+  const sweep_work_request request = w->request;
   const double since = w->since;
   close(w->socket);
   end_child(w);
@@ -239,7 +239,7 @@ static void end_late(const delivery *d, worker *w, double now) {
 }
 
 // Until the first timeout, at most `milliseconds`.
-static int patience(const pool *p, int milliseconds) {
+static int patience(const sweep_pool *p, int milliseconds) {
   const double now = wf_seconds();
   double least = milliseconds / 1e3;
   for (size_t i = 0; i < p->count && p->timeout > 0; i++)
@@ -247,7 +247,7 @@ static int patience(const pool *p, int milliseconds) {
   return least <= 0 ? 0 : (int)ceil(1e3 * least);
 }
 
-bool pool_wait(pool *p, int milliseconds, int watched, pool_done *done, void *context) {
+bool sweep_pool_wait(sweep_pool *p, int milliseconds, int watched, sweep_pool_done *done, void *context) {
   const delivery d = {p, done, context};
   const size_t count = p->count;
   struct pollfd *fds = wf_calloc(count + 1, sizeof *fds);
@@ -270,19 +270,19 @@ typedef struct server {
   bool gone;
 } server;
 
-static void answer(void *context, const work_request *request, const work_result *result) {
+static void answer(void *context, const sweep_work_request *request, const sweep_work_result *result) {
   (void)request;
   server *s = context;
   s->gone = !send_all(s->socket, result, sizeof *result);
 }
 
-void pool_serve(int socket, double timeout, pool_work *work) {
+void sweep_pool_serve(int socket, double timeout, sweep_pool_work *work) {
   server s = {.socket = socket};
-  pool *p = pool_create(1, timeout, work);
-  work_request request;
+  sweep_pool *p = sweep_pool_create(1, timeout, work);
+  sweep_work_request request;
   while (!s.gone && receive_all(socket, &request, sizeof request)) {
-    pool_give(p, &request);
-    while (pool_busy(p) > 0) pool_wait(p, 1000, -1, answer, &s);
+    sweep_pool_give(p, &request);
+    while (sweep_pool_busy(p) > 0) sweep_pool_wait(p, 1000, -1, answer, &s);
   }
-  pool_destroy(p);
+  sweep_pool_destroy(p);
 }

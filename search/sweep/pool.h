@@ -9,28 +9,28 @@
 
 #include "search/sweep/work.h"
 
-typedef struct pool pool;
-typedef void pool_done(void *context, const work_request *request, const work_result *result);
-typedef void pool_work(run_known *known, const work_request *request, work_result *result);
+typedef struct sweep_pool sweep_pool;
+typedef void sweep_pool_done(void *context, const sweep_work_request *request, const sweep_work_result *result);
+typedef void sweep_pool_work(run_known *known, const sweep_work_request *request, sweep_work_result *result);
 
 // `jobs` children (0: none) that do `work`, and share what they know of runs; requests that take longer than `timeout`
 // seconds fail (0: none do).
-pool *pool_create(unsigned jobs, double timeout, pool_work *work);
+sweep_pool *sweep_pool_create(unsigned jobs, double timeout, sweep_pool_work *work);
 // Ends the children.
-void pool_destroy(pool *p);
-// A worker at the other end of a socket (pool_serve); the pool closes it.
-void pool_add_remote(pool *p, int socket);
+void sweep_pool_destroy(sweep_pool *p);
+// A worker at the other end of a socket (sweep_pool_serve); the pool closes it.
+void sweep_pool_add_remote(sweep_pool *p, int socket);
 
-bool pool_has_free(const pool *p);  // a worker without request
-unsigned pool_busy(const pool *p);  // requests under way
-unsigned pool_workers(const pool *p);
+bool sweep_pool_has_free(const sweep_pool *p);  // a worker without request
+unsigned sweep_pool_busy(const sweep_pool *p);  // requests under way
+unsigned sweep_pool_workers(const sweep_pool *p);
 // To a free worker.
-void pool_give(pool *p, const work_request *request);
+void sweep_pool_give(sweep_pool *p, const sweep_work_request *request);
 // Waits at most so long for something to happen and calls `done` for each result that came. A descriptor other than -1
 // is watched as well: true when it can be read.
-bool pool_wait(pool *p, int milliseconds, int watched, pool_done *done, void *context);
+bool sweep_pool_wait(sweep_pool *p, int milliseconds, int watched, sweep_pool_done *done, void *context);
 
 // Works for a pool elsewhere until the socket ends: its requests go to the children of a pool of one.
-void pool_serve(int socket, double timeout, pool_work *work);
+void sweep_pool_serve(int socket, double timeout, sweep_pool_work *work);
 
 #endif

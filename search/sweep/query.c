@@ -7,16 +7,16 @@
 
 #include "base/alloc.h"
 
-struct query {
+struct sweep_query {
   sqlite3 *db;
   sqlite3_stmt *statement;
   const char *path;
 };
 
-static query *fail(query *q, wf_diag *diag, const char *hint) {
+static sweep_query *fail(sweep_query *q, wf_diag *diag, const char *hint) {
   wf_error(diag, wf_in_file(q->path), "%s", q->db == NULL ? "no memory" : sqlite3_errmsg(q->db));
   if (hint != NULL) wf_hint(diag, "%s", hint);
-  query_close(q);
+  sweep_query_close(q);
   return NULL;
 }
 
@@ -29,7 +29,7 @@ static int authorise(void *context, int action, const char *a, const char *b, co
 }
 
 // The parameters of the sweep, as columns "mesh.rows" of the question: from the JSON of its first point.
-static char *parameter_columns(query *q) {
+static char *parameter_columns(sweep_query *q) {
   char *columns = wf_strdup("");
   sqlite3_stmt *keys;
   static const char text[] =
@@ -52,7 +52,7 @@ static bool starts_with(const char *text, const char *word) {
 }
 
 // The condition around a table with everything that one wants to ask of a point.
-static char *statement_of(query *q, const char *text, const char *network, unsigned limit) {
+static char *statement_of(sweep_query *q, const char *text, const char *network, unsigned limit) {
   if (starts_with(text, "select")) return wf_strdup(text);
   char *columns = parameter_columns(q);
   const bool ordered = starts_with(text, "order"), all = text[strspn(text, " \t\n")] == '\0';
@@ -74,8 +74,8 @@ static char *statement_of(query *q, const char *text, const char *network, unsig
   return sql;
 }
 
-query *query_open(const char *path, const char *text, const char *network, unsigned limit, wf_diag *diag) {
-  query *q = WF_NEW(query);
+sweep_query *sweep_query_open(const char *path, const char *text, const char *network, unsigned limit, wf_diag *diag) {
+  sweep_query *q = WF_NEW(sweep_query);
   q->path = wf_strdup(path);
   if (sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) return fail(q, diag, NULL);
   char *sql = statement_of(q, text, network, limit);
@@ -89,27 +89,27 @@ query *query_open(const char *path, const char *text, const char *network, unsig
                 "a condition over the columns that `weft query STORE \"\"` prints, such as: cycles < 1e6 order by edp");
   if (!more) return q;
   wf_error(diag, wf_in_file(path), "more than one statement");
-  query_close(q);
+  sweep_query_close(q);
   return NULL;
 }
 
-void query_close(query *q) {
+void sweep_query_close(sweep_query *q) {
   sqlite3_finalize(q->statement);
   sqlite3_close(q->db);
   wf_free((char *)q->path);
   wf_free(q);
 }
 
-bool query_next(query *q, wf_diag *diag) {
+bool sweep_query_next(sweep_query *q, wf_diag *diag) {
   const int code = sqlite3_step(q->statement);
   if (code != SQLITE_ROW && code != SQLITE_DONE) wf_error(diag, wf_in_file(q->path), "%s", sqlite3_errmsg(q->db));
   return code == SQLITE_ROW;
 }
 
-int query_columns(const query *q) { return sqlite3_column_count(q->statement); }
-const char *query_name(const query *q, int column) { return sqlite3_column_name(q->statement, column); }
+int sweep_query_columns(const sweep_query *q) { return sqlite3_column_count(q->statement); }
+const char *sweep_query_name(const sweep_query *q, int column) { return sqlite3_column_name(q->statement, column); }
 
-query_kind query_kind_of(const query *q, int column) {
+sweep_query_kind sweep_query_kind_of(const sweep_query *q, int column) {
   switch (sqlite3_column_type(q->statement, column)) {
     case SQLITE_INTEGER:
       return QUERY_INTEGER;
@@ -122,15 +122,15 @@ query_kind query_kind_of(const query *q, int column) {
   }
 }
 
-const char *query_text(const query *q, int column) {
+const char *sweep_query_text(const sweep_query *q, int column) {
   const unsigned char *text = sqlite3_column_text(q->statement, column);
   return text == NULL ? "" : (const char *)text;
 }
 
-double query_number(const query *q, int column) { return sqlite3_column_double(q->statement, column); }
+double sweep_query_number(const sweep_query *q, int column) { return sqlite3_column_double(q->statement, column); }
 
-int query_find(const query *q, const char *name) {
-  for (int c = 0; c < query_columns(q); c++)
-    if (strcmp(query_name(q, c), name) == 0) return c;
+int sweep_query_find(const sweep_query *q, const char *name) {
+  for (int c = 0; c < sweep_query_columns(q); c++)
+    if (strcmp(sweep_query_name(q, c), name) == 0) return c;
   return -1;
 }

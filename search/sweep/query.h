@@ -13,22 +13,22 @@
 
 #include "base/diag.h"
 
-typedef struct query query;
+typedef struct sweep_query sweep_query;
 
 // `text` may begin with "select": then it is a statement of its own over all tables. `limit` 0: all rows. NULL after an
 // error was reported.
-query *query_open(const char *path, const char *text, const char *network, unsigned limit, wf_diag *diag);
-void query_close(query *q);
+sweep_query *sweep_query_open(const char *path, const char *text, const char *network, unsigned limit, wf_diag *diag);
+void sweep_query_close(sweep_query *q);
 
 // The next row; false: no more, or an error was reported.
-bool query_next(query *q, wf_diag *diag);
+bool sweep_query_next(sweep_query *q, wf_diag *diag);
 
-typedef enum { QUERY_NULL, QUERY_INTEGER, QUERY_NUMBER, QUERY_TEXT } query_kind;
-int query_columns(const query *q);
-const char *query_name(const query *q, int column);
-query_kind query_kind_of(const query *q, int column);
-const char *query_text(const query *q, int column);  // of the row; "" for NULL
-double query_number(const query *q, int column);
-int query_find(const query *q, const char *name);  // a column or -1
+typedef enum { QUERY_NULL, QUERY_INTEGER, QUERY_NUMBER, QUERY_TEXT } sweep_query_kind;
+int sweep_query_columns(const sweep_query *q);
+const char *sweep_query_name(const sweep_query *q, int column);
+sweep_query_kind sweep_query_kind_of(const sweep_query *q, int column);
+const char *sweep_query_text(const sweep_query *q, int column);  // of the row; "" for NULL
+double sweep_query_number(const sweep_query *q, int column);
+int sweep_query_find(const sweep_query *q, const char *name);  // a column or -1
 
 #endif

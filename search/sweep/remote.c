@@ -38,7 +38,7 @@ static bool fail(wf_diag *diag, const char *what) {
 
 // ---- rank 0
 
-static void find_addresses(remote_place *place) {
+static void find_addresses(sweep_remote_place *place) {
   struct ifaddrs *all;
   if (getifaddrs(&all) != 0) return;
   for (struct ifaddrs *at = all; at != NULL && place->count < REMOTE_ADDRESSES; at = at->ifa_next)
@@ -47,14 +47,14 @@ static void find_addresses(remote_place *place) {
   freeifaddrs(all);
 }
 
-static bool listen_here(remote_group *group, const char *version, wf_diag *diag) {
+static bool listen_here(sweep_remote_group *group, const char *version, wf_diag *diag) {
   struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
   socklen_t length = sizeof here;
   group->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (group->socket < 0 || bind(group->socket, (const struct sockaddr *)&here, sizeof here) != 0 ||
       listen(group->socket, BACKLOG) != 0 || getsockname(group->socket, (struct sockaddr *)&here, &length) != 0)
     return fail(diag, "cannot listen for the other ranks");
-  remote_place *place = &group->place;
+  sweep_remote_place *place = &group->place;
   place->port = here.sin_port;
   if (getrandom(place->token, sizeof place->token, 0) != sizeof place->token) return fail(diag, "no random numbers");
   snprintf(place->version, sizeof place->version, "%s", version);
@@ -68,7 +68,7 @@ static void set_quick(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-int remote_accept(const remote_group *group) {
+int sweep_remote_accept(const sweep_remote_group *group) {
   const int socket = accept4(group->socket, NULL, NULL, SOCK_CLOEXEC);
   if (socket < 0) return -1;
   uint8_t token[REMOTE_TOKEN];
@@ -86,7 +86,7 @@ int remote_accept(const remote_group *group) {
 
 // ---- the others
 
-static int connect_to(const remote_place *place, uint32_t address) {
+static int connect_to(const sweep_remote_place *place, uint32_t address) {
   const struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = place->port, .sin_addr.s_addr = address};
   const int socket_there = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket_there < 0) return -1;
@@ -97,7 +97,7 @@ static int connect_to(const remote_place *place, uint32_t address) {
   return -1;
 }
 
-static bool connect_there(remote_group *group, const char *version, wf_diag *diag) {
+static bool connect_there(sweep_remote_group *group, const char *version, wf_diag *diag) {
   if (strncmp(group->place.version, version, sizeof group->place.version - 1) != 0) {
     wf_error(diag, wf_in_file(NULL), "rank 0 is weft %s, this is %s", group->place.version, version);
     return false;
@@ -136,8 +136,8 @@ static bool load(plugin *p, wf_diag *diag) {
 }
 
 // MPI ends before the work begins: it would end all ranks when one is gone.
-bool remote_join(remote_group *group, const char *version, wf_diag *diag) {
-  *group = (remote_group){.socket = -1, .ranks = 1};
+bool sweep_remote_join(sweep_remote_group *group, const char *version, wf_diag *diag) {
+  *group = (sweep_remote_group){.socket = -1, .ranks = 1};
   if (launched_ranks() <= 1) return true;
   plugin p = {0};
   if (!load(&p, diag)) return false;
@@ -151,7 +151,7 @@ bool remote_join(remote_group *group, const char *version, wf_diag *diag) {
   return good;
 }
 
-void remote_leave(remote_group *group) {
+void sweep_remote_leave(sweep_remote_group *group) {
   if (group->socket >= 0) close(group->socket);
   group->socket = -1;
 }

@@ -13,26 +13,26 @@
 enum { REMOTE_ADDRESSES = 16, REMOTE_TOKEN = 16 };
 
 // Where the first rank listens: plain bytes, the same in all ranks.
-typedef struct remote_place {
+typedef struct sweep_remote_place {
   uint32_t addresses[REMOTE_ADDRESSES];  // IPv4, as in in_addr
   uint32_t count;
   uint16_t port;
   uint8_t token[REMOTE_TOKEN];  // who connects must know it
   char version[64];
-} remote_place;
+} sweep_remote_place;
 
-typedef struct remote_group {
+typedef struct sweep_remote_group {
   bool launched;  // by mpirun or srun, with more than one rank
   int rank, ranks;
   int socket;  // of rank 0: listens; of the others: connected to it
-  remote_place place;
-} remote_group;
+  sweep_remote_place place;
+} sweep_remote_group;
 
 // Whether this process is one of several that a launcher started; if so, all of them call this and are connected when
 // it returns. False after an error was reported.
-bool remote_join(remote_group *group, const char *version, wf_diag *diag);
+bool sweep_remote_join(sweep_remote_group *group, const char *version, wf_diag *diag);
 // The next worker that connected: its socket, or -1 if it was somebody else.
-int remote_accept(const remote_group *group);
-void remote_leave(remote_group *group);
+int sweep_remote_accept(const sweep_remote_group *group);
+void sweep_remote_leave(sweep_remote_group *group);
 
 #endif

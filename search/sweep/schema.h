@@ -2,6 +2,6 @@
 #ifndef SEARCH_SWEEP_SCHEMA_H
 #define SEARCH_SWEEP_SCHEMA_H
 
-extern const char search_sweep_schema[];
+extern const char sweep_schema[];
 
 #endif

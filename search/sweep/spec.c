@@ -255,9 +255,9 @@ static bool read_objective(reader *r) {
   const char *words[PLAIN_OBJECTIVES + 1] = {NULL};
   const yaml_node *node = yaml_tree_find(r->root, "objective");
   int choice = PLAIN_LATENCY;
-  for (int n = 0; n < PLAIN_OBJECTIVES; n++) words[n] = plain_objective_names[n];
+  for (int n = 0; n < PLAIN_OBJECTIVES; n++) words[n] = descent_plain_objective_names[n];
   if (node != NULL && !yaml_tree_choice(node, "objective", words, &choice, r->diag)) return false;
-  r->spec->objective = (plain_objective)choice;
+  r->spec->objective = (descent_plain_objective)choice;
   if (node == NULL || r->spec->searched > 0) return true;
   wf_error(r->diag, node->where, "`objective` is for mappings that are searched");
   return false;

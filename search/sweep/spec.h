@@ -42,8 +42,8 @@ typedef struct sweep_spec {
   size_t network_count;
   unsigned tune;      // the fastest of so many of the mapper's mappings; 0: its best
   unsigned searched;  // the best of so many that the model of the machine finds, and the mapper's best; 0: no search
-  plain_objective objective;  // what is best of those
-  double timeout;             // seconds of one measurement; 0: none
+  descent_plain_objective objective;  // what is best of those
+  double timeout;                     // seconds of one measurement; 0: none
 } sweep_spec;
 
 // Files that the text names are found relative to its own place, networks also by name (layers_load_network). False

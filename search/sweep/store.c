@@ -25,20 +25,20 @@ static const char *const statement_text[STATEMENTS] = {
     [COUNT_STATUS] = "SELECT count(*) FROM measurement WHERE status = ?",
 };
 
-struct store {
+struct sweep_store {
   sqlite3 *db;
   const char *path;
   sqlite3_stmt *statement[STATEMENTS];
   char failure[256];  // the first; empty: none
 };
 
-static void note_failure(store *s) {
+static void note_failure(sweep_store *s) {
   if (s->failure[0] == '\0') snprintf(s->failure, sizeof s->failure, "%s", sqlite3_errmsg(s->db));
 }
 
-bool store_good(const store *s) { return s->failure[0] == '\0'; }
+bool sweep_store_good(const sweep_store *s) { return s->failure[0] == '\0'; }
 
-static bool execute(store *s, const char *sql) {
+static bool execute(sweep_store *s, const char *sql) {
   if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK) return true;
   note_failure(s);
   return false;
@@ -48,7 +48,7 @@ static void hash_text(uint64_t hash, char text[HASH_TEXT]) { snprintf(text, HASH
 
 // ---- binding: a letter per value. t: text, i: int64_t, d: double
 
-static void bind(store *s, sqlite3_stmt *statement, const char *kinds, ...) {
+static void bind(sweep_store *s, sqlite3_stmt *statement, const char *kinds, ...) {
   va_list list;
   va_start(list, kinds);
   sqlite3_reset(statement);
@@ -67,18 +67,18 @@ static void bind(store *s, sqlite3_stmt *statement, const char *kinds, ...) {
 }
 
 // Runs a bound statement: whether there is a row. Reset it when the row was read.
-static bool step(store *s, sqlite3_stmt *statement) {
+static bool step(sweep_store *s, sqlite3_stmt *statement) {
   const int code = sqlite3_step(statement);
   if (code != SQLITE_ROW && code != SQLITE_DONE) note_failure(s);
   return code == SQLITE_ROW;
 }
 
-static void run(store *s, sqlite3_stmt *statement) {
+static void run(sweep_store *s, sqlite3_stmt *statement) {
   step(s, statement);
   sqlite3_reset(statement);
 }
 
-static bool has_row(store *s, sqlite3_stmt *statement) {
+static bool has_row(sweep_store *s, sqlite3_stmt *statement) {
   const bool row = step(s, statement);
   sqlite3_reset(statement);
   return row;
@@ -86,7 +86,7 @@ static bool has_row(store *s, sqlite3_stmt *statement) {
 
 // ---- what a sweep is
 
-static bool set(store *s, const char *key, const char *value) {
+static bool set(sweep_store *s, const char *key, const char *value) {
   sqlite3_stmt *statement;
   if (sqlite3_prepare_v2(s->db, "INSERT INTO sweep VALUES (?, ?)", -1, &statement, NULL) != SQLITE_OK) {
     note_failure(s);
@@ -95,11 +95,11 @@ static bool set(store *s, const char *key, const char *value) {
   bind(s, statement, "tt", key, value);
   run(s, statement);
   sqlite3_finalize(statement);
-  return store_good(s);
+  return sweep_store_good(s);
 }
 
 // The value of a key, to be freed; NULL: it has none.
-static char *get(store *s, const char *key) {
+static char *get(sweep_store *s, const char *key) {
   sqlite3_stmt *statement;
   char *value = NULL;
   if (sqlite3_prepare_v2(s->db, "SELECT value FROM sweep WHERE key = ?", -1, &statement, NULL) != SQLITE_OK)
@@ -140,7 +140,7 @@ static void write_dims(const layers_layer *layer, char *text, size_t size) {
              layer->stride[1], layer->dilation[0], layer->dilation[1]);
 }
 
-static void add_layer(store *s, sqlite3_stmt *statement, const layers_network *network, size_t position) {
+static void add_layer(sweep_store *s, sqlite3_stmt *statement, const layers_network *network, size_t position) {
   const layers_layer *layer = &network->layers[position];
   const map_layer mapped = layers_to_map(layer);
   char hash[HASH_TEXT], dims[512];
@@ -151,7 +151,7 @@ static void add_layer(store *s, sqlite3_stmt *statement, const layers_network *n
   run(s, statement);
 }
 
-static void add_network(store *s, const layers_network *network) {
+static void add_network(sweep_store *s, const layers_network *network) {
   sqlite3_stmt *add_one, *add_layers;
   double macs = 0;
   for (size_t i = 0; i < network->count; i++)
@@ -168,23 +168,23 @@ static void add_network(store *s, const layers_network *network) {
   sqlite3_finalize(add_layers);
 }
 
-static bool create(store *s, const sweep_spec *spec, const char *version) {
+static bool create(sweep_store *s, const sweep_spec *spec, const char *version) {
   char content[HASH_TEXT], number[16];
   hash_text(content_hash(spec), content);
   snprintf(number, sizeof number, "%d", SCHEMA_VERSION);
-  store_begin(s);
-  if (!execute(s, search_sweep_schema)) return false;
+  sweep_store_begin(s);
+  if (!execute(s, sweep_schema)) return false;
   set(s, "schema", number);
   set(s, "name", spec->name);
   set(s, "spec", spec->text);
   set(s, "content", content);
   set(s, "version", version);
   for (size_t n = 0; n < spec->network_count; n++) add_network(s, &spec->networks[n]);
-  return store_good(s) && execute(s, "COMMIT");
+  return sweep_store_good(s) && execute(s, "COMMIT");
 }
 
 // Whether an existing store may be gone on with.
-static bool check(store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+static bool check(sweep_store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
   char content[HASH_TEXT];
   hash_text(content_hash(spec), content);
   char *its_content = get(s, "content"), *its_version = get(s, "version");
@@ -208,7 +208,7 @@ static bool check(store *s, const sweep_spec *spec, const char *version, bool an
 
 // ---- opening
 
-static bool is_empty(store *s) {
+static bool is_empty(sweep_store *s) {
   sqlite3_stmt *statement;
   bool empty = false;
   if (sqlite3_prepare_v2(s->db, "SELECT count(*) FROM sqlite_master", -1, &statement, NULL) != SQLITE_OK) {
@@ -220,7 +220,7 @@ static bool is_empty(store *s) {
   return empty;
 }
 
-static bool prepare(store *s) {
+static bool prepare(sweep_store *s) {
   for (int i = 0; i < STATEMENTS; i++) {
     if (sqlite3_prepare_v2(s->db, statement_text[i], -1, &s->statement[i], NULL) == SQLITE_OK) continue;
     note_failure(s);
@@ -230,7 +230,7 @@ static bool prepare(store *s) {
 }
 
 // One process writes a store: the lock is held until it is closed.
-static bool open_file(store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+static bool open_file(sweep_store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
   if (sqlite3_open(s->path, &s->db) != SQLITE_OK) {
     note_failure(s);
     return false;
@@ -239,32 +239,33 @@ static bool open_file(store *s, const sweep_spec *spec, const char *version, boo
       execute(s, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
   if (!ready) return false;
   const bool empty = is_empty(s);
-  if (!store_good(s)) return false;
+  if (!sweep_store_good(s)) return false;
   return (empty ? create(s, spec, version) : check(s, spec, version, any_version, diag)) && prepare(s);
 }
 
-store *store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
-  store *s = WF_NEW(store);
+sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version,
+                              wf_diag *diag) {
+  sweep_store *s = WF_NEW(sweep_store);
   s->path = wf_strdup(path);
   const unsigned before = diag->errors;
   if (open_file(s, spec, version, any_version, diag)) return s;
   if (diag->errors == before) wf_error(diag, wf_in_file(path), "%s", s->failure);
   if (strstr(s->failure, "locked") != NULL) wf_hint(diag, "another process sweeps into this file");
-  store_close(s);
+  sweep_store_close(s);
   return NULL;
 }
 
-void store_close(store *s) {
+void sweep_store_close(sweep_store *s) {
   for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(s->statement[i]);
   sqlite3_close(s->db);
   wf_free((char *)s->path);
   wf_free(s);
 }
 
-void store_begin(store *s) { execute(s, "BEGIN IMMEDIATE"); }
+void sweep_store_begin(sweep_store *s) { execute(s, "BEGIN IMMEDIATE"); }
 
-bool store_commit(store *s, wf_diag *diag) {
-  if (store_good(s) && execute(s, "COMMIT")) return true;
+bool sweep_store_commit(sweep_store *s, wf_diag *diag) {
+  if (sweep_store_good(s) && execute(s, "COMMIT")) return true;
   wf_error(diag, wf_in_file(s->path), "cannot be written: %s", s->failure);
   return false;
 }
@@ -286,7 +287,7 @@ static void area_technology(hw_tech *tech, const hw_array *array) {
   if (!tech->has.area_um2) hw_tech_named(tech, "180nm");
 }
 
-static void add_array(store *s, const hw_array *array, const char *hash) {
+static void add_array(sweep_store *s, const hw_array *array, const char *hash) {
   sqlite3_stmt *statement = s->statement[ADD_ARRAY];
   hw_tech tech;
   area_technology(&tech, array);
@@ -298,22 +299,23 @@ static void add_array(store *s, const hw_array *array, const char *hash) {
   free(yaml);
 }
 
-void store_point(store *s, size_t index, const hw_array *array, const char *parameters, const char *reason) {
+void sweep_store_point(sweep_store *s, size_t index, const hw_array *array, const char *parameters,
+                       const char *reason) {
   char hash[HASH_TEXT];
   const bool possible = reason[0] == '\0';
   hash_text(hw_array_hash(array), hash);
   if (possible) add_array(s, array, hash);
   bind(s, s->statement[ADD_POINT], "itttt", (int64_t)index, hash, parameters,
-       work_status_names[possible ? WORK_GOOD : WORK_IMPOSSIBLE], reason);
+       sweep_work_status_names[possible ? WORK_GOOD : WORK_IMPOSSIBLE], reason);
   run(s, s->statement[ADD_POINT]);
 }
 
-bool store_has_point(store *s, size_t index) {
+bool sweep_store_has_point(sweep_store *s, size_t index) {
   bind(s, s->statement[HAS_POINT], "i", (int64_t)index);
   return has_row(s, s->statement[HAS_POINT]);
 }
 
-bool store_has(store *s, const store_key *key) {
+bool sweep_store_has(sweep_store *s, const sweep_store_key *key) {
   char array[HASH_TEXT], layer[HASH_TEXT];
   hash_text(key->array, array);
   hash_text(key->layer, layer);
@@ -321,14 +323,14 @@ bool store_has(store *s, const store_key *key) {
   return has_row(s, s->statement[HAS_MEASUREMENT]);
 }
 
-void store_add(store *s, const store_key *key, const char *version, const work_result *r) {
+void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *version, const sweep_work_result *r) {
   char array[HASH_TEXT], layer[HASH_TEXT], digest[HASH_TEXT];
   hash_text(key->array, array);
   hash_text(key->layer, layer);
   hash_text(r->program_digest, digest);
   sqlite3_stmt *statement = s->statement[ADD_MEASUREMENT];
   const bool good = r->status == WORK_GOOD;
-  bind(s, statement, "tttttiiddiiittttttdddt", array, layer, key->policy, work_status_names[r->status], r->reason,
+  bind(s, statement, "tttttiiddiiittttttdddt", array, layer, key->policy, sweep_work_status_names[r->status], r->reason,
        (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, r->energy_pj, (int64_t)r->commands, (int64_t)r->read_bytes,
        (int64_t)r->written_bytes, r->bound, r->mapping, r->units, digest, "cycle", version, r->compile_seconds,
        r->simulate_seconds, r->wall_seconds, r->host);
@@ -338,9 +340,9 @@ void store_add(store *s, const store_key *key, const char *version, const work_r
   run(s, statement);
 }
 
-uint64_t store_count(store *s, work_status status) {
+uint64_t sweep_store_count(sweep_store *s, sweep_work_status status) {
   sqlite3_stmt *statement = s->statement[COUNT_STATUS];
-  bind(s, statement, "t", work_status_names[status]);
+  bind(s, statement, "t", sweep_work_status_names[status]);
   const uint64_t count = step(s, statement) ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
   sqlite3_reset(statement);
   return count;

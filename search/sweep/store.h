@@ -9,31 +9,32 @@
 #include "search/sweep/spec.h"
 #include "search/sweep/work.h"
 
-typedef struct store store;
+typedef struct sweep_store sweep_store;
 
 // Creates or opens the file for a sweep; an existing one must be of the same sweep (same text, same arrays), by the
 // same version unless `any_version`. NULL after errors were reported.
-store *store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag);
-void store_close(store *s);
+sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version,
+                              wf_diag *diag);
+void sweep_store_close(sweep_store *s);
 
 // Transactions; everything between is all there or not at all.
-void store_begin(store *s);
-bool store_commit(store *s, wf_diag *diag);
+void sweep_store_begin(sweep_store *s);
+bool sweep_store_commit(sweep_store *s, wf_diag *diag);
 
 // The array of a point, and whether it can be built (reason "": it can).
-void store_point(store *s, size_t index, const hw_array *array, const char *parameters, const char *reason);
-bool store_has_point(store *s, size_t index);
+void sweep_store_point(sweep_store *s, size_t index, const hw_array *array, const char *parameters, const char *reason);
+bool sweep_store_has_point(sweep_store *s, size_t index);
 
-typedef struct store_key {
+typedef struct sweep_store_key {
   uint64_t array, layer;
   char policy[32];
-} store_key;
-bool store_has(store *s, const store_key *key);
-void store_add(store *s, const store_key *key, const char *version, const work_result *result);
+} sweep_store_key;
+bool sweep_store_has(sweep_store *s, const sweep_store_key *key);
+void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *version, const sweep_work_result *result);
 
 // Failures among the measurements, by status.
-uint64_t store_count(store *s, work_status status);
-// False after any statement failed; the first failure was reported by store_commit or is reported now.
-bool store_good(const store *s);
+uint64_t sweep_store_count(sweep_store *s, sweep_work_status status);
+// False after any statement failed; the first failure was reported by sweep_store_commit or is reported now.
+bool sweep_store_good(const sweep_store *s);
 
 #endif

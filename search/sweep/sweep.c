@@ -21,16 +21,16 @@ typedef struct unique_layer {
 
 // A request that was lost with its worker.
 typedef struct again {
-  work_request request;
+  sweep_work_request request;
   struct again *next;
 } again;
 
 typedef struct runner {
   const sweep_spec *spec;
   const sweep_options *options;
-  store *store;
+  sweep_store *store;
   wf_diag *diag;
-  pool *pool;
+  sweep_pool *pool;
   sweep_policy_text policy;
   unique_layer *layers;
   size_t layer_count;
@@ -120,16 +120,16 @@ static void enter_point(runner *r) {
   r->array = sweep_point(r->spec, r->point);
   char *reason = impossible(&r->array);
   r->skip = reason[0] != '\0' || !add_hash(r, hw_array_hash(&r->array));
-  if (!store_has_point(r->store, r->point)) {
+  if (!sweep_store_has_point(r->store, r->point)) {
     char *parameters = parameters_of(r->spec, &r->array);
-    store_point(r->store, r->point, &r->array, parameters, reason);
+    sweep_store_point(r->store, r->point, &r->array, parameters, reason);
     free(parameters);
   }
   free(reason);
 }
 
-static store_key key_of(const runner *r, const hw_array *array, size_t layer) {
-  store_key key = {.array = hw_array_hash(array), .layer = r->layers[layer].hash};
+static sweep_store_key key_of(const runner *r, const hw_array *array, size_t layer) {
+  sweep_store_key key = {.array = hw_array_hash(array), .layer = r->layers[layer].hash};
   snprintf(key.policy, sizeof key.policy, "%s", r->policy.text);
   return key;
 }
@@ -140,24 +140,24 @@ static bool survey(runner *r) {
   r->array_room = 64;
   while (r->array_room < 2 * points) r->array_room *= 2;
   r->arrays = wf_calloc(r->array_room, sizeof *r->arrays);
-  store_begin(r->store);
+  sweep_store_begin(r->store);
   for (r->point = 0; r->point < points; r->point++) {
     enter_point(r);
     for (size_t layer = 0; layer < r->layer_count && !r->skip; layer++) {
-      const store_key key = key_of(r, &r->array, layer);
+      const sweep_store_key key = key_of(r, &r->array, layer);
       r->progress.total++;
-      r->progress.done += store_has(r->store, &key);
+      r->progress.done += sweep_store_has(r->store, &key);
     }
   }
   memset(r->arrays, 0, r->array_room * sizeof *r->arrays);
   r->point = r->layer = 0;
   r->progress.failed = 0;
-  return store_commit(r->store, r->diag);
+  return sweep_store_commit(r->store, r->diag);
 }
 
 // ---- giving out
 
-static bool next_lost(runner *r, work_request *request) {
+static bool next_lost(runner *r, sweep_work_request *request) {
   again *first = r->lost;
   if (first == NULL) return false;
   *request = first->request;
@@ -167,21 +167,21 @@ static bool next_lost(runner *r, work_request *request) {
 }
 
 // The next request; false: there is none.
-static bool next_request(runner *r, work_request *request) {
+static bool next_request(runner *r, sweep_work_request *request) {
   if (next_lost(r, request)) return true;
   const size_t points = sweep_point_count(r->spec);
   for (; r->point < points; r->point++, r->layer = 0) {
     if (r->layer == 0) enter_point(r);
     while (!r->skip && r->layer < r->layer_count) {
       const size_t layer = r->layer++;
-      const store_key key = key_of(r, &r->array, layer);
-      if (store_has(r->store, &key)) continue;
-      *request = (work_request){.id = layer,
-                                .array = r->array,
-                                .layer = r->layers[layer].layer,
-                                .tune = r->spec->tune,
-                                .searched = r->spec->searched,
-                                .objective = (uint32_t)r->spec->objective};
+      const sweep_store_key key = key_of(r, &r->array, layer);
+      if (sweep_store_has(r->store, &key)) continue;
+      *request = (sweep_work_request){.id = layer,
+                                      .array = r->array,
+                                      .layer = r->layers[layer].layer,
+                                      .tune = r->spec->tune,
+                                      .searched = r->spec->searched,
+                                      .objective = (uint32_t)r->spec->objective};
       return true;
     }
   }
@@ -190,11 +190,11 @@ static bool next_request(runner *r, work_request *request) {
 
 static void note(runner *r) {
   r->progress.seconds = wf_seconds() - r->start;
-  r->progress.workers = pool_workers(r->pool);
+  r->progress.workers = sweep_pool_workers(r->pool);
   if (r->options->progress != NULL) r->options->progress(r->options->context, &r->progress);
 }
 
-static void take(void *context, const work_request *request, const work_result *result) {
+static void take(void *context, const sweep_work_request *request, const sweep_work_result *result) {
   runner *r = context;
   if (result->status == WORK_LOST) {
     again *one = WF_NEW(again);
@@ -202,10 +202,10 @@ static void take(void *context, const work_request *request, const work_result *
     r->lost = one;
     return;
   }
-  const store_key key = key_of(r, &request->array, (size_t)request->id);
-  store_begin(r->store);
-  store_add(r->store, &key, r->options->version, result);
-  r->broken = !store_commit(r->store, r->diag) || r->broken;
+  const sweep_store_key key = key_of(r, &request->array, (size_t)request->id);
+  sweep_store_begin(r->store);
+  sweep_store_add(r->store, &key, r->options->version, result);
+  r->broken = !sweep_store_commit(r->store, r->diag) || r->broken;
   r->progress.done++;
   r->progress.fresh++;
   r->progress.failed += result->status != WORK_GOOD;
@@ -215,12 +215,12 @@ static void take(void *context, const work_request *request, const work_result *
 static bool stopped(const runner *r) { return r->broken || (r->options->stop != NULL && *r->options->stop != 0); }
 
 static void give_out(runner *r) {
-  work_request request;
-  while (!stopped(r) && pool_has_free(r->pool) && next_request(r, &request)) pool_give(r->pool, &request);
+  sweep_work_request request;
+  while (!stopped(r) && sweep_pool_has_free(r->pool) && next_request(r, &request)) sweep_pool_give(r->pool, &request);
 }
 
 static bool nothing_left(runner *r) {
-  work_request request;
+  sweep_work_request request;
   if (stopped(r)) return true;
   if (!next_request(r, &request)) return true;
   again *one = WF_NEW(again);
@@ -231,7 +231,7 @@ static bool nothing_left(runner *r) {
 
 static void admit(runner *r) {
   const int socket = r->options->join(r->options->context);
-  if (socket >= 0) pool_add_remote(r->pool, socket);
+  if (socket >= 0) sweep_pool_add_remote(r->pool, socket);
 }
 
 // Until everything is done, the user stops it, or nobody is left to work.
@@ -239,28 +239,28 @@ static sweep_outcome work(runner *r) {
   for (;;) {
     give_out(r);
     note(r);
-    if (pool_busy(r->pool) == 0 && nothing_left(r)) break;
-    if (pool_workers(r->pool) == 0 && r->options->join_socket < 0) {
+    if (sweep_pool_busy(r->pool) == 0 && nothing_left(r)) break;
+    if (sweep_pool_workers(r->pool) == 0 && r->options->join_socket < 0) {
       wf_error(r->diag, wf_in_file(NULL), "no worker is left");
       return SWEEP_FAILED;
     }
-    if (pool_wait(r->pool, WAIT_MILLISECONDS, r->options->join_socket, take, r)) admit(r);
+    if (sweep_pool_wait(r->pool, WAIT_MILLISECONDS, r->options->join_socket, take, r)) admit(r);
   }
   if (r->broken) return SWEEP_FAILED;
   return r->progress.done == r->progress.total ? SWEEP_FINISHED : SWEEP_STOPPED;
 }
 
-sweep_outcome sweep_run(const sweep_spec *spec, store *s, const sweep_options *options, sweep_progress *progress,
+sweep_outcome sweep_run(const sweep_spec *spec, sweep_store *s, const sweep_options *options, sweep_progress *progress,
                         wf_diag *diag) {
   runner r = {
       .spec = spec, .options = options, .store = s, .diag = diag, .policy = sweep_policy(spec), .start = wf_seconds()};
-  r.pool = pool_create(options->jobs, spec->timeout, work_measure);
+  r.pool = sweep_pool_create(options->jobs, spec->timeout, sweep_work_measure);
   collect_layers(&r);
   const sweep_outcome outcome = survey(&r) ? work(&r) : SWEEP_FAILED;
   note(&r);
   *progress = r.progress;
-  pool_destroy(r.pool);
-  for (work_request request; next_lost(&r, &request);) continue;
+  sweep_pool_destroy(r.pool);
+  for (sweep_work_request request; next_lost(&r, &request);) continue;
   wf_free(r.arrays);
   wf_free(r.layers);
   return outcome;

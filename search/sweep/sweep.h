@@ -32,7 +32,7 @@ typedef struct sweep_options {
 typedef enum { SWEEP_FINISHED, SWEEP_STOPPED, SWEEP_FAILED } sweep_outcome;
 
 // SWEEP_FAILED after an error was reported: the store cannot be written, or there are no workers.
-sweep_outcome sweep_run(const sweep_spec *spec, store *s, const sweep_options *options, sweep_progress *progress,
+sweep_outcome sweep_run(const sweep_spec *spec, sweep_store *s, const sweep_options *options, sweep_progress *progress,
                         wf_diag *diag);
 
 #endif

@@ -14,7 +14,7 @@
 #include "runner/measure.h"
 #include "search/predict/predict.h"
 
-const char *const work_status_names[WORK_STATUS_COUNT] = {
+const char *const sweep_work_status_names[WORK_STATUS_COUNT] = {
 #define X(NAME, text) text,
     WORK_STATUSES(X)
 #undef X
@@ -63,13 +63,13 @@ static void write_reason(const char *messages, char text[WORK_REASON]) {
   snprintf(text, WORK_REASON, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
-static work_status status_of(run_measure_status status) {
-  static const work_status statuses[RUN_MEASURE_STATUSES] = {
+static sweep_work_status status_of(run_measure_status status) {
+  static const sweep_work_status statuses[RUN_MEASURE_STATUSES] = {
       [RUN_MEASURE_GOOD] = WORK_GOOD, [RUN_MEASURE_CANNOT_MAP] = WORK_CANNOT_MAP, [RUN_MEASURE_FAULT] = WORK_FAULT};
   return statuses[status];
 }
 
-static void take(const run_measured *m, work_result *result) {
+static void take(const run_measured *m, sweep_work_result *result) {
   result->status = (uint32_t)status_of(m->status);
   result->has_energy = m->has_energy;
   result->known = m->known;
@@ -88,7 +88,7 @@ static void take(const run_measured *m, work_result *result) {
   write_units(&m->units, result->units);
 }
 
-void work_fail(work_result *result, uint64_t id, work_status status, const char *reason) {
+void sweep_work_fail(sweep_work_result *result, uint64_t id, sweep_work_status status, const char *reason) {
   memset(result, 0, sizeof *result);
   result->id = id;
   result->status = (uint32_t)status;
@@ -96,7 +96,8 @@ void work_fail(work_result *result, uint64_t id, work_status status, const char 
   gethostname(result->host, sizeof result->host - 1);
 }
 
-static void measure(run_known *known, const work_request *request, const layer_policy *policy, work_result *result) {
+static void measure(run_known *known, const sweep_work_request *request, const layer_policy *policy,
+                    sweep_work_result *result) {
   char *messages = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
@@ -105,28 +106,28 @@ static void measure(run_known *known, const work_request *request, const layer_p
       &(run_measure_request){.layer = &request->layer, .array = &request->array, .policy = *policy, .known = known},
       &diag);
   fclose(out);
-  work_fail(result, request->id, WORK_GOOD, "");
+  sweep_work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);
   if (m.status != RUN_MEASURE_GOOD) write_reason(messages, result->reason);
   free(messages);
 }
 
-static double value_of(const work_request *request, const work_result *r) {
+static double value_of(const sweep_work_request *request, const sweep_work_result *r) {
   if (r->status != WORK_GOOD) return INFINITY;
-  return predict_value((plain_objective)request->objective, (double)r->cycles, r->has_energy, r->energy_pj);
+  return predict_value((descent_plain_objective)request->objective, (double)r->cycles, r->has_energy, r->energy_pj);
 }
 
 // What the model of the machine finds, after the mapper's best: none of it can make the result worse.
-static void search(run_known *known, const work_request *request, work_result *result) {
+static void search(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
   enum { CLIMBS = 400 };
   predict_result found = predict_layer(&(predict_request){.layer = &request->layer,
                                                           .array = &request->array,
-                                                          .objective = (plain_objective)request->objective,
+                                                          .objective = (descent_plain_objective)request->objective,
                                                           .tried = MAP_BEST_MAX,
                                                           .climbs = CLIMBS,
                                                           .kept = request->searched});
   for (size_t i = 0; i < found.count && found.takes_mappings; i++) {
-    work_result next;
+    sweep_work_result next;
     measure(known, request, &(layer_policy){.mapping = &found.choices[i].mapping}, &next);
     next.compile_seconds += result->compile_seconds;
     next.simulate_seconds += result->simulate_seconds;
@@ -140,7 +141,7 @@ static void search(run_known *known, const work_request *request, work_result *r
   predict_release(&found);
 }
 
-void work_measure(run_known *known, const work_request *request, work_result *result) {
+void sweep_work_measure(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
   const double start = wf_seconds();
   const layer_policy policy = {
       .mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune, .judge = run_judge};

@@ -9,7 +9,7 @@
 #include "hw/array.h"
 #include "runner/known.h"
 
-typedef struct work_request {
+typedef struct sweep_work_request {
   uint64_t id;  // the sender's
   hw_array array;
   map_layer layer;
@@ -17,7 +17,7 @@ typedef struct work_request {
   uint32_t searched, objective;  // the best of so many mappings that the model of the machine finds; plain_objective
   uint32_t mapped;               // with the mapping that is given
   map_mapping mapping;
-} work_request;
+} sweep_work_request;
 
 // X(NAME, text)
 #define WORK_STATUSES(X)                                             \
@@ -33,14 +33,14 @@ typedef enum {
   WORK_STATUSES(X)
 #undef X
       WORK_STATUS_COUNT
-} work_status;
-extern const char *const work_status_names[WORK_STATUS_COUNT];
+} sweep_work_status;
+extern const char *const sweep_work_status_names[WORK_STATUS_COUNT];
 
 enum { WORK_REASON = 512, WORK_MAPPING = 1024, WORK_UNITS = 1 << 14, WORK_HOST = 64, WORK_BOUND = 96 };
 
-typedef struct work_result {
+typedef struct sweep_work_result {
   uint64_t id;
-  uint32_t status;  // work_status
+  uint32_t status;  // sweep_work_status
   uint32_t has_energy;
   uint32_t known;  // needed no run: the same had been run before
   uint64_t cycles, macs, commands, read_bytes, written_bytes, program_digest;
@@ -51,12 +51,12 @@ typedef struct work_result {
   char mapping[WORK_MAPPING];  // text; empty: none
   char units[WORK_UNITS];      // JSON: what each unit spent its cycles on
   char host[WORK_HOST];
-} work_result;
+} sweep_work_result;
 
 // `known` are runs of earlier requests; may be NULL.
-void work_measure(run_known *known, const work_request *request, work_result *result);
+void sweep_work_measure(run_known *known, const sweep_work_request *request, sweep_work_result *result);
 
 // A result without measurement.
-void work_fail(work_result *result, uint64_t id, work_status status, const char *reason);
+void sweep_work_fail(sweep_work_result *result, uint64_t id, sweep_work_status status, const char *reason);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "search/truth/loop.h"
 
-bool loop_builds(const hw_array *array) {
+bool truth_builds(const hw_array *array) {
   wf_diag silent = wf_diag_to(NULL);
   return hw_array_check(array, NULL, &silent);
 }
@@ -18,7 +18,7 @@ static uint32_t power_of_two(double least) {
 static bool fit(hw_array *array, uint32_t *capacity, double least) {
   enum { KIB_MAX = 65536 };
   for (*capacity = power_of_two(least); *capacity <= KIB_MAX; *capacity *= 2)
-    if (loop_builds(array)) return true;
+    if (truth_builds(array)) return true;
   return false;
 }
 
@@ -41,7 +41,7 @@ bool truth_array(const hw_array *base, const paper_hardware *hardware, hw_array 
          fit(array, &array->accumulator.capacity_kib, hardware->accumulator_kib);
 }
 
-paper_hardware loop_hardware_of(const hw_array *array) {
+paper_hardware truth_hardware_of(const hw_array *array) {
   return (paper_hardware){.side = hw_derive(array).dim,
                           .scratchpad_kib = array->scratchpad.capacity_kib,
                           .accumulator_kib = array->accumulator.capacity_kib};
@@ -51,13 +51,13 @@ static bool is_within(double size, double fixed, double most) {
   return fixed > 0 ? size == fixed : most <= 0 || size <= most;
 }
 
-bool loop_allows(const loop *l, const hw_array *array) {
-  const plain_limits *limits = &l->options->goal.limits;
-  const paper_hardware h = loop_hardware_of(array);
-  const plain_silicon silicon = plain_silicon_of(&l->options->goal);
+bool truth_allows(const truth_loop *l, const hw_array *array) {
+  const descent_plain_limits *limits = &l->options->goal.limits;
+  const paper_hardware h = truth_hardware_of(array);
+  const descent_plain_silicon silicon = descent_plain_silicon_of(&l->options->goal);
   const double area = l->options->goal.area_mm2_max;
   return is_within(h.side, limits->side_fixed, limits->side_max) &&
          is_within(h.scratchpad_kib, limits->scratchpad_kib_fixed, limits->scratchpad_kib_max) &&
          is_within(h.accumulator_kib, limits->accumulator_kib_fixed, limits->accumulator_kib_max) &&
-         (area <= 0 || plain_area_mm2(&silicon, &h) <= area);
+         (area <= 0 || descent_plain_area_mm2(&silicon, &h) <= area);
 }

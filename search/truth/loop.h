@@ -4,59 +4,59 @@
 
 #include "search/truth/truth.h"
 
-enum { LOOP_SIDE_MIN = 4, LOOP_SIDES = 16 };
+enum { TRUTH_SIDE_MIN = 4, TRUTH_SIDES = 16 };
 
 // Either loop: candidates are simulated, or predicted.
-typedef struct loop {
+typedef struct truth_loop {
   const truth_options *options;
   truth_result *result;
-  runs *runs;
+  truth_runs *runs;
   predict_table *table;
   bool predicts;
-  bool thorough;                            // asks the model of the machine for steps from the mappings, too
-  size_t limit;                             // of candidates; simulated ones count by what of the network they run
-  double spent;                             // of that
-  const paper_mapping *wanted[LOOP_SIDES];  // of the plain model for a side of 2^n: mappings of all layers, and again
-  size_t sets[LOOP_SIDES];                  // how often
-  paper_mapping *own[LOOP_SIDES];           // those of them that the loop found itself
+  bool thorough;                             // asks the model of the machine for steps from the mappings, too
+  size_t limit;                              // of candidates; simulated ones count by what of the network they run
+  double spent;                              // of that
+  const paper_mapping *wanted[TRUTH_SIDES];  // of the plain model for a side of 2^n: mappings of all layers, and again
+  size_t sets[TRUTH_SIDES];                  // how often
+  paper_mapping *own[TRUTH_SIDES];           // those of them that the loop found itself
   double start;
   size_t room;
-} loop;
+} truth_loop;
 
-unsigned loop_place_of(unsigned side);
-bool loop_is_full(const loop *l);
-bool loop_has_room(const loop *l, double share);  // for a share of the network
+unsigned truth_place_of(unsigned side);
+bool truth_is_full(const truth_loop *l);
+bool truth_has_room(const truth_loop *l, double share);  // for a share of the network
 
 // ---- arrays (arrays.c)
 
 // Whether an array has the sizes that are fixed, no larger ones than may be, and no more area.
-bool loop_allows(const loop *l, const hw_array *array);
-bool loop_builds(const hw_array *array);
-paper_hardware loop_hardware_of(const hw_array *array);
+bool truth_allows(const truth_loop *l, const hw_array *array);
+bool truth_builds(const hw_array *array);
+paper_hardware truth_hardware_of(const hw_array *array);
 
 // ---- candidates (measure.c)
 
 // A candidate with another array than those that there are; NULL: it is known already, or there are enough.
-truth_candidate *loop_propose(loop *l, const hw_array *array);
+truth_candidate *truth_propose(truth_loop *l, const hw_array *array);
 // All candidates from `first` on, side by side.
-void loop_measure(loop *l, size_t first);
+void truth_measure(truth_loop *l, size_t first);
 // Of what is given: a candidate; what it costs; telling of it; whether it is the best.
-truth_candidate *loop_append(loop *l, const hw_array *array);
-void loop_set_value(const loop *l, truth_candidate *c, paper_cost cost);
-void loop_say(const loop *l, const truth_candidate *c);
-void loop_take_best(loop *l, size_t index);
+truth_candidate *truth_append(truth_loop *l, const hw_array *array);
+void truth_set_value(const truth_loop *l, truth_candidate *c, paper_cost cost);
+void truth_say(const truth_loop *l, const truth_candidate *c);
+void truth_take_best(truth_loop *l, size_t index);
 // The mapping of this rank; false: it is left to the mapper.
-bool loop_mapping_of(const predict_result *answer, size_t rank, map_mapping *mapping);
+bool truth_mapping_of(const predict_result *answer, size_t rank, map_mapping *mapping);
 
 // ---- predicted candidates (truth.c)
 
 // The best of a list of predictions, as the simulations so far correct them, if that is below a value; it is taken.
-truth_candidate *loop_next_predicted(const loop *l, truth_result *list, double below);
-void loop_simulate_predicted(loop *l, const truth_candidate *predicted);
+truth_candidate *truth_next_predicted(const truth_loop *l, truth_result *list, double below);
+void truth_simulate_predicted(truth_loop *l, const truth_candidate *predicted);
 
 // ---- other mappings (refine.c)
 
 // Until there are `limit` candidates or nothing is left to try. `list`: arrays that were predicted; may be NULL.
-void loop_refine(loop *l, truth_result *list);
+void truth_refine(truth_loop *l, truth_result *list);
 
 #endif

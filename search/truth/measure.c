@@ -12,29 +12,29 @@ enum { CANDIDATES = 16 };
 enum { MAPPINGS_TRIED = 16 };  // of the mapper's best, of which the model of the machine chooses
 enum { CLIMBS = 200 };         // steps from there, for arrays that are simulated
 
-static const layers_network *network_of(const loop *l) { return l->options->goal.network; }
+static const layers_network *network_of(const truth_loop *l) { return l->options->goal.network; }
 
-bool loop_has_room(const loop *l, double share) {
+bool truth_has_room(const truth_loop *l, double share) {
   static const double rounding = 1e-9;
   return l->spent + share <= (double)l->limit + rounding;
 }
 
-bool loop_is_full(const loop *l) { return !loop_has_room(l, 1); }
+bool truth_is_full(const truth_loop *l) { return !truth_has_room(l, 1); }
 
-unsigned loop_place_of(unsigned side) {
+unsigned truth_place_of(unsigned side) {
   unsigned place = 0;
-  while (side >> place > 1 && place < LOOP_SIDES - 1) place++;
+  while (side >> place > 1 && place < TRUTH_SIDES - 1) place++;
   return place;
 }
 
-static bool is_known(const loop *l, const hw_array *array) {
+static bool is_known(const truth_loop *l, const hw_array *array) {
   const uint64_t hash = hw_array_hash(array);
   for (size_t i = 0; i < l->result->count; i++)
     if (hw_array_hash(&l->result->candidates[i].array) == hash) return true;
   return false;
 }
 
-truth_candidate *loop_append(loop *l, const hw_array *array) {
+truth_candidate *truth_append(truth_loop *l, const hw_array *array) {
   truth_result *r = l->result;
   if (r->count == l->room) {
     l->room = l->room == 0 ? CANDIDATES : 2 * l->room;
@@ -47,8 +47,8 @@ truth_candidate *loop_append(loop *l, const hw_array *array) {
   return c;
 }
 
-truth_candidate *loop_propose(loop *l, const hw_array *array) {
-  return loop_is_full(l) || is_known(l, array) ? NULL : loop_append(l, array);
+truth_candidate *truth_propose(truth_loop *l, const hw_array *array) {
+  return truth_is_full(l) || is_known(l, array) ? NULL : truth_append(l, array);
 }
 
 // ---- values
@@ -56,12 +56,12 @@ truth_candidate *loop_propose(loop *l, const hw_array *array) {
 double truth_objective(const descent_goal *goal, const hw_array *array, paper_cost cost) {
   descent_goal free = *goal;
   free.area_mm2_max = free.power_mw_max = 0;
-  const paper_hardware hardware = loop_hardware_of(array);
+  const paper_hardware hardware = truth_hardware_of(array);
   return descent_goal_value(&free, &hardware, cost);
 }
 
-void loop_set_value(const loop *l, truth_candidate *c, paper_cost cost) {
-  const paper_hardware hardware = loop_hardware_of(&c->array);
+void truth_set_value(const truth_loop *l, truth_candidate *c, paper_cost cost) {
+  const paper_hardware hardware = truth_hardware_of(&c->array);
   c->seconds = wf_seconds() - l->start;
   c->good = true;
   c->cycles = cost.cycles;
@@ -70,7 +70,7 @@ void loop_set_value(const loop *l, truth_candidate *c, paper_cost cost) {
   c->value = descent_goal_value(&l->options->goal, &hardware, cost);
 }
 
-void loop_say(const loop *l, const truth_candidate *c) {
+void truth_say(const truth_loop *l, const truth_candidate *c) {
   if (l->options->progress == NULL || l->predicts) return;
   char text[1024];
   if (c->good) {
@@ -83,7 +83,7 @@ void loop_say(const loop *l, const truth_candidate *c) {
   l->options->progress(l->options->context, text);
 }
 
-void loop_take_best(loop *l, size_t index) {
+void truth_take_best(truth_loop *l, size_t index) {
   truth_result *r = l->result;
   if (r->candidates[index].value < r->candidates[r->best].value) r->best = index;  // far more beyond the bounds
 }
@@ -91,23 +91,23 @@ void loop_take_best(loop *l, size_t index) {
 // ---- what the model of the machine says
 
 // What the plain model's mappings of a layer become on an array.
-static size_t realise_all(const loop *l, const hw_array *array, size_t layer, map_mapping *given) {
-  const unsigned place = loop_place_of(hw_derive(array).dim);
+static size_t realise_all(const truth_loop *l, const hw_array *array, size_t layer, map_mapping *given) {
+  const unsigned place = truth_place_of(hw_derive(array).dim);
   const size_t layers = network_of(l)->count;
   size_t count = 0;
   for (size_t set = 0; set < l->sets[place]; set++)
-    count +=
-        realise_mappings(&network_of(l)->layers[layer], &l->wanted[place][set * layers + layer], array, &given[count]);
+    count += truth_realise_mappings(&network_of(l)->layers[layer], &l->wanted[place][set * layers + layer], array,
+                                    &given[count]);
   return count;
 }
 
 // Of the mapper's mappings and those that the plain model wants for an array of this side, for all layers of all
 // arrays. A thorough loop also wants steps from there, and as many mappings as can be tried.
-static void ask(const loop *l, const hw_array *const *arrays, size_t count, const predict_result **answers) {
+static void ask(const truth_loop *l, const hw_array *const *arrays, size_t count, const predict_result **answers) {
   const size_t layers = network_of(l)->count, all = count * layers;
   predict_request *requests = WF_NEW_ARRAY(all + 1, predict_request);
   map_layer *mapped = WF_NEW_ARRAY(layers + 1, map_layer);
-  map_mapping(*given)[DESCENT_SETS * REALISE_MAX] = wf_calloc(all + 1, sizeof *given);
+  map_mapping(*given)[DESCENT_SETS * TRUTH_REALISE_MAX] = wf_calloc(all + 1, sizeof *given);
   for (size_t i = 0; i < layers; i++) mapped[i] = layers_to_map(&network_of(l)->layers[i]);
   for (size_t n = 0; n < all; n++) {
     const hw_array *array = arrays[n / layers];
@@ -127,7 +127,7 @@ static void ask(const loop *l, const hw_array *const *arrays, size_t count, cons
 }
 
 // The sum over the layers. False: the model does not know all of them, or their energy.
-static bool add_up(const loop *l, const predict_result *const *answers, paper_cost *cost) {
+static bool add_up(const truth_loop *l, const predict_result *const *answers, paper_cost *cost) {
   *cost = (paper_cost){0};
   for (size_t i = 0; i < network_of(l)->count; i++) {
     if (answers[i]->count == 0 || !answers[i]->choices[0].has_energy) return false;
@@ -139,7 +139,7 @@ static bool add_up(const loop *l, const predict_result *const *answers, paper_co
 }
 
 // What the model says of all layers on the candidates from `first` on.
-static const predict_result **answers_from(const loop *l, size_t first) {
+static const predict_result **answers_from(const truth_loop *l, size_t first) {
   const truth_result *r = l->result;
   const size_t count = r->count - first;
   const hw_array **arrays = WF_NEW_ARRAY(count + 1, const hw_array *);
@@ -150,7 +150,7 @@ static const predict_result **answers_from(const loop *l, size_t first) {
   return answers;
 }
 
-static void predict(loop *l, size_t first) {
+static void predict(truth_loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t layers = network_of(l)->count;
   const predict_result **answers = answers_from(l, first);
@@ -158,17 +158,17 @@ static void predict(loop *l, size_t first) {
     truth_candidate *c = &r->candidates[i];
     paper_cost cost;
     if (add_up(l, &answers[(i - first) * layers], &cost))
-      loop_set_value(l, c, cost);
+      truth_set_value(l, c, cost);
     else
       snprintf(c->reason, sizeof c->reason, "a layer that the model of the machine does not know, or cannot map");
-    loop_take_best(l, i);
+    truth_take_best(l, i);
   }
   wf_free(answers);
 }
 
 // ---- simulation
 
-static void choose(const loop *l, size_t first) {
+static void choose(const truth_loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t layers = network_of(l)->count;
   const predict_result **answers = answers_from(l, first);
@@ -185,47 +185,47 @@ static void choose(const loop *l, size_t first) {
 }
 
 // The mapping of rank `rank` of a layer; false: it is left to the mapper.
-bool loop_mapping_of(const predict_result *answer, size_t rank, map_mapping *mapping) {
+bool truth_mapping_of(const predict_result *answer, size_t rank, map_mapping *mapping) {
   if (!answer->takes_mappings || rank >= answer->count) return false;
   *mapping = answer->choices[rank].mapping;
   return true;
 }
 
-static void simulate(loop *l, size_t first) {
+static void simulate(truth_loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t count = r->count - first, layers = network_of(l)->count;
   const bool chooses = l->options->machine && l->options->tune < 2;
-  runs_network *list = WF_NEW_ARRAY(count + 1, runs_network);
+  truth_runs_network *list = WF_NEW_ARRAY(count + 1, truth_runs_network);
   map_mapping *mappings = WF_NEW_ARRAY(count * layers + 1, map_mapping);
   bool *mapped = WF_NEW_ARRAY(count * layers + 1, bool);
   if (chooses) choose(l, first);
   for (size_t c = 0; c < count; c++) {
     const truth_candidate *candidate = &r->candidates[first + c];
-    list[c] = (runs_network){.array = candidate->array, .layers = candidate->layers};
+    list[c] = (truth_runs_network){.array = candidate->array, .layers = candidate->layers};
     if (!chooses) continue;
     list[c].mappings = &mappings[c * layers];
     list[c].mapped = &mapped[c * layers];
     for (size_t i = 0; i < layers; i++)
-      mapped[c * layers + i] = loop_mapping_of(candidate->answers[i], candidate->chosen[i], &mappings[c * layers + i]);
+      mapped[c * layers + i] = truth_mapping_of(candidate->answers[i], candidate->chosen[i], &mappings[c * layers + i]);
   }
-  runs_measure(l->runs, network_of(l), l->options->tune, list, count);
+  truth_runs_measure(l->runs, network_of(l), l->options->tune, list, count);
   for (size_t c = 0; c < count; c++) {
     truth_candidate *candidate = &r->candidates[first + c];
     if (list[c].good) {
-      loop_set_value(l, candidate, list[c].cost);
+      truth_set_value(l, candidate, list[c].cost);
     } else {
       candidate->seconds = wf_seconds() - l->start;
       snprintf(candidate->reason, sizeof candidate->reason, "layer %s: %s", list[c].failed, list[c].reason);
     }
-    loop_say(l, candidate);
-    loop_take_best(l, first + c);
+    truth_say(l, candidate);
+    truth_take_best(l, first + c);
   }
   wf_free(list);
   wf_free(mappings);
   wf_free(mapped);
 }
 
-void loop_measure(loop *l, size_t first) {
+void truth_measure(truth_loop *l, size_t first) {
   if (l->predicts)
     predict(l, first);
   else

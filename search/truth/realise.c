@@ -57,17 +57,18 @@ static bool halve_depth(const map_layer *layer, int64_t side, map_mapping *m) {
 }
 
 // The mapping with one or two slots for each operand.
-static size_t give_slots(const map_layer *layer, const hw_array *array, map_mapping m, map_mapping list[REALISE_MAX]) {
+static size_t give_slots(const map_layer *layer, const hw_array *array, map_mapping m,
+                         map_mapping list[TRUTH_REALISE_MAX]) {
   size_t count = 0;
-  for (unsigned slots = 0; slots < REALISE_MAX; slots++) {
+  for (unsigned slots = 0; slots < TRUTH_REALISE_MAX; slots++) {
     for (int o = 0; o < MAP_OPERANDS; o++) m.depth[o] = (slots >> o & 1) == 0 ? 2 : 1;
     if (map_check(layer, &m, array, NULL)) list[count++] = m;
   }
   return count;
 }
 
-size_t realise_mappings(const layers_layer *layer, const paper_mapping *from, const hw_array *array,
-                        map_mapping mappings[REALISE_MAX]) {
+size_t truth_realise_mappings(const layers_layer *layer, const paper_mapping *from, const hw_array *array,
+                              map_mapping mappings[TRUTH_REALISE_MAX]) {
   const map_layer mapped = layers_to_map(layer);
   map_mapping m = {.style = BLOCK_STYLE_PRIMITIVE, .dataflow = BLOCK_WS};
   set_blocks(&mapped, from, hw_derive(array).dim, &m);

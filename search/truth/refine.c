@@ -30,16 +30,16 @@ typedef struct family {
 } family;
 
 typedef struct refinement {
-  loop *loop;
+  truth_loop *loop;
   family *families;  // of each array that was simulated
   size_t count;
 } refinement;
 
 static truth_candidate *candidate_of(const refinement *r, size_t index) { return &r->loop->result->candidates[index]; }
 
-static size_t layers_of(const loop *l) { return l->options->goal.network->count; }
+static size_t layers_of(const truth_loop *l) { return l->options->goal.network->count; }
 
-static void learn(const predict_result *answer, size_t rank, const work_result *result, knowledge *k) {
+static void learn(const predict_result *answer, size_t rank, const sweep_work_result *result, knowledge *k) {
   if (rank >= answer->count) return;
   const predict_choice *choice = &answer->choices[rank];
   k->tried |= UINT64_C(1) << rank;
@@ -67,19 +67,19 @@ typedef struct promise {
 } promise;
 
 // The network if a layer took other figures.
-static double value_with(const loop *l, const truth_candidate *c, size_t layer, double cycles, double energy_pj) {
+static double value_with(const truth_loop *l, const truth_candidate *c, size_t layer, double cycles, double energy_pj) {
   const double times = (double)l->options->goal.network->layers[layer].count;
-  const work_result *old = &c->layers[layer];
+  const sweep_work_result *old = &c->layers[layer];
   truth_candidate with = *c;
-  loop_set_value(l, &with,
-                 (paper_cost){.cycles = c->cycles + times * (cycles - (double)old->cycles),
-                              .energy_uj = c->energy_uj + times * 1e-6 * (energy_pj - old->energy_pj)});
+  truth_set_value(l, &with,
+                  (paper_cost){.cycles = c->cycles + times * (cycles - (double)old->cycles),
+                               .energy_uj = c->energy_uj + times * 1e-6 * (energy_pj - old->energy_pj)});
   return with.value;
 }
 
 // The expected gain if the cycles are as predicted but for a normal error, wider for a source that had no run. No layer
 // takes fewer cycles than its products take of the array.
-static double gain_of(const loop *l, const truth_candidate *c, size_t layer, const predict_choice *choice,
+static double gain_of(const truth_loop *l, const truth_candidate *c, size_t layer, const predict_choice *choice,
                       const knowledge *k) {
   static const double pi = 3.14159265358979323846;
   const unsigned seen = k->runs[choice->source];
@@ -94,7 +94,7 @@ static double gain_of(const loop *l, const truth_candidate *c, size_t layer, con
   return expected * 0.5 * erfc(-z / sqrt(2)) + wide * exp(-z * z / 2) / sqrt(2 * pi);
 }
 
-static promise promise_of(const loop *l, const truth_candidate *c, size_t layer, const knowledge *k) {
+static promise promise_of(const truth_loop *l, const truth_candidate *c, size_t layer, const knowledge *k) {
   const layers_network *network = l->options->goal.network;
   const predict_result *answer = c->answers[layer];
   double macs = 0;
@@ -111,14 +111,14 @@ static promise promise_of(const loop *l, const truth_candidate *c, size_t layer,
 
 // The layers of a round: those that promise nearly as much for what they take as the best one. What they take of a
 // simulation; 0: none promises anything, or there is no room.
-static double choose_layers(const loop *l, promise *promises, size_t layers) {
+static double choose_layers(const truth_loop *l, promise *promises, size_t layers) {
   static const double nearly = 0.3, least_gain = 1e-5;
   double best = 0, share = 0;
   for (size_t i = 0; i < layers; i++)
     if (promises[i].gain >= least_gain) best = fmax(best, promises[i].gain / promises[i].share);
   for (size_t i = 0; i < layers; i++) {
     if (best > 0 && promises[i].gain >= nearly * best * promises[i].share &&
-        loop_has_room(l, share + promises[i].share))
+        truth_has_room(l, share + promises[i].share))
       share += promises[i].share;
     else
       promises[i].rank = SIZE_MAX;
@@ -128,10 +128,10 @@ static double choose_layers(const loop *l, promise *promises, size_t layers) {
 
 // ---- a round
 
-static void again(loop *l, size_t from) {
+static void again(truth_loop *l, size_t from) {
   const size_t layers = layers_of(l);
   const hw_array array = l->result->candidates[from].array;
-  truth_candidate *c = loop_append(l, &array);
+  truth_candidate *c = truth_append(l, &array);
   l->spent--;  // as nothing of it ran yet
   const truth_candidate *best = &l->result->candidates[from];
   c->answers = WF_NEW_ARRAY(layers, const predict_result *);
@@ -140,19 +140,20 @@ static void again(loop *l, size_t from) {
   memcpy(c->chosen, best->chosen, layers * sizeof *c->chosen);
   memcpy(c->layers, best->layers, layers * sizeof *c->layers);
   c->model = best->model;
-  loop_set_value(l, c, (paper_cost){.cycles = best->cycles, .energy_uj = best->energy_uj});
+  truth_set_value(l, c, (paper_cost){.cycles = best->cycles, .energy_uj = best->energy_uj});
   snprintf(c->origin, sizeof c->origin, "other mappings on %zu", from);
 }
 
 // A layer with another mapping, if the network is better with it.
-static void replace(const loop *l, truth_candidate *c, size_t layer, size_t rank, const work_result *result) {
-  const work_result *old = &c->layers[layer];
+static void replace(const truth_loop *l, truth_candidate *c, size_t layer, size_t rank,
+                    const sweep_work_result *result) {
+  const sweep_work_result *old = &c->layers[layer];
   if (result->status != WORK_GOOD || !result->has_energy) return;
   const double times = (double)l->options->goal.network->layers[layer].count;
   const paper_cost cost = {.cycles = c->cycles + times * ((double)result->cycles - (double)old->cycles),
                            .energy_uj = c->energy_uj + times * 1e-6 * (result->energy_pj - old->energy_pj)};
   truth_candidate with = *c;
-  loop_set_value(l, &with, cost);
+  truth_set_value(l, &with, cost);
   if (!(with.value < c->value)) return;
   *c = with;
   c->layers[layer] = *result;
@@ -160,17 +161,17 @@ static void replace(const loop *l, truth_candidate *c, size_t layer, size_t rank
 }
 
 // The layers with these mappings; the others keep what they have, which is known.
-static void run_round(loop *l, family *f, const promise *promises, double share) {
+static void run_round(truth_loop *l, family *f, const promise *promises, double share) {
   const size_t layers = layers_of(l);
   const truth_candidate *best = &l->result->candidates[f->best];
   map_mapping *mappings = WF_NEW_ARRAY(layers + 1, map_mapping);
   bool *mapped = WF_NEW_ARRAY(layers + 1, bool);
   for (size_t i = 0; i < layers; i++)
-    mapped[i] = loop_mapping_of(best->answers[i], promises[i].rank, &mappings[i]) ||
-                loop_mapping_of(best->answers[i], best->chosen[i], &mappings[i]);
-  runs_network run = {.array = best->array, .mappings = mappings, .mapped = mapped};
+    mapped[i] = truth_mapping_of(best->answers[i], promises[i].rank, &mappings[i]) ||
+                truth_mapping_of(best->answers[i], best->chosen[i], &mappings[i]);
+  truth_runs_network run = {.array = best->array, .mappings = mappings, .mapped = mapped};
   run.layers = wf_calloc(layers, sizeof *run.layers);
-  runs_measure(l->runs, l->options->goal.network, l->options->tune, &run, 1);
+  truth_runs_measure(l->runs, l->options->goal.network, l->options->tune, &run, 1);
   if (f->run >= 1) {
     again(l, f->best);
     f->best = l->result->count - 1;
@@ -185,8 +186,8 @@ static void run_round(loop *l, family *f, const promise *promises, double share)
     replace(l, c, i, promises[i].rank, &run.layers[i]);
     learn(c->answers[i], promises[i].rank, &run.layers[i], &f->layers[i]);
   }
-  if (c->value < before) loop_say(l, c);
-  loop_take_best(l, f->best);
+  if (c->value < before) truth_say(l, c);
+  truth_take_best(l, f->best);
   wf_free(run.layers);
   wf_free(mappings);
   wf_free(mapped);
@@ -194,7 +195,7 @@ static void run_round(loop *l, family *f, const promise *promises, double share)
 
 static void refine(refinement *r, family *f) {
   static const double gain = 0.999;
-  loop *l = r->loop;
+  truth_loop *l = r->loop;
   const size_t layers = layers_of(l);
   promise *promises = WF_NEW_ARRAY(layers, promise);
   for (size_t i = 0; i < layers; i++) promises[i] = promise_of(l, candidate_of(r, f->best), i, &f->layers[i]);
@@ -230,17 +231,17 @@ static family *next_family(const refinement *r, double hope, double *least) {
   return best;
 }
 
-void loop_refine(loop *l, truth_result *list) {
+void truth_refine(truth_loop *l, truth_result *list) {
   refinement r = {.loop = l, .families = WF_NEW_ARRAY(l->limit + l->result->count + 1, family)};
   for (size_t n = 0; n < l->result->count; n++) add_family(&r, n);
   for (;;) {
     double least = INFINITY;
     const double hope = most_gained(&r);
     family *next = next_family(&r, hope, &least);
-    truth_candidate *predicted = list == NULL || loop_is_full(l) ? NULL : loop_next_predicted(l, list, least / hope);
+    truth_candidate *predicted = list == NULL || truth_is_full(l) ? NULL : truth_next_predicted(l, list, least / hope);
     if (predicted != NULL) {
       const size_t first = l->result->count;
-      loop_simulate_predicted(l, predicted);
+      truth_simulate_predicted(l, predicted);
       if (l->result->count > first) add_family(&r, first);
     } else if (next != NULL) {
       refine(&r, next);

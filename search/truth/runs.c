@@ -9,28 +9,28 @@
 enum { WAIT_MILLISECONDS = 1000 };
 
 typedef struct known {
-  runs_key key;
-  work_result *result;
+  truth_runs_key key;
+  sweep_work_result *result;
 } known;
 
-struct runs {
-  pool *pool;
+struct truth_runs {
+  sweep_pool *pool;
   known *known;  // in the order in which they were asked
   size_t count, room;
   size_t *places;  // by digest: 1 and the place in `known`, 0: empty; at most half full
   size_t places_room;
-  runs_file *file;  // NULL: none
+  truth_runs_file *file;  // NULL: none
 };
 
-runs *runs_create(unsigned jobs, double timeout, pool_work *work) {
-  runs *r = WF_NEW(runs);
-  r->pool = pool_create(jobs != 0 ? jobs : wf_processors(), timeout, work);
+truth_runs *truth_runs_create(unsigned jobs, double timeout, sweep_pool_work *work) {
+  truth_runs *r = WF_NEW(truth_runs);
+  r->pool = sweep_pool_create(jobs != 0 ? jobs : wf_processors(), timeout, work);
   return r;
 }
 
-void runs_destroy(runs *r) {
-  pool_destroy(r->pool);
-  runs_file_close(r->file);
+void truth_runs_destroy(truth_runs *r) {
+  sweep_pool_destroy(r->pool);
+  truth_runs_file_close(r->file);
   for (size_t i = 0; i < r->count; i++) wf_free(r->known[i].result);
   wf_free(r->known);
   wf_free(r->places);
@@ -38,29 +38,29 @@ void runs_destroy(runs *r) {
 }
 
 // What says something of the layer, and not of how it was measured.
-static bool is_lasting(const work_result *result) {
+static bool is_lasting(const sweep_work_result *result) {
   return result->status == WORK_GOOD || result->status == WORK_CANNOT_MAP || result->status == WORK_FAULT;
 }
 
-static void take(void *context, const work_request *request, const work_result *result) {
-  runs *r = context;
+static void take(void *context, const sweep_work_request *request, const sweep_work_result *result) {
+  truth_runs *r = context;
   const known *k = &r->known[request->id];
   *k->result = *result;
-  if (r->file != NULL && is_lasting(result)) runs_file_add(r->file, &k->key, result);
+  if (r->file != NULL && is_lasting(result)) truth_runs_file_add(r->file, &k->key, result);
 }
 
-static bool is_same(const runs_key *a, const runs_key *b) {
+static bool is_same(const truth_runs_key *a, const truth_runs_key *b) {
   return a->array == b->array && a->layer == b->layer && a->mapping == b->mapping && a->tune == b->tune;
 }
 
 // Where the index has a measurement, or would have it.
-static size_t *find(const runs *r, const runs_key *key) {
+static size_t *find(const truth_runs *r, const truth_runs_key *key) {
   size_t at = wf_hash(WF_HASH_START, key, sizeof *key) & (r->places_room - 1);
   while (r->places[at] != 0 && !is_same(&r->known[r->places[at] - 1].key, key)) at = (at + 1) & (r->places_room - 1);
   return &r->places[at];
 }
 
-static void grow(runs *r) {
+static void grow(truth_runs *r) {
   r->room = r->room == 0 ? 256 : 2 * r->room;
   r->known = wf_realloc(r->known, r->room, sizeof *r->known);
   wf_free(r->places);
@@ -70,37 +70,37 @@ static void grow(runs *r) {
 }
 
 // The place of a measurement, and whether it is new.
-static size_t place_of(runs *r, const runs_key *key, bool *fresh) {
+static size_t place_of(truth_runs *r, const truth_runs_key *key, bool *fresh) {
   if (r->count == r->room) grow(r);
   size_t *at = find(r, key);
   *fresh = *at == 0;
   if (!*fresh) return *at - 1;
-  r->known[r->count] = (known){.key = *key, .result = WF_NEW(work_result)};
+  r->known[r->count] = (known){.key = *key, .result = WF_NEW(sweep_work_result)};
   *at = ++r->count;
   return r->count - 1;
 }
 
 // One that is new is given to the pool.
-static size_t ask(runs *r, work_request *request) {
-  const runs_key key = {.array = hw_array_hash(&request->array),
-                        .layer = map_layer_hash(&request->layer),
-                        .mapping = request->mapped ? map_hash(&request->mapping) : 0,
-                        .tune = request->tune};
+static size_t ask(truth_runs *r, sweep_work_request *request) {
+  const truth_runs_key key = {.array = hw_array_hash(&request->array),
+                              .layer = map_layer_hash(&request->layer),
+                              .mapping = request->mapped ? map_hash(&request->mapping) : 0,
+                              .tune = request->tune};
   bool fresh;
   const size_t place = place_of(r, &key, &fresh);
   if (!fresh) return place;
   request->id = place;
-  while (!pool_has_free(r->pool)) pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
-  pool_give(r->pool, request);
+  while (!sweep_pool_has_free(r->pool)) sweep_pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
+  sweep_pool_give(r->pool, request);
   return place;
 }
 
-bool runs_keep(runs *r, const char *path, wf_diag *diag) {
-  r->file = runs_file_open(path, diag);
+bool truth_runs_keep(truth_runs *r, const char *path, wf_diag *diag) {
+  r->file = truth_runs_file_open(path, diag);
   if (r->file == NULL) return false;
-  runs_key key;
-  work_result *result = WF_NEW(work_result);
-  while (runs_file_next(r->file, &key, result)) {
+  truth_runs_key key;
+  sweep_work_result *result = WF_NEW(sweep_work_result);
+  while (truth_runs_file_next(r->file, &key, result)) {
     bool fresh;
     const size_t place = place_of(r, &key, &fresh);
     *r->known[place].result = *result;
@@ -109,11 +109,11 @@ bool runs_keep(runs *r, const char *path, wf_diag *diag) {
   return true;
 }
 
-static void add_up(const layers_network *network, runs_network *run) {
+static void add_up(const layers_network *network, truth_runs_network *run) {
   run->good = true;
   run->cost = (paper_cost){0};
   for (size_t i = 0; i < network->count; i++) {
-    const work_result *m = &run->layers[i];
+    const sweep_work_result *m = &run->layers[i];
     if (run->good && (m->status != WORK_GOOD || !m->has_energy)) {
       run->good = false;
       run->failed = network->layers[i].name;
@@ -124,16 +124,17 @@ static void add_up(const layers_network *network, runs_network *run) {
   }
 }
 
-void runs_measure(runs *r, const layers_network *network, unsigned tune, runs_network *list, size_t count) {
+void truth_runs_measure(truth_runs *r, const layers_network *network, unsigned tune, truth_runs_network *list,
+                        size_t count) {
   size_t *places = WF_NEW_ARRAY(count * network->count, size_t);
   for (size_t n = 0; n < count; n++)
     for (size_t i = 0; i < network->count; i++) {
-      work_request request = {.array = list[n].array, .layer = layers_to_map(&network->layers[i]), .tune = tune};
+      sweep_work_request request = {.array = list[n].array, .layer = layers_to_map(&network->layers[i]), .tune = tune};
       request.mapped = list[n].mappings != NULL && list[n].mapped[i];
       if (request.mapped) request.mapping = list[n].mappings[i];
       places[n * network->count + i] = ask(r, &request);
     }
-  while (pool_busy(r->pool) > 0) pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
+  while (sweep_pool_busy(r->pool) > 0) sweep_pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
   for (size_t n = 0; n < count; n++) {
     for (size_t i = 0; i < network->count; i++) list[n].layers[i] = *r->known[places[n * network->count + i]].result;
     add_up(network, &list[n]);

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-struct runs_file {
+struct truth_runs_file {
   int descriptor;
   off_t end;  // of the last whole entry
 };
@@ -25,20 +25,20 @@ static uint64_t build_hash(void) {
   return hash;
 }
 
-static bool write_whole(runs_file *f, const void *bytes, size_t length) {
+static bool write_whole(truth_runs_file *f, const void *bytes, size_t length) {
   if (pwrite(f->descriptor, bytes, length, f->end) != (ssize_t)length) return false;
   f->end += (off_t)length;
   return true;
 }
 
-static bool read_whole(runs_file *f, void *bytes, size_t length) {
+static bool read_whole(truth_runs_file *f, void *bytes, size_t length) {
   if (pread(f->descriptor, bytes, length, f->end) != (ssize_t)length) return false;
   f->end += (off_t)length;
   return true;
 }
 
 // Of another build, or new: begins anew.
-static bool begin(runs_file *f) {
+static bool begin(truth_runs_file *f) {
   const uint64_t build = build_hash();
   uint64_t there;
   if (read_whole(f, &there, sizeof there) && there == build) return true;
@@ -46,22 +46,22 @@ static bool begin(runs_file *f) {
   return ftruncate(f->descriptor, 0) == 0 && write_whole(f, &build, sizeof build);
 }
 
-runs_file *runs_file_open(const char *path, wf_diag *diag) {
-  runs_file *f = WF_NEW(runs_file);
+truth_runs_file *truth_runs_file_open(const char *path, wf_diag *diag) {
+  truth_runs_file *f = WF_NEW(truth_runs_file);
   f->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (f->descriptor >= 0 && begin(f)) return f;
   wf_error(diag, wf_in_file(path), "cannot keep runs: %s", strerror(errno));
-  runs_file_close(f);
+  truth_runs_file_close(f);
   return NULL;
 }
 
-void runs_file_close(runs_file *f) {
+void truth_runs_file_close(truth_runs_file *f) {
   if (f == NULL) return;
   if (f->descriptor >= 0) close(f->descriptor);
   wf_free(f);
 }
 
-bool runs_file_next(runs_file *f, runs_key *key, work_result *result) {
+bool truth_runs_file_next(truth_runs_file *f, truth_runs_key *key, sweep_work_result *result) {
   const off_t start = f->end;
   if (read_whole(f, key, sizeof *key) && read_whole(f, result, sizeof *result)) return true;
   f->end = start;
@@ -69,7 +69,7 @@ bool runs_file_next(runs_file *f, runs_key *key, work_result *result) {
 }
 
 // One that could not be written is measured again, some day.
-void runs_file_add(runs_file *f, const runs_key *key, const work_result *result) {
+void truth_runs_file_add(truth_runs_file *f, const truth_runs_key *key, const sweep_work_result *result) {
   const off_t start = f->end;
   if (!write_whole(f, key, sizeof *key) || !write_whole(f, result, sizeof *result)) f->end = start;
 }

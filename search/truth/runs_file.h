@@ -7,19 +7,19 @@
 #include "search/sweep/work.h"
 
 // What a measurement is of: hashes.
-typedef struct runs_key {
+typedef struct truth_runs_key {
   uint64_t array, layer, mapping;  // mapping 0: the mapper's
   uint64_t tune;
-} runs_key;
+} truth_runs_key;
 
-typedef struct runs_file runs_file;
+typedef struct truth_runs_file truth_runs_file;
 
 // NULL after an error was reported.
-runs_file *runs_file_open(const char *path, wf_diag *diag);
-void runs_file_close(runs_file *f);  // may be NULL
+truth_runs_file *truth_runs_file_open(const char *path, wf_diag *diag);
+void truth_runs_file_close(truth_runs_file *f);  // may be NULL
 // The next of the entries that were there; false: no more.
-bool runs_file_next(runs_file *f, runs_key *key, work_result *result);
+bool truth_runs_file_next(truth_runs_file *f, truth_runs_key *key, sweep_work_result *result);
 // After the last of them was read.
-void runs_file_add(runs_file *f, const runs_key *key, const work_result *result);
+void truth_runs_file_add(truth_runs_file *f, const truth_runs_key *key, const sweep_work_result *result);
 
 #endif

@@ -22,19 +22,19 @@ typedef struct proposal {
 } proposal;
 
 // Memories grow to powers of two; half of the larger one goes again where the area would be too large.
-static bool shrink(const loop *l, hw_array *array) {
-  while (!loop_allows(l, array)) {
+static bool shrink(const truth_loop *l, hw_array *array) {
+  while (!truth_allows(l, array)) {
     uint32_t *larger = array->scratchpad.capacity_kib > array->accumulator.capacity_kib
                            ? &array->scratchpad.capacity_kib
                            : &array->accumulator.capacity_kib;
     *larger /= 2;
-    if (*larger == 0 || !loop_builds(array)) return false;
+    if (*larger == 0 || !truth_builds(array)) return false;
   }
   return true;
 }
 
 // What the plain model wants of an array of this side; 0: of any side.
-static proposal ask_model(loop *l, unsigned side, uint64_t evaluations) {
+static proposal ask_model(truth_loop *l, unsigned side, uint64_t evaluations) {
   const truth_options *o = l->options;
   descent_options descent = {.goal = o->goal,
                              .seed = o->seed,
@@ -50,7 +50,7 @@ static proposal ask_model(loop *l, unsigned side, uint64_t evaluations) {
     p.cost = found.cost;
     p.value = found.value;
   }
-  const unsigned place = loop_place_of(p.side);
+  const unsigned place = truth_place_of(p.side);
   wf_free(l->own[place]);
   l->wanted[place] = l->own[place] = found.mappings;
   l->sets[place] = found.sets;
@@ -58,29 +58,29 @@ static proposal ask_model(loop *l, unsigned side, uint64_t evaluations) {
 }
 
 // Every side that is a power of two. A limit of evaluations goes to one search of all sides.
-static size_t ask_for_sides(loop *l, proposal proposals[LOOP_SIDES]) {
-  const plain_limits *limits = &l->options->goal.limits;
+static size_t ask_for_sides(truth_loop *l, proposal proposals[TRUTH_SIDES]) {
+  const descent_plain_limits *limits = &l->options->goal.limits;
   const uint64_t evaluations = l->options->model_evaluations;
   size_t count = 0;
   if (evaluations > 0 && limits->side_fixed == 0) {
     proposals[count++] = ask_model(l, 0, evaluations);
     return count;
   }
-  for (unsigned side = LOOP_SIDE_MIN; side <= limits->side_max && count < LOOP_SIDES; side *= 2)
+  for (unsigned side = TRUTH_SIDE_MIN; side <= limits->side_max && count < TRUTH_SIDES; side *= 2)
     if (limits->side_fixed == 0 || side == limits->side_fixed) proposals[count++] = ask_model(l, side, evaluations);
   return count;
 }
 
 // Sides that the model thinks far worse than the best are not tried.
-static void propose_by_model(loop *l) {
+static void propose_by_model(truth_loop *l) {
   enum { FAR_WORSE = 8 };
-  proposal proposals[LOOP_SIDES];
+  proposal proposals[TRUTH_SIDES];
   const size_t count = ask_for_sides(l, proposals);
   double best = INFINITY;
   for (size_t i = 0; i < count; i++) best = fmin(best, proposals[i].value);
   for (size_t i = count; i-- > 0;) {
     if (!(proposals[i].value <= FAR_WORSE * best)) continue;
-    truth_candidate *c = loop_propose(l, &proposals[i].array);
+    truth_candidate *c = truth_propose(l, &proposals[i].array);
     if (c == NULL) continue;
     snprintf(c->origin, sizeof c->origin, "model at side %u", proposals[i].side);
     c->model = proposals[i].cost;
@@ -90,45 +90,45 @@ static void propose_by_model(loop *l) {
 // A step from a measured candidate: one size times `factor`.
 typedef enum { STEP_SIDE, STEP_SCRATCHPAD, STEP_ACCUMULATOR, STEPS } step_kind;
 
-static void propose_step(loop *l, size_t from, step_kind kind, double factor) {
+static void propose_step(truth_loop *l, size_t from, step_kind kind, double factor) {
   static const char *const names[STEPS] = {"side", "scratchpad", "accumulator"};
-  paper_hardware hardware = loop_hardware_of(&l->result->candidates[from].array);
+  paper_hardware hardware = truth_hardware_of(&l->result->candidates[from].array);
   double *const sizes[STEPS] = {&hardware.side, &hardware.scratchpad_kib, &hardware.accumulator_kib};
   *sizes[kind] *= factor;
   hw_array array;
-  if (hardware.side < LOOP_SIDE_MIN || !truth_array(l->options->base, &hardware, &array) || !loop_allows(l, &array))
+  if (hardware.side < TRUTH_SIDE_MIN || !truth_array(l->options->base, &hardware, &array) || !truth_allows(l, &array))
     return;
-  truth_candidate *c = loop_propose(l, &array);
+  truth_candidate *c = truth_propose(l, &array);
   if (c != NULL)
     snprintf(c->origin, sizeof c->origin, "%s the %s of %zu", factor > 1 ? "twice" : "half", names[kind], from);
 }
 
-static void step_around(loop *l, size_t from) {
+static void step_around(truth_loop *l, size_t from) {
   const size_t first = l->result->count;
   for (step_kind kind = 0; kind < STEPS; kind++) {
     propose_step(l, from, kind, 2);
     propose_step(l, from, kind, 0.5);
   }
-  loop_measure(l, first);
+  truth_measure(l, first);
 }
 
 // Steps around the best, until none is better.
-static void improve(loop *l) {
+static void improve(truth_loop *l) {
   size_t around;
   do {
     around = l->result->best;
     step_around(l, around);
-  } while (l->result->best != around && !loop_is_full(l));
+  } while (l->result->best != around && !truth_is_full(l));
 }
 
 // ---- the model of the machine
 
 // Steps around each candidate, the best first, that is not far worse than the best of all.
-static void explore(loop *l) {
+static void explore(truth_loop *l) {
   static const double far_worse = 1.25;
   truth_result *r = l->result;
   bool *done = WF_NEW_ARRAY(PREDICTED, bool);
-  for (size_t next = 0; next < r->count && !loop_is_full(l);) {
+  for (size_t next = 0; next < r->count && !truth_is_full(l);) {
     step_around(l, next);
     done[next] = true;
     next = r->count;
@@ -141,8 +141,8 @@ static void explore(loop *l) {
 }
 
 // A loop that predicts, with what another one knows.
-static loop predicting(const loop *l, bool thorough, truth_result *predicted) {
-  loop p = *l;
+static truth_loop predicting(const truth_loop *l, bool thorough, truth_result *predicted) {
+  truth_loop p = *l;
   p.result = predicted;
   p.predicts = true;
   p.limit = PREDICTED;
@@ -164,8 +164,8 @@ static truth_candidate *take_predicted(truth_result *predicted, unsigned side) {
   return best;
 }
 
-static truth_candidate *propose_again(loop *l, const truth_candidate *from) {
-  truth_candidate *c = loop_propose(l, &from->array);
+static truth_candidate *propose_again(truth_loop *l, const truth_candidate *from) {
+  truth_candidate *c = truth_propose(l, &from->array);
   if (c == NULL) return NULL;
   c->model = from->model;
   snprintf(c->origin, sizeof c->origin, "%s", from->origin);
@@ -174,7 +174,7 @@ static truth_candidate *propose_again(loop *l, const truth_candidate *from) {
 
 // The best of the predicted arrays of each side, and what the plain model wants for it, are predicted once more with
 // all effort.
-static void shorten(loop *l, truth_result *predicted) {
+static void shorten(truth_loop *l, truth_result *predicted) {
   enum { OF_EACH_SIDE = 6 };
   static const double far_worse = 1.5;
   double best = INFINITY;
@@ -183,17 +183,17 @@ static void shorten(loop *l, truth_result *predicted) {
     best = fmin(best, c->value);
     if (c->model.cycles > 0) propose_again(l, c);
   }
-  for (unsigned place = 0; place < LOOP_SIDES; place++)
+  for (unsigned place = 0; place < TRUTH_SIDES; place++)
     for (int n = 0; n < OF_EACH_SIDE; n++) {
       const truth_candidate *c = take_predicted(predicted, 1U << place);
       if (c != NULL && c->value <= far_worse * best) propose_again(l, c);
     }
-  if (l->result->count > 0) loop_measure(l, 0);
+  if (l->result->count > 0) truth_measure(l, 0);
 }
 
 // How much more than predicted the arrays of a side came to in the simulation: the model errs alike on those. 1: none
 // was simulated.
-static double correction(const loop *l, unsigned side) {
+static double correction(const truth_loop *l, unsigned side) {
   double sum = 0;
   unsigned count = 0;
   for (size_t i = 0; i < l->result->count; i++) {
@@ -205,7 +205,7 @@ static double correction(const loop *l, unsigned side) {
   return count == 0 ? 1 : exp(sum / count);
 }
 
-truth_candidate *loop_next_predicted(const loop *l, truth_result *list, double below) {
+truth_candidate *truth_next_predicted(const truth_loop *l, truth_result *list, double below) {
   truth_candidate *best = NULL;
   for (size_t i = 0; i < list->count; i++) {
     truth_candidate *c = &list->candidates[i];
@@ -218,41 +218,41 @@ truth_candidate *loop_next_predicted(const loop *l, truth_result *list, double b
   return best;
 }
 
-void loop_simulate_predicted(loop *l, const truth_candidate *predicted) {
+void truth_simulate_predicted(truth_loop *l, const truth_candidate *predicted) {
   const size_t first = l->result->count;
   truth_candidate *c = propose_again(l, predicted);
   if (c == NULL) return;
   snprintf(c->origin, sizeof c->origin, "machine model: %.*s", TRUTH_ORIGIN - 20, predicted->origin);
-  loop_measure(l, first);
+  truth_measure(l, first);
 }
 
 // Candidates one after the other, as each corrects what is thought of the others: while they are not much worse than
 // what was simulated, three of eight that may be simulated. What is left goes to other mappings on them.
-static void simulate_list(loop *l, truth_result *list) {
+static void simulate_list(truth_loop *l, truth_result *list) {
   static const double hopeless = 1.06;
   const size_t most = 3 * l->limit / 8 > 2 ? 3 * l->limit / 8 : 2;
   const truth_result *r = l->result;
-  for (truth_candidate *c; !loop_is_full(l) && r->count < most &&
-                           (c = loop_next_predicted(l, list, hopeless * r->candidates[r->best].value)) != NULL;)
-    loop_simulate_predicted(l, c);
-  loop_refine(l, list);
+  for (truth_candidate *c; !truth_is_full(l) && r->count < most &&
+                           (c = truth_next_predicted(l, list, hopeless * r->candidates[r->best].value)) != NULL;)
+    truth_simulate_predicted(l, c);
+  truth_refine(l, list);
 }
 
-static void predict(loop *l) {
+static void predict(truth_loop *l) {
   truth_result predicted = {0};
-  loop p = predicting(l, false, &predicted);
-  truth_candidate *base = loop_propose(&p, l->options->base);
+  truth_loop p = predicting(l, false, &predicted);
+  truth_candidate *base = truth_propose(&p, l->options->base);
   snprintf(base->origin, sizeof base->origin, "base");
   propose_by_model(&p);
-  loop_measure(&p, 0);
+  truth_measure(&p, 0);
   explore(&p);
-  for (int n = 0; n < LOOP_SIDES; n++) {
+  for (int n = 0; n < TRUTH_SIDES; n++) {
     l->wanted[n] = l->own[n] = p.own[n];
     l->sets[n] = p.sets[n];
   }
   l->result->predicted = predicted.count;
   truth_result list = {0};
-  loop shortened = predicting(l, true, &list);
+  truth_loop shortened = predicting(l, true, &list);
   shorten(&shortened, &predicted);
   if (list.count > 0) improve(&shortened);
   truth_release(&predicted);
@@ -262,27 +262,27 @@ static void predict(loop *l) {
 
 // ---- both loops
 
-static loop begin(const truth_options *options, truth_result *result) {
+static truth_loop begin(const truth_options *options, truth_result *result) {
   *result = (truth_result){.table = options->table};
-  loop l = {.options = options, .result = result, .runs = options->runs, .thorough = true, .start = wf_seconds()};
+  truth_loop l = {.options = options, .result = result, .runs = options->runs, .thorough = true, .start = wf_seconds()};
   l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
-  if (l.runs == NULL) l.runs = runs_create(options->jobs, options->timeout, work_measure);
+  if (l.runs == NULL) l.runs = truth_runs_create(options->jobs, options->timeout, sweep_work_measure);
   if (result->table == NULL) result->own_table = result->table = predict_table_create(options->jobs);
   l.table = result->table;
   return l;
 }
 
-static void end(loop *l) {
-  if (l->options->runs == NULL) runs_destroy(l->runs);
+static void end(truth_loop *l) {
+  if (l->options->runs == NULL) truth_runs_destroy(l->runs);
   l->result->seconds = wf_seconds() - l->start;
 }
 
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag) {
-  loop l = begin(options, result);
-  truth_candidate *base = loop_propose(&l, options->base);
+  truth_loop l = begin(options, result);
+  truth_candidate *base = truth_propose(&l, options->base);
   snprintf(base->origin, sizeof base->origin, "base: %s", options->base->name);
   base->by_mapper = true;
-  loop_measure(&l, 0);
+  truth_measure(&l, 0);
   const bool good = result->candidates[0].good;
   if (!good) {
     wf_error(diag, wf_in_file(options->goal.network->name), "array %s: %s", options->base->name,
@@ -292,11 +292,11 @@ bool truth_search(const truth_options *options, truth_result *result, wf_diag *d
       predict(&l);
     } else {
       propose_by_model(&l);
-      loop_measure(&l, 1);
+      truth_measure(&l, 1);
       improve(&l);
     }
   }
-  for (int n = 0; n < LOOP_SIDES; n++) wf_free(l.own[n]);
+  for (int n = 0; n < TRUTH_SIDES; n++) wf_free(l.own[n]);
   end(&l);
   return good;
 }
@@ -304,21 +304,21 @@ bool truth_search(const truth_options *options, truth_result *result, wf_diag *d
 // ---- what others propose
 
 // Memories that hold what is proposed, and such twice the size: the plain model has no slots that take turns.
-static void propose_sizes(loop *l, const paper_hardware *hardware) {
+static void propose_sizes(truth_loop *l, const paper_hardware *hardware) {
   for (int twice = 0; twice < 4; twice++) {
-    const paper_hardware larger = {.side = fmax(LOOP_SIDE_MIN, hardware->side),
+    const paper_hardware larger = {.side = fmax(TRUTH_SIDE_MIN, hardware->side),
                                    .scratchpad_kib = hardware->scratchpad_kib * (1 + (twice & 1)),
                                    .accumulator_kib = hardware->accumulator_kib * (1 + (twice >> 1))};
     hw_array array;
-    if (!truth_array(l->options->base, &larger, &array) || !loop_allows(l, &array)) continue;
-    truth_candidate *c = loop_propose(l, &array);
+    if (!truth_array(l->options->base, &larger, &array) || !truth_allows(l, &array)) continue;
+    truth_candidate *c = truth_propose(l, &array);
     if (c != NULL) snprintf(c->origin, sizeof c->origin, "proposed, sizes %d", twice);
   }
 }
 
 // The same mappings for every side: they are of the one that is proposed.
-static void want(loop *l, const paper_mapping *mappings) {
-  for (int n = 0; n < LOOP_SIDES; n++) {
+static void want(truth_loop *l, const paper_mapping *mappings) {
+  for (int n = 0; n < TRUTH_SIDES; n++) {
     l->wanted[n] = mappings;
     l->sets[n] = 1;
   }
@@ -331,25 +331,25 @@ static int by_prediction(const void *a, const void *b) {
 
 bool truth_judge(const truth_options *options, const paper_hardware *hardware, const paper_mapping *mappings,
                  truth_result *result) {
-  loop l = begin(options, result);
+  truth_loop l = begin(options, result);
   truth_result predicted = {0};
-  loop p = predicting(&l, true, &predicted);
+  truth_loop p = predicting(&l, true, &predicted);
   want(&l, mappings);
   want(&p, mappings);
   if (hardware == NULL)
-    loop_propose(&p, options->base);
+    truth_propose(&p, options->base);
   else
     propose_sizes(&p, hardware);
-  if (predicted.count > 0) loop_measure(&p, 0);
+  if (predicted.count > 0) truth_measure(&p, 0);
   if (predicted.count > 0) qsort(predicted.candidates, predicted.count, sizeof *predicted.candidates, by_prediction);
   const size_t most = l.limit / 4 > 1 ? l.limit / 4 : 1;
   for (size_t n = 0; n < predicted.count && n < most; n++) {
-    truth_candidate *c = loop_propose(&l, &predicted.candidates[n].array);
+    truth_candidate *c = truth_propose(&l, &predicted.candidates[n].array);
     snprintf(c->origin, sizeof c->origin, "%s", predicted.candidates[n].origin);
   }
   truth_release(&predicted);
-  if (result->count > 0) loop_measure(&l, 0);
-  if (result->count > 0) loop_refine(&l, NULL);
+  if (result->count > 0) truth_measure(&l, 0);
+  if (result->count > 0) truth_refine(&l, NULL);
   end(&l);
   return result->count > 0;
 }

@@ -28,7 +28,7 @@ typedef struct truth_candidate {
   double value;               // of the objective; far more beyond the bounds, INFINITY unless good
   double seconds;             // since the start, when it was measured
   char reason[WORK_REASON];   // unless good
-  work_result *layers;        // one per layer of the network
+  sweep_work_result *layers;  // one per layer of the network
   bool by_mapper;             // its mappings are the mapper's, whatever the model of the machine says
   // By the model of the machine, for each layer: mappings, the best first, and which of them the layer has (SIZE_MAX:
   // the mapper's). NULL: it was not asked.
@@ -47,7 +47,7 @@ typedef struct truth_options {
   unsigned tune;               // mappings that are tried for each layer; 0: the mapper's best
   unsigned jobs;               // processes; 0: one per processor
   double timeout;              // of one layer on one array
-  runs *runs;                  // that several searches share, with processes and a timeout of its own; NULL: none
+  truth_runs *runs;            // that several searches share, with processes and a timeout of its own; NULL: none
   predict_table *table;        // that several searches share; NULL: none
   void (*progress)(void *context, const char *text);  // may be NULL
   void *context;

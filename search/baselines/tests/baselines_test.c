@@ -8,7 +8,7 @@
 #include "search/baselines/internal.h"
 #include "search/exact/exact.h"
 
-static const plain_limits usual = {.side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048};
+static const descent_plain_limits usual = {.side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048};
 
 typedef struct fixture {
   layers_network network;
@@ -104,19 +104,19 @@ static void processes_interpolate(void **state) {
     points[2 * n + 1] = 2 * wf_random_unit(&rng);
     values[n] = hill(points[2 * n], points[2 * n + 1]);
   }
-  gauss *g = gauss_fit(points, values, POINTS, 2);
+  baseline_gauss *g = baseline_gauss_fit(points, values, POINTS, 2);
   for (int n = 0; n < 200; n++) {
     const double x[2] = {0.3 + 1.4 * wf_random_unit(&rng), 0.3 + 1.4 * wf_random_unit(&rng)};
     double mean, spread;
-    gauss_predict(g, x, &mean, &spread);
+    baseline_gauss_predict(g, x, &mean, &spread);
     near_error = fmax(near_error, fabs(mean - hill(x[0], x[1])));
     near_spread = fmax(near_spread, spread);
   }
   const double far[2] = {50, -50};
   double mean, spread;
-  gauss_predict(g, far, &mean, &spread);
+  baseline_gauss_predict(g, far, &mean, &spread);
   assert_true(near_error < 0.2 && near_spread < 0.5 * spread);
-  gauss_destroy(g);
+  baseline_gauss_destroy(g);
 }
 
 int main(void) {

@@ -26,7 +26,7 @@ static paper_constants constants(void) {
   return c;
 }
 
-static const plain_limits usual = {.side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048};
+static const descent_plain_limits usual = {.side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048};
 
 // ---- rounding and moves
 
@@ -41,13 +41,13 @@ static void factors_are_rounded_to_divisors(void **state) {
       spatial[d] = wf_random_unit(&seed) * (log((double)layer.size[d]) - inside[d]);
     }
     paper_mapping m = paper_mapping_start(&layer);
-    moves_round(&layer, inside, spatial, 16, &m);
+    descent_moves_round(&layer, inside, spatial, 16, &m);
     assert_true(paper_mapping_legal(&layer, &m) && m.rows <= 16 && m.columns <= 16);
   }
   double inside[BLOCK_DIMS] = {[BLOCK_DIM_P] = log(9), [BLOCK_DIM_C] = log(30)};
   const double spatial[BLOCK_DIMS] = {[BLOCK_DIM_C] = log(15), [BLOCK_DIM_K] = log(90)};
   paper_mapping m = paper_mapping_start(&layer);
-  moves_round(&layer, inside, spatial, 128, &m);
+  descent_moves_round(&layer, inside, spatial, 128, &m);
   assert_true(m.temporal[PAPER_ACCUMULATOR][BLOCK_DIM_P] == 8 && m.temporal[PAPER_DRAM][BLOCK_DIM_P] == 7);
   assert_true(m.temporal[PAPER_ACCUMULATOR][BLOCK_DIM_C] == 32 && m.rows == 16 && m.columns == 96);
 }
@@ -55,22 +55,22 @@ static void factors_are_rounded_to_divisors(void **state) {
 static void moves_lead_everywhere_and_back(void **state) {
   (void)state;
   const layers_layer layer = {.size = {2, 12, 7, 20, 18, 3, 1}, .stride = {1, 1}, .count = 1};
-  moves_move moves[MOVES_MAX];
-  const size_t count = moves_of(&layer, moves);
+  descent_moves_move moves[MOVES_MAX];
+  const size_t count = descent_moves_of(&layer, moves);
   // Two directions between two places, six between three: N, P (2 and 3), Q, R have two, K (2, 5) and C (2, 3) three.
   assert_int_equal(count, 5 * 2 + 4 * 6);
   uint64_t seed = 2;
   paper_mapping m = paper_mapping_start(&layer);
   for (int n = 0; n < 5000; n++) {
-    const moves_move *move = &moves[wf_random_below(&seed, count)];
-    if (!moves_allowed(&m, move)) continue;
+    const descent_moves_move *move = &moves[wf_random_below(&seed, count)];
+    if (!descent_moves_allowed(&m, move)) continue;
     const paper_mapping before = m;
-    moves_apply(&m, move);
+    descent_moves_apply(&m, move);
     assert_true(paper_mapping_legal(&layer, &m));
     paper_mapping undone = m;
-    const moves_move back = moves_back(*move);
-    assert_true(moves_allowed(&undone, &back));
-    moves_apply(&undone, &back);
+    const descent_moves_move back = descent_moves_back(*move);
+    assert_true(descent_moves_allowed(&undone, &back));
+    descent_moves_apply(&undone, &back);
     assert_memory_equal(undone.temporal, before.temporal, sizeof before.temporal);
   }
 }
@@ -83,28 +83,28 @@ static void effort_goes_where_it_pays(void **state) {
                             {.size = {1, 8, 8, 8, 8, 1, 1}, .stride = {1, 1}, .count = 5},
                             {.size = {1, 8, 8, 8, 8, 3, 3}, .stride = {1, 1}, .count = 1}};
   const layers_network network = {.layers = layers, .count = 3};
-  importance_options options = IMPORTANCE_DEFAULTS;
+  descent_importance_options options = IMPORTANCE_DEFAULTS;
   options.patience = 2;
-  importance *m = importance_create(&network, options);
-  for (size_t i = 0; i < 3; i++) importance_set(m, i, 1);
-  assert_int_equal(importance_pick(m), 1);  // it occurs five times
-  importance_set(m, 2, 50);                 // costs more than all of them
-  assert_int_equal(importance_pick(m), 2);
-  importance_spent(m, 2, 50);  // no gain
-  const double once = importance_of(m, 2);
+  descent_importance *m = descent_importance_create(&network, options);
+  for (size_t i = 0; i < 3; i++) descent_importance_set(m, i, 1);
+  assert_int_equal(descent_importance_pick(m), 1);  // it occurs five times
+  descent_importance_set(m, 2, 50);                 // costs more than all of them
+  assert_int_equal(descent_importance_pick(m), 2);
+  descent_importance_spent(m, 2, 50);  // no gain
+  const double once = descent_importance_of(m, 2);
   assert_true(once > 0);
-  importance_spent(m, 2, 50);  // twice no gain: given up
-  assert_true(importance_of(m, 2) == 0);
-  assert_int_equal(importance_pick(m), 1);
-  importance_revive(m);
-  assert_true(importance_of(m, 2) > 0 && importance_of(m, 2) < once);
+  descent_importance_spent(m, 2, 50);  // twice no gain: given up
+  assert_true(descent_importance_of(m, 2) == 0);
+  assert_int_equal(descent_importance_pick(m), 1);
+  descent_importance_revive(m);
+  assert_true(descent_importance_of(m, 2) > 0 && descent_importance_of(m, 2) < once);
   // Of two layers with equal effort, the one that gained just now is worth more.
-  importance_set(m, 0, 1);
-  importance_spent(m, 0, 0.9);
-  const double gained = importance_of(m, 0);
-  importance_spent(m, 0, 0.9);
-  assert_true(importance_of(m, 0) < gained);
-  importance_destroy(m);
+  descent_importance_set(m, 0, 1);
+  descent_importance_spent(m, 0, 0.9);
+  const double gained = descent_importance_of(m, 0);
+  descent_importance_spent(m, 0, 0.9);
+  assert_true(descent_importance_of(m, 0) < gained);
+  descent_importance_destroy(m);
 }
 
 static void a_similar_layer_limits_the_hope(void **state) {
@@ -113,18 +113,18 @@ static void a_similar_layer_limits_the_hope(void **state) {
   layers_layer layers[2] = {{.size = {1, 8, 8, 8, 8, 1, 1}, .stride = {1, 1}, .count = 1},
                             {.size = {1, 8, 8, 8, 8, 1, 1}, .stride = {1, 1}, .count = 1}};
   const layers_network network = {.layers = layers, .count = 2};
-  importance *m = importance_create(&network, IMPORTANCE_DEFAULTS);
+  descent_importance *m = descent_importance_create(&network, IMPORTANCE_DEFAULTS);
   for (int n = 0; n < 2; n++) {
-    importance_set(m, 0, 10);
-    importance_set(m, 1, 1);
+    descent_importance_set(m, 0, 10);
+    descent_importance_set(m, 1, 1);
   }
   // alpha 0, beta 2: min(-10 / 1, 2 - 10) and min(-1, 2 - 1)
-  assert_true(fabs(importance_of(m, 0) - 0.8 * 10) < 1e-12);
-  assert_true(fabs(importance_of(m, 1) - 0.8 * 1) < 1e-12);
-  for (int n = 0; n < 2; n++) importance_spent(m, 0, 10 - 1e-3 * (n + 1));
+  assert_true(fabs(descent_importance_of(m, 0) - 0.8 * 10) < 1e-12);
+  assert_true(fabs(descent_importance_of(m, 1) - 0.8 * 1) < 1e-12);
+  for (int n = 0; n < 2; n++) descent_importance_spent(m, 0, 10 - 1e-3 * (n + 1));
   // After two efforts hope is 10 / 3, but the similar layer says 8 are there to win.
-  assert_true(importance_of(m, 0) > 0.79 * 8);
-  importance_destroy(m);
+  assert_true(descent_importance_of(m, 0) > 0.79 * 8);
+  descent_importance_destroy(m);
 }
 
 // ---- the state and polishing
@@ -138,11 +138,11 @@ static void trying_equals_computing_again(void **state) {
   uint64_t seed = 3;
   for (size_t n = 0; n < 3000; n++) {
     const size_t layer = wf_random_below(&seed, bert.count);
-    moves_move moves[MOVES_MAX];
-    const moves_move *move = &moves[wf_random_below(&seed, moves_of(&bert.layers[layer], moves))];
+    descent_moves_move moves[MOVES_MAX];
+    const descent_moves_move *move = &moves[wf_random_below(&seed, descent_moves_of(&bert.layers[layer], moves))];
     paper_mapping m = s->layers[layer].mapping;
-    if (!moves_allowed(&m, move)) continue;
-    moves_apply(&m, move);
+    if (!descent_moves_allowed(&m, move)) continue;
+    descent_moves_apply(&m, move);
     const descent_others others = descent_others_of(s, layer);
     descent_layer candidate;
     const double value = descent_try(s, &others, &m, &candidate);
@@ -165,14 +165,14 @@ static void trying_equals_computing_again(void **state) {
 static bool has_better_move(descent_state *s) {
   for (size_t i = 0; i < s->goal.network->count; i++) {
     const descent_others others = descent_others_of(s, i);
-    moves_move moves[MOVES_MAX];
-    const size_t count = moves_of(&s->goal.network->layers[i], moves);
+    descent_moves_move moves[MOVES_MAX];
+    const size_t count = descent_moves_of(&s->goal.network->layers[i], moves);
     for (size_t n = 0; n < count; n++)
       for (int o = 0; o < PAPER_ORDERS; o++) {
         paper_mapping m = s->layers[i].mapping;
         descent_layer candidate;
-        if (!moves_allowed(&m, &moves[n])) continue;
-        moves_apply(&m, &moves[n]);
+        if (!descent_moves_allowed(&m, &moves[n])) continue;
+        descent_moves_apply(&m, &moves[n]);
         paper_set_order(&m, (paper_order)o);
         if (descent_try(s, &others, &m, &candidate) < s->value * (1 - 1e-8)) return true;
       }
@@ -188,9 +188,9 @@ static void polishing_ends_where_no_move_gains(void **state) {
     const descent_goal goal = {.network = &resnet, .constants = &c, .limits = usual};
     descent_state *s = descent_state_create(&goal);
     const double before = s->value;
-    const polish_effort effort = {.importance = by_importance};
+    const descent_polish_effort effort = {.importance = by_importance};
     assert_true(has_better_move(s));
-    polish_layers(s, &effort);
+    descent_polish_layers(s, &effort);
     assert_true(s->value < before);
     assert_true(!has_better_move(s));
     descent_state_destroy(s);
@@ -204,13 +204,13 @@ static void fitting_obeys_the_hardware(void **state) {
   const paper_constants c = constants();
   descent_goal goal = {.network = &resnet, .constants = &c, .limits = usual};
   descent_state *s = descent_state_create(&goal);
-  const polish_effort effort = {0};
-  polish_layers(s, &effort);
+  const descent_polish_effort effort = {0};
+  descent_polish_layers(s, &effort);
   assert_true(s->hardware.side > 16 && s->hardware.scratchpad_kib > 16);
-  s->goal.limits = (plain_limits){.side_fixed = 16, .scratchpad_kib_fixed = 16, .accumulator_kib_max = 8};
+  s->goal.limits = (descent_plain_limits){.side_fixed = 16, .scratchpad_kib_fixed = 16, .accumulator_kib_max = 8};
   descent_state_resize(s);
   assert_true(!isfinite(s->value));
-  assert_true(polish_fit(s));
+  assert_true(descent_polish_fit(s));
   assert_true(isfinite(s->value) && s->hardware.side == 16 && s->hardware.scratchpad_kib == 16);
   assert_true(s->hardware.accumulator_kib <= 8);
   descent_state_destroy(s);
@@ -230,7 +230,7 @@ static void check_result(const descent_options *o, const descent_result *r) {
     most.scratchpad_words = fmax(most.scratchpad_words, need.scratchpad_words);
     most.column_words = fmax(most.column_words, need.column_words);
   }
-  const plain_limits *l = &o->goal.limits;
+  const descent_plain_limits *l = &o->goal.limits;
   const paper_hardware minimal = paper_minimal_hardware(&most, 1);
   assert_true(r->hardware.side == (l->side_fixed > 0 ? l->side_fixed : minimal.side));
   assert_true(r->hardware.scratchpad_kib ==
@@ -288,7 +288,7 @@ static void limits_are_kept(void **state) {
     descent_options options = {
         .goal = {.network = &network,
                  .constants = &c,
-                 .objective = (plain_objective)objective,
+                 .objective = (descent_plain_objective)objective,
                  .limits = {.side_fixed = 16, .scratchpad_kib_fixed = 128, .accumulator_kib_max = 32}}};
     descent_result fixed, wide;
     assert_true(descent_search(&options, &fixed));
@@ -315,19 +315,19 @@ static void area_and_power_stay_within_bounds(void **state) {
   (void)state;
   layers_network network = load("bert");
   const paper_constants c = constants();
-  const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
+  const descent_plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
   descent_options options = {.goal = {.network = &network, .constants = &c, .limits = usual}};
   descent_result free_of_bounds = searched(&options);
-  const double area = plain_area_mm2(&silicon, &free_of_bounds.hardware);
-  const double power = plain_power_mw(&silicon, free_of_bounds.cost);
+  const double area = descent_plain_area_mm2(&silicon, &free_of_bounds.hardware);
+  const double power = descent_plain_power_mw(&silicon, free_of_bounds.cost);
   options.goal.area_mm2_max = area / 3;
   descent_result small = searched(&options);
-  assert_true(plain_area_mm2(&silicon, &small.hardware) <= area / 3 * (1 + 1e-9));
+  assert_true(descent_plain_area_mm2(&silicon, &small.hardware) <= area / 3 * (1 + 1e-9));
   assert_true(small.value > free_of_bounds.value);
   options.goal.area_mm2_max = 0;
   options.goal.power_mw_max = power / 2;
   descent_result cool = searched(&options);
-  assert_true(plain_power_mw(&silicon, cool.cost) <= power / 2 * (1 + 1e-9));
+  assert_true(descent_plain_power_mw(&silicon, cool.cost) <= power / 2 * (1 + 1e-9));
   assert_true(cool.value > free_of_bounds.value);
   options.goal.power_mw_max = 1e-3;
   descent_result none;

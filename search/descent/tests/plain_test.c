@@ -29,11 +29,11 @@ static const layers_network odd = {
 
 static paper_mapping random_mapping(const layers_layer *layer, uint64_t *seed, paper_order order) {
   paper_mapping m = paper_mapping_start(layer);
-  moves_move moves[MOVES_MAX];
-  const size_t count = moves_of(layer, moves);
+  descent_moves_move moves[MOVES_MAX];
+  const size_t count = descent_moves_of(layer, moves);
   for (int n = 0; count > 0 && n < 60; n++) {
-    const moves_move *move = &moves[wf_random_next(seed) % count];
-    if (moves_allowed(&m, move)) moves_apply(&m, move);
+    const descent_moves_move *move = &moves[wf_random_next(seed) % count];
+    if (descent_moves_allowed(&m, move)) descent_moves_apply(&m, move);
   }
   paper_set_order(&m, order);
   assert_true(paper_mapping_legal(layer, &m));
@@ -41,13 +41,15 @@ static paper_mapping random_mapping(const layers_layer *layer, uint64_t *seed, p
 }
 
 // Writes a mapping into a lane of a layer's workspace; the order as logits that leave no doubt.
-static void set_lane(const plain_layer *l, tape_workspace *w, int lane, const paper_mapping *m, paper_order order) {
+static void set_lane(const descent_plain_layer *l, tape_workspace *w, int lane, const paper_mapping *m,
+                     paper_order order) {
   for (size_t n = 0; n < l->slot_count; n++) {
-    const moves_place place = l->slots[n].spatial ? MOVE_SPATIAL : MOVE_INSIDE;
-    tape_input(w, n)[lane] = log(*moves_factor((paper_mapping *)m, l->slots[n].dim, place));
+    const descent_moves_place place = l->slots[n].spatial ? MOVE_SPATIAL : MOVE_INSIDE;
+    tape_input(w, n)[lane] = log(*descent_moves_factor((paper_mapping *)m, l->slots[n].dim, place));
   }
-  for (size_t o = 0; o < PAPER_ORDERS; o++) tape_input(w, plain_order_input(l) + o)[lane] = o == order ? 0 : -1e4;
-  tape_input(w, plain_temperature_input(l))[lane] = 1;
+  for (size_t o = 0; o < PAPER_ORDERS; o++)
+    tape_input(w, descent_plain_order_input(l) + o)[lane] = o == order ? 0 : -1e4;
+  tape_input(w, descent_plain_temperature_input(l))[lane] = 1;
 }
 
 static void assert_near(double x, double y, const char *what) {
@@ -72,7 +74,7 @@ static void compare_layer(const layers_layer *layer, const paper_mapping *m, con
 static void check_layers(const layers_network *network, int rounds) {
   uint64_t seed = 11;
   for (size_t i = 0; i < network->count; i++) {
-    plain_layer l = plain_layer_create(&network->layers[i]);
+    descent_plain_layer l = descent_plain_layer_create(&network->layers[i]);
     tape_workspace *w = tape_workspace_create(l.program);
     for (int n = 0; n < rounds; n++) {
       paper_mapping m[TAPE_LANES];
@@ -85,7 +87,7 @@ static void check_layers(const layers_network *network, int rounds) {
       for (int lane = 0; lane < TAPE_LANES; lane++) compare_layer(l.layer, &m[lane], w, lane);
     }
     tape_workspace_destroy(w);
-    plain_layer_release(&l);
+    descent_plain_layer_release(&l);
   }
 }
 
@@ -107,9 +109,9 @@ static const double unbounded[PLAIN_SIZES] = {99, 99, 99}, bounded[PLAIN_SIZES] 
 
 typedef struct chain {
   const layers_network *network;
-  plain_layer *layers;
+  descent_plain_layer *layers;
   tape_workspace **layer_workspaces;
-  plain_network top;
+  descent_plain_network top;
   tape_workspace *top_workspace;
 } chain;
 
@@ -117,13 +119,14 @@ static void fill(double *lanes, double value) {
   for (int n = 0; n < TAPE_LANES; n++) lanes[n] = value;
 }
 
-static chain chain_create(const layers_network *network, const paper_constants *constants, plain_objective objective,
-                          const bool fixed[PLAIN_SIZES], const double bounds[PLAIN_SIZES]) {
+static chain chain_create(const layers_network *network, const paper_constants *constants,
+                          descent_plain_objective objective, const bool fixed[PLAIN_SIZES],
+                          const double bounds[PLAIN_SIZES]) {
   chain c = {.network = network};
-  c.layers = WF_NEW_ARRAY(network->count, plain_layer);
+  c.layers = WF_NEW_ARRAY(network->count, descent_plain_layer);
   c.layer_workspaces = WF_NEW_ARRAY(network->count, tape_workspace *);
   for (size_t i = 0; i < network->count; i++) {
-    c.layers[i] = plain_layer_create(&network->layers[i]);
+    c.layers[i] = descent_plain_layer_create(&network->layers[i]);
     c.layer_workspaces[i] = tape_workspace_create(c.layers[i].program);
   }
   const descent_goal goal = {.network = network,
@@ -131,33 +134,33 @@ static chain chain_create(const layers_network *network, const paper_constants *
                              .objective = objective,
                              .area_mm2_max = objective == PLAIN_EDP ? 0 : 0.5,
                              .power_mw_max = objective == PLAIN_EDP ? 0 : 20};
-  c.top = plain_network_create(&goal, fixed);
+  c.top = descent_plain_network_create(&goal, fixed);
   c.top_workspace = tape_workspace_create(c.top.program);
   for (int n = 0; n < PLAIN_SIZES; n++)
-    fill(tape_input(c.top_workspace, plain_network_bound(&c.top, (plain_size)n)), bounds[n]);
+    fill(tape_input(c.top_workspace, descent_plain_network_bound(&c.top, (descent_plain_size)n)), bounds[n]);
   return c;
 }
 
 static void chain_release(chain *c) {
   for (size_t i = 0; i < c->network->count; i++) {
     tape_workspace_destroy(c->layer_workspaces[i]);
-    plain_layer_release(&c->layers[i]);
+    descent_plain_layer_release(&c->layers[i]);
   }
   wf_free(c->layers);
   wf_free(c->layer_workspaces);
   tape_workspace_destroy(c->top_workspace);
-  plain_network_release(&c->top);
+  descent_plain_network_release(&c->top);
 }
 
 static void chain_forward(chain *c, double temperature, double penalty) {
   for (size_t i = 0; i < c->network->count; i++) {
     tape_forward(c->layer_workspaces[i]);
     for (size_t o = 0; o < PLAIN_OUTPUTS; o++)
-      memcpy(tape_input(c->top_workspace, plain_network_input(i, (plain_output)o)),
+      memcpy(tape_input(c->top_workspace, descent_plain_network_input(i, (descent_plain_output)o)),
              tape_output(c->layer_workspaces[i], o), TAPE_LANES * sizeof(double));
   }
-  fill(tape_input(c->top_workspace, plain_network_temperature(&c->top)), temperature);
-  fill(tape_input(c->top_workspace, plain_network_penalty(&c->top)), penalty);
+  fill(tape_input(c->top_workspace, descent_plain_network_temperature(&c->top)), temperature);
+  fill(tape_input(c->top_workspace, descent_plain_network_penalty(&c->top)), penalty);
   tape_forward(c->top_workspace);
 }
 
@@ -168,7 +171,8 @@ static void chain_backward(chain *c) {
   for (size_t i = 0; i < c->network->count; i++) {
     for (size_t o = 0; o < PLAIN_OUTPUTS; o++)
       memcpy(tape_seed(c->layer_workspaces[i], o),
-             tape_gradient(c->top_workspace, plain_network_input(i, (plain_output)o)), TAPE_LANES * sizeof(double));
+             tape_gradient(c->top_workspace, descent_plain_network_input(i, (descent_plain_output)o)),
+             TAPE_LANES * sizeof(double));
     tape_backward(c->layer_workspaces[i]);
   }
 }
@@ -193,8 +197,9 @@ static void compare_network(const chain *c, paper_mapping *mappings[], const pap
   for (size_t i = 0; i < c->network->count; i++) {
     const layers_layer *layer = &c->network->layers[i];
     const paper_cost cost = paper_evaluate(layer, &mappings[i][lane], &hardware, constants);
-    assert_near(tape_output(c->top_workspace, plain_layer_cycles(i))[lane], cost.cycles, "cycles of a layer");
-    assert_near(tape_output(c->top_workspace, plain_layer_energy(i))[lane], cost.energy_uj, "energy of a layer");
+    assert_near(tape_output(c->top_workspace, descent_plain_layer_cycles(i))[lane], cost.cycles, "cycles of a layer");
+    assert_near(tape_output(c->top_workspace, descent_plain_layer_energy(i))[lane], cost.energy_uj,
+                "energy of a layer");
     total.cycles += cost.cycles * (double)layer->count;
     total.energy_uj += cost.energy_uj * (double)layer->count;
   }
@@ -202,8 +207,8 @@ static void compare_network(const chain *c, paper_mapping *mappings[], const pap
   assert_near(tape_output(c->top_workspace, PLAIN_SIDE)[lane], hardware.side, "side");
   assert_near(tape_output(c->top_workspace, PLAIN_SCRATCHPAD_KIB)[lane], hardware.scratchpad_kib, "scratchpad");
   assert_near(tape_output(c->top_workspace, PLAIN_ACCUMULATOR_KIB)[lane], hardware.accumulator_kib, "accumulator");
-  const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
-  assert_near(tape_output(c->top_workspace, PLAIN_AREA_MM2)[lane], plain_area_mm2(&silicon, &hardware), "area");
+  const descent_plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
+  assert_near(tape_output(c->top_workspace, PLAIN_AREA_MM2)[lane], descent_plain_area_mm2(&silicon, &hardware), "area");
 }
 
 static void networks_equal_the_scalar_model(void **state) {
@@ -237,7 +242,7 @@ static void networks_equal_the_scalar_model(void **state) {
 // ---- gradients
 
 // A random point of a layer's program: factors anywhere, what is left for main memory not below 1.
-static void random_point(const plain_layer *l, tape_workspace *w, uint64_t *seed) {
+static void random_point(const descent_plain_layer *l, tape_workspace *w, uint64_t *seed) {
   double room[BLOCK_DIMS];
   for (int d = 0; d < BLOCK_DIMS; d++) room[d] = log((double)l->layer->size[d]);
   for (size_t n = 0; n < l->slot_count; n++) {
@@ -245,8 +250,8 @@ static void random_point(const plain_layer *l, tape_workspace *w, uint64_t *seed
     room[l->slots[n].dim] -= x;
     fill(tape_input(w, n), x);
   }
-  for (size_t o = 0; o < PAPER_ORDERS; o++) fill(tape_input(w, plain_order_input(l) + o), wf_random_unit(seed));
-  fill(tape_input(w, plain_temperature_input(l)), 0.5);
+  for (size_t o = 0; o < PAPER_ORDERS; o++) fill(tape_input(w, descent_plain_order_input(l) + o), wf_random_unit(seed));
+  fill(tape_input(w, descent_plain_temperature_input(l)), 0.5);
 }
 
 static const double temperature = 0.2, penalty = 3;
@@ -267,7 +272,7 @@ static bool difference(chain *c, size_t layer, size_t input, double *slope) {
   return fabs(right - left) < 10 * scale && fabs(near - wide) < scale;
 }
 
-static void check_gradients(const layers_network *network, plain_objective objective, const bool *fixed,
+static void check_gradients(const layers_network *network, descent_plain_objective objective, const bool *fixed,
                             const double *bounds, int points, unsigned *checked, unsigned *kinks) {
   paper_constants constants;
   assert_true(paper_constants_named(&constants, "dosa"));

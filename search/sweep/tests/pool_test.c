@@ -12,11 +12,11 @@
 enum { CRASH = 1000, HANG = 2000 };
 
 // The id says what the worker is to do.
-static void work(run_known *known, const work_request *request, work_result *result) {
+static void work(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
   (void)known;
   if (request->id == CRASH) kill(getpid(), SIGKILL);
   while (request->id == HANG) pause();
-  work_fail(result, request->id, WORK_GOOD, "");
+  sweep_work_fail(result, request->id, WORK_GOOD, "");
   result->cycles = 2 * request->id;
 }
 
@@ -25,7 +25,7 @@ typedef struct seen {
   uint64_t ids;
 } seen;
 
-static void done(void *context, const work_request *request, const work_result *result) {
+static void done(void *context, const sweep_work_request *request, const sweep_work_result *result) {
   seen *s = context;
   assert_int_equal(request->id, result->id);
   if (result->status == WORK_GOOD) assert_int_equal(result->cycles, 2 * result->id);
@@ -34,43 +34,43 @@ static void done(void *context, const work_request *request, const work_result *
   s->ids += result->id;
 }
 
-static void give_all(pool *p, const uint64_t *ids, size_t count, seen *s) {
+static void give_all(sweep_pool *p, const uint64_t *ids, size_t count, seen *s) {
   for (size_t i = 0; i < count;) {
-    while (i < count && pool_has_free(p)) pool_give(p, &(work_request){.id = ids[i++]});
-    pool_wait(p, 100, -1, done, s);
+    while (i < count && sweep_pool_has_free(p)) sweep_pool_give(p, &(sweep_work_request){.id = ids[i++]});
+    sweep_pool_wait(p, 100, -1, done, s);
   }
-  while (pool_busy(p) > 0) pool_wait(p, 100, -1, done, s);
+  while (sweep_pool_busy(p) > 0) sweep_pool_wait(p, 100, -1, done, s);
 }
 
 static void many(void **state) {
   (void)state;
   uint64_t ids[200];
   for (size_t i = 0; i < 200; i++) ids[i] = i;
-  pool *p = pool_create(3, 0, work);
+  sweep_pool *p = sweep_pool_create(3, 0, work);
   seen s = {0};
   give_all(p, ids, 200, &s);
   assert_int_equal(s.count, 200);
   assert_int_equal(s.ids, 199 * 200 / 2);
   assert_int_equal(s.statuses[WORK_GOOD], 200);
-  pool_destroy(p);
+  sweep_pool_destroy(p);
 }
 
 // A worker that dies.
 static void crashes(void **state) {
   (void)state;
   static const uint64_t ids[] = {1, CRASH, 2, 3, CRASH, 4};
-  pool *p = pool_create(2, 0, work);
+  sweep_pool *p = sweep_pool_create(2, 0, work);
   seen s = {0};
   give_all(p, ids, sizeof ids / sizeof *ids, &s);
   assert_int_equal(s.count, 6);
   assert_int_equal(s.statuses[WORK_GOOD], 4);
   assert_int_equal(s.statuses[WORK_CRASHED], 2);
-  assert_int_equal(pool_workers(p), 2);
-  pool_destroy(p);
+  assert_int_equal(sweep_pool_workers(p), 2);
+  sweep_pool_destroy(p);
 }
 
 // Gives a request until it ends so. On a busy machine any request may take longer than a pool allows.
-static void give_until(pool *p, uint64_t id, work_status status) {
+static void give_until(sweep_pool *p, uint64_t id, sweep_work_status status) {
   seen s = {0};
   while (s.statuses[status] == 0) {
     give_all(p, &id, 1, &s);
@@ -82,13 +82,13 @@ static void give_until(pool *p, uint64_t id, work_status status) {
 static void timeouts(void **state) {
   (void)state;
   static const uint64_t ids[] = {HANG, HANG, HANG};
-  pool *p = pool_create(2, 0.2, work);
+  sweep_pool *p = sweep_pool_create(2, 0.2, work);
   seen s = {0};
   give_all(p, ids, 3, &s);
   assert_int_equal(s.statuses[WORK_TIMEOUT], 3);
-  assert_int_equal(pool_workers(p), 2);
+  assert_int_equal(sweep_pool_workers(p), 2);
   give_until(p, 5, WORK_GOOD);
-  pool_destroy(p);
+  sweep_pool_destroy(p);
 }
 
 static pid_t serve(int ends[2], double timeout) {
@@ -96,7 +96,7 @@ static pid_t serve(int ends[2], double timeout) {
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    pool_serve(ends[1], timeout, work);
+    sweep_pool_serve(ends[1], timeout, work);
     _exit(0);
   }
   close(ends[1]);
@@ -107,14 +107,14 @@ static void remote(void **state) {
   (void)state;
   int ends[2];
   const pid_t pid = serve(ends, 0.2);
-  pool *p = pool_create(0, 0, work);
-  assert_false(pool_has_free(p));
-  pool_add_remote(p, ends[0]);
+  sweep_pool *p = sweep_pool_create(0, 0, work);
+  assert_false(sweep_pool_has_free(p));
+  sweep_pool_add_remote(p, ends[0]);
   give_until(p, 1, WORK_GOOD);
   give_until(p, CRASH, WORK_CRASHED);
   give_until(p, HANG, WORK_TIMEOUT);
   give_until(p, 2, WORK_GOOD);
-  pool_destroy(p);
+  sweep_pool_destroy(p);
   waitpid(pid, NULL, 0);
 }
 
@@ -123,17 +123,17 @@ static void remote_lost(void **state) {
   (void)state;
   int ends[2];
   const pid_t pid = serve(ends, 0);
-  pool *p = pool_create(0, 0, work);
-  pool_add_remote(p, ends[0]);
+  sweep_pool *p = sweep_pool_create(0, 0, work);
+  sweep_pool_add_remote(p, ends[0]);
   seen s = {0};
-  pool_give(p, &(work_request){.id = HANG});
-  pool_wait(p, 50, -1, done, &s);
+  sweep_pool_give(p, &(sweep_work_request){.id = HANG});
+  sweep_pool_wait(p, 50, -1, done, &s);
   kill(pid, SIGKILL);
-  while (pool_busy(p) > 0) pool_wait(p, 100, -1, done, &s);
+  while (sweep_pool_busy(p) > 0) sweep_pool_wait(p, 100, -1, done, &s);
   assert_int_equal(s.count, 1);
   assert_int_equal(s.statuses[WORK_LOST], 1);
-  assert_int_equal(pool_workers(p), 0);
-  pool_destroy(p);
+  assert_int_equal(sweep_pool_workers(p), 0);
+  sweep_pool_destroy(p);
   waitpid(pid, NULL, 0);
 }
 

@@ -23,9 +23,9 @@ static void by_hand(void **state) {
   const layers_layer layer = convolution();
   paper_mapping paper = paper_mapping_start(&layer);
   assert_true(paper_mapping_parse(&paper, "L3[WIO] K8 R3 P2 - L2[WI] K8X - L1[O] S3 C2 C16X - L0[W] Q28 P14"));
-  map_mapping list[REALISE_MAX];
-  const size_t count = realise_mappings(&layer, &paper, &array, list);
-  assert_true(count > 0 && count <= REALISE_MAX);
+  map_mapping list[TRUTH_REALISE_MAX];
+  const size_t count = truth_realise_mappings(&layer, &paper, &array, list);
+  assert_true(count > 0 && count <= TRUTH_REALISE_MAX);
   for (size_t i = 0; i < count; i++) {
     const map_mapping *m = &list[i];
     assert_int_equal(m->tile[BLOCK_DIM_P], 14);
@@ -46,7 +46,7 @@ static void by_hand(void **state) {
   }
   hw_array tiny = array;
   tiny.accumulator.capacity_kib = 16;
-  assert_int_equal(realise_mappings(&layer, &paper, &tiny, list), 0);  // 28 x 14 rows of results, 256 there are
+  assert_int_equal(truth_realise_mappings(&layer, &paper, &tiny, list), 0);  // 28 x 14 rows of results, 256 there are
 }
 
 // 256 x 1024 inputs fill the scratchpad: half and a quarter of the depth leave room for weights, one slot each.
@@ -61,8 +61,8 @@ static void cut_in_depth(void **state) {
   const hw_array array = default_array();
   paper_mapping paper = paper_mapping_start(&layer);
   for (int d = 0; d < BLOCK_DIMS; d++) paper.temporal[PAPER_DRAM][d] = 1;
-  map_mapping list[REALISE_MAX];
-  const size_t count = realise_mappings(&layer, &paper, &array, list);
+  map_mapping list[TRUTH_REALISE_MAX];
+  const size_t count = truth_realise_mappings(&layer, &paper, &array, list);
   assert_true(count > 0);
   for (size_t i = 0; i < count; i++) {
     assert_true(map_check(&mapped, &list[i], &array, NULL));
@@ -82,8 +82,8 @@ static void random_ones(void **state) {
   size_t fit = 0;
   for (int n = 0; n < 300; n++) {
     const paper_mapping paper = paper_mapping_random(&layer, 16, &seed);
-    map_mapping list[REALISE_MAX];
-    const size_t count = realise_mappings(&layer, &paper, &array, list);
+    map_mapping list[TRUTH_REALISE_MAX];
+    const size_t count = truth_realise_mappings(&layer, &paper, &array, list);
     fit += count > 0;
     for (size_t i = 0; i < count; i++) assert_true(map_check(&mapped, &list[i], &array, NULL));
   }

@@ -54,11 +54,11 @@ static paper_cost cost_of(const truth_candidate *c) {
   return (paper_cost){.cycles = c->cycles, .energy_uj = c->energy_uj};
 }
 
-static double area_of(const plain_silicon *silicon, const truth_candidate *c) {
+static double area_of(const descent_plain_silicon *silicon, const truth_candidate *c) {
   const paper_hardware hardware = {.side = hw_derive(&c->array).dim,
                                    .scratchpad_kib = c->array.scratchpad.capacity_kib,
                                    .accumulator_kib = c->array.accumulator.capacity_kib};
-  return plain_area_mm2(silicon, &hardware);
+  return descent_plain_area_mm2(silicon, &hardware);
 }
 
 static void loop(void **state) {
@@ -158,7 +158,7 @@ static void by_machine(void **state) {
     assert_int_equal(m.cycles, free.candidates[0].layers[i].cycles);
   }
   // An area that the best has not: all but the base keep it.
-  const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
+  const descent_plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
   options.goal.area_mm2_max = 0.7 * area_of(&silicon, best);
   assert_true(truth_search(&options, &bounded, &diag));
   assert_true(bounded.count > 1);
@@ -184,7 +184,7 @@ static void bounds(void **state) {
   truth_result r;
   assert_true(truth_search(&options, &r, &diag));
   for (size_t i = 1; i < r.count; i++) assert_int_equal(hw_derive(&r.candidates[i].array).dim, 8);
-  const plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
+  const descent_plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
   const truth_candidate *best = &r.candidates[r.best];
   assert_true(fabs(best->value - area_of(&silicon, best) * best->cycles) < 1e-9 * best->value);
   truth_release(&r);
@@ -192,12 +192,12 @@ static void bounds(void **state) {
   options.goal.limits.side_fixed = 0;
   options.goal.objective = PLAIN_LATENCY;
   assert_true(truth_search(&options, &r, &diag));
-  const double power = plain_power_mw(&silicon, cost_of(&r.candidates[0]));
-  assert_true(plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) > 1.1 * power);
+  const double power = descent_plain_power_mw(&silicon, cost_of(&r.candidates[0]));
+  assert_true(descent_plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) > 1.1 * power);
   truth_release(&r);
   options.goal.power_mw_max = 1.1 * power;
   assert_true(truth_search(&options, &r, &diag));
-  assert_true(plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) <= 1.1 * power);
+  assert_true(descent_plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) <= 1.1 * power);
   truth_release(&r);
   layers_release(&network);
 }
