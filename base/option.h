@@ -1,0 +1,18 @@
+// Options as data: a constant table of rows, and a struct of values that the rows point into by offset.
+// A library lists what it takes; the command line fills the values.
+#ifndef BASE_OPTION_H
+#define BASE_OPTION_H
+
+#include <stddef.h>
+
+typedef enum { WF_OPTION_FLAG, WF_OPTION_TEXT, WF_OPTION_COUNT } wf_option_kind;
+
+typedef struct wf_option {
+  const char *name;  // "max-instructions"; of one letter: a short option
+  wf_option_kind kind;
+  size_t offset;         // of the value: a bool, a const char *, a uint64_t
+  const char *argument;  // in the help: "N"; NULL of a flag
+  const char *help;
+} wf_option;
+
+#endif
