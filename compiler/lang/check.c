@@ -194,7 +194,10 @@ static void resolve(checker *c, ast *node) {
 static void check_function(checker *c, ast *function) {
   c->function = function;
   c->room = 0;
-  for (int i = 0; i < function->param_count; i++) add_local(c, function->params[i]->name);
+  for (int i = 0; i < function->param_count; i++) {
+    add_local(c, function->params[i]->name);
+    if (function->params[i]->b != NULL) check_module_name(c->file, function->params[i]->b);  // a type by default
+  }
   collect_locals(c, function);
   for (int i = 0; i < function->count; i++) resolve(c, function->items[i]);
 }

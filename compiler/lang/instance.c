@@ -43,6 +43,12 @@ static int find_param(lang_instance *instance, const char *name, wf_diag *diag) 
 static bool set_dtype(lang_instance *instance, int index, const char *text, wf_diag *diag) {
   const lang_param *param = &instance->kernel->params[index];
   int dtype = dtype_find(text);
+  if (param->dtype_param >= 0) {
+    wf_error(diag, param->where, "'%s' is a pointer to the type that '%s' says", param->name,
+             instance->kernel->params[param->dtype_param].name);
+    wf_hint(diag, "set %s=%s", instance->kernel->params[param->dtype_param].name, text);
+    return false;
+  }
   if (dtype < 0 || (param->dtype != LANG_NO_DTYPE && (int)param->dtype != dtype)) {
     wf_error(diag, param->where, "'%s' is a pointer to %s, not '%s'", param->name,
              param->dtype != LANG_NO_DTYPE ? lang_dtype_names[param->dtype] : "int8, int32 or float32", text);
@@ -57,6 +63,8 @@ bool lang_set(lang_instance *instance, const char *name, lang_value value, wf_di
   if (index < 0) return false;
   const lang_param *param = &instance->kernel->params[index];
   if (param->kind == LANG_POINTER && value.kind == LANG_TEXT) return set_dtype(instance, index, value.text, diag);
+  if (param->kind == LANG_POINTER && value.kind == LANG_TYPE)
+    return set_dtype(instance, index, lang_dtype_names[value.integer], diag);
   if (param->kind == LANG_POINTER) {
     wf_error(diag, param->where, "'%s' is a pointer and takes no value", name);
     return false;
@@ -77,6 +85,7 @@ static lang_value value_of_text(const char *text) {
   if (*text != 0 && *end == 0 && errno == 0) return lang_int(integer);
   double number = strtod(text, &end);
   if (*text != 0 && *end == 0) return lang_float(number);
+  if (dtype_find(text) >= 0) return lang_type((lang_dtype)dtype_find(text));
   return (lang_value){.kind = LANG_TEXT, .text = text};
 }
 
@@ -177,14 +186,30 @@ static bool find_grid(lang_instance *instance, wf_diag *diag) {
   return true;
 }
 
+// Pointers whose type is the value of a parameter get it.
+static void set_types(lang_instance *instance, wf_diag *diag) {
+  const lang_kernel *kernel = instance->kernel;
+  for (int i = 0; i < kernel->param_count; i++) {
+    if (kernel->params[i].dtype_param < 0) continue;
+    const lang_param *param = &kernel->params[kernel->params[i].dtype_param];
+    const lang_value *type = &instance->values[kernel->params[i].dtype_param];
+    if (type->kind == LANG_TYPE)
+      instance->dtypes[i] = (lang_dtype)type->integer;
+    else if (type->kind != LANG_UNSET)
+      wf_error(diag, param->where, "'%s' is the type of '%s': int8, int32 or float32", param->name,
+               kernel->params[i].name);
+  }
+}
+
 bool lang_ready(lang_instance *instance, wf_diag *diag) {
   const lang_kernel *kernel = instance->kernel;
   unsigned errors = diag->errors;
+  set_types(instance, diag);
   for (int i = 0; i < kernel->param_count; i++) {
     const lang_param *param = &kernel->params[i];
     if (param->kind != LANG_POINTER && instance->values[i].kind == LANG_UNSET)
       wf_error(diag, param->where, "parameter '%s' of kernel '%s' has no value", param->name, kernel->name);
-    if (param->kind == LANG_POINTER && instance->dtypes[i] == LANG_NO_DTYPE) {
+    if (param->kind == LANG_POINTER && param->dtype_param < 0 && instance->dtypes[i] == LANG_NO_DTYPE) {
       wf_error(diag, param->where, "the type of the elements of '%s' is not known", param->name);
       wf_hint(diag, "annotate it (`%s: int8`) or set it (%s=int8)", param->name, param->name);
     }

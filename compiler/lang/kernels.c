@@ -14,7 +14,8 @@ static void error(reader *r, source_span span, const char *text) {
   source_error(&r->file->s, r->diag, span, "%s", text);
 }
 
-static bool constant(reader *r, const ast *node, lang_value *value) {
+static bool constant(reader *r, ast *node, lang_value *value) {
+  check_module_name(r->file, node);  // a type
   const scalar_context c = {.s = &r->file->s, .diag = r->diag};
   return scalar_eval(&c, node, value);
 }
@@ -89,8 +90,15 @@ typedef enum {
   ANNOTATION_BAD
 } annotation;
 
-// `int8`, or `pointer_type(int8)`.
-static annotation read_annotation(reader *r, ast *node, lang_dtype *dtype) {
+// The parameter of a function that has a name, or -1.
+static int param_of(const ast *function, const char *name) {
+  for (int i = 0; i < function->param_count; i++)
+    if (function->params[i]->name == name) return i;
+  return -1;
+}
+
+// `int8`, or `pointer_type(int8)`; or instead of the type the parameter that has it as its value.
+static annotation read_annotation(reader *r, const ast *function, ast *node, lang_param *param) {
   static const char *const scalars[] = {"int", "float", "bool"};
   if (node == NULL) return ANNOTATION_NONE;
   if (node->kind == AST_CALL && node->count == 1 && ast_last_name(node->a) != NULL &&
@@ -102,15 +110,18 @@ static annotation read_annotation(reader *r, ast *node, lang_dtype *dtype) {
     if (strcmp(scalars[i], name) == 0) return ANNOTATION_SCALAR;
   check_module_name(r->file, node);
   if (node->meaning == AST_DTYPE) {
-    *dtype = (lang_dtype)node->index;
+    param->dtype = (lang_dtype)node->index;
     return ANNOTATION_POINTER;
   }
+  if (node->kind == AST_NAME) param->dtype_param = param_of(function, node->name);
+  if (param->dtype_param >= 0) return ANNOTATION_POINTER;
   return node->meaning == AST_BUILTIN && node->index == BUILTIN_CONSTEXPR ? ANNOTATION_CONSTEXPR : ANNOTATION_BAD;
 }
 
-static void read_param(reader *r, const ast *node, bool used_as_pointer, lang_param *param) {
-  *param = (lang_param){.name = node->name, .kind = LANG_SCALAR, .where = source_where(&r->file->s, node->span)};
-  annotation kind = read_annotation(r, node->a, &param->dtype);
+static void read_param(reader *r, const ast *function, const ast *node, bool used_as_pointer, lang_param *param) {
+  *param = (lang_param){
+      .name = node->name, .kind = LANG_SCALAR, .dtype_param = -1, .where = source_where(&r->file->s, node->span)};
+  annotation kind = read_annotation(r, function, node->a, param);
   if (kind == ANNOTATION_BAD) {
     error(r, node->a->span, "this annotation is not known");
     wf_hint(r->diag, "parameters are int, float, constexpr, or pointers to int8, int32, float32");
@@ -126,11 +137,22 @@ static void read_param(reader *r, const ast *node, bool used_as_pointer, lang_pa
     constant(r, node->b, &param->by_default);
 }
 
+// What says the type of a pointer is a constexpr.
+static void check_types(reader *r, const ast *function, const lang_param *params) {
+  for (int i = 0; i < function->param_count; i++) {
+    const int type = params[i].dtype_param;
+    if (type < 0 || params[type].kind == LANG_CONSTEXPR) continue;
+    error(r, function->params[i]->a->span, "the type of a pointer is a constexpr");
+    wf_hint(r->diag, "annotate it: %s: constexpr", params[type].name);
+  }
+}
+
 static void read_params(reader *r, lang_kernel *kernel) {
   ast *function = (ast *)kernel->function;
   lang_param *params = WF_ARENA_ARRAY(r->file->arena, (size_t)function->param_count + 1, lang_param);
   const bool *pointers = find_pointers(r->file, function);
-  for (int i = 0; i < function->param_count; i++) read_param(r, function->params[i], pointers[i], &params[i]);
+  for (int i = 0; i < function->param_count; i++) read_param(r, function, function->params[i], pointers[i], &params[i]);
+  check_types(r, function, params);
   kernel->params = params;
   kernel->param_count = function->param_count;
 }
@@ -142,7 +164,7 @@ typedef struct option_list {
   size_t count, room;
 } option_list;
 
-static void add_option(reader *r, option_list *list, const char *name, const ast *value) {
+static void add_option(reader *r, option_list *list, const char *name, ast *value) {
   lang_option option = {.name = name};
   if (constant(r, value, &option.value)) *WF_ARENA_PUSH(r->file->arena, list->items, list->count, &list->room) = option;
 }

@@ -19,10 +19,10 @@ typedef struct lang_file lang_file;  // owns all that hangs on it, kernels and i
 typedef enum { LANG_NO_DTYPE, LANG_INT8, LANG_INT32, LANG_FLOAT32, LANG_DTYPES } lang_dtype;
 extern const char *const lang_dtype_names[LANG_DTYPES];  // "int8" ...
 
-typedef enum { LANG_UNSET, LANG_INT, LANG_FLOAT, LANG_BOOL, LANG_TEXT, LANG_NONE } lang_value_kind;
+typedef enum { LANG_UNSET, LANG_INT, LANG_FLOAT, LANG_BOOL, LANG_TEXT, LANG_NONE, LANG_TYPE } lang_value_kind;
 typedef struct lang_value {
   lang_value_kind kind;
-  int64_t integer;   // LANG_INT, LANG_BOOL
+  int64_t integer;   // LANG_INT, LANG_BOOL; LANG_TYPE: a lang_dtype
   double number;     // LANG_FLOAT
   const char *text;  // LANG_TEXT
 } lang_value;
@@ -32,6 +32,7 @@ typedef struct lang_param {
   const char *name;
   lang_param_kind kind;
   lang_dtype dtype;       // of the elements of a pointer, from its annotation; LANG_NO_DTYPE: the instance says
+  int dtype_param;        // the constexpr parameter that the annotation of a pointer names, which is its type; or -1
   lang_value by_default;  // LANG_UNSET: none
   wf_location where;
 } lang_param;
@@ -93,6 +94,7 @@ bool lang_ready(lang_instance *instance, wf_diag *diag);
 
 static inline lang_value lang_int(int64_t value) { return (lang_value){.kind = LANG_INT, .integer = value}; }
 static inline lang_value lang_float(double value) { return (lang_value){.kind = LANG_FLOAT, .number = value}; }
+static inline lang_value lang_type(lang_dtype type) { return (lang_value){.kind = LANG_TYPE, .integer = type}; }
 
 // Memory of a pointer parameter.
 typedef struct lang_tensor {

@@ -54,6 +54,8 @@ static void set_params(const lowerer *l, value *locals) {
       locals[i].pointer.tensor = tensor++;
     } else if (v->kind == LANG_INT) {
       locals[i] = lower_int(v->integer);
+    } else if (v->kind == LANG_TYPE) {
+      locals[i] = (value){.kind = VALUE_DTYPE, .dtype = (lang_dtype)v->integer};
     } else {
       locals[i] = (value){.kind = VALUE_SCALAR, .scalar = *v};
     }

@@ -148,6 +148,8 @@ static bool run_program(runner *r) {
   for (int i = 0; i < kernel->param_count; i++) {
     if (kernel->params[i].kind == LANG_POINTER)
       frame.locals[i] = (run_value){.kind = RUN_POINTER, .pointer = {.tensor = tensor++}};
+    else if (r->instance->values[i].kind == LANG_TYPE)
+      frame.locals[i] = (run_value){.kind = RUN_DTYPE, .dtype = (lang_dtype)r->instance->values[i].integer};
     else
       frame.locals[i] = (run_value){.kind = RUN_SCALAR, .scalar = r->instance->values[i]};
   }

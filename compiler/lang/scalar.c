@@ -130,9 +130,10 @@ static bool compare(ast_op op, double a, double b, int64_t ia, int64_t ib, bool 
   }
 }
 
-// Texts and None are only equal or not.
+// Texts, types and None are only equal or not.
 static const char *equality(ast_op op, lang_value a, lang_value b, lang_value *result) {
   bool same = a.kind == b.kind && (a.kind != LANG_TEXT || strcmp(a.text, b.text) == 0) &&
+              (a.kind != LANG_TYPE || a.integer == b.integer) &&
               (!is_number(a) || scalar_number(a) == scalar_number(b));
   if (op != AST_EQ && op != AST_NE && op != AST_IS && op != AST_IS_NOT) return no_numbers;
   *result = boolean(same == (op == AST_EQ || op == AST_IS));
@@ -265,6 +266,10 @@ bool scalar_literal(const ast *node, lang_value *value) {
 
 bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value) {
   if (scalar_literal(node, value)) return true;
+  if (node->meaning == AST_DTYPE) {
+    *value = lang_type((lang_dtype)node->index);
+    return true;
+  }
   switch (node->kind) {
     case AST_NAME:
       return lookup(c, node, node->name, value);

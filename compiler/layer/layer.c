@@ -59,7 +59,10 @@ static const char *python_bool(bool value) { return value ? "True" : "False"; }
 
 // What becomes of the sums, of kernels that have both kinds of results.
 static void add_results(const map_layer *layer, layer_call *call) {
-  if (layer->result_bytes == 4) return;
+  if (layer->result_bytes == 4) {
+    add(call, ",relu=False,out=int32");
+    return;
+  }
   add(call, ",relu=False,scale=0.01");
   if (layer->residual != 0) add(call, ",residual=%" PRId64, layer->residual);
 }
@@ -82,7 +85,7 @@ static bool is_narrow(const map_layer *layer, const hw_array *array) {
 
 static bool call_gemm(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
   (void)array, (void)diag;
-  call->kernel = layer->result_bytes == 4 ? "gemm_int32" : "gemm";
+  call->kernel = "gemm";
   add(call, "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 ",bias=%s",
       layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_P] * layer->size[BLOCK_DIM_Q], layer->size[BLOCK_DIM_K],
       layer->size[BLOCK_DIM_C], python_bool(layer->bias));
@@ -119,7 +122,7 @@ static bool call_conv(const map_layer *layer, const hw_array *array, layer_call 
   if (!is_square(layer, diag)) return false;
   if (layer->groups > 1) return call_grouped(layer, call);
   if (is_narrow(layer, array)) return call_narrow(layer, call);
-  call->kernel = layer->result_bytes == 4 ? "conv2d_int32" : "conv2d";
+  call->kernel = "conv2d";
   add_image(layer, 0, call);
   add(call, ",padding=%" PRId64 ",dilation=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",bias=%s", layer->padding[0],
       or_one(layer->dilation[0]), layer->size[BLOCK_DIM_C], layer->size[BLOCK_DIM_K], python_bool(layer->bias));

@@ -49,7 +49,7 @@ static const char *truth(bool value) { return value ? "True" : "False"; }
 
 // What happens to the sums; a kernel with int32 results knows no scale.
 static const char *epilogue(lowering *l, const conv *c) {
-  if (!c->has_scale) return wf_arena_format(l->net->arena, ",bias=%s", truth(c->has_bias));
+  if (!c->has_scale) return wf_arena_format(l->net->arena, ",bias=%s,relu=False,out=int32", truth(c->has_bias));
   return wf_arena_format(l->net->arena, ",scale=%s,bias=%s,relu=%s%s", netlower_number(l, c->scale), truth(c->has_bias),
                          truth(c->relu), netlower_residual(l, c->factor));
 }
@@ -80,9 +80,8 @@ static void bind_results(network_step *step, const conv *c, const char *result) 
 // ---- 1 x 1: a product of pixels and weights
 
 static network_step *as_product(lowering *l, const conv *c) {
-  network_step *step =
-      netlower_array(l, c->has_scale ? "gemm" : "gemm_int32", "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 "%s",
-                     c->n * c->h * c->w, c->k, c->c, epilogue(l, c));
+  network_step *step = netlower_array(l, "gemm", "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 "%s", c->n * c->h * c->w,
+                                      c->k, c->c, epilogue(l, c));
   netlower_bind(step, "a_ptr", c->x);
   netlower_bind(step, "b_ptr", c->weights);
   bind_results(step, c, "c_ptr");
@@ -97,7 +96,7 @@ static bool is_product(const conv *c) {
 // ---- one group
 
 static network_step *as_conv2d(lowering *l, const conv *c) {
-  network_step *step = netlower_array(l, c->has_scale ? "conv2d" : "conv2d_int32",
+  network_step *step = netlower_array(l, "conv2d",
                                       "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",R=%" PRId64
                                       ",S=%" PRId64 "%s,padding=%" PRId64 ",dilation=%" PRId64 "%s",
                                       c->n, c->h, c->w, c->c, c->k, c->r, c->s, netlower_strides(l, c->stride),

@@ -72,15 +72,15 @@ static network_place at(network_place place, int64_t elements, int64_t bytes) {
 static const char *truth(bool value) { return value ? "True" : "False"; }
 
 static const char *epilogue(lowering *l, const product *p) {
-  if (!p->has_scale) return wf_arena_format(l->net->arena, ",bias=%s", truth(p->has_bias));
+  if (!p->has_scale) return wf_arena_format(l->net->arena, ",bias=%s,relu=False,out=int32", truth(p->has_bias));
   return wf_arena_format(l->net->arena, ",scale=%s,bias=%s,relu=%s%s", netlower_number(l, p->scale), truth(p->has_bias),
                          truth(p->relu), netlower_residual(l, p->factor));
 }
 
 // One product of M rows, which start at row `row` of the results.
 static void one_product(lowering *l, const product *p, network_place a, network_place b, int64_t m, int64_t row) {
-  network_step *step = netlower_array(l, p->has_scale ? "gemm" : "gemm_int32",
-                                      "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 "%s", m, p->n, p->k, epilogue(l, p));
+  network_step *step =
+      netlower_array(l, "gemm", "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 "%s", m, p->n, p->k, epilogue(l, p));
   netlower_bind(step, "a_ptr", a);
   netlower_bind(step, "b_ptr", b);
   if (p->has_bias) netlower_bind(step, "bias_ptr", p->bias);

@@ -1,16 +1,18 @@
 # Y = act(scale * (conv(X, W) + bias + residual * Z)): X is N x H x W x C, W is R x S x C x K (kernel rows, columns,
 # input channels, output channels), Y and Z are N x P x Q x K, all int8; bias has K int32. residual is an integer, 0 adds
 # nothing. `padding` zeros stand around each image.
+# out=int32: Y has the sums as they are, without scale.
 # P and Q are (H or W + 2 padding - dilation (R or S - 1) - 1) // stride + 1.
 # Columns step by column_stride, 0: like rows.
 from weft import *
 
 
 @jit
-def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, res_ptr: int8, N, H, W, C, K, R: constexpr = 3,
+def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: out, res_ptr: int8, N, H, W, C, K, R: constexpr = 3,
            S: constexpr = 3, stride=1, column_stride=0, padding=0, dilation=1, scale: float = 1.0,
-           bias: constexpr = True, relu: constexpr = True, residual: constexpr = 0, BLOCK_N: constexpr = 1,
-           BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
+           bias: constexpr = True, relu: constexpr = True, residual: constexpr = 0, out: constexpr = int8,
+           BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64,
+           BLOCK_C: constexpr = 64):
     sq = column_stride or stride
     P = (H + 2 * padding - dilation * (R - 1) - 1) // stride + 1
     Q = (W + 2 * padding - dilation * (S - 1) - 1) // sq + 1
@@ -39,7 +41,10 @@ def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, res_ptr: int8
         acc = maximum(acc, 0)
     y = make_block_ptr(y_ptr, (N, P, Q, K), (P * Q * K, Q * K, K, 1), (n, p, q, k0),
                        (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_K), (3, 2, 1, 0))
-    store(y, (acc * scale).to(int8), boundary_check=(0, 1, 2, 3))
+    static_assert(out != int32 or scale == 1.0, "int32 results take no scale")
+    if out != int32:
+        acc = (acc * scale).to(out)
+    store(y, acc, boundary_check=(0, 1, 2, 3))
 
 
 grid = lambda META: (

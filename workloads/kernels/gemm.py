@@ -1,12 +1,13 @@
 # C = act(scale * (A B + bias + residual * res)): A is M x K, B is K x N, C and res are M x N, int8, rows one after the
 # other; bias has N int32. bias=False and relu=False leave these steps out, residual is an integer, 0 adds nothing.
+# out=int32: C has the sums as they are, without scale.
 from weft import *
 
 
 @jit
-def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, res_ptr: int8, M, N, K, scale: float = 1.0,
-         bias: constexpr = True, relu: constexpr = True, residual: constexpr = 0, BLOCK_M: constexpr = 64,
-         BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
+def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: out, res_ptr: int8, M, N, K, scale: float = 1.0,
+         bias: constexpr = True, relu: constexpr = True, residual: constexpr = 0, out: constexpr = int8,
+         BLOCK_M: constexpr = 64, BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
     pid_m = program_id(0)
     pid_n = program_id(1)
     m = pid_m * BLOCK_M
@@ -25,7 +26,10 @@ def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: int8, res_ptr: int8, 
     if relu:
         acc = maximum(acc, 0)
     c = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))
-    store(c, (acc * scale).to(int8), boundary_check=(0, 1))
+    static_assert(out != int32 or scale == 1.0, "int32 results take no scale")
+    if out != int32:
+        acc = (acc * scale).to(out)
+    store(c, acc, boundary_check=(0, 1))
 
 
 grid = lambda META: (cdiv(M, META["BLOCK_M"]), cdiv(N, META["BLOCK_N"]))

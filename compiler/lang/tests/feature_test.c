@@ -97,6 +97,11 @@ static const struct {
           "  store(" BLOCK("z_ptr", "0") ", a)\n  store(" BLOCK("z_ptr", "4") ", b)\n  store(" BLOCK(
               "z_ptr", "8") ", c)\n  store(" BLOCK("z_ptr", "12") ", t[-1])\n",
      1, 0},
+    // Types as values: of a parameter, by default, in conditions.
+    {HEAD "@jit\ndef wide(v, as_type=int32):\n  return v.to(as_type)\n"
+          "@jit\ndef k(x_ptr: int8, z_ptr: out, M, out: constexpr = int32):\n" LOAD
+          "  if out == int32 and out != int8:\n    x = wide(x) * 1000\n  store(" BLOCK("z_ptr", "0") ", x.to(out))\n",
+     1, 0},
     // Broadcasting in both directions, None in front and behind.
     {KERNEL
      "  r = load(make_block_ptr(x_ptr, (5,), (1,), (0,), (5,), (0,)))\n  c = load(make_block_ptr(x_ptr, (3,), (5,), "

@@ -10,7 +10,7 @@ static void lower(lang_file *file, const lang_kernel *kernel) {
   for (int p = 0; p < kernel->param_count; p++) {
     const lang_param *param = &kernel->params[p];
     if (param->kind == LANG_POINTER && param->dtype == LANG_NO_DTYPE)
-      lang_set(instance, param->name, (lang_value){.kind = LANG_TEXT, .text = "int8"}, &diag);
+      lang_set(instance, param->name, lang_type(LANG_INT8), &diag);
     if (param->kind != LANG_POINTER && param->by_default.kind == LANG_UNSET)
       lang_set(instance, param->name, lang_int(20 + p), &diag);
   }

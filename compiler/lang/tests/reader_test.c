@@ -92,6 +92,11 @@ static const struct {
      "    3 | def k(a: short):\n"
      "      |          ^~~~~\n"
      "  hint: parameters are int, float, constexpr, or pointers to int8, int32, float32\n"},
+    {"from weft import *\n@jit\ndef k(a: out, out: int):\n  pass\n",
+     "k.py:3:10: error: the type of a pointer is a constexpr\n"
+     "    3 | def k(a: out, out: int):\n"
+     "      |          ^~~\n"
+     "  hint: annotate it: out: constexpr\n"},
     {"from weft import *\n@autotune(configs=[Config({'BLOCK': 4})], key=[])\n@jit\ndef k(a, BLOCKS: constexpr):\n  "
      "pass\n",
      "k.py:2:28: error: this names no parameter of the kernel\n"
@@ -175,6 +180,32 @@ static void test_kernel(void **state) {
   lang_destroy(file);
 }
 
+// A type as the value of a parameter: by default, from a configuration, as text; a pointer follows it.
+static void test_types(void **state) {
+  (void)state;
+  lang_file *file = parse_with(
+      "from weft import *\n@autotune(configs=[Config({'out': int32})], key=[])\n@jit\ndef k(y_ptr: out, out: constexpr "
+      "= "
+      "int8):\n  pass\ngrid = (1,)\n",
+      "");
+  lang_instance *instance = lang_instantiate(file, lang_kernel_at(file, 0));
+  wf_diag diag = wf_diag_to(NULL);
+  assert_int_equal(instance->kernel->params[0].kind, LANG_POINTER);
+  assert_int_equal(instance->kernel->params[1].by_default.kind, LANG_TYPE);
+  assert_true(lang_ready(instance, &diag));
+  assert_int_equal(instance->dtypes[0], LANG_INT8);
+  assert_true(lang_set_config(instance, 0, &diag) && lang_ready(instance, &diag));
+  assert_int_equal(instance->dtypes[0], LANG_INT32);
+  assert_true(lang_set_text(instance, "out=int8", &diag) && lang_ready(instance, &diag));
+  assert_int_equal(instance->dtypes[0], LANG_INT8);
+  assert_false(lang_set_text(instance, "y_ptr=int32", &diag));  // out says it
+  assert_int_equal(diag.errors, 1);
+  assert_true(lang_set(instance, "out", lang_int(4), &diag));
+  assert_false(lang_ready(instance, &diag));
+  assert_int_equal(diag.errors, 2);
+  lang_destroy(file);
+}
+
 // What is read but means nothing is said.
 static void test_warnings(void **state) {
   (void)state;
@@ -210,10 +241,8 @@ static void test_instance(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_messages),
-      cmocka_unit_test(test_kernel),
-      cmocka_unit_test(test_warnings),
-      cmocka_unit_test(test_instance),
+      cmocka_unit_test(test_messages), cmocka_unit_test(test_kernel),   cmocka_unit_test(test_types),
+      cmocka_unit_test(test_warnings), cmocka_unit_test(test_instance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
