@@ -1,4 +1,4 @@
-// Smallest, largest, quotients rounded up: one word for each, for every type of number.
+// Smallest, largest, quotients rounded up, common factors: one word for each, for every type of number.
 // The type of the result is that of `a + b`, so mixed signs are refused by the compiler's conversion warnings.
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
@@ -35,5 +35,15 @@ WF_NUMBER_ORDER(double, double)
 // a / b rounded up; the least multiple of b that is at least a. For a >= 0, b > 0, and a + b - 1 within the type.
 #define wf_ceil_div(a, b) _Generic((a) + (b), WF_NUMBER_OF_WHOLE(wf_ceil_div, a, b))(a, b)
 #define wf_align_up(a, b) _Generic((a) + (b), WF_NUMBER_OF_WHOLE(wf_align_up, a, b))(a, b)
+
+// The greatest common factor of two numbers that are at least 0; that of 0 and n is n.
+static inline int64_t wf_common_factor(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
 
 #endif

@@ -44,8 +44,8 @@ static size_t run_samples(const cli_common *common, const bench_options *o, samp
     samples_draw(source, &x->sample);
     const samples_sample *s = &x->sample;
     const map_footprint f = map_measure(&s->layer, &s->mapping, &s->array);
-    x->model = machine_predict(&s->layer, &s->mapping, &s->array, &machine_fitted);
-    x->estimate = map_estimate(&s->layer, &s->mapping, &s->array, &f, INFINITY);
+    x->model = machine_predict(&s->layer, &s->mapping, &s->array, &cost_fitted);
+    x->estimate = map_estimate(&s->layer, &s->mapping, &s->array, &f, &cost_fitted, INFINITY);
     if (simulate(s, &x->run))
       count++;
     else
@@ -170,15 +170,11 @@ static bool judge_spaces(bool prints, cJSON *document, wf_diag *diag) {
 static void fit(const bench_options *o, const outcome *outcomes, size_t count) {
   fit_sample *samples = WF_NEW_ARRAY(count, fit_sample);
   for (size_t i = 0; i < count; i++) samples[i] = (fit_sample){outcomes[i].sample, (double)outcomes[i].run.cycles};
-  machine_constants constants = machine_fitted;
+  cost_constants constants = cost_fitted;
   const double before = fit_loss(samples, count, &constants);
   const double after = fit_constants(samples, count, (unsigned)o->fit, &constants);
   printf("loss %.4f before, %.4f after %" PRIu64 " rounds\n", before, after, o->fit);
-  for (size_t i = 0; i < MACHINE_CONSTANTS; i++) {
-    double value;
-    memcpy(&value, (const char *)&constants + i * sizeof value, sizeof value);
-    printf("  %-16s %.4g\n", machine_constant_names[i], value);
-  }
+  cost_print(&constants, COST_MODEL, stdout);
   wf_free(samples);
 }
 

@@ -43,7 +43,7 @@ static bool visit(void *context, const map_mapping *mapping) {
     s->room = s->room == 0 ? 256 : 2 * s->room;
     s->points = wf_realloc(s->points, s->room, sizeof *s->points);
   }
-  s->points[s->count++] = (point){.predicted = machine_predict(&s->layer, mapping, &s->array, &machine_fitted).cycles,
+  s->points[s->count++] = (point){.predicted = machine_predict(&s->layer, mapping, &s->array, &cost_fitted).cycles,
                                   .simulated = (double)run.cycles};
   return s->good;
 }

@@ -46,7 +46,7 @@ static void try_mapping(chooser *c, const map_mapping *m) {
   if (!fits(c, m)) return;
   const map_footprint f = map_measure(c->layer, m, c->array);
   const double limit = c->count == c->room ? c->cost[c->count - 1] : INFINITY;
-  const double cost = map_estimate(c->layer, m, c->array, &f, limit);
+  const double cost = map_estimate(c->layer, m, c->array, &f, &cost_fitted, limit);
   if (c->count == c->room && cost >= limit) return;
   if (map_check(c->layer, m, c->array, NULL)) keep(c, m, cost);
 }

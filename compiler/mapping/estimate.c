@@ -10,68 +10,28 @@
 //
 // Main memory sees what the cache does not keep. Its victims are drawn at random, so what was read is still there after
 // n other lines came with the probability exp(-n / lines of the cache). Rows that lie a multiple of all banks' lines
-// apart come from one bank, which alone is slower than the channel; results that lie so are written back as slowly
-// (banks.h). At the beginning the cache is full of results, which the lines of the first fills push out.
+// apart come from one bank, which alone is slower than the channel; results that lie so are written back as slowly. At
+// the beginning the cache is full of results, which the lines of the first fills push out.
 //
-// The constants are measured on engine cycle with the default array; they rank mappings, they predict nothing.
+// What each unit takes is the room of costs' (compiler/cost/cost.h), with all constants; they rank mappings and predict
+// nothing.
 #include <math.h>
 
 #include "base/number.h"
-#include "compiler/mapping/banks.h"
+#include "compiler/cost/cost.h"
 #include "compiler/mapping/mapping.h"
-
-static const double norm_degree = 6.09;
-static const double latency_cycles = 35;      // from the end of a product to the first row of its successor's operands
-static const double read_share = 0.96;        // of the peak rate of main memory: lines that are read
-static const double bank_share = 0.802;       // from one bank alone
-static const double write_share = 0.5;        // lines that are written back
-static const double unaligned_share = 0.441;  // of a line more for each row that starts inside of one
-static const double row_overhead_cycles = 2.1;     // of the bus, for each row of a load or store
-static const double narrow_store_factor = 1.7;     // rows of the accumulator pass the scale units, 5 in 8 cycles
-static const double burst_store_factor = 1.64;     // of a tile's stores alone, against their rate
-static const double store_latency_cycles = 95;     // from the last product of a tile to its rows' next use
-static const double short_runs_factor = 0.0928;    // of main memory: results of few rows are written in short runs
-static const double load_interference = 0.24;      // of all loads
-static const double memory_interference = 0.0467;  // of main memory
-static const double load_power = 2.17, memory_power = 2.27;  // of their shares of the products' time, which scale these
-static const double residual_power = 5.72;  // of the product statements of a tile, over which its loads are spread
-static const double lone_residual_factor = 1.14;  // of the time that main memory takes for a residual
-static const double single_run_share = 0.0075;    // of the products, when a block of weights meets one run of rows
-static const double conflict_share = 0.207;       // of the loads, when slots share banks
-static const double statement_cycles = 0.76;      // of each product statement
-static const double window_load_cycles = 6,
-                    window_tile_cycles = 30;  // of each load, each block of a layer without products
-static const double partial_rows_factor = 1.03, strided_rows_factor = 1.15;  // of main memory, without products
-static const double window_size_factor = 0.12;    // of main memory: short turns of loads and stores suit it better
-static const double fill_overhead_cycles = 4.61;  // of the mesh, each time that it goes on to another slot
-static const double command_cycles = 0.1;         // of each command: a host gives them no faster
-static const double hidden_share = 0.309;  // of the first fill of an operand, under the products that use a part of it
-static const double first_fill_factor = 0.492;  // of the rate of main memory, at the beginning
-static const double first_bank_nanoseconds =
-    60;  // of one bank, for a line at the beginning that pushes out a dirty one
 
 typedef struct machine {
   const map_layer *layer;
   const map_mapping *mapping;
-  const hw_array *array;
   const map_footprint *f;
-  hw_derived hw;
-  double dim, bus, memory, line, cache;  // columns, bytes per cycle, bytes
-  double mesh;                           // cycles of all products
+  cost_model cost;
+  const cost_constants *c;
+  double dim, peak, line, cache;  // columns, bytes of main memory per cycle, bytes
+  double mesh;                    // cycles of all products
 } machine;
 
 // ---- what the cache keeps
-
-// The share of what is used again that other lines have pushed out, if `bytes` of them came in between.
-static double lost(const machine *x, double bytes) { return x->cache == 0 ? 1 : 1 - exp(-bytes / x->cache); }
-
-// The same of `swept` bytes themselves, which come round again after `others`: those that hit push nothing out.
-static double lost_in_turn(const machine *x, double swept, double others) {
-  enum { ROUNDS = 12 };
-  double share = 1;
-  for (int n = 0; n < ROUNDS; n++) share = lost(x, swept * share + others);
-  return share;
-}
 
 // Bytes of an operand that miss, `others` being what else comes into the cache during the whole layer. A loop that does
 // not change the operand reads again what the loops inside of it sweep.
@@ -88,16 +48,10 @@ static double missed_bytes(const machine *x, map_operand operand, double others)
       swept *= trips;
       missed *= trips;
     } else {
-      missed *= 1 + (trips - 1) * lost_in_turn(x, swept, others / (outside * trips));
+      missed *= 1 + (trips - 1) * cost_lost_in_turn(swept, others / (outside * trips), x->cache);
     }
   }
   return missed;
-}
-
-// Dirty lines that are pushed out before the layer, or the next one in the same place, writes them again.
-static double written_back(const machine *x, double written, double all) {
-  const double turns = x->cache == 0 ? 0 : all / x->cache;
-  return turns < 1e-3 ? (x->cache == 0 ? written : 0) : written * (1 - (1 - exp(-turns)) / turns);
 }
 
 // ---- loads of one operand
@@ -119,20 +73,6 @@ static double row_bytes(const machine *x, map_operand operand, double *stride) {
   return (double)map_extent(x->layer, x->mapping, columns, x->mapping->residency[operand]);
 }
 
-// Rows of a fill that share a bank come at its rate; wide rows take the banks in turn.
-static double rate_share(const machine *x, double row, double stride) {
-  const uint32_t banks = x->array->memory.banks == 0 ? 1 : x->array->memory.banks;
-  const double turn = x->line * banks;
-  if (stride <= row || fmod(stride, turn) != 0) return read_share;
-  return wf_min(read_share, bank_share * wf_max(1, floor(row / x->line)));
-}
-
-// Cycles of all loads on the bus.
-static double load_cycles(const machine *x, map_operand operand, double row) {
-  const double read = (double)x->f->dram_bytes[operand], piece = wf_min(row, x->hw.max_cols);
-  return read / x->bus + row_overhead_cycles * read / piece;
-}
-
 static stream stream_of(const machine *x, map_operand operand, double missed) {
   const map_mapping *m = x->mapping;
   double stride;
@@ -141,16 +81,12 @@ static stream stream_of(const machine *x, map_operand operand, double missed) {
   s.turns = 1;
   for (int p = 0; p < m->residency[operand]; p++)
     if (!map_uses(x->layer->kind, operand, map_loop_dim(m, p))) s.turns *= (double)map_loop_trips(m, p);
-  s.cycles = load_cycles(x, operand, row);
+  s.cycles = cost_bus_cycles(&x->cost, (double)x->f->dram_bytes[operand], row);
   const double rows = (double)x->f->slot_rows[operand] * x->dim / wf_max(row, x->dim);
   s.lines = rows * wf_max(1, row / x->line);
-  s.share = rate_share(x, row, stride);
-  if (stride > row && fmod(stride, x->line) != 0) s.missed *= 1 + unaligned_share * x->line / row;
+  s.share = cost_read_share(&x->cost, row, stride);
+  if (stride > row && fmod(stride, x->line) != 0) s.missed *= 1 + x->c->unaligned_share * x->line / row;
   return s;
-}
-
-static double fill_cycles(const machine *x, const stream *s, double bytes) {
-  return bytes / x->memory / s->share + latency_cycles;
 }
 
 // Blocks of results at the end of a dimension of rows may be smaller, and so is the time that hides what they need.
@@ -168,13 +104,14 @@ static ragged ragged_of(const machine *x) {
 // Fills from main memory and from the cache take turns at random. Rows that are not aligned miss more than they read.
 static double stall_of(const machine *x, const stream *s, double read, int depth, double others) {
   if (s->fills <= 1) return 0;
-  const double room = (depth - 1) * x->mesh / s->fills * (1 - wf_min(0.9, others / x->mesh));
-  const double share = wf_min(1, s->missed / read), missed = fill_cycles(x, s, wf_max(read, s->missed) / s->fills);
-  const double hit = s->cycles / s->fills + latency_cycles;
+  const double room = (depth - 1) * x->mesh / s->fills * (1 - wf_min(x->c->most_hidden, others / x->mesh));
+  const double share = wf_min(1, s->missed / read),
+               missed = cost_fill_cycles(&x->cost, wf_max(read, s->missed) / s->fills, s->share);
+  const double hit = s->cycles / s->fills + x->c->fill_latency;
   const ragged last = ragged_of(x);
   const double whole = share * wf_max(0, missed - room) + (1 - share) * wf_max(0, hit - room);
   const double rest = share * wf_max(0, missed - room * last.size) + (1 - share) * wf_max(0, hit - room * last.size);
-  return s->fills * (fill_overhead_cycles + whole * (1 - last.share) + rest * last.share);
+  return s->fills * (x->c->switch_cycles + whole * (1 - last.share) + rest * last.share);
 }
 
 // ---- stores
@@ -184,10 +121,8 @@ static double row_of_results(const machine *x) {
 }
 
 static double store_cycles(const machine *x) {
-  const double bytes = (double)x->f->dram_bytes[MAP_RESULTS];
-  if (x->layer->result_bytes == 4) return bytes / x->bus * 1.05;
-  const double piece = wf_min(row_of_results(x), x->hw.max_cols);
-  return bytes / x->bus * narrow_store_factor + row_overhead_cycles * bytes / piece;
+  return cost_store_cycles(&x->cost, (double)x->f->dram_bytes[MAP_RESULTS], row_of_results(x),
+                           x->layer->result_bytes == 4);
 }
 
 // Bytes that are written, in whole lines. A row that covers no whole line costs its fetch, too.
@@ -201,7 +136,7 @@ static double stored_bytes(const machine *x) {
 static double store_stalls(const machine *x, double store) {
   const double tiles = (double)x->f->fills[MAP_RESULTS];
   const double room = (x->mapping->depth[MAP_RESULTS] - 1) * x->mesh / tiles;
-  return tiles * wf_max(0, burst_store_factor * store / tiles + store_latency_cycles - room);
+  return tiles * wf_max(0, x->c->burst_store * store / tiles + x->c->tile_latency - room);
 }
 
 static double tile_rows(const machine *x) {
@@ -209,21 +144,22 @@ static double tile_rows(const machine *x) {
   return (double)(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * tile[BLOCK_DIM_Q]);
 }
 
-static banks_rows stored_rows(const machine *x) {
+static cost_bank_rows stored_rows(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, all = x->layer->size[BLOCK_DIM_K];
   const int64_t tile = wf_min(x->mapping->tile[BLOCK_DIM_K], all);
-  const int64_t piece = wf_min(tile, element == 4 ? (int64_t)x->dim : x->hw.max_cols);
+  const int64_t piece = wf_min(tile, element == 4 ? (int64_t)x->dim : x->cost.hw.max_cols);
   const int64_t groups = x->layer->groups == 0 ? 1 : x->layer->groups;
-  return (banks_rows){.bytes = piece * element, .stride = all * groups * element, .pieces = wf_ceil_div(tile, piece)};
+  return (cost_bank_rows){
+      .bytes = piece * element, .stride = all * groups * element, .pieces = wf_ceil_div(tile, piece)};
 }
 
 // Cycles of main memory for results that are written back.
 static double write_back_cycles(const machine *x, double stored, double back) {
-  const banks_rows rows = stored_rows(x);
+  const cost_bank_rows rows = stored_rows(x);
   const double lines = stored / x->line;
-  const bool turns = banks_store_rows(x->array, &rows, x->mesh / lines) < (int64_t)x->dim;
-  const int64_t banks = turns ? banks_of_pieces(x->array, &rows) : banks_of_command(x->array, &rows);
-  return back / x->line * banks_write_cycles(x->array, banks);
+  const bool turns = cost_store_rows(&x->cost, &rows, x->mesh / lines) < (int64_t)x->dim;
+  const int64_t banks = turns ? cost_banks_of_pieces(&x->cost, &rows) : cost_banks_of_command(&x->cost, &rows);
+  return back / x->line * cost_write_cycles(&x->cost, banks);
 }
 
 // ---- the beginning
@@ -233,11 +169,11 @@ static double write_back_cycles(const machine *x, double stored, double back) {
 static double first_line_cycles(const machine *x, map_operand operand, const stream *s, double dirty, double all) {
   double stride;
   const double row = row_bytes(x, operand, &stride);
-  const banks_rows rows = {.bytes = (int64_t)wf_min(row, x->hw.max_cols), .stride = (int64_t)stride, .pieces = 1};
-  const double bank = first_bank_nanoseconds * x->array->memory.clock_mhz / 1000;
-  const double kept = 1 - lost(x, all / s->turns);
-  return x->line / wf_min(x->bus, first_fill_factor * x->memory) +
-         (1 - kept) * dirty * bank / (double)banks_of_command(x->array, &rows);
+  const cost_bank_rows rows = {
+      .bytes = (int64_t)wf_min(row, x->cost.hw.max_cols), .stride = (int64_t)stride, .pieces = 1};
+  const double kept = 1 - cost_lost(all / s->turns, x->cache);
+  return x->line / wf_min(x->cost.bus, x->c->first_fill_share * x->peak) +
+         (1 - kept) * dirty * cost_first_write_cycles(&x->cost, cost_banks_of_command(&x->cost, &rows));
 }
 
 // Products wait for the first fill of an operand. What the first statement does not need of a single slot comes just in
@@ -254,7 +190,7 @@ static double first_fill_cycles(const machine *x, map_operand operand, double cy
     if (inside && (used || parts > 1)) sweep *= trips;
   }
   const double hidden = wf_min(cycles, x->mesh * sweep / statements) * (1 - 1 / parts);
-  return cycles - hidden_share * hidden;
+  return cycles - x->c->hidden_share * hidden;
 }
 
 // Cycles of the first fills.
@@ -269,8 +205,8 @@ static double beginning(const machine *x, const stream *weights, const stream *i
 
 // What loads and main memory take from the products while they go on: the closer they come to their time, the more.
 static double interference(const machine *x, double load, double memory) {
-  return load_interference * load * pow(wf_min(1, load / x->mesh), load_power) +
-         memory_interference * memory * pow(wf_min(1, memory / x->mesh), memory_power);
+  return x->c->load_interference * load * pow(wf_min(1, load / x->mesh), x->c->load_power) +
+         x->c->memory_interference * memory * pow(wf_min(1, memory / x->mesh), x->c->memory_power);
 }
 
 // Loads of a residual that is multiplied are spread over the product statements of a tile, if there are several.
@@ -279,28 +215,30 @@ static double residual_stalls(const machine *x, double bytes) {
   const int64_t steps =
       wf_ceil_div(size[BLOCK_DIM_C], x->mapping->tile[BLOCK_DIM_C]) * size[BLOCK_DIM_R] * size[BLOCK_DIM_S];
   if (!map_multiplies(x->mapping, x->layer->residual, map_adds_alone(x->layer))) return 0;
-  return lone_residual_factor * bytes / x->memory / pow((double)steps, residual_power);
+  return x->c->lone_residual * bytes / x->peak / pow((double)steps, x->c->residual_power);
 }
 
 // What the mesh loses between product statements.
 static double breaks(const machine *x) {
   double statements = 1;
   for (int p = 0; p < MAP_POSITIONS; p++) statements *= (double)map_loop_trips(x->mapping, p);
-  return statement_cycles * statements + single_run_share * x->mesh / wf_max(1, tile_rows(x) / x->dim);
+  return x->c->statement_cycles * statements + x->c->single_run_share * x->mesh / wf_max(1, tile_rows(x) / x->dim);
 }
 
 static bool banks_are_shared(const machine *x) {
-  int64_t banks = 0;
-  for (int o = 0; o < MAP_RESULTS; o++)
-    banks += x->mapping->depth[o] * wf_ceil_div(x->f->slot_rows[o], x->hw.sp_bank_rows);
-  return banks > x->array->scratchpad.banks;
+  cost_slots slots = {0};
+  for (int o = 0; o < MAP_RESULTS; o++) {
+    slots.rows[o] = x->f->slot_rows[o];
+    slots.depth[o] = x->mapping->depth[o];
+  }
+  return !cost_has_own_banks(&x->cost, &slots);
 }
 
-static double norm(const double *totals, int count) {
+static double norm(const machine *x, const double *totals, int count) {
   double largest = 1, sum = 0;
   for (int i = 0; i < count; i++) largest = wf_max(largest, totals[i]);
-  for (int i = 0; i < count; i++) sum += pow(totals[i] / largest, norm_degree);
-  return largest * pow(sum, 1 / norm_degree);
+  for (int i = 0; i < count; i++) sum += pow(totals[i] / largest, x->c->norm_degree);
+  return largest * pow(sum, 1 / x->c->norm_degree);
 }
 
 // The misses of both operands; each depends on what the other one brings into the cache.
@@ -328,56 +266,53 @@ static double window_estimate(const machine *x) {
   const map_layer *layer = x->layer;
   const map_mapping *m = x->mapping;
   const double tiles = (double)x->f->fills[MAP_RESULTS], inputs = 1 + (double)layer->residual;
-  const double piece = wf_min(row_of_results(x), x->hw.max_cols);
+  const double piece = wf_min(row_of_results(x), x->cost.hw.max_cols);
   const double columns = (double)map_loaded(layer, 1, m->tile[BLOCK_DIM_Q], m->tile[BLOCK_DIM_S]);
   const double read = (double)x->f->dram_bytes[MAP_INPUTS] * inputs, run = columns == 1 ? x->dim : columns;
   const double commands = read / piece / run * ceil(run / x->dim);
-  const double load = read / x->bus + row_overhead_cycles * read / piece + window_load_cycles * commands;
+  const double load = cost_bus_cycles(&x->cost, read, piece) + x->c->window_load * commands;
   const double taps = (double)(m->tile[BLOCK_DIM_R] * m->tile[BLOCK_DIM_S]);
   const double stored = stored_bytes(x), written = (double)x->f->dram_bytes[MAP_RESULTS];
-  const double store = taps > 1 ? written * taps / x->bus * narrow_store_factor : store_cycles(x);
+  const double store = taps > 1 ? written * taps / x->cost.bus * x->c->narrow_store : store_cycles(x);
   const double once = bytes_once(x) * inputs;
   // Parts of rows had better follow each other.
   const bool whole = m->tile[BLOCK_DIM_K] >= layer->size[BLOCK_DIM_K];
   const bool last = map_position(m, BLOCK_DIM_K, false) > map_position(m, BLOCK_DIM_P, false);
-  const double strided = whole ? 1 : last ? partial_rows_factor : strided_rows_factor;
-  const double filled = (double)x->f->rows[MAP_RESULTS] / x->hw.acc_rows;
+  const double strided = whole ? 1 : last ? x->c->partial_rows : x->c->strided_rows;
+  const double filled = (double)x->f->rows[MAP_RESULTS] / x->cost.hw.acc_rows;
   const double memory =
-      (once / read_share + stored / write_share) / x->memory * strided * (1 + window_size_factor * filled);
-  return norm((const double[]){load, store, memory}, 3) + window_tile_cycles * tiles;
+      (once / x->c->read_share + stored / x->c->window_write) / x->peak * strided * (1 + x->c->window_size * filled);
+  return norm(x, (const double[]){load, store, memory}, 3) + x->c->window_tile * tiles;
 }
 
 static double commands(const machine *x) {
-  return command_cycles * (double)(x->f->loads + 2 * x->f->products + x->f->stores);
+  return x->c->host_command * (double)(x->f->loads + 2 * x->f->products + x->f->stores);
 }
 
 // What costs no exponentials: no mapping takes fewer cycles. The sums are those of the estimate in another order.
 static double least_cycles(const machine *x) {
   static const double rounding = 1 - 1e-9;
-  double stride, load = (double)x->f->bias_bytes / x->bus, mesh = x->mesh;
+  double stride, load = (double)x->f->bias_bytes / x->cost.bus, mesh = x->mesh;
   for (int o = 0; o < MAP_RESULTS; o++) {
-    load += load_cycles(x, (map_operand)o, row_bytes(x, (map_operand)o, &stride));
-    if (x->f->fills[o] > 1) mesh += fill_overhead_cycles * (double)x->f->fills[o];
+    load += cost_bus_cycles(&x->cost, (double)x->f->dram_bytes[o], row_bytes(x, (map_operand)o, &stride));
+    if (x->f->fills[o] > 1) mesh += x->c->switch_cycles * (double)x->f->fills[o];
   }
   return rounding * (wf_max(wf_max(mesh, load), store_cycles(x)) + breaks(x) + commands(x) +
-                     (banks_are_shared(x) ? conflict_share * load : 0));
+                     (banks_are_shared(x) ? x->c->conflict_share * load : 0));
 }
 
 double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array *array, const map_footprint *f,
-                    double limit) {
-  const bool cached = array->l2.present;
-  const hw_derived hw = hw_derive(array);
+                    const cost_constants *constants, double limit) {
   machine x = {.layer = layer,
                .mapping = m,
-               .array = array,
                .f = f,
-               .hw = hw,
-               .dim = hw.dim,
-               .bus = (double)array->dma.bus_bits / 8,
-               .memory = (double)array->memory.bytes_per_cycle,
-               .line = cached ? (double)array->l2.line_bytes : (double)array->dma.bus_bits / 8,
-               .cache = cached ? 1024.0 * array->l2.capacity_kib : 0,
+               .cost = cost_model_of(array, constants),
+               .c = constants,
+               .line = (double)cost_line_bytes(array),
+               .cache = array->l2.present ? 1024.0 * array->l2.capacity_kib : 0,
                .mesh = (double)f->mesh_cycles};
+  x.dim = x.cost.dim;
+  x.peak = x.cost.peak;
   if (layer->kind == MAP_WINDOW) return window_estimate(&x);
   if (least_cycles(&x) >= limit) return limit;
   double missed[MAP_RESULTS];
@@ -385,12 +320,12 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const stream weights = stream_of(&x, MAP_WEIGHTS, missed[MAP_WEIGHTS]);
   const stream inputs = stream_of(&x, MAP_INPUTS, missed[MAP_INPUTS]);
   const double residual = layer->residual != 0 ? (double)f->dram_bytes[MAP_RESULTS] : 0;
-  const double stored = stored_bytes(&x), load = weights.cycles + inputs.cycles + (double)f->bias_bytes / x.bus;
+  const double stored = stored_bytes(&x), load = weights.cycles + inputs.cycles + (double)f->bias_bytes / x.cost.bus;
   const double store = store_cycles(&x);
-  const double back = written_back(&x, stored, weights.missed + inputs.missed + residual + stored);
-  const double lines = weights.missed / weights.share + inputs.missed / inputs.share + residual / read_share;
-  const double memory =
-      (lines / x.memory + write_back_cycles(&x, stored, back)) * (1 + short_runs_factor * 64 / (tile_rows(&x) + 64));
+  const double back = cost_written_back(stored, weights.missed + inputs.missed + residual + stored, x.cache);
+  const double lines = weights.missed / weights.share + inputs.missed / inputs.share + residual / constants->read_share;
+  const double memory = (lines / x.peak + write_back_cycles(&x, stored, back)) *
+                        (1 + constants->short_runs * constants->short_rows / (tile_rows(&x) + constants->short_rows));
   const double stalls =
       stall_of(&x, &weights, (double)f->dram_bytes[MAP_WEIGHTS], m->depth[MAP_WEIGHTS], inputs.cycles) +
       stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], m->depth[MAP_INPUTS], weights.cycles) +
@@ -398,7 +333,7 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double first = beginning(&x, &weights, &inputs, stored);
   // The columns of a tile are complete one after the other: only the last ones are stored behind all products.
   const double last = store / (double)(f->fills[MAP_RESULTS] * stored_rows(&x).pieces);
-  const double conflicts = banks_are_shared(&x) ? conflict_share * load : 0;
-  return norm((const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
+  const double conflicts = banks_are_shared(&x) ? constants->conflict_share * load : 0;
+  return norm(&x, (const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
          interference(&x, load, memory) + commands(&x);
 }

@@ -24,6 +24,7 @@
 
 #include "base/diag.h"
 #include "compiler/block/block.h"
+#include "compiler/cost/cost.h"
 #include "hw/array.h"
 
 // X(NAME, text)
@@ -141,7 +142,7 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *mapping, co
 // Cycles that the mapping takes, roughly: ranks mappings of a layer, no prediction (estimate.c). Where they are not
 // below `limit` it may be that instead; INFINITY: no limit.
 double map_estimate(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
-                    const map_footprint *footprint, double limit);
+                    const map_footprint *footprint, const cost_constants *constants, double limit);
 
 // ---- text
 //

@@ -132,12 +132,10 @@ static int64_t row_pieces(const map_layer *layer, const map_mapping *m, int64_t 
 
 // ---- cycles of the mesh
 
-enum { PRODUCT_ROWS_MIN = 4 };  // a product of fewer rows takes as long
-
 // Cycles of `rows` rows side by side, in products of at most `dim`.
 static int64_t run_cycles(int64_t rows, int64_t dim) {
-  const int64_t rest = rows % dim, least = dim < PRODUCT_ROWS_MIN ? dim : PRODUCT_ROWS_MIN;
-  return rows / dim * dim + (rest == 0 ? 0 : rest < least ? least : rest);
+  const int64_t rest = rows % dim;
+  return rows - rest + (rest == 0 ? 0 : cost_product_rows(rest, dim));
 }
 
 // Whether the rows of a block of results are one run: their inputs lie side by side in the buffer, as do the results.

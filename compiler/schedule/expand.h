@@ -2,6 +2,7 @@
 #ifndef COMPILER_SCHEDULE_EXPAND_H
 #define COMPILER_SCHEDULE_EXPAND_H
 
+#include "compiler/cost/cost.h"
 #include "compiler/schedule/streams.h"
 
 typedef struct sched_expand {
@@ -10,6 +11,7 @@ typedef struct sched_expand {
   wf_diag *diag;
   wf_arena *arena;
   hw_derived derived;
+  cost_model cost;
   const block_layout *layouts;  // per buffer
   sched_regions regions;
   sched_planner planner;

@@ -73,8 +73,12 @@ static command_program *put_in_order(const sched_expand *e) {
 command_program *sched_commands(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag) {
   if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, array, diag);
   if (!check_buffers(program, diag)) return NULL;
-  sched_expand e = {
-      .program = program, .array = array, .diag = diag, .arena = wf_arena_create(), .whole_stores = whole_stores};
+  sched_expand e = {.program = program,
+                    .array = array,
+                    .diag = diag,
+                    .arena = wf_arena_create(),
+                    .cost = cost_model_of(array, &cost_fitted),
+                    .whole_stores = whole_stores};
   start(&e);
   command_program *out = fill_streams(&e) ? put_in_order(&e) : NULL;
   wf_arena_destroy(e.arena);

@@ -1,7 +1,6 @@
 // A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
 // of main memory's time and rows would visit few of its banks, commands have fewer rows, and the commands of all
 // columns take turns.
-#include "compiler/mapping/banks.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/runs.h"
 
@@ -79,10 +78,9 @@ static int64_t rows_of(const sched_expand *e, const block_statement *s, int64_t 
   const int64_t bytes = (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
   if (e->whole_stores || access->rank < 2 || e->products == 0) return e->derived.dim;
   const block_access_dim *row = &access->dim[access->rank - 2];
-  const banks_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
+  const cost_bank_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
   const double cycles = (double)e->products * e->derived.dim;
-  return banks_store_rows(e->array, &rows,
-                          cycles * (double)banks_line_bytes(e->array) / (double)e->regions.stored_bytes);
+  return cost_store_rows(&e->cost, &rows, cycles * (double)cost_line_bytes(e->array) / (double)e->regions.stored_bytes);
 }
 
 // The commands of all pieces; where they take turns all of a run's columns before the next run.

@@ -2,13 +2,12 @@
 #include "search/model/fit.h"
 
 #include <math.h>
-#include <string.h>
 
 // A constant that hardly matters shall stay near the value that somebody gave it for a reason.
 static const double stay = 0.002;
 static const double knee = 0.7, first_step = 0.3, least_step = 0.01, most_step = 0.6;
 
-double fit_loss(const fit_sample *samples, size_t count, const machine_constants *constants) {
+double fit_loss(const fit_sample *samples, size_t count, const cost_constants *constants) {
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     const samples_sample *s = &samples[i].sample;
@@ -19,18 +18,12 @@ double fit_loss(const fit_sample *samples, size_t count, const machine_constants
   return sum / (double)count;
 }
 
-static double value_of(const machine_constants *constants, size_t index) {
-  double value;
-  memcpy(&value, (const char *)constants + index * sizeof value, sizeof value);
-  return value;
-}
-
 // What is minimised: the loss, and a little for every constant's distance from where it started.
-static double objective(const fit_sample *samples, size_t count, const machine_constants *constants,
-                        const machine_constants *start) {
+static double objective(const fit_sample *samples, size_t count, const cost_constants *constants,
+                        const cost_constants *start) {
   double moved = 0;
-  for (size_t i = 0; i < MACHINE_CONSTANTS; i++) {
-    const double ratio = log(value_of(constants, i) / value_of(start, i));
+  for (size_t i = 0; i < COST_CONSTANTS; i++) {
+    const double ratio = log(cost_value(constants, i) / cost_value(start, i));
     moved += ratio * ratio;
   }
   return fit_loss(samples, count, constants) + stay * moved;
@@ -39,16 +32,15 @@ static double objective(const fit_sample *samples, size_t count, const machine_c
 typedef struct fit_state {
   const fit_sample *samples;
   size_t count;
-  machine_constants start, best;
+  cost_constants start, best;
   double objective;
 } fit_state;
 
 // Tries a constant a step lower and a step higher; whether that was better.
 static bool try_constant(fit_state *f, size_t index, double step) {
   for (int sign = -1; sign <= 1; sign += 2) {
-    machine_constants tried = f->best;
-    const double value = value_of(&f->best, index) * (1 + sign * step);
-    memcpy((char *)&tried + index * sizeof value, &value, sizeof value);
+    cost_constants tried = f->best;
+    cost_set_value(&tried, index, cost_value(&f->best, index) * (1 + sign * step));
     const double here = objective(f->samples, f->count, &tried, &f->start);
     if (here >= f->objective) continue;
     f->objective = here;
@@ -58,13 +50,14 @@ static bool try_constant(fit_state *f, size_t index, double step) {
   return false;
 }
 
-double fit_constants(const fit_sample *samples, size_t count, unsigned rounds, machine_constants *constants) {
+double fit_constants(const fit_sample *samples, size_t count, unsigned rounds, cost_constants *constants) {
   fit_state f = {.samples = samples, .count = count, .start = *constants, .best = *constants};
-  double step[MACHINE_CONSTANTS];
+  double step[COST_CONSTANTS];
   f.objective = objective(samples, count, &f.best, &f.start);
-  for (size_t i = 0; i < MACHINE_CONSTANTS; i++) step[i] = first_step;
+  for (size_t i = 0; i < COST_CONSTANTS; i++) step[i] = first_step;
   for (unsigned round = 0; round < rounds; round++)
-    for (size_t i = 0; i < MACHINE_CONSTANTS; i++) {
+    for (size_t i = 0; i < COST_CONSTANTS; i++) {
+      if (cost_numbers[i].judge != COST_MODEL) continue;
       step[i] *= try_constant(&f, i, step[i]) ? 1.3 : 0.5;
       step[i] = fmin(most_step, fmax(least_step, step[i]));
     }

@@ -12,10 +12,10 @@ typedef struct fit_sample {
 
 // The mean of |log(predicted / simulated)|, from 0.7 on at half its slope: few that the model cannot explain must not
 // move all others.
-double fit_loss(const fit_sample *samples, size_t count, const machine_constants *constants);
+double fit_loss(const fit_sample *samples, size_t count, const cost_constants *constants);
 
 // Changes one constant after the other, `rounds` times, as long as that lowers the loss by more than it moves them
 // away. All are above 0. Returns the loss.
-double fit_constants(const fit_sample *samples, size_t count, unsigned rounds, machine_constants *constants);
+double fit_constants(const fit_sample *samples, size_t count, unsigned rounds, cost_constants *constants);
 
 #endif

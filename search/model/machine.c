@@ -11,16 +11,6 @@
 #include "hw/tech.h"
 #include "search/model/machine_private.h"
 
-const machine_constants machine_fitted = {
-#define NUMBER(field, value, ...) .field = value,
-#include "search/model/machine_constants.def"
-#undef NUMBER
-};
-const char *const machine_constant_names[MACHINE_CONSTANTS] = {
-#define NUMBER(field, ...) #field,
-#include "search/model/machine_constants.def"
-#undef NUMBER
-};
 const char *const machine_bound_names[MACHINE_BOUND_COUNT] = {
 #define X(NAME, text) text,
     MACHINE_BOUNDS(X)
@@ -216,7 +206,7 @@ bool machine_knows(const map_layer *layer) {
   return kind && layer->groups <= 1 && layer->residual == 0 && layer->pool_stride == 0;
 }
 
-static double walk_all(walker w, bool late, const machine_constants *constants) {
+static double walk_all(walker w, bool late, const cost_constants *constants) {
   w.late = late;
   w.t.load = constants->front_cycles;
   walk(&w, 0);
@@ -224,7 +214,7 @@ static double walk_all(walker w, bool late, const machine_constants *constants) 
 }
 
 machine_prediction machine_predict(const map_layer *layer, const map_mapping *given, const hw_array *array,
-                                   const machine_constants *constants) {
+                                   const cost_constants *constants) {
   assert(machine_knows(layer));
   const map_mapping trimmed = machine_trimmed(layer, given), *mapping = &trimmed;
   walker w = {.layer = layer, .m = mapping, .work = machine_work_of(layer, mapping, array, constants)};

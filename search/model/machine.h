@@ -11,22 +11,6 @@
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
 
-typedef struct machine_constants {
-#define NUMBER(field, ...) double field;
-#include "search/model/machine_constants.def"
-#undef NUMBER
-} machine_constants;
-
-// What the fit found; the fields as an array for another one.
-extern const machine_constants machine_fitted;
-enum {
-#define NUMBER(field, ...) MACHINE_CONSTANT_##field,
-#include "search/model/machine_constants.def"
-#undef NUMBER
-  MACHINE_CONSTANTS
-};
-extern const char *const machine_constant_names[MACHINE_CONSTANTS];
-
 // What holds a layer up most.
 #define MACHINE_BOUNDS(X)   \
   X(COMPUTE, "compute")     \
@@ -57,6 +41,6 @@ bool machine_knows(const map_layer *layer);
 
 // Of a layer that it knows; the mapping must be legal (map_check).
 machine_prediction machine_predict(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
-                                   const machine_constants *constants);
+                                   const cost_constants *constants);
 
 #endif

@@ -1,22 +1,18 @@
-// Loads of weights and inputs: the rows of a fill and what they take of the load unit.
-//
-// A row is cut into bursts at lines; a burst takes its beats. A command takes at least its latency over the number of
-// commands that the load unit tracks; a missed line takes main memory's time, and its latency over the number of lines
-// under way.
+// Loads of weights and inputs: the rows of a fill.
 #include <math.h>
 
 #include "search/model/machine_context.h"
 
-row_set machine_weight_rows(const context *x) {
+cost_rows machine_weight_rows(const context *x) {
   const int r = x->m->residency[MAP_WEIGHTS];
   const double bytes = (double)map_extent(x->layer, x->m, BLOCK_DIM_K, r), fills = (double)x->f.fills[MAP_WEIGHTS];
   // Blocks at the end of a dimension are smaller: rows are those of an average fill.
   const double rows = (double)x->f.dram_bytes[MAP_WEIGHTS] / fills / bytes;
   const double whole = machine_swept_bytes(x, MAP_WEIGHTS, r) / bytes;
-  return (row_set){.count = rows,
-                   .bytes = bytes,
-                   .stride = x->layer->size[BLOCK_DIM_K],
-                   .commands = (double)x->f.loads_of[MAP_WEIGHTS] / fills * wf_min(1, rows / whole)};
+  return (cost_rows){.count = rows,
+                     .bytes = bytes,
+                     .stride = x->layer->size[BLOCK_DIM_K],
+                     .commands = (double)x->f.loads_of[MAP_WEIGHTS] / fills * wf_min(1, rows / whole)};
 }
 
 // Rows of pixels (axis 0), or pixels of a row, that all fills load, and those of them inside of the image. A fill of
@@ -48,7 +44,7 @@ static sweep sweep_of(const context *x, int axis) {
   return s;
 }
 
-row_set machine_input_rows(const context *x) {
+cost_rows machine_input_rows(const context *x) {
   const map_layer *l = x->layer;
   const block_dim_id channels = input_channels(l);
   const int r = x->m->residency[MAP_INPUTS];
@@ -56,38 +52,13 @@ row_set machine_input_rows(const context *x) {
   const sweep rows = sweep_of(x, 0), columns = sweep_of(x, 1);
   const double images = (double)map_extent(l, x->m, BLOCK_DIM_N, r);
   const double down = rows.inside / rows.fills, across = columns.inside / columns.fills;
-  const double pieces = ceil(bytes / x->hw.max_cols);
-  const double commands = across <= 1 ? ceil(down / x->dim) : down * ceil(across / x->dim);
-  return (row_set){.count = images * down * across,
-                   .bytes = bytes,
-                   .stride = l->size[channels],
-                   .commands = images * commands * pieces,
-                   .zeros = images * (rows.all / rows.fills * columns.all / columns.fills - down * across)};
-}
-
-// Cycles of the load unit for the rows of a fill of which `missed` lines are not in the L2.
-static double unit_cycles(const context *x, const row_set *r, double missed, double *share, double *data,
-                          double *memory) {
-  const hw_array *a = x->array;
-  const double piece = wf_min(r->bytes, x->hw.max_cols), pieces = ceil(r->bytes / piece);
-  const requests q = machine_requests_of(x, (int64_t)piece, r->stride);
-  const double count = r->count * pieces, bursts = count * q.bursts;
-  // Requests for one line follow each other in the L2.
-  const double alike = a->l2.present ? wf_max(0, 1 - (double)r->stride / x->line) : 0;
-  const double each = x->c->burst_cycles + alike * x->c->same_line;
-  const double moving = count * wf_max(q.beats, q.bursts * each);
-  if (!a->l2.present) missed = bursts;
-  const double registers = a->l2.present ? a->l2.misses_in_flight : a->dma.reads_in_flight;
-  const double in_flight = wf_min(registers, a->dma.reads_in_flight);
-  const double line = a->l2.present ? x->line_cycles : machine_request_cycles(x, q.beats / q.bursts * x->bus);
-  *memory = missed * line * (a->l2.present ? x->c->miss_line : x->c->bare_line);
-  const double waiting = wf_max(*memory, missed * x->miss_latency / in_flight);
-  *share = wf_min(1, missed / bursts);
-  const double latency = x->hit_latency + *share * (x->miss_latency - x->hit_latency);
-  const double answers = bursts * latency / a->dma.reads_in_flight;
-  *data = wf_max(wf_max(moving, waiting), answers);
-  const double tracked = (*data + r->commands * (latency + x->c->load_latency)) / x->hw.load_commands_tracked;
-  return wf_max(*data + r->commands * x->c->command_cycles, tracked);
+  const double pieces = ceil(bytes / x->cost.hw.max_cols);
+  const double commands = across <= 1 ? ceil(down / x->cost.dim) : down * ceil(across / x->cost.dim);
+  return (cost_rows){.count = images * down * across,
+                     .bytes = bytes,
+                     .stride = l->size[channels],
+                     .commands = images * commands * pieces,
+                     .zeros = images * (rows.all / rows.fills * columns.all / columns.fills - down * across)};
 }
 
 // How many portions a fill has: positions inside of its loop at which the operand changes.
@@ -99,21 +70,19 @@ static double portions_of(const context *x, map_operand operand) {
 }
 
 machine_stream machine_stream_of(const context *x, map_operand operand, double *memory) {
-  const row_set r = operand == MAP_WEIGHTS ? machine_weight_rows(x) : machine_input_rows(x);
-  machine_stream s = {.portions = portions_of(x, operand)};
-  double share;
-  s.unit = unit_cycles(x, &r, machine_missed_lines(x, operand) / (double)x->f.fills[operand], &share, &s.data, memory);
-  *memory *= (double)x->f.fills[operand];
-  s.unit += r.zeros * ceil(r.bytes / x->dim) * x->c->zero_cycles;
-  s.unit /= s.portions;
-  s.data /= s.portions;
+  const cost_rows r = operand == MAP_WEIGHTS ? machine_weight_rows(x) : machine_input_rows(x);
+  const double fills = (double)x->f.fills[operand];
+  const cost_load load = cost_load_of(&x->cost, &r, machine_missed_lines(x, operand) / fills);
+  machine_stream s = {.portions = portions_of(x, operand), .latency = load.latency};
+  *memory = load.memory * fills;
+  s.unit = load.unit / s.portions;
+  s.data = load.data / s.portions;
   s.commands = r.commands / s.portions;
   const block_dim_id across = operand == MAP_WEIGHTS ? BLOCK_DIM_K : input_channels(x->layer);
-  s.spread = wf_min(r.bytes, (double)x->m->tile[across]) > x->dim;
-  s.latency = x->c->load_latency + x->hit_latency + share * (x->miss_latency - x->hit_latency);
-  const double wide = x->hw.max_cols;
-  const double deep = ceil((double)x->m->tile[BLOCK_DIM_C] / x->dim);
-  const double columns = ceil((double)x->m->tile[BLOCK_DIM_K] / x->dim);
+  s.spread = wf_min(r.bytes, (double)x->m->tile[across]) > x->cost.dim;
+  const double wide = x->cost.hw.max_cols;
+  const double deep = ceil((double)x->m->tile[BLOCK_DIM_C] / x->cost.dim);
+  const double columns = ceil((double)x->m->tile[BLOCK_DIM_K] / x->cost.dim);
   const double steps = operand == MAP_WEIGHTS ? deep * ceil((double)x->m->tile[BLOCK_DIM_K] / wide)
                                               : ceil((double)x->m->tile[BLOCK_DIM_C] / wide);
   s.first = 1 / steps;

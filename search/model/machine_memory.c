@@ -1,29 +1,7 @@
-// Main memory and L2: what a request takes, which lines are fetched, and how rows are cut into bursts.
+// Main memory and L2: which lines of a layer are fetched.
 #include <math.h>
 
 #include "search/model/machine_context.h"
-
-// Units of `unit` bytes that a row touches on average, rows being `stride` bytes apart.
-static double touched_units(double bytes, int64_t stride, int64_t unit) {
-  const double grain = (double)common_factor(stride, unit);  // of the places in a unit at which rows begin
-  return (ceil(bytes / grain) * grain + (double)unit - grain) / (double)unit;
-}
-
-double machine_dram_latency(const context *x) {
-  const hw_array *a = x->array;
-  if (a->memory.model == HW_MEMORY_FIXED) return a->memory.latency_cycles;
-  const double nanoseconds = a->memory.model == HW_MEMORY_DDR3 ? 36 : 31.7;  // row, column and burst
-  return (nanoseconds + a->memory.controller_ns) * a->memory.clock_mhz / 1000 + a->memory.path_cycles;
-}
-
-// Cycles of main memory for a request. A DRAM opens a row for nearly each: four in tFAW.
-double machine_request_cycles(const context *x, double bytes) {
-  const hw_array *a = x->array;
-  const double moving = bytes / (double)a->memory.bytes_per_cycle;
-  if (a->memory.model == HW_MEMORY_FIXED) return moving;
-  const double opening = (a->memory.model == HW_MEMORY_DDR3 ? 30000 : 21000) / 4e3;  // ns
-  return wf_max(moving, opening * a->memory.clock_mhz / 1000);
-}
 
 // Rows (axis 0) or columns of inputs that the loops from a position on touch: one tap of the window leaves out what a
 // stride jumps over.
@@ -50,27 +28,23 @@ static double swept_lines(const context *x, map_operand operand, int position) {
   const block_dim_id columns = operand == MAP_INPUTS ? input_channels(x->layer) : BLOCK_DIM_K;
   const double row = (double)map_extent(x->layer, x->m, columns, position);
   const double rows = machine_swept_bytes(x, operand, position) / row, stride = (double)x->layer->size[columns];
-  const double each = touched_units(row, x->layer->size[columns], (int64_t)x->line);
-  return wf_min(rows * each, rows * stride / x->line + 1);
+  const double each = cost_lines_of(&x->cost, row, x->layer->size[columns]);
+  return wf_min(rows * each, rows * stride / x->cost.line + 1);
 }
 
-// The share of an operand's lines that are still in the L2 when the next iteration of the loop in front of `position`
-// reads them: victims are drawn at random, so a line of a cyclic walk survives with exp(-misses / capacity). Rows that
-// lie a power of two apart share few of the sets.
-static double kept_share(const context *x, map_operand operand, int position) {
-  if (!x->array->l2.present) return 0;
-  const double capacity = 1024.0 * x->array->l2.capacity_kib / x->line * x->c->cache_share;
+// The share of an operand's lines that are no longer in the L2 when the next iteration of the loop in front of
+// `position` reads them. Rows that lie a power of two apart share few of the sets.
+static double lost_share(const context *x, map_operand operand, int position) {
+  const hw_array *a = x->cost.array;
+  const double capacity = a->l2.present ? 1024.0 * a->l2.capacity_kib / x->cost.line * x->cost.c->cache_share : 0;
   const block_dim_id columns = operand == MAP_INPUTS ? input_channels(x->layer) : BLOCK_DIM_K;
-  const int64_t stride = x->layer->size[columns], line = (int64_t)x->line;
+  const int64_t stride = x->layer->size[columns], line = (int64_t)x->cost.line;
   const double apart = stride % line == 0 ? (double)(stride / line & -(stride / line)) : 1;
-  const double wide = ceil((double)map_extent(x->layer, x->m, columns, position) / x->line);
+  const double wide = ceil((double)map_extent(x->layer, x->m, columns, position) / x->cost.line);
   double all = 0;
   for (int o = 0; o < MAP_OPERANDS; o++) all += swept_lines(x, (map_operand)o, position);
   const double own = swept_lines(x, operand, position) * wf_max(1, apart / wide);
-  const double ratio = wf_max(all, own) / capacity;
-  double kept = 0;
-  for (int i = 0; i < 12; i++) kept = exp((kept - 1) * ratio);
-  return kept;
+  return cost_lost_in_turn(wf_max(all, own), 0, capacity);
 }
 
 // Lines of an operand that come from main memory: what iterations of a loop have in common is fetched once as far as
@@ -81,37 +55,7 @@ double machine_missed_lines(const context *x, map_operand operand) {
     const double trips = (double)map_loop_trips(x->m, p);
     if (trips <= 1) continue;
     const double once = wf_min(lines * trips, swept_lines(x, operand, p));
-    lines = once + (lines * trips - once) * (1 - kept_share(x, operand, p + 1));
+    lines = once + (lines * trips - once) * lost_share(x, operand, p + 1);
   }
   return lines;
-}
-
-static int64_t burst_of(const context *x, int64_t at, int64_t left) {
-  int64_t best = 0, covered = 0;
-  for (int64_t size = (int64_t)x->bus; size <= x->array->dma.max_burst_bytes; size *= 2) {
-    const int64_t room = size - at % size, here = room < left ? room : left;
-    if (here <= covered) continue;
-    covered = here;
-    best = size;
-  }
-  return best;
-}
-
-// On average over the places in a line at which rows begin that are `stride` bytes apart.
-requests machine_requests_of(const context *x, int64_t bytes, int64_t stride) {
-  const int64_t largest = x->array->dma.max_burst_bytes, step = common_factor(stride, largest);
-  requests r = {0};
-  for (int64_t offset = 0; offset < largest; offset += step) {
-    int64_t at = offset;
-    for (int64_t left = bytes; left > 0; r.bursts++) {
-      const int64_t size = burst_of(x, at, left), taken = size - at % size;
-      r.beats += (double)size / x->bus;
-      at += taken;
-      left -= taken;
-    }
-  }
-  const double places = (double)(largest / step);
-  r.bursts /= places;
-  r.beats /= places;
-  return r;
 }

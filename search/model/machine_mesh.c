@@ -18,15 +18,9 @@ typedef struct run_walk {
   int64_t count, step, spacing;  // of the run at work; of the configuration
 } run_walk;
 
-static double pair_cycles(const context *x, double rows) {
-  const double least_rows = x->dim < 4 ? x->dim : 4;
-  const double in_flight = (x->hw.mesh_latency + x->c->pair_cycles) / x->hw.max_matmuls;
-  return wf_max(wf_max(rows, least_rows), in_flight);
-}
-
 static void end_run(run_walk *w) {
   if (w->count == 0) return;
-  const double cycles = pair_cycles(w->x, (double)w->count);
+  const double cycles = cost_pair_cycles(&w->x->cost, (double)w->count);
   w->r.count++;
   w->r.rows += (double)w->count;
   w->r.cycles += cycles;
@@ -40,7 +34,7 @@ static void end_run(run_walk *w) {
 
 // `count` rows, `jump` behind the one before and then `step` apart, the first at `place` of the accumulator.
 static void add_rows(run_walk *w, int64_t count, int64_t jump, int64_t step, int64_t place, bool tiled) {
-  const int64_t dim = w->x->hw.dim;
+  const int64_t dim = w->x->cost.hw.dim;
   while (count > 0) {
     const bool cut = w->count == dim || (tiled && place % dim == 0) || (w->count > 1 && jump != w->step);
     if (cut) end_run(w);
@@ -58,15 +52,15 @@ static void add_rows(run_walk *w, int64_t count, int64_t jump, int64_t step, int
 }
 
 result_layout machine_result_layout(const context *x) {
-  const int64_t *tile = x->m->tile, dim = x->hw.dim, least_rows = dim < 4 ? dim : 4;
+  const int64_t *tile = x->m->tile, dim = x->cost.hw.dim, least_rows = cost_product_rows(0, dim);
   const int64_t columns = wf_min(tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
   result_layout l = {.pitch = tile[BLOCK_DIM_Q]};
-  if (x->layer->result_bytes == 4 || columns <= dim || x->hw.max_block_len == 1) return l;
+  if (x->layer->result_bytes == 4 || columns <= dim || x->cost.hw.max_block_len == 1) return l;
   int64_t pitch = l.pitch;
-  if (x->layer->kind >= MAP_CONV && common_factor(pitch, dim) < least_rows) pitch = wf_ceil_div(pitch, dim) * dim;
+  if (x->layer->kind >= MAP_CONV && wf_common_factor(pitch, dim) < least_rows) pitch = wf_ceil_div(pitch, dim) * dim;
   const int64_t rows =
       wf_ceil_div(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * pitch, dim) * dim * wf_ceil_div(columns, dim);
-  if (rows * x->m->depth[MAP_RESULTS] <= x->hw.acc_rows) l = (result_layout){.tiled = true, .pitch = pitch};
+  if (rows * x->m->depth[MAP_RESULTS] <= x->cost.hw.acc_rows) l = (result_layout){.tiled = true, .pitch = pitch};
   return l;
 }
 
@@ -106,48 +100,13 @@ static double blocks_of(const context *x, block_dim_id dim, int64_t step) {
   return (double)blocks / (double)wf_ceil_div(size, tile);
 }
 
-static bool have_own_banks(const context *x) {
-  const double bank = x->hw.sp_bank_rows;
-  double pitch = 0;
-  for (int o = 0; o < MAP_RESULTS; o++) pitch += x->m->depth[o] * ceil((double)x->f.slot_rows[o] / bank) * bank;
-  return pitch <= x->hw.sp_rows && x->m->style == BLOCK_STYLE_PRIMITIVE;
-}
-
-bank_places machine_places_of(const context *x) {
-  bank_places p = {.apart = true};
-  if (have_own_banks(x)) return p;
-  const double bank = x->hw.sp_bank_rows;
-  double inputs = (double)x->f.slot_rows[MAP_INPUTS], weights = (double)x->f.slot_rows[MAP_WEIGHTS];
-  double room = (double)x->hw.sp_rows / 2;
-  if (x->m->style == BLOCK_STYLE_PRIMITIVE &&
-      (x->m->depth[MAP_INPUTS] > 2 || x->m->depth[MAP_WEIGHTS] > 2 || inputs + weights > room)) {
-    p.apart = false;
-    inputs = (double)x->f.rows[MAP_INPUTS];
-    weights = (double)x->f.rows[MAP_WEIGHTS];
-    room = x->hw.sp_rows;
+cost_places machine_places_of(const context *x) {
+  cost_slots slots = {.unrolled = x->m->style != BLOCK_STYLE_PRIMITIVE};
+  for (int o = 0; o < MAP_RESULTS; o++) {
+    slots.rows[o] = x->f.slot_rows[o];
+    slots.depth[o] = x->m->depth[o];
   }
-  for (; p.banks < BANKS_MAX && p.banks * bank < room; p.banks++) {
-    const double at = p.banks * bank;
-    p.share[MAP_INPUTS][p.banks] = wf_max(0, wf_min(at + bank, inputs) - at) / inputs;
-    p.share[MAP_WEIGHTS][p.banks] = wf_max(0, wf_min(at + bank, room) - wf_max(at, room - weights)) / weights;
-  }
-  return p;
-}
-
-// How often a row of weights and one of inputs lie in one bank.
-static double bank_conflicts(const bank_places *p) {
-  double shared = 0;
-  for (int b = 0; b < p->banks; b++) shared += p->share[MAP_INPUTS][b] * p->share[MAP_WEIGHTS][b];
-  return wf_min(1, shared);
-}
-
-// How often a row that is loaded goes into a bank with one port from which a product reads.
-double machine_bank_writes(const context *x, const bank_places *p, map_operand operand) {
-  if (!x->array->scratchpad.single_ported || p->apart) return 0;
-  double shared = 0;
-  for (int b = 0; b < p->banks; b++)
-    shared += p->share[operand][b] * wf_min(1, p->share[MAP_INPUTS][b] + p->share[MAP_WEIGHTS][b]);
-  return shared;
+  return cost_places_of(&x->cost, &slots);
 }
 
 // Of a stage.
@@ -160,18 +119,18 @@ double machine_mesh_cycles(const context *x, double *pairs, double *products, do
     const double tile = (double)wf_min(x->m->tile[rows[i]], x->layer->size[rows[i]]);
     cut *= (double)x->layer->size[rows[i]] / (tile * ceil((double)x->layer->size[rows[i]] / tile));
   }
-  const double blocks = blocks_of(x, BLOCK_DIM_K, x->hw.dim) * blocks_of(x, BLOCK_DIM_C, x->hw.dim);
+  const double blocks = blocks_of(x, BLOCK_DIM_K, x->cost.hw.dim) * blocks_of(x, BLOCK_DIM_C, x->cost.hw.dim);
   *products = wf_max(1, blocks * r.count * cut);
   const double depth = (double)wf_min(x->m->tile[BLOCK_DIM_C], x->layer->size[BLOCK_DIM_C]);
-  *fresh = blocks_of(x, BLOCK_DIM_K, x->hw.dim) * depth;
+  *fresh = blocks_of(x, BLOCK_DIM_K, x->cost.hw.dim) * depth;
   if (x->m->dataflow == BLOCK_OS) {
     *pairs = 0;
-    return blocks * r.count * cut * x->dim * x->c->os_pair;
+    return blocks * r.count * cut * x->cost.dim * x->cost.c->os_pair;
   }
   // The product in front of new weights takes as long as these.
-  const double both = depth / ceil(depth / x->dim);  // rows of weights, which wait for one of inputs each
-  const double last = wf_max(pair_cycles(x, x->dim), r.last) + both * bank_conflicts(&x->places);
+  const double both = depth / ceil(depth / x->cost.dim);  // rows of weights, which wait for one of inputs each
+  const double last = wf_max(cost_pair_cycles(&x->cost, x->cost.dim), r.last) + both * cost_bank_conflicts(&x->places);
   const double block = (r.cycles - r.last) * cut + last;
   *pairs = blocks * (block - wf_min(block, r.rows * cut));
-  return blocks * (block + r.changes * (x->hw.mesh_latency + x->c->configure)) + x->c->stage_cycles;
+  return blocks * (block + r.changes * (x->cost.hw.mesh_latency + x->cost.c->configure)) + x->cost.c->stage_cycles;
 }

@@ -38,6 +38,6 @@ map_mapping machine_trimmed(const map_layer *layer, const map_mapping *mapping);
 
 // Of a trimmed mapping.
 machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
-                             const machine_constants *constants);
+                             const cost_constants *constants);
 
 #endif

@@ -9,12 +9,14 @@
 static double result_tiles(const context *x) { return (double)x->f.fills[MAP_RESULTS]; }
 
 // Columns of one row that a store writes at a time.
-static double store_width(const context *x) { return machine_result_layout(x).tiled ? x->hw.max_cols : x->dim; }
+static double store_width(const context *x) {
+  return machine_result_layout(x).tiled ? x->cost.hw.max_cols : x->cost.dim;
+}
 
 // Rows of pieces of results of the whole layer.
 typedef struct store_rows {
   double count, blocks;
-  requests each;
+  cost_requests each;
 } store_rows;
 
 static store_rows store_rows_of(const context *x, int64_t element) {
@@ -24,66 +26,62 @@ static store_rows store_rows_of(const context *x, int64_t element) {
   const double pixels = (double)x->f.dram_bytes[MAP_RESULTS] / (double)(element * l->size[BLOCK_DIM_K]);
   return (store_rows){
       .count = pixels * (double)l->size[BLOCK_DIM_K] / columns * pieces,
-      .blocks = ceil(piece / x->dim),
-      .each = machine_requests_of(x, (int64_t)ceil(piece) * element, l->size[BLOCK_DIM_K] * element),
+      .blocks = ceil(piece / x->cost.dim),
+      .each = cost_requests_of(&x->cost, (int64_t)ceil(piece) * element, l->size[BLOCK_DIM_K] * element),
   };
 }
 
 // Commands are counted as those of wide stores.
 static double store_commands(const context *x) {
   const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
-  const double wide = x->layer->result_bytes == 4 ? x->dim : x->hw.max_cols;
+  const double wide = x->layer->result_bytes == 4 ? x->cost.dim : x->cost.hw.max_cols;
   return (double)x->f.stores * ceil(columns / store_width(x)) / ceil(columns / wide);
 }
 
 // Lines of results that are fetched, since a write covers a part of them only.
 static double fetched_lines(const context *x, int64_t element) {
-  const int64_t line = (int64_t)x->line, all = x->layer->size[BLOCK_DIM_K] * element;
+  const int64_t line = (int64_t)x->cost.line, all = x->layer->size[BLOCK_DIM_K] * element;
   const int64_t row = wf_min(x->m->tile[BLOCK_DIM_K] * element, all);
-  return row % line == 0 ? 0 : (double)x->f.dram_bytes[MAP_RESULTS] / x->line;
+  return row % line == 0 ? 0 : (double)x->f.dram_bytes[MAP_RESULTS] / x->cost.line;
+}
+
+// Cycles of main memory for the requests of all rows, without L2.
+static double bare_cycles(const context *x, const store_rows *s) {
+  return s->count * s->each.bursts * cost_missed_line_cycles(&x->cost, &s->each);
 }
 
 // Cycles that the writes of the layer wait for main memory: as many at a time as may be in flight.
-static double write_waits(const context *x, const requests *q, double rows, int64_t element) {
-  const hw_array *a = x->array;
-  if (a->l2.present) return fetched_lines(x, element) * x->line_cycles * x->c->miss_line;
-  const double request = machine_request_cycles(x, q->beats / q->bursts * x->bus) * x->c->bare_line;
-  return rows * q->bursts * wf_max(request, x->miss_latency / a->dma.writes_in_flight);
+static double write_waits(const context *x, const store_rows *s, int64_t element) {
+  const hw_array *a = x->cost.array;
+  if (a->l2.present) return fetched_lines(x, element) * cost_missed_line_cycles(&x->cost, &s->each);
+  return wf_max(bare_cycles(x, s), s->count * s->each.bursts * x->cost.miss_latency / a->dma.writes_in_flight);
 }
 
 static double store_cycles(const context *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
   const store_rows s = store_rows_of(x, element);
-  const double beats = s.each.beats;
-  const double row = s.blocks > 1 ? s.blocks + beats - 1 : wf_max(element == 4 ? 1 : x->c->store_row, beats);
-  const double all = wf_max(s.count * row, write_waits(x, &s.each, s.count, element));
-  return (all + store_commands(x) * x->c->store_command) / result_tiles(x);
+  const double row = cost_store_row(&x->cost, s.blocks, s.each.beats, element == 4);
+  const double all = wf_max(s.count * row, write_waits(x, &s, element));
+  return (all + store_commands(x) * x->cost.c->store_command) / result_tiles(x);
 }
 
 // Cycles of main memory for results: lines that are written back, and those fetched for parts of a line. Without L2
 // every piece of a row.
 static double written_cycles(const context *x) {
-  const map_layer *l = x->layer;
-  const int64_t element = l->result_bytes == 4 ? 4 : 1;
-  const double bytes = (double)x->f.dram_bytes[MAP_RESULTS];
-  if (!x->array->l2.present) {
-    const store_rows s = store_rows_of(x, element);
-    const requests *q = &s.each;
-    return s.count * q->bursts * machine_request_cycles(x, q->beats / q->bursts * x->bus) * x->c->bare_line;
-  }
-  const double fetched = fetched_lines(x, element);
-  const double kept = 512.0 * x->array->l2.capacity_kib;
-  return x->line_cycles * (wf_max(0, bytes - kept) / x->line * x->c->write_line + fetched * x->c->miss_line);
+  const hw_array *a = x->cost.array;
+  const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
+  const store_rows s = store_rows_of(x, element);
+  if (!a->l2.present) return bare_cycles(x, &s);
+  const double kept = 512.0 * a->l2.capacity_kib, lines = (double)x->f.dram_bytes[MAP_RESULTS] - kept;
+  return cost_written_line_cycles(&x->cost) * wf_max(0, lines / x->cost.line) +
+         cost_missed_line_cycles(&x->cost, &s.each) * fetched_lines(x, element);
 }
 
 static double bias_cycles(const context *x) {
   if (!x->layer->bias) return 0;
   const double rows = (double)(x->m->tile[BLOCK_DIM_N] * x->m->tile[BLOCK_DIM_P] * x->m->tile[BLOCK_DIM_Q]);
   const double columns = wf_min((double)x->m->tile[BLOCK_DIM_K], (double)x->layer->size[BLOCK_DIM_K]);
-  const double commands = ceil(rows / x->dim) * ceil(columns / x->hw.max_cols_acc);
-  const double writes = rows * ceil(columns / x->dim) * x->c->zero_cycles;
-  const double latency = commands * (x->hit_latency + x->c->load_latency) / x->hw.load_commands_tracked;
-  return wf_max(writes + commands * x->c->command_cycles, latency);
+  return cost_bias_cycles(&x->cost, rows, columns);
 }
 
 // ---- what the compiler assumes
@@ -95,8 +93,8 @@ static double late_share(const context *x, const machine_work *w) {
   const double mesh = w->mesh * w->stages;
   double loads = 0, fills = 1;
   for (int o = 0; o < MAP_RESULTS; o++) {
-    loads += (double)x->f.dram_bytes[o] * 4 / (3.0 * (double)x->array->memory.bytes_per_cycle) +
-             4 * (double)x->f.fills[o] * w->load[o].portions * w->load[o].commands;
+    const double commands = (double)x->f.fills[o] * w->load[o].portions * w->load[o].commands;
+    loads += cost_missed_cycles(&x->cost, (double)x->f.dram_bytes[o]) + x->cost.c->load_command * commands;
     fills = wf_max(fills, (double)x->f.fills[o]);
   }
   const double behind = loads - mesh;
@@ -105,26 +103,26 @@ static double late_share(const context *x, const machine_work *w) {
 
 // ---- what moves
 
-static void count_loads(const context *x, const row_set *r, map_operand operand, machine_work *w) {
+static void count_loads(const context *x, const cost_rows *r, map_operand operand, machine_work *w) {
   const double fills = (double)x->f.fills[operand];
-  const double piece = wf_min(r->bytes, x->hw.max_cols), pieces = ceil(r->bytes / piece);
-  w->bus_bytes += fills * r->count * pieces * machine_requests_of(x, (int64_t)piece, r->stride).beats * x->bus;
-  const double written = fills * (r->count + r->zeros) * ceil(r->bytes / x->dim);
+  const double piece = wf_min(r->bytes, x->cost.hw.max_cols), pieces = ceil(r->bytes / piece);
+  w->bus_bytes += fills * r->count * pieces * cost_requests_of(&x->cost, (int64_t)piece, r->stride).beats * x->cost.bus;
+  const double written = fills * (r->count + r->zeros) * ceil(r->bytes / x->cost.dim);
   w->scratchpad_rows += written;
-  w->mesh += written * machine_bank_writes(x, &x->places, operand) / w->stages;
+  w->mesh += written * cost_bank_writes(&x->cost, &x->places, (int)operand) / w->stages;
 }
 
 // Rows of products and stores. A product reads its rows of inputs and new weights, adds to its rows of results.
 static void count_rows(const context *x, machine_work *w) {
   const map_layer *l = x->layer;
   const double deep =
-      (double)wf_ceil_div(l->size[BLOCK_DIM_C], x->hw.dim) * (double)(l->size[BLOCK_DIM_R] * l->size[BLOCK_DIM_S]);
-  const double columns = (double)wf_ceil_div(l->size[BLOCK_DIM_K], x->hw.dim);
+      (double)wf_ceil_div(l->size[BLOCK_DIM_C], x->cost.hw.dim) * (double)(l->size[BLOCK_DIM_R] * l->size[BLOCK_DIM_S]);
+  const double columns = (double)wf_ceil_div(l->size[BLOCK_DIM_K], x->cost.hw.dim);
   const double results = (double)(l->size[BLOCK_DIM_N] * l->size[BLOCK_DIM_P] * l->size[BLOCK_DIM_Q]) * columns;
   w->scratchpad_rows += results * deep + w->stages * w->fresh_rows;
   w->accumulator_rows += results * (2 * deep - (l->bias ? 0 : 1)) + results + (l->bias ? results : 0);
   const store_rows s = store_rows_of(x, l->result_bytes == 4 ? 4 : 1);
-  w->bus_bytes += s.count * s.each.beats * x->bus;
+  w->bus_bytes += s.count * s.each.beats * x->cost.bus;
 }
 
 // ---- all of it
@@ -141,17 +139,11 @@ map_mapping machine_trimmed(const map_layer *layer, const map_mapping *mapping) 
 }
 
 machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
-                             const machine_constants *constants) {
-  context x = {.layer = layer, .m = mapping, .array = array, .c = constants, .hw = hw_derive(array)};
-  x.f = map_measure(layer, mapping, array);
-  x.dim = x.hw.dim;
-  x.bus = (double)array->dma.bus_bits / 8;
-  x.line = array->l2.present ? array->l2.line_bytes : array->dma.max_burst_bytes;
-  x.line_cycles = machine_request_cycles(&x, x.line);
-  x.hit_latency = array->l2.present ? array->l2.hit_latency : 1 + machine_dram_latency(&x);
-  x.miss_latency = x.hit_latency + (array->l2.present ? machine_dram_latency(&x) + constants->miss_latency : 0);
+                             const cost_constants *constants) {
+  context x = {
+      .layer = layer, .m = mapping, .cost = cost_model_of(array, constants), .f = map_measure(layer, mapping, array)};
   x.places = machine_places_of(&x);
-  machine_work w = {.dim = x.dim, .stages = 1};
+  machine_work w = {.dim = x.cost.dim, .stages = 1};
   for (int p = 0; p < MAP_POSITIONS; p++) w.stages *= (double)map_loop_trips(mapping, p);
   w.mesh = machine_mesh_cycles(&x, &w.pairs, &w.products, &w.fresh_rows);
   w.memory = written_cycles(&x);
@@ -161,16 +153,16 @@ machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping,
     w.memory += memory;
   }
   w.bias = bias_cycles(&x);
-  const row_set weights = machine_weight_rows(&x), inputs = machine_input_rows(&x);
+  const cost_rows weights = machine_weight_rows(&x), inputs = machine_input_rows(&x);
   count_loads(&x, &weights, MAP_WEIGHTS, &w);
   count_loads(&x, &inputs, MAP_INPUTS, &w);
   count_rows(&x, &w);
   w.store = store_cycles(&x);
-  w.load_latency = constants->load_latency + x.hit_latency;
+  w.load_latency = constants->load_latency + x.cost.hit_latency;
   w.late = late_share(&x, &w);
   w.entries = (double)array->execute.reservation_entries / 2 / w.products;
-  w.free_after[MAP_WEIGHTS] = x.hw.mesh_latency + constants->weights_free;
+  w.free_after[MAP_WEIGHTS] = x.cost.hw.mesh_latency + constants->weights_free;
   w.free_after[MAP_INPUTS] = constants->inputs_free;
-  w.drain = x.hw.mesh_latency + constants->store_latency;
+  w.drain = x.cost.hw.mesh_latency + constants->store_latency;
   return w;
 }

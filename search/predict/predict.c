@@ -76,7 +76,7 @@ double predict_value(descent_plain_objective objective, double cycles, bool has_
 double predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source) {
   const predict_choice *known = find(c, mapping);
   if (known != NULL) return known->value;
-  const machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &machine_fitted);
+  const machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &cost_fitted);
   c->evaluations++;
   const predict_choice choice = {.mapping = *mapping,
                                  .source = source,

@@ -76,7 +76,7 @@ static void large_products_are_bound_by_the_mesh(void **state) {
   for (int64_t size = 256; size <= 1024; size *= 2) {
     const map_layer layer = product(size, size, size);
     const map_mapping m = default_mapping(&layer, &array);
-    const machine_prediction p = machine_predict(&layer, &m, &array, &machine_fitted);
+    const machine_prediction p = machine_predict(&layer, &m, &array, &cost_fitted);
     const double ideal = (double)map_macs(&layer) / 256;
     assert_true(p.cycles > ideal && p.cycles < 1.25 * ideal && p.bound == MACHINE_COMPUTE);
   }
@@ -98,9 +98,9 @@ static void long_loops_are_extrapolated(void **state) {
   m.residency[MAP_WEIGHTS] = 0;
   m.residency[MAP_INPUTS] = MAP_POSITIONS;
   assert_true(map_check(&layer, &m, &array, NULL));
-  const double one = machine_predict(&layer, &m, &array, &machine_fitted).cycles - machine_fitted.front_cycles;
+  const double one = machine_predict(&layer, &m, &array, &cost_fitted).cycles - cost_fitted.front_cycles;
   m.dram[BLOCK_DIM_P] = 6400;
-  const double hundred = machine_predict(&longer, &m, &array, &machine_fitted).cycles - machine_fitted.front_cycles;
+  const double hundred = machine_predict(&longer, &m, &array, &cost_fitted).cycles - cost_fitted.front_cycles;
   assert_true(hundred > 90 * one && hundred < 105 * one);
 }
 
@@ -128,7 +128,7 @@ static void stores_without_tiles_are_narrow(void **state) {
     wf_diag diag = wf_diag_to(stderr);
     assert_true(map_check(&layer, &m, &array, &diag));
     const run_measured r = measured(&layer, &m, &array);
-    bytes[wide] = machine_predict(&layer, &m, &array, &machine_fitted).bus_bytes;
+    bytes[wide] = machine_predict(&layer, &m, &array, &cost_fitted).bus_bytes;
     assert_true(fabs(bytes[wide] / (double)(r.read_bytes + r.written_bytes) - 1) < 0.1);
   }
   assert_true(bytes[0] > 1.2 * bytes[1]);
@@ -160,14 +160,14 @@ static void poorer_arrays_are_not_faster(void **state) {
   for (int i = 0; i < 60; i++) {
     samples_sample s;
     samples_draw(&source, &s);
-    const double cycles = machine_predict(&s.layer, &s.mapping, &s.array, &machine_fitted).cycles;
+    const double cycles = machine_predict(&s.layer, &s.mapping, &s.array, &cost_fitted).cycles;
     assert_true(isfinite(cycles) && cycles > 0);
     hw_array slow = s.array;
     slow.memory.bytes_per_cycle = 1;
-    assert_true(machine_predict(&s.layer, &s.mapping, &slow, &machine_fitted).cycles >= 0.95 * cycles);
+    assert_true(machine_predict(&s.layer, &s.mapping, &slow, &cost_fitted).cycles >= 0.95 * cycles);
     slow = s.array;
     slow.l2.hit_latency += 100;
-    assert_true(machine_predict(&s.layer, &s.mapping, &slow, &machine_fitted).cycles >= 0.95 * cycles);
+    assert_true(machine_predict(&s.layer, &s.mapping, &slow, &cost_fitted).cycles >= 0.95 * cycles);
   }
   samples_close(&source);
 }
@@ -177,7 +177,7 @@ static void fitting_finds_a_moved_constant(void **state) {
   static fit_sample samples[24];
   samples_source source;
   open_samples(&source, SAMPLES_FIT, 3);
-  machine_constants truth = machine_fitted;
+  cost_constants truth = cost_fitted;
   truth.miss_line *= 1.5;
   truth.load_latency *= 1.5;
   for (int i = 0; i < 24; i++) {
@@ -185,7 +185,7 @@ static void fitting_finds_a_moved_constant(void **state) {
     const samples_sample *s = &samples[i].sample;
     samples[i].cycles = machine_predict(&s->layer, &s->mapping, &s->array, &truth).cycles;
   }
-  machine_constants found = machine_fitted;
+  cost_constants found = cost_fitted;
   const double before = fit_loss(samples, 24, &found), after = fit_constants(samples, 24, 4, &found);
   assert_true(before > 0 && after < 0.4 * before && after == fit_loss(samples, 24, &found));
   assert_true(fit_loss(samples, 24, &truth) == 0);
@@ -208,7 +208,7 @@ static void predictions_agree_with_the_engine(void **state) {
     const run_measure_request request = {.layer = &s.layer, .array = &s.array, .policy = {.mapping = &s.mapping}};
     const run_measured m = run_measure(&request, &diag);
     assert_int_equal(m.status, RUN_MEASURE_GOOD);
-    const machine_prediction p = machine_predict(&s.layer, &s.mapping, &s.array, &machine_fitted);
+    const machine_prediction p = machine_predict(&s.layer, &s.mapping, &s.array, &cost_fitted);
     cycles[i] = (judge_pair){p.cycles, (double)m.cycles};
     energy[i] = (judge_pair){p.energy_pj, m.energy_pj};
   }

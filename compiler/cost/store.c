@@ -1,0 +1,13 @@
+// Stores: what rows take of the store unit.
+#include "base/number.h"
+#include "compiler/cost/cost.h"
+
+// A row of several column blocks is collected before it is sent.
+double cost_store_row(const cost_model *m, double blocks, double beats, bool wide) {
+  return blocks > 1 ? blocks + beats - 1 : wf_max(wide ? 1 : m->c->store_row, beats);
+}
+
+double cost_store_cycles(const cost_model *m, double bytes, double row_bytes, bool wide) {
+  if (wide) return bytes / m->bus * m->c->wide_store;
+  return bytes / m->bus * m->c->narrow_store + m->c->row_cycles * bytes / wf_min(row_bytes, m->hw.max_cols);
+}
