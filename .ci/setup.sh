@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Set-up shared by ./run, ./test and .ci/run: finds what is missing and installs it from Debian's packages.
 # Sourced, not run. WEFT_ROOT is the checkout. Plain POSIX sh; quick when nothing is missing.
 
@@ -31,9 +32,16 @@ iverilog cmd iverilog
 libonnx-testdata file /usr/share/libonnx-testdata/data/node/test_abs/model.onnx
 chromium cmd chromium
 '
+# shellcheck disable=SC2034  # for ./test
 weft_needs_fuzz="$weft_needs_test"'
 clang cmd clang
 libclang-rt-14-dev file /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.fuzzer-x86_64.a
+'
+# shellcheck disable=SC2034  # for .ci/lint
+weft_needs_lint='
+git cmd git
+shellcheck cmd shellcheck
+clang-format cmd clang-format
 '
 
 weft_have() {
@@ -79,6 +87,7 @@ weft_install() {
   command -v apt-get >/dev/null 2>&1 || weft_die "missing: $weft_absent
   hint: this system has no apt-get; install these Debian packages' equivalents yourself"
   weft_find_root
+  # shellcheck disable=SC2153  # set by the script that sources this
   mkdir -p "$WEFT_ROOT/build"
   weft_log="$WEFT_ROOT/build/install.log"
   printf 'weft: installing, which takes a minute or two (log: build/install.log): %s\n' "$weft_absent" >&2

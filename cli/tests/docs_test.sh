@@ -6,8 +6,7 @@ weft=$1 sources=$2 work=$3
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 
 # One command per line, "FILE<tab>VERB WORDS...": between backquotes or at the start of a line, up to a comment or pipe.
-for file in "$sources"/README.md "$sources"/docs/*.md; do
-  case $file in */plan.md) continue ;; esac  # says what is to come
+for file in "$sources"/*.md "$sources"/docs/*.md; do
   grep -oE '(^|`)(\./run|(build/release/)?weft) [a-z][^`]*' "$file" |
     sed -E 's/^`?[^ ]+ //; s/ [#|>&;].*//; s/[()]//g' | sed "s|^|${file##*/}	|"
 done >commands.txt
@@ -28,8 +27,8 @@ help_of() {
 
 failed=0 checked=0
 while read -r file verb words; do
-  # shellcheck disable=SC2086  # words are meant to be split
   case $verb in *.elf | *.onnx) continue ;; esac
+  # shellcheck disable=SC2086  # words are meant to be split
   if ! help_of "$verb" $words; then
     echo "$file: no verb: weft $verb $words"
     failed=$((failed + 1))

@@ -2,6 +2,7 @@
 # weft sim and weft compile on networks: exit codes, messages, files, and that a network, its ONNX file and its program
 # of the hart give the same outputs.
 # usage: network_test.sh WEFT WORK_DIR
+# shellcheck disable=SC2086  # lists of options are meant to be split
 set -u
 weft=$1 work=$2
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The files of a report: figures agree with the store, pictures are made or their absence is said, bad input is refused.
+# shellcheck source=search/sweep/tests/common.sh
 . "$2/common.sh"
 sed '/lopsided/d' "$sources/tiny.yaml" >tiny.yaml
 cp "$sources/tiny_sweep.yaml" s.yaml

@@ -1,4 +1,5 @@
 # What the tests of sweeps share. Sourced with: WEFT, SOURCES, WORK as $1 to $3.
+# shellcheck shell=sh disable=SC2034  # variables are for the tests that source this
 set -eu
 weft=$1 sources=$2 work=$3
 rm -rf "$work"

@@ -44,7 +44,7 @@ NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((base + 1)) CPUs=2 Stat
 NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((base + 2)) CPUs=2 State=UNKNOWN
 PartitionName=both Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 END
-export SLURM_CONF=$work/slurm.conf
+export SLURM_CONF="$work/slurm.conf"
 
 daemons=
 # A step that still tells the controller of its end would wait for it for ever.
@@ -67,15 +67,15 @@ start() {
 }
 start munged.log munged --foreground --force --key-file="$work/munge/key" --socket="$sockets/munge" --pid-file="$work/munged.pid" \
   --log-file="$work/munge/log" --seed-file="$work/munge/seed"
-for try in $(seq 200); do [ ! -S "$sockets/munge" ] || break; sleep 0.1; done
+for _ in $(seq 200); do [ ! -S "$sockets/munge" ] || break; sleep 0.1; done
 start ctld.out slurmctld -D -f "$SLURM_CONF"
 start n1.out slurmd -D -N n1 -f "$SLURM_CONF"
 start n2.out slurmd -D -N n2 -f "$SLURM_CONF"
-for try in $(seq 600); do
+for _ in $(seq 600); do
   [ "$(sinfo -h -t idle -o %D 2>/dev/null)" != 2 ] || break
   sleep 0.2
 done
-[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] || fail "no two nodes: $(sinfo 2>&1; tail -n 3 slurmctld.log *.out munge/log 2>&1)"
+[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] || fail "no two nodes: $(sinfo 2>&1; tail -n 3 slurmctld.log ./*.out munge/log 2>&1)"
 
 "$weft" sweep "$sources/tiny_sweep.yaml" -o one.sqlite --quiet
 findings one.sqlite >one.txt
@@ -84,7 +84,7 @@ srun --mpi=none -N 2 -n 4 sh -c 'echo $SLURMD_NODENAME' | sort | uniq -c >nodes.
 # Not by shared memory: the nodes are one machine, and MPI does not expect that of two.
 salloc -Q -N 2 -n 4 mpirun --mca btl self,tcp "$weft" sweep "$sources/tiny_sweep.yaml" -o four.sqlite --quiet ||
   fail "mpirun ended with $?: $(tail -n 5 slurmctld.log)"
-for try in $(seq 300); do
+for _ in $(seq 300); do
   [ -n "$(squeue -h -s -o %i 2>/dev/null)" ] || [ "$(sinfo -h -t idle -o %D)" != 2 ] || break
   sleep 0.1
 done

@@ -39,6 +39,7 @@ same() {
     for engine in ref systemc; do
       accelerator=
       [ $engine = systemc ] && accelerator='--accelerator ref'
+      # shellcheck disable=SC2086  # two words or none
       "$tool" sim --quiet --engine $engine $accelerator --array "$array" --json $engine.json --trace $engine.trace \
         "$programs/$name.elf" >$engine.out 2>$engine.err
       echo "exit code $?" >>$engine.out
