@@ -240,12 +240,12 @@ static void print_page(report *r) {
     if (graph_op_info((graph_op)op)->of_onnx) row_of(r, graph_op_name((graph_op)op));
   qsort(r->rows, r->row_count, sizeof r->rows[0], by_name);
   printf(
-      "# ONNX operators\n\nWritten by `build/release/compiler/onnx/tests/onnx_nodes --markdown "
-      "/usr/share/libonnx-testdata/data > docs/onnx-operators.md`: the models of the ONNX\nproject's tests (opset 1 to "
-      "17), by the operator of models of one node. Passed: the result is right (integers equal, real numbers\nwithin "
-      "0.1 %%). Refused: reading the model names the reason; the first one is given. A row without models has an "
-      "operator "
-      "that other\ntests cover.\n\n| operator | passed | refused | why refused |\n|---|---|---|---|\n");
+      "# ONNX operators\n\nWritten by\n`build/release/compiler/onnx/tests/onnx_nodes --markdown "
+      "/usr/share/libonnx-testdata/data > docs/onnx-operators.md`:\n"
+      "the models of the ONNX project's tests (opset 1 to 17), by the operator of models of one node.\n"
+      "Passed: the result is right (integers equal, real numbers within 0.1 %%). Refused: reading the model\n"
+      "names the reason; the first one is given. A row without models has an operator that other tests\n"
+      "cover.\n\n| operator | passed | refused | why refused |\n|---|---|---|---|\n");
   for (size_t i = 0; i < r->row_count; i++)
     printf("| %s | %u | %u | %s |\n", r->rows[i].operator, r->rows[i].count[PASSED], r->rows[i].count[REFUSED],
            r->rows[i].reason != NULL ? r->rows[i].reason : "");
