@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "weft_version.h"
 
 static const cli_verb verbs[] = {
     {"compile", "compile a kernel to the commands of an array", cli_compile},
@@ -42,7 +43,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   if (strcmp(argv[1], "--version") == 0) {
-    puts("weft " WEFT_VERSION);
+    puts("weft " WEFT_VERSION " (" WEFT_GIT_VERSION ")");
     return CLI_OK;
   }
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)

@@ -35,8 +35,8 @@ while read -r file verb words; do
     continue
   fi
   checked=$((checked + 1))
-  for option in $(printf '%s\n' "$words" | grep -oE '(^| )--?[a-z][a-z-]*' || true); do
-    grep -qE -- "(^|[^a-z-])$option([^a-z-]|\$)" "$text" && continue
+  for option in $(printf '%s\n' "$words" | grep -oE '(^| )--?[a-z][a-z0-9-]*' || true); do
+    grep -qE -- "(^|[^a-z0-9-])$option([^a-z0-9-]|\$)" "$text" && continue
     echo "$file: weft $verb has no $option: $verb $words"
     failed=$((failed + 1))
   done
