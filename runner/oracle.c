@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "driver/include/weft/data.h"
+#include "weft/data.h"
 
 static size_t command_bytes(const compile_result *program, int t) {
   return program->commands->tensors[t].elements * program->commands->tensors[t].element_bytes;
