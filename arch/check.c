@@ -8,11 +8,11 @@
 #include "arch/check_private.h"
 #include "base/alloc.h"
 
-static void decided_by(check_fields *fields, const isa_field *field) {
+static void decided_by(arch_check_fields *fields, const isa_field *field) {
   fields->decides[field->reg - 1] |= isa_field_max(field) << field->lsb;
 }
 
-static void find_deciding_fields(check_fields *fields, const isa_insn *insn) {
+static void find_deciding_fields(arch_check_fields *fields, const isa_insn *insn) {
   for (size_t i = 0; i < insn->field_count; i++) {
     const isa_field *field = &insn->fields[i];
     if (field->min != 0 || field->max < isa_field_max(field)) decided_by(fields, field);
@@ -42,7 +42,7 @@ void arch_checker_destroy(arch_checker *checker) {
 
 void arch_checker_copy(arch_checker *to, const arch_checker *from) {
   const arch_memory *memory = to->memory;
-  check_memo *memo = to->memo;
+  arch_check_memo *memo = to->memo;
   *to = *from;
   to->memory = memory;
   to->memo = memo;
@@ -50,7 +50,7 @@ void arch_checker_copy(arch_checker *to, const arch_checker *from) {
 
 const arch_config *arch_checker_config(const arch_checker *checker) { return &checker->config; }
 
-bool check_fail(arch_checker *checker, arch_fault_kind kind, const char *format, ...) {
+bool arch_check_fail(arch_checker *checker, arch_fault_kind kind, const char *format, ...) {
   arch_fault *fault = checker->fault;
   fault->kind = kind;
   fault->command = *checker->program;
@@ -64,8 +64,8 @@ bool check_fail(arch_checker *checker, arch_fault_kind kind, const char *format,
   return false;
 }
 
-bool check_rows(arch_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
-                int64_t stride) {
+bool arch_check_rows(arch_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
+                     int64_t stride) {
   if (count <= 0) return true;
   int64_t last = first + (count - 1) * stride, rows = arch_local_rows(&checker->derived, accumulator);
   int64_t low = first < last ? first : last, high = first < last ? last : first;
@@ -73,53 +73,56 @@ bool check_rows(arch_checker *checker, const char *what, bool accumulator, int64
   const char *memory = arch_local_memory_name(accumulator);
   const char *gap = what[0] == '\0' ? "" : " ";
   if (low == high)
-    return check_fail(checker, ARCH_FAULT_LOCAL, "%s%s%s row %" PRId64 " of %" PRId64, what, gap, memory, low, rows);
-  return check_fail(checker, ARCH_FAULT_LOCAL, "%s%s%s rows %" PRId64 "..%" PRId64 " of %" PRId64, what, gap, memory,
-                    low, high, rows);
+    return arch_check_fail(checker, ARCH_FAULT_LOCAL, "%s%s%s row %" PRId64 " of %" PRId64, what, gap, memory, low,
+                           rows);
+  return arch_check_fail(checker, ARCH_FAULT_LOCAL, "%s%s%s rows %" PRId64 "..%" PRId64 " of %" PRId64, what, gap,
+                         memory, low, high, rows);
 }
 
 static bool touch(arch_checker *checker, uint64_t address, uint64_t length) {
-  check_extent *x = checker->extent;
+  arch_check_extent *x = checker->extent;
   if (x == NULL || length == 0) return true;
   if (address < x->low) x->low = address;
   if (address + length > x->end) x->end = address + length;
   return true;
 }
 
-bool check_bytes(arch_checker *checker, const char *verb, uint64_t address, uint64_t length) {
+bool arch_check_bytes(arch_checker *checker, const char *verb, uint64_t address, uint64_t length) {
   if (checker->memory == NULL || length == 0 || arch_memory_at(checker->memory, address, length) != NULL)
     return touch(checker, address, length);
-  return check_fail(checker, ARCH_FAULT_MEMORY,
-                    "%s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
-                    address, address + length - 1, ARCH_MEMORY_BASE, ARCH_MEMORY_BASE + checker->memory->size - 1);
+  return arch_check_fail(checker, ARCH_FAULT_MEMORY,
+                         "%s bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory 0x%" PRIx64 "..0x%" PRIx64, verb,
+                         address, address + length - 1, ARCH_MEMORY_BASE, ARCH_MEMORY_BASE + checker->memory->size - 1);
 }
 
 // Rows that lie in memory with all that is between them need no look each.
-bool check_byte_rows(arch_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
-                     uint64_t length) {
+bool arch_check_byte_rows(arch_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
+                          uint64_t length) {
   if (rows == 0 || length == 0) return true;
   if (checker->memory != NULL && stride <= UINT32_MAX && length <= UINT32_MAX) {
     const uint64_t all = (rows - 1) * stride + length;
     if (arch_memory_at(checker->memory, address, all) != NULL) return touch(checker, address, all);
   }
   for (uint32_t i = 0; i < rows; i++)
-    if (!check_bytes(checker, verb, address + i * stride, length)) return false;
+    if (!arch_check_bytes(checker, verb, address + i * stride, length)) return false;
   return true;
 }
 
 static bool check_config_st(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (isa_get_config_st_pool_stride(rs1, rs2) != 0 && !checker->array->units.max_pool)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no pooling unit");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no pooling unit");
   if (isa_get_config_st_activation(rs1, rs2) == ARCH_ACTIVATION_RELU && !checker->array->units.activation)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no ReLU unit");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no ReLU unit");
   return true;
 }
 
 static bool check_config_norm(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
-  if (!checker->array->units.normaliser) return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no normaliser");
+  if (!checker->array->units.normaliser)
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no normaliser");
   uint64_t id = isa_get_config_norm_stats_id(rs1, rs2);
   if (id >= checker->derived.norm_stats)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "statistics set %" PRIu64 " of %u", id, checker->derived.norm_stats);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "statistics set %" PRIu64 " of %u", id,
+                           checker->derived.norm_stats);
   return true;
 }
 
@@ -127,35 +130,36 @@ static bool check_counter(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   uint64_t index = isa_get_counter_index(rs1, rs2);
   if (index < checker->array->units.counters) return true;
   if (checker->array->units.counters == 0)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no performance counters");
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "counter %" PRIu64 " of %u", index, checker->array->units.counters);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no performance counters");
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "counter %" PRIu64 " of %u", index,
+                         checker->array->units.counters);
 }
 
 // The rules of one primitive beyond the field ranges of the instruction table.
 static bool check_rules(arch_checker *checker, isa_id id, uint64_t rs1, uint64_t rs2) {
   switch (id) {
     case ISA_CONFIG_EX:
-      return check_config_ex(checker, rs1, rs2);
+      return arch_check_config_ex(checker, rs1, rs2);
     case ISA_CONFIG_ST:
       return check_config_st(checker, rs1, rs2);
     case ISA_CONFIG_NORM:
       return check_config_norm(checker, rs1, rs2);
     case ISA_MVIN:
-      return check_mvin(checker, 0, rs1, rs2);
+      return arch_check_mvin(checker, 0, rs1, rs2);
     case ISA_MVIN2:
-      return check_mvin(checker, 1, rs1, rs2);
+      return arch_check_mvin(checker, 1, rs1, rs2);
     case ISA_MVIN3:
-      return check_mvin(checker, 2, rs1, rs2);
+      return arch_check_mvin(checker, 2, rs1, rs2);
     case ISA_MVOUT:
-      return check_mvout(checker, rs1, rs2);
+      return arch_check_mvout(checker, rs1, rs2);
     case ISA_MVOUT_SPAD_R2:
-      return check_mvout_spad(checker, rs1, rs2);
+      return arch_check_mvout_spad(checker, rs1, rs2);
     case ISA_PRELOAD:
-      return check_preload_command(checker, rs1, rs2);
+      return arch_check_preload_command(checker, rs1, rs2);
     case ISA_COMPUTE_PRELOADED:
-      return check_compute(checker, true, rs1, rs2);
+      return arch_check_compute(checker, true, rs1, rs2);
     case ISA_COMPUTE_ACCUMULATED:
-      return check_compute(checker, false, rs1, rs2);
+      return arch_check_compute(checker, false, rs1, rs2);
     case ISA_COUNTER:
       return check_counter(checker, rs1, rs2);
     default:  // flush, clock gating
@@ -170,7 +174,7 @@ static bool only_strides(const isa_insn *insn, const arch_command *command) {
 
 // Programs repeat few combinations of sizes and modes, with other addresses.
 static bool check_field_values(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
-  check_fields *fields = &checker->fields[insn->id];
+  arch_check_fields *fields = &checker->fields[insn->id];
   const uint64_t rs1 = command->rs1 & fields->decides[0], rs2 = command->rs2 & fields->decides[1];
   if (fields->known && rs1 == fields->legal[0] && rs2 == fields->legal[1]) return true;
   char reason[192];
@@ -180,10 +184,10 @@ static bool check_field_values(arch_checker *checker, const isa_insn *insn, cons
     fields->known = true;
     return true;
   }
-  size_t prefix = 0;  // isa_check begins with the name of the instruction, and so does check_fail
+  size_t prefix = 0;  // isa_check begins with the name of the instruction, and so does arch_check_fail
   while (insn->name[prefix] != '\0' && reason[prefix] == insn->name[prefix]) prefix++;
   while (reason[prefix] == ':' || reason[prefix] == ' ') prefix++;
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason + prefix);
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason + prefix);
 }
 
 static bool check_primitive(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
@@ -200,7 +204,7 @@ typedef struct passing {
 static bool pass_primitive(arch_checker *checker, const isa_insn *insn, const arch_command *command, passing to) {
   if (!check_primitive(checker, insn, command)) return false;
   arch_config_apply(&checker->config, insn->id, command->rs1, command->rs2);
-  if (insn->id == ISA_CONFIG_EX) check_forget_products(checker);
+  if (insn->id == ISA_CONFIG_EX) arch_check_forget_products(checker);
   if (to.sink != NULL) to.sink(to.context, insn->id, command);
   return true;
 }
@@ -210,9 +214,9 @@ static bool pass_loop_primitive(arch_checker *checker, arch_loop_result result, 
                                 const arch_command *command, passing to) {
   if (result == ARCH_LOOP_NO_ROW) {
     checker->name = "no room for the tiles";
-    return check_rows(checker, "", cursor->accumulator, cursor->row, 1, 1);
+    return arch_check_rows(checker, "", cursor->accumulator, cursor->row, 1, 1);
   }
-  if (to.sink == NULL && check_product_repeats(checker, command)) return true;
+  if (to.sink == NULL && arch_check_product_repeats(checker, command)) return true;
   return pass_primitive(checker, isa_find(checker->array->isa.revision, command->funct, command->rs1), command, to);
 }
 
@@ -223,21 +227,21 @@ static bool run_loop_ws(arch_checker *checker, const isa_insn *insn, const arch_
   const char *reason = arch_loop_ws_fault(&plan);
   if (reason == NULL && norm && plan.runs[ARCH_LOOP_WS_STORE] && !plan.spad_only && !checker->array->units.normaliser)
     reason = "this array has no normaliser";
-  if (reason != NULL) return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
+  if (reason != NULL) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
   checker->loop = insn->name;
   if (to.sink == NULL) {
-    check_memo_begin_ws(checker, &plan);
-    if (check_memo_passes(checker)) return true;
+    arch_check_memo_begin_ws(checker, &plan);
+    if (arch_check_memo_passes(checker)) return true;
   }
   for (int part = 0; part < ARCH_LOOP_WS_PARTS; part++) {
-    if (to.sink == NULL) checker->extent = check_memo_extent(checker, (unsigned)part);
+    if (to.sink == NULL) checker->extent = arch_check_memo_extent(checker, (unsigned)part);
     arch_loop_cursor cursor = {0};
     arch_command primitive;
     arch_loop_result result;
     while ((result = arch_loop_ws_next(&plan, (arch_loop_ws_part)part, &cursor, &primitive)) != ARCH_LOOP_END)
       if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
   }
-  if (to.sink == NULL) check_memo_keep(checker);
+  if (to.sink == NULL) arch_check_memo_keep(checker);
   return true;
 }
 
@@ -258,28 +262,28 @@ static bool run_loop_conv(arch_checker *checker, const isa_insn *insn, const arc
   arch_loop_conv_run(&checker->loop_conv, checker->array, &checker->derived, insn->id, run, &plan);
   const char *reason = missing_conv_unit(checker, &plan);
   if (reason == NULL) reason = arch_loop_conv_fault(&plan);
-  if (reason != NULL) return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
+  if (reason != NULL) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
   checker->loop = insn->name;
   if (to.sink == NULL) {
-    check_memo_begin_conv(checker, &plan);
-    if (check_memo_passes(checker)) return true;
+    arch_check_memo_begin_conv(checker, &plan);
+    if (arch_check_memo_passes(checker)) return true;
   }
   for (int part = 0; part < ARCH_LOOP_CONV_PARTS; part++) {
-    if (to.sink == NULL) checker->extent = check_memo_extent(checker, (unsigned)part);
+    if (to.sink == NULL) checker->extent = arch_check_memo_extent(checker, (unsigned)part);
     arch_loop_cursor cursor = {0};
     arch_command primitive;
     arch_loop_result result;
     while ((result = arch_loop_conv_next(&plan, (arch_loop_conv_part)part, &cursor, &primitive)) != ARCH_LOOP_END)
       if (!pass_loop_primitive(checker, result, &cursor, &primitive, to)) return false;
   }
-  if (to.sink == NULL) check_memo_keep(checker);
+  if (to.sink == NULL) arch_check_memo_keep(checker);
   return true;
 }
 
 static bool loop_command_ok(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
   bool present =
       insn->unit == ISA_UNIT_LOOP_MATMUL ? checker->array->units.loop_matmul : checker->array->units.loop_conv;
-  if (!present) return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no such loop unroller");
+  if (!present) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no such loop unroller");
   return check_primitive(checker, insn, command);
 }
 
@@ -305,7 +309,7 @@ static bool pass_loop_command(arch_checker *checker, const isa_insn *insn, const
 
 bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
                           arch_fault *fault) {
-  if (sink == NULL && check_product_repeats(checker, command)) return true;
+  if (sink == NULL && arch_check_product_repeats(checker, command)) return true;
   const isa_insn *insn = isa_find(checker->array->isa.revision, command->funct, command->rs1);
   passing to = {.sink = sink, .context = context};
   checker->program = command;
@@ -314,8 +318,8 @@ bool arch_checker_command(arch_checker *checker, const arch_command *command, ar
   checker->extent = NULL;
   if (insn == NULL) {
     checker->name = "no such instruction";
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
-                      checker->array->isa.revision);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
+                           checker->array->isa.revision);
   }
   checker->name = insn->name;
   if (insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV)

@@ -2,7 +2,7 @@
 //
 // The verdict on an operand depends on its register and on the configuration of products alone, and rows between two
 // legal ones are legal. So operands that were legal are remembered as ranges of rows, and a product between them passes
-// (check_product_repeats) without a look at the rules.
+// (arch_check_product_repeats) without a look at the rules.
 #include <string.h>
 
 #include "arch/check_private.h"
@@ -16,27 +16,27 @@ typedef struct operand {
 static bool check_dataflow(arch_checker *checker, bool weight_stationary) {
   uint32_t has = checker->array->mesh.dataflow;
   if (weight_stationary && has == HW_DATAFLOW_OS)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array is output-stationary only");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array is output-stationary only");
   if (!weight_stationary && has == HW_DATAFLOW_WS)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array is weight-stationary only");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array is weight-stationary only");
   return true;
 }
 
-bool check_config_ex(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool arch_check_config_ex(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (isa_get_config_ex_strides_only(rs1, rs2)) return true;
   bool transposes = isa_get_config_ex_a_transpose(rs1, rs2) || isa_get_config_ex_b_transpose(rs1, rs2);
   if (transposes && !checker->array->units.transposer)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot transpose operands");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot transpose operands");
   if (isa_get_config_ex_activation(rs1, rs2) == ARCH_ACTIVATION_RELU && !checker->array->units.activation)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no ReLU unit");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no ReLU unit");
   return check_dataflow(checker, isa_get_config_ex_dataflow(rs1, rs2) == ISA_CONFIG_EX_DATAFLOW_WS);
 }
 
 static bool check_size(arch_checker *checker, const operand *o) {
   uint32_t dim = checker->derived.dim;
   if (o->rows <= dim && o->cols <= dim) return true;
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s has %u rows and %u columns, at most %u", o->name, o->rows, o->cols,
-                    dim);
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s has %u rows and %u columns, at most %u", o->name, o->rows,
+                         o->cols, dim);
 }
 
 // An operand that is read: `count` rows from its address on.
@@ -45,12 +45,12 @@ static bool check_operand(arch_checker *checker, const operand *o, bool transpos
   if (!check_size(checker, o)) return false;
   if (o->rows == 0 || o->cols == 0) return true;
   if (o->at.accumulator && !checker->array->accumulator.execute_reads)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "%s is in the accumulator, which this array cannot multiply from",
-                      o->name);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL,
+                           "%s is in the accumulator, which this array cannot multiply from", o->name);
   if (o->at.accumulator && !checker->array->accumulator.narrow_reads)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL,
-                      "%s is in the accumulator, whose rows this array cannot scale to int8", o->name);
-  return check_rows(checker, o->name, o->at.accumulator, o->at.row, transposed ? o->cols : o->rows, stride);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL,
+                           "%s is in the accumulator, whose rows this array cannot scale to int8", o->name);
+  return arch_check_rows(checker, o->name, o->at.accumulator, o->at.row, transposed ? o->cols : o->rows, stride);
 }
 
 // Output-stationary results leave from the last row of the array upwards.
@@ -58,7 +58,7 @@ static bool check_result_rows(arch_checker *checker, const operand *c) {
   const arch_execute_config *config = &checker->config.execute;
   int64_t stride = config->c_stride_rows, first = c->at.row;
   if (!config->weight_stationary) first += (checker->derived.dim - 1) * (1 - stride);
-  return check_rows(checker, c->name, c->at.accumulator, first, c->rows, stride);
+  return arch_check_rows(checker, c->name, c->at.accumulator, first, c->rows, stride);
 }
 
 static bool check_result(arch_checker *checker, uint64_t rs2) {
@@ -70,9 +70,9 @@ static bool check_result(arch_checker *checker, uint64_t rs2) {
   if (!check_size(checker, &c)) return false;
   if (c.rows == 0 || c.cols == 0) return true;
   if (c.at.accumulator && !checker->array->accumulator.execute_writes)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "C is in the accumulator, which this array cannot write");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "C is in the accumulator, which this array cannot write");
   if (!c.at.accumulator && !checker->array->scratchpad.execute_writes)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "C is in the scratchpad, which this array cannot write");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "C is in the scratchpad, which this array cannot write");
   return check_result_rows(checker, &c);
 }
 
@@ -84,22 +84,23 @@ static bool is_garbage(const arch_checker *checker, uint64_t rs) {
   return arch_local_decode(&checker->derived, rs).garbage;
 }
 
-static check_seen *seen_at(arch_checker *checker, check_role role, uint64_t others) {
+static arch_check_seen *seen_at(arch_checker *checker, arch_check_role role, uint64_t others) {
   const uint32_t spread = (uint32_t)(others >> 32 ^ others >> 26) * UINT32_C(0x9e3779b1);
   return &checker->seen[role][spread / (UINT32_MAX / CHECK_SEEN + 1)];
 }
 
-static bool is_seen(arch_checker *checker, check_role role, uint64_t rs) {
+static bool is_seen(arch_checker *checker, arch_check_role role, uint64_t rs) {
   const uint32_t row = (uint32_t)rs & row_bits(checker);
-  const check_seen *seen = seen_at(checker, role, rs - row);
+  const arch_check_seen *seen = seen_at(checker, role, rs - row);
   return (seen->others == rs - row && row - seen->first < seen->count) || is_garbage(checker, rs);
 }
 
-static void see(arch_checker *checker, check_role role, uint64_t rs) {
+static void see(arch_checker *checker, arch_check_role role, uint64_t rs) {
   const uint32_t row = (uint32_t)rs & row_bits(checker);
-  check_seen *seen = seen_at(checker, role, rs - row);
+  arch_check_seen *seen = seen_at(checker, role, rs - row);
   if (is_garbage(checker, rs)) return;
-  if (seen->count == 0 || seen->others != rs - row) *seen = (check_seen){.others = rs - row, .first = row, .count = 1};
+  if (seen->count == 0 || seen->others != rs - row)
+    *seen = (arch_check_seen){.others = rs - row, .first = row, .count = 1};
   if (row < seen->first) {
     seen->count += seen->first - row;
     seen->first = row;
@@ -107,7 +108,7 @@ static void see(arch_checker *checker, check_role role, uint64_t rs) {
   if (row - seen->first >= seen->count) seen->count = row - seen->first + 1;
 }
 
-void check_forget_products(arch_checker *checker) {
+void arch_check_forget_products(arch_checker *checker) {
   memset(checker->seen, 0, sizeof checker->seen);
   checker->result_seen = false;
 }
@@ -123,7 +124,7 @@ static bool check_waiting_result(arch_checker *checker) {
 }
 
 static void preload(arch_checker *checker, uint64_t rs2) {
-  checker->preload = (check_preload){.armed = true, .c = rs2};
+  checker->preload = (arch_check_preload){.armed = true, .c = rs2};
   checker->result_seen = true;
 }
 
@@ -135,7 +136,7 @@ static bool pass_waiting_result(arch_checker *checker) {
   return true;
 }
 
-bool check_preload_command(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool arch_check_preload_command(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   const arch_execute_config *config = &checker->config.execute;
   operand loaded = {.name = config->weight_stationary ? "B" : "D",
                     .at = arch_local_decode(&checker->derived, isa_get_preload_local(rs1, rs2)),
@@ -159,7 +160,7 @@ static void follow_chain(arch_checker *checker, bool preloaded) {
   checker->sums_left = has_result(checker);
 }
 
-bool check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2) {
+bool arch_check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2) {
   const arch_execute_config *config = &checker->config.execute;
   bool ws = config->weight_stationary;
   operand a = {.name = "A",
@@ -184,7 +185,7 @@ bool check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t
 }
 
 static bool has_legal_fields(const arch_checker *checker, isa_id id, const arch_command *command) {
-  const check_fields *f = &checker->fields[id];
+  const arch_check_fields *f = &checker->fields[id];
   return f->known && (command->rs1 & f->decides[0]) == f->legal[0] && (command->rs2 & f->decides[1]) == f->legal[1];
 }
 
@@ -207,7 +208,7 @@ static bool repeats_preload(arch_checker *checker, const arch_command *command) 
   return true;
 }
 
-bool check_product_repeats(arch_checker *checker, const arch_command *command) {
+bool arch_check_product_repeats(arch_checker *checker, const arch_command *command) {
   switch (command->funct) {
     case ISA_FUNCT_PRELOAD:
       return repeats_preload(checker, command);

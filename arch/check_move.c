@@ -9,12 +9,12 @@ static uint32_t blocks_of(const arch_checker *checker, uint64_t cols) {
 
 static bool check_height(arch_checker *checker, uint64_t rows) {
   if (rows <= checker->derived.dim) return true;
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%" PRIu64 " rows, at most %u", rows, checker->derived.dim);
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%" PRIu64 " rows, at most %u", rows, checker->derived.dim);
 }
 
 static bool check_width(arch_checker *checker, uint64_t cols, uint32_t most, const char *kind) {
   if (cols <= most) return true;
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%" PRIu64 " columns, at most %u %s", cols, most, kind);
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%" PRIu64 " columns, at most %u %s", cols, most, kind);
 }
 
 // --- loads -----------------------------------------------------------------------------------------------------------
@@ -30,17 +30,18 @@ static bool check_scale(arch_checker *checker, const load *l) {
   bool scaled = !l->to.accumulator || l->state->shrink;
   if (l->dram == 0 || !scaled || l->state->scale == ARCH_SCALE_ONE || checker->array->load.scale_units != 0)
     return true;
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "scale 0x%08x, and this array cannot scale loads", l->state->scale);
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "scale 0x%08x, and this array cannot scale loads",
+                         l->state->scale);
 }
 
 static bool check_repeats(arch_checker *checker, const load *l) {
   if (l->state->pixel_repeats <= 1 || l->to.accumulator) return true;
   if (!checker->array->units.pixel_repeat)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "%u pixel repeats, and this array has none",
-                      l->state->pixel_repeats);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%u pixel repeats, and this array has none",
+                           l->state->pixel_repeats);
   if ((uint64_t)l->state->pixel_repeats * l->cols <= checker->derived.dim) return true;
-  return check_fail(checker, ARCH_FAULT_ILLEGAL, "%u repeats of %u columns, a row has %u", l->state->pixel_repeats,
-                    l->cols, checker->derived.dim);
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%u repeats of %u columns, a row has %u", l->state->pixel_repeats,
+                         l->cols, checker->derived.dim);
 }
 
 static bool check_load_shape(arch_checker *checker, const load *l) {
@@ -49,18 +50,18 @@ static bool check_load_shape(arch_checker *checker, const load *l) {
   if (!check_height(checker, l->rows) || !check_width(checker, l->cols, most, wide ? "of int32" : "of int8"))
     return false;
   if (l->cols > checker->derived.dim && l->state->block_stride_rows < l->rows)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "column blocks %u rows apart overlap in %u rows",
-                      l->state->block_stride_rows, l->rows);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "column blocks %u rows apart overlap in %u rows",
+                           l->state->block_stride_rows, l->rows);
   return check_scale(checker, l) && check_repeats(checker, l);
 }
 
 static bool check_load_memory(arch_checker *checker, const load *l) {
   if (l->dram == 0) return true;
   uint32_t rows = l->state->stride_bytes == 0 ? 1 : l->rows;
-  return check_byte_rows(checker, "reads", l->dram, rows, l->state->stride_bytes, (uint64_t)l->cols * l->bytes);
+  return arch_check_byte_rows(checker, "reads", l->dram, rows, l->state->stride_bytes, (uint64_t)l->cols * l->bytes);
 }
 
-bool check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2) {
+bool arch_check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2) {
   load l = {.state = &checker->config.load[state],
             .to = arch_local_decode(&checker->derived, isa_get_mvin_local(rs1, rs2)),
             .dram = isa_get_mvin_dram(rs1, rs2),
@@ -68,11 +69,11 @@ bool check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs
             .cols = (uint32_t)isa_get_mvin_cols(rs1, rs2)};
   l.bytes = l.to.accumulator && !l.state->shrink ? checker->derived.acc_bytes : checker->derived.input_bytes;
   if (l.rows == 0 || l.cols == 0) return true;
-  if (l.to.garbage) return check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows to load into");
+  if (l.to.garbage) return arch_check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows to load into");
   if (!check_load_shape(checker, &l)) return false;
   for (uint32_t b = 0; b < blocks_of(checker, l.cols); b++)
-    if (!check_rows(checker, "", l.to.accumulator, (int64_t)l.to.row + (int64_t)b * l.state->block_stride_rows, l.rows,
-                    1))
+    if (!arch_check_rows(checker, "", l.to.accumulator, (int64_t)l.to.row + (int64_t)b * l.state->block_stride_rows,
+                         l.rows, 1))
       return false;
   return check_load_memory(checker, &l);
 }
@@ -94,12 +95,12 @@ static bool is_norm(const store *s) {
 static bool check_reads(arch_checker *checker, const store *s) {
   if (!s->from.accumulator || s->from.garbage) return true;
   if (is_norm(s) && !checker->array->units.normaliser)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "a statistics command, and this array has no normaliser");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "a statistics command, and this array has no normaliser");
   if (is_norm(s)) return true;
   if (s->from.full && !checker->array->accumulator.full_reads)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot store int32 rows");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot store int32 rows");
   if (!s->from.full && !checker->array->accumulator.narrow_reads)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array stores accumulator rows only as int32");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array stores accumulator rows only as int32");
   return true;
 }
 
@@ -114,15 +115,15 @@ static bool check_store_width(arch_checker *checker, const store *s) {
 static bool check_garbage_rows(arch_checker *checker, uint32_t rows) {
   if (rows <= 1) return true;
   if (!checker->array->accumulator.full_reads)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot store int32 rows");
-  return check_rows(checker, "", true, 0, rows - 1, 1);
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array cannot store int32 rows");
+  return arch_check_rows(checker, "", true, 0, rows - 1, 1);
 }
 
 static bool check_store_rows(arch_checker *checker, const store *s, uint32_t rows) {
   if (s->from.garbage) return check_garbage_rows(checker, rows);
   for (uint32_t b = 0; b < blocks_of(checker, s->cols); b++)
-    if (!check_rows(checker, "", s->from.accumulator, (int64_t)s->from.row + (int64_t)b * checker->derived.dim, rows,
-                    1))
+    if (!arch_check_rows(checker, "", s->from.accumulator, (int64_t)s->from.row + (int64_t)b * checker->derived.dim,
+                         rows, 1))
       return false;
   return true;
 }
@@ -136,9 +137,10 @@ static bool check_plain_store(arch_checker *checker, const store *s) {
   if (!check_height(checker, s->rows) || !check_store_rows(checker, s, s->rows)) return false;
   if (is_norm(s)) return true;
   if (!s->from.garbage)
-    return check_byte_rows(checker, "writes", s->dram, s->rows, s->state->stride_bytes, row_length(checker, s, 0));
+    return arch_check_byte_rows(checker, "writes", s->dram, s->rows, s->state->stride_bytes, row_length(checker, s, 0));
   for (uint32_t i = 0; i < s->rows; i++)
-    if (!check_bytes(checker, "writes", s->dram + i * s->state->stride_bytes, row_length(checker, s, i))) return false;
+    if (!arch_check_bytes(checker, "writes", s->dram + i * s->state->stride_bytes, row_length(checker, s, i)))
+      return false;
   return true;
 }
 
@@ -149,7 +151,8 @@ static bool check_image_store(arch_checker *checker, const store *s) {
   if (is_norm(s)) return true;
   for (uint32_t n = 0; n < rows; n++) {
     uint64_t pixel = (uint64_t)(n / c->ocols) * c->pool_out_dim + n % c->ocols;
-    if (!check_bytes(checker, "writes", s->dram + pixel * c->stride_bytes, row_length(checker, s, n))) return false;
+    if (!arch_check_bytes(checker, "writes", s->dram + pixel * c->stride_bytes, row_length(checker, s, n)))
+      return false;
   }
   return true;
 }
@@ -168,24 +171,24 @@ static int64_t last_touched(uint32_t windows, uint32_t stride, uint32_t size, ui
 
 static bool check_pooled_store(arch_checker *checker, const store *s) {
   const arch_store_config *c = s->state;
-  if (c->pool_size == 0) return check_fail(checker, ARCH_FAULT_ILLEGAL, "the pooling window has no size");
+  if (c->pool_size == 0) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "the pooling window has no size");
   if (s->from.full && s->from.accumulator)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "pooling works on int8, not on int32 rows");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "pooling works on int8, not on int32 rows");
   int64_t row = last_touched(c->pool_orows, c->pool_stride, c->pool_size, c->pool_upad, c->orows);
   int64_t col = last_touched(c->pool_ocols, c->pool_stride, c->pool_size, c->pool_lpad, c->ocols);
   if (row >= 0 && col >= 0 &&
-      !check_rows(checker, "", s->from.accumulator, (int64_t)s->from.row + row * c->ocols + col, 1, 1))
+      !arch_check_rows(checker, "", s->from.accumulator, (int64_t)s->from.row + row * c->ocols + col, 1, 1))
     return false;
   if (is_norm(s)) return true;
   for (uint32_t r = 0; r < c->pool_orows; r++)
     for (uint32_t p = 0; p < c->pool_ocols; p++) {
       uint64_t pixel = (uint64_t)r * c->pool_out_dim + p;
-      if (!check_bytes(checker, "writes", s->dram + pixel * c->stride_bytes, s->cols)) return false;
+      if (!arch_check_bytes(checker, "writes", s->dram + pixel * c->stride_bytes, s->cols)) return false;
     }
   return true;
 }
 
-bool check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool arch_check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &checker->config.store,
              .mode = arch_config_store_mode(&checker->config.store),
              .from = arch_local_decode(&checker->derived, isa_get_mvout_local(rs1, rs2)),
@@ -194,13 +197,13 @@ bool check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
              .cols = (uint32_t)isa_get_mvout_cols(rs1, rs2)};
   if (s.cols == 0) return true;
   if (s.from.garbage && s.mode == ARCH_STORE_POOL)
-    return check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address is no image to pool");
+    return arch_check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address is no image to pool");
   if (!check_reads(checker, &s) || !check_store_width(checker, &s)) return false;
   if (s.mode == ARCH_STORE_POOL) return check_pooled_store(checker, &s);
   return s.mode == ARCH_STORE_IMAGE ? check_image_store(checker, &s) : check_plain_store(checker, &s);
 }
 
-bool check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+bool arch_check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &checker->config.store,
              .mode = arch_config_store_mode(&checker->config.store),
              .from = arch_local_decode(&checker->derived, isa_get_mvout_spad_r2_local(rs1, rs2)),
@@ -209,12 +212,14 @@ bool check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   arch_local to = arch_local_decode(&checker->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
   if (s.rows == 0 || s.cols == 0) return true;
   if (s.mode != ARCH_STORE_ROWS)
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "pooling and 1-D stores go to main memory only");
-  if (s.from.garbage || to.garbage) return check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows");
-  if (to.accumulator) return check_fail(checker, ARCH_FAULT_ILLEGAL, "the destination is in the accumulator");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "pooling and 1-D stores go to main memory only");
+  if (s.from.garbage || to.garbage)
+    return arch_check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows");
+  if (to.accumulator) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "the destination is in the accumulator");
   if ((s.from.full && s.from.accumulator) || is_norm(&s))
-    return check_fail(checker, ARCH_FAULT_ILLEGAL, "only int8 rows can be moved to the scratchpad");
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "only int8 rows can be moved to the scratchpad");
   return check_reads(checker, &s) && check_height(checker, s.rows) &&
          check_width(checker, s.cols, checker->derived.dim, "of int8") && check_store_rows(checker, &s, s.rows) &&
-         check_rows(checker, "destination", false, to.row, s.rows, (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2));
+         arch_check_rows(checker, "destination", false, to.row, s.rows,
+                         (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2));
 }

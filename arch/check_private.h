@@ -8,33 +8,33 @@
 #include "arch/loops/loops.h"
 
 // A preload that waits for its compute.
-typedef struct check_preload {
+typedef struct arch_check_preload {
   bool armed;
   uint64_t c;  // its second register: address and size of the result
-} check_preload;
+} arch_check_preload;
 
 // Operands of products that were legal since the last configuration: registers that differ in nothing but the row, from
 // row `first` on, `count` of them.
-typedef struct check_seen {
+typedef struct arch_check_seen {
   uint64_t others;  // their other bits
   uint32_t first, count;
-} check_seen;
+} arch_check_seen;
 
-typedef enum { CHECK_A, CHECK_BD, CHECK_LOADED, CHECK_RESULT, CHECK_ROLES } check_role;
+typedef enum { CHECK_A, CHECK_BD, CHECK_LOADED, CHECK_RESULT, CHECK_ROLES } arch_check_role;
 enum { CHECK_SEEN = 8 };  // entries of each role
 
 // Bytes of main memory, none while low >= end.
-typedef struct check_extent {
+typedef struct arch_check_extent {
   uint64_t low, end;
-} check_extent;
+} arch_check_extent;
 
-typedef struct check_memo check_memo;
+typedef struct arch_check_memo arch_check_memo;
 
 // Of an instruction: the bits that decide whether its fields are legal, and what they were when they last were.
-typedef struct check_fields {
+typedef struct arch_check_fields {
   uint64_t decides[2], legal[2];  // rs1, rs2
   bool known;
-} check_fields;
+} arch_check_fields;
 
 struct arch_checker {
   const hw_array *array;
@@ -43,9 +43,9 @@ struct arch_checker {
   arch_config config;
   arch_loop_ws loop_ws;
   arch_loop_conv loop_conv;
-  check_preload preload;
+  arch_check_preload preload;
   bool result_seen;  // the preload's result was legal with the configuration of now
-  check_seen seen[CHECK_ROLES][CHECK_SEEN];
+  arch_check_seen seen[CHECK_ROLES][CHECK_SEEN];
   bool sums_left;      // output-stationary: the sums have been handed to the drain and a new chain should follow
   uint64_t undefined;  // commands that passed although their data is undefined
   // The command being checked, for messages.
@@ -53,43 +53,43 @@ struct arch_checker {
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
   const char *name;
   arch_fault *fault;
-  check_fields fields[ISA_ID_COUNT];
-  check_memo *memo;      // NULL: no loop was looked up yet
-  check_extent *extent;  // grows by what a primitive touches; NULL: nobody wants to know
+  arch_check_fields fields[ISA_ID_COUNT];
+  arch_check_memo *memo;      // NULL: no loop was looked up yet
+  arch_check_extent *extent;  // grows by what a primitive touches; NULL: nobody wants to know
 };
 
 // Reports and returns false.
-bool check_fail(arch_checker *checker, arch_fault_kind kind, const char *format, ...)
+bool arch_check_fail(arch_checker *checker, arch_fault_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // Rows first, first + stride, ... (count of them) of one operand, called `what` in the message.
-bool check_rows(arch_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
-                int64_t stride);
-bool check_bytes(arch_checker *checker, const char *verb, uint64_t address, uint64_t length);
-bool check_byte_rows(arch_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
-                     uint64_t length);
+bool arch_check_rows(arch_checker *checker, const char *what, bool accumulator, int64_t first, int64_t count,
+                     int64_t stride);
+bool arch_check_bytes(arch_checker *checker, const char *verb, uint64_t address, uint64_t length);
+bool arch_check_byte_rows(arch_checker *checker, const char *verb, uint64_t address, uint32_t rows, uint64_t stride,
+                          uint64_t length);
 
 // check_memo.c. Before a loop: its key, from the plan and the state of the checker.
 enum { CHECK_OPERANDS = 4 };
-void check_memo_begin_ws(arch_checker *checker, const arch_loop_ws_plan *plan);
-void check_memo_begin_conv(arch_checker *checker, const arch_loop_conv_plan *plan);
+void arch_check_memo_begin_ws(arch_checker *checker, const arch_loop_ws_plan *plan);
+void arch_check_memo_begin_conv(arch_checker *checker, const arch_loop_conv_plan *plan);
 // The loop is known to be legal; the checker is then as after the loop.
-bool check_memo_passes(arch_checker *checker);
+bool arch_check_memo_passes(arch_checker *checker);
 // Where to note what the primitives of a part touch.
-check_extent *check_memo_extent(arch_checker *checker, unsigned part);
+arch_check_extent *arch_check_memo_extent(arch_checker *checker, unsigned part);
 // The loop was legal.
-void check_memo_keep(arch_checker *checker);
+void arch_check_memo_keep(arch_checker *checker);
 
-bool check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
-bool check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2);
-bool check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool arch_check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
+bool arch_check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool arch_check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2);
 
-bool check_config_ex(arch_checker *checker, uint64_t rs1, uint64_t rs2);
-bool check_preload_command(arch_checker *checker, uint64_t rs1, uint64_t rs2);
-bool check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2);
+bool arch_check_config_ex(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool arch_check_preload_command(arch_checker *checker, uint64_t rs1, uint64_t rs2);
+bool arch_check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uint64_t rs2);
 // The command is a preload or compute that passes like those before it, and has done so; false: the rules will tell.
-bool check_product_repeats(arch_checker *checker, const arch_command *command);
+bool arch_check_product_repeats(arch_checker *checker, const arch_command *command);
 // The configuration of products, or what is known of the preload, has changed.
-void check_forget_products(arch_checker *checker);
+void arch_check_forget_products(arch_checker *checker);
 
 #endif

@@ -68,10 +68,10 @@ static const char *scalar_text(builder *b) {
   return wf_arena_text(b->arena, text, length);
 }
 
-static yaml_node *build(builder *b);
+static hw_yaml_node *build(builder *b);
 
-static bool append(builder *b, yaml_node *parent, yaml_node **last, const char *key, wf_location key_where) {
-  yaml_node *entry = build(b);
+static bool append(builder *b, hw_yaml_node *parent, hw_yaml_node **last, const char *key, wf_location key_where) {
+  hw_yaml_node *entry = build(b);
   if (entry == NULL) return false;
   entry->key = key;
   entry->key_where = key_where;
@@ -85,8 +85,8 @@ static bool append(builder *b, yaml_node *parent, yaml_node **last, const char *
   return true;
 }
 
-static bool build_list(builder *b, yaml_node *list) {
-  yaml_node *last = NULL;
+static bool build_list(builder *b, hw_yaml_node *list) {
+  hw_yaml_node *last = NULL;
   for (;;) {
     if (!next_event(b)) return false;
     if (b->event.type == YAML_SEQUENCE_END_EVENT) return true;
@@ -94,8 +94,8 @@ static bool build_list(builder *b, yaml_node *list) {
   }
 }
 
-static bool build_map(builder *b, yaml_node *map) {
-  yaml_node *last = NULL;
+static bool build_map(builder *b, hw_yaml_node *map) {
+  hw_yaml_node *last = NULL;
   for (;;) {
     if (!next_event(b)) return false;
     if (b->event.type == YAML_MAPPING_END_EVENT) return true;
@@ -104,7 +104,7 @@ static bool build_map(builder *b, yaml_node *map) {
     const wf_location where = place(b, b->event.start_mark);
     const char *key = scalar_text(b);
     if (key == NULL) return false;
-    if (yaml_tree_find(map, key) != NULL) {
+    if (hw_yaml_tree_find(map, key) != NULL) {
       wf_error(b->diag, where, "key '%s' appears twice", key);
       return false;
     }
@@ -112,7 +112,7 @@ static bool build_map(builder *b, yaml_node *map) {
   }
 }
 
-static bool build_inside(builder *b, yaml_node *node) {
+static bool build_inside(builder *b, hw_yaml_node *node) {
   switch (b->event.type) {
     case YAML_SCALAR_EVENT:
       node->kind = YAML_TREE_SCALAR;
@@ -130,11 +130,11 @@ static bool build_inside(builder *b, yaml_node *node) {
 }
 
 // The node whose first event is the current one.
-static yaml_node *build(builder *b) {
+static hw_yaml_node *build(builder *b) {
   if (!is_plain(b)) return NULL;
   if (b->depth == DEPTH_MAX) return refuse(b, "nested too deeply"), NULL;
   if (b->nodes++ == NODES_MAX) return refuse(b, "too many values"), NULL;
-  yaml_node *node = WF_ARENA_NEW(b->arena, yaml_node);
+  hw_yaml_node *node = WF_ARENA_NEW(b->arena, hw_yaml_node);
   node->where = place(b, b->event.start_mark);
   b->depth++;
   const bool good = build_inside(b, node);
@@ -142,12 +142,12 @@ static yaml_node *build(builder *b) {
   return good ? node : NULL;
 }
 
-static const yaml_node *build_document(builder *b) {
+static const hw_yaml_node *build_document(builder *b) {
   do {
     if (!next_event(b)) return NULL;
   } while (b->event.type == YAML_STREAM_START_EVENT || b->event.type == YAML_DOCUMENT_START_EVENT);
   if (b->event.type == YAML_STREAM_END_EVENT) return refuse(b, "the file is empty"), NULL;
-  const yaml_node *root = build(b);
+  const hw_yaml_node *root = build(b);
   if (root == NULL) return NULL;
   do {
     if (!next_event(b)) return NULL;
@@ -156,14 +156,15 @@ static const yaml_node *build_document(builder *b) {
   return root;
 }
 
-const yaml_node *yaml_tree_parse(wf_arena *arena, const char *file, const char *text, size_t length, wf_diag *diag) {
+const hw_yaml_node *hw_yaml_tree_parse(wf_arena *arena, const char *file, const char *text, size_t length,
+                                       wf_diag *diag) {
   builder b = {.arena = arena, .file = file, .diag = diag};
   if (!yaml_parser_initialize(&b.parser)) {
     wf_error(diag, wf_in_file(file), "no memory for the YAML reader");
     return NULL;
   }
   yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, length);
-  const yaml_node *root = build_document(&b);
+  const hw_yaml_node *root = build_document(&b);
   yaml_event_delete(&b.event);
   yaml_parser_delete(&b.parser);
   return root;
@@ -171,26 +172,26 @@ const yaml_node *yaml_tree_parse(wf_arena *arena, const char *file, const char *
 
 // ---- reading values
 
-const yaml_node *yaml_tree_find(const yaml_node *map, const char *key) {
-  for (const yaml_node *entry = map->first; entry != NULL; entry = entry->next)
+const hw_yaml_node *hw_yaml_tree_find(const hw_yaml_node *map, const char *key) {
+  for (const hw_yaml_node *entry = map->first; entry != NULL; entry = entry->next)
     if (strcmp(entry->key, key) == 0) return entry;
   return NULL;
 }
 
-bool yaml_tree_is(const yaml_node *node, yaml_tree_kind kind, const char *what, wf_diag *diag) {
+bool hw_yaml_tree_is(const hw_yaml_node *node, hw_yaml_tree_kind kind, const char *what, wf_diag *diag) {
   static const char *const names[] = {"a single value", "a map", "a list"};
   if (node->kind == kind) return true;
   wf_error(diag, node->where, "%s must be %s, not %s", what, names[kind], names[node->kind]);
   return false;
 }
 
-const char *yaml_tree_text(const yaml_node *node, const char *what, wf_diag *diag) {
-  return yaml_tree_is(node, YAML_TREE_SCALAR, what, diag) ? node->text : NULL;
+const char *hw_yaml_tree_text(const hw_yaml_node *node, const char *what, wf_diag *diag) {
+  return hw_yaml_tree_is(node, YAML_TREE_SCALAR, what, diag) ? node->text : NULL;
 }
 
-bool yaml_tree_integer(const yaml_node *node, const char *what, int64_t min, int64_t max, int64_t *value,
-                       wf_diag *diag) {
-  const char *text = yaml_tree_text(node, what, diag);
+bool hw_yaml_tree_integer(const hw_yaml_node *node, const char *what, int64_t min, int64_t max, int64_t *value,
+                          wf_diag *diag) {
+  const char *text = hw_yaml_tree_text(node, what, diag);
   if (text == NULL) return false;
   char *end;
   errno = 0;
@@ -204,8 +205,8 @@ bool yaml_tree_integer(const yaml_node *node, const char *what, int64_t min, int
   return false;
 }
 
-bool yaml_tree_number(const yaml_node *node, const char *what, double *value, wf_diag *diag) {
-  const char *text = yaml_tree_text(node, what, diag);
+bool hw_yaml_tree_number(const hw_yaml_node *node, const char *what, double *value, wf_diag *diag) {
+  const char *text = hw_yaml_tree_text(node, what, diag);
   if (text == NULL) return false;
   char *end;
   *value = strtod(text, &end);
@@ -223,8 +224,9 @@ static void hint_words(const char *const *words, wf_diag *diag) {
   wf_hint(diag, "one of %s", list);
 }
 
-bool yaml_tree_choice(const yaml_node *node, const char *what, const char *const *words, int *value, wf_diag *diag) {
-  const char *text = yaml_tree_text(node, what, diag);
+bool hw_yaml_tree_choice(const hw_yaml_node *node, const char *what, const char *const *words, int *value,
+                         wf_diag *diag) {
+  const char *text = hw_yaml_tree_text(node, what, diag);
   if (text == NULL) return false;
   for (int i = 0; words[i] != NULL; i++)
     if (strcmp(words[i], text) == 0) return *value = i, true;
@@ -233,9 +235,9 @@ bool yaml_tree_choice(const yaml_node *node, const char *what, const char *const
   return false;
 }
 
-bool yaml_tree_keys(const yaml_node *map, const char *what, const char *const *keys, wf_diag *diag) {
+bool hw_yaml_tree_keys(const hw_yaml_node *map, const char *what, const char *const *keys, wf_diag *diag) {
   bool good = true;
-  for (const yaml_node *entry = map->first; entry != NULL; entry = entry->next) {
+  for (const hw_yaml_node *entry = map->first; entry != NULL; entry = entry->next) {
     size_t i = 0;
     while (keys[i] != NULL && strcmp(keys[i], entry->key) != 0) i++;
     if (keys[i] != NULL) continue;

@@ -13,33 +13,35 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-typedef enum { YAML_TREE_SCALAR, YAML_TREE_MAP, YAML_TREE_LIST } yaml_tree_kind;
+typedef enum { YAML_TREE_SCALAR, YAML_TREE_MAP, YAML_TREE_LIST } hw_yaml_tree_kind;
 
-typedef struct yaml_node {
-  yaml_tree_kind kind;
+typedef struct hw_yaml_node {
+  hw_yaml_tree_kind kind;
   wf_location where;
   const char *key;  // of an entry of a map, else NULL
   wf_location key_where;
-  const char *text;                      // of a scalar
-  const struct yaml_node *first, *next;  // entries of a map or list, in order
-  size_t count;                          // of them
-} yaml_node;
+  const char *text;                         // of a scalar
+  const struct hw_yaml_node *first, *next;  // entries of a map or list, in order
+  size_t count;                             // of them
+} hw_yaml_node;
 
 // The root, in the arena; NULL after an error was reported. `file` must outlive the tree.
-const yaml_node *yaml_tree_parse(wf_arena *arena, const char *file, const char *text, size_t length, wf_diag *diag);
+const hw_yaml_node *hw_yaml_tree_parse(wf_arena *arena, const char *file, const char *text, size_t length,
+                                       wf_diag *diag);
 
 // The entry of a map; NULL: it has none.
-const yaml_node *yaml_tree_find(const yaml_node *map, const char *key);
+const hw_yaml_node *hw_yaml_tree_find(const hw_yaml_node *map, const char *key);
 
 // Each reports and returns false (or NULL) when the node is something else.
-bool yaml_tree_is(const yaml_node *node, yaml_tree_kind kind, const char *what, wf_diag *diag);
-const char *yaml_tree_text(const yaml_node *node, const char *what, wf_diag *diag);
-bool yaml_tree_integer(const yaml_node *node, const char *what, int64_t min, int64_t max, int64_t *value,
-                       wf_diag *diag);
-bool yaml_tree_number(const yaml_node *node, const char *what, double *value, wf_diag *diag);  // finite
+bool hw_yaml_tree_is(const hw_yaml_node *node, hw_yaml_tree_kind kind, const char *what, wf_diag *diag);
+const char *hw_yaml_tree_text(const hw_yaml_node *node, const char *what, wf_diag *diag);
+bool hw_yaml_tree_integer(const hw_yaml_node *node, const char *what, int64_t min, int64_t max, int64_t *value,
+                          wf_diag *diag);
+bool hw_yaml_tree_number(const hw_yaml_node *node, const char *what, double *value, wf_diag *diag);  // finite
 // The place of a scalar in a NULL-terminated list of words.
-bool yaml_tree_choice(const yaml_node *node, const char *what, const char *const *words, int *value, wf_diag *diag);
+bool hw_yaml_tree_choice(const hw_yaml_node *node, const char *what, const char *const *words, int *value,
+                         wf_diag *diag);
 // Reports every key of a map that is not in the NULL-terminated list.
-bool yaml_tree_keys(const yaml_node *map, const char *what, const char *const *keys, wf_diag *diag);
+bool hw_yaml_tree_keys(const hw_yaml_node *map, const char *what, const char *const *keys, wf_diag *diag);
 
 #endif

@@ -10,10 +10,10 @@ typedef struct fixture {
   size_t length;
 } fixture;
 
-static const yaml_node *parse(fixture *f, const char *text) {
+static const hw_yaml_node *parse(fixture *f, const char *text) {
   f->arena = wf_arena_create();
   f->diag = wf_diag_to(open_memstream(&f->said, &f->length));
-  return yaml_tree_parse(f->arena, "f.yaml", text, strlen(text), &f->diag);
+  return hw_yaml_tree_parse(f->arena, "f.yaml", text, strlen(text), &f->diag);
 }
 
 static void done(fixture *f) {
@@ -25,25 +25,25 @@ static void done(fixture *f) {
 static void shape(void **state) {
   (void)state;
   fixture f;
-  const yaml_node *root = parse(&f, "a: 1\nlist:\n  - x\n  - {y: 2.5}\n");
+  const hw_yaml_node *root = parse(&f, "a: 1\nlist:\n  - x\n  - {y: 2.5}\n");
   assert_non_null(root);
   assert_int_equal(root->kind, YAML_TREE_MAP);
   assert_int_equal(root->count, 2);
   int64_t one;
-  assert_true(yaml_tree_integer(yaml_tree_find(root, "a"), "a", 0, 1, &one, &f.diag));
+  assert_true(hw_yaml_tree_integer(hw_yaml_tree_find(root, "a"), "a", 0, 1, &one, &f.diag));
   assert_int_equal(one, 1);
-  const yaml_node *list = yaml_tree_find(root, "list");
+  const hw_yaml_node *list = hw_yaml_tree_find(root, "list");
   assert_int_equal(list->kind, YAML_TREE_LIST);
   assert_int_equal(list->count, 2);
   assert_string_equal(list->first->text, "x");
   assert_int_equal(list->first->where.line, 3);
   assert_int_equal(list->first->where.column, 5);
-  const yaml_node *y = yaml_tree_find(list->first->next, "y");
+  const hw_yaml_node *y = hw_yaml_tree_find(list->first->next, "y");
   double number;
-  assert_true(yaml_tree_number(y, "y", &number, &f.diag));
+  assert_true(hw_yaml_tree_number(y, "y", &number, &f.diag));
   assert_true(number == 2.5);
   assert_int_equal(y->key_where.column, 6);
-  assert_null(yaml_tree_find(root, "b"));
+  assert_null(hw_yaml_tree_find(root, "b"));
   assert_int_equal(f.diag.errors, 0);
   done(&f);
 }
@@ -77,17 +77,17 @@ static void values(void **state) {
   (void)state;
   static const char *const words[] = {"grid", "random", NULL}, *const keys[] = {"a", "b", NULL};
   fixture f;
-  const yaml_node *root = parse(&f, "a: 12x\nb: grid\nc: inf\n");
+  const hw_yaml_node *root = parse(&f, "a: 12x\nb: grid\nc: inf\n");
   int64_t integer;
   double number;
   int choice = -1;
-  assert_false(yaml_tree_integer(yaml_tree_find(root, "a"), "a", 0, 100, &integer, &f.diag));
-  assert_false(yaml_tree_number(yaml_tree_find(root, "c"), "c", &number, &f.diag));
-  assert_true(yaml_tree_choice(yaml_tree_find(root, "b"), "b", words, &choice, &f.diag));
+  assert_false(hw_yaml_tree_integer(hw_yaml_tree_find(root, "a"), "a", 0, 100, &integer, &f.diag));
+  assert_false(hw_yaml_tree_number(hw_yaml_tree_find(root, "c"), "c", &number, &f.diag));
+  assert_true(hw_yaml_tree_choice(hw_yaml_tree_find(root, "b"), "b", words, &choice, &f.diag));
   assert_int_equal(choice, 0);
-  assert_false(yaml_tree_choice(yaml_tree_find(root, "a"), "a", words, &choice, &f.diag));
-  assert_false(yaml_tree_is(root, YAML_TREE_LIST, "the file", &f.diag));
-  assert_false(yaml_tree_keys(root, "the file", keys, &f.diag));
+  assert_false(hw_yaml_tree_choice(hw_yaml_tree_find(root, "a"), "a", words, &choice, &f.diag));
+  assert_false(hw_yaml_tree_is(root, YAML_TREE_LIST, "the file", &f.diag));
+  assert_false(hw_yaml_tree_keys(root, "the file", keys, &f.diag));
   fflush(f.diag.out);
   assert_non_null(strstr(f.said, "f.yaml:1:4: error: a must be a whole number from 0 to 100, not '12x'"));
   assert_non_null(strstr(f.said, "one of grid, random"));

@@ -6,8 +6,8 @@
 #include "search/layers/layers.h"
 
 // Whether the root of a file is a problem.
-bool layers_timeloop_is(const yaml_node *root);
+bool layers_timeloop_is(const hw_yaml_node *root);
 // The network has its arena; its name is `name`.
-bool layers_timeloop_read(layers_network *network, const char *name, const yaml_node *root, wf_diag *diag);
+bool layers_timeloop_read(layers_network *network, const char *name, const hw_yaml_node *root, wf_diag *diag);
 
 #endif

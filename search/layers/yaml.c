@@ -19,57 +19,57 @@ static const char *const layer_keys[] = {"name", "N", "P",      "Q",        "K",
                                          "R",    "S", "stride", "dilation", "count", NULL};
 static const char *const network_keys[] = {"name", "description", "layers", NULL};
 
-static bool read_optional(const yaml_node *map, const char *key, int64_t *value, wf_diag *diag) {
-  const yaml_node *node = yaml_tree_find(map, key);
+static bool read_optional(const hw_yaml_node *map, const char *key, int64_t *value, wf_diag *diag) {
+  const hw_yaml_node *node = hw_yaml_tree_find(map, key);
   *value = 1;
-  return node == NULL || yaml_tree_integer(node, key, 1, SIZE_MAX_ELEMENTS, value, diag);
+  return node == NULL || hw_yaml_tree_integer(node, key, 1, SIZE_MAX_ELEMENTS, value, diag);
 }
 
-static bool read_pair(const yaml_node *map, const char *key, int64_t pair[2], wf_diag *diag) {
-  const yaml_node *node = yaml_tree_find(map, key);
+static bool read_pair(const hw_yaml_node *map, const char *key, int64_t pair[2], wf_diag *diag) {
+  const hw_yaml_node *node = hw_yaml_tree_find(map, key);
   if (node == NULL || node->kind == YAML_TREE_SCALAR) {
     const bool good = read_optional(map, key, &pair[0], diag);
     pair[1] = pair[0];
     return good;
   }
-  if (!yaml_tree_is(node, YAML_TREE_LIST, key, diag)) return false;
+  if (!hw_yaml_tree_is(node, YAML_TREE_LIST, key, diag)) return false;
   if (node->count != 2) {
     wf_error(diag, node->where, "%s is one number, or two for rows and columns", key);
     return false;
   }
-  return yaml_tree_integer(node->first, key, 1, SIZE_MAX_ELEMENTS, &pair[0], diag) &&
-         yaml_tree_integer(node->first->next, key, 1, SIZE_MAX_ELEMENTS, &pair[1], diag);
+  return hw_yaml_tree_integer(node->first, key, 1, SIZE_MAX_ELEMENTS, &pair[0], diag) &&
+         hw_yaml_tree_integer(node->first->next, key, 1, SIZE_MAX_ELEMENTS, &pair[1], diag);
 }
 
-static bool read_text(const yaml_node *map, const char *key, const char *what, const char **text, wf_diag *diag) {
-  const yaml_node *node = yaml_tree_find(map, key);
+static bool read_text(const hw_yaml_node *map, const char *key, const char *what, const char **text, wf_diag *diag) {
+  const hw_yaml_node *node = hw_yaml_tree_find(map, key);
   if (node == NULL) {
     wf_error(diag, map->where, "%s has no \"%s\"", what, key);
     return false;
   }
-  *text = yaml_tree_text(node, key, diag);
+  *text = hw_yaml_tree_text(node, key, diag);
   return *text != NULL;
 }
 
-static bool read_layer(const yaml_node *node, layers_layer *layer, wf_diag *diag) {
-  if (!yaml_tree_is(node, YAML_TREE_MAP, "a layer", diag)) return false;
+static bool read_layer(const hw_yaml_node *node, layers_layer *layer, wf_diag *diag) {
+  if (!hw_yaml_tree_is(node, YAML_TREE_MAP, "a layer", diag)) return false;
   bool good =
-      yaml_tree_keys(node, "a layer", layer_keys, diag) && read_text(node, "name", "a layer", &layer->name, diag);
+      hw_yaml_tree_keys(node, "a layer", layer_keys, diag) && read_text(node, "name", "a layer", &layer->name, diag);
   for (int d = 0; d < BLOCK_DIMS; d++) good &= read_optional(node, block_dim_names[d], &layer->size[d], diag);
   good &= read_pair(node, "stride", layer->stride, diag) && read_pair(node, "dilation", layer->dilation, diag);
   return read_optional(node, "count", &layer->count, diag) && good;
 }
 
-static bool read_layers(layers_network *network, const yaml_node *root, wf_diag *diag) {
-  const yaml_node *list = yaml_tree_find(root, "layers");
+static bool read_layers(layers_network *network, const hw_yaml_node *root, wf_diag *diag) {
+  const hw_yaml_node *list = hw_yaml_tree_find(root, "layers");
   if (list == NULL || list->count == 0) {
     wf_error(diag, list == NULL ? root->where : list->where, "a network has a list of \"layers\"");
     return false;
   }
-  if (!yaml_tree_is(list, YAML_TREE_LIST, "layers", diag)) return false;
+  if (!hw_yaml_tree_is(list, YAML_TREE_LIST, "layers", diag)) return false;
   network->layers = WF_ARENA_ARRAY(network->arena, list->count, layers_layer);
   bool good = true;
-  for (const yaml_node *node = list->first; node != NULL; node = node->next)
+  for (const hw_yaml_node *node = list->first; node != NULL; node = node->next)
     good &= read_layer(node, &network->layers[network->count++], diag);
   return good;
 }
@@ -77,13 +77,13 @@ static bool read_layers(layers_network *network, const yaml_node *root, wf_diag 
 bool layers_parse_yaml(layers_network *network, const char *file, const char *text, size_t length, wf_diag *diag) {
   *network = (layers_network){.arena = wf_arena_create(), .description = ""};
   const char *name = wf_arena_text(network->arena, file, strlen(file));
-  const yaml_node *root = yaml_tree_parse(network->arena, name, text, length, diag);
+  const hw_yaml_node *root = hw_yaml_tree_parse(network->arena, name, text, length, diag);
   if (root != NULL && layers_timeloop_is(root))
     return layers_timeloop_read(network, layers_lines_base_name(network->arena, file), root, diag);
-  return root != NULL && yaml_tree_is(root, YAML_TREE_MAP, "a table of layers", diag) &&
-         yaml_tree_keys(root, "a table of layers", network_keys, diag) &&
+  return root != NULL && hw_yaml_tree_is(root, YAML_TREE_MAP, "a table of layers", diag) &&
+         hw_yaml_tree_keys(root, "a table of layers", network_keys, diag) &&
          read_text(root, "name", "a table of layers", &network->name, diag) &&
-         (yaml_tree_find(root, "description") == NULL ||
+         (hw_yaml_tree_find(root, "description") == NULL ||
           read_text(root, "description", "a table of layers", &network->description, diag)) &&
          read_layers(network, root, diag);
 }

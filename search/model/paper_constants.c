@@ -43,13 +43,14 @@ static const char *const groups[] = {
 #undef END
 #undef NUMBER
 
-static bool check_group(const yaml_node *root, const char *group, const char *const *fields, wf_diag *diag) {
-  const yaml_node *map = yaml_tree_find(root, group);
-  return map == NULL || (yaml_tree_is(map, YAML_TREE_MAP, group, diag) && yaml_tree_keys(map, group, fields, diag));
+static bool check_group(const hw_yaml_node *root, const char *group, const char *const *fields, wf_diag *diag) {
+  const hw_yaml_node *map = hw_yaml_tree_find(root, group);
+  return map == NULL ||
+         (hw_yaml_tree_is(map, YAML_TREE_MAP, group, diag) && hw_yaml_tree_keys(map, group, fields, diag));
 }
 
-static bool check_keys(const yaml_node *root, wf_diag *diag) {
-  return yaml_tree_keys(root, "a table of constants", groups, diag)
+static bool check_keys(const hw_yaml_node *root, wf_diag *diag) {
+  return hw_yaml_tree_keys(root, "a table of constants", groups, diag)
 #define GROUP(group) &&check_group(root, #group, group##_fields, diag)
 #define END(group)
 #define NUMBER(group, field, ...)
@@ -60,15 +61,15 @@ static bool check_keys(const yaml_node *root, wf_diag *diag) {
       ;
 }
 
-static bool read_constant(const yaml_node *root, const constant *c, paper_constants *to, wf_diag *diag) {
-  const yaml_node *map = yaml_tree_find(root, c->group);
-  const yaml_node *node = map == NULL ? NULL : yaml_tree_find(map, c->field);
+static bool read_constant(const hw_yaml_node *root, const constant *c, paper_constants *to, wf_diag *diag) {
+  const hw_yaml_node *map = hw_yaml_tree_find(root, c->group);
+  const hw_yaml_node *node = map == NULL ? NULL : hw_yaml_tree_find(map, c->field);
   if (node == NULL) {
     wf_error(diag, map == NULL ? root->where : map->where, "the key \"%s.%s\" is missing", c->group, c->field);
     return false;
   }
   double value;
-  if (!yaml_tree_number(node, c->field, &value, diag)) return false;
+  if (!hw_yaml_tree_number(node, c->field, &value, diag)) return false;
   if (value < 0) {
     wf_error(diag, node->where, "%s is 0 or more", c->field);
     return false;
@@ -80,8 +81,9 @@ static bool read_constant(const yaml_node *root, const constant *c, paper_consta
 bool paper_constants_parse(paper_constants *constants, const char *file, const char *text, size_t length,
                            wf_diag *diag) {
   wf_arena *arena = wf_arena_create();
-  const yaml_node *root = yaml_tree_parse(arena, file, text, length, diag);
-  bool good = root != NULL && yaml_tree_is(root, YAML_TREE_MAP, "a table of constants", diag) && check_keys(root, diag);
+  const hw_yaml_node *root = hw_yaml_tree_parse(arena, file, text, length, diag);
+  bool good =
+      root != NULL && hw_yaml_tree_is(root, YAML_TREE_MAP, "a table of constants", diag) && check_keys(root, diag);
   for (size_t i = 0; good && i < CONSTANTS; i++) good = read_constant(root, &constants_of[i], constants, diag);
   wf_arena_destroy(arena);
   return good;

@@ -15,7 +15,7 @@ enum { TEXT_MAX = 1 << 24, COUNT_MAX = 1000000, TUNE_MAX = MAP_BEST_MAX, NAME_CH
 typedef struct reader {
   sweep_spec *spec;
   const char *path;
-  const yaml_node *root;
+  const hw_yaml_node *root;
   wf_diag *diag;
 } reader;
 
@@ -35,52 +35,52 @@ static bool value_of(const hw_param *param, const char *text, wf_location where,
 }
 
 // One entry of an axis: a scalar for all its parameters, or a list with one for each.
-static bool read_entry(const sweep_axis *axis, const yaml_node *node, uint32_t *values, wf_diag *diag) {
+static bool read_entry(const sweep_axis *axis, const hw_yaml_node *node, uint32_t *values, wf_diag *diag) {
   if (node->kind == YAML_TREE_SCALAR) {
     bool good = true;
     for (int p = 0; p < axis->param_count; p++)
       good = value_of(axis->params[p], node->text, node->where, &values[p], diag) && good;
     return good;
   }
-  if (!yaml_tree_is(node, YAML_TREE_LIST, "the values of parameters that go together", diag)) return false;
+  if (!hw_yaml_tree_is(node, YAML_TREE_LIST, "the values of parameters that go together", diag)) return false;
   if (node->count != (size_t)axis->param_count) {
     wf_error(diag, node->where, "%zu values for %d parameters", node->count, axis->param_count);
     return false;
   }
   bool good = true;
-  const yaml_node *entry = node->first;
+  const hw_yaml_node *entry = node->first;
   for (int p = 0; p < axis->param_count; p++, entry = entry->next) {
-    const char *text = yaml_tree_text(entry, "a value", diag);
+    const char *text = hw_yaml_tree_text(entry, "a value", diag);
     good = text != NULL && value_of(axis->params[p], text, entry->where, &values[p], diag) && good;
   }
   return good;
 }
 
-static bool read_list(reader *r, sweep_axis *axis, const yaml_node *node) {
+static bool read_list(reader *r, sweep_axis *axis, const hw_yaml_node *node) {
   axis->value_count = node->count;
   axis->values = WF_ARENA_ARRAY(r->spec->arena, node->count * (size_t)axis->param_count + 1, uint32_t);
   bool good = true;
   uint32_t *values = axis->values;
-  for (const yaml_node *entry = node->first; entry != NULL; entry = entry->next, values += axis->param_count)
+  for (const hw_yaml_node *entry = node->first; entry != NULL; entry = entry->next, values += axis->param_count)
     good = read_entry(axis, entry, values, r->diag) && good;
   return good;
 }
 
 // {from: 2, to: 32, step: 2} or {from: 1, to: 64, times: 2}.
-static bool read_range(reader *r, sweep_axis *axis, const yaml_node *node) {
+static bool read_range(reader *r, sweep_axis *axis, const hw_yaml_node *node) {
   static const char *const keys[] = {"from", "to", "step", "times", NULL};
-  const yaml_node *from = yaml_tree_find(node, "from"), *to = yaml_tree_find(node, "to"),
-                  *step = yaml_tree_find(node, "step"), *times = yaml_tree_find(node, "times");
-  if (!yaml_tree_keys(node, "a range", keys, r->diag)) return false;
+  const hw_yaml_node *from = hw_yaml_tree_find(node, "from"), *to = hw_yaml_tree_find(node, "to"),
+                     *step = hw_yaml_tree_find(node, "step"), *times = hw_yaml_tree_find(node, "times");
+  if (!hw_yaml_tree_keys(node, "a range", keys, r->diag)) return false;
   if (from == NULL || to == NULL || (step != NULL && times != NULL)) {
     wf_error(r->diag, node->where, "a range has `from`, `to`, and `step` or `times`");
     return false;
   }
   int64_t low, high, add = 1, factor = 1;
-  if (!yaml_tree_integer(from, "from", 0, UINT32_MAX, &low, r->diag) ||
-      !yaml_tree_integer(to, "to", low, UINT32_MAX, &high, r->diag) ||
-      (step != NULL && !yaml_tree_integer(step, "step", 1, UINT32_MAX, &add, r->diag)) ||
-      (times != NULL && !yaml_tree_integer(times, "times", 2, UINT32_MAX, &factor, r->diag)))
+  if (!hw_yaml_tree_integer(from, "from", 0, UINT32_MAX, &low, r->diag) ||
+      !hw_yaml_tree_integer(to, "to", low, UINT32_MAX, &high, r->diag) ||
+      (step != NULL && !hw_yaml_tree_integer(step, "step", 1, UINT32_MAX, &add, r->diag)) ||
+      (times != NULL && !hw_yaml_tree_integer(times, "times", 2, UINT32_MAX, &factor, r->diag)))
     return false;
   if (times != NULL) add = 0;
   if (times != NULL && low == 0) {
@@ -135,7 +135,7 @@ static bool add_param(reader *r, sweep_axis *axis, const char *name, wf_location
 }
 
 // "mesh.rows, mesh.columns": parameters that go together.
-static bool read_params(reader *r, sweep_axis *axis, const yaml_node *node) {
+static bool read_params(reader *r, sweep_axis *axis, const hw_yaml_node *node) {
   char *names = wf_arena_text(r->spec->arena, node->key, strlen(node->key)), *rest = NULL;
   for (char *name = strtok_r(names, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
     if (!add_param(r, axis, name, node->key_where)) return false;
@@ -144,25 +144,25 @@ static bool read_params(reader *r, sweep_axis *axis, const yaml_node *node) {
   return false;
 }
 
-static bool read_axis(reader *r, const yaml_node *node) {
+static bool read_axis(reader *r, const hw_yaml_node *node) {
   sweep_axis axis = {.where = node->key_where};
   if (!read_params(r, &axis, node)) return false;
   const bool good =
       node->kind == YAML_TREE_MAP
           ? read_range(r, &axis, node)
-          : yaml_tree_is(node, YAML_TREE_LIST, "the values of a parameter", r->diag) && read_list(r, &axis, node);
+          : hw_yaml_tree_is(node, YAML_TREE_LIST, "the values of a parameter", r->diag) && read_list(r, &axis, node);
   if (good && axis.value_count == 0) wf_error(r->diag, node->where, "a parameter without values");
   r->spec->axes[r->spec->axis_count++] = axis;
   return good && axis.value_count > 0;
 }
 
 static bool read_axes(reader *r) {
-  const yaml_node *all = yaml_tree_find(r->root, "parameters");
+  const hw_yaml_node *all = hw_yaml_tree_find(r->root, "parameters");
   if (all == NULL) return true;
-  if (!yaml_tree_is(all, YAML_TREE_MAP, "parameters", r->diag)) return false;
+  if (!hw_yaml_tree_is(all, YAML_TREE_MAP, "parameters", r->diag)) return false;
   r->spec->axes = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, sweep_axis);
   bool good = true;
-  for (const yaml_node *entry = all->first; entry != NULL; entry = entry->next) good = read_axis(r, entry) && good;
+  for (const hw_yaml_node *entry = all->first; entry != NULL; entry = entry->next) good = read_axis(r, entry) && good;
   return good;
 }
 
@@ -176,28 +176,28 @@ static const char *beside(const reader *r, const char *name) {
 }
 
 static bool read_base(reader *r) {
-  const yaml_node *node = yaml_tree_find(r->root, "base");
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "base");
   hw_array_default(&r->spec->base);
   if (node == NULL) return true;
-  const char *name = yaml_tree_text(node, "base", r->diag);
+  const char *name = hw_yaml_tree_text(node, "base", r->diag);
   return name != NULL && hw_array_load(&r->spec->base, beside(r, name), r->diag);
 }
 
 static bool read_arrays(reader *r) {
-  const yaml_node *all = yaml_tree_find(r->root, "arrays");
+  const hw_yaml_node *all = hw_yaml_tree_find(r->root, "arrays");
   if (all == NULL) return true;
-  if (!yaml_tree_is(all, YAML_TREE_LIST, "arrays", r->diag)) return false;
+  if (!hw_yaml_tree_is(all, YAML_TREE_LIST, "arrays", r->diag)) return false;
   r->spec->arrays = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, hw_array);
   bool good = true;
-  for (const yaml_node *entry = all->first; entry != NULL; entry = entry->next) {
-    const char *name = yaml_tree_text(entry, "an array", r->diag);
+  for (const hw_yaml_node *entry = all->first; entry != NULL; entry = entry->next) {
+    const char *name = hw_yaml_tree_text(entry, "an array", r->diag);
     good = name != NULL && hw_array_load(&r->spec->arrays[r->spec->array_count++], beside(r, name), r->diag) && good;
   }
   return good;
 }
 
-static bool read_network(reader *r, const yaml_node *node) {
-  const char *name = yaml_tree_text(node, "a network", r->diag);
+static bool read_network(reader *r, const hw_yaml_node *node) {
+  const char *name = hw_yaml_tree_text(node, "a network", r->diag);
   if (name == NULL) return false;
   layers_network *network = &r->spec->networks[r->spec->network_count++];
   if (!layers_load_network(network, beside(r, name), r->diag)) return false;
@@ -210,16 +210,17 @@ static bool read_network(reader *r, const yaml_node *node) {
 }
 
 static bool read_networks(reader *r) {
-  const yaml_node *all = yaml_tree_find(r->root, "networks");
+  const hw_yaml_node *all = hw_yaml_tree_find(r->root, "networks");
   if (all == NULL) {
     wf_error(r->diag, r->root->where, "no networks");
     wf_hint(r->diag, "networks: [resnet50], or the paths of layer tables and ONNX files");
     return false;
   }
-  if (!yaml_tree_is(all, YAML_TREE_LIST, "networks", r->diag)) return false;
+  if (!hw_yaml_tree_is(all, YAML_TREE_LIST, "networks", r->diag)) return false;
   r->spec->networks = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, layers_network);
   bool good = true;
-  for (const yaml_node *entry = all->first; entry != NULL; entry = entry->next) good = read_network(r, entry) && good;
+  for (const hw_yaml_node *entry = all->first; entry != NULL; entry = entry->next)
+    good = read_network(r, entry) && good;
   return good;
 }
 
@@ -229,23 +230,24 @@ static bool read_networks(reader *r) {
 static bool read_mapping(reader *r) {
   enum { SEARCHED = 8 };
   static const char *const keys[] = {"tune", "search", NULL}, *const words[] = {"default", "searched", NULL};
-  const yaml_node *node = yaml_tree_find(r->root, "mapping");
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "mapping");
   int choice = 0;
   if (node == NULL) return true;
   if (node->kind == YAML_TREE_SCALAR) {
-    if (!yaml_tree_choice(node, "mapping", words, &choice, r->diag)) return false;
+    if (!hw_yaml_tree_choice(node, "mapping", words, &choice, r->diag)) return false;
     if (choice == 1) r->spec->searched = SEARCHED;
     return true;
   }
-  if (!yaml_tree_is(node, YAML_TREE_MAP, "mapping", r->diag) || !yaml_tree_keys(node, "mapping", keys, r->diag))
+  if (!hw_yaml_tree_is(node, YAML_TREE_MAP, "mapping", r->diag) || !hw_yaml_tree_keys(node, "mapping", keys, r->diag))
     return false;
-  const yaml_node *tune = yaml_tree_find(node, "tune"), *search = yaml_tree_find(node, "search");
+  const hw_yaml_node *tune = hw_yaml_tree_find(node, "tune"), *search = hw_yaml_tree_find(node, "search");
   int64_t number = 0;
   if ((tune == NULL) == (search == NULL)) {
     wf_error(r->diag, node->where, "mapping has `tune` or `search`");
     return false;
   }
-  if (!yaml_tree_integer(tune != NULL ? tune : search, tune != NULL ? "tune" : "search", 1, TUNE_MAX, &number, r->diag))
+  if (!hw_yaml_tree_integer(tune != NULL ? tune : search, tune != NULL ? "tune" : "search", 1, TUNE_MAX, &number,
+                            r->diag))
     return false;
   *(tune != NULL ? &r->spec->tune : &r->spec->searched) = (unsigned)number;
   return true;
@@ -253,10 +255,10 @@ static bool read_mapping(reader *r) {
 
 static bool read_objective(reader *r) {
   const char *words[PLAIN_OBJECTIVES + 1] = {NULL};
-  const yaml_node *node = yaml_tree_find(r->root, "objective");
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "objective");
   int choice = PLAIN_LATENCY;
   for (int n = 0; n < PLAIN_OBJECTIVES; n++) words[n] = descent_plain_objective_names[n];
-  if (node != NULL && !yaml_tree_choice(node, "objective", words, &choice, r->diag)) return false;
+  if (node != NULL && !hw_yaml_tree_choice(node, "objective", words, &choice, r->diag)) return false;
   r->spec->objective = (descent_plain_objective)choice;
   if (node == NULL || r->spec->searched > 0) return true;
   wf_error(r->diag, node->where, "`objective` is for mappings that are searched");
@@ -266,14 +268,14 @@ static bool read_objective(reader *r) {
 static bool read_sample(reader *r) {
   static const char *const words[] = {"grid", "random", "latin", "list", NULL};
   sweep_spec *spec = r->spec;
-  const yaml_node *sample = yaml_tree_find(r->root, "sample"), *count = yaml_tree_find(r->root, "count"),
-                  *seed = yaml_tree_find(r->root, "seed"), *timeout = yaml_tree_find(r->root, "timeout");
+  const hw_yaml_node *sample = hw_yaml_tree_find(r->root, "sample"), *count = hw_yaml_tree_find(r->root, "count"),
+                     *seed = hw_yaml_tree_find(r->root, "seed"), *timeout = hw_yaml_tree_find(r->root, "timeout");
   int choice = spec->array_count > 0 ? SWEEP_LIST : SWEEP_GRID;
   int64_t number = 0, start = 1;
-  if (sample != NULL && !yaml_tree_choice(sample, "sample", words, &choice, r->diag)) return false;
-  if (count != NULL && !yaml_tree_integer(count, "count", 1, SWEEP_POINTS_MAX, &number, r->diag)) return false;
-  if (seed != NULL && !yaml_tree_integer(seed, "seed", 0, INT64_MAX, &start, r->diag)) return false;
-  if (timeout != NULL && !yaml_tree_number(timeout, "timeout", &spec->timeout, r->diag)) return false;
+  if (sample != NULL && !hw_yaml_tree_choice(sample, "sample", words, &choice, r->diag)) return false;
+  if (count != NULL && !hw_yaml_tree_integer(count, "count", 1, SWEEP_POINTS_MAX, &number, r->diag)) return false;
+  if (seed != NULL && !hw_yaml_tree_integer(seed, "seed", 0, INT64_MAX, &start, r->diag)) return false;
+  if (timeout != NULL && !hw_yaml_tree_number(timeout, "timeout", &spec->timeout, r->diag)) return false;
   spec->sample = (sweep_sample)choice;
   spec->count = (uint64_t)number;
   spec->seed = (uint64_t)start;
@@ -305,10 +307,10 @@ static const char *base_name(wf_arena *arena, const char *path) {
 static bool read_all(reader *r) {
   static const char *const keys[] = {"name",   "base",     "sample",  "count",     "seed",    "parameters",
                                      "arrays", "networks", "mapping", "objective", "timeout", NULL};
-  if (!yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
-  const yaml_node *name = yaml_tree_find(r->root, "name");
-  r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : yaml_tree_text(name, "name", r->diag);
-  bool good = yaml_tree_keys(r->root, "a sweep", keys, r->diag) && r->spec->name != NULL;
+  if (!hw_yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
+  const hw_yaml_node *name = hw_yaml_tree_find(r->root, "name");
+  r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : hw_yaml_tree_text(name, "name", r->diag);
+  bool good = hw_yaml_tree_keys(r->root, "a sweep", keys, r->diag) && r->spec->name != NULL;
   good = read_base(r) && good;
   good = read_axes(r) && good;
   good = read_arrays(r) && good;
@@ -324,7 +326,7 @@ bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size
   spec->text = wf_arena_text(spec->arena, text, length);
   path = wf_arena_text(spec->arena, path, strlen(path));
   reader r = {.spec = spec, .path = path, .diag = diag};
-  r.root = yaml_tree_parse(spec->arena, path, text, length, diag);
+  r.root = hw_yaml_tree_parse(spec->arena, path, text, length, diag);
   return r.root != NULL && read_all(&r);
 }
 
