@@ -73,10 +73,10 @@ static run *run_program(const hw_array *array, uint64_t seed) {
   assert_true(close(mkstemp(path)) == 0 && close(mkstemp(yaml)) == 0);
   run *r = WF_NEW(run);
   r->array = *array;
-  const gen_options options = {0};
-  gen_program *program = gen_program_create(&r->array, seed, &options);
+  const sim_gen_options options = {0};
+  sim_gen_program *program = sim_gen_program_create(&r->array, seed, &options);
   assert_true(cosim_write(program, path, yaml));
-  gen_program_destroy(program);
+  sim_gen_program_destroy(program);
   replay(r, path);
   remove(path);
   remove(yaml);
@@ -325,7 +325,7 @@ static void test_random_arrays(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= RANDOM_ARRAYS; seed++) {
     hw_array array;
-    gen_array(seed, &array);
+    sim_gen_array(seed, &array);
     hw_array usual;
     hw_array_default(&usual);
     array.chip.technology = usual.chip.technology;  // check_energy knows one table

@@ -19,7 +19,7 @@
 enum { MAX_SEGMENTS = 1024, ZERO_CHUNK = 4096 };
 #define MAX_FILE_BYTES (UINT64_C(1) << 31)
 
-bool elf_bad(const sim_elf *elf, wf_diag *diag, uint64_t offset, const char *format, ...) {
+bool sim_elf_bad(const sim_elf *elf, wf_diag *diag, uint64_t offset, const char *format, ...) {
   char text[256];
   va_list args;
   va_start(args, format);
@@ -50,7 +50,7 @@ static bool check_header(const sim_elf *elf, wf_diag *diag) {
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
     const check *c = &checks[i];
     if (c->value == c->expected) continue;
-    elf_bad(elf, diag, c->offset, "%s is %" PRIu64 ", not %" PRIu64, c->what, c->value, c->expected);
+    sim_elf_bad(elf, diag, c->offset, "%s is %" PRIu64 ", not %" PRIu64, c->what, c->value, c->expected);
     if (c->hint != NULL) wf_hint(diag, "%s", c->hint);
     return false;
   }
@@ -59,33 +59,35 @@ static bool check_header(const sim_elf *elf, wf_diag *diag) {
 
 static bool read_header(sim_elf *elf, wf_diag *diag) {
   if (elf->length < SELFMAG || memcmp(elf->bytes, ELFMAG, SELFMAG) != 0) {
-    return elf_bad(elf, diag, 0, "not an ELF file");
+    return sim_elf_bad(elf, diag, 0, "not an ELF file");
   }
   if (elf->length < sizeof elf->header) {
-    return elf_bad(elf, diag, elf->length, "truncated in the ELF header: %zu bytes", elf->length);
+    return sim_elf_bad(elf, diag, elf->length, "truncated in the ELF header: %zu bytes", elf->length);
   }
   memcpy(&elf->header, elf->bytes, sizeof elf->header);
   return check_header(elf, diag);
 }
 
 static bool check_segment(const sim_elf *elf, wf_diag *diag, const Elf64_Phdr *p, size_t index, uint64_t at) {
-  if (!elf_inside(elf, p->p_offset, p->p_filesz)) {
-    return elf_bad(elf, diag, at, "segment %zu: bytes 0x%" PRIx64 " to 0x%" PRIx64 " are not in the file of %zu bytes",
-                   index, p->p_offset, p->p_offset + p->p_filesz, elf->length);
+  if (!sim_elf_inside(elf, p->p_offset, p->p_filesz)) {
+    return sim_elf_bad(elf, diag, at,
+                       "segment %zu: bytes 0x%" PRIx64 " to 0x%" PRIx64 " are not in the file of %zu bytes", index,
+                       p->p_offset, p->p_offset + p->p_filesz, elf->length);
   }
   if (p->p_filesz > p->p_memsz) {
-    return elf_bad(elf, diag, at, "segment %zu: %" PRIu64 " bytes in the file, but only %" PRIu64 " in memory", index,
-                   p->p_filesz, p->p_memsz);
+    return sim_elf_bad(elf, diag, at, "segment %zu: %" PRIu64 " bytes in the file, but only %" PRIu64 " in memory",
+                       index, p->p_filesz, p->p_memsz);
   }
   if (p->p_memsz > UINT64_MAX - p->p_paddr) {
-    return elf_bad(elf, diag, at, "segment %zu: 0x%" PRIx64 " bytes at 0x%" PRIx64 " pass the end of the address space",
-                   index, p->p_memsz, p->p_paddr);
+    return sim_elf_bad(elf, diag, at,
+                       "segment %zu: 0x%" PRIx64 " bytes at 0x%" PRIx64 " pass the end of the address space", index,
+                       p->p_memsz, p->p_paddr);
   }
   for (size_t i = 0; i < elf->segment_count; i++) {
     const Elf64_Phdr *q = &elf->segments[i];
     if (p->p_paddr < q->p_paddr + q->p_memsz && q->p_paddr < p->p_paddr + p->p_memsz) {
-      return elf_bad(elf, diag, at, "segment %zu at 0x%" PRIx64 " overlaps the segment at 0x%" PRIx64, index,
-                     p->p_paddr, q->p_paddr);
+      return sim_elf_bad(elf, diag, at, "segment %zu at 0x%" PRIx64 " overlaps the segment at 0x%" PRIx64, index,
+                         p->p_paddr, q->p_paddr);
     }
   }
   return true;
@@ -96,15 +98,15 @@ static bool read_segment(sim_elf *elf, wf_diag *diag, size_t index) {
   Elf64_Phdr p;
   memcpy(&p, elf->bytes + at, sizeof p);
   if (p.p_type == PT_INTERP || p.p_type == PT_DYNAMIC) {
-    elf_bad(elf, diag, at, "program header %zu asks for dynamic linking", index);
+    sim_elf_bad(elf, diag, at, "program header %zu asks for dynamic linking", index);
     wf_hint(diag, "link with -static");
     return false;
   }
   if (p.p_type == PT_NOTE) {
-    if (!elf_inside(elf, p.p_offset, p.p_filesz)) {
-      return elf_bad(elf, diag, at, "program header %zu: its notes are not in the file", index);
+    if (!sim_elf_inside(elf, p.p_offset, p.p_filesz)) {
+      return sim_elf_bad(elf, diag, at, "program header %zu: its notes are not in the file", index);
     }
-    return elf_read_notes(elf, diag, p.p_offset, p.p_filesz, p.p_align);
+    return sim_elf_read_notes(elf, diag, p.p_offset, p.p_filesz, p.p_align);
   }
   if (p.p_type != PT_LOAD || p.p_memsz == 0) return true;
   if (!check_segment(elf, diag, &p, index, at)) return false;
@@ -118,20 +120,20 @@ static bool check_entry(const sim_elf *elf, wf_diag *diag) {
     const Elf64_Phdr *p = &elf->segments[i];
     if (entry >= p->p_paddr && entry - p->p_paddr < p->p_filesz) return true;
   }
-  return elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_entry), "the entry point 0x%" PRIx64 " is in no loaded segment",
-                 entry);
+  return sim_elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_entry), "the entry point 0x%" PRIx64 " is in no loaded segment",
+                     entry);
 }
 
 static bool read_segments(sim_elf *elf, wf_diag *diag) {
   const Elf64_Ehdr *h = &elf->header;
   if (h->e_phnum == 0 || h->e_phnum > MAX_SEGMENTS) {
-    return elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_phnum), "%u program headers; 1 to %d are accepted", h->e_phnum,
-                   MAX_SEGMENTS);
+    return sim_elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_phnum), "%u program headers; 1 to %d are accepted", h->e_phnum,
+                       MAX_SEGMENTS);
   }
-  if (!elf_inside(elf, h->e_phoff, h->e_phnum * sizeof(Elf64_Phdr))) {
-    return elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_phoff),
-                   "%u program headers at 0x%" PRIx64 " are not in the file of %zu bytes", h->e_phnum, h->e_phoff,
-                   elf->length);
+  if (!sim_elf_inside(elf, h->e_phoff, h->e_phnum * sizeof(Elf64_Phdr))) {
+    return sim_elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_phoff),
+                       "%u program headers at 0x%" PRIx64 " are not in the file of %zu bytes", h->e_phnum, h->e_phoff,
+                       elf->length);
   }
   elf->segments = WF_NEW_ARRAY(h->e_phnum, Elf64_Phdr);
   for (size_t i = 0; i < h->e_phnum; i++) {
@@ -146,7 +148,7 @@ sim_elf *sim_elf_parse(const char *file, const void *bytes, size_t length, wf_di
   elf->bytes = wf_alloc(length > 0 ? length : 1, 1);
   if (length > 0) memcpy(elf->bytes, bytes, length);
   elf->length = length;
-  if (read_header(elf, diag) && read_segments(elf, diag) && elf_read_sections(elf, diag)) return elf;
+  if (read_header(elf, diag) && read_segments(elf, diag) && sim_elf_read_sections(elf, diag)) return elf;
   sim_elf_close(elf);
   return NULL;
 }

@@ -23,15 +23,15 @@ struct sim_elf {
 };
 
 // [offset, offset + length) lies in the file.
-static inline bool elf_inside(const sim_elf *elf, uint64_t offset, uint64_t length) {
+static inline bool sim_elf_inside(const sim_elf *elf, uint64_t offset, uint64_t length) {
   return offset <= elf->length && length <= elf->length - offset;
 }
 
 // `error: file: text (file offset 0x..)`; always false.
-bool elf_bad(const sim_elf *elf, wf_diag *diag, uint64_t offset, const char *format, ...) WF_PRINTF(4, 5);
+bool sim_elf_bad(const sim_elf *elf, wf_diag *diag, uint64_t offset, const char *format, ...) WF_PRINTF(4, 5);
 
 // elf_symbols.c: sections with code, symbols, and the array note. False after an error was reported.
-bool elf_read_sections(sim_elf *elf, wf_diag *diag);
-bool elf_read_notes(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t length, uint64_t alignment);
+bool sim_elf_read_sections(sim_elf *elf, wf_diag *diag);
+bool sim_elf_read_notes(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t length, uint64_t alignment);
 
 #endif

@@ -22,17 +22,17 @@ static uint64_t header_at(const sim_elf *elf, size_t index) { return elf->header
 // A string table's bytes, checked to be in the file and terminated.
 static const char *strings(const sim_elf *elf, wf_diag *diag, const section_table *t, size_t index) {
   if (index >= t->count || t->rows[index].sh_type != SHT_STRTAB) {
-    elf_bad(elf, diag, elf->header.e_shoff, "section %zu is used as a string table but is none", index);
+    sim_elf_bad(elf, diag, elf->header.e_shoff, "section %zu is used as a string table but is none", index);
     return NULL;
   }
   const Elf64_Shdr *s = &t->rows[index];
-  if (!elf_inside(elf, s->sh_offset, s->sh_size)) {
-    elf_bad(elf, diag, header_at(elf, index), "the string table in section %zu is not in the file", index);
+  if (!sim_elf_inside(elf, s->sh_offset, s->sh_size)) {
+    sim_elf_bad(elf, diag, header_at(elf, index), "the string table in section %zu is not in the file", index);
     return NULL;
   }
   const char *text = (const char *)elf->bytes + s->sh_offset;
   if (s->sh_size == 0 || text[s->sh_size - 1] != '\0') {
-    elf_bad(elf, diag, s->sh_offset + s->sh_size, "the string table in section %zu is not terminated", index);
+    sim_elf_bad(elf, diag, s->sh_offset + s->sh_size, "the string table in section %zu is not terminated", index);
     return NULL;
   }
   return text;
@@ -50,8 +50,8 @@ static bool read_symbol(sim_elf *elf, wf_diag *diag, const section_table *t, con
   memcpy(&s, elf->bytes + at, sizeof s);
   unsigned type = ELF64_ST_TYPE(s.st_info);
   if (s.st_name >= names_length) {
-    return elf_bad(elf, diag, at, "a symbol's name starts at %u of a string table of %" PRIu64 " bytes", s.st_name,
-                   names_length);
+    return sim_elf_bad(elf, diag, at, "a symbol's name starts at %u of a string table of %" PRIu64 " bytes", s.st_name,
+                       names_length);
   }
   const char *name = names + s.st_name;
   bool useful = type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE;
@@ -65,10 +65,11 @@ static bool read_symbols(sim_elf *elf, wf_diag *diag, const section_table *t, si
   const Elf64_Shdr *s = &t->rows[index];
   uint64_t at = header_at(elf, index);
   if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_size % sizeof(Elf64_Sym) != 0) {
-    return elf_bad(elf, diag, at, "the symbol table has entries of %" PRIu64 " bytes in %" PRIu64 " bytes",
-                   s->sh_entsize, s->sh_size);
+    return sim_elf_bad(elf, diag, at, "the symbol table has entries of %" PRIu64 " bytes in %" PRIu64 " bytes",
+                       s->sh_entsize, s->sh_size);
   }
-  if (!elf_inside(elf, s->sh_offset, s->sh_size)) return elf_bad(elf, diag, at, "the symbol table is not in the file");
+  if (!sim_elf_inside(elf, s->sh_offset, s->sh_size))
+    return sim_elf_bad(elf, diag, at, "the symbol table is not in the file");
   const char *names = strings(elf, diag, t, s->sh_link);
   if (names == NULL) return false;
   size_t count = s->sh_size / sizeof(Elf64_Sym);
@@ -82,11 +83,11 @@ static bool read_symbols(sim_elf *elf, wf_diag *diag, const section_table *t, si
 
 static bool read_code(sim_elf *elf, wf_diag *diag, const section_table *t, size_t index) {
   const Elf64_Shdr *s = &t->rows[index];
-  if (!elf_inside(elf, s->sh_offset, s->sh_size)) {
-    return elf_bad(elf, diag, header_at(elf, index), "the code of section %zu is not in the file", index);
+  if (!sim_elf_inside(elf, s->sh_offset, s->sh_size)) {
+    return sim_elf_bad(elf, diag, header_at(elf, index), "the code of section %zu is not in the file", index);
   }
   if (s->sh_name >= t->names_length) {
-    return elf_bad(elf, diag, header_at(elf, index), "the name of section %zu is outside the string table", index);
+    return sim_elf_bad(elf, diag, header_at(elf, index), "the name of section %zu is outside the string table", index);
   }
   elf->code = wf_realloc(elf->code, elf->code_count + 1, sizeof *elf->code);
   elf->code[elf->code_count++] = (sim_elf_code){
@@ -102,10 +103,10 @@ static bool read_section(sim_elf *elf, wf_diag *diag, const section_table *t, si
     case SHT_PROGBITS:
       return (s->sh_flags & SHF_EXECINSTR) == 0 || s->sh_size == 0 || read_code(elf, diag, t, index);
     case SHT_NOTE:
-      if (!elf_inside(elf, s->sh_offset, s->sh_size)) {
-        return elf_bad(elf, diag, header_at(elf, index), "the notes of section %zu are not in the file", index);
+      if (!sim_elf_inside(elf, s->sh_offset, s->sh_size)) {
+        return sim_elf_bad(elf, diag, header_at(elf, index), "the notes of section %zu are not in the file", index);
       }
-      return elf_read_notes(elf, diag, s->sh_offset, s->sh_size, s->sh_addralign);
+      return sim_elf_read_notes(elf, diag, s->sh_offset, s->sh_size, s->sh_addralign);
     default:
       return true;
   }
@@ -137,13 +138,13 @@ static int code_by_address(const void *a, const void *b) {
 static bool read_table(sim_elf *elf, wf_diag *diag, section_table *t) {
   const Elf64_Ehdr *h = &elf->header;
   if (h->e_shentsize != sizeof(Elf64_Shdr)) {
-    return elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_shentsize), "size of a section header is %u, not %zu",
-                   h->e_shentsize, sizeof(Elf64_Shdr));
+    return sim_elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_shentsize), "size of a section header is %u, not %zu",
+                       h->e_shentsize, sizeof(Elf64_Shdr));
   }
-  if (!elf_inside(elf, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr))) {
-    return elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_shoff),
-                   "%u section headers at 0x%" PRIx64 " are not in the file of %zu bytes", h->e_shnum, h->e_shoff,
-                   elf->length);
+  if (!sim_elf_inside(elf, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr))) {
+    return sim_elf_bad(elf, diag, offsetof(Elf64_Ehdr, e_shoff),
+                       "%u section headers at 0x%" PRIx64 " are not in the file of %zu bytes", h->e_shnum, h->e_shoff,
+                       elf->length);
   }
   Elf64_Shdr *rows = wf_alloc(h->e_shnum, sizeof *rows);
   memcpy(rows, elf->bytes + h->e_shoff, h->e_shnum * sizeof *rows);
@@ -153,7 +154,7 @@ static bool read_table(sim_elf *elf, wf_diag *diag, section_table *t) {
   return t->names != NULL;
 }
 
-bool elf_read_sections(sim_elf *elf, wf_diag *diag) {
+bool sim_elf_read_sections(sim_elf *elf, wf_diag *diag) {
   if (elf->header.e_shoff == 0 || elf->header.e_shnum == 0) {
     code_from_segments(elf);
     return true;
@@ -171,7 +172,7 @@ bool elf_read_sections(sim_elf *elf, wf_diag *diag) {
 static bool read_array_note(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t length) {
   const char *text = (const char *)elf->bytes + offset;
   if (length < sizeof elf->note_hash + 1 || memchr(text + 8, '\0', length - 8) == NULL) {
-    return elf_bad(elf, diag, offset, "the array note of %" PRIu64 " bytes is no hash and terminated name", length);
+    return sim_elf_bad(elf, diag, offset, "the array note of %" PRIu64 " bytes is no hash and terminated name", length);
   }
   memcpy(&elf->note_hash, text, sizeof elf->note_hash);
   elf->note_name = text + sizeof elf->note_hash;
@@ -179,7 +180,7 @@ static bool read_array_note(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64
   return true;
 }
 
-bool elf_read_notes(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t length, uint64_t alignment) {
+bool sim_elf_read_notes(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t length, uint64_t alignment) {
   static const char owner[] = "Weft";
   uint64_t end = offset + length, pad = alignment == 8 ? 8 : 4;
   while (end - offset >= sizeof(Elf64_Nhdr)) {
@@ -188,7 +189,8 @@ bool elf_read_notes(sim_elf *elf, wf_diag *diag, uint64_t offset, uint64_t lengt
     uint64_t name = offset + sizeof n, desc = name + wf_align_up(n.n_namesz, pad),
              next = desc + wf_align_up(n.n_descsz, pad);
     if (desc + n.n_descsz > end) {
-      return elf_bad(elf, diag, offset, "a note of %u and %u bytes passes its section's end", n.n_namesz, n.n_descsz);
+      return sim_elf_bad(elf, diag, offset, "a note of %u and %u bytes passes its section's end", n.n_namesz,
+                         n.n_descsz);
     }
     bool ours =
         n.n_type == NOTE_ARRAY && n.n_namesz == sizeof owner && memcmp(elf->bytes + name, owner, sizeof owner) == 0;

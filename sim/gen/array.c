@@ -6,17 +6,18 @@
 
 enum { TRIES = 1000 };
 
-static uint32_t pick(gen_random *r, const uint32_t *table, size_t count) {
-  return table[gen_in(r, 0, (int64_t)count - 1)];
+static uint32_t pick(sim_gen_random *r, const uint32_t *table, size_t count) {
+  return table[sim_gen_in(r, 0, (int64_t)count - 1)];
 }
 #define PICK(...) pick(r, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-static bool flag(gen_random *r, int64_t off_in) { return !gen_one_in(r, off_in); }
-static uint32_t between(gen_random *r, int64_t low, int64_t high) { return (uint32_t)gen_in(r, low, high); }
+static bool flag(sim_gen_random *r, int64_t off_in) { return !sim_gen_one_in(r, off_in); }
+static uint32_t between(sim_gen_random *r, int64_t low, int64_t high) { return (uint32_t)sim_gen_in(r, low, high); }
 
-static void draw_mesh(gen_random *r, hw_array *a) {
+static void draw_mesh(sim_gen_random *r, hw_array *a) {
   uint32_t dim = PICK(2, 2, 4, 4, 4, 8, 8, 16);
   // Up to a mesh without any register.
-  uint32_t tile_rows = gen_one_in(r, 3) ? PICK(2, 2, dim) : 1, tile_columns = gen_one_in(r, 3) ? PICK(2, 2, dim) : 1;
+  uint32_t tile_rows = sim_gen_one_in(r, 3) ? PICK(2, 2, dim) : 1,
+           tile_columns = sim_gen_one_in(r, 3) ? PICK(2, 2, dim) : 1;
   a->mesh.tile_rows = tile_rows;
   a->mesh.tile_columns = tile_columns;
   a->mesh.rows = dim / tile_rows;
@@ -24,25 +25,25 @@ static void draw_mesh(gen_random *r, hw_array *a) {
   a->mesh.dataflow = PICK(HW_DATAFLOW_WS, HW_DATAFLOW_OS, HW_DATAFLOW_BOTH, HW_DATAFLOW_BOTH, HW_DATAFLOW_BOTH);
   a->mesh.tile_latency = PICK(0, 0, 0, 1, 2);
   a->mesh.output_delay = PICK(0, 1, 1, 2, 3);
-  a->mesh.bias_garbage = a->mesh.dataflow == HW_DATAFLOW_WS && gen_one_in(r, 3);
-  a->mesh.zero_skip = gen_one_in(r, 6);
+  a->mesh.bias_garbage = a->mesh.dataflow == HW_DATAFLOW_WS && sim_gen_one_in(r, 3);
+  a->mesh.zero_skip = sim_gen_one_in(r, 6);
   a->types.output_bits = PICK(20, 20, 20, 24, 32, 18);
 }
 
-static void draw_memories(gen_random *r, hw_array *a) {
+static void draw_memories(sim_gen_random *r, hw_array *a) {
   uint32_t dim = a->mesh.rows * a->mesh.tile_rows;
   a->scratchpad.banks = PICK(1, 2, 4, 4, 8);
   a->accumulator.banks = PICK(1, 2, 2, 4);
   // 64 to 256 tiles of operands, 16 to 64 of results.
-  a->scratchpad.capacity_kib = 1U << gen_in(r, 0, 2);
+  a->scratchpad.capacity_kib = 1U << sim_gen_in(r, 0, 2);
   while (a->scratchpad.capacity_kib * 1024 < 64 * dim * dim) a->scratchpad.capacity_kib *= 2;
-  a->accumulator.capacity_kib = 1U << gen_in(r, 0, 2);
+  a->accumulator.capacity_kib = 1U << sim_gen_in(r, 0, 2);
   while (a->accumulator.capacity_kib * 1024 < 16 * dim * dim * 4) a->accumulator.capacity_kib *= 2;
-  a->scratchpad.single_ported = gen_one_in(r, 2);
+  a->scratchpad.single_ported = sim_gen_one_in(r, 2);
   a->scratchpad.read_delay = PICK(4, 4, 1, 2, 3, 6);
   a->scratchpad.read_pipeline = PICK(HW_READ_PIPELINE_FIXED, HW_READ_PIPELINE_QUEUE);
   a->scratchpad.execute_writes = flag(r, 4);
-  a->accumulator.single_ported = gen_one_in(r, 4);
+  a->accumulator.single_ported = sim_gen_one_in(r, 4);
   a->accumulator.sub_banks = a->accumulator.single_ported ? PICK(2, 4) : 1;
   a->accumulator.latency = PICK(2, 2, 1, 3, 4);
   a->accumulator.execute_reads = flag(r, 4);
@@ -53,7 +54,7 @@ static void draw_memories(gen_random *r, hw_array *a) {
   a->accumulator.scale_latency = PICK(8, 4, 1, 2, 12);
 }
 
-static void draw_units(gen_random *r, hw_array *a) {
+static void draw_units(sim_gen_random *r, hw_array *a) {
   a->load.queue = PICK(8, 1, 2, 4);
   a->load.reservation_entries = PICK(8, 1, 2, 4, 16);
   a->load.scale_units = PICK(4, 0, 1, 2, 8);
@@ -65,7 +66,7 @@ static void draw_units(gen_random *r, hw_array *a) {
   a->execute.reservation_entries = PICK(16, 2, 4, 8);
   a->units.max_pool = flag(r, 4);
   a->units.activation = flag(r, 6);
-  a->units.normaliser = gen_one_in(r, 4);
+  a->units.normaliser = sim_gen_one_in(r, 4);
   a->units.transposer = flag(r, 4);
   a->units.loop_matmul = a->mesh.dataflow != HW_DATAFLOW_OS && flag(r, 4);
   a->units.loop_conv = a->mesh.dataflow != HW_DATAFLOW_OS && flag(r, 4);
@@ -75,7 +76,7 @@ static void draw_units(gen_random *r, hw_array *a) {
   a->units.counters = PICK(8, 8, 2, 0);
 }
 
-static void draw_bus(gen_random *r, hw_array *a) {
+static void draw_bus(sim_gen_random *r, hw_array *a) {
   a->dma.bus_bits = PICK(128, 128, 64, 32, 256);
   a->dma.max_burst_bytes = PICK(64, 64, 32, 16, 128);
   a->dma.reads_in_flight = PICK(16, 4, 1, 8, 32);
@@ -83,8 +84,8 @@ static void draw_bus(gen_random *r, hw_array *a) {
   a->dma.tlb_entries = PICK(4, 1, 8);
 }
 
-void gen_memory_timing(uint64_t seed, hw_array *a) {
-  gen_random of = gen_random_of(seed, 3), *r = &of;
+void sim_gen_memory_timing(uint64_t seed, hw_array *a) {
+  sim_gen_random of = sim_gen_random_of(seed, 3), *r = &of;
   a->memory.model = PICK(HW_MEMORY_FIXED, HW_MEMORY_FIXED, HW_MEMORY_DDR3, HW_MEMORY_DDR4);
   a->memory.latency_cycles = PICK(50, 0, 1, 10, 100, 200);
   a->memory.bytes_per_cycle = PICK(8, 1, 4, 16, 64);
@@ -105,8 +106,8 @@ void gen_memory_timing(uint64_t seed, hw_array *a) {
   a->l2.line_bytes = 128;  // no narrower than the bus
 }
 
-void gen_array(uint64_t seed, hw_array *a) {
-  gen_random of = gen_random_of(seed, 2), *r = &of;
+void sim_gen_array(uint64_t seed, hw_array *a) {
+  sim_gen_random of = sim_gen_random_of(seed, 2), *r = &of;
   for (int i = 0; i < TRIES; i++) {
     hw_array_default(a);
     a->isa.revision = between(r, 1, 2);
@@ -115,7 +116,7 @@ void gen_array(uint64_t seed, hw_array *a) {
     draw_memories(r, a);
     draw_units(r, a);
     draw_bus(r, a);
-    gen_memory_timing(gen_bits(r), a);
+    sim_gen_memory_timing(sim_gen_bits(r), a);
     snprintf(a->name, sizeof a->name, "random-%llu", (unsigned long long)seed);
     wf_diag silent = wf_diag_to(NULL);
     if (hw_array_check(a, NULL, &silent)) return;

@@ -14,22 +14,22 @@
 #include "hw/array.h"
 #include "sim/engine.h"
 
-typedef struct gen_item {
+typedef struct sim_gen_item {
   bool fence;  // wait until idle; `command` is nothing then
   arch_command command;
   uint32_t delay;  // cycles that pass before it
-} gen_item;
+} sim_gen_item;
 
-typedef struct gen_program {
+typedef struct sim_gen_program {
   const hw_array *array;
   uint64_t seed;
   uint8_t *image;  // of memory from ARCH_MEMORY_BASE on; everything that the program touches lies inside
   size_t image_bytes;
-  gen_item *items;
+  sim_gen_item *items;
   size_t count, room;
-} gen_program;
+} sim_gen_program;
 
-// What a program may contain; the bits of gen_options.without.
+// What a program may contain; the bits of sim_gen_options.without.
 typedef enum {
   GEN_LOOP_WS,
   GEN_LOOP_CONV,
@@ -47,30 +47,30 @@ typedef enum {
   GEN_EXECUTE,
   GEN_COUNTER,
   GEN_FEATURES
-} gen_feature;
-const char *gen_feature_name(gen_feature feature);
+} sim_gen_feature;
+const char *sim_gen_feature_name(sim_gen_feature feature);
 
-// What the middle of a program is drawn from; the bits of gen_options.only.
-typedef enum { GEN_LOADS, GEN_STORES, GEN_PRODUCTS, GEN_LOOPS, GEN_CONVS, GEN_CONFIGS, GEN_PARTS } gen_part;
-const char *gen_part_name(gen_part part);
+// What the middle of a program is drawn from; the bits of sim_gen_options.only.
+typedef enum { GEN_LOADS, GEN_STORES, GEN_PRODUCTS, GEN_LOOPS, GEN_CONVS, GEN_CONFIGS, GEN_PARTS } sim_gen_part;
+const char *sim_gen_part_name(sim_gen_part part);
 
-typedef struct gen_options {
+typedef struct sim_gen_options {
   unsigned steps;    // about that many groups of commands; 0: drawn
-  uint32_t without;  // bit per gen_feature
-  // Bit per gen_part; 0: all. A program of parts keeps its middle apart from the loads that fill local memory before it
-  // and the stores behind it, by fences.
+  uint32_t without;  // bit per sim_gen_feature
+  // Bit per sim_gen_part; 0: all. A program of parts keeps its middle apart from the loads that fill local memory
+  // before it and the stores behind it, by fences.
   uint32_t only;
-} gen_options;
+} sim_gen_options;
 
 // The array is borrowed.
-gen_program *gen_program_create(const hw_array *array, uint64_t seed, const gen_options *options);
+sim_gen_program *sim_gen_program_create(const hw_array *array, uint64_t seed, const sim_gen_options *options);
 // The items of `from` that `kept` marks (NULL: all).
-gen_program *gen_program_copy(const gen_program *from, const bool *kept);
-void gen_program_destroy(gen_program *program);
+sim_gen_program *sim_gen_program_copy(const sim_gen_program *from, const bool *kept);
+void sim_gen_program_destroy(sim_gen_program *program);
 
 // A random array that hw_array_check accepts, small enough to be compiled and filled quickly.
-void gen_array(uint64_t seed, hw_array *array);
+void sim_gen_array(uint64_t seed, hw_array *array);
 // Other main memory and L2 timing for the array, nothing else.
-void gen_memory_timing(uint64_t seed, hw_array *array);
+void sim_gen_memory_timing(uint64_t seed, hw_array *array);
 
 #endif

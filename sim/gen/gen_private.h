@@ -15,14 +15,14 @@
 
 enum { GEN_ANCHORS = 4, GEN_GROUP = 64 };
 
-typedef struct gen {
-  gen_random r;
+typedef struct sim_gen {
+  sim_gen_random r;
   const hw_array *array;
   hw_derived d;
-  gen_options options;
-  gen_program *program;
-  gen_judge *judge, *trial;
-  gen_item group[GEN_GROUP];  // being put together
+  sim_gen_options options;
+  sim_gen_program *program;
+  sim_gen_judge *judge, *trial;
+  sim_gen_item group[GEN_GROUP];  // being put together
   size_t group_count;
   // Memory: loads read `input` (and after fences `output`), stores write `output`, the end writes `dump`.
   uint64_t input, output, dump;
@@ -31,30 +31,32 @@ typedef struct gen {
   int64_t anchors[2][GEN_ANCHORS];
   bool all_filled;     // every row of both memories was loaded at the start
   uint32_t max_delay;  // between two commands; 0: none
-} gen;
+} sim_gen;
 
-static inline bool gen_has(const gen *g, gen_feature feature) { return (g->options.without >> feature & 1) == 0; }
+static inline bool sim_gen_has(const sim_gen *g, sim_gen_feature feature) {
+  return (g->options.without >> feature & 1) == 0;
+}
 
-void gen_put(gen *g, uint8_t funct, uint64_t rs1, uint64_t rs2);
+void sim_gen_put(sim_gen *g, uint8_t funct, uint64_t rs1, uint64_t rs2);
 // Appends the group if the judge lets it pass, now and then with the fence that it wants. False: dropped.
-bool gen_commit(gen *g);
-void gen_fence(gen *g);
+bool sim_gen_commit(sim_gen *g);
+void sim_gen_fence(sim_gen *g);
 
-uint64_t gen_operand(uint32_t local, int64_t rows, int64_t cols);
+uint64_t sim_gen_operand(uint32_t local, int64_t rows, int64_t cols);
 // A place for `extent` rows, garbage address if there is none; flags such as accumulate are the caller's.
-uint32_t gen_local(gen *g, bool accumulator, int64_t extent);
-uint32_t gen_scale(gen *g);       // finite and positive
-uint32_t gen_wild_scale(gen *g);  // anything but the value that keeps the old one
-const arch_config *gen_config(const gen *g);
+uint32_t sim_gen_local(sim_gen *g, bool accumulator, int64_t extent);
+uint32_t sim_gen_scale(sim_gen *g);       // finite and positive
+uint32_t sim_gen_wild_scale(sim_gen *g);  // anything but the value that keeps the old one
+const arch_config *sim_gen_config(const sim_gen *g);
 
-void gen_config_ld(gen *g, unsigned state);
-void gen_mvin(gen *g);
-void gen_config_st(gen *g);
-void gen_mvout(gen *g);
-void gen_mvout_spad(gen *g);
-void gen_norm_store(gen *g);
-void gen_products(gen *g);
-void gen_loop_ws(gen *g);
-void gen_loop_conv(gen *g);
+void sim_gen_config_ld(sim_gen *g, unsigned state);
+void sim_gen_mvin(sim_gen *g);
+void sim_gen_config_st(sim_gen *g);
+void sim_gen_mvout(sim_gen *g);
+void sim_gen_mvout_spad(sim_gen *g);
+void sim_gen_norm_store(sim_gen *g);
+void sim_gen_products(sim_gen *g);
+void sim_gen_loop_ws(sim_gen *g);
+void sim_gen_loop_conv(sim_gen *g);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "sim/gen/judge_private.h"
 
-bool judge_fail(gen_judge *j, const char *format, ...) {
+bool sim_judge_fail(sim_gen_judge *j, const char *format, ...) {
   if (j->failed) return false;
   j->failed = true;
   va_list args;
@@ -21,13 +21,13 @@ bool judge_fail(gen_judge *j, const char *format, ...) {
 
 // ---- life
 
-static void clear_loop(gen_judge *j, judge_loop *loop) {
+static void clear_loop(sim_gen_judge *j, sim_judge_loop *loop) {
   memset(loop->reads, 0, j->rows);
   memset(loop->writes, 0, j->rows);
 }
 
-gen_judge *gen_judge_create(const hw_array *array, size_t memory_bytes) {
-  gen_judge *j = WF_NEW(gen_judge);
+sim_gen_judge *sim_gen_judge_create(const hw_array *array, size_t memory_bytes) {
+  sim_gen_judge *j = WF_NEW(sim_gen_judge);
   j->array = array;
   j->derived = hw_derive(array);
   j->rows = (size_t)j->derived.sp_rows + j->derived.acc_rows;
@@ -48,7 +48,7 @@ gen_judge *gen_judge_create(const hw_array *array, size_t memory_bytes) {
   return j;
 }
 
-void gen_judge_destroy(gen_judge *j) {
+void sim_gen_judge_destroy(sim_gen_judge *j) {
   if (j == NULL) return;
   arch_checker_destroy(j->checker);
   arch_memory_destroy(j->memory);
@@ -62,8 +62,8 @@ void gen_judge_destroy(gen_judge *j) {
   wf_free(j);
 }
 
-void gen_judge_copy(gen_judge *to, const gen_judge *from) {
-  gen_judge kept = *to;
+void sim_gen_judge_copy(sim_gen_judge *to, const sim_gen_judge *from) {
+  sim_gen_judge kept = *to;
   *to = *from;
   to->checker = kept.checker;
   to->memory = kept.memory;
@@ -88,42 +88,42 @@ void gen_judge_copy(gen_judge *to, const gen_judge *from) {
 
 // ---- local rows
 
-static size_t number(const gen_judge *j, bool accumulator, int64_t row) {
+static size_t number(const sim_gen_judge *j, bool accumulator, int64_t row) {
   return (accumulator ? j->derived.sp_rows : 0) + (size_t)row;
 }
 
-static uint8_t *lanes_of(const gen_judge *j, size_t row) { return j->lanes + row * j->derived.dim; }
+static uint8_t *lanes_of(const sim_gen_judge *j, size_t row) { return j->lanes + row * j->derived.dim; }
 
 static const char *memory_of(bool accumulator) { return accumulator ? "accumulator" : "scratchpad"; }
 
-bool judge_read(gen_judge *j, bool accumulator, int64_t row, uint32_t lanes) {
+bool sim_judge_read(sim_gen_judge *j, bool accumulator, int64_t row, uint32_t lanes) {
   size_t n = number(j, accumulator, row);
   const uint8_t *defined = lanes_of(j, n);
   for (uint32_t lane = 0; lane < lanes; lane++)
     if (!defined[lane])
-      return judge_fail(j, "reads lane %u of %s row %" PRId64 ", which nothing has written", lane,
-                        memory_of(accumulator), row);
-  return judge_loop_access(j, n, false);
+      return sim_judge_fail(j, "reads lane %u of %s row %" PRId64 ", which nothing has written", lane,
+                            memory_of(accumulator), row);
+  return sim_judge_loop_access(j, n, false);
 }
 
-bool judge_write(gen_judge *j, bool accumulator, int64_t row, uint32_t first, uint32_t lanes) {
+bool sim_judge_write(sim_gen_judge *j, bool accumulator, int64_t row, uint32_t first, uint32_t lanes) {
   size_t n = number(j, accumulator, row);
   memset(lanes_of(j, n) + first, 1, lanes);
   j->dirty[n] = 1;
-  return judge_loop_access(j, n, true);
+  return sim_judge_loop_access(j, n, true);
 }
 
 // ---- main memory
 
 enum { TOUCHED_READ = 1, TOUCHED_WRITTEN = 2 };
 
-bool judge_memory(gen_judge *j, uint64_t address, uint64_t length, bool write) {
+bool sim_judge_memory(sim_gen_judge *j, uint64_t address, uint64_t length, bool write) {
   uint8_t own = write ? TOUCHED_WRITTEN : TOUCHED_READ, other = write ? TOUCHED_READ : TOUCHED_WRITTEN;
   uint8_t *at = j->touched + (address - ARCH_MEMORY_BASE);
   for (uint64_t i = 0; i < length; i++) {
     if ((at[i] & other) != 0)
-      return judge_fail(j, "%s memory 0x%" PRIx64 " that has been %s since the last fence", write ? "writes" : "reads",
-                        address + i, write ? "read" : "written");
+      return sim_judge_fail(j, "%s memory 0x%" PRIx64 " that has been %s since the last fence",
+                            write ? "writes" : "reads", address + i, write ? "read" : "written");
     at[i] |= own;
   }
   return true;
@@ -131,7 +131,7 @@ bool judge_memory(gen_judge *j, uint64_t address, uint64_t length, bool write) {
 
 // ---- loops
 
-static judge_part part_of(isa_id id) {
+static sim_judge_part part_of(isa_id id) {
   switch (id) {
     case ISA_MVIN:
       return JUDGE_A;
@@ -150,7 +150,7 @@ static judge_part part_of(isa_id id) {
 enum { LOADS = 1 << JUDGE_A | 1 << JUDGE_B | 1 << JUDGE_D };
 
 // Parts of the loop before whose accesses of a row come before those of the part at hand, whatever the timing.
-static unsigned ordered_before(const gen_judge *j, size_t row) {
+static unsigned ordered_before(const sim_gen_judge *j, size_t row) {
   unsigned ordered = 1U << j->part;
   bool computed = (j->loops[0].writes[row] >> JUDGE_EXECUTE & 1) != 0;
   if (j->part == JUDGE_EXECUTE) ordered |= LOADS;
@@ -159,7 +159,7 @@ static unsigned ordered_before(const gen_judge *j, size_t row) {
 }
 
 // The same for parts of this loop, which functional order runs before the part at hand.
-static unsigned ordered_within(const gen_judge *j, size_t row, bool write) {
+static unsigned ordered_within(const sim_gen_judge *j, size_t row, bool write) {
   unsigned ordered = 1U << j->part;
   bool accumulator = row >= j->derived.sp_rows;
   if (j->part == JUDGE_EXECUTE) ordered |= LOADS;
@@ -171,17 +171,17 @@ static unsigned ordered_within(const gen_judge *j, size_t row, bool write) {
 static const char *const part_names[] = {"the load of A", "the load of B", "the load of D", "the products",
                                          "the store"};
 
-static bool unordered(gen_judge *j, size_t row, unsigned parts, const char *where) {
+static bool unordered(sim_gen_judge *j, size_t row, unsigned parts, const char *where) {
   unsigned part = 0;
   while ((parts >> part & 1) == 0) part++;
   bool accumulator = row >= j->derived.sp_rows;
-  return judge_fail(j, "%s shares %s row %zu with %s of the %s loop", part_names[j->part], memory_of(accumulator),
-                    accumulator ? row - j->derived.sp_rows : row, part_names[part], where);
+  return sim_judge_fail(j, "%s shares %s row %zu with %s of the %s loop", part_names[j->part], memory_of(accumulator),
+                        accumulator ? row - j->derived.sp_rows : row, part_names[part], where);
 }
 
-bool judge_loop_access(gen_judge *j, size_t row, bool write) {
+bool sim_judge_loop_access(sim_gen_judge *j, size_t row, bool write) {
   if (!j->in_loop) return true;
-  judge_loop *now = &j->loops[0], *before = &j->loops[1];
+  sim_judge_loop *now = &j->loops[0], *before = &j->loops[1];
   unsigned others = before->writes[row] | (write ? before->reads[row] : 0);
   others &= ~ordered_before(j, row);
   if (others != 0) return unordered(j, row, others, "previous");
@@ -192,7 +192,7 @@ bool judge_loop_access(gen_judge *j, size_t row, bool write) {
   return true;
 }
 
-static judge_loop_kind kind_of(const isa_insn *insn) {
+static sim_judge_loop_kind kind_of(const isa_insn *insn) {
   if (insn == NULL) return JUDGE_NO_LOOP;
   if (insn->unit == ISA_UNIT_LOOP_MATMUL) return JUDGE_LOOP_WS;
   return insn->unit == ISA_UNIT_LOOP_CONV ? JUDGE_LOOP_CONV : JUDGE_NO_LOOP;
@@ -204,14 +204,14 @@ static bool is_run(const isa_insn *insn) {
 }
 
 // Other commands wait until all loops have been unrolled, and so do the loops of the other unit.
-static void follow_loops(gen_judge *j, judge_loop_kind kind) {
+static void follow_loops(sim_gen_judge *j, sim_judge_loop_kind kind) {
   if (j->loop_kind != JUDGE_NO_LOOP && kind != j->loop_kind)
     for (int i = 0; i < 2; i++) clear_loop(j, &j->loops[i]);
   j->loop_kind = kind;
 }
 
-static void begin_loop(gen_judge *j) {
-  judge_loop spare = j->loops[1];
+static void begin_loop(sim_gen_judge *j) {
+  sim_judge_loop spare = j->loops[1];
   j->loops[1] = j->loops[0];
   j->loops[0] = spare;
   clear_loop(j, &j->loops[0]);
@@ -221,17 +221,17 @@ static void begin_loop(gen_judge *j) {
 // ---- items
 
 static void on_primitive(void *context, isa_id id, const arch_command *command) {
-  gen_judge *j = context;
+  sim_gen_judge *j = context;
   j->part = part_of(id);
-  if (!j->failed) judge_primitive(j, id, command->rs1, command->rs2);
+  if (!j->failed) sim_judge_primitive(j, id, command->rs1, command->rs2);
 }
 
-static void fence(gen_judge *j) {
+static void fence(sim_gen_judge *j) {
   memset(j->touched, 0, j->memory_bytes);
   follow_loops(j, JUDGE_NO_LOOP);
 }
 
-bool gen_judge_item(gen_judge *j, const gen_item *item, char why[GEN_WHY]) {
+bool sim_gen_judge_item(sim_gen_judge *j, const sim_gen_item *item, char why[GEN_WHY]) {
   j->why = why;
   if (item->fence) {
     fence(j);
@@ -241,43 +241,43 @@ bool gen_judge_item(gen_judge *j, const gen_item *item, char why[GEN_WHY]) {
   follow_loops(j, kind_of(insn));
   if (insn != NULL && is_run(insn)) begin_loop(j);
   arch_fault fault;
-  if (!arch_checker_command(j->checker, &item->command, on_primitive, j, &fault)) judge_fail(j, "%s", fault.text);
+  if (!arch_checker_command(j->checker, &item->command, on_primitive, j, &fault)) sim_judge_fail(j, "%s", fault.text);
   j->in_loop = false;
   return !j->failed;
 }
 
-bool gen_judge_end(const gen_judge *j, char why[GEN_WHY]) {
+bool sim_gen_judge_end(const sim_gen_judge *j, char why[GEN_WHY]) {
   const char *open = j->preloaded ? "a preload waits for its compute" : j->chain_open ? "the chain has no C" : NULL;
   if (open != NULL) snprintf(why, GEN_WHY, "%s", open);
   return open == NULL;
 }
 
-bool gen_judge_program(const gen_program *program, char why[GEN_WHY]) {
-  gen_judge *j = gen_judge_create(program->array, program->image_bytes);
+bool sim_gen_judge_program(const sim_gen_program *program, char why[GEN_WHY]) {
+  sim_gen_judge *j = sim_gen_judge_create(program->array, program->image_bytes);
   bool good = j != NULL;
-  for (size_t i = 0; good && i < program->count; i++) good = gen_judge_item(j, &program->items[i], why);
-  good = good && gen_judge_end(j, why);
-  gen_judge_destroy(j);
+  for (size_t i = 0; good && i < program->count; i++) good = sim_gen_judge_item(j, &program->items[i], why);
+  good = good && sim_gen_judge_end(j, why);
+  sim_gen_judge_destroy(j);
   return good;
 }
 
 // ---- what is known
 
-const arch_config *gen_judge_config(const gen_judge *j) { return arch_checker_config(j->checker); }
+const arch_config *sim_gen_judge_config(const sim_gen_judge *j) { return arch_checker_config(j->checker); }
 
-bool gen_judge_defined(const gen_judge *j, bool accumulator, int64_t row, uint32_t lanes) {
+bool sim_gen_judge_defined(const sim_gen_judge *j, bool accumulator, int64_t row, uint32_t lanes) {
   const uint8_t *defined = lanes_of(j, number(j, accumulator, row));
   for (uint32_t lane = 0; lane < lanes; lane++)
     if (!defined[lane]) return false;
   return true;
 }
 
-bool gen_judge_dirty(const gen_judge *j, bool accumulator, int64_t row) {
+bool sim_gen_judge_dirty(const sim_gen_judge *j, bool accumulator, int64_t row) {
   return j->dirty[number(j, accumulator, row)] != 0;
 }
 
-void gen_judge_clean(gen_judge *j) { memset(j->dirty, 0, j->rows); }
+void sim_gen_judge_clean(sim_gen_judge *j) { memset(j->dirty, 0, j->rows); }
 
-uint64_t gen_judge_primitives(const gen_judge *j) { return j->primitives; }
+uint64_t sim_gen_judge_primitives(const sim_gen_judge *j) { return j->primitives; }
 
-uint64_t gen_judge_completions(const gen_judge *j) { return j->completions; }
+uint64_t sim_gen_judge_completions(const sim_gen_judge *j) { return j->completions; }

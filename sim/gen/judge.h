@@ -15,28 +15,29 @@
 #include "arch/memory.h"
 #include "sim/gen/gen.h"
 
-typedef struct gen_judge gen_judge;
+typedef struct sim_gen_judge sim_gen_judge;
 
 enum { GEN_WHY = 320 };
 
 // The array is borrowed; memory_bytes: what the program may touch, from ARCH_MEMORY_BASE.
-gen_judge *gen_judge_create(const hw_array *array, size_t memory_bytes);
-void gen_judge_destroy(gen_judge *judge);
+sim_gen_judge *sim_gen_judge_create(const hw_array *array, size_t memory_bytes);
+void sim_gen_judge_destroy(sim_gen_judge *judge);
 // Both of the same array.
-void gen_judge_copy(gen_judge *to, const gen_judge *from);
+void sim_gen_judge_copy(sim_gen_judge *to, const sim_gen_judge *from);
 
 // Goes on by one item. False: why not; the judge is then of no use but to be copied over or destroyed.
-bool gen_judge_item(gen_judge *judge, const gen_item *item, char why[GEN_WHY]);
+bool sim_gen_judge_item(sim_gen_judge *judge, const sim_gen_item *item, char why[GEN_WHY]);
 // Whether the program may end here.
-bool gen_judge_end(const gen_judge *judge, char why[GEN_WHY]);
-bool gen_judge_program(const gen_program *program, char why[GEN_WHY]);
+bool sim_gen_judge_end(const sim_gen_judge *judge, char why[GEN_WHY]);
+bool sim_gen_judge_program(const sim_gen_program *program, char why[GEN_WHY]);
 
 // What is known so far. Rows of the accumulator count on behind those of the scratchpad.
-const struct arch_config *gen_judge_config(const gen_judge *judge);
-bool gen_judge_defined(const gen_judge *judge, bool accumulator, int64_t row, uint32_t lanes);
-bool gen_judge_dirty(const gen_judge *judge, bool accumulator, int64_t row);  // written since gen_judge_clean
-void gen_judge_clean(gen_judge *judge);
-uint64_t gen_judge_primitives(const gen_judge *judge);   // commands that enter the reservation station
-uint64_t gen_judge_completions(const gen_judge *judge);  // those of them that complete after their issue
+const struct arch_config *sim_gen_judge_config(const sim_gen_judge *judge);
+bool sim_gen_judge_defined(const sim_gen_judge *judge, bool accumulator, int64_t row, uint32_t lanes);
+bool sim_gen_judge_dirty(const sim_gen_judge *judge, bool accumulator,
+                         int64_t row);  // written since sim_gen_judge_clean
+void sim_gen_judge_clean(sim_gen_judge *judge);
+uint64_t sim_gen_judge_primitives(const sim_gen_judge *judge);   // commands that enter the reservation station
+uint64_t sim_gen_judge_completions(const sim_gen_judge *judge);  // those of them that complete after their issue
 
 #endif

@@ -8,30 +8,30 @@
 #include "isa/isa.h"
 #include "sim/gen/judge.h"
 
-typedef enum { JUDGE_NO_LOOP, JUDGE_LOOP_WS, JUDGE_LOOP_CONV } judge_loop_kind;
+typedef enum { JUDGE_NO_LOOP, JUDGE_LOOP_WS, JUDGE_LOOP_CONV } sim_judge_loop_kind;
 // The units of an unroller, each of which emits in order. Outside loops they mean nothing.
-typedef enum { JUDGE_A, JUDGE_B, JUDGE_D, JUDGE_EXECUTE, JUDGE_STORE } judge_part;
+typedef enum { JUDGE_A, JUDGE_B, JUDGE_D, JUDGE_EXECUTE, JUDGE_STORE } sim_judge_part;
 
-// Which parts read and wrote each row: bits by judge_part.
-typedef struct judge_loop {
+// Which parts read and wrote each row: bits by sim_judge_part.
+typedef struct sim_judge_loop {
   uint8_t *reads, *writes;
-} judge_loop;
+} sim_judge_loop;
 
 // Rows of one operand.
-typedef struct judge_span {
+typedef struct sim_judge_span {
   bool used, accumulator;
   int64_t first, last;
-} judge_span;
+} sim_judge_span;
 
 // What a set of statistics holds, and what it is collecting.
-typedef struct judge_stats {
+typedef struct sim_judge_stats {
   arch_norm collecting;  // the command that ends the collection, ARCH_NORM_NONE: nothing
   bool mean, deviation, running_max, max, exponentials;
-} judge_stats;
+} sim_judge_stats;
 
 enum { JUDGE_STATS = 16 };
 
-struct gen_judge {
+struct sim_gen_judge {
   const hw_array *array;
   hw_derived derived;
   size_t rows, memory_bytes;
@@ -47,23 +47,23 @@ struct gen_judge {
   bool preloaded;
   arch_local c;
   uint32_t c_rows, c_cols;
-  judge_span loaded;
+  sim_judge_span loaded;
   bool chain_open;
-  judge_stats stats[JUDGE_STATS];
+  sim_judge_stats stats[JUDGE_STATS];
   // loops
-  judge_loop_kind loop_kind;
+  sim_judge_loop_kind loop_kind;
   bool in_loop;
-  judge_part part;
-  judge_loop loops[2];  // the one at hand and the one before
+  sim_judge_part part;
+  sim_judge_loop loops[2];  // the one at hand and the one before
   bool failed;
   char *why;
 };
 
-bool judge_fail(gen_judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool judge_read(gen_judge *j, bool accumulator, int64_t row, uint32_t lanes);
-bool judge_write(gen_judge *j, bool accumulator, int64_t row, uint32_t first, uint32_t lanes);
-bool judge_memory(gen_judge *j, uint64_t address, uint64_t length, bool write);
-bool judge_loop_access(gen_judge *j, size_t row, bool write);
-bool judge_primitive(gen_judge *j, isa_id id, uint64_t rs1, uint64_t rs2);
+bool sim_judge_fail(sim_gen_judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool sim_judge_read(sim_gen_judge *j, bool accumulator, int64_t row, uint32_t lanes);
+bool sim_judge_write(sim_gen_judge *j, bool accumulator, int64_t row, uint32_t first, uint32_t lanes);
+bool sim_judge_memory(sim_gen_judge *j, uint64_t address, uint64_t length, bool write);
+bool sim_judge_loop_access(sim_gen_judge *j, size_t row, bool write);
+bool sim_judge_primitive(sim_gen_judge *j, isa_id id, uint64_t rs1, uint64_t rs2);
 
 #endif

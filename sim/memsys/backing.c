@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "sim/memsys/dram.h"
 
-struct backing {
+struct memsys_backing {
   uint64_t bytes_per_cycle, spacing, latency, path;
   dram *dram;             // NULL: fixed latency
   uint64_t next;          // decision
@@ -18,8 +18,8 @@ struct backing {
   uint64_t *asked_of;
 };
 
-backing *backing_create(const hw_array *array, unsigned most) {
-  backing *b = WF_NEW(backing);
+memsys_backing *memsys_backing_create(const hw_array *array, unsigned most) {
+  memsys_backing *b = WF_NEW(memsys_backing);
   unsigned beat = array->dma.bus_bits / 8;
   b->bytes_per_cycle = array->memory.bytes_per_cycle;
   b->spacing = beat > b->bytes_per_cycle ? beat / b->bytes_per_cycle : 1;
@@ -33,7 +33,7 @@ backing *backing_create(const hw_array *array, unsigned most) {
   return b;
 }
 
-void backing_destroy(backing *b) {
+void memsys_backing_destroy(memsys_backing *b) {
   if (b == NULL) return;
   dram_destroy(b->dram);
   wf_free(b->bytes_of);
@@ -41,44 +41,46 @@ void backing_destroy(backing *b) {
   wf_free(b);
 }
 
-uint64_t backing_spacing(const backing *b) { return b->spacing; }
+uint64_t memsys_backing_spacing(const memsys_backing *b) { return b->spacing; }
 
-uint64_t backing_cycles(const backing *b, unsigned bytes) {
+uint64_t memsys_backing_cycles(const memsys_backing *b, unsigned bytes) {
   return (bytes + b->bytes_per_cycle - 1) / b->bytes_per_cycle;
 }
 
 // A request of so many beats on the channel: the cycle in which it starts.
-static uint64_t ask(backing *b, uint64_t cycle, uint64_t beats) {
+static uint64_t ask(memsys_backing *b, uint64_t cycle, uint64_t beats) {
   uint64_t start = wf_max(cycle, b->channel_free);
   b->channel_free = start + beats;
   return start;
 }
 
 // The bus brings `bytes` from the first cycle on, not before `from`, in which it is free; returns that cycle.
-static uint64_t bring(backing *b, uint64_t from, unsigned bytes) {
+static uint64_t bring(memsys_backing *b, uint64_t from, unsigned bytes) {
   uint64_t start = wf_max(from, b->bus_free);
-  b->bus_free = start + backing_cycles(b, bytes);
+  b->bus_free = start + memsys_backing_cycles(b, bytes);
   return start;
 }
 
-static uint64_t shortened(const backing *b, uint64_t cycles) { return cycles > b->spacing ? cycles - b->spacing : 0; }
+static uint64_t shortened(const memsys_backing *b, uint64_t cycles) {
+  return cycles > b->spacing ? cycles - b->spacing : 0;
+}
 
 // A beat is there with its last word, so its first word came before.
-static uint64_t less_spacing(const backing *b, uint64_t cycle, uint64_t asked) {
+static uint64_t less_spacing(const memsys_backing *b, uint64_t cycle, uint64_t asked) {
   return wf_max(shortened(b, cycle), asked + 1);
 }
 
-uint64_t backing_soonest(const backing *b) {
+uint64_t memsys_backing_soonest(const memsys_backing *b) {
   return wf_max(1, shortened(b, b->dram == NULL ? b->latency : dram_soonest(b->dram) + b->path));
 }
 
-uint64_t backing_decided_soonest(const backing *b) {
+uint64_t memsys_backing_decided_soonest(const memsys_backing *b) {
   if (b->dram == NULL) return 0;
   return wf_min(shortened(b, dram_decided_soonest(b->dram, false) + b->path),
                 dram_decided_soonest(b->dram, true) + b->path);
 }
 
-uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
+uint64_t memsys_backing_read(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
   uint64_t start = ask(b, cycle, 1);
   if (b->dram == NULL) return bring(b, less_spacing(b, start + b->latency, start), bytes);
   b->bytes_of[tag] = bytes;
@@ -88,7 +90,7 @@ uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned byt
   return BACKING_UNKNOWN;
 }
 
-uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
+uint64_t memsys_backing_read_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
   uint64_t there = cycle + b->latency;
   if (b->dram != NULL) {
     there = dram_ask_first(b->dram, cycle, address, bytes, false) + b->path;
@@ -98,12 +100,12 @@ uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsign
 }
 
 // A write takes the channel for all of its words: the cycle behind the last one.
-static uint64_t send(backing *b, uint64_t cycle, unsigned bytes) {
-  const uint64_t words = backing_cycles(b, bytes);
+static uint64_t send(memsys_backing *b, uint64_t cycle, unsigned bytes) {
+  const uint64_t words = memsys_backing_cycles(b, bytes);
   return ask(b, cycle, words) + words;
 }
 
-uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
+uint64_t memsys_backing_write(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
   const uint64_t sent = send(b, cycle, bytes);
   if (b->dram == NULL) return sent + b->latency;
   dram_ask(b->dram, sent, address, bytes, true, tag);
@@ -111,7 +113,7 @@ uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned by
   return BACKING_UNKNOWN;
 }
 
-uint64_t backing_write_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
+uint64_t memsys_backing_write_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
   const uint64_t sent = send(b, cycle, bytes);
   if (b->dram == NULL) return sent + b->latency;
   const uint64_t there = dram_ask_first(b->dram, sent, address, bytes, true);
@@ -119,16 +121,16 @@ uint64_t backing_write_first(backing *b, uint64_t cycle, uint64_t address, unsig
   return there + b->path;
 }
 
-bool backing_decide(backing *b, uint64_t cycle, backing_decision *decision) {
+bool memsys_backing_decide(memsys_backing *b, uint64_t cycle, memsys_backing_decision *decision) {
   dram_decision decided;
   if (b->next > cycle) return false;
   const bool any = dram_decide(b->dram, cycle, &decided);
   b->next = dram_next(b->dram);
   if (!any) return false;
   const unsigned tag = decided.tag;
-  *decision = (backing_decision){.tag = tag, .write = decided.write, .cycle = decided.complete + b->path};
+  *decision = (memsys_backing_decision){.tag = tag, .write = decided.write, .cycle = decided.complete + b->path};
   if (!decided.write) decision->cycle = bring(b, less_spacing(b, decision->cycle, b->asked_of[tag]), b->bytes_of[tag]);
   return true;
 }
 
-uint64_t backing_next(const backing *b) { return b->next; }
+uint64_t memsys_backing_next(const memsys_backing *b) { return b->next; }

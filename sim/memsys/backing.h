@@ -19,38 +19,38 @@
 
 #define BACKING_UNKNOWN UINT64_MAX
 
-typedef struct backing backing;
+typedef struct memsys_backing memsys_backing;
 
 // For `most` reads and writes that wait for a decision, with tags below that. Whoever asks sees to it.
-backing *backing_create(const hw_array *array, unsigned most);
-void backing_destroy(backing *b);
+memsys_backing *memsys_backing_create(const hw_array *array, unsigned most);
+void memsys_backing_destroy(memsys_backing *b);
 
 // Cycles that memory needs for a beat of the port, and for `bytes`.
-uint64_t backing_spacing(const backing *b);
-uint64_t backing_cycles(const backing *b, unsigned bytes);
+uint64_t memsys_backing_spacing(const memsys_backing *b);
+uint64_t memsys_backing_cycles(const memsys_backing *b, unsigned bytes);
 
 // The first word of a read comes not before so many cycles after it was asked for. Nothing that memory decides on takes
 // place before so many cycles after the decision.
-uint64_t backing_soonest(const backing *b);
-uint64_t backing_decided_soonest(const backing *b);
+uint64_t memsys_backing_soonest(const memsys_backing *b);
+uint64_t memsys_backing_decided_soonest(const memsys_backing *b);
 
 // What memory decides on: the cycle of a read's first word; that from which on memory has what is written.
-typedef struct backing_decision {
+typedef struct memsys_backing_decision {
   unsigned tag;
   bool write;
   uint64_t cycle;
-} backing_decision;
+} memsys_backing_decision;
 
-// The cycle of the decision; BACKING_UNKNOWN: backing_decide will tell. Reads and writes have tags of their own.
-uint64_t backing_read(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
-uint64_t backing_write(backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
+// The cycle of the decision; BACKING_UNKNOWN: memsys_backing_decide will tell. Reads and writes have tags of their own.
+uint64_t memsys_backing_read(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
+uint64_t memsys_backing_write(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
 // Those that go before everything that waits. The cycle is known.
-uint64_t backing_read_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
-uint64_t backing_write_first(backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
+uint64_t memsys_backing_read_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
+uint64_t memsys_backing_write_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
 
 // The next decision up to and including `cycle`. False: none.
-bool backing_decide(backing *b, uint64_t cycle, backing_decision *decision);
+bool memsys_backing_decide(memsys_backing *b, uint64_t cycle, memsys_backing_decision *decision);
 // The cycle of the next decision, UINT64_MAX when nothing waits for one.
-uint64_t backing_next(const backing *b);
+uint64_t memsys_backing_next(const memsys_backing *b);
 
 #endif

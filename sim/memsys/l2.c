@@ -8,7 +8,8 @@
 #include "base/alloc.h"
 #include "sim/memsys/l2_state.h"
 
-memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answers *answers, memsys_counts *counts) {
+memsys_l2 *memsys_l2_create(const hw_array *array, memsys_backing *memory, memsys_answers *answers,
+                            memsys_counts *counts) {
   memsys_l2 *l2 = WF_NEW(memsys_l2);
   l2_tags_init(&l2->tags, array);
   l2->memory = memory;
@@ -17,10 +18,10 @@ memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answe
   l2->bus_shift = (unsigned)__builtin_ctz(array->dma.bus_bits / 8);
   l2->line_bytes = array->l2.line_bytes;
   l2->tail = array->l2.hit_latency - ENTER_CYCLES - LOOK_CYCLES;
-  l2->spacing = backing_spacing(memory);
-  l2->line_cycles = backing_cycles(memory, l2->line_bytes);
-  l2->soonest = backing_soonest(memory);
-  l2->decided_soonest = backing_decided_soonest(memory);
+  l2->spacing = memsys_backing_spacing(memory);
+  l2->line_cycles = memsys_backing_cycles(memory, l2->line_bytes);
+  l2->soonest = memsys_backing_soonest(memory);
+  l2->decided_soonest = memsys_backing_decided_soonest(memory);
   l2->bank_shift = (unsigned)__builtin_ctzll(l2->spacing);
   l2->poll_cycles = array->host.poll_cycles;
   l2->poll_at = l2->gate = l2->poll_cycles == 0 ? NEVER : l2->poll_cycles;
@@ -32,9 +33,9 @@ memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answe
   l2->last_chosen = count - 1;
   l2->first_far = l2->departs_at = NEVER;
   l2->owner = WF_NEW_ARRAY(l2->tags.set_mask + 1, uint16_t);
-  l2->pool = WF_NEW_ARRAY(ITEMS, item);
+  l2->pool = WF_NEW_ARRAY(ITEMS, l2_item);
   for (uint16_t i = 0; i < ITEMS; i++) l2->pool[i].next = (uint16_t)(i + 1 < ITEMS ? i + 1 : NONE);
-  l2->pool[POLL] = (item){.number = NEVER, .beats = 1, .next = NONE};
+  l2->pool[POLL] = (l2_item){.number = NEVER, .beats = 1, .next = NONE};
   l2->pool_free = POLL + 1;
   l2->queue.head = NONE;
   l2->head_entered = NEVER;
@@ -64,7 +65,7 @@ static void skip_polls(memsys_l2 *l2, uint64_t cycle) {
 
 static uint16_t enter(memsys_l2 *l2, uint64_t cycle) {
   const uint16_t place = l2->queue.head;
-  const item *work = &l2->pool[place];
+  const l2_item *work = &l2->pool[place];
   const unsigned beats = work->write ? work->beats : 1;
   l2->queue.head = work->next;
   l2->head_entered = work->next == NONE ? NEVER : l2->pool[work->next].entered;
@@ -75,7 +76,7 @@ static uint16_t enter(memsys_l2 *l2, uint64_t cycle) {
 
 // The register goes on with the next request of its set. False: there is none. *reads: the tags are read.
 static bool go_on(memsys_l2 *l2, unsigned index, uint64_t cycle, bool *reads) {
-  station *s = &l2->stations[index];
+  l2_station *s = &l2->stations[index];
   const uint16_t last = s->work;
   if (last == POLL) return false;
   const uint64_t done = l2->pool[last].number, set = l2_set_of(&l2->tags, done);
@@ -97,7 +98,7 @@ static bool go_on(memsys_l2 *l2, unsigned index, uint64_t cycle, bool *reads) {
 }
 
 static void wait_for_set(memsys_l2 *l2, unsigned index, uint16_t place) {
-  station *s = &l2->stations[index];
+  l2_station *s = &l2->stations[index];
   l2_append(l2, &s->waiting, place);
   if ((l2->arriving & ~l2->unanswered & l2_bit(index)) != 0) l2_set_follower(l2, index);
 }

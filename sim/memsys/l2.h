@@ -33,7 +33,8 @@
 typedef struct memsys_l2 memsys_l2;
 
 // Answers and counts are written to; all three are borrowed.
-memsys_l2 *memsys_l2_create(const hw_array *array, backing *memory, memsys_answers *answers, memsys_counts *counts);
+memsys_l2 *memsys_l2_create(const hw_array *array, memsys_backing *memory, memsys_answers *answers,
+                            memsys_counts *counts);
 void memsys_l2_destroy(memsys_l2 *l2);
 
 // Carries out all cycles before `cycle` (no further than needed). Requests of those cycles were given.

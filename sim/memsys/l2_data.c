@@ -17,9 +17,9 @@ void l2_data_drain(memsys_l2 *l2) {
 
 // ---- banks
 
-static uint64_t first_of(const transfers *t) { return t->head == t->end ? NEVER : t->start[t->head % TRANSFERS]; }
+static uint64_t first_of(const l2_transfers *t) { return t->head == t->end ? NEVER : t->start[t->head % TRANSFERS]; }
 
-static void forget(transfers *t, uint64_t line_cycles, uint64_t cycle) {
+static void forget(l2_transfers *t, uint64_t line_cycles, uint64_t cycle) {
   while (t->head != t->end && t->start[t->head % TRANSFERS] + line_cycles <= cycle) t->head++;
 }
 
@@ -33,14 +33,14 @@ bool l2_moves(memsys_l2 *l2, uint64_t cycle) {
 }
 
 uint64_t l2_words_until(memsys_l2 *l2, uint64_t cycle) {
-  transfers *t = &l2->moved[MOVE_IN];
+  l2_transfers *t = &l2->moved[MOVE_IN];
   forget(t, l2->line_cycles, cycle);
   const uint64_t start = first_of(t);
   return start <= cycle ? start + l2->line_cycles : 0;
 }
 
-void l2_move_words(memsys_l2 *l2, move direction, uint64_t start) {
-  transfers *t = &l2->moved[direction];
+void l2_move_words(memsys_l2 *l2, l2_move direction, uint64_t start) {
+  l2_transfers *t = &l2->moved[direction];
   forget(t, l2->line_cycles, l2->now);
   assert(t->end - t->head < TRANSFERS && (t->head == t->end || t->start[(t->end - 1) % TRANSFERS] <= start));
   t->start[t->end++ % TRANSFERS] = start;
@@ -52,10 +52,10 @@ typedef struct mover {
   uint32_t next;   // behind it
 } mover;
 
-static mover mover_of(const transfers *t) { return (mover){first_of(t), t->head + 1}; }
+static mover mover_of(const l2_transfers *t) { return (mover){first_of(t), t->head + 1}; }
 
-static bool moves_in_bank(const memsys_l2 *l2, move direction, mover *m, uint64_t cycle, unsigned bank) {
-  const transfers *t = &l2->moved[direction];
+static bool moves_in_bank(const memsys_l2 *l2, l2_move direction, mover *m, uint64_t cycle, unsigned bank) {
+  const l2_transfers *t = &l2->moved[direction];
   while (m->start <= cycle) {
     const uint64_t word = cycle - m->start;
     if (word < l2->line_cycles) return (word >> l2->bank_shift) % BANKS == bank;
@@ -66,10 +66,10 @@ static bool moves_in_bank(const memsys_l2 *l2, move direction, mover *m, uint64_
 }
 
 // Takes the beats that are written from `cycle` on out of the record, in their order; returns how many.
-static unsigned take_unwritten(memsys_l2 *l2, uint64_t cycle, written *beats) {
+static unsigned take_unwritten(memsys_l2 *l2, uint64_t cycle, l2_written *beats) {
   unsigned count = 0;
   for (uint64_t at = cycle; at <= l2->written_until; at++) {
-    written *w = &l2->written[at % RECENT];
+    l2_written *w = &l2->written[at % RECENT];
     if (w->cycle != at) continue;
     beats[count++] = *w;
     w->cycle = NEVER;
@@ -80,7 +80,7 @@ static unsigned take_unwritten(memsys_l2 *l2, uint64_t cycle, written *beats) {
 void l2_hold_up(memsys_l2 *l2, uint64_t cycle) {
   const uint64_t last = l2->written_until;
   if (last < cycle || last - cycle >= RECENT) return;
-  written beats[RECENT];
+  l2_written beats[RECENT];
   const unsigned count = take_unwritten(l2, cycle, beats);
   mover in = mover_of(&l2->moved[MOVE_IN]), out = mover_of(&l2->moved[MOVE_OUT]);
   uint64_t at = cycle;
@@ -88,7 +88,7 @@ void l2_hold_up(memsys_l2 *l2, uint64_t cycle) {
     const unsigned bank = beats[i].bank;
     at = wf_max(at, beats[i].cycle);
     while (moves_in_bank(l2, MOVE_IN, &in, at, bank) || moves_in_bank(l2, MOVE_OUT, &out, at, bank)) at++;
-    l2->written[at % RECENT] = (written){at, bank};
+    l2->written[at % RECENT] = (l2_written){at, bank};
   }
   l2->written_until = at - 1;
   const bool behind_all = l2->data_free + WRITE_CYCLES == last + 1;
@@ -96,7 +96,7 @@ void l2_hold_up(memsys_l2 *l2, uint64_t cycle) {
 }
 
 static bool written_in_bank(const memsys_l2 *l2, uint64_t cycle, unsigned bank) {
-  const written *w = &l2->written[cycle % RECENT];
+  const l2_written *w = &l2->written[cycle % RECENT];
   return w->cycle == cycle && w->bank == bank;
 }
 
@@ -105,7 +105,7 @@ typedef struct passage {
   uint64_t first, last;
 } passage;
 
-static passage pass_banks(memsys_l2 *l2, const item *w, uint64_t cycle) {
+static passage pass_banks(memsys_l2 *l2, const l2_item *w, uint64_t cycle) {
   passage passed = {cycle, cycle};
   mover in = mover_of(&l2->moved[MOVE_IN]), out = mover_of(&l2->moved[MOVE_OUT]);
   const unsigned first = w->offset >> l2->bus_shift, behind = w->write ? WRITE_CYCLES : 0;
@@ -115,7 +115,7 @@ static passage pass_banks(memsys_l2 *l2, const item *w, uint64_t cycle) {
     while (moves_in_bank(l2, MOVE_IN, &in, at + behind, bank) || moves_in_bank(l2, MOVE_OUT, &out, at + behind, bank) ||
            (!w->write && written_in_bank(l2, at, bank)))
       at++;
-    if (w->write) l2->written[(at + behind) % RECENT] = (written){at + behind, bank};
+    if (w->write) l2->written[(at + behind) % RECENT] = (l2_written){at + behind, bank};
     if (i == 0) passed.first = at;
     passed.last = at;
   }
@@ -128,7 +128,7 @@ static bool still(memsys_l2 *l2, uint64_t cycle, uint64_t last) {
   return !l2_moves(l2, cycle) || (first_of(&l2->moved[MOVE_IN]) > last && first_of(&l2->moved[MOVE_OUT]) > last);
 }
 
-uint64_t l2_answer(memsys_l2 *l2, const item *w, bool given, uint64_t cycle) {
+uint64_t l2_answer(memsys_l2 *l2, const l2_item *w, bool given, uint64_t cycle) {
   passage passed = {cycle, cycle + w->beats - 1U};
   if (w->write || l2->written_until >= cycle || !still(l2, cycle, passed.last)) passed = pass_banks(l2, w, cycle);
   l2->data_free = passed.last + 1;

@@ -26,10 +26,10 @@ uint64_t memsys_l2_next_room(memsys_l2 *l2) {
 }
 
 // A place for an item, at the end of the queue; the caller fills it in.
-static item *enqueue(memsys_l2 *l2, uint64_t entered, unsigned queue_beats) {
+static l2_item *enqueue(memsys_l2 *l2, uint64_t entered, unsigned queue_beats) {
   const uint16_t place = l2->pool_free;
   assert(place != NONE);
-  item *added = &l2->pool[place];
+  l2_item *added = &l2->pool[place];
   l2->pool_free = added->next;
   if (l2->queue.head == NONE) l2->head_entered = entered;
   l2_append(l2, &l2->queue, place);
@@ -43,10 +43,11 @@ static unsigned beats_of(const memsys_l2 *l2, unsigned bytes) {
 }
 
 // `bytes` of the request, `done` behind its start, that lie in one line. `common`: what all parts share.
-static void send_part(memsys_l2 *l2, const memsys_request *request, const item *common, unsigned done, unsigned bytes) {
+static void send_part(memsys_l2 *l2, const memsys_request *request, const l2_item *common, unsigned done,
+                      unsigned bytes) {
   const uint64_t address = request->address + done;
   const unsigned beats = beats_of(l2, bytes);
-  item *part = enqueue(l2, common->entered, common->write ? beats : 1);
+  l2_item *part = enqueue(l2, common->entered, common->write ? beats : 1);
   const uint16_t next = part->next;
   *part = *common;
   part->next = next;
@@ -57,7 +58,7 @@ static void send_part(memsys_l2 *l2, const memsys_request *request, const item *
 }
 
 // A request that lies in several lines.
-static void send_parts(memsys_l2 *l2, const memsys_request *request, const item *common) {
+static void send_parts(memsys_l2 *l2, const memsys_request *request, const l2_item *common) {
   uint16_t *parts = &l2->parts[common->order % ITEMS];
   *parts = 0;
   for (unsigned done = 0; done < request->bytes; ++*parts) {
@@ -73,13 +74,13 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
   assert(l2->now <= cycle + ENTER_CYCLES);
   const bool first = l2->queue.head == NONE;
   const unsigned offset = (unsigned)request->address & (l2->line_bytes - 1);
-  const item common = {.entered = cycle + ENTER_CYCLES,
-                       .order = order,
-                       .late = late,
-                       .id = (uint16_t)request->id,
-                       .total = (uint16_t)beats_of(l2, request->bytes),
-                       .write = write,
-                       .parted = offset + request->bytes > l2->line_bytes};
+  const l2_item common = {.entered = cycle + ENTER_CYCLES,
+                          .order = order,
+                          .late = late,
+                          .id = (uint16_t)request->id,
+                          .total = (uint16_t)beats_of(l2, request->bytes),
+                          .write = write,
+                          .parted = offset + request->bytes > l2->line_bytes};
   if (common.parted)
     send_parts(l2, request, &common);
   else
@@ -124,10 +125,10 @@ uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool wr
     if (first <= ripe) l2->data_free = ripe + beats + 1;
   } else {
     const uint64_t asks = cycle + ENTER_CYCLES + LOOK_CYCLES;
-    first = backing_read_first(l2->memory, asks, address, l2->line_bytes);
+    first = memsys_backing_read_first(l2->memory, asks, address, l2->line_bytes);
     l2->counts->fetched_bytes += l2->line_bytes;
     if (found.evicts_dirty) {
-      backing_write_first(l2->memory, asks, found.victim << l2->tags.line_shift, l2->line_bytes);
+      memsys_backing_write_first(l2->memory, asks, found.victim << l2->tags.line_shift, l2->line_bytes);
       l2->counts->written_back_bytes += l2->line_bytes;
     }
     if (!found.hit) found.line->available = first;

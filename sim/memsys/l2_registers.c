@@ -41,8 +41,8 @@ static void plan_miss(memsys_l2 *l2, unsigned index, bool evicts) {
 }
 
 void l2_take_up(memsys_l2 *l2, unsigned index, uint16_t place, uint64_t cycle, bool same) {
-  station *s = &l2->stations[index];
-  const item *work = &l2->pool[place];
+  l2_station *s = &l2->stations[index];
+  const l2_item *work = &l2->pool[place];
   s->work = place;
   l2_found found = {.line = s->line, .hit = true};
   if (!same) found = l2_tags_read(&l2->tags, work->number);
@@ -88,14 +88,14 @@ void l2_poll(memsys_l2 *l2, uint64_t cycle) {
 
 // It has nothing more to wait for from then on; NEVER: that is not known.
 static void set_done_from(memsys_l2 *l2, unsigned index) {
-  station *s = &l2->stations[index];
+  l2_station *s = &l2->stations[index];
   const uint64_t from = wf_max(s->last, s->released);
   s->done_from = l2->free_from[index] = from == NEVER ? NEVER : from + 1;
 }
 
 // It is known when.
 static void arrives(memsys_l2 *l2, unsigned index, uint64_t first, uint64_t last) {
-  station *s = &l2->stations[index];
+  l2_station *s = &l2->stations[index];
   s->last = last;
   s->line->available = first;
   set_done_from(l2, index);
@@ -109,7 +109,7 @@ static void words_arrive(memsys_l2 *l2, unsigned index, uint64_t first) {
 }
 
 void l2_set_follower(memsys_l2 *l2, unsigned index) {
-  const station *s = &l2->stations[index];
+  const l2_station *s = &l2->stations[index];
   const bool unknown = s->waiting.head == NONE || s->done_from == NEVER;
   l2->answer_from[index] = unknown ? NEVER : s->done_from + 1;
 }
@@ -117,7 +117,7 @@ void l2_set_follower(memsys_l2 *l2, unsigned index) {
 // It is known when memory has the victim.
 static void release(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const uint64_t bit = l2_bit(index);
-  station *s = &l2->stations[index];
+  l2_station *s = &l2->stations[index];
   s->released = cycle;
   if ((l2->arriving & bit) == 0 || s->last == NEVER) return;
   set_done_from(l2, index);
@@ -127,9 +127,9 @@ static void release(memsys_l2 *l2, unsigned index, uint64_t cycle) {
 }
 
 void l2_take_note(memsys_l2 *l2, uint64_t cycle) {
-  backing_decision decision;
-  while (backing_next(l2->memory) <= cycle) {
-    if (!backing_decide(l2->memory, cycle, &decision)) continue;
+  memsys_backing_decision decision;
+  while (memsys_backing_next(l2->memory) <= cycle) {
+    if (!memsys_backing_decide(l2->memory, cycle, &decision)) continue;
     if (decision.write)
       release(l2, decision.tag, decision.cycle);
     else
@@ -152,7 +152,7 @@ void l2_see_off(memsys_l2 *l2, uint64_t cycle) {
 }
 
 void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle) {
-  const station *s = &l2->stations[index];
+  const l2_station *s = &l2->stations[index];
   const uint64_t bit = l2_bit(index);
   const bool done = cycle >= s->done_from, there = l2->pool[s->work].offset == 0 || cycle > s->last;
   if (done) l2->needs_tags |= bit;
@@ -171,12 +171,12 @@ void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle) {
 static void leave_clean(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   l2->stations[index].released = NEVER;
   if (l2->departure_count == 0) l2->departs_at = cycle + RELEASE_CYCLES;
-  l2->departures[(l2->first_departure + l2->departure_count++) % REGISTERS] = (departure){cycle, (uint16_t)index};
+  l2->departures[(l2->first_departure + l2->departure_count++) % REGISTERS] = (l2_departure){cycle, (uint16_t)index};
 }
 
 static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const uint64_t bit = l2_bit(index);
-  station *s = &l2->stations[index];
+  l2_station *s = &l2->stations[index];
   l2->evictions &= ~bit;
   l2->needs_tags &= ~bit;
   l2->asks |= bit;
@@ -188,14 +188,14 @@ static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   }
   l2_move_words(l2, MOVE_OUT, cycle);
   l2_hold_up(l2, cycle);
-  s->released = backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes, index);
+  s->released = memsys_backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes, index);
   l2->counts->written_back_bytes += l2->line_bytes;
 }
 
 static void ask_memory(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const uint64_t bit = l2_bit(index);
-  station *s = &l2->stations[index];
-  const item *work = &l2->pool[s->work];
+  l2_station *s = &l2->stations[index];
+  const l2_item *work = &l2->pool[s->work];
   l2->asks &= ~bit;
   l2->arriving |= bit;
   l2->unanswered |= bit;
@@ -205,7 +205,7 @@ static void ask_memory(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   }
   s->last = l2->answer_from[index] = l2->free_from[index] = NEVER;
   l2->counts->fetched_bytes += l2->line_bytes;
-  uint64_t first = backing_read(l2->memory, cycle, work->number << l2->tags.line_shift, l2->line_bytes, index);
+  uint64_t first = memsys_backing_read(l2->memory, cycle, work->number << l2->tags.line_shift, l2->line_bytes, index);
   if (first != BACKING_UNKNOWN) words_arrive(l2, index, first);
 }
 

@@ -30,7 +30,7 @@ enum {
 };
 
 // The part of a request that lies in one line. It keeps its place in the pool from the port to the last step.
-typedef struct item {
+typedef struct l2_item {
   uint64_t number;  // of the line
   uint64_t entered;
   uint64_t order, late;
@@ -41,14 +41,14 @@ typedef struct item {
   uint16_t next;    // behind it on the way from the port, or at the same register
   bool write, whole;
   bool parted;  // the request lies in several lines: the last part that is served gives the answer
-} item;
+} l2_item;
 
 // Items one behind the other; head NONE: nobody waits.
-typedef struct items {
+typedef struct l2_items {
   uint16_t head, tail;
-} items;
+} l2_items;
 
-typedef struct station {
+typedef struct l2_station {
   l2_line *line;
   uint64_t victim;
   uint64_t last;       // cycle of the line's last word; NEVER: not known yet
@@ -56,33 +56,33 @@ typedef struct station {
   uint64_t done_from;  // of a line that arrives: the first cycle in which the register can be done; NEVER: likewise
   uint64_t wake;       // it is looked at again, of `far`
   uint16_t work;       // place in the pool
-  items waiting;       // for the set
+  l2_items waiting;    // for the set
   bool dirty_victim;
-} station;
+} l2_station;
 
 // Lines that memory's side moves in or out, one after the other: word k in start + k, for `line_cycles`. By time.
-typedef struct transfers {
+typedef struct l2_transfers {
   uint64_t start[TRANSFERS];
   uint32_t head, end;
-} transfers;
+} l2_transfers;
 
-typedef enum { MOVE_IN, MOVE_OUT, MOVES } move;
+typedef enum { MOVE_IN, MOVE_OUT, MOVES } l2_move;
 
 // A clean victim that is not taken note of yet.
-typedef struct departure {
+typedef struct l2_departure {
   uint64_t left;
   uint16_t index;  // the register
-} departure;
+} l2_departure;
 
 // A beat that is written.
-typedef struct written {
+typedef struct l2_written {
   uint64_t cycle;
   unsigned bank;
-} written;
+} l2_written;
 
 struct memsys_l2 {
   l2_tags tags;
-  backing *memory;
+  memsys_backing *memory;
   memsys_answers *answers;
   memsys_counts *counts;
   unsigned bus_shift, bank_shift, line_bytes;  // bank: words that follow each other in one, as a power of two
@@ -109,22 +109,22 @@ struct memsys_l2 {
   uint64_t free_from[REGISTERS];    // not free before, as far as memory has decided; NEVER: it has not
   uint16_t *owner;                  // by set: the register that works for it + 1
   unsigned last_chosen;
-  station stations[REGISTERS];
+  l2_station stations[REGISTERS];
   // pipes
-  transfers moved[MOVES];
-  written written[RECENT];  // by cycle
-  uint64_t written_until;   // the last of them
+  l2_transfers moved[MOVES];
+  l2_written written[RECENT];  // by cycle
+  uint64_t written_until;      // the last of them
   uint64_t data_free, evict_free;
   uint64_t waiting_beats, beat_limit;  // between data pipe and port
   uint64_t room_from;                  // there
   bool tags_full;                      // the queue of writes
-  departure departures[REGISTERS];     // a ring, by time
+  l2_departure departures[REGISTERS];  // a ring, by time
   uint32_t first_departure, departure_count;
   uint64_t departs_at;  // the first of them is looked at
   // requests
-  item *pool;
+  l2_item *pool;
   uint16_t pool_free;
-  items queue;            // on the way from the port
+  l2_items queue;         // on the way from the port
   uint64_t head_entered;  // the head of it; NEVER: there is none
   uint32_t queue_beats;
   uint16_t parts[ITEMS];  // of a request that lies in several lines, by its order: not served yet
@@ -147,17 +147,17 @@ static inline uint64_t l2_data_from(memsys_l2 *l2) {
 void l2_take_note(memsys_l2 *l2, uint64_t cycle);
 static inline void l2_decide(memsys_l2 *l2, uint64_t cycle) {
   l2->decided = cycle;
-  if (backing_next(l2->memory) <= cycle) l2_take_note(l2, cycle);
+  if (memsys_backing_next(l2->memory) <= cycle) l2_take_note(l2, cycle);
 }
 static inline uint64_t l2_decisions_from(const memsys_l2 *l2) {
-  const uint64_t decision = backing_next(l2->memory);
+  const uint64_t decision = memsys_backing_next(l2->memory);
   return decision == NEVER ? NEVER : decision + l2->decided_soonest;
 }
 // When a register may evict, from `from` on; NEVER: not before a clean victim is taken note of.
 static inline uint64_t l2_evicts_from(const memsys_l2 *l2, uint64_t from) {
   from = wf_max(from, l2->evict_free);
   if (l2->departure_count < DEPARTURES) return from;
-  const departure *last = &l2->departures[(l2->first_departure + DEPARTURES - 1) % REGISTERS];
+  const l2_departure *last = &l2->departures[(l2->first_departure + DEPARTURES - 1) % REGISTERS];
   return from < last->left + LEAVE_CYCLES ? from : NEVER;
 }
 // The first clean victim on its way is taken note of in `cycle`, unless memory brings a word.
@@ -175,9 +175,9 @@ void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle);
 // The register takes the turn of `cycle`. True: its work is done.
 bool l2_step(memsys_l2 *l2, unsigned index, uint64_t cycle);
 // An answer enters the data pipe in `cycle`; `given`: it is the port's. Returns the cycle of its last beat there.
-uint64_t l2_answer(memsys_l2 *l2, const item *work, bool given, uint64_t cycle);
+uint64_t l2_answer(memsys_l2 *l2, const l2_item *work, bool given, uint64_t cycle);
 // Memory's side moves a line, from `start` on.
-void l2_move_words(memsys_l2 *l2, move direction, uint64_t start);
+void l2_move_words(memsys_l2 *l2, l2_move direction, uint64_t start);
 // A line leaves from `cycle` on: beats on their way to the banks wait while it is in theirs, and the pipe with them.
 void l2_hold_up(memsys_l2 *l2, uint64_t cycle);
 // Memory brings a word in `cycle`: the cycle behind the last word of its line; 0: it brings none.
@@ -185,7 +185,7 @@ uint64_t l2_words_until(memsys_l2 *l2, uint64_t cycle);
 // Whether it moves one in `cycle` or later.
 bool l2_moves(memsys_l2 *l2, uint64_t cycle);
 
-static inline void l2_append(memsys_l2 *l2, items *queue, uint16_t place) {
+static inline void l2_append(memsys_l2 *l2, l2_items *queue, uint16_t place) {
   l2->pool[place].next = NONE;
   if (queue->head == NONE)
     queue->head = place;

@@ -21,7 +21,7 @@ enum { MAX_UNDER_WAY = 1024, MAX_WAITING = 512 };
 struct memsys {
   unsigned bus_bytes;
   memsys_l2 *l2;  // NULL: none
-  backing *memory;
+  memsys_backing *memory;
   memsys_answers answers;
   // request channel
   unsigned write_beats_left;  // of the burst under way
@@ -47,7 +47,7 @@ memsys *memsys_create(const hw_array *array) {
   memsys *m = WF_NEW(memsys);
   m->bus_bytes = array->dma.bus_bits / 8;
   // A register of the L2 reads a line and writes a victim.
-  m->memory = backing_create(array, array->l2.present ? 2 * array->l2.misses_in_flight : MAX_WAITING);
+  m->memory = memsys_backing_create(array, array->l2.present ? 2 * array->l2.misses_in_flight : MAX_WAITING);
   m->write_order = UINT64_MAX;
   if (array->l2.present)
     m->l2 = memsys_l2_create(array, m->memory, &m->answers, &m->counts);
@@ -60,7 +60,7 @@ void memsys_destroy(memsys *m) {
   if (m == NULL) return;
   memsys_l2_destroy(m->l2);
   memsys_answers_free(&m->answers);
-  backing_destroy(m->memory);
+  memsys_backing_destroy(m->memory);
   wf_free(m);
 }
 
@@ -121,13 +121,13 @@ static void bare_answer(memsys *m, memsys_answer *given, uint64_t cycle) {
 
 static void bare_read(memsys *m, uint64_t cycle, const memsys_request *request) {
   const unsigned tag = free_tag(m);
-  memsys_answer given = {.spacing = backing_spacing(m->memory),
+  memsys_answer given = {.spacing = memsys_backing_spacing(m->memory),
                          .order = m->order,
                          .id = request->id,
                          .beats = beats_of(m, request->bytes)};
   m->counts.misses++;
   m->counts.fetched_bytes += request->bytes;
-  const uint64_t first = backing_read(m->memory, cycle + 1, request->address, request->bytes, tag);
+  const uint64_t first = memsys_backing_read(m->memory, cycle + 1, request->address, request->bytes, tag);
   if (first == BACKING_UNKNOWN)
     wait_for_memory(m, tag, &given);
   else
@@ -140,7 +140,7 @@ static void bare_write(memsys *m, uint64_t cycle, const memsys_request *request)
   memsys_answer given = {.spacing = 1, .order = m->write_order, .id = request->id, .beats = 1, .write = true};
   m->counts.misses++;
   m->counts.written_back_bytes += request->bytes;
-  const uint64_t there = backing_write(m->memory, cycle + 1, request->address, request->bytes, tag);
+  const uint64_t there = memsys_backing_write(m->memory, cycle + 1, request->address, request->bytes, tag);
   if (there == BACKING_UNKNOWN)
     wait_for_memory(m, tag, &given);
   else
@@ -148,8 +148,8 @@ static void bare_write(memsys *m, uint64_t cycle, const memsys_request *request)
 }
 
 static void bare_decisions(memsys *m, uint64_t cycle) {
-  backing_decision decision;
-  while (backing_decide(m->memory, cycle, &decision)) {
+  memsys_backing_decision decision;
+  while (memsys_backing_decide(m->memory, cycle, &decision)) {
     m->used[decision.tag] = false;
     m->wait_count--;
     bare_answer(m, &m->waiting[decision.tag], decision.cycle);
@@ -241,7 +241,7 @@ static uint64_t next_known(memsys *m, uint64_t cycle) {
 
 // What memory decides next may come before what is known.
 static uint64_t bare_next(const memsys *m, uint64_t known) {
-  uint64_t decision = m->wait_count == 0 ? UINT64_MAX : backing_next(m->memory);
+  uint64_t decision = m->wait_count == 0 ? UINT64_MAX : memsys_backing_next(m->memory);
   return decision < known ? decision : known;
 }
 
@@ -318,11 +318,11 @@ static uint64_t bare_host(memsys *m, uint64_t cycle, uint64_t address, bool writ
   uint64_t base = address & ~(uint64_t)(bytes - 1);
   if (write) {
     m->counts.written_back_bytes += bytes;
-    backing_write_first(m->memory, cycle + 1, base, bytes);
+    memsys_backing_write_first(m->memory, cycle + 1, base, bytes);
     return cycle + 1;
   }
   m->counts.fetched_bytes += bytes;
-  return backing_read_first(m->memory, cycle + 1, base, bytes) + backing_spacing(m->memory);
+  return memsys_backing_read_first(m->memory, cycle + 1, base, bytes) + memsys_backing_spacing(m->memory);
 }
 
 uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write) {

@@ -180,10 +180,10 @@ static void test_fold_cases(void **state) {
 
 // A random legal program (of the co-simulation) as a command program without tensors. Counters return values, so they
 // are left out.
-static command_program *program_of(const gen_program *random) {
+static command_program *program_of(const sim_gen_program *random) {
   command_program *program = command_create("random", random->array);
   for (size_t n = 0; n < random->count; n++) {
-    const gen_item *item = &random->items[n];
+    const sim_gen_item *item = &random->items[n];
     if (item->fence) {
       command_add_fence(program);
     } else if (!item->command.returns) {
@@ -194,7 +194,7 @@ static command_program *program_of(const gen_program *random) {
   return program;
 }
 
-static arch_memory *memory_after(const command_program *program, const gen_program *random) {
+static arch_memory *memory_after(const command_program *program, const sim_gen_program *random) {
   arch_memory *memory = arch_memory_create((uint64_t)random->array->memory.capacity_mib << 20);
   memcpy(memory->bytes, random->image, random->image_bytes);
   const run_config config = {.engine = sim_engine_find("ref")};
@@ -213,8 +213,8 @@ static void test_fold_and_roll_keep_results(void **state) {
     wf_diag diag = wf_diag_to(stderr);
     assert_true(hw_array_load(&a, arrays[seed % 4], &diag));
     a.isa.revision = 1 + (unsigned)(seed / 4 % 2);
-    const gen_options options = {0};
-    gen_program *random = gen_program_create(&a, seed, &options);
+    const sim_gen_options options = {0};
+    sim_gen_program *random = sim_gen_program_create(&a, seed, &options);
     command_program *program = program_of(random), *folded = command_fold_config(program);
     command_program *rolled = command_roll(folded);
     arch_memory *want = memory_after(program, random), *have = memory_after(rolled, random);
@@ -225,7 +225,7 @@ static void test_fold_and_roll_keep_results(void **state) {
     command_destroy(rolled);
     command_destroy(folded);
     command_destroy(program);
-    gen_program_destroy(random);
+    sim_gen_program_destroy(random);
   }
   print_message("random programs: %u nodes, %u folded\n", before, after);
   assert_true(after < before);

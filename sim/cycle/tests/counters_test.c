@@ -37,16 +37,16 @@ static bool push(sim_engine *engine, const arch_command *command, uint64_t *cycl
 }
 
 // Mostly reads; else one of the effects of a counter command, or several at once.
-static uint64_t counter_operand(gen_random *r) {
+static uint64_t counter_operand(sim_gen_random *r) {
   uint64_t rs1, rs2;
   isa_init_counter(&rs1, &rs2);
-  isa_set_counter_index(&rs1, &rs2, (uint64_t)gen_in(r, 0, 7));
-  int64_t kind = gen_in(r, 0, 15);
+  isa_set_counter_index(&rs1, &rs2, (uint64_t)sim_gen_in(r, 0, 7));
+  int64_t kind = sim_gen_in(r, 0, 15);
   bool external = kind == 4 || kind == 5;
-  if (external || kind < 4 || ((kind == 8 || kind == 9) && gen_in(r, 0, 1) != 0)) {
+  if (external || kind < 4 || ((kind == 8 || kind == 9) && sim_gen_in(r, 0, 1) != 0)) {
     isa_set_counter_configure(&rs1, &rs2, 1);
     isa_set_counter_external(&rs1, &rs2, external);
-    isa_set_counter_event(&rs1, &rs2, (uint64_t)gen_in(r, 0, (external ? EXTERNALS : EVENTS) - 1));
+    isa_set_counter_event(&rs1, &rs2, (uint64_t)sim_gen_in(r, 0, (external ? EXTERNALS : EVENTS) - 1));
   }
   if (kind == 6 || kind == 9) isa_set_counter_snapshot(&rs1, &rs2, 1);
   if (kind == 7) isa_set_counter_snapshot_reset(&rs1, &rs2, 1);
@@ -54,8 +54,8 @@ static uint64_t counter_operand(gen_random *r) {
   return rs1;
 }
 
-static bool read_counters(sim_engine *engine, gen_random *r, uint64_t *cycle, counter_run *run) {
-  while (gen_in(r, 0, 2) == 0 && run->count < READS_MAX) {
+static bool read_counters(sim_engine *engine, sim_gen_random *r, uint64_t *cycle, counter_run *run) {
+  while (sim_gen_in(r, 0, 2) == 0 && run->count < READS_MAX) {
     const arch_command command = {.rs1 = counter_operand(r), .funct = ISA_FUNCT_COUNTER, .returns = true};
     uint64_t value = 0;
     if (!push(engine, &command, cycle, &value)) return false;
@@ -65,11 +65,11 @@ static bool read_counters(sim_engine *engine, gen_random *r, uint64_t *cycle, co
   return true;
 }
 
-static bool run_items(sim_engine *engine, const gen_program *program, counter_run *run) {
-  gen_random r = gen_random_of(program->seed, PURPOSE);
+static bool run_items(sim_engine *engine, const sim_gen_program *program, counter_run *run) {
+  sim_gen_random r = sim_gen_random_of(program->seed, PURPOSE);
   uint64_t cycle = 1, value;
   for (size_t i = 0; i < program->count; i++) {
-    const gen_item *item = &program->items[i];
+    const sim_gen_item *item = &program->items[i];
     if (!read_counters(engine, &r, &cycle, run)) return false;
     cycle += item->delay;
     if (item->fence)
@@ -81,7 +81,7 @@ static bool run_items(sim_engine *engine, const gen_program *program, counter_ru
   return engine->ops->fault(engine)->kind == ARCH_FAULT_NONE;
 }
 
-static counter_run *run_on(const char *name, bool every_cycle, const gen_program *program) {
+static counter_run *run_on(const char *name, bool every_cycle, const sim_gen_program *program) {
   wf_diag diag = wf_diag_to(stderr);
   const sim_engine_options options = {.every_cycle = every_cycle};
   arch_memory *memory = arch_memory_create(program->image_bytes);
@@ -96,7 +96,7 @@ static counter_run *run_on(const char *name, bool every_cycle, const gen_program
   return run;
 }
 
-static bool same(const gen_program *program, const char *what, const counter_run *got, const counter_run *want) {
+static bool same(const sim_gen_program *program, const char *what, const counter_run *got, const counter_run *want) {
   if (!got->good || !want->good) {
     printf("seed %" PRIu64 ", %s: a run failed\n", program->seed, what);
     return false;
@@ -116,8 +116,8 @@ static bool same(const gen_program *program, const char *what, const counter_run
 }
 
 static bool test_program(const hw_array *array, uint64_t seed, size_t *reads, size_t *nonzero) {
-  const gen_options options = {0};
-  gen_program *program = gen_program_create(array, seed, &options);
+  const sim_gen_options options = {0};
+  sim_gen_program *program = sim_gen_program_create(array, seed, &options);
   counter_run *want = run_on("rtl", false, program);
   counter_run *lazy = run_on("cycle", false, program), *eager = run_on("cycle", true, program);
   bool good = same(program, "cycle", lazy, want) && same(program, "cycle, every cycle", eager, want);
@@ -126,7 +126,7 @@ static bool test_program(const hw_array *array, uint64_t seed, size_t *reads, si
   wf_free(want);
   wf_free(lazy);
   wf_free(eager);
-  gen_program_destroy(program);
+  sim_gen_program_destroy(program);
   return good;
 }
 

@@ -8,14 +8,15 @@
 
 enum { MOST = 128, SEQUENCE = 400 };
 
-static uint32_t draw(gen_random *r, uint32_t low, uint32_t high) { return (uint32_t)gen_in(r, low, high); }
+static uint32_t draw(sim_gen_random *r, uint32_t low, uint32_t high) { return (uint32_t)sim_gen_in(r, low, high); }
 
 // Extremes are frequent.
-static int8_t draw_element(gen_random *r) {
-  return gen_one_in(r, 4) ? (int8_t)(gen_one_in(r, 2) ? INT8_MIN : INT8_MAX) : (int8_t)gen_in(r, INT8_MIN, INT8_MAX);
+static int8_t draw_element(sim_gen_random *r) {
+  return sim_gen_one_in(r, 4) ? (int8_t)(sim_gen_one_in(r, 2) ? INT8_MIN : INT8_MAX)
+                              : (int8_t)sim_gen_in(r, INT8_MIN, INT8_MAX);
 }
 
-static void draw_tile(gen_random *r, uint32_t dim, int8_t *tile) {
+static void draw_tile(sim_gen_random *r, uint32_t dim, int8_t *tile) {
   for (uint32_t n = 0; n < dim * dim; n++) tile[n] = draw_element(r);
 }
 
@@ -41,22 +42,22 @@ static void expect_product(product_case *t) {
     }
 }
 
-static void draw_product(gen_random *r, product_case *t) {
-  uint32_t dim = UINT32_C(1) << draw(r, 1, gen_one_in(r, 8) ? 7 : 5), past = draw(r, 1, dim);
+static void draw_product(sim_gen_random *r, product_case *t) {
+  uint32_t dim = UINT32_C(1) << draw(r, 1, sim_gen_one_in(r, 8) ? 7 : 5), past = draw(r, 1, dim);
   t->p = (mesh_product){.dim = dim,
                         .bits = draw(r, 17, 32),
                         .first = draw(r, 0, past),
                         .past = past,
                         .bias_rows = draw(r, 0, dim),
-                        .accumulate = gen_one_in(r, 3),
+                        .accumulate = sim_gen_one_in(r, 3),
                         .a = t->a,
                         .bias = t->bias,
                         .out = t->out};
-  t->rows = gen_one_in(r, 2) ? dim : draw(r, 0, dim);
+  t->rows = sim_gen_one_in(r, 2) ? dim : draw(r, 0, dim);
   draw_tile(r, dim, t->a);
   draw_tile(r, dim, t->b);
   draw_tile(r, dim, t->bias);
-  for (uint32_t n = 0; n < dim * dim; n++) t->out[n] = (int32_t)gen_in(r, INT32_MIN, INT32_MAX);
+  for (uint32_t n = 0; n < dim * dim; n++) t->out[n] = (int32_t)sim_gen_in(r, INT32_MIN, INT32_MAX);
   memcpy(t->expected, t->out, dim * dim * sizeof *t->out);
 }
 
@@ -66,7 +67,7 @@ static void kernels_multiply(void **state) {
   unsigned checked = 0;
   for (unsigned index = 0; mesh_kernel_at(index) != NULL; index++) {
     const mesh_kernel *kernel = mesh_kernel_at(index);
-    gen_random r = gen_random_of(7, 0);
+    sim_gen_random r = sim_gen_random_of(7, 0);
     if (!kernel->runs_here()) continue;
     for (unsigned n = 0; n < 600; n++) {
       draw_product(&r, t);
@@ -161,9 +162,9 @@ static void cross_mesh(element_model *e, const mesh_feed *f, bool first, int8_t 
 
 // ---- sequences of requests
 
-static bool one_in(gen_random *r, int64_t n) { return gen_one_in(r, n); }
+static bool one_in(sim_gen_random *r, int64_t n) { return sim_gen_one_in(r, n); }
 
-static mesh_feed draw_feed(gen_random *r, uint32_t dim, bool os) {
+static mesh_feed draw_feed(sim_gen_random *r, uint32_t dim, bool os) {
   mesh_feed f = {
       .os = os, .swap = one_in(r, 2), .shift = (uint8_t)draw(r, 0, one_in(r, 2) ? 0 : 31), .total = (uint8_t)dim};
   // Weight-stationary A or D can pass the transposer, output-stationary A or B.
@@ -189,7 +190,7 @@ static void row_fed(const mesh_feed *f, uint32_t dim, const int8_t tiles[3][MOST
 }
 
 // A request on both; rows of the tiles arrive one by one, and some results are asked for on the way.
-static void check_request(gen_random *r, mesh_data *d, element_model *e, const mesh_feed *f) {
+static void check_request(sim_gen_random *r, mesh_data *d, element_model *e, const mesh_feed *f) {
   static int8_t tiles[3][MOST * MOST];
   static int32_t expected[MOST][MOST];
   uint32_t dim = e->dim;
@@ -215,7 +216,7 @@ static void check_request(gen_random *r, mesh_data *d, element_model *e, const m
 }
 
 static void check_sequence(uint64_t seed, uint32_t dim, uint32_t bits) {
-  gen_random r = gen_random_of(seed, dim);
+  sim_gen_random r = sim_gen_random_of(seed, dim);
   mesh_data *d = mesh_data_create(dim, bits, 3, 2);
   element_model *e = WF_NEW(element_model);
   *e = (element_model){.dim = dim, .bits = bits};

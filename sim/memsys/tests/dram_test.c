@@ -144,9 +144,9 @@ static void simulate(plain *p, const hw_array *a) {
   }
 }
 
-static uint64_t below(gen_random *r, uint64_t limit) { return gen_bits(r) % limit; }
+static uint64_t below(sim_gen_random *r, uint64_t limit) { return sim_gen_bits(r) % limit; }
 
-static void choose_array(hw_array *a, gen_random *r) {
+static void choose_array(hw_array *a, sim_gen_random *r) {
   static const uint32_t clocks[] = {50, 100, 333, 1000, 2000};
   hw_array_default(a);
   a->memory.model = below(r, 2) ? HW_MEMORY_DDR3 : HW_MEMORY_DDR4;
@@ -158,7 +158,7 @@ static void choose_array(hw_array *a, gen_random *r) {
 }
 
 // Bursts of streams, and single ones; long pauses between some.
-static void choose_transactions(plain *p, const hw_array *a, gen_random *r) {
+static void choose_transactions(plain *p, const hw_array *a, sim_gen_random *r) {
   const uint64_t cycle_ps = 1000000 / a->memory.clock_mhz, spread = UINT64_C(1) << below(r, 14);
   uint64_t cycle = 0, line = 0;
   for (unsigned n = 0; n < TRANSACTIONS; n++) {
@@ -190,7 +190,7 @@ static void collect(dram *d, uint64_t cycle, const plain *p, uint64_t *got) {
 static void the_same_as_tick_by_tick(void **state) {
   (void)state;
   static plain p;
-  gen_random r = gen_random_of(7, 0);
+  sim_gen_random r = sim_gen_random_of(7, 0);
   for (unsigned round = 0; round < 80; round++) {
     hw_array a;
     uint64_t got[TRANSACTIONS] = {0};

@@ -25,9 +25,10 @@ typedef struct cosim_digest {
 // NULL: the file cannot be opened.
 cosim_memo *cosim_memo_open(const char *path);
 void cosim_memo_close(cosim_memo *memo);
-bool cosim_memo_find(const cosim_memo *memo, const cosim_setup *setup, const gen_program *program,
+bool cosim_memo_find(const cosim_memo *memo, const cosim_setup *setup, const sim_gen_program *program,
                      cosim_digest *digest);
-void cosim_memo_add(cosim_memo *memo, const cosim_setup *setup, const gen_program *program, const cosim_digest *digest);
+void cosim_memo_add(cosim_memo *memo, const cosim_setup *setup, const sim_gen_program *program,
+                    const cosim_digest *digest);
 
 typedef struct cosim_totals {
   uint64_t programs, commands, primitives, cycles;
@@ -35,14 +36,14 @@ typedef struct cosim_totals {
 } cosim_totals;
 
 // True if the engines agree; else `text` says on what they do not. `totals` may be NULL.
-bool cosim_agree(const cosim_setup *setup, const gen_program *program, cosim_totals *totals, char text[COSIM_TEXT]);
+bool cosim_agree(const cosim_setup *setup, const sim_gen_program *program, cosim_totals *totals, char text[COSIM_TEXT]);
 
 // The smallest program found that the engines still disagree on, and its text. The setup loses what is not needed for
 // it.
-gen_program *cosim_shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]);
+sim_gen_program *cosim_shrink(cosim_setup *setup, const sim_gen_program *program, char text[COSIM_TEXT]);
 
 // Writes the program as a command trace (recorded on ref) and its array as YAML. False: could not.
-bool cosim_write(const gen_program *program, const char *trace_path, const char *array_path);
+bool cosim_write(const sim_gen_program *program, const char *trace_path, const char *array_path);
 
 // ref with a planted bug: a load that follows a compute_accumulated within three commands forgets to accumulate.
 extern const sim_engine_ops cosim_faulty_engine;

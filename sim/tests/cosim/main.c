@@ -33,8 +33,8 @@ static const char usage_text[] =
 
 // Names of parts and features, for options that list them.
 typedef const char *(*name_of)(int number);
-static const char *part_name(int number) { return gen_part_name((gen_part)number); }
-static const char *feature_name(int number) { return gen_feature_name((gen_feature)number); }
+static const char *part_name(int number) { return sim_gen_part_name((sim_gen_part)number); }
+static const char *feature_name(int number) { return sim_gen_feature_name((sim_gen_feature)number); }
 
 static void print_names(int count, name_of name) {
   for (int i = 0; i < count; i++) fprintf(stderr, "%s%s", i == 0 ? "" : ", ", name(i));
@@ -138,7 +138,7 @@ static bool load_array(const options *o, uint64_t number, hw_array *array) {
   wf_diag diag = wf_diag_to(stderr);
   bool good = true;
   if (array_seed(o, &seed))
-    gen_array(seed + number, array);
+    sim_gen_array(seed + number, array);
   else
     good = hw_array_load(array, o->array, &diag);
   if (o->isa == 1 || o->isa == 2) array->isa.revision = (uint32_t)o->isa;
@@ -147,7 +147,7 @@ static bool load_array(const options *o, uint64_t number, hw_array *array) {
 
 // ---- programs
 
-static void tell_failure(const options *o, const cosim_setup *setup, const gen_program *program, const char *text) {
+static void tell_failure(const options *o, const cosim_setup *setup, const sim_gen_program *program, const char *text) {
   char trace[512], array[512];
   snprintf(trace, sizeof trace, "%s/cosim-%s-%" PRIu64 ".trace", o->out, program->array->name, program->seed);
   snprintf(array, sizeof array, "%s/cosim-%s-%" PRIu64 ".yaml", o->out, program->array->name, program->seed);
@@ -181,24 +181,24 @@ static void tell_rerun(const options *o, const hw_array *array, uint64_t seed) {
   printf("\n");
 }
 
-static void report(const options *o, cosim_setup setup, const gen_program *program, char text[COSIM_TEXT]) {
+static void report(const options *o, cosim_setup setup, const sim_gen_program *program, char text[COSIM_TEXT]) {
   printf("FAIL array %s, seed %" PRIu64 ", %zu commands: %s\n", program->array->name, program->seed, program->count,
          text);
   tell_rerun(o, program->array, program->seed);
   fflush(stdout);
-  gen_program *small = cosim_shrink(&setup, program, text);
+  sim_gen_program *small = cosim_shrink(&setup, program, text);
   tell_failure(o, &setup, small, text);
   fflush(stdout);
-  gen_program_destroy(small);
+  sim_gen_program_destroy(small);
 }
 
 static cosim_setup draw_setup(const options *o, const cosim_setup *engines, uint64_t seed, hw_array *array) {
-  gen_random r = gen_random_of(seed, 4);
+  sim_gen_random r = sim_gen_random_of(seed, 4);
   cosim_setup setup = *engines;
-  setup.garbage = gen_bits(&r) | 1;
+  setup.garbage = sim_gen_bits(&r) | 1;
   if (!o->random_latency) return setup;
-  gen_memory_timing(gen_bits(&r), array);
-  if (gen_one_in(&r, 2)) setup.disturb = gen_bits(&r) | 1;
+  sim_gen_memory_timing(sim_gen_bits(&r), array);
+  if (sim_gen_one_in(&r, 2)) setup.disturb = sim_gen_bits(&r) | 1;
   return setup;
 }
 
@@ -207,17 +207,17 @@ static bool run_seed(const options *o, const cosim_setup *engines, const hw_arra
                      cosim_totals *totals) {
   hw_array array = *base;
   cosim_setup setup = draw_setup(o, engines, seed, &array);
-  const gen_options how = {.steps = (unsigned)o->steps, .without = o->without, .only = o->only};
-  gen_program *program = gen_program_create(&array, seed, &how);
+  const sim_gen_options how = {.steps = (unsigned)o->steps, .without = o->without, .only = o->only};
+  sim_gen_program *program = sim_gen_program_create(&array, seed, &how);
   char text[COSIM_TEXT], why[GEN_WHY];
-  bool good = gen_judge_program(program, why);
+  bool good = sim_gen_judge_program(program, why);
   if (!good) {
     printf("FAIL array %s, seed %" PRIu64 ": the generator broke its own rules: %s\n", array.name, seed, why);
   } else if (!o->check_only && !cosim_agree(&setup, program, totals, text)) {
     report(o, setup, program, text);
     good = false;
   }
-  gen_program_destroy(program);
+  sim_gen_program_destroy(program);
   return good;
 }
 

@@ -67,19 +67,19 @@ static uint64_t hash_array(uint64_t hash, const hw_array *array) {
   return hash;
 }
 
-static uint64_t hash_item(uint64_t hash, const gen_item *item) {
+static uint64_t hash_item(uint64_t hash, const sim_gen_item *item) {
   hash = hash_number(hash, (uint64_t)item->fence << 40 | (uint64_t)item->command.funct << 32 | item->delay);
   return hash_number(hash_number(hash, item->command.rs1), item->command.rs2);
 }
 
-static uint64_t key_of(const cosim_memo *memo, const cosim_setup *setup, const gen_program *program) {
+static uint64_t key_of(const cosim_memo *memo, const cosim_setup *setup, const sim_gen_program *program) {
   uint64_t hash = hash_array(memo->hardware, program->array);
   hash = hash_number(hash_number(hash, setup->disturb), setup->garbage);
   for (size_t i = 0; i < program->count; i++) hash = hash_item(hash, &program->items[i]);
   return wf_hash(hash, program->image, program->image_bytes);
 }
 
-bool cosim_memo_find(const cosim_memo *memo, const cosim_setup *setup, const gen_program *program,
+bool cosim_memo_find(const cosim_memo *memo, const cosim_setup *setup, const sim_gen_program *program,
                      cosim_digest *digest) {
   uint64_t key = key_of(memo, setup, program);
   for (size_t i = memo->count; i-- > 0;) {
@@ -90,7 +90,7 @@ bool cosim_memo_find(const cosim_memo *memo, const cosim_setup *setup, const gen
   return false;
 }
 
-void cosim_memo_add(cosim_memo *memo, const cosim_setup *setup, const gen_program *program,
+void cosim_memo_add(cosim_memo *memo, const cosim_setup *setup, const sim_gen_program *program,
                     const cosim_digest *digest) {
   uint64_t key = key_of(memo, setup, program);
   keep(memo, key, digest);

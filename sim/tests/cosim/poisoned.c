@@ -4,8 +4,8 @@
 #include "sim/ref/state.h"
 #include "sim/tests/cosim/cosim.h"
 
-static void fill(gen_random *r, void *bytes, size_t length) {
-  for (size_t i = 0; i < length; i++) ((uint8_t *)bytes)[i] = (uint8_t)gen_bits(r);
+static void fill(sim_gen_random *r, void *bytes, size_t length) {
+  for (size_t i = 0; i < length; i++) ((uint8_t *)bytes)[i] = (uint8_t)sim_gen_bits(r);
 }
 
 static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
@@ -15,18 +15,18 @@ static sim_engine *create_with(const hw_array *array, arch_memory *memory, const
   ref_engine *ref = (ref_engine *)engine;
   const hw_derived *d = &ref->derived;
   size_t tile = (size_t)d->dim * d->dim;
-  gen_random r = gen_random_of(options->garbage, 5);
+  sim_gen_random r = sim_gen_random_of(options->garbage, 5);
   fill(&r, ref->spad, (size_t)d->sp_rows * d->dim);
   fill(&r, ref->acc, (size_t)d->acc_rows * d->dim * sizeof *ref->acc);
-  for (size_t n = 0; n < tile; n++) ref->weights[n] = (int8_t)gen_bits(&r);
-  for (size_t n = 0; n < tile; n++) ref->shadow_weights[n] = (int8_t)gen_bits(&r);
+  for (size_t n = 0; n < tile; n++) ref->weights[n] = (int8_t)sim_gen_bits(&r);
+  for (size_t n = 0; n < tile; n++) ref->shadow_weights[n] = (int8_t)sim_gen_bits(&r);
   fill(&r, ref->sums, tile * sizeof *ref->sums);
   fill(&r, ref->next_sums, tile * sizeof *ref->next_sums);
   for (uint32_t n = 0; n < d->norm_stats; n++) {
-    ref->stats[n].mean = (int32_t)gen_bits(&r);
-    ref->stats[n].max = (int32_t)gen_bits(&r);
-    ref->stats[n].inv_stddev = (float)gen_in(&r, 0, 100);
-    ref->stats[n].inv_sum_exp = (float)gen_in(&r, 0, 100);
+    ref->stats[n].mean = (int32_t)sim_gen_bits(&r);
+    ref->stats[n].max = (int32_t)sim_gen_bits(&r);
+    ref->stats[n].inv_stddev = (float)sim_gen_in(&r, 0, 100);
+    ref->stats[n].inv_sum_exp = (float)sim_gen_in(&r, 0, 100);
   }
   return engine;
 }

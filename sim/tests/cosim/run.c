@@ -38,11 +38,11 @@ static bool push(sim_engine *engine, const arch_command *command, uint64_t *cycl
   }
 }
 
-static void run_items(sim_engine *engine, const gen_program *program, run *r) {
+static void run_items(sim_engine *engine, const sim_gen_program *program, run *r) {
   uint64_t cycle = START_CYCLE;
   bool good = true;
   for (size_t i = 0; good && i < program->count; i++) {
-    const gen_item *item = &program->items[i];
+    const sim_gen_item *item = &program->items[i];
     cycle += item->delay;
     if (item->fence)
       cycle = engine->ops->drain(engine, cycle);
@@ -54,7 +54,7 @@ static void run_items(sim_engine *engine, const gen_program *program, run *r) {
 }
 
 // False: the engine could not be made.
-static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, const gen_program *program, run *r) {
+static bool run_program(const sim_engine_ops *ops, const cosim_setup *setup, const sim_gen_program *program, run *r) {
   const sim_engine_options options = {
       .disturb = setup->disturb, .garbage = setup->garbage, .patience = PATIENCE, .quiet = false};
   wf_diag diag = wf_diag_to(stderr);
@@ -80,7 +80,7 @@ static void end_run(run *r) {
 
 // ---- comparison
 
-static bool same_memory(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
+static bool same_memory(const sim_gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
   size_t wrong = 0, first = 0;
   for (size_t i = program->image_bytes; i-- > 0;) {
     if (a->memory->bytes[i] == b->memory->bytes[i]) continue;
@@ -93,12 +93,12 @@ static bool same_memory(const gen_program *program, const run *a, const run *b, 
   return wrong == 0;
 }
 
-static bool returns(const gen_item *item) { return !item->fence && item->command.returns; }
+static bool returns(const sim_gen_item *item) { return !item->fence && item->command.returns; }
 
 // Values of counters: of engines with cycles only.
-static bool same_responses(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
+static bool same_responses(const sim_gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
   for (size_t i = 0; i < program->count; i++) {
-    const gen_item *item = &program->items[i];
+    const sim_gen_item *item = &program->items[i];
     if (!returns(item) || a->responses[i] == b->responses[i]) continue;
     char command[ISA_TEXT_MAX];
     isa_print(isa_find(program->array->isa.revision, item->command.funct, item->command.rs1), item->command.rs1,
@@ -110,7 +110,7 @@ static bool same_responses(const gen_program *program, const run *a, const run *
   return true;
 }
 
-static bool same_events(const gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
+static bool same_events(const sim_gen_program *program, const run *a, const run *b, char text[COSIM_TEXT]) {
   sim_difference d;
   if (!sim_records_differ(&a->records, &b->records, &d)) {
     if (a->cycles == b->cycles) return true;
@@ -160,12 +160,12 @@ static bool complete_events(const run *r, expected want, char text[COSIM_TEXT]) 
   return good;
 }
 
-static expected count_primitives(const gen_program *program) {
+static expected count_primitives(const sim_gen_program *program) {
   char why[GEN_WHY];
-  gen_judge *judge = gen_judge_create(program->array, program->image_bytes);
-  for (size_t i = 0; i < program->count; i++) gen_judge_item(judge, &program->items[i], why);
-  expected want = {gen_judge_primitives(judge), gen_judge_completions(judge)};
-  gen_judge_destroy(judge);
+  sim_gen_judge *judge = sim_gen_judge_create(program->array, program->image_bytes);
+  for (size_t i = 0; i < program->count; i++) sim_gen_judge_item(judge, &program->items[i], why);
+  expected want = {sim_gen_judge_primitives(judge), sim_gen_judge_completions(judge)};
+  sim_gen_judge_destroy(judge);
   return want;
 }
 
@@ -208,7 +208,7 @@ static void append(char text[COSIM_TEXT], const char *between, const char *more)
 }
 
 // Cycles first: where they differ, what memory holds and whether the engine ends is the consequence.
-static bool compare(const cosim_setup *setup, const gen_program *program, const run *a, const run *b, expected want,
+static bool compare(const cosim_setup *setup, const sim_gen_program *program, const run *a, const run *b, expected want,
                     char text[COSIM_TEXT]) {
   char more[COSIM_TEXT];
   if (!no_fault(setup->against, b, text)) return false;
@@ -236,7 +236,7 @@ static uint64_t digest_records(const sim_records *records) {
   return hash;
 }
 
-static cosim_digest digest_of(const gen_program *program, const run *r) {
+static cosim_digest digest_of(const sim_gen_program *program, const run *r) {
   uint64_t timing = digest_records(&r->records);
   for (size_t i = 0; i < program->count; i++)
     if (returns(&program->items[i])) timing = wf_hash(timing, &r->responses[i], sizeof r->responses[i]);
@@ -248,7 +248,7 @@ static const char hardware[] = "rtl";
 static bool is_hardware(const sim_engine_ops *ops) { return strcmp(ops->name, hardware) == 0; }
 
 // True if one engine is the hardware, which has run this program, and the other does the same. False proves nothing.
-static bool agrees_as_before(const cosim_setup *setup, const gen_program *program, cosim_totals *totals) {
+static bool agrees_as_before(const cosim_setup *setup, const sim_gen_program *program, cosim_totals *totals) {
   cosim_digest before, now;
   if (setup->memo == NULL || is_hardware(setup->engine) == is_hardware(setup->against)) return false;
   if (!cosim_memo_find(setup->memo, setup, program, &before)) return false;
@@ -266,14 +266,14 @@ static bool agrees_as_before(const cosim_setup *setup, const gen_program *progra
   return same;
 }
 
-static void remember(const cosim_setup *setup, const gen_program *program, const run *a, const run *b) {
+static void remember(const cosim_setup *setup, const sim_gen_program *program, const run *a, const run *b) {
   const run *r = is_hardware(setup->engine) ? a : is_hardware(setup->against) ? b : NULL;
   if (setup->memo == NULL || r == NULL) return;
   cosim_digest digest = digest_of(program, r);
   cosim_memo_add(setup->memo, setup, program, &digest);
 }
 
-static bool agrees_now(const cosim_setup *setup, const gen_program *program, expected want, cosim_totals *totals,
+static bool agrees_now(const cosim_setup *setup, const sim_gen_program *program, expected want, cosim_totals *totals,
                        char text[COSIM_TEXT]) {
   run a = {0}, b = {0};
   bool good = run_program(setup->against, setup, program, &b) && run_program(setup->engine, setup, program, &a);
@@ -288,7 +288,8 @@ static bool agrees_now(const cosim_setup *setup, const gen_program *program, exp
   return good;
 }
 
-bool cosim_agree(const cosim_setup *setup, const gen_program *program, cosim_totals *totals, char text[COSIM_TEXT]) {
+bool cosim_agree(const cosim_setup *setup, const sim_gen_program *program, cosim_totals *totals,
+                 char text[COSIM_TEXT]) {
   expected want = count_primitives(program);
   if (totals != NULL) {
     totals->programs++;

@@ -12,25 +12,25 @@ enum { MOST_TRIALS = 4000, LONGEST_GROUP = 9 };
 
 typedef struct shrinker {
   const cosim_setup *setup;
-  gen_program *best;
+  sim_gen_program *best;
   char *text;  // of the best
   unsigned trials;
 } shrinker;
 
 // Takes the candidate over if it still fails; frees it if not.
-static bool try_program(shrinker *s, gen_program *candidate) {
+static bool try_program(shrinker *s, sim_gen_program *candidate) {
   char why[GEN_WHY], text[COSIM_TEXT];
-  bool better = gen_judge_program(candidate, why);
+  bool better = sim_gen_judge_program(candidate, why);
   if (better) {
     s->trials++;
     better = !cosim_agree(s->setup, candidate, NULL, text);
   }
   if (better) {
-    gen_program_destroy(s->best);
+    sim_gen_program_destroy(s->best);
     s->best = candidate;
     memcpy(s->text, text, COSIM_TEXT);
   } else {
-    gen_program_destroy(candidate);
+    sim_gen_program_destroy(candidate);
   }
   return better;
 }
@@ -38,7 +38,7 @@ static bool try_program(shrinker *s, gen_program *candidate) {
 static bool drop(shrinker *s, size_t first, size_t count) {
   bool *kept = WF_NEW_ARRAY(s->best->count, bool);
   for (size_t i = 0; i < s->best->count; i++) kept[i] = i < first || i >= first + count;
-  gen_program *candidate = gen_program_copy(s->best, kept);
+  sim_gen_program *candidate = sim_gen_program_copy(s->best, kept);
   wf_free(kept);
   return try_program(s, candidate);
 }
@@ -57,21 +57,21 @@ static bool pass(shrinker *s, size_t length, size_t step) {
 }
 
 static void drop_delays(shrinker *s) {
-  gen_program *candidate = gen_program_copy(s->best, NULL);
+  sim_gen_program *candidate = sim_gen_program_copy(s->best, NULL);
   for (size_t i = 0; i < candidate->count; i++) candidate->items[i].delay = 0;
   try_program(s, candidate);
 }
 
 static void pad_with_zeros(shrinker *s) {
-  gen_program *candidate = gen_program_copy(s->best, NULL);
+  sim_gen_program *candidate = sim_gen_program_copy(s->best, NULL);
   memset(candidate->image, 0, candidate->image_bytes);
   if (try_program(s, candidate)) return;
-  candidate = gen_program_copy(s->best, NULL);
+  candidate = sim_gen_program_copy(s->best, NULL);
   for (size_t i = 0; i < candidate->image_bytes; i++) candidate->image[i] = (uint8_t)(1 + i % 61);
   try_program(s, candidate);
 }
 
-static void drop_setup(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+static void drop_setup(cosim_setup *setup, const sim_gen_program *program, char text[COSIM_TEXT]) {
   setup->memo = NULL;
   cosim_setup plain = *setup;
   char told[COSIM_TEXT];
@@ -94,9 +94,9 @@ static void unsilence(int kept) {
   if (kept >= 0) close(kept);
 }
 
-static gen_program *shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+static sim_gen_program *shrink(cosim_setup *setup, const sim_gen_program *program, char text[COSIM_TEXT]) {
   drop_setup(setup, program, text);
-  shrinker s = {.setup = setup, .best = gen_program_copy(program, NULL), .text = text};
+  shrinker s = {.setup = setup, .best = sim_gen_program_copy(program, NULL), .text = text};
   drop_delays(&s);
   for (size_t length = s.best->count / 2; length > 4; length /= 2) pass(&s, length, length);
   // Short runs until nothing goes, first side by side, then at every place: a preload and its compute only go together,
@@ -113,10 +113,10 @@ static gen_program *shrink(cosim_setup *setup, const gen_program *program, char 
   return s.best;
 }
 
-gen_program *cosim_shrink(cosim_setup *setup, const gen_program *program, char text[COSIM_TEXT]) {
+sim_gen_program *cosim_shrink(cosim_setup *setup, const sim_gen_program *program, char text[COSIM_TEXT]) {
   fflush(stderr);
   int kept = silence();
-  gen_program *small = shrink(setup, program, text);
+  sim_gen_program *small = shrink(setup, program, text);
   fflush(stderr);
   unsilence(kept);
   return small;

@@ -5,9 +5,9 @@
 #include "sim/tests/cosim/cosim.h"
 #include "sim/trace/trace.h"
 
-static void record(sim_engine *engine, const gen_program *program, sim_trace_writer *writer) {
+static void record(sim_engine *engine, const sim_gen_program *program, sim_trace_writer *writer) {
   for (size_t i = 0; i < program->count; i++) {
-    const gen_item *item = &program->items[i];
+    const sim_gen_item *item = &program->items[i];
     uint64_t response;
     if (item->fence) {
       sim_trace_writer_fence(writer);
@@ -18,7 +18,7 @@ static void record(sim_engine *engine, const gen_program *program, sim_trace_wri
   }
 }
 
-static bool write_trace(const gen_program *program, FILE *out) {
+static bool write_trace(const sim_gen_program *program, FILE *out) {
   wf_diag diag = wf_diag_to(stderr);
   arch_memory *memory = arch_memory_create(program->image_bytes);
   if (memory == NULL) return false;
@@ -35,7 +35,7 @@ static bool write_trace(const gen_program *program, FILE *out) {
   return good;
 }
 
-bool cosim_write(const gen_program *program, const char *trace_path, const char *array_path) {
+bool cosim_write(const sim_gen_program *program, const char *trace_path, const char *array_path) {
   FILE *trace = fopen(trace_path, "w"), *array = fopen(array_path, "w");
   bool good = trace != NULL && array != NULL && write_trace(program, trace);
   if (good) hw_array_print(program->array, array);
