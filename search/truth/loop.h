@@ -6,7 +6,7 @@
 
 enum { TRUTH_SIDE_MIN = 4, TRUTH_SIDES = 16 };
 
-// Either loop: candidates are simulated, or predicted.
+// State of the loop over candidates, which are simulated or predicted.
 typedef struct truth_loop {
   const truth_options *options;
   truth_result *result;
@@ -15,7 +15,7 @@ typedef struct truth_loop {
   bool predicts;
   bool thorough;                             // asks the model of the machine for steps from the mappings, too
   size_t limit;                              // of candidates; simulated ones count by what of the network they run
-  double spent;                              // of that
+  double spent;                              // of the limit
   const paper_mapping *wanted[TRUTH_SIDES];  // of the plain model for a side of 2^n: mappings of all layers, and again
   size_t sets[TRUTH_SIDES];                  // how often
   paper_mapping *own[TRUTH_SIDES];           // those of them that the loop found itself
@@ -40,7 +40,7 @@ paper_hardware truth_hardware_of(const hw_array *array);
 truth_candidate *truth_propose(truth_loop *l, const hw_array *array);
 // All candidates from `first` on, side by side.
 void truth_measure(truth_loop *l, size_t first);
-// Of what is given: a candidate; what it costs; telling of it; whether it is the best.
+// Steps of a measurement: adds a candidate; sets what it costs; reports it; keeps it if it is the best so far.
 truth_candidate *truth_append(truth_loop *l, const hw_array *array);
 void truth_set_value(const truth_loop *l, truth_candidate *c, paper_cost cost);
 void truth_say(const truth_loop *l, const truth_candidate *c);
