@@ -42,7 +42,7 @@ typedef enum {
 #define X(name) AST_##name,
   AST_KINDS(X)
 #undef X
-} ast_kind;
+} lang_ast_kind;
 
 // X(NAME, text)
 #define AST_OPS(X) \
@@ -71,56 +71,56 @@ typedef enum {
   AST_OPS(X)
 #undef X
       AST_OP_COUNT
-} ast_op;
-extern const char *const ast_op_texts[AST_OP_COUNT];
+} lang_ast_op;
+extern const char *const lang_ast_op_texts[AST_OP_COUNT];
 
 // What a NAME or ATTRIBUTE stands for, found by the checks: a variable of the function, or something of the language.
-typedef enum { AST_UNRESOLVED, AST_LOCAL, AST_BUILTIN, AST_DTYPE, AST_CALLEE, AST_MODULE, AST_METHOD } ast_meaning;
+typedef enum { AST_UNRESOLVED, AST_LOCAL, AST_BUILTIN, AST_DTYPE, AST_CALLEE, AST_MODULE, AST_METHOD } lang_ast_meaning;
 
-typedef struct ast {
-  ast_kind kind;
-  source_span span;
-  ast_op op;
+typedef struct lang_ast {
+  lang_ast_kind kind;
+  lang_source_span span;
+  lang_ast_op op;
   const char *name;
-  source_span name_span;  // FUNCTION, ATTRIBUTE, KEYWORD
+  lang_source_span name_span;  // FUNCTION, ATTRIBUTE, KEYWORD
   int64_t integer;
   double number;
-  struct ast *a, *b, *c;
-  struct ast **items, **params;
+  struct lang_ast *a, *b, *c;
+  struct lang_ast **items, **params;
   int count, param_count;
-  ast_meaning meaning;
-  int index;            // LOCAL: its slot; BUILTIN: builtin_id; DTYPE: lang_dtype; METHOD: method_id
-  struct ast *callee;   // CALLEE: the function
-  const char **locals;  // FUNCTION: names of its variables, parameters first
+  lang_ast_meaning meaning;
+  int index;                // LOCAL: its slot; BUILTIN: lang_builtin_id; DTYPE: lang_dtype; METHOD: lang_method_id
+  struct lang_ast *callee;  // CALLEE: the function
+  const char **locals;      // FUNCTION: names of its variables, parameters first
   int local_count;
   int depth;       // of the tree below chains of operators
   bool *pointers;  // FUNCTION: which of its variables are pointers, once that was asked
-} ast;
+} lang_ast;
 
 // What a module-level import makes known: `module` NULL for a name of its own.
-typedef struct ast_import {
+typedef struct lang_ast_import {
   const char *module;  // "triton.language"
   const char *name;    // imported from it, "*" for all, NULL: the module itself
   const char *as;      // the name it has here
-} ast_import;
+} lang_ast_import;
 
 // A module: its functions with @jit, every `grid = ...` with the line it stands on, and its imports.
-typedef struct ast_grid {
-  ast *value;  // a LAMBDA or an expression
+typedef struct lang_ast_grid {
+  lang_ast *value;  // a LAMBDA or an expression
   unsigned line;
-} ast_grid;
+} lang_ast_grid;
 
-typedef struct ast_module {
-  ast **functions;
-  ast_grid *grids;
-  ast_import *imports;
+typedef struct lang_ast_module {
+  lang_ast **functions;
+  lang_ast_grid *grids;
+  lang_ast_import *imports;
   size_t function_count, grid_count, import_count;
-} ast_module;
+} lang_ast_module;
 
 // Reports what it does not know and goes on; `module` holds what could be read.
-void ast_parse(const source *s, wf_arena *arena, wf_diag *diag, ast_module *module);
+void lang_ast_parse(const lang_source *s, wf_arena *arena, wf_diag *diag, lang_ast_module *module);
 
 // The last part of a dotted name ("tl.load" -> "load"); NULL if it is none.
-const char *ast_last_name(const ast *a);
+const char *lang_ast_last_name(const lang_ast *a);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const builtin_names[BUILTIN_COUNT] = {
+const char *const lang_builtin_names[BUILTIN_COUNT] = {
 #define X(name, text, parameters) text,
 #include "compiler/lang/builtins.def"
 #undef X
@@ -13,7 +13,7 @@ static const char *const builtin_parameters[BUILTIN_COUNT] = {
 #include "compiler/lang/builtins.def"
 #undef X
 };
-const char *const method_names[METHOD_COUNT] = {
+const char *const lang_method_names[METHOD_COUNT] = {
 #define X(name, text, call) text,
     METHODS(X)
 #undef X
@@ -70,19 +70,19 @@ static int find(const char *const *names, int count, const char *name) {
   return -1;
 }
 
-int builtin_find(const char *name) { return find(builtin_names, BUILTIN_COUNT, name); }
-int method_find(const char *name) { return find(method_names, METHOD_COUNT, name); }
-int dtype_find(const char *name) {
+int lang_builtin_find(const char *name) { return find(lang_builtin_names, BUILTIN_COUNT, name); }
+int lang_method_find(const char *name) { return find(lang_method_names, METHOD_COUNT, name); }
+int lang_dtype_find(const char *name) {
   int found = find(lang_dtype_names, LANG_DTYPES, name);
   return found == LANG_NO_DTYPE ? -1 : found;
 }
 
-bool builtin_is_plain(int id) {
+bool lang_builtin_is_plain(int id) {
   return id == BUILTIN_RANGE || id == BUILTIN_MIN || id == BUILTIN_MAX || id == BUILTIN_ABS || id == BUILTIN_INT ||
          id == BUILTIN_FLOAT;
 }
 
-const char *builtin_refusal(const char *name) {
+const char *lang_builtin_refusal(const char *name) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (strcmp(refused[i].name, name) == 0) return refused[i].reason;
   return NULL;
@@ -96,7 +96,7 @@ typedef struct signature {
   int count;
 } signature;
 
-static signature signature_of(builtin_id id) {
+static signature signature_of(lang_builtin_id id) {
   signature s = {0};
   for (const char *p = builtin_parameters[id]; *p != 0;) {
     size_t length = strcspn(p, " ");
@@ -109,14 +109,15 @@ static signature signature_of(builtin_id id) {
   return s;
 }
 
-static int keyword_index(const source *s, wf_diag *diag, builtin_id id, const signature *sig, const ast *keyword) {
-  source_guess guess = source_guess_for(keyword->name);
+static int keyword_index(const lang_source *s, wf_diag *diag, lang_builtin_id id, const signature *sig,
+                         const lang_ast *keyword) {
+  lang_source_guess guess = lang_source_guess_for(keyword->name);
   for (int i = 0; i < sig->count; i++) {
     if (strcmp(sig->names[i], keyword->name) == 0) return i;
-    source_guess_add(&guess, sig->names[i]);
+    lang_source_guess_add(&guess, sig->names[i]);
   }
-  source_error(s, diag, keyword->name_span, "%s() has no parameter '%s'", builtin_names[id], keyword->name);
-  const char *refusal = builtin_refusal(keyword->name);
+  lang_source_error(s, diag, keyword->name_span, "%s() has no parameter '%s'", lang_builtin_names[id], keyword->name);
+  const char *refusal = lang_builtin_refusal(keyword->name);
   if (refusal != NULL)
     wf_hint(diag, "%s", refusal);
   else if (guess.best != NULL)
@@ -124,26 +125,27 @@ static int keyword_index(const source *s, wf_diag *diag, builtin_id id, const si
   return -1;
 }
 
-bool builtin_bind(const source *s, wf_diag *diag, builtin_id id, const ast *call, const ast **args) {
+bool lang_builtin_bind(const lang_source *s, wf_diag *diag, lang_builtin_id id, const lang_ast *call,
+                       const lang_ast **args) {
   signature sig = signature_of(id);
   memset(args, 0, BUILTIN_ARGS_MAX * sizeof *args);
   for (int i = 0; i < call->count; i++) {
-    const ast *item = call->items[i];
+    const lang_ast *item = call->items[i];
     int at = i;
     if (item->kind == AST_KEYWORD && (at = keyword_index(s, diag, id, &sig, item)) < 0) return false;
     if (at >= sig.count) {
-      source_error(s, diag, item->span, "%s() takes %d arguments at most", builtin_names[id], sig.count);
+      lang_source_error(s, diag, item->span, "%s() takes %d arguments at most", lang_builtin_names[id], sig.count);
       return false;
     }
     if (args[at] != NULL) {
-      source_error(s, diag, item->span, "%s() gets '%s' twice", builtin_names[id], sig.names[at]);
+      lang_source_error(s, diag, item->span, "%s() gets '%s' twice", lang_builtin_names[id], sig.names[at]);
       return false;
     }
     args[at] = item->kind == AST_KEYWORD ? item->a : item;
   }
   for (int i = 0; i < sig.count; i++)
     if (args[i] == NULL && !sig.optional[i]) {
-      source_error(s, diag, call->span, "%s() misses its argument '%s'", builtin_names[id], sig.names[i]);
+      lang_source_error(s, diag, call->span, "%s() misses its argument '%s'", lang_builtin_names[id], sig.names[i]);
       return false;
     }
   return true;

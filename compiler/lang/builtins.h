@@ -11,8 +11,8 @@ typedef enum {
 #include "compiler/lang/builtins.def"
 #undef X
   BUILTIN_COUNT
-} builtin_id;
-extern const char *const builtin_names[BUILTIN_COUNT];
+} lang_builtin_id;
+extern const char *const lang_builtin_names[BUILTIN_COUNT];
 
 // X(NAME, text, is a call)
 #define METHODS(X)            \
@@ -27,19 +27,20 @@ typedef enum {
   METHODS(X)
 #undef X
       METHOD_COUNT
-} method_id;
-extern const char *const method_names[METHOD_COUNT];
+} lang_method_id;
+extern const char *const lang_method_names[METHOD_COUNT];
 
 // Indexes, or -1.
-int builtin_find(const char *name);
-bool builtin_is_plain(int id);  // known without an import: range, min, int ...
-int method_find(const char *name);
-int dtype_find(const char *name);
+int lang_builtin_find(const char *name);
+bool lang_builtin_is_plain(int id);  // known without an import: range, min, int ...
+int lang_method_find(const char *name);
+int lang_dtype_find(const char *name);
 // Why a name of Triton is refused; NULL: it is not one that is known.
-const char *builtin_refusal(const char *name);
+const char *lang_builtin_refusal(const char *name);
 
 enum { BUILTIN_ARGS_MAX = 8 };
 // The arguments of a call in the order of the parameters, NULL for what is left out. Reports what does not fit.
-bool builtin_bind(const source *s, wf_diag *diag, builtin_id id, const ast *call, const ast **args);
+bool lang_builtin_bind(const lang_source *s, wf_diag *diag, lang_builtin_id id, const lang_ast *call,
+                       const lang_ast **args);
 
 #endif

@@ -7,19 +7,19 @@
 
 struct lang_file {
   wf_arena *arena;
-  source s;
-  ast_module module;
+  lang_source s;
+  lang_ast_module module;
   lang_kernel *kernels;
   int kernel_count;
 };
 
 // Resolves the names of all functions; reports all it cannot.
-void check_names(lang_file *file, wf_diag *diag);
+void lang_check_names(lang_file *file, wf_diag *diag);
 // What a name at module level means (types and constexpr in annotations); the node is marked.
-void check_module_name(lang_file *file, ast *node);
-const ast *check_find_function(const lang_file *file, const char *name);
+void lang_check_module_name(lang_file *file, lang_ast *node);
+const lang_ast *lang_check_find_function(const lang_file *file, const char *name);
 
-// check_kernels: parameters, configs, keys and grids of the functions that no other one calls.
-void check_kernels(lang_file *file, wf_diag *diag);
+// lang_check_kernels: parameters, configs, keys and grids of the functions that no other one calls.
+void lang_check_kernels(lang_file *file, wf_diag *diag);
 
 #endif

@@ -14,10 +14,10 @@ lang_file *lang_parse(const char *name, const char *text, size_t length, wf_diag
   lang_file *file = WF_ARENA_NEW(arena, lang_file);
   unsigned errors = diag->errors;
   file->arena = arena;
-  source_init(&file->s, arena, name, text, length);
-  ast_parse(&file->s, arena, diag, &file->module);
-  if (diag->errors == errors) check_names(file, diag);
-  if (diag->errors == errors) check_kernels(file, diag);
+  lang_source_init(&file->s, arena, name, text, length);
+  lang_ast_parse(&file->s, arena, diag, &file->module);
+  if (diag->errors == errors) lang_check_names(file, diag);
+  if (diag->errors == errors) lang_check_kernels(file, diag);
   if (diag->errors == errors && file->kernel_count == 0) {
     wf_error(diag, wf_in_file(name), "there is no kernel in this file");
     wf_hint(diag, "a kernel is a function with @jit");

@@ -25,15 +25,15 @@ lang_instance *lang_instantiate(lang_file *file, const lang_kernel *kernel) {
   return instance;
 }
 
-static void guess_param(void *context, source_guess *guess) {
+static void guess_param(void *context, lang_source_guess *guess) {
   const lang_kernel *kernel = ((const lang_instance *)context)->kernel;
-  for (int i = 0; i < kernel->param_count; i++) source_guess_add(guess, kernel->params[i].name);
+  for (int i = 0; i < kernel->param_count; i++) lang_source_guess_add(guess, kernel->params[i].name);
 }
 
 static int find_param(lang_instance *instance, const char *name, wf_diag *diag) {
   int index = lang_find_param(instance->kernel, name);
   if (index >= 0) return index;
-  source_guess guess = source_guess_for(name);
+  lang_source_guess guess = lang_source_guess_for(name);
   guess_param(instance, &guess);
   wf_error(diag, instance->kernel->where, "kernel '%s' has no parameter '%s'", instance->kernel->name, name);
   if (guess.best != NULL) wf_hint(diag, "did you mean '%s'?", guess.best);
@@ -42,7 +42,7 @@ static int find_param(lang_instance *instance, const char *name, wf_diag *diag) 
 
 static bool set_dtype(lang_instance *instance, int index, const char *text, wf_diag *diag) {
   const lang_param *param = &instance->kernel->params[index];
-  int dtype = dtype_find(text);
+  int dtype = lang_dtype_find(text);
   if (param->dtype_param >= 0) {
     wf_error(diag, param->where, "'%s' is a pointer to the type that '%s' says", param->name,
              instance->kernel->params[param->dtype_param].name);
@@ -85,7 +85,7 @@ static lang_value value_of_text(const char *text) {
   if (*text != 0 && *end == 0 && errno == 0) return lang_int(integer);
   double number = strtod(text, &end);
   if (*text != 0 && *end == 0) return lang_float(number);
-  if (dtype_find(text) >= 0) return lang_type((lang_dtype)dtype_find(text));
+  if (lang_dtype_find(text) >= 0) return lang_type((lang_dtype)lang_dtype_find(text));
   return (lang_value){.kind = LANG_TEXT, .text = text};
 }
 
@@ -138,19 +138,19 @@ static bool lookup(void *context, const char *name, lang_value *value) {
   return true;
 }
 
-static bool eval_grid(lang_instance *instance, const scalar_context *c, const ast *node, wf_diag *diag) {
+static bool eval_grid(lang_instance *instance, const lang_scalar_context *c, const lang_ast *node, wf_diag *diag) {
   bool tuple = node->kind == AST_TUPLE || node->kind == AST_LIST;
   int axes = tuple ? node->count : 1;
   if (axes < 1 || axes > LANG_GRID_AXES) {
-    source_error(c->s, diag, node->span, "a grid has 1 to %d axes", LANG_GRID_AXES);
+    lang_source_error(c->s, diag, node->span, "a grid has 1 to %d axes", LANG_GRID_AXES);
     return false;
   }
   for (int i = 0; i < axes; i++) {
-    const ast *axis = tuple ? node->items[i] : node;
+    const lang_ast *axis = tuple ? node->items[i] : node;
     lang_value value;
-    if (!scalar_eval(c, axis, &value)) return false;
+    if (!lang_scalar_eval(c, axis, &value)) return false;
     if (value.kind != LANG_INT) {
-      source_error(c->s, diag, axis->span, "the grid needs integers");
+      lang_source_error(c->s, diag, axis->span, "the grid needs integers");
       return false;
     }
     instance->grid[i] = value.integer;
@@ -167,12 +167,12 @@ static bool find_grid(lang_instance *instance, wf_diag *diag) {
   }
   if (!instance->grid_given) {
     bool is_lambda = kernel->grid->kind == AST_LAMBDA;
-    const scalar_context c = {.s = &instance->file->s,
-                              .diag = diag,
-                              .meta = is_lambda ? kernel->grid->name : NULL,
-                              .lookup = lookup,
-                              .guess = guess_param,
-                              .context = instance};
+    const lang_scalar_context c = {.s = &instance->file->s,
+                                   .diag = diag,
+                                   .meta = is_lambda ? kernel->grid->name : NULL,
+                                   .lookup = lookup,
+                                   .guess = guess_param,
+                                   .context = instance};
     if (!eval_grid(instance, &c, is_lambda ? kernel->grid->a : kernel->grid, diag)) return false;
   }
   int64_t programs = 1;

@@ -10,14 +10,14 @@ typedef struct reader {
   wf_diag *diag;
 } reader;
 
-static void error(reader *r, source_span span, const char *text) {
-  source_error(&r->file->s, r->diag, span, "%s", text);
+static void error(reader *r, lang_source_span span, const char *text) {
+  lang_source_error(&r->file->s, r->diag, span, "%s", text);
 }
 
-static bool constant(reader *r, ast *node, lang_value *value) {
-  check_module_name(r->file, node);  // a type
-  const scalar_context c = {.s = &r->file->s, .diag = r->diag};
-  return scalar_eval(&c, node, value);
+static bool constant(reader *r, lang_ast *node, lang_value *value) {
+  lang_check_module_name(r->file, node);  // a type
+  const lang_scalar_context c = {.s = &r->file->s, .diag = r->diag};
+  return lang_scalar_eval(&c, node, value);
 }
 
 // ---- pointers
@@ -29,17 +29,17 @@ typedef struct pointer_set {
   bool changed;
 } pointer_set;
 
-static const bool *find_pointers(const lang_file *file, ast *function);
+static const bool *find_pointers(const lang_file *file, lang_ast *function);
 
 // The leftmost name of a sum: `a_ptr + i * stride` is a pointer because of a_ptr.
-static void mark_base(pointer_set *set, const ast *node) {
+static void mark_base(pointer_set *set, const lang_ast *node) {
   while (node != NULL && (node->kind == AST_BINARY || node->kind == AST_SUBSCRIPT)) node = node->a;
   if (node == NULL || node->kind != AST_NAME || node->meaning != AST_LOCAL || set->local[node->index]) return;
   set->local[node->index] = true;
   set->changed = true;
 }
 
-static void mark_call(const lang_file *file, pointer_set *set, const ast *node) {
+static void mark_call(const lang_file *file, pointer_set *set, const lang_ast *node) {
   if (node->a->meaning == AST_BUILTIN && node->a->index == BUILTIN_MAKE_BLOCK_PTR) {
     for (int i = 0; i < node->count; i++) {
       bool named = node->items[i]->kind == AST_KEYWORD;
@@ -47,14 +47,14 @@ static void mark_call(const lang_file *file, pointer_set *set, const ast *node) 
         mark_base(set, named ? node->items[i]->a : node->items[i]);
     }
   } else if (node->a->meaning == AST_CALLEE) {
-    const ast *callee = node->a->callee;
+    const lang_ast *callee = node->a->callee;
     const bool *pointers = find_pointers(file, node->a->callee);
     for (int i = 0; i < node->count && i < callee->param_count; i++)
       if (node->items[i]->kind != AST_KEYWORD && pointers[i]) mark_base(set, node->items[i]);
   }
 }
 
-static void mark_pointers(const lang_file *file, pointer_set *set, const ast *node) {
+static void mark_pointers(const lang_file *file, pointer_set *set, const lang_ast *node) {
   if (node == NULL) return;
   if (node->kind == AST_CALL) mark_call(file, set, node);
   if (node->kind == AST_ASSIGN && node->a->kind == AST_NAME && set->local[node->a->index] &&
@@ -69,7 +69,7 @@ static void mark_pointers(const lang_file *file, pointer_set *set, const ast *no
 }
 
 // Kept with the function, so that each is looked at once; a function that calls itself sees what is known so far.
-static const bool *find_pointers(const lang_file *file, ast *function) {
+static const bool *find_pointers(const lang_file *file, lang_ast *function) {
   if (function->pointers != NULL) return function->pointers;
   function->pointers = WF_ARENA_ARRAY(file->arena, (size_t)function->local_count + 1, bool);
   pointer_set set = {.local = function->pointers};
@@ -91,24 +91,24 @@ typedef enum {
 } annotation;
 
 // The parameter of a function that has a name, or -1.
-static int param_of(const ast *function, const char *name) {
+static int param_of(const lang_ast *function, const char *name) {
   for (int i = 0; i < function->param_count; i++)
     if (function->params[i]->name == name) return i;
   return -1;
 }
 
 // `int8`, or `pointer_type(int8)`; or instead of the type the parameter that has it as its value.
-static annotation read_annotation(reader *r, const ast *function, ast *node, lang_param *param) {
+static annotation read_annotation(reader *r, const lang_ast *function, lang_ast *node, lang_param *param) {
   static const char *const scalars[] = {"int", "float", "bool"};
   if (node == NULL) return ANNOTATION_NONE;
-  if (node->kind == AST_CALL && node->count == 1 && ast_last_name(node->a) != NULL &&
-      strcmp(ast_last_name(node->a), "pointer_type") == 0)
+  if (node->kind == AST_CALL && node->count == 1 && lang_ast_last_name(node->a) != NULL &&
+      strcmp(lang_ast_last_name(node->a), "pointer_type") == 0)
     node = node->items[0];
-  const char *name = ast_last_name(node);
+  const char *name = lang_ast_last_name(node);
   if (name == NULL) return ANNOTATION_BAD;
   for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
     if (strcmp(scalars[i], name) == 0) return ANNOTATION_SCALAR;
-  check_module_name(r->file, node);
+  lang_check_module_name(r->file, node);
   if (node->meaning == AST_DTYPE) {
     param->dtype = (lang_dtype)node->index;
     return ANNOTATION_POINTER;
@@ -118,9 +118,10 @@ static annotation read_annotation(reader *r, const ast *function, ast *node, lan
   return node->meaning == AST_BUILTIN && node->index == BUILTIN_CONSTEXPR ? ANNOTATION_CONSTEXPR : ANNOTATION_BAD;
 }
 
-static void read_param(reader *r, const ast *function, const ast *node, bool used_as_pointer, lang_param *param) {
+static void read_param(reader *r, const lang_ast *function, const lang_ast *node, bool used_as_pointer,
+                       lang_param *param) {
   *param = (lang_param){
-      .name = node->name, .kind = LANG_SCALAR, .dtype_param = -1, .where = source_where(&r->file->s, node->span)};
+      .name = node->name, .kind = LANG_SCALAR, .dtype_param = -1, .where = lang_source_where(&r->file->s, node->span)};
   annotation kind = read_annotation(r, function, node->a, param);
   if (kind == ANNOTATION_BAD) {
     error(r, node->a->span, "this annotation is not known");
@@ -138,7 +139,7 @@ static void read_param(reader *r, const ast *function, const ast *node, bool use
 }
 
 // What says the type of a pointer is a constexpr.
-static void check_types(reader *r, const ast *function, const lang_param *params) {
+static void check_types(reader *r, const lang_ast *function, const lang_param *params) {
   for (int i = 0; i < function->param_count; i++) {
     const int type = params[i].dtype_param;
     if (type < 0 || params[type].kind == LANG_CONSTEXPR) continue;
@@ -148,7 +149,7 @@ static void check_types(reader *r, const ast *function, const lang_param *params
 }
 
 static void read_params(reader *r, lang_kernel *kernel) {
-  ast *function = (ast *)kernel->function;
+  lang_ast *function = (lang_ast *)kernel->function;
   lang_param *params = WF_ARENA_ARRAY(r->file->arena, (size_t)function->param_count + 1, lang_param);
   const bool *pointers = find_pointers(r->file, function);
   for (int i = 0; i < function->param_count; i++) read_param(r, function, function->params[i], pointers[i], &params[i]);
@@ -164,18 +165,18 @@ typedef struct option_list {
   size_t count, room;
 } option_list;
 
-static void add_option(reader *r, option_list *list, const char *name, ast *value) {
+static void add_option(reader *r, option_list *list, const char *name, lang_ast *value) {
   lang_option option = {.name = name};
   if (constant(r, value, &option.value)) *WF_ARENA_PUSH(r->file->arena, list->items, list->count, &list->room) = option;
 }
 
-static void read_config_values(reader *r, const lang_kernel *kernel, const ast *dict, option_list *list) {
+static void read_config_values(reader *r, const lang_kernel *kernel, const lang_ast *dict, option_list *list) {
   for (int i = 0; i + 1 < dict->count; i += 2) {
-    const ast *key = dict->items[i];
+    const lang_ast *key = dict->items[i];
     if (key->kind != AST_STRING || lang_find_param(kernel, key->name) < 0) {
       error(r, key->span, "this names no parameter of the kernel");
-      source_guess guess = source_guess_for(key->kind == AST_STRING ? key->name : "");
-      for (int p = 0; p < kernel->param_count; p++) source_guess_add(&guess, kernel->params[p].name);
+      lang_source_guess guess = lang_source_guess_for(key->kind == AST_STRING ? key->name : "");
+      for (int p = 0; p < kernel->param_count; p++) lang_source_guess_add(&guess, kernel->params[p].name);
       if (guess.best != NULL) wf_hint(r->diag, "did you mean '%s'?", guess.best);
       continue;
     }
@@ -183,8 +184,8 @@ static void read_config_values(reader *r, const lang_kernel *kernel, const ast *
   }
 }
 
-static bool read_config(reader *r, const lang_kernel *kernel, const ast *node, lang_config *config) {
-  const char *name = node->kind == AST_CALL ? ast_last_name(node->a) : NULL;
+static bool read_config(reader *r, const lang_kernel *kernel, const lang_ast *node, lang_config *config) {
+  const char *name = node->kind == AST_CALL ? lang_ast_last_name(node->a) : NULL;
   if (name == NULL || strcmp(name, "Config") != 0 || node->count == 0 || node->items[0]->kind != AST_DICT) {
     error(r, node->span, "expected Config({\"NAME\": value, ...}, option=value, ...)");
     return false;
@@ -201,7 +202,7 @@ static bool read_config(reader *r, const lang_kernel *kernel, const ast *node, l
   return true;
 }
 
-static void read_configs(reader *r, lang_kernel *kernel, const ast *list) {
+static void read_configs(reader *r, lang_kernel *kernel, const lang_ast *list) {
   if (list->kind != AST_LIST && list->kind != AST_TUPLE) {
     error(r, list->span, "expected a list of Config(...)");
     return;
@@ -212,7 +213,7 @@ static void read_configs(reader *r, lang_kernel *kernel, const ast *list) {
   kernel->configs = configs;
 }
 
-static void read_keys(reader *r, lang_kernel *kernel, const ast *list) {
+static void read_keys(reader *r, lang_kernel *kernel, const lang_ast *list) {
   const char **keys = WF_ARENA_ARRAY(r->file->arena, (size_t)list->count + 1, const char *);
   for (int i = 0; i < list->count; i++) {
     if (list->items[i]->kind != AST_STRING || lang_find_param(kernel, list->items[i]->name) < 0)
@@ -224,28 +225,28 @@ static void read_keys(reader *r, lang_kernel *kernel, const ast *list) {
 }
 
 // Other arguments of @autotune say how to measure; they have no meaning here and are no data of the kernel.
-static void read_autotune(reader *r, lang_kernel *kernel, const ast *call) {
+static void read_autotune(reader *r, lang_kernel *kernel, const lang_ast *call) {
   for (int i = 0; i < call->count; i++) {
-    const ast *item = call->items[i];
+    const lang_ast *item = call->items[i];
     const char *name = item->kind == AST_KEYWORD ? item->name : i == 0 ? "configs" : i == 1 ? "key" : "";
-    const ast *value = item->kind == AST_KEYWORD ? item->a : item;
+    const lang_ast *value = item->kind == AST_KEYWORD ? item->a : item;
     if (strcmp(name, "configs") == 0)
       read_configs(r, kernel, value);
     else if (strcmp(name, "key") == 0)
       read_keys(r, kernel, value);
     else
-      wf_warning(r->diag, source_where(&r->file->s, item->span), "'%s' of autotune has no meaning here", name);
+      wf_warning(r->diag, lang_source_where(&r->file->s, item->span), "'%s' of autotune has no meaning here", name);
   }
 }
 
 static void read_decorators(reader *r, lang_kernel *kernel) {
-  const ast *marks = kernel->function->b;
+  const lang_ast *marks = kernel->function->b;
   for (int i = 0; i < marks->count; i++) {
-    const ast *mark = marks->items[i];
-    const char *name = ast_last_name(mark->kind == AST_CALL ? mark->a : mark);
+    const lang_ast *mark = marks->items[i];
+    const char *name = lang_ast_last_name(mark->kind == AST_CALL ? mark->a : mark);
     if (name != NULL && strcmp(name, "jit") == 0) {
       if (mark->kind == AST_CALL && mark->count > 0)
-        wf_warning(r->diag, source_where(&r->file->s, mark->span), "arguments of jit have no meaning here");
+        wf_warning(r->diag, lang_source_where(&r->file->s, mark->span), "arguments of jit have no meaning here");
       continue;
     }
     if (name != NULL && strcmp(name, "autotune") == 0 && mark->kind == AST_CALL) {
@@ -259,7 +260,7 @@ static void read_decorators(reader *r, lang_kernel *kernel) {
 
 // ---- kernels
 
-static bool calls(const ast *node, const ast *callee) {
+static bool calls(const lang_ast *node, const lang_ast *callee) {
   if (node == NULL) return false;
   if (node->meaning == AST_CALLEE && node->callee == callee) return true;
   if (node->kind != AST_FUNCTION && (calls(node->a, callee) || calls(node->b, callee) || calls(node->c, callee)))
@@ -269,27 +270,27 @@ static bool calls(const ast *node, const ast *callee) {
   return false;
 }
 
-static bool is_called(const lang_file *file, const ast *function) {
+static bool is_called(const lang_file *file, const lang_ast *function) {
   for (size_t i = 0; i < file->module.function_count; i++)
     if (file->module.functions[i] != function && calls(file->module.functions[i], function)) return true;
   return false;
 }
 
 // The first `grid = ...` behind the kernel's first line and before the next kernel, or else the next one at all.
-static const ast *find_grid(const lang_file *file, const ast *function) {
-  const ast *found = NULL;
+static const lang_ast *find_grid(const lang_file *file, const lang_ast *function) {
+  const lang_ast *found = NULL;
   for (size_t i = 0; i < file->module.grid_count; i++) {
-    const ast_grid *grid = &file->module.grids[i];
+    const lang_ast_grid *grid = &file->module.grids[i];
     if (grid->line > function->span.line) return grid->value;
     found = grid->value;
   }
   return found;
 }
 
-static void read_kernel(reader *r, const ast *function, lang_kernel *kernel) {
-  const ast *first = function->count > 0 ? function->items[0] : NULL;
+static void read_kernel(reader *r, const lang_ast *function, lang_kernel *kernel) {
+  const lang_ast *first = function->count > 0 ? function->items[0] : NULL;
   *kernel = (lang_kernel){.name = function->name,
-                          .where = source_where(&r->file->s, function->name_span),
+                          .where = lang_source_where(&r->file->s, function->name_span),
                           .function = function,
                           .grid = find_grid(r->file, function)};
   kernel->has_grid = kernel->grid != NULL;
@@ -298,7 +299,7 @@ static void read_kernel(reader *r, const ast *function, lang_kernel *kernel) {
   read_decorators(r, kernel);
 }
 
-void check_kernels(lang_file *file, wf_diag *diag) {
+void lang_check_kernels(lang_file *file, wf_diag *diag) {
   reader r = {.file = file, .diag = diag};
   file->kernels = WF_ARENA_ARRAY(file->arena, file->module.function_count + 1, lang_kernel);
   for (size_t i = 0; i < file->module.function_count; i++)

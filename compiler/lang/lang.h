@@ -58,7 +58,7 @@ typedef struct lang_kernel {
   const char *const *keys;  // of @autotune
   int key_count;
   bool has_grid;  // the file says what the grid is
-  const struct ast *function, *grid;
+  const struct lang_ast *function, *grid;
 } lang_kernel;
 
 // `text` is copied. NULL after errors.

@@ -16,18 +16,18 @@ typedef struct interned {
 } interned;
 
 typedef struct lexer {
-  const source *s;
+  const lang_source *s;
   wf_arena *arena;
   wf_diag *diag;
   const char *at, *end, *line_start;
   unsigned line;
-  lex_token *tokens;
+  lang_lex_token *tokens;
   size_t count, room;
   unsigned indents[INDENTS_MAX];
   int indent_count;
   struct {
     char open;
-    source_span span;
+    lang_source_span span;
   } brackets[BRACKETS_MAX];
   int bracket_count;
   interned *names[INTERN_BUCKETS];
@@ -36,14 +36,14 @@ typedef struct lexer {
 
 static const struct {
   const char *text;
-  lex_kind kind;
+  lang_lex_kind kind;
 } operators[] = {
 #define X(name, text) {text, LEX_##name},
     LEX_OPERATORS(X)
 #undef X
 };
 
-const char *lex_kind_text(lex_kind kind) {
+const char *lang_lex_kind_text(lang_lex_kind kind) {
   static const char *const texts[LEX_KINDS] = {[LEX_END] = "the end of the file",
                                                [LEX_NEWLINE] = "the end of the line",
                                                [LEX_INDENT] = "an indented block",
@@ -59,18 +59,18 @@ const char *lex_kind_text(lex_kind kind) {
   return texts[kind];
 }
 
-static source_span span_from(const lexer *l, const char *start) {
+static lang_source_span span_from(const lexer *l, const char *start) {
   unsigned column = (unsigned)(start - l->line_start) + 1;
-  return (source_span){l->line, column, l->line, column + (unsigned)(l->at - start)};
+  return (lang_source_span){l->line, column, l->line, column + (unsigned)(l->at - start)};
 }
 
-static void lex_error(lexer *l, source_span span, const char *text) {
-  if (l->errors++ < ERRORS_MAX) source_error(l->s, l->diag, span, "%s", text);
+static void lex_error(lexer *l, lang_source_span span, const char *text) {
+  if (l->errors++ < ERRORS_MAX) lang_source_error(l->s, l->diag, span, "%s", text);
 }
 
-static lex_token *add(lexer *l, lex_kind kind, source_span span) {
-  lex_token *t = WF_ARENA_PUSH(l->arena, l->tokens, l->count, &l->room);
-  *t = (lex_token){.kind = kind, .span = span};
+static lang_lex_token *add(lexer *l, lang_lex_kind kind, lang_source_span span) {
+  lang_lex_token *t = WF_ARENA_PUSH(l->arena, l->tokens, l->count, &l->room);
+  *t = (lang_lex_token){.kind = kind, .span = span};
   return t;
 }
 
@@ -112,7 +112,7 @@ static bool measure_indent(lexer *l, unsigned *indent) {
 }
 
 static void change_indent(lexer *l, unsigned indent) {
-  source_span here = span_from(l, l->at);
+  lang_source_span here = span_from(l, l->at);
   if (indent > l->indents[l->indent_count - 1]) {
     if (l->indent_count == INDENTS_MAX) {
       lex_error(l, here, "blocks are nested too deeply");
@@ -170,8 +170,8 @@ static void lex_number(lexer *l) {
   for (const char *p = start; p < l->at && length + 1 < sizeof digits; p++)
     if (*p != '_') digits[length++] = *p;
   digits[length] = 0;
-  source_span span = span_from(l, start);
-  lex_token *t = add(l, is_float(start, l->at) ? LEX_FLOAT : LEX_INT, span);
+  lang_source_span span = span_from(l, start);
+  lang_lex_token *t = add(l, is_float(start, l->at) ? LEX_FLOAT : LEX_INT, span);
   bool based = digits[0] == '0' && strchr("bBoO", digits[1]) != NULL && digits[1] != 0;
   errno = 0;
   if (t->kind == LEX_FLOAT)
@@ -229,7 +229,7 @@ static bool string_body(lexer *l, char quote, bool triple, bool raw, char *out, 
 
 static void lex_string(lexer *l, size_t prefix) {
   const char *start = l->at;
-  source_span span = span_from(l, start);
+  lang_source_span span = span_from(l, start);
   bool raw = false;
   for (size_t i = 0; i < prefix; i++) raw |= start[i] == 'r' || start[i] == 'R';
   l->at += prefix;
@@ -259,7 +259,7 @@ static int string_prefix(const lexer *l) {
   return -1;
 }
 
-static void track_bracket(lexer *l, lex_kind kind, source_span span) {
+static void track_bracket(lexer *l, lang_lex_kind kind, lang_source_span span) {
   static const char closers[] = ")]}";
   char c = operators[kind - LEX_PLUS].text[0];
   if (kind == LEX_OPEN || kind == LEX_OPEN_SQUARE || kind == LEX_OPEN_CURLY) {
@@ -282,7 +282,7 @@ static void track_bracket(lexer *l, lex_kind kind, source_span span) {
 
 static bool lex_operator(lexer *l) {
   size_t longest = 0, left = (size_t)(l->end - l->at);
-  lex_kind kind = LEX_END;
+  lang_lex_kind kind = LEX_END;
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
     size_t length = strlen(operators[i].text);
     if (length <= longest || length > left || memcmp(l->at, operators[i].text, length) != 0) continue;
@@ -292,7 +292,7 @@ static bool lex_operator(lexer *l) {
   if (longest == 0) return false;
   const char *start = l->at;
   l->at += longest;
-  source_span span = span_from(l, start);
+  lang_source_span span = span_from(l, start);
   track_bracket(l, kind, span);
   add(l, kind, span);
   return true;
@@ -306,7 +306,7 @@ static void bad_character(lexer *l) {
 }
 
 static void end_line(lexer *l) {
-  source_span span = span_from(l, l->at);
+  lang_source_span span = span_from(l, l->at);
   l->at++;
   if (l->bracket_count == 0) add(l, LEX_NEWLINE, span);
   new_line(l);
@@ -336,7 +336,7 @@ static void lex_token_at(lexer *l) {
   }
 }
 
-lex_tokens lex_file(const source *s, wf_arena *arena, wf_diag *diag) {
+lang_lex_tokens lang_lex_file(const lang_source *s, wf_arena *arena, wf_diag *diag) {
   lexer *l = WF_ARENA_NEW(arena, lexer);
   *l = (lexer){.s = s,
                .arena = arena,
@@ -349,9 +349,9 @@ lex_tokens lex_file(const source *s, wf_arena *arena, wf_diag *diag) {
   start_line(l);
   while (l->at < l->end) lex_token_at(l);
   for (int i = l->bracket_count; i > 0; i--) lex_error(l, l->brackets[i - 1].span, "this bracket is never closed");
-  source_span here = span_from(l, l->at);
+  lang_source_span here = span_from(l, l->at);
   if (l->count > 0 && l->tokens[l->count - 1].kind != LEX_NEWLINE) add(l, LEX_NEWLINE, here);
   for (; l->indent_count > 1; l->indent_count--) add(l, LEX_DEDENT, here);
   add(l, LEX_END, here);
-  return (lex_tokens){l->tokens, l->count};
+  return (lang_lex_tokens){l->tokens, l->count};
 }

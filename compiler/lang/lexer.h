@@ -67,24 +67,24 @@ typedef enum {
   LEX_OPERATORS(X)
 #undef X
       LEX_KINDS
-} lex_kind;
+} lang_lex_kind;
 
-typedef struct lex_token {
-  lex_kind kind;
-  source_span span;
+typedef struct lang_lex_token {
+  lang_lex_kind kind;
+  lang_source_span span;
   const char *text;  // NAME: the interned name, equal names are one pointer; STRING: its value
   long long integer;
   double number;
-} lex_token;
+} lang_lex_token;
 
-typedef struct lex_tokens {
-  lex_token *tokens;  // the last one is LEX_END
+typedef struct lang_lex_tokens {
+  lang_lex_token *tokens;  // the last one is LEX_END
   size_t count;
-} lex_tokens;
+} lang_lex_tokens;
 
 // Reports what is no Python and goes on.
-lex_tokens lex_file(const source *s, wf_arena *arena, wf_diag *diag);
+lang_lex_tokens lang_lex_file(const lang_source *s, wf_arena *arena, wf_diag *diag);
 // How a message calls a kind: "'+='", "a name", "the end of the line".
-const char *lex_kind_text(lex_kind kind);
+const char *lang_lex_kind_text(lang_lex_kind kind);
 
 #endif

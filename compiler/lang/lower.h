@@ -26,45 +26,45 @@
 
 // ---- numbers that are known or affine in loops (ids of the block program)
 
-typedef struct lower_index {
+typedef struct lang_lower_index {
   uint32_t loops;  // a bit per factor that is not zero
   int64_t constant;
   int64_t per_loop[BLOCK_LOOPS_MAX];  // only those in `loops` count
-} lower_index;
+} lang_lower_index;
 
-static inline lower_index lower_constant(int64_t value) { return (lower_index){.constant = value}; }
+static inline lang_lower_index lang_lower_constant(int64_t value) { return (lang_lower_index){.constant = value}; }
 // False: the result does not fit in 64 bits.
-bool lower_index_add(const lower_index *a, const lower_index *b, lower_index *sum);
-bool lower_index_times(const lower_index *a, int64_t factor, lower_index *product);
-bool lower_index_equal(const lower_index *a, const lower_index *b);
+bool lang_lower_index_add(const lang_lower_index *a, const lang_lower_index *b, lang_lower_index *sum);
+bool lang_lower_index_times(const lang_lower_index *a, int64_t factor, lang_lower_index *product);
+bool lang_lower_index_equal(const lang_lower_index *a, const lang_lower_index *b);
 // As Python's // and %; false if they are not affine.
-bool lower_index_divide(const block_program *program, const lower_index *a, int64_t divisor, lower_index *quotient,
-                        lower_index *rest);
-bool lower_index_bounds(const block_program *program, const lower_index *a, int64_t *least, int64_t *most);
-block_affine lower_index_affine(const lower_index *a);
+bool lang_lower_index_divide(const block_program *program, const lang_lower_index *a, int64_t divisor,
+                             lang_lower_index *quotient, lang_lower_index *rest);
+bool lang_lower_index_bounds(const block_program *program, const lang_lower_index *a, int64_t *least, int64_t *most);
+block_affine lang_lower_index_affine(const lang_lower_index *a);
 
 // ---- values
 
 // Memory as make_block_ptr describes it.
-typedef struct lower_block_ptr {
+typedef struct lang_lower_block_ptr {
   int tensor;
-  lower_index base;
+  lang_lower_index base;
   int rank;
   struct {
-    lower_index offset;
+    lang_lower_index offset;
     int64_t step, size, extent, stride;
   } dim[BLOCK_RANK_MAX];
-  source_span span;  // of the make_block_ptr
-} lower_block_ptr;
+  lang_source_span span;  // of the make_block_ptr
+} lang_lower_block_ptr;
 
-typedef struct lower_block {
+typedef struct lang_lower_block {
   int buffer;
   int rank;
   int64_t size[BLOCK_RANK_MAX];  // of the value: swapped if transposed
   bool transposed;
   const block_access *access;  // where it was loaded from, while it is still that; or NULL
   unsigned stores;             // how many stores there were when it was loaded
-} lower_block;
+} lang_lower_block;
 
 typedef enum {
   VALUE_UNSET,
@@ -77,73 +77,73 @@ typedef enum {
   VALUE_BLOCK,
   VALUE_DTYPE,
   VALUE_ELEMENT,  // the dtype of a pointer, before .element_ty
-} value_kind;
+} lang_lower_value_kind;
 
-typedef struct value {
-  value_kind kind;
+typedef struct lang_lower_value {
+  lang_lower_value_kind kind;
   union {
     lang_value scalar;
-    lower_index index;
+    lang_lower_index index;
     struct {
-      const struct value *items;
+      const struct lang_lower_value *items;
       int count;
     } tuple;
     struct {
       int tensor;
-      lower_index offset;
+      lang_lower_index offset;
     } pointer;
-    const lower_block_ptr *block_ptr;
-    lower_block block;
+    const lang_lower_block_ptr *block_ptr;
+    lang_lower_block block;
     lang_dtype dtype;
   };
-} value;
+} lang_lower_value;
 
-typedef struct lower_frame {
-  struct lower_frame *caller;
-  const ast *function, *call;  // call: NULL for the kernel
-  value *locals;
+typedef struct lang_lower_frame {
+  struct lang_lower_frame *caller;
+  const lang_ast *function, *call;  // call: NULL for the kernel
+  lang_lower_value *locals;
   int loops;  // around the statement, within this function
   bool returned;
-  value result;
-} lower_frame;
+  lang_lower_value result;
+} lang_lower_frame;
 
 // What the first run found out about a loop; the others follow it.
-typedef struct lower_plan {
+typedef struct lang_lower_plan {
   bool unrolled;
   int loop;
   int64_t trips;
-  int64_t *steps;  // per iteration, of the numbers of all carried variables, in the order of lower_numbers
+  int64_t *steps;  // per iteration, of the numbers of all carried variables, in the order of lang_lower_numbers
   bool *lost;      // per carried variable: it is not affine
-} lower_plan;
+} lang_lower_plan;
 
 // An axis of the grid as loops, outermost first: several if the kernel takes the program id apart with // and %.
 enum { LOWER_PARTS_MAX = 4 };
-typedef struct lower_axis {
+typedef struct lang_lower_axis {
   int64_t trips[LOWER_PARTS_MAX];
   int loop[LOWER_PARTS_MAX];
   int count;
-} lower_axis;
+} lang_lower_axis;
 
-typedef struct lowerer {
+typedef struct lang_lowerer {
   const lang_instance *instance;
-  const source *s;
+  const lang_source *s;
   wf_diag *diag;
   wf_arena *arena;  // of the lowering
   wf_arena *run;    // of this run
   block_program *program;
-  int64_t program_id[LANG_GRID_AXES];  // of a concrete run, for messages
-  lower_index axis[LANG_GRID_AXES];    // what program_id() gives
-  lower_axis axes[LANG_GRID_AXES];     // while the axes are loops
-  int split_loop;                      // the loop of an axis that must be two for the grid to be affine, or BLOCK_NONE
-  int64_t split_by;                    // the trips of the inner one
-  lower_frame *frame;
+  int64_t program_id[LANG_GRID_AXES];     // of a concrete run, for messages
+  lang_lower_index axis[LANG_GRID_AXES];  // what program_id() gives
+  lang_lower_axis axes[LANG_GRID_AXES];   // while the axes are loops
+  int split_loop;    // the loop of an axis that must be two for the grid to be affine, or BLOCK_NONE
+  int64_t split_by;  // the trips of the inner one
+  lang_lower_frame *frame;
   const char *hint;  // for names of new buffers
 
   bool recording;            // the first run
   block_statement **tail;    // where the next statement goes
   block_statement **events;  // statements in the order of their making
   size_t event_count, event_at, event_room;
-  lower_plan *plans;
+  lang_lower_plan *plans;
   size_t plan_count, plan_at, plan_room;
   int buffer_count;  // made in this run
   unsigned stores;   // in this run
@@ -155,92 +155,101 @@ typedef struct lowerer {
   // Variables of the kernel at the end of the run, a row per program; names are candidates for names of loops.
   int64_t *finals;
   bool *final_known;
-  lower_index *final_index;  // per variable, after a run with loops for the axes
+  lang_lower_index *final_index;  // per variable, after a run with loops for the axes
   // How far each tensor is used.
   int64_t *tensor_end;
-} lowerer;
+} lang_lowerer;
 
-bool lower_fail(lowerer *l, const ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
-void lower_hint(lowerer *l, const char *format, ...) WF_PRINTF(2, 3);
+bool lang_lower_fail(lang_lowerer *l, const lang_ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
+void lang_lower_hint(lang_lowerer *l, const char *format, ...) WF_PRINTF(2, 3);
 
 // ---- lower_value.c
-value lower_int(int64_t value);
-value lower_bool(bool value);
-bool lower_is_constant(const value *v, int64_t *number);
-bool lower_is_number(const value *v, double *number);  // a float, a bool or a known integer
-const char *lower_kind_text(const value *v);
+lang_lower_value lang_lower_int(int64_t value);
+lang_lower_value lang_lower_bool(bool value);
+bool lang_lower_is_constant(const lang_lower_value *v, int64_t *number);
+bool lang_lower_is_number(const lang_lower_value *v, double *number);  // a float, a bool or a known integer
+const char *lang_lower_kind_text(const lang_lower_value *v);
 // The affine numbers inside a value, at most LOWER_NUMBERS_MAX. Block pointers are copied first, so that they can be
 // changed through the pointers.
 enum { LOWER_NUMBERS_MAX = 32 };
-int lower_numbers(lowerer *l, value *v, lower_index **numbers);
+int lang_lower_numbers(lang_lowerer *l, lang_lower_value *v, lang_lower_index **numbers);
 // The same but for the numbers.
-bool lower_same_kind(const value *a, const value *b);
+bool lang_lower_same_kind(const lang_lower_value *a, const lang_lower_value *b);
 // Variables of all frames that are this buffer, without counting `*except`.
-int lower_references(const lowerer *l, int buffer, const value *except);
-bool lower_mentions(const value *v, int buffer);  // whether a value is this buffer or a tuple with it
+int lang_lower_references(const lang_lowerer *l, int buffer, const lang_lower_value *except);
+bool lang_lower_mentions(const lang_lower_value *v, int buffer);  // whether a value is this buffer or a tuple with it
 
 // ---- lower_expression.c
 // `into`: a buffer that the value may be computed in, as it is about to be overwritten; or BLOCK_NONE.
-bool lower_eval(lowerer *l, const ast *node, int into, value *result);
-bool lower_eval_constant(lowerer *l, const ast *node, const char *what, int64_t *result);
+bool lang_lower_eval(lang_lowerer *l, const lang_ast *node, int into, lang_lower_value *result);
+bool lang_lower_eval_constant(lang_lowerer *l, const lang_ast *node, const char *what, int64_t *result);
 // A tuple of `*count` values, or one value as a tuple of one.
-bool lower_eval_tuple(lowerer *l, const ast *node, const value **items, int *count);
-bool lower_truth(lowerer *l, const ast *node, bool *truth);
+bool lang_lower_eval_tuple(lang_lowerer *l, const lang_ast *node, const lang_lower_value **items, int *count);
+bool lang_lower_truth(lang_lowerer *l, const lang_ast *node, bool *truth);
 
 // ---- lower_operator.c
-bool lower_too_large(lowerer *l, const ast *node);  // says so; false
-bool lower_binary(lowerer *l, const ast *node, int into, value *result);
-bool lower_unary(lowerer *l, const ast *node, int into, value *result);
+bool lang_lower_too_large(lang_lowerer *l, const lang_ast *node);  // says so; false
+bool lang_lower_binary(lang_lowerer *l, const lang_ast *node, int into, lang_lower_value *result);
+bool lang_lower_unary(lang_lowerer *l, const lang_ast *node, int into, lang_lower_value *result);
 // a // b, or a % b.
-bool lower_divide(lowerer *l, const ast *node, bool rest, const lower_index *a, const lower_index *b, value *result);
+bool lang_lower_divide(lang_lowerer *l, const lang_ast *node, bool rest, const lang_lower_index *a,
+                       const lang_lower_index *b, lang_lower_value *result);
 // The least and the largest a - b over all iterations; false if they do not fit.
-bool lower_difference(const lowerer *l, const lower_index *a, const lower_index *b, int64_t *least, int64_t *most);
+bool lang_lower_difference(const lang_lowerer *l, const lang_lower_index *a, const lang_lower_index *b, int64_t *least,
+                           int64_t *most);
 
 // ---- lower_memory.c
-bool lower_load(lowerer *l, const ast *node, const ast **args, value *result);
-bool lower_store(lowerer *l, const ast *node, const ast **args);
-bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result);
+bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args);
+bool lang_lower_reshape(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, const int64_t *size, int rank,
+                        lang_lower_value *result);
 // An access with dimensions of 1 put in or taken out; false if that is no way to the new shape.
-bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to);
+bool lang_lower_reshape_access(const lang_lowerer *l, const block_access *from, const int64_t *size, int rank,
+                               block_access *to);
 
 // ---- lower_block.c
-extern const block_type lower_block_types[LANG_DTYPES];
-extern const lang_dtype lower_lang_types[BLOCK_TYPES];
+extern const block_type lang_lower_block_types[LANG_DTYPES];
+extern const lang_dtype lang_lower_lang_types[BLOCK_TYPES];
 enum { LOWER_SHAPE_TEXT = 120 };
-const char *lower_shape_text(const int64_t *size, int rank, char text[LOWER_SHAPE_TEXT]);  // "(4, 8)"
-bool lower_same_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank);
-const char *lower_type_text(const lowerer *l, const lower_block *b);
-int lower_new_buffer(lowerer *l, const ast *node, block_type type, const int64_t *size, int rank);  // or BLOCK_NONE
-value lower_block_value(int buffer, const int64_t *size, int rank);
-bool lower_needs_plain(lowerer *l, const ast *node, const lower_block *b);  // refuses transposed blocks
-bool lower_dot(lowerer *l, const ast *node, const ast **args, const value *acc, int into, value *result);
-bool lower_arithmetic(lowerer *l, const ast *node, block_op op, const value *a, const value *b, int into,
-                      value *result);
-bool lower_convert(lowerer *l, const ast *node, const value *v, lang_dtype dtype, value *result);
-bool lower_full(lowerer *l, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
-                value *result);
+const char *lang_lower_shape_text(const int64_t *size, int rank, char text[LOWER_SHAPE_TEXT]);  // "(4, 8)"
+bool lang_lower_same_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank);
+const char *lang_lower_type_text(const lang_lowerer *l, const lang_lower_block *b);
+int lang_lower_new_buffer(lang_lowerer *l, const lang_ast *node, block_type type, const int64_t *size,
+                          int rank);  // or BLOCK_NONE
+lang_lower_value lang_lower_block_value(int buffer, const int64_t *size, int rank);
+bool lang_lower_needs_plain(lang_lowerer *l, const lang_ast *node,
+                            const lang_lower_block *b);  // refuses transposed blocks
+bool lang_lower_dot(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *acc, int into,
+                    lang_lower_value *result);
+bool lang_lower_arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const lang_lower_value *a,
+                           const lang_lower_value *b, int into, lang_lower_value *result);
+bool lang_lower_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
+                        lang_lower_value *result);
+bool lang_lower_full(lang_lowerer *l, const lang_ast *node, const int64_t *size, int rank, double number,
+                     lang_dtype dtype, lang_lower_value *result);
 // A new buffer with the same elements.
-bool lower_copy(lowerer *l, const ast *node, value *v);
+bool lang_lower_copy(lang_lowerer *l, const lang_ast *node, lang_lower_value *v);
 // target = source, of the same shape.
-bool lower_assign_block(lowerer *l, const ast *node, const lower_block *target, const lower_block *from);
+bool lang_lower_assign_block(lang_lowerer *l, const lang_ast *node, const lang_lower_block *target,
+                             const lang_lower_block *from);
 // Adds a statement, or checks that it is the one that the first run had here.
-block_statement *lower_emit(lowerer *l, const ast *node, const block_statement *s);
+block_statement *lang_lower_emit(lang_lowerer *l, const lang_ast *node, const block_statement *s);
 
 // ---- lower_statement.c, lower_loop.c
-bool lower_body(lowerer *l, ast *const *items, int count);
-bool lower_call(lowerer *l, const ast *node, value *result);
-bool lower_loop(lowerer *l, const ast *node);
+bool lang_lower_body(lang_lowerer *l, lang_ast *const *items, int count);
+bool lang_lower_call(lang_lowerer *l, const lang_ast *node, lang_lower_value *result);
+bool lang_lower_loop(lang_lowerer *l, const lang_ast *node);
 
 // ---- lower_axes.c, lower_grid.c, lower_shape.c, lower_finish.c
 // The axes of the grid as loops of the program, and their places in it after a run that succeeded.
-bool lower_begin_axes(lowerer *l);
+bool lang_lower_begin_axes(lang_lowerer *l);
 // False if two of them count on as one (programs in groups): running the programs finds that one.
-bool lower_end_axes(lowerer *l);
+bool lang_lower_end_axes(lang_lowerer *l);
 // Splits the loop that a run wanted split; false if there is none, or it cannot be.
-bool lower_split_axis(lowerer *l);
-void lower_wrap(lowerer *l, const int *loops, int count);  // puts the whole program into these loops
-bool lower_grid(lowerer *l, int64_t programs);
-bool lower_shapes(lowerer *l);
-bool lower_finish(lowerer *l);
+bool lang_lower_split_axis(lang_lowerer *l);
+void lang_lower_wrap(lang_lowerer *l, const int *loops, int count);  // puts the whole program into these loops
+bool lang_lower_grid(lang_lowerer *l, int64_t programs);
+bool lang_lower_shapes(lang_lowerer *l);
+bool lang_lower_finish(lang_lowerer *l);
 
 #endif

@@ -9,29 +9,29 @@
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
-bool lower_begin_axes(lowerer *l) {
+bool lang_lower_begin_axes(lang_lowerer *l) {
   l->split_loop = BLOCK_NONE;
   for (int a = 0; a < LANG_GRID_AXES; a++) {
-    lower_axis *axis = &l->axes[a];
-    l->axis[a] = lower_constant(0);
+    lang_lower_axis *axis = &l->axes[a];
+    l->axis[a] = lang_lower_constant(0);
     for (int i = 0; i < axis->count; i++) {
-      lower_index term;
-      lower_index_times(&l->axis[a], axis->trips[i], &l->axis[a]);
+      lang_lower_index term;
+      lang_lower_index_times(&l->axis[a], axis->trips[i], &l->axis[a]);
       axis->loop[i] = BLOCK_NONE;
       if (axis->trips[i] == 1) continue;
       axis->loop[i] = block_add_loop(l->program, "", axis->trips[i], true);
-      term = (lower_index){.loops = (uint32_t)1 << axis->loop[i]};
+      term = (lang_lower_index){.loops = (uint32_t)1 << axis->loop[i]};
       term.per_loop[axis->loop[i]] = 1;
-      lower_index_add(&l->axis[a], &term, &l->axis[a]);
+      lang_lower_index_add(&l->axis[a], &term, &l->axis[a]);
     }
   }
   return true;
 }
 
-bool lower_split_axis(lowerer *l) {
+bool lang_lower_split_axis(lang_lowerer *l) {
   if (l->split_loop == BLOCK_NONE) return false;
   for (int a = 0; a < LANG_GRID_AXES; a++) {
-    lower_axis *axis = &l->axes[a];
+    lang_lower_axis *axis = &l->axes[a];
     for (int i = 0; i < axis->count; i++) {
       if (axis->loop[i] != l->split_loop || axis->count == LOWER_PARTS_MAX) continue;
       memmove(&axis->trips[i + 1], &axis->trips[i], (size_t)(axis->count - i) * sizeof *axis->trips);
@@ -45,11 +45,11 @@ bool lower_split_axis(lowerer *l) {
 }
 
 // A variable of the kernel that is the loop's number, or else one that is a multiple of it.
-static const char *name_of(const lowerer *l, int loop) {
-  const ast *function = l->instance->kernel->function;
+static const char *name_of(const lang_lowerer *l, int loop) {
+  const lang_ast *function = l->instance->kernel->function;
   const char *found = "pid";
   for (int i = function->local_count; i-- > function->param_count;) {
-    const lower_index *v = &l->final_index[i];
+    const lang_lower_index *v = &l->final_index[i];
     if (v->loops == (uint32_t)1 << loop && v->per_loop[loop] == 1 && v->constant == 0) found = function->locals[i];
   }
   for (int i = function->param_count; i < function->local_count && strcmp(found, "pid") == 0; i++)
@@ -72,7 +72,7 @@ static int by_first(const void *a, const void *b) {
 }
 
 // By the stores: where results lie is what decides whether loops are in each other's way.
-static place place_of(const lowerer *l, int loop) {
+static place place_of(const lang_lowerer *l, int loop) {
   size_t column = 0;
   for (size_t e = 0; e < l->event_count; e++) {
     if (l->events[e]->kind != BLOCK_STORE) continue;
@@ -86,7 +86,7 @@ static place place_of(const lowerer *l, int loop) {
 }
 
 // Whether two loops count on as one would: the steps of the outer one are those of all iterations of the inner one.
-static bool count_on(const lowerer *l, int outer, int inner) {
+static bool count_on(const lang_lowerer *l, int outer, int inner) {
   const int64_t trips = l->program->loops[inner].trips;
   for (size_t e = 0; e < l->event_count; e++) {
     const block_access *a = block_memory(l->events[e]);
@@ -99,7 +99,7 @@ static bool count_on(const lowerer *l, int outer, int inner) {
   return true;
 }
 
-static void wrap(lowerer *l, int loop) {
+static void wrap(lang_lowerer *l, int loop) {
   block_program *program = l->program;
   block_statement *statement = WF_ARENA_NEW(program->arena, block_statement);
   statement->kind = BLOCK_FOR;
@@ -109,7 +109,7 @@ static void wrap(lowerer *l, int loop) {
   program->body = statement;
 }
 
-void lower_wrap(lowerer *l, const int *loops, int count) {
+void lang_lower_wrap(lang_lowerer *l, const int *loops, int count) {
   place places[LANG_GRID_AXES * LOWER_PARTS_MAX];
   assert(count <= LANG_GRID_AXES * LOWER_PARTS_MAX);
   for (int i = 0; i < count; i++) places[i] = place_of(l, loops[i]);
@@ -117,7 +117,7 @@ void lower_wrap(lowerer *l, const int *loops, int count) {
   for (int i = count; i-- > 0;) wrap(l, places[i].loop);
 }
 
-bool lower_end_axes(lowerer *l) {
+bool lang_lower_end_axes(lang_lowerer *l) {
   int loops[LANG_GRID_AXES * LOWER_PARTS_MAX], count = 0;
   for (int a = 0; a < LANG_GRID_AXES; a++)
     for (int i = 0; i < l->axes[a].count; i++)
@@ -127,6 +127,6 @@ bool lower_end_axes(lowerer *l) {
       if (i != j && count_on(l, loops[i], loops[j])) return false;
   for (int i = 0; i < count; i++)
     l->program->loops[loops[i]].name = block_fresh_name(l->program, name_of(l, loops[i]), "");
-  lower_wrap(l, loops, count);
+  lang_lower_wrap(l, loops, count);
   return true;
 }

@@ -66,7 +66,7 @@ static void pass_name_on(block_program *p, const bool *read, int gone) {
   }
 }
 
-static void drop_unused(lowerer *l) {
+static void drop_unused(lang_lowerer *l) {
   block_program *p = l->program;
   usage u = {.program = p};
   do {
@@ -94,7 +94,7 @@ static void mark_tensor(void *context, block_statement *s) {
   if (s->kind == BLOCK_STORE) program->tensors[s->store.access.tensor].written = true;
 }
 
-static void size_tensors(lowerer *l) {
+static void size_tensors(lang_lowerer *l) {
   for (int t = 0; t < l->program->tensor_count; t++)
     l->program->tensors[t].elements = l->tensor_end[t] > 0 ? l->tensor_end[t] : 1;
   block_visit(l->program->body, mark_tensor, l->program);
@@ -176,7 +176,7 @@ static block_dim_id find_dim(finder *f) {
   return dim_of_rows(f->store, f->loop);
 }
 
-static void find_dims(lowerer *l) {
+static void find_dims(lang_lowerer *l) {
   for (int i = 0; i < l->program->loop_count; i++) {
     finder f = {.program = l->program, .loop = i};
     l->program->loops[i].dim = find_dim(&f);
@@ -243,14 +243,14 @@ static bool is_separated(const block_program *p, const block_access *a) {
 }
 
 typedef struct store_check {
-  lowerer *l;
+  lang_lowerer *l;
   const block_access *store;  // to compare loads with
   wf_location where;
   bool failed;
 } store_check;
 
-static source_span span_of(wf_location where) {
-  return (source_span){where.line, where.column, where.line, where.column + 1};
+static lang_source_span span_of(wf_location where) {
+  return (lang_source_span){where.line, where.column, where.line, where.column + 1};
 }
 
 static bool same_place(const block_access *a, const block_access *b) {
@@ -270,9 +270,9 @@ static void check_load(void *context, block_statement *s) {
     return;
   if (c->failed) return;
   c->failed = true;
-  source_error(c->l->s, c->l->diag, span_of(s->where), "'%s' is read here and written elsewhere",
-               c->l->program->tensors[c->store->tensor].name);
-  lower_hint(c->l, "a tensor that is read and written must be so at the same places");
+  lang_source_error(c->l->s, c->l->diag, span_of(s->where), "'%s' is read here and written elsewhere",
+                    c->l->program->tensors[c->store->tensor].name);
+  lang_lower_hint(c->l, "a tensor that is read and written must be so at the same places");
 }
 
 static void check_store(void *context, block_statement *s) {
@@ -280,8 +280,9 @@ static void check_store(void *context, block_statement *s) {
   if (s->kind != BLOCK_STORE || c->failed) return;
   if (!is_separated(c->l->program, &s->store.access)) {
     c->failed = true;
-    source_error(c->l->s, c->l->diag, span_of(s->where), "two programs of the grid store to the same elements of '%s'",
-                 c->l->program->tensors[s->store.access.tensor].name);
+    lang_source_error(c->l->s, c->l->diag, span_of(s->where),
+                      "two programs of the grid store to the same elements of '%s'",
+                      c->l->program->tensors[s->store.access.tensor].name);
     return;
   }
   store_check load = {.l = c->l, .store = &s->store.access};
@@ -289,12 +290,12 @@ static void check_store(void *context, block_statement *s) {
   c->failed = load.failed;
 }
 
-bool lower_finish(lowerer *l) {
+bool lang_lower_finish(lang_lowerer *l) {
   store_check check = {.l = l};
   drop_unused(l);
   size_tensors(l);
-  if (l->program->body == NULL) return lower_fail(l, l->instance->kernel->function, "this kernel stores nothing");
-  if (!lower_shapes(l)) return false;
+  if (l->program->body == NULL) return lang_lower_fail(l, l->instance->kernel->function, "this kernel stores nothing");
+  if (!lang_lower_shapes(l)) return false;
   find_dims(l);
   block_visit(l->program->body, check_store, &check);
   return !check.failed;

@@ -19,7 +19,7 @@ typedef struct coordinate {
 } coordinate;
 
 typedef struct grid {
-  lowerer *l;
+  lang_lowerer *l;
   int64_t programs;
   coordinate c[COORDINATES_MAX];
   int count;
@@ -33,7 +33,7 @@ typedef struct fit {
 
 // Columns behind those of the offsets are the variables of the kernel.
 static int64_t column_at(const grid *g, size_t column, int64_t program) {
-  const lowerer *l = g->l;
+  const lang_lowerer *l = g->l;
   if (column < l->slot_count) return l->slots[(size_t)program * l->slot_count + column];
   const size_t variables = (size_t)l->instance->kernel->function->local_count;
   return l->finals[(size_t)program * variables + column - l->slot_count];
@@ -181,7 +181,7 @@ static bool from_axes(grid *g) {
 
 // A variable of the kernel that has just the values of the coordinate, or else one that is a multiple of it.
 static const char *name_of(const grid *g, const coordinate *c) {
-  const ast *function = g->l->instance->kernel->function;
+  const lang_ast *function = g->l->instance->kernel->function;
   const int count = function->local_count;
   for (int exact = 1; exact >= 0; exact--)
     for (int i = function->param_count; i < count; i++) {
@@ -224,13 +224,13 @@ static void set_offsets(const grid *g, const int *loops, int64_t *room) {
   }
 }
 
-static bool no_product(lowerer *l) {
-  lower_fail(l, l->instance->kernel->function, "the offsets of the programs are no product of loops");
-  lower_hint(l, "every block must be where start + i * a + j * b ... says, for all i, j, ... of a grid");
+static bool no_product(lang_lowerer *l) {
+  lang_lower_fail(l, l->instance->kernel->function, "the offsets of the programs are no product of loops");
+  lang_lower_hint(l, "every block must be where start + i * a + j * b ... says, for all i, j, ... of a grid");
   return false;
 }
 
-bool lower_grid(lowerer *l, int64_t programs) {
+bool lang_lower_grid(lang_lowerer *l, int64_t programs) {
   grid g = {.l = l, .programs = programs, .product = 1};
   int loops[COORDINATES_MAX];
   if (programs == 1) return true;
@@ -244,6 +244,6 @@ bool lower_grid(lowerer *l, int64_t programs) {
   for (int i = 0; i < g.count; i++)
     loops[i] = block_add_loop(l->program, block_fresh_name(l->program, name_of(&g, &g.c[i]), ""), g.c[i].trips, true);
   set_offsets(&g, loops, room);
-  lower_wrap(l, loops, g.count);
+  lang_lower_wrap(l, loops, g.count);
   return true;
 }

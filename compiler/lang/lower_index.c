@@ -3,8 +3,8 @@
 
 #include "compiler/lang/lower.h"
 
-bool lower_index_add(const lower_index *a, const lower_index *b, lower_index *sum) {
-  lower_index r = {.loops = 0};
+bool lang_lower_index_add(const lang_lower_index *a, const lang_lower_index *b, lang_lower_index *sum) {
+  lang_lower_index r = {.loops = 0};
   if (__builtin_add_overflow(a->constant, b->constant, &r.constant)) return false;
   for (uint32_t left = a->loops | b->loops; left != 0; left &= left - 1) {
     int i = __builtin_ctz(left);
@@ -16,8 +16,8 @@ bool lower_index_add(const lower_index *a, const lower_index *b, lower_index *su
   return true;
 }
 
-bool lower_index_times(const lower_index *a, int64_t factor, lower_index *product) {
-  lower_index r = {.loops = factor == 0 ? 0 : a->loops};
+bool lang_lower_index_times(const lang_lower_index *a, int64_t factor, lang_lower_index *product) {
+  lang_lower_index r = {.loops = factor == 0 ? 0 : a->loops};
   if (__builtin_mul_overflow(a->constant, factor, &r.constant)) return false;
   for (uint32_t left = r.loops; left != 0; left &= left - 1) {
     int i = __builtin_ctz(left);
@@ -27,7 +27,7 @@ bool lower_index_times(const lower_index *a, int64_t factor, lower_index *produc
   return true;
 }
 
-bool lower_index_equal(const lower_index *a, const lower_index *b) {
+bool lang_lower_index_equal(const lang_lower_index *a, const lang_lower_index *b) {
   if (a->constant != b->constant || a->loops != b->loops) return false;
   for (uint32_t left = a->loops; left != 0; left &= left - 1) {
     int i = __builtin_ctz(left);
@@ -44,24 +44,24 @@ static int64_t floor_modulo(int64_t a, int64_t divisor) {
 }
 
 // Terms that the divisor divides go to the quotient; the others are the rest, if they stay between 0 and the divisor.
-bool lower_index_divide(const block_program *program, const lower_index *a, int64_t divisor, lower_index *quotient,
-                        lower_index *rest) {
+bool lang_lower_index_divide(const block_program *program, const lang_lower_index *a, int64_t divisor,
+                             lang_lower_index *quotient, lang_lower_index *rest) {
   int64_t least, most;
   if (divisor == -1 && a->constant == INT64_MIN) return false;
-  *rest = lower_constant(floor_modulo(a->constant, divisor));
-  *quotient = lower_constant((a->constant - rest->constant) / divisor);
+  *rest = lang_lower_constant(floor_modulo(a->constant, divisor));
+  *quotient = lang_lower_constant((a->constant - rest->constant) / divisor);
   for (uint32_t left = a->loops; left != 0; left &= left - 1) {
     const int i = __builtin_ctz(left);
     const bool divides = floor_modulo(a->per_loop[i], divisor) == 0;
-    lower_index *part = divides ? quotient : rest;
+    lang_lower_index *part = divides ? quotient : rest;
     part->loops |= (uint32_t)1 << i;
     part->per_loop[i] = divides ? a->per_loop[i] / divisor : a->per_loop[i];
   }
   if (rest->loops == 0) return true;
-  return divisor > 0 && lower_index_bounds(program, rest, &least, &most) && least >= 0 && most < divisor;
+  return divisor > 0 && lang_lower_index_bounds(program, rest, &least, &most) && least >= 0 && most < divisor;
 }
 
-bool lower_index_bounds(const block_program *program, const lower_index *a, int64_t *least, int64_t *most) {
+bool lang_lower_index_bounds(const block_program *program, const lang_lower_index *a, int64_t *least, int64_t *most) {
   *least = *most = a->constant;
   for (uint32_t left = a->loops; left != 0; left &= left - 1) {
     int i = __builtin_ctz(left);
@@ -73,7 +73,7 @@ bool lower_index_bounds(const block_program *program, const lower_index *a, int6
   return true;
 }
 
-block_affine lower_index_affine(const lower_index *a) {
+block_affine lang_lower_index_affine(const lang_lower_index *a) {
   block_affine affine = {.constant = a->constant};
   for (uint32_t left = a->loops; left != 0; left &= left - 1) {
     int i = __builtin_ctz(left);

@@ -6,58 +6,59 @@
 
 // ---- memory
 
-static bool checked_dims(lowerer *l, const ast *node, int rank, unsigned *dims) {
-  const value *items;
+static bool checked_dims(lang_lowerer *l, const lang_ast *node, int rank, unsigned *dims) {
+  const lang_lower_value *items;
   int count;
   *dims = 0;
   if (node == NULL) return true;
-  if (!lower_eval_tuple(l, node, &items, &count)) return false;
+  if (!lang_lower_eval_tuple(l, node, &items, &count)) return false;
   for (int i = 0; i < count; i++) {
     int64_t d;
-    if (!lower_is_constant(&items[i], &d) || d < 0 || d >= rank)
-      return lower_fail(l, node, "boundary_check names dimensions 0 to %d of this block", rank - 1);
+    if (!lang_lower_is_constant(&items[i], &d) || d < 0 || d >= rank)
+      return lang_lower_fail(l, node, "boundary_check names dimensions 0 to %d of this block", rank - 1);
     *dims |= 1U << d;
   }
   return true;
 }
 
-static bool out_of_range(lowerer *l, const ast *node, int d, int64_t at, int64_t extent) {
+static bool out_of_range(lang_lowerer *l, const lang_ast *node, int d, int64_t at, int64_t extent) {
   if (at < 0)
-    lower_fail(l, node, "the block reaches element %lld of dimension %d", (long long)at, d);
+    lang_lower_fail(l, node, "the block reaches element %lld of dimension %d", (long long)at, d);
   else
-    lower_fail(l, node, "the block reaches element %lld of dimension %d, which has %lld", (long long)at, d,
-               (long long)extent);
-  lower_hint(l, "name the dimension in boundary_check: what is outside reads as zero and is not written");
+    lang_lower_fail(l, node, "the block reaches element %lld of dimension %d, which has %lld", (long long)at, d,
+                    (long long)extent);
+  lang_lower_hint(l, "name the dimension in boundary_check: what is outside reads as zero and is not written");
   return false;
 }
 
 // Whether all elements are there, and how far the tensor is used.
-static bool check_range(lowerer *l, const ast *node, const lower_block_ptr *p, unsigned checked) {
+static bool check_range(lang_lowerer *l, const lang_ast *node, const lang_lower_block_ptr *p, unsigned checked) {
   int64_t least, most, end;
   bool nothing = false;
-  if (!lower_index_bounds(l->program, &p->base, &least, &end) || least < 0)
-    return lower_fail(l, node, "the base of this block lies before its tensor");
+  if (!lang_lower_index_bounds(l->program, &p->base, &least, &end) || least < 0)
+    return lang_lower_fail(l, node, "the base of this block lies before its tensor");
   for (int d = 0; d < p->rank; d++) {
     const int64_t extent = p->dim[d].extent, reach = p->dim[d].step * (p->dim[d].size - 1);
     int64_t sweep;
-    if (!lower_index_bounds(l->program, &p->dim[d].offset, &least, &most) || __builtin_add_overflow(most, reach, &most))
-      return lower_fail(l, node, "the offset of dimension %d does not fit in 64 bits", d);
+    if (!lang_lower_index_bounds(l->program, &p->dim[d].offset, &least, &most) ||
+        __builtin_add_overflow(most, reach, &most))
+      return lang_lower_fail(l, node, "the offset of dimension %d does not fit in 64 bits", d);
     if ((checked >> d & 1) == 0 && least < 0) return out_of_range(l, node, d, least, extent);
     if ((checked >> d & 1) == 0 && most >= extent) return out_of_range(l, node, d, most, extent);
     if (most >= extent) most = extent - 1;
     nothing |= most < 0;
     if (__builtin_mul_overflow(most < 0 ? 0 : most, p->dim[d].stride, &sweep) ||
         __builtin_add_overflow(end, sweep, &end) || end == INT64_MAX)
-      return lower_fail(l, node, "this block reaches behind the end of memory");
+      return lang_lower_fail(l, node, "this block reaches behind the end of memory");
   }
   if (!nothing && end + 1 > l->tensor_end[p->tensor]) l->tensor_end[p->tensor] = end + 1;
   return true;
 }
 
-static block_access access_of(const lower_block_ptr *p) {
-  block_access access = {.tensor = p->tensor, .base = lower_index_affine(&p->base), .rank = p->rank};
+static block_access access_of(const lang_lower_block_ptr *p) {
+  block_access access = {.tensor = p->tensor, .base = lang_lower_index_affine(&p->base), .rank = p->rank};
   for (int d = 0; d < p->rank; d++)
-    access.dim[d] = (block_access_dim){.offset = lower_index_affine(&p->dim[d].offset),
+    access.dim[d] = (block_access_dim){.offset = lang_lower_index_affine(&p->dim[d].offset),
                                        .step = p->dim[d].step,
                                        .size = p->dim[d].size,
                                        .extent = p->dim[d].extent,
@@ -65,54 +66,54 @@ static block_access access_of(const lower_block_ptr *p) {
   return access;
 }
 
-static bool block_ptr_of(lowerer *l, const ast *node, const char *what, value *pointer) {
-  if (!lower_eval(l, node, BLOCK_NONE, pointer)) return false;
+static bool block_ptr_of(lang_lowerer *l, const lang_ast *node, const char *what, lang_lower_value *pointer) {
+  if (!lang_lower_eval(l, node, BLOCK_NONE, pointer)) return false;
   if (pointer->kind == VALUE_BLOCK_PTR) return true;
-  lower_fail(l, node, "%s needs a block pointer, not %s", what, lower_kind_text(pointer));
-  if (pointer->kind == VALUE_POINTER) lower_hint(l, "make one with make_block_ptr");
+  lang_lower_fail(l, node, "%s needs a block pointer, not %s", what, lang_lower_kind_text(pointer));
+  if (pointer->kind == VALUE_POINTER) lang_lower_hint(l, "make one with make_block_ptr");
   return false;
 }
 
-static bool check_padding(lowerer *l, const ast *node) {
-  value v;
+static bool check_padding(lang_lowerer *l, const lang_ast *node) {
+  lang_lower_value v;
   if (node == NULL) return true;
-  if (!lower_eval(l, node, BLOCK_NONE, &v)) return false;
+  if (!lang_lower_eval(l, node, BLOCK_NONE, &v)) return false;
   if (v.kind == VALUE_SCALAR && v.scalar.kind == LANG_TEXT &&
       (v.scalar.text[0] == 0 || strcmp(v.scalar.text, "zero") == 0))
     return true;
-  return lower_fail(l, node, "elements outside read as zero: padding_option can only be \"zero\"");
+  return lang_lower_fail(l, node, "elements outside read as zero: padding_option can only be \"zero\"");
 }
 
 // A block loaded through a_ptr is called a.
-static const char *stem_of(lowerer *l, const char *name) {
+static const char *stem_of(lang_lowerer *l, const char *name) {
   const size_t length = strlen(name);
   const bool suffix = length > 4 && strcmp(name + length - 4, "_ptr") == 0;
   return suffix ? wf_arena_text(l->run, name, length - 4) : name;
 }
 
 // A load into a new buffer.
-static bool emit_load(lowerer *l, const ast *node, const block_access *access, value *result) {
+static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access *access, lang_lower_value *result) {
   int64_t size[BLOCK_RANK_MAX];
   for (int d = 0; d < access->rank; d++) size[d] = access->dim[d].size;
   const char *hint = l->hint;
   l->hint = stem_of(l, l->program->tensors[access->tensor].name);
-  const int buffer = lower_new_buffer(l, node, l->program->tensors[access->tensor].type, size, access->rank);
+  const int buffer = lang_lower_new_buffer(l, node, l->program->tensors[access->tensor].type, size, access->rank);
   l->hint = hint;
   if (buffer == BLOCK_NONE) return false;
   block_statement s = {.kind = BLOCK_LOAD};
   s.load.target = block_whole(l->program, buffer);
   s.load.access = *access;
-  if (lower_emit(l, node, &s) == NULL) return false;
+  if (lang_lower_emit(l, node, &s) == NULL) return false;
   block_access *kept = WF_ARENA_NEW(l->run, block_access);
   *kept = *access;
-  *result = lower_block_value(buffer, size, access->rank);
+  *result = lang_lower_block_value(buffer, size, access->rank);
   result->block.access = kept;
   result->block.stores = l->stores;
   return true;
 }
 
-bool lower_load(lowerer *l, const ast *node, const ast **args, value *result) {
-  value pointer;
+bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
+  lang_lower_value pointer;
   unsigned checked;
   if (!block_ptr_of(l, args[0], "load()", &pointer) || !checked_dims(l, args[1], pointer.block_ptr->rank, &checked) ||
       !check_padding(l, args[2]) || !check_range(l, node, pointer.block_ptr, checked))
@@ -121,26 +122,28 @@ bool lower_load(lowerer *l, const ast *node, const ast **args, value *result) {
   return emit_load(l, node, &access, result);
 }
 
-bool lower_store(lowerer *l, const ast *node, const ast **args) {
-  value pointer, v;
+bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {
+  lang_lower_value pointer, v;
   unsigned checked;
   char a[LOWER_SHAPE_TEXT], b[LOWER_SHAPE_TEXT];
   int64_t size[BLOCK_RANK_MAX];
-  if (!block_ptr_of(l, args[0], "store()", &pointer) || !lower_eval(l, args[1], BLOCK_NONE, &v) ||
+  if (!block_ptr_of(l, args[0], "store()", &pointer) || !lang_lower_eval(l, args[1], BLOCK_NONE, &v) ||
       !checked_dims(l, args[2], pointer.block_ptr->rank, &checked))
     return false;
-  const lower_block_ptr *p = pointer.block_ptr;
+  const lang_lower_block_ptr *p = pointer.block_ptr;
   for (int d = 0; d < p->rank; d++) size[d] = p->dim[d].size;
-  if (v.kind != VALUE_BLOCK) return lower_fail(l, args[1], "store() needs a block, not %s", lower_kind_text(&v));
-  if (!lower_needs_plain(l, args[1], &v.block)) return false;
-  if (!lower_same_shape(v.block.size, v.block.rank, size, p->rank))
-    return lower_fail(l, args[1], "a block of shape %s cannot be stored to one of shape %s",
-                      lower_shape_text(v.block.size, v.block.rank, a), lower_shape_text(size, p->rank, b));
+  if (v.kind != VALUE_BLOCK)
+    return lang_lower_fail(l, args[1], "store() needs a block, not %s", lang_lower_kind_text(&v));
+  if (!lang_lower_needs_plain(l, args[1], &v.block)) return false;
+  if (!lang_lower_same_shape(v.block.size, v.block.rank, size, p->rank))
+    return lang_lower_fail(l, args[1], "a block of shape %s cannot be stored to one of shape %s",
+                           lang_lower_shape_text(v.block.size, v.block.rank, a),
+                           lang_lower_shape_text(size, p->rank, b));
   const block_tensor *tensor = &l->program->tensors[p->tensor];
   if (l->program->buffers[v.block.buffer].type != tensor->type) {
-    lower_fail(l, args[1], "%s cannot be stored to '%s', which is %s", lower_type_text(l, &v.block), tensor->name,
-               lang_dtype_names[lower_lang_types[tensor->type]]);
-    lower_hint(l, "convert it: .to(%s)", lang_dtype_names[lower_lang_types[tensor->type]]);
+    lang_lower_fail(l, args[1], "%s cannot be stored to '%s', which is %s", lang_lower_type_text(l, &v.block),
+                    tensor->name, lang_dtype_names[lang_lower_lang_types[tensor->type]]);
+    lang_lower_hint(l, "convert it: .to(%s)", lang_dtype_names[lang_lower_lang_types[tensor->type]]);
     return false;
   }
   if (!check_range(l, node, p, checked)) return false;
@@ -148,14 +151,15 @@ bool lower_store(lowerer *l, const ast *node, const ast **args) {
   s.store.access = access_of(p);
   s.store.source = block_whole(l->program, v.block.buffer);
   l->stores++;
-  return lower_emit(l, node, &s) != NULL;
+  return lang_lower_emit(l, node, &s) != NULL;
 }
 
 // ---- shapes
 
 // Dimensions of one that come and go: the rest must be the same in the same order. A dimension that goes moves the
 // base, which it can only if it is never outside of the tensor.
-bool lower_reshape_access(const lowerer *l, const block_access *from, const int64_t *size, int rank, block_access *to) {
+bool lang_lower_reshape_access(const lang_lowerer *l, const block_access *from, const int64_t *size, int rank,
+                               block_access *to) {
   int f = 0;
   *to = (block_access){.tensor = from->tensor, .base = from->base, .rank = rank};
   for (int t = 0; t <= rank; t++) {
@@ -180,30 +184,32 @@ bool lower_reshape_access(const lowerer *l, const block_access *from, const int6
   return f == from->rank;
 }
 
-bool lower_reshape(lowerer *l, const ast *node, const value *v, const int64_t *size, int rank, value *result) {
+bool lang_lower_reshape(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, const int64_t *size, int rank,
+                        lang_lower_value *result) {
   char x[LOWER_SHAPE_TEXT], y[LOWER_SHAPE_TEXT];
   int64_t before = 1, after = 1;
   block_access access;
-  if (v->kind != VALUE_BLOCK) return lower_fail(l, node, "%s has no shape", lower_kind_text(v));
-  const lower_block *b = &v->block;
+  if (v->kind != VALUE_BLOCK) return lang_lower_fail(l, node, "%s has no shape", lang_lower_kind_text(v));
+  const lang_lower_block *b = &v->block;
   for (int d = 0; d < b->rank; d++) before *= b->size[d];
   for (int d = 0; d < rank; d++) after *= size[d];
   if (before != after)
-    return lower_fail(l, node, "a block of shape %s cannot take the shape %s", lower_shape_text(b->size, b->rank, x),
-                      lower_shape_text(size, rank, y));
-  if (lower_same_shape(b->size, b->rank, size, rank)) {
+    return lang_lower_fail(l, node, "a block of shape %s cannot take the shape %s",
+                           lang_lower_shape_text(b->size, b->rank, x), lang_lower_shape_text(size, rank, y));
+  if (lang_lower_same_shape(b->size, b->rank, size, rank)) {
     *result = *v;
     return true;
   }
   if (!b->transposed && rank > 1 && b->rank > 1 && size[rank - 1] == b->size[b->rank - 1]) {
-    *result = lower_block_value(b->buffer, size, rank);
+    *result = lang_lower_block_value(b->buffer, size, rank);
     return true;
   }
   if (b->access == NULL || b->transposed || b->stores != l->stores ||
-      !lower_reshape_access(l, b->access, size, rank, &access)) {
-    lower_fail(l, node, "a block of shape %s cannot take the shape %s here", lower_shape_text(b->size, b->rank, x),
-               lower_shape_text(size, rank, y));
-    lower_hint(l, "the last dimension must stay; of a block that was just loaded, dimensions of 1 can come and go");
+      !lang_lower_reshape_access(l, b->access, size, rank, &access)) {
+    lang_lower_fail(l, node, "a block of shape %s cannot take the shape %s here",
+                    lang_lower_shape_text(b->size, b->rank, x), lang_lower_shape_text(size, rank, y));
+    lang_lower_hint(l,
+                    "the last dimension must stay; of a block that was just loaded, dimensions of 1 can come and go");
     return false;
   }
   return emit_load(l, node, &access, result);

@@ -15,7 +15,7 @@ typedef struct shape {
 } shape;
 
 typedef struct shaper {
-  lowerer *l;
+  lang_lowerer *l;
   int *group;     // per buffer: a buffer that stands for all it is connected with
   shape *wanted;  // per buffer that stands for others
   bool failed;
@@ -66,9 +66,10 @@ static bool fit(const shape *wanted, const block_buffer *buffer, shape *fitted) 
 }
 
 static bool refuse(shaper *s, wf_location where, const char *buffer) {
-  const source_span span = {where.line, where.column, where.line, where.column + 1};
-  if (!s->failed) source_error(s->l->s, s->l->diag, span, "the shapes that '%s' takes here do not go together", buffer);
-  if (!s->failed) lower_hint(s->l, "give the block one shape from its first use to its last");
+  const lang_source_span span = {where.line, where.column, where.line, where.column + 1};
+  if (!s->failed)
+    lang_source_error(s->l->s, s->l->diag, span, "the shapes that '%s' takes here do not go together", buffer);
+  if (!s->failed) lang_lower_hint(s->l, "give the block one shape from its first use to its last");
   s->failed = true;
   return false;
 }
@@ -82,7 +83,7 @@ static void change_statement(void *context, block_statement *statement) {
   if (access == NULL || s->failed) return;
   const block_buffer *buffer = &s->l->program->buffers[views[0]->buffer];
   if (access->rank == buffer->rank) return;
-  if (lower_reshape_access(s->l, access, buffer->size, buffer->rank, &changed))
+  if (lang_lower_reshape_access(s->l, access, buffer->size, buffer->rank, &changed))
     *access = changed;
   else
     refuse(s, statement->where, buffer->name);
@@ -92,7 +93,7 @@ static bool has_other_rank(const shaper *s, int buffer) {
   return s->wanted[group_of(s, buffer)].rank != s->l->program->buffers[buffer].rank;
 }
 
-bool lower_shapes(lowerer *l) {
+bool lang_lower_shapes(lang_lowerer *l) {
   block_program *p = l->program;
   const size_t count = (size_t)p->buffer_count + 1;
   shaper s = {.l = l, .group = WF_ARENA_ARRAY(l->arena, count, int), .wanted = WF_ARENA_ARRAY(l->arena, count, shape)};

@@ -3,11 +3,15 @@
 
 #include "compiler/lang/lower.h"
 
-value lower_int(int64_t number) { return (value){.kind = VALUE_INDEX, .index = lower_constant(number)}; }
+lang_lower_value lang_lower_int(int64_t number) {
+  return (lang_lower_value){.kind = VALUE_INDEX, .index = lang_lower_constant(number)};
+}
 
-value lower_bool(bool truth) { return (value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_BOOL, .integer = truth}}; }
+lang_lower_value lang_lower_bool(bool truth) {
+  return (lang_lower_value){.kind = VALUE_SCALAR, .scalar = {.kind = LANG_BOOL, .integer = truth}};
+}
 
-bool lower_is_constant(const value *v, int64_t *number) {
+bool lang_lower_is_constant(const lang_lower_value *v, int64_t *number) {
   if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_BOOL)
     *number = v->scalar.integer;
   else if (v->kind == VALUE_INDEX && v->index.loops == 0)
@@ -17,9 +21,9 @@ bool lower_is_constant(const value *v, int64_t *number) {
   return true;
 }
 
-bool lower_is_number(const value *v, double *number) {
+bool lang_lower_is_number(const lang_lower_value *v, double *number) {
   int64_t integer;
-  if (lower_is_constant(v, &integer))
+  if (lang_lower_is_constant(v, &integer))
     *number = (double)integer;
   else if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_FLOAT)
     *number = v->scalar.number;
@@ -28,7 +32,7 @@ bool lower_is_number(const value *v, double *number) {
   return true;
 }
 
-const char *lower_kind_text(const value *v) {
+const char *lang_lower_kind_text(const lang_lower_value *v) {
   static const char *const texts[] = {[VALUE_UNSET] = "nothing",     [VALUE_LOST] = "nothing",
                                       [VALUE_SCALAR] = "a constant", [VALUE_INDEX] = "an integer",
                                       [VALUE_TUPLE] = "a tuple",     [VALUE_POINTER] = "a pointer",
@@ -39,7 +43,7 @@ const char *lower_kind_text(const value *v) {
   return texts[v->kind];
 }
 
-int lower_numbers(lowerer *l, value *v, lower_index **numbers) {
+int lang_lower_numbers(lang_lowerer *l, lang_lower_value *v, lang_lower_index **numbers) {
   if (v->kind == VALUE_INDEX) {
     numbers[0] = &v->index;
     return 1;
@@ -49,7 +53,7 @@ int lower_numbers(lowerer *l, value *v, lower_index **numbers) {
     return 1;
   }
   if (v->kind != VALUE_BLOCK_PTR) return 0;
-  lower_block_ptr *copy = WF_ARENA_NEW(l->run, lower_block_ptr);
+  lang_lower_block_ptr *copy = WF_ARENA_NEW(l->run, lang_lower_block_ptr);
   *copy = *v->block_ptr;
   v->block_ptr = copy;
   numbers[0] = &copy->base;
@@ -72,7 +76,7 @@ static bool same_scalar(const lang_value *a, const lang_value *b) {
   }
 }
 
-static bool same_block_ptr(const lower_block_ptr *a, const lower_block_ptr *b) {
+static bool same_block_ptr(const lang_lower_block_ptr *a, const lang_lower_block_ptr *b) {
   if (a->tensor != b->tensor || a->rank != b->rank) return false;
   for (int d = 0; d < a->rank; d++)
     if (a->dim[d].step != b->dim[d].step || a->dim[d].size != b->dim[d].size || a->dim[d].extent != b->dim[d].extent ||
@@ -81,21 +85,22 @@ static bool same_block_ptr(const lower_block_ptr *a, const lower_block_ptr *b) {
   return true;
 }
 
-static bool same_block(const lower_block *a, const lower_block *b) {
+static bool same_block(const lang_lower_block *a, const lang_lower_block *b) {
   return a->rank == b->rank && a->transposed == b->transposed &&
          memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
 }
 
-static bool same_tuple(const value *a, const value *b) {
+static bool same_tuple(const lang_lower_value *a, const lang_lower_value *b) {
   if (a->tuple.count != b->tuple.count) return false;
   for (int i = 0; i < a->tuple.count; i++) {
-    const value *x = &a->tuple.items[i], *y = &b->tuple.items[i];
-    if (!lower_same_kind(x, y) || (x->kind == VALUE_INDEX && !lower_index_equal(&x->index, &y->index))) return false;
+    const lang_lower_value *x = &a->tuple.items[i], *y = &b->tuple.items[i];
+    if (!lang_lower_same_kind(x, y) || (x->kind == VALUE_INDEX && !lang_lower_index_equal(&x->index, &y->index)))
+      return false;
   }
   return true;
 }
 
-bool lower_same_kind(const value *a, const value *b) {
+bool lang_lower_same_kind(const lang_lower_value *a, const lang_lower_value *b) {
   if (a->kind != b->kind) return false;
   switch (a->kind) {
     case VALUE_SCALAR:
@@ -116,7 +121,7 @@ bool lower_same_kind(const value *a, const value *b) {
   }
 }
 
-static int references_in(const value *v, int buffer) {
+static int references_in(const lang_lower_value *v, int buffer) {
   if (v->kind == VALUE_BLOCK) return v->block.buffer == buffer;
   int count = 0;
   if (v->kind == VALUE_TUPLE)
@@ -124,11 +129,11 @@ static int references_in(const value *v, int buffer) {
   return count;
 }
 
-bool lower_mentions(const value *v, int buffer) { return references_in(v, buffer) > 0; }
+bool lang_lower_mentions(const lang_lower_value *v, int buffer) { return references_in(v, buffer) > 0; }
 
-int lower_references(const lowerer *l, int buffer, const value *except) {
+int lang_lower_references(const lang_lowerer *l, int buffer, const lang_lower_value *except) {
   int count = 0;
-  for (const lower_frame *f = l->frame; f != NULL; f = f->caller)
+  for (const lang_lower_frame *f = l->frame; f != NULL; f = f->caller)
     for (int i = 0; i < f->function->local_count; i++)
       if (&f->locals[i] != except) count += references_in(&f->locals[i], buffer);
   return count;

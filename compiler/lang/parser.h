@@ -9,42 +9,42 @@
 
 enum { PARSER_DEPTH_MAX = 120, PARSER_ERRORS_MAX = 20, PARSER_CHAIN_MAX = 200 };
 
-typedef struct parser {
-  const source *s;
+typedef struct lang_parser {
+  const lang_source *s;
   wf_arena *arena;
   wf_diag *diag;
-  const lex_token *at;    // the next token
-  const lex_token *last;  // the one before
-  bool failed;            // in this statement; reported
+  const lang_lex_token *at;    // the next token
+  const lang_lex_token *last;  // the one before
+  bool failed;                 // in this statement; reported
   unsigned errors;
   int depth;
-} parser;
+} lang_parser;
 
-static inline bool parser_is(const parser *p, lex_kind kind) { return p->at->kind == kind; }
-static inline bool parser_is_word(const parser *p, const char *word) {
+static inline bool lang_parser_is(const lang_parser *p, lang_lex_kind kind) { return p->at->kind == kind; }
+static inline bool lang_parser_is_word(const lang_parser *p, const char *word) {
   return p->at->kind == LEX_NAME && strcmp(p->at->text, word) == 0;
 }
-void parser_next(parser *p);
-bool parser_take(parser *p, lex_kind kind);
-bool parser_take_word(parser *p, const char *word);
+void lang_parser_next(lang_parser *p);
+bool lang_parser_take(lang_parser *p, lang_lex_kind kind);
+bool lang_parser_take_word(lang_parser *p, const char *word);
 // Takes `kind` or reports that `what` was expected.
-bool parser_expect(parser *p, lex_kind kind, const char *after);
-void parser_error(parser *p, source_span span, const char *format, ...) WF_PRINTF(3, 4);
-void parser_hint(parser *p, const char *format, ...) WF_PRINTF(2, 3);
-ast *parser_node(parser *p, ast_kind kind, source_span from);
+bool lang_parser_expect(lang_parser *p, lang_lex_kind kind, const char *after);
+void lang_parser_error(lang_parser *p, lang_source_span span, const char *format, ...) WF_PRINTF(3, 4);
+void lang_parser_hint(lang_parser *p, const char *format, ...) WF_PRINTF(2, 3);
+lang_ast *lang_parser_node(lang_parser *p, lang_ast_kind kind, lang_source_span from);
 // Ends a node at the last token that was taken.
-ast *parser_close(parser *p, ast *node);
+lang_ast *lang_parser_close(lang_parser *p, lang_ast *node);
 
-typedef struct parser_list {
-  ast **items;
+typedef struct lang_parser_list {
+  lang_ast **items;
   size_t count, room;
-} parser_list;
-void parser_push(parser *p, parser_list *list, ast *node);
+} lang_parser_list;
+void lang_parser_push(lang_parser *p, lang_parser_list *list, lang_ast *node);
 
 // NULL after an error.
-ast *parser_expression(parser *p);
+lang_ast *lang_parser_expression(lang_parser *p);
 // With commas: a tuple.
-ast *parser_expressions(parser *p);
-bool parser_is_keyword(const char *name);
+lang_ast *lang_parser_expressions(lang_parser *p);
+bool lang_parser_is_keyword(const char *name);
 
 #endif

@@ -13,29 +13,29 @@
 
 enum { RUN_RANK_MAX = 5 };
 
-typedef union run_cell {
+typedef union lang_run_cell {
   int32_t i;  // of int8 and int32
   float f;
-} run_cell;
+} lang_run_cell;
 
-typedef struct run_block {
+typedef struct lang_run_block {
   lang_dtype dtype;
   int rank;
   int64_t size[RUN_RANK_MAX];
   int64_t count;
-  run_cell *cells;  // never changed once the block is a value
-} run_block;
+  lang_run_cell *cells;  // never changed once the block is a value
+} lang_run_block;
 
-typedef struct run_pointer {
+typedef struct lang_run_pointer {
   int tensor;
   int64_t offset;
-} run_pointer;
+} lang_run_pointer;
 
-typedef struct run_block_ptr {
-  run_pointer base;
+typedef struct lang_run_block_ptr {
+  lang_run_pointer base;
   int rank;
   int64_t extent[RUN_RANK_MAX], stride[RUN_RANK_MAX], offset[RUN_RANK_MAX], size[RUN_RANK_MAX], step[RUN_RANK_MAX];
-} run_block_ptr;
+} lang_run_block_ptr;
 
 typedef enum {
   RUN_UNSET,
@@ -46,61 +46,63 @@ typedef enum {
   RUN_BLOCK,
   RUN_DTYPE,
   RUN_ELEMENT
-} run_kind;
+} lang_run_kind;
 
-typedef struct run_value {
-  run_kind kind;
+typedef struct lang_run_value {
+  lang_run_kind kind;
   union {
     lang_value scalar;
     struct {
-      const struct run_value *items;
+      const struct lang_run_value *items;
       int count;
     } tuple;
-    run_pointer pointer;
-    const run_block_ptr *block_ptr;
-    const run_block *block;
+    lang_run_pointer pointer;
+    const lang_run_block_ptr *block_ptr;
+    const lang_run_block *block;
     lang_dtype dtype;
   };
-} run_value;
+} lang_run_value;
 
-typedef struct run_frame {
-  struct run_frame *caller;
-  const ast *function;
-  run_value *locals;
+typedef struct lang_run_frame {
+  struct lang_run_frame *caller;
+  const lang_ast *function;
+  lang_run_value *locals;
   bool returned;
-  run_value result;
-} run_frame;
+  lang_run_value result;
+} lang_run_frame;
 
-typedef struct runner {
+typedef struct lang_runner {
   const lang_instance *instance;
-  const source *s;
+  const lang_source *s;
   wf_diag *diag;
   const lang_tensor *tensors;
   lang_dtype *tensor_types;
   const char **tensor_names;
   int64_t program_id[LANG_GRID_AXES];
   wf_arena *arena;  // of this program
-  run_frame *frame;
-} runner;
+  lang_run_frame *frame;
+} lang_runner;
 
-bool run_fail(runner *r, const ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
-bool run_eval(runner *r, const ast *node, run_value *result);
-bool run_eval_int(runner *r, const ast *node, int64_t *result);
+bool lang_run_fail(lang_runner *r, const lang_ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
+bool lang_run_eval(lang_runner *r, const lang_ast *node, lang_run_value *result);
+bool lang_run_eval_int(lang_runner *r, const lang_ast *node, int64_t *result);
 // A tuple's elements, or a value as the only one.
-bool run_eval_tuple(runner *r, const ast *node, const run_value **items, int *count);
-bool run_eval_ints(runner *r, const ast *node, int64_t *numbers, int *count);
-bool run_truth(runner *r, const ast *node, bool *truth);
-bool run_call(runner *r, const ast *node, run_value *result);
+bool lang_run_eval_tuple(lang_runner *r, const lang_ast *node, const lang_run_value **items, int *count);
+bool lang_run_eval_ints(lang_runner *r, const lang_ast *node, int64_t *numbers, int *count);
+bool lang_run_truth(lang_runner *r, const lang_ast *node, bool *truth);
+bool lang_run_call(lang_runner *r, const lang_ast *node, lang_run_value *result);
 
-bool run_load(runner *r, const ast *node, const ast **args, run_value *result);
-bool run_store(runner *r, const ast *node, const ast **args);
-bool run_dot(runner *r, const ast *node, const ast **args, run_value *result);
-bool run_arithmetic(runner *r, const ast *node, ast_op op, int extreme, const run_value *a, const run_value *b,
-                    run_value *result);
-bool run_convert(runner *r, const ast *node, const run_value *v, lang_dtype dtype, run_value *result);
-bool run_full(runner *r, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
-              run_value *result);
-bool run_transpose(runner *r, const ast *node, const run_value *v, run_value *result);
-bool run_reshape(runner *r, const ast *node, const run_value *v, const int64_t *size, int rank, run_value *result);
+bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args);
+bool lang_run_dot(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, int extreme, const lang_run_value *a,
+                         const lang_run_value *b, lang_run_value *result);
+bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_dtype dtype,
+                      lang_run_value *result);
+bool lang_run_full(lang_runner *r, const lang_ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
+                   lang_run_value *result);
+bool lang_run_transpose(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_run_value *result);
+bool lang_run_reshape(lang_runner *r, const lang_ast *node, const lang_run_value *v, const int64_t *size, int rank,
+                      lang_run_value *result);
 
 #endif

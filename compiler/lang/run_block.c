@@ -8,38 +8,38 @@
 
 #include "compiler/lang/run.h"
 
-static run_block *new_block(runner *r, const int64_t *size, int rank, lang_dtype dtype) {
-  run_block *b = WF_ARENA_NEW(r->arena, run_block);
-  *b = (run_block){.dtype = dtype, .rank = rank, .count = 1};
+static lang_run_block *new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype) {
+  lang_run_block *b = WF_ARENA_NEW(r->arena, lang_run_block);
+  *b = (lang_run_block){.dtype = dtype, .rank = rank, .count = 1};
   for (int d = 0; d < rank; d++) {
     b->size[d] = size[d];
     b->count *= size[d];
   }
-  b->cells = WF_ARENA_ARRAY(r->arena, (size_t)b->count, run_cell);
+  b->cells = WF_ARENA_ARRAY(r->arena, (size_t)b->count, lang_run_cell);
   return b;
 }
 
-static run_value as_value(const run_block *b) { return (run_value){.kind = RUN_BLOCK, .block = b}; }
+static lang_run_value as_value(const lang_run_block *b) { return (lang_run_value){.kind = RUN_BLOCK, .block = b}; }
 
-static bool needs_block(runner *r, const ast *node, const run_value *v) {
-  return v->kind == RUN_BLOCK || run_fail(r, node, "expected a block");
+static bool needs_block(lang_runner *r, const lang_ast *node, const lang_run_value *v) {
+  return v->kind == RUN_BLOCK || lang_run_fail(r, node, "expected a block");
 }
 
 // ---- memory
 
-static run_cell get(const runner *r, int tensor, int64_t at) {
+static lang_run_cell get(const lang_runner *r, int tensor, int64_t at) {
   const void *data = r->tensors[tensor].data;
   switch (r->tensor_types[tensor]) {
     case LANG_INT8:
-      return (run_cell){.i = ((const int8_t *)data)[at]};
+      return (lang_run_cell){.i = ((const int8_t *)data)[at]};
     case LANG_INT32:
-      return (run_cell){.i = ((const int32_t *)data)[at]};
+      return (lang_run_cell){.i = ((const int32_t *)data)[at]};
     default:
-      return (run_cell){.f = ((const float *)data)[at]};
+      return (lang_run_cell){.f = ((const float *)data)[at]};
   }
 }
 
-static void set(const runner *r, int tensor, int64_t at, run_cell cell) {
+static void set(const lang_runner *r, int tensor, int64_t at, lang_run_cell cell) {
   void *data = r->tensors[tensor].data;
   if (r->tensor_types[tensor] == LANG_INT8)
     ((int8_t *)data)[at] = (int8_t)cell.i;
@@ -52,8 +52,8 @@ static void set(const runner *r, int tensor, int64_t at, run_cell cell) {
 typedef enum { PLACE_BAD, PLACE_PADDING, PLACE_MEMORY } place;
 
 // Where element number `element` of the block lies.
-static place place_of(runner *r, const ast *node, const run_block_ptr *p, unsigned checked, int64_t element,
-                      int64_t *at) {
+static place place_of(lang_runner *r, const lang_ast *node, const lang_run_block_ptr *p, unsigned checked,
+                      int64_t element, int64_t *at) {
   bool padding = false;
   *at = p->base.offset;
   for (int d = p->rank - 1; d >= 0; element /= p->size[d], d--) {
@@ -62,8 +62,8 @@ static place place_of(runner *r, const ast *node, const run_block_ptr *p, unsign
     const bool too_far = __builtin_add_overflow(p->offset[d], p->step[d] * (element % p->size[d]), &index);
     const bool outside = too_far || index < 0 || index >= p->extent[d];
     if (outside && (checked >> d & 1) == 0) {
-      run_fail(r, node, "element %lld of dimension %d is outside of 0 to %lld", (long long)index, d,
-               (long long)p->extent[d] - 1);
+      lang_run_fail(r, node, "element %lld of dimension %d is outside of 0 to %lld", (long long)index, d,
+                    (long long)p->extent[d] - 1);
       return PLACE_BAD;
     }
     padding |= outside;
@@ -75,31 +75,32 @@ static place place_of(runner *r, const ast *node, const run_block_ptr *p, unsign
   }
   if (padding) return PLACE_PADDING;
   if (*at >= 0 && *at < r->tensors[p->base.tensor].elements) return PLACE_MEMORY;
-  run_fail(r, node, "element %lld of '%s', which has %lld", (long long)*at, r->tensor_names[p->base.tensor],
-           (long long)r->tensors[p->base.tensor].elements);
+  lang_run_fail(r, node, "element %lld of '%s', which has %lld", (long long)*at, r->tensor_names[p->base.tensor],
+                (long long)r->tensors[p->base.tensor].elements);
   return PLACE_BAD;
 }
 
-static bool memory_args(runner *r, const ast *pointer, const ast *check, run_value *p, unsigned *checked) {
+static bool memory_args(lang_runner *r, const lang_ast *pointer, const lang_ast *check, lang_run_value *p,
+                        unsigned *checked) {
   int64_t dims[RUN_RANK_MAX];
   int count = 0;
   *checked = 0;
-  if (!run_eval(r, pointer, p)) return false;
-  if (p->kind != RUN_BLOCK_PTR) return run_fail(r, pointer, "expected a block pointer");
-  if (check != NULL && !run_eval_ints(r, check, dims, &count)) return false;
+  if (!lang_run_eval(r, pointer, p)) return false;
+  if (p->kind != RUN_BLOCK_PTR) return lang_run_fail(r, pointer, "expected a block pointer");
+  if (check != NULL && !lang_run_eval_ints(r, check, dims, &count)) return false;
   for (int i = 0; i < count; i++) {
-    if (dims[i] < 0 || dims[i] >= p->block_ptr->rank) return run_fail(r, check, "there is no such dimension");
+    if (dims[i] < 0 || dims[i] >= p->block_ptr->rank) return lang_run_fail(r, check, "there is no such dimension");
     *checked |= 1U << dims[i];
   }
   return true;
 }
 
-bool run_load(runner *r, const ast *node, const ast **args, run_value *result) {
-  run_value pointer;
+bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+  lang_run_value pointer;
   unsigned checked;
   if (!memory_args(r, args[0], args[1], &pointer, &checked)) return false;
-  const run_block_ptr *p = pointer.block_ptr;
-  run_block *b = new_block(r, p->size, p->rank, r->tensor_types[p->base.tensor]);
+  const lang_run_block_ptr *p = pointer.block_ptr;
+  lang_run_block *b = new_block(r, p->size, p->rank, r->tensor_types[p->base.tensor]);
   for (int64_t e = 0; e < b->count; e++) {
     int64_t at;
     const place where = place_of(r, node, p, checked, e, &at);
@@ -110,17 +111,18 @@ bool run_load(runner *r, const ast *node, const ast **args, run_value *result) {
   return true;
 }
 
-bool run_store(runner *r, const ast *node, const ast **args) {
-  run_value pointer, v;
+bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args) {
+  lang_run_value pointer, v;
   unsigned checked;
-  if (!memory_args(r, args[0], args[2], &pointer, &checked) || !run_eval(r, args[1], &v) ||
+  if (!memory_args(r, args[0], args[2], &pointer, &checked) || !lang_run_eval(r, args[1], &v) ||
       !needs_block(r, args[1], &v))
     return false;
-  const run_block_ptr *p = pointer.block_ptr;
-  const run_block *b = v.block;
-  if (b->dtype != r->tensor_types[p->base.tensor]) return run_fail(r, args[1], "the type differs from the pointer's");
+  const lang_run_block_ptr *p = pointer.block_ptr;
+  const lang_run_block *b = v.block;
+  if (b->dtype != r->tensor_types[p->base.tensor])
+    return lang_run_fail(r, args[1], "the type differs from the pointer's");
   if (b->rank != p->rank || memcmp(b->size, p->size, (size_t)b->rank * sizeof *b->size) != 0)
-    return run_fail(r, args[1], "the shape differs from the block pointer's");
+    return lang_run_fail(r, args[1], "the shape differs from the block pointer's");
   for (int64_t e = 0; e < b->count; e++) {
     int64_t at;
     const place where = place_of(r, node, p, checked, e, &at);
@@ -132,19 +134,19 @@ bool run_store(runner *r, const ast *node, const ast **args) {
 
 // ---- products
 
-static bool product_operand(runner *r, const ast *node, run_value *v) {
-  if (!run_eval(r, node, v) || !needs_block(r, node, v)) return false;
+static bool product_operand(lang_runner *r, const lang_ast *node, lang_run_value *v) {
+  if (!lang_run_eval(r, node, v) || !needs_block(r, node, v)) return false;
   return (v->block->dtype == LANG_INT8 && v->block->rank >= 2) ||
-         run_fail(r, node, "dot() needs int8 blocks of two dimensions or more");
+         lang_run_fail(r, node, "dot() needs int8 blocks of two dimensions or more");
 }
 
 // Adds the product of row m and the matrix of each block of columns.
-static void add_blocks(run_block *sum, const run_block *x, const run_block *y, int64_t m) {
+static void add_blocks(lang_run_block *sum, const lang_run_block *x, const lang_run_block *y, int64_t m) {
   const int64_t depth = x->size[x->rank - 1], size = y->size[2];
   for (int64_t n = 0; n < depth; n++) {
     const int64_t block = n / size, first = block * size;
     for (int64_t k = 0; k < size && first + k < depth; k++) {
-      run_cell *cell = &sum->cells[m * depth + n];
+      lang_run_cell *cell = &sum->cells[m * depth + n];
       const int32_t weight = y->cells[(block * size + k) * size + n - first].i;
       cell->i = (int32_t)((uint32_t)cell->i + (uint32_t)(x->cells[m * depth + first + k].i * weight));
     }
@@ -152,35 +154,35 @@ static void add_blocks(run_block *sum, const run_block *x, const run_block *y, i
 }
 
 // Whether the right operand is a square matrix for each block of columns of the left one.
-static bool are_matrices(const run_block *x, const run_block *y) {
+static bool are_matrices(const lang_run_block *x, const lang_run_block *y) {
   const int64_t depth = x->size[x->rank - 1];
   return y->rank == 3 && y->size[1] == y->size[2] && (depth + y->size[1] - 1) / y->size[1] == y->size[0];
 }
 
-bool run_dot(runner *r, const ast *node, const ast **args, run_value *result) {
-  run_value a, b, acc = {.kind = RUN_UNSET};
+bool lang_run_dot(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+  lang_run_value a, b, acc = {.kind = RUN_UNSET};
   if (!product_operand(r, args[0], &a) || !product_operand(r, args[1], &b)) return false;
-  if (args[2] != NULL && !run_eval(r, args[2], &acc)) return false;
-  const run_block *x = a.block, *y = b.block;
+  if (args[2] != NULL && !lang_run_eval(r, args[2], &acc)) return false;
+  const lang_run_block *x = a.block, *y = b.block;
   const bool blocks = are_matrices(x, y);
   const int64_t depth = x->size[x->rank - 1], rows = x->count / depth;
   const int64_t columns = blocks ? depth : y->size[y->rank - 1];
-  if (!blocks && y->count != depth * columns) return run_fail(r, node, "the inner sizes of this product differ");
+  if (!blocks && y->count != depth * columns) return lang_run_fail(r, node, "the inner sizes of this product differ");
   int64_t size[RUN_RANK_MAX];
   memcpy(size, x->size, sizeof size);
   size[x->rank - 1] = columns;
-  run_block *sum = new_block(r, size, x->rank, LANG_INT32);
+  lang_run_block *sum = new_block(r, size, x->rank, LANG_INT32);
   if (acc.kind == RUN_BLOCK) {
-    const run_block *start = acc.block;
+    const lang_run_block *start = acc.block;
     if (start->dtype != LANG_INT32 || start->rank != sum->rank || memcmp(start->size, sum->size, sizeof size) != 0)
-      return run_fail(r, node, "the product cannot be added to this block");
+      return lang_run_fail(r, node, "the product cannot be added to this block");
     memcpy(sum->cells, start->cells, (size_t)sum->count * sizeof *sum->cells);
   }
   for (int64_t m = 0; m < rows && blocks; m++) add_blocks(sum, x, y, m);
   for (int64_t m = 0; m < rows && !blocks; m++)
     for (int64_t k = 0; k < depth; k++)
       for (int64_t n = 0; n < columns; n++) {
-        run_cell *cell = &sum->cells[m * columns + n];
+        lang_run_cell *cell = &sum->cells[m * columns + n];
         const int32_t product = x->cells[m * depth + k].i * y->cells[k * columns + n].i;
         cell->i = (int32_t)((uint32_t)cell->i + (uint32_t)product);
       }
@@ -198,16 +200,17 @@ static int32_t rounded(float x) {
   return y >= 2147483648.0f ? INT32_MAX : y < -2147483648.0f ? INT32_MIN : (int32_t)y;
 }
 
-static run_cell converted(run_cell cell, lang_dtype from, lang_dtype to) {
+static lang_run_cell converted(lang_run_cell cell, lang_dtype from, lang_dtype to) {
   if (from == to) return cell;
-  if (to == LANG_FLOAT32) return (run_cell){.f = (float)cell.i};
+  if (to == LANG_FLOAT32) return (lang_run_cell){.f = (float)cell.i};
   const int32_t integer = from == LANG_FLOAT32 ? rounded(cell.f) : cell.i;
-  return (run_cell){.i = to == LANG_INT8 ? clipped(integer) : integer};
+  return (lang_run_cell){.i = to == LANG_INT8 ? clipped(integer) : integer};
 }
 
-bool run_convert(runner *r, const ast *node, const run_value *v, lang_dtype dtype, run_value *result) {
+bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_dtype dtype,
+                      lang_run_value *result) {
   if (!needs_block(r, node, v)) return false;
-  run_block *b = new_block(r, v->block->size, v->block->rank, dtype);
+  lang_run_block *b = new_block(r, v->block->size, v->block->rank, dtype);
   for (int64_t e = 0; e < b->count; e++) b->cells[e] = converted(v->block->cells[e], v->block->dtype, dtype);
   *result = as_value(b);
   return true;
@@ -215,10 +218,11 @@ bool run_convert(runner *r, const ast *node, const run_value *v, lang_dtype dtyp
 
 // ---- arithmetic
 
-bool run_full(runner *r, const ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
-              run_value *result) {
-  run_block *b = new_block(r, size, rank, dtype);
-  if (dtype != LANG_FLOAT32 && !(fabs(number) <= 2147483648.0)) return run_fail(r, node, "this number is too large");
+bool lang_run_full(lang_runner *r, const lang_ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
+                   lang_run_value *result) {
+  lang_run_block *b = new_block(r, size, rank, dtype);
+  if (dtype != LANG_FLOAT32 && !(fabs(number) <= 2147483648.0))
+    return lang_run_fail(r, node, "this number is too large");
   for (int64_t e = 0; e < b->count; e++) {
     if (dtype == LANG_FLOAT32)
       b->cells[e].f = (float)number;
@@ -231,35 +235,36 @@ bool run_full(runner *r, const ast *node, const int64_t *size, int rank, double 
 
 // Numbers are blocks of one element. A type for them: what is written with a point is a float; small integers go with
 // int8 where the other side is int8.
-static const run_block *operand_block(runner *r, const ast *node, const run_value *v, const run_value *other) {
+static const lang_run_block *operand_block(lang_runner *r, const lang_ast *node, const lang_run_value *v,
+                                           const lang_run_value *other) {
   const int64_t one[RUN_RANK_MAX] = {1, 1, 1, 1, 1};
-  run_value made;
+  lang_run_value made;
   if (v->kind == RUN_BLOCK) return v->block;
   if (v->kind != RUN_SCALAR || v->scalar.kind == LANG_TEXT || v->scalar.kind == LANG_NONE) {
-    run_fail(r, node, "this cannot be combined with a block");
+    lang_run_fail(r, node, "this cannot be combined with a block");
     return NULL;
   }
-  const double number = scalar_number(v->scalar);
+  const double number = lang_scalar_number(v->scalar);
   const bool small = number >= INT8_MIN && number <= INT8_MAX;
   const lang_dtype dtype = v->scalar.kind == LANG_FLOAT || other->block->dtype == LANG_FLOAT32 ? LANG_FLOAT32
                            : other->block->dtype == LANG_INT8 && small                         ? LANG_INT8
                                                                                                : LANG_INT32;
-  return run_full(r, node, one, other->block->rank, number, dtype, &made) ? made.block : NULL;
+  return lang_run_full(r, node, one, other->block->rank, number, dtype, &made) ? made.block : NULL;
 }
 
-static run_cell integer_cell(ast_op op, int extreme, run_cell a, run_cell b) {
+static lang_run_cell integer_cell(lang_ast_op op, int extreme, lang_run_cell a, lang_run_cell b) {
   const uint32_t x = (uint32_t)a.i, y = (uint32_t)b.i;
   if (extreme != 0) return (a.i > b.i) == (extreme > 0) ? a : b;
-  return (run_cell){.i = (int32_t)(op == AST_ADD ? x + y : op == AST_SUB ? x - y : x * y)};
+  return (lang_run_cell){.i = (int32_t)(op == AST_ADD ? x + y : op == AST_SUB ? x - y : x * y)};
 }
 
-static run_cell float_cell(ast_op op, int extreme, run_cell a, run_cell b) {
+static lang_run_cell float_cell(lang_ast_op op, int extreme, lang_run_cell a, lang_run_cell b) {
   if (extreme != 0) return extreme > 0 ? (a.f > b.f ? a : b) : (a.f < b.f ? a : b);
-  return (run_cell){.f = op == AST_ADD ? a.f + b.f : op == AST_SUB ? a.f - b.f : a.f * b.f};
+  return (lang_run_cell){.f = op == AST_ADD ? a.f + b.f : op == AST_SUB ? a.f - b.f : a.f * b.f};
 }
 
 // The element of a block that goes with element `e` of the result; dimensions of one repeat, missing ones lead.
-static int64_t matching(const run_block *b, const run_block *result, int64_t e) {
+static int64_t matching(const lang_run_block *b, const lang_run_block *result, int64_t e) {
   int64_t at = 0, weight = 1;
   for (int d = result->rank - 1, own = b->rank - 1; d >= 0 && own >= 0; e /= result->size[d], d--, own--) {
     if (b->size[own] != 1) at += weight * (e % result->size[d]);
@@ -268,7 +273,7 @@ static int64_t matching(const run_block *b, const run_block *result, int64_t e) 
   return at;
 }
 
-static bool common_shape(const run_block *a, const run_block *b, int64_t *size, int *rank) {
+static bool common_shape(const lang_run_block *a, const lang_run_block *b, int64_t *size, int *rank) {
   *rank = a->rank > b->rank ? a->rank : b->rank;
   for (int d = 0; d < *rank; d++) {
     const int da = d - (*rank - a->rank), db = d - (*rank - b->rank);
@@ -280,22 +285,22 @@ static bool common_shape(const run_block *a, const run_block *b, int64_t *size, 
 }
 
 // extreme: 1 for maximum, -1 for minimum, 0 for `op`.
-bool run_arithmetic(runner *r, const ast *node, ast_op op, int extreme, const run_value *left, const run_value *right,
-                    run_value *result) {
-  const run_block *a = operand_block(r, node, left, right), *b;
+bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, int extreme, const lang_run_value *left,
+                         const lang_run_value *right, lang_run_value *result) {
+  const lang_run_block *a = operand_block(r, node, left, right), *b;
   if (a == NULL || (b = operand_block(r, node, right, left)) == NULL) return false;
   if (extreme == 0 && op != AST_ADD && op != AST_SUB && op != AST_MUL)
-    return run_fail(r, node, "'%s' has no meaning for blocks", ast_op_texts[op]);
+    return lang_run_fail(r, node, "'%s' has no meaning for blocks", lang_ast_op_texts[op]);
   lang_dtype dtype = LANG_INT32;
   if (a->dtype == LANG_FLOAT32 || b->dtype == LANG_FLOAT32) dtype = LANG_FLOAT32;
   if (extreme != 0 && a->dtype == LANG_INT8 && b->dtype == LANG_INT8) dtype = LANG_INT8;
   int64_t size[RUN_RANK_MAX];
   int rank;
-  if (!common_shape(a, b, size, &rank)) return run_fail(r, node, "these shapes do not go together");
-  run_block *made = new_block(r, size, rank, dtype);
+  if (!common_shape(a, b, size, &rank)) return lang_run_fail(r, node, "these shapes do not go together");
+  lang_run_block *made = new_block(r, size, rank, dtype);
   for (int64_t e = 0; e < made->count; e++) {
-    const run_cell x = converted(a->cells[matching(a, made, e)], a->dtype, dtype);
-    const run_cell y = converted(b->cells[matching(b, made, e)], b->dtype, dtype);
+    const lang_run_cell x = converted(a->cells[matching(a, made, e)], a->dtype, dtype);
+    const lang_run_cell y = converted(b->cells[matching(b, made, e)], b->dtype, dtype);
     made->cells[e] = dtype == LANG_FLOAT32 ? float_cell(op, extreme, x, y) : integer_cell(op, extreme, x, y);
   }
   *result = as_value(made);
@@ -304,22 +309,23 @@ bool run_arithmetic(runner *r, const ast *node, ast_op op, int extreme, const ru
 
 // ---- shapes
 
-bool run_transpose(runner *r, const ast *node, const run_value *v, run_value *result) {
+bool lang_run_transpose(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_run_value *result) {
   if (!needs_block(r, node, v)) return false;
-  const run_block *from = v->block;
-  if (from->rank != 2) return run_fail(r, node, "only blocks of two dimensions can be transposed");
+  const lang_run_block *from = v->block;
+  if (from->rank != 2) return lang_run_fail(r, node, "only blocks of two dimensions can be transposed");
   const int64_t size[] = {from->size[1], from->size[0]};
-  run_block *b = new_block(r, size, 2, from->dtype);
+  lang_run_block *b = new_block(r, size, 2, from->dtype);
   for (int64_t i = 0; i < size[0]; i++)
     for (int64_t j = 0; j < size[1]; j++) b->cells[i * size[1] + j] = from->cells[j * size[0] + i];
   *result = as_value(b);
   return true;
 }
 
-bool run_reshape(runner *r, const ast *node, const run_value *v, const int64_t *size, int rank, run_value *result) {
+bool lang_run_reshape(lang_runner *r, const lang_ast *node, const lang_run_value *v, const int64_t *size, int rank,
+                      lang_run_value *result) {
   if (!needs_block(r, node, v)) return false;
-  run_block *b = new_block(r, size, rank, v->block->dtype);
-  if (b->count != v->block->count) return run_fail(r, node, "the new shape has another number of elements");
+  lang_run_block *b = new_block(r, size, rank, v->block->dtype);
+  if (b->count != v->block->count) return lang_run_fail(r, node, "the new shape has another number of elements");
   memcpy(b->cells, v->block->cells, (size_t)b->count * sizeof *b->cells);
   *result = as_value(b);
   return true;

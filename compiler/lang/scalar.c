@@ -12,11 +12,11 @@ static const char no_numbers[] = "this operator needs numbers";
 
 static bool is_integer(lang_value a) { return a.kind == LANG_INT || a.kind == LANG_BOOL; }
 static bool is_number(lang_value a) { return is_integer(a) || a.kind == LANG_FLOAT; }
-double scalar_number(lang_value a) { return a.kind == LANG_FLOAT ? a.number : (double)a.integer; }
+double lang_scalar_number(lang_value a) { return a.kind == LANG_FLOAT ? a.number : (double)a.integer; }
 
 static lang_value boolean(bool value) { return (lang_value){.kind = LANG_BOOL, .integer = value}; }
 
-bool scalar_is_true(lang_value a) {
+bool lang_scalar_is_true(lang_value a) {
   switch (a.kind) {
     case LANG_INT:
     case LANG_BOOL:
@@ -50,7 +50,7 @@ static const char *floor_divide(int64_t a, int64_t b, int64_t *quotient, int64_t
   return NULL;
 }
 
-static const char *integer_binary(ast_op op, int64_t a, int64_t b, int64_t *r) {
+static const char *integer_binary(lang_ast_op op, int64_t a, int64_t b, int64_t *r) {
   int64_t other;
   switch (op) {
     case AST_ADD:
@@ -84,7 +84,7 @@ static const char *integer_binary(ast_op op, int64_t a, int64_t b, int64_t *r) {
   }
 }
 
-static const char *float_binary(ast_op op, double a, double b, double *r) {
+static const char *float_binary(lang_ast_op op, double a, double b, double *r) {
   switch (op) {
     case AST_ADD:
       *r = a + b;
@@ -112,7 +112,7 @@ static const char *float_binary(ast_op op, double a, double b, double *r) {
   }
 }
 
-static bool compare(ast_op op, double a, double b, int64_t ia, int64_t ib, bool integers) {
+static bool compare(lang_ast_op op, double a, double b, int64_t ia, int64_t ib, bool integers) {
   int order = integers ? (ia > ib) - (ia < ib) : (a > b) - (a < b);
   switch (op) {
     case AST_LT:
@@ -131,18 +131,18 @@ static bool compare(ast_op op, double a, double b, int64_t ia, int64_t ib, bool 
 }
 
 // Texts, types and None are only equal or not.
-static const char *equality(ast_op op, lang_value a, lang_value b, lang_value *result) {
+static const char *equality(lang_ast_op op, lang_value a, lang_value b, lang_value *result) {
   bool same = a.kind == b.kind && (a.kind != LANG_TEXT || strcmp(a.text, b.text) == 0) &&
               (a.kind != LANG_TYPE || a.integer == b.integer) &&
-              (!is_number(a) || scalar_number(a) == scalar_number(b));
+              (!is_number(a) || lang_scalar_number(a) == lang_scalar_number(b));
   if (op != AST_EQ && op != AST_NE && op != AST_IS && op != AST_IS_NOT) return no_numbers;
   *result = boolean(same == (op == AST_EQ || op == AST_IS));
   return NULL;
 }
 
-const char *scalar_binary(ast_op op, lang_value a, lang_value b, lang_value *result) {
+const char *lang_scalar_binary(lang_ast_op op, lang_value a, lang_value b, lang_value *result) {
   if (op == AST_AND || op == AST_OR) {
-    *result = scalar_is_true(a) == (op == AST_AND) ? b : a;
+    *result = lang_scalar_is_true(a) == (op == AST_AND) ? b : a;
     return NULL;
   }
   bool comparison = (op >= AST_LT && op <= AST_NE) || op == AST_IS || op == AST_IS_NOT;
@@ -151,7 +151,7 @@ const char *scalar_binary(ast_op op, lang_value a, lang_value b, lang_value *res
   if (!is_number(a) || !is_number(b)) return no_numbers;
   bool integers = is_integer(a) && is_integer(b);
   if (comparison) {
-    *result = boolean(compare(op, scalar_number(a), scalar_number(b), a.integer, b.integer, integers));
+    *result = boolean(compare(op, lang_scalar_number(a), lang_scalar_number(b), a.integer, b.integer, integers));
     return NULL;
   }
   if (integers && op != AST_DIV && !(op == AST_POW && b.integer < 0)) {
@@ -159,12 +159,12 @@ const char *scalar_binary(ast_op op, lang_value a, lang_value b, lang_value *res
     return integer_binary(op, a.integer, b.integer, &result->integer);
   }
   *result = (lang_value){.kind = LANG_FLOAT};
-  return float_binary(op, scalar_number(a), scalar_number(b), &result->number);
+  return float_binary(op, lang_scalar_number(a), lang_scalar_number(b), &result->number);
 }
 
-const char *scalar_unary(ast_op op, lang_value a, lang_value *result) {
+const char *lang_scalar_unary(lang_ast_op op, lang_value a, lang_value *result) {
   if (op == AST_NOT) {
-    *result = boolean(!scalar_is_true(a));
+    *result = boolean(!lang_scalar_is_true(a));
     return NULL;
   }
   if (!is_number(a)) return no_numbers;
@@ -180,7 +180,7 @@ const char *scalar_unary(ast_op op, lang_value a, lang_value *result) {
   return NULL;
 }
 
-const char *scalar_cdiv(lang_value a, lang_value b, lang_value *result) {
+const char *lang_scalar_cdiv(lang_value a, lang_value b, lang_value *result) {
   if (!is_integer(a) || !is_integer(b)) return "cdiv() needs integers";
   int64_t quotient = 0, rest = 0;
   const char *wrong = floor_divide(a.integer, b.integer, &quotient, &rest);
@@ -190,59 +190,60 @@ const char *scalar_cdiv(lang_value a, lang_value b, lang_value *result) {
 
 // ---- expressions
 
-static bool wrong_at(const scalar_context *c, const ast *node, const char *wrong) {
+static bool wrong_at(const lang_scalar_context *c, const lang_ast *node, const char *wrong) {
   if (wrong == NULL) return true;
-  source_error(c->s, c->diag, node->span, "%s", wrong);
+  lang_source_error(c->s, c->diag, node->span, "%s", wrong);
   return false;
 }
 
-static bool lookup(const scalar_context *c, const ast *node, const char *name, lang_value *value) {
+static bool lookup(const lang_scalar_context *c, const lang_ast *node, const char *name, lang_value *value) {
   if (c->lookup != NULL && c->lookup(c->context, name, value)) return true;
-  source_error(c->s, c->diag, node->span, "'%s' has no value here", name);
-  source_guess guess = source_guess_for(name);
+  lang_source_error(c->s, c->diag, node->span, "'%s' has no value here", name);
+  lang_source_guess guess = lang_source_guess_for(name);
   if (c->guess != NULL) c->guess(c->context, &guess);
   if (guess.best != NULL) wf_hint(c->diag, "did you mean '%s'?", guess.best);
   return false;
 }
 
-static bool extreme(const scalar_context *c, const ast *node, bool largest, lang_value *value) {
+static bool extreme(const lang_scalar_context *c, const lang_ast *node, bool largest, lang_value *value) {
   for (int i = 0; i < node->count; i++) {
     lang_value next, better;
-    if (!scalar_eval(c, node->items[i], &next)) return false;
+    if (!lang_scalar_eval(c, node->items[i], &next)) return false;
     if (i == 0) *value = next;
-    if (!wrong_at(c, node, scalar_binary(largest ? AST_GT : AST_LT, next, *value, &better))) return false;
+    if (!wrong_at(c, node, lang_scalar_binary(largest ? AST_GT : AST_LT, next, *value, &better))) return false;
     if (better.integer != 0) *value = next;
   }
   return wrong_at(c, node, node->count == 0 ? "min() and max() need arguments" : NULL);
 }
 
-static bool call(const scalar_context *c, const ast *node, lang_value *value) {
-  const char *name = ast_last_name(node->a);
-  int id = name == NULL ? -1 : builtin_find(name);
-  const ast *args[BUILTIN_ARGS_MAX];
+static bool call(const lang_scalar_context *c, const lang_ast *node, lang_value *value) {
+  const char *name = lang_ast_last_name(node->a);
+  int id = name == NULL ? -1 : lang_builtin_find(name);
+  const lang_ast *args[BUILTIN_ARGS_MAX];
   if (id == BUILTIN_MIN || id == BUILTIN_MAX) return extreme(c, node, id == BUILTIN_MAX, value);
   if (id != BUILTIN_CDIV && id != BUILTIN_CONSTEXPR)
     return wrong_at(c, node, "only cdiv, min and max can be called here");
-  if (!builtin_bind(c->s, c->diag, (builtin_id)id, node, args) || !scalar_eval(c, args[0], value)) return false;
+  if (!lang_builtin_bind(c->s, c->diag, (lang_builtin_id)id, node, args) || !lang_scalar_eval(c, args[0], value))
+    return false;
   if (id == BUILTIN_CONSTEXPR) return true;
   lang_value divisor, dividend = *value;
-  return scalar_eval(c, args[1], &divisor) && wrong_at(c, node, scalar_cdiv(dividend, divisor, value));
+  return lang_scalar_eval(c, args[1], &divisor) && wrong_at(c, node, lang_scalar_cdiv(dividend, divisor, value));
 }
 
 // META["X"] and META.X
-static bool meta(const scalar_context *c, const ast *node, lang_value *value) {
+static bool meta(const lang_scalar_context *c, const lang_ast *node, lang_value *value) {
   if (node->count != 1 || node->items[0]->kind != AST_STRING) return wrong_at(c, node, "expected META[\"NAME\"]");
   return lookup(c, node->items[0], node->items[0]->name, value);
 }
 
-static bool operation(const scalar_context *c, const ast *node, lang_value *value) {
+static bool operation(const lang_scalar_context *c, const lang_ast *node, lang_value *value) {
   lang_value a, b;
-  if (!scalar_eval(c, node->a, &a)) return false;
-  if (node->kind == AST_UNARY) return wrong_at(c, node, scalar_unary(node->op, a, value));
-  return scalar_eval(c, node->b, &b) && wrong_at(c, node, scalar_binary(node->op, a, b, value));
+  if (!lang_scalar_eval(c, node->a, &a)) return false;
+  if (node->kind == AST_UNARY) return wrong_at(c, node, lang_scalar_unary(node->op, a, value));
+  return lang_scalar_eval(c, node->b, &b) && wrong_at(c, node, lang_scalar_binary(node->op, a, b, value));
 }
 
-bool scalar_literal(const ast *node, lang_value *value) {
+bool lang_scalar_literal(const lang_ast *node, lang_value *value) {
   switch (node->kind) {
     case AST_INT:
       *value = lang_int(node->integer);
@@ -264,8 +265,8 @@ bool scalar_literal(const ast *node, lang_value *value) {
   }
 }
 
-bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value) {
-  if (scalar_literal(node, value)) return true;
+bool lang_scalar_eval(const lang_scalar_context *c, const lang_ast *node, lang_value *value) {
+  if (lang_scalar_literal(node, value)) return true;
   if (node->meaning == AST_DTYPE) {
     *value = lang_type((lang_dtype)node->index);
     return true;
@@ -278,8 +279,8 @@ bool scalar_eval(const scalar_context *c, const ast *node, lang_value *value) {
     case AST_COMPARE:
       return operation(c, node, value);
     case AST_CONDITIONAL:
-      if (!scalar_eval(c, node->b, value)) return false;
-      return scalar_eval(c, scalar_is_true(*value) ? node->a : node->c, value);
+      if (!lang_scalar_eval(c, node->b, value)) return false;
+      return lang_scalar_eval(c, lang_scalar_is_true(*value) ? node->a : node->c, value);
     case AST_CALL:
       return call(c, node, value);
     case AST_SUBSCRIPT:

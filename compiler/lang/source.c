@@ -6,8 +6,8 @@
 
 enum { SHOWN_COLUMNS = 160, NAME_MAX_GUESS = 40, NO_GUESS = 1000 };
 
-void source_init(source *s, wf_arena *arena, const char *name, const char *text, size_t length) {
-  *s = (source){
+void lang_source_init(lang_source *s, wf_arena *arena, const char *name, const char *text, size_t length) {
+  *s = (lang_source){
       .name = wf_arena_text(arena, name, strlen(name)), .text = wf_arena_text(arena, text, length), .length = length};
   size_t count = 0, room = 0;
   *WF_ARENA_PUSH(arena, s->lines, count, &room) = s->text;
@@ -16,17 +16,17 @@ void source_init(source *s, wf_arena *arena, const char *name, const char *text,
   s->line_count = (unsigned)count;
 }
 
-wf_location source_where(const source *s, source_span span) {
+wf_location lang_source_where(const lang_source *s, lang_source_span span) {
   return (wf_location){.file = s->name, .line = span.line, .column = span.column};
 }
 
-source_span source_join(source_span first, source_span last) {
+lang_source_span lang_source_join(lang_source_span first, lang_source_span last) {
   first.end_line = last.end_line;
   first.end_column = last.end_column;
   return first;
 }
 
-static size_t line_length(const source *s, unsigned line) {
+static size_t line_length(const lang_source *s, unsigned line) {
   const char *start = s->lines[line - 1];
   size_t length = 0, left = (size_t)(s->text + s->length - start);
   while (length < left && start[length] != '\n' && start[length] != '\r') length++;
@@ -34,7 +34,7 @@ static size_t line_length(const source *s, unsigned line) {
 }
 
 // Tabs are kept in the caret's line, so that it stands below its text however wide a tab is.
-static void show_caret(FILE *out, const char *line, size_t length, source_span span) {
+static void show_caret(FILE *out, const char *line, size_t length, lang_source_span span) {
   size_t first = span.column - 1, last = span.end_line > span.line ? length : span.end_column - 1;
   for (size_t i = 0; i < first && i < length; i++) fputc(line[i] == '\t' ? '\t' : ' ', out);
   fputc('^', out);
@@ -42,7 +42,7 @@ static void show_caret(FILE *out, const char *line, size_t length, source_span s
   fputc('\n', out);
 }
 
-void source_show(const source *s, wf_diag *diag, source_span span) {
+void lang_source_show(const lang_source *s, wf_diag *diag, lang_source_span span) {
   if (diag->out == NULL || span.line == 0 || span.line > s->line_count || span.column == 0) return;
   size_t length = line_length(s, span.line);
   if (length > SHOWN_COLUMNS || span.column > length + 1) return;
@@ -55,20 +55,20 @@ void source_show(const source *s, wf_diag *diag, source_span span) {
   show_caret(diag->out, s->lines[span.line - 1], length, span);
 }
 
-void source_error(const source *s, wf_diag *diag, source_span span, const char *format, ...) {
+void lang_source_error(const lang_source *s, wf_diag *diag, lang_source_span span, const char *format, ...) {
   char text[512];
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  wf_error(diag, source_where(s, span), "%s", text);
-  source_show(s, diag, span);
+  wf_error(diag, lang_source_where(s, span), "%s", text);
+  lang_source_show(s, diag, span);
 }
 
-void source_note(const source *s, wf_diag *diag, source_span span, const char *text) {
+void lang_source_note(const lang_source *s, wf_diag *diag, lang_source_span span, const char *text) {
   if (diag->out == NULL) return;
   fprintf(diag->out, "%s:%u:%u: note: %s\n", s->name, span.line, span.column, text);
-  source_show(s, diag, span);
+  lang_source_show(s, diag, span);
 }
 
 // Letters to insert, drop or change, with one row of the usual table; a swap of neighbours counts as two.
@@ -91,12 +91,12 @@ static unsigned edit_distance(const char *a, const char *b) {
   return row[columns];
 }
 
-source_guess source_guess_for(const char *name) {
+lang_source_guess lang_source_guess_for(const char *name) {
   size_t length = strlen(name);
-  return (source_guess){.name = name, .distance = length <= 2 ? 2 : (unsigned)(length / 3 + 2)};
+  return (lang_source_guess){.name = name, .distance = length <= 2 ? 2 : (unsigned)(length / 3 + 2)};
 }
 
-void source_guess_add(source_guess *guess, const char *candidate) {
+void lang_source_guess_add(lang_source_guess *guess, const char *candidate) {
   unsigned distance = edit_distance(guess->name, candidate);
   if (distance == 0 || distance >= guess->distance) return;
   guess->distance = distance;
