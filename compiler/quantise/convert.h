@@ -14,18 +14,18 @@
 #include "compiler/quantise/quantise.h"
 #include "compiler/quantise/rewrite.h"
 
-typedef enum { LAYOUT_PLAIN, LAYOUT_CHANNELS_LAST, LAYOUTS } convert_layout;
+typedef enum { LAYOUT_PLAIN, LAYOUT_CHANNELS_LAST, LAYOUTS } quantise_convert_layout;
 
-typedef struct convert_value {
+typedef struct quantise_convert_value {
   int real[LAYOUTS], quant[LAYOUTS];  // tensors of the new graph, or GRAPH_NONE
   float scale;                        // of the int8 forms
   int32_t zero;
   int flat;               // int8, an image with channels last as one row: [N, H*W*C]; or GRAPH_NONE
   int64_t flat_channels;  // C of it
-} convert_value;
+} quantise_convert_value;
 
 // A product and what is done to its sums, in this order: gain, bias, residual, relu and limit.
-typedef struct convert_chain {
+typedef struct quantise_convert_chain {
   int node, last;  // the product; the node whose turn it is emitted in
   int out;         // tensor of the model
   int bias;        // a constant per channel, or GRAPH_NONE
@@ -36,68 +36,75 @@ typedef struct convert_chain {
   float limit;  // of what relu lets through
   float weight_scale;
   int64_t factor;  // of the residual
-} convert_chain;
+} quantise_convert_chain;
 
-typedef struct converter {
+typedef struct quantise_converter {
   const graph *model;
   const quantise_pins *pins;
   const quantise_ranges *ranges;
   const quantise_options *options;
   wf_diag *diag;
   wf_arena *arena;  // of the plan
-  rewrite_index index;
+  quantise_rewrite_index index;
   // by node
   int *chain_of;  // the chain that it is part of, or GRAPH_NONE
-  convert_chain *chains;
+  quantise_convert_chain *chains;
   size_t chain_count, chain_room;
   // by tensor
   int *derived;  // the tensor of which it is a function of each element, or GRAPH_NONE
   float *scale;
   int32_t *zero;
-  convert_value *values;
+  quantise_convert_value *values;
   // the new graph
   graph *out;
   struct convert_weights *weights;  // already converted
   size_t weight_count, weight_room;
-} converter;
+} quantise_converter;
 
 // plan.c
-void convert_plan(converter *c);
-bool convert_is_elementwise(const graph *g, const graph_node *node);
+void quantise_convert_plan(quantise_converter *c);
+bool quantise_convert_is_elementwise(const graph *g, const graph_node *node);
 
 // forms.c
-bool convert_has_quant(const converter *c, int tensor);  // without a Quantize
-bool convert_is_last(const converter *c, int tensor);    // exists with its channels last
-int convert_quant(converter *c, int tensor, convert_layout layout);
-int convert_quant_at(converter *c, int tensor, convert_layout layout, float scale, int32_t zero);
-int convert_real(converter *c, int tensor, convert_layout layout);  // also integers, as they are
-void convert_set_quant(converter *c, int tensor, convert_layout layout, int form, float scale, int32_t zero);
+bool quantise_convert_has_quant(const quantise_converter *c, int tensor);  // without a Quantize
+bool quantise_convert_is_last(const quantise_converter *c, int tensor);    // exists with its channels last
+int quantise_convert_quant(quantise_converter *c, int tensor, quantise_convert_layout layout);
+int quantise_convert_quant_at(quantise_converter *c, int tensor, quantise_convert_layout layout, float scale,
+                              int32_t zero);
+int quantise_convert_real(quantise_converter *c, int tensor,
+                          quantise_convert_layout layout);  // also integers, as they are
+void quantise_convert_set_quant(quantise_converter *c, int tensor, quantise_convert_layout layout, int form,
+                                float scale, int32_t zero);
 // A tensor of the new graph for a tensor of the model, and of its shape in that layout.
-int convert_new(converter *c, int tensor, const char *suffix, graph_type type, convert_layout layout);
-int convert_constant(converter *c, const char *name, graph_type type, int rank, const int64_t *dims, const void *data);
-graph_node *convert_emit(converter *c, graph_op op, const char *name, const int *inputs, int count, int output);
-void convert_copy_attributes(converter *c, graph_node *to, const graph_node *from);
-int convert_lut(converter *c, int form, int model_tensor, convert_layout layout, const int8_t table[256]);
-void convert_requantise_table(float from, int32_t from_zero, float to, int32_t to_zero, int8_t table[256]);
+int quantise_convert_new(quantise_converter *c, int tensor, const char *suffix, graph_type type,
+                         quantise_convert_layout layout);
+int quantise_convert_constant(quantise_converter *c, const char *name, graph_type type, int rank, const int64_t *dims,
+                              const void *data);
+graph_node *quantise_convert_emit(quantise_converter *c, graph_op op, const char *name, const int *inputs, int count,
+                                  int output);
+void quantise_convert_copy_attributes(quantise_converter *c, graph_node *to, const graph_node *from);
+int quantise_convert_lut(quantise_converter *c, int form, int model_tensor, quantise_convert_layout layout,
+                         const int8_t table[256]);
+void quantise_convert_requantise_table(float from, int32_t from_zero, float to, int32_t to_zero, int8_t table[256]);
 
 // table.c: what `tensor` (derived) becomes for each of the 256 values of the tensor that it is a function of.
-bool convert_table(converter *c, int tensor, float scale, int32_t zero, int8_t table[256]);
-bool convert_real_table(converter *c, int tensor, float table[256]);
+bool quantise_convert_table(quantise_converter *c, int tensor, float scale, int32_t zero, int8_t table[256]);
+bool quantise_convert_real_table(quantise_converter *c, int tensor, float table[256]);
 
 // product.c
-float convert_weight_scale(const converter *c, const graph_node *node);
-void convert_emit_chain(converter *c, const convert_chain *chain);
-bool convert_is_product(const converter *c, const graph_node *node);
+float quantise_convert_weight_scale(const quantise_converter *c, const graph_node *node);
+void quantise_convert_emit_chain(quantise_converter *c, const quantise_convert_chain *chain);
+bool quantise_convert_is_product(const quantise_converter *c, const graph_node *node);
 
 // move.c: operators that move int8 numbers, pooling, sums. False: not theirs.
-bool convert_move(converter *c, const graph_node *node);
-bool convert_pool(converter *c, const graph_node *node);
-bool convert_add(converter *c, const graph_node *node);
+bool quantise_convert_move(quantise_converter *c, const graph_node *node);
+bool quantise_convert_pool(quantise_converter *c, const graph_node *node);
+bool quantise_convert_add(quantise_converter *c, const graph_node *node);
 
 // rows.c: softmax and normalisation
-bool convert_rows(converter *c, const graph_node *node);
+bool quantise_convert_rows(quantise_converter *c, const graph_node *node);
 
 // The dimension of an image's dimension with the channels last.
-static inline int convert_axis(int axis) { return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1; }
+static inline int quantise_convert_axis(int axis) { return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1; }
 
 #endif

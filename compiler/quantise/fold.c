@@ -21,7 +21,7 @@ static channel_map identity(graph *g, int64_t count) {
 
 // A constant that has one number, or one per channel (dimension `axis` of the result).
 static bool per_channel(const graph *g, int constant, const graph_tensor *result, int axis, double *values) {
-  const float *data = rewrite_floats(g, constant);
+  const float *data = quantise_rewrite_floats(g, constant);
   if (data == NULL) return false;
   const graph_tensor *t = &g->tensors[constant];
   const int64_t count = result->dim[axis], elements = graph_elements(t);
@@ -35,7 +35,7 @@ static bool per_channel(const graph *g, int constant, const graph_tensor *result
 static bool of_batch_norm(graph *g, const graph_node *node, channel_map *map) {
   const float *p[4];
   for (int i = 0; i < 4; i++)
-    if ((p[i] = rewrite_floats(g, node->inputs[1 + i])) == NULL) return false;
+    if ((p[i] = quantise_rewrite_floats(g, node->inputs[1 + i])) == NULL) return false;
   const double epsilon = (double)graph_float(node, "epsilon", 1e-5F);
   *map = identity(g, graph_elements(&g->tensors[node->inputs[1]]));
   for (int64_t i = 0; i < map->count; i++) {
@@ -86,28 +86,29 @@ static int scaled_weights(graph *g, const graph_node *node, const channel_map *m
     const double scale = map->scale[channel_of(node, &w, i, &run)];
     for (int64_t k = i; k < i + run; k++) values[k] = (float)((double)old[k] * scale);
   }
-  return rewrite_add_floats(g, w.name, w.rank, w.dim, values);
+  return quantise_rewrite_add_floats(g, w.name, w.rank, w.dim, values);
 }
 
 static int mapped_bias(graph *g, const graph_node *node, const channel_map *map) {
   const int old = node->input_count > 2 ? node->inputs[2] : GRAPH_NONE;
-  const float *bias = rewrite_floats(g, old);
+  const float *bias = quantise_rewrite_floats(g, old);
   const double beta = node->op == GRAPH_OP_GEMM ? (double)graph_float(node, "beta", 1) : 1;
   const bool single = old != GRAPH_NONE && graph_elements(&g->tensors[old]) == 1;
   float *values = WF_ARENA_ARRAY(g->arena, (size_t)map->count, float);
   for (int64_t i = 0; i < map->count; i++)
     values[i] = (float)((bias == NULL ? 0 : beta * (double)bias[single ? 0 : i]) * map->scale[i] + map->offset[i]);
-  return rewrite_add_floats(g, node->name, 1, &map->count, values);
+  return quantise_rewrite_add_floats(g, node->name, 1, &map->count, values);
 }
 
 static bool takes_maps(const graph *g, const quantise_pins *pins, const graph_node *node) {
   if (node->op != GRAPH_OP_CONV && node->op != GRAPH_OP_CONV_TRANSPOSE && node->op != GRAPH_OP_GEMM) return false;
-  if (rewrite_floats(g, node->inputs[1]) == NULL || quantise_pin_of(pins, node->inputs[1])->scale > 0) return false;
+  if (quantise_rewrite_floats(g, node->inputs[1]) == NULL || quantise_pin_of(pins, node->inputs[1])->scale > 0)
+    return false;
   if (quantise_pin_of(pins, node->outputs[0])->scale > 0) return false;
   if (node->input_count < 3 || node->inputs[2] == GRAPH_NONE) return true;
   const graph_tensor *bias = &g->tensors[node->inputs[2]], *result = &g->tensors[node->outputs[0]];
   const int64_t channels = result->dim[1], elements = graph_elements(bias);
-  return rewrite_floats(g, node->inputs[2]) != NULL && (elements == 1 || elements == channels) &&
+  return quantise_rewrite_floats(g, node->inputs[2]) != NULL && (elements == 1 || elements == channels) &&
          (bias->rank == 0 || bias->dim[bias->rank - 1] == elements);
 }
 
@@ -121,10 +122,10 @@ static void apply(graph *g, graph_node *node, const channel_map *map, int result
 }
 
 // One convolution with the chain of constants behind it; `dead` marks the nodes that it swallows.
-static void fold_chain(graph *g, const quantise_pins *pins, const rewrite_index *index, int n, bool *dead) {
+static void fold_chain(graph *g, const quantise_pins *pins, const quantise_rewrite_index *index, int n, bool *dead) {
   while (takes_maps(g, pins, &g->nodes[n])) {
     graph_node *node = &g->nodes[n];
-    const graph_node *reader = rewrite_only_reader(g, index, node->outputs[0]);
+    const graph_node *reader = quantise_rewrite_only_reader(g, index, node->outputs[0]);
     channel_map map;
     if (reader == NULL || !map_of(g, reader, node->outputs[0], 1, &map)) return;
     dead[reader - g->nodes] = true;
@@ -143,8 +144,8 @@ static void to_depthwise(graph *g, graph_node *node) {
     bias[i] = (float)map.offset[i];
   }
   const int inputs[3] = {node->inputs[0],
-                         rewrite_add_floats(g, node->name, 4, (int64_t[]){map.count, 1, 1, 1}, weights),
-                         rewrite_add_floats(g, node->name, 1, &map.count, bias)};
+                         quantise_rewrite_add_floats(g, node->name, 4, (int64_t[]){map.count, 1, 1, 1}, weights),
+                         quantise_rewrite_add_floats(g, node->name, 1, &map.count, bias)};
   for (int i = 0; i < 3; i++) node->inputs[i] = inputs[i];
   node->input_count = 3;
   node->op = GRAPH_OP_CONV;
@@ -154,14 +155,14 @@ static void to_depthwise(graph *g, graph_node *node) {
 }
 
 void quantise_fold(graph *model, const quantise_pins *pins) {
-  const rewrite_index index = rewrite_index_of(model);
+  const quantise_rewrite_index index = quantise_rewrite_index_of(model);
   bool *dead = WF_ARENA_ARRAY(model->arena, (size_t)model->node_count + 1, bool);
   for (int n = 0; n < model->node_count; n++)
     if (!dead[n]) fold_chain(model, pins, &index, n, dead);
   for (int n = 0; n < model->node_count; n++)
     if (!dead[n] && model->nodes[n].op == GRAPH_OP_BATCH_NORMALIZATION) to_depthwise(model, &model->nodes[n]);
   int count;
-  const graph_node *nodes = rewrite_begin(model, &count);
+  const graph_node *nodes = quantise_rewrite_begin(model, &count);
   for (int n = 0; n < count; n++)
-    if (!dead[n]) rewrite_keep(model, &nodes[n]);
+    if (!dead[n]) quantise_rewrite_keep(model, &nodes[n]);
 }

@@ -5,35 +5,37 @@
 
 #include "compiler/quantise/convert.h"
 
-static convert_layout other(convert_layout layout) {
+static quantise_convert_layout other(quantise_convert_layout layout) {
   return layout == LAYOUT_PLAIN ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
 }
 
 static const int64_t to_layout[LAYOUTS][4] = {[LAYOUT_PLAIN] = {0, 3, 1, 2}, [LAYOUT_CHANNELS_LAST] = {0, 2, 3, 1}};
 
-bool convert_has_quant(const converter *c, int tensor) {
-  const convert_value *v = &c->values[tensor];
+bool quantise_convert_has_quant(const quantise_converter *c, int tensor) {
+  const quantise_convert_value *v = &c->values[tensor];
   if (v->quant[0] != GRAPH_NONE || v->quant[1] != GRAPH_NONE) return true;
-  return c->derived[tensor] != GRAPH_NONE && convert_has_quant(c, c->derived[tensor]);
+  return c->derived[tensor] != GRAPH_NONE && quantise_convert_has_quant(c, c->derived[tensor]);
 }
 
-bool convert_is_last(const converter *c, int tensor) {
-  const convert_value *v = &c->values[tensor];
+bool quantise_convert_is_last(const quantise_converter *c, int tensor) {
+  const quantise_convert_value *v = &c->values[tensor];
   if (v->quant[LAYOUT_CHANNELS_LAST] != GRAPH_NONE || v->real[LAYOUT_CHANNELS_LAST] != GRAPH_NONE) return true;
   if (v->quant[LAYOUT_PLAIN] != GRAPH_NONE || v->real[LAYOUT_PLAIN] != GRAPH_NONE) return false;
-  return c->derived[tensor] != GRAPH_NONE && convert_is_last(c, c->derived[tensor]);
+  return c->derived[tensor] != GRAPH_NONE && quantise_convert_is_last(c, c->derived[tensor]);
 }
 
-int convert_new(converter *c, int tensor, const char *suffix, graph_type type, convert_layout layout) {
+int quantise_convert_new(quantise_converter *c, int tensor, const char *suffix, graph_type type,
+                         quantise_convert_layout layout) {
   const graph_tensor *t = &c->model->tensors[tensor];
   int64_t dims[GRAPH_RANK_MAX];
   for (int i = 0; i < t->rank; i++) dims[i] = t->dim[layout == LAYOUT_PLAIN ? i : to_layout[layout][i]];
   const char *end = layout == LAYOUT_PLAIN ? "" : ".nhwc";
-  return rewrite_tensor(c->out, wf_arena_format(c->arena, "%s%s", t->name, suffix), end, type, t->rank, dims);
+  return quantise_rewrite_tensor(c->out, wf_arena_format(c->arena, "%s%s", t->name, suffix), end, type, t->rank, dims);
 }
 
-int convert_constant(converter *c, const char *name, graph_type type, int rank, const int64_t *dims, const void *data) {
-  const int tensor = rewrite_tensor(c->out, name, "", type, rank, dims);
+int quantise_convert_constant(quantise_converter *c, const char *name, graph_type type, int rank, const int64_t *dims,
+                              const void *data) {
+  const int tensor = quantise_rewrite_tensor(c->out, name, "", type, rank, dims);
   graph_tensor *t = &c->out->tensors[tensor];
   void *copy = wf_arena_alloc(c->out->arena, graph_bytes(t) + 1, 1);
   memcpy(copy, data, graph_bytes(t));
@@ -41,11 +43,12 @@ int convert_constant(converter *c, const char *name, graph_type type, int rank, 
   return tensor;
 }
 
-graph_node *convert_emit(converter *c, graph_op op, const char *name, const int *inputs, int count, int output) {
-  return graph_add_node(c->out, op, rewrite_name(c->out, name, ""), inputs, count, &output, 1);
+graph_node *quantise_convert_emit(quantise_converter *c, graph_op op, const char *name, const int *inputs, int count,
+                                  int output) {
+  return graph_add_node(c->out, op, quantise_rewrite_name(c->out, name, ""), inputs, count, &output, 1);
 }
 
-void convert_copy_attributes(converter *c, graph_node *to, const graph_node *from) {
+void quantise_convert_copy_attributes(quantise_converter *c, graph_node *to, const graph_node *from) {
   for (int i = 0; i < from->attribute_count; i++) {
     const graph_attribute *a = &from->attributes[i];
     if (a->kind == GRAPH_INT) graph_set_int(c->out, to, a->name, a->integer);
@@ -61,8 +64,9 @@ static void set_scale(graph *g, graph_node *node, float scale, int32_t zero) {
   if (zero != 0) graph_set_int(g, node, "zero", zero);
 }
 
-void convert_set_quant(converter *c, int tensor, convert_layout layout, int form, float scale, int32_t zero) {
-  convert_value *v = &c->values[tensor];
+void quantise_convert_set_quant(quantise_converter *c, int tensor, quantise_convert_layout layout, int form,
+                                float scale, int32_t zero) {
+  quantise_convert_value *v = &c->values[tensor];
   v->quant[layout] = form;
   v->scale = scale;
   v->zero = zero;
@@ -70,8 +74,8 @@ void convert_set_quant(converter *c, int tensor, convert_layout layout, int form
   c->out->tensors[form].zero = zero;
 }
 
-static int transpose(converter *c, int form, int to, convert_layout layout) {
-  graph_node *node = convert_emit(c, GRAPH_OP_TRANSPOSE, c->out->tensors[to].name, &form, 1, to);
+static int transpose(quantise_converter *c, int form, int to, quantise_convert_layout layout) {
+  graph_node *node = quantise_convert_emit(c, GRAPH_OP_TRANSPOSE, c->out->tensors[to].name, &form, 1, to);
   graph_set_ints(c->out, node, "perm", to_layout[layout], 4);
   return to;
 }
@@ -83,10 +87,11 @@ static int8_t quantised(double x, float scale, int32_t zero) {
   return (int8_t)(q < -128 ? -128 : q > 127 ? 127 : q);
 }
 
-static int quantise_constant(converter *c, int tensor, convert_layout layout, float scale, int32_t zero) {
+static int quantise_constant(quantise_converter *c, int tensor, quantise_convert_layout layout, float scale,
+                             int32_t zero) {
   const graph_tensor *t = &c->model->tensors[tensor];
-  const float *values = rewrite_floats(c->model, tensor);
-  const int form = convert_new(c, tensor, ".i8", GRAPH_I8, layout);
+  const float *values = quantise_rewrite_floats(c->model, tensor);
+  const int form = quantise_convert_new(c, tensor, ".i8", GRAPH_I8, layout);
   const int64_t count = graph_elements(t);
   int8_t *data = wf_arena_alloc(c->out->arena, (size_t)count + 1, 1);
   const int64_t channels = t->rank == 4 ? t->dim[1] : 1, places = t->rank == 4 ? t->dim[2] * t->dim[3] : 1;
@@ -99,47 +104,49 @@ static int quantise_constant(converter *c, int tensor, convert_layout layout, fl
   return form;
 }
 
-static int quantise_real(converter *c, int tensor, int real, convert_layout from, convert_layout layout) {
-  const int form = convert_new(c, tensor, ".i8", GRAPH_I8, layout);
-  graph_node *node = convert_emit(c, GRAPH_OP_QUANTIZE, c->out->tensors[form].name, &real, 1, form);
+static int quantise_real(quantise_converter *c, int tensor, int real, quantise_convert_layout from,
+                         quantise_convert_layout layout) {
+  const int form = quantise_convert_new(c, tensor, ".i8", GRAPH_I8, layout);
+  graph_node *node = quantise_convert_emit(c, GRAPH_OP_QUANTIZE, c->out->tensors[form].name, &real, 1, form);
   set_scale(c->out, node, c->scale[tensor], c->zero[tensor]);
   if (from != layout) graph_set_ints(c->out, node, "perm", to_layout[layout], 4);
   return form;
 }
 
 // A derived tensor by its own operator, in float.
-static int compute(converter *c, int tensor, convert_layout layout);
+static int compute(quantise_converter *c, int tensor, quantise_convert_layout layout);
 
-int convert_lut(converter *c, int form, int model_tensor, convert_layout layout, const int8_t table[256]) {
-  const int to = convert_new(c, model_tensor, ".i8", GRAPH_I8, layout);
+int quantise_convert_lut(quantise_converter *c, int form, int model_tensor, quantise_convert_layout layout,
+                         const int8_t table[256]) {
+  const int to = quantise_convert_new(c, model_tensor, ".i8", GRAPH_I8, layout);
   const char *name = c->out->tensors[to].name;
   const int constant =
-      convert_constant(c, wf_arena_format(c->arena, "%s.table", name), GRAPH_I8, 1, (int64_t[]){256}, table);
-  convert_emit(c, GRAPH_OP_QLUT, c->out->tensors[to].name, (int[]){form, constant}, 2, to);
+      quantise_convert_constant(c, wf_arena_format(c->arena, "%s.table", name), GRAPH_I8, 1, (int64_t[]){256}, table);
+  quantise_convert_emit(c, GRAPH_OP_QLUT, c->out->tensors[to].name, (int[]){form, constant}, 2, to);
   return to;
 }
 
-void convert_requantise_table(float from, int32_t from_zero, float to, int32_t to_zero, int8_t table[256]) {
+void quantise_convert_requantise_table(float from, int32_t from_zero, float to, int32_t to_zero, int8_t table[256]) {
   for (int q = -128; q < 128; q++) table[q + 128] = quantised((double)from * (q - from_zero), to, to_zero);
 }
 
 static bool same(float a, float b) { return !(a < b) && !(a > b); }
 
-static int make_quant(converter *c, int tensor, convert_layout layout) {
-  convert_value *v = &c->values[tensor];
+static int make_quant(quantise_converter *c, int tensor, quantise_convert_layout layout) {
+  quantise_convert_value *v = &c->values[tensor];
   const int across = v->quant[other(layout)];
   if (across != GRAPH_NONE) {
-    const int form = transpose(c, across, convert_new(c, tensor, ".i8", GRAPH_I8, layout), layout);
-    convert_set_quant(c, tensor, layout, form, v->scale, v->zero);
+    const int form = transpose(c, across, quantise_convert_new(c, tensor, ".i8", GRAPH_I8, layout), layout);
+    quantise_convert_set_quant(c, tensor, layout, form, v->scale, v->zero);
     return form;
   }
   int form;
   int8_t table[256];
   if (c->model->tensors[tensor].data != NULL) {
     form = quantise_constant(c, tensor, layout, c->scale[tensor], c->zero[tensor]);
-  } else if (c->derived[tensor] != GRAPH_NONE && convert_has_quant(c, c->derived[tensor])) {
-    const int from = convert_quant(c, c->derived[tensor], layout);
-    const convert_value *source = &c->values[c->derived[tensor]];
+  } else if (c->derived[tensor] != GRAPH_NONE && quantise_convert_has_quant(c, c->derived[tensor])) {
+    const int from = quantise_convert_quant(c, c->derived[tensor], layout);
+    const quantise_convert_value *source = &c->values[c->derived[tensor]];
     const bool renamed = c->model->nodes[c->index.maker[tensor]].op == GRAPH_OP_IDENTITY;
     if (renamed && same(source->scale, c->scale[tensor]) && source->zero == c->zero[tensor]) {
       v->quant[layout] = from;
@@ -147,30 +154,31 @@ static int make_quant(converter *c, int tensor, convert_layout layout) {
       v->zero = source->zero;
       return from;
     }
-    if (!convert_table(c, tensor, c->scale[tensor], c->zero[tensor], table)) return GRAPH_NONE;
-    form = convert_lut(c, from, tensor, layout, table);
+    if (!quantise_convert_table(c, tensor, c->scale[tensor], c->zero[tensor], table)) return GRAPH_NONE;
+    form = quantise_convert_lut(c, from, tensor, layout, table);
   } else {
-    const convert_layout from =
+    const quantise_convert_layout from =
         v->real[layout] != GRAPH_NONE || v->real[other(layout)] == GRAPH_NONE ? layout : other(layout);
     const int real = v->real[from] != GRAPH_NONE ? v->real[from] : compute(c, tensor, layout);
     form = quantise_real(c, tensor, real, from, layout);
   }
-  convert_set_quant(c, tensor, layout, form, c->scale[tensor], c->zero[tensor]);
+  quantise_convert_set_quant(c, tensor, layout, form, c->scale[tensor], c->zero[tensor]);
   return form;
 }
 
-int convert_quant(converter *c, int tensor, convert_layout layout) {
+int quantise_convert_quant(quantise_converter *c, int tensor, quantise_convert_layout layout) {
   const int form = c->values[tensor].quant[layout];
   return form != GRAPH_NONE ? form : make_quant(c, tensor, layout);
 }
 
-int convert_quant_at(converter *c, int tensor, convert_layout layout, float scale, int32_t zero) {
-  const int form = convert_quant(c, tensor, layout);
-  const convert_value *v = &c->values[tensor];
+int quantise_convert_quant_at(quantise_converter *c, int tensor, quantise_convert_layout layout, float scale,
+                              int32_t zero) {
+  const int form = quantise_convert_quant(c, tensor, layout);
+  const quantise_convert_value *v = &c->values[tensor];
   if (same(v->scale, scale) && v->zero == zero) return form;
   int8_t table[256];
-  convert_requantise_table(v->scale, v->zero, scale, zero, table);
-  const int to = convert_lut(c, form, tensor, layout, table);
+  quantise_convert_requantise_table(v->scale, v->zero, scale, zero, table);
+  const int to = quantise_convert_lut(c, form, tensor, layout, table);
   c->out->tensors[to].scale = scale;
   c->out->tensors[to].zero = zero;
   return to;
@@ -179,10 +187,10 @@ int convert_quant_at(converter *c, int tensor, convert_layout layout, float scal
 // ---- float (and integers as they are)
 
 // A constant of the model; to stand beside images with channels last its dimensions go the same way.
-static int real_constant(converter *c, int tensor, convert_layout layout) {
+static int real_constant(quantise_converter *c, int tensor, quantise_convert_layout layout) {
   const graph_tensor *t = &c->model->tensors[tensor];
   if (layout == LAYOUT_PLAIN || graph_elements(t) == 1)
-    return convert_constant(c, t->name, t->type, t->rank, t->dim, t->data);
+    return quantise_convert_constant(c, t->name, t->type, t->rank, t->dim, t->data);
   assert(t->type == GRAPH_F32);
   int64_t dims[4] = {1, 1, 1, 1};
   for (int i = 0; i < t->rank; i++) dims[4 - t->rank + i] = t->dim[i];
@@ -191,65 +199,65 @@ static int real_constant(converter *c, int tensor, convert_layout layout) {
   float *moved = WF_ARENA_ARRAY(c->arena, (size_t)count, float);
   for (int64_t i = 0; i < count; i++)
     moved[(i / places / dims[1] * places + i % places) * dims[1] + i / places % dims[1]] = ((const float *)t->data)[i];
-  return convert_constant(c, wf_arena_format(c->arena, "%s.nhwc", t->name), GRAPH_F32, 4, last, moved);
+  return quantise_convert_constant(c, wf_arena_format(c->arena, "%s.nhwc", t->name), GRAPH_F32, 4, last, moved);
 }
 
-static int dequantise(converter *c, int tensor, convert_layout layout) {
-  const convert_value *v = &c->values[tensor];
-  const convert_layout from = v->quant[layout] != GRAPH_NONE ? layout : other(layout);
-  const int form = convert_new(c, tensor, "", GRAPH_F32, layout), quant = v->quant[from];
+static int dequantise(quantise_converter *c, int tensor, quantise_convert_layout layout) {
+  const quantise_convert_value *v = &c->values[tensor];
+  const quantise_convert_layout from = v->quant[layout] != GRAPH_NONE ? layout : other(layout);
+  const int form = quantise_convert_new(c, tensor, "", GRAPH_F32, layout), quant = v->quant[from];
   assert(quant != GRAPH_NONE);
-  graph_node *node = convert_emit(c, GRAPH_OP_DEQUANTIZE, c->out->tensors[form].name, &quant, 1, form);
+  graph_node *node = quantise_convert_emit(c, GRAPH_OP_DEQUANTIZE, c->out->tensors[form].name, &quant, 1, form);
   set_scale(c->out, node, v->scale, v->zero);
   if (from != layout) graph_set_ints(c->out, node, "perm", to_layout[layout], 4);
   return form;
 }
 
-static int compute(converter *c, int tensor, convert_layout layout) {
+static int compute(quantise_converter *c, int tensor, quantise_convert_layout layout) {
   const graph_node *node = &c->model->nodes[c->index.maker[tensor]];
-  if (node->op == GRAPH_OP_IDENTITY) return convert_real(c, node->inputs[0], layout);
+  if (node->op == GRAPH_OP_IDENTITY) return quantise_convert_real(c, node->inputs[0], layout);
   int inputs[4];
   for (int i = 0; i < node->input_count; i++)
-    inputs[i] = node->inputs[i] == GRAPH_NONE ? GRAPH_NONE : convert_real(c, node->inputs[i], layout);
-  const int form = convert_new(c, tensor, "", GRAPH_F32, layout);
-  graph_node *copy = convert_emit(c, node->op, node->name, inputs, node->input_count, form);
-  convert_copy_attributes(c, copy, node);
+    inputs[i] = node->inputs[i] == GRAPH_NONE ? GRAPH_NONE : quantise_convert_real(c, node->inputs[i], layout);
+  const int form = quantise_convert_new(c, tensor, "", GRAPH_F32, layout);
+  graph_node *copy = quantise_convert_emit(c, node->op, node->name, inputs, node->input_count, form);
+  quantise_convert_copy_attributes(c, copy, node);
   return form;
 }
 
 // A function of int8 numbers in float: a table, too.
-static int look_up(converter *c, int tensor, convert_layout layout) {
+static int look_up(quantise_converter *c, int tensor, quantise_convert_layout layout) {
   float table[256];
-  const int from = convert_quant(c, c->derived[tensor], layout);
-  if (!convert_real_table(c, tensor, table)) return GRAPH_NONE;
-  const int form = convert_new(c, tensor, "", GRAPH_F32, layout);
+  const int from = quantise_convert_quant(c, c->derived[tensor], layout);
+  if (!quantise_convert_real_table(c, tensor, table)) return GRAPH_NONE;
+  const int form = quantise_convert_new(c, tensor, "", GRAPH_F32, layout);
   const char *name = wf_arena_format(c->arena, "%s.table", c->out->tensors[form].name);
-  const int inputs[2] = {from, convert_constant(c, name, GRAPH_F32, 1, (int64_t[]){256}, table)};
-  convert_emit(c, GRAPH_OP_QLUT, c->model->nodes[c->index.maker[tensor]].name, inputs, 2, form);
+  const int inputs[2] = {from, quantise_convert_constant(c, name, GRAPH_F32, 1, (int64_t[]){256}, table)};
+  quantise_convert_emit(c, GRAPH_OP_QLUT, c->model->nodes[c->index.maker[tensor]].name, inputs, 2, form);
   return form;
 }
 
-static bool is_renamed(const converter *c, int tensor) {
+static bool is_renamed(const quantise_converter *c, int tensor) {
   return c->model->nodes[c->index.maker[tensor]].op == GRAPH_OP_IDENTITY;
 }
 
-static int make_real(converter *c, int tensor, convert_layout layout) {
-  convert_value *v = &c->values[tensor];
+static int make_real(quantise_converter *c, int tensor, quantise_convert_layout layout) {
+  quantise_convert_value *v = &c->values[tensor];
   if (c->model->tensors[tensor].data != NULL) return real_constant(c, tensor, layout);
   const bool is_quant = v->quant[0] != GRAPH_NONE || v->quant[1] != GRAPH_NONE;
   const bool is_pinned = quantise_pin_of(c->pins, tensor)->scale > 0;
   if (c->derived[tensor] != GRAPH_NONE && !is_quant && !is_pinned)
-    return convert_has_quant(c, c->derived[tensor]) && !is_renamed(c, tensor) ? look_up(c, tensor, layout)
-                                                                              : compute(c, tensor, layout);
+    return quantise_convert_has_quant(c, c->derived[tensor]) && !is_renamed(c, tensor) ? look_up(c, tensor, layout)
+                                                                                       : compute(c, tensor, layout);
   if (v->real[other(layout)] != GRAPH_NONE && !is_quant)
-    return transpose(c, v->real[other(layout)], convert_new(c, tensor, "", c->model->tensors[tensor].type, layout),
-                     layout);
-  if (!is_quant) convert_quant(c, tensor, layout);
+    return transpose(c, v->real[other(layout)],
+                     quantise_convert_new(c, tensor, "", c->model->tensors[tensor].type, layout), layout);
+  if (!is_quant) quantise_convert_quant(c, tensor, layout);
   return dequantise(c, tensor, layout);
 }
 
-int convert_real(converter *c, int tensor, convert_layout layout) {
-  convert_value *v = &c->values[tensor];
+int quantise_convert_real(quantise_converter *c, int tensor, quantise_convert_layout layout) {
+  quantise_convert_value *v = &c->values[tensor];
   if (c->model->tensors[tensor].rank != 4 && c->model->tensors[tensor].data == NULL) layout = LAYOUT_PLAIN;
   if (v->real[layout] == GRAPH_NONE) v->real[layout] = make_real(c, tensor, layout);
   return v->real[layout];

@@ -4,69 +4,72 @@
 
 #include "compiler/quantise/convert.h"
 
-static bool is_image(const converter *c, int tensor) { return c->model->tensors[tensor].rank == 4; }
+static bool is_image(const quantise_converter *c, int tensor) { return c->model->tensors[tensor].rank == 4; }
 
-static convert_layout layout_of(const converter *c, int tensor) {
-  return is_image(c, tensor) && convert_is_last(c, tensor) ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
+static quantise_convert_layout layout_of(const quantise_converter *c, int tensor) {
+  return is_image(c, tensor) && quantise_convert_is_last(c, tensor) ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
 }
 
-static int int_constant(converter *c, const graph_node *node, const char *what, const int64_t *values, int count) {
-  return convert_constant(c, wf_arena_format(c->arena, "%s.%s", node->name, what), GRAPH_I64, 1, (int64_t[]){count},
-                          values);
+static int int_constant(quantise_converter *c, const graph_node *node, const char *what, const int64_t *values,
+                        int count) {
+  return quantise_convert_constant(c, wf_arena_format(c->arena, "%s.%s", node->name, what), GRAPH_I64, 1,
+                                   (int64_t[]){count}, values);
 }
 
 // The result has the scale of what was moved, or another one that the model demands.
-static void settle(converter *c, int out, convert_layout layout, int form, float scale, int32_t zero) {
+static void settle(quantise_converter *c, int out, quantise_convert_layout layout, int form, float scale,
+                   int32_t zero) {
   const quantise_pin *pin = quantise_pin_of(c->pins, out);
   if (pin->scale > 0 && (fabsf(pin->scale - scale) > 0 || pin->zero != zero)) {
     int8_t table[256];
-    convert_requantise_table(scale, zero, pin->scale, pin->zero, table);
-    form = convert_lut(c, form, out, layout, table);
+    quantise_convert_requantise_table(scale, zero, pin->scale, pin->zero, table);
+    form = quantise_convert_lut(c, form, out, layout, table);
     scale = pin->scale;
     zero = pin->zero;
   }
-  convert_set_quant(c, out, layout, form, scale, zero);
+  quantise_convert_set_quant(c, out, layout, form, scale, zero);
 }
 
 // A node with one int8 input in the given layout and further inputs; its result settled.
-static graph_node *emit_move(converter *c, const graph_node *node, graph_op op, const int *inputs, int count,
-                             convert_layout layout) {
-  const int out = node->outputs[0], form = convert_new(c, out, ".i8", GRAPH_I8, layout);
+static graph_node *emit_move(quantise_converter *c, const graph_node *node, graph_op op, const int *inputs, int count,
+                             quantise_convert_layout layout) {
+  const int out = node->outputs[0], form = quantise_convert_new(c, out, ".i8", GRAPH_I8, layout);
   const int position = c->out->node_count;
-  convert_emit(c, op, node->name, inputs, count, form);
-  const convert_value *v = &c->values[node->inputs[0]];
+  quantise_convert_emit(c, op, node->name, inputs, count, form);
+  const quantise_convert_value *v = &c->values[node->inputs[0]];
   settle(c, out, layout, form, v->scale, v->zero);
   return &c->out->nodes[position];
 }
 
 // ---- reshaping
 
-static int reshape(converter *c, const char *name, int form, int to) {
+static int reshape(quantise_converter *c, const char *name, int form, int to) {
   const graph_tensor *t = &c->out->tensors[to];
-  const int shape =
-      convert_constant(c, wf_arena_format(c->arena, "%s.shape", name), GRAPH_I64, 1, (int64_t[]){t->rank}, t->dim);
-  convert_emit(c, GRAPH_OP_RESHAPE, name, (int[]){form, shape}, 2, to);
+  const int shape = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.shape", name), GRAPH_I64, 1,
+                                              (int64_t[]){t->rank}, t->dim);
+  quantise_convert_emit(c, GRAPH_OP_RESHAPE, name, (int[]){form, shape}, 2, to);
   return to;
 }
 
 // Whether an image has the same bytes in both layouts.
 static bool same_bytes(const graph_tensor *t) { return t->rank == 4 && (t->dim[1] == 1 || t->dim[2] * t->dim[3] == 1); }
 
-static bool move_reshape(converter *c, const graph_node *node) {
+static bool move_reshape(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], out = node->outputs[0];
   const graph_tensor *from = &c->model->tensors[in], *to = &c->model->tensors[out];
-  const convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = layout_of(c, in);
   if (layout == LAYOUT_CHANNELS_LAST && !same_bytes(from) && to->rank == 2 && to->dim[0] == from->dim[0] &&
       quantise_pin_of(c->pins, out)->scale <= 0) {
-    convert_value *v = &c->values[out];
-    const int image = convert_quant(c, in, layout), form = convert_new(c, out, ".i8.flat", GRAPH_I8, LAYOUT_PLAIN);
+    quantise_convert_value *v = &c->values[out];
+    const int image = quantise_convert_quant(c, in, layout),
+              form = quantise_convert_new(c, out, ".i8.flat", GRAPH_I8, LAYOUT_PLAIN);
     v->flat = reshape(c, node->name, image, form);
     v->flat_channels = from->dim[1];
     v->scale = c->values[in].scale;
     v->zero = c->values[in].zero;
   }
-  const int image = convert_quant(c, in, same_bytes(from) ? layout : LAYOUT_PLAIN);
-  const int form = convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
+  const int image = quantise_convert_quant(c, in, same_bytes(from) ? layout : LAYOUT_PLAIN);
+  const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   reshape(c, node->name, image, form);
   settle(c, out, LAYOUT_PLAIN, form, c->values[in].scale, c->values[in].zero);
   return true;
@@ -76,21 +79,21 @@ static bool is_perm(const int64_t *perm, int rank, const int64_t *expected) {
   return rank == 4 && memcmp(perm, expected, 4 * sizeof *perm) == 0;
 }
 
-static bool move_transpose(converter *c, const graph_node *node) {
+static bool move_transpose(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], out = node->outputs[0], rank = c->model->tensors[in].rank;
   int64_t perm[GRAPH_RANK_MAX];
   if (graph_ints(node, "perm", perm, GRAPH_RANK_MAX) == 0)
     for (int i = 0; i < rank; i++) perm[i] = rank - 1 - i;
   const bool last = layout_of(c, in) == LAYOUT_CHANNELS_LAST;
-  const convert_layout from =
+  const quantise_convert_layout from =
       is_perm(perm, rank, (int64_t[]){0, 2, 3, 1}) && last ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
   if (from == LAYOUT_CHANNELS_LAST || is_perm(perm, rank, (int64_t[]){0, 3, 1, 2})) {  // only the name changes
-    const int form = convert_quant(c, in, from);
+    const int form = quantise_convert_quant(c, in, from);
     settle(c, out, from == LAYOUT_PLAIN ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN, form, c->values[in].scale,
            c->values[in].zero);
     return true;
   }
-  const int form = convert_quant(c, in, LAYOUT_PLAIN);
+  const int form = quantise_convert_quant(c, in, LAYOUT_PLAIN);
   graph_set_ints(c->out, emit_move(c, node, GRAPH_OP_TRANSPOSE, &form, 1, LAYOUT_PLAIN), "perm", perm, rank);
   return true;
 }
@@ -99,111 +102,114 @@ static bool move_transpose(converter *c, const graph_node *node) {
 
 static int64_t positive(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
-static bool move_concat(converter *c, const graph_node *node) {
+static bool move_concat(quantise_converter *c, const graph_node *node) {
   const int out = node->outputs[0], rank = c->model->tensors[out].rank;
   const int64_t axis = positive(graph_int(node, "axis", 0), rank);
-  convert_layout layout = LAYOUT_PLAIN;
+  quantise_convert_layout layout = LAYOUT_PLAIN;
   for (int i = 0; i < node->input_count; i++)
     if (layout_of(c, node->inputs[i]) == LAYOUT_CHANNELS_LAST) layout = LAYOUT_CHANNELS_LAST;
   int *inputs = WF_ARENA_ARRAY(c->arena, (size_t)node->input_count, int);
   for (int i = 0; i < node->input_count; i++)
-    inputs[i] = convert_quant_at(c, node->inputs[i], layout, c->scale[out], c->zero[out]);
-  const int form = convert_new(c, out, ".i8", GRAPH_I8, layout);
-  graph_node *made = convert_emit(c, GRAPH_OP_CONCAT, node->name, inputs, node->input_count, form);
-  graph_set_int(c->out, made, "axis", layout == LAYOUT_PLAIN ? axis : convert_axis((int)axis));
-  convert_set_quant(c, out, layout, form, c->scale[out], c->zero[out]);
+    inputs[i] = quantise_convert_quant_at(c, node->inputs[i], layout, c->scale[out], c->zero[out]);
+  const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, layout);
+  graph_node *made = quantise_convert_emit(c, GRAPH_OP_CONCAT, node->name, inputs, node->input_count, form);
+  graph_set_int(c->out, made, "axis", layout == LAYOUT_PLAIN ? axis : quantise_convert_axis((int)axis));
+  quantise_convert_set_quant(c, out, layout, form, c->scale[out], c->zero[out]);
   return true;
 }
 
-static bool move_split(converter *c, const graph_node *node) {
+static bool move_split(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
-  const convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = layout_of(c, in);
   const int64_t axis = positive(graph_int(node, "axis", 0), rank);
   int64_t *sizes = WF_ARENA_ARRAY(c->arena, (size_t)node->output_count, int64_t);
   int *outputs = WF_ARENA_ARRAY(c->arena, (size_t)node->output_count, int);
-  const int form = convert_quant(c, in, layout);
+  const int form = quantise_convert_quant(c, in, layout);
   for (int i = 0; i < node->output_count; i++) {
     sizes[i] = c->model->tensors[node->outputs[i]].dim[axis];
-    outputs[i] = convert_new(c, node->outputs[i], ".i8", GRAPH_I8, layout);
+    outputs[i] = quantise_convert_new(c, node->outputs[i], ".i8", GRAPH_I8, layout);
   }
   const int inputs[2] = {form, int_constant(c, node, "sizes", sizes, node->output_count)};
-  graph_node *made = graph_add_node(c->out, GRAPH_OP_SPLIT, rewrite_name(c->out, node->name, ""), inputs, 2, outputs,
-                                    node->output_count);
-  graph_set_int(c->out, made, "axis", layout == LAYOUT_PLAIN ? axis : convert_axis((int)axis));
+  graph_node *made = graph_add_node(c->out, GRAPH_OP_SPLIT, quantise_rewrite_name(c->out, node->name, ""), inputs, 2,
+                                    outputs, node->output_count);
+  graph_set_int(c->out, made, "axis", layout == LAYOUT_PLAIN ? axis : quantise_convert_axis((int)axis));
   for (int i = 0; i < node->output_count; i++)
     settle(c, node->outputs[i], layout, outputs[i], c->values[in].scale, c->values[in].zero);
   return true;
 }
 
-static bool move_slice(converter *c, const graph_node *node) {
+static bool move_slice(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
-  const convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = layout_of(c, in);
   int64_t part[4][GRAPH_RANK_MAX];  // starts, ends, axes, steps
   int count = 0;
   for (int i = 0; i < 2; i++)
-    if ((count = rewrite_integers(c->model, node->inputs[1 + i], part[i], GRAPH_RANK_MAX)) < 0) return false;
+    if ((count = quantise_rewrite_integers(c->model, node->inputs[1 + i], part[i], GRAPH_RANK_MAX)) < 0) return false;
   for (int i = 2; i < 4; i++) {
     for (int k = 0; k < count; k++) part[i][k] = i == 2 ? k : 1;
     if (node->input_count > i + 1 && node->inputs[i + 1] != GRAPH_NONE &&
-        rewrite_integers(c->model, node->inputs[i + 1], part[i], GRAPH_RANK_MAX) < 0)
+        quantise_rewrite_integers(c->model, node->inputs[i + 1], part[i], GRAPH_RANK_MAX) < 0)
       return false;
   }
   for (int k = 0; k < count; k++) {
     const int axis = (int)positive(part[2][k], rank);
-    part[2][k] = layout == LAYOUT_PLAIN ? axis : convert_axis(axis);
+    part[2][k] = layout == LAYOUT_PLAIN ? axis : quantise_convert_axis(axis);
   }
   static const char *const names[] = {"starts", "ends", "axes", "steps"};
-  int inputs[5] = {convert_quant(c, in, layout)};
+  int inputs[5] = {quantise_convert_quant(c, in, layout)};
   for (int i = 0; i < 4; i++) inputs[1 + i] = int_constant(c, node, names[i], part[i], count);
   emit_move(c, node, GRAPH_OP_SLICE, inputs, 5, layout);
   return true;
 }
 
-static bool move_pad(converter *c, const graph_node *node) {
+static bool move_pad(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
-  const convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = layout_of(c, in);
   int64_t pads[2 * GRAPH_RANK_MAX], moved[2 * GRAPH_RANK_MAX];
   float number = 0;
-  if (node->input_count > 3 || rewrite_integers(c->model, node->inputs[1], pads, 2 * GRAPH_RANK_MAX) != 2 * rank)
+  if (node->input_count > 3 ||
+      quantise_rewrite_integers(c->model, node->inputs[1], pads, 2 * GRAPH_RANK_MAX) != 2 * rank)
     return false;
-  if (node->input_count > 2 && node->inputs[2] != GRAPH_NONE && !rewrite_number(c->model, node->inputs[2], &number))
+  if (node->input_count > 2 && node->inputs[2] != GRAPH_NONE &&
+      !quantise_rewrite_number(c->model, node->inputs[2], &number))
     return false;
   for (int i = 0; i < rank; i++) {
-    const int to = layout == LAYOUT_PLAIN ? i : convert_axis(i);
+    const int to = layout == LAYOUT_PLAIN ? i : quantise_convert_axis(i);
     moved[to] = pads[i];
     moved[rank + to] = pads[rank + i];
   }
-  const int form = convert_quant(c, in, layout);
-  const convert_value *v = &c->values[in];
+  const int form = quantise_convert_quant(c, in, layout);
+  const quantise_convert_value *v = &c->values[in];
   const double q = rint((double)(number / v->scale)) + v->zero;
   const int8_t value = (int8_t)(q < -128 ? -128 : q > 127 ? 127 : q);
-  const int filling = convert_constant(c, wf_arena_format(c->arena, "%s.value", node->name), GRAPH_I8, 0, NULL, &value);
+  const int filling =
+      quantise_convert_constant(c, wf_arena_format(c->arena, "%s.value", node->name), GRAPH_I8, 0, NULL, &value);
   const int inputs[3] = {form, int_constant(c, node, "pads", moved, 2 * rank), filling};
   graph_node *made = emit_move(c, node, GRAPH_OP_PAD, inputs, 3, layout);
   graph_set_text(c->out, made, "mode", graph_text(node, "mode", "constant"));
   return true;
 }
 
-static bool move_resize(converter *c, const graph_node *node) {
+static bool move_resize(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], out = node->outputs[0];
   if (strcmp(graph_text(node, "mode", "nearest"), "nearest") != 0 || graph_find_attribute(node, "axes") != NULL)
     return false;
-  const convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = layout_of(c, in);
   const graph_tensor *from = &c->model->tensors[in], *to = &c->model->tensors[out];
-  const float *scales = node->input_count > 2 ? rewrite_floats(c->model, node->inputs[2]) : NULL;
+  const float *scales = node->input_count > 2 ? quantise_rewrite_floats(c->model, node->inputs[2]) : NULL;
   const bool by_scale = scales != NULL && graph_elements(&c->model->tensors[node->inputs[2]]) == from->rank;
   if (strcmp(graph_text(node, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0) return false;
   int64_t sizes[GRAPH_RANK_MAX];
   float factors[GRAPH_RANK_MAX];
   for (int i = 0; i < from->rank; i++) {
-    const int at = layout == LAYOUT_PLAIN ? i : convert_axis(i);
+    const int at = layout == LAYOUT_PLAIN ? i : quantise_convert_axis(i);
     sizes[at] = to->dim[i];
     if (by_scale) factors[at] = scales[i];
   }
-  int inputs[4] = {convert_quant(c, in, layout), GRAPH_NONE, GRAPH_NONE, GRAPH_NONE};
+  int inputs[4] = {quantise_convert_quant(c, in, layout), GRAPH_NONE, GRAPH_NONE, GRAPH_NONE};
   if (by_scale)
-    inputs[2] = convert_constant(c, wf_arena_format(c->arena, "%s.scales", node->name), GRAPH_F32, 1,
-                                 (int64_t[]){from->rank}, factors);
+    inputs[2] = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.scales", node->name), GRAPH_F32, 1,
+                                          (int64_t[]){from->rank}, factors);
   else
     inputs[3] = int_constant(c, node, "sizes", sizes, from->rank);
   graph_node *made = emit_move(c, node, GRAPH_OP_RESIZE, inputs, by_scale ? 3 : 4, layout);
@@ -216,30 +222,30 @@ static bool move_resize(converter *c, const graph_node *node) {
 }
 
 // [N,H,W,b,b,C] between images: blocks of channels to places.
-static bool move_depth_to_space(converter *c, const graph_node *node) {
+static bool move_depth_to_space(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], out = node->outputs[0];
   const graph_tensor *t = &c->model->tensors[out];
   const int64_t b = graph_int(node, "blocksize", 1), n = t->dim[0], k = t->dim[1], h = t->dim[2] / b, w = t->dim[3] / b;
   const bool columns_first = strcmp(graph_text(node, "mode", "DCR"), "CRD") == 0;
-  const int form = convert_quant(c, in, LAYOUT_CHANNELS_LAST);
+  const int form = quantise_convert_quant(c, in, LAYOUT_CHANNELS_LAST);
   const int64_t split[6] = {n, h, w, columns_first ? k : b, b, columns_first ? b : k};
   const int64_t perm[6] = {0, 1, columns_first ? 4 : 3, 2, columns_first ? 5 : 4, columns_first ? 3 : 5};
   const int64_t joined[6] = {n, h, b, w, b, k};
-  const int blocks = rewrite_tensor(c->out, node->name, ".blocks", GRAPH_I8, 6, split);
-  const int placed = rewrite_tensor(c->out, node->name, ".placed", GRAPH_I8, 6, joined);
+  const int blocks = quantise_rewrite_tensor(c->out, node->name, ".blocks", GRAPH_I8, 6, split);
+  const int placed = quantise_rewrite_tensor(c->out, node->name, ".placed", GRAPH_I8, 6, joined);
   reshape(c, c->out->tensors[blocks].name, form, blocks);
-  graph_node *move = convert_emit(c, GRAPH_OP_TRANSPOSE, c->out->tensors[placed].name, &blocks, 1, placed);
+  graph_node *move = quantise_convert_emit(c, GRAPH_OP_TRANSPOSE, c->out->tensors[placed].name, &blocks, 1, placed);
   graph_set_ints(c->out, move, "perm", perm, 6);
-  const int result = convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_CHANNELS_LAST);
+  const int result = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_CHANNELS_LAST);
   reshape(c, node->name, placed, result);
   settle(c, out, LAYOUT_CHANNELS_LAST, result, c->values[in].scale, c->values[in].zero);
   return true;
 }
 
-bool convert_move(converter *c, const graph_node *node) {
+bool quantise_convert_move(quantise_converter *c, const graph_node *node) {
   static const struct {
     graph_op op;
-    bool (*move)(converter *, const graph_node *);
+    bool (*move)(quantise_converter *, const graph_node *);
   } moves[] = {{GRAPH_OP_RESHAPE, move_reshape},
                {GRAPH_OP_FLATTEN, move_reshape},
                {GRAPH_OP_SQUEEZE, move_reshape},
@@ -254,7 +260,7 @@ bool convert_move(converter *c, const graph_node *node) {
   if (c->model->tensors[node->outputs[0]].type != GRAPH_F32) return false;
   bool any = false;
   for (int i = 0; i < (node->op == GRAPH_OP_CONCAT ? node->input_count : 1); i++)
-    any |= convert_has_quant(c, node->inputs[i]);
+    any |= quantise_convert_has_quant(c, node->inputs[i]);
   for (size_t i = 0; any && i < sizeof moves / sizeof moves[0]; i++)
     if (moves[i].op == node->op) return moves[i].move(c, node);
   return false;
@@ -262,45 +268,46 @@ bool convert_move(converter *c, const graph_node *node) {
 
 // ---- pooling
 
-static void set_window(converter *c, graph_node *node, const rewrite_window *w) {
+static void set_window(quantise_converter *c, graph_node *node, const quantise_rewrite_window *w) {
   graph_set_ints(c->out, node, "kernel_shape", w->kernel, 2);
   graph_set_ints(c->out, node, "strides", w->strides, 2);
   graph_set_ints(c->out, node, "pads", w->pads, 4);
 }
 
-static bool pool_max(converter *c, const graph_node *node) {
-  rewrite_window w;
-  if (!rewrite_window_of(c->model, node, &w) || w.dilations[0] != 1 || w.dilations[1] != 1) return false;
+static bool pool_max(quantise_converter *c, const graph_node *node) {
+  quantise_rewrite_window w;
+  if (!quantise_rewrite_window_of(c->model, node, &w) || w.dilations[0] != 1 || w.dilations[1] != 1) return false;
   if (node->output_count > 1 && node->outputs[1] != GRAPH_NONE && c->index.uses[node->outputs[1]] != 0) return false;
-  const int form = convert_quant(c, node->inputs[0], LAYOUT_CHANNELS_LAST);
+  const int form = quantise_convert_quant(c, node->inputs[0], LAYOUT_CHANNELS_LAST);
   set_window(c, emit_move(c, node, GRAPH_OP_QMAX_POOL, &form, 1, LAYOUT_CHANNELS_LAST), &w);
   return true;
 }
 
 // The mean over `count` numbers becomes f * sum with the scale of the result in f.
-static bool emit_average(converter *c, const graph_node *node, graph_op op, int64_t count, const rewrite_window *w) {
+static bool emit_average(quantise_converter *c, const graph_node *node, graph_op op, int64_t count,
+                         const quantise_rewrite_window *w) {
   const int in = node->inputs[0], out = node->outputs[0];
-  const int form = convert_quant(c, in, LAYOUT_CHANNELS_LAST);
-  const convert_value *v = &c->values[in];
+  const int form = quantise_convert_quant(c, in, LAYOUT_CHANNELS_LAST);
+  const quantise_convert_value *v = &c->values[in];
   if (v->zero != 0 || c->zero[out] != 0) return false;
-  const int result = convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_CHANNELS_LAST);
-  graph_node *made = convert_emit(c, op, node->name, &form, 1, result);
+  const int result = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_CHANNELS_LAST);
+  graph_node *made = quantise_convert_emit(c, op, node->name, &form, 1, result);
   graph_set_float(c->out, made, "scale", (float)((double)v->scale / ((double)count * (double)c->scale[out])));
   if (w != NULL) set_window(c, made, w);
-  convert_set_quant(c, out, LAYOUT_CHANNELS_LAST, result, c->scale[out], 0);
+  quantise_convert_set_quant(c, out, LAYOUT_CHANNELS_LAST, result, c->scale[out], 0);
   return true;
 }
 
-static bool pool_average(converter *c, const graph_node *node) {
-  rewrite_window w;
-  if (!rewrite_window_of(c->model, node, &w) || w.dilations[0] != 1 || w.dilations[1] != 1) return false;
+static bool pool_average(quantise_converter *c, const graph_node *node) {
+  quantise_rewrite_window w;
+  if (!quantise_rewrite_window_of(c->model, node, &w) || w.dilations[0] != 1 || w.dilations[1] != 1) return false;
   const bool padded = (w.pads[0] | w.pads[1] | w.pads[2] | w.pads[3]) != 0;
   if (padded && (graph_int(node, "count_include_pad", 0) == 0 || graph_int(node, "ceil_mode", 0) != 0)) return false;
   return emit_average(c, node, GRAPH_OP_QAVERAGE_POOL, w.kernel[0] * w.kernel[1], &w);
 }
 
-bool convert_pool(converter *c, const graph_node *node) {
-  if (!is_image(c, node->inputs[0]) || !convert_has_quant(c, node->inputs[0])) return false;
+bool quantise_convert_pool(quantise_converter *c, const graph_node *node) {
+  if (!is_image(c, node->inputs[0]) || !quantise_convert_has_quant(c, node->inputs[0])) return false;
   const graph_tensor *in = &c->model->tensors[node->inputs[0]];
   if (node->op == GRAPH_OP_MAX_POOL) return pool_max(c, node);
   if (node->op == GRAPH_OP_AVERAGE_POOL) return pool_average(c, node);
@@ -311,14 +318,14 @@ bool convert_pool(converter *c, const graph_node *node) {
 // ---- sums of two int8 tensors
 
 // The relu that is the only reader of a sum.
-static const graph_node *relu_behind(const converter *c, int sum) {
-  const graph_node *reader = rewrite_only_reader(c->model, &c->index, sum);
+static const graph_node *relu_behind(const quantise_converter *c, int sum) {
+  const graph_node *reader = quantise_rewrite_only_reader(c->model, &c->index, sum);
   const bool free = reader != NULL && reader->op == GRAPH_OP_RELU && quantise_pin_of(c->pins, sum)->scale <= 0 &&
                     c->zero[reader->outputs[0]] == 0;
   return free ? reader : NULL;
 }
 
-bool convert_add(converter *c, const graph_node *node) {
+bool quantise_convert_add(quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   const int a = node->inputs[0], b = node->inputs[1];
   const graph_node *relu = relu_behind(c, node->outputs[0]);
@@ -326,18 +333,18 @@ bool convert_add(converter *c, const graph_node *node) {
   if (node->op != GRAPH_OP_ADD || g->tensors[out].type != GRAPH_F32) return false;
   if (g->tensors[a].data != NULL || g->tensors[b].data != NULL || !graph_same_shape(&g->tensors[a], &g->tensors[b]))
     return false;
-  if (!convert_has_quant(c, a) && !convert_has_quant(c, b)) return false;
+  if (!quantise_convert_has_quant(c, a) && !quantise_convert_has_quant(c, b)) return false;
   if (c->zero[a] != 0 || c->zero[b] != 0 || c->zero[out] != 0) return false;
-  const convert_layout layout = layout_of(c, a) == LAYOUT_CHANNELS_LAST || layout_of(c, b) == LAYOUT_CHANNELS_LAST
-                                    ? LAYOUT_CHANNELS_LAST
-                                    : LAYOUT_PLAIN;
-  const int inputs[2] = {convert_quant(c, a, layout), convert_quant(c, b, layout)};
+  const quantise_convert_layout layout =
+      layout_of(c, a) == LAYOUT_CHANNELS_LAST || layout_of(c, b) == LAYOUT_CHANNELS_LAST ? LAYOUT_CHANNELS_LAST
+                                                                                         : LAYOUT_PLAIN;
+  const int inputs[2] = {quantise_convert_quant(c, a, layout), quantise_convert_quant(c, b, layout)};
   if (c->values[a].zero != 0 || c->values[b].zero != 0) return false;
-  const int form = convert_new(c, out, ".i8", GRAPH_I8, layout);
-  graph_node *made = convert_emit(c, GRAPH_OP_QADD, node->name, inputs, 2, form);
+  const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, layout);
+  graph_node *made = quantise_convert_emit(c, GRAPH_OP_QADD, node->name, inputs, 2, form);
   graph_set_float(c->out, made, "scale_a", c->values[a].scale / c->scale[out]);
   graph_set_float(c->out, made, "scale_b", c->values[b].scale / c->scale[out]);
   if (relu != NULL) graph_set_int(c->out, made, "relu", 1);
-  convert_set_quant(c, out, layout, form, c->scale[out], 0);
+  quantise_convert_set_quant(c, out, layout, form, c->scale[out], 0);
   return true;
 }

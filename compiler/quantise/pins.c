@@ -15,9 +15,9 @@ const quantise_pin *quantise_pin_of(const quantise_pins *pins, int tensor) {
 
 static int dequantised(graph *g, int x, int scale, int zero, int64_t axis) {
   const graph_tensor t = g->tensors[x];
-  const int out = rewrite_tensor(g, t.name, ".real", GRAPH_F32, t.rank, t.dim);
+  const int out = quantise_rewrite_tensor(g, t.name, ".real", GRAPH_F32, t.rank, t.dim);
   const int inputs[3] = {x, scale, zero};
-  graph_node *node = graph_add_node(g, GRAPH_OP_DEQUANTIZE_LINEAR, rewrite_name(g, t.name, ".real"), inputs,
+  graph_node *node = graph_add_node(g, GRAPH_OP_DEQUANTIZE_LINEAR, quantise_rewrite_name(g, t.name, ".real"), inputs,
                                     zero == GRAPH_NONE ? 2 : 3, &out, 1);
   graph_set_int(g, node, "axis", axis);
   return out;
@@ -25,14 +25,14 @@ static int dequantised(graph *g, int x, int scale, int zero, int64_t axis) {
 
 // The int32 bias of QLinearConv in real numbers.
 static bool real_bias(graph *g, const graph_node *node, int *bias) {
-  const float *xs = rewrite_floats(g, node->inputs[1]), *ws = rewrite_floats(g, node->inputs[4]);
+  const float *xs = quantise_rewrite_floats(g, node->inputs[1]), *ws = quantise_rewrite_floats(g, node->inputs[4]);
   const graph_tensor b = g->tensors[node->inputs[8]];
   if (b.data == NULL || b.type != GRAPH_I32 || xs == NULL || ws == NULL) return false;
   const int64_t count = graph_elements(&b), scales = graph_elements(&g->tensors[node->inputs[4]]);
   float *values = WF_ARENA_ARRAY(g->arena, (size_t)count, float);
   for (int64_t i = 0; i < count; i++)
     values[i] = (float)((double)((const int32_t *)b.data)[i] * (double)xs[0] * (double)ws[scales > 1 ? i : 0]);
-  *bias = rewrite_add_floats(g, b.name, 1, &count, values);
+  *bias = quantise_rewrite_add_floats(g, b.name, 1, &count, values);
   return true;
 }
 
@@ -52,11 +52,12 @@ static bool split_qlinear(graph *g, const graph_node *node) {
   inputs[0] = dequantised(g, in[0], in[1], in[2], 1);
   inputs[1] = dequantised(g, in[3], in[4], in[5], conv ? 0 : 1);
   const graph_tensor y = g->tensors[node->outputs[0]];
-  const int real = rewrite_tensor(g, y.name, ".real", GRAPH_F32, y.rank, y.dim);
+  const int real = quantise_rewrite_tensor(g, y.name, ".real", GRAPH_F32, y.rank, y.dim);
   copy_attributes(graph_add_node(g, conv ? GRAPH_OP_CONV : GRAPH_OP_MAT_MUL, node->name, inputs, count, &real, 1),
                   node);
   const int last[3] = {real, in[6], in[7]};
-  graph_add_node(g, GRAPH_OP_QUANTIZE_LINEAR, rewrite_name(g, node->name, ".quantise"), last, 3, node->outputs, 1);
+  graph_add_node(g, GRAPH_OP_QUANTIZE_LINEAR, quantise_rewrite_name(g, node->name, ".quantise"), last, 3, node->outputs,
+                 1);
   return true;
 }
 
@@ -68,7 +69,7 @@ static bool is_dynamic(const graph *g, const graph_node *node, int input) {
 static int zero_or_none(graph *g, const graph_node *node, int input, int of) {
   if (node->input_count > input && node->inputs[input] != GRAPH_NONE) return node->inputs[input];
   const graph_type type = g->tensors[of].type;
-  const int tensor = rewrite_tensor(g, g->tensors[of].name, ".zero", type, 0, NULL);
+  const int tensor = quantise_rewrite_tensor(g, g->tensors[of].name, ".zero", type, 0, NULL);
   g->tensors[tensor].data = wf_arena_alloc(g->arena, 1, 1);
   return tensor;
 }
@@ -77,28 +78,29 @@ static bool split_integer(graph *g, const graph_node *node) {
   if (is_dynamic(g, node, 2) || is_dynamic(g, node, 3)) return false;
   float *one = WF_ARENA_NEW(g->arena, float);
   *one = 1;
-  const int unit = rewrite_add_floats(g, node->name, 0, NULL, one);
+  const int unit = quantise_rewrite_add_floats(g, node->name, 0, NULL, one);
   int inputs[2];
   for (int i = 0; i < 2; i++)
     inputs[i] = dequantised(g, node->inputs[i], unit, zero_or_none(g, node, 2 + i, node->inputs[i]), 1);
   const graph_tensor y = g->tensors[node->outputs[0]];
-  const int real = rewrite_tensor(g, y.name, ".real", GRAPH_F32, y.rank, y.dim);
+  const int real = quantise_rewrite_tensor(g, y.name, ".real", GRAPH_F32, y.rank, y.dim);
   const graph_op op = node->op == GRAPH_OP_CONV_INTEGER ? GRAPH_OP_CONV : GRAPH_OP_MAT_MUL;
   copy_attributes(graph_add_node(g, op, node->name, inputs, 2, &real, 1), node);
-  graph_set_text(g, graph_add_node(g, GRAPH_OP_CAST, rewrite_name(g, node->name, ".sums"), &real, 1, node->outputs, 1),
-                 "to", graph_type_names[GRAPH_I32]);
+  graph_set_text(
+      g, graph_add_node(g, GRAPH_OP_CAST, quantise_rewrite_name(g, node->name, ".sums"), &real, 1, node->outputs, 1),
+      "to", graph_type_names[GRAPH_I32]);
   return true;
 }
 
 static void split_nodes(graph *g) {
   int count;
-  const graph_node *nodes = rewrite_begin(g, &count);
+  const graph_node *nodes = quantise_rewrite_begin(g, &count);
   for (int n = 0; n < count; n++) {
     const graph_op op = nodes[n].op;
     const bool linear = op == GRAPH_OP_QLINEAR_CONV || op == GRAPH_OP_QLINEAR_MAT_MUL;
     const bool integer = op == GRAPH_OP_CONV_INTEGER || op == GRAPH_OP_MAT_MUL_INTEGER;
     if (!(linear && split_qlinear(g, &nodes[n])) && !(integer && split_integer(g, &nodes[n])))
-      rewrite_keep(g, &nodes[n]);
+      quantise_rewrite_keep(g, &nodes[n]);
   }
 }
 
@@ -107,7 +109,7 @@ static void split_nodes(graph *g) {
 typedef struct walk {
   graph *g;
   quantise_pins *pins;
-  rewrite_index index;
+  quantise_rewrite_index index;
   int *alias;      // by tensor: what stands for it
   int *new_maker;  // by tensor: the node of the new list that makes it, or GRAPH_NONE
   wf_diag *diag;
@@ -118,8 +120,9 @@ static bool is_byte(graph_type type) { return type == GRAPH_I8 || type == GRAPH_
 // Scale and zero point of a node as numbers, the zero point as int8's; false: not constant or per channel.
 static bool read_scale(const graph *g, const graph_node *node, graph_type type, quantise_pin *pin) {
   int64_t zero = 0;
-  if (!rewrite_number(g, node->inputs[1], &pin->scale) || !(pin->scale > 0)) return false;
-  if (node->input_count > 2 && node->inputs[2] != GRAPH_NONE && rewrite_integers(g, node->inputs[2], &zero, 1) != 1)
+  if (!quantise_rewrite_number(g, node->inputs[1], &pin->scale) || !(pin->scale > 0)) return false;
+  if (node->input_count > 2 && node->inputs[2] != GRAPH_NONE &&
+      quantise_rewrite_integers(g, node->inputs[2], &zero, 1) != 1)
     return false;
   pin->is_unsigned = type == GRAPH_U8;
   pin->zero = (int32_t)zero - (pin->is_unsigned ? 128 : 0);
@@ -136,7 +139,7 @@ typedef struct channel_scales {
 } channel_scales;
 
 static bool read_channels(const graph *g, const graph_node *node, const graph_tensor *t, channel_scales *s) {
-  s->scales = rewrite_floats(g, node->inputs[1]);
+  s->scales = quantise_rewrite_floats(g, node->inputs[1]);
   if (s->scales == NULL) return false;
   s->count = (int)graph_elements(&g->tensors[node->inputs[1]]);
   s->inner = 1;
@@ -190,7 +193,7 @@ static bool quantise_constant(walk *w, const graph_node *node) {
   graph *g = w->g;
   const graph_tensor t = g->tensors[node->inputs[0]];
   channel_scales s;
-  if (rewrite_floats(g, node->inputs[0]) == NULL || !read_channels(g, node, &t, &s)) return false;
+  if (quantise_rewrite_floats(g, node->inputs[0]) == NULL || !read_channels(g, node, &t, &s)) return false;
   const bool is_unsigned = g->tensors[node->outputs[0]].type == GRAPH_U8;
   const int64_t count = graph_elements(&t);
   uint8_t *bytes = wf_arena_alloc(g->arena, (size_t)count + 1, 1);
@@ -214,7 +217,7 @@ static void make_real(walk *w, int tensor, const quantise_pin *pin) {
 static bool is_pinned(const walk *w, int tensor) { return tensor != GRAPH_NONE && w->pins->of[tensor].scale > 0; }
 
 static void keep(walk *w, const graph_node *node) {
-  rewrite_keep(w->g, node);
+  quantise_rewrite_keep(w->g, node);
   for (int i = 0; i < node->output_count; i++)
     if (node->outputs[i] != GRAPH_NONE) w->new_maker[node->outputs[i]] = w->g->node_count - 1;
 }
@@ -310,7 +313,7 @@ static void walk_other(walk *w, const graph_node *node) {
 static void walk_nodes(walk *w) {
   graph *g = w->g;
   int count;
-  graph_node *nodes = rewrite_begin(g, &count);
+  graph_node *nodes = quantise_rewrite_begin(g, &count);
   for (int n = 0; n < count; n++) {
     graph_node *node = &nodes[n];
     for (int i = 0; i < node->input_count; i++)
@@ -323,14 +326,14 @@ static void walk_nodes(walk *w) {
   for (int i = 0; i < g->output_count; i++) g->outputs[i] = w->alias[g->outputs[i]];
 }
 
-bool prepare_pins(graph *g, quantise_pins *pins, wf_diag *diag) {
+bool quantise_prepare_pins(graph *g, quantise_pins *pins, wf_diag *diag) {
   const unsigned errors = diag->errors;
   split_nodes(g);
   const size_t count = (size_t)g->tensor_count;
   *pins = (quantise_pins){WF_ARENA_ARRAY(g->arena, count + 1, quantise_pin), g->tensor_count};
   walk w = {g,
             pins,
-            rewrite_index_of(g),
+            quantise_rewrite_index_of(g),
             WF_ARENA_ARRAY(g->arena, count + 1, int),
             WF_ARENA_ARRAY(g->arena, count + 1, int),
             diag};

@@ -15,8 +15,8 @@ static bool is_identity(const int64_t *perm, int rank) {
 
 // A transpose that swaps the last two dimensions goes into the product; what it does besides stays, if that leaves the
 // last dimension where it is (rows are moved whole then).
-static void absorb_transpose(graph *g, const rewrite_index *index, graph_node *product, int operand) {
-  graph_node *move = rewrite_maker(g, index, product->inputs[operand]);
+static void absorb_transpose(graph *g, const quantise_rewrite_index *index, graph_node *product, int operand) {
+  graph_node *move = quantise_rewrite_maker(g, index, product->inputs[operand]);
   int64_t perm[GRAPH_RANK_MAX];
   if (move == NULL || move->op != GRAPH_OP_TRANSPOSE || index->uses[product->inputs[operand]] != 1) return;
   const int rank = graph_ints(move, "perm", perm, GRAPH_RANK_MAX);
@@ -36,10 +36,10 @@ static void absorb_transpose(graph *g, const rewrite_index *index, graph_node *p
 }
 
 static void absorb_transposes(graph *g) {
-  const rewrite_index index = rewrite_index_of(g);
+  const quantise_rewrite_index index = quantise_rewrite_index_of(g);
   for (int n = 0; n < g->node_count; n++)
     for (int i = 0; g->nodes[n].op == GRAPH_OP_QMAT_MUL && i < 2; i++) absorb_transpose(g, &index, &g->nodes[n], i);
-  rewrite_drop_dead(g);
+  quantise_rewrite_drop_dead(g);
 }
 
 // ---- pooling
@@ -57,11 +57,11 @@ static bool can_pool(const graph_node *conv, const graph_node *pool) {
 }
 
 static void fuse_pools(graph *g) {
-  const rewrite_index index = rewrite_index_of(g);
+  const quantise_rewrite_index index = quantise_rewrite_index_of(g);
   for (int n = 0; n < g->node_count; n++) {
     graph_node *pool = &g->nodes[n];
     if (pool->op != GRAPH_OP_QMAX_POOL) continue;
-    graph_node *conv = rewrite_maker(g, &index, pool->inputs[0]);
+    graph_node *conv = quantise_rewrite_maker(g, &index, pool->inputs[0]);
     if (conv == NULL || index.uses[pool->inputs[0]] != 1 || !can_pool(conv, pool)) continue;
     static const char *const names[][2] = {
         {"kernel_shape", "pool_size"}, {"strides", "pool_strides"}, {"pads", "pool_pads"}};
@@ -74,16 +74,16 @@ static void fuse_pools(graph *g) {
     pool->outputs[0] = unused;  // dead now
     pool->inputs[0] = conv->outputs[0];
   }
-  rewrite_drop_dead(g);
+  quantise_rewrite_drop_dead(g);
 }
 
 // ---- padding of the first convolution
 
 enum { NARROW_CHANNELS = 8 };  // fewer channels than this: the lowering may join the window's columns with them
 
-static void pad_input(graph *g, const rewrite_index *index, graph_node *conv) {
+static void pad_input(graph *g, const quantise_rewrite_index *index, graph_node *conv) {
   const int x = conv->inputs[0];
-  graph_node *quantise = rewrite_maker(g, index, x);
+  graph_node *quantise = quantise_rewrite_maker(g, index, x);
   int64_t pads[4] = {0};
   graph_tensor *image = &g->tensors[x];
   graph_ints(conv, "pads", pads, 4);
@@ -97,7 +97,7 @@ static void pad_input(graph *g, const rewrite_index *index, graph_node *conv) {
 }
 
 static void pad_inputs(graph *g) {
-  const rewrite_index index = rewrite_index_of(g);
+  const quantise_rewrite_index index = quantise_rewrite_index_of(g);
   for (int n = 0; n < g->node_count; n++)
     if (g->nodes[n].op == GRAPH_OP_QCONV) pad_input(g, &index, &g->nodes[n]);
 }

@@ -5,14 +5,14 @@
 
 #include "compiler/quantise/convert.h"
 
-static bool is_pinned(const converter *c, int tensor) { return quantise_pin_of(c->pins, tensor)->scale > 0; }
+static bool is_pinned(const quantise_converter *c, int tensor) { return quantise_pin_of(c->pins, tensor)->scale > 0; }
 
 // ---- chains
 
 // A constant with one number per channel of the chain's result, or one for all.
-static bool is_channel_constant(const converter *c, int constant, const graph_node *product, int result) {
+static bool is_channel_constant(const quantise_converter *c, int constant, const graph_node *product, int result) {
   const graph_tensor *t = &c->model->tensors[constant], *r = &c->model->tensors[result];
-  if (rewrite_floats(c->model, constant) == NULL || t->rank > r->rank) return false;
+  if (quantise_rewrite_floats(c->model, constant) == NULL || t->rank > r->rank) return false;
   const int axis = product->op == GRAPH_OP_CONV ? 1 : r->rank - 1, at = t->rank - (r->rank - axis);
   const int64_t elements = graph_elements(t);
   return elements == 1 || (at >= 0 && elements == r->dim[axis] && t->dim[at] == elements);
@@ -20,7 +20,7 @@ static bool is_channel_constant(const converter *c, int constant, const graph_no
 
 // The largest factor: the array adds factor * residual as one product per 127, which must not cost more than the sum
 // itself.
-static int64_t most_factor(const converter *c, const graph_node *node) {
+static int64_t most_factor(const quantise_converter *c, const graph_node *node) {
   enum { LARGEST_WEIGHT = 127, TERMS = 256, LEAST_PRODUCTS = 1 };
   const graph_tensor *w = &c->model->tensors[node->inputs[1]], *y = &c->model->tensors[node->outputs[0]];
   const int64_t results = y->dim[node->op == GRAPH_OP_CONV ? 1 : y->rank - 1];
@@ -31,16 +31,16 @@ static int64_t most_factor(const converter *c, const graph_node *node) {
 }
 
 // The factor of a residual: what raises the weights' scale as little as possible; 0: their scale would have to shrink.
-static int64_t residual_factor(const converter *c, const convert_chain *chain, int residual) {
+static int64_t residual_factor(const quantise_converter *c, const quantise_convert_chain *chain, int residual) {
   const graph_node *node = &c->model->nodes[chain->node];
-  const float weights = convert_weight_scale(c, node);
+  const float weights = quantise_convert_weight_scale(c, node);
   if (weights <= 0 || c->scale[residual] <= 0) return 0;
   const double ratio = (double)c->scale[residual] / ((double)c->scale[node->inputs[0]] * (double)weights);
   const int64_t most = most_factor(c, node);
   return ratio > (double)most ? most : (int64_t)floor(ratio * (1 + 1e-6));
 }
 
-static bool take_add(converter *c, convert_chain *chain, const graph_node *add) {
+static bool take_add(quantise_converter *c, quantise_convert_chain *chain, const graph_node *add) {
   const graph *g = c->model;
   const int other = add->inputs[add->inputs[0] == chain->out ? 1 : 0];
   const graph_node *product = &g->nodes[chain->node];
@@ -62,29 +62,30 @@ static bool take_add(converter *c, convert_chain *chain, const graph_node *add) 
   return true;
 }
 
-static bool take_clip(const converter *c, convert_chain *chain, const graph_node *clip) {
+static bool take_clip(const quantise_converter *c, quantise_convert_chain *chain, const graph_node *clip) {
   float low = 0, high = FLT_MAX;
-  if (chain->relu || clip->input_count < 2 || !rewrite_number(c->model, clip->inputs[1], &low) || low != 0)
+  if (chain->relu || clip->input_count < 2 || !quantise_rewrite_number(c->model, clip->inputs[1], &low) || low != 0)
     return false;
-  if (clip->input_count > 2 && clip->inputs[2] != GRAPH_NONE && !rewrite_number(c->model, clip->inputs[2], &high))
+  if (clip->input_count > 2 && clip->inputs[2] != GRAPH_NONE &&
+      !quantise_rewrite_number(c->model, clip->inputs[2], &high))
     return false;
   chain->relu = true;
   chain->limit = high;
   return true;
 }
 
-static bool take_gain(const converter *c, convert_chain *chain, const graph_node *node) {
+static bool take_gain(const quantise_converter *c, quantise_convert_chain *chain, const graph_node *node) {
   float factor;
   const bool first = node->inputs[0] == chain->out;
   if (chain->relu || chain->residual != GRAPH_NONE || (!first && node->op == GRAPH_OP_DIV)) return false;
-  if (!rewrite_number(c->model, node->inputs[first ? 1 : 0], &factor) || !(factor > 0)) return false;
+  if (!quantise_rewrite_number(c->model, node->inputs[first ? 1 : 0], &factor) || !(factor > 0)) return false;
   if (!graph_same_shape(&c->model->tensors[chain->out], &c->model->tensors[node->outputs[0]])) return false;
   chain->gain *= node->op == GRAPH_OP_MUL ? (double)factor : 1 / (double)factor;
   return true;
 }
 
 // The sums of whole numbers (scales of 1), wanted as they are.
-static bool take_cast(const converter *c, convert_chain *chain, const graph_node *cast) {
+static bool take_cast(const quantise_converter *c, quantise_convert_chain *chain, const graph_node *cast) {
   const graph_node *product = &c->model->nodes[chain->node];
   if (c->model->tensors[cast->outputs[0]].type != GRAPH_I32 || chain->last != chain->node) return false;
   for (int i = 0; i < 2; i++) {
@@ -95,7 +96,7 @@ static bool take_cast(const converter *c, convert_chain *chain, const graph_node
   return true;
 }
 
-static bool take(converter *c, convert_chain *chain, const graph_node *reader) {
+static bool take(quantise_converter *c, quantise_convert_chain *chain, const graph_node *reader) {
   switch (reader->op) {
     case GRAPH_OP_ADD:
       return take_add(c, chain, reader);
@@ -115,25 +116,25 @@ static bool take(converter *c, convert_chain *chain, const graph_node *reader) {
   }
 }
 
-static void plan_chain(converter *c, int n) {
-  convert_chain *chain = WF_ARENA_PUSH(c->arena, c->chains, c->chain_count, &c->chain_room);
+static void plan_chain(quantise_converter *c, int n) {
+  quantise_convert_chain *chain = WF_ARENA_PUSH(c->arena, c->chains, c->chain_count, &c->chain_room);
   const int number = (int)c->chain_count - 1;
-  *chain = (convert_chain){.node = n,
-                           .last = n,
-                           .out = c->model->nodes[n].outputs[0],
-                           .bias = GRAPH_NONE,
-                           .residual = GRAPH_NONE,
-                           .gain = 1,
-                           .limit = FLT_MAX};
+  *chain = (quantise_convert_chain){.node = n,
+                                    .last = n,
+                                    .out = c->model->nodes[n].outputs[0],
+                                    .bias = GRAPH_NONE,
+                                    .residual = GRAPH_NONE,
+                                    .gain = 1,
+                                    .limit = FLT_MAX};
   c->chain_of[n] = number;
   while (!is_pinned(c, chain->out) && !chain->wide) {
-    const graph_node *reader = rewrite_only_reader(c->model, &c->index, chain->out);
+    const graph_node *reader = quantise_rewrite_only_reader(c->model, &c->index, chain->out);
     if (reader == NULL || c->chain_of[reader - c->model->nodes] != GRAPH_NONE || !take(c, chain, reader)) break;
     chain->last = (int)(reader - c->model->nodes);
     chain->out = reader->outputs[0];
     c->chain_of[chain->last] = number;
   }
-  chain->weight_scale = convert_weight_scale(c, &c->model->nodes[n]);
+  chain->weight_scale = quantise_convert_weight_scale(c, &c->model->nodes[n]);
   if (chain->residual != GRAPH_NONE)
     chain->weight_scale = (float)((double)c->scale[chain->residual] /
                                   ((double)c->scale[c->model->nodes[n].inputs[0]] * (double)chain->factor));
@@ -193,19 +194,19 @@ static bool is_binary(graph_op op) {
   return false;
 }
 
-bool convert_is_elementwise(const graph *g, const graph_node *node) {
+bool quantise_convert_is_elementwise(const graph *g, const graph_node *node) {
   return g->tensors[node->outputs[0]].type == GRAPH_F32 &&
          (is_unary(node->op) || (is_binary(node->op) && node->input_count == 2));
 }
 
 // The tensor that all inputs of an element-wise node are functions of; or GRAPH_NONE.
-static int common_source(const converter *c, const graph_node *node) {
+static int common_source(const quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   int source = GRAPH_NONE;
   for (int i = 0; i < node->input_count; i++) {
     const int input = node->inputs[i];
     float number;
-    if (input == GRAPH_NONE || rewrite_number(g, input, &number)) continue;
+    if (input == GRAPH_NONE || quantise_rewrite_number(g, input, &number)) continue;
     if (g->tensors[input].data != NULL || g->tensors[input].type != GRAPH_F32) return GRAPH_NONE;
     const int from = c->derived[input] == GRAPH_NONE || is_pinned(c, input) ? input : c->derived[input];
     if (source != GRAPH_NONE && source != from) return GRAPH_NONE;
@@ -214,11 +215,11 @@ static int common_source(const converter *c, const graph_node *node) {
   return source;
 }
 
-static void plan_derived(converter *c) {
+static void plan_derived(quantise_converter *c) {
   const graph *g = c->model;
   for (int n = 0; n < g->node_count; n++) {
     const graph_node *node = &g->nodes[n];
-    if (c->chain_of[n] != GRAPH_NONE || !convert_is_elementwise(g, node)) continue;
+    if (c->chain_of[n] != GRAPH_NONE || !quantise_convert_is_elementwise(g, node)) continue;
     const int source = common_source(c, node);
     if (source != GRAPH_NONE && graph_same_shape(&g->tensors[source], &g->tensors[node->outputs[0]]))
       c->derived[node->outputs[0]] = source;
@@ -262,7 +263,7 @@ static bool moves_data(graph_op op) {
   return false;
 }
 
-static void unite_ends(const converter *c, groups *all, const graph_node *node) {
+static void unite_ends(const quantise_converter *c, groups *all, const graph_node *node) {
   const int inputs = node->op == GRAPH_OP_CONCAT ? node->input_count : moves_data(node->op) ? 1 : 0;
   for (int i = 0; i < inputs; i++)
     for (int o = 0; o < node->output_count && node->outputs[o] != GRAPH_NONE; o++)
@@ -270,7 +271,7 @@ static void unite_ends(const converter *c, groups *all, const graph_node *node) 
         unite(all, node->outputs[o], node->inputs[i]);
 }
 
-static void plan_scales(converter *c) {
+static void plan_scales(quantise_converter *c) {
   const size_t count = (size_t)c->model->tensor_count;
   groups all = {WF_ARENA_ARRAY(c->arena, count + 1, int), WF_ARENA_ARRAY(c->arena, count + 1, float),
                 WF_ARENA_ARRAY(c->arena, count + 1, quantise_pin)};
@@ -288,9 +289,9 @@ static void plan_scales(converter *c) {
   }
 }
 
-void convert_plan(converter *c) {
+void quantise_convert_plan(quantise_converter *c) {
   const size_t tensors = (size_t)c->model->tensor_count + 1, nodes = (size_t)c->model->node_count + 1;
-  c->index = rewrite_index_of(c->model);
+  c->index = quantise_rewrite_index_of(c->model);
   c->chain_of = WF_ARENA_ARRAY(c->arena, nodes, int);
   c->derived = WF_ARENA_ARRAY(c->arena, tensors, int);
   c->scale = WF_ARENA_ARRAY(c->arena, tensors, float);
@@ -299,6 +300,6 @@ void convert_plan(converter *c) {
   for (size_t i = 0; i < tensors; i++) c->derived[i] = GRAPH_NONE;
   plan_scales(c);
   for (int n = 0; n < c->model->node_count; n++)
-    if (convert_is_product(c, &c->model->nodes[n])) plan_chain(c, n);
+    if (quantise_convert_is_product(c, &c->model->nodes[n])) plan_chain(c, n);
   plan_derived(c);
 }

@@ -13,13 +13,13 @@
 #include "compiler/quantise/quantise.h"
 
 static int reshape_to(graph *g, const char *name, int x, int rank, const int64_t *dims, int out) {
-  const int shape = rewrite_add_integers(g, wf_arena_format(g->arena, "%s.shape", name), dims, rank);
-  if (out == GRAPH_NONE) out = rewrite_tensor(g, name, "", g->tensors[x].type, rank, dims);
-  graph_add_node(g, GRAPH_OP_RESHAPE, rewrite_name(g, name, ""), (int[]){x, shape}, 2, &out, 1);
+  const int shape = quantise_rewrite_add_integers(g, wf_arena_format(g->arena, "%s.shape", name), dims, rank);
+  if (out == GRAPH_NONE) out = quantise_rewrite_tensor(g, name, "", g->tensors[x].type, rank, dims);
+  graph_add_node(g, GRAPH_OP_RESHAPE, quantise_rewrite_name(g, name, ""), (int[]){x, shape}, 2, &out, 1);
   return out;
 }
 
-static bool prepare_mean(graph *g, const rewrite_index *index, const graph_node *node) {
+static bool prepare_mean(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   (void)index;
   int64_t axes[GRAPH_RANK_MAX];
   const graph_tensor x = g->tensors[node->inputs[0]];
@@ -29,13 +29,13 @@ static bool prepare_mean(graph *g, const rewrite_index *index, const graph_node 
   if (axes[0] + axes[1] != 5 || axes[0] == axes[1] || axes[0] == 1 || axes[1] == 1) return false;
   const int64_t pooled[4] = {x.dim[0], x.dim[1], 1, 1};
   const bool keeps = graph_int(node, "keepdims", 1) != 0;
-  const int mean = keeps ? node->outputs[0] : rewrite_tensor(g, node->name, ".pooled", GRAPH_F32, 4, pooled);
+  const int mean = keeps ? node->outputs[0] : quantise_rewrite_tensor(g, node->name, ".pooled", GRAPH_F32, 4, pooled);
   graph_add_node(g, GRAPH_OP_GLOBAL_AVERAGE_POOL, node->name, node->inputs, 1, &mean, 1);
   if (!keeps) reshape_to(g, wf_arena_format(g->arena, "%s.squeezed", node->name), mean, 2, pooled, node->outputs[0]);
   return true;
 }
 
-static bool prepare_sum(graph *g, const rewrite_index *index, const graph_node *node) {
+static bool prepare_sum(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   (void)index;
   if (node->input_count != 2) return false;
   graph_add_node(g, GRAPH_OP_ADD, node->name, node->inputs, 2, node->outputs, 1);
@@ -62,15 +62,15 @@ static void lift_attribute(graph *g, graph_node *node, const char *name, int64_t
   graph_set_ints(g, node, name, values, 2 * count);
 }
 
-static bool prepare_conv1d(graph *g, const rewrite_index *index, const graph_node *node) {
+static bool prepare_conv1d(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   (void)index;
   const graph_tensor x = g->tensors[node->inputs[0]], w = g->tensors[node->inputs[1]], y = g->tensors[node->outputs[0]];
   if (x.rank != 3 || w.data == NULL || w.type != GRAPH_F32) return false;
-  const int weights = rewrite_add_floats(g, w.name, 4, (int64_t[]){w.dim[0], w.dim[1], 1, w.dim[2]}, w.data);
+  const int weights = quantise_rewrite_add_floats(g, w.name, 4, (int64_t[]){w.dim[0], w.dim[1], 1, w.dim[2]}, w.data);
   const int image = reshape_to(g, wf_arena_format(g->arena, "%s.image", node->name), node->inputs[0], 4,
                                (int64_t[]){x.dim[0], x.dim[1], 1, x.dim[2]}, GRAPH_NONE);
   const int64_t dims[4] = {y.dim[0], y.dim[1], 1, y.dim[2]};
-  const int result = rewrite_tensor(g, node->name, ".result", GRAPH_F32, 4, dims);
+  const int result = quantise_rewrite_tensor(g, node->name, ".result", GRAPH_F32, 4, dims);
   const int inputs[3] = {image, weights, node->input_count > 2 ? node->inputs[2] : GRAPH_NONE};
   graph_node *conv = graph_add_node(g, GRAPH_OP_CONV, node->name, inputs, node->input_count, &result, 1);
   copy_attributes(g, conv, node);
@@ -93,7 +93,7 @@ static int channel_dimensions(const graph_tensor *image, const graph_tensor *sha
 
 // Reshape(image), then its channels to the end: the other way round the image's channels go last first, which costs
 // nothing where images lie that way.
-static bool prepare_transpose(graph *g, const rewrite_index *index, const graph_node *node) {
+static bool prepare_transpose(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   const int maker = index->maker[node->inputs[0]];
   if (maker == GRAPH_NONE || index->uses[node->inputs[0]] != 1) return false;
   const graph_node *shape = &index->nodes[maker];
@@ -105,9 +105,9 @@ static bool prepare_transpose(graph *g, const rewrite_index *index, const graph_
   for (int i = 1; i < rank; i++)
     if (perm[i] != (i < rank - channels ? channels + i : i - (rank - channels) + 1)) return false;
   const int64_t last[4] = {image.dim[0], image.dim[2], image.dim[3], image.dim[1]};
-  const int moved = rewrite_tensor(g, node->name, ".nhwc", GRAPH_F32, 4, last);
+  const int moved = quantise_rewrite_tensor(g, node->name, ".nhwc", GRAPH_F32, 4, last);
   graph_node *move =
-      graph_add_node(g, GRAPH_OP_TRANSPOSE, rewrite_name(g, node->name, ".nhwc"), shape->inputs, 1, &moved, 1);
+      graph_add_node(g, GRAPH_OP_TRANSPOSE, quantise_rewrite_name(g, node->name, ".nhwc"), shape->inputs, 1, &moved, 1);
   graph_set_ints(g, move, "perm", (int64_t[]){0, 2, 3, 1}, 4);
   reshape_to(g, node->name, moved, rank, g->tensors[node->outputs[0]].dim, node->outputs[0]);
   return true;
@@ -115,30 +115,30 @@ static bool prepare_transpose(graph *g, const rewrite_index *index, const graph_
 
 static const struct {
   graph_op op;
-  bool (*prepare)(graph *, const rewrite_index *, const graph_node *);
+  bool (*prepare)(graph *, const quantise_rewrite_index *, const graph_node *);
 } rules[] = {
     {GRAPH_OP_REDUCE_MEAN, prepare_mean},
     {GRAPH_OP_SUM, prepare_sum},
     {GRAPH_OP_CONV, prepare_conv1d},
     {GRAPH_OP_TRANSPOSE, prepare_transpose},
-    {GRAPH_OP_CONV_TRANSPOSE, prepare_conv_transpose},
-    {GRAPH_OP_LSTM, prepare_lstm},
+    {GRAPH_OP_CONV_TRANSPOSE, quantise_prepare_conv_transpose},
+    {GRAPH_OP_LSTM, quantise_prepare_lstm},
 };
 
-static bool prepare_node(graph *g, const rewrite_index *index, const graph_node *node) {
+static bool prepare_node(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
     if (rules[i].op == node->op && rules[i].prepare(g, index, node)) return true;
   return false;
 }
 
 bool quantise_prepare(graph *model, quantise_pins *pins, wf_diag *diag) {
-  if (!prepare_pins(model, pins, diag)) return false;
+  if (!quantise_prepare_pins(model, pins, diag)) return false;
   quantise_fold(model, pins);
-  const rewrite_index index = rewrite_index_of(model);
+  const quantise_rewrite_index index = quantise_rewrite_index_of(model);
   int count;
-  const graph_node *nodes = rewrite_begin(model, &count);
+  const graph_node *nodes = quantise_rewrite_begin(model, &count);
   for (int n = 0; n < count; n++)
-    if (!prepare_node(model, &index, &nodes[n])) rewrite_keep(model, &nodes[n]);
-  rewrite_drop_dead(model);
+    if (!prepare_node(model, &index, &nodes[n])) quantise_rewrite_keep(model, &nodes[n]);
+  quantise_rewrite_drop_dead(model);
   return graph_verify(model, diag);
 }

@@ -6,10 +6,10 @@
 #include "compiler/quantise/quantise.h"
 #include "compiler/quantise/rewrite.h"
 
-bool prepare_conv_transpose(graph *g, const rewrite_index *index, const graph_node *node);
-bool prepare_lstm(graph *g, const rewrite_index *index, const graph_node *node);
+bool quantise_prepare_conv_transpose(graph *g, const quantise_rewrite_index *index, const graph_node *node);
+bool quantise_prepare_lstm(graph *g, const quantise_rewrite_index *index, const graph_node *node);
 
 // QDQ and QLinear operators into pins: see pins.c.
-bool prepare_pins(graph *g, quantise_pins *pins, wf_diag *diag);
+bool quantise_prepare_pins(graph *g, quantise_pins *pins, wf_diag *diag);
 
 #endif

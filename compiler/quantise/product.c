@@ -24,11 +24,12 @@ static bool is_constant(const graph *g, int tensor) { return tensor != GRAPH_NON
 
 static bool is_float(const graph *g, int tensor) { return g->tensors[tensor].type == GRAPH_F32; }
 
-static bool is_conv(const converter *c, const graph_node *node) {
+static bool is_conv(const quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   if (g->tensors[node->inputs[0]].rank != 4 || is_constant(g, node->inputs[0])) return false;
-  return rewrite_floats(g, node->inputs[1]) != NULL &&
-         (node->input_count < 3 || node->inputs[2] == GRAPH_NONE || rewrite_floats(g, node->inputs[2]) != NULL);
+  return quantise_rewrite_floats(g, node->inputs[1]) != NULL &&
+         (node->input_count < 3 || node->inputs[2] == GRAPH_NONE ||
+          quantise_rewrite_floats(g, node->inputs[2]) != NULL);
 }
 
 // Both sides have the same leading dimensions, or one has none.
@@ -41,7 +42,7 @@ static bool leads_agree(const graph_tensor *a, const graph_tensor *b) {
   return true;
 }
 
-static bool is_mat_mul(const converter *c, const graph_node *node) {
+static bool is_mat_mul(const quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   const int a = node->inputs[0], b = node->inputs[1];
   if (!is_float(g, a) || !is_float(g, b) || (is_constant(g, a) && is_constant(g, b))) return false;
@@ -49,7 +50,7 @@ static bool is_mat_mul(const converter *c, const graph_node *node) {
   return (is_constant(g, b) && g->tensors[b].rank == 2) || (c->zero[a] == 0 && c->zero[b] == 0);
 }
 
-static bool is_gemm(const converter *c, const graph_node *node) {
+static bool is_gemm(const quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   const bool plain = fabsf(graph_float(node, "alpha", 1) - 1) <= 0;
   if (!is_mat_mul(c, node) || (!plain && (!is_constant(g, node->inputs[1]) || graph_float(node, "alpha", 1) <= 0)))
@@ -58,11 +59,11 @@ static bool is_gemm(const converter *c, const graph_node *node) {
   if (node->input_count < 3 || node->inputs[2] == GRAPH_NONE) return true;
   const graph_tensor *bias = &g->tensors[node->inputs[2]];
   const int64_t elements = graph_elements(bias);
-  return rewrite_floats(g, node->inputs[2]) != NULL &&
+  return quantise_rewrite_floats(g, node->inputs[2]) != NULL &&
          (elements == 1 || (bias->dim[bias->rank - 1] == elements && elements == g->tensors[node->outputs[0]].dim[1]));
 }
 
-bool convert_is_product(const converter *c, const graph_node *node) {
+bool quantise_convert_is_product(const quantise_converter *c, const graph_node *node) {
   if (node->op != GRAPH_OP_CONV && node->op != GRAPH_OP_GEMM && node->op != GRAPH_OP_MAT_MUL) return false;
   if (!is_float(c->model, node->inputs[0]) || !is_float(c->model, node->inputs[1])) return false;
   return node->op == GRAPH_OP_CONV   ? is_conv(c, node)
@@ -71,18 +72,18 @@ bool convert_is_product(const converter *c, const graph_node *node) {
 }
 
 // What the model says about a product's weights; scales along another dimension than the results' say nothing.
-static const quantise_pin *weight_pin(const converter *c, const graph_node *node) {
+static const quantise_pin *weight_pin(const quantise_converter *c, const graph_node *node) {
   static const quantise_pin none;
   const quantise_pin *pin = quantise_pin_of(c->pins, node->inputs[1]);
   const bool first = node->op == GRAPH_OP_CONV || (node->op == GRAPH_OP_GEMM && graph_int(node, "transB", 0) != 0);
   return pin->scale_count > 1 && pin->axis != (first ? 0 : 1) ? &none : pin;
 }
 
-float convert_weight_scale(const converter *c, const graph_node *node) {
+float quantise_convert_weight_scale(const quantise_converter *c, const graph_node *node) {
   const int w = node->inputs[1];
   const quantise_pin *pin = weight_pin(c, node);
   if (pin->scale > 0) return pin->scale;
-  const float *values = rewrite_floats(c->model, w);
+  const float *values = quantise_rewrite_floats(c->model, w);
   if (values == NULL) return c->scale[w];
   float largest = 0;
   for (int64_t i = graph_elements(&c->model->tensors[w]); i-- > 0;) largest = fmaxf(largest, fabsf(values[i]));
@@ -99,7 +100,7 @@ typedef struct weight_order {
   int64_t flat_channels, flat_places;
 } weight_order;
 
-static weight_order order_of(const converter *c, const graph_node *node, int64_t flat_channels) {
+static weight_order order_of(const quantise_converter *c, const graph_node *node, int64_t flat_channels) {
   const graph_tensor *w = &c->model->tensors[node->inputs[1]];
   weight_order o = {.window = 1};
   o.results_first = node->op == GRAPH_OP_CONV || (node->op == GRAPH_OP_GEMM && graph_int(node, "transB", 0) != 0);
@@ -124,8 +125,8 @@ typedef struct weight_source {
   float alpha, scale;
 } weight_source;
 
-static weight_source source_of(const converter *c, const graph_node *node, float scale) {
-  return (weight_source){weight_pin(c, node)->integers, rewrite_floats(c->model, node->inputs[1]),
+static weight_source source_of(const quantise_converter *c, const graph_node *node, float scale) {
+  return (weight_source){weight_pin(c, node)->integers, quantise_rewrite_floats(c->model, node->inputs[1]),
                          node->op == GRAPH_OP_GEMM ? graph_float(node, "alpha", 1) : 1, scale};
 }
 
@@ -153,7 +154,7 @@ static void fill_weights(const weight_order *o, const weight_source *w, int8_t *
   }
 }
 
-static convert_weights make_weights(converter *c, const graph_node *node, float scale, int64_t flat_channels) {
+static convert_weights make_weights(quantise_converter *c, const graph_node *node, float scale, int64_t flat_channels) {
   const graph_tensor *w = &c->model->tensors[node->inputs[1]];
   const weight_order o = order_of(c, node, flat_channels);
   const weight_source source = source_of(c, node, scale);
@@ -163,13 +164,14 @@ static convert_weights make_weights(converter *c, const graph_node *node, float 
   const bool image = node->op == GRAPH_OP_CONV;
   const int64_t dims[4] = {image ? w->dim[2] : o.depth, image ? w->dim[3] : o.results, image ? w->dim[1] : 0,
                            o.results};
-  const int tensor = rewrite_tensor(c->out, w->name, "", GRAPH_I8, image ? 4 : 2, dims);
+  const int tensor = quantise_rewrite_tensor(c->out, w->name, "", GRAPH_I8, image ? 4 : 2, dims);
   c->out->tensors[tensor].data = data;
   c->out->tensors[tensor].scale = scale;
   return (convert_weights){node->inputs[1], scale, flat_channels, tensor, sums};
 }
 
-static const convert_weights *weights_of(converter *c, const graph_node *node, float scale, int64_t flat_channels) {
+static const convert_weights *weights_of(quantise_converter *c, const graph_node *node, float scale,
+                                         int64_t flat_channels) {
   for (size_t i = 0; i < c->weight_count; i++) {
     const convert_weights *w = &c->weights[i];
     if (w->model == node->inputs[1] && w->flat_channels == flat_channels && fabsf(w->scale - scale) <= 0) return w;
@@ -184,9 +186,9 @@ static const convert_weights *weights_of(converter *c, const graph_node *node, f
 
 typedef struct product {
   const graph_node *node;
-  const convert_chain *chain;
+  const quantise_convert_chain *chain;
   graph_op op;
-  convert_layout layout;
+  quantise_convert_layout layout;
   int x, w;
   float x_scale;
   int32_t x_zero;
@@ -201,12 +203,12 @@ static double weight_scale(const product *p, int64_t channel) {
 }
 
 // The sum of the node's own bias and the one behind it, as a real number.
-static double bias_at(const converter *c, const product *p, int64_t channel) {
+static double bias_at(const quantise_converter *c, const product *p, int64_t channel) {
   double sum = 0;
   const int own = p->node->input_count > 2 ? p->node->inputs[2] : GRAPH_NONE;
   const int both[2] = {own, p->chain->bias};
   for (int i = 0; i < 2; i++) {
-    const float *values = rewrite_floats(c->model, both[i]);
+    const float *values = quantise_rewrite_floats(c->model, both[i]);
     if (values == NULL) continue;
     const double factor = i == 0 && p->node->op == GRAPH_OP_GEMM ? (double)graph_float(p->node, "beta", 1) : 1;
     sum += factor * (double)values[graph_elements(&c->model->tensors[both[i]]) == 1 ? 0 : channel];
@@ -214,7 +216,7 @@ static double bias_at(const converter *c, const product *p, int64_t channel) {
   return sum;
 }
 
-static double result_factor(const converter *c, const product *p, int64_t channel) {
+static double result_factor(const quantise_converter *c, const product *p, int64_t channel) {
   return p->chain->gain * (double)p->x_scale * weight_scale(p, channel) / (double)c->scale[p->chain->out];
 }
 
@@ -224,7 +226,7 @@ static int32_t to_i32(double value) {
 }
 
 // The bias in units of the sums; GRAPH_NONE if it is zero everywhere.
-static int make_bias(converter *c, const product *p, bool with_zero) {
+static int make_bias(quantise_converter *c, const product *p, bool with_zero) {
   int32_t *values = WF_ARENA_ARRAY(c->out->arena, (size_t)p->channels, int32_t);
   bool any = false;
   for (int64_t k = 0; k < p->channels; k++) {
@@ -235,20 +237,20 @@ static int make_bias(converter *c, const product *p, bool with_zero) {
     any |= values[k] != 0;
   }
   if (!any) return GRAPH_NONE;
-  const int tensor = rewrite_tensor(c->out, p->node->name, ".bias.i32", GRAPH_I32, 1, &p->channels);
+  const int tensor = quantise_rewrite_tensor(c->out, p->node->name, ".bias.i32", GRAPH_I32, 1, &p->channels);
   c->out->tensors[tensor].data = values;
   return tensor;
 }
 
-static void set_geometry(converter *c, const product *p, graph_node *node) {
+static void set_geometry(quantise_converter *c, const product *p, graph_node *node) {
   if (p->op == GRAPH_OP_QMAT_MUL) {
     if (p->node->op == GRAPH_OP_GEMM && graph_int(p->node, "transA", 0) != 0) graph_set_int(c->out, node, "transA", 1);
     if (p->node->op == GRAPH_OP_GEMM && graph_int(p->node, "transB", 0) != 0 && p->sums == NULL)
       graph_set_int(c->out, node, "transB", 1);
     return;
   }
-  rewrite_window w;
-  rewrite_window_of(c->model, p->node, &w);
+  quantise_rewrite_window w;
+  quantise_rewrite_window_of(c->model, p->node, &w);
   if (p->x_zero != 0) memset(w.pads, 0, sizeof w.pads);  // it has an explicit Pad
   graph_set_ints(c->out, node, "strides", w.strides, 2);
   graph_set_ints(c->out, node, "pads", w.pads, 4);
@@ -256,20 +258,20 @@ static void set_geometry(converter *c, const product *p, graph_node *node) {
   graph_set_int(c->out, node, "groups", w.groups);
 }
 
-static graph_node *emit_product(converter *c, const product *p, int bias, int output) {
-  const int residual = p->chain->residual == GRAPH_NONE
-                           ? GRAPH_NONE
-                           : convert_quant_at(c, p->chain->residual, p->layout, c->scale[p->chain->residual], 0);
+static graph_node *emit_product(quantise_converter *c, const product *p, int bias, int output) {
+  const int residual = p->chain->residual == GRAPH_NONE ? GRAPH_NONE
+                                                        : quantise_convert_quant_at(c, p->chain->residual, p->layout,
+                                                                                    c->scale[p->chain->residual], 0);
   const int inputs[4] = {p->x, p->w, bias, residual};
   const int count = residual != GRAPH_NONE ? 4 : bias != GRAPH_NONE ? 3 : 2;
-  graph_node *node = convert_emit(c, p->op, p->node->name, inputs, count, output);
+  graph_node *node = quantise_convert_emit(c, p->op, p->node->name, inputs, count, output);
   if (residual != GRAPH_NONE) graph_set_int(c->out, node, "factor", p->chain->factor);
   set_geometry(c, p, node);
   return node;
 }
 
 // Numbers outside what relu and its limit let through, where saturation does not do it.
-static int clamp(converter *c, const product *p, int form) {
+static int clamp(quantise_converter *c, const product *p, int form) {
   const float scale = c->scale[p->chain->out];
   const int32_t zero = c->zero[p->chain->out];
   const double top = p->chain->limit < FLT_MAX ? rint((double)p->chain->limit / (double)scale) + zero : 127;
@@ -277,37 +279,38 @@ static int clamp(converter *c, const product *p, int form) {
   if (!p->chain->relu || (high == 127 && (zero == 0 || zero == -128))) return form;
   int8_t table[256];
   for (int q = -128; q < 128; q++) table[q + 128] = (int8_t)(q < zero ? zero : q > high ? high : q);
-  return convert_lut(c, form, p->chain->out, p->layout, table);
+  return quantise_convert_lut(c, form, p->chain->out, p->layout, table);
 }
 
 // int32 on the array, then scales per channel and the zero point on the host.
-static int finish_on_host(converter *c, const product *p) {
-  const int out = p->chain->out, sums = convert_new(c, out, ".i32", GRAPH_I32, p->layout);
+static int finish_on_host(quantise_converter *c, const product *p) {
+  const int out = p->chain->out, sums = quantise_convert_new(c, out, ".i32", GRAPH_I32, p->layout);
   graph_node *node = emit_product(c, p, make_bias(c, p, false), sums);
   if (p->chain->relu && c->zero[out] == 0) graph_set_int(c->out, node, "relu", 1);
   float *factors = WF_ARENA_ARRAY(c->arena, (size_t)p->channels, float);
   const int64_t count = p->w_scale_count > 1 ? p->channels : 1;
   for (int64_t k = 0; k < count; k++) factors[k] = (float)result_factor(c, p, k);
-  const int scales =
-      convert_constant(c, wf_arena_format(c->arena, "%s.scales", p->node->name), GRAPH_F32, 1, &count, factors);
-  const int form = convert_new(c, out, ".i8", GRAPH_I8, p->layout);
-  graph_node *last = convert_emit(c, GRAPH_OP_REQUANTIZE, c->out->tensors[form].name, (int[]){sums, scales}, 2, form);
+  const int scales = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.scales", p->node->name), GRAPH_F32, 1,
+                                               &count, factors);
+  const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, p->layout);
+  graph_node *last =
+      quantise_convert_emit(c, GRAPH_OP_REQUANTIZE, c->out->tensors[form].name, (int[]){sums, scales}, 2, form);
   if (c->zero[out] != 0) graph_set_int(c->out, last, "zero", c->zero[out]);
   return form;
 }
 
-static int finish_on_array(converter *c, const product *p) {
-  const int out = p->chain->out, form = convert_new(c, out, ".i8", GRAPH_I8, p->layout);
+static int finish_on_array(quantise_converter *c, const product *p) {
+  const int out = p->chain->out, form = quantise_convert_new(c, out, ".i8", GRAPH_I8, p->layout);
   graph_node *node = emit_product(c, p, make_bias(c, p, true), form);
   graph_set_float(c->out, node, "scale", (float)result_factor(c, p, 0));
   if (p->chain->relu && c->zero[out] == 0) graph_set_int(c->out, node, "relu", 1);
   return form;
 }
 
-static void finish(converter *c, const product *p) {
+static void finish(quantise_converter *c, const product *p) {
   const int out = p->chain->out;
   if (p->chain->wide) {
-    const int sums = convert_new(c, out, "", GRAPH_I32, p->layout);
+    const int sums = quantise_convert_new(c, out, "", GRAPH_I32, p->layout);
     emit_product(c, p, make_bias(c, p, false), sums);
     c->values[out].real[p->layout] = sums;
     return;
@@ -315,29 +318,29 @@ static void finish(converter *c, const product *p) {
   const bool host = p->w_scale_count > 1 || (c->zero[out] != 0 && c->options->exact_zeros);
   int form = host ? finish_on_host(c, p) : finish_on_array(c, p);
   form = clamp(c, p, form);
-  convert_set_quant(c, out, p->layout, form, c->scale[out], c->zero[out]);
+  quantise_convert_set_quant(c, out, p->layout, form, c->scale[out], c->zero[out]);
 }
 
 // ---- operands
 
-static int padded(converter *c, const product *p) {
-  rewrite_window w;
-  rewrite_window_of(c->model, p->node, &w);
+static int padded(quantise_converter *c, const product *p) {
+  quantise_rewrite_window w;
+  quantise_rewrite_window_of(c->model, p->node, &w);
   const graph_tensor x = c->out->tensors[p->x];
   if (p->x_zero == 0 || (w.pads[0] | w.pads[1] | w.pads[2] | w.pads[3]) == 0) return p->x;
   const int64_t pads[8] = {0, w.pads[0], w.pads[1], 0, 0, w.pads[2], w.pads[3], 0};
   const int64_t dims[4] = {x.dim[0], x.dim[1] + w.pads[0] + w.pads[2], x.dim[2] + w.pads[1] + w.pads[3], x.dim[3]};
-  const int to = rewrite_tensor(c->out, p->node->name, ".padded", GRAPH_I8, 4, dims);
+  const int to = quantise_rewrite_tensor(c->out, p->node->name, ".padded", GRAPH_I8, 4, dims);
   const char *name = c->out->tensors[to].name;
   const int amounts =
-      convert_constant(c, wf_arena_format(c->arena, "%s.pads", name), GRAPH_I64, 1, (int64_t[]){8}, pads);
+      quantise_convert_constant(c, wf_arena_format(c->arena, "%s.pads", name), GRAPH_I64, 1, (int64_t[]){8}, pads);
   const int8_t zero = (int8_t)p->x_zero;
-  const int value = convert_constant(c, wf_arena_format(c->arena, "%s.value", name), GRAPH_I8, 0, NULL, &zero);
-  convert_emit(c, GRAPH_OP_PAD, c->out->tensors[to].name, (int[]){p->x, amounts, value}, 3, to);
+  const int value = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.value", name), GRAPH_I8, 0, NULL, &zero);
+  quantise_convert_emit(c, GRAPH_OP_PAD, c->out->tensors[to].name, (int[]){p->x, amounts, value}, 3, to);
   return to;
 }
 
-static void set_weights(converter *c, product *p, int64_t flat_channels) {
+static void set_weights(quantise_converter *c, product *p, int64_t flat_channels) {
   const quantise_pin *pin = weight_pin(c, p->node);
   const convert_weights *w = weights_of(c, p->node, p->chain->weight_scale, flat_channels);
   p->w = w->tensor;
@@ -346,10 +349,10 @@ static void set_weights(converter *c, product *p, int64_t flat_channels) {
   p->w_scale_count = pin->integers != NULL ? pin->scale_count : 1;
 }
 
-static void emit_conv(converter *c, product *p) {
+static void emit_conv(quantise_converter *c, product *p) {
   p->op = GRAPH_OP_QCONV;
   p->layout = LAYOUT_CHANNELS_LAST;
-  p->x = convert_quant(c, p->node->inputs[0], p->layout);
+  p->x = quantise_convert_quant(c, p->node->inputs[0], p->layout);
   set_weights(c, p, 0);
   p->channels = c->model->tensors[p->chain->out].dim[1];
   p->x_scale = c->values[p->node->inputs[0]].scale;
@@ -358,21 +361,21 @@ static void emit_conv(converter *c, product *p) {
   finish(c, p);
 }
 
-static void emit_mat_mul(converter *c, product *p) {
+static void emit_mat_mul(quantise_converter *c, product *p) {
   const int a = p->node->inputs[0], b = p->node->inputs[1];
   const graph_tensor *out = &c->model->tensors[p->chain->out];
   const bool constant = is_constant(c->model, b) && c->model->tensors[b].rank == 2;
-  const convert_value *v = &c->values[a];
+  const quantise_convert_value *v = &c->values[a];
   const bool flat =
       constant && v->flat != GRAPH_NONE && p->node->op == GRAPH_OP_GEMM && graph_int(p->node, "transA", 0) == 0;
   p->op = GRAPH_OP_QMAT_MUL;
   p->layout = LAYOUT_PLAIN;
-  p->x = flat ? v->flat : convert_quant(c, a, LAYOUT_PLAIN);
+  p->x = flat ? v->flat : quantise_convert_quant(c, a, LAYOUT_PLAIN);
   p->channels = out->dim[out->rank - 1];
   if (constant) {
     set_weights(c, p, flat ? v->flat_channels : 0);
   } else {
-    p->w = convert_quant(c, b, LAYOUT_PLAIN);
+    p->w = quantise_convert_quant(c, b, LAYOUT_PLAIN);
     p->w_scales = &c->values[b].scale;
     p->w_scale_count = 1;
   }
@@ -381,7 +384,7 @@ static void emit_mat_mul(converter *c, product *p) {
   finish(c, p);
 }
 
-void convert_emit_chain(converter *c, const convert_chain *chain) {
+void quantise_convert_emit_chain(quantise_converter *c, const quantise_convert_chain *chain) {
   product p = {.node = &c->model->nodes[chain->node], .chain = chain};
   if (p.node->op == GRAPH_OP_CONV)
     emit_conv(c, &p);

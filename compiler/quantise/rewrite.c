@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-rewrite_index rewrite_index_of(const graph *g) {
+quantise_rewrite_index quantise_rewrite_index_of(const graph *g) {
   const size_t count = (size_t)g->tensor_count + 1;
-  rewrite_index index = {WF_ARENA_ARRAY(g->arena, count, int), WF_ARENA_ARRAY(g->arena, count, int),
-                         WF_ARENA_ARRAY(g->arena, count, int), g->nodes};
+  quantise_rewrite_index index = {WF_ARENA_ARRAY(g->arena, count, int), WF_ARENA_ARRAY(g->arena, count, int),
+                                  WF_ARENA_ARRAY(g->arena, count, int), g->nodes};
   for (int t = 0; t < g->tensor_count; t++) index.maker[t] = index.reader[t] = GRAPH_NONE;
   for (int n = 0; n < g->node_count; n++) {
     const graph_node *node = &g->nodes[n];
@@ -22,7 +22,7 @@ rewrite_index rewrite_index_of(const graph *g) {
   return index;
 }
 
-graph_node *rewrite_begin(graph *g, int *count) {
+graph_node *quantise_rewrite_begin(graph *g, int *count) {
   graph_node *nodes = g->nodes;
   *count = g->node_count;
   g->nodes = NULL;
@@ -31,13 +31,13 @@ graph_node *rewrite_begin(graph *g, int *count) {
   return nodes;
 }
 
-graph_node *rewrite_keep(graph *g, const graph_node *node) {
+graph_node *quantise_rewrite_keep(graph *g, const graph_node *node) {
   g->nodes = wf_arena_grow(g->arena, g->nodes, (size_t)g->node_count, &g->node_room, sizeof g->nodes[0]);
   g->nodes[g->node_count] = *node;
   return &g->nodes[g->node_count++];
 }
 
-const float *rewrite_floats(const graph *g, int tensor) {
+const float *quantise_rewrite_floats(const graph *g, int tensor) {
   if (tensor == GRAPH_NONE || g->tensors[tensor].type != GRAPH_F32) return NULL;
   return g->tensors[tensor].data;
 }
@@ -57,7 +57,7 @@ static int64_t integer_at(const graph_tensor *t, int64_t i) {
   }
 }
 
-bool rewrite_number(const graph *g, int tensor, float *value) {
+bool quantise_rewrite_number(const graph *g, int tensor, float *value) {
   if (tensor == GRAPH_NONE) return false;
   const graph_tensor *t = &g->tensors[tensor];
   if (t->data == NULL || graph_elements(t) != 1) return false;
@@ -70,7 +70,7 @@ bool rewrite_number(const graph *g, int tensor, float *value) {
   return true;
 }
 
-int rewrite_integers(const graph *g, int tensor, int64_t *values, int room) {
+int quantise_rewrite_integers(const graph *g, int tensor, int64_t *values, int room) {
   if (tensor == GRAPH_NONE || g->tensors[tensor].data == NULL) return -1;
   const graph_tensor *t = &g->tensors[tensor];
   if (t->type != GRAPH_I64 && t->type != GRAPH_I32 && t->type != GRAPH_I8 && t->type != GRAPH_U8) return -1;
@@ -94,41 +94,42 @@ static const char *unused_name(graph *g, const char *base, const char *suffix,
   return name;
 }
 
-const char *rewrite_name(graph *g, const char *base, const char *suffix) {
+const char *quantise_rewrite_name(graph *g, const char *base, const char *suffix) {
   return unused_name(g, base, suffix, is_node);
 }
 
-int rewrite_tensor(graph *g, const char *base, const char *suffix, graph_type type, int rank, const int64_t *dims) {
+int quantise_rewrite_tensor(graph *g, const char *base, const char *suffix, graph_type type, int rank,
+                            const int64_t *dims) {
   graph_tensor tensor = {.name = unused_name(g, base, suffix, is_tensor), .type = type, .rank = rank};
   for (int i = 0; i < rank; i++) tensor.dim[i] = dims[i];
   return graph_add_tensor(g, &tensor);
 }
 
-int rewrite_add_floats(graph *g, const char *name, int rank, const int64_t *dims, const float *values) {
-  const int tensor = rewrite_tensor(g, name, "", GRAPH_F32, rank, dims);
+int quantise_rewrite_add_floats(graph *g, const char *name, int rank, const int64_t *dims, const float *values) {
+  const int tensor = quantise_rewrite_tensor(g, name, "", GRAPH_F32, rank, dims);
   g->tensors[tensor].data = values;
   return tensor;
 }
 
-int rewrite_add_integers(graph *g, const char *name, const int64_t *values, int count) {
+int quantise_rewrite_add_integers(graph *g, const char *name, const int64_t *values, int count) {
   int64_t *copy = WF_ARENA_ARRAY(g->arena, (size_t)count + 1, int64_t);
   if (count != 0) memcpy(copy, values, (size_t)count * sizeof *copy);
-  const int tensor = rewrite_tensor(g, name, "", GRAPH_I64, 1, (int64_t[]){count});
+  const int tensor = quantise_rewrite_tensor(g, name, "", GRAPH_I64, 1, (int64_t[]){count});
   g->tensors[tensor].data = copy;
   return tensor;
 }
 
-graph_node *rewrite_only_reader(const graph *g, const rewrite_index *index, int tensor) {
+graph_node *quantise_rewrite_only_reader(const graph *g, const quantise_rewrite_index *index, int tensor) {
   if (index->uses[tensor] != 1 || index->reader[tensor] == GRAPH_NONE) return NULL;
   return &g->nodes[index->reader[tensor]];
 }
 
-graph_node *rewrite_maker(const graph *g, const rewrite_index *index, int tensor) {
+graph_node *quantise_rewrite_maker(const graph *g, const quantise_rewrite_index *index, int tensor) {
   if (tensor == GRAPH_NONE || index->maker[tensor] == GRAPH_NONE) return NULL;
   return &g->nodes[index->maker[tensor]];
 }
 
-int rewrite_drop_dead(graph *g) {
+int quantise_rewrite_drop_dead(graph *g) {
   bool *live = WF_ARENA_ARRAY(g->arena, (size_t)g->tensor_count + 1, bool);
   bool *keep = WF_ARENA_ARRAY(g->arena, (size_t)g->node_count + 1, bool);
   for (int i = 0; i < g->output_count; i++) live[g->outputs[i]] = true;
@@ -139,10 +140,10 @@ int rewrite_drop_dead(graph *g) {
       if (node->inputs[i] != GRAPH_NONE) live[node->inputs[i]] = true;
   }
   int count, dropped = 0;
-  const graph_node *nodes = rewrite_begin(g, &count);
+  const graph_node *nodes = quantise_rewrite_begin(g, &count);
   for (int n = 0; n < count; n++) {
     if (keep[n])
-      rewrite_keep(g, &nodes[n]);
+      quantise_rewrite_keep(g, &nodes[n]);
     else
       dropped++;
   }
@@ -150,7 +151,7 @@ int rewrite_drop_dead(graph *g) {
 }
 
 // What auto_pad says: the padding that makes ceil(size / stride) results, its odd row in front or behind.
-static void automatic_pads(const graph_tensor *x, const char *how, rewrite_window *w) {
+static void automatic_pads(const graph_tensor *x, const char *how, quantise_rewrite_window *w) {
   for (int i = 0; i < 2; i++) {
     const int64_t size = x->dim[2 + i], results = (size + w->strides[i] - 1) / w->strides[i];
     const int64_t all = (results - 1) * w->strides[i] + w->dilations[i] * (w->kernel[i] - 1) + 1 - size;
@@ -161,7 +162,7 @@ static void automatic_pads(const graph_tensor *x, const char *how, rewrite_windo
 }
 
 // The right and lower padding that a pooling with ceil_mode has.
-static void ceil_pads(const graph_tensor *x, const graph_tensor *y, rewrite_window *w) {
+static void ceil_pads(const graph_tensor *x, const graph_tensor *y, quantise_rewrite_window *w) {
   for (int i = 0; i < 2; i++) {
     const int64_t reach = (y->dim[2 + i] - 1) * w->strides[i] + w->dilations[i] * (w->kernel[i] - 1) + 1;
     const int64_t more = reach - x->dim[2 + i] - w->pads[i];
@@ -169,10 +170,10 @@ static void ceil_pads(const graph_tensor *x, const graph_tensor *y, rewrite_wind
   }
 }
 
-bool rewrite_window_of(const graph *g, const graph_node *node, rewrite_window *w) {
+bool quantise_rewrite_window_of(const graph *g, const graph_node *node, quantise_rewrite_window *w) {
   const graph_tensor *x = &g->tensors[node->inputs[0]];
   if (x->rank != 4) return false;
-  *w = (rewrite_window){.strides = {1, 1}, .dilations = {1, 1}, .groups = graph_int(node, "group", 1)};
+  *w = (quantise_rewrite_window){.strides = {1, 1}, .dilations = {1, 1}, .groups = graph_int(node, "group", 1)};
   if (graph_ints(node, "kernel_shape", w->kernel, 2) == 0 && node->input_count > 1)
     for (int i = 0; i < 2; i++) w->kernel[i] = g->tensors[node->inputs[1]].dim[2 + i];
   graph_ints(node, "strides", w->strides, 2);

@@ -5,42 +5,45 @@
 #include "compiler/graph/graph.h"
 
 // Valid as long as the graph's nodes do not change.
-typedef struct rewrite_index {
+typedef struct quantise_rewrite_index {
   int *maker;               // by tensor: the node, or GRAPH_NONE
   int *reader;              // by tensor: the last node that reads it, or GRAPH_NONE
   int *uses;                // by tensor: how often nodes read it, and outputs of the graph
   const graph_node *nodes;  // that the numbers are of
-} rewrite_index;
-rewrite_index rewrite_index_of(const graph *g);
+} quantise_rewrite_index;
+quantise_rewrite_index quantise_rewrite_index_of(const graph *g);
 
-// Takes the nodes out of the graph (to be passed on one by one by rewrite_keep or replaced by graph_add_node).
-graph_node *rewrite_begin(graph *g, int *count);
-graph_node *rewrite_keep(graph *g, const graph_node *node);
+// Takes the nodes out of the graph (to be passed on one by one by quantise_rewrite_keep or replaced by graph_add_node).
+graph_node *quantise_rewrite_begin(graph *g, int *count);
+graph_node *quantise_rewrite_keep(graph *g, const graph_node *node);
 
 // Numbers of a constant: f32, or NULL.
-const float *rewrite_floats(const graph *g, int tensor);
-bool rewrite_number(const graph *g, int tensor, float *value);                // a constant of one element, any type
-int rewrite_integers(const graph *g, int tensor, int64_t *values, int room);  // of i64 or i32; -1: not constant
-int rewrite_add_floats(graph *g, const char *name, int rank, const int64_t *dims, const float *values);  // not copied
-int rewrite_add_integers(graph *g, const char *name, const int64_t *values, int count);
+const float *quantise_rewrite_floats(const graph *g, int tensor);
+bool quantise_rewrite_number(const graph *g, int tensor, float *value);  // a constant of one element, any type
+int quantise_rewrite_integers(const graph *g, int tensor, int64_t *values,
+                              int room);  // of i64 or i32; -1: not constant
+int quantise_rewrite_add_floats(graph *g, const char *name, int rank, const int64_t *dims,
+                                const float *values);  // not copied
+int quantise_rewrite_add_integers(graph *g, const char *name, const int64_t *values, int count);
 
 // A tensor, and the name of a node: `base` and `suffix`, numbered if there is one of that name already.
-int rewrite_tensor(graph *g, const char *base, const char *suffix, graph_type type, int rank, const int64_t *dims);
-const char *rewrite_name(graph *g, const char *base, const char *suffix);
+int quantise_rewrite_tensor(graph *g, const char *base, const char *suffix, graph_type type, int rank,
+                            const int64_t *dims);
+const char *quantise_rewrite_name(graph *g, const char *base, const char *suffix);
 
 // The reader if it is the only one and the tensor is no output of the graph; or NULL.
-graph_node *rewrite_only_reader(const graph *g, const rewrite_index *index, int tensor);
-graph_node *rewrite_maker(const graph *g, const rewrite_index *index, int tensor);
+graph_node *quantise_rewrite_only_reader(const graph *g, const quantise_rewrite_index *index, int tensor);
+graph_node *quantise_rewrite_maker(const graph *g, const quantise_rewrite_index *index, int tensor);
 
 // Drops nodes whose results nobody reads. Returns how many.
-int rewrite_drop_dead(graph *g);
+int quantise_rewrite_drop_dead(graph *g);
 
 // The window of a convolution or pooling on images, from its attributes and shapes.
-typedef struct rewrite_window {
+typedef struct quantise_rewrite_window {
   int64_t kernel[2], strides[2], dilations[2];
   int64_t pads[4];  // above, left, below, right
   int64_t groups;
-} rewrite_window;
-bool rewrite_window_of(const graph *g, const graph_node *node, rewrite_window *window);
+} quantise_rewrite_window;
+bool quantise_rewrite_window_of(const graph *g, const graph_node *node, quantise_rewrite_window *window);
 
 #endif

@@ -4,22 +4,22 @@
 
 #include "compiler/quantise/convert.h"
 
-static bool is_last_axis(const converter *c, const graph_node *node) {
+static bool is_last_axis(const quantise_converter *c, const graph_node *node) {
   const int rank = c->model->tensors[node->inputs[0]].rank;
   const int64_t axis = graph_int(node, "axis", -1);
   return axis == -1 || axis == rank - 1;
 }
 
-static const graph_node *maker_of(const converter *c, int tensor, graph_op op) {
-  const graph_node *node = rewrite_maker(c->model, &c->index, tensor);
+static const graph_node *maker_of(const quantise_converter *c, int tensor, graph_op op) {
+  const graph_node *node = quantise_rewrite_maker(c->model, &c->index, tensor);
   return node != NULL && node->op == op ? node : NULL;
 }
 
 // Somebody besides the graph's end reads the result: a product, most likely.
-static bool is_read(const converter *c, int tensor) { return c->index.reader[tensor] != GRAPH_NONE; }
+static bool is_read(const quantise_converter *c, int tensor) { return c->index.reader[tensor] != GRAPH_NONE; }
 
-static bool finish(converter *c, int out, int form) {
-  convert_set_quant(c, out, LAYOUT_PLAIN, form, c->scale[out], 0);
+static bool finish(quantise_converter *c, int out, int form) {
+  quantise_convert_set_quant(c, out, LAYOUT_PLAIN, form, c->scale[out], 0);
   return true;
 }
 
@@ -29,17 +29,18 @@ enum { TABLE = 256, SUM_MAX = 1 << 24, EXACT_WIDTH = 1024 };
 
 // e^(scale * d) for d from -255 to 0, in units of 2^-24; of rows that are not too wide in larger ones, so that their
 // sums are exact in binary32, which is quicker for the hart.
-static int powers(converter *c, const char *name, float scale, int64_t width) {
+static int powers(quantise_converter *c, const char *name, float scale, int64_t width) {
   int32_t table[TABLE], one = SUM_MAX;
   while (width <= EXACT_WIDTH && one * width > SUM_MAX) one /= 2;
   for (int i = 0; i < TABLE; i++) table[i] = (int32_t)lrint(one * exp((double)scale * (i - TABLE + 1)));
-  return convert_constant(c, wf_arena_format(c->arena, "%s.powers", name), GRAPH_I32, 1, (int64_t[]){TABLE}, table);
+  return quantise_convert_constant(c, wf_arena_format(c->arena, "%s.powers", name), GRAPH_I32, 1, (int64_t[]){TABLE},
+                                   table);
 }
 
 // A constant summand of 0 and of numbers so far below that e to them is nothing, the same for all leading dimensions.
-static bool is_mask(const converter *c, int tensor, const graph_tensor *x, float scale) {
+static bool is_mask(const quantise_converter *c, int tensor, const graph_tensor *x, float scale) {
   const graph_tensor *t = &c->model->tensors[tensor];
-  const float *values = rewrite_floats(c->model, tensor);
+  const float *values = quantise_rewrite_floats(c->model, tensor);
   if (values == NULL || x->rank < 2 || t->rank < 2 || t->rank > x->rank) return false;
   const int64_t width = x->dim[x->rank - 1], rows = x->dim[x->rank - 2];
   if (graph_elements(t) != width * rows || t->dim[t->rank - 1] != width) return false;
@@ -55,39 +56,41 @@ static bool is_mask(const converter *c, int tensor, const graph_tensor *x, float
   return true;
 }
 
-static int mask_of(converter *c, int tensor, const graph_tensor *x) {
-  const float *values = rewrite_floats(c->model, tensor);
+static int mask_of(quantise_converter *c, int tensor, const graph_tensor *x) {
+  const float *values = quantise_rewrite_floats(c->model, tensor);
   const int64_t dims[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]}, count = dims[0] * dims[1];
   int8_t *mask = wf_arena_alloc(c->arena, (size_t)count, 1);
   for (int64_t i = 0; i < count; i++) mask[i] = !(values[i] < 0);
-  return convert_constant(c, c->model->tensors[tensor].name, GRAPH_I8, 2, dims, mask);
+  return quantise_convert_constant(c, c->model->tensors[tensor].name, GRAPH_I8, 2, dims, mask);
 }
 
 // What the rows are, and the mask that is added to them.
-static int masked_input(const converter *c, const graph_node *node, int *mask) {
+static int masked_input(const quantise_converter *c, const graph_node *node, int *mask) {
   const graph_node *add = maker_of(c, node->inputs[0], GRAPH_OP_ADD);
   *mask = GRAPH_NONE;
-  if (add == NULL || convert_has_quant(c, node->inputs[0])) return node->inputs[0];
+  if (add == NULL || quantise_convert_has_quant(c, node->inputs[0])) return node->inputs[0];
   const int constant = c->model->tensors[add->inputs[0]].data != NULL ? 0 : 1, x = add->inputs[1 - constant];
-  if (!convert_has_quant(c, x) || !graph_same_shape(&c->model->tensors[x], &c->model->tensors[node->inputs[0]]) ||
+  if (!quantise_convert_has_quant(c, x) ||
+      !graph_same_shape(&c->model->tensors[x], &c->model->tensors[node->inputs[0]]) ||
       !is_mask(c, add->inputs[constant], &c->model->tensors[x], c->scale[x]))
     return node->inputs[0];
   *mask = add->inputs[constant];
   return x;
 }
 
-static bool convert_softmax(converter *c, const graph_node *node) {
+static bool convert_softmax(quantise_converter *c, const graph_node *node) {
   const int out = node->outputs[0];
   int mask;
   const int x = masked_input(c, node, &mask);
-  if (!is_last_axis(c, node) || !convert_has_quant(c, x) || !is_read(c, out) || c->zero[out] != 0) return false;
-  const int from = convert_quant(c, x, LAYOUT_PLAIN);
+  if (!is_last_axis(c, node) || !quantise_convert_has_quant(c, x) || !is_read(c, out) || c->zero[out] != 0)
+    return false;
+  const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
   int inputs[3] = {from, GRAPH_NONE};
   const graph_tensor *rows = &c->model->tensors[x];
   inputs[1] = powers(c, node->name, c->values[x].scale, rows->dim[rows->rank - 1]);
   if (mask != GRAPH_NONE) inputs[2] = mask_of(c, mask, &c->model->tensors[x]);
-  const int form = convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
-  graph_node *made = convert_emit(c, GRAPH_OP_QSOFTMAX, node->name, inputs, mask == GRAPH_NONE ? 2 : 3, form);
+  const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
+  graph_node *made = quantise_convert_emit(c, GRAPH_OP_QSOFTMAX, node->name, inputs, mask == GRAPH_NONE ? 2 : 3, form);
   graph_set_float(c->out, made, "scale", 1 / c->scale[out]);
   return finish(c, out, form);
 }
@@ -95,16 +98,16 @@ static bool convert_softmax(converter *c, const graph_node *node) {
 // ---- normalisation
 
 // A constant with one number per column, divided by the scale of the result.
-static int per_column(converter *c, int constant, int64_t width, float scale) {
-  const float *values = rewrite_floats(c->model, constant);
+static int per_column(quantise_converter *c, int constant, int64_t width, float scale) {
+  const float *values = quantise_rewrite_floats(c->model, constant);
   float *divided = WF_ARENA_ARRAY(c->arena, (size_t)width, float);
   for (int64_t i = 0; i < width; i++) divided[i] = values[i] / scale;
-  return convert_constant(c, c->model->tensors[constant].name, GRAPH_F32, 1, &width, divided);
+  return quantise_convert_constant(c, c->model->tensors[constant].name, GRAPH_F32, 1, &width, divided);
 }
 
-static bool is_per_column(const converter *c, int constant, int64_t width) {
+static bool is_per_column(const quantise_converter *c, int constant, int64_t width) {
   const graph_tensor *t = &c->model->tensors[constant];
-  return rewrite_floats(c->model, constant) != NULL && graph_elements(t) == width && t->rank > 0 &&
+  return quantise_rewrite_floats(c->model, constant) != NULL && graph_elements(t) == width && t->rank > 0 &&
          t->dim[t->rank - 1] == width;
 }
 
@@ -114,25 +117,27 @@ typedef struct norm {
   bool centred;
 } norm;
 
-static bool emit_norm(converter *c, const graph_node *node, const norm *n) {
+static bool emit_norm(quantise_converter *c, const graph_node *node, const norm *n) {
   const graph_tensor *x = &c->model->tensors[n->x];
   const int64_t width = x->dim[x->rank - 1];
   enum { WIDTH_MAX = 1 << 15 };
-  if (!convert_has_quant(c, n->x) || !is_read(c, n->out) || c->zero[n->out] != 0 || width > WIDTH_MAX) return false;
+  if (!quantise_convert_has_quant(c, n->x) || !is_read(c, n->out) || c->zero[n->out] != 0 || width > WIDTH_MAX)
+    return false;
   if (!is_per_column(c, n->gamma, width) || (n->beta != GRAPH_NONE && !is_per_column(c, n->beta, width))) return false;
   if (!n->centred && c->zero[n->x] != 0) return false;
   const float scale = c->scale[n->out];
-  int inputs[3] = {convert_quant(c, n->x, LAYOUT_PLAIN), per_column(c, n->gamma, width, scale)};
+  int inputs[3] = {quantise_convert_quant(c, n->x, LAYOUT_PLAIN), per_column(c, n->gamma, width, scale)};
   if (n->beta != GRAPH_NONE) inputs[2] = per_column(c, n->beta, width, scale);
-  const int form = convert_new(c, n->out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
-  graph_node *made = convert_emit(c, GRAPH_OP_QLAYER_NORM, node->name, inputs, n->beta == GRAPH_NONE ? 2 : 3, form);
+  const int form = quantise_convert_new(c, n->out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
+  graph_node *made =
+      quantise_convert_emit(c, GRAPH_OP_QLAYER_NORM, node->name, inputs, n->beta == GRAPH_NONE ? 2 : 3, form);
   const double wide = (double)width / (double)c->values[n->x].scale;
   graph_set_float(c->out, made, "epsilon", (float)((double)n->epsilon * wide * wide));
   if (!n->centred) graph_set_int(c->out, made, "center", 0);
   return finish(c, n->out, form);
 }
 
-static bool convert_layer_norm(converter *c, const graph_node *node) {
+static bool convert_layer_norm(quantise_converter *c, const graph_node *node) {
   for (int i = 1; i < node->output_count; i++)
     if (node->outputs[i] != GRAPH_NONE && c->index.uses[node->outputs[i]] != 0) return false;
   const norm n = {.x = node->inputs[0],
@@ -145,7 +150,7 @@ static bool convert_layer_norm(converter *c, const graph_node *node) {
 }
 
 // x / sqrt(mean of x^2 + epsilon): the x, or GRAPH_NONE.
-static int root_mean_square(const converter *c, int tensor, float *epsilon) {
+static int root_mean_square(const quantise_converter *c, int tensor, float *epsilon) {
   const graph *g = c->model;
   int64_t axes[GRAPH_RANK_MAX];
   float two = 0;
@@ -154,15 +159,15 @@ static int root_mean_square(const converter *c, int tensor, float *epsilon) {
   const graph_node *add = root == NULL ? NULL : maker_of(c, root->inputs[0], GRAPH_OP_ADD);
   const graph_node *mean = add == NULL ? NULL : maker_of(c, add->inputs[0], GRAPH_OP_REDUCE_MEAN);
   const graph_node *power = mean == NULL ? NULL : maker_of(c, mean->inputs[0], GRAPH_OP_POW);
-  if (power == NULL || power->inputs[0] != div->inputs[0] || !rewrite_number(g, power->inputs[1], &two))
+  if (power == NULL || power->inputs[0] != div->inputs[0] || !quantise_rewrite_number(g, power->inputs[1], &two))
     return GRAPH_NONE;
   const int rank = g->tensors[div->inputs[0]].rank;
-  if (two < 2 || two > 2 || !rewrite_number(g, add->inputs[1], epsilon)) return GRAPH_NONE;
+  if (two < 2 || two > 2 || !quantise_rewrite_number(g, add->inputs[1], epsilon)) return GRAPH_NONE;
   if (graph_ints(mean, "axes", axes, GRAPH_RANK_MAX) != 1 || (axes[0] != -1 && axes[0] != rank - 1)) return GRAPH_NONE;
   return div->inputs[0];
 }
 
-static bool convert_rms_norm(converter *c, const graph_node *node) {
+static bool convert_rms_norm(quantise_converter *c, const graph_node *node) {
   for (int i = 0; i < 2; i++) {
     norm n = {.gamma = node->inputs[1 - i], .beta = GRAPH_NONE, .out = node->outputs[0]};
     if (c->model->tensors[n.gamma].data == NULL) continue;
@@ -172,7 +177,7 @@ static bool convert_rms_norm(converter *c, const graph_node *node) {
   return false;
 }
 
-bool convert_rows(converter *c, const graph_node *node) {
+bool quantise_convert_rows(quantise_converter *c, const graph_node *node) {
   if (node->op == GRAPH_OP_SOFTMAX) return convert_softmax(c, node);
   if (node->op == GRAPH_OP_LAYER_NORMALIZATION) return convert_layer_norm(c, node);
   return node->op == GRAPH_OP_MUL && convert_rms_norm(c, node);

@@ -7,7 +7,7 @@
 enum { VALUES = 256 };
 
 // The model's nodes that `tensor` needs beyond `source`, copied into a graph on rows of 256 numbers.
-static graph *chain_graph(const converter *c, int tensor, int source) {
+static graph *chain_graph(const quantise_converter *c, int tensor, int source) {
   const graph *g = c->model;
   graph *small = graph_create("table");
   bool *needed = WF_ARENA_ARRAY(small->arena, (size_t)g->tensor_count, bool);
@@ -44,9 +44,9 @@ static graph *chain_graph(const converter *c, int tensor, int source) {
   return small;
 }
 
-bool convert_real_table(converter *c, int tensor, float table[256]) {
+bool quantise_convert_real_table(quantise_converter *c, int tensor, float table[256]) {
   const int source = c->derived[tensor];
-  const convert_value *v = &c->values[source];
+  const quantise_convert_value *v = &c->values[source];
   graph *small = chain_graph(c, tensor, source);
   float from[VALUES];
   for (int q = 0; q < VALUES; q++) from[q] = v->scale * (float)(q - 128 - v->zero);
@@ -56,9 +56,9 @@ bool convert_real_table(converter *c, int tensor, float table[256]) {
   return ran;
 }
 
-bool convert_table(converter *c, int tensor, float scale, int32_t zero, int8_t table[256]) {
+bool quantise_convert_table(quantise_converter *c, int tensor, float scale, int32_t zero, int8_t table[256]) {
   float numbers[VALUES];
-  if (!convert_real_table(c, tensor, numbers)) return false;
+  if (!quantise_convert_real_table(c, tensor, numbers)) return false;
   for (int q = 0; q < VALUES; q++) {
     const float result = isnan(numbers[q]) ? 0 : rintf(numbers[q] / scale) + (float)zero;
     table[q] = (int8_t)(result < -128 ? -128 : result > 127 ? 127 : result);

@@ -20,8 +20,9 @@ static bool describe(graph *g, const graph_node *node, lstm *l) {
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
     if (graph_find_attribute(node, refused[i]) != NULL) return false;
   if (graph_int(node, "layout", 0) != 0 || graph_int(node, "input_forget", 0) != 0) return false;
-  if (rewrite_floats(g, node->inputs[1]) == NULL || rewrite_floats(g, node->inputs[2]) == NULL) return false;
-  if (has_input(node, 3) && rewrite_floats(g, node->inputs[3]) == NULL) return false;
+  if (quantise_rewrite_floats(g, node->inputs[1]) == NULL || quantise_rewrite_floats(g, node->inputs[2]) == NULL)
+    return false;
+  if (has_input(node, 3) && quantise_rewrite_floats(g, node->inputs[3]) == NULL) return false;
   if (has_input(node, 4) || has_input(node, 7)) return false;
   const graph_tensor *x = &g->tensors[node->inputs[0]], *w = &g->tensors[node->inputs[1]];
   *l = (lstm){g, node, x->dim[0], x->dim[1], x->dim[2], w->dim[1] / 4, (int)w->dim[0]};
@@ -35,16 +36,16 @@ static const char *part(const lstm *l, int direction, int64_t step, const char *
 
 static int add(const lstm *l, graph_op op, const char *name, const int *inputs, int count, int rank,
                const int64_t *dims) {
-  const int out = rewrite_tensor(l->g, name, "", GRAPH_F32, rank, dims);
-  graph_add_node(l->g, op, rewrite_name(l->g, name, ""), inputs, count, &out, 1);
+  const int out = quantise_rewrite_tensor(l->g, name, "", GRAPH_F32, rank, dims);
+  graph_add_node(l->g, op, quantise_rewrite_name(l->g, name, ""), inputs, count, &out, 1);
   return out;
 }
 
 static int reshape(const lstm *l, const char *name, int x, int rank, const int64_t *dims, int out) {
   graph *g = l->g;
-  const int shape = rewrite_add_integers(g, wf_arena_format(g->arena, "%s.shape", name), dims, rank);
+  const int shape = quantise_rewrite_add_integers(g, wf_arena_format(g->arena, "%s.shape", name), dims, rank);
   if (out == GRAPH_NONE) return add(l, GRAPH_OP_RESHAPE, name, (int[]){x, shape}, 2, rank, dims);
-  graph_add_node(g, GRAPH_OP_RESHAPE, rewrite_name(g, name, ""), (int[]){x, shape}, 2, &out, 1);
+  graph_add_node(g, GRAPH_OP_RESHAPE, quantise_rewrite_name(g, name, ""), (int[]){x, shape}, 2, &out, 1);
   return out;
 }
 
@@ -56,7 +57,7 @@ static int rows(const lstm *l, const char *name, int x, int64_t from, int64_t to
   const int64_t bounds[3] = {from, to, 0};
   int inputs[4] = {x};
   for (int i = 0; i < 3; i++)
-    inputs[1 + i] = rewrite_add_integers(g, wf_arena_format(g->arena, "%s.%d", name, i), &bounds[i], 1);
+    inputs[1 + i] = quantise_rewrite_add_integers(g, wf_arena_format(g->arena, "%s.%d", name, i), &bounds[i], 1);
   return add(l, GRAPH_OP_SLICE, name, inputs, 4, t.rank, t.dim);
 }
 
@@ -67,15 +68,16 @@ static int turned(const lstm *l, int direction, int tensor) {
   const float *from = (const float *)t.data + direction * gates * depth;
   float *to = WF_ARENA_ARRAY(l->g->arena, (size_t)(gates * depth), float);
   for (int64_t i = 0; i < gates * depth; i++) to[i % depth * gates + i / depth] = from[i];
-  return rewrite_add_floats(l->g, t.name, 2, (int64_t[]){depth, gates}, to);
+  return quantise_rewrite_add_floats(l->g, t.name, 2, (int64_t[]){depth, gates}, to);
 }
 
 static int bias_of(const lstm *l, int direction) {
   const int64_t gates = 4 * l->cells;
   float *sums = WF_ARENA_ARRAY(l->g->arena, (size_t)gates, float);
-  const float *both = has_input(l->node, 3) ? rewrite_floats(l->g, l->node->inputs[3]) + direction * 2 * gates : NULL;
+  const float *both =
+      has_input(l->node, 3) ? quantise_rewrite_floats(l->g, l->node->inputs[3]) + direction * 2 * gates : NULL;
   for (int64_t i = 0; both != NULL && i < gates; i++) sums[i] = both[i] + both[gates + i];
-  return rewrite_add_floats(l->g, part(l, direction, 0, "bias"), 1, &gates, sums);
+  return quantise_rewrite_add_floats(l->g, part(l, direction, 0, "bias"), 1, &gates, sums);
 }
 
 // A given first state of one direction; GRAPH_NONE: zero.
@@ -107,11 +109,12 @@ static state step(const lstm *l, int direction, int64_t t, state s, int inputs, 
     sums = add(l, GRAPH_OP_ADD, part(l, direction, t, "sums"), (int[]){product, sums}, 2, 2, dims);
   }
   for (int i = 0; i < 4; i++)
-    gates[i] = rewrite_tensor(g, part(l, direction, t, "gates"), "", GRAPH_F32, 2, (int64_t[]){l->batch, l->cells});
+    gates[i] =
+        quantise_rewrite_tensor(g, part(l, direction, t, "gates"), "", GRAPH_F32, 2, (int64_t[]){l->batch, l->cells});
   const int64_t sizes[4] = {l->cells, l->cells, l->cells, l->cells};
-  const int split[2] = {sums, rewrite_add_integers(g, part(l, direction, t, "sizes"), sizes, 4)};
-  graph_node *node =
-      graph_add_node(g, GRAPH_OP_SPLIT, rewrite_name(g, part(l, direction, t, "split"), ""), split, 2, gates, 4);
+  const int split[2] = {sums, quantise_rewrite_add_integers(g, part(l, direction, t, "sizes"), sizes, 4)};
+  graph_node *node = graph_add_node(g, GRAPH_OP_SPLIT, quantise_rewrite_name(g, part(l, direction, t, "split"), ""),
+                                    split, 2, gates, 4);
   graph_set_int(g, node, "axis", 1);
   int cell = binary(l, GRAPH_OP_MUL, part(l, direction, t, "new"),
                     unary(l, GRAPH_OP_SIGMOID, part(l, direction, t, "i"), gates[0]),
@@ -145,7 +148,8 @@ static state run(const lstm *l, int direction, bool backwards, int *hidden) {
 }
 
 static void concat(const lstm *l, const char *name, const int *inputs, int count, int axis, int out) {
-  graph_set_int(l->g, graph_add_node(l->g, GRAPH_OP_CONCAT, rewrite_name(l->g, name, ""), inputs, count, &out, 1),
+  graph_set_int(l->g,
+                graph_add_node(l->g, GRAPH_OP_CONCAT, quantise_rewrite_name(l->g, name, ""), inputs, count, &out, 1),
                 "axis", axis);
 }
 
@@ -163,7 +167,7 @@ static void join_all(const lstm *l, int *const hidden[2]) {
     return;
   }
   const int64_t flat[4] = {count, 1, l->batch, l->cells};
-  const int all = rewrite_tensor(l->g, l->node->name, ".all", GRAPH_F32, 4, flat);
+  const int all = quantise_rewrite_tensor(l->g, l->node->name, ".all", GRAPH_F32, 4, flat);
   concat(l, l->node->name, parts, count, 0, all);
   reshape(l, wf_arena_format(l->g->arena, "%s.directions", l->node->name), all, 4,
           (int64_t[]){l->steps, l->directions, l->batch, l->cells}, l->node->outputs[0]);
@@ -185,7 +189,7 @@ static bool has_output(const graph_node *node, int i) {
   return node->output_count > i && node->outputs[i] != GRAPH_NONE;
 }
 
-bool prepare_lstm(graph *g, const rewrite_index *index, const graph_node *node) {
+bool quantise_prepare_lstm(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   (void)index;
   lstm l;
   if (!describe(g, node, &l)) return false;
