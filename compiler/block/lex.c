@@ -42,7 +42,7 @@ static size_t number_length(const block_lexer *lex) {
   return is_digit(at(lex, length + 1 + sign)) ? digits_end(lex, length + 1 + sign) : length;
 }
 
-static size_t token_length(const block_lexer *lex, lex_kind kind) {
+static size_t token_length(const block_lexer *lex, block_lex_kind kind) {
   size_t length = 0;
   if (kind == LEX_NUMBER) return number_length(lex);
   if (kind != LEX_NAME) return at(lex, 0) == '+' && at(lex, 1) == '=' ? 2 : 1;
@@ -54,8 +54,8 @@ void block_lex_step(block_lexer *lex) {
   bool after_line = lex->token.kind == LEX_LINE;
   for (;;) {
     skip_space(lex);
-    lex->token =
-        (lex_token){.text = lex->next, .where = {lex->file, lex->line, (unsigned)(lex->next - lex->line_start) + 1}};
+    lex->token = (block_lex_token){.text = lex->next,
+                                   .where = {lex->file, lex->line, (unsigned)(lex->next - lex->line_start) + 1}};
     if (lex->failed || lex->next == lex->end) return;
     char c = *lex->next;
     lex->token.kind = c == '\n' ? LEX_LINE : is_alpha(c) ? LEX_NAME : is_digit(c) ? LEX_NUMBER : LEX_SIGN;
@@ -88,11 +88,11 @@ void block_lex_error(block_lexer *lex, wf_location where, const char *format, ..
   va_end(args);
   wf_error(lex->diag, where, "%s", message);
   lex->failed = true;
-  lex->token = (lex_token){.text = lex->next, .where = where};
+  lex->token = (block_lex_token){.text = lex->next, .where = where};
 }
 
 static void unexpected(block_lexer *lex, const char *what) {
-  const lex_token *token = &lex->token;
+  const block_lex_token *token = &lex->token;
   if (token->kind == LEX_END || token->kind == LEX_LINE)
     block_lex_error(lex, token->where, "expected %s at the end of the %s", what,
                     token->kind == LEX_END ? "file" : "line");
@@ -118,8 +118,8 @@ void block_lex_expect(block_lexer *lex, const char *text) {
   if (!block_lex_take(lex, text)) unexpected(lex, quoted);
 }
 
-lex_token block_lex_name(block_lexer *lex, const char *what) {
-  lex_token token = lex->token;
+block_lex_token block_lex_name(block_lexer *lex, const char *what) {
+  block_lex_token token = lex->token;
   if (token.kind == LEX_NAME)
     block_lex_step(lex);
   else

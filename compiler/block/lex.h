@@ -8,19 +8,19 @@
 
 #include "base/diag.h"
 
-typedef enum { LEX_END, LEX_LINE, LEX_NAME, LEX_NUMBER, LEX_SIGN } lex_kind;
+typedef enum { LEX_END, LEX_LINE, LEX_NAME, LEX_NUMBER, LEX_SIGN } block_lex_kind;
 
-typedef struct lex_token {
-  lex_kind kind;
+typedef struct block_lex_token {
+  block_lex_kind kind;
   const char *text;  // in the source; a sign is one character, or "+="
   size_t length;
   wf_location where;
-} lex_token;
+} block_lex_token;
 
 typedef struct block_lexer {
   const char *file, *next, *end, *line_start;
   unsigned line;
-  lex_token token;  // the current one
+  block_lex_token token;  // the current one
   wf_diag *diag;
   bool failed;
 } block_lexer;
@@ -30,11 +30,11 @@ void block_lex_step(block_lexer *lex);
 // Reports an error, the first one only, and moves to the end.
 void block_lex_error(block_lexer *lex, wf_location where, const char *format, ...) WF_PRINTF(3, 4);
 
-bool block_lex_is(const block_lexer *lex, const char *text);    // the current token is this name or sign
-bool block_lex_take(block_lexer *lex, const char *text);        // and step over it
-void block_lex_expect(block_lexer *lex, const char *text);      // or an error
-lex_token block_lex_name(block_lexer *lex, const char *what);   // a name, or an error
-int64_t block_lex_integer(block_lexer *lex, const char *what);  // with an optional minus, or an error
+bool block_lex_is(const block_lexer *lex, const char *text);         // the current token is this name or sign
+bool block_lex_take(block_lexer *lex, const char *text);             // and step over it
+void block_lex_expect(block_lexer *lex, const char *text);           // or an error
+block_lex_token block_lex_name(block_lexer *lex, const char *what);  // a name, or an error
+int64_t block_lex_integer(block_lexer *lex, const char *what);       // with an optional minus, or an error
 int64_t block_lex_size(block_lexer *lex, const char *what, int64_t min, int64_t max);
 double block_lex_number(block_lexer *lex, const char *what);
 

@@ -14,31 +14,31 @@ typedef struct parser {
   block_lexer lex;
   block_program *program;
   const char *file;  // in the program's arena: statements keep it
-  lex_token split[BLOCK_LOOPS_MAX];
+  block_lex_token split[BLOCK_LOOPS_MAX];
   int depth;
 } parser;
 
-static bool same(const lex_token *token, const char *name) {
+static bool same(const block_lex_token *token, const char *name) {
   return token->length == strlen(name) && memcmp(token->text, name, token->length) == 0;
 }
 
 // ---- names: the index of what the name stands for, or BLOCK_NONE
 
-#define FINDER(what, table, count_of)                                           \
-  static int find_##what(const block_program *program, const lex_token *name) { \
-    for (int i = 0; i < program->count_of; i++)                                 \
-      if (same(name, program->table[i].name)) return i;                         \
-    return BLOCK_NONE;                                                          \
+#define FINDER(what, table, count_of)                                                 \
+  static int find_##what(const block_program *program, const block_lex_token *name) { \
+    for (int i = 0; i < program->count_of; i++)                                       \
+      if (same(name, program->table[i].name)) return i;                               \
+    return BLOCK_NONE;                                                                \
   }
 FINDER(tensor, tensors, tensor_count)
 FINDER(loop, loops, loop_count)
 FINDER(buffer, buffers, buffer_count)
 #undef FINDER
 
-typedef int finder(const block_program *program, const lex_token *name);
+typedef int finder(const block_program *program, const block_lex_token *name);
 
 static int declared(parser *p, finder *find, const char *what) {
-  lex_token name = block_lex_name(&p->lex, what);
+  block_lex_token name = block_lex_name(&p->lex, what);
   int id = p->lex.failed ? BLOCK_NONE : find(p->program, &name);
   if (id == BLOCK_NONE)
     block_lex_error(&p->lex, name.where, "there is no %s '%.*s'", what, (int)name.length, name.text);
@@ -46,7 +46,7 @@ static int declared(parser *p, finder *find, const char *what) {
 }
 
 static const char *fresh(parser *p, finder *find, const char *what) {
-  lex_token name = block_lex_name(&p->lex, what);
+  block_lex_token name = block_lex_name(&p->lex, what);
   if (p->lex.failed) return "";
   if (find(p->program, &name) != BLOCK_NONE)
     block_lex_error(&p->lex, name.where, "there is a %s '%.*s' already", what, (int)name.length, name.text);
@@ -55,7 +55,7 @@ static const char *fresh(parser *p, finder *find, const char *what) {
 
 // One of `count` words; `count` if it is none of them.
 static int word(parser *p, const char *const *words, int count, const char *what) {
-  lex_token name = block_lex_name(&p->lex, what);
+  block_lex_token name = block_lex_name(&p->lex, what);
   for (int i = 0; i < count && !p->lex.failed; i++)
     if (same(&name, words[i])) return i;
   block_lex_error(&p->lex, name.where, "'%.*s' is no %s", (int)name.length, name.text, what);
@@ -312,7 +312,7 @@ static void parse_loop(parser *p) {
 
 static void resolve_splits(parser *p) {
   for (int l = 0; l < p->program->loop_count && !p->lex.failed; l++) {
-    const lex_token *outer = &p->split[l];
+    const block_lex_token *outer = &p->split[l];
     if (outer->text == NULL) continue;
     p->program->loops[l].split_of = find_loop(p->program, outer);
     if (p->program->loops[l].split_of == BLOCK_NONE)
@@ -353,7 +353,7 @@ static void parse_buffer(parser *p) {
 static void parse_head(parser *p) {
   static const char *const styles[] = {"primitive", "loop"}, *const dataflows[] = {"ws", "os"};
   block_lex_expect(&p->lex, "program");
-  lex_token name = block_lex_name(&p->lex, "the name of the program");
+  block_lex_token name = block_lex_name(&p->lex, "the name of the program");
   p->program->name = wf_arena_text(p->program->arena, name.text, p->lex.failed ? 0 : name.length);
   if (block_lex_take(&p->lex, "style")) p->program->style = (block_style)word(p, styles, 2, "style");
   if (block_lex_take(&p->lex, "dataflow")) p->program->dataflow = (block_dataflow)word(p, dataflows, 2, "dataflow");

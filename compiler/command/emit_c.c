@@ -29,12 +29,12 @@ enum {
 
 typedef struct emitter {
   const command_program *program;
-  const move_table *moves;  // NULL: they stand between the products
-  bool twice;               // segments of products stand twice, with and without moves
+  const command_move_table *moves;  // NULL: they stand between the products
+  bool twice;                       // segments of products stand twice, with and without moves
   FILE *out;
   const char *name;
   char **names;  // of the tensors, in C
-  operand_plan plan;
+  command_operand_plan plan;
   size_t first;     // node of the part
   uint64_t *value;  // per register, in iteration 0
   bool *ready;      // it has its first value
@@ -135,14 +135,14 @@ static void put_insn(emitter *e, const command_node *node, const uint32_t reg[2]
   fprintf(e->out, "WEFT_PRODUCT(next, left, %s_moves(next, left, tensor));\n", e->name);
 }
 
-static void open_loop(emitter *e, const command_node *node, const operand_loop *loop) {
+static void open_loop(emitter *e, const command_node *node, const command_operand_loop *loop) {
   for (size_t i = 0; i < loop->count; i++) bring(e, loop->used[i].reg, loop->used[i].first);
   indent(e);
   fprintf(e->out, "for (unsigned long n = %" PRIu64 "; n != 0; n--) {\n", node->trips);
   e->depth++;
 }
 
-static void close_loop(emitter *e, const command_node *node, const operand_loop *loop) {
+static void close_loop(emitter *e, const command_node *node, const command_operand_loop *loop) {
   for (size_t i = 0; i < loop->count; i++) bring(e, loop->used[i].reg, loop->used[i].first + loop->used[i].step);
   e->depth--;
   indent(e);
@@ -174,7 +174,7 @@ static void put_segment(emitter *e, size_t from, size_t to) {
     put_insns(e, from, to);
     return;
   }
-  const move_table *const moves = e->moves;
+  const command_move_table *const moves = e->moves;
   wf_arena *arena = wf_arena_create();
   uint64_t *value = WF_ARENA_ARRAY(arena, bytes + 1, uint64_t);
   bool *ready = WF_ARENA_ARRAY(arena, bytes + 1, bool);
@@ -367,7 +367,7 @@ static void put_head(const emitter *e, uint64_t commands) {
 
 // The products with a table of moves, or NULL if everything shall be rolled as it is: it is no such program, or short.
 static command_program *separate(const command_program *straight, const command_program *rolled, wf_arena *arena,
-                                 move_table *moves) {
+                                 command_move_table *moves) {
   if (!command_has_sides(straight) || command_stays_cached(rolled)) return NULL;
   return command_tabulate_moves(straight, arena, moves) ? command_roll_products(straight) : NULL;
 }
@@ -376,7 +376,7 @@ bool command_write_c(const command_program *program, FILE *out, wf_diag *diag) {
   const command_program *straight = command_straight(program);
   command_program *rolled = command_roll(straight);
   wf_arena *arena = wf_arena_create();
-  move_table *moves = WF_ARENA_NEW(arena, move_table);
+  command_move_table *moves = WF_ARENA_NEW(arena, command_move_table);
   command_program *products = separate(straight, rolled, arena, moves);
   command_program *unrolled = command_unroll(products != NULL ? products : rolled);
   emitter e = {.program = unrolled, .moves = products != NULL ? moves : NULL, .out = out};

@@ -22,7 +22,7 @@ typedef struct candidate {
 
 typedef struct planner {
   wf_arena *arena;
-  operand_plan plan;
+  command_operand_plan plan;
   size_t base;  // node that entry 0 of the plan is of
   candidate *live;
   size_t count, room, tensor_room;
@@ -114,8 +114,9 @@ static void enter_loops(planner *p, candidate *c, const operand *o) {
     if (c->loop[l] == p->around[l]) continue;
     c->loop[l] = p->around[l];
     c->step[l] = o->steps[l];
-    operand_loop *loop = &p->plan.loops[p->around[l] - p->base];
-    *WF_ARENA_PUSH(p->arena, loop->used, loop->count, &loop->room) = (operand_in_loop){c->reg, o->value, o->steps[l]};
+    command_operand_loop *loop = &p->plan.loops[p->around[l] - p->base];
+    *WF_ARENA_PUSH(p->arena, loop->used, loop->count, &loop->room) =
+        (command_operand_in_loop){c->reg, o->value, o->steps[l]};
   }
 }
 
@@ -143,7 +144,7 @@ static void plan_insn(planner *p, const command_node *node, uint32_t reg[2]) {
 // Behind a loop its registers have gone all the way.
 static void leave_loop(planner *p, const command_program *program) {
   const size_t node = p->around[--p->depth];
-  const operand_loop *loop = &p->plan.loops[node - p->base];
+  const command_operand_loop *loop = &p->plan.loops[node - p->base];
   for (size_t n = 0; n < p->count; n++) {
     candidate *c = &p->live[n];
     if (c->loop[p->depth] != node) continue;
@@ -152,10 +153,10 @@ static void leave_loop(planner *p, const command_program *program) {
   }
 }
 
-operand_plan command_plan_operands(wf_arena *arena, const command_program *program, size_t first, size_t end) {
+command_operand_plan command_plan_operands(wf_arena *arena, const command_program *program, size_t first, size_t end) {
   planner p = {.arena = arena, .base = first};
   p.plan.reg = wf_arena_alloc(arena, end - first + 1, sizeof *p.plan.reg);
-  p.plan.loops = WF_ARENA_ARRAY(arena, end - first + 1, operand_loop);
+  p.plan.loops = WF_ARENA_ARRAY(arena, end - first + 1, command_operand_loop);
   for (size_t n = first; n < end; n++) {
     const command_node *node = &program->nodes[n];
     if (node->kind == COMMAND_INSN) plan_insn(&p, node, p.plan.reg[n - first]);

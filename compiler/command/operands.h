@@ -8,24 +8,24 @@
 #include "compiler/command/command.h"
 
 // A register in a loop: it holds `first` at the head (in iteration 0) and advances by `step`.
-typedef struct operand_in_loop {
+typedef struct command_operand_in_loop {
   uint32_t reg;
   uint64_t first, step;
-} operand_in_loop;
+} command_operand_in_loop;
 
-typedef struct operand_loop {
-  operand_in_loop *used;
+typedef struct command_operand_loop {
+  command_operand_in_loop *used;
   size_t count, room;
-} operand_loop;
+} command_operand_loop;
 
-typedef struct operand_plan {
-  uint32_t (*reg)[2];   // of rs1 and rs2, per node
-  operand_loop *loops;  // per node that is a loop
-  int *tensor;          // per register
+typedef struct command_operand_plan {
+  uint32_t (*reg)[2];           // of rs1 and rs2, per node
+  command_operand_loop *loops;  // per node that is a loop
+  int *tensor;                  // per register
   uint32_t registers;
-} operand_plan;
+} command_operand_plan;
 
 // A plan for nodes first..end-1, whole loops, in the arena. Entries of `reg` and `loops` are of node first on.
-operand_plan command_plan_operands(wf_arena *arena, const command_program *program, size_t first, size_t end);
+command_operand_plan command_plan_operands(wf_arena *arena, const command_program *program, size_t first, size_t end);
 
 #endif

@@ -17,7 +17,7 @@
 enum { LONG_DEPTH = 8 };
 
 typedef struct emitter {
-  roller r;
+  command_roller r;
   const command_program *straight;
   command_program *out;
   uint32_t period[COMMAND_LOOPS_MAX];  // of the open loops
@@ -28,15 +28,15 @@ static uint64_t shape_of(const command_node *node) {
   const command_insn *insn = &node->insn;
   if (node->kind == COMMAND_FENCE) return 0;
   const uint64_t selector = insn->funct == ISA_FUNCT_CONFIG_EX ? insn->rs1 & 3 : 0;
-  return roll_mix(roll_mix(1, (uint64_t)insn->funct << 8 | selector),
-                  (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2);
+  return command_roll_mix(command_roll_mix(1, (uint64_t)insn->funct << 8 | selector),
+                          (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2);
 }
 
 // ---- the result
 
 static void put_insn(emitter *e, uint32_t at) {
   const command_node *node = &e->straight->nodes[e->r.origin[at]];
-  const roll_command *c = &e->r.commands[at];
+  const command_roll_command *c = &e->r.commands[at];
   command_step steps[COMMAND_LOOPS_MAX];
   if (node->kind == COMMAND_FENCE) {
     command_add_fence(e->out);
@@ -47,12 +47,12 @@ static void put_insn(emitter *e, uint32_t at) {
   command_add_stepped(e->out, &node->insn, steps);
 }
 
-static void put_node(emitter *e, const roll_node *n) {
+static void put_node(emitter *e, const command_roll_node *n) {
   if (n->loop == ROLL_NO_LOOP) {
     put_insn(e, n->first);
     return;
   }
-  const roll_loop l = e->r.loops[n->loop];
+  const command_roll_loop l = e->r.loops[n->loop];
   e->period[e->out->open] = l.period;
   command_add_loop(e->out, l.trips);
   for (uint32_t b = 0; b < l.count; b++) put_node(e, &e->r.bodies[l.body + b]);
@@ -61,40 +61,41 @@ static void put_node(emitter *e, const roll_node *n) {
 
 // ---- levels
 
-static void roll(roller *r, roll_level *level);
+static void roll(command_roller *r, command_roll_level *level);
 
 // Rolls nodes in place; their new number.
-static uint32_t roll_part(roller *r, roll_node *nodes, uint32_t count, int depth) {
-  roll_level part = {nodes, count, depth};
+static uint32_t roll_part(command_roller *r, command_roll_node *nodes, uint32_t count, int depth) {
+  command_roll_level part = {nodes, count, depth};
   if (count != 0) roll(r, &part);
   return part.count;
 }
 
 // The run as a loop of a rolled body.
-static roll_node roll_body(roller *r, roll_node *nodes, const roll_run *run, int depth) {
+static command_roll_node roll_body(command_roller *r, command_roll_node *nodes, const command_roll_run *run,
+                                   int depth) {
   const uint32_t period = nodes[run->period].first - nodes->first;
-  roll_fix_steps(r, nodes, run->period, period);
+  command_roll_fix_steps(r, nodes, run->period, period);
   const uint32_t count = roll_part(r, nodes, run->period, depth + 1);
-  return roll_make_loop(r, nodes, count, period, run->trips);
+  return command_roll_make_loop(r, nodes, count, period, run->trips);
 }
 
 // Long runs become loops; true if there were any. What is written lies before what is still to be read.
-static bool roll_runs(roller *r, roll_level *level) {
-  roll_run *runs = wf_alloc(ROLL_RUNS_MAX, sizeof *runs);
-  const uint32_t count = roll_long(r, level, runs), end = level->count;
-  roll_node *nodes = level->nodes;
-  const roll_node behind = nodes[end];
+static bool roll_runs(command_roller *r, command_roll_level *level) {
+  command_roll_run *runs = wf_alloc(ROLL_RUNS_MAX, sizeof *runs);
+  const uint32_t count = command_roll_long(r, level, runs), end = level->count;
+  command_roll_node *nodes = level->nodes;
+  const command_roll_node behind = nodes[end];
   uint32_t to = 0, from = 0;
   for (uint32_t n = 0; n <= count; n++) {
     const uint32_t stop = n < count ? runs[n].at : end;
-    const roll_node head = nodes[stop];  // rolling what lies before it may overwrite it
+    const command_roll_node head = nodes[stop];  // rolling what lies before it may overwrite it
     const uint32_t left = count == 0 ? stop - from : roll_part(r, nodes + from, stop - from, level->depth);
     memmove(nodes + to, nodes + from, left * sizeof *nodes);
     to += left;
     if (n == count) break;
     nodes[stop] = head;
     from = stop + runs[n].period * runs[n].trips;
-    const roll_node made = roll_body(r, nodes + stop, &runs[n], level->depth);
+    const command_roll_node made = roll_body(r, nodes + stop, &runs[n], level->depth);
     nodes[to++] = made;
   }
   nodes[to] = behind;
@@ -103,12 +104,12 @@ static bool roll_runs(roller *r, roll_level *level) {
   return count != 0;
 }
 
-static void roll(roller *r, roll_level *level) {
-  do roll_short(r, level);
+static void roll(command_roller *r, command_roll_level *level) {
+  do command_roll_short(r, level);
   while (level->depth < LONG_DEPTH && roll_runs(r, level));
 }
 
-static void start(roller *r, const command_program *straight, bool products) {
+static void start(command_roller *r, const command_program *straight, bool products) {
   const size_t count = straight->count;
   const command_sides sides = command_sides_of(straight->array);
   r->commands = wf_alloc(count + 1, sizeof *r->commands);
@@ -117,32 +118,32 @@ static void start(roller *r, const command_program *straight, bool products) {
     const command_node *node = &straight->nodes[n];
     if (products && (node->kind != COMMAND_INSN || command_side_of(&sides, &node->insn) != COMMAND_PRODUCTS)) continue;
     r->origin[r->total] = (uint32_t)n;
-    r->commands[r->total++] = (roll_command){node->insn.rs1, node->insn.rs2, shape_of(node)};
+    r->commands[r->total++] = (command_roll_command){node->insn.rs1, node->insn.rs2, shape_of(node)};
   }
   r->coded = wf_alloc(count + 1, sizeof *r->coded);
   r->window = wf_alloc(count + 1, sizeof *r->window);
   r->next = wf_alloc(count + 1, sizeof *r->next);
-  r->table = wf_alloc(roll_table_size(r->total), sizeof *r->table);
+  r->table = wf_alloc(command_roll_table_size(r->total), sizeof *r->table);
 }
 
-static void finish(roller *r) {
+static void finish(command_roller *r) {
   wf_free(r->table), wf_free(r->next), wf_free(r->window), wf_free(r->coded);
   wf_free(r->loops), wf_free(r->bodies), wf_free(r->commands), wf_free(r->origin);
 }
 
 // Every command a node.
-static roll_level first_level(const roller *r) {
-  roll_level level = {wf_alloc((size_t)r->total + 1, sizeof *level.nodes), r->total, 0};
+static command_roll_level first_level(const command_roller *r) {
+  command_roll_level level = {wf_alloc((size_t)r->total + 1, sizeof *level.nodes), r->total, 0};
   for (uint32_t n = 0; n < r->total; n++) {
-    const roll_command *c = &r->commands[n];
-    level.nodes[n] = (roll_node){c->shape, roll_value(c->rs1, c->rs2), n, 1, 1, ROLL_NO_LOOP};
+    const command_roll_command *c = &r->commands[n];
+    level.nodes[n] = (command_roll_node){c->shape, command_roll_value(c->rs1, c->rs2), n, 1, 1, ROLL_NO_LOOP};
   }
-  level.nodes[r->total] = (roll_node){.first = r->total, .loop = ROLL_NO_LOOP};
+  level.nodes[r->total] = (command_roll_node){.first = r->total, .loop = ROLL_NO_LOOP};
   return level;
 }
 
 static void put_level(emitter *e) {
-  roll_level level = first_level(&e->r);
+  command_roll_level level = first_level(&e->r);
   roll(&e->r, &level);
   for (uint32_t n = 0; n < level.count; n++) put_node(e, &level.nodes[n]);
   wf_free(level.nodes);

@@ -13,13 +13,13 @@
 enum { WINDOW = 12, ANCHORS = 256, LINKS = 16, SAVING_MIN = 8, TRIED = 64, TWICE_STEPS = 12, TWICE_LEAVES = 48 };
 
 typedef struct offer {
-  roll_run run;
+  command_roll_run run;
   uint64_t saved;
 } offer;
 
 typedef struct search {
-  roller *r;
-  const roll_level *level;
+  command_roller *r;
+  const command_roll_level *level;
   offer offers[ROLL_RUNS_MAX];
   uint32_t count;
   // Stretches that were looked at with a period: it need not be tried again inside.
@@ -41,10 +41,10 @@ static void code_distances(const search *s) {
     uint64_t shape, value;
   } seen[SHAPES] = {{0}};
   for (uint32_t i = 0; i < s->level->count; i++) {
-    const roll_node *n = &s->level->nodes[i];
+    const command_roll_node *n = &s->level->nodes[i];
     const uint32_t slot = (n->shape >> 40) % SHAPES;
     const uint64_t before = seen[slot].shape == n->shape ? seen[slot].value : 0;
-    s->r->coded[i] = roll_mix(n->shape, n->value - before);
+    s->r->coded[i] = command_roll_mix(n->shape, n->value - before);
     seen[slot].shape = n->shape;
     seen[slot].value = n->value;
   }
@@ -52,8 +52,8 @@ static void code_distances(const search *s) {
 
 // For each place the next one with the same window (0: none).
 static void link_windows(const search *s) {
-  roller *r = s->r;
-  const uint32_t n = s->level->count, places = n - WINDOW + 1, size = roll_table_size(places);
+  command_roller *r = s->r;
+  const uint32_t n = s->level->count, places = n - WINDOW + 1, size = command_roll_table_size(places);
   uint64_t power = 1, state = 0;
   for (uint32_t k = 0; k < WINDOW; k++) power *= ROLL_BASE;
   memset(r->table, 0, size * sizeof *r->table);
@@ -62,7 +62,7 @@ static void link_windows(const search *s) {
     if (i + WINDOW < n) state -= power * r->coded[i + WINDOW];
     if (i >= places) continue;
     r->window[i] = state;
-    uint32_t slot = (uint32_t)(roll_mix(0, state) & (size - 1));
+    uint32_t slot = (uint32_t)(command_roll_mix(0, state) & (size - 1));
     while (r->table[slot] != 0 && r->window[r->table[slot] - 1] != state) slot = (slot + 1) & (size - 1);
     r->next[i] = r->table[slot] == 0 ? 0 : r->table[slot] - 1;
     r->table[slot] = i + 1;
@@ -82,14 +82,14 @@ static void note_tried(search *s, uint32_t first, uint32_t last, uint32_t period
   s->tried[slot].last = last;
 }
 
-static uint32_t leaves_of(const roll_level *level, const roll_run *run) {
+static uint32_t leaves_of(const command_roll_level *level, const command_roll_run *run) {
   uint32_t leaves = 0;
   for (uint32_t i = 0; i < run->period; i++) leaves += level->nodes[run->at + i].leaves;
   return leaves;
 }
 
 // Keeps the best when there is no more room.
-static void make_offer(search *s, roll_run run) {
+static void make_offer(search *s, command_roll_run run) {
   const uint64_t saved = (uint64_t)(run.trips - 1) * leaves_of(s->level, &run);
   if (saved < SAVING_MIN) return;
   uint32_t at = s->count;
@@ -106,24 +106,24 @@ static void make_offer(search *s, roll_run run) {
 
 // The run of a period around a node.
 static void try_period(search *s, uint32_t at, uint32_t period) {
-  const roll_node *nodes = s->level->nodes;
+  const command_roll_node *nodes = s->level->nodes;
   uint32_t low = at, high = at;
   if (at + 2 * (uint64_t)period >= s->level->count || was_tried(s, at, period)) return;
-  while (high + 2 * (uint64_t)period < s->level->count && roll_continues(nodes, high, period)) high++;
-  while (low > 0 && roll_continues(nodes, low - 1, period)) low--;
+  while (high + 2 * (uint64_t)period < s->level->count && command_roll_continues(nodes, high, period)) high++;
+  while (low > 0 && command_roll_continues(nodes, low - 1, period)) low--;
   note_tried(s, low, high, period);
-  if (high - low >= period) make_offer(s, (roll_run){low, period, (high - low + 2 * period) / period});
+  if (high - low >= period) make_offer(s, (command_roll_run){low, period, (high - low + 2 * period) / period});
 }
 
 // Whether few different steps lead over the period: each costs the program a register.
-static bool few_steps(const search *s, const roll_run *run) {
-  const roll_node *nodes = &s->level->nodes[run->at];
+static bool few_steps(const search *s, const command_roll_run *run) {
+  const command_roll_node *nodes = &s->level->nodes[run->at];
   const uint32_t first = nodes->first, end = nodes[run->period].first, period = end - first;
   uint64_t seen[TWICE_STEPS];
   uint32_t count = 0;
   for (uint32_t k = first; k < end; k++) {
-    const roll_command *c = &s->r->commands[k];
-    const uint64_t step = roll_mix(roll_mix(c->shape, c[period].rs1 - c->rs1), c[period].rs2 - c->rs2);
+    const command_roll_command *c = &s->r->commands[k];
+    const uint64_t step = command_roll_mix(command_roll_mix(c->shape, c[period].rs1 - c->rs1), c[period].rs2 - c->rs2);
     uint32_t i = 0;
     while (i < count && seen[i] != step) i++;
     if (i == count && count == TWICE_STEPS) return false;
@@ -134,13 +134,13 @@ static bool few_steps(const search *s, const roll_run *run) {
 
 // Two periods, where there are no three.
 static void try_twice(search *s, uint32_t at, uint32_t period) {
-  const roll_node *nodes = s->level->nodes;
+  const command_roll_node *nodes = s->level->nodes;
   uint32_t low = at, high = at;
   if (was_tried(s, at, period)) return;
   while (high + (uint64_t)period < s->level->count && nodes[high].shape == nodes[high + period].shape) high++;
   while (low > 0 && nodes[low - 1].shape == nodes[low - 1 + period].shape) low--;
   note_tried(s, low, high, period);
-  const roll_run run = {low, period, 2};
+  const command_roll_run run = {low, period, 2};
   if (high - low >= period && leaves_of(s->level, &run) >= TWICE_LEAVES && few_steps(s, &run)) make_offer(s, run);
 }
 
@@ -180,21 +180,21 @@ static int by_saving(const void *a, const void *b) {
 }
 
 static int by_place(const void *a, const void *b) {
-  const roll_run *x = a, *y = b;
+  const command_roll_run *x = a, *y = b;
   return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool overlaps(const roll_run *a, const roll_run *b) {
+static bool overlaps(const command_roll_run *a, const command_roll_run *b) {
   return a->at < b->at + b->period * b->trips && b->at < a->at + a->period * a->trips;
 }
 
-static bool is_free(const roll_run *run, const roll_run *chosen, uint32_t count) {
+static bool is_free(const command_roll_run *run, const command_roll_run *chosen, uint32_t count) {
   for (uint32_t k = 0; k < count; k++)
     if (overlaps(run, &chosen[k])) return false;
   return true;
 }
 
-uint32_t roll_long(roller *r, const roll_level *level, roll_run found[ROLL_RUNS_MAX]) {
+uint32_t command_roll_long(command_roller *r, const command_roll_level *level, command_roll_run found[ROLL_RUNS_MAX]) {
   search s = {.r = r, .level = level};
   if (level->count < 2 * WINDOW) return 0;
   code_distances(&s);
@@ -209,8 +209,8 @@ uint32_t roll_long(roller *r, const roll_level *level, roll_run found[ROLL_RUNS_
   qsort(s.offers, s.count, sizeof *s.offers, by_saving);
   uint32_t chosen = 0;
   for (uint32_t i = 0; i < s.count; i++) {
-    const roll_run *run = &s.offers[i].run;
-    if (is_free(run, found, chosen) && roll_is_loop(r, level, run)) found[chosen++] = *run;
+    const command_roll_run *run = &s.offers[i].run;
+    if (is_free(run, found, chosen) && command_roll_is_loop(r, level, run)) found[chosen++] = *run;
   }
   qsort(found, chosen, sizeof *found, by_place);
   return chosen;
