@@ -27,7 +27,7 @@ typedef command_program *command_pass(command_program *program);  // takes the p
 
 typedef struct pass_entry {
   const char *name;
-  pass *on_block;             // either this
+  pass_function *on_block;    // either this
   command_pass *on_commands;  // or this, or neither: the front end, and expansion
 } pass_entry;
 

@@ -17,13 +17,13 @@
 
 #include "compiler/passes/passes.h"
 
-bool fuse_refuse(fuser *f, wf_location where, const char *what, const char *hint) {
+bool fuse_refuse(fuse_pass *f, wf_location where, const char *what, const char *hint) {
   wf_error(f->c.diag, where, "%s", what);
   wf_hint(f->c.diag, "%s", hint);
   return false;
 }
 
-fuse_use *fuse_use_of(fuser *f, const block_statement *statement) {
+fuse_use *fuse_use_of(fuse_pass *f, const block_statement *statement) {
   for (size_t u = 0; u < f->use_count; u++)
     if (f->uses[u].statement == statement) return &f->uses[u];
   fuse_use *added = WF_ARENA_PUSH(f->c.arena, f->uses, f->use_count, &f->use_room);
@@ -33,7 +33,7 @@ fuse_use *fuse_use_of(fuser *f, const block_statement *statement) {
 
 // ---- values of views
 
-static bool is_whole(fuser *f, const block_statement *s, const block_view *view) {
+static bool is_whole(fuse_pass *f, const block_statement *s, const block_view *view) {
   if (block_is_whole(f->program, view)) return true;
   wf_error(f->c.diag, s->where, "a part of the block '%s' cannot be used on its own",
            f->program->buffers[view->buffer].name);
@@ -49,12 +49,12 @@ static bool is_loads_only(const fuse_value *v) {
   return true;
 }
 
-bool fuse_is_same_size(const fuser *f, int a, int b) {
+bool fuse_is_same_size(const fuse_pass *f, int a, int b) {
   const block_buffer *x = &f->program->buffers[a], *y = &f->program->buffers[b];
   return x->rank == y->rank && memcmp(x->size, y->size, (size_t)x->rank * sizeof *x->size) == 0;
 }
 
-static bool value_of(fuser *f, const block_statement *s, const block_operand *operand, fuse_value *v) {
+static bool value_of(fuse_pass *f, const block_statement *s, const block_operand *operand, fuse_value *v) {
   const block_view *target = &s->elementwise.target;
   if (operand->is_number) {
     *v = fuse_number(operand->number, f->program->buffers[target->buffer].type);
@@ -77,7 +77,7 @@ static bool value_of(fuser *f, const block_statement *s, const block_operand *op
 // ---- stores
 
 // Keeps a load of int8 whose elements are used as they come.
-static bool keep(fuser *f, const block_statement *s, const fuse_value *v) {
+static bool keep(fuse_pass *f, const block_statement *s, const fuse_value *v) {
   fuse_use *u = fuse_use_of(f, v->load);
   int buffer = v->load->load.target.buffer;
   if (u->accumulator != BLOCK_NONE || (u->kept && (u->scaled != v->scaled || (u->scaled && u->scale != v->scale))))
@@ -91,7 +91,7 @@ static bool keep(fuser *f, const block_statement *s, const fuse_value *v) {
   return true;
 }
 
-static bool store_sum(fuser *f, block_statement **list, block_statement *store, const fuse_value *v) {
+static bool store_sum(fuse_pass *f, block_statement **list, block_statement *store, const fuse_value *v) {
   if (v->type == BLOCK_I32 && (v->relu || v->clamped))
     return fuse_refuse(f, store->where, "int32 results leave the accumulator as they are, not clamped",
                        "scale and round to int8, or leave the maximum to the next kernel");
@@ -105,14 +105,14 @@ static bool store_sum(fuser *f, block_statement **list, block_statement *store, 
 }
 
 // What the store's own epilogue does to the value.
-static bool apply_epilogue(fuser *f, const block_epilogue *epilogue, fuse_value *v) {
+static bool apply_epilogue(fuse_pass *f, const block_epilogue *epilogue, fuse_value *v) {
   const fuse_value zero = fuse_number(0, v->type), scale = fuse_number((double)epilogue->scale, BLOCK_F32);
   return (!epilogue->relu || fuse_apply(&f->c, BLOCK_OP_MAX, v->type, v, &zero)) &&
          (!epilogue->scaled || (fuse_apply(&f->c, BLOCK_OP_SCALE, BLOCK_F32, v, &scale) &&
                                 fuse_apply(&f->c, BLOCK_OP_TO_I8, BLOCK_I8, v, NULL)));
 }
 
-static bool fuse_store(fuser *f, block_statement **list, block_statement *s) {
+static bool fuse_store(fuse_pass *f, block_statement **list, block_statement *s) {
   if (!is_whole(f, s, &s->store.source)) return false;
   fuse_value v = f->value[s->store.source.buffer];
   if (!apply_epilogue(f, &s->store.epilogue, &v)) return false;
@@ -131,7 +131,7 @@ static bool fuse_store(fuser *f, block_statement **list, block_statement *s) {
 // ---- the other statements
 
 // What a load or product leaves in its target: `v`, or this added to what was there.
-static bool set_sum(fuser *f, const block_statement *s, int target, fuse_value *v) {
+static bool set_sum(fuse_pass *f, const block_statement *s, int target, fuse_value *v) {
   uint32_t loops = block_overwrite_first(s);
   if (loops != 0 && !fuse_overwrite(&f->c, loops, target, &f->value[target], v)) return false;
   fuse_value sum = f->value[target];
@@ -140,7 +140,7 @@ static bool set_sum(fuser *f, const block_statement *s, int target, fuse_value *
   return true;
 }
 
-static bool fuse_load(fuser *f, block_statement *s) {
+static bool fuse_load(fuse_pass *f, block_statement *s) {
   int target = s->load.target.buffer;
   if (!is_whole(f, s, &s->load.target)) return false;
   fuse_value v = fuse_loaded(s, f->program->tensors[s->load.access.tensor].type);
@@ -149,7 +149,7 @@ static bool fuse_load(fuser *f, block_statement *s) {
   return set_sum(f, s, target, &v);
 }
 
-static bool fuse_operand(fuser *f, const block_statement *s, block_view *view) {
+static bool fuse_operand(fuse_pass *f, const block_statement *s, block_view *view) {
   const fuse_value *v = &f->value[view->buffer];
   if (v->kind != FUSE_LOADED || v->type != BLOCK_I8 || !fuse_is_same_size(f, view->buffer, v->load->load.target.buffer))
     return fuse_refuse(f, s->where, "an operand of dot must be an int8 block as it was loaded",
@@ -158,14 +158,14 @@ static bool fuse_operand(fuser *f, const block_statement *s, block_view *view) {
   return keep(f, s, v);
 }
 
-static bool fuse_dot(fuser *f, block_statement *s) {
+static bool fuse_dot(fuse_pass *f, block_statement *s) {
   int target = s->dot.target.buffer;
   if (!is_whole(f, s, &s->dot.target) || !fuse_operand(f, s, &s->dot.a) || !fuse_operand(f, s, &s->dot.b)) return false;
   fuse_value v = fuse_product(&f->c, s);
   return set_sum(f, s, target, &v);
 }
 
-static bool fuse_elementwise(fuser *f, block_statement *s) {
+static bool fuse_elementwise(fuse_pass *f, block_statement *s) {
   int target = s->elementwise.target.buffer;
   fuse_value a, b = {0};
   if (!is_whole(f, s, &s->elementwise.target) || !value_of(f, s, &s->elementwise.a, &a)) return false;
@@ -175,7 +175,7 @@ static bool fuse_elementwise(fuser *f, block_statement *s) {
   return true;
 }
 
-static bool fuse_list(fuser *f, block_statement **list);
+static bool fuse_list(fuse_pass *f, block_statement **list);
 
 static bool is_written_in(block_statement *list, int buffer) {
   for (; list != NULL; list = list->next) {
@@ -186,7 +186,7 @@ static bool is_written_in(block_statement *list, int buffer) {
   return false;
 }
 
-static bool fuse_for(fuser *f, block_statement *s) {
+static bool fuse_for(fuse_pass *f, block_statement *s) {
   size_t count = (size_t)f->program->buffer_count;
   fuse_value *before = WF_ARENA_ARRAY(f->c.arena, count, fuse_value);
   bool *written = WF_ARENA_ARRAY(f->c.arena, count, bool);
@@ -212,7 +212,7 @@ static bool fuse_for(fuser *f, block_statement *s) {
   return true;
 }
 
-static bool fuse_list(fuser *f, block_statement **list) {
+static bool fuse_list(fuse_pass *f, block_statement **list) {
   for (block_statement *s = *list; s != NULL; s = s->next) {
     f->c.where = s->where;
     bool ok = s->kind == BLOCK_FOR           ? fuse_for(f, s)
@@ -227,14 +227,14 @@ static bool fuse_list(fuser *f, block_statement **list) {
 
 // ---- what is left
 
-static bool is_left(fuser *f, const block_statement *s) {
+static bool is_left(fuse_pass *f, const block_statement *s) {
   if (s->kind == BLOCK_FOR) return s->loop.body != NULL;
   if (s->kind == BLOCK_STORE) return true;
   const fuse_use *u = fuse_use_of(f, s);
   return s->kind != BLOCK_ELEMENTWISE && (u->kept || u->accumulator != BLOCK_NONE);
 }
 
-static void drop_unused(fuser *f, block_statement **list) {
+static void drop_unused(fuse_pass *f, block_statement **list) {
   while (*list != NULL) {
     if ((*list)->kind == BLOCK_FOR) drop_unused(f, &(*list)->loop.body);
     if (is_left(f, *list))
@@ -260,7 +260,7 @@ static size_t count_buffers(const block_program *program) {
 bool pass_fuse(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
   size_t buffers = count_buffers(program);
   wf_arena *own = program->arena;
-  fuser f = {.program = program, .array = array, .mapping = mapping, .c = {.arena = own, .diag = diag}};
+  fuse_pass f = {.program = program, .array = array, .mapping = mapping, .c = {.arena = own, .diag = diag}};
   f.value = WF_ARENA_ARRAY(own, buffers, fuse_value);
   f.accumulators = WF_ARENA_ARRAY(own, buffers, bool);
   for (size_t b = 0; b < buffers; b++) f.value[b].carried = BLOCK_NONE;

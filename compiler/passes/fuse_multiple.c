@@ -12,7 +12,7 @@ enum { FUSE_IMAGE_RANK = 4 };  // of results of convolutions
 
 static int64_t magnitude(int64_t number) { return number < 0 ? -number : number; }
 
-static block_statement *load_of_unit(const fuser *f, int tensor, int buffer, int64_t dim) {
+static block_statement *load_of_unit(const fuse_pass *f, int tensor, int buffer, int64_t dim) {
   block_statement *load = WF_ARENA_NEW(f->c.arena, block_statement);
   *load = (block_statement){.kind = BLOCK_LOAD, .where = f->c.where};
   load->load.target = block_whole(f->program, buffer);
@@ -23,7 +23,7 @@ static block_statement *load_of_unit(const fuser *f, int tensor, int buffer, int
 }
 
 // The buffer that holds `number` times the unit matrix.
-static int unit_of(fuser *f, int64_t number) {
+static int unit_of(fuse_pass *f, int64_t number) {
   for (size_t u = 0; u < f->unit_count; u++)
     if (f->units[u].number == number) return f->units[u].buffer;
   const int64_t dim = hw_derive(f->array).dim, size[] = {dim, dim};
@@ -39,7 +39,7 @@ static int unit_of(fuser *f, int64_t number) {
   return unit->buffer;
 }
 
-static block_statement *insert(fuser *f, block_statement ***at, const block_statement *s) {
+static block_statement *insert(fuse_pass *f, block_statement ***at, const block_statement *s) {
   block_statement *added = WF_ARENA_NEW(f->c.arena, block_statement);
   *added = *s;
   added->next = **at;
@@ -50,7 +50,7 @@ static block_statement *insert(fuser *f, block_statement ***at, const block_stat
 }
 
 // A block of the size of the accumulator that holds what the load brings, in front of *at.
-static int load_block(fuser *f, block_statement ***at, const fuse_term *term, int accumulator) {
+static int load_block(fuse_pass *f, block_statement ***at, const fuse_term *term, int accumulator) {
   const block_buffer like = f->program->buffers[accumulator];
   block_statement load = *term->statement;
   int buffer =
@@ -64,7 +64,7 @@ static int load_block(fuser *f, block_statement ***at, const fuse_term *term, in
   return buffer;
 }
 
-static bool put_multiple(fuser *f, block_statement ***at, const fuse_term *term, bool overwrite, int accumulator) {
+static bool put_multiple(fuse_pass *f, block_statement ***at, const fuse_term *term, bool overwrite, int accumulator) {
   const int buffer = load_block(f, at, term, accumulator);
   if (buffer == BLOCK_NONE) return false;
   const int64_t parts = (magnitude(term->factor) + FUSE_FACTOR_PART - 1) / FUSE_FACTOR_PART;
@@ -83,7 +83,7 @@ static bool put_multiple(fuser *f, block_statement ***at, const fuse_term *term,
   return true;
 }
 
-bool fuse_is_multiplied(const fuser *f, const fuse_sum *sum, const fuse_term *term) {
+bool fuse_is_multiplied(const fuse_pass *f, const fuse_sum *sum, const fuse_term *term) {
   int products = 0;
   bool images = false;
   if (term->factor != 1) return true;
@@ -96,7 +96,7 @@ bool fuse_is_multiplied(const fuser *f, const fuse_sum *sum, const fuse_term *te
   return products > 0 && term->narrow && term->loops == 0 && f->mapping != NULL && map_multiplies(f->mapping, 1, alone);
 }
 
-bool fuse_put_multiples(fuser *f, block_statement **list, const block_statement *store, const fuse_sum *sum,
+bool fuse_put_multiples(fuse_pass *f, block_statement **list, const block_statement *store, const fuse_sum *sum,
                         bool overwrite, int accumulator) {
   block_statement **at = list;
   while (*at != store) at = &(*at)->next;

@@ -106,7 +106,8 @@ static void widen(block_access_dim *dim, uint32_t loops, int64_t first, int64_t 
   dim->step = 1;
 }
 
-static void pool(fuser *f, block_statement **list, block_statement *store, const fuse_value *v, block_access *access) {
+static void pool(fuse_pass *f, block_statement **list, block_statement *store, const fuse_value *v,
+                 block_access *access) {
   int64_t size[BLOCK_RANK_MAX];
   for (int d = 0; d < RANK; d++) size[d] = access->dim[d].size;
   int buffer = block_add_buffer(f->program, block_fresh_name(f->program, "window", ""), BLOCK_I32, RANK, size);
@@ -120,7 +121,7 @@ static void pool(fuser *f, block_statement **list, block_statement *store, const
   store->store.source = load->load.target;
 }
 
-bool fuse_store_largest(fuser *f, block_statement **list, block_statement *store, const fuse_value *v) {
+bool fuse_store_largest(fuse_pass *f, block_statement **list, block_statement *store, const fuse_value *v) {
   taps t;
   int64_t row = 0, column = 0, window = 0;
   block_access access = v->loads[0]->load.access;

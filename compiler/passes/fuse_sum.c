@@ -24,7 +24,7 @@ static bool stores_to(const block_statement *list, int tensor) {
   return false;
 }
 
-bool fuse_is_stored(const fuser *f, int tensor) { return stores_to(f->program->body, tensor); }
+bool fuse_is_stored(const fuse_pass *f, int tensor) { return stores_to(f->program->body, tensor); }
 
 static bool statement_stores_to(const block_statement *s, int tensor) {
   block_statement alone = *s;
@@ -32,7 +32,7 @@ static bool statement_stores_to(const block_statement *s, int tensor) {
   return stores_to(&alone, tensor);
 }
 
-bool fuse_can_move(const fuser *f, const block_statement *list, const block_statement *load,
+bool fuse_can_move(const fuse_pass *f, const block_statement *list, const block_statement *load,
                    const block_statement *to) {
   int tensor = load->load.access.tensor, met = 0;
   if (!fuse_is_stored(f, tensor)) return true;
@@ -43,7 +43,7 @@ bool fuse_can_move(const fuser *f, const block_statement *list, const block_stat
   return met == 2;
 }
 
-bool fuse_spread(fuser *f, const block_statement *load, const block_buffer *to, block_access *access) {
+bool fuse_spread(fuse_pass *f, const block_statement *load, const block_buffer *to, block_access *access) {
   for (int d = 0; d < to->rank; d++) {
     block_access_dim *dim = &access->dim[d];
     if (dim->size == to->size[d]) continue;
@@ -58,7 +58,7 @@ bool fuse_spread(fuser *f, const block_statement *load, const block_buffer *to, 
   return true;
 }
 
-static int accumulator_for(fuser *f, const fuse_term *in_place, int stored) {
+static int accumulator_for(fuse_pass *f, const fuse_term *in_place, int stored) {
   const block_buffer *like = &f->program->buffers[stored];
   if (in_place != NULL) {
     block_view *views[BLOCK_VIEWS_MAX];
@@ -73,7 +73,7 @@ static int accumulator_for(fuser *f, const fuse_term *in_place, int stored) {
 }
 
 // Gives the statements of a sum that stay in place to its accumulator.
-static bool claim(fuser *f, const fuse_sum *sum, const fuse_term *first, bool overwrite, int accumulator) {
+static bool claim(fuse_pass *f, const fuse_sum *sum, const fuse_term *first, bool overwrite, int accumulator) {
   const block_view whole = block_whole(f->program, accumulator);
   for (int t = 0; t < sum->count; t++) {
     const fuse_term *term = &sum->terms[t];
@@ -103,7 +103,7 @@ static bool claim(fuser *f, const fuse_sum *sum, const fuse_term *first, bool ov
 }
 
 // Puts the loads of a sum that are free to move in front of `place`.
-static bool put_loads(fuser *f, block_statement **list, const fuse_sum *sum, const block_statement *place,
+static bool put_loads(fuse_pass *f, block_statement **list, const fuse_sum *sum, const block_statement *place,
                       int accumulator, int *count) {
   block_statement **at = list;
   while (*at != place) at = &(*at)->next;
@@ -138,7 +138,7 @@ static bool tops_are_in(const fuse_sum *sum, const block_statement *list, const 
   return true;
 }
 
-int fuse_make_sum(fuser *f, block_statement **list, block_statement *store, const fuse_sum *sum) {
+int fuse_make_sum(fuse_pass *f, block_statement **list, block_statement *store, const fuse_sum *sum) {
   const fuse_term *first = first_in_place(sum, *list);
   if (sum->count == 0 || sum->carried != BLOCK_NONE || !tops_are_in(sum, *list, store)) {
     fuse_refuse(

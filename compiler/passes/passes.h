@@ -10,12 +10,12 @@
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
 
-typedef bool pass(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
+typedef bool pass_function(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag);
 
-pass pass_fuse;     // element-wise chains around products become loads, overwrite-first products and epilogues
-pass pass_tile;     // splits and reorders loops as the mapping says
-pass pass_scope;    // operands of products into the scratchpad, results into the accumulator
-pass pass_hoist;    // moves loads out of the loops that their buffer outlives
-pass pass_buffers;  // depth, layout and place of each buffer
+pass_function pass_fuse;     // element-wise chains around products become loads, overwrite-first products and epilogues
+pass_function pass_tile;     // splits and reorders loops as the mapping says
+pass_function pass_scope;    // operands of products into the scratchpad, results into the accumulator
+pass_function pass_hoist;    // moves loads out of the loops that their buffer outlives
+pass_function pass_buffers;  // depth, layout and place of each buffer
 
 #endif
