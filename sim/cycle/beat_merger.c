@@ -39,8 +39,8 @@ static const uint8_t *take_buffer(cycle_engine *c, cycle_merger *m, unsigned id,
   return *spare;
 }
 
-void cycle_merger_open(cycle_engine *c, cycle_merger *m) {
-  assert(!m->open && m->accept_from <= c->now);
+void cycle_merger_open(cycle_engine *c, uint64_t now, cycle_merger *m) {
+  assert(!m->open && m->accept_from <= now);
   unsigned id = c->w.beat->id;
   cycle_burst_rows *b = m->at_work = &m->bursts[m->next_burst];
   m->next_burst = (m->next_burst + 1) & (CYCLE_BURST_RING - 1);
@@ -48,11 +48,11 @@ void cycle_merger_open(cycle_engine *c, cycle_merger *m) {
   b->burst = *cycle_reader_burst(c, id);
   b->sent = 0;
   b->row = b->burst.row;
-  b->left = c->now;
+  b->left = now;
   b->row_shift = m->dim_shift + (b->burst.wide ? 2 : 0);
   b->row_bytes = UINT32_C(1) << b->row_shift;
-  memsys_burst beats = cycle_bus_take_burst(c);
-  b->first_beat = c->now;
+  memsys_burst beats = cycle_bus_take_burst(c, now);
+  b->first_beat = now;
   b->ready = beats.ready;
   b->spacing = beats.spacing;
   b->last_beat = beat_at(b, beats.beats - 1);

@@ -61,24 +61,24 @@ static bool inside(cycle_engine *c, const memsys_request *r, const char *verb) {
   return false;
 }
 
-static void grant_read(cycle_engine *c, const memsys_request *r) {
+static void grant_read(cycle_engine *c, uint64_t now, const memsys_request *r) {
   if (!inside(c, r, "reads")) return;
-  cycle_writer_show(c, c->now);
+  cycle_writer_show(c, now);
   if (c->data) arch_memory_read(c->memory, r->address, c->bus->data[r->id], r->bytes);
-  memsys_read(c->timing, c->now, r);
+  memsys_read(c->timing, now, r);
   c->w.read_granted = true;
 }
 
-static void grant_write(cycle_engine *c, const memsys_request *r) {
+static void grant_write(cycle_engine *c, uint64_t now, const memsys_request *r) {
   if (!inside(c, r, "writes")) return;
   struct cycle_bus *b = c->bus;
-  b->written_at = c->now;
+  b->written_at = now;
   b->written_beats = 1;
   if (cycle_writer_offers_whole(c)) {
-    memsys_write_burst(c->timing, c->now, r);
+    memsys_write_burst(c->timing, now, r);
     b->written_beats = r->bytes / b->bus_bytes;
   } else {
-    memsys_write(c->timing, c->now, r);
+    memsys_write(c->timing, now, r);
   }
   c->bus_written_bytes += (uint64_t)b->written_beats * b->bus_bytes;
   c->w.write_granted = true;
@@ -91,23 +91,23 @@ static uint64_t beats_written(const struct cycle_bus *b, uint64_t cycle) {
 }
 
 // True: something was granted.
-static bool arbitrate(cycle_engine *c) {
+static bool arbitrate(cycle_engine *c, uint64_t now) {
   struct cycle_bus *b = c->bus;
-  const memsys_request *read = cycle_reader_offer(c), *write = cycle_writer_offer(c);
+  const memsys_request *read = cycle_reader_offer(c, now), *write = cycle_writer_offer(c, now);
   if (read == NULL && write == NULL) {
     b->ask_at = CYCLE_NEVER;
     return false;
   }
-  memsys_grant grant = memsys_arbitrate(c->timing, c->now, read, write);
+  memsys_grant grant = memsys_arbitrate(c->timing, now, read, write);
   if (grant == MEMSYS_NOBODY) {
-    b->ask_at = memsys_next_grant(c->timing, c->now);
+    b->ask_at = memsys_next_grant(c->timing, now);
     return false;
   }
-  b->ask_at = read != NULL && write != NULL ? c->now + 1 : CYCLE_NEVER;
+  b->ask_at = read != NULL && write != NULL ? now + 1 : CYCLE_NEVER;
   if (grant == MEMSYS_READ)
-    grant_read(c, read);
+    grant_read(c, now, read);
   else
-    grant_write(c, write);
+    grant_write(c, now, write);
   return true;
 }
 
@@ -118,50 +118,50 @@ static uint64_t beat_at(const struct cycle_bus *b, uint64_t beat) {
   return at > there ? at : there;
 }
 
-static void set_wake(cycle_engine *c) {
+static void set_wake(cycle_engine *c, uint64_t now) {
   const struct cycle_bus *b = c->bus;
-  const uint64_t read = cycle_reader_offers_from(c), write = cycle_writer_offers_from(c);
+  const uint64_t read = cycle_reader_offers_from(c, now), write = cycle_writer_offers_from(c, now);
   uint64_t at = b->answer_at < b->ask_at ? b->answer_at : b->ask_at;
   if (read < at) at = read;
   c->wake[CYCLE_BUS] = write < at ? write : at;
 }
 
 // Whoever is shown an answer and does not take it is shown it again.
-bool cycle_bus_step(cycle_engine *c) {
+bool cycle_bus_step(cycle_engine *c, uint64_t now) {
   struct cycle_bus *b = c->bus;
-  if (b->answer_at <= c->now) {
-    c->w.beat = memsys_response(c->timing, c->now);
-    b->answer_at = c->w.beat != NULL ? c->now + 1 : memsys_next_response(c->timing, c->now + 1);
+  if (b->answer_at <= now) {
+    c->w.beat = memsys_response(c->timing, now);
+    b->answer_at = c->w.beat != NULL ? now + 1 : memsys_next_response(c->timing, now + 1);
   }
-  bool granted = arbitrate(c);
-  if (c->counting && beats_written(b, c->now + 1) > beats_written(b, c->now)) c->w.write_granted = true;
-  if (cycle_pages_contended(c)) b->ask_at = c->now + 1;
-  if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response_with(c->timing, c->now, b->answer_at);
-  set_wake(c);
+  bool granted = arbitrate(c, now);
+  if (c->counting && beats_written(b, now + 1) > beats_written(b, now)) c->w.write_granted = true;
+  if (cycle_pages_contended(c, now)) b->ask_at = now + 1;
+  if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response_with(c->timing, now, b->answer_at);
+  set_wake(c, now);
   return granted || c->w.beat != NULL;
 }
 
-static void taken(cycle_engine *c) {
-  c->bus->answer_at = memsys_next_response(c->timing, c->now + 1);
-  set_wake(c);
+static void taken(cycle_engine *c, uint64_t now) {
+  c->bus->answer_at = memsys_next_response(c->timing, now + 1);
+  set_wake(c, now);
 }
 
-void cycle_bus_take(cycle_engine *c) {
-  memsys_take(c->timing, c->now);
-  taken(c);
+void cycle_bus_take(cycle_engine *c, uint64_t now) {
+  memsys_take(c->timing, now);
+  taken(c, now);
 }
 
-void cycle_bus_show_from(cycle_engine *c, uint64_t cycle) {
+void cycle_bus_show_from(cycle_engine *c, uint64_t now, uint64_t cycle) {
   c->bus->answer_at = cycle;
-  set_wake(c);
+  set_wake(c, now);
 }
 
-memsys_burst cycle_bus_take_burst(cycle_engine *c) {
+memsys_burst cycle_bus_take_burst(cycle_engine *c, uint64_t now) {
   struct cycle_bus *b = c->bus;
-  b->burst = memsys_take_burst(c->timing, c->now);
-  b->first_beat = c->now;
+  b->burst = memsys_take_burst(c->timing, now);
+  b->first_beat = now;
   c->bus_read_bytes += (uint64_t)b->burst.beats * b->bus_bytes;
-  taken(c);
+  taken(c, now);
   return b->burst;
 }
 

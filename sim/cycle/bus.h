@@ -8,8 +8,8 @@
 // Full mode only.
 uint8_t *cycle_bus_exchange(cycle_engine *c, unsigned id, uint8_t *spare);
 // What is shown is a read that nobody takes before `cycle`.
-void cycle_bus_show_from(cycle_engine *c, uint64_t cycle);
+void cycle_bus_show_from(cycle_engine *c, uint64_t now, uint64_t cycle);
 // Takes the read burst whose first beat is there, with all its beats.
-memsys_burst cycle_bus_take_burst(cycle_engine *c);
+memsys_burst cycle_bus_take_burst(cycle_engine *c, uint64_t now);
 
 #endif

@@ -122,8 +122,8 @@ static void stick(cycle_shell *e) {
 
 // Before the engine returns. A fault is that of the command that was taken last.
 static void come_back(cycle_shell *e) {
-  cycle_station_tell(&e->c);
-  cycle_front_settle(&e->c);
+  cycle_station_tell(&e->c, e->c.now);
+  cycle_front_settle(&e->c, e->c.now);
   cycle_writer_show(&e->c, e->c.now);
   if (failed(e)) e->c.fault.command = e->last;
 }
@@ -137,7 +137,7 @@ static void run_to(cycle_shell *e, uint64_t cycle) {
 // What a load has read and a store has written until now; without data nobody can tell.
 static void show_memory(cycle_shell *e) {
   if (!e->c.data) return;
-  cycle_port_to(&e->c);
+  cycle_port_to(&e->c, e->c.now);
   cycle_writer_show(&e->c, e->c.now);
 }
 
@@ -184,7 +184,7 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
 
 static void await_response(cycle_shell *e, uint64_t *response) {
   uint64_t value = 0;
-  while (!failed(e) && !cycle_counters_response(&e->c, &value)) {
+  while (!failed(e) && !cycle_counters_response(&e->c, e->c.now, &value)) {
     if (cycle_accel_next(&e->c) == CYCLE_NEVER) stick(e);
     cycle_accel_step(&e->c);
   }
@@ -196,7 +196,7 @@ static sim_push_result take(cycle_shell *e, const arch_command *command, uint64_
   cycle_engine *c = &e->c;
   e->last = *command;
   if (!arch_checker_command(e->checker, command, NULL, NULL, &c->fault)) return SIM_PUSH_FAULT;
-  cycle_front_push(c, command);
+  cycle_front_push(c, c->now, command);
   cycle_accel_step(c);
   if (command->returns) await_response(e, response);
   show_memory(e);
@@ -208,7 +208,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_comma
   cycle_shell *e = of(engine);
   run_to(e, cycle);
   if (failed(e)) return SIM_PUSH_FAULT;
-  return e->c.now > cycle || !cycle_front_ready(&e->c) ? SIM_PUSH_FULL : take(e, command, response);
+  return e->c.now > cycle || !cycle_front_ready(&e->c, e->c.now) ? SIM_PUSH_FULL : take(e, command, response);
 }
 
 static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const arch_command *command,
@@ -229,7 +229,7 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 
 void sim_cycle_settle(sim_engine *engine) {
   cycle_shell *e = of(engine);
-  cycle_port_to(&e->c);
+  cycle_port_to(&e->c, e->c.now);
   e->c.wake[CYCLE_BUS] = e->c.now;
   cycle_port_touch(&e->c);
 }

@@ -53,24 +53,24 @@ void cycle_reader_destroy(cycle_engine *c) {
   wf_free(c->reader);
 }
 
-const memsys_request *cycle_reader_offer(const cycle_engine *c) {
+const memsys_request *cycle_reader_offer(const cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
-  if (!r->send_valid || c->now < r->send_from || cycle_pages_miss(c, CLIENT)) return NULL;
+  if (!r->send_valid || now < r->send_from || cycle_pages_miss(c, now, CLIENT)) return NULL;
   return &r->send;
 }
 
-uint64_t cycle_reader_offers_from(const cycle_engine *c) {
+uint64_t cycle_reader_offers_from(const cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
-  return r->send_valid && r->send_from > c->now ? r->send_from : CYCLE_NEVER;
+  return r->send_valid && r->send_from > now ? r->send_from : CYCLE_NEVER;
 }
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id) { return &c->reader->bursts[id]; }
 
 bool cycle_reader_wants_row(const cycle_engine *c) { return !c->reader->row_valid; }
 
-bool cycle_reader_busy(const cycle_engine *c) {
+bool cycle_reader_busy(const cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
-  return r->in_flight > (r->releasing && r->release_at < c->now);
+  return r->in_flight > (r->releasing && r->release_at < now);
 }
 
 bool cycle_reader_full(const cycle_engine *c) {
@@ -80,14 +80,14 @@ bool cycle_reader_full(const cycle_engine *c) {
 
 // ---- ids
 
-static unsigned take_id(cycle_engine *c) {
+static unsigned take_id(cycle_engine *c, uint64_t now) {
   struct cycle_dma_reader *r = c->reader;
   unsigned w = 0;
   while (r->used[w] == UINT64_MAX) w++;
   unsigned bit = (unsigned)__builtin_ctzll(~r->used[w]);
   r->used[w] |= UINT64_C(1) << bit;
   r->in_flight++;
-  cycle_level_add(&c->reads_in_flight, c->now, 1);
+  cycle_level_add(&c->reads_in_flight, now, 1);
   return w * 64 + bit;
 }
 
@@ -129,12 +129,12 @@ static choice choose(const struct cycle_dma_reader *r) {
 }
 
 // Moves a burst of the row into the lookup stage; returns whether it was the row's last.
-static bool start_burst(cycle_engine *c) {
+static bool start_burst(cycle_engine *c, uint64_t now) {
   struct cycle_dma_reader *r = c->reader;
   const choice best = choose(r);
   const cycle_load_row *row = &r->row;
   uint32_t shift = r->narrow_shift + (row->acc_width ? 2 : 0);
-  unsigned id = take_id(c);
+  unsigned id = take_id(c, now);
   r->look = (memsys_request){.id = id, .address = r->address - best.offset, .bytes = best.size};
   r->look_valid = true;
   r->bursts[id] = (cycle_burst){
@@ -169,20 +169,20 @@ static void accept_row(struct cycle_dma_reader *r, const cycle_load_row *row) {
 
 // ---- the cycle
 
-static void report(cycle_engine *c) {
+static void report(cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
   if (r->row_valid) cycle_event(c, ISA_EVENT_READER_ACTIVE);
-  if (r->send_valid && cycle_pages_miss(c, CLIENT))
+  if (r->send_valid && cycle_pages_miss(c, now, CLIENT))
     cycle_event(c, ISA_EVENT_READER_PAGE_WAIT);
   else if (r->send_valid && !c->w.read_granted)
     cycle_event(c, ISA_EVENT_READER_BUS_WAIT);
-  cycle_pages_report(c);
+  cycle_pages_report(c, now);
 }
 
 // In cycle `at`, which is this one or the next.
-static unsigned waits_for(const cycle_engine *c, uint64_t at) {
+static unsigned waits_for(const cycle_engine *c, uint64_t now, uint64_t at) {
   const struct cycle_dma_reader *r = c->reader;
-  if (r->send_valid && r->send_from <= at) return cycle_pages_miss(c, CLIENT) ? WAITS_PAGE : WAITS_BUS;
+  if (r->send_valid && r->send_from <= at) return cycle_pages_miss(c, now, CLIENT) ? WAITS_PAGE : WAITS_BUS;
   if (r->row_valid && r->in_flight == r->limit) return WAITS_ID;
   return r->in_flight > 0 ? WAITS_ANSWERS : CYCLE_IDLE;
 }
@@ -194,10 +194,10 @@ static bool moves_on(const cycle_engine *c) {
   return r->row_valid ? r->in_flight < r->limit : cycle_load_path_offers(c);
 }
 
-static void set_wake(cycle_engine *c) {
+static void set_wake(cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
   uint64_t freed = r->releasing ? r->release_at + 1 : CYCLE_NEVER;
-  c->wake[CYCLE_DMA_READER] = moves_on(c) ? c->now + 1 : freed;
+  c->wake[CYCLE_DMA_READER] = moves_on(c) ? now + 1 : freed;
 }
 
 // The burst in the lookup stage is offered from cycle `from` on.
@@ -209,15 +209,15 @@ static void send(cycle_engine *c, struct cycle_dma_reader *r, uint64_t from) {
   if (from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = from;
 }
 
-static void look(cycle_engine *c, struct cycle_dma_reader *r) {
-  send(c, r, c->now + 1);
-  cycle_pages_look(c, CLIENT, r->send.address >> PAGE_SHIFT);
+static void look(cycle_engine *c, uint64_t now, struct cycle_dma_reader *r) {
+  send(c, r, now + 1);
+  cycle_pages_look(c, now, CLIENT, r->send.address >> PAGE_SHIFT);
 }
 
 // While the port lags, a burst that will be looked up in the next cycle, and found, is passed on now.
-static void look_ahead(cycle_engine *c, struct cycle_dma_reader *r) {
-  if (c->port.lags && !r->send_valid && cycle_pages_knows(c, CLIENT, r->look.address >> PAGE_SHIFT))
-    send(c, r, c->now + 2);
+static void look_ahead(cycle_engine *c, uint64_t now, struct cycle_dma_reader *r) {
+  if (c->port.lags && !r->send_valid && cycle_pages_knows(c, now, CLIENT, r->look.address >> PAGE_SHIFT))
+    send(c, r, now + 2);
 }
 
 void cycle_reader_look_back(cycle_engine *c) {
@@ -230,27 +230,27 @@ void cycle_reader_look_back(cycle_engine *c) {
 }
 
 // True: the load controller can go on. The bus and the reader itself are woken.
-bool cycle_reader_step(cycle_engine *c) {
+bool cycle_reader_step(cycle_engine *c, uint64_t now) {
   struct cycle_dma_reader *r = c->reader;
-  if (r->releasing && r->release_at < c->now) free_released(c);
-  if (c->counting) report(c);
-  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c, c->now);
+  if (r->releasing && r->release_at < now) free_released(c);
+  if (c->counting) report(c, now);
+  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c, now, now);
   bool gave_room = false;
   if (c->w.read_granted) r->send_valid = false;
-  if (r->look_valid && !r->send_valid) look(c, r);
+  if (r->look_valid && !r->send_valid) look(c, now, r);
   if (r->row_valid && r->in_flight < r->limit && !r->look_valid) {
     cause = CYCLE_WORKING;
-    r->row_valid = !start_burst(c);
-    look_ahead(c, r);
+    r->row_valid = !start_burst(c, now);
+    look_ahead(c, now, r);
   }
-  const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c);
+  const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c, now);
   if (row != NULL) {
     accept_row(r, row);
-    cycle_load_path_offer_taken(c);
+    cycle_load_path_offer_taken(c, now);
     gave_room = cycle_load_waits(c);
   }
-  set_wake(c);
-  cycle_spend(c, CYCLE_DMA_READER, cause);
-  if (!moves_on(c)) cycle_spend_next(c, CYCLE_DMA_READER, waits_for(c, c->now + 1));
+  set_wake(c, now);
+  cycle_spend(c, now, CYCLE_DMA_READER, cause);
+  if (!moves_on(c)) cycle_spend(c, now + 1, CYCLE_DMA_READER, waits_for(c, now, now + 1));
   return gave_room;
 }

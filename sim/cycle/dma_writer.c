@@ -105,15 +105,15 @@ static bool waits_whole(const writer *w) { return w->state == WHOLE && w->sent_b
 
 bool cycle_writer_offers_whole(const cycle_engine *c) { return waits_whole(c->writer); }
 
-const memsys_request *cycle_writer_offer(cycle_engine *c) {
+const memsys_request *cycle_writer_offer(cycle_engine *c, uint64_t now) {
   const writer *w = c->writer;
-  if (waits_whole(w)) return c->now >= w->offered_from ? &w->burst : NULL;
-  return w->sending && !cycle_pages_miss(c, 0) ? &w->stage[w->send].burst : NULL;
+  if (waits_whole(w)) return now >= w->offered_from ? &w->burst : NULL;
+  return w->sending && !cycle_pages_miss(c, now, 0) ? &w->stage[w->send].burst : NULL;
 }
 
-uint64_t cycle_writer_offers_from(const cycle_engine *c) {
+uint64_t cycle_writer_offers_from(const cycle_engine *c, uint64_t now) {
   const writer *w = c->writer;
-  return waits_whole(w) && w->offered_from > c->now ? w->offered_from : CYCLE_NEVER;
+  return waits_whole(w) && w->offered_from > now ? w->offered_from : CYCLE_NEVER;
 }
 
 // ---- ids
@@ -124,23 +124,23 @@ static uint32_t lowest_free_id(const writer *w) {
   return word * WORD_BITS + (uint32_t)__builtin_ctzll(~w->used[word]);
 }
 
-static void use_id(cycle_engine *c, writer *w, uint32_t id) {
+static void use_id(cycle_engine *c, uint64_t now, writer *w, uint32_t id) {
   w->used[id / WORD_BITS] |= UINT64_C(1) << id % WORD_BITS;
   w->used_count++;
-  cycle_level_add(&c->writes_in_flight, c->now, 1);
+  cycle_level_add(&c->writes_in_flight, now, 1);
 }
 
-static void free_id(cycle_engine *c, writer *w, uint32_t id) {
+static void free_id(cycle_engine *c, uint64_t now, writer *w, uint32_t id) {
   assert((w->used[id / WORD_BITS] >> id % WORD_BITS & 1) != 0);
   w->used[id / WORD_BITS] &= ~(UINT64_C(1) << id % WORD_BITS);
   w->used_count--;
-  cycle_level_add(&c->writes_in_flight, c->now, -1);
+  cycle_level_add(&c->writes_in_flight, now, -1);
 }
 
 // ---- from the row to beats
 
 // Of the burst sizes the one that carries most of the bytes left, the smallest of equals.
-static void choose_burst(cycle_engine *c, writer *w) {
+static void choose_burst(cycle_engine *c, uint64_t now, writer *w) {
   uint32_t left = w->length - w->sent;
   w->total = 0;
   for (uint32_t size = w->beat_bytes; size <= w->max_bytes && w->total < left; size *= 2) {
@@ -153,7 +153,7 @@ static void choose_burst(cycle_engine *c, writer *w) {
   }
   w->burst.address = w->address - w->offset;
   w->burst.id = lowest_free_id(w);
-  use_id(c, w, w->burst.id);
+  use_id(c, now, w, w->burst.id);
   w->beat = 0;
   w->beats = w->burst.bytes / w->beat_bytes;
   w->address += w->total;
@@ -178,15 +178,15 @@ static void fire_beat(cycle_engine *c, writer *w, bool first) {
 // ---- bursts that go as a whole
 
 // The last beats of another one may still be in the stages: they leave in time.
-static bool may_go_whole(const cycle_engine *c, const writer *w) {
+static bool may_go_whole(const cycle_engine *c, uint64_t now, const writer *w) {
   return !c->eager && !c->counting && w->beats >= FEWEST_WHOLE && w->sent + w->total == w->length && !w->sending &&
-         w->sent_by <= c->now + 2 && memsys_takes_write_bursts(c->timing) &&
-         cycle_pages_knows(c, 0, w->burst.address >> PAGE_SHIFT);
+         w->sent_by <= now + 2 && memsys_takes_write_bursts(c->timing) &&
+         cycle_pages_knows(c, now, 0, w->burst.address >> PAGE_SHIFT);
 }
 
-static void go_whole(cycle_engine *c, writer *w) {
+static void go_whole(cycle_engine *c, uint64_t now, writer *w) {
   w->state = WHOLE;
-  w->offered_from = c->now + 2;
+  w->offered_from = now + 2;
   w->sent_by = CYCLE_NEVER;
   if (w->offered_from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = w->offered_from;
 }
@@ -205,12 +205,12 @@ void cycle_writer_show(cycle_engine *c, uint64_t cycle) {
 }
 
 // The next row may come before the last beats have gone.
-static void whole_granted(cycle_engine *c, writer *w) {
-  w->sent_by = c->now + w->beats;
+static void whole_granted(cycle_engine *c, uint64_t now, writer *w) {
+  w->sent_by = now + w->beats;
   if (!c->data) return;
-  cycle_writer_show(c, c->now);
+  cycle_writer_show(c, now);
   assert(w->shown == w->bytes);
-  w->granted_at = c->now;
+  w->granted_at = now;
   w->bytes_address = w->burst.address + w->offset;
   w->bytes_offset = w->offset;
   w->bytes = w->total;
@@ -219,22 +219,19 @@ static void whole_granted(cycle_engine *c, writer *w) {
 }
 
 // A flush in the cycle before the lookup: the page may have to be asked for.
-void cycle_writer_look_back(cycle_engine *c) {
+void cycle_writer_look_back(cycle_engine *c, uint64_t now) {
   writer *w = c->writer;
-  if (!waits_whole(w) || w->offered_from != c->now + 2) return;
+  if (!waits_whole(w) || w->offered_from != now + 2) return;
   w->state = FIRST;
   w->sent_by = 0;
   fire_beat(c, w, true);
-  cycle_port_given(c, CYCLE_DMA_WRITER);
+  cycle_port_given(c, now, CYCLE_DMA_WRITER);
 }
 
 // Its last beats were sent in cycles of their own, behind which the writer waited.
-static void end_whole(cycle_engine *c, writer *w) {
-  const uint64_t now = c->now;
+static void end_whole(cycle_engine *c, uint64_t now, writer *w) {
   if (w->sent_by == 0 || w->sent_by > now) return;
-  c->now = w->sent_by;
-  if (w->sent_by < now) cycle_spend(c, CYCLE_DMA_WRITER, WAIT_ANSWERS);
-  c->now = now;
+  if (w->sent_by < now) cycle_spend(c, w->sent_by, CYCLE_DMA_WRITER, WAIT_ANSWERS);
   w->sent_by = 0;
   if (w->state == WHOLE) w->state = IDLE;
 }
@@ -250,51 +247,51 @@ static void write_granted(cycle_engine *c, writer *w) {
                b->address + b->bytes - 1);
 }
 
-static void look(cycle_engine *c, writer *w) {
+static void look(cycle_engine *c, uint64_t now, writer *w) {
   w->looking = false;
   w->sending = true;
   w->send = !w->send;
   const write_beat *b = &w->stage[w->send];
   // The other beats of a burst lie in the page of the first.
-  if (b->first) cycle_pages_look(c, 0, b->burst.address >> PAGE_SHIFT);
+  if (b->first) cycle_pages_look(c, now, 0, b->burst.address >> PAGE_SHIFT);
 }
 
 // What the cycle is seen as, before anything moves.
-static void report(cycle_engine *c, const writer *w) {
-  bool miss = w->sending && cycle_pages_miss(c, 0);
-  bool offers = (w->sending && !miss) || (waits_whole(w) && w->offered_from <= c->now);
-  if (w->state == WHOLE ? c->now <= idle_at(w) : w->state != IDLE) cycle_event(c, ISA_EVENT_WRITER_ACTIVE);
+static void report(cycle_engine *c, uint64_t now, const writer *w) {
+  bool miss = w->sending && cycle_pages_miss(c, now, 0);
+  bool offers = (w->sending && !miss) || (waits_whole(w) && w->offered_from <= now);
+  if (w->state == WHOLE ? now <= idle_at(w) : w->state != IDLE) cycle_event(c, ISA_EVENT_WRITER_ACTIVE);
   if (miss) cycle_event(c, ISA_EVENT_WRITER_PAGE_WAIT);
   if (offers && !c->w.write_granted) cycle_event(c, ISA_EVENT_WRITER_BUS_WAIT);
 }
 
-static unsigned cause_of(cycle_engine *c, const writer *w, bool moved) {
-  if (moved || (w->sent_by == CYCLE_NEVER ? c->now < w->offered_from : c->now < w->sent_by)) return CYCLE_WORKING;
+static unsigned cause_of(cycle_engine *c, uint64_t now, const writer *w, bool moved) {
+  if (moved || (w->sent_by == CYCLE_NEVER ? now < w->offered_from : now < w->sent_by)) return CYCLE_WORKING;
   if (waits_whole(w)) return WAIT_BUS;
-  if (w->sending) return cycle_pages_miss(c, 0) ? WAIT_PAGE : WAIT_BUS;
+  if (w->sending) return cycle_pages_miss(c, now, 0) ? WAIT_PAGE : WAIT_BUS;
   return w->state == FIRST ? WAIT_IDS : w->used_count > 0 ? WAIT_ANSWERS : CYCLE_IDLE;
 }
 
 // True: it goes on in the next cycle. A burst that goes as a whole needs no cycle between those of its grant and its
 // answer.
-static bool move(cycle_engine *c, writer *w) {
+static bool move(cycle_engine *c, uint64_t now, writer *w) {
   bool moved = false;
-  cycle_writer_show(c, c->now);
+  cycle_writer_show(c, now);
   if (c->w.write_granted && waits_whole(w)) {
-    whole_granted(c, w);
+    whole_granted(c, now, w);
   } else if (c->w.write_granted && w->sending) {
     write_granted(c, w);
     moved = true;
   }
   if (w->looking && !w->sending) {
-    look(c, w);
+    look(c, now, w);
     moved = true;
   }
   if (w->looking || (w->state != BEATS && (w->state != FIRST || w->used_count >= w->ids))) return moved;
   const bool first = w->state == FIRST;
-  if (first) choose_burst(c, w);
-  if (first && may_go_whole(c, w)) {
-    go_whole(c, w);
+  if (first) choose_burst(c, now, w);
+  if (first && may_go_whole(c, now, w)) {
+    go_whole(c, now, w);
     return moved;
   }
   fire_beat(c, w, first);
@@ -302,34 +299,34 @@ static bool move(cycle_engine *c, writer *w) {
 }
 
 // A beat that has just been looked up may miss its page in the next cycle and be free to go in the one after.
-static void set_wake(cycle_engine *c, const writer *w, bool moved) {
-  const bool misses = w->sending && !moved && cycle_pages_miss(c, 0);
-  c->wake[CYCLE_DMA_WRITER] = misses ? c->now + 1 : cycle_writer_offers_from(c);
+static void set_wake(cycle_engine *c, uint64_t now, const writer *w, bool moved) {
+  const bool misses = w->sending && !moved && cycle_pages_miss(c, now, 0);
+  c->wake[CYCLE_DMA_WRITER] = misses ? now + 1 : cycle_writer_offers_from(c, now);
 }
 
-static bool work(cycle_engine *c, writer *w) {
-  if (c->counting) report(c, w);
-  end_whole(c, w);
+static bool work(cycle_engine *c, uint64_t now, writer *w) {
+  if (c->counting) report(c, now, w);
+  end_whole(c, now, w);
   bool answered = c->w.beat != NULL && c->w.beat->write;
-  const bool moved = move(c, w);
-  cycle_spend(c, CYCLE_DMA_WRITER, cause_of(c, w, moved));
-  set_wake(c, w, moved);
+  const bool moved = move(c, now, w);
+  cycle_spend(c, now, CYCLE_DMA_WRITER, cause_of(c, now, w, moved));
+  set_wake(c, now, w, moved);
   if (!answered) return moved;
   // An id is free from the cycle after its answer.
-  free_id(c, w, c->w.beat->id);
-  cycle_bus_take(c);
-  if (!moved && !cycle_writer_busy(c)) cycle_spend_next(c, CYCLE_DMA_WRITER, CYCLE_IDLE);
+  free_id(c, now, w, c->w.beat->id);
+  cycle_bus_take(c, now);
+  if (!moved && !cycle_writer_busy(c)) cycle_spend(c, now + 1, CYCLE_DMA_WRITER, CYCLE_IDLE);
   return moved || w->state == FIRST;
 }
 
-bool cycle_writer_step(cycle_engine *c) {
+bool cycle_writer_step(cycle_engine *c, uint64_t now) {
   writer *w = c->writer;
   bool changed = false;
   c->wake[CYCLE_DMA_WRITER] = CYCLE_NEVER;
   if (cycle_writer_busy(c))
-    changed = work(c, w);
+    changed = work(c, now, w);
   else
-    cycle_spend(c, CYCLE_DMA_WRITER, CYCLE_IDLE);
+    cycle_spend(c, now, CYCLE_DMA_WRITER, CYCLE_IDLE);
   return changed;
 }
 
@@ -337,11 +334,13 @@ uint64_t cycle_writer_idle_at(const cycle_engine *c) {
   return c->writer->state == WHOLE ? idle_at(c->writer) : CYCLE_NEVER;
 }
 
-bool cycle_writer_idle(const cycle_engine *c) { return c->writer->state == IDLE || c->now >= cycle_writer_idle_at(c); }
+bool cycle_writer_idle(const cycle_engine *c, uint64_t now) {
+  return c->writer->state == IDLE || now >= cycle_writer_idle_at(c);
+}
 
-bool cycle_writer_ready(cycle_engine *c) {
-  cycle_port_through(c);
-  if (cycle_writer_idle(c)) return true;
+bool cycle_writer_ready(cycle_engine *c, uint64_t now) {
+  cycle_port_through(c, now);
+  if (cycle_writer_idle(c, now)) return true;
   cycle_port_wants_writer(c);
   return false;
 }
@@ -361,18 +360,18 @@ static bool leaves_memory(const cycle_engine *c, uint64_t address, uint32_t byte
   return arch_memory_at(c->memory, address & ~(uint64_t)(most - 1), bytes + 2 * most) == NULL;
 }
 
-void cycle_writer_take(cycle_engine *c, const cycle_write_row *row) {
+void cycle_writer_take(cycle_engine *c, uint64_t now, const cycle_write_row *row) {
   writer *w = c->writer;
-  assert(cycle_writer_idle(c));
+  assert(cycle_writer_idle(c, now));
   w->address = row->address;
   w->length = row->block * c->d.dim + row->len;
   w->sent = 0;
   w->state = row->store ? FIRST : IDLE;
   if (leaves_memory(c, row->address, w->length)) {
     c->port.never_lags = true;
-    cycle_port_end(c);
+    cycle_port_end(c, now);
   }
-  if (row->store) cycle_port_given(c, CYCLE_DMA_WRITER);
+  if (row->store) cycle_port_given(c, now, CYCLE_DMA_WRITER);
   if (!c->data) return;
   assert(w->length <= w->row_bytes);
   if (row->pool && c->array->units.max_pool)

@@ -272,7 +272,7 @@ void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t col
 // operand_fetch.c: prepares the walk; one cycle of it, which appends what fired to the control queue and returns it;
 // copies the rows of the next `steps` steps from the scratchpad into the tiles.
 void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operation *op, const uint32_t base[3]);
-unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op);
+unsigned operand_fetch_step(cycle_engine *c, uint64_t now, cycle_execute *x, execute_operation *op);
 void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned operands,
                         uint32_t steps);
 
@@ -280,8 +280,8 @@ void operand_fetch_copy(cycle_engine *c, const cycle_execute *x, const execute_o
 void operand_fetch_append(cycle_engine *c, cycle_execute *x, execute_operation *op, uint64_t cycle, uint32_t steps);
 
 // operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
-unsigned operand_select_missing(const cycle_engine *c, const cycle_execute *x);
-void operand_select_take(cycle_engine *c, const cycle_execute *x);
+unsigned operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x);
+void operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x);
 
 // The first step of the control queue is taken.
 static inline void execute_control_taken(cycle_execute *x, uint32_t steps) {
@@ -341,26 +341,27 @@ static inline void execute_request_leaves(execute_mesh *m, uint64_t now) {
 }
 
 // execute_writeback.c: row n of the results of a request that carries a product goes to its place in this cycle.
-void execute_write_row(cycle_engine *c, const mesh_request *request, uint32_t n);
+void execute_write_row(cycle_engine *c, uint64_t now, const mesh_request *request, uint32_t n);
 // The same of rows n, n + 1, ... that left in the cycles from `at` on, all before this one, and went to the
 // accumulator.
-void execute_write_past_rows(cycle_engine *c, const mesh_request *request, uint32_t n, uint64_t at, uint32_t rows);
+void execute_write_past_rows(cycle_engine *c, uint64_t now, const mesh_request *request, uint32_t n, uint64_t at,
+                             uint32_t rows);
 
 // execute_stream.c
 // Fetch and mesh as they are at the start of this cycle.
-void execute_stream_to_now(cycle_engine *c, cycle_execute *x);
+void execute_stream_to_now(cycle_engine *c, uint64_t now, cycle_execute *x);
 // The mesh as it is after this cycle, if it sleeps through it.
-void execute_stream_mesh(cycle_engine *c, cycle_execute *x);
+void execute_stream_mesh(cycle_engine *c, uint64_t now, cycle_execute *x);
 // Lets fetch, or the mesh, stream from cycle `from` on if nothing else can happen in it. Fetch must be stepped in
 // stream_until; the mesh's wake time is set.
-bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from);
+bool execute_stream_fetch_from(cycle_engine *c, uint64_t now, cycle_execute *x, uint64_t from);
 bool execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t from);
 // Fetch must be stepped in `cycle` if it streams still.
 void execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle);
 // The rows of the request need no cycle of their own, but for the last.
 bool execute_stream_is_quiet(const cycle_execute *x, const mesh_request *r);
 // Rows that left before this cycle are written. Sets write-back's wake time.
-void execute_stream_results(cycle_engine *c, cycle_execute *x);
-void execute_stream_results_sleep(cycle_engine *c, cycle_execute *x);
+void execute_stream_results(cycle_engine *c, uint64_t now, cycle_execute *x);
+void execute_stream_results_sleep(cycle_engine *c, uint64_t now, cycle_execute *x);
 
 #endif

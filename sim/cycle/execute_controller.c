@@ -337,16 +337,16 @@ bool cycle_execute_solitary_preload(const cycle_engine *c) {
   return x->window.count == 1 && execute_window_head(&x->window, 0)->funct == ISA_FUNCT_PRELOAD;
 }
 
-bool cycle_execute_busy(const cycle_engine *c) {
+bool cycle_execute_busy(const cycle_engine *c, uint64_t now) {
   const cycle_execute *x = c->execute;
-  return x->window.count != 0 || execute_hazards_count(&x->hazards, c->now) != 0;
+  return x->window.count != 0 || execute_hazards_count(&x->hazards, now) != 0;
 }
 
 // Registers of this cycle, and what would start.
-static void set_events(cycle_engine *c, const cycle_execute *x) {
-  uint32_t count = execute_window_seen(&x->window, c->now);
+static void set_events(cycle_engine *c, uint64_t now, const cycle_execute *x) {
+  uint32_t count = execute_window_seen(&x->window, now);
   c->w.solitary_preload = cycle_execute_solitary_preload(c);
-  bool active = x->state == STATE_COMPUTE || (x->state == STATE_WAIT && decide(x, c->now).starts != OP_NONE);
+  bool active = x->state == STATE_COMPUTE || (x->state == STATE_WAIT && decide(x, now).starts != OP_NONE);
   if (x->state == STATE_COMPUTE) cycle_event(c, ISA_EVENT_EXECUTE_ACTIVE);
   if (x->state == STATE_FLUSH || x->state == STATE_FLUSHING) cycle_event(c, ISA_EVENT_EXECUTE_FLUSH);
   if (active && x->control_count == x->control_depth) cycle_event(c, ISA_EVENT_EXECUTE_CONTROL_BLOCK);
@@ -355,44 +355,44 @@ static void set_events(cycle_engine *c, const cycle_execute *x) {
   candidate k = look(x);
   bool preload0 = k.first->funct == ISA_FUNCT_PRELOAD;
   bool both = count >= 3 && is_compute(k.first->funct) && k.preload->funct == ISA_FUNCT_PRELOAD;
-  if (preload0 && hazard(x, c->now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_PRELOAD_HAZARD);
-  if (both && hazard(x, c->now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_OVERLAP_HAZARD);
+  if (preload0 && hazard(x, now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_PRELOAD_HAZARD);
+  if (both && hazard(x, now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_OVERLAP_HAZARD);
 }
 
 // One cycle of the running operation; returns the cause that it stands for.
-static unsigned run(cycle_engine *c, cycle_execute *x, bool reported, bool *changed) {
+static unsigned run(cycle_engine *c, uint64_t now, cycle_execute *x, bool reported, bool *changed) {
   execute_operation *op = &x->ops[x->op_slot];
   if (x->control_count == x->control_depth) return EXECUTE_MESH_WAIT;
   if (!reported && x->row + 1 == op->total) return EXECUTE_COMPLETION_WAIT;
-  if (operand_fetch_step(c, x, op) == 0) return EXECUTE_BANK_WAIT;
-  if (x->row == op->total) finish(x, c->now);
+  if (operand_fetch_step(c, now, x, op) == 0) return EXECUTE_BANK_WAIT;
+  if (x->row == op->total) finish(x, now);
   *changed = true;
   return CYCLE_WORKING;
 }
 
-static void configure_step(cycle_engine *c, cycle_execute *x) {
+static void configure_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
   const execute_command *first = execute_window_head(&x->window, 0);
   c->w.done[SIM_CLASS_EXECUTE] = (cycle_done){true, first->id};
   configure(x, first);
-  execute_window_pop(&x->window, c->now, 1);
+  execute_window_pop(&x->window, now, 1);
 }
 
 // A cycle in WAIT; returns the cause that it stands for.
-static unsigned wait_step(cycle_engine *c, cycle_execute *x, bool pending, bool reported, bool *changed) {
-  decision d = decide(x, c->now);
+static unsigned wait_step(cycle_engine *c, uint64_t now, cycle_execute *x, bool pending, bool reported, bool *changed) {
+  decision d = decide(x, now);
   if (d.starts != OP_NONE) {
     candidate k = look(x);
     start(c, x, d.starts, &k);
     x->state = STATE_COMPUTE;
     *changed = true;
-    return run(c, x, reported, changed);
+    return run(c, now, x, reported, changed);
   }
   if (d.configures && !pending) {
-    configure_step(c, x);
+    configure_step(c, now, x);
     *changed = true;
     return CYCLE_WORKING;
   }
-  if (execute_hazards_count(&x->hazards, c->now) != 0 && (x->os || d.cause == EXECUTE_CONFIG_WAIT)) {
+  if (execute_hazards_count(&x->hazards, now) != 0 && (x->os || d.cause == EXECUTE_CONFIG_WAIT)) {
     x->state = STATE_FLUSH;
     *changed = true;
   }
@@ -422,17 +422,17 @@ static void note_room(cycle_execute *x, uint64_t now) {
   if (x->ready_at == CYCLE_NEVER && x->unroller.window.count < x->unroller.window.depth) x->ready_at = now + 1;
 }
 
-static void unroll(cycle_engine *c, cycle_execute *x) {
-  if (x->unroller.window.count == 0 || !execute_window_room(&x->window, c->now)) return;
-  preload_unroller_step(&x->unroller, c->now, &x->window, x->both_dataflows);
-  note_room(x, c->now);
+static void unroll(cycle_execute *x, uint64_t now) {
+  if (x->unroller.window.count == 0 || !execute_window_room(&x->window, now)) return;
+  preload_unroller_step(&x->unroller, now, &x->window, x->both_dataflows);
+  note_room(x, now);
 }
 
 // Beside a stream nobody looks into the window, which has the commands of the operation: what passes the unroller
 // unchanged in the cycles to come goes there at once.
-static void unroll_ahead(const cycle_engine *c, cycle_execute *x) {
+static void unroll_ahead(cycle_execute *x, uint64_t now) {
   preload_unroller *u = &x->unroller;
-  uint64_t at = c->now + 1;
+  uint64_t at = now + 1;
   if (x->ready_at > at || u->b_transposed || preload_unroller_active(u) || x->window.count < 2) return;
   for (; u->window.count != 0 && x->window.count < x->window.depth && at < x->stream_until; at++) {
     const execute_command *head = execute_window_head(&u->window, 0);
@@ -443,73 +443,73 @@ static void unroll_ahead(const cycle_engine *c, cycle_execute *x) {
 }
 
 // What others see of the unit: room for commands, reads of the accumulator.
-static bool seen(const cycle_engine *c, const cycle_execute *x) {
-  return x->ready_at == c->now + 1 || c->w.acc_asked != 0;
+static bool seen(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
+  return x->ready_at == now + 1 || c->w.acc_asked != 0;
 }
 
 // A cycle of a stream: rows move by themselves.
-static void step_beside_stream(cycle_engine *c, cycle_execute *x) {
+static void step_beside_stream(cycle_engine *c, uint64_t now, cycle_execute *x) {
   report_completion(c, x);
-  unroll(c, x);
-  unroll_ahead(c, x);
-  c->wake[CYCLE_EXECUTE] = moves_on(x) ? c->now + 1 : x->stream_until;
+  unroll(x, now);
+  unroll_ahead(x, now);
+  c->wake[CYCLE_EXECUTE] = moves_on(x) ? now + 1 : x->stream_until;
 }
 
-static void whole_step(cycle_engine *c, cycle_execute *x) {
+static void whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
   bool pending = x->pending != 0, changed = pending, os = x->os;
   unsigned cause;
-  if (c->counting) set_events(c, x);
+  if (c->counting) set_events(c, now, x);
   bool reported = report_completion(c, x);
   if (x->state == STATE_COMPUTE)
-    cause = run(c, x, reported, &changed);
+    cause = run(c, now, x, reported, &changed);
   else if (x->state == STATE_WAIT)
-    cause = wait_step(c, x, pending, reported, &changed);
+    cause = wait_step(c, now, x, pending, reported, &changed);
   else
     cause = flush_step(x, &changed);
-  unroll(c, x);
+  unroll(x, now);
   // A register: an operation that starts in the cycle after a change of dataflow still sees it.
   if (!os) x->flush_swaps = false;
-  cycle_spend(c, CYCLE_EXECUTE, cause);
-  bool waits = !changed && x->state == STATE_WAIT && !moves_on(x) && x->hazards.popped_at != c->now + 1 &&
-               x->window.pushed_at != c->now + 1;
-  c->wake[CYCLE_EXECUTE] = waits ? CYCLE_NEVER : c->now + 1;
+  cycle_spend(c, now, CYCLE_EXECUTE, cause);
+  bool waits = !changed && x->state == STATE_WAIT && !moves_on(x) && x->hazards.popped_at != now + 1 &&
+               x->window.pushed_at != now + 1;
+  c->wake[CYCLE_EXECUTE] = waits ? CYCLE_NEVER : now + 1;
 }
 
 // Entries that the mesh does not know of, or must not sleep over.
-static void wake_mesh(cycle_engine *c, cycle_execute *x) {
+static void wake_mesh(cycle_engine *c, uint64_t now, cycle_execute *x) {
   bool flushes = x->state == STATE_FLUSH || x->state == STATE_FLUSHING;
   if (x->mesh.sleeps && (x->control_uneven != 0 || flushes)) {
-    execute_stream_mesh(c, x);
+    execute_stream_mesh(c, now, x);
     x->mesh.sleeps = false;
-    c->wake[CYCLE_MESH] = c->now + 1;
+    c->wake[CYCLE_MESH] = now + 1;
   }
-  if ((x->control_count != 0 || flushes) && c->wake[CYCLE_MESH] == CYCLE_NEVER) c->wake[CYCLE_MESH] = c->now + 1;
+  if ((x->control_count != 0 || flushes) && c->wake[CYCLE_MESH] == CYCLE_NEVER) c->wake[CYCLE_MESH] = now + 1;
 }
 
-bool cycle_execute_step(cycle_engine *c) {
+bool cycle_execute_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
-  if (x->streams && c->now < x->stream_until && !c->counting) {
-    step_beside_stream(c, x);
-    return seen(c, x);
+  if (x->streams && now < x->stream_until && !c->counting) {
+    step_beside_stream(c, now, x);
+    return seen(c, now, x);
   }
-  execute_stream_to_now(c, x);
-  if (x->control_count >= x->control_depth) execute_stream_mesh(c, x);
-  if (x->streams) c->execute_until = c->now;
-  if (x->streams && x->row == x->ops[x->op_slot].total) finish(x, c->now - 1);
+  execute_stream_to_now(c, now, x);
+  if (x->control_count >= x->control_depth) execute_stream_mesh(c, now, x);
+  if (x->streams) c->execute_until = now;
+  if (x->streams && x->row == x->ops[x->op_slot].total) finish(x, now - 1);
   x->streams = false;
-  whole_step(c, x);
-  wake_mesh(c, x);
-  bool fired = c->execute_until == c->now + 1;  // a plain step, as those of the stream will
-  if (fired && x->state == STATE_COMPUTE && execute_stream_fetch_from(c, x, c->now + 1)) {
-    unroll_ahead(c, x);
+  whole_step(c, now, x);
+  wake_mesh(c, now, x);
+  bool fired = c->execute_until == now + 1;  // a plain step, as those of the stream will
+  if (fired && x->state == STATE_COMPUTE && execute_stream_fetch_from(c, now, x, now + 1)) {
+    unroll_ahead(x, now);
     if (!moves_on(x)) c->wake[CYCLE_EXECUTE] = x->stream_until;
   }
-  return seen(c, x);
+  return seen(c, now, x);
 }
 
-bool cycle_execute_reports(cycle_engine *c) {
+bool cycle_execute_reports(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
-  if (!x->streams || c->now >= x->stream_until || x->pending != 0 || c->counting) return false;
+  if (!x->streams || now >= x->stream_until || x->pending != 0 || c->counting) return false;
   return report_completion(c, x);
 }
 
@@ -518,14 +518,14 @@ uint64_t cycle_execute_ready_at(const cycle_engine *c) {
   return x->ready_at > x->taken ? x->ready_at : x->taken;
 }
 
-bool cycle_execute_ready(const cycle_engine *c) { return c->now >= cycle_execute_ready_at(c); }
+bool cycle_execute_ready(const cycle_engine *c, uint64_t now) { return now >= cycle_execute_ready_at(c); }
 
 // Beside a stream a command passes the unroller at once if the window has room, so that there is always room for the
 // next; if it has none, the command stays in the unroller until the stream is over.
-uint64_t cycle_execute_takes_at(const cycle_engine *c) {
+uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
   const cycle_execute *x = c->execute;
   const preload_unroller *u = &x->unroller;
-  uint64_t at = c->now + 1;
+  uint64_t at = now + 1;
   if (!x->streams || x->window.count < 2 || u->b_transposed || preload_unroller_active(u)) return CYCLE_NEVER;
   if (u->window.count >= (x->window.count < x->window.depth ? 1 : u->window.depth)) return CYCLE_NEVER;
   if (at < x->ready_at) at = x->ready_at;
@@ -533,13 +533,13 @@ uint64_t cycle_execute_takes_at(const cycle_engine *c) {
   return at < x->stream_until && at + 1 < x->stream_until ? at : CYCLE_NEVER;
 }
 
-void cycle_execute_take(cycle_engine *c, const cycle_issue *command) {
+void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   cycle_execute *x = c->execute;
   execute_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
-  x->taken = c->now + 1;
-  execute_window_push(&x->unroller.window, c->now, &taken);
+  x->taken = now + 1;
+  execute_window_push(&x->unroller.window, now, &taken);
   if (x->unroller.window.count == x->unroller.window.depth) x->ready_at = CYCLE_NEVER;
-  if (x->streams) unroll_ahead(c, x);
-  if (moves_on(x) && c->wake[CYCLE_EXECUTE] > c->now + 1) c->wake[CYCLE_EXECUTE] = c->now + 1;
+  if (x->streams) unroll_ahead(x, now);
+  if (moves_on(x) && c->wake[CYCLE_EXECUTE] > now + 1) c->wake[CYCLE_EXECUTE] = now + 1;
 }

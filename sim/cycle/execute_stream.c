@@ -19,19 +19,19 @@
 
 // ---- fetch
 
-static void fetch(cycle_engine *c, cycle_execute *x) {
+static void fetch(cycle_engine *c, uint64_t now, cycle_execute *x) {
   execute_operation *op = &x->ops[x->op_slot];
-  uint32_t steps = (uint32_t)(c->now - x->fetch_at);
-  assert(c->now <= x->stream_until && x->row + steps <= op->total);
+  uint32_t steps = (uint32_t)(now - x->fetch_at);
+  assert(now <= x->stream_until && x->row + steps <= op->total);
   if (c->data) operand_fetch_copy(c, x, op, op->control.waits, steps);
   operand_fetch_append(c, x, op, x->fetch_at, steps);
-  x->fetch_at = c->now;
+  x->fetch_at = now;
 }
 
-bool execute_stream_fetch_from(cycle_engine *c, cycle_execute *x, uint64_t from) {
+bool execute_stream_fetch_from(cycle_engine *c, uint64_t now, cycle_execute *x, uint64_t from) {
   const execute_operation *op = &x->ops[x->op_slot];
   // Rows that are loaded into a bank that is read may be left out no more than those that are read.
-  cycle_local_shared(c, op->all_banks);
+  cycle_local_shared(c, now, op->all_banks);
   uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
   uint32_t end = op->run_end < op->total || x->pending == 0 ? op->run_end : op->total - 1U;
   x->streams = !execute_every_cycle(c) && (op->all_banks & loaded) == 0 && op->plain && x->ahead == 0 && x->row != 0 &&
@@ -48,7 +48,7 @@ void execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle) {
   c->wake[CYCLE_EXECUTE] = wf_min(c->wake[CYCLE_EXECUTE], cycle);
 }
 
-void cycle_execute_disturbed(cycle_engine *c) { execute_stream_end(c, c->execute, c->now); }
+void cycle_execute_disturbed(cycle_engine *c, uint64_t now) { execute_stream_end(c, c->execute, now); }
 
 // ---- mesh
 
@@ -68,24 +68,16 @@ static uint64_t feed(cycle_execute *x, const execute_control *entry, uint64_t at
   return at + rows;
 }
 
-// Cycles in which no row is fed are told from the others in the account.
-static void spend(cycle_engine *c, uint64_t at, unsigned cause) {
-  uint64_t now = c->now;
-  c->now = at;
-  cycle_spend(c, CYCLE_MESH, cause);
-  c->now = now;
-}
-
 static void mesh_to(cycle_engine *c, cycle_execute *x, uint64_t end) {
   execute_mesh *m = &x->mesh;
   while (m->at < end) {
     const execute_control *entry = x->control_count == 0 ? NULL : &x->control[x->control_head];
     if (m->written == EXECUTE_ALL) {
-      spend(c, m->at, CYCLE_WORKING);
+      cycle_spend(c, m->at, CYCLE_MESH, CYCLE_WORKING);
       m->at = feed(x, entry, m->at, end);
       continue;
     }
-    spend(c, m->at, CYCLE_MESH_OPERANDS);
+    cycle_spend(c, m->at, CYCLE_MESH, CYCLE_MESH_OPERANDS);
     if (entry != NULL && entry->ready > m->at) m->at = wf_min(entry->ready, end);
     if (entry == NULL) m->at = end;
     if (m->at == end) return;
@@ -107,13 +99,13 @@ bool execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t from) 
   return true;
 }
 
-void execute_stream_mesh(cycle_engine *c, cycle_execute *x) {
-  if (x->mesh.sleeps) mesh_to(c, x, c->now + 1);
+void execute_stream_mesh(cycle_engine *c, uint64_t now, cycle_execute *x) {
+  if (x->mesh.sleeps) mesh_to(c, x, now + 1);
 }
 
-void execute_stream_to_now(cycle_engine *c, cycle_execute *x) {
-  if (x->streams && x->fetch_at < c->now) fetch(c, x);
-  if (x->mesh.sleeps) mesh_to(c, x, c->now);
+void execute_stream_to_now(cycle_engine *c, uint64_t now, cycle_execute *x) {
+  if (x->streams && x->fetch_at < now) fetch(c, now, x);
+  if (x->mesh.sleeps) mesh_to(c, x, now);
 }
 
 // ---- write-back
@@ -122,48 +114,48 @@ bool execute_stream_is_quiet(const cycle_execute *x, const mesh_request *r) {
   return !r->tag.valid || (r->tag.acc ? x->mesh.sub_mask == 0 || !x->writes_acc : !x->writes_sp);
 }
 
-void execute_stream_results(cycle_engine *c, cycle_execute *x) {
+void execute_stream_results(cycle_engine *c, uint64_t now, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
-  while (m->next_leaves < c->now) {
+  while (m->next_leaves < now) {
     const mesh_request *r = &m->requests[m->head];
-    uint64_t rows = wf_min(m->runs[m->run_head].count, c->now - m->next_leaves);
+    uint64_t rows = wf_min(m->runs[m->run_head].count, now - m->next_leaves);
     assert(m->left + rows < r->total && execute_stream_is_quiet(x, r));
-    if (r->tag.valid) execute_write_past_rows(c, r, m->left, m->next_leaves, (uint32_t)rows);
+    if (r->tag.valid) execute_write_past_rows(c, now, r, m->left, m->next_leaves, (uint32_t)rows);
     execute_rows_leave(m, rows);
   }
 }
 
-void execute_stream_results_sleep(cycle_engine *c, cycle_execute *x) {
+void execute_stream_results_sleep(cycle_engine *c, uint64_t now, cycle_execute *x) {
   const execute_mesh *m = &x->mesh;
   c->results_at = c->wake[CYCLE_WRITEBACK] = CYCLE_NEVER;
   if (m->count == 0) return;
   const mesh_request *r = &m->requests[m->head];
-  c->results_at = m->run_count != 0 ? m->next_leaves : c->now + m->latency;
+  c->results_at = m->run_count != 0 ? m->next_leaves : now + m->latency;
   c->wake[CYCLE_WRITEBACK] =
       c->results_at + (execute_every_cycle(c) || !execute_stream_is_quiet(x, r) ? 0 : r->total - 1U - m->left);
 }
 
-bool cycle_writeback_elsewhere(const cycle_engine *c, uint32_t bank) {
+bool cycle_writeback_elsewhere(const cycle_engine *c, uint64_t now, uint32_t bank) {
   const cycle_execute *x = c->execute;
   const execute_mesh *m = &x->mesh;
-  if (m->run_count == 0 || m->next_leaves > c->now) return false;
+  if (m->run_count == 0 || m->next_leaves > now) return false;
   const mesh_request *r = &m->requests[m->head];
-  const uint64_t past = c->now - m->next_leaves;
+  const uint64_t past = now - m->next_leaves;
   if (past >= m->runs[m->run_head].count || m->left + past + 1 >= r->total) return false;
   if (!r->tag.valid || !r->tag.acc) return true;
   const uint64_t low = r->tag.base, high = low + (uint64_t)(r->total - 1U) * x->c_stride;
   return !x->os && high <= x->acc_mask && (bank < low >> c->acc_bank_shift || bank > high >> c->acc_bank_shift);
 }
 
-void cycle_writeback_catch_up(cycle_engine *c) {
+void cycle_writeback_catch_up(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
   execute_mesh *m = &x->mesh;
-  execute_stream_to_now(c, x);
-  execute_stream_results(c, x);
-  if (m->next_leaves == c->now) {
+  execute_stream_to_now(c, now, x);
+  execute_stream_results(c, now, x);
+  if (m->next_leaves == now) {
     const mesh_request *r = &m->requests[m->head];
-    if (r->tag.valid) execute_write_row(c, r, m->left);
+    if (r->tag.valid) execute_write_row(c, now, r, m->left);
     execute_rows_leave(m, 1);
   }
-  c->results_at = m->run_count != 0 ? m->next_leaves : m->count != 0 ? c->now + m->latency : CYCLE_NEVER;
+  c->results_at = m->run_count != 0 ? m->next_leaves : m->count != 0 ? now + m->latency : CYCLE_NEVER;
 }

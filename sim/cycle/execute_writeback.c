@@ -47,7 +47,7 @@ static inline bool place_of(const cycle_execute *x, const mesh_request *r, uint3
   return *index < r->tag.rows && (r->tag.acc ? x->writes_acc : x->writes_sp);
 }
 
-void execute_write_row(cycle_engine *c, const mesh_request *r, uint32_t n) {
+void execute_write_row(cycle_engine *c, uint64_t now, const mesh_request *r, uint32_t n) {
   cycle_execute *x = c->execute;
   uint32_t index, row;
   if (!place_of(x, r, n, &index, &row)) return;
@@ -57,7 +57,7 @@ void execute_write_row(cycle_engine *c, const mesh_request *r, uint32_t n) {
   } else {
     c->w.ex_sp_bank = (int32_t)(row >> c->sp_bank_shift);
   }
-  cycle_local_execute_write(c, r->tag.acc, row, r->tag.acc && r->tag.accumulate);
+  cycle_local_execute_write(c, now, r->tag.acc, row, r->tag.acc && r->tag.accumulate);
   if (c->data) write_data(c, x, r, index, row);
 }
 
@@ -87,7 +87,8 @@ static bool write_block(cycle_engine *c, cycle_execute *x, const mesh_request *r
   return true;
 }
 
-void execute_write_past_rows(cycle_engine *c, const mesh_request *r, uint32_t n, uint64_t at, uint32_t rows) {
+void execute_write_past_rows(cycle_engine *c, uint64_t now, const mesh_request *r, uint32_t n, uint64_t at,
+                             uint32_t rows) {
   cycle_execute *x = c->execute;
   uint32_t index, row;
   const uint32_t end = n + rows, placed = rows_placed(x, r, n, end);
@@ -98,17 +99,17 @@ void execute_write_past_rows(cycle_engine *c, const mesh_request *r, uint32_t n,
   const uint32_t stages = c->array->accumulator.latency + 1U, skipped = !data && rows > stages ? rows - stages : 0;
   for (n += skipped, at += skipped; n < end; n++, at++) {
     if (!place_of(x, r, n, &index, &row)) continue;
-    if (at + stages >= c->now) cycle_local_past_write(c, at, row, r->tag.accumulate);
+    if (at + stages >= now) cycle_local_past_write(c, at, row, r->tag.accumulate);
     if (data) write_data(c, x, r, index, row);
   }
 }
 
-static void row_leaves(cycle_engine *c, cycle_execute *x) {
+static void row_leaves(cycle_engine *c, uint64_t now, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   const mesh_request *r = &m->requests[m->head];
   bool last = m->left + 1 == r->total;
   if (!last && !execute_every_cycle(c) && execute_stream_is_quiet(x, r)) return;
-  if (r->tag.valid) execute_write_row(c, r, m->left);
+  if (r->tag.valid) execute_write_row(c, now, r, m->left);
   if (!last) {
     execute_rows_leave(m, 1);
     return;
@@ -116,22 +117,22 @@ static void row_leaves(cycle_engine *c, cycle_execute *x) {
   if (r->tag.valid) {
     c->w.product_done = true;
     c->w.product_id = r->tag.id;
-    execute_hazards_pop(&x->hazards, c->now);
+    execute_hazards_pop(&x->hazards, now);
     if (r->result != MESH_NO_RESULT) mesh_data_release(m->data, r->result);
   }
-  execute_request_leaves(m, c->now);
+  execute_request_leaves(m, now);
   // A mesh that only waited for its results is not stepped for the last of them.
   if (m->count == 0 && x->control_count == 0 && x->state != STATE_FLUSH && x->state != STATE_FLUSHING)
-    cycle_spend(c, CYCLE_MESH, CYCLE_IDLE);
+    cycle_spend(c, now, CYCLE_MESH, CYCLE_IDLE);
 }
 
 // Returns whether a product is done that execute has to report.
-bool cycle_writeback_step(cycle_engine *c) {
+bool cycle_writeback_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
   if (x->mesh.count == 0) return false;
-  execute_stream_to_now(c, x);
-  execute_stream_results(c, x);
-  if (x->mesh.next_leaves == c->now) row_leaves(c, x);
-  execute_stream_results_sleep(c, x);
-  return c->w.product_done && !cycle_execute_reports(c);
+  execute_stream_to_now(c, now, x);
+  execute_stream_results(c, now, x);
+  if (x->mesh.next_leaves == now) row_leaves(c, now, x);
+  execute_stream_results_sleep(c, now, x);
+  return c->w.product_done && !cycle_execute_reports(c, now);
 }

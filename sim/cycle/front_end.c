@@ -91,26 +91,25 @@ void cycle_front_destroy(cycle_engine *c) {
   wf_free(f);
 }
 
-static void stage_push(const cycle_engine *c, stage *s, const cycle_front_command *command) {
-  s->commands[cycle_queue_push(&s->queue, c->now)] = *command;
+static void stage_push(stage *s, uint64_t now, const cycle_front_command *command) {
+  s->commands[cycle_queue_push(&s->queue, now)] = *command;
 }
 
 static const cycle_front_command *stage_head(const stage *s) { return &s->commands[cycle_queue_head(&s->queue)]; }
 
 // ---- commands from outside
 
-static bool loops_busy(const cycle_engine *c, const cycle_front_end *f) {
-  return (f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul)) ||
-         (f->conv != NULL && cycle_loop_conv_busy(c, f->conv));
+static bool loops_busy(const cycle_front_end *f) {
+  return (f->matmul != NULL && cycle_loop_matmul_busy(f->matmul)) || (f->conv != NULL && cycle_loop_conv_busy(f->conv));
 }
 
-static bool is_busy(const cycle_engine *c, const cycle_front_end *f) {
-  return f->raw.queue.count > 0 || f->unrolled.queue.count > 0 || loops_busy(c, f);
+static bool is_busy(const cycle_front_end *f) {
+  return f->raw.queue.count > 0 || f->unrolled.queue.count > 0 || loops_busy(f);
 }
 
 bool cycle_front_busy(const cycle_engine *c) {
   const cycle_front_end *f = c->front;
-  return f->pass.open ? !cycle_pass_empty(&f->pass) : f->is_pending || is_busy(c, f);
+  return f->pass.open ? !cycle_pass_empty(&f->pass) : f->is_pending || is_busy(f);
 }
 
 uint64_t cycle_front_ready_at(const cycle_engine *c) {
@@ -118,25 +117,17 @@ uint64_t cycle_front_ready_at(const cycle_engine *c) {
   return f->pass.open ? f->pass.room_at : CYCLE_NEVER;
 }
 
-bool cycle_front_ready(const cycle_engine *c) {
+bool cycle_front_ready(const cycle_engine *c, uint64_t now) {
   const cycle_front_end *f = c->front;
-  if (f->pass.open) return f->pass.room_at <= c->now;
-  return !f->is_pending && cycle_queue_room(&f->raw.queue, c->now);
-}
-
-// Notes what the cycles from `at` on are spent on.
-static void spend_from(cycle_engine *c, uint64_t at, front_cause cause) {
-  uint64_t now = c->now;
-  c->now = at;
-  cycle_spend(c, CYCLE_FRONT_END, cause);
-  c->now = now;
+  if (f->pass.open) return f->pass.room_at <= now;
+  return !f->is_pending && cycle_queue_room(&f->raw.queue, now);
 }
 
 // What was planned for the cycles that have come is noted.
-void cycle_front_settle(cycle_engine *c) {
+void cycle_front_settle(cycle_engine *c, uint64_t now) {
   cycle_front_end *f = c->front;
-  if (f->later_at > c->now) return;
-  spend_from(c, f->later_at, f->later);
+  if (f->later_at > now) return;
+  cycle_spend(c, f->later_at, CYCLE_FRONT_END, f->later);
   f->later_at = CYCLE_NEVER;
 }
 
@@ -151,168 +142,166 @@ static bool is_for_loops(const cycle_front_end *f, uint8_t funct) {
 
 // Nothing is on its way, and the loop units have nothing to do.
 static bool may_pass(const cycle_engine *c, const cycle_front_end *f) {
-  if (c->eager || c->counting || is_busy(c, f)) return false;
+  if (c->eager || c->counting || is_busy(f)) return false;
   return (f->matmul == NULL || !cycle_loop_matmul_due(f->matmul)) && (f->conv == NULL || !cycle_loop_conv_due(f->conv));
 }
 
-static void pass_on(cycle_engine *c, cycle_front_end *f, const cycle_front_command *command) {
+static void pass_on(cycle_engine *c, uint64_t now, cycle_front_end *f, const cycle_front_command *command) {
   cycle_front_pass *p = &f->pass;
   const bool first = cycle_pass_empty(p);
-  cycle_pass_push(p, c->now, command);
+  cycle_pass_push(p, now, command);
   if (!first) return;
   f->later_at = CYCLE_NEVER;
-  cycle_spend(c, CYCLE_FRONT_END, FRONT_WORKING);
+  cycle_spend(c, now, CYCLE_FRONT_END, FRONT_WORKING);
   c->wake[CYCLE_FRONT_END] = p->head_at;
 }
 
 // Puts the command into its queue as it is at the start of cycle `at`.
-static void put_back(cycle_engine *c, cycle_front_end *f, const cycle_pass_command *x, uint64_t at) {
+static void put_back(cycle_front_end *f, const cycle_pass_command *x, uint64_t at) {
   uint32_t queue = 0;
-  const uint64_t now = c->now;
-  c->now = x->pushed;
-  for (; queue < f->pass.last && x->left[queue] < at; queue++) c->now = x->left[queue];
+  uint64_t entered = x->pushed;
+  for (; queue < f->pass.last && x->left[queue] < at; queue++) entered = x->left[queue];
   if (queue == 0)
-    stage_push(c, &f->raw, &x->command);
+    stage_push(&f->raw, entered, &x->command);
   else if (queue == f->pass.last)
-    stage_push(c, &f->unrolled, &x->command);
+    stage_push(&f->unrolled, entered, &x->command);
   else if (queue == 1 && f->conv != NULL)
-    cycle_loop_conv_push(c, f->conv, &x->command);
+    cycle_loop_conv_push(f->conv, entered, &x->command);
   else
-    cycle_loop_matmul_push(c, f->matmul, &x->command);
-  c->now = now;
+    cycle_loop_matmul_push(f->matmul, entered, &x->command);
 }
 
 // A command that was taken early has not left in the hardware.
-static void stop_passing(cycle_engine *c, cycle_front_end *f, uint64_t at) {
+static void stop_passing(cycle_front_end *f, uint64_t at) {
   cycle_front_pass *p = &f->pass;
   const bool early = f->early == at;
-  for (uint32_t n = p->taken - early; n != p->pushed; n++) put_back(c, f, cycle_pass_at(p, n), at);
+  for (uint32_t n = p->taken - early; n != p->pushed; n++) put_back(f, cycle_pass_at(p, n), at);
   p->open = f->refused = f->behind = false;
   f->later_at = CYCLE_NEVER;
 }
 
-void cycle_front_push(cycle_engine *c, const arch_command *command) {
+void cycle_front_push(cycle_engine *c, uint64_t now, const arch_command *command) {
   cycle_front_end *f = c->front;
-  assert(cycle_front_ready(c));
-  cycle_front_settle(c);
+  assert(cycle_front_ready(c, now));
+  cycle_front_settle(c, now);
   const cycle_front_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .returns = command->returns};
   const bool passes = !is_for_loops(f, command->funct);
-  if (!passes && f->pass.open) stop_passing(c, f, c->now);
+  if (!passes && f->pass.open) stop_passing(f, now);
   if (passes && !f->pass.open && may_pass(c, f))
     cycle_pass_open(&f->pass, 2U + (f->matmul != NULL) + (f->conv != NULL));
   if (f->pass.open) {
-    pass_on(c, f, &taken);
+    pass_on(c, now, f, &taken);
     return;
   }
   f->pending = taken;
   f->is_pending = true;
-  c->wake[CYCLE_FRONT_END] = c->now;
+  c->wake[CYCLE_FRONT_END] = now;
 }
 
 // ---- the head of the unrolled queue
 
-static front_cause allocate(cycle_engine *c, const cycle_front_command *head) {
+static front_cause allocate(cycle_engine *c, uint64_t now, const cycle_front_command *head) {
   sim_class unit;
-  if (cycle_station_take(c, head, &unit)) return FRONT_WORKING;
+  if (cycle_station_take(c, now, head, &unit)) return FRONT_WORKING;
   c->front->refused = true;
   if (c->counting) cycle_event(c, ISA_EVENT_STATION_FULL);
   return (front_cause)(FRONT_LOAD_FULL + unit);
 }
 
-static front_cause count(cycle_engine *c, const cycle_front_command *head) {
-  if (!cycle_counters_ready(c)) return FRONT_COUNTER;
-  cycle_counters_command(c, head->rs1, head->returns);
+static front_cause count(cycle_engine *c, uint64_t now, const cycle_front_command *head) {
+  if (!cycle_counters_ready(c, now)) return FRONT_COUNTER;
+  cycle_counters_command(c, now, head->rs1, head->returns);
   return FRONT_WORKING;
 }
 
-static front_cause flush(cycle_engine *c) {
-  cycle_port_end(c);
-  cycle_pages_flush(c);
+static front_cause flush(cycle_engine *c, uint64_t now) {
+  cycle_port_end(c, now);
+  cycle_pages_flush(c, now);
   return FRONT_WORKING;
 }
 
 // FRONT_WORKING: the command left.
-static front_cause end_command(cycle_engine *c, const cycle_front_command *head) {
+static front_cause end_command(cycle_engine *c, uint64_t now, const cycle_front_command *head) {
   switch (head->funct) {
     case ISA_FUNCT_FLUSH:
-      return flush(c);
+      return flush(c, now);
     case ISA_FUNCT_CLOCK_GATE:
       return FRONT_WORKING;
     case ISA_FUNCT_COUNTER:
-      return count(c, head);
+      return count(c, now, head);
     default:
-      return allocate(c, head);
+      return allocate(c, now, head);
   }
 }
 
 // FRONT_IDLE: there is no command.
-static front_cause step_head(cycle_engine *c, const cycle_front_end *f, stage *s) {
-  if (f->early == c->now) {  // it has an entry
-    cycle_queue_pop(&s->queue, c->now);
+static front_cause step_head(cycle_engine *c, uint64_t now, const cycle_front_end *f, stage *s) {
+  if (f->early == now) {  // it has an entry
+    cycle_queue_pop(&s->queue, now);
     return FRONT_WORKING;
   }
-  if (!cycle_queue_valid(&s->queue, c->now)) return FRONT_IDLE;
-  front_cause cause = end_command(c, stage_head(s));
-  if (cause == FRONT_WORKING) cycle_queue_pop(&s->queue, c->now);
+  if (!cycle_queue_valid(&s->queue, now)) return FRONT_IDLE;
+  front_cause cause = end_command(c, now, stage_head(s));
+  if (cause == FRONT_WORKING) cycle_queue_pop(&s->queue, now);
   return cause;
 }
 
 // ---- the chain
 
 // What goes into the unit behind loop_conv, or behind the command queue if there is none.
-static bool source_offer(const cycle_engine *c, const cycle_front_end *f, cycle_front_command *command) {
-  if (f->conv != NULL) return cycle_loop_conv_offer(c, f->conv, command);
-  if (!cycle_queue_valid(&f->raw.queue, c->now)) return false;
+static bool source_offer(const cycle_front_end *f, uint64_t now, cycle_front_command *command) {
+  if (f->conv != NULL) return cycle_loop_conv_offer(f->conv, now, command);
+  if (!cycle_queue_valid(&f->raw.queue, now)) return false;
   *command = *stage_head(&f->raw);
   return true;
 }
 
-static bool step_source(cycle_engine *c, cycle_front_end *f, bool taken) {
+static bool step_source(cycle_engine *c, uint64_t now, cycle_front_end *f, bool taken) {
   if (f->conv == NULL) {
-    if (taken) cycle_queue_pop(&f->raw.queue, c->now);
+    if (taken) cycle_queue_pop(&f->raw.queue, now);
     return taken;
   }
-  bool changed = cycle_loop_conv_step(c, f->conv, taken);
-  if (cycle_queue_valid(&f->raw.queue, c->now) && cycle_loop_conv_room(c, f->conv)) {
-    cycle_loop_conv_push(c, f->conv, stage_head(&f->raw));
-    cycle_queue_pop(&f->raw.queue, c->now);
+  bool changed = cycle_loop_conv_step(c, now, f->conv, taken);
+  if (cycle_queue_valid(&f->raw.queue, now) && cycle_loop_conv_room(f->conv, now)) {
+    cycle_loop_conv_push(f->conv, now, stage_head(&f->raw));
+    cycle_queue_pop(&f->raw.queue, now);
     changed = true;
   }
   return changed;
 }
 
 // The unit behind the source is loop_matmul, or there is none.
-static bool move_source(cycle_engine *c, cycle_front_end *f, bool room) {
+static bool move_source(cycle_engine *c, uint64_t now, cycle_front_end *f, bool room) {
   cycle_front_command command;
-  bool taken = room && source_offer(c, f, &command);
-  if (taken && f->matmul != NULL) cycle_loop_matmul_push(c, f->matmul, &command);
-  if (taken && f->matmul == NULL) stage_push(c, &f->unrolled, &command);
-  return step_source(c, f, taken) || taken;
+  bool taken = room && source_offer(f, now, &command);
+  if (taken && f->matmul != NULL) cycle_loop_matmul_push(f->matmul, now, &command);
+  if (taken && f->matmul == NULL) stage_push(&f->unrolled, now, &command);
+  return step_source(c, now, f, taken) || taken;
 }
 
-static bool step_chain(cycle_engine *c, cycle_front_end *f) {
-  bool room = cycle_queue_room(&f->unrolled.queue, c->now);
-  if (f->matmul == NULL) return move_source(c, f, room);
+static bool step_chain(cycle_engine *c, uint64_t now, cycle_front_end *f) {
+  bool room = cycle_queue_room(&f->unrolled.queue, now);
+  if (f->matmul == NULL) return move_source(c, now, f, room);
   cycle_front_command command;
-  bool taken = room && cycle_loop_matmul_offer(c, f->matmul, &command);
-  if (taken) stage_push(c, &f->unrolled, &command);
-  bool changed = cycle_loop_matmul_step(c, f->matmul, taken);
-  return move_source(c, f, cycle_loop_matmul_room(c, f->matmul)) || changed;
+  bool taken = room && cycle_loop_matmul_offer(f->matmul, now, &command);
+  if (taken) stage_push(&f->unrolled, now, &command);
+  bool changed = cycle_loop_matmul_step(c, now, f->matmul, taken);
+  return move_source(c, now, f, cycle_loop_matmul_room(f->matmul, now)) || changed;
 }
 
-static bool take_pending(cycle_engine *c, cycle_front_end *f) {
+static bool take_pending(cycle_front_end *f, uint64_t now) {
   if (!f->is_pending) return false;
   f->is_pending = false;
-  stage_push(c, &f->raw, &f->pending);
+  stage_push(&f->raw, now, &f->pending);
   return true;
 }
 
 // The head decides what the cycle was spent on; without one it is on its way, or a loop holds it back.
-static front_cause account(const cycle_engine *c, const cycle_front_end *f, front_cause head, bool moved) {
+static front_cause account(const cycle_front_end *f, front_cause head, bool moved) {
   if (head != FRONT_IDLE) return head;
-  if (moved && is_busy(c, f)) return FRONT_WORKING;
-  return loops_busy(c, f) ? FRONT_LOOP_WAITS : FRONT_IDLE;
+  if (moved && is_busy(f)) return FRONT_WORKING;
+  return loops_busy(f) ? FRONT_LOOP_WAITS : FRONT_IDLE;
 }
 
 // ---- what comes next
@@ -323,8 +312,8 @@ static bool source_due(const cycle_front_end *f) {
 }
 
 // The first cycle after this one in which the source offers a command; CYCLE_NEVER: none is in sight.
-static uint64_t source_offers(const cycle_engine *c, const cycle_front_end *f) {
-  uint64_t next = c->now + 1, at = f->raw.queue.count > 0 ? 0 : CYCLE_NEVER;
+static uint64_t source_offers(const cycle_front_end *f, uint64_t now) {
+  uint64_t next = now + 1, at = f->raw.queue.count > 0 ? 0 : CYCLE_NEVER;
   if (f->conv != NULL) at = cycle_loop_conv_offers_at(f->conv);
   return at > next ? at : next;
 }
@@ -346,8 +335,8 @@ static bool is_steady(const cycle_front_end *f) {
 
 // The first cycle in which the chain has to be stepped; CYCLE_NEVER: not before something comes. `lead`: in how many
 // cycles from then on a command can be at the head of the unrolled queue.
-static uint64_t chain_moves(const cycle_engine *c, const cycle_front_end *f, unsigned *lead) {
-  uint64_t next = c->now + 1;
+static uint64_t chain_moves(const cycle_front_end *f, uint64_t now, unsigned *lead) {
+  uint64_t next = now + 1;
   bool room = f->unrolled.queue.count < QUEUE;
   *lead = 0;
   if (f->matmul != NULL) {
@@ -360,18 +349,18 @@ static uint64_t chain_moves(const cycle_engine *c, const cycle_front_end *f, uns
   }
   if (source_due(f)) return next;
   *lead = f->matmul != NULL ? 2 : 1;
-  return room ? source_offers(c, f) : CYCLE_NEVER;
+  return room ? source_offers(f, now) : CYCLE_NEVER;
 }
 
 // Sets the wake time from what stands at the end of this cycle. `freed`: an entry of the station became free in it.
-static void plan(cycle_engine *c, cycle_front_end *f, bool freed) {
+static void plan(cycle_engine *c, uint64_t now, cycle_front_end *f, bool freed) {
   unsigned lead;
   f->behind = false;
   if (f->unrolled.queue.count > 0 && (!f->refused || freed)) {
-    c->wake[CYCLE_FRONT_END] = c->now + 1;
+    c->wake[CYCLE_FRONT_END] = now + 1;
     return;
   }
-  uint64_t next = chain_moves(c, f, &lead);
+  uint64_t next = chain_moves(f, now, &lead);
   c->wake[CYCLE_FRONT_END] = next;
   if (next == CYCLE_NEVER || lead == 0 || f->unrolled.queue.count > 0 || !is_steady(f)) return;
   f->behind = true;
@@ -380,10 +369,10 @@ static void plan(cycle_engine *c, cycle_front_end *f, bool freed) {
 }
 
 // The cycle of an early allocation was left out, too; beside its command nothing moves in it or after it.
-static void leave_early(cycle_engine *c, cycle_front_end *f) {
-  step_head(c, f, &f->unrolled);
-  cycle_spend(c, CYCLE_FRONT_END, FRONT_WORKING);
-  spend_from(c, c->now + 1, account(c, f, FRONT_IDLE, false));
+static void leave_early(cycle_engine *c, uint64_t now, cycle_front_end *f) {
+  step_head(c, now, f, &f->unrolled);
+  cycle_spend(c, now, CYCLE_FRONT_END, FRONT_WORKING);
+  cycle_spend(c, now + 1, CYCLE_FRONT_END, account(f, FRONT_IDLE, false));
   f->behind = false;
 }
 
@@ -391,19 +380,16 @@ static void leave_early(cycle_engine *c, cycle_front_end *f) {
 static void catch_up(cycle_engine *c, cycle_front_end *f, uint64_t end) {
   if (!f->behind || f->at >= end) return;
   uint8_t completed[2][SIM_CLASSES];
-  uint64_t now = c->now;
   memcpy(completed[0], c->w.matmul_completed, sizeof completed[0]);
   memcpy(completed[1], c->w.conv_completed, sizeof completed[1]);
   memset(c->w.matmul_completed, 0, sizeof completed[0]);
   memset(c->w.conv_completed, 0, sizeof completed[1]);
   for (; f->behind && f->at < end; f->at++) {
-    c->now = f->at;
     if (f->at == f->early)
-      leave_early(c, f);
+      leave_early(c, f->at, f);
     else
-      cycle_spend(c, CYCLE_FRONT_END, account(c, f, FRONT_IDLE, step_chain(c, f)));
+      cycle_spend(c, f->at, CYCLE_FRONT_END, account(f, FRONT_IDLE, step_chain(c, f->at, f)));
   }
-  c->now = now;
   memcpy(c->w.matmul_completed, completed[0], sizeof completed[0]);
   memcpy(c->w.conv_completed, completed[1], sizeof completed[1]);
 }
@@ -416,32 +402,29 @@ static bool count_completed(const cycle_engine *c, cycle_front_end *f) {
 
 // After a plan. A command that loop_matmul offers in the next cycle, to an empty unrolled queue, gets its entry now,
 // two cycles early. If nothing follows it the chain stays behind until somebody looks.
-static void take_offer(cycle_engine *c, cycle_front_end *f) {
-  const uint64_t now = c->now;
+static void take_offer(cycle_engine *c, uint64_t now, cycle_front_end *f) {
   cycle_front_command command;
   unsigned lead;
   if (!f->behind || f->at != now + 1 || c->wake[CYCLE_FRONT_END] != now + 2 || f->matmul == NULL) return;
-  if (!cycle_loop_matmul_active(f->matmul) || !cycle_loop_matmul_offer(c, f->matmul, &command)) return;
-  if (!cycle_station_take_early(c, &command, cycle_station_class(command.funct, command.rs1), 2)) return;
+  if (!cycle_loop_matmul_active(f->matmul) || !cycle_loop_matmul_offer(f->matmul, now, &command)) return;
+  if (!cycle_station_take_early(c, now, &command, cycle_station_class(command.funct, command.rs1), 2)) return;
   f->early = now + 2;
   f->stepped = now + 1;
   catch_up(c, f, f->early);
-  c->now++;
-  f->behind = chain_moves(c, f, &lead) == CYCLE_NEVER;
-  c->now = now;
+  f->behind = chain_moves(f, now + 1, &lead) == CYCLE_NEVER;
   c->wake[CYCLE_FRONT_END] = f->behind ? CYCLE_NEVER : f->early;
 }
 
 // ---- commands that only pass
 
 // The head that will be there in the next cycle enters the station now.
-static bool take_early(cycle_engine *c, cycle_front_end *f) {
-  const uint64_t next = c->now + 1;
+static bool take_early(cycle_engine *c, uint64_t now, cycle_front_end *f) {
+  const uint64_t next = now + 1;
   const cycle_pass_command *head = cycle_pass_head(&f->pass);
   if (f->pass.head_at > next || c->counting || head->unit == SIM_CLASSES) return false;
-  if (!cycle_station_take_early(c, &head->command, head->unit, 1)) return false;
+  if (!cycle_station_take_early(c, now, &head->command, head->unit, 1)) return false;
   cycle_pass_take(&f->pass, next);
-  spend_from(c, next, FRONT_WORKING);
+  cycle_spend(c, next, CYCLE_FRONT_END, FRONT_WORKING);
   f->later_at = CYCLE_NEVER;
   f->early = next;
   f->refused = false;
@@ -450,8 +433,8 @@ static bool take_early(cycle_engine *c, cycle_front_end *f) {
 
 // At the end of this cycle. A head that finds no entry in the next cycle is refused then: nothing but a completion
 // helps, and that is told (cycle_front_completed).
-static void await_head(cycle_engine *c, cycle_front_end *f) {
-  const uint64_t at = f->pass.head_at, next = c->now + 1;
+static void await_head(cycle_engine *c, uint64_t now, cycle_front_end *f) {
+  const uint64_t at = f->pass.head_at, next = now + 1;
   const cycle_pass_command *head = cycle_pass_head(&f->pass);
   c->wake[CYCLE_FRONT_END] = at > next ? at : next;
   if (at == CYCLE_NEVER) plan_to_spend(f, next, FRONT_IDLE);
@@ -461,62 +444,59 @@ static void await_head(cycle_engine *c, cycle_front_end *f) {
   c->wake[CYCLE_FRONT_END] = CYCLE_NEVER;
 }
 
-static void plan_pass(cycle_engine *c, cycle_front_end *f) {
-  const bool early = take_early(c, f);
-  c->now += early;
-  await_head(c, f);
-  c->now -= early;
+static void plan_pass(cycle_engine *c, uint64_t now, cycle_front_end *f) {
+  const bool early = take_early(c, now, f);
+  await_head(c, early ? now + 1 : now, f);
 }
 
-static void step_pass(cycle_engine *c, cycle_front_end *f) {
+static void step_pass(cycle_engine *c, uint64_t now, cycle_front_end *f) {
   cycle_front_pass *p = &f->pass;
   f->refused = false;
-  if (p->head_at <= c->now) {
-    const front_cause cause = end_command(c, &cycle_pass_head(p)->command);
-    if (cause == FRONT_WORKING) cycle_pass_take(p, c->now);
-    cycle_spend(c, CYCLE_FRONT_END, cause);
+  if (p->head_at <= now) {
+    const front_cause cause = end_command(c, now, &cycle_pass_head(p)->command);
+    if (cause == FRONT_WORKING) cycle_pass_take(p, now);
+    cycle_spend(c, now, CYCLE_FRONT_END, cause);
   }
-  cycle_station_report(c);
+  cycle_station_report(c, now);
   count_completed(c, f);
-  plan_pass(c, f);
-  if (c->counting) stop_passing(c, f, c->now + 1);
+  plan_pass(c, now, f);
+  if (c->counting) stop_passing(f, now + 1);
 }
 
 // The completions are counted now, and so count from the next cycle on as those of a step would.
-void cycle_front_completed(cycle_engine *c) {
+void cycle_front_completed(cycle_engine *c, uint64_t now) {
   cycle_front_end *f = c->front;
-  cycle_front_settle(c);
-  catch_up(c, f, c->now + 1);
+  cycle_front_settle(c, now);
+  catch_up(c, f, now + 1);
   const bool counted = count_completed(c, f);
   if (f->pass.open) {
-    if (f->refused) plan_pass(c, f);
+    if (f->refused) plan_pass(c, now, f);
     return;
   }
   if (!counted && !f->refused && !f->behind) return;
-  plan(c, f, true);
-  take_offer(c, f);
+  plan(c, now, f, true);
+  take_offer(c, now, f);
 }
 
-bool cycle_front_step(cycle_engine *c) {
-  if (!cycle_front_awake(c)) return false;
+bool cycle_front_step(cycle_engine *c, uint64_t now) {
+  if (!cycle_front_awake(c, now)) return false;
   cycle_front_end *f = c->front;
-  cycle_front_settle(c);
+  cycle_front_settle(c, now);
   if (f->pass.open) {
-    step_pass(c, f);
+    step_pass(c, now, f);
     return true;
   }
   stage *unrolled = &f->unrolled;
-  catch_up(c, f, c->now);
-  if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(c, f->matmul))
-    cycle_event(c, ISA_EVENT_LOOP_MATMUL_BUSY);
+  catch_up(c, f, now);
+  if (c->counting && f->matmul != NULL && cycle_loop_matmul_busy(f->matmul)) cycle_event(c, ISA_EVENT_LOOP_MATMUL_BUSY);
   f->refused = false;
-  front_cause head = step_head(c, f, unrolled);
-  bool left = head == FRONT_WORKING, freed = cycle_station_report(c);
-  bool moved = f->stepped == c->now ? count_completed(c, f) : step_chain(c, f);
-  moved |= take_pending(c, f);
-  cycle_spend(c, CYCLE_FRONT_END, account(c, f, head, moved));
-  plan(c, f, freed);
-  if (unrolled->queue.count == 0 && c->wake[CYCLE_FRONT_END] != c->now + 1)
-    spend_from(c, c->now + 1, account(c, f, FRONT_IDLE, false));
+  front_cause head = step_head(c, now, f, unrolled);
+  bool left = head == FRONT_WORKING, freed = cycle_station_report(c, now);
+  bool moved = f->stepped == now ? count_completed(c, f) : step_chain(c, now, f);
+  moved |= take_pending(f, now);
+  cycle_spend(c, now, CYCLE_FRONT_END, account(f, head, moved));
+  plan(c, now, f, freed);
+  if (unrolled->queue.count == 0 && c->wake[CYCLE_FRONT_END] != now + 1)
+    cycle_spend(c, now + 1, CYCLE_FRONT_END, account(f, FRONT_IDLE, false));
   return moved || left;
 }

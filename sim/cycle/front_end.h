@@ -25,13 +25,13 @@ typedef struct cycle_loop_conv cycle_loop_conv;
 // c->w.
 cycle_loop_matmul *cycle_loop_matmul_create(cycle_engine *c);
 void cycle_loop_matmul_destroy(cycle_loop_matmul *l);
-bool cycle_loop_matmul_room(const cycle_engine *c, const cycle_loop_matmul *l);
-void cycle_loop_matmul_push(cycle_engine *c, cycle_loop_matmul *l, const cycle_front_command *command);
-bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command);
-bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken);
+bool cycle_loop_matmul_room(const cycle_loop_matmul *l, uint64_t now);
+void cycle_loop_matmul_push(cycle_loop_matmul *l, uint64_t now, const cycle_front_command *command);
+bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_front_command *command);
+bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cycle_loop_matmul *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
-bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l);
+bool cycle_loop_matmul_busy(const cycle_loop_matmul *l);
 // After a step, of the next cycle: whether it offers a command; whether its step has something to do of itself; whether
 // in the next two cycles no loop command leaves its queue.
 bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
@@ -43,13 +43,13 @@ bool cycle_loop_matmul_unrolls(const cycle_loop_matmul *l, uint8_t funct);  // t
 
 cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c);
 void cycle_loop_conv_destroy(cycle_loop_conv *l);
-bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l);
-void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command);
-bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycle_front_command *command);
-bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken);
+bool cycle_loop_conv_room(const cycle_loop_conv *l, uint64_t now);
+void cycle_loop_conv_push(cycle_loop_conv *l, uint64_t now, const cycle_front_command *command);
+bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_command *command);
+bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l);
-bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l);
+bool cycle_loop_conv_busy(const cycle_loop_conv *l);
 // As those of loop_matmul; the first cycle in which it offers a command (0: in the next one).
 uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l);
 bool cycle_loop_conv_due(const cycle_loop_conv *l);

@@ -95,7 +95,7 @@ void cycle_load_destroy(cycle_engine *c) {
   wf_free(l);
 }
 
-bool cycle_load_ready(const cycle_engine *c) { return cycle_queue_room(&c->load->queue, c->now); }
+bool cycle_load_ready(const cycle_engine *c, uint64_t now) { return cycle_queue_room(&c->load->queue, now); }
 
 bool cycle_load_comes(cycle_engine *c, uint8_t cmd, uint32_t bytes) {
   uint32_t *coming = &c->load->coming[cmd];
@@ -185,9 +185,9 @@ static void decode(const struct cycle_load_controller *l, const cycle_issue *com
   find_rows(l, m, rows);
 }
 
-void cycle_load_take(cycle_engine *c, const cycle_issue *command) {
+void cycle_load_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   struct cycle_load_controller *l = c->load;
-  load_command *m = &l->commands[cycle_queue_push(&l->queue, c->now)];
+  load_command *m = &l->commands[cycle_queue_push(&l->queue, now)];
   m->config = command->funct == ISA_FUNCT_CONFIG_LD;
   m->id = command->id;
   if (m->config) {
@@ -195,18 +195,18 @@ void cycle_load_take(cycle_engine *c, const cycle_issue *command) {
   } else {
     decode(l, command, m);
     m->use = use_of(c, m);
-    cycle_port_uses(c, m->use);
+    cycle_port_uses(c, now, m->use);
   }
   c->port.room_wanted = false;
-  if (c->wake[CYCLE_LOAD_CONTROLLER] > c->now + 1) c->wake[CYCLE_LOAD_CONTROLLER] = c->now + 1;
+  if (c->wake[CYCLE_LOAD_CONTROLLER] > now + 1) c->wake[CYCLE_LOAD_CONTROLLER] = now + 1;
   cycle_port_touch(c);
 }
 
-void cycle_load_done_taken(cycle_engine *c) {
+void cycle_load_done_taken(cycle_engine *c, uint64_t now) {
   struct cycle_load_controller *l = c->load;
   cycle_port_used(c, l->tracked[l->tracker.shown].use);
   cycle_tracker_done_taken(&l->tracker);
-  c->wake[CYCLE_LOAD_CONTROLLER] = c->now + 1;
+  c->wake[CYCLE_LOAD_CONTROLLER] = now + 1;
   cycle_port_touch(c);
 }
 
@@ -230,8 +230,8 @@ static bool hazard(const struct cycle_load_controller *l) {
   return waits != 0;
 }
 
-static void leave_queue(cycle_engine *c, struct cycle_load_controller *l) {
-  cycle_queue_pop(&l->queue, c->now);
+static void leave_queue(struct cycle_load_controller *l, uint64_t now) {
+  cycle_queue_pop(&l->queue, now);
   l->state = WAIT;
   l->looked = false;
 }
@@ -243,14 +243,14 @@ static const load_command *head_command(const struct cycle_load_controller *l) {
 }
 
 // Asks for the current row; true if it was accepted.
-static bool request(cycle_engine *c, struct cycle_load_controller *l) {
+static bool request(cycle_engine *c, uint64_t now, struct cycle_load_controller *l) {
   const load_command *m = head_command(l);
   cycle_load_row *h = &l->head;
-  if (!cycle_load_path_ready(c, h->zeros)) {
+  if (!cycle_load_path_ready(c, now, h->zeros)) {
     if (c->counting) cycle_event(c, ISA_EVENT_LOAD_SPAD_WAIT);
     return false;
   }
-  cycle_load_path_request(c, h);
+  cycle_load_path_request(c, now, h);
   h->address += m->stride;
   h->laddr = (h->laddr & ~l->row_mask) | ((h->laddr + 1) & l->row_mask);
   l->row = (uint16_t)(l->row + 1 == m->rows_read ? 0 : l->row + 1);
@@ -258,11 +258,11 @@ static bool request(cycle_engine *c, struct cycle_load_controller *l) {
 }
 
 // Each state's cycle returns what the cycle was spent on.
-static unsigned step_wait(cycle_engine *c, struct cycle_load_controller *l) {
-  if (!cycle_queue_valid(&l->queue, c->now)) return cycle_tracker_busy(&l->tracker) ? WAITS_DATA : CYCLE_IDLE;
+static unsigned step_wait(cycle_engine *c, uint64_t now, struct cycle_load_controller *l) {
+  if (!cycle_queue_valid(&l->queue, now)) return cycle_tracker_busy(&l->tracker) ? WAITS_DATA : CYCLE_IDLE;
   const load_command *m = head_command(l);
   if (m->config) {
-    leave_queue(c, l);
+    leave_queue(l, now);
     return CYCLE_WORKING;
   }
   if (!l->looked) find_conflicts(l, m, c->d.max_block_len);
@@ -273,33 +273,33 @@ static unsigned step_wait(cycle_engine *c, struct cycle_load_controller *l) {
   l->tracked[l->head.cmd] = (load_tracked){.rows = m->rows, .use = m->use};
   l->coming[l->head.cmd] = m->bytes;
   if (m->empty)
-    leave_queue(c, l);
+    leave_queue(l, now);
   else
-    l->state = request(c, l) ? ROWS : BLOCKED;
+    l->state = request(c, now, l) ? ROWS : BLOCKED;
   return CYCLE_WORKING;
 }
 
-static unsigned step_blocked(cycle_engine *c, struct cycle_load_controller *l) {
+static unsigned step_blocked(cycle_engine *c, uint64_t now, struct cycle_load_controller *l) {
   if (c->counting) cycle_event(c, ISA_EVENT_LOAD_DMA_WAIT);
-  if (!request(c, l)) return WAITS_READER;
+  if (!request(c, now, l)) return WAITS_READER;
   l->state = ROWS;
   return CYCLE_WORKING;
 }
 
-static unsigned step_rows(cycle_engine *c, struct cycle_load_controller *l) {
+static unsigned step_rows(cycle_engine *c, uint64_t now, struct cycle_load_controller *l) {
   if (c->counting) cycle_event(c, ISA_EVENT_LOAD_ACTIVE);
-  if (l->row != 0 && !request(c, l)) return WAITS_READER;
-  if (l->row == 0) leave_queue(c, l);
+  if (l->row != 0 && !request(c, now, l)) return WAITS_READER;
+  if (l->row == 0) leave_queue(l, now);
   return CYCLE_WORKING;
 }
 
 // ---- the cycle
 
 // The next cycle can go on without anybody else. A full issue queue has to be emptied first.
-static bool goes_on(const cycle_engine *c, const struct cycle_load_controller *l, unsigned cause) {
+static bool goes_on(const cycle_engine *c, uint64_t now, const struct cycle_load_controller *l, unsigned cause) {
   if (cause != CYCLE_WORKING) return false;
   if (l->state == WAIT) return l->queue.count > 0;
-  return l->row == 0 || l->head.zeros || cycle_load_path_ready(c, false);
+  return l->row == 0 || l->head.zeros || cycle_load_path_ready(c, now, false);
 }
 
 // After a cycle of work that the next one does not go on with.
@@ -313,21 +313,23 @@ bool cycle_load_waits(const cycle_engine *c) {
   return l->state == BLOCKED || (l->state == ROWS && l->row != 0);
 }
 
-bool cycle_load_step(cycle_engine *c) {
+bool cycle_load_step(cycle_engine *c, uint64_t now) {
   struct cycle_load_controller *l = c->load;
-  bool busy = cycle_queue_valid(&l->queue, c->now) || cycle_tracker_busy(&l->tracker);
+  bool busy = cycle_queue_valid(&l->queue, now) || cycle_tracker_busy(&l->tracker);
   if (!busy) {
-    cycle_spend(c, CYCLE_LOAD_CONTROLLER, CYCLE_IDLE);
+    cycle_spend(c, now, CYCLE_LOAD_CONTROLLER, CYCLE_IDLE);
     c->wake[CYCLE_LOAD_CONTROLLER] = CYCLE_NEVER;
     return false;
   }
   c->w.done[SIM_CLASS_LOAD].valid = cycle_tracker_done(&l->tracker, &c->w.done[SIM_CLASS_LOAD].id);
-  unsigned cause = l->state == WAIT ? step_wait(c, l) : l->state == BLOCKED ? step_blocked(c, l) : step_rows(c, l);
+  unsigned cause = l->state == WAIT      ? step_wait(c, now, l)
+                   : l->state == BLOCKED ? step_blocked(c, now, l)
+                                         : step_rows(c, now, l);
   if (c->w.load_answered) cycle_tracker_return(&l->tracker, c->w.load_cmd, c->w.load_bytes);
-  const bool more = goes_on(c, l, cause);
-  c->wake[CYCLE_LOAD_CONTROLLER] = l->tracker.complete > 0 || more ? c->now + 1 : CYCLE_NEVER;
-  cycle_spend(c, CYCLE_LOAD_CONTROLLER, cause);
-  if (cause == CYCLE_WORKING && !more) cycle_spend_next(c, CYCLE_LOAD_CONTROLLER, waits_for(l));
+  const bool more = goes_on(c, now, l, cause);
+  c->wake[CYCLE_LOAD_CONTROLLER] = l->tracker.complete > 0 || more ? now + 1 : CYCLE_NEVER;
+  cycle_spend(c, now, CYCLE_LOAD_CONTROLLER, cause);
+  if (cause == CYCLE_WORKING && !more) cycle_spend(c, now + 1, CYCLE_LOAD_CONTROLLER, waits_for(l));
   return cause == CYCLE_WORKING;
 }
 

@@ -102,34 +102,34 @@ void path_find_next_write(cycle_engine *c, struct cycle_load_path *p) {
 
 // ---- requests
 
-bool cycle_load_path_ready(const cycle_engine *c, bool zeros) {
+bool cycle_load_path_ready(const cycle_engine *c, uint64_t now, bool zeros) {
   const struct cycle_load_path *p = c->load_path;
-  return zeros ? !p->zeros.held && p->zeros.free_from <= c->now : cycle_queue_room(&p->issue, c->now);
+  return zeros ? !p->zeros.held && p->zeros.free_from <= now : cycle_queue_room(&p->issue, now);
 }
 
-void cycle_load_path_request(cycle_engine *c, const cycle_load_row *row) {
+void cycle_load_path_request(cycle_engine *c, uint64_t now, const cycle_load_row *row) {
   struct cycle_load_path *p = c->load_path;
   if (!row->zeros) {
-    p->issued[cycle_queue_push(&p->issue, c->now)] = *row;
-    if (cycle_reader_wants_row(c)) c->wake[CYCLE_DMA_READER] = c->now + 1;
+    p->issued[cycle_queue_push(&p->issue, now)] = *row;
+    if (cycle_reader_wants_row(c)) c->wake[CYCLE_DMA_READER] = now + 1;
     return;
   }
   path_unroll(c, p);
-  cycle_zero_writer_put(&p->zeros, row, c->now);
+  cycle_zero_writer_put(&p->zeros, row, now);
   settle_zeros(p);
   path_find_next_write(c, p);
 }
 
-const cycle_load_row *cycle_load_path_offer(const cycle_engine *c) {
+const cycle_load_row *cycle_load_path_offer(const cycle_engine *c, uint64_t now) {
   const struct cycle_load_path *p = c->load_path;
-  return cycle_queue_valid(&p->issue, c->now) ? &p->issued[cycle_queue_head(&p->issue)] : NULL;
+  return cycle_queue_valid(&p->issue, now) ? &p->issued[cycle_queue_head(&p->issue)] : NULL;
 }
 
 bool cycle_load_path_offers(const cycle_engine *c) { return c->load_path->issue.count > 0; }
 
 bool cycle_load_path_whole(const cycle_engine *c) { return c->load_path->whole; }
 
-void cycle_load_path_offer_taken(cycle_engine *c) { cycle_queue_pop(&c->load_path->issue, c->now); }
+void cycle_load_path_offer_taken(cycle_engine *c, uint64_t now) { cycle_queue_pop(&c->load_path->issue, now); }
 
 // ---- data
 
@@ -184,8 +184,8 @@ cycle_piece path_piece_of(const cycle_path_end *e, uint32_t lanes) {
 // ---- writes
 
 // A write that waits asks again in the next cycle.
-bool path_wait(cycle_engine *c, cycle_path_end *e) {
-  e->at = c->now + 1;
+bool path_wait(cycle_path_end *e, uint64_t now) {
+  e->at = now + 1;
   return false;
 }
 
@@ -196,9 +196,9 @@ void path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd) {
 }
 
 // Returns whether the item has left the end of its path.
-static bool written(cycle_engine *c, cycle_path_end *e) {
+static bool written(cycle_engine *c, uint64_t now, cycle_path_end *e) {
   if (cycle_path_end_last(e)) path_answer(c, e->item.row->answer, e->item.row->cmd);
-  return cycle_path_end_taken(e, c->now);
+  return cycle_path_end_taken(e, now);
 }
 
 // A row that nobody else can have been in the way of.
@@ -212,99 +212,99 @@ void path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at) {
 }
 
 // Asks for the bank of a row. While the port lags nobody else does, now or later.
-bool path_take_bank(cycle_engine *c, bool wide, bool is_acc, uint32_t row, bool accumulate) {
-  if (!c->port.lags && wide) return cycle_local_wide_write(c, row, accumulate);
-  if (!c->port.lags) return cycle_local_narrow_write(c, is_acc, row, accumulate);
+bool path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate) {
+  if (!c->port.lags && wide) return cycle_local_wide_write(c, now, row, accumulate);
+  if (!c->port.lags) return cycle_local_narrow_write(c, now, is_acc, row, accumulate);
   assert(!accumulate);
-  path_wrote(c, is_acc, row, c->now);
+  path_wrote(c, is_acc, row, now);
   return true;
 }
 
-static bool write_narrow(cycle_engine *c, struct cycle_load_path *p) {
+static bool write_narrow(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_path_end *e = &p->narrow_end;
   const cycle_piece w = path_piece_of(e, p->dim);
-  if (!path_take_bank(c, false, w.is_acc, w.row, w.accumulate)) return path_wait(c, e);
+  if (!path_take_bank(c, now, false, w.is_acc, w.row, w.accumulate)) return path_wait(e, now);
   if (c->data) path_move_narrow(c, &w);
-  if (written(c, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, c->now);
+  if (written(c, now, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, now);
   return true;
 }
 
-static bool write_wide(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
+static bool write_wide(cycle_engine *c, uint64_t now, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->wide_end;
   const cycle_piece w = path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
-  if (held_back || !path_take_bank(c, true, true, w.row, w.accumulate)) return path_wait(c, e);
+  if (held_back || !path_take_bank(c, now, true, true, w.row, w.accumulate)) return path_wait(e, now);
   if (c->data) path_move_wide(c, &w);
-  if (written(c, e)) cycle_mvin_scale_pop(&p->wide, c->now);
+  if (written(c, now, e)) cycle_mvin_scale_pop(&p->wide, now);
   return true;
 }
 
 // Zeros make room for the next request.
-static bool write_zeros(cycle_engine *c, struct cycle_load_path *p, bool held_back) {
+static bool write_zeros(cycle_engine *c, uint64_t now, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->zero_end;
   const cycle_piece w = path_piece_of(e, p->dim);
-  if (held_back || !cycle_local_zero_write(c, w.is_acc, w.row, w.accumulate)) return path_wait(c, e);
+  if (held_back || !cycle_local_zero_write(c, now, w.is_acc, w.row, w.accumulate)) return path_wait(e, now);
   if (c->data) move_zeros(c, &w);
-  if (written(c, e) && !e->repeats) cycle_zero_writer_pop(&p->zeros, c->now);
+  if (written(c, now, e) && !e->repeats) cycle_zero_writer_pop(&p->zeros, now);
   settle_zeros(p);
   return true;
 }
 
 // Returns whether a write was taken.
-static bool write_rows(cycle_engine *c, struct cycle_load_path *p) {
-  bool narrow = cycle_path_end_offers(&p->narrow_end, c->now), wide = cycle_path_end_offers(&p->wide_end, c->now);
+static bool write_rows(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+  bool narrow = cycle_path_end_offers(&p->narrow_end, now), wide = cycle_path_end_offers(&p->wide_end, now);
   bool narrow_last = narrow && cycle_path_end_last(&p->narrow_end);
   bool wide_last = wide && cycle_path_end_last(&p->wide_end);
   bool narrow_is_acc = narrow && p->narrow_end.item.row->is_acc, changed = false;
-  if (narrow) changed |= write_narrow(c, p);
-  if (wide) changed |= write_wide(c, p, narrow_last || narrow_is_acc);
-  if (cycle_path_end_offers(&p->zero_end, c->now)) changed |= write_zeros(c, p, narrow_last || wide_last);
+  if (narrow) changed |= write_narrow(c, now, p);
+  if (wide) changed |= write_wide(c, now, p, narrow_last || narrow_is_acc);
+  if (cycle_path_end_offers(&p->zero_end, now)) changed |= write_zeros(c, now, p, narrow_last || wide_last);
   return changed;
 }
 
-void path_open_burst(cycle_engine *c, struct cycle_load_path *p) {
-  cycle_merger_open(c, &p->merger);
+void path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+  cycle_merger_open(c, now, &p->merger);
   cycle_burst_rows *b = p->merger.at_work;
   b->ends = cycle_load_comes(c, b->burst.cmd, b->burst.bytes);
 }
 
 // ---- the cycle
 
-static bool accepts(const cycle_engine *c, const struct cycle_load_path *p) {
-  return !p->merger.open && p->merger.accept_from <= c->now;
+static bool accepts(const struct cycle_load_path *p, uint64_t now) {
+  return !p->merger.open && p->merger.accept_from <= now;
 }
 
-static void take_burst(cycle_engine *c, struct cycle_load_path *p) {
-  if (c->w.beat == NULL || c->w.beat->write || !accepts(c, p)) return;
+static void take_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+  if (c->w.beat == NULL || c->w.beat->write || !accepts(p, now)) return;
   bool stream = path_can_stream(p, cycle_reader_burst(c, c->w.beat->id));
   if (!stream) path_unroll(c, p);
-  if (!accepts(c, p)) return;
-  path_open_burst(c, p);
+  if (!accepts(p, now)) return;
+  path_open_burst(c, now, p);
   if (stream)
-    path_start_stream(c, p);
+    path_start_stream(c, now, p);
   else
     path_settle(p);
 }
 
 // True: an answer was given, or zeros made room.
-bool cycle_load_path_step(cycle_engine *c) {
+bool cycle_load_path_step(cycle_engine *c, uint64_t now) {
   struct cycle_load_path *p = c->load_path;
-  if (path_only_streams(c, p)) return path_step_whole(c, p);
-  path_end_whole(c, p, c->now);
-  bool writes = c->load_write <= c->now, changed = false;
+  if (path_only_streams(c, now, p)) return path_step_whole(c, now, p);
+  path_end_whole(c, p, now);
+  bool writes = c->load_write <= now, changed = false;
   if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
   if (p->streams > 0) {
-    path_catch_up(c, p);
-    if (p->stream_write == c->now) changed = path_write_stream(c, p);
+    path_catch_up(c, now, p);
+    if (p->stream_write == now) changed = path_write_stream(c, now, p);
     // In the middle of a burst.
     if (c->w.beat == NULL && !changed && p->streams > 0) {
       path_await_stream(c, p);
       return false;
     }
-  } else if (writes && write_rows(c, p)) {
+  } else if (writes && write_rows(c, now, p)) {
     path_settle(p);
     changed = true;
   }
-  take_burst(c, p);
+  take_burst(c, now, p);
   path_find_next_write(c, p);
   if (c->port.lags) cycle_load_path_lag(c);
   return changed;

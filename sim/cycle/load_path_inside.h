@@ -42,15 +42,15 @@ void path_move_wide(cycle_engine *c, const cycle_piece *w);
 // What is written of the item at the end of a path: of a copy the lanes that are not shifted out of the row.
 cycle_piece path_piece_of(const cycle_path_end *e, uint32_t lanes);
 // A write that waits asks again in the next cycle. Always false.
-bool path_wait(cycle_engine *c, cycle_path_end *e);
+bool path_wait(cycle_path_end *e, uint64_t now);
 // To the load controller.
 void path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd);
 // A row was written in cycle `at`, and nobody else can have been in its way.
 void path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at);
 // Asks for the bank of a row. While the port lags nobody else does, now or later.
-bool path_take_bank(cycle_engine *c, bool wide, bool is_acc, uint32_t row, bool accumulate);
+bool path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate);
 // Takes the burst on the bus.
-void path_open_burst(cycle_engine *c, struct cycle_load_path *p);
+void path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 
 // ---- load_streams.c
 
@@ -65,19 +65,19 @@ uint64_t path_gap_of(const struct cycle_load_path *p, const cycle_burst_rows *b)
 uint64_t path_banks_of(const cycle_engine *c, const struct cycle_load_path *p, const cycle_burst_rows *b);
 void path_find_banks(cycle_engine *c, struct cycle_load_path *p);
 // The burst that was opened.
-void path_start_stream(cycle_engine *c, struct cycle_load_path *p);
+void path_start_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // The next row of a burst, or a copy of it, goes to its place.
 void path_move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy);
-void path_catch_up(cycle_engine *c, struct cycle_load_path *p);
+void path_catch_up(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // The row of this cycle. True: an answer was given.
-bool path_write_stream(cycle_engine *c, struct cycle_load_path *p);
+bool path_write_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 
 // ---- load_whole.c
 
 // Streams alone are on their way while the port lags, and stay so in this cycle.
-bool path_only_streams(const cycle_engine *c, struct cycle_load_path *p);
+bool path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // The cycle, then. True: an answer was given.
-bool path_step_whole(cycle_engine *c, struct cycle_load_path *p);
+bool path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
 void path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end);
 

@@ -77,7 +77,7 @@ void path_find_banks(cycle_engine *c, struct cycle_load_path *p) {
 
 // Rows of a stream that goes to a bank that execute reads in every cycle may not be left out: execute is stepped until
 // the stream has ended, and with it every cycle.
-void path_start_stream(cycle_engine *c, struct cycle_load_path *p) {
+void path_start_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_burst_rows *b = p->merger.at_work;
   b->last_row = cycle_merger_last_row(&p->merger, b);
   cycle_merger_close(&p->merger, b->last_row);
@@ -87,8 +87,8 @@ void path_start_stream(cycle_engine *c, struct cycle_load_path *p) {
   if (p->streams++ == 0) path_find_stream_write(p);
   b->banks = path_banks_of(c, p, b);
   c->load_banks |= b->banks;
-  if (!c->port.lags && c->now < c->execute_until && (c->execute_banks & b->banks) != 0 && c->local->sp_single_ported)
-    cycle_execute_disturbed(c);
+  if (!c->port.lags && now < c->execute_until && (c->execute_banks & b->banks) != 0 && c->local->sp_single_ported)
+    cycle_execute_disturbed(c, now);
 }
 
 // Of the next row, or of a copy of it.
@@ -143,25 +143,25 @@ static void skip_rows(cycle_engine *c, struct cycle_load_path *p, cycle_burst_ro
 
 // Rows that were written in cycles that were left out. An answer is always given in its cycle, and the accumulator sees
 // each row in its own, unless the port lagged.
-void path_catch_up(cycle_engine *c, struct cycle_load_path *p) {
+void path_catch_up(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_burst_rows *b = path_oldest_stream(p);
-  if (p->stream_write >= c->now) return;
-  assert(b->last_row + p->lag[b->burst.wide] >= c->now);
-  if (!c->data && !b->burst.is_acc && b->last_row + p->lag[b->burst.wide] == c->now) skip_rows(c, p, b);
-  while (p->stream_write < c->now) {
+  if (p->stream_write >= now) return;
+  assert(b->last_row + p->lag[b->burst.wide] >= now);
+  if (!c->data && !b->burst.is_acc && b->last_row + p->lag[b->burst.wide] == now) skip_rows(c, p, b);
+  while (p->stream_write < now) {
     path_wrote(c, b->burst.is_acc, b->row, p->stream_write);
     stream_written(c, p, b);
   }
 }
 
 // A row that is refused waits at the end of its path, like those behind it.
-bool path_write_stream(cycle_engine *c, struct cycle_load_path *p) {
+bool path_write_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_burst_rows *b = path_oldest_stream(p);
   const cycle_burst *x = &b->burst;
-  if (path_take_bank(c, x->wide, x->is_acc, b->row, x->accumulate)) {
+  if (path_take_bank(c, now, x->wide, x->is_acc, b->row, x->accumulate)) {
     stream_written(c, p, b);
     return c->w.load_answered;
   }
   path_unroll(c, p);
-  return path_wait(c, x->wide ? &p->wide_end : &p->narrow_end);
+  return path_wait(x->wide ? &p->wide_end : &p->narrow_end, now);
 }

@@ -160,9 +160,9 @@ static bool stages_empty(const struct cycle_load_path *p) {
 }
 
 // Streams alone are on their way, and stay so in this cycle.
-bool path_only_streams(const cycle_engine *c, struct cycle_load_path *p) {
+bool path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (!c->port.lags || !stages_empty(p)) return false;
-  return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), c->now);
+  return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), now);
 }
 
 static void start_whole(cycle_engine *c, struct cycle_load_path *p) {
@@ -178,24 +178,24 @@ void cycle_load_path_lag(cycle_engine *c) {
   await_end(c, p);
 }
 
-bool path_step_whole(cycle_engine *c, struct cycle_load_path *p) {
+bool path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (!p->whole) start_whole(c, p);
-  write_answered(c, p, c->now);
+  write_answered(c, p, now);
   cycle_burst_rows *b = path_oldest_stream(p);
-  bool ended = p->streams > 0 && b->ends && answer_at(p, b) == c->now;
+  bool ended = p->streams > 0 && b->ends && answer_at(p, b) == now;
   if (ended) {
     write_burst(c, p, b);
     path_answer(c, b->burst.bytes, b->burst.cmd);
   }
-  if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= c->now) {
-    path_open_burst(c, p);
+  if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= now) {
+    path_open_burst(c, now, p);
     b = p->merger.at_work;
     find_last_row(p, b);
     cycle_merger_close(&p->merger, b->last_row);
     assert(p->streams < CYCLE_BURST_RING);
     p->streams++;
   } else if (c->w.beat != NULL && !c->w.beat->write) {
-    cycle_bus_show_from(c, p->merger.accept_from);
+    cycle_bus_show_from(c, now, p->merger.accept_from);
   }
   await_end(c, p);
   return ended;

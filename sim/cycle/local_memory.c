@@ -41,17 +41,17 @@ static bool again(cycle_engine *c, uint64_t at) {
 }
 
 // Write-back leaves out cycles that nobody looks at; whoever asks the accumulator for something looks.
-static void look_at_results(cycle_engine *c) {
-  if (c->results_at <= c->now) cycle_writeback_catch_up(c);
+static void look_at_results(cycle_engine *c, uint64_t now) {
+  if (c->results_at <= now) cycle_writeback_catch_up(c, now);
 }
 
 // ---- writes
 
-static bool write_sp(cycle_engine *c, uint32_t row) {
+static bool write_sp(cycle_engine *c, uint64_t now, uint32_t row) {
   uint64_t bit = UINT64_C(1) << sp_bank(c, row);
-  if (c->now < c->execute_until && (c->execute_banks & bit) != 0 && c->local->sp_single_ported)
-    cycle_execute_disturbed(c);
-  if (c->w.sp_written & bit) return again(c, c->now);
+  if (now < c->execute_until && (c->execute_banks & bit) != 0 && c->local->sp_single_ported)
+    cycle_execute_disturbed(c, now);
+  if (c->w.sp_written & bit) return again(c, now);
   c->w.sp_written |= bit;
   c->sp_writes++;
   return true;
@@ -72,12 +72,12 @@ static bool claim_acc(cycle_engine *c, uint32_t bank, bool accumulate) {
   return true;
 }
 
-static bool write_acc(cycle_engine *c, uint32_t row, bool accumulate) {
+static bool write_acc(cycle_engine *c, uint64_t now, uint32_t row, bool accumulate) {
   uint32_t bank = acc_bank(c, row);
   cycle_accumulator_bank *b = &c->local->acc[bank];
-  if (!claim_acc(c, bank, accumulate) || !cycle_accumulator_bank_writable(b, c->now, row, accumulate))
-    return again(c, c->now);
-  cycle_accumulator_bank_write(b, c->now, row, accumulate);
+  if (!claim_acc(c, bank, accumulate) || !cycle_accumulator_bank_writable(b, now, row, accumulate))
+    return again(c, now);
+  cycle_accumulator_bank_write(b, now, row, accumulate);
   count_acc_write(c, accumulate);
   return true;
 }
@@ -88,46 +88,46 @@ static void check_sub_banks(cycle_engine *c, const cycle_accumulator_bank *b) {
   if (b->overflow) cycle_fail(c, "accumulator: results of the mesh visit a sub-bank too often");
 }
 
-void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate) {
+void cycle_local_execute_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate) {
   if (!acc) {
-    if ((c->port.banks >> sp_bank(c, row) & 1) != 0) cycle_port_shares_next(c);
-    write_sp(c, row);
+    if ((c->port.banks >> sp_bank(c, row) & 1) != 0) cycle_port_shares_next(c, now);
+    write_sp(c, now, row);
     return;
   }
   uint32_t bank = acc_bank(c, row);
   cycle_accumulator_bank *b = &c->local->acc[bank];
   claim_acc(c, bank, accumulate);
-  cycle_accumulator_bank_write(b, c->now, row, accumulate);
+  cycle_accumulator_bank_write(b, now, row, accumulate);
   count_acc_write(c, accumulate);
   check_sub_banks(c, b);
 }
 
 // A row that is not added meets results in its own bank alone.
-static bool load_write_acc(cycle_engine *c, uint32_t row, bool accumulate) {
-  if (accumulate || !cycle_writeback_elsewhere(c, acc_bank(c, row))) look_at_results(c);
+static bool load_write_acc(cycle_engine *c, uint64_t now, uint32_t row, bool accumulate) {
+  if (accumulate || !cycle_writeback_elsewhere(c, now, acc_bank(c, row))) look_at_results(c, now);
   c->w.load_adds |= accumulate;
-  if (accumulate && execute_adds(c)) return again(c, c->now);
-  return write_acc(c, row, accumulate);
+  if (accumulate && execute_adds(c)) return again(c, now);
+  return write_acc(c, now, row, accumulate);
 }
 
-bool cycle_local_narrow_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate) {
-  return acc ? load_write_acc(c, row, accumulate) : write_sp(c, row);
+bool cycle_local_narrow_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate) {
+  return acc ? load_write_acc(c, now, row, accumulate) : write_sp(c, now, row);
 }
 
-bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate) {
-  return load_write_acc(c, row, accumulate);
+bool cycle_local_wide_write(cycle_engine *c, uint64_t now, uint32_t row, bool accumulate) {
+  return load_write_acc(c, now, row, accumulate);
 }
 
-bool cycle_local_zero_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate) {
-  if (!acc) return write_sp(c, row);
-  look_at_results(c);
-  if (accumulate && (execute_adds(c) || c->w.load_adds)) return again(c, c->now);
-  return write_acc(c, row, accumulate);
+bool cycle_local_zero_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate) {
+  if (!acc) return write_sp(c, now, row);
+  look_at_results(c, now);
+  if (accumulate && (execute_adds(c) || c->w.load_adds)) return again(c, now);
+  return write_acc(c, now, row, accumulate);
 }
 
-bool cycle_local_stored_write(cycle_engine *c, uint32_t row) {
-  cycle_local_shared(c, UINT64_C(1) << sp_bank(c, row));
-  return write_sp(c, row);
+bool cycle_local_stored_write(cycle_engine *c, uint64_t now, uint32_t row) {
+  cycle_local_shared(c, now, UINT64_C(1) << sp_bank(c, row));
+  return write_sp(c, now, row);
 }
 
 // ---- reads
@@ -137,97 +137,97 @@ static bool sp_port_free(const cycle_engine *c, uint64_t bit) {
   return !(c->local->sp_single_ported && (c->w.sp_written & bit) != 0);
 }
 
-static bool acc_port_free(cycle_engine *c, cycle_accumulator_bank *b, uint64_t bit, uint32_t row) {
+static bool acc_port_free(cycle_engine *c, uint64_t now, cycle_accumulator_bank *b, uint64_t bit, uint32_t row) {
   if (c->w.acc_adds & bit) return false;
-  bool readable = cycle_accumulator_bank_readable(b, c->now, row);
+  bool readable = cycle_accumulator_bank_readable(b, now, row);
   check_sub_banks(c, b);
   return readable;
 }
 
-static void push_sp_read(cycle_engine *c, cycle_queue *q) {
-  cycle_queue_push(q, c->now);
-  cycle_local_due(c, c->now + q->latency - 1);
+static void push_sp_read(cycle_engine *c, uint64_t now, cycle_queue *q) {
+  cycle_queue_push(q, now);
+  cycle_local_due(c, now + q->latency - 1);
   c->sp_reads++;
 }
 
 // A full queue needs no note: whoever empties it changes something.
-static bool read_sp(cycle_engine *c, cycle_queue *q, uint64_t bit) {
-  if (!cycle_queue_room(q, c->now)) return false;
-  if (!sp_port_free(c, bit)) return again(c, c->now + 1);
-  push_sp_read(c, q);
+static bool read_sp(cycle_engine *c, uint64_t now, cycle_queue *q, uint64_t bit) {
+  if (!cycle_queue_room(q, now)) return false;
+  if (!sp_port_free(c, bit)) return again(c, now + 1);
+  push_sp_read(c, now, q);
   return true;
 }
 
 // Execute's rows enter the scale units in the order of their reads: no read while the row of another bank waits.
-static bool waits_elsewhere(const cycle_engine *c, uint64_t bit) {
+static bool waits_elsewhere(const cycle_engine *c, uint64_t now, uint64_t bit) {
   const struct cycle_local_memory *l = c->local;
-  uint64_t waiting = l->read_at == c->now ? l->execute_held & ~l->execute_new : l->execute_held;
+  uint64_t waiting = l->read_at == now ? l->execute_held & ~l->execute_new : l->execute_held;
   return (waiting & ~bit) != 0;
 }
 
-static void hold_for_execute(cycle_engine *c, cycle_accumulator_bank *b, uint64_t bit, uint32_t row) {
+static void hold_for_execute(cycle_engine *c, uint64_t now, cycle_accumulator_bank *b, uint64_t bit, uint32_t row) {
   struct cycle_local_memory *l = c->local;
-  if (l->read_at != c->now) l->execute_new = 0;
-  l->read_at = c->now;
+  if (l->read_at != now) l->execute_new = 0;
+  l->read_at = now;
   l->execute_new |= bit;
   l->execute_held |= bit;
-  b->execute_since = c->now + 1;
+  b->execute_since = now + 1;
   if (c->data) memcpy(b->row, cycle_acc_row(c, row), c->d.acc_row_bytes);
 }
 
-static bool execute_read_acc(cycle_engine *c, uint32_t row, uint32_t scale, uint8_t act) {
-  look_at_results(c);
+static bool execute_read_acc(cycle_engine *c, uint64_t now, uint32_t row, uint32_t scale, uint8_t act) {
+  look_at_results(c, now);
   uint32_t bank = acc_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   cycle_accumulator_bank *b = &c->local->acc[bank];
-  if (waits_elsewhere(c, bit)) return false;
+  if (waits_elsewhere(c, now, bit)) return false;
   c->w.acc_asked |= bit;
   if (b->execute_since != CYCLE_NEVER) return false;
-  if (!acc_port_free(c, b, bit, row)) return again(c, c->now + 1);
-  hold_for_execute(c, b, bit, row);
+  if (!acc_port_free(c, now, b, bit, row)) return again(c, now + 1);
+  hold_for_execute(c, now, b, bit, row);
   b->scale = scale;
   b->act = act;
   c->acc_reads++;
   return true;
 }
 
-bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t scale, uint8_t act) {
-  if (acc) return execute_read_acc(c, row, scale, act);
+bool cycle_local_execute_read(cycle_engine *c, uint64_t now, bool acc, uint32_t row, uint32_t scale, uint8_t act) {
+  if (acc) return execute_read_acc(c, now, row, scale, act);
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   c->w.sp_asked |= bit;
-  cycle_local_shared(c, bit);
-  return read_sp(c, &c->local->sp[bank].execute, bit);
+  cycle_local_shared(c, now, bit);
+  return read_sp(c, now, &c->local->sp[bank].execute, bit);
 }
 
 // The store path asks again in the next cycle, since others are in the way; a row of its own that is still there is not
 // waited for this way: what takes it concerns the store path.
-static bool store_again(cycle_engine *c) {
+static bool store_again(cycle_engine *c, uint64_t now) {
   c->w.store_asked = true;
-  return again(c, c->now + 1);
+  return again(c, now + 1);
 }
 
-static bool store_read_acc(cycle_engine *c, uint32_t row) {
+static bool store_read_acc(cycle_engine *c, uint64_t now, uint32_t row) {
   uint32_t bank = acc_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   cycle_accumulator_bank *b = &c->local->acc[bank];
   if (b->store_since != CYCLE_NEVER) return false;
-  look_at_results(c);
-  if ((c->w.acc_asked & bit) != 0 || !acc_port_free(c, b, bit, row)) return store_again(c);
-  b->store_since = c->now + 1;
+  look_at_results(c, now);
+  if ((c->w.acc_asked & bit) != 0 || !acc_port_free(c, now, b, bit, row)) return store_again(c, now);
+  b->store_since = now + 1;
   c->acc_reads++;
   return true;
 }
 
-bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row) {
-  if (acc) return store_read_acc(c, row);
+bool cycle_local_store_read(cycle_engine *c, uint64_t now, bool acc, uint32_t row) {
+  if (acc) return store_read_acc(c, now, row);
   uint32_t bank = sp_bank(c, row);
   uint64_t bit = UINT64_C(1) << bank;
   cycle_queue *q = &c->local->sp[bank].store;
-  if (!cycle_queue_room(q, c->now)) return false;
-  cycle_local_shared(c, bit);
-  uint64_t asked = c->w.sp_asked | (c->now < c->execute_until ? c->execute_banks : 0);
-  if ((asked & bit) != 0 || !sp_port_free(c, bit)) return store_again(c);
-  push_sp_read(c, q);
+  if (!cycle_queue_room(q, now)) return false;
+  cycle_local_shared(c, now, bit);
+  uint64_t asked = c->w.sp_asked | (now < c->execute_until ? c->execute_banks : 0);
+  if ((asked & bit) != 0 || !sp_port_free(c, bit)) return store_again(c, now);
+  push_sp_read(c, now, q);
   return true;
 }

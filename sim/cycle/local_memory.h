@@ -37,7 +37,7 @@ void cycle_local_create(cycle_engine *c);
 void cycle_local_destroy(cycle_engine *c);
 
 // Writes; true: taken in this cycle. Execute's always are, and its unit has set w.ex_*.
-void cycle_local_execute_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
+void cycle_local_execute_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate);
 // A row of execute that went to a two-ported accumulator in a cycle before this one, and is looked at only now.
 static inline void cycle_local_past_write(cycle_engine *c, uint64_t at, uint32_t row, bool accumulate) {
   cycle_accumulator_bank_write(&c->local->acc[row >> c->acc_bank_shift & c->local->acc_mask], at, row, accumulate);
@@ -48,14 +48,14 @@ static inline void cycle_local_past_load(cycle_engine *c, uint32_t row, uint64_t
   c->acc_writes++;
 }
 // A narrow or wide write that asks keeps zeros from the adder, taken or not.
-bool cycle_local_narrow_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
-bool cycle_local_wide_write(cycle_engine *c, uint32_t row, bool accumulate);
-bool cycle_local_zero_write(cycle_engine *c, bool acc, uint32_t row, bool accumulate);
-bool cycle_local_stored_write(cycle_engine *c, uint32_t row);
+bool cycle_local_narrow_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate);
+bool cycle_local_wide_write(cycle_engine *c, uint64_t now, uint32_t row, bool accumulate);
+bool cycle_local_zero_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate);
+bool cycle_local_stored_write(cycle_engine *c, uint64_t now, uint32_t row);
 
 // Reads; true: taken in this cycle. A scratchpad row, and a row of the store path, is copied by the caller now.
-bool cycle_local_execute_read(cycle_engine *c, bool acc, uint32_t row, uint32_t scale, uint8_t act);
-bool cycle_local_store_read(cycle_engine *c, bool acc, uint32_t row);
+bool cycle_local_execute_read(cycle_engine *c, uint64_t now, bool acc, uint32_t row, uint32_t scale, uint8_t act);
+bool cycle_local_store_read(cycle_engine *c, uint64_t now, bool acc, uint32_t row);
 
 // Notes a change in cycle `at`, which is this or a later one.
 static inline void cycle_local_due(cycle_engine *c, uint64_t at) {
@@ -64,46 +64,46 @@ static inline void cycle_local_due(cycle_engine *c, uint64_t at) {
 }
 
 // Scratchpad banks that somebody asks for in this cycle, after the port's place in it.
-static inline void cycle_local_shared(cycle_engine *c, uint64_t banks) {
-  if ((c->port.banks & banks) != 0 && c->port.lags) cycle_port_shares(c);
+static inline void cycle_local_shared(cycle_engine *c, uint64_t now, uint64_t banks) {
+  if ((c->port.banks & banks) != 0 && c->port.lags) cycle_port_shares(c, now);
 }
 
-static inline bool cycle_local_step(cycle_engine *c) {
+static inline bool cycle_local_step(cycle_engine *c, uint64_t now) {
   struct cycle_local_memory *l = c->local;
   if (l->due == 0) return false;
-  unsigned place = (unsigned)(c->now % CYCLE_DUE_CYCLES);
+  unsigned place = (unsigned)(now % CYCLE_DUE_CYCLES);
   uint64_t later = l->due >> place | (place == 0 ? 0 : l->due << (CYCLE_DUE_CYCLES - place));
   bool changed = (later & 1) != 0;
   later &= ~UINT64_C(1);
   if (changed) l->due &= ~(UINT64_C(1) << place);
-  c->wake[CYCLE_LOCAL_MEMORY] = later == 0 ? CYCLE_NEVER : c->now + (unsigned)__builtin_ctzll(later);
+  c->wake[CYCLE_LOCAL_MEMORY] = later == 0 ? CYCLE_NEVER : now + (unsigned)__builtin_ctzll(later);
   return changed;
 }
 
 // The execute unit reads the scratchpad without the two functions above and below: it has never more rows on their way
 // than fit behind a bank (its control queue has DELAY + 1 entries of at most one row for each bank), so it needs to
 // know the banks whose port is taken by a write, and sets w.sp_asked.
-static inline uint64_t cycle_local_busy_ports(cycle_engine *c, uint64_t banks) {
-  cycle_local_shared(c, banks);
+static inline uint64_t cycle_local_busy_ports(cycle_engine *c, uint64_t now, uint64_t banks) {
+  cycle_local_shared(c, now, banks);
   return c->local->sp_single_ported ? c->w.sp_written : 0;
 }
 
 // ---- answers of the scratchpad, behind the read pipelines
 
-static inline bool cycle_local_sp_execute_answer(const cycle_engine *c, unsigned bank) {
-  return cycle_queue_valid(&c->local->sp[bank].execute, c->now);
+static inline bool cycle_local_sp_execute_answer(const cycle_engine *c, uint64_t now, unsigned bank) {
+  return cycle_queue_valid(&c->local->sp[bank].execute, now);
 }
 
-static inline void cycle_local_sp_execute_taken(cycle_engine *c, unsigned bank) {
-  cycle_queue_pop(&c->local->sp[bank].execute, c->now);
+static inline void cycle_local_sp_execute_taken(cycle_engine *c, uint64_t now, unsigned bank) {
+  cycle_queue_pop(&c->local->sp[bank].execute, now);
 }
 
-static inline bool cycle_local_sp_store_answer(const cycle_engine *c, unsigned bank) {
-  return cycle_queue_valid(&c->local->sp[bank].store, c->now);
+static inline bool cycle_local_sp_store_answer(const cycle_engine *c, uint64_t now, unsigned bank) {
+  return cycle_queue_valid(&c->local->sp[bank].store, now);
 }
 
-static inline void cycle_local_sp_store_taken(cycle_engine *c, unsigned bank) {
-  cycle_queue_pop(&c->local->sp[bank].store, c->now);
+static inline void cycle_local_sp_store_taken(cycle_engine *c, uint64_t now, unsigned bank) {
+  cycle_queue_pop(&c->local->sp[bank].store, now);
 }
 
 // ---- answers of the accumulator, in the banks' response registers
@@ -115,25 +115,26 @@ typedef struct cycle_acc_operand {
   const int32_t *row;  // as it was when it was read, until it is taken; NULL in timing-only mode
 } cycle_acc_operand;
 
-static inline bool cycle_local_acc_execute_answer(const cycle_engine *c, unsigned bank, cycle_acc_operand *operand) {
+static inline bool cycle_local_acc_execute_answer(const cycle_engine *c, uint64_t now, unsigned bank,
+                                                  cycle_acc_operand *operand) {
   const cycle_accumulator_bank *b = &c->local->acc[bank];
-  if (b->execute_since > c->now) return false;
+  if (b->execute_since > now) return false;
   *operand = (cycle_acc_operand){.scale = b->scale, .act = b->act, .row = b->row};
   return true;
 }
 
-static inline void cycle_local_acc_execute_taken(cycle_engine *c, unsigned bank) {
-  assert(c->local->acc[bank].execute_since <= c->now);
+static inline void cycle_local_acc_execute_taken(cycle_engine *c, uint64_t now, unsigned bank) {
+  assert(c->local->acc[bank].execute_since <= now);
   c->local->acc[bank].execute_since = CYCLE_NEVER;
   c->local->execute_held &= ~(UINT64_C(1) << bank);
 }
 
-static inline bool cycle_local_acc_store_answer(const cycle_engine *c, unsigned bank) {
-  return c->local->acc[bank].store_since <= c->now;
+static inline bool cycle_local_acc_store_answer(const cycle_engine *c, uint64_t now, unsigned bank) {
+  return c->local->acc[bank].store_since <= now;
 }
 
-static inline void cycle_local_acc_store_taken(cycle_engine *c, unsigned bank) {
-  assert(c->local->acc[bank].store_since <= c->now);
+static inline void cycle_local_acc_store_taken(cycle_engine *c, uint64_t now, unsigned bank) {
+  assert(c->local->acc[bank].store_since <= now);
   c->local->acc[bank].store_since = CYCLE_NEVER;
 }
 

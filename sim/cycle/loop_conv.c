@@ -88,19 +88,14 @@ void cycle_loop_conv_destroy(cycle_loop_conv *l) {
   wf_free(l);
 }
 
-bool cycle_loop_conv_room(const cycle_engine *c, const cycle_loop_conv *l) {
-  return cycle_queue_room(&l->queue, c->now);
-}
+bool cycle_loop_conv_room(const cycle_loop_conv *l, uint64_t now) { return cycle_queue_room(&l->queue, now); }
 
-void cycle_loop_conv_push(cycle_engine *c, cycle_loop_conv *l, const cycle_front_command *command) {
-  l->commands[cycle_queue_push(&l->queue, c->now)] = *command;
+void cycle_loop_conv_push(cycle_loop_conv *l, uint64_t now, const cycle_front_command *command) {
+  l->commands[cycle_queue_push(&l->queue, now)] = *command;
   l->due = true;
 }
 
-bool cycle_loop_conv_busy(const cycle_engine *c, const cycle_loop_conv *l) {
-  (void)c;
-  return l->queue.count > 0 || l->configured != 0;
-}
+bool cycle_loop_conv_busy(const cycle_loop_conv *l) { return l->queue.count > 0 || l->configured != 0; }
 
 // --- output ----------------------------------------------------------------------------------------------------------
 
@@ -131,14 +126,14 @@ static const cycle_front_command *command_at_head(const cycle_loop_conv *l, uint
   return cycle_queue_valid(&l->queue, now) ? &l->commands[cycle_queue_head(&l->queue)] : NULL;
 }
 
-bool cycle_loop_conv_offer(const cycle_engine *c, const cycle_loop_conv *l, cycle_front_command *command) {
+bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_command *command) {
   if (l->configured == 0) {
-    const cycle_front_command *head = command_at_head(l, c->now);
+    const cycle_front_command *head = command_at_head(l, now);
     if (head == NULL || cycle_loop_conv_unrolls(head->funct)) return false;
     *command = *head;
     return true;
   }
-  unsigned n = offering(l, c->now);
+  unsigned n = offering(l, now);
   if (n == LOOP_CONV_PARTS) return false;
   const loop_conv_part *part = &l->parts[n];
   const loop_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
@@ -408,8 +403,7 @@ unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l) { return l->queue.cou
 
 bool cycle_loop_conv_active(const cycle_loop_conv *l) { return l->configured != 0; }
 
-static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
-  uint64_t now = c->now;
+static bool step_edge(cycle_loop_conv *l, uint64_t now, bool taken) {
   // Which slot is written is settled before anything moves.
   bool active = l->configured != 0, changed = taken;
   unsigned slot = target_of(l);
@@ -425,9 +419,9 @@ static bool step_edge(cycle_engine *c, cycle_loop_conv *l, bool taken) {
   return changed;
 }
 
-bool cycle_loop_conv_step(cycle_engine *c, cycle_loop_conv *l, bool taken) {
+bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, bool taken) {
   if (!l->due && !taken) return count_completions(c, l);
-  bool changed = step_edge(c, l, taken);  // the output was chosen without this cycle's completions
+  bool changed = step_edge(l, now, taken);  // the output was chosen without this cycle's completions
   changed |= count_completions(c, l);
   l->due = is_due(l);
   return changed || l->due;

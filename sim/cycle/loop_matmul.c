@@ -61,18 +61,13 @@ void cycle_loop_matmul_destroy(cycle_loop_matmul *l) {
   wf_free(l);
 }
 
-bool cycle_loop_matmul_room(const cycle_engine *c, const cycle_loop_matmul *l) {
-  return cycle_queue_room(&l->queue, c->now);
+bool cycle_loop_matmul_room(const cycle_loop_matmul *l, uint64_t now) { return cycle_queue_room(&l->queue, now); }
+
+void cycle_loop_matmul_push(cycle_loop_matmul *l, uint64_t now, const cycle_front_command *command) {
+  l->commands[cycle_queue_push(&l->queue, now)] = *command;
 }
 
-void cycle_loop_matmul_push(cycle_engine *c, cycle_loop_matmul *l, const cycle_front_command *command) {
-  l->commands[cycle_queue_push(&l->queue, c->now)] = *command;
-}
-
-bool cycle_loop_matmul_busy(const cycle_engine *c, const cycle_loop_matmul *l) {
-  (void)c;
-  return l->active || l->queue.count > 0;
-}
+bool cycle_loop_matmul_busy(const cycle_loop_matmul *l) { return l->active || l->queue.count > 0; }
 
 // ---- the offer
 
@@ -157,13 +152,13 @@ static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle
     cycle_matmul_load_command(from == MATMUL_D ? &l->d : from == MATMUL_B ? &l->b : &l->a, &l->geometry, command);
 }
 
-bool cycle_loop_matmul_offer(const cycle_engine *c, const cycle_loop_matmul *l, cycle_front_command *command) {
+bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_front_command *command) {
   if (l->active) {
     if (l->offered == MATMUL_PARTS) return false;
     command_of(l, l->offered, command);
     return true;
   }
-  if (!cycle_queue_valid(&l->queue, c->now)) return false;
+  if (!cycle_queue_valid(&l->queue, now)) return false;
   const cycle_front_command *head = &l->commands[cycle_queue_head(&l->queue)];
   if (is_loop_command(l, head)) return false;
   *command = *head;
@@ -372,13 +367,13 @@ static void start(cycle_loop_matmul *l, cycle_matmul_part which, unsigned number
 static unsigned target_of(const cycle_loop_matmul *l) { return l->slots.of[l->head].configured ? !l->head : l->head; }
 
 // The head of the queue: a loop command writes the target if it is free, another leaves if the output took it.
-static bool take_command(const cycle_engine *c, cycle_loop_matmul *l, unsigned target, bool passed) {
-  if (!cycle_queue_valid(&l->queue, c->now)) return false;
+static bool take_command(cycle_loop_matmul *l, uint64_t now, unsigned target, bool passed) {
+  if (!cycle_queue_valid(&l->queue, now)) return false;
   const cycle_front_command *head = &l->commands[cycle_queue_head(&l->queue)];
   bool loop_command = is_loop_command(l, head);
   l->stuck = loop_command ? l->slots.of[target].configured : !passed;
   if (l->stuck) return false;
-  cycle_queue_pop(&l->queue, c->now);
+  cycle_queue_pop(&l->queue, now);
   if (loop_command && cycle_matmul_slot_write(&l->slots, target, &l->geometry, head)) l->active = l->unsettled = true;
   return true;
 }
@@ -446,7 +441,7 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
 }
 
 // The control and the head of the queue, from the registers at the start of the cycle.
-static bool control(cycle_engine *c, cycle_loop_matmul *l, bool passed, cycle_matmul_part emitted) {
+static bool control(cycle_loop_matmul *l, uint64_t now, bool passed, cycle_matmul_part emitted) {
   unsigned target = target_of(l), at = l->at;
   bool settles = l->unsettled;
   decisions x = {0};
@@ -454,16 +449,16 @@ static bool control(cycle_engine *c, cycle_loop_matmul *l, bool passed, cycle_ma
   l->unsettled = false;
   if (emitted != MATMUL_PARTS) advance(l, emitted);
   if (settles && settle(l, &x, at)) l->unsettled = true;
-  bool popped = (!l->stuck || settles || passed) && take_command(c, l, target, passed);
+  bool popped = (!l->stuck || settles || passed) && take_command(l, now, target, passed);
   return popped || settles || l->unsettled;
 }
 
-bool cycle_loop_matmul_step(cycle_engine *c, cycle_loop_matmul *l, bool taken) {
+bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cycle_loop_matmul *l, bool taken) {
   bool changed = count_completions(c, l) || taken;
   bool waits = l->queue.count == 0 || l->stuck;
   cycle_matmul_part emitted = taken && l->active ? l->offered : MATMUL_PARTS;
   if (l->unsettled || !waits || (taken && !l->active))
-    changed |= control(c, l, taken && !l->active, emitted);
+    changed |= control(l, now, taken && !l->active, emitted);
   else if (emitted != MATMUL_PARTS)
     advance(l, emitted);
   if (changed) l->offered = (uint8_t)offering(l);

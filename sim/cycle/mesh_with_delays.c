@@ -72,7 +72,7 @@ uint64_t cycle_execute_acc_banks(const cycle_engine *c) {
 }
 
 // The request of this cycle; `op` is NULL for a flush.
-static void take_request(cycle_engine *c, cycle_execute *x, const execute_operation *op, uint8_t slot) {
+static void take_request(cycle_engine *c, uint64_t now, cycle_execute *x, const execute_operation *op, uint8_t slot) {
   execute_mesh *m = &x->mesh;
   bool ws_before = m->before && !m->before_os;
   m->feeding = (m->head + m->count++) & m->mask;
@@ -94,13 +94,13 @@ static void take_request(cycle_engine *c, cycle_execute *x, const execute_operat
   m->total = m->requests[m->feeding].total;
   m->op = slot;
   // The first request in an empty mesh wakes write-back, which then knows better.
-  if (m->count == 1) c->wake[CYCLE_WRITEBACK] = c->results_at = c->now + 1 + m->latency;
+  if (m->count == 1) c->wake[CYCLE_WRITEBACK] = c->results_at = now + 1 + m->latency;
   m->os = m->before_os;
   m->propagate = op == NULL ? x->flush_swaps : op->swaps;
   m->shift = op == NULL ? x->shift : op->shift;
   m->via = op == NULL ? x->via : op->via;
   if (c->port.acc_banks != 0 && (acc_banks_of(c, x, &m->requests[m->feeding]) & c->port.acc_banks) != 0)
-    cycle_port_shares(c);
+    cycle_port_shares(c, now);
 }
 
 // ---- rows that are fed
@@ -149,11 +149,11 @@ static void note_visit(execute_mesh *m, const cycle_execute *x, uint64_t now) {
   m->visited_adds = m->requests[m->feeding].tag.accumulate;
 }
 
-static void feed_row(cycle_engine *c, cycle_execute *x, bool last) {
+static void feed_row(cycle_engine *c, uint64_t now, cycle_execute *x, bool last) {
   execute_mesh *m = &x->mesh;
-  execute_rows_enter(m, c->now, 1);
+  execute_rows_enter(m, now, 1);
   if (m->fed == 0 && c->data) mesh_with_delays_begin(x);
-  if (m->sub_mask != 0) note_visit(m, x, c->now);
+  if (m->sub_mask != 0) note_visit(m, x, now);
   m->fed++;
   m->written = 0;
   if (!last) return;
@@ -173,16 +173,16 @@ static void count_waits(cycle_engine *c, const execute_operation *op, const exec
 }
 
 // Takes the head of the control queue if it can be taken. `free` are the operand buffers that have room.
-static bool take_entry(cycle_engine *c, cycle_execute *x, unsigned free, unsigned *cause) {
+static bool take_entry(cycle_engine *c, uint64_t now, cycle_execute *x, unsigned free, unsigned *cause) {
   execute_mesh *m = &x->mesh;
   const execute_control *entry = &x->control[x->control_head];
-  unsigned missing = entry->ready <= c->now && entry->from_acc == 0 ? 0 : operand_select_missing(c, x);
+  unsigned missing = entry->ready <= now && entry->from_acc == 0 ? 0 : operand_select_missing(c, now, x);
   bool takes = missing == 0 && (entry->fire & ~free) == 0 && (!entry->first || m->ready);
   if (c->counting) count_waits(c, &x->ops[entry->op], entry, missing & free, takes);
   *cause = missing == 0 && !takes ? MESH_PRODUCTS_WAIT : MESH_OPERANDS_WAIT;
   if (!takes) return false;
-  if (entry->from_acc != 0) operand_select_take(c, x);
-  if (entry->first) take_request(c, x, &x->ops[entry->op], entry->op);
+  if (entry->from_acc != 0) operand_select_take(c, now, x);
+  if (entry->first) take_request(c, now, x, &x->ops[entry->op], entry->op);
   m->written |= entry->fire;
   execute_control_taken(x, 1);
   return true;
@@ -195,49 +195,48 @@ static unsigned cause_without_row(const execute_mesh *m) {
 }
 
 // The head of the control queue is there and cannot be taken: fetch may go on only while the queue has room.
-static void held_up(cycle_engine *c, cycle_execute *x) {
+static void held_up(cycle_engine *c, uint64_t now, cycle_execute *x) {
   assert(x->control_count <= x->control_depth);
-  if (x->control[x->control_head].ready <= c->now)
-    execute_stream_end(c, x, c->now + x->control_depth - x->control_count);
+  if (x->control[x->control_head].ready <= now) execute_stream_end(c, x, now + x->control_depth - x->control_count);
 }
 
 // The first cycle in which the head of the control queue can be taken.
-static uint64_t next_entry(const cycle_engine *c, const cycle_execute *x) {
+static uint64_t next_entry(const cycle_execute *x, uint64_t now) {
   uint64_t ready = x->control[x->control_head].ready;
-  return ready > c->now ? ready : c->now + 1;
+  return ready > now ? ready : now + 1;
 }
 
 // One cycle; whether the control queue's head or a flush was taken. Without a flush and without rows to come there is
 // one cycle more, in which the mesh notes that it only waits for its results.
-static bool whole_step(cycle_engine *c, cycle_execute *x) {
+static bool whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
   execute_mesh *m = &x->mesh;
   bool entry = x->control_count != 0, taken = false, flush = m->flush;
-  bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL) && !row_held(x, c->now);
+  bool feeds = m->busy && (m->flush || m->written == EXECUTE_ALL) && !row_held(x, now);
   bool last = feeds && m->fed + 1 == m->total;
   unsigned free = feeds ? EXECUTE_ALL : EXECUTE_ALL & ~m->written, cause = cause_without_row(m);
-  m->ready = (!m->busy || last) && room_for_request(m, c->now);
-  if (feeds) feed_row(c, x, last);
+  m->ready = (!m->busy || last) && room_for_request(m, now);
+  if (feeds) feed_row(c, now, x, last);
   if (entry) {
-    taken = take_entry(c, x, free, &cause);
-    if (!taken) held_up(c, x);
+    taken = take_entry(c, now, x, free, &cause);
+    if (!taken) held_up(c, now, x);
   } else if (x->state == STATE_FLUSH && m->ready) {
     m->flush_taken = taken = true;
-    take_request(c, x, NULL, 0);
+    take_request(c, now, x, NULL, 0);
   }
   if (feeds) cause = flush ? MESH_FLUSHES : CYCLE_WORKING;
-  cycle_spend(c, CYCLE_MESH, cause);
+  cycle_spend(c, now, CYCLE_MESH, cause);
   bool goes_on = m->busy || feeds || flushes(x);
-  c->wake[CYCLE_MESH] = goes_on ? c->now + 1 : x->control_count != 0 ? next_entry(c, x) : CYCLE_NEVER;
+  c->wake[CYCLE_MESH] = goes_on ? now + 1 : x->control_count != 0 ? next_entry(x, now) : CYCLE_NEVER;
   return taken;
 }
 
 // Returns whether an operand was taken from the store path, or a flush: what others see of the mesh.
-bool cycle_mesh_step(cycle_engine *c) {
+bool cycle_mesh_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
-  execute_stream_to_now(c, x);
-  if (execute_stream_mesh_from(c, x, c->now)) return false;
+  execute_stream_to_now(c, now, x);
+  if (execute_stream_mesh_from(c, x, now)) return false;
   x->mesh.sleeps = false;
-  bool taken = whole_step(c, x);
-  execute_stream_mesh_from(c, x, c->now + 1);
+  bool taken = whole_step(c, now, x);
+  execute_stream_mesh_from(c, x, now + 1);
   return taken && (c->w.operand_taken || x->mesh.flush_taken);
 }

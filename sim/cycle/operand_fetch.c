@@ -122,23 +122,23 @@ void operand_fetch_begin(const cycle_engine *c, cycle_execute *x, execute_operat
 // ---- the walk
 
 // Asks the accumulator for a row of the operands in `wanted`; returns those that it refuses.
-static unsigned read_acc(cycle_engine *c, const cycle_execute *x, const execute_operation *op, unsigned wanted,
-                         uint8_t banks[3]) {
+static unsigned read_acc(cycle_engine *c, uint64_t now, const cycle_execute *x, const execute_operation *op,
+                         unsigned wanted, uint8_t banks[3]) {
   unsigned refused = 0;
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) {
     if ((wanted >> o & 1) == 0) continue;
     uint32_t row = address_of(x, op, o, x->row) & x->acc_mask;
     banks[o] = (uint8_t)(row >> c->acc_bank_shift);
-    if (!cycle_local_execute_read(c, true, row, x->scale, x->activation)) refused |= 1U << o;
+    if (!cycle_local_execute_read(c, now, true, row, x->scale, x->activation)) refused |= 1U << o;
   }
   return refused;
 }
 
 // The same of the scratchpad, whose answers have room wherever the control queue has.
-static unsigned read_sp(cycle_engine *c, const execute_operation *op, unsigned wanted) {
+static unsigned read_sp(cycle_engine *c, uint64_t now, const execute_operation *op, unsigned wanted) {
   uint64_t asked = 0;
   for (unsigned o = 0; o < EXECUTE_OPERANDS; o++) asked |= (wanted >> o & 1) != 0 ? op->banks[o] : 0;
-  const uint64_t busy = cycle_local_busy_ports(c, asked);
+  const uint64_t busy = cycle_local_busy_ports(c, now, asked);
   c->w.sp_asked |= asked;
   unsigned refused = 0;
   for (unsigned o = 0; o < EXECUTE_OPERANDS && (asked & busy) != 0; o++)
@@ -195,12 +195,12 @@ void operand_fetch_append(cycle_engine *c, cycle_execute *x, execute_operation *
 }
 
 // A step in which operands may stay behind.
-unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation *op) {
-  if (op->plain && x->ahead == 0 && (op->all_banks & cycle_local_busy_ports(c, op->all_banks)) == 0) {
+unsigned operand_fetch_step(cycle_engine *c, uint64_t now, cycle_execute *x, execute_operation *op) {
+  if (op->plain && x->ahead == 0 && (op->all_banks & cycle_local_busy_ports(c, now, op->all_banks)) == 0) {
     c->execute_banks = op->all_banks;
-    c->execute_until = c->now + 1;
+    c->execute_until = now + 1;
     if (c->data) operand_fetch_copy(c, x, op, op->control.waits, 1);
-    operand_fetch_append(c, x, op, c->now, 1);
+    operand_fetch_append(c, x, op, now, 1);
     return EXECUTE_ALL;
   }
   if (!op->has_conflicts || (op->spread && x->ahead == 0)) {
@@ -211,8 +211,8 @@ unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation
   unsigned fire = op->fires[EXECUTE_ALL & ~x->ahead], live = fire & live_operands(op, x->row);
   unsigned in_sp = live & ~(unsigned)op->acc, refused = 0;
   uint32_t place = (x->control_head + x->control_entries) % EXECUTE_CONTROL;
-  if (in_sp != 0) refused = read_sp(c, op, in_sp);
-  if (live != in_sp) refused |= read_acc(c, x, op, live & ~in_sp, x->control_bank[place]);
+  if (in_sp != 0) refused = read_sp(c, now, op, in_sp);
+  if (live != in_sp) refused |= read_acc(c, now, x, op, live & ~in_sp, x->control_bank[place]);
   fire &= ~refused;
   if (fire == 0) return 0;
   in_sp &= ~refused;
@@ -222,7 +222,7 @@ unsigned operand_fetch_step(cycle_engine *c, cycle_execute *x, execute_operation
   x->control_count++;
   x->control_uneven++;
   x->control[place] = (execute_control){.steps = 1,
-                                        .ready = c->now + (in_sp != 0 ? x->sp_latency : 1),
+                                        .ready = now + (in_sp != 0 ? x->sp_latency : 1),
                                         .op = x->op_slot,
                                         .first = x->row == 0 && x->ahead == 0,
                                         .uneven = true,

@@ -41,30 +41,30 @@ static void bring_to(struct cycle_page_filter *p, uint64_t now) {
   p->time = now;
 }
 
-bool cycle_pages_missing(const cycle_engine *c, unsigned client) {
+bool cycle_pages_missing(const cycle_engine *c, uint64_t now, unsigned client) {
   struct cycle_page_filter *p = c->pages;
-  bring_to(p, c->now);
+  bring_to(p, now);
   return ((p->asks & ~answered(p)) >> client & 1) != 0;
 }
 
 // A lookup of the page that is known changes nothing.
-void cycle_pages_look(cycle_engine *c, unsigned client, uint64_t page) {
+void cycle_pages_look(cycle_engine *c, uint64_t now, unsigned client, uint64_t page) {
   struct cycle_page_filter *p = c->pages;
-  bring_to(p, c->now);
+  bring_to(p, now);
   if ((p->known >> client & 1) != 0 && p->last[client] == page) return;
   p->looks |= (uint8_t)(1U << client);
   p->look_page[client] = page;
-  p->quiet_from = c->now + 3;
+  p->quiet_from = now + 3;
 }
 
-void cycle_pages_flush(cycle_engine *c) {
-  cycle_writer_look_back(c);
-  bring_to(c->pages, c->now);
+void cycle_pages_flush(cycle_engine *c, uint64_t now) {
+  cycle_writer_look_back(c, now);
+  bring_to(c->pages, now);
   c->pages->flush = true;
 }
 
-void cycle_pages_report(cycle_engine *c) {
-  bring_to(c->pages, c->now);
+void cycle_pages_report(cycle_engine *c, uint64_t now) {
+  bring_to(c->pages, now);
   if (c->pages->asks == 0) return;
   cycle_event(c, ISA_EVENT_PAGE_HIT);
   cycle_event(c, ISA_EVENT_PAGE_REQUEST);

@@ -30,9 +30,9 @@ enum { SHARED_CYCLES = 32, LONGEST_LAG = 256, PARTS = CYCLE_UNITS - CYCLE_BUS };
 
 // ---- a cycle
 
-static uint32_t woken(const cycle_engine *c) {
+static uint32_t woken(const cycle_engine *c, uint64_t now) {
   uint32_t mask = 0;
-  for (unsigned part = 0; part < PARTS; part++) mask |= (uint32_t)(c->wake[CYCLE_BUS + part] <= c->now) << part;
+  for (unsigned part = 0; part < PARTS; part++) mask |= (uint32_t)(c->wake[CYCLE_BUS + part] <= now) << part;
   return mask;
 }
 
@@ -63,56 +63,55 @@ static uint32_t concerned_by_bus(const cycle_wires *w) {
 }
 
 // Loads to the scratchpad that nothing disturbs go on by their own wake times: then a change concerns this cycle alone.
-#define STEP(part, step, concerned)         \
-  if ((left & P(part)) != 0 && step(c)) {   \
-    const uint32_t concerned_n = concerned; \
-    if (!lags) next |= concerned_n;         \
-    left |= concerned_n;                    \
+#define STEP(part, step, concerned)            \
+  if ((left & P(part)) != 0 && step(c, now)) { \
+    const uint32_t concerned_n = concerned;    \
+    if (!lags) next |= concerned_n;            \
+    left |= concerned_n;                       \
   }
 
-// Carries out cycle c->now. Returns whether the load controller changed.
-static bool carry_out(cycle_engine *c) {
+// Carries out cycle `now`. Returns whether the load controller changed.
+static bool carry_out(cycle_engine *c, uint64_t now) {
   cycle_port *p = &c->port;
   cycle_wires *w = &c->w;
   const bool lags = p->lags;
   bool load = false;
-  uint32_t next = 0, left = p->due | woken(c);
+  uint32_t next = 0, left = p->due | woken(c, now);
   if (c->eager || c->counting) left = ALL_PARTS;
-  if (c->load_write <= c->now && !p->lags) left |= P(LOAD_PATH);
+  if (c->load_write <= now && !p->lags) left |= P(LOAD_PATH);
   clear_wires(w);
   STEP(BUS, cycle_bus_step, concerned_by_bus(w))
   STEP(LOAD_PATH, cycle_load_path_step, P(LOAD_CONTROLLER))
-  if ((left & P(DMA_WRITER)) != 0 && cycle_writer_step(c)) next |= P(BUS) | P(DMA_WRITER);
+  if ((left & P(DMA_WRITER)) != 0 && cycle_writer_step(c, now)) next |= P(BUS) | P(DMA_WRITER);
   STEP(DMA_READER, cycle_reader_step, P(LOAD_CONTROLLER))
-  if ((left & P(LOAD_CONTROLLER)) != 0) load = cycle_load_step(c);
+  if ((left & P(LOAD_CONTROLLER)) != 0) load = cycle_load_step(c, now);
   if (w->done[SIM_CLASS_LOAD].valid) next |= P(LOAD_CONTROLLER);
   p->due = next;
-  p->time = c->now + 1;
+  p->time = now + 1;
   find_next(c);
   return load;
 }
 
 // Cycles before `end`, of which all but the last were before `now`.
-static void run(cycle_engine *c, uint64_t end) {
+static void run(cycle_engine *c, uint64_t now, uint64_t end) {
   cycle_port *p = &c->port;
-  uint64_t now = c->now;
+  uint64_t at = now;
   while (p->next < end) {
-    c->now = p->next > p->time ? p->next : p->time;
-    carry_out(c);
-    assert(!c->w.done[SIM_CLASS_LOAD].valid || c->now >= now);
+    at = p->next > p->time ? p->next : p->time;
+    carry_out(c, at);
+    assert(!c->w.done[SIM_CLASS_LOAD].valid || at >= now);
   }
   if (p->time < end) p->time = end;
-  if (c->now != now) clear_wires(&c->w);
-  c->now = now;
+  if (at != now) clear_wires(&c->w);
 }
 
 // ---- lagging
 
-static bool may_lag(const cycle_engine *c) {
+static bool may_lag(const cycle_engine *c, uint64_t now) {
   const cycle_port *p = &c->port;
-  if (c->eager || c->counting || p->never_lags || p->others != 0 || c->now < p->lags_from) return false;
+  if (c->eager || c->counting || p->never_lags || p->others != 0 || now < p->lags_from) return false;
   if (p->acc_banks != 0 && (cycle_execute_acc_banks(c) & p->acc_banks) != 0) return false;
-  return c->now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
+  return now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
 }
 
 // Somebody waits for the writer: the first cycle in which it may have become idle.
@@ -137,21 +136,21 @@ static void set_wake(cycle_engine *c) {
   c->wake[CYCLE_PORT] = p->lags ? visible(c) : p->writer_wanted ? writer_from(c) : p->next;
 }
 
-uint32_t cycle_port_step(cycle_engine *c) {
+uint32_t cycle_port_step(cycle_engine *c, uint64_t now) {
   cycle_port *p = &c->port;
   bool load = false;
-  if (p->lags) run(c, c->now);
-  if (c->eager || c->counting || p->next <= c->now || (c->load_write <= c->now && !p->lags)) load = carry_out(c);
-  if (p->time <= c->now) p->time = c->now + 1;
-  bool given = p->writer_wanted && cycle_writer_idle(c);
+  if (p->lags) run(c, now, now);
+  if (c->eager || c->counting || p->next <= now || (c->load_write <= now && !p->lags)) load = carry_out(c, now);
+  if (p->time <= now) p->time = now + 1;
+  bool given = p->writer_wanted && cycle_writer_idle(c, now);
   if (given) p->writer_wanted = false;
-  if (!p->lags && may_lag(c)) {
+  if (!p->lags && may_lag(c, now)) {
     p->lags = true;
     cycle_load_path_lag(c);
     find_next(c);
   }
   set_wake(c);
-  return (p->room_wanted && (load || cycle_load_ready(c)) ? 1U << CYCLE_STATION : 0) |
+  return (p->room_wanted && (load || cycle_load_ready(c, now)) ? 1U << CYCLE_STATION : 0) |
          (given ? 1U << CYCLE_STORE_PATH : 0);
 }
 
@@ -175,58 +174,58 @@ void cycle_port_touch(cycle_engine *c) {
 }
 
 // A row for the writer makes nothing that others wait for come earlier.
-void cycle_port_given(cycle_engine *c, unsigned part) {
+void cycle_port_given(cycle_engine *c, uint64_t now, unsigned part) {
   cycle_port *p = &c->port;
-  uint64_t next = c->now + 1, wake = p->lags ? next + LONGEST_LAG : next;
+  uint64_t next = now + 1, wake = p->lags ? next + LONGEST_LAG : next;
   c->wake[part] = next;
   if (p->next > next) p->next = next;
   if (c->wake[CYCLE_PORT] > wake) c->wake[CYCLE_PORT] = wake;
 }
 
-void cycle_port_to(cycle_engine *c) {
-  if (c->port.lags && c->port.time < c->now) run(c, c->now);
+void cycle_port_to(cycle_engine *c, uint64_t now) {
+  if (c->port.lags && c->port.time < now) run(c, now, now);
 }
 
-void cycle_port_through(cycle_engine *c) {
-  if (c->port.lags && c->port.time <= c->now) run(c, c->now + 1);
+void cycle_port_through(cycle_engine *c, uint64_t now) {
+  if (c->port.lags && c->port.time <= now) run(c, now, now + 1);
 }
 
-static void end_lag(cycle_engine *c) {
+static void end_lag(cycle_engine *c, uint64_t now) {
   c->port.lags = false;
   cycle_load_path_end_lag(c, c->port.time);
   cycle_reader_look_back(c);
   find_next(c);
-  c->port.lags_from = c->now + SHARED_CYCLES;
+  c->port.lags_from = now + SHARED_CYCLES;
 }
 
-void cycle_port_shares_next(cycle_engine *c) {
+void cycle_port_shares_next(cycle_engine *c, uint64_t now) {
   if (!c->port.lags) return;
-  run(c, c->now);
-  end_lag(c);
+  run(c, now, now);
+  end_lag(c, now);
   set_wake(c);
 }
 
 // A cycle that was already carried out, by somebody who looked earlier in it, asks for its bank now.
-void cycle_port_shares(cycle_engine *c) {
+void cycle_port_shares(cycle_engine *c, uint64_t now) {
   cycle_port *p = &c->port;
   if (!p->lags) return;
-  if (p->time <= c->now) {
-    run(c, c->now);
-    end_lag(c);
-    if (p->next <= c->now || c->load_write <= c->now) carry_out(c);
-    p->time = c->now + 1;
+  if (p->time <= now) {
+    run(c, now, now);
+    end_lag(c, now);
+    if (p->next <= now || c->load_write <= now) carry_out(c, now);
+    p->time = now + 1;
   } else {
-    end_lag(c);
-    if (p->wrote_at == c->now) c->w.sp_written |= UINT64_C(1) << p->wrote;
+    end_lag(c, now);
+    if (p->wrote_at == now) c->w.sp_written |= UINT64_C(1) << p->wrote;
     c->w.beat = NULL;
-    if (c->load_write <= c->now) cycle_load_path_step(c);
+    if (c->load_write <= now) cycle_load_path_step(c, now);
   }
   cycle_port_touch(c);
 }
 
-void cycle_port_end(cycle_engine *c) {
-  cycle_port_through(c);
-  cycle_port_shares(c);
+void cycle_port_end(cycle_engine *c, uint64_t now) {
+  cycle_port_through(c, now);
+  cycle_port_shares(c, now);
 }
 
 void cycle_port_wrote(cycle_engine *c, uint32_t row, uint64_t at) {
@@ -246,12 +245,12 @@ static void less_users(uint16_t *users, uint64_t *banks, uint64_t of) {
     if (--users[__builtin_ctzll(of)] == 0) *banks &= ~(of & -of);
 }
 
-void cycle_port_uses(cycle_engine *c, cycle_port_use use) {
+void cycle_port_uses(cycle_engine *c, uint64_t now, cycle_port_use use) {
   cycle_port *p = &c->port;
   p->others += use.other;
   more_users(p->users, &p->banks, use.banks);
   more_users(p->acc_users, &p->acc_banks, use.acc_banks);
-  if (p->lags && !may_lag(c)) cycle_port_end(c);
+  if (p->lags && !may_lag(c, now)) cycle_port_end(c, now);
 }
 
 void cycle_port_used(cycle_engine *c, cycle_port_use use) {

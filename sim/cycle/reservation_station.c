@@ -136,11 +136,11 @@ static void set_wake(cycle_engine *c) {
 
 static bool is_issuable(const file *f) { return f->waiting > 0 && f->entries[f->order[f->first]].waits == 0; }
 
-static void look_at_oldest(cycle_engine *c, unsigned unit) {
+static void look_at_oldest(cycle_engine *c, uint64_t now, unsigned unit) {
   const file *f = &c->station->files[unit];
   bool issuable = is_issuable(f);
   c->issuable = (uint8_t)((c->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
-  uint64_t next = c->now + 1;
+  uint64_t next = now + 1;
   if (unit == SIM_CLASS_EXECUTE) {
     uint64_t ready = issuable ? cycle_execute_ready_at(c) : CYCLE_NEVER;
     c->station->wake_execute = ready > next ? ready : next;
@@ -150,38 +150,38 @@ static void look_at_oldest(cycle_engine *c, unsigned unit) {
   set_wake(c);
 }
 
-static void release(cycle_engine *c, const entry *done) {
+static void release(cycle_engine *c, uint64_t now, const entry *done) {
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     uint64_t dependents = done->dependents[unit];
     if (dependents == 0) continue;
     while (dependents != 0) c->station->files[unit].entries[take_lowest(&dependents)].waits--;
-    look_at_oldest(c, unit);
+    look_at_oldest(c, now, unit);
   }
 }
 
-static bool freed_now(const cycle_engine *c) { return c->station->freed_at == c->now + 1; }
+static bool freed_now(const cycle_engine *c, uint64_t now) { return c->station->freed_at == now + 1; }
 
-static void note_free(cycle_engine *c, file *f, unsigned id) {
+static void note_free(cycle_engine *c, uint64_t now, file *f, unsigned id) {
   cycle_station *s = c->station;
-  if (!freed_now(c))
+  if (!freed_now(c, now))
     for (unsigned unit = 0; unit < SIM_CLASSES; unit++) s->files[unit].freed = 0;
-  s->freed_at = c->now + 1;
+  s->freed_at = now + 1;
   f->freed |= bit(id);
 }
 
-static void complete(cycle_engine *c, sim_class unit, unsigned id) {
+static void complete(cycle_engine *c, uint64_t now, sim_class unit, unsigned id) {
   cycle_station *s = c->station;
   file *f = &s->files[unit];
   const entry *e = &f->entries[id];
   assert((f->valid & bit(id)) != 0);
   f->valid &= ~bit(id);
-  note_free(c, f, id);
-  release(c, e);
+  note_free(c, now, f, id);
+  release(c, now, e);
   if (e->from_matmul) c->w.matmul_completed[unit]++;
   if (e->from_conv) c->w.conv_completed[unit]++;
 }
 
-static void complete_at_port(cycle_engine *c, sim_class unit) {
+static void complete_at_port(cycle_engine *c, uint64_t now, sim_class unit) {
   unsigned id = c->w.done[unit].id;
   if (c->sink.event != NULL) {
     records *r = &c->station->records;
@@ -189,30 +189,30 @@ static void complete_at_port(cycle_engine *c, sim_class unit) {
     r->done_class = (uint8_t)unit;
     r->done_index = c->station->files[unit].entries[id].index;
   }
-  complete(c, unit, id);
+  complete(c, now, unit, id);
 }
 
 // One completion per cycle; execute cannot wait, the others can.
-static void completion_port(cycle_engine *c) {
+static void completion_port(cycle_engine *c, uint64_t now) {
   const cycle_done *done = c->w.done;
   if (done[SIM_CLASS_EXECUTE].valid) {
-    complete_at_port(c, SIM_CLASS_EXECUTE);
+    complete_at_port(c, now, SIM_CLASS_EXECUTE);
   } else if (done[SIM_CLASS_LOAD].valid) {
-    complete_at_port(c, SIM_CLASS_LOAD);
-    cycle_load_done_taken(c);
+    complete_at_port(c, now, SIM_CLASS_LOAD);
+    cycle_load_done_taken(c, now);
   } else if (done[SIM_CLASS_STORE].valid) {
-    complete_at_port(c, SIM_CLASS_STORE);
+    complete_at_port(c, now, SIM_CLASS_STORE);
     cycle_store_done_taken(c);
   }
 }
 
 // The classes of which a command issues in this cycle.
-static unsigned issues(const cycle_engine *c) {
-  unsigned able = c->issuable, now = 0;
-  if ((able & 1u << SIM_CLASS_LOAD) != 0 && cycle_load_ready(c)) now |= 1u << SIM_CLASS_LOAD;
-  if ((able & 1u << SIM_CLASS_EXECUTE) != 0 && cycle_execute_ready(c)) now |= 1u << SIM_CLASS_EXECUTE;
-  if ((able & 1u << SIM_CLASS_STORE) != 0 && cycle_store_ready(c)) now |= 1u << SIM_CLASS_STORE;
-  return now;
+static unsigned issues(const cycle_engine *c, uint64_t now) {
+  unsigned able = c->issuable, classes = 0;
+  if ((able & 1u << SIM_CLASS_LOAD) != 0 && cycle_load_ready(c, now)) classes |= 1u << SIM_CLASS_LOAD;
+  if ((able & 1u << SIM_CLASS_EXECUTE) != 0 && cycle_execute_ready(c, now)) classes |= 1u << SIM_CLASS_EXECUTE;
+  if ((able & 1u << SIM_CLASS_STORE) != 0 && cycle_store_ready(c, now)) classes |= 1u << SIM_CLASS_STORE;
+  return classes;
 }
 
 static void note_issue(cycle_station *s, sim_class unit, uint32_t index) {
@@ -221,8 +221,8 @@ static void note_issue(cycle_station *s, sim_class unit, uint32_t index) {
   s->records.issued_index[unit] = index;
 }
 
-static void issue(cycle_engine *c, sim_class unit) {
-  static void (*const take[SIM_CLASSES])(cycle_engine *, const cycle_issue *) = {
+static void issue(cycle_engine *c, uint64_t now, sim_class unit) {
+  static void (*const take[SIM_CLASSES])(cycle_engine *, uint64_t, const cycle_issue *) = {
       [SIM_CLASS_LOAD] = cycle_load_take,
       [SIM_CLASS_EXECUTE] = cycle_execute_take,
       [SIM_CLASS_STORE] = cycle_store_take};
@@ -233,9 +233,9 @@ static void issue(cycle_engine *c, sim_class unit) {
   f->waiting--;
   const entry *e = &f->entries[id];
   if (c->sink.event != NULL) note_issue(s, unit, e->index);
-  take[unit](c, &e->command);
-  if (e->completes_at_issue) complete(c, unit, id);
-  look_at_oldest(c, unit);
+  take[unit](c, now, &e->command);
+  if (e->completes_at_issue) complete(c, now, unit, id);
+  look_at_oldest(c, now, unit);
 }
 
 static void note_ahead(issues_ahead *a, uint64_t cycle, uint32_t index) {
@@ -245,27 +245,24 @@ static void note_ahead(issues_ahead *a, uint64_t cycle, uint32_t index) {
 }
 
 // Issues what the execute unit will take in the cycles to come.
-static void issue_ahead(cycle_engine *c) {
+static void issue_ahead(cycle_engine *c, uint64_t now) {
   cycle_station *s = c->station;
   file *f = &s->files[SIM_CLASS_EXECUTE];
-  const uint64_t now = c->now;
   bool any = false;
   for (; is_issuable(f) && s->ahead.count < AHEAD_MAX; any = true) {
     const entry *e = &f->entries[f->order[f->first]];
-    c->now = cycle_execute_takes_at(c);
-    if (c->now == CYCLE_NEVER) break;
+    const uint64_t at = cycle_execute_takes_at(c, now);
+    if (at == CYCLE_NEVER) break;
     f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
     f->waiting--;
-    if (c->sink.event != NULL) note_ahead(&s->ahead, c->now, e->index);
-    cycle_execute_take(c, &e->command);
-    c->now = now;
+    if (c->sink.event != NULL) note_ahead(&s->ahead, at, e->index);
+    cycle_execute_take(c, at, &e->command);
   }
-  c->now = now;
-  if (any) look_at_oldest(c, SIM_CLASS_EXECUTE);
+  if (any) look_at_oldest(c, now, SIM_CLASS_EXECUTE);
 }
 
-void cycle_station_room(cycle_engine *c) {
-  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) look_at_oldest(c, SIM_CLASS_EXECUTE);
+void cycle_station_room(cycle_engine *c, uint64_t now) {
+  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) look_at_oldest(c, now, SIM_CLASS_EXECUTE);
 }
 
 // valid_q != 0, but for a single preload whose compute has not come.
@@ -282,28 +279,28 @@ bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_e
 
 // A front end that sleeps has no allocation whose record would come first, and of what happens here only completions
 // matter to it.
-static void tell_front(cycle_engine *c) {
-  if (cycle_front_awake(c)) return;
-  if (freed_now(c)) cycle_front_completed(c);
-  if (!cycle_front_awake(c)) cycle_station_report(c);
+static void tell_front(cycle_engine *c, uint64_t now) {
+  if (cycle_front_awake(c, now)) return;
+  if (freed_now(c, now)) cycle_front_completed(c, now);
+  if (!cycle_front_awake(c, now)) cycle_station_report(c, now);
 }
 
-bool cycle_station_can_issue(const cycle_engine *c) { return c->issuable != 0 && issues(c) != 0; }
+bool cycle_station_can_issue(const cycle_engine *c, uint64_t now) { return c->issuable != 0 && issues(c, now) != 0; }
 
-bool cycle_station_step(cycle_engine *c) {
+bool cycle_station_step(cycle_engine *c, uint64_t now) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, ISA_EVENT_STATION_BUSY);
   c->station->wake_execute = c->station->wake_others = c->wake[CYCLE_STATION] = CYCLE_NEVER;
-  unsigned issuing = c->issuable == 0 ? 0 : issues(c);
+  unsigned issuing = c->issuable == 0 ? 0 : issues(c, now);
   if (issuing != 0 || (done[0].valid | done[1].valid | done[2].valid) != 0) {
-    completion_port(c);
+    completion_port(c, now);
     for (unsigned unit = 0; issuing >> unit != 0; unit++)
-      if ((issuing >> unit & 1) != 0) issue(c, (sim_class)unit);
-    tell_front(c);
+      if ((issuing >> unit & 1) != 0) issue(c, now, (sim_class)unit);
+    tell_front(c, now);
   }
   if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) {
-    look_at_oldest(c, SIM_CLASS_EXECUTE);
-    issue_ahead(c);
+    look_at_oldest(c, now, SIM_CLASS_EXECUTE);
+    issue_ahead(c, now);
   }
   return (issuing >> SIM_CLASS_STORE & 1) != 0;
 }
@@ -341,10 +338,10 @@ static void tell_early(const cycle_engine *c, early_allocation *early, issues_ah
   early->entry = NULL;
 }
 
-void cycle_station_tell(cycle_engine *c) {
+void cycle_station_tell(cycle_engine *c, uint64_t now) {
   cycle_station *s = c->station;
-  if (s->early.entry != NULL && s->early.cycle < c->now) tell_early(c, &s->early, &s->ahead);
-  while (is_ahead(&s->ahead, c->now)) tell_ahead(c, &s->ahead);
+  if (s->early.entry != NULL && s->early.cycle < now) tell_early(c, &s->early, &s->ahead);
+  while (is_ahead(&s->ahead, now)) tell_ahead(c, &s->ahead);
 }
 
 // ---- allocation
@@ -369,8 +366,8 @@ sim_class cycle_station_class(uint8_t funct, uint64_t rs1) {
   return class_of_funct[funct] - 1u;
 }
 
-static uint64_t free_entries(const cycle_engine *c, const file *f) {
-  return f->all & ~(f->valid | (freed_now(c) ? f->freed : 0));
+static uint64_t free_entries(const cycle_engine *c, uint64_t now, const file *f) {
+  return f->all & ~(f->valid | (freed_now(c, now) ? f->freed : 0));
 }
 
 // The entries among `users` whose range in `ranges` shares rows with this one.
@@ -426,14 +423,14 @@ static void remember_rows(const cycle_station *s, file *f, unsigned id, const cy
   use_rows(s, f, id, READS_TOO, rows->b);
 }
 
-static void enqueue(cycle_engine *c, sim_class unit, unsigned id) {
+static void enqueue(cycle_engine *c, uint64_t now, sim_class unit, unsigned id) {
   file *f = &c->station->files[unit];
   f->order[(f->first + f->waiting) % ENTRIES_MAX] = (uint8_t)id;
   f->valid |= bit(id);
-  if (f->waiting++ == 0) look_at_oldest(c, unit);
+  if (f->waiting++ == 0) look_at_oldest(c, now, unit);
 }
 
-static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class unit, unsigned id) {
+static void allocate(cycle_engine *c, uint64_t now, const cycle_front_command *from, sim_class unit, unsigned id) {
   cycle_station *s = c->station;
   file *f = &s->files[unit];
   uint64_t rs1 = from->rs1, rs2 = from->rs2;
@@ -447,7 +444,7 @@ static void allocate(cycle_engine *c, const cycle_front_command *from, sim_class
   if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
   find_dependencies(s, unit, id, &rows);
   remember_rows(s, f, id, &rows);
-  enqueue(c, unit, id);
+  enqueue(c, now, unit, id);
 }
 
 bool cycle_station_full(const cycle_engine *c, sim_class unit) {
@@ -455,71 +452,72 @@ bool cycle_station_full(const cycle_engine *c, sim_class unit) {
   return f->valid == f->all;
 }
 
-bool cycle_station_take(cycle_engine *c, const cycle_front_command *command, sim_class *unit) {
+bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class *unit) {
   cycle_station *s = c->station;
   *unit = cycle_station_class(command->funct, command->rs1);
   assert(*unit != SIM_CLASSES && "the checker lets no other command pass");
   const file *f = &s->files[*unit];
-  uint64_t room = free_entries(c, f);
+  uint64_t room = free_entries(c, now, f);
   if (room == 0) return false;
   unsigned id = take_lowest(&room);
-  allocate(c, command, *unit, id);
+  allocate(c, now, command, *unit, id);
   if (c->sink.event != NULL) {
     s->records.any = true;
     s->records.allocated = &f->entries[id];
   }
-  if (*unit == SIM_CLASS_EXECUTE && (c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) issue_ahead(c);
-  s->allocated_at = c->now + 1;
+  if (*unit == SIM_CLASS_EXECUTE && (c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) issue_ahead(c, now);
+  s->allocated_at = now + 1;
   s->allocated_class = *unit;
   return true;
 }
 
-bool cycle_station_take_early(cycle_engine *c, const cycle_front_command *command, sim_class unit, unsigned cycles) {
+bool cycle_station_take_early(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class unit,
+                              unsigned cycles) {
   cycle_station *s = c->station;
   const file *f = &s->files[unit];
   uint64_t room = f->all & ~f->valid;
   if (f->waiting < cycles || room == 0) return false;
   const unsigned id = take_lowest(&room);
-  assert(s->early.entry == NULL || s->early.cycle <= c->now);
+  assert(s->early.entry == NULL || s->early.cycle <= now);
   if (s->early.entry != NULL) tell_early(c, &s->early, &s->ahead);
-  allocate(c, command, unit, id);
-  if (c->sink.event != NULL) s->early = (early_allocation){.entry = &f->entries[id], .cycle = c->now + cycles};
-  s->allocated_at = c->now + cycles + 1;
+  allocate(c, now, command, unit, id);
+  if (c->sink.event != NULL) s->early = (early_allocation){.entry = &f->entries[id], .cycle = now + cycles};
+  s->allocated_at = now + cycles + 1;
   s->allocated_class = unit;
   return true;
 }
 
-void cycle_station_counts(const cycle_engine *c, unsigned counts[SIM_CLASSES]) {
+void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[SIM_CLASSES]) {
   const cycle_station *s = c->station;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     const file *f = &s->files[unit];
     counts[unit] = (unsigned)__builtin_popcountll(f->valid);
-    if (freed_now(c)) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
-    if (s->allocated_at > c->now && s->allocated_class == (sim_class)unit) counts[unit]--;
+    if (freed_now(c, now)) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
+    if (s->allocated_at > now && s->allocated_class == (sim_class)unit) counts[unit]--;
   }
 }
 
 // ---- records
 
-static void tell_all(const cycle_engine *c, cycle_station *s) {
+static void tell_all(const cycle_engine *c, uint64_t now, cycle_station *s) {
   const records *r = &s->records;
-  if (s->early.entry != NULL && s->early.cycle == c->now) tell_early(c, &s->early, &s->ahead);
-  if (r->allocated != NULL) tell_alloc(c, c->now, r->allocated);
+  if (s->early.entry != NULL && s->early.cycle == now) tell_early(c, &s->early, &s->ahead);
+  if (r->allocated != NULL) tell_alloc(c, now, r->allocated);
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    if (unit == SIM_CLASS_EXECUTE && is_ahead(&s->ahead, c->now + 1)) tell_ahead(c, &s->ahead);
+    if (unit == SIM_CLASS_EXECUTE && is_ahead(&s->ahead, now + 1)) tell_ahead(c, &s->ahead);
     if ((r->issued >> unit & 1) == 0) continue;
-    tell(c, c->now, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
+    tell(c, now, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
   }
   if (r->done)
-    tell(c, c->now, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
+    tell(c, now, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
 }
 
-bool cycle_station_report(cycle_engine *c) {
+bool cycle_station_report(cycle_engine *c, uint64_t now) {
   cycle_station *s = c->station;
   if (s->records.any) {
-    cycle_station_tell(c);
-    tell_all(c, s);
+    cycle_station_tell(c, now);
+    tell_all(c, now, s);
     s->records = (records){0};
   }
-  return freed_now(c);
+  return freed_now(c, now);
 }

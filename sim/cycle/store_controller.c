@@ -61,11 +61,11 @@ void cycle_store_destroy(cycle_engine *c) {
   wf_free(s);
 }
 
-bool cycle_store_ready(const cycle_engine *c) { return cycle_queue_room(&c->store->queue, c->now); }
+bool cycle_store_ready(const cycle_engine *c, uint64_t now) { return cycle_queue_room(&c->store->queue, now); }
 
-void cycle_store_take(cycle_engine *c, const cycle_issue *command) {
+void cycle_store_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   store *s = c->store;
-  s->commands[cycle_queue_push(&s->queue, c->now)] = *command;
+  s->commands[cycle_queue_push(&s->queue, now)] = *command;
 }
 
 void cycle_store_done_taken(cycle_engine *c) { cycle_tracker_done_taken(&c->store->tracker); }
@@ -199,80 +199,80 @@ static bool next_position(const arch_store_config *g, store_command *n) {
 
 // ---- a cycle
 
-static bool send(cycle_engine *c, store *s) {
-  if (!cycle_store_path_ready(c)) {
+static bool send(cycle_engine *c, uint64_t now, store *s) {
+  if (!cycle_store_path_ready(c, now)) {
     if (c->counting) cycle_event(c, ISA_EVENT_STORE_SPAD_WAIT);
     return false;
   }
-  cycle_store_path_request(c, request_of(c, s));
+  cycle_store_path_request(c, now, request_of(c, s));
   s->now.at_start = next_position(&s->config.store, &s->now);
   return true;
 }
 
 // Head of the queue in WAIT. What the cycle was spent on.
-static unsigned start(cycle_engine *c, store *s) {
+static unsigned start(cycle_engine *c, uint64_t now, store *s) {
   const cycle_issue *command = &s->commands[cycle_queue_head(&s->queue)];
   if (is_config(command)) {
     configure(c, s, command);
-    cycle_queue_pop(&s->queue, c->now);
+    cycle_queue_pop(&s->queue, now);
     return CYCLE_WORKING;
   }
   if (!cycle_tracker_room(&s->tracker)) return WAIT_TRACKED;
   take_up(c, s, command);
   s->now.request.cmd = cycle_tracker_alloc(&s->tracker, command->id, s->now.count);
   if (s->now.count == 0)
-    cycle_queue_pop(&s->queue, c->now);
+    cycle_queue_pop(&s->queue, now);
   else
-    s->state = send(c, s) ? ROWS : BLOCKED;
+    s->state = send(c, now, s) ? ROWS : BLOCKED;
   return CYCLE_WORKING;
 }
 
 // A single request leaves the queue a cycle after it was sent.
-static unsigned rows(cycle_engine *c, store *s) {
+static unsigned rows(cycle_engine *c, uint64_t now, store *s) {
   bool finished = s->now.at_start;
   if (!finished) {
-    if (!send(c, s)) return WAIT_MEMORY;
+    if (!send(c, now, s)) return WAIT_MEMORY;
     finished = s->now.at_start;
   }
   if (finished) {
     s->state = WAIT;
-    cycle_queue_pop(&s->queue, c->now);
+    cycle_queue_pop(&s->queue, now);
   }
   return CYCLE_WORKING;
 }
 
-static unsigned work(cycle_engine *c, store *s) {
-  if (!cycle_queue_valid(&s->queue, c->now)) return cycle_tracker_busy(&s->tracker) ? WAIT_ROWS : CYCLE_IDLE;
+static unsigned work(cycle_engine *c, uint64_t now, store *s) {
+  if (!cycle_queue_valid(&s->queue, now)) return cycle_tracker_busy(&s->tracker) ? WAIT_ROWS : CYCLE_IDLE;
   switch (s->state) {
     case WAIT:
-      return start(c, s);
+      return start(c, now, s);
     case BLOCKED:
-      if (!send(c, s)) return WAIT_MEMORY;
+      if (!send(c, now, s)) return WAIT_MEMORY;
       s->state = ROWS;
       return CYCLE_WORKING;
     default:
-      return rows(c, s);
+      return rows(c, now, s);
   }
 }
 
-static void report(cycle_engine *c, const store *s) {
-  bool head = cycle_queue_valid(&s->queue, c->now);
+static void report(cycle_engine *c, uint64_t now, const store *s) {
+  bool head = cycle_queue_valid(&s->queue, now);
   bool to_sp = head && to_scratchpad(c, &s->commands[cycle_queue_head(&s->queue)]);
   if (s->state == BLOCKED) cycle_event(c, ISA_EVENT_STORE_DMA_WAIT);
   if (s->state == ROWS) cycle_event(c, ISA_EVENT_STORE_ACTIVE);
   if (pools(c, s, to_sp)) cycle_event(c, ISA_EVENT_STORE_POOLING);
 }
 
-bool cycle_store_step(cycle_engine *c) {
+bool cycle_store_step(cycle_engine *c, uint64_t now) {
   store *s = c->store;
-  if (c->counting) report(c, s);
+  if (c->counting) report(c, now, s);
   if (!cycle_store_busy(c)) {
-    cycle_spend(c, CYCLE_STORE_CONTROLLER, CYCLE_IDLE);
+    cycle_spend(c, now, CYCLE_STORE_CONTROLLER, CYCLE_IDLE);
     return false;
   }
   c->w.done[SIM_CLASS_STORE].valid = cycle_tracker_done(&s->tracker, &c->w.done[SIM_CLASS_STORE].id);
   if (c->w.store_answered) cycle_tracker_return(&s->tracker, c->w.store_cmd, 1);
-  unsigned cause = work(c, s);
-  cycle_spend(c, CYCLE_STORE_CONTROLLER, cause);
+  unsigned cause = work(c, now, s);
+  cycle_spend(c, now, CYCLE_STORE_CONTROLLER, cause);
   return c->w.store_answered || cause == CYCLE_WORKING;
 }

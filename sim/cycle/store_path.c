@@ -116,10 +116,10 @@ void cycle_store_path_destroy(cycle_engine *c) {
   wf_free(p);
 }
 
-bool cycle_store_path_busy(const cycle_engine *c) {
+bool cycle_store_path_busy(const cycle_engine *c, uint64_t now) {
   const path *p = c->store_path;
   return p->dispatch.q.count + p->norm.q.count + p->scale.q.count + p->issue.q.count > 0 ||
-         c->now < p->normaliser.idle_from;
+         now < p->normaliser.idle_from;
 }
 
 // ---- records
@@ -164,52 +164,52 @@ static void narrow(const cycle_engine *c, const store_record *r, const ref_stats
 
 // ---- issue queue: to the writer or the scratchpad
 
-static bool row_is_there(cycle_engine *c, const path *p, const store_record *r) {
+static bool row_is_there(cycle_engine *c, uint64_t now, const path *p, const store_record *r) {
   if (r->garbage) return true;
-  if (!r->acc) return cycle_local_sp_store_answer(c, r->bank);
-  return cycle_acc_scale_valid(&p->units, c->now) && cycle_acc_scale_row(&p->units).for_store;
+  if (!r->acc) return cycle_local_sp_store_answer(c, now, r->bank);
+  return cycle_acc_scale_valid(&p->units, now) && cycle_acc_scale_row(&p->units).for_store;
 }
 
-static bool to_scratchpad(cycle_engine *c, path *p, const store_record *r) {
+static bool to_scratchpad(cycle_engine *c, uint64_t now, path *p, const store_record *r) {
   uint32_t row = (uint32_t)r->row.address & ((UINT32_C(1) << c->d.row_bits) - 1);
-  p->write_asked = c->now + 1;
-  if (!cycle_local_stored_write(c, row)) return false;
+  p->write_asked = now + 1;
+  if (!cycle_local_stored_write(c, now, row)) return false;
   if (c->data) memcpy(cycle_sp_row(c, row), r->narrow, r->row.len < c->d.dim ? r->row.len : c->d.dim);
   c->w.store_answered = true;
   c->w.store_cmd = r->row.cmd;
   return true;
 }
 
-static bool to_writer(cycle_engine *c, const store_record *r) {
-  if (!cycle_writer_ready(c)) return false;
-  cycle_writer_take(c, &(cycle_write_row){.address = r->row.address,
-                                          .bytes = r->full ? (const uint8_t *)r->wide : (const uint8_t *)r->narrow,
-                                          .len = r->full ? (uint16_t)(r->row.len * 4) : r->row.len,
-                                          .block = r->row.block,
-                                          .pool = r->row.pool,
-                                          .store = r->row.store});
+static bool to_writer(cycle_engine *c, uint64_t now, const store_record *r) {
+  if (!cycle_writer_ready(c, now)) return false;
+  cycle_writer_take(c, now,
+                    &(cycle_write_row){.address = r->row.address,
+                                       .bytes = r->full ? (const uint8_t *)r->wide : (const uint8_t *)r->narrow,
+                                       .len = r->full ? (uint16_t)(r->row.len * 4) : r->row.len,
+                                       .block = r->row.block,
+                                       .pool = r->row.pool,
+                                       .store = r->row.store});
   return true;
 }
 
-static bool issue(cycle_engine *c, path *p) {
-  if (!cycle_queue_valid(&p->issue.q, c->now)) return false;
+static bool issue(cycle_engine *c, uint64_t now, path *p) {
+  if (!cycle_queue_valid(&p->issue.q, now)) return false;
   const store_record *r = &p->records[head_of(&p->issue)];
-  if (!row_is_there(c, p, r)) return false;
-  if (!(r->row.to_sp ? to_scratchpad(c, p, r) : to_writer(c, r))) return false;
+  if (!row_is_there(c, now, p, r)) return false;
+  if (!(r->row.to_sp ? to_scratchpad(c, now, p, r) : to_writer(c, now, r))) return false;
   if (r->acc) {
     assert(cycle_acc_scale_row(&p->units).slot == head_of(&p->issue));
-    cycle_acc_scale_pop(&p->units, c->now);
+    cycle_acc_scale_pop(&p->units, now);
   } else if (!r->garbage) {
-    cycle_local_sp_store_taken(c, r->bank);
+    cycle_local_sp_store_taken(c, now, r->bank);
   }
-  forget(p, pop(&p->issue, c->now));
+  forget(p, pop(&p->issue, now));
   return true;
 }
 
 // ---- scale queue and the normaliser's queue: into the scale units and the issue queue
 
-static bool scale(cycle_engine *c, path *p) {
-  uint64_t now = c->now;
+static bool scale(path *p, uint64_t now) {
   bool waits = cycle_queue_valid(&p->scale.q, now) && cycle_queue_room(&p->issue.q, now);
   bool needs_units = waits && p->records[head_of(&p->scale)].acc;
   bool changed = false;
@@ -232,14 +232,15 @@ static bool scale(cycle_engine *c, path *p) {
 // ---- into the normaliser, and the norm queue into the scale queue
 
 // The lowest bank that has an accumulator row for the execute unit, -1: none.
-static int execute_bank(const cycle_engine *c, cycle_acc_operand *operand) {
+static int execute_bank(const cycle_engine *c, uint64_t now, cycle_acc_operand *operand) {
   for (uint64_t banks = c->local->execute_held; banks != 0; banks &= banks - 1)
-    if (cycle_local_acc_execute_answer(c, (unsigned)__builtin_ctzll(banks), operand)) return __builtin_ctzll(banks);
+    if (cycle_local_acc_execute_answer(c, now, (unsigned)__builtin_ctzll(banks), operand))
+      return __builtin_ctzll(banks);
   return -1;
 }
 
 // Layer norm and GELU belong to stores; an operand knows ReLU alone.
-static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_acc_operand *operand) {
+static void enter_operand(cycle_engine *c, uint64_t now, path *p, unsigned bank, const cycle_acc_operand *operand) {
   uint32_t slot = p->operand_next++ & p->operand_mask;
   p->inside++;
   if (c->data) {
@@ -247,8 +248,8 @@ static void enter_operand(cycle_engine *c, path *p, unsigned bank, const cycle_a
     ref_scale_row(c->d.dim, operand->row, ref_float_of_bits(operand->scale), relu,
                   p->operands + (size_t)slot * c->d.dim);
   }
-  cycle_normaliser_pass(&p->normaliser, c->now, (cycle_unit_row){.slot = (uint16_t)slot, .bank = (uint8_t)bank});
-  cycle_local_acc_execute_taken(c, bank);
+  cycle_normaliser_pass(&p->normaliser, now, (cycle_unit_row){.slot = (uint16_t)slot, .bank = (uint8_t)bank});
+  cycle_local_acc_execute_taken(c, now, bank);
 }
 
 static void normalise(cycle_engine *c, path *p, const store_record *r) {
@@ -264,27 +265,26 @@ static void normalise(cycle_engine *c, path *p, const store_record *r) {
 }
 
 // A statistics command ends here.
-static void enter_stored(cycle_engine *c, path *p) {
-  uint16_t record = pop(&p->norm, c->now);
+static void enter_stored(cycle_engine *c, uint64_t now, path *p) {
+  uint16_t record = pop(&p->norm, now);
   const store_record *r = &p->records[record];
   normalise(c, p, r);
-  cycle_local_acc_store_taken(c, r->bank);
+  cycle_local_acc_store_taken(c, now, r->bank);
   if (r->command != ARCH_NORM_NONE) {
-    cycle_normaliser_command(&p->normaliser, c->now, (arch_norm)r->command);
+    cycle_normaliser_command(&p->normaliser, now, (arch_norm)r->command);
     forget(p, record);
     return;
   }
-  cycle_normaliser_pass(&p->normaliser, c->now, (cycle_unit_row){.slot = record, .bank = r->bank, .for_store = true});
-  push(&p->scale, c->now, record);
+  cycle_normaliser_pass(&p->normaliser, now, (cycle_unit_row){.slot = record, .bank = r->bank, .for_store = true});
+  push(&p->scale, now, record);
 }
 
-static bool enter(cycle_engine *c, path *p) {
-  uint64_t now = c->now;
+static bool enter(cycle_engine *c, uint64_t now, path *p) {
   cycle_acc_operand operand;
-  int bank = execute_bank(c, &operand);
+  int bank = execute_bank(c, now, &operand);
   bool changed = false, room = cycle_queue_room(&p->scale.q, now);
   if (bank >= 0 && cycle_normaliser_ready(&p->normaliser, now, true)) {
-    enter_operand(c, p, (unsigned)bank, &operand);
+    enter_operand(c, now, p, (unsigned)bank, &operand);
     changed = true;
   }
   if (!room || !cycle_queue_valid(&p->norm.q, now)) return changed;
@@ -292,9 +292,9 @@ static bool enter(cycle_engine *c, path *p) {
   if (!r->acc) {
     push(&p->scale, now, pop(&p->norm, now));
     changed = true;
-  } else if (bank < 0 && cycle_local_acc_store_answer(c, r->bank) &&
+  } else if (bank < 0 && cycle_local_acc_store_answer(c, now, r->bank) &&
              cycle_normaliser_ready(&p->normaliser, now, r->command == ARCH_NORM_NONE)) {
-    enter_stored(c, p);
+    enter_stored(c, now, p);
     changed = true;
   }
   return changed;
@@ -303,41 +303,41 @@ static bool enter(cycle_engine *c, path *p) {
 // ---- a cycle
 
 // Rows behind the banks are local memory's business.
-static uint64_t next_change(const cycle_engine *c, const path *p) {
+static uint64_t next_change(const path *p, uint64_t now) {
   uint64_t next = CYCLE_NEVER, scaled = cycle_acc_scale_next(&p->units);
-  if (scaled > c->now) next = scaled;
-  return p->normaliser.idle_from > c->now && p->normaliser.idle_from < next ? p->normaliser.idle_from : next;
+  if (scaled > now) next = scaled;
+  return p->normaliser.idle_from > now && p->normaliser.idle_from < next ? p->normaliser.idle_from : next;
 }
 
-bool cycle_store_path_step(cycle_engine *c) {
+bool cycle_store_path_step(cycle_engine *c, uint64_t now) {
   path *p = c->store_path;
   if (p->inside == 0 && c->local->execute_held == 0) {
-    c->wake[CYCLE_STORE_PATH] = p->normaliser.idle_from > c->now ? p->normaliser.idle_from : CYCLE_NEVER;
+    c->wake[CYCLE_STORE_PATH] = p->normaliser.idle_from > now ? p->normaliser.idle_from : CYCLE_NEVER;
     return false;
   }
-  bool changed = issue(c, p);
-  changed |= scale(c, p);
-  changed |= enter(c, p);
-  c->wake[CYCLE_STORE_PATH] = changed ? c->now + 1 : next_change(c, p);
+  bool changed = issue(c, now, p);
+  changed |= scale(p, now);
+  changed |= enter(c, now, p);
+  c->wake[CYCLE_STORE_PATH] = changed ? now + 1 : next_change(p, now);
   return changed;
 }
 
 // ---- operands of the execute unit
 
-bool cycle_store_path_operand(const cycle_engine *c, unsigned bank) {
+bool cycle_store_path_operand(const cycle_engine *c, uint64_t now, unsigned bank) {
   const path *p = c->store_path;
-  if (!cycle_acc_scale_valid(&p->units, c->now)) return false;
+  if (!cycle_acc_scale_valid(&p->units, now)) return false;
   cycle_unit_row row = cycle_acc_scale_row(&p->units);
   return !row.for_store && row.bank == bank;
 }
 
-void cycle_store_path_operand_taken(cycle_engine *c, unsigned bank, int8_t *row) {
+void cycle_store_path_operand_taken(cycle_engine *c, uint64_t now, unsigned bank, int8_t *row) {
   c->w.operand_taken = true;
   path *p = c->store_path;
-  assert(cycle_store_path_operand(c, bank));
+  assert(cycle_store_path_operand(c, now, bank));
   (void)bank;
   uint16_t slot = cycle_acc_scale_row(&p->units).slot;
-  cycle_acc_scale_pop(&p->units, c->now);
+  cycle_acc_scale_pop(&p->units, now);
   p->inside--;
   if (c->data) memcpy(row, p->operands + (size_t)slot * c->d.dim, c->d.sp_row_bytes);
 }
@@ -358,25 +358,27 @@ static void capture(cycle_engine *c, store_record *r) {
   }
 }
 
-bool cycle_store_dispatch_step(cycle_engine *c) {
+bool cycle_store_dispatch_step(cycle_engine *c, uint64_t now) {
   path *p = c->store_path;
-  if (!cycle_queue_valid(&p->dispatch.q, c->now) || !cycle_queue_room(&p->norm.q, c->now)) return false;
+  if (!cycle_queue_valid(&p->dispatch.q, now) || !cycle_queue_room(&p->norm.q, now)) return false;
   store_record *r = &p->records[head_of(&p->dispatch)];
   // One answer in a cycle.
-  bool answer_taken = p->write_asked == c->now + 1 && !r->row.to_sp;
+  bool answer_taken = p->write_asked == now + 1 && !r->row.to_sp;
   if (answer_taken) return false;
-  if (!r->garbage && !cycle_local_store_read(c, r->acc, r->source)) return false;
+  if (!r->garbage && !cycle_local_store_read(c, now, r->acc, r->source)) return false;
   if (c->data) capture(c, r);
   if (!r->row.to_sp) {
     c->w.store_answered = true;
     c->w.store_cmd = r->row.cmd;
   }
-  push(&p->norm, c->now, pop(&p->dispatch, c->now));
+  push(&p->norm, now, pop(&p->dispatch, now));
   p->inside++;
   return true;
 }
 
-bool cycle_store_path_ready(const cycle_engine *c) { return cycle_queue_room(&c->store_path->dispatch.q, c->now); }
+bool cycle_store_path_ready(const cycle_engine *c, uint64_t now) {
+  return cycle_queue_room(&c->store_path->dispatch.q, now);
+}
 
 // The local address taken apart: all that follows from it and the array is found once.
 static void decode(const cycle_engine *c, store_record *r) {
@@ -391,11 +393,11 @@ static void decode(const cycle_engine *c, store_record *r) {
   r->late = normaliser && r->acc && !r->full && ref_needs_statistics(r->row.act);
 }
 
-void cycle_store_path_request(cycle_engine *c, const cycle_store_row *row) {
+void cycle_store_path_request(cycle_engine *c, uint64_t now, const cycle_store_row *row) {
   path *p = c->store_path;
   uint16_t record = p->unused[--p->unused_count];
   store_record *r = &p->records[record];
   r->row = *row;
   decode(c, r);
-  push(&p->dispatch, c->now, record);
+  push(&p->dispatch, now, record);
 }

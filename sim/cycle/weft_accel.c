@@ -50,7 +50,7 @@ void cycle_fail(cycle_engine *c, const char *format, ...) {
 // ---- wake times
 
 struct cycle_waking {
-  uint32_t (*due)(const cycle_engine *c);       // units whose wake time has come, a bit each
+  uint32_t (*due)(const cycle_engine *c);       // units whose wake time is now or earlier, a bit each
   uint64_t (*earliest)(const cycle_engine *c);  // wake time
 };
 
@@ -97,7 +97,7 @@ void cycle_accel_create(cycle_engine *c) {
 
 // Any unit but reader and writer.
 static bool inside_busy(const cycle_engine *c) {
-  return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c);
+  return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c, c->now);
 }
 
 // When all that is left to be done is the port's, the accelerator may become idle in every cycle of it.
@@ -126,7 +126,9 @@ static uint32_t issuing(const cycle_engine *c, sim_class unit) {
 }
 
 // Rows of the accumulator, or of stores, are on their way from the banks.
-static bool storing(const cycle_engine *c) { return c->local->execute_held != 0 || cycle_store_path_busy(c); }
+static bool storing(const cycle_engine *c, uint64_t now) {
+  return c->local->execute_held != 0 || cycle_store_path_busy(c, now);
+}
 
 // A unit that asks for something asks again in the next cycle, given or not: others are held back by the request
 // itself. The load path knows when it asks next (load_write).
@@ -150,37 +152,38 @@ static uint32_t completing(const cycle_wires *w) {
 // the next: those that look at its registers or wires, or want the room it made. Who asks for something and is refused
 // asks again (asking()), so nobody has to be told that a port became free. With STEP_FOR_NEXT the change is seen in the
 // next cycle only.
-#define STEP(unit, step, concerned)           \
-  if ((left & U(unit)) != 0 && step(c)) {     \
-    const uint32_t concerned_now = concerned; \
-    next |= concerned_now;                    \
-    left |= concerned_now;                    \
+#define STEP(unit, step, concerned)            \
+  if ((left & U(unit)) != 0 && step(c, now)) { \
+    const uint32_t concerned_now = concerned;  \
+    next |= concerned_now;                     \
+    left |= concerned_now;                     \
   }
 #define STEP_FOR_NEXT(unit, step, concerned) \
-  if ((left & U(unit)) != 0 && step(c)) next |= concerned;
+  if ((left & U(unit)) != 0 && step(c, now)) next |= concerned;
 
 // Steps the units in `left`, and those that they concern.
 static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
+  const uint64_t now = c->now;
   uint32_t next = 0;
   c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
   c->carried_out++;
-  if (c->counting) cycle_counters_begin(c);
+  if (c->counting) cycle_counters_begin(c, now);
   STEP(WRITEBACK, cycle_writeback_step, U(EXECUTE))
-  if ((left & U(PORT)) != 0 || c->wake[CYCLE_PORT] <= c->now || (c->load_write <= c->now && !c->port.lags)) {
-    const uint32_t concerned = cycle_port_step(c);
+  if ((left & U(PORT)) != 0 || c->wake[CYCLE_PORT] <= now || (c->load_write <= now && !c->port.lags)) {
+    const uint32_t concerned = cycle_port_step(c, now);
     next |= concerned;
     left |= concerned;
   }
   STEP(MESH, cycle_mesh_step, w->operand_taken ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0)
   STEP(STORE_PATH, cycle_store_path_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | (w->store_answered ? U(STORE_CONTROLLER) : 0))
-  if (c->wake[CYCLE_LOCAL_MEMORY] <= c->now) left |= U(LOCAL_MEMORY);
-  STEP(LOCAL_MEMORY, cycle_local_step, storing(c) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
-  if (c->wake[CYCLE_EXECUTE] <= c->now) left |= U(EXECUTE);
-  if ((left & U(EXECUTE)) != 0 && cycle_execute_step(c)) {
+  if (c->wake[CYCLE_LOCAL_MEMORY] <= now) left |= U(LOCAL_MEMORY);
+  STEP(LOCAL_MEMORY, cycle_local_step, storing(c, now) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
+  if (c->wake[CYCLE_EXECUTE] <= now) left |= U(EXECUTE);
+  if ((left & U(EXECUTE)) != 0 && cycle_execute_step(c, now)) {
     if (w->acc_asked != 0) next |= U(STORE_PATH) | U(LOCAL_MEMORY);
-    cycle_station_room(c);
+    cycle_station_room(c, now);
   }
   STEP(STORE_DISPATCH, cycle_store_dispatch_step,
        U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
@@ -188,34 +191,34 @@ static void carry_out(cycle_engine *c, uint32_t left) {
        U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
   const uint32_t done = completing(w);
   left |= done & U(STATION);
-  if ((left & U(STATION)) != 0 && (c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_through(c);
+  if ((left & U(STATION)) != 0 && (c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_through(c, now);
   STEP_FOR_NEXT(STATION, cycle_station_step, U(STORE_CONTROLLER))
-  if ((left & U(FRONT_END)) != 0) cycle_front_step(c);
-  if ((left & U(COUNTERS)) != 0) cycle_counters_step(c);
+  if ((left & U(FRONT_END)) != 0) cycle_front_step(c, now);
+  if ((left & U(COUNTERS)) != 0) cycle_counters_step(c, now);
   if ((c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_room(c);
   next |= asking(c) | (done & U(STORE_CONTROLLER));
   c->due = c->eager || c->counting ? ALL_UNITS : next;
-  c->now++;
 }
+
+// The clock's only writer.
+static void go_to(cycle_engine *c, uint64_t cycle) { c->now = cycle; }
 
 void cycle_accel_step(cycle_engine *c) {
   const uint32_t left = c->eager || c->counting ? ALL_UNITS : c->due | c->waking->due(c);
-  if (left != 0)
-    carry_out(c, left);
-  else
-    c->now++;
+  if (left != 0) carry_out(c, left);
+  go_to(c, c->now + 1);
 }
 
 // ---- many cycles
 
 bool cycle_accel_busy(cycle_engine *c) {
   if (inside_busy(c)) return true;
-  cycle_port_to(c);
-  return cycle_reader_busy(c) || cycle_writer_busy(c);
+  cycle_port_to(c, c->now);
+  return cycle_reader_busy(c, c->now) || cycle_writer_busy(c);
 }
 
 static bool reached(cycle_engine *c, cycle_goal goal) {
-  return (goal == CYCLE_TO_IDLE && !cycle_accel_busy(c)) || (goal == CYCLE_TO_ROOM && cycle_front_ready(c)) ||
+  return (goal == CYCLE_TO_IDLE && !cycle_accel_busy(c)) || (goal == CYCLE_TO_ROOM && cycle_front_ready(c, c->now)) ||
          c->fault.kind != ARCH_FAULT_NONE;
 }
 
@@ -226,13 +229,14 @@ bool cycle_accel_run(cycle_engine *c, uint64_t limit, cycle_goal goal) {
       uint64_t next = goal == CYCLE_TO_IDLE ? next_change(c) : c->waking->earliest(c);
       if (goal == CYCLE_TO_ROOM) next = or_room(c, next);
       if (next == CYCLE_NEVER && (limit == CYCLE_NEVER || goal == CYCLE_TO_ROOM)) return false;
-      c->now = next < limit ? next : limit;
+      go_to(c, next < limit ? next : limit);
       // A unit may become idle by time alone.
       if (c->now == limit || reached(c, goal)) return true;
       left = c->waking->due(c);
       if (left == 0 && goal == CYCLE_TO_ROOM) continue;
     }
     carry_out(c, left);
+    go_to(c, c->now + 1);
   }
   return true;
 }

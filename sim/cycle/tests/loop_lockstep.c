@@ -69,9 +69,9 @@ void loop_destroy(loop_dut *dut) {
 
 static void look(const tested *u, loop_pins *pins) {
   cycle_front_command out = {0};
-  pins->in_ready = UNIT(_room)(&u->c, u->loop);
-  pins->busy = UNIT(_busy)(&u->c, u->loop);
-  pins->out_valid = UNIT(_offer)(&u->c, u->loop, &out);
+  pins->in_ready = UNIT(_room)(u->loop, u->c.now);
+  pins->busy = UNIT(_busy)(u->loop);
+  pins->out_valid = UNIT(_offer)(u->loop, u->c.now, &out);
   pins->out_funct = out.funct;
   pins->out_rs1 = out.rs1, pins->out_rs2 = out.rs2;
   pins->from_loop = out.FROM;
@@ -80,7 +80,7 @@ static void look(const tested *u, loop_pins *pins) {
 // In place of a step, a quiet unit only counts what completed.
 static void step(tested *u, bool taken, bool completed) {
   if (!u->lazy || !u->quiet || taken)
-    u->quiet = !UNIT(_step)(&u->c, u->loop, taken);
+    u->quiet = !UNIT(_step)(&u->c, u->c.now, u->loop, taken);
   else if (completed)
     UNIT(_completed)(&u->c, u->loop);
 }
@@ -94,7 +94,7 @@ static void clock(tested *u, const loop_pins *pins) {
   step(u, taken, completed);
   if (pushed) {
     cycle_front_command in = {.funct = pins->funct, .rs1 = pins->rs1, .rs2 = pins->rs2};
-    UNIT(_push)(&u->c, u->loop, &in);
+    UNIT(_push)(u->loop, u->c.now, &in);
     u->quiet = false;
   }
   u->c.now++;

@@ -209,13 +209,13 @@ static void ask_for_results(lockstep *l) {
   for (uint32_t b = 0; b < T_SP_BANKS; b++) {
     if (field(l, "sp_wr_en_i", b, 1) == 0) continue;
     c->w.ex_sp_bank = (int32_t)b;
-    cycle_local_execute_write(c, false, row_of(l, "sp_wr_addr_i", b, T_SP_BANK_ROWS), false);
+    cycle_local_execute_write(c, c->now, false, row_of(l, "sp_wr_addr_i", b, T_SP_BANK_ROWS), false);
   }
   for (uint32_t b = 0; b < T_ACC_BANKS; b++) {
     if (field(l, "acc_wr_valid_i", b, 1) == 0) continue;
     c->w.ex_acc_bank = (int32_t)b;
     c->w.ex_acc_accumulate = get(l, "acc_wr_accumulate_i") != 0;
-    cycle_local_execute_write(c, true, row_of(l, "acc_wr_addr_i", b, T_ACC_BANK_ROWS), c->w.ex_acc_accumulate);
+    cycle_local_execute_write(c, c->now, true, row_of(l, "acc_wr_addr_i", b, T_ACC_BANK_ROWS), c->w.ex_acc_accumulate);
   }
 }
 
@@ -247,22 +247,22 @@ static void compare_row(lockstep *l, const char *data, uint32_t bank, const int8
 static void take_operands(lockstep *l) {
   cycle_engine *c = &l->c;
   for (uint32_t b = 0; b < T_SP_BANKS; b++) {
-    bool valid = cycle_local_sp_execute_answer(c, b);
+    bool valid = cycle_local_sp_execute_answer(c, c->now, b);
     compare(l, "sp_rsp_valid_o", valid, field(l, "sp_rsp_valid_o", b, 1));
     if (!valid) continue;
     operands *o = &l->sp[b];
     compare_row(l, "sp_rsp_data_o", b, o->rows[o->head]);
     if (field(l, "sp_rsp_ready_i", b, 1) == 0) continue;
-    cycle_local_sp_execute_taken(c, b);
+    cycle_local_sp_execute_taken(c, c->now, b);
     o->head = (o->head + 1) % OPERANDS;
     o->count--;
   }
   for (uint32_t b = 0; b < T_ACC_BANKS; b++) {
-    bool valid = T_NARROW_READS && cycle_store_path_operand(c, b);
+    bool valid = T_NARROW_READS && cycle_store_path_operand(c, c->now, b);
     compare(l, "acc_rsp_valid_o", valid, field(l, "acc_rsp_valid_o", b, 1));
     if (!valid || field(l, "acc_rsp_ready_i", b, 1) == 0) continue;
     int8_t row[DIM];
-    cycle_store_path_operand_taken(c, b, row);
+    cycle_store_path_operand_taken(c, c->now, b, row);
     compare_row(l, "acc_rsp_data_o", 0, row);
   }
 }
@@ -272,7 +272,7 @@ static void read_operands(lockstep *l) {
   for (uint32_t b = 0; b < T_SP_BANKS; b++) {
     if (field(l, "sp_rd_valid_i", b, 1) == 0) continue;
     uint32_t row = row_of(l, "sp_rd_addr_i", b, T_SP_BANK_ROWS);
-    bool taken = cycle_local_execute_read(c, false, row, 0, 0);
+    bool taken = cycle_local_execute_read(c, c->now, false, row, 0, 0);
     compare(l, "sp_rd_ready_o", taken, field(l, "sp_rd_ready_o", b, 1));
     if (!taken) continue;
     operands *o = &l->sp[b];
@@ -282,8 +282,8 @@ static void read_operands(lockstep *l) {
   for (uint32_t b = 0; b < T_ACC_BANKS; b++) {
     if (field(l, "acc_rd_valid_i", b, 1) == 0) continue;
     uint32_t row = row_of(l, "acc_rd_addr_i", b, T_ACC_BANK_ROWS);
-    bool taken =
-        cycle_local_execute_read(c, true, row, (uint32_t)get(l, "acc_rd_scale_i"), (uint8_t)get(l, "acc_rd_act_i"));
+    bool taken = cycle_local_execute_read(c, c->now, true, row, (uint32_t)get(l, "acc_rd_scale_i"),
+                                          (uint8_t)get(l, "acc_rd_act_i"));
     compare(l, "acc_rd_ready_o", taken, field(l, "acc_rd_ready_o", b, 1));
   }
 }
@@ -305,29 +305,29 @@ static bool play_station(lockstep *l) {
   compare(l, "st_done_valid_o", st->valid, get(l, "st_done_valid_o"));
   if (ld->valid) compare(l, "ld_done_id_o", ld->id, get(l, "ld_done_id_o"));
   if (st->valid) compare(l, "st_done_id_o", st->id, get(l, "st_done_id_o"));
-  compare(l, "ld_ready_o", cycle_load_ready(c), get(l, "ld_ready_o"));
-  compare(l, "st_ready_o", cycle_store_ready(c), get(l, "st_ready_o"));
+  compare(l, "ld_ready_o", cycle_load_ready(c, c->now), get(l, "ld_ready_o"));
+  compare(l, "st_ready_o", cycle_store_ready(c, c->now), get(l, "st_ready_o"));
   bool changed = ld->valid || st->valid;
   if (ld->valid)
-    cycle_load_done_taken(c);
+    cycle_load_done_taken(c, c->now);
   else if (st->valid)
     cycle_store_done_taken(c);
   cycle_issue command;
-  if (get(l, "ld_valid_i") && cycle_load_ready(c)) {
+  if (get(l, "ld_valid_i") && cycle_load_ready(c, c->now)) {
     command = command_at(l, load);
-    cycle_load_take(c, &command);
+    cycle_load_take(c, c->now, &command);
     changed = true;
   }
-  if (get(l, "st_valid_i") && cycle_store_ready(c)) {
+  if (get(l, "st_valid_i") && cycle_store_ready(c, c->now)) {
     command = command_at(l, store);
-    cycle_store_take(c, &command);
+    cycle_store_take(c, c->now, &command);
     changed = true;
   }
   return changed;
 }
 
 static void compare_offers(lockstep *l) {
-  const memsys_request *read = cycle_reader_offer(&l->c), *write = cycle_writer_offer(&l->c);
+  const memsys_request *read = cycle_reader_offer(&l->c, l->c.now), *write = cycle_writer_offer(&l->c, l->c.now);
   compare(l, "arvalid_o", read != NULL, l->out.ar_valid);
   compare(l, "wvalid_o", write != NULL, l->out.w_valid);
   if (read != NULL) {
@@ -357,24 +357,24 @@ static bool step_engine(lockstep *l) {
   cycle_engine *c = &l->c;
   c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
   c->ev = (cycle_events){0};
-  compare(l, "dma_busy_o", cycle_store_path_busy(c) || cycle_reader_busy(c) || cycle_writer_busy(c),
+  compare(l, "dma_busy_o", cycle_store_path_busy(c, c->now) || cycle_reader_busy(c, c->now) || cycle_writer_busy(c),
           get(l, "dma_busy_o"));
   compare_offers(l);
-  bool changed = cycle_bus_step(c);
+  bool changed = cycle_bus_step(c, c->now);
   ask_for_results(l);
-  changed |= cycle_load_path_step(c);
+  changed |= cycle_load_path_step(c, c->now);
   take_operands(l);
-  changed |= cycle_writer_step(c);
-  changed |= cycle_store_path_step(c);
-  changed |= cycle_local_step(c);
+  changed |= cycle_writer_step(c, c->now);
+  changed |= cycle_store_path_step(c, c->now);
+  changed |= cycle_local_step(c, c->now);
   read_operands(l);
   write_results(l);
-  changed |= cycle_store_dispatch_step(c);
-  changed |= cycle_reader_step(c);
-  changed |= cycle_load_step(c);
-  changed |= cycle_store_step(c);
+  changed |= cycle_store_dispatch_step(c, c->now);
+  changed |= cycle_reader_step(c, c->now);
+  changed |= cycle_load_step(c, c->now);
+  changed |= cycle_store_step(c, c->now);
   changed |= play_station(l);
-  if (get(l, "flush_i")) cycle_pages_flush(c);
+  if (get(l, "flush_i")) cycle_pages_flush(c, c->now);
   compare_bus(l);
   if (c->fault.kind != ARCH_FAULT_NONE) {
     fprintf(stderr, "%s\n", c->fault.text);
@@ -390,7 +390,8 @@ static bool asked_for(const lockstep *l) {
   static const char *const inputs[] = {"sp_rd_valid_i", "acc_rd_valid_i", "sp_wr_en_i", "acc_wr_valid_i", "flush_i"};
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
     if (get(l, inputs[i]) != 0) return true;
-  if ((get(l, "ld_valid_i") && cycle_load_ready(&l->c)) || (get(l, "st_valid_i") && cycle_store_ready(&l->c)))
+  if ((get(l, "ld_valid_i") && cycle_load_ready(&l->c, l->c.now)) ||
+      (get(l, "st_valid_i") && cycle_store_ready(&l->c, l->c.now)))
     return true;
   return (get(l, "sp_rsp_ready_i") & get(l, "sp_rsp_valid_o")) != 0 ||
          (get(l, "acc_rsp_ready_i") & get(l, "acc_rsp_valid_o")) != 0;
@@ -585,14 +586,14 @@ void dut_destroy(dut *d) {
 }
 
 // The execute unit played here goes row by row: it has no streams to be disturbed, no results to catch up.
-void cycle_execute_disturbed(cycle_engine *c) { (void)c; }
+void cycle_execute_disturbed(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
 uint64_t cycle_execute_acc_banks(const cycle_engine *c) {
   (void)c;
   return UINT64_MAX;
 }
-void cycle_writeback_catch_up(cycle_engine *c) { (void)c; }
-bool cycle_writeback_elsewhere(const cycle_engine *c, uint32_t bank) {
-  (void)c, (void)bank;
+void cycle_writeback_catch_up(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
+bool cycle_writeback_elsewhere(const cycle_engine *c, uint64_t now, uint32_t bank) {
+  (void)c, (void)now, (void)bank;
   return false;
 }
 

@@ -43,25 +43,47 @@ static void take(cycle_engine *c, sim_class unit, const cycle_issue *command) {
   of(c)->is_issued[unit] = true;
 }
 
-bool cycle_load_ready(const cycle_engine *c) { return of_const(c)->pins.issue_ready[SIM_CLASS_LOAD]; }
-bool cycle_execute_ready(const cycle_engine *c) { return of_const(c)->pins.issue_ready[SIM_CLASS_EXECUTE]; }
-bool cycle_store_ready(const cycle_engine *c) { return of_const(c)->pins.issue_ready[SIM_CLASS_STORE]; }
+bool cycle_load_ready(const cycle_engine *c, uint64_t now) {
+  (void)now;
+  return of_const(c)->pins.issue_ready[SIM_CLASS_LOAD];
+}
+bool cycle_execute_ready(const cycle_engine *c, uint64_t now) {
+  (void)now;
+  return of_const(c)->pins.issue_ready[SIM_CLASS_EXECUTE];
+}
+bool cycle_store_ready(const cycle_engine *c, uint64_t now) {
+  (void)now;
+  return of_const(c)->pins.issue_ready[SIM_CLASS_STORE];
+}
 uint64_t cycle_execute_ready_at(const cycle_engine *c) {
   (void)c;
   return CYCLE_NEVER;
 }
-uint64_t cycle_execute_takes_at(const cycle_engine *c) {
-  (void)c;
+uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
+  (void)c, (void)now;
   return CYCLE_NEVER;
 }
-void cycle_load_take(cycle_engine *c, const cycle_issue *command) { take(c, SIM_CLASS_LOAD, command); }
-void cycle_execute_take(cycle_engine *c, const cycle_issue *command) { take(c, SIM_CLASS_EXECUTE, command); }
-void cycle_store_take(cycle_engine *c, const cycle_issue *command) { take(c, SIM_CLASS_STORE, command); }
-void cycle_load_done_taken(cycle_engine *c) { of(c)->done_taken[SIM_CLASS_LOAD] = true; }
+void cycle_load_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
+  (void)now;
+  take(c, SIM_CLASS_LOAD, command);
+}
+void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
+  (void)now;
+  take(c, SIM_CLASS_EXECUTE, command);
+}
+void cycle_store_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
+  (void)now;
+  take(c, SIM_CLASS_STORE, command);
+}
+void cycle_load_done_taken(cycle_engine *c, uint64_t now) {
+  (void)now;
+  of(c)->done_taken[SIM_CLASS_LOAD] = true;
+}
 void cycle_store_done_taken(cycle_engine *c) { of(c)->done_taken[SIM_CLASS_STORE] = true; }
 bool cycle_execute_solitary_preload(const cycle_engine *c) { return of_const(c)->pins.solitary_preload; }
 
-void cycle_front_completed(cycle_engine *c) {
+void cycle_front_completed(cycle_engine *c, uint64_t now) {
+  (void)now;
   memcpy(of(c)->matmul_completed, c->w.matmul_completed, sizeof c->w.matmul_completed);
   memcpy(of(c)->conv_completed, c->w.conv_completed, sizeof c->w.conv_completed);
   of(c)->told = true;
@@ -172,23 +194,23 @@ static void begin(rs_dut *dut) {
 static void front(rs_dut *dut) {
   cycle_engine *c = &dut->c;
   const rs_pins *p = &dut->pins;
-  if (!dut->told) cycle_front_completed(c);
-  if (!cycle_front_awake(c)) return;
+  if (!dut->told) cycle_front_completed(c, c->now);
+  if (!cycle_front_awake(c, c->now)) return;
   if (p->alloc_valid) {
     const cycle_front_command command = {
         .funct = p->funct, .rs1 = p->rs1, .rs2 = p->rs2, .from_matmul = p->from_matmul, .from_conv = p->from_conv};
     sim_class unit;
-    differ(dut, "room", cycle_station_take(c, &command, &unit), p->alloc_ready);
+    differ(dut, "room", cycle_station_take(c, c->now, &command, &unit), p->alloc_ready);
   }
-  cycle_station_report(c);
+  cycle_station_report(c, c->now);
 }
 
 void rs_clock(rs_dut *dut) {
   unsigned counts[SIM_CLASSES];
   begin(dut);
-  cycle_station_step(&dut->c);
+  cycle_station_step(&dut->c, dut->c.now);
   front(dut);
-  cycle_station_counts(&dut->c, counts);
+  cycle_station_counts(&dut->c, dut->c.now, counts);
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) compare_class(dut, unit, counts[unit]);
   compare_events(dut);
   rtl_rs_clock(dut->rtl);
