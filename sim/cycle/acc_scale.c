@@ -1,6 +1,8 @@
 // See acc_scale.h.
 #include "sim/cycle/acc_scale.h"
 
+#include "base/alloc.h"
+
 void cycle_acc_scale_init(cycle_acc_scale *s, const hw_array *array, uint32_t dim) {
   *s = (cycle_acc_scale){.shared = array->accumulator.scale_units != 0 && array->accumulator.narrow_reads};
   if (s->shared)

@@ -7,11 +7,13 @@
 //
 // Invariants: the beats of a burst follow each other; buffers and row descriptions are used again in rings that are
 // longer than what can be alive behind the merger.
+#include "sim/cycle/beat_merger.h"
+
 #include <assert.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "sim/cycle/bus.h"
-#include "sim/cycle/load_path.h"
 
 static const uint32_t ring_size[2] = {CYCLE_NARROW_RING, CYCLE_WIDE_RING};
 

@@ -12,6 +12,9 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "sim/cycle/dma_reader.h"
+#include "sim/cycle/dma_writer.h"
+#include "sim/cycle/page_filter.h"
 
 struct cycle_bus {
   uint64_t answer_at;  // no answer is there before

@@ -10,6 +10,7 @@
 //   compute       a: A (rows or, transposed, columns times the stride of A), b: D or B
 #include "sim/cycle/command_rows.h"
 
+#include "arch/config.h"
 #include "isa/isa_fields.h"
 
 // Operand registers of commands on local memory: address, columns, rows.

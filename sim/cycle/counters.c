@@ -6,10 +6,19 @@
 //
 // A command is taken in the front end's step, the events of that cycle are counted after it, in cycle_counters_step:
 // counters that the command cleared do not count in this cycle. What a read returns are the values at its start.
+#include "sim/cycle/counters.h"
+
+#include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/bus.h"
+#include "sim/cycle/execute_controller.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/port.h"
+#include "sim/cycle/reservation_station.h"
+#include "sim/cycle/store_controller.h"
 
 enum {
   COUNTERS_MAX = 8,

@@ -8,6 +8,19 @@
 
 #include "arch/check.h"
 #include "base/alloc.h"
+#include "sim/cycle/bus.h"
+#include "sim/cycle/counters.h"
+#include "sim/cycle/dma_reader.h"
+#include "sim/cycle/dma_writer.h"
+#include "sim/cycle/execute_controller.h"
+#include "sim/cycle/front_end.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/load_path.h"
+#include "sim/cycle/local_memory.h"
+#include "sim/cycle/page_filter.h"
+#include "sim/cycle/reservation_station.h"
+#include "sim/cycle/store_controller.h"
+#include "sim/cycle/store_path.h"
 #include "sim/cycle/weft_accel.h"
 
 typedef struct cycle_shell {

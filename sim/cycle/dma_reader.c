@@ -9,6 +9,10 @@
 #include <assert.h>
 
 #include "base/alloc.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/load_path.h"
+#include "sim/cycle/page_filter.h"
 
 enum { ID_WORDS = 4, PAGE_SHIFT = 12, CLIENT = 1 };
 

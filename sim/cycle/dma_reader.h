@@ -1,8 +1,26 @@
-// What the load path needs of the DMA reader besides weft_accel.h: the bursts in flight.
+// What the bus, the load path and the load controller ask of the DMA reader. See dma_reader.c.
 #ifndef SIM_CYCLE_DMA_READER_H
 #define SIM_CYCLE_DMA_READER_H
 
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/engine.h"
+
+extern const char *const cycle_dma_reader_causes[CYCLE_CAUSES];
+
+void cycle_reader_create(cycle_engine *c);
+void cycle_reader_destroy(cycle_engine *c);
+// True: the load controller can go on.
+bool cycle_reader_step(cycle_engine *c, uint64_t now);
+// AR of this cycle, NULL: none.
+const memsys_request *cycle_reader_offer(const cycle_engine *c, uint64_t now);
+// When there will be an offer if there is none now, CYCLE_NEVER: not known.
+uint64_t cycle_reader_offers_from(const cycle_engine *c, uint64_t now);
+// The port stops lagging: what was passed on ahead of its cycle goes back.
+void cycle_reader_look_back(cycle_engine *c);
+bool cycle_reader_busy(const cycle_engine *c, uint64_t now);
+// As many bursts as may be in flight are with memory, and none of them was answered.
+bool cycle_reader_full(const cycle_engine *c);
+// A row would be taken in the next cycle.
+bool cycle_reader_wants_row(const cycle_engine *c);
 
 // A burst in flight (entry_q of dma_reader.sv): `bytes` of its `length` are wanted, from `shift` on. They start at byte
 // `row_offset` of local row `row`; further rows lie block_stride apart.
@@ -14,8 +32,6 @@ typedef struct cycle_burst {
 } cycle_burst;
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id);
-// A row would be taken in the next cycle.
-bool cycle_reader_wants_row(const cycle_engine *c);
 // The last beat of burst `id` is taken in cycle `at`, which may lie ahead: the id is free from the next one on.
 void cycle_reader_release(cycle_engine *c, unsigned id, uint64_t at);
 

@@ -14,9 +14,17 @@
 //
 // Invariants: a beat in the look or send stage belongs to an id in use; `row` is not read again once its last beat is
 // in the look stage, or its last burst was granted as a whole.
+#include "sim/cycle/dma_writer.h"
+
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/bus.h"
+#include "sim/cycle/page_filter.h"
+#include "sim/cycle/port.h"
 #include "sim/cycle/weft_accel.h"
 
 enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64 };

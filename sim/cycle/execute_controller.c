@@ -14,10 +14,15 @@
 // Completion: a compute when its last row has fired, a preload when the last row of C is written (C garbage: when its
 // last row has fired), a config at once. One per cycle: products first, then computes, then preloads without C. The
 // completion port is always ready for the execute unit.
+#include "sim/cycle/execute_controller.h"
+
+#include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
-#include "sim/cycle/execute.h"
+#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/operand_fetch.h"
 
 enum {
   EXECUTE_COMMAND_WAIT = CYCLE_WORKING + 1,

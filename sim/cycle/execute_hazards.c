@@ -4,7 +4,9 @@
 // is written; from the next cycle on its rows may be read. A query hits when its rows and those of a destination in the
 // same memory have a row number between their first and last in common.
 // Invariants: order of push is order of pop; never more than `limit`.
-#include "sim/cycle/execute.h"
+#include "sim/cycle/execute_hazards.h"
+
+#include <assert.h>
 
 enum { MASK = EXECUTE_HAZARDS - 1 };
 

@@ -14,8 +14,14 @@
 // Write-back. A row that goes to a two-ported accumulator, or nowhere, is only seen by those who look at the
 // accumulator: they ask for it (cycle_writeback_catch_up) from cycle c->results_at on. Write-back is stepped for the
 // last row of each request and for rows that go to the scratchpad, or to a single-ported accumulator.
+#include "sim/cycle/execute_stream.h"
+
+#include <assert.h>
+
 #include "base/number.h"
-#include "sim/cycle/execute.h"
+#include "sim/cycle/execute_writeback.h"
+#include "sim/cycle/local_memory.h"
+#include "sim/cycle/operand_fetch.h"
 
 // ---- fetch
 

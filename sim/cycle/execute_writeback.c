@@ -4,9 +4,14 @@
 // so row n goes to C + (total - 1) - n * stride. Rows past the product's rows are dropped, columns past its columns
 // keep what they hold. To the scratchpad: clipped to int8, then ReLU if wanted. To the accumulator: stored or added.
 // The configuration cannot change while a product is on its way, so it is read here and not carried along.
+#include "sim/cycle/execute_writeback.h"
+
 #include <string.h>
 
-#include "sim/cycle/execute.h"
+#include "arch/config.h"
+#include "sim/cycle/execute_controller.h"
+#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/local_memory.h"
 #include "sim/ref/numeric.h"
 
 static inline void write_acc(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in) {

@@ -19,10 +19,19 @@
 // can see the difference (take_early).
 #include "sim/cycle/front_end.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
+#include "sim/cycle/counters.h"
 #include "sim/cycle/front_pass.h"
+#include "sim/cycle/loop_conv.h"
+#include "sim/cycle/loop_matmul.h"
+#include "sim/cycle/page_filter.h"
+#include "sim/cycle/port.h"
+#include "sim/cycle/queue.h"
+#include "sim/cycle/reservation_station.h"
 
 enum { QUEUE = 2 };
 

@@ -3,9 +3,11 @@
 // Invariant: the time at which a command leaves a queue is known as soon as the three times that it depends on are.
 #include "sim/cycle/front_pass.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "sim/cycle/reservation_station.h"
 
 // Sums up what changes with a command that came or left.
 static void look(cycle_front_pass *p) {

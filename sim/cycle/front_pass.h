@@ -9,7 +9,7 @@
 #ifndef SIM_CYCLE_FRONT_PASS_H
 #define SIM_CYCLE_FRONT_PASS_H
 
-#include "sim/cycle/front_end.h"
+#include "sim/cycle/engine.h"
 
 enum { CYCLE_PASS_QUEUES = 4, CYCLE_PASS_RING = 16, CYCLE_PASS_ROOM = 2 };
 

@@ -9,13 +9,19 @@
 // Invariants: a command is decoded when it enters the queue, with the configuration that stands before it there;
 // `meets` names the entries that the head has to wait for, found when it is first looked at as head: no entry is added
 // while it waits.
+#include "sim/cycle/load_controller.h"
+
 #include <assert.h>
 
 #include "base/alloc.h"
 #include "isa/isa_fields.h"
+#include "sim/cycle/bus.h"
 #include "sim/cycle/command_tracker.h"
+#include "sim/cycle/dma_reader.h"
 #include "sim/cycle/load_overlap.h"
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/load_path.h"
+#include "sim/cycle/port.h"
+#include "sim/cycle/queue.h"
 
 enum { STATES = 3, WORD_BITS = 64 };
 enum { SHORTEST_LOAD = 6 };  // from the cycle of its first request to that in which a load of one beat is shown as done

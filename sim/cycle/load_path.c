@@ -11,12 +11,18 @@
 //
 // Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
 // (path_settle); c->load_write is the first cycle in which a write is asked for; beside streams the stages are empty.
+#include "sim/cycle/load_path.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "arch/config.h"
 #include "base/alloc.h"
-#include "sim/cycle/load_path_inside.h"
+#include "base/number.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/load_streams.h"
+#include "sim/cycle/load_whole.h"
+#include "sim/cycle/local_memory.h"
 #include "sim/ref/numeric.h"
 
 void cycle_load_path_create(cycle_engine *c) {

@@ -1,8 +1,13 @@
-// Inside the load path: its state, and what load_path.c, load_streams.c and load_whole.c share.
+// Inside the load path: its state, and what load_path.c shares with load_streams.c and load_whole.c.
 #ifndef SIM_CYCLE_LOAD_PATH_INSIDE_H
 #define SIM_CYCLE_LOAD_PATH_INSIDE_H
 
-#include "sim/cycle/load_path.h"
+#include "sim/cycle/beat_merger.h"
+#include "sim/cycle/engine.h"
+#include "sim/cycle/mvin_scale.h"
+#include "sim/cycle/pixel_repeater.h"
+#include "sim/cycle/queue.h"
+#include "sim/cycle/zero_writer.h"
 
 // Bytes for a local row: `count` of them, the first one for lane (int32: byte) `first`.
 typedef struct cycle_piece {
@@ -27,8 +32,6 @@ struct cycle_load_path {
   int32_t *extended;  // a narrow row for the accumulator
 };
 
-// ---- load_path.c
-
 void path_fill_end(cycle_mvin_scale *from, cycle_path_end *end);
 // The next row of a burst leaves the merger in cycle `at`.
 void path_enter(struct cycle_load_path *p, cycle_burst_rows *b, uint64_t at);
@@ -51,34 +54,5 @@ void path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at);
 bool path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate);
 // Takes the burst on the bus.
 void path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-
-// ---- load_streams.c
-
-cycle_burst_rows *path_oldest_stream(struct cycle_load_path *p);
-void path_find_stream_write(struct cycle_load_path *p);
-// Streams become rows in the stages that they have reached.
-void path_unroll(cycle_engine *c, struct cycle_load_path *p);
-void path_await_stream(cycle_engine *c, struct cycle_load_path *p);
-bool path_is_plain(const struct cycle_load_path *p, const cycle_burst *b);
-bool path_can_stream(struct cycle_load_path *p, const cycle_burst *b);
-uint64_t path_gap_of(const struct cycle_load_path *p, const cycle_burst_rows *b);
-uint64_t path_banks_of(const cycle_engine *c, const struct cycle_load_path *p, const cycle_burst_rows *b);
-void path_find_banks(cycle_engine *c, struct cycle_load_path *p);
-// The burst that was opened.
-void path_start_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-// The next row of a burst, or a copy of it, goes to its place.
-void path_move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy);
-void path_catch_up(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-// The row of this cycle. True: an answer was given.
-bool path_write_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-
-// ---- load_whole.c
-
-// Streams alone are on their way while the port lags, and stay so in this cycle.
-bool path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-// The cycle, then. True: an answer was given.
-bool path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-// Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
-void path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end);
 
 #endif

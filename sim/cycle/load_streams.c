@@ -4,10 +4,13 @@
 // that are carried out; in cycles that are left out nobody else uses a bank, and their rows are caught up in the next
 // step. As soon as a row is refused, or other rows come, streams become rows in the stages that they have reached
 // (path_unroll).
+#include "sim/cycle/load_streams.h"
+
 #include <assert.h>
 
 #include "arch/config.h"
-#include "sim/cycle/load_path_inside.h"
+#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/local_memory.h"
 
 cycle_burst_rows *path_oldest_stream(struct cycle_load_path *p) {
   return &p->merger.bursts[(p->merger.next_burst - p->streams) & (CYCLE_BURST_RING - 1)];

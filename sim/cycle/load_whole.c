@@ -1,10 +1,16 @@
 // Streams while the port lags: nobody asks for their banks, so a burst is written as a whole, in the cycle of its
 // answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the next
 // one in the register of int32 rows. See load_streams.c.
+#include "sim/cycle/load_whole.h"
+
 #include <assert.h>
 
+#include "base/number.h"
 #include "sim/cycle/bus.h"
-#include "sim/cycle/load_path_inside.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/load_path.h"
+#include "sim/cycle/load_streams.h"
+#include "sim/cycle/port.h"
 
 static uint64_t answer_at(const struct cycle_load_path *p, const cycle_burst_rows *b) {
   return b->last_row + p->lag[b->burst.wide] + b->burst.repeats;

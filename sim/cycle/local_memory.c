@@ -5,7 +5,12 @@
 // port, taken or not.
 #include "sim/cycle/local_memory.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "base/alloc.h"
+#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/weft_accel.h"
 
 void cycle_local_create(cycle_engine *c) {
   const hw_array *a = c->array;

@@ -11,14 +11,13 @@
 // What waits by time alone (an answer in a read pipeline, a row in the stages of the accumulator) is noted in `due`, so
 // that cycle_local_step tells of a change in the cycle before a unit can act on it. Unit wake-ups are therefore kept
 // for the callers of all functions below, refused ones included.
-//
-// Included by weft_accel.h, whose structures the inline functions need.
 #ifndef SIM_CYCLE_LOCAL_MEMORY_H
 #define SIM_CYCLE_LOCAL_MEMORY_H
 
 #include "sim/cycle/accumulator_bank.h"
+#include "sim/cycle/engine.h"
+#include "sim/cycle/port.h"
 #include "sim/cycle/scratchpad_bank.h"
-#include "sim/cycle/weft_accel.h"
 
 enum { CYCLE_DUE_CYCLES = 64 };  // more than the longest latency behind a bank
 

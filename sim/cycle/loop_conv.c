@@ -10,7 +10,11 @@
 // a step's decisions are made on the state at the start of the cycle: `edge` is that state.
 #include "sim/cycle/loop_conv.h"
 
+#include <assert.h>
+
+#include "base/alloc.h"
 #include "isa/isa.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 enum {
   STORE = 1 << LOOP_CONV_STORE,
@@ -61,7 +65,7 @@ struct cycle_loop_conv {
   const hw_array *array;
 };
 
-cycle_loop_conv *cycle_loop_conv_create(cycle_engine *c) {
+cycle_loop_conv *cycle_loop_conv_create(const cycle_engine *c) {
   cycle_loop_conv *l = WF_NEW(cycle_loop_conv);
   const hw_derived *d = &c->d;
   l->array = c->array;

@@ -1,93 +1,31 @@
-// Inside loop_conv: the registers of a tile and the five parts that work on it.
-//
-// A part is the body of one RTL module loop_conv_X: called once for every command that enters its two-stage pipeline
-// (and for every position that passes without one), it writes the command at its counters and moves them on. Counters
-// and sizes are numbers of 16 bits, kept in 32: what the hardware cuts off is cut off with loop_conv_cut.
+// The convolution loop unit between the command queue and loop_matmul. See loop_conv.c.
 #ifndef SIM_CYCLE_LOOP_CONV_H
 #define SIM_CYCLE_LOOP_CONV_H
 
-#include "arch/config.h"
-#include "arch/loops/loops.h"
-#include "base/number.h"
-#include "isa/isa_fields.h"
-#include "sim/cycle/front_end.h"
+#include "sim/cycle/engine.h"
 
-// In the order of their priority at the output.
-typedef enum {
-  LOOP_CONV_STORE,
-  LOOP_CONV_EXECUTE,
-  LOOP_CONV_BIAS,
-  LOOP_CONV_WEIGHTS,
-  LOOP_CONV_INPUT,
-  LOOP_CONV_PARTS
-} loop_conv_part_id;
+typedef struct cycle_loop_conv cycle_loop_conv;
 
-// What the parts know of the array.
-typedef struct loop_conv_shape {
-  uint32_t dim, dim_log2;
-  uint32_t widest, widest_acc;  // elements of the widest load
-  uint32_t row_mask;            // row numbers wrap
-  uint32_t sp_rows, acc_rows;
-  bool later;  // ISA revision 2
-} loop_conv_shape;
+cycle_loop_conv *cycle_loop_conv_create(const cycle_engine *c);
+void cycle_loop_conv_destroy(cycle_loop_conv *l);
+// Room in its queue of two commands.
+bool cycle_loop_conv_room(const cycle_loop_conv *l, uint64_t now);
+void cycle_loop_conv_push(cycle_loop_conv *l, uint64_t now, const cycle_front_command *command);
+// What it offers in this cycle, from its registers alone.
+bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_command *command);
+// Its clock edge; `taken`: the offer was taken. True: anything changed. The completions of this cycle are in c->w.
+bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, bool taken);
+// Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
+bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l);
+bool cycle_loop_conv_busy(const cycle_loop_conv *l);
 
-// A slot: its registers, and what loop_conv_derive makes of them when the tile is run.
-typedef struct loop_conv_tile {
-  arch_loop_conv_slot r;
-  bool no_bias, wrot180, trans_output_1203, trans_weight_1203, trans_weight_0132, trans_input_3120, depthwise;
-  bool no_pool, downsample, input_dilated;
-  uint8_t activation, a_half, b_half;
-  bool half;                                                                      // of the accumulator
-  uint32_t pixels;                                                                // kernel columns folded into K
-  uint32_t irows, icols, irows_unpadded, icols_unpadded, upad, dpad, lpad, rpad;  // of the input as it is stored
-  uint32_t plane;  // local rows of one image, one block of channels
-  uint32_t bias_block, input_block, weight_block;
-  uint32_t a_row, a_rows, b_row, b_rows, c_row;
-} loop_conv_tile;
-
-typedef struct loop_conv_command {
-  uint64_t rs1, rs2;
-  uint8_t funct;
-} loop_conv_command;
-
-typedef struct loop_conv_part {
-  cycle_queue pipe;
-  loop_conv_command commands[2];
-  const loop_conv_tile *tile;  // of the slot being worked on
-  uint32_t och, krow, kcol, kch, b, row, col;
-  bool silent;   // the part moves on without a command: nothing to load or store, or between the pixels of its input
-  bool config;   // the configuration command in front is due
-  bool after;    // stores: the configuration command at the end is due
-  bool compute;  // products: the preload of this position was emitted
-  bool fresh;    // products: the weights of this block are not in the array yet
-} loop_conv_part;
-
-static inline uint32_t loop_conv_cut(uint32_t x) { return x & UINT16_MAX; }
-
-static inline uint64_t loop_conv_operand(uint32_t rows, uint32_t cols, uint32_t local) {
-  return (uint64_t)rows << 48 | (uint64_t)cols << 32 | local;
-}
-
-// Moves a counter on; true when it starts over.
-static inline bool loop_conv_wraps(uint32_t *counter, bool last, uint32_t step) {
-  *counter = last ? 0 : loop_conv_cut(*counter + step);
-  return last;
-}
-
-void loop_conv_derive(const loop_conv_shape *shape, loop_conv_tile *tile);
-
-// config_ld of a load state.
-void loop_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride, uint32_t pixel_repeats,
-                         loop_conv_command *out);
-
-// The part begins with the tile; its counters are zero, `config` and `fresh` set. Whether it is silent is told here.
-typedef void loop_conv_begin(const loop_conv_shape *shape, loop_conv_part *part);
-// One step of the part, true while it has another one. `out` is NULL if and only if it is silent.
-typedef bool loop_conv_step(const loop_conv_shape *shape, loop_conv_part *part, loop_conv_command *out);
-
-loop_conv_begin loop_conv_bias_begin, loop_conv_input_begin, loop_conv_weights_begin, loop_conv_execute_begin,
-    loop_conv_store_begin;
-loop_conv_step loop_conv_bias_step, loop_conv_input_step, loop_conv_weights_step, loop_conv_execute_step,
-    loop_conv_store_step;
+// After a step: the earliest cycle in which it offers a command (0: the next one); in the next cycle its step has
+// something to do of itself; in the next two cycles it is active and no loop command leaves its queue.
+uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l);
+bool cycle_loop_conv_due(const cycle_loop_conv *l);
+bool cycle_loop_conv_steady(const cycle_loop_conv *l);
+unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l);  // commands in its queue
+bool cycle_loop_conv_active(const cycle_loop_conv *l);       // it unrolls a loop
+bool cycle_loop_conv_unrolls(uint8_t funct);                 // the command is for this unit
 
 #endif

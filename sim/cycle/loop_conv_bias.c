@@ -1,7 +1,10 @@
 // The bias of a convolution tile: config_ld of state 2, then an mvin3 for each (b, orow, DIM ocols, group of channels),
 // channels innermost, into the accumulator. All pixels get the same bias: the memory stride is 0; with no_bias the
 // address 0 loads zeros. A tile without a bias address emits nothing.
-#include "sim/cycle/loop_conv.h"
+#include "arch/config.h"
+#include "base/number.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 void loop_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride, uint32_t pixel_repeats,
                          loop_conv_command *out) {

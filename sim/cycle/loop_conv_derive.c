@@ -3,7 +3,7 @@
 //   input rows  = orows * stride + dilated krows - 1, the same for columns; a dilated input counts every second one
 //   blocks      = local rows of a block of DIM channels of output, input and weights
 //   places      = first local rows: input from half a_half up, weights up to the end of half b_half
-#include "sim/cycle/loop_conv.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 // Pixels along one side of the input tile, with padding but without a dilated input's stored form.
 static uint32_t input_side(const arch_loop_conv_slot *r, uint32_t out, uint32_t kernel) {

@@ -3,7 +3,10 @@
 // address, compute_accumulated). C always accumulates. trans_input_3120 first sets the strides of A and C (config_ex)
 // and walks the batches in blocks of DIM, one pixel at a time. Positions between the pixels of a dilated input
 // contribute nothing: each is passed over in two silent steps.
-#include "sim/cycle/loop_conv.h"
+#include "arch/local.h"
+#include "base/number.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 // Whether the position lies between the pixels of a dilated input.
 static bool implied_zero(const loop_conv_tile *t, const loop_conv_part *p) {

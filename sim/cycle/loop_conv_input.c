@@ -2,7 +2,9 @@
 // channels), channels innermost. Rows and columns count from the padding; runs end at the edges of the image and after
 // a block of local rows; what lies outside the image is loaded as zeros (address 0). trans_input_3120 swaps batch and
 // channel. A tile without an input address emits nothing in revision 2.
-#include "sim/cycle/loop_conv.h"
+#include "base/number.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 void loop_conv_input_begin(const loop_conv_shape *shape, loop_conv_part *p) {
   p->silent = shape->later && p->tile->r.input == 0;

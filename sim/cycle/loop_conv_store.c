@@ -1,7 +1,9 @@
 // The stores of a convolution tile. Without pooling an mvout for each (b, orow, DIM ocols, DIM channels), channels
 // innermost; with pooling a config_st that switches it on, one mvout for each (b, DIM channels), and a config_st that
 // switches it off. Both keep the accumulator scale. A tile without an output address emits nothing.
-#include "sim/cycle/loop_conv.h"
+#include "base/number.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 void loop_conv_store_begin(const loop_conv_shape *shape, loop_conv_part *p) {
   (void)shape;

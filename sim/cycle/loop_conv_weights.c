@@ -1,7 +1,9 @@
 // The weights of a convolution tile: config_ld of state 1, then an mvin2 for each (group of och, krow, kcol, DIM kchs),
 // kch innermost. trans_weight_0132 swaps the roles of input and output channels, trans_weight_1203 and depthwise change
 // the layout in memory. A tile without a weight address emits nothing in revision 2.
-#include "sim/cycle/loop_conv.h"
+#include "base/number.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/loop_conv_parts.h"
 
 void loop_conv_weights_begin(const loop_conv_shape *shape, loop_conv_part *p) {
   p->silent = shape->later && p->tile->r.weights == 0;

@@ -7,8 +7,14 @@
 //
 // A clock edge is carried out in place, so everything it looks at is looked at first: the part whose command left, the
 // decisions of the control (struct decisions), the command at the head of the queue.
+#include "sim/cycle/loop_matmul.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/loop_matmul_parts.h"
+#include "sim/cycle/queue.h"
 
 struct cycle_loop_matmul {
   bool active;     // a slot is configured
@@ -33,7 +39,7 @@ static const uint8_t class_of_part[MATMUL_PARTS] = {SIM_CLASS_STORE, SIM_CLASS_E
 
 // ---- life
 
-cycle_loop_matmul *cycle_loop_matmul_create(cycle_engine *c) {
+cycle_loop_matmul *cycle_loop_matmul_create(const cycle_engine *c) {
   cycle_loop_matmul *l = WF_NEW(cycle_loop_matmul);
   const hw_derived *d = &c->d;
   cycle_queue_init(&l->queue, 2, 1, false);

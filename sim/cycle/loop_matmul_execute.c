@@ -3,6 +3,7 @@
 //
 // The first i of a (k, j) preloads the weights B and computes with them, the others keep them: preload of the garbage
 // address and compute_accumulated. When a tile may be emitted is decided in loop_matmul.c.
+#include "arch/local.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/loop_matmul_parts.h"
 

@@ -6,7 +6,7 @@
 #ifndef SIM_CYCLE_LOOP_MATMUL_PARTS_H
 #define SIM_CYCLE_LOOP_MATMUL_PARTS_H
 
-#include "sim/cycle/front_end.h"
+#include "sim/cycle/engine.h"
 
 // What all parts of an array have in common.
 typedef struct cycle_matmul_geometry {

@@ -5,6 +5,7 @@
 // A group is stored when the products of its slot have passed it in the last k; with statistics, when they are
 // complete. Statistics: for i, groups of norm_stats rows, the three passes, the rows of the group: one config_norm that
 // selects the row's set, then one mvout of one row for each group of columns.
+#include "arch/local.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/loop_matmul_parts.h"
 

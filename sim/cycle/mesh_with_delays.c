@@ -9,7 +9,15 @@
 // In a cycle: what is in the buffers is fed; then the head of the control queue is taken if its rows are there, its
 // buffers are free and, with the first row of an operation, a request is possible; without an entry a flush is.
 // Invariant: at most tags_limit tags are outstanding.
-#include "sim/cycle/execute.h"
+#include "sim/cycle/mesh_with_delays.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/operand_select.h"
+#include "sim/cycle/port.h"
 
 enum { MESH_OPERANDS_WAIT = CYCLE_MESH_OPERANDS, MESH_PRODUCTS_WAIT, MESH_FLUSHES, MESH_DRAINS };
 const char *const cycle_mesh_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",

@@ -4,11 +4,13 @@
 // computed when it enters; the scheduler knows when the hardware has them. Rows pass in cycles that may lie ahead: each
 // entry remembers when it was emptied, so the cycle of the next push is known as soon as an entry is.
 // Invariants: `last` comes with the row itself, never with a repeat before it.
+#include "sim/cycle/mvin_scale.h"
+
 #include <assert.h>
 
 #include "arch/config.h"
 #include "base/alloc.h"
-#include "sim/cycle/load_path.h"
+#include "base/number.h"
 #include "sim/ref/numeric.h"
 
 void cycle_mvin_scale_init(cycle_engine *c, cycle_mvin_scale *s, uint32_t units, uint32_t latency) {

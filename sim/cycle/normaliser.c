@@ -5,6 +5,11 @@
 //   RECIPROCAL  the start, 50 quotient bits, the result
 #include "sim/cycle/normaliser.h"
 
+#include <assert.h>
+
+#include "arch/local.h"
+#include "base/alloc.h"
+
 enum { ENTRY = 1, REDUCE = 1, DIVIDE = 32 + 2, ROOT = 16 + 2, RECIPROCAL = 50 + 2 };
 
 static const uint8_t cycles_of[] = {

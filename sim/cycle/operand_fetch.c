@@ -10,9 +10,11 @@
 // taken; rows of the accumulator come through the store path (operand_select).
 //
 // The walk of an operation whose scratchpad operands stay in their banks (almost every one) looks at bank masks only.
+#include "sim/cycle/operand_fetch.h"
+
 #include <string.h>
 
-#include "sim/cycle/execute.h"
+#include "sim/cycle/local_memory.h"
 
 void execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols) {
   if (dim >= 16 && cols >= dim) {

@@ -5,9 +5,11 @@
 // Scratchpad rows were copied when they were read, all those of an entry in one cycle, and answers of a bank leave in
 // the order of the entries; so an entry's scratchpad answers are there from its `ready` on. Accumulator rows come out
 // of the scale units here and are cut to the operand's columns.
+#include "sim/cycle/operand_select.h"
+
 #include <string.h>
 
-#include "sim/cycle/execute.h"
+#include "sim/cycle/store_path.h"
 
 unsigned operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
   const execute_control *entry = &x->control[x->control_head];

@@ -3,8 +3,11 @@
 //
 // The registers are brought to a cycle when somebody asks, for they change by themselves in at most two cycles after a
 // lookup. What arrives in a cycle (lookups, flush) is kept until its clock edge.
+#include "sim/cycle/page_filter.h"
+
 #include "base/alloc.h"
-#include "sim/cycle/weft_accel.h"
+#include "isa/isa_fields.h"
+#include "sim/cycle/dma_writer.h"
 
 enum { WRITER = 1, READER = 2, BOTH = WRITER | READER };  // bits of the clients
 

@@ -3,9 +3,11 @@
 // See hw/rtl/pixel_repeater.sv; in an array without the unit the stage before asks for the write.
 //
 // Invariants: `last` comes with the row itself (copy 0), which is never dropped.
+#include "sim/cycle/pixel_repeater.h"
+
 #include <assert.h>
 
-#include "sim/cycle/load_path.h"
+#include "base/number.h"
 
 void cycle_path_end_init(const cycle_engine *c, cycle_path_end *e, bool repeats) {
   *e = (cycle_path_end){.repeats = repeats, .half = c->d.sp_rows / 2, .row_mask = (UINT32_C(1) << c->d.row_bits) - 1};

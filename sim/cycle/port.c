@@ -20,8 +20,17 @@
 // Invariants: while the port lags nobody has asked for a bank in `banks` in the cycles from `time` on, and no row in
 // the mesh goes to one in `acc_banks`; nothing that others wait for happens in a cycle that was left to be carried out
 // later.
+#include "sim/cycle/port.h"
+
+#include <assert.h>
+
+#include "sim/cycle/bus.h"
+#include "sim/cycle/dma_reader.h"
+#include "sim/cycle/dma_writer.h"
+#include "sim/cycle/load_controller.h"
 #include "sim/cycle/load_path.h"
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/local_memory.h"
+#include "sim/cycle/mesh_with_delays.h"
 
 enum { SHARED_CYCLES = 32, LONGEST_LAG = 256, PARTS = CYCLE_UNITS - CYCLE_BUS };
 

@@ -2,8 +2,9 @@
 //   preload B -> garbage;  empty compute;  preload garbage -> C;  compute_preloaded A
 // Everything else passes. Such a preload waits for the command behind it, which decides: compute_accumulated keeps the
 // weights and needs no split. The transposition is taken from config_ex as it passes.
+#include "sim/cycle/preload_unroller.h"
+
 #include "isa/isa_fields.h"
-#include "sim/cycle/execute.h"
 
 enum { UNROLL_IDLE, UNROLL_COMPUTE, UNROLL_PRELOAD };
 #define GARBAGE UINT64_C(0xffffffff)

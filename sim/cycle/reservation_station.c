@@ -18,10 +18,17 @@
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
 // told when the front end is through (cycle_station_report).
+#include "sim/cycle/reservation_station.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/command_rows.h"
+#include "sim/cycle/execute_controller.h"
 #include "sim/cycle/front_end.h"
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/store_controller.h"
 
 enum { ENTRIES_MAX = 64, AHEAD_MAX = 16 };
 

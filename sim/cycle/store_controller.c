@@ -4,9 +4,15 @@
 // What follows from a command and the configuration is found once, when the command is taken up; the registers cannot
 // change under it, because a config waits behind it in the queue.
 // Invariant: outside ROWS and BLOCKED the position is at the start.
+#include "sim/cycle/store_controller.h"
+
+#include "arch/config.h"
+#include "arch/local.h"
+#include "base/alloc.h"
 #include "isa/isa.h"
 #include "sim/cycle/command_tracker.h"
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/queue.h"
+#include "sim/cycle/store_path.h"
 #include "sim/ref/norm.h"
 
 typedef enum { WAIT, BLOCKED, ROWS } store_state;

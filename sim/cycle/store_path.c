@@ -12,11 +12,17 @@
 // Invariants: records in the norm, scale and issue queues are in the order of their requests; the row at the end of the
 // scale units, if it is a store's, belongs to the first accumulator record of the issue queue, and the one at the end
 // of the normaliser's queue to that of the scale queue.
+#include "sim/cycle/store_path.h"
+
+#include <assert.h>
 #include <string.h>
 
+#include "arch/config.h"
+#include "arch/local.h"
+#include "base/alloc.h"
 #include "sim/cycle/acc_scale.h"
-#include "sim/cycle/normaliser.h"
-#include "sim/cycle/weft_accel.h"
+#include "sim/cycle/dma_writer.h"
+#include "sim/cycle/local_memory.h"
 #include "sim/ref/numeric.h"
 
 enum { DISPATCH = 2 };

@@ -1,8 +1,20 @@
-// The accelerator: one cycle of all units, and which units need it. See weft_accel.h for the order.
+// The accelerator: one cycle of all units, and which units need it. See engine.h for the order.
 #include "sim/cycle/weft_accel.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "sim/cycle/counters.h"
+#include "sim/cycle/dma_reader.h"
+#include "sim/cycle/dma_writer.h"
+#include "sim/cycle/execute_controller.h"
+#include "sim/cycle/execute_writeback.h"
+#include "sim/cycle/front_end.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/local_memory.h"
+#include "sim/cycle/reservation_station.h"
+#include "sim/cycle/store_controller.h"
+#include "sim/cycle/store_path.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -2,9 +2,9 @@
 // the last block masked to the columns that are left. See hw/rtl/zero_writer.sv.
 //
 // Invariants: ceil(cols / dim) blocks per request; a request has columns.
-#include <assert.h>
+#include "sim/cycle/zero_writer.h"
 
-#include "sim/cycle/load_path.h"
+#include <assert.h>
 
 void cycle_zero_writer_init(cycle_engine *c, cycle_zero_writer *z) {
   *z = (cycle_zero_writer){.dim = c->d.dim, .row_mask = (UINT32_C(1) << c->d.row_bits) - 1};

@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "hw/rtl/tests/front/dut.h"
 #include "sim/cycle/front_end.h"
+#include "sim/cycle/loop_conv.h"
+#include "sim/cycle/loop_matmul.h"
 
 #ifdef LOOP_CONV
 #define UNIT(name) cycle_loop_conv##name

@@ -15,6 +15,16 @@
 
 #include "hw/rtl/tests/memory/bench.h"
 #include "hw/rtl/tests/memory/model.h"
+#include "sim/cycle/bus.h"
+#include "sim/cycle/dma_reader.h"
+#include "sim/cycle/dma_writer.h"
+#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/load_path.h"
+#include "sim/cycle/local_memory.h"
+#include "sim/cycle/page_filter.h"
+#include "sim/cycle/store_controller.h"
+#include "sim/cycle/store_path.h"
 #include "sim/cycle/weft_accel.h"
 #include "sim/rtl/bus.h"
 

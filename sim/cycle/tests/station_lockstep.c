@@ -8,8 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "hw/rtl/tests/front/dut.h"
+#include "sim/cycle/execute_controller.h"
 #include "sim/cycle/front_end.h"
+#include "sim/cycle/load_controller.h"
+#include "sim/cycle/reservation_station.h"
+#include "sim/cycle/store_controller.h"
 
 enum { START = 100, EVENTS_MAX = 8 };
 

@@ -1,0 +1,11 @@
+// The rows that one entry of the control queue feeds to the mesh. See operand_select.c.
+#ifndef SIM_CYCLE_OPERAND_SELECT_H
+#define SIM_CYCLE_OPERAND_SELECT_H
+
+#include "sim/cycle/execute.h"
+
+// operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
+unsigned operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x);
+void operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x);
+
+#endif

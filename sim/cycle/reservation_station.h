@@ -1,0 +1,35 @@
+// What the front end and the controllers ask of the reservation station. See reservation_station.c.
+#ifndef SIM_CYCLE_RESERVATION_STATION_H
+#define SIM_CYCLE_RESERVATION_STATION_H
+
+#include "sim/cycle/engine.h"
+
+void cycle_station_create(cycle_engine *c);
+void cycle_station_destroy(cycle_engine *c);
+// Completions (execute, load, store), issue to ready controllers, events; true: a store was issued. Its wake time is
+// that of a command that may issue; one that its controller had no room for (c->issuable) issues after a change of the
+// controller.
+bool cycle_station_step(cycle_engine *c, uint64_t now);
+bool cycle_station_busy(const cycle_engine *c);
+bool cycle_station_can_issue(const cycle_engine *c, uint64_t now);
+// The front end offers a command, after the station's step: room was looked at before this cycle's completions freed
+// entries. False: there is none in the command's class, which `unit` tells.
+bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class *unit);
+// At the end of this cycle: the command will come in cycle now + `cycles`, and no other one before it. The station
+// takes it now, and returns true, if every unit sees the same as if it were taken then.
+bool cycle_station_take_early(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class unit,
+                              unsigned cycles);
+// At the end of this cycle: the file of the class has no entry for a command in the next one.
+bool cycle_station_full(const cycle_engine *c, sim_class unit);
+// SIM_CLASSES: of a command that does not go there.
+sim_class cycle_station_class(uint8_t funct, uint64_t rs1);
+// Valid entries at the start of cycle `now`, also when asked after its steps.
+void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[SIM_CLASSES]);
+// Execute will have room for a command.
+void cycle_station_room(cycle_engine *c, uint64_t now);
+// Tells the events of the cycles before this one that have not been told.
+void cycle_station_tell(cycle_engine *c, uint64_t now);
+// The front end, after its allocation: tells the events of this cycle. True if an entry became free in it.
+bool cycle_station_report(cycle_engine *c, uint64_t now);
+
+#endif
