@@ -22,7 +22,12 @@
 #include "sim/cycle/mesh_with_delays.h"
 #include "sim/cycle/preload_unroller.h"
 
-typedef enum { STATE_WAIT, STATE_COMPUTE, STATE_FLUSH, STATE_FLUSHING } execute_state;
+typedef enum {
+  CYCLE_EXECUTE_WAIT,
+  CYCLE_EXECUTE_COMPUTE,
+  CYCLE_EXECUTE_FLUSH,
+  CYCLE_EXECUTE_FLUSHING
+} cycle_execute_state;
 
 typedef struct cycle_execute {
   // the operation that runs
@@ -42,8 +47,8 @@ typedef struct cycle_execute {
   uint32_t scale;
   uint32_t a_stride, c_stride;
   // control queue: `control_count` steps in `control_entries` entries, of which `control_uneven` are uneven
-  execute_control control[EXECUTE_CONTROL];
-  uint8_t control_bank[EXECUTE_CONTROL][3];  // of accumulator operands
+  cycle_execute_control control[CYCLE_EXECUTE_CONTROL];
+  uint8_t control_bank[CYCLE_EXECUTE_CONTROL][3];  // of accumulator operands
   uint32_t control_head, control_entries, control_count, control_uneven, control_depth;
   uint32_t sp_latency;  // from the read of a scratchpad row until it is there
   // constants
@@ -51,21 +56,21 @@ typedef struct cycle_execute {
   uint64_t garbage;
   bool both_dataflows, transposer, has_activation, bias_garbage, reads_acc, writes_sp, writes_acc, raw_possible;
   uint8_t ops_mask;
-  execute_operation *ops;
-  execute_window window;
-  preload_unroller unroller;
+  cycle_execute_operation *ops;
+  cycle_execute_window window;
+  cycle_preload_unroller unroller;
   uint64_t ready_at;  // from this cycle on the unroller has room; CYCLE_NEVER: until a command leaves it
   uint64_t taken;     // the cycle in which the last command came, or will, + 1
-  execute_mesh mesh;
-  execute_hazards hazards;
+  cycle_execute_mesh mesh;
+  cycle_execute_hazards hazards;
 } cycle_execute;
 
 // Units are stepped in every cycle, and nothing is left out.
-static inline bool execute_every_cycle(const cycle_engine *c) { return c->eager || c->counting; }
+static inline bool cycle_execute_every_cycle(const cycle_engine *c) { return c->eager || c->counting; }
 
 // The first step of the control queue is taken.
-static inline void execute_control_taken(cycle_execute *x, uint32_t steps) {
-  execute_control *entry = &x->control[x->control_head];
+static inline void cycle_execute_control_taken(cycle_execute *x, uint32_t steps) {
+  cycle_execute_control *entry = &x->control[x->control_head];
   x->control_count -= steps;
   entry->ready += steps;
   entry->row = (uint8_t)(entry->row + steps);
@@ -73,7 +78,7 @@ static inline void execute_control_taken(cycle_execute *x, uint32_t steps) {
   x->control_uneven -= entry->uneven;
   entry->steps -= steps;
   if (entry->steps != 0) return;
-  x->control_head = (x->control_head + 1) % EXECUTE_CONTROL;
+  x->control_head = (x->control_head + 1) % CYCLE_EXECUTE_CONTROL;
   x->control_entries--;
 }
 

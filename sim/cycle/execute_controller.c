@@ -45,9 +45,9 @@ const char *const cycle_execute_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
                                                         [EXECUTE_COMPLETION_WAIT] = "completion port",
                                                         [EXECUTE_FLUSHES] = "flush"};
 
-#define A_BIT (1U << MESH_A)
-#define B_BIT (1U << MESH_B)
-#define D_BIT (1U << MESH_D)
+#define A_BIT (1U << CYCLE_MESH_A)
+#define B_BIT (1U << CYCLE_MESH_B)
+#define D_BIT (1U << CYCLE_MESH_D)
 
 // ---- life
 
@@ -77,20 +77,21 @@ static void take_parameters(const cycle_engine *c, cycle_execute *x) {
   x->sp_latency = a->scratchpad.read_pipeline == HW_READ_PIPELINE_FIXED ? x->control_depth : 2;
   x->hazards.limit = c->d.max_matmuls + 4;
   x->unroller.splits = x->transposer && a->mesh.dataflow != HW_DATAFLOW_OS;
-  assert(x->control_depth <= EXECUTE_CONTROL && x->hazards.limit < EXECUTE_HAZARDS);
+  assert(x->control_depth <= CYCLE_EXECUTE_CONTROL && x->hazards.limit < CYCLE_EXECUTE_HAZARDS);
 }
 
 // Operations whose rows are not all in the mesh: one being fetched, one being fed, at most one per entry between them.
 static void create_operations(cycle_engine *c, cycle_execute *x) {
   uint32_t ops = 1;
   while (ops < x->control_depth + 3) ops *= 2;
-  x->ops = WF_NEW_ARRAY(ops, execute_operation);
+  x->ops = WF_NEW_ARRAY(ops, cycle_execute_operation);
   x->ops_mask = (uint8_t)(ops - 1);
   if (!c->data) return;
-  x->mesh.data = mesh_data_create(x->dim, c->array->types.output_bits, EXECUTE_OPERANDS * ops, x->mesh.limit);
+  x->mesh.data =
+      cycle_mesh_data_create(x->dim, c->array->types.output_bits, CYCLE_EXECUTE_OPERANDS * ops, x->mesh.limit);
   for (uint32_t n = 0; n < ops; n++)
-    for (uint32_t o = 0; o < EXECUTE_OPERANDS; o++)
-      x->ops[n].tile[o] = mesh_data_tile(x->mesh.data, n * EXECUTE_OPERANDS + o);
+    for (uint32_t o = 0; o < CYCLE_EXECUTE_OPERANDS; o++)
+      x->ops[n].tile[o] = cycle_mesh_data_tile(x->mesh.data, n * CYCLE_EXECUTE_OPERANDS + o);
 }
 
 static void set_via(cycle_execute *x) {
@@ -102,17 +103,17 @@ void cycle_execute_create(cycle_engine *c) {
   cycle_execute *x = c->execute = WF_NEW(cycle_execute);
   take_parameters(c, x);
   set_via(x);
-  execute_window_init(&x->window, c->array->execute.queue);
-  execute_window_init(&x->unroller.window, 2);
-  mesh_with_delays_create(c, &x->mesh);
+  cycle_execute_window_init(&x->window, c->array->execute.queue);
+  cycle_execute_window_init(&x->unroller.window, 2);
+  cycle_mesh_with_delays_create(c, &x->mesh);
   create_operations(c, x);
 }
 
 void cycle_execute_destroy(cycle_engine *c) {
   cycle_execute *x = c->execute;
   if (x == NULL) return;
-  mesh_data_destroy(x->mesh.data);
-  mesh_with_delays_destroy(&x->mesh);
+  cycle_mesh_data_destroy(x->mesh.data);
+  cycle_mesh_with_delays_destroy(&x->mesh);
   wf_free(x->unroller.window.entries);
   wf_free(x->window.entries);
   wf_free(x->ops);
@@ -138,17 +139,17 @@ static bool in_acc(uint64_t word) { return (word >> 31 & 1) != 0; }
 
 // The preload of the operation that could start, and the compute behind it (NULL: not there).
 typedef struct candidate {
-  const execute_command *first, *preload, *next;
+  const cycle_execute_command *first, *preload, *next;
   bool empty;  // first is the empty compute of a split
 } candidate;
 
 static candidate look(const cycle_execute *x) {
-  const execute_window *w = &x->window;
-  candidate k = {.first = execute_window_head(w, 0)};
+  const cycle_execute_window *w = &x->window;
+  candidate k = {.first = cycle_execute_window_head(w, 0)};
   bool preloads = k.first->funct == ISA_FUNCT_PRELOAD;
-  k.preload = preloads ? k.first : execute_window_head(w, 1);
+  k.preload = preloads ? k.first : cycle_execute_window_head(w, 1);
   uint32_t place = preloads ? 1 : 2;
-  k.next = w->count > place ? execute_window_head(w, place) : NULL;
+  k.next = w->count > place ? cycle_execute_window_head(w, place) : NULL;
   k.empty = is_compute(k.first->funct) && !k.first->id_valid;
   return k;
 }
@@ -157,28 +158,28 @@ static candidate look(const cycle_execute *x) {
 
 static bool word_hit(const cycle_execute *x, uint64_t now, uint64_t word, uint8_t rows, uint32_t stride) {
   if (is_garbage(x, word)) return false;
-  hazard_entry query = {.acc = in_acc(word)};
-  query.rows = execute_row_range(x->row_mask, (uint32_t)word & x->row_mask, rows, stride);
-  return execute_hazards_hit(&x->hazards, now, &query);
+  cycle_hazard_entry query = {.acc = in_acc(word)};
+  query.rows = cycle_execute_row_range(x->row_mask, (uint32_t)word & x->row_mask, rows, stride);
+  return cycle_execute_hazards_hit(&x->hazards, now, &query);
 }
 
 static bool hazard(const cycle_execute *x, uint64_t now, const candidate *k) {
-  if (!x->raw_possible || execute_hazards_count(&x->hazards, now) == 0) return false;
+  if (!x->raw_possible || cycle_execute_hazards_count(&x->hazards, now) == 0) return false;
   bool b_exchanged = x->os && x->b_transpose, d_exchanged = !x->os && x->b_transpose;
   uint64_t a = k->next->rs1, b = k->next->rs2, d = k->preload->rs1;
   return word_hit(x, now, a, rows_of(x, a, x->a_transpose), x->a_stride) ||
          word_hit(x, now, b, rows_of(x, b, b_exchanged), 1) || word_hit(x, now, d, rows_of(x, d, d_exchanged), 1);
 }
 
-static void push_product(cycle_execute *x, const execute_operation *op) {
-  hazard_entry entry = {.acc = op->tag.acc};
-  entry.rows = execute_row_range(x->row_mask, op->tag.base, op->tag.rows, x->os ? 1 : x->c_stride);
-  execute_hazards_push(&x->hazards, &entry);
+static void push_product(cycle_execute *x, const cycle_execute_operation *op) {
+  cycle_hazard_entry entry = {.acc = op->tag.acc};
+  entry.rows = cycle_execute_row_range(x->row_mask, op->tag.base, op->tag.rows, x->os ? 1 : x->c_stride);
+  cycle_execute_hazards_push(&x->hazards, &entry);
 }
 
 // ---- starting an operation
 
-static void set_operand(const cycle_execute *x, execute_operation *op, unsigned o, uint64_t word, bool transposed,
+static void set_operand(const cycle_execute *x, cycle_execute_operation *op, unsigned o, uint64_t word, bool transposed,
                         uint32_t base[3]) {
   uint8_t rows = rows_of(x, word, transposed);
   op->rows[o] = rows < x->dim ? rows : (uint8_t)x->dim;
@@ -187,21 +188,21 @@ static void set_operand(const cycle_execute *x, execute_operation *op, unsigned 
   base[o] = (uint32_t)word & x->row_mask;
 }
 
-static execute_tag tag_of(const cycle_execute *x, const execute_command *preload) {
+static cycle_execute_tag tag_of(const cycle_execute *x, const cycle_execute_command *preload) {
   uint64_t word = preload->rs2;
-  return (execute_tag){.base = (uint32_t)word & x->row_mask,
-                       .id = preload->id,
-                       .valid = !is_garbage(x, word),
-                       .acc = in_acc(word),
-                       .accumulate = (word >> 30 & 1) != 0,
-                       .rows = rows_of(x, word, false),
-                       .cols = rows_of(x, word, true)};
+  return (cycle_execute_tag){.base = (uint32_t)word & x->row_mask,
+                             .id = preload->id,
+                             .valid = !is_garbage(x, word),
+                             .acc = in_acc(word),
+                             .accumulate = (word >> 30 & 1) != 0,
+                             .rows = rows_of(x, word, false),
+                             .cols = rows_of(x, word, true)};
 }
 
 static uint8_t most(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
 // Operations that load no weights and use no transposer are as short as their operands.
-static uint8_t total_rows(const cycle_execute *x, const execute_operation *op, unsigned present, bool next_swaps,
+static uint8_t total_rows(const cycle_execute *x, const cycle_execute_operation *op, unsigned present, bool next_swaps,
                           uint8_t a_rows, uint8_t b_rows) {
   uint8_t dim = (uint8_t)x->dim, total = (uint8_t)x->min_rows;
   if (x->os || (x->via & (A_BIT | D_BIT)) != 0 || (op->read & D_BIT) != 0) return dim;
@@ -211,9 +212,11 @@ static uint8_t total_rows(const cycle_execute *x, const execute_operation *op, u
   return total < dim ? total : dim;
 }
 
-static unsigned operands_present(const cycle_execute *x, execute_op_kind kind) {
+static unsigned operands_present(const cycle_execute *x, cycle_execute_op_kind kind) {
   unsigned ahead = x->via & (A_BIT | B_BIT);
-  return kind == OP_BOTH ? EXECUTE_ALL : kind == OP_PRELOAD ? D_BIT | ahead : (A_BIT | B_BIT) & ~ahead;
+  return kind == CYCLE_OP_BOTH      ? CYCLE_EXECUTE_ALL
+         : kind == CYCLE_OP_PRELOAD ? D_BIT | ahead
+                                    : (A_BIT | B_BIT) & ~ahead;
 }
 
 static unsigned operands_garbage(const cycle_execute *x, const candidate *k, uint64_t a, uint64_t b) {
@@ -224,24 +227,25 @@ static unsigned operands_garbage(const cycle_execute *x, const candidate *k, uin
 }
 
 // The compute behind the preload feeds the transposer ahead of its own operation.
-static void start(cycle_engine *c, cycle_execute *x, execute_op_kind kind, const candidate *k) {
+static void start(cycle_engine *c, cycle_execute *x, cycle_execute_op_kind kind, const candidate *k) {
   x->op_slot = (uint8_t)((x->op_slot + 1) & x->ops_mask);
-  execute_operation *op = &x->ops[x->op_slot];
-  bool preloads = kind == OP_PRELOAD;
-  static const execute_command none = {0};
-  const execute_command *next = k->next != NULL ? k->next : &none;
+  cycle_execute_operation *op = &x->ops[x->op_slot];
+  bool preloads = kind == CYCLE_OP_PRELOAD;
+  static const cycle_execute_command none = {0};
+  const cycle_execute_command *next = k->next != NULL ? k->next : &none;
   uint64_t a = preloads || (x->via & A_BIT) != 0 ? next->rs1 : k->first->rs1;
   uint64_t b = preloads || (x->via & B_BIT) != 0 ? next->rs2 : k->first->rs2;
   unsigned present = operands_present(x, kind);
   uint32_t base[3];
   op->kind = (uint8_t)kind;
   op->acc = 0;
-  set_operand(x, op, MESH_A, a, x->a_transpose, base);
-  set_operand(x, op, MESH_B, b, x->os && x->b_transpose, base);
-  set_operand(x, op, MESH_D, k->preload->rs1, !x->os && x->b_transpose, base);
-  op->read = (uint8_t)(present & ~operands_garbage(x, k, a, b) & (x->reads_acc ? EXECUTE_ALL : ~(unsigned)op->acc));
-  op->tag = (execute_tag){0};
-  if (kind != OP_COMPUTE) op->tag = tag_of(x, k->preload);
+  set_operand(x, op, CYCLE_MESH_A, a, x->a_transpose, base);
+  set_operand(x, op, CYCLE_MESH_B, b, x->os && x->b_transpose, base);
+  set_operand(x, op, CYCLE_MESH_D, k->preload->rs1, !x->os && x->b_transpose, base);
+  op->read =
+      (uint8_t)(present & ~operands_garbage(x, k, a, b) & (x->reads_acc ? CYCLE_EXECUTE_ALL : ~(unsigned)op->acc));
+  op->tag = (cycle_execute_tag){0};
+  if (kind != CYCLE_OP_COMPUTE) op->tag = tag_of(x, k->preload);
   bool next_swaps = k->next == NULL || k->next->funct == ISA_FUNCT_COMPUTE_PRELOADED;
   op->total =
       total_rows(x, op, present, next_swaps, rows_of(x, a, x->a_transpose), rows_of(x, b, x->os && x->b_transpose));
@@ -252,11 +256,11 @@ static void start(cycle_engine *c, cycle_execute *x, execute_op_kind kind, const
   if (op->tag.valid) push_product(x, op);
   x->ops_open++;
   assert(x->ops_open <= x->ops_mask);
-  operand_fetch_begin(c, x, op, base);
-  if ((op->read & A_BIT) != 0) c->macs += (uint64_t)op->rows[MESH_A] * op->cols[MESH_A] * x->dim;
+  cycle_operand_fetch_begin(c, x, op, base);
+  if ((op->read & A_BIT) != 0) c->macs += (uint64_t)op->rows[CYCLE_MESH_A] * op->cols[CYCLE_MESH_A] * x->dim;
 }
 
-static void configure(cycle_execute *x, const execute_command *k) {
+static void configure(cycle_execute *x, const cycle_execute_command *k) {
   uint64_t rs1 = k->rs1, rs2 = k->rs2;
   x->a_stride = (uint32_t)isa_get_config_ex_a_stride(rs1, rs2);
   x->c_stride = (uint32_t)isa_get_config_ex_c_stride(rs1, rs2);
@@ -274,7 +278,7 @@ static void configure(cycle_execute *x, const execute_command *k) {
 
 // What a cycle in WAIT leads to.
 typedef struct decision {
-  execute_op_kind starts;
+  cycle_execute_op_kind starts;
   bool configures;  // if no completion is to be reported
   unsigned cause;   // of the wait
 } decision;
@@ -282,16 +286,18 @@ typedef struct decision {
 static decision decide_preload(const cycle_execute *x, uint64_t now, const candidate *k) {
   if (k->next == NULL) return (decision){.cause = EXECUTE_COMMAND_WAIT};
   if (hazard(x, now, k)) return (decision){.cause = EXECUTE_HAZARD_WAIT};
-  if (execute_hazards_count(&x->hazards, now) == x->hazards.limit) return (decision){.cause = EXECUTE_PRODUCTS_WAIT};
-  return (decision){.starts = OP_PRELOAD};
+  if (cycle_execute_hazards_count(&x->hazards, now) == x->hazards.limit)
+    return (decision){.cause = EXECUTE_PRODUCTS_WAIT};
+  return (decision){.starts = CYCLE_OP_PRELOAD};
 }
 
 static decision decide_compute(const cycle_execute *x, uint64_t now, const candidate *k) {
   bool looks_ahead = x->raw_possible || x->os || (x->via & (A_BIT | B_BIT)) != 0;
   bool preload = x->window.count > 1 && k->preload->funct == ISA_FUNCT_PRELOAD;
-  bool full = execute_hazards_count(&x->hazards, now) == x->hazards.limit;
-  if (preload && !full && (k->next != NULL ? !hazard(x, now, k) : !looks_ahead)) return (decision){.starts = OP_BOTH};
-  if (!k->empty) return (decision){.starts = OP_COMPUTE};
+  bool full = cycle_execute_hazards_count(&x->hazards, now) == x->hazards.limit;
+  if (preload && !full && (k->next != NULL ? !hazard(x, now, k) : !looks_ahead))
+    return (decision){.starts = CYCLE_OP_BOTH};
+  if (!k->empty) return (decision){.starts = CYCLE_OP_COMPUTE};
   return (decision){.cause = full ? EXECUTE_PRODUCTS_WAIT : k->next ? EXECUTE_HAZARD_WAIT : EXECUTE_COMMAND_WAIT};
 }
 
@@ -300,7 +306,7 @@ static decision decide(const cycle_execute *x, uint64_t now) {
   candidate k = look(x);
   if (k.first->funct == ISA_FUNCT_PRELOAD) return decide_preload(x, now, &k);
   if (k.first->funct != ISA_FUNCT_CONFIG_EX) return decide_compute(x, now, &k);
-  return (decision){.configures = execute_hazards_count(&x->hazards, now) == 0, .cause = EXECUTE_CONFIG_WAIT};
+  return (decision){.configures = cycle_execute_hazards_count(&x->hazards, now) == 0, .cause = EXECUTE_CONFIG_WAIT};
 }
 
 // ---- completion
@@ -319,43 +325,45 @@ static bool report_completion(cycle_engine *c, cycle_execute *x) {
 
 // The last row of the operation has fired.
 static void finish(cycle_execute *x, uint64_t now) {
-  const execute_operation *op = &x->ops[x->op_slot];
-  const execute_command *first = execute_window_head(&x->window, 0), *second = execute_window_head(&x->window, 1);
+  const cycle_execute_operation *op = &x->ops[x->op_slot];
+  const cycle_execute_command *first = cycle_execute_window_head(&x->window, 0),
+                              *second = cycle_execute_window_head(&x->window, 1);
   bool garbage = !op->tag.valid;
-  x->pending = (uint8_t)(first->id_valid && (op->kind != OP_PRELOAD || garbage));
-  if (op->kind == OP_BOTH && second->id_valid && garbage) x->pending |= 2;
+  x->pending = (uint8_t)(first->id_valid && (op->kind != CYCLE_OP_PRELOAD || garbage));
+  if (op->kind == CYCLE_OP_BOTH && second->id_valid && garbage) x->pending |= 2;
   x->pending_id[0] = first->id;
   x->pending_id[1] = second->id;
-  if (op->kind != OP_COMPUTE) {
+  if (op->kind != CYCLE_OP_COMPUTE) {
     x->product_rows = op->tag.valid ? op->tag.rows : 0;
     if (x->os) x->flush_swaps = op->tag.valid;
   }
-  execute_window_pop(&x->window, now, op->kind == OP_BOTH ? 2 : 1);
-  x->state = STATE_WAIT;
+  cycle_execute_window_pop(&x->window, now, op->kind == CYCLE_OP_BOTH ? 2 : 1);
+  x->state = CYCLE_EXECUTE_WAIT;
 }
 
 // ---- the cycle
 
 bool cycle_execute_solitary_preload(const cycle_engine *c) {
   const cycle_execute *x = c->execute;
-  if (x->window.count == 0) return preload_unroller_waiting(&x->unroller);
-  return x->window.count == 1 && execute_window_head(&x->window, 0)->funct == ISA_FUNCT_PRELOAD;
+  if (x->window.count == 0) return cycle_preload_unroller_waiting(&x->unroller);
+  return x->window.count == 1 && cycle_execute_window_head(&x->window, 0)->funct == ISA_FUNCT_PRELOAD;
 }
 
 bool cycle_execute_busy(const cycle_engine *c, uint64_t now) {
   const cycle_execute *x = c->execute;
-  return x->window.count != 0 || execute_hazards_count(&x->hazards, now) != 0;
+  return x->window.count != 0 || cycle_execute_hazards_count(&x->hazards, now) != 0;
 }
 
 // Registers of this cycle, and what would start.
 static void set_events(cycle_engine *c, uint64_t now, const cycle_execute *x) {
-  uint32_t count = execute_window_seen(&x->window, now);
+  uint32_t count = cycle_execute_window_seen(&x->window, now);
   c->w.solitary_preload = cycle_execute_solitary_preload(c);
-  bool active = x->state == STATE_COMPUTE || (x->state == STATE_WAIT && decide(x, now).starts != OP_NONE);
-  if (x->state == STATE_COMPUTE) cycle_event(c, ISA_EVENT_EXECUTE_ACTIVE);
-  if (x->state == STATE_FLUSH || x->state == STATE_FLUSHING) cycle_event(c, ISA_EVENT_EXECUTE_FLUSH);
+  bool active =
+      x->state == CYCLE_EXECUTE_COMPUTE || (x->state == CYCLE_EXECUTE_WAIT && decide(x, now).starts != CYCLE_OP_NONE);
+  if (x->state == CYCLE_EXECUTE_COMPUTE) cycle_event(c, ISA_EVENT_EXECUTE_ACTIVE);
+  if (x->state == CYCLE_EXECUTE_FLUSH || x->state == CYCLE_EXECUTE_FLUSHING) cycle_event(c, ISA_EVENT_EXECUTE_FLUSH);
   if (active && x->control_count == x->control_depth) cycle_event(c, ISA_EVENT_EXECUTE_CONTROL_BLOCK);
-  if (preload_unroller_active(&x->unroller)) cycle_event(c, ISA_EVENT_UNROLLER_ACTIVE);
+  if (cycle_preload_unroller_active(&x->unroller)) cycle_event(c, ISA_EVENT_UNROLLER_ACTIVE);
   if (count < 2) return;
   candidate k = look(x);
   bool preload0 = k.first->funct == ISA_FUNCT_PRELOAD;
@@ -366,29 +374,29 @@ static void set_events(cycle_engine *c, uint64_t now, const cycle_execute *x) {
 
 // One cycle of the running operation; returns the cause that it stands for.
 static unsigned run(cycle_engine *c, uint64_t now, cycle_execute *x, bool reported, bool *changed) {
-  execute_operation *op = &x->ops[x->op_slot];
+  cycle_execute_operation *op = &x->ops[x->op_slot];
   if (x->control_count == x->control_depth) return EXECUTE_MESH_WAIT;
   if (!reported && x->row + 1 == op->total) return EXECUTE_COMPLETION_WAIT;
-  if (operand_fetch_step(c, now, x, op) == 0) return EXECUTE_BANK_WAIT;
+  if (cycle_operand_fetch_step(c, now, x, op) == 0) return EXECUTE_BANK_WAIT;
   if (x->row == op->total) finish(x, now);
   *changed = true;
   return CYCLE_WORKING;
 }
 
 static void configure_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
-  const execute_command *first = execute_window_head(&x->window, 0);
+  const cycle_execute_command *first = cycle_execute_window_head(&x->window, 0);
   c->w.done[SIM_CLASS_EXECUTE] = (cycle_done){true, first->id};
   configure(x, first);
-  execute_window_pop(&x->window, now, 1);
+  cycle_execute_window_pop(&x->window, now, 1);
 }
 
 // A cycle in WAIT; returns the cause that it stands for.
 static unsigned wait_step(cycle_engine *c, uint64_t now, cycle_execute *x, bool pending, bool reported, bool *changed) {
   decision d = decide(x, now);
-  if (d.starts != OP_NONE) {
+  if (d.starts != CYCLE_OP_NONE) {
     candidate k = look(x);
     start(c, x, d.starts, &k);
-    x->state = STATE_COMPUTE;
+    x->state = CYCLE_EXECUTE_COMPUTE;
     *changed = true;
     return run(c, now, x, reported, changed);
   }
@@ -397,8 +405,8 @@ static unsigned wait_step(cycle_engine *c, uint64_t now, cycle_execute *x, bool 
     *changed = true;
     return CYCLE_WORKING;
   }
-  if (execute_hazards_count(&x->hazards, now) != 0 && (x->os || d.cause == EXECUTE_CONFIG_WAIT)) {
-    x->state = STATE_FLUSH;
+  if (cycle_execute_hazards_count(&x->hazards, now) != 0 && (x->os || d.cause == EXECUTE_CONFIG_WAIT)) {
+    x->state = CYCLE_EXECUTE_FLUSH;
     *changed = true;
   }
   return d.cause;
@@ -406,20 +414,20 @@ static unsigned wait_step(cycle_engine *c, uint64_t now, cycle_execute *x, bool 
 
 static unsigned flush_step(cycle_execute *x, bool *changed) {
   uint8_t state = x->state;
-  if (state == STATE_FLUSH && x->mesh.flush_taken) {
-    x->state = STATE_FLUSHING;
+  if (state == CYCLE_EXECUTE_FLUSH && x->mesh.flush_taken) {
+    x->state = CYCLE_EXECUTE_FLUSHING;
     x->mesh.flush_taken = false;
   }
-  if (state == STATE_FLUSHING && x->mesh.ready) x->state = STATE_WAIT;
+  if (state == CYCLE_EXECUTE_FLUSHING && x->mesh.ready) x->state = CYCLE_EXECUTE_WAIT;
   *changed |= x->state != state;
   return EXECUTE_FLUSHES;
 }
 
 // A completion or a command may move in the next cycle.
 static bool moves_on(const cycle_execute *x) {
-  const execute_window *waiting = &x->unroller.window;
+  const cycle_execute_window *waiting = &x->unroller.window;
   return x->pending != 0 ||
-         (waiting->count != 0 && x->window.count < x->window.depth && !preload_unroller_waiting(&x->unroller));
+         (waiting->count != 0 && x->window.count < x->window.depth && !cycle_preload_unroller_waiting(&x->unroller));
 }
 
 // A command has left the unroller, whose room is seen in the next cycle.
@@ -428,22 +436,22 @@ static void note_room(cycle_execute *x, uint64_t now) {
 }
 
 static void unroll(cycle_execute *x, uint64_t now) {
-  if (x->unroller.window.count == 0 || !execute_window_room(&x->window, now)) return;
-  preload_unroller_step(&x->unroller, now, &x->window, x->both_dataflows);
+  if (x->unroller.window.count == 0 || !cycle_execute_window_room(&x->window, now)) return;
+  cycle_preload_unroller_step(&x->unroller, now, &x->window, x->both_dataflows);
   note_room(x, now);
 }
 
 // Beside a stream nobody looks into the window, which has the commands of the operation: what passes the unroller
 // unchanged in the cycles to come goes there at once.
 static void unroll_ahead(cycle_execute *x, uint64_t now) {
-  preload_unroller *u = &x->unroller;
+  cycle_preload_unroller *u = &x->unroller;
   uint64_t at = now + 1;
-  if (x->ready_at > at || u->b_transposed || preload_unroller_active(u) || x->window.count < 2) return;
+  if (x->ready_at > at || u->b_transposed || cycle_preload_unroller_active(u) || x->window.count < 2) return;
   for (; u->window.count != 0 && x->window.count < x->window.depth && at < x->stream_until; at++) {
-    const execute_command *head = execute_window_head(&u->window, 0);
+    const cycle_execute_command *head = cycle_execute_window_head(&u->window, 0);
     if (head->funct == ISA_FUNCT_CONFIG_EX) return;
-    execute_window_push(&x->window, at, head);
-    execute_window_pop(&u->window, at, 1);
+    cycle_execute_window_push(&x->window, at, head);
+    cycle_execute_window_pop(&u->window, at, 1);
   }
 }
 
@@ -465,9 +473,9 @@ static void whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
   unsigned cause;
   if (c->counting) set_events(c, now, x);
   bool reported = report_completion(c, x);
-  if (x->state == STATE_COMPUTE)
+  if (x->state == CYCLE_EXECUTE_COMPUTE)
     cause = run(c, now, x, reported, &changed);
-  else if (x->state == STATE_WAIT)
+  else if (x->state == CYCLE_EXECUTE_WAIT)
     cause = wait_step(c, now, x, pending, reported, &changed);
   else
     cause = flush_step(x, &changed);
@@ -475,16 +483,16 @@ static void whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
   // A register: an operation that starts in the cycle after a change of dataflow still sees it.
   if (!os) x->flush_swaps = false;
   cycle_spend(c, now, CYCLE_EXECUTE, cause);
-  bool waits = !changed && x->state == STATE_WAIT && !moves_on(x) && x->hazards.popped_at != now + 1 &&
+  bool waits = !changed && x->state == CYCLE_EXECUTE_WAIT && !moves_on(x) && x->hazards.popped_at != now + 1 &&
                x->window.pushed_at != now + 1;
   c->wake[CYCLE_EXECUTE] = waits ? CYCLE_NEVER : now + 1;
 }
 
 // Entries that the mesh does not know of, or must not sleep over.
 static void wake_mesh(cycle_engine *c, uint64_t now, cycle_execute *x) {
-  bool flushes = x->state == STATE_FLUSH || x->state == STATE_FLUSHING;
+  bool flushes = x->state == CYCLE_EXECUTE_FLUSH || x->state == CYCLE_EXECUTE_FLUSHING;
   if (x->mesh.sleeps && (x->control_uneven != 0 || flushes)) {
-    execute_stream_mesh(c, now, x);
+    cycle_execute_stream_mesh(c, now, x);
     x->mesh.sleeps = false;
     c->wake[CYCLE_MESH] = now + 1;
   }
@@ -497,15 +505,15 @@ bool cycle_execute_step(cycle_engine *c, uint64_t now) {
     step_beside_stream(c, now, x);
     return seen(c, now, x);
   }
-  execute_stream_to_now(c, now, x);
-  if (x->control_count >= x->control_depth) execute_stream_mesh(c, now, x);
+  cycle_execute_stream_to_now(c, now, x);
+  if (x->control_count >= x->control_depth) cycle_execute_stream_mesh(c, now, x);
   if (x->streams) c->execute_until = now;
   if (x->streams && x->row == x->ops[x->op_slot].total) finish(x, now - 1);
   x->streams = false;
   whole_step(c, now, x);
   wake_mesh(c, now, x);
   bool fired = c->execute_until == now + 1;  // a plain step, as those of the stream will
-  if (fired && x->state == STATE_COMPUTE && execute_stream_fetch_from(c, now, x, now + 1)) {
+  if (fired && x->state == CYCLE_EXECUTE_COMPUTE && cycle_execute_stream_fetch_from(c, now, x, now + 1)) {
     unroll_ahead(x, now);
     if (!moves_on(x)) c->wake[CYCLE_EXECUTE] = x->stream_until;
   }
@@ -529,9 +537,9 @@ bool cycle_execute_ready(const cycle_engine *c, uint64_t now) { return now >= cy
 // next; if it has none, the command stays in the unroller until the stream is over.
 uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
   const cycle_execute *x = c->execute;
-  const preload_unroller *u = &x->unroller;
+  const cycle_preload_unroller *u = &x->unroller;
   uint64_t at = now + 1;
-  if (!x->streams || x->window.count < 2 || u->b_transposed || preload_unroller_active(u)) return CYCLE_NEVER;
+  if (!x->streams || x->window.count < 2 || u->b_transposed || cycle_preload_unroller_active(u)) return CYCLE_NEVER;
   if (u->window.count >= (x->window.count < x->window.depth ? 1 : u->window.depth)) return CYCLE_NEVER;
   if (at < x->ready_at) at = x->ready_at;
   if (at < x->taken) at = x->taken;
@@ -540,10 +548,10 @@ uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
 
 void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   cycle_execute *x = c->execute;
-  execute_command taken = {
+  cycle_execute_command taken = {
       .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
   x->taken = now + 1;
-  execute_window_push(&x->unroller.window, now, &taken);
+  cycle_execute_window_push(&x->unroller.window, now, &taken);
   if (x->unroller.window.count == x->unroller.window.depth) x->ready_at = CYCLE_NEVER;
   if (x->streams) unroll_ahead(x, now);
   if (moves_on(x) && c->wake[CYCLE_EXECUTE] > now + 1) c->wake[CYCLE_EXECUTE] = now + 1;

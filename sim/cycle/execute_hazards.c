@@ -8,15 +8,15 @@
 
 #include <assert.h>
 
-enum { MASK = EXECUTE_HAZARDS - 1 };
+enum { MASK = CYCLE_EXECUTE_HAZARDS - 1 };
 
-void execute_hazards_push(execute_hazards *h, const hazard_entry *entry) {
+void cycle_execute_hazards_push(cycle_execute_hazards *h, const cycle_hazard_entry *entry) {
   assert(h->count < h->limit);
   h->entries[(h->head + h->count++) & MASK] = *entry;
   h->in_memory[entry->acc]++;
 }
 
-void execute_hazards_pop(execute_hazards *h, uint64_t now) {
+void cycle_execute_hazards_pop(cycle_execute_hazards *h, uint64_t now) {
   assert(h->count > 0);
   h->popped_acc = h->entries[h->head].acc;
   h->in_memory[h->popped_acc]--;
@@ -25,12 +25,12 @@ void execute_hazards_pop(execute_hazards *h, uint64_t now) {
   h->popped_at = now + 1;
 }
 
-bool execute_hazards_hit(const execute_hazards *h, uint64_t now, const hazard_entry *query) {
+bool cycle_execute_hazards_hit(const cycle_execute_hazards *h, uint64_t now, const cycle_hazard_entry *query) {
   bool popped = h->popped_at == now + 1 && h->popped_acc == query->acc;
   if (h->in_memory[query->acc] + popped == 0) return false;
-  uint32_t count = execute_hazards_count(h, now), first = h->head + h->count - count;
+  uint32_t count = cycle_execute_hazards_count(h, now), first = h->head + h->count - count;
   for (uint32_t place = 0; place < count; place++) {
-    const hazard_entry *e = &h->entries[(first + place) & MASK];
+    const cycle_hazard_entry *e = &h->entries[(first + place) & MASK];
     if (e->acc == query->acc && query->rows.first <= e->rows.last && e->rows.first <= query->rows.last) return true;
   }
   return false;

@@ -17,19 +17,19 @@ bool cycle_writeback_elsewhere(const cycle_engine *c, uint64_t now, uint32_t ban
 // ---- for the execute unit
 
 // Fetch and mesh as they are at the start of this cycle.
-void execute_stream_to_now(cycle_engine *c, uint64_t now, cycle_execute *x);
+void cycle_execute_stream_to_now(cycle_engine *c, uint64_t now, cycle_execute *x);
 // The mesh as it is after this cycle, if it sleeps through it.
-void execute_stream_mesh(cycle_engine *c, uint64_t now, cycle_execute *x);
+void cycle_execute_stream_mesh(cycle_engine *c, uint64_t now, cycle_execute *x);
 // Lets fetch, or the mesh, stream from cycle `from` on if nothing else can happen in it. Fetch must be stepped in
 // stream_until; the mesh's wake time is set.
-bool execute_stream_fetch_from(cycle_engine *c, uint64_t now, cycle_execute *x, uint64_t from);
-bool execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t from);
+bool cycle_execute_stream_fetch_from(cycle_engine *c, uint64_t now, cycle_execute *x, uint64_t from);
+bool cycle_execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t from);
 // Fetch must be stepped in `cycle` if it streams still.
-void execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle);
+void cycle_execute_stream_end(cycle_engine *c, cycle_execute *x, uint64_t cycle);
 // The rows of the request need no cycle of their own, but for the last.
-bool execute_stream_is_quiet(const cycle_execute *x, const mesh_request *r);
+bool cycle_execute_stream_is_quiet(const cycle_execute *x, const cycle_mesh_request *r);
 // Rows that left before this cycle are written. Sets write-back's wake time.
-void execute_stream_results(cycle_engine *c, uint64_t now, cycle_execute *x);
-void execute_stream_results_sleep(cycle_engine *c, uint64_t now, cycle_execute *x);
+void cycle_execute_stream_results(cycle_engine *c, uint64_t now, cycle_execute *x);
+void cycle_execute_stream_results_sleep(cycle_engine *c, uint64_t now, cycle_execute *x);
 
 #endif

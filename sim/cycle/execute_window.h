@@ -8,51 +8,52 @@
 
 #include "base/alloc.h"
 
-typedef struct execute_command {
+typedef struct cycle_execute_command {
   uint64_t rs1, rs2;
   uint8_t funct, id;
   bool id_valid;
   uint64_t came;  // cycle in which it was pushed, or will be
-} execute_command;
+} cycle_execute_command;
 
-typedef struct execute_window {
-  execute_command *entries;
+typedef struct cycle_execute_window {
+  cycle_execute_command *entries;
   uint32_t mask, depth, head, count;
   uint32_t popped;  // in the cycle before popped_at
   uint64_t popped_at;
   uint64_t pushed_at;  // cycle of the last push + 1
-} execute_window;
+} cycle_execute_window;
 
-static inline void execute_window_init(execute_window *w, uint32_t depth) {
+static inline void cycle_execute_window_init(cycle_execute_window *w, uint32_t depth) {
   uint32_t slots = 1;
   while (slots < depth) slots *= 2;
-  *w = (execute_window){.entries = WF_NEW_ARRAY(slots, execute_command), .mask = slots - 1, .depth = depth};
+  *w = (cycle_execute_window){.entries = WF_NEW_ARRAY(slots, cycle_execute_command), .mask = slots - 1, .depth = depth};
 }
 
-static inline const execute_command *execute_window_head(const execute_window *w, uint32_t place) {
+static inline const cycle_execute_command *cycle_execute_window_head(const cycle_execute_window *w, uint32_t place) {
   return &w->entries[(w->head + place) & w->mask];
 }
 
 // in_ready does not depend on the pops of this cycle.
-static inline bool execute_window_room(const execute_window *w, uint64_t now) {
+static inline bool cycle_execute_window_room(const cycle_execute_window *w, uint64_t now) {
   return w->count + (w->popped_at == now + 1 ? w->popped : 0) < w->depth;
 }
 
-static inline void execute_window_push(execute_window *w, uint64_t now, const execute_command *command) {
+static inline void cycle_execute_window_push(cycle_execute_window *w, uint64_t now,
+                                             const cycle_execute_command *command) {
   w->pushed_at = now + 1;
-  execute_command *entry = &w->entries[(w->head + w->count++) & w->mask];
+  cycle_execute_command *entry = &w->entries[(w->head + w->count++) & w->mask];
   *entry = *command;
   entry->came = now;
 }
 
 // Entries at the start of this cycle.
-static inline uint32_t execute_window_seen(const execute_window *w, uint64_t now) {
+static inline uint32_t cycle_execute_window_seen(const cycle_execute_window *w, uint64_t now) {
   uint32_t count = w->count;
   while (count != 0 && w->entries[(w->head + count - 1) & w->mask].came >= now) count--;
   return count;
 }
 
-static inline void execute_window_pop(execute_window *w, uint64_t now, uint32_t number) {
+static inline void cycle_execute_window_pop(cycle_execute_window *w, uint64_t now, uint32_t number) {
   assert(number <= w->count);
   w->head = (w->head + number) & w->mask;
   w->count -= number;

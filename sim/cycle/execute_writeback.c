@@ -14,7 +14,7 @@
 #include "sim/cycle/local_memory.h"
 #include "sim/ref/numeric.h"
 
-static inline void write_acc(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in) {
+static inline void write_acc(cycle_engine *c, const cycle_execute_tag *tag, uint32_t row, const int32_t *in) {
   uint32_t cols = tag->cols < c->d.dim ? tag->cols : c->d.dim;
   int32_t *to = cycle_acc_row(c, row);
   if (tag->accumulate)
@@ -23,19 +23,20 @@ static inline void write_acc(cycle_engine *c, const execute_tag *tag, uint32_t r
     memcpy(to, in, cols * sizeof *to);
 }
 
-static inline void write_spad(cycle_engine *c, const execute_tag *tag, uint32_t row, const int32_t *in, bool relu) {
+static inline void write_spad(cycle_engine *c, const cycle_execute_tag *tag, uint32_t row, const int32_t *in,
+                              bool relu) {
   uint32_t cols = tag->cols < c->d.dim ? tag->cols : c->d.dim;
   int32_t floor = relu ? 0 : INT8_MIN;
   int8_t *to = cycle_sp_row(c, row);
   for (uint32_t j = 0; j < cols; j++) to[j] = ref_clip_int8(in[j] < floor ? floor : in[j]);
 }
 
-static const int32_t *result_row(const execute_mesh *m, const mesh_request *r, uint32_t index) {
-  if (m->busy && m->feeding == m->head) mesh_data_results(m->data, m->fed);
-  return mesh_data_row(m->data, r->result, index);
+static const int32_t *result_row(const cycle_execute_mesh *m, const cycle_mesh_request *r, uint32_t index) {
+  if (m->busy && m->feeding == m->head) cycle_mesh_data_results(m->data, m->fed);
+  return cycle_mesh_data_row(m->data, r->result, index);
 }
 
-static __attribute__((noinline)) void write_data(cycle_engine *c, cycle_execute *x, const mesh_request *r,
+static __attribute__((noinline)) void write_data(cycle_engine *c, cycle_execute *x, const cycle_mesh_request *r,
                                                  uint32_t index, uint32_t row) {
   const int32_t *in = result_row(&x->mesh, r, index);
   if (r->tag.acc)
@@ -45,14 +46,15 @@ static __attribute__((noinline)) void write_data(cycle_engine *c, cycle_execute 
 }
 
 // Where row n of the results goes; false: nowhere.
-static inline bool place_of(const cycle_execute *x, const mesh_request *r, uint32_t n, uint32_t *index, uint32_t *row) {
+static inline bool place_of(const cycle_execute *x, const cycle_mesh_request *r, uint32_t n, uint32_t *index,
+                            uint32_t *row) {
   uint32_t last = r->total - 1U, offset = n * x->c_stride;
   *index = x->os ? last - n : n;
   *row = (x->os ? r->tag.base + last - offset : r->tag.base + offset) & (r->tag.acc ? x->acc_mask : x->sp_mask);
   return *index < r->tag.rows && (r->tag.acc ? x->writes_acc : x->writes_sp);
 }
 
-void execute_write_row(cycle_engine *c, uint64_t now, const mesh_request *r, uint32_t n) {
+void cycle_execute_write_row(cycle_engine *c, uint64_t now, const cycle_mesh_request *r, uint32_t n) {
   cycle_execute *x = c->execute;
   uint32_t index, row;
   if (!place_of(x, r, n, &index, &row)) return;
@@ -67,7 +69,7 @@ void execute_write_row(cycle_engine *c, uint64_t now, const mesh_request *r, uin
 }
 
 // How many of rows n to end - 1 go anywhere.
-static uint32_t rows_placed(const cycle_execute *x, const mesh_request *r, uint32_t n, uint32_t end) {
+static uint32_t rows_placed(const cycle_execute *x, const cycle_mesh_request *r, uint32_t n, uint32_t end) {
   if (r->tag.acc ? !x->writes_acc : !x->writes_sp) return 0;
   uint32_t rows = r->tag.rows < r->total ? r->tag.rows : r->total;
   uint32_t first = x->os ? r->total - rows : 0, past = x->os ? r->total : rows;  // that are placed
@@ -77,8 +79,8 @@ static uint32_t rows_placed(const cycle_execute *x, const mesh_request *r, uint3
 }
 
 // Whole rows one after the other, of the accumulator, are one row to the arithmetic. False: they are not.
-static bool write_block(cycle_engine *c, cycle_execute *x, const mesh_request *r, uint32_t n, uint32_t rows) {
-  const execute_tag *tag = &r->tag;
+static bool write_block(cycle_engine *c, cycle_execute *x, const cycle_mesh_request *r, uint32_t n, uint32_t rows) {
+  const cycle_execute_tag *tag = &r->tag;
   const uint32_t row = (tag->base + n) & x->acc_mask;
   if (rows == 0 || x->os || x->c_stride != 1 || !tag->acc || tag->cols < x->dim || row + rows - 1 > x->acc_mask)
     return false;
@@ -92,8 +94,8 @@ static bool write_block(cycle_engine *c, cycle_execute *x, const mesh_request *r
   return true;
 }
 
-void execute_write_past_rows(cycle_engine *c, uint64_t now, const mesh_request *r, uint32_t n, uint64_t at,
-                             uint32_t rows) {
+void cycle_execute_write_past_rows(cycle_engine *c, uint64_t now, const cycle_mesh_request *r, uint32_t n, uint64_t at,
+                                   uint32_t rows) {
   cycle_execute *x = c->execute;
   uint32_t index, row;
   const uint32_t end = n + rows, placed = rows_placed(x, r, n, end);
@@ -110,24 +112,24 @@ void execute_write_past_rows(cycle_engine *c, uint64_t now, const mesh_request *
 }
 
 static void row_leaves(cycle_engine *c, uint64_t now, cycle_execute *x) {
-  execute_mesh *m = &x->mesh;
-  const mesh_request *r = &m->requests[m->head];
+  cycle_execute_mesh *m = &x->mesh;
+  const cycle_mesh_request *r = &m->requests[m->head];
   bool last = m->left + 1 == r->total;
-  if (!last && !execute_every_cycle(c) && execute_stream_is_quiet(x, r)) return;
-  if (r->tag.valid) execute_write_row(c, now, r, m->left);
+  if (!last && !cycle_execute_every_cycle(c) && cycle_execute_stream_is_quiet(x, r)) return;
+  if (r->tag.valid) cycle_execute_write_row(c, now, r, m->left);
   if (!last) {
-    execute_rows_leave(m, 1);
+    cycle_execute_rows_leave(m, 1);
     return;
   }
   if (r->tag.valid) {
     c->w.product_done = true;
     c->w.product_id = r->tag.id;
-    execute_hazards_pop(&x->hazards, now);
-    if (r->result != MESH_NO_RESULT) mesh_data_release(m->data, r->result);
+    cycle_execute_hazards_pop(&x->hazards, now);
+    if (r->result != CYCLE_MESH_NO_RESULT) cycle_mesh_data_release(m->data, r->result);
   }
-  execute_request_leaves(m, now);
+  cycle_execute_request_leaves(m, now);
   // A mesh that only waited for its results is not stepped for the last of them.
-  if (m->count == 0 && x->control_count == 0 && x->state != STATE_FLUSH && x->state != STATE_FLUSHING)
+  if (m->count == 0 && x->control_count == 0 && x->state != CYCLE_EXECUTE_FLUSH && x->state != CYCLE_EXECUTE_FLUSHING)
     cycle_spend(c, now, CYCLE_MESH, CYCLE_IDLE);
 }
 
@@ -135,9 +137,9 @@ static void row_leaves(cycle_engine *c, uint64_t now, cycle_execute *x) {
 bool cycle_writeback_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
   if (x->mesh.count == 0) return false;
-  execute_stream_to_now(c, now, x);
-  execute_stream_results(c, now, x);
+  cycle_execute_stream_to_now(c, now, x);
+  cycle_execute_stream_results(c, now, x);
   if (x->mesh.next_leaves == now) row_leaves(c, now, x);
-  execute_stream_results_sleep(c, now, x);
+  cycle_execute_stream_results_sleep(c, now, x);
   return c->w.product_done && !cycle_execute_reports(c, now);
 }

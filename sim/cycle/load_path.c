@@ -10,7 +10,8 @@
 // Streams of plain rows are not taken apart: load_streams.c and, while the port lags, load_whole.c.
 //
 // Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
-// (path_settle); c->load_write is the first cycle in which a write is asked for; beside streams the stages are empty.
+// (cycle_load_path_settle); c->load_write is the first cycle in which a write is asked for; beside streams the stages
+// are empty.
 #include "sim/cycle/load_path.h"
 
 #include <assert.h>
@@ -67,7 +68,7 @@ static void settle_zeros(struct cycle_load_path *p) {
   if (p->zero_end.repeats) cycle_zero_writer_pop(&p->zeros, leaves);
 }
 
-void path_fill_end(cycle_mvin_scale *from, cycle_path_end *end) {
+void cycle_load_path_fill_end(cycle_mvin_scale *from, cycle_path_end *end) {
   cycle_item item;
   if (end->valid || !cycle_mvin_scale_next(from, &item)) return;
   uint64_t leaves = cycle_path_end_put(end, &item);
@@ -75,29 +76,29 @@ void path_fill_end(cycle_mvin_scale *from, cycle_path_end *end) {
 }
 
 // The next row of a burst leaves the merger in cycle `at`.
-void path_enter(struct cycle_load_path *p, cycle_burst_rows *b, uint64_t at) {
+void cycle_load_path_enter(struct cycle_load_path *p, cycle_burst_rows *b, uint64_t at) {
   bool wide = b->burst.wide;
   cycle_mvin_scale *to = wide ? &p->wide : &p->narrow;
   const cycle_row *row = cycle_merger_take(&p->merger, b, at);
   if (row->last && p->merger.open) cycle_merger_close(&p->merger, at);
   cycle_mvin_scale_put(to, row, at);
-  path_fill_end(to, wide ? &p->wide_end : &p->narrow_end);
+  cycle_load_path_fill_end(to, wide ? &p->wide_end : &p->narrow_end);
 }
 
-void path_settle(struct cycle_load_path *p) {
-  path_fill_end(&p->narrow, &p->narrow_end);
-  path_fill_end(&p->wide, &p->wide_end);
+void cycle_load_path_settle(struct cycle_load_path *p) {
+  cycle_load_path_fill_end(&p->narrow, &p->narrow_end);
+  cycle_load_path_fill_end(&p->wide, &p->wide_end);
   while (p->merger.open) {
     cycle_burst_rows *b = p->merger.at_work;
     const cycle_mvin_scale *to = b->burst.wide ? &p->wide : &p->narrow;
     if (to->held) return;
-    path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), to->free_from));
+    cycle_load_path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), to->free_from));
   }
 }
 
-void path_find_next_write(cycle_engine *c, struct cycle_load_path *p) {
+void cycle_load_path_find_next_write(cycle_engine *c, struct cycle_load_path *p) {
   if (p->streams > 0) {
-    path_await_stream(c, p);
+    cycle_load_path_await_stream(c, p);
     return;
   }
   uint64_t next = p->narrow_end.valid ? p->narrow_end.at : CYCLE_NEVER;
@@ -120,10 +121,10 @@ void cycle_load_path_request(cycle_engine *c, uint64_t now, const cycle_load_row
     if (cycle_reader_wants_row(c)) c->wake[CYCLE_DMA_READER] = now + 1;
     return;
   }
-  path_unroll(c, p);
+  cycle_load_path_unroll(c, p);
   cycle_zero_writer_put(&p->zeros, row, now);
   settle_zeros(p);
-  path_find_next_write(c, p);
+  cycle_load_path_find_next_write(c, p);
 }
 
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c, uint64_t now) {
@@ -139,7 +140,7 @@ void cycle_load_path_offer_taken(cycle_engine *c, uint64_t now) { cycle_queue_po
 
 // ---- data
 
-void path_move_narrow(cycle_engine *c, const cycle_piece *w) {
+void cycle_load_path_move_narrow(cycle_engine *c, const cycle_piece *w) {
   struct cycle_load_path *p = c->load_path;
   const int8_t *bytes = (const int8_t *)w->bytes;
   if (!w->is_acc) {
@@ -155,7 +156,7 @@ void path_move_narrow(cycle_engine *c, const cycle_piece *w) {
 }
 
 // A row of int32 that is not accumulated may start and end inside an element.
-void path_move_wide(cycle_engine *c, const cycle_piece *w) {
+void cycle_load_path_move_wide(cycle_engine *c, const cycle_piece *w) {
   struct cycle_load_path *p = c->load_path;
   int32_t *to = cycle_acc_row(c, w->row & p->acc_mask);
   if (!w->accumulate) {
@@ -176,7 +177,7 @@ static void move_zeros(cycle_engine *c, const cycle_piece *w) {
 }
 
 // What is written of the item at the end of a path: of a copy the lanes that are not shifted out of the row.
-cycle_piece path_piece_of(const cycle_path_end *e, uint32_t lanes) {
+cycle_piece cycle_load_path_piece_of(const cycle_path_end *e, uint32_t lanes) {
   const cycle_row *r = e->item.row;
   uint32_t first = r->first + (uint32_t)e->copy * r->cols, room = first < lanes ? lanes - first : 0;
   return (cycle_piece){.bytes = e->item.bytes,
@@ -190,12 +191,12 @@ cycle_piece path_piece_of(const cycle_path_end *e, uint32_t lanes) {
 // ---- writes
 
 // A write that waits asks again in the next cycle.
-bool path_wait(cycle_path_end *e, uint64_t now) {
+bool cycle_load_path_wait(cycle_path_end *e, uint64_t now) {
   e->at = now + 1;
   return false;
 }
 
-void path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd) {
+void cycle_load_path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd) {
   c->w.load_answered = true;
   c->w.load_bytes = bytes;
   c->w.load_cmd = cmd;
@@ -203,12 +204,12 @@ void path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd) {
 
 // Returns whether the item has left the end of its path.
 static bool written(cycle_engine *c, uint64_t now, cycle_path_end *e) {
-  if (cycle_path_end_last(e)) path_answer(c, e->item.row->answer, e->item.row->cmd);
+  if (cycle_path_end_last(e)) cycle_load_path_answer(c, e->item.row->answer, e->item.row->cmd);
   return cycle_path_end_taken(e, now);
 }
 
 // A row that nobody else can have been in the way of.
-void path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at) {
+void cycle_load_path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at) {
   if (is_acc) {
     cycle_local_past_load(c, row, at);
     return;
@@ -218,28 +219,29 @@ void path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at) {
 }
 
 // Asks for the bank of a row. While the port lags nobody else does, now or later.
-bool path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate) {
+bool cycle_load_path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate) {
   if (!c->port.lags && wide) return cycle_local_wide_write(c, now, row, accumulate);
   if (!c->port.lags) return cycle_local_narrow_write(c, now, is_acc, row, accumulate);
   assert(!accumulate);
-  path_wrote(c, is_acc, row, now);
+  cycle_load_path_wrote(c, is_acc, row, now);
   return true;
 }
 
 static bool write_narrow(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_path_end *e = &p->narrow_end;
-  const cycle_piece w = path_piece_of(e, p->dim);
-  if (!path_take_bank(c, now, false, w.is_acc, w.row, w.accumulate)) return path_wait(e, now);
-  if (c->data) path_move_narrow(c, &w);
+  const cycle_piece w = cycle_load_path_piece_of(e, p->dim);
+  if (!cycle_load_path_take_bank(c, now, false, w.is_acc, w.row, w.accumulate)) return cycle_load_path_wait(e, now);
+  if (c->data) cycle_load_path_move_narrow(c, &w);
   if (written(c, now, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, now);
   return true;
 }
 
 static bool write_wide(cycle_engine *c, uint64_t now, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->wide_end;
-  const cycle_piece w = path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
-  if (held_back || !path_take_bank(c, now, true, true, w.row, w.accumulate)) return path_wait(e, now);
-  if (c->data) path_move_wide(c, &w);
+  const cycle_piece w = cycle_load_path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
+  if (held_back || !cycle_load_path_take_bank(c, now, true, true, w.row, w.accumulate))
+    return cycle_load_path_wait(e, now);
+  if (c->data) cycle_load_path_move_wide(c, &w);
   if (written(c, now, e)) cycle_mvin_scale_pop(&p->wide, now);
   return true;
 }
@@ -247,8 +249,8 @@ static bool write_wide(cycle_engine *c, uint64_t now, struct cycle_load_path *p,
 // Zeros make room for the next request.
 static bool write_zeros(cycle_engine *c, uint64_t now, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->zero_end;
-  const cycle_piece w = path_piece_of(e, p->dim);
-  if (held_back || !cycle_local_zero_write(c, now, w.is_acc, w.row, w.accumulate)) return path_wait(e, now);
+  const cycle_piece w = cycle_load_path_piece_of(e, p->dim);
+  if (held_back || !cycle_local_zero_write(c, now, w.is_acc, w.row, w.accumulate)) return cycle_load_path_wait(e, now);
   if (c->data) move_zeros(c, &w);
   if (written(c, now, e) && !e->repeats) cycle_zero_writer_pop(&p->zeros, now);
   settle_zeros(p);
@@ -267,7 +269,7 @@ static bool write_rows(cycle_engine *c, uint64_t now, struct cycle_load_path *p)
   return changed;
 }
 
-void path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+void cycle_load_path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_merger_open(c, now, &p->merger);
   cycle_burst_rows *b = p->merger.at_work;
   b->ends = cycle_load_comes(c, b->burst.cmd, b->burst.bytes);
@@ -281,37 +283,37 @@ static bool accepts(const struct cycle_load_path *p, uint64_t now) {
 
 static void take_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (c->w.beat == NULL || c->w.beat->write || !accepts(p, now)) return;
-  bool stream = path_can_stream(p, cycle_reader_burst(c, c->w.beat->id));
-  if (!stream) path_unroll(c, p);
+  bool stream = cycle_load_path_can_stream(p, cycle_reader_burst(c, c->w.beat->id));
+  if (!stream) cycle_load_path_unroll(c, p);
   if (!accepts(p, now)) return;
-  path_open_burst(c, now, p);
+  cycle_load_path_open_burst(c, now, p);
   if (stream)
-    path_start_stream(c, now, p);
+    cycle_load_path_start_stream(c, now, p);
   else
-    path_settle(p);
+    cycle_load_path_settle(p);
 }
 
 // True: an answer was given, or zeros made room.
 bool cycle_load_path_step(cycle_engine *c, uint64_t now) {
   struct cycle_load_path *p = c->load_path;
-  if (path_only_streams(c, now, p)) return path_step_whole(c, now, p);
-  path_end_whole(c, p, now);
+  if (cycle_load_path_only_streams(c, now, p)) return cycle_load_path_step_whole(c, now, p);
+  cycle_load_path_end_whole(c, p, now);
   bool writes = c->load_write <= now, changed = false;
   if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
   if (p->streams > 0) {
-    path_catch_up(c, now, p);
-    if (p->stream_write == now) changed = path_write_stream(c, now, p);
+    cycle_load_path_catch_up(c, now, p);
+    if (p->stream_write == now) changed = cycle_load_path_write_stream(c, now, p);
     // In the middle of a burst.
     if (c->w.beat == NULL && !changed && p->streams > 0) {
-      path_await_stream(c, p);
+      cycle_load_path_await_stream(c, p);
       return false;
     }
   } else if (writes && write_rows(c, now, p)) {
-    path_settle(p);
+    cycle_load_path_settle(p);
     changed = true;
   }
   take_burst(c, now, p);
-  path_find_next_write(c, p);
+  cycle_load_path_find_next_write(c, p);
   if (c->port.lags) cycle_load_path_lag(c);
   return changed;
 }

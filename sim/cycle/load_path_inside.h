@@ -32,27 +32,27 @@ struct cycle_load_path {
   int32_t *extended;  // a narrow row for the accumulator
 };
 
-void path_fill_end(cycle_mvin_scale *from, cycle_path_end *end);
+void cycle_load_path_fill_end(cycle_mvin_scale *from, cycle_path_end *end);
 // The next row of a burst leaves the merger in cycle `at`.
-void path_enter(struct cycle_load_path *p, cycle_burst_rows *b, uint64_t at);
+void cycle_load_path_enter(struct cycle_load_path *p, cycle_burst_rows *b, uint64_t at);
 // All that can be known about rows in the stages is worked out.
-void path_settle(struct cycle_load_path *p);
+void cycle_load_path_settle(struct cycle_load_path *p);
 // Sets the wake time.
-void path_find_next_write(cycle_engine *c, struct cycle_load_path *p);
+void cycle_load_path_find_next_write(cycle_engine *c, struct cycle_load_path *p);
 // The bytes go to their row.
-void path_move_narrow(cycle_engine *c, const cycle_piece *w);
-void path_move_wide(cycle_engine *c, const cycle_piece *w);
+void cycle_load_path_move_narrow(cycle_engine *c, const cycle_piece *w);
+void cycle_load_path_move_wide(cycle_engine *c, const cycle_piece *w);
 // What is written of the item at the end of a path: of a copy the lanes that are not shifted out of the row.
-cycle_piece path_piece_of(const cycle_path_end *e, uint32_t lanes);
+cycle_piece cycle_load_path_piece_of(const cycle_path_end *e, uint32_t lanes);
 // A write that waits asks again in the next cycle. Always false.
-bool path_wait(cycle_path_end *e, uint64_t now);
+bool cycle_load_path_wait(cycle_path_end *e, uint64_t now);
 // To the load controller.
-void path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd);
+void cycle_load_path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd);
 // A row was written in cycle `at`, and nobody else can have been in its way.
-void path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at);
+void cycle_load_path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at);
 // Asks for the bank of a row. While the port lags nobody else does, now or later.
-bool path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate);
+bool cycle_load_path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate);
 // Takes the burst on the bus.
-void path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
+void cycle_load_path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 
 #endif

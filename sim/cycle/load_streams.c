@@ -3,7 +3,7 @@
 // taken apart: a stream is a burst and how far its writes have come. Its rows are asked for one by one in the cycles
 // that are carried out; in cycles that are left out nobody else uses a bank, and their rows are caught up in the next
 // step. As soon as a row is refused, or other rows come, streams become rows in the stages that they have reached
-// (path_unroll).
+// (cycle_load_path_unroll).
 #include "sim/cycle/load_streams.h"
 
 #include <assert.h>
@@ -12,59 +12,59 @@
 #include "sim/cycle/execute_stream.h"
 #include "sim/cycle/local_memory.h"
 
-cycle_burst_rows *path_oldest_stream(struct cycle_load_path *p) {
+cycle_burst_rows *cycle_load_path_oldest_stream(struct cycle_load_path *p) {
   return &p->merger.bursts[(p->merger.next_burst - p->streams) & (CYCLE_BURST_RING - 1)];
 }
 
-void path_find_stream_write(struct cycle_load_path *p) {
-  const cycle_burst_rows *b = path_oldest_stream(p);
+void cycle_load_path_find_stream_write(struct cycle_load_path *p) {
+  const cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
   p->stream_write = cycle_merger_row_from(&p->merger, b) + p->lag[b->burst.wide];
 }
 
 // Streams become rows in the stages that they have reached. Those of bursts before the one at work have left the
 // merger.
-void path_unroll(cycle_engine *c, struct cycle_load_path *p) {
+void cycle_load_path_unroll(cycle_engine *c, struct cycle_load_path *p) {
   if (p->streams == 0) return;
   c->load_banks = 0;
   for (; p->streams > 1; p->streams--) {
-    cycle_burst_rows *b = path_oldest_stream(p);
+    cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
     while (b->sent < b->burst.bytes) {
       uint64_t at = cycle_merger_row_from(&p->merger, b);
-      path_enter(p, b, at);
+      cycle_load_path_enter(p, b, at);
     }
   }
   p->streams = 0;
   p->merger.open = true;
-  path_settle(p);
+  cycle_load_path_settle(p);
 }
 
 // The engine has to come back for the next answer; the rows before it can be caught up.
-void path_await_stream(cycle_engine *c, struct cycle_load_path *p) {
-  const cycle_burst_rows *b = path_oldest_stream(p);
+void cycle_load_path_await_stream(cycle_engine *c, struct cycle_load_path *p) {
+  const cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
   c->load_write = p->stream_write;
   c->wake[CYCLE_LOAD_PATH] = b->burst.is_acc ? p->stream_write : b->last_row + p->lag[b->burst.wide];
 }
 
-bool path_is_plain(const struct cycle_load_path *p, const cycle_burst *b) {
+bool cycle_load_path_is_plain(const struct cycle_load_path *p, const cycle_burst *b) {
   if (b->repeats != 0) return false;
   return b->wide ||
          ((b->pixel_repeats == 1 || !p->narrow_end.repeats) && (b->scale == ARCH_SCALE_ONE || p->narrow.units == 0));
 }
 
-bool path_can_stream(struct cycle_load_path *p, const cycle_burst *b) {
+bool cycle_load_path_can_stream(struct cycle_load_path *p, const cycle_burst *b) {
   if (p->narrow_end.valid || p->wide_end.valid || p->zero_end.valid) return false;
-  return path_is_plain(p, b) && (p->streams == 0 || path_oldest_stream(p)->burst.wide == b->wide);
+  return cycle_load_path_is_plain(p, b) && (p->streams == 0 || cycle_load_path_oldest_stream(p)->burst.wide == b->wide);
 }
 
 // Rows of whole beats come at regular intervals, when the beats do.
-uint64_t path_gap_of(const struct cycle_load_path *p, const cycle_burst_rows *b) {
+uint64_t cycle_load_path_gap_of(const struct cycle_load_path *p, const cycle_burst_rows *b) {
   if (b->burst.row_offset != 0 || b->row_shift < p->merger.bus_shift) return 0;
   if (b->spacing > 1 && b->first_beat != b->ready) return 0;
   return b->spacing << (b->row_shift - p->merger.bus_shift);
 }
 
 // Scratchpad banks of the rows of a burst, which are block_stride apart.
-uint64_t path_banks_of(const cycle_engine *c, const struct cycle_load_path *p, const cycle_burst_rows *b) {
+uint64_t cycle_load_path_banks_of(const cycle_engine *c, const struct cycle_load_path *p, const cycle_burst_rows *b) {
   if (b->burst.is_acc) return 0;
   uint32_t blocks = (b->burst.row_offset + b->burst.bytes - 1U) >> b->row_shift;
   uint64_t first = b->burst.row & p->sp_mask, last = first + (uint64_t)blocks * b->burst.block_stride;
@@ -72,7 +72,7 @@ uint64_t path_banks_of(const cycle_engine *c, const struct cycle_load_path *p, c
   return UINT64_C(1) << (first >> c->sp_bank_shift);
 }
 
-void path_find_banks(cycle_engine *c, struct cycle_load_path *p) {
+void cycle_load_path_find_banks(cycle_engine *c, struct cycle_load_path *p) {
   c->load_banks = 0;
   for (uint32_t n = 1; n <= p->streams; n++)
     c->load_banks |= p->merger.bursts[(p->merger.next_burst - n) & (CYCLE_BURST_RING - 1)].banks;
@@ -80,15 +80,15 @@ void path_find_banks(cycle_engine *c, struct cycle_load_path *p) {
 
 // Rows of a stream that goes to a bank that execute reads in every cycle may not be left out: execute is stepped until
 // the stream has ended, and with it every cycle.
-void path_start_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+void cycle_load_path_start_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_burst_rows *b = p->merger.at_work;
   b->last_row = cycle_merger_last_row(&p->merger, b);
   cycle_merger_close(&p->merger, b->last_row);
-  b->gap = path_gap_of(p, b);
+  b->gap = cycle_load_path_gap_of(p, b);
   b->free = 0;
   assert(p->streams < CYCLE_BURST_RING);
-  if (p->streams++ == 0) path_find_stream_write(p);
-  b->banks = path_banks_of(c, p, b);
+  if (p->streams++ == 0) cycle_load_path_find_stream_write(p);
+  b->banks = cycle_load_path_banks_of(c, p, b);
   c->load_banks |= b->banks;
   if (!c->port.lags && now < c->execute_until && (c->execute_banks & b->banks) != 0 && c->local->sp_single_ported)
     cycle_execute_disturbed(c, now);
@@ -104,31 +104,31 @@ static cycle_piece next_piece(const cycle_burst_rows *b, uint32_t copy) {
                        .accumulate = b->burst.accumulate};
 }
 
-void path_move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy) {
+void cycle_load_path_move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy) {
   const cycle_piece w = next_piece(b, copy);
   if (b->burst.wide)
-    path_move_wide(c, &w);
+    cycle_load_path_move_wide(c, &w);
   else
-    path_move_narrow(c, &w);
+    cycle_load_path_move_narrow(c, &w);
 }
 
 // The next row of the oldest stream has been written.
 static void stream_written(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
-  if (c->data) path_move_piece(c, b, 0);
+  if (c->data) cycle_load_path_move_piece(c, b, 0);
   const uint64_t lag = p->lag[b->burst.wide];
   cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   b->left = p->stream_write - lag;
   if (b->sent == b->burst.bytes) {
-    path_answer(c, b->burst.bytes, b->burst.cmd);
+    cycle_load_path_answer(c, b->burst.bytes, b->burst.cmd);
     p->streams--;
-    path_find_banks(c, p);
-    if (p->streams > 0) path_find_stream_write(p);
+    cycle_load_path_find_banks(c, p);
+    if (p->streams > 0) cycle_load_path_find_stream_write(p);
   } else if (b->sent + b->row_bytes >= b->burst.bytes) {
     p->stream_write = b->last_row + lag;
   } else if (b->gap != 0) {
     p->stream_write += b->gap;
   } else {
-    path_find_stream_write(p);
+    cycle_load_path_find_stream_write(p);
   }
 }
 
@@ -146,25 +146,25 @@ static void skip_rows(cycle_engine *c, struct cycle_load_path *p, cycle_burst_ro
 
 // Rows that were written in cycles that were left out. An answer is always given in its cycle, and the accumulator sees
 // each row in its own, unless the port lagged.
-void path_catch_up(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
-  cycle_burst_rows *b = path_oldest_stream(p);
+void cycle_load_path_catch_up(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+  cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
   if (p->stream_write >= now) return;
   assert(b->last_row + p->lag[b->burst.wide] >= now);
   if (!c->data && !b->burst.is_acc && b->last_row + p->lag[b->burst.wide] == now) skip_rows(c, p, b);
   while (p->stream_write < now) {
-    path_wrote(c, b->burst.is_acc, b->row, p->stream_write);
+    cycle_load_path_wrote(c, b->burst.is_acc, b->row, p->stream_write);
     stream_written(c, p, b);
   }
 }
 
 // A row that is refused waits at the end of its path, like those behind it.
-bool path_write_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
-  cycle_burst_rows *b = path_oldest_stream(p);
+bool cycle_load_path_write_stream(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+  cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
   const cycle_burst *x = &b->burst;
-  if (path_take_bank(c, now, x->wide, x->is_acc, b->row, x->accumulate)) {
+  if (cycle_load_path_take_bank(c, now, x->wide, x->is_acc, b->row, x->accumulate)) {
     stream_written(c, p, b);
     return c->w.load_answered;
   }
-  path_unroll(c, p);
-  return path_wait(x->wide ? &p->wide_end : &p->narrow_end, now);
+  cycle_load_path_unroll(c, p);
+  return cycle_load_path_wait(x->wide ? &p->wide_end : &p->narrow_end, now);
 }

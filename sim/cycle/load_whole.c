@@ -45,7 +45,7 @@ static void write_to_spad(cycle_engine *c, struct cycle_load_path *p, cycle_burs
   c->sp_writes += rows;
   cycle_port_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
   while (c->data && b->sent < b->burst.bytes) {
-    path_move_piece(c, b, 0);
+    cycle_load_path_move_piece(c, b, 0);
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
 }
@@ -56,8 +56,8 @@ static void write_to_acc(cycle_engine *c, struct cycle_load_path *p, cycle_burst
   while (b->sent < b->burst.bytes) {
     b->left = row_leaves(p, b, &b->free);
     for (uint32_t copy = 0; copy <= b->burst.repeats; copy++) {
-      path_wrote(c, true, b->row + b->burst.repeats - copy, b->left + lag + copy);
-      if (c->data) path_move_piece(c, b, copy);
+      cycle_load_path_wrote(c, true, b->row + b->burst.repeats - copy, b->left + lag + copy);
+      if (c->data) cycle_load_path_move_piece(c, b, copy);
     }
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
@@ -72,8 +72,8 @@ static void write_burst(cycle_engine *c, struct cycle_load_path *p, cycle_burst_
 }
 
 static void write_answered(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
-  while (p->streams > 0 && answer_at(p, path_oldest_stream(p)) < end) {
-    cycle_burst_rows *b = path_oldest_stream(p);
+  while (p->streams > 0 && answer_at(p, cycle_load_path_oldest_stream(p)) < end) {
+    cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
     assert(!b->ends);
     write_burst(c, p, b);
     cycle_load_answered(c, b->burst.cmd, b->burst.bytes);
@@ -99,13 +99,13 @@ static void write_copies(cycle_engine *c, struct cycle_load_path *p, uint64_t en
   cycle_path_end *e = &p->wide_end;
   while (e->valid && e->at < end) {
     const uint64_t at = e->at;
-    const cycle_piece w = path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
+    const cycle_piece w = cycle_load_path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
     assert(!cycle_path_end_last(e));
-    path_wrote(c, true, w.row, at);
-    if (c->data) path_move_wide(c, &w);
+    cycle_load_path_wrote(c, true, w.row, at);
+    if (c->data) cycle_load_path_move_wide(c, &w);
     cycle_path_end_taken(e, at);
     cycle_mvin_scale_pop(&p->wide, at);
-    path_fill_end(&p->wide, e);
+    cycle_load_path_fill_end(&p->wide, e);
   }
 }
 
@@ -113,14 +113,14 @@ static void write_copies(cycle_engine *c, struct cycle_load_path *p, uint64_t en
 static void end_repeats(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
   p->wide.free_from = stream_at(p, p->streams - 1)->free;
   for (; p->streams > 0; p->streams--) {
-    cycle_burst_rows *b = path_oldest_stream(p);
+    cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
     p->merger.open |= p->streams == 1;
     while (b->sent < b->burst.bytes && !p->wide.held) {
-      path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
+      cycle_load_path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
       write_copies(c, p, end);
     }
   }
-  path_settle(p);
+  cycle_load_path_settle(p);
 }
 
 static bool any_repeats(struct cycle_load_path *p) {
@@ -133,7 +133,7 @@ static bool any_repeats(struct cycle_load_path *p) {
 }
 
 // Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
-void path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+void cycle_load_path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
   if (!p->whole) return;
   p->whole = false;
   write_answered(c, p, end);
@@ -142,20 +142,20 @@ void path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
   } else {
     for (uint32_t n = p->streams; n > 0; n--) {
       cycle_burst_rows *b = stream_at(p, n - 1);
-      b->gap = path_gap_of(p, b);
-      b->banks = path_banks_of(c, p, b);
+      b->gap = cycle_load_path_gap_of(p, b);
+      b->banks = cycle_load_path_banks_of(c, p, b);
     }
-    path_find_banks(c, p);
-    if (p->streams > 0) path_find_stream_write(p);
+    cycle_load_path_find_banks(c, p);
+    if (p->streams > 0) cycle_load_path_find_stream_write(p);
   }
-  path_find_next_write(c, p);
+  cycle_load_path_find_next_write(c, p);
 }
 
-void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { path_end_whole(c, c->load_path, end); }
+void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { cycle_load_path_end_whole(c, c->load_path, end); }
 
 // Int8 and int32 rows are not on their way together.
 static bool goes_whole(struct cycle_load_path *p, const cycle_burst *b, uint64_t now) {
-  if (b->repeats != 0 ? !b->wide : !path_is_plain(p, b)) return false;
+  if (b->repeats != 0 ? !b->wide : !cycle_load_path_is_plain(p, b)) return false;
   if (p->streams == 0) return true;
   const cycle_burst_rows *newest = stream_at(p, 0);
   return newest->burst.wide == b->wide || answer_at(p, newest) <= now;
@@ -166,7 +166,7 @@ static bool stages_empty(const struct cycle_load_path *p) {
 }
 
 // Streams alone are on their way, and stay so in this cycle.
-bool path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+bool cycle_load_path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (!c->port.lags || !stages_empty(p)) return false;
   return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), now);
 }
@@ -184,17 +184,17 @@ void cycle_load_path_lag(cycle_engine *c) {
   await_end(c, p);
 }
 
-bool path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+bool cycle_load_path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (!p->whole) start_whole(c, p);
   write_answered(c, p, now);
-  cycle_burst_rows *b = path_oldest_stream(p);
+  cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
   bool ended = p->streams > 0 && b->ends && answer_at(p, b) == now;
   if (ended) {
     write_burst(c, p, b);
-    path_answer(c, b->burst.bytes, b->burst.cmd);
+    cycle_load_path_answer(c, b->burst.bytes, b->burst.cmd);
   }
   if (c->w.beat != NULL && !c->w.beat->write && p->merger.accept_from <= now) {
-    path_open_burst(c, now, p);
+    cycle_load_path_open_burst(c, now, p);
     b = p->merger.at_work;
     find_last_row(p, b);
     cycle_merger_close(&p->merger, b->last_row);

@@ -5,10 +5,10 @@
 #include "sim/cycle/load_path_inside.h"
 
 // Streams alone are on their way while the port lags, and stay so in this cycle.
-bool path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p);
+bool cycle_load_path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // The cycle, then. True: an answer was given.
-bool path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
+bool cycle_load_path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
-void path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end);
+void cycle_load_path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end);
 
 #endif

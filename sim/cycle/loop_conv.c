@@ -6,7 +6,7 @@
 // slot wait for loads, the other slot loads nothing. A class is held back while as many of its commands are in flight
 // (output to completion in the reservation station) as the station has entries.
 //
-// Which part is started, running, done is one bit each, by loop_conv_part_id; the rules between them are masks. All of
+// Which part is started, running, done is one bit each, by cycle_conv_part_id; the rules between them are masks. All of
 // a step's decisions are made on the state at the start of the cycle: `edge` is that state.
 #include "sim/cycle/loop_conv.h"
 
@@ -17,11 +17,11 @@
 #include "sim/cycle/loop_conv_parts.h"
 
 enum {
-  STORE = 1 << LOOP_CONV_STORE,
-  EXECUTE = 1 << LOOP_CONV_EXECUTE,
-  BIAS = 1 << LOOP_CONV_BIAS,
-  WEIGHTS = 1 << LOOP_CONV_WEIGHTS,
-  INPUT = 1 << LOOP_CONV_INPUT,
+  STORE = 1 << CYCLE_CONV_STORE,
+  EXECUTE = 1 << CYCLE_CONV_EXECUTE,
+  BIAS = 1 << CYCLE_CONV_BIAS,
+  WEIGHTS = 1 << CYCLE_CONV_WEIGHTS,
+  INPUT = 1 << CYCLE_CONV_INPUT,
   LOADS = BIAS | WEIGHTS | INPUT,
   ALL = STORE | EXECUTE | LOADS,
   QUEUE = 2,   // commands
@@ -29,15 +29,15 @@ enum {
 };
 
 static const struct {
-  loop_conv_begin *begin;
-  loop_conv_step *step;
+  cycle_conv_begin *begin;
+  cycle_conv_step *step;
   sim_class unit;
-} kinds[LOOP_CONV_PARTS] = {
-    [LOOP_CONV_STORE] = {loop_conv_store_begin, loop_conv_store_step, SIM_CLASS_STORE},
-    [LOOP_CONV_EXECUTE] = {loop_conv_execute_begin, loop_conv_execute_step, SIM_CLASS_EXECUTE},
-    [LOOP_CONV_BIAS] = {loop_conv_bias_begin, loop_conv_bias_step, SIM_CLASS_LOAD},
-    [LOOP_CONV_WEIGHTS] = {loop_conv_weights_begin, loop_conv_weights_step, SIM_CLASS_LOAD},
-    [LOOP_CONV_INPUT] = {loop_conv_input_begin, loop_conv_input_step, SIM_CLASS_LOAD},
+} kinds[CYCLE_CONV_PARTS] = {
+    [CYCLE_CONV_STORE] = {cycle_conv_store_begin, cycle_conv_store_step, SIM_CLASS_STORE},
+    [CYCLE_CONV_EXECUTE] = {cycle_conv_execute_begin, cycle_conv_execute_step, SIM_CLASS_EXECUTE},
+    [CYCLE_CONV_BIAS] = {cycle_conv_bias_begin, cycle_conv_bias_step, SIM_CLASS_LOAD},
+    [CYCLE_CONV_WEIGHTS] = {cycle_conv_weights_begin, cycle_conv_weights_step, SIM_CLASS_LOAD},
+    [CYCLE_CONV_INPUT] = {cycle_conv_input_begin, cycle_conv_input_step, SIM_CLASS_LOAD},
 };
 
 struct cycle_loop_conv {
@@ -58,9 +58,9 @@ struct cycle_loop_conv {
   bool due;  // the next step has something to do of itself
   uint32_t in_flight[SIM_CLASSES], entries[SIM_CLASSES];
   cycle_front_command commands[QUEUE];
-  loop_conv_shape shape;
-  loop_conv_part parts[LOOP_CONV_PARTS];
-  loop_conv_tile tiles[2];
+  cycle_conv_shape shape;
+  cycle_conv_part parts[CYCLE_CONV_PARTS];
+  cycle_conv_tile tiles[2];
   arch_loop_conv registers;
   const hw_array *array;
 };
@@ -69,25 +69,25 @@ cycle_loop_conv *cycle_loop_conv_create(const cycle_engine *c) {
   cycle_loop_conv *l = WF_NEW(cycle_loop_conv);
   const hw_derived *d = &c->d;
   l->array = c->array;
-  l->shape = (loop_conv_shape){.dim = d->dim,
-                               .widest = d->max_block_len * d->dim,
-                               .widest_acc = d->max_block_len_acc * d->dim,
-                               .row_mask = (UINT32_C(1) << d->row_bits) - 1,
-                               .sp_rows = d->sp_rows,
-                               .acc_rows = d->acc_rows,
-                               .later = c->array->isa.revision == 2};
+  l->shape = (cycle_conv_shape){.dim = d->dim,
+                                .widest = d->max_block_len * d->dim,
+                                .widest_acc = d->max_block_len_acc * d->dim,
+                                .row_mask = (UINT32_C(1) << d->row_bits) - 1,
+                                .sp_rows = d->sp_rows,
+                                .acc_rows = d->acc_rows,
+                                .later = c->array->isa.revision == 2};
   while (UINT32_C(1) << l->shape.dim_log2 < d->dim) l->shape.dim_log2++;
   l->entries[SIM_CLASS_LOAD] = c->array->load.reservation_entries;
   l->entries[SIM_CLASS_EXECUTE] = c->array->execute.reservation_entries;
   l->entries[SIM_CLASS_STORE] = c->array->store.reservation_entries;
   cycle_queue_init(&l->queue, QUEUE, 1, false);
-  for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_init(&l->parts[n].pipe, STAGES, STAGES, true);
+  for (unsigned n = 0; n < CYCLE_CONV_PARTS; n++) cycle_queue_init(&l->parts[n].pipe, STAGES, STAGES, true);
   return l;
 }
 
 void cycle_loop_conv_destroy(cycle_loop_conv *l) {
   if (l == NULL) return;
-  for (unsigned n = 0; n < LOOP_CONV_PARTS; n++) cycle_queue_free(&l->parts[n].pipe);
+  for (unsigned n = 0; n < CYCLE_CONV_PARTS; n++) cycle_queue_free(&l->parts[n].pipe);
   cycle_queue_free(&l->queue);
   wf_free(l);
 }
@@ -112,13 +112,13 @@ static unsigned unblocked(const cycle_loop_conv *l) {
   return set;
 }
 
-// The part whose command is at the output in cycle `now`, LOOP_CONV_PARTS if there is none.
+// The part whose command is at the output in cycle `now`, CYCLE_CONV_PARTS if there is none.
 static unsigned offering(const cycle_loop_conv *l, uint64_t now) {
   for (unsigned set = unblocked(l); set != 0; set &= set - 1) {
     unsigned n = (unsigned)__builtin_ctz(set);
     if (cycle_queue_valid(&l->parts[n].pipe, now)) return n;
   }
-  return LOOP_CONV_PARTS;
+  return CYCLE_CONV_PARTS;
 }
 
 bool cycle_loop_conv_unrolls(uint8_t funct) {
@@ -138,9 +138,9 @@ bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_c
     return true;
   }
   unsigned n = offering(l, now);
-  if (n == LOOP_CONV_PARTS) return false;
-  const loop_conv_part *part = &l->parts[n];
-  const loop_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
+  if (n == CYCLE_CONV_PARTS) return false;
+  const cycle_conv_part *part = &l->parts[n];
+  const cycle_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
   *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .funct = out->funct, .from_conv = true};
   return true;
 }
@@ -175,7 +175,7 @@ bool cycle_loop_conv_due(const cycle_loop_conv *l) { return l->due; }
 
 static void take(cycle_loop_conv *l, uint64_t now) {
   unsigned n = offering(l, now);
-  assert(n != LOOP_CONV_PARTS);
+  assert(n != CYCLE_CONV_PARTS);
   cycle_queue_pop(&l->parts[n].pipe, now);
   l->full &= (uint8_t) ~(1U << n);
   if (l->parts[n].pipe.count == 0) l->queued &= (uint8_t) ~(1U << n);
@@ -228,7 +228,7 @@ static unsigned due(unsigned started) {
 
 // What the tail may not start yet because the head still has to emit something that touches the same rows.
 static unsigned held_back(const cycle_loop_conv *l, const edge *e) {
-  const loop_conv_tile *head = &l->tiles[e->head], *tail = &l->tiles[e->head ^ 1];
+  const cycle_conv_tile *head = &l->tiles[e->head], *tail = &l->tiles[e->head ^ 1];
   unsigned set = 0, done = e->done[0];
   if (head->half == tail->half) {
     if ((done & (EXECUTE | STORE)) != (EXECUTE | STORE) && tail->r.bias != 0) set |= BIAS;
@@ -245,7 +245,7 @@ static void start(cycle_loop_conv *l, unsigned set, unsigned slot) {
   l->silent &= (uint8_t)~set;
   for (; set != 0; set &= set - 1) {
     unsigned n = (unsigned)__builtin_ctz(set);
-    loop_conv_part *p = &l->parts[n];
+    cycle_conv_part *p = &l->parts[n];
     p->tile = &l->tiles[slot];
     p->och = p->krow = p->kcol = p->kch = p->b = p->row = p->col = 0;
     p->config = p->fresh = true;
@@ -287,9 +287,9 @@ static bool finish(cycle_loop_conv *l, const edge *e) {
 // --- the parts -------------------------------------------------------------------------------------------------------
 
 static void step_part(cycle_loop_conv *l, unsigned n, uint64_t now) {
-  loop_conv_part *p = &l->parts[n];
+  cycle_conv_part *p = &l->parts[n];
   uint8_t bit = (uint8_t)(1U << n);
-  loop_conv_command *out = NULL;
+  cycle_conv_command *out = NULL;
   if (!p->silent) {
     out = &p->commands[cycle_queue_push(&p->pipe, now)];
     l->queued |= bit;
@@ -331,13 +331,13 @@ static bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
   return a < b + b_rows && b < a + a_rows;
 }
 
-static bool operands_overlap(const loop_conv_tile *x, const loop_conv_tile *y) {
+static bool operands_overlap(const cycle_conv_tile *x, const cycle_conv_tile *y) {
   return overlap(x->a_row, x->a_rows, y->a_row, y->a_rows) || overlap(x->a_row, x->a_rows, y->b_row, y->b_rows) ||
          overlap(x->b_row, x->b_rows, y->a_row, y->a_rows) || overlap(x->b_row, x->b_rows, y->b_row, y->b_rows);
 }
 
 // Both revisions share these operand bits.
-static void set_flags(loop_conv_tile *t, const hw_array *array, uint64_t rs1, uint64_t rs2) {
+static void set_flags(cycle_conv_tile *t, const hw_array *array, uint64_t rs1, uint64_t rs2) {
   bool training = array->units.training_conv;
   uint64_t pixels = isa_get_loop_conv_ws_r1_max_pixels_per_row(rs1, rs2);
   t->no_bias = isa_get_loop_conv_ws_r1_no_bias(rs1, rs2);
@@ -358,14 +358,14 @@ static void set_flags(loop_conv_tile *t, const hw_array *array, uint64_t rs1, ui
 static uint8_t pinned(uint64_t id, unsigned slot) { return (uint8_t)(id == 0 ? slot : id - 1); }
 
 static void run(cycle_loop_conv *l, unsigned slot, uint64_t rs1, uint64_t rs2) {
-  loop_conv_tile *t = &l->tiles[slot];
+  cycle_conv_tile *t = &l->tiles[slot];
   t->r = l->registers.slots[slot];
   set_flags(t, l->array, rs1, rs2);
   t->a_half = pinned(l->shape.later ? isa_get_loop_conv_ws_r2_a_spad_id(rs1, rs2) : 0, slot);
   t->b_half = pinned(l->shape.later ? isa_get_loop_conv_ws_r2_b_spad_id(rs1, rs2) : 0, slot);
   t->half = l->next_half;
   if (t->r.output != 0) l->next_half = !l->next_half;
-  loop_conv_derive(&l->shape, t);
+  cycle_conv_derive(&l->shape, t);
   l->operands_overlap = l->shape.later && operands_overlap(&l->tiles[0], &l->tiles[1]);
   l->configured |= (uint8_t)(1U << slot);
   l->unordered = true;

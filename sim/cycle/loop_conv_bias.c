@@ -6,8 +6,8 @@
 #include "isa/isa_fields.h"
 #include "sim/cycle/loop_conv_parts.h"
 
-void loop_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride, uint32_t pixel_repeats,
-                         loop_conv_command *out) {
+void cycle_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride, uint32_t pixel_repeats,
+                          cycle_conv_command *out) {
   out->funct = ISA_FUNCT_CONFIG_LD;
   isa_init_config_ld(&out->rs1, &out->rs2);
   isa_set_config_ld_state(&out->rs1, &out->rs2, state);
@@ -17,29 +17,29 @@ void loop_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride,
   isa_set_config_ld_stride(&out->rs1, &out->rs2, stride);
 }
 
-void loop_conv_bias_begin(const loop_conv_shape *shape, loop_conv_part *p) {
+void cycle_conv_bias_begin(const cycle_conv_shape *shape, cycle_conv_part *p) {
   (void)shape;
   p->silent = p->tile->r.bias == 0;
 }
 
-bool loop_conv_bias_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
-  const loop_conv_tile *t = p->tile;
+bool cycle_conv_bias_step(const cycle_conv_shape *shape, cycle_conv_part *p, cycle_conv_command *out) {
+  const cycle_conv_tile *t = p->tile;
   const arch_loop_conv_slot *r = &t->r;
   if (p->silent) return false;
   if (p->config) {
     p->config = false;
-    loop_conv_config_ld(2, 0, t->bias_block, 1, out);
+    cycle_conv_config_ld(2, 0, t->bias_block, 1, out);
     return true;
   }
   uint32_t width = wf_min(r->pochs, shape->widest_acc);
-  uint32_t cols_left = loop_conv_cut(r->ocols - p->col), och_left = loop_conv_cut(r->pochs - p->och);
+  uint32_t cols_left = cycle_conv_cut(r->ocols - p->col), och_left = cycle_conv_cut(r->pochs - p->och);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
   out->funct = ISA_FUNCT_MVIN3;
   out->rs1 = t->no_bias ? 0 : r->bias + p->och * 4;
-  out->rs2 = loop_conv_operand(wf_min(cols_left, shape->dim), wf_min(och_left, width), UINT32_C(0x80000000) | place);
-  return !(loop_conv_wraps(&p->och, och_left <= width, width) &&
-           loop_conv_wraps(&p->col, cols_left <= shape->dim, shape->dim) &&
-           loop_conv_wraps(&p->row, loop_conv_cut(r->orows - p->row) <= 1, 1) &&
-           loop_conv_wraps(&p->b, loop_conv_cut(r->batches - p->b) <= 1, 1));
+  out->rs2 = cycle_conv_operand(wf_min(cols_left, shape->dim), wf_min(och_left, width), UINT32_C(0x80000000) | place);
+  return !(cycle_conv_wraps(&p->och, och_left <= width, width) &&
+           cycle_conv_wraps(&p->col, cols_left <= shape->dim, shape->dim) &&
+           cycle_conv_wraps(&p->row, cycle_conv_cut(r->orows - p->row) <= 1, 1) &&
+           cycle_conv_wraps(&p->b, cycle_conv_cut(r->batches - p->b) <= 1, 1));
 }

@@ -7,13 +7,13 @@
 
 // Pixels along one side of the input tile, with padding but without a dilated input's stored form.
 static uint32_t input_side(const arch_loop_conv_slot *r, uint32_t out, uint32_t kernel) {
-  uint32_t dilated = loop_conv_cut(kernel + (r->kernel_dilation - 1) * (kernel - 1));
+  uint32_t dilated = cycle_conv_cut(kernel + (r->kernel_dilation - 1) * (kernel - 1));
   return out * r->stride + dilated - 1;
 }
 
-static uint32_t halve(uint32_t x) { return loop_conv_cut(x + 1) >> 1; }
+static uint32_t halve(uint32_t x) { return cycle_conv_cut(x + 1) >> 1; }
 
-static void derive_input(loop_conv_tile *t) {
+static void derive_input(cycle_conv_tile *t) {
   const arch_loop_conv_slot *r = &t->r;
   uint32_t rows = input_side(r, r->orows, r->krows), cols = input_side(r, r->ocols, r->kcols);
   uint32_t rows_unpadded = rows - r->upad - r->dpad, cols_unpadded = cols - r->lpad - r->rpad;
@@ -23,11 +23,11 @@ static void derive_input(loop_conv_tile *t) {
     t->upad = halve(t->upad), t->dpad = halve(t->dpad), t->lpad = halve(t->lpad), t->rpad = halve(t->rpad);
     rows = rows_unpadded + t->upad + t->dpad, cols = cols_unpadded + t->lpad + t->rpad;
   }
-  t->irows_unpadded = loop_conv_cut(rows_unpadded), t->icols_unpadded = loop_conv_cut(cols_unpadded);
-  t->irows = loop_conv_cut(rows), t->icols = loop_conv_cut(cols);
+  t->irows_unpadded = cycle_conv_cut(rows_unpadded), t->icols_unpadded = cycle_conv_cut(cols_unpadded);
+  t->irows = cycle_conv_cut(rows), t->icols = cycle_conv_cut(cols);
 }
 
-void loop_conv_derive(const loop_conv_shape *shape, loop_conv_tile *t) {
+void cycle_conv_derive(const cycle_conv_shape *shape, cycle_conv_tile *t) {
   const arch_loop_conv_slot *r = &t->r;
   derive_input(t);
   t->plane = (t->irows >> t->downsample) * (t->icols >> t->downsample);

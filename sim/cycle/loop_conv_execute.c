@@ -9,7 +9,7 @@
 #include "sim/cycle/loop_conv_parts.h"
 
 // Whether the position lies between the pixels of a dilated input.
-static bool implied_zero(const loop_conv_tile *t, const loop_conv_part *p) {
+static bool implied_zero(const cycle_conv_tile *t, const cycle_conv_part *p) {
   const arch_loop_conv_slot *r = &t->r;
   if (!t->input_dilated) return false;
   uint32_t row = (p->krow & r->kernel_dilation) ^ p->row ^ r->upad;
@@ -17,90 +17,90 @@ static bool implied_zero(const loop_conv_tile *t, const loop_conv_part *p) {
   return ((row | col) & 1) != 0;
 }
 
-void loop_conv_execute_begin(const loop_conv_shape *shape, loop_conv_part *p) {
+void cycle_conv_execute_begin(const cycle_conv_shape *shape, cycle_conv_part *p) {
   (void)shape;
   p->config = p->tile->trans_input_3120;
   p->silent = !p->config && implied_zero(p->tile, p);
 }
 
-static void strides(const loop_conv_tile *t, loop_conv_command *out) {
+static void strides(const cycle_conv_tile *t, cycle_conv_command *out) {
   out->funct = ISA_FUNCT_CONFIG_EX;
   isa_init_config_ex(&out->rs1, &out->rs2);
   isa_set_config_ex_strides_only(&out->rs1, &out->rs2, 1);
-  isa_set_config_ex_a_stride(&out->rs1, &out->rs2, loop_conv_cut(t->irows * t->icols));
-  isa_set_config_ex_c_stride(&out->rs1, &out->rs2, loop_conv_cut(t->r.orows * t->r.ocols));
+  isa_set_config_ex_a_stride(&out->rs1, &out->rs2, cycle_conv_cut(t->irows * t->icols));
+  isa_set_config_ex_c_stride(&out->rs1, &out->rs2, cycle_conv_cut(t->r.orows * t->r.ocols));
 }
 
 // Local rows of the operands. Dilated inputs are stored without the zeros between the pixels.
-static uint32_t a_place(const loop_conv_shape *shape, const loop_conv_tile *t, const loop_conv_part *p) {
+static uint32_t a_place(const cycle_conv_shape *shape, const cycle_conv_tile *t, const cycle_conv_part *p) {
   const arch_loop_conv_slot *r = &t->r;
-  uint32_t irow = loop_conv_cut(p->row * r->stride + p->krow * r->kernel_dilation);
-  uint32_t icol = loop_conv_cut(p->col * r->stride + p->kcol * r->kernel_dilation);
-  if (t->input_dilated) irow = loop_conv_cut(irow + 1) >> 1, icol = loop_conv_cut(icol + 1) >> 1;
+  uint32_t irow = cycle_conv_cut(p->row * r->stride + p->krow * r->kernel_dilation);
+  uint32_t icol = cycle_conv_cut(p->col * r->stride + p->kcol * r->kernel_dilation);
+  if (t->input_dilated) irow = cycle_conv_cut(irow + 1) >> 1, icol = cycle_conv_cut(icol + 1) >> 1;
   uint32_t pixel = (irow >> t->downsample) * (t->icols >> t->downsample) + (icol >> t->downsample);
   uint32_t wide = t->trans_input_3120 ? p->b : p->kch, deep = t->trans_input_3120 ? p->kch : p->b;
   return (t->a_row + (wide >> shape->dim_log2) * t->input_block + deep * t->plane + pixel) & shape->row_mask;
 }
 
-static uint32_t b_place(const loop_conv_shape *shape, const loop_conv_tile *t, const loop_conv_part *p) {
+static uint32_t b_place(const cycle_conv_shape *shape, const cycle_conv_tile *t, const cycle_conv_part *p) {
   const arch_loop_conv_slot *r = &t->r;
   bool swap = t->trans_weight_0132;
   uint32_t wide = swap ? p->kch : p->och, deep = swap ? p->och : p->kch, depth = swap ? r->pochs : r->kchs;
-  uint32_t krow = t->wrot180 ? loop_conv_cut(r->krows - p->krow - 1) : p->krow;
-  uint32_t kcol = t->wrot180 ? loop_conv_cut(r->kcols - p->kcol - 1) : p->kcol;
+  uint32_t krow = t->wrot180 ? cycle_conv_cut(r->krows - p->krow - 1) : p->krow;
+  uint32_t kcol = t->wrot180 ? cycle_conv_cut(r->kcols - p->kcol - 1) : p->kcol;
   uint32_t block = (wide >> shape->dim_log2) * t->weight_block;
   return (t->b_row + block + (krow * r->kcols + kcol) * depth + deep) & shape->row_mask;
 }
 
-static uint32_t c_place(const loop_conv_shape *shape, const loop_conv_tile *t, const loop_conv_part *p) {
+static uint32_t c_place(const cycle_conv_shape *shape, const cycle_conv_tile *t, const cycle_conv_part *p) {
   uint32_t pixel = (p->b * t->r.orows + p->row) * t->r.ocols + p->col;
   return (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
 }
 
 // Columns between two positions: a run of output columns covers every second one of a dilated input.
-static uint32_t columns(const loop_conv_shape *shape, const loop_conv_tile *t) {
-  return loop_conv_cut(shape->dim << t->input_dilated);
+static uint32_t columns(const cycle_conv_shape *shape, const cycle_conv_tile *t) {
+  return cycle_conv_cut(shape->dim << t->input_dilated);
 }
 
-static void product(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
-  const loop_conv_tile *t = p->tile;
+static void product(const cycle_conv_shape *shape, const cycle_conv_part *p, cycle_conv_command *out) {
+  const cycle_conv_tile *t = p->tile;
   const arch_loop_conv_slot *r = &t->r;
-  uint32_t run = wf_min(loop_conv_cut(r->ocols - p->col), columns(shape, t));
-  uint32_t rows = t->trans_input_3120 ? wf_min(loop_conv_cut(r->batches - p->b), shape->dim)
-                                      : loop_conv_cut(run + t->input_dilated) >> t->input_dilated;
-  uint32_t cols = wf_min(loop_conv_cut(r->pochs - p->och), shape->dim);
-  uint32_t depth = loop_conv_cut(wf_min(loop_conv_cut(r->kcols - p->kcol), t->pixels) *
-                                 wf_min(loop_conv_cut(r->kchs - p->kch), shape->dim));
+  uint32_t run = wf_min(cycle_conv_cut(r->ocols - p->col), columns(shape, t));
+  uint32_t rows = t->trans_input_3120 ? wf_min(cycle_conv_cut(r->batches - p->b), shape->dim)
+                                      : cycle_conv_cut(run + t->input_dilated) >> t->input_dilated;
+  uint32_t cols = wf_min(cycle_conv_cut(r->pochs - p->och), shape->dim);
+  uint32_t depth = cycle_conv_cut(wf_min(cycle_conv_cut(r->kcols - p->kcol), t->pixels) *
+                                  wf_min(cycle_conv_cut(r->kchs - p->kch), shape->dim));
   if (!p->compute) {
     out->funct = ISA_FUNCT_PRELOAD;
-    out->rs1 = loop_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : ARCH_LOCAL_GARBAGE);
-    out->rs2 = loop_conv_operand(rows, cols, UINT32_C(0xc0000000) | c_place(shape, t, p));
+    out->rs1 = cycle_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : ARCH_LOCAL_GARBAGE);
+    out->rs2 = cycle_conv_operand(rows, cols, UINT32_C(0xc0000000) | c_place(shape, t, p));
   } else {
     out->funct = p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
-    out->rs1 = loop_conv_operand(rows, depth, a_place(shape, t, p));
-    out->rs2 = loop_conv_operand(rows, cols, ARCH_LOCAL_GARBAGE);
+    out->rs1 = cycle_conv_operand(rows, depth, a_place(shape, t, p));
+    out->rs2 = cycle_conv_operand(rows, cols, ARCH_LOCAL_GARBAGE);
   }
 }
 
 // On to the next position; false behind the last one.
-static bool advance(const loop_conv_shape *shape, loop_conv_part *p) {
-  const loop_conv_tile *t = p->tile;
+static bool advance(const cycle_conv_shape *shape, cycle_conv_part *p) {
+  const cycle_conv_tile *t = p->tile;
   const arch_loop_conv_slot *r = &t->r;
   uint32_t b_step = t->trans_input_3120 ? shape->dim : 1;
   uint32_t col_step = p->silent || t->trans_input_3120 ? 1 : columns(shape, t);
   p->compute = false;
   if (!p->silent) p->fresh = false;
-  if (!loop_conv_wraps(&p->col, loop_conv_cut(r->ocols - p->col) <= col_step, col_step)) return true;
-  if (!loop_conv_wraps(&p->row, loop_conv_cut(r->orows - p->row) <= 1, 1)) return true;
-  if (!loop_conv_wraps(&p->b, loop_conv_cut(r->batches - p->b) <= b_step, b_step)) return true;
+  if (!cycle_conv_wraps(&p->col, cycle_conv_cut(r->ocols - p->col) <= col_step, col_step)) return true;
+  if (!cycle_conv_wraps(&p->row, cycle_conv_cut(r->orows - p->row) <= 1, 1)) return true;
+  if (!cycle_conv_wraps(&p->b, cycle_conv_cut(r->batches - p->b) <= b_step, b_step)) return true;
   p->fresh = true;
-  return !(loop_conv_wraps(&p->kch, loop_conv_cut(r->kchs - p->kch) <= shape->dim, shape->dim) &&
-           loop_conv_wraps(&p->kcol, loop_conv_cut(r->kcols - p->kcol) <= t->pixels, t->pixels) &&
-           loop_conv_wraps(&p->krow, loop_conv_cut(r->krows - p->krow) <= 1, 1) &&
-           loop_conv_wraps(&p->och, loop_conv_cut(r->pochs - p->och) <= shape->dim, shape->dim));
+  return !(cycle_conv_wraps(&p->kch, cycle_conv_cut(r->kchs - p->kch) <= shape->dim, shape->dim) &&
+           cycle_conv_wraps(&p->kcol, cycle_conv_cut(r->kcols - p->kcol) <= t->pixels, t->pixels) &&
+           cycle_conv_wraps(&p->krow, cycle_conv_cut(r->krows - p->krow) <= 1, 1) &&
+           cycle_conv_wraps(&p->och, cycle_conv_cut(r->pochs - p->och) <= shape->dim, shape->dim));
 }
 
-bool loop_conv_execute_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
+bool cycle_conv_execute_step(const cycle_conv_shape *shape, cycle_conv_part *p, cycle_conv_command *out) {
   bool more = true;
   if (p->config) {
     p->config = false;

@@ -5,58 +5,58 @@
 #include "isa/isa_fields.h"
 #include "sim/cycle/loop_conv_parts.h"
 
-void loop_conv_store_begin(const loop_conv_shape *shape, loop_conv_part *p) {
+void cycle_conv_store_begin(const cycle_conv_shape *shape, cycle_conv_part *p) {
   (void)shape;
   p->silent = p->tile->r.output == 0;
   p->config = !p->tile->no_pool;
   p->after = false;
 }
 
-static void config_st(const loop_conv_tile *t, bool pool, loop_conv_command *out) {
+static void config_st(const cycle_conv_tile *t, bool pool, cycle_conv_command *out) {
   out->funct = ISA_FUNCT_CONFIG_ST;
   arch_loop_conv_config_st(&t->r, t->activation, t->r.out_stride, pool, &out->rs1, &out->rs2);
 }
 
 // Offsets: 32 bits count, but all of a pooled image.
-static uint32_t element_at(const loop_conv_tile *t, const loop_conv_part *p) {
+static uint32_t element_at(const cycle_conv_tile *t, const cycle_conv_part *p) {
   const arch_loop_conv_slot *r = &t->r;
   if (t->trans_output_1203) return ((p->row * r->out_cols + p->col) * r->batch_size + p->b) * r->out_channels + p->och;
   return ((p->b * r->out_rows + p->row) * r->out_cols + p->col) * r->out_stride + p->och;
 }
 
-static uint64_t image_at(const loop_conv_tile *t, const loop_conv_part *p) {
+static uint64_t image_at(const cycle_conv_tile *t, const cycle_conv_part *p) {
   return (uint64_t)p->b * t->r.pool_out_rows * t->r.pool_out_cols * t->r.out_stride + p->och;
 }
 
-static void mvout(const loop_conv_shape *shape, const loop_conv_part *p, loop_conv_command *out) {
-  const loop_conv_tile *t = p->tile;
+static void mvout(const cycle_conv_shape *shape, const cycle_conv_part *p, cycle_conv_command *out) {
+  const cycle_conv_tile *t = p->tile;
   const arch_loop_conv_slot *r = &t->r;
-  uint32_t rows = wf_min(loop_conv_cut(r->ocols - p->col), shape->dim);
-  uint32_t cols = wf_min(loop_conv_cut(r->pochs - p->och), shape->dim);
+  uint32_t rows = wf_min(cycle_conv_cut(r->ocols - p->col), shape->dim);
+  uint32_t cols = wf_min(cycle_conv_cut(r->pochs - p->och), shape->dim);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
   out->funct = ISA_FUNCT_MVOUT;
   out->rs1 = r->output + (t->no_pool ? element_at(t, p) : image_at(t, p));
-  out->rs2 = loop_conv_operand(t->no_pool ? rows : 0, cols, UINT32_C(0x80000000) | place);
+  out->rs2 = cycle_conv_operand(t->no_pool ? rows : 0, cols, UINT32_C(0x80000000) | place);
 }
 
-static bool next_channel(const loop_conv_shape *shape, loop_conv_part *p) {
-  bool last = loop_conv_cut(p->tile->r.pochs - p->och) <= shape->dim;
-  return !loop_conv_wraps(&p->och, last, shape->dim);
+static bool next_channel(const cycle_conv_shape *shape, cycle_conv_part *p) {
+  bool last = cycle_conv_cut(p->tile->r.pochs - p->och) <= shape->dim;
+  return !cycle_conv_wraps(&p->och, last, shape->dim);
 }
 
-static bool next_batch(loop_conv_part *p) {
-  return !loop_conv_wraps(&p->b, loop_conv_cut(p->tile->r.batches - p->b) <= 1, 1);
+static bool next_batch(cycle_conv_part *p) {
+  return !cycle_conv_wraps(&p->b, cycle_conv_cut(p->tile->r.batches - p->b) <= 1, 1);
 }
 
-static bool next_plain(const loop_conv_shape *shape, loop_conv_part *p) {
+static bool next_plain(const cycle_conv_shape *shape, cycle_conv_part *p) {
   const arch_loop_conv_slot *r = &p->tile->r;
   return next_channel(shape, p) ||
-         !loop_conv_wraps(&p->col, loop_conv_cut(r->ocols - p->col) <= shape->dim, shape->dim) ||
-         !loop_conv_wraps(&p->row, loop_conv_cut(r->orows - p->row) <= 1, 1) || next_batch(p);
+         !cycle_conv_wraps(&p->col, cycle_conv_cut(r->ocols - p->col) <= shape->dim, shape->dim) ||
+         !cycle_conv_wraps(&p->row, cycle_conv_cut(r->orows - p->row) <= 1, 1) || next_batch(p);
 }
 
-bool loop_conv_store_step(const loop_conv_shape *shape, loop_conv_part *p, loop_conv_command *out) {
+bool cycle_conv_store_step(const cycle_conv_shape *shape, cycle_conv_part *p, cycle_conv_command *out) {
   if (p->silent) return false;
   if (p->after) {
     config_st(p->tile, false, out);

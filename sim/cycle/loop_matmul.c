@@ -23,7 +23,8 @@ struct cycle_loop_matmul {
   uint8_t head;
   // By part: has commands to emit; is busy for one cycle with nothing to do; the slot that it works on, or did.
   uint8_t running, skipping, at;
-  uint8_t offered;  // the part whose command is at the output, MATMUL_PARTS: none; it follows from the other registers
+  uint8_t offered;  // the part whose command is at the output, CYCLE_MATMUL_PARTS: none; it follows from the other
+                    // registers
   uint8_t in_flight[SIM_CLASSES], most[SIM_CLASSES];
   cycle_matmul_load a, b, d;
   cycle_matmul_execute execute;
@@ -34,8 +35,8 @@ struct cycle_loop_matmul {
   cycle_matmul_slots slots;
 };
 
-static const uint8_t class_of_part[MATMUL_PARTS] = {SIM_CLASS_STORE, SIM_CLASS_EXECUTE, SIM_CLASS_LOAD, SIM_CLASS_LOAD,
-                                                    SIM_CLASS_LOAD};
+static const uint8_t class_of_part[CYCLE_MATMUL_PARTS] = {SIM_CLASS_STORE, SIM_CLASS_EXECUTE, SIM_CLASS_LOAD,
+                                                          SIM_CLASS_LOAD, SIM_CLASS_LOAD};
 
 // ---- life
 
@@ -57,7 +58,7 @@ cycle_loop_matmul *cycle_loop_matmul_create(const cycle_engine *c) {
                                         .blocks_acc = (uint16_t)d->max_block_len_acc,
                                         .norm_stats = (uint16_t)d->norm_stats};
   cycle_matmul_slots_reset(&l->slots, &l->geometry);
-  l->offered = MATMUL_PARTS;
+  l->offered = CYCLE_MATMUL_PARTS;
   return l;
 }
 
@@ -91,49 +92,50 @@ static unsigned through_with(const cycle_loop_matmul *l, unsigned number) {
 }
 
 static bool store_offers(const cycle_loop_matmul *l) {
-  if (!cycle_matmul_has(l->running, MATMUL_STORE) || blocked(l, SIM_CLASS_STORE)) return false;
-  unsigned number = slot_of(l, MATMUL_STORE), through = through_with(l, number);
-  bool resadd = l->slots.of[number].resadd, added = has(through, 1u << MATMUL_A | 1u << MATMUL_B);
-  if (!resadd && l->execute.k != l->store.last_k && !cycle_matmul_has(through, MATMUL_EXECUTE)) return false;
-  return cycle_matmul_store_may(&l->store,
-                                &(cycle_matmul_made){.done = resadd ? added : cycle_matmul_has(through, MATMUL_EXECUTE),
-                                                     .by_rows = resadd,
-                                                     .k = l->execute.k,
-                                                     .j = resadd ? l->b.inner : l->execute.j,
-                                                     .i = resadd ? l->b.outer : l->execute.i});
+  if (!cycle_matmul_has(l->running, CYCLE_MATMUL_STORE) || blocked(l, SIM_CLASS_STORE)) return false;
+  unsigned number = slot_of(l, CYCLE_MATMUL_STORE), through = through_with(l, number);
+  bool resadd = l->slots.of[number].resadd, added = has(through, 1u << CYCLE_MATMUL_A | 1u << CYCLE_MATMUL_B);
+  if (!resadd && l->execute.k != l->store.last_k && !cycle_matmul_has(through, CYCLE_MATMUL_EXECUTE)) return false;
+  return cycle_matmul_store_may(
+      &l->store, &(cycle_matmul_made){.done = resadd ? added : cycle_matmul_has(through, CYCLE_MATMUL_EXECUTE),
+                                      .by_rows = resadd,
+                                      .k = l->execute.k,
+                                      .j = resadd ? l->b.inner : l->execute.j,
+                                      .i = resadd ? l->b.outer : l->execute.i});
 }
 
 // The loaders of the slot have passed the tile. B counts as passed within one k only while A is at that k.
 static bool execute_offers(const cycle_loop_matmul *l) {
-  if (!cycle_matmul_has(l->running, MATMUL_EXECUTE) || blocked(l, SIM_CLASS_EXECUTE)) return false;
-  unsigned through = through_with(l, slot_of(l, MATMUL_EXECUTE));
-  if (has(through, MATMUL_LOADS)) return true;
-  if (!cycle_matmul_has(through, MATMUL_D)) return false;
+  if (!cycle_matmul_has(l->running, CYCLE_MATMUL_EXECUTE) || blocked(l, SIM_CLASS_EXECUTE)) return false;
+  unsigned through = through_with(l, slot_of(l, CYCLE_MATMUL_EXECUTE));
+  if (has(through, CYCLE_MATMUL_LOADS)) return true;
+  if (!cycle_matmul_has(through, CYCLE_MATMUL_D)) return false;
   const cycle_matmul_execute *x = &l->execute;
   const cycle_matmul_load *a = &l->a, *b = &l->b;
-  bool a_ahead = cycle_matmul_has(through, MATMUL_A) || a->outer > x->k || (a->outer == x->k && a->inner > x->i);
-  bool b_ahead = cycle_matmul_has(through, MATMUL_B) || b->outer > x->k || (a->outer == x->k && b->inner > x->j);
+  bool a_ahead = cycle_matmul_has(through, CYCLE_MATMUL_A) || a->outer > x->k || (a->outer == x->k && a->inner > x->i);
+  bool b_ahead = cycle_matmul_has(through, CYCLE_MATMUL_B) || b->outer > x->k || (a->outer == x->k && b->inner > x->j);
   return a_ahead && b_ahead;
 }
 
 // Between A and B: the one that works for the head; in the same slot B while A is ahead of it in k and for its first
 // command, A otherwise; a residual addition loads all of A first.
 static bool b_has_turn(const cycle_loop_matmul *l) {
-  unsigned number = slot_of(l, MATMUL_B), idle = idle_parts(l);
-  if (slot_of(l, MATMUL_A) != number) return number == l->head;
-  if (l->slots.of[number].resadd || cycle_matmul_has(idle, MATMUL_A)) return cycle_matmul_has(idle, MATMUL_A);
-  if (cycle_matmul_has(idle, MATMUL_B)) return false;
+  unsigned number = slot_of(l, CYCLE_MATMUL_B), idle = idle_parts(l);
+  if (slot_of(l, CYCLE_MATMUL_A) != number) return number == l->head;
+  if (l->slots.of[number].resadd || cycle_matmul_has(idle, CYCLE_MATMUL_A))
+    return cycle_matmul_has(idle, CYCLE_MATMUL_A);
+  if (cycle_matmul_has(idle, CYCLE_MATMUL_B)) return false;
   return l->a.outer > l->b.outer || (l->b.outer == 0 && l->b.inner == 0);
 }
 
-// The part whose command is at the output; MATMUL_PARTS: none.
+// The part whose command is at the output; CYCLE_MATMUL_PARTS: none.
 static cycle_matmul_part offering(const cycle_loop_matmul *l) {
-  if (store_offers(l)) return MATMUL_STORE;
-  if (execute_offers(l)) return MATMUL_EXECUTE;
-  if ((l->running & MATMUL_LOADS) == 0 || blocked(l, SIM_CLASS_LOAD)) return MATMUL_PARTS;
-  if (cycle_matmul_has(l->running, MATMUL_D)) return MATMUL_D;
-  cycle_matmul_part turn = b_has_turn(l) ? MATMUL_B : MATMUL_A;
-  return cycle_matmul_has(l->running, turn) ? turn : MATMUL_PARTS;
+  if (store_offers(l)) return CYCLE_MATMUL_STORE;
+  if (execute_offers(l)) return CYCLE_MATMUL_EXECUTE;
+  if ((l->running & CYCLE_MATMUL_LOADS) == 0 || blocked(l, SIM_CLASS_LOAD)) return CYCLE_MATMUL_PARTS;
+  if (cycle_matmul_has(l->running, CYCLE_MATMUL_D)) return CYCLE_MATMUL_D;
+  cycle_matmul_part turn = b_has_turn(l) ? CYCLE_MATMUL_B : CYCLE_MATMUL_A;
+  return cycle_matmul_has(l->running, turn) ? turn : CYCLE_MATMUL_PARTS;
 }
 
 bool cycle_loop_matmul_unrolls(const cycle_loop_matmul *l, uint8_t funct) {
@@ -147,20 +149,23 @@ static bool is_loop_command(const cycle_loop_matmul *l, const cycle_front_comman
 }
 
 static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle_front_command *command) {
-  static const uint8_t load_functs[MATMUL_PARTS] = {
-      [MATMUL_D] = ISA_FUNCT_MVIN3, [MATMUL_B] = ISA_FUNCT_MVIN2, [MATMUL_A] = ISA_FUNCT_MVIN};
+  static const uint8_t load_functs[CYCLE_MATMUL_PARTS] = {
+      [CYCLE_MATMUL_D] = ISA_FUNCT_MVIN3, [CYCLE_MATMUL_B] = ISA_FUNCT_MVIN2, [CYCLE_MATMUL_A] = ISA_FUNCT_MVIN};
   *command = (cycle_front_command){.funct = load_functs[from], .from_matmul = true};
-  if (from == MATMUL_STORE)
+  if (from == CYCLE_MATMUL_STORE)
     cycle_matmul_store_command(&l->store, &l->geometry, command);
-  else if (from == MATMUL_EXECUTE)
+  else if (from == CYCLE_MATMUL_EXECUTE)
     cycle_matmul_execute_command(&l->execute, &l->geometry, command);
   else
-    cycle_matmul_load_command(from == MATMUL_D ? &l->d : from == MATMUL_B ? &l->b : &l->a, &l->geometry, command);
+    cycle_matmul_load_command(from == CYCLE_MATMUL_D   ? &l->d
+                              : from == CYCLE_MATMUL_B ? &l->b
+                                                       : &l->a,
+                              &l->geometry, command);
 }
 
 bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_front_command *command) {
   if (l->active) {
-    if (l->offered == MATMUL_PARTS) return false;
+    if (l->offered == CYCLE_MATMUL_PARTS) return false;
     command_of(l, l->offered, command);
     return true;
   }
@@ -172,7 +177,7 @@ bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_fro
 }
 
 bool cycle_loop_matmul_offers(const cycle_loop_matmul *l) {
-  if (l->active) return l->offered != MATMUL_PARTS;
+  if (l->active) return l->offered != CYCLE_MATMUL_PARTS;
   return l->queue.count > 0 && !is_loop_command(l, &l->commands[cycle_queue_head(&l->queue)]);
 }
 
@@ -218,17 +223,17 @@ static bool operands_overlap(const cycle_loop_matmul *l, const cycle_matmul_slot
 // The parts of the tail that wait for something that the head still has to emit.
 static unsigned held_back(const cycle_loop_matmul *l) {
   const cycle_matmul_slot *head = &l->slots.of[l->head], *tail = &l->slots.of[!l->head];
-  bool loaded = has(head->done, MATMUL_LOADS), made = cycle_matmul_has(head->done, MATMUL_EXECUTE);
-  bool stored = cycle_matmul_has(head->done, MATMUL_STORE);
-  if ((head->to_spad && !stored) || head->resadd != tail->resadd) return MATMUL_ALL;
+  bool loaded = has(head->done, CYCLE_MATMUL_LOADS), made = cycle_matmul_has(head->done, CYCLE_MATMUL_EXECUTE);
+  bool stored = cycle_matmul_has(head->done, CYCLE_MATMUL_STORE);
+  if ((head->to_spad && !stored) || head->resadd != tail->resadd) return CYCLE_MATMUL_ALL;
   bool making = !made || (head->resadd && !loaded);
   unsigned make_half = head->resadd ? l->head : head->ex_half, store_half = head->resadd ? l->head : head->c_half;
   unsigned held = 0;
   if (tail->d != 0 && ((making && make_half == tail->d_half) || (!stored && store_half == tail->d_half)))
-    held |= 1u << MATMUL_D;
-  if (!(loaded && made) && operands_overlap(l, head, tail)) held |= 1u << MATMUL_A | 1u << MATMUL_B;
-  if (!loaded || (!stored && store_half == tail->ex_half)) held |= 1u << MATMUL_EXECUTE;
-  if (!loaded || !made) held |= 1u << MATMUL_STORE;
+    held |= 1u << CYCLE_MATMUL_D;
+  if (!(loaded && made) && operands_overlap(l, head, tail)) held |= 1u << CYCLE_MATMUL_A | 1u << CYCLE_MATMUL_B;
+  if (!loaded || (!stored && store_half == tail->ex_half)) held |= 1u << CYCLE_MATMUL_EXECUTE;
+  if (!loaded || !made) held |= 1u << CYCLE_MATMUL_STORE;
   return held;
 }
 
@@ -236,13 +241,15 @@ static unsigned held_back(const cycle_loop_matmul *l) {
 // start of the loads, stores after that of the products, without products after the loads.
 static unsigned startable(const cycle_matmul_slot *s) {
   if (!s->configured) return 0;
-  unsigned may = MATMUL_ALL & ~s->started & ~(1u << MATMUL_STORE | 1u << MATMUL_EXECUTE);
-  if (s->resadd && !cycle_matmul_has(s->started, MATMUL_D) && s->d != 0) may &= ~(1u << MATMUL_A | 1u << MATMUL_B);
-  if (has(s->started, MATMUL_LOADS)) may |= 1u << MATMUL_EXECUTE & ~(unsigned)s->started;
-  bool added = has(s->started, 1u << MATMUL_A | 1u << MATMUL_B) && cycle_matmul_has(s->done, MATMUL_D);
-  bool multiplied = cycle_matmul_has(s->started, MATMUL_EXECUTE) &&
-                    (!cycle_matmul_has(s->done, MATMUL_EXECUTE) || has(s->done, MATMUL_LOADS));
-  if (s->resadd ? added : multiplied) may |= 1u << MATMUL_STORE & ~(unsigned)s->started;
+  unsigned may = CYCLE_MATMUL_ALL & ~s->started & ~(1u << CYCLE_MATMUL_STORE | 1u << CYCLE_MATMUL_EXECUTE);
+  if (s->resadd && !cycle_matmul_has(s->started, CYCLE_MATMUL_D) && s->d != 0)
+    may &= ~(1u << CYCLE_MATMUL_A | 1u << CYCLE_MATMUL_B);
+  if (has(s->started, CYCLE_MATMUL_LOADS)) may |= 1u << CYCLE_MATMUL_EXECUTE & ~(unsigned)s->started;
+  bool added =
+      has(s->started, 1u << CYCLE_MATMUL_A | 1u << CYCLE_MATMUL_B) && cycle_matmul_has(s->done, CYCLE_MATMUL_D);
+  bool multiplied = cycle_matmul_has(s->started, CYCLE_MATMUL_EXECUTE) &&
+                    (!cycle_matmul_has(s->done, CYCLE_MATMUL_EXECUTE) || has(s->done, CYCLE_MATMUL_LOADS));
+  if (s->resadd ? added : multiplied) may |= 1u << CYCLE_MATMUL_STORE & ~(unsigned)s->started;
   return may;
 }
 
@@ -254,9 +261,9 @@ static decisions decide(const cycle_loop_matmul *l) {
   if (tail->configured && for_tail != 0) start |= startable(tail) & for_tail & ~held_back(l);
   unsigned started = (at & l->slots.of[1].started) | (~at & l->slots.of[0].started);
   return (decisions){.start = (uint8_t)(start & idle),
-                     .start_slot = (uint8_t)(l->head == 0 ? for_tail : ~for_tail & MATMUL_ALL),
+                     .start_slot = (uint8_t)(l->head == 0 ? for_tail : ~for_tail & CYCLE_MATMUL_ALL),
                      .ended = (uint8_t)(started & idle),
-                     .finish = head->configured && head->done == MATMUL_ALL};
+                     .finish = head->configured && head->done == CYCLE_MATMUL_ALL};
 }
 
 // ---- starting parts
@@ -357,11 +364,12 @@ static bool start_store(cycle_loop_matmul *l, unsigned number) {
 }
 
 static void start(cycle_loop_matmul *l, cycle_matmul_part which, unsigned number) {
-  static bool (*const starts[MATMUL_PARTS])(cycle_loop_matmul *, unsigned) = {[MATMUL_STORE] = start_store,
-                                                                              [MATMUL_EXECUTE] = start_execute,
-                                                                              [MATMUL_D] = start_d,
-                                                                              [MATMUL_B] = start_b,
-                                                                              [MATMUL_A] = start_a};
+  static bool (*const starts[CYCLE_MATMUL_PARTS])(cycle_loop_matmul *, unsigned) = {
+      [CYCLE_MATMUL_STORE] = start_store,
+      [CYCLE_MATMUL_EXECUTE] = start_execute,
+      [CYCLE_MATMUL_D] = start_d,
+      [CYCLE_MATMUL_B] = start_b,
+      [CYCLE_MATMUL_A] = start_a};
   uint8_t bit = (uint8_t)(1u << which);
   bool skip = starts[which](l, number);
   *(skip ? &l->skipping : &l->running) |= bit;
@@ -389,12 +397,12 @@ static bool take_command(cycle_loop_matmul *l, uint64_t now, unsigned target, bo
 static void advance(cycle_loop_matmul *l, cycle_matmul_part taken) {
   l->in_flight[class_of_part[taken]]++;
   bool last;
-  if (taken == MATMUL_EXECUTE)
+  if (taken == CYCLE_MATMUL_EXECUTE)
     last = cycle_matmul_execute_advance(&l->execute);
-  else if (taken == MATMUL_STORE)
+  else if (taken == CYCLE_MATMUL_STORE)
     last = cycle_matmul_store_advance(&l->store, &l->geometry);
   else
-    last = cycle_matmul_load_advance(taken == MATMUL_D ? &l->d : taken == MATMUL_B ? &l->b : &l->a);
+    last = cycle_matmul_load_advance(taken == CYCLE_MATMUL_D ? &l->d : taken == CYCLE_MATMUL_B ? &l->b : &l->a);
   if (!last) return;
   l->running &= (uint8_t) ~(1u << taken);
   l->unsettled = true;
@@ -413,7 +421,7 @@ static bool count_completions(const cycle_engine *c, cycle_loop_matmul *l) {
 bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l) {
   if (!count_completions(c, l)) return false;
   l->offered = (uint8_t)offering(l);
-  return l->offered != MATMUL_PARTS;
+  return l->offered != CYCLE_MATMUL_PARTS;
 }
 
 static bool end_parts(cycle_loop_matmul *l, unsigned ended, unsigned at) {
@@ -437,7 +445,7 @@ static bool settle(cycle_loop_matmul *l, const decisions *x, unsigned at) {
   bool more = l->skipping != 0;  // started with nothing to do, they end
   l->skipping = 0;
   more |= end_parts(l, x->ended, at);
-  for (unsigned which = 0; which < MATMUL_PARTS; which++) {
+  for (unsigned which = 0; which < CYCLE_MATMUL_PARTS; which++) {
     if (!cycle_matmul_has(x->start, which)) continue;
     start(l, (cycle_matmul_part)which, cycle_matmul_has(x->start_slot, which));
     more = true;
@@ -453,7 +461,7 @@ static bool control(cycle_loop_matmul *l, uint64_t now, bool passed, cycle_matmu
   decisions x = {0};
   if (settles) x = decide(l);
   l->unsettled = false;
-  if (emitted != MATMUL_PARTS) advance(l, emitted);
+  if (emitted != CYCLE_MATMUL_PARTS) advance(l, emitted);
   if (settles && settle(l, &x, at)) l->unsettled = true;
   bool popped = (!l->stuck || settles || passed) && take_command(l, now, target, passed);
   return popped || settles || l->unsettled;
@@ -462,10 +470,10 @@ static bool control(cycle_loop_matmul *l, uint64_t now, bool passed, cycle_matmu
 bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cycle_loop_matmul *l, bool taken) {
   bool changed = count_completions(c, l) || taken;
   bool waits = l->queue.count == 0 || l->stuck;
-  cycle_matmul_part emitted = taken && l->active ? l->offered : MATMUL_PARTS;
+  cycle_matmul_part emitted = taken && l->active ? l->offered : CYCLE_MATMUL_PARTS;
   if (l->unsettled || !waits || (taken && !l->active))
     changed |= control(l, now, taken && !l->active, emitted);
-  else if (emitted != MATMUL_PARTS)
+  else if (emitted != CYCLE_MATMUL_PARTS)
     advance(l, emitted);
   if (changed) l->offered = (uint8_t)offering(l);
   return changed;

@@ -18,8 +18,18 @@ typedef struct cycle_matmul_geometry {
 } cycle_matmul_geometry;
 
 // By the priority of their commands, but for A and B.
-typedef enum { MATMUL_STORE, MATMUL_EXECUTE, MATMUL_D, MATMUL_B, MATMUL_A, MATMUL_PARTS } cycle_matmul_part;
-enum { MATMUL_ALL = (1 << MATMUL_PARTS) - 1, MATMUL_LOADS = 1 << MATMUL_D | 1 << MATMUL_B | 1 << MATMUL_A };
+typedef enum {
+  CYCLE_MATMUL_STORE,
+  CYCLE_MATMUL_EXECUTE,
+  CYCLE_MATMUL_D,
+  CYCLE_MATMUL_B,
+  CYCLE_MATMUL_A,
+  CYCLE_MATMUL_PARTS
+} cycle_matmul_part;
+enum {
+  CYCLE_MATMUL_ALL = (1 << CYCLE_MATMUL_PARTS) - 1,
+  CYCLE_MATMUL_LOADS = 1 << CYCLE_MATMUL_D | 1 << CYCLE_MATMUL_B | 1 << CYCLE_MATMUL_A
+};
 
 // The registers of a loop.
 typedef struct cycle_matmul_slot {

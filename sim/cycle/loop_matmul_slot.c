@@ -29,11 +29,11 @@ static uint8_t run_options(cycle_matmul_slot *s, uint64_t rs1, uint64_t rs2) {
   s->to_spad = isa_get_loop_ws_r2_spad_only(rs1, rs2) && !s->resadd;
   s->a_id = (uint8_t)isa_get_loop_ws_r2_a_spad_id(rs1, rs2);
   s->b_id = (uint8_t)isa_get_loop_ws_r2_b_spad_id(rs1, rs2);
-  return (uint8_t)(isa_get_loop_ws_r2_skip_lda(rs1, rs2) << MATMUL_A |
-                   isa_get_loop_ws_r2_skip_ldb(rs1, rs2) << MATMUL_B |
-                   isa_get_loop_ws_r2_skip_ldd(rs1, rs2) << MATMUL_D |
-                   isa_get_loop_ws_r2_skip_ex(rs1, rs2) << MATMUL_EXECUTE |
-                   isa_get_loop_ws_r2_skip_stc(rs1, rs2) << MATMUL_STORE);
+  return (uint8_t)(isa_get_loop_ws_r2_skip_lda(rs1, rs2) << CYCLE_MATMUL_A |
+                   isa_get_loop_ws_r2_skip_ldb(rs1, rs2) << CYCLE_MATMUL_B |
+                   isa_get_loop_ws_r2_skip_ldd(rs1, rs2) << CYCLE_MATMUL_D |
+                   isa_get_loop_ws_r2_skip_ex(rs1, rs2) << CYCLE_MATMUL_EXECUTE |
+                   isa_get_loop_ws_r2_skip_stc(rs1, rs2) << CYCLE_MATMUL_STORE);
 }
 
 // The halves move on after a loop that stores to memory; a skipped part keeps its half.
@@ -42,9 +42,9 @@ static void take_halves(cycle_matmul_slots *slots, cycle_matmul_slot *s, uint8_t
   s->ex_half = slots->next_ex_half;
   s->c_half = slots->next_c_half;
   if (s->c == 0) return;
-  slots->next_d_half ^= !cycle_matmul_has(skipped, MATMUL_D);
-  slots->next_ex_half ^= !cycle_matmul_has(skipped, MATMUL_EXECUTE);
-  slots->next_c_half ^= !cycle_matmul_has(skipped, MATMUL_STORE);
+  slots->next_d_half ^= !cycle_matmul_has(skipped, CYCLE_MATMUL_D);
+  slots->next_ex_half ^= !cycle_matmul_has(skipped, CYCLE_MATMUL_EXECUTE);
+  slots->next_c_half ^= !cycle_matmul_has(skipped, CYCLE_MATMUL_STORE);
 }
 
 static void run(cycle_matmul_slots *slots, unsigned number, const cycle_matmul_geometry *g, uint64_t rs1,

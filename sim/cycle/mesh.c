@@ -23,9 +23,9 @@ typedef struct stationary {
   bool is_wide;
 } stationary;
 
-struct mesh_data {
+struct cycle_mesh_data {
   uint32_t dim, bits;
-  const mesh_kernel *kernel;
+  const cycle_mesh_kernel *kernel;
   stationary shift, active;
   void *packed;  // weights as the kernel wants them: packed_rows rows of `active`, or none yet
   bool is_packed;
@@ -35,7 +35,7 @@ struct mesh_data {
   uint32_t held_rows;
   bool held_reversed;  // it was a D: its last row came first, and each row reversed
   // the request that is entering
-  mesh_feed feed;
+  cycle_mesh_feed feed;
   const int8_t *a;
   uint32_t a_rows, computed;
   uint8_t result;
@@ -48,18 +48,19 @@ struct mesh_data {
 
 enum { ALIGNMENT = 64, OWN_TILES = 5 };
 
-static size_t elements(const mesh_data *d) { return (size_t)d->dim * d->dim; }
+static size_t elements(const cycle_mesh_data *d) { return (size_t)d->dim * d->dim; }
 
 static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static size_t tile_bytes(const mesh_data *d) { return aligned(elements(d)); }
-static size_t wide_bytes(const mesh_data *d) { return aligned(elements(d) * sizeof(int32_t)); }
+static size_t tile_bytes(const cycle_mesh_data *d) { return aligned(elements(d)); }
+static size_t wide_bytes(const cycle_mesh_data *d) { return aligned(elements(d) * sizeof(int32_t)); }
 // Groups of four rows of int8 (or pairs of int16), and a row of sums.
-static size_t packed_bytes(const mesh_data *d) { return aligned((elements(d) + 4 * d->dim) * 2 + 4 * d->dim); }
+static size_t packed_bytes(const cycle_mesh_data *d) { return aligned((elements(d) + 4 * d->dim) * 2 + 4 * d->dim); }
 
-mesh_data *mesh_data_create(uint32_t dim, uint32_t output_bits, uint32_t tiles, uint32_t results) {
-  mesh_data *d = WF_NEW(mesh_data);
-  *d = (mesh_data){.dim = dim, .bits = output_bits, .kernel = mesh_kernel_choose(dim), .result = MESH_NO_RESULT};
+cycle_mesh_data *cycle_mesh_data_create(uint32_t dim, uint32_t output_bits, uint32_t tiles, uint32_t results) {
+  cycle_mesh_data *d = WF_NEW(cycle_mesh_data);
+  *d = (cycle_mesh_data){
+      .dim = dim, .bits = output_bits, .kernel = cycle_mesh_kernel_choose(dim), .result = CYCLE_MESH_NO_RESULT};
   size_t bytes = (tiles + OWN_TILES) * tile_bytes(d) + (results + 2) * wide_bytes(d) + packed_bytes(d);
   d->memory = wf_calloc(bytes + ALIGNMENT, 1);
   uint8_t *next = (uint8_t *)aligned((size_t)d->memory);
@@ -71,33 +72,35 @@ mesh_data *mesh_data_create(uint32_t dim, uint32_t output_bits, uint32_t tiles, 
   d->active.wide = (int32_t *)(next + wide_bytes(d));
   d->results = next + 2 * wide_bytes(d);
   d->packed = d->results + results * wide_bytes(d);
-  assert(results < MESH_NO_RESULT);
+  assert(results < CYCLE_MESH_NO_RESULT);
   d->free_results = WF_NEW_ARRAY(results, uint8_t);
   for (d->free_count = 0; d->free_count < results; d->free_count++)
     d->free_results[d->free_count] = (uint8_t)d->free_count;
   return d;
 }
 
-void mesh_data_destroy(mesh_data *d) {
+void cycle_mesh_data_destroy(cycle_mesh_data *d) {
   if (d == NULL) return;
   wf_free(d->free_results);
   wf_free(d->memory);
   wf_free(d);
 }
 
-int8_t *mesh_data_tile(mesh_data *d, uint32_t number) { return (int8_t *)(d->tiles + number * tile_bytes(d)); }
+int8_t *cycle_mesh_data_tile(cycle_mesh_data *d, uint32_t number) {
+  return (int8_t *)(d->tiles + number * tile_bytes(d));
+}
 
-static int32_t *result_at(const mesh_data *d, uint8_t result) {
+static int32_t *result_at(const cycle_mesh_data *d, uint8_t result) {
   return (int32_t *)(d->results + result * wide_bytes(d));
 }
 
-const int32_t *mesh_data_row(const mesh_data *d, uint8_t result, uint32_t row) {
+const int32_t *cycle_mesh_data_row(const cycle_mesh_data *d, uint8_t result, uint32_t row) {
   return result_at(d, result) + (size_t)row * d->dim;
 }
 
-void mesh_data_release(mesh_data *d, uint8_t result) { d->free_results[d->free_count++] = result; }
+void cycle_mesh_data_release(cycle_mesh_data *d, uint8_t result) { d->free_results[d->free_count++] = result; }
 
-static uint8_t claim_result(mesh_data *d) {
+static uint8_t claim_result(cycle_mesh_data *d) {
   assert(d->free_count > 0);
   return d->free_results[--d->free_count];
 }
@@ -110,7 +113,7 @@ static void exchange_tiles(int8_t **a, int8_t **b) {
   *b = other;
 }
 
-static void exchange(mesh_data *d) {
+static void exchange(cycle_mesh_data *d) {
   stationary other = d->shift;
   d->shift = d->active;
   d->active = other;
@@ -118,7 +121,7 @@ static void exchange(mesh_data *d) {
 }
 
 // The matrix in int32, in its place.
-static void widen(const mesh_data *d, stationary *m) {
+static void widen(const cycle_mesh_data *d, stationary *m) {
   size_t dim = d->dim, top = m->zeros * dim;
   if (m->is_wide)
     memmove(m->wide + top, m->wide, (elements(d) - top) * sizeof *m->wide);
@@ -130,7 +133,7 @@ static void widen(const mesh_data *d, stationary *m) {
 }
 
 // The low eight bits of the matrix, either in place or in `scratch`; the number of its rows.
-static const int8_t *narrow(const mesh_data *d, const stationary *m, int8_t *scratch, uint32_t *rows) {
+static const int8_t *narrow(const cycle_mesh_data *d, const stationary *m, int8_t *scratch, uint32_t *rows) {
   *rows = m->rows;
   if (!m->is_wide && (m->zeros == 0 || m->rows == 0)) return m->narrow;
   *rows = d->dim;
@@ -159,10 +162,12 @@ static void transpose_block(const int8_t *in, int8_t *out, size_t dim) {
   for (unsigned r = 0; r < 8; r++) memcpy(out + r * dim, &w[r], 8);
 }
 
-static bool blocks_possible(const mesh_data *d) { return d->dim >= 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; }
+static bool blocks_possible(const cycle_mesh_data *d) {
+  return d->dim >= 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
 
 // out[k][i] = in[i][k]; rows of `in` from `rows` on are zeros, and are made so.
-static void transpose(const mesh_data *d, int8_t *in, uint32_t rows, int8_t *out) {
+static void transpose(const cycle_mesh_data *d, int8_t *in, uint32_t rows, int8_t *out) {
   size_t dim = d->dim;
   memset(in + rows * dim, 0, (dim - rows) * dim);
   if (blocks_possible(d)) {
@@ -175,7 +180,7 @@ static void transpose(const mesh_data *d, int8_t *in, uint32_t rows, int8_t *out
 }
 
 // A matrix that went in as another operand than the one it comes out for is seen from the other corner.
-static void reverse(const mesh_data *d, int8_t *tile) {
+static void reverse(const cycle_mesh_data *d, int8_t *tile) {
   for (size_t low = 0, high = elements(d) - 1; low < high; low++, high--) {
     int8_t other = tile[low];
     tile[low] = tile[high];
@@ -184,70 +189,70 @@ static void reverse(const mesh_data *d, int8_t *tile) {
 }
 
 // What comes out of the transposer in place of operand `o`, as a matrix in `out`.
-static void transposer_columns(mesh_data *d, unsigned o, int8_t *out) {
+static void transposer_columns(cycle_mesh_data *d, unsigned o, int8_t *out) {
   transpose(d, d->held, d->held_rows, out);
-  if (d->held_reversed != (o == MESH_D)) reverse(d, out);
+  if (d->held_reversed != (o == CYCLE_MESH_D)) reverse(d, out);
 }
 
 // What goes in stays for the next request that uses the transposer.
-static void transposer_fill(mesh_data *d, unsigned o) {
-  mesh_feed *f = &d->feed;
+static void transposer_fill(cycle_mesh_data *d, unsigned o) {
+  cycle_mesh_feed *f = &d->feed;
   d->held_rows = f->tile == NULL ? 0 : f->rows[o];
-  d->held_reversed = o == MESH_D;
+  d->held_reversed = o == CYCLE_MESH_D;
   if (f->tile != NULL) exchange_tiles(&d->held, &f->tile[o]);
 }
 
-static bool passes(const mesh_feed *f, unsigned o) { return (f->via >> o & 1) != 0; }
+static bool passes(const cycle_mesh_feed *f, unsigned o) { return (f->via >> o & 1) != 0; }
 
-static uint32_t rows_fed(const mesh_feed *f, unsigned o) { return f->tile == NULL ? 0 : f->rows[o]; }
+static uint32_t rows_fed(const cycle_mesh_feed *f, unsigned o) { return f->tile == NULL ? 0 : f->rows[o]; }
 
 // ---- weight-stationary
 
-static void begin_ws(mesh_data *d) {
-  const mesh_feed *f = &d->feed;
+static void begin_ws(cycle_mesh_data *d) {
+  const cycle_mesh_feed *f = &d->feed;
   if (f->swap) exchange(d);
   if (f->wanted == 0) return;
   d->result = claim_result(d);
-  d->a = f->tile == NULL ? NULL : f->tile[MESH_A];
-  d->a_rows = rows_fed(f, MESH_A);
-  if (!passes(f, MESH_A)) return;
-  transposer_columns(d, MESH_A, d->scratch[0]);
+  d->a = f->tile == NULL ? NULL : f->tile[CYCLE_MESH_A];
+  d->a_rows = rows_fed(f, CYCLE_MESH_A);
+  if (!passes(f, CYCLE_MESH_A)) return;
+  transposer_columns(d, CYCLE_MESH_A, d->scratch[0]);
   d->a = d->scratch[0];
   d->a_rows = d->dim;
 }
 
-static void pack_weights(mesh_data *d) {
+static void pack_weights(cycle_mesh_data *d) {
   const int8_t *weights = narrow(d, &d->active, d->scratch[1], &d->packed_rows);
   d->kernel->pack(d->dim, d->packed_rows, weights, d->packed);
   d->is_packed = true;
 }
 
 // Without a row of A the bias alone is left, which needs no wrapping.
-static void bias_rows(mesh_data *d, uint32_t first, uint32_t past) {
-  uint32_t bias = rows_fed(&d->feed, MESH_B);
+static void bias_rows(cycle_mesh_data *d, uint32_t first, uint32_t past) {
+  uint32_t bias = rows_fed(&d->feed, CYCLE_MESH_B);
   for (uint32_t i = first; i < past; i++) {
     int32_t *out = result_at(d, d->result) + (size_t)i * d->dim;
     if (i >= bias) memset(out, 0, d->dim * sizeof *out);
-    for (uint32_t j = 0; j < d->dim && i < bias; j++) out[j] = d->feed.tile[MESH_B][(size_t)i * d->dim + j];
+    for (uint32_t j = 0; j < d->dim && i < bias; j++) out[j] = d->feed.tile[CYCLE_MESH_B][(size_t)i * d->dim + j];
   }
 }
 
-void mesh_data_results(mesh_data *d, uint32_t rows) {
-  const mesh_feed *f = &d->feed;
+void cycle_mesh_data_results(cycle_mesh_data *d, uint32_t rows) {
+  const cycle_mesh_feed *f = &d->feed;
   if (rows > f->wanted) rows = f->wanted;
-  if (d->result == MESH_NO_RESULT || rows <= d->computed) return;
+  if (d->result == CYCLE_MESH_NO_RESULT || rows <= d->computed) return;
   uint32_t past = rows < d->a_rows ? rows : d->a_rows;
   if (past > d->computed) {
     if (!d->is_packed) pack_weights(d);
-    uint32_t bias = rows_fed(f, MESH_B);
-    mesh_product p = {.dim = d->dim,
-                      .bits = d->bits,
-                      .first = d->computed,
-                      .past = past,
-                      .bias_rows = bias,
-                      .a = d->a,
-                      .bias = bias == 0 ? NULL : f->tile[MESH_B],
-                      .out = result_at(d, d->result)};
+    uint32_t bias = rows_fed(f, CYCLE_MESH_B);
+    cycle_mesh_product p = {.dim = d->dim,
+                            .bits = d->bits,
+                            .first = d->computed,
+                            .past = past,
+                            .bias_rows = bias,
+                            .a = d->a,
+                            .bias = bias == 0 ? NULL : f->tile[CYCLE_MESH_B],
+                            .out = result_at(d, d->result)};
     d->kernel->multiply(&p, d->packed_rows, d->packed);
   }
   bias_rows(d, past > d->computed ? past : d->computed, rows);
@@ -257,8 +262,8 @@ void mesh_data_results(mesh_data *d, uint32_t rows) {
 // ---- output-stationary
 
 // What leaves `shift`: sums that were active until now are shifted, others leave as they are.
-static void begin_os(mesh_data *d) {
-  const mesh_feed *f = &d->feed;
+static void begin_os(cycle_mesh_data *d) {
+  const cycle_mesh_feed *f = &d->feed;
   if (f->swap) exchange(d);
   widen(d, &d->active);
   if (f->wanted == 0) return;
@@ -271,49 +276,50 @@ static void begin_os(mesh_data *d) {
 }
 
 // A^T of the rows that entered, which is what the kernel multiplies with: through the transposer, A itself.
-static const int8_t *left_operand(mesh_data *d, uint32_t *rows) {
-  const mesh_feed *f = &d->feed;
+static const int8_t *left_operand(cycle_mesh_data *d, uint32_t *rows) {
+  const cycle_mesh_feed *f = &d->feed;
   *rows = d->dim;
-  if (!passes(f, MESH_A)) {
-    if (rows_fed(f, MESH_A) == 0) *rows = 0;
-    if (*rows != 0) transpose(d, f->tile[MESH_A], f->rows[MESH_A], d->scratch[0]);
+  if (!passes(f, CYCLE_MESH_A)) {
+    if (rows_fed(f, CYCLE_MESH_A) == 0) *rows = 0;
+    if (*rows != 0) transpose(d, f->tile[CYCLE_MESH_A], f->rows[CYCLE_MESH_A], d->scratch[0]);
     return d->scratch[0];
   }
   if (!d->held_reversed) {
     *rows = d->held_rows;
     return d->held;
   }
-  transposer_columns(d, MESH_A, d->scratch[1]);
+  transposer_columns(d, CYCLE_MESH_A, d->scratch[1]);
   transpose(d, d->scratch[1], d->dim, d->scratch[0]);
   return d->scratch[0];
 }
 
-static const int8_t *right_operand(mesh_data *d, uint32_t *rows) {
-  const mesh_feed *f = &d->feed;
-  *rows = rows_fed(f, MESH_B);
-  if (!passes(f, MESH_B)) return *rows == 0 ? NULL : f->tile[MESH_B];
+static const int8_t *right_operand(cycle_mesh_data *d, uint32_t *rows) {
+  const cycle_mesh_feed *f = &d->feed;
+  *rows = rows_fed(f, CYCLE_MESH_B);
+  if (!passes(f, CYCLE_MESH_B)) return *rows == 0 ? NULL : f->tile[CYCLE_MESH_B];
   *rows = d->dim;
-  transposer_columns(d, MESH_B, d->scratch[1]);
+  transposer_columns(d, CYCLE_MESH_B, d->scratch[1]);
   return d->scratch[1];
 }
 
-static void end_os(mesh_data *d) {
+static void end_os(cycle_mesh_data *d) {
   uint32_t rows, depth;
   const int8_t *a = left_operand(d, &rows), *b = right_operand(d, &depth);
   if (rows == 0 || depth == 0) return;
   d->is_packed = false;
   d->kernel->pack(d->dim, depth, b, d->packed);
-  mesh_product p = {.dim = d->dim, .bits = d->bits, .past = rows, .accumulate = true, .a = a, .out = d->active.wide};
+  cycle_mesh_product p = {
+      .dim = d->dim, .bits = d->bits, .past = rows, .accumulate = true, .a = a, .out = d->active.wide};
   d->kernel->multiply(&p, depth, d->packed);
 }
 
 // ---- requests
 
-uint8_t mesh_data_begin(mesh_data *d, const mesh_feed *feed) {
+uint8_t cycle_mesh_data_begin(cycle_mesh_data *d, const cycle_mesh_feed *feed) {
   d->feed = *feed;
-  d->result = MESH_NO_RESULT;
+  d->result = CYCLE_MESH_NO_RESULT;
   d->computed = 0;
-  assert(feed->total == d->dim || (!feed->os && feed->via == 0 && rows_fed(feed, MESH_D) == 0));
+  assert(feed->total == d->dim || (!feed->os && feed->via == 0 && rows_fed(feed, CYCLE_MESH_D) == 0));
   if (feed->os)
     begin_os(d);
   else
@@ -321,26 +327,26 @@ uint8_t mesh_data_begin(mesh_data *d, const mesh_feed *feed) {
   return d->result;
 }
 
-static void load_shift(mesh_data *d) {
-  mesh_feed *f = &d->feed;
+static void load_shift(cycle_mesh_data *d) {
+  cycle_mesh_feed *f = &d->feed;
   stationary *s = &d->shift;
-  if (passes(f, MESH_D)) {
-    transposer_columns(d, MESH_D, s->narrow);
+  if (passes(f, CYCLE_MESH_D)) {
+    transposer_columns(d, CYCLE_MESH_D, s->narrow);
     *s = (stationary){.narrow = s->narrow, .wide = s->wide, .rows = d->dim};
   } else if (f->total == d->dim) {
-    *s = (stationary){.narrow = s->narrow, .wide = s->wide, .rows = rows_fed(f, MESH_D)};
-    if (s->rows != 0) exchange_tiles(&s->narrow, &f->tile[MESH_D]);
+    *s = (stationary){.narrow = s->narrow, .wide = s->wide, .rows = rows_fed(f, CYCLE_MESH_D)};
+    if (s->rows != 0) exchange_tiles(&s->narrow, &f->tile[CYCLE_MESH_D]);
   } else {
     s->zeros = s->zeros + f->total < d->dim ? s->zeros + f->total : d->dim;
   }
 }
 
-void mesh_data_end(mesh_data *d) {
-  mesh_feed *f = &d->feed;
+void cycle_mesh_data_end(cycle_mesh_data *d) {
+  cycle_mesh_feed *f = &d->feed;
   if (f->os)
     end_os(d);
   else
-    mesh_data_results(d, f->total);
+    cycle_mesh_data_results(d, f->total);
   load_shift(d);
   for (unsigned o = 0; o < 3; o++)
     if (passes(f, o)) transposer_fill(d, o);

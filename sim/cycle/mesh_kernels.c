@@ -25,12 +25,12 @@ static void plain_pack(uint32_t dim, uint32_t rows, const int8_t *b, void *packe
   for (uint32_t n = 0; n < rows * dim; n++) out[n] = b[n];
 }
 
-static void plain_start(const mesh_product *p, uint32_t i, int32_t *out) {
+static void plain_start(const cycle_mesh_product *p, uint32_t i, int32_t *out) {
   if (p->accumulate) return;
   for (uint32_t j = 0; j < p->dim; j++) out[j] = i < p->bias_rows ? p->bias[(size_t)i * p->dim + j] : 0;
 }
 
-static void plain_multiply(const mesh_product *p, uint32_t rows, const void *packed) {
+static void plain_multiply(const cycle_mesh_product *p, uint32_t rows, const void *packed) {
   const int16_t *b = packed;
   for (uint32_t i = p->first; i < p->past; i++) {
     int32_t *out = p->out + (size_t)i * p->dim;
@@ -66,14 +66,14 @@ AVX2 static void avx2_pack(uint32_t dim, uint32_t rows, const int8_t *b, void *p
   }
 }
 
-AVX2 static __m256i avx2_start(const mesh_product *p, uint32_t i, uint32_t j) {
+AVX2 static __m256i avx2_start(const cycle_mesh_product *p, uint32_t i, uint32_t j) {
   size_t at = (size_t)i * p->dim + j;
   if (p->accumulate) return _mm256_loadu_si256((const __m256i *)(p->out + at));
   if (i >= p->bias_rows) return _mm256_setzero_si256();
   return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(p->bias + at)));
 }
 
-AVX2 static void avx2_store(const mesh_product *p, uint32_t i, uint32_t j, __m256i sum) {
+AVX2 static void avx2_store(const cycle_mesh_product *p, uint32_t i, uint32_t j, __m256i sum) {
   __m128i unused_bits = _mm_cvtsi32_si128((int)(32 - p->bits));
   __m256i wrapped = _mm256_sra_epi32(_mm256_sll_epi32(sum, unused_bits), unused_bits);
   _mm256_storeu_si256((__m256i *)(p->out + (size_t)i * p->dim + j), wrapped);
@@ -82,7 +82,7 @@ AVX2 static void avx2_store(const mesh_product *p, uint32_t i, uint32_t j, __m25
 enum { AVX2_ROWS = 4, AVX2_DIM = 128 };
 
 // Rows i to i + AVX2_ROWS - 1 of eight columns; `a` are those rows in int16.
-AVX2 static void avx2_block(const mesh_product *p, uint32_t i, uint32_t j, uint32_t pairs, const int16_t *a,
+AVX2 static void avx2_block(const cycle_mesh_product *p, uint32_t i, uint32_t j, uint32_t pairs, const int16_t *a,
                             const int16_t *packed) {
   __m256i s0 = avx2_start(p, i, j), s1 = avx2_start(p, i + 1, j);
   __m256i s2 = avx2_start(p, i + 2, j), s3 = avx2_start(p, i + 3, j);
@@ -101,7 +101,7 @@ AVX2 static void avx2_block(const mesh_product *p, uint32_t i, uint32_t j, uint3
   avx2_store(p, i + 3, j, s3);
 }
 
-AVX2 static void avx2_row(const mesh_product *p, uint32_t i, uint32_t j, uint32_t pairs, const int16_t *a,
+AVX2 static void avx2_row(const cycle_mesh_product *p, uint32_t i, uint32_t j, uint32_t pairs, const int16_t *a,
                           const int16_t *packed) {
   __m256i sum = avx2_start(p, i, j);
   for (uint32_t k = 0; k < pairs; k++) {
@@ -120,7 +120,7 @@ AVX2 static void avx2_widen(const int8_t *in, uint32_t dim, int16_t *out) {
   }
 }
 
-AVX2 static void avx2_multiply(const mesh_product *p, uint32_t rows, const void *packed) {
+AVX2 static void avx2_multiply(const cycle_mesh_product *p, uint32_t rows, const void *packed) {
   int16_t a[AVX2_ROWS * AVX2_DIM];
   uint32_t pairs = (rows + 1) / 2, i = p->first;
   for (; i + AVX2_ROWS <= p->past; i += AVX2_ROWS) {
@@ -172,14 +172,14 @@ VNNI static void vnni_pack(uint32_t dim, uint32_t rows, const int8_t *b, void *p
   }
 }
 
-VNNI static __m512i vnni_start(const mesh_product *p, uint32_t i, uint32_t j, __m512i sums) {
+VNNI static __m512i vnni_start(const cycle_mesh_product *p, uint32_t i, uint32_t j, __m512i sums) {
   size_t at = (size_t)i * p->dim + j;
   if (p->accumulate) return _mm512_add_epi32(sums, _mm512_loadu_si512(p->out + at));
   if (i >= p->bias_rows) return sums;
   return _mm512_add_epi32(sums, _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(p->bias + at))));
 }
 
-VNNI static void vnni_store(const mesh_product *p, uint32_t i, uint32_t j, __m512i sum) {
+VNNI static void vnni_store(const cycle_mesh_product *p, uint32_t i, uint32_t j, __m512i sum) {
   __m128i unused_bits = _mm_cvtsi32_si128((int)(32 - p->bits));
   _mm512_storeu_si512(p->out + (size_t)i * p->dim + j,
                       _mm512_sra_epi32(_mm512_sll_epi32(sum, unused_bits), unused_bits));
@@ -193,7 +193,7 @@ VNNI static __m512i vnni_left(const uint8_t *a, uint32_t k) {
 
 enum { VNNI_ROWS = 4, VNNI_DIM = 128 };
 
-VNNI static void vnni_block(const mesh_product *p, uint32_t i, uint32_t j, uint32_t groups, const uint8_t *a,
+VNNI static void vnni_block(const cycle_mesh_product *p, uint32_t i, uint32_t j, uint32_t groups, const uint8_t *a,
                             const int8_t *b, __m512i sums) {
   __m512i s0 = vnni_start(p, i, j, sums), s1 = vnni_start(p, i + 1, j, sums);
   __m512i s2 = vnni_start(p, i + 2, j, sums), s3 = vnni_start(p, i + 3, j, sums);
@@ -210,7 +210,7 @@ VNNI static void vnni_block(const mesh_product *p, uint32_t i, uint32_t j, uint3
   vnni_store(p, i + 3, j, s3);
 }
 
-VNNI static void vnni_row(const mesh_product *p, uint32_t i, uint32_t j, uint32_t groups, const uint8_t *a,
+VNNI static void vnni_row(const cycle_mesh_product *p, uint32_t i, uint32_t j, uint32_t groups, const uint8_t *a,
                           const int8_t *b, __m512i sums) {
   __m512i sum = vnni_start(p, i, j, sums);
   for (uint32_t k = 0; k < groups; k++)
@@ -225,7 +225,7 @@ VNNI static void vnni_raise(const int8_t *in, uint32_t dim, uint8_t *out) {
   }
 }
 
-VNNI static void vnni_multiply(const mesh_product *p, uint32_t rows, const void *packed) {
+VNNI static void vnni_multiply(const cycle_mesh_product *p, uint32_t rows, const void *packed) {
   _Alignas(64) uint8_t a[VNNI_ROWS * VNNI_DIM];
   uint32_t groups = vnni_groups(rows), i = p->first;
   const int8_t *b = packed;
@@ -245,7 +245,7 @@ VNNI static void vnni_multiply(const mesh_product *p, uint32_t rows, const void 
 
 // ---- choice
 
-static const mesh_kernel kernels[] = {
+static const cycle_mesh_kernel kernels[] = {
 #if defined(__x86_64__) && defined(__GNUC__)
     {"avx512vnni", 16, has_vnni, vnni_pack, vnni_multiply},
     {"avx2", 8, has_avx2, avx2_pack, avx2_multiply},
@@ -253,12 +253,12 @@ static const mesh_kernel kernels[] = {
     {"plain", 1, always, plain_pack, plain_multiply},
 };
 
-const mesh_kernel *mesh_kernel_at(unsigned index) {
+const cycle_mesh_kernel *cycle_mesh_kernel_at(unsigned index) {
   return index < sizeof kernels / sizeof *kernels ? &kernels[index] : NULL;
 }
 
-const mesh_kernel *mesh_kernel_choose(uint32_t dim) {
-  const mesh_kernel *k = kernels;
+const cycle_mesh_kernel *cycle_mesh_kernel_choose(uint32_t dim) {
+  const cycle_mesh_kernel *k = kernels;
   while (dim < k->least_dim || !k->runs_here()) k++;
   return k;
 }

@@ -14,20 +14,20 @@ enum { CYCLE_MESH_OPERANDS = CYCLE_WORKING + 1 };  // a cause of the mesh's acco
 extern const char *const cycle_mesh_causes[CYCLE_CAUSES];
 
 // A request whose rows are in the mesh, or will be.
-typedef struct mesh_request {
-  execute_tag tag;
+typedef struct cycle_mesh_request {
+  cycle_execute_tag tag;
   bool holds;  // a tag, whether it names a product or not; without one `tag` is not valid
   uint8_t total;
-  uint8_t result;  // slot of its result rows, MESH_NO_RESULT: nobody wants them
-} mesh_request;
+  uint8_t result;  // slot of its result rows, CYCLE_MESH_NO_RESULT: nobody wants them
+} cycle_mesh_request;
 
 // Rows that were fed in consecutive cycles; the first of them leaves at `first`.
-typedef struct mesh_run {
+typedef struct cycle_mesh_run {
   uint64_t first;
   uint64_t count;
-} mesh_run;
+} cycle_mesh_run;
 
-typedef struct execute_mesh {
+typedef struct cycle_execute_mesh {
   // the request that is being fed
   bool busy, flush, propagate, os;
   bool sleeps;
@@ -38,10 +38,10 @@ typedef struct execute_mesh {
   bool ready, flush_taken;
   // tags
   bool before, before_os, older;
-  execute_tag before_tag, older_tag;
+  cycle_execute_tag before_tag, older_tag;
   uint32_t tags, tags_limit;
   // requests in the mesh
-  mesh_request *requests;
+  cycle_mesh_request *requests;
   uint32_t head, count, mask, limit;
   uint32_t left;     // rows of the first that have left
   uint64_t left_at;  // cycle of the last pop + 1
@@ -53,37 +53,37 @@ typedef struct execute_mesh {
   bool visited_adds;
   // rows in the mesh
   uint64_t latency;
-  mesh_run *runs;
+  cycle_mesh_run *runs;
   uint32_t run_head, run_count, run_mask;
-  uint64_t next_leaves;  // of the first run; CYCLE_NEVER: no row is in the mesh
-  mesh_data *data;       // NULL in timing-only mode
-} execute_mesh;
+  uint64_t next_leaves;   // of the first run; CYCLE_NEVER: no row is in the mesh
+  cycle_mesh_data *data;  // NULL in timing-only mode
+} cycle_execute_mesh;
 
-void mesh_with_delays_create(cycle_engine *c, execute_mesh *m);
-void mesh_with_delays_destroy(execute_mesh *m);
+void cycle_mesh_with_delays_create(cycle_engine *c, cycle_execute_mesh *m);
+void cycle_mesh_with_delays_destroy(cycle_execute_mesh *m);
 // Takes the head of the control queue when its rows are there. True: the store path's operand, or a flush, was taken.
 bool cycle_mesh_step(cycle_engine *c, uint64_t now);
 // The first row of a request enters: its arithmetic begins.
-void mesh_with_delays_begin(struct cycle_execute *x);
+void cycle_mesh_with_delays_begin(struct cycle_execute *x);
 // Banks of the accumulator that rows in the mesh go to.
 uint64_t cycle_execute_acc_banks(const cycle_engine *c);
 
 // Rows are fed in `cycle` and those after it.
-static inline void execute_rows_enter(execute_mesh *m, uint64_t cycle, uint64_t rows) {
+static inline void cycle_execute_rows_enter(cycle_execute_mesh *m, uint64_t cycle, uint64_t rows) {
   uint64_t leaves = cycle + m->latency;
-  mesh_run *last = &m->runs[(m->run_head + m->run_count - 1) & m->run_mask];
+  cycle_mesh_run *last = &m->runs[(m->run_head + m->run_count - 1) & m->run_mask];
   if (m->run_count != 0 && last->first + last->count == leaves) {
     last->count += rows;
     return;
   }
   assert(m->run_count <= m->run_mask);
   if (m->run_count == 0) m->next_leaves = leaves;
-  m->runs[(m->run_head + m->run_count++) & m->run_mask] = (mesh_run){.first = leaves, .count = rows};
+  m->runs[(m->run_head + m->run_count++) & m->run_mask] = (cycle_mesh_run){.first = leaves, .count = rows};
 }
 
 // Rows of the first request leave, not its last one.
-static inline void execute_rows_leave(execute_mesh *m, uint64_t rows) {
-  mesh_run *first = &m->runs[m->run_head];
+static inline void cycle_execute_rows_leave(cycle_execute_mesh *m, uint64_t rows) {
+  cycle_mesh_run *first = &m->runs[m->run_head];
   m->left += (uint32_t)rows;
   first->first += rows;
   first->count -= rows;
@@ -94,9 +94,9 @@ static inline void execute_rows_leave(execute_mesh *m, uint64_t rows) {
 }
 
 // The last row of the first request leaves, and the request with it.
-static inline void execute_request_leaves(execute_mesh *m, uint64_t now) {
-  const mesh_request *r = &m->requests[m->head];
-  execute_rows_leave(m, 1);
+static inline void cycle_execute_request_leaves(cycle_execute_mesh *m, uint64_t now) {
+  const cycle_mesh_request *r = &m->requests[m->head];
+  cycle_execute_rows_leave(m, 1);
   m->left = 0;
   m->left_at = now + 1;
   m->left_held = r->holds;

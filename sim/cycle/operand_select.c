@@ -11,26 +11,26 @@
 
 #include "sim/cycle/store_path.h"
 
-unsigned operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
-  const execute_control *entry = &x->control[x->control_head];
+unsigned cycle_operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
+  const cycle_execute_control *entry = &x->control[x->control_head];
   const uint8_t *bank = x->control_bank[x->control_head];
   unsigned missing = entry->ready <= now ? 0 : entry->waits & (unsigned)~entry->from_acc;
-  for (unsigned o = 0; o < EXECUTE_OPERANDS && entry->from_acc != 0; o++)
+  for (unsigned o = 0; o < CYCLE_EXECUTE_OPERANDS && entry->from_acc != 0; o++)
     if ((entry->from_acc >> o & 1) != 0 && !cycle_store_path_operand(c, now, bank[o])) missing |= 1U << o;
   return missing;
 }
 
-static void take_scaled(cycle_engine *c, uint64_t now, const execute_operation *op, unsigned row, unsigned bank,
+static void take_scaled(cycle_engine *c, uint64_t now, const cycle_execute_operation *op, unsigned row, unsigned bank,
                         unsigned o) {
-  uint32_t dim = c->d.dim, index = o == MESH_D ? dim - 1 - row : row, cols = op->cols[o];
+  uint32_t dim = c->d.dim, index = o == CYCLE_MESH_D ? dim - 1 - row : row, cols = op->cols[o];
   int8_t *to = c->data ? op->tile[o] + (size_t)index * dim : NULL;
   cycle_store_path_operand_taken(c, now, bank, to);
   if (to != NULL && cols < dim) memset(to + cols, 0, dim - cols);
 }
 
-void operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x) {
-  const execute_control *entry = &x->control[x->control_head];
+void cycle_operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x) {
+  const cycle_execute_control *entry = &x->control[x->control_head];
   const uint8_t *bank = x->control_bank[x->control_head];
-  for (unsigned o = 0; o < EXECUTE_OPERANDS; o++)
+  for (unsigned o = 0; o < CYCLE_EXECUTE_OPERANDS; o++)
     if ((entry->from_acc >> o & 1) != 0) take_scaled(c, now, &x->ops[entry->op], entry->row, bank[o], o);
 }

@@ -5,7 +5,7 @@
 #include "sim/cycle/execute.h"
 
 // operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
-unsigned operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x);
-void operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x);
+unsigned cycle_operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x);
+void cycle_operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x);
 
 #endif

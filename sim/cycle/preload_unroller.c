@@ -9,17 +9,17 @@
 enum { UNROLL_IDLE, UNROLL_COMPUTE, UNROLL_PRELOAD };
 #define GARBAGE UINT64_C(0xffffffff)
 
-static bool holds_back(const preload_unroller *u) {
-  return u->b_transposed && execute_window_head(&u->window, 0)->funct == ISA_FUNCT_PRELOAD;
+static bool holds_back(const cycle_preload_unroller *u) {
+  return u->b_transposed && cycle_execute_window_head(&u->window, 0)->funct == ISA_FUNCT_PRELOAD;
 }
 
-bool preload_unroller_waiting(const preload_unroller *u) {
+bool cycle_preload_unroller_waiting(const cycle_preload_unroller *u) {
   return u->state == UNROLL_IDLE && u->window.count == 1 && holds_back(u);
 }
 
-bool preload_unroller_active(const preload_unroller *u) { return u->state != UNROLL_IDLE; }
+bool cycle_preload_unroller_active(const cycle_preload_unroller *u) { return u->state != UNROLL_IDLE; }
 
-static void note_config(preload_unroller *u, const execute_command *command, bool both_dataflows) {
+static void note_config(cycle_preload_unroller *u, const cycle_execute_command *command, bool both_dataflows) {
   if (isa_get_config_ex_strides_only(command->rs1, command->rs2) != 0) return;
   bool ws = isa_get_config_ex_dataflow(command->rs1, command->rs2) == ISA_CONFIG_EX_DATAFLOW_WS;
   u->b_transposed =
@@ -27,13 +27,14 @@ static void note_config(preload_unroller *u, const execute_command *command, boo
 }
 
 // The command that goes out; the next state is set, and whether the head is used up.
-static execute_command next_command(preload_unroller *u, bool *pops) {
-  execute_command out = *execute_window_head(&u->window, 0);
-  const execute_command *next = execute_window_head(&u->window, 1);
+static cycle_execute_command next_command(cycle_preload_unroller *u, bool *pops) {
+  cycle_execute_command out = *cycle_execute_window_head(&u->window, 0);
+  const cycle_execute_command *next = cycle_execute_window_head(&u->window, 1);
   *pops = false;
   switch (u->state) {
     case UNROLL_COMPUTE:
-      out = (execute_command){.funct = ISA_FUNCT_COMPUTE_ACCUMULATED, .rs1 = next->rs1, .rs2 = next->rs2, .id = out.id};
+      out = (cycle_execute_command){
+          .funct = ISA_FUNCT_COMPUTE_ACCUMULATED, .rs1 = next->rs1, .rs2 = next->rs2, .id = out.id};
       u->state = UNROLL_PRELOAD;
       return out;
     case UNROLL_PRELOAD:
@@ -53,12 +54,13 @@ static execute_command next_command(preload_unroller *u, bool *pops) {
   return out;
 }
 
-bool preload_unroller_step(preload_unroller *u, uint64_t now, execute_window *out, bool both_dataflows) {
-  if (u->window.count == 0 || !execute_window_room(out, now) || preload_unroller_waiting(u)) return false;
+bool cycle_preload_unroller_step(cycle_preload_unroller *u, uint64_t now, cycle_execute_window *out,
+                                 bool both_dataflows) {
+  if (u->window.count == 0 || !cycle_execute_window_room(out, now) || cycle_preload_unroller_waiting(u)) return false;
   bool pops;
-  execute_command command = next_command(u, &pops);
+  cycle_execute_command command = next_command(u, &pops);
   if (command.funct == ISA_FUNCT_CONFIG_EX) note_config(u, &command, both_dataflows);
-  if (pops) execute_window_pop(&u->window, now, 1);
-  execute_window_push(out, now, &command);
+  if (pops) cycle_execute_window_pop(&u->window, now, 1);
+  cycle_execute_window_push(out, now, &command);
   return true;
 }
