@@ -55,7 +55,7 @@ struct arch_checker {
   arch_fault *fault;
   arch_check_fields fields[ISA_ID_COUNT];
   arch_check_memo *memo;      // NULL: no loop was looked up yet
-  arch_check_extent *extent;  // grows by what a primitive touches; NULL: nobody wants to know
+  arch_check_extent *extent;  // grows by what a primitive touches; NULL: not recorded
 };
 
 // Reports and returns false.

@@ -1,5 +1,5 @@
 // Located messages for the user's input: `file:line:col: error: text` and an optional hint line.
-// A diag counts its errors; whoever owns it decides the exit code. It never exits.
+// A diag counts its errors; its owner decides the exit code. It never exits.
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 

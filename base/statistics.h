@@ -19,7 +19,7 @@ double wf_summary_geometric(const wf_summary *summary);  // mean of values above
 double wf_mean(const double *values, size_t count);
 
 void wf_sort(double *values, size_t count);
-// The median is the mean of both values in the middle; a percentile is the value in front of which so many percent
+// The median is the mean of both values in the middle; a percentile is the value in front of which that many percent
 // stand. Both take sorted values, at least one; percent is less than 100.
 double wf_median(const double *sorted, size_t count);
 double wf_percentile(const double *sorted, size_t count, unsigned percent);

@@ -52,11 +52,11 @@ enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6, ROLL = 
 
 const char *compile_pass_name(size_t index) { return index < PASSES ? passes[index].name : NULL; }
 
-// How many of the passes are run. Whoever watches them sees all.
+// How many of the passes are run. A caller that watches them sees all.
 static size_t passes_of(const pipeline *p) { return p->request->straight && p->request->after == NULL ? ROLL : PASSES; }
 
 // Every pass must leave a well-formed program; one that does not is the compiler's fault. Verifying commands takes as
-// long as making them, so without somebody who watches the passes only the last one's are.
+// long as making them, so only the last pass is verified unless a caller watches the passes.
 static bool verify(const pipeline *p, const char *name) {
   if (p->commands != NULL && p->request->after == NULL && strcmp(name, passes[passes_of(p) - 1].name) != 0) return true;
   const bool good = p->commands != NULL ? command_verify(p->commands, p->diag) : block_verify(p->block, p->diag);
@@ -96,7 +96,7 @@ static void drop(pipeline *p) {
   p->commands = NULL;
 }
 
-// From a lowered program to commands. The lowered program stays as it is, for whoever wants to run it.
+// From a lowered program to commands. The lowered program stays as it is, for a caller that runs it.
 static bool to_commands(pipeline *p, const block_program *lowered, const map_mapping *mapping) {
   p->block = block_copy(lowered);
   return finish(p, passes[LOWER].name) && run_passes(p, LOWER + 1, mapping);

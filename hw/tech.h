@@ -1,6 +1,6 @@
 // Energy, bandwidth and area of a technology: a table in hw/tech, one file per technology, all of one form
 // (tech_params.def). chip.technology names the one an array uses. A table need not have every group: no number stands
-// in for one that nobody has, so ask `has` first.
+// in for a missing one, so ask `has` first.
 #ifndef HW_TECH_H
 #define HW_TECH_H
 

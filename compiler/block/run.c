@@ -2,7 +2,7 @@
 //
 // A value of a buffer is kept as 32 bits whatever its type. A view or access becomes a table of places, one per
 // element, so that each statement is a loop over tables. What a verified program never does, leaving a tensor or
-// reading what nobody wrote, is reported at its statement and ends the run.
+// reading what no statement wrote, is reported at its statement and ends the run.
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

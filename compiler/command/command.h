@@ -76,10 +76,10 @@ typedef struct command_program {
 
 command_program *command_create(const char *name, const hw_array *array);
 void command_destroy(command_program *program);
-void command_reserve(command_program *program, size_t nodes);  // room for so many
+void command_reserve(command_program *program, size_t nodes);  // room for `nodes` nodes
 int command_add_tensor(command_program *program, const command_tensor *tensor);
 void command_add(command_program *program, const command_insn *insn);
-// Room for so many more nodes of a program without open loops, which the caller fills.
+// Room for `nodes` more nodes of a program without open loops, which the caller fills.
 static inline command_node *command_extend(command_program *program, size_t nodes) {
   if (program->room - program->count < nodes) command_reserve(program, 2 * program->room + nodes);
   program->count += nodes;
@@ -118,7 +118,7 @@ command_program *command_parse(const char *file, const char *text, size_t length
 
 // ---- passes: each returns a new program
 
-// Drops configuration that sets what is set already, and the parts that nobody uses before they are set again.
+// Drops configuration that sets what is set already, and the parts that no command uses before they are set again.
 command_program *command_fold_config(const command_program *program);
 // The same of a program that is no longer needed: it becomes the new one or is destroyed.
 command_program *command_fold_own(command_program *program);

@@ -6,7 +6,7 @@
 
 typedef struct command_elf_config {
   // What the tensors hold at the start, per tensor; NULL (or an entry of NULL): weft_fill of driver/include/weft/data.h
-  // with seed + number of the tensor for those that are read, zeros for the others.
+  // with seed + number of the tensor for tensors that are read, zeros for the others.
   const uint8_t *const *bytes;
   uint64_t seed;
   unsigned times;  // how often the program runs, one after the other: the first time finds nothing of the accelerator's

@@ -128,7 +128,7 @@ static settings find_settings(const command_program *program) {
   return all;
 }
 
-// Keeps what is set for somebody.
+// Keeps what is set for a later command.
 static void mark_live(const command_program *program, settings *all) {
   unsigned live = 0;
   for (size_t n = all->count; n-- > 0;) {

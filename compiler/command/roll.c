@@ -1,7 +1,7 @@
 // Finds loops in a straight sequence of commands: see command.h.
 //
 // First short periods, from the inside (roll_short.c): which runs there are does not depend on what lies around them,
-// so long loops still repeat in the shorter sequence. Then long ones, those that save most first (roll_long.c); their
+// so long loops still repeat in the shorter sequence. Then long ones, the largest saving first (roll_long.c); their
 // bodies and what lies between them are rolled alike, and the result again, until nothing changes.
 //
 // What is in the body of a loop gets the steps that it has there into its shape: loops further in must not put commands

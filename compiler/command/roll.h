@@ -54,7 +54,7 @@ static inline uint64_t command_roll_mix(uint64_t state, uint64_t value) {
 // A base for hashes of sequences: odd, otherwise without meaning.
 #define ROLL_BASE UINT64_C(0xd6e8feb86659fd93)
 
-// Slots of a hash table for so many entries: a power of two.
+// Slots of a hash table for `count` entries: a power of two.
 static inline uint32_t command_roll_table_size(uint32_t count) {
   uint32_t size = 64;
   while (size < 2 * count) size *= 2;
@@ -90,7 +90,7 @@ void command_roll_fix_steps(command_roller *r, command_roll_node *nodes, uint32_
 void command_roll_short(command_roller *r, command_roll_level *level);
 
 enum { ROLL_RUNS_MAX = 512 };
-// Runs that do not overlap, in order, those that save most. Returns how many.
+// Runs that do not overlap, in order, with the largest savings. Returns how many.
 uint32_t command_roll_long(command_roller *r, const command_roll_level *level, command_roll_run found[ROLL_RUNS_MAX]);
 
 #endif

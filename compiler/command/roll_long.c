@@ -1,4 +1,4 @@
-// The long loops of a program, those that save most first. See roll.h.
+// The long loops of a program, the largest saving first. See roll.h.
 //
 // In a nest of loops a node is as far from the last one of the same instruction as it was an iteration before; at
 // the end of an inner loop the way back is the same in each iteration of the outer one. So in the sequence of these

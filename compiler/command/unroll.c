@@ -10,7 +10,7 @@ enum {
   COMMAND_BYTES = 10,  // code of a command with the steps of its operands, about
 };
 
-// Whether so many commands take no more than half of the host's instruction cache: misses cost more than loops.
+// Whether these commands take at most half of the host's instruction cache: misses cost more than loops.
 static bool fits(const command_program *program, uint64_t commands) {
   return commands * COMMAND_BYTES <= (uint64_t)program->array->host.icache_kib * 1024 / 2;
 }
@@ -61,7 +61,7 @@ static size_t copy_body(unroller *u, size_t body, level how) {
   return end;
 }
 
-// Copies of a body of so many commands, 1: none but itself.
+// How often a body of that many commands stands in the code; 1: it is not copied.
 static uint64_t factor_of(size_t commands, uint64_t trips) {
   const uint64_t most = commands == 0 || commands > BODY_MAX ? 1 : COPIES_MAX / commands;
   return most < trips ? most : trips;

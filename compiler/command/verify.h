@@ -25,7 +25,7 @@ typedef struct command_use {
   bool load[ARCH_LOAD_STATES], store, execute;
 } command_use;
 
-// Notes a primitive; what it uses though nobody has configured it, or NULL.
+// Notes a primitive; what it uses without a configuration, or NULL.
 const char *command_use_note(command_use *use, isa_id id, const arch_command *primitive);
 
 // Of a straight program with sides (private.h): visits all but products and loads in order, then products and loads

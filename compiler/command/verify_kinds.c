@@ -26,7 +26,7 @@ typedef struct kinds {
   kind *slots;
   unsigned count;
   const command_insn *config;  // of the latest product
-  kind *last[2];               // under it, with new weights and with those that stay
+  kind *last[2];               // under it, with new weights and with weights that stay
 } kinds;
 
 static bool same(const command_insn *a, const command_insn *b) {

@@ -14,7 +14,7 @@ typedef struct graph_call {
   // constants).
   const graph_tensor **in;
   graph_tensor **out;
-  void **to;  // where results go, when computing; NULL: nobody wants it
+  void **to;  // where results go, when computing; NULL: not needed
   int in_count, out_count;
   char message[200];  // after a failure
 } graph_call;

@@ -63,8 +63,8 @@ static bool read_input(graph_call *c, equation *e, int input, const char *term, 
   return true;
 }
 
-// Labels of the result: those behind the arrow; without one those that occur once, in alphabetical order, behind the
-// ellipsis.
+// Labels of the result: those behind the arrow; without one the labels that occur once, in alphabetical order, behind
+// the ellipsis.
 static int result_labels(graph_call *c, const equation *e, const char *text, char *labels) {
   const char *arrow = strstr(text, "->");
   int ellipsis = 0, count = 0;

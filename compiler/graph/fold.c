@@ -1,4 +1,4 @@
-// Constants computed beforehand, and what nobody needs removed.
+// Computes constants beforehand and removes nodes without readers.
 #include <string.h>
 
 #include "base/alloc.h"

@@ -35,7 +35,7 @@ typedef struct runner {
   const graph_run_options *options;
   wf_diag *diag;
   void **values;  // by tensor
-  int *last;      // node that reads a tensor last; node_count: an output; -1: nobody
+  int *last;      // node that reads a tensor last; node_count: an output; -1: no node
   bool *owned;    // the value is ours to free
 } runner;
 

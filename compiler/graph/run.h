@@ -27,7 +27,7 @@ int graph_fold(graph *g, size_t limit);
 // One node, with known shapes: true if its results are constants now (the node itself stays).
 bool graph_fold_node(graph *g, const graph_node *node, size_t limit);
 
-// Removes nodes whose results nobody needs.
+// Removes nodes whose results have no reader.
 void graph_drop_unused(graph *g);
 // Removes tensors that no node and no end names; the others are renumbered.
 void graph_compact(graph *g);

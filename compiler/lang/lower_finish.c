@@ -1,4 +1,4 @@
-// What is left to do when the loops are known: loads that nobody uses go, tensors get their sizes, loops their roles,
+// What is left to do when the loops are known: unused loads go, tensors get their sizes, loops their roles,
 // and stores of different programs must not meet.
 #include <stdlib.h>
 #include <string.h>

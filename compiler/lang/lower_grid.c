@@ -145,7 +145,7 @@ static int64_t count_distinct(const grid *g, size_t column, int64_t *room) {
 }
 
 // Columns with few values first: one that mixes two coordinates has more than each of them alone. Columns of offsets
-// must all fit; of variables those that do not are passed over.
+// must all fit; of variables, the ones that do not fit are passed over.
 static bool from_columns(grid *g, size_t first, size_t end, int64_t *room) {
   candidate *candidates = WF_ARENA_ARRAY(g->l->arena, end - first + 1, candidate);
   size_t count = 0;

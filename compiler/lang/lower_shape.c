@@ -52,7 +52,7 @@ static void want_of_store(void *context, block_statement *statement) {
   want(context, statement->store.source.buffer, a->rank, size);
 }
 
-// The shape of a buffer among those that it goes with; false if it has neither all of their rows nor one.
+// The shape of a buffer among the shapes that it goes with; false if it has neither all of their rows nor one.
 static bool fit(const shape *wanted, const block_buffer *buffer, shape *fitted) {
   int64_t rows = 1, all_rows = 1;
   for (int d = 0; d + 1 < buffer->rank; d++) rows *= buffer->size[d];

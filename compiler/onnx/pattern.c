@@ -1,5 +1,5 @@
 // Operators that exporters write as chains of smaller ones: Gelu (with erf or tanh) and LayerNormalization. The last
-// node of a chain becomes the operator; what nobody reads any more is dropped later.
+// node of a chain becomes the operator; nodes without readers are dropped later.
 #include <math.h>
 #include <string.h>
 

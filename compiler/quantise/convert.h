@@ -3,7 +3,7 @@
 //
 // A tensor of the model has at most one form of each kind: f32 or int8, in the model's order of dimensions or, with
 // four dimensions, with the channels last. Forms are made when they are asked for (forms.c), so a Quantize, a
-// Dequantize or a Transpose is there only if somebody needs it, and once.
+// Dequantize or a Transpose is there only if a node reads it, and once.
 //
 // The plan (plan.c) knows before anything is emitted: which nodes become one product (a chain), which tensors are a
 // function of each element of another one (derived: emitted as a table or as float operators where they are read), and

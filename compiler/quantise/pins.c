@@ -222,7 +222,7 @@ static void keep(walk *w, const graph_node *node) {
     if (node->outputs[i] != GRAPH_NONE) w->new_maker[node->outputs[i]] = w->g->node_count - 1;
 }
 
-// The operator that makes x makes the quantised tensor instead, if nobody else reads x.
+// The operator that makes x makes the quantised tensor instead, if no other node reads x.
 static void quantise_result(walk *w, const graph_node *node, int x) {
   graph *g = w->g;
   const int out = node->outputs[0], maker = w->new_maker[x];

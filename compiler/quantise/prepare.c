@@ -1,4 +1,4 @@
-// Other forms of operators to those that the converter knows; all in float, and equal to what they replace.
+// Turns other forms of operators into forms that the converter knows; all in float, and equal to what they replace.
 //   ReduceMean over an image                 GlobalAveragePool
 //   Sum, Add of two                          Add
 //   ConvTranspose                            Conv and DepthToSpace (transposed.c)

@@ -1,4 +1,5 @@
-// What the passes share: who makes and who reads a tensor, constants as numbers, a new list of nodes from an old one.
+// What the passes share: the nodes that make and read a tensor, constants as numbers, a new list of nodes from an old
+// one.
 #ifndef COMPILER_QUANTISE_REWRITE_H
 #define COMPILER_QUANTISE_REWRITE_H
 
@@ -35,7 +36,7 @@ const char *quantise_rewrite_name(graph *g, const char *base, const char *suffix
 graph_node *quantise_rewrite_only_reader(const graph *g, const quantise_rewrite_index *index, int tensor);
 graph_node *quantise_rewrite_maker(const graph *g, const quantise_rewrite_index *index, int tensor);
 
-// Drops nodes whose results nobody reads. Returns how many.
+// Drops nodes whose results have no reader. Returns how many.
 int quantise_rewrite_drop_dead(graph *g);
 
 // The window of a convolution or pooling on images, from its attributes and shapes.

@@ -15,7 +15,7 @@ static const graph_node *maker_of(const quantise_converter *c, int tensor, graph
   return node != NULL && node->op == op ? node : NULL;
 }
 
-// Somebody besides the graph's end reads the result: a product, most likely.
+// A node reads the result, not the graph's end alone: a product, most likely.
 static bool is_read(const quantise_converter *c, int tensor) { return c->index.reader[tensor] != GRAPH_NONE; }
 
 static bool finish(quantise_converter *c, int out, int form) {

@@ -5,7 +5,7 @@
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"
 
-enum { SAMPLE = 29 };  // one in so many; prime, so that it walks through all of them
+enum { SAMPLE = 29 };  // one in 29; prime, so that it walks through all of them
 
 static const char *const arrays[] = {"dim4", "dim8", "gemmini-default", "dim32", "dim64"};
 enum { ARRAYS = sizeof arrays / sizeof arrays[0] };

@@ -1,4 +1,4 @@
-// An illegal instruction that nobody handles: the run-time system reports it and ends the program with code 1337.
+// An illegal instruction without a handler: the run-time system reports it and ends the program with code 1337.
 #include "weft/console.h"
 #include "weft/port.h"
 

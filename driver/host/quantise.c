@@ -43,7 +43,7 @@ static inline unsigned is_doubtful(float product, int32_t nearest) {
   return weft_absf(product - (float)nearest) > 0.499f;
 }
 
-// Quotients by products with the inverse; those that are doubtful are divided.
+// Quotients by products with the inverse; doubtful ones are divided.
 static enum weft_host_status quantize_f32(const struct weft_host_call *call, size_t count, const struct host_place *p,
                                           const int64_t *step) {
   const float scale = call->number[0], inverse = 1.0f / scale;

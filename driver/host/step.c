@@ -1,5 +1,5 @@
 // A program for the hart that carries out calls which the machine that simulates it has put into memory: it measures
-// operators one at a time. Whoever loads it sets `weft_host_batch`.
+// operators one at a time. Its loader sets `weft_host_batch`.
 #include "weft/host_ops.h"
 #include "weft/port.h"
 

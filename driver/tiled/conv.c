@@ -86,7 +86,7 @@ static bool load_patch(const struct run *r, const struct weft_stage *s, const st
   const struct weft_conv_cut *cut = &r->cut;
   size_t kernel_row;
   const size_t reach = (kernel_rows(r, s, &kernel_row) - 1) * c->dilation + 1, wide = cut->patch_cols;
-  const size_t gap = cut->step == 1 && r->plan.reach == 1 ? c->stride : 1;  // pixels between those that are loaded
+  const size_t gap = cut->step == 1 && r->plan.reach == 1 ? c->stride : 1;  // pixels from one loaded pixel to the next
   const size_t patch_rows = (part->rows.count - 1) * cut->step + reach;
   const size_t patch_cols = (part->cols.count - 1) * cut->step + r->plan.reach;
   const ptrdiff_t top = (ptrdiff_t)(part->rows.first * c->stride + kernel_row * c->dilation) - (ptrdiff_t)c->padding;

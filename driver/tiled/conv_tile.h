@@ -31,7 +31,7 @@ static inline size_t weft_before_pool(const struct weft_conv_plan *plan, size_t 
   return (count - 1) * plan->conv.pool_stride + plan->conv.pool_size;
 }
 
-// Whether the fields of the pooling store hold a tile of so many pooled rows and columns.
+// Whether the fields of the pooling store hold a tile of that many pooled rows and columns.
 bool weft_pool_fields_fit(const struct weft_conv_plan *plan, size_t rows, size_t cols);
 
 // Grows a tile from one pixel and one block as long as `fits` holds. False: the smallest does not fit.

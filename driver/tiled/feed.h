@@ -7,7 +7,8 @@
 //
 // Products pay for steps: each adds `rate` to a debt, and a step takes `period` off it, so that `rate` steps come
 // evenly under `period` products. The accelerator's own hazard checks see the order of commands and keep what depends
-// on it; a transfer must therefore stand before the products that need it and behind those that used its rows before.
+// on it; a transfer must therefore stand before the products that need it and behind the products that used its rows
+// before.
 #ifndef WEFT_TILED_FEED_H
 #define WEFT_TILED_FEED_H
 

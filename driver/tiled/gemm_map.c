@@ -4,7 +4,7 @@
 enum {
   ACC_BLOCKS = WEFT_ACC_ROWS / WEFT_DIM,
   STEP_BLOCKS = 16,
-  // What costs the host as much as so many rows that are loaded:
+  // What costs the host as much as that many loaded rows:
   CHANGE = 6,   // new weights
   STAGE = 300,  // a stage
 };

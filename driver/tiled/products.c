@@ -20,7 +20,7 @@ static inline void start_row(struct weft_products *p) {
   p->blocks = p->row.blocks;
 }
 
-// The block behind those that are as wide as any.
+// The block behind the blocks of full width.
 static void start_tail(struct weft_products *p) {
   const uint64_t fewer = (uint64_t)(WEFT_DIM - p->row.tail) << 32;
   p->b += p->b_next - fewer;

@@ -48,7 +48,7 @@ static inline void weft_clear_runs(struct weft_products *p, uint64_t a_step, uin
 }
 // Another run, in order. a and c: the operands of its first product, from those of the block on.
 void weft_add_run(struct weft_products *products, size_t count, uint64_t a, uint64_t c);
-// Rows for so many columns of the result, from local rows a, b and c on, each `depth` deep.
+// Rows for `columns` columns of the result, from local rows a, b and c on, each `depth` deep.
 static inline void weft_set_rows(struct weft_rows *r, size_t rows, uint32_t a, uint32_t b, uint32_t c, size_t depth,
                                  size_t columns) {
   const size_t width = weft_min(columns, WEFT_DIM);

@@ -52,9 +52,9 @@ const char *hw_export_scala_field(const hw_param *param);
 bool hw_export_write_rtl(const hw_array *array, const char *directory, wf_diag *diag);
 
 // Writes everything into `directory`, which is created; README.txt says what each file is. Refuses a directory that
-// holds anything unless an earlier call wrote it; of that call's files those that are no longer written are removed.
-// Each value that Gemmini's generator cannot express is a warning. False after an error was reported. *files (may be
-// NULL): the number of files written.
+// holds anything unless an earlier call wrote it; of that call's files, the ones that this call does not write are
+// removed. Each value that Gemmini's generator cannot express is a warning. False after an error was reported. *files
+// (may be NULL): the number of files written.
 bool hw_export_write(const hw_array *array, const char *directory, size_t *files, wf_diag *diag);
 
 #endif

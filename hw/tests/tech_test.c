@@ -96,7 +96,7 @@ static void area_is_the_sum_of_its_parts(void **state) {
   assert_true(smaller.loop_conv == 0 && near(smaller.total, area.total - area.loop_conv));
 }
 
-// What nobody measured is not there: no areas in 40nm, no energies in 180nm.
+// Figures that were not measured are absent: no areas in 40nm, no energies in 180nm.
 static void tables_say_what_they_have(void **state) {
   (void)state;
   const hw_tech fine = table("40nm"), coarse = table("180nm");

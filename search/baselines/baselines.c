@@ -1,4 +1,4 @@
-// The table of methods, and those that need few lines.
+// The table of methods, and the short methods themselves.
 #include "search/baselines/baselines.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 enum {
   TRAINED = 60,  // mappings of a layer on an array, at random
   RANKED = 300,  // further ones that the process ranks
-  CHOSEN = 10,   // of which so many are evaluated
+  CHOSEN = 10,   // the best of these, which are evaluated
   ARRAYS_MAX = 100,
   ARRAYS_FIRST = 8,  // at random before the outer process is asked
   ARRAYS_RANKED = 1000,

@@ -190,7 +190,7 @@ static void by_importance(descent_state *s, const descent_polish_effort *effort)
     const size_t layer = descent_importance_pick(m);
     if (layer == count) {
       if (!any) break;
-      descent_importance_revive(m);  // the hardware may have changed for those that were given up
+      descent_importance_revive(m);  // the hardware may have changed for layers that were given up
       any = false;
       continue;
     }

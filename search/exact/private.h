@@ -27,7 +27,7 @@ typedef struct exact_space {
   double side, scratchpad_max, accumulator_max;  // KiB
 } exact_space;
 
-// All mappings of a layer that fit the largest memories, but those that another one beats wherever they fit.
+// All mappings of a layer that fit the largest memories, except mappings that another one beats wherever they fit.
 exact_set exact_candidates(const exact_space *space, const layers_layer *layer, uint64_t *evaluations);
 paper_mapping exact_mapping_of(const layers_layer *layer, const exact_candidate *candidate, double side);
 

@@ -27,7 +27,7 @@ bool layers_lines_number(const layers_lines_reader *r, const layers_lines_cells 
 
 // One line under the column names: its layer.
 typedef bool layers_lines_layer(const layers_lines_reader *r, const layers_lines_cells *cells, layers_layer *layer);
-// Reads the lines of a text, which is cut up; those that are empty or begin with # are passed over. `columns` are how
+// Reads the lines of a text, which is cut up; lines that are empty or begin with # are passed over. `columns` are how
 // many cells a line has.
 bool layers_lines_read(layers_lines_reader *r, char *text, size_t columns, layers_lines_layer *read);
 

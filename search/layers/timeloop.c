@@ -106,7 +106,7 @@ static unsigned dims_in(const problem *p, const hw_yaml_node *node) {
   return dims;
 }
 
-// Three data spaces, and each dimension in those that have it in a convolution.
+// Three data spaces, and each dimension in the spaces that have it in a convolution.
 static bool check_spaces(const problem *p, const hw_yaml_node *shape) {
   const unsigned weights = bit(BLOCK_DIM_C) | bit(BLOCK_DIM_K) | bit(BLOCK_DIM_R) | bit(BLOCK_DIM_S);
   const unsigned outputs = bit(BLOCK_DIM_N) | bit(BLOCK_DIM_K) | bit(BLOCK_DIM_P) | bit(BLOCK_DIM_Q);

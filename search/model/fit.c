@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// A constant that hardly matters shall stay near the value that somebody gave it for a reason.
+// A constant with little effect stays near the value that it was given for a reason.
 static const double stay = 0.002;
 static const double knee = 0.7, first_step = 0.3, least_step = 0.01, most_step = 0.6;
 

@@ -49,7 +49,7 @@ static bool displace(predict_list *list, const predict_choice *choice) {
   return true;
 }
 
-// Behind those that are as good.
+// Behind choices that are as good.
 static void insert(predict_list *list, size_t room, const predict_choice *choice) {
   if (choice->source == PREDICT_CLIMBED && !displace(list, choice)) return;
   size_t place = list->count;

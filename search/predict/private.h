@@ -21,7 +21,7 @@ typedef struct predict_chooser {
 
 // The value of a legal mapping, which is kept if it is one of the best.
 double predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source);
-// Steps from the best mappings, at most so many evaluations.
+// Steps from the best mappings, with at most that many evaluations.
 void predict_climb(predict_chooser *c, unsigned evaluations);
 
 #endif

@@ -70,7 +70,7 @@ static void grow(predict_table *t) {
   t->room = room;
 }
 
-// True: the request is new, and somebody has to answer it.
+// True: the request is new, and the caller has to answer it.
 static bool enter(predict_table *t, const predict_request *request, const predict_result **answer) {
   uint64_t key[2];
   key_of(request, key);

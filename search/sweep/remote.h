@@ -31,7 +31,7 @@ typedef struct sweep_remote_group {
 // Whether this process is one of several that a launcher started; if so, all of them call this and are connected when
 // it returns. False after an error was reported.
 bool sweep_remote_join(sweep_remote_group *group, const char *version, wf_diag *diag);
-// The next worker that connected: its socket, or -1 if it was somebody else.
+// The next worker that connected: its socket, or -1 if it was another program.
 int sweep_remote_accept(const sweep_remote_group *group);
 void sweep_remote_leave(sweep_remote_group *group);
 

@@ -40,8 +40,9 @@ typedef struct sweep_spec {
   size_t array_count;
   layers_network *networks;
   size_t network_count;
-  unsigned tune;      // the fastest of so many of the mapper's mappings; 0: its best
-  unsigned searched;  // the best of so many that the model of the machine finds, and the mapper's best; 0: no search
+  unsigned tune;      // take the fastest of this number of the mapper's mappings; 0: its best
+  unsigned searched;  // take the best of this number that the model of the machine finds, and the mapper's best; 0: no
+                      // search
   descent_plain_objective objective;  // what is best of those
   double timeout;                     // seconds of one measurement; 0: none
 } sweep_spec;

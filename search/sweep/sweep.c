@@ -234,7 +234,7 @@ static void admit(runner *r) {
   if (socket >= 0) sweep_pool_add_remote(r->pool, socket);
 }
 
-// Until everything is done, the user stops it, or nobody is left to work.
+// Until everything is done, the user stops it, or no worker is left.
 static sweep_outcome work(runner *r) {
   for (;;) {
     give_out(r);

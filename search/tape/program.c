@@ -151,7 +151,7 @@ static uint64_t keep_mask(compilation *c, uint32_t slot) {
 }
 
 // In the order of the kernels: runs from the last to the first, all first operands of a run before the second ones.
-// Outputs have been written by whoever seeds them.
+// The caller that seeds outputs has written them.
 static void find_first_writers(compilation *c, const tape_ref *outputs, size_t count) {
   tape_program *p = c->program;
   c->touched = wf_calloc(p->slots + 1, sizeof *c->touched);

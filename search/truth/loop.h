@@ -36,7 +36,7 @@ paper_hardware truth_hardware_of(const hw_array *array);
 
 // ---- candidates (measure.c)
 
-// A candidate with another array than those that there are; NULL: it is known already, or there are enough.
+// A candidate with a new array; NULL: the array is known already, or there are enough.
 truth_candidate *truth_propose(truth_loop *l, const hw_array *array);
 // All candidates from `first` on, side by side.
 void truth_measure(truth_loop *l, size_t first);

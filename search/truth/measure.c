@@ -101,7 +101,7 @@ static size_t realise_all(const truth_loop *l, const hw_array *array, size_t lay
   return count;
 }
 
-// Of the mapper's mappings and those that the plain model wants for an array of this side, for all layers of all
+// Of the mapper's mappings and the plain model's for an array of this side, for all layers of all
 // arrays. A thorough loop also wants steps from there, and as many mappings as can be tried.
 static void ask(const truth_loop *l, const hw_array *const *arrays, size_t count, const predict_result **answers) {
   const size_t layers = network_of(l)->count, all = count * layers;

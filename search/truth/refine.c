@@ -109,8 +109,8 @@ static promise promise_of(const truth_loop *l, const truth_candidate *c, size_t 
   return h;
 }
 
-// The layers of a round: those that promise nearly as much for what they take as the best one. What they take of a
-// simulation; 0: none promises anything, or there is no room.
+// The layers of a round: layers whose gain for their cost is nearly that of the best one. Returns
+// their cost, as a share of a simulation; 0: no layer promises a gain, or there is no room.
 static double choose_layers(const truth_loop *l, promise *promises, size_t layers) {
   static const double nearly = 0.3, least_gain = 1e-5;
   double best = 0, share = 0;

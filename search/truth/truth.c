@@ -152,7 +152,7 @@ static truth_loop predicting(const truth_loop *l, bool thorough, truth_result *p
   return p;
 }
 
-// The best of those that are left on arrays of a side (0: any).
+// The best candidate that is left on arrays of a side (0: any).
 static truth_candidate *take_predicted(truth_result *predicted, unsigned side) {
   truth_candidate *best = NULL;
   for (size_t i = 0; i < predicted->count; i++) {

@@ -5,7 +5,7 @@
 // The base array is the first of them; all candidates have its memory system and the same mapping effort.
 //
 // With the model of the machine the loop runs twice: first every layer is predicted, which takes milliseconds, so that
-// the search visits a few hundred arrays; those that it finds best are simulated, with the mappings that it chose. Half
+// the search visits a few hundred arrays; the best of them are simulated, with the mappings that it chose. Half
 // of the simulations go to other mappings on the best array: each layer keeps the best of what it ran.
 #ifndef SEARCH_TRUTH_TRUTH_H
 #define SEARCH_TRUTH_TRUTH_H
@@ -43,7 +43,7 @@ typedef struct truth_options {
   uint64_t seed;
   double model_seconds;        // for each of the model's searches; 0: until they end by themselves
   uint64_t model_evaluations;  // of layers' mappings, by all of them; 0: no limit
-  unsigned candidates;         // at most so many are simulated; 0: 16
+  unsigned candidates;         // simulated at most; 0: 16
   unsigned tune;               // mappings that are tried for each layer; 0: the mapper's best
   unsigned jobs;               // processes; 0: one per processor
   double timeout;              // of one layer on one array

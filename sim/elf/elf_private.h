@@ -11,7 +11,7 @@ struct sim_elf {
   uint8_t *bytes;  // the whole file
   size_t length;
   Elf64_Ehdr header;
-  Elf64_Phdr *segments;  // only those that are loaded and not empty
+  Elf64_Phdr *segments;  // only loaded segments with contents
   size_t segment_count;
   sim_elf_symbol *symbols;  // by address
   size_t symbol_count;

@@ -4,10 +4,10 @@
 // - x[0] is 0 and never written: an instruction with rd = x0 is decoded to write x[RV64_SINK].
 // - retired = retired_end - left, at every instruction boundary; cycles = retired + extra_cycles. With timing
 // extra_cycles
-//   is brought up to date whenever somebody else could see it.
+//   is brought up to date whenever code outside of the interpreter could see it.
 // - A decoded page holds one slot per 2 bytes of code. Slots are decoded when first executed and stay until fence.i.
 // - While the hart runs, the host FPU rounds to nearest-even with exceptions masked; its sticky flags belong to the
-//   program and are merged into fflags whenever somebody else could see or touch them.
+//   program and are merged into fflags whenever code outside of the interpreter could see or change them.
 #ifndef SIM_HOST_RV64_H
 #define SIM_HOST_RV64_H
 

@@ -29,7 +29,7 @@ static inline rv64_line *rv64_l1_find(const rv64_l1 *l1, uint64_t number) {
   return NULL;
 }
 
-// The place that the line will take. Whoever fills it reads the old contents before.
+// The place that the line will take. The caller that fills it reads the old contents before.
 rv64_line *rv64_l1_victim(rv64_l1 *l1, uint64_t number);
 
 static inline rv64_line rv64_l1_filled(uint64_t number) { return (number + 1) << 1; }

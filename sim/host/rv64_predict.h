@@ -83,7 +83,7 @@ static inline rv64_target *rv64_predict_target(rv64_predictor *p, uint64_t block
 void rv64_predict_learn(rv64_predictor *p, uint64_t block, uint64_t target);
 
 void rv64_predict_call(rv64_predictor *p, uint64_t back);
-// Where the return or the other indirect jump in this block is thought to go; RV64_NO_BLOCK: nobody knows.
+// Where the return or the other indirect jump in this block is thought to go; RV64_NO_BLOCK: unknown.
 uint64_t rv64_predict_return(rv64_predictor *p, uint64_t block);
 uint64_t rv64_predict_indirect(rv64_predictor *p, uint64_t block);
 

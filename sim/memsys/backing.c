@@ -47,7 +47,7 @@ uint64_t memsys_backing_cycles(const memsys_backing *b, unsigned bytes) {
   return (bytes + b->bytes_per_cycle - 1) / b->bytes_per_cycle;
 }
 
-// A request of so many beats on the channel: the cycle in which it starts.
+// A request of `beats` beats on the channel: the cycle in which it starts.
 static uint64_t ask(memsys_backing *b, uint64_t cycle, uint64_t beats) {
   uint64_t start = wf_max(cycle, b->channel_free);
   b->channel_free = start + beats;

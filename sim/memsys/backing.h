@@ -21,7 +21,7 @@
 
 typedef struct memsys_backing memsys_backing;
 
-// For `most` reads and writes that wait for a decision, with tags below that. Whoever asks sees to it.
+// For `most` reads and writes that wait for a decision, with tags below `most`; the caller keeps within it.
 memsys_backing *memsys_backing_create(const hw_array *array, unsigned most);
 void memsys_backing_destroy(memsys_backing *b);
 
@@ -29,8 +29,7 @@ void memsys_backing_destroy(memsys_backing *b);
 uint64_t memsys_backing_spacing(const memsys_backing *b);
 uint64_t memsys_backing_cycles(const memsys_backing *b, unsigned bytes);
 
-// The first word of a read comes not before so many cycles after it was asked for. Nothing that memory decides on takes
-// place before so many cycles after the decision.
+// Earliest first word of a read, in cycles after its request; earliest effect of a decision, in cycles after it.
 uint64_t memsys_backing_soonest(const memsys_backing *b);
 uint64_t memsys_backing_decided_soonest(const memsys_backing *b);
 

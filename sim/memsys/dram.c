@@ -1,6 +1,6 @@
 // DRAM timing: see dram.h for the rules.
 //
-// Commands are carried out in the order of their ticks when somebody asks for decisions, or for the next one. What is
+// Commands are carried out in the order of their ticks when the caller asks for decisions, or for the next one. What is
 // issued in a tick depends on transactions that have arrived by then alone, so it does not matter when that is.
 #include "sim/memsys/dram.h"
 
@@ -80,12 +80,12 @@ struct dram {
   uint64_t four_from[FOUR];        // when the windows of the last four activates end, a ring
   unsigned four_at;
   unsigned first_closed;  // bank that is looked at first for a row to be closed
-  command next;           // is issued if nobody enters before; `planned`: it is known
+  command next;           // is issued unless a transaction enters before; `planned`: it is known
   bool planned;
   uint64_t next_refresh;
-  dram_decision *decided;  // before somebody asked, a ring
+  dram_decision *decided;  // ahead of the caller's question, a ring
   unsigned oldest, ahead;
-  uint64_t data_from;  // nobody asks for data before; UINT64_MAX: nobody waits
+  uint64_t data_from;  // earliest question for data; UINT64_MAX: no transaction waits
 };
 
 static timing in_ticks(const timing *standard) {
@@ -210,7 +210,7 @@ static bool finds_row(const dram *d, const transaction *x) {
 }
 
 // The transaction that is ready first, the oldest of those. Of each bank only the first one that can do anything comes
-// into question. *idle: open banks whose rows nobody waits for, or may.
+// into question. *idle: open banks whose row no waiting transaction may use.
 static command first_ready(const dram *d, uint64_t *idle) {
   command next = {.tick = UINT64_MAX, .place = NOBODY};
   uint64_t seen = 0;
@@ -227,7 +227,7 @@ static command first_ready(const dram *d, uint64_t *idle) {
   return next;
 }
 
-// A row that nobody waits for is closed when nothing else is to be done; banks have their turns.
+// A row without waiting transactions is closed when no other command is ready; banks take turns.
 static command next_command(const dram *d) {
   uint64_t idle;
   command next = first_ready(d, &idle);
@@ -373,7 +373,7 @@ void dram_ask(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool wr
   if (x->arrival < d->data_from) d->data_from = x->arrival;
 }
 
-// What happens before `end`, whether somebody has asked for it or not.
+// What happens before `end`, also without a question from the caller.
 static void run_ahead(dram *d, uint64_t end) {
   dram_decision decision;
   while (run(d, end, &decision)) {

@@ -4,8 +4,8 @@
 //
 // Address: line (64 bytes) | bank | column | row, from low to high, so that a stream visits all banks.
 // Reads and writes wait in one queue in the order of their arrival; one enters per tick. It has 32 places: a
-// transaction takes two of them until it has opened its row, one after that; those that find no place wait before it.
-// In a tick one command is issued, the first of
+// transaction takes two of them until it has opened its row, one after that; a transaction without a place waits before
+// it. In a tick one command is issued, the first of
 //   - that of the oldest transaction that may issue one: to open its row in a closed bank, or to read or write in the
 //     open row, never before an older one to the same row
 //   - closing a row that no transaction in the queue goes to, or that memory.row_accesses of them found open
@@ -28,11 +28,11 @@ typedef struct dram_decision {
   uint64_t complete;  // cycle
 } dram_decision;
 
-// For `most` requests under way, those that go first aside: whoever asks waits for decisions before it asks for more.
+// For `most` requests under way, without the ones that go first: the caller waits for decisions before it sends more.
 dram *dram_create(const hw_array *array, unsigned most);
 void dram_destroy(dram *d);
 
-// A read's data is complete not before so many cycles after its request; that of a read or a write, after the decision.
+// Earliest completion of a read's data, in cycles after its request; of a read or a write, after the decision.
 uint64_t dram_soonest(const dram *d);
 uint64_t dram_decided_soonest(const dram *d, bool write);
 

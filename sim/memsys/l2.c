@@ -163,7 +163,7 @@ static uint64_t takers(memsys_l2 *l2, uint64_t cycle) {
   return can;
 }
 
-// Of those that can, the first behind the one chosen last.
+// Of the registers that can, the first behind the one chosen last.
 static unsigned choose(const memsys_l2 *l2, uint64_t can) {
   const uint64_t behind = can & ~UINT64_C(1) << l2->last_chosen;
   return (unsigned)__builtin_ctzll(behind != 0 ? behind : can);
@@ -217,7 +217,7 @@ static inline uint64_t next_event(memsys_l2 *l2, uint64_t now) {
   return wf_max(next, now);
 }
 
-// Nobody is there but the polls.
+// Only polls are there.
 static uint64_t next_without_polls(memsys_l2 *l2, uint64_t cycle) {
   skip_polls(l2, wf_min(wf_max(l2->head_entered, l2->enter_from), cycle));
   l2_set_gate(l2);

@@ -16,7 +16,7 @@
 // register that needs it while it is full waits too.
 // Memory's side takes note of a clean victim five cycles after it left at the soonest, one per cycle, and only in a
 // cycle in which it brings no word. While four of them are on their way no register can evict.
-// A poll of the front end is a request that hits, in order behind those that came before it.
+// A poll of the front end is a request that hits, in order behind earlier requests.
 // The victim is drawn by a shift register of 16 bits that moves with every read of the tags, even if ways are empty.
 // A register that becomes free takes the next waiting request of its set in the same cycle.
 #ifndef SIM_MEMSYS_L2_H

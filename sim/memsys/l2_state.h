@@ -43,7 +43,7 @@ typedef struct l2_item {
   bool parted;  // the request lies in several lines: the last part that is served gives the answer
 } l2_item;
 
-// Items one behind the other; head NONE: nobody waits.
+// Items one behind the other; head NONE: the list is empty.
 typedef struct l2_items {
   uint16_t head, tail;
 } l2_items;
@@ -101,7 +101,7 @@ struct memsys_l2 {
   uint64_t unanswered;                 // of `arriving`
   uint64_t held;                       // of `arriving`: asleep until memory decides on the victim
   // Those asleep are looked at again in a cycle near by, or far away, or when memory has decided.
-  uint64_t marked;                  // cycle n of those to come at bit n % NEARBY: somebody is looked at in it
+  uint64_t marked;                  // coming cycle n at bit n % NEARBY: a register is looked at in it
   uint64_t nearby[NEARBY];          // who
   uint64_t far;                     // who else
   uint64_t first_far;               // none of `far` before
@@ -168,7 +168,7 @@ unsigned l2_take_register(memsys_l2 *l2);
 void l2_take_up(memsys_l2 *l2, unsigned index, uint16_t place, uint64_t cycle, bool same);
 // A poll that hits: it takes a register and its turns, but no set.
 void l2_poll(memsys_l2 *l2, uint64_t cycle);
-// Whoever waits behind a register that has answered has its turn when that one is done.
+// A request that waits behind a register that has answered has its turn when that register is done.
 void l2_set_follower(memsys_l2 *l2, unsigned index);
 // A line arrives at a register: its first word came, or the last one, or it has nothing more to wait for.
 void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle);

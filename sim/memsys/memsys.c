@@ -36,7 +36,7 @@ struct memsys {
   memsys_beat shown;
   uint64_t order;  // of requests
   // without L2
-  memsys_answer waiting[MAX_WAITING];  // those that memory has not decided on, by tag
+  memsys_answer waiting[MAX_WAITING];  // answers that memory has not decided on, by tag
   bool used[MAX_WAITING];
   unsigned wait_count;
   uint64_t disturb;  // seed, 0: none
@@ -251,7 +251,7 @@ uint64_t memsys_next_response(memsys *m, uint64_t cycle) {
   if (m->l2 == NULL) {
     next = bare_next(m, next);
   } else if (m->answers.head == m->answers.end) {
-    // It may be asked in the cycle before, which is not over: somebody may still send.
+    // The question may come in the cycle before, which is not over: a caller may still send.
     memsys_l2_run(m->l2, cycle == 0 ? 0 : cycle - 1);
     next = m->answers.head != m->answers.end ? next_known(m, cycle) : memsys_l2_next_answer(m->l2);
   }

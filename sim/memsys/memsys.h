@@ -54,13 +54,13 @@ void memsys_destroy(memsys *m);
 
 // Who may send a beat in this cycle; NULL: does not want to. A write wants to with its burst at every beat.
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write);
-// Nobody may send in `cycle`: the first later one in which that can be different, if the host asks for nothing before.
+// No caller may send in `cycle`: the earliest later cycle in which one may, if the host sends nothing before.
 uint64_t memsys_next_grant(memsys *m, uint64_t cycle);
 // The granted beat is sent.
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request);
 void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request);
-// The granted first beat of a write is sent, and the others behind it, one per cycle: nobody else may send before the
-// cycle behind the last. Only if memsys_takes_write_bursts, which does not change once requests were sent.
+// The granted first beat of a write is sent, and the others behind it, one per cycle: no other caller may send before
+// the cycle behind the last. Only if memsys_takes_write_bursts, which does not change once requests were sent.
 void memsys_write_burst(memsys *m, uint64_t cycle, const memsys_request *request);
 bool memsys_takes_write_bursts(const memsys *m);
 

@@ -2,7 +2,7 @@
 //
 // Steps in the entry's directory: write the packages, the sources and the shell; verilator makes C++ of them; that is
 // compiled in a few units (`jobs` at a time); the objects become model.so. Sources and objects are then
-// removed, the array package stays for whoever wonders what the entry is.
+// removed, the array package stays, so that a reader can tell what the entry is.
 #include "sim/rtl/build.h"
 
 #include <dirent.h>

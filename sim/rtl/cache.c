@@ -65,7 +65,7 @@ static bool prepare(sim_cache_entry *entry, char *folder, const char *key, void 
   char *lock = wf_format("%s/%s.lock", folder, key);
   bool good = take_lock(entry, lock, waiting, context);
   wf_free(lock);
-  if (!good && entry->lock >= 0) {  // somebody else's building directory must not be touched
+  if (!good && entry->lock >= 0) {  // another process's building directory must not be touched
     close(entry->lock);
     entry->lock = -1;
   }

@@ -42,7 +42,7 @@ typedef struct sim_trace_header {
 
 typedef struct sim_trace_end {
   uint64_t commands;
-  bool recorded;  // of a run; otherwise nobody knows what a replay will write, and the rest is zero
+  bool recorded;  // of a run; otherwise what a replay will write is unknown, and the rest is zero
   uint64_t written_bytes;
   uint64_t digest;
 } sim_trace_end;

@@ -133,7 +133,7 @@ static const struct {
     {KERNEL "  p = program_id(0) * 4\n  q = " BLOCK("y_ptr", "p") "\n  store(q, maximum(load(q), load(" BLOCK(
          "x_ptr", "p") ")))\n",
      4, 1},
-    // A load that nobody uses, and a loop that does nothing.
+    // An unused load, and a loop that does nothing.
     {KERNEL LOAD "  w = load(" BLOCK("x_ptr", "9") ")\n  for i in range(4):\n    w = load(" BLOCK(
          "x_ptr", "i") ")\n  store(" BLOCK("y_ptr", "0") ", x)\n",
      1, 0},

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes to the console of whoever runs the program.
+// Bytes to the console of the simulator or host that runs the program.
 void weft_write(const char *text, size_t length);
 // Ends the program; 0 is success.
 _Noreturn void weft_exit(int code);

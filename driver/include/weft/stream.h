@@ -18,7 +18,7 @@ static inline uint64_t weft_operand(uint64_t value) {
 }
 #endif
 
-// A move is a load, a store or their configuration; `after` so many products, counted from the last one. Products count
+// A move is a load, a store or their configuration; due `after` products, counted from the last one. Products count
 // down and stop where a function of the program carries the next moves out:
 //
 //   weft_command(WEFT_FUNCT_COMPUTE_PRELOADED, r0, r1);

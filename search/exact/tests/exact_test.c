@@ -57,7 +57,8 @@ static void try_orders(everything *e, paper_mapping *m) {
   }
 }
 
-// Three factors of each dimension: spatial or in the registers (1 for those that have neither), accumulator, the rest.
+// Three factors of each dimension: spatial or in the registers (1 for dimensions that have neither), accumulator, the
+// rest.
 static void try_factors(everything *e, paper_mapping *m, int d) {
   if (d == BLOCK_DIMS) {
     try_orders(e, m);

@@ -82,7 +82,7 @@ static void large_products_are_bound_by_the_mesh(void **state) {
   }
 }
 
-// The walk jumps over iterations that go on alike: so many more of them take so many times longer.
+// The walk jumps over iterations that go on alike: N times as many take N times as long.
 static void long_loops_are_extrapolated(void **state) {
   (void)state;
   hw_array array;

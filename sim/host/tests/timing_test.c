@@ -147,7 +147,7 @@ static void a_product_takes_as_long_as_its_multiplier(void **state) {
   assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A0, A1), addi(T2, T1, 1)), 6);  // an address of 32 bits: 5 steps
   end(b);
   b = begin();
-  assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A1, A0), addi(T2, A1, 1)), 0);  // nobody waits
+  assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A1, A0), addi(T2, A1, 1)), 0);  // no instruction waits
   end(b);
 }
 

@@ -192,7 +192,7 @@ static uint64_t digest_of(const stream_case *x, port_kind port) {
     const bool sent = (s.read_wanted || s.write_wanted) && send(&s, cycle, &beats_left);
     if (s.host != 0 && draw(&s) % s.host == 0)
       note(&s, memsys_host_access(s.m, cycle, BASE + draw(&s) % 8192 * s.line, draw(&s) % 3 == 0));
-    // Somebody may have asked, so an answer may come before it was expected.
+    // Another caller may have asked, so an answer may come before it was expected.
     if (sent && s.wake > cycle)
       s.wake = memsys_next_response_with(s.m, cycle, s.wake);
     else

@@ -1,4 +1,4 @@
-// Writes that DRAM cannot keep up with: whoever sends them is held back to the pace of its banks, with and without an
+// Writes that DRAM cannot keep up with: their sender is held back to the pace of its banks, with and without an
 // L2, and so is the hart. One bank, and every line in another row of it, so that the pace is a closed formula: a row is
 // opened, written, and closed.
 #include "base/test.h"
@@ -33,7 +33,8 @@ static hw_array one_bank(void) {
 // Lines that the bank can have written up to this cycle, however they come.
 static uint64_t bank_writes(uint64_t cycle) { return cycle * CYCLE_PS / WRITE_PS + 1; }
 
-// And those that it must have written if it was never idle: each refresh costs its time and a row that was not written.
+// And the lines that it must have written if it was never idle: each refresh costs its time and a row that was not
+// written.
 static uint64_t busy_bank_writes(uint64_t cycles) {
   const uint64_t refreshes = cycles * CYCLE_PS / T_refresh_interval + 1;
   return (cycles * CYCLE_PS - refreshes * (T_refresh + 2 * WRITE_PS)) / WRITE_PS;

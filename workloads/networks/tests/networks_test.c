@@ -15,7 +15,7 @@ static graph *create(const char *name, networks_options options) {
   return g;
 }
 
-// Published figures; tolerance as relative error. Sizes and sequences are those that the figures are of.
+// Published figures; tolerance as relative error. Sizes and sequences are those of the figures.
 static const struct figure {
   const char *name;
   networks_options options;
