@@ -84,12 +84,12 @@ typedef struct sim_engine_ops {
   // what the accelerator asked for before then comes first, and returns the cycle in which the last beat of the line is
   // there. An engine that is past `cycle` takes the line at the cycle it has come to.
   uint64_t (*host_access)(sim_engine *engine, uint64_t cycle, uint64_t address, bool write);
-  // The cycle that the engine has come to: the first that was not carried out. The response of a command left in the
-  // cycle before the one that the engine has come to when `push` returns.
+  // The cycle that the engine has come to: the first that was not carried out. A response has left in the cycle before
+  // the one that the engine has come to when `push` returns.
   uint64_t (*reached)(const sim_engine *engine);
-  // Optional (NULL): sim_engine_await_room without coming back in every cycle.
+  // Optional (NULL): sim_engine_await_room in one call, not one for each cycle.
   uint64_t (*await_room)(sim_engine *engine, uint64_t cycle, uint64_t limit);
-  // Optional (NULL): sim_engine_push in one.
+  // Optional (NULL): sim_engine_push in one call.
   sim_push_result (*push_waiting)(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response);
 } sim_engine_ops;
 
@@ -101,14 +101,14 @@ struct sim_engine {
 sim_engine *sim_engine_create(const sim_engine_ops *ops, const hw_array *array, arch_memory *memory,
                               const sim_engine_options *options, wf_diag *diag);
 
-// Calls the body where the engine wants its commands to come from.
+// Calls the body in the thread from which the engine takes commands (see ops->enter).
 void sim_engine_enter(sim_engine *engine, void (*body)(void *context), void *context);
 
 // After a push that found no room: goes on from `cycle` until the engine may take a command or `limit` has come, at
 // least one cycle, or until a fault, and returns the cycle in which to push again.
 uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limit);
 
-// Pushes in *cycle or, without room, in the first cycle that has some, which is told. Never SIM_PUSH_FULL.
+// Pushes in *cycle or, without room, in the first cycle with room, and sets *cycle to it. Never SIM_PUSH_FULL.
 sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response);
 
 // Engines that this build has, in the order they are listed; NULL past the end.

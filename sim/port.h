@@ -2,8 +2,8 @@
 // every engine gets the same commands and every report the same counts.
 //
 // For a hart with time of its own it holds the command queue between hart and accelerator: a command that leaves the
-// hart in cycle c can enter the accelerator in c + 1. The engine is brought forward no further than the hart needs to
-// know: to the cycle of a memory access, of a command, to the end of a fence.
+// hart in cycle c can enter the accelerator in c + 1. The engine goes forward at most as far as the hart needs to
+// know: to the cycle of a memory access, of a command, or of the end of a fence.
 #ifndef SIM_PORT_H
 #define SIM_PORT_H
 

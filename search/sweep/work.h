@@ -14,9 +14,9 @@ typedef struct sweep_work_request {
   hw_array array;
   map_layer layer;
   uint32_t tune;
-  uint32_t searched,
-      objective;    // take the best of `searched` mappings that the model of the machine finds; plain_objective
-  uint32_t mapped;  // with the mapping that is given
+  uint32_t searched;   // take the best of this number of mappings that the model of the machine finds
+  uint32_t objective;  // plain_objective
+  uint32_t mapped;     // with the mapping that is given
   map_mapping mapping;
 } sweep_work_request;
 

@@ -29,7 +29,7 @@ bool truth_has_room(const truth_loop *l, double share);  // for a share of the n
 
 // ---- arrays (arrays.c)
 
-// Whether an array has the sizes that are fixed, no larger ones than may be, and no more area.
+// Whether an array has the fixed sizes, and sizes and area within their bounds.
 bool truth_allows(const truth_loop *l, const hw_array *array);
 bool truth_builds(const hw_array *array);
 paper_hardware truth_hardware_of(const hw_array *array);
@@ -38,12 +38,15 @@ paper_hardware truth_hardware_of(const hw_array *array);
 
 // A candidate with a new array; NULL: the array is known already, or there are enough.
 truth_candidate *truth_propose(truth_loop *l, const hw_array *array);
-// All candidates from `first` on, side by side.
+// Measures all candidates from `first` on, in parallel.
 void truth_measure(truth_loop *l, size_t first);
-// Steps of a measurement: adds a candidate; sets what it costs; reports it; keeps it if it is the best so far.
+// Appends a candidate with this array.
 truth_candidate *truth_append(truth_loop *l, const hw_array *array);
+// Sets the value of a candidate from its measured cost.
 void truth_set_value(const truth_loop *l, truth_candidate *c, paper_cost cost);
+// Prints a line of progress about a candidate.
 void truth_say(const truth_loop *l, const truth_candidate *c);
+// Makes the candidate the best one if it is.
 void truth_take_best(truth_loop *l, size_t index);
 // The mapping of this rank; false: it is left to the mapper.
 bool truth_mapping_of(const predict_result *answer, size_t rank, map_mapping *mapping);

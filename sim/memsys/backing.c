@@ -54,7 +54,7 @@ static uint64_t ask(memsys_backing *b, uint64_t cycle, uint64_t beats) {
   return start;
 }
 
-// The bus brings `bytes` from the first cycle on, not before `from`, in which it is free; returns that cycle.
+// The bus brings `bytes` from its first free cycle on, at the earliest from `from`; returns that cycle.
 static uint64_t bring(memsys_backing *b, uint64_t from, unsigned bytes) {
   uint64_t start = wf_max(from, b->bus_free);
   b->bus_free = start + memsys_backing_cycles(b, bytes);

@@ -193,7 +193,7 @@ static void carry_out(memsys_l2 *l2, uint64_t cycle) {
   l2->tags_full = l2->tags_full ? reads : note;
 }
 
-// A cycle, not before the one at hand, before which no register that is awake takes a turn: all of them need a pipe.
+// The earliest cycle, from the one at hand on, in which a register that is awake can take a turn: all need a pipe.
 static uint64_t next_turn(memsys_l2 *l2, uint64_t now) {
   const uint64_t awake = l2->awake, tags = now + l2->tags_full;
   uint64_t next = NEVER;
@@ -202,7 +202,7 @@ static uint64_t next_turn(memsys_l2 *l2, uint64_t now) {
   return (awake & ~l2->needs_pipe & ~l2->evictions) != 0 ? wf_min(next, tags) : next;
 }
 
-// A cycle, not before the one at hand, before which nothing happens.
+// The earliest cycle, from the one at hand on, in which something can happen.
 static inline uint64_t next_event(memsys_l2 *l2, uint64_t now) {
   uint64_t next = wf_min(wf_min(l2->gate, l2->first_far), wf_min(l2_decisions_from(l2), l2->departs_at));
   if (l2->awake != 0) {

@@ -14,7 +14,7 @@
 // are in the pipe to be written when a victim begins to leave.
 // The tags have one port; reads go first. A write (clean line written, miss, victim) waits in a queue of one, and a
 // register that needs it while it is full waits too.
-// Memory's side takes note of a clean victim five cycles after it left at the soonest, one per cycle, and only in a
+// Memory's side takes note of a clean victim five cycles after it left at the earliest, one per cycle, and only in a
 // cycle in which it brings no word. While four of them are on their way no register can evict.
 // A poll of the front end is a request that hits, in order behind earlier requests.
 // The victim is drawn by a shift register of 16 bits that moves with every read of the tags, even if ways are empty.

@@ -153,7 +153,7 @@ static inline uint64_t l2_decisions_from(const memsys_l2 *l2) {
   const uint64_t decision = memsys_backing_next(l2->memory);
   return decision == NEVER ? NEVER : decision + l2->decided_soonest;
 }
-// When a register may evict, from `from` on; NEVER: not before a clean victim is taken note of.
+// When a register may evict, from `from` on; NEVER: only after memory's side has taken note of a clean victim.
 static inline uint64_t l2_evicts_from(const memsys_l2 *l2, uint64_t from) {
   from = wf_max(from, l2->evict_free);
   if (l2->departure_count < DEPARTURES) return from;

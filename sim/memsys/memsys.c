@@ -27,12 +27,12 @@ struct memsys {
   unsigned write_beats_left;  // of the burst under way
   uint64_t channel_from;      // beats of a burst that was sent as a whole take it before
   uint64_t write_order;       // of the write that was sent last
-  uint64_t write_answer;      // is not before this cycle
+  uint64_t write_answer;      // the earliest cycle
   bool write_was_last;        // the channel's last grant, for alternation
   // response channel
   bool answering;      // the burst at the head is under way
   unsigned beat;       // of it
-  uint64_t next_beat;  // not before this cycle
+  uint64_t next_beat;  // the earliest cycle
   memsys_beat shown;
   uint64_t order;  // of requests
   // without L2

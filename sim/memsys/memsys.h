@@ -52,7 +52,7 @@ typedef struct memsys_counts {
 memsys *memsys_create(const hw_array *array);
 void memsys_destroy(memsys *m);
 
-// Who may send a beat in this cycle; NULL: does not want to. A write wants to with its burst at every beat.
+// Which of the two may send a beat in this cycle; NULL: it has none. A write brings its whole burst at every beat.
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write);
 // No caller may send in `cycle`: the earliest later cycle in which one may, if the host sends nothing before.
 uint64_t memsys_next_grant(memsys *m, uint64_t cycle);
@@ -69,18 +69,19 @@ const memsys_beat *memsys_response(memsys *m, uint64_t cycle);
 void memsys_take(memsys *m, uint64_t cycle);
 
 // Takes all beats of the read burst whose first one is shown in `cycle`, each as soon as it is there: beat n in cycle
-// max(cycle + n, ready + n * spacing). No later burst is shown before its last beat was taken.
+// max(cycle + n, ready + n * spacing). The next burst is shown after its last beat, at the earliest.
 typedef struct memsys_burst {
   uint64_t ready, spacing;
   unsigned beats;
 } memsys_burst;
 memsys_burst memsys_take_burst(memsys *m, uint64_t cycle);
 
-// A cycle from `cycle` on before which no response beat can be there; UINT64_MAX when nothing is under way.
+// The earliest cycle, from `cycle` on, in which a response beat can be there; UINT64_MAX when nothing is under way.
 uint64_t memsys_next_response(memsys *m, uint64_t cycle);
-// The same from the next cycle on, when a request was sent in this one and without it `before` was such a cycle.
+// The same from the next cycle on, after a request was sent in this one; `before` is the answer from before the
+// request.
 uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before);
-// Of a read that is sent in `cycle` or later: a cycle before which it has no answer.
+// The earliest answer to a read that is sent in `cycle` or later.
 uint64_t memsys_soonest_answer(const memsys *m, uint64_t cycle);
 
 // One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory
