@@ -66,7 +66,7 @@ static void print_result(const sim_report *report, FILE *out) {
     fprintf(out, "  %-24s %s\n", "result", status_names[result->status]);
 }
 
-// What the hart spent on the accelerator. Without a hart whoever gives the commands does nothing but wait.
+// What the hart spent on the accelerator. Without a hart the source of the commands only waits.
 static void print_host(const sim_run_result *result, FILE *out) {
   const sim_port *port = &result->port;
   char number[CLI_NUMBER];

@@ -1,4 +1,4 @@
-// The table of known runs: see known.h. An entry's version is odd while somebody writes it and 0 while it is empty;
+// The table of known runs: see known.h. An entry's version is odd while a process writes it and 0 while it is empty;
 // who read an entry looks at the version again.
 #include "runner/known.h"
 

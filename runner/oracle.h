@@ -1,7 +1,7 @@
 // Judges compiled programs: random tensors, what the source says must become of them, and what an engine made of them.
 //
 // The source is run by its own interpreter (lang_run for kernels, block_run for block programs), which shares nothing
-// with the passes or the engines. Every byte of every tensor is compared, also those that nobody should write.
+// with the passes or the engines. Every byte of every tensor is compared, also bytes that no command may write.
 #ifndef RUNNER_ORACLE_H
 #define RUNNER_ORACLE_H
 

@@ -17,7 +17,7 @@ void run_session_close(run_session *session);
 bool run_session_run(run_session *session, const command_program *program, const command_layout *layout,
                      run_result *result, wf_diag *diag);
 
-// For whoever uses the engine between programs: the clock of the session, which they move on.
+// The clock of the session, for a caller that uses the engine between programs and moves the clock on.
 sim_engine *run_session_engine(run_session *session);
 uint64_t run_session_cycle(const run_session *session);
 void run_session_advance(run_session *session, uint64_t cycle);

@@ -1,6 +1,6 @@
 // Layers as programs: which shipped kernel a layer is, with which arguments, and its compilation.
 //
-// The kernels travel in the library, so that nobody needs the checkout to compile a layer.
+// The kernels travel in the library, so that compiling a layer works without the checkout.
 #ifndef COMPILER_LAYER_LAYER_H
 #define COMPILER_LAYER_LAYER_H
 

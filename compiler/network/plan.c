@@ -28,7 +28,7 @@ static void use_constants(network *net, const network_kernel *kernel, int step) 
   for (int t = 0; t < kernel->program->tensor_count; t++) use(net, kernel->constants[t], step);
 }
 
-// An output that nobody reads stays, too, until its node is done: who looks at the node's result then finds it.
+// An output without a reader stays, too, until its node is done: an observer of the node's result then finds it.
 static void use_outputs(network *net, const graph_node *node, int step) {
   for (int o = 0; o < node->output_count; o++)
     if (node->outputs[o] != GRAPH_NONE) use(net, net->tensors[node->outputs[o]], step);

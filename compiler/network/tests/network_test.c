@@ -170,7 +170,7 @@ static int look_up(graph *g, int x, int table) {
   return y;
 }
 
-// A table's result takes the place of what nobody needs any more, and of nothing else.
+// A table's result takes the place of a buffer without later readers, and of such a buffer only.
 static void test_results_in_place(void **state) {
   (void)state;
   graph *g = graph_create("tables");

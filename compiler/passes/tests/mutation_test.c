@@ -1,5 +1,5 @@
 // Random programs with random changes: lines removed, repeated, exchanged, names and numbers replaced. What
-// block_verify accepts and a pass does not refuse must keep its results; most such programs are no kernel that anybody
+// block_verify accepts and a pass does not refuse must keep its results; most such programs are no kernel that a person
 // would write.
 #include <ctype.h>
 
