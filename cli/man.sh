@@ -27,8 +27,8 @@ section() {
     END { if (filled) print ".fi" }'
 }
 
-# The names in a list of the form "  NAME   what it is".
-names() { sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'; }
+# The names in the list of verbs or benches.
+names() { sed -n '/^\(verbs\|benches\):$/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'; }
 
 cat <<END
 .TH WEFT 1 "" "weft $version" "User Commands"

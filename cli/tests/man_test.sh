@@ -5,7 +5,8 @@ set -eu
 weft=$1 page=$2 version=$3 work=$4
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 
-names() { sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'; }
+# By the first word of each line of the list, where the page's generator reads it with sed.
+names() { awk '/^(verbs|benches):$/ { list = 1; next } NF == 0 { list = 0 } list { print $1 }'; }
 options() { sed -n '/^options:$/,$s/^  \(--*[a-z][a-z0-9-]*\) .*/\1/p' | sort; }
 
 # Sections of the page, "VERB: OPTION OPTION ..", as the helps have them.
@@ -18,7 +19,7 @@ options() { sed -n '/^options:$/,$s/^  \(--*[a-z][a-z0-9-]*\) .*/\1/p' | sort; }
     done
   done
 } >help.txt
-[ "$(wc -l <help.txt)" -ge 20 ] || { echo "few verbs in the help"; exit 1; }
+[ "$(wc -l <help.txt)" -ge 25 ] || { echo "few verbs in the help"; exit 1; }
 
 sed 's/\\-/-/g' "$page" | awk '
   /^\.SS weft / { name = $3 ($3 == "bench" && $4 ~ /^[a-z]/ ? " " $4 : "") }
