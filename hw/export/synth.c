@@ -128,10 +128,10 @@ static bool run_tool(synth_run *run, const char *tool, const char *flag, const c
 static bool write_elaboration(const synth_run *run) {
   FILE *out = open_work(run, "elaborate.ys", "w");
   if (out == NULL) return false;
-  fputs("read_verilog -sv", out);
+  fputs("read_verilog -sv -Irtl", out);
   char *list = read_work(run, "weft.f");
   for (char *save, *line = strtok_r(list, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
-    if (strncmp(line, "//", 2) != 0) fprintf(out, " %s", line);
+    if (strncmp(line, "rtl/", 4) == 0) fprintf(out, " %s", line);
   wf_free(list);
   fprintf(out, "\nhierarchy -check -top %s\nwrite_rtlil elaborated.il\n", top_module);
   return fclose(out) == 0;

@@ -41,13 +41,14 @@ static const char marker[] = "array.json";
 
 // ---- texts about the set
 
-// Packages first: every module may use them. The order of modules does not matter to any tool.
+// Packages first: every module may use them. The order of modules does not matter to any tool. Headers are found by
+// their folder.
 static bool write_file_list(const hw_array *array, FILE *out) {
   fprintf(out, "// Array %s, hash %016" PRIx64 "; paths are relative to this file's folder. Top: weft_accel.\n",
           array->name, hw_array_hash(array));
-  fputs("rtl/weft_isa_pkg.sv\nrtl/weft_array_pkg.sv\n", out);
+  fputs("+incdir+rtl\nrtl/weft_array_pkg.sv\n", out);
   for (size_t i = 0; i < hw_rtl_file_count; i++)
-    if (strcmp(hw_rtl_files[i].name, "weft_isa_pkg.sv") != 0) fprintf(out, "rtl/%s\n", hw_rtl_files[i].name);
+    if (!hw_rtl_is_header(hw_rtl_files[i].name)) fprintf(out, "rtl/%s\n", hw_rtl_files[i].name);
   return fflush(out) == 0 && !ferror(out);
 }
 

@@ -25,7 +25,11 @@ module weft_acc_lane #(
   input  logic [31:0] inv_sum_exp_i,
   output logic [7:0]  y_o
 );
-  localparam logic [2:0] RELU = 3'd1, LAYERNORM = 3'd2, IGELU = 3'd3, SOFTMAX = 3'd4;
+  // The activation of config_st under the bit of config_norm.
+  localparam logic [2:0] RELU = {1'b0, weft_isa_pkg::CONFIG_ST_ACTIVATION_RELU};
+  localparam logic [2:0] LAYERNORM = {1'b0, weft_isa_pkg::CONFIG_ST_ACTIVATION_LAYERNORM};
+  localparam logic [2:0] IGELU = {1'b0, weft_isa_pkg::CONFIG_ST_ACTIVATION_IGELU};
+  localparam logic [2:0] SOFTMAX = {1'b1, weft_isa_pkg::CONFIG_ST_ACTIVATION_NONE};
 
   logic [31:0] activated, scale;
 

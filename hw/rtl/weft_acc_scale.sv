@@ -5,6 +5,8 @@
 // Latency: in at t -> out t + LATENCY with UNITS 0, t + ceil(DIM/UNITS) + LATENCY + 2 with shared units.
 // Combinational: in_ready_o depends on out_ready_i.
 // Invariants: rows keep their order; FULL_READS 0 leaves out_full_o zero, NARROW_READS 0 out_narrow_o.
+`include "weft_assert.svh"
+
 module weft_acc_scale #(
   parameter int DIM = 16,
   parameter int UNITS = 0,
@@ -148,4 +150,6 @@ module weft_acc_scale #(
     logic unused;
     assign unused = FULL_BITS == 0;
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_narrow_o, out_full_o, out_tag_o})
 endmodule

@@ -17,6 +17,8 @@
 //
 // Latency: read taken at t -> response t+1, kept until taken.
 // Combinational: wr_ready_o on the write's address; read ready on the write's valid, the address, response ready.
+`include "weft_assert.svh"
+
 module weft_accumulator_bank #(
   parameter int DIM = 16,
   parameter int ROWS = 512,
@@ -251,13 +253,8 @@ module weft_accumulator_bank #(
         end
       end
 
-`ifdef WEFT_ASSERT
-      always @(posedge clk_i or negedge rst_ni) begin
-        if (rst_ni !== 1'b0) begin
-          assert (!push || write || count_q < 3'(QUEUE)) else $error("accumulator_bank: urgent writes visit a sub-bank too often");
-        end
-      end
-`endif
+      // Urgent writes visit a sub-bank only so often.
+      `WEFT_ASSERT(QueueHasRoom, !push || write || count_q < 3'(QUEUE))
     end
 
     logic unused_last_stage;

@@ -8,6 +8,8 @@
 //
 // Latency: beat at t -> row t+1. Combinational: in_ready_o depends on out_ready_i and in_valid_i.
 // Invariants: the beats of a transaction follow each other; each wanted byte goes out once, out_last_o with the last.
+`include "weft_assert.svh"
+
 module weft_beat_merger #(
   parameter int DIM = 16,
   parameter int BUS_BYTES = 16,
@@ -138,4 +140,16 @@ module weft_beat_merger #(
       if (skip < B'(BUS_BYTES)) buffer_q[32'(place)*8 +: BUS_BYTES*8] <= in_data_i >> {skip, 3'd0};
     end
   end
+
+`ifdef WEFT_ASSERT_ON
+  // Bytes that the row does not hold change while beats arrive.
+  logic [DIM*32-1:0] held;
+  always_comb begin
+    for (int i = 0; i < WIDE_BYTES; i++) begin
+      held[i*8 +: 8] = out_mask_o[i] && B'(i) < row_bytes ? out_data_o[i*8 +: 8] : 8'd0;
+    end
+  end
+`endif
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
+                      {held, out_mask_o, out_row_o, out_wide_o, out_last_o, out_bytes_o, out_info_o})
 endmodule

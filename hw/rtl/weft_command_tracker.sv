@@ -5,6 +5,8 @@
 // Latency: the last return at t -> done_valid_o at t+1. An allocation of 0 completes in the next cycle.
 // No combinational path from an input to alloc_ready_o, alloc_id_o or done_*_o.
 // Invariants: an entry's count never goes below zero; returns name allocated entries only.
+`include "weft_assert.svh"
+
 module weft_command_tracker #(
   parameter int ENTRIES = 2,
   parameter int TAG_BITS = 5,
@@ -68,16 +70,11 @@ module weft_command_tracker #(
     end
   end
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0 && return_valid_i) begin
-      for (int i = 0; i < ENTRIES; i++) begin
-        if (return_id_i == 8'(i)) begin
-          assert (valid_q[i]) else $error("command_tracker: return for a free entry");
-          assert (left_q[i*COUNT_BITS +: COUNT_BITS] >= return_count_i) else $error("command_tracker: too much returned");
-        end
-      end
-    end
+  for (genvar i = 0; i < ENTRIES; i++) begin : g_assert
+    `WEFT_ASSERT(ReturnsToACommand, !(return_valid_i && return_id_i == 8'(i)) || valid_q[i])
+    `WEFT_ASSERT(ReturnsWhatIsLeft, !(return_valid_i && return_id_i == 8'(i)) ||
+                 left_q[i*COUNT_BITS +: COUNT_BITS] >= return_count_i)
   end
-`endif
+  // Of several finished commands the lowest entry goes first, so that only valid is stable.
+  `WEFT_ASSERT_STREAM(DoneStays, done_valid_o, done_ready_i, 1'b0)
 endmodule

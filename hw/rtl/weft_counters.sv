@@ -9,6 +9,8 @@
 // and returns the value of counter [6:4] from before it took effect, from the snapshot while one is active.
 // Latency: command taken in t, response from t + 1 until it is taken; one command at a time. COUNTERS 0: reads are 0.
 // Without returns_i the command has its effect and no response.
+`include "weft_assert.svh"
+
 module weft_counters #(
   parameter int COUNTERS = 8,
   parameter int EVENTS = 45     // numbers 0 to 44
@@ -118,4 +120,6 @@ module weft_counters #(
     assign unused = &{1'b0, cmd_rs1_i, event_i, clear, ld_entries_i, st_entries_i, ex_entries_i, bytes_read_i,
         bytes_written_i, reads_in_flight_i, writes_in_flight_i};
   end
+
+  `WEFT_ASSERT_STREAM(ResponseStable, resp_valid_o, resp_ready_i, {resp_rd_o, resp_data_o})
 endmodule

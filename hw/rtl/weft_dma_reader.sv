@@ -10,6 +10,8 @@
 // Combinational: rd_req_ready_o on ARREADY (through full stages); RREADY on rd_resp_ready_i and RVALID; AR on registers and page_miss_i only.
 // Invariants: ARVALID stays with stable payload; an id is free again after its last beat; burst addresses are
 // aligned to their size, so no burst crosses a 4 KiB page.
+`include "weft_assert.svh"
+
 module weft_dma_reader #(
   parameter int DIM = 16,
   parameter int BUS_BITS = 128,
@@ -223,7 +225,7 @@ module weft_dma_reader #(
   assign ev_bus_wait_o = m_axi_arvalid_o && !m_axi_arready_i;
   assign ext_bytes_o = beat_fire ? 16'(BEAT) : 16'd0;
 
-`ifdef WEFT_ASSERT
+`ifdef WEFT_ASSERT_ON
   logic                   within_q;
   logic [AXI_ID_BITS-1:0] within_id_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -235,20 +237,15 @@ module weft_dma_reader #(
       within_id_q <= m_axi_rid_i;
     end
   end
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      if (m_axi_rvalid_i) begin
-        assert (!within_q || m_axi_rid_i == within_id_q) else $error("dma_reader: beats of two bursts are interleaved");
-        assert (used[m_axi_rid_i]) else $error("dma_reader: answer without a request");
-        assert (m_axi_rresp_i == 2'b00) else $error("dma_reader: memory reports an error");
-      end
-      assert (!(rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o) || out_bytes[1:0] == 2'b00)
-      else $error("dma_reader: int32 elements cut in two cannot be accumulated");
-    end
-  end
-  weft_stream_check #(.WIDTH(64 + AXI_ID_BITS + 8)) u_check_ar (
-    .clk_i(clk_i), .rst_ni(rst_ni), .valid_i(m_axi_arvalid_o), .ready_i(m_axi_arready_i),
-    .data_i({m_axi_araddr_o, m_axi_arid_o, m_axi_arlen_o})
-  );
 `endif
+  `WEFT_ASSERT(BurstsAreNotInterleaved, !(m_axi_rvalid_i && within_q) || m_axi_rid_i == within_id_q)
+  `WEFT_ASSERT(AnswerHasRequest, !m_axi_rvalid_i || used[m_axi_rid_i])
+  `WEFT_ASSERT(MemoryHasNoError, !m_axi_rvalid_i || m_axi_rresp_i == 2'b00)
+  // Elements cut in two cannot be accumulated.
+  `WEFT_ASSERT(WideElementsAreWhole, !(rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o) ||
+               out_bytes[1:0] == 2'b00)
+  `WEFT_ASSERT_STREAM(ArStable, m_axi_arvalid_o, m_axi_arready_i, {m_axi_araddr_o, m_axi_arid_o, m_axi_arlen_o})
+  `WEFT_ASSERT_STREAM(RStable, m_axi_rvalid_i, m_axi_rready_o, {m_axi_rdata_i, m_axi_rid_i, m_axi_rlast_i})
+  `WEFT_ASSERT_STREAM(RequestStable, rd_req_valid_i, rd_req_ready_o,
+                      {rd_req_addr_i, rd_req_laddr_i, rd_req_cols_i, rd_req_repeats_i, rd_req_cmd_i})
 endmodule

@@ -14,6 +14,8 @@
 // only; BREADY is constant.
 // Invariants: AW and W stay stable until taken, a burst's address before or with its first data beat's successor;
 // addresses are aligned to the burst, so no burst crosses a 4 KiB page; an id is free again after its answer.
+`include "weft_assert.svh"
+
 module weft_dma_writer #(
   parameter int DIM = 16,
   parameter int DATA_BITS = 512,       // of a request: DIM int32 or int8 elements
@@ -73,7 +75,7 @@ module weft_dma_writer #(
   localparam int ROW_BITS = STORED_BITS > BUS_BITS ? STORED_BITS : BUS_BITS;
   localparam int BYTE_BITS = $clog2(MAX_BYTES + 1);
   localparam int B = 16;
-  localparam logic [1:0] IDLE = 2'd0, FIRST = 2'd1, BEATS = 2'd2;
+  typedef enum logic [1:0] {IDLE, FIRST, BEATS} state_e;  // FIRST: a burst starts
 
   // The row. A row of a single block may be an int32 row, which is wider than a block.
   logic [DATA_BITS-1:0]             single_q, pooled;
@@ -82,7 +84,7 @@ module weft_dma_writer #(
   logic [ROW_BITS-1:0]              row;
   logic [63:0]                      addr_q;
   logic [B-1:0]                     len_q, sent_q, left;
-  logic [1:0]                       state_q;
+  state_e                           state_q, state_d;
 
   assign row = is_single_q ? ROW_BITS'(single_q) : ROW_BITS'(blocks_q);
   assign left = len_q - sent_q;
@@ -168,6 +170,17 @@ module weft_dma_writer #(
   assign page_look_valid_o = look_fire && look_first;
   assign page_look_page_o = look_q[STAGE_BITS-1 -: 52];
 
+  always_comb begin
+    state_d = state_q;
+    if (beat_fire && row_done) state_d = IDLE;
+    else if (beat_fire && last_beat) state_d = FIRST;
+    else if (beat_fire) state_d = BEATS;
+    if (wr_req_valid_i && wr_req_ready_o) begin
+      if (wr_req_store_en_i) state_d = FIRST;
+      else state_d = IDLE;
+    end
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= IDLE;
@@ -177,14 +190,8 @@ module weft_dma_writer #(
       w_done_q <= 1'b0;
       beat_q <= '0;
     end else begin
-      if (beat_fire) begin
-        if (row_done) state_q <= IDLE;
-        else if (last_beat) state_q <= FIRST;
-        else state_q <= BEATS;
-        beat_q <= beat + 9'd1;
-      end
-      if (wr_req_valid_i && wr_req_ready_o) state_q <= wr_req_store_en_i ? FIRST : IDLE;
-
+      state_q <= state_d;
+      if (beat_fire) beat_q <= beat + 9'd1;
       if (beat_fire) look_valid_q <= 1'b1;
       else if (look_fire) look_valid_q <= 1'b0;
       if (look_fire) send_valid_q <= 1'b1;
@@ -225,20 +232,10 @@ module weft_dma_writer #(
   assign ev_bus_wait_o = (m_axi_awvalid_o && !m_axi_awready_i) || (m_axi_wvalid_o && !m_axi_wready_i);
   assign ext_bytes_o = w_fire ? 16'(BEAT) : 16'd0;
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0 && m_axi_bvalid_i) begin
-      assert (used[m_axi_bid_i]) else $error("dma_writer: answer without a request");
-      assert (m_axi_bresp_i == 2'b00) else $error("dma_writer: memory reports an error");
-    end
-  end
-  weft_stream_check #(.WIDTH(64 + AXI_ID_BITS + 8)) u_check_aw (
-    .clk_i(clk_i), .rst_ni(rst_ni), .valid_i(m_axi_awvalid_o), .ready_i(m_axi_awready_i),
-    .data_i({m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o})
-  );
-  weft_stream_check #(.WIDTH(BUS_BITS + BEAT + 1)) u_check_w (
-    .clk_i(clk_i), .rst_ni(rst_ni), .valid_i(m_axi_wvalid_o), .ready_i(m_axi_wready_i),
-    .data_i({m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o})
-  );
-`endif
+  `WEFT_ASSERT(AnswerHasRequest, !m_axi_bvalid_i || used[m_axi_bid_i])
+  `WEFT_ASSERT(MemoryHasNoError, !m_axi_bvalid_i || m_axi_bresp_i == 2'b00)
+  `WEFT_ASSERT_STREAM(AwStable, m_axi_awvalid_o, m_axi_awready_i, {m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o})
+  `WEFT_ASSERT_STREAM(WStable, m_axi_wvalid_o, m_axi_wready_i, {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o})
+  `WEFT_ASSERT_STREAM(RequestStable, wr_req_valid_i, wr_req_ready_o,
+                      {wr_req_addr_i, wr_req_data_i, wr_req_len_i, wr_req_block_i, wr_req_pool_en_i, wr_req_store_en_i})
 endmodule

@@ -29,12 +29,14 @@
 // mesh's buffer t + 8 -> first result row (mesh_with_delays LATENCY + 1) later, written in the same cycle.
 // Combinational: *_rsp_valid_i -> *_rsp_ready_o, *_rd_valid_o; *_rd_ready_i only to registers. *_rd_valid_o may drop.
 // Reset configuration: everything zero, that is output-stationary where the mesh supports it.
+`include "weft_assert.svh"
+
 module weft_execute_controller #(
   parameter int MESH_ROWS = 4,
   parameter int MESH_COLUMNS = 4,
   parameter int TILE_ROWS = 1,
   parameter int TILE_COLUMNS = 1,
-  parameter int DATAFLOW = 2,  // 0 weight-stationary, 1 output-stationary, 2 both
+  parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter int INPUT_BITS = 8,
   parameter int OUTPUT_BITS = 20,
   parameter int ACC_BITS = 32,
@@ -117,14 +119,10 @@ module weft_execute_controller #(
   localparam int TAG_BITS = 3 + ID_BITS + ROW_BITS + 2 * COUNT_BITS;
   localparam bit RAW_POSSIBLE = READS_ACC || WRITES_SP;
 
-  localparam logic [1:0] WAIT = 2'd0;
-  localparam logic [1:0] COMPUTE = 2'd1;
-  localparam logic [1:0] FLUSH = 2'd2;
-  localparam logic [1:0] FLUSHING = 2'd3;
-  localparam logic [1:0] OP_NONE = 2'd0;
-  localparam logic [1:0] OP_PRELOAD = 2'd1;
-  localparam logic [1:0] OP_BOTH = 2'd2;
-  localparam logic [1:0] OP_COMPUTE = 2'd3;
+  typedef enum logic [1:0] {WAIT, COMPUTE, FLUSH, FLUSHING} state_e;
+  typedef enum logic [1:0] {OP_NONE, OP_PRELOAD, OP_BOTH, OP_COMPUTE} op_e;
+  state_e state_q, state_d;
+  op_e op, op_q, start;  // start: of the operation that starts in this cycle
 
   // ---- Commands -------------------------------------------------------------------------------------------------
   logic un_valid, un_ready, un_id_valid, un_waiting;
@@ -189,7 +187,7 @@ module weft_execute_controller #(
   logic [15:0] a_stride_q, c_stride_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      os_q <= DATAFLOW != 0;
+      os_q <= DATAFLOW != weft_pkg::MESH_DATAFLOW_WS;
       shift_q <= '0;
       activation_q <= '0;
       scale_q <= '0;
@@ -201,7 +199,7 @@ module weft_execute_controller #(
       a_stride_q <= rs1_0[weft_isa_pkg::CONFIG_EX_A_STRIDE_LSB+:16];
       c_stride_q <= rs2_0[weft_isa_pkg::CONFIG_EX_C_STRIDE_LSB+:16];
       if (!rs1_0[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB]) begin
-        if (DATAFLOW == 2)
+        if (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH)
           os_q <= rs1_0[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] == weft_isa_pkg::CONFIG_EX_DATAFLOW_OS;
         shift_q <= rs2_0[weft_isa_pkg::CONFIG_EX_IN_SHIFT_LSB+:SHIFT_BITS];
         activation_q <= rs1_0[weft_isa_pkg::CONFIG_EX_ACTIVATION_LSB+:2];
@@ -252,7 +250,6 @@ module weft_execute_controller #(
   assign d_garbage = is_garbage(pre_rs1) || (BIAS_GARBAGE && os_q);
   assign c_garbage = is_garbage(pre_rs2);
 
-  logic [1:0] op;
   logic [2:0] present, read, acc;
   logic [COUNT_BITS-1:0] a_rows, b_rows, d_rows, a_cols, b_cols, d_cols, c_rows, c_cols, total_rows;
   logic [COUNT_BITS-1:0] product_rows_q;  // of C of the product that is computed next
@@ -318,7 +315,6 @@ module weft_execute_controller #(
   assign hazard = RAW_POSSIBLE && hit;
 
   // ---- Control ----------------------------------------------------------------------------------------------------
-  logic [1:0] state_q, state_d, op_q, start;
   logic fetch_done, flush_request, flush_taken, mesh_req_ready, flush_swaps_q;
   logic [1:0] pending_q;  // completions to be reported: bit 0 a compute or a preload alone, bit 1 a preload
   logic [ID_BITS-1:0] pending_id0_q, pending_id1_q;
@@ -340,7 +336,10 @@ module weft_execute_controller #(
       end
     end
   end
-  assign op = state_q == COMPUTE ? op_q : start;
+  always_comb begin
+    op = start;
+    if (state_q == COMPUTE) op = op_q;
+  end
   assign next_swaps = state_q == COMPUTE ? next_swaps_q : next_swaps_now;
 
   always_comb begin
@@ -614,31 +613,28 @@ module weft_execute_controller #(
   logic unused;
   assign unused = &{1'b0, id_valid2, id2, control_count};
 
-`ifdef WEFT_ASSERT
-  initial assert (MAX_MATMULS >= 4) else $error("execute_controller: MAX_MATMULS is below 4");
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (!product_done || ex_done_ready_i) else $error("execute_controller: completion of a product held up");
-      assert (!head_valid[0] || config0 || preload0 || compute0) else $error("execute_controller: unknown command");
-      assert (!(configure && DATAFLOW == 2 && !rs1_0[7] && rs1_0[9] && (rs1_0[2] == rs1_0[8])))
-        else $error("execute_controller: transposition that the unit does not have");
-    end
-  end
+  `WEFT_ASSERT_INITIAL(FourProductsInFlight, MAX_MATMULS >= 4)
+  `WEFT_ASSERT(ProductCompletes, !product_done || ex_done_ready_i)
+  `WEFT_ASSERT(CommandIsKnown, !head_valid[0] || config0 || preload0 || compute0)
+  // The unit has no such transposition.
+  `WEFT_ASSERT(OneTransposition, !(configure && DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && !rs1_0[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB] &&
+               rs1_0[weft_isa_pkg::CONFIG_EX_B_TRANSPOSE_LSB] && rs1_0[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
+               rs1_0[weft_isa_pkg::CONFIG_EX_A_TRANSPOSE_LSB]))
+  `WEFT_ASSERT_STREAM(DoneStable, ex_done_valid_o, ex_done_ready_i, ex_done_id_o)
+`ifdef WEFT_ASSERT_ON
   if (ACC_SUB_BANKS > 1) begin : g_check_spacing
     localparam int SUB_BITS = $clog2(ACC_SUB_BANKS);
     for (genvar b = 0; b < ACC_BANKS; b++) begin : g_bank
       logic wrote_q, added_q;
       logic [SUB_BITS-1:0] sub, sub_q;
       assign sub = acc_wr_addr_o[b*ACC_BANK_BITS+:SUB_BITS];
-      always @(posedge clk_i or negedge rst_ni) begin
-        if (rst_ni !== 1'b0) begin
-          assert (!(acc_wr_valid_o[b] && wrote_q && sub == sub_q && (acc_wr_accumulate_o || added_q)))
-            else $error("execute_controller: rows meet in a sub-bank of the accumulator");
-        end
+      always_ff @(posedge clk_i) begin
         wrote_q <= rst_ni && acc_wr_valid_o[b];
         added_q <= acc_wr_accumulate_o;
         sub_q <= sub;
       end
+      `WEFT_ASSERT(RowsDoNotMeetInASubBank,
+                   !(acc_wr_valid_o[b] && wrote_q && sub == sub_q && (acc_wr_accumulate_o || added_q)))
     end
   end
 `endif

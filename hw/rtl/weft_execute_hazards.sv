@@ -5,6 +5,8 @@
 // a destination in the same memory have a row number between their first and last in common; strided matrices that
 // interleave count as overlapping.
 // hit_o is combinational in the queries. Invariants: order of push is order of pop; never more than ENTRIES (full_o).
+`include "weft_assert.svh"
+
 module weft_execute_hazards #(
   parameter int ROW_BITS = 14,
   parameter int ENTRIES = 8,
@@ -69,12 +71,6 @@ module weft_execute_hazards #(
     end
   end
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (!(push_i && full_o)) else $error("execute_hazards: too many products on their way");
-      assert (!(pop_i && !any_o)) else $error("execute_hazards: result of an unknown product");
-    end
-  end
-`endif
+  `WEFT_ASSERT(RoomForAProduct, !(push_i && full_o))
+  `WEFT_ASSERT(ResultHasAProduct, !(pop_i && !any_o))
 endmodule

@@ -7,6 +7,8 @@
 //
 // Latency: command taken in t, busy_o from t + 1, at the reservation station in t + 4 with both loop units.
 // Throughput 1 per cycle. cmd_ready_o is registered; alloc_valid_o and counter_valid_o depend on registers only.
+`include "weft_assert.svh"
+
 module weft_front_end #(
   parameter int ISA_REVISION = 1,
   parameter int DIM = 16,
@@ -165,4 +167,8 @@ module weft_front_end #(
 
   assign busy_o = raw_valid || conv_busy || conv_valid || matmul_busy || loop_valid || head_valid;
   assign ev_matmul_o = matmul_busy;
+
+  `WEFT_ASSERT_STREAM(CommandStable, cmd_valid_i, cmd_ready_o, {cmd_funct_i, cmd_rs1_i, cmd_rs2_i, cmd_xd_i, cmd_rd_i})
+  `WEFT_ASSERT_STREAM(AllocStable, alloc_valid_o, alloc_ready_i, {alloc_funct_o, alloc_rs1_o, alloc_rs2_o})
+  `WEFT_ASSERT_STREAM(CounterStable, counter_valid_o, counter_ready_i, {counter_rs1_o, counter_rd_o})
 endmodule

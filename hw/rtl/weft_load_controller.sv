@@ -13,6 +13,8 @@
 // Latency: issue (ld_valid_i && ld_ready_o) at t -> first row request t+1; last answer t -> ld_done_valid_o t+1.
 // Combinational: none from ld_req_ready_i, ld_done_ready_i or ld_resp_* to an output; queue ready depends on state only.
 // Invariants: one request per row (one in all for stride 0 with an address); requests of a command are consecutive.
+`include "weft_assert.svh"
+
 module weft_load_controller #(
   parameter int DIM = 16,
   parameter int QUEUE = 8,
@@ -58,7 +60,7 @@ module weft_load_controller #(
   localparam int COMMAND_BITS = 7 + 64 + 64 + ID_BITS;
   localparam int DIM_SHIFT = $clog2(DIM);
   localparam int STATES = 3;
-  localparam logic [1:0] WAIT = 2'd0, BLOCKED = 2'd1, ROWS = 2'd2;
+  typedef enum logic [1:0] {WAIT, BLOCKED, ROWS} state_e;
 
   // Head of the queue and its fields.
   logic               cmd_valid, cmd_pop;
@@ -126,7 +128,7 @@ module weft_load_controller #(
   assign rows_read = stride == '0 && !zeros ? 16'd1 : rows;
 
   // Row requests.
-  logic [1:0]  state_q, state_d;
+  state_e      state_q, state_d;
   logic [15:0] row_q, row_d;
   logic        req_fire, last_row, alloc_valid, alloc_ready, alloc_fire, hazard;
   logic [7:0]  alloc_id, cmd_q;
@@ -160,7 +162,8 @@ module weft_load_controller #(
       WAIT: begin
         if (cmd_valid && is_config) cmd_pop = 1'b1;
         else if (alloc_fire && empty) cmd_pop = 1'b1;
-        else if (alloc_fire) state_d = req_fire ? ROWS : BLOCKED;
+        else if (req_fire) state_d = ROWS;
+        else if (alloc_fire) state_d = BLOCKED;
       end
       BLOCKED: if (req_fire) state_d = ROWS;
       ROWS: begin
@@ -251,11 +254,7 @@ module weft_load_controller #(
   assign ev_active_o = state_q == ROWS;
   assign ev_spad_wait_o = ld_req_valid_o && !ld_req_ready_i;
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (state_q == WAIT || cmd_valid) else $error("load_controller: rows without a command");
-    end
-  end
-`endif
+  `WEFT_ASSERT(RowsHaveACommand, state_q == WAIT || cmd_valid)
+  `WEFT_ASSERT_STREAM(RequestStable, ld_req_valid_o, ld_req_ready_i,
+                      {ld_req_addr_o, ld_req_laddr_o, ld_req_cols_o, ld_req_repeats_o, ld_req_scale_o, ld_req_cmd_o})
 endmodule

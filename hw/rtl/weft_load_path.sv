@@ -16,6 +16,8 @@
 // writes on the other writes' state.
 // Invariants: a request's bytes are answered exactly once; *_write_valid_o stays until taken, except that narrow and
 // wide hold back lower ones.
+`include "weft_assert.svh"
+
 module weft_load_path #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -213,11 +215,14 @@ module weft_load_path #(
   assign ld_resp_bytes_o = narrow_ends ? narrow_bytes : wide_ends ? wide_bytes : zero_bytes;
   assign ld_resp_cmd_o = narrow_ends ? narrow_cmd : wide_ends ? wide_cmd : zero_cmd;
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (32'(narrow_ends) + 32'(wide_ends) + 32'(zero_ends) <= 1) else $error("load_path: two answers in a cycle");
-    end
-  end
-`endif
+  `WEFT_ASSERT(OneAnswerPerCycle, 32'(narrow_ends) + 32'(wide_ends) + 32'(zero_ends) <= 1)
+  `WEFT_ASSERT_STREAM(ReadStable, rd_req_valid_o, rd_req_ready_i,
+                      {rd_req_addr_o, rd_req_laddr_o, rd_req_cols_o, rd_req_repeats_o, rd_req_cmd_o})
+  `WEFT_ASSERT_STREAM(NarrowWriteStable, narrow_write_valid_o, narrow_write_ready_i,
+                      {narrow_write_row_o, narrow_write_data_o, narrow_write_mask_o, narrow_write_is_acc_o})
+  // int32 rows and zeros give way to the other writes; the streams behind them are stable.
+  `WEFT_ASSERT_STREAM(WideStable, wide_valid, wide_write_ready_i && wide_write_valid_o,
+                      {wide_write_row_o, wide_write_data_o, wide_write_mask_o, wide_write_accumulate_o})
+  `WEFT_ASSERT_STREAM(ZeroStable, zero_valid, zero_write_ready_i && zero_write_valid_o,
+                      {zero_write_row_o, zero_write_mask_o, zero_write_is_acc_o, zero_write_accumulate_o})
 endmodule

@@ -15,6 +15,8 @@
 // loads and stores see load_path and store_path.
 // Combinational: sp_rd_ready_o on sp_wr_en_i, load writes (single-ported) and sp_rsp_ready_i; acc_rd_ready_o on
 // acc_wr_*, load writes and acc_rsp_ready_i; otherwise as in the two paths.
+`include "weft_assert.svh"
+
 module weft_local_memory #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -418,12 +420,9 @@ module weft_local_memory #(
     .sp_wr_mask_o(stored_mask), .busy_o(busy_o)
   );
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert ((add_valid & (add_valid - 1'b1)) == '0) else $error("local_memory: two banks use the adder");
-      assert ((acc_wr_valid_i & (acc_wr_valid_i - 1'b1)) == '0) else $error("local_memory: execute writes two accumulator banks");
-    end
+  `WEFT_ASSERT(OneBankAdds, (add_valid & (add_valid - 1'b1)) == '0)
+  `WEFT_ASSERT(ExecuteWritesOneBank, (acc_wr_valid_i & (acc_wr_valid_i - 1'b1)) == '0)
+  for (genvar b = 0; b < SP_BANKS; b++) begin : g_assert_sp
+    `WEFT_ASSERT_STREAM(SpResponseStable, sp_rsp_valid_o[b], sp_rsp_ready_i[b], sp_rsp_data_o[b*DIM*8 +: DIM*8])
   end
-`endif
 endmodule

@@ -18,6 +18,8 @@
 // Latency: a command that is not part of a loop takes one cycle. Run command taken in t (registers t + 1): loads start
 // in t + 1, the first leaves in t + 4. in_ready_o is registered; out_valid_o depends on no input of the same cycle.
 // The registers of a slot are written in one place and muxed to the parts, which makes the file long.
+`include "weft_assert.svh"
+
 module weft_loop_conv #(
   parameter int ISA_REVISION = 1,
   parameter int DIM = 16,
@@ -525,11 +527,5 @@ module weft_loop_conv #(
     .clk_i, .rst_ni, .take_i(st_take), .completed_i(st_completed_i), .full_o(st_blocked)
   );
 
-`ifdef WEFT_ASSERT
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assert (!configured_q[tail] || configured_q[head_q]) else $error("loop_conv: the tail runs without a head");
-    end
-  end
-`endif
+  `WEFT_ASSERT(TailHasAHead, !configured_q[tail] || configured_q[head_q])
 endmodule

@@ -5,6 +5,8 @@
 // each cycle with emit_i and take_o.
 // Latency: start in t, busy_o in t + 1; a command taken in t + 1 leaves in t + 3. Combinational: take_o on emit_i and
 // cmd_ready_i (through full stages) and blocked_i; cmd_valid_o on blocked_i; idle_o on emit_i.
+`include "weft_assert.svh"
+
 module weft_loop_conv_part (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -64,4 +66,7 @@ module weft_loop_conv_part (
       if (take_o) first_q <= 1'b0;
     end
   end
+
+  `WEFT_ASSERT_STREAM(PipeStable, pipe_out_valid, cmd_ready_i && !blocked_i, {cmd_funct_o, cmd_rs1_o, cmd_rs2_o})
+  `WEFT_ASSERT(FinishesWhileBusy, !finish_i || busy_q)
 endmodule

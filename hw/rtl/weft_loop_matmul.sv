@@ -24,6 +24,8 @@
 // Latency: a command that is not part of a loop takes one cycle. Run command taken in t (queue t, registers t + 1):
 // loads start in t + 1, the first mvin leaves in t + 2, products start in t + 2, stores in t + 3.
 // in_ready_o is registered; out_valid_o depends on no input of the same cycle.
+`include "weft_assert.svh"
+
 module weft_loop_matmul #(
   parameter int ISA_REVISION = 1,
   parameter int DIM = 16,
@@ -521,11 +523,5 @@ module weft_loop_matmul #(
     .clk_i, .rst_ni, .take_i(st_take), .completed_i(st_completed_i), .full_o(st_blocked)
   );
 
-`ifdef WEFT_ASSERT
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assert (!configured_q[tail] || configured_q[head_q]) else $error("loop_matmul: the tail runs without a head");
-    end
-  end
-`endif
+  `WEFT_ASSERT(TailHasAHead, !configured_q[tail] || configured_q[head_q])
 endmodule

@@ -7,6 +7,8 @@
 // Invariants: k_o, j_o, i_o name the next tile; they are zero when idle. A preload is followed by its compute.
 // Latency: start in t, first command in t + 1, then one per cycle. cmd_valid_o depends combinationally on blocked_i and
 // the progress of the loaders.
+`include "weft_assert.svh"
+
 module weft_loop_matmul_execute #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14
@@ -136,11 +138,5 @@ module weft_loop_matmul_execute #(
     end
   end
 
-`ifdef WEFT_ASSERT
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && busy_q && !skip_q) begin
-      assert (i < end_i_q && j < end_j_q && k < end_k_q) else $error("loop_matmul_execute: tile out of bounds");
-    end
-  end
-`endif
+  `WEFT_ASSERT(TileInBounds, !busy_q || skip_q || (i < end_i_q && j < end_j_q && k < end_k_q))
 endmodule

@@ -8,6 +8,8 @@
 // Invariants: outer_o and inner_o name the next group to be emitted; they are zero when idle.
 // Latency: start in cycle t, the first command in t + 1, then one per cycle while it is taken. A start with skip set
 // stays busy for one cycle and emits nothing. cmd_valid_o depends combinationally on blocked_i only.
+`include "weft_assert.svh"
+
 module weft_loop_matmul_load #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14
@@ -124,11 +126,5 @@ module weft_loop_matmul_load #(
     end
   end
 
-`ifdef WEFT_ASSERT
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && busy_q && !skip_q) begin
-      assert (row < rows_q && col < cols_q) else $error("loop_matmul_load: tile outside the rectangle");
-    end
-  end
-`endif
+  `WEFT_ASSERT(TileInRectangle, !busy_q || skip_q || (row < rows_q && col < cols_q))
 endmodule

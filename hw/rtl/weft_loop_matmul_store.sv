@@ -6,6 +6,8 @@
 // row's set, then one mvout of one row for each group of columns.
 // Latency: start in t, first command in t + 1, then one per cycle. cmd_valid_o depends combinationally on blocked_i and
 // the progress of the products.
+`include "weft_assert.svh"
+
 module weft_loop_matmul_store #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -198,11 +200,5 @@ module weft_loop_matmul_store #(
     end
   end
 
-`ifdef WEFT_ASSERT
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && busy_q && !skip_q) begin
-      assert (i_q < end_i_q && j_q < end_j_q) else $error("loop_matmul_store: group out of bounds");
-    end
-  end
-`endif
+  `WEFT_ASSERT(GroupInBounds, !busy_q || skip_q || (i_q < end_i_q && j_q < end_j_q))
 endmodule

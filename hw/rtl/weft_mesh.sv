@@ -15,7 +15,7 @@ module weft_mesh #(
   parameter int MESH_COLUMNS = 4,
   parameter int TILE_ROWS = 1,
   parameter int TILE_COLUMNS = 1,
-  parameter int DATAFLOW = 2,  // 0 weight-stationary, 1 output-stationary, 2 both
+  parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter int INPUT_BITS = 8,
   parameter int OUTPUT_BITS = 20,
   parameter int SHIFT_BITS = 5,
@@ -23,7 +23,7 @@ module weft_mesh #(
   parameter int OUTPUT_DELAY = 1,
   parameter int ROWS = MESH_ROWS * TILE_ROWS,           // derived
   parameter int COLUMNS = MESH_COLUMNS * TILE_COLUMNS,  // derived
-  parameter int D_BITS = DATAFLOW == 0 ? INPUT_BITS : OUTPUT_BITS  // derived
+  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS  // derived
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -123,11 +123,11 @@ module weft_mesh #(
       // The row's dataflow leaves together with its results.
       if (r == MESH_ROWS - 1) begin : g_result
         logic [B_BITS-1:0] result;
-        if (DATAFLOW == 0) begin : g_ws
+        if (DATAFLOW == weft_pkg::MESH_DATAFLOW_WS) begin : g_ws
           assign result = b_out;
           logic unused;
           assign unused = &{1'b0, c_out};
-        end else if (DATAFLOW == 1) begin : g_os
+        end else if (DATAFLOW == weft_pkg::MESH_DATAFLOW_OS) begin : g_os
           assign result = c_out;
           logic unused;
           assign unused = &{1'b0, b_out};

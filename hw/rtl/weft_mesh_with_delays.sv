@@ -18,12 +18,14 @@
 // req_ready_o and op_ready_o depend on registers and hold_i, row_*_o on registers only; the caller may look at them before it
 // sets the valids.
 // Invariants: at most MAX_MATMULS + 1 tags are outstanding; op_valid_i comes with or after the request's handshake.
+`include "weft_assert.svh"
+
 module weft_mesh_with_delays #(
   parameter int MESH_ROWS = 4,
   parameter int MESH_COLUMNS = 4,
   parameter int TILE_ROWS = 1,
   parameter int TILE_COLUMNS = 1,
-  parameter int DATAFLOW = 2,  // 0 weight-stationary, 1 output-stationary, 2 both
+  parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter int INPUT_BITS = 8,
   parameter int OUTPUT_BITS = 20,
   parameter int SHIFT_BITS = 5,
@@ -258,18 +260,11 @@ module weft_mesh_with_delays #(
   logic unused;
   assign unused = &{1'b0, in_mesh, in_mesh_count};
 
-`ifdef WEFT_ASSERT
-  initial assert (MESH_ROWS * TILE_ROWS == MESH_COLUMNS * TILE_COLUMNS)
-    else $error("mesh_with_delays: the mesh must be square");
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (!(|op_fire) || busy_q || req_fire) else $error("mesh_with_delays: operands without a request");
-      assert (!req_fire || $onehot0(req_transpose_i)) else $error("mesh_with_delays: one transposer, several operands");
-      assert (!req_fire || req_flush_i || req_total_rows_i != '0) else $error("mesh_with_delays: product of no rows");
-      assert (!resp_valid_o || in_mesh) else $error("mesh_with_delays: rows of an unknown request");
-      assert (!(dropped && older_tag_q[TAG_BITS-1]))
-        else $error("mesh_with_delays: an output-stationary product was not pushed out");
-    end
-  end
-`endif
+  `WEFT_ASSERT_INITIAL(MeshIsSquare, MESH_ROWS * TILE_ROWS == MESH_COLUMNS * TILE_COLUMNS)
+  `WEFT_ASSERT(OperandsHaveARequest, !(|op_fire) || busy_q || req_fire)
+  `WEFT_ASSERT(OneOperandIsTransposed, !req_fire || $onehot0(req_transpose_i))
+  `WEFT_ASSERT(ProductHasRows, !req_fire || req_flush_i || req_total_rows_i != '0)
+  `WEFT_ASSERT(RowsHaveARequest, !resp_valid_o || in_mesh)
+  // Output-stationary products are pushed out by a later request.
+  `WEFT_ASSERT(ProductIsPushedOut, !(dropped && older_tag_q[TAG_BITS-1]))
 endmodule

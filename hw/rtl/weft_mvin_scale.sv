@@ -8,6 +8,8 @@
 // Latency: in at t -> out at t+2 unscaled (t+1 with UNITS 0), t + 3 + ceil(DIM/UNITS) + UNIT_LATENCY scaled.
 // Combinational: in_ready_o depends on out_ready_i only with UNITS 0; out_* depend on registers only.
 // Invariants: rows keep their order; in_tag_i travels with its row.
+`include "weft_assert.svh"
+
 module weft_mvin_scale #(
   parameter int DIM = 16,
   parameter int UNITS = 4,
@@ -132,4 +134,6 @@ module weft_mvin_scale #(
     assign out_last_o = lasts_q[out_entry];
     assign out_tag_o = tags_q[out_entry*TAG_BITS +: TAG_BITS];
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_data_o, out_row_o, out_last_o, out_tag_o})
 endmodule

@@ -15,6 +15,8 @@
 // deviation 106, an inverse sum 55; nothing enters meanwhile.
 // Combinational: none from an input to in_ready_o or out_* (in_ready_o depends on in_cmd_i).
 // Invariants: rows keep their order, so a passing row sees the statistics of everything before it.
+`include "weft_assert.svh"
+
 module weft_normaliser #(
   parameter bit ENABLE = 1'b0,
   parameter int DIM = 16,
@@ -62,14 +64,15 @@ module weft_normaliser #(
                            SUM_EXP = weft_isa_pkg::LOCAL_NORM_SUM_EXP,
                            INV_SUM_EXP = weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP;
     localparam logic [31:0] SMALLEST = 32'h8000_0000;
-    localparam logic [2:0] IDLE = 3'd0, REDUCE = 3'd1, DIVIDE = 3'd2, ROOT = 3'd3, RECIPROCAL = 3'd4;
+    typedef enum logic [2:0] {IDLE, REDUCE, DIVIDE, ROOT, RECIPROCAL} state_e;
 
     // Sets.
     logic [SETS*32-1:0] sum_q, running_max_q, mean_q, max_q, inv_stddev_q, inv_sum_exp_q;
     logic [SETS*16-1:0] count_q;
 
     // The command at work.
-    logic [2:0]          state_q, cmd_q;
+    state_e              state_q, state_d;
+    logic [2:0]          cmd_q;
     logic [SET_BITS-1:0] set, in_set;
     logic [SET_BITS-1:0] set_q;
     logic [15:0]         len_q;
@@ -181,6 +184,25 @@ module weft_normaliser #(
     assign root_start = state_q == ROOT && !started_q;
     assign reciprocal_start = state_q == RECIPROCAL && !started_q;
 
+    always_comb begin
+      state_d = state_q;
+      unique case (state_q)
+        IDLE: if (take && !is_pass) state_d = REDUCE;
+        REDUCE: begin
+          if (cmd_q == MEAN || cmd_q == INV_STDDEV) state_d = DIVIDE;
+          else if (cmd_q == INV_SUM_EXP) state_d = RECIPROCAL;
+          else state_d = IDLE;
+        end
+        DIVIDE: begin
+          if (divide_done && cmd_q == MEAN) state_d = IDLE;
+          else if (divide_done) state_d = ROOT;
+        end
+        ROOT: if (!root_start && root_left_q == '0) state_d = RECIPROCAL;
+        RECIPROCAL: if (reciprocal_done) state_d = IDLE;
+        default: state_d = IDLE;
+      endcase
+    end
+
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         state_q <= IDLE;
@@ -200,6 +222,7 @@ module weft_normaliser #(
         root_rest_q <= '0;
         root_left_q <= '0;
       end else begin
+        state_q <= state_d;
         unique case (state_q)
           IDLE: begin
             started_q <= 1'b0;
@@ -207,7 +230,6 @@ module weft_normaliser #(
               sum_q[in_set*32 +: 32] <= '0;
               count_q[in_set*16 +: 16] <= '0;
             end else if (take && !is_pass) begin
-              state_q <= REDUCE;
               cmd_q <= in_cmd_i;
               set_q <= in_set;
               len_q <= in_len_i;
@@ -220,9 +242,6 @@ module weft_normaliser #(
             if (cmd_q == MAX) running_max_q[set*32 +: 32] <= row_max;
             else sum_q[set*32 +: 32] <= sum + row_sum;
             count_q[set*16 +: 16] <= count_q[set*16 +: 16] + len_q;
-            if (cmd_q == MEAN || cmd_q == INV_STDDEV) state_q <= DIVIDE;
-            else if (cmd_q == INV_SUM_EXP) state_q <= RECIPROCAL;
-            else state_q <= IDLE;
           end
           DIVIDE: begin
             started_q <= !divide_done;
@@ -232,7 +251,6 @@ module weft_normaliser #(
               if (cmd_q == MEAN) mean_q[set*32 +: 32] <= average;
               // A wrapped, negative variance has no root.
               root_arg_q <= average[31] ? 32'd0 : average;
-              state_q <= cmd_q == MEAN ? IDLE : ROOT;
             end
           end
           ROOT: begin
@@ -248,7 +266,6 @@ module weft_normaliser #(
               root_left_q <= root_left_q - 5'd1;
             end else begin
               started_q <= 1'b0;
-              state_q <= RECIPROCAL;
             end
           end
           RECIPROCAL: begin
@@ -260,10 +277,9 @@ module weft_normaliser #(
               end else begin
                 inv_stddev_q[set*32 +: 32] <= reciprocal;
               end
-              state_q <= IDLE;
             end
           end
-          default: state_q <= IDLE;
+          default: started_q <= 1'b0;
         endcase
       end
     end
@@ -274,4 +290,6 @@ module weft_normaliser #(
       end
     end
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_data_o, out_consts_o, out_stats_o, out_tag_o})
 endmodule

@@ -12,6 +12,8 @@
 // done_o with the last row of the last operand. Nothing fires unless enable_i; no last row fires while hold_last_i.
 // Combinational: enable_i, hold_last_i -> *_rd_valid_o; *_rd_ready_i -> fire_o, done_o. *_rd_valid_o does not depend on
 // *_rd_ready_i; a request that is not accepted may be withdrawn.
+`include "weft_assert.svh"
+
 module weft_operand_fetch #(
   parameter int DIM = 4,
   parameter int ROW_BITS = 14,
@@ -134,18 +136,10 @@ module weft_operand_fetch #(
     end
   end
 
-`ifdef WEFT_ASSERT
-  for (genvar b = 0; b < SP_BANKS; b++) begin : g_check_sp
-    always @(posedge clk_i or negedge rst_ni) begin
-      if (rst_ni !== 1'b0)
-        assert ($onehot0(g_sp[b].wanted)) else $error("operand_fetch: two operands read one scratchpad bank");
-    end
+  for (genvar b = 0; b < SP_BANKS; b++) begin : g_assert_sp
+    `WEFT_ASSERT(OneOperandReads, $onehot0(g_sp[b].wanted))
   end
-  for (genvar b = 0; b < ACC_BANKS; b++) begin : g_check_acc
-    always @(posedge clk_i or negedge rst_ni) begin
-      if (rst_ni !== 1'b0)
-        assert ($onehot0(g_acc[b].wanted)) else $error("operand_fetch: two operands read one accumulator bank");
-    end
+  for (genvar b = 0; b < ACC_BANKS; b++) begin : g_assert_acc
+    `WEFT_ASSERT(OneOperandReads, $onehot0(g_acc[b].wanted))
   end
-`endif
 endmodule

@@ -13,13 +13,13 @@
 // valid_i. They are data and have no reset: what they hold is loaded before its result is used.
 // The whole step stands in one clocked block because Verilator then skips an idle element with one test.
 module weft_pe #(
-  parameter int DATAFLOW = 2,  // 0 weight-stationary, 1 output-stationary, 2 both
+  parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter int INPUT_BITS = 8,
   parameter int OUTPUT_BITS = 20,
   parameter int SHIFT_BITS = 5,
   parameter bit REGISTER_RIGHT = 1'b1,
   parameter bit REGISTER_DOWN = 1'b1,
-  parameter int D_BITS = DATAFLOW == 0 ? INPUT_BITS : OUTPUT_BITS  // derived: width of a stationary register
+  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS  // derived: width of a stationary register
 ) (
   input  logic                   clk_i,
   input  logic                   valid_i,
@@ -37,7 +37,7 @@ module weft_pe #(
 
   logic [D_BITS-1:0] shift_q, active_q;
   logic os;
-  assign os = DATAFLOW == 1 || (DATAFLOW == 2 && os_i);
+  assign os = DATAFLOW == weft_pkg::MESH_DATAFLOW_OS || (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && os_i);
 
   // sum + x * y, wrapping.
   function automatic logic [OUTPUT_BITS-1:0] multiply_add(input logic [OUTPUT_BITS-1:0] sum,

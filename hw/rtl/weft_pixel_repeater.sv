@@ -5,6 +5,8 @@
 //
 // Latency: in at t -> first copy at t+1. Combinational: in_ready_o depends on out_ready_i.
 // Invariants: order is kept; out_last_o comes with the row itself, never with a copy.
+`include "weft_assert.svh"
+
 module weft_pixel_repeater #(
   parameter bit ENABLE = 1'b1,
   parameter int DIM = 16,
@@ -96,13 +98,8 @@ module weft_pixel_repeater #(
       end
     end
 
-`ifdef WEFT_ASSERT
-    always @(posedge clk_i or negedge rst_ni) begin
-      if (rst_ni !== 1'b0) begin
-        assert (!in_valid_i || in_repeats_i != '0) else $error("pixel_repeater: a row without a copy");
-        assert (!(in_valid_i && in_is_acc_i) || in_repeats_i == 8'd1) else $error("pixel_repeater: copies in the accumulator");
-      end
-    end
-`endif
+    `WEFT_ASSERT(RowHasACopy, !in_valid_i || in_repeats_i != '0)
+    `WEFT_ASSERT(CopiesAreInTheScratchpad, !(in_valid_i && in_is_acc_i) || in_repeats_i == 8'd1)
+    `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_data_o, out_mask_o, out_is_acc_o, out_row_o, out_last_o, out_tag_o})
   end
 endmodule

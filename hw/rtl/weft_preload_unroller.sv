@@ -11,9 +11,11 @@
 //
 // The transposition is taken from config_ex as it passes. Latency 1 cycle; in_ready_o does not depend on out_ready_i.
 // waiting_o: a preload is held back only because the command behind it has not come. active_o: in the middle of a split.
+`include "weft_assert.svh"
+
 module weft_preload_unroller #(
   parameter int ID_BITS = 5,
-  parameter int DATAFLOW = 2,  // 0 weight-stationary, 1 output-stationary, 2 both
+  parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter bit TRANSPOSER = 1'b1
 ) (
   input  logic               clk_i,
@@ -36,9 +38,11 @@ module weft_preload_unroller #(
 );
   localparam int COMMAND_BITS = 7 + 64 + 64 + ID_BITS;
   localparam logic [31:0] GARBAGE = '1;
-  localparam logic [1:0] IDLE = 2'd0;
-  localparam logic [1:0] COMPUTE = 2'd1;  // send the empty compute next
-  localparam logic [1:0] PRELOAD = 2'd2;  // send the second preload next
+  typedef enum logic [1:0] {
+    IDLE,
+    COMPUTE,  // send the empty compute next
+    PRELOAD   // send the second preload next
+  } state_e;
 
   logic [1:0] head_valid;
   logic [2*COMMAND_BITS-1:0] head_data;
@@ -61,7 +65,7 @@ module weft_preload_unroller #(
   logic unused;
   assign unused = &{1'b0, next_id};
 
-  logic [1:0] state_q, state_d;
+  state_e state_q, state_d;
   logic b_transposed_q, b_transposed_d, is_preload, is_config, split, fire;
 
   assign is_preload = funct == weft_isa_pkg::FUNCT_PRELOAD;
@@ -109,7 +113,7 @@ module weft_preload_unroller #(
     b_transposed_d = b_transposed_q;
     if (fire && is_config && !rs1[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB])
       b_transposed_d = TRANSPOSER && rs1[weft_isa_pkg::CONFIG_EX_B_TRANSPOSE_LSB] &&
-                       (DATAFLOW == 0 || (DATAFLOW == 2 && rs1[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
+                       (DATAFLOW == weft_pkg::MESH_DATAFLOW_WS || (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && rs1[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
                                                                weft_isa_pkg::CONFIG_EX_DATAFLOW_WS));
   end
 
@@ -122,4 +126,7 @@ module weft_preload_unroller #(
       b_transposed_q <= b_transposed_d;
     end
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
+                      {out_funct_o, out_rs1_o, out_rs2_o, out_id_o, out_id_valid_o})
 endmodule

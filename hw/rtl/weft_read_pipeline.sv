@@ -1,6 +1,8 @@
 // Behind a scratchpad bank, one for each reader: FIXED is a pipeline of DELAY registers, otherwise a queue of DELAY
 // entries whose first leaves after one cycle. Both accept a row per cycle and hold their rows while the reader waits.
 // Combinational: in_ready_o depends on out_ready_i. Latency DELAY (FIXED) or 1.
+`include "weft_assert.svh"
+
 module weft_read_pipeline #(
   parameter int WIDTH = 8,
   parameter int DELAY = 4,
@@ -28,4 +30,6 @@ module weft_read_pipeline #(
       .out_valid_o(out_valid_o), .out_ready_i(out_ready_i), .out_data_o(out_data_o), .count_o(unused_count)
     );
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, out_data_o)
 endmodule

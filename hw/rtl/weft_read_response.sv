@@ -1,6 +1,8 @@
 // The response of a synchronous memory read: valid in the cycle after the read, straight from the memory's output, and
 // kept in a register for as long as it is not taken.
 // Invariants: read_i only when the response is free or leaves (!valid_o || ready_i). No path from ready_i to an output.
+`include "weft_assert.svh"
+
 module weft_read_response #(
   parameter int WIDTH = 8
 ) (
@@ -31,11 +33,6 @@ module weft_read_response #(
     if (fresh_q) data_q <= data_i;
   end
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (!read_i || !valid_o || ready_i) else $error("read_response: a read without room for its response");
-    end
-  end
-`endif
+  `WEFT_ASSERT(ResponseHasRoom, !read_i || !valid_o || ready_i)
+  `WEFT_ASSERT_STREAM(OutStable, valid_o, ready_i, data_o)
 endmodule

@@ -3,7 +3,7 @@
 // A command takes the lowest free entry of its class; a full file holds up everything behind it. Its dependencies are
 // found once, at that moment, among the valid entries; each is a bit that the other entry clears:
 //   own class      every older entry that has not issued, so each class issues in order; cleared at issue. With
-//                  STORE_ORDER 1 a store waits until the older ones completed, and it always waits for an older
+//                  STORE_ORDER_COMPLETED a store waits until the older ones completed, and it always waits for an older
 //                  mvout_spad that it reads or overwrites.
 //   other classes  entries with common local rows (command_rows) of which one command writes; cleared at completion.
 // Conflicts inside the load and the execute class are the controllers' business. Configurations depend on their own class
@@ -16,6 +16,8 @@
 // Latency: alloc in t, earliest issue t + 1; dependency done in t, issue t + 1. alloc_ready_o depends on the command
 // offered, X_done_ready_o on the other done valids; X_valid_o on registers only.
 // Unknown functs are taken and dropped (asserted).
+`include "weft_assert.svh"
+
 module weft_reservation_station #(
   parameter int LOAD_ENTRIES = 8,
   parameter int EXECUTE_ENTRIES = 16,
@@ -26,7 +28,7 @@ module weft_reservation_station #(
   parameter int SP_ROWS = 16384,
   parameter bit MAX_POOL = 1'b1,
   parameter bit PIXEL_REPEAT = 1'b1,
-  parameter int STORE_ORDER = 0,  // 0: a store waits for the issue of older ones, 1: for their completion
+  parameter int STORE_ORDER = weft_pkg::STORE_ORDER_ISSUED,
   parameter bit TRACE = 1'b1
 ) (
   input  logic               clk_i,
@@ -319,7 +321,7 @@ module weft_reservation_station #(
   end
   assign new_issue = class_mask & valid_q & ~issued_q;
   assign new_done = (conflict & ~(is_ld ? LOADS : '0) & ~(is_ex ? EXECUTES : '0)) |
-      (STORE_ORDER == 1 && is_st ? STORES & valid_q : '0);
+      (STORE_ORDER == weft_pkg::STORE_ORDER_COMPLETED && is_st ? STORES & valid_q : '0);
 
   // --- occupancy and completions of loop commands -------------------------------------------------------------------------
   always_comb begin
@@ -390,16 +392,12 @@ module weft_reservation_station #(
     assign trace_done_index_o = '0;
   end
 
-`ifdef WEFT_ASSERT
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assert (!alloc_valid_i || class_mask != '0) else $error("reservation_station: unknown funct %0d", alloc_funct_i);
-      assert ((port_done & ~(valid_q & issued_q)) == '0) else $error("reservation_station: completion of an idle entry");
-      assert (port_done == '0 || (port_done & (port_done - ENTRIES'(1))) == '0)
-        else $error("reservation_station: two completions in one cycle");
-      assert ((ex_done_valid_i || ld_done_valid_i || st_done_valid_i) == (port_done != '0))
-        else $error("reservation_station: completion of an entry that does not exist");
-    end
-  end
-`endif
+  `WEFT_ASSERT(FunctIsKnown, !alloc_valid_i || class_mask != '0)
+  `WEFT_ASSERT(CompletesWhatWasIssued, (port_done & ~(valid_q & issued_q)) == '0)
+  `WEFT_ASSERT(OneCompletionPerCycle, port_done == '0 || (port_done & (port_done - ENTRIES'(1))) == '0)
+  `WEFT_ASSERT(CompletionHasAnEntry, (ex_done_valid_i || ld_done_valid_i || st_done_valid_i) == (port_done != '0))
+  `WEFT_ASSERT_STREAM(AllocStable, alloc_valid_i, alloc_ready_o, {alloc_funct_i, alloc_rs1_i, alloc_rs2_i})
+  `WEFT_ASSERT_STREAM(LdStable, ld_valid_o, ld_ready_i, {ld_funct_o, ld_rs1_o, ld_rs2_o, ld_id_o})
+  `WEFT_ASSERT_STREAM(ExStable, ex_valid_o, ex_ready_i, {ex_funct_o, ex_rs1_o, ex_rs2_o, ex_id_o})
+  `WEFT_ASSERT_STREAM(StStable, st_valid_o, st_ready_i, {st_funct_o, st_rs1_o, st_rs2_o, st_id_o})
 endmodule

@@ -8,6 +8,8 @@
 // A row that enters with in_skip_i needs no unit and can leave at t+1.
 // Combinational: with REUSE in_ready_o depends on out_ready_i (a full set of entries accepts while its head leaves).
 // Invariants: every lane of a row is granted exactly once unless skipped; head and tail move in a ring.
+`include "weft_assert.svh"
+
 module weft_row_scheduler #(
   parameter int LANES = 16,
   parameter int UNITS = 4,
@@ -127,4 +129,6 @@ module weft_row_scheduler #(
       end
     end
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, out_entry_o)
 endmodule

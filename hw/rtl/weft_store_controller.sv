@@ -20,6 +20,8 @@
 // Latency: issue (st_valid_i && st_ready_o) at t -> first request t+1; last answer t -> st_done_valid_o t+1.
 // Combinational: none from st_req_ready_i, st_done_ready_i or st_resp_* to an output.
 // Invariants: requests of a command are consecutive and in the order that the writer collects them in.
+`include "weft_assert.svh"
+
 module weft_store_controller #(
   parameter int DIM = 16,
   parameter int QUEUE = 2,
@@ -72,7 +74,8 @@ module weft_store_controller #(
   localparam int COMMAND_BITS = 7 + 64 + 64 + ID_BITS;
   localparam int DIM_SHIFT = $clog2(DIM);
   localparam logic [31:0] KEEP_SCALE = 32'hffff_ffff;
-  localparam logic [1:0] WAIT = 2'd0, BLOCKED = 2'd1, ROWS = 2'd2;
+  typedef enum logic [1:0] {WAIT, BLOCKED, ROWS} state_e;
+  state_e state_q, state_d;
 
   // Head of the queue.
   logic               cmd_valid, cmd_pop;
@@ -183,7 +186,6 @@ module weft_store_controller #(
   end
 
   // Position inside the command. Rows and images count rows and blocks; pooling counts pixels and window elements.
-  logic [1:0]  state_q, state_d;
   logic [15:0] row_q, block_q;
   logic [7:0]  porow_q, pocol_q;  // also the pixel of an image
   logic [1:0]  wrow_q, wcol_q;
@@ -280,7 +282,8 @@ module weft_store_controller #(
       WAIT: begin
         if (cmd_valid && is_config) cmd_pop = 1'b1;
         else if (alloc_fire && empty) cmd_pop = 1'b1;
-        else if (alloc_fire) state_d = req_fire ? ROWS : BLOCKED;
+        else if (req_fire) state_d = ROWS;
+        else if (alloc_fire) state_d = BLOCKED;
       end
       BLOCKED: if (req_fire) state_d = ROWS;
       ROWS: begin
@@ -344,12 +347,8 @@ module weft_store_controller #(
   assign ev_pooling_o = pooled;
   assign ev_spad_wait_o = st_req_valid_o && !st_req_ready_i;
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (state_q == WAIT || cmd_valid) else $error("store_controller: rows without a command");
-      assert (!(st_req_valid_o && (pooled || image)) || blocks == 16'd1) else $error("store_controller: a pooled row is one block wide");
-    end
-  end
-`endif
+  `WEFT_ASSERT(RowsHaveACommand, state_q == WAIT || cmd_valid)
+  `WEFT_ASSERT(PooledRowIsOneBlock, !(st_req_valid_o && (pooled || image)) || blocks == 16'd1)
+  `WEFT_ASSERT_STREAM(RequestStable, st_req_valid_o, st_req_ready_i,
+                      {st_req_addr_o, st_req_laddr_o, st_req_len_o, st_req_block_o, st_req_cmd_o})
 endmodule

@@ -24,6 +24,8 @@
 // st_sp_valid_i; st_sp_ready_o and acc_*_ready_o on wr_req_ready_i and sp_wr_ready_i; acc_*_ready_o on the other reader's
 // valid.
 // Invariants: rows leave in the order they were requested; one st_resp for each request.
+`include "weft_assert.svh"
+
 module weft_store_path #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -321,4 +323,13 @@ module weft_store_path #(
   assign sp_wr_mask_o = ~({DIM{1'b1}} << issue_len);
 
   assign busy_o = dispatch_valid || norm_valid || scale_valid || issue_valid || norm_busy;
+
+  `WEFT_ASSERT_STREAM(WriteStable, wr_req_valid_o, wr_req_ready_i,
+                      {wr_req_addr_o, wr_req_data_o, wr_req_len_o, wr_req_block_o, wr_req_pool_en_o, wr_req_store_en_o})
+  `WEFT_ASSERT_STREAM(SpWriteStable, sp_wr_valid_o, sp_wr_ready_i, {sp_wr_row_o, sp_wr_data_o, sp_wr_mask_o})
+  `WEFT_ASSERT_STREAM(RequestStable, st_req_valid_i, st_req_ready_o,
+                      {st_req_addr_i, st_req_to_sp_i, st_req_laddr_i, st_req_len_i, st_req_block_i, st_req_cmd_i})
+  for (genvar b = 0; b < ACC_BANKS; b++) begin : g_assert
+    `WEFT_ASSERT_STREAM(AccResponseStable, acc_rsp_valid_o[b], acc_rsp_ready_i[b], acc_rsp_data_o)
+  end
 endmodule

@@ -6,11 +6,11 @@
 module weft_tile #(
   parameter int ROWS = 1,
   parameter int COLUMNS = 1,
-  parameter int DATAFLOW = 2,
+  parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter int INPUT_BITS = 8,
   parameter int OUTPUT_BITS = 20,
   parameter int SHIFT_BITS = 5,
-  parameter int D_BITS = DATAFLOW == 0 ? INPUT_BITS : OUTPUT_BITS  // derived
+  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS  // derived
 ) (
   input  logic                           clk_i,
   input  logic                           valid_i,

@@ -4,6 +4,8 @@
 // Latency: request at t -> first block t+1. A new request is taken in the cycle of the last block.
 // Combinational: req_ready_o depends on out_ready_i.
 // Invariants: ceil(cols / DIM) blocks per request, out_last_o with the last; req_cols_i is not 0.
+`include "weft_assert.svh"
+
 module weft_zero_writer #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -62,4 +64,6 @@ module weft_zero_writer #(
       tag_q <= req_tag_i;
     end
   end
+
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_row_o, out_mask_o, out_last_o, out_tag_o})
 endmodule

@@ -5,6 +5,7 @@
 
 #include "base/test.h"
 #include "hw/array.h"
+#include "hw/rtl_files.h"
 
 static char *package_of(const hw_array *array) {
   char *text = NULL;
@@ -116,6 +117,33 @@ static void models_depend_on_the_accelerator_alone(void **state) {
   free(first);
 }
 
+static const char *source_of(const char *name) {
+  for (size_t i = 0; i < hw_rtl_file_count; i++)
+    if (strcmp(hw_rtl_files[i].name, name) == 0) return hw_rtl_files[i].text;
+  fail_msg("no source %s", name);
+  return NULL;
+}
+
+// SECTION_NAME_VALUE of each value stands in weft_pkg.sv.
+static void check_values(const hw_param *param, const char *package) {
+  char values[128], *rest = NULL;
+  snprintf(values, sizeof values, "%s", param->values);
+  uint64_t index = 0;
+  for (char *value = strtok_r(values, "|", &rest); value != NULL; value = strtok_r(NULL, "|", &rest)) {
+    char name[3 * HW_NAME_MAX];
+    snprintf(name, sizeof name, "%s_%s_%s", param->section, param->name, value);
+    for (char *p = name; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
+    assert_int_equal(value_of(package, name), index++);
+  }
+}
+
+static void the_values_of_enumerations_have_names(void **state) {
+  (void)state;
+  static const char *const names[] = {"mesh.dataflow", "scratchpad.read_pipeline", "store.order"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    check_values(hw_param_find(names[i]), source_of("weft_pkg.sv"));
+}
+
 static void failed_writes_are_seen(void **state) {
   (void)state;
   hw_array array;
@@ -130,6 +158,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_builtin_has_its_numbers),
       cmocka_unit_test(models_depend_on_the_accelerator_alone),
+      cmocka_unit_test(the_values_of_enumerations_have_names),
       cmocka_unit_test(failed_writes_are_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

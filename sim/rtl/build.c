@@ -27,9 +27,9 @@ enum { LINE = 512, JOBS = 2, UNIT_BYTES = 1 << 20 };
 #define MODEL "model.so"
 
 // Part of the key. -O3: Verilator's own optimisation. Assertions of the RTL stop the simulation.
-static const char *const verilator_flags[] = {"-O3",          "--x-assign", "unique",   "--x-initial", "unique",
-                                              "--assert",     "-Wno-fatal", "--prefix", "Vweft",       "-DWEFT_ASSERT",
-                                              "--top-module", "weft_accel", NULL};
+static const char *const verilator_flags[] = {
+    "-O3",      "--x-assign", "unique",           "--x-initial",  "unique",     "--assert", "-Wno-fatal",
+    "--prefix", "Vweft",      "-DWEFT_ASSERT_ON", "--top-module", "weft_accel", NULL};
 // -O1: compiles in half the time of -O2 and runs as fast (measured). Verilator prints to stdout, which is the simulated
 // program's.
 static const char *const compiler_flags[] = {"-std=c++17",
@@ -209,9 +209,11 @@ static bool verilate(builder *b) {
   if (b->options->wave) add(&w, "--trace-fst");
   add(&w, "--Mdir");
   add(&w, b->folder);
-  // Packages first: weft_isa_pkg.sv leads the list, the array package uses nothing.
+  add(&w, keep(b, wf_format("-I%s", b->folder)));
+  // Packages first: they lead the list, the array package uses nothing.
   add(&w, keep(b, wf_format("%s/" PACKAGE, b->folder)));
-  for (size_t i = 0; i < hw_rtl_file_count; i++) add(&w, keep(b, wf_format("%s/%s", b->folder, hw_rtl_files[i].name)));
+  for (size_t i = 0; i < hw_rtl_file_count; i++)
+    if (!hw_rtl_is_header(hw_rtl_files[i].name)) add(&w, keep(b, wf_format("%s/%s", b->folder, hw_rtl_files[i].name)));
   add(&w, NULL);
   const wf_process_argv command = w.item;
   bool good = run(b, &command, 1);

@@ -29,7 +29,7 @@ check() {
     grep -q "$(sed -n 's/.*"hash":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$json")" "$dir/$file" || { echo "$1/$file: no hash"; exit 1; }
     grep -q "$1" "$dir/$file" || { echo "$1/$file: no name"; exit 1; }
   done
-  (cd "$dir" && ! grep -v '^//' weft.f | while read -r source; do [ -f "$source" ] || echo "$source"; done | grep .) ||
+  (cd "$dir" && ! grep '^rtl/' weft.f | while read -r source; do [ -f "$source" ] || echo "$source"; done | grep .) ||
     { echo "$1: weft.f names files that are not there"; exit 1; }
   [ "$(grep -c '^rtl/' "$dir/weft.f")" -eq "$(find "$dir/rtl" -name '*.sv' | wc -l)" ] || { echo "$1: weft.f is not complete"; exit 1; }
   lint "$1"
@@ -40,7 +40,7 @@ check() {
 lint() {
   for bank in weft_scratchpad_bank weft_accumulator_bank; do
     (cd "$work/$1" && "$verilator" --lint-only --top-module $bank -GDIM="$(derived array.json dim)" \
-      rtl/weft_isa_pkg.sv rtl/weft_read_response.sv rtl/$bank.sv)
+      +incdir+rtl rtl/weft_isa_pkg.sv rtl/weft_pkg.sv rtl/weft_read_response.sv rtl/$bank.sv)
   done
   case $1 in
     dim2 | dim4 | gemmini-chip) (cd "$work/$1" && "$verilator" --lint-only --top-module weft_accel -f weft.f) ;;

@@ -6,6 +6,8 @@
 // Latency: 1 cycle from in to out, 0 with FLOW. Throughput 1 per cycle, except 1 in 2 cycles with DEPTH 1 and neither PIPE
 // nor FLOW. Without PIPE and FLOW there is no combinational path from an input to an output.
 // Invariants: entries leave in the order they came, none is lost; count_o is the number of stored entries.
+`include "weft_assert.svh"
+
 module weft_fifo #(
   parameter int WIDTH = 8,
   parameter int DEPTH = 2,
@@ -61,11 +63,8 @@ module weft_fifo #(
     if (push) mem[write_q] <= in_data_i;
   end
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (!(push && full && !pop)) else $error("weft_fifo: entry written into a full queue");
-    end
+  `WEFT_ASSERT(NoOverflow, !(push && full && !pop))
+  if (!FLOW) begin : g_out
+    `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, out_data_o)
   end
-`endif
 endmodule

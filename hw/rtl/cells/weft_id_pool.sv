@@ -2,6 +2,8 @@
 //
 // An identifier given back in t is free from t + 1 on. Combinational: outputs on registers only.
 // Invariants: take_i only while available_o; free_i only of an identifier in use.
+`include "weft_assert.svh"
+
 module weft_id_pool #(
   parameter int IDS = 16,
   parameter int ID_BITS = IDS > 1 ? $clog2(IDS) : 1,  // derived
@@ -40,4 +42,7 @@ module weft_id_pool #(
       end
     end
   end
+
+  `WEFT_ASSERT(TakesOneThatIsFree, !take_i || available_o)
+  `WEFT_ASSERT(FreesOneInUse, !free_i || used_q[free_id_i])
 endmodule

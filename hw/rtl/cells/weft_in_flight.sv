@@ -1,6 +1,8 @@
 // Counts commands between their departure and their completion, of which up to two arrive in a cycle.
 //
 // Combinational: full_o on a register only. Invariants: no departure while full_o; no more completions than departures.
+`include "weft_assert.svh"
+
 module weft_in_flight #(
   parameter int MAX = 8
 ) (
@@ -18,4 +20,7 @@ module weft_in_flight #(
     if (!rst_ni) count_q <= '0;
     else count_q <= count_q + COUNT_BITS'(take_i) - COUNT_BITS'(completed_i);
   end
+
+  `WEFT_ASSERT(NeverMoreThanMax, !(take_i && full_o))
+  `WEFT_ASSERT(NeverLessThanNone, count_q >= COUNT_BITS'(completed_i))
 endmodule

@@ -3,6 +3,8 @@
 // A stage moves when the next one is empty or moves, so bubbles close up while the output waits. in_ready_o depends
 // combinationally on out_ready_i through every occupied stage. Latency STAGES cycles, throughput 1 per cycle.
 // Invariants: order is kept, nothing is lost; busy_o is high while any stage is occupied or an entry arrives.
+`include "weft_assert.svh"
+
 module weft_pipe #(
   parameter int WIDTH = 8,
   parameter int STAGES = 1
@@ -52,5 +54,9 @@ module weft_pipe #(
     assign out_valid_o = valid_q[STAGES-1];
     assign out_data_o = g_stage[STAGES-1].data_q;
     assign busy_o = |feeds;
+  end
+
+  if (STAGES > 0) begin : g_out
+    `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, out_data_o)
   end
 endmodule

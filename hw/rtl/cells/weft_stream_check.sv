@@ -1,4 +1,7 @@
-// Assertions of a stream: once valid it stays valid, with the same payload, until it is taken. For use under WEFT_ASSERT.
+// What `WEFT_ASSERT_STREAM stands for: a stream that was valid and not ready is valid in the next cycle, with the same
+// payload.
+`include "weft_assert.svh"
+
 module weft_stream_check #(
   parameter int WIDTH = 8
 ) (
@@ -12,20 +15,10 @@ module weft_stream_check #(
   logic [WIDTH-1:0] data_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      waits_q <= 1'b0;
-      data_q <= '0;
-    end else begin
-      waits_q <= valid_i && !ready_i;
-      data_q <= data_i;
-    end
+    if (!rst_ni) waits_q <= 1'b0;
+    else waits_q <= valid_i && !ready_i;
   end
-`ifndef SYNTHESIS
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0 && waits_q) begin
-      assert (valid_i) else $error("%m: valid withdrawn");
-      assert (data_i == data_q) else $error("%m: payload changed");
-    end
-  end
-`endif
+  always_ff @(posedge clk_i) data_q <= data_i;
+  `WEFT_ASSERT(Valid, !waits_q || valid_i)
+  `WEFT_ASSERT(Payload, !waits_q || data_i == data_q)
 endmodule

@@ -3,6 +3,8 @@
 // head_data_o[i*WIDTH +: WIDTH] is the entry i places behind the head; it means something only with head_valid_o[i].
 // pop_i entries leave at the end of the cycle; no more than are valid. Latency 1 cycle from in to a head. in_ready_o does
 // not depend on pop_i: a full window accepts again one cycle after a pop.
+`include "weft_assert.svh"
+
 module weft_window #(
   parameter int WIDTH = 8,
   parameter int DEPTH = 4,
@@ -58,11 +60,5 @@ module weft_window #(
     if (push) mem[write_q] <= in_data_i;
   end
 
-`ifdef WEFT_ASSERT
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (rst_ni !== 1'b0) begin
-      assert (COUNT_BITS'(pop_i) <= count_q) else $error("weft_window: more popped than there is");
-    end
-  end
-`endif
+  `WEFT_ASSERT(PopsWhatIsThere, COUNT_BITS'(pop_i) <= count_q)
 endmodule
