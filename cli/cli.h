@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/option.h"
 #include "hw/array.h"
 
 // Scripts depend on these numbers (docs/cli.md).
@@ -58,10 +59,9 @@ int cli_report(int argc, char **argv);
 
 // ---- options: a table per verb, parsed by cli_parse
 
-typedef enum { CLI_OPTION_FLAG, CLI_OPTION_TEXT, CLI_OPTION_COUNT } cli_option_kind;
 typedef struct cli_option {
   const char *name;  // "max-instructions"; of one letter: a short option
-  cli_option_kind kind;
+  wf_option_kind kind;
   void *value;           // bool *, const char **, uint64_t *
   const char *argument;  // in the help: "N"
   const char *help;
@@ -73,6 +73,9 @@ typedef struct cli_usage {
   const char *text;      // what it does, a few lines
   const cli_option *options;
   size_t option_count;
+  const wf_option *table;  // and these, in front of them, with the struct that they point into
+  size_t table_count;
+  void *values;
   size_t min_arguments, max_arguments;
   bool takes_array;  // --array and --isa
 } cli_usage;
@@ -95,9 +98,5 @@ bool cli_close(FILE *file, const char *path, wf_diag *diag);
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag);
 void cli_json_hash(cJSON *object, const char *key, uint64_t hash);
 void cli_json_count(cJSON *object, const char *key, uint64_t value);
-
-// A number with thousands separators, in one of four static-free buffers given by the caller.
-enum { CLI_NUMBER = 32 };
-const char *cli_number(uint64_t value, char text[CLI_NUMBER]);
 
 #endif

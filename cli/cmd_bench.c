@@ -1,27 +1,76 @@
-// `weft bench`: measurements that compare parts of the project with each other; one file for each.
+// `weft bench`: finds the bench, reads its options, and says where its tables go.
 #include <string.h>
 
-#include "cli/bench.h"
+#include "base/alloc.h"
+#include "bench/bench.h"
+#include "cli/cli.h"
+#include "weft_version.h"
 
-static const cli_verb benches[] = {
-    {"all", "every published table, into results/", cli_bench_all},
-    {"engines", "speed and memory of the engines on the same programs", cli_bench_engines},
-    {"gemmini", "errors against cycles measured on Gemmini's own RTL", cli_bench_gemmini},
-    {"graph", "speed of the interpreter of graphs on whole networks", cli_bench_graph},
-    {"kernels", "compiled kernels on the shapes that others published", cli_bench_kernels},
-    {"model", "the model of the machine against engine cycle", cli_bench_model},
-    {"networks", "whole networks, compared layer by layer with the int8 reference", cli_bench_networks},
-    {"rtl", "build times of the hardware and its speed beside the other engines", cli_bench_rtl},
-    {"search", "speed of the models that searches evaluate", cli_bench_search},
-    {"sweep", "how many arrays a sweep measures in a minute", cli_bench_sweep},
-};
-
-enum { BENCHES = sizeof benches / sizeof benches[0] };
+static void print_list(FILE *out) {
+  for (size_t n = 0; n < bench_list_count; n++)
+    fprintf(out, "  %-10s %s\n", bench_list[n]->name, bench_list[n]->summary);
+}
 
 static void print_help(FILE *out) {
   fputs("usage: weft bench BENCH [OPTIONS]\n\nbenches:\n", out);
-  for (size_t n = 0; n < BENCHES; n++) fprintf(out, "  %-10s %s\n", benches[n].name, benches[n].summary);
-  fputs("\n`weft bench BENCH --help` explains one.\n", out);
+  print_list(out);
+  fputs("\n`weft bench BENCH --help` explains one; `weft bench --list` prints their list.\n", out);
+}
+
+static cli_exit exit_of(bench_end end) {
+  static const cli_exit codes[] = {[BENCH_DONE] = CLI_OK,           [BENCH_BAD_INPUT] = CLI_BAD_INPUT,
+                                   [BENCH_BAD_USAGE] = CLI_USAGE,   [BENCH_CANNOT_BUILD] = CLI_CANNOT_BUILD,
+                                   [BENCH_MISMATCH] = CLI_MISMATCH, [BENCH_PROGRAM_FAILED] = CLI_PROGRAM_FAILED};
+  return codes[end];
+}
+
+// JSON is written of every bench that came to results, good or not.
+static cli_exit run(const bench *b, bench_job *job, const cli_common *common, const char *csv_path) {
+  FILE *csv = csv_path == NULL ? NULL : cli_open_output(csv_path, job->diag);
+  if (csv_path != NULL && csv == NULL) return CLI_BAD_INPUT;
+  const bool to_stdout = csv == stdout || (common->json != NULL && strcmp(common->json, "-") == 0);
+  job->report = bench_report_create(b->name, common->quiet || to_stdout ? NULL : stdout, csv);
+  const bench_end end = b->run(job);
+  cli_exit code = exit_of(end);
+  if (csv != NULL && !cli_close(csv, csv_path, job->diag)) code = CLI_BAD_INPUT;
+  cJSON *document =
+      common->json == NULL || code == CLI_BAD_INPUT || code == CLI_USAGE ? NULL : bench_report_json(job->report);
+  if (document != NULL && !cli_write_json(common->json, document, job->diag)) code = CLI_BAD_INPUT;
+  bench_report_destroy(job->report);
+  return code;
+}
+
+static cli_exit parse_and_run(const bench *b, int argc, char **argv, void *values) {
+  const char *csv = NULL;
+  const cli_option csv_rows[] = {{"csv", WF_OPTION_TEXT, &csv, "FILE|-", "write the rows as CSV"},
+                                 {b->csv_also, WF_OPTION_TEXT, &csv, "FILE|-", "the same"}};
+  char *verb = wf_format("bench %s", b->name);
+  const cli_usage usage = {.verb = verb,
+                           .synopsis = b->synopsis,
+                           .text = b->text,
+                           .table = b->options,
+                           .table_count = b->option_count,
+                           .values = values,
+                           .options = csv_rows,
+                           .option_count = b->csv_also == NULL ? 1 : 2,
+                           .min_arguments = b->min_arguments,
+                           .max_arguments = b->max_arguments,
+                           .takes_array = b->takes_array};
+  cli_common common = {0};
+  int code;
+  const bool parsed = cli_parse(&usage, &argc, argv, &common, &code) == CLI_OK;
+  wf_free(verb);
+  if (!parsed) return (cli_exit)code;
+  wf_diag diag = wf_diag_to(stderr);
+  bench_job job = {.options = values,
+                   .arguments = argv,
+                   .argument_count = (size_t)argc,
+                   .array = common.array,
+                   .isa = common.isa,
+                   .version = WEFT_GIT_VERSION,
+                   .quiet = common.quiet,
+                   .diag = &diag};
+  return run(b, &job, &common, csv);
 }
 
 int cli_bench(int argc, char **argv) {
@@ -33,8 +82,17 @@ int cli_bench(int argc, char **argv) {
     print_help(stdout);
     return CLI_OK;
   }
-  for (size_t n = 0; n < BENCHES; n++)
-    if (strcmp(argv[1], benches[n].name) == 0) return benches[n].run(argc - 1, argv + 1);
-  fprintf(stderr, "weft: error: unknown bench %s\n  hint: weft bench --help\n", argv[1]);
-  return CLI_USAGE;
+  if (strcmp(argv[1], "--list") == 0) {
+    print_list(stdout);
+    return CLI_OK;
+  }
+  const bench *b = bench_find(argv[1]);
+  if (b == NULL) {
+    fprintf(stderr, "weft: error: unknown bench %s\n  hint: weft bench --help\n", argv[1]);
+    return CLI_USAGE;
+  }
+  void *values = memcpy(wf_alloc(b->options_size, 1), b->defaults, b->options_size);
+  const cli_exit code = parse_and_run(b, argc - 1, argv + 1, values);
+  wf_free(values);
+  return (int)code;
 }

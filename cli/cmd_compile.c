@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arch/memory.h"
+#include "base/thousands.h"
 #include "cli/compile_network.h"
 #include "cli/kernel.h"
 #include "compiler/command/command.h"
@@ -85,17 +86,17 @@ static int write_output(const compile_options *options, const kernel_job *job, w
 // ---- the verb
 
 static void print_summary(const kernel_job *job, const char *path) {
-  char commands[CLI_NUMBER];
+  char commands[WF_THOUSANDS];
   fprintf(stderr, "weft: %s: %s commands in %.1f ms for array %s\n", path,
-          cli_number(command_executions(job->result.commands), commands), 1e3 * job->seconds, job->array.name);
+          wf_thousands(command_executions(job->result.commands), commands), 1e3 * job->seconds, job->array.name);
 }
 
 int cli_compile(int argc, char **argv) {
   compile_options options = {.seed = 1, .times = 1};
   cli_option table[KERNEL_OPTIONS + NETWORK_JOB_OPTIONS + 3] = {
-      {"o", CLI_OPTION_TEXT, &options.output, "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
-      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the data of an ELF, and of generated networks (default 1)"},
-      {"times", CLI_OPTION_COUNT, &options.times, "N", "how often an ELF runs the kernel (default 1)"},
+      {"o", WF_OPTION_TEXT, &options.output, "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
+      {"seed", WF_OPTION_COUNT, &options.seed, "N", "of the data of an ELF, and of generated networks (default 1)"},
+      {"times", WF_OPTION_COUNT, &options.times, "N", "how often an ELF runs the kernel (default 1)"},
   };
   kernel_option_rows(&options.kernel, table + 3);
   network_job_rows(&options.network, table + 3 + KERNEL_OPTIONS);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/thousands.h"
 #include "cli/cli.h"
 #include "cli/sim_report.h"
 #include "sim/records.h"
@@ -169,17 +170,17 @@ static void print_difference(const diff *d) {
 static void print_totals(const diff *d) {
   for (int i = 0; i < ENGINES; i++) {
     const side *s = &d->sides[i];
-    char records[CLI_NUMBER], cycles[CLI_NUMBER];
-    printf("%-8s %s records, %s cycles\n", s->engine->name, cli_number(s->records.count, records),
-           cli_number(s->result.host.cycles, cycles));
+    char records[WF_THOUSANDS], cycles[WF_THOUSANDS];
+    printf("%-8s %s records, %s cycles\n", s->engine->name, wf_thousands(s->records.count, records),
+           wf_thousands(s->result.host.cycles, cycles));
   }
 }
 
 static void print(const diff *d) {
   if (d->equal) {
-    char records[CLI_NUMBER], cycles[CLI_NUMBER];
+    char records[WF_THOUSANDS], cycles[WF_THOUSANDS];
     printf("%s and %s agree: %s records, %s cycles\n", d->sides[0].engine->name, d->sides[1].engine->name,
-           cli_number(d->sides[0].records.count, records), cli_number(d->sides[0].result.host.cycles, cycles));
+           wf_thousands(d->sides[0].records.count, records), wf_thousands(d->sides[0].result.host.cycles, cycles));
     return;
   }
   if (d->records_differ)
@@ -254,12 +255,12 @@ static int diff_engines(const cli_common *common, diff *d, wf_diag *diag) {
 int cli_diff_engines(int argc, char **argv) {
   diff_options options = {.engines = "cycle,rtl", .context = DEFAULT_CONTEXT};
   const cli_option table[] = {
-      {"engines", CLI_OPTION_TEXT, &options.engines, "A,B", "engines with cycles (default cycle,rtl)"},
-      {"context", CLI_OPTION_COUNT, &options.context, "N", "records to show before and after (default 8)"},
-      {"disturb", CLI_OPTION_TEXT, &options.disturb, "SEED[,SEED]",
+      {"engines", WF_OPTION_TEXT, &options.engines, "A,B", "engines with cycles (default cycle,rtl)"},
+      {"context", WF_OPTION_COUNT, &options.context, "N", "records to show before and after (default 8)"},
+      {"disturb", WF_OPTION_TEXT, &options.disturb, "SEED[,SEED]",
        "random delays of memory, the same for both engines or one seed for each (0: none)"},
-      {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
-      {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
+      {"jobs", WF_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
+      {"any-array", WF_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
   };
   const cli_usage usage = {
       .verb = "diff-engines",

@@ -71,10 +71,10 @@ int cli_graph(int argc, char **argv) {
   const char *dims_text = NULL, *stage_text = NULL;
   uint64_t batch = 0;
   const cli_option rows[] = {
-      {"all", CLI_OPTION_FLAG, &all, NULL, "constants in full, so that the text reads back"},
-      {"batch", CLI_OPTION_COUNT, &batch, "N", "first dimensions that the file leaves open (default 1)"},
-      {"dims", CLI_OPTION_TEXT, &dims_text, "NAME=N,..", "other open dimensions, by name or as INPUT:AXIS"},
-      {"stage", CLI_OPTION_TEXT, &stage_text, "STAGE", "model (default), quantised, placed: how far the compiler goes"},
+      {"all", WF_OPTION_FLAG, &all, NULL, "constants in full, so that the text reads back"},
+      {"batch", WF_OPTION_COUNT, &batch, "N", "first dimensions that the file leaves open (default 1)"},
+      {"dims", WF_OPTION_TEXT, &dims_text, "NAME=N,..", "other open dimensions, by name or as INPUT:AXIS"},
+      {"stage", WF_OPTION_TEXT, &stage_text, "STAGE", "model (default), quantised, placed: how far the compiler goes"},
   };
   const cli_usage usage = {.verb = "graph",
                            .synopsis = "NET.onnx",

@@ -90,15 +90,15 @@ static int make(const cli_common *common, const net_options *o, const char *name
 int cli_net(int argc, char **argv) {
   net_options o = {.seed = 1};
   const cli_option rows[] = {
-      {"o", CLI_OPTION_TEXT, &o.output, "FILE.onnx", "write the model"},
-      {"layers", CLI_OPTION_TEXT, &o.layers, "FILE|-", "write the table of its layers (YAML), for the search"},
-      {"list", CLI_OPTION_FLAG, &o.list, NULL, "name the networks"},
-      {"size", CLI_OPTION_COUNT, &o.size, "N", "rows and columns of images"},
-      {"seq", CLI_OPTION_COUNT, &o.sequence, "N", "tokens or time steps"},
-      {"batch", CLI_OPTION_COUNT, &o.batch, "N", "images or sequences (default 1)"},
-      {"divisor", CLI_OPTION_COUNT, &o.divisor, "N", "divide all widths (default 1)"},
-      {"depth", CLI_OPTION_COUNT, &o.depth, "N", "layers of transformers and recurrent networks"},
-      {"seed", CLI_OPTION_COUNT, &o.seed, "N", "of the random weights (default 1)"},
+      {"o", WF_OPTION_TEXT, &o.output, "FILE.onnx", "write the model"},
+      {"layers", WF_OPTION_TEXT, &o.layers, "FILE|-", "write the table of its layers (YAML), for the search"},
+      {"list", WF_OPTION_FLAG, &o.list, NULL, "name the networks"},
+      {"size", WF_OPTION_COUNT, &o.size, "N", "rows and columns of images"},
+      {"seq", WF_OPTION_COUNT, &o.sequence, "N", "tokens or time steps"},
+      {"batch", WF_OPTION_COUNT, &o.batch, "N", "images or sequences (default 1)"},
+      {"divisor", WF_OPTION_COUNT, &o.divisor, "N", "divide all widths (default 1)"},
+      {"depth", WF_OPTION_COUNT, &o.depth, "N", "layers of transformers and recurrent networks"},
+      {"seed", WF_OPTION_COUNT, &o.seed, "N", "of the random weights (default 1)"},
   };
   const cli_usage usage = {.verb = "net",
                            .synopsis = "NAME",

@@ -7,9 +7,9 @@ int cli_report(int argc, char **argv) {
   const char *dir = NULL, *title = NULL;
   bool no_pictures = false;
   const cli_option table[] = {
-      {"o", CLI_OPTION_TEXT, &dir, "DIR", "the directory to write (made if it is not there)"},
-      {"title", CLI_OPTION_TEXT, &title, "TEXT", "of the page (default: the sweep's name)"},
-      {"no-pictures", CLI_OPTION_FLAG, &no_pictures, NULL, "no SVG and PNG, which need gnuplot"},
+      {"o", WF_OPTION_TEXT, &dir, "DIR", "the directory to write (made if it is not there)"},
+      {"title", WF_OPTION_TEXT, &title, "TEXT", "of the page (default: the sweep's name)"},
+      {"no-pictures", WF_OPTION_FLAG, &no_pictures, NULL, "no SVG and PNG, which need gnuplot"},
   };
   const cli_usage usage = {
       .verb = "report",

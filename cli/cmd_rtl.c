@@ -172,10 +172,10 @@ static const rtl_action *find_action(const char *name) {
 int cli_rtl(int argc, char **argv) {
   rtl_options options = {0};
   const cli_option table[] = {
-      {"o", CLI_OPTION_TEXT, &options.directory, "DIR", "where the set is written; fit: the table's file"},
-      {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "build: compilers at a time (default 2)"},
-      {"wave", CLI_OPTION_FLAG, &options.wave, NULL, "build: the variant with waveforms"},
-      {"unit", CLI_OPTION_TEXT, &options.unit, "NAME", "synth: only this unit, such as pe"},
+      {"o", WF_OPTION_TEXT, &options.directory, "DIR", "where the set is written; fit: the table's file"},
+      {"jobs", WF_OPTION_COUNT, &options.jobs, "N", "build: compilers at a time (default 2)"},
+      {"wave", WF_OPTION_FLAG, &options.wave, NULL, "build: the variant with waveforms"},
+      {"unit", WF_OPTION_TEXT, &options.unit, "NAME", "synth: only this unit, such as pe"},
   };
   const cli_usage usage = {
       .verb = "rtl",

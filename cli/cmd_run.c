@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/thousands.h"
 #include "cli/kernel.h"
 #include "cli/run_elf.h"
 #include "cli/sim_units.h"
@@ -40,14 +41,14 @@ static void print_wrong(const run_report *r) {
 static void print_report(const run_report *r, FILE *out) {
   const run_oracle_verdict *v = r->verdict;
   const run_result *run = &v->run;
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   fprintf(out, "array        %s\nengine       %s\n", r->job->array.name, r->engine->name);
-  fprintf(out, "commands     %s\n", cli_number(run->commands, number));
-  if (r->engine->timed) fprintf(out, "cycles       %s\n", cli_number(run->cycles, number));
+  fprintf(out, "commands     %s\n", wf_thousands(run->commands, number));
+  if (r->engine->timed) fprintf(out, "cycles       %s\n", wf_thousands(run->cycles, number));
   if (r->engine->timed && r->job->result.mapped) fprintf(out, "utilisation  %.2f %%\n", 100 * utilisation(r));
   if (run->has_units) {
-    fprintf(out, "read         %s bytes\n", cli_number(run->units.bus_read_bytes, number));
-    fprintf(out, "written      %s bytes\n", cli_number(run->units.bus_written_bytes, number));
+    fprintf(out, "read         %s bytes\n", wf_thousands(run->units.bus_read_bytes, number));
+    fprintf(out, "written      %s bytes\n", wf_thousands(run->units.bus_written_bytes, number));
   }
   if (run->has_units && r->units) sim_units_print(&run->units, &r->job->array, out);
   if (r->compared)
@@ -106,10 +107,10 @@ static int judge_elf(const cli_common *common, const run_options *options, const
   const int code = run_elf(job, engine, options->seed, (unsigned)options->times, &elf, diag);
   if (code != CLI_OK) return code;
   const bool good = elf.wrong == NULL && elf.tensors > 0;
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   if (!common->quiet)
     printf("array        %s\nengine       %s\ncycles       %s, with the host\nresult       %s\n", job->array.name,
-           engine->name, cli_number(elf.cycles, number), good ? "as the oracle's" : "WRONG");
+           engine->name, wf_thousands(elf.cycles, number), good ? "as the oracle's" : "WRONG");
   cJSON *object = kernel_json(job, path);
   cJSON_AddStringToObject(object, "engine", engine->name);
   cli_json_count(object, "cycles", elf.cycles);
@@ -132,13 +133,13 @@ static const sim_engine_ops *find_engine(const run_options *options) {
 int cli_run(int argc, char **argv) {
   run_options options = {.seed = 1, .times = 1, .kernel = {.straight = true}};
   cli_option table[KERNEL_OPTIONS + 6] = {
-      {"engine", CLI_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
-      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
-      {"times", CLI_OPTION_COUNT, &options.times, "N", "run N times and report the last (default 1: caches are cold)"},
-      {"units", CLI_OPTION_FLAG, &options.units, NULL,
+      {"engine", WF_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
+      {"seed", WF_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
+      {"times", WF_OPTION_COUNT, &options.times, "N", "run N times and report the last (default 1: caches are cold)"},
+      {"units", WF_OPTION_FLAG, &options.units, NULL,
        "engine cycle: also where each unit's cycles went, traffic, energy"},
-      {"elf", CLI_OPTION_FLAG, &options.elf, NULL, "as a program of the RISC-V host, whose cycles count, too"},
-      {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL, "engine cycle: move no data and compare nothing"},
+      {"elf", WF_OPTION_FLAG, &options.elf, NULL, "as a program of the RISC-V host, whose cycles count, too"},
+      {"timing-only", WF_OPTION_FLAG, &options.timing_only, NULL, "engine cycle: move no data and compare nothing"},
   };
   kernel_option_rows(&options.kernel, table + 6);
   const cli_usage usage = {

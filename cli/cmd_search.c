@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/thousands.h"
 #include "cli/cli.h"
 #include "cli/search_answer.h"
 #include "cli/search_descent.h"
@@ -51,10 +52,10 @@ static bool parse_fix(const char *text, exact_options *exact) {
 
 static void print_proof(const search_answer *a, FILE *out) {
   const exact_result *r = a->how;
-  char evaluations[CLI_NUMBER], kept[CLI_NUMBER], boxes[CLI_NUMBER];
+  char evaluations[WF_THOUSANDS], kept[WF_THOUSANDS], boxes[WF_THOUSANDS];
   fprintf(out, "  proven with %s mappings of layers (%s kept), %s boxes of hardware, %u sides in %.2f s\n",
-          cli_number(r->evaluations, evaluations), cli_number(r->kept, kept), cli_number(r->boxes, boxes), r->sides,
-          a->seconds);
+          wf_thousands(r->evaluations, evaluations), wf_thousands(r->kept, kept), wf_thousands(r->boxes, boxes),
+          r->sides, a->seconds);
 }
 
 static void proof_json(const search_answer *a, cJSON *object) {
@@ -207,27 +208,27 @@ static const char *descend_with(const search_options *o, const exact_options *ex
 int cli_search(int argc, char **argv) {
   search_options options = {.constants = "dosa", .seed = 1};
   const cli_option table[] = {
-      {"exact", CLI_OPTION_FLAG, &options.exact, NULL, "the optimum of the plain model, proven"},
-      {"budget", CLI_OPTION_TEXT, &options.budget, "N|Ns", "evaluations of layers' mappings, or seconds (10s)"},
-      {"objective", CLI_OPTION_TEXT, &options.objective, "WHAT", "edp (default), latency, energy or area-delay"},
-      {"max-area", CLI_OPTION_TEXT, &options.area, "MM2", "the largest area of PEs and memories"},
-      {"max-power", CLI_OPTION_TEXT, &options.power, "MW", "the largest mean power"},
-      {"clock", CLI_OPTION_TEXT, &options.clock, "MHZ", "of which power depends (default 1000)"},
-      {"seed", CLI_OPTION_COUNT, &options.seed, "N", "of the random starts (default 1)"},
-      {"starts", CLI_OPTION_COUNT, &options.starts, "N", "how many descend (default 64)"},
-      {"steps", CLI_OPTION_COUNT, &options.steps, "N", "of the descent (default 240)"},
-      {"threads", CLI_OPTION_COUNT, &options.threads, "N", "default: one for each processor"},
-      {"fix", CLI_OPTION_TEXT, &options.fix, "KEY=N,..", "hardware that is given: pe (side), spad and acc (KiB)"},
-      {"side-max", CLI_OPTION_COUNT, &options.side_max, "N", "the largest side of the array (default 128)"},
-      {"kib-max", CLI_OPTION_COUNT, &options.kib_max, "N", "the largest memory in KiB (default 2048)"},
-      {"constants", CLI_OPTION_TEXT, &options.constants, "NAME", "of the plain model: dosa (default), 40nm"},
-      {"simulate", CLI_OPTION_FLAG, &options.simulate, NULL,
+      {"exact", WF_OPTION_FLAG, &options.exact, NULL, "the optimum of the plain model, proven"},
+      {"budget", WF_OPTION_TEXT, &options.budget, "N|Ns", "evaluations of layers' mappings, or seconds (10s)"},
+      {"objective", WF_OPTION_TEXT, &options.objective, "WHAT", "edp (default), latency, energy or area-delay"},
+      {"max-area", WF_OPTION_TEXT, &options.area, "MM2", "the largest area of PEs and memories"},
+      {"max-power", WF_OPTION_TEXT, &options.power, "MW", "the largest mean power"},
+      {"clock", WF_OPTION_TEXT, &options.clock, "MHZ", "of which power depends (default 1000)"},
+      {"seed", WF_OPTION_COUNT, &options.seed, "N", "of the random starts (default 1)"},
+      {"starts", WF_OPTION_COUNT, &options.starts, "N", "how many descend (default 64)"},
+      {"steps", WF_OPTION_COUNT, &options.steps, "N", "of the descent (default 240)"},
+      {"threads", WF_OPTION_COUNT, &options.threads, "N", "default: one for each processor"},
+      {"fix", WF_OPTION_TEXT, &options.fix, "KEY=N,..", "hardware that is given: pe (side), spad and acc (KiB)"},
+      {"side-max", WF_OPTION_COUNT, &options.side_max, "N", "the largest side of the array (default 128)"},
+      {"kib-max", WF_OPTION_COUNT, &options.kib_max, "N", "the largest memory in KiB (default 2048)"},
+      {"constants", WF_OPTION_TEXT, &options.constants, "NAME", "of the plain model: dosa (default), 40nm"},
+      {"simulate", WF_OPTION_FLAG, &options.simulate, NULL,
        "from --array on: arrays that the model proposes, and steps around the best, on the cycle engine"},
-      {"model", CLI_OPTION_TEXT, &options.model, "NAME",
+      {"model", WF_OPTION_TEXT, &options.model, "NAME",
        "--simulate: which model proposes, paper (default) or machine, which chooses mappings, too"},
-      {"candidates", CLI_OPTION_COUNT, &options.candidates, "N", "--simulate: so many arrays at most (default 16)"},
-      {"tune", CLI_OPTION_COUNT, &options.tune, "N", "--simulate: the fastest of N mappings of each layer"},
-      {"o", CLI_OPTION_TEXT, &options.directory, "DIR",
+      {"candidates", WF_OPTION_COUNT, &options.candidates, "N", "--simulate: so many arrays at most (default 16)"},
+      {"tune", WF_OPTION_COUNT, &options.tune, "N", "--simulate: the fastest of N mappings of each layer"},
+      {"o", WF_OPTION_TEXT, &options.directory, "DIR",
        "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
   };
   const cli_usage usage = {

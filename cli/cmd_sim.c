@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thousands.h"
 #include "cli/cli.h"
 #include "cli/sim_csv.h"
 #include "cli/sim_network.h"
@@ -49,9 +50,9 @@ static bool show_progress(void *context, uint64_t instructions, uint64_t cycles)
   if (now - p->last < (p->terminal ? 0.5 : 10.0)) return true;
   p->last = now;
   p->shown = true;
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   fprintf(stderr, "%sweft: %s instructions, %.0f s, %.0f million/s%s", p->terminal ? "\r" : "",
-          cli_number(instructions, number), now - p->start, (double)instructions / (now - p->start) / 1e6,
+          wf_thousands(instructions, number), now - p->start, (double)instructions / (now - p->start) / 1e6,
           p->terminal ? "\033[K" : "\n");
   fflush(stderr);
   return true;
@@ -236,27 +237,27 @@ static int simulate_network(const cli_common *common, const sim_options *options
 int cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000, .network.job.seed = 1};
   cli_option table[SIM_OPTIONS + SIM_NETWORK_OPTIONS] = {
-      {"engine", CLI_OPTION_TEXT, &options.engine, "NAME",
+      {"engine", WF_OPTION_TEXT, &options.engine, "NAME",
        "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
-      {"accelerator", CLI_OPTION_TEXT, &options.accelerator, "c|rtl|ref",
+      {"accelerator", WF_OPTION_TEXT, &options.accelerator, "c|rtl|ref",
        "of engine systemc: engine cycle (default), the RTL, or engine ref"},
-      {"quantum", CLI_OPTION_COUNT, &options.quantum, "N",
+      {"quantum", WF_OPTION_COUNT, &options.quantum, "N",
        "of engine systemc: cycles that the hart may run ahead (default 0)"},
-      {"max-instructions", CLI_OPTION_COUNT, &options.max_instructions, "N",
+      {"max-instructions", WF_OPTION_COUNT, &options.max_instructions, "N",
        "stop after N host instructions (default 20e9; 0: never)"},
-      {"wave", CLI_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
-      {"events", CLI_OPTION_TEXT, &options.events, "FILE",
+      {"wave", WF_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
+      {"events", WF_OPTION_TEXT, &options.events, "FILE",
        "engines with cycles: write when each accelerator command was allocated, issued and done"},
-      {"timeline", CLI_OPTION_TEXT, &options.timeline, "FILE",
+      {"timeline", WF_OPTION_TEXT, &options.timeline, "FILE",
        "engines with cycles: write the commands as a trace for Perfetto or chrome://tracing"},
-      {"jobs", CLI_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
-      {"trace", CLI_OPTION_TEXT, &options.trace, "FILE",
+      {"jobs", WF_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
+      {"trace", WF_OPTION_TEXT, &options.trace, "FILE",
        "write the command stream (on engine ref); weft sim FILE replays it"},
-      {"report", CLI_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
-      {"csv", CLI_OPTION_TEXT, &options.csv, "FILE|-", "write the result as CSV: file,array,engine,key,value"},
-      {"timing-only", CLI_OPTION_FLAG, &options.timing_only, NULL,
+      {"report", WF_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
+      {"csv", WF_OPTION_TEXT, &options.csv, "FILE|-", "write the result as CSV: file,array,engine,key,value"},
+      {"timing-only", WF_OPTION_FLAG, &options.timing_only, NULL,
        "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
-      {"any-array", CLI_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
+      {"any-array", WF_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
   };
   sim_network_rows(&options.network, table + SIM_OPTIONS);
   const cli_usage usage = {

@@ -135,12 +135,12 @@ static uint64_t default_jobs(const sweep_remote_group *group) { return group->la
 int cli_sweep(int argc, char **argv) {
   sweep_arguments arguments = {.jobs = UINT64_MAX};
   const cli_option table[] = {
-      {"o", CLI_OPTION_TEXT, &arguments.store, "FILE",
+      {"o", WF_OPTION_TEXT, &arguments.store, "FILE",
        "the store (default: NAME.sqlite); an existing one is gone on with"},
-      {"jobs", CLI_OPTION_COUNT, &arguments.jobs, "N",
+      {"jobs", WF_OPTION_COUNT, &arguments.jobs, "N",
        "processes that measure (default: one per processor; 1 per rank under mpirun or srun)"},
-      {"any-version", CLI_OPTION_FLAG, &arguments.any_version, NULL, "go on with a store that another version began"},
-      {"plan", CLI_OPTION_FLAG, &arguments.plan, NULL, "print how many points there are, measure nothing"},
+      {"any-version", WF_OPTION_FLAG, &arguments.any_version, NULL, "go on with a store that another version began"},
+      {"plan", WF_OPTION_FLAG, &arguments.plan, NULL, "print how many points there are, measure nothing"},
   };
   const cli_usage usage = {.verb = "sweep",
                            .synopsis = "SPEC.yaml",
@@ -273,9 +273,9 @@ static int run_query(const cli_common *common, const query_arguments *arguments,
 int cli_query(int argc, char **argv) {
   query_arguments arguments = {0};
   const cli_option table[] = {
-      {"network", CLI_OPTION_TEXT, &arguments.network, "NAME", "only rows of this network"},
-      {"limit", CLI_OPTION_COUNT, &arguments.limit, "N", "at most N rows"},
-      {"write-array", CLI_OPTION_TEXT, &arguments.array, "FILE.yaml", "write the array of the first row"},
+      {"network", WF_OPTION_TEXT, &arguments.network, "NAME", "only rows of this network"},
+      {"limit", WF_OPTION_COUNT, &arguments.limit, "N", "at most N rows"},
+      {"write-array", WF_OPTION_TEXT, &arguments.array, "FILE.yaml", "write the array of the first row"},
   };
   const cli_usage usage = {
       .verb = "query",

@@ -43,13 +43,13 @@ static bool parse_count(const char *text, uint64_t *value) {
 
 static bool store_option(const cli_option *option, const char *text) {
   switch (option->kind) {
-    case CLI_OPTION_FLAG:
+    case WF_OPTION_FLAG:
       *(bool *)option->value = true;
       return true;
-    case CLI_OPTION_TEXT:
+    case WF_OPTION_TEXT:
       *(const char **)option->value = text;
       return true;
-    case CLI_OPTION_COUNT:
+    case WF_OPTION_COUNT:
       return parse_count(text, option->value);
   }
   return false;
@@ -58,15 +58,19 @@ static bool store_option(const cli_option *option, const char *text) {
 // The verb's options followed by the common ones.
 static size_t gather(const cli_usage *usage, cli_common *common, uint64_t *isa, bool *help, cli_option *all) {
   const cli_option shared[] = {
-      {"array", CLI_OPTION_TEXT, &common->array, "NAME|FILE", "array description (default gemmini-default)"},
-      {"isa", CLI_OPTION_COUNT, isa, "1|2", "ISA revision (default: the array's)"},
-      {"json", CLI_OPTION_TEXT, &common->json, "FILE|-", "write the result as JSON"},
-      {"quiet", CLI_OPTION_FLAG, &common->quiet, NULL, "no progress and no report"},
-      {"help", CLI_OPTION_FLAG, help, NULL, "this text"},
+      {"array", WF_OPTION_TEXT, &common->array, "NAME|FILE", "array description (default gemmini-default)"},
+      {"isa", WF_OPTION_COUNT, isa, "1|2", "ISA revision (default: the array's)"},
+      {"json", WF_OPTION_TEXT, &common->json, "FILE|-", "write the result as JSON"},
+      {"quiet", WF_OPTION_FLAG, &common->quiet, NULL, "no progress and no report"},
+      {"help", WF_OPTION_FLAG, help, NULL, "this text"},
   };
   size_t count = 0;
-  assert(usage->option_count + sizeof shared / sizeof shared[0] <= MAX_OPTIONS);
-  for (; count < usage->option_count; count++) all[count] = usage->options[count];
+  assert(usage->table_count + usage->option_count + sizeof shared / sizeof shared[0] <= MAX_OPTIONS);
+  for (size_t i = 0; i < usage->table_count; i++) {
+    const wf_option *o = &usage->table[i];
+    all[count++] = (cli_option){o->name, o->kind, (char *)usage->values + o->offset, o->argument, o->help};
+  }
+  for (size_t i = 0; i < usage->option_count; i++) all[count++] = usage->options[i];
   for (size_t i = usage->takes_array ? 0 : 2; i < sizeof shared / sizeof shared[0]; i++) all[count++] = shared[i];
   return count;
 }
@@ -75,7 +79,7 @@ static size_t gather(const cli_usage *usage, cli_common *common, uint64_t *isa, 
 static void to_getopt(const cli_option *all, size_t count, struct option *longs, char *shorts) {
   *shorts++ = ':';
   for (size_t i = 0; i < count; i++) {
-    int argument = all[i].kind == CLI_OPTION_FLAG ? no_argument : required_argument;
+    int argument = all[i].kind == WF_OPTION_FLAG ? no_argument : required_argument;
     longs[i] = (struct option){.name = all[i].name, .has_arg = argument};
     if (!is_short(&all[i])) continue;
     *shorts++ = *all[i].name;
@@ -171,16 +175,4 @@ void cli_json_hash(cJSON *object, const char *key, uint64_t hash) {
 
 void cli_json_count(cJSON *object, const char *key, uint64_t value) {
   cJSON_AddNumberToObject(object, key, (double)value);
-}
-
-const char *cli_number(uint64_t value, char text[CLI_NUMBER]) {
-  char digits[CLI_NUMBER];
-  int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-  char *to = text;
-  for (int i = 0; i < length; i++) {
-    if (i != 0 && (length - i) % 3 == 0) *to++ = ',';
-    *to++ = digits[i];
-  }
-  *to = '\0';
-  return text;
 }

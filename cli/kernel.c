@@ -10,20 +10,19 @@
 
 void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]) {
   const cli_option table[KERNEL_OPTIONS] = {
-      {"kernel", CLI_OPTION_TEXT, &options->kernel, "NAME", "which kernel of the file (default: the only one)"},
-      {"shape", CLI_OPTION_TEXT, &options->shape, "M=..,N=..", "values of the kernel's parameters"},
-      {"mapping", CLI_OPTION_TEXT, &options->mapping, "FILE",
-       "a mapping (docs/mapping.md; default: the heuristic one)"},
-      {"style", CLI_OPTION_TEXT, &options->style, "primitive|loop",
+      {"kernel", WF_OPTION_TEXT, &options->kernel, "NAME", "which kernel of the file (default: the only one)"},
+      {"shape", WF_OPTION_TEXT, &options->shape, "M=..,N=..", "values of the kernel's parameters"},
+      {"mapping", WF_OPTION_TEXT, &options->mapping, "FILE", "a mapping (docs/mapping.md; default: the heuristic one)"},
+      {"style", WF_OPTION_TEXT, &options->style, "primitive|loop",
        "of the heuristic mapping: single commands (default) or the hardware's loop unrollers"},
-      {"from", CLI_OPTION_TEXT, &options->from, "kernel|block|command", "what the file holds (default kernel)"},
-      {"autotune", CLI_OPTION_FLAG, &options->autotune, NULL,
+      {"from", WF_OPTION_TEXT, &options->from, "kernel|block|command", "what the file holds (default kernel)"},
+      {"autotune", WF_OPTION_FLAG, &options->autotune, NULL,
        "simulate each configuration of the kernel and take the fastest"},
-      {"tune", CLI_OPTION_COUNT, &options->tune, "N",
+      {"tune", WF_OPTION_COUNT, &options->tune, "N",
        "simulate the mapper's N best mappings (at most 64) and take the fastest"},
-      {"print-mapping", CLI_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
-      {"as-c", CLI_OPTION_FLAG, &options->as_c, NULL, "of a matrix product: as struct weft_mapping of the driver"},
-      {"dump-after", CLI_OPTION_TEXT, &options->dump_after, "PASS",
+      {"print-mapping", WF_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
+      {"as-c", WF_OPTION_FLAG, &options->as_c, NULL, "of a matrix product: as struct weft_mapping of the driver"},
+      {"dump-after", WF_OPTION_TEXT, &options->dump_after, "PASS",
        "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
   };
   memcpy(rows, table, sizeof table);

@@ -13,19 +13,19 @@
 
 void network_job_rows(network_job_options *o, cli_option rows[NETWORK_JOB_OPTIONS]) {
   const cli_option table[NETWORK_JOB_OPTIONS] = {
-      {"input", CLI_OPTION_TEXT, &o->inputs, "FILE,..", "networks: .npy or .pb files of the inputs (default: random)"},
-      {"calibrate", CLI_OPTION_TEXT, &o->calibrate, "minmax|percentile", "networks: ranges of float activations"},
-      {"samples", CLI_OPTION_COUNT, &o->samples, "N", "networks: random inputs of the calibration (default 2)"},
-      {"residual-products", CLI_OPTION_COUNT, &o->residual_products, "N",
+      {"input", WF_OPTION_TEXT, &o->inputs, "FILE,..", "networks: .npy or .pb files of the inputs (default: random)"},
+      {"calibrate", WF_OPTION_TEXT, &o->calibrate, "minmax|percentile", "networks: ranges of float activations"},
+      {"samples", WF_OPTION_COUNT, &o->samples, "N", "networks: random inputs of the calibration (default 2)"},
+      {"residual-products", WF_OPTION_COUNT, &o->residual_products, "N",
        "networks: the most products that adding a residual may take, 1 to 8 (default: by the length of sums)"},
-      {"int8-ends", CLI_OPTION_FLAG, &o->int8_ends, NULL,
+      {"int8-ends", WF_OPTION_FLAG, &o->int8_ends, NULL,
        "networks: inputs and outputs are int8, images channels last: nothing is converted at the ends"},
-      {"dims", CLI_OPTION_TEXT, &o->dims, "NAME=N,..", "networks: open dimensions of a file (also INPUT:AXIS=N)"},
-      {"size", CLI_OPTION_COUNT, &o->network.size, "N", "generated networks: rows and columns of images"},
-      {"seq", CLI_OPTION_COUNT, &o->network.sequence, "N", "generated networks: tokens or time steps"},
-      {"batch", CLI_OPTION_COUNT, &o->network.batch, "N", "networks: batch (of files that leave it open)"},
-      {"divisor", CLI_OPTION_COUNT, &o->network.divisor, "N", "generated networks: widths are divided by N"},
-      {"depth", CLI_OPTION_COUNT, &o->network.layers, "N",
+      {"dims", WF_OPTION_TEXT, &o->dims, "NAME=N,..", "networks: open dimensions of a file (also INPUT:AXIS=N)"},
+      {"size", WF_OPTION_COUNT, &o->network.size, "N", "generated networks: rows and columns of images"},
+      {"seq", WF_OPTION_COUNT, &o->network.sequence, "N", "generated networks: tokens or time steps"},
+      {"batch", WF_OPTION_COUNT, &o->network.batch, "N", "networks: batch (of files that leave it open)"},
+      {"divisor", WF_OPTION_COUNT, &o->network.divisor, "N", "generated networks: widths are divided by N"},
+      {"depth", WF_OPTION_COUNT, &o->network.layers, "N",
        "generated networks: layers of transformers and recurrent ones"},
   };
   memcpy(rows, table, sizeof table);

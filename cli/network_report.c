@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/thousands.h"
 #include "sim/figures.h"
 
 // ---- figures of a step
@@ -52,15 +53,15 @@ void network_report_head(FILE *out) {
 void network_report_step(const network *net, int step, const run_step_result *r, FILE *out) {
   const network_step *s = &net->steps[step];
   const layer_figures f = figures_of(net, s, r);
-  char shape[64], cycles[CLI_NUMBER], bytes[CLI_NUMBER];
+  char shape[64], cycles[WF_THOUSANDS], bytes[WF_THOUSANDS];
   shape_text(net->graph, s->node, shape, sizeof shape);
   fprintf(out, "%4d %-28.28s %-14.14s %-22.22s %-5s %12s ", step, s->name, graph_op_name(s->node->op), shape,
-          s->place == GRAPH_ON_ARRAY ? "array" : "host", r->timed ? cli_number(r->cycles, cycles) : "-");
+          s->place == GRAPH_ON_ARRAY ? "array" : "host", r->timed ? wf_thousands(r->cycles, cycles) : "-");
   if (s->macs != 0 && r->cycles != 0)
     fprintf(out, "%7.2f ", 100 * f.utilisation);
   else
     fprintf(out, "%7s ", "");
-  fprintf(out, "%12s ", r->has_units ? cli_number(r->units.bus_read_bytes + r->units.bus_written_bytes, bytes) : "");
+  fprintf(out, "%12s ", r->has_units ? wf_thousands(r->units.bus_read_bytes + r->units.bus_written_bytes, bytes) : "");
   if (f.has_energy)
     fprintf(out, "%10.2f", f.energy_uj);
   else
@@ -76,24 +77,25 @@ static uint64_t peak_kib(void) {
 
 static void print_cycles(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   if (!report->engine->timed) return;
   const double dim = hw_derive(&report->job->array).dim;
-  fprintf(out, "cycles       %s\n", cli_number(r->cycles, number));
-  fprintf(out, "  on array   %s, utilisation %.2f %%\n", cli_number(r->array_cycles, number),
+  fprintf(out, "cycles       %s\n", wf_thousands(r->cycles, number));
+  fprintf(out, "  on array   %s, utilisation %.2f %%\n", wf_thousands(r->array_cycles, number),
           100 * ratio((double)r->macs, dim * dim * (double)r->array_cycles));
-  fprintf(out, "  on host    %s\n", cli_number(r->host_cycles, number));
-  fprintf(out, "  at ends    %s, the host's, for int8 in and out of the network\n", cli_number(r->edge_cycles, number));
+  fprintf(out, "  on host    %s\n", wf_thousands(r->host_cycles, number));
+  fprintf(out, "  at ends    %s, the host's, for int8 in and out of the network\n",
+          wf_thousands(r->edge_cycles, number));
   fprintf(out, "time         %.3f ms at %u MHz\n", (double)r->cycles / (1e3 * report->job->array.chip.clock_mhz),
           report->job->array.chip.clock_mhz);
 }
 
 static void print_traffic(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   if (!r->has_units) return;
-  fprintf(out, "read         %s bytes\n", cli_number(r->units.bus_read_bytes, number));
-  fprintf(out, "written      %s bytes\n", cli_number(r->units.bus_written_bytes, number));
+  fprintf(out, "read         %s bytes\n", wf_thousands(r->units.bus_read_bytes, number));
+  fprintf(out, "written      %s bytes\n", wf_thousands(r->units.bus_written_bytes, number));
   const sim_figures figures = sim_figures_of(&r->units, &report->job->array);
   if (figures.has_energy)
     fprintf(out, "energy       %.1f uJ, technology %s\n", figures.energy_pj / 1e6, figures.technology);
@@ -111,26 +113,26 @@ static void print_quality(const network_report *report, FILE *out) {
 void network_report_totals(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
-  char number[CLI_NUMBER], other[CLI_NUMBER];
+  char number[WF_THOUSANDS], other[WF_THOUSANDS];
   fprintf(out, "network      %s\narray        %s\nengine       %s\n", report->path, report->job->array.name,
           report->engine->name);
   fprintf(out, "steps        %d, %d kernels, %s commands\n", net->step_count, net->kernel_count,
-          cli_number(r->commands, number));
-  fprintf(out, "macs         %s\n", cli_number(r->macs, number));
+          wf_thousands(r->commands, number));
+  fprintf(out, "macs         %s\n", wf_thousands(r->macs, number));
   print_cycles(report, out);
   print_traffic(report, out);
-  fprintf(out, "memory       weights %s bytes, activations %s bytes\n", cli_number(net->weight_bytes, number),
-          cli_number(net->arena_bytes, other));
+  fprintf(out, "memory       weights %s bytes, activations %s bytes\n", wf_thousands(net->weight_bytes, number),
+          wf_thousands(net->arena_bytes, other));
   fprintf(out, "seconds      read %.2f, quantise %.2f, compile %.2f, simulate %.2f, reference %.2f; process %s KiB\n",
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
-          r->check_seconds, cli_number(peak_kib(), number));
+          r->check_seconds, wf_thousands(peak_kib(), number));
   print_quality(report, out);
   for (int o = 0; !report->timing_only && o < net->graph->output_count; o++)
     fprintf(out, "output       %s, digest %016" PRIx64 "\n", net->graph->tensors[net->graph->outputs[o]].name,
             r->digests[o]);
   if (report->checked)
     fprintf(out, "result       %s, %s bytes compared\n", r->wrong == 0 ? "as the int8 reference's" : "WRONG",
-            cli_number(r->compared, number));
+            wf_thousands(r->compared, number));
 }
 
 void network_report_wrong(const network_report *report, FILE *out) {

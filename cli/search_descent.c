@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thousands.h"
+
 bool search_parse_objective(const char *text, descent_plain_objective *objective) {
   for (int n = 0; n < PLAIN_OBJECTIVES; n++)
     if (strcmp(descent_plain_objective_names[n], text) == 0) return *objective = (descent_plain_objective)n, true;
@@ -37,10 +39,10 @@ static void print_progress(void *context, const char *text) {
 
 static void print_effort(const search_answer *a, FILE *out) {
   const search_descent_result *r = a->how;
-  char gradients[CLI_NUMBER], evaluations[CLI_NUMBER];
+  char gradients[WF_THOUSANDS], evaluations[WF_THOUSANDS];
   fprintf(out, "  for %s, seed %llu: %s evaluations with gradients, %s without, %.2f s; %.4e before polishing\n",
           descent_plain_objective_names[r->options.goal.objective], (unsigned long long)r->options.seed,
-          cli_number(r->found.gradients, gradients), cli_number(r->found.evaluations, evaluations), a->seconds,
+          wf_thousands(r->found.gradients, gradients), wf_thousands(r->found.evaluations, evaluations), a->seconds,
           r->found.rounded);
   const descent_plain_silicon silicon = descent_plain_silicon_of(&r->options.goal);
   fprintf(out, "  %.3f mm2 of PEs and memories, %.1f mW at %g MHz\n", descent_plain_area_mm2(&silicon, &a->hardware),

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/thousands.h"
 #include "cli/search_answer.h"
 #include "compiler/command/command.h"
 #include "compiler/layer/layer.h"
@@ -78,10 +79,10 @@ static void print_layers(const report *r, FILE *out) {
           "util %", "ratio");
   for (size_t i = 0; i < network->count; i++) {
     const sweep_work_result *b = &base->layers[i], *f = &best->layers[i];
-    char old_cycles[CLI_NUMBER], new_cycles[CLI_NUMBER];
+    char old_cycles[WF_THOUSANDS], new_cycles[WF_THOUSANDS];
     fprintf(out, "  %-26s %5" PRId64 " %12s %7.2f %12s %7.2f %7.2f\n", network->layers[i].name,
-            network->layers[i].count, cli_number(b->cycles, old_cycles), 100 * b->utilisation,
-            cli_number(f->cycles, new_cycles), 100 * f->utilisation, (double)b->cycles / (double)f->cycles);
+            network->layers[i].count, wf_thousands(b->cycles, old_cycles), 100 * b->utilisation,
+            wf_thousands(f->cycles, new_cycles), 100 * f->utilisation, (double)b->cycles / (double)f->cycles);
   }
 }
 

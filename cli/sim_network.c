@@ -11,12 +11,12 @@
 
 void sim_network_rows(sim_network_options *o, cli_option rows[SIM_NETWORK_OPTIONS]) {
   const cli_option table[] = {
-      {"seed", CLI_OPTION_COUNT, &o->job.seed, "N",
+      {"seed", WF_OPTION_COUNT, &o->job.seed, "N",
        "networks: of random inputs and of weights of generated networks (default 1)"},
-      {"quality", CLI_OPTION_COUNT, &o->job.quality, "N", "networks: compare with the float model on N random inputs"},
-      {"tune", CLI_OPTION_COUNT, &o->job.tune, "N", "networks: simulate N mappings of each layer, take the fastest"},
-      {"no-check", CLI_OPTION_FLAG, &o->no_check, NULL, "networks: compare nothing with the int8 reference"},
-      {"native-host", CLI_OPTION_FLAG, &o->native_host, NULL,
+      {"quality", WF_OPTION_COUNT, &o->job.quality, "N", "networks: compare with the float model on N random inputs"},
+      {"tune", WF_OPTION_COUNT, &o->job.tune, "N", "networks: simulate N mappings of each layer, take the fastest"},
+      {"no-check", WF_OPTION_FLAG, &o->no_check, NULL, "networks: compare nothing with the int8 reference"},
+      {"native-host", WF_OPTION_FLAG, &o->native_host, NULL,
        "networks: operators of the host run here, without cycles, instead of on the hart"},
   };
   network_job_rows(&o->job, rows);

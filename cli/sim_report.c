@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/thousands.h"
 #include "cli/cli.h"
 #include "cli/sim_units.h"
 
@@ -33,21 +34,21 @@ static uint64_t unit_commands(const sim_port *port, unsigned unit) {
 }
 
 static void print_count(FILE *out, const char *label, uint64_t value, const char *unit) {
-  char number[CLI_NUMBER];
-  fprintf(out, "  %-24s %16s %s\n", label, cli_number(value, number), unit);
+  char number[WF_THOUSANDS];
+  fprintf(out, "  %-24s %16s %s\n", label, wf_thousands(value, number), unit);
 }
 
 static void print_commands(const sim_port *port, FILE *out) {
-  char number[CLI_NUMBER];
-  fprintf(out, "  %-24s %16s\n", "commands", cli_number(port->commands, number));
+  char number[WF_THOUSANDS];
+  fprintf(out, "  %-24s %16s\n", "commands", wf_thousands(port->commands, number));
   for (unsigned unit = 0; unit < UNITS; unit++) {
     uint64_t total = unit_commands(port, unit);
     if (total == 0) continue;
-    fprintf(out, "    %-22s %16s\n", unit_names[unit], cli_number(total, number));
+    fprintf(out, "    %-22s %16s\n", unit_names[unit], wf_thousands(total, number));
     for (unsigned id = 0; id < ISA_ID_COUNT; id++) {
       const isa_insn *insn = isa_insn_at(id);
       if ((unsigned)insn->unit != unit || port->by_insn[id] == 0) continue;
-      fprintf(out, "      %-20s %16s\n", insn->name, cli_number(port->by_insn[id], number));
+      fprintf(out, "      %-20s %16s\n", insn->name, wf_thousands(port->by_insn[id], number));
     }
   }
 }
@@ -69,13 +70,13 @@ static void print_result(const sim_report *report, FILE *out) {
 // What the hart spent on the accelerator. Without a hart the source of the commands only waits.
 static void print_host(const sim_run_result *result, FILE *out) {
   const sim_port *port = &result->port;
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   uint64_t queue = port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles;
   double cycles = (double)result->host.cycles;
   print_count(out, "host waits", port->wait_cycles, "");
-  fprintf(out, "    %-22s %16s\n", "for a place in a queue", cli_number(queue, number));
-  fprintf(out, "    %-22s %16s\n", "at fences", cli_number(port->fence_wait_cycles, number));
-  fprintf(out, "    %-22s %16s\n", "for values", cli_number(port->response_wait_cycles, number));
+  fprintf(out, "    %-22s %16s\n", "for a place in a queue", wf_thousands(queue, number));
+  fprintf(out, "    %-22s %16s\n", "at fences", wf_thousands(port->fence_wait_cycles, number));
+  fprintf(out, "    %-22s %16s\n", "for values", wf_thousands(port->response_wait_cycles, number));
   if (cycles > 0)
     fprintf(out, "  %-24s %16.3f\n", "instructions per cycle", (double)result->host.instructions / cycles);
 }

@@ -1,6 +1,7 @@
 // What the cycle engine knows of a run: see sim_units.h.
 #include "cli/sim_units.h"
 
+#include "base/thousands.h"
 #include "cli/cli.h"
 #include "sim/figures.h"
 
@@ -16,16 +17,16 @@ static double bus_peak(const hw_array *array) { return array->dma.bus_bits / (do
 // ---- text
 
 static void print_count(FILE *out, const char *label, uint64_t value, const char *unit) {
-  char number[CLI_NUMBER];
-  fprintf(out, "  %-24s %16s %s", label, cli_number(value, number), unit);
+  char number[WF_THOUSANDS];
+  fprintf(out, "  %-24s %16s %s", label, wf_thousands(value, number), unit);
 }
 
 static void print_unit(const sim_cycle_unit_report *unit, uint64_t cycles, FILE *out) {
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   fprintf(out, "    %s\n", unit->name);
   for (unsigned cause = 0; cause < unit->causes; cause++) {
     if (unit->cycles[cause] == 0) continue;
-    fprintf(out, "      %-36s %16s %6.2f %%\n", unit->cause[cause], cli_number(unit->cycles[cause], number),
+    fprintf(out, "      %-36s %16s %6.2f %%\n", unit->cause[cause], wf_thousands(unit->cycles[cause], number),
             100 * ratio((double)unit->cycles[cause], (double)cycles));
   }
 }
@@ -39,40 +40,40 @@ static void print_bus(FILE *out, const char *label, uint64_t bytes, const sim_cy
 }
 
 static void print_energy(const sim_figures *f, FILE *out) {
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   fprintf(out, "  %-24s %16.3f uJ, technology %s\n", "energy", f->energy_pj / 1e6, f->technology);
   for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) {
     const sim_energy_level *level = &f->energy[n];
     double pj = sim_energy_pj(level);
     fprintf(out, "    %-22s %16.3f uJ %6.2f %%, %s times %.4f pJ\n", level->name, pj / 1e6,
-            100 * ratio(pj, f->energy_pj), cli_number(level->accesses, number), level->pj_each);
+            100 * ratio(pj, f->energy_pj), wf_thousands(level->accesses, number), level->pj_each);
   }
 }
 
 static void print_traffic(const sim_cycle_report *units, const hw_array *array, FILE *out) {
   print_bus(out, "bus read", units->bus_read_bytes, units, array);
   print_bus(out, "bus written", units->bus_written_bytes, units, array);
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   if (array->l2.present) {
     print_count(out, "L2 hits", units->memory.hits, "lines, the host's among them\n");
-    fprintf(out, "  %-24s %16s lines\n", "L2 misses", cli_number(units->memory.misses, number));
+    fprintf(out, "  %-24s %16s lines\n", "L2 misses", wf_thousands(units->memory.misses, number));
   }
   print_count(out, "main memory fetched", units->memory.fetched_bytes, "bytes\n");
   print_count(out, "main memory written", units->memory.written_back_bytes, "bytes\n");
   print_count(out, "scratchpad rows", units->sp_row_reads, "read, ");
-  fprintf(out, "%s written\n", cli_number(units->sp_row_writes, number));
+  fprintf(out, "%s written\n", wf_thousands(units->sp_row_writes, number));
   print_count(out, "accumulator rows", units->acc_row_reads, "read, ");
-  fprintf(out, "%s written\n", cli_number(units->acc_row_writes, number));
+  fprintf(out, "%s written\n", wf_thousands(units->acc_row_writes, number));
 }
 
 void sim_units_print(const sim_cycle_report *units, const hw_array *array, FILE *out) {
   const sim_figures f = sim_figures_of(units, array);
-  char number[CLI_NUMBER];
+  char number[WF_THOUSANDS];
   fprintf(out, "  %-24s %16.2f %% of %s processing elements, ", "mesh utilisation", 100 * f.utilisation,
-          cli_number(f.processing_elements, number));
-  fprintf(out, "%s multiply-accumulates\n", cli_number(units->macs, number));
+          wf_thousands(f.processing_elements, number));
+  fprintf(out, "%s multiply-accumulates\n", wf_thousands(units->macs, number));
   print_count(out, "units", units->cycles, "cycles of each, ");
-  fprintf(out, "of which the engine carried out %s\n", cli_number(units->carried_out, number));
+  fprintf(out, "of which the engine carried out %s\n", wf_thousands(units->carried_out, number));
   for (unsigned unit = 0; unit < units->units; unit++) print_unit(&units->unit[unit], units->cycles, out);
   print_traffic(units, array, out);
   if (f.has_energy) print_energy(&f, out);

@@ -3,14 +3,14 @@
 //
 // A run goes to the end of the program or, with `limit`, stops in that cycle. With a log it notes every event of the
 // reservation station up to there: two engines agree if their logs are equal.
-#ifndef CLI_BENCH_RUN_H
-#define CLI_BENCH_RUN_H
+#ifndef BENCH_RUN_H
+#define BENCH_RUN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/bench/programs.h"
+#include "bench/programs/programs.h"
 #include "sim/engine.h"
 
 // Shared with the process that fills it.
@@ -36,11 +36,11 @@ typedef struct bench_run {
 } bench_run;
 
 typedef enum {
-  BENCH_GOOD,
-  BENCH_CANNOT_BUILD,  // reported by the engine
-  BENCH_FAULT,
-  BENCH_WRONG,  // another result than expected
-  BENCH_CRASHED,
+  BENCH_RUN_GOOD,
+  BENCH_RUN_CANNOT_BUILD,  // reported by the engine
+  BENCH_RUN_FAULT,
+  BENCH_RUN_WRONG,  // another result than expected
+  BENCH_RUN_CRASHED,
 } bench_status;
 
 typedef struct bench_measured {

@@ -1,5 +1,5 @@
 // The measured table: see gemmini_table.h.
-#include "cli/gemmini_table.h"
+#include "bench/gemmini_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "bench/bench.h"
+#include "bench/texts.h"
 
 enum { GROUP, MEMORY, KEY, FIELDS };
 
@@ -73,9 +74,9 @@ static void pair_repetitions(gemmini_table *table) {
 }
 
 bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag) {
-  size_t length;
-  *table = (gemmini_table){.text = cli_read_file(path, &length, diag)};
+  *table = (gemmini_table){.text = bench_read(path, bench_text_gemmini, diag)};
   if (table->text == NULL) return false;
+  if (path == NULL) path = "microbench.csv";
   char *rest = table->text, *line = next_line(&rest);
   bool good = line != NULL && strcmp(line, header) == 0;
   if (!good) wf_error(diag, (wf_location){.file = path, .line = 1}, "the first line is not %s", header);
@@ -132,24 +133,11 @@ static double difference(const gemmini_row *row) { return (double)row->simulated
 double gemmini_percent(const gemmini_row *row) { return 100 * difference(row) / (double)row->measured; }
 
 void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row) {
-  double cycles = fabs(difference(row)), percent = fabs(gemmini_percent(row));
-  errors->rows++;
+  const double percent = fabs(gemmini_percent(row)), measured = (double)row->measured;
+  if (errors->worst == NULL || percent > errors->percent.most) errors->worst = row;
   errors->exact += row->simulated == row->measured;
-  errors->cycles += cycles;
-  errors->percent += percent;
-  errors->bias += gemmini_percent(row);
-  errors->repeated += row->again != 0;
-  if (row->again != 0) errors->repeat += 100 * fabs((double)row->again - (double)row->measured) / (double)row->measured;
-  if (cycles > errors->max_cycles) errors->max_cycles = cycles;
-  if (errors->worst != NULL && percent <= errors->max_percent) return;
-  errors->max_percent = percent;
-  errors->worst = row;
-}
-
-double gemmini_repeat(const gemmini_errors *errors) {
-  return errors->repeated == 0 ? 0 : errors->repeat / (double)errors->repeated;
-}
-
-double gemmini_mean(const gemmini_errors *errors, double sum) {
-  return errors->rows == 0 ? 0 : sum / (double)errors->rows;
+  wf_summary_add(&errors->cycles, fabs(difference(row)));
+  wf_summary_add(&errors->percent, percent);
+  wf_summary_add(&errors->bias, gemmini_percent(row));
+  if (row->again != 0) wf_summary_add(&errors->repeat, 100 * fabs((double)row->again - measured) / measured);
 }

@@ -8,14 +8,14 @@
 // --rtl-cycles of each program, in which every command must be allocated, issued and done in the same cycle as in the
 // cycle engine.
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/bench.h"
-#include "cli/bench_run.h"
+#include "base/statistics.h"
+#include "base/thousands.h"
+#include "bench/bench.h"
+#include "bench/run.h"
 
 enum {
   NOTE_SECONDS = 5,  // between two lines of progress, except on a terminal
@@ -37,18 +37,19 @@ static const engine_row rows[ROWS] = {
     [ROW_RTL] = {"rtl", "rtl", {0}},
 };
 
-typedef struct bench_options {
+typedef struct options {
   bool quick, no_rtl;
   uint64_t repeats, rtl_cycles;
-} bench_options;
+} options;
 
 typedef struct bench_state {
-  const bench_options *options;
+  const options *options;
+  bench_report *report;
   hw_array array;
   bench_log *rtl_log, *cycle_log;
-  bool terminal, quiet, table;
+  bool terminal, quiet;
   time_t noted;
-  cli_exit exit;
+  bench_end end;
 } bench_state;
 
 // Of one program.
@@ -77,26 +78,26 @@ static void clear_note(const bench_state *b) {
 static void complain(bench_state *b, const bench_program *p, const char *engine, const char *what) {
   clear_note(b);
   fprintf(stderr, "weft: error: %s on %s: %s\n", p->name, engine, what);
-  b->exit = CLI_MISMATCH;
+  b->end = BENCH_MISMATCH;
 }
 
 static void explain(bench_state *b, const bench_program *p, const char *engine, const bench_measured *m) {
   char text[64];
   switch (m->status) {
-    case BENCH_GOOD:
+    case BENCH_RUN_GOOD:
       return;
-    case BENCH_CANNOT_BUILD:
+    case BENCH_RUN_CANNOT_BUILD:
       complain(b, p, engine, "the engine cannot be built");
-      b->exit = CLI_CANNOT_BUILD;
+      b->end = BENCH_CANNOT_BUILD;
       return;
-    case BENCH_FAULT:
+    case BENCH_RUN_FAULT:
       complain(b, p, engine, m->fault);
       return;
-    case BENCH_WRONG:
+    case BENCH_RUN_WRONG:
       snprintf(text, sizeof text, "%zu bytes of the result are wrong", m->wrong);
       complain(b, p, engine, text);
       return;
-    case BENCH_CRASHED:
+    case BENCH_RUN_CRASHED:
       complain(b, p, engine, "the engine's process ended");
       return;
   }
@@ -104,19 +105,19 @@ static void explain(bench_state *b, const bench_program *p, const char *engine, 
 
 static bool run_row(bench_state *b, const bench_program *p, unsigned row, uint64_t limit, bench_log *log,
                     bench_measured *m) {
-  sim_engine_options options = rows[row].options;
-  options.quiet = b->quiet;
+  sim_engine_options chosen = rows[row].options;
+  chosen.quiet = b->quiet;
   const bench_run run = {.program = p,
                          .array = &b->array,
                          .engine = sim_engine_find(rows[row].engine),
-                         .options = &options,
+                         .options = &chosen,
                          .limit = limit,
                          .repeats = log == NULL ? (unsigned)b->options->repeats : 1,
                          .log = log};
   note(b, p->name, rows[row].label);
   *m = bench_run_program(&run);
   explain(b, p, rows[row].label, m);
-  return m->status == BENCH_GOOD;
+  return m->status == BENCH_RUN_GOOD;
 }
 
 static void print_event(const char *engine, const bench_log *log, size_t place) {
@@ -189,89 +190,79 @@ static const char *verdict(const bench_result *r, unsigned row) {
   }
 }
 
-static void print_row(const bench_program *p, const bench_result *r, unsigned row) {
-  char cycles[CLI_NUMBER] = "-", speed[CLI_NUMBER], times[32] = "-";
+// ---- the tables
+
+static const bench_column head_columns[] = {
+    {.key = "array"}, {.key = "array_hash"}, {.key = "quick"}, {.key = "repeats"}, {.key = "rtl_cycles"}};
+static const bench_form head_form = {BENCH_FORM(head_columns)};
+
+#define DATA(name) .key = (name), .csv = (name)
+static const bench_column columns[] = {
+    {.title = "program", DATA("program"), .width = -10},
+    {DATA("text")},
+    {DATA("macs")},
+    {DATA("commands")},
+    {DATA("compared_events")},
+    {.title = "engine", .width = -20},
+    {DATA("engine")},
+    {DATA("timing_only")},
+    {DATA("good")},
+    {DATA("finished")},
+    {.title = "cycles", DATA("cycles"), .width = 12, .none = "-"},
+    {.title = "wall s", DATA("wall_seconds"), .width = 9, .text_format = "%.4f"},
+    {.title = "cpu s", DATA("cpu_seconds"), .width = 9, .text_format = "%.4f"},
+    {.title = "cycles/s", DATA("cycles_per_second"), .width = 13},
+    {.title = "x rtl", DATA("ratio_to_rtl"), .width = 9, .text_format = "%.1f", .none = "-"},
+    {.title = "peak MiB", DATA("peak_bytes"), .width = 9, .text_format = "%.1f", .scale = 1.0 / (1 << 20)},
+    {.title = "checked", DATA("checked"), .gap = "  "},
+};
+enum { PROGRAM_COLUMNS = 5 };
+static const bench_form form = {.list = "programs", .inner = "engines", .outer = PROGRAM_COLUMNS, BENCH_FORM(columns)};
+
+static void add_row(bench_table *table, const bench_program *p, const bench_result *r, unsigned row, bool no_rtl) {
   const bench_measured *m = &r->row[row];
-  if (m->cycles != 0) cli_number(m->cycles, cycles);
-  if (ratio(r, row) > 0) snprintf(times, sizeof times, "%.1f", ratio(r, row));
-  printf("%-10s %-20s %12s %9.4f %9.4f %13s %9s %9.1f  %s\n", row == 0 ? p->name : "", rows[row].label, cycles,
-         m->wall_seconds, m->cpu_seconds, cli_number((uint64_t)rate(r, row), speed), times,
-         (double)m->peak_bytes / (1 << 20), verdict(r, row));
+  bench_table_add(
+      table, NULL,
+      BENCH_CELLS(bench_text(p->name), bench_text(p->text), bench_count(p->macs), bench_count(p->count),
+                  bench_if(!no_rtl, bench_count(r->events)), bench_text(rows[row].label), bench_text(rows[row].engine),
+                  bench_flag(rows[row].options.timing_only), bench_flag(r->ran[row]), bench_flag(m->finished),
+                  bench_if(m->cycles != 0, bench_count(m->cycles)), bench_real(m->wall_seconds),
+                  bench_real(m->cpu_seconds), bench_real(rate(r, row)),
+                  bench_if(ratio(r, row) > 0, bench_real(ratio(r, row))), bench_count(m->peak_bytes),
+                  bench_text(verdict(r, row))));
 }
 
-static void print_header(const bench_state *b) {
-  char limit[CLI_NUMBER];
-  printf("array %s, %s programs; best of %" PRIu64 " runs", b->array.name, b->options->quick ? "quick" : "full",
-         b->options->repeats);
-  if (!b->options->no_rtl) printf(" (rtl: one of at most %s cycles)", cli_number(b->options->rtl_cycles, limit));
-  puts("\n");
-  printf("%-10s %-20s %12s %9s %9s %13s %9s %9s  %s\n", "program", "engine", "cycles", "wall s", "cpu s", "cycles/s",
-         "x rtl", "peak MiB", "checked");
+static bench_table *open_tables(const bench_state *b) {
+  const options *o = b->options;
+  char limit[WF_THOUSANDS];
+  bench_table_add(bench_table_open(b->report, &head_form), NULL,
+                  BENCH_CELLS(bench_text(b->array.name), bench_hash(hw_array_hash(&b->array)), bench_flag(o->quick),
+                              bench_count(o->repeats), bench_count(o->rtl_cycles)));
+  bench_report_say(b->report, "array %s, %s programs; best of %" PRIu64 " runs", b->array.name,
+                   o->quick ? "quick" : "full", o->repeats);
+  if (!o->no_rtl) bench_report_say(b->report, " (rtl: one of at most %s cycles)", wf_thousands(o->rtl_cycles, limit));
+  bench_report_say(b->report, "\n\n");
+  bench_table *table = bench_table_open(b->report, &form);
+  bench_table_heading(table);
+  return table;
 }
 
-static void print_program(const bench_program *p, const bench_result *r, bool no_rtl) {
-  for (unsigned row = 0; row < (no_rtl ? ROW_RTL : ROWS); row++) print_row(p, r, row);
-  printf("%-10s %s, %zu commands\n", "", p->text, p->count);
+static void add_program(const bench_state *b, bench_table *table, const bench_program *p, const bench_result *r) {
+  const bool no_rtl = b->options->no_rtl;
+  for (unsigned row = 0; row < (no_rtl ? ROW_RTL : ROWS); row++) add_row(table, p, r, row, no_rtl);
+  bench_report_say(b->report, "%-10s %s, %zu commands\n", "", p->text, p->count);
 }
 
 // Over all programs: geometric mean, least and most of the ratio to rtl.
-static void print_summary(const bench_result *results, size_t count) {
-  puts("");
+static void say_summary(const bench_state *b, const bench_result *results, size_t count) {
+  bench_report_say(b->report, "\n");
   for (unsigned row = 0; row < ROW_RTL; row++) {
-    double logs = 0, least = INFINITY, most = 0;
-    for (size_t n = 0; n < count; n++) {
-      double x = ratio(&results[n], row);
-      if (x <= 0) return;
-      logs += log(x);
-      least = fmin(least, x);
-      most = fmax(most, x);
-    }
-    printf("%-20s %.1f times rtl (geometric mean of %zu programs; %.1f to %.1f)\n", rows[row].label,
-           exp(logs / (double)count), count, least, most);
+    wf_summary ratios = {0};
+    for (size_t n = 0; n < count; n++) wf_summary_add(&ratios, ratio(&results[n], row));
+    if (ratios.least <= 0) return;
+    bench_report_say(b->report, "%-20s %.1f times rtl (geometric mean of %zu programs; %.1f to %.1f)\n",
+                     rows[row].label, wf_summary_geometric(&ratios), count, ratios.least, ratios.most);
   }
-}
-
-// ---- JSON
-
-static cJSON *row_json(const bench_result *r, unsigned row) {
-  const bench_measured *m = &r->row[row];
-  cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "engine", rows[row].engine);
-  cJSON_AddBoolToObject(object, "timing_only", rows[row].options.timing_only);
-  cJSON_AddBoolToObject(object, "good", r->ran[row]);
-  cJSON_AddBoolToObject(object, "finished", m->finished);
-  if (m->cycles != 0) cli_json_count(object, "cycles", m->cycles);
-  cJSON_AddNumberToObject(object, "wall_seconds", m->wall_seconds);
-  cJSON_AddNumberToObject(object, "cpu_seconds", m->cpu_seconds);
-  cJSON_AddNumberToObject(object, "cycles_per_second", rate(r, row));
-  if (ratio(r, row) > 0) cJSON_AddNumberToObject(object, "ratio_to_rtl", ratio(r, row));
-  cli_json_count(object, "peak_bytes", m->peak_bytes);
-  cJSON_AddStringToObject(object, "checked", verdict(r, row));
-  return object;
-}
-
-static cJSON *program_json(const bench_program *p, const bench_result *r, bool no_rtl) {
-  cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "program", p->name);
-  cJSON_AddStringToObject(object, "text", p->text);
-  cli_json_count(object, "macs", p->macs);
-  cli_json_count(object, "commands", p->count);
-  if (!no_rtl) cli_json_count(object, "compared_events", r->events);
-  cJSON *list = cJSON_AddArrayToObject(object, "engines");
-  for (unsigned row = 0; row < (no_rtl ? ROW_RTL : ROWS); row++) cJSON_AddItemToArray(list, row_json(r, row));
-  return object;
-}
-
-static cJSON *document(const bench_state *b) {
-  cJSON *root = cJSON_CreateObject();
-  cJSON_AddStringToObject(root, "bench", "engines");
-  cJSON_AddStringToObject(root, "array", b->array.name);
-  cli_json_hash(root, "array_hash", hw_array_hash(&b->array));
-  cJSON_AddBoolToObject(root, "quick", b->options->quick);
-  cli_json_count(root, "repeats", b->options->repeats);
-  cli_json_count(root, "rtl_cycles", b->options->rtl_cycles);
-  cJSON_AddArrayToObject(root, "programs");
-  return root;
 }
 
 // ---- the bench
@@ -287,9 +278,9 @@ static bool build_rtl(bench_state *b) {
 
 static bool prepare(bench_state *b, wf_diag *diag) {
   size_t capacity = (size_t)b->options->rtl_cycles * EVENTS_PER_CYCLE;
-  b->exit = CLI_BAD_INPUT;
+  b->end = BENCH_BAD_INPUT;
   if (!hw_array_load(&b->array, BENCH_ARRAY, diag)) return false;
-  b->exit = CLI_CANNOT_BUILD;
+  b->end = BENCH_CANNOT_BUILD;
   for (unsigned row = 0; row < ROWS; row++) {
     if (sim_engine_find(rows[row].engine) != NULL) continue;
     wf_error(diag, wf_in_file(NULL), "this build has no engine %s", rows[row].engine);
@@ -301,70 +292,55 @@ static bool prepare(bench_state *b, wf_diag *diag) {
     wf_error(diag, wf_in_file(NULL), "no memory for the events of %" PRIu64 " cycles", b->options->rtl_cycles);
     return false;
   }
-  b->exit = CLI_OK;
+  b->end = BENCH_DONE;
   return b->options->no_rtl || build_rtl(b);
 }
 
-static void run_programs(bench_state *b, cJSON *json) {
+static void run_programs(bench_state *b) {
   size_t count = bench_program_count();
   bench_result *results = wf_calloc(count, sizeof *results);
-  bool no_rtl = b->options->no_rtl;
-  if (b->table) print_header(b);
+  bench_table *table = open_tables(b);
   for (size_t n = 0; n < count; n++) {
     bench_program *p = bench_program_create(n, b->options->quick);
     results[n] = run_program(b, p);
-    if (b->table) print_program(p, &results[n], no_rtl);
-    cJSON_AddItemToArray(cJSON_GetObjectItem(json, "programs"), program_json(p, &results[n], no_rtl));
+    add_program(b, table, p, &results[n]);
     bench_program_destroy(p);
   }
-  if (b->table) print_summary(results, count);
+  say_summary(b, results, count);
   wf_free(results);
 }
 
-static int bench_engines(const bench_options *options, const cli_common *common) {
-  wf_diag diag = wf_diag_to(stderr);
-  bench_state b = {.options = options,
-                   .terminal = isatty(STDERR_FILENO) != 0,
-                   .quiet = common->quiet,
-                   .table = !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0)};
-  if (prepare(&b, &diag)) {
-    cJSON *json = document(&b);
-    run_programs(&b, json);
-    if (common->json == NULL)
-      cJSON_Delete(json);
-    else if (!cli_write_json(common->json, json, &diag))
-      b.exit = CLI_BAD_INPUT;
+static bench_end run_engines(const bench_job *job) {
+  const options *o = job->options;
+  if (o->repeats == 0 || o->rtl_cycles == 0 || o->rtl_cycles > UINT32_MAX) {
+    wf_error(job->diag, wf_in_file(NULL), "--repeat and --rtl-cycles are numbers from 1 on");
+    wf_hint(job->diag, "weft bench engines --help");
+    return BENCH_BAD_USAGE;
   }
+  bench_state b = {.options = o, .report = job->report, .terminal = isatty(STDERR_FILENO) != 0, .quiet = job->quiet};
+  if (prepare(&b, job->diag)) run_programs(&b);
   bench_log_destroy(b.rtl_log);
   bench_log_destroy(b.cycle_log);
-  return (int)b.exit;
+  return b.end;
 }
 
-int cli_bench_engines(int argc, char **argv) {
-  bench_options options = {.repeats = DEFAULT_REPEATS, .rtl_cycles = DEFAULT_RTL_CYCLES};
-  const cli_option table[] = {
-      {"quick", CLI_OPTION_FLAG, &options.quick, NULL, "small programs that every engine runs to the end"},
-      {"no-rtl", CLI_OPTION_FLAG, &options.no_rtl, NULL, "leave out rtl, whose model takes minutes to build"},
-      {"rtl-cycles", CLI_OPTION_COUNT, &options.rtl_cycles, "N", "of each program on rtl (default 50000)"},
-      {"repeat", CLI_OPTION_COUNT, &options.repeats, "N",
-       "runs of the other engines; the one with the least CPU time counts (default 3)"},
-  };
-  const cli_usage usage = {
-      .verb = "bench engines",
-      .synopsis = "",
-      .text = "Runs matrix products and layers of ResNet-50 on array " BENCH_ARRAY
-              " with the engines ref, cycle\n"
-              "(with data, and timing only) and rtl, checks results and cycles, and prints how fast each was.\n"
-              "ref has no cycles: its rate counts those that the program takes on the others.\n"
-              "Exit code: 0 good, 3 an engine cannot be built, 4 a result or a cycle differs.",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0]};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
-  if (options.repeats == 0 || options.rtl_cycles == 0 || options.rtl_cycles > UINT32_MAX) {
-    fputs("weft: error: --repeat and --rtl-cycles are numbers from 1 on\n  hint: weft bench engines --help\n", stderr);
-    return CLI_USAGE;
-  }
-  return bench_engines(&options, &common);
-}
+static const wf_option option_rows[] = {
+    {"quick", WF_OPTION_FLAG, offsetof(options, quick), NULL, "small programs that every engine runs to the end"},
+    {"no-rtl", WF_OPTION_FLAG, offsetof(options, no_rtl), NULL, "leave out rtl, whose model takes minutes to build"},
+    {"rtl-cycles", WF_OPTION_COUNT, offsetof(options, rtl_cycles), "N", "of each program on rtl (default 50000)"},
+    {"repeat", WF_OPTION_COUNT, offsetof(options, repeats), "N",
+     "runs of the other engines; the one with the least CPU time counts (default 3)"},
+};
+static const options defaults = {.repeats = DEFAULT_REPEATS, .rtl_cycles = DEFAULT_RTL_CYCLES};
+
+const bench bench_engines = {
+    .name = "engines",
+    .summary = "speed and memory of the engines on the same programs",
+    .synopsis = "",
+    .text = "Runs matrix products and layers of ResNet-50 on array " BENCH_ARRAY
+            " with the engines ref, cycle\n"
+            "(with data, and timing only) and rtl, checks results and cycles, and prints how fast each was.\n"
+            "ref has no cycles: its rate counts those that the program takes on the others.\n"
+            "Exit code: 0 good, 3 an engine cannot be built, 4 a result or a cycle differs.",
+    BENCH_OPTIONS(option_rows, defaults),
+    .run = run_engines};

@@ -1,6 +1,6 @@
 // What methods of search propose, simulated: `weft bench search --simulate`.
-#ifndef CLI_BENCH_SIMULATED_H
-#define CLI_BENCH_SIMULATED_H
+#ifndef BENCH_SIMULATED_H
+#define BENCH_SIMULATED_H
 
 #include "search/baselines/baselines.h"
 #include "search/truth/truth.h"

@@ -1,11 +1,12 @@
 // The table of published shapes; see published.h. A line per shape, fields separated by commas, no quotes.
-#include "cli/published.h"
+#include "bench/published.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "bench/bench.h"
+#include "bench/texts.h"
 
 static const char header[] = "set,name,kernel,shape,published_cycles,library_cycles,target_percent,source";
 
@@ -72,9 +73,8 @@ static bool parse(published *table, const char *path, wf_diag *diag) {
 }
 
 bool published_load(published *table, const char *path, wf_diag *diag) {
-  size_t length;
-  *table = (published){.text = cli_read_file(path, &length, diag)};
-  if (table->text != NULL && parse(table, path, diag)) return true;
+  *table = (published){.text = bench_read(path, bench_text_published, diag)};
+  if (table->text != NULL && parse(table, path == NULL ? "published.csv" : path, diag)) return true;
   published_release(table);
   return false;
 }

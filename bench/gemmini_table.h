@@ -1,14 +1,15 @@
 // The measured table of workloads/gemmini-rtl: rows in the order in which the programs print them, and how far a
 // simulation is from them. A row that ends before the fence (its name ends in _issue) measures the hart; so it has a
 // group of its own.
-#ifndef CLI_GEMMINI_TABLE_H
-#define CLI_GEMMINI_TABLE_H
+#ifndef BENCH_GEMMINI_TABLE_H
+#define BENCH_GEMMINI_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/statistics.h"
 
 typedef struct gemmini_row {
   const char *group;   // the program
@@ -25,7 +26,7 @@ typedef struct gemmini_table {
   size_t count;
 } gemmini_table;
 
-// False after an error was reported.
+// Without a path the table that travels in the program. False after an error was reported.
 bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag);
 void gemmini_table_free(gemmini_table *table);
 
@@ -36,17 +37,14 @@ bool gemmini_table_fill(gemmini_table *table, const char *group, const char *mem
 
 // Errors of some rows. Percents are of the measured cycles.
 typedef struct gemmini_errors {
-  size_t rows, exact;
-  double cycles, percent, bias;  // sums of |error|, |error| in percent, error in percent
-  size_t repeated;               // rows that were measured again,
-  double repeat;                 // and the sum of what the other repetition misses them by, in percent
-  double max_cycles, max_percent;
-  const gemmini_row *worst;  // in percent; NULL: no rows
+  size_t exact;
+  wf_summary cycles, percent;  // of |error|, in cycles and in percent
+  wf_summary bias;             // of the signed error in percent
+  wf_summary repeat;           // what the other warm repetition misses a row by, in percent; of rows that have one
+  const gemmini_row *worst;    // in percent; NULL: no rows
 } gemmini_errors;
 
 void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row);
-double gemmini_repeat(const gemmini_errors *errors);            // mean; 0 of no rows that were measured again
-double gemmini_percent(const gemmini_row *row);                 // signed
-double gemmini_mean(const gemmini_errors *errors, double sum);  // 0 of no rows
+double gemmini_percent(const gemmini_row *row);  // signed
 
 #endif

@@ -1,7 +1,7 @@
 // Small spaces of mappings that are simulated whole: whether the best of what the model of the machine prefers is the
 // best there is. `weft bench model --spaces`.
-#ifndef CLI_BENCH_SPACES_H
-#define CLI_BENCH_SPACES_H
+#ifndef BENCH_SPACES_H
+#define BENCH_SPACES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +20,5 @@ typedef struct space_verdict {
 // `verdicts` has room for bench_spaces_count(). False after an error was reported.
 size_t bench_spaces_count(void);
 bool bench_spaces(space_verdict *verdicts, wf_diag *diag);
-void bench_spaces_print(const space_verdict *verdicts);
 
 #endif

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/bench.h"
-#include "weft_version.h"
+#include "bench/bench.h"
 
 enum { ARGUMENTS = 16 };
 
@@ -21,7 +20,7 @@ typedef struct table {
   bool slow;  // more than some minutes
 } table;
 
-// Those that are no part of another.
+// The methods that are no part of another.
 #define SIMULATED_METHODS "default,default-tuned,random,bayes,genetic,published,descent"
 
 static const table tables[] = {
@@ -73,12 +72,12 @@ static const table tables[] = {
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
-typedef struct all_options {
+typedef struct options {
   const char *directory, *only, *runs;
   bool quick;
-} all_options;
+} options;
 
-static void write_head(const table *t, FILE *out) {
+static void write_head(const table *t, const char *version, FILE *out) {
   struct utsname system = {0};
   char date[32] = "";
   const time_t now = time(NULL);
@@ -87,13 +86,13 @@ static void write_head(const table *t, FILE *out) {
   if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%d", &utc);
   fprintf(out, "# %s\n# weft", t->what);
   for (int i = 0; i < ARGUMENTS && t->arguments[i] != NULL; i++) fprintf(out, " %s", t->arguments[i]);
-  fprintf(out, "\n# weft %s, %s, %s %s, %ld processors\n\n", WEFT_GIT_VERSION, date, system.sysname, system.machine,
+  fprintf(out, "\n# weft %s, %s, %s %s, %ld processors\n\n", version, date, system.sysname, system.machine,
           sysconf(_SC_NPROCESSORS_ONLN));
   fflush(out);
 }
 
 // The program itself, with its output in the file.
-static int run(const table *t, const all_options *options, FILE *out) {
+static int run(const table *t, const options *o, FILE *out) {
   const char *arguments[ARGUMENTS + 4] = {"weft"};
   int count = 1;
   bool simulates = false;
@@ -101,9 +100,9 @@ static int run(const table *t, const all_options *options, FILE *out) {
     arguments[count++] = t->arguments[i];
     simulates |= i == 2 && strcmp(t->arguments[1], "search") == 0 && strcmp(t->arguments[i], "--simulate") == 0;
   }
-  if (simulates && options->runs != NULL) {
+  if (simulates && o->runs != NULL) {
     arguments[count++] = "--runs";
-    arguments[count++] = options->runs;
+    arguments[count++] = o->runs;
   }
   fflush(NULL);
   const pid_t pid = fork();
@@ -117,58 +116,87 @@ static int run(const table *t, const all_options *options, FILE *out) {
   return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static bool close_written(FILE *out) {
+  const bool good = fflush(out) == 0 && !ferror(out);
+  return fclose(out) == 0 && good;
+}
+
 // A table is renewed only when it is complete.
-static bool regenerate(const table *t, const all_options *options, wf_diag *diag) {
-  char *path = wf_format("%s/%s.txt", options->directory, t->name), *fresh = wf_format("%s.new", path);
-  FILE *out = cli_open_output(fresh, diag);
+static bool regenerate(const table *t, const bench_job *job, const char *path) {
+  char *fresh = wf_format("%s.new", path);
+  FILE *out = fopen(fresh, "w");
   bool good = out != NULL;
+  int code = 0;
   if (good) {
     fprintf(stderr, "weft: %s\n", path);
-    write_head(t, out);
-    const int code = run(t, options, out);
-    good = cli_close(out, fresh, diag) && code == CLI_OK;
-    if (code != CLI_OK) wf_error(diag, wf_in_file(path), "not renewed: the command ended with %d", code);
-    good = good && rename(fresh, path) == 0;
+    write_head(t, job->version, out);
+    code = run(t, job->options, out);
+    good = close_written(out) && code == 0 && rename(fresh, path) == 0;
     if (!good) remove(fresh);
   }
-  wf_free(path);
+  if (code != 0)
+    wf_error(job->diag, wf_in_file(path), "not renewed: the command ended with %d", code);
+  else if (!good)
+    wf_error(job->diag, wf_in_file(path), "cannot be written");
   wf_free(fresh);
   return good;
 }
 
-int cli_bench_all(int argc, char **argv) {
-  all_options options = {.directory = "results"};
-  const cli_option rows[] = {
-      {"o", CLI_OPTION_TEXT, &options.directory, "DIR", "where the tables go (default: results)"},
-      {"only", CLI_OPTION_TEXT, &options.only, "NAME", "one table"},
-      {"runs", CLI_OPTION_TEXT, &options.runs, "FILE", "tables of simulated methods: as weft bench search --runs"},
-      {"quick", CLI_OPTION_FLAG, &options.quick, NULL, "leave out those that take more than some minutes"},
-  };
-  const cli_usage usage = {
-      .verb = "bench all",
-      .synopsis = "",
-      .text =
-          "Regenerates the published tables, each a file that begins with its command, the version\n"
-          "and the machine. A table whose command fails stays as it was.",
-      .options = rows,
-      .option_count = sizeof rows / sizeof *rows};
-  cli_common common;
-  int code = CLI_OK;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  if (mkdir(options.directory, 0777) != 0 && errno != EEXIST) {
-    wf_error(&diag, wf_in_file(options.directory), "cannot be made: %s", strerror(errno));
-    return CLI_BAD_INPUT;
-  }
-  unsigned made = 0, failed = 0;
-  for (size_t i = 0; i < TABLES; i++) {
-    if (options.only != NULL ? strcmp(options.only, tables[i].name) != 0 : options.quick && tables[i].slow) continue;
-    made++;
-    failed += !regenerate(&tables[i], &options, &diag);
-  }
-  if (made > 0) return failed == 0 ? CLI_OK : CLI_CANNOT_BUILD;
-  fprintf(stderr, "weft: error: no table %s; there are", options.only);
-  for (size_t i = 0; i < TABLES; i++) fprintf(stderr, " %s", tables[i].name);
-  fputc('\n', stderr);
-  return CLI_USAGE;
+static const bench_column columns[] = {
+    {.key = "table", .csv = "table"}, {.key = "file", .csv = "file"}, {.key = "renewed", .csv = "renewed"}};
+static const bench_form form = {.list = "tables", BENCH_FORM(columns)};
+
+static bool is_chosen(const options *o, const table *t) {
+  return o->only != NULL ? strcmp(o->only, t->name) == 0 : !o->quick || !t->slow;
 }
+
+static void refuse_name(const char *name, wf_diag *diag) {
+  char *names = wf_strdup("");
+  for (size_t i = 0; i < TABLES; i++) {
+    char *longer = wf_format("%s %s", names, tables[i].name);
+    wf_free(names);
+    names = longer;
+  }
+  wf_error(diag, wf_in_file(NULL), "no table %s; there are%s", name, names);
+  wf_free(names);
+}
+
+static bench_end run_all(const bench_job *job) {
+  const options *o = job->options;
+  if (mkdir(o->directory, 0777) != 0 && errno != EEXIST) {
+    wf_error(job->diag, wf_in_file(o->directory), "cannot be made: %s", strerror(errno));
+    return BENCH_BAD_INPUT;
+  }
+  bench_table *made = bench_table_open(job->report, &form);
+  unsigned count = 0, failed = 0;
+  for (size_t i = 0; i < TABLES; i++) {
+    if (!is_chosen(o, &tables[i])) continue;
+    char *path = wf_format("%s/%s.txt", o->directory, tables[i].name);
+    const bool good = regenerate(&tables[i], job, path);
+    bench_table_add(made, NULL, BENCH_CELLS(bench_text(tables[i].name), bench_text(path), bench_flag(good)));
+    count++;
+    failed += !good;
+    wf_free(path);
+  }
+  if (count > 0) return failed == 0 ? BENCH_DONE : BENCH_CANNOT_BUILD;
+  refuse_name(o->only, job->diag);
+  return BENCH_BAD_USAGE;
+}
+
+static const wf_option option_rows[] = {
+    {"o", WF_OPTION_TEXT, offsetof(options, directory), "DIR", "where the tables go (default: results)"},
+    {"only", WF_OPTION_TEXT, offsetof(options, only), "NAME", "one table"},
+    {"runs", WF_OPTION_TEXT, offsetof(options, runs), "FILE",
+     "tables of simulated methods: as weft bench search --runs"},
+    {"quick", WF_OPTION_FLAG, offsetof(options, quick), NULL, "leave out the tables that take more than some minutes"},
+};
+static const options defaults = {.directory = "results"};
+
+const bench bench_all = {.name = "all",
+                         .summary = "every published table, into results/",
+                         .synopsis = "",
+                         .text =
+                             "Regenerates the published tables, each a file that begins with its command, the version\n"
+                             "and the machine. A table whose command fails stays as it was.",
+                         BENCH_OPTIONS(option_rows, defaults),
+                         .run = run_all};

@@ -1,8 +1,8 @@
 // Programs that compare engines: what the tiled library tells the accelerator for one operator on random data, caught
 // as a list of commands, with the memory it starts from and the result it must leave. They are for gemmini-default,
 // whose sizes the tiled library was compiled with.
-#ifndef DRIVER_BENCH_PROGRAMS_H
-#define DRIVER_BENCH_PROGRAMS_H
+#ifndef BENCH_PROGRAMS_PROGRAMS_H
+#define BENCH_PROGRAMS_PROGRAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

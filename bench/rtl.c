@@ -8,11 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "cli/bench.h"
+#include "bench/bench.h"
 #include "hw/export/tool.h"
 #include "sim/rtl/build.h"
 #include "sim/run.h"
@@ -38,19 +37,12 @@ typedef struct speed_bench {
   bool quiet;
 } speed_bench;
 
-static double children_cpu_seconds(void) {
-  struct rusage u;
-  getrusage(RUSAGE_CHILDREN, &u);
-  return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
-         1e-6 * ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec);
-}
-
 static bool build(const speed_bench *b, const hw_array *array, speed_result *r, wf_diag *diag) {
   const sim_rtl_build_options options = {.jobs = (unsigned)b->jobs, .quiet = b->quiet};
-  const double before = children_cpu_seconds();
+  const double before = bench_children_seconds();
   sim_rtl_model model;
   if (!sim_rtl_build(array, &options, &model, diag)) return false;
-  r->build_cpu_seconds = children_cpu_seconds() - before;
+  r->build_cpu_seconds = bench_children_seconds() - before;
   r->build_wall_seconds = model.seconds;
   wf_free(model.path);
   return true;
@@ -95,21 +87,45 @@ static bool run(const speed_bench *b, const hw_array *array, unsigned engine, sp
   return good;
 }
 
-static int measure(const speed_bench *b, const char *name, speed_result *r, wf_diag *diag) {
+static bench_end measure(const speed_bench *b, const char *name, speed_result *r, wf_diag *diag) {
   hw_array array;
-  if (!hw_array_load(&array, name, diag)) return CLI_BAD_INPUT;
+  if (!hw_array_load(&array, name, diag)) return BENCH_BAD_INPUT;
   // Programs first: without them no model needs to be built.
   for (unsigned engine = 0; engine < RTL; engine++)
-    if (!run(b, &array, engine, &r->row[engine], diag)) return CLI_BAD_INPUT;
-  if (!build(b, &array, r, diag)) return CLI_CANNOT_BUILD;
-  if (!run(b, &array, RTL, &r->row[RTL], diag)) return CLI_BAD_INPUT;
-  if (r->row[CYCLE].cycles == r->row[RTL].cycles && r->row[CYCLE].host_cycles == r->row[RTL].host_cycles) return CLI_OK;
+    if (!run(b, &array, engine, &r->row[engine], diag)) return BENCH_BAD_INPUT;
+  if (!build(b, &array, r, diag)) return BENCH_CANNOT_BUILD;
+  if (!run(b, &array, RTL, &r->row[RTL], diag)) return BENCH_BAD_INPUT;
+  if (r->row[CYCLE].cycles == r->row[RTL].cycles && r->row[CYCLE].host_cycles == r->row[RTL].host_cycles)
+    return BENCH_DONE;
   wf_error(diag, wf_in_file(NULL), "%s: rtl takes %" PRIu64 " cycles and cycle %" PRIu64, name, r->row[RTL].host_cycles,
            r->row[CYCLE].host_cycles);
-  return CLI_MISMATCH;
+  return BENCH_MISMATCH;
 }
 
-// ---- output
+// ---- the table
+
+// The column `cycles` of the text is of the engine, that of the data of the array.
+static const bench_column columns[] = {
+    {.title = "array", .key = "array", .csv = "array", .width = -7},
+    {.title = "build wall s",
+     .key = "build_wall_seconds",
+     .csv = "build_wall_seconds",
+     .width = 12,
+     .text_format = "%.1f"},
+    {.title = "build cpu s",
+     .key = "build_cpu_seconds",
+     .csv = "build_cpu_seconds",
+     .width = 12,
+     .text_format = "%.1f"},
+    {.key = "cycles", .csv = "cycles"},
+    {.title = "engine", .key = "engine", .csv = "engine", .gap = "  ", .width = -7},
+    {.title = "cycles", .width = 12, .none = "-"},
+    {.title = "wall s", .key = "wall_seconds", .csv = "wall_seconds", .width = 10, .text_format = "%.3f"},
+    {.title = "cpu s", .key = "cpu_seconds", .csv = "cpu_seconds", .width = 10, .text_format = "%.3f"},
+    {.title = "cycles/cpu s", .key = "cycles_per_cpu_second", .csv = "cycles_per_cpu_second", .width = 14},
+    {.title = "x rtl", .width = 8, .text_format = "%.1f"},
+};
+static const bench_form form = {.list = "arrays", .inner = "engines", .outer = 4, BENCH_FORM(columns)};
 
 // ref has no cycles: those that the program takes on the others, in its time.
 static double rate(const speed_result *r, unsigned engine) {
@@ -117,42 +133,16 @@ static double rate(const speed_result *r, unsigned engine) {
   return cpu > 0 ? (double)r->row[RTL].cycles / cpu : 0;
 }
 
-static void print_header(void) {
-  printf("%-7s %12s %12s  %-7s %12s %10s %10s %14s %8s\n", "array", "build wall s", "build cpu s", "engine", "cycles",
-         "wall s", "cpu s", "cycles/cpu s", "x rtl");
-}
-
-static void print_result(const char *name, const speed_result *r) {
+static void add_rows(bench_table *table, const char *name, const speed_result *r) {
   for (unsigned engine = ENGINES; engine-- > 0;) {
     const speed_row *row = &r->row[engine];
-    char cycles[CLI_NUMBER] = "-", speed[CLI_NUMBER];
-    if (engine != REF) cli_number(row->cycles, cycles);
-    if (engine == RTL)
-      printf("%-7s %12.1f %12.1f", name, r->build_wall_seconds, r->build_cpu_seconds);
-    else
-      printf("%-7s %12s %12s", "", "", "");
-    printf("  %-7s %12s %10.3f %10.3f %14s %8.1f\n", engines[engine], cycles, row->wall_seconds, row->cpu_seconds,
-           cli_number((uint64_t)rate(r, engine), speed), rate(r, engine) / rate(r, RTL));
+    bench_table_add(table, NULL,
+                    BENCH_CELLS(bench_text(name), bench_real(r->build_wall_seconds), bench_real(r->build_cpu_seconds),
+                                bench_count(r->row[RTL].cycles), bench_text(engines[engine]),
+                                bench_if(engine != REF, bench_count(row->cycles)), bench_real(row->wall_seconds),
+                                bench_real(row->cpu_seconds), bench_real(rate(r, engine)),
+                                bench_real(rate(r, engine) / rate(r, RTL))));
   }
-  fflush(stdout);
-}
-
-static cJSON *result_json(const char *name, const speed_result *r) {
-  cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "array", name);
-  cJSON_AddNumberToObject(object, "build_wall_seconds", r->build_wall_seconds);
-  cJSON_AddNumberToObject(object, "build_cpu_seconds", r->build_cpu_seconds);
-  cli_json_count(object, "cycles", r->row[RTL].cycles);
-  cJSON *list = cJSON_AddArrayToObject(object, "engines");
-  for (unsigned engine = 0; engine < ENGINES; engine++) {
-    cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "engine", engines[engine]);
-    cJSON_AddNumberToObject(row, "wall_seconds", r->row[engine].wall_seconds);
-    cJSON_AddNumberToObject(row, "cpu_seconds", r->row[engine].cpu_seconds);
-    cJSON_AddNumberToObject(row, "cycles_per_cpu_second", rate(r, engine));
-    cJSON_AddItemToArray(list, row);
-  }
-  return object;
 }
 
 // ---- the bench
@@ -167,50 +157,42 @@ static char *make_cache(wf_diag *diag) {
   return NULL;
 }
 
-static int run_bench(const speed_bench *b, const cli_common *common) {
-  const bool table = !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
-  wf_diag diag = wf_diag_to(stderr);
-  char *cache = make_cache(&diag);
-  if (cache == NULL) return CLI_CANNOT_BUILD;
-  cJSON *document = cJSON_CreateObject();
-  cJSON_AddStringToObject(document, "bench", "rtl");
-  cJSON *list = cJSON_AddArrayToObject(document, "arrays");
-  if (table) print_header();
-  int code = CLI_OK;
-  for (size_t n = 0; n < ARRAYS && code == CLI_OK; n++) {
+typedef struct options {
+  uint64_t jobs;
+} options;
+
+static const wf_option rows[] = {
+    {"jobs", WF_OPTION_COUNT, offsetof(options, jobs), "N", "compilers at a time (default 2)"}};
+static const options defaults = {0};
+
+static bench_end run_rtl(const bench_job *job) {
+  const options *o = job->options;
+  const speed_bench b = {.programs = job->arguments[0], .jobs = o->jobs, .quiet = job->quiet};
+  char *cache = make_cache(job->diag);
+  if (cache == NULL) return BENCH_CANNOT_BUILD;
+  bench_table *table = bench_table_open(job->report, &form);
+  bench_table_heading(table);
+  bench_end end = BENCH_DONE;
+  for (size_t n = 0; n < ARRAYS && end == BENCH_DONE; n++) {
     speed_result result = {0};
-    code = measure(b, arrays[n], &result, &diag);
-    if (code != CLI_OK) break;
-    if (table) print_result(arrays[n], &result);
-    cJSON_AddItemToArray(list, result_json(arrays[n], &result));
+    end = measure(&b, arrays[n], &result, job->diag);
+    if (end == BENCH_DONE) add_rows(table, arrays[n], &result);
   }
-  if (common->json == NULL || code != CLI_OK)
-    cJSON_Delete(document);
-  else if (!cli_write_json(common->json, document, &diag))
-    code = CLI_BAD_INPUT;
   hw_tool_remove(cache);
   wf_free(cache);
-  return code;
+  return end;
 }
 
-int cli_bench_rtl(int argc, char **argv) {
-  uint64_t jobs = 0;
-  const cli_option table[] = {{"jobs", CLI_OPTION_COUNT, &jobs, "N", "compilers at a time (default 2)"}};
-  const cli_usage usage = {
-      .verb = "bench rtl",
-      .synopsis = "DIR",
-      .text =
-          "Builds the hardware of dim4, dim8 and dim16 from nothing and runs a matrix product on it, on the\n"
-          "cycle engine and on ref, each with the hart; prints build times and cycles per second of processor\n"
-          "time. DIR holds dim4/speed_gemm.elf and so on: driver/examples/speed of the build.\n"
-          "Exit code: 0 good, 1 a program is missing or failed, 3 a model cannot be built, 4 cycles differ.",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0],
-      .min_arguments = 1,
-      .max_arguments = 1};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
-  const speed_bench bench = {.programs = argv[0], .jobs = jobs, .quiet = common.quiet};
-  return run_bench(&bench, &common);
-}
+const bench bench_rtl = {
+    .name = "rtl",
+    .summary = "build times of the hardware and its speed beside the other engines",
+    .synopsis = "DIR",
+    .text =
+        "Builds the hardware of dim4, dim8 and dim16 from nothing and runs a matrix product on it, on the\n"
+        "cycle engine and on ref, each with the hart; prints build times and cycles per second of processor\n"
+        "time. DIR holds dim4/speed_gemm.elf and so on: driver/examples/speed of the build.\n"
+        "Exit code: 0 good, 1 a program is missing or failed, 3 a model cannot be built, 4 cycles differ.",
+    BENCH_OPTIONS(rows, defaults),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run_rtl};

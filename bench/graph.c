@@ -1,6 +1,6 @@
 // `weft bench graph`: how fast the interpreter of graphs is, on generated networks in float and in int8, one core.
 #include "base/clock.h"
-#include "cli/bench.h"
+#include "bench/bench.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
 #include "workloads/networks/networks.h"
@@ -40,7 +40,23 @@ static double run(const graph *g, double *products, wf_diag *diag) {
   return good ? seconds : -1;
 }
 
-static bool bench(const char *name, const networks_options *options, cJSON *rows, wf_diag *diag) {
+static const bench_column columns[] = {
+    {.title = "network", .key = "network", .csv = "network", .width = -16},
+    {.title = "type", .key = "type", .csv = "type", .width = -6},
+    {.title = "GMAC",
+     .key = "macs",
+     .csv = "macs",
+     .width = 8,
+     .text_format = "%.2f",
+     .scale = 1e-9,
+     .csv_format = "%.0f"},
+    {.title = "cpu s", .key = "processor_seconds", .csv = "processor_seconds", .width = 9, .text_format = "%.3f"},
+    {.title = "products", .key = "product_seconds", .csv = "product_seconds", .width = 9, .text_format = "%.3f"},
+    {.title = "GMAC/cpu s", .width = 10, .text_format = "%.1f"},
+};
+static const bench_form form = {.list = "", BENCH_FORM(columns)};
+
+static bool measure(const char *name, const networks_options *options, bench_table *table, wf_diag *diag) {
   static const struct {
     const char *name;
     quantise_stage stage;
@@ -55,48 +71,41 @@ static bool bench(const char *name, const networks_options *options, cJSON *rows
     if (g != model) graph_destroy(g);
     graph_destroy(model);
     if (seconds < 0) return false;
-    printf("%-16s %-6s %8.2f %9.3f %9.3f %10.1f\n", name, stages[s].name, macs * 1e-9, seconds, products,
-           macs * 1e-9 / seconds);
-    cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "network", name);
-    cJSON_AddStringToObject(row, "type", stages[s].name);
-    cJSON_AddNumberToObject(row, "macs", macs);
-    cJSON_AddNumberToObject(row, "processor_seconds", seconds);
-    cJSON_AddNumberToObject(row, "product_seconds", products);
-    cJSON_AddItemToArray(rows, row);
+    bench_table_add(table, NULL,
+                    BENCH_CELLS(bench_text(name), bench_text(stages[s].name), bench_real(macs), bench_real(seconds),
+                                bench_real(products), bench_real(macs * 1e-9 / seconds)));
   }
   return true;
 }
 
-int cli_bench_graph(int argc, char **argv) {
-  networks_options options = {.seed = 1};
-  uint64_t divisor = 0;
-  const cli_option rows[] = {
-      {"divisor", CLI_OPTION_COUNT, &divisor, "N", "widths are divided by N"},
-  };
-  const cli_usage usage = {.verb = "bench graph",
+typedef struct options {
+  uint64_t divisor;
+} options;
+
+static const wf_option rows[] = {
+    {"divisor", WF_OPTION_COUNT, offsetof(options, divisor), "N", "widths are divided by N"},
+};
+static const options defaults = {0};
+
+static bench_end run_graph(const bench_job *job) {
+  static const char *const by_default[] = {"resnet50", "mobilenetv2", "bert-base"};
+  const options *o = job->options;
+  const networks_options made = {.seed = 1, .divisor = (int64_t)o->divisor};
+  const size_t count = job->argument_count == 0 ? sizeof by_default / sizeof *by_default : job->argument_count;
+  bench_table *table = bench_table_open(job->report, &form);
+  bench_table_heading(table);
+  for (size_t i = 0; i < count; i++)
+    if (!measure(job->argument_count == 0 ? by_default[i] : job->arguments[i], &made, table, job->diag))
+      return BENCH_BAD_INPUT;
+  return BENCH_DONE;
+}
+
+const bench bench_graph = {.name = "graph",
+                           .summary = "speed of the interpreter of graphs on whole networks",
                            .synopsis = "[NETWORK...]",
                            .text =
                                "Runs generated networks (weft net --list) with the graph interpreter, in float and in\n"
                                "int8: processor time of one core, and what of it products and convolutions take.",
-                           .options = rows,
-                           .option_count = sizeof rows / sizeof rows[0],
-                           .max_arguments = 32};
-  static char *by_default[] = {"resnet50", "mobilenetv2", "bert-base"};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  options.divisor = (int64_t)divisor;
-  char **names = argc == 0 ? by_default : argv;
-  const int count = argc == 0 ? (int)(sizeof by_default / sizeof by_default[0]) : argc;
-  cJSON *document = cJSON_CreateArray();
-  bool good = true;
-  printf("%-16s %-6s %8s %9s %9s %10s\n", "network", "type", "GMAC", "cpu s", "products", "GMAC/cpu s");
-  for (int i = 0; i < count && good; i++) good = bench(names[i], &options, document, &diag);
-  if (common.json != NULL && good)
-    good = cli_write_json(common.json, document, &diag);
-  else
-    cJSON_Delete(document);
-  return good ? CLI_OK : CLI_BAD_INPUT;
-}
+                           BENCH_OPTIONS(rows, defaults),
+                           .max_arguments = 32,
+                           .run = run_graph};

@@ -1,5 +1,5 @@
 // The measured table: which rows are repetitions of one window, and what their errors add up to.
-#include "cli/gemmini_table.h"
+#include "bench/gemmini_table.h"
 
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ static void errors_add_up(void **state) {
   (void)state;
   gemmini_table table = load();
   gemmini_errors errors = {0};
-  assert_true(gemmini_repeat(&errors) == 0);
+  assert_true(wf_summary_mean(&errors.repeat) == 0);
   const struct {
     size_t row;
     uint64_t simulated;
@@ -57,12 +57,12 @@ static void errors_add_up(void **state) {
     table.rows[runs[i].row].simulated = runs[i].simulated;
     gemmini_errors_add(&errors, &table.rows[runs[i].row]);
   }
-  assert_int_equal(errors.rows, 3);
+  assert_int_equal(errors.percent.count, 3);
   assert_int_equal(errors.exact, 1);
   // 50 by 55, 40 by 40, 20 by 25; the other repetitions are 40 of 50 and 50 of 40.
-  assert_true(gemmini_mean(&errors, errors.percent) == (10.0 + 0 + 25) / 3);
-  assert_int_equal(errors.repeated, 2);
-  assert_true(gemmini_repeat(&errors) == (20.0 + 25) / 2);
+  assert_true(wf_summary_mean(&errors.percent) == (10.0 + 0 + 25) / 3);
+  assert_int_equal(errors.repeat.count, 2);
+  assert_true(wf_summary_mean(&errors.repeat) == (20.0 + 25) / 2);
   assert_ptr_equal(errors.worst, &table.rows[6]);
   gemmini_table_free(&table);
 }

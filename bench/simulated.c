@@ -1,11 +1,11 @@
-// See bench_simulated.h.
-#include "cli/bench_simulated.h"
+// What methods of search propose, simulated: see simulated.h.
+#include "bench/simulated.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/statistics.h"
 
 typedef struct entry {
   unsigned row;
@@ -91,7 +91,7 @@ void simulated_add(simulated *s, unsigned row, const baseline_result *found, boo
 void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint64_t seed) {
   wf_diag silent = wf_diag_to(NULL);
   truth_options options = options_of(s, seed);
-  options.candidates++;  // the base, which is nobody's proposal
+  options.candidates++;  // the base, which no method proposed
   truth_result found;
   if (truth_search(&options, &found, &silent) && found.count > 1) {
     entry *first = add(s, first_row);
@@ -105,40 +105,34 @@ void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint6
   truth_release(&found);
 }
 
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 simulated_row simulated_row_of(const simulated *s, unsigned row) {
   simulated_row r = {.least = INFINITY, .median = NAN, .most = NAN};
   double *values = WF_NEW_ARRAY(s->count + 1, double);
-  size_t all = 0, predicted = 0;
+  wf_summary own = {0}, error = {0};
   for (size_t i = 0; i < s->count; i++) {
     const entry *e = &s->entries[i];
     if (e->row != row) continue;
-    all++;
-    r.own += e->own;
+    wf_summary_add(&own, e->own);
     if (!e->good) {
       if (r.reason[0] == '\0') snprintf(r.reason, sizeof r.reason, "%s", e->reason);
       continue;
     }
     const double value = paper_edp(e->cost);
     values[r.count++] = value;
-    if (e->predicted > 0 && e->first > 0) r.error += fabs(e->predicted / e->first - 1), predicted++;
+    if (e->predicted > 0 && e->first > 0) wf_summary_add(&error, fabs(e->predicted / e->first - 1));
     if (value >= r.least) continue;
     r.least = value;
     r.hardware = (paper_hardware){.side = hw_derive(&e->array).dim,
                                   .scratchpad_kib = e->array.scratchpad.capacity_kib,
                                   .accumulator_kib = e->array.accumulator.capacity_kib};
   }
-  qsort(values, r.count, sizeof *values, by_size);
+  wf_sort(values, r.count);
   if (r.count > 0) {
-    r.median = (values[r.count / 2] + values[(r.count - 1) / 2]) / 2;
+    r.median = wf_median(values, r.count);
     r.most = values[r.count - 1];
   }
-  if (all > 0) r.own /= (double)all;
-  if (predicted > 0) r.error /= (double)predicted;
+  r.own = wf_summary_mean(&own);
+  r.error = wf_summary_mean(&error);
   wf_free(values);
   return r;
 }

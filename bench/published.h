@@ -1,6 +1,6 @@
 // Shapes that others published, with their figures: workloads/published.csv.
-#ifndef CLI_PUBLISHED_H
-#define CLI_PUBLISHED_H
+#ifndef BENCH_PUBLISHED_H
+#define BENCH_PUBLISHED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ typedef struct published {
   size_t count;
 } published;
 
-// False after the reason was reported.
+// Without a path the table that travels in the program. False after the reason was reported.
 bool published_load(published *table, const char *path, wf_diag *diag);
 void published_release(published *table);
 

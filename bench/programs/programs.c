@@ -3,7 +3,7 @@
 // The tiled library only computes addresses: it is given the operands where they will be in the simulated memory, and
 // every command it issues ends in weft_native_command below. The expected result is computed here, by plain loops; the
 // scales are powers of two, so float and exact arithmetic agree.
-#include "driver/bench/programs.h"
+#include "bench/programs/programs.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,11 +1,8 @@
 // The speed of the plain model over the tape: layers of a network and what they add up to, on one core.
-#include <time.h>
-
 #include "base/alloc.h"
-#include "cli/bench_methods.h"
+#include "base/clock.h"
+#include "bench/methods.h"
 #include "search/descent/batch.h"
-
-static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 typedef struct tapes {
   size_t count;
@@ -34,14 +31,14 @@ static tapes create(const descent_goal *goal) {
 
 static double rate_of(tapes *t, bool gradients, double seconds) {
   double evaluations = 0, spent;
-  const double start = processor_seconds();
+  const double start = wf_process_seconds();
   do {
     for (size_t i = 0; i < t->count; i++) tape_forward(t->layers[i]);
     tape_forward(t->network);
     if (gradients) tape_backward(t->network);
     for (size_t i = 0; gradients && i < t->count; i++) tape_backward(t->layers[i]);
     evaluations += (double)t->count * TAPE_LANES;
-    spent = processor_seconds() - start;
+    spent = wf_process_seconds() - start;
   } while (spent < seconds || spent <= 0);
   return evaluations / spent;
 }

@@ -1,12 +1,12 @@
-// See bench_spaces.h. A space is every mapping of a layer with tiles of whole rows of the array, perfect factors, any
+// See spaces.h. A space is every mapping of a layer with tiles of whole rows of the array, perfect factors, any
 // residency and one or two slots (map_enumerate); layers are a few rows of the array in each dimension.
-#include "cli/bench_spaces.h"
+#include "bench/spaces.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/statistics.h"
 #include "runner/measure.h"
 #include "search/model/machine.h"
 
@@ -54,17 +54,16 @@ static int by_prediction(const void *a, const void *b) {
 }
 
 static void judge(space *s, space_verdict *v) {
-  double least = INFINITY, most = 0, top = INFINITY;
+  wf_summary all = {0}, top = {0};
   qsort(s->points, s->count, sizeof *s->points, by_prediction);
   for (size_t i = 0; i < s->count; i++) {
-    least = fmin(least, s->points[i].simulated);
-    most = fmax(most, s->points[i].simulated);
-    if (i < SPACES_TOP) top = fmin(top, s->points[i].simulated);
+    wf_summary_add(&all, s->points[i].simulated);
+    if (i < SPACES_TOP) wf_summary_add(&top, s->points[i].simulated);
   }
   v->count = s->count;
-  v->first = s->points[0].simulated / least;
-  v->top = top / least;
-  v->worst = most / least;
+  v->first = s->points[0].simulated / all.least;
+  v->top = top.least / all.least;
+  v->worst = all.most / all.least;
 }
 
 static bool run_space(const char *name, const int64_t rows[3], space_verdict *v, wf_diag *diag) {
@@ -95,16 +94,4 @@ bool bench_spaces(space_verdict *verdicts, wf_diag *diag) {
     for (size_t p = 0; p < PRODUCTS && good; p++)
       good = run_space(arrays[a], products[p], &verdicts[a * PRODUCTS + p], diag);
   return good;
-}
-
-void bench_spaces_print(const space_verdict *verdicts) {
-  size_t hits = 0;
-  printf("\n%-32s %9s %14s %14s %14s\n", "whole spaces, cycles over least", "mappings", "model's first",
-         "best of its 10", "worst of all");
-  for (size_t i = 0; i < bench_spaces_count(); i++) {
-    const space_verdict *v = &verdicts[i];
-    printf("%-32s %9zu %14.3f %14.3f %14.3f\n", v->name, v->count, v->first, v->top, v->worst);
-    hits += v->top == 1;
-  }
-  printf("the least is among the model's first ten in %zu of %zu\n", hits, bench_spaces_count());
 }

@@ -1,23 +1,26 @@
-// `weft bench search` without --throughput: methods against each other.
-#ifndef CLI_BENCH_METHODS_H
-#define CLI_BENCH_METHODS_H
+// `weft bench search`: methods against each other, and the speed of the models that they evaluate.
+#ifndef BENCH_METHODS_H
+#define BENCH_METHODS_H
 
-#include "cli/cli.h"
+#include "bench/bench.h"
 #include "search/layers/layers.h"
 
-typedef struct bench_methods_options {
+typedef struct bench_search_options {
   const char *nets;     // "resnet50,bert"
   const char *methods;  // NULL: all
-  const char *csv;      // NULL: no file
   uint64_t seeds, budget;
-  bool simulate;         // what the methods propose, from the common array on
+  bool simulate;         // what the methods propose, from the job's array on
   uint64_t simulations;  // of the network, for each run of a method
   const char *runs;      // a file for what was simulated; NULL: none
   uint64_t timeout;      // seconds for a layer; 0: none
   uint64_t jobs;         // processes and threads; 0: one per processor
-} bench_methods_options;
+  // Of the speed of the models instead: whose layers, seconds of measuring, random mappings.
+  bool throughput;
+  const char *net;
+  uint64_t seconds, seed;
+} bench_search_options;
 
-int bench_methods(const cli_common *common, const bench_methods_options *options, wf_diag *diag);
+bench_end bench_methods(const bench_job *job);
 
 // Evaluations per second of one core of the model over the tape, forwards and with gradients.
 typedef struct bench_tape_speed {

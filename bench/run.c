@@ -1,5 +1,5 @@
-// One program on one engine; see bench_run.h.
-#include "cli/bench_run.h"
+// One program on one engine; see run.h.
+#include "bench/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,19 +90,19 @@ static void carry_out(const bench_run *run, sim_engine *engine, bench_measured *
   m->cycles = engine->ops->timed ? cycle : 0;
   const arch_fault *fault = engine->ops->fault(engine);
   if (fault->kind == ARCH_FAULT_NONE) return;
-  m->status = BENCH_FAULT;
+  m->status = BENCH_RUN_FAULT;
   snprintf(m->fault, sizeof m->fault, "command %llu: %s", (unsigned long long)fault->command.index, fault->text);
 }
 
 static void check_result(const bench_run *run, const arch_memory *memory, bench_measured *m) {
   bool moved = run->options == NULL || !run->options->timing_only;
-  if (m->status != BENCH_GOOD || !m->finished || !moved) return;
+  if (m->status != BENCH_RUN_GOOD || !m->finished || !moved) return;
   m->wrong = bench_program_wrong(run->program, memory);
-  if (m->wrong != 0) m->status = BENCH_WRONG;
+  if (m->wrong != 0) m->status = BENCH_RUN_WRONG;
 }
 
 static bench_measured run_once(const bench_run *run) {
-  bench_measured m = {.status = BENCH_CANNOT_BUILD};
+  bench_measured m = {.status = BENCH_RUN_CANNOT_BUILD};
   wf_diag diag = wf_diag_to(stderr);
   arch_memory *memory = arch_memory_create((uint64_t)run->array->memory.capacity_mib << 20);
   if (memory == NULL) return m;
@@ -112,7 +112,7 @@ static bench_measured run_once(const bench_run *run) {
     log_filter filter = {.log = run->log, .limit = run->limit};
     const sim_events events = {.context = &filter, .event = note_event};
     if (run->log != NULL) engine->ops->set_events(engine, &events);
-    m.status = BENCH_GOOD;
+    m.status = BENCH_RUN_GOOD;
     carry_out(run, engine, &m);
     check_result(run, memory, &m);
     engine->ops->destroy(engine);
@@ -123,9 +123,9 @@ static bench_measured run_once(const bench_run *run) {
 
 static bench_measured run_all(const bench_run *run) {
   bench_measured best = run_once(run);
-  for (unsigned n = 1; n < run->repeats && best.status == BENCH_GOOD; n++) {
+  for (unsigned n = 1; n < run->repeats && best.status == BENCH_RUN_GOOD; n++) {
     bench_measured next = run_once(run);
-    if (next.status != BENCH_GOOD || next.cpu_seconds < best.cpu_seconds) best = next;
+    if (next.status != BENCH_RUN_GOOD || next.cpu_seconds < best.cpu_seconds) best = next;
   }
   return best;
 }
@@ -140,20 +140,20 @@ static _Noreturn void child(const bench_run *run, int to_parent) {
 }
 
 static bench_measured wait_for(pid_t pid, int from_child) {
-  bench_measured m = {.status = BENCH_CRASHED};
+  bench_measured m = {.status = BENCH_RUN_CRASHED};
   bench_measured told;
   if (read(from_child, &told, sizeof told) == (ssize_t)sizeof told) m = told;
   struct rusage usage;
   int status;
   if (wait4(pid, &status, 0, &usage) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    m.status = BENCH_CRASHED;
+    m.status = BENCH_RUN_CRASHED;
   else
     m.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
   return m;
 }
 
 bench_measured bench_run_program(const bench_run *run) {
-  const bench_measured failed = {.status = BENCH_CRASHED};
+  const bench_measured failed = {.status = BENCH_RUN_CRASHED};
   int ends[2];
   if (run->log != NULL) run->log->count = 0;
   if (pipe(ends) != 0) return failed;

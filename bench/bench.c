@@ -1,0 +1,38 @@
+// The table of benches, and what they share: see bench.h.
+#include "bench/bench.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+const bench *const bench_list[] = {&bench_all,   &bench_engines,  &bench_gemmini, &bench_graph,  &bench_kernels,
+                                   &bench_model, &bench_networks, &bench_rtl,     &bench_search, &bench_sweep};
+const size_t bench_list_count = sizeof bench_list / sizeof *bench_list;
+
+const bench *bench_find(const char *name) {
+  for (size_t n = 0; n < bench_list_count; n++)
+    if (strcmp(bench_list[n]->name, name) == 0) return bench_list[n];
+  return NULL;
+}
+
+bool bench_load_array(const bench_job *job, hw_array *array) {
+  if (!hw_array_load(array, job->array == NULL ? "gemmini-default" : job->array, job->diag)) return false;
+  if (job->isa != 0) array->isa.revision = job->isa;
+  return true;
+}
+
+bool bench_takes(const char *choice, const char *name) { return choice == NULL || strcmp(choice, name) == 0; }
+
+char *bench_read(const char *path, const char *own, wf_diag *diag) {
+  size_t length;
+  return path == NULL ? wf_strdup(own) : wf_read_file(path, 0, &length, diag);
+}
+
+double bench_children_seconds(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}

@@ -1,0 +1,200 @@
+// `weft bench networks`: whole networks end to end, each compared layer by layer with the int8 reference.
+//
+// Every row names the command that repeats it. Cycles on the array, of the host's operators between its layers, and of
+// the conversions at the ends stand apart: the last are no part of the network once its neighbours speak int8 (as those
+// of resnet50-int8 do).
+#include "workloads/networks/networks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "bench/bench.h"
+#include "compiler/quantise/quantise.h"
+#include "runner/network.h"
+#include "sim/figures.h"
+
+typedef struct bench_row {
+  const char *name;  // of the row; the network's, where `net` is NULL
+  networks_options full, quick;
+  const char *net;
+  bool int8_ends;
+} bench_row;
+
+static const bench_row rows[] = {
+    {"resnet18", .quick = {.size = 32, .divisor = 4}},
+    {"resnet50", .quick = {.size = 32, .divisor = 4}},
+    {"resnet50-int8", .quick = {.size = 32, .divisor = 4}, .net = "resnet50", .int8_ends = true},
+    {"mobilenetv2", .quick = {.size = 32, .divisor = 4}},
+    {"vgg16", .quick = {.size = 32, .divisor = 8}},
+    {"unet", .quick = {.size = 32, .divisor = 8}},
+    {"retinanet", .quick = {.size = 64, .divisor = 8}},
+    {"bert-base", .full = {.sequence = 128}, .quick = {.sequence = 16, .divisor = 4, .layers = 1}},
+    {"bert-base-512", .full = {.sequence = 512}, .quick = {.sequence = 32, .divisor = 4, .layers = 1},
+     .net = "bert-base"},
+    {"vit-b16", .quick = {.size = 32, .divisor = 4, .layers = 1}},
+    {"gpt2-block", .quick = {.sequence = 16, .divisor = 4}},
+    {"llama2-7b-block", .quick = {.sequence = 8, .divisor = 32}},
+    {"lstm", .quick = {.sequence = 2, .divisor = 8, .layers = 1}},
+    {"deepbench", .quick = {.divisor = 16}},
+};
+enum { ROWS = sizeof rows / sizeof rows[0], COMMAND_MAX = 256, COMPILERS = 2 };
+
+typedef struct options {
+  const char *net;
+  uint64_t seed, tune;
+  bool quick, no_check;
+} options;
+
+typedef struct measured {
+  bool ran;
+  char command[COMMAND_MAX];
+  run_network_result result;
+  double utilisation, energy_uj, compile_seconds;
+  uint64_t weight_bytes, arena_bytes;
+} measured;
+
+// ---- one row
+
+static void add_option(char *command, const char *name, int64_t value) {
+  const size_t used = strlen(command);
+  if (value != 0) snprintf(command + used, COMMAND_MAX - used, " --%s %" PRId64, name, value);
+}
+
+static const char *network_of(const bench_row *row) { return row->net == NULL ? row->name : row->net; }
+
+static void write_command(const bench_job *job, const bench_row *row, const networks_options *made, char *command) {
+  const options *o = job->options;
+  snprintf(command, COMMAND_MAX, "weft sim %s%s", network_of(row), row->int8_ends ? " --int8-ends" : "");
+  const size_t used = strlen(command);
+  if (job->array != NULL) snprintf(command + used, COMMAND_MAX - used, " --array %s", job->array);
+  add_option(command, "size", made->size);
+  add_option(command, "seq", made->sequence);
+  add_option(command, "divisor", made->divisor);
+  add_option(command, "depth", made->layers);
+  add_option(command, "seed", (int64_t)o->seed);
+  add_option(command, "tune", (int64_t)o->tune);
+}
+
+static void take_figures(const hw_array *array, const network *net, measured *m) {
+  const double dim = hw_derive(array).dim, cycles = (double)m->result.array_cycles;
+  m->utilisation = cycles > 0 ? (double)m->result.macs / (dim * dim * cycles) : 0;
+  const sim_figures figures = sim_figures_of(&m->result.units, array);
+  m->energy_uj = figures.has_energy ? figures.energy_pj / 1e6 : 0;
+  m->compile_seconds = net->compile_seconds;
+  m->weight_bytes = net->weight_bytes;
+  m->arena_bytes = net->arena_bytes;
+}
+
+static void run_placed(const bench_job *job, const hw_array *array, const graph *placed, measured *m) {
+  const options *o = job->options;
+  const network_options lowering = {.array = array, .tune = (unsigned)o->tune, .jobs = COMPILERS};
+  network *net = network_create(placed, &lowering, job->diag);
+  if (net == NULL) return;
+  void **inputs = quantise_random_inputs(placed, o->seed);
+  const sim_engine_options engine = {.quiet = true};
+  const run_network_config config = {
+      .engine = &sim_cycle_engine, .options = &engine, .inputs = (const void *const *)inputs, .check = !o->no_check};
+  m->ran = run_network(net, &config, &m->result, job->diag);
+  if (m->ran) take_figures(array, net, m);
+  run_network_release(
+      net, &(run_network_result){.steps = m->result.steps, .outputs = m->result.outputs, .digests = m->result.digests});
+  quantise_free_inputs(placed, inputs);
+  network_destroy(net);
+}
+
+static void measure(const bench_job *job, const bench_row *row, measured *m) {
+  const options *o = job->options;
+  networks_options made = o->quick ? row->quick : row->full;
+  write_command(job, row, &made, m->command);
+  if (made.seed == 0) made.seed = o->seed;
+  hw_array array;
+  graph *model = bench_load_array(job, &array) ? networks_create(network_of(row), &made, job->diag) : NULL;
+  if (model == NULL) return;
+  const quantise_options quantise = {.seed = o->seed, .int8_ends = row->int8_ends};
+  graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
+  graph_destroy(model);
+  if (placed == NULL) return;
+  run_placed(job, &array, placed, m);
+  graph_destroy(placed);
+}
+
+// ---- the table, which is Markdown
+
+#define DATA(name) .key = (name), .csv = (name)
+static const bench_column columns[] = {
+    {.title = "network", DATA("network"), .width = -16},
+    {.title = "macs", DATA("macs"), .width = 14},
+    {.title = "array cycles", DATA("array_cycles"), .width = 13},
+    {.title = "util %", DATA("utilisation"), .width = 6, .text_format = "%.2f", .scale = 100, .csv_format = "%.4f"},
+    {.title = "host cycles", DATA("host_cycles"), .width = 13},
+    {.title = "end cycles", DATA("edge_cycles"), .width = 13},
+    {.title = "energy uJ", DATA("energy_uj"), .width = 11, .text_format = "%.1f", .csv_format = "%.1f"},
+    {.csv = "commands"},
+    {.title = "MiB", .width = 8, .text_format = "%.1f", .scale = 1.0 / (1 << 20)},
+    {DATA("weight_bytes")},
+    {DATA("arena_bytes")},
+    {.title = "compile s", DATA("compile_seconds"), .width = 9, .text_format = "%.2f", .csv_format = "%.3f"},
+    {DATA("run_seconds"), .csv_format = "%.3f"},
+    {.title = "digest", DATA("digest"), .width = -16},
+    {.title = "result", DATA("result")},
+    {DATA("command")},
+};
+static const bench_form form = {.list = "rows", .begin = "| ", .between = " | ", .end = " |", BENCH_FORM(columns)};
+
+static void add_row(bench_table *table, const options *o, const bench_row *row, const measured *m) {
+  const run_network_result *r = &m->result;
+  const char *verdict = !m->ran ? "failed" : r->wrong != 0 ? "WRONG" : o->no_check ? "not checked" : "as the reference";
+  bench_table_add(
+      table, NULL,
+      BENCH_CELLS(bench_text(row->name), bench_if(m->ran, bench_count(r->macs)),
+                  bench_if(m->ran, bench_count(r->array_cycles)), bench_if(m->ran, bench_real(m->utilisation)),
+                  bench_if(m->ran, bench_count(r->host_cycles)), bench_if(m->ran, bench_count(r->edge_cycles)),
+                  bench_if(m->ran, bench_real(m->energy_uj)), bench_if(m->ran, bench_count(r->commands)),
+                  bench_if(m->ran, bench_count(m->weight_bytes + m->arena_bytes)),
+                  bench_if(m->ran, bench_count(m->weight_bytes)), bench_if(m->ran, bench_count(m->arena_bytes)),
+                  bench_if(m->ran, bench_real(m->compile_seconds)), bench_if(m->ran, bench_real(r->run_seconds)),
+                  bench_if(m->ran, bench_hash(r->digest)), bench_text(verdict), bench_text(m->command)));
+}
+
+// ---- the bench
+
+static bench_end run_networks(const bench_job *job) {
+  const options *o = job->options;
+  unsigned failed = 0, wrong = 0, count = 0;
+  bench_table *table = bench_table_open(job->report, &form);
+  bench_table_heading(table);
+  bench_report_say(job->report, "|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (int n = 0; n < ROWS; n++) {
+    if (!bench_takes(o->net, rows[n].name)) continue;
+    measured m = {0};
+    measure(job, &rows[n], &m);
+    count++;
+    failed += !m.ran;
+    wrong += m.result.wrong != 0;
+    add_row(table, o, &rows[n], &m);
+  }
+  if (count > 0) return wrong != 0 ? BENCH_MISMATCH : failed != 0 ? BENCH_CANNOT_BUILD : BENCH_DONE;
+  wf_error(job->diag, wf_in_file(NULL), "no row %s in this bench", o->net);
+  return BENCH_BAD_INPUT;
+}
+
+static const wf_option option_rows[] = {
+    {"net", WF_OPTION_TEXT, offsetof(options, net), "NAME", "only the row of this name"},
+    {"quick", WF_OPTION_FLAG, offsetof(options, quick), NULL, "small variants: a few seconds for all"},
+    {"seed", WF_OPTION_COUNT, offsetof(options, seed), "N", "of weights and inputs (default 1)"},
+    {"tune", WF_OPTION_COUNT, offsetof(options, tune), "N", "simulate N mappings of each layer, take the fastest"},
+    {"no-check", WF_OPTION_FLAG, offsetof(options, no_check), NULL, "compare nothing: faster"},
+};
+static const options defaults = {.seed = 1};
+
+const bench bench_networks = {
+    .name = "networks",
+    .summary = "whole networks, compared layer by layer with the int8 reference",
+    .synopsis = "",
+    .text =
+        "Generates the networks, quantises them to int8, compiles and runs them on engine cycle, and compares every\n"
+        "layer with the int8 reference. The table is Markdown.",
+    BENCH_OPTIONS(option_rows, defaults),
+    .takes_array = true,
+    .run = run_networks};

@@ -1,0 +1,9 @@
+// Files of workloads/ that travel in the program; made in the build.
+#ifndef BENCH_TEXTS_H
+#define BENCH_TEXTS_H
+
+extern const char bench_text_sweep[];      // sweeps/resnet50.yaml
+extern const char bench_text_published[];  // published.csv
+extern const char bench_text_gemmini[];    // gemmini-rtl/microbench.csv
+
+#endif
