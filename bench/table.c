@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/csv.h"
 #include "base/thousands.h"
 
 typedef struct row {
@@ -36,6 +37,13 @@ enum { VALUE_MAX = 512 };
 static const char *or_else(const char *text, const char *otherwise) { return text == NULL ? otherwise : text; }
 
 static double number(const bench_cell *cell) { return cell->kind == BENCH_REAL ? cell->real : (double)cell->count; }
+
+// Whether a column has a name at `place`, of one of the outputs.
+static bool has_names(const bench_form *form, size_t place) {
+  for (size_t c = 0; c < form->column_count; c++)
+    if (*(const char *const *)((const char *)&form->columns[c] + place) != NULL) return true;
+  return false;
+}
 
 // Rows of a group have the same outer cells. Texts are compared as such.
 static bool same_cell(const bench_cell *a, const bench_cell *b) {
@@ -117,24 +125,7 @@ void bench_table_heading(const bench_table *t) {
   end_line(&l);
 }
 
-static bool is_titled(const bench_form *form) {
-  for (size_t c = 0; c < form->column_count; c++)
-    if (form->columns[c].title != NULL) return true;
-  return false;
-}
-
 // ---- CSV
-
-// A field with a separator, a quote or an end of line stands in quotes, its own doubled (RFC 4180).
-static void write_field(const char *text, FILE *out) {
-  const bool plain = text[strcspn(text, ",\"\r\n")] == '\0';
-  if (!plain) fputc('"', out);
-  for (; *text != '\0'; text++) {
-    if (*text == '"') fputc('"', out);
-    fputc(*text, out);
-  }
-  if (!plain) fputc('"', out);
-}
 
 static void write_csv_cell(const bench_column *column, const bench_cell *cell, FILE *out) {
   switch (cell->kind) {
@@ -142,7 +133,7 @@ static void write_csv_cell(const bench_column *column, const bench_cell *cell, F
       fputs(or_else(column->csv_none, ""), out);
       break;
     case BENCH_TEXT:
-      write_field(cell->text, out);
+      wf_csv_field(cell->text, out);
       break;
     case BENCH_FLAG:
       fputs(cell->count != 0 ? "true" : "false", out);
@@ -168,18 +159,12 @@ static void write_csv_line(const bench_form *form, const row *r, FILE *out) {
     if (!first) fputc(',', out);
     first = false;
     if (r == NULL)
-      write_field(column->csv, out);
+      wf_csv_field(column->csv, out);
     else
       write_csv_cell(column, &r->cells[c], out);
   }
   fputc('\n', out);
   fflush(out);
-}
-
-static bool is_in_csv(const bench_form *form) {
-  for (size_t c = 0; c < form->column_count; c++)
-    if (form->columns[c].csv != NULL) return true;
-  return false;
 }
 
 // ---- JSON
@@ -239,12 +224,6 @@ static void add_rows(cJSON *list, const bench_table *t) {
   }
 }
 
-static bool is_in_json(const bench_form *form) {
-  for (size_t c = 0; c < form->column_count; c++)
-    if (form->columns[c].key != NULL) return true;
-  return false;
-}
-
 static void add_table(cJSON *document, const bench_table *t) {
   const char *list = t->form->list;
   if (list == NULL) {
@@ -264,7 +243,7 @@ static cJSON *create_document(const bench_report *report, const bench_form *form
 cJSON *bench_report_json(const bench_report *report) {
   cJSON *document = NULL;
   for (const bench_table *t = report->first; t != NULL; t = t->next) {
-    if (!is_in_json(t->form)) continue;
+    if (!has_names(t->form, offsetof(bench_column, key))) continue;
     if (document == NULL) document = create_document(report, t->form);
     add_table(document, t);
   }
@@ -293,7 +272,7 @@ void bench_report_say(bench_report *report, const char *format, ...) {
 
 bench_table *bench_table_open(bench_report *report, const bench_form *form) {
   bench_table *t = WF_ARENA_NEW(report->arena, bench_table);
-  *t = (bench_table){.form = form, .report = report, .in_csv = is_in_csv(form)};
+  *t = (bench_table){.form = form, .report = report, .in_csv = has_names(form, offsetof(bench_column, csv))};
   if (report->last == NULL)
     report->first = t;
   else
@@ -318,6 +297,6 @@ void bench_table_add(bench_table *t, const char *remark, const bench_cell *cells
     if (own[c].kind == BENCH_TEXT) own[c].text = copy(report, own[c].text);
   }
   *WF_ARENA_PUSH(report->arena, t->rows, t->count, &t->room) = (row){.remark = copy(report, remark), .cells = own};
-  if (report->text != NULL && is_titled(t->form)) write_text_row(t, t->count - 1);
+  if (report->text != NULL && has_names(t->form, offsetof(bench_column, title))) write_text_row(t, t->count - 1);
   if (report->csv != NULL && t->in_csv) write_csv_line(t->form, &t->rows[t->count - 1], report->csv);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/csv.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
 #include "search/sweep/query.h"
@@ -186,33 +187,13 @@ typedef struct query_arguments {
   uint64_t limit;
 } query_arguments;
 
-static void write_field(const char *text, FILE *out) {
-  if (text[strcspn(text, ",\"\n")] == '\0') {
-    fputs(text, out);
-    return;
-  }
-  fputc('"', out);
-  for (; *text != '\0'; text++) {
-    if (*text == '"') fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
-}
-
-static void write_names(const sweep_query *q, FILE *out) {
+// A line of names, or of the fields of a row.
+static void write_line(const sweep_query *q, const char *text_of(const sweep_query *q, int column)) {
   for (int c = 0; c < sweep_query_columns(q); c++) {
-    if (c > 0) fputc(',', out);
-    write_field(sweep_query_name(q, c), out);
+    if (c > 0) putchar(',');
+    wf_csv_field(text_of(q, c), stdout);
   }
-  fputc('\n', out);
-}
-
-static void write_row(const sweep_query *q, FILE *out) {
-  for (int c = 0; c < sweep_query_columns(q); c++) {
-    if (c > 0) fputc(',', out);
-    write_field(sweep_query_text(q, c), out);
-  }
-  fputc('\n', out);
+  putchar('\n');
 }
 
 static cJSON *json_row(const sweep_query *q) {
@@ -254,10 +235,10 @@ static int run_query(const cli_common *common, const query_arguments *arguments,
   const int array = sweep_query_find(q, "array");
   bool any = false;
   for (; sweep_query_next(q, diag); any = true) {
-    if (!any && rows == NULL) write_names(q, stdout);
+    if (!any && rows == NULL) write_line(q, sweep_query_name);
     if (!any && array >= 0) snprintf(hash, sizeof hash, "%s", sweep_query_text(q, array));
     if (rows == NULL) {
-      write_row(q, stdout);
+      write_line(q, sweep_query_text);
     } else {
       cJSON_AddItemToArray(rows, json_row(q));
     }

@@ -1,33 +1,19 @@
 // A JSON document as CSV: see sim_csv.h.
 #include "cli/sim_csv.h"
 
-#include <string.h>
+#include "base/csv.h"
 
 enum { KEY_MAX = 256 };
 
-// RFC 4180: quoted where it must be.
-static void print_field(const char *text, FILE *out) {
-  if (strpbrk(text, ",\"\r\n") == NULL) {
-    fputs(text, out);
-    return;
-  }
-  fputc('"', out);
-  for (; *text != '\0'; text++) {
-    if (*text == '"') fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
-}
-
 static void print_value(const cJSON *item, FILE *out) {
   char *text = cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
-  print_field(text == NULL ? item->valuestring : text, out);
+  wf_csv_field(text == NULL ? item->valuestring : text, out);
   cJSON_free(text);
 }
 
 static void print_text_of(const cJSON *document, const char *key, FILE *out) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(document, key);
-  if (cJSON_IsString(item)) print_field(item->valuestring, out);
+  if (cJSON_IsString(item)) wf_csv_field(item->valuestring, out);
   fputc(',', out);
 }
 
@@ -42,7 +28,7 @@ static void print_rows(const cJSON *document, const cJSON *object, const char *p
     print_text_of(document, "file", out);
     print_text_of(document, "array", out);
     print_text_of(document, "engine", out);
-    print_field(key, out);
+    wf_csv_field(key, out);
     fputc(',', out);
     print_value(item, out);
     fputc('\n', out);
