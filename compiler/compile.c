@@ -77,7 +77,11 @@ static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *ma
   } else if (entry->on_commands != NULL) {
     p->commands = entry->on_commands(p->commands);
   } else {
-    p->commands = sched_commands(p->block, array, p->request->for_c, p->diag);
+    p->commands = sched_commands(p->block,
+                                 &(sched_options){.array = array,
+                                                  .costs = p->request->costs == NULL ? &cost_fitted : p->request->costs,
+                                                  .whole_stores = p->request->for_c},
+                                 p->diag);
     if (p->commands == NULL) return false;
   }
   return finish(p, entry->name);

@@ -40,8 +40,9 @@ typedef struct compile_request {
   bool autotune;               // the kernel's configurations are judged and the fastest is taken
   unsigned tune;        // the number of the mapper's best mappings that are judged; the fastest is taken; 0, 1: none is
   compile_judge judge;  // needed for autotune and tune
-  bool straight;        // the commands need no loops: quicker for a caller that runs them once
-  bool for_c;           // they become C: few stores that follow a pattern are better than many that suit main memory
+  const cost_constants *costs;  // by which commands are placed; NULL: cost_fitted
+  bool straight;                // the commands need no loops: quicker for a caller that runs them once
+  bool for_c;  // they become C: few stores that follow a pattern are better than many that suit main memory
   // Called after each pass; may be NULL.
   void (*after)(void *context, const compile_stage *stage);
   void *context;

@@ -118,6 +118,16 @@ double cost_read_share(const cost_model *m, double bytes, double stride);
 // different banks, so that the piece beside them goes on with the next ones.
 int64_t cost_store_rows(const cost_model *m, const cost_bank_rows *rows, double cycles_per_line);
 
+// ---- single commands, as the scheduler plans them (load.c, store.c)
+
+typedef struct cost_command {
+  int64_t rows, columns, element_bytes;
+  bool constant;  // a load that reads no memory: zeros, or one row for all
+  bool cached;    // a load of bytes that the cache may keep
+} cost_command;
+int64_t cost_planned_load(const cost_model *m, const cost_command *load);
+int64_t cost_planned_store(const cost_model *m, const cost_command *store);
+
 // ---- loads (load.c)
 
 // Rows of a fill.

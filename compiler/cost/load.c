@@ -41,3 +41,11 @@ double cost_bias_cycles(const cost_model *m, double rows, double columns) {
 double cost_bus_cycles(const cost_model *m, double bytes, double row_bytes) {
   return bytes / m->bus + m->c->row_cycles * bytes / wf_min(row_bytes, m->hw.max_cols);
 }
+
+int64_t cost_planned_load(const cost_model *m, const cost_command *load) {
+  const int64_t bytes = load->rows * load->columns * load->element_bytes;
+  if (load->constant)
+    return (int64_t)((double)(load->rows * wf_ceil_div(load->columns, m->hw.dim)) * m->c->zero_cycles);
+  if (load->cached) return (int64_t)((double)bytes / m->bus) + load->rows;
+  return (int64_t)(cost_missed_cycles(m, (double)bytes) + m->c->load_command);
+}

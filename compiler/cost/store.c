@@ -11,3 +11,9 @@ double cost_store_cycles(const cost_model *m, double bytes, double row_bytes, bo
   if (wide) return bytes / m->bus * m->c->wide_store;
   return bytes / m->bus * m->c->narrow_store + m->c->row_cycles * bytes / wf_min(row_bytes, m->hw.max_cols);
 }
+
+int64_t cost_planned_store(const cost_model *m, const cost_command *store) {
+  const int64_t beats = (int64_t)((double)(store->columns * store->element_bytes) / m->bus);
+  const int64_t row = wf_ceil_div(store->columns, m->hw.dim) + wf_max(beats, 1);
+  return store->rows * row + (int64_t)m->c->planned_store;
+}

@@ -173,6 +173,7 @@ bool layer_compile(const map_layer *layer, const hw_array *array, const layer_po
                                    .mapping = policy->mapping,
                                    .tune = policy->tune,
                                    .judge = policy->judge,
-                                   .style = policy->style};
+                                   .style = policy->style,
+                                   .costs = policy->costs};
   return compile(&request, result, diag);
 }

@@ -25,6 +25,7 @@ typedef struct layer_policy {
   unsigned tune;               // the fastest of this number of the best mappings; 0, 1: the best
   compile_judge judge;         // needed for tune
   block_style style;
+  const cost_constants *costs;  // as those of compile_request
 } layer_policy;
 
 // False after errors were reported. Release the result with compile_release in any case.

@@ -11,18 +11,10 @@
 
 #include "base/number.h"
 
-enum {
-  LEAD_CYCLES = 400,        // between a load and its first use: latency of memory, and the commands that wait before it
-  LAG_CYCLES = 250,         // between the last product of a result and its store
-  STORE_CYCLES = 300,       // from where a store stands until its rows can be filled again
-  JUST_IN_TIME_SHARE = 4,   // of loads without a turn of their own: the time that each is given, in times of its cost
-  MEMORY_BOUND_TENTHS = 6,  // of the time of products, for loads and stores: more leaves memory little to spare
-  BACKLOG_LOADS = 6,        // loads under way that are let in before they are needed
-  FEW_LOADS_SHARE = 4,      // of the station's entries for loads: this part may come at once and block no other command
-};
-
 typedef struct merge {
   const sched_streams *s;
+  const cost_constants *c;
+  int64_t lead, lag;  // cycles from a load to its first use, from a product to the store of its result
   wf_arena *arena;
   sched_order *out;
   int64_t *time;          // of the start of each product, and of the end
@@ -48,7 +40,7 @@ static int64_t cycles_before(const sched_streams *s, const sched_nest *next, int
 
 // From the time of the first product of a nest on, the times of all behind it.
 static void add_times(const sched_streams *s, const sched_nest *nest, const sched_nest *next, int64_t *time) {
-  const int64_t dim = s->derived.dim, shortest = nest->output_stationary ? dim : wf_min(dim, 4);
+  const int64_t dim = s->derived.dim, shortest = nest->output_stationary ? dim : cost_product_rows(0, dim);
   const sched_dot_run *rows = nest->plan->m.runs;
   const size_t count = nest->plan->m.count, blocks = nest->plan->n.count * sched_plan_depth(nest->plan);
   const int64_t last = wf_max(rows[count - 1].count, shortest);
@@ -67,24 +59,21 @@ static int64_t *times_of(const sched_streams *s, wf_arena *arena) {
 }
 
 static int64_t load_cycles(const sched_streams *s, const sched_load *load) {
-  int64_t bytes = (int64_t)load->rows * load->cols;
-  if (load->tensor == COMMAND_NO_TENSOR || load->stride == 0)
-    return load->rows * ((load->cols + s->derived.dim - 1) / s->derived.dim);
-  if (load->local >> 31 != 0 && !load->shrink) bytes *= s->derived.acc_bytes;
-  if (load->again) return bytes * 8 / s->array->dma.bus_bits + load->rows;
-  // Misses that push out what was written reach three quarters of the peak.
-  return bytes * 4 / (3 * (int64_t)s->array->memory.bytes_per_cycle) + 4;
+  const bool wide = load->local >> 31 != 0 && !load->shrink;
+  return cost_planned_load(s->cost, &(cost_command){.rows = load->rows,
+                                                    .columns = load->cols,
+                                                    .element_bytes = wide ? s->derived.acc_bytes : 1,
+                                                    .constant = load->tensor == COMMAND_NO_TENSOR || load->stride == 0,
+                                                    .cached = load->again});
 }
 
-// A row of several column blocks is collected before it is sent.
 static int64_t store_cycles(const sched_streams *s, const sched_store *store) {
-  int64_t blocks = (store->cols + s->derived.dim - 1) / s->derived.dim;
-  int64_t rows = store->pool.stride != 0
-                     ? (int64_t)store->pool_rows * store->pool_cols * store->pool.size * store->pool.size
-                     : store->rows;
-  int64_t beats =
-      (int64_t)store->cols * (store->local >> 29 & 1 ? s->derived.acc_bytes : 1) * 8 / s->array->dma.bus_bits;
-  return rows * (blocks + wf_max(beats, 1)) + 4;
+  const int64_t window = (int64_t)store->pool.size * store->pool.size;
+  const bool pooled = store->pool.stride != 0, wide = (store->local >> 29 & 1) != 0;
+  return cost_planned_store(s->cost,
+                            &(cost_command){.rows = pooled ? store->pool_rows * store->pool_cols * window : store->rows,
+                                            .columns = store->cols,
+                                            .element_bytes = wide ? s->derived.acc_bytes : 1});
 }
 
 // ---- targets: the best time for each command
@@ -130,10 +119,11 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
   uint32_t stage = t->first + n / each * spacing;
   int64_t start = time_of(m, m->s->stages[stage]);
   int64_t end = stage + 1 < m->s->stage_count ? time_of(m, m->s->stages[stage + 1]) : m->time[m->s->product_count];
-  if (end - start < head + tail + (end - start) / 4) head = tail = 0;
-  const bool few = each <= m->s->array->load.reservation_entries / FEW_LOADS_SHARE;
+  const double stage_cycles = (double)(end - start);
+  if (end - start < head + tail + (int64_t)(stage_cycles * m->c->spare_share)) head = tail = 0;
+  const bool few = each <= m->s->cost->array->load.reservation_entries * m->c->few_loads;
   if (loads && (t->stages > 1 || (few && m->memory_bound)))
-    tail = wf_max(tail, (end - start) * (m->memory_bound ? 15 : 8) / 16);
+    tail = wf_max(tail, (int64_t)(stage_cycles * (m->memory_bound ? m->c->bound_behind : m->c->loads_behind)));
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
@@ -146,18 +136,18 @@ static void aim_loads(merge *m, const sched_load *loads, int64_t *target, uint32
     if (loads[n].after_products > free) free = loads[n].after_products;
     if (loads[n].before_product < needed) needed = loads[n].before_product;
   }
-  int64_t from = time_of(m, free), to = time_of(m, needed) - LEAD_CYCLES, latest = INT64_MAX;
+  int64_t from = time_of(m, free), to = time_of(m, needed) - m->lead, latest = INT64_MAX;
   turn t = turn_between(m, free, needed);
   for (uint32_t n = count; n-- > 0;) {
-    int64_t lead = time_of(m, loads[n].before_product) - LEAD_CYCLES;
+    int64_t lead = time_of(m, loads[n].before_product) - m->lead;
     latest = wf_min(latest, lead);
     target[n] = latest;
     if (to > from) target[n] = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
-    if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, LEAD_CYCLES, true);
+    if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, m->lead, true);
     target[n] = wf_max(wf_min(target[n], lead), time_of(m, loads[n].after_products));
     if (loads[n].after_stores > 0)
-      target[n] = wf_max(target[n], m->store_target[loads[n].after_stores - 1] + STORE_CYCLES);
-    latest -= JUST_IN_TIME_SHARE * load_cycles(m->s, &loads[n]);
+      target[n] = wf_max(target[n], m->store_target[loads[n].after_stores - 1] + (int64_t)m->c->refill_cycles);
+    latest -= (int64_t)(m->c->just_in_time * (double)load_cycles(m->s, &loads[n]));
   }
 }
 
@@ -181,14 +171,15 @@ static void aim_stores(merge *m, uint32_t from, uint32_t to) {
   turn t = turn_between(m, ready, wanted);
   // Loads into the same rows come behind: the first half of the turn is for stores.
   bool refilled = m->s->queues[m->s->stores[from].queue].count > 0;
-  const int64_t room = time_of(m, wanted) - time_of(m, ready);
-  int64_t tail = t.stages == 1 ? (refilled ? room * 2 / 5 : room / 8) : 0;
+  const double room = (double)(time_of(m, wanted) - time_of(m, ready));
+  const double behind = t.stages != 1 ? 0 : refilled ? m->c->refill_behind : m->c->stores_behind;
+  const int64_t tail = (int64_t)(room * behind);
   if (refilled && t.stages > 1) t.stages = (t.stages + 1) / 2;
   for (uint32_t n = from; n < to; n++) {
-    int64_t earliest = time_of(m, m->s->stores[n].after_products) + LAG_CYCLES;
+    int64_t earliest = time_of(m, m->s->stores[n].after_products) + m->lag;
     if (n > from) earliest = wf_max(earliest, m->store_target[n - 1] + store_cycles(m->s, &m->s->stores[n - 1]));
     m->store_target[n] =
-        t.stages == 0 ? earliest : wf_max(earliest, place_in_turn(m, &t, n - from, to - from, LAG_CYCLES, tail, false));
+        t.stages == 0 ? earliest : wf_max(earliest, place_in_turn(m, &t, n - from, to - from, m->lag, tail, false));
   }
 }
 
@@ -203,7 +194,7 @@ static int64_t memory_cycles(const sched_streams *s) {
 static void aim(merge *m) {
   const sched_streams *s = m->s;
   m->time = times_of(s, m->arena);
-  m->memory_bound = 10 * memory_cycles(s) > MEMORY_BOUND_TENTHS * m->time[s->product_count];
+  m->memory_bound = (double)memory_cycles(s) > m->c->memory_bound * (double)m->time[s->product_count];
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
   for (uint32_t n = 0, end; n < s->store_count; n = end) {
     for (end = n; end < s->store_count && s->stores[end].instance == s->stores[n].instance;) end++;
@@ -291,8 +282,8 @@ static int due_queue(const merge *m) {
 static void put_due(merge *m) {
   const sched_streams *s = m->s;
   for (int q; (q = due_queue(m)) != BLOCK_NONE;) {
-    int64_t cycles = load_cycles(s, &s->queues[q].loads[m->next[q]]);
-    if (m->loaded > m->clock + BACKLOG_LOADS * cycles) break;
+    const double cycles = (double)load_cycles(s, &s->queues[q].loads[m->next[q]]);
+    if (m->loaded > m->clock + (int64_t)(m->c->backlog_loads * cycles)) break;
     put_load(m, q);
   }
   while (m->next_store < s->store_count && s->stores[m->next_store].after_products <= m->next_product &&
@@ -333,7 +324,9 @@ static void reserve(merge *m) {
 }
 
 void sched_interleave(const sched_streams *s, sched_order *out, wf_arena *arena) {
-  merge m = {.s = s, .arena = arena, .out = out};
+  const cost_constants *c = s->cost->c;
+  merge m = {
+      .s = s, .c = c, .lead = (int64_t)c->lead_cycles, .lag = (int64_t)c->lag_cycles, .arena = arena, .out = out};
   m.next = WF_ARENA_ARRAY(arena, (size_t)s->queue_count + 1, uint32_t);
   reserve(&m);
   aim(&m);

@@ -43,10 +43,10 @@ static const block_layout *layouts_of(const block_program *program, const hw_der
 
 // Makes the parts of an expansion whose options are set.
 static void start(sched_expand *e) {
-  e->derived = hw_derive(e->array);
+  e->derived = e->cost.hw;
   e->layouts = layouts_of(e->program, &e->derived, e->arena);
   sched_regions_create(&e->regions, e->program, e->arena);
-  sched_streams_create(&e->streams, e->program, e->array, e->arena);
+  sched_streams_create(&e->streams, e->program, &e->cost, e->arena);
   e->planner = (sched_planner){
       .program = e->program, .layouts = e->layouts, .regions = &e->regions, .dim = e->derived.dim, .arena = e->arena};
 }
@@ -70,15 +70,16 @@ static command_program *put_in_order(const sched_expand *e) {
   return out;
 }
 
-command_program *sched_commands(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag) {
+command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
+  const hw_array *array = options->array;
   if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, array, diag);
   if (!check_buffers(program, diag)) return NULL;
   sched_expand e = {.program = program,
                     .array = array,
                     .diag = diag,
                     .arena = wf_arena_create(),
-                    .cost = cost_model_of(array, &cost_fitted),
-                    .whole_stores = whole_stores};
+                    .cost = cost_model_of(array, options->costs),
+                    .whole_stores = options->whole_stores};
   start(&e);
   command_program *out = fill_streams(&e) ? put_in_order(&e) : NULL;
   wf_arena_destroy(e.arena);

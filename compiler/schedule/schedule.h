@@ -11,10 +11,16 @@
 #include "base/diag.h"
 #include "compiler/block/block.h"
 #include "compiler/command/command.h"
+#include "compiler/cost/cost.h"
 #include "hw/array.h"
 
-// The caller destroys the result; NULL after the reason was reported. `whole_stores`: stores stay whole even where
-// cutting them would let banks of main memory take turns.
-command_program *sched_commands(const block_program *program, const hw_array *array, bool whole_stores, wf_diag *diag);
+typedef struct sched_options {
+  const hw_array *array;
+  const cost_constants *costs;  // by which commands are placed
+  bool whole_stores;            // stores stay whole even where cutting them would let banks of main memory take turns
+} sched_options;
+
+// The caller destroys the result; NULL after the reason was reported.
+command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag);
 
 #endif

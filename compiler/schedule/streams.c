@@ -17,14 +17,13 @@ static sched_touched rows_create(wf_arena *arena, uint32_t count) {
                          .store = WF_ARENA_ARRAY(arena, count, uint32_t)};
 }
 
-void sched_streams_create(sched_streams *s, const block_program *program, const hw_array *array, wf_arena *arena) {
-  *s = (sched_streams){
-      .arena = arena, .array = array, .derived = hw_derive(array), .queue_count = program->buffer_count};
+void sched_streams_create(sched_streams *s, const block_program *program, const cost_model *cost, wf_arena *arena) {
+  *s = (sched_streams){.arena = arena, .cost = cost, .derived = cost->hw, .queue_count = program->buffer_count};
   s->queues = WF_ARENA_ARRAY(arena, (size_t)program->buffer_count + 1, sched_queue);
   s->loaded = WF_ARENA_ARRAY(arena, (size_t)program->tensor_count + 1, uint8_t *);
   for (int t = 0; t < program->tensor_count; t++) {
     const uint64_t bytes = (uint64_t)program->tensors[t].elements * block_type_bytes(program->tensors[t].type);
-    const bool kept = array->l2.present && bytes <= UINT64_C(1024) * array->l2.capacity_kib;
+    const bool kept = cost->array->l2.present && bytes <= UINT64_C(1024) * cost->array->l2.capacity_kib;
     if (kept) s->loaded[t] = WF_ARENA_ARRAY(arena, bytes / LOADED_GRAIN + 1, uint8_t);
   }
   s->sp = rows_create(arena, s->derived.sp_rows);

@@ -3,6 +3,7 @@
 #define COMPILER_SCHEDULE_STREAMS_H
 
 #include "compiler/command/command.h"
+#include "compiler/cost/cost.h"
 #include "compiler/schedule/plan.h"
 
 #define SCHED_NEVER UINT32_MAX    // number of no product and of no store
@@ -75,7 +76,7 @@ typedef struct sched_place {
 
 typedef struct sched_streams {
   wf_arena *arena;
-  const hw_array *array;
+  const cost_model *cost;
   hw_derived derived;
   sched_queue *queues;  // per buffer
   int queue_count;
@@ -96,7 +97,7 @@ typedef struct sched_streams {
   uint8_t **loaded;  // per tensor that the cache may keep: what loads began with
 } sched_streams;
 
-void sched_streams_create(sched_streams *s, const block_program *program, const hw_array *array, wf_arena *arena);
+void sched_streams_create(sched_streams *s, const block_program *program, const cost_model *cost, wf_arena *arena);
 
 // Commands are added in the program's order; these functions fill in the constraints.
 void sched_streams_load(sched_streams *s, int queue, const sched_load *load);

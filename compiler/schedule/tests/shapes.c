@@ -160,5 +160,5 @@ block_program *shapes_make_conv(const shapes_conv *c, map_mapping *mapping, wf_d
 command_program *shapes_compile(block_program *program, const map_mapping *mapping, const hw_array *array,
                                 wf_diag *diag) {
   if (!pass_hoist(program, mapping, array, diag) || !pass_buffers(program, mapping, array, diag)) return NULL;
-  return sched_commands(program, array, false, diag);
+  return sched_commands(program, &(sched_options){.array = array, .costs = &cost_fitted}, diag);
 }
