@@ -15,4 +15,9 @@ typedef struct wf_option {
   const char *help;
 } wf_option;
 
+// Kind and offset of a row, for a member of the struct.
+#define WF_FLAG(values, member) WF_OPTION_FLAG, offsetof(values, member)
+#define WF_TEXT(values, member) WF_OPTION_TEXT, offsetof(values, member)
+#define WF_COUNT(values, member) WF_OPTION_COUNT, offsetof(values, member)
+
 #endif

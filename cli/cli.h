@@ -38,51 +38,48 @@ typedef struct cli_common {
 typedef struct cli_verb {
   const char *name;
   const char *summary;
-  int (*run)(int argc, char **argv);  // argv[0] is the verb
+  cli_exit (*run)(int argc, char **argv);  // argv[0] is the verb
 } cli_verb;
 
-int cli_array(int argc, char **argv);
-int cli_bench(int argc, char **argv);
-int cli_graph(int argc, char **argv);
-int cli_isa(int argc, char **argv);
-int cli_disasm(int argc, char **argv);
-int cli_sim(int argc, char **argv);
-int cli_diff_engines(int argc, char **argv);
-int cli_rtl(int argc, char **argv);
-int cli_compile(int argc, char **argv);
-int cli_net(int argc, char **argv);
-int cli_run(int argc, char **argv);
-int cli_search(int argc, char **argv);
-int cli_sweep(int argc, char **argv);
-int cli_query(int argc, char **argv);
-int cli_report(int argc, char **argv);
+cli_exit cli_array(int argc, char **argv);
+cli_exit cli_bench(int argc, char **argv);
+cli_exit cli_graph(int argc, char **argv);
+cli_exit cli_isa(int argc, char **argv);
+cli_exit cli_disasm(int argc, char **argv);
+cli_exit cli_sim(int argc, char **argv);
+cli_exit cli_diff_engines(int argc, char **argv);
+cli_exit cli_rtl(int argc, char **argv);
+cli_exit cli_compile(int argc, char **argv);
+cli_exit cli_net(int argc, char **argv);
+cli_exit cli_run(int argc, char **argv);
+cli_exit cli_search(int argc, char **argv);
+cli_exit cli_sweep(int argc, char **argv);
+cli_exit cli_query(int argc, char **argv);
+cli_exit cli_report(int argc, char **argv);
 
-// ---- options: a table per verb, parsed by cli_parse
+// ---- options: constant tables, and a struct of values for each call
 
-typedef struct cli_option {
-  const char *name;  // "max-instructions"; of one letter: a short option
-  wf_option_kind kind;
-  void *value;           // bool *, const char **, uint64_t *
-  const char *argument;  // in the help: "N"
-  const char *help;
-} cli_option;
+// A table and the place in the struct of values that its offsets count from.
+typedef struct cli_options {
+  const wf_option *rows;
+  size_t count, place;
+} cli_options;
+#define CLI_OPTIONS(rows, place) \
+  { (rows), sizeof(rows) / sizeof *(rows), (place) }
 
+enum { CLI_TABLES = 3 };
 typedef struct cli_usage {
   const char *verb;      // "sim"
   const char *synopsis;  // "PROG.elf|TRACE"
   const char *text;      // what it does, a few lines
-  const cli_option *options;
-  size_t option_count;
-  const wf_option *table;  // and these, in front of them, with the struct that they point into
-  size_t table_count;
-  void *values;
+  cli_options options[CLI_TABLES];
   size_t min_arguments, max_arguments;
   bool takes_array;  // --array and --isa
 } cli_usage;
 
-// Parses options, setting all of *common, and leaves the other arguments in argv[0..*argc). Returns CLI_OK, or -1 when
-// the verb should return *exit (help was printed, or a usage error).
-int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common, int *exit);
+// Parses options into `values` (NULL: there are no tables) and all of *common, and leaves the other arguments in
+// argv[0..*argc). False when the verb should end with *exit: help was printed, or a usage error.
+bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli_common *common, cli_exit *exit);
 
 // The array of --array (default gemmini-default) with --isa applied.
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag);

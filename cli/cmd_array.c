@@ -9,7 +9,7 @@ enum { VALUE_TEXT = 64 };
 typedef struct action {
   const char *name;
   size_t min_arguments, max_arguments;
-  int (*run)(const cli_common *common, int argc, char **argv, wf_diag *diag);
+  cli_exit (*run)(const cli_common *common, int argc, char **argv, wf_diag *diag);
 } action;
 
 static cJSON *array_json(const hw_array *array) {
@@ -83,7 +83,7 @@ static cJSON *derived_json(const hw_array *array) {
   return object;
 }
 
-static int show(const cli_common *common, int argc, char **argv, wf_diag *diag) {
+static cli_exit show(const cli_common *common, int argc, char **argv, wf_diag *diag) {
   cli_common chosen = *common;
   if (argc == 1) chosen.array = argv[0];
   hw_array array;
@@ -106,7 +106,7 @@ static void list_row(const hw_array *array) {
          hw_array_hash(array), array->description);
 }
 
-static int list(const cli_common *common, int argc, char **argv, wf_diag *diag) {
+static cli_exit list(const cli_common *common, int argc, char **argv, wf_diag *diag) {
   (void)argc;
   (void)argv;
   cJSON *document = common->json == NULL ? NULL : cJSON_CreateArray();
@@ -124,8 +124,8 @@ static int list(const cli_common *common, int argc, char **argv, wf_diag *diag) 
   return cli_write_json(common->json, document, diag) ? CLI_OK : CLI_BAD_INPUT;
 }
 
-static int check(const cli_common *common, int argc, char **argv, wf_diag *diag) {
-  int code = CLI_OK;
+static cli_exit check(const cli_common *common, int argc, char **argv, wf_diag *diag) {
+  cli_exit code = CLI_OK;
   for (int i = 0; i < argc; i++) {
     hw_array array;
     if (!hw_array_load(&array, argv[i], diag)) {
@@ -137,7 +137,7 @@ static int check(const cli_common *common, int argc, char **argv, wf_diag *diag)
   return code;
 }
 
-static int diff(const cli_common *common, int argc, char **argv, wf_diag *diag) {
+static cli_exit diff(const cli_common *common, int argc, char **argv, wf_diag *diag) {
   (void)argc;
   hw_array a, b;
   bool good = hw_array_load(&a, argv[0], diag);
@@ -169,7 +169,7 @@ static int diff(const cli_common *common, int argc, char **argv, wf_diag *diag) 
   return CLI_OK;
 }
 
-static int params(const cli_common *common, int argc, char **argv, wf_diag *diag) {
+static cli_exit params(const cli_common *common, int argc, char **argv, wf_diag *diag) {
   (void)common;
   (void)argc;
   (void)argv;
@@ -182,7 +182,7 @@ static const action actions[] = {
     {"diff", 2, 2, diff}, {"params", 0, 0, params},
 };
 
-int cli_array(int argc, char **argv) {
+cli_exit cli_array(int argc, char **argv) {
   static const cli_usage usage = {
       .verb = "array",
       .synopsis = "list | show [NAME|FILE] | check NAME|FILE... | diff NAME|FILE NAME|FILE | params",
@@ -195,9 +195,9 @@ int cli_array(int argc, char **argv) {
       .min_arguments = 1,
       .max_arguments = 1001,
       .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, NULL, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
     if (strcmp(argv[0], actions[i].name) != 0) continue;

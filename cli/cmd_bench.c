@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "weft_version.h"
@@ -40,27 +41,29 @@ static cli_exit run(const bench *b, bench_job *job, const cli_common *common, co
   return code;
 }
 
+// The values of a bench's options are followed by the name of the CSV file.
+static size_t place_behind(const bench *b) { return wf_align_up(b->options_size, sizeof(const char *)); }
+
+static const wf_option csv_rows[] = {{"csv", WF_OPTION_TEXT, 0, "FILE|-", "write the rows as CSV"}};
+
 static cli_exit parse_and_run(const bench *b, int argc, char **argv, void *values) {
-  const char *csv = NULL;
-  const cli_option csv_rows[] = {{"csv", WF_OPTION_TEXT, &csv, "FILE|-", "write the rows as CSV"},
-                                 {b->csv_also, WF_OPTION_TEXT, &csv, "FILE|-", "the same"}};
+  const size_t csv_place = place_behind(b);
+  const wf_option also[] = {{b->csv_also, WF_OPTION_TEXT, 0, "FILE|-", "the same"}};
   char *verb = wf_format("bench %s", b->name);
   const cli_usage usage = {.verb = verb,
                            .synopsis = b->synopsis,
                            .text = b->text,
-                           .table = b->options,
-                           .table_count = b->option_count,
-                           .values = values,
-                           .options = csv_rows,
-                           .option_count = b->csv_also == NULL ? 1 : 2,
+                           .options = {{b->options, b->option_count},
+                                       CLI_OPTIONS(csv_rows, csv_place),
+                                       {also, b->csv_also != NULL, csv_place}},
                            .min_arguments = b->min_arguments,
                            .max_arguments = b->max_arguments,
                            .takes_array = b->takes_array};
-  cli_common common = {0};
-  int code;
-  const bool parsed = cli_parse(&usage, &argc, argv, &common, &code) == CLI_OK;
+  cli_common common;
+  cli_exit code;
+  const bool parsed = cli_parse(&usage, values, &argc, argv, &common, &code);
   wf_free(verb);
-  if (!parsed) return (cli_exit)code;
+  if (!parsed) return code;
   wf_diag diag = wf_diag_to(stderr);
   bench_job job = {.options = values,
                    .arguments = argv,
@@ -70,10 +73,10 @@ static cli_exit parse_and_run(const bench *b, int argc, char **argv, void *value
                    .version = WEFT_GIT_VERSION,
                    .quiet = common.quiet,
                    .diag = &diag};
-  return run(b, &job, &common, csv);
+  return run(b, &job, &common, *(const char **)((char *)values + csv_place));
 }
 
-int cli_bench(int argc, char **argv) {
+cli_exit cli_bench(int argc, char **argv) {
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;
@@ -91,8 +94,8 @@ int cli_bench(int argc, char **argv) {
     fprintf(stderr, "weft: error: unknown bench %s\n  hint: weft bench --help\n", argv[1]);
     return CLI_USAGE;
   }
-  void *values = memcpy(wf_alloc(b->options_size, 1), b->defaults, b->options_size);
+  void *values = memcpy(wf_calloc(place_behind(b) + sizeof(const char *), 1), b->defaults, b->options_size);
   const cli_exit code = parse_and_run(b, argc - 1, argv + 1, values);
   wf_free(values);
-  return (int)code;
+  return code;
 }

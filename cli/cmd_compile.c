@@ -66,13 +66,13 @@ static int find_format(const char *path) {
   return -1;
 }
 
-static int write_elf(const compile_options *options, const kernel_job *job, wf_diag *diag) {
+static cli_exit write_elf(const compile_options *options, const kernel_job *job, wf_diag *diag) {
   const command_elf_config config = {.seed = options->seed, .times = (unsigned)options->times};
   return command_write_elf(job->result.commands, &config, options->output, diag) == COMMAND_ELF_DONE ? CLI_OK
                                                                                                      : CLI_CANNOT_BUILD;
 }
 
-static int write_output(const compile_options *options, const kernel_job *job, wf_diag *diag) {
+static cli_exit write_output(const compile_options *options, const kernel_job *job, wf_diag *diag) {
   const char *path = options->output;
   const int format = find_format(path);
   if (formats[format].write == NULL) return write_elf(options, job, diag);
@@ -91,29 +91,29 @@ static void print_summary(const kernel_job *job, const char *path) {
           wf_thousands(command_executions(job->result.commands), commands), 1e3 * job->seconds, job->array.name);
 }
 
-int cli_compile(int argc, char **argv) {
+static const wf_option compile_rows[] = {
+    {"o", WF_TEXT(compile_options, output), "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
+    {"seed", WF_COUNT(compile_options, seed), "N", "of the data of an ELF, and of generated networks (default 1)"},
+    {"times", WF_COUNT(compile_options, times), "N", "how often an ELF runs the kernel (default 1)"},
+};
+
+cli_exit cli_compile(int argc, char **argv) {
   compile_options options = {.seed = 1, .times = 1};
-  cli_option table[KERNEL_OPTIONS + NETWORK_JOB_OPTIONS + 3] = {
-      {"o", WF_OPTION_TEXT, &options.output, "OUT.elf|.c|.trace|.lst|.command", "write the commands"},
-      {"seed", WF_OPTION_COUNT, &options.seed, "N", "of the data of an ELF, and of generated networks (default 1)"},
-      {"times", WF_OPTION_COUNT, &options.times, "N", "how often an ELF runs the kernel (default 1)"},
-  };
-  kernel_option_rows(&options.kernel, table + 3);
-  network_job_rows(&options.network, table + 3 + KERNEL_OPTIONS);
-  const cli_usage usage = {.verb = "compile",
-                           .synopsis = "KERNEL.py|IR|NETWORK",
-                           .text =
-                               "Compiles a kernel (or, with --from, a program of an IR) to the commands of an array,\n"
-                               "or a network (an ONNX file or the name of a generated one) to an ELF.\n"
-                               "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build.",
-                           .options = table,
-                           .option_count = sizeof table / sizeof table[0],
-                           .min_arguments = 1,
-                           .max_arguments = 1,
-                           .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  static const cli_usage usage = {
+      .verb = "compile",
+      .synopsis = "KERNEL.py|IR|NETWORK",
+      .text =
+          "Compiles a kernel (or, with --from, a program of an IR) to the commands of an array,\n"
+          "or a network (an ONNX file or the name of a generated one) to an ELF.\n"
+          "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build.",
+      .options = {CLI_OPTIONS(compile_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(compile_options, kernel)),
+                  CLI_OPTIONS(network_job_rows, offsetof(compile_options, network))},
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .takes_array = true};
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   if (network_job_is(argv[0])) {
     options.network.seed = options.seed;
     options.network.tune = options.kernel.tune;

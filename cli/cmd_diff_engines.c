@@ -240,43 +240,43 @@ static cJSON *json(const diff *d) {
 
 // ---- verb
 
-static int diff_engines(const cli_common *common, diff *d, wf_diag *diag) {
+static cli_exit diff_engines(const cli_common *common, diff *d, wf_diag *diag) {
   if (!choose_engines(d->options->engines, d->sides, diag) || !choose_delays(d->options->disturb, d->sides, diag))
     return CLI_USAGE;
   if (!cli_load_array(common, &d->array, diag)) return CLI_BAD_INPUT;
   cli_exit code = run_both(d, diag);
-  if (code != CLI_OK) return (int)code;
+  if (code != CLI_OK) return code;
   compare(d);
   if (!common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0)) print(d);
   if (common->json != NULL && !cli_write_json(common->json, json(d), diag)) return CLI_BAD_INPUT;
   return d->equal ? CLI_OK : CLI_MISMATCH;
 }
 
-int cli_diff_engines(int argc, char **argv) {
+static const wf_option diff_engines_rows[] = {
+    {"engines", WF_TEXT(diff_options, engines), "A,B", "engines with cycles (default cycle,rtl)"},
+    {"context", WF_COUNT(diff_options, context), "N", "records to show before and after (default 8)"},
+    {"disturb", WF_TEXT(diff_options, disturb), "SEED[,SEED]",
+     "random delays of memory, the same for both engines or one seed for each (0: none)"},
+    {"jobs", WF_COUNT(diff_options, jobs), "N", "engine rtl: compilers at a time (default 2)"},
+    {"any-array", WF_FLAG(diff_options, any_array), NULL, "run even if the program was built for another array"},
+};
+
+cli_exit cli_diff_engines(int argc, char **argv) {
   diff_options options = {.engines = "cycle,rtl", .context = DEFAULT_CONTEXT};
-  const cli_option table[] = {
-      {"engines", WF_OPTION_TEXT, &options.engines, "A,B", "engines with cycles (default cycle,rtl)"},
-      {"context", WF_OPTION_COUNT, &options.context, "N", "records to show before and after (default 8)"},
-      {"disturb", WF_OPTION_TEXT, &options.disturb, "SEED[,SEED]",
-       "random delays of memory, the same for both engines or one seed for each (0: none)"},
-      {"jobs", WF_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
-      {"any-array", WF_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
-  };
-  const cli_usage usage = {
+  static const cli_usage usage = {
       .verb = "diff-engines",
       .synopsis = "PROG.elf|TRACE",
       .text =
           "Runs a program or a command trace on two engines and shows the first command whose allocation,\n"
           "issue or completion falls into different cycles, with the records around it.\n"
           "Exit code: 0 the engines agree, 4 they differ, others as of weft sim.",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0],
+      .options = {CLI_OPTIONS(diff_engines_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 1,
       .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   diff d = {.options = &options, .path = argv[0]};
   code = diff_engines(&common, &d, &diag);

@@ -38,7 +38,7 @@ static void print_code(const sim_elf *elf, const sim_elf_code *code) {
   }
 }
 
-int cli_disasm(int argc, char **argv) {
+cli_exit cli_disasm(int argc, char **argv) {
   static const cli_usage usage = {
       .verb = "disasm",
       .synopsis = "PROG.elf",
@@ -47,9 +47,9 @@ int cli_disasm(int argc, char **argv) {
           "of the accelerator, with the program's symbols.",
       .min_arguments = 1,
       .max_arguments = 1};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, NULL, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   sim_elf *elf = sim_elf_open(argv[0], &diag);
   if (elf == NULL) return CLI_BAD_INPUT;

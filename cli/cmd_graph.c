@@ -66,36 +66,43 @@ static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
   return g;
 }
 
-int cli_graph(int argc, char **argv) {
-  bool all = false;
-  const char *dims_text = NULL, *stage_text = NULL;
-  uint64_t batch = 0;
-  const cli_option rows[] = {
-      {"all", WF_OPTION_FLAG, &all, NULL, "constants in full, so that the text reads back"},
-      {"batch", WF_OPTION_COUNT, &batch, "N", "first dimensions that the file leaves open (default 1)"},
-      {"dims", WF_OPTION_TEXT, &dims_text, "NAME=N,..", "other open dimensions, by name or as INPUT:AXIS"},
-      {"stage", WF_OPTION_TEXT, &stage_text, "STAGE", "model (default), quantised, placed: how far the compiler goes"},
-  };
-  const cli_usage usage = {.verb = "graph",
-                           .synopsis = "NET.onnx",
-                           .text =
-                               "Reads an ONNX model (opset 1 to 21) and prints its graph: shapes inferred, constants\n"
-                               "folded, glue around shapes removed, one node per line.",
-                           .options = rows,
-                           .option_count = sizeof rows / sizeof rows[0],
-                           .min_arguments = 1,
-                           .max_arguments = 1};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+typedef struct graph_arguments {
+  bool all;
+  const char *dims, *stage;
+  uint64_t batch;
+} graph_arguments;
+
+static const wf_option graph_rows[] = {
+    {"all", WF_FLAG(graph_arguments, all), NULL, "constants in full, so that the text reads back"},
+    {"batch", WF_COUNT(graph_arguments, batch), "N", "first dimensions that the file leaves open (default 1)"},
+    {"dims", WF_TEXT(graph_arguments, dims), "NAME=N,..", "other open dimensions, by name or as INPUT:AXIS"},
+    {"stage", WF_TEXT(graph_arguments, stage), "STAGE",
+     "model (default), quantised, placed: how far the compiler goes"},
+};
+
+cli_exit cli_graph(int argc, char **argv) {
+  graph_arguments o = {0};
+  static const cli_usage usage = {
+      .verb = "graph",
+      .synopsis = "NET.onnx",
+      .text =
+          "Reads an ONNX model (opset 1 to 21) and prints its graph: shapes inferred, constants\n"
+          "folded, glue around shapes removed, one node per line.",
+      .options = {CLI_OPTIONS(graph_rows, 0)},
+      .min_arguments = 1,
+      .max_arguments = 1};
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   cli_dims dims;
   quantise_stage stage;
-  bool parsed = cli_dims_parse(&dims, dims_text, &diag) && find_stage(stage_text, &stage);
-  const onnx_options options = {.batch = (int64_t)batch, .dims = dims.dims, .dim_count = dims.count};
+  bool parsed = cli_dims_parse(&dims, o.dims, &diag) && find_stage(o.stage, &stage);
+  const onnx_options options = {.batch = (int64_t)o.batch, .dims = dims.dims, .dim_count = dims.count};
   graph *g = parsed ? at_stage(onnx_read(argv[0], &options, &diag), stage, &diag) : NULL;
   if (g != NULL && common.json != NULL) cli_write_json(common.json, graph_json(g, argv[0]), &diag);
-  if (g != NULL && !common.quiet && (common.json == NULL || strcmp(common.json, "-") != 0)) graph_print(g, all, stdout);
+  if (g != NULL && !common.quiet && (common.json == NULL || strcmp(common.json, "-") != 0))
+    graph_print(g, o.all, stdout);
   graph_destroy(g);
   cli_dims_release(&dims);
   return !parsed ? CLI_USAGE : diag.errors == 0 ? CLI_OK : CLI_BAD_INPUT;

@@ -4,16 +4,16 @@
 #include "cli/cli.h"
 #include "isa/isa.h"
 
-int cli_isa(int argc, char **argv) {
+cli_exit cli_isa(int argc, char **argv) {
   static const cli_usage usage = {
       .verb = "isa",
       .synopsis = "table",
       .text = "Prints every instruction with its operand fields, legal values and unit, as Markdown.",
       .min_arguments = 1,
       .max_arguments = 1};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, NULL, &argc, argv, &common, &code)) return code;
   if (strcmp(argv[0], "table") != 0) {
     fprintf(stderr, "weft: error: unknown action %s\n  hint: weft isa table\n", argv[0]);
     return CLI_USAGE;

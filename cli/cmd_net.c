@@ -34,7 +34,7 @@ static cJSON *list_json(void) {
   return list;
 }
 
-static int show_list(const cli_common *common, wf_diag *diag) {
+static cli_exit show_list(const cli_common *common, wf_diag *diag) {
   if (common->json == NULL)
     list_networks();
   else
@@ -71,7 +71,7 @@ static bool report(const cli_common *common, const graph *g, wf_diag *diag) {
   return true;
 }
 
-static int make(const cli_common *common, const net_options *o, const char *name, wf_diag *diag) {
+static cli_exit make(const cli_common *common, const net_options *o, const char *name, wf_diag *diag) {
   const networks_options options = {.size = (int64_t)o->size,
                                     .sequence = (int64_t)o->sequence,
                                     .batch = (int64_t)o->batch,
@@ -87,31 +87,31 @@ static int make(const cli_common *common, const net_options *o, const char *name
   return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
-int cli_net(int argc, char **argv) {
+static const wf_option net_rows[] = {
+    {"o", WF_TEXT(net_options, output), "FILE.onnx", "write the model"},
+    {"layers", WF_TEXT(net_options, layers), "FILE|-", "write the table of its layers (YAML), for the search"},
+    {"list", WF_FLAG(net_options, list), NULL, "name the networks"},
+    {"size", WF_COUNT(net_options, size), "N", "rows and columns of images"},
+    {"seq", WF_COUNT(net_options, sequence), "N", "tokens or time steps"},
+    {"batch", WF_COUNT(net_options, batch), "N", "images or sequences (default 1)"},
+    {"divisor", WF_COUNT(net_options, divisor), "N", "divide all widths (default 1)"},
+    {"depth", WF_COUNT(net_options, depth), "N", "layers of transformers and recurrent networks"},
+    {"seed", WF_COUNT(net_options, seed), "N", "of the random weights (default 1)"},
+};
+
+cli_exit cli_net(int argc, char **argv) {
   net_options o = {.seed = 1};
-  const cli_option rows[] = {
-      {"o", WF_OPTION_TEXT, &o.output, "FILE.onnx", "write the model"},
-      {"layers", WF_OPTION_TEXT, &o.layers, "FILE|-", "write the table of its layers (YAML), for the search"},
-      {"list", WF_OPTION_FLAG, &o.list, NULL, "name the networks"},
-      {"size", WF_OPTION_COUNT, &o.size, "N", "rows and columns of images"},
-      {"seq", WF_OPTION_COUNT, &o.sequence, "N", "tokens or time steps"},
-      {"batch", WF_OPTION_COUNT, &o.batch, "N", "images or sequences (default 1)"},
-      {"divisor", WF_OPTION_COUNT, &o.divisor, "N", "divide all widths (default 1)"},
-      {"depth", WF_OPTION_COUNT, &o.depth, "N", "layers of transformers and recurrent networks"},
-      {"seed", WF_OPTION_COUNT, &o.seed, "N", "of the random weights (default 1)"},
-  };
-  const cli_usage usage = {.verb = "net",
-                           .synopsis = "NAME",
-                           .text =
-                               "Makes a known network with random weights of realistic size: an ONNX file for\n"
-                               "`weft sim` and other tools. The same options and seed give the same bytes.",
-                           .options = rows,
-                           .option_count = sizeof rows / sizeof rows[0],
-                           .min_arguments = 0,
-                           .max_arguments = 1};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  static const cli_usage usage = {.verb = "net",
+                                  .synopsis = "NAME",
+                                  .text =
+                                      "Makes a known network with random weights of realistic size: an ONNX file for\n"
+                                      "`weft sim` and other tools. The same options and seed give the same bytes.",
+                                  .options = {CLI_OPTIONS(net_rows, 0)},
+                                  .min_arguments = 0,
+                                  .max_arguments = 1};
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   if (o.list) return show_list(&common, &diag);
   if (argc == 1) return make(&common, &o, argv[0], &diag);

@@ -23,7 +23,7 @@ typedef struct rtl_options {
 
 typedef struct rtl_action {
   const char *name;
-  int (*run)(const cli_common *common, const rtl_options *options, wf_diag *diag);
+  cli_exit (*run)(const cli_common *common, const rtl_options *options, wf_diag *diag);
   size_t arguments;  // at most; one alone names the array
 } rtl_action;
 
@@ -53,7 +53,7 @@ static bool report_model(const cli_common *common, const hw_array *array, const 
   return cli_write_json(common->json, document, diag);
 }
 
-static int build(const cli_common *common, const rtl_options *options, wf_diag *diag) {
+static cli_exit build(const cli_common *common, const rtl_options *options, wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_rtl_build_options build_options = {
@@ -81,7 +81,7 @@ static cJSON *limits_json(const hw_array *array) {
   return list;
 }
 
-static int write_set(const cli_common *common, const rtl_options *options, wf_diag *diag) {
+static cli_exit write_set(const cli_common *common, const rtl_options *options, wf_diag *diag) {
   if (options->directory == NULL) {
     fputs("weft: error: weft rtl ARRAY needs -o DIR\n  hint: weft rtl --help\n", stderr);
     return CLI_USAGE;
@@ -140,12 +140,12 @@ static bool write_synthesis(const cli_common *common, const hw_array *array, con
   return cli_write_json(common->json, document, diag);
 }
 
-static int synth(const cli_common *common, const rtl_options *options, wf_diag *diag) {
+static cli_exit synth(const cli_common *common, const rtl_options *options, wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const hw_synth_options synth_options = {.unit = options->unit, .quiet = common->quiet};
   hw_synth_result *result = WF_NEW(hw_synth_result);
-  int code = CLI_CANNOT_BUILD;
+  cli_exit code = CLI_CANNOT_BUILD;
   if (hw_synth(&array, &synth_options, result, diag)) {
     if (prints(common)) print_synthesis(result);
     const bool good = common->json == NULL || write_synthesis(common, &array, result, diag);
@@ -155,7 +155,7 @@ static int synth(const cli_common *common, const rtl_options *options, wf_diag *
   return code;
 }
 
-static int fit(const cli_common *common, const rtl_options *options, wf_diag *diag) {
+static cli_exit fit(const cli_common *common, const rtl_options *options, wf_diag *diag) {
   (void)common;
   return cli_rtl_fit(options->directory, options->arguments, options->count, diag);
 }
@@ -169,15 +169,16 @@ static const rtl_action *find_action(const char *name) {
   return NULL;
 }
 
-int cli_rtl(int argc, char **argv) {
+static const wf_option rtl_rows[] = {
+    {"o", WF_TEXT(rtl_options, directory), "DIR", "where the set is written; fit: the table's file"},
+    {"jobs", WF_COUNT(rtl_options, jobs), "N", "build: compilers at a time (default 2)"},
+    {"wave", WF_FLAG(rtl_options, wave), NULL, "build: the variant with waveforms"},
+    {"unit", WF_TEXT(rtl_options, unit), "NAME", "synth: only this unit, such as pe"},
+};
+
+cli_exit cli_rtl(int argc, char **argv) {
   rtl_options options = {0};
-  const cli_option table[] = {
-      {"o", WF_OPTION_TEXT, &options.directory, "DIR", "where the set is written; fit: the table's file"},
-      {"jobs", WF_OPTION_COUNT, &options.jobs, "N", "build: compilers at a time (default 2)"},
-      {"wave", WF_OPTION_FLAG, &options.wave, NULL, "build: the variant with waveforms"},
-      {"unit", WF_OPTION_TEXT, &options.unit, "NAME", "synth: only this unit, such as pe"},
-  };
-  const cli_usage usage = {
+  static const cli_usage usage = {
       .verb = "rtl",
       .synopsis = "ARRAY -o DIR | build [ARRAY] | synth [ARRAY] | fit -o FILE JSON...",
       .text =
@@ -192,14 +193,13 @@ int cli_rtl(int argc, char **argv) {
           "              arrays of up to 8 x 8; takes minutes\n"
           "fit           a technology table of areas from what synth --json wrote of three arrays or\n"
           "              more; hw/tech/180nm.yaml is one",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0],
+      .options = {CLI_OPTIONS(rtl_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 1 + HW_FIT_POINTS_MAX,
       .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   const rtl_action *action = find_action(argv[0]);
   if ((size_t)argc > (action == NULL ? 1 : 1 + action->arguments)) {
     fprintf(stderr, "weft: error: weft rtl cannot %s\n  hint: weft rtl --help\n", argv[action == NULL ? 0 : argc - 1]);

@@ -75,8 +75,8 @@ static cJSON *to_json(const run_report *r) {
 }
 
 // Fills, runs, compares, reports.
-static int judge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
-                 const sim_engine_ops *engine, wf_diag *diag) {
+static cli_exit judge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
+                      const sim_engine_ops *engine, wf_diag *diag) {
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
   const run_config config = {.engine = engine, .options = &engine_options, .times = (unsigned)options->times};
   const bool compared = !options->timing_only && job->result.block != NULL;
@@ -97,14 +97,14 @@ static int judge(const cli_common *common, const run_options *options, const cha
 }
 
 // The same through a program of the host: its cycles have the host's part in them, and digests stand for the bytes.
-static int judge_elf(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
-                     const sim_engine_ops *engine, wf_diag *diag) {
+static cli_exit judge_elf(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
+                          const sim_engine_ops *engine, wf_diag *diag) {
   if (job->result.block == NULL) {
     wf_error(diag, wf_in_file(path), "commands have no interpreter to compare an ELF's result with");
     return CLI_BAD_INPUT;
   }
   run_elf_result elf;
-  const int code = run_elf(job, engine, options->seed, (unsigned)options->times, &elf, diag);
+  const cli_exit code = run_elf(job, engine, options->seed, (unsigned)options->times, &elf, diag);
   if (code != CLI_OK) return code;
   const bool good = elf.wrong == NULL && elf.tensors > 0;
   char number[WF_THOUSANDS];
@@ -130,33 +130,31 @@ static const sim_engine_ops *find_engine(const run_options *options) {
   return NULL;
 }
 
-int cli_run(int argc, char **argv) {
+static const wf_option run_rows[] = {
+    {"engine", WF_TEXT(run_options, engine), "NAME", "cycle (default), ref, rtl or systemc"},
+    {"seed", WF_COUNT(run_options, seed), "N", "of the random data (default 1)"},
+    {"times", WF_COUNT(run_options, times), "N", "run N times and report the last (default 1: caches are cold)"},
+    {"units", WF_FLAG(run_options, units), NULL, "engine cycle: also where each unit's cycles went, traffic, energy"},
+    {"elf", WF_FLAG(run_options, elf), NULL, "as a program of the RISC-V host, whose cycles count, too"},
+    {"timing-only", WF_FLAG(run_options, timing_only), NULL, "engine cycle: move no data and compare nothing"},
+};
+
+cli_exit cli_run(int argc, char **argv) {
   run_options options = {.seed = 1, .times = 1, .kernel = {.straight = true}};
-  cli_option table[KERNEL_OPTIONS + 6] = {
-      {"engine", WF_OPTION_TEXT, &options.engine, "NAME", "cycle (default), ref, rtl or systemc"},
-      {"seed", WF_OPTION_COUNT, &options.seed, "N", "of the random data (default 1)"},
-      {"times", WF_OPTION_COUNT, &options.times, "N", "run N times and report the last (default 1: caches are cold)"},
-      {"units", WF_OPTION_FLAG, &options.units, NULL,
-       "engine cycle: also where each unit's cycles went, traffic, energy"},
-      {"elf", WF_OPTION_FLAG, &options.elf, NULL, "as a program of the RISC-V host, whose cycles count, too"},
-      {"timing-only", WF_OPTION_FLAG, &options.timing_only, NULL, "engine cycle: move no data and compare nothing"},
-  };
-  kernel_option_rows(&options.kernel, table + 6);
-  const cli_usage usage = {
+  static const cli_usage usage = {
       .verb = "run",
       .synopsis = "KERNEL.py|IR",
       .text =
           "Compiles, runs the commands on random data as fast as the accelerator takes them, and compares every byte\n"
           "with what the interpreter of the kernel makes of the same data.\n"
           "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build, 4 another result.",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0],
+      .options = {CLI_OPTIONS(run_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(run_options, kernel))},
       .min_arguments = 1,
       .max_arguments = 1,
       .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   const sim_engine_ops *engine = find_engine(&options);
   if (engine == NULL) return CLI_USAGE;
   wf_diag diag = wf_diag_to(stderr);

@@ -92,7 +92,7 @@ typedef struct search_job {
   wf_diag *diag;
 } search_job;
 
-static int give_answer(const search_job *job, const search_answer *a) {
+static cli_exit give_answer(const search_job *job, const search_answer *a) {
   if (search_prints(job->common)) search_print(a, stdout);
   if (job->list != NULL) cJSON_AddItemToArray(job->list, search_json(a));
   const char *directory = job->options->directory;
@@ -100,7 +100,7 @@ static int give_answer(const search_job *job, const search_answer *a) {
 }
 
 // The truth loop from the array of --array on.
-static int simulate(const search_job *job, const layers_network *network) {
+static cli_exit simulate(const search_job *job, const layers_network *network) {
   enum { MODEL_SECONDS = 2 };
   const search_options *o = job->options;
   const descent_options *d = job->descent;
@@ -117,18 +117,19 @@ static int simulate(const search_job *job, const layers_network *network) {
   truth.goal.network = network;
   if (o->clock == NULL) truth.goal.silicon.clock_mhz = base.chip.clock_mhz;
   cJSON *object = NULL;
-  const int code = search_simulated(&truth, job->common, o->directory, job->list == NULL ? NULL : &object, job->diag);
+  const cli_exit code =
+      search_simulated(&truth, job->common, o->directory, job->list == NULL ? NULL : &object, job->diag);
   if (object != NULL) cJSON_AddItemToArray(job->list, object);
   return code;
 }
 
-static int search_network(const search_job *job, const layers_network *network) {
+static cli_exit search_network(const search_job *job, const layers_network *network) {
   search_answer a = {.network = network, .constants = job->exact->constants, .constants_name = job->options->constants};
   exact_result exact = {0};
   search_descent_result descent = {0};
   const bool found = job->options->exact ? solve(network, job->exact, &exact, &a)
                                          : search_by_descent(network, job->descent, job->common, &descent, &a);
-  int code = CLI_CANNOT_BUILD;
+  cli_exit code = CLI_CANNOT_BUILD;
   if (found)
     code = give_answer(job, &a);
   else
@@ -141,11 +142,11 @@ static int search_network(const search_job *job, const layers_network *network) 
   return code;
 }
 
-static int search_networks(search_job *job, int count, char **names) {
+static cli_exit search_networks(search_job *job, int count, char **names) {
   const char *path = job->common->json;
   cJSON *document = path == NULL ? NULL : cJSON_CreateObject();
   job->list = document == NULL ? NULL : cJSON_AddArrayToObject(document, "networks");
-  int code = CLI_OK;
+  cli_exit code = CLI_OK;
   for (int i = 0; i < count && code == CLI_OK; i++) {
     layers_network network;
     code = CLI_BAD_INPUT;
@@ -159,7 +160,7 @@ static int search_networks(search_job *job, int count, char **names) {
   return code;
 }
 
-static int usage_error(const char *text) {
+static cli_exit usage_error(const char *text) {
   fprintf(stderr, "weft: error: %s\n  hint: weft search --help\n", text);
   return CLI_USAGE;
 }
@@ -205,47 +206,47 @@ static const char *descend_with(const search_options *o, const exact_options *ex
   return o->budget == NULL || search_parse_budget(o->budget, to) ? NULL : "--budget takes a number, or seconds as 10s";
 }
 
-int cli_search(int argc, char **argv) {
+static const wf_option search_rows[] = {
+    {"exact", WF_FLAG(search_options, exact), NULL, "the optimum of the plain model, proven"},
+    {"budget", WF_TEXT(search_options, budget), "N|Ns", "evaluations of layers' mappings, or seconds (10s)"},
+    {"objective", WF_TEXT(search_options, objective), "WHAT", "edp (default), latency, energy or area-delay"},
+    {"max-area", WF_TEXT(search_options, area), "MM2", "the largest area of PEs and memories"},
+    {"max-power", WF_TEXT(search_options, power), "MW", "the largest mean power"},
+    {"clock", WF_TEXT(search_options, clock), "MHZ", "of which power depends (default 1000)"},
+    {"seed", WF_COUNT(search_options, seed), "N", "of the random starts (default 1)"},
+    {"starts", WF_COUNT(search_options, starts), "N", "how many descend (default 64)"},
+    {"steps", WF_COUNT(search_options, steps), "N", "of the descent (default 240)"},
+    {"threads", WF_COUNT(search_options, threads), "N", "default: one for each processor"},
+    {"fix", WF_TEXT(search_options, fix), "KEY=N,..", "hardware that is given: pe (side), spad and acc (KiB)"},
+    {"side-max", WF_COUNT(search_options, side_max), "N", "the largest side of the array (default 128)"},
+    {"kib-max", WF_COUNT(search_options, kib_max), "N", "the largest memory in KiB (default 2048)"},
+    {"constants", WF_TEXT(search_options, constants), "NAME", "of the plain model: dosa (default), 40nm"},
+    {"simulate", WF_FLAG(search_options, simulate), NULL,
+     "from --array on: arrays that the model proposes, and steps around the best, on the cycle engine"},
+    {"model", WF_TEXT(search_options, model), "NAME",
+     "--simulate: which model proposes, paper (default) or machine, which chooses mappings, too"},
+    {"candidates", WF_COUNT(search_options, candidates), "N", "--simulate: so many arrays at most (default 16)"},
+    {"tune", WF_COUNT(search_options, tune), "N", "--simulate: the fastest of N mappings of each layer"},
+    {"o", WF_TEXT(search_options, directory), "DIR",
+     "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
+};
+
+cli_exit cli_search(int argc, char **argv) {
   search_options options = {.constants = "dosa", .seed = 1};
-  const cli_option table[] = {
-      {"exact", WF_OPTION_FLAG, &options.exact, NULL, "the optimum of the plain model, proven"},
-      {"budget", WF_OPTION_TEXT, &options.budget, "N|Ns", "evaluations of layers' mappings, or seconds (10s)"},
-      {"objective", WF_OPTION_TEXT, &options.objective, "WHAT", "edp (default), latency, energy or area-delay"},
-      {"max-area", WF_OPTION_TEXT, &options.area, "MM2", "the largest area of PEs and memories"},
-      {"max-power", WF_OPTION_TEXT, &options.power, "MW", "the largest mean power"},
-      {"clock", WF_OPTION_TEXT, &options.clock, "MHZ", "of which power depends (default 1000)"},
-      {"seed", WF_OPTION_COUNT, &options.seed, "N", "of the random starts (default 1)"},
-      {"starts", WF_OPTION_COUNT, &options.starts, "N", "how many descend (default 64)"},
-      {"steps", WF_OPTION_COUNT, &options.steps, "N", "of the descent (default 240)"},
-      {"threads", WF_OPTION_COUNT, &options.threads, "N", "default: one for each processor"},
-      {"fix", WF_OPTION_TEXT, &options.fix, "KEY=N,..", "hardware that is given: pe (side), spad and acc (KiB)"},
-      {"side-max", WF_OPTION_COUNT, &options.side_max, "N", "the largest side of the array (default 128)"},
-      {"kib-max", WF_OPTION_COUNT, &options.kib_max, "N", "the largest memory in KiB (default 2048)"},
-      {"constants", WF_OPTION_TEXT, &options.constants, "NAME", "of the plain model: dosa (default), 40nm"},
-      {"simulate", WF_OPTION_FLAG, &options.simulate, NULL,
-       "from --array on: arrays that the model proposes, and steps around the best, on the cycle engine"},
-      {"model", WF_OPTION_TEXT, &options.model, "NAME",
-       "--simulate: which model proposes, paper (default) or machine, which chooses mappings, too"},
-      {"candidates", WF_OPTION_COUNT, &options.candidates, "N", "--simulate: so many arrays at most (default 16)"},
-      {"tune", WF_OPTION_COUNT, &options.tune, "N", "--simulate: the fastest of N mappings of each layer"},
-      {"o", WF_OPTION_TEXT, &options.directory, "DIR",
-       "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
-  };
-  const cli_usage usage = {
+  static const cli_usage usage = {
       .verb = "search",
       .synopsis = "NET...",
       .text =
           "Searches hardware sizes and mappings with the least energy x delay for networks: names of shipped layer\n"
           "tables (resnet50, bert, ...), or .yaml and .csv files. Each network is searched for itself, by gradients\n"
           "from random starts unless --exact asks for the proven optimum.",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0],
+      .options = {CLI_OPTIONS(search_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 64,
       .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   if (options.side_max > 4096 || options.kib_max > 1 << 20 || options.side_max % 2 != 0)
     return usage_error("--side-max is an even number up to 4096, --kib-max one up to 1048576");
   paper_constants constants;

@@ -17,7 +17,7 @@
 #include "sim/systemc/systemc.h"
 #include "sim/timeline.h"
 
-enum { DEFAULT_LIMIT_BILLIONS = 20, SIM_OPTIONS = 13 };
+enum { DEFAULT_LIMIT_BILLIONS = 20 };
 
 typedef struct sim_options {
   const char *engine;
@@ -167,8 +167,8 @@ static bool timing_agrees(const sim_options *options, const sim_engine_ops *engi
   return false;
 }
 
-static int simulate(const cli_common *common, const sim_options *options, const char *path, const sim_files *files,
-                    wf_diag *diag) {
+static cli_exit simulate(const cli_common *common, const sim_options *options, const char *path, const sim_files *files,
+                         wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options, diag);
@@ -204,7 +204,7 @@ static int simulate(const cli_common *common, const sim_options *options, const 
   if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
   if (!close_timeline(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
   cli_exit code = sim_report_exit(&result);
-  if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return (int)code;
+  if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;
   sim_report report = {.path = path,
                        .array = &array,
                        .engine = engine,
@@ -213,11 +213,12 @@ static int simulate(const cli_common *common, const sim_options *options, const 
                        .result = &result,
                        .exit = (int)code};
   if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
-  return ferror(stdout) ? CLI_BAD_INPUT : (int)code;
+  return ferror(stdout) ? CLI_BAD_INPUT : code;
 }
 
 // Options that are for programs of the hart alone are refused.
-static int simulate_network(const cli_common *common, const sim_options *options, const char *path, wf_diag *diag) {
+static cli_exit simulate_network(const cli_common *common, const sim_options *options, const char *path,
+                                 wf_diag *diag) {
   if (options->trace != NULL || options->events != NULL || options->wave != NULL || options->any_array) {
     wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave and --any-array");
     return CLI_USAGE;
@@ -234,33 +235,33 @@ static int simulate_network(const cli_common *common, const sim_options *options
   return sim_network(common, &chosen, engine, path, diag);
 }
 
-int cli_sim(int argc, char **argv) {
+static const wf_option sim_rows[] = {
+    {"engine", WF_TEXT(sim_options, engine), "NAME",
+     "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
+    {"accelerator", WF_TEXT(sim_options, accelerator), "c|rtl|ref",
+     "of engine systemc: engine cycle (default), the RTL, or engine ref"},
+    {"quantum", WF_COUNT(sim_options, quantum), "N",
+     "of engine systemc: cycles that the hart may run ahead (default 0)"},
+    {"max-instructions", WF_COUNT(sim_options, max_instructions), "N",
+     "stop after N host instructions (default 20e9; 0: never)"},
+    {"wave", WF_TEXT(sim_options, wave), "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
+    {"events", WF_TEXT(sim_options, events), "FILE",
+     "engines with cycles: write when each accelerator command was allocated, issued and done"},
+    {"timeline", WF_TEXT(sim_options, timeline), "FILE",
+     "engines with cycles: write the commands as a trace for Perfetto or chrome://tracing"},
+    {"jobs", WF_COUNT(sim_options, jobs), "N", "engine rtl: compilers at a time (default 2)"},
+    {"trace", WF_TEXT(sim_options, trace), "FILE",
+     "write the command stream (on engine ref); weft sim FILE replays it"},
+    {"report", WF_TEXT(sim_options, report), "FILE|-", "write the report here instead of stderr"},
+    {"csv", WF_TEXT(sim_options, csv), "FILE|-", "write the result as CSV: file,array,engine,key,value"},
+    {"timing-only", WF_FLAG(sim_options, timing_only), NULL,
+     "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
+    {"any-array", WF_FLAG(sim_options, any_array), NULL, "run even if the program was built for another array"},
+};
+
+cli_exit cli_sim(int argc, char **argv) {
   sim_options options = {.max_instructions = (uint64_t)DEFAULT_LIMIT_BILLIONS * 1000000000, .network.job.seed = 1};
-  cli_option table[SIM_OPTIONS + SIM_NETWORK_OPTIONS] = {
-      {"engine", WF_OPTION_TEXT, &options.engine, "NAME",
-       "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
-      {"accelerator", WF_OPTION_TEXT, &options.accelerator, "c|rtl|ref",
-       "of engine systemc: engine cycle (default), the RTL, or engine ref"},
-      {"quantum", WF_OPTION_COUNT, &options.quantum, "N",
-       "of engine systemc: cycles that the hart may run ahead (default 0)"},
-      {"max-instructions", WF_OPTION_COUNT, &options.max_instructions, "N",
-       "stop after N host instructions (default 20e9; 0: never)"},
-      {"wave", WF_OPTION_TEXT, &options.wave, "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
-      {"events", WF_OPTION_TEXT, &options.events, "FILE",
-       "engines with cycles: write when each accelerator command was allocated, issued and done"},
-      {"timeline", WF_OPTION_TEXT, &options.timeline, "FILE",
-       "engines with cycles: write the commands as a trace for Perfetto or chrome://tracing"},
-      {"jobs", WF_OPTION_COUNT, &options.jobs, "N", "engine rtl: compilers at a time (default 2)"},
-      {"trace", WF_OPTION_TEXT, &options.trace, "FILE",
-       "write the command stream (on engine ref); weft sim FILE replays it"},
-      {"report", WF_OPTION_TEXT, &options.report, "FILE|-", "write the report here instead of stderr"},
-      {"csv", WF_OPTION_TEXT, &options.csv, "FILE|-", "write the result as CSV: file,array,engine,key,value"},
-      {"timing-only", WF_OPTION_FLAG, &options.timing_only, NULL,
-       "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
-      {"any-array", WF_OPTION_FLAG, &options.any_array, NULL, "run even if the program was built for another array"},
-  };
-  sim_network_rows(&options.network, table + SIM_OPTIONS);
-  const cli_usage usage = {
+  static const cli_usage usage = {
       .verb = "sim",
       .synopsis = "PROG.elf|TRACE|NETWORK",
       .text =
@@ -272,14 +273,14 @@ int cli_sim(int argc, char **argv) {
           "failed, 6 unhandled trap,\n"
           "7 illegal custom instruction, 8 local address out of range,\n"
           "9 access outside memory, 10 instruction limit, or the accelerator is stuck.",
-      .options = table,
-      .option_count = sizeof table / sizeof table[0],
+      .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_job_rows, offsetof(sim_options, network.job)),
+                  CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network))},
       .min_arguments = 1,
       .max_arguments = 1,
       .takes_array = true};
-  cli_common common = {0};
-  int code;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0], &diag);
   sim_files files = {0};

@@ -70,8 +70,8 @@ static int join(void *context) {
 
 // ---- sweep
 
-static int write_json(const cli_common *common, const char *store_path, const sweep_progress *p, sweep_outcome outcome,
-                      wf_diag *diag) {
+static cli_exit write_json(const cli_common *common, const char *store_path, const sweep_progress *p,
+                           sweep_outcome outcome, wf_diag *diag) {
   if (common->json == NULL) return CLI_OK;
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "store", store_path);
@@ -92,14 +92,14 @@ static void plan(const sweep_spec *spec) {
          layers);
 }
 
-static int sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
-                 const sweep_remote_group *group, wf_diag *diag) {
+static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
+                      const sweep_remote_group *group, wf_diag *diag) {
   shown s = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = common->quiet, .group = group};
   char *path = arguments->store == NULL ? wf_format("%s.sqlite", spec->name) : wf_strdup(arguments->store);
   signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
   signal(SIGTERM, interrupt);
   sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
-  int code = CLI_BAD_INPUT;
+  cli_exit code = CLI_BAD_INPUT;
   if (file != NULL) {
     const sweep_options options = {.version = WEFT_GIT_VERSION,
                                    .jobs = (unsigned)arguments->jobs,
@@ -125,7 +125,7 @@ static int sweep(const cli_common *common, const sweep_arguments *arguments, con
 }
 
 // A rank other than the first works until rank 0 has nothing more.
-static int serve(const sweep_spec *spec, const sweep_remote_group *group) {
+static cli_exit serve(const sweep_spec *spec, const sweep_remote_group *group) {
   signal(SIGINT, SIG_IGN);
   sweep_pool_serve(group->socket, spec->timeout, sweep_work_measure);
   return CLI_OK;
@@ -133,28 +133,27 @@ static int serve(const sweep_spec *spec, const sweep_remote_group *group) {
 
 static uint64_t default_jobs(const sweep_remote_group *group) { return group->launched ? 1 : wf_processors(); }
 
-int cli_sweep(int argc, char **argv) {
+static const wf_option sweep_rows[] = {
+    {"o", WF_TEXT(sweep_arguments, store), "FILE", "the store (default: NAME.sqlite); an existing one is gone on with"},
+    {"jobs", WF_COUNT(sweep_arguments, jobs), "N",
+     "processes that measure (default: one per processor; 1 per rank under mpirun or srun)"},
+    {"any-version", WF_FLAG(sweep_arguments, any_version), NULL, "go on with a store that another version began"},
+    {"plan", WF_FLAG(sweep_arguments, plan), NULL, "print how many points there are, measure nothing"},
+};
+
+cli_exit cli_sweep(int argc, char **argv) {
   sweep_arguments arguments = {.jobs = UINT64_MAX};
-  const cli_option table[] = {
-      {"o", WF_OPTION_TEXT, &arguments.store, "FILE",
-       "the store (default: NAME.sqlite); an existing one is gone on with"},
-      {"jobs", WF_OPTION_COUNT, &arguments.jobs, "N",
-       "processes that measure (default: one per processor; 1 per rank under mpirun or srun)"},
-      {"any-version", WF_OPTION_FLAG, &arguments.any_version, NULL, "go on with a store that another version began"},
-      {"plan", WF_OPTION_FLAG, &arguments.plan, NULL, "print how many points there are, measure nothing"},
-  };
-  const cli_usage usage = {.verb = "sweep",
-                           .synopsis = "SPEC.yaml",
-                           .text =
-                               "Measures every layer of networks on every array of a sweep (docs/sweeps.md).\n"
-                               "It may be interrupted at any time: the same command goes on where it ended.",
-                           .options = table,
-                           .option_count = sizeof table / sizeof *table,
-                           .min_arguments = 1,
-                           .max_arguments = 1};
+  static const cli_usage usage = {.verb = "sweep",
+                                  .synopsis = "SPEC.yaml",
+                                  .text =
+                                      "Measures every layer of networks on every array of a sweep (docs/sweeps.md).\n"
+                                      "It may be interrupted at any time: the same command goes on where it ended.",
+                                  .options = {CLI_OPTIONS(sweep_rows, 0)},
+                                  .min_arguments = 1,
+                                  .max_arguments = 1};
   cli_common common;
-  int code = CLI_OK;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_exit code;
+  if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   sweep_remote_group group;
   sweep_spec spec;
@@ -226,8 +225,8 @@ static bool write_array(const char *path, const char *hash, const char *out_path
   return good;
 }
 
-static int run_query(const cli_common *common, const query_arguments *arguments, const char *path, const char *text,
-                     wf_diag *diag) {
+static cli_exit run_query(const cli_common *common, const query_arguments *arguments, const char *path,
+                          const char *text, wf_diag *diag) {
   sweep_query *q = sweep_query_open(path, text, arguments->network, (unsigned)arguments->limit, diag);
   if (q == NULL) return CLI_BAD_INPUT;
   cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
@@ -251,27 +250,27 @@ static int run_query(const cli_common *common, const query_arguments *arguments,
   return !good ? CLI_BAD_INPUT : any ? CLI_OK : CLI_CANNOT_BUILD;
 }
 
-int cli_query(int argc, char **argv) {
+static const wf_option query_rows[] = {
+    {"network", WF_TEXT(query_arguments, network), "NAME", "only rows of this network"},
+    {"limit", WF_COUNT(query_arguments, limit), "N", "at most N rows"},
+    {"write-array", WF_TEXT(query_arguments, array), "FILE.yaml", "write the array of the first row"},
+};
+
+cli_exit cli_query(int argc, char **argv) {
   query_arguments arguments = {0};
-  const cli_option table[] = {
-      {"network", WF_OPTION_TEXT, &arguments.network, "NAME", "only rows of this network"},
-      {"limit", WF_OPTION_COUNT, &arguments.limit, "N", "at most N rows"},
-      {"write-array", WF_OPTION_TEXT, &arguments.array, "FILE.yaml", "write the array of the first row"},
-  };
-  const cli_usage usage = {
+  static const cli_usage usage = {
       .verb = "query",
       .synopsis = "STORE [CONDITION]",
       .text =
           "Prints the points of a sweep for which a condition holds, as CSV or JSON:\n"
           "  weft query s.sqlite \"cycles < 20e6 and dim <= 16 order by edp\" --limit 1\n"
           "A text that begins with SELECT is a statement of its own (docs/sweeps.md has the tables).",
-      .options = table,
-      .option_count = sizeof table / sizeof *table,
+      .options = {CLI_OPTIONS(query_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 2};
   cli_common common;
-  int code = CLI_OK;
-  if (cli_parse(&usage, &argc, argv, &common, &code) != CLI_OK) return code;
+  cli_exit code;
+  if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
 }

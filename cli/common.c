@@ -12,22 +12,33 @@
 
 enum { MAX_OPTIONS = 64 };
 
-// A name of one letter is a short option: -o FILE.
-static bool is_short(const cli_option *option) { return option->name[1] == '\0'; }
+// An option of this call, and where its value goes.
+typedef struct choice {
+  const wf_option *option;
+  void *value;
+} choice;
 
-static void print_option(const cli_option *option) {
+typedef struct choices {
+  choice all[MAX_OPTIONS];
+  size_t count;
+} choices;
+
+// A name of one letter is a short option: -o FILE.
+static bool is_short(const wf_option *option) { return option->name[1] == '\0'; }
+
+static void print_option(const wf_option *option) {
   char left[64];
   snprintf(left, sizeof left, "%s%s%s%s", is_short(option) ? "-" : "--", option->name,
            option->argument == NULL ? "" : " ", option->argument == NULL ? "" : option->argument);
   printf("  %-28s %s\n", left, option->help);
 }
 
-static void print_help(const cli_usage *usage, const cli_option *options, size_t count) {
+static void print_help(const cli_usage *usage, const choices *c) {
   printf("usage: weft %s [OPTIONS] %s\n\n%s\n\noptions:\n", usage->verb, usage->synopsis, usage->text);
-  for (size_t i = 0; i < count; i++) print_option(&options[i]);
+  for (size_t i = 0; i < c->count; i++) print_option(c->all[i].option);
 }
 
-static int usage_error(const cli_usage *usage, const char *format, const char *what) {
+static cli_exit usage_error(const cli_usage *usage, const char *format, const char *what) {
   fputs("weft: error: ", stderr);
   fprintf(stderr, format, what);
   fprintf(stderr, "\n  hint: weft %s --help\n", usage->verb);
@@ -41,99 +52,111 @@ static bool parse_count(const char *text, uint64_t *value) {
   return errno == 0 && end != text && *end == '\0' && *text != '-';
 }
 
-static bool store_option(const cli_option *option, const char *text) {
-  switch (option->kind) {
+static bool store_option(const choice *c, const char *text) {
+  switch (c->option->kind) {
     case WF_OPTION_FLAG:
-      *(bool *)option->value = true;
+      *(bool *)c->value = true;
       return true;
     case WF_OPTION_TEXT:
-      *(const char **)option->value = text;
+      *(const char **)c->value = text;
       return true;
     case WF_OPTION_COUNT:
-      return parse_count(text, option->value);
+      return parse_count(text, c->value);
   }
   return false;
 }
 
+// What every verb takes.
+typedef struct shared_values {
+  cli_common common;
+  uint64_t isa;
+  bool help;
+} shared_values;
+
+static const wf_option shared[] = {
+    {"array", WF_TEXT(shared_values, common.array), "NAME|FILE", "array description (default gemmini-default)"},
+    {"isa", WF_COUNT(shared_values, isa), "1|2", "ISA revision (default: the array's)"},
+    {"json", WF_TEXT(shared_values, common.json), "FILE|-", "write the result as JSON"},
+    {"quiet", WF_FLAG(shared_values, common.quiet), NULL, "no progress and no report"},
+    {"help", WF_FLAG(shared_values, help), NULL, "this text"},
+};
+enum { SHARED = sizeof shared / sizeof *shared, OF_ARRAYS = 2 };
+
+static void add(choices *c, const wf_option *rows, size_t count, void *values) {
+  assert(c->count + count <= MAX_OPTIONS);
+  for (size_t i = 0; i < count; i++) c->all[c->count++] = (choice){&rows[i], (char *)values + rows[i].offset};
+}
+
 // The verb's options followed by the common ones.
-static size_t gather(const cli_usage *usage, cli_common *common, uint64_t *isa, bool *help, cli_option *all) {
-  const cli_option shared[] = {
-      {"array", WF_OPTION_TEXT, &common->array, "NAME|FILE", "array description (default gemmini-default)"},
-      {"isa", WF_OPTION_COUNT, isa, "1|2", "ISA revision (default: the array's)"},
-      {"json", WF_OPTION_TEXT, &common->json, "FILE|-", "write the result as JSON"},
-      {"quiet", WF_OPTION_FLAG, &common->quiet, NULL, "no progress and no report"},
-      {"help", WF_OPTION_FLAG, help, NULL, "this text"},
-  };
-  size_t count = 0;
-  assert(usage->table_count + usage->option_count + sizeof shared / sizeof shared[0] <= MAX_OPTIONS);
-  for (size_t i = 0; i < usage->table_count; i++) {
-    const wf_option *o = &usage->table[i];
-    all[count++] = (cli_option){o->name, o->kind, (char *)usage->values + o->offset, o->argument, o->help};
-  }
-  for (size_t i = 0; i < usage->option_count; i++) all[count++] = usage->options[i];
-  for (size_t i = usage->takes_array ? 0 : 2; i < sizeof shared / sizeof shared[0]; i++) all[count++] = shared[i];
-  return count;
+static choices gather(const cli_usage *usage, void *values, shared_values *s) {
+  choices c = {.count = 0};
+  for (size_t i = 0; i < CLI_TABLES; i++)
+    if (usage->options[i].count > 0)
+      add(&c, usage->options[i].rows, usage->options[i].count, (char *)values + usage->options[i].place);
+  const size_t skipped = usage->takes_array ? 0 : OF_ARRAYS;
+  add(&c, shared + skipped, SHARED - skipped, s);
+  return c;
 }
 
 // The table of long options and the string of short ones.
-static void to_getopt(const cli_option *all, size_t count, struct option *longs, char *shorts) {
+static void to_getopt(const choices *c, struct option *longs, char *shorts) {
   *shorts++ = ':';
-  for (size_t i = 0; i < count; i++) {
-    int argument = all[i].kind == WF_OPTION_FLAG ? no_argument : required_argument;
-    longs[i] = (struct option){.name = all[i].name, .has_arg = argument};
-    if (!is_short(&all[i])) continue;
-    *shorts++ = *all[i].name;
+  for (size_t i = 0; i < c->count; i++) {
+    const wf_option *option = c->all[i].option;
+    int argument = option->kind == WF_OPTION_FLAG ? no_argument : required_argument;
+    longs[i] = (struct option){.name = option->name, .has_arg = argument};
+    if (!is_short(option)) continue;
+    *shorts++ = *option->name;
     if (argument == required_argument) *shorts++ = ':';
   }
-  longs[count] = (struct option){0};
+  longs[c->count] = (struct option){0};
   *shorts = '\0';
 }
 
-static int find_short(const cli_option *all, size_t count, int letter) {
-  for (size_t i = 0; i < count; i++)
-    if (is_short(&all[i]) && *all[i].name == letter) return (int)i;
+static int find_short(const choices *c, int letter) {
+  for (size_t i = 0; i < c->count; i++)
+    if (is_short(c->all[i].option) && *c->all[i].option->name == letter) return (int)i;
   return -1;
 }
 
-static int parse_all(const cli_usage *usage, int argc, char **argv, const cli_option *all, size_t count) {
+static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const choices *c) {
   struct option longs[MAX_OPTIONS + 1];
   char shorts[2 * MAX_OPTIONS + 2];
-  to_getopt(all, count, longs, shorts);
+  to_getopt(c, longs, shorts);
   opterr = 0;
   optind = 0;
   int index, got;
   while ((got = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
     const char *word = argv[optind - 1];
     if (got == ':') return usage_error(usage, "option %s needs a value", word);
-    if (got != 0) index = find_short(all, count, got);
+    if (got != 0) index = find_short(c, got);
     if (index < 0) return usage_error(usage, "unknown option %s", word);
-    if (!store_option(&all[index], optarg)) return usage_error(usage, "option --%s needs a number", all[index].name);
+    if (!store_option(&c->all[index], optarg))
+      return usage_error(usage, "option --%s needs a number", c->all[index].option->name);
   }
   return CLI_OK;
 }
 
-int cli_parse(const cli_usage *usage, int *argc, char **argv, cli_common *common, int *exit_code) {
-  cli_option all[MAX_OPTIONS];
-  uint64_t isa = 0;
-  bool help = false;
-  *common = (cli_common){0};
-  size_t count = gather(usage, common, &isa, &help, all);
-  *exit_code = parse_all(usage, *argc, argv, all, count);
-  if (*exit_code != CLI_OK) return -1;
-  if (help) {
-    print_help(usage, all, count);
-    return -1;
+bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli_common *common, cli_exit *exit_code) {
+  shared_values s = {.isa = 0};
+  const choices c = gather(usage, values, &s);
+  *exit_code = parse_all(usage, *argc, argv, &c);
+  if (*exit_code != CLI_OK) return false;
+  if (s.help) {
+    print_help(usage, &c);
+    return false;
   }
-  if (isa > 2) *exit_code = usage_error(usage, "--%s is 1 or 2", "isa");
+  if (s.isa > 2) *exit_code = usage_error(usage, "--%s is 1 or 2", "isa");
   size_t left = (size_t)(*argc - optind);
   if (left < usage->min_arguments) *exit_code = usage_error(usage, "missing argument: %s", usage->synopsis);
   if (left > usage->max_arguments)
     *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
-  if (*exit_code != CLI_OK) return -1;
-  common->isa = (unsigned)isa;
+  if (*exit_code != CLI_OK) return false;
+  *common = s.common;
+  common->isa = (unsigned)s.isa;
   memmove(argv, argv + optind, left * sizeof argv[0]);
   *argc = (int)left;
-  return CLI_OK;
+  return true;
 }
 
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {

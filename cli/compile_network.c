@@ -11,7 +11,7 @@ static bool ends_in(const char *path, const char *ending) {
   return length > tail && strcmp(path + length - tail, ending) == 0;
 }
 
-static int write_text(const network_job *job, const char *output, wf_diag *diag) {
+static cli_exit write_text(const network_job *job, const char *output, wf_diag *diag) {
   const char *path = output == NULL ? "-" : output;
   FILE *out = cli_open_output(path, diag);
   if (out == NULL) return CLI_BAD_INPUT;
@@ -19,7 +19,8 @@ static int write_text(const network_job *job, const char *output, wf_diag *diag)
   return cli_close(out, path, diag) ? CLI_OK : CLI_BAD_INPUT;
 }
 
-static int write_elf(const network_job *job, const network_job_options *options, const char *output, wf_diag *diag) {
+static cli_exit write_elf(const network_job *job, const network_job_options *options, const char *output,
+                          wf_diag *diag) {
   const network_elf_config config = {.inputs = (const void *const *)job->inputs, .jobs = (unsigned)options->jobs};
   return network_write_elf(job->net, &config, output, diag) == COMMAND_ELF_DONE ? CLI_OK : CLI_CANNOT_BUILD;
 }
@@ -37,8 +38,8 @@ static cJSON *to_json(const network_job *job, const char *path) {
   return object;
 }
 
-int compile_network(const cli_common *common, const network_job_options *options, const char *path,
-                    const char *output) {
+cli_exit compile_network(const cli_common *common, const network_job_options *options, const char *path,
+                         const char *output) {
   if (output != NULL && !ends_in(output, ".elf") && !ends_in(output, ".steps")) {
     fprintf(stderr, "weft: error: %s: unknown format of a network\n  hint: a name that ends in .elf or .steps\n",
             output);
@@ -48,7 +49,7 @@ int compile_network(const cli_common *common, const network_job_options *options
   network_job_options chosen = *options;
   chosen.straight = true;
   network_job job;
-  int code = network_job_open(common, &chosen, path, &job, &diag);
+  cli_exit code = network_job_open(common, &chosen, path, &job, &diag);
   if (code == CLI_OK)
     code = output != NULL && ends_in(output, ".elf") ? write_elf(&job, options, output, &diag)
                                                      : write_text(&job, output, &diag);

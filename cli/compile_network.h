@@ -5,6 +5,7 @@
 #include "cli/network_job.h"
 
 // Writes the ELF (`output` ends in .elf), or the steps as text (.steps, or NULL: to stdout).
-int compile_network(const cli_common *common, const network_job_options *options, const char *path, const char *output);
+cli_exit compile_network(const cli_common *common, const network_job_options *options, const char *path,
+                         const char *output);
 
 #endif

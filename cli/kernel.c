@@ -8,25 +8,22 @@
 #include "base/clock.h"
 #include "runner/judge.h"
 
-void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]) {
-  const cli_option table[KERNEL_OPTIONS] = {
-      {"kernel", WF_OPTION_TEXT, &options->kernel, "NAME", "which kernel of the file (default: the only one)"},
-      {"shape", WF_OPTION_TEXT, &options->shape, "M=..,N=..", "values of the kernel's parameters"},
-      {"mapping", WF_OPTION_TEXT, &options->mapping, "FILE", "a mapping (docs/mapping.md; default: the heuristic one)"},
-      {"style", WF_OPTION_TEXT, &options->style, "primitive|loop",
-       "of the heuristic mapping: single commands (default) or the hardware's loop unrollers"},
-      {"from", WF_OPTION_TEXT, &options->from, "kernel|block|command", "what the file holds (default kernel)"},
-      {"autotune", WF_OPTION_FLAG, &options->autotune, NULL,
-       "simulate each configuration of the kernel and take the fastest"},
-      {"tune", WF_OPTION_COUNT, &options->tune, "N",
-       "simulate the mapper's N best mappings (at most 64) and take the fastest"},
-      {"print-mapping", WF_OPTION_FLAG, &options->print_mapping, NULL, "print the mapping that was used"},
-      {"as-c", WF_OPTION_FLAG, &options->as_c, NULL, "of a matrix product: as struct weft_mapping of the driver"},
-      {"dump-after", WF_OPTION_TEXT, &options->dump_after, "PASS",
-       "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
-  };
-  memcpy(rows, table, sizeof table);
-}
+const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
+    {"kernel", WF_TEXT(kernel_options, kernel), "NAME", "which kernel of the file (default: the only one)"},
+    {"shape", WF_TEXT(kernel_options, shape), "M=..,N=..", "values of the kernel's parameters"},
+    {"mapping", WF_TEXT(kernel_options, mapping), "FILE", "a mapping (docs/mapping.md; default: the heuristic one)"},
+    {"style", WF_TEXT(kernel_options, style), "primitive|loop",
+     "of the heuristic mapping: single commands (default) or the hardware's loop unrollers"},
+    {"from", WF_TEXT(kernel_options, from), "kernel|block|command", "what the file holds (default kernel)"},
+    {"autotune", WF_FLAG(kernel_options, autotune), NULL,
+     "simulate each configuration of the kernel and take the fastest"},
+    {"tune", WF_COUNT(kernel_options, tune), "N",
+     "simulate the mapper's N best mappings (at most 64) and take the fastest"},
+    {"print-mapping", WF_FLAG(kernel_options, print_mapping), NULL, "print the mapping that was used"},
+    {"as-c", WF_FLAG(kernel_options, as_c), NULL, "of a matrix product: as struct weft_mapping of the driver"},
+    {"dump-after", WF_TEXT(kernel_options, dump_after), "PASS",
+     "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
+};
 
 // ---- input
 
@@ -50,13 +47,13 @@ static bool is_pass(const char *name) {
   return false;
 }
 
-static int usage_error(const char *option, const char *value, const char *choices) {
+static cli_exit usage_error(const char *option, const char *value, const char *choices) {
   fprintf(stderr, "weft: error: --%s %s\n  hint: one of %s\n", option, value, choices);
   return CLI_USAGE;
 }
 
 // The options that are words.
-static int set_choices(const kernel_options *options, compile_request *request) {
+static cli_exit set_choices(const kernel_options *options, compile_request *request) {
   static const char *const styles[] = {"primitive", "loop"};
   if (options->style != NULL) {
     const int style = find(options->style, styles, 2);
@@ -90,7 +87,8 @@ static void dump(void *context, const compile_stage *stage) {
 }
 
 // The driver takes mappings of products only.
-static int print_mapping(const kernel_options *options, const char *path, const compile_result *result, wf_diag *diag) {
+static cli_exit print_mapping(const kernel_options *options, const char *path, const compile_result *result,
+                              wf_diag *diag) {
   if (!result->mapped) return CLI_OK;
   if (!options->as_c) {
     map_print(&result->mapping, stdout);
@@ -101,8 +99,8 @@ static int print_mapping(const kernel_options *options, const char *path, const 
   return CLI_OK;
 }
 
-int kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
-                   wf_diag *diag) {
+cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
+                        wf_diag *diag) {
   *job = (kernel_job){0};
   kernel_options kept = *options;
   compile_request request = {.file = path,
@@ -116,7 +114,7 @@ int kernel_compile(const cli_common *common, const kernel_options *options, cons
                              .for_c = options->for_c,
                              .after = options->dump_after == NULL ? NULL : dump,
                              .context = &kept};
-  const int code = set_choices(options, &request);
+  const cli_exit code = set_choices(options, &request);
   if (code != CLI_OK) return code;
   map_mapping mapping;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;

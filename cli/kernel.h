@@ -15,7 +15,7 @@ typedef struct kernel_options {
 
 enum { KERNEL_OPTIONS = 10 };
 // The rows of these options, for a verb's table.
-void kernel_option_rows(kernel_options *options, cli_option rows[KERNEL_OPTIONS]);
+extern const wf_option kernel_option_rows[KERNEL_OPTIONS];
 
 // A compiled file. `array` is borrowed by the commands.
 typedef struct kernel_job {
@@ -26,8 +26,8 @@ typedef struct kernel_job {
 } kernel_job;
 
 // Compiles the file; prints what the options ask for to stdout. Returns an exit code, after errors were reported.
-int kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
-                   wf_diag *diag);
+cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
+                        wf_diag *diag);
 void kernel_release(kernel_job *job);
 
 // The keys that every verb reports of a compilation (docs/cli.md).

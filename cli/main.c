@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-    if (strcmp(argv[1], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
+    if (strcmp(argv[1], verbs[i].name) == 0) return (int)verbs[i].run(argc - 1, argv + 1);
   fprintf(stderr, "weft: error: unknown verb %s\n  hint: weft --help\n", argv[1]);
   return CLI_USAGE;
 }

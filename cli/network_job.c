@@ -11,25 +11,25 @@
 #include "compiler/onnx/onnx.h"
 #include "runner/judge.h"
 
-void network_job_rows(network_job_options *o, cli_option rows[NETWORK_JOB_OPTIONS]) {
-  const cli_option table[NETWORK_JOB_OPTIONS] = {
-      {"input", WF_OPTION_TEXT, &o->inputs, "FILE,..", "networks: .npy or .pb files of the inputs (default: random)"},
-      {"calibrate", WF_OPTION_TEXT, &o->calibrate, "minmax|percentile", "networks: ranges of float activations"},
-      {"samples", WF_OPTION_COUNT, &o->samples, "N", "networks: random inputs of the calibration (default 2)"},
-      {"residual-products", WF_OPTION_COUNT, &o->residual_products, "N",
-       "networks: the most products that adding a residual may take, 1 to 8 (default: by the length of sums)"},
-      {"int8-ends", WF_OPTION_FLAG, &o->int8_ends, NULL,
-       "networks: inputs and outputs are int8, images channels last: nothing is converted at the ends"},
-      {"dims", WF_OPTION_TEXT, &o->dims, "NAME=N,..", "networks: open dimensions of a file (also INPUT:AXIS=N)"},
-      {"size", WF_OPTION_COUNT, &o->network.size, "N", "generated networks: rows and columns of images"},
-      {"seq", WF_OPTION_COUNT, &o->network.sequence, "N", "generated networks: tokens or time steps"},
-      {"batch", WF_OPTION_COUNT, &o->network.batch, "N", "networks: batch (of files that leave it open)"},
-      {"divisor", WF_OPTION_COUNT, &o->network.divisor, "N", "generated networks: widths are divided by N"},
-      {"depth", WF_OPTION_COUNT, &o->network.layers, "N",
-       "generated networks: layers of transformers and recurrent ones"},
-  };
-  memcpy(rows, table, sizeof table);
-}
+const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
+    {"input", WF_TEXT(network_job_options, inputs), "FILE,..",
+     "networks: .npy or .pb files of the inputs (default: random)"},
+    {"calibrate", WF_TEXT(network_job_options, calibrate), "minmax|percentile",
+     "networks: ranges of float activations"},
+    {"samples", WF_COUNT(network_job_options, samples), "N", "networks: random inputs of the calibration (default 2)"},
+    {"residual-products", WF_COUNT(network_job_options, residual_products), "N",
+     "networks: the most products that adding a residual may take, 1 to 8 (default: by the length of sums)"},
+    {"int8-ends", WF_FLAG(network_job_options, int8_ends), NULL,
+     "networks: inputs and outputs are int8, images channels last: nothing is converted at the ends"},
+    {"dims", WF_TEXT(network_job_options, dims), "NAME=N,..",
+     "networks: open dimensions of a file (also INPUT:AXIS=N)"},
+    {"size", WF_COUNT(network_job_options, network.size), "N", "generated networks: rows and columns of images"},
+    {"seq", WF_COUNT(network_job_options, network.sequence), "N", "generated networks: tokens or time steps"},
+    {"batch", WF_COUNT(network_job_options, network.batch), "N", "networks: batch (of files that leave it open)"},
+    {"divisor", WF_COUNT(network_job_options, network.divisor), "N", "generated networks: widths are divided by N"},
+    {"depth", WF_COUNT(network_job_options, network.layers), "N",
+     "generated networks: layers of transformers and recurrent ones"},
+};
 
 static bool ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), tail = strlen(end);
@@ -98,7 +98,7 @@ static bool read_inputs(const network_job_options *options, network_job *job, wf
 
 // ---- stages
 
-static int set_calibration(const network_job_options *options, network_job *job) {
+static cli_exit set_calibration(const network_job_options *options, network_job *job) {
   job->quantise = (quantise_options){.samples = (int)options->samples,
                                      .residual_products = (int)options->residual_products,
                                      .seed = options->seed,
@@ -129,10 +129,10 @@ static bool quantise(const network_job_options *options, network_job *job, wf_di
   return job->quality != NULL;
 }
 
-int network_job_open(const cli_common *common, const network_job_options *options, const char *path, network_job *job,
-                     wf_diag *diag) {
+cli_exit network_job_open(const cli_common *common, const network_job_options *options, const char *path,
+                          network_job *job, wf_diag *diag) {
   *job = (network_job){0};
-  const int code = set_calibration(options, job);
+  const cli_exit code = set_calibration(options, job);
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   const double start = wf_process_seconds();

@@ -24,7 +24,7 @@ typedef struct network_job_options {
 
 enum { NETWORK_JOB_OPTIONS = 11 };
 // The rows of the options that no verb has for other things, too.
-void network_job_rows(network_job_options *options, cli_option rows[NETWORK_JOB_OPTIONS]);
+extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 
 typedef struct network_job {
   hw_array array;
@@ -38,8 +38,8 @@ typedef struct network_job {
 
 // `path` is an ONNX file or the name of a generated network. Returns an exit code, after errors were reported; release
 // the job in any case.
-int network_job_open(const cli_common *common, const network_job_options *options, const char *path, network_job *job,
-                     wf_diag *diag);
+cli_exit network_job_open(const cli_common *common, const network_job_options *options, const char *path,
+                          network_job *job, wf_diag *diag);
 void network_job_release(network_job *job);
 
 // Whether the path is one of a network: an ONNX file or a generated network's name.

@@ -95,7 +95,7 @@ static char *command_of(const char *output, char *const *paths, size_t count) {
   return command;
 }
 
-int cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_diag *diag) {
+cli_exit cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_diag *diag) {
   if (output == NULL || count < HW_FIT_POINTS_MIN || count > HW_FIT_POINTS_MAX) {
     fprintf(stderr, "weft: error: weft rtl fit needs -o FILE and the results of %d to %d arrays\n", HW_FIT_POINTS_MIN,
             HW_FIT_POINTS_MAX);

@@ -5,6 +5,6 @@
 #include "cli/cli.h"
 
 // Reads `count` results of `weft rtl synth --json` and writes the technology table to `output`. The exit code.
-int cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_diag *diag);
+cli_exit cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_diag *diag);
 
 #endif

@@ -35,8 +35,8 @@ static void take_output(char *text, const kernel_job *job, const run_oracle *o, 
   for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) take_line(line, job, o, result);
 }
 
-static int simulate(const char *path, const kernel_job *job, const sim_engine_ops *engine, const run_oracle *o,
-                    run_elf_result *result, wf_diag *diag) {
+static cli_exit simulate(const char *path, const kernel_job *job, const sim_engine_ops *engine, const run_oracle *o,
+                         run_elf_result *result, wf_diag *diag) {
   char *text = NULL;
   size_t size;
   FILE *console = open_memstream(&text, &size);
@@ -49,8 +49,8 @@ static int simulate(const char *path, const kernel_job *job, const sim_engine_op
   return (int)sim_report_exit(&run);
 }
 
-int run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, unsigned times, run_elf_result *result,
-            wf_diag *diag) {
+cli_exit run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, unsigned times,
+                 run_elf_result *result, wf_diag *diag) {
   *result = (run_elf_result){0};
   char path[] = "/tmp/weft-run-XXXXXX.elf";
   const int file = mkstemps(path, 4);
@@ -63,7 +63,7 @@ int run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, 
   bool expected = run_oracle_fill_as_elf(&o, &job->result, seed, diag);
   for (unsigned n = 0; n < times && expected; n++) expected = run_oracle_expect(&o, &job->result, diag);
   const command_elf_config config = {.seed = seed, .times = times};
-  int code = CLI_CANNOT_BUILD;
+  cli_exit code = CLI_CANNOT_BUILD;
   if (expected && command_write_elf(job->result.commands, &config, path, diag) == COMMAND_ELF_DONE)
     code = simulate(path, job, engine, &o, result, diag);
   run_oracle_release(&o);

@@ -13,7 +13,7 @@ typedef struct run_elf_result {
 
 // Builds the program in a temporary file, simulates it on the engine and compares the digests of all tensors that it
 // writes with those of the kernel's interpreter. Returns an exit code; a wrong digest is no error.
-int run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, unsigned times, run_elf_result *result,
-            wf_diag *diag);
+cli_exit run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, unsigned times,
+                 run_elf_result *result, wf_diag *diag);
 
 #endif

@@ -316,13 +316,13 @@ static bool write_directory(const report *r) {
   return good;
 }
 
-int search_simulated(const truth_options *options, const cli_common *common, const char *directory, cJSON **object,
-                     wf_diag *diag) {
+cli_exit search_simulated(const truth_options *options, const cli_common *common, const char *directory, cJSON **object,
+                          wf_diag *diag) {
   truth_options with = *options;
   truth_result result;
   if (!common->quiet) with.progress = print_progress;
   report r = {.options = &with, .result = &result, .directory = directory, .diag = diag};
-  int code = CLI_CANNOT_BUILD;
+  cli_exit code = CLI_CANNOT_BUILD;
   if (truth_search(&with, &result, diag)) {
     if (search_prints(common)) print_text(&r, stdout);
     if (object != NULL) *object = to_json(&r);

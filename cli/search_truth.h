@@ -7,7 +7,7 @@
 
 // Runs the loop, prints its table, writes DIR/NET/ (NULL: nothing) and adds the result to *object (NULL: none). An exit
 // code.
-int search_simulated(const truth_options *options, const cli_common *common, const char *directory, cJSON **object,
-                     wf_diag *diag);
+cli_exit search_simulated(const truth_options *options, const cli_common *common, const char *directory, cJSON **object,
+                          wf_diag *diag);
 
 #endif

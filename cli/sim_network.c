@@ -9,19 +9,17 @@
 #include "cli/network_report.h"
 #include "sim/timeline.h"
 
-void sim_network_rows(sim_network_options *o, cli_option rows[SIM_NETWORK_OPTIONS]) {
-  const cli_option table[] = {
-      {"seed", WF_OPTION_COUNT, &o->job.seed, "N",
-       "networks: of random inputs and of weights of generated networks (default 1)"},
-      {"quality", WF_OPTION_COUNT, &o->job.quality, "N", "networks: compare with the float model on N random inputs"},
-      {"tune", WF_OPTION_COUNT, &o->job.tune, "N", "networks: simulate N mappings of each layer, take the fastest"},
-      {"no-check", WF_OPTION_FLAG, &o->no_check, NULL, "networks: compare nothing with the int8 reference"},
-      {"native-host", WF_OPTION_FLAG, &o->native_host, NULL,
-       "networks: operators of the host run here, without cycles, instead of on the hart"},
-  };
-  network_job_rows(&o->job, rows);
-  memcpy(rows + NETWORK_JOB_OPTIONS, table, sizeof table);
-}
+const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
+    {"seed", WF_COUNT(sim_network_options, job.seed), "N",
+     "networks: of random inputs and of weights of generated networks (default 1)"},
+    {"quality", WF_COUNT(sim_network_options, job.quality), "N",
+     "networks: compare with the float model on N random inputs"},
+    {"tune", WF_COUNT(sim_network_options, job.tune), "N",
+     "networks: simulate N mappings of each layer, take the fastest"},
+    {"no-check", WF_FLAG(sim_network_options, no_check), NULL, "networks: compare nothing with the int8 reference"},
+    {"native-host", WF_FLAG(sim_network_options, native_host), NULL,
+     "networks: operators of the host run here, without cycles, instead of on the hart"},
+};
 
 // ---- while it runs
 
@@ -66,8 +64,8 @@ static bool write_file(const char *path, const network_report *report,
   return cli_close(out, path, diag);
 }
 
-static int write_reports(const cli_common *common, const sim_network_options *options, const network_report *report,
-                         wf_diag *diag) {
+static cli_exit write_reports(const cli_common *common, const sim_network_options *options,
+                              const network_report *report, wf_diag *diag) {
   if (!common->quiet) network_report_totals(report, stdout);
   if (!write_file(options->report, report, network_report_totals, diag)) return CLI_BAD_INPUT;
   if (!write_file(options->csv, report, network_report_csv, diag)) return CLI_BAD_INPUT;
@@ -86,8 +84,8 @@ static uint64_t end_of(const network *net, const run_network_result *result) {
   return last->start + last->cycles;
 }
 
-static int simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                    const network_job *job, const char *path, FILE *timeline, wf_diag *diag) {
+static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                         const network_job *job, const char *path, FILE *timeline, wf_diag *diag) {
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
   watcher w = {.options = options, .quiet = common->quiet, .terminal = isatty(STDERR_FILENO) != 0};
   w.table = !common->quiet && !is_stdout(common->json) && !is_stdout(options->csv);
@@ -118,13 +116,13 @@ static int simulate(const cli_common *common, const sim_network_options *options
                                  .result = &result,
                                  .checked = config.check,
                                  .timing_only = options->timing_only};
-  const int code = good ? write_reports(common, options, &report, diag) : CLI_CANNOT_BUILD;
+  const cli_exit code = good ? write_reports(common, options, &report, diag) : CLI_CANNOT_BUILD;
   run_network_release(job->net, &result);
   return code;
 }
 
-int sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                const char *path, wf_diag *diag) {
+cli_exit sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                     const char *path, wf_diag *diag) {
   if (options->timeline != NULL && engine->set_events == NULL) {
     wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no timeline", engine->name);
     return CLI_USAGE;
@@ -132,7 +130,7 @@ int sim_network(const cli_common *common, const sim_network_options *options, co
   FILE *timeline = options->timeline == NULL ? NULL : cli_open_output(options->timeline, diag);
   if (options->timeline != NULL && timeline == NULL) return CLI_BAD_INPUT;
   network_job job;
-  int code = network_job_open(common, &options->job, path, &job, diag);
+  cli_exit code = network_job_open(common, &options->job, path, &job, diag);
   if (code == CLI_OK) code = simulate(common, options, engine, &job, path, timeline, diag);
   network_job_release(&job);
   if (timeline != NULL && !cli_close(timeline, options->timeline, diag)) code = CLI_BAD_INPUT;

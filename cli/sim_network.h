@@ -10,11 +10,11 @@ typedef struct sim_network_options {
   const char *timeline, *csv, *report;
 } sim_network_options;
 
-enum { SIM_NETWORK_OPTIONS = NETWORK_JOB_OPTIONS + 5 };
-// The rows of these options, for the verb's table.
-void sim_network_rows(sim_network_options *options, cli_option rows[SIM_NETWORK_OPTIONS]);
+// The rows of these options, without those of the job.
+enum { SIM_NETWORK_OPTIONS = 5 };
+extern const wf_option sim_network_rows[SIM_NETWORK_OPTIONS];
 
-int sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                const char *path, wf_diag *diag);
+cli_exit sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                     const char *path, wf_diag *diag);
 
 #endif
