@@ -142,8 +142,7 @@ static bool regenerate(const table *t, const bench_job *job, const char *path) {
   return good;
 }
 
-static const bench_column columns[] = {
-    {.key = "table", .csv = "table"}, {.key = "file", .csv = "file"}, {.key = "renewed", .csv = "renewed"}};
+static const bench_column columns[] = {{BENCH_DATA("table")}, {BENCH_DATA("file")}, {BENCH_DATA("renewed")}};
 static const bench_form form = {.list = "tables", BENCH_FORM(columns)};
 
 static bool is_chosen(const options *o, const table *t) {
@@ -173,7 +172,7 @@ static bench_end run_all(const bench_job *job) {
     if (!is_chosen(o, &tables[i])) continue;
     char *path = wf_format("%s/%s.txt", o->directory, tables[i].name);
     const bool good = regenerate(&tables[i], job, path);
-    bench_table_add(made, NULL, BENCH_CELLS(bench_text(tables[i].name), bench_text(path), bench_flag(good)));
+    BENCH_ROW(made, bench_text(tables[i].name), bench_text(path), bench_flag(good));
     count++;
     failed += !good;
     wf_free(path);
@@ -184,11 +183,10 @@ static bench_end run_all(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"o", WF_OPTION_TEXT, offsetof(options, directory), "DIR", "where the tables go (default: results)"},
-    {"only", WF_OPTION_TEXT, offsetof(options, only), "NAME", "one table"},
-    {"runs", WF_OPTION_TEXT, offsetof(options, runs), "FILE",
-     "tables of simulated methods: as weft bench search --runs"},
-    {"quick", WF_OPTION_FLAG, offsetof(options, quick), NULL, "leave out the tables that take more than some minutes"},
+    {"o", WF_TEXT(options, directory), "DIR", "where the tables go (default: results)"},
+    {"only", WF_TEXT(options, only), "NAME", "one table"},
+    {"runs", WF_TEXT(options, runs), "FILE", "tables of simulated methods: as weft bench search --runs"},
+    {"quick", WF_FLAG(options, quick), NULL, "leave out the tables that take more than some minutes"},
 };
 static const options defaults = {.directory = "results"};
 

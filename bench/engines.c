@@ -196,48 +196,43 @@ static const bench_column head_columns[] = {
     {.key = "array"}, {.key = "array_hash"}, {.key = "quick"}, {.key = "repeats"}, {.key = "rtl_cycles"}};
 static const bench_form head_form = {BENCH_FORM(head_columns)};
 
-#define DATA(name) .key = (name), .csv = (name)
 static const bench_column columns[] = {
-    {.title = "program", DATA("program"), .width = -10},
-    {DATA("text")},
-    {DATA("macs")},
-    {DATA("commands")},
-    {DATA("compared_events")},
+    {.title = "program", BENCH_DATA("program"), .width = -10},
+    {BENCH_DATA("text")},
+    {BENCH_DATA("macs")},
+    {BENCH_DATA("commands")},
+    {BENCH_DATA("compared_events")},
     {.title = "engine", .width = -20},
-    {DATA("engine")},
-    {DATA("timing_only")},
-    {DATA("good")},
-    {DATA("finished")},
-    {.title = "cycles", DATA("cycles"), .width = 12, .none = "-"},
-    {.title = "wall s", DATA("wall_seconds"), .width = 9, .text_format = "%.4f"},
-    {.title = "cpu s", DATA("cpu_seconds"), .width = 9, .text_format = "%.4f"},
-    {.title = "cycles/s", DATA("cycles_per_second"), .width = 13},
-    {.title = "x rtl", DATA("ratio_to_rtl"), .width = 9, .text_format = "%.1f", .none = "-"},
-    {.title = "peak MiB", DATA("peak_bytes"), .width = 9, .text_format = "%.1f", .scale = 1.0 / (1 << 20)},
-    {.title = "checked", DATA("checked"), .gap = "  "},
+    {BENCH_DATA("engine")},
+    {BENCH_DATA("timing_only")},
+    {BENCH_DATA("good")},
+    {BENCH_DATA("finished")},
+    {.title = "cycles", BENCH_DATA("cycles"), .width = 12, .none = "-"},
+    {.title = "wall s", BENCH_DATA("wall_seconds"), .width = 9, .text_format = "%.4f"},
+    {.title = "cpu s", BENCH_DATA("cpu_seconds"), .width = 9, .text_format = "%.4f"},
+    {.title = "cycles/s", BENCH_DATA("cycles_per_second"), .width = 13},
+    {.title = "x rtl", BENCH_DATA("ratio_to_rtl"), .width = 9, .text_format = "%.1f", .none = "-"},
+    {.title = "peak MiB", BENCH_DATA("peak_bytes"), .width = 9, .text_format = "%.1f", .scale = 1.0 / (1 << 20)},
+    {.title = "checked", BENCH_DATA("checked"), .gap = "  "},
 };
 enum { PROGRAM_COLUMNS = 5 };
 static const bench_form form = {.list = "programs", .inner = "engines", .outer = PROGRAM_COLUMNS, BENCH_FORM(columns)};
 
 static void add_row(bench_table *table, const bench_program *p, const bench_result *r, unsigned row, bool no_rtl) {
   const bench_measured *m = &r->row[row];
-  bench_table_add(
-      table, NULL,
-      BENCH_CELLS(bench_text(p->name), bench_text(p->text), bench_count(p->macs), bench_count(p->count),
-                  bench_if(!no_rtl, bench_count(r->events)), bench_text(rows[row].label), bench_text(rows[row].engine),
-                  bench_flag(rows[row].options.timing_only), bench_flag(r->ran[row]), bench_flag(m->finished),
-                  bench_if(m->cycles != 0, bench_count(m->cycles)), bench_real(m->wall_seconds),
-                  bench_real(m->cpu_seconds), bench_real(rate(r, row)),
-                  bench_if(ratio(r, row) > 0, bench_real(ratio(r, row))), bench_count(m->peak_bytes),
-                  bench_text(verdict(r, row))));
+  BENCH_ROW(table, bench_text(p->name), bench_text(p->text), bench_count(p->macs), bench_count(p->count),
+            bench_if(!no_rtl, bench_count(r->events)), bench_text(rows[row].label), bench_text(rows[row].engine),
+            bench_flag(rows[row].options.timing_only), bench_flag(r->ran[row]), bench_flag(m->finished),
+            bench_if(m->cycles != 0, bench_count(m->cycles)), bench_real(m->wall_seconds), bench_real(m->cpu_seconds),
+            bench_real(rate(r, row)), bench_if(ratio(r, row) > 0, bench_real(ratio(r, row))),
+            bench_count(m->peak_bytes), bench_text(verdict(r, row)));
 }
 
 static bench_table *open_tables(const bench_state *b) {
   const options *o = b->options;
   char limit[WF_THOUSANDS];
-  bench_table_add(bench_table_open(b->report, &head_form), NULL,
-                  BENCH_CELLS(bench_text(b->array.name), bench_hash(hw_array_hash(&b->array)), bench_flag(o->quick),
-                              bench_count(o->repeats), bench_count(o->rtl_cycles)));
+  BENCH_ROW(bench_table_open(b->report, &head_form), bench_text(b->array.name), bench_hash(hw_array_hash(&b->array)),
+            bench_flag(o->quick), bench_count(o->repeats), bench_count(o->rtl_cycles));
   bench_report_say(b->report, "array %s, %s programs; best of %" PRIu64 " runs", b->array.name,
                    o->quick ? "quick" : "full", o->repeats);
   if (!o->no_rtl) bench_report_say(b->report, " (rtl: one of at most %s cycles)", wf_thousands(o->rtl_cycles, limit));
@@ -325,10 +320,10 @@ static bench_end run_engines(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"quick", WF_OPTION_FLAG, offsetof(options, quick), NULL, "small programs that every engine runs to the end"},
-    {"no-rtl", WF_OPTION_FLAG, offsetof(options, no_rtl), NULL, "leave out rtl, whose model takes minutes to build"},
-    {"rtl-cycles", WF_OPTION_COUNT, offsetof(options, rtl_cycles), "N", "of each program on rtl (default 50000)"},
-    {"repeat", WF_OPTION_COUNT, offsetof(options, repeats), "N",
+    {"quick", WF_FLAG(options, quick), NULL, "small programs that every engine runs to the end"},
+    {"no-rtl", WF_FLAG(options, no_rtl), NULL, "leave out rtl, whose model takes minutes to build"},
+    {"rtl-cycles", WF_COUNT(options, rtl_cycles), "N", "of each program on rtl (default 50000)"},
+    {"repeat", WF_COUNT(options, repeats), "N",
      "runs of the other engines; the one with the least CPU time counts (default 3)"},
 };
 static const options defaults = {.repeats = DEFAULT_REPEATS, .rtl_cycles = DEFAULT_RTL_CYCLES};

@@ -179,15 +179,19 @@ static const bench_column error_columns[] = {
 };
 static const bench_form error_form = {BENCH_FORM(error_columns)};
 
+// The cells of the errors of some rows, but for the worst of them.
+#define ERRORS(e)                                                                                                \
+  bench_count((e)->percent.count), bench_count((e)->exact), bench_real(wf_summary_mean(&(e)->cycles)),           \
+      bench_real(wf_summary_mean(&(e)->percent)), bench_real(wf_summary_mean(&(e)->bias)),                       \
+      bench_if((e)->repeat.count != 0, bench_real(wf_summary_mean(&(e)->repeat))), bench_real((e)->cycles.most), \
+      bench_real((e)->percent.most)
+
+static bench_cell worst_of(const gemmini_errors *e) { return bench_text(e->worst == NULL ? "" : e->worst->key); }
+
 static void add_errors(bench_table *table, int temperature, int line, const gemmini_errors *e) {
-  if (e->percent.count == 0) return;
-  bench_table_add(
-      table, NULL,
-      BENCH_CELLS(bench_text(temperatures[temperature]), bench_text(line_name(line)), bench_count(e->percent.count),
-                  bench_count(e->exact), bench_real(wf_summary_mean(&e->cycles)),
-                  bench_real(wf_summary_mean(&e->percent)), bench_real(wf_summary_mean(&e->bias)),
-                  bench_if(e->repeat.count != 0, bench_real(wf_summary_mean(&e->repeat))), bench_real(e->cycles.most),
-                  bench_real(e->percent.most), bench_text(e->percent.most == 0 ? "" : e->worst->key)));
+  if (e->percent.count > 0)
+    BENCH_ROW(table, bench_text(temperatures[temperature]), bench_text(line_name(line)), ERRORS(e),
+              bench_if(e->percent.most > 0, worst_of(e)));
 }
 
 // The errors with one memory, or with all: the last.
@@ -215,23 +219,14 @@ static const bench_column memory_columns[] = {{.key = "memory"}, {.key = "array"
                                               {.key = "group"},  TEMPERATURE("warm"), TEMPERATURE("cold")};
 static const bench_form memory_form = {.list = "memories", .inner = "groups", .outer = 3, BENCH_FORM(memory_columns)};
 
-// The cells of a temperature.
-#define ERRORS(e)                                                                                                \
-  bench_count((e)->percent.count), bench_count((e)->exact), bench_real(wf_summary_mean(&(e)->cycles)),           \
-      bench_real(wf_summary_mean(&(e)->percent)), bench_real(wf_summary_mean(&(e)->bias)),                       \
-      bench_if((e)->repeat.count != 0, bench_real(wf_summary_mean(&(e)->repeat))), bench_real((e)->cycles.most), \
-      bench_real((e)->percent.most), bench_text((e)->worst == NULL ? "" : (e)->worst->key)
-
 static void add_memory(const gemmini_bench *b, bench_table *table, int m) {
   const bool all = m == MEMORIES;
   if (!all && b->errors[m][WARM][ALL].percent.count == 0) return;
   for (int line = 0; line < LINES; line++) {
     const gemmini_errors *warm = &b->errors[m][WARM][line], *cold = &b->errors[m][COLD][line];
-    bench_table_add(
-        table, NULL,
-        BENCH_CELLS(bench_text(all ? "all" : memories[m].memory), all ? bench_none() : bench_text(b->arrays[m].name),
-                    all ? bench_none() : bench_hash(hw_array_hash(&b->arrays[m])), bench_text(line_name(line)),
-                    ERRORS(warm), ERRORS(cold)));
+    BENCH_ROW(table, bench_text(all ? "all" : memories[m].memory), all ? bench_none() : bench_text(b->arrays[m].name),
+              all ? bench_none() : bench_hash(hw_array_hash(&b->arrays[m])), bench_text(line_name(line)), ERRORS(warm),
+              worst_of(warm), ERRORS(cold), worst_of(cold));
   }
 }
 
@@ -263,30 +258,26 @@ static void report_worst(const gemmini_bench *b) {
   bench_report_say(b->report, "worst rows\n");
   bench_table_heading(table);
   for (size_t i = 0; i < count && i < WORST; i++)
-    bench_table_add(table, NULL,
-                    BENCH_CELLS(bench_text(rows[i]->group), bench_text(rows[i]->memory), bench_text(rows[i]->key),
-                                bench_count(rows[i]->measured), bench_count(rows[i]->simulated),
-                                bench_real(gemmini_percent(rows[i]))));
+    BENCH_ROW(table, bench_text(rows[i]->group), bench_text(rows[i]->memory), bench_text(rows[i]->key),
+              bench_count(rows[i]->measured), bench_count(rows[i]->simulated), bench_real(gemmini_percent(rows[i])));
   wf_free(rows);
 }
 
 // The key of a row is "name,p1,...,p6,rep".
 enum { KEY_FIELDS = 8 };
-static const bench_column window_columns[] = {
-    {.csv = "group"},
-    {.csv = "memory"},
-    {.csv = "name"},
-    {.csv = "p1"},
-    {.csv = "p2"},
-    {.csv = "p3"},
-    {.csv = "p4"},
-    {.csv = "p5"},
-    {.csv = "p6"},
-    {.csv = "rep"},
-    {.csv = "measured"},
-    {.csv = "simulated"},
-    {.csv = "error_percent", .csv_format = "%.3f"},
-};
+static const bench_column window_columns[] = {{.csv = "group"},
+                                              {.csv = "memory"},
+                                              {.csv = "name"},
+                                              {.csv = "p1"},
+                                              {.csv = "p2"},
+                                              {.csv = "p3"},
+                                              {.csv = "p4"},
+                                              {.csv = "p5"},
+                                              {.csv = "p6"},
+                                              {.csv = "rep"},
+                                              {.csv = "measured"},
+                                              {.csv = "simulated"},
+                                              {.csv = "error_percent", .csv_format = "%.3f"}};
 static const bench_form window_form = {BENCH_FORM(window_columns)};
 
 static void add_window(bench_table *table, const gemmini_row *row) {
@@ -305,7 +296,7 @@ static void add_window(bench_table *table, const gemmini_row *row) {
 
 static void report(gemmini_bench *b) {
   add_up(b);
-  bench_table_add(bench_table_open(b->report, &head_form), NULL, BENCH_CELLS(bench_text(b->engine->name)));
+  BENCH_ROW(bench_table_open(b->report, &head_form), bench_text(b->engine->name));
   bench_table *errors = bench_table_open(b->report, &error_form);
   bench_table *lines = bench_table_open(b->report, &memory_form);
   for (int m = 0; m <= MEMORIES; m++) {
@@ -368,16 +359,14 @@ static bench_end run_gemmini(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"engine", WF_OPTION_TEXT, offsetof(options, engine), "NAME", "an engine with cycles (default cycle)"},
-    {"memory", WF_OPTION_TEXT, offsetof(options, memory), "NAME", "only magic, ddr3_soc100MHz or ddr3_soc1GHz"},
-    {"group", WF_OPTION_TEXT, offsetof(options, group), "NAME", "only config, mvin, mvout, ex, dep or loop"},
-    {"verbose", WF_OPTION_FLAG, offsetof(options, verbose), NULL, "list the worst rows"},
-    {"max-warm", WF_OPTION_TEXT, offsetof(options, max_warm), "PERCENT",
-     "fail (4) if the mean error of warm rows is larger"},
-    {"max-cold", WF_OPTION_TEXT, offsetof(options, max_cold), "PERCENT", "the same of cold rows"},
-    {"programs", WF_OPTION_TEXT, offsetof(options, programs), "DIR",
-     "another folder of programs (default: those that were built in)"},
-    {"table", WF_OPTION_TEXT, offsetof(options, table), "FILE", "other measured rows (default: those built in)"},
+    {"engine", WF_TEXT(options, engine), "NAME", "an engine with cycles (default cycle)"},
+    {"memory", WF_TEXT(options, memory), "NAME", "only magic, ddr3_soc100MHz or ddr3_soc1GHz"},
+    {"group", WF_TEXT(options, group), "NAME", "only config, mvin, mvout, ex, dep or loop"},
+    {"verbose", WF_FLAG(options, verbose), NULL, "list the worst rows"},
+    {"max-warm", WF_TEXT(options, max_warm), "PERCENT", "fail (4) if the mean error of warm rows is larger"},
+    {"max-cold", WF_TEXT(options, max_cold), "PERCENT", "the same of cold rows"},
+    {"programs", WF_TEXT(options, programs), "DIR", "another folder of programs (default: those that were built in)"},
+    {"table", WF_TEXT(options, table), "FILE", "other measured rows (default: those built in)"},
 };
 static const options defaults = {.engine = "cycle"};
 

@@ -41,8 +41,8 @@ static double run(const graph *g, double *products, wf_diag *diag) {
 }
 
 static const bench_column columns[] = {
-    {.title = "network", .key = "network", .csv = "network", .width = -16},
-    {.title = "type", .key = "type", .csv = "type", .width = -6},
+    {.title = "network", BENCH_DATA("network"), .width = -16},
+    {.title = "type", BENCH_DATA("type"), .width = -6},
     {.title = "GMAC",
      .key = "macs",
      .csv = "macs",
@@ -50,8 +50,8 @@ static const bench_column columns[] = {
      .text_format = "%.2f",
      .scale = 1e-9,
      .csv_format = "%.0f"},
-    {.title = "cpu s", .key = "processor_seconds", .csv = "processor_seconds", .width = 9, .text_format = "%.3f"},
-    {.title = "products", .key = "product_seconds", .csv = "product_seconds", .width = 9, .text_format = "%.3f"},
+    {.title = "cpu s", BENCH_DATA("processor_seconds"), .width = 9, .text_format = "%.3f"},
+    {.title = "products", BENCH_DATA("product_seconds"), .width = 9, .text_format = "%.3f"},
     {.title = "GMAC/cpu s", .width = 10, .text_format = "%.1f"},
 };
 static const bench_form form = {.list = "", BENCH_FORM(columns)};
@@ -71,9 +71,8 @@ static bool measure(const char *name, const networks_options *options, bench_tab
     if (g != model) graph_destroy(g);
     graph_destroy(model);
     if (seconds < 0) return false;
-    bench_table_add(table, NULL,
-                    BENCH_CELLS(bench_text(name), bench_text(stages[s].name), bench_real(macs), bench_real(seconds),
-                                bench_real(products), bench_real(macs * 1e-9 / seconds)));
+    BENCH_ROW(table, bench_text(name), bench_text(stages[s].name), bench_real(macs), bench_real(seconds),
+              bench_real(products), bench_real(macs * 1e-9 / seconds));
   }
   return true;
 }
@@ -83,7 +82,7 @@ typedef struct options {
 } options;
 
 static const wf_option rows[] = {
-    {"divisor", WF_OPTION_COUNT, offsetof(options, divisor), "N", "widths are divided by N"},
+    {"divisor", WF_COUNT(options, divisor), "N", "widths are divided by N"},
 };
 static const options defaults = {0};
 

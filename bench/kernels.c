@@ -100,23 +100,27 @@ static measured measure(const options *o, const hw_array *array, const published
 
 // ---- the table
 
-#define DATA(name) .key = (name), .csv = (name)
 static const bench_column columns[] = {
-    {DATA("set")},
-    {.title = "shape", DATA("name"), .width = -22},
-    {DATA("kernel")},
+    {BENCH_DATA("set")},
+    {.title = "shape", BENCH_DATA("name"), .width = -22},
+    {BENCH_DATA("kernel")},
     {.key = "shape"},
     {.csv = "shape"},
     {.key = "ran"},
-    {.title = "cycles", DATA("cycles"), .width = 12},
-    {.title = "util %", DATA("utilisation"), .width = 7, .text_format = "%.2f", .scale = 100, .csv_format = "%.4f"},
+    {.title = "cycles", BENCH_DATA("cycles"), .width = 12},
+    {.title = "util %",
+     BENCH_DATA("utilisation"),
+     .width = 7,
+     .text_format = "%.2f",
+     .scale = 100,
+     .csv_format = "%.4f"},
     {.title = "target", .width = 7, .text_format = "%.1f"},
-    {.title = "bytes read", DATA("read_bytes"), .width = 13},
-    {.title = "written", DATA("written_bytes"), .width = 13},
-    {.title = "published", DATA("published_cycles"), .width = 12, .csv_none = "0"},
+    {.title = "bytes read", BENCH_DATA("read_bytes"), .width = 13},
+    {.title = "written", BENCH_DATA("written_bytes"), .width = 13},
+    {.title = "published", BENCH_DATA("published_cycles"), .width = 12, .csv_none = "0"},
     {.title = "ratio", .width = 6, .text_format = "%.3f"},
-    {DATA("library_cycles"), .csv_none = "0"},
-    {DATA("target_percent"), .csv_format = "%.1f", .csv_none = "0.0"},
+    {BENCH_DATA("library_cycles"), .csv_none = "0"},
+    {BENCH_DATA("target_percent"), .csv_format = "%.1f", .csv_none = "0.0"},
     {.title = "ms", .key = "compile_seconds", .width = 8, .text_format = "%.1f", .scale = 1e3},
     {.title = "execute waits most for; front end", .key = "bound", .gap = "  "},
     {.title = "", .gap = ""},
@@ -163,7 +167,7 @@ static const bench_form head_form = {BENCH_FORM(head_columns)};
 
 static totals run_rows(const bench_job *job, const options *o, const hw_array *array, const published *shapes) {
   totals t = {0};
-  bench_table_add(bench_table_open(job->report, &head_form), NULL, BENCH_CELLS(bench_count(o->times)));
+  BENCH_ROW(bench_table_open(job->report, &head_form), bench_count(o->times));
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
   for (size_t i = 0; i < shapes->count; i++) {
@@ -196,20 +200,17 @@ static bench_end run_kernels(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"set", WF_OPTION_TEXT, offsetof(options, set), "NAME", "only the rows of a set: gemm, conv, small, other"},
-    {"name", WF_OPTION_TEXT, offsetof(options, name), "NAME", "only the row of this name"},
-    {"times", WF_OPTION_COUNT, offsetof(options, times), "N",
-     "runs in a row, the last is measured (default 2: warm caches)"},
-    {"seed", WF_OPTION_COUNT, offsetof(options, seed), "N", "of the random data (default 1)"},
-    {"style", WF_OPTION_TEXT, offsetof(options, style), "primitive|loop", "of the mappings (default primitive)"},
-    {"tune", WF_OPTION_COUNT, offsetof(options, tune), "N",
-     "simulate the mapper's N best mappings and take the fastest"},
-    {"no-check", WF_OPTION_FLAG, offsetof(options, no_check), NULL, "move no data and compare nothing: faster"},
-    {"targets", WF_OPTION_FLAG, offsetof(options, targets), NULL,
-     "end with 4 if a row is below its target utilisation"},
-    {"table", WF_OPTION_TEXT, offsetof(options, table), "FILE",
+    {"set", WF_TEXT(options, set), "NAME", "only the rows of a set: gemm, conv, small, other"},
+    {"name", WF_TEXT(options, name), "NAME", "only the row of this name"},
+    {"times", WF_COUNT(options, times), "N", "runs in a row, the last is measured (default 2: warm caches)"},
+    {"seed", WF_COUNT(options, seed), "N", "of the random data (default 1)"},
+    {"style", WF_TEXT(options, style), "primitive|loop", "of the mappings (default primitive)"},
+    {"tune", WF_COUNT(options, tune), "N", "simulate the mapper's N best mappings and take the fastest"},
+    {"no-check", WF_FLAG(options, no_check), NULL, "move no data and compare nothing: faster"},
+    {"targets", WF_FLAG(options, targets), NULL, "end with 4 if a row is below its target utilisation"},
+    {"table", WF_TEXT(options, table), "FILE",
      "another table of shapes (default: workloads/published.csv as it was built in)"},
-    {"kernels", WF_OPTION_TEXT, offsetof(options, kernels), "DIR",
+    {"kernels", WF_TEXT(options, kernels), "DIR",
      "another folder of kernels (default: workloads/kernels as it was built in)"},
 };
 static const options defaults = {.times = 2, .seed = 1, .style = "primitive"};

@@ -146,20 +146,22 @@ static const bench_column head_columns[] = {{.key = "seeds"}, {.key = "budget"}}
 static const bench_form head_form = {BENCH_FORM(head_columns)};
 
 static void open_tables(methods_bench *b) {
-  bench_table_add(bench_table_open(b->report, &head_form), NULL,
-                  BENCH_CELLS(bench_count(b->options->seeds), bench_count(b->options->budget)));
+  BENCH_ROW(bench_table_open(b->report, &head_form), bench_count(b->options->seeds), bench_count(b->options->budget));
   b->plain = bench_table_open(b->report, &plain_form);
   b->simulated = bench_table_open(b->report, &simulated_form);
   b->rows = bench_table_open(b->report, &row_forms[b->options->simulate]);
 }
 
-static void add_plain(const methods_bench *b, const row *r) {
-  bench_table_add(
-      b->plain, NULL,
-      BENCH_CELLS(bench_text(name_of(r->method)), bench_real(r->median), bench_real(r->gap), bench_real(r->least),
-                  bench_real(r->most), bench_real(r->hardware.side), bench_real(r->hardware.scratchpad_kib),
-                  bench_real(r->hardware.accumulator_kib), bench_real(r->evaluations), bench_real(r->seconds)));
-}
+// The cells of a method under the plain model, and of its simulation.
+#define PLAIN(r)                                                                                           \
+  bench_text(name_of((r)->method)), bench_real((r)->median), bench_real((r)->gap), bench_real((r)->least), \
+      bench_real((r)->most), bench_real((r)->hardware.side), bench_real((r)->hardware.scratchpad_kib),     \
+      bench_real((r)->hardware.accumulator_kib), bench_real((r)->evaluations), bench_real((r)->seconds)
+#define SIMULATED(s)                                                                                      \
+  bench_real((s)->median), bench_real((s)->least), bench_real((s)->most), bench_real((s)->hardware.side), \
+      bench_real((s)->hardware.scratchpad_kib), bench_real((s)->hardware.accumulator_kib), bench_real((s)->own)
+
+static void add_plain(const methods_bench *b, const row *r) { BENCH_ROW(b->plain, PLAIN(r)); }
 
 static void add_simulated(const methods_bench *b, const row *r, double fixed) {
   const simulated_row *s = &r->simulated;
@@ -173,26 +175,13 @@ static void add_simulated(const methods_bench *b, const row *r, double fixed) {
 
 static void add_row(const methods_bench *b, const row *r) {
   const simulated_row *s = &r->simulated;
-  const bool ran = s->count > 0;
-  const bench_cell cells[COLUMNS] = {bench_text(r->network),
-                                     bench_text(name_of(r->method)),
-                                     bench_real(r->median),
-                                     bench_real(r->gap),
-                                     bench_real(r->least),
-                                     bench_real(r->most),
-                                     bench_real(r->hardware.side),
-                                     bench_real(r->hardware.scratchpad_kib),
-                                     bench_real(r->hardware.accumulator_kib),
-                                     bench_real(r->evaluations),
-                                     bench_real(r->seconds),
-                                     bench_if(ran, bench_real(s->median)),
-                                     bench_if(ran, bench_real(s->least)),
-                                     bench_if(ran, bench_real(s->most)),
-                                     bench_if(ran, bench_real(s->hardware.side)),
-                                     bench_if(ran, bench_real(s->hardware.scratchpad_kib)),
-                                     bench_if(ran, bench_real(s->hardware.accumulator_kib)),
-                                     bench_if(ran, bench_real(s->own))};
-  bench_table_add(b->rows, NULL, cells, b->options->simulate ? COLUMNS : PLAIN_COLUMNS);
+  const bench_cell none = bench_none(), network = bench_text(r->network);
+  if (!b->options->simulate)
+    BENCH_ROW(b->rows, network, PLAIN(r));
+  else if (s->count > 0)
+    BENCH_ROW(b->rows, network, PLAIN(r), SIMULATED(s));
+  else
+    BENCH_ROW(b->rows, network, PLAIN(r), none, none, none, none, none, none, none);
 }
 
 // ---- one network

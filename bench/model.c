@@ -121,18 +121,17 @@ static const bench_form verdict_form = {.list = "rows", BENCH_FORM(verdict_colum
 
 static void report_verdicts(const bench_job *job, const outcome *outcomes, size_t count, size_t failed) {
   const options *o = job->options;
-  bench_table_add(bench_table_open(job->report, &head_form), NULL,
-                  BENCH_CELLS(bench_text(set_name(o)), bench_count(count), bench_count(failed), bench_count(o->seed)));
+  BENCH_ROW(bench_table_open(job->report, &head_form), bench_text(set_name(o)), bench_count(count), bench_count(failed),
+            bench_count(o->seed));
   bench_report_say(job->report, "%zu samples of set %s, seed %" PRIu64 "; %zu could not be compiled or run\n", count,
                    set_name(o), o->seed, failed);
   bench_table *table = bench_table_open(job->report, &verdict_form);
   bench_table_heading(table);
   for (size_t i = 0; i < ROWS; i++) {
     const judge_verdict v = judge(outcomes, count, rows[i].what, rows[i].select, rows[i].which);
-    bench_table_add(table, NULL,
-                    BENCH_CELLS(bench_text(rows[i].name), bench_count(v.count), bench_real(v.pearson),
-                                bench_real(v.spearman), bench_real(v.mean), bench_real(v.median), bench_real(v.p90),
-                                bench_real(v.max), bench_real(100 * (exp(v.bias) - 1))));
+    BENCH_ROW(table, bench_text(rows[i].name), bench_count(v.count), bench_real(v.pearson), bench_real(v.spearman),
+              bench_real(v.mean), bench_real(v.median), bench_real(v.p90), bench_real(v.max),
+              bench_real(100 * (exp(v.bias) - 1)));
   }
 }
 
@@ -156,13 +155,10 @@ static void report_samples(const bench_job *job, const outcome *outcomes, size_t
   bench_table *table = bench_table_open(job->report, &sample_form);
   for (size_t i = 0; i < count; i++) {
     const outcome *x = &outcomes[i];
-    bench_table_add(
-        table, NULL,
-        BENCH_CELLS(bench_count(i), bench_text(x->sample.by_default ? "default" : "random"),
-                    bench_text(map_kind_names[x->sample.layer.kind]), bench_count(hw_derive(&x->sample.array).dim),
-                    bench_text(machine_bound_names[x->model.bound]), bench_real(x->model.cycles),
-                    bench_count(x->run.cycles), bench_real(x->model.energy_pj), bench_real(x->run.energy_pj),
-                    bench_real(x->estimate)));
+    BENCH_ROW(table, bench_count(i), bench_text(x->sample.by_default ? "default" : "random"),
+              bench_text(map_kind_names[x->sample.layer.kind]), bench_count(hw_derive(&x->sample.array).dim),
+              bench_text(machine_bound_names[x->model.bound]), bench_real(x->model.cycles), bench_count(x->run.cycles),
+              bench_real(x->model.energy_pj), bench_real(x->run.energy_pj), bench_real(x->estimate));
   }
 }
 
@@ -188,9 +184,8 @@ static bool report_spaces(const bench_job *job) {
     bench_table_heading(table);
     for (size_t i = 0; i < count; i++) {
       const space_verdict *v = &verdicts[i];
-      bench_table_add(table, NULL,
-                      BENCH_CELLS(bench_text(v->name), bench_count(v->count), bench_real(v->first), bench_real(v->top),
-                                  bench_real(v->worst)));
+      BENCH_ROW(table, bench_text(v->name), bench_count(v->count), bench_real(v->first), bench_real(v->top),
+                bench_real(v->worst));
       hits += v->top == 1;
     }
     bench_report_say(job->report, "the least is among the model's first ten in %zu of %zu\n", hits, count);
@@ -247,12 +242,11 @@ static bench_end run_model(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"samples", WF_OPTION_COUNT, offsetof(options, samples), "N", "how many (default 400)"},
-    {"seed", WF_OPTION_COUNT, offsetof(options, seed), "N", "of the samples (default 1)"},
-    {"fitting-set", WF_OPTION_FLAG, offsetof(options, fitting_set), NULL,
-     "the samples that the constants are fitted to"},
-    {"fit", WF_OPTION_COUNT, offsetof(options, fit), "ROUNDS", "fit the constants to these samples and print them"},
-    {"spaces", WF_OPTION_FLAG, offsetof(options, spaces), NULL,
+    {"samples", WF_COUNT(options, samples), "N", "how many (default 400)"},
+    {"seed", WF_COUNT(options, seed), "N", "of the samples (default 1)"},
+    {"fitting-set", WF_FLAG(options, fitting_set), NULL, "the samples that the constants are fitted to"},
+    {"fit", WF_COUNT(options, fit), "ROUNDS", "fit the constants to these samples and print them"},
+    {"spaces", WF_FLAG(options, spaces), NULL,
      "small spaces, simulated whole, and whether the best is among the model's first ten"},
 };
 static const options defaults = {.samples = 400, .seed = 1};

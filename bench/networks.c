@@ -121,40 +121,42 @@ static void measure(const bench_job *job, const bench_row *row, measured *m) {
 
 // ---- the table, which is Markdown
 
-#define DATA(name) .key = (name), .csv = (name)
 static const bench_column columns[] = {
-    {.title = "network", DATA("network"), .width = -16},
-    {.title = "macs", DATA("macs"), .width = 14},
-    {.title = "array cycles", DATA("array_cycles"), .width = 13},
-    {.title = "util %", DATA("utilisation"), .width = 6, .text_format = "%.2f", .scale = 100, .csv_format = "%.4f"},
-    {.title = "host cycles", DATA("host_cycles"), .width = 13},
-    {.title = "end cycles", DATA("edge_cycles"), .width = 13},
-    {.title = "energy uJ", DATA("energy_uj"), .width = 11, .text_format = "%.1f", .csv_format = "%.1f"},
+    {.title = "network", BENCH_DATA("network"), .width = -16},
+    {.title = "macs", BENCH_DATA("macs"), .width = 14},
+    {.title = "array cycles", BENCH_DATA("array_cycles"), .width = 13},
+    {.title = "util %",
+     BENCH_DATA("utilisation"),
+     .width = 6,
+     .text_format = "%.2f",
+     .scale = 100,
+     .csv_format = "%.4f"},
+    {.title = "host cycles", BENCH_DATA("host_cycles"), .width = 13},
+    {.title = "end cycles", BENCH_DATA("edge_cycles"), .width = 13},
+    {.title = "energy uJ", BENCH_DATA("energy_uj"), .width = 11, .text_format = "%.1f", .csv_format = "%.1f"},
     {.csv = "commands"},
     {.title = "MiB", .width = 8, .text_format = "%.1f", .scale = 1.0 / (1 << 20)},
-    {DATA("weight_bytes")},
-    {DATA("arena_bytes")},
-    {.title = "compile s", DATA("compile_seconds"), .width = 9, .text_format = "%.2f", .csv_format = "%.3f"},
-    {DATA("run_seconds"), .csv_format = "%.3f"},
-    {.title = "digest", DATA("digest"), .width = -16},
-    {.title = "result", DATA("result")},
-    {DATA("command")},
+    {BENCH_DATA("weight_bytes")},
+    {BENCH_DATA("arena_bytes")},
+    {.title = "compile s", BENCH_DATA("compile_seconds"), .width = 9, .text_format = "%.2f", .csv_format = "%.3f"},
+    {BENCH_DATA("run_seconds"), .csv_format = "%.3f"},
+    {.title = "digest", BENCH_DATA("digest"), .width = -16},
+    {.title = "result", BENCH_DATA("result")},
+    {BENCH_DATA("command")},
 };
 static const bench_form form = {.list = "rows", .begin = "| ", .between = " | ", .end = " |", BENCH_FORM(columns)};
 
 static void add_row(bench_table *table, const options *o, const bench_row *row, const measured *m) {
   const run_network_result *r = &m->result;
   const char *verdict = !m->ran ? "failed" : r->wrong != 0 ? "WRONG" : o->no_check ? "not checked" : "as the reference";
-  bench_table_add(
-      table, NULL,
-      BENCH_CELLS(bench_text(row->name), bench_if(m->ran, bench_count(r->macs)),
-                  bench_if(m->ran, bench_count(r->array_cycles)), bench_if(m->ran, bench_real(m->utilisation)),
-                  bench_if(m->ran, bench_count(r->host_cycles)), bench_if(m->ran, bench_count(r->edge_cycles)),
-                  bench_if(m->ran, bench_real(m->energy_uj)), bench_if(m->ran, bench_count(r->commands)),
-                  bench_if(m->ran, bench_count(m->weight_bytes + m->arena_bytes)),
-                  bench_if(m->ran, bench_count(m->weight_bytes)), bench_if(m->ran, bench_count(m->arena_bytes)),
-                  bench_if(m->ran, bench_real(m->compile_seconds)), bench_if(m->ran, bench_real(r->run_seconds)),
-                  bench_if(m->ran, bench_hash(r->digest)), bench_text(verdict), bench_text(m->command)));
+  BENCH_ROW(table, bench_text(row->name), bench_if(m->ran, bench_count(r->macs)),
+            bench_if(m->ran, bench_count(r->array_cycles)), bench_if(m->ran, bench_real(m->utilisation)),
+            bench_if(m->ran, bench_count(r->host_cycles)), bench_if(m->ran, bench_count(r->edge_cycles)),
+            bench_if(m->ran, bench_real(m->energy_uj)), bench_if(m->ran, bench_count(r->commands)),
+            bench_if(m->ran, bench_count(m->weight_bytes + m->arena_bytes)),
+            bench_if(m->ran, bench_count(m->weight_bytes)), bench_if(m->ran, bench_count(m->arena_bytes)),
+            bench_if(m->ran, bench_real(m->compile_seconds)), bench_if(m->ran, bench_real(r->run_seconds)),
+            bench_if(m->ran, bench_hash(r->digest)), bench_text(verdict), bench_text(m->command));
 }
 
 // ---- the bench
@@ -180,11 +182,11 @@ static bench_end run_networks(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"net", WF_OPTION_TEXT, offsetof(options, net), "NAME", "only the row of this name"},
-    {"quick", WF_OPTION_FLAG, offsetof(options, quick), NULL, "small variants: a few seconds for all"},
-    {"seed", WF_OPTION_COUNT, offsetof(options, seed), "N", "of weights and inputs (default 1)"},
-    {"tune", WF_OPTION_COUNT, offsetof(options, tune), "N", "simulate N mappings of each layer, take the fastest"},
-    {"no-check", WF_OPTION_FLAG, offsetof(options, no_check), NULL, "compare nothing: faster"},
+    {"net", WF_TEXT(options, net), "NAME", "only the row of this name"},
+    {"quick", WF_FLAG(options, quick), NULL, "small variants: a few seconds for all"},
+    {"seed", WF_COUNT(options, seed), "N", "of weights and inputs (default 1)"},
+    {"tune", WF_COUNT(options, tune), "N", "simulate N mappings of each layer, take the fastest"},
+    {"no-check", WF_FLAG(options, no_check), NULL, "compare nothing: faster"},
 };
 static const options defaults = {.seed = 1};
 

@@ -106,7 +106,7 @@ static bench_end measure(const speed_bench *b, const char *name, speed_result *r
 
 // The column `cycles` of the text is of the engine, that of the data of the array.
 static const bench_column columns[] = {
-    {.title = "array", .key = "array", .csv = "array", .width = -7},
+    {.title = "array", BENCH_DATA("array"), .width = -7},
     {.title = "build wall s",
      .key = "build_wall_seconds",
      .csv = "build_wall_seconds",
@@ -117,12 +117,12 @@ static const bench_column columns[] = {
      .csv = "build_cpu_seconds",
      .width = 12,
      .text_format = "%.1f"},
-    {.key = "cycles", .csv = "cycles"},
-    {.title = "engine", .key = "engine", .csv = "engine", .gap = "  ", .width = -7},
+    {BENCH_DATA("cycles")},
+    {.title = "engine", BENCH_DATA("engine"), .gap = "  ", .width = -7},
     {.title = "cycles", .width = 12, .none = "-"},
-    {.title = "wall s", .key = "wall_seconds", .csv = "wall_seconds", .width = 10, .text_format = "%.3f"},
-    {.title = "cpu s", .key = "cpu_seconds", .csv = "cpu_seconds", .width = 10, .text_format = "%.3f"},
-    {.title = "cycles/cpu s", .key = "cycles_per_cpu_second", .csv = "cycles_per_cpu_second", .width = 14},
+    {.title = "wall s", BENCH_DATA("wall_seconds"), .width = 10, .text_format = "%.3f"},
+    {.title = "cpu s", BENCH_DATA("cpu_seconds"), .width = 10, .text_format = "%.3f"},
+    {.title = "cycles/cpu s", BENCH_DATA("cycles_per_cpu_second"), .width = 14},
     {.title = "x rtl", .width = 8, .text_format = "%.1f"},
 };
 static const bench_form form = {.list = "arrays", .inner = "engines", .outer = 4, BENCH_FORM(columns)};
@@ -136,12 +136,10 @@ static double rate(const speed_result *r, unsigned engine) {
 static void add_rows(bench_table *table, const char *name, const speed_result *r) {
   for (unsigned engine = ENGINES; engine-- > 0;) {
     const speed_row *row = &r->row[engine];
-    bench_table_add(table, NULL,
-                    BENCH_CELLS(bench_text(name), bench_real(r->build_wall_seconds), bench_real(r->build_cpu_seconds),
-                                bench_count(r->row[RTL].cycles), bench_text(engines[engine]),
-                                bench_if(engine != REF, bench_count(row->cycles)), bench_real(row->wall_seconds),
-                                bench_real(row->cpu_seconds), bench_real(rate(r, engine)),
-                                bench_real(rate(r, engine) / rate(r, RTL))));
+    BENCH_ROW(table, bench_text(name), bench_real(r->build_wall_seconds), bench_real(r->build_cpu_seconds),
+              bench_count(r->row[RTL].cycles), bench_text(engines[engine]),
+              bench_if(engine != REF, bench_count(row->cycles)), bench_real(row->wall_seconds),
+              bench_real(row->cpu_seconds), bench_real(rate(r, engine)), bench_real(rate(r, engine) / rate(r, RTL)));
   }
 }
 
@@ -161,8 +159,7 @@ typedef struct options {
   uint64_t jobs;
 } options;
 
-static const wf_option rows[] = {
-    {"jobs", WF_OPTION_COUNT, offsetof(options, jobs), "N", "compilers at a time (default 2)"}};
+static const wf_option rows[] = {{"jobs", WF_COUNT(options, jobs), "N", "compilers at a time (default 2)"}};
 static const options defaults = {0};
 
 static bench_end run_rtl(const bench_job *job) {

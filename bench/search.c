@@ -40,10 +40,10 @@ static speed measure(const layers_network *network, const bench_search_options *
 }
 
 static const bench_column columns[] = {
-    {.key = "network", .csv = "network"},
-    {.key = "plain_evaluations_per_second", .csv = "plain_evaluations_per_second"},
-    {.key = "tape_evaluations_per_second", .csv = "tape_evaluations_per_second"},
-    {.key = "tape_gradients_per_second", .csv = "tape_gradients_per_second"},
+    {BENCH_DATA("network")},
+    {BENCH_DATA("plain_evaluations_per_second")},
+    {BENCH_DATA("tape_evaluations_per_second")},
+    {BENCH_DATA("tape_gradients_per_second")},
 };
 static const bench_form form = {BENCH_FORM(columns)};
 
@@ -61,9 +61,8 @@ static bench_end measure_throughput(const bench_job *job) {
         "over the tape (%s): %.2f million per second forwards, %.2f million with gradients\n",
         1e-6 * rate, network.name, s.sum / (double)s.evaluations, tape.kernel, 1e-6 * tape.forward,
         1e-6 * tape.gradient);
-    bench_table_add(
-        bench_table_open(job->report, &form), NULL,
-        BENCH_CELLS(bench_text(network.name), bench_real(rate), bench_real(tape.forward), bench_real(tape.gradient)));
+    BENCH_ROW(bench_table_open(job->report, &form), bench_text(network.name), bench_real(rate),
+              bench_real(tape.forward), bench_real(tape.gradient));
   }
   layers_release(&network);
   return loaded ? BENCH_DONE : BENCH_BAD_INPUT;
@@ -84,26 +83,24 @@ static bench_end run_search(const bench_job *job) {
   return o->throughput ? measure_throughput(job) : bench_methods(job);
 }
 
-#define OPTION(name, kind, member, argument, help) \
-  { name, kind, offsetof(bench_search_options, member), argument, help }
 static const wf_option option_rows[] = {
-    OPTION("throughput", WF_OPTION_FLAG, throughput, NULL, "evaluations of the plain model per second"),
-    OPTION("nets", WF_OPTION_TEXT, nets, "NET,..", "networks (default resnet50,bert,retinanet,unet)"),
-    OPTION("methods", WF_OPTION_TEXT, methods, "NAME,..", "which methods (default: all)"),
-    OPTION("seeds", WF_OPTION_COUNT, seeds, "N", "runs of each method (default 5)"),
-    OPTION("budget", WF_OPTION_COUNT, budget, "N", "evaluations of each run (default 200000)"),
-    OPTION("simulate", WF_OPTION_FLAG, simulate, NULL,
-           "compile what each proposes, for arrays made from --array, and run it on the cycle engine"),
-    OPTION("simulations", WF_OPTION_COUNT, simulations, "N",
-           "--simulate: of the network, for each run of a method (default 16; 1: of what is proposed)"),
-    OPTION("jobs", WF_OPTION_COUNT, jobs, "N",
-           "--simulate: processes that simulate, threads that predict (default: one per processor)"),
-    OPTION("timeout", WF_OPTION_COUNT, timeout, "N", "--simulate: seconds for a layer (default: none)"),
-    OPTION("runs", WF_OPTION_TEXT, runs, "FILE",
-           "--simulate: take runs of this build from there and add new ones, to go on another time"),
-    OPTION("net", WF_OPTION_TEXT, net, "NET", "--throughput: whose layers (default resnet50)"),
-    OPTION("seconds", WF_OPTION_COUNT, seconds, "N", "--throughput: of measuring (default 2)"),
-    OPTION("seed", WF_OPTION_COUNT, seed, "N", "--throughput: of the random mappings (default 1)"),
+    {"throughput", WF_FLAG(bench_search_options, throughput), NULL, "evaluations of the plain model per second"},
+    {"nets", WF_TEXT(bench_search_options, nets), "NET,..", "networks (default resnet50,bert,retinanet,unet)"},
+    {"methods", WF_TEXT(bench_search_options, methods), "NAME,..", "which methods (default: all)"},
+    {"seeds", WF_COUNT(bench_search_options, seeds), "N", "runs of each method (default 5)"},
+    {"budget", WF_COUNT(bench_search_options, budget), "N", "evaluations of each run (default 200000)"},
+    {"simulate", WF_FLAG(bench_search_options, simulate), NULL,
+     "compile what each proposes, for arrays made from --array, and run it on the cycle engine"},
+    {"simulations", WF_COUNT(bench_search_options, simulations), "N",
+     "--simulate: of the network, for each run of a method (default 16; 1: of what is proposed)"},
+    {"jobs", WF_COUNT(bench_search_options, jobs), "N",
+     "--simulate: processes that simulate, threads that predict (default: one per processor)"},
+    {"timeout", WF_COUNT(bench_search_options, timeout), "N", "--simulate: seconds for a layer (default: none)"},
+    {"runs", WF_TEXT(bench_search_options, runs), "FILE",
+     "--simulate: take runs of this build from there and add new ones, to go on another time"},
+    {"net", WF_TEXT(bench_search_options, net), "NET", "--throughput: whose layers (default resnet50)"},
+    {"seconds", WF_COUNT(bench_search_options, seconds), "N", "--throughput: of measuring (default 2)"},
+    {"seed", WF_COUNT(bench_search_options, seed), "N", "--throughput: of the random mappings (default 1)"},
 };
 static const bench_search_options defaults = {.nets = "resnet50,bert,retinanet,unet",
                                               .seeds = 5,

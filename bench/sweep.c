@@ -29,13 +29,13 @@ static bool sweep_once(const sweep_spec *spec, unsigned jobs, const char *path, 
 }
 
 static const bench_column columns[] = {
-    {.title = "processes", .key = "processes", .csv = "processes", .width = 9},
-    {.title = "arrays", .key = "arrays", .csv = "arrays", .width = 7, .text_format = "%.0f"},
-    {.title = "measurements", .key = "measurements", .csv = "measurements", .width = 12, .text_format = "%.0f"},
-    {.title = "without run", .key = "without_run", .csv = "without_run", .width = 11, .text_format = "%.0f"},
-    {.title = "failed", .key = "failed", .csv = "failed", .width = 7, .text_format = "%.0f"},
-    {.title = "wall s", .key = "seconds", .csv = "seconds", .width = 9, .text_format = "%.1f"},
-    {.title = "cpu s", .key = "processor_seconds", .csv = "processor_seconds", .width = 9, .text_format = "%.1f"},
+    {.title = "processes", BENCH_DATA("processes"), .width = 9},
+    {.title = "arrays", BENCH_DATA("arrays"), .width = 7, .text_format = "%.0f"},
+    {.title = "measurements", BENCH_DATA("measurements"), .width = 12, .text_format = "%.0f"},
+    {.title = "without run", BENCH_DATA("without_run"), .width = 11, .text_format = "%.0f"},
+    {.title = "failed", BENCH_DATA("failed"), .width = 7, .text_format = "%.0f"},
+    {.title = "wall s", BENCH_DATA("seconds"), .width = 9, .text_format = "%.1f"},
+    {.title = "cpu s", BENCH_DATA("processor_seconds"), .width = 9, .text_format = "%.1f"},
     {.title = "cpu s per array", .width = 15, .text_format = "%.3f"},
     {.title = "per wall s", .width = 12, .text_format = "%.1f"},
 };
@@ -44,10 +44,9 @@ static const bench_form form = {.list = "", BENCH_FORM(columns)};
 static void add_row(bench_table *table, const sweep_spec *spec, unsigned jobs, const outcome *o) {
   const size_t points = sweep_point_count(spec);
   const sweep_progress *p = &o->progress;
-  bench_table_add(table, NULL,
-                  BENCH_CELLS(bench_count(jobs), bench_count(points), bench_count(p->fresh), bench_count(p->spared),
-                              bench_count(p->failed), bench_real(p->seconds), bench_real(o->cpu_seconds),
-                              bench_real(o->cpu_seconds / (double)points), bench_real((double)p->fresh / p->seconds)));
+  BENCH_ROW(table, bench_count(jobs), bench_count(points), bench_count(p->fresh), bench_count(p->spared),
+            bench_count(p->failed), bench_real(p->seconds), bench_real(o->cpu_seconds),
+            bench_real(o->cpu_seconds / (double)points), bench_real((double)p->fresh / p->seconds));
 }
 
 static bool sweep_with_all(const bench_job *job, const sweep_spec *spec, unsigned jobs_max) {
@@ -76,7 +75,7 @@ typedef struct options {
 } options;
 
 static const wf_option rows[] = {
-    {"jobs", WF_OPTION_COUNT, offsetof(options, jobs), "N", "1, 2, 4, .. processes up to N (default 2)"},
+    {"jobs", WF_COUNT(options, jobs), "N", "1, 2, 4, .. processes up to N (default 2)"},
 };
 static const options defaults = {.jobs = 2};
 

@@ -61,6 +61,8 @@ typedef struct bench_form {
   size_t column_count;
 } bench_form;
 
+// A column of this name in JSON and CSV.
+#define BENCH_DATA(name) .key = (name), .csv = (name)
 #define BENCH_FORM(rows) .columns = (rows), .column_count = sizeof(rows) / sizeof *(rows)
 
 // ---- reports
@@ -85,5 +87,7 @@ void bench_table_add(bench_table *table, const char *remark, const bench_cell *c
 
 #define BENCH_CELLS(...) \
   (const bench_cell[]){__VA_ARGS__}, sizeof((const bench_cell[]){__VA_ARGS__}) / sizeof(bench_cell)
+// Adds a row without a remark.
+#define BENCH_ROW(table, ...) bench_table_add((table), NULL, BENCH_CELLS(__VA_ARGS__))
 
 #endif

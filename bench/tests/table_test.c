@@ -57,11 +57,8 @@ static void text_is_aligned(void **state) {
   begin(&o);
   bench_table *t = bench_table_open(o.report, &aligned_form);
   bench_table_heading(t);
-  bench_table_add(
-      t, NULL, BENCH_CELLS(bench_text("a"), bench_count(1234567), bench_real(0.125), bench_count(1), bench_text("!")));
-  bench_table_add(
-      t, NULL,
-      BENCH_CELLS(bench_text("longer than its column"), bench_count(0), bench_none(), bench_none(), bench_none()));
+  BENCH_ROW(t, bench_text("a"), bench_count(1234567), bench_real(0.125), bench_count(1), bench_text("!"));
+  BENCH_ROW(t, bench_text("longer than its column"), bench_count(0), bench_none(), bench_none(), bench_none());
   bench_report_say(o.report, "%d rows\n", 2);
   bench_table_add(t, "failed", BENCH_CELLS(bench_text("b"), bench_none(), bench_none(), bench_none(), bench_none()));
   assert_string_equal(o.text,
@@ -80,8 +77,8 @@ static void numbers_without_a_format_have_separators(void **state) {
   outputs o;
   begin(&o);
   bench_table *t = bench_table_open(o.report, &form);
-  bench_table_add(t, NULL, BENCH_CELLS(bench_real(1234.9), bench_count(1234), bench_hash(0xabc)));
-  bench_table_add(t, NULL, BENCH_CELLS(bench_count(UINT64_MAX), bench_count(0), bench_flag(true)));
+  BENCH_ROW(t, bench_real(1234.9), bench_count(1234), bench_hash(0xabc));
+  BENCH_ROW(t, bench_count(UINT64_MAX), bench_count(0), bench_flag(true));
   assert_string_equal(o.text, "1,234 1234 0000000000000abc\n18,446,744,073,709,551,615 0 yes\n");
   end(&o);
 }
@@ -98,15 +95,10 @@ static void csv_quotes_what_needs_it(void **state) {
   outputs o;
   begin(&o);
   bench_table *t = bench_table_open(o.report, &fields_form);
-  bench_table_add(t, NULL,
-                  BENCH_CELLS(bench_text("M=1 N=2"), bench_count(1234567), bench_text("x"), bench_real(2.0 / 3),
-                              bench_real(0.25), bench_flag(false)));
-  bench_table_add(t, NULL,
-                  BENCH_CELLS(bench_text("say \"a,b\""), bench_none(), bench_none(), bench_none(), bench_hash(255),
-                              bench_flag(true)));
-  bench_table_add(
-      t, NULL,
-      BENCH_CELLS(bench_text("two\nlines"), bench_none(), bench_none(), bench_real(NAN), bench_none(), bench_none()));
+  BENCH_ROW(t, bench_text("M=1 N=2"), bench_count(1234567), bench_text("x"), bench_real(2.0 / 3), bench_real(0.25),
+            bench_flag(false));
+  BENCH_ROW(t, bench_text("say \"a,b\""), bench_none(), bench_none(), bench_none(), bench_hash(255), bench_flag(true));
+  BENCH_ROW(t, bench_text("two\nlines"), bench_none(), bench_none(), bench_real(NAN), bench_none(), bench_none());
   assert_string_equal(o.csv,
                       "\"name, quoted\",count,real,plain,flag\n"
                       "M=1 N=2,1234567,0.667,0.25,false\n"
@@ -141,13 +133,12 @@ static void json_groups_rows_and_keys(void **state) {
   (void)state;
   outputs o;
   begin(&o);
-  bench_table_add(bench_table_open(o.report, &head_form), NULL, BENCH_CELLS(bench_text("c\"y\\\n"), bench_flag(true)));
+  BENCH_ROW(bench_table_open(o.report, &head_form), bench_text("c\"y\\\n"), bench_flag(true));
   bench_table *t = bench_table_open(o.report, &grouped_form);
   const struct { const char *memory, *group; } rows[] = {{"m1", "a"}, {"m1", "b"}, {"m2", "a"}};
   for (uint64_t n = 0; n < 3; n++)
-    bench_table_add(t, NULL,
-                    BENCH_CELLS(bench_text(rows[n].memory), bench_if(n < 2, bench_hash(10)), bench_text(rows[n].group),
-                                bench_count(n), bench_if(n == 1, bench_real(0.5)), bench_count(7)));
+    BENCH_ROW(t, bench_text(rows[n].memory), bench_if(n < 2, bench_hash(10)), bench_text(rows[n].group), bench_count(n),
+              bench_if(n == 1, bench_real(0.5)), bench_count(7));
   expect_json(&o,
               "{\"bench\":\"tests\",\"engine\":\"c\\\"y\\\\\\n\",\"quick\":true,\"memories\":["
               "{\"memory\":\"m1\",\"hash\":\"000000000000000a\",\"groups\":["
@@ -167,21 +158,21 @@ static void json_may_be_the_list_itself(void **state) {
   begin(&o);
   bench_table *t = bench_table_open(o.report, &form);
   expect_json(&o, "[]");
-  bench_table_add(t, NULL, BENCH_CELLS(bench_count(1)));
-  bench_table_add(t, NULL, BENCH_CELLS(bench_none()));
+  BENCH_ROW(t, bench_count(1));
+  BENCH_ROW(t, bench_none());
   expect_json(&o, "[{\"n\":1},{}]");
   end(&o);
 }
 
 static void texts_are_copied_and_outputs_may_be_missing(void **state) {
   (void)state;
-  static const bench_column columns[] = {{.title = "t", .key = "t", .csv = "t"}};
+  static const bench_column columns[] = {{.title = "t", BENCH_DATA("t")}};
   static const bench_form form = {.list = "rows", BENCH_FORM(columns)};
   outputs o = {.report = bench_report_create("tests", NULL, NULL)};
   bench_table *t = bench_table_open(o.report, &form);
   char text[] = "before";
   bench_table_heading(t);
-  bench_table_add(t, NULL, BENCH_CELLS(bench_text(text)));
+  BENCH_ROW(t, bench_text(text));
   bench_report_say(o.report, "not seen\n");
   strcpy(text, "after");
   expect_json(&o, "{\"bench\":\"tests\",\"rows\":[{\"t\":\"before\"}]}");

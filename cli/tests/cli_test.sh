@@ -110,6 +110,19 @@ expect 0 "\"timing_only\":.true" "$weft" sim --engine cycle --timing-only --quie
 expect 2 "usage: weft bench" "$weft" bench
 expect 2 "unknown bench nosuch" "$weft" bench nosuch
 expect 2 "numbers from 1 on" "$weft" bench engines --repeat 0
+expect 0 '^  gemmini ' "$weft" bench --list
+for bench in $("$weft" bench --list | awk '{ print $1 }'); do
+  expect 0 '^  --csv FILE' "$weft" bench "$bench" --help
+done
+expect 0 '^network,type,macs,processor_seconds,product_seconds$' "$weft" bench graph lstm --divisor 64 --csv -
+expect 0 '^lstm,int8,[0-9]+,' "$weft" bench graph lstm --divisor 64 --csv -
+expect 0 '^nothing$' sh -c "[ -z \"\$('$weft' bench graph lstm --divisor 64 --quiet)\" ] && echo nothing"
+expect 0 'lstm +int8 ' "$weft" bench graph lstm --divisor 64 --csv graph.csv --json graph.json
+expect 0 '^lstm,float,' cat graph.csv
+expect 0 '"product_seconds":' cat graph.json
+expect 1 'cannot write' "$weft" bench graph lstm --divisor 64 --csv nosuch/graph.csv
+# An installed command finds shapes, kernels and measured programs in itself.
+expect 1 '^0$' grep -acE '/workloads/(published|kernels|gemmini-rtl)' "$weft"
 
 # ---- files
 expect 1 'nosuch.elf: error: ' "$weft" sim nosuch.elf
