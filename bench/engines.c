@@ -8,10 +8,9 @@
 // --rtl-cycles of each program, in which every command must be allocated, issued and done in the same cycle as in the
 // cycle engine.
 #include <inttypes.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/statistics.h"
 #include "base/thousands.h"
 #include "bench/bench.h"
@@ -47,8 +46,8 @@ typedef struct bench_state {
   bench_report *report;
   hw_array array;
   bench_log *rtl_log, *cycle_log;
-  bool terminal, quiet;
-  time_t noted;
+  bool quiet;
+  wf_progress progress;
   bench_end end;
 } bench_state;
 
@@ -63,20 +62,8 @@ typedef struct bench_result {
 
 // ---- running
 
-static void note(bench_state *b, const char *program, const char *engine) {
-  time_t now = time(NULL);
-  if (b->quiet || (!b->terminal && now < b->noted + NOTE_SECONDS)) return;
-  b->noted = now;
-  fprintf(stderr, "%sweft: %s on %s%s", b->terminal ? "\r" : "", program, engine, b->terminal ? "\033[K" : "\n");
-  fflush(stderr);
-}
-
-static void clear_note(const bench_state *b) {
-  if (!b->quiet && b->terminal) fputs("\r\033[K", stderr);
-}
-
 static void complain(bench_state *b, const bench_program *p, const char *engine, const char *what) {
-  clear_note(b);
+  wf_progress_end(&b->progress, false);
   fprintf(stderr, "weft: error: %s on %s: %s\n", p->name, engine, what);
   b->end = BENCH_MISMATCH;
 }
@@ -114,7 +101,7 @@ static bool run_row(bench_state *b, const bench_program *p, unsigned row, uint64
                          .limit = limit,
                          .repeats = log == NULL ? (unsigned)b->options->repeats : 1,
                          .log = log};
-  note(b, p->name, rows[row].label);
+  if (wf_progress_due(&b->progress)) wf_progress_line(&b->progress, "weft: %s on %s", p->name, rows[row].label);
   *m = bench_run_program(&run);
   explain(b, p, rows[row].label, m);
   return m->status == BENCH_RUN_GOOD;
@@ -159,7 +146,7 @@ static bench_result run_program(bench_state *b, const bench_program *p) {
   if (r.ran[ROW_CYCLE] && r.ran[ROW_TIMING] && !r.timing_agrees)
     complain(b, p, rows[ROW_TIMING].label, "not the cycles of the run with data");
   if (!b->options->no_rtl) run_rtl(b, p, &r);
-  clear_note(b);
+  wf_progress_end(&b->progress, false);
   return r;
 }
 
@@ -312,7 +299,11 @@ static bench_end run_engines(const bench_job *job) {
     wf_hint(job->diag, "weft bench engines --help");
     return BENCH_BAD_USAGE;
   }
-  bench_state b = {.options = o, .report = job->report, .terminal = isatty(STDERR_FILENO) != 0, .quiet = job->quiet};
+  bench_state b = {.options = o,
+                   .report = job->report,
+                   .quiet = job->quiet,
+                   .progress = wf_progress_begin(job->quiet, 0, NOTE_SECONDS)};
+  b.progress.last = 0;  // the first line comes at once
   if (prepare(&b, job->diag)) run_programs(&b);
   bench_log_destroy(b.rtl_log);
   bench_log_destroy(b.cycle_log);

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/progress.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
 #include "cli/sim_csv.h"
@@ -36,25 +36,19 @@ typedef struct sim_options {
   sim_network_options network;
 } sim_options;
 
-// Progress on stderr: on a terminal one line that is rewritten, elsewhere a line every ten seconds.
-typedef struct progress {
-  bool terminal;
-  bool shown;
-  double start, last;
-} progress;
+typedef struct sim_progress {
+  wf_progress line;
+  double start;
+} sim_progress;
 
 static bool show_progress(void *context, uint64_t instructions, uint64_t cycles) {
-  progress *p = context;
+  sim_progress *p = context;
   (void)cycles;
-  double now = wf_seconds();
-  if (now - p->last < (p->terminal ? 0.5 : 10.0)) return true;
-  p->last = now;
-  p->shown = true;
+  if (!wf_progress_due(&p->line)) return true;
   char number[WF_THOUSANDS];
-  fprintf(stderr, "%sweft: %s instructions, %.0f s, %.0f million/s%s", p->terminal ? "\r" : "",
-          wf_thousands(instructions, number), now - p->start, (double)instructions / (now - p->start) / 1e6,
-          p->terminal ? "\033[K" : "\n");
-  fflush(stderr);
+  const double seconds = wf_seconds() - p->start;
+  wf_progress_line(&p->line, "weft: %s instructions, %.0f s, %.0f million/s", wf_thousands(instructions, number),
+                   seconds, (double)instructions / seconds / 1e6);
   return true;
 }
 
@@ -184,8 +178,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                                              .quiet = common->quiet,
                                              .accelerator = options->accelerator,
                                              .quantum = options->quantum};
-  progress shown = {.terminal = isatty(STDERR_FILENO) != 0, .start = wf_seconds()};
-  shown.last = shown.start;
+  sim_progress shown = {.line = wf_progress_begin(common->quiet, 0.5, 10), .start = wf_seconds()};
   sim_run_config config = {.array = &array,
                            .engine = engine,
                            .engine_options = &engine_options,
@@ -201,7 +194,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                            .progress_context = &shown};
   sim_run_result result = sim_run_file(&config, path, diag);
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
-  if (shown.shown && shown.terminal) fputs("\r\033[K", stderr);
+  wf_progress_end(&shown.line, false);
   if (!close_timeline(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
   cli_exit code = sim_report_exit(&result);
   if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;

@@ -5,10 +5,10 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/progress.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
 #include "search/sweep/query.h"
@@ -25,8 +25,7 @@ typedef struct sweep_arguments {
 } sweep_arguments;
 
 typedef struct shown {
-  bool terminal, quiet;
-  double noted;  // seconds of the sweep
+  wf_progress line;
   const sweep_remote_group *group;
 } shown;
 
@@ -51,16 +50,14 @@ static void write_duration(double seconds, char text[32]) {
 static void show(void *context, const sweep_progress *p) {
   shown *s = context;
   const bool end = p->done == p->total;
-  if (s->quiet || (!s->terminal && !end && p->seconds < s->noted + NOTE_SECONDS)) return;
-  s->noted = p->seconds;
+  if (!end && !wf_progress_due(&s->line)) return;
   char left[32] = "-";
   const double rate = p->seconds > 0 ? (double)p->fresh / p->seconds : 0;
   if (rate > 0) write_duration((double)(p->total - p->done) / rate, left);
-  fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %u workers, %s left%s",
-          s->terminal ? "\r\033[K" : "", p->done, p->total,
-          p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed, rate, p->workers, left,
-          s->terminal ? "" : "\n");
-  if (s->terminal && end) fputc('\n', stderr);
+  wf_progress_line(
+      &s->line, "%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %u workers, %s left", p->done,
+      p->total, p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed, rate, p->workers, left);
+  if (end) wf_progress_end(&s->line, true);
 }
 
 static int join(void *context) {
@@ -94,7 +91,7 @@ static void plan(const sweep_spec *spec) {
 
 static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
                       const sweep_remote_group *group, wf_diag *diag) {
-  shown s = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = common->quiet, .group = group};
+  shown s = {.line = wf_progress_begin(common->quiet, 0, NOTE_SECONDS), .group = group};
   char *path = arguments->store == NULL ? wf_format("%s.sqlite", spec->name) : wf_strdup(arguments->store);
   signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
   signal(SIGTERM, interrupt);
@@ -111,7 +108,7 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
     sweep_progress progress = {0};
     const sweep_outcome outcome = sweep_run(spec, file, &options, &progress, diag);
     sweep_store_close(file);
-    if (outcome == SWEEP_STOPPED && s.terminal) fputc('\n', stderr);
+    wf_progress_end(&s.line, true);
     if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
     code = write_json(common, path, &progress, outcome, diag);
     if (outcome != SWEEP_FINISHED) code = CLI_LIMIT;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/progress.h"
 #include "cli/network_report.h"
 #include "sim/timeline.h"
 
@@ -25,8 +25,8 @@ const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
 
 typedef struct watcher {
   const sim_network_options *options;
-  bool table, quiet, terminal;
-  double last;
+  bool table;
+  wf_progress progress;
   sim_timeline *timeline;
 } watcher;
 
@@ -36,11 +36,8 @@ static void show_step(void *context, const network *net, int step, const run_ste
     network_report_step(net, step, result, stdout);
     fflush(stdout);
   }
-  const double now = wf_seconds();
-  if (w->quiet || (w->table && w->terminal) || now - w->last < (w->terminal ? 0.2 : 10)) return;
-  w->last = now;
-  fprintf(stderr, "%sweft: step %d of %d, %s%s", w->terminal ? "\r" : "", step + 1, net->step_count,
-          net->steps[step].name, w->terminal ? "\033[K" : "\n");
+  if ((w->table && w->progress.terminal) || !wf_progress_due(&w->progress)) return;
+  wf_progress_line(&w->progress, "weft: step %d of %d, %s", step + 1, net->step_count, net->steps[step].name);
 }
 
 static void watch_engine(void *context, const sim_engine *engine) {
@@ -87,9 +84,8 @@ static uint64_t end_of(const network *net, const run_network_result *result) {
 static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
                          const network_job *job, const char *path, FILE *timeline, wf_diag *diag) {
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
-  watcher w = {.options = options, .quiet = common->quiet, .terminal = isatty(STDERR_FILENO) != 0};
+  watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
   w.table = !common->quiet && !is_stdout(common->json) && !is_stdout(options->csv);
-  w.last = wf_seconds();
   if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path);
   const sim_events events = {.context = &w, .event = take_event};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
