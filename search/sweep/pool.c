@@ -166,7 +166,7 @@ void sweep_pool_give(sweep_pool *p, const sweep_work_request *request) {
     send_all(w->socket, request, sizeof *request);  // a failure shows as the end of the socket
     return;
   }
-  assert(false && "pool_give needs a free worker");
+  assert(false && "sweep_pool_give needs a free worker");
 }
 
 // ---- what happens to workers
