@@ -4,14 +4,14 @@
 
 #include "compiler/mapping/mapping.h"
 
-typedef struct check {
+typedef struct map_checker {
   const map_layer *layer;
   const map_mapping *mapping;
   const hw_array *array;
   hw_derived hw;
   wf_diag *diag;  // NULL: silent
   bool good;
-} check;
+} map_checker;
 
 #define REFUSE(c, ...)                                                              \
   do {                                                                              \

@@ -15,7 +15,7 @@ static bool is_permutation(const uint8_t *order) {
   return seen == (1U << BLOCK_DIMS) - 1;
 }
 
-static void check_ranges(check *c) {
+static void check_ranges(map_checker *c) {
   const map_mapping *m = c->mapping;
   if (!is_permutation(m->outer)) REFUSE(c, "outer: does not name each dimension once");
   if (!is_permutation(m->inner)) REFUSE(c, "inner: does not name each dimension once");
@@ -32,7 +32,7 @@ static void check_ranges(check *c) {
 // Products far beyond any layer, so that what is computed from them later cannot overflow.
 enum { FACTOR_MAX = 1 << 24 };
 
-static void check_factors(check *c) {
+static void check_factors(map_checker *c) {
   const map_mapping *m = c->mapping;
   for (int d = 0; d < BLOCK_DIMS; d++) {
     const int64_t size = c->layer->size[d], tile = m->tile[d], sp = m->sp[d], dram = m->dram[d];
@@ -56,7 +56,7 @@ static void check_factors(check *c) {
 // ---- shape of blocks
 
 // Columns of operands lie DIM to a row, so a block that starts inside a row cannot be addressed.
-static void check_columns(check *c) {
+static void check_columns(map_checker *c) {
   const int64_t dim = c->hw.dim;
   static const block_dim_id columns[] = {BLOCK_DIM_K, BLOCK_DIM_C};
   for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -68,7 +68,7 @@ static void check_columns(check *c) {
 }
 
 // The store unit pools whole windows of images of at most so many rows and columns.
-static void check_image(check *c) {
+static void check_image(map_checker *c) {
   enum { IMAGE_MAX = 255 };
   const map_mapping *m = c->mapping;
   const bool pools = c->layer->pool_size != 0;
@@ -86,7 +86,7 @@ static void check_image(check *c) {
 }
 
 // A block of the kernel is one element: the product reads the inputs under it as one matrix.
-static void check_kernel(check *c) {
+static void check_kernel(map_checker *c) {
   static const block_dim_id kernel[] = {BLOCK_DIM_R, BLOCK_DIM_S};
   if (c->layer->kind == MAP_WINDOW) {
     check_image(c);
@@ -106,7 +106,7 @@ static bool is_reduction(block_dim_id dim) { return !map_uses(MAP_CONV, MAP_RESU
 
 static const char *level(int position) { return position < BLOCK_DIMS ? "outer" : "inner"; }
 
-static void check_order(check *c) {
+static void check_order(map_checker *c) {
   const map_mapping *m = c->mapping;
   int reduction = -1;
   for (int p = 0; p < MAP_POSITIONS; p++) {
@@ -124,7 +124,7 @@ static void check_order(check *c) {
 
 // ---- capacity
 
-static void check_rows(check *c, const char *memory, int64_t rows, int64_t capacity, const map_footprint *f,
+static void check_rows(map_checker *c, const char *memory, int64_t rows, int64_t capacity, const map_footprint *f,
                        map_operand first, map_operand last) {
   if (rows <= capacity) return;
   char parts[160];
@@ -135,7 +135,7 @@ static void check_rows(check *c, const char *memory, int64_t rows, int64_t capac
   REFUSE(c, "%s: needs %" PRId64 " rows of %" PRId64 " (%s)", memory, rows, capacity, parts);
 }
 
-static void check_capacity(check *c) {
+static void check_capacity(map_checker *c) {
   const map_footprint f = map_measure(c->layer, c->mapping, c->array);
   const int64_t operands = f.rows[MAP_WEIGHTS] + f.rows[MAP_INPUTS] + f.beside_rows;
   check_rows(c, "scratchpad", operands, c->hw.sp_rows, &f, MAP_WEIGHTS, MAP_INPUTS);
@@ -144,14 +144,15 @@ static void check_capacity(check *c) {
 
 // ---- units
 
-static void check_dataflow(check *c) {
+static void check_dataflow(map_checker *c) {
   const uint32_t built = c->array->mesh.dataflow;
   if (c->mapping->dataflow == BLOCK_WS && built == HW_DATAFLOW_OS) REFUSE(c, "dataflow ws: the array is built for os");
   if (c->mapping->dataflow == BLOCK_OS && built == HW_DATAFLOW_WS) REFUSE(c, "dataflow os: the array is built for ws");
 }
 
 bool map_check(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
-  check c = {.layer = layer, .mapping = mapping, .array = array, .hw = hw_derive(array), .diag = diag, .good = true};
+  map_checker c = {
+      .layer = layer, .mapping = mapping, .array = array, .hw = hw_derive(array), .diag = diag, .good = true};
   check_ranges(&c);
   check_factors(&c);
   if (!c.good) return false;  // what follows computes with them

@@ -14,37 +14,37 @@
 // ---- halves of the memories
 
 // The unrollers count rows in 16 bits.
-static void check_half(check *c, const char *memory, int64_t rows, int64_t capacity) {
+static void check_half(map_checker *c, const char *memory, int64_t rows, int64_t capacity) {
   const int64_t half = wf_min(capacity / 2, UINT16_MAX);
   if (rows > half) REFUSE_LOOP(c, "%s: a block needs %" PRId64 " rows of %" PRId64 ", a half", memory, rows, half);
 }
 
-static void check_halves(check *c, int64_t operands, int64_t results) {
+static void check_halves(map_checker *c, int64_t operands, int64_t results) {
   check_half(c, "scratchpad", operands, c->hw.sp_rows);
   check_half(c, "accumulator", results, c->hw.acc_rows);
 }
 
-static int64_t tiles(const check *c, block_dim_id dim) { return wf_ceil_div(c->mapping->tile[dim], c->hw.dim); }
+static int64_t tiles(const map_checker *c, block_dim_id dim) { return wf_ceil_div(c->mapping->tile[dim], c->hw.dim); }
 
 // A residual is one more loop: its block of results times a matrix as wide as that.
-static bool multiplies(const check *c) {
+static bool multiplies(const map_checker *c) {
   return map_multiplies(c->mapping, c->layer->residual, map_adds_alone(c->layer));
 }
 
-static void check_product_halves(check *c) {
+static void check_product_halves(map_checker *c) {
   const int64_t rows = tiles(c, BLOCK_DIM_P), columns = tiles(c, BLOCK_DIM_K), depth = tiles(c, BLOCK_DIM_C);
   const int64_t deepest = multiplies(c) ? wf_max(depth, columns) : depth;
   check_halves(c, (rows + columns) * deepest * c->hw.dim, rows * columns * c->hw.dim);
 }
 
 // Rows or columns of inputs under a block of results.
-static int64_t window(const check *c, int axis, int64_t stride) {
+static int64_t window(const map_checker *c, int axis, int64_t stride) {
   const block_dim_id result = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, kernel = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
   const int64_t taps = map_extent(c->layer, c->mapping, kernel, c->mapping->residency[MAP_INPUTS]);
   return c->mapping->tile[result] * stride + (taps - 1) * wf_max(1, c->layer->dilation[axis]);
 }
 
-static void check_convolution_halves(check *c) {
+static void check_convolution_halves(map_checker *c) {
   const map_mapping *m = c->mapping;
   const int64_t dim = c->hw.dim, stride = wf_max(1, wf_max(c->layer->stride[0], c->layer->stride[1]));
   const bool blocks = c->layer->kind == MAP_DEPTHWISE;  // each block of channels is one loop
@@ -62,7 +62,7 @@ static void check_convolution_halves(check *c) {
 // ---- the unroller of convolutions
 
 // What its registers cannot say.
-static void check_shape(check *c) {
+static void check_shape(map_checker *c) {
   const map_layer *layer = c->layer;
   const int64_t *size = layer->size;
   if (layer->result_bytes == 4) REFUSE_LOOP(c, "the unroller stores int8 results, not int32");
@@ -75,7 +75,7 @@ static void check_shape(check *c) {
 }
 
 // Revision 1 has one register for channels of inputs and one for those of results, by which weights lie, too.
-static void check_revision(check *c) {
+static void check_revision(map_checker *c) {
   const map_layer *layer = c->layer;
   if (c->array->isa.revision != 1) return;
   if (layer->kind == MAP_GROUPED)
@@ -90,7 +90,7 @@ static bool is_convolution(const map_layer *layer) { return layer->kind >= MAP_C
 
 // ---- both
 
-static void check_units(check *c) {
+static void check_units(map_checker *c) {
   const bool convolution = is_convolution(c->layer);
   if (c->layer->kind == MAP_WINDOW)
     REFUSE_LOOP(c, "only products are given to the unrollers, not %s", map_kind_names[MAP_WINDOW]);
@@ -106,7 +106,7 @@ static int64_t kept_through(const map_mapping *m, map_operand operand) {
   return trips;
 }
 
-static void check_residency(check *c) {
+static void check_residency(map_checker *c) {
   const map_mapping *m = c->mapping;
   const bool kernel = is_convolution(c->layer);
   bool good = true;
@@ -123,7 +123,8 @@ static void check_residency(check *c) {
 }
 
 bool map_check_unrolled(const map_layer *layer, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
-  check c = {.layer = layer, .mapping = mapping, .array = array, .hw = hw_derive(array), .diag = diag, .good = true};
+  map_checker c = {
+      .layer = layer, .mapping = mapping, .array = array, .hw = hw_derive(array), .diag = diag, .good = true};
   if (mapping->style != BLOCK_STYLE_LOOP) return true;
   check_units(&c);
   check_residency(&c);
