@@ -23,7 +23,7 @@ SIM_CYCLE_VISIBLE sim_engine *sim_cycle_create_on(const hw_array *array, arch_me
                                                   const sim_engine_options *options, wf_diag *diag);
 
 // What the units spent their cycles on, and what they moved. Cycles of a unit's causes add up to `cycles`.
-enum { SIM_CYCLE_CAUSES = 12 };
+enum { SIM_CYCLE_UNITS = 7, SIM_CYCLE_CAUSES = 12 };
 typedef struct sim_cycle_unit_report {
   const char *name;
   unsigned causes;  // of them
@@ -35,7 +35,7 @@ typedef struct sim_cycle_report {
   uint64_t cycles;
   uint64_t carried_out;  // of them: cycles that were not left out
   unsigned units;
-  sim_cycle_unit_report unit[16];
+  sim_cycle_unit_report unit[SIM_CYCLE_UNITS];
   uint64_t macs;
   uint64_t bus_read_bytes, bus_written_bytes;
   uint64_t sp_row_reads, sp_row_writes, acc_row_reads, acc_row_writes;

@@ -5,13 +5,13 @@
 // asks about another cycle passes that one. The clock c->now belongs to the loop in weft_accel.c, which alone moves it
 // (go_to); the shell cycle.c reads it to call the units between cycles, and no unit looks at it.
 //
-// Order. In every cycle each unit that has to is stepped once, in the order of cycle_unit_id: consumers before
+// Order. In every cycle each unit that has to is stepped once, in the order of units.def: consumers before
 // producers. So a unit that looks at another one of higher number sees its registers as they were at the start of the
 // cycle, and a unit of lower number has already taken what it wanted. State is updated in place; an entry pushed into a
 // queue in this cycle is seen from the next cycle on (its ready time says so).
 //
 // Waking. A step function returns true when it changed any of its own state or took or gave anything. A unit is stepped
-// in a cycle if a change concerns it (carry_out in weft_accel.c says which units) in the cycle before or already in
+// in a cycle if a change concerns it (units.def says which units) in the cycle before or already in
 // this one, or if its `wake` time has come. A unit whose state changes by time alone (a delay line, an answer of
 // memory) keeps that time in c->wake[unit]; it must be right whenever the unit is not going to be stepped. A step in
 // which nothing can happen must change nothing: stepping every unit in every cycle gives the same result (option
@@ -26,38 +26,34 @@
 #include <stdint.h>
 
 #include "hw/array.h"
+#include "sim/cycle/cycle.h"
 #include "sim/engine.h"
 #include "sim/memsys/memsys.h"
 
 #define CYCLE_NEVER UINT64_MAX
 
-// In the order in which they are stepped.
+// From units.def: the units in the order in which they are stepped, then the parts of the port, with wake times of
+// their own, from CYCLE_BUS = CYCLE_WAKES on. Wake times between CYCLE_STEPPED and CYCLE_WAKES are CYCLE_NEVER.
+enum { CYCLE_WAKES = 16 };
 typedef enum {
-  CYCLE_WRITEBACK,         // rows that leave the mesh                                         (execute_writeback.c)
-  CYCLE_PORT,              // its parts, below                                                 (port.c)
-  CYCLE_MESH,              // operand_select and the mesh's input                              (mesh_with_delays.c)
-  CYCLE_STORE_PATH,        // from bank answers to the writer, the scratchpad, the mesh        (store_path.c and below)
-  CYCLE_LOCAL_MEMORY,      // read pipelines behind the banks                                  (local_memory.c)
-  CYCLE_EXECUTE,           // operand_fetch, control, completions, unroller                    (execute_controller.c)
-  CYCLE_STORE_DISPATCH,    // bank reads of the store path and room for its requests           (store_path.c)
-  CYCLE_STORE_CONTROLLER,  //                                                                  (store_controller.c)
-  CYCLE_STATION,           // completions, issue, allocation; events                           (reservation_station.c)
-  CYCLE_FRONT_END,         // unrolled queue, loop units, command queue                        (front_end.c and below)
-  CYCLE_COUNTERS,          //                                                                  (counters.c)
+#define CYCLE_UNIT(ID, ...) CYCLE_##ID,
+#define CYCLE_PART(...)
+#include "sim/cycle/units.def"
+#undef CYCLE_UNIT
+#undef CYCLE_PART
   CYCLE_STEPPED,
-  // Parts of the port, with wake times of their own.
-  CYCLE_BUS = 16,         // grants of this cycle, the answer of this cycle                   (bus.c)
-  CYCLE_LOAD_PATH,        // from the beat of this cycle to writes of local memory            (load_path.c and below)
-  CYCLE_DMA_WRITER,       // granted beats, answers, room for a row                           (dma_writer.c)
-  CYCLE_DMA_READER,       // granted bursts, the next row request                             (dma_reader.c)
-  CYCLE_LOAD_CONTROLLER,  //                                                                  (load_controller.c)
+  CYCLE_BEFORE_PARTS = CYCLE_WAKES - 1,
+#define CYCLE_UNIT(...)
+#define CYCLE_PART(ID, ...) CYCLE_##ID,
+#include "sim/cycle/units.def"
+#undef CYCLE_UNIT
+#undef CYCLE_PART
   CYCLE_UNITS
 } cycle_unit_id;
-
-enum { CYCLE_WAKES = CYCLE_BUS };  // of units that are stepped; those past CYCLE_STEPPED are CYCLE_NEVER
+_Static_assert((unsigned)CYCLE_STEPPED <= (unsigned)CYCLE_WAKES, "more units than wake times");
 
 // Why a unit spent a cycle; each unit has its own list of names, 0 is idle and 1 is working.
-enum { CYCLE_IDLE, CYCLE_WORKING, CYCLE_CAUSES = 12 };
+enum { CYCLE_IDLE, CYCLE_WORKING, CYCLE_CAUSES = SIM_CYCLE_CAUSES };
 typedef struct cycle_account {
   uint64_t cycles[CYCLE_CAUSES];
   uint64_t since;

@@ -71,15 +71,7 @@ static uint32_t concerned_by_bus(const cycle_wires *w) {
   return mask;
 }
 
-// Loads to the scratchpad that nothing disturbs go on by their own wake times: then a change concerns this cycle alone.
-#define STEP(part, step, concerned)            \
-  if ((left & P(part)) != 0 && step(c, now)) { \
-    const uint32_t concerned_n = concerned;    \
-    if (!lags) next |= concerned_n;            \
-    left |= concerned_n;                       \
-  }
-
-// Carries out cycle `now`. Returns whether the load controller changed.
+// Carries out cycle `now`, see units.def. Returns whether the load controller changed.
 static bool carry_out(cycle_engine *c, uint64_t now) {
   cycle_port *p = &c->port;
   cycle_wires *w = &c->w;
@@ -89,11 +81,17 @@ static bool carry_out(cycle_engine *c, uint64_t now) {
   if (c->eager || c->counting) left = ALL_PARTS;
   if (c->load_write <= now && !p->lags) left |= P(LOAD_PATH);
   clear_wires(w);
-  STEP(BUS, cycle_bus_step, concerned_by_bus(w))
-  STEP(LOAD_PATH, cycle_load_path_step, P(LOAD_CONTROLLER))
-  if ((left & P(DMA_WRITER)) != 0 && cycle_writer_step(c, now)) next |= P(BUS) | P(DMA_WRITER);
-  STEP(DMA_READER, cycle_reader_step, P(LOAD_CONTROLLER))
-  if ((left & P(LOAD_CONTROLLER)) != 0) load = cycle_load_step(c, now);
+#define CYCLE_UNIT(...)
+#define CYCLE_PART(ID, NAME, CAUSES, STEP, CONCERNED, NEXT) \
+  if ((left & P(ID)) != 0 && STEP(c, now)) {                \
+    const uint32_t concerned = CONCERNED;                   \
+    left |= concerned;                                      \
+    next |= (lags ? 0 : concerned) | (NEXT);                \
+    load |= CYCLE_##ID == CYCLE_LOAD_CONTROLLER;            \
+  }
+#include "sim/cycle/units.def"
+#undef CYCLE_UNIT
+#undef CYCLE_PART
   if (w->done[SIM_CLASS_LOAD].valid) next |= P(LOAD_CONTROLLER);
   p->due = next;
   p->time = now + 1;

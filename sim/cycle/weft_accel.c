@@ -24,24 +24,31 @@ typedef struct unit_entry {
   const char *const *causes;  // NULL: not in the report
 } unit_entry;
 
+#define REPORTED(names) names
+#define NOT_REPORTED NULL
+#define CYCLE_UNIT(ID, NAME, CAUSES, ...) [CYCLE_##ID] = {NAME, CAUSES},
+#define CYCLE_PART(ID, NAME, CAUSES, ...) [CYCLE_##ID] = {NAME, CAUSES},
 static const unit_entry units[CYCLE_UNITS] = {
-    [CYCLE_PORT] = {"port", NULL},
-    [CYCLE_BUS] = {"bus", NULL},
-    [CYCLE_WRITEBACK] = {"execute_writeback", NULL},
-    [CYCLE_LOAD_PATH] = {"load_path", NULL},
-    [CYCLE_MESH] = {"mesh", cycle_mesh_causes},
-    [CYCLE_DMA_WRITER] = {"dma_writer", cycle_dma_writer_causes},
-    [CYCLE_STORE_PATH] = {"store_path", NULL},
-    [CYCLE_LOCAL_MEMORY] = {"local_memory", NULL},
-    [CYCLE_EXECUTE] = {"execute", cycle_execute_causes},
-    [CYCLE_STORE_DISPATCH] = {"store_dispatch", NULL},
-    [CYCLE_DMA_READER] = {"dma_reader", cycle_dma_reader_causes},
-    [CYCLE_LOAD_CONTROLLER] = {"load", cycle_load_controller_causes},
-    [CYCLE_STORE_CONTROLLER] = {"store", cycle_store_controller_causes},
-    [CYCLE_STATION] = {"reservation_station", NULL},
-    [CYCLE_FRONT_END] = {"front_end", cycle_front_end_causes},
-    [CYCLE_COUNTERS] = {"counters", NULL},
+#include "sim/cycle/units.def"
 };
+#undef REPORTED
+#undef NOT_REPORTED
+#undef CYCLE_UNIT
+#undef CYCLE_PART
+
+#define REPORTED(names) +1
+#define NOT_REPORTED +0
+#define CYCLE_UNIT(ID, NAME, CAUSES, ...) CAUSES
+#define CYCLE_PART(ID, NAME, CAUSES, ...) CAUSES
+enum {
+  REPORTED_UNITS = 0
+#include "sim/cycle/units.def"
+};
+#undef REPORTED
+#undef NOT_REPORTED
+#undef CYCLE_UNIT
+#undef CYCLE_PART
+_Static_assert((int)REPORTED_UNITS == (int)SIM_CYCLE_UNITS, "a report has another number of units than units.def");
 
 const char *cycle_unit_name(cycle_unit_id unit) { return units[unit].name; }
 
@@ -152,28 +159,32 @@ static uint32_t asking(const cycle_engine *c) {
   return mask;
 }
 
-static uint32_t completing(const cycle_wires *w) {
-  uint32_t mask = 0;
-  if (w->done[SIM_CLASS_LOAD].valid) mask |= U(STATION);
-  if (w->done[SIM_CLASS_EXECUTE].valid) mask |= U(STATION);
-  if (w->done[SIM_CLASS_STORE].valid) mask |= U(STORE_CONTROLLER) | U(STATION);
-  return mask;
+// A controller shows a command as done.
+static bool completing(const cycle_wires *w) {
+  return w->done[SIM_CLASS_LOAD].valid || w->done[SIM_CLASS_EXECUTE].valid || w->done[SIM_CLASS_STORE].valid;
 }
 
-// Steps the unit if it is due. `concerned`: whom its change concerns in this cycle (those later in the order) and in
-// the next: those that look at its registers or wires, or want the room it made. Who asks for something and is refused
-// asks again (asking()), so nobody has to be told that a port became free. With STEP_FOR_NEXT the change is seen in the
-// next cycle only.
-#define STEP(unit, step, concerned)            \
-  if ((left & U(unit)) != 0 && step(c, now)) { \
-    const uint32_t concerned_now = concerned;  \
-    next |= concerned_now;                     \
-    left |= concerned_now;                     \
-  }
-#define STEP_FOR_NEXT(unit, step, concerned) \
-  if ((left & U(unit)) != 0 && step(c, now)) next |= concerned;
+static bool waits_for_load(const cycle_engine *c) { return (c->issuable >> SIM_CLASS_LOAD & 1) != 0; }
 
-// Steps the units in `left`, and those that they concern.
+// Earlier turns of this cycle may wake the port; the load path may ask for a bank.
+static bool port_is_due(const cycle_engine *c, uint64_t now) {
+  return c->wake[CYCLE_PORT] <= now || (c->load_write <= now && !c->port.lags);
+}
+
+// The station may have a command for the room that execute made.
+static bool step_execute(cycle_engine *c, uint64_t now) {
+  if (!cycle_execute_step(c, now)) return false;
+  cycle_station_room(c, now);
+  return true;
+}
+
+// The station looks at the load controller, whose cycle has to be carried out for that.
+static bool step_station(cycle_engine *c, uint64_t now) {
+  if (waits_for_load(c)) cycle_port_through(c, now);
+  return cycle_station_step(c, now);
+}
+
+// Steps the units in `left`, and those that they concern: see units.def.
 static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
   const uint64_t now = c->now;
@@ -181,35 +192,22 @@ static void carry_out(cycle_engine *c, uint32_t left) {
   c->w = (cycle_wires){.ex_sp_bank = -1, .ex_acc_bank = -1};
   c->carried_out++;
   if (c->counting) cycle_counters_begin(c, now);
-  STEP(WRITEBACK, cycle_writeback_step, U(EXECUTE))
-  if ((left & U(PORT)) != 0 || c->wake[CYCLE_PORT] <= now || (c->load_write <= now && !c->port.lags)) {
-    const uint32_t concerned = cycle_port_step(c, now);
-    next |= concerned;
-    left |= concerned;
+#define CYCLE_UNIT(ID, NAME, CAUSES, STEP, DUE, CONCERNED, NEXT) \
+  if ((left & U(ID)) != 0 || (DUE)) {                            \
+    const uint32_t changed = STEP(c, now);                       \
+    if (changed != 0) {                                          \
+      const uint32_t concerned = CONCERNED;                      \
+      left |= concerned;                                         \
+      next |= concerned | (NEXT);                                \
+    }                                                            \
   }
-  STEP(MESH, cycle_mesh_step, w->operand_taken ? U(STORE_PATH) | U(LOCAL_MEMORY) : 0)
-  STEP(STORE_PATH, cycle_store_path_step,
-       U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | (w->store_answered ? U(STORE_CONTROLLER) : 0))
-  if (c->wake[CYCLE_LOCAL_MEMORY] <= now) left |= U(LOCAL_MEMORY);
-  STEP(LOCAL_MEMORY, cycle_local_step, storing(c, now) ? U(STORE_PATH) | U(STORE_DISPATCH) : 0)
-  if (c->wake[CYCLE_EXECUTE] <= now) left |= U(EXECUTE);
-  if ((left & U(EXECUTE)) != 0 && cycle_execute_step(c, now)) {
-    if (w->acc_asked != 0) next |= U(STORE_PATH) | U(LOCAL_MEMORY);
-    cycle_station_room(c, now);
-  }
-  STEP(STORE_DISPATCH, cycle_store_dispatch_step,
-       U(STORE_PATH) | U(LOCAL_MEMORY) | U(STORE_DISPATCH) | U(STORE_CONTROLLER))
-  STEP(STORE_CONTROLLER, cycle_store_step,
-       U(STORE_PATH) | U(STORE_DISPATCH) | U(STORE_CONTROLLER) | issuing(c, SIM_CLASS_STORE))
-  const uint32_t done = completing(w);
-  left |= done & U(STATION);
-  if ((left & U(STATION)) != 0 && (c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_through(c, now);
-  STEP_FOR_NEXT(STATION, cycle_station_step, U(STORE_CONTROLLER))
-  if ((left & U(FRONT_END)) != 0) cycle_front_step(c, now);
-  if ((left & U(COUNTERS)) != 0) cycle_counters_step(c, now);
-  if ((c->issuable >> SIM_CLASS_LOAD & 1) != 0) cycle_port_room(c);
-  next |= asking(c) | (done & U(STORE_CONTROLLER));
-  c->due = c->eager || c->counting ? ALL_UNITS : next;
+#define CYCLE_PART(...)
+#include "sim/cycle/units.def"
+#undef CYCLE_UNIT
+#undef CYCLE_PART
+  if (waits_for_load(c)) cycle_port_room(c);
+  if (w->done[SIM_CLASS_STORE].valid) next |= U(STORE_CONTROLLER);
+  c->due = c->eager || c->counting ? ALL_UNITS : next | asking(c);
 }
 
 // The clock's only writer.
