@@ -1,5 +1,5 @@
-// The scale units of the accumulator as places where rows spend time: see hw/rtl/acc_scale.sv. What they compute is
-// ref_narrow_row (sim/ref/norm.h), done by the store path when the row's operands are known.
+// The scale units of the accumulator as places where rows spend time: see hw/rtl/weft_acc_scale.sv. What they compute
+// is ref_narrow_row (sim/ref/norm.h), done by the store path when the row's operands are known.
 //
 // One unit per lane: a pipeline. Shared units: row_scheduler.
 // Order within a cycle: pop before room and push, as in queue.h; at most one pop.

@@ -17,7 +17,7 @@ typedef struct cycle_acc_stage {
 } cycle_acc_stage;
 
 // A sub-bank of a single-ported bank: one access per cycle, the row read of an accumulating write first, then queued
-// writes. Its state is that at the start of cycle `at`, brought up to date when somebody looks.
+// writes. Its state is that at the start of cycle `at`; each call brings it up to date.
 enum { CYCLE_SUB_BANK_COMING = 32 };
 typedef struct cycle_sub_bank {
   uint64_t at;

@@ -1,4 +1,4 @@
-// Turns read bursts into local rows. See hw/rtl/beat_merger.sv.
+// Turns read bursts into local rows. See hw/rtl/weft_beat_merger.sv.
 //
 // Once the first beat of a burst is taken, the others are taken as they come, so all their cycles are known. Of the
 // burst's bytes those from `shift` on are wanted, `bytes` of them; `sent` of these have left as rows. A row can leave

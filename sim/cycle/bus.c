@@ -2,10 +2,11 @@
 //
 // One request beat per cycle, of the reader or of the writer; one answer beat per cycle, which stays until it is taken.
 // Read data is what memory holds when the request is taken; write data is in memory when its beat is taken (the writer
-// moves it). Buffers of read data belong to ids; whoever takes a burst's first beat exchanges the id's buffer for a
-// spare one, so an id can be used again while rows of its last burst are still on their way.
+// moves it). Buffers of read data belong to ids; the load path, when it takes a burst's first beat, exchanges the id's
+// buffer for a spare one, so an id can be used again while rows of its last burst are still on their way.
 //
-// Invariants: memsys has no answer before answer_at, which changes with requests and answers only.
+// Invariants: memsys has an answer in cycle answer_at at the earliest; answer_at changes only with requests and
+// answers.
 #include "sim/cycle/bus.h"
 
 #include <inttypes.h>
@@ -129,7 +130,7 @@ static void set_wake(cycle_engine *c, uint64_t now) {
   c->wake[CYCLE_BUS] = write < at ? write : at;
 }
 
-// Whoever is shown an answer and does not take it is shown it again.
+// The bus shows an answer in every cycle until the load path or the writer takes it.
 bool cycle_bus_step(cycle_engine *c, uint64_t now) {
   struct cycle_bus *b = c->bus;
   if (b->answer_at <= now) {

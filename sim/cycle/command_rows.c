@@ -1,4 +1,4 @@
-// The local rows that a command touches (hw/rtl/command_rows.sv).
+// The local rows that a command touches (hw/rtl/weft_command_rows.sv).
 //
 // Range a is the destination of commands that have one, else the first operand; range b is the operand of a preload or
 // a mvout_spad, else the second operand. Strides count as rows * stride, so a range may end up to a stride late; ranges

@@ -1,4 +1,4 @@
-// Commands of a memory controller that are still being carried out: see hw/rtl/command_tracker.sv.
+// Commands of a memory controller that are still being carried out: see hw/rtl/weft_command_tracker.sv.
 //
 // Order within a cycle: cycle_tracker_done first (what the registers say), then room, allocation and returns in any
 // order, and at last cycle_tracker_done_taken if the station took the completion that was shown.

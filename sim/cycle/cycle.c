@@ -125,7 +125,7 @@ static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *d
 
 // ---- time
 
-// Nothing will ever happen, and yet somebody waits.
+// Nothing will ever happen, and yet a command is not finished.
 static void stick(cycle_shell *e) {
   if (failed(e)) return;
   cycle_fail(&e->c, "the accelerator waits for something that never comes, from cycle %llu on",
@@ -147,14 +147,15 @@ static void run_to(cycle_shell *e, uint64_t cycle) {
   come_back(e);
 }
 
-// What a load has read and a store has written until now; without data nobody can tell.
+// Brings main memory to what the stores of the cycles before this one have written; without data it never changes.
 static void show_memory(cycle_shell *e) {
   if (!e->c.data) return;
   cycle_port_to(&e->c, e->c.now);
   cycle_writer_show(&e->c, e->c.now);
 }
 
-// A response that was waited for takes the engine ahead of its caller, who may give a command as soon as it is there.
+// A response that the caller waited for takes the engine ahead of the caller's clock; the caller may give the next
+// command at once.
 static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   cycle_shell *e = of(engine);
   if (!failed(e) && e->c.now >= cycle) return e->c.now;

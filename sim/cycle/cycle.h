@@ -15,9 +15,9 @@
 
 extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_cycle_engine;
 
-// The engine on a memory timing that somebody else owns (a platform). Before anybody else uses the timing in a cycle
-// the engine must have sent what it asks for in earlier ones: sim_cycle_settle makes it do so up to the cycle it has
-// come to.
+// The engine on a memory timing that the caller owns (a platform). Before another user of the timing uses it in a
+// cycle, the engine must have sent its requests of all earlier cycles: sim_cycle_settle makes it do so up to the cycle
+// it has come to.
 SIM_CYCLE_VISIBLE void sim_cycle_settle(sim_engine *engine);
 SIM_CYCLE_VISIBLE sim_engine *sim_cycle_create_on(const hw_array *array, arch_memory *memory, memsys *timing,
                                                   const sim_engine_options *options, wf_diag *diag);

@@ -1,4 +1,4 @@
-// Cuts row requests into naturally aligned bursts and sends them, one per cycle. See hw/rtl/dma_reader.sv; its
+// Cuts row requests into naturally aligned bursts and sends them, one per cycle. See hw/rtl/weft_dma_reader.sv; its
 // beat_merger belongs to the load path here.
 //
 //   row request -> burst (choose, take an id) -> page lookup -> address channel

@@ -22,8 +22,8 @@ bool cycle_reader_full(const cycle_engine *c);
 // A row would be taken in the next cycle.
 bool cycle_reader_wants_row(const cycle_engine *c);
 
-// A burst in flight (entry_q of dma_reader.sv): `bytes` of its `length` are wanted, from `shift` on. They start at byte
-// `row_offset` of local row `row`; further rows lie block_stride apart.
+// A burst in flight (entry_q of weft_dma_reader.sv): `bytes` of its `length` are wanted, from `shift` on. They start at
+// byte `row_offset` of local row `row`; further rows lie block_stride apart.
 typedef struct cycle_burst {
   uint32_t row, scale;
   uint16_t length, shift, bytes, row_offset, block_stride, repeats, cols;

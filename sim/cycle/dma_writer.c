@@ -1,19 +1,19 @@
 // Writes rows to main memory: collects the blocks of a row, takes the maximum of pooled rows, and sends the bytes as
-// naturally aligned bursts. See hw/rtl/dma_writer.sv.
+// naturally aligned bursts. See hw/rtl/weft_dma_writer.sv.
 //
 //   row -> beat (choose, shift) -> look stage: page lookup -> send stage: address and data channels -> answer
 //
-// Address and first data beat of a burst are taken together (the bus grants both), so the send stage needs no memory of
-// one of them having left. The row is one buffer where the RTL has two: a row of a single block overwrites block 0,
-// which no later block of the same row is asked to keep.
+// The bus grants the address and the first data beat of a burst together, so the send stage need not remember which of
+// them has left. The row is one buffer where the RTL has two: a row of a single block overwrites block 0, which later
+// blocks of the same row do not use.
 // The last burst of a row goes as a whole if it has beats enough to be granted before the next row can come, and its
 // page is known: all its cycles follow from those of its choice and of its grant.
 //
 //   chosen          offered, granted                          last beat
 //   f (first beat in the look stage) ...  f + 2 <= g ... g + beats - 3 (ready for a row) ... g + beats - 1
 //
-// Invariants: a beat in the look or send stage belongs to an id in use; `row` is not read again once its last beat is
-// in the look stage, or its last burst was granted as a whole.
+// Invariants: a beat in the look or send stage belongs to an id in use; `row` is free for the next row once its last
+// beat is in the look stage, or its last burst was granted as a whole.
 #include "sim/cycle/dma_writer.h"
 
 #include <assert.h>
@@ -205,7 +205,7 @@ void cycle_writer_show(cycle_engine *c, uint64_t cycle) {
   const uint64_t sent = (cycle - w->granted_at) * w->beat_bytes,
                  past = sent > w->bytes_offset ? sent - w->bytes_offset : 0;
   const uint32_t end = past < w->bytes ? (uint32_t)past : w->bytes, from = w->shown;
-  if (end <= from) return;  // the port may lag behind who looked last
+  if (end <= from) return;  // the port may lag behind the last call
   w->shown = end;
   if (!arch_memory_write(c->memory, w->bytes_address + from, w->whole + from, end - from))
     cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", w->bytes_address + from,

@@ -441,8 +441,8 @@ static void unroll(cycle_execute *x, uint64_t now) {
   note_room(x, now);
 }
 
-// Beside a stream nobody looks into the window, which has the commands of the operation: what passes the unroller
-// unchanged in the cycles to come goes there at once.
+// Beside a stream the controller does not look into the window, which holds the commands of the operation: a command
+// that will pass the unroller unchanged enters the window at once, in the name of its cycle.
 static void unroll_ahead(cycle_execute *x, uint64_t now) {
   cycle_preload_unroller *u = &x->unroller;
   uint64_t at = now + 1;

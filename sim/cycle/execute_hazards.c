@@ -1,4 +1,4 @@
-// The destinations of all products on their way, to hold back an operation that would read one of them too early.
+// The destinations of all products on their way. An operation that reads one of them waits until it is written.
 //
 // A destination enters when the operation that carries it starts, and the oldest leaves when the last row of its result
 // is written; from the next cycle on its rows may be read. A query hits when its rows and those of a destination in the

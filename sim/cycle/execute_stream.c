@@ -1,5 +1,5 @@
-// Streams of the execute unit: cycles in which a unit does nothing but move a row are left out and carried out together
-// when somebody looks. See execute.h.
+// Streams of the execute unit: cycles in which a unit only moves a row are left out, and carried out together before
+// another unit looks. See execute.h.
 //
 // Fetch. From the second step of a plain operation to the last, or while the same operands have rows, a step fires in
 // every cycle, unless a write takes the port of a bank that is read (cycle_execute_disturbed) or the control queue
@@ -12,8 +12,8 @@
 // its rows are there, or as soon as the one before has been, and fed in the next. The wake time is the earliest cycle
 // in which the last row can be fed.
 //
-// Write-back. A row that goes to a two-ported accumulator, or nowhere, is only seen by those who look at the
-// accumulator: they ask for it (cycle_writeback_catch_up) from cycle c->results_at on. Write-back is stepped for the
+// Write-back. A row that goes to a two-ported accumulator, or nowhere, is seen only by units that use the accumulator:
+// they ask for it (cycle_writeback_catch_up) from cycle c->results_at on. Write-back is stepped for the
 // last row of each request and for rows that go to the scratchpad, or to a single-ported accumulator.
 #include "sim/cycle/execute_stream.h"
 
@@ -37,7 +37,7 @@ static void fetch(cycle_engine *c, uint64_t now, cycle_execute *x) {
 
 bool cycle_execute_stream_fetch_from(cycle_engine *c, uint64_t now, cycle_execute *x, uint64_t from) {
   const cycle_execute_operation *op = &x->ops[x->op_slot];
-  // Rows that are loaded into a bank that is read may be left out no more than those that are read.
+  // In a bank that is being loaded, neither loaded rows nor reads may be left out.
   cycle_local_shared(c, now, op->all_banks);
   uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
   uint32_t end = op->run_end < op->total || x->pending == 0 ? op->run_end : op->total - 1U;

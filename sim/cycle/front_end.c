@@ -1,5 +1,5 @@
-// Front end (hw/rtl/front_end.sv): takes RoCC commands, unrolls loops, and hands the result to the reservation station
-// in order. See front_end.h for the chain; every arrow of it is a queue of two with a latency of one cycle.
+// Front end (hw/rtl/weft_front_end.sv): takes RoCC commands, unrolls loops, and hands the result to the reservation
+// station in order. See front_end.h for the chain; every arrow of it is a queue of two with a latency of one cycle.
 //
 // At the head of the unrolled queue the commands that are not for the reservation station end, in program order but
 // without waiting for older ones to finish: flush, clock_gate (nothing to do: there is no gated clock) and counter
@@ -9,14 +9,14 @@
 // command queue.
 //
 // A step has something to do only in the cycle of a push and as long as commands can move; the wake time is the next
-// such cycle (plan). While all that can move is a command from a loop unit to the head of an empty unrolled queue,
-// nobody sees anything of it before it is there: the chain then stays behind and is carried out up to now (catch_up) in
-// the step in which the command is at the head, or before completions are counted.
+// such cycle (plan). A command from a loop unit on its way to the head of an empty unrolled queue is invisible until it
+// is there. While nothing else can move, the chain stays behind; it is carried out up to now (catch_up) in the step in
+// which the command is at the head, or before completions are counted.
 //
-// Commands that come to an empty chain and are not for a loop unit are kept in `pass` instead of the queues, and so are
-// those behind them until one is for a loop unit, or counters see the units: then everything is put where it would be
-// (stop_passing). Of these the head is allocated one cycle early, together with what makes room for it, where nobody
-// can see the difference (take_early).
+// A command that comes to an empty chain and is not for a loop unit is kept in `pass` instead of the queues, and so are
+// the commands behind it. When a command for a loop unit comes, or a counter is in use, they are put into the queues
+// where they would be (stop_passing). The head of `pass` gets its entry one cycle early, together with the event that
+// makes room for it, if no unit can see the difference (take_early).
 #include "sim/cycle/front_end.h"
 
 #include <assert.h>
@@ -342,8 +342,8 @@ static bool is_steady(const cycle_front_end *f) {
   return f->conv == NULL || !raw_waits || source == QUEUE;
 }
 
-// The first cycle in which the chain has to be stepped; CYCLE_NEVER: not before something comes. `lead`: in how many
-// cycles from then on a command can be at the head of the unrolled queue.
+// The earliest cycle in which the chain has to be stepped; CYCLE_NEVER: when the next command or completion comes.
+// `lead`: a command is at the head of the unrolled queue at least so many cycles later.
 static uint64_t chain_moves(const cycle_front_end *f, uint64_t now, unsigned *lead) {
   uint64_t next = now + 1;
   bool room = f->unrolled.queue.count < QUEUE;
@@ -410,7 +410,7 @@ static bool count_completed(const cycle_engine *c, cycle_front_end *f) {
 }
 
 // After a plan. A command that loop_matmul offers in the next cycle, to an empty unrolled queue, gets its entry now,
-// two cycles early. If nothing follows it the chain stays behind until somebody looks.
+// two cycles early. If nothing follows it, the chain stays behind until a command or a completion comes.
 static void take_offer(cycle_engine *c, uint64_t now, cycle_front_end *f) {
   cycle_front_command command;
   unsigned lead;

@@ -1,5 +1,5 @@
 // Turns config_ld, mvin, mvin2 and mvin3 into row requests, one per cycle, and reports finished commands.
-// See hw/rtl/load_controller.sv.
+// See hw/rtl/weft_load_controller.sv.
 //
 //   WAIT     head is a config: takes effect, one cycle. Head is a mvin and an entry is free: allocate, request row 0.
 //   BLOCKED  allocated, row 0 not yet accepted.
@@ -301,14 +301,14 @@ static unsigned step_rows(cycle_engine *c, uint64_t now, struct cycle_load_contr
 
 // ---- the cycle
 
-// The next cycle can go on without anybody else. A full issue queue has to be emptied first.
+// The next cycle has work that needs no other unit. A full issue queue has to be emptied first.
 static bool goes_on(const cycle_engine *c, uint64_t now, const struct cycle_load_controller *l, unsigned cause) {
   if (cause != CYCLE_WORKING) return false;
   if (l->state == WAIT) return l->queue.count > 0;
   return l->row == 0 || l->head.zeros || cycle_load_path_ready(c, now, false);
 }
 
-// After a cycle of work that the next one does not go on with.
+// What it waits for after a cycle of work, if the next one has none.
 static unsigned waits_for(const struct cycle_load_controller *l) {
   if (l->state != WAIT) return WAITS_READER;
   return cycle_tracker_busy(&l->tracker) ? WAITS_DATA : CYCLE_IDLE;
@@ -341,9 +341,10 @@ bool cycle_load_step(cycle_engine *c, uint64_t now) {
 
 // ---- what the others wait for
 
-// Of the bytes of a command that have not come, the first beat comes with the next answer; the row that the last one
-// makes whole leaves the merger a cycle later, is written at the earliest in the next, and its command shown as done in
-// the one after. A request that is not sent yet may be answered before those that are, if it can be sent before.
+// The earliest cycle that shows a command as done. Of its bytes that have not come, the first beat comes with the next
+// answer at the earliest; the row that the last beat completes leaves the merger a cycle later, is written at the
+// earliest in the next cycle, and its command shown as done in the one after. A request that is still to be sent may be
+// answered before one that was sent.
 static uint64_t done_from(const cycle_engine *c, const struct cycle_load_controller *l) {
   if (!cycle_load_path_whole(c)) return 0;
   uint32_t least = UINT32_MAX;
@@ -365,7 +366,7 @@ static uint64_t done_from(const cycle_engine *c, const struct cycle_load_control
   return first < ends ? first : ends;
 }
 
-// Of commands whose entry is not allocated: the smallest one might be next.
+// The same for a command without an entry: the shortest one may be the next.
 static uint64_t started_from(const cycle_engine *c, const struct cycle_load_controller *l) {
   uint32_t least = UINT32_MAX;
   for (uint32_t n = l->state == WAIT ? 0 : 1; n < l->queue.count; n++) {

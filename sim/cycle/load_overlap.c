@@ -1,4 +1,4 @@
-// Do two loads write a common local row? See hw/rtl/load_overlap.sv.
+// Do two loads write a common local row? See hw/rtl/weft_load_overlap.sv.
 //
 // Exact when the strides are equal or one load has a single block; otherwise the enclosing ranges are compared, which
 // may only report too much. With d the distance of the first rows and q = d / stride, only the q-th and the (q+1)-th

@@ -1,4 +1,4 @@
-// From row requests of the load controller to writes of local memory. See hw/rtl/load_path.sv.
+// From row requests of the load controller to writes of local memory. See hw/rtl/weft_load_path.sv.
 //
 //   request --zeros?--> zero_writer --> pixel_repeater ------------------> zero write
 //         \--> issue queue --> dma_reader
@@ -191,10 +191,7 @@ cycle_piece cycle_load_path_piece_of(const cycle_path_end *e, uint32_t lanes) {
 // ---- writes
 
 // A write that waits asks again in the next cycle.
-bool cycle_load_path_wait(cycle_path_end *e, uint64_t now) {
-  e->at = now + 1;
-  return false;
-}
+void cycle_load_path_wait(cycle_path_end *e, uint64_t now) { e->at = now + 1; }
 
 void cycle_load_path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd) {
   c->w.load_answered = true;
@@ -208,7 +205,7 @@ static bool written(cycle_engine *c, uint64_t now, cycle_path_end *e) {
   return cycle_path_end_taken(e, now);
 }
 
-// A row that nobody else can have been in the way of.
+// No other unit can have asked for the row's bank in cycle `at`.
 void cycle_load_path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at) {
   if (is_acc) {
     cycle_local_past_load(c, row, at);
@@ -218,7 +215,7 @@ void cycle_load_path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t 
   if (c->port.lags) cycle_port_wrote(c, row, at);
 }
 
-// Asks for the bank of a row. While the port lags nobody else does, now or later.
+// Asks for the bank of a row. While the port lags, no other unit asks for it in this cycle or a later one.
 bool cycle_load_path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate) {
   if (!c->port.lags && wide) return cycle_local_wide_write(c, now, row, accumulate);
   if (!c->port.lags) return cycle_local_narrow_write(c, now, is_acc, row, accumulate);
@@ -230,7 +227,10 @@ bool cycle_load_path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is
 static bool write_narrow(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   cycle_path_end *e = &p->narrow_end;
   const cycle_piece w = cycle_load_path_piece_of(e, p->dim);
-  if (!cycle_load_path_take_bank(c, now, false, w.is_acc, w.row, w.accumulate)) return cycle_load_path_wait(e, now);
+  if (!cycle_load_path_take_bank(c, now, false, w.is_acc, w.row, w.accumulate)) {
+    cycle_load_path_wait(e, now);
+    return false;
+  }
   if (c->data) cycle_load_path_move_narrow(c, &w);
   if (written(c, now, e) && !e->repeats) cycle_mvin_scale_pop(&p->narrow, now);
   return true;
@@ -239,8 +239,10 @@ static bool write_narrow(cycle_engine *c, uint64_t now, struct cycle_load_path *
 static bool write_wide(cycle_engine *c, uint64_t now, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->wide_end;
   const cycle_piece w = cycle_load_path_piece_of(e, p->dim * (uint32_t)sizeof(int32_t));
-  if (held_back || !cycle_load_path_take_bank(c, now, true, true, w.row, w.accumulate))
-    return cycle_load_path_wait(e, now);
+  if (held_back || !cycle_load_path_take_bank(c, now, true, true, w.row, w.accumulate)) {
+    cycle_load_path_wait(e, now);
+    return false;
+  }
   if (c->data) cycle_load_path_move_wide(c, &w);
   if (written(c, now, e)) cycle_mvin_scale_pop(&p->wide, now);
   return true;
@@ -250,7 +252,10 @@ static bool write_wide(cycle_engine *c, uint64_t now, struct cycle_load_path *p,
 static bool write_zeros(cycle_engine *c, uint64_t now, struct cycle_load_path *p, bool held_back) {
   cycle_path_end *e = &p->zero_end;
   const cycle_piece w = cycle_load_path_piece_of(e, p->dim);
-  if (held_back || !cycle_local_zero_write(c, now, w.is_acc, w.row, w.accumulate)) return cycle_load_path_wait(e, now);
+  if (held_back || !cycle_local_zero_write(c, now, w.is_acc, w.row, w.accumulate)) {
+    cycle_load_path_wait(e, now);
+    return false;
+  }
   if (c->data) move_zeros(c, &w);
   if (written(c, now, e) && !e->repeats) cycle_zero_writer_pop(&p->zeros, now);
   settle_zeros(p);

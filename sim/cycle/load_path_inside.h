@@ -44,13 +44,13 @@ void cycle_load_path_move_narrow(cycle_engine *c, const cycle_piece *w);
 void cycle_load_path_move_wide(cycle_engine *c, const cycle_piece *w);
 // What is written of the item at the end of a path: of a copy the lanes that are not shifted out of the row.
 cycle_piece cycle_load_path_piece_of(const cycle_path_end *e, uint32_t lanes);
-// A write that waits asks again in the next cycle. Always false.
-bool cycle_load_path_wait(cycle_path_end *e, uint64_t now);
+// A write that was refused asks again in the next cycle.
+void cycle_load_path_wait(cycle_path_end *e, uint64_t now);
 // To the load controller.
 void cycle_load_path_answer(cycle_engine *c, uint16_t bytes, uint8_t cmd);
-// A row was written in cycle `at`, and nobody else can have been in its way.
+// A row was written in cycle `at`, in which no other unit can have asked for its bank.
 void cycle_load_path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t at);
-// Asks for the bank of a row. While the port lags nobody else does, now or later.
+// Asks for the bank of a row; true: it is written in this cycle.
 bool cycle_load_path_take_bank(cycle_engine *c, uint64_t now, bool wide, bool is_acc, uint32_t row, bool accumulate);
 // Takes the burst on the bus.
 void cycle_load_path_open_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p);

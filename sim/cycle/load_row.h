@@ -1,4 +1,4 @@
-// The stages of the load path and what travels between them. See hw/rtl/load_path.sv and the modules named below.
+// The stages of the load path and what travels between them. See hw/rtl/weft_load_path.sv and the modules named below.
 //
 // Time. Nothing here is stepped register by register: each stage tells from which cycle on it can give or take a row,
 // and a row is moved on as soon as these cycles are known, which may lie ahead. Only the writes at the end of the path

@@ -1,8 +1,8 @@
 // Streams of the load path. While nothing keeps rows waiting, each is written a fixed number of cycles after it left
-// the merger. Bursts of plain rows that find the path empty, or behind other streams of their kind, are therefore not
-// taken apart: a stream is a burst and how far its writes have come. Its rows are asked for one by one in the cycles
-// that are carried out; in cycles that are left out nobody else uses a bank, and their rows are caught up in the next
-// step. As soon as a row is refused, or other rows come, streams become rows in the stages that they have reached
+// the merger. A burst of plain rows that finds the path empty, or follows other streams of its sort, is therefore not
+// taken apart: a stream is a burst and how far its writes have come. In a cycle that is carried out the stream asks for
+// the bank of its row; in cycles that are left out no other unit uses a bank, and the next step catches up with their
+// rows. As soon as a row is refused, or other rows come, streams become rows in the stages that they have reached
 // (cycle_load_path_unroll).
 #include "sim/cycle/load_streams.h"
 
@@ -166,5 +166,6 @@ bool cycle_load_path_write_stream(cycle_engine *c, uint64_t now, struct cycle_lo
     return c->w.load_answered;
   }
   cycle_load_path_unroll(c, p);
-  return cycle_load_path_wait(x->wide ? &p->wide_end : &p->narrow_end, now);
+  cycle_load_path_wait(x->wide ? &p->wide_end : &p->narrow_end, now);
+  return false;
 }

@@ -1,6 +1,6 @@
-// Streams while the port lags: nobody asks for their banks, so a burst is written as a whole, in the cycle of its
-// answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the next
-// one in the register of int32 rows. See load_streams.c.
+// Streams while the port lags: no other unit asks for their banks, so a burst is written as a whole, in the cycle of
+// its answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the
+// next one in the register of int32 rows. See load_streams.c.
 #include "sim/cycle/load_whole.h"
 
 #include <assert.h>

@@ -45,7 +45,7 @@ static bool again(cycle_engine *c, uint64_t at) {
   return false;
 }
 
-// Write-back leaves out cycles that nobody looks at; whoever asks the accumulator for something looks.
+// Write-back leaves out cycles until another unit asks the accumulator for something: their results are written first.
 static void look_at_results(cycle_engine *c, uint64_t now) {
   if (c->results_at <= now) cycle_writeback_catch_up(c, now);
 }
@@ -155,7 +155,7 @@ static void push_sp_read(cycle_engine *c, uint64_t now, cycle_queue *q) {
   c->sp_reads++;
 }
 
-// A full queue needs no note: whoever empties it changes something.
+// A full queue needs no note: the step that empties it is a change.
 static bool read_sp(cycle_engine *c, uint64_t now, cycle_queue *q, uint64_t bit) {
   if (!cycle_queue_room(q, now)) return false;
   if (!sp_port_free(c, bit)) return again(c, now + 1);
@@ -205,8 +205,8 @@ bool cycle_local_execute_read(cycle_engine *c, uint64_t now, bool acc, uint32_t 
   return read_sp(c, now, &c->local->sp[bank].execute, bit);
 }
 
-// The store path asks again in the next cycle, since others are in the way; a row of its own that is still there is not
-// waited for this way: what takes it concerns the store path.
+// The store path asks again in the next cycle, since another unit has the bank. (For a row of its own that is still
+// there it need not ask again: the step that takes the row concerns the store path.)
 static bool store_again(cycle_engine *c, uint64_t now) {
   c->w.store_asked = true;
   return again(c, now + 1);

@@ -1,4 +1,5 @@
-// Scratchpad and accumulator: who gets which bank in a cycle, and what is on its way behind and inside the banks.
+// Scratchpad and accumulator: which unit gets which bank in a cycle, and what is on its way behind and inside the
+// banks.
 //
 // Order of calls within a cycle, from the highest priority to the lowest:
 //   writes   execute_writeback, narrow, wide, zero (load_path), stored (store_path)
@@ -37,11 +38,11 @@ void cycle_local_destroy(cycle_engine *c);
 
 // Writes; true: taken in this cycle. Execute's always are, and its unit has set w.ex_*.
 void cycle_local_execute_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate);
-// A row of execute that went to a two-ported accumulator in a cycle before this one, and is looked at only now.
+// A row of execute went to a two-ported accumulator in an earlier cycle `at`; the bank hears of it only now.
 static inline void cycle_local_past_write(cycle_engine *c, uint64_t at, uint32_t row, bool accumulate) {
   cycle_accumulator_bank_write(&c->local->acc[row >> c->acc_bank_shift & c->local->acc_mask], at, row, accumulate);
 }
-// A loaded row went to the accumulator in cycle `at`, without being added, and nobody was in its way.
+// A loaded row went to the accumulator in cycle `at`, without being added; no other unit asked for its bank.
 static inline void cycle_local_past_load(cycle_engine *c, uint32_t row, uint64_t at) {
   cycle_local_past_write(c, at, row, false);
   c->acc_writes++;
@@ -62,7 +63,7 @@ static inline void cycle_local_due(cycle_engine *c, uint64_t at) {
   if (at < c->wake[CYCLE_LOCAL_MEMORY]) c->wake[CYCLE_LOCAL_MEMORY] = at;
 }
 
-// Scratchpad banks that somebody asks for in this cycle, after the port's place in it.
+// Scratchpad banks that a unit after the port's place in the order asks for in this cycle.
 static inline void cycle_local_shared(cycle_engine *c, uint64_t now, uint64_t banks) {
   if ((c->port.banks & banks) != 0 && c->port.lags) cycle_port_shares(c, now);
 }

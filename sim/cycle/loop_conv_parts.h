@@ -1,8 +1,8 @@
 // Inside loop_conv: the registers of a tile and the five parts that work on it.
 //
-// A part is the body of one RTL module loop_conv_X: called once for every command that enters its two-stage pipeline
-// (and for every position that passes without one), it writes the command at its counters and moves them on. Counters
-// and sizes are numbers of 16 bits, kept in 32: what the hardware cuts off is cut off with cycle_conv_cut.
+// A part is the body of one RTL module weft_loop_conv_X: called once for every command that enters its two-stage
+// pipeline (and for every position that passes without one), it writes the command at its counters and moves them on.
+// Counters and sizes are numbers of 16 bits, kept in 32: what the hardware cuts off is cut off with cycle_conv_cut.
 #ifndef SIM_CYCLE_LOOP_CONV_PARTS_H
 #define SIM_CYCLE_LOOP_CONV_PARTS_H
 

@@ -1,4 +1,5 @@
-// Matrix loop unit (hw/rtl/loop_matmul.sv): unrolls a product of I x J x K tiles into mvin, preload, compute and mvout.
+// Matrix loop unit (hw/rtl/weft_loop_matmul.sv): unrolls a product of I x J x K tiles into mvin, preload, compute and
+// mvout.
 //
 // Two slots: the older one (head) and the next (tail), which may be configured, and whose parts may start, while the
 // head is not finished. Five parts, each working on one slot at a time. The rules which part may start, and why, stand

@@ -1,5 +1,5 @@
-// The products of loop_matmul (hw/rtl/loop_matmul_execute.sv): for k, j, i (i innermost) a preload and a compute per
-// tile.
+// The products of loop_matmul (hw/rtl/weft_loop_matmul_execute.sv): for k, j, i (i innermost) a preload and a compute
+// per tile.
 //
 // The first i of a (k, j) preloads the weights B and computes with them, the others keep them: preload of the garbage
 // address and compute_accumulated. When a tile may be emitted is decided in loop_matmul.c.

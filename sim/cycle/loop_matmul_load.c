@@ -1,4 +1,4 @@
-// Loads a rectangle of tiles: one of the three loaders (A, B, D) of loop_matmul (hw/rtl/loop_matmul_load.sv).
+// Loads a rectangle of tiles: one of the three loaders (A, B, D) of loop_matmul (hw/rtl/weft_loop_matmul_load.sv).
 //   address = base + 32 bits of ((row * stride + col) * DIM * bytes of an element)
 //   local   = first + (row * cols + col) * DIM
 // The last row of tiles is cut by pad_rows (unless full_height), the last tile of a row by pad_cols.

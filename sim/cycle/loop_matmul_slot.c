@@ -1,5 +1,5 @@
 // The slots of loop_matmul: the registers that loop commands write, and what follows from them when a loop is started
-// (hw/rtl/loop_matmul.sv, its first half). Registers keep their values from loop to loop.
+// (hw/rtl/weft_loop_matmul.sv, its first half). Registers keep their values from loop to loop.
 #include "isa/isa_fields.h"
 #include "sim/cycle/loop_matmul_parts.h"
 

@@ -1,6 +1,6 @@
-// The stores of loop_matmul (hw/rtl/loop_matmul_store.sv): mvout of C for j (groups of tiles), i innermost, mvout_spad
-// when C stays in the scratchpad, or, with the layer-norm and softmax activations, three passes of statistics commands
-// over every row.
+// The stores of loop_matmul (hw/rtl/weft_loop_matmul_store.sv): mvout of C for j (groups of tiles), i innermost,
+// mvout_spad when C stays in the scratchpad, or, with the layer-norm and softmax activations, three passes of
+// statistics commands over every row.
 //
 // A group is stored when the products of its slot have passed it in the last k; with statistics, when they are
 // complete. Statistics: for i, groups of norm_stats rows, the three passes, the rows of the group: one config_norm that

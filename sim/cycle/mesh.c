@@ -1,9 +1,9 @@
 // The arithmetic of the mesh and the transposer, request by request: see mesh.h.
 //
 // Values do not move from element to element. A request's D becomes `shift` by exchanging pointers when its last row
-// has entered; a product is computed when the last row of its request has entered, or sooner, row by row, where the
-// mesh is so short that results leave before that. Nothing is computed that nobody wants, except output-stationary
-// sums.
+// has entered; a product is computed when the last row of its request has entered, or earlier, row by row, where the
+// mesh is so short that results leave before that. A result without a destination is computed only if it is an
+// output-stationary sum.
 //
 // Invariants: a request that loads anything into `shift`, or uses the transposer, or is output-stationary, has dim
 // rows; all others push zeros. Output-stationary sums are kept wrapped to output_bits.

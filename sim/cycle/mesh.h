@@ -24,7 +24,7 @@ typedef struct cycle_mesh_feed {
   uint8_t shift;  // of output-stationary sums
   uint8_t via;    // operand that passes the transposer, a bit
   uint8_t total;
-  uint8_t wanted;   // result rows that somebody wants
+  uint8_t wanted;   // result rows that have a destination
   uint8_t rows[3];  // of the tiles
   int8_t **tile;
 } cycle_mesh_feed;

@@ -18,7 +18,7 @@ typedef struct cycle_mesh_request {
   cycle_execute_tag tag;
   bool holds;  // a tag, whether it names a product or not; without one `tag` is not valid
   uint8_t total;
-  uint8_t result;  // slot of its result rows, CYCLE_MESH_NO_RESULT: nobody wants them
+  uint8_t result;  // slot of its result rows, CYCLE_MESH_NO_RESULT: they have no destination
 } cycle_mesh_request;
 
 // Rows that were fed in consecutive cycles; the first of them leaves at `first`.

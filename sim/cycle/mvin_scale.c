@@ -1,4 +1,4 @@
-// Scales int8 rows and repeats them over local rows. See hw/rtl/mvin_scale.sv.
+// Scales int8 rows and repeats them over local rows. See hw/rtl/weft_mvin_scale.sv.
 //
 // A row waits in the input register and enters the scheduler repeats + 1 times, the farthest row first. Its results are
 // computed when it enters; the scheduler knows when the hardware has them. Rows pass in cycles that may lie ahead: each

@@ -1,4 +1,4 @@
-// Statistics of accumulator rows for layer norm and softmax: see hw/rtl/normaliser.sv. The arithmetic is
+// Statistics of accumulator rows for layer norm and softmax: see hw/rtl/weft_normaliser.sv. The arithmetic is
 // sim/ref/norm.h.
 //
 // A statistics command is carried out when it enters, and then keeps everything out for as long as the RTL computes:

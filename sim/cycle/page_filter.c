@@ -1,8 +1,8 @@
 // Address translation that is off: a request for another page than the requester's last one asks a shared buffer, which
-// answers one of the two clients per cycle. See hw/rtl/page_filter.sv.
+// answers one of the two clients per cycle. See hw/rtl/weft_page_filter.sv.
 //
-// The registers are brought to a cycle when somebody asks, for they change by themselves in at most two cycles after a
-// lookup. What arrives in a cycle (lookups, flush) is kept until its clock edge.
+// The registers change by themselves in at most two cycles after a lookup, and are brought to a cycle when a client
+// asks. What arrives in a cycle (lookups, flush) is kept until its clock edge.
 #include "sim/cycle/page_filter.h"
 
 #include "base/alloc.h"

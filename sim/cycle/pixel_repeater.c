@@ -1,6 +1,6 @@
 // First-layer loads: a row goes out once more for each repeated pixel, q rows lower and q * cols lanes higher, the copy
 // with the largest q first. A copy that would leave its half of the scratchpad is dropped and costs a cycle.
-// See hw/rtl/pixel_repeater.sv; in an array without the unit the stage before asks for the write.
+// See hw/rtl/weft_pixel_repeater.sv; in an array without the unit the stage before asks for the write.
 //
 // Invariants: `last` comes with the row itself (copy 0), which is never dropped.
 #include "sim/cycle/pixel_repeater.h"

@@ -2,24 +2,22 @@
 //
 // Nothing that the other units do between the place of the port in a cycle and that of the station is seen by a part in
 // the same cycle: the writer gets its rows for the next one, the load controller its commands. So the parts can be
-// stepped together, and later than the others, as long as nobody looks. While the port lags, its cycles are carried out
-// together
+// stepped together, and later than the others, as long as no other unit looks at them. While the port lags, its cycles
+// are carried out together
 //   - when a load may be done, or the station waits for room in the load controller's queue (visible),
 //   - when the store path has a row for the writer, the station a load, the front end a flush (cycle_port_through),
-//   - when somebody asks for a scratchpad bank that a load on its way may write (cycle_port_shares), or a product on
-//   its
-//     way goes to a bank of the accumulator that one may write: from then on for some time the port goes with the
-//     others, and banks are asked for write by write,
-//   - before anybody outside looks at main memory (cycle_port_to).
+//   - when a unit asks for a scratchpad bank that a load on its way may write, or a product on its way goes to an
+//     accumulator bank that one may write (cycle_port_shares): from then on the port goes with the other units for some
+//     time, and banks are asked for write by write,
+//   - before the host looks at main memory (cycle_port_to).
 // Loads that add to the accumulator, or go to one with a single port, zeros, counters and requests outside main memory
 // do not lag. A load that does not add meets only other writes to its bank.
 //
-// The first cycle in which the port may be needed is found when it is stepped with the others or something comes in
-// from them: what it carries out in between makes that time no earlier.
+// The earliest cycle in which the port may be needed is found when it is stepped with the other units, or when one of
+// them gives it something. The cycles that it carries out in between can only make that cycle later.
 //
-// Invariants: while the port lags nobody has asked for a bank in `banks` in the cycles from `time` on, and no row in
-// the mesh goes to one in `acc_banks`; nothing that others wait for happens in a cycle that was left to be carried out
-// later.
+// Invariants: while the port lags, in the cycles from `time` on no unit has asked for a bank in `banks`, and no row in
+// the mesh goes to one in `acc_banks`; in a cycle that was left for later nothing happens that another unit waits for.
 #include "sim/cycle/port.h"
 
 #include <assert.h>
@@ -121,13 +119,13 @@ static bool may_lag(const cycle_engine *c, uint64_t now) {
   return now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
 }
 
-// Somebody waits for the writer: the first cycle in which it may have become idle.
+// The store path waits for the writer: the earliest cycle in which it may be idle.
 static uint64_t writer_from(const cycle_engine *c) {
   const uint64_t idle = cycle_writer_idle_at(c);
   return idle < c->port.next ? idle : c->port.next;
 }
 
-// The first cycle in which somebody else may have to see what the port does.
+// The earliest cycle in which another unit may have to see what the port does.
 static uint64_t visible(const cycle_engine *c) {
   const cycle_port *p = &c->port;
   if (p->writer_wanted) return writer_from(c);
@@ -180,7 +178,7 @@ void cycle_port_touch(cycle_engine *c) {
   set_wake(c);
 }
 
-// A row for the writer makes nothing that others wait for come earlier.
+// A row for the writer, or a command for the load controller, makes nothing come earlier that other units wait for.
 void cycle_port_given(cycle_engine *c, uint64_t now, unsigned part) {
   cycle_port *p = &c->port;
   uint64_t next = now + 1, wake = p->lags ? next + LONGEST_LAG : next;
@@ -212,7 +210,7 @@ void cycle_port_shares_next(cycle_engine *c, uint64_t now) {
   set_wake(c);
 }
 
-// A cycle that was already carried out, by somebody who looked earlier in it, asks for its bank now.
+// If this cycle was carried out already, because a unit looked earlier in it, its write asks for the bank now.
 void cycle_port_shares(cycle_engine *c, uint64_t now) {
   cycle_port *p = &c->port;
   if (!p->lags) return;

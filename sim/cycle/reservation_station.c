@@ -1,9 +1,10 @@
-// Reservation station (hw/rtl/reservation_station.sv): holds commands until what they depend on is done, one file of
-// entries for each class.
+// Reservation station (hw/rtl/weft_reservation_station.sv): holds commands until what they depend on is done, one file
+// of entries for each class.
 //
-// The hardware keeps two bit matrices: who waits for whose issue, and who for whose completion. Here they are
+// The hardware keeps two bit matrices: which entry waits for the issue of which, and for the completion of which. Here
+// they are
 //   issue       a queue per class, as every entry waits for the issue of all older ones of its class
-//   completion  in each entry a count of what it waits for, and a mask of who waits for it
+//   completion  in each entry a count of what it waits for, and a mask of the entries that wait for it
 // so a step costs nothing for entries that wait. An entry leaves the issue queue in the cycle in which it issues, and
 // its place in the file when it completes; room is that of the start of the cycle, so a freed place is remembered until
 // the next one.
@@ -11,9 +12,9 @@
 // Beside a stream of rows the execute unit says in which cycles it takes commands whatever happens until then: these
 // are issued at once, in the name of those cycles (issue_ahead), and their records wait.
 //
-// A command that comes in one or two cycles can be given an entry in this one if as many older ones of its class have
-// not issued: it issues after them, so not before the cycle after its own, and what completes until then releases it
-// like any other. Its record waits, too (take_early).
+// A command that will come in one or two cycles can be given an entry now if as many older ones of its class have not
+// issued: it issues after them, so at the earliest in the cycle after its own, and what completes until then releases
+// it like any other command. Its record waits, too (take_early).
 //
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
@@ -56,7 +57,7 @@ typedef struct file {
   uint8_t order[ENTRIES_MAX];     // a ring
 } file;
 
-// The records of a cycle, kept only while somebody wants them.
+// The records of a cycle, kept only while a listener (c->sink) wants them.
 typedef struct records {
   const entry *allocated;  // NULL: none
   bool any, done;

@@ -1,4 +1,4 @@
-// Shares arithmetic units among the lanes of up to three rows: see hw/rtl/row_scheduler.sv.
+// Shares arithmetic units among the lanes of up to three rows: see hw/rtl/weft_row_scheduler.sv.
 //
 // Units serve rows in the order they came and never idle while one of their elements waits, so the cycle in which a row
 // is done is known when it enters; nothing happens in between. The parent keeps the rows' data by entry and may compute

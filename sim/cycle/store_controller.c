@@ -1,5 +1,5 @@
 // Stores: turns config_st, config_norm and mvout into row requests, one per cycle, and reports finished commands. See
-// hw/rtl/store_controller.sv, which also tells the forms of a mvout and its states.
+// hw/rtl/weft_store_controller.sv, which also tells the forms of a mvout and its states.
 //
 // What follows from a command and the configuration is found once, when the command is taken up; the registers cannot
 // change under it, because a config waits behind it in the queue.

@@ -1,5 +1,5 @@
 // From row requests of the store controller to requests of the DMA writer or writes of the scratchpad, and accumulator
-// operands for the execute unit. See hw/rtl/store_path.sv; acc_lane.sv is ref_narrow_row (sim/ref/norm.h).
+// operands for the execute unit. See hw/rtl/weft_store_path.sv; weft_acc_lane.sv is ref_narrow_row (sim/ref/norm.h).
 //
 //   request --> dispatch --bank read--> norm queue --> scale queue --> issue queue --> writer, scratchpad
 //                accumulator rows:      normaliser --> scale units ---- +

@@ -119,13 +119,13 @@ static bool inside_busy(const cycle_engine *c) {
   return cycle_station_busy(c) || cycle_front_busy(c) || cycle_store_path_busy(c, c->now);
 }
 
-// When all that is left to be done is the port's, the accelerator may become idle in every cycle of it.
+// While only the port has something left to do, the accelerator may become idle in any cycle of the port.
 static uint64_t next_change(const cycle_engine *c) {
   uint64_t next = c->waking->earliest(c);
   return c->port.next < next && !inside_busy(c) ? c->port.next : next;
 }
 
-// Room for a command is somebody else's to see, too.
+// A host also waits for room for a command.
 static uint64_t or_room(const cycle_engine *c, uint64_t next) {
   const uint64_t room = cycle_front_ready_at(c);
   return room > c->now && room < next ? room : next;

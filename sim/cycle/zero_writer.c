@@ -1,5 +1,5 @@
 // The zeros of a mvin without a source: one block of dim lanes per cycle, block b of a row at row + b * block_stride,
-// the last block masked to the columns that are left. See hw/rtl/zero_writer.sv.
+// the last block masked to the columns that are left. See hw/rtl/weft_zero_writer.sv.
 //
 // Invariants: ceil(cols / dim) blocks per request; a request has columns.
 #include "sim/cycle/zero_writer.h"
