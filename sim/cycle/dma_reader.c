@@ -154,8 +154,8 @@ static bool start_burst(cycle_engine *c, uint64_t now) {
       .pixel_repeats = row->pixel_repeats,
       .cmd = row->cmd,
       .wide = row->acc_width,
-      .is_acc = (row->laddr >> 31) != 0,
-      .accumulate = (row->laddr >> 30 & 1) != 0,
+      .is_acc = isa_local_accumulator(row->laddr) != 0,
+      .accumulate = isa_local_accumulate(row->laddr) != 0,
   };
   r->address += best.bytes;
   r->left -= best.bytes;

@@ -63,7 +63,8 @@ static void take_parameters(const cycle_engine *c, cycle_execute *x) {
   x->sp_mask = c->d.sp_rows - 1;
   x->acc_mask = c->d.acc_rows - 1;
   x->count_mask = mask_of_bits(count_bits);
-  x->garbage = UINT64_C(0xe0000000) | mask_of_bits(c->d.row_bits + 1);
+  x->garbage =
+      ISA_LOCAL_ACCUMULATOR_MASK | ISA_LOCAL_ACCUMULATE_MASK | ISA_LOCAL_FULL_MASK | mask_of_bits(c->d.row_bits + 1);
   x->both_dataflows = a->mesh.dataflow == HW_DATAFLOW_BOTH;
   x->os = a->mesh.dataflow != HW_DATAFLOW_WS;
   x->transposer = a->units.transposer;
@@ -135,7 +136,7 @@ static uint8_t rows_of(const cycle_execute *x, uint64_t word, bool transposed) {
   return (uint8_t)(count & x->count_mask);
 }
 
-static bool in_acc(uint64_t word) { return (word >> 31 & 1) != 0; }
+static bool in_acc(uint64_t word) { return isa_local_accumulator((uint32_t)word) != 0; }
 
 // The preload of the operation that could start, and the compute behind it (NULL: not there).
 typedef struct candidate {
@@ -194,7 +195,7 @@ static cycle_execute_tag tag_of(const cycle_execute *x, const cycle_execute_comm
                              .id = preload->id,
                              .valid = !is_garbage(x, word),
                              .acc = in_acc(word),
-                             .accumulate = (word >> 30 & 1) != 0,
+                             .accumulate = isa_local_accumulate((uint32_t)word) != 0,
                              .rows = rows_of(x, word, false),
                              .cols = rows_of(x, word, true)};
 }

@@ -37,7 +37,8 @@ bool cycle_conv_bias_step(const cycle_conv_shape *shape, cycle_conv_part *p, cyc
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
   out->funct = ISA_FUNCT_MVIN3;
   out->rs1 = t->no_bias ? 0 : r->bias + p->och * 4;
-  out->rs2 = cycle_conv_operand(wf_min(cols_left, shape->dim), wf_min(och_left, width), UINT32_C(0x80000000) | place);
+  out->rs2 =
+      cycle_conv_operand(wf_min(cols_left, shape->dim), wf_min(och_left, width), isa_local_with_accumulator(place, 1));
   return !(cycle_conv_wraps(&p->och, och_left <= width, width) &&
            cycle_conv_wraps(&p->col, cols_left <= shape->dim, shape->dim) &&
            cycle_conv_wraps(&p->row, cycle_conv_cut(r->orows - p->row) <= 1, 1) &&

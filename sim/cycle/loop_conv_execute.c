@@ -74,7 +74,8 @@ static void product(const cycle_conv_shape *shape, const cycle_conv_part *p, cyc
   if (!p->compute) {
     out->funct = ISA_FUNCT_PRELOAD;
     out->rs1 = cycle_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : ARCH_LOCAL_GARBAGE);
-    out->rs2 = cycle_conv_operand(rows, cols, UINT32_C(0xc0000000) | c_place(shape, t, p));
+    out->rs2 = cycle_conv_operand(rows, cols,
+                                  isa_local_with_accumulate(isa_local_with_accumulator(c_place(shape, t, p), 1), 1));
   } else {
     out->funct = p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
     out->rs1 = cycle_conv_operand(rows, depth, a_place(shape, t, p));

@@ -37,7 +37,7 @@ static void mvout(const cycle_conv_shape *shape, const cycle_conv_part *p, cycle
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
   out->funct = ISA_FUNCT_MVOUT;
   out->rs1 = r->output + (t->no_pool ? element_at(t, p) : image_at(t, p));
-  out->rs2 = cycle_conv_operand(t->no_pool ? rows : 0, cols, UINT32_C(0x80000000) | place);
+  out->rs2 = cycle_conv_operand(t->no_pool ? rows : 0, cols, isa_local_with_accumulator(place, 1));
 }
 
 static bool next_channel(const cycle_conv_shape *shape, cycle_conv_part *p) {

@@ -273,8 +273,6 @@ static uint32_t half_row(const cycle_loop_matmul *l, bool second) { return secon
 
 static uint32_t masked(const cycle_loop_matmul *l, uint32_t row) { return row & l->geometry.row_mask; }
 
-enum { FLAG_ACCUMULATOR = 4, FLAG_ACCUMULATE = 2 };  // of a load
-
 static bool start_a(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
   uint16_t deep = s->resadd ? s->j : s->k, pad_deep = s->resadd ? s->pad_j : s->pad_k;
@@ -287,7 +285,7 @@ static bool start_a(cycle_loop_matmul *l, unsigned number) {
                                                       .row_is_outer = turned,
                                                       .base = s->a,
                                                       .stride = s->a_stride,
-                                                      .flags = s->resadd ? FLAG_ACCUMULATOR : 0,
+                                                      .flags = s->resadd ? ISA_LOCAL_ACCUMULATOR_MASK : 0,
                                                       .first = masked(l, s->lda_row)});
   return l->geometry.later && s->a == 0;
 }
@@ -297,17 +295,18 @@ static bool start_b(cycle_loop_matmul *l, unsigned number) {
   const cycle_matmul_slot *s = &l->slots.of[number];
   uint16_t deep = s->resadd ? s->i : s->k, pad_deep = s->resadd ? s->pad_i : s->pad_k;
   bool turned = s->b_transpose;
-  cycle_matmul_load_start(&l->b, &(cycle_matmul_load){.rows = turned ? s->j : deep,
-                                                      .cols = turned ? deep : s->j,
-                                                      .pad_rows = turned ? s->pad_j : pad_deep,
-                                                      .pad_cols = turned ? pad_deep : s->pad_j,
-                                                      .blocks = l->geometry.blocks,
-                                                      .row_is_outer = !turned,
-                                                      .full_height = true,
-                                                      .base = s->b,
-                                                      .stride = s->b_stride,
-                                                      .flags = s->resadd ? FLAG_ACCUMULATOR | FLAG_ACCUMULATE : 0,
-                                                      .first = masked(l, s->ldb_row)});
+  cycle_matmul_load_start(
+      &l->b, &(cycle_matmul_load){.rows = turned ? s->j : deep,
+                                  .cols = turned ? deep : s->j,
+                                  .pad_rows = turned ? s->pad_j : pad_deep,
+                                  .pad_cols = turned ? pad_deep : s->pad_j,
+                                  .blocks = l->geometry.blocks,
+                                  .row_is_outer = !turned,
+                                  .full_height = true,
+                                  .base = s->b,
+                                  .stride = s->b_stride,
+                                  .flags = s->resadd ? ISA_LOCAL_ACCUMULATOR_MASK | ISA_LOCAL_ACCUMULATE_MASK : 0,
+                                  .first = masked(l, s->ldb_row)});
   return l->geometry.later && s->b == 0;
 }
 
@@ -321,7 +320,7 @@ static bool start_d(cycle_loop_matmul *l, unsigned number) {
                                                       .wide = !s->low_d,
                                                       .base = s->d,
                                                       .stride = s->d_stride,
-                                                      .flags = FLAG_ACCUMULATOR,
+                                                      .flags = ISA_LOCAL_ACCUMULATOR_MASK,
                                                       .first = masked(l, half_row(l, s->d_half != 0))});
   return s->d == 0;
 }

@@ -22,15 +22,14 @@ static uint32_t tile_row(const cycle_matmul_geometry *g, uint32_t first, uint32_
 }
 
 static void preload(const cycle_matmul_execute *x, const cycle_matmul_geometry *g, cycle_front_command *command) {
-  enum { ACCUMULATOR = 2, ACCUMULATE = 1 };
   uint16_t cols = cut(g, x->j, x->end_j, x->pad_j);
   uint32_t b = ARCH_LOCAL_GARBAGE;
   if (x->i == 0) {
     uint32_t k = x->k, j = x->j;
     b = tile_row(g, x->b_row, x->b_transpose ? j * x->end_k + k : k * x->end_j + j);
   }
-  uint32_t flags = ACCUMULATOR | (x->accumulate || x->k != 0 ? ACCUMULATE : 0);
-  uint32_t c = flags << 30 | tile_row(g, x->c_row, (uint32_t)x->i * x->end_j + x->j);
+  uint32_t c = isa_local_with_accumulator(tile_row(g, x->c_row, (uint32_t)x->i * x->end_j + x->j), 1);
+  if (x->accumulate || x->k != 0) c = isa_local_with_accumulate(c, 1);
   command->funct = ISA_FUNCT_PRELOAD;
   command->rs1 = cycle_matmul_operand(cut(g, x->k, x->end_k, x->pad_k), cols, b);
   command->rs2 = cycle_matmul_operand(cut(g, x->i, x->end_i, x->pad_i), cols, c);

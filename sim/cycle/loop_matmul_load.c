@@ -27,7 +27,7 @@ void cycle_matmul_load_command(const cycle_matmul_load *load, const cycle_matmul
   uint32_t offset = (row * load->stride + col) << g->dim_log2, tile = (uint32_t)row * load->cols + col;
   uint32_t local = (load->first + (tile << g->dim_log2)) & g->row_mask;
   command->rs1 = load->base + (load->wide ? offset << 2 : offset);
-  command->rs2 = cycle_matmul_operand((uint16_t)height, (uint16_t)width, (uint32_t)load->flags << 29 | local);
+  command->rs2 = cycle_matmul_operand((uint16_t)height, (uint16_t)width, load->flags | local);
 }
 
 bool cycle_matmul_load_advance(cycle_matmul_load *load) {

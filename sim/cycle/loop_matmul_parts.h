@@ -62,12 +62,12 @@ typedef struct cycle_matmul_load {
   bool wide;                    // elements of 4 bytes rather than 1
   bool row_is_outer;            // which counter is the tile row
   bool full_height;             // the last row of tiles is not cut
-  uint8_t flags;                // accumulator, accumulate, full
   uint16_t outer, inner;        // the next group; zero when idle
   uint16_t rows, cols, blocks;  // tiles
   uint16_t pad_rows, pad_cols;  // elements
   uint16_t outer_step, inner_step, outer_end, inner_end;
   uint32_t first, stride;
+  uint32_t flags;  // of the local address: accumulator, accumulate
   uint64_t base;
 } cycle_matmul_load;
 

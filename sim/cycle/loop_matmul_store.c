@@ -65,8 +65,7 @@ static uint32_t offset_of(const cycle_matmul_store *st, const cycle_matmul_geome
 }
 
 static uint32_t c_local(const cycle_matmul_store *st, uint32_t norm, uint32_t row) {
-  enum { ACCUMULATOR_BIT = 31, FULL_BIT = 29, NORM_LSB = 26 };
-  return UINT32_C(1) << ACCUMULATOR_BIT | (uint32_t)st->full << FULL_BIT | norm << NORM_LSB | row;
+  return isa_local_with_norm(isa_local_with_full(isa_local_with_accumulator(row, 1), st->full), norm);
 }
 
 static void select_set(const cycle_matmul_store *st, cycle_front_command *command) {

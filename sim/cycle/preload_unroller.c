@@ -7,7 +7,6 @@
 #include "isa/isa_fields.h"
 
 enum { UNROLL_IDLE, UNROLL_COMPUTE, UNROLL_PRELOAD };
-#define GARBAGE UINT64_C(0xffffffff)
 
 static bool holds_back(const cycle_preload_unroller *u) {
   return u->b_transposed && cycle_execute_window_head(&u->window, 0)->funct == ISA_FUNCT_PRELOAD;
@@ -38,12 +37,12 @@ static cycle_execute_command next_command(cycle_preload_unroller *u, bool *pops)
       u->state = UNROLL_PRELOAD;
       return out;
     case UNROLL_PRELOAD:
-      out.rs1 |= GARBAGE;
+      out.rs1 |= ISA_LOCAL_GARBAGE;
       u->state = UNROLL_IDLE;
       break;
     default:
       if (holds_back(u) && next->funct == ISA_FUNCT_COMPUTE_PRELOADED) {
-        out.rs2 |= GARBAGE;
+        out.rs2 |= ISA_LOCAL_GARBAGE;
         out.id_valid = false;
         u->state = UNROLL_COMPUTE;
         return out;

@@ -163,8 +163,8 @@ static uint32_t source_row(const cycle_engine *c, const arch_store_config *g, co
 static uint32_t source_address(const cycle_engine *c, const store_command *n, uint32_t row, bool last_block) {
   if (row == UINT32_MAX) return ARCH_LOCAL_GARBAGE;
   uint32_t rows = (UINT32_C(1) << c->d.row_bits) - 1;
-  uint32_t norm = (uint32_t)(last_block ? n->norm : n->norm_collect) << 26;
-  return (n->laddr & ~rows & ~ISA_LOCAL_NORM_MASK) | norm | ((n->laddr + row) & rows);
+  uint32_t local = (n->laddr & ~rows) | ((n->laddr + row) & rows);
+  return isa_local_with_norm(local, last_block ? n->norm : n->norm_collect);
 }
 
 static bool last_in_window(const arch_store_config *g, const store_command *n) {

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "isa/isa_fields.h"
+
 void cycle_zero_writer_init(cycle_engine *c, cycle_zero_writer *z) {
   *z = (cycle_zero_writer){.dim = c->d.dim, .row_mask = (UINT32_C(1) << c->d.row_bits) - 1};
 }
@@ -21,8 +23,8 @@ void cycle_zero_writer_put(cycle_zero_writer *z, const cycle_load_row *request, 
                            .answer = (uint16_t)(request->acc_width ? request->cols * 4U : request->cols),
                            .pixel_repeats = request->pixel_repeats,
                            .cmd = request->cmd,
-                           .is_acc = request->laddr >> 31 != 0,
-                           .accumulate = (request->laddr >> 30 & 1) != 0};
+                           .is_acc = isa_local_accumulator(request->laddr) != 0,
+                           .accumulate = isa_local_accumulate(request->laddr) != 0};
 }
 
 bool cycle_zero_writer_next(cycle_zero_writer *z, cycle_item *item) {
