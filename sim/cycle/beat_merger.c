@@ -62,7 +62,7 @@ void cycle_merger_open(cycle_engine *c, uint64_t now, cycle_merger *m) {
   if (c->data) b->data = take_buffer(c, m, id, b->burst.wide) + b->burst.shift;
 }
 
-// The first cycle in which row `number` is there.
+// The earliest cycle in which row `number` is there.
 static uint64_t row_there(const cycle_merger *m, const cycle_burst_rows *b, uint32_t number) {
   uint32_t end = (number + 1) * b->row_bytes;
   uint32_t needed = end < b->burst.bytes ? end : b->burst.bytes;

@@ -42,7 +42,7 @@ void cycle_merger_init(cycle_engine *c, cycle_merger *m);
 void cycle_merger_free(cycle_merger *m);
 // Takes the burst whose first beat is there in this cycle; only if !m->open and accept_from is not later.
 void cycle_merger_open(cycle_engine *c, uint64_t now, cycle_merger *m);
-// The first cycle in which the next row of the burst can leave.
+// The earliest cycle in which the next row of the burst can leave.
 uint64_t cycle_merger_row_from(const cycle_merger *m, const cycle_burst_rows *b);
 // The next row leaves in cycle `at`.
 const cycle_row *cycle_merger_take(cycle_merger *m, cycle_burst_rows *b, uint64_t at);

@@ -209,14 +209,14 @@ typedef struct cycle_engine {
   uint8_t issuable;      // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;          // the clock: the cycle being carried out, between cycles the next one
   uint64_t carried_out;  // cycles
-  // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the first cycle whose
+  // Execute's streams: scratchpad banks that it asks for in every cycle before execute_until; the earliest cycle whose
   // results write-back may not have written yet.
   uint64_t execute_banks, execute_until, results_at;
   uint64_t wake[CYCLE_UNITS];
   cycle_port port;
   uint64_t load_banks;  // load_path: scratchpad banks that its streams will write, perhaps in cycles that are left out
-  uint64_t load_write;  // load_path: the first cycle in which it asks for a bank; if that cycle is carried out, it is
-                        // stepped
+  uint64_t load_write;  // load_path: the earliest cycle in which it asks for a bank; if that cycle is carried out, it
+                        // is stepped
   const struct cycle_waking *waking;
   cycle_wires w;
   cycle_events ev;

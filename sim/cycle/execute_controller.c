@@ -456,7 +456,7 @@ static void unroll_ahead(cycle_execute *x, uint64_t now) {
   }
 }
 
-// What others see of the unit: room for commands, reads of the accumulator.
+// What other units see of it: room for commands, reads of the accumulator.
 static bool seen(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
   return x->ready_at == now + 1 || c->w.acc_asked != 0;
 }

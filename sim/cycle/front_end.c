@@ -320,7 +320,7 @@ static bool source_due(const cycle_front_end *f) {
   return cycle_loop_conv_due(f->conv) || (f->raw.queue.count > 0 && cycle_loop_conv_waiting(f->conv) < QUEUE);
 }
 
-// The first cycle after this one in which the source offers a command; CYCLE_NEVER: none is in sight.
+// The earliest cycle after this one in which the source offers a command; CYCLE_NEVER: none is in sight.
 static uint64_t source_offers(const cycle_front_end *f, uint64_t now) {
   uint64_t next = now + 1, at = f->raw.queue.count > 0 ? 0 : CYCLE_NEVER;
   if (f->conv != NULL) at = cycle_loop_conv_offers_at(f->conv);

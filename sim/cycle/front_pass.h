@@ -24,8 +24,8 @@ typedef struct cycle_front_pass {
   bool open;
   uint32_t last;
   uint32_t pushed, taken;  // commands; their difference is in the chain
-  // The first cycle in which a command is at the head of the last queue; CYCLE_NEVER: there is none in the chain. And
-  // that in which the command queue has room; CYCLE_NEVER: not known.
+  // The earliest cycle in which a command is at the head of the last queue; CYCLE_NEVER: there is none in the chain.
+  // And that in which the command queue has room; CYCLE_NEVER: not known.
   uint64_t head_at, room_at;
   cycle_pass_command of[CYCLE_PASS_RING];
 } cycle_front_pass;

@@ -339,7 +339,7 @@ bool cycle_load_step(cycle_engine *c, uint64_t now) {
   return cause == CYCLE_WORKING;
 }
 
-// ---- what the others wait for
+// ---- what other units wait for
 
 // The earliest cycle that shows a command as done. Of its bytes that have not come, the first beat comes with the next
 // answer at the earliest; the row that the last beat completes leaves the merger a cycle later, is written at the

@@ -10,8 +10,8 @@
 // Streams of plain rows are not taken apart: load_streams.c and, while the port lags, load_whole.c.
 //
 // Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
-// (cycle_load_path_settle); c->load_write is the first cycle in which a write is asked for; beside streams the stages
-// are empty.
+// (cycle_load_path_settle); c->load_write is the earliest cycle in which a write is asked for; beside streams the
+// stages are empty.
 #include "sim/cycle/load_path.h"
 
 #include <assert.h>

@@ -26,7 +26,7 @@ typedef struct cycle_row {
 typedef struct cycle_item {
   const cycle_row *row;
   const uint8_t *bytes;
-  uint64_t ready;  // first cycle in which it can leave
+  uint64_t ready;  // earliest cycle in which it can leave
   uint32_t to;     // local row
   bool last;
 } cycle_item;

@@ -132,7 +132,7 @@ static bool any_repeats(struct cycle_load_path *p) {
   return repeats;
 }
 
-// Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
+// Rows of the cycles before `end` are written, or will be caught up; later rows ask for their banks one by one.
 void cycle_load_path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
   if (!p->whole) return;
   p->whole = false;

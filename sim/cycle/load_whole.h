@@ -8,7 +8,7 @@
 bool cycle_load_path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p);
 // The cycle, then. True: an answer was given.
 bool cycle_load_path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p);
-// Rows of the cycles before `end` are written, or will be caught up; the others are asked for one by one.
+// Rows of the cycles before `end` are written, or will be caught up; later rows ask for their banks one by one.
 void cycle_load_path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end);
 
 #endif

@@ -212,7 +212,7 @@ static void held_up(cycle_engine *c, uint64_t now, cycle_execute *x) {
     cycle_execute_stream_end(c, x, now + x->control_depth - x->control_count);
 }
 
-// The first cycle in which the head of the control queue can be taken.
+// The earliest cycle in which the head of the control queue can be taken.
 static uint64_t next_entry(const cycle_execute *x, uint64_t now) {
   uint64_t ready = x->control[x->control_head].ready;
   return ready > now ? ready : now + 1;
@@ -242,7 +242,7 @@ static bool whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
   return taken;
 }
 
-// Returns whether an operand was taken from the store path, or a flush: what others see of the mesh.
+// Returns whether an operand was taken from the store path, or a flush: what other units see of the mesh.
 bool cycle_mesh_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
   cycle_execute_stream_to_now(c, now, x);

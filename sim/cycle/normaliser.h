@@ -21,7 +21,7 @@ typedef struct cycle_unit_row {
 
 typedef struct cycle_normaliser {
   cycle_queue queue;
-  uint64_t idle_from;  // the first cycle in which a row may enter
+  uint64_t idle_from;  // the earliest cycle in which a row may enter
   bool enabled;
   uint32_t set_mask;
   cycle_unit_row rows[CYCLE_NORMALISER_QUEUE];

@@ -16,7 +16,8 @@
 
 #include "sim/cycle/local_memory.h"
 
-void cycle_execute_copy_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols) {
+// The tile row `to`, cut to `cols` elements; the rest is zero.
+static void copy_cut_row(int8_t *to, const int8_t *from, uint32_t dim, uint32_t cols) {
   if (dim >= 16 && cols >= dim) {
     for (uint32_t i = 0; i < dim; i += 16) memcpy(to + i, from + i, 16);
     return;
@@ -157,7 +158,7 @@ static void copy_row(cycle_engine *c, const cycle_execute *x, const cycle_execut
                      uint32_t row) {
   uint32_t index = o == CYCLE_MESH_D ? x->dim - 1 - row : row;
   const int8_t *from = cycle_sp_row(c, address_of(x, op, o, row) & x->sp_mask);
-  cycle_execute_copy_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
+  copy_cut_row(op->tile[o] + (size_t)index * x->dim, from, x->dim, op->cols[o]);
 }
 
 // Whole rows, one after the other: only plain operations, which stay inside a bank, copy more than one at a time.

@@ -4,8 +4,9 @@
 
 #include "sim/cycle/execute.h"
 
-// operand_select.c: operands of the first entry whose rows are not there; takes the answers of that entry.
+// Operands of the first entry whose rows are not there.
 unsigned cycle_operand_select_missing(const cycle_engine *c, uint64_t now, const cycle_execute *x);
+// Takes the answers of that entry.
 void cycle_operand_select_take(cycle_engine *c, uint64_t now, const cycle_execute *x);
 
 #endif

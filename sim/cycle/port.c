@@ -59,7 +59,7 @@ static void find_next(cycle_engine *c) {
 static void clear_wires(cycle_wires *w) {
   w->beat = NULL;
   w->read_granted = w->write_granted = w->load_answered = false;
-  // Between cycles the wires still say what the last cycle of the others had.
+  // Between cycles of the engine the wires still say what its last cycle had.
   w->done[SIM_CLASS_LOAD].valid = false;
 }
 

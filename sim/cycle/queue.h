@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 
 typedef struct cycle_queue {
-  uint64_t *ready;  // by slot: the first cycle in which the entry can leave
+  uint64_t *ready;  // by slot: the earliest cycle in which the entry can leave
   uint64_t popped;  // cycle of the last pop + 1
   uint32_t head, count, capacity, latency, mask;
   bool pipe;
@@ -45,7 +45,7 @@ static inline bool cycle_queue_valid(const cycle_queue *q, uint64_t now) {
   return q->count > 0 && q->ready[q->head] <= now;
 }
 
-// The first cycle in which the head can leave; UINT64_MAX when empty.
+// The earliest cycle in which the head can leave; UINT64_MAX when empty.
 static inline uint64_t cycle_queue_next(const cycle_queue *q) { return q->count > 0 ? q->ready[q->head] : UINT64_MAX; }
 
 // in_ready, after this cycle's pop if there is one.

@@ -200,7 +200,7 @@ static void complete_at_port(cycle_engine *c, uint64_t now, sim_class unit) {
   complete(c, now, unit, id);
 }
 
-// One completion per cycle; execute cannot wait, the others can.
+// One completion per cycle; execute cannot wait, load and store can.
 static void completion_port(cycle_engine *c, uint64_t now) {
   const cycle_done *done = c->w.done;
   if (done[SIM_CLASS_EXECUTE].valid) {
@@ -292,8 +292,6 @@ static void tell_front(cycle_engine *c, uint64_t now) {
   if (freed_now(c, now)) cycle_front_completed(c, now);
   if (!cycle_front_awake(c, now)) cycle_station_report(c, now);
 }
-
-bool cycle_station_can_issue(const cycle_engine *c, uint64_t now) { return c->issuable != 0 && issues(c, now) != 0; }
 
 bool cycle_station_step(cycle_engine *c, uint64_t now) {
   const cycle_done *done = c->w.done;

@@ -11,7 +11,6 @@ void cycle_station_destroy(cycle_engine *c);
 // controller.
 bool cycle_station_step(cycle_engine *c, uint64_t now);
 bool cycle_station_busy(const cycle_engine *c);
-bool cycle_station_can_issue(const cycle_engine *c, uint64_t now);
 // The front end offers a command, after the station's step: room was looked at before this cycle's completions freed
 // entries. False: there is none in the command's class, which `unit` tells.
 bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class *unit);

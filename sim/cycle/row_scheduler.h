@@ -15,13 +15,13 @@
 enum { CYCLE_SCHEDULER_ROWS = 3 };
 
 typedef struct cycle_row_scheduler {
-  uint64_t ready[CYCLE_SCHEDULER_ROWS];  // by entry: the first cycle in which the row can leave
+  uint64_t ready[CYCLE_SCHEDULER_ROWS];  // by entry: the earliest cycle in which the row can leave
   uint64_t popped;                       // cycle of the last pop + 1
   uint32_t head, tail, count;
   uint32_t lanes, units, latency;
   bool reuse, even;     // even: every unit serves as many elements of a row as any other
   uint64_t free;        // of all units (even)
-  uint64_t *unit_free;  // by unit: the first cycle in which it can take an element of the next row (not even)
+  uint64_t *unit_free;  // by unit: the earliest cycle in which it can take an element of the next row (not even)
 } cycle_row_scheduler;
 
 // `units` at least 1.
@@ -35,7 +35,8 @@ static inline bool cycle_scheduler_room(const cycle_row_scheduler *s, uint64_t n
 // Returns the entry of the row (in_entry_o).
 uint32_t cycle_scheduler_push(cycle_row_scheduler *s, uint64_t now, bool skip);
 
-// out_valid_o, the entry of the oldest row, and the first cycle in which it can leave (UINT64_MAX when there is none).
+// out_valid_o, the entry of the oldest row, and the earliest cycle in which it can leave (UINT64_MAX when there is
+// none).
 static inline bool cycle_scheduler_valid(const cycle_row_scheduler *s, uint64_t now) {
   return s->count > 0 && s->ready[s->head] <= now;
 }
@@ -46,7 +47,7 @@ static inline uint64_t cycle_scheduler_next(const cycle_row_scheduler *s) {
 void cycle_scheduler_pop(cycle_row_scheduler *s, uint64_t now);
 
 // For an owner that keeps the entries itself: a row enters `entry` in cycle `at`, which is later than that of the row
-// before; returns the first cycle in which the row is done.
+// before; returns the earliest cycle in which the row is done.
 uint64_t cycle_scheduler_done(cycle_row_scheduler *s, uint64_t at, uint32_t entry);
 
 #endif

@@ -149,8 +149,8 @@ static bool storing(const cycle_engine *c, uint64_t now) {
   return c->local->execute_held != 0 || cycle_store_path_busy(c, now);
 }
 
-// A unit that asks for something asks again in the next cycle, given or not: others are held back by the request
-// itself. The load path knows when it asks next (load_write).
+// A unit that asked for something asks again in the next cycle, whether it got it or not: the request itself holds
+// other units back. The load path knows when it asks next (load_write).
 static uint32_t asking(const cycle_engine *c) {
   uint32_t mask = 0;
   if (c->stores_to_sp && ((c->w.sp_written | c->w.acc_adds) != 0 || c->w.load_adds)) mask |= U(STORE_PATH);

@@ -7,7 +7,7 @@
 
 typedef struct cycle_zero_writer {
   bool held;           // blocks of the request have to leave
-  uint64_t since;      // first cycle in which the next block can leave
+  uint64_t since;      // earliest cycle in which the next block can leave
   uint64_t free_from;  // not held: a request is taken from this cycle on
   uint32_t row, left;  // of the next block; columns from it on
   uint32_t block_stride, dim, row_mask;
