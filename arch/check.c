@@ -1,4 +1,4 @@
-// The checker's driver: decoding, capabilities, loop expansion, messages. See check.h.
+// The checker's driver: capabilities, loop expansion, messages. See check.h.
 #include "arch/check.h"
 
 #include <inttypes.h>
@@ -168,12 +168,13 @@ static bool check_rules(arch_checker *checker, isa_id id, uint64_t rs1, uint64_t
 }
 
 // With strides_only hardware looks at no other field of config_ex.
-static bool only_strides(const isa_insn *insn, const arch_command *command) {
-  return insn->id == ISA_CONFIG_EX && isa_get_config_ex_strides_only(command->rs1, command->rs2);
+static bool only_strides(const arch_command *command) {
+  return command->insn->id == ISA_CONFIG_EX && isa_get_config_ex_strides_only(command->rs1, command->rs2);
 }
 
 // Programs repeat few combinations of sizes and modes, with other addresses.
-static bool check_field_values(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
+static bool check_field_values(arch_checker *checker, const arch_command *command) {
+  const isa_insn *insn = command->insn;
   arch_check_fields *fields = &checker->fields[insn->id];
   const uint64_t rs1 = command->rs1 & fields->decides[0], rs2 = command->rs2 & fields->decides[1];
   if (fields->known && rs1 == fields->legal[0] && rs2 == fields->legal[1]) return true;
@@ -190,10 +191,10 @@ static bool check_field_values(arch_checker *checker, const isa_insn *insn, cons
   return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason + prefix);
 }
 
-static bool check_primitive(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
-  checker->name = insn->name;
-  if (!only_strides(insn, command) && !check_field_values(checker, insn, command)) return false;
-  return check_rules(checker, insn->id, command->rs1, command->rs2);
+static bool check_primitive(arch_checker *checker, const arch_command *command) {
+  checker->name = command->insn->name;
+  if (!only_strides(command) && !check_field_values(checker, command)) return false;
+  return check_rules(checker, command->insn->id, command->rs1, command->rs2);
 }
 
 typedef struct passing {
@@ -201,11 +202,11 @@ typedef struct passing {
   void *context;
 } passing;
 
-static bool pass_primitive(arch_checker *checker, const isa_insn *insn, const arch_command *command, passing to) {
-  if (!check_primitive(checker, insn, command)) return false;
-  arch_config_apply(&checker->config, insn->id, command->rs1, command->rs2);
-  if (insn->id == ISA_CONFIG_EX) arch_check_forget_products(checker);
-  if (to.sink != NULL) to.sink(to.context, insn->id, command);
+static bool pass_primitive(arch_checker *checker, const arch_command *command, passing to) {
+  if (!check_primitive(checker, command)) return false;
+  arch_config_apply(&checker->config, command->insn->id, command->rs1, command->rs2);
+  if (command->insn->id == ISA_CONFIG_EX) arch_check_forget_products(checker);
+  if (to.sink != NULL) to.sink(to.context, command);
   return true;
 }
 
@@ -217,18 +218,18 @@ static bool pass_loop_primitive(arch_checker *checker, arch_loop_result result, 
     return arch_check_rows(checker, "", cursor->accumulator, cursor->row, 1, 1);
   }
   if (to.sink == NULL && arch_check_product_repeats(checker, command)) return true;
-  return pass_primitive(checker, isa_find(checker->array->isa.revision, command->funct, command->rs1), command, to);
+  return pass_primitive(checker, command, to);
 }
 
-static bool run_loop_ws(arch_checker *checker, const isa_insn *insn, const arch_command *run, passing to) {
+static bool run_loop_ws(arch_checker *checker, const arch_command *run, passing to) {
   arch_loop_ws_plan plan;
-  arch_loop_ws_run(&checker->loop_ws, &checker->derived, insn->id, run, &plan);
+  arch_loop_ws_run(&checker->loop_ws, &checker->derived, run->insn->id, run, &plan);
   bool norm = plan.activation == ARCH_ACTIVATION_LAYERNORM || plan.activation == ARCH_ACTIVATION_SOFTMAX;
   const char *reason = arch_loop_ws_fault(&plan);
   if (reason == NULL && norm && plan.runs[ARCH_LOOP_WS_STORE] && !plan.spad_only && !checker->array->units.normaliser)
     reason = "this array has no normaliser";
   if (reason != NULL) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
-  checker->loop = insn->name;
+  checker->loop = run->insn->name;
   if (to.sink == NULL) {
     arch_check_memo_begin_ws(checker, &plan);
     if (arch_check_memo_passes(checker)) return true;
@@ -257,13 +258,13 @@ static const char *missing_conv_unit(const arch_checker *checker, const arch_loo
   return NULL;
 }
 
-static bool run_loop_conv(arch_checker *checker, const isa_insn *insn, const arch_command *run, passing to) {
+static bool run_loop_conv(arch_checker *checker, const arch_command *run, passing to) {
   arch_loop_conv_plan plan;
-  arch_loop_conv_run(&checker->loop_conv, checker->array, &checker->derived, insn->id, run, &plan);
+  arch_loop_conv_run(&checker->loop_conv, checker->array, &checker->derived, run->insn->id, run, &plan);
   const char *reason = missing_conv_unit(checker, &plan);
   if (reason == NULL) reason = arch_loop_conv_fault(&plan);
   if (reason != NULL) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
-  checker->loop = insn->name;
+  checker->loop = run->insn->name;
   if (to.sink == NULL) {
     arch_check_memo_begin_conv(checker, &plan);
     if (arch_check_memo_passes(checker)) return true;
@@ -280,22 +281,23 @@ static bool run_loop_conv(arch_checker *checker, const isa_insn *insn, const arc
   return true;
 }
 
-static bool loop_command_ok(arch_checker *checker, const isa_insn *insn, const arch_command *command) {
+static bool loop_command_ok(arch_checker *checker, const arch_command *command) {
   bool present =
-      insn->unit == ISA_UNIT_LOOP_MATMUL ? checker->array->units.loop_matmul : checker->array->units.loop_conv;
+      command->insn->unit == ISA_UNIT_LOOP_MATMUL ? checker->array->units.loop_matmul : checker->array->units.loop_conv;
   if (!present) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no such loop unroller");
-  return check_primitive(checker, insn, command);
+  return check_primitive(checker, command);
 }
 
-static bool pass_loop_command(arch_checker *checker, const isa_insn *insn, const arch_command *command, passing to) {
-  if (!loop_command_ok(checker, insn, command)) return false;
+static bool pass_loop_command(arch_checker *checker, const arch_command *command, passing to) {
+  const isa_insn *insn = command->insn;
+  if (!loop_command_ok(checker, command)) return false;
   switch (insn->id) {
     case ISA_LOOP_WS_R1:
     case ISA_LOOP_WS_R2:
-      return run_loop_ws(checker, insn, command, to);
+      return run_loop_ws(checker, command, to);
     case ISA_LOOP_CONV_WS_R1:
     case ISA_LOOP_CONV_WS_R2:
-      return run_loop_conv(checker, insn, command, to);
+      return run_loop_conv(checker, command, to);
     default:
       break;
   }
@@ -303,28 +305,30 @@ static bool pass_loop_command(arch_checker *checker, const isa_insn *insn, const
     arch_loop_ws_configure(&checker->loop_ws, insn->id, command->rs1, command->rs2);
   else
     arch_loop_conv_configure(&checker->loop_conv, insn->id, command->rs1, command->rs2);
-  if (to.sink != NULL) to.sink(to.context, insn->id, command);
+  if (to.sink != NULL) to.sink(to.context, command);
   return true;
+}
+
+static bool fail_unknown(arch_checker *checker, const arch_command *command) {
+  checker->name = "no such instruction";
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
+                         checker->array->isa.revision);
 }
 
 bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
                           arch_fault *fault) {
-  if (sink == NULL && arch_check_product_repeats(checker, command)) return true;
-  const isa_insn *insn = isa_find(checker->array->isa.revision, command->funct, command->rs1);
+  const isa_insn *insn = command->insn;
+  if (sink == NULL && insn != NULL && arch_check_product_repeats(checker, command)) return true;
   passing to = {.sink = sink, .context = context};
   checker->program = command;
   checker->fault = fault;
   checker->loop = NULL;
   checker->extent = NULL;
-  if (insn == NULL) {
-    checker->name = "no such instruction";
-    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "funct %u in ISA revision %u", command->funct,
-                           checker->array->isa.revision);
-  }
+  if (insn == NULL) return fail_unknown(checker, command);
   checker->name = insn->name;
   if (insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV)
-    return pass_loop_command(checker, insn, command, to);
-  return pass_primitive(checker, insn, command, to);
+    return pass_loop_command(checker, command, to);
+  return pass_primitive(checker, command, to);
 }
 
 uint64_t arch_checker_undefined(const arch_checker *checker) { return checker->undefined; }

@@ -22,7 +22,7 @@
 typedef struct arch_checker arch_checker;
 
 // A legal primitive, in the order of execution; configuration registers already hold its effect.
-typedef void (*arch_primitive_sink)(void *context, isa_id id, const arch_command *primitive);
+typedef void (*arch_primitive_sink)(void *context, const arch_command *primitive);
 
 // Array and memory are borrowed. Without memory (NULL) addresses are not checked.
 arch_checker *arch_checker_create(const hw_array *array, const arch_memory *memory);

@@ -184,15 +184,14 @@ bool arch_check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uin
   return true;
 }
 
-static bool has_legal_fields(const arch_checker *checker, isa_id id, const arch_command *command) {
-  const arch_check_fields *f = &checker->fields[id];
+static bool has_legal_fields(const arch_checker *checker, const arch_command *command) {
+  const arch_check_fields *f = &checker->fields[command->insn->id];
   return f->known && (command->rs1 & f->decides[0]) == f->legal[0] && (command->rs2 & f->decides[1]) == f->legal[1];
 }
 
 static bool repeats_compute(arch_checker *checker, bool preloaded, const arch_command *command) {
-  const isa_id id = preloaded ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED;
   if (!is_seen(checker, CHECK_A, command->rs1) || !is_seen(checker, CHECK_BD, command->rs2) ||
-      (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, id, command))
+      (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, command))
     return false;
   follow_chain(checker, preloaded);
   checker->preload.armed = false;
@@ -201,7 +200,7 @@ static bool repeats_compute(arch_checker *checker, bool preloaded, const arch_co
 
 static bool repeats_preload(arch_checker *checker, const arch_command *command) {
   if (!is_seen(checker, CHECK_LOADED, command->rs1) || !is_seen(checker, CHECK_RESULT, command->rs2) ||
-      (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, ISA_PRELOAD, command))
+      (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, command))
     return false;
   pass_waiting_result(checker);
   preload(checker, command->rs2);
@@ -209,12 +208,12 @@ static bool repeats_preload(arch_checker *checker, const arch_command *command) 
 }
 
 bool arch_check_product_repeats(arch_checker *checker, const arch_command *command) {
-  switch (command->funct) {
-    case ISA_FUNCT_PRELOAD:
+  switch (command->insn->id) {
+    case ISA_PRELOAD:
       return repeats_preload(checker, command);
-    case ISA_FUNCT_COMPUTE_PRELOADED:
+    case ISA_COMPUTE_PRELOADED:
       return repeats_compute(checker, true, command);
-    case ISA_FUNCT_COMPUTE_ACCUMULATED:
+    case ISA_COMPUTE_ACCUMULATED:
       return repeats_compute(checker, false, command);
     default:
       return false;

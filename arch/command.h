@@ -5,8 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A RoCC instruction.
+#include "isa/isa.h"
+
+// A RoCC instruction, and what it was found to be. The maker of a command finds that once: the port for a hart, the
+// reader of a trace, a walk through a program, a loop for its primitives. All that take the command go by it.
 typedef struct arch_command {
+  const isa_insn *insn;  // NULL: no such instruction in the array's revision
   uint64_t rs1;
   uint64_t rs2;
   uint64_t pc;     // of the instruction; 0 when there is no host
@@ -14,6 +18,10 @@ typedef struct arch_command {
   uint8_t funct;   // 7 bits
   bool returns;    // the instruction writes rd
 } arch_command;
+
+static inline void arch_command_find(arch_command *command, unsigned revision) {
+  command->insn = isa_find(revision, command->funct, command->rs1);
+}
 
 typedef enum {
   ARCH_FAULT_NONE,

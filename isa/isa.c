@@ -26,19 +26,15 @@ const isa_insn *isa_find(unsigned revision, unsigned funct, uint64_t rs1) {
   if (funct >= sizeof slots[0] / sizeof slots[0][0]) return NULL;
   slot s = slots[revision - 1][funct];
   unsigned id = selected[s.first + (rs1 >> s.shift & s.mask)];
-  return id == ISA_ID_COUNT ? NULL : &insns[id];
+  return id == ISA_ID_COUNT ? NULL : &isa_insns[id];
 }
 
 const isa_insn *isa_find_name(unsigned revision, const char *name) {
   assert(revision >= 1 && revision <= ISA_REVISIONS);
   for (size_t i = 0; i < ISA_ID_COUNT; i++)
-    if ((insns[i].revisions >> (revision - 1) & 1) != 0 && strcmp(insns[i].name, name) == 0) return &insns[i];
+    if ((isa_insns[i].revisions >> (revision - 1) & 1) != 0 && strcmp(isa_insns[i].name, name) == 0)
+      return &isa_insns[i];
   return NULL;
-}
-
-const isa_insn *isa_insn_at(size_t id) {
-  assert(id < ISA_ID_COUNT);
-  return &insns[id];
 }
 
 const isa_field *isa_find_field(const isa_insn *insn, const char *name) {

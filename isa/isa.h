@@ -6,6 +6,7 @@
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,10 +70,15 @@ typedef struct isa_insn {
   const char *meaning;
 } isa_insn;
 
+extern const isa_insn isa_insns[ISA_ID_COUNT];
+static inline const isa_insn *isa_insn_at(size_t id) {
+  assert(id < ISA_ID_COUNT);
+  return &isa_insns[id];
+}
+
 // The instruction that a command means in a revision (1 or 2), NULL when there is none.
 const isa_insn *isa_find(unsigned revision, unsigned funct, uint64_t rs1);
 const isa_insn *isa_find_name(unsigned revision, const char *name);
-const isa_insn *isa_insn_at(size_t id);  // id < ISA_ID_COUNT
 const isa_field *isa_find_field(const isa_insn *insn, const char *name);
 
 static inline uint64_t isa_field_max(const isa_field *field) {

@@ -39,7 +39,7 @@ typedef struct late_port {
   uint64_t base;
 } late_port;
 
-static host_port_result late_command(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result late_command(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
   (void)context, (void)command, (void)cycle, (void)response;
   return HOST_PORT_ILLEGAL;
 }

@@ -31,7 +31,7 @@ static bool push(void *context, const command_insn *insn) {
   run_session *s = r->session;
   uint64_t response;
   if (insn == NULL) return sim_port_fence(&s->port, &s->cycle);
-  const arch_command command = command_placed(insn, r->layout, s->commands++);
+  const arch_command command = command_placed(r->program, insn, r->layout, s->commands++);
   return sim_port_command(&s->port, &command, &s->cycle, &response) == HOST_PORT_DONE;
 }
 

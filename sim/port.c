@@ -25,25 +25,23 @@ static host_port_result refuse(sim_port *port, const arch_command *command) {
   return HOST_PORT_ILLEGAL;
 }
 
-static void count(sim_port *port, const isa_insn *insn, const arch_command *command) {
+static void count(sim_port *port, const arch_command *command) {
   port->commands++;
-  port->by_insn[insn->id]++;
+  port->by_insn[command->insn->id]++;
   if (port->trace != NULL) sim_trace_writer_command(port->trace, command);
 }
 
-static const isa_insn *decode(const sim_port *port, const arch_command *command) {
-  const isa_insn *insn = isa_find(port->revision, command->funct, command->rs1);
-  return insn == NULL || insn->returns != command->returns ? NULL : insn;
+static bool exists(const arch_command *command) {
+  return command->insn != NULL && command->insn->returns == command->returns;
 }
 
 host_port_result sim_port_command(sim_port *port, const arch_command *command, uint64_t *cycle, uint64_t *response) {
-  const isa_insn *insn = decode(port, command);
-  if (insn == NULL) return refuse(port, command);
+  if (!exists(command)) return refuse(port, command);
   uint64_t start = *cycle;
   sim_push_result result = sim_engine_push(port->engine, cycle, command, response);
   port->wait_cycles += *cycle - start;
   if (result == SIM_PUSH_FAULT) return HOST_PORT_FAULT;
-  count(port, insn, command);
+  count(port, command);
   return HOST_PORT_DONE;
 }
 
@@ -57,7 +55,9 @@ bool sim_port_fence(sim_port *port, uint64_t *cycle) {
   return port->engine->ops->fault(port->engine)->kind == ARCH_FAULT_NONE;
 }
 
-static host_port_result host_command(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result host_command(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
+  const sim_port *port = context;
+  arch_command_find(command, port->revision);
   return sim_port_command(context, command, cycle, response);
 }
 
@@ -111,13 +111,13 @@ static uint64_t timed_room(void *context, uint64_t cycle) {
 }
 
 // Takes the command into the queue; one that returns a value leaves it at once, and the engine goes on to the response.
-static host_port_result timed_command(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result timed_command(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
   sim_port *port = context;
-  const isa_insn *insn = decode(port, command);
-  if (insn == NULL) return refuse(port, command);
+  arch_command_find(command, port->revision);
+  if (!exists(command)) return refuse(port, command);
   if (failed(port)) return HOST_PORT_FAULT;
   assert(port->waiting < port->queue_limit && "the hart asks for room first");
-  count(port, insn, command);
+  count(port, command);
   unsigned tail = (port->head + port->waiting++) % SIM_PORT_QUEUE;
   port->queue[tail] = (sim_port_entry){.command = *command, .since = *cycle + 1};
   if (!command->returns) return HOST_PORT_DONE;

@@ -1,5 +1,5 @@
-// The RoCC port: stands between host and engine. It decodes, counts, records the trace and waits for the engine; so
-// every engine gets the same commands and every report the same counts.
+// The RoCC port: stands between host and engine. It finds out what a hart's command is, counts, records the trace and
+// waits for the engine; so every engine gets the same commands and every report the same counts.
 //
 // For a hart with time of its own it holds the command queue between hart and accelerator: a command that leaves the
 // hart in cycle c can enter the accelerator in c + 1. The engine goes forward at most as far as the hart needs to
@@ -51,7 +51,8 @@ host_port sim_port_for_host(sim_port *port);
 // Gives the engine what is in the queue, at the end of a run. False: the engine stopped with a fault.
 bool sim_port_flush(sim_port *port);
 
-// For a driver without host: push one command at *cycle (waiting while the engine is full), or wait until idle.
+// For a driver without host, which knows what the command is: push one at *cycle (waiting while the engine is full), or
+// wait until idle.
 host_port_result sim_port_command(sim_port *port, const arch_command *command, uint64_t *cycle, uint64_t *response);
 bool sim_port_fence(sim_port *port, uint64_t *cycle);
 

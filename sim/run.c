@@ -42,10 +42,9 @@ static const char *place(const sim_elf *elf, uint64_t pc, char text[PLACE_TEXT])
   return text;
 }
 
-static void command_text(unsigned revision, const arch_command *command, char *text, size_t size) {
-  const isa_insn *insn = isa_find(revision, command->funct, command->rs1);
-  if (insn != NULL)
-    isa_print(insn, command->rs1, command->rs2, text, size);
+static void command_text(const arch_command *command, char *text, size_t size) {
+  if (command->insn != NULL)
+    isa_print(command->insn, command->rs1, command->rs2, text, size);
   else
     snprintf(text, size, "funct %u rs1=0x%" PRIx64 " rs2=0x%" PRIx64, command->funct, command->rs1, command->rs2);
 }
@@ -69,17 +68,16 @@ static sim_run_status fault_status(arch_fault_kind kind) {
 static void explain_illegal(const sim_run_config *config, const char *path, const sim_elf *elf,
                             const arch_command *command, wf_diag *diag) {
   char where[PLACE_TEXT], text[COMMAND_TEXT];
-  command_text(config->array->isa.revision, command, text, sizeof text);
+  command_text(command, text, sizeof text);
   wf_error(diag, wf_in_file(path), "pc %s: illegal custom instruction: %s", place(elf, command->pc, where), text);
   unsigned other = config->array->isa.revision == 1 ? 2 : 1;
   if (isa_find(other, command->funct, command->rs1) != NULL)
     wf_hint(diag, "it exists in ISA revision %u: run with --isa %u", other, other);
 }
 
-static sim_run_status explain_fault(const sim_run_config *config, const char *path, const sim_elf *elf,
-                                    const arch_fault *fault, wf_diag *diag) {
+static sim_run_status explain_fault(const char *path, const sim_elf *elf, const arch_fault *fault, wf_diag *diag) {
   char where[PLACE_TEXT], text[COMMAND_TEXT];
-  command_text(config->array->isa.revision, &fault->command, text, sizeof text);
+  command_text(&fault->command, text, sizeof text);
   wf_error(diag, wf_in_file(path), "pc %s: command %" PRIu64 ": %s: %s", place(elf, fault->command.pc, where),
            fault->command.index, text, fault->text);
   return fault_status(fault->kind);
@@ -102,7 +100,7 @@ static sim_run_status explain_end(const sim_run_config *config, const char *path
     case HOST_EXITED:
       return SIM_RUN_OK;
     case HOST_PORT_STOPPED:
-      return explain_fault(config, path, elf, &result->fault, diag);
+      return explain_fault(path, elf, &result->fault, diag);
     case HOST_TRAPPED:
       if (result->port.illegal != 0 && result->port.last_illegal.pc == hosted->last_trap.pc) {
         explain_illegal(config, path, elf, &result->port.last_illegal, diag);

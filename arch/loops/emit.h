@@ -27,8 +27,9 @@ enum { LOOP_SPAD = 0 };
 #define LOOP_ACC_ADD UINT32_C(0xc0000000)
 #define LOOP_FULL UINT32_C(0x20000000)
 
-static inline arch_command loop_command(const arch_command *run, uint8_t funct) {
-  return (arch_command){.pc = run->pc, .index = run->index, .funct = funct};
+static inline arch_command loop_command(const arch_command *run, isa_id id) {
+  const isa_insn *insn = isa_insn_at(id);
+  return (arch_command){.insn = insn, .pc = run->pc, .index = run->index, .funct = (uint8_t)insn->funct};
 }
 
 static inline uint64_t loop_operand(uint32_t local, int64_t rows, int64_t cols) {

@@ -188,7 +188,7 @@ const char *arch_loop_conv_fault(const arch_loop_conv_plan *plan) {
 
 static void emit_config_ld(const arch_loop_conv_plan *plan, uint64_t state, uint64_t stride, int64_t block_stride,
                            int32_t repeats, arch_command *out) {
-  *out = loop_command(&plan->run, ISA_FUNCT_CONFIG_LD);
+  *out = loop_command(&plan->run, ISA_CONFIG_LD);
   isa_init_config_ld(&out->rs1, &out->rs2);
   isa_set_config_ld_state(&out->rs1, &out->rs2, state);
   isa_set_config_ld_pixel_repeats(&out->rs1, &out->rs2, (uint64_t)repeats);
@@ -221,7 +221,7 @@ static arch_loop_result next_bias(const arch_loop_conv_plan *plan, arch_loop_cur
   uint32_t local;
   if (!loop_local(cursor, plan->derived, LOOP_ACC, output_row(plan, x[3], x[0], x[1], x[2]), &local))
     return ARCH_LOOP_NO_ROW;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVIN3);
+  *out = loop_command(&plan->run, ISA_MVIN3);
   out->rs1 = plan->no_bias ? 0 : loop_dram(s->bias, (uint64_t)x[3] * plan->derived->acc_bytes);
   out->rs2 = loop_operand(local, wf_min(dim, (int32_t)s->ocols - x[2]), wf_min(width, (int32_t)s->pochs - x[3]));
   static const int32_t start[4] = {0, 0, 0, 0};
@@ -282,7 +282,7 @@ static arch_loop_result next_input(const arch_loop_conv_plan *plan, arch_loop_cu
   if (!loop_local(cursor, plan->derived, LOOP_SPAD, input_row(plan, x[0], x[3], x[1] + plan->upad, x[2] + plan->lpad),
                   &local))
     return ARCH_LOOP_NO_ROW;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVIN);
+  *out = loop_command(&plan->run, ISA_MVIN);
   out->rs1 = zeros ? 0 : loop_dram(s->input, input_offset(plan, x));
   out->rs2 = loop_operand(local, run >> plan->downsample, wf_min(width, channels - x[plan->trans_input_3120 ? 0 : 3]));
   int32_t start[4] = {0, -plan->upad, -plan->lpad, 0};
@@ -345,7 +345,7 @@ static arch_loop_result next_weights(const arch_loop_conv_plan *plan, arch_loop_
   uint32_t local;
   if (!loop_local(cursor, plan->derived, LOOP_SPAD, weight_row(plan, x[0], x[1], x[2], x[3]), &local))
     return ARCH_LOOP_NO_ROW;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVIN2);
+  *out = loop_command(&plan->run, ISA_MVIN2);
   out->rs1 = loop_dram(s->weights, weight_offset(plan, x));
   out->rs2 = loop_operand(local, wf_min(dim, deep - x[swap ? 0 : 3]), wf_min(width, wide - x[swap ? 3 : 0]));
   static const int32_t start[4] = {0, 0, 0, 0};
@@ -398,12 +398,12 @@ static bool emit_product(const arch_loop_conv_plan *plan, arch_loop_cursor *curs
   uint32_t local = ARCH_LOCAL_GARBAGE;
   if (cursor->phase == 1) {
     if (!loop_local(cursor, plan->derived, LOOP_SPAD, p.a, &local)) return false;
-    *out = loop_command(&plan->run, cursor->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
+    *out = loop_command(&plan->run, cursor->fresh ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED);
     out->rs1 = loop_operand(local, p.rows, p.depth);
     out->rs2 = loop_operand(ARCH_LOCAL_GARBAGE, p.rows, p.cols);
     return true;
   }
-  *out = loop_command(&plan->run, ISA_FUNCT_PRELOAD);
+  *out = loop_command(&plan->run, ISA_PRELOAD);
   if (cursor->fresh && !loop_local(cursor, plan->derived, LOOP_SPAD, p.b, &local)) return false;
   out->rs1 = loop_operand(local, p.depth, p.cols);
   if (!loop_local(cursor, plan->derived, LOOP_ACC_ADD, p.c, &local)) return false;
@@ -430,7 +430,7 @@ static void step_execute(const arch_loop_conv_plan *plan, bool skipped, arch_loo
 }
 
 static void emit_strides(const arch_loop_conv_plan *plan, arch_command *out) {
-  *out = loop_command(&plan->run, ISA_FUNCT_CONFIG_EX);
+  *out = loop_command(&plan->run, ISA_CONFIG_EX);
   isa_init_config_ex(&out->rs1, &out->rs2);
   isa_set_config_ex_strides_only(&out->rs1, &out->rs2, 1);
   isa_set_config_ex_a_stride(&out->rs1, &out->rs2, (uint64_t)plan->irows * (uint64_t)plan->icols);
@@ -480,7 +480,7 @@ void arch_loop_conv_config_st(const arch_loop_conv_slot *slot, uint32_t activati
 
 static void emit_config_st(const arch_loop_conv_plan *plan, bool pool, arch_command *out) {
   const arch_loop_conv_slot *s = &plan->slot;
-  *out = loop_command(&plan->run, ISA_FUNCT_CONFIG_ST);
+  *out = loop_command(&plan->run, ISA_CONFIG_ST);
   arch_loop_conv_config_st(s, plan->activation, (uint64_t)s->out_stride * plan->derived->input_bytes, pool, &out->rs1,
                            &out->rs2);
 }
@@ -501,7 +501,7 @@ static arch_loop_result next_plain_store(const arch_loop_conv_plan *plan, arch_l
   uint32_t local;
   if (!loop_local(cursor, plan->derived, LOOP_ACC, output_row(plan, x[3], x[0], x[1], x[2]), &local))
     return ARCH_LOOP_NO_ROW;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVOUT);
+  *out = loop_command(&plan->run, ISA_MVOUT);
   out->rs1 = loop_dram(s->output, output_offset(plan, x));
   out->rs2 = loop_operand(local, wf_min(dim, (int32_t)s->ocols - x[2]), wf_min(dim, (int32_t)s->pochs - x[3]));
   static const int32_t start[4] = {0, 0, 0, 0};
@@ -524,7 +524,7 @@ static arch_loop_result next_pooled_store(const arch_loop_conv_plan *plan, arch_
   uint32_t local;
   if (!loop_local(cursor, plan->derived, LOOP_ACC, output_row(plan, x[1], x[0], 0, 0), &local)) return ARCH_LOOP_NO_ROW;
   uint64_t image = (uint64_t)x[0] * s->pool_out_rows * s->pool_out_cols * s->out_stride;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVOUT);
+  *out = loop_command(&plan->run, ISA_MVOUT);
   out->rs1 = s->output + (image + (uint64_t)x[1]) * plan->derived->input_bytes;
   out->rs2 = loop_operand(local, 0, wf_min(dim, (int32_t)s->pochs - x[1]));
   static const int32_t start[2] = {0, 0};

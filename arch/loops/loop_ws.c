@@ -164,7 +164,7 @@ static uint64_t tile_offset(uint64_t stride, int32_t row, int32_t col, uint64_t 
 // One load: tile (row, col) and its right neighbours. Transposition has been applied to `t` by the caller.
 typedef struct load {
   tiles tiles;
-  uint8_t funct;
+  isa_id id;
   uint64_t base, stride, bytes;
   uint32_t flags;
   int64_t first_row;
@@ -178,7 +178,7 @@ static bool emit_load(const arch_loop_ws_plan *plan, const load *l, int32_t row,
   if (!loop_local(cursor, plan->derived, l->flags, l->first_row + tile_index(&l->tiles, row, col) * dim, &local))
     return false;
   int64_t height = l->full_height ? dim : tile_height(&l->tiles, dim, row);
-  *out = loop_command(&plan->run, l->funct);
+  *out = loop_command(&plan->run, l->id);
   out->rs1 = loop_dram(l->base, tile_offset(l->stride, row, col, (uint64_t)dim, l->bytes));
   out->rs2 = loop_operand(local, height, tile_width(&l->tiles, dim, col));
   return true;
@@ -214,7 +214,7 @@ static arch_loop_result next_load_a(const arch_loop_ws_plan *plan, arch_loop_cur
   const arch_loop_ws_slot *s = &plan->slot;
   uint32_t k = plan->resadd ? s->j : s->k, pad_k = plan->resadd ? s->pad_j : s->pad_k;
   uint32_t blocks = plan->derived->max_block_len;
-  load l = {.funct = ISA_FUNCT_MVIN,
+  load l = {.id = ISA_MVIN,
             .base = s->a,
             .stride = s->a_stride,
             .bytes = plan->derived->input_bytes,
@@ -230,7 +230,7 @@ static arch_loop_result next_load_b(const arch_loop_ws_plan *plan, arch_loop_cur
   const arch_loop_ws_slot *s = &plan->slot;
   uint32_t k = plan->resadd ? s->i : s->k, pad_k = plan->resadd ? s->pad_i : s->pad_k;
   uint32_t blocks = plan->derived->max_block_len;
-  load l = {.funct = ISA_FUNCT_MVIN2,
+  load l = {.id = ISA_MVIN2,
             .base = s->b,
             .stride = s->b_stride,
             .bytes = plan->derived->input_bytes,
@@ -246,7 +246,7 @@ static arch_loop_result next_load_d(const arch_loop_ws_plan *plan, arch_loop_cur
   const arch_loop_ws_slot *s = &plan->slot;
   const hw_derived *d = plan->derived;
   load l = {.tiles = make_tiles(s->i, s->j, s->pad_i, s->pad_j, plan->low_d ? d->max_block_len : d->max_block_len_acc),
-            .funct = ISA_FUNCT_MVIN3,
+            .id = ISA_MVIN3,
             .base = s->d,
             .stride = s->d_stride,
             .bytes = plan->low_d ? d->input_bytes : d->acc_bytes,
@@ -268,12 +268,12 @@ static bool emit_execute(const arch_loop_ws_plan *plan, arch_loop_cursor *cursor
   if (cursor->phase == 1) {
     int64_t tile = plan->a_transpose ? (int64_t)k * s->i + i : (int64_t)i * s->k + k;
     if (!loop_local(cursor, plan->derived, LOOP_SPAD, plan->ex_a_row + tile * dim, &local)) return false;
-    *out = loop_command(&plan->run, i == 0 ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
+    *out = loop_command(&plan->run, i == 0 ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED);
     out->rs1 = loop_operand(local, rows, depth);
     out->rs2 = loop_operand(ARCH_LOCAL_GARBAGE, dim, dim);
     return true;
   }
-  *out = loop_command(&plan->run, ISA_FUNCT_PRELOAD);
+  *out = loop_command(&plan->run, ISA_PRELOAD);
   int64_t tile = plan->b_transpose ? (int64_t)j * s->k + k : (int64_t)k * s->j + j;
   local = ARCH_LOCAL_GARBAGE;
   if (i == 0 && !loop_local(cursor, plan->derived, LOOP_SPAD, plan->ex_b_row + tile * dim, &local)) return false;
@@ -313,12 +313,11 @@ static bool emit_store(const arch_loop_ws_plan *plan, const tiles *t, arch_loop_
   uint32_t local, dest;
   if (!loop_local(cursor, plan->derived, plan->full_c ? LOOP_ACC | LOOP_FULL : LOOP_ACC, plan->c_row + offset, &local))
     return false;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVOUT);
+  *out = loop_command(&plan->run, plan->spad_only ? ISA_MVOUT_SPAD_R2 : ISA_MVOUT);
   out->rs1 = loop_dram(plan->slot.c, tile_offset(plan->slot.c_stride, i, j, (uint64_t)dim, store_bytes(plan)));
   out->rs2 = loop_operand(local, tile_height(t, dim, i), tile_width(t, dim, j));
   if (!plan->spad_only) return true;
   if (!loop_local(cursor, plan->derived, LOOP_SPAD, plan->c_spad + offset, &dest)) return false;
-  out->funct = ISA_FUNCT_MVOUT_SPAD;
   out->rs1 = 0;
   isa_set_mvout_spad_r2_dest(&out->rs1, &out->rs2, dest);
   isa_set_mvout_spad_r2_stride(&out->rs1, &out->rs2, 1);
@@ -351,7 +350,7 @@ static bool emit_norm_store(const arch_loop_ws_plan *plan, const tiles *t, arch_
   uint64_t dim = plan->derived->dim;
   int32_t i = cursor->index[0], set = cursor->index[3], j = cursor->index[4], row = cursor->index[1] + set;
   if (cursor->phase == 0) {
-    *out = loop_command(&plan->run, ISA_FUNCT_CONFIG_NORM);
+    *out = loop_command(&plan->run, ISA_CONFIG_NORM);
     isa_init_config_norm(&out->rs1, &out->rs2);
     isa_set_config_norm_stats_id(&out->rs1, &out->rs2, (uint64_t)set);
     isa_set_config_norm_stats_id_only(&out->rs1, &out->rs2, 1);
@@ -364,7 +363,7 @@ static bool emit_norm_store(const arch_loop_ws_plan *plan, const tiles *t, arch_
   if (!loop_local(cursor, plan->derived, flags, plan->c_row + tile_index(t, i, j) * (int64_t)dim + row, &local))
     return false;
   uint64_t offset = tile_offset(plan->slot.c_stride, i, j, dim, 1) + (uint64_t)row * plan->slot.c_stride;
-  *out = loop_command(&plan->run, ISA_FUNCT_MVOUT);
+  *out = loop_command(&plan->run, ISA_MVOUT);
   out->rs1 = loop_dram(plan->slot.c, offset * plan->derived->input_bytes);
   out->rs2 = loop_operand(local, 1, tile_width(t, (int64_t)dim, j));
   return true;

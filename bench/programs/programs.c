@@ -27,8 +27,9 @@ uint64_t weft_native_command(unsigned funct, uint64_t rs1, uint64_t rs2) {
     p->capacity = p->capacity == 0 ? 1024 : 2 * p->capacity;
     p->commands = wf_realloc(p->commands, p->capacity, sizeof *p->commands);
   }
-  p->commands[p->count] = (arch_command){.rs1 = rs1, .rs2 = rs2, .index = p->count, .funct = (uint8_t)funct};
-  p->count++;
+  arch_command *command = &p->commands[p->count];
+  *command = (arch_command){.rs1 = rs1, .rs2 = rs2, .index = p->count++, .funct = (uint8_t)funct};
+  arch_command_find(command, WEFT_ISA_REVISION);
   return 0;
 }
 

@@ -33,9 +33,11 @@ bool command_name_ok(const char *name, bool of_program);
 // Whether every tensor lies in main memory; reports each that does not.
 bool command_layout_ok(const command_program *program, const command_layout *layout, wf_diag *diag);
 
-// The command with the addresses of a layout.
-static inline arch_command command_placed(const command_insn *insn, const command_layout *layout, uint64_t index) {
-  arch_command command = {.rs1 = insn->rs1, .rs2 = insn->rs2, .index = index, .funct = insn->funct};
+// A command of the program with the addresses of a layout.
+static inline arch_command command_placed(const command_program *program, const command_insn *insn,
+                                          const command_layout *layout, uint64_t index) {
+  arch_command command = {
+      .insn = command_isa(program, insn), .rs1 = insn->rs1, .rs2 = insn->rs2, .index = index, .funct = insn->funct};
   if (insn->tensor_rs1 != COMMAND_NO_TENSOR) command.rs1 += layout->tensor_address[insn->tensor_rs1];
   if (insn->tensor_rs2 != COMMAND_NO_TENSOR) command.rs2 += layout->tensor_address[insn->tensor_rs2];
   return command;

@@ -60,8 +60,8 @@ static bool write_command(void *context, const command_insn *insn) {
   if (insn == NULL) {
     memcpy(line, "fence", length);
   } else {
-    const arch_command command = command_placed(insn, t->layout, t->commands++);
-    length = isa_print(command_isa(t->program, insn), command.rs1, command.rs2, line, ISA_TEXT_MAX);
+    const arch_command command = command_placed(t->program, insn, t->layout, t->commands++);
+    length = isa_print(command.insn, command.rs1, command.rs2, line, ISA_TEXT_MAX);
   }
   line[length] = '\n';
   t->used += length + 1;

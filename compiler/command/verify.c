@@ -155,11 +155,11 @@ static void check_range(verifier *v, const command_range *range) {
     report(v, "%s tensor %s, which is not declared so", verb, tensor->name);
 }
 
-static void on_primitive(void *context, isa_id id, const arch_command *primitive) {
+static void on_primitive(void *context, const arch_command *primitive) {
   verifier *v = context;
-  const char *missing = command_use_note(&v->use, id, primitive);
+  const char *missing = command_use_note(&v->use, primitive);
   if (missing != NULL) report(v, "%s before any of the program's own configuration", missing);
-  const command_range range = command_range_of(&v->derived, arch_checker_config(v->checker), id, primitive);
+  const command_range range = command_range_of(&v->derived, arch_checker_config(v->checker), primitive);
   check_range(v, &range);
 }
 
@@ -168,7 +168,8 @@ static bool on_command(void *context, const command_insn *insn) {
   if (insn == NULL) return true;
   v->insn = insn;
   arch_fault fault;
-  const arch_command command = {.funct = insn->funct,
+  const arch_command command = {.insn = find_insn(v, insn),
+                                .funct = insn->funct,
                                 .rs1 = address_of(v, insn->tensor_rs1, insn->rs1),
                                 .rs2 = address_of(v, insn->tensor_rs2, insn->rs2),
                                 .index = v->index};

@@ -17,8 +17,7 @@ typedef struct command_range {
   bool writes;
 } command_range;
 
-command_range command_range_of(const hw_derived *derived, const arch_config *config, isa_id id,
-                               const arch_command *primitive);
+command_range command_range_of(const hw_derived *derived, const arch_config *config, const arch_command *primitive);
 
 // What has been configured so far.
 typedef struct command_use {
@@ -26,7 +25,7 @@ typedef struct command_use {
 } command_use;
 
 // Notes a primitive; what it uses without a configuration, or NULL.
-const char *command_use_note(command_use *use, isa_id id, const arch_command *primitive);
+const char *command_use_note(command_use *use, const arch_command *primitive);
 
 // Of a straight program with sides (private.h): visits all but products and loads in order, then products and loads
 // that are legal only if all of the program's are. Stops when `visit` returns false. False if it cannot tell: the

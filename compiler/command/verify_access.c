@@ -46,9 +46,8 @@ static command_range store_range(const hw_derived *derived, const arch_store_con
       .address = c->rs1, .bytes = last_store_row(state, rows) * state->stride_bytes + cols * element, .writes = true};
 }
 
-command_range command_range_of(const hw_derived *derived, const arch_config *config, isa_id id,
-                               const arch_command *primitive) {
-  switch (id) {
+command_range command_range_of(const hw_derived *derived, const arch_config *config, const arch_command *primitive) {
+  switch (primitive->insn->id) {
     case ISA_MVIN:
       return load_range(derived, &config->load[0], primitive);
     case ISA_MVIN2:
@@ -64,8 +63,8 @@ command_range command_range_of(const hw_derived *derived, const arch_config *con
 
 static const char *missing(bool there, const char *what) { return there ? NULL : what; }
 
-const char *command_use_note(command_use *use, isa_id id, const arch_command *primitive) {
-  switch (id) {
+const char *command_use_note(command_use *use, const arch_command *primitive) {
+  switch (primitive->insn->id) {
     case ISA_CONFIG_LD:
       use->load[isa_get_config_ld_state(primitive->rs1, primitive->rs2)] = true;
       return NULL;

@@ -64,6 +64,7 @@ uint64_t weft_native_command(unsigned funct, uint64_t rs1, uint64_t rs2) {
                           .index = machine.commands++,
                           .funct = (uint8_t)funct,
                           .returns = funct == ISA_FUNCT_COUNTER};
+  arch_command_find(&command, machine.array.isa.revision);
   uint64_t response = 0;
   for (;; machine.cycle++) {
     engine->ops->advance(engine, machine.cycle);

@@ -168,7 +168,7 @@ void gen_emit_table(FILE *out, const gen_table *table) {
     emit_fields(out, &table->insns[i]);
     emit_denies(out, &table->insns[i]);
   }
-  fprintf(out, "static const isa_insn insns[ISA_ID_COUNT] = {\n");
+  fprintf(out, "const isa_insn isa_insns[ISA_ID_COUNT] = {\n");
   for (size_t i = 0; i < table->insn_count; i++) emit_insn(out, &table->insns[i]);
   fprintf(out, "};\nstatic const slot slots[ISA_REVISIONS][%d] = {\n", GEN_FUNCTS);
   emit_slots(out, table, false);

@@ -220,8 +220,9 @@ static void begin_loop(sim_gen_judge *j) {
 
 // ---- items
 
-static void on_primitive(void *context, isa_id id, const arch_command *command) {
+static void on_primitive(void *context, const arch_command *command) {
   sim_gen_judge *j = context;
+  const isa_id id = command->insn->id;
   j->part = part_of(id);
   if (!j->failed) sim_judge_primitive(j, id, command->rs1, command->rs2);
 }
@@ -237,7 +238,7 @@ bool sim_gen_judge_item(sim_gen_judge *j, const sim_gen_item *item, char why[GEN
     fence(j);
     return true;
   }
-  const isa_insn *insn = isa_find(j->array->isa.revision, item->command.funct, item->command.rs1);
+  const isa_insn *insn = item->command.insn;
   follow_loops(j, kind_of(insn));
   if (insn != NULL && is_run(insn)) begin_loop(j);
   arch_fault fault;

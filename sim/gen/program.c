@@ -80,8 +80,9 @@ void sim_gen_put(sim_gen *g, uint8_t funct, uint64_t rs1, uint64_t rs2) {
   assert(g->group_count < GEN_GROUP);
   uint32_t delay = g->max_delay != 0 && sim_gen_one_in(&g->r, 3) ? (uint32_t)sim_gen_in(&g->r, 0, g->max_delay) : 0;
   bool returns = funct == ISA_FUNCT_COUNTER && !sim_gen_one_in(&g->r, 8);
-  g->group[g->group_count++] =
-      (sim_gen_item){.delay = delay, .command = {.funct = funct, .rs1 = rs1, .rs2 = rs2, .returns = returns}};
+  sim_gen_item *item = &g->group[g->group_count++];
+  *item = (sim_gen_item){.delay = delay, .command = {.funct = funct, .rs1 = rs1, .rs2 = rs2, .returns = returns}};
+  arch_command_find(&item->command, g->array->isa.revision);
 }
 
 void sim_gen_fence(sim_gen *g) {

@@ -20,9 +20,10 @@ typedef enum {
 
 typedef struct host_port {
   void *context;
-  // A custom instruction at *cycle. The port may move *cycle on when the accelerator made the hart wait. With timing
-  // the hart does not wait here: there is room in that cycle, and *cycle becomes that of the response, if there is one.
-  host_port_result (*command)(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response);
+  // A custom instruction at *cycle; the port finds command->insn. The port may move *cycle on when the accelerator made
+  // the hart wait. With timing the hart does not wait here: there is room in that cycle, and *cycle becomes that of the
+  // response, if there is one.
+  host_port_result (*command)(void *context, arch_command *command, uint64_t *cycle, uint64_t *response);
   // A fence at *cycle: returns when the accelerator is idle. False: the accelerator stopped with a fault.
   bool (*fence)(void *context, uint64_t *cycle);
   // With timing only. The first cycle from `cycle` on in which the port has room for a command.

@@ -52,8 +52,9 @@ static void destroy(sim_engine *engine) {
   wf_free(ref);
 }
 
-static void execute(void *context, isa_id id, const arch_command *command) {
+static void execute(void *context, const arch_command *command) {
   ref_engine *ref = context;
+  const isa_id id = command->insn->id;
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
   switch (id) {
     case ISA_MVIN:

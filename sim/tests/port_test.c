@@ -86,7 +86,7 @@ static void begin(fixture *f, uint64_t pace) {
 
 // What a hart does at write-back in `cycle`.
 static host_port_result give(fixture *f, uint64_t cycle, bool returns, uint64_t *end) {
-  const arch_command flush = {.funct = ISA_FUNCT_FLUSH}, counter = {.funct = ISA_FUNCT_COUNTER, .returns = true};
+  arch_command flush = {.funct = ISA_FUNCT_FLUSH}, counter = {.funct = ISA_FUNCT_COUNTER, .returns = true};
   uint64_t response = 0;
   *end = cycle;
   return f->hosted.command(f->hosted.context, returns ? &counter : &flush, end, &response);

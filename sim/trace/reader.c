@@ -150,15 +150,15 @@ static bool read_end(reader *r, const char *text) {
 static bool read_command(reader *r, const char *text) {
   arch_command command = {.index = r->commands};
   isa_text_error error;
-  const isa_insn *insn = isa_parse(r->header.revision, text, &command.rs1, &command.rs2, &error);
-  if (insn == NULL) {
+  command.insn = isa_parse(r->header.revision, text, &command.rs1, &command.rs2, &error);
+  if (command.insn == NULL) {
     wf_location where = r->where;
     where.column = (unsigned)error.column;
     wf_error(r->diag, where, "%s", error.text);
     return false;
   }
-  command.funct = (uint8_t)insn->funct;
-  command.returns = insn->returns;
+  command.funct = (uint8_t)command.insn->funct;
+  command.returns = command.insn->returns;
   r->commands++;
   return r->sink->command(r->sink->context, &command, r->where);
 }

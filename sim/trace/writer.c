@@ -12,7 +12,6 @@ enum { BYTES_PER_LINE = 64, COMMAND_TEXT = 1024 };
 struct sim_trace_writer {
   FILE *out;
   arch_memory *memory;
-  unsigned revision;
   sim_footprint *print;
   uint64_t commands;
 };
@@ -45,17 +44,16 @@ sim_trace_writer *sim_trace_writer_open(FILE *out, const hw_array *array, arch_m
   sim_trace_writer *writer = WF_NEW(sim_trace_writer);
   writer->out = out;
   writer->memory = memory;
-  writer->revision = array->isa.revision;
   writer->print = sim_footprint_create();
   memory->observer = (arch_memory_observer){.context = writer, .on_read = on_read, .on_write = on_write};
-  fprintf(out, "weft-trace 1\narray %s %016" PRIx64 "\nisa %u\n", array->name, hw_array_hash(array), writer->revision);
+  fprintf(out, "weft-trace 1\narray %s %016" PRIx64 "\nisa %u\n", array->name, hw_array_hash(array),
+          array->isa.revision);
   return writer;
 }
 
 void sim_trace_writer_command(sim_trace_writer *writer, const arch_command *command) {
   char text[COMMAND_TEXT];
-  const isa_insn *insn = isa_find(writer->revision, command->funct, command->rs1);
-  isa_print(insn, command->rs1, command->rs2, text, sizeof text);
+  isa_print(command->insn, command->rs1, command->rs2, text, sizeof text);
   fprintf(writer->out, "%s\n", text);
   writer->commands++;
 }

@@ -23,14 +23,21 @@ static void add(sum *s, uint64_t funct, uint64_t rs1, uint64_t rs2) {
   s->count++;
 }
 
+// What is summed of a program that is walked.
+typedef struct listing {
+  const command_program *program;
+  sum *sum;
+} listing;
+
 static bool note(void *context, const command_insn *insn) {
   static const uint64_t address[] = {TENSOR_DISTANCE, 2 * TENSOR_DISTANCE, 3 * TENSOR_DISTANCE};
   if (insn == NULL) {
-    add(context, 255, 0, 0);
+    add(((const listing *)context)->sum, 255, 0, 0);
     return true;
   }
-  const arch_command command = command_placed(insn, &(command_layout){address}, 0);
-  add(context, command.funct, command.rs1, command.rs2);
+  const listing *l = context;
+  const arch_command command = command_placed(l->program, insn, &(command_layout){address}, 0);
+  add(l->sum, command.funct, command.rs1, command.rs2);
   return true;
 }
 
@@ -175,7 +182,7 @@ static void test_commands_are_the_same(void **state) {
   for (int n = 0; n < PROGRAMS; n++) {
     command_program *program = test_program(&array, n), *rolled = command_roll(program);
     want[n] = (sum){WF_HASH_START, 0};
-    command_walk(program, note, &want[n]);
+    command_walk(program, note, &(listing){program, &want[n]});
     command_program *chosen = n % 2 == 0 ? program : rolled;
     chosen->name = wf_arena_format(chosen->arena, "program%d", n);
     write_program(chosen, n >= PROGRAMS - TABLED, out, &diag);

@@ -4,10 +4,11 @@
 #include "isa/isa_fields.h"
 #include "sim/cycle/cycle.h"
 
-enum { LOADS = 60, ROWS = 16, ROW_BYTES = 64 };
+enum { LOADS = 60, ROWS = 16, ROW_BYTES = 64, REVISION = 1 };
 
 static uint64_t push(sim_engine *engine, uint64_t cycle, arch_command command) {
   uint64_t response;
+  arch_command_find(&command, REVISION);
   sim_push_result result;
   while ((result = engine->ops->push(engine, cycle, &command, &response)) == SIM_PUSH_FULL)
     cycle = sim_engine_await_room(engine, cycle, UINT64_MAX);

@@ -56,7 +56,8 @@ static uint64_t counter_operand(sim_gen_random *r) {
 
 static bool read_counters(sim_engine *engine, sim_gen_random *r, uint64_t *cycle, counter_run *run) {
   while (sim_gen_in(r, 0, 2) == 0 && run->count < READS_MAX) {
-    const arch_command command = {.rs1 = counter_operand(r), .funct = ISA_FUNCT_COUNTER, .returns = true};
+    const arch_command command = {
+        .insn = isa_insn_at(ISA_COUNTER), .rs1 = counter_operand(r), .funct = ISA_FUNCT_COUNTER, .returns = true};
     uint64_t value = 0;
     if (!push(engine, &command, cycle, &value)) return false;
     run->reads[run->count++] = (counter_read){.rs1 = command.rs1, .value = value, .cycle = *cycle};
@@ -139,7 +140,7 @@ static bool test_last_event(const hw_array *array) {
   bool good = engine != NULL;
   uint64_t cycle = 1, value;
   for (unsigned external = 0; good && external < 2; external++) {
-    arch_command command = {.funct = ISA_FUNCT_COUNTER, .returns = true};
+    arch_command command = {.insn = isa_insn_at(ISA_COUNTER), .funct = ISA_FUNCT_COUNTER, .returns = true};
     isa_set_counter_configure(&command.rs1, &command.rs2, 1);
     isa_set_counter_event(&command.rs1, &command.rs2, external != 0 ? 1 : EVENT);
     isa_set_counter_external(&command.rs1, &command.rs2, external);

@@ -7,6 +7,7 @@
 
 // Banks of gemmini-default: four of 4096 rows in the scratchpad, two of 512 in the accumulator.
 enum { DIM = 16, ROUNDS = 10, PRODUCTS = 64, LOADED = 4 * DIM, SP_BANK = 4096, ACC_BANK = 512, ROW_BYTES = 64 };
+enum { REVISION = 1 };
 #define ACC UINT32_C(0x80000000)
 #define GARBAGE UINT32_C(0xffffffff)
 
@@ -17,6 +18,7 @@ typedef struct machine {
 
 static void push(machine *m, arch_command command) {
   uint64_t response;
+  arch_command_find(&command, REVISION);
   sim_push_result result;
   while ((result = m->engine->ops->push(m->engine, m->cycle, &command, &response)) == SIM_PUSH_FULL)
     m->cycle = sim_engine_await_room(m->engine, m->cycle, UINT64_MAX);

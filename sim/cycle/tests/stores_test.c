@@ -4,7 +4,7 @@
 #include "isa/isa_fields.h"
 #include "sim/cycle/cycle.h"
 
-enum { ROWS = 16, ROW_BYTES = 64, STORES = 4, STRIDE = 72, CYCLES = 3000 };
+enum { ROWS = 16, ROW_BYTES = 64, STORES = 4, STRIDE = 72, CYCLES = 3000, REVISION = 1 };
 
 typedef struct machine {
   arch_memory *memory;
@@ -13,6 +13,7 @@ typedef struct machine {
 
 static void push(machine *m, uint64_t cycle, arch_command command) {
   uint64_t response;
+  arch_command_find(&command, REVISION);
   sim_push_result result;
   while ((result = m->engine->ops->push(m->engine, cycle, &command, &response)) == SIM_PUSH_FULL)
     cycle = sim_engine_await_room(m->engine, cycle, UINT64_MAX);

@@ -53,7 +53,7 @@ static void with_library(void **state) {
   unload(&l);
 }
 
-static host_port_result answer(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result answer(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
   const sim_elf *elf = context;
   assert_int_equal(command->funct, 126);
   assert_int_equal(command->rs1, 5);

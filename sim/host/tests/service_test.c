@@ -175,7 +175,7 @@ typedef struct {
   volatile double third;
 } recorder;
 
-static host_port_result take(void *context, const arch_command *command, uint64_t *cycle, uint64_t *response) {
+static host_port_result take(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
   recorder *r = context;
   assert_true(r->count < 4);
   r->cycles[r->count] = *cycle;

@@ -30,7 +30,7 @@ static uint64_t room(void *context, uint64_t cycle) {
   return cycle < s->room_from ? s->room_from : cycle;
 }
 
-static host_port_result command(void *context, const arch_command *c, uint64_t *cycle, uint64_t *response) {
+static host_port_result command(void *context, arch_command *c, uint64_t *cycle, uint64_t *response) {
   script *s = context;
   if (s->commands < 64) s->command_cycle[s->commands] = *cycle;
   s->commands++;

@@ -38,10 +38,10 @@ static sim_push_result push(machine *m, const char *format, va_list args, uint64
   vsnprintf(text, sizeof text, format, args);
   arch_command command = {.pc = 0x80000100, .index = m->commands++};
   isa_text_error error;
-  const isa_insn *insn = isa_parse(m->array.isa.revision, text, &command.rs1, &command.rs2, &error);
-  if (insn == NULL) fail_msg("%s: column %zu: %s", text, error.column, error.text);
-  command.funct = (uint8_t)insn->funct;
-  command.returns = insn->returns;
+  command.insn = isa_parse(m->array.isa.revision, text, &command.rs1, &command.rs2, &error);
+  if (command.insn == NULL) fail_msg("%s: column %zu: %s", text, error.column, error.text);
+  command.funct = (uint8_t)command.insn->funct;
+  command.returns = command.insn->returns;
   return m->engine->ops->push(m->engine, 0, &command, response);
 }
 

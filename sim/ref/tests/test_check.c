@@ -184,9 +184,9 @@ static uint64_t undefined_after(const char *const *texts) {
   arch_command command = {.funct = 0};
   arch_fault fault;
   for (; *texts != NULL; texts++) {
-    const isa_insn *insn = isa_parse(1, *texts, &command.rs1, &command.rs2, NULL);
-    assert_non_null(insn);
-    command.funct = (uint8_t)insn->funct;
+    command.insn = isa_parse(1, *texts, &command.rs1, &command.rs2, NULL);
+    assert_non_null(command.insn);
+    command.funct = (uint8_t)command.insn->funct;
     assert_true(arch_checker_command(checker, &command, NULL, NULL, &fault));
   }
   uint64_t undefined = arch_checker_undefined(checker);

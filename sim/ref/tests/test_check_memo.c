@@ -17,9 +17,7 @@ typedef struct pair {
   uint32_t random;
 } pair;
 
-static void ignore(void *context, isa_id id, const arch_command *primitive) {
-  (void)context, (void)id, (void)primitive;
-}
+static void ignore(void *context, const arch_command *primitive) { (void)context, (void)primitive; }
 
 static uint32_t below(pair *p, uint32_t end) {
   p->random = p->random * 1664525 + 1013904223;
@@ -35,9 +33,9 @@ static void give_both(pair *p, const char *format, ...) {
   va_end(arguments);
   arch_command command = {.index = p->passed + p->refused};
   arch_fault a = {0}, b = {0};
-  const isa_insn *insn = isa_parse(1, text, &command.rs1, &command.rs2, NULL);
-  assert_non_null(insn);
-  command.funct = (uint8_t)insn->funct;
+  command.insn = isa_parse(1, text, &command.rs1, &command.rs2, NULL);
+  assert_non_null(command.insn);
+  command.funct = (uint8_t)command.insn->funct;
   bool good = arch_checker_command(p->walks, &command, ignore, NULL, &b);
   assert_int_equal(arch_checker_command(p->remembers, &command, NULL, NULL, &a), good);
   assert_int_equal(a.kind, b.kind);

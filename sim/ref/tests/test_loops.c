@@ -50,9 +50,8 @@ static void configure(unit *u, const char *text) {
 }
 
 static void note(unit *u, const arch_command *command) {
-  const isa_insn *insn = isa_find(u->array.isa.revision, command->funct, command->rs1);
-  assert_non_null(insn);
-  u->used += isa_print(insn, command->rs1, command->rs2, u->text + u->used, TEXT_MAX - u->used);
+  assert_ptr_equal(command->insn, isa_find(u->array.isa.revision, command->funct, command->rs1));
+  u->used += isa_print(command->insn, command->rs1, command->rs2, u->text + u->used, TEXT_MAX - u->used);
   u->used += (size_t)snprintf(u->text + u->used, TEXT_MAX - u->used, "\n");
   assert_true(u->used < TEXT_MAX - 1);
 }

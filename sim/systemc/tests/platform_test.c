@@ -93,15 +93,17 @@ static void test_no_such_address(void **state) {
 static void move_row(const fixture *f, uint8_t value) {
   uint64_t from = ARCH_MEMORY_BASE + 8192, to = ARCH_MEMORY_BASE + 16384, cycle = 300000, response;
   unsigned dim = hw_derive(&f->array).dim;
-  const arch_command commands[] = {
+  arch_command commands[] = {
       {.funct = ISA_FUNCT_CONFIG_LD, .rs1 = UINT64_C(0x3f800000) << 32 | (uint64_t)dim << 16 | 1, .rs2 = dim},
       {.funct = ISA_FUNCT_CONFIG_ST, .rs1 = 2, .rs2 = dim},
       {.funct = ISA_FUNCT_MVIN, .rs1 = from, .rs2 = UINT64_C(1) << 48 | (uint64_t)dim << 32},
       {.funct = ISA_FUNCT_MVOUT, .rs1 = to, .rs2 = UINT64_C(1) << 48 | (uint64_t)dim << 32}};
   memset(arch_memory_at(f->memory, from, dim), value, dim);
   memset(arch_memory_at(f->memory, to, dim), 0, dim);
-  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    arch_command_find(&commands[i], f->array.isa.revision);
     assert_int_equal(f->engine->ops->push(f->engine, cycle, &commands[i], &response), SIM_PUSH_DONE);
+  }
   assert_int_equal(f->engine->ops->drain(f->engine, cycle), cycle);
   assert_false(f->engine->ops->busy(f->engine));
   assert_memory_equal(arch_memory_at(f->memory, from, dim), arch_memory_at(f->memory, to, dim), dim);

@@ -101,8 +101,7 @@ static bool same_responses(const sim_gen_program *program, const run *a, const r
     const sim_gen_item *item = &program->items[i];
     if (!returns(item) || a->responses[i] == b->responses[i]) continue;
     char command[ISA_TEXT_MAX];
-    isa_print(isa_find(program->array->isa.revision, item->command.funct, item->command.rs1), item->command.rs1,
-              item->command.rs2, command, sizeof command);
+    isa_print(item->command.insn, item->command.rs1, item->command.rs2, command, sizeof command);
     snprintf(text, COSIM_TEXT, "command %zu, %.200s, returns %" PRIu64 ", should be %" PRIu64, i, command,
              a->responses[i], b->responses[i]);
     return false;

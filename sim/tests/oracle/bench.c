@@ -191,6 +191,7 @@ static bool execute_on(bench *b, const sim_engine_ops *ops, sim_engine *engine, 
   for (size_t i = 0; i < b->program.count; i++) {
     const command *c = &b->program.items[i];
     arch_command sent = {.rs1 = c->rs1, .rs2 = c->rs2, .index = i, .funct = c->funct, .returns = c->funct == F_COUNTER};
+    arch_command_find(&sent, b->array.isa.revision);
     cycle = c->funct == F_FENCE ? ops->drain(engine, cycle) : push_one(ops, engine, &sent, cycle);
   }
   ops->drain(engine, cycle);

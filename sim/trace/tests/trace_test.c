@@ -240,7 +240,10 @@ static void writer_and_reader_agree(void **state) {
   assert_true(arch_memory_read(memory, ARCH_MEMORY_BASE, bytes, sizeof bytes));
   assert_true(arch_memory_write(memory, ARCH_MEMORY_BASE + 4096, bytes, 10));
   assert_false(arch_memory_write(memory, ARCH_MEMORY_BASE + (1 << 20) - 5, bytes, 10));
-  const arch_command command = {.funct = 2, .rs1 = ARCH_MEMORY_BASE, .rs2 = UINT64_C(0x0010001000000000)};
+  const arch_command command = {.insn = isa_insn_at(ISA_MVIN),
+                                .funct = ISA_FUNCT_MVIN,
+                                .rs1 = ARCH_MEMORY_BASE,
+                                .rs2 = UINT64_C(0x0010001000000000)};
   sim_trace_writer_command(writer, &command);
   sim_trace_writer_fence(writer);
   assert_true(sim_trace_writer_close(writer));
