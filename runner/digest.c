@@ -8,7 +8,7 @@
 #include "sim/cycle/command_rows.h"
 
 // Bits of a local address that do not name a row.
-#define LOCAL_FLAGS UINT64_C(0xfffffffffc000000)
+#define LOCAL_FLAGS (~(uint64_t)ISA_LOCAL_ROW_MASK)
 
 typedef struct digester {
   const hw_array *array;

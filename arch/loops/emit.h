@@ -12,7 +12,7 @@ static inline uint64_t loop_dram(uint64_t base, uint64_t offset) { return base +
 // A local address, or false after noting in the cursor that the row does not exist.
 static inline bool loop_local(arch_loop_cursor *cursor, const hw_derived *derived, uint32_t flags, int64_t row,
                               uint32_t *local) {
-  bool accumulator = flags >> 31 != 0;
+  bool accumulator = isa_local_accumulator(flags) != 0;
   if (row < 0 || row >= arch_local_rows(derived, accumulator)) {
     cursor->accumulator = accumulator;
     cursor->row = row;
@@ -23,9 +23,9 @@ static inline bool loop_local(arch_loop_cursor *cursor, const hw_derived *derive
 }
 
 enum { LOOP_SPAD = 0 };
-#define LOOP_ACC UINT32_C(0x80000000)
-#define LOOP_ACC_ADD UINT32_C(0xc0000000)
-#define LOOP_FULL UINT32_C(0x20000000)
+#define LOOP_ACC ISA_LOCAL_ACCUMULATOR_MASK
+#define LOOP_ACC_ADD (ISA_LOCAL_ACCUMULATOR_MASK | ISA_LOCAL_ACCUMULATE_MASK)
+#define LOOP_FULL ISA_LOCAL_FULL_MASK
 
 static inline arch_command loop_command(const arch_command *run, isa_id id) {
   const isa_insn *insn = isa_insn_at(id);

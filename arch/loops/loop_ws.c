@@ -359,7 +359,7 @@ static bool emit_norm_store(const arch_loop_ws_plan *plan, const tiles *t, arch_
   const norm_pass *passes = plan->activation == ARCH_ACTIVATION_LAYERNORM ? layernorm_passes : softmax_passes;
   const norm_pass *pass = &passes[cursor->index[2]];
   uint32_t norm = j + t->max_blocks >= t->cols ? pass->last : pass->before;
-  uint32_t flags = LOOP_ACC | (plan->full_c ? LOOP_FULL : 0) | norm << 26, local;
+  uint32_t flags = isa_local_with_norm(LOOP_ACC | (plan->full_c ? LOOP_FULL : 0), norm), local;
   if (!loop_local(cursor, plan->derived, flags, plan->c_row + tile_index(t, i, j) * (int64_t)dim + row, &local))
     return false;
   uint64_t offset = tile_offset(plan->slot.c_stride, i, j, dim, 1) + (uint64_t)row * plan->slot.c_stride;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "isa/isa_fields.h"
+
 block_layout block_layout_of(const block_buffer *buffer, const hw_derived *derived) {
   block_layout l = {.dim = derived->dim,
                     .first_row = buffer->first_row,
@@ -24,7 +26,7 @@ int64_t block_layout_slot_rows(const block_layout *l) {
 }
 
 uint32_t block_layout_of_instance(const block_layout *l, uint32_t instance) {
-  return (l->first_row + instance % l->depth * l->slot_rows) | (l->accumulator ? UINT32_C(1) << 31 : 0);
+  return (l->first_row + instance % l->depth * l->slot_rows) | (l->accumulator ? ISA_LOCAL_ACCUMULATOR_MASK : 0);
 }
 
 uint32_t block_layout_of_row(const block_layout *l, int64_t flat) {

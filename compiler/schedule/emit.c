@@ -137,7 +137,7 @@ static void next_weights(emitter *m) {
                          .weights = none,
                          .none = none,
                          .a = operand(SCHED_GARBAGE, dim, 0),
-                         .c = operand(c | (accumulate ? UINT32_C(1) << 30 : 0), (uint32_t)n->count, 0),
+                         .c = operand(isa_local_with_accumulate(c, accumulate), (uint32_t)n->count, 0),
                          .deep = k != NULL};
   if (k == NULL) return;
   m->weights.weights = operand(nest->b + n->second_local + k->second_local, (uint32_t)n->count, (uint32_t)k->count);

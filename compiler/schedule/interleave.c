@@ -59,7 +59,7 @@ static int64_t *times_of(const sched_streams *s, wf_arena *arena) {
 }
 
 static int64_t load_cycles(const sched_streams *s, const sched_load *load) {
-  const bool wide = load->local >> 31 != 0 && !load->shrink;
+  const bool wide = isa_local_accumulator(load->local) != 0 && !load->shrink;
   return cost_planned_load(s->cost, &(cost_command){.rows = load->rows,
                                                     .columns = load->cols,
                                                     .element_bytes = wide ? s->derived.acc_bytes : 1,
@@ -69,7 +69,7 @@ static int64_t load_cycles(const sched_streams *s, const sched_load *load) {
 
 static int64_t store_cycles(const sched_streams *s, const sched_store *store) {
   const int64_t window = (int64_t)store->pool.size * store->pool.size;
-  const bool pooled = store->pool.stride != 0, wide = (store->local >> 29 & 1) != 0;
+  const bool pooled = store->pool.stride != 0, wide = isa_local_full(store->local) != 0;
   return cost_planned_store(s->cost,
                             &(cost_command){.rows = pooled ? store->pool_rows * store->pool_cols * window : store->rows,
                                             .columns = store->cols,

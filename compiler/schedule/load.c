@@ -93,7 +93,7 @@ static void put_zeros(load_piece *p, const block_statement *s, sched_box need, c
   int rank = p->e->program->buffers[p->queue].rank;
   int64_t dim = p->layout->dim;
   p->load.tensor = COMMAND_NO_TENSOR;
-  if (p->load.local >> 30 & 1) return;  // zeros add nothing
+  if (isa_local_accumulate(p->load.local) != 0) return;  // zeros add nothing
   for (int d = 0; d < rank; d++) {
     sched_box before = need, after = need;
     before.hi[d] = inside->lo[d] < need.hi[d] ? inside->lo[d] : need.hi[d];
@@ -164,7 +164,7 @@ bool sched_expand_load(sched_expand *e, const sched_walk *w, const block_stateme
                       .layout = place,
                       .queue = b,
                       .load = {.tensor = s->load.access.tensor,
-                               .local = accumulates(w, s) ? UINT32_C(1) << 30 : 0,
+                               .local = accumulates(w, s) ? ISA_LOCAL_ACCUMULATE_MASK : 0,
                                .block_stride = (uint16_t)place->block_step,
                                .scale = s->load.scaled ? s->load.scale : 1.0F,
                                .shrink = place->accumulator && narrow,

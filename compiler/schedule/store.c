@@ -109,7 +109,7 @@ bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statem
                        .layout = place,
                        .store = {.queue = b,
                                  .tensor = s->store.access.tensor,
-                                 .local = full ? UINT32_C(1) << 29 : 0,
+                                 .local = full ? ISA_LOCAL_FULL_MASK : 0,
                                  .relu = epilogue->relu,
                                  .scale = epilogue->scaled ? epilogue->scale : 1.0F,
                                  .instance = w->instance[b]}};

@@ -31,7 +31,7 @@ void sched_streams_create(sched_streams *s, const block_program *program, const 
 }
 
 static const sched_touched *rows_of(const sched_streams *s, uint32_t local) {
-  return local >> 31 != 0 ? &s->acc : &s->sp;
+  return isa_local_accumulator(local) != 0 ? &s->acc : &s->sp;
 }
 
 static uint32_t row_of(const sched_streams *s, uint32_t local) {
@@ -213,7 +213,7 @@ void sched_streams_store(sched_streams *s, const sched_store *store) {
   new->before_product = SCHED_NEVER;
   const uint32_t dim = s->derived.dim, first = row_of(s, store->local),
                  count = store->pool.stride != 0 ? (uint32_t)store->image_rows * store->image_cols : store->rows;
-  sched_touched *rows = store->local >> 31 != 0 ? &s->acc : &s->sp;
+  sched_touched *rows = isa_local_accumulator(store->local) != 0 ? &s->acc : &s->sp;
   rows->stored = true;
   for (uint32_t b = 0; b * dim < store->cols; b++)
     for (uint32_t i = 0; i < count; i++) store_row(s, rows, first + b * dim + i, new);

@@ -1,7 +1,6 @@
 // Draws products: configuration, weight-stationary series and output-stationary chains.
 #include "sim/gen/gen_private.h"
 
-#define ACCUMULATE (UINT32_C(1) << 30)
 enum { SERIES = 6, CHAIN = 4 };
 
 typedef struct operand {
@@ -59,7 +58,7 @@ static operand draw_destination(sim_gen *g, int64_t most_rows) {
   if (acc && spad) acc = sim_gen_one_in(&g->r, 2);
   operand c = {0, sim_gen_one_in(&g->r, 2) ? most_rows : sim_gen_in(&g->r, 1, most_rows), draw_side(g)};
   c.local = sim_gen_local(g, acc, (c.rows - 1) * sim_gen_config(g)->execute.c_stride_rows + 1);
-  if (acc && c.local != ARCH_LOCAL_GARBAGE && sim_gen_one_in(&g->r, 2)) c.local |= ACCUMULATE;
+  if (acc && c.local != ARCH_LOCAL_GARBAGE && sim_gen_one_in(&g->r, 2)) c.local |= ISA_LOCAL_ACCUMULATE_MASK;
   return c;
 }
 

@@ -2,9 +2,6 @@
 #include "sim/gen/gen_private.h"
 
 enum { POOL_SIDE = 6 };
-#define ACCUMULATOR (UINT32_C(1) << 31)
-#define ACCUMULATE (UINT32_C(1) << 30)
-#define FULL (UINT32_C(1) << 29)
 
 // ---- loads
 
@@ -68,7 +65,7 @@ void sim_gen_mvin(sim_gen *g) {
   }
   uint32_t local = sim_gen_local(g, acc, rows + (cols - 1) / g->d.dim * c->block_stride_rows);
   if (local == ARCH_LOCAL_GARBAGE) return;
-  if (acc && sim_gen_one_in(&g->r, 3)) local |= ACCUMULATE;
+  if (acc && sim_gen_one_in(&g->r, 3)) local |= ISA_LOCAL_ACCUMULATE_MASK;
   uint64_t address = sim_gen_one_in(&g->r, 6) ? 0 : load_address(g, wide, bytes);
   sim_gen_put(g, functs[state], address, sim_gen_operand(local, rows, cols));
   sim_gen_commit(g);
@@ -144,7 +141,7 @@ void sim_gen_mvout(sim_gen *g) {
   if (s.bytes > g->output_bytes) return;
   uint32_t local = sim_gen_local(g, acc, s.extent);
   if (local == ARCH_LOCAL_GARBAGE) return;
-  if (full) local |= FULL;
+  if (full) local |= ISA_LOCAL_FULL_MASK;
   sim_gen_put(g, ISA_FUNCT_MVOUT, draw_address(g, g->output, g->output_bytes, s.bytes),
               sim_gen_operand(local, s.rows, s.cols));
   sim_gen_commit(g);
@@ -179,7 +176,7 @@ static void put_config_norm(sim_gen *g, uint64_t set, bool softmax, bool inverse
 }
 
 static void put_norm_store(sim_gen *g, uint32_t local, arch_norm norm, int64_t cols) {
-  sim_gen_put(g, ISA_FUNCT_MVOUT, g->output, sim_gen_operand(local | (uint32_t)norm << 26, 1, cols));
+  sim_gen_put(g, ISA_FUNCT_MVOUT, g->output, sim_gen_operand(isa_local_with_norm(local, (uint32_t)norm), 1, cols));
 }
 
 static void put_plain_config_st(sim_gen *g, arch_activation activation) {

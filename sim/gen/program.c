@@ -133,9 +133,9 @@ uint32_t sim_gen_local(sim_gen *g, bool accumulator, int64_t extent) {
   if (sim_gen_one_in(&g->r, 3)) row += sim_gen_in(&g->r, -dim, dim);
   if (g->all_filled && sim_gen_one_in(&g->r, 6)) row = sim_gen_in(&g->r, 0, last);
   row = row < 0 ? 0 : row > last ? last : row;
-  uint32_t local = (uint32_t)row | (accumulator ? UINT32_C(1) << 31 : 0);
+  uint32_t local = (uint32_t)row | (accumulator ? ISA_LOCAL_ACCUMULATOR_MASK : 0);
   if (sim_gen_one_in(&g->r, 8)) {  // bits that are ignored: between the garbage bit and the normaliser command
-    uint32_t ignored = (UINT32_C(1) << 26) - (UINT32_C(2) << g->d.row_bits);
+    uint32_t ignored = ISA_LOCAL_ROW_MASK & ~((UINT32_C(2) << g->d.row_bits) - 1);
     local |= (uint32_t)sim_gen_bits(&g->r) & ignored;
   }
   return local;
@@ -180,7 +180,7 @@ static void fill_rows(sim_gen *g, bool accumulator, int64_t first, int64_t last)
     int64_t rows = wf_min(dim, last - first), blocks = wf_min(most, wf_max(1, (last - first) / dim));
     int64_t bytes = (rows - 1) * 4 * dim + blocks * dim * element;
     uint64_t from = g->input + (uint64_t)sim_gen_in(&g->r, 0, g->input_bytes - bytes);
-    uint32_t local = (uint32_t)first | (accumulator ? UINT32_C(1) << 31 : 0);
+    uint32_t local = (uint32_t)first | (accumulator ? ISA_LOCAL_ACCUMULATOR_MASK : 0);
     sim_gen_put(g, GEN_PICK(&g->r, functs), from, sim_gen_operand(local, rows, blocks * dim));
     bool good = sim_gen_commit(g);
     assert(good);
@@ -242,7 +242,8 @@ static void dump_memory(sim_gen *g, bool accumulator) {
     int64_t count = 0;
     while (count < dim && row + count < rows && shown(g, accumulator, row + count)) count++;
     if (count != 0) {
-      uint32_t local = (uint32_t)row | (accumulator ? UINT32_C(1) << 31 : 0) | (full ? UINT32_C(1) << 29 : 0);
+      uint32_t local =
+          (uint32_t)row | (accumulator ? ISA_LOCAL_ACCUMULATOR_MASK : 0) | (full ? ISA_LOCAL_FULL_MASK : 0);
       sim_gen_put(g, ISA_FUNCT_MVOUT, g->dump + (uint64_t)row * stride, sim_gen_operand(local, count, dim));
       sim_gen_commit(g);
     }
@@ -253,8 +254,6 @@ static void dump_memory(sim_gen *g, bool accumulator) {
 
 // ---- the middle
 
-enum { LAST_EVENT = 44, EXTERNAL_EVENTS = 8 };
-
 static void put_counter(sim_gen *g, uint32_t index, bool configure) {
   uint64_t rs1 = 0, rs2 = 0;
   isa_init_counter(&rs1, &rs2);
@@ -263,7 +262,8 @@ static void put_counter(sim_gen *g, uint32_t index, bool configure) {
   if (configure) {
     bool external = sim_gen_one_in(&g->r, 4);
     isa_set_counter_external(&rs1, &rs2, external);
-    isa_set_counter_event(&rs1, &rs2, (uint64_t)sim_gen_in(&g->r, 0, external ? EXTERNAL_EVENTS - 1 : LAST_EVENT));
+    isa_set_counter_event(&rs1, &rs2,
+                          (uint64_t)sim_gen_in(&g->r, 0, (external ? ISA_EXTERNAL_COUNT : ISA_EVENT_COUNT) - 1));
   } else if (sim_gen_one_in(&g->r, 4)) {
     uint64_t what = (uint64_t)sim_gen_in(&g->r, 0, 3);
     isa_set_counter_snapshot(&rs1, &rs2, what == 0);

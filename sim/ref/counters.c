@@ -2,13 +2,11 @@
 // moved are real. A command returns the value before its own effects.
 #include "sim/ref/state.h"
 
-enum { EXTERNAL_READ_BYTES = 4, EXTERNAL_WRITTEN_BYTES = 5 };
-
 static uint32_t external_value(const ref_counters *counters, uint32_t event) {
   switch (event) {
-    case EXTERNAL_READ_BYTES:
+    case ISA_EXTERNAL_BYTES_READ:
       return counters->read_bytes;
-    case EXTERNAL_WRITTEN_BYTES:
+    case ISA_EXTERNAL_BYTES_WRITTEN:
       return counters->written_bytes;
     default:  // occupancies and latencies
       return 0;

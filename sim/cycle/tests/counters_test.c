@@ -12,7 +12,7 @@
 #include "sim/gen/gen.h"
 #include "sim/gen/random.h"
 
-enum { FIRST_SEED = 900, READS_MAX = 4096, EVENTS = 45, EXTERNALS = 9, PURPOSE = 77 };
+enum { FIRST_SEED = 900, READS_MAX = 4096, PURPOSE = 77 };
 
 typedef struct counter_read {
   uint64_t rs1, value, cycle;
@@ -46,7 +46,7 @@ static uint64_t counter_operand(sim_gen_random *r) {
   if (external || kind < 4 || ((kind == 8 || kind == 9) && sim_gen_in(r, 0, 1) != 0)) {
     isa_set_counter_configure(&rs1, &rs2, 1);
     isa_set_counter_external(&rs1, &rs2, external);
-    isa_set_counter_event(&rs1, &rs2, (uint64_t)sim_gen_in(r, 0, (external ? EXTERNALS : EVENTS) - 1));
+    isa_set_counter_event(&rs1, &rs2, (uint64_t)sim_gen_in(r, 0, external ? ISA_EXTERNAL_COUNT : ISA_EVENT_COUNT - 1));
   }
   if (kind == 6 || kind == 9) isa_set_counter_snapshot(&rs1, &rs2, 1);
   if (kind == 7) isa_set_counter_snapshot_reset(&rs1, &rs2, 1);
@@ -133,7 +133,7 @@ static bool test_program(const hw_array *array, uint64_t seed, size_t *reads, si
 
 // Nothing but its response is left to wait for when the command ends the counting of events.
 static bool test_last_event(const hw_array *array) {
-  enum { BYTES = 1 << 16, EVENT = 24 };
+  enum { BYTES = 1 << 16 };
   wf_diag diag = wf_diag_to(stderr);
   arch_memory *memory = arch_memory_create(BYTES);
   sim_engine *engine = sim_engine_create(sim_engine_find("cycle"), array, memory, NULL, &diag);
@@ -142,7 +142,8 @@ static bool test_last_event(const hw_array *array) {
   for (unsigned external = 0; good && external < 2; external++) {
     arch_command command = {.insn = isa_insn_at(ISA_COUNTER), .funct = ISA_FUNCT_COUNTER, .returns = true};
     isa_set_counter_configure(&command.rs1, &command.rs2, 1);
-    isa_set_counter_event(&command.rs1, &command.rs2, external != 0 ? 1 : EVENT);
+    isa_set_counter_event(&command.rs1, &command.rs2,
+                          external != 0 ? ISA_EXTERNAL_LOAD_ENTRIES : ISA_EVENT_EXECUTE_ACTIVE);
     isa_set_counter_external(&command.rs1, &command.rs2, external);
     good = push(engine, &command, &cycle, &value);
   }
