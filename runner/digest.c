@@ -11,6 +11,7 @@
 #define LOCAL_FLAGS (~(uint64_t)ISA_LOCAL_ROW_MASK)
 
 typedef struct digester {
+  const command_program *program;
   const hw_array *array;
   hw_derived derived;
   cycle_row_config config;
@@ -80,25 +81,29 @@ static void add_move(digester *d, const command_insn *insn, cycle_row_range rows
 
 static void add_command(digester *d, const command_insn *insn) {
   const bool repeats = d->array->units.pixel_repeat;
-  const cycle_rows rows = cycle_command_rows(&d->derived, repeats, &d->config, insn->funct, insn->rs1, insn->rs2);
+  const isa_id id = command_isa(d->program, insn)->id;
+  const cycle_rows rows = cycle_command_rows(&d->derived, repeats, &d->config, id, insn->rs1, insn->rs2);
   add(d, (uint64_t)insn->funct << 32 | (uint64_t)(uint16_t)insn->tensor_rs1 << 16 | (uint16_t)insn->tensor_rs2);
-  switch (insn->funct) {
-    case ISA_FUNCT_CONFIG_EX:  // of all kinds
-      cycle_command_rows_configure(&d->config, d->array->units.max_pool, insn->rs1, insn->rs2);
+  switch (id) {
+    case ISA_CONFIG_EX:
+    case ISA_CONFIG_LD:
+    case ISA_CONFIG_ST:
+    case ISA_CONFIG_NORM:
+      cycle_command_rows_configure(&d->config, d->array->units.max_pool, id, insn->rs1, insn->rs2);
       add(d, insn->rs1);
       add(d, insn->rs2);
       return;
-    case ISA_FUNCT_MVIN:
-    case ISA_FUNCT_MVIN2:
-    case ISA_FUNCT_MVIN3:
-    case ISA_FUNCT_MVOUT:
+    case ISA_MVIN:
+    case ISA_MVIN2:
+    case ISA_MVIN3:
+    case ISA_MVOUT:
       add_move(d, insn, rows.a);
       return;
-    case ISA_FUNCT_PRELOAD:
+    case ISA_PRELOAD:
       add_both(d, insn, rows.b, rows.a);
       return;
-    case ISA_FUNCT_COMPUTE_PRELOADED:
-    case ISA_FUNCT_COMPUTE_ACCUMULATED:
+    case ISA_COMPUTE_PRELOADED:
+    case ISA_COMPUTE_ACCUMULATED:
       add_both(d, insn, rows.a, rows.b);
       return;
     default:
@@ -131,7 +136,8 @@ static uint64_t machine_of(const hw_array *array) {
 }
 
 run_digest run_digest_of(const command_program *program) {
-  digester d = {.array = program->array,
+  digester d = {.program = program,
+                .array = program->array,
                 .derived = hw_derive(program->array),
                 .digest = {.commands = WF_HASH_START, .has_timing = true, .machine = machine_of(program->array)}};
   command_walk(program, visit, &d);

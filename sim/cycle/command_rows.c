@@ -80,27 +80,27 @@ static cycle_rows compute_rows(const hw_derived *d, const cycle_row_config *conf
                       .b = range_of(d, local_of(rs2), rows)};
 }
 
-cycle_rows cycle_command_rows(const hw_derived *derived, bool pixel_repeat, const cycle_row_config *config,
-                              uint8_t funct, uint64_t rs1, uint64_t rs2) {
+cycle_rows cycle_command_rows(const hw_derived *derived, bool pixel_repeat, const cycle_row_config *config, isa_id insn,
+                              uint64_t rs1, uint64_t rs2) {
   cycle_rows load = {.b = CYCLE_NO_ROWS, .a_writes = true};
-  switch (funct) {
-    case ISA_FUNCT_MVIN:
+  switch (insn) {
+    case ISA_MVIN:
       load.a = loaded_rows(derived, pixel_repeat, config, 0, rs2);
       return load;
-    case ISA_FUNCT_MVIN2:
+    case ISA_MVIN2:
       load.a = loaded_rows(derived, pixel_repeat, config, 1, rs2);
       return load;
-    case ISA_FUNCT_MVIN3:
+    case ISA_MVIN3:
       load.a = loaded_rows(derived, pixel_repeat, config, 2, rs2);
       return load;
-    case ISA_FUNCT_MVOUT:
+    case ISA_MVOUT:
       return stored_rows(derived, config, rs2);
-    case ISA_FUNCT_MVOUT_SPAD:
+    case ISA_MVOUT_SPAD_R2:
       return spad_stored_rows(derived, rs1, rs2);
-    case ISA_FUNCT_PRELOAD:
+    case ISA_PRELOAD:
       return preload_rows(derived, config, rs1, rs2);
-    case ISA_FUNCT_COMPUTE_PRELOADED:
-    case ISA_FUNCT_COMPUTE_ACCUMULATED:
+    case ISA_COMPUTE_PRELOADED:
+    case ISA_COMPUTE_ACCUMULATED:
       return compute_rows(derived, config, rs1, rs2);
     default:
       return (cycle_rows){.a = CYCLE_NO_ROWS, .b = CYCLE_NO_ROWS};
@@ -130,19 +130,18 @@ static void configure_store(cycle_row_config *config, bool max_pool, uint64_t rs
     config->image_rows = (uint16_t)(isa_get_config_st_orows(rs1, rs2) * isa_get_config_st_ocols(rs1, rs2));
 }
 
-void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, uint64_t rs1, uint64_t rs2) {
-  enum { EXECUTE, LOAD, STORE };  // the kinds of configuration that count here
-  switch (isa_get_config_ex_kind(rs1, rs2)) {
-    case EXECUTE:
+void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, isa_id insn, uint64_t rs1, uint64_t rs2) {
+  switch (insn) {
+    case ISA_CONFIG_EX:
       configure_execute(config, rs1, rs2);
       break;
-    case LOAD:
+    case ISA_CONFIG_LD:
       configure_load(config, rs1, rs2);
       break;
-    case STORE:
+    case ISA_CONFIG_ST:
       configure_store(config, max_pool, rs1, rs2);
       break;
-    default:
+    default:  // the normaliser has no rows
       break;
   }
 }

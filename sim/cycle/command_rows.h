@@ -37,11 +37,11 @@ static inline bool cycle_rows_overlap(cycle_row_range x, cycle_row_range y) {
 
 // The rows of a command that is no configuration.
 SIM_CYCLE_VISIBLE cycle_rows cycle_command_rows(const hw_derived *derived, bool pixel_repeat,
-                                                const cycle_row_config *config, uint8_t funct, uint64_t rs1,
+                                                const cycle_row_config *config, isa_id insn, uint64_t rs1,
                                                 uint64_t rs2);
 
-// A configuration command (funct 0 of the ISA) changes the rows of later ones.
-SIM_CYCLE_VISIBLE void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, uint64_t rs1,
+// A configuration command changes the rows of later ones.
+SIM_CYCLE_VISIBLE void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, isa_id insn, uint64_t rs1,
                                                     uint64_t rs2);
 
 #endif

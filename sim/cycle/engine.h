@@ -68,14 +68,14 @@ typedef struct cycle_done {
 // A command on its way from the command queue to the reservation station.
 typedef struct cycle_front_command {
   uint64_t rs1, rs2;
-  uint8_t funct;
+  uint8_t insn;  // isa_id
   bool returns;
   bool from_matmul, from_conv;
 } cycle_front_command;
 
 // A command on its way from the reservation station to a controller.
 typedef struct cycle_issue {
-  uint8_t funct;
+  uint8_t insn;  // isa_id
   uint8_t id;
   uint64_t rs1, rs2;
 } cycle_issue;

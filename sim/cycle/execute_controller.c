@@ -124,9 +124,7 @@ void cycle_execute_destroy(cycle_engine *c) {
 
 // ---- commands at the heads of the window
 
-static bool is_compute(uint8_t funct) {
-  return funct == ISA_FUNCT_COMPUTE_PRELOADED || funct == ISA_FUNCT_COMPUTE_ACCUMULATED;
-}
+static bool is_compute(isa_id insn) { return insn == ISA_COMPUTE_PRELOADED || insn == ISA_COMPUTE_ACCUMULATED; }
 
 static bool is_garbage(const cycle_execute *x, uint64_t word) { return (word & x->garbage) == x->garbage; }
 
@@ -147,11 +145,11 @@ typedef struct candidate {
 static candidate look(const cycle_execute *x) {
   const cycle_execute_window *w = &x->window;
   candidate k = {.first = cycle_execute_window_head(w, 0)};
-  bool preloads = k.first->funct == ISA_FUNCT_PRELOAD;
+  bool preloads = k.first->insn == ISA_PRELOAD;
   k.preload = preloads ? k.first : cycle_execute_window_head(w, 1);
   uint32_t place = preloads ? 1 : 2;
   k.next = w->count > place ? cycle_execute_window_head(w, place) : NULL;
-  k.empty = is_compute(k.first->funct) && !k.first->id_valid;
+  k.empty = is_compute(k.first->insn) && !k.first->id_valid;
   return k;
 }
 
@@ -247,13 +245,13 @@ static void start(cycle_engine *c, cycle_execute *x, cycle_execute_op_kind kind,
       (uint8_t)(present & ~operands_garbage(x, k, a, b) & (x->reads_acc ? CYCLE_EXECUTE_ALL : ~(unsigned)op->acc));
   op->tag = (cycle_execute_tag){0};
   if (kind != CYCLE_OP_COMPUTE) op->tag = tag_of(x, k->preload);
-  bool next_swaps = k->next == NULL || k->next->funct == ISA_FUNCT_COMPUTE_PRELOADED;
+  bool next_swaps = k->next == NULL || k->next->insn == ISA_COMPUTE_PRELOADED;
   op->total =
       total_rows(x, op, present, next_swaps, rows_of(x, a, x->a_transpose), rows_of(x, b, x->os && x->b_transpose));
   op->os = x->os;
   op->shift = x->shift;
   op->via = x->via;
-  op->swaps = preloads ? x->flush_swaps : k->first->funct == ISA_FUNCT_COMPUTE_PRELOADED;
+  op->swaps = preloads ? x->flush_swaps : k->first->insn == ISA_COMPUTE_PRELOADED;
   if (op->tag.valid) push_product(x, op);
   x->ops_open++;
   assert(x->ops_open <= x->ops_mask);
@@ -294,7 +292,7 @@ static decision decide_preload(const cycle_execute *x, uint64_t now, const candi
 
 static decision decide_compute(const cycle_execute *x, uint64_t now, const candidate *k) {
   bool looks_ahead = x->raw_possible || x->os || (x->via & (A_BIT | B_BIT)) != 0;
-  bool preload = x->window.count > 1 && k->preload->funct == ISA_FUNCT_PRELOAD;
+  bool preload = x->window.count > 1 && k->preload->insn == ISA_PRELOAD;
   bool full = cycle_execute_hazards_count(&x->hazards, now) == x->hazards.limit;
   if (preload && !full && (k->next != NULL ? !hazard(x, now, k) : !looks_ahead))
     return (decision){.starts = CYCLE_OP_BOTH};
@@ -305,8 +303,8 @@ static decision decide_compute(const cycle_execute *x, uint64_t now, const candi
 static decision decide(const cycle_execute *x, uint64_t now) {
   if (x->window.count == 0) return (decision){.cause = CYCLE_IDLE};
   candidate k = look(x);
-  if (k.first->funct == ISA_FUNCT_PRELOAD) return decide_preload(x, now, &k);
-  if (k.first->funct != ISA_FUNCT_CONFIG_EX) return decide_compute(x, now, &k);
+  if (k.first->insn == ISA_PRELOAD) return decide_preload(x, now, &k);
+  if (k.first->insn != ISA_CONFIG_EX) return decide_compute(x, now, &k);
   return (decision){.configures = cycle_execute_hazards_count(&x->hazards, now) == 0, .cause = EXECUTE_CONFIG_WAIT};
 }
 
@@ -347,7 +345,7 @@ static void finish(cycle_execute *x, uint64_t now) {
 bool cycle_execute_solitary_preload(const cycle_engine *c) {
   const cycle_execute *x = c->execute;
   if (x->window.count == 0) return cycle_preload_unroller_waiting(&x->unroller);
-  return x->window.count == 1 && cycle_execute_window_head(&x->window, 0)->funct == ISA_FUNCT_PRELOAD;
+  return x->window.count == 1 && cycle_execute_window_head(&x->window, 0)->insn == ISA_PRELOAD;
 }
 
 bool cycle_execute_busy(const cycle_engine *c, uint64_t now) {
@@ -367,8 +365,8 @@ static void set_events(cycle_engine *c, uint64_t now, const cycle_execute *x) {
   if (cycle_preload_unroller_active(&x->unroller)) cycle_event(c, ISA_EVENT_UNROLLER_ACTIVE);
   if (count < 2) return;
   candidate k = look(x);
-  bool preload0 = k.first->funct == ISA_FUNCT_PRELOAD;
-  bool both = count >= 3 && is_compute(k.first->funct) && k.preload->funct == ISA_FUNCT_PRELOAD;
+  bool preload0 = k.first->insn == ISA_PRELOAD;
+  bool both = count >= 3 && is_compute(k.first->insn) && k.preload->insn == ISA_PRELOAD;
   if (preload0 && hazard(x, now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_PRELOAD_HAZARD);
   if (both && hazard(x, now, &k)) cycle_event(c, ISA_EVENT_EXECUTE_OVERLAP_HAZARD);
 }
@@ -450,7 +448,7 @@ static void unroll_ahead(cycle_execute *x, uint64_t now) {
   if (x->ready_at > at || u->b_transposed || cycle_preload_unroller_active(u) || x->window.count < 2) return;
   for (; u->window.count != 0 && x->window.count < x->window.depth && at < x->stream_until; at++) {
     const cycle_execute_command *head = cycle_execute_window_head(&u->window, 0);
-    if (head->funct == ISA_FUNCT_CONFIG_EX) return;
+    if (head->insn == ISA_CONFIG_EX) return;
     cycle_execute_window_push(&x->window, at, head);
     cycle_execute_window_pop(&u->window, at, 1);
   }
@@ -550,7 +548,7 @@ uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
 void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   cycle_execute *x = c->execute;
   cycle_execute_command taken = {
-      .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .id = command->id, .id_valid = true};
+      .rs1 = command->rs1, .rs2 = command->rs2, .insn = command->insn, .id = command->id, .id_valid = true};
   x->taken = now + 1;
   cycle_execute_window_push(&x->unroller.window, now, &taken);
   if (x->unroller.window.count == x->unroller.window.depth) x->ready_at = CYCLE_NEVER;

@@ -10,7 +10,7 @@
 
 typedef struct cycle_execute_command {
   uint64_t rs1, rs2;
-  uint8_t funct, id;
+  uint8_t insn, id;  // isa_id; entry of the reservation station
   bool id_valid;
   uint64_t came;  // cycle in which it was pushed, or will be
 } cycle_execute_command;

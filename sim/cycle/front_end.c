@@ -145,8 +145,8 @@ static void plan_to_spend(cycle_front_end *f, uint64_t at, front_cause cause) {
   f->later = cause;
 }
 
-static bool is_for_loops(const cycle_front_end *f, uint8_t funct) {
-  return (f->matmul != NULL && cycle_loop_matmul_unrolls(f->matmul, funct)) || cycle_loop_conv_unrolls(funct);
+static bool is_for_loops(const isa_insn *insn) {
+  return insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV;
 }
 
 // Nothing is on its way, and the loop units have nothing to do.
@@ -194,8 +194,8 @@ void cycle_front_push(cycle_engine *c, uint64_t now, const arch_command *command
   assert(cycle_front_ready(c, now));
   cycle_front_settle(c, now);
   const cycle_front_command taken = {
-      .rs1 = command->rs1, .rs2 = command->rs2, .funct = command->funct, .returns = command->returns};
-  const bool passes = !is_for_loops(f, command->funct);
+      .rs1 = command->rs1, .rs2 = command->rs2, .insn = (uint8_t)command->insn->id, .returns = command->returns};
+  const bool passes = !is_for_loops(command->insn);
   if (!passes && f->pass.open) stop_passing(f, now);
   if (passes && !f->pass.open && may_pass(c, f))
     cycle_pass_open(&f->pass, 2U + (f->matmul != NULL) + (f->conv != NULL));
@@ -232,12 +232,12 @@ static front_cause flush(cycle_engine *c, uint64_t now) {
 
 // FRONT_WORKING: the command left.
 static front_cause end_command(cycle_engine *c, uint64_t now, const cycle_front_command *head) {
-  switch (head->funct) {
-    case ISA_FUNCT_FLUSH:
+  switch ((isa_id)head->insn) {
+    case ISA_FLUSH:
       return flush(c, now);
-    case ISA_FUNCT_CLOCK_GATE:
+    case ISA_CLOCK_GATE:
       return FRONT_WORKING;
-    case ISA_FUNCT_COUNTER:
+    case ISA_COUNTER:
       return count(c, now, head);
     default:
       return allocate(c, now, head);
@@ -416,7 +416,7 @@ static void take_offer(cycle_engine *c, uint64_t now, cycle_front_end *f) {
   unsigned lead;
   if (!f->behind || f->at != now + 1 || c->wake[CYCLE_FRONT_END] != now + 2 || f->matmul == NULL) return;
   if (!cycle_loop_matmul_active(f->matmul) || !cycle_loop_matmul_offer(f->matmul, now, &command)) return;
-  if (!cycle_station_take_early(c, now, &command, cycle_station_class(command.funct, command.rs1), 2)) return;
+  if (!cycle_station_take_early(c, now, &command, cycle_station_class(command.insn), 2)) return;
   f->early = now + 2;
   f->stepped = now + 1;
   catch_up(c, f, f->early);

@@ -41,7 +41,7 @@ static bool find_left(cycle_front_pass *p, uint32_t number, uint32_t queue) {
 void cycle_pass_push(cycle_front_pass *p, uint64_t now, const cycle_front_command *command) {
   cycle_pass_command *x = cycle_pass_at(p, p->pushed);
   x->command = *command;
-  x->unit = cycle_station_class(command->funct, command->rs1);
+  x->unit = cycle_station_class(command->insn);
   x->pushed = now;
   for (uint32_t q = 0; q <= p->last; q++) x->left[q] = CYCLE_NEVER;
   for (uint32_t q = 0; q < p->last && find_left(p, p->pushed, q); q++) continue;

@@ -131,7 +131,7 @@ static void configure(struct cycle_load_controller *l, const cycle_issue *comman
                                  .shrink = isa_get_config_ld_shrink(rs1, rs2) != 0};
 }
 
-static unsigned slot_of(uint8_t funct) { return funct == ISA_FUNCT_MVIN2 ? 1 : funct == ISA_FUNCT_MVIN3 ? 2 : 0; }
+static unsigned slot_of(isa_id insn) { return insn == ISA_MVIN2 ? 1 : insn == ISA_MVIN3 ? 2 : 0; }
 
 // Its local rows. Copies of pixels go to the rows below the first.
 static void find_rows(const struct cycle_load_controller *l, load_command *m, uint16_t rows) {
@@ -171,7 +171,7 @@ static cycle_port_use use_of(const cycle_engine *c, const load_command *m) {
 
 static void decode(const struct cycle_load_controller *l, const cycle_issue *command, load_command *m) {
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
-  const load_state *s = &l->states[slot_of(command->funct)];
+  const load_state *s = &l->states[slot_of(command->insn)];
   uint32_t laddr = (uint32_t)isa_get_mvin_local(rs1, rs2);
   uint16_t rows = (uint16_t)isa_get_mvin_rows(rs1, rs2), cols = (uint16_t)isa_get_mvin_cols(rs1, rs2);
   bool is_acc = laddr >> 31 != 0, zeros = rs1 == 0, repeated = s->stride == 0 && !zeros;
@@ -194,7 +194,7 @@ static void decode(const struct cycle_load_controller *l, const cycle_issue *com
 void cycle_load_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   struct cycle_load_controller *l = c->load;
   load_command *m = &l->commands[cycle_queue_push(&l->queue, now)];
-  m->config = command->funct == ISA_FUNCT_CONFIG_LD;
+  m->config = command->insn == ISA_CONFIG_LD;
   m->id = command->id;
   if (m->config) {
     configure(l, command);

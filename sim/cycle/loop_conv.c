@@ -121,9 +121,9 @@ static unsigned offering(const cycle_loop_conv *l, uint64_t now) {
   return CYCLE_CONV_PARTS;
 }
 
-bool cycle_loop_conv_unrolls(uint8_t funct) {
-  return funct == ISA_FUNCT_LOOP_CONV_WS ||
-         (funct >= ISA_FUNCT_LOOP_CONV_WS_CONFIG_1 && funct <= ISA_FUNCT_LOOP_CONV_WS_CONFIG_6);
+// The command is for this unit.
+static bool is_loop_command(const cycle_front_command *command) {
+  return isa_insn_at(command->insn)->unit == ISA_UNIT_LOOP_CONV;
 }
 
 static const cycle_front_command *command_at_head(const cycle_loop_conv *l, uint64_t now) {
@@ -133,7 +133,7 @@ static const cycle_front_command *command_at_head(const cycle_loop_conv *l, uint
 bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_command *command) {
   if (l->configured == 0) {
     const cycle_front_command *head = command_at_head(l, now);
-    if (head == NULL || cycle_loop_conv_unrolls(head->funct)) return false;
+    if (head == NULL || is_loop_command(head)) return false;
     *command = *head;
     return true;
   }
@@ -141,7 +141,7 @@ bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_c
   if (n == CYCLE_CONV_PARTS) return false;
   const cycle_conv_part *part = &l->parts[n];
   const cycle_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
-  *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .funct = out->funct, .from_conv = true};
+  *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .insn = out->insn, .from_conv = true};
   return true;
 }
 
@@ -162,8 +162,7 @@ bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l) {
 uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l) {
   uint64_t first = CYCLE_NEVER;
   if (l->configured == 0)
-    return l->queue.count > 0 && !cycle_loop_conv_unrolls(l->commands[cycle_queue_head(&l->queue)].funct) ? 0
-                                                                                                          : CYCLE_NEVER;
+    return l->queue.count > 0 && !is_loop_command(&l->commands[cycle_queue_head(&l->queue)]) ? 0 : CYCLE_NEVER;
   for (unsigned set = unblocked(l); set != 0; set &= set - 1) {
     uint64_t next = cycle_queue_next(&l->parts[__builtin_ctz(set)].pipe);
     if (next < first) first = next;
@@ -372,14 +371,13 @@ static void run(cycle_loop_conv *l, unsigned slot, uint64_t rs1, uint64_t rs2) {
 }
 
 static void write_slot(cycle_loop_conv *l, unsigned slot, const cycle_front_command *command) {
-  if (command->funct == ISA_FUNCT_LOOP_CONV_WS) {
+  const isa_id insn = command->insn;
+  if (insn == ISA_LOOP_CONV_WS_R1 || insn == ISA_LOOP_CONV_WS_R2) {
     run(l, slot, command->rs1, command->rs2);
     return;
   }
-  const isa_insn *insn = isa_find(l->shape.later ? 2 : 1, command->funct, command->rs1);
-  assert(insn != NULL);
   l->registers.current = slot;
-  arch_loop_conv_configure(&l->registers, insn->id, command->rs1, command->rs2);
+  arch_loop_conv_configure(&l->registers, insn, command->rs1, command->rs2);
 }
 
 // The slot that configuration commands write: the one that will be free next.
@@ -389,8 +387,7 @@ static bool is_free(const cycle_loop_conv *l, unsigned slot) { return (l->config
 
 // Whether the next step has something to do though no command is taken and none comes.
 static bool is_due(const cycle_loop_conv *l) {
-  if (l->queue.count > 0 && cycle_loop_conv_unrolls(l->commands[cycle_queue_head(&l->queue)].funct) &&
-      is_free(l, target_of(l)))
+  if (l->queue.count > 0 && is_loop_command(&l->commands[cycle_queue_head(&l->queue)]) && is_free(l, target_of(l)))
     return true;
   if (l->configured == 0) return false;
   edge e = look(l);
@@ -400,7 +397,7 @@ static bool is_due(const cycle_loop_conv *l) {
 bool cycle_loop_conv_steady(const cycle_loop_conv *l) {
   if (l->configured == 0 || l->unordered || look(l).idle != l->idle) return false;
   return l->queue.count == 0 ||
-         (!is_free(l, target_of(l)) && cycle_loop_conv_unrolls(l->commands[cycle_queue_head(&l->queue)].funct));
+         (!is_free(l, target_of(l)) && is_loop_command(&l->commands[cycle_queue_head(&l->queue)]));
 }
 
 unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l) { return l->queue.count; }
@@ -412,7 +409,7 @@ static bool step_edge(cycle_loop_conv *l, uint64_t now, bool taken) {
   bool active = l->configured != 0, changed = taken;
   unsigned slot = target_of(l);
   const cycle_front_command *head = command_at_head(l, now);
-  bool write = head != NULL && cycle_loop_conv_unrolls(head->funct) && is_free(l, slot);
+  bool write = head != NULL && is_loop_command(head) && is_free(l, slot);
 
   if (active) changed |= step_tiles(l, taken, now);
   if (write) write_slot(l, slot, head);

@@ -26,6 +26,5 @@ bool cycle_loop_conv_due(const cycle_loop_conv *l);
 bool cycle_loop_conv_steady(const cycle_loop_conv *l);
 unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l);  // commands in its queue
 bool cycle_loop_conv_active(const cycle_loop_conv *l);       // it unrolls a loop
-bool cycle_loop_conv_unrolls(uint8_t funct);                 // the command is for this unit
 
 #endif

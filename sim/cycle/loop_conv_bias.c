@@ -8,7 +8,7 @@
 
 void cycle_conv_config_ld(uint32_t state, uint64_t stride, uint32_t block_stride, uint32_t pixel_repeats,
                           cycle_conv_command *out) {
-  out->funct = ISA_FUNCT_CONFIG_LD;
+  out->insn = ISA_CONFIG_LD;
   isa_init_config_ld(&out->rs1, &out->rs2);
   isa_set_config_ld_state(&out->rs1, &out->rs2, state);
   isa_set_config_ld_pixel_repeats(&out->rs1, &out->rs2, pixel_repeats);
@@ -35,7 +35,7 @@ bool cycle_conv_bias_step(const cycle_conv_shape *shape, cycle_conv_part *p, cyc
   uint32_t cols_left = cycle_conv_cut(r->ocols - p->col), och_left = cycle_conv_cut(r->pochs - p->och);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
-  out->funct = ISA_FUNCT_MVIN3;
+  out->insn = ISA_MVIN3;
   out->rs1 = t->no_bias ? 0 : r->bias + p->och * 4;
   out->rs2 =
       cycle_conv_operand(wf_min(cols_left, shape->dim), wf_min(och_left, width), isa_local_with_accumulator(place, 1));

@@ -24,7 +24,7 @@ void cycle_conv_execute_begin(const cycle_conv_shape *shape, cycle_conv_part *p)
 }
 
 static void strides(const cycle_conv_tile *t, cycle_conv_command *out) {
-  out->funct = ISA_FUNCT_CONFIG_EX;
+  out->insn = ISA_CONFIG_EX;
   isa_init_config_ex(&out->rs1, &out->rs2);
   isa_set_config_ex_strides_only(&out->rs1, &out->rs2, 1);
   isa_set_config_ex_a_stride(&out->rs1, &out->rs2, cycle_conv_cut(t->irows * t->icols));
@@ -72,12 +72,12 @@ static void product(const cycle_conv_shape *shape, const cycle_conv_part *p, cyc
   uint32_t depth = cycle_conv_cut(wf_min(cycle_conv_cut(r->kcols - p->kcol), t->pixels) *
                                   wf_min(cycle_conv_cut(r->kchs - p->kch), shape->dim));
   if (!p->compute) {
-    out->funct = ISA_FUNCT_PRELOAD;
+    out->insn = ISA_PRELOAD;
     out->rs1 = cycle_conv_operand(depth, cols, p->fresh ? b_place(shape, t, p) : ARCH_LOCAL_GARBAGE);
     out->rs2 = cycle_conv_operand(rows, cols,
                                   isa_local_with_accumulate(isa_local_with_accumulator(c_place(shape, t, p), 1), 1));
   } else {
-    out->funct = p->fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
+    out->insn = p->fresh ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED;
     out->rs1 = cycle_conv_operand(rows, depth, a_place(shape, t, p));
     out->rs2 = cycle_conv_operand(rows, cols, ARCH_LOCAL_GARBAGE);
   }

@@ -59,7 +59,7 @@ bool cycle_conv_input_step(const cycle_conv_shape *shape, cycle_conv_part *p, cy
   bool inside_rows = p->row >= t->upad && p->row < cycle_conv_cut(t->upad + t->irows_unpadded);
   uint32_t channels = swap ? r->batches : r->kchs, width = wf_min(channels, shape->widest);
   uint32_t left = cycle_conv_cut(channels - (swap ? p->b : p->kch));
-  out->funct = ISA_FUNCT_MVIN;
+  out->insn = ISA_MVIN;
   out->rs1 = inside_rows && inside_cols ? address_at(t, p) : 0;
   out->rs2 = cycle_conv_operand(run >> t->downsample, wf_min(left, width), place_at(shape, t, p));
 

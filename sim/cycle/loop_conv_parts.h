@@ -47,7 +47,7 @@ typedef struct cycle_conv_tile {
 
 typedef struct cycle_conv_command {
   uint64_t rs1, rs2;
-  uint8_t funct;
+  uint8_t insn;  // isa_id
 } cycle_conv_command;
 
 typedef struct cycle_conv_part {

@@ -13,7 +13,7 @@ void cycle_conv_store_begin(const cycle_conv_shape *shape, cycle_conv_part *p) {
 }
 
 static void config_st(const cycle_conv_tile *t, bool pool, cycle_conv_command *out) {
-  out->funct = ISA_FUNCT_CONFIG_ST;
+  out->insn = ISA_CONFIG_ST;
   arch_loop_conv_config_st(&t->r, t->activation, t->r.out_stride, pool, &out->rs1, &out->rs2);
 }
 
@@ -35,7 +35,7 @@ static void mvout(const cycle_conv_shape *shape, const cycle_conv_part *p, cycle
   uint32_t cols = wf_min(cycle_conv_cut(r->pochs - p->och), shape->dim);
   uint32_t pixel = (p->b * r->orows + p->row) * r->ocols + p->col;
   uint32_t place = (t->c_row + (p->och >> shape->dim_log2) * t->bias_block + pixel) & shape->row_mask;
-  out->funct = ISA_FUNCT_MVOUT;
+  out->insn = ISA_MVOUT;
   out->rs1 = r->output + (t->no_pool ? element_at(t, p) : image_at(t, p));
   out->rs2 = cycle_conv_operand(t->no_pool ? rows : 0, cols, isa_local_with_accumulator(place, 1));
 }

@@ -40,7 +40,7 @@ bool cycle_conv_weights_step(const cycle_conv_shape *shape, cycle_conv_part *p, 
   uint32_t wide = swap ? p->kch : p->och, deep = swap ? p->och : p->kch;
   uint32_t width = wf_min(wide_all, shape->widest);
   uint32_t block = (wide >> shape->dim_log2) * t->weight_block, tap = p->krow * r->kcols + p->kcol;
-  out->funct = ISA_FUNCT_MVIN2;
+  out->insn = ISA_MVIN2;
   out->rs1 = r->weights + element_at(t, p);
   out->rs2 = cycle_conv_operand(wf_min(cycle_conv_cut(deep_all - deep), shape->dim),
                                 wf_min(cycle_conv_cut(wide_all - wide), width),

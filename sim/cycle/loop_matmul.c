@@ -139,20 +139,14 @@ static cycle_matmul_part offering(const cycle_loop_matmul *l) {
   return cycle_matmul_has(l->running, turn) ? turn : CYCLE_MATMUL_PARTS;
 }
 
-bool cycle_loop_matmul_unrolls(const cycle_loop_matmul *l, uint8_t funct) {
-  bool common = funct >= ISA_FUNCT_LOOP_WS_BOUNDS && funct <= ISA_FUNCT_LOOP_WS_STRIDES_DC;
-  bool later = funct == ISA_FUNCT_LOOP_WS_SPAD_AB || funct == ISA_FUNCT_LOOP_WS_SPAD_C;
-  return funct == ISA_FUNCT_LOOP_WS || common || (l->geometry.later && later);
-}
-
-static bool is_loop_command(const cycle_loop_matmul *l, const cycle_front_command *command) {
-  return cycle_loop_matmul_unrolls(l, command->funct);
+static bool is_loop_command(const cycle_front_command *command) {
+  return isa_insn_at(command->insn)->unit == ISA_UNIT_LOOP_MATMUL;
 }
 
 static void command_of(const cycle_loop_matmul *l, cycle_matmul_part from, cycle_front_command *command) {
-  static const uint8_t load_functs[CYCLE_MATMUL_PARTS] = {
-      [CYCLE_MATMUL_D] = ISA_FUNCT_MVIN3, [CYCLE_MATMUL_B] = ISA_FUNCT_MVIN2, [CYCLE_MATMUL_A] = ISA_FUNCT_MVIN};
-  *command = (cycle_front_command){.funct = load_functs[from], .from_matmul = true};
+  static const uint8_t loads[CYCLE_MATMUL_PARTS] = {
+      [CYCLE_MATMUL_D] = ISA_MVIN3, [CYCLE_MATMUL_B] = ISA_MVIN2, [CYCLE_MATMUL_A] = ISA_MVIN};
+  *command = (cycle_front_command){.insn = loads[from], .from_matmul = true};
   if (from == CYCLE_MATMUL_STORE)
     cycle_matmul_store_command(&l->store, &l->geometry, command);
   else if (from == CYCLE_MATMUL_EXECUTE)
@@ -172,14 +166,14 @@ bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_fro
   }
   if (!cycle_queue_valid(&l->queue, now)) return false;
   const cycle_front_command *head = &l->commands[cycle_queue_head(&l->queue)];
-  if (is_loop_command(l, head)) return false;
+  if (is_loop_command(head)) return false;
   *command = *head;
   return true;
 }
 
 bool cycle_loop_matmul_offers(const cycle_loop_matmul *l) {
   if (l->active) return l->offered != CYCLE_MATMUL_PARTS;
-  return l->queue.count > 0 && !is_loop_command(l, &l->commands[cycle_queue_head(&l->queue)]);
+  return l->queue.count > 0 && !is_loop_command(&l->commands[cycle_queue_head(&l->queue)]);
 }
 
 bool cycle_loop_matmul_due(const cycle_loop_matmul *l) {
@@ -190,7 +184,7 @@ bool cycle_loop_matmul_steady(const cycle_loop_matmul *l) {
   if (l->unsettled) return false;
   if (l->active) return l->queue.count == 0 || l->stuck;
   for (uint32_t n = 0; n < l->queue.count; n++)
-    if (is_loop_command(l, &l->commands[cycle_queue_at(&l->queue, n)])) return false;
+    if (is_loop_command(&l->commands[cycle_queue_at(&l->queue, n)])) return false;
   return true;
 }
 
@@ -384,7 +378,7 @@ static unsigned target_of(const cycle_loop_matmul *l) { return l->slots.of[l->he
 static bool take_command(cycle_loop_matmul *l, uint64_t now, unsigned target, bool passed) {
   if (!cycle_queue_valid(&l->queue, now)) return false;
   const cycle_front_command *head = &l->commands[cycle_queue_head(&l->queue)];
-  bool loop_command = is_loop_command(l, head);
+  bool loop_command = is_loop_command(head);
   l->stuck = loop_command ? l->slots.of[target].configured : !passed;
   if (l->stuck) return false;
   cycle_queue_pop(&l->queue, now);

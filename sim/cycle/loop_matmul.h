@@ -24,8 +24,7 @@ bool cycle_loop_matmul_busy(const cycle_loop_matmul *l);
 bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
 bool cycle_loop_matmul_due(const cycle_loop_matmul *l);
 bool cycle_loop_matmul_steady(const cycle_loop_matmul *l);
-unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);             // commands in its queue
-bool cycle_loop_matmul_active(const cycle_loop_matmul *l);                  // it unrolls a loop
-bool cycle_loop_matmul_unrolls(const cycle_loop_matmul *l, uint8_t funct);  // the command is for this unit
+unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);  // commands in its queue
+bool cycle_loop_matmul_active(const cycle_loop_matmul *l);       // it unrolls a loop
 
 #endif

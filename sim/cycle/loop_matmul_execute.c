@@ -30,7 +30,7 @@ static void preload(const cycle_matmul_execute *x, const cycle_matmul_geometry *
   }
   uint32_t c = isa_local_with_accumulator(tile_row(g, x->c_row, (uint32_t)x->i * x->end_j + x->j), 1);
   if (x->accumulate || x->k != 0) c = isa_local_with_accumulate(c, 1);
-  command->funct = ISA_FUNCT_PRELOAD;
+  command->insn = ISA_PRELOAD;
   command->rs1 = cycle_matmul_operand(cut(g, x->k, x->end_k, x->pad_k), cols, b);
   command->rs2 = cycle_matmul_operand(cut(g, x->i, x->end_i, x->pad_i), cols, c);
 }
@@ -38,7 +38,7 @@ static void preload(const cycle_matmul_execute *x, const cycle_matmul_geometry *
 static void compute(const cycle_matmul_execute *x, const cycle_matmul_geometry *g, cycle_front_command *command) {
   uint32_t k = x->k, i = x->i;
   uint32_t a = tile_row(g, x->a_row, x->a_transpose ? k * x->end_i + i : i * x->end_k + k);
-  command->funct = x->i == 0 ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
+  command->insn = x->i == 0 ? ISA_COMPUTE_PRELOADED : ISA_COMPUTE_ACCUMULATED;
   command->rs1 = cycle_matmul_operand(cut(g, x->i, x->end_i, x->pad_i), cut(g, x->k, x->end_k, x->pad_k), a);
   command->rs2 = cycle_matmul_operand((uint16_t)g->dim, (uint16_t)g->dim, ARCH_LOCAL_GARBAGE);
 }

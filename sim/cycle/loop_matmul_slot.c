@@ -79,31 +79,32 @@ bool cycle_matmul_slot_write(cycle_matmul_slots *slots, unsigned number, const c
                              const cycle_front_command *command) {
   cycle_matmul_slot *s = &slots->of[number];
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
-  switch (command->funct) {
-    case ISA_FUNCT_LOOP_WS_BOUNDS:
+  switch ((isa_id)command->insn) {
+    case ISA_LOOP_WS_BOUNDS:
       configure_bounds(s, rs1, rs2);
       break;
-    case ISA_FUNCT_LOOP_WS_ADDRS_AB:
+    case ISA_LOOP_WS_ADDRS_AB:
       s->a = rs1;
       s->b = rs2;
       break;
-    case ISA_FUNCT_LOOP_WS_ADDRS_DC:
+    case ISA_LOOP_WS_ADDRS_DC:
       s->d = rs1;
       s->c = rs2;
       break;
-    case ISA_FUNCT_LOOP_WS_STRIDES_AB:
+    case ISA_LOOP_WS_STRIDES_AB:
       s->a_stride = (uint32_t)rs1;
       s->b_stride = (uint32_t)rs2;
       break;
-    case ISA_FUNCT_LOOP_WS_STRIDES_DC:
+    case ISA_LOOP_WS_STRIDES_DC:
       s->d_stride = (uint32_t)rs1;
       s->c_stride = (uint32_t)rs2;
       break;
-    case ISA_FUNCT_LOOP_WS_SPAD_AB:
+    case ISA_LOOP_WS_SPAD_AB_R2:
       s->a_row = (uint32_t)rs1;
       s->b_end = (uint32_t)rs2;
       break;
-    case ISA_FUNCT_LOOP_WS:
+    case ISA_LOOP_WS_R1:
+    case ISA_LOOP_WS_R2:
       run(slots, number, g, rs1, rs2);
       return true;
     default:  // LOOP_WS_SPAD_C: the run command carries the address that counts

@@ -69,7 +69,7 @@ static uint32_t c_local(const cycle_matmul_store *st, uint32_t norm, uint32_t ro
 }
 
 static void select_set(const cycle_matmul_store *st, cycle_front_command *command) {
-  command->funct = ISA_FUNCT_CONFIG_NORM;
+  command->insn = ISA_CONFIG_NORM;
   isa_init_config_norm(&command->rs1, &command->rs2);
   isa_set_config_norm_stats_id(&command->rs1, &command->rs2, st->set & 0xffu);
   isa_set_config_norm_stats_id_only(&command->rs1, &command->rs2, 1);
@@ -79,7 +79,7 @@ static void store_row(const cycle_matmul_store *st, const cycle_matmul_geometry 
   group x = group_of(st, g);
   uint32_t row = (uint16_t)(st->group + st->set), local = (st->c_row + tile_rows(st, g) + row) & g->row_mask;
   uint32_t bytes = offset_of(st, g) + row * st->stride;
-  command->funct = ISA_FUNCT_MVOUT;
+  command->insn = ISA_MVOUT;
   command->rs1 = st->base + bytes;
   command->rs2 = cycle_matmul_operand(1, x.width, c_local(st, norm_of(st, x.last_j), local));
 }
@@ -87,7 +87,7 @@ static void store_row(const cycle_matmul_store *st, const cycle_matmul_geometry 
 static void store_tiles(const cycle_matmul_store *st, const cycle_matmul_geometry *g, cycle_front_command *command) {
   group x = group_of(st, g);
   uint32_t tile = tile_rows(st, g), offset = offset_of(st, g);
-  command->funct = st->to_spad ? ISA_FUNCT_MVOUT_SPAD : ISA_FUNCT_MVOUT;
+  command->insn = st->to_spad ? ISA_MVOUT_SPAD_R2 : ISA_MVOUT;
   command->rs1 = st->to_spad ? UINT64_C(1) << 32 | ((st->spad_row + tile) & g->row_mask)
                              : st->base + (st->full ? offset << 2 : offset);
   command->rs2 = cycle_matmul_operand(x.height, x.width, c_local(st, ARCH_NORM_NONE, (st->c_row + tile) & g->row_mask));

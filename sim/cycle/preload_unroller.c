@@ -9,7 +9,7 @@
 enum { UNROLL_IDLE, UNROLL_COMPUTE, UNROLL_PRELOAD };
 
 static bool holds_back(const cycle_preload_unroller *u) {
-  return u->b_transposed && cycle_execute_window_head(&u->window, 0)->funct == ISA_FUNCT_PRELOAD;
+  return u->b_transposed && cycle_execute_window_head(&u->window, 0)->insn == ISA_PRELOAD;
 }
 
 bool cycle_preload_unroller_waiting(const cycle_preload_unroller *u) {
@@ -32,8 +32,7 @@ static cycle_execute_command next_command(cycle_preload_unroller *u, bool *pops)
   *pops = false;
   switch (u->state) {
     case UNROLL_COMPUTE:
-      out = (cycle_execute_command){
-          .funct = ISA_FUNCT_COMPUTE_ACCUMULATED, .rs1 = next->rs1, .rs2 = next->rs2, .id = out.id};
+      out = (cycle_execute_command){.insn = ISA_COMPUTE_ACCUMULATED, .rs1 = next->rs1, .rs2 = next->rs2, .id = out.id};
       u->state = UNROLL_PRELOAD;
       return out;
     case UNROLL_PRELOAD:
@@ -41,7 +40,7 @@ static cycle_execute_command next_command(cycle_preload_unroller *u, bool *pops)
       u->state = UNROLL_IDLE;
       break;
     default:
-      if (holds_back(u) && next->funct == ISA_FUNCT_COMPUTE_PRELOADED) {
+      if (holds_back(u) && next->insn == ISA_COMPUTE_PRELOADED) {
         out.rs2 |= ISA_LOCAL_GARBAGE;
         out.id_valid = false;
         u->state = UNROLL_COMPUTE;
@@ -58,7 +57,7 @@ bool cycle_preload_unroller_step(cycle_preload_unroller *u, uint64_t now, cycle_
   if (u->window.count == 0 || !cycle_execute_window_room(out, now) || cycle_preload_unroller_waiting(u)) return false;
   bool pops;
   cycle_execute_command command = next_command(u, &pops);
-  if (command.funct == ISA_FUNCT_CONFIG_EX) note_config(u, &command, both_dataflows);
+  if (command.insn == ISA_CONFIG_EX) note_config(u, &command, both_dataflows);
   if (pops) cycle_execute_window_pop(&u->window, now, 1);
   cycle_execute_window_push(out, now, &command);
   return true;

@@ -280,7 +280,7 @@ static bool busy(const cycle_station *s, bool solitary_preload) {
   if ((loads | products | stores) == 0) return false;
   if (!solitary_preload || (loads | stores) != 0 || (products & (products - 1)) != 0) return true;
   unsigned id = (unsigned)__builtin_ctzll(products);
-  return s->files[SIM_CLASS_EXECUTE].entries[id].command.funct != ISA_FUNCT_PRELOAD;
+  return s->files[SIM_CLASS_EXECUTE].entries[id].command.insn != ISA_PRELOAD;
 }
 
 bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
@@ -325,7 +325,7 @@ static void tell_alloc(const cycle_engine *c, uint64_t cycle, const entry *e) {
                    .index = e->index,
                    .rs1 = e->command.rs1,
                    .rs2 = e->command.rs2,
-                   .funct = e->command.funct});
+                   .funct = (uint8_t)isa_insn_at(e->command.insn)->funct});
 }
 
 static bool is_ahead(const issues_ahead *a, uint64_t end) { return a->count != 0 && a->of[a->first].cycle < end; }
@@ -352,25 +352,15 @@ void cycle_station_tell(cycle_engine *c, uint64_t now) {
 
 // ---- allocation
 
-static const uint8_t class_of_kind[4] = {SIM_CLASS_EXECUTE, SIM_CLASS_LOAD, SIM_CLASS_STORE, SIM_CLASS_STORE};
-
-// Class + 1 of all commands but configurations (funct 0); 0: none.
-#define CLASS(unit) SIM_CLASS_##unit + 1
-static const uint8_t class_of_funct[ISA_FUNCT_COUNTER + 1] = {[ISA_FUNCT_MVIN] = CLASS(LOAD),
-                                                              [ISA_FUNCT_MVIN2] = CLASS(LOAD),
-                                                              [ISA_FUNCT_MVIN3] = CLASS(LOAD),
-                                                              [ISA_FUNCT_PRELOAD] = CLASS(EXECUTE),
-                                                              [ISA_FUNCT_COMPUTE_PRELOADED] = CLASS(EXECUTE),
-                                                              [ISA_FUNCT_COMPUTE_ACCUMULATED] = CLASS(EXECUTE),
-                                                              [ISA_FUNCT_MVOUT] = CLASS(STORE),
-                                                              [ISA_FUNCT_MVOUT_SPAD] = CLASS(STORE)};
-#undef CLASS
-
-sim_class cycle_station_class(uint8_t funct, uint64_t rs1) {
-  if (funct == ISA_FUNCT_CONFIG_EX) return class_of_kind[isa_get_config_ex_kind(rs1, 0)];
-  if (funct > ISA_FUNCT_COUNTER || class_of_funct[funct] == 0) return SIM_CLASSES;
-  return class_of_funct[funct] - 1u;
+sim_class cycle_station_class(isa_id insn) {
+  static const uint8_t class_of[ISA_UNIT_COUNT] = {
+      [ISA_UNIT_EXECUTE] = SIM_CLASS_EXECUTE, [ISA_UNIT_LOAD] = SIM_CLASS_LOAD,     [ISA_UNIT_STORE] = SIM_CLASS_STORE,
+      [ISA_UNIT_FRONT] = SIM_CLASSES,         [ISA_UNIT_LOOP_MATMUL] = SIM_CLASSES, [ISA_UNIT_LOOP_CONV] = SIM_CLASSES,
+      [ISA_UNIT_COUNTER] = SIM_CLASSES};
+  return class_of[isa_insn_at(insn)->unit];
 }
+
+static bool is_config(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
 
 static uint64_t free_entries(const cycle_engine *c, uint64_t now, const file *f) {
   return f->all & ~(f->valid | (freed_now(c, now) ? f->freed : 0));
@@ -440,14 +430,14 @@ static void allocate(cycle_engine *c, uint64_t now, const cycle_front_command *f
   cycle_station *s = c->station;
   file *f = &s->files[unit];
   uint64_t rs1 = from->rs1, rs2 = from->rs2;
-  bool is_config = from->funct == ISA_FUNCT_CONFIG_EX;
-  f->entries[id] = (entry){.command = {.funct = from->funct, .id = (uint8_t)id, .rs1 = rs1, .rs2 = rs2},
+  bool configures = is_config(from->insn);
+  f->entries[id] = (entry){.command = {.insn = from->insn, .id = (uint8_t)id, .rs1 = rs1, .rs2 = rs2},
                            .index = s->allocated++,
-                           .completes_at_issue = is_config && unit != SIM_CLASS_EXECUTE,
+                           .completes_at_issue = configures && unit != SIM_CLASS_EXECUTE,
                            .from_matmul = from->from_matmul,
                            .from_conv = from->from_conv};
-  cycle_rows rows = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, from->funct, rs1, rs2);
-  if (is_config) cycle_command_rows_configure(&s->config, s->max_pool, rs1, rs2);
+  cycle_rows rows = cycle_command_rows(&c->d, s->pixel_repeat, &s->config, from->insn, rs1, rs2);
+  if (configures) cycle_command_rows_configure(&s->config, s->max_pool, from->insn, rs1, rs2);
   find_dependencies(s, unit, id, &rows);
   remember_rows(s, f, id, &rows);
   enqueue(c, now, unit, id);
@@ -460,7 +450,7 @@ bool cycle_station_full(const cycle_engine *c, sim_class unit) {
 
 bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class *unit) {
   cycle_station *s = c->station;
-  *unit = cycle_station_class(command->funct, command->rs1);
+  *unit = cycle_station_class(command->insn);
   assert(*unit != SIM_CLASSES && "the checker lets no other command pass");
   const file *f = &s->files[*unit];
   uint64_t room = free_entries(c, now, f);

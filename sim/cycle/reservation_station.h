@@ -20,8 +20,8 @@ bool cycle_station_take_early(cycle_engine *c, uint64_t now, const cycle_front_c
                               unsigned cycles);
 // At the end of this cycle: the file of the class has no entry for a command in the next one.
 bool cycle_station_full(const cycle_engine *c, sim_class unit);
-// SIM_CLASSES: of a command that does not go there.
-sim_class cycle_station_class(uint8_t funct, uint64_t rs1);
+// SIM_CLASSES: of an instruction that does not go there.
+sim_class cycle_station_class(isa_id insn);
 // Valid entries at the start of cycle `now`, also when asked after its steps.
 void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[SIM_CLASSES]);
 // Execute will have room for a command.

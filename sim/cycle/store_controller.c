@@ -82,24 +82,18 @@ bool cycle_store_busy(const cycle_engine *c) {
 
 // ---- configuration
 
-static bool is_config(const cycle_issue *command) { return command->funct == ISA_FUNCT_CONFIG_ST; }
+static bool is_config(const cycle_issue *command) {
+  return command->insn == ISA_CONFIG_ST || command->insn == ISA_CONFIG_NORM;
+}
 
 static void configure(const cycle_engine *c, store *s, const cycle_issue *command) {
-  uint64_t kind = isa_get_config_st_kind(command->rs1, command->rs2);
-  uint64_t st = 0, norm = 0, unused = 0;
-  isa_init_config_st(&st, &unused);
-  isa_init_config_norm(&norm, &unused);
-  if (kind == isa_get_config_st_kind(st, 0))
-    arch_config_apply(&s->config, ISA_CONFIG_ST, command->rs1, command->rs2);
-  else if (kind == isa_get_config_norm_kind(norm, 0) && c->array->units.normaliser)
-    arch_config_apply(&s->config, ISA_CONFIG_NORM, command->rs1, command->rs2);
+  if (command->insn == ISA_CONFIG_ST || c->array->units.normaliser)
+    arch_config_apply(&s->config, command->insn, command->rs1, command->rs2);
 }
 
 // ---- a mvout is taken up
 
-static bool to_scratchpad(const cycle_engine *c, const cycle_issue *command) {
-  return c->array->isa.revision == 2 && command->funct == ISA_FUNCT_MVOUT_SPAD;
-}
+static bool to_scratchpad(const cycle_issue *command) { return command->insn == ISA_MVOUT_SPAD_R2; }
 
 static bool pools(const cycle_engine *c, const store *s, bool to_sp) {
   return c->array->units.max_pool && s->config.store.pool_stride != 0 && !to_sp;
@@ -128,7 +122,7 @@ static cycle_store_row common_request(const arch_store_config *g, bool to_sp) {
 static void take_up(const cycle_engine *c, store *s, const cycle_issue *command) {
   const arch_store_config *g = &s->config.store;
   store_command *n = &s->now;
-  bool to_sp = to_scratchpad(c, command);
+  bool to_sp = to_scratchpad(command);
   uint64_t rs1 = command->rs1, rs2 = command->rs2;
   *n = (store_command){.to_sp = to_sp,
                        .pooled = pools(c, s, to_sp),
@@ -263,7 +257,7 @@ static unsigned work(cycle_engine *c, uint64_t now, store *s) {
 
 static void report(cycle_engine *c, uint64_t now, const store *s) {
   bool head = cycle_queue_valid(&s->queue, now);
-  bool to_sp = head && to_scratchpad(c, &s->commands[cycle_queue_head(&s->queue)]);
+  bool to_sp = head && to_scratchpad(&s->commands[cycle_queue_head(&s->queue)]);
   if (s->state == BLOCKED) cycle_event(c, ISA_EVENT_STORE_DMA_WAIT);
   if (s->state == ROWS) cycle_event(c, ISA_EVENT_STORE_ACTIVE);
   if (pools(c, s, to_sp)) cycle_event(c, ISA_EVENT_STORE_POOLING);

@@ -75,7 +75,7 @@ static void look(const tested *u, loop_pins *pins) {
   pins->in_ready = UNIT(_room)(u->loop, u->c.now);
   pins->busy = UNIT(_busy)(u->loop);
   pins->out_valid = UNIT(_offer)(u->loop, u->c.now, &out);
-  pins->out_funct = out.funct;
+  pins->out_funct = (uint8_t)isa_insn_at(out.insn)->funct;
   pins->out_rs1 = out.rs1, pins->out_rs2 = out.rs2;
   pins->from_loop = out.FROM;
 }
@@ -96,7 +96,8 @@ static void clock(tested *u, const loop_pins *pins) {
   }
   step(u, taken, completed);
   if (pushed) {
-    cycle_front_command in = {.funct = pins->funct, .rs1 = pins->rs1, .rs2 = pins->rs2};
+    const isa_insn *insn = isa_find(u->c.array->isa.revision, pins->funct, pins->rs1);
+    cycle_front_command in = {.insn = (uint8_t)insn->id, .rs1 = pins->rs1, .rs2 = pins->rs2};
     UNIT(_push)(u->loop, u->c.now, &in);
     u->quiet = false;
   }

@@ -299,10 +299,9 @@ static void read_operands(lockstep *l) {
 }
 
 static cycle_issue command_at(const lockstep *l, const char *const names[4]) {
-  return (cycle_issue){.funct = (uint8_t)get(l, names[0]),
-                       .rs1 = get(l, names[1]),
-                       .rs2 = get(l, names[2]),
-                       .id = (uint8_t)get(l, names[3])};
+  const uint64_t rs1 = get(l, names[1]);
+  const isa_insn *insn = isa_find(l->c.array->isa.revision, (unsigned)get(l, names[0]), rs1);
+  return (cycle_issue){.insn = (uint8_t)insn->id, .rs1 = rs1, .rs2 = get(l, names[2]), .id = (uint8_t)get(l, names[3])};
 }
 
 // Returns whether the station took or gave anything.

@@ -157,7 +157,7 @@ static void compare_class(const rs_dut *dut, unsigned unit, unsigned count) {
   if (unit != SIM_CLASS_EXECUTE)
     differ(dut, "completion taken", dut->done_taken[unit], p->done_valid[unit] && p->done_ready[unit]);
   if (!dut->is_issued[unit]) return;
-  differ(dut, "funct", issued->funct, p->issue_funct[unit]);
+  differ(dut, "funct", isa_insn_at(issued->insn)->funct, p->issue_funct[unit]);
   differ(dut, "rs1", issued->rs1, p->issue_rs1[unit]);
   differ(dut, "rs2", issued->rs2, p->issue_rs2[unit]);
   differ(dut, "id", issued->id, p->issue_id[unit]);
@@ -202,8 +202,12 @@ static void front(rs_dut *dut) {
   if (!dut->told) cycle_front_completed(c, c->now);
   if (!cycle_front_awake(c, c->now)) return;
   if (p->alloc_valid) {
-    const cycle_front_command command = {
-        .funct = p->funct, .rs1 = p->rs1, .rs2 = p->rs2, .from_matmul = p->from_matmul, .from_conv = p->from_conv};
+    const isa_insn *insn = isa_find(dut->c.array->isa.revision, p->funct, p->rs1);
+    const cycle_front_command command = {.insn = (uint8_t)insn->id,
+                                         .rs1 = p->rs1,
+                                         .rs2 = p->rs2,
+                                         .from_matmul = p->from_matmul,
+                                         .from_conv = p->from_conv};
     sim_class unit;
     differ(dut, "room", cycle_station_take(c, c->now, &command, &unit), p->alloc_ready);
   }
