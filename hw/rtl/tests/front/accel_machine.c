@@ -32,12 +32,14 @@ struct machine_bus {
   uint8_t write_size;
 };
 
-machine *machine_create(const char *array) {
+machine *machine_create(const char *array) { return machine_create_on(array, accel_create()); }
+
+machine *machine_create_on(const char *array, accel_dut *dut) {
   machine *m = WF_NEW(machine);
   wf_diag diag = wf_diag_to(stderr);
   if (!hw_array_load(&m->array, array, &diag)) return NULL;
   m->derived = hw_derive(&m->array);
-  m->dut = accel_create();
+  m->dut = dut;
   m->memory = wf_calloc(MACHINE_BYTES, 1);
   m->bus = WF_NEW(struct machine_bus);
   return m;
@@ -180,37 +182,47 @@ static void note_response(machine *m) {
   m->responses[m->response_count++ % (sizeof m->responses / sizeof *m->responses)] = m->pins.resp_data;
 }
 
-uint64_t machine_run(machine *m) {
+static void offer(machine *m) {
   accel_pins *p = &m->pins;
-  size_t next = 0;
-  uint64_t first = UINT64_MAX, quiet = 0;
-  bool was_busy = false;
-  m->response_count = m->event_count = 0;
-  p->resp_ready = true;
-  for (;; m->cycle++) {
-    p->cmd_valid = next < m->count && (next == 0 || m->cycle >= first + m->program[next].earliest);
-    if (p->cmd_valid) {
-      const machine_command *c = &m->program[next];
-      p->funct = c->funct, p->rs1 = c->rs1, p->rs2 = c->rs2, p->cmd_xd = c->returns;
-    }
-    respond(m);
-    accel_eval(m->dut, p);
-    grant(m);
-    accel_eval(m->dut, p);
-    bool took = p->cmd_valid && p->cmd_ready;
-    if (took && first == UINT64_MAX) first = m->cycle;
-    if (first != UINT64_MAX) note_events(m, m->cycle - first, was_busy);
-    was_busy = p->busy;
-    note_response(m);
-    next += took;
-    transfer(m);
-    bool over = next == m->count && !took && !p->busy;
-    accel_clock(m->dut);
-    quiet = took || p->alloc || p->done ? 0 : quiet + 1;
-    if (quiet > PATIENCE) fail(m, "nothing happens any more");
-    if (over || m->failed) break;
-  }
-  uint64_t fell = m->cycle++;
+  p->cmd_valid = m->next < m->count && (m->next == 0 || m->cycle >= m->first + m->program[m->next].earliest);
+  if (!p->cmd_valid) return;
+  const machine_command *c = &m->program[m->next];
+  p->funct = c->funct, p->rs1 = c->rs1, p->rs2 = c->rs2, p->cmd_xd = c->returns;
+}
+
+void machine_start(machine *m) {
+  m->next = m->response_count = m->event_count = 0;
+  m->first = UINT64_MAX;
+  m->quiet = 0;
+  m->was_busy = false;
+  m->pins.resp_ready = true;
+}
+
+bool machine_step(machine *m) {
+  accel_pins *p = &m->pins;
+  offer(m);
+  respond(m);
+  accel_eval(m->dut, p);
+  grant(m);
+  accel_eval(m->dut, p);
+  bool took = p->cmd_valid && p->cmd_ready;
+  if (took && m->first == UINT64_MAX) m->first = m->cycle;
+  if (m->first != UINT64_MAX) note_events(m, m->cycle - m->first, m->was_busy);
+  m->was_busy = p->busy;
+  note_response(m);
+  m->next += took;
+  transfer(m);
+  bool over = m->next == m->count && !took && !p->busy;
+  accel_clock(m->dut);
+  m->quiet = took || p->alloc || p->done ? 0 : m->quiet + 1;
+  if (!over && m->quiet > PATIENCE) fail(m, "nothing happens any more");
+  m->cycle++;
+  return !over && !m->failed;
+}
+
+uint64_t machine_run(machine *m) {
+  machine_start(m);
+  while (machine_step(m)) continue;
   m->count = 0;
-  return fell - first + BUSY_EDGES;
+  return m->cycle - 1 - m->first + BUSY_EDGES;
 }

@@ -43,9 +43,15 @@ typedef struct machine {
   size_t count;
   uint64_t responses[64];
   size_t response_count;
+  // of the run
+  size_t next;     // command
+  uint64_t first;  // cycle in which the first command was taken
+  uint64_t quiet;  // cycles since anything happened
+  bool was_busy;
 } machine;
 
 machine *machine_create(const char *array);
+machine *machine_create_on(const char *array, accel_dut *dut);  // owns the dut
 void machine_destroy(machine *m);
 // Adds a command to the program; the second form offers it `earliest` cycles after the first one is taken.
 void machine_put_at(machine *m, uint64_t earliest, uint8_t funct, uint64_t rs1, uint64_t rs2);
@@ -54,5 +60,8 @@ void machine_put_returning(machine *m, uint8_t funct, uint64_t rs1);
 // Runs the program until the accelerator is idle and empties it. Returns the window as the reference measures it:
 // (busy falls) - (first command taken) + 6.
 uint64_t machine_run(machine *m);
+// The same cycle by cycle, for machines that share a clock: false when the program is over. More cycles may follow.
+void machine_start(machine *m);
+bool machine_step(machine *m);
 
 #endif
