@@ -158,7 +158,7 @@ module weft_array #(
     .LOOP_MATMUL(UNITS_LOOP_MATMUL), .LOOP_CONV(UNITS_LOOP_CONV),
     .MAX_POOL(UNITS_MAX_POOL), .TRAINING_CONV(UNITS_TRAINING_CONV),
     .DEPTHWISE_CONV(UNITS_DEPTHWISE_CONV), .PIXEL_REPEAT(UNITS_PIXEL_REPEAT)
-  ) front (
+  ) u_front (
     .clk_i, .rst_ni,
     .cmd_valid_i, .cmd_ready_o, .cmd_funct_i, .cmd_rs1_i, .cmd_rs2_i, .cmd_xd_i, .cmd_rd_i,
     .alloc_valid_o(alloc_valid), .alloc_ready_i(alloc_ready), .alloc_funct_o(alloc_funct), .alloc_rs1_o(alloc_rs1),
@@ -183,7 +183,7 @@ module weft_array #(
     .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES), .ID_BITS(ID_BITS), .DIM(DIM),
     .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .MAX_POOL(UNITS_MAX_POOL),
     .PIXEL_REPEAT(UNITS_PIXEL_REPEAT), .STORE_ORDER(STORE_ORDER), .TRACE(TRACE)
-  ) station (
+  ) u_station (
     .clk_i, .rst_ni,
     .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_funct_i(alloc_funct), .alloc_rs1_i(alloc_rs1),
     .alloc_rs2_i(alloc_rs2), .alloc_from_matmul_i(alloc_from_matmul), .alloc_from_conv_i(alloc_from_conv),
@@ -214,7 +214,7 @@ module weft_array #(
   weft_load_controller #(
     .DIM(DIM), .QUEUE(LOAD_QUEUE), .TRACKED(LOAD_COMMANDS), .ID_BITS(ID_BITS),
     .ROW_BITS(ROW_BITS), .MAX_BLOCKS(MAX_BLOCK_LEN)
-  ) load (
+  ) u_load (
     .clk_i, .rst_ni,
     .ld_valid_i(ld_valid), .ld_ready_o(ld_ready), .ld_funct_i(ld_funct), .ld_rs1_i(ld_rs1), .ld_rs2_i(ld_rs2),
     .ld_id_i(ld_id),
@@ -239,7 +239,7 @@ module weft_array #(
     .DIM(DIM), .QUEUE(STORE_QUEUE), .TRACKED(STORE_COMMANDS), .ID_BITS(ID_BITS),
     .ROW_BITS(ROW_BITS), .MAX_POOL(UNITS_MAX_POOL), .NORMALISER(UNITS_NORMALISER),
     .SP_STORES(ISA_REVISION == 2)
-  ) store (
+  ) u_store (
     .clk_i, .rst_ni,
     .st_valid_i(st_valid), .st_ready_o(st_ready), .st_funct_i(st_funct), .st_rs1_i(st_rs1), .st_rs2_i(st_rs2),
     .st_id_i(st_id),
@@ -281,7 +281,7 @@ module weft_array #(
     .ROW_BITS(ROW_BITS), .READ_DELAY(SCRATCHPAD_READ_DELAY),
     .READS_ACC(ACCUMULATOR_EXECUTE_READS), .WRITES_SP(SCRATCHPAD_EXECUTE_WRITES),
     .WRITES_ACC(ACCUMULATOR_EXECUTE_WRITES), .QUEUE(EXECUTE_QUEUE), .ID_BITS(ID_BITS)
-  ) execute (
+  ) u_execute (
     .clk_i, .rst_ni,
     .ex_valid_i(ex_valid), .ex_ready_o(ex_ready), .ex_funct_i(ex_funct), .ex_rs1_i(ex_rs1), .ex_rs2_i(ex_rs2),
     .ex_id_i(ex_id),
@@ -325,7 +325,7 @@ module weft_array #(
     .ACTIVATION(UNITS_ACTIVATION), .NORMALISER(UNITS_NORMALISER),
     .NORM_STATS(NORM_STATS), .FACTOR_THEN_SCALE(ISA_REVISION == 1),
     .SP_STORES(ISA_REVISION == 2), .PIXEL_REPEAT(UNITS_PIXEL_REPEAT)
-  ) memory (
+  ) u_memory (
     .clk_i, .rst_ni,
     .ld_req_valid_i(ldq_valid), .ld_req_ready_o(ldq_ready), .ld_req_addr_i(ldq_addr), .ld_req_laddr_i(ldq_laddr),
     .ld_req_cols_i(ldq_cols), .ld_req_repeats_i(ldq_repeats), .ld_req_scale_i(ldq_scale),
@@ -369,14 +369,14 @@ module weft_array #(
   logic [15:0]  bytes_read, bytes_written;
   logic [READ_COUNT_BITS-1:0]  reads_in_flight;
   logic [WRITE_COUNT_BITS-1:0] writes_in_flight;
-  weft_page_filter #(.PAGE_BITS(52)) pages_seen (
+  weft_page_filter #(.PAGE_BITS(52)) u_page_filter (
     .clk_i, .rst_ni, .flush_i(flush), .look_valid_i(page_look), .look_page_i(pages), .miss_o(page_miss),
     .ev_miss_cycle_o(ev_page_miss), .ev_hit_o(ev_page_hit), .ev_request_o(ev_page_request)
   );
   weft_dma_reader #(
     .DIM(DIM), .BUS_BITS(BUS_BITS), .MAX_BURST_BYTES(DMA_MAX_BURST_BYTES),
     .IN_FLIGHT(DMA_READS_IN_FLIGHT), .ROW_BITS(ROW_BITS)
-  ) reader (
+  ) u_reader (
     .clk_i, .rst_ni,
     .rd_req_valid_i(rdq_valid), .rd_req_ready_o(rdq_ready), .rd_req_addr_i(rdq_addr), .rd_req_laddr_i(rdq_laddr),
     .rd_req_cols_i(rdq_cols), .rd_req_repeats_i(rdq_repeats), .rd_req_scale_i(rdq_scale),
@@ -397,7 +397,7 @@ module weft_array #(
     .DIM(DIM), .DATA_BITS(STORE_BITS), .BUS_BITS(BUS_BITS), .MAX_BURST_BYTES(DMA_MAX_BURST_BYTES),
     .MAX_BLOCKS(MAX_BLOCK_LEN), .IN_FLIGHT(DMA_WRITES_IN_FLIGHT),
     .MAX_POOL(UNITS_MAX_POOL)
-  ) writer (
+  ) u_writer (
     .clk_i, .rst_ni,
     .wr_req_valid_i(wrq_valid), .wr_req_ready_o(wrq_ready), .wr_req_addr_i(wrq_addr), .wr_req_data_i(wrq_data),
     .wr_req_len_i(wrq_len), .wr_req_block_i(wrq_block), .wr_req_pool_en_i(wrq_pool_en),
@@ -410,27 +410,54 @@ module weft_array #(
     .ext_bytes_o(bytes_written), .ext_in_flight_o(writes_in_flight)
   );
 
-  // --- counters: events in the order of their numbers, 44 down to 0 -----------------------------------------------------------
-  logic [44:0] events;
-  logic        ld_only, st_only, ex_only, ld_st, ld_ex, st_ex, all_three;
-  assign ld_only = load_busy && !store_busy && !execute_busy;
-  assign st_only = !load_busy && store_busy && !execute_busy;
-  assign ex_only = !load_busy && !store_busy && execute_busy;
-  assign ld_st = load_busy && store_busy && !execute_busy;
-  assign ld_ex = load_busy && !store_busy && execute_busy;
-  assign st_ex = !load_busy && store_busy && execute_busy;
-  assign all_three = load_busy && store_busy && execute_busy;
-  assign events = {
-    ev_unroller, ev_matmul, station_busy, alloc_valid && !alloc_ready, 3'b000,          // 44 to 38
-    ev_garbage[2], ev_garbage[1], ev_garbage[0], ev_acc_wait[2], ev_acc_wait[1], ev_acc_wait[0],
-    ev_sp_wait[2], ev_sp_wait[1], ev_sp_wait[0],                                        // 37 to 29: D, B, A of each
-    ev_ex_overlap, ev_ex_preload, ev_ex_control, ev_ex_flush, ev_ex_active,             // 28 to 24
-    ev_wr_bus, ev_wr_tlb, ev_wr_active, ev_rd_bus, ev_rd_tlb, ev_rd_active,             // 23 to 18
-    ev_page_request, ev_page_hit, ev_page_miss,                                         // 17 to 15
-    ev_st_spad, ev_st_pooling, ev_st_active, ev_st_dma, ev_ld_spad, ev_ld_active, ev_ld_dma,  // 14 to 8
-    all_three, st_ex, ld_ex, ld_st, ex_only, st_only, ld_only, 1'b0                     // 7 to 0
-  };
-  weft_counters #(.COUNTERS(UNITS_COUNTERS)) counter_file (
+  // --- counters ---------------------------------------------------------------------------------
+  // Events that have no unit here never happen.
+  logic [weft_isa_pkg::EVENTS-1:0] events;
+  always_comb begin
+    events = '0;
+    events[weft_isa_pkg::EV_BUSY_LOAD] = load_busy && !store_busy && !execute_busy;
+    events[weft_isa_pkg::EV_BUSY_STORE] = !load_busy && store_busy && !execute_busy;
+    events[weft_isa_pkg::EV_BUSY_EXECUTE] = !load_busy && !store_busy && execute_busy;
+    events[weft_isa_pkg::EV_BUSY_LOAD_STORE] = load_busy && store_busy && !execute_busy;
+    events[weft_isa_pkg::EV_BUSY_LOAD_EXECUTE] = load_busy && !store_busy && execute_busy;
+    events[weft_isa_pkg::EV_BUSY_STORE_EXECUTE] = !load_busy && store_busy && execute_busy;
+    events[weft_isa_pkg::EV_BUSY_ALL] = load_busy && store_busy && execute_busy;
+    events[weft_isa_pkg::EV_LOAD_DMA_WAIT] = ev_ld_dma;
+    events[weft_isa_pkg::EV_LOAD_ACTIVE] = ev_ld_active;
+    events[weft_isa_pkg::EV_LOAD_SPAD_WAIT] = ev_ld_spad;
+    events[weft_isa_pkg::EV_STORE_DMA_WAIT] = ev_st_dma;
+    events[weft_isa_pkg::EV_STORE_ACTIVE] = ev_st_active;
+    events[weft_isa_pkg::EV_STORE_POOLING] = ev_st_pooling;
+    events[weft_isa_pkg::EV_STORE_SPAD_WAIT] = ev_st_spad;
+    events[weft_isa_pkg::EV_PAGE_MISS] = ev_page_miss;
+    events[weft_isa_pkg::EV_PAGE_HIT] = ev_page_hit;
+    events[weft_isa_pkg::EV_PAGE_REQUEST] = ev_page_request;
+    events[weft_isa_pkg::EV_READER_ACTIVE] = ev_rd_active;
+    events[weft_isa_pkg::EV_READER_PAGE_WAIT] = ev_rd_tlb;
+    events[weft_isa_pkg::EV_READER_BUS_WAIT] = ev_rd_bus;
+    events[weft_isa_pkg::EV_WRITER_ACTIVE] = ev_wr_active;
+    events[weft_isa_pkg::EV_WRITER_PAGE_WAIT] = ev_wr_tlb;
+    events[weft_isa_pkg::EV_WRITER_BUS_WAIT] = ev_wr_bus;
+    events[weft_isa_pkg::EV_EXECUTE_ACTIVE] = ev_ex_active;
+    events[weft_isa_pkg::EV_EXECUTE_FLUSH] = ev_ex_flush;
+    events[weft_isa_pkg::EV_EXECUTE_CONTROL_BLOCK] = ev_ex_control;
+    events[weft_isa_pkg::EV_EXECUTE_PRELOAD_HAZARD] = ev_ex_preload;
+    events[weft_isa_pkg::EV_EXECUTE_OVERLAP_HAZARD] = ev_ex_overlap;
+    events[weft_isa_pkg::EV_SPAD_WAIT_A] = ev_sp_wait[0];
+    events[weft_isa_pkg::EV_SPAD_WAIT_B] = ev_sp_wait[1];
+    events[weft_isa_pkg::EV_SPAD_WAIT_D] = ev_sp_wait[2];
+    events[weft_isa_pkg::EV_ACC_WAIT_A] = ev_acc_wait[0];
+    events[weft_isa_pkg::EV_ACC_WAIT_B] = ev_acc_wait[1];
+    events[weft_isa_pkg::EV_ACC_WAIT_D] = ev_acc_wait[2];
+    events[weft_isa_pkg::EV_GARBAGE_A] = ev_garbage[0];
+    events[weft_isa_pkg::EV_GARBAGE_B] = ev_garbage[1];
+    events[weft_isa_pkg::EV_GARBAGE_D] = ev_garbage[2];
+    events[weft_isa_pkg::EV_STATION_FULL] = alloc_valid && !alloc_ready;
+    events[weft_isa_pkg::EV_STATION_BUSY] = station_busy;
+    events[weft_isa_pkg::EV_LOOP_MATMUL_BUSY] = ev_matmul;
+    events[weft_isa_pkg::EV_UNROLLER_ACTIVE] = ev_unroller;
+  end
+  weft_counters #(.COUNTERS(UNITS_COUNTERS)) u_counters (
     .clk_i, .rst_ni,
     .cmd_valid_i(counter_valid), .cmd_ready_o(counter_ready), .cmd_rs1_i(counter_rs1), .cmd_rd_i(counter_rd),
     .cmd_returns_i(counter_returns),

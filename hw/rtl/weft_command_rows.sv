@@ -52,11 +52,12 @@ module weft_command_rows #(
   assign is_compute = !is_config_i && (funct_i == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED ||
       funct_i == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED);
 
-  logic [15:0] rows1, cols1, rows2, cols2, blocks2;
-  assign rows1 = rs1_i[63:48];
-  assign cols1 = rs1_i[47:32];
-  assign rows2 = rs2_i[63:48];
-  assign cols2 = rs2_i[47:32];
+  // All commands with an operand have its address, columns and rows at the same places.
+  logic [15:0] rows1, cols1, rows2, cols2, blocks2, spad_stride;
+  assign rows1 = rs1_i[weft_isa_pkg::PRELOAD_ROWS_LSB +: 16];
+  assign cols1 = rs1_i[weft_isa_pkg::PRELOAD_COLS_LSB +: 16];
+  assign rows2 = rs2_i[weft_isa_pkg::MVIN_ROWS_LSB +: 16];
+  assign cols2 = rs2_i[weft_isa_pkg::MVIN_COLS_LSB +: 16];
   assign blocks2 = cols2 == '0 ? 16'd0 : (cols2 - 16'd1) >> DIM_LOG2;  // further column blocks
 
   // Lengths.
@@ -70,7 +71,8 @@ module weft_command_rows #(
   assign store_length = blocks_length + W'(store_rows);
   assign a_step = a_stride_i == '0 ? 16'd1 : a_stride_i;
   assign c_step = c_stride_i == '0 ? 16'd1 : c_stride_i;
-  assign spad_step = rs1_i[47:32] == '0 ? 16'd1 : rs1_i[47:32];
+  assign spad_stride = rs1_i[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 16];
+  assign spad_step = spad_stride == '0 ? 16'd1 : spad_stride;
   always_comb begin
     a_length = '0;
     b_length = '0;
@@ -89,12 +91,18 @@ module weft_command_rows #(
   end
 
   // Addresses.
-  logic [31:0] a_local, b_local;
+  logic [31:0] local1, local2, a_local, b_local;
   logic a_garbage, b_garbage;
-  assign a_local = is_mvout_spad || is_compute ? rs1_i[31:0] : rs2_i[31:0];
-  assign b_local = is_preload ? rs1_i[31:0] : rs2_i[31:0];
-  assign a_garbage = &a_local[31:29] && &a_local[ROW_BITS:0];
-  assign b_garbage = &b_local[31:29] && &b_local[ROW_BITS:0];
+  assign local1 = rs1_i[weft_isa_pkg::PRELOAD_LOCAL_LSB +: 32];
+  assign local2 = rs2_i[weft_isa_pkg::MVIN_LOCAL_LSB +: 32];
+  assign a_local = is_mvout_spad || is_compute ? local1 : local2;
+  assign b_local = is_preload ? local1 : local2;
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_a_garbage (
+    .local_i(a_local), .garbage_o(a_garbage)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_b_garbage (
+    .local_i(b_local), .garbage_o(b_garbage)
+  );
   assign a_acc_o = a_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
   assign b_acc_o = b_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
 

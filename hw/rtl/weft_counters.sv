@@ -13,7 +13,7 @@
 
 module weft_counters #(
   parameter int COUNTERS = 8,
-  parameter int EVENTS = 45     // numbers 0 to 44
+  parameter int EVENTS = weft_isa_pkg::EVENTS     // numbers 0 to 44
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -63,14 +63,35 @@ module weft_counters #(
     logic [COUNTERS*32-1:0] count_q, frozen_q;
     logic [COUNTERS*32-1:0] now;
     logic [2:0] index;
-    logic [4*32-1:0] sum_q;
-    logic [8*32-1:0] external;
-    assign external = {sum_q, 24'd0, ex_entries_i, 24'd0, st_entries_i, 24'd0, ld_entries_i, 32'd0};
+    logic [31:0] bytes_read_q, bytes_written_q, reads_q, writes_q;
+    logic [weft_isa_pkg::EXTERNALS*32-1:0] external;
+    always_comb begin
+      external = '0;
+      external[weft_isa_pkg::EXT_LOAD_ENTRIES*32 +: 32] = 32'(ld_entries_i);
+      external[weft_isa_pkg::EXT_STORE_ENTRIES*32 +: 32] = 32'(st_entries_i);
+      external[weft_isa_pkg::EXT_EXECUTE_ENTRIES*32 +: 32] = 32'(ex_entries_i);
+      external[weft_isa_pkg::EXT_BYTES_READ*32 +: 32] = bytes_read_q;
+      external[weft_isa_pkg::EXT_BYTES_WRITTEN*32 +: 32] = bytes_written_q;
+      external[weft_isa_pkg::EXT_READS_IN_FLIGHT*32 +: 32] = reads_q;
+      external[weft_isa_pkg::EXT_WRITES_IN_FLIGHT*32 +: 32] = writes_q;
+    end
     always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) sum_q <= '0;
-      else if (clear) sum_q <= '0;
-      else sum_q <= {sum_q[127:96] + {16'd0, writes_in_flight_i}, sum_q[95:64] + {16'd0, reads_in_flight_i},
-                     sum_q[63:32] + {16'd0, bytes_written_i}, sum_q[31:0] + {16'd0, bytes_read_i}};
+      if (!rst_ni) begin
+        bytes_read_q <= '0;
+        bytes_written_q <= '0;
+        reads_q <= '0;
+        writes_q <= '0;
+      end else if (clear) begin
+        bytes_read_q <= '0;
+        bytes_written_q <= '0;
+        reads_q <= '0;
+        writes_q <= '0;
+      end else begin
+        bytes_read_q <= bytes_read_q + 32'(bytes_read_i);
+        bytes_written_q <= bytes_written_q + 32'(bytes_written_i);
+        reads_q <= reads_q + 32'(reads_in_flight_i);
+        writes_q <= writes_q + 32'(writes_in_flight_i);
+      end
     end
     assign index = cmd_rs1_i[weft_isa_pkg::COUNTER_INDEX_LSB+:3];
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -86,7 +107,7 @@ module weft_counters #(
       assign events = 64'(event_i);
       assign happens = events[event_q] && event_q != '0;
       assign configure = take && cmd_rs1_i[weft_isa_pkg::COUNTER_CONFIGURE_LSB] && index == 3'(c);
-      assign now[c*32+:32] = external_q ? (event_q < 6'd8 ? external[{event_q[2:0], 5'd0}+:32] : '0) :
+      assign now[c*32+:32] = external_q ? (event_q < 6'(weft_isa_pkg::EXTERNALS) ? external[{event_q[2:0], 5'd0}+:32] : '0) :
           count_q[c*32+:32];
       always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin

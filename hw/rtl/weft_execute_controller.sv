@@ -231,11 +231,6 @@ module weft_execute_controller #(
   assign a_field = preload0 || via_a ? next_rs1 : rs1_0;
   assign b_field = preload0 || via_b ? next_rs2 : rs2_0;
 
-  // The garbage address: all flags, the garbage bit and every row bit.
-  localparam logic [63:0] GARBAGE = 64'he000_0000 | ((64'd1 << (ROW_BITS + 1)) - 64'd1);
-  function automatic logic is_garbage(input logic [63:0] field);
-    is_garbage = (field & GARBAGE) == GARBAGE;
-  endfunction
   // Rows and columns as they lie in local memory: a transposed operand has them exchanged.
   function automatic logic [COUNT_BITS-1:0] rows_of(input logic [63:0] field, input logic transposed);
     rows_of = COUNT_BITS'(field >> (transposed ? weft_isa_pkg::PRELOAD_COLS_LSB : weft_isa_pkg::PRELOAD_ROWS_LSB));
@@ -244,11 +239,29 @@ module weft_execute_controller #(
   logic b_exchanged, d_exchanged;
   assign b_exchanged = os_q && b_transpose_q;
   assign d_exchanged = !os_q && b_transpose_q;
-  logic a_garbage, b_garbage, d_garbage, c_garbage;
-  assign a_garbage = is_garbage(a_field) || empty0;
-  assign b_garbage = is_garbage(b_field) || empty0 || (BIAS_GARBAGE && !os_q);
-  assign d_garbage = is_garbage(pre_rs1) || (BIAS_GARBAGE && os_q);
-  assign c_garbage = is_garbage(pre_rs2);
+  logic a_garbage, b_garbage, d_garbage, c_garbage, a_named, b_named, d_named;
+  logic next_a_garbage, next_bd_garbage;
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_a_garbage (
+    .local_i(a_field[weft_isa_pkg::PRELOAD_LOCAL_LSB +: 32]), .garbage_o(a_named)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_b_garbage (
+    .local_i(b_field[weft_isa_pkg::PRELOAD_LOCAL_LSB +: 32]), .garbage_o(b_named)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_d_garbage (
+    .local_i(pre_rs1[weft_isa_pkg::PRELOAD_LOCAL_LSB +: 32]), .garbage_o(d_named)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_c_garbage (
+    .local_i(pre_rs2[weft_isa_pkg::PRELOAD_LOCAL_LSB +: 32]), .garbage_o(c_garbage)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_next_a_garbage (
+    .local_i(next_rs1[weft_isa_pkg::COMPUTE_PRELOADED_A_LSB +: 32]), .garbage_o(next_a_garbage)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_next_bd_garbage (
+    .local_i(next_rs2[weft_isa_pkg::COMPUTE_PRELOADED_BD_LSB +: 32]), .garbage_o(next_bd_garbage)
+  );
+  assign a_garbage = a_named || empty0;
+  assign b_garbage = b_named || empty0 || (BIAS_GARBAGE && !os_q);
+  assign d_garbage = d_named || (BIAS_GARBAGE && os_q);
 
   logic [2:0] present, read, acc;
   logic [COUNT_BITS-1:0] a_rows, b_rows, d_rows, a_cols, b_cols, d_cols, c_rows, c_cols, total_rows;
@@ -256,7 +269,8 @@ module weft_execute_controller #(
   assign present = {op == OP_PRELOAD || op == OP_BOTH, op == OP_BOTH || (op == OP_PRELOAD ? via_b : !via_b),
                     op == OP_BOTH || (op == OP_PRELOAD ? via_a : !via_a)};
   assign read = present & ~{d_garbage, b_garbage, a_garbage} & ({3{READS_ACC}} | ~acc);
-  assign acc = {pre_rs1[31], b_field[31], a_field[31]};
+  localparam int ACCUMULATOR = weft_isa_pkg::LOCAL_ACCUMULATOR_LSB;
+  assign acc = {pre_rs1[ACCUMULATOR], b_field[ACCUMULATOR], a_field[ACCUMULATOR]};
   assign a_rows = rows_of(a_field, a_transpose_q);
   assign a_cols = rows_of(a_field, !a_transpose_q);
   assign b_rows = rows_of(b_field, b_exchanged);
@@ -300,12 +314,12 @@ module weft_execute_controller #(
     .clk_i,
     .rst_ni,
     .push_i(push_product),
-    .push_acc_i(pre_rs2[31]),
+    .push_acc_i(pre_rs2[ACCUMULATOR]),
     .push_first_i(product_first),
     .push_last_i(product_last),
     .pop_i(product_done),
-    .query_valid_i(~{is_garbage(pre_rs1), is_garbage(next_rs2), is_garbage(next_rs1)}),
-    .query_acc_i({pre_rs1[31], next_rs2[31], next_rs1[31]}),
+    .query_valid_i(~{d_named, next_bd_garbage, next_a_garbage}),
+    .query_acc_i({pre_rs1[ACCUMULATOR], next_rs2[ACCUMULATOR], next_rs1[ACCUMULATOR]}),
     .query_first_i(query_first),
     .query_last_i(query_last),
     .hit_o(hit),
@@ -444,7 +458,8 @@ module weft_execute_controller #(
   localparam int CONTROL_BITS = 1 + 3 * (3 + SEL_BITS + COUNT_BITS) + REQUEST_BITS;
   logic [TAG_BITS-1:0] tag;
   logic swaps;
-  assign tag = {op != OP_COMPUTE && !c_garbage, pre_id, pre_rs2[31:30], pre_rs2[ROW_BITS-1:0], c_rows, c_cols};
+  assign tag = {op != OP_COMPUTE && !c_garbage, pre_id, pre_rs2[ACCUMULATOR],
+                pre_rs2[weft_isa_pkg::LOCAL_ACCUMULATE_LSB], pre_rs2[ROW_BITS-1:0], c_rows, c_cols};
   assign swaps = op == OP_PRELOAD ? flush_swaps_q : funct0 == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
 
   logic entry_valid, entry_first, entry_swaps, entry_os, take;

@@ -67,7 +67,7 @@ module weft_front_end #(
   logic [63:0] raw_rs1, raw_rs2;
   logic [5:0]  raw_rd;
   logic [1:0]  unused_raw_count;
-  weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) command_queue (
+  weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) u_command_queue (
     .clk_i, .rst_ni,
     .in_valid_i(cmd_valid_i), .in_ready_o(cmd_ready_o),
     .in_data_i({cmd_funct_i, cmd_rs1_i, cmd_rs2_i, cmd_xd_i, cmd_rd_i}),
@@ -86,7 +86,7 @@ module weft_front_end #(
       .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC), .LOAD_ENTRIES(LOAD_ENTRIES),
       .EXECUTE_ENTRIES(EXECUTE_ENTRIES), .STORE_ENTRIES(STORE_ENTRIES), .MAX_POOL(MAX_POOL),
       .TRAINING_CONV(TRAINING_CONV), .DEPTHWISE_CONV(DEPTHWISE_CONV), .PIXEL_REPEAT(PIXEL_REPEAT)
-    ) conv (
+    ) u_conv (
       .clk_i, .rst_ni,
       .in_valid_i(raw_valid), .in_ready_o(raw_ready), .in_funct_i(raw_funct), .in_rs1_i(raw_rs1), .in_rs2_i(raw_rs2),
       .in_rd_i(raw_rd),
@@ -118,7 +118,7 @@ module weft_front_end #(
       .ISA_REVISION(ISA_REVISION), .DIM(DIM), .SP_ROWS(SP_ROWS), .ACC_ROWS(ACC_ROWS), .ROW_BITS(ROW_BITS),
       .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC), .NORM_STATS(NORM_STATS),
       .LOAD_ENTRIES(LOAD_ENTRIES), .EXECUTE_ENTRIES(EXECUTE_ENTRIES), .STORE_ENTRIES(STORE_ENTRIES)
-    ) matmul (
+    ) u_matmul (
       .clk_i, .rst_ni,
       .in_valid_i(conv_valid), .in_ready_o(conv_ready), .in_funct_i(conv_funct), .in_rs1_i(conv_rs1),
       .in_rs2_i(conv_rs2), .in_rd_i(conv_rd), .in_from_conv_i(conv_from_conv),
@@ -146,7 +146,7 @@ module weft_front_end #(
   logic       head_valid, head_ready, is_flush, is_counter, is_clock_gate;
   logic [5:0] head_rd;
   logic [1:0] unused_count;
-  weft_fifo #(.WIDTH(CMD_BITS + 2), .DEPTH(2)) unrolled_queue (
+  weft_fifo #(.WIDTH(CMD_BITS + 2), .DEPTH(2)) u_unrolled_queue (
     .clk_i, .rst_ni,
     .in_valid_i(loop_valid), .in_ready_o(loop_ready),
     .in_data_i({loop_funct, loop_rs1, loop_rs2, loop_rd, loop_from_matmul, loop_from_conv}),

@@ -67,7 +67,7 @@ module weft_loop_conv #(
   logic [63:0] rs1, rs2;
   logic [5:0] cmd_rd;
   logic [1:0] unused_count;
-  weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) queue (
+  weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) u_queue (
     .clk_i, .rst_ni,
     .in_valid_i(in_valid_i), .in_ready_o(in_ready_o), .in_data_i({in_funct_i, in_rs1_i, in_rs2_i, in_rd_i}),
     .out_valid_o(cmd_valid), .out_ready_i(cmd_ready), .out_data_o({funct, rs1, rs2, cmd_rd}),
@@ -276,7 +276,7 @@ module weft_loop_conv #(
     logic [1:0] a_half, b_half;
     assign a_half = a_id_q[s*2+:2] == 2'd0 ? 2'(s) : a_id_q[s*2+:2] - 2'd1;
     assign b_half = b_id_q[s*2+:2] == 2'd0 ? 2'(s) : b_id_q[s*2+:2] - 2'd1;
-    weft_loop_conv_derive #(.DIM(DIM), .SP_ROWS(SP_ROWS)) derive (
+    weft_loop_conv_derive #(.DIM(DIM), .SP_ROWS(SP_ROWS)) u_derive (
       .orows_i(orows_q[s*16+:16]), .ocols_i(ocols_q[s*16+:16]), .stride_i(stride_q[s*16+:16]),
       .krows_i(krows_q[s*16+:16]), .kcols_i(kcols_q[s*16+:16]), .kernel_dilation_i(kernel_dilation_q[s*16+:16]),
       .kchs_i(kchs_q[s*16+:16]), .pochs_i(pochs_q[s*16+:16]), .batches_i(batches_q[s*16+:16]),
@@ -395,7 +395,7 @@ module weft_loop_conv #(
   assign st_products_done = (ex_at != st_at || ex_idle) && (bias_at != st_at || bias_idle) &&
       (input_at != st_at || input_idle) && (weights_at != st_at || weights_idle);
 
-  weft_loop_conv_bias #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC)) load_bias (
+  weft_loop_conv_bias #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC)) u_load_bias (
     .clk_i, .rst_ni, .start_valid_i(bias_start), .start_ready_o(bias_ready), .start_slot_i(bias_slot),
     .bias_i(bias_q[{bias_at, 6'd0}+:64]), .no_bias_i(no_bias_q[bias_at]), .batches_i(batches_q[{bias_at, 4'd0}+:16]),
     .orows_i(orows_q[{bias_at, 4'd0}+:16]), .ocols_i(ocols_q[{bias_at, 4'd0}+:16]),
@@ -405,7 +405,7 @@ module weft_loop_conv #(
     .cmd_rs2_o(bias_rs2), .idle_o(bias_idle), .slot_o(bias_at)
   );
 
-  weft_loop_conv_input #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN)) load_input (
+  weft_loop_conv_input #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN)) u_load_input (
     .clk_i, .rst_ni, .start_valid_i(input_start), .start_ready_o(input_ready), .start_slot_i(input_slot),
     .input_i(input_q[{input_at, 6'd0}+:64]), .skip_empty_i(LATER), .downsample_i(downsample_q[input_at]),
     .trans_input_3120_i(trans_input_3120_q[input_at]), .pixels_i(pixels_q[{input_at, 3'd0}+:8]),
@@ -422,7 +422,7 @@ module weft_loop_conv #(
     .idle_o(input_idle), .slot_o(input_at)
   );
 
-  weft_loop_conv_weights #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN)) load_weights (
+  weft_loop_conv_weights #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN)) u_load_weights (
     .clk_i, .rst_ni, .start_valid_i(weights_start), .start_ready_o(weights_ready), .start_slot_i(weights_slot),
     .weights_i(weights_q[{weights_at, 6'd0}+:64]), .skip_empty_i(LATER), .depthwise_i(depthwise_q[weights_at]),
     .trans_weight_1203_i(trans_weight_1203_q[weights_at]), .trans_weight_0132_i(trans_weight_0132_q[weights_at]),
@@ -436,7 +436,7 @@ module weft_loop_conv #(
     .cmd_rs2_o(weights_rs2), .idle_o(weights_idle), .slot_o(weights_at)
   );
 
-  weft_loop_conv_execute #(.DIM(DIM), .ROW_BITS(ROW_BITS)) execute (
+  weft_loop_conv_execute #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_execute (
     .clk_i, .rst_ni, .start_valid_i(ex_start), .start_ready_o(ex_ready), .start_slot_i(ex_slot),
     .start_strides_i(trans_input_3120_q[ex_slot]), .wrot180_i(wrot180_q[ex_at]), .downsample_i(downsample_q[ex_at]),
     .input_dilated_i(input_dilated_q[ex_at]), .trans_input_3120_i(trans_input_3120_q[ex_at]),
@@ -454,7 +454,7 @@ module weft_loop_conv #(
     .idle_o(ex_idle), .slot_o(ex_at)
   );
 
-  weft_loop_conv_store #(.DIM(DIM), .ROW_BITS(ROW_BITS)) store (
+  weft_loop_conv_store #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_store (
     .clk_i, .rst_ni, .start_valid_i(st_start), .start_ready_o(st_ready), .start_slot_i(st_slot),
     .output_i(output_q[{st_at, 6'd0}+:64]), .no_pool_i(no_pool_q[st_at]),
     .activation_i(activation_q[{st_at, 1'd0}+:2]), .trans_output_1203_i(trans_output_1203_q[st_at]),

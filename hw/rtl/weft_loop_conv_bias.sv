@@ -75,7 +75,7 @@ module weft_loop_conv_bias #(
   end
   assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN3;
   assign rs1 = config_first ? config_rs1 : no_bias_i ? '0 : bias_i + {32'd0, bytes};
-  assign rs2 = config_first ? '0 : {rows, cols, 32'h80000000 | row};
+  assign rs2 = config_first ? '0 : {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | row};
   weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),

@@ -56,7 +56,6 @@ module weft_loop_conv_execute #(
   localparam int DIM_LOG2 = $clog2(DIM);
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
-  localparam logic [31:0] GARBAGE = '1;
 
   // The position, columns innermost.
   logic start, busy, unused_first, take, config_q, compute_q, fresh_q;
@@ -131,12 +130,13 @@ module weft_loop_conv_execute #(
       rs2[weft_isa_pkg::CONFIG_EX_C_STRIDE_LSB+:16] = c_stride;
     end else if (!compute_q) begin
       funct = weft_isa_pkg::FUNCT_PRELOAD;
-      rs1 = {depth, cols, fresh_q ? b_place : GARBAGE};
-      rs2 = {rows, cols, 32'hc0000000 | c_place};
+      rs1 = {depth, cols, fresh_q ? b_place : weft_isa_pkg::LOCAL_GARBAGE};
+      rs2 = {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | weft_isa_pkg::LOCAL_ACCUMULATE_MASK |
+             c_place};
     end else begin
       funct = fresh_q ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED : weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
       rs1 = {rows, depth, a_place};
-      rs2 = {rows, cols, GARBAGE};
+      rs2 = {rows, cols, weft_isa_pkg::LOCAL_GARBAGE};
     end
   end
   weft_loop_conv_part u_part (

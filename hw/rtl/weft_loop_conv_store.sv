@@ -106,7 +106,7 @@ module weft_loop_conv_store #(
     end else begin
       funct = weft_isa_pkg::FUNCT_MVOUT;
       rs1 = output_i + (no_pool_i ? {32'd0, element} : image);
-      rs2 = {no_pool_i ? rows : 16'd0, cols, 32'h80000000 | place};
+      rs2 = {no_pool_i ? rows : 16'd0, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | place};
     end
   end
   weft_loop_conv_part u_part (

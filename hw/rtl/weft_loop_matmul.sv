@@ -76,7 +76,7 @@ module weft_loop_matmul #(
   logic [63:0] rs1, rs2;
   logic [5:0] cmd_rd;
   logic [1:0] unused_count;
-  weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) queue (
+  weft_fifo #(.WIDTH(CMD_BITS), .DEPTH(2)) u_queue (
     .clk_i, .rst_ni,
     .in_valid_i(in_valid_i), .in_ready_o(in_ready_o),
     .in_data_i({in_funct_i, in_rs1_i, in_rs2_i, in_rd_i, in_from_conv_i}),
@@ -178,16 +178,16 @@ module weft_loop_matmul #(
           c_q[{target, 6'd0}+:64] <= rs2;
         end
         weft_isa_pkg::FUNCT_LOOP_WS_STRIDES_AB: begin
-          a_stride_q[{target, 5'd0}+:32] <= rs1[31:0];
-          b_stride_q[{target, 5'd0}+:32] <= rs2[31:0];
+          a_stride_q[{target, 5'd0}+:32] <= rs1[weft_isa_pkg::LOOP_WS_STRIDES_AB_A_LSB+:32];
+          b_stride_q[{target, 5'd0}+:32] <= rs2[weft_isa_pkg::LOOP_WS_STRIDES_AB_B_LSB+:32];
         end
         weft_isa_pkg::FUNCT_LOOP_WS_STRIDES_DC: begin
-          d_stride_q[{target, 5'd0}+:32] <= rs1[31:0];
-          c_stride_q[{target, 5'd0}+:32] <= rs2[31:0];
+          d_stride_q[{target, 5'd0}+:32] <= rs1[weft_isa_pkg::LOOP_WS_STRIDES_DC_D_LSB+:32];
+          c_stride_q[{target, 5'd0}+:32] <= rs2[weft_isa_pkg::LOOP_WS_STRIDES_DC_C_LSB+:32];
         end
         weft_isa_pkg::FUNCT_LOOP_WS_SPAD_AB: begin
-          a_row_q[{target, 5'd0}+:32] <= rs1[31:0];
-          b_end_q[{target, 5'd0}+:32] <= rs2[31:0];
+          a_row_q[{target, 5'd0}+:32] <= rs1[weft_isa_pkg::LOOP_WS_SPAD_AB_R2_A_LSB+:32];
+          b_end_q[{target, 5'd0}+:32] <= rs2[weft_isa_pkg::LOOP_WS_SPAD_AB_R2_B_END_LSB+:32];
         end
         weft_isa_pkg::FUNCT_LOOP_WS: begin
           accumulate_q[target] <= rs1[weft_isa_pkg::LOOP_WS_R1_EX_ACCUMULATE_LSB];
@@ -366,7 +366,7 @@ module weft_loop_matmul #(
   assign lda_pad_high = pad_i_q[{lda_slot, 4'd0}+:16];
   assign lda_deep = lda_resadd ? j_q[{lda_slot, 4'd0}+:16] : k_q[{lda_slot, 4'd0}+:16];
   assign lda_pad_deep = lda_resadd ? pad_j_q[{lda_slot, 4'd0}+:16] : pad_k_q[{lda_slot, 4'd0}+:16];
-  weft_loop_matmul_load #(.DIM(DIM), .ROW_BITS(ROW_BITS)) load_a (
+  weft_loop_matmul_load #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_load_a (
     .clk_i, .rst_ni,
     .start_valid_i(lda_start), .start_ready_o(lda_ready), .start_slot_i(lda_slot),
     .start_skip_i(LATER && a_q[{lda_slot, 6'd0}+:64] == '0),
@@ -389,7 +389,7 @@ module weft_loop_matmul #(
   assign ldb_pad_deep = ldb_resadd ? pad_i_q[{ldb_slot, 4'd0}+:16] : pad_k_q[{ldb_slot, 4'd0}+:16];
   assign ldb_wide = j_q[{ldb_slot, 4'd0}+:16];
   assign ldb_pad_wide = pad_j_q[{ldb_slot, 4'd0}+:16];
-  weft_loop_matmul_load #(.DIM(DIM), .ROW_BITS(ROW_BITS)) load_b (
+  weft_loop_matmul_load #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_load_b (
     .clk_i, .rst_ni,
     .start_valid_i(ldb_start), .start_ready_o(ldb_ready), .start_slot_i(ldb_slot),
     .start_skip_i(LATER && b_q[{ldb_slot, 6'd0}+:64] == '0),
@@ -403,7 +403,7 @@ module weft_loop_matmul #(
     .idle_o(ldb_idle), .slot_o(ldb_at), .outer_o(ldb_k), .inner_o(ldb_j)
   );
 
-  weft_loop_matmul_load #(.DIM(DIM), .ROW_BITS(ROW_BITS)) load_d (
+  weft_loop_matmul_load #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_load_d (
     .clk_i, .rst_ni,
     .start_valid_i(ldd_start), .start_ready_o(ldd_ready), .start_slot_i(ldd_slot),
     .start_skip_i(d_q[{ldd_slot, 6'd0}+:64] == '0),
@@ -417,7 +417,7 @@ module weft_loop_matmul #(
     .idle_o(ldd_idle), .slot_o(ldd_at), .outer_o(unused_ldd_outer), .inner_o(unused_ldd_inner)
   );
 
-  weft_loop_matmul_execute #(.DIM(DIM), .ROW_BITS(ROW_BITS)) execute (
+  weft_loop_matmul_execute #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_execute (
     .clk_i, .rst_ni,
     .start_valid_i(ex_start), .start_ready_o(ex_ready), .start_slot_i(ex_slot), .start_skip_i(resadd_q[ex_slot]),
     .start_i_i(i_q[{ex_slot, 4'd0}+:16]), .start_j_i(j_q[{ex_slot, 4'd0}+:16]), .start_k_i(k_q[{ex_slot, 4'd0}+:16]),
@@ -438,7 +438,7 @@ module weft_loop_matmul #(
   logic st_resadd, added;
   assign st_resadd = resadd_q[st_at];
   assign added = (lda_at != st_at || lda_idle) && (ldb_at != st_at || ldb_idle);
-  weft_loop_matmul_store #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .NORM_STATS(NORM_STATS)) store (
+  weft_loop_matmul_store #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .NORM_STATS(NORM_STATS)) u_store (
     .clk_i, .rst_ni,
     .start_valid_i(st_start), .start_ready_o(st_ready), .start_slot_i(st_slot),
     .start_skip_i(c_q[{st_slot, 6'd0}+:64] == '0 && !to_spad_q[st_slot]),

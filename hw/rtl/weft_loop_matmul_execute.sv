@@ -53,7 +53,6 @@ module weft_loop_matmul_execute #(
 );
   localparam int DIM_LOG2 = $clog2(DIM);
   localparam logic [15:0] SIDE = 16'(DIM);
-  localparam logic [31:0] GARBAGE = '1;
 
   logic busy_q, compute_q, slot_q, skip_q, a_transpose_q, b_transpose_q, accumulate_q;
   logic [15:0] end_i_q, end_j_q, end_k_q, pad_i_q, pad_j_q, pad_k_q, k, j, i;
@@ -94,12 +93,12 @@ module weft_loop_matmul_execute #(
   always_comb begin
     if (!compute_q) begin
       cmd_funct_o = weft_isa_pkg::FUNCT_PRELOAD;
-      cmd_rs1_o = {depth, cols, i == 16'd0 ? 32'(b_local) : GARBAGE};
+      cmd_rs1_o = {depth, cols, i == 16'd0 ? 32'(b_local) : weft_isa_pkg::LOCAL_GARBAGE};
       cmd_rs2_o = {rows, cols, 1'b1, accumulate_q || k != 16'd0, 30'(c_local)};
     end else begin
       cmd_funct_o = i == 16'd0 ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED : weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
       cmd_rs1_o = {rows, depth, 32'(a_local)};
-      cmd_rs2_o = {SIDE, SIDE, GARBAGE};
+      cmd_rs2_o = {SIDE, SIDE, weft_isa_pkg::LOCAL_GARBAGE};
     end
   end
 

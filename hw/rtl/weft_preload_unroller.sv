@@ -37,7 +37,6 @@ module weft_preload_unroller #(
   output logic               active_o
 );
   localparam int COMMAND_BITS = 7 + 64 + 64 + ID_BITS;
-  localparam logic [31:0] GARBAGE = '1;
   typedef enum logic [1:0] {
     IDLE,
     COMPUTE,  // send the empty compute next
@@ -94,12 +93,12 @@ module weft_preload_unroller #(
         if (fire) state_d = PRELOAD;
       end
       PRELOAD: begin
-        out_rs1_o = {rs1[63:32], GARBAGE};
+        out_rs1_o = {rs1[63:weft_isa_pkg::PRELOAD_COLS_LSB], weft_isa_pkg::LOCAL_GARBAGE};
         if (fire) state_d = IDLE;
       end
       default: begin
         if (split) begin
-          out_rs2_o = {rs2[63:32], GARBAGE};
+          out_rs2_o = {rs2[63:weft_isa_pkg::PRELOAD_DEST_COLS_LSB], weft_isa_pkg::LOCAL_GARBAGE};
           out_id_valid_o = 1'b0;
           pop = 1'b0;
           if (fire) state_d = COMPUTE;

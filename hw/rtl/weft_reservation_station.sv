@@ -184,7 +184,7 @@ module weft_reservation_station #(
   logic a_valid, a_writes, a_acc, b_valid, b_acc;
   logic [ROW_BITS-1:0] a_first, b_first;
   logic [ROW_BITS:0] a_end, b_end;
-  weft_command_rows #(.DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .PIXEL_REPEAT(PIXEL_REPEAT)) rows (
+  weft_command_rows #(.DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .PIXEL_REPEAT(PIXEL_REPEAT)) u_rows (
     .funct_i(alloc_funct_i), .rs1_i(alloc_rs1_i), .rs2_i(alloc_rs2_i), .is_config_i(is_config),
     .ws_i(ws_q), .a_transpose_i(a_transpose_q), .b_transpose_i(b_transpose_q), .a_stride_i(a_stride_q),
     .c_stride_i(c_stride_q), .block_stride_i(block_stride), .pixel_repeats_i(repeats),

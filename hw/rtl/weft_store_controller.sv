@@ -149,7 +149,8 @@ module weft_store_controller #(
         upad_q <= rs1[weft_isa_pkg::CONFIG_ST_POOL_UPAD_LSB +: 2];
         lpad_q <= rs1[weft_isa_pkg::CONFIG_ST_POOL_LPAD_LSB +: 2];
       end
-      if (rs1[weft_isa_pkg::CONFIG_ST_POOL_STRIDE_LSB +: 4] != '0) begin  // stride or size
+      if (rs1[weft_isa_pkg::CONFIG_ST_POOL_STRIDE_LSB +: 2] != '0 ||
+          rs1[weft_isa_pkg::CONFIG_ST_POOL_SIZE_LSB +: 2] != '0) begin
         pool_out_dim_q <= rs1[weft_isa_pkg::CONFIG_ST_POOL_OUT_DIM_LSB +: 8];
         orows_q <= rs1[weft_isa_pkg::CONFIG_ST_OROWS_LSB +: 8];
         ocols_q <= rs1[weft_isa_pkg::CONFIG_ST_OCOLS_LSB +: 8];
@@ -206,7 +207,9 @@ module weft_store_controller #(
   logic [31:0] count;
   logic        base_garbage, is_norm, empty;
   // The garbage address has every bit of the norm field set and means nothing by it.
-  assign base_garbage = laddr[31:29] == 3'b111 && (&laddr[ROW_BITS:0]);
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_garbage (
+    .local_i(laddr), .garbage_o(base_garbage)
+  );
   assign is_norm = NORMALISER && !base_garbage && laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB]
                  && laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] != weft_isa_pkg::LOCAL_NORM_NONE;
   always_comb begin
@@ -248,8 +251,12 @@ module weft_store_controller #(
     else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_STDDEV) norm = weft_isa_pkg::LOCAL_NORM_VARIANCE;
     else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP) norm = weft_isa_pkg::LOCAL_NORM_SUM_EXP;
   end
-  assign st_req_laddr_o = garbage ? 32'hffff_ffff
-                        : {laddr[31:29], norm, laddr[25:ROW_BITS], laddr[ROW_BITS-1:0] + ROW_BITS'(source)};
+  always_comb begin
+    st_req_laddr_o = laddr;
+    st_req_laddr_o[weft_isa_pkg::LOCAL_NORM_LSB +: 3] = norm;
+    st_req_laddr_o[ROW_BITS-1:0] = laddr[ROW_BITS-1:0] + ROW_BITS'(source);
+    if (garbage) st_req_laddr_o = weft_isa_pkg::LOCAL_GARBAGE;
+  end
   assign st_req_act_o = act_q;
   assign st_req_scale_o = scale_q;
   assign st_req_igelu_qb_o = qb_q;

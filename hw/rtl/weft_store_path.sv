@@ -117,7 +117,6 @@ module weft_store_path #(
   localparam int DISPATCH_BITS = ROUTE_BITS + OPERAND_BITS + 8;
 
   // A local address taken apart.
-  localparam int GARBAGE_LSB = ROW_BITS;  // the garbage bit stands above the row number
 
   logic                    dispatch_valid, dispatch_pop, norm_ready;
   logic [ROUTE_BITS-1:0]   dispatch_route, norm_route, scale_route, issue_route;
@@ -142,7 +141,9 @@ module weft_store_path #(
     .out_data_o({dispatch_route, dispatch_operands, dispatch_cmd}), .count_o(unused_dispatch_count)
   );
   assign dispatch_laddr = dispatch_route[26 +: 32];
-  assign dispatch_garbage = dispatch_laddr[31:29] == 3'b111 && (&dispatch_laddr[GARBAGE_LSB:0]);
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_dispatch_garbage (
+    .local_i(dispatch_laddr), .garbage_o(dispatch_garbage)
+  );
 
   // One answer in a cycle.
   logic dispatch_to_sp, answer_taken;
@@ -177,9 +178,15 @@ module weft_store_path #(
   assign norm_laddr = norm_route[26 +: 32];
   assign scale_laddr = scale_route[26 +: 32];
   assign issue_laddr = issue_route[26 +: 32];
-  assign norm_garbage = norm_laddr[31:29] == 3'b111 && (&norm_laddr[GARBAGE_LSB:0]);
-  assign scale_garbage = scale_laddr[31:29] == 3'b111 && (&scale_laddr[GARBAGE_LSB:0]);
-  assign issue_garbage = issue_laddr[31:29] == 3'b111 && (&issue_laddr[GARBAGE_LSB:0]);
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_norm_garbage (
+    .local_i(norm_laddr), .garbage_o(norm_garbage)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_scale_garbage (
+    .local_i(scale_laddr), .garbage_o(scale_garbage)
+  );
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_issue_garbage (
+    .local_i(issue_laddr), .garbage_o(issue_garbage)
+  );
 
   // Accumulator rows enter the normaliser: execute's, lowest bank first, or the one at the head of the norm queue.
   localparam int UNIT_TAG_BITS = 1 + ACC_SEL;
