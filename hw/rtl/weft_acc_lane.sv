@@ -1,11 +1,12 @@
-// One lane of the narrow accumulator read: activation, normalisation, scale, clip to int8. Combinational.
+// One lane of the narrow accumulator read: activation, normalisation, scale, clip to int8.
+// Combinational.
 //   none     x
 //   relu     max(x, 0)
 //   layernorm (x - mean) with inv_stddev       normaliser only
 //   igelu    integer GELU with qb, qc          normaliser only
 //   softmax  iexp(x - max) with inv_sum_exp    normaliser only
-// The factor of layernorm and softmax is applied first, rounded to an integer, and the row's scale follows
-// (FACTOR_THEN_SCALE, ISA revision 1), or it replaces the row's scale (revision 2).
+// The factor of layernorm and softmax is applied first, rounded to an integer, and the row's scale
+// follows (FACTOR_THEN_SCALE, ISA revision 1), or it replaces the row's scale (revision 2).
 // Activations that are not built act as none. All integers wrap at 32 bits.
 module weft_acc_lane #(
   parameter bit ACTIVATION = 1'b1,
@@ -39,7 +40,8 @@ module weft_acc_lane #(
 
     weft_integer_gelu u_gelu (.q_i(x_i), .qb_i(qb_i), .qc_i(qc_i), .y_o(gelu));
     weft_integer_exp u_exp (
-      .q_i(x_i - max_i), .qb_i(qb_i), .qc_i(qc_i), .qln2_i(qln2_i), .qln2_inv_i(qln2_inv_i), .y_o(exponential)
+      .q_i(x_i - max_i), .qb_i(qb_i), .qc_i(qc_i), .qln2_i(qln2_i), .qln2_inv_i(qln2_inv_i),
+      .y_o(exponential)
     );
     always_comb begin
       unique case (act_i)
@@ -61,8 +63,8 @@ module weft_acc_lane #(
     assign activated = ACTIVATION && act_i == RELU && x_i[31] ? 32'd0 : x_i;
     assign scale = scale_i;
     logic unused;
-    assign unused = &{1'b0, act_i, qb_i, qc_i, qln2_i, qln2_inv_i, mean_i, max_i, inv_stddev_i, inv_sum_exp_i,
-                      LAYERNORM, IGELU, SOFTMAX, FACTOR_THEN_SCALE};
+    assign unused = &{1'b0, act_i, qb_i, qc_i, qln2_i, qln2_inv_i, mean_i, max_i, inv_stddev_i,
+                      inv_sum_exp_i, LAYERNORM, IGELU, SOFTMAX, FACTOR_THEN_SCALE};
   end
 
   weft_scale_element #(.WIDTH(32)) u_scale (.int_i(activated), .scale_i(scale), .int_o(y_o));

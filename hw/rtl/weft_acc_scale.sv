@@ -1,10 +1,13 @@
-// Accumulator rows on their way out: each lane through acc_lane to int8, with the int32 row beside it.
+// Accumulator rows on their way out: each lane through acc_lane to int8, with the int32 row beside
+// it.
 //
-// UNITS 0: one lane unit per lane, a pipeline of LATENCY stages that closes up its bubbles while the output waits;
-// otherwise UNITS units shared by the lanes of up to three rows (row_scheduler).
-// Latency: in at t -> out t + LATENCY with UNITS 0, t + ceil(DIM/UNITS) + LATENCY + 2 with shared units.
+// UNITS 0: one lane unit per lane, a pipeline of LATENCY stages that closes up its bubbles while
+// the output waits; otherwise UNITS units shared by the lanes of up to three rows (row_scheduler).
+// Latency: in at t -> out t + LATENCY with UNITS 0, t + ceil(DIM/UNITS) + LATENCY + 2 with shared
+// units.
 // Combinational: in_ready_o depends on out_ready_i.
-// Invariants: rows keep their order; FULL_READS 0 leaves out_full_o zero, NARROW_READS 0 out_narrow_o.
+// Invariants: rows keep their order; FULL_READS 0 leaves out_full_o zero, NARROW_READS 0
+// out_narrow_o.
 `include "weft_assert.svh"
 
 module weft_acc_scale #(
@@ -48,8 +51,10 @@ module weft_acc_scale #(
         ) u_lane (
           .x_i(in_data_i[i*32 +: 32]), .act_i(in_act_i), .scale_i(in_scale_i),
           .qb_i(in_consts_i[0 +: 32]), .qc_i(in_consts_i[32 +: 32]), .qln2_i(in_consts_i[64 +: 32]),
-          .qln2_inv_i(in_consts_i[96 +: 32]), .mean_i(in_stats_i[0 +: 32]), .max_i(in_stats_i[32 +: 32]),
-          .inv_stddev_i(in_stats_i[64 +: 32]), .inv_sum_exp_i(in_stats_i[96 +: 32]), .y_o(narrow[i*8 +: 8])
+          .qln2_inv_i(in_consts_i[96 +: 32]), .mean_i(in_stats_i[0 +: 32]),
+          .max_i(in_stats_i[32 +: 32]),
+          .inv_stddev_i(in_stats_i[64 +: 32]), .inv_sum_exp_i(in_stats_i[96 +: 32]),
+          .y_o(narrow[i*8 +: 8])
         );
       end else begin : g_none
         assign narrow[i*8 +: 8] = '0;
@@ -57,8 +62,10 @@ module weft_acc_scale #(
     end
     weft_pipe #(.WIDTH(DIM*8 + FULL_BITS + TAG_BITS), .STAGES(LATENCY)) u_pipe (
       .clk_i(clk_i), .rst_ni(rst_ni),
-      .in_valid_i(in_valid_i), .in_ready_o(in_ready_o), .in_data_i({narrow, in_data_i[FULL_BITS-1:0], in_tag_i}),
-      .out_valid_o(out_valid_o), .out_ready_i(out_ready_i), .out_data_o({out_narrow_o, full, out_tag_o}),
+      .in_valid_i(in_valid_i), .in_ready_o(in_ready_o),
+      .in_data_i({narrow, in_data_i[FULL_BITS-1:0], in_tag_i}),
+      .out_valid_o(out_valid_o), .out_ready_i(out_ready_i),
+      .out_data_o({out_narrow_o, full, out_tag_o}),
       .busy_o(unused_busy)
     );
     if (FULL_READS) begin : g_full
@@ -70,8 +77,8 @@ module weft_acc_scale #(
     end
     if (!NARROW_READS) begin : g_no_narrow
       logic unused_narrow;
-      assign unused_narrow = &{1'b0, in_act_i, in_scale_i, in_consts_i, in_stats_i, ACTIVATION, NORMALISER,
-                               FACTOR_THEN_SCALE};
+      assign unused_narrow = &{1'b0, in_act_i, in_scale_i, in_consts_i, in_stats_i, ACTIVATION,
+                               NORMALISER, FACTOR_THEN_SCALE};
     end
   end else begin : g_shared
     localparam int LANE_BITS = $clog2(DIM);
@@ -82,7 +89,8 @@ module weft_acc_scale #(
     logic [UNITS*2-1:0] unit_entry, done_entry;
     logic [UNITS*LANE_BITS-1:0] unit_lane, done_lane;
 
-    weft_row_scheduler #(.LANES(DIM), .UNITS(UNITS), .UNIT_LATENCY(LATENCY), .REUSE(1'b1)) u_scheduler (
+    weft_row_scheduler #(.LANES(DIM), .UNITS(UNITS), .UNIT_LATENCY(LATENCY),
+        .REUSE(1'b1)) u_scheduler (
       .clk_i(clk_i), .rst_ni(rst_ni),
       .in_valid_i(in_valid_i), .in_ready_o(in_ready_o), .in_skip_i(1'b0), .in_entry_o(in_entry),
       .out_valid_o(out_valid_o), .out_ready_i(out_ready_i), .out_entry_o(out_entry),
@@ -114,7 +122,8 @@ module weft_acc_scale #(
       always_ff @(posedge clk_i) begin
         if (unit_valid[u]) begin
           entry_q <= unit_entry[u*2 +: 2];
-          x_q <= rows_q[(unit_entry[u*2 +: 2]*DIM + 32'(unit_lane[u*LANE_BITS +: LANE_BITS]))*32 +: 32];
+          x_q <= rows_q[(unit_entry[u*2 +: 2]*DIM +
+              32'(unit_lane[u*LANE_BITS +: LANE_BITS]))*32 +: 32];
         end
         delay_q <= (LATENCY*8)'({delay_q, result});
       end
@@ -122,7 +131,8 @@ module weft_acc_scale #(
         .ACTIVATION(ACTIVATION), .NORMALISER(NORMALISER), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE)
       ) u_lane (
         .x_i(x_q), .act_i(act), .scale_i(scale), .qb_i(consts[0 +: 32]), .qc_i(consts[32 +: 32]),
-        .qln2_i(consts[64 +: 32]), .qln2_inv_i(consts[96 +: 32]), .mean_i(stats[0 +: 32]), .max_i(stats[32 +: 32]),
+        .qln2_i(consts[64 +: 32]), .qln2_inv_i(consts[96 +: 32]), .mean_i(stats[0 +: 32]),
+        .max_i(stats[32 +: 32]),
         .inv_stddev_i(stats[64 +: 32]), .inv_sum_exp_i(stats[96 +: 32]), .y_o(result)
       );
       assign results[u*8 +: 8] = delay_q[(LATENCY-1)*8 +: 8];
@@ -131,7 +141,8 @@ module weft_acc_scale #(
     always_ff @(posedge clk_i) begin
       for (int u = 0; u < UNITS; u++) begin
         if (done_valid[u]) begin
-          narrow_q[(done_entry[u*2 +: 2]*DIM + 32'(done_lane[u*LANE_BITS +: LANE_BITS]))*8 +: 8] <= results[u*8 +: 8];
+          narrow_q[(done_entry[u*2 +: 2]*DIM + 32'(done_lane[u*LANE_BITS +: LANE_BITS]))*8 +: 8] <=
+              results[u*8 +: 8];
         end
       end
       if (in_valid_i && in_ready_o) begin

@@ -1,5 +1,5 @@
-// The array of weft_array_pkg: the package that is generated from an array description, applied to weft_array. A chip with
-// several arrays instantiates weft_array with the parameters of each.
+// The array of weft_array_pkg: the package that is generated from an array description, applied to
+// weft_array. A chip with several arrays instantiates weft_array with the parameters of each.
 module weft_accel #(
   parameter bit TRACE = 1'b1,
   parameter int RID_BITS = weft_array_pkg::DMA_READS_IN_FLIGHT > 1

@@ -1,22 +1,25 @@
-// One accumulator bank: int32 rows, written plainly or added to (read-modify-write), read by the execute unit and the
-// store path.
+// One accumulator bank: int32 rows, written plainly or added to (read-modify-write), read by the
+// execute unit and the store path.
 //
-// A write taken at t is in stage 0 at t+1, where an accumulating one meets the row it read at t in the adder shared by
-// the banks (add_*), and is written to memory from stage LATENCY-1, at t+LATENCY. Sums are right for any sequence of
-// writes: what a younger write reads is overridden, byte by byte, by older writes still on their way.
-// Urgent writes (execute) are always taken. Others wait while the row they add to is on its way; the parent sees to it
-// that the adder is used by one bank at a time.
-// Reads wait while any accumulating write asks for this bank or a write to the same row is on its way. The execute unit
-// wins over the store path.
+// A write taken at t is in stage 0 at t+1, where an accumulating one meets the row it read at t in
+// the adder shared by the banks (add_*), and is written to memory from stage LATENCY-1, at
+// t+LATENCY. Sums are right for any sequence of writes: what a younger write reads is overridden,
+// byte by byte, by older writes still on their way.
+// Urgent writes (execute) are always taken. Others wait while the row they add to is on its way;
+// the parent sees to it that the adder is used by one bank at a time.
+// Reads wait while any accumulating write asks for this bank or a write to the same row is on its
+// way. The execute unit wins over the store path.
 //
 // Two-ported: one memory, a read and a write per cycle.
-// SINGLE_PORTED: SUB_BANKS memories interleaved by the low row bits, one access per cycle each: the row read of an
-// accumulating write first, then queued writes, then plain reads. Other writes also wait while two writes to the
-// sub-bank are on their way. Rule: urgent writes visit a sub-bank at most every other cycle if one of them accumulates
-// (row_spacing of the execute unit sees to it); they cannot wait.
+// SINGLE_PORTED: SUB_BANKS memories interleaved by the low row bits, one access per cycle each: the
+// row read of an accumulating write first, then queued writes, then plain reads. Other writes also
+// wait while two writes to the sub-bank are on their way. Rule: urgent writes visit a sub-bank at
+// most every other cycle if one of them accumulates (row_spacing of the execute unit sees to it);
+// they cannot wait.
 //
 // Latency: read taken at t -> response t+1, kept until taken.
-// Combinational: wr_ready_o on the write's address; read ready on the write's valid, the address, response ready.
+// Combinational: wr_ready_o on the write's address; read ready on the write's valid, the address,
+// response ready.
 `include "weft_assert.svh"
 
 module weft_accumulator_bank #(
@@ -56,8 +59,8 @@ module weft_accumulator_bank #(
   localparam int ROW = DIM * 32;
   localparam int MASK = DIM * 4;
 
-  // Stages 0 to LATENCY; the last holds the write that memory received in the cycle before. From stage 1 on the data is
-  // final.
+  // Stages 0 to LATENCY; the last holds the write that memory received in the cycle before. From
+  // stage 1 on the data is final.
   logic [LATENCY:0]               valid_q;
   logic [(LATENCY+1)*ADDR_BITS-1:0] addr_q;
   logic [(LATENCY+1)*MASK-1:0]    mask_q;
@@ -141,7 +144,8 @@ module weft_accumulator_bank #(
       old_row = row_q;
       for (int k = LATENCY; k >= 1; k--) begin
         for (int i = 0; i < MASK; i++) begin
-          if (valid_q[k] && addr_q[k*ADDR_BITS +: ADDR_BITS] == addr_q[0 +: ADDR_BITS] && mask_q[k*MASK + i]) begin
+          if (valid_q[k] && addr_q[k*ADDR_BITS +: ADDR_BITS] == addr_q[0 +: ADDR_BITS] &&
+              mask_q[k*MASK + i]) begin
             old_row[i*8 +: 8] = data_q[k*ROW + i*8 +: 8];
           end
         end
@@ -158,7 +162,8 @@ module weft_accumulator_bank #(
     logic [SUB_BITS-1:0]      read_sub_q;
 
     assign wr_blocked = sub_wr_full[wr_addr_i[SUB_BITS-1:0]];
-    assign rd_blocked = (wr_valid_i && wr_accumulate_i) || rd_row_pending || sub_rd_blocked[rd_addr[SUB_BITS-1:0]];
+    assign rd_blocked = (wr_valid_i && wr_accumulate_i) || rd_row_pending ||
+        sub_rd_blocked[rd_addr[SUB_BITS-1:0]];
     assign old_row = sub_old[addr_q[SUB_BITS-1:0]*ROW +: ROW];
     assign ex_row = sub_row[read_sub_q*ROW +: ROW];
     assign st_row = ex_row;
@@ -187,7 +192,8 @@ module weft_accumulator_bank #(
       always_comb begin
         on_the_way = count_q;
         for (int k = 0; k < LATENCY; k++) begin
-          if (valid_q[k] && addr_q[k*ADDR_BITS +: SUB_BITS] == SUB_BITS'(s) && on_the_way != 3'd7) begin
+          if (valid_q[k] && addr_q[k*ADDR_BITS +: SUB_BITS] == SUB_BITS'(s) &&
+              on_the_way != 3'd7) begin
             on_the_way = on_the_way + 3'd1;
           end
         end
@@ -229,7 +235,8 @@ module weft_accumulator_bank #(
       end
       for (genvar i = 0; i < MASK; i++) begin : g_byte
         always_ff @(posedge clk_i) begin
-          if (write && q_mask_q[i]) mem[q_addr_q[SUB_ADDR_BITS-1:0]][i*8 +: 8] <= q_data_q[i*8 +: 8];
+          if (write && q_mask_q[i]) mem[q_addr_q[SUB_ADDR_BITS-1:0]][i*8 +: 8] <=
+              q_data_q[i*8 +: 8];
         end
       end
 
@@ -238,7 +245,8 @@ module weft_accumulator_bank #(
         sub_old[s*ROW +: ROW] = row_q;
         for (int i = 0; i < QUEUE; i++) begin
           for (int j = 0; j < MASK; j++) begin
-            if (count_q > 3'(i) && q_addr_q[i*SUB_ADDR_BITS +: SUB_ADDR_BITS] == addr_q[ADDR_BITS-1:SUB_BITS]
+            if (count_q > 3'(i) &&
+                q_addr_q[i*SUB_ADDR_BITS +: SUB_ADDR_BITS] == addr_q[ADDR_BITS-1:SUB_BITS]
                 && q_mask_q[i*MASK + j]) begin
               sub_old[s*ROW + j*8 +: 8] = q_data_q[i*ROW + j*8 +: 8];
             end
@@ -246,7 +254,8 @@ module weft_accumulator_bank #(
         end
         for (int k = LATENCY - 1; k >= 1; k--) begin
           for (int j = 0; j < MASK; j++) begin
-            if (valid_q[k] && addr_q[k*ADDR_BITS +: ADDR_BITS] == addr_q[0 +: ADDR_BITS] && mask_q[k*MASK + j]) begin
+            if (valid_q[k] && addr_q[k*ADDR_BITS +: ADDR_BITS] == addr_q[0 +: ADDR_BITS] &&
+                mask_q[k*MASK + j]) begin
               sub_old[s*ROW + j*8 +: 8] = data_q[k*ROW + j*8 +: 8];
             end
           end

@@ -1,12 +1,14 @@
-// Named assertions, the one form in which the modules state their invariants. They exist where WEFT_ASSERT_ON is defined,
-// for simulation with Verilator (--assert); without it, as every other tool reads the sources, they are nothing. A failure
-// is reported with the path of the instance and the name, and is an error of the simulation.
+// Named assertions, the one form in which the modules state their invariants. They exist where
+// WEFT_ASSERT_ON is defined, for simulation with Verilator (--assert); without it, as every other
+// tool reads the sources, they are nothing. A failure is reported with the path of the instance and
+// the name, and is an error of the simulation.
 //
 //   `WEFT_ASSERT(Name, condition)                        in every cycle outside reset
-//   `WEFT_ASSERT_STREAM(Name, valid, ready, payload)     once valid, the stream stays valid with the same payload until
-//                                                        it is taken
+//   `WEFT_ASSERT_STREAM(Name, valid, ready, payload)     once valid, the stream stays valid with
+//                                                        the same payload until it is taken
 //   `WEFT_ASSERT_INITIAL(Name, condition)                of parameters
-// The clock is clk_i, the reset rst_ni. What an assertion needs besides its condition stands under `ifdef WEFT_ASSERT_ON.
+// The clock is clk_i, the reset rst_ni. What an assertion needs besides its condition stands under
+// `ifdef WEFT_ASSERT_ON.
 `ifndef WEFT_ASSERT_SVH
 `define WEFT_ASSERT_SVH
 

@@ -1,13 +1,15 @@
 // Unpacks the beats of one read transaction at a time into local rows.
 //
-// A transaction brings `length` bytes, of which `bytes` from offset `shift` on are wanted. They are collected in a buffer;
-// a row goes out as soon as ROW bytes of it, or all that are wanted, are there, so a row of a transaction follows its
-// last beat by one cycle. The first row starts at byte row_offset of its local row; further rows lie block_stride apart.
-// The next transaction's first beat is accepted in the cycle in which the last row leaves, if all beats have come by
-// then; when wanted bytes end before the last beat, up to two cycles pass without a beat.
+// A transaction brings `length` bytes, of which `bytes` from offset `shift` on are wanted. They are
+// collected in a buffer; a row goes out as soon as ROW bytes of it, or all that are wanted, are
+// there, so a row of a transaction follows its last beat by one cycle. The first row starts at byte
+// row_offset of its local row; further rows lie block_stride apart. The next transaction's first
+// beat is accepted in the cycle in which the last row leaves, if all beats have come by then; when
+// wanted bytes end before the last beat, up to two cycles pass without a beat.
 //
 // Latency: beat at t -> row t+1. Combinational: in_ready_o depends on out_ready_i and in_valid_i.
-// Invariants: the beats of a transaction follow each other; each wanted byte goes out once, out_last_o with the last.
+// Invariants: the beats of a transaction follow each other; each wanted byte goes out once,
+// out_last_o with the last.
 `include "weft_assert.svh"
 
 module weft_beat_merger #(
@@ -43,7 +45,8 @@ module weft_beat_merger #(
   output logic [INFO_BITS-1:0]   out_info_o
 );
   localparam int WIDE_BYTES = DIM * 4;
-  localparam int BUFFER = MAX_BYTES + (WIDE_BYTES > BUS_BYTES ? WIDE_BYTES : BUS_BYTES);  // room for selects past the end
+  // room for selects past the end
+  localparam int BUFFER = MAX_BYTES + (WIDE_BYTES > BUS_BYTES ? WIDE_BYTES : BUS_BYTES);
   localparam int B = 16;                              // byte counts in arithmetic
   localparam int W = ROW_BITS > 16 ? ROW_BITS : 16;   // row sums
 
@@ -66,9 +69,11 @@ module weft_beat_merger #(
   end
   // Only a transaction's first row can start inside a local row.
   assign offset = sent_q == '0 ? offset_q : '0;
-  assign sent_next = B'(sent_q) + row_bytes - offset > B'(bytes_q) ? B'(bytes_q) : B'(sent_q) + row_bytes - offset;
+  assign sent_next = B'(sent_q) + row_bytes - offset > B'(bytes_q) ? B'(bytes_q) : B'(sent_q) +
+      row_bytes - offset;
 
-  assign out_valid_o = valid_q && useful > B'(sent_q) && (useful - B'(sent_q) >= row_bytes || useful == B'(bytes_q));
+  assign out_valid_o = valid_q && useful > B'(sent_q) &&
+      (useful - B'(sent_q) >= row_bytes || useful == B'(bytes_q));
   assign out_last_o = sent_next == B'(bytes_q);
   assign out_fire = out_valid_o && out_ready_i;
   assign out_wide_o = wide_q;
@@ -136,7 +141,8 @@ module weft_beat_merger #(
         wide_q <= in_wide_i;
         info_q <= in_info_i;
       end
-      // Bytes past the wanted ones are never sent, and later beats overwrite what this one leaves above its own.
+      // Bytes past the wanted ones are never sent, and later beats overwrite what this one leaves
+      // above its own.
       if (skip < B'(BUS_BYTES)) buffer_q[32'(place)*8 +: BUS_BYTES*8] <= in_data_i >> {skip, 3'd0};
     end
   end
@@ -151,5 +157,6 @@ module weft_beat_merger #(
   end
 `endif
   `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
-                      {held, out_mask_o, out_row_o, out_wide_o, out_last_o, out_bytes_o, out_info_o})
+                      {held, out_mask_o, out_row_o, out_wide_o, out_last_o, out_bytes_o,
+                      out_info_o})
 endmodule

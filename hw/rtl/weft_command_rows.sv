@@ -1,8 +1,9 @@
 // The local rows that a command touches, as the reservation station compares them; combinational.
 //
-// Range a is the destination of commands that have one (a_writes_o), else the first operand; range b is the operand of a
-// preload or a mvout_spad, else the second operand. A range is [first, end); a garbage address gives none. Strides count
-// as rows * stride, so a range may end up to a stride late; ranges that run over the row field end with it.
+// Range a is the destination of commands that have one (a_writes_o), else the first operand; range
+// b is the operand of a preload or a mvout_spad, else the second operand. A range is [first, end);
+// a garbage address gives none. Strides count as rows * stride, so a range may end up to a stride
+// late; ranges that run over the row field end with it.
 //   mvin          a: destination, with the rows that pixel repetition writes below it
 //   mvout         a: source; pooled and image stores read orows * ocols rows
 //   mvout_spad    a: destination, b: source
@@ -44,7 +45,8 @@ module weft_command_rows #(
   localparam logic [ROW_BITS-1:0] HALF = ROW_BITS'(SP_ROWS / 2);
 
   logic is_mvin, is_mvout, is_mvout_spad, is_preload, is_compute;
-  assign is_mvin = !is_config_i && (funct_i == weft_isa_pkg::FUNCT_MVIN || funct_i == weft_isa_pkg::FUNCT_MVIN2 ||
+  assign is_mvin = !is_config_i &&
+      (funct_i == weft_isa_pkg::FUNCT_MVIN || funct_i == weft_isa_pkg::FUNCT_MVIN2 ||
       funct_i == weft_isa_pkg::FUNCT_MVIN3);
   assign is_mvout = !is_config_i && funct_i == weft_isa_pkg::FUNCT_MVOUT;
   assign is_mvout_spad = !is_config_i && funct_i == weft_isa_pkg::FUNCT_MVOUT_SPAD;
@@ -106,14 +108,16 @@ module weft_command_rows #(
   assign a_acc_o = a_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
   assign b_acc_o = b_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
 
-  // Repeated pixels go to the rows below the first one, down to the start of its half of the scratchpad.
+  // Repeated pixels go to the rows below the first one, down to the start of its half of the
+  // scratchpad.
   logic [ROW_BITS-1:0] a_row, b_row, floor, repeats;
   logic [7:0] copies;
   logic [W-1:0] a_end, b_end;
   assign a_row = a_local[ROW_BITS-1:0];
   assign b_row = b_local[ROW_BITS-1:0];
   assign floor = a_row >= HALF ? HALF : '0;
-  assign copies = PIXEL_REPEAT && is_mvin && !a_acc_o && pixel_repeats_i != '0 ? pixel_repeats_i - 8'd1 : '0;
+  assign copies = PIXEL_REPEAT && is_mvin && !a_acc_o && pixel_repeats_i != '0 ? pixel_repeats_i -
+      8'd1 : '0;
   assign repeats = ROW_BITS'(copies);
   assign a_first_o = a_row - floor < repeats ? floor : a_row - repeats;
   assign b_first_o = b_row;

@@ -1,8 +1,10 @@
-// Commands of a memory controller that are still being carried out: the work each has left, and its tag.
-// An allocation takes the lowest free entry; returns count an entry down; an entry with nothing left completes, the
-// lowest first, one per cycle.
+// Commands of a memory controller that are still being carried out: the work each has left, and its
+// tag.
+// An allocation takes the lowest free entry; returns count an entry down; an entry with nothing
+// left completes, the lowest first, one per cycle.
 //
-// Latency: the last return at t -> done_valid_o at t+1. An allocation of 0 completes in the next cycle.
+// Latency: the last return at t -> done_valid_o at t+1. An allocation of 0 completes in the next
+// cycle.
 // No combinational path from an input to alloc_ready_o, alloc_id_o or done_*_o.
 // Invariants: an entry's count never goes below zero; returns name allocated entries only.
 `include "weft_assert.svh"

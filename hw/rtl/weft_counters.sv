@@ -1,14 +1,15 @@
 // Performance counters: the counter file and its command.
 //
-// Each counter has an event number and an external flag. An internal counter counts the cycles in which event_i[number] is
-// high; an external one reads a number kept elsewhere: 1 to 3 entries of the reservation station (load, store, execute),
-// 4 and 5 bytes read and written, 6 and 7 requests in flight summed over cycles (read, write). Event 0 never happens.
-// The command (operand rs1):
-//   bit 0 clear all counters, the snapshot and the sums; bit 1 leave the snapshot; bit 2 freeze what reads return;
-//   bit 3 give counter [6:4] the event [17:12], external if bit 31, and clear it
-// and returns the value of counter [6:4] from before it took effect, from the snapshot while one is active.
-// Latency: command taken in t, response from t + 1 until it is taken; one command at a time. COUNTERS 0: reads are 0.
-// Without returns_i the command has its effect and no response.
+// Each counter has an event number and an external flag. An internal counter counts the cycles in
+// which event_i[number] is high; an external one reads a number kept elsewhere: 1 to 3 entries of
+// the reservation station (load, store, execute), 4 and 5 bytes read and written, 6 and 7 requests
+// in flight summed over cycles (read, write). Event 0 never happens. The command (operand rs1):
+//   bit 0 clear all counters, the snapshot and the sums; bit 1 leave the snapshot; bit 2 freeze
+//   what reads return; bit 3 give counter [6:4] the event [17:12], external if bit 31, and clear it
+// and returns the value of counter [6:4] from before it took effect, from the snapshot while one is
+// active.
+// Latency: command taken in t, response from t + 1 until it is taken; one command at a time.
+// COUNTERS 0: reads are 0. Without returns_i the command has its effect and no response.
 `include "weft_assert.svh"
 
 module weft_counters #(
@@ -107,7 +108,8 @@ module weft_counters #(
       assign events = 64'(event_i);
       assign happens = events[event_q] && event_q != '0;
       assign configure = take && cmd_rs1_i[weft_isa_pkg::COUNTER_CONFIGURE_LSB] && index == 3'(c);
-      assign now[c*32+:32] = external_q ? (event_q < 6'(weft_isa_pkg::EXTERNALS) ? external[{event_q[2:0], 5'd0}+:32] : '0) :
+      assign now[c*32+:32] = external_q ?
+          (event_q < 6'(weft_isa_pkg::EXTERNALS) ? external[{event_q[2:0], 5'd0}+:32] : '0) :
           count_q[c*32+:32];
       always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin
@@ -124,7 +126,8 @@ module weft_counters #(
           else if (happens) count_q[c*32+:32] <= count_q[c*32+:32] + 32'd1;
           if (clear) frozen_q[c*32+:32] <= '0;
           else if (take && cmd_rs1_i[weft_isa_pkg::COUNTER_SNAPSHOT_LSB] &&
-                   !cmd_rs1_i[weft_isa_pkg::COUNTER_SNAPSHOT_RESET_LSB]) frozen_q[c*32+:32] <= now[c*32+:32];
+                   !cmd_rs1_i[weft_isa_pkg::COUNTER_SNAPSHOT_RESET_LSB]) frozen_q[c*32+:32] <=
+                   now[c*32+:32];
         end
       end
     end
@@ -138,8 +141,8 @@ module weft_counters #(
   end else begin : g_none
     logic unused;
     assign value = '0;
-    assign unused = &{1'b0, cmd_rs1_i, event_i, clear, ld_entries_i, st_entries_i, ex_entries_i, bytes_read_i,
-        bytes_written_i, reads_in_flight_i, writes_in_flight_i};
+    assign unused = &{1'b0, cmd_rs1_i, event_i, clear, ld_entries_i, st_entries_i, ex_entries_i,
+        bytes_read_i, bytes_written_i, reads_in_flight_i, writes_in_flight_i};
   end
 
   `WEFT_ASSERT_STREAM(ResponseStable, resp_valid_o, resp_ready_i, {resp_rd_o, resp_data_o})

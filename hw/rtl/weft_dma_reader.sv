@@ -1,15 +1,18 @@
-// Reads rows from main memory: cuts a row request into naturally aligned bursts and turns the answers into local rows.
+// Reads rows from main memory: cuts a row request into naturally aligned bursts and turns the
+// answers into local rows.
 //
-// Of the burst sizes from one beat to MAX_BURST_BYTES (256 beats at most) the one is taken that brings most of the bytes
-// still wanted, the smallest of equals. One burst per cycle, with the lowest free id. Stages: row request -> burst (choose,
-// take an id) -> page lookup -> address channel.
-// Requests and bursts keep their order; answers come in any order of ids, but the beats of one burst must follow each
-// other on the R channel (no interleaving).
+// Of the burst sizes from one beat to MAX_BURST_BYTES (256 beats at most) the one is taken that
+// brings most of the bytes still wanted, the smallest of equals. One burst per cycle, with the
+// lowest free id. Stages: row request -> burst (choose, take an id) -> page lookup -> address
+// channel.
+// Requests and bursts keep their order; answers come in any order of ids, but the beats of one
+// burst must follow each other on the R channel (no interleaving).
 //
 // Latency: row request t -> ARVALID t+3; beat t -> row t+1.
-// Combinational: rd_req_ready_o on ARREADY (through full stages); RREADY on rd_resp_ready_i and RVALID; AR on registers and page_miss_i only.
-// Invariants: ARVALID stays with stable payload; an id is free again after its last beat; burst addresses are
-// aligned to their size, so no burst crosses a 4 KiB page.
+// Combinational: rd_req_ready_o on ARREADY (through full stages); RREADY on rd_resp_ready_i and
+// RVALID; AR on registers and page_miss_i only.
+// Invariants: ARVALID stays with stable payload; an id is free again after its last beat; burst
+// addresses are aligned to their size, so no burst crosses a 4 KiB page.
 `include "weft_assert.svh"
 
 module weft_dma_reader #(
@@ -99,7 +102,8 @@ module weft_dma_reader #(
     .size_o(best_size), .offset_o(best_offset), .bytes_o(best_bytes)
   );
 
-  // The three stages: burst_fire moves a burst into the lookup stage, look_fire into the address stage.
+  // The three stages: burst_fire moves a burst into the lookup stage, look_fire into the address
+  // stage.
   logic                   look_valid_q, look_fire, send_valid_q, send_fire;
   logic [63:0]            look_addr_q, send_addr_q;
   logic [AXI_ID_BITS-1:0] look_id_q, send_id_q, free_id;
@@ -178,7 +182,8 @@ module weft_dma_reader #(
   logic                  beat_fire;
 
   weft_id_pool #(.IDS(IN_FLIGHT)) u_ids (
-    .clk_i, .rst_ni, .take_i(burst_fire), .free_i(beat_fire && m_axi_rlast_i), .free_id_i(m_axi_rid_i),
+    .clk_i, .rst_ni, .take_i(burst_fire), .free_i(beat_fire && m_axi_rlast_i),
+    .free_id_i(m_axi_rid_i),
     .available_o(slot_free), .id_o(free_id), .used_o(used), .count_o(ext_in_flight_o)
   );
   assign blocks_done = acc_width_q ? done_q >> $clog2(DIM * 4) : done_q >> $clog2(DIM);
@@ -187,8 +192,9 @@ module weft_dma_reader #(
 
   always_ff @(posedge clk_i) begin
     if (burst_fire) begin
-      entry_q[free_id] <= {best_size, best_offset, best_bytes, first_row, row_offset, block_stride_q, acc_width_q,
-                           is_acc_q, accumulate_q, scale_q, repeats_q, pixel_repeats_q, cols_q, cmd_q};
+      entry_q[free_id] <= {best_size, best_offset, best_bytes, first_row, row_offset,
+                           block_stride_q, acc_width_q, is_acc_q, accumulate_q, scale_q, repeats_q,
+                           pixel_repeats_q, cols_q, cmd_q};
     end
   end
 
@@ -207,7 +213,8 @@ module weft_dma_reader #(
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(m_axi_rvalid_i), .in_ready_o(m_axi_rready_o), .in_data_i(m_axi_rdata_i),
     .in_length_i(in_length), .in_shift_i(in_shift), .in_bytes_i(in_bytes), .in_row_i(in_row),
-    .in_row_offset_i(in_row_offset), .in_block_stride_i(in_block_stride), .in_wide_i(in_wide), .in_info_i(in_info),
+    .in_row_offset_i(in_row_offset), .in_block_stride_i(in_block_stride), .in_wide_i(in_wide),
+    .in_info_i(in_info),
     .out_valid_o(rd_resp_valid_o), .out_ready_i(rd_resp_ready_i), .out_data_o(rd_resp_data_o),
     .out_mask_o(rd_resp_mask_o), .out_row_o(rd_resp_addr_o), .out_wide_o(rd_resp_acc_width_o),
     .out_last_o(rd_resp_last_o), .out_bytes_o(out_bytes),
@@ -242,10 +249,14 @@ module weft_dma_reader #(
   `WEFT_ASSERT(AnswerHasRequest, !m_axi_rvalid_i || used[m_axi_rid_i])
   `WEFT_ASSERT(MemoryHasNoError, !m_axi_rvalid_i || m_axi_rresp_i == 2'b00)
   // Elements cut in two cannot be accumulated.
-  `WEFT_ASSERT(WideElementsAreWhole, !(rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o) ||
+  `WEFT_ASSERT(WideElementsAreWhole,
+               !(rd_resp_valid_o && rd_resp_acc_width_o && rd_resp_accumulate_o) ||
                out_bytes[1:0] == 2'b00)
-  `WEFT_ASSERT_STREAM(ArStable, m_axi_arvalid_o, m_axi_arready_i, {m_axi_araddr_o, m_axi_arid_o, m_axi_arlen_o})
-  `WEFT_ASSERT_STREAM(RStable, m_axi_rvalid_i, m_axi_rready_o, {m_axi_rdata_i, m_axi_rid_i, m_axi_rlast_i})
+  `WEFT_ASSERT_STREAM(ArStable, m_axi_arvalid_o, m_axi_arready_i,
+      {m_axi_araddr_o, m_axi_arid_o, m_axi_arlen_o})
+  `WEFT_ASSERT_STREAM(RStable, m_axi_rvalid_i, m_axi_rready_o,
+      {m_axi_rdata_i, m_axi_rid_i, m_axi_rlast_i})
   `WEFT_ASSERT_STREAM(RequestStable, rd_req_valid_i, rd_req_ready_o,
-                      {rd_req_addr_i, rd_req_laddr_i, rd_req_cols_i, rd_req_repeats_i, rd_req_cmd_i})
+                      {rd_req_addr_i, rd_req_laddr_i, rd_req_cols_i, rd_req_repeats_i,
+                      rd_req_cmd_i})
 endmodule

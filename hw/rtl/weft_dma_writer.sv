@@ -1,19 +1,21 @@
-// Writes rows to main memory: collects the blocks of a row, takes the maximum of pooled rows, and sends the bytes as
-// naturally aligned bursts with byte strobes.
+// Writes rows to main memory: collects the blocks of a row, takes the maximum of pooled rows, and
+// sends the bytes as naturally aligned bursts with byte strobes.
 //
-// Requests: block b of a row lands beside the blocks before it; store_en marks the last one, which starts sending block 0
-// up to it. pool_en takes the lane-wise signed maximum of the new row and the one before. While a row is sent the next
-// request is accepted in the cycle of its last beat.
-// Of the burst sizes from one beat to MAX_BURST_BYTES (256 beats at most) the one is taken that carries most of the bytes
-// left, the smallest of equals. One beat per cycle; a burst takes the lowest free id with its first beat and waits for
-// one if need be. Stages: row -> beat (choose, shift) -> page lookup -> address and data channels.
+// Requests: block b of a row lands beside the blocks before it; store_en marks the last one, which
+// starts sending block 0 up to it. pool_en takes the lane-wise signed maximum of the new row and
+// the one before. While a row is sent the next request is accepted in the cycle of its last beat.
+// Of the burst sizes from one beat to MAX_BURST_BYTES (256 beats at most) the one is taken that
+// carries most of the bytes left, the smallest of equals. One beat per cycle; a burst takes the
+// lowest free id with its first beat and waits for one if need be. Stages: row -> beat (choose,
+// shift) -> page lookup -> address and data channels.
 //
-// Latency: request t -> AWVALID and WVALID t+3. A row of one beat takes 1 cycle, b > 1 blocks of one burst with n beats
-// b + n - 1 cycles, an int32 row its beats.
-// Combinational: wr_req_ready_o on AWREADY and WREADY (through full stages); AW and W on registers and page_miss_i
-// only; BREADY is constant.
-// Invariants: AW and W stay stable until taken, a burst's address before or with its first data beat's successor;
-// addresses are aligned to the burst, so no burst crosses a 4 KiB page; an id is free again after its answer.
+// Latency: request t -> AWVALID and WVALID t+3. A row of one beat takes 1 cycle, b > 1 blocks of
+// one burst with n beats b + n - 1 cycles, an int32 row its beats.
+// Combinational: wr_req_ready_o on AWREADY and WREADY (through full stages); AW and W on registers
+// and page_miss_i only; BREADY is constant.
+// Invariants: AW and W stay stable until taken, a burst's address before or with its first data
+// beat's successor; addresses are aligned to the burst, so no burst crosses a 4 KiB page; an id is
+// free again after its answer.
 `include "weft_assert.svh"
 
 module weft_dma_writer #(
@@ -71,7 +73,8 @@ module weft_dma_writer #(
   localparam int BEAT_SHIFT = $clog2(BEAT);
   localparam int MAX_BYTES = MAX_BURST_BYTES < 256 * BEAT ? MAX_BURST_BYTES : 256 * BEAT;
   localparam int BLOCK_BITS = DIM * 8;
-  localparam int STORED_BITS = MAX_BLOCKS * BLOCK_BITS > DATA_BITS ? MAX_BLOCKS * BLOCK_BITS : DATA_BITS;
+  localparam int STORED_BITS = MAX_BLOCKS * BLOCK_BITS > DATA_BITS ? MAX_BLOCKS * BLOCK_BITS :
+      DATA_BITS;
   localparam int ROW_BITS = STORED_BITS > BUS_BITS ? STORED_BITS : BUS_BITS;
   localparam int BYTE_BITS = $clog2(MAX_BYTES + 1);
   localparam int B = 16;
@@ -92,7 +95,8 @@ module weft_dma_writer #(
   always_comb begin
     pooled = wr_req_data_i;
     for (int i = 0; i < DIM; i++) begin
-      if (MAX_POOL && wr_req_pool_en_i && $signed(single_q[i*8 +: 8]) > $signed(wr_req_data_i[i*8 +: 8])) begin
+      if (MAX_POOL && wr_req_pool_en_i &&
+          $signed(single_q[i*8 +: 8]) > $signed(wr_req_data_i[i*8 +: 8])) begin
         pooled[i*8 +: 8] = single_q[i*8 +: 8];
       end
     end
@@ -145,12 +149,14 @@ module weft_dma_writer #(
 
   // Lookup and send stages.
   localparam int STAGE_BITS = 64 + AXI_ID_BITS + 9 + 1 + 1 + BEAT + BUS_BITS;
-  logic                  look_valid_q, look_fire, send_valid_q, send_fire, send_first, send_last, look_first;
+  logic                  look_valid_q, look_fire, send_valid_q, send_fire, send_first, send_last,
+      look_first;
   logic [STAGE_BITS-1:0] look_q, send_q;
   logic [8:0]            send_beats;
   logic                  aw_done_q, w_done_q, aw_fire, w_fire;
 
-  assign {m_axi_awaddr_o, m_axi_awid_o, send_beats, send_first, send_last, m_axi_wstrb_o, m_axi_wdata_o} = send_q;
+  assign {m_axi_awaddr_o, m_axi_awid_o, send_beats, send_first, send_last, m_axi_wstrb_o,
+      m_axi_wdata_o} = send_q;
   assign m_axi_awlen_o = 8'(send_beats - 9'd1);
   assign m_axi_awsize_o = 3'(BEAT_SHIFT);
   assign m_axi_awburst_o = 2'b01;  // INCR
@@ -163,7 +169,8 @@ module weft_dma_writer #(
   assign send_fire = send_valid_q && (!send_first || aw_done_q || aw_fire) && (w_done_q || w_fire);
 
   assign look_fire = look_valid_q && (!send_valid_q || send_fire);
-  assign beat_fire = ((state_q == FIRST && slot_free) || state_q == BEATS) && (!look_valid_q || look_fire);
+  assign beat_fire = ((state_q == FIRST && slot_free) || state_q == BEATS) &&
+      (!look_valid_q || look_fire);
   assign wr_req_ready_o = state_q == IDLE || (beat_fire && row_done);
   assign look_first = look_q[BUS_BITS + BEAT + 1];
   // The other beats of a burst lie in the page of the first.
@@ -215,7 +222,8 @@ module weft_dma_writer #(
     if (wr_req_valid_i && wr_req_ready_o) begin
       single_q <= pooled;
       for (int i = 0; i < MAX_BLOCKS; i++) begin
-        if (wr_req_block_i == 8'(i)) blocks_q[i*BLOCK_BITS +: BLOCK_BITS] <= wr_req_data_i[BLOCK_BITS-1:0];
+        if (wr_req_block_i == 8'(i)) blocks_q[i*BLOCK_BITS +: BLOCK_BITS] <=
+            wr_req_data_i[BLOCK_BITS-1:0];
       end
       is_single_q <= wr_req_block_i == '0;
       addr_q <= wr_req_addr_i;
@@ -229,13 +237,17 @@ module weft_dma_writer #(
   assign busy_o = |used || state_q != IDLE;
   assign ev_active_o = state_q != IDLE;
   assign ev_tlb_wait_o = send_valid_q && page_miss_i;
-  assign ev_bus_wait_o = (m_axi_awvalid_o && !m_axi_awready_i) || (m_axi_wvalid_o && !m_axi_wready_i);
+  assign ev_bus_wait_o = (m_axi_awvalid_o && !m_axi_awready_i) ||
+      (m_axi_wvalid_o && !m_axi_wready_i);
   assign ext_bytes_o = w_fire ? 16'(BEAT) : 16'd0;
 
   `WEFT_ASSERT(AnswerHasRequest, !m_axi_bvalid_i || used[m_axi_bid_i])
   `WEFT_ASSERT(MemoryHasNoError, !m_axi_bvalid_i || m_axi_bresp_i == 2'b00)
-  `WEFT_ASSERT_STREAM(AwStable, m_axi_awvalid_o, m_axi_awready_i, {m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o})
-  `WEFT_ASSERT_STREAM(WStable, m_axi_wvalid_o, m_axi_wready_i, {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o})
+  `WEFT_ASSERT_STREAM(AwStable, m_axi_awvalid_o, m_axi_awready_i,
+      {m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o})
+  `WEFT_ASSERT_STREAM(WStable, m_axi_wvalid_o, m_axi_wready_i,
+      {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o})
   `WEFT_ASSERT_STREAM(RequestStable, wr_req_valid_i, wr_req_ready_o,
-                      {wr_req_addr_i, wr_req_data_i, wr_req_len_i, wr_req_block_i, wr_req_pool_en_i, wr_req_store_en_i})
+                      {wr_req_addr_i, wr_req_data_i, wr_req_len_i, wr_req_block_i, wr_req_pool_en_i,
+                      wr_req_store_en_i})
 endmodule

@@ -1,33 +1,44 @@
 // Execute unit: carries out config_ex, preload and compute, in order.
 //
-// Commands pass the preload unroller into a window whose first three entries are visible. An operation is
-//   PRELOAD  a preload alone (D into the mesh; with the transposer in use, the compute's A or B too)
-//   BOTH     a compute together with the preload behind it; it looks at the third command for hazards and transposing, and
-//            waits for it if output-stationary: a flush between the two would push the new D out of the mesh
+// Commands pass the preload unroller into a window whose first three entries are visible. An
+// operation is
+//   PRELOAD  a preload alone (D into the mesh; with the transposer in use, the compute's A or B
+//            too)
+//   BOTH     a compute together with the preload behind it; it looks at the third command for
+//            hazards and transposing, and waits for it if output-stationary: a flush between the
+//            two would push the new D out of the mesh
 //   COMPUTE  a compute alone
-// and walks the rows of A, B and D (operand_fetch). What fired is noted in the control queue, which is as long as the
-// scratchpad's read pipeline; at its head the answers of the banks meet the mesh (operand_select, mesh_with_delays).
-// Results return as rows with a tag that names their destination (execute_writeback).
+// and walks the rows of A, B and D (operand_fetch). What fired is noted in the control queue, which
+// is as long as the scratchpad's read pipeline; at its head the answers of the banks meet the mesh
+// (operand_select, mesh_with_delays). Results return as rows with a tag that names their
+// destination (execute_writeback).
 //
-//   WAIT      nothing runs; the next operation starts here, so operations follow each other without a gap
+//   WAIT      nothing runs; the next operation starts here, so operations follow each other without
+//             a gap
 //   COMPUTE   an operation runs, from its second cycle on
-//   FLUSH     rows of zeros are to push results out: output-stationary with nothing to do, or a config is waiting
+//   FLUSH     rows of zeros are to push results out: output-stationary with nothing to do, or a
+//             config is waiting
 //   FLUSHING  they are being fed
 //
-// Order and hazards: an operation whose operands overlap the destination of a product still on its way waits until
-// that product's last row is written; a config waits until no product is on its way and every completion is reported.
-// Completion: a compute when its last row has fired, a preload when the last row of C is written (C garbage: when its last
-// row has fired), a config at once. One per cycle: products first, then computes, then preloads without C.
+// Order and hazards: an operation whose operands overlap the destination of a product still on its
+// way waits until that product's last row is written; a config waits until no product is on its way
+// and every completion is reported.
+// Completion: a compute when its last row has fired, a preload when the last row of C is written (C
+// garbage: when its last row has fired), a config at once. One per cycle: products first, then
+// computes, then preloads without C.
 //
-// Weight-stationary operations that load no weights and use no transposer take as many rows as A (also a garbage A), the
-// bias or C has, at least MIN_ROWS; all others take DIM, and so does one that streams zeros into the weights which the
-// next compute swaps in.
+// Weight-stationary operations that load no weights and use no transposer take as many rows as A
+// (also a garbage A), the bias or C has, at least MIN_ROWS; all others take DIM, and so does one
+// that streams zeros into the weights which the next compute swaps in.
 //
-// A row that would meet the row before it in a sub-bank of a single-ported accumulator enters a cycle later (row_spacing).
+// A row that would meet the row before it in a sub-bank of a single-ported accumulator enters a
+// cycle later (row_spacing).
 //
-// Latency (READ_DELAY 4): command t -> operation t + 3 (a preload also needs the command behind it) -> first row in the
-// mesh's buffer t + 8 -> first result row (mesh_with_delays LATENCY + 1) later, written in the same cycle.
-// Combinational: *_rsp_valid_i -> *_rsp_ready_o, *_rd_valid_o; *_rd_ready_i only to registers. *_rd_valid_o may drop.
+// Latency (READ_DELAY 4): command t -> operation t + 3 (a preload also needs the command behind it)
+// -> first row in the mesh's buffer t + 8 -> first result row (mesh_with_delays LATENCY + 1) later,
+// written in the same cycle.
+// Combinational: *_rsp_valid_i -> *_rsp_ready_o, *_rd_valid_o; *_rd_ready_i only to registers.
+// *_rd_valid_o may drop.
 // Reset configuration: everything zero, that is output-stationary where the mesh supports it.
 `include "weft_assert.svh"
 
@@ -43,7 +54,8 @@ module weft_execute_controller #(
   parameter int TILE_LATENCY = 0,
   parameter int OUTPUT_DELAY = 1,
   parameter int MAX_MATMULS = 5,
-  parameter bit BIAS_GARBAGE = 1'b0,  // no bias port: D of a weight-stationary compute (preload if output-stationary) is zero
+  // no bias port: D of a weight-stationary compute (preload if output-stationary) is zero
+  parameter bit BIAS_GARBAGE = 1'b0,
   parameter bit TRANSPOSER = 1'b1,
   parameter bit ACTIVATION = 1'b1,    // ReLU on results to the scratchpad
   parameter int SP_BANKS = 4,
@@ -70,7 +82,8 @@ module weft_execute_controller #(
   input  logic [63:0]                        ex_rs2_i,
   input  logic [ID_BITS-1:0]                 ex_id_i,
   output logic                               ex_done_valid_o,
-  input  logic                               ex_done_ready_i,  // must be high when a product completes
+  // must be high when a product completes
+  input  logic                               ex_done_ready_i,
   output logic [ID_BITS-1:0]                 ex_done_id_o,
   output logic                               ex_solitary_preload_o,
   output logic                               busy_o,
@@ -124,12 +137,13 @@ module weft_execute_controller #(
   state_e state_q, state_d;
   op_e op, op_q, start;  // start: of the operation that starts in this cycle
 
-  // ---- Commands -------------------------------------------------------------------------------------------------
+  // ---- Commands ---------------------------------------------------------------------------------
   logic un_valid, un_ready, un_id_valid, un_waiting;
   logic [6:0] un_funct;
   logic [63:0] un_rs1, un_rs2;
   logic [ID_BITS-1:0] un_id;
-  weft_preload_unroller #(.ID_BITS(ID_BITS), .DATAFLOW(DATAFLOW), .TRANSPOSER(TRANSPOSER)) u_unroller (
+  weft_preload_unroller #(.ID_BITS(ID_BITS), .DATAFLOW(DATAFLOW),
+      .TRANSPOSER(TRANSPOSER)) u_unroller (
     .clk_i,
     .rst_ni,
     .in_valid_i(ex_valid_i),
@@ -167,8 +181,8 @@ module weft_execute_controller #(
   logic [ID_BITS-1:0] id0, id1, id2;
   logic [6:0] funct0, funct1, funct2;
   logic [63:0] rs1_0, rs2_0, rs1_1, rs2_1, rs1_2, rs2_2;
-  assign {id_valid2, id2, funct2, rs1_2, rs2_2, id_valid1, id1, funct1, rs1_1, rs2_1, id_valid0, id0, funct0, rs1_0,
-          rs2_0} = heads;
+  assign {id_valid2, id2, funct2, rs1_2, rs2_2, id_valid1, id1, funct1, rs1_1, rs2_1, id_valid0,
+          id0, funct0, rs1_0, rs2_0} = heads;
 
   logic config0, preload0, preload1, compute0, empty0;
   assign config0 = funct0 == weft_isa_pkg::FUNCT_CONFIG_EX;
@@ -178,7 +192,7 @@ module weft_execute_controller #(
                     funct0 == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
   assign empty0 = compute0 && !id_valid0;  // from the unroller
 
-  // ---- Configuration --------------------------------------------------------------------------------------------
+  // ---- Configuration ----------------------------------------------------------------------------
   logic configure, os_q;
   logic [SHIFT_BITS-1:0] shift_q;
   logic [1:0] activation_q;
@@ -200,7 +214,8 @@ module weft_execute_controller #(
       c_stride_q <= rs2_0[weft_isa_pkg::CONFIG_EX_C_STRIDE_LSB+:16];
       if (!rs1_0[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB]) begin
         if (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH)
-          os_q <= rs1_0[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] == weft_isa_pkg::CONFIG_EX_DATAFLOW_OS;
+          os_q <= rs1_0[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
+                  weft_isa_pkg::CONFIG_EX_DATAFLOW_OS;
         shift_q <= rs2_0[weft_isa_pkg::CONFIG_EX_IN_SHIFT_LSB+:SHIFT_BITS];
         activation_q <= rs1_0[weft_isa_pkg::CONFIG_EX_ACTIVATION_LSB+:2];
         scale_q <= rs1_0[weft_isa_pkg::CONFIG_EX_ACC_SCALE_LSB+:32];
@@ -218,22 +233,27 @@ module weft_execute_controller #(
   assign via_b = TRANSPOSER && os_q && b_transpose_q;
   assign via_d = TRANSPOSER && !os_q && b_transpose_q;
 
-  // ---- The operands of the operation ------------------------------------------------------------------------------
-  // The preload is the first command or the second; the compute behind it feeds the transposer ahead of its own operation.
+  // ---- The operands of the operation ------------------------------------------------------------
+  // The preload is the first command or the second; the compute behind it feeds the transposer
+  // ahead of its own operation.
   logic [63:0] pre_rs1, pre_rs2, next_rs1, next_rs2, a_field, b_field;
   logic pre_id_valid, next_swaps, next_swaps_now, next_swaps_q, next_valid;
   logic [ID_BITS-1:0] pre_id;
   assign {pre_id_valid, pre_id, pre_rs1, pre_rs2} = preload0 ? {id_valid0, id0, rs1_0, rs2_0} :
                                                                {id_valid1, id1, rs1_1, rs2_1};
-  assign {next_valid, next_rs1, next_rs2} = preload0 ? {head_valid[1], rs1_1, rs2_1} : {head_valid[2], rs1_2, rs2_2};
+  assign {next_valid, next_rs1, next_rs2} = preload0 ? {head_valid[1], rs1_1, rs2_1} :
+      {head_valid[2], rs1_2, rs2_2};
   // The third command may arrive while the operation runs; the mesh was told the rows at the start.
-  assign next_swaps_now = !next_valid || (preload0 ? funct1 : funct2) == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
+  assign next_swaps_now = !next_valid ||
+      (preload0 ? funct1 : funct2) == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
   assign a_field = preload0 || via_a ? next_rs1 : rs1_0;
   assign b_field = preload0 || via_b ? next_rs2 : rs2_0;
 
   // Rows and columns as they lie in local memory: a transposed operand has them exchanged.
-  function automatic logic [COUNT_BITS-1:0] rows_of(input logic [63:0] field, input logic transposed);
-    rows_of = COUNT_BITS'(field >> (transposed ? weft_isa_pkg::PRELOAD_COLS_LSB : weft_isa_pkg::PRELOAD_ROWS_LSB));
+  function automatic logic [COUNT_BITS-1:0] rows_of(input logic [63:0] field,
+      input logic transposed);
+    rows_of = COUNT_BITS'(field >> (transposed ? weft_isa_pkg::PRELOAD_COLS_LSB :
+        weft_isa_pkg::PRELOAD_ROWS_LSB));
   endfunction
 
   logic b_exchanged, d_exchanged;
@@ -266,7 +286,8 @@ module weft_execute_controller #(
   logic [2:0] present, read, acc;
   logic [COUNT_BITS-1:0] a_rows, b_rows, d_rows, a_cols, b_cols, d_cols, c_rows, c_cols, total_rows;
   logic [COUNT_BITS-1:0] product_rows_q;  // of C of the product that is computed next
-  assign present = {op == OP_PRELOAD || op == OP_BOTH, op == OP_BOTH || (op == OP_PRELOAD ? via_b : !via_b),
+  assign present = {op == OP_PRELOAD || op == OP_BOTH,
+                    op == OP_BOTH || (op == OP_PRELOAD ? via_b : !via_b),
                     op == OP_BOTH || (op == OP_PRELOAD ? via_a : !via_a)};
   assign read = present & ~{d_garbage, b_garbage, a_garbage} & ({3{READS_ACC}} | ~acc);
   localparam int ACCUMULATOR = weft_isa_pkg::LOCAL_ACCUMULATOR_LSB;
@@ -291,13 +312,15 @@ module weft_execute_controller #(
     end
   end
 
-  // ---- Hazards ----------------------------------------------------------------------------------------------------
-  // The preload's operand and both of the compute behind it; the compute that runs now was looked at with its preload.
+  // ---- Hazards ----------------------------------------------------------------------------------
+  // The preload's operand and both of the compute behind it; the compute that runs now was looked
+  // at with its preload.
   logic hazard, in_progress, hazards_full, push_product, product_done;
   logic [3*ROW_BITS-1:0] query_first, query_last;
   logic [ROW_BITS-1:0] product_first, product_last;
   weft_row_range #(.ROW_BITS(ROW_BITS), .COUNT_BITS(COUNT_BITS)) u_range_a (
-    .base_i(next_rs1[ROW_BITS-1:0]), .rows_i(rows_of(next_rs1, a_transpose_q)), .stride_i(a_stride_q),
+    .base_i(next_rs1[ROW_BITS-1:0]), .rows_i(rows_of(next_rs1, a_transpose_q)),
+    .stride_i(a_stride_q),
     .first_o(query_first[0+:ROW_BITS]), .last_o(query_last[0+:ROW_BITS]));
   weft_row_range #(.ROW_BITS(ROW_BITS), .COUNT_BITS(COUNT_BITS)) u_range_b (
     .base_i(next_rs2[ROW_BITS-1:0]), .rows_i(rows_of(next_rs2, b_exchanged)), .stride_i(16'd1),
@@ -328,9 +351,10 @@ module weft_execute_controller #(
   );
   assign hazard = RAW_POSSIBLE && hit;
 
-  // ---- Control ----------------------------------------------------------------------------------------------------
+  // ---- Control ----------------------------------------------------------------------------------
   logic fetch_done, flush_request, flush_taken, mesh_req_ready, flush_swaps_q;
-  logic [1:0] pending_q;  // completions to be reported: bit 0 a compute or a preload alone, bit 1 a preload
+  // completions to be reported: bit 0 a compute or a preload alone, bit 1 a preload
+  logic [1:0] pending_q;
   logic [ID_BITS-1:0] pending_id0_q, pending_id1_q;
 
   always_comb begin
@@ -389,21 +413,24 @@ module weft_execute_controller #(
       if (fetch_done && op != OP_COMPUTE) product_rows_q <= c_garbage ? '0 : c_rows;
       if (state_q == WAIT) op_q <= start;
       if (state_q == WAIT) next_swaps_q <= next_swaps_now;
-      // Output-stationary: a product that has a destination leaves by swapping the registers once more.
+      // Output-stationary: a product that has a destination leaves by swapping the registers once
+      // more.
       if (!os_q) flush_swaps_q <= 1'b0;
       else if (fetch_done && op != OP_COMPUTE) flush_swaps_q <= !c_garbage;
     end
   end
 
-  // ---- Completion -------------------------------------------------------------------------------------------------
+  // ---- Completion -------------------------------------------------------------------------------
   logic [1:0] pending_left;
   logic [ID_BITS-1:0] product_id;
   always_comb begin
     pending_left = pending_q;
-    if (!product_done && ex_done_ready_i) pending_left = pending_q[0] ? {pending_q[1], 1'b0} : 2'b00;
+    if (!product_done && ex_done_ready_i) pending_left = pending_q[0] ? {pending_q[1], 1'b0} :
+        2'b00;
   end
   assign ex_done_valid_o = product_done || pending_q != '0 || configure;
-  assign ex_done_id_o = product_done ? product_id : pending_q[0] ? pending_id0_q : pending_q[1] ? pending_id1_q : id0;
+  assign ex_done_id_o = product_done ? product_id :
+                        pending_q[0] ? pending_id0_q : pending_q[1] ? pending_id1_q : id0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) pending_q <= '0;
@@ -415,7 +442,7 @@ module weft_execute_controller #(
     if (fetch_done) {pending_id1_q, pending_id0_q} <= {pre_id, id0};
   end
 
-  // ---- Operand fetch and control queue ------------------------------------------------------------------------------
+  // ---- Operand fetch and control queue ----------------------------------------------------------
   logic [2:0] fire;
   logic first;
   logic [3*SEL_BITS-1:0] bank;
@@ -475,18 +502,21 @@ module weft_execute_controller #(
     .rst_ni,
     .in_valid_i(|fire),
     .in_ready_o(control_ready),
-    .in_data_i({first, fire, acc, read, bank, cols, swaps, os_q, shift_q, {via_d, via_b, via_a}, total_rows, tag}),
+    .in_data_i({first, fire, acc, read, bank, cols, swaps, os_q, shift_q, {via_d, via_b, via_a},
+    total_rows, tag}),
     .out_valid_o(entry_valid),
     .out_ready_i(take),
-    .out_data_o({entry_first, entry_fire, entry_acc, entry_read, entry_bank, entry_cols, entry_swaps, entry_os,
-                 entry_shift, entry_via, entry_rows, entry_tag}),
+    .out_data_o({entry_first, entry_fire, entry_acc, entry_read, entry_bank, entry_cols,
+                 entry_swaps, entry_os, entry_shift, entry_via, entry_rows, entry_tag}),
     .count_o(control_count)
   );
 
-  // ---- Mesh ---------------------------------------------------------------------------------------------------------
-  // An entry is taken when all its rows are there and the mesh takes them; the first of an operation brings the request.
+  // ---- Mesh -------------------------------------------------------------------------------------
+  // An entry is taken when all its rows are there and the mesh takes them; the first of an
+  // operation brings the request.
   logic [3*DIM*INPUT_BITS-1:0] rows;
-  assign take = entry_valid && (entry_fire & ~(data_ready & op_ready)) == '0 && (!entry_first || mesh_req_ready);
+  assign take = entry_valid && (entry_fire & ~(data_ready & op_ready)) == '0 &&
+      (!entry_first || mesh_req_ready);
   assign flush_request = state_q == FLUSH && !entry_valid;
   assign flush_taken = flush_request && mesh_req_ready;
   weft_operand_select #(
@@ -613,7 +643,7 @@ module weft_execute_controller #(
     .acc_wr_mask_o
   );
 
-  // ---- State and events -----------------------------------------------------------------------------------------------
+  // ---- State and events -------------------------------------------------------------------------
   assign busy_o = head_valid[0] || in_progress;
   assign ex_solitary_preload_o = head_valid[0] ? preload0 && !head_valid[1] : un_waiting;
   assign ev_active_o = state_q == COMPUTE;
@@ -632,9 +662,11 @@ module weft_execute_controller #(
   `WEFT_ASSERT(ProductCompletes, !product_done || ex_done_ready_i)
   `WEFT_ASSERT(CommandIsKnown, !head_valid[0] || config0 || preload0 || compute0)
   // The unit has no such transposition.
-  `WEFT_ASSERT(OneTransposition, !(configure && DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && !rs1_0[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB] &&
-               rs1_0[weft_isa_pkg::CONFIG_EX_B_TRANSPOSE_LSB] && rs1_0[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
-               rs1_0[weft_isa_pkg::CONFIG_EX_A_TRANSPOSE_LSB]))
+  `WEFT_ASSERT(OneTransposition, !configure || DATAFLOW != weft_pkg::MESH_DATAFLOW_BOTH ||
+               rs1_0[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB] ||
+               !rs1_0[weft_isa_pkg::CONFIG_EX_B_TRANSPOSE_LSB] ||
+               rs1_0[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] !=
+               rs1_0[weft_isa_pkg::CONFIG_EX_A_TRANSPOSE_LSB])
   `WEFT_ASSERT_STREAM(DoneStable, ex_done_valid_o, ex_done_ready_i, ex_done_id_o)
 `ifdef WEFT_ASSERT_ON
   if (ACC_SUB_BANKS > 1) begin : g_check_spacing
@@ -649,7 +681,8 @@ module weft_execute_controller #(
         sub_q <= sub;
       end
       `WEFT_ASSERT(RowsDoNotMeetInASubBank,
-                   !(acc_wr_valid_o[b] && wrote_q && sub == sub_q && (acc_wr_accumulate_o || added_q)))
+                   !(acc_wr_valid_o[b] && wrote_q && sub == sub_q &&
+                   (acc_wr_accumulate_o || added_q)))
     end
   end
 `endif

@@ -1,10 +1,13 @@
-// The destinations of all products on their way, to hold back an operation that would read one of them too early.
+// The destinations of all products on their way, to hold back an operation that would read one of
+// them too early.
 //
-// A destination enters with push_i, when the operation that carries it starts, and the oldest leaves with pop_i, when the
-// last row of its result is written; from the next cycle on its rows may be read. A query hits when its rows and those of
-// a destination in the same memory have a row number between their first and last in common; strided matrices that
-// interleave count as overlapping.
-// hit_o is combinational in the queries. Invariants: order of push is order of pop; never more than ENTRIES (full_o).
+// A destination enters with push_i, when the operation that carries it starts, and the oldest
+// leaves with pop_i, when the last row of its result is written; from the next cycle on its rows
+// may be read. A query hits when its rows and those of a destination in the same memory have a row
+// number between their first and last in common; strided matrices that interleave count as
+// overlapping.
+// hit_o is combinational in the queries. Invariants: order of push is order of pop; never more than
+// ENTRIES (full_o).
 `include "weft_assert.svh"
 
 module weft_execute_hazards #(
@@ -46,7 +49,8 @@ module weft_execute_hazards #(
     end
     for (genvar q = 0; q < QUERIES; q++) begin : g_query
       assign hit[q] = query_valid_i[q] && query_acc_i[q] == acc_q &&
-                      query_first_i[q*ROW_BITS+:ROW_BITS] <= last_q && first_q <= query_last_i[q*ROW_BITS+:ROW_BITS];
+                      query_first_i[q*ROW_BITS+:ROW_BITS] <= last_q && first_q <=
+                      query_last_i[q*ROW_BITS+:ROW_BITS];
     end
     assign hits[e] = valid_q[e] && |hit;
   end

@@ -1,11 +1,13 @@
-// Write-back: sends the mesh's result rows to the scratchpad or the accumulator, in the cycle in which they come.
+// Write-back: sends the mesh's result rows to the scratchpad or the accumulator, in the cycle in
+// which they come.
 //
 // tag_i is zero for rows that belong to no product; otherwise its fields are, from the top:
 //   id valid, id, accumulator, accumulate, first row of C, rows, columns
-// Row n (from 0) of a weight-stationary result goes to C + n * stride; output-stationary results come last row first, so
-// row n goes to C + (total - 1) - n * stride. Rows past the product's rows are dropped; columns past its columns are
-// masked. To the scratchpad: clipped to INPUT_BITS, then ReLU if wanted. To the accumulator: sign-extended.
-// done_valid_o comes with the product's last row. Combinational except for the row counter; writes are never held up.
+// Row n (from 0) of a weight-stationary result goes to C + n * stride; output-stationary results
+// come last row first, so row n goes to C + (total - 1) - n * stride. Rows past the product's rows
+// are dropped; columns past its columns are masked. To the scratchpad: clipped to INPUT_BITS, then
+// ReLU if wanted. To the accumulator: sign-extended. done_valid_o comes with the product's last
+// row. Combinational except for the row counter; writes are never held up.
 module weft_execute_writeback #(
   parameter int DIM = 4,
   parameter int INPUT_BITS = 8,
@@ -84,11 +86,13 @@ module weft_execute_writeback #(
   end
 
   // Data.
-  function automatic logic [INPUT_BITS-1:0] clip(input logic [OUTPUT_BITS-1:0] value, input logic relu);
+  function automatic logic [INPUT_BITS-1:0] clip(input logic [OUTPUT_BITS-1:0] value,
+      input logic relu);
     logic negative, fits;
     negative = value[OUTPUT_BITS-1];
     fits = value[OUTPUT_BITS-1:INPUT_BITS-1] == {(OUTPUT_BITS - INPUT_BITS + 1) {negative}};
-    clip = relu && negative ? '0 : fits ? value[INPUT_BITS-1:0] : {negative, {(INPUT_BITS - 1) {!negative}}};
+    clip = relu && negative ? '0 : fits ? value[INPUT_BITS-1:0] :
+        {negative, {(INPUT_BITS - 1) {!negative}}};
   endfunction
 
   assign sp_wr_mask_o = ~({DIM{1'b1}} << cols);
@@ -99,10 +103,12 @@ module weft_execute_writeback #(
     acc_wr_data_o = '0;
     if (write_row && is_acc) begin
       for (int e = 0; e < DIM; e++)
-        acc_wr_data_o[e*ACC_BITS+:ACC_BITS] = ACC_BITS'($signed(resp_data_i[e*OUTPUT_BITS+:OUTPUT_BITS]));
+        acc_wr_data_o[e*ACC_BITS+:ACC_BITS] =
+            ACC_BITS'($signed(resp_data_i[e*OUTPUT_BITS+:OUTPUT_BITS]));
     end else if (write_row) begin
       for (int e = 0; e < DIM; e++)
-        sp_wr_data_o[e*INPUT_BITS+:INPUT_BITS] = clip(resp_data_i[e*OUTPUT_BITS+:OUTPUT_BITS], relu_i);
+        sp_wr_data_o[e*INPUT_BITS+:INPUT_BITS] =
+            clip(resp_data_i[e*OUTPUT_BITS+:OUTPUT_BITS], relu_i);
     end
   end
 endmodule

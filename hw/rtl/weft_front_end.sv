@@ -1,12 +1,15 @@
-// Front end: takes RoCC commands, unrolls loops, and hands the result to the reservation station in order.
+// Front end: takes RoCC commands, unrolls loops, and hands the result to the reservation station in
+// order.
 //
 //   command queue (2) -> loop_conv -> loop_matmul -> unrolled queue (2) -> reservation station
-// Each stage takes one cycle; a unit that the array lacks is left out with its stage. At the head of the unrolled queue
-// the commands that are not for the reservation station end, in program order but without waiting for older ones to
-// finish: flush (flush_o for one cycle), clock_gate (nothing to do: there is no gated clock) and counter commands.
+// Each stage takes one cycle; a unit that the array lacks is left out with its stage. At the head
+// of the unrolled queue the commands that are not for the reservation station end, in program order
+// but without waiting for older ones to finish: flush (flush_o for one cycle), clock_gate (nothing
+// to do: there is no gated clock) and counter commands.
 //
-// Latency: command taken in t, busy_o from t + 1, at the reservation station in t + 4 with both loop units.
-// Throughput 1 per cycle. cmd_ready_o is registered; alloc_valid_o and counter_valid_o depend on registers only.
+// Latency: command taken in t, busy_o from t + 1, at the reservation station in t + 4 with both
+// loop units. Throughput 1 per cycle. cmd_ready_o is registered; alloc_valid_o and counter_valid_o
+// depend on registers only.
 `include "weft_assert.svh"
 
 module weft_front_end #(
@@ -61,7 +64,7 @@ module weft_front_end #(
 );
   localparam int CMD_BITS = 7 + 64 + 64 + 6;  // with: returns, rd
 
-  // --- command queue ------------------------------------------------------------------------------------------------
+  // --- command queue -----------------------------------------------------------------------------
   logic        raw_valid, raw_ready;
   logic [6:0]  raw_funct;
   logic [63:0] raw_rs1, raw_rs2;
@@ -71,28 +74,34 @@ module weft_front_end #(
     .clk_i, .rst_ni,
     .in_valid_i(cmd_valid_i), .in_ready_o(cmd_ready_o),
     .in_data_i({cmd_funct_i, cmd_rs1_i, cmd_rs2_i, cmd_xd_i, cmd_rd_i}),
-    .out_valid_o(raw_valid), .out_ready_i(raw_ready), .out_data_o({raw_funct, raw_rs1, raw_rs2, raw_rd}),
+    .out_valid_o(raw_valid), .out_ready_i(raw_ready),
+    .out_data_o({raw_funct, raw_rs1, raw_rs2, raw_rd}),
     .count_o(unused_raw_count)
   );
 
-  // --- convolution loops ----------------------------------------------------------------------------------------------
+  // --- convolution loops -------------------------------------------------------------------------
   logic        conv_valid, conv_ready, conv_from_conv, conv_busy;
   logic [6:0]  conv_funct;
   logic [63:0] conv_rs1, conv_rs2;
   logic [5:0]  conv_rd;
   if (LOOP_CONV) begin : g_conv
     weft_loop_conv #(
-      .ISA_REVISION(ISA_REVISION), .DIM(DIM), .SP_ROWS(SP_ROWS), .ACC_ROWS(ACC_ROWS), .ROW_BITS(ROW_BITS),
-      .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC), .LOAD_ENTRIES(LOAD_ENTRIES),
+      .ISA_REVISION(ISA_REVISION), .DIM(DIM), .SP_ROWS(SP_ROWS), .ACC_ROWS(ACC_ROWS),
+      .ROW_BITS(ROW_BITS),
+      .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC),
+      .LOAD_ENTRIES(LOAD_ENTRIES),
       .EXECUTE_ENTRIES(EXECUTE_ENTRIES), .STORE_ENTRIES(STORE_ENTRIES), .MAX_POOL(MAX_POOL),
       .TRAINING_CONV(TRAINING_CONV), .DEPTHWISE_CONV(DEPTHWISE_CONV), .PIXEL_REPEAT(PIXEL_REPEAT)
     ) u_conv (
       .clk_i, .rst_ni,
-      .in_valid_i(raw_valid), .in_ready_o(raw_ready), .in_funct_i(raw_funct), .in_rs1_i(raw_rs1), .in_rs2_i(raw_rs2),
+      .in_valid_i(raw_valid), .in_ready_o(raw_ready), .in_funct_i(raw_funct), .in_rs1_i(raw_rs1),
+      .in_rs2_i(raw_rs2),
       .in_rd_i(raw_rd),
-      .out_valid_o(conv_valid), .out_ready_i(conv_ready), .out_funct_o(conv_funct), .out_rs1_o(conv_rs1),
+      .out_valid_o(conv_valid), .out_ready_i(conv_ready), .out_funct_o(conv_funct),
+      .out_rs1_o(conv_rs1),
       .out_rs2_o(conv_rs2), .out_rd_o(conv_rd), .out_from_conv_o(conv_from_conv),
-      .ld_completed_i(conv_ld_completed_i), .ex_completed_i(conv_ex_completed_i), .st_completed_i(conv_st_completed_i),
+      .ld_completed_i(conv_ld_completed_i), .ex_completed_i(conv_ex_completed_i),
+      .st_completed_i(conv_st_completed_i),
       .busy_o(conv_busy)
     );
   end else begin : g_no_conv
@@ -108,21 +117,24 @@ module weft_front_end #(
     assign conv_busy = 1'b0;
   end
 
-  // --- matrix loops -----------------------------------------------------------------------------------------------------
+  // --- matrix loops ------------------------------------------------------------------------------
   logic        loop_valid, loop_ready, loop_from_matmul, loop_from_conv, matmul_busy;
   logic [6:0]  loop_funct;
   logic [63:0] loop_rs1, loop_rs2;
   logic [5:0]  loop_rd;
   if (LOOP_MATMUL) begin : g_matmul
     weft_loop_matmul #(
-      .ISA_REVISION(ISA_REVISION), .DIM(DIM), .SP_ROWS(SP_ROWS), .ACC_ROWS(ACC_ROWS), .ROW_BITS(ROW_BITS),
+      .ISA_REVISION(ISA_REVISION), .DIM(DIM), .SP_ROWS(SP_ROWS), .ACC_ROWS(ACC_ROWS),
+      .ROW_BITS(ROW_BITS),
       .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .MAX_BLOCK_LEN_ACC(MAX_BLOCK_LEN_ACC), .NORM_STATS(NORM_STATS),
       .LOAD_ENTRIES(LOAD_ENTRIES), .EXECUTE_ENTRIES(EXECUTE_ENTRIES), .STORE_ENTRIES(STORE_ENTRIES)
     ) u_matmul (
       .clk_i, .rst_ni,
-      .in_valid_i(conv_valid), .in_ready_o(conv_ready), .in_funct_i(conv_funct), .in_rs1_i(conv_rs1),
+      .in_valid_i(conv_valid), .in_ready_o(conv_ready), .in_funct_i(conv_funct),
+      .in_rs1_i(conv_rs1),
       .in_rs2_i(conv_rs2), .in_rd_i(conv_rd), .in_from_conv_i(conv_from_conv),
-      .out_valid_o(loop_valid), .out_ready_i(loop_ready), .out_funct_o(loop_funct), .out_rs1_o(loop_rs1),
+      .out_valid_o(loop_valid), .out_ready_i(loop_ready), .out_funct_o(loop_funct),
+      .out_rs1_o(loop_rs1),
       .out_rs2_o(loop_rs2), .out_rd_o(loop_rd), .out_from_matmul_o(loop_from_matmul),
       .out_from_conv_o(loop_from_conv),
       .ld_completed_i(matmul_ld_completed_i), .ex_completed_i(matmul_ex_completed_i),
@@ -142,7 +154,7 @@ module weft_front_end #(
     assign matmul_busy = 1'b0;
   end
 
-  // --- unrolled queue ----------------------------------------------------------------------------------------------------
+  // --- unrolled queue ----------------------------------------------------------------------------
   logic       head_valid, head_ready, is_flush, is_counter, is_clock_gate;
   logic [5:0] head_rd;
   logic [1:0] unused_count;
@@ -151,7 +163,8 @@ module weft_front_end #(
     .in_valid_i(loop_valid), .in_ready_o(loop_ready),
     .in_data_i({loop_funct, loop_rs1, loop_rs2, loop_rd, loop_from_matmul, loop_from_conv}),
     .out_valid_o(head_valid), .out_ready_i(head_ready),
-    .out_data_o({alloc_funct_o, alloc_rs1_o, alloc_rs2_o, head_rd, alloc_from_matmul_o, alloc_from_conv_o}),
+    .out_data_o({alloc_funct_o, alloc_rs1_o, alloc_rs2_o, head_rd, alloc_from_matmul_o,
+    alloc_from_conv_o}),
     .count_o(unused_count)
   );
   assign is_flush = alloc_funct_o == weft_isa_pkg::FUNCT_FLUSH;
@@ -168,7 +181,10 @@ module weft_front_end #(
   assign busy_o = raw_valid || conv_busy || conv_valid || matmul_busy || loop_valid || head_valid;
   assign ev_matmul_o = matmul_busy;
 
-  `WEFT_ASSERT_STREAM(CommandStable, cmd_valid_i, cmd_ready_o, {cmd_funct_i, cmd_rs1_i, cmd_rs2_i, cmd_xd_i, cmd_rd_i})
-  `WEFT_ASSERT_STREAM(AllocStable, alloc_valid_o, alloc_ready_i, {alloc_funct_o, alloc_rs1_o, alloc_rs2_o})
-  `WEFT_ASSERT_STREAM(CounterStable, counter_valid_o, counter_ready_i, {counter_rs1_o, counter_rd_o})
+  `WEFT_ASSERT_STREAM(CommandStable, cmd_valid_i, cmd_ready_o,
+      {cmd_funct_i, cmd_rs1_i, cmd_rs2_i, cmd_xd_i, cmd_rd_i})
+  `WEFT_ASSERT_STREAM(AllocStable, alloc_valid_o, alloc_ready_i,
+      {alloc_funct_o, alloc_rs1_o, alloc_rs2_o})
+  `WEFT_ASSERT_STREAM(CounterStable, counter_valid_o, counter_ready_i,
+      {counter_rs1_o, counter_rd_o})
 endmodule

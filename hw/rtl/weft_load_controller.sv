@@ -1,18 +1,25 @@
-// Loads: turns config_ld, mvin, mvin2 and mvin3 into row requests, one per cycle, and reports finished commands.
+// Loads: turns config_ld, mvin, mvin2 and mvin3 into row requests, one per cycle, and reports
+// finished commands.
 //
-// Commands wait in a queue and are carried out in order. A mvin first takes an entry of the command tracker
-// (TRACKED = requests in flight / DIM + 1), which counts its bytes down as their writes to local memory are answered.
-//   WAIT     head is a config: takes effect, one cycle. Head is a mvin and an entry is free: allocate, request row 0.
+// Commands wait in a queue and are carried out in order. A mvin first takes an entry of the command
+// tracker (TRACKED = requests in flight / DIM + 1), which counts its bytes down as their writes to
+// local memory are answered.
+//   WAIT     head is a config: takes effect, one cycle. Head is a mvin and an entry is free:
+//            allocate, request row 0.
 //   BLOCKED  allocated, row 0 not yet accepted.
-//   ROWS     the remaining rows; the command leaves the queue with its last request (a single row one cycle later).
+//   ROWS     the remaining rows; the command leaves the queue with its last request (a single row
+//            one cycle later).
 // A mvin with no rows or no columns completes without a request.
 //
-// Order: two loads in flight may be answered in either order by the memory, so a mvin waits while an older one that
-// writes a common local row is in flight (load_overlap). Nothing else waits.
+// Order: two loads in flight may be answered in either order by the memory, so a mvin waits while
+// an older one that writes a common local row is in flight (load_overlap). Nothing else waits.
 //
-// Latency: issue (ld_valid_i && ld_ready_o) at t -> first row request t+1; last answer t -> ld_done_valid_o t+1.
-// Combinational: none from ld_req_ready_i, ld_done_ready_i or ld_resp_* to an output; queue ready depends on state only.
-// Invariants: one request per row (one in all for stride 0 with an address); requests of a command are consecutive.
+// Latency: issue (ld_valid_i && ld_ready_o) at t -> first row request t+1; last answer t ->
+// ld_done_valid_o t+1.
+// Combinational: none from ld_req_ready_i, ld_done_ready_i or ld_resp_* to an output; queue ready
+// depends on state only.
+// Invariants: one request per row (one in all for stride 0 with an address); requests of a command
+// are consecutive.
 `include "weft_assert.svh"
 
 module weft_load_controller #(
@@ -75,7 +82,8 @@ module weft_load_controller #(
   logic [$clog2(QUEUE+1)-1:0] unused_count;
   weft_fifo #(.WIDTH(COMMAND_BITS), .DEPTH(QUEUE)) u_queue (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .in_valid_i(ld_valid_i), .in_ready_o(ld_ready_o), .in_data_i({ld_funct_i, ld_rs1_i, ld_rs2_i, ld_id_i}),
+    .in_valid_i(ld_valid_i), .in_ready_o(ld_ready_o),
+    .in_data_i({ld_funct_i, ld_rs1_i, ld_rs2_i, ld_id_i}),
     .out_valid_o(cmd_valid), .out_ready_i(cmd_pop), .out_data_o({funct, rs1, rs2, id}),
     .count_o(unused_count)
   );
@@ -211,14 +219,17 @@ module weft_load_controller #(
   assign bytes = (32'(cols) * 32'(rows_read)) << (ld_req_acc_width_o ? 2 : 0);
   weft_command_tracker #(.ENTRIES(TRACKED), .TAG_BITS(ID_BITS), .COUNT_BITS(32)) u_tracker (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_tag_i(id), .alloc_count_i(empty ? 32'd0 : bytes),
+    .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_tag_i(id),
+    .alloc_count_i(empty ? 32'd0 : bytes),
     .alloc_id_o(alloc_id),
-    .return_valid_i(ld_resp_valid_i), .return_id_i(ld_resp_cmd_i), .return_count_i(32'(ld_resp_bytes_i)),
+    .return_valid_i(ld_resp_valid_i), .return_id_i(ld_resp_cmd_i),
+    .return_count_i(32'(ld_resp_bytes_i)),
     .done_valid_o(ld_done_valid_o), .done_ready_i(ld_done_ready_i), .done_tag_o(ld_done_id_o),
     .valid_o(tracked)
   );
 
-  // Local rows of the head and of every tracked command. Copies of pixels go to the rows below the first.
+  // Local rows of the head and of every tracked command. Copies of pixels go to the rows below the
+  // first.
   logic [ROW_BITS-1:0] first_row, below;
   logic [15:0]         span;
 
@@ -240,7 +251,8 @@ module weft_load_controller #(
     end
     logic overlap;
     weft_load_overlap #(.ROW_BITS(ROW_BITS), .MAX_BLOCKS(MAX_BLOCKS)) u_overlap (
-      .a_is_acc_i(t_is_acc_q), .a_row_i(t_row_q), .a_span_i(t_span_q), .a_blocks_i(t_blocks_q), .a_stride_i(t_stride_q),
+      .a_is_acc_i(t_is_acc_q), .a_row_i(t_row_q), .a_span_i(t_span_q), .a_blocks_i(t_blocks_q),
+      .a_stride_i(t_stride_q),
       .b_is_acc_i(is_acc), .b_row_i(first_row), .b_span_i(span), .b_blocks_i(blocks),
       .b_stride_i(ld_req_block_stride_o),
       .overlap_o(overlap)
@@ -256,5 +268,6 @@ module weft_load_controller #(
 
   `WEFT_ASSERT(RowsHaveACommand, state_q == WAIT || cmd_valid)
   `WEFT_ASSERT_STREAM(RequestStable, ld_req_valid_o, ld_req_ready_i,
-                      {ld_req_addr_o, ld_req_laddr_o, ld_req_cols_o, ld_req_repeats_o, ld_req_scale_o, ld_req_cmd_o})
+                      {ld_req_addr_o, ld_req_laddr_o, ld_req_cols_o, ld_req_repeats_o,
+                      ld_req_scale_o, ld_req_cmd_o})
 endmodule

@@ -1,9 +1,11 @@
-// Do two loads write a common local row? Each is `blocks` runs of `span` consecutive rows, `stride` rows apart.
-// Exact when the strides are equal or one load has a single block; otherwise the enclosing ranges are compared, which
-// may only report too much. Combinational: one division by repeated subtraction, log2(MAX_BLOCKS) steps.
+// Do two loads write a common local row? Each is `blocks` runs of `span` consecutive rows, `stride`
+// rows apart.
+// Exact when the strides are equal or one load has a single block; otherwise the enclosing ranges
+// are compared, which may only report too much. Combinational: one division by repeated
+// subtraction, log2(MAX_BLOCKS) steps.
 //
-// With d = distance of the first rows and q = d / stride, only the q-th and the (q+1)-th block of the lower load can meet
-// a block of the upper one.
+// With d = distance of the first rows and q = d / stride, only the q-th and the (q+1)-th block of
+// the lower load can meet a block of the upper one.
 module weft_load_overlap #(
   parameter int ROW_BITS = 14,
   parameter int MAX_BLOCKS = 4
@@ -54,6 +56,8 @@ module weft_load_overlap #(
   end
 
   assign first_meets = rest < W'(low_span) && 16'(quotient) < low_blocks;
-  assign next_meets = W'(stride) - rest < W'(high_span) && 16'(quotient) + 16'd1 < low_blocks && rest < W'(stride);
-  assign overlap_o = a_is_acc_i == b_is_acc_i && ranges_meet && (!comparable || first_meets || next_meets);
+  assign next_meets = W'(stride) - rest < W'(high_span) && 16'(quotient) + 16'd1 < low_blocks &&
+      rest < W'(stride);
+  assign overlap_o = a_is_acc_i == b_is_acc_i && ranges_meet &&
+      (!comparable || first_meets || next_meets);
 endmodule

@@ -5,17 +5,17 @@
 //   dma_reader rows --int8--> mvin_scale --> pixel_repeater ----------------------> narrow write
 //                   \-int32-> row register ---------------------------------------> wide write
 //
-// Narrow writes go to the scratchpad, or sign-extended to the accumulator; wide writes to the accumulator. At most one
-// answer (ld_resp) per cycle: a wide write waits while a narrow one is the last of its request or also goes to the
-// accumulator; a zero write waits while either of the others is the last of its request. An answer is given when the last
-// write of a piece is taken.
+// Narrow writes go to the scratchpad, or sign-extended to the accumulator; wide writes to the
+// accumulator. At most one answer (ld_resp) per cycle: a wide write waits while a narrow one is the
+// last of its request or also goes to the accumulator; a zero write waits while either of the
+// others is the last of its request. An answer is given when the last write of a piece is taken.
 //
-// Latency: answer to a row's last beat at the reader's output t: narrow t+4, unscaled; wide t+2; pixel_repeater off: one
-// less for narrow. Zeros: request t -> write t+2.
-// Combinational: ld_req_ready_o on ld_req_zeros_i and rd_req_ready_i; rd_resp_ready_o on *_write_ready_i; the valids of wide and zero
-// writes on the other writes' state.
-// Invariants: a request's bytes are answered exactly once; *_write_valid_o stays until taken, except that narrow and
-// wide hold back lower ones.
+// Latency: answer to a row's last beat at the reader's output t: narrow t+4, unscaled; wide t+2;
+// pixel_repeater off: one less for narrow. Zeros: request t -> write t+2.
+// Combinational: ld_req_ready_o on ld_req_zeros_i and rd_req_ready_i; rd_resp_ready_o on
+// *_write_ready_i; the valids of wide and zero writes on the other writes' state.
+// Invariants: a request's bytes are answered exactly once; *_write_valid_o stays until taken,
+// except that narrow and wide hold back lower ones.
 `include "weft_assert.svh"
 
 module weft_load_path #(
@@ -103,11 +103,11 @@ module weft_load_path #(
   weft_fifo #(.WIDTH(REQUEST_BITS), .DEPTH(READ_DELAY + 1), .PIPE(1'b1)) u_issue_queue (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(ld_req_valid_i && !ld_req_zeros_i), .in_ready_o(issue_ready),
-    .in_data_i({ld_req_addr_i, ld_req_laddr_i, ld_req_cols_i, ld_req_repeats_i, ld_req_scale_i, ld_req_acc_width_i,
-                ld_req_block_stride_i, ld_req_pixel_repeats_i, ld_req_cmd_i}),
+    .in_data_i({ld_req_addr_i, ld_req_laddr_i, ld_req_cols_i, ld_req_repeats_i, ld_req_scale_i,
+                ld_req_acc_width_i, ld_req_block_stride_i, ld_req_pixel_repeats_i, ld_req_cmd_i}),
     .out_valid_o(rd_req_valid_o), .out_ready_i(rd_req_ready_i),
-    .out_data_o({rd_req_addr_o, rd_req_laddr_o, rd_req_cols_o, rd_req_repeats_o, rd_req_scale_o, rd_req_acc_width_o,
-                 rd_req_block_stride_o, rd_req_pixel_repeats_o, rd_req_cmd_o}),
+    .out_data_o({rd_req_addr_o, rd_req_laddr_o, rd_req_cols_o, rd_req_repeats_o, rd_req_scale_o,
+                 rd_req_acc_width_o, rd_req_block_stride_o, rd_req_pixel_repeats_o, rd_req_cmd_o}),
     .count_o(unused_issue_count)
   );
 
@@ -126,21 +126,27 @@ module weft_load_path #(
   weft_zero_writer #(.DIM(DIM), .ROW_BITS(ROW_BITS), .TAG_BITS(ZERO_TAG_BITS)) u_zero_writer (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .req_valid_i(ld_req_valid_i && ld_req_zeros_i), .req_ready_o(zero_ready),
-    .req_row_i(ld_req_laddr_i[ROW_BITS-1:0]), .req_cols_i(ld_req_cols_i), .req_block_stride_i(ld_req_block_stride_i),
-    .req_tag_i({ld_req_laddr_i[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB], ld_req_laddr_i[weft_isa_pkg::LOCAL_ACCUMULATE_LSB],
-                zero_row_bytes, ld_req_cols_i, ld_req_pixel_repeats_i, ld_req_cmd_i}),
-    .out_valid_o(zw_valid), .out_ready_i(zw_ready), .out_row_o(zw_row), .out_mask_o(zw_mask), .out_last_o(zw_last),
+    .req_row_i(ld_req_laddr_i[ROW_BITS-1:0]), .req_cols_i(ld_req_cols_i),
+    .req_block_stride_i(ld_req_block_stride_i),
+    .req_tag_i({ld_req_laddr_i[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB],
+                ld_req_laddr_i[weft_isa_pkg::LOCAL_ACCUMULATE_LSB], zero_row_bytes, ld_req_cols_i,
+                ld_req_pixel_repeats_i, ld_req_cmd_i}),
+    .out_valid_o(zw_valid), .out_ready_i(zw_ready), .out_row_o(zw_row), .out_mask_o(zw_mask),
+    .out_last_o(zw_last),
     .out_tag_o({zw_is_acc, zw_accumulate, zw_bytes, zw_cols, zw_pixel_repeats, zw_cmd})
   );
   weft_pixel_repeater #(
-    .ENABLE(PIXEL_REPEAT), .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .TAG_BITS(ZERO_LAST_TAG_BITS)
+    .ENABLE(PIXEL_REPEAT), .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS),
+    .TAG_BITS(ZERO_LAST_TAG_BITS)
   ) u_zero_repeater (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(zw_valid), .in_ready_o(zw_ready), .in_data_i({DIM*8{1'b0}}), .in_mask_i(zw_mask),
     .in_is_acc_i(zw_is_acc), .in_row_i(zw_row), .in_len_i(zw_cols), .in_repeats_i(zw_pixel_repeats),
     .in_last_i(zw_last), .in_tag_i({zw_accumulate, zw_bytes, zw_cmd}),
-    .out_valid_o(zero_valid), .out_ready_i(zero_write_ready_i && zero_write_valid_o), .out_data_o(unused_zero_data),
-    .out_mask_o(zero_write_mask_o), .out_is_acc_o(zero_write_is_acc_o), .out_row_o(zero_write_row_o),
+    .out_valid_o(zero_valid), .out_ready_i(zero_write_ready_i && zero_write_valid_o),
+    .out_data_o(unused_zero_data),
+    .out_mask_o(zero_write_mask_o), .out_is_acc_o(zero_write_is_acc_o),
+    .out_row_o(zero_write_row_o),
     .out_last_o(zero_last), .out_tag_o({zero_write_accumulate_o, zero_bytes, zero_cmd})
   );
 
@@ -160,26 +166,33 @@ module weft_load_path #(
     .DIM(DIM), .UNITS(SCALE_UNITS), .UNIT_LATENCY(SCALE_LATENCY), .TAG_BITS(NARROW_TAG_BITS)
   ) u_scale (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .in_valid_i(rd_resp_valid_i && to_narrow), .in_ready_o(scale_ready), .in_data_i(rd_resp_data_i[DIM*8-1:0]),
+    .in_valid_i(rd_resp_valid_i && to_narrow), .in_ready_o(scale_ready),
+    .in_data_i(rd_resp_data_i[DIM*8-1:0]),
     .in_scale_i(rd_resp_scale_i), .in_repeats_i(rd_resp_repeats_i), .in_last_i(rd_resp_last_i),
-    .in_tag_i({rd_resp_addr_i, rd_resp_mask_i[DIM-1:0], rd_resp_is_acc_i, rd_resp_accumulate_i, rd_resp_bytes_i,
-               rd_resp_pixel_repeats_i, rd_resp_cols_i, rd_resp_cmd_i}),
-    .out_valid_o(scaled_valid), .out_ready_i(scaled_ready), .out_data_o(scaled_data), .out_row_o(scaled_row),
+    .in_tag_i({rd_resp_addr_i, rd_resp_mask_i[DIM-1:0], rd_resp_is_acc_i, rd_resp_accumulate_i,
+               rd_resp_bytes_i, rd_resp_pixel_repeats_i, rd_resp_cols_i, rd_resp_cmd_i}),
+    .out_valid_o(scaled_valid), .out_ready_i(scaled_ready), .out_data_o(scaled_data),
+    .out_row_o(scaled_row),
     .out_last_o(scaled_last),
     .out_tag_o({scaled_first_row, scaled_mask, scaled_is_acc, scaled_accumulate, scaled_bytes,
                 scaled_pixel_repeats, scaled_cols, scaled_cmd})
   );
   localparam int ROW_SUM_BITS = ROW_BITS > 16 ? ROW_BITS : 16;
   weft_pixel_repeater #(
-    .ENABLE(PIXEL_REPEAT), .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .TAG_BITS(NARROW_LAST_TAG_BITS)
+    .ENABLE(PIXEL_REPEAT), .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS),
+    .TAG_BITS(NARROW_LAST_TAG_BITS)
   ) u_repeater (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .in_valid_i(scaled_valid), .in_ready_o(scaled_ready), .in_data_i(scaled_data), .in_mask_i(scaled_mask),
-    .in_is_acc_i(scaled_is_acc), .in_row_i(ROW_BITS'(ROW_SUM_BITS'(scaled_first_row) + ROW_SUM_BITS'(scaled_row))),
+    .in_valid_i(scaled_valid), .in_ready_o(scaled_ready), .in_data_i(scaled_data),
+    .in_mask_i(scaled_mask),
+    .in_is_acc_i(scaled_is_acc),
+    .in_row_i(ROW_BITS'(ROW_SUM_BITS'(scaled_first_row) + ROW_SUM_BITS'(scaled_row))),
     .in_len_i(scaled_cols), .in_repeats_i(scaled_pixel_repeats), .in_last_i(scaled_last),
     .in_tag_i({scaled_accumulate, scaled_bytes, scaled_cmd}),
-    .out_valid_o(narrow_write_valid_o), .out_ready_i(narrow_write_ready_i), .out_data_o(narrow_write_data_o),
-    .out_mask_o(narrow_write_mask_o), .out_is_acc_o(narrow_write_is_acc_o), .out_row_o(narrow_write_row_o),
+    .out_valid_o(narrow_write_valid_o), .out_ready_i(narrow_write_ready_i),
+    .out_data_o(narrow_write_data_o),
+    .out_mask_o(narrow_write_mask_o), .out_is_acc_o(narrow_write_is_acc_o),
+    .out_row_o(narrow_write_row_o),
     .out_last_o(narrow_last), .out_tag_o({narrow_write_accumulate_o, narrow_bytes, narrow_cmd})
   );
 
@@ -191,12 +204,15 @@ module weft_load_path #(
   logic [ROW_BITS-1:0] wide_first_row;
   logic [7:0]          wide_cmd;
 
-  weft_mvin_scale #(.DIM(WIDE_LANES), .UNITS(0), .UNIT_LATENCY(1), .TAG_BITS(WIDE_TAG_BITS)) u_wide (
+  weft_mvin_scale #(.DIM(WIDE_LANES), .UNITS(0), .UNIT_LATENCY(1),
+      .TAG_BITS(WIDE_TAG_BITS)) u_wide (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(rd_resp_valid_i && !to_narrow), .in_ready_o(wide_ready), .in_data_i(rd_resp_data_i),
     .in_scale_i(32'd0), .in_repeats_i(rd_resp_repeats_i), .in_last_i(rd_resp_last_i),
-    .in_tag_i({rd_resp_addr_i, rd_resp_mask_i, rd_resp_accumulate_i, rd_resp_bytes_i, rd_resp_cmd_i}),
-    .out_valid_o(wide_valid), .out_ready_i(wide_write_ready_i && wide_write_valid_o), .out_data_o(wide_write_data_o),
+    .in_tag_i({rd_resp_addr_i, rd_resp_mask_i, rd_resp_accumulate_i, rd_resp_bytes_i,
+    rd_resp_cmd_i}),
+    .out_valid_o(wide_valid), .out_ready_i(wide_write_ready_i && wide_write_valid_o),
+    .out_data_o(wide_write_data_o),
     .out_row_o(wide_row), .out_last_o(wide_last),
     .out_tag_o({wide_first_row, wide_write_mask_o, wide_write_accumulate_o, wide_bytes, wide_cmd})
   );
@@ -206,8 +222,10 @@ module weft_load_path #(
   // One answer per cycle.
   logic narrow_ends, wide_ends, zero_ends;
 
-  assign wide_write_valid_o = wide_valid && !(narrow_write_valid_o && (narrow_write_is_acc_o || narrow_last));
-  assign zero_write_valid_o = zero_valid && !(narrow_write_valid_o && narrow_last) && !(wide_valid && wide_last);
+  assign wide_write_valid_o = wide_valid &&
+      !(narrow_write_valid_o && (narrow_write_is_acc_o || narrow_last));
+  assign zero_write_valid_o = zero_valid && !(narrow_write_valid_o && narrow_last) &&
+      !(wide_valid && wide_last);
   assign narrow_ends = narrow_write_valid_o && narrow_write_ready_i && narrow_last;
   assign wide_ends = wide_write_valid_o && wide_write_ready_i && wide_last;
   assign zero_ends = zero_write_valid_o && zero_write_ready_i && zero_last;
@@ -217,12 +235,16 @@ module weft_load_path #(
 
   `WEFT_ASSERT(OneAnswerPerCycle, 32'(narrow_ends) + 32'(wide_ends) + 32'(zero_ends) <= 1)
   `WEFT_ASSERT_STREAM(ReadStable, rd_req_valid_o, rd_req_ready_i,
-                      {rd_req_addr_o, rd_req_laddr_o, rd_req_cols_o, rd_req_repeats_o, rd_req_cmd_o})
+                      {rd_req_addr_o, rd_req_laddr_o, rd_req_cols_o, rd_req_repeats_o,
+                      rd_req_cmd_o})
   `WEFT_ASSERT_STREAM(NarrowWriteStable, narrow_write_valid_o, narrow_write_ready_i,
-                      {narrow_write_row_o, narrow_write_data_o, narrow_write_mask_o, narrow_write_is_acc_o})
+                      {narrow_write_row_o, narrow_write_data_o, narrow_write_mask_o,
+                      narrow_write_is_acc_o})
   // int32 rows and zeros give way to the other writes; the streams behind them are stable.
   `WEFT_ASSERT_STREAM(WideStable, wide_valid, wide_write_ready_i && wide_write_valid_o,
-                      {wide_write_row_o, wide_write_data_o, wide_write_mask_o, wide_write_accumulate_o})
+                      {wide_write_row_o, wide_write_data_o, wide_write_mask_o,
+                      wide_write_accumulate_o})
   `WEFT_ASSERT_STREAM(ZeroStable, zero_valid, zero_write_ready_i && zero_write_valid_o,
-                      {zero_write_row_o, zero_write_mask_o, zero_write_is_acc_o, zero_write_accumulate_o})
+                      {zero_write_row_o, zero_write_mask_o, zero_write_is_acc_o,
+                      zero_write_accumulate_o})
 endmodule

@@ -2,19 +2,21 @@
 //
 //   load_path: rows from the DMA reader, zeros        -> writes
 //   execute_controller: operand reads, result writes
-//   store_path: rows to the DMA writer, or to the scratchpad; accumulator operands of the execute unit
+//   store_path: rows to the DMA writer, or to the scratchpad; accumulator operands of the execute
+//   unit
 //
-// Arbitration, per bank: writes: execute, then loaded rows (int8 before int32), then zeros, then stored rows. Reads: execute, then store.
-// The banks of the accumulator share one row adder (add_*): execute's accumulating write uses it, else one of loaded
-// rows, else one of zeros; the others wait a cycle. A wait costs a load a cycle where the reference would corrupt both
-// rows, and nothing else.
+// Arbitration, per bank: writes: execute, then loaded rows (int8 before int32), then zeros, then
+// stored rows. Reads: execute, then store. The banks of the accumulator share one row adder
+// (add_*): execute's accumulating write uses it, else one of loaded rows, else one of zeros; the
+// others wait a cycle. A wait costs a load a cycle where the reference would corrupt both rows, and
+// nothing else.
 // Execute's writes are always taken; its reads may be dropped before they are taken.
 //
-// Latency: execute's scratchpad read t -> response t + 1 + READ_DELAY (t + 2 with a read queue); accumulator read t ->
-// t + 2 + scale latency; scratchpad write t -> readable t+1; accumulator write t -> readable t + ACC_LATENCY + 1. For
-// loads and stores see load_path and store_path.
-// Combinational: sp_rd_ready_o on sp_wr_en_i, load writes (single-ported) and sp_rsp_ready_i; acc_rd_ready_o on
-// acc_wr_*, load writes and acc_rsp_ready_i; otherwise as in the two paths.
+// Latency: execute's scratchpad read t -> response t + 1 + READ_DELAY (t + 2 with a read queue);
+// accumulator read t -> t + 2 + scale latency; scratchpad write t -> readable t+1; accumulator
+// write t -> readable t + ACC_LATENCY + 1. For loads and stores see load_path and store_path.
+// Combinational: sp_rd_ready_o on sp_wr_en_i, load writes (single-ported) and sp_rsp_ready_i;
+// acc_rd_ready_o on acc_wr_*, load writes and acc_rsp_ready_i; otherwise as in the two paths.
 `include "weft_assert.svh"
 
 module weft_local_memory #(
@@ -164,34 +166,46 @@ module weft_local_memory #(
   logic [DIM-1:0]      zero_mask;
 
   weft_load_path #(
-    .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .READ_DELAY(READ_DELAY), .SCALE_UNITS(LOAD_SCALE_UNITS),
+    .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .READ_DELAY(READ_DELAY),
+    .SCALE_UNITS(LOAD_SCALE_UNITS),
     .SCALE_LATENCY(LOAD_SCALE_LATENCY), .PIXEL_REPEAT(PIXEL_REPEAT)
   ) u_load_path (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .ld_req_valid_i(ld_req_valid_i), .ld_req_ready_o(ld_req_ready_o), .ld_req_addr_i(ld_req_addr_i),
-    .ld_req_laddr_i(ld_req_laddr_i), .ld_req_cols_i(ld_req_cols_i), .ld_req_repeats_i(ld_req_repeats_i),
-    .ld_req_scale_i(ld_req_scale_i), .ld_req_acc_width_i(ld_req_acc_width_i), .ld_req_zeros_i(ld_req_zeros_i),
+    .ld_req_laddr_i(ld_req_laddr_i), .ld_req_cols_i(ld_req_cols_i),
+    .ld_req_repeats_i(ld_req_repeats_i),
+    .ld_req_scale_i(ld_req_scale_i), .ld_req_acc_width_i(ld_req_acc_width_i),
+    .ld_req_zeros_i(ld_req_zeros_i),
     .ld_req_block_stride_i(ld_req_block_stride_i), .ld_req_pixel_repeats_i(ld_req_pixel_repeats_i),
-    .ld_req_cmd_i(ld_req_cmd_i), .ld_resp_valid_o(ld_resp_valid_o), .ld_resp_bytes_o(ld_resp_bytes_o),
+    .ld_req_cmd_i(ld_req_cmd_i), .ld_resp_valid_o(ld_resp_valid_o),
+    .ld_resp_bytes_o(ld_resp_bytes_o),
     .ld_resp_cmd_o(ld_resp_cmd_o),
     .rd_req_valid_o(rd_req_valid_o), .rd_req_ready_i(rd_req_ready_i), .rd_req_addr_o(rd_req_addr_o),
-    .rd_req_laddr_o(rd_req_laddr_o), .rd_req_cols_o(rd_req_cols_o), .rd_req_repeats_o(rd_req_repeats_o),
+    .rd_req_laddr_o(rd_req_laddr_o), .rd_req_cols_o(rd_req_cols_o),
+    .rd_req_repeats_o(rd_req_repeats_o),
     .rd_req_scale_o(rd_req_scale_o), .rd_req_acc_width_o(rd_req_acc_width_o),
     .rd_req_block_stride_o(rd_req_block_stride_o), .rd_req_pixel_repeats_o(rd_req_pixel_repeats_o),
     .rd_req_cmd_o(rd_req_cmd_o),
-    .rd_resp_valid_i(rd_resp_valid_i), .rd_resp_ready_o(rd_resp_ready_o), .rd_resp_data_i(rd_resp_data_i),
-    .rd_resp_addr_i(rd_resp_addr_i), .rd_resp_mask_i(rd_resp_mask_i), .rd_resp_is_acc_i(rd_resp_is_acc_i),
+    .rd_resp_valid_i(rd_resp_valid_i), .rd_resp_ready_o(rd_resp_ready_o),
+    .rd_resp_data_i(rd_resp_data_i),
+    .rd_resp_addr_i(rd_resp_addr_i), .rd_resp_mask_i(rd_resp_mask_i),
+    .rd_resp_is_acc_i(rd_resp_is_acc_i),
     .rd_resp_accumulate_i(rd_resp_accumulate_i), .rd_resp_acc_width_i(rd_resp_acc_width_i),
     .rd_resp_scale_i(rd_resp_scale_i), .rd_resp_repeats_i(rd_resp_repeats_i),
     .rd_resp_pixel_repeats_i(rd_resp_pixel_repeats_i), .rd_resp_cols_i(rd_resp_cols_i),
-    .rd_resp_last_i(rd_resp_last_i), .rd_resp_bytes_i(rd_resp_bytes_i), .rd_resp_cmd_i(rd_resp_cmd_i),
-    .narrow_write_valid_o(narrow_valid), .narrow_write_ready_i(narrow_ready), .narrow_write_is_acc_o(narrow_is_acc),
+    .rd_resp_last_i(rd_resp_last_i), .rd_resp_bytes_i(rd_resp_bytes_i),
+    .rd_resp_cmd_i(rd_resp_cmd_i),
+    .narrow_write_valid_o(narrow_valid), .narrow_write_ready_i(narrow_ready),
+    .narrow_write_is_acc_o(narrow_is_acc),
     .narrow_write_accumulate_o(narrow_accumulate), .narrow_write_row_o(narrow_row),
     .narrow_write_data_o(narrow_data), .narrow_write_mask_o(narrow_mask),
-    .wide_write_valid_o(wide_valid), .wide_write_ready_i(wide_ready), .wide_write_accumulate_o(wide_accumulate),
+    .wide_write_valid_o(wide_valid), .wide_write_ready_i(wide_ready),
+    .wide_write_accumulate_o(wide_accumulate),
     .wide_write_row_o(wide_row), .wide_write_data_o(wide_data), .wide_write_mask_o(wide_mask),
-    .zero_write_valid_o(zero_valid), .zero_write_ready_i(zero_ready), .zero_write_is_acc_o(zero_is_acc),
-    .zero_write_accumulate_o(zero_accumulate), .zero_write_row_o(zero_row), .zero_write_mask_o(zero_mask)
+    .zero_write_valid_o(zero_valid), .zero_write_ready_i(zero_ready),
+    .zero_write_is_acc_o(zero_is_acc),
+    .zero_write_accumulate_o(zero_accumulate), .zero_write_row_o(zero_row),
+    .zero_write_mask_o(zero_mask)
   );
 
   // Rows that the store path writes to the scratchpad.
@@ -209,14 +223,17 @@ module weft_local_memory #(
   assign narrow_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(narrow_row >> ACC_BANK_BITS) : '0;
   assign wide_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(wide_row >> ACC_BANK_BITS) : '0;
   assign zero_acc_bank = ACC_BANKS > 1 ? ACC_SEL'(zero_row >> ACC_BANK_BITS) : '0;
-  // The accumulator may have fewer rows than a row number counts; without SP_STORES no row is stored to the scratchpad.
+  // The accumulator may have fewer rows than a row number counts; without SP_STORES no row is
+  // stored to the scratchpad.
   logic unused_row_bits;
-  assign unused_row_bits = &{1'b0, narrow_row, wide_row, zero_row, stored_row, stored_data, stored_mask};
+  assign unused_row_bits = &{1'b0, narrow_row, wide_row, zero_row, stored_row, stored_data,
+      stored_mask};
 
   // Reads of the store path.
   logic                rq_valid, rq_is_acc, rq_grant;
   logic [ROW_BITS-1:0] rq_row;
-  logic [SP_BANKS-1:0]  st_sp_grant, st_sp_valid, st_sp_ready, narrow_to_sp, zero_to_sp, stored_to_sp;
+  logic [SP_BANKS-1:0]  st_sp_grant, st_sp_valid, st_sp_ready, narrow_to_sp, zero_to_sp,
+      stored_to_sp;
   logic [ACC_BANKS-1:0] st_acc_grant;
   logic [SP_BANKS*DIM*8-1:0] st_sp_data;
   assign rq_grant = |st_sp_grant || |st_acc_grant;
@@ -257,24 +274,31 @@ module weft_local_memory #(
       end
     end
 
-    assign st_rd_valid = rq_valid && !rq_is_acc && (SP_BANKS == 1 || SP_SEL'(rq_row >> SP_BANK_BITS) == SP_SEL'(b));
+    assign st_rd_valid = rq_valid && !rq_is_acc &&
+        (SP_BANKS == 1 || SP_SEL'(rq_row >> SP_BANK_BITS) == SP_SEL'(b));
     assign st_sp_grant[b] = st_rd_valid && st_rd_ready;
-    weft_scratchpad_bank #(.DIM(DIM), .ROWS(SP_BANK_ROWS), .SINGLE_PORTED(SP_SINGLE_PORTED)) u_bank (
+    weft_scratchpad_bank #(.DIM(DIM), .ROWS(SP_BANK_ROWS),
+        .SINGLE_PORTED(SP_SINGLE_PORTED)) u_bank (
       .clk_i(clk_i), .rst_ni(rst_ni),
       .wr_en_i(wr_en), .wr_addr_i(wr_addr), .wr_data_i(wr_data), .wr_mask_i(wr_mask),
       .ex_rd_valid_i(sp_rd_valid_i[b]), .ex_rd_ready_o(sp_rd_ready_o[b]),
       .ex_rd_addr_i(sp_rd_addr_i[b*SP_BANK_BITS +: SP_BANK_BITS]),
       .ex_rsp_valid_o(ex_rsp_valid), .ex_rsp_ready_i(ex_rsp_ready), .ex_rsp_data_o(ex_rsp_data),
-      .st_rd_valid_i(st_rd_valid), .st_rd_ready_o(st_rd_ready), .st_rd_addr_i(rq_row[SP_BANK_BITS-1:0]),
+      .st_rd_valid_i(st_rd_valid), .st_rd_ready_o(st_rd_ready),
+      .st_rd_addr_i(rq_row[SP_BANK_BITS-1:0]),
       .st_rsp_valid_o(st_rsp_valid), .st_rsp_ready_i(st_rsp_ready), .st_rsp_data_o(st_rsp_data)
     );
     weft_read_pipeline #(.WIDTH(DIM*8), .DELAY(READ_DELAY), .FIXED(READ_FIXED)) u_ex_pipeline (
-      .clk_i(clk_i), .rst_ni(rst_ni), .in_valid_i(ex_rsp_valid), .in_ready_o(ex_rsp_ready), .in_data_i(ex_rsp_data),
-      .out_valid_o(sp_rsp_valid_o[b]), .out_ready_i(sp_rsp_ready_i[b]), .out_data_o(sp_rsp_data_o[b*DIM*8 +: DIM*8])
+      .clk_i(clk_i), .rst_ni(rst_ni), .in_valid_i(ex_rsp_valid), .in_ready_o(ex_rsp_ready),
+      .in_data_i(ex_rsp_data),
+      .out_valid_o(sp_rsp_valid_o[b]), .out_ready_i(sp_rsp_ready_i[b]),
+      .out_data_o(sp_rsp_data_o[b*DIM*8 +: DIM*8])
     );
     weft_read_pipeline #(.WIDTH(DIM*8), .DELAY(READ_DELAY), .FIXED(READ_FIXED)) u_st_pipeline (
-      .clk_i(clk_i), .rst_ni(rst_ni), .in_valid_i(st_rsp_valid), .in_ready_o(st_rsp_ready), .in_data_i(st_rsp_data),
-      .out_valid_o(st_sp_valid[b]), .out_ready_i(st_sp_ready[b]), .out_data_o(st_sp_data[b*DIM*8 +: DIM*8])
+      .clk_i(clk_i), .rst_ni(rst_ni), .in_valid_i(st_rsp_valid), .in_ready_o(st_rsp_ready),
+      .in_data_i(st_rsp_data),
+      .out_valid_o(st_sp_valid[b]), .out_ready_i(st_sp_ready[b]),
+      .out_data_o(st_sp_data[b*DIM*8 +: DIM*8])
     );
   end
 
@@ -289,7 +313,8 @@ module weft_local_memory #(
   logic [DIM*4-1:0]  narrow_bytes, zero_bytes, ex_bytes;
 
   assign ex_adds = |acc_wr_valid_i && acc_wr_accumulate_i;
-  assign load_adds = (narrow_valid && narrow_is_acc && narrow_accumulate) || (wide_valid && wide_accumulate);
+  assign load_adds = (narrow_valid && narrow_is_acc && narrow_accumulate) ||
+      (wide_valid && wide_accumulate);
   assign load_may_add = !ex_adds;
   assign zero_may_add = !ex_adds && !load_adds;
 
@@ -320,12 +345,15 @@ module weft_local_memory #(
 
     assign narrow_here = narrow_valid && narrow_is_acc && narrow_acc_bank == ACC_SEL'(b)
                        && (!narrow_accumulate || load_may_add);
-    assign wide_here = wide_valid && wide_acc_bank == ACC_SEL'(b) && (!wide_accumulate || load_may_add);
-    assign zero_here = zero_valid && zero_is_acc && zero_acc_bank == ACC_SEL'(b) && (!zero_accumulate || zero_may_add);
+    assign wide_here = wide_valid && wide_acc_bank == ACC_SEL'(b) &&
+        (!wide_accumulate || load_may_add);
+    assign zero_here = zero_valid && zero_is_acc && zero_acc_bank == ACC_SEL'(b) &&
+        (!zero_accumulate || zero_may_add);
     assign wr_valid = acc_wr_valid_i[b] || narrow_here || wide_here || zero_here;
     assign narrow_to_acc[b] = narrow_here && !acc_wr_valid_i[b] && wr_ready;
     assign wide_to_acc[b] = wide_here && !acc_wr_valid_i[b] && !narrow_here && wr_ready;
-    assign zero_to_acc[b] = zero_here && !acc_wr_valid_i[b] && !narrow_here && !wide_here && wr_ready;
+    assign zero_to_acc[b] = zero_here && !acc_wr_valid_i[b] && !narrow_here && !wide_here &&
+        wr_ready;
     always_comb begin
       if (acc_wr_valid_i[b]) begin
         wr_addr = acc_wr_addr_i[b*ACC_BANK_BITS +: ACC_BANK_BITS];
@@ -350,27 +378,31 @@ module weft_local_memory #(
       end
     end
 
-    assign st_rd_valid = rq_valid && rq_is_acc && (ACC_BANKS == 1 || ACC_SEL'(rq_row >> ACC_BANK_BITS) == ACC_SEL'(b));
+    assign st_rd_valid = rq_valid && rq_is_acc &&
+        (ACC_BANKS == 1 || ACC_SEL'(rq_row >> ACC_BANK_BITS) == ACC_SEL'(b));
     assign st_acc_grant[b] = st_rd_valid && st_rd_ready;
     weft_accumulator_bank #(
       .DIM(DIM), .ROWS(ACC_BANK_ROWS), .SINGLE_PORTED(ACC_SINGLE_PORTED), .SUB_BANKS(ACC_SUB_BANKS),
       .LATENCY(ACC_LATENCY)
     ) u_bank (
       .clk_i(clk_i), .rst_ni(rst_ni),
-      .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_urgent_i(acc_wr_valid_i[b]), .wr_addr_i(wr_addr),
+      .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_urgent_i(acc_wr_valid_i[b]),
+      .wr_addr_i(wr_addr),
       .wr_accumulate_i(wr_accumulate), .wr_data_i(wr_data), .wr_mask_i(wr_mask),
-      .add_valid_o(add_valid[b]), .add_a_o(add_a[b*DIM*32 +: DIM*32]), .add_b_o(add_b[b*DIM*32 +: DIM*32]),
+      .add_valid_o(add_valid[b]), .add_a_o(add_a[b*DIM*32 +: DIM*32]),
+      .add_b_o(add_b[b*DIM*32 +: DIM*32]),
       .add_sum_i(adder_sum),
       .ex_rd_valid_i(ex_rd_valid), .ex_rd_ready_o(ex_rd_ready),
       .ex_rd_addr_i(acc_rd_addr_i[b*ACC_BANK_BITS +: ACC_BANK_BITS]),
       .ex_rsp_valid_o(acc_ex_valid[b]), .ex_rsp_ready_i(acc_ex_ready[b]),
       .ex_rsp_data_o(acc_ex_data[b*DIM*32 +: DIM*32]),
-      .st_rd_valid_i(st_rd_valid), .st_rd_ready_o(st_rd_ready), .st_rd_addr_i(rq_row[ACC_BANK_BITS-1:0]),
+      .st_rd_valid_i(st_rd_valid), .st_rd_ready_o(st_rd_ready),
+      .st_rd_addr_i(rq_row[ACC_BANK_BITS-1:0]),
       .st_rsp_valid_o(acc_st_valid[b]), .st_rsp_ready_i(acc_st_ready[b]),
       .st_rsp_data_o(acc_st_data[b*DIM*32 +: DIM*32])
     );
-    // Execute's rows enter the scale units in the order they were read: while the row of one bank waits there is no
-    // read of another.
+    // Execute's rows enter the scale units in the order they were read: while the row of one bank
+    // waits there is no read of another.
     assign ex_elsewhere = |(acc_ex_valid & ~acc_ex_ready & ~(ACC_BANKS'(1) << b));
     assign ex_rd_valid = acc_rd_valid_i[b] && !ex_elsewhere;
     assign acc_rd_ready_o[b] = ex_rd_ready && !ex_elsewhere;
@@ -393,36 +425,44 @@ module weft_local_memory #(
   assign stored_ready = |stored_to_sp;
 
   weft_store_path #(
-    .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_BANKS(SP_BANKS), .SP_BANK_ROWS(SP_BANK_ROWS), .ACC_BANKS(ACC_BANKS),
+    .DIM(DIM), .ROW_BITS(ROW_BITS), .SP_BANKS(SP_BANKS), .SP_BANK_ROWS(SP_BANK_ROWS),
+    .ACC_BANKS(ACC_BANKS),
     .ACC_BANK_ROWS(ACC_BANK_ROWS), .READ_DELAY(READ_DELAY), .SCALE_UNITS(ACC_SCALE_UNITS),
-    .SCALE_LATENCY(ACC_SCALE_LATENCY), .FULL_READS(FULL_READS), .NARROW_READS(NARROW_READS), .ACTIVATION(ACTIVATION),
+    .SCALE_LATENCY(ACC_SCALE_LATENCY), .FULL_READS(FULL_READS), .NARROW_READS(NARROW_READS),
+    .ACTIVATION(ACTIVATION),
     .NORMALISER(NORMALISER), .NORM_STATS(NORM_STATS), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE),
     .SP_STORES(SP_STORES)
   ) u_store_path (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .st_req_valid_i(st_req_valid_i), .st_req_ready_o(st_req_ready_o), .st_req_addr_i(st_req_addr_i),
-    .st_req_to_sp_i(st_req_to_sp_i), .st_req_laddr_i(st_req_laddr_i), .st_req_act_i(st_req_act_i), .st_req_scale_i(st_req_scale_i),
+    .st_req_to_sp_i(st_req_to_sp_i), .st_req_laddr_i(st_req_laddr_i), .st_req_act_i(st_req_act_i),
+    .st_req_scale_i(st_req_scale_i),
     .st_req_igelu_qb_i(st_req_igelu_qb_i), .st_req_igelu_qc_i(st_req_igelu_qc_i),
     .st_req_iexp_qln2_i(st_req_iexp_qln2_i), .st_req_iexp_qln2_inv_i(st_req_iexp_qln2_inv_i),
-    .st_req_stats_id_i(st_req_stats_id_i), .st_req_len_i(st_req_len_i), .st_req_block_i(st_req_block_i),
-    .st_req_pool_en_i(st_req_pool_en_i), .st_req_store_en_i(st_req_store_en_i), .st_req_cmd_i(st_req_cmd_i),
+    .st_req_stats_id_i(st_req_stats_id_i), .st_req_len_i(st_req_len_i),
+    .st_req_block_i(st_req_block_i),
+    .st_req_pool_en_i(st_req_pool_en_i), .st_req_store_en_i(st_req_store_en_i),
+    .st_req_cmd_i(st_req_cmd_i),
     .st_resp_valid_o(st_resp_valid_o), .st_resp_cmd_o(st_resp_cmd_o),
     .rq_valid_o(rq_valid), .rq_is_acc_o(rq_is_acc), .rq_row_o(rq_row), .rq_grant_i(rq_grant),
     .st_sp_valid_i(st_sp_valid), .st_sp_ready_o(st_sp_ready), .st_sp_data_i(st_sp_data),
     .acc_st_valid_i(acc_st_valid), .acc_st_ready_o(acc_st_ready), .acc_st_data_i(acc_st_data),
     .acc_ex_valid_i(acc_ex_valid), .acc_ex_ready_o(acc_ex_ready), .acc_ex_data_i(acc_ex_data),
     .acc_ex_scale_i(acc_ex_scale), .acc_ex_act_i(acc_ex_act),
-    .acc_rsp_valid_o(acc_rsp_valid_o), .acc_rsp_ready_i(acc_rsp_ready_i), .acc_rsp_data_o(acc_rsp_data_o),
+    .acc_rsp_valid_o(acc_rsp_valid_o), .acc_rsp_ready_i(acc_rsp_ready_i),
+    .acc_rsp_data_o(acc_rsp_data_o),
     .wr_req_valid_o(wr_req_valid_o), .wr_req_ready_i(wr_req_ready_i), .wr_req_addr_o(wr_req_addr_o),
     .wr_req_data_o(wr_req_data_o), .wr_req_len_o(wr_req_len_o), .wr_req_block_o(wr_req_block_o),
     .wr_req_pool_en_o(wr_req_pool_en_o), .wr_req_store_en_o(wr_req_store_en_o),
-    .sp_wr_valid_o(stored_valid), .sp_wr_ready_i(stored_ready), .sp_wr_row_o(stored_row), .sp_wr_data_o(stored_data),
+    .sp_wr_valid_o(stored_valid), .sp_wr_ready_i(stored_ready), .sp_wr_row_o(stored_row),
+    .sp_wr_data_o(stored_data),
     .sp_wr_mask_o(stored_mask), .busy_o(busy_o)
   );
 
   `WEFT_ASSERT(OneBankAdds, (add_valid & (add_valid - 1'b1)) == '0)
   `WEFT_ASSERT(ExecuteWritesOneBank, (acc_wr_valid_i & (acc_wr_valid_i - 1'b1)) == '0)
   for (genvar b = 0; b < SP_BANKS; b++) begin : g_assert_sp
-    `WEFT_ASSERT_STREAM(SpResponseStable, sp_rsp_valid_o[b], sp_rsp_ready_i[b], sp_rsp_data_o[b*DIM*8 +: DIM*8])
+    `WEFT_ASSERT_STREAM(SpResponseStable, sp_rsp_valid_o[b], sp_rsp_ready_i[b],
+        sp_rsp_data_o[b*DIM*8 +: DIM*8])
   end
 endmodule

@@ -1,8 +1,10 @@
-// The bias of a convolution tile: config_ld of state 2, then an mvin3 for each (b, orow, DIM ocols, group of channels),
-// channels innermost, into the accumulator. All pixels get the same bias: the memory stride is 0; with no_bias the
-// address 0 loads zeros. A tile without a bias address emits nothing.
-// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
-// registers (every input but start_*) must be those of slot_o and stay stable until idle_o.
+// The bias of a convolution tile: config_ld of state 2, then an mvin3 for each (b, orow, DIM ocols,
+// group of channels), channels innermost, into the accumulator. All pixels get the same bias: the
+// memory stride is 0; with no_bias the address 0 loads zeros. A tile without a bias address emits
+// nothing.
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one
+// per cycle. The tile's registers (every input but start_*) must be those of slot_o and stay stable
+// until idle_o.
 module weft_loop_conv_bias #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -21,7 +23,8 @@ module weft_loop_conv_bias #(
   input  logic [15:0]         pochs_i,
   input  logic [31:0]         bias_block_i,
   input  logic [31:0]         c_row_i,
-  input  logic                wait_i,        // the products of the slot before still wait for their loads
+  // the products of the slot before still wait for their loads
+  input  logic                wait_i,
   input  logic                blocked_i,     // too many loads in flight
   output logic                cmd_valid_o,
   input  logic                cmd_ready_i,
@@ -78,8 +81,10 @@ module weft_loop_conv_bias #(
   assign rs2 = config_first ? '0 : {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | row};
   weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),
-    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i), .take_o(take),
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy),
+    .first_o(config_first),
+    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i),
+    .take_o(take),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

@@ -1,6 +1,7 @@
 // What follows from the registers of a convolution tile; combinational.
 //
-//   input rows  = orows * stride + dilated krows - 1, the same for columns; a dilated input counts every second one
+//   input rows  = orows * stride + dilated krows - 1, the same for columns; a dilated input counts
+//               every second one
 //   blocks      = local rows of a block of DIM channels of output, input and weights
 //   places      = first local rows: input from half a_half up, weights up to the end of half b_half
 // All numbers are non-negative for tiles that have more rows and columns than padding.

@@ -1,12 +1,14 @@
-// The products of a convolution tile: for each (och, krow, kcol, kch, b, orow, ocol), ocol innermost, a preload and a
-// compute. The first position of a weight block loads the weights, the others keep them (preload of the garbage address,
-// compute_accumulated). C always accumulates. trans_input_3120 first sets the strides of A and C (config_ex) and walks
-// the batches in blocks of DIM, one pixel at a time.
-// Positions between the pixels of a dilated input contribute nothing: each is passed over in two cycles.
+// The products of a convolution tile: for each (och, krow, kcol, kch, b, orow, ocol), ocol
+// innermost, a preload and a compute. The first position of a weight block loads the weights, the
+// others keep them (preload of the garbage address, compute_accumulated). C always accumulates.
+// trans_input_3120 first sets the strides of A and C (config_ex) and walks the batches in blocks of
+// DIM, one pixel at a time.
+// Positions between the pixels of a dilated input contribute nothing: each is passed over in two
+// cycles.
 // Nothing is emitted before all loads of the tile were (loads_done_i).
-// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
-// registers (every input but start_*) must be those of slot_o and stay stable until idle_o; start_strides_i belongs to
-// the tile that starts.
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one
+// per cycle. The tile's registers (every input but start_*) must be those of slot_o and stay stable
+// until idle_o; start_strides_i belongs to the tile that starts.
 module weft_loop_conv_execute #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14
@@ -63,7 +65,8 @@ module weft_loop_conv_execute #(
   logic [6:0] last;
 
   // Sizes. A run of output columns covers every second one of a dilated input.
-  logic [15:0] och_left, kcol_left, kch_left, b_left, ocol_left, columns, run, pixels, cols, rows, kch, depth;
+  logic [15:0] och_left, kcol_left, kch_left, b_left, ocol_left, columns, run, pixels, cols, rows,
+      kch, depth;
   assign och_left = pochs_i - och_at;
   assign kcol_left = kcols_i - kcol_at;
   assign kch_left = kchs_i - kch_at;
@@ -109,10 +112,10 @@ module weft_loop_conv_execute #(
   assign kcol = wrot180_i ? kcols_i - kcol_at - 16'd1 : kcol_at;
   assign a_place = (a_row_i + 32'(a_block) * input_block_i + 32'(a_deep) * plane_i +
       32'(irow_sampled) * 32'(icols_sampled) + 32'(icol_sampled)) & ROWS;
-  assign b_place = (b_row_i + 32'(b_block) * weight_block_i + (32'(krow) * 32'(kcols_i) + 32'(kcol)) * 32'(b_depth) +
-      32'(b_deep)) & ROWS;
-  assign c_place = (c_row_i + 32'(c_block) * bias_block_i + (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) +
-      32'(ocol_at)) & ROWS;
+  assign b_place = (b_row_i + 32'(b_block) * weight_block_i +
+      (32'(krow) * 32'(kcols_i) + 32'(kcol)) * 32'(b_depth) + 32'(b_deep)) & ROWS;
+  assign c_place = (c_row_i + 32'(c_block) * bias_block_i +
+      (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) + 32'(ocol_at)) & ROWS;
 
   logic [15:0] a_stride, c_stride;
   assign a_stride = irows_i * icols_i;
@@ -131,17 +134,19 @@ module weft_loop_conv_execute #(
     end else if (!compute_q) begin
       funct = weft_isa_pkg::FUNCT_PRELOAD;
       rs1 = {depth, cols, fresh_q ? b_place : weft_isa_pkg::LOCAL_GARBAGE};
-      rs2 = {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | weft_isa_pkg::LOCAL_ACCUMULATE_MASK |
-             c_place};
+      rs2 = {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK |
+             weft_isa_pkg::LOCAL_ACCUMULATE_MASK | c_place};
     end else begin
-      funct = fresh_q ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED : weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
+      funct = fresh_q ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED :
+          weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
       rs1 = {rows, depth, a_place};
       rs2 = {rows, cols, weft_isa_pkg::LOCAL_GARBAGE};
     end
   end
   weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy), .first_o(unused_first),
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy),
+    .first_o(unused_first),
     .finish_i(step && compute_q && (&last)), .emit_i(!implied_zero && loads_done_i), .take_o(take),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o

@@ -1,9 +1,11 @@
-// The input of a convolution tile: config_ld of state 0, then an mvin for each (b, irow, run of icols, group of channels),
-// channels innermost. Rows and columns count from the padding; runs end at the edges of the image and after a block of
-// local rows; what lies outside the image is loaded as zeros (address 0). trans_input_3120 swaps batch and channel.
+// The input of a convolution tile: config_ld of state 0, then an mvin for each (b, irow, run of
+// icols, group of channels), channels innermost. Rows and columns count from the padding; runs end
+// at the edges of the image and after a block of local rows; what lies outside the image is loaded
+// as zeros (address 0). trans_input_3120 swaps batch and channel.
 // A tile without an input address emits nothing if skip_empty_i (revision 2).
-// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
-// registers (every input but start_*) must be those of slot_o and stay stable until idle_o.
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one
+// per cycle. The tile's registers (every input but start_*) must be those of slot_o and stay stable
+// until idle_o.
 module weft_loop_conv_input #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -50,8 +52,8 @@ module weft_loop_conv_input #(
   localparam logic [15:0] WIDEST = 16'(MAX_BLOCK_LEN * DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
 
-  // The position, channels innermost; rows and columns count from the first one of padding. config_ld comes before the
-  // first position.
+  // The position, channels innermost; rows and columns count from the first one of padding.
+  // config_ld comes before the first position.
   logic unused_start, busy, config_first, take;
   logic [15:0] b_at, row_at, col_at, ch_at;
   logic [3:0] last;
@@ -63,7 +65,8 @@ module weft_loop_conv_input #(
   assign inside_cols = !left && col_at < lpad_i + icols_unpadded_i;
   assign inside_rows = row_at >= upad_i && row_at < upad_i + irows_unpadded_i;
   assign zeros = !inside_rows || !inside_cols;
-  assign to_edge = (left ? lpad_i : inside_cols ? lpad_i + icols_unpadded_i : lpad_i + icols_unpadded_i + rpad_i) - col_at;
+  assign to_edge = (left ? lpad_i : inside_cols ? lpad_i + icols_unpadded_i : lpad_i +
+      icols_unpadded_i + rpad_i) - col_at;
   assign longest = inside_cols && downsample_i ? SIDE << 1 : SIDE;
   assign run = to_edge < longest ? to_edge : longest;
   assign rows = downsample_i ? run >> 1 : run;
@@ -82,7 +85,8 @@ module weft_loop_conv_input #(
   assign icol = 32'(col_at) - 32'(lpad_i);
   assign image = trans_input_3120_i ? ch_at : b_at;
   assign pixel = (32'(image) * 32'(in_rows_i) + irow) * 32'(in_cols_i) + icol;
-  assign element = trans_input_3120_i ? pixel * 32'(batches_i) + 32'(b_at) : pixel * 32'(in_stride_i) + 32'(ch_at);
+  assign element = trans_input_3120_i ? pixel * 32'(batches_i) + 32'(b_at) : pixel *
+      32'(in_stride_i) + 32'(ch_at);
 
   logic [15:0] row_sampled, col_sampled, icols_sampled, outer, block, inner;
   logic [31:0] place;
@@ -92,8 +96,8 @@ module weft_loop_conv_input #(
   assign outer = trans_input_3120_i ? b_at : ch_at;
   assign inner = trans_input_3120_i ? ch_at : b_at;
   assign block = outer >> DIM_LOG2;
-  assign place = (a_row_i + 32'(block) * input_block_i + 32'(inner) * plane_i + 32'(row_sampled) * 32'(icols_sampled) +
-      32'(col_sampled)) & ROWS;
+  assign place = (a_row_i + 32'(block) * input_block_i + 32'(inner) * plane_i + 32'(row_sampled) *
+      32'(icols_sampled) + 32'(col_sampled)) & ROWS;
 
   logic skip;
   logic [6:0] funct;
@@ -110,12 +114,15 @@ module weft_loop_conv_input #(
   assign skip = skip_empty_i && input_i == '0;
   assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN;
   assign rs1 = config_first ? config_rs1 : zeros ? '0 : input_i + {32'd0, element};
-  assign rs2 = config_first ? (downsample_i ? {47'd0, memory_stride, 1'b0} : {48'd0, memory_stride}) :
+  assign rs2 = config_first ?
+      (downsample_i ? {47'd0, memory_stride, 1'b0} : {48'd0, memory_stride}) :
       {rows, cols, place};
   weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),
-    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i), .take_o(take),
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy),
+    .first_o(config_first),
+    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i),
+    .take_o(take),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

@@ -1,10 +1,11 @@
-// What the five parts of weft_loop_conv have in common: the slot that the part works on, and the two-stage pipeline that
-// its commands pass.
+// What the five parts of weft_loop_conv have in common: the slot that the part works on, and the
+// two-stage pipeline that its commands pass.
 //
-// A start makes the part busy; busy_o lasts until the cycle with finish_i. While busy a command enters the pipeline in
-// each cycle with emit_i and take_o.
-// Latency: start in t, busy_o in t + 1; a command taken in t + 1 leaves in t + 3. Combinational: take_o on emit_i and
-// cmd_ready_i (through full stages) and blocked_i; cmd_valid_o on blocked_i; idle_o on emit_i.
+// A start makes the part busy; busy_o lasts until the cycle with finish_i. While busy a command
+// enters the pipeline in each cycle with emit_i and take_o.
+// Latency: start in t, busy_o in t + 1; a command taken in t + 1 leaves in t + 3. Combinational:
+// take_o on emit_i and cmd_ready_i (through full stages) and blocked_i; cmd_valid_o on blocked_i;
+// idle_o on emit_i.
 `include "weft_assert.svh"
 
 module weft_loop_conv_part (
@@ -67,6 +68,7 @@ module weft_loop_conv_part (
     end
   end
 
-  `WEFT_ASSERT_STREAM(PipeStable, pipe_out_valid, cmd_ready_i && !blocked_i, {cmd_funct_o, cmd_rs1_o, cmd_rs2_o})
+  `WEFT_ASSERT_STREAM(PipeStable, pipe_out_valid, cmd_ready_i && !blocked_i,
+      {cmd_funct_o, cmd_rs1_o, cmd_rs2_o})
   `WEFT_ASSERT(FinishesWhileBusy, !finish_i || busy_q)
 endmodule

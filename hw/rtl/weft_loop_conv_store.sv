@@ -1,9 +1,11 @@
-// The stores of a convolution tile. Without pooling an mvout for each (b, orow, DIM ocols, DIM channels), channels
-// innermost; with pooling a config_st that switches it on, one mvout for each (b, DIM channels), and a config_st that
-// switches it off. Both keep the accumulator scale. A tile without an output address emits nothing.
+// The stores of a convolution tile. Without pooling an mvout for each (b, orow, DIM ocols, DIM
+// channels), channels innermost; with pooling a config_st that switches it on, one mvout for each
+// (b, DIM channels), and a config_st that switches it off. Both keep the accumulator scale. A tile
+// without an output address emits nothing.
 // Nothing is emitted before all products of the tile were (products_done_i).
-// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
-// registers (every input but start_*) must be those of slot_o and stay stable until idle_o.
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one
+// per cycle. The tile's registers (every input but start_*) must be those of slot_o and stay stable
+// until idle_o.
 module weft_loop_conv_store #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14
@@ -51,8 +53,8 @@ module weft_loop_conv_store #(
   localparam logic [15:0] SIDE = 16'(DIM);
   localparam logic [31:0] ROWS = (32'd1 << ROW_BITS) - 32'd1;  // row numbers wrap
 
-  // The position, channels innermost; a pooled store covers all rows and columns. config_before, config_after: the config_st around
-  // pooled stores is due.
+  // The position, channels innermost; a pooled store covers all rows and columns. config_before,
+  // config_after: the config_st around pooled stores is due.
   logic start, busy, config_before, config_after_q, take, step;
   logic [15:0] b_at, orow_at, ocol_at, och_at;
   logic [3:0] last;
@@ -76,12 +78,15 @@ module weft_loop_conv_store #(
   // Offsets: 32 bits count, but all of a pooled image.
   logic [31:0] place, element;
   logic [63:0] image;
-  assign place = (c_row_i + 32'(block) * bias_block_i + (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) +
-      32'(ocol_at)) & ROWS;
+  assign place = (c_row_i + 32'(block) * bias_block_i + (32'(b_at) * 32'(orows_i) + 32'(orow_at)) *
+      32'(ocols_i) + 32'(ocol_at)) & ROWS;
   assign element = trans_output_1203_i ?
-      ((32'(orow_at) * 32'(out_cols_i) + 32'(ocol_at)) * 32'(batch_size_i) + 32'(b_at)) * 32'(out_channels_i) + 32'(och_at) :
-      ((32'(b_at) * 32'(out_rows_i) + 32'(orow_at)) * 32'(out_cols_i) + 32'(ocol_at)) * 32'(out_stride_i) + 32'(och_at);
-  assign image = 64'(b_at) * 64'(pool_out_rows_i) * 64'(pool_out_cols_i) * 64'(out_stride_i) + 64'(och_at);
+      ((32'(orow_at) * 32'(out_cols_i) + 32'(ocol_at)) * 32'(batch_size_i) + 32'(b_at)) *
+      32'(out_channels_i) + 32'(och_at) :
+      ((32'(b_at) * 32'(out_rows_i) + 32'(orow_at)) * 32'(out_cols_i) + 32'(ocol_at)) *
+      32'(out_stride_i) + 32'(och_at);
+  assign image = 64'(b_at) * 64'(pool_out_rows_i) * 64'(pool_out_cols_i) * 64'(out_stride_i) +
+      64'(och_at);
 
   logic [6:0] funct;
   logic [63:0] rs1, rs2;
@@ -111,8 +116,10 @@ module weft_loop_conv_store #(
   end
   weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy), .first_o(config_before),
-    .finish_i(busy && (skip || (take && (no_pool_i ? (&last) : config_after_q)))), .emit_i(!skip && products_done_i), .take_o(take),
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy),
+    .first_o(config_before),
+    .finish_i(busy && (skip || (take && (no_pool_i ? (&last) : config_after_q)))),
+    .emit_i(!skip && products_done_i), .take_o(take),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

@@ -1,8 +1,10 @@
-// The weights of a convolution tile: config_ld of state 1, then an mvin2 for each (group of och, krow, kcol, DIM kchs),
-// kch innermost. trans_weight_0132 swaps the roles of input and output channels, trans_weight_1203 and depthwise change
-// the layout in memory. A tile without a weight address emits nothing if skip_empty_i (revision 2).
-// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one per cycle. The tile's
-// registers (every input but start_*) must be those of slot_o and stay stable until idle_o.
+// The weights of a convolution tile: config_ld of state 1, then an mvin2 for each (group of och,
+// krow, kcol, DIM kchs), kch innermost. trans_weight_0132 swaps the roles of input and output
+// channels, trans_weight_1203 and depthwise change the layout in memory. A tile without a weight
+// address emits nothing if skip_empty_i (revision 2).
+// Latency: start in t, the first command leaves the two-stage command pipeline in t + 3, then one
+// per cycle. The tile's registers (every input but start_*) must be those of slot_o and stay stable
+// until idle_o.
 module weft_loop_conv_weights #(
   parameter int DIM = 16,
   parameter int ROW_BITS = 14,
@@ -65,7 +67,8 @@ module weft_loop_conv_weights #(
     tap = 32'(krow_at) * 32'(kernel_i) + 32'(kcol_at);
     if (depthwise_i) element = tap;
     else if (trans_weight_1203_i)
-      element = (32'(kch_at) * 32'(kernel_i) * 32'(kernel_i) + tap) * 32'(out_channels_i) + 32'(och_at);
+      element = (32'(kch_at) * 32'(kernel_i) * 32'(kernel_i) + tap) * 32'(out_channels_i) +
+          32'(och_at);
     else if (trans_weight_0132_i)
       element = (tap * 32'(out_channels_i) + 32'(och_at)) * 32'(in_channels_i) + 32'(kch_at);
     else element = (tap * 32'(in_channels_i) + 32'(kch_at)) * 32'(weight_stride_i) + 32'(och_at);
@@ -74,8 +77,8 @@ module weft_loop_conv_weights #(
   logic [15:0] block;
   logic [31:0] place;
   assign block = wide >> DIM_LOG2;
-  assign place = (b_row_i + 32'(block) * weight_block_i + (32'(krow_at) * 32'(kcols_i) + 32'(kcol_at)) * 32'(deep_all) +
-      32'(deep)) & ROWS;
+  assign place = (b_row_i + 32'(block) * weight_block_i +
+      (32'(krow_at) * 32'(kcols_i) + 32'(kcol_at)) * 32'(deep_all) + 32'(deep)) & ROWS;
 
   logic skip;
   logic [6:0] funct;
@@ -88,7 +91,8 @@ module weft_loop_conv_weights #(
     config_rs1[weft_isa_pkg::CONFIG_LD_BLOCK_STRIDE_LSB+:16] = weight_block_i[15:0];
     config_rs1[weft_isa_pkg::CONFIG_LD_SCALE_LSB+:32] = 32'h3f800000;
     if (depthwise_i) memory_stride = 64'd1;
-    else if (trans_weight_1203_i) memory_stride = 64'(kernel_i) * 64'(kernel_i) * 64'(out_channels_i);
+    else if (trans_weight_1203_i) memory_stride = 64'(kernel_i) * 64'(kernel_i) *
+        64'(out_channels_i);
     else if (trans_weight_0132_i) memory_stride = 64'(in_channels_i);
     else memory_stride = 64'(weight_stride_i);
   end
@@ -98,8 +102,10 @@ module weft_loop_conv_weights #(
   assign rs2 = config_first ? memory_stride : {rows, cols, place};
   weft_loop_conv_part u_part (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy), .first_o(config_first),
-    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i), .take_o(take),
+    .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy),
+    .first_o(config_first),
+    .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i),
+    .take_o(take),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

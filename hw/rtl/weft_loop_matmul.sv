@@ -1,28 +1,32 @@
 // LOOP_WS: unrolls a matrix product of I x J x K tiles into mvin, preload, compute and mvout.
 //
-// Commands pass a two-entry queue. Loop commands write the configuration registers of a slot or start it; all others go
-// straight to the output while no loop is active, so program order is kept. Two slots: the older one (head) and the next
-// (tail), which may be configured, and whose parts may start, while the head is not finished. Five parts, each working
-// on one slot at a time: loads of A, B and D, products, stores. Output priority: store, products, D, then A or B:
-// the one whose slot is the head; in the same slot B while A is ahead of it in k and for its very first command, else A.
-// A residual addition emits all of A before B.
+// Commands pass a two-entry queue. Loop commands write the configuration registers of a slot or
+// start it; all others go straight to the output while no loop is active, so program order is kept.
+// Two slots: the older one (head) and the next (tail), which may be configured, and whose parts may
+// start, while the head is not finished. Five parts, each working on one slot at a time: loads of
+// A, B and D, products, stores. Output priority: store, products, D, then A or B:
+// the one whose slot is the head; in the same slot B while A is ahead of it in k and for its very
+// first command, else A. A residual addition emits all of A before B.
 //
-// A class is held back while as many of its commands are in flight (output to completion in the reservation station)
-// as the station has entries.
+// A class is held back while as many of its commands are in flight (output to completion in the
+// reservation station) as the station has entries.
 //
-// Program order between the slots: the reservation station orders commands that were emitted, so a part of the tail
-// must not emit before the head has emitted what it conflicts with. Halves and slots alternate, so that the following
-// rules delay nothing in the usual sequences:
+// Program order between the slots: the reservation station orders commands that were emitted, so a
+// part of the tail must not emit before the head has emitted what it conflicts with. Halves and
+// slots alternate, so that the following rules delay nothing in the usual sequences:
 //   D       waits for products and stores of the head in the same accumulator half
-//   A, B    wait for loads and products of the head where the rows of the operands overlap (revision 2: explicit places)
+//   A, B    wait for loads and products of the head where the rows of the operands overlap
+//           (revision 2: explicit places)
 //   product waits for loads of the head, and for stores of the head in the same half
 //   store   waits for loads and products of the head
-//   all     wait for the stores of a head that stores to the scratchpad, and for a head that is a residual addition
-//           when they are not (and the reverse)
-// Within a slot, stores to the scratchpad wait for all products, and a residual addition loads D first.
+//   all     wait for the stores of a head that stores to the scratchpad, and for a head that is a
+//           residual addition when they are not (and the reverse)
+// Within a slot, stores to the scratchpad wait for all products, and a residual addition loads D
+// first.
 //
-// Latency: a command that is not part of a loop takes one cycle. Run command taken in t (queue t, registers t + 1):
-// loads start in t + 1, the first mvin leaves in t + 2, products start in t + 2, stores in t + 3.
+// Latency: a command that is not part of a loop takes one cycle. Run command taken in t (queue t,
+// registers t + 1): loads start in t + 1, the first mvin leaves in t + 2, products start in t + 2,
+// stores in t + 3.
 // in_ready_o is registered; out_valid_o depends on no input of the same cycle.
 `include "weft_assert.svh"
 
@@ -69,7 +73,7 @@ module weft_loop_matmul #(
   localparam logic [15:0] BLOCKS = 16'(MAX_BLOCK_LEN);
   localparam logic [15:0] BLOCKS_ACC = 16'(MAX_BLOCK_LEN_ACC);
 
-  // --- command queue ------------------------------------------------------------------------------------------------
+  // --- command queue -----------------------------------------------------------------------------
   localparam int CMD_BITS = 7 + 64 + 64 + 6 + 1;
   logic cmd_valid, cmd_ready, cmd_from_conv;
   logic [6:0] funct;
@@ -85,8 +89,9 @@ module weft_loop_matmul #(
     .count_o(unused_count)
   );
 
-  // --- slots: registers of both in one vector, slot s at {s, zeros} --------------------------------------------------
-  logic head_q, tail, target;                     // target: the slot that configuration commands write
+  // --- slots: registers of both in one vector, slot s at {s, zeros} ------------------------------
+  // target: the slot that configuration commands write
+  logic head_q, tail, target;
   logic [1:0] configured_q;
   logic [2*16-1:0] i_q, j_q, k_q, pad_i_q, pad_j_q, pad_k_q;
   logic [2*64-1:0] a_q, b_q, c_q, d_q;
@@ -101,14 +106,16 @@ module weft_loop_matmul #(
 
   logic is_run, is_config, write, run, finish;
   assign is_run = funct == weft_isa_pkg::FUNCT_LOOP_WS;
-  assign is_config = (funct >= weft_isa_pkg::FUNCT_LOOP_WS_BOUNDS && funct <= weft_isa_pkg::FUNCT_LOOP_WS_STRIDES_DC) ||
-      (LATER && (funct == weft_isa_pkg::FUNCT_LOOP_WS_SPAD_AB || funct == weft_isa_pkg::FUNCT_LOOP_WS_SPAD_C));
+  assign is_config = (funct >= weft_isa_pkg::FUNCT_LOOP_WS_BOUNDS && funct <=
+      weft_isa_pkg::FUNCT_LOOP_WS_STRIDES_DC) ||
+          (LATER && (funct == weft_isa_pkg::FUNCT_LOOP_WS_SPAD_AB ||
+          funct == weft_isa_pkg::FUNCT_LOOP_WS_SPAD_C));
   assign tail = !head_q;
   assign target = configured_q[head_q] ? tail : head_q;
   assign write = cmd_valid && (is_run || is_config) && !configured_q[target];
   assign run = write && is_run;
-  assign finish = configured_q[head_q] && lda_done_q[head_q] && ldb_done_q[head_q] && ldd_done_q[head_q] &&
-      ex_done_q[head_q] && st_done_q[head_q];
+  assign finish = configured_q[head_q] && lda_done_q[head_q] && ldb_done_q[head_q] &&
+      ldd_done_q[head_q] && ex_done_q[head_q] && st_done_q[head_q];
 
   logic [2:0] run_activation;
   assign run_activation = rs1[weft_isa_pkg::LOOP_WS_R1_ACTIVATION_LSB+:3];
@@ -200,8 +207,10 @@ module weft_loop_matmul #(
           b_transpose_q[target] <= rs2[weft_isa_pkg::LOOP_WS_R1_B_TRANSPOSE_LSB];
           resadd_q[target] <= run_resadd;
           to_spad_q[target] <= run_to_spad;
-          a_id_q[{target, 1'd0}+:2] <= LATER ? rs1[weft_isa_pkg::LOOP_WS_R2_A_SPAD_ID_LSB+:2] : 2'd0;
-          b_id_q[{target, 1'd0}+:2] <= LATER ? rs1[weft_isa_pkg::LOOP_WS_R2_B_SPAD_ID_LSB+:2] : 2'd0;
+          a_id_q[{target, 1'd0}+:2] <= LATER ? rs1[weft_isa_pkg::LOOP_WS_R2_A_SPAD_ID_LSB+:2] :
+              2'd0;
+          b_id_q[{target, 1'd0}+:2] <= LATER ? rs1[weft_isa_pkg::LOOP_WS_R2_B_SPAD_ID_LSB+:2] :
+              2'd0;
           c_spad_q[{target, 5'd0}+:32] <= rs2[weft_isa_pkg::LOOP_WS_R2_C_SPAD_LSB+:32];
           d_half_q[target] <= next_d_half_q;
           ex_half_q[target] <= next_ex_half_q;
@@ -216,7 +225,7 @@ module weft_loop_matmul #(
     end
   end
 
-  // --- rows of the operands, for both slots --------------------------------------------------------------------------
+  // --- rows of the operands, for both slots ------------------------------------------------------
   logic operands_overlap;
   logic [2*32-1:0] lda_row, ldb_row, ex_a_row, ex_b_row, a_rows, b_rows;
   for (genvar s = 0; s < 2; s++) begin : g_slot
@@ -227,10 +236,12 @@ module weft_loop_matmul #(
     assign a_rows[s*32+:32] = (32'(i_q[s*16+:16]) * 32'(k_q[s*16+:16])) << DIM_LOG2;
     assign b_rows[s*32+:32] = (32'(k_q[s*16+:16]) * 32'(j_q[s*16+:16])) << DIM_LOG2;
     assign a_place = a_id == 2'd0 ? a_row_q[s*32+:32] : (32'(a_id) - 32'd1) * 32'(SP_HALF);
-    assign b_place = (b_id == 2'd0 ? b_end_q[s*32+:32] : 32'(b_id) * 32'(SP_HALF)) - b_rows[s*32+:32];
+    assign b_place = (b_id == 2'd0 ? b_end_q[s*32+:32] : 32'(b_id) * 32'(SP_HALF)) -
+        b_rows[s*32+:32];
     assign lda_row[s*32+:32] = resadd_q[s] ? 32'(s * ACC_HALF) : a_place;
     assign ldb_row[s*32+:32] = resadd_q[s] ? 32'(s * ACC_HALF) : b_place;
-    // A loop that stays in the scratchpad takes its operands from the registers even when ids are given.
+    // A loop that stays in the scratchpad takes its operands from the registers even when ids are
+    // given.
     assign ex_a_row[s*32+:32] = to_spad_q[s] ? a_row_q[s*32+:32] : a_place;
     assign ex_b_row[s*32+:32] = to_spad_q[s] ? b_end_q[s*32+:32] - b_rows[s*32+:32] : b_place;
   end
@@ -242,7 +253,8 @@ module weft_loop_matmul #(
       logic [31:0] mine, theirs, my_rows, their_rows;
       assign mine = n < 4 ? lda_row[{tail, 5'd0}+:32] : ldb_row[{tail, 5'd0}+:32];
       assign my_rows = n < 4 ? a_rows[{tail, 5'd0}+:32] : b_rows[{tail, 5'd0}+:32];
-      assign theirs = n % 4 == 0 ? lda_row[{head_q, 5'd0}+:32] : n % 4 == 1 ? ldb_row[{head_q, 5'd0}+:32] :
+      assign theirs = n % 4 == 0 ? lda_row[{head_q, 5'd0}+:32] : n % 4 == 1 ?
+          ldb_row[{head_q, 5'd0}+:32] :
           n % 4 == 2 ? ex_a_row[{head_q, 5'd0}+:32] : ex_b_row[{head_q, 5'd0}+:32];
       assign their_rows = n % 2 == 0 ? a_rows[{head_q, 5'd0}+:32] : b_rows[{head_q, 5'd0}+:32];
       assign touches[n] = mine < theirs + their_rows && theirs < mine + my_rows;
@@ -254,7 +266,7 @@ module weft_loop_matmul #(
     assign operands_overlap = 1'b0;
   end
 
-  // --- which slot each part may start --------------------------------------------------------------------------------
+  // --- which slot each part may start ------------------------------------------------------------
   logic lda_ready, ldb_ready, ldd_ready, ex_ready, st_ready;
   logic lda_slot, ldb_slot, ldd_slot, ex_slot, st_slot;          // the slot to start
   logic lda_start, ldb_start, ldd_start, ex_start, st_start;
@@ -268,7 +280,8 @@ module weft_loop_matmul #(
   assign store_half = resadd_q[head_q] ? head_q : c_half_q[head_q];
   assign wait_all = (to_spad_q[head_q] && !st_done_q[head_q]) || resadd_q[head_q] != resadd_q[tail];
   assign wait_d = wait_all || (d_q[{tail, 6'd0}+:64] != '0 &&
-      ((making && make_half == d_half_q[tail]) || (!st_done_q[head_q] && store_half == d_half_q[tail])));
+      ((making && make_half == d_half_q[tail]) ||
+      (!st_done_q[head_q] && store_half == d_half_q[tail])));
   assign wait_ab = wait_all || (operands_overlap && !(loads_done && ex_done_q[head_q]));
   assign wait_ex = wait_all || !loads_done || (!st_done_q[head_q] && store_half == ex_half_q[tail]);
   assign wait_st = wait_all || !loads_done || !ex_done_q[head_q];
@@ -285,15 +298,19 @@ module weft_loop_matmul #(
       (lda_slot == head_q || !wait_ab);
   assign ldb_start = configured_q[ldb_slot] && !ldb_started_q[ldb_slot] && !d_first[ldb_slot] &&
       (ldb_slot == head_q || !wait_ab);
-  assign ldd_start = configured_q[ldd_slot] && !ldd_started_q[ldd_slot] && (ldd_slot == head_q || !wait_d);
+  assign ldd_start = configured_q[ldd_slot] && !ldd_started_q[ldd_slot] &&
+      (ldd_slot == head_q || !wait_d);
   assign ex_start = configured_q[ex_slot] && !ex_started_q[ex_slot] && lda_started_q[ex_slot] &&
       ldb_started_q[ex_slot] && ldd_started_q[ex_slot] && (ex_slot == head_q || !wait_ex);
   // Without products the stores follow the loads.
   logic st_follows;
-  assign st_follows = resadd_q[st_slot] ? lda_started_q[st_slot] && ldb_started_q[st_slot] && ldd_done_q[st_slot] :
+  assign st_follows = resadd_q[st_slot] ? lda_started_q[st_slot] && ldb_started_q[st_slot] &&
+      ldd_done_q[st_slot] :
       ex_started_q[st_slot] &&
-          (!ex_done_q[st_slot] || (lda_done_q[st_slot] && ldb_done_q[st_slot] && ldd_done_q[st_slot]));
-  assign st_start = configured_q[st_slot] && !st_started_q[st_slot] && (st_slot == head_q || !wait_st) && st_follows;
+          (!ex_done_q[st_slot] ||
+          (lda_done_q[st_slot] && ldb_done_q[st_slot] && ldd_done_q[st_slot]));
+  assign st_start = configured_q[st_slot] && !st_started_q[st_slot] &&
+      (st_slot == head_q || !wait_st) && st_follows;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -350,7 +367,7 @@ module weft_loop_matmul #(
     end
   end
 
-  // --- the parts -------------------------------------------------------------------------------------------------------
+  // --- the parts ---------------------------------------------------------------------------------
   logic ld_blocked, ex_blocked, st_blocked;
   logic lda_valid, ldb_valid, ldd_valid, ex_valid, st_valid;
   logic lda_take, ldb_take, ldd_take, ex_take, st_take;
@@ -370,13 +387,16 @@ module weft_loop_matmul #(
     .clk_i, .rst_ni,
     .start_valid_i(lda_start), .start_ready_o(lda_ready), .start_slot_i(lda_slot),
     .start_skip_i(LATER && a_q[{lda_slot, 6'd0}+:64] == '0),
-    .start_rows_i(lda_transpose ? lda_deep : lda_high), .start_cols_i(lda_transpose ? lda_high : lda_deep),
+    .start_rows_i(lda_transpose ? lda_deep : lda_high),
+    .start_cols_i(lda_transpose ? lda_high : lda_deep),
     .start_pad_rows_i(lda_transpose ? lda_pad_deep : lda_pad_high),
     .start_pad_cols_i(lda_transpose ? lda_pad_high : lda_pad_deep),
-    .start_blocks_i(BLOCKS), .start_wide_i(1'b0), .start_row_is_outer_i(lda_transpose), .start_full_height_i(1'b0),
+    .start_blocks_i(BLOCKS), .start_wide_i(1'b0), .start_row_is_outer_i(lda_transpose),
+    .start_full_height_i(1'b0),
     .start_base_i(a_q[{lda_slot, 6'd0}+:64]), .start_stride_i(a_stride_q[{lda_slot, 5'd0}+:32]),
     .start_flags_i({lda_resadd, 2'b00}), .start_first_i(ROW_BITS'(lda_row[{lda_slot, 5'd0}+:32])),
-    .blocked_i(ld_blocked), .cmd_valid_o(lda_valid), .cmd_ready_i(lda_take), .cmd_rs1_o(lda_rs1), .cmd_rs2_o(lda_rs2),
+    .blocked_i(ld_blocked), .cmd_valid_o(lda_valid), .cmd_ready_i(lda_take), .cmd_rs1_o(lda_rs1),
+    .cmd_rs2_o(lda_rs2),
     .idle_o(lda_idle), .slot_o(lda_at), .outer_o(lda_k), .inner_o(lda_i)
   );
 
@@ -393,13 +413,17 @@ module weft_loop_matmul #(
     .clk_i, .rst_ni,
     .start_valid_i(ldb_start), .start_ready_o(ldb_ready), .start_slot_i(ldb_slot),
     .start_skip_i(LATER && b_q[{ldb_slot, 6'd0}+:64] == '0),
-    .start_rows_i(ldb_transpose ? ldb_wide : ldb_deep), .start_cols_i(ldb_transpose ? ldb_deep : ldb_wide),
+    .start_rows_i(ldb_transpose ? ldb_wide : ldb_deep),
+    .start_cols_i(ldb_transpose ? ldb_deep : ldb_wide),
     .start_pad_rows_i(ldb_transpose ? ldb_pad_wide : ldb_pad_deep),
     .start_pad_cols_i(ldb_transpose ? ldb_pad_deep : ldb_pad_wide),
-    .start_blocks_i(BLOCKS), .start_wide_i(1'b0), .start_row_is_outer_i(!ldb_transpose), .start_full_height_i(1'b1),
+    .start_blocks_i(BLOCKS), .start_wide_i(1'b0), .start_row_is_outer_i(!ldb_transpose),
+    .start_full_height_i(1'b1),
     .start_base_i(b_q[{ldb_slot, 6'd0}+:64]), .start_stride_i(b_stride_q[{ldb_slot, 5'd0}+:32]),
-    .start_flags_i({ldb_resadd, ldb_resadd, 1'b0}), .start_first_i(ROW_BITS'(ldb_row[{ldb_slot, 5'd0}+:32])),
-    .blocked_i(ld_blocked), .cmd_valid_o(ldb_valid), .cmd_ready_i(ldb_take), .cmd_rs1_o(ldb_rs1), .cmd_rs2_o(ldb_rs2),
+    .start_flags_i({ldb_resadd, ldb_resadd, 1'b0}),
+    .start_first_i(ROW_BITS'(ldb_row[{ldb_slot, 5'd0}+:32])),
+    .blocked_i(ld_blocked), .cmd_valid_o(ldb_valid), .cmd_ready_i(ldb_take), .cmd_rs1_o(ldb_rs1),
+    .cmd_rs2_o(ldb_rs2),
     .idle_o(ldb_idle), .slot_o(ldb_at), .outer_o(ldb_k), .inner_o(ldb_j)
   );
 
@@ -408,24 +432,29 @@ module weft_loop_matmul #(
     .start_valid_i(ldd_start), .start_ready_o(ldd_ready), .start_slot_i(ldd_slot),
     .start_skip_i(d_q[{ldd_slot, 6'd0}+:64] == '0),
     .start_rows_i(i_q[{ldd_slot, 4'd0}+:16]), .start_cols_i(j_q[{ldd_slot, 4'd0}+:16]),
-    .start_pad_rows_i(pad_i_q[{ldd_slot, 4'd0}+:16]), .start_pad_cols_i(pad_j_q[{ldd_slot, 4'd0}+:16]),
+    .start_pad_rows_i(pad_i_q[{ldd_slot, 4'd0}+:16]),
+    .start_pad_cols_i(pad_j_q[{ldd_slot, 4'd0}+:16]),
     .start_blocks_i(low_d_q[ldd_slot] ? BLOCKS : BLOCKS_ACC), .start_wide_i(!low_d_q[ldd_slot]),
     .start_row_is_outer_i(1'b0), .start_full_height_i(1'b0),
     .start_base_i(d_q[{ldd_slot, 6'd0}+:64]), .start_stride_i(d_stride_q[{ldd_slot, 5'd0}+:32]),
     .start_flags_i(3'b100), .start_first_i(d_half_q[ldd_slot] ? ROW_BITS'(ACC_HALF) : '0),
-    .blocked_i(ld_blocked), .cmd_valid_o(ldd_valid), .cmd_ready_i(ldd_take), .cmd_rs1_o(ldd_rs1), .cmd_rs2_o(ldd_rs2),
+    .blocked_i(ld_blocked), .cmd_valid_o(ldd_valid), .cmd_ready_i(ldd_take), .cmd_rs1_o(ldd_rs1),
+    .cmd_rs2_o(ldd_rs2),
     .idle_o(ldd_idle), .slot_o(ldd_at), .outer_o(unused_ldd_outer), .inner_o(unused_ldd_inner)
   );
 
   weft_loop_matmul_execute #(.DIM(DIM), .ROW_BITS(ROW_BITS)) u_execute (
     .clk_i, .rst_ni,
-    .start_valid_i(ex_start), .start_ready_o(ex_ready), .start_slot_i(ex_slot), .start_skip_i(resadd_q[ex_slot]),
-    .start_i_i(i_q[{ex_slot, 4'd0}+:16]), .start_j_i(j_q[{ex_slot, 4'd0}+:16]), .start_k_i(k_q[{ex_slot, 4'd0}+:16]),
+    .start_valid_i(ex_start), .start_ready_o(ex_ready), .start_slot_i(ex_slot),
+    .start_skip_i(resadd_q[ex_slot]),
+    .start_i_i(i_q[{ex_slot, 4'd0}+:16]), .start_j_i(j_q[{ex_slot, 4'd0}+:16]),
+    .start_k_i(k_q[{ex_slot, 4'd0}+:16]),
     .start_pad_i_i(pad_i_q[{ex_slot, 4'd0}+:16]), .start_pad_j_i(pad_j_q[{ex_slot, 4'd0}+:16]),
     .start_pad_k_i(pad_k_q[{ex_slot, 4'd0}+:16]),
     .start_a_transpose_i(a_transpose_q[ex_slot]), .start_b_transpose_i(b_transpose_q[ex_slot]),
     .start_accumulate_i(accumulate_q[ex_slot]),
-    .start_a_row_i(ROW_BITS'(ex_a_row[{ex_slot, 5'd0}+:32])), .start_b_row_i(ROW_BITS'(ex_b_row[{ex_slot, 5'd0}+:32])),
+    .start_a_row_i(ROW_BITS'(ex_a_row[{ex_slot, 5'd0}+:32])),
+    .start_b_row_i(ROW_BITS'(ex_b_row[{ex_slot, 5'd0}+:32])),
     .start_c_row_i(ex_half_q[ex_slot] ? ROW_BITS'(ACC_HALF) : '0),
     .a_done_i(lda_at != ex_at || lda_idle), .a_k_i(lda_k), .a_i_i(lda_i),
     .b_done_i(ldb_at != ex_at || ldb_idle), .b_k_i(ldb_k), .b_j_i(ldb_j),
@@ -438,15 +467,18 @@ module weft_loop_matmul #(
   logic st_resadd, added;
   assign st_resadd = resadd_q[st_at];
   assign added = (lda_at != st_at || lda_idle) && (ldb_at != st_at || ldb_idle);
-  weft_loop_matmul_store #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN), .NORM_STATS(NORM_STATS)) u_store (
+  weft_loop_matmul_store #(.DIM(DIM), .ROW_BITS(ROW_BITS), .MAX_BLOCK_LEN(MAX_BLOCK_LEN),
+      .NORM_STATS(NORM_STATS)) u_store (
     .clk_i, .rst_ni,
     .start_valid_i(st_start), .start_ready_o(st_ready), .start_slot_i(st_slot),
     .start_skip_i(c_q[{st_slot, 6'd0}+:64] == '0 && !to_spad_q[st_slot]),
     .start_i_i(i_q[{st_slot, 4'd0}+:16]), .start_j_i(j_q[{st_slot, 4'd0}+:16]),
     .start_last_k_i(k_q[{st_slot, 4'd0}+:16] - 16'd1),
     .start_pad_i_i(pad_i_q[{st_slot, 4'd0}+:16]), .start_pad_j_i(pad_j_q[{st_slot, 4'd0}+:16]),
-    .start_full_i(full_c_q[st_slot]), .start_norm_i(norm_q[st_slot]), .start_softmax_i(softmax_q[st_slot]),
-    .start_to_spad_i(to_spad_q[st_slot]), .start_whole_i(to_spad_q[st_slot] || (resadd_q[st_slot] && b_transpose_q[st_slot])),
+    .start_full_i(full_c_q[st_slot]), .start_norm_i(norm_q[st_slot]),
+    .start_softmax_i(softmax_q[st_slot]),
+    .start_to_spad_i(to_spad_q[st_slot]),
+    .start_whole_i(to_spad_q[st_slot] || (resadd_q[st_slot] && b_transpose_q[st_slot])),
     .start_base_i(c_q[{st_slot, 6'd0}+:64]), .start_stride_i(c_stride_q[{st_slot, 5'd0}+:32]),
     .start_c_row_i((resadd_q[st_slot] ? st_slot : c_half_q[st_slot]) ? ROW_BITS'(ACC_HALF) : '0),
     .start_spad_row_i(ROW_BITS'(c_spad_q[{st_slot, 5'd0}+:32])),
@@ -456,7 +488,7 @@ module weft_loop_matmul #(
     .cmd_rs1_o(st_rs1), .cmd_rs2_o(st_rs2), .idle_o(st_idle), .slot_o(st_at)
   );
 
-  // --- arbitration and output -------------------------------------------------------------------------------------------
+  // --- arbitration and output --------------------------------------------------------------------
   logic pick_b, active, lda_wants, ldb_wants;
   always_comb begin
     if (lda_at != ldb_at) pick_b = ldb_at == head_q;
@@ -510,7 +542,7 @@ module weft_loop_matmul #(
     end
   end
 
-  // --- commands in flight -----------------------------------------------------------------------------------------------
+  // --- commands in flight ------------------------------------------------------------------------
   logic ld_take;
   assign ld_take = lda_take || ldb_take || ldd_take;
   weft_in_flight #(.MAX(LOAD_ENTRIES)) u_ld_in_flight (

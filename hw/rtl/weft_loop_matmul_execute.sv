@@ -1,12 +1,14 @@
 // The products of loop_matmul: for k, j, i (i innermost) a preload and a compute per tile.
 //
-// The first i of a (k, j) preloads the weights B and computes with them, the others keep them: preload of the garbage
-// address and compute_accumulated. A tile is emitted when the loaders of its slot have passed it; that the data has
-// arrived is the reservation station's business. B counts as passed within one k only while A is at that k, as in the
-// reference: it costs a few cycles with more than MAX_BLOCK_LEN columns of tiles and is always safe.
-// Invariants: k_o, j_o, i_o name the next tile; they are zero when idle. A preload is followed by its compute.
-// Latency: start in t, first command in t + 1, then one per cycle. cmd_valid_o depends combinationally on blocked_i and
-// the progress of the loaders.
+// The first i of a (k, j) preloads the weights B and computes with them, the others keep them:
+// preload of the garbage address and compute_accumulated. A tile is emitted when the loaders of its
+// slot have passed it; that the data has arrived is the reservation station's business. B counts as
+// passed within one k only while A is at that k, as in the reference: it costs a few cycles with
+// more than MAX_BLOCK_LEN columns of tiles and is always safe.
+// Invariants: k_o, j_o, i_o name the next tile; they are zero when idle. A preload is followed by
+// its compute.
+// Latency: start in t, first command in t + 1, then one per cycle. cmd_valid_o depends
+// combinationally on blocked_i and the progress of the loaders.
 `include "weft_assert.svh"
 
 module weft_loop_matmul_execute #(
@@ -96,7 +98,8 @@ module weft_loop_matmul_execute #(
       cmd_rs1_o = {depth, cols, i == 16'd0 ? 32'(b_local) : weft_isa_pkg::LOCAL_GARBAGE};
       cmd_rs2_o = {rows, cols, 1'b1, accumulate_q || k != 16'd0, 30'(c_local)};
     end else begin
-      cmd_funct_o = i == 16'd0 ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED : weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
+      cmd_funct_o = i == 16'd0 ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED :
+          weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
       cmd_rs1_o = {rows, depth, 32'(a_local)};
       cmd_rs2_o = {SIDE, SIDE, weft_isa_pkg::LOCAL_GARBAGE};
     end

@@ -1,13 +1,15 @@
 // Loads a rectangle of tiles: one of the three loaders (A, B, D) of loop_matmul.
 //
-// Walks rows x cols tiles with two counters and emits one mvin for each group of up to `blocks` tiles side by side:
+// Walks rows x cols tiles with two counters and emits one mvin for each group of up to `blocks`
+// tiles side by side:
 //   address = base + 32 bits of ((row * stride + col) * DIM * bytes of an element)
 //   local   = first + (row * cols + col) * DIM
-// The last row of tiles is cut by pad_rows (unless full_height), the last tile of a row by pad_cols. row_is_outer says
-// which counter is the tile row.
+// The last row of tiles is cut by pad_rows (unless full_height), the last tile of a row by
+// pad_cols. row_is_outer says which counter is the tile row.
 // Invariants: outer_o and inner_o name the next group to be emitted; they are zero when idle.
-// Latency: start in cycle t, the first command in t + 1, then one per cycle while it is taken. A start with skip set
-// stays busy for one cycle and emits nothing. cmd_valid_o depends combinationally on blocked_i only.
+// Latency: start in cycle t, the first command in t + 1, then one per cycle while it is taken. A
+// start with skip set stays busy for one cycle and emits nothing. cmd_valid_o depends
+// combinationally on blocked_i only.
 `include "weft_assert.svh"
 
 module weft_loop_matmul_load #(
@@ -82,7 +84,8 @@ module weft_loop_matmul_load #(
   assign cmd_rs1_o = base_q + {32'd0, bytes};
   assign cmd_rs2_o = {height, width, flags_q, 29'(local_row)};
 
-  // The counter of columns steps by groups, the other by one; the inner one carries into the outer one.
+  // The counter of columns steps by groups, the other by one; the inner one carries into the outer
+  // one.
   logic [15:0] outer_step, inner_step, outer_end, inner_end;
   logic take;
   logic [1:0] last;

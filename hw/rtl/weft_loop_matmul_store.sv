@@ -1,11 +1,13 @@
-// The stores of loop_matmul: mvout of C for j (groups of tiles), i innermost, mvout_spad when C stays in the scratchpad,
-// or, with the layer-norm and softmax activations, three passes of statistics commands over every row.
+// The stores of loop_matmul: mvout of C for j (groups of tiles), i innermost, mvout_spad when C
+// stays in the scratchpad, or, with the layer-norm and softmax activations, three passes of
+// statistics commands over every row.
 //
-// A group is stored when the products of its slot have passed it in the last k; with statistics, when they are complete.
-// Statistics: for i, groups of NORM_STATS rows, the three passes, the rows of the group: one config_norm that selects the
-// row's set, then one mvout of one row for each group of columns.
-// Latency: start in t, first command in t + 1, then one per cycle. cmd_valid_o depends combinationally on blocked_i and
-// the progress of the products.
+// A group is stored when the products of its slot have passed it in the last k; with statistics,
+// when they are complete.
+// Statistics: for i, groups of NORM_STATS rows, the three passes, the rows of the group: one
+// config_norm that selects the row's set, then one mvout of one row for each group of columns.
+// Latency: start in t, first command in t + 1, then one per cycle. cmd_valid_o depends
+// combinationally on blocked_i and the progress of the products.
 `include "weft_assert.svh"
 
 module weft_loop_matmul_store #(
@@ -29,7 +31,8 @@ module weft_loop_matmul_store #(
   input  logic                start_norm_i,     // layer norm or softmax
   input  logic                start_softmax_i,
   input  logic                start_to_spad_i,
-  input  logic                start_whole_i,    // wait until the products of the slot are all emitted
+  // wait until the products of the slot are all emitted
+  input  logic                start_whole_i,
   input  logic [63:0]         start_base_i,
   input  logic [31:0]         start_stride_i,   // elements
   input  logic [ROW_BITS-1:0] start_c_row_i,    // accumulator
@@ -93,9 +96,11 @@ module weft_loop_matmul_store #(
   always_comb begin
     unique case ({softmax_q, pass_q})
       3'b000: norm = last_j ? weft_isa_pkg::LOCAL_NORM_MEAN : weft_isa_pkg::LOCAL_NORM_SUM;
-      3'b001: norm = last_j ? weft_isa_pkg::LOCAL_NORM_INV_STDDEV : weft_isa_pkg::LOCAL_NORM_VARIANCE;
+      3'b001: norm = last_j ? weft_isa_pkg::LOCAL_NORM_INV_STDDEV :
+          weft_isa_pkg::LOCAL_NORM_VARIANCE;
       3'b100: norm = weft_isa_pkg::LOCAL_NORM_MAX;
-      3'b101: norm = last_j ? weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP : weft_isa_pkg::LOCAL_NORM_SUM_EXP;
+      3'b101: norm = last_j ? weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP :
+          weft_isa_pkg::LOCAL_NORM_SUM_EXP;
       default: norm = weft_isa_pkg::LOCAL_NORM_NONE;
     endcase
   end
@@ -107,7 +112,8 @@ module weft_loop_matmul_store #(
     if (made_done_i) made = 1'b1;
     else if (whole_q) made = 1'b0;
     else if (made_by_rows_i) made = made_i_i > i_q || (made_i_i == i_q && made_columns);
-    else made = made_k_i == last_k_q && (made_columns || (made_j_i == j_q + blocks - 16'd1 && made_i_i > i_q));
+    else made = made_k_i == last_k_q &&
+        (made_columns || (made_j_i == j_q + blocks - 16'd1 && made_i_i > i_q));
   end
 
   assign start_ready_o = !busy_q;
@@ -122,8 +128,10 @@ module weft_loop_matmul_store #(
     if (norm_q && config_q) begin
       cmd_funct_o = weft_isa_pkg::FUNCT_CONFIG_NORM;
       cmd_rs1_o = '0;
-      cmd_rs1_o[weft_isa_pkg::CONFIG_NORM_KIND_LSB+:weft_isa_pkg::CONFIG_NORM_KIND_WIDTH] = weft_isa_pkg::CONFIG_NORM_KIND;
-      cmd_rs1_o[weft_isa_pkg::CONFIG_NORM_STATS_ID_LSB+:weft_isa_pkg::CONFIG_NORM_STATS_ID_WIDTH] = set_q[7:0];
+      cmd_rs1_o[weft_isa_pkg::CONFIG_NORM_KIND_LSB+:weft_isa_pkg::CONFIG_NORM_KIND_WIDTH] =
+          weft_isa_pkg::CONFIG_NORM_KIND;
+      cmd_rs1_o[weft_isa_pkg::CONFIG_NORM_STATS_ID_LSB+:weft_isa_pkg::CONFIG_NORM_STATS_ID_WIDTH] =
+          set_q[7:0];
       cmd_rs1_o[weft_isa_pkg::CONFIG_NORM_STATS_ID_ONLY_LSB] = 1'b1;
       cmd_rs2_o = '0;
     end else if (norm_q) begin

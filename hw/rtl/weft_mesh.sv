@@ -1,15 +1,18 @@
 // Mesh: MESH_ROWS x MESH_COLUMNS tiles with STEP = TILE_LATENCY + 1 registers behind each tile.
 //
-// One row of operands crosses the mesh as a diagonal wave: tile (r, c) works on it (r + c) * STEP cycles after tile
-// (0, 0). The caller skews the operands accordingly: the elements of tile row r of A, and of tile column c of B and D,
-// arrive r * STEP and c * STEP cycles after the control inputs. Control is the same for all tiles of a diagonal, so it
-// travels along one chain of diagonals instead of once per column.
+// One row of operands crosses the mesh as a diagonal wave: tile (r, c) works on it (r + c) * STEP
+// cycles after tile (0, 0). The caller skews the operands accordingly: the elements of tile row r
+// of A, and of tile column c of B and D, arrive r * STEP and c * STEP cycles after the control
+// inputs. Control is the same for all tiles of a diagonal, so it travels along one chain of
+// diagonals instead of once per column.
 //   a_i   moves right, one column per STEP cycles
-//   b_i   moves down: the bias and then the sums (weight-stationary) or the B operand (output-stationary)
+//   b_i   moves down: the bias and then the sums (weight-stationary) or the B operand
+//         (output-stationary)
 //   d_i   moves down through the shift registers: new weights or biases in, finished sums out
-//   result_o, column c: (MESH_ROWS + c) * STEP + OUTPUT_DELAY cycles after the control inputs; b or, output-stationary,
-//   the finished sums. Results are never held up.
-// Invariant: a tile changes only when its diagonal's valid is high, so nothing moves through the mesh without a row.
+//   result_o, column c: (MESH_ROWS + c) * STEP + OUTPUT_DELAY cycles after the control inputs; b
+//   or, output-stationary, the finished sums. Results are never held up.
+// Invariant: a tile changes only when its diagonal's valid is high, so nothing moves through the
+// mesh without a row.
 module weft_mesh #(
   parameter int MESH_ROWS = 4,
   parameter int MESH_COLUMNS = 4,
@@ -23,7 +26,8 @@ module weft_mesh #(
   parameter int OUTPUT_DELAY = 1,
   parameter int ROWS = MESH_ROWS * TILE_ROWS,           // derived
   parameter int COLUMNS = MESH_COLUMNS * TILE_COLUMNS,  // derived
-  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS  // derived
+  // derived
+  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -83,7 +87,8 @@ module weft_mesh #(
         for (genvar e = 0; e < TILE_COLUMNS; e++) begin : g_extend
           assign b_in[e*OUTPUT_BITS+:OUTPUT_BITS] =
               OUTPUT_BITS'($signed(b_i[(c*TILE_COLUMNS+e)*INPUT_BITS+:INPUT_BITS]));
-          assign d_in[e*D_BITS+:D_BITS] = D_BITS'($signed(d_i[(c*TILE_COLUMNS+e)*INPUT_BITS+:INPUT_BITS]));
+          assign d_in[e*D_BITS+:D_BITS] =
+              D_BITS'($signed(d_i[(c*TILE_COLUMNS+e)*INPUT_BITS+:INPUT_BITS]));
         end
       end else begin : g_below
         assign b_in = g_row[r-1].g_column[c].b_out;
@@ -110,9 +115,12 @@ module weft_mesh #(
         .b_o(b_tile),
         .c_o(c_tile)
       );
-      weft_delay #(.WIDTH(A_BITS), .CYCLES(TILE_LATENCY)) u_a (.clk_i, .in_i(a_tile), .out_o(a_out));
-      weft_delay #(.WIDTH(B_BITS), .CYCLES(TILE_LATENCY)) u_b (.clk_i, .in_i(b_tile), .out_o(b_out));
-      weft_delay #(.WIDTH(C_BITS), .CYCLES(TILE_LATENCY)) u_c (.clk_i, .in_i(c_tile), .out_o(c_out));
+      weft_delay #(.WIDTH(A_BITS), .CYCLES(TILE_LATENCY)) u_a (.clk_i, .in_i(a_tile),
+          .out_o(a_out));
+      weft_delay #(.WIDTH(B_BITS), .CYCLES(TILE_LATENCY)) u_b (.clk_i, .in_i(b_tile),
+          .out_o(b_out));
+      weft_delay #(.WIDTH(C_BITS), .CYCLES(TILE_LATENCY)) u_c (.clk_i, .in_i(c_tile),
+          .out_o(c_out));
 
       // Nothing takes A behind the last column.
       if (c == MESH_COLUMNS - 1) begin : g_end
@@ -133,7 +141,8 @@ module weft_mesh #(
           assign unused = &{1'b0, b_out};
         end else begin : g_both
           logic os;
-          weft_delay #(.WIDTH(1), .CYCLES(STEP)) u_os (.clk_i, .in_i(g_diagonal[r+c].os), .out_o(os));
+          weft_delay #(.WIDTH(1), .CYCLES(STEP)) u_os (.clk_i, .in_i(g_diagonal[r+c].os),
+              .out_o(os));
           assign result = os ? c_out : b_out;
         end
         weft_delay #(.WIDTH(B_BITS), .CYCLES(OUTPUT_DELAY)) u_result (

@@ -1,23 +1,27 @@
-// The mesh with what it needs around it: row buffers, transposer, skew of the operands, deskew of the results, and the
-// queues that tell which product a result row belongs to.
+// The mesh with what it needs around it: row buffers, transposer, skew of the operands, deskew of
+// the results, and the queues that tell which product a result row belongs to.
 //
-// A request announces a product of req_total_rows_i rows; its rows of A, B and D follow, the first together with the
-// request. A row enters the mesh when all three operands of it are there; a flush request needs none and feeds zeros for
-// ROWS rows. With req_propagate_i the elements swap their registers at the request's first row.
-// req_transpose_i names the operand (bit 0 A, 1 B, 2 D, at most one) that passes through the transposer: its rows come
-// out, as columns, during the next request.
+// A request announces a product of req_total_rows_i rows; its rows of A, B and D follow, the first
+// together with the request. A row enters the mesh when all three operands of it are there; a flush
+// request needs none and feeds zeros for ROWS rows. With req_propagate_i the elements swap their
+// registers at the request's first row.
+// req_transpose_i names the operand (bit 0 A, 1 B, 2 D, at most one) that passes through the
+// transposer: its rows come out, as columns, during the next request.
 //
 // hold_i keeps the row that waits (row_*_o) from entering in this cycle.
 //
-// Results come out LATENCY + 1 cycles after the request's first row was taken, in the rhythm of its rows, never held up:
+// Results come out LATENCY + 1 cycles after the request's first row was taken, in the rhythm of its
+// rows, never held up:
 //   LATENCY = (MESH_ROWS + MESH_COLUMNS - 1) * STEP + OUTPUT_DELAY,  STEP = TILE_LATENCY + 1
-// The tag of request n is handed out with the rows of request n + 1 when n is weight-stationary (n preloads, n + 1
-// computes) and with those of n + 2 when it is output-stationary (n + 2 pushes the sums out). Flush requests carry tags but
-// have none. Rows without a tag have resp_tag_o zero; a tag that names a product has its top bit set.
+// The tag of request n is handed out with the rows of request n + 1 when n is weight-stationary (n
+// preloads, n + 1 computes) and with those of n + 2 when it is output-stationary (n + 2 pushes the
+// sums out). Flush requests carry tags but have none. Rows without a tag have resp_tag_o zero; a
+// tag that names a product has its top bit set.
 //
-// req_ready_o and op_ready_o depend on registers and hold_i, row_*_o on registers only; the caller may look at them before it
-// sets the valids.
-// Invariants: at most MAX_MATMULS + 1 tags are outstanding; op_valid_i comes with or after the request's handshake.
+// req_ready_o and op_ready_o depend on registers and hold_i, row_*_o on registers only; the caller
+// may look at them before it sets the valids.
+// Invariants: at most MAX_MATMULS + 1 tags are outstanding; op_valid_i comes with or after the
+// request's handshake.
 `include "weft_assert.svh"
 
 module weft_mesh_with_delays #(
@@ -53,7 +57,8 @@ module weft_mesh_with_delays #(
   input  logic [ROWS*INPUT_BITS-1:0] a_i,
   input  logic [ROWS*INPUT_BITS-1:0] b_i,
   input  logic [ROWS*INPUT_BITS-1:0] d_i,
-  output logic [TAG_BITS-1:0]        row_tag_o,    // of the product whose row this row pushes out; zero: none
+  // of the product whose row this row pushes out; zero: none
+  output logic [TAG_BITS-1:0]        row_tag_o,
   output logic [COUNT_BITS-1:0]      row_index_o,
   output logic [COUNT_BITS-1:0]      row_total_o,
   output logic                       row_feed_o,   // it enters now
@@ -123,8 +128,8 @@ module weft_mesh_with_delays #(
     if (op_fire[2]) d_q <= d_i;
   end
 
-  // Operands of the row: from the buffer or, as columns of the request before, from the transposer. D enters last row
-  // first, so it passes the transposer reversed on both sides.
+  // Operands of the row: from the buffer or, as columns of the request before, from the transposer.
+  // D enters last row first, so it passes the transposer reversed on both sides.
   logic [ROW_BITS-1:0] a_row, b_row, d_row, a_in, b_in, d_in;
   assign a_row = flush_q ? '0 : a_q;
   assign b_row = flush_q ? '0 : b_q;
@@ -184,7 +189,8 @@ module weft_mesh_with_delays #(
     .d_i(d_skewed),
     .result_o(result)
   );
-  weft_skew #(.ELEMENTS(MESH_COLUMNS), .WIDTH(TILE_COLUMNS * OUTPUT_BITS), .STEP(STEP), .REVERSE(1'b1)) u_deskew (
+  weft_skew #(.ELEMENTS(MESH_COLUMNS), .WIDTH(TILE_COLUMNS * OUTPUT_BITS), .STEP(STEP),
+      .REVERSE(1'b1)) u_deskew (
     .clk_i, .in_i(result), .out_o(resp_data_o));
 
   // Valid and last travel beside the rows.
@@ -196,9 +202,11 @@ module weft_mesh_with_delays #(
   assign resp_valid_o = valid_q[LATENCY-1];
   weft_delay #(.WIDTH(1), .CYCLES(LATENCY)) u_last (.clk_i, .in_i(last), .out_o(resp_last_o));
 
-  // Tags wait here for the request whose rows they belong to: the last request's, and the one's before if it was
-  // output-stationary. A request takes what it carries along into the queue of the requests in the mesh.
-  // After a change from output- to weight-stationary both can be there; the older one then names no product and is dropped.
+  // Tags wait here for the request whose rows they belong to: the last request's, and the one's
+  // before if it was output-stationary. A request takes what it carries along into the queue of the
+  // requests in the mesh.
+  // After a change from output- to weight-stationary both can be there; the older one then names no
+  // product and is dropped.
   logic before_q, before_os_q, older_q, carries, dropped, leaves, holds;
   logic [TAG_BITS-1:0] before_tag_q, older_tag_q, carried_tag;
   assign carries = (before_q && !before_os_q) || older_q;
@@ -250,12 +258,14 @@ module weft_mesh_with_delays #(
     .count_o(in_mesh_count)
   );
 
-  // The number of tags on their way, whether they name a product or not, limits the requests in the mesh.
+  // The number of tags on their way, whether they name a product or not, limits the requests in the
+  // mesh.
   logic [TAGS_BITS-1:0] tags_q;
   assign tags_ready = tags_q != TAGS_BITS'(TAGS);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) tags_q <= '0;
-    else tags_q <= tags_q + TAGS_BITS'(req_fire && !req_flush_i) - TAGS_BITS'(leaves && holds) - TAGS_BITS'(dropped);
+    else tags_q <= tags_q + TAGS_BITS'(req_fire && !req_flush_i) - TAGS_BITS'(leaves && holds) -
+        TAGS_BITS'(dropped);
   end
   logic unused;
   assign unused = &{1'b0, in_mesh, in_mesh_count};

@@ -1,12 +1,15 @@
 // Scales the int8 rows that come from memory and repeats them over local rows.
 //
-// A row waits in an input register and is sent on `repeats` + 1 times, with out_row_o counting down from `repeats`: the
-// distance of its destination from the first one. out_last_o marks the last of them if the row was marked in_last_i.
-// UNITS scale units are shared by the lanes through row_scheduler, UNITS elements per cycle; a scale of 1.0 needs none.
-// UNITS 0 builds an array that cannot scale: rows pass unchanged and unbuffered.
+// A row waits in an input register and is sent on `repeats` + 1 times, with out_row_o counting down
+// from `repeats`: the distance of its destination from the first one. out_last_o marks the last of
+// them if the row was marked in_last_i. UNITS scale units are shared by the lanes through
+// row_scheduler, UNITS elements per cycle; a scale of 1.0 needs none. UNITS 0 builds an array that
+// cannot scale: rows pass unchanged and unbuffered.
 //
-// Latency: in at t -> out at t+2 unscaled (t+1 with UNITS 0), t + 3 + ceil(DIM/UNITS) + UNIT_LATENCY scaled.
-// Combinational: in_ready_o depends on out_ready_i only with UNITS 0; out_* depend on registers only.
+// Latency: in at t -> out at t+2 unscaled (t+1 with UNITS 0), t + 3 + ceil(DIM/UNITS) +
+// UNIT_LATENCY scaled.
+// Combinational: in_ready_o depends on out_ready_i only with UNITS 0; out_* depend on registers
+// only.
 // Invariants: rows keep their order; in_tag_i travels with its row.
 `include "weft_assert.svh"
 
@@ -105,19 +108,22 @@ module weft_mvin_scale #(
       logic [UNIT_LATENCY*8-1:0] delay_q;
       always_ff @(posedge clk_i) begin
         if (unit_valid[u]) begin
-          operand_q <= rows_q[(unit_entry[u*2 +: 2]*DIM + 32'(unit_lane[u*LANE_BITS +: LANE_BITS]))*8 +: 8];
+          operand_q <= rows_q[(unit_entry[u*2 +: 2]*DIM +
+              32'(unit_lane[u*LANE_BITS +: LANE_BITS]))*8 +: 8];
           factor_q <= scales_q[unit_entry[u*2 +: 2]*32 +: 32];
         end
         delay_q <= (UNIT_LATENCY*8)'({delay_q, result});
       end
-      weft_scale_element #(.WIDTH(8)) u_scale (.int_i(operand_q), .scale_i(factor_q), .int_o(result));
+      weft_scale_element #(.WIDTH(8)) u_scale (.int_i(operand_q), .scale_i(factor_q),
+          .int_o(result));
       assign results[u*8 +: 8] = delay_q[(UNIT_LATENCY-1)*8 +: 8];
     end
 
     always_ff @(posedge clk_i) begin
       for (int u = 0; u < UNITS; u++) begin
         if (done_valid[u]) begin
-          rows_q[(done_entry[u*2 +: 2]*DIM + 32'(done_lane[u*LANE_BITS +: LANE_BITS]))*8 +: 8] <= results[u*8 +: 8];
+          rows_q[(done_entry[u*2 +: 2]*DIM + 32'(done_lane[u*LANE_BITS +: LANE_BITS]))*8 +: 8] <=
+              results[u*8 +: 8];
         end
       end
       if (sent) begin
@@ -135,5 +141,6 @@ module weft_mvin_scale #(
     assign out_tag_o = tags_q[out_entry*TAG_BITS +: TAG_BITS];
   end
 
-  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_data_o, out_row_o, out_last_o, out_tag_o})
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
+      {out_data_o, out_row_o, out_last_o, out_tag_o})
 endmodule

@@ -1,18 +1,22 @@
-// Statistics of accumulator rows for layer norm and softmax, one set per stats id, in the row stream between the
-// accumulator and its scale units.
+// Statistics of accumulator rows for layer norm and softmax, one set per stats id, in the row
+// stream between the accumulator and its scale units.
 //
 // Commands of a row (the norm field of its local address):
-//   0 none         the row passes on, with the statistics of its set; with in_restart_i sum and count start anew
-//   1 sum          sum += elements, count += len          2 mean         the same, then mean = sum / count
-//   3 variance     sum += (element - mean)^2, count       4 inv_stddev   the same, then 1 / isqrt(sum / count)
-//   5 max          running maximum, count += len          6 sum_exp      sum += iexp(element - maximum)
+//   0 none         the row passes on, with the statistics of its set; with in_restart_i sum and
+//                  count start anew
+//   1 sum          sum += elements, count += len          2 mean         the same, then mean = sum
+//                  / count
+//   3 variance     sum += (element - mean)^2, count       4 inv_stddev   the same, then 1 /
+//                  isqrt(sum / count)
+//   5 max          running maximum, count += len          6 sum_exp      sum += iexp(element -
+//                  maximum)
 //   7 inv_sum_exp  the same, then 127 / sum
-// Divisions truncate; a standard deviation of 0 counts as 1; the reciprocals are binary32, rounded to nearest even.
-// Rows with a command other than none end here. Sums wrap at 32 bits.
+// Divisions truncate; a standard deviation of 0 counts as 1; the reciprocals are binary32, rounded
+// to nearest even. Rows with a command other than none end here. Sums wrap at 32 bits.
 // ENABLE 0 builds the queue alone: every row passes.
 //
-// Latency: a passing row 1 cycle (queue of 2). A command takes the unit for 2 cycles, a mean 37, an inverse standard
-// deviation 106, an inverse sum 55; nothing enters meanwhile.
+// Latency: a passing row 1 cycle (queue of 2). A command takes the unit for 2 cycles, a mean 37, an
+// inverse standard deviation 106, an inverse sum 55; nothing enters meanwhile.
 // Combinational: none from an input to in_ready_o or out_* (in_ready_o depends on in_cmd_i).
 // Invariants: rows keep their order, so a passing row sees the statistics of everything before it.
 `include "weft_assert.svh"
@@ -58,9 +62,11 @@ module weft_normaliser #(
     assign unused = &{1'b0, in_cmd_i, in_stats_id_i, in_len_i, in_restart_i, in_consts_i, SETS[0]};
   end else begin : g_norm
     localparam int SET_BITS = SETS > 1 ? $clog2(SETS) : 1;
-    localparam logic [2:0] NONE = weft_isa_pkg::LOCAL_NORM_NONE, MEAN = weft_isa_pkg::LOCAL_NORM_MEAN,
+    localparam logic [2:0] NONE = weft_isa_pkg::LOCAL_NORM_NONE,
+                           MEAN = weft_isa_pkg::LOCAL_NORM_MEAN,
                            VARIANCE = weft_isa_pkg::LOCAL_NORM_VARIANCE,
-                           INV_STDDEV = weft_isa_pkg::LOCAL_NORM_INV_STDDEV, MAX = weft_isa_pkg::LOCAL_NORM_MAX,
+                           INV_STDDEV = weft_isa_pkg::LOCAL_NORM_INV_STDDEV,
+                           MAX = weft_isa_pkg::LOCAL_NORM_MAX,
                            SUM_EXP = weft_isa_pkg::LOCAL_NORM_SUM_EXP,
                            INV_SUM_EXP = weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP;
     localparam logic [31:0] SMALLEST = 32'h8000_0000;
@@ -90,8 +96,9 @@ module weft_normaliser #(
     weft_fifo #(.WIDTH(DIM*32 + 128 + 128 + TAG_BITS), .DEPTH(2)) u_queue (
       .clk_i(clk_i), .rst_ni(rst_ni),
       .in_valid_i(take && is_pass), .in_ready_o(queue_ready),
-      .in_data_i({in_data_i, in_consts_i, inv_sum_exp_q[in_set*32 +: 32], inv_stddev_q[in_set*32 +: 32],
-                  max_q[in_set*32 +: 32], mean_q[in_set*32 +: 32], in_tag_i}),
+      .in_data_i({in_data_i, in_consts_i, inv_sum_exp_q[in_set*32 +: 32],
+                  inv_stddev_q[in_set*32 +: 32], max_q[in_set*32 +: 32], mean_q[in_set*32 +: 32],
+                  in_tag_i}),
       .out_valid_o(out_valid_o), .out_ready_i(out_ready_i),
       .out_data_o({out_data_o, out_consts_o, out_stats_o, out_tag_o}),
       .count_o(unused_count)
@@ -162,16 +169,20 @@ module weft_normaliser #(
     assign top_mantissa = cmd_q == INV_SUM_EXP ? 24'hfe_0000 : 24'h80_0000;  // 127 or 1
     assign top_exponent = cmd_q == INV_SUM_EXP ? 8'd133 : 8'd127;
     weft_sequential_divide #(.WIDTH(MANTISSA_BITS)) u_reciprocal (
-      .clk_i(clk_i), .rst_ni(rst_ni), .start_i(reciprocal_start), .dividend_i({top_mantissa, 26'd0}),
-      .divisor_i(50'({1'b1, divisor_float[22:0]})), .done_o(reciprocal_done), .quotient_o(mantissa_quotient),
+      .clk_i(clk_i), .rst_ni(rst_ni), .start_i(reciprocal_start),
+      .dividend_i({top_mantissa, 26'd0}),
+      .divisor_i(50'({1'b1, divisor_float[22:0]})), .done_o(reciprocal_done),
+      .quotient_o(mantissa_quotient),
       .remainder_o(mantissa_rest)
     );
     // The quotient of two mantissas lies in (2^25, 2^27).
     logic [26:0] normal;
     logic [7:0]  exponent;
     logic        sticky, round_up;
-    assign normal = mantissa_quotient[26] ? mantissa_quotient[26:0] : {mantissa_quotient[25:0], 1'b0};
-    assign exponent = top_exponent - divisor_float[30:23] + 8'd127 - (mantissa_quotient[26] ? 8'd0 : 8'd1);
+    assign normal = mantissa_quotient[26] ? mantissa_quotient[26:0] :
+        {mantissa_quotient[25:0], 1'b0};
+    assign exponent = top_exponent - divisor_float[30:23] + 8'd127 -
+        (mantissa_quotient[26] ? 8'd0 : 8'd1);
     assign sticky = normal[1:0] != '0 || mantissa_rest != '0;
     assign round_up = normal[2] && (normal[3] || sticky);
     assign reciprocal = divisor_float[30:0] == '0 ? 32'h7f80_0000
@@ -262,7 +273,8 @@ module weft_normaliser #(
             end else if (root_left_q != '0) begin
               root_arg_q <= root_arg_q << 2;
               root_q <= {root_q[14:0], root_fits};
-              root_rest_q <= 16'(root_fits ? root_trial - root_probe : root_trial);  // the last one is not needed
+              // the last one is not needed
+              root_rest_q <= 16'(root_fits ? root_trial - root_probe : root_trial);
               root_left_q <= root_left_q - 5'd1;
             end else begin
               started_q <= 1'b0;
@@ -291,5 +303,6 @@ module weft_normaliser #(
     end
   end
 
-  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_data_o, out_consts_o, out_stats_o, out_tag_o})
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
+      {out_data_o, out_consts_o, out_stats_o, out_tag_o})
 endmodule

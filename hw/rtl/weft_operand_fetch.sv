@@ -1,17 +1,19 @@
-// Operand fetch: walks the rows of A, B and D (bits and fields 0, 1, 2 of every vector) of one operation and reads them
-// from the banks.
+// Operand fetch: walks the rows of A, B and D (bits and fields 0, 1, 2 of every vector) of one
+// operation and reads them from the banks.
 //
-// An operation starts in the first cycle of active_i and takes total_rows_i rows; D is walked last row first. Each operand
-// counts its own rows and fires row n when no other is still at row n - 1, so the three stay within one row of each
-// other. Two operands conflict when they read one scratchpad bank, or both the accumulator: A fires before B before D,
-// and each row then takes as many cycles as there are operands in conflict.
-// An operand that is not read (read_i low: absent or garbage), or whose row lies outside its rows or has no columns,
-// fires without a request; its row is zeros (cols_o zero).
+// An operation starts in the first cycle of active_i and takes total_rows_i rows; D is walked last
+// row first. Each operand counts its own rows and fires row n when no other is still at row n - 1,
+// so the three stay within one row of each other. Two operands conflict when they read one
+// scratchpad bank, or both the accumulator: A fires before B before D, and each row then takes as
+// many cycles as there are operands in conflict.
+// An operand that is not read (read_i low: absent or garbage), or whose row lies outside its rows
+// or has no columns, fires without a request; its row is zeros (cols_o zero).
 //
-// fire_o tells which operands fired in this cycle, with bank and columns of each; first_o is high until something fired;
-// done_o with the last row of the last operand. Nothing fires unless enable_i; no last row fires while hold_last_i.
-// Combinational: enable_i, hold_last_i -> *_rd_valid_o; *_rd_ready_i -> fire_o, done_o. *_rd_valid_o does not depend on
-// *_rd_ready_i; a request that is not accepted may be withdrawn.
+// fire_o tells which operands fired in this cycle, with bank and columns of each; first_o is high
+// until something fired; done_o with the last row of the last operand. Nothing fires unless
+// enable_i; no last row fires while hold_last_i.
+// Combinational: enable_i, hold_last_i -> *_rd_valid_o; *_rd_ready_i -> fire_o, done_o.
+// *_rd_valid_o does not depend on *_rd_ready_i; a request that is not accepted may be withdrawn.
 `include "weft_assert.svh"
 
 module weft_operand_fetch #(
@@ -74,9 +76,11 @@ module weft_operand_fetch #(
     assign address = base_i[o*ROW_BITS+:ROW_BITS] + (o == 0 ? a_offset_q : ROW_BITS'(index));
     assign row[o*ROW_BITS+:ROW_BITS] = address;
     assign in_last = count == total_rows_i - 1'b1;
-    assign live = read_i[o] && index < rows_i[o*COUNT_BITS+:COUNT_BITS] && cols_i[o*COUNT_BITS+:COUNT_BITS] != '0;
+    assign live = read_i[o] && index < rows_i[o*COUNT_BITS+:COUNT_BITS] &&
+        cols_i[o*COUNT_BITS+:COUNT_BITS] != '0;
     assign cols_o[o*COUNT_BITS+:COUNT_BITS] = live ? cols_i[o*COUNT_BITS+:COUNT_BITS] : '0;
-    assign bank_o[o*SEL_BITS+:SEL_BITS] = acc_i[o] ? SEL_BITS'(acc_bank(address)) : SEL_BITS'(sp_bank(address));
+    assign bank_o[o*SEL_BITS+:SEL_BITS] = acc_i[o] ? SEL_BITS'(acc_bank(address)) :
+        SEL_BITS'(sp_bank(address));
 
     for (genvar p = 0; p < 3; p++) begin : g_other
       if (p == o) begin : g_self
@@ -89,9 +93,11 @@ module weft_operand_fetch #(
                           (p < o && conflict && count == count_q[p*COUNT_BITS+:COUNT_BITS]);
       end
     end
-    assign may_fire[o] = active_i && enable_i && count != total_rows_i && waits == '0 && !(in_last && hold_last_i);
+    assign may_fire[o] = active_i && enable_i && count != total_rows_i && waits == '0 &&
+        !(in_last && hold_last_i);
     assign request[o] = may_fire[o] && live;
-    assign accepted[o] = acc_i[o] ? acc_rd_ready_i[acc_bank(address)] : sp_rd_ready_i[sp_bank(address)];
+    assign accepted[o] = acc_i[o] ? acc_rd_ready_i[acc_bank(address)] :
+        sp_rd_ready_i[sp_bank(address)];
     assign fire_o[o] = may_fire[o] && (!live || accepted[o]);
     assign finishes[o] = count == total_rows_i || (in_last && fire_o[o]);
   end
@@ -100,22 +106,26 @@ module weft_operand_fetch #(
   for (genvar b = 0; b < SP_BANKS; b++) begin : g_sp
     logic [2:0] wanted;
     for (genvar o = 0; o < 3; o++) begin : g_operand
-      assign wanted[o] = request[o] && !acc_i[o] && sp_bank(row[o*ROW_BITS+:ROW_BITS]) == SP_SEL_BITS'(b);
+      assign wanted[o] = request[o] && !acc_i[o] &&
+          sp_bank(row[o*ROW_BITS+:ROW_BITS]) == SP_SEL_BITS'(b);
     end
     assign sp_rd_valid_o[b] = |wanted;
     assign sp_rd_addr_o[b*SP_BANK_BITS+:SP_BANK_BITS] =
         wanted[0] ? SP_BANK_BITS'(row[0*ROW_BITS+:ROW_BITS]) :
-        wanted[1] ? SP_BANK_BITS'(row[1*ROW_BITS+:ROW_BITS]) : SP_BANK_BITS'(row[2*ROW_BITS+:ROW_BITS]);
+        wanted[1] ? SP_BANK_BITS'(row[1*ROW_BITS+:ROW_BITS]) :
+        SP_BANK_BITS'(row[2*ROW_BITS+:ROW_BITS]);
   end
   for (genvar b = 0; b < ACC_BANKS; b++) begin : g_acc
     logic [2:0] wanted;
     for (genvar o = 0; o < 3; o++) begin : g_operand
-      assign wanted[o] = request[o] && acc_i[o] && acc_bank(row[o*ROW_BITS+:ROW_BITS]) == ACC_SEL_BITS'(b);
+      assign wanted[o] = request[o] && acc_i[o] &&
+          acc_bank(row[o*ROW_BITS+:ROW_BITS]) == ACC_SEL_BITS'(b);
     end
     assign acc_rd_valid_o[b] = |wanted;
     assign acc_rd_addr_o[b*ACC_BANK_BITS+:ACC_BANK_BITS] =
         wanted[0] ? ACC_BANK_BITS'(row[0*ROW_BITS+:ROW_BITS]) :
-        wanted[1] ? ACC_BANK_BITS'(row[1*ROW_BITS+:ROW_BITS]) : ACC_BANK_BITS'(row[2*ROW_BITS+:ROW_BITS]);
+        wanted[1] ? ACC_BANK_BITS'(row[1*ROW_BITS+:ROW_BITS]) :
+        ACC_BANK_BITS'(row[2*ROW_BITS+:ROW_BITS]);
   end
 
   assign first_o = count_q == '0;
@@ -130,7 +140,8 @@ module weft_operand_fetch #(
       a_offset_q <= '0;
     end else begin
       for (int o = 0; o < 3; o++) begin
-        if (fire_o[o]) count_q[o*COUNT_BITS+:COUNT_BITS] <= count_q[o*COUNT_BITS+:COUNT_BITS] + 1'b1;
+        if (fire_o[o]) count_q[o*COUNT_BITS+:COUNT_BITS] <= count_q[o*COUNT_BITS+:COUNT_BITS] +
+            1'b1;
       end
       if (fire_o[0]) a_offset_q <= a_offset_q + a_stride_i;
     end

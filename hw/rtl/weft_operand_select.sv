@@ -1,9 +1,11 @@
-// Operand select: the rows that one entry of the control queue feeds to the mesh, taken from the banks' answers.
+// Operand select: the rows that one entry of the control queue feeds to the mesh, taken from the
+// banks' answers.
 //
-// For each operand (0 A, 1 B, 2 D) that fired: no columns means a row of zeros, otherwise the row is the head of its
-// bank's answers, cut to its columns. The entry is taken as a whole, when every answer that it needs is there and the
-// mesh takes every row (take_i comes back from the caller, which also looks at the mesh's request port).
-// Combinational; *_rsp_ready_o depends on take_i, data_ready_o and the rows on the answers only.
+// For each operand (0 A, 1 B, 2 D) that fired: no columns means a row of zeros, otherwise the row
+// is the head of its bank's answers, cut to its columns. The entry is taken as a whole, when every
+// answer that it needs is there and the mesh takes every row (take_i comes back from the caller,
+// which also looks at the mesh's request port). Combinational; *_rsp_ready_o depends on take_i,
+// data_ready_o and the rows on the answers only.
 module weft_operand_select #(
   parameter int DIM = 4,
   parameter int INPUT_BITS = 8,

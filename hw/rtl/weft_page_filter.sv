@@ -1,10 +1,11 @@
-// Address translation as a requester sees it when translation is off: addresses pass unchanged, but a request for
-// another page than the requester's last one has to ask the shared translation buffer, which answers one of the two per
-// cycle. With translation off the buffer never misses, so only two such requests in the same cycle cost a cycle; the
-// buffer's size has no effect.
+// Address translation as a requester sees it when translation is off: addresses pass unchanged, but
+// a request for another page than the requester's last one has to ask the shared translation
+// buffer, which answers one of the two per cycle. With translation off the buffer never misses, so
+// only two such requests in the same cycle cost a cycle; the buffer's size has no effect.
 //
-// A requester looks its page up in the cycle before its address is used (look_valid_i, look_page_i). From the next cycle on
-// miss_o tells whether the request must wait; it is low at once if the page was the last one or the buffer answers.
+// A requester looks its page up in the cycle before its address is used (look_valid_i,
+// look_page_i). From the next cycle on miss_o tells whether the request must wait; it is low at
+// once if the page was the last one or the buffer answers.
 // Round robin: after client i was answered the other one comes first; after reset client 1.
 // flush_i forgets the last pages.
 // Combinational: none from an input to an output.
@@ -52,7 +53,8 @@ module weft_page_filter #(
         end
         if (look_valid_i[i]) begin
           page_q[i*PAGE_BITS +: PAGE_BITS] <= look_page_i[i*PAGE_BITS +: PAGE_BITS];
-          asks_q[i] <= !known_q[i] || last_q[i*PAGE_BITS +: PAGE_BITS] != look_page_i[i*PAGE_BITS +: PAGE_BITS];
+          asks_q[i] <= !known_q[i] ||
+              last_q[i*PAGE_BITS +: PAGE_BITS] != look_page_i[i*PAGE_BITS +: PAGE_BITS];
         end
         if (flush_i) known_q[i] <= 1'b0;
       end

@@ -1,17 +1,21 @@
 // Processing element: one multiply-accumulate and two stationary registers that can swap roles.
 //
-//   shift   takes d_i and hands its old value down at c_o: weights or biases come in, finished sums go out
+//   shift   takes d_i and hands its old value down at c_o: weights or biases come in, finished sums
+//           go out
 //   active  works:  weight-stationary  b_o = b_i + a_i * active
 //                   output-stationary  active <= active + a_i * b_i,  b_o = b_i
-// With swap_i the two exchange roles before they act, so the element computes with what had been shifted in, and what had
-// been active leaves at c_o; output-stationary it leaves through a rounding right shift by shift_i, half to even.
-// Sums are OUTPUT_BITS wide and wrap, also in the register, because an output-stationary sum passes through the
-// multiply-add's output in every step. A shifted sum always fits: the saturation of the ISA never acts.
+// With swap_i the two exchange roles before they act, so the element computes with what had been
+// shifted in, and what had been active leaves at c_o; output-stationary it leaves through a
+// rounding right shift by shift_i, half to even. Sums are OUTPUT_BITS wide and wrap, also in the
+// register, because an output-stationary sum passes through the multiply-add's output in every
+// step. A shifted sum always fits: the saturation of the ISA never acts.
 //
-// REGISTER_RIGHT and REGISTER_DOWN put the register behind the element into it (the last column and row of a tile do
-// that): a_o, or b_o and c_o, then come one cycle later; otherwise they are combinational. All registers move only with
-// valid_i. They are data and have no reset: what they hold is loaded before its result is used.
-// The whole step stands in one clocked block because Verilator then skips an idle element with one test.
+// REGISTER_RIGHT and REGISTER_DOWN put the register behind the element into it (the last column and
+// row of a tile do that): a_o, or b_o and c_o, then come one cycle later; otherwise they are
+// combinational. All registers move only with valid_i. They are data and have no reset: what they
+// hold is loaded before its result is used.
+// The whole step stands in one clocked block because Verilator then skips an idle element with one
+// test.
 module weft_pe #(
   parameter int DATAFLOW = weft_pkg::MESH_DATAFLOW_BOTH,
   parameter int INPUT_BITS = 8,
@@ -19,7 +23,8 @@ module weft_pe #(
   parameter int SHIFT_BITS = 5,
   parameter bit REGISTER_RIGHT = 1'b1,
   parameter bit REGISTER_DOWN = 1'b1,
-  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS  // derived: width of a stationary register
+  // derived: width of a stationary register
+  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS
 ) (
   input  logic                   clk_i,
   input  logic                   valid_i,
@@ -37,7 +42,8 @@ module weft_pe #(
 
   logic [D_BITS-1:0] shift_q, active_q;
   logic os;
-  assign os = DATAFLOW == weft_pkg::MESH_DATAFLOW_OS || (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && os_i);
+  assign os = DATAFLOW == weft_pkg::MESH_DATAFLOW_OS ||
+      (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && os_i);
 
   // sum + x * y, wrapping.
   function automatic logic [OUTPUT_BITS-1:0] multiply_add(input logic [OUTPUT_BITS-1:0] sum,

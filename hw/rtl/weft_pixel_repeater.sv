@@ -1,6 +1,7 @@
-// First-layer loads: writes a row of `len` lanes once more for each repeated pixel, q rows lower and q*len lanes higher.
-// The copy with the largest q goes first, the row itself last. A copy that would leave its half of the scratchpad
-// (row below 0, or below SP_ROWS/2 for rows from there on) is dropped and costs a cycle.
+// First-layer loads: writes a row of `len` lanes once more for each repeated pixel, q rows lower
+// and q*len lanes higher. The copy with the largest q goes first, the row itself last. A copy that
+// would leave its half of the scratchpad (row below 0, or below SP_ROWS/2 for rows from there on)
+// is dropped and costs a cycle.
 // ENABLE 0 builds a wire: no repeats, no latency.
 //
 // Latency: in at t -> first copy at t+1. Combinational: in_ready_o depends on out_ready_i.
@@ -100,6 +101,7 @@ module weft_pixel_repeater #(
 
     `WEFT_ASSERT(RowHasACopy, !in_valid_i || in_repeats_i != '0)
     `WEFT_ASSERT(CopiesAreInTheScratchpad, !(in_valid_i && in_is_acc_i) || in_repeats_i == 8'd1)
-    `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_data_o, out_mask_o, out_is_acc_o, out_row_o, out_last_o, out_tag_o})
+    `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
+        {out_data_o, out_mask_o, out_is_acc_o, out_row_o, out_last_o, out_tag_o})
   end
 endmodule

@@ -1,6 +1,6 @@
-// What the values of enumerated parameters mean, SECTION_NAME_VALUE as in the array description. Constants rather than an
-// enumeration: Verilator 5.006 does not survive a module parameter that is an item of a package's enumeration, and
-// yosys 0.23 has no cast to make a number of it.
+// What the values of enumerated parameters mean, SECTION_NAME_VALUE as in the array description.
+// Constants rather than an enumeration: Verilator 5.006 does not survive a module parameter that is
+// an item of a package's enumeration, and yosys 0.23 has no cast to make a number of it.
 // verilator lint_off UNUSED
 package weft_pkg;
   localparam int MESH_DATAFLOW_WS = 0;    // weight-stationary

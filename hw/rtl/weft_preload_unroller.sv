@@ -1,16 +1,20 @@
-// Splits a weight-stationary preload of a transposed B in two, so that B can pass the transposer first.
+// Splits a weight-stationary preload of a transposed B in two, so that B can pass the transposer
+// first.
 //
-// The transposer hands a matrix out during the product after the one in which it went in. With B transposed and
-// weight-stationary, `preload B -> C; compute_preloaded A` therefore becomes
+// The transposer hands a matrix out during the product after the one in which it went in. With B
+// transposed and weight-stationary, `preload B -> C; compute_preloaded A` therefore becomes
 //   preload B -> garbage;  empty compute;  preload garbage -> C;  compute_preloaded A
-// where the first preload fills the transposer and the second takes the columns out into the weights. Only the second
-// preload and the compute carry their ids; a compute without one is empty: it must be carried out together with the
-// preload behind it, reads nothing and names its operands only so that the first preload waits for them.
-// Everything else passes unchanged. Such a preload waits for the command behind it, which decides: compute_accumulated
-// keeps the weights and needs no split.
+// where the first preload fills the transposer and the second takes the columns out into the
+// weights. Only the second preload and the compute carry their ids; a compute without one is empty:
+// it must be carried out together with the preload behind it, reads nothing and names its operands
+// only so that the first preload waits for them.
+// Everything else passes unchanged. Such a preload waits for the command behind it, which decides:
+// compute_accumulated keeps the weights and needs no split.
 //
-// The transposition is taken from config_ex as it passes. Latency 1 cycle; in_ready_o does not depend on out_ready_i.
-// waiting_o: a preload is held back only because the command behind it has not come. active_o: in the middle of a split.
+// The transposition is taken from config_ex as it passes. Latency 1 cycle; in_ready_o does not
+// depend on out_ready_i.
+// waiting_o: a preload is held back only because the command behind it has not come. active_o: in
+// the middle of a split.
 `include "weft_assert.svh"
 
 module weft_preload_unroller #(
@@ -69,8 +73,10 @@ module weft_preload_unroller #(
 
   assign is_preload = funct == weft_isa_pkg::FUNCT_PRELOAD;
   assign is_config = funct == weft_isa_pkg::FUNCT_CONFIG_EX;
-  assign split = is_preload && b_transposed_q && next_funct == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
-  assign waiting_o = state_q == IDLE && head_valid[0] && is_preload && b_transposed_q && !head_valid[1];
+  assign split = is_preload && b_transposed_q &&
+      next_funct == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED;
+  assign waiting_o = state_q == IDLE && head_valid[0] && is_preload && b_transposed_q &&
+      !head_valid[1];
   assign active_o = state_q != IDLE;
 
   assign out_valid_o = head_valid[0] && !waiting_o;
@@ -112,8 +118,10 @@ module weft_preload_unroller #(
     b_transposed_d = b_transposed_q;
     if (fire && is_config && !rs1[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB])
       b_transposed_d = TRANSPOSER && rs1[weft_isa_pkg::CONFIG_EX_B_TRANSPOSE_LSB] &&
-                       (DATAFLOW == weft_pkg::MESH_DATAFLOW_WS || (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH && rs1[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
-                                                               weft_isa_pkg::CONFIG_EX_DATAFLOW_WS));
+                       (DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ||
+                        (DATAFLOW == weft_pkg::MESH_DATAFLOW_BOTH &&
+                         rs1[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB] ==
+                         weft_isa_pkg::CONFIG_EX_DATAFLOW_WS));
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

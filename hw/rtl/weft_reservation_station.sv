@@ -1,20 +1,25 @@
-// Reservation station: holds commands until what they depend on is done, one file of entries for each class.
+// Reservation station: holds commands until what they depend on is done, one file of entries for
+// each class.
 //
-// A command takes the lowest free entry of its class; a full file holds up everything behind it. Its dependencies are
-// found once, at that moment, among the valid entries; each is a bit that the other entry clears:
-//   own class      every older entry that has not issued, so each class issues in order; cleared at issue. With
-//                  STORE_ORDER_COMPLETED a store waits until the older ones completed, and it always waits for an older
-//                  mvout_spad that it reads or overwrites.
-//   other classes  entries with common local rows (command_rows) of which one command writes; cleared at completion.
-// Conflicts inside the load and the execute class are the controllers' business. Configurations depend on their own class
-// alone; config_ld, config_st and config_norm complete when they issue.
+// A command takes the lowest free entry of its class; a full file holds up everything behind it.
+// Its dependencies are found once, at that moment, among the valid entries; each is a bit that the
+// other entry clears:
+//   own class      every older entry that has not issued, so each class issues in order; cleared at
+//                  issue. With STORE_ORDER_COMPLETED a store waits until the older ones completed,
+//                  and it always waits for an older mvout_spad that it reads or overwrites.
+//   other classes  entries with common local rows (command_rows) of which one command writes;
+//                  cleared at completion.
+// Conflicts inside the load and the execute class are the controllers' business. Configurations
+// depend on their own class alone; config_ld, config_st and config_norm complete when they issue.
 //
-// Issue: one per class and cycle, the lowest entry without dependencies. Completion: one per cycle for all classes,
-// execute before load before store; the entry is free in the next cycle.
-// busy_o: any entry is valid, except that a single preload whose compute has not come does not count.
+// Issue: one per class and cycle, the lowest entry without dependencies. Completion: one per cycle
+// for all classes, execute before load before store; the entry is free in the next cycle.
+// busy_o: any entry is valid, except that a single preload whose compute has not come does not
+// count.
 //
-// Latency: alloc in t, earliest issue t + 1; dependency done in t, issue t + 1. alloc_ready_o depends on the command
-// offered, X_done_ready_o on the other done valids; X_valid_o on registers only.
+// Latency: alloc in t, earliest issue t + 1; dependency done in t, issue t + 1. alloc_ready_o
+// depends on the command offered, X_done_ready_o on the other done valids; X_valid_o on registers
+// only.
 // Unknown functs are taken and dropped (asserted).
 `include "weft_assert.svh"
 
@@ -95,24 +100,30 @@ module weft_reservation_station #(
   localparam int ENTRIES = LOAD_ENTRIES + EXECUTE_ENTRIES + STORE_ENTRIES;
   localparam int CMD_BITS = 7 + 64 + 64;
   localparam logic [ENTRIES-1:0] LOADS = ENTRIES'((64'd1 << LOAD_ENTRIES) - 64'd1);
-  localparam logic [ENTRIES-1:0] EXECUTES = ENTRIES'((64'd1 << EXECUTE_ENTRIES) - 64'd1) << EX_FIRST;
+  localparam logic [ENTRIES-1:0] EXECUTES =
+      ENTRIES'((64'd1 << EXECUTE_ENTRIES) - 64'd1) << EX_FIRST;
   localparam logic [ENTRIES-1:0] STORES = ENTRIES'((64'd1 << STORE_ENTRIES) - 64'd1) << ST_FIRST;
 
   logic [ENTRIES-1:0] valid_q, issued_q, config_q, preload_q, matmul_q, conv_q;
   logic [ENTRIES-1:0] a_valid_q, a_writes_q, a_acc_q, b_valid_q, b_acc_q;
   logic [ENTRIES*CMD_BITS-1:0] cmd_q;
-  logic [ENTRIES*ENTRIES-1:0] wait_issue_q, wait_done_q;  // entry e waits for entry x: bit e * ENTRIES + x
+  // entry e waits for entry x: bit e * ENTRIES + x
+  logic [ENTRIES*ENTRIES-1:0] wait_issue_q, wait_done_q;
 
-  // --- the command offered -------------------------------------------------------------------------------------------
+  // --- the command offered -----------------------------------------------------------------------
   logic is_config, is_ld, is_ex, is_st;
   logic [1:0] kind;
   assign is_config = alloc_funct_i == weft_isa_pkg::FUNCT_CONFIG_EX;
   assign kind = alloc_rs1_i[weft_isa_pkg::CONFIG_EX_KIND_LSB+:2];
-  assign is_ld = is_config ? kind == weft_isa_pkg::CONFIG_LD_KIND : alloc_funct_i == weft_isa_pkg::FUNCT_MVIN ||
-      alloc_funct_i == weft_isa_pkg::FUNCT_MVIN2 || alloc_funct_i == weft_isa_pkg::FUNCT_MVIN3;
-  assign is_ex = is_config ? kind == weft_isa_pkg::CONFIG_EX_KIND : alloc_funct_i == weft_isa_pkg::FUNCT_PRELOAD ||
-      alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED || alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
-  assign is_st = is_config ? kind == weft_isa_pkg::CONFIG_ST_KIND || kind == weft_isa_pkg::CONFIG_NORM_KIND :
+  assign is_ld = is_config ? kind == weft_isa_pkg::CONFIG_LD_KIND :
+      alloc_funct_i == weft_isa_pkg::FUNCT_MVIN || alloc_funct_i == weft_isa_pkg::FUNCT_MVIN2 ||
+      alloc_funct_i == weft_isa_pkg::FUNCT_MVIN3;
+  assign is_ex = is_config ? kind == weft_isa_pkg::CONFIG_EX_KIND :
+      alloc_funct_i == weft_isa_pkg::FUNCT_PRELOAD ||
+      alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED ||
+      alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
+  assign is_st = is_config ? kind == weft_isa_pkg::CONFIG_ST_KIND ||
+      kind == weft_isa_pkg::CONFIG_NORM_KIND :
       alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT || alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT_SPAD;
 
   // Configuration that changes the rows of later commands, in program order.
@@ -184,16 +195,19 @@ module weft_reservation_station #(
   logic a_valid, a_writes, a_acc, b_valid, b_acc;
   logic [ROW_BITS-1:0] a_first, b_first;
   logic [ROW_BITS:0] a_end, b_end;
-  weft_command_rows #(.DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .PIXEL_REPEAT(PIXEL_REPEAT)) u_rows (
+  weft_command_rows #(.DIM(DIM), .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS),
+      .PIXEL_REPEAT(PIXEL_REPEAT)) u_rows (
     .funct_i(alloc_funct_i), .rs1_i(alloc_rs1_i), .rs2_i(alloc_rs2_i), .is_config_i(is_config),
-    .ws_i(ws_q), .a_transpose_i(a_transpose_q), .b_transpose_i(b_transpose_q), .a_stride_i(a_stride_q),
+    .ws_i(ws_q), .a_transpose_i(a_transpose_q), .b_transpose_i(b_transpose_q),
+    .a_stride_i(a_stride_q),
     .c_stride_i(c_stride_q), .block_stride_i(block_stride), .pixel_repeats_i(repeats),
     .image_i(image_q), .image_rows_i(image_rows_q),
-    .a_valid_o(a_valid), .a_writes_o(a_writes), .a_acc_o(a_acc), .a_first_o(a_first), .a_end_o(a_end),
+    .a_valid_o(a_valid), .a_writes_o(a_writes), .a_acc_o(a_acc), .a_first_o(a_first),
+    .a_end_o(a_end),
     .b_valid_o(b_valid), .b_acc_o(b_acc), .b_first_o(b_first), .b_end_o(b_end)
   );
 
-  // --- a free entry ----------------------------------------------------------------------------------------------------
+  // --- a free entry ------------------------------------------------------------------------------
   logic [ENTRIES-1:0] class_mask, free, alloc_entry;
   always_comb begin
     if (is_ld) class_mask = LOADS;
@@ -206,7 +220,7 @@ module weft_reservation_station #(
   assign alloc_fire = alloc_valid_i && alloc_ready_o;
   assign alloc_entry = alloc_fire ? free & (~free + ENTRIES'(1)) : '0;
 
-  // --- issue and completion --------------------------------------------------------------------------------------------
+  // --- issue and completion ----------------------------------------------------------------------
   logic [ENTRIES-1:0] ready, ld_pick, ex_pick, st_pick, issue, issue_done, port_done, done;
   logic [LOAD_ENTRIES-1:0] ld_ready, ld_first;
   logic [EXECUTE_ENTRIES-1:0] ex_ready, ex_first;
@@ -221,7 +235,8 @@ module weft_reservation_station #(
   assign ld_valid_o = |ld_ready;
   assign ex_valid_o = |ex_ready;
   assign st_valid_o = |st_ready;
-  assign issue = (ld_ready_i ? ld_pick : '0) | (ex_ready_i ? ex_pick : '0) | (st_ready_i ? st_pick : '0);
+  assign issue = (ld_ready_i ? ld_pick : '0) | (ex_ready_i ? ex_pick : '0) |
+      (st_ready_i ? st_pick : '0);
   assign issue_done = issue & config_q & ~EXECUTES;
 
   assign ex_done_ready_o = 1'b1;
@@ -269,7 +284,7 @@ module weft_reservation_station #(
   assign {ex_funct_o, ex_rs1_o, ex_rs2_o} = ex_cmd;
   assign {st_funct_o, st_rs1_o, st_rs2_o} = st_cmd;
 
-  // --- dependencies ------------------------------------------------------------------------------------------------------
+  // --- dependencies ------------------------------------------------------------------------------
   logic [ENTRIES-1:0] conflict, new_issue, new_done;
   for (genvar e = 0; e < ENTRIES; e++) begin : g_entry
     logic [ROW_BITS-1:0] a_first_q, b_first_q;
@@ -296,8 +311,10 @@ module weft_reservation_station #(
         else if (done[e]) valid_q[e] <= 1'b0;
         if (alloc_entry[e]) issued_q[e] <= 1'b0;
         else if (issue[e]) issued_q[e] <= 1'b1;
-        wait_issue_q[e*ENTRIES+:ENTRIES] <= (alloc_entry[e] ? new_issue : wait_issue_q[e*ENTRIES+:ENTRIES]) & ~issue;
-        wait_done_q[e*ENTRIES+:ENTRIES] <= (alloc_entry[e] ? new_done : wait_done_q[e*ENTRIES+:ENTRIES]) & ~done;
+        wait_issue_q[e*ENTRIES+:ENTRIES] <=
+            (alloc_entry[e] ? new_issue : wait_issue_q[e*ENTRIES+:ENTRIES]) & ~issue;
+        wait_done_q[e*ENTRIES+:ENTRIES] <=
+            (alloc_entry[e] ? new_done : wait_done_q[e*ENTRIES+:ENTRIES]) & ~done;
       end
     end
     always_ff @(posedge clk_i) begin
@@ -323,7 +340,7 @@ module weft_reservation_station #(
   assign new_done = (conflict & ~(is_ld ? LOADS : '0) & ~(is_ex ? EXECUTES : '0)) |
       (STORE_ORDER == weft_pkg::STORE_ORDER_COMPLETED && is_st ? STORES & valid_q : '0);
 
-  // --- occupancy and completions of loop commands -------------------------------------------------------------------------
+  // --- occupancy and completions of loop commands ------------------------------------------------
   always_comb begin
     ld_count_o = '0;
     ex_count_o = '0;
@@ -349,7 +366,7 @@ module weft_reservation_station #(
   assign conv_ex_completed_o = 2'(|(port_conv & EXECUTES)) + 2'(|(issue_conv & EXECUTES));
   assign conv_st_completed_o = 2'(|(port_conv & STORES)) + 2'(|(issue_conv & STORES));
 
-  // --- trace ---------------------------------------------------------------------------------------------------------------
+  // --- trace -------------------------------------------------------------------------------------
   if (TRACE) begin : g_trace
     logic [31:0] count_q;
     logic [ENTRIES*32-1:0] index_q;
@@ -377,7 +394,8 @@ module weft_reservation_station #(
     assign trace_alloc_funct_o = alloc_funct_i;
     assign trace_alloc_rs1_o = alloc_rs1_i;
     assign trace_alloc_rs2_o = alloc_rs2_i;
-    assign trace_issue_valid_o = {st_valid_o && st_ready_i, ex_valid_o && ex_ready_i, ld_valid_o && ld_ready_i};
+    assign trace_issue_valid_o = {st_valid_o && st_ready_i, ex_valid_o && ex_ready_i, ld_valid_o &&
+        ld_ready_i};
     assign trace_issue_index_o = {st_index, ex_index, ld_index};
     assign trace_done_valid_o = |port_done;
     assign trace_done_index_o = done_index;
@@ -394,9 +412,12 @@ module weft_reservation_station #(
 
   `WEFT_ASSERT(FunctIsKnown, !alloc_valid_i || class_mask != '0)
   `WEFT_ASSERT(CompletesWhatWasIssued, (port_done & ~(valid_q & issued_q)) == '0)
-  `WEFT_ASSERT(OneCompletionPerCycle, port_done == '0 || (port_done & (port_done - ENTRIES'(1))) == '0)
-  `WEFT_ASSERT(CompletionHasAnEntry, (ex_done_valid_i || ld_done_valid_i || st_done_valid_i) == (port_done != '0))
-  `WEFT_ASSERT_STREAM(AllocStable, alloc_valid_i, alloc_ready_o, {alloc_funct_i, alloc_rs1_i, alloc_rs2_i})
+  `WEFT_ASSERT(OneCompletionPerCycle, port_done == '0 ||
+      (port_done & (port_done - ENTRIES'(1))) == '0)
+  `WEFT_ASSERT(CompletionHasAnEntry,
+      (ex_done_valid_i || ld_done_valid_i || st_done_valid_i) == (port_done != '0))
+  `WEFT_ASSERT_STREAM(AllocStable, alloc_valid_i, alloc_ready_o,
+      {alloc_funct_i, alloc_rs1_i, alloc_rs2_i})
   `WEFT_ASSERT_STREAM(LdStable, ld_valid_o, ld_ready_i, {ld_funct_o, ld_rs1_o, ld_rs2_o, ld_id_o})
   `WEFT_ASSERT_STREAM(ExStable, ex_valid_o, ex_ready_i, {ex_funct_o, ex_rs1_o, ex_rs2_o, ex_id_o})
   `WEFT_ASSERT_STREAM(StStable, st_valid_o, st_ready_i, {st_funct_o, st_rs1_o, st_rs2_o, st_id_o})

@@ -1,5 +1,5 @@
-// First and last local row of a matrix: rows_i rows from base_i on, stride_i apart. A range that runs over the end of the
-// row field is taken as the whole memory. Combinational.
+// First and last local row of a matrix: rows_i rows from base_i on, stride_i apart. A range that
+// runs over the end of the row field is taken as the whole memory. Combinational.
 module weft_row_range #(
   parameter int ROW_BITS = 14,
   parameter int COUNT_BITS = 5

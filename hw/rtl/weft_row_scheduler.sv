@@ -1,13 +1,17 @@
-// Shares UNITS arithmetic units among the lanes of up to three rows: the control of the scale units of mvin and of the
-// accumulator. Each unit takes one element per cycle; element (entry e, lane w) belongs to unit (e*LANES + w) mod UNITS.
-// A unit serves the oldest row first and its lanes in order. The parent keeps the rows' data, entry by entry.
+// Shares UNITS arithmetic units among the lanes of up to three rows: the control of the scale units
+// of mvin and of the accumulator. Each unit takes one element per cycle; element (entry e, lane w)
+// belongs to unit (e*LANES + w) mod UNITS. A unit serves the oldest row first and its lanes in
+// order. The parent keeps the rows' data, entry by entry.
 //
-// Per element: grant at t (unit_valid_o; the parent captures the operand), UNIT_LATENCY + 1 cycles later the result is
-// reported (unit_done_o) and the parent stores it; a row leaves when all its lanes are done, in the order the rows came.
-// Latency of a row of L lanes: enters at t -> first grant t+1 -> leaves at t + ceil(L/UNITS) + UNIT_LATENCY + 2.
+// Per element: grant at t (unit_valid_o; the parent captures the operand), UNIT_LATENCY + 1 cycles
+// later the result is reported (unit_done_o) and the parent stores it; a row leaves when all its
+// lanes are done, in the order the rows came. Latency of a row of L lanes: enters at t -> first
+// grant t+1 -> leaves at t + ceil(L/UNITS) + UNIT_LATENCY + 2.
 // A row that enters with in_skip_i needs no unit and can leave at t+1.
-// Combinational: with REUSE in_ready_o depends on out_ready_i (a full set of entries accepts while its head leaves).
-// Invariants: every lane of a row is granted exactly once unless skipped; head and tail move in a ring.
+// Combinational: with REUSE in_ready_o depends on out_ready_i (a full set of entries accepts while
+// its head leaves).
+// Invariants: every lane of a row is granted exactly once unless skipped; head and tail move in a
+// ring.
 `include "weft_assert.svh"
 
 module weft_row_scheduler #(
@@ -49,8 +53,8 @@ module weft_row_scheduler #(
   assign in_ready_o = !valid_q[tail_q] || (REUSE && tail_q == head_q && pop);
   assign push = in_valid_i && in_ready_o;
 
-  // Each unit's oldest waiting element. Entries are visited from the youngest place of the ring to the head, lanes from
-  // the last, so that the first choice is written last.
+  // Each unit's oldest waiting element. Entries are visited from the youngest place of the ring to
+  // the head, lanes from the last, so that the first choice is written last.
   always_comb begin
     unit_valid_o = '0;
     unit_entry_o = '0;
@@ -88,11 +92,13 @@ module weft_row_scheduler #(
         info_q <= '0;
       end else begin
         busy_q <= STAGES'({busy_q, unit_valid_o[u]});
-        info_q <= (STAGES*INFO)'({info_q, unit_entry_o[u*2 +: 2], unit_lane_o[u*LANE_BITS +: LANE_BITS]});
+        info_q <= (STAGES*INFO)'({info_q, unit_entry_o[u*2 +: 2],
+            unit_lane_o[u*LANE_BITS +: LANE_BITS]});
       end
     end
     assign done_valid_o[u] = busy_q[STAGES-1];
-    assign {done_entry_o[u*2 +: 2], done_lane_o[u*LANE_BITS +: LANE_BITS]} = info_q[(STAGES-1)*INFO +: INFO];
+    assign {done_entry_o[u*2 +: 2], done_lane_o[u*LANE_BITS +: LANE_BITS]} =
+        info_q[(STAGES-1)*INFO +: INFO];
   end
 
   always_comb begin
@@ -101,7 +107,8 @@ module weft_row_scheduler #(
       for (int e = 0; e < ENTRIES; e++) begin
         for (int w = 0; w < LANES; w++) begin
           if (done_valid_o[u] && done_entry_o[u*2 +: 2] == 2'(e)
-              && done_lane_o[u*LANE_BITS +: LANE_BITS] == LANE_BITS'(w)) finished[e*LANES + w] = 1'b1;
+              && done_lane_o[u*LANE_BITS +: LANE_BITS] == LANE_BITS'(w)) finished[e*LANES + w] =
+                  1'b1;
         end
       end
     end

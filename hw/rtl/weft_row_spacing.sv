@@ -1,12 +1,14 @@
 // Row spacing: keeps result rows apart that meet in one sub-bank of a single-ported accumulator.
 //
-// Adding a row reads and writes its sub-bank, so an accumulating row takes two accesses and must not be followed, one
-// cycle later, by another row to the same sub-bank. Results cannot wait, but they leave the mesh in the rhythm in which
-// the rows that push them out were fed: hold_o keeps such a row from being fed for one cycle.
+// Adding a row reads and writes its sub-bank, so an accumulating row takes two accesses and must
+// not be followed, one cycle later, by another row to the same sub-bank. Results cannot wait, but
+// they leave the mesh in the rhythm in which the rows that push them out were fed: hold_o keeps
+// such a row from being fed for one cycle.
 //
-// tag_i is the tag of execute_writeback of the product that row index_i of total_i pushes out. Rows of a product that are
-// consecutive always differ in sub-bank; strides that are multiples of SUB_BANKS, and the border between two products,
-// cause holds. Sub-banks of different banks count as one. SUB_BANKS 1: never holds (two-ported).
+// tag_i is the tag of execute_writeback of the product that row index_i of total_i pushes out. Rows
+// of a product that are consecutive always differ in sub-bank; strides that are multiples of
+// SUB_BANKS, and the border between two products, cause holds. Sub-banks of different banks count
+// as one. SUB_BANKS 1: never holds (two-ported).
 // hold_o depends on registers of this module and on the inputs except fed_i.
 module weft_row_spacing #(
   parameter int SUB_BANKS = 1,

@@ -1,10 +1,12 @@
-// One scratchpad bank: a synchronous memory of ROWS rows with byte-masked writes, and one response register for each of its
-// readers. The execute unit wins over the store path. SINGLE_PORTED: a write wins over any read.
+// One scratchpad bank: a synchronous memory of ROWS rows with byte-masked writes, and one response
+// register for each of its readers. The execute unit wins over the store path. SINGLE_PORTED: a
+// write wins over any read.
 //
-// Latency: read taken at t -> response at t+1; it waits in the reader's own register until taken, so that one reader
-// never blocks the other. Combinational: a read's ready depends on wr_en_i (single-ported), on ex_rd_valid_i (store
-// path) and on that reader's response ready.
-// Invariants: responses come in order per reader; a read of the row that is being written returns the old contents.
+// Latency: read taken at t -> response at t+1; it waits in the reader's own register until taken,
+// so that one reader never blocks the other. Combinational: a read's ready depends on wr_en_i
+// (single-ported), on ex_rd_valid_i (store path) and on that reader's response ready.
+// Invariants: responses come in order per reader; a read of the row that is being written returns
+// the old contents.
 module weft_scratchpad_bank #(
   parameter int DIM = 16,
   parameter int ROWS = 4096,

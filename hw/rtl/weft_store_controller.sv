@@ -1,25 +1,33 @@
-// Stores: turns config_st, config_norm and mvout into row requests, one per cycle, and reports finished commands.
+// Stores: turns config_st, config_norm and mvout into row requests, one per cycle, and reports
+// finished commands.
 //
-// Commands wait in a queue and are carried out in order. A mvout first takes an entry of the command tracker (TRACKED =
-// requests in flight / DIM + 1), which counts the rows that local memory has read; the command completes with the last
-// of them, while the data are still on their way. What it asks for:
-//   rows    (pool stride 0, pool size 0) rows x column blocks, block b of row i at local row + b*DIM + i; statistics
-//           commands of the normaliser become their collecting form in all but the last block of a row
-//   image   (pool stride 0, pool size > 0) orows x ocols single rows, consecutive in local memory, placed by pool_out_dim
-//   pooled  (pool stride > 0) for each output pixel the size x size rows of its window, garbage outside the image; the
-//           writer takes their maximum and stores with the last
-// A mvout_spad asks for rows as if nothing were pooled; their address is a scratchpad row (st_req_to_sp_o), and local
-// memory counts them when they are written.
-//   WAIT     head is a config: takes effect, one cycle. Head is a mvout and an entry is free: allocate, first request.
+// Commands wait in a queue and are carried out in order. A mvout first takes an entry of the
+// command tracker (TRACKED = requests in flight / DIM + 1), which counts the rows that local memory
+// has read; the command completes with the last of them, while the data are still on their way.
+// What it asks for:
+//   rows    (pool stride 0, pool size 0) rows x column blocks, block b of row i at local row +
+//           b*DIM + i; statistics commands of the normaliser become their collecting form in all
+//           but the last block of a row
+//   image   (pool stride 0, pool size > 0) orows x ocols single rows, consecutive in local memory,
+//           placed by pool_out_dim
+//   pooled  (pool stride > 0) for each output pixel the size x size rows of its window, garbage
+//           outside the image; the writer takes their maximum and stores with the last
+// A mvout_spad asks for rows as if nothing were pooled; their address is a scratchpad row
+// (st_req_to_sp_o), and local memory counts them when they are written.
+//   WAIT     head is a config: takes effect, one cycle. Head is a mvout and an entry is free:
+//            allocate, first request.
 //   BLOCKED  allocated, first request not yet accepted.
-//   ROWS     the remaining requests; the command leaves the queue with its last request (a single one a cycle later).
+//   ROWS     the remaining requests; the command leaves the queue with its last request (a single
+//            one a cycle later).
 // A mvout without rows or columns, and a pooled statistics command, complete without a request.
-// MAX_POOL 0: the pool stride is ignored. NORMALISER 0: config_norm and the norm field are ignored. SP_STORES 0 (ISA
-// revision 1): there is no mvout_spad.
+// MAX_POOL 0: the pool stride is ignored. NORMALISER 0: config_norm and the norm field are ignored.
+// SP_STORES 0 (ISA revision 1): there is no mvout_spad.
 //
-// Latency: issue (st_valid_i && st_ready_o) at t -> first request t+1; last answer t -> st_done_valid_o t+1.
+// Latency: issue (st_valid_i && st_ready_o) at t -> first request t+1; last answer t ->
+// st_done_valid_o t+1.
 // Combinational: none from st_req_ready_i, st_done_ready_i or st_resp_* to an output.
-// Invariants: requests of a command are consecutive and in the order that the writer collects them in.
+// Invariants: requests of a command are consecutive and in the order that the writer collects them
+// in.
 `include "weft_assert.svh"
 
 module weft_store_controller #(
@@ -86,7 +94,8 @@ module weft_store_controller #(
 
   weft_fifo #(.WIDTH(COMMAND_BITS), .DEPTH(QUEUE)) u_queue (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .in_valid_i(st_valid_i), .in_ready_o(st_ready_o), .in_data_i({st_funct_i, st_rs1_i, st_rs2_i, st_id_i}),
+    .in_valid_i(st_valid_i), .in_ready_o(st_ready_o),
+    .in_data_i({st_funct_i, st_rs1_i, st_rs2_i, st_id_i}),
     .out_valid_o(cmd_valid), .out_ready_i(cmd_pop), .out_data_o({funct, rs1, rs2, id}),
     .count_o(unused_count)
   );
@@ -155,7 +164,8 @@ module weft_store_controller #(
         orows_q <= rs1[weft_isa_pkg::CONFIG_ST_OROWS_LSB +: 8];
         ocols_q <= rs1[weft_isa_pkg::CONFIG_ST_OCOLS_LSB +: 8];
       end
-    end else if (take_config && is_config_norm && NORMALISER && !rs1[weft_isa_pkg::CONFIG_NORM_STATS_ID_ONLY_LSB]) begin
+    end else if (take_config && is_config_norm && NORMALISER &&
+        !rs1[weft_isa_pkg::CONFIG_NORM_STATS_ID_ONLY_LSB]) begin
       act_q[2] <= rs1[weft_isa_pkg::CONFIG_NORM_ACTIVATION_MSB_LSB];
     end
   end
@@ -173,7 +183,8 @@ module weft_store_controller #(
         if (!rs1[weft_isa_pkg::CONFIG_NORM_STATS_ID_ONLY_LSB]) begin
           qb_q <= rs2[weft_isa_pkg::CONFIG_NORM_QB_LSB +: 32];
           qc_q <= rs2[weft_isa_pkg::CONFIG_NORM_QC_LSB +: 32];
-          if (rs1[weft_isa_pkg::CONFIG_NORM_QLN2_INVERSE_LSB]) qln2_inv_q <= rs1[weft_isa_pkg::CONFIG_NORM_LN2_LSB +: 32];
+          if (rs1[weft_isa_pkg::CONFIG_NORM_QLN2_INVERSE_LSB]) qln2_inv_q <=
+              rs1[weft_isa_pkg::CONFIG_NORM_LN2_LSB +: 32];
           else qln2_q <= rs1[weft_isa_pkg::CONFIG_NORM_LN2_LSB +: 32];
         end
       end
@@ -186,11 +197,13 @@ module weft_store_controller #(
     assign qln2_inv_q = '0;
   end
 
-  // Position inside the command. Rows and images count rows and blocks; pooling counts pixels and window elements.
+  // Position inside the command. Rows and images count rows and blocks; pooling counts pixels and
+  // window elements.
   logic [15:0] row_q, block_q;
   logic [7:0]  porow_q, pocol_q;  // also the pixel of an image
   logic [1:0]  wrow_q, wcol_q;
-  logic        last_block, last_row, last_wcol, last_wrow, last_pocol, last_porow, last_request, at_start;
+  logic        last_block, last_row, last_wcol, last_wrow, last_pocol, last_porow, last_request,
+      at_start;
   logic [15:0] all_rows;
 
   assign all_rows = image ? 16'(orows_q) * 16'(ocols_q) : rows;
@@ -200,8 +213,10 @@ module weft_store_controller #(
   assign last_wrow = wrow_q == pool_size_q - 2'd1;
   assign last_pocol = pocol_q == (pooled ? pocols_q : ocols_q) - 8'd1;
   assign last_porow = porow_q == porows_q - 8'd1;
-  assign last_request = pooled ? last_wcol && last_wrow && last_pocol && last_porow : last_block && last_row;
-  assign at_start = row_q == '0 && block_q == '0 && porow_q == '0 && pocol_q == '0 && wrow_q == '0 && wcol_q == '0;
+  assign last_request = pooled ? last_wcol && last_wrow && last_pocol && last_porow : last_block &&
+      last_row;
+  assign at_start = row_q == '0 && block_q == '0 && porow_q == '0 && pocol_q == '0 &&
+      wrow_q == '0 && wcol_q == '0;
 
   // Work of the command.
   logic [31:0] count;
@@ -214,7 +229,8 @@ module weft_store_controller #(
                  && laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] != weft_isa_pkg::LOCAL_NORM_NONE;
   always_comb begin
     if (cols == '0) count = '0;
-    else if (pooled) count = is_norm ? '0 : 32'(porows_q) * 32'(pocols_q) * 32'(pool_size_q) * 32'(pool_size_q);
+    else if (pooled) count = is_norm ? '0 : 32'(porows_q) * 32'(pocols_q) * 32'(pool_size_q) *
+        32'(pool_size_q);
     else count = 32'(all_rows) * 32'(blocks);
   end
   assign empty = count == '0;
@@ -231,7 +247,9 @@ module weft_store_controller #(
 
   assign orow = 12'(porow_q) * 12'(pool_stride_q) + 12'(wrow_q) - 12'(upad_q);
   assign ocol = 12'(pocol_q) * 12'(pool_stride_q) + 12'(wcol_q) - 12'(lpad_q);
-  assign garbage = pooled && (orow < 0 || ocol < 0 || orow >= $signed({4'd0, orows_q}) || ocol >= $signed({4'd0, ocols_q}));
+  assign garbage = pooled &&
+      (orow < 0 || ocol < 0 || orow >= $signed({4'd0, orows_q}) ||
+      ocol >= $signed({4'd0, ocols_q}));
   assign pixel = 64'(porow_q) * 64'(pool_out_dim_q) + 64'(pocol_q);
   assign st_req_to_sp_o = to_sp;
   assign base = to_sp ? 64'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_DEST_LSB +: 32]) : rs1;
@@ -247,9 +265,12 @@ module weft_store_controller #(
   always_comb begin
     norm = laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3];
     if (!NORMALISER || base_garbage || to_sp) norm = weft_isa_pkg::LOCAL_NORM_NONE;
-    else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_MEAN) norm = weft_isa_pkg::LOCAL_NORM_SUM;
-    else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_STDDEV) norm = weft_isa_pkg::LOCAL_NORM_VARIANCE;
-    else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP) norm = weft_isa_pkg::LOCAL_NORM_SUM_EXP;
+    else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_MEAN) norm =
+        weft_isa_pkg::LOCAL_NORM_SUM;
+    else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_STDDEV) norm =
+        weft_isa_pkg::LOCAL_NORM_VARIANCE;
+    else if (!last_block && norm == weft_isa_pkg::LOCAL_NORM_INV_SUM_EXP) norm =
+        weft_isa_pkg::LOCAL_NORM_SUM_EXP;
   end
   always_comb begin
     st_req_laddr_o = laddr;
@@ -341,7 +362,8 @@ module weft_store_controller #(
 
   weft_command_tracker #(.ENTRIES(TRACKED), .TAG_BITS(ID_BITS), .COUNT_BITS(32)) u_tracker (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_tag_i(id), .alloc_count_i(count),
+    .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_tag_i(id),
+    .alloc_count_i(count),
     .alloc_id_o(alloc_id),
     .return_valid_i(st_resp_valid_i), .return_id_i(st_resp_cmd_i), .return_count_i(32'd1),
     .done_valid_o(st_done_valid_o), .done_ready_i(st_done_ready_i), .done_tag_o(st_done_id_o),

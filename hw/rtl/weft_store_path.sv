@@ -1,28 +1,31 @@
-// From row requests of the store controller to requests of the DMA writer or writes of the scratchpad, and accumulator
-// operands for the execute unit.
+// From row requests of the store controller to requests of the DMA writer or writes of the
+// scratchpad, and accumulator operands for the execute unit.
 //
 //   st_req --> dispatch (2) --bank read--> norm queue --> scale queue --> issue queue --> wr_req
-//                                             |               |              | joined with the row's data:
+//                                             |               |              | joined with the
+//                                                             row's data:
 //   scratchpad: bank, read pipeline ---------------------------------------- + (st_sp_*)
 //   accumulator: bank --> normaliser ----------> acc_scale ----------------- +
 //   execute's accumulator reads: bank --> normaliser --> acc_scale --> acc_rsp
 //
-// The queues hold what a row's data will need in each place, so data and requests stay in step. The head of dispatch asks
-// for its bank read (rq_*); when it is granted the row has been read and the answer st_resp goes to the controller.
-// A garbage source needs no read: it moves through the queues on its own and is zeros. Scratchpad rows move through the
-// queues on their own, accumulator rows with their data. The norm queue's rows with a statistics command end at the
-// normaliser and are not stored.
+// The queues hold what a row's data will need in each place, so data and requests stay in step. The
+// head of dispatch asks for its bank read (rq_*); when it is granted the row has been read and the
+// answer st_resp goes to the controller.
+// A garbage source needs no read: it moves through the queues on its own and is zeros. Scratchpad
+// rows move through the queues on their own, accumulator rows with their data. The norm queue's
+// rows with a statistics command end at the normaliser and are not stored.
 // Execute's reads enter the normaliser before the store path's.
-// A row for the scratchpad (SP_STORES, st_req_to_sp) goes to sp_wr instead of wr_req, as int8. It is answered when it is
-// written, so that its command completes no sooner; no other row is read, and answered, while it asks for the write.
+// A row for the scratchpad (SP_STORES, st_req_to_sp) goes to sp_wr instead of wr_req, as int8. It
+// is answered when it is written, so that its command completes no sooner; no other row is read,
+// and answered, while it asks for the write.
 //
-// Latency: request t -> bank read t+1 -> scratchpad row at wr_req t + 2 + READ_DELAY (5 read-pipeline cycles in all with
-// READ_DELAY 4), accumulator row at wr_req t + 3 + scale latency.
-// Depths: norm and scale queue READ_DELAY + 2, issue queue READ_DELAY + 1: with a scale latency of 8 five rows are
-// under way at a time.
-// Combinational: rq_valid_o and sp_wr_valid_o on st_sp_valid_i; st_resp on rq_grant_i and sp_wr_ready_i; wr_req_valid_o on
-// st_sp_valid_i; st_sp_ready_o and acc_*_ready_o on wr_req_ready_i and sp_wr_ready_i; acc_*_ready_o on the other reader's
-// valid.
+// Latency: request t -> bank read t+1 -> scratchpad row at wr_req t + 2 + READ_DELAY (5
+// read-pipeline cycles in all with READ_DELAY 4), accumulator row at wr_req t + 3 + scale latency.
+// Depths: norm and scale queue READ_DELAY + 2, issue queue READ_DELAY + 1: with a scale latency of
+// 8 five rows are under way at a time.
+// Combinational: rq_valid_o and sp_wr_valid_o on st_sp_valid_i; st_resp on rq_grant_i and
+// sp_wr_ready_i; wr_req_valid_o on st_sp_valid_i; st_sp_ready_o and acc_*_ready_o on wr_req_ready_i
+// and sp_wr_ready_i; acc_*_ready_o on the other reader's valid.
 // Invariants: rows leave in the order they were requested; one st_resp for each request.
 `include "weft_assert.svh"
 
@@ -110,8 +113,9 @@ module weft_store_path #(
   localparam int ACC_BANK_BITS = $clog2(ACC_BANK_ROWS);
   localparam int SP_SEL = SP_BANKS > 1 ? $clog2(SP_BANKS) : 1;
   localparam int ACC_SEL = ACC_BANKS > 1 ? $clog2(ACC_BANKS) : 1;
-  // What a row takes along: whether it goes to the scratchpad and its command then, address, local address, length, block,
-  // pooling; what only the normaliser and the scale units need leaves with the data.
+  // What a row takes along: whether it goes to the scratchpad and its command then, address, local
+  // address, length, block, pooling; what only the normaliser and the scale units need leaves with
+  // the data.
   localparam int ROUTE_BITS = 1 + 8 + 64 + 32 + 16 + 8 + 1 + 1;
   localparam int OPERAND_BITS = 3 + 32 + 4 * 32 + 8;
   localparam int DISPATCH_BITS = ROUTE_BITS + OPERAND_BITS + 8;
@@ -133,8 +137,9 @@ module weft_store_path #(
   weft_fifo #(.WIDTH(DISPATCH_BITS), .DEPTH(2)) u_dispatch (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(st_req_valid_i), .in_ready_o(st_req_ready_o),
-    .in_data_i({SP_STORES && st_req_to_sp_i, SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i, st_req_laddr_i,
-                st_req_len_i, st_req_block_i, st_req_pool_en_i, st_req_store_en_i, st_req_act_i,
+    .in_data_i({SP_STORES && st_req_to_sp_i, SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i,
+                st_req_laddr_i, st_req_len_i, st_req_block_i, st_req_pool_en_i, st_req_store_en_i,
+                st_req_act_i,
                 st_req_scale_i, st_req_iexp_qln2_inv_i, st_req_iexp_qln2_i, st_req_igelu_qc_i,
                 st_req_igelu_qb_i, st_req_stats_id_i, st_req_cmd_i}),
     .out_valid_o(dispatch_valid), .out_ready_i(dispatch_pop),
@@ -154,7 +159,8 @@ module weft_store_path #(
   assign rq_is_acc_o = dispatch_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
   assign rq_row_o = dispatch_laddr[ROW_BITS-1:0];
   assign dispatch_pop = dispatch_garbage ? norm_ready && !answer_taken : rq_grant_i;
-  assign st_resp_valid_o = (dispatch_valid && dispatch_pop && !dispatch_to_sp) || (sp_wr_valid_o && sp_wr_ready_i);
+  assign st_resp_valid_o = (dispatch_valid && dispatch_pop && !dispatch_to_sp) ||
+      (sp_wr_valid_o && sp_wr_ready_i);
   assign st_resp_cmd_o = sp_wr_valid_o ? issue_route[122 +: 8] : dispatch_cmd;
 
   weft_fifo #(.WIDTH(ROUTE_BITS + OPERAND_BITS), .DEPTH(READ_DELAY + 2)) u_norm (
@@ -167,12 +173,14 @@ module weft_store_path #(
   weft_fifo #(.WIDTH(ROUTE_BITS), .DEPTH(READ_DELAY + 2)) u_scale (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(scale_push), .in_ready_o(scale_ready), .in_data_i(norm_route),
-    .out_valid_o(scale_valid), .out_ready_i(scale_pop), .out_data_o(scale_route), .count_o(unused_scale_count)
+    .out_valid_o(scale_valid), .out_ready_i(scale_pop), .out_data_o(scale_route),
+    .count_o(unused_scale_count)
   );
   weft_fifo #(.WIDTH(ROUTE_BITS), .DEPTH(READ_DELAY + 1), .PIPE(1'b1)) u_issue (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(issue_push), .in_ready_o(issue_ready), .in_data_i(scale_route),
-    .out_valid_o(issue_valid), .out_ready_i(issue_pop), .out_data_o(issue_route), .count_o(unused_issue_count)
+    .out_valid_o(issue_valid), .out_ready_i(issue_pop), .out_data_o(issue_route),
+    .count_o(unused_issue_count)
   );
 
   assign norm_laddr = norm_route[26 +: 32];
@@ -188,7 +196,8 @@ module weft_store_path #(
     .local_i(issue_laddr), .garbage_o(issue_garbage)
   );
 
-  // Accumulator rows enter the normaliser: execute's, lowest bank first, or the one at the head of the norm queue.
+  // Accumulator rows enter the normaliser: execute's, lowest bank first, or the one at the head of
+  // the norm queue.
   localparam int UNIT_TAG_BITS = 1 + ACC_SEL;
   logic                     norm_is_acc, scale_is_acc, issue_is_acc;
   logic                     ex_waits, store_enters, unit_in_valid, unit_in_ready;
@@ -203,7 +212,8 @@ module weft_store_path #(
   assign scale_is_acc = scale_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !scale_garbage;
   assign issue_is_acc = issue_laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !issue_garbage;
   assign norm_bank = ACC_BANKS > 1 ? ACC_SEL'(norm_laddr[ROW_BITS-1:0] >> ACC_BANK_BITS) : '0;
-  assign norm_cmd = NORMALISER ? norm_laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] : weft_isa_pkg::LOCAL_NORM_NONE;
+  assign norm_cmd = NORMALISER ? norm_laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] :
+      weft_isa_pkg::LOCAL_NORM_NONE;
   assign norm_consts = norm_operands[8 +: 128];
   assign norm_stats_id = norm_operands[7:0];
 
@@ -224,14 +234,17 @@ module weft_store_path #(
     acc_st_ready_o[norm_bank] = store_enters && unit_in_ready;
   end
   // Without execute's reads unit_in_ready depends on the norm queue's command only.
-  assign store_enters = !ex_waits && norm_valid && norm_is_acc && acc_st_valid_i[norm_bank] && scale_ready;
+  assign store_enters = !ex_waits && norm_valid && norm_is_acc && acc_st_valid_i[norm_bank] &&
+      scale_ready;
   assign unit_in_valid = ex_waits || store_enters;
-  assign unit_in_data = ex_waits ? acc_ex_data_i[ex_bank*DIM*32 +: DIM*32] : acc_st_data_i[norm_bank*DIM*32 +: DIM*32];
+  assign unit_in_data = ex_waits ? acc_ex_data_i[ex_bank*DIM*32 +: DIM*32] :
+      acc_st_data_i[norm_bank*DIM*32 +: DIM*32];
   assign unit_in_act = ex_waits ? acc_ex_act_i[ex_bank*3 +: 3] : norm_operands[168 +: 3];
   assign unit_in_scale = ex_waits ? acc_ex_scale_i[ex_bank*32 +: 32] : norm_operands[136 +: 32];
 
   assign norm_pop = norm_is_acc ? store_enters && unit_in_ready : scale_ready;
-  assign scale_push = norm_valid && norm_pop && !(norm_is_acc && norm_cmd != weft_isa_pkg::LOCAL_NORM_NONE);
+  assign scale_push = norm_valid && norm_pop &&
+      !(norm_is_acc && norm_cmd != weft_isa_pkg::LOCAL_NORM_NONE);
 
   logic                     unit_valid, unit_ready, unit_for_store, norm_busy;
   logic [DIM*32-1:0]        unit_data;
@@ -246,10 +259,14 @@ module weft_store_path #(
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(unit_in_valid), .in_ready_o(unit_in_ready), .in_data_i(unit_in_data),
     .in_cmd_i(ex_waits ? weft_isa_pkg::LOCAL_NORM_NONE : norm_cmd), .in_stats_id_i(norm_stats_id),
-    .in_len_i(norm_route[10 +: 16]), .in_restart_i(!ex_waits && !norm_laddr[weft_isa_pkg::LOCAL_FULL_LSB]),
-    .in_consts_i(norm_consts), .in_tag_i({unit_in_act, unit_in_scale, ex_waits ? ex_bank : norm_bank, !ex_waits}),
-    .out_valid_o(unit_valid), .out_ready_i(unit_ready), .out_data_o(unit_data), .out_consts_o(unit_consts),
-    .out_stats_o(unit_stats), .out_tag_o({unit_act, unit_scale, unit_bank, unit_for_store}), .busy_o(norm_busy)
+    .in_len_i(norm_route[10 +: 16]),
+    .in_restart_i(!ex_waits && !norm_laddr[weft_isa_pkg::LOCAL_FULL_LSB]),
+    .in_consts_i(norm_consts),
+    .in_tag_i({unit_in_act, unit_in_scale, ex_waits ? ex_bank : norm_bank, !ex_waits}),
+    .out_valid_o(unit_valid), .out_ready_i(unit_ready), .out_data_o(unit_data),
+    .out_consts_o(unit_consts),
+    .out_stats_o(unit_stats), .out_tag_o({unit_act, unit_scale, unit_bank, unit_for_store}),
+    .busy_o(norm_busy)
   );
 
   // Into the scale units: a store's row together with its entry of the scale queue.
@@ -257,7 +274,8 @@ module weft_store_path #(
   assign store_scales = scale_valid && scale_is_acc && issue_ready;
   assign scale_in_valid = unit_valid && (!unit_for_store || store_scales);
   assign unit_ready = scale_in_ready && (!unit_for_store || store_scales);
-  assign scale_pop = scale_is_acc ? unit_valid && unit_for_store && scale_in_ready && issue_ready : issue_ready;
+  assign scale_pop = scale_is_acc ? unit_valid && unit_for_store && scale_in_ready && issue_ready :
+      issue_ready;
   assign issue_push = scale_valid && scale_pop;
 
   // Layer norm and GELU belong to stores; an operand of the execute unit knows ReLU alone.
@@ -269,14 +287,18 @@ module weft_store_path #(
   logic [DIM*32-1:0]        scaled_full;
   logic [ACC_SEL-1:0]       scaled_bank;
   weft_acc_scale #(
-    .DIM(DIM), .UNITS(SCALE_UNITS), .LATENCY(SCALE_LATENCY), .FULL_READS(FULL_READS), .NARROW_READS(NARROW_READS),
-    .ACTIVATION(ACTIVATION), .NORMALISER(NORMALISER), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE), .TAG_BITS(UNIT_TAG_BITS)
+    .DIM(DIM), .UNITS(SCALE_UNITS), .LATENCY(SCALE_LATENCY), .FULL_READS(FULL_READS),
+    .NARROW_READS(NARROW_READS),
+    .ACTIVATION(ACTIVATION), .NORMALISER(NORMALISER), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE),
+    .TAG_BITS(UNIT_TAG_BITS)
   ) u_acc_scale (
     .clk_i(clk_i), .rst_ni(rst_ni),
-    .in_valid_i(scale_in_valid), .in_ready_o(scale_in_ready), .in_data_i(unit_data), .in_act_i(lane_act),
+    .in_valid_i(scale_in_valid), .in_ready_o(scale_in_ready), .in_data_i(unit_data),
+    .in_act_i(lane_act),
     .in_scale_i(unit_scale), .in_consts_i(unit_consts), .in_stats_i(unit_stats),
     .in_tag_i({unit_bank, unit_for_store}),
-    .out_valid_o(scaled_valid), .out_ready_i(scaled_ready), .out_narrow_o(scaled_narrow), .out_full_o(scaled_full),
+    .out_valid_o(scaled_valid), .out_ready_i(scaled_ready), .out_narrow_o(scaled_narrow),
+    .out_full_o(scaled_full),
     .out_tag_o({scaled_bank, scaled_for_store})
   );
 
@@ -332,10 +354,13 @@ module weft_store_path #(
   assign busy_o = dispatch_valid || norm_valid || scale_valid || issue_valid || norm_busy;
 
   `WEFT_ASSERT_STREAM(WriteStable, wr_req_valid_o, wr_req_ready_i,
-                      {wr_req_addr_o, wr_req_data_o, wr_req_len_o, wr_req_block_o, wr_req_pool_en_o, wr_req_store_en_o})
-  `WEFT_ASSERT_STREAM(SpWriteStable, sp_wr_valid_o, sp_wr_ready_i, {sp_wr_row_o, sp_wr_data_o, sp_wr_mask_o})
+                      {wr_req_addr_o, wr_req_data_o, wr_req_len_o, wr_req_block_o, wr_req_pool_en_o,
+                      wr_req_store_en_o})
+  `WEFT_ASSERT_STREAM(SpWriteStable, sp_wr_valid_o, sp_wr_ready_i,
+      {sp_wr_row_o, sp_wr_data_o, sp_wr_mask_o})
   `WEFT_ASSERT_STREAM(RequestStable, st_req_valid_i, st_req_ready_o,
-                      {st_req_addr_i, st_req_to_sp_i, st_req_laddr_i, st_req_len_i, st_req_block_i, st_req_cmd_i})
+                      {st_req_addr_i, st_req_to_sp_i, st_req_laddr_i, st_req_len_i, st_req_block_i,
+                      st_req_cmd_i})
   for (genvar b = 0; b < ACC_BANKS; b++) begin : g_assert
     `WEFT_ASSERT_STREAM(AccResponseStable, acc_rsp_valid_o[b], acc_rsp_ready_i[b], acc_rsp_data_o)
   end

@@ -1,8 +1,9 @@
 // Tile: ROWS x COLUMNS processing elements without registers between them, registers behind it.
 //
-// a_i enters a row of elements and reaches all its columns in the same cycle; b_i and d_i enter the top of a column and
-// run down through all rows in the same cycle. Control is common to the tile: all its elements work on one row of
-// operands at a time. a_o, b_o and c_o come one cycle after their inputs and keep their value while valid_i is low.
+// a_i enters a row of elements and reaches all its columns in the same cycle; b_i and d_i enter the
+// top of a column and run down through all rows in the same cycle. Control is common to the tile:
+// all its elements work on one row of operands at a time. a_o, b_o and c_o come one cycle after
+// their inputs and keep their value while valid_i is low.
 module weft_tile #(
   parameter int ROWS = 1,
   parameter int COLUMNS = 1,
@@ -10,7 +11,8 @@ module weft_tile #(
   parameter int INPUT_BITS = 8,
   parameter int OUTPUT_BITS = 20,
   parameter int SHIFT_BITS = 5,
-  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS  // derived
+  // derived
+  parameter int D_BITS = DATAFLOW == weft_pkg::MESH_DATAFLOW_WS ? INPUT_BITS : OUTPUT_BITS
 ) (
   input  logic                           clk_i,
   input  logic                           valid_i,

@@ -1,10 +1,12 @@
-// Transposer: rows of a DIM x DIM matrix go in, columns of the matrix before it come out, one of each per enabled cycle.
+// Transposer: rows of a DIM x DIM matrix go in, columns of the matrix before it come out, one of
+// each per enabled cycle.
 //
-// The registers form a DIM x DIM square. While one matrix enters from the right and pushes everything left, the previous
-// one, which had entered from the bottom, leaves at the left edge column by column; the next enters from the bottom, and
-// so on. column_o is the column that belongs to the row now entering: column k while row k enters. It is
-// combinational in the registers only.
-// Invariants: the direction turns after every DIM rows, so a matrix always takes DIM rows; nothing moves without enable_i.
+// The registers form a DIM x DIM square. While one matrix enters from the right and pushes
+// everything left, the previous one, which had entered from the bottom, leaves at the left edge
+// column by column; the next enters from the bottom, and so on. column_o is the column that belongs
+// to the row now entering: column k while row k enters. It is combinational in the registers only.
+// Invariants: the direction turns after every DIM rows, so a matrix always takes DIM rows; nothing
+// moves without enable_i.
 module weft_transposer #(
   parameter int DIM = 4,
   parameter int WIDTH = 8
@@ -18,7 +20,8 @@ module weft_transposer #(
   localparam int COUNT_BITS = $clog2(DIM);
   localparam int ROW_BITS = DIM * WIDTH;
 
-  logic up_q;  // the matrix enters from the bottom and pushes up, otherwise from the right and pushes left
+  // the matrix enters from the bottom and pushes up, otherwise from the right and pushes left
+  logic up_q;
   logic [COUNT_BITS-1:0] count_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

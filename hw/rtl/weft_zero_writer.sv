@@ -1,5 +1,5 @@
-// Writes the zeros of a mvin without a source: one block of DIM lanes per cycle, block b of a row at
-// row + b * block_stride, the last block masked to the columns that are left.
+// Writes the zeros of a mvin without a source: one block of DIM lanes per cycle, block b of a row
+// at row + b * block_stride, the last block masked to the columns that are left.
 //
 // Latency: request at t -> first block t+1. A new request is taken in the cycle of the last block.
 // Combinational: req_ready_o depends on out_ready_i.
@@ -65,5 +65,6 @@ module weft_zero_writer #(
     end
   end
 
-  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i, {out_row_o, out_mask_o, out_last_o, out_tag_o})
+  `WEFT_ASSERT_STREAM(OutStable, out_valid_o, out_ready_i,
+      {out_row_o, out_mask_o, out_last_o, out_tag_o})
 endmodule

@@ -1,5 +1,6 @@
-// The next naturally aligned burst of a transfer: of the sizes BUS_BYTES, 2 * BUS_BYTES ... MAX_BYTES the one that carries
-// most of the bytes left, the smallest of equals. Purely combinational, no latency.
+// The next naturally aligned burst of a transfer: of the sizes BUS_BYTES, 2 * BUS_BYTES ...
+// MAX_BYTES the one that carries most of the bytes left, the smallest of equals. Purely
+// combinational, no latency.
 //
 //   size_o    bytes of the burst, a power of two
 //   offset_o  bytes of the burst before the first byte wanted: address_i modulo size_o

@@ -1,5 +1,5 @@
-// Data delayed by CYCLES registers; 0 is a wire. No reset: the data means something only where a valid bit travels beside
-// it.
+// Data delayed by CYCLES registers; 0 is a wire. No reset: the data means something only where a
+// valid bit travels beside it.
 module weft_delay #(
   parameter int WIDTH = 8,
   parameter int CYCLES = 1

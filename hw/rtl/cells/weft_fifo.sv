@@ -1,11 +1,14 @@
 // First-in first-out queue, the one queue of the project.
 //
-//   PIPE  the queue accepts while full if an entry leaves in the same cycle (in_ready_o then depends on out_ready_i)
-//   FLOW  an entry that arrives at an empty queue leaves in the same cycle if it is taken (out_valid_o and out_data_o
-//         then depend on in_valid_i and in_data_i)
-// Latency: 1 cycle from in to out, 0 with FLOW. Throughput 1 per cycle, except 1 in 2 cycles with DEPTH 1 and neither PIPE
-// nor FLOW. Without PIPE and FLOW there is no combinational path from an input to an output.
-// Invariants: entries leave in the order they came, none is lost; count_o is the number of stored entries.
+//   PIPE  the queue accepts while full if an entry leaves in the same cycle (in_ready_o then
+//         depends on out_ready_i)
+//   FLOW  an entry that arrives at an empty queue leaves in the same cycle if it is taken
+//         (out_valid_o and out_data_o then depend on in_valid_i and in_data_i)
+// Latency: 1 cycle from in to out, 0 with FLOW. Throughput 1 per cycle, except 1 in 2 cycles with
+// DEPTH 1 and neither PIPE nor FLOW. Without PIPE and FLOW there is no combinational path from an
+// input to an output.
+// Invariants: entries leave in the order they came, none is lost; count_o is the number of stored
+// entries.
 `include "weft_assert.svh"
 
 module weft_fifo #(

@@ -1,5 +1,7 @@
-// Product of two binary32 numbers, rounded to nearest, ties to even; subnormals in and out. Combinational.
-// Invariants: equal to the C product a * b bit for bit, except that every NaN result is the quiet NaN 0x7fc00000.
+// Product of two binary32 numbers, rounded to nearest, ties to even; subnormals in and out.
+// Combinational.
+// Invariants: equal to the C product a * b bit for bit, except that every NaN result is the quiet
+// NaN 0x7fc00000.
 module weft_fp32_multiply (
   input  logic [31:0] a_i,
   input  logic [31:0] b_i,
@@ -24,7 +26,8 @@ module weft_fp32_multiply (
   assign b_max = b_i[30:23] == 8'hff;
   assign a_zero = a_i[30:0] == '0;
   assign b_zero = b_i[30:0] == '0;
-  assign is_nan = (a_max && a_i[22:0] != '0) || (b_max && b_i[22:0] != '0) || (a_max && b_zero) || (b_max && a_zero);
+  assign is_nan = (a_max && a_i[22:0] != '0) || (b_max && b_i[22:0] != '0) || (a_max && b_zero) ||
+      (b_max && a_zero);
   assign is_inf = a_max || b_max;
 
   // A subnormal has exponent 1 and no hidden bit.

@@ -1,6 +1,7 @@
 // Binary32 to a signed 32-bit integer, saturating. Combinational.
 // Rounds to nearest, ties to even.
-// Invariants: inside the range equal to C's rint; beyond it the nearest bound; NaN gives the largest integer.
+// Invariants: inside the range equal to C's rint; beyond it the nearest bound; NaN gives the
+// largest integer.
 module weft_fp32_to_int (
   input  logic [31:0] fp_i,
   output logic [31:0] int_o

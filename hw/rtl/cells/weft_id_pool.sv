@@ -1,4 +1,5 @@
-// Identifiers 0 ... IDS-1 of transfers in flight. take_i takes the lowest free one, id_o; free_i gives free_id_i back.
+// Identifiers 0 ... IDS-1 of transfers in flight. take_i takes the lowest free one, id_o; free_i
+// gives free_id_i back.
 //
 // An identifier given back in t is free from t + 1 on. Combinational: outputs on registers only.
 // Invariants: take_i only while available_o; free_i only of an identifier in use.

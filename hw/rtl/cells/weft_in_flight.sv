@@ -1,6 +1,8 @@
-// Counts commands between their departure and their completion, of which up to two arrive in a cycle.
+// Counts commands between their departure and their completion, of which up to two arrive in a
+// cycle.
 //
-// Combinational: full_o on a register only. Invariants: no departure while full_o; no more completions than departures.
+// Combinational: full_o on a register only. Invariants: no departure while full_o; no more
+// completions than departures.
 `include "weft_assert.svh"
 
 module weft_in_flight #(

@@ -25,7 +25,8 @@ module weft_int_to_fp32 #(
     end
   end
 
-  // The leading one is shifted out: it is the hidden bit. [30:8] is the fraction, [7:0] what rounding drops.
+  // The leading one is shifted out: it is the hidden bit. [30:8] is the fraction, [7:0] what
+  // rounding drops.
   assign normal = 31'(magnitude << (5'd31 - lead));
   assign round_up = normal[7] && (normal[8] || (normal[6:0] != '0));
   // A carry out of the fraction ends in the exponent, which is the right result.

@@ -1,5 +1,7 @@
-// Integer exponential of a quantised value q <= 0. With z = (-q * qln2_inv) >> 16 and p = q + z * qln2:
-//   y = ((p + qb)^2 + qc) >> z, a logical shift; 0 when z is 32 or more. Sums and products modulo 2^32, except that
+// Integer exponential of a quantised value q <= 0. With z = (-q * qln2_inv) >> 16 and p = q + z *
+// qln2:
+//   y = ((p + qb)^2 + qc) >> z, a logical shift; 0 when z is 32 or more. Sums and products modulo
+//   2^32, except that
 // -q * qln2_inv keeps 64 bits before its shift. Combinational.
 module weft_integer_exp (
   input  logic [31:0] q_i,

@@ -1,5 +1,5 @@
-// Integer GELU of a quantised value: y = q * (sign(q) * ((min(|q|, -qb) + qb)^2 + qc) + qc), every step modulo 2^32.
-// Combinational.
+// Integer GELU of a quantised value: y = q * (sign(q) * ((min(|q|, -qb) + qb)^2 + qc) + qc), every
+// step modulo 2^32. Combinational.
 module weft_integer_gelu (
   input  logic [31:0] q_i,
   input  logic [31:0] qb_i,

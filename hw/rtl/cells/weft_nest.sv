@@ -1,8 +1,9 @@
 // Nested counters: loop l runs from 0 to end_i[l] in steps of by_i[l]; loop 0 is the innermost.
 //
-// With step_i loop 0 steps. A loop in its last step (last_o) returns to 0, and the loop around it steps. After the last
-// step of all loops the counters are 0 again.
-// Ends and steps may change between two steps. Combinational: last_o on end_i and by_i; at_o on registers only.
+// With step_i loop 0 steps. A loop in its last step (last_o) returns to 0, and the loop around it
+// steps. After the last step of all loops the counters are 0 again.
+// Ends and steps may change between two steps. Combinational: last_o on end_i and by_i; at_o on
+// registers only.
 module weft_nest #(
   parameter int LOOPS = 2,
   parameter int WIDTH = 16

@@ -1,8 +1,10 @@
 // Pipeline of STAGES registers with valid/ready; STAGES 0 is a wire.
 //
-// A stage moves when the next one is empty or moves, so bubbles close up while the output waits. in_ready_o depends
-// combinationally on out_ready_i through every occupied stage. Latency STAGES cycles, throughput 1 per cycle.
-// Invariants: order is kept, nothing is lost; busy_o is high while any stage is occupied or an entry arrives.
+// A stage moves when the next one is empty or moves, so bubbles close up while the output waits.
+// in_ready_o depends combinationally on out_ready_i through every occupied stage. Latency STAGES
+// cycles, throughput 1 per cycle.
+// Invariants: order is kept, nothing is lost; busy_o is high while any stage is occupied or an
+// entry arrives.
 `include "weft_assert.svh"
 
 module weft_pipe #(

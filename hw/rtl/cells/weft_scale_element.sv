@@ -1,6 +1,9 @@
-// One element times a binary32 scale, clipped to int8: the arithmetic of mvin and of the narrow accumulator reads.
-//   y = clip(to_int(to_fp32(x) * scale)), rounded to nearest even at each of the three steps. Combinational.
-// Invariants: equal to the C expression rint((float)x * scale) clamped to [-128, 127]; NaN gives 127.
+// One element times a binary32 scale, clipped to int8: the arithmetic of mvin and of the narrow
+// accumulator reads.
+//   y = clip(to_int(to_fp32(x) * scale)), rounded to nearest even at each of the three steps.
+//   Combinational.
+// Invariants: equal to the C expression rint((float)x * scale) clamped to [-128, 127]; NaN gives
+// 127.
 module weft_scale_element #(
   parameter int WIDTH = 32  // of x
 ) (

@@ -1,5 +1,6 @@
-// Unsigned division, one quotient bit per cycle (restoring). start_i loads the operands; done_o is high in the one cycle in
-// which the results are first valid, WIDTH + 1 cycles after the start; they stay until the next start.
+// Unsigned division, one quotient bit per cycle (restoring). start_i loads the operands; done_o is
+// high in the one cycle in which the results are first valid, WIDTH + 1 cycles after the start;
+// they stay until the next start.
 // A divisor of zero gives a quotient of all ones.
 module weft_sequential_divide #(
   parameter int WIDTH = 32
@@ -22,7 +23,8 @@ module weft_sequential_divide #(
 
   assign quotient_o = quotient_q;
   assign remainder_o = remainder_q;
-  // The next dividend bit leaves the top of the quotient register as the next quotient bit enters below.
+  // The next dividend bit leaves the top of the quotient register as the next quotient bit enters
+  // below.
   assign trial = {remainder_q, quotient_q[WIDTH-1]};
   assign fits = trial >= {1'b0, divisor_q};
 

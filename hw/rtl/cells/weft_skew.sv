@@ -1,6 +1,7 @@
-// Skew: element i of a vector is delayed by i * STEP cycles; with REVERSE by (ELEMENTS - 1 - i) * STEP.
-// Stage s holds only the elements that are still to be delayed, so the registers form a triangle. No reset: the data
-// means something only where a valid bit travels beside it.
+// Skew: element i of a vector is delayed by i * STEP cycles; with REVERSE by (ELEMENTS - 1 - i) *
+// STEP.
+// Stage s holds only the elements that are still to be delayed, so the registers form a triangle.
+// No reset: the data means something only where a valid bit travels beside it.
 module weft_skew #(
   parameter int ELEMENTS = 4,
   parameter int WIDTH = 8,
@@ -35,7 +36,8 @@ module weft_skew #(
     if (s == 1) begin : g_first
       always_ff @(posedge clk_i) stage_q <= ordered_in[ELEMENTS*WIDTH-1:FIRST*WIDTH];
     end else begin : g_next
-      always_ff @(posedge clk_i) stage_q <= g_stage[s-1].stage_q[(ELEMENTS-FIRST_BEFORE)*WIDTH-1:DROPPED*WIDTH];
+      always_ff @(posedge clk_i) stage_q <=
+          g_stage[s-1].stage_q[(ELEMENTS-FIRST_BEFORE)*WIDTH-1:DROPPED*WIDTH];
     end
     if (s == FIRST * STEP) begin : g_arrived
       assign ordered_out[FIRST*WIDTH+:WIDTH] = stage_q[0+:WIDTH];

@@ -1,5 +1,5 @@
-// What `WEFT_ASSERT_STREAM stands for: a stream that was valid and not ready is valid in the next cycle, with the same
-// payload.
+// What `WEFT_ASSERT_STREAM stands for: a stream that was valid and not ready is valid in the next
+// cycle, with the same payload.
 `include "weft_assert.svh"
 
 module weft_stream_check #(

@@ -1,8 +1,9 @@
 // Queue whose first HEADS entries are all visible and that lets any number of them go at once.
 //
-// head_data_o[i*WIDTH +: WIDTH] is the entry i places behind the head; it means something only with head_valid_o[i].
-// pop_i entries leave at the end of the cycle; no more than are valid. Latency 1 cycle from in to a head. in_ready_o does
-// not depend on pop_i: a full window accepts again one cycle after a pop.
+// head_data_o[i*WIDTH +: WIDTH] is the entry i places behind the head; it means something only with
+// head_valid_o[i]. pop_i entries leave at the end of the cycle; no more than are valid. Latency 1
+// cycle from in to a head. in_ready_o does not depend on pop_i: a full window accepts again one
+// cycle after a pop.
 `include "weft_assert.svh"
 
 module weft_window #(
@@ -30,7 +31,8 @@ module weft_window #(
   logic push;
 
   // (pointer + step) modulo DEPTH, step <= HEADS <= DEPTH.
-  function automatic logic [PTR_BITS-1:0] advance(input logic [PTR_BITS-1:0] pointer, input logic [PTR_BITS:0] step);
+  function automatic logic [PTR_BITS-1:0] advance(input logic [PTR_BITS-1:0] pointer,
+      input logic [PTR_BITS:0] step);
     logic [PTR_BITS:0] sum;
     sum = {1'b0, pointer} + step;
     if (sum >= WRAP) sum = sum - WRAP;

@@ -118,8 +118,10 @@ module weft_cells_top #(
     .size_o(cut_o[14:10]), .offset_o(cut_o[9:5]), .bytes_o(cut_o[4:0])
   );
   weft_id_pool #(.IDS(5)) u_ids (
-    .clk_i, .rst_ni, .take_i(in_valid_i && ids_available_o), .free_i(out_ready_i && ids_used_o[in_data_i[2:0]]),
-    .free_id_i(in_data_i[2:0]), .available_o(ids_available_o), .id_o(ids_next_o), .used_o(ids_used_o),
+    .clk_i, .rst_ni, .take_i(in_valid_i && ids_available_o),
+    .free_i(out_ready_i && ids_used_o[in_data_i[2:0]]),
+    .free_id_i(in_data_i[2:0]), .available_o(ids_available_o), .id_o(ids_next_o),
+    .used_o(ids_used_o),
     .count_o(ids_count_o)
   );
   weft_in_flight #(.MAX(5)) u_flight (

@@ -1,5 +1,6 @@
-// Two arrays in one elaboration: weft_side4 and weft_side8 are weft_accel with packages of their own names. Both have the
-// bus and the numbers of requests of the default array. Ports of the first start with four_, of the second with eight_.
+// Two arrays in one elaboration: weft_side4 and weft_side8 are weft_accel with packages of their
+// own names. Both have the bus and the numbers of requests of the default array. Ports of the first
+// start with four_, of the second with eight_.
 module weft_two_arrays #(
   parameter int RID_BITS = 4,
   parameter int WID_BITS = 4,

@@ -30,7 +30,8 @@ module weft_scale_cells_bench (
     .q_i(a_i), .qb_i(qb_i), .qc_i(qc_i), .qln2_i(qln2_i), .qln2_inv_i(qln2_inv_i), .y_o(exp_o)
   );
   weft_sequential_divide #(.WIDTH(32)) u_divide (
-    .clk_i(clk_i), .rst_ni(rst_ni), .start_i(start_i), .dividend_i(a_i), .divisor_i(b_i), .done_o(divide_done_o),
+    .clk_i(clk_i), .rst_ni(rst_ni), .start_i(start_i), .dividend_i(a_i), .divisor_i(b_i),
+    .done_o(divide_done_o),
     .quotient_o(quotient_o), .remainder_o(remainder_o)
   );
 endmodule
