@@ -1,5 +1,5 @@
 // The memory side of the cycle engine (load and store controllers, load and store path, local memory, DMA, page filter)
-// in lockstep with the Verilated hw/rtl/tests/memory/memory_bench.sv: behind dut.h, so that
+// in lockstep with the Verilated hw/rtl/tests/memory/weft_memory_bench.sv: behind dut.h, so that
 // hw/rtl/tests/memory/data_test.c drives both with its random loads, stores and execute traffic. Handshakes, their
 // payload and the events of the units are compared in every cycle, main memory and operands as they are written and
 // read.
@@ -28,7 +28,7 @@
 #include "sim/cycle/weft_accel.h"
 #include "sim/rtl/bus.h"
 
-// The parameters of memory_bench.sv that model.h does not need.
+// The parameters of weft_memory_bench.sv that model.h does not need.
 #ifndef T_SP_SINGLE_PORTED
 #define T_SP_SINGLE_PORTED 1
 #endif
