@@ -7,8 +7,9 @@
 #include "bench/bench.h"
 #include "bench/spaces.h"
 #include "runner/measure.h"
-#include "search/model/fit.h"
 #include "search/model/judge.h"
+#include "search/model/machine.h"
+#include "search/model/refit.h"
 
 typedef struct options {
   uint64_t samples, seed, fit;
@@ -24,11 +25,12 @@ typedef struct outcome {
 
 static const char *set_name(const options *o) { return o->fitting_set ? "fit" : "judge"; }
 
-static bool simulate(const samples_sample *s, run_measured *run) {
+static bool simulate(const samples_sample *s, const cost_constants *constants, run_measured *run) {
   FILE *null = fopen("/dev/null", "w");
   if (null == NULL) return false;
   wf_diag diag = wf_diag_to(null);
-  const run_measure_request request = {.layer = &s->layer, .array = &s->array, .policy = {.mapping = &s->mapping}};
+  const run_measure_request request = {
+      .layer = &s->layer, .array = &s->array, .policy = {.mapping = &s->mapping, .costs = constants}};
   *run = run_measure(&request, &diag);
   fclose(null);
   return run->status == RUN_MEASURE_GOOD;
@@ -45,7 +47,7 @@ static size_t run_samples(const bench_job *job, samples_source *source, outcome 
     const map_footprint f = map_measure(&s->layer, &s->mapping, &s->array);
     x->model = machine_predict(&s->layer, &s->mapping, &s->array, &cost_fitted);
     x->estimate = map_estimate(&s->layer, &s->mapping, &s->array, &f, &cost_fitted, INFINITY);
-    if (simulate(s, &x->run))
+    if (simulate(s, &cost_fitted, &x->run))
       count++;
     else
       ++*failed;
@@ -196,24 +198,25 @@ static bool report_spaces(const bench_job *job) {
 
 // ---- fitting
 
-static void report_fit(const bench_job *job, const outcome *outcomes, size_t count) {
+static double simulated_cycles(const samples_sample *s, const cost_constants *constants) {
+  run_measured run;
+  return simulate(s, constants, &run) ? (double)run.cycles : 0;
+}
+
+static bool report_fit(const bench_job *job) {
   const options *o = job->options;
-  fit_sample *samples = WF_NEW_ARRAY(count, fit_sample);
-  for (size_t i = 0; i < count; i++) samples[i] = (fit_sample){outcomes[i].sample, (double)outcomes[i].run.cycles};
-  cost_constants constants = cost_fitted;
-  const double before = fit_loss(samples, count, &constants);
-  const double after = fit_constants(samples, count, (unsigned)o->fit, &constants);
-  bench_report_say(job->report, "loss %.4f before, %.4f after %" PRIu64 " rounds\n", before, after, o->fit);
+  const refit_options fit = {
+      .samples = o->samples, .seed = o->seed, .rounds = (unsigned)o->fit, .simulate = simulated_cycles};
+  refit_result result;
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
-  if (out != NULL) {
-    cost_print(&constants, COST_MODEL, out);
-    fclose(out);
-    bench_report_say(job->report, "%s", text);
-  }
+  const bool good = out != NULL && refit(&fit, &result, job->diag);
+  if (good) refit_print(&result, out);
+  if (out != NULL) fclose(out);
+  if (good) bench_report_say(job->report, "%s", text);
   free(text);
-  wf_free(samples);
+  return good;
 }
 
 // ---- the bench
@@ -225,6 +228,7 @@ static bench_end run_model(const bench_job *job) {
     wf_hint(job->diag, "weft bench model --help");
     return BENCH_BAD_USAGE;
   }
+  if (o->fit > 0) return report_fit(job) ? BENCH_DONE : BENCH_BAD_INPUT;
   samples_source source;
   bool good = samples_open(&source, o->fitting_set ? SAMPLES_FIT : SAMPLES_JUDGE, o->seed, job->diag);
   if (good) {
@@ -233,7 +237,6 @@ static bench_end run_model(const bench_job *job) {
     const size_t count = run_samples(job, &source, outcomes, &failed);
     report_verdicts(job, outcomes, count, failed);
     report_samples(job, outcomes, count);
-    if (o->fit > 0 && count > 0) report_fit(job, outcomes, count);
     good = !o->spaces || report_spaces(job);
     wf_free(outcomes);
   }
@@ -245,7 +248,8 @@ static const wf_option option_rows[] = {
     {"samples", WF_COUNT(options, samples), "N", "how many (default 400)"},
     {"seed", WF_COUNT(options, seed), "N", "of the samples (default 1)"},
     {"fitting-set", WF_FLAG(options, fitting_set), NULL, "the samples that the constants are fitted to"},
-    {"fit", WF_COUNT(options, fit), "ROUNDS", "fit the constants to these samples and print them"},
+    {"fit", WF_COUNT(options, fit), "ROUNDS",
+     "fit all constants of the costs and print them as compiler/cost/cost_constants.def"},
     {"spaces", WF_FLAG(options, spaces), NULL,
      "small spaces, simulated whole, and whether the best is among the model's first ten"},
 };

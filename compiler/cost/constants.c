@@ -28,13 +28,10 @@ void cost_set_value(cost_constants *constants, size_t index, double value) {
   memcpy((char *)constants + index * sizeof value, &value, sizeof value);
 }
 
-void cost_print(const cost_constants *constants, cost_judge judge, FILE *out) {
-  for (size_t i = 0; i < COST_CONSTANTS; i++) {
-    const cost_number *n = &cost_numbers[i];
-    if (n->judge != judge) continue;
-    fprintf(out, "NUMBER(%s, %s, %.4g, \"%s\", \"%s\")\n", cost_judge_names[judge], n->name, cost_value(constants, i),
-            n->unit, n->meaning);
-  }
+void cost_print(const cost_constants *constants, size_t index, const char *note, FILE *out) {
+  const cost_number *n = &cost_numbers[index];
+  fprintf(out, "NUMBER(%s, %s, %.4g, \"%s\", \"%s\")%s%s\n", cost_judge_names[n->judge], n->name,
+          cost_value(constants, index), n->unit, n->meaning, note == NULL ? "" : "  // ", note == NULL ? "" : note);
 }
 
 static double dram_latency(const hw_array *a, const cost_constants *c) {

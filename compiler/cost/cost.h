@@ -41,8 +41,8 @@ extern const cost_number cost_numbers[COST_CONSTANTS];
 
 double cost_value(const cost_constants *constants, size_t index);
 void cost_set_value(cost_constants *constants, size_t index, double value);
-// Those of a judge as lines of cost_constants.def.
-void cost_print(const cost_constants *constants, cost_judge judge, FILE *out);
+// One of them as a line of cost_constants.def; `note` stands behind it as a comment, NULL: none.
+void cost_print(const cost_constants *constants, size_t index, const char *note, FILE *out);
 
 // ---- an array, the constants, and what follows from both
 

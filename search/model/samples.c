@@ -141,3 +141,27 @@ void samples_draw(samples_source *source, samples_sample *s) {
     fclose(null);
   }
 }
+
+void samples_draw_group(samples_source *source, samples_sample group[SAMPLES_GROUP]) {
+  enum { BEST = 16 };
+  map_mapping best[BEST];
+  bool mapped = false;
+  FILE *null = fopen("/dev/null", "w");
+  wf_diag diag = wf_diag_to(null);
+  while (!mapped) {
+    samples_sample s = {.by_default = true};
+    hw_array_default(&s.array);
+    draw_layer(source, &s.array, &s.layer, &diag);
+    s.layer.residual = wf_random_one_in(&source->seed, 4);
+    const int64_t count = (int64_t)map_best(&s.layer, &s.array, NULL, BLOCK_STYLE_PRIMITIVE, best, BEST);
+    for (int i = 0; i < SAMPLES_GROUP; i++) {
+      group[i] = s;
+      group[i].by_default = i < SAMPLES_GROUP - 1;
+      if (group[i].by_default && count > 0)
+        group[i].mapping = best[i == 0 ? 0 : wf_random_in(&source->seed, 0, count - 1)];
+    }
+    samples_sample *last = &group[SAMPLES_GROUP - 1];
+    mapped = count > 0 && map_random(&last->layer, &last->array, &source->seed, &last->mapping);
+  }
+  fclose(null);
+}

@@ -33,6 +33,10 @@ enum { SAMPLES_SHORTEST = 500, SAMPLES_LONGEST = 100000 };
 
 bool samples_open(samples_source *source, samples_set set, uint64_t seed, wf_diag *diag);
 void samples_close(samples_source *source);
+// Mappings of one layer, sometimes with a residual, on the default array: the mapper's, two others of its best, a
+// random one.
+enum { SAMPLES_GROUP = 4 };
+void samples_draw_group(samples_source *source, samples_sample group[SAMPLES_GROUP]);
 // The next sample; every fourth has the heuristic mapper's mapping.
 void samples_draw(samples_source *source, samples_sample *sample);
 

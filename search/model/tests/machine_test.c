@@ -1,11 +1,13 @@
 // The model of the machine: statistics of the judge, samples, what a prediction must obey, and agreement with engine
 // cycle on a few samples (`weft bench model` has many).
+#include "search/model/machine.h"
+
 #include <math.h>
 
 #include "base/test.h"
 #include "runner/measure.h"
-#include "search/model/fit.h"
 #include "search/model/judge.h"
+#include "search/model/refit.h"
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
 
@@ -172,24 +174,98 @@ static void poorer_arrays_are_not_faster(void **state) {
   samples_close(&source);
 }
 
-static void fitting_finds_a_moved_constant(void **state) {
-  (void)state;
-  static fit_sample samples[24];
+// ---- the fit
+
+enum { FITTED = 24 };
+
+// Samples that the judge itself has run, with some constants moved: the fit moves towards them.
+static void comes_closer(cost_judge judge, const cost_constants *truth) {
+  static fit_sample samples[FITTED];
+  const fit_set set = {.samples = samples, .count = FITTED};
   samples_source source;
   open_samples(&source, SAMPLES_FIT, 3);
+  for (int i = 0; i < FITTED; i += SAMPLES_GROUP) {
+    samples_sample group[SAMPLES_GROUP];
+    if (judge == COST_ESTIMATE) samples_draw_group(&source, group);
+    for (int j = 0; j < SAMPLES_GROUP; j++) {
+      if (judge == COST_MODEL) samples_draw(&source, &group[j]);
+      const samples_sample *s = &group[j];
+      const map_footprint f = map_measure(&s->layer, &s->mapping, &s->array);
+      samples[i + j].sample = *s;
+      samples[i + j].cycles = judge == COST_MODEL
+                                  ? machine_predict(&s->layer, &s->mapping, &s->array, truth).cycles
+                                  : map_estimate(&s->layer, &s->mapping, &s->array, &f, truth, INFINITY);
+    }
+  }
+  samples_close(&source);
+  cost_constants found = cost_fitted;
+  bool matters[COST_CONSTANTS];
+  const double before = fit_loss(judge, &set, &found), after = fit_constants(judge, &set, 4, &found, matters);
+  assert_true(fit_loss(judge, &set, truth) < 1e-12);
+  assert_true(before > 0 && after < 0.5 * before && after == fit_loss(judge, &set, &found));
+  for (size_t i = 0; i < COST_CONSTANTS; i++) {
+    const double start = cost_value(&cost_fitted, i), there = cost_value(truth, i), here = cost_value(&found, i);
+    if (cost_numbers[i].judge != judge) assert_true(here == start && !matters[i]);
+    if (there != start) assert_true(matters[i] && fabs(log(here / there)) < 0.75 * fabs(log(start / there)));
+  }
+}
+
+static void fitting_comes_closer_to_moved_constants(void **state) {
+  (void)state;
   cost_constants truth = cost_fitted;
   truth.miss_line *= 1.5;
   truth.load_latency *= 1.5;
-  for (int i = 0; i < 24; i++) {
-    samples_draw(&source, &samples[i].sample);
-    const samples_sample *s = &samples[i].sample;
-    samples[i].cycles = machine_predict(&s->layer, &s->mapping, &s->array, &truth).cycles;
-  }
-  cost_constants found = cost_fitted;
-  const double before = fit_loss(samples, 24, &found), after = fit_constants(samples, 24, 4, &found);
-  assert_true(before > 0 && after < 0.4 * before && after == fit_loss(samples, 24, &found));
-  assert_true(fit_loss(samples, 24, &truth) == 0);
+  comes_closer(COST_MODEL, &truth);
+  truth = cost_fitted;
+  truth.row_cycles *= 2;
+  truth.switch_cycles *= 2;
+  comes_closer(COST_ESTIMATE, &truth);
+}
+
+// What the order costs is what the simulator says: this one likes short leads.
+static double lead_of(const samples_sample *sample, const cost_constants *constants) {
+  return (double)map_macs(&sample->layer) * (1 + fabs(log(constants->lead_cycles / 200)));
+}
+
+static void orders_are_simulated(void **state) {
+  (void)state;
+  fit_sample samples[SAMPLES_GROUP];
+  samples_sample group[SAMPLES_GROUP];
+  samples_source source;
+  open_samples(&source, SAMPLES_FIT, 3);
+  samples_draw_group(&source, group);
   samples_close(&source);
+  for (int i = 0; i < SAMPLES_GROUP; i++) {
+    assert_true(map_check(&group[i].layer, &group[i].mapping, &group[i].array, NULL));
+    samples[i] = (fit_sample){group[i], lead_of(&group[i], &cost_fitted)};
+  }
+  const fit_set set = {.samples = samples, .count = SAMPLES_GROUP, .simulate = lead_of};
+  cost_constants found = cost_fitted;
+  assert_true(fit_loss(COST_ORDER, &set, &found) == 0 && fit_constants(COST_ORDER, &set, 4, &found, NULL) < -0.2);
+  assert_true(found.lead_cycles > 150 && found.lead_cycles < 260 && found.lag_cycles == cost_fitted.lag_cycles);
+}
+
+// All judges, with a simulator that knows nothing but the size of a layer.
+static void all_constants_are_fitted(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  const refit_options options = {.samples = 8, .seed = 5, .rounds = 1, .simulate = lead_of};
+  refit_result result;
+  assert_true(refit(&options, &result, &diag));
+  for (int j = COST_GIVEN + 1; j < COST_JUDGES; j++) {
+    const refit_verdict *v = &result.verdicts[j];
+    assert_true(v->count >= 8 && v->held_count >= 2 && v->fitted[1] <= v->fitted[0]);
+  }
+  assert_true(result.constants.lead_cycles < cost_fitted.lead_cycles && result.matters[COST_CONSTANT_lead_cycles]);
+  assert_true(!result.matters[COST_CONSTANT_window_tile] && !result.matters[COST_CONSTANT_lag_cycles]);
+  // As many lines as constants, and one for each judge.
+  FILE *out = tmpfile();
+  refit_print(&result, out);
+  rewind(out);
+  int lines = 0;
+  for (int c; (c = fgetc(out)) != EOF;) lines += c == '\n';
+  fclose(out);
+  assert_int_equal(lines, COST_CONSTANTS + COST_JUDGES - 1);
 }
 
 // ---- against the engine
@@ -226,11 +302,12 @@ int main(void) {
       cmocka_unit_test(samples_are_legal_and_repeat),
       cmocka_unit_test(large_products_are_bound_by_the_mesh),
       cmocka_unit_test(long_loops_are_extrapolated),
-
       cmocka_unit_test(stores_without_tiles_are_narrow),
       cmocka_unit_test(other_layers_are_not_known),
       cmocka_unit_test(poorer_arrays_are_not_faster),
-      cmocka_unit_test(fitting_finds_a_moved_constant),
+      cmocka_unit_test(fitting_comes_closer_to_moved_constants),
+      cmocka_unit_test(orders_are_simulated),
+      cmocka_unit_test(all_constants_are_fitted),
       cmocka_unit_test(predictions_agree_with_the_engine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
