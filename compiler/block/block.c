@@ -230,15 +230,6 @@ uint32_t block_affine_loops(const block_affine *affine) {
 }
 
 // Loop `from` was i; it becomes outer * trips + inner.
-int64_t block_common_factor(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 block_affine block_affine_split(block_affine affine, int from, int outer, int inner, int64_t inner_trips) {
   int64_t factor = affine.per_loop[from];
   affine.per_loop[from] = 0;

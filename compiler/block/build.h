@@ -17,9 +17,6 @@ const char *block_fresh_name(const block_program *program, const char *stem, con
 // Removes buffers that no statement names; the others move down.
 void block_drop_unused_buffers(block_program *program);
 
-// The greatest one of two numbers that are not negative; that of zero and n is n.
-int64_t block_common_factor(int64_t a, int64_t b);
-
 // ---- affine indexes
 block_affine block_constant(int64_t value);
 block_affine block_term(int loop, int64_t factor);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
@@ -83,7 +84,7 @@ static bool add_remainder(grid *g, size_t column, const fit *f) {
   int64_t divisor = 0, most = 0;
   for (int64_t p = 0; p < g->programs; p++) {
     const int64_t rest = column_at(g, column, p) - fitted(g, f, p);
-    divisor = block_common_factor(divisor, rest);
+    divisor = wf_common_factor(divisor, rest);
     if (rest > most) most = rest;
   }
   if (most == 0) return true;

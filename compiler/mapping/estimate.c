@@ -225,13 +225,10 @@ static double breaks(const machine *x) {
   return x->c->statement_cycles * statements + x->c->single_run_share * x->mesh / wf_max(1, tile_rows(x) / x->dim);
 }
 
-static bool banks_are_shared(const machine *x) {
-  cost_slots slots = {0};
-  for (int o = 0; o < MAP_RESULTS; o++) {
-    slots.rows[o] = x->f->slot_rows[o];
-    slots.depth[o] = x->mapping->depth[o];
-  }
-  return !cost_has_own_banks(&x->cost, &slots);
+// What loads take from the reads of slots in the same banks.
+static double conflict_cycles(const machine *x, double load) {
+  const cost_slots slots = map_slots(x->mapping, x->f);
+  return cost_has_own_banks(&x->cost, &slots) ? 0 : x->c->conflict_share * load;
 }
 
 static double norm(const machine *x, const double *totals, int count) {
@@ -297,8 +294,7 @@ static double least_cycles(const machine *x) {
     load += cost_bus_cycles(&x->cost, (double)x->f->dram_bytes[o], row_bytes(x, (map_operand)o, &stride));
     if (x->f->fills[o] > 1) mesh += x->c->switch_cycles * (double)x->f->fills[o];
   }
-  return rounding * (wf_max(wf_max(mesh, load), store_cycles(x)) + breaks(x) + commands(x) +
-                     (banks_are_shared(x) ? x->c->conflict_share * load : 0));
+  return rounding * (wf_max(wf_max(mesh, load), store_cycles(x)) + breaks(x) + commands(x) + conflict_cycles(x, load));
 }
 
 double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array *array, const map_footprint *f,
@@ -333,7 +329,6 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double first = beginning(&x, &weights, &inputs, stored);
   // The columns of a tile are complete one after the other: only the last ones are stored behind all products.
   const double last = store / (double)(f->fills[MAP_RESULTS] * stored_rows(&x).pieces);
-  const double conflicts = banks_are_shared(&x) ? constants->conflict_share * load : 0;
-  return norm(&x, (const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last + conflicts +
-         interference(&x, load, memory) + commands(&x);
+  return norm(&x, (const double[]){x.mesh + stalls, load, store, memory}, 4) + breaks(&x) + first + last +
+         conflict_cycles(&x, load) + interference(&x, load, memory) + commands(&x);
 }

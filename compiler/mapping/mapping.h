@@ -138,6 +138,8 @@ typedef struct map_footprint {
   int64_t loads, products, stores;  // commands: mvin; pairs of preload and compute, those of a residual too; mvout
 } map_footprint;
 map_footprint map_measure(const map_layer *layer, const map_mapping *mapping, const hw_array *array);
+// The buffers of weights and inputs, for the banks that they lie in.
+cost_slots map_slots(const map_mapping *mapping, const map_footprint *footprint);
 
 // Cycles that the mapping takes, roughly: ranks mappings of a layer, no prediction (estimate.c). Where they are not
 // below `limit` it may be that instead; INFINITY: no limit.

@@ -276,3 +276,9 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
   return f;
 }
+
+cost_slots map_slots(const map_mapping *m, const map_footprint *f) {
+  return (cost_slots){.rows = {[COST_WEIGHTS] = f->slot_rows[MAP_WEIGHTS], [COST_INPUTS] = f->slot_rows[MAP_INPUTS]},
+                      .depth = {[COST_WEIGHTS] = m->depth[MAP_WEIGHTS], [COST_INPUTS] = m->depth[MAP_INPUTS]},
+                      .unrolled = m->style != BLOCK_STYLE_PRIMITIVE};
+}

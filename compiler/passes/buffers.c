@@ -5,11 +5,11 @@
 // banks, as far as there are banks. In the accumulator results that a wide store shall take lie in tiles.
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "compiler/block/build.h"
 #include "compiler/block/layout.h"
+#include "compiler/cost/cost.h"
 #include "compiler/passes/passes.h"
-
-enum { PRODUCT_ROWS_MIN = 4 };  // a product of fewer rows takes as long
 
 typedef struct place {
   block_program *program;
@@ -64,8 +64,8 @@ static void choose_tiles(const place *p, int b) {
   if (!p->stored_narrow[b] || p->pooled[b] || buffer->size[buffer->rank - 1] <= dim || p->derived.max_block_len == 1)
     return;
   buffer->tiled = true;
-  int64_t least = dim < PRODUCT_ROWS_MIN ? dim : PRODUCT_ROWS_MIN, was = row == NULL ? 0 : *row;
-  if (row != NULL && block_common_factor(*row, dim) < least) *row = (*row + dim - 1) / dim * dim;
+  int64_t least = cost_product_rows(0, dim), was = row == NULL ? 0 : *row;
+  if (row != NULL && wf_common_factor(*row, dim) < least) *row = (*row + dim - 1) / dim * dim;
   if (all_rows(p, BLOCK_ACC) <= p->derived.acc_rows) return;
   buffer->tiled = false;
   if (row != NULL) *row = was;

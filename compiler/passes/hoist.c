@@ -3,6 +3,7 @@
 // a new leading dimension where the loop only moves the base. Products then read a part of it.
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/block/build.h"
 #include "compiler/passes/passes.h"
 
@@ -112,7 +113,7 @@ static void grow_dim(growth *g, int d) {
   block_program *p = g->hoist->program;
   block_access_dim *a = &g->load->load.access.dim[d];
   int64_t trips = p->loops[g->loop].trips, factor = a->offset.per_loop[g->loop];
-  int64_t step = a->size == 1 ? factor : block_common_factor(factor, a->step);
+  int64_t step = a->size == 1 ? factor : wf_common_factor(factor, a->step);
   g->dim = d;
   g->scale = a->size == 1 ? 1 : a->step / step;
   g->step = factor / step;

@@ -39,6 +39,5 @@ typedef struct result_layout {
 result_layout machine_result_layout(const context *x);
 
 double machine_mesh_cycles(const context *x, double *pairs, double *products, double *fresh);
-cost_places machine_places_of(const context *x);
 
 #endif

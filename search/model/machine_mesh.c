@@ -100,15 +100,6 @@ static double blocks_of(const context *x, block_dim_id dim, int64_t step) {
   return (double)blocks / (double)wf_ceil_div(size, tile);
 }
 
-cost_places machine_places_of(const context *x) {
-  cost_slots slots = {.unrolled = x->m->style != BLOCK_STYLE_PRIMITIVE};
-  for (int o = 0; o < MAP_RESULTS; o++) {
-    slots.rows[o] = x->f.slot_rows[o];
-    slots.depth[o] = x->m->depth[o];
-  }
-  return cost_places_of(&x->cost, &slots);
-}
-
 // Of a stage.
 double machine_mesh_cycles(const context *x, double *pairs, double *products, double *fresh) {
   const runs r = runs_of(x);

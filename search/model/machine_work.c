@@ -142,7 +142,8 @@ machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping,
                              const cost_constants *constants) {
   context x = {
       .layer = layer, .m = mapping, .cost = cost_model_of(array, constants), .f = map_measure(layer, mapping, array)};
-  x.places = machine_places_of(&x);
+  const cost_slots slots = map_slots(mapping, &x.f);
+  x.places = cost_places_of(&x.cost, &slots);
   machine_work w = {.dim = x.cost.dim, .stages = 1};
   for (int p = 0; p < MAP_POSITIONS; p++) w.stages *= (double)map_loop_trips(mapping, p);
   w.mesh = machine_mesh_cycles(&x, &w.pairs, &w.products, &w.fresh_rows);
