@@ -1,8 +1,8 @@
 // What the machine's work costs: cycles of loads, products and stores, and of the memory behind them. Mapping,
 // scheduling and search ask this room; none of them has a cost or a constant of its own.
 //
-// Costs know an array and rows of memory, nothing of layers and mappings: those who ask say how many rows and commands
-// there are. docs/search-model.md says how deep each of them asks, and how the constants are fitted.
+// A cost knows an array and rows of memory, nothing of layers and mappings: the caller says how many rows and commands
+// there are. docs/search-model.md says what each caller asks, and how the constants are fitted.
 #ifndef COMPILER_COST_COST_H
 #define COMPILER_COST_COST_H
 

@@ -13,8 +13,7 @@
 // apart come from one bank, which alone is slower than the channel; results that lie so are written back as slowly. At
 // the beginning the cache is full of results, which the lines of the first fills push out.
 //
-// What each unit takes is the room of costs' (compiler/cost/cost.h), with all constants; they rank mappings and predict
-// nothing.
+// What each unit takes, and every constant, is in compiler/cost. The sum ranks mappings; it predicts nothing.
 #include <math.h>
 
 #include "base/number.h"

@@ -23,7 +23,7 @@ typedef struct fit_set {
 //   COST_MODEL     the mean of |log(predicted / simulated)|
 //   COST_ESTIMATE  the same of estimates, apart from what all estimates of a group have in common: they rank mappings
 //   COST_ORDER     the mean of log(simulated / cycles), which is 0 with the constants that the samples were run with
-// From 0.7 on errors count at half their slope: few that no constant can explain must not move all others.
+// From 0.7 on errors count at half their slope: an error that no constant explains must not move all constants.
 double fit_loss(cost_judge judge, const fit_set *set, const cost_constants *constants);
 
 // Changes one constant of the judge after the other, `rounds` times, as long as that lowers the loss by more than it
