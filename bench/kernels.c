@@ -73,20 +73,21 @@ static char *read_kernel(const options *o, const char *file, wf_diag *diag) {
 
 static void compile_and_judge(const options *o, const hw_array *array, const char *file, const char *text,
                               const published_row *row, measured *m, wf_diag *diag) {
-  const compile_request request = {.file = file,
-                                   .text = text,
-                                   .length = strlen(text),
-                                   .array = array,
-                                   .arguments = row->shape,
-                                   .style = strcmp(o->style, "loop") == 0 ? BLOCK_STYLE_LOOP : BLOCK_STYLE_PRIMITIVE,
-                                   .tune = (unsigned)wf_min(o->tune, (uint64_t)MAP_BEST_MAX),
-                                   .straight = true};
-  compile_result result;
+  compile_request request = {.file = file,
+                             .text = text,
+                             .length = strlen(text),
+                             .array = array,
+                             .style = strcmp(o->style, "loop") == 0 ? BLOCK_STYLE_LOOP : BLOCK_STYLE_PRIMITIVE,
+                             .tune = (unsigned)wf_min(o->tune, (uint64_t)MAP_BEST_MAX),
+                             .straight = true};
+  compile_result result = {0};
+  wf_arena *arena = wf_arena_create();
   const double start = wf_process_seconds();
-  const bool good = compile(&request, &result, diag);
+  const bool good = lang_read_args(row->shape, arena, &request.arguments, diag) && compile(&request, &result, diag);
   m->compile_seconds = wf_process_seconds() - start;
   if (good) judge(o, array, &result, m, diag);
   compile_release(&result);
+  wf_arena_destroy(arena);
 }
 
 static measured measure(const options *o, const hw_array *array, const published_row *row, wf_diag *diag) {

@@ -99,6 +99,15 @@ static cli_exit print_mapping(const kernel_options *options, const char *path, c
   return CLI_OK;
 }
 
+// The arguments are text here and nowhere else.
+static bool compile_with(const char *arguments, compile_request *request, compile_result *result, wf_diag *diag) {
+  wf_arena *arena = wf_arena_create();
+  const bool good = (arguments == NULL || lang_read_args(arguments, arena, &request->arguments, diag)) &&
+                    compile(request, result, diag);
+  wf_arena_destroy(arena);
+  return good;
+}
+
 cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
                         wf_diag *diag) {
   *job = (kernel_job){0};
@@ -106,7 +115,6 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   compile_request request = {.file = path,
                              .array = &job->array,
                              .kernel = options->kernel,
-                             .arguments = options->shape,
                              .autotune = options->autotune,
                              .judge = run_judge,
                              .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
@@ -124,7 +132,7 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   if (job->text == NULL) return CLI_BAD_INPUT;
   request.text = job->text;
   const double start = wf_process_seconds();
-  const bool good = compile(&request, &job->result, diag);
+  const bool good = compile_with(options->shape, &request, &job->result, diag);
   job->seconds = wf_process_seconds() - start;
   if (!good) return job->result.block != NULL ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
   return options->print_mapping ? print_mapping(options, path, &job->result, diag) : CLI_OK;

@@ -122,19 +122,9 @@ static block_dim_id dim_of_param(const lang_kernel *kernel, const lang_param *pa
   return product ? of_product[at - from] : (block_dim_id)(at - from);
 }
 
-// Whether "NAME=" stands in the arguments.
-static bool is_given(const char *arguments, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *at = arguments; at != NULL; at = strchr(at, ',')) {
-    at += strspn(at, ", ");
-    if (strncmp(at, name, length) == 0 && (at[length] == '=' || at[length] == ' ')) return true;
-  }
-  return false;
-}
-
 static bool is_free(const pipeline *p, const lang_param *param) {
   return dim_of_param(p->result->instance->kernel, param) != BLOCK_DIM_NONE &&
-         !is_given(p->request->arguments, param->name);
+         lang_args_find(&p->request->arguments, param->name) == NULL;
 }
 
 // Gives the block sizes that the user left open.
@@ -361,7 +351,7 @@ static bool read_kernel(pipeline *p) {
   const lang_kernel *kernel = r->file == NULL ? NULL : lang_find_kernel(r->file, q->kernel, p->diag);
   if (kernel == NULL) return false;
   r->instance = lang_instantiate(r->file, kernel);
-  if (q->arguments != NULL && !lang_set_text(r->instance, q->arguments, p->diag)) return false;
+  if (!lang_set_args(r->instance, &q->arguments, p->diag)) return false;
   if (q->autotune && kernel->config_count > 0) return autotune(p);
   return choose(p);
 }

@@ -33,8 +33,8 @@ typedef struct compile_request {
   size_t length;
   compile_language from;
   const hw_array *array;
-  const char *kernel;          // NULL: the only one of the file
-  const char *arguments;       // "M=512,N=64,K=128,scale=0.5"; NULL: none
+  const char *kernel;  // NULL: the only one of the file
+  lang_args arguments;
   const map_mapping *mapping;  // NULL: the heuristic mapper's
   block_style style;           // of the heuristic mapping
   bool autotune;               // the kernel's configurations are judged and the fastest is taken

@@ -1,13 +1,10 @@
 // Instances: values for the parameters of a kernel, and its grid.
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/lang/builtins.h"
 #include "compiler/lang/check.h"
 #include "compiler/lang/scalar.h"
 
-enum { TEXT_MAX = 256 };
 static const int64_t programs_max = 1 << 22;
 
 lang_instance *lang_instantiate(lang_file *file, const lang_kernel *kernel) {
@@ -75,36 +72,9 @@ bool lang_set(lang_instance *instance, const char *name, lang_value value, wf_di
   return true;
 }
 
-static lang_value value_of_text(const char *text) {
-  char *end;
-  if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
-    return (lang_value){.kind = LANG_BOOL, .integer = text[0] == 'T'};
-  if (strcmp(text, "None") == 0) return (lang_value){.kind = LANG_NONE};
-  errno = 0;
-  long long integer = strtoll(text, &end, 10);
-  if (*text != 0 && *end == 0 && errno == 0) return lang_int(integer);
-  double number = strtod(text, &end);
-  if (*text != 0 && *end == 0) return lang_float(number);
-  if (lang_dtype_find(text) >= 0) return lang_type((lang_dtype)lang_dtype_find(text));
-  return (lang_value){.kind = LANG_TEXT, .text = text};
-}
-
-bool lang_set_text(lang_instance *instance, const char *text, wf_diag *diag) {
-  while (*text != 0) {
-    char part[TEXT_MAX];
-    size_t length = strcspn(text, ",");
-    const char *equals = memchr(text, '=', length);
-    if (equals == NULL || length >= sizeof part) {
-      wf_error(diag, (wf_location){0}, "expected NAME=VALUE, found '%.*s'", (int)length, text);
-      return false;
-    }
-    memcpy(part, text, length);
-    part[length] = 0;
-    part[equals - text] = 0;
-    if (!lang_set(instance, part, value_of_text(part + (equals - text) + 1), diag)) return false;
-    text += length;
-    text += *text == ',';
-  }
+bool lang_set_args(lang_instance *instance, const lang_args *args, wf_diag *diag) {
+  for (int i = 0; i < args->count; i++)
+    if (!lang_set(instance, args->items[i].name, args->items[i].value, diag)) return false;
   return true;
 }
 
@@ -116,9 +86,7 @@ bool lang_set_config(lang_instance *instance, int index, wf_diag *diag) {
     return false;
   }
   const lang_config *config = &kernel->configs[index];
-  for (int i = 0; i < config->value_count; i++)
-    if (!lang_set(instance, config->values[i].name, config->values[i].value, diag)) return false;
-  return true;
+  return lang_set_args(instance, &(lang_args){config->values, config->value_count}, diag);
 }
 
 void lang_set_grid(lang_instance *instance, int64_t x, int64_t y, int64_t z) {

@@ -161,12 +161,12 @@ static void read_params(reader *r, lang_kernel *kernel) {
 // ---- @autotune
 
 typedef struct option_list {
-  lang_option *items;
+  lang_arg *items;
   size_t count, room;
 } option_list;
 
 static void add_option(reader *r, option_list *list, const char *name, lang_ast *value) {
-  lang_option option = {.name = name};
+  lang_arg option = {.name = name};
   if (constant(r, value, &option.value)) *WF_ARENA_PUSH(r->file->arena, list->items, list->count, &list->room) = option;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/diag.h"
 #include "compiler/block/block.h"
 
@@ -37,14 +38,38 @@ typedef struct lang_param {
   wf_location where;
 } lang_param;
 
-typedef struct lang_option {
+static inline lang_value lang_int(int64_t value) { return (lang_value){.kind = LANG_INT, .integer = value}; }
+static inline lang_value lang_float(double value) { return (lang_value){.kind = LANG_FLOAT, .number = value}; }
+static inline lang_value lang_bool(bool value) { return (lang_value){.kind = LANG_BOOL, .integer = value}; }
+static inline lang_value lang_type(lang_dtype type) { return (lang_value){.kind = LANG_TYPE, .integer = type}; }
+// Floats are equal if their bits are.
+bool lang_value_equal(const lang_value *a, const lang_value *b);
+
+// ---- arguments: values for parameters by name; of a name that comes twice the last value counts
+
+typedef struct lang_arg {
   const char *name;
   lang_value value;
-} lang_option;
+} lang_arg;
+
+typedef struct lang_args {
+  const lang_arg *items;
+  int count;
+} lang_args;
+
+// "M=512,N=64,scale=0.5,bias=True,a_ptr=int8": integers, floats, True, False, None, types, other texts. False after an
+// error.
+bool lang_read_args(const char *text, wf_arena *arena, lang_args *args, wf_diag *diag);
+// The text that lang_read_args makes the same arguments of.
+const char *lang_args_text(const lang_args *args, wf_arena *arena);
+bool lang_args_equal(const lang_args *a, const lang_args *b);               // in the same order, too
+const lang_value *lang_args_find(const lang_args *args, const char *name);  // or NULL
+
+// ---- files
 
 // One Config of @autotune: values of constexprs, and options (num_stages, num_warps, whatever is written there).
 typedef struct lang_config {
-  const lang_option *values, *options;
+  const lang_arg *values, *options;
   int value_count, option_count;
 } lang_config;
 
@@ -86,15 +111,10 @@ typedef struct lang_instance {
 // grid.
 lang_instance *lang_instantiate(lang_file *file, const lang_kernel *kernel);
 bool lang_set(lang_instance *instance, const char *param, lang_value value, wf_diag *diag);
-// "M=512,N=64,scale=0.5,a_ptr=int8": numbers, True, False, and types of pointers.
-bool lang_set_text(lang_instance *instance, const char *text, wf_diag *diag);
+bool lang_set_args(lang_instance *instance, const lang_args *args, wf_diag *diag);
 bool lang_set_config(lang_instance *instance, int config, wf_diag *diag);
 void lang_set_grid(lang_instance *instance, int64_t x, int64_t y, int64_t z);
 bool lang_ready(lang_instance *instance, wf_diag *diag);
-
-static inline lang_value lang_int(int64_t value) { return (lang_value){.kind = LANG_INT, .integer = value}; }
-static inline lang_value lang_float(double value) { return (lang_value){.kind = LANG_FLOAT, .number = value}; }
-static inline lang_value lang_type(lang_dtype type) { return (lang_value){.kind = LANG_TYPE, .integer = type}; }
 
 // Memory of a pointer parameter.
 typedef struct lang_tensor {

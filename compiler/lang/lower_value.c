@@ -61,21 +61,6 @@ int lang_lower_numbers(lang_lowerer *l, lang_lower_value *v, lang_lower_index **
   return copy->rank + 1;
 }
 
-static bool same_scalar(const lang_value *a, const lang_value *b) {
-  if (a->kind != b->kind) return false;
-  switch (a->kind) {
-    case LANG_INT:
-    case LANG_BOOL:
-      return a->integer == b->integer;
-    case LANG_FLOAT:
-      return memcmp(&a->number, &b->number, sizeof a->number) == 0;
-    case LANG_TEXT:
-      return strcmp(a->text, b->text) == 0;
-    default:
-      return true;
-  }
-}
-
 static bool same_block_ptr(const lang_lower_block_ptr *a, const lang_lower_block_ptr *b) {
   if (a->tensor != b->tensor || a->rank != b->rank) return false;
   for (int d = 0; d < a->rank; d++)
@@ -104,7 +89,7 @@ bool lang_lower_same_kind(const lang_lower_value *a, const lang_lower_value *b) 
   if (a->kind != b->kind) return false;
   switch (a->kind) {
     case VALUE_SCALAR:
-      return same_scalar(&a->scalar, &b->scalar);
+      return lang_value_equal(&a->scalar, &b->scalar);
     case VALUE_POINTER:
       return a->pointer.tensor == b->pointer.tensor;
     case VALUE_BLOCK_PTR:

@@ -1,179 +1,292 @@
-// Layers as calls of kernels: one function per kind of layer writes the arguments of its kernel. See layer.h.
+// Layers as calls of kernels: which kernel, one function per kernel that gives its arguments. See layer.h.
 #include "compiler/layer/layer.h"
 
+#include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/layer/kernel_files.h"
 
-const char *layer_kernel_text(const char *kernel) {
-  const size_t length = strlen(kernel);
+const layer_kernel_entry layer_kernels[LAYER_KERNEL_COUNT] = {
+#define X(NAME, file, inputs, weights, results) {file, inputs, weights, results},
+    LAYER_KERNELS(X)
+#undef X
+};
+
+const char *layer_kernel_text(layer_kernel kernel) {
+  const char *name = layer_kernels[kernel].name;
+  const size_t length = strlen(name);
   for (size_t i = 0; i < layer_kernel_file_count; i++) {
-    const char *name = layer_kernel_files[i].name;
-    if (strncmp(name, kernel, length) == 0 && strcmp(name + length, ".py") == 0) return layer_kernel_files[i].text;
+    const char *file = layer_kernel_files[i].name;
+    if (strncmp(file, name, length) == 0 && strcmp(file + length, ".py") == 0) return layer_kernel_files[i].text;
   }
   return NULL;
 }
 
-static WF_PRINTF(2, 3) void add(layer_call *call, const char *format, ...) {
-  const size_t used = strlen(call->arguments);
-  va_list list;
-  va_start(list, format);
-  vsnprintf(call->arguments + used, sizeof call->arguments - used, format, list);
-  va_end(list);
+// ---- calls
+
+void layer_add_argument(layer_call *call, const char *name, lang_value value) {
+  assert(call->argument_count < LAYER_ARGUMENTS);
+  call->arguments[call->argument_count++] = (lang_arg){name, value};
+}
+
+static void add(layer_call *call, const char *name, int64_t value) { layer_add_argument(call, name, lang_int(value)); }
+static void add_bool(layer_call *call, const char *name, bool value) {
+  layer_add_argument(call, name, lang_bool(value));
+}
+
+bool layer_call_equal(const layer_call *a, const layer_call *b) {
+  const lang_args x = layer_arguments(a), y = layer_arguments(b);
+  return a->kernel == b->kernel && lang_args_equal(&x, &y);
 }
 
 static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 
-// ---- what convolutions have in common
+// ---- the kernel of a layer
 
-// Rows (axis 0) or columns of the input image without its padding.
-static int64_t image_size(const map_layer *layer, int axis) {
-  const block_dim_id results = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, window = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
-  return (layer->size[results] - 1) * or_one(layer->stride[axis]) +
-         (layer->size[window] - 1) * or_one(layer->dilation[axis]) + 1 - 2 * layer->padding[0];
-}
-
-static bool is_square(const map_layer *layer, wf_diag *diag) {
-  const int64_t *pad = layer->padding;
-  const char *what = NULL;
-  if (or_one(layer->dilation[0]) != or_one(layer->dilation[1])) what = "dilations of rows and columns differ";
-  if (pad[0] != pad[1] || pad[0] != pad[2] || pad[0] != pad[3]) what = "paddings of the sides differ";
-  if (layer->pool_stride != 0) what = "pooling inside a convolution";
-  if (what == NULL) return true;
-  wf_error(diag, wf_in_file("layer"), "no kernel for this convolution: %s", what);
-  return false;
-}
-
-// `border`: what of its padding the image has.
-static void add_image(const map_layer *layer, int64_t border, layer_call *call) {
-  add(call, "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",R=%" PRId64 ",S=%" PRId64 ",stride=%" PRId64,
-      layer->size[BLOCK_DIM_N], image_size(layer, 0) + 2 * border, image_size(layer, 1) + 2 * border,
-      layer->size[BLOCK_DIM_R], layer->size[BLOCK_DIM_S], or_one(layer->stride[0]));
-  if (or_one(layer->stride[0]) != or_one(layer->stride[1]))
-    add(call, ",column_stride=%" PRId64, or_one(layer->stride[1]));
-}
-
-static const char *python_bool(bool value) { return value ? "True" : "False"; }
-
-// What becomes of the sums, of kernels that have both kinds of results.
-static void add_results(const map_layer *layer, layer_call *call) {
-  if (layer->result_bytes == 4) {
-    add(call, ",relu=False,out=int32");
-    return;
-  }
-  add(call, ",relu=False,scale=0.01");
-  if (layer->residual != 0) add(call, ",residual=%" PRId64, layer->residual);
-}
-
-// Blocks of depth that a kernel element (or a row of them) takes in all.
-static int64_t depth_blocks(const map_layer *layer, int64_t depth, int64_t dim) {
-  return layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * layer->size[BLOCK_DIM_C] / depth *
-         ((depth + dim - 1) / dim);
-}
-
-// Whether rows of the kernel had better be summed over as one dimension, which takes an image that has its padding: if
-// that saves a third of the products.
+// Few channels: a row of the window is summed over at once, which takes fewer blocks of depth. Then the inputs are
+// loaded once per column of the window, and padding is copied around them; where single taps fill whole blocks too,
+// this pays only if a third of the blocks is saved.
 static bool is_narrow(const map_layer *layer, const hw_array *array) {
-  const int64_t dim = hw_derive(array).dim, channels = layer->size[BLOCK_DIM_C];
+  const int64_t dim = hw_derive(array).dim, channels = layer->size[BLOCK_DIM_C], taps = layer->size[BLOCK_DIM_S];
+  const int64_t together = wf_ceil_div(taps * channels, dim), apart = taps * wf_ceil_div(channels, dim);
   if (or_one(layer->dilation[0]) != 1 || layer->residual != 0 || layer->result_bytes == 4) return false;
-  return 3 * depth_blocks(layer, channels * layer->size[BLOCK_DIM_S], dim) <= 2 * depth_blocks(layer, channels, dim);
+  return channels <= dim ? together < apart : 3 * together <= 2 * apart;
 }
 
-// ---- kinds
+layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array) {
+  switch (layer->kind) {
+    case MAP_GEMM:
+    case MAP_GEMV:
+      return LAYER_GEMM;
+    case MAP_BATCHED:
+      return LAYER_BATCHED_GEMM;
+    case MAP_CONV:
+      if (layer->groups > 1) return LAYER_GROUPED_CONV2D;
+      return is_narrow(layer, array) ? LAYER_CONV2D_NARROW : LAYER_CONV2D;
+    case MAP_DEPTHWISE:
+      return LAYER_DEPTHWISE_CONV2D;
+    case MAP_WINDOW:
+      return layer->pool_size != 0 ? LAYER_MAX_POOL2D : LAYER_KERNEL_COUNT;
+    default:
+      return LAYER_KERNEL_COUNT;
+  }
+}
 
-static bool call_gemm(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
-  (void)array, (void)diag;
-  call->kernel = "gemm";
-  add(call, "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 ",bias=%s",
-      layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_P] * layer->size[BLOCK_DIM_Q], layer->size[BLOCK_DIM_K],
-      layer->size[BLOCK_DIM_C], python_bool(layer->bias));
+// ---- what kernels have in common
+
+// Rows (axis 0) or columns of the images, without padding.
+static int64_t image_size(const layer_desc *layer, int axis) {
+  const block_dim_id results = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, window = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
+  const map_layer *map = &layer->map;
+  if (layer->image[axis] != 0) return layer->image[axis];
+  return map_window(map, axis, map->size[results], map->size[window]) - 2 * map->padding[0];
+}
+
+// `border`: rows and columns around the image that lie in memory with it.
+static void add_image(const layer_desc *layer, int64_t border, layer_call *call) {
+  add(call, "N", layer->map.size[BLOCK_DIM_N]);
+  add(call, "H", image_size(layer, 0) + 2 * border);
+  add(call, "W", image_size(layer, 1) + 2 * border);
+}
+
+static void add_window(const map_layer *map, layer_call *call) {
+  const int64_t rows = or_one(map->stride[0]), columns = or_one(map->stride[1]);
+  add(call, "R", map->size[BLOCK_DIM_R]);
+  add(call, "S", map->size[BLOCK_DIM_S]);
+  add(call, "stride", rows);
+  if (rows != columns) add(call, "column_stride", columns);
+}
+
+static void add_padding(const map_layer *map, layer_call *call) {
+  add(call, "padding", map->padding[0]);
+  add(call, "dilation", or_one(map->dilation[0]));
+}
+
+// What becomes of the sums: int32 results are the sums.
+static void add_results(const layer_desc *layer, layer_call *call) {
+  const bool wide = layer->map.result_bytes == 4;
+  if (!wide) layer_add_argument(call, "scale", lang_float(layer->scale));
+  add_bool(call, "bias", layer->map.bias);
+  add_bool(call, "relu", layer->relu);
+  if (layer->map.residual != 0) add(call, "residual", layer->map.residual);
+  if (wide) layer_add_argument(call, "out", lang_type(LANG_INT32));
+}
+
+// The product as the kernel computes it; functions of kernels say where it differs from the layer.
+static map_layer product_of(const map_layer *map) {
+  map_layer product = {.kind = map->kind,
+                       .groups = 1,
+                       .result_bytes = map->result_bytes == 4 ? 4 : 1,
+                       .bias = map->bias,
+                       .residual = map->residual < 0 ? -map->residual : map->residual,
+                       .pool_size = map->pool_size};
+  memcpy(product.size, map->size, sizeof map->size);
+  return product;
+}
+
+// The window as the kernel finds it: behind the image there is as much padding as the results need.
+static void set_window(const layer_desc *layer, map_layer *product) {
+  for (int axis = 0; axis < 2; axis++) {
+    product->stride[axis] = or_one(layer->map.stride[axis]);
+    product->dilation[axis] = or_one(layer->map.dilation[axis]);
+    const int64_t needed = map_window(product, axis, product->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q],
+                                      product->size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S]);
+    const int64_t before = layer->map.padding[0], after = needed - before - image_size(layer, axis);
+    product->padding[2 * axis] = before;
+    product->padding[2 * axis + 1] = after > 0 ? after : 0;
+  }
+}
+
+// ---- kernels
+
+static void call_gemm(const layer_desc *layer, layer_call *call) {
+  const int64_t *size = layer->map.size, rows = size[BLOCK_DIM_N] * size[BLOCK_DIM_P] * size[BLOCK_DIM_Q];
+  add(call, "M", rows);
+  add(call, "N", size[BLOCK_DIM_K]);
+  add(call, "K", size[BLOCK_DIM_C]);
   add_results(layer, call);
-  return true;
+  call->layer.kind = rows == 1 ? MAP_GEMV : MAP_GEMM;
+  call->layer.size[BLOCK_DIM_N] = call->layer.size[BLOCK_DIM_Q] = 1;
+  call->layer.size[BLOCK_DIM_P] = rows;
 }
 
-static bool call_batched(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
-  (void)array, (void)diag;
-  call->kernel = "batched_gemm";
-  add(call, "B=%" PRId64 ",M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 ",scale=0.01", layer->size[BLOCK_DIM_N],
-      layer->size[BLOCK_DIM_P], layer->size[BLOCK_DIM_K], layer->size[BLOCK_DIM_C]);
-  return true;
-}
-
-static bool call_grouped(const map_layer *layer, layer_call *call) {
-  call->kernel = "grouped_conv2d";
-  add_image(layer, 0, call);
-  add(call, ",padding=%" PRId64 ",dilation=%" PRId64 ",G=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",bias=%s,scale=0.01",
-      layer->padding[0], or_one(layer->dilation[0]), layer->groups, layer->size[BLOCK_DIM_C], layer->size[BLOCK_DIM_K],
-      python_bool(layer->bias));
-  return true;
-}
-
-static bool call_narrow(const map_layer *layer, layer_call *call) {
-  call->kernel = "conv2d_narrow";
-  add_image(layer, layer->padding[0], call);
-  add(call, ",C=%" PRId64 ",K=%" PRId64 ",bias=%s,relu=False,scale=0.01", layer->size[BLOCK_DIM_C],
-      layer->size[BLOCK_DIM_K], python_bool(layer->bias));
-  return true;
-}
-
-static bool call_conv(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
-  if (!is_square(layer, diag)) return false;
-  if (layer->groups > 1) return call_grouped(layer, call);
-  if (is_narrow(layer, array)) return call_narrow(layer, call);
-  call->kernel = "conv2d";
-  add_image(layer, 0, call);
-  add(call, ",padding=%" PRId64 ",dilation=%" PRId64 ",C=%" PRId64 ",K=%" PRId64 ",bias=%s", layer->padding[0],
-      or_one(layer->dilation[0]), layer->size[BLOCK_DIM_C], layer->size[BLOCK_DIM_K], python_bool(layer->bias));
+static void call_batched(const layer_desc *layer, layer_call *call) {
+  const int64_t *size = layer->map.size;
+  add(call, "B", size[BLOCK_DIM_N]);
+  add(call, "M", size[BLOCK_DIM_P]);
+  add(call, "N", size[BLOCK_DIM_K]);
+  add(call, "K", size[BLOCK_DIM_C]);
+  add_bool(call, "trans_b", layer->transposed);
   add_results(layer, call);
-  return true;
+  if (size[BLOCK_DIM_N] == 1) call->layer.kind = size[BLOCK_DIM_P] == 1 ? MAP_GEMV : MAP_GEMM;
 }
 
-static bool call_depthwise(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
-  if (!is_square(layer, diag)) return false;
-  call->kernel = "depthwise_conv2d";
+static void call_conv2d(const layer_desc *layer, layer_call *call) {
   add_image(layer, 0, call);
-  add(call, ",padding=%" PRId64 ",dilation=%" PRId64 ",C=%" PRId64 ",D=%u,bias=%s,scale=0.01", layer->padding[0],
-      or_one(layer->dilation[0]), layer->size[BLOCK_DIM_K], hw_derive(array).dim, python_bool(layer->bias));
-  return true;
+  add(call, "C", layer->map.size[BLOCK_DIM_C]);
+  add(call, "K", layer->map.size[BLOCK_DIM_K]);
+  add_window(&layer->map, call);
+  add_padding(&layer->map, call);
+  add_results(layer, call);
+  set_window(layer, &call->layer);
 }
 
-typedef bool call_writer(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag);
-static call_writer *const writers[MAP_KIND_COUNT] = {
-    [MAP_GEMM] = call_gemm, [MAP_GEMV] = call_gemm,           [MAP_BATCHED] = call_batched,
-    [MAP_CONV] = call_conv, [MAP_DEPTHWISE] = call_depthwise,
-};
+static void call_narrow(const layer_desc *layer, layer_call *call) {
+  const map_layer *map = &layer->map;
+  add_image(layer, map->padding[0], call);
+  add(call, "C", map->size[BLOCK_DIM_C]);
+  add(call, "K", map->size[BLOCK_DIM_K]);
+  add_window(map, call);
+  add_results(layer, call);
+  call->layer.size[BLOCK_DIM_C] *= map->size[BLOCK_DIM_S];
+  call->layer.size[BLOCK_DIM_S] = 1;
+  call->layer.stride[0] = or_one(map->stride[0]), call->layer.stride[1] = 1;
+  call->layer.dilation[0] = 1;
+}
 
-bool layer_call_of(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
-  *call = (layer_call){0};
+static void call_grouped(const layer_desc *layer, layer_call *call) {
+  add_image(layer, 0, call);
+  add(call, "G", layer->map.groups);
+  add(call, "C", layer->map.size[BLOCK_DIM_C]);
+  add(call, "K", layer->map.size[BLOCK_DIM_K]);
+  add_window(&layer->map, call);
+  add_padding(&layer->map, call);
+  add_results(layer, call);
+  call->layer.kind = MAP_GROUPED;
+  call->layer.size[BLOCK_DIM_N] *= layer->map.groups;
+  set_window(layer, &call->layer);
+}
+
+static void call_depthwise(const layer_desc *layer, const hw_array *array, layer_call *call) {
+  add_image(layer, 0, call);
+  add(call, "C", layer->map.size[BLOCK_DIM_K]);
+  add(call, "D", hw_derive(array).dim);
+  add_window(&layer->map, call);
+  add_padding(&layer->map, call);
+  add_results(layer, call);
+  set_window(layer, &call->layer);
+}
+
+static void call_max_pool(const layer_desc *layer, layer_call *call) {
+  add_image(layer, 0, call);
+  add(call, "C", layer->map.size[BLOCK_DIM_K]);
+  add_window(&layer->map, call);
+  add(call, "padding", layer->map.padding[0]);
+  set_window(layer, &call->layer);
+}
+
+static void write_call(const layer_desc *layer, const hw_array *array, layer_call *call) {
+  switch (call->kernel) {
+    case LAYER_GEMM:
+      return call_gemm(layer, call);
+    case LAYER_BATCHED_GEMM:
+      return call_batched(layer, call);
+    case LAYER_CONV2D:
+      return call_conv2d(layer, call);
+    case LAYER_CONV2D_NARROW:
+      return call_narrow(layer, call);
+    case LAYER_GROUPED_CONV2D:
+      return call_grouped(layer, call);
+    case LAYER_DEPTHWISE_CONV2D:
+      return call_depthwise(layer, array, call);
+    default:
+      return call_max_pool(layer, call);
+  }
+}
+
+static const char *why_no_kernel(const map_layer *layer) {
+  const int64_t *pad = layer->padding;
+  if (layer->kind < MAP_CONV) return NULL;
+  if (or_one(layer->dilation[0]) != or_one(layer->dilation[1])) return "dilations of rows and columns differ";
+  if (pad[0] != pad[1] || pad[0] != pad[2] || pad[0] != pad[3]) return "paddings of the sides differ";
+  return layer->kind != MAP_WINDOW && layer->pool_stride != 0 ? "pooling inside a convolution" : NULL;
+}
+
+bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
+  const map_layer *map = &layer->map;
+  *call = (layer_call){.kernel = layer_kernel_of(map, array), .is_layer = true, .layer = product_of(map)};
   for (int d = 0; d < BLOCK_DIMS; d++) {
-    if (layer->size[d] >= 1) continue;
-    wf_error(diag, wf_in_file("layer"), "dimension %s is %" PRId64, block_dim_names[d], layer->size[d]);
+    if (map->size[d] >= 1) continue;
+    wf_error(diag, wf_in_file("layer"), "dimension %s is %" PRId64, block_dim_names[d], map->size[d]);
     return false;
   }
-  if (writers[layer->kind] == NULL) {
-    wf_error(diag, wf_in_file("layer"), "no kernel for layers of kind %s", map_kind_names[layer->kind]);
+  if (call->kernel == LAYER_KERNEL_COUNT) {
+    wf_error(diag, wf_in_file("layer"), "no kernel for layers of kind %s", map_kind_names[map->kind]);
     return false;
   }
-  return writers[layer->kind](layer, array, call, diag);
+  const char *why = why_no_kernel(map);
+  if (why != NULL) {
+    wf_error(diag, wf_in_file("layer"), "no kernel for this convolution: %s", why);
+    return false;
+  }
+  write_call(layer, array, call);
+  return true;
+}
+
+// ---- compilation
+
+compile_request layer_request(const layer_call *call, const hw_array *array) {
+  const char *text = layer_kernel_text(call->kernel);
+  return (compile_request){.file = layer_kernels[call->kernel].name,
+                           .text = text,
+                           .length = strlen(text),
+                           .array = array,
+                           .arguments = layer_arguments(call)};
 }
 
 bool layer_compile(const map_layer *layer, const hw_array *array, const layer_policy *policy, compile_result *result,
                    wf_diag *diag) {
   layer_call call;
+  const layer_desc described = layer_of_table(layer);
   *result = (compile_result){.config = -1};
-  if (!layer_call_of(layer, array, &call, diag)) return false;
-  const char *text = layer_kernel_text(call.kernel);
-  const compile_request request = {.file = call.kernel,
-                                   .text = text,
-                                   .length = strlen(text),
-                                   .array = array,
-                                   .arguments = call.arguments,
-                                   .mapping = policy->mapping,
-                                   .tune = policy->tune,
-                                   .judge = policy->judge,
-                                   .style = policy->style,
-                                   .costs = policy->costs};
+  if (!layer_call_of(&described, array, &call, diag)) return false;
+  compile_request request = layer_request(&call, array);
+  request.mapping = policy->mapping;
+  request.tune = policy->tune;
+  request.judge = policy->judge;
+  request.style = policy->style;
+  request.costs = policy->costs;
   return compile(&request, result, diag);
 }

@@ -1,23 +1,82 @@
-// Layers as programs: which shipped kernel a layer is, with which arguments, and its compilation.
+// Layers as programs: which shipped kernel computes a layer, with which arguments, and its compilation.
 //
-// The kernels travel in the library, so that compiling a layer works without the checkout.
+// The kernels travel in the library: compiling a layer needs no checkout. This is the only place that knows the
+// parameters of the kernels which compute layers.
 #ifndef COMPILER_LAYER_LAYER_H
 #define COMPILER_LAYER_LAYER_H
 
 #include "compiler/compile.h"
 
-// The text of a shipped kernel ("conv2d"); NULL: there is none of this name.
-const char *layer_kernel_text(const char *kernel);
+// ---- the kernels
 
-enum { LAYER_ARGUMENTS = 512 };
+// X(NAME, file of workloads/kernels, its pointers to inputs, weights and results)
+#define LAYER_KERNELS(X)                                             \
+  X(GEMM, "gemm", "a_ptr", "b_ptr", "c_ptr")                         \
+  X(BATCHED_GEMM, "batched_gemm", "a_ptr", "b_ptr", "c_ptr")         \
+  X(CONV2D, "conv2d", "x_ptr", "w_ptr", "y_ptr")                     \
+  X(CONV2D_NARROW, "conv2d_narrow", "x_ptr", "w_ptr", "y_ptr")       \
+  X(GROUPED_CONV2D, "grouped_conv2d", "x_ptr", "w_ptr", "y_ptr")     \
+  X(DEPTHWISE_CONV2D, "depthwise_conv2d", "x_ptr", "w_ptr", "y_ptr") \
+  X(MAX_POOL2D, "max_pool2d", "x_ptr", NULL, "y_ptr")                \
+  X(RESIDUAL_ADD, "residual_add", "a_ptr", NULL, "y_ptr")            \
+  X(COPY, "copy", "x_ptr", NULL, "y_ptr")
+typedef enum {
+#define X(NAME, file, inputs, weights, results) LAYER_##NAME,
+  LAYER_KERNELS(X)
+#undef X
+      LAYER_KERNEL_COUNT
+} layer_kernel;
+
+// The operands of kernels besides inputs, weights and results have one name in all kernels.
+#define LAYER_BIAS "bias_ptr"
+#define LAYER_RESIDUAL "res_ptr"
+typedef struct layer_kernel_entry {
+  const char *name, *inputs, *weights, *results;
+} layer_kernel_entry;
+extern const layer_kernel_entry layer_kernels[LAYER_KERNEL_COUNT];
+
+const char *layer_kernel_text(layer_kernel kernel);
+
+// ---- layers
+
+// A layer with all that its kernel has to know.
+typedef struct layer_desc {
+  // Of kinds gemm, gemv, batched, conv, depthwise, and window if it takes the largest. C and K are those of one group.
+  map_layer map;
+  int64_t image[2];  // rows and columns of the images of inputs, without padding; 0: as many as the results need
+  double scale;      // of int8 results
+  bool relu;
+  bool transposed;  // the weights of kind batched are N x K
+} layer_desc;
+
+// The kernel that computes a layer; LAYER_KERNEL_COUNT: none does. Images of LAYER_CONV2D_NARROW lie in memory with
+// their padding.
+layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array);
+
+// A kernel with values for its parameters.
+enum { LAYER_ARGUMENTS = 24 };
 typedef struct layer_call {
-  const char *kernel;               // "conv2d"
-  char arguments[LAYER_ARGUMENTS];  // "N=1,H=58,W=58,..." for compile_request
+  layer_kernel kernel;
+  lang_arg arguments[LAYER_ARGUMENTS];
+  int argument_count;
+  bool is_layer;
+  map_layer layer;  // as the kernel computes it: what map_of_block finds in its program
 } layer_call;
 
-// False, with the reason, for what no kernel does: strides or paddings that differ in a direction, channels that the
-// kernel cannot group.
-bool layer_call_of(const map_layer *layer, const hw_array *array, layer_call *call, wf_diag *diag);
+void layer_add_argument(layer_call *call, const char *name, lang_value value);
+static inline lang_args layer_arguments(const layer_call *call) {
+  return (lang_args){call->arguments, call->argument_count};
+}
+bool layer_call_equal(const layer_call *a, const layer_call *b);
+
+// False, with the reason, for what no kernel does: dilations or paddings that differ in a direction, kinds without a
+// kernel.
+bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag);
+
+// ---- compilation
+
+// The request for a kernel's program on an array.
+compile_request layer_request(const layer_call *call, const hw_array *array);
 
 // How the blocks are chosen.
 typedef struct layer_policy {
@@ -28,8 +87,10 @@ typedef struct layer_policy {
   const cost_constants *costs;  // as those of compile_request
 } layer_policy;
 
-// False after errors were reported. Release the result with compile_release in any case.
+// A layer of a table, which says nothing of scale and relu. False after errors were reported. Release the result with
+// compile_release in any case.
 bool layer_compile(const map_layer *layer, const hw_array *array, const layer_policy *policy, compile_result *result,
                    wf_diag *diag);
+static inline layer_desc layer_of_table(const map_layer *layer) { return (layer_desc){.map = *layer, .scale = 0.01}; }
 
 #endif

@@ -20,16 +20,10 @@ typedef struct shared {
 
 // Takes the program out of the result, of which nothing else is needed.
 static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *diag) {
-  const char *text = layer_kernel_text(kernel->kernel);
-  const compile_request request = {.file = kernel->kernel,
-                                   .text = text,
-                                   .length = strlen(text),
-                                   .array = net->options.array,
-                                   .arguments = kernel->arguments,
-                                   .tune = net->options.tune,
-                                   .judge = net->options.judge,
-                                   .straight = net->options.straight,
-                                   .for_c = net->options.straight};
+  compile_request request = layer_request(kernel->call, net->options.array);
+  request.tune = net->options.tune;
+  request.judge = net->options.judge;
+  request.straight = request.for_c = net->options.straight;
   const double start = wf_thread_seconds();
   compile_result result = {0};
   const bool good = compile(&request, &result, diag);
@@ -40,7 +34,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
     kernel->mapping = result.mapping;
     if (result.mapped) kernel->macs = (uint64_t)map_macs(&result.layer);
   } else {
-    wf_hint(diag, "compiling %s with %s for array %s", kernel->kernel, kernel->arguments, net->options.array->name);
+    wf_hint(diag, "compiling %s for array %s", kernel->text, net->options.array->name);
   }
   compile_release(&result);
   kernel->seconds = wf_thread_seconds() - start;

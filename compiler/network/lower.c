@@ -1,4 +1,5 @@
 // Lowering, the common part: what every operator's function needs, and the table of these functions. See private.h.
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -64,25 +65,24 @@ static network_step *add_step(lowering *l, graph_place place) {
   return step;
 }
 
-static int find_kernel(lowering *l, const char *kernel, const char *arguments) {
+static int find_kernel(lowering *l, const layer_call *call) {
   network *net = l->net;
   for (int k = 0; k < net->kernel_count; k++)
-    if (strcmp(net->kernels[k].kernel, kernel) == 0 && strcmp(net->kernels[k].arguments, arguments) == 0) return k;
+    if (layer_call_equal(net->kernels[k].call, call)) return k;
+  layer_call *kept = WF_ARENA_NEW(net->arena, layer_call);
+  *kept = *call;
+  const lang_args arguments = layer_arguments(call);
+  const char *text = lang_args_text(&arguments, net->arena);
   size_t count = (size_t)net->kernel_count;
-  *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
-      (network_kernel){.kernel = kernel, .arguments = arguments};
+  *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) = (network_kernel){
+      .call = kept, .text = wf_arena_format(net->arena, "%s %s", layer_kernels[call->kernel].name, text)};
   return net->kernel_count++;
 }
 
-network_step *netlower_array(lowering *l, const char *kernel, const char *format, ...) {
-  char text[512];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
+network_step *netlower_array(lowering *l, const layer_call *call) {
   network_step *step = add_step(l, GRAPH_ON_ARRAY);
-  step->kernel = find_kernel(l, kernel, wf_arena_text(l->net->arena, text, strlen(text)));
-  step->what = wf_arena_format(l->net->arena, "%s %s", kernel, text);
+  step->kernel = find_kernel(l, call);
+  step->what = l->net->kernels[step->kernel].text;
   return step;
 }
 
@@ -90,18 +90,29 @@ void netlower_bind(network_step *step, const char *param, network_place place) {
   step->operands[step->operand_count++] = (network_operand){param, place};
 }
 
-const char *netlower_number(lowering *l, float number) {
-  char *text = wf_arena_format(l->net->arena, "%.17g", (double)number);
-  return strpbrk(text, ".en") != NULL ? text : wf_arena_format(l->net->arena, "%s.0", text);
+layer_desc netlower_sums(const lowering *l) {
+  const graph_node *node = l->node;
+  return (layer_desc){.map = {.groups = 1,
+                              .bias = netlower_has(node, 2),
+                              .residual = netlower_has(node, 3) ? graph_int(node, "factor", 1) : 0,
+                              .result_bytes = graph_find_attribute(node, "scale") != NULL ? 1 : 4},
+                      .scale = (double)graph_float(node, "scale", 1),
+                      .relu = graph_int(node, "relu", 0) != 0};
 }
 
-const char *netlower_strides(lowering *l, const int64_t stride[2]) {
-  if (stride[0] == stride[1]) return wf_arena_format(l->net->arena, ",stride=%lld", (long long)stride[0]);
-  return wf_arena_format(l->net->arena, ",stride=%lld,column_stride=%lld", (long long)stride[0], (long long)stride[1]);
-}
-
-const char *netlower_residual(lowering *l, int64_t factor) {
-  return factor == 0 ? "" : wf_arena_format(l->net->arena, ",residual=%lld", (long long)factor);
+void netlower_layer(lowering *l, const layer_desc *layer, const netlower_operands *operands) {
+  layer_call call;
+  const bool known = layer_call_of(layer, l->array, &call, l->diag);
+  assert(known);
+  (void)known;
+  const layer_kernel_entry *kernel = &layer_kernels[call.kernel];
+  network_step *step = netlower_array(l, &call);
+  netlower_bind(step, kernel->inputs, operands->inputs);
+  if (kernel->weights != NULL) netlower_bind(step, kernel->weights, operands->weights);
+  if (layer->map.bias) netlower_bind(step, LAYER_BIAS, operands->bias);
+  if (layer->map.residual != 0) netlower_bind(step, LAYER_RESIDUAL, operands->residual);
+  netlower_bind(step, kernel->results, operands->results);
+  if (layer->map.kind != MAP_WINDOW) step->macs = (uint64_t)map_macs(&layer->map);
 }
 
 // ---- host steps

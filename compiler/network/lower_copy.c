@@ -2,7 +2,6 @@
 // `copy`): its loads and stores move several bytes per cycle where the hart takes several cycles per byte. A loop nest
 // with more dimensions than the kernel has becomes a step for each point of the shortest ones. The hart does what is
 // left: steps backwards, and nests of too many points.
-#include <inttypes.h>
 #include <string.h>
 
 #include "compiler/network/private.h"
@@ -53,24 +52,30 @@ static int64_t steps_of(const nest *n) {
 // ---- on the array
 
 // Blocks of as many rows as a command moves, so that what follows in memory is stored one behind the other.
-static const char *kernel_arguments(lowering *l, const nest *n) {
-  static const char *const names = "npq";
+static layer_call kernel_call(const lowering *l, const nest *n) {
+  static const char *const sizes[] = {"N", "P", "Q"}, *const from[] = {"x_n", "x_p", "x_q"},
+                           *const to[] = {"y_n", "y_p", "y_q"};
   const hw_derived hw = hw_derive(l->array);
   const int64_t tiles = hw.acc_rows / (4 * hw.dim), blocks = (n->row_bytes + hw.dim - 1) / hw.dim;
   const int64_t most = tiles < 1 ? 1 : tiles > TILES_MAX ? TILES_MAX : tiles;
-  const char *text = wf_arena_format(l->net->arena, "BLOCK_N=1,BLOCK_P=1,BLOCK_Q=%u,BLOCK_K=%" PRId64 ",K=%" PRId64,
-                                     hw.dim, (blocks < most ? blocks : most) * hw.dim, n->row_bytes);
+  layer_call call = {.kernel = LAYER_COPY};
+  layer_add_argument(&call, "BLOCK_N", lang_int(1));
+  layer_add_argument(&call, "BLOCK_P", lang_int(1));
+  layer_add_argument(&call, "BLOCK_Q", lang_int(hw.dim));
+  layer_add_argument(&call, "BLOCK_K", lang_int((blocks < most ? blocks : most) * hw.dim));
+  layer_add_argument(&call, "K", lang_int(n->row_bytes));
   for (int k = 0; k < KERNEL_DIMS; k++) {
     const int d = n->rank - KERNEL_DIMS + k;
-    text =
-        wf_arena_format(l->net->arena, "%s,%c=%" PRId64 ",x_%c=%" PRId64 ",y_%c=%" PRId64, text, names[k] - 'a' + 'A',
-                        d < 0 ? 1 : n->dim[d], names[k], d < 0 ? 0 : n->from[d], names[k], d < 0 ? 0 : n->to[d]);
+    layer_add_argument(&call, sizes[k], lang_int(d < 0 ? 1 : n->dim[d]));
+    layer_add_argument(&call, from[k], lang_int(d < 0 ? 0 : n->from[d]));
+    layer_add_argument(&call, to[k], lang_int(d < 0 ? 0 : n->to[d]));
   }
-  return text;
+  return call;
 }
 
 static void by_array(lowering *l, const nest *n, network_place to, network_place from) {
-  const char *arguments = kernel_arguments(l, n);
+  const layer_call call = kernel_call(l, n);
+  const layer_kernel_entry *kernel = &layer_kernels[call.kernel];
   const int64_t steps = steps_of(n);
   for (int64_t i = 0; i < steps; i++) {
     network_place x = from, y = to;
@@ -79,9 +84,9 @@ static void by_array(lowering *l, const nest *n, network_place to, network_place
       x.offset += (uint64_t)(left % n->dim[d] * n->from[d]);
       y.offset += (uint64_t)(left % n->dim[d] * n->to[d]);
     }
-    network_step *step = netlower_array(l, "copy", "%s", arguments);
-    netlower_bind(step, "x_ptr", x);
-    netlower_bind(step, "y_ptr", y);
+    network_step *step = netlower_array(l, &call);
+    netlower_bind(step, kernel->inputs, x);
+    netlower_bind(step, kernel->results, y);
   }
 }
 

@@ -1,6 +1,4 @@
 // Max pooling, the mean of images, and sums of two tensors.
-#include <inttypes.h>
-
 #include "compiler/network/private.h"
 
 // ---- max pooling: what lies outside of an image must not win
@@ -20,12 +18,15 @@ static void change_image(netlower_pool *p, network_place to, int64_t window, int
 
 static void one_step(lowering *l, const netlower_pool *p, network_place y, int64_t window, int64_t stride,
                      int64_t padding) {
-  network_step *step = netlower_array(l, "max_pool2d",
-                                      "N=%" PRId64 ",H=%" PRId64 ",W=%" PRId64 ",C=%" PRId64 ",R=%" PRId64 ",S=%" PRId64
-                                      ",stride=%" PRId64 ",padding=%" PRId64,
-                                      p->dim[0], p->dim[1], p->dim[2], p->dim[3], window, window, stride, padding);
-  netlower_bind(step, "x_ptr", p->x);
-  netlower_bind(step, "y_ptr", y);
+  const layer_desc layer = {
+      .map = {.kind = MAP_WINDOW,
+              .size = {p->dim[0], results(p->dim[1], padding, padding, window, stride),
+                       results(p->dim[2], padding, padding, window, stride), p->dim[3], 1, window, window},
+              .stride = {stride, stride},
+              .padding = {padding, padding, padding, padding},
+              .pool_size = (uint32_t)window},
+      .image = {p->dim[1], p->dim[2]}};
+  netlower_layer(l, &layer, &(netlower_operands){.inputs = p->x, .results = y});
 }
 
 static uint64_t bytes_after(const netlower_pool *p, int64_t window) {
@@ -122,12 +123,9 @@ bool netlower_global_average_pool(lowering *l) {
     network_place image = netlower_place_of(l, 0), mean = netlower_result(l, 0);
     image.offset += (uint64_t)(n * pixels * channels);
     mean.offset += (uint64_t)(n * channels);
-    network_step *step = netlower_array(l, "gemm", "M=1,N=%" PRId64 ",K=%" PRId64 ",scale=%s,bias=False,relu=False",
-                                        channels, pixels, netlower_number(l, graph_float(l->node, "scale", 1)));
-    netlower_bind(step, "a_ptr", row);
-    netlower_bind(step, "b_ptr", image);
-    netlower_bind(step, "c_ptr", mean);
-    step->macs = (uint64_t)(pixels * channels);
+    const layer_desc layer = {.map = {.kind = MAP_GEMV, .size = {1, 1, 1, channels, pixels, 1, 1}},
+                              .scale = (double)graph_float(l->node, "scale", 1)};
+    netlower_layer(l, &layer, &(netlower_operands){.inputs = row, .weights = image, .results = mean});
   }
   return true;
 }
@@ -148,11 +146,13 @@ bool netlower_add(lowering *l) {
   if (!graph_same_shape(netlower_input(l, 0), y) || !graph_same_shape(netlower_input(l, 1), y))
     return netlower_refuse(l, "operands of different shapes");
   const int64_t elements = graph_elements(y), columns = columns_of(y, elements);
-  const graph_node *node = l->node;
-  network_step *step = netlower_array(l, "residual_add", "M=%" PRId64 ",N=%" PRId64 ",a_scale=%s,b_scale=%s,relu=%s",
-                                      elements / columns, columns, netlower_number(l, graph_float(node, "scale_a", 1)),
-                                      netlower_number(l, graph_float(node, "scale_b", 1)),
-                                      graph_int(node, "relu", 0) != 0 ? "True" : "False");
+  layer_call call = {.kernel = LAYER_RESIDUAL_ADD};
+  layer_add_argument(&call, "M", lang_int(elements / columns));
+  layer_add_argument(&call, "N", lang_int(columns));
+  layer_add_argument(&call, "a_scale", lang_float((double)graph_float(l->node, "scale_a", 1)));
+  layer_add_argument(&call, "b_scale", lang_float((double)graph_float(l->node, "scale_b", 1)));
+  layer_add_argument(&call, "relu", lang_bool(graph_int(l->node, "relu", 0) != 0));
+  network_step *step = netlower_array(l, &call);
   netlower_bind(step, "a_ptr", netlower_place_of(l, 0));
   netlower_bind(step, "b_ptr", netlower_place_of(l, 1));
   netlower_bind(step, "y_ptr", netlower_result(l, 0));

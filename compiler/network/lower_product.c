@@ -1,16 +1,14 @@
 // Matrix products: of a matrix of rows and constant weights, or of as many pairs of matrices as the leading dimensions
 // say.
-#include <inttypes.h>
 #include <string.h>
 
 #include "compiler/network/private.h"
 
 typedef struct product {
   int64_t batch_a, batch_b, m, n, k;
-  bool trans_a, trans_b, has_bias, relu, has_scale;
-  float scale;
-  int64_t factor;
-  network_place a, b, bias, residual, c;
+  bool trans_a, trans_b;
+  layer_desc layer;
+  netlower_operands at;
 } product;
 
 static int64_t leading(const graph_tensor *t) {
@@ -29,11 +27,7 @@ static bool product_of(lowering *l, product *p) {
   p->m = a->dim[a->rank - (p->trans_a ? 1 : 2)];
   p->k = a->dim[a->rank - (p->trans_a ? 2 : 1)];
   p->n = b->dim[b->rank - (p->trans_b ? 2 : 1)];
-  p->has_bias = netlower_has(node, 2);
-  p->factor = netlower_has(node, 3) ? graph_int(node, "factor", 1) : 0;
-  p->relu = graph_int(node, "relu", 0) != 0;
-  p->has_scale = graph_find_attribute(node, "scale") != NULL;
-  p->scale = graph_float(node, "scale", 1);
+  p->layer = netlower_sums(l);
   return true;
 }
 
@@ -69,59 +63,50 @@ static network_place at(network_place place, int64_t elements, int64_t bytes) {
   return place;
 }
 
-static const char *truth(bool value) { return value ? "True" : "False"; }
-
-static const char *epilogue(lowering *l, const product *p) {
-  if (!p->has_scale) return wf_arena_format(l->net->arena, ",bias=%s,relu=False,out=int32", truth(p->has_bias));
-  return wf_arena_format(l->net->arena, ",scale=%s,bias=%s,relu=%s%s", netlower_number(l, p->scale), truth(p->has_bias),
-                         truth(p->relu), netlower_residual(l, p->factor));
-}
-
 // One product of M rows, which start at row `row` of the results.
 static void one_product(lowering *l, const product *p, network_place a, network_place b, int64_t m, int64_t row) {
-  network_step *step =
-      netlower_array(l, "gemm", "M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 "%s", m, p->n, p->k, epilogue(l, p));
-  netlower_bind(step, "a_ptr", a);
-  netlower_bind(step, "b_ptr", b);
-  if (p->has_bias) netlower_bind(step, "bias_ptr", p->bias);
-  if (p->factor != 0) {
-    netlower_bind(step, "res_ptr", at(p->residual, row * p->n, 1));
-  }
-  netlower_bind(step, "c_ptr", at(p->c, row * p->n, p->has_scale ? 1 : 4));
-  step->macs = (uint64_t)(m * p->n * p->k);
+  layer_desc layer = p->layer;
+  layer.map.kind = MAP_GEMM;
+  memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){1, m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
+  netlower_operands at_row = p->at;
+  at_row.inputs = a;
+  at_row.weights = b;
+  at_row.residual = at(p->at.residual, row * p->n, 1);
+  at_row.results = at(p->at.results, row * p->n, layer.map.result_bytes);
+  netlower_layer(l, &layer, &at_row);
 }
 
 static void batched(lowering *l, const product *p) {
-  network_step *step =
-      netlower_array(l, "batched_gemm", "B=%" PRId64 ",M=%" PRId64 ",N=%" PRId64 ",K=%" PRId64 ",trans_b=%s%s",
-                     p->batch_a, p->m, p->n, p->k, truth(p->trans_b), epilogue(l, p));
-  netlower_bind(step, "a_ptr", p->a);
-  netlower_bind(step, "b_ptr", p->b);
-  if (p->has_bias) netlower_bind(step, "bias_ptr", p->bias);
-  netlower_bind(step, "c_ptr", p->c);
-  step->macs = (uint64_t)(p->batch_a * p->m * p->n * p->k);
+  layer_desc layer = p->layer;
+  layer.map.kind = MAP_BATCHED;
+  layer.transposed = p->trans_b;
+  memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){p->batch_a, p->m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
+  netlower_layer(l, &layer, &p->at);
 }
 
 bool netlower_product(lowering *l) {
   product p = {0};
   if (!product_of(l, &p)) return false;
+  const map_layer *map = &p.layer.map;
   const int64_t batch = p.batch_a > p.batch_b ? p.batch_a : p.batch_b;
   if ((p.batch_a != batch && p.batch_a != 1) || (p.batch_b != batch && p.batch_b != 1))
     return netlower_refuse(l, "leading dimensions that are repeated in part");
-  if (!p.has_scale && (p.relu || p.factor != 0)) return netlower_refuse(l, "int32 results with relu or a residual");
-  if (p.has_bias) p.bias = netlower_place_of(l, 2);
-  if (p.factor != 0) p.residual = netlower_place_of(l, 3);
-  const bool together = batch > 1 && p.batch_a == p.batch_b && p.has_scale && p.factor == 0;
-  p.a = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : netlower_place_of(l, 0);
-  p.b = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : netlower_place_of(l, 1);
-  p.c = netlower_result(l, 0);
+  if (map->result_bytes == 4 && (p.layer.relu || map->residual != 0))
+    return netlower_refuse(l, "int32 results with relu or a residual");
+  if (map->bias) p.at.bias = netlower_place_of(l, 2);
+  if (map->residual != 0) p.at.residual = netlower_place_of(l, 3);
+  const bool together = batch > 1 && p.batch_a == p.batch_b && map->result_bytes == 1 && map->residual == 0;
+  p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : netlower_place_of(l, 0);
+  p.at.weights = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : netlower_place_of(l, 1);
+  p.at.results = netlower_result(l, 0);
   if (together) {
     batched(l, &p);
   } else if (p.batch_b == 1) {
-    one_product(l, &p, p.a, p.b, p.batch_a * p.m, 0);
+    one_product(l, &p, p.at.inputs, p.at.weights, p.batch_a * p.m, 0);
   } else {
     for (int64_t i = 0; i < batch; i++)
-      one_product(l, &p, p.batch_a == 1 ? p.a : at(p.a, i * p.m * p.k, 1), at(p.b, i * p.k * p.n, 1), p.m, i * p.m);
+      one_product(l, &p, p.batch_a == 1 ? p.at.inputs : at(p.at.inputs, i * p.m * p.k, 1),
+                  at(p.at.weights, i * p.k * p.n, 1), p.m, i * p.m);
   }
   return true;
 }

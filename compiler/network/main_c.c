@@ -14,7 +14,7 @@ typedef struct writer {
 } writer;
 
 char *network_kernel_name(wf_arena *arena, const network *net, int kernel) {
-  return wf_arena_format(arena, "kernel%d_%s", kernel, net->kernels[kernel].kernel);
+  return wf_arena_format(arena, "kernel%d_%s", kernel, layer_kernels[net->kernels[kernel].call->kernel].name);
 }
 
 char *network_buffer_name(wf_arena *arena, int buffer) { return wf_arena_format(arena, "constant%d", buffer); }

@@ -9,9 +9,8 @@
 
 #include "arch/memory.h"
 #include "compiler/command/command.h"
-#include "compiler/compile.h"
 #include "compiler/graph/graph.h"
-#include "compiler/mapping/mapping.h"
+#include "compiler/layer/layer.h"
 #include "hw/array.h"
 #include "weft/host_ops.h"
 
@@ -36,7 +35,8 @@ typedef struct network_place {
 
 // A kernel compiled for the array, shared by the steps that give it the same arguments.
 typedef struct network_kernel {
-  const char *kernel, *arguments;
+  const layer_call *call;
+  const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
   network_place *constants;  // per tensor of the program: of those that it brings along; buffer -1: of the others
   bool mapped;
@@ -59,7 +59,7 @@ typedef struct network_call {
 typedef struct network_step {
   const graph_node *node;
   graph_place place;
-  const char *name, *what;  // the node's name; "conv2d N=1,H=.." or the operators of the hart
+  const char *name, *what;  // the node's name; the text of the kernel, or the operators of the hart
   int kernel;               // of an array step
   network_operand operands[NETWORK_OPERANDS];
   int operand_count;

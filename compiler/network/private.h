@@ -43,15 +43,18 @@ network_place netlower_scratch(lowering *l, uint64_t bytes);
 network_place netlower_constant(lowering *l, const char *name, const void *contents, uint64_t bytes);
 void *netlower_alloc(lowering *l, uint64_t bytes);
 
-// An array step: a kernel with arguments in printf's form. Operands follow with netlower_bind.
-network_step *netlower_array(lowering *l, const char *kernel, const char *format, ...) WF_PRINTF(3, 4);
-// A number as the kernel language writes it: exact, and never an integer.
-const char *netlower_number(lowering *l, float number);
-// The arguments of convolutions: ",stride=2", and ",column_stride=1" if columns have another one.
-const char *netlower_strides(lowering *l, const int64_t stride[2]);
-// The argument of kernels with a residual: "" or ",residual=3".
-const char *netlower_residual(lowering *l, int64_t factor);
+// An array step that calls a kernel. Operands follow with netlower_bind.
+network_step *netlower_array(lowering *l, const layer_call *call);
 void netlower_bind(network_step *step, const char *param, network_place place);
+
+// Where the operands of a layer lie; those that it has count.
+typedef struct netlower_operands {
+  network_place inputs, weights, bias, residual, results;
+} netlower_operands;
+// What becomes of the sums of the node at hand, a product or convolution; the layer's kind and sizes are left open.
+layer_desc netlower_sums(const lowering *l);
+// An array step that computes a layer which the array's kernels know.
+void netlower_layer(lowering *l, const layer_desc *layer, const netlower_operands *operands);
 
 // A host step for the node, and a call in it: rank 0 at first.
 network_step *netlower_host(lowering *l);

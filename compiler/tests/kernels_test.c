@@ -155,7 +155,7 @@ static void test_a_moved_store_is_found(void **state) {
   test_source s;
   assert_true(test_source_open(&s, "gemm.py", NULL, "M=8,N=8,K=8,scale=0.05", &array, &diag));
   const compile_request request = {
-      .file = s.path, .text = s.text, .length = s.length, .array = &array, .arguments = s.arguments};
+      .file = s.path, .text = s.text, .length = s.length, .array = &array, .arguments = s.args};
   const run_config config = {.engine = &sim_ref_engine};
   compile_result result;
   run_oracle_verdict verdict;

@@ -103,7 +103,7 @@ static void only_loops_come_out(void **state) {
                                    .text = s.text,
                                    .length = s.length,
                                    .array = &array,
-                                   .arguments = s.arguments,
+                                   .arguments = s.args,
                                    .style = BLOCK_STYLE_LOOP,
                                    .straight = true};
   compile_result result;

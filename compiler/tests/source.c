@@ -22,26 +22,26 @@ static bool compile_with(const test_source *s, const map_mapping *mapping, compi
                                    .length = s->length,
                                    .array = s->array,
                                    .kernel = s->kernel,
-                                   .arguments = s->arguments,
+                                   .arguments = s->args,
                                    .mapping = mapping};
   return compile(&request, result, diag);
 }
 
 // The arguments with the array's DIM for that word.
-static void set_arguments(test_source *s, const char *arguments) {
-  char *to = s->argument_text, *const end = to + sizeof s->argument_text;
-  for (const char *dim = strstr(arguments, "DIM"); dim != NULL && to < end; dim = strstr(arguments, "DIM")) {
-    to += snprintf(to, (size_t)(end - to), "%.*s%u", (int)(dim - arguments), arguments, hw_derive(s->array).dim);
+static bool set_arguments(test_source *s, const char *arguments, wf_diag *diag) {
+  const char *text = "";
+  for (const char *dim = strstr(arguments, "DIM"); dim != NULL; dim = strstr(arguments, "DIM")) {
+    text = wf_arena_format(s->arena, "%s%.*s%u", text, (int)(dim - arguments), arguments, hw_derive(s->array).dim);
     arguments = dim + strlen("DIM");
   }
-  if (to < end) snprintf(to, (size_t)(end - to), "%s", arguments);
-  s->arguments = s->argument_text;
+  s->arguments = wf_arena_format(s->arena, "%s%s", text, arguments);
+  return lang_read_args(s->arguments, s->arena, &s->args, diag);
 }
 
 bool test_source_open(test_source *s, const char *file, const char *kernel, const char *arguments,
                       const hw_array *array, wf_diag *diag) {
-  *s = (test_source){.kernel = kernel, .array = array};
-  set_arguments(s, arguments);
+  *s = (test_source){.kernel = kernel, .array = array, .arena = wf_arena_create()};
+  if (!set_arguments(s, arguments, diag)) return false;
   snprintf(s->path, sizeof s->path, "%s/%s", WEFT_KERNELS, file);
   if (!read_text(s)) {
     wf_error(diag, wf_in_file(s->path), "cannot read the file");
@@ -59,6 +59,7 @@ bool test_source_open(test_source *s, const char *file, const char *kernel, cons
 void test_source_close(test_source *s) {
   run_oracle_release(&s->expected);
   wf_free(s->text);
+  if (s->arena != NULL) wf_arena_destroy(s->arena);
   *s = (test_source){0};
 }
 

@@ -9,9 +9,10 @@ typedef struct test_source {
   char path[256];
   char *text;
   size_t length;
-  const char *kernel;     // of the file; NULL: the only one
-  const char *arguments;  // for the array
-  char argument_text[160];
+  const char *kernel;  // of the file; NULL: the only one
+  wf_arena *arena;
+  const char *arguments;  // for the array, as text
+  lang_args args;         // and read
   const hw_array *array;
   map_layer layer;  // after test_source_open, if `mapped`
   bool mapped;

@@ -93,9 +93,9 @@ static map_layer table_layer(samples_source *source) {
 
 // Whether the kernel takes mappings of the layer as it is: that for few channels does not.
 static bool is_ordinary(const map_layer *layer, const hw_array *array, wf_diag *diag) {
+  const layer_desc described = layer_of_table(layer);
   layer_call call;
-  return layer_call_of(layer, array, &call, diag) &&
-         (strcmp(call.kernel, "conv2d") == 0 || strcmp(call.kernel, "gemm") == 0);
+  return layer_call_of(&described, array, &call, diag) && (call.kernel == LAYER_CONV2D || call.kernel == LAYER_GEMM);
 }
 
 static bool has_right_size(const map_layer *layer, const hw_array *array) {

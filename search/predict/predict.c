@@ -10,9 +10,7 @@
 
 // The layer as its kernel sees it: with few channels, a row of the window is summed over as one dimension.
 static bool takes_mappings(map_layer *layer, const hw_array *array) {
-  layer_call call;
-  wf_diag silent = wf_diag_to(NULL);
-  if (!layer_call_of(layer, array, &call, &silent) || strcmp(call.kernel, "conv2d_narrow") != 0) return true;
+  if (layer_kernel_of(layer, array) != LAYER_CONV2D_NARROW) return true;
   layer->size[BLOCK_DIM_C] *= layer->size[BLOCK_DIM_S];
   layer->size[BLOCK_DIM_S] = 1;
   return false;

@@ -42,9 +42,7 @@ def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: out, res_ptr: int8,
     y = make_block_ptr(y_ptr, (N, P, Q, K), (P * Q * K, Q * K, K, 1), (n, p, q, k0),
                        (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_K), (3, 2, 1, 0))
     static_assert(out != int32 or scale == 1.0, "int32 results take no scale")
-    if out != int32:
-        acc = (acc * scale).to(out)
-    store(y, acc, boundary_check=(0, 1, 2, 3))
+    store(y, acc if out == int32 else (acc * scale).to(out), boundary_check=(0, 1, 2, 3))
 
 
 grid = lambda META: (

@@ -27,9 +27,7 @@ def gemm(a_ptr: int8, b_ptr: int8, bias_ptr: int32, c_ptr: out, res_ptr: int8, M
         acc = maximum(acc, 0)
     c = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))
     static_assert(out != int32 or scale == 1.0, "int32 results take no scale")
-    if out != int32:
-        acc = (acc * scale).to(out)
-    store(c, acc, boundary_check=(0, 1))
+    store(c, acc if out == int32 else (acc * scale).to(out), boundary_check=(0, 1))
 
 
 grid = lambda META: (cdiv(M, META["BLOCK_M"]), cdiv(N, META["BLOCK_N"]))

@@ -38,6 +38,15 @@ static inline size_t tensor_bytes(const kernel_case *c, int t) {
   return (size_t)c->tensors[t].elements * block_type_bytes(c->program->tensors[t].type);
 }
 
+// Arguments as text.
+static inline bool set_text(lang_instance *instance, const char *text, wf_diag *diag) {
+  wf_arena *arena = wf_arena_create();
+  lang_args args;
+  const bool good = lang_read_args(text, arena, &args, diag) && lang_set_args(instance, &args, diag);
+  wf_arena_destroy(arena);
+  return good;
+}
+
 // Ends the process with the messages if the kernel does not compile.
 // `programs` 0: the grid of the file.
 static inline kernel_case open_instance(lang_file *file, const char *kernel, const char *args, int programs,
@@ -47,7 +56,7 @@ static inline kernel_case open_instance(lang_file *file, const char *kernel, con
   const lang_kernel *found = file == NULL ? NULL : lang_find_kernel(file, kernel, &diag);
   if (found != NULL) c.instance = lang_instantiate(file, found);
   if (c.instance != NULL && programs > 0) lang_set_grid(c.instance, programs, 1, 1);
-  if (c.instance != NULL && lang_set_text(c.instance, args, &diag) && lang_ready(c.instance, &diag))
+  if (c.instance != NULL && set_text(c.instance, args, &diag) && lang_ready(c.instance, &diag))
     c.program = lang_lower(c.instance, &diag);
   if (c.program == NULL) {
     fprintf(stderr, "in: %s %s\n", kernel == NULL ? "" : kernel, args);

@@ -1,6 +1,6 @@
 // The reader: what it takes from a file, and its messages word for word.
 #include "base/test.h"
-#include "compiler/lang/lang.h"
+#include "compiler/lang/tests/kernels.h"
 
 // Parses `text` and compares what is reported with `expected`.
 static lang_file *parse_with(const char *text, const char *expected) {
@@ -180,6 +180,49 @@ static void test_kernel(void **state) {
   lang_destroy(file);
 }
 
+static lang_args read_args(const char *text, wf_arena *arena) {
+  wf_diag diag = wf_diag_to(stderr);
+  lang_args args;
+  assert_true(lang_read_args(text, arena, &args, &diag));
+  return args;
+}
+
+// Arguments and their text: each kind of value, exact numbers, lists of any length.
+static void test_arguments(void **state) {
+  (void)state;
+  wf_arena *arena = wf_arena_create();
+  static const char text[] =
+      "M=512,scale=0.10000000149011612,by=2.0,relu=True,bias=False,act=,mode=fast,out=int32,x=None";
+  const lang_args args = read_args(text, arena);
+  static const lang_value_kind kinds[] = {LANG_INT,  LANG_FLOAT, LANG_FLOAT, LANG_BOOL, LANG_BOOL,
+                                          LANG_TEXT, LANG_TEXT,  LANG_TYPE,  LANG_NONE};
+  assert_int_equal(args.count, sizeof kinds / sizeof *kinds);
+  for (int i = 0; i < args.count; i++) assert_int_equal(args.items[i].value.kind, kinds[i]);
+  assert_true(args.items[1].value.number == (double)0.1f);
+  assert_int_equal(args.items[7].value.integer, LANG_INT32);
+  assert_string_equal(lang_args_text(&args, arena), text);
+  const lang_args again = read_args(lang_args_text(&args, arena), arena), other = read_args("M=512", arena);
+  assert_true(lang_args_equal(&args, &again) && !lang_args_equal(&args, &other));
+  const lang_args twice = read_args("M=1,M=2", arena);
+  assert_int_equal(lang_args_find(&twice, "M")->integer, 2);
+  assert_null(lang_args_find(&twice, "N"));
+
+  enum { MANY = 2000 };
+  const char *name = wf_arena_format(arena, "%0600d", 7), *list = wf_arena_format(arena, "%s=%s", name, name);
+  for (int i = 0; i < MANY; i++) list = wf_arena_format(arena, "%s,n%d=%d", list, i, i);
+  const lang_args many = read_args(list, arena);
+  assert_int_equal(many.count, MANY + 1);
+  assert_string_equal(many.items[0].name, name);
+  assert_int_equal(lang_args_find(&many, "n1999")->integer, 1999);
+
+  wf_diag diag = wf_diag_to(NULL);
+  lang_args none;
+  assert_false(lang_read_args("M=1,N", arena, &none, &diag));
+  assert_false(lang_read_args("M=1,,N=2", arena, &none, &diag));
+  assert_int_equal(diag.errors, 2);
+  wf_arena_destroy(arena);
+}
+
 // A type as the value of a parameter: by default, from a configuration, as text; a pointer follows it.
 static void test_types(void **state) {
   (void)state;
@@ -196,9 +239,9 @@ static void test_types(void **state) {
   assert_int_equal(instance->dtypes[0], LANG_INT8);
   assert_true(lang_set_config(instance, 0, &diag) && lang_ready(instance, &diag));
   assert_int_equal(instance->dtypes[0], LANG_INT32);
-  assert_true(lang_set_text(instance, "out=int8", &diag) && lang_ready(instance, &diag));
+  assert_true(set_text(instance, "out=int8", &diag) && lang_ready(instance, &diag));
   assert_int_equal(instance->dtypes[0], LANG_INT8);
-  assert_false(lang_set_text(instance, "y_ptr=int32", &diag));  // out says it
+  assert_false(set_text(instance, "y_ptr=int32", &diag));  // out says it
   assert_int_equal(diag.errors, 1);
   assert_true(lang_set(instance, "out", lang_int(4), &diag));
   assert_false(lang_ready(instance, &diag));
@@ -221,18 +264,18 @@ static void test_instance(void **state) {
   wf_diag diag = wf_diag_to(NULL);
   lang_instance *instance = lang_instantiate(file, lang_kernel_at(file, 0));
   assert_false(lang_ready(instance, &diag));
-  assert_true(lang_set_text(instance, "M=200,N=65,scale=0.25,a_ptr=int8", &diag));
+  assert_true(set_text(instance, "M=200,N=65,scale=0.25,a_ptr=int8", &diag));
   assert_true(lang_set_config(instance, 1, &diag));
   assert_true(lang_ready(instance, &diag));
   assert_int_equal(instance->grid[0], 4 * 2);
   assert_true(instance->values[4].number == 0.25);
   diag.errors = 0;
-  assert_false(lang_set_text(instance, "b_ptr=int32", &diag));  // annotated as int8
-  assert_false(lang_set_text(instance, "P=1", &diag));
-  assert_false(lang_set_text(instance, "M", &diag));
+  assert_false(set_text(instance, "b_ptr=int32", &diag));  // annotated as int8
+  assert_false(set_text(instance, "P=1", &diag));
+  assert_false(set_text(instance, "M", &diag));
   assert_false(lang_set_config(instance, 2, &diag));
   assert_int_equal(diag.errors, 4);
-  assert_true(lang_set_text(instance, "BM=0", &diag));
+  assert_true(set_text(instance, "BM=0", &diag));
   assert_false(lang_ready(instance, &diag));  // cdiv by zero in the grid
   lang_set_grid(instance, 3, 2, 1);
   assert_true(lang_ready(instance, &diag));
@@ -241,8 +284,8 @@ static void test_instance(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_messages), cmocka_unit_test(test_kernel),   cmocka_unit_test(test_types),
-      cmocka_unit_test(test_warnings), cmocka_unit_test(test_instance),
+      cmocka_unit_test(test_messages), cmocka_unit_test(test_kernel),   cmocka_unit_test(test_arguments),
+      cmocka_unit_test(test_types),    cmocka_unit_test(test_warnings), cmocka_unit_test(test_instance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // What lowering refuses, and what it says: refused.txt holds bodies of kernels, each with the messages that it gets.
 #include "base/test.h"
-#include "compiler/lang/lang.h"
+#include "compiler/lang/tests/kernels.h"
 
 enum { TEXT_MAX = 1 << 16 };
 
@@ -30,7 +30,7 @@ static char *messages_of(const char *prelude, const char *body, int programs, bo
   block_program *program = NULL;
   if (file != NULL) {
     lang_instance *instance = lang_instantiate(file, lang_find_kernel(file, "k", &diag));
-    assert_true(lang_set_text(instance, "M=4", &diag));
+    assert_true(set_text(instance, "M=4", &diag));
     lang_set_grid(instance, programs, 1, 1);
     if (lang_ready(instance, &diag)) program = lang_lower(instance, &diag);
   }

@@ -223,6 +223,44 @@ static void test_outputs_without_steps(void **state) {
   graph_destroy(g);
 }
 
+// A network and a table have one program for one layer: a narrow convolution, and one that is none.
+static void test_layers_of_tables(void **state) {
+  (void)state;
+  static const struct {
+    int64_t channels;
+    layer_kernel kernel;
+  } cases[] = {{12, LAYER_CONV2D_NARROW}, {24, LAYER_CONV2D}};
+  hw_array array;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(hw_array_load(&array, "gemmini-default", &diag));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    graph *g = graph_create("layer");
+    const int64_t image[4] = {1, 12, 13, cases[i].channels};
+    const int x = build_input(g, GRAPH_I8, 4, image);
+    const int y = build_conv2d(g, x, &(build_conv){.kernel = 5, .stride = 1, .channels = 20, .no_relu = true});
+    graph_set_ends(g, &x, 1, &y, 1);
+    const network_options options = {.array = &array};
+    network *net = network_create(g, &options, &diag);
+    assert_non_null(net);
+    assert_int_equal(net->kernel_count, 1);
+    assert_int_equal(net->kernels[0].call->kernel, cases[i].kernel);
+    const map_layer layer = {.kind = MAP_CONV, .size = {1, 8, 9, 20, cases[i].channels, 5, 5}, .bias = true};
+    compile_result result;
+    assert_true(layer_compile(&layer, &array, &(layer_policy){0}, &result, &diag));
+    assert_true(map_equal(&net->kernels[0].mapping, &result.mapping));
+    const command_program *of_network = net->kernels[0].program, *of_table = result.commands;
+    assert_int_equal(of_network->count, of_table->count);
+    for (size_t n = 0; n < of_table->count; n++) {
+      assert_int_equal(of_network->nodes[n].kind, of_table->nodes[n].kind);
+      if (of_table->nodes[n].kind == COMMAND_INSN)
+        assert_int_equal(of_network->nodes[n].insn.funct, of_table->nodes[n].insn.funct);
+    }
+    compile_release(&result);
+    network_destroy(net);
+    graph_destroy(g);
+  }
+}
+
 static void test_refusals(void **state) {
   (void)state;
   graph *g = build_mobile();
@@ -268,6 +306,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_moves),
                                      cmocka_unit_test(test_results_in_place),
                                      cmocka_unit_test(test_outputs_without_steps),
+                                     cmocka_unit_test(test_layers_of_tables),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
