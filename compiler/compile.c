@@ -1,7 +1,8 @@
 // The pipeline: see `passes` below for its order and docs/compiler.md for what each pass does.
 //
-// A kernel is lowered twice. The first time with any block sizes, to see what layer it is; then the mapper (or the
-// user) says the blocks and it is lowered with them.
+// The mapper (or the user) says the block sizes of a kernel, for the layer that the kernel computes. Where the request
+// does not say which layer that is, the kernel is lowered with some blocks to see it, and again if the blocks become
+// others.
 #include "compiler/compile.h"
 
 #include <string.h>
@@ -108,6 +109,11 @@ static bool to_commands(pipeline *p, const block_program *lowered, const map_map
 
 // ---- block sizes of kernels
 
+static void drop_lowered(compile_result *r) {
+  if (r->block != NULL) block_destroy(r->block);
+  r->block = NULL;
+}
+
 // The dimension that a parameter is the block size of, or BLOCK_DIM_NONE. In matrix products, which have no P and no C,
 // M, N, K are P, K, C.
 static block_dim_id dim_of_param(const lang_kernel *kernel, const lang_param *param) {
@@ -127,15 +133,19 @@ static bool is_free(const pipeline *p, const lang_param *param) {
          lang_args_find(&p->request->arguments, param->name) == NULL;
 }
 
-// Gives the block sizes that the user left open.
+// Gives a block size that the user left open; a program that was lowered with another one is dropped.
+static bool set_block(pipeline *p, int param, lang_value size) {
+  compile_result *r = p->result;
+  if (lang_value_equal(&r->instance->values[param], &size)) return true;
+  drop_lowered(r);
+  return lang_set(r->instance, r->instance->kernel->params[param].name, size, p->diag);
+}
+
 static bool set_blocks(pipeline *p, const int64_t *tile) {
-  lang_instance *instance = p->result->instance;
-  const lang_kernel *kernel = instance->kernel;
-  for (int i = 0; i < kernel->param_count; i++) {
-    if (!is_free(p, &kernel->params[i])) continue;
-    const int64_t size = tile[dim_of_param(kernel, &kernel->params[i])];
-    if (!lang_set(instance, kernel->params[i].name, lang_int(size), p->diag)) return false;
-  }
+  const lang_kernel *kernel = p->result->instance->kernel;
+  for (int i = 0; i < kernel->param_count; i++)
+    if (is_free(p, &kernel->params[i]) && !set_block(p, i, lang_int(tile[dim_of_param(kernel, &kernel->params[i])])))
+      return false;
   return true;
 }
 
@@ -148,31 +158,60 @@ static bool has_free_blocks(const pipeline *p) {
 
 // ---- lowering
 
-static bool lower(pipeline *p) {
-  compile_result *r = p->result;
-  if (r->block != NULL) block_destroy(r->block);
-  r->block = lang_ready(r->instance, p->diag) ? lang_lower(r->instance, p->diag) : NULL;
-  if (r->block == NULL) return false;
+// The layer that a program shows, and the mapping that has its blocks.
+static void read_layer(compile_result *r) {
   r->mapped = map_of_block(r->block, &r->layer, &r->mapping);
   if (!r->mapped) r->mapping = map_none();
+}
+
+// The same where the request says the layer. Loops over dimensions that have no block size take elements one by one; a
+// window of which the largest is taken is one block.
+static void take_layer(pipeline *p) {
+  compile_result *r = p->result;
+  const lang_kernel *kernel = r->instance->kernel;
+  int64_t *tile = r->mapping.tile;
+  r->mapped = true;
+  r->layer = *p->request->layer;
+  for (int d = 0; d < BLOCK_DIMS; d++) tile[d] = 1;
+  if (r->layer.pool_size != 0) {
+    tile[BLOCK_DIM_R] = r->layer.size[BLOCK_DIM_R];
+    tile[BLOCK_DIM_S] = r->layer.size[BLOCK_DIM_S];
+  }
+  for (int i = 0; i < kernel->param_count; i++) {
+    const block_dim_id dim = dim_of_param(kernel, &kernel->params[i]);
+    if (dim != BLOCK_DIM_NONE) tile[dim] = r->instance->values[i].integer;
+  }
+}
+
+static void find_layer(pipeline *p) {
+  if (p->request->layer != NULL)
+    take_layer(p);
+  else
+    read_layer(p->result);
+}
+
+// The program with the blocks that are set; the one that is there if it has them.
+static bool lower(pipeline *p) {
+  compile_result *r = p->result;
+  if (r->block == NULL && lang_ready(r->instance, p->diag)) r->block = lang_lower(r->instance, p->diag);
+  if (r->block == NULL) return false;
+  find_layer(p);
   return true;
 }
 
 // The kernel takes its blocks from the mapping; one that has other blocks does not follow it.
 static bool check_blocks(const pipeline *p, const map_mapping *mapping) {
-  map_layer layer;
-  map_mapping lowered;
-  if (!map_of_block(p->result->block, &layer, &lowered)) return true;
-  for (int d = 0; d < BLOCK_DIMS; d++) {
-    if (lowered.tile[d] == mapping->tile[d]) continue;
+  const map_mapping *lowered = &p->result->mapping;
+  for (int d = 0; d < BLOCK_DIMS && p->result->mapped; d++) {
+    if (lowered->tile[d] == mapping->tile[d]) continue;
     wf_error(p->diag, wf_in_file(p->request->file), "the mapping's tile of %s is %lld, the program's blocks have %lld",
-             block_dim_names[d], (long long)mapping->tile[d], (long long)lowered.tile[d]);
+             block_dim_names[d], (long long)mapping->tile[d], (long long)lowered->tile[d]);
     return false;
   }
   return true;
 }
 
-// Lowers with blocks of some size: four tiles, or what the kernel's first configuration says.
+// Lowers with blocks of some size: four tiles.
 static bool probe(pipeline *p) {
   const int64_t dim = hw_derive(p->request->array).dim;
   int64_t tile[BLOCK_DIMS];
@@ -189,7 +228,7 @@ static bool choose_for_blocks(pipeline *p) {
   return map_default(&r->layer, p->request->array, lowered.tile, p->request->style, &r->mapping, p->diag);
 }
 
-// The tiles that no open parameter sets, as the probe found them; 0 for the others.
+// The tiles that no open parameter sets, 0 for the others.
 static void fixed_tiles(const pipeline *p, int64_t *tile) {
   const lang_kernel *kernel = p->result->instance->kernel;
   memcpy(tile, p->result->mapping.tile, sizeof p->result->mapping.tile);
@@ -200,9 +239,9 @@ static void fixed_tiles(const pipeline *p, int64_t *tile) {
 // Lowers a kernel whose blocks are open with those of a mapping.
 static bool lower_with(pipeline *p, const map_mapping *mapping) {
   compile_result *r = p->result;
-  if (!set_blocks(p, mapping->tile) || !lower(p)) return false;
+  if (!set_blocks(p, mapping->tile) || !lower(p) || !check_blocks(p, mapping)) return false;
   r->mapping = *mapping;
-  return check_blocks(p, mapping);
+  return true;
 }
 
 // ---- tuning by simulation
@@ -215,6 +254,7 @@ typedef struct trial {
 
 static bool prepare(pipeline *p, const trial *t) {
   if (t->mapping != NULL) return lower_with(p, t->mapping);
+  drop_lowered(p->result);
   return lang_set_config(p->result->instance, t->config, p->diag) && lower(p) && choose_for_blocks(p);
 }
 
@@ -290,8 +330,7 @@ static bool shrink_blocks(pipeline *p) {
         (largest < 0 || instance->values[i].integer > instance->values[largest].integer))
       largest = i;
   if (largest < 0 || instance->values[largest].integer <= 1) return false;
-  return lang_set(p->result->instance, instance->kernel->params[largest].name,
-                  lang_int(instance->values[largest].integer / 2), p->diag);
+  return set_block(p, largest, lang_int(instance->values[largest].integer / 2));
 }
 
 // Blocks as the kernel has them by default, then smaller ones until the memories hold them. If none does, compiling the
@@ -300,7 +339,7 @@ static bool fit_blocks(pipeline *p) {
   const lang_kernel *kernel = p->result->instance->kernel;
   for (int i = 0; i < kernel->param_count; i++)
     if (is_free(p, &kernel->params[i]) && kernel->params[i].by_default.kind == LANG_INT &&
-        !lang_set(p->result->instance, kernel->params[i].name, kernel->params[i].by_default, p->diag))
+        !set_block(p, i, kernel->params[i].by_default))
       return false;
   do {
     if (!lower(p)) return false;
@@ -319,7 +358,10 @@ static bool accept_mapping(const pipeline *p) {
 
 // A mapping for a kernel whose blocks are open, and the kernel lowered with its blocks.
 static bool choose_with_blocks(pipeline *p) {
-  if (!probe(p)) return false;
+  if (p->request->layer != NULL)
+    take_layer(p);
+  else if (!probe(p))
+    return false;
   if (p->request->mapping != NULL) return accept_mapping(p) && lower_with(p, p->request->mapping);
   if (!p->result->mapped) return fit_blocks(p);
   int64_t fixed[BLOCK_DIMS];
@@ -361,8 +403,7 @@ static bool read_block(pipeline *p) {
   compile_result *r = p->result;
   r->block = block_parse(q->file, q->text, q->length, p->diag);
   if (r->block == NULL || !block_verify(r->block, p->diag)) return false;
-  r->mapped = map_of_block(r->block, &r->layer, &r->mapping);
-  if (!r->mapped) r->mapping = map_none();
+  read_layer(r);
   return choose_around_blocks(p);
 }
 

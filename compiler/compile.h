@@ -35,6 +35,7 @@ typedef struct compile_request {
   const hw_array *array;
   const char *kernel;  // NULL: the only one of the file
   lang_args arguments;
+  const map_layer *layer;      // what the kernel computes with these arguments; NULL: its program shows it
   const map_mapping *mapping;  // NULL: the heuristic mapper's
   block_style style;           // of the heuristic mapping
   bool autotune;               // the kernel's configurations are judged and the fastest is taken

@@ -273,7 +273,8 @@ compile_request layer_request(const layer_call *call, const hw_array *array) {
                            .text = text,
                            .length = strlen(text),
                            .array = array,
-                           .arguments = layer_arguments(call)};
+                           .arguments = layer_arguments(call),
+                           .layer = call->is_layer ? &call->layer : NULL};
 }
 
 bool layer_compile(const map_layer *layer, const hw_array *array, const layer_policy *policy, compile_result *result,

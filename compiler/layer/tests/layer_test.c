@@ -1,5 +1,5 @@
-// A layer becomes the call of a kernel that has the layer's size: the lowered kernel, read back by map_of_block, is the
-// layer that the call names; what no kernel does is refused with a reason.
+// A layer becomes the call of a kernel that has the layer's size: the kernel's program, read back by map_of_block, is
+// the layer that the call names; what no kernel does is refused with a reason.
 #include "compiler/layer/layer.h"
 
 #include "base/test.h"
@@ -55,6 +55,26 @@ static void print_layer(const char *what, const map_layer *l) {
               (long long)l->residual, l->pool_size);
 }
 
+// Also: a program is the same whether its layer is said or found in it.
+static void check_call(const layer_call *call, const hw_array *array) {
+  wf_diag diag = wf_diag_to(stderr);
+  compile_request request = layer_request(call, array);
+  compile_result said, found;
+  assert_ptr_equal(request.layer, &call->layer);
+  assert_true(compile(&request, &said, &diag));
+  request.layer = NULL;
+  assert_true(compile(&request, &found, &diag));
+  if (map_layer_hash(&found.layer) != map_layer_hash(&call->layer)) {
+    print_layer("call", &call->layer);
+    print_layer("program", &found.layer);
+    fail();
+  }
+  assert_true(map_equal(&said.mapping, &found.mapping));
+  assert_int_equal(said.commands->count, found.commands->count);
+  compile_release(&said);
+  compile_release(&found);
+}
+
 static void read_back(void **state) {
   (void)state;
   static const char *const arrays[] = {"dim4", "dim8", "gemmini-default", "dim32"};
@@ -64,21 +84,32 @@ static void read_back(void **state) {
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
       wf_diag diag = wf_diag_to(stderr);
       layer_call call;
-      compile_result result;
       assert_true(layer_call_of(&layers[i], &array, &call, &diag));
-      const compile_request request = layer_request(&call, &array);
-      if (!compile(&request, &result, &diag)) fail_msg("layer %zu on %s", i, arrays[a]);
-      map_layer layer;
-      map_mapping mapping;
-      assert_true(map_of_block(result.block, &layer, &mapping));
-      if (map_layer_hash(&layer) != map_layer_hash(&call.layer)) {
-        print_layer("call", &call.layer);
-        print_layer("program", &layer);
-        fail_msg("layer %zu on %s", i, arrays[a]);
-      }
-      compile_release(&result);
+      check_call(&call, &array);
     }
   }
+}
+
+// A mapping for blocks that the kernel has not.
+static void foreign_mapping(void **state) {
+  (void)state;
+  hw_array array;
+  use_array(&array, "dim8");
+  const map_layer layer = {.kind = MAP_CONV, .size = {1, 8, 8, 16, 16, 3, 3}};
+  compile_result result;
+  wf_diag diag = wf_diag_to(NULL);
+  assert_true(layer_compile(&layer, &array, &(layer_policy){0}, &result, &diag));
+  map_mapping mapping = result.mapping;
+  compile_release(&result);
+  mapping.tile[BLOCK_DIM_R] = 3;
+  mapping.sp[BLOCK_DIM_R] = mapping.dram[BLOCK_DIM_R] = 1;
+  assert_false(layer_compile(&layer, &array, &(layer_policy){.mapping = &mapping}, &result, &diag));
+  compile_release(&result);
+  mapping.tile[BLOCK_DIM_R] = 1;
+  mapping.dram[BLOCK_DIM_R] = 3;
+  assert_true(layer_compile(&layer, &array, &(layer_policy){.mapping = &mapping}, &result, &diag));
+  assert_true(map_equal(&result.mapping, &mapping));
+  compile_release(&result);
 }
 
 static void refused(void **state) {
@@ -139,7 +170,8 @@ static void texts(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(refused),
-                                     cmocka_unit_test(narrow_convolutions), cmocka_unit_test(texts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(foreign_mapping),
+                                     cmocka_unit_test(refused), cmocka_unit_test(narrow_convolutions),
+                                     cmocka_unit_test(texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
