@@ -7,7 +7,7 @@
 
 // ---- refusals
 
-bool netlower_refuse(const lowering *l, const char *format, ...) {
+bool network_lower_refuse(const lowering *l, const char *format, ...) {
   char text[256];
   va_list list;
   va_start(list, format);
@@ -30,10 +30,10 @@ static network_place add_buffer(lowering *l, const network_buffer *buffer) {
   return network_add_buffer(l->net, buffer);
 }
 
-network_place netlower_place(lowering *l, int tensor) {
+network_place network_lower_place(lowering *l, int tensor) {
   network_place *place = &l->net->tensors[tensor];
   if (place->buffer >= 0) return *place;
-  const graph_tensor *t = netlower_tensor(l, tensor);
+  const graph_tensor *t = network_lower_tensor(l, tensor);
   const uint64_t bytes = graph_bytes(t);
   *place = add_buffer(
       l, &(network_buffer){
@@ -41,19 +41,19 @@ network_place netlower_place(lowering *l, int tensor) {
   return *place;
 }
 
-void netlower_same(lowering *l, int output, int input) {
-  l->net->tensors[l->node->outputs[output]] = netlower_place_of(l, input);
+void network_lower_same(lowering *l, int output, int input) {
+  l->net->tensors[l->node->outputs[output]] = network_lower_place_of(l, input);
 }
 
-network_place netlower_scratch(lowering *l, uint64_t bytes) {
+network_place network_lower_scratch(lowering *l, uint64_t bytes) {
   return add_buffer(l, &(network_buffer){.name = l->node->name, .bytes = bytes});
 }
 
-network_place netlower_constant(lowering *l, const char *name, const void *contents, uint64_t bytes) {
+network_place network_lower_constant(lowering *l, const char *name, const void *contents, uint64_t bytes) {
   return add_buffer(l, &(network_buffer){.name = name, .bytes = bytes, .contents = contents, .content_bytes = bytes});
 }
 
-void *netlower_alloc(lowering *l, uint64_t bytes) { return wf_arena_alloc(l->net->arena, (size_t)bytes + 1, 1); }
+void *network_lower_alloc(lowering *l, uint64_t bytes) { return wf_arena_alloc(l->net->arena, (size_t)bytes + 1, 1); }
 
 // ---- array steps
 
@@ -79,52 +79,52 @@ static int find_kernel(lowering *l, const layer_call *call) {
   return net->kernel_count++;
 }
 
-network_step *netlower_array(lowering *l, const layer_call *call) {
+network_step *network_lower_array(lowering *l, const layer_call *call) {
   network_step *step = add_step(l, GRAPH_ON_ARRAY);
   step->kernel = find_kernel(l, call);
   step->what = l->net->kernels[step->kernel].text;
   return step;
 }
 
-void netlower_bind(network_step *step, const char *param, network_place place) {
+void network_lower_bind(network_step *step, const char *param, network_place place) {
   step->operands[step->operand_count++] = (network_operand){param, place};
 }
 
-layer_desc netlower_sums(const lowering *l) {
+layer_desc network_lower_sums(const lowering *l) {
   const graph_node *node = l->node;
   return (layer_desc){.map = {.groups = 1,
-                              .bias = netlower_has(node, 2),
-                              .residual = netlower_has(node, 3) ? graph_int(node, "factor", 1) : 0,
+                              .bias = network_lower_has(node, 2),
+                              .residual = network_lower_has(node, 3) ? graph_int(node, "factor", 1) : 0,
                               .result_bytes = graph_find_attribute(node, "scale") != NULL ? 1 : 4},
                       .scale = (double)graph_float(node, "scale", 1),
                       .relu = graph_int(node, "relu", 0) != 0};
 }
 
-void netlower_layer(lowering *l, const layer_desc *layer, const netlower_operands *operands) {
+void network_lower_layer(lowering *l, const layer_desc *layer, const network_lower_operands *operands) {
   layer_call call;
   const bool known = layer_call_of(layer, l->array, &call, l->diag);
   assert(known);
   (void)known;
   const layer_kernel_entry *kernel = &layer_kernels[call.kernel];
-  network_step *step = netlower_array(l, &call);
-  netlower_bind(step, kernel->inputs, operands->inputs);
-  if (kernel->weights != NULL) netlower_bind(step, kernel->weights, operands->weights);
-  if (layer->map.bias) netlower_bind(step, LAYER_BIAS, operands->bias);
-  if (layer->map.residual != 0) netlower_bind(step, LAYER_RESIDUAL, operands->residual);
-  netlower_bind(step, kernel->results, operands->results);
+  network_step *step = network_lower_array(l, &call);
+  network_lower_bind(step, kernel->inputs, operands->inputs);
+  if (kernel->weights != NULL) network_lower_bind(step, kernel->weights, operands->weights);
+  if (layer->map.bias) network_lower_bind(step, LAYER_BIAS, operands->bias);
+  if (layer->map.residual != 0) network_lower_bind(step, LAYER_RESIDUAL, operands->residual);
+  network_lower_bind(step, kernel->results, operands->results);
   if (layer->map.kind != MAP_WINDOW) step->macs = (uint64_t)map_macs(&layer->map);
 }
 
 // ---- host steps
 
-network_step *netlower_host(lowering *l) { return add_step(l, GRAPH_ON_HOST); }
+network_step *network_lower_host(lowering *l) { return add_step(l, GRAPH_ON_HOST); }
 
 static const char *const host_op_names[] = {
 #define WEFT_HOST_OP(NAME, text, inputs) text,
 #include "weft/host_ops.def"
 };
 
-network_call *netlower_call(lowering *l, network_step *step, enum weft_host_op op) {
+network_call *network_lower_call(lowering *l, network_step *step, enum weft_host_op op) {
   wf_arena *arena = l->net->arena;
   size_t count = (size_t)step->call_count++;
   network_call *call = WF_ARENA_PUSH(arena, step->calls, count, &step->call_room);
@@ -135,13 +135,14 @@ network_call *netlower_call(lowering *l, network_step *step, enum weft_host_op o
   return call;
 }
 
-uint32_t netlower_type_bytes(enum weft_host_type type) {
+uint32_t network_lower_type_bytes(enum weft_host_type type) {
   static const uint32_t bytes[WEFT_HOST_TYPES] = {4, 1, 1, 4, 8, 1};
   return bytes[type];
 }
 
-netlower_view netlower_view_at(network_place place, enum weft_host_type type, int rank, const int64_t *dim) {
-  netlower_view view = {.place = place, .type = type, .element_bytes = netlower_type_bytes(type), .rank = rank};
+network_lower_view network_lower_view_at(network_place place, enum weft_host_type type, int rank, const int64_t *dim) {
+  network_lower_view view = {
+      .place = place, .type = type, .element_bytes = network_lower_type_bytes(type), .rank = rank};
   int64_t step = view.element_bytes;
   for (int d = rank - 1; d >= 0; d--) {
     view.dim[d] = dim[d];
@@ -151,24 +152,24 @@ netlower_view netlower_view_at(network_place place, enum weft_host_type type, in
   return view;
 }
 
-bool netlower_view_of(lowering *l, int tensor, netlower_view *view) {
+bool network_lower_view_of(lowering *l, int tensor, network_lower_view *view) {
   static const struct {
     graph_type from;
     enum weft_host_type to;
   } types[] = {{GRAPH_F32, WEFT_F32}, {GRAPH_I8, WEFT_I8},   {GRAPH_U8, WEFT_U8},
                {GRAPH_I32, WEFT_I32}, {GRAPH_I64, WEFT_I64}, {GRAPH_BOOL, WEFT_BOOL}};
-  const graph_tensor *t = netlower_tensor(l, tensor);
+  const graph_tensor *t = network_lower_tensor(l, tensor);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (types[i].from != t->type) continue;
-    *view = netlower_view_at(netlower_place(l, tensor), types[i].to, t->rank, t->dim);
+    *view = network_lower_view_at(network_lower_place(l, tensor), types[i].to, t->rank, t->dim);
     return true;
   }
-  return netlower_refuse(l, "tensor %s has type %s, which the host's operators lack", t->name,
-                         graph_type_names[t->type]);
+  return network_lower_refuse(l, "tensor %s has type %s, which the host's operators lack", t->name,
+                              graph_type_names[t->type]);
 }
 
-netlower_view netlower_broadcast(const netlower_view *view, int rank, const int64_t *dim) {
-  netlower_view wide = *view;
+network_lower_view network_lower_broadcast(const network_lower_view *view, int rank, const int64_t *dim) {
+  network_lower_view wide = *view;
   wide.rank = rank;
   const int more = rank - view->rank;
   for (int d = 0; d < rank; d++) {
@@ -178,7 +179,7 @@ netlower_view netlower_broadcast(const netlower_view *view, int rank, const int6
   return wide;
 }
 
-void netlower_set(network_call *call, int operand, const netlower_view *view) {
+void network_lower_set(network_call *call, int operand, const network_lower_view *view) {
   struct weft_host_operand *o = &call->call.operand[operand];
   call->place[operand] = view->place;
   o->type = (uint32_t)view->type;
@@ -226,7 +227,7 @@ static void lengthen_rows(struct weft_host_call *c) {
   swap_dims(c, longest, c->rank - 1);
 }
 
-void netlower_squeeze(network_call *call) {
+void network_lower_squeeze(network_call *call) {
   struct weft_host_call *c = &call->call;
   for (uint32_t d = 0; d < c->rank;) {
     const bool is_last_inner = c->outer + 1 == c->rank && d == c->outer;
@@ -248,38 +249,38 @@ void netlower_squeeze(network_call *call) {
 
 // ---- the graph
 
-typedef struct netlower_entry {
+typedef struct network_lower_entry {
   graph_op op;
-  netlower_node *lower;
-} netlower_entry;
+  network_lower_node *lower;
+} network_lower_entry;
 
-static const netlower_entry entries[] = {
+static const network_lower_entry entries[] = {
 #define LOWER(OP, function) {GRAPH_OP_##OP, function},
 #include "compiler/network/lower.def"
 #undef LOWER
 };
 
-static netlower_node *find_lowering(graph_op op) {
+static network_lower_node *find_lowering(graph_op op) {
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
     if (entries[i].op == op) return entries[i].lower;
   return NULL;
 }
 
-static bool netlower_one(lowering *l, const graph_node *node) {
+static bool network_lower_one(lowering *l, const graph_node *node) {
   l->node = node;
-  netlower_node *lower = find_lowering(node->op);
-  if (lower == NULL) return netlower_refuse(l, "neither the array nor the host has this operator");
+  network_lower_node *lower = find_lowering(node->op);
+  if (lower == NULL) return network_lower_refuse(l, "neither the array nor the host has this operator");
   const int steps = l->net->step_count;
   if (!lower(l)) return false;
   if (l->net->step_count > steps) l->net->steps[l->net->step_count - 1].makes = true;
   return true;
 }
 
-bool netlower_graph(network *net, wf_diag *diag) {
+bool network_lower_graph(network *net, wf_diag *diag) {
   lowering l = {.net = net, .g = net->graph, .array = net->options.array, .diag = diag};
   bool good = true;
-  for (int n = 0; n < l.g->node_count; n++) good = netlower_one(&l, &l.g->nodes[n]) && good;
-  for (int i = 0; i < l.g->input_count; i++) netlower_place(&l, l.g->inputs[i]);
-  for (int o = 0; o < l.g->output_count && good; o++) netlower_place(&l, l.g->outputs[o]);
+  for (int n = 0; n < l.g->node_count; n++) good = network_lower_one(&l, &l.g->nodes[n]) && good;
+  for (int i = 0; i < l.g->input_count; i++) network_lower_place(&l, l.g->inputs[i]);
+  for (int o = 0; o < l.g->output_count && good; o++) network_lower_place(&l, l.g->outputs[o]);
   return good;
 }

@@ -7,7 +7,7 @@
 typedef struct conv {
   layer_desc layer;
   int64_t pads[4];
-  netlower_operands at;
+  network_lower_operands at;
 } conv;
 
 static void ints_or(const graph_node *node, const char *name, int count, int64_t by_default, int64_t *values) {
@@ -43,8 +43,8 @@ static bool is_product(const conv *c) {
 
 static conv conv_of(lowering *l) {
   const graph_node *node = l->node;
-  const graph_tensor *x = netlower_input(l, 0), *w = netlower_input(l, 1);
-  conv c = {.layer = netlower_sums(l)};
+  const graph_tensor *x = network_lower_input(l, 0), *w = network_lower_input(l, 1);
+  conv c = {.layer = network_lower_sums(l)};
   map_layer *map = &c.layer.map;
   map->groups = graph_int(node, "groups", 1);
   ints_or(node, "strides", 2, 1, map->stride);
@@ -72,8 +72,8 @@ static bool is_regular(const conv *c) {
 }
 
 static void pad_image(lowering *l, conv *c) {
-  const graph_tensor *x = netlower_input(l, 0);
-  c->at.inputs = netlower_padded(l, c->at.inputs, x->dim, c->pads, 0);
+  const graph_tensor *x = network_lower_input(l, 0);
+  c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, c->pads, 0);
   c->layer.image[0] += c->pads[0] + c->pads[2];
   c->layer.image[1] += c->pads[1] + c->pads[3];
   memset(c->pads, 0, sizeof c->pads);
@@ -83,16 +83,16 @@ static void pad_image(lowering *l, conv *c) {
 
 // [R,S,C/G,K] to [G,R,S,C/G,K/G].
 static network_place grouped_weights(lowering *l, const map_layer *map) {
-  const graph_tensor *w = netlower_input(l, 1);
+  const graph_tensor *w = network_lower_input(l, 1);
   const int8_t *from = w->data;
   const int64_t groups = map->groups, c = map->size[BLOCK_DIM_C], k = map->size[BLOCK_DIM_K];
   const int64_t taps = map->size[BLOCK_DIM_R] * map->size[BLOCK_DIM_S];
-  int8_t *to = netlower_alloc(l, (uint64_t)(taps * c * k * groups));
+  int8_t *to = network_lower_alloc(l, (uint64_t)(taps * c * k * groups));
   for (int64_t g = 0; g < groups; g++)
     for (int64_t tap = 0; tap < taps; tap++)
       for (int64_t i = 0; i < c; i++)
         memcpy(to + ((g * taps + tap) * c + i) * k, from + (tap * c + i) * k * groups + g * k, (size_t)k);
-  return netlower_constant(l, w->name, to, (uint64_t)(taps * c * k * groups));
+  return network_lower_constant(l, w->name, to, (uint64_t)(taps * c * k * groups));
 }
 
 // A group per channel: weights on diagonals (workloads/kernels/depthwise_conv2d.py); ones if there are none.
@@ -101,11 +101,11 @@ static network_place diagonal_weights(lowering *l, const map_layer *map, const g
   const int64_t taps = map->size[BLOCK_DIM_R] * map->size[BLOCK_DIM_S];
   const uint64_t bytes = (uint64_t)(blocks * taps * dim * dim);
   const int8_t *from = w == NULL ? NULL : w->data;
-  int8_t *to = netlower_alloc(l, bytes);
+  int8_t *to = network_lower_alloc(l, bytes);
   for (int64_t k = 0; k < channels; k++)
     for (int64_t tap = 0; tap < taps; tap++)
       to[((k / dim * taps + tap) * dim + k % dim) * dim + k % dim] = from == NULL ? 1 : from[tap * channels + k];
-  return netlower_constant(l, w == NULL ? l->node->name : w->name, to, bytes);
+  return network_lower_constant(l, w == NULL ? l->node->name : w->name, to, bytes);
 }
 
 // ---- steps
@@ -113,13 +113,13 @@ static network_place diagonal_weights(lowering *l, const map_layer *map, const g
 static bool refuse_what_no_kernel_does(const lowering *l, const conv *c) {
   const map_layer *map = &c->layer.map;
   const bool grouped = map->groups > 1 || map->kind == MAP_DEPTHWISE;
-  if (map->dilation[0] != map->dilation[1]) return netlower_refuse(l, "dilations of rows and columns differ");
-  if (netlower_input(l, 1)->data == NULL) return netlower_refuse(l, "weights are no constant");
+  if (map->dilation[0] != map->dilation[1]) return network_lower_refuse(l, "dilations of rows and columns differ");
+  if (network_lower_input(l, 1)->data == NULL) return network_lower_refuse(l, "weights are no constant");
   if (map->result_bytes == 4 && (c->layer.relu || map->residual != 0))
-    return netlower_refuse(l, "int32 results with relu or a residual");
+    return network_lower_refuse(l, "int32 results with relu or a residual");
   if (!grouped) return true;
-  if (map->result_bytes == 4) return netlower_refuse(l, "int32 results in groups");
-  if (map->residual != 0) return netlower_refuse(l, "a residual in groups");
+  if (map->result_bytes == 4) return network_lower_refuse(l, "int32 results in groups");
+  if (map->residual != 0) return network_lower_refuse(l, "a residual in groups");
   return true;
 }
 
@@ -131,40 +131,40 @@ static void add_steps(lowering *l, conv *c, const graph_tensor *weights) {
   for (int side = 0; side < 4; side++) map->padding[side] = c->pads[0];
   if (kernel == LAYER_GROUPED_CONV2D) c->at.weights = grouped_weights(l, map);
   if (kernel == LAYER_DEPTHWISE_CONV2D) c->at.weights = diagonal_weights(l, map, weights);
-  netlower_layer(l, &c->layer, &c->at);
+  network_lower_layer(l, &c->layer, &c->at);
 }
 
 // Max pooling behind the convolution is a step of its own.
 static bool add_pooling(lowering *l, const conv *c) {
   const int64_t *size = c->layer.map.size;
-  const netlower_pool pool = {
-      .dim = {size[BLOCK_DIM_N], size[BLOCK_DIM_P], size[BLOCK_DIM_Q], netlower_input(l, 1)->dim[3]},
+  const network_lower_pool pool = {
+      .dim = {size[BLOCK_DIM_N], size[BLOCK_DIM_P], size[BLOCK_DIM_Q], network_lower_input(l, 1)->dim[3]},
       .x = c->at.results,
-      .y = netlower_result(l, 0),
+      .y = network_lower_result(l, 0),
       .positive = c->layer.relu};
-  return netlower_pooling(l, &pool, "pool_size", "pool_strides", "pool_pads");
+  return network_lower_pooling(l, &pool, "pool_size", "pool_strides", "pool_pads");
 }
 
-bool netlower_conv(lowering *l) {
+bool network_lower_conv(lowering *l) {
   conv c = conv_of(l);
   const map_layer *map = &c.layer.map;
   if (!refuse_what_no_kernel_does(l, &c)) return false;
   const bool pooled = graph_find_attribute(l->node, "pool_size") != NULL;
-  c.at.inputs = netlower_place_of(l, 0);
-  c.at.weights = netlower_place_of(l, 1);
-  if (map->bias) c.at.bias = netlower_place_of(l, 2);
-  if (map->residual != 0) c.at.residual = netlower_place_of(l, 3);
-  if (pooled && map->result_bytes == 4) return netlower_refuse(l, "pooling of int32 results");
+  c.at.inputs = network_lower_place_of(l, 0);
+  c.at.weights = network_lower_place_of(l, 1);
+  if (map->bias) c.at.bias = network_lower_place_of(l, 2);
+  if (map->residual != 0) c.at.residual = network_lower_place_of(l, 3);
+  if (pooled && map->result_bytes == 4) return network_lower_refuse(l, "pooling of int32 results");
   const int64_t elements = map->size[BLOCK_DIM_N] * map->size[BLOCK_DIM_P] * map->size[BLOCK_DIM_Q];
-  c.at.results =
-      pooled ? netlower_scratch(l, (uint64_t)(elements * netlower_input(l, 1)->dim[3])) : netlower_result(l, 0);
-  add_steps(l, &c, netlower_input(l, 1));
+  c.at.results = pooled ? network_lower_scratch(l, (uint64_t)(elements * network_lower_input(l, 1)->dim[3]))
+                        : network_lower_result(l, 0);
+  add_steps(l, &c, network_lower_input(l, 1));
   return !pooled || add_pooling(l, &c);
 }
 
 // The mean over windows is a convolution of each channel with ones.
-bool netlower_average_pool(lowering *l) {
-  const graph_tensor *x = netlower_input(l, 0);
+bool network_lower_average_pool(lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
   conv c = {
       .layer = {.map = {.kind = MAP_DEPTHWISE, .dilation = {1, 1}}, .scale = (double)graph_float(l->node, "scale", 1)}};
   int64_t window[2];
@@ -174,8 +174,8 @@ bool netlower_average_pool(lowering *l) {
   set_sizes(&c, x, window[0], window[1]);
   c.layer.map.size[BLOCK_DIM_K] = x->dim[3];
   c.layer.map.size[BLOCK_DIM_C] = 1;
-  c.at.inputs = netlower_place_of(l, 0);
-  c.at.results = netlower_result(l, 0);
+  c.at.inputs = network_lower_place_of(l, 0);
+  c.at.results = network_lower_result(l, 0);
   add_steps(l, &c, NULL);
   return true;
 }

@@ -84,9 +84,9 @@ static void by_array(lowering *l, const nest *n, network_place to, network_place
       x.offset += (uint64_t)(left % n->dim[d] * n->from[d]);
       y.offset += (uint64_t)(left % n->dim[d] * n->to[d]);
     }
-    network_step *step = netlower_array(l, &call);
-    netlower_bind(step, kernel->inputs, x);
-    netlower_bind(step, kernel->results, y);
+    network_step *step = network_lower_array(l, &call);
+    network_lower_bind(step, kernel->inputs, x);
+    network_lower_bind(step, kernel->results, y);
   }
 }
 
@@ -95,51 +95,52 @@ static void by_array(lowering *l, const nest *n, network_place to, network_place
 // The node's step of the hart, if the last one is such a step.
 static network_step *hart_step(lowering *l) {
   network_step *last = l->net->step_count == 0 ? NULL : &l->net->steps[l->net->step_count - 1];
-  return last != NULL && last->node == l->node && last->place == GRAPH_ON_HOST ? last : netlower_host(l);
+  return last != NULL && last->node == l->node && last->place == GRAPH_ON_HOST ? last : network_lower_host(l);
 }
 
-static void squeezed(network_call *call, enum weft_host_op op, const netlower_view *to, const netlower_view *from) {
+static void squeezed(network_call *call, enum weft_host_op op, const network_lower_view *to,
+                     const network_lower_view *from) {
   *call = (network_call){.call = {.op = (uint32_t)op}};
   for (int o = 0; o < WEFT_HOST_OPERANDS; o++) call->place[o].buffer = -1;
-  netlower_set(call, 0, to);
-  netlower_set(call, 1, from);
-  netlower_squeeze(call);
+  network_lower_set(call, 0, to);
+  network_lower_set(call, 1, from);
+  network_lower_squeeze(call);
 }
 
-void netlower_copy(lowering *l, const netlower_view *to, const netlower_view *from) {
+void network_lower_copy(lowering *l, const network_lower_view *to, const network_lower_view *from) {
   network_call call;
   nest n;
   squeezed(&call, WEFT_HOST_COPY, to, from);
   if (nest_of(&call.call, &n) && steps_of(&n) <= STEPS_MAX)
     by_array(l, &n, to->place, from->place);
   else
-    *netlower_call(l, hart_step(l), WEFT_HOST_COPY) = call;
+    *network_lower_call(l, hart_step(l), WEFT_HOST_COPY) = call;
 }
 
 // A row of the constant is copied again and again.
-void netlower_fill(lowering *l, const netlower_view *to, const void *element) {
+void network_lower_fill(lowering *l, const network_lower_view *to, const void *element) {
   network_call call;
   nest n;
   squeezed(&call, WEFT_HOST_FILL, to, to);
   const bool fits = nest_of(&call.call, &n) && steps_of(&n) <= STEPS_MAX;
   const uint64_t bytes = fits ? (uint64_t)n.row_bytes : to->element_bytes;
-  char *row = netlower_alloc(l, bytes);
+  char *row = network_lower_alloc(l, bytes);
   for (uint64_t i = 0; i < bytes; i += to->element_bytes) memcpy(row + i, element, to->element_bytes);
-  const network_place value = netlower_constant(l, "padding", row, bytes);
+  const network_place value = network_lower_constant(l, "padding", row, bytes);
   if (fits) {
     memset(n.from, 0, sizeof n.from);
     by_array(l, &n, to->place, value);
   } else {
-    netlower_fill_by_hart(l, hart_step(l), to, value);
+    network_lower_fill_by_hart(l, hart_step(l), to, value);
   }
 }
 
-void netlower_fill_by_hart(lowering *l, network_step *step, const netlower_view *to, network_place value) {
-  netlower_view from = *to;
+void network_lower_fill_by_hart(lowering *l, network_step *step, const network_lower_view *to, network_place value) {
+  network_lower_view from = *to;
   from.place = value;
   memset(from.step, 0, sizeof from.step);
-  network_call *call = netlower_call(l, step, WEFT_HOST_FILL);
-  netlower_set(call, 0, to);
-  netlower_set(call, 1, &from);
-  netlower_squeeze(call);
+  network_call *call = network_lower_call(l, step, WEFT_HOST_FILL);
+  network_lower_set(call, 0, to);
+  network_lower_set(call, 1, &from);
+  network_lower_squeeze(call);
 }

@@ -8,45 +8,45 @@
 
 // A call over all elements of the result with the first `inputs` inputs broadcast to it.
 static network_call *over_result(lowering *l, network_step *step, enum weft_host_op op, int inputs) {
-  netlower_view y;
-  if (!netlower_view_of(l, l->node->outputs[0], &y)) return NULL;
-  network_call *call = netlower_call(l, step, op);
-  netlower_set(call, 0, &y);
+  network_lower_view y;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y)) return NULL;
+  network_call *call = network_lower_call(l, step, op);
+  network_lower_set(call, 0, &y);
   for (int i = 0; i < inputs; i++) {
-    netlower_view x;
-    if (!netlower_view_of(l, l->node->inputs[i], &x)) return NULL;
-    x = netlower_broadcast(&x, y.rank, y.dim);
-    netlower_set(call, i + 1, &x);
+    network_lower_view x;
+    if (!network_lower_view_of(l, l->node->inputs[i], &x)) return NULL;
+    x = network_lower_broadcast(&x, y.rank, y.dim);
+    network_lower_set(call, i + 1, &x);
   }
   return call;
 }
 
 static bool simple(lowering *l, enum weft_host_op op, int inputs) {
-  network_call *call = over_result(l, netlower_host(l), op, inputs);
-  if (call != NULL) netlower_squeeze(call);
+  network_call *call = over_result(l, network_lower_host(l), op, inputs);
+  if (call != NULL) network_lower_squeeze(call);
   return call != NULL;
 }
 
 // ---- between int8 and numbers
 
-bool netlower_lut(lowering *l) {
-  netlower_view table;
-  network_call *call = over_result(l, netlower_host(l), WEFT_HOST_LUT, 1);
-  if (call == NULL || !netlower_view_of(l, l->node->inputs[1], &table)) return false;
-  if (table.rank != 1 || table.dim[0] != 256) return netlower_refuse(l, "the table has not 256 entries");
+bool network_lower_lut(lowering *l) {
+  network_lower_view table;
+  network_call *call = over_result(l, network_lower_host(l), WEFT_HOST_LUT, 1);
+  if (call == NULL || !network_lower_view_of(l, l->node->inputs[1], &table)) return false;
+  if (table.rank != 1 || table.dim[0] != 256) return network_lower_refuse(l, "the table has not 256 entries");
   table.rank = 0;
-  netlower_set(call, 2, &table);
-  netlower_squeeze(call);
+  network_lower_set(call, 2, &table);
+  network_lower_squeeze(call);
   return true;
 }
 
 // x with its dimensions in the order of `perm`, if the node has it.
-static bool permuted(lowering *l, netlower_view *view) {
+static bool permuted(lowering *l, network_lower_view *view) {
   int64_t perm[WEFT_HOST_RANK];
   const int count = graph_ints(l->node, "perm", perm, WEFT_HOST_RANK);
   if (count == 0) return true;
-  if (count != view->rank) return netlower_refuse(l, "perm has %d entries for %d dimensions", count, view->rank);
-  const netlower_view old = *view;
+  if (count != view->rank) return network_lower_refuse(l, "perm has %d entries for %d dimensions", count, view->rank);
+  const network_lower_view old = *view;
   for (int d = 0; d < count; d++) {
     view->dim[d] = old.dim[perm[d]];
     view->step[d] = old.step[perm[d]];
@@ -54,14 +54,14 @@ static bool permuted(lowering *l, netlower_view *view) {
   return true;
 }
 
-static network_call *between(lowering *l, network_step *step, enum weft_host_op op, const netlower_view *to,
-                             const netlower_view *from) {
-  network_call *call = netlower_call(l, step, op);
-  netlower_set(call, 0, to);
-  netlower_set(call, 1, from);
+static network_call *between(lowering *l, network_step *step, enum weft_host_op op, const network_lower_view *to,
+                             const network_lower_view *from) {
+  network_call *call = network_lower_call(l, step, op);
+  network_lower_set(call, 0, to);
+  network_lower_set(call, 1, from);
   call->call.number[0] = graph_float(l->node, "scale", 1);
   call->call.integer[0] = graph_int(l->node, "zero", 0);
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return call;
 }
 
@@ -71,17 +71,18 @@ static bool is_end(const int *ends, int count, int tensor) {
   return false;
 }
 
-bool netlower_quantize(lowering *l) {
-  netlower_view x, y;
-  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->outputs[0], &y)) return false;
-  if (y.type != WEFT_I8) return netlower_refuse(l, "the result is not int8");
+bool network_lower_quantize(lowering *l) {
+  network_lower_view x, y;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return false;
+  if (y.type != WEFT_I8) return network_lower_refuse(l, "the result is not int8");
   if (!permuted(l, &x)) return false;
   int64_t pads[2 * WEFT_HOST_RANK] = {0};
   const int pad_count = graph_ints(l->node, "pads", pads, 2 * WEFT_HOST_RANK);
-  if (pad_count != 0 && pad_count != 2 * y.rank) return netlower_refuse(l, "pads do not fit the result");
-  network_step *step = netlower_host(l);
+  if (pad_count != 0 && pad_count != 2 * y.rank) return network_lower_refuse(l, "pads do not fit the result");
+  network_step *step = network_lower_host(l);
   step->edge = is_end(l->g->inputs, l->g->input_count, l->node->inputs[0]);
-  if (pad_count != 0) netlower_borders(l, step, &y, pads, (int8_t)graph_int(l->node, "zero", 0));
+  if (pad_count != 0) network_lower_borders(l, step, &y, pads, (int8_t)graph_int(l->node, "zero", 0));
   for (int d = 0; d < y.rank; d++) {
     y.place.offset += (uint64_t)(pads[d] * y.step[d]);
     y.dim[d] = x.dim[d];
@@ -90,21 +91,22 @@ bool netlower_quantize(lowering *l) {
   return true;
 }
 
-bool netlower_dequantize(lowering *l) {
-  netlower_view x, y;
-  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->outputs[0], &y)) return false;
+bool network_lower_dequantize(lowering *l) {
+  network_lower_view x, y;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return false;
   if (!permuted(l, &x)) return false;
-  network_step *step = netlower_host(l);
+  network_step *step = network_lower_host(l);
   step->edge = is_end(l->g->outputs, l->g->output_count, l->node->outputs[0]);
   between(l, step, WEFT_HOST_DEQUANTIZE, &y, &x);
   return true;
 }
 
-bool netlower_requantize(lowering *l) {
-  network_call *call = over_result(l, netlower_host(l), WEFT_HOST_REQUANTIZE, 2);
+bool network_lower_requantize(lowering *l) {
+  network_call *call = over_result(l, network_lower_host(l), WEFT_HOST_REQUANTIZE, 2);
   if (call == NULL) return false;
   call->call.integer[0] = graph_int(l->node, "zero", 0);
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return true;
 }
 
@@ -142,20 +144,21 @@ static const unary unaries[] = {
 };
 
 static bool expect_float(const lowering *l, int input) {
-  const graph_tensor *t = netlower_input(l, input);
-  return t->type == GRAPH_F32 || netlower_refuse(l, "tensor %s is %s, not f32", t->name, graph_type_names[t->type]);
+  const graph_tensor *t = network_lower_input(l, input);
+  return t->type == GRAPH_F32 ||
+         network_lower_refuse(l, "tensor %s is %s, not f32", t->name, graph_type_names[t->type]);
 }
 
 static bool function(lowering *l, enum weft_host_op op, float a, float b) {
-  network_call *call = over_result(l, netlower_host(l), op, 1);
+  network_call *call = over_result(l, network_lower_host(l), op, 1);
   if (call == NULL) return false;
   call->call.number[0] = a;
   call->call.number[1] = b;
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return true;
 }
 
-bool netlower_unary(lowering *l) {
+bool network_lower_unary(lowering *l) {
   const graph_node *node = l->node;
   if (node->op != GRAPH_OP_NOT && !expect_float(l, 0)) return false;
   if (node->op == GRAPH_OP_GELU)
@@ -167,16 +170,16 @@ bool netlower_unary(lowering *l) {
     return function(l, u->host, u->name_a == NULL ? u->a : graph_float(node, u->name_a, u->a),
                     u->name_b == NULL ? u->b : graph_float(node, u->name_b, u->b));
   }
-  return netlower_refuse(l, "no such function on the host");
+  return network_lower_refuse(l, "no such function on the host");
 }
 
-bool netlower_clip(lowering *l) {
+bool network_lower_clip(lowering *l) {
   float limits[2] = {-INFINITY, INFINITY};
   if (!expect_float(l, 0)) return false;
   for (int i = 0; i < 2; i++) {
-    if (!netlower_has(l->node, i + 1)) continue;
-    const graph_tensor *t = netlower_input(l, i + 1);
-    if (t->data == NULL) return netlower_refuse(l, "a limit is no constant");
+    if (!network_lower_has(l->node, i + 1)) continue;
+    const graph_tensor *t = network_lower_input(l, i + 1);
+    if (t->data == NULL) return network_lower_refuse(l, "a limit is no constant");
     memcpy(&limits[i], t->data, sizeof limits[i]);
   }
   return function(l, WEFT_HOST_CLIP, limits[0], limits[1]);
@@ -184,27 +187,27 @@ bool netlower_clip(lowering *l) {
 
 // ---- functions of several elements
 
-bool netlower_binary(lowering *l) {
+bool network_lower_binary(lowering *l) {
   static const struct {
     graph_op op;
     enum weft_host_op host;
   } table[] = {{GRAPH_OP_ADD, WEFT_HOST_ADD}, {GRAPH_OP_SUB, WEFT_HOST_SUB}, {GRAPH_OP_MUL, WEFT_HOST_MUL},
                {GRAPH_OP_DIV, WEFT_HOST_DIV}, {GRAPH_OP_POW, WEFT_HOST_POW}, {GRAPH_OP_AND, WEFT_HOST_AND},
                {GRAPH_OP_OR, WEFT_HOST_OR}};
-  const graph_tensor *x = netlower_input(l, 0), *y = netlower_input(l, 1);
-  if (x->type != y->type) return netlower_refuse(l, "operands of two types");
+  const graph_tensor *x = network_lower_input(l, 0), *y = network_lower_input(l, 1);
+  if (x->type != y->type) return network_lower_refuse(l, "operands of two types");
   if (x->type == GRAPH_I8 || x->type == GRAPH_U8)
-    return netlower_refuse(l, "arithmetic on %s", graph_type_names[x->type]);
+    return network_lower_refuse(l, "arithmetic on %s", graph_type_names[x->type]);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].op == l->node->op) return simple(l, table[i].host, 2);
-  return netlower_refuse(l, "no such operator on the host");
+  return network_lower_refuse(l, "no such operator on the host");
 }
 
-bool netlower_compare(lowering *l) {
+bool network_lower_compare(lowering *l) {
   const graph_op op = l->node->op;
   const bool turned = op == GRAPH_OP_GREATER || op == GRAPH_OP_GREATER_OR_EQUAL;
   const bool or_equal = op == GRAPH_OP_LESS_OR_EQUAL || op == GRAPH_OP_GREATER_OR_EQUAL;
-  network_call *call = over_result(l, netlower_host(l),
+  network_call *call = over_result(l, network_lower_host(l),
                                    op == GRAPH_OP_EQUAL ? WEFT_HOST_EQUAL
                                    : or_equal           ? WEFT_HOST_LESS_OR_EQUAL
                                                         : WEFT_HOST_LESS,
@@ -218,41 +221,42 @@ bool netlower_compare(lowering *l) {
     call->place[1] = call->place[2];
     call->place[2] = place;
   }
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return true;
 }
 
 // The first two inputs, then the result with each of the others.
-bool netlower_many(lowering *l) {
+bool network_lower_many(lowering *l) {
   const graph_op op = l->node->op;
   const enum weft_host_op host = op == GRAPH_OP_MAX   ? WEFT_HOST_MAX
                                  : op == GRAPH_OP_MIN ? WEFT_HOST_MIN
                                                       : WEFT_HOST_ADD;
-  netlower_view y, x, sum;
-  if (!netlower_view_of(l, l->node->outputs[0], &y) || !netlower_view_of(l, l->node->inputs[0], &sum)) return false;
-  sum = netlower_broadcast(&sum, y.rank, y.dim);
-  if (l->node->input_count == 1) netlower_copy(l, &y, &sum);
-  network_step *step = l->node->input_count == 1 ? NULL : netlower_host(l);
+  network_lower_view y, x, sum;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y) || !network_lower_view_of(l, l->node->inputs[0], &sum))
+    return false;
+  sum = network_lower_broadcast(&sum, y.rank, y.dim);
+  if (l->node->input_count == 1) network_lower_copy(l, &y, &sum);
+  network_step *step = l->node->input_count == 1 ? NULL : network_lower_host(l);
   for (int i = 1; i < l->node->input_count; i++, sum = y) {
-    if (!netlower_view_of(l, l->node->inputs[i], &x)) return false;
-    x = netlower_broadcast(&x, y.rank, y.dim);
-    network_call *call = netlower_call(l, step, host);
-    netlower_set(call, 0, &y);
-    netlower_set(call, 1, &sum);
-    netlower_set(call, 2, &x);
-    netlower_squeeze(call);
+    if (!network_lower_view_of(l, l->node->inputs[i], &x)) return false;
+    x = network_lower_broadcast(&x, y.rank, y.dim);
+    network_call *call = network_lower_call(l, step, host);
+    network_lower_set(call, 0, &y);
+    network_lower_set(call, 1, &sum);
+    network_lower_set(call, 2, &x);
+    network_lower_squeeze(call);
   }
   return true;
 }
 
-bool netlower_where(lowering *l) { return simple(l, WEFT_HOST_WHERE, 3); }
-bool netlower_cast(lowering *l) { return simple(l, WEFT_HOST_CAST, 1); }
+bool network_lower_where(lowering *l) { return simple(l, WEFT_HOST_WHERE, 3); }
+bool network_lower_cast(lowering *l) { return simple(l, WEFT_HOST_CAST, 1); }
 
 // ---- over dimensions
 
 static int64_t axis_of(const lowering *l, int64_t by_default) {
   const int64_t axis = graph_int(l->node, "axis", by_default);
-  return axis < 0 ? axis + netlower_input(l, 0)->rank : axis;
+  return axis < 0 ? axis + network_lower_input(l, 0)->rank : axis;
 }
 
 // Moves dimensions to the end of a call, in their order.
@@ -271,47 +275,49 @@ static void make_inner(network_call *call, const bool *inner) {
   }
 }
 
-bool netlower_softmax(lowering *l) {
+bool network_lower_softmax(lowering *l) {
   if (!expect_float(l, 0)) return false;
   const enum weft_host_op op = l->node->op == GRAPH_OP_SOFTMAX ? WEFT_HOST_SOFTMAX : WEFT_HOST_LOG_SOFTMAX;
-  network_call *call = over_result(l, netlower_host(l), op, 1);
+  network_call *call = over_result(l, network_lower_host(l), op, 1);
   if (call == NULL) return false;
   bool inner[WEFT_HOST_RANK] = {false};
   inner[axis_of(l, -1)] = true;
   make_inner(call, inner);
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return true;
 }
 
-bool netlower_layer_norm(lowering *l) {
+bool network_lower_layer_norm(lowering *l) {
   if (!expect_float(l, 0)) return false;
   for (int o = 1; o < l->node->output_count; o++)
-    if (l->node->outputs[o] != GRAPH_NONE) return netlower_refuse(l, "mean and deviation as results");
+    if (l->node->outputs[o] != GRAPH_NONE) return network_lower_refuse(l, "mean and deviation as results");
   const int64_t axis = axis_of(l, -1);
   const int64_t one[1] = {1};
-  float *zero = netlower_alloc(l, sizeof *zero);
-  network_call *call = over_result(l, netlower_host(l), WEFT_HOST_NORMALIZE, netlower_has(l->node, 2) ? 3 : 2);
+  float *zero = network_lower_alloc(l, sizeof *zero);
+  network_call *call =
+      over_result(l, network_lower_host(l), WEFT_HOST_NORMALIZE, network_lower_has(l->node, 2) ? 3 : 2);
   if (call == NULL) return false;
-  if (!netlower_has(l->node, 2)) {
-    netlower_view none = netlower_view_at(netlower_constant(l, "zero", zero, sizeof *zero), WEFT_F32, 1, one);
+  if (!network_lower_has(l->node, 2)) {
+    network_lower_view none =
+        network_lower_view_at(network_lower_constant(l, "zero", zero, sizeof *zero), WEFT_F32, 1, one);
     none.rank = 0;
-    netlower_set(call, 3, &none);
+    network_lower_set(call, 3, &none);
   }
   call->call.number[0] = graph_float(l->node, "epsilon", 1e-5f);
   call->call.outer = (uint32_t)axis;
-  netlower_squeeze(call);
-  if (call->call.outer + 1 != call->call.rank) return netlower_refuse(l, "axes that are not one in memory");
+  network_lower_squeeze(call);
+  if (call->call.outer + 1 != call->call.rank) return network_lower_refuse(l, "axes that are not one in memory");
   return true;
 }
 
 // The axes of a reduction, from the attribute or the constant second input; none: all.
 static bool reduced_axes(lowering *l, bool *reduced) {
-  const int rank = netlower_input(l, 0)->rank;
+  const int rank = network_lower_input(l, 0)->rank;
   int64_t axes[WEFT_HOST_RANK];
   int count = graph_ints(l->node, "axes", axes, WEFT_HOST_RANK);
-  if (netlower_has(l->node, 1)) {
-    const graph_tensor *t = netlower_input(l, 1);
-    if (t->data == NULL) return netlower_refuse(l, "the axes are no constant");
+  if (network_lower_has(l->node, 1)) {
+    const graph_tensor *t = network_lower_input(l, 1);
+    if (t->data == NULL) return network_lower_refuse(l, "the axes are no constant");
     count = (int)graph_elements(t);
     memcpy(axes, t->data, (size_t)count * sizeof *axes);
   }
@@ -322,25 +328,26 @@ static bool reduced_axes(lowering *l, bool *reduced) {
 
 // A call over all elements of the input with the reduced dimensions inside.
 static network_call *reduction(lowering *l, enum weft_host_op op, const bool *reduced) {
-  netlower_view x, y;
-  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->outputs[0], &y)) return NULL;
-  network_call *call = netlower_call(l, netlower_host(l), op);
-  netlower_set(call, 0, &x);
-  netlower_set(call, 1, &x);
+  network_lower_view x, y;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return NULL;
+  network_call *call = network_lower_call(l, network_lower_host(l), op);
+  network_lower_set(call, 0, &x);
+  network_lower_set(call, 1, &x);
   int64_t kept[WEFT_HOST_RANK];
   for (int d = 0; d < x.rank; d++) kept[d] = reduced[d] ? 1 : x.dim[d];
-  const netlower_view result = netlower_view_at(y.place, y.type, x.rank, kept);
+  const network_lower_view result = network_lower_view_at(y.place, y.type, x.rank, kept);
   struct weft_host_operand *o = &call->call.operand[0];
   call->place[0] = y.place;
   o->type = (uint32_t)y.type;
   o->element_bytes = y.element_bytes;
   for (int d = 0; d < x.rank; d++) o->step[d] = reduced[d] ? 0 : result.step[d];
   make_inner(call, reduced);
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return call;
 }
 
-bool netlower_reduce(lowering *l) {
+bool network_lower_reduce(lowering *l) {
   static const struct {
     graph_op op;
     enum weft_host_op host;
@@ -353,15 +360,15 @@ bool netlower_reduce(lowering *l) {
     if (table[i].op != l->node->op) continue;
     network_call *call = reduction(l, table[i].host, reduced);
     if (call == NULL) return false;
-    int64_t count = graph_elements(netlower_input(l, 0)) / graph_elements(netlower_output(l, 0));
+    int64_t count = graph_elements(network_lower_input(l, 0)) / graph_elements(network_lower_output(l, 0));
     call->call.number[0] = l->node->op == GRAPH_OP_REDUCE_MEAN ? 1.0f / (float)count : 1.0f;
     return true;
   }
-  return netlower_refuse(l, "no such reduction on the host");
+  return network_lower_refuse(l, "no such reduction on the host");
 }
 
-bool netlower_arg(lowering *l) {
-  if (graph_int(l->node, "select_last_index", 0) != 0) return netlower_refuse(l, "the last of equal elements");
+bool network_lower_arg(lowering *l) {
+  if (graph_int(l->node, "select_last_index", 0) != 0) return network_lower_refuse(l, "the last of equal elements");
   const enum weft_host_op op = l->node->op == GRAPH_OP_ARG_MAX ? WEFT_HOST_ARG_LARGEST : WEFT_HOST_ARG_SMALLEST;
   bool reduced[WEFT_HOST_RANK] = {false};
   reduced[axis_of(l, 0)] = true;

@@ -6,12 +6,12 @@
 // ---- padding
 
 // Calls `fill` for each border of a padded tensor: `pads` has those before, then those behind.
-typedef void filler(lowering *l, void *context, const netlower_view *border);
-static void each_border(lowering *l, const netlower_view *to, const int64_t *pads, filler *fill, void *context) {
-  netlower_view inside = *to;  // what the dimensions before have left
+typedef void filler(lowering *l, void *context, const network_lower_view *border);
+static void each_border(lowering *l, const network_lower_view *to, const int64_t *pads, filler *fill, void *context) {
+  network_lower_view inside = *to;  // what the dimensions before have left
   for (int d = 0; d < to->rank; d++) {
     const int64_t before = pads[d], behind = pads[to->rank + d], size = inside.dim[d];
-    netlower_view border = inside;
+    network_lower_view border = inside;
     border.dim[d] = before;
     if (before > 0) fill(l, context, &border);
     border.dim[d] = behind;
@@ -27,33 +27,34 @@ typedef struct hart_filling {
   network_place value;
 } hart_filling;
 
-static void fill_by_hart(lowering *l, void *context, const netlower_view *border) {
+static void fill_by_hart(lowering *l, void *context, const network_lower_view *border) {
   const hart_filling *filling = context;
-  netlower_fill_by_hart(l, filling->step, border, filling->value);
+  network_lower_fill_by_hart(l, filling->step, border, filling->value);
 }
 
-void netlower_borders(lowering *l, network_step *step, const netlower_view *to, const int64_t *pads, int8_t value) {
-  int8_t *byte = netlower_alloc(l, 1);
+void network_lower_borders(lowering *l, network_step *step, const network_lower_view *to, const int64_t *pads,
+                           int8_t value) {
+  int8_t *byte = network_lower_alloc(l, 1);
   *byte = value;
-  hart_filling filling = {step, netlower_constant(l, "padding", byte, 1)};
+  hart_filling filling = {step, network_lower_constant(l, "padding", byte, 1)};
   each_border(l, to, pads, fill_by_hart, &filling);
 }
 
-static void fill_with_element(lowering *l, void *element, const netlower_view *border) {
-  netlower_fill(l, border, element);
+static void fill_with_element(lowering *l, void *element, const network_lower_view *border) {
+  network_lower_fill(l, border, element);
 }
 
 // With a number that is known only in the run.
-static void fill_with_tensor(lowering *l, void *context, const netlower_view *border) {
-  netlower_view from = *border;
+static void fill_with_tensor(lowering *l, void *context, const network_lower_view *border) {
+  network_lower_view from = *border;
   from.place = *(const network_place *)context;
   memset(from.step, 0, sizeof from.step);
-  netlower_copy(l, border, &from);
+  network_lower_copy(l, border, &from);
 }
 
 // Where the inside of a padded tensor begins, with the dimensions of what goes there.
-static netlower_view inside_of(const netlower_view *to, const int64_t *pads, const netlower_view *from) {
-  netlower_view inside = *to;
+static network_lower_view inside_of(const network_lower_view *to, const int64_t *pads, const network_lower_view *from) {
+  network_lower_view inside = *to;
   for (int d = 0; d < to->rank; d++) {
     inside.place.offset += (uint64_t)(pads[d] * to->step[d]);
     inside.dim[d] = from->dim[d];
@@ -61,61 +62,63 @@ static netlower_view inside_of(const netlower_view *to, const int64_t *pads, con
   return inside;
 }
 
-network_place netlower_padded(lowering *l, network_place image, const int64_t *dim, const int64_t *pads, int8_t value) {
+network_place network_lower_padded(lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
+                                   int8_t value) {
   const int64_t wide[4] = {dim[0], dim[1] + pads[0] + pads[2], dim[2] + pads[1] + pads[3], dim[3]};
   const int64_t all[8] = {0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0};
-  const netlower_view to =
-      netlower_view_at(netlower_scratch(l, (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3])), WEFT_I8, 4, wide);
-  const netlower_view from = netlower_view_at(image, WEFT_I8, 4, dim), inside = inside_of(&to, all, &from);
+  const network_lower_view to = network_lower_view_at(
+      network_lower_scratch(l, (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3])), WEFT_I8, 4, wide);
+  const network_lower_view from = network_lower_view_at(image, WEFT_I8, 4, dim), inside = inside_of(&to, all, &from);
   each_border(l, &to, all, fill_with_element, &value);
-  netlower_copy(l, &inside, &from);
+  network_lower_copy(l, &inside, &from);
   return to.place;
 }
 
-bool netlower_pad(lowering *l) {
-  netlower_view x, y;
+bool network_lower_pad(lowering *l) {
+  network_lower_view x, y;
   int64_t pads[2 * WEFT_HOST_RANK];
   if (strcmp(graph_text(l->node, "mode", "constant"), "constant") != 0)
-    return netlower_refuse(l, "mode %s", graph_text(l->node, "mode", ""));
-  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->outputs[0], &y)) return false;
-  const graph_tensor *t = netlower_input(l, 1);
-  if (t->data == NULL || graph_elements(t) != 2 * y.rank) return netlower_refuse(l, "the pads are no constant");
+    return network_lower_refuse(l, "mode %s", graph_text(l->node, "mode", ""));
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return false;
+  const graph_tensor *t = network_lower_input(l, 1);
+  if (t->data == NULL || graph_elements(t) != 2 * y.rank) return network_lower_refuse(l, "the pads are no constant");
   memcpy(pads, t->data, (size_t)(2 * y.rank) * sizeof *pads);
   for (int i = 0; i < 2 * y.rank; i++)
-    if (pads[i] < 0) return netlower_refuse(l, "negative pads");
-  const netlower_view inside = inside_of(&y, pads, &x);
-  const graph_tensor *value = netlower_has(l->node, 2) ? netlower_input(l, 2) : NULL;
+    if (pads[i] < 0) return network_lower_refuse(l, "negative pads");
+  const network_lower_view inside = inside_of(&y, pads, &x);
+  const graph_tensor *value = network_lower_has(l->node, 2) ? network_lower_input(l, 2) : NULL;
   uint64_t element = 0;  // of any type
   if (value != NULL && value->data == NULL) {
-    network_place place = netlower_place_of(l, 2);
+    network_place place = network_lower_place_of(l, 2);
     each_border(l, &y, pads, fill_with_tensor, &place);
   } else {
     if (value != NULL) memcpy(&element, value->data, y.element_bytes);
     each_border(l, &y, pads, fill_with_element, &element);
   }
-  netlower_copy(l, &inside, &x);
+  network_lower_copy(l, &inside, &x);
   return true;
 }
 
 // ---- one tensor in another order
 
-bool netlower_rename(lowering *l) {
-  netlower_same(l, 0, 0);
+bool network_lower_rename(lowering *l) {
+  network_lower_same(l, 0, 0);
   return true;
 }
 
 // The result from the input as `from` shows it.
-static bool copy_result(lowering *l, const netlower_view *from) {
-  netlower_view y;
-  if (!netlower_view_of(l, l->node->outputs[0], &y)) return false;
-  netlower_view to = netlower_view_at(y.place, y.type, from->rank, from->dim);
-  netlower_copy(l, &to, from);
+static bool copy_result(lowering *l, const network_lower_view *from) {
+  network_lower_view y;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
+  network_lower_view to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
+  network_lower_copy(l, &to, from);
   return true;
 }
 
 // The view with dimension order[d] as its dimension d.
-static netlower_view reordered(const netlower_view *view, const int64_t *order) {
-  netlower_view other = *view;
+static network_lower_view reordered(const network_lower_view *view, const int64_t *order) {
+  network_lower_view other = *view;
   for (int d = 0; d < view->rank; d++) {
     other.dim[d] = view->dim[order[d]];
     other.step[d] = view->step[order[d]];
@@ -123,20 +126,20 @@ static netlower_view reordered(const netlower_view *view, const int64_t *order) 
   return other;
 }
 
-bool netlower_transpose(lowering *l) {
-  netlower_view x;
+bool network_lower_transpose(lowering *l) {
+  network_lower_view x;
   int64_t perm[WEFT_HOST_RANK];
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const int count = graph_ints(l->node, "perm", perm, WEFT_HOST_RANK);
   for (int d = 0; count == 0 && d < x.rank; d++) perm[d] = x.rank - 1 - d;
-  const netlower_view from = reordered(&x, perm);
+  const network_lower_view from = reordered(&x, perm);
   return copy_result(l, &from);
 }
 
 // Values of a constant input of integers (i32 or i64).
 static int constants_of(const lowering *l, int input, int64_t *values) {
-  if (!netlower_has(l->node, input)) return 0;
-  const graph_tensor *t = netlower_input(l, input);
+  if (!network_lower_has(l->node, input)) return 0;
+  const graph_tensor *t = network_lower_input(l, input);
   if (t->data == NULL || graph_elements(t) > WEFT_HOST_RANK) return -1;
   const int count = (int)graph_elements(t);
   for (int i = 0; i < count; i++)
@@ -148,14 +151,14 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-bool netlower_slice(lowering *l) {
-  netlower_view x;
+bool network_lower_slice(lowering *l) {
+  network_lower_view x;
   int64_t starts[WEFT_HOST_RANK], ends[WEFT_HOST_RANK], axes[WEFT_HOST_RANK], steps[WEFT_HOST_RANK];
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const int count = constants_of(l, 1, starts), axis_count = constants_of(l, 3, axes),
             step_count = constants_of(l, 4, steps);
   if (count < 0 || constants_of(l, 2, ends) != count || axis_count < 0 || step_count < 0)
-    return netlower_refuse(l, "places that are no constants");
+    return network_lower_refuse(l, "places that are no constants");
   for (int i = 0; i < count; i++) {
     const int64_t step = step_count == 0 ? 1 : steps[i];
     int64_t axis = axis_count == 0 ? i : axes[i];
@@ -164,38 +167,38 @@ bool netlower_slice(lowering *l) {
     const int64_t start = clamp(starts[i] < 0 ? starts[i] + size : starts[i], 0, step < 0 ? size - 1 : size);
     x.place.offset += (uint64_t)(start * x.step[axis]);
     x.step[axis] *= step;
-    x.dim[axis] = netlower_output(l, 0)->dim[axis];
+    x.dim[axis] = network_lower_output(l, 0)->dim[axis];
   }
   return copy_result(l, &x);
 }
 
-bool netlower_split(lowering *l) {
-  netlower_view x;
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+bool network_lower_split(lowering *l) {
+  network_lower_view x;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += x.rank;
   for (int o = 0; o < l->node->output_count; o++) {
-    netlower_view y;
-    if (!netlower_view_of(l, l->node->outputs[o], &y)) return false;
-    netlower_view part = x;
+    network_lower_view y;
+    if (!network_lower_view_of(l, l->node->outputs[o], &y)) return false;
+    network_lower_view part = x;
     part.dim[axis] = y.dim[axis];
-    netlower_copy(l, &y, &part);
+    network_lower_copy(l, &y, &part);
     x.place.offset += (uint64_t)(y.dim[axis] * x.step[axis]);
   }
   return true;
 }
 
-bool netlower_concat(lowering *l) {
-  netlower_view y;
-  if (!netlower_view_of(l, l->node->outputs[0], &y)) return false;
+bool network_lower_concat(lowering *l) {
+  network_lower_view y;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += y.rank;
   for (int i = 0; i < l->node->input_count; i++) {
-    netlower_view x;
-    if (!netlower_view_of(l, l->node->inputs[i], &x)) return false;
-    netlower_view part = y;
+    network_lower_view x;
+    if (!network_lower_view_of(l, l->node->inputs[i], &x)) return false;
+    network_lower_view part = y;
     part.dim[axis] = x.dim[axis];
-    netlower_copy(l, &part, &x);
+    network_lower_copy(l, &part, &x);
     y.place.offset += (uint64_t)(x.dim[axis] * y.step[axis]);
   }
   return true;
@@ -203,16 +206,16 @@ bool netlower_concat(lowering *l) {
 
 // ---- repetition
 
-bool netlower_expand(lowering *l) {
-  netlower_view x;
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
-  const graph_tensor *y = netlower_output(l, 0);
-  x = netlower_broadcast(&x, y->rank, y->dim);
+bool network_lower_expand(lowering *l) {
+  network_lower_view x;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
+  const graph_tensor *y = network_lower_output(l, 0);
+  x = network_lower_broadcast(&x, y->rank, y->dim);
   return copy_result(l, &x);
 }
 
 // Dimension d becomes two: `outer` steps of `outer_step`, `inner` steps of `inner_step`.
-static void split_dim(netlower_view *view, int d, int64_t outer, int64_t outer_step, int64_t inner,
+static void split_dim(network_lower_view *view, int d, int64_t outer, int64_t outer_step, int64_t inner,
                       int64_t inner_step) {
   for (int i = view->rank; i > d + 1; i--) {
     view->dim[i] = view->dim[i - 1];
@@ -223,31 +226,31 @@ static void split_dim(netlower_view *view, int d, int64_t outer, int64_t outer_s
   view->dim[d + 1] = inner, view->step[d + 1] = inner_step;
 }
 
-bool netlower_tile(lowering *l) {
-  netlower_view x;
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
-  const graph_tensor *y = netlower_output(l, 0);
+bool network_lower_tile(lowering *l) {
+  network_lower_view x;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
+  const graph_tensor *y = network_lower_output(l, 0);
   for (int d = x.rank - 1; d >= 0; d--) {
     const int64_t times = y->dim[d] / x.dim[d];
     if (times == 1) continue;
-    if (x.rank == WEFT_HOST_RANK) return netlower_refuse(l, "too many dimensions");
+    if (x.rank == WEFT_HOST_RANK) return network_lower_refuse(l, "too many dimensions");
     split_dim(&x, d, times, 0, x.dim[d], x.step[d]);
   }
   return copy_result(l, &x);
 }
 
 // Nearest neighbour by whole factors.
-bool netlower_resize(lowering *l) {
-  netlower_view x;
+bool network_lower_resize(lowering *l) {
+  network_lower_view x;
   const char *mode = graph_text(l->node, "mode", "nearest");
-  if (strcmp(mode, "nearest") != 0) return netlower_refuse(l, "mode %s", mode);
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
-  const graph_tensor *y = netlower_output(l, 0);
+  if (strcmp(mode, "nearest") != 0) return network_lower_refuse(l, "mode %s", mode);
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
+  const graph_tensor *y = network_lower_output(l, 0);
   for (int d = x.rank - 1; d >= 0; d--) {
-    if (y->dim[d] % x.dim[d] != 0) return netlower_refuse(l, "no whole factor");
+    if (y->dim[d] % x.dim[d] != 0) return network_lower_refuse(l, "no whole factor");
     const int64_t times = y->dim[d] / x.dim[d];
     if (times == 1) continue;
-    if (x.rank == WEFT_HOST_RANK) return netlower_refuse(l, "too many dimensions");
+    if (x.rank == WEFT_HOST_RANK) return network_lower_refuse(l, "too many dimensions");
     split_dim(&x, d, x.dim[d], x.step[d], times, 0);
   }
   return copy_result(l, &x);
@@ -255,9 +258,9 @@ bool netlower_resize(lowering *l) {
 
 // ---- blocks of pixels of [N,C,H,W] to channels and back
 
-bool netlower_space(lowering *l) {
-  netlower_view x;
-  if (!netlower_view_of(l, l->node->inputs[0], &x)) return false;
+bool network_lower_space(lowering *l) {
+  network_lower_view x;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const bool to_space = l->node->op == GRAPH_OP_DEPTH_TO_SPACE;
   const bool crd = strcmp(graph_text(l->node, "mode", "DCR"), "CRD") == 0;
   const int64_t b = graph_int(l->node, "blocksize", 1);
@@ -275,7 +278,7 @@ bool netlower_space(lowering *l) {
   step[BLOCK_COL] = !to_space ? ws : crd ? cs : c * cs;
   static const int orders[2][5] = {{BLOCK_ROW, BLOCK_COL, CHANNEL, ROW, COL},
                                    {CHANNEL, ROW, BLOCK_ROW, COL, BLOCK_COL}};
-  netlower_view from = x;
+  network_lower_view from = x;
   from.rank = 6;
   for (int d = 0; d < 5; d++) {
     from.dim[d + 1] = dim[orders[to_space][d]];
@@ -286,16 +289,16 @@ bool netlower_space(lowering *l) {
 
 // ---- gathers
 
-bool netlower_gather(lowering *l) {
-  netlower_view x, index, y;
-  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->inputs[1], &index) ||
-      !netlower_view_of(l, l->node->outputs[0], &y))
+bool network_lower_gather(lowering *l) {
+  network_lower_view x, index, y;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->inputs[1], &index) ||
+      !network_lower_view_of(l, l->node->outputs[0], &y))
     return false;
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += x.rank;
-  network_call *call = netlower_call(l, netlower_host(l), WEFT_HOST_GATHER);
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_GATHER);
   // Dimensions of the result: those of x before the axis, those of the indices, those of x behind it.
-  netlower_view data = y, at = y;
+  network_lower_view data = y, at = y;
   data.place = x.place, at.place = index.place;
   at.type = index.type, at.element_bytes = index.element_bytes;
   for (int d = 0; d < y.rank; d++) {
@@ -303,11 +306,11 @@ bool netlower_gather(lowering *l) {
     data.step[d] = of_index ? 0 : x.step[d < axis ? d : d - index.rank + 1];
     at.step[d] = of_index ? index.step[d - axis] : 0;
   }
-  netlower_set(call, 0, &y);
-  netlower_set(call, 1, &data);
-  netlower_set(call, 2, &at);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &data);
+  network_lower_set(call, 2, &at);
   call->call.integer[0] = x.dim[axis];
   call->call.integer[1] = x.step[axis];
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return true;
 }

@@ -10,13 +10,13 @@ static int64_t results(int64_t size, int64_t before, int64_t behind, int64_t win
 // The store unit's largest window, stride and padding.
 enum { POOL_MOST = 3 };
 
-static void change_image(netlower_pool *p, network_place to, int64_t window, int64_t stride) {
+static void change_image(network_lower_pool *p, network_place to, int64_t window, int64_t stride) {
   p->x = to;
   p->dim[1] = results(p->dim[1], 0, 0, window, stride);
   p->dim[2] = results(p->dim[2], 0, 0, window, stride);
 }
 
-static void one_step(lowering *l, const netlower_pool *p, network_place y, int64_t window, int64_t stride,
+static void one_step(lowering *l, const network_lower_pool *p, network_place y, int64_t window, int64_t stride,
                      int64_t padding) {
   const layer_desc layer = {
       .map = {.kind = MAP_WINDOW,
@@ -26,31 +26,31 @@ static void one_step(lowering *l, const netlower_pool *p, network_place y, int64
               .padding = {padding, padding, padding, padding},
               .pool_size = (uint32_t)window},
       .image = {p->dim[1], p->dim[2]}};
-  netlower_layer(l, &layer, &(netlower_operands){.inputs = p->x, .results = y});
+  network_lower_layer(l, &layer, &(network_lower_operands){.inputs = p->x, .results = y});
 }
 
-static uint64_t bytes_after(const netlower_pool *p, int64_t window) {
+static uint64_t bytes_after(const network_lower_pool *p, int64_t window) {
   return (uint64_t)(p->dim[0] * results(p->dim[1], 0, 0, window, 1) * results(p->dim[2], 0, 0, window, 1) * p->dim[3]);
 }
 
 // Every stride-th row and column of the image.
-static void thin_out(lowering *l, const netlower_pool *p, int64_t stride) {
+static void thin_out(lowering *l, const network_lower_pool *p, int64_t stride) {
   const int64_t few[4] = {p->dim[0], results(p->dim[1], 0, 0, 1, stride), results(p->dim[2], 0, 0, 1, stride),
                           p->dim[3]};
-  const netlower_view to = netlower_view_at(p->y, WEFT_I8, 4, few);
-  netlower_view from = netlower_view_at(p->x, WEFT_I8, 4, p->dim);
+  const network_lower_view to = network_lower_view_at(p->y, WEFT_I8, 4, few);
+  network_lower_view from = network_lower_view_at(p->x, WEFT_I8, 4, p->dim);
   for (int d = 0; d < 4; d++) from.dim[d] = few[d];
   from.step[1] *= stride;
   from.step[2] *= stride;
-  netlower_copy(l, &to, &from);
+  network_lower_copy(l, &to, &from);
 }
 
 // A window of windows is a larger window: small ones of stride 1 one after the other, the last one with the stride.
-static void in_steps(lowering *l, netlower_pool p, int64_t window, int64_t stride) {
+static void in_steps(lowering *l, network_lower_pool p, int64_t window, int64_t stride) {
   const bool thin = stride > POOL_MOST;
   while (window > POOL_MOST || (thin && window > 1)) {
     const int64_t now = window > POOL_MOST ? POOL_MOST : window;
-    const network_place to = netlower_scratch(l, bytes_after(&p, now));
+    const network_place to = network_lower_scratch(l, bytes_after(&p, now));
     one_step(l, &p, to, now, 1, 0);
     change_image(&p, to, now, 1);
     window -= now - 1;
@@ -61,14 +61,15 @@ static void in_steps(lowering *l, netlower_pool p, int64_t window, int64_t strid
     one_step(l, &p, p.y, window, stride, 0);
 }
 
-bool netlower_pooling(lowering *l, const netlower_pool *pool, const char *size, const char *strides, const char *pads) {
+bool network_lower_pooling(lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
+                           const char *pads) {
   int64_t window[2] = {1, 1}, stride[2] = {1, 1}, pad[4] = {0};
-  netlower_pool p = *pool;
+  network_lower_pool p = *pool;
   graph_ints(l->node, size, window, 2);
   graph_ints(l->node, strides, stride, 2);
   graph_ints(l->node, pads, pad, 4);
-  if (window[0] != window[1]) return netlower_refuse(l, "windows that are not square");
-  if (stride[0] != stride[1]) return netlower_refuse(l, "strides of rows and columns differ");
+  if (window[0] != window[1]) return network_lower_refuse(l, "windows that are not square");
+  if (stride[0] != stride[1]) return network_lower_refuse(l, "strides of rows and columns differ");
   const int64_t rows = results(p.dim[1], pad[0], pad[2], window[0], stride[0]);
   const int64_t cols = results(p.dim[2], pad[1], pad[3], window[1], stride[1]);
   const bool padded = (pad[0] | pad[1] | pad[2] | pad[3]) != 0;
@@ -77,7 +78,7 @@ bool netlower_pooling(lowering *l, const netlower_pool *pool, const char *size, 
   const bool fits = window[0] <= POOL_MOST && stride[0] <= POOL_MOST && pad[0] <= POOL_MOST;
   // The kernel's padding is 0, which is the least that there is after a relu.
   if (padded && !(fits && regular && p.positive)) {
-    p.x = netlower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN);
+    p.x = network_lower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN);
     p.dim[1] += pad[0] + pad[2];
     p.dim[2] += pad[1] + pad[3];
     pad[0] = 0;
@@ -102,30 +103,30 @@ static bool is_positive(const lowering *l, int tensor) {
   return false;
 }
 
-bool netlower_max_pool(lowering *l) {
-  const graph_tensor *x = netlower_input(l, 0);
-  const netlower_pool pool = {.dim = {x->dim[0], x->dim[1], x->dim[2], x->dim[3]},
-                              .x = netlower_place_of(l, 0),
-                              .y = netlower_result(l, 0),
-                              .positive = is_positive(l, l->node->inputs[0])};
-  return netlower_pooling(l, &pool, "kernel_shape", "strides", "pads");
+bool network_lower_max_pool(lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
+  const network_lower_pool pool = {.dim = {x->dim[0], x->dim[1], x->dim[2], x->dim[3]},
+                                   .x = network_lower_place_of(l, 0),
+                                   .y = network_lower_result(l, 0),
+                                   .positive = is_positive(l, l->node->inputs[0])};
+  return network_lower_pooling(l, &pool, "kernel_shape", "strides", "pads");
 }
 
 // ---- the mean of an image: a product of a row of ones with its pixels
 
-bool netlower_global_average_pool(lowering *l) {
-  const graph_tensor *x = netlower_input(l, 0);
+bool network_lower_global_average_pool(lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
   const int64_t pixels = x->dim[1] * x->dim[2], channels = x->dim[3];
-  int8_t *ones = netlower_alloc(l, (uint64_t)pixels);
+  int8_t *ones = network_lower_alloc(l, (uint64_t)pixels);
   for (int64_t i = 0; i < pixels; i++) ones[i] = 1;
-  const network_place row = netlower_constant(l, "ones", ones, (uint64_t)pixels);
+  const network_place row = network_lower_constant(l, "ones", ones, (uint64_t)pixels);
   for (int64_t n = 0; n < x->dim[0]; n++) {
-    network_place image = netlower_place_of(l, 0), mean = netlower_result(l, 0);
+    network_place image = network_lower_place_of(l, 0), mean = network_lower_result(l, 0);
     image.offset += (uint64_t)(n * pixels * channels);
     mean.offset += (uint64_t)(n * channels);
     const layer_desc layer = {.map = {.kind = MAP_GEMV, .size = {1, 1, 1, channels, pixels, 1, 1}},
                               .scale = (double)graph_float(l->node, "scale", 1)};
-    netlower_layer(l, &layer, &(netlower_operands){.inputs = row, .weights = image, .results = mean});
+    network_lower_layer(l, &layer, &(network_lower_operands){.inputs = row, .weights = image, .results = mean});
   }
   return true;
 }
@@ -141,10 +142,10 @@ static int64_t columns_of(const graph_tensor *t, int64_t elements) {
   return columns > last ? columns : last;
 }
 
-bool netlower_add(lowering *l) {
-  const graph_tensor *y = netlower_output(l, 0);
-  if (!graph_same_shape(netlower_input(l, 0), y) || !graph_same_shape(netlower_input(l, 1), y))
-    return netlower_refuse(l, "operands of different shapes");
+bool network_lower_add(lowering *l) {
+  const graph_tensor *y = network_lower_output(l, 0);
+  if (!graph_same_shape(network_lower_input(l, 0), y) || !graph_same_shape(network_lower_input(l, 1), y))
+    return network_lower_refuse(l, "operands of different shapes");
   const int64_t elements = graph_elements(y), columns = columns_of(y, elements);
   layer_call call = {.kernel = LAYER_RESIDUAL_ADD};
   layer_add_argument(&call, "M", lang_int(elements / columns));
@@ -152,9 +153,9 @@ bool netlower_add(lowering *l) {
   layer_add_argument(&call, "a_scale", lang_float((double)graph_float(l->node, "scale_a", 1)));
   layer_add_argument(&call, "b_scale", lang_float((double)graph_float(l->node, "scale_b", 1)));
   layer_add_argument(&call, "relu", lang_bool(graph_int(l->node, "relu", 0) != 0));
-  network_step *step = netlower_array(l, &call);
-  netlower_bind(step, "a_ptr", netlower_place_of(l, 0));
-  netlower_bind(step, "b_ptr", netlower_place_of(l, 1));
-  netlower_bind(step, "y_ptr", netlower_result(l, 0));
+  network_step *step = network_lower_array(l, &call);
+  network_lower_bind(step, "a_ptr", network_lower_place_of(l, 0));
+  network_lower_bind(step, "b_ptr", network_lower_place_of(l, 1));
+  network_lower_bind(step, "y_ptr", network_lower_result(l, 0));
   return true;
 }

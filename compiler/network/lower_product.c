@@ -8,7 +8,7 @@ typedef struct product {
   int64_t batch_a, batch_b, m, n, k;
   bool trans_a, trans_b;
   layer_desc layer;
-  netlower_operands at;
+  network_lower_operands at;
 } product;
 
 static int64_t leading(const graph_tensor *t) {
@@ -19,15 +19,15 @@ static int64_t leading(const graph_tensor *t) {
 
 static bool product_of(lowering *l, product *p) {
   const graph_node *node = l->node;
-  const graph_tensor *a = netlower_input(l, 0), *b = netlower_input(l, 1);
-  if (a->rank < 2 || b->rank < 2) return netlower_refuse(l, "an operand is no matrix");
+  const graph_tensor *a = network_lower_input(l, 0), *b = network_lower_input(l, 1);
+  if (a->rank < 2 || b->rank < 2) return network_lower_refuse(l, "an operand is no matrix");
   p->trans_a = graph_int(node, "transA", 0) != 0;
   p->trans_b = graph_int(node, "transB", 0) != 0;
   p->batch_a = leading(a), p->batch_b = leading(b);
   p->m = a->dim[a->rank - (p->trans_a ? 1 : 2)];
   p->k = a->dim[a->rank - (p->trans_a ? 2 : 1)];
   p->n = b->dim[b->rank - (p->trans_b ? 2 : 1)];
-  p->layer = netlower_sums(l);
+  p->layer = network_lower_sums(l);
   return true;
 }
 
@@ -35,24 +35,24 @@ static bool product_of(lowering *l, product *p) {
 
 // The last two dimensions swapped: now, for a constant, or by a copy.
 static network_place transposed(lowering *l, int input, int64_t batch, int64_t rows, int64_t cols) {
-  const graph_tensor *t = netlower_input(l, input);
+  const graph_tensor *t = network_lower_input(l, input);
   const uint64_t bytes = (uint64_t)(batch * rows * cols);
   if (t->data != NULL) {
     const int8_t *from = t->data;
-    int8_t *to = netlower_alloc(l, bytes);
+    int8_t *to = network_lower_alloc(l, bytes);
     for (int64_t i = 0; i < batch; i++)
       for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < cols; c++) to[(i * cols + c) * rows + r] = from[(i * rows + r) * cols + c];
-    return netlower_constant(l, t->name, to, bytes);
+    return network_lower_constant(l, t->name, to, bytes);
   }
   const int64_t dim[3] = {batch, rows, cols};
-  netlower_view from = netlower_view_at(netlower_place_of(l, input), WEFT_I8, 3, dim);
+  network_lower_view from = network_lower_view_at(network_lower_place_of(l, input), WEFT_I8, 3, dim);
   const int64_t swapped[3] = {batch, cols, rows};
-  const netlower_view to = netlower_view_at(netlower_scratch(l, bytes), WEFT_I8, 3, swapped);
+  const network_lower_view to = network_lower_view_at(network_lower_scratch(l, bytes), WEFT_I8, 3, swapped);
   from.dim[1] = cols, from.dim[2] = rows;
   const int64_t step = from.step[1];
   from.step[1] = from.step[2], from.step[2] = step;
-  netlower_copy(l, &to, &from);
+  network_lower_copy(l, &to, &from);
   return to.place;
 }
 
@@ -68,12 +68,12 @@ static void one_product(lowering *l, const product *p, network_place a, network_
   layer_desc layer = p->layer;
   layer.map.kind = MAP_GEMM;
   memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){1, m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
-  netlower_operands at_row = p->at;
+  network_lower_operands at_row = p->at;
   at_row.inputs = a;
   at_row.weights = b;
   at_row.residual = at(p->at.residual, row * p->n, 1);
   at_row.results = at(p->at.results, row * p->n, layer.map.result_bytes);
-  netlower_layer(l, &layer, &at_row);
+  network_lower_layer(l, &layer, &at_row);
 }
 
 static void batched(lowering *l, const product *p) {
@@ -81,24 +81,24 @@ static void batched(lowering *l, const product *p) {
   layer.map.kind = MAP_BATCHED;
   layer.transposed = p->trans_b;
   memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){p->batch_a, p->m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
-  netlower_layer(l, &layer, &p->at);
+  network_lower_layer(l, &layer, &p->at);
 }
 
-bool netlower_product(lowering *l) {
+bool network_lower_product(lowering *l) {
   product p = {0};
   if (!product_of(l, &p)) return false;
   const map_layer *map = &p.layer.map;
   const int64_t batch = p.batch_a > p.batch_b ? p.batch_a : p.batch_b;
   if ((p.batch_a != batch && p.batch_a != 1) || (p.batch_b != batch && p.batch_b != 1))
-    return netlower_refuse(l, "leading dimensions that are repeated in part");
+    return network_lower_refuse(l, "leading dimensions that are repeated in part");
   if (map->result_bytes == 4 && (p.layer.relu || map->residual != 0))
-    return netlower_refuse(l, "int32 results with relu or a residual");
-  if (map->bias) p.at.bias = netlower_place_of(l, 2);
-  if (map->residual != 0) p.at.residual = netlower_place_of(l, 3);
+    return network_lower_refuse(l, "int32 results with relu or a residual");
+  if (map->bias) p.at.bias = network_lower_place_of(l, 2);
+  if (map->residual != 0) p.at.residual = network_lower_place_of(l, 3);
   const bool together = batch > 1 && p.batch_a == p.batch_b && map->result_bytes == 1 && map->residual == 0;
-  p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : netlower_place_of(l, 0);
-  p.at.weights = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : netlower_place_of(l, 1);
-  p.at.results = netlower_result(l, 0);
+  p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : network_lower_place_of(l, 0);
+  p.at.weights = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : network_lower_place_of(l, 1);
+  p.at.results = network_lower_result(l, 0);
   if (together) {
     batched(l, &p);
   } else if (p.batch_b == 1) {

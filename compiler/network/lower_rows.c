@@ -3,71 +3,73 @@
 
 // A call over the result with x behind operand 1; the last dimension is inner.
 static network_call *over_rows(lowering *l, enum weft_host_op op) {
-  netlower_view x, y;
-  if (!netlower_view_of(l, l->node->inputs[0], &x) || !netlower_view_of(l, l->node->outputs[0], &y)) return NULL;
-  network_call *call = netlower_call(l, netlower_host(l), op);
-  netlower_set(call, 0, &y);
-  netlower_set(call, 1, &x);
+  network_lower_view x, y;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return NULL;
+  network_call *call = network_lower_call(l, network_lower_host(l), op);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &x);
   call->call.outer = (uint32_t)(y.rank - 1);
   return call;
 }
 
 // An input that broadcasts to the result.
 static bool add_input(lowering *l, network_call *call, int input, int operand) {
-  netlower_view y, v;
-  if (!netlower_view_of(l, l->node->outputs[0], &y) || !netlower_view_of(l, l->node->inputs[input], &v)) return false;
-  v = netlower_broadcast(&v, y.rank, y.dim);
-  netlower_set(call, operand, &v);
+  network_lower_view y, v;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y) || !network_lower_view_of(l, l->node->inputs[input], &v))
+    return false;
+  v = network_lower_broadcast(&v, y.rank, y.dim);
+  network_lower_set(call, operand, &v);
   return true;
 }
 
-static void add_scalar(network_call *call, netlower_view view, int operand) {
+static void add_scalar(network_call *call, network_lower_view view, int operand) {
   view.rank = 0;
-  netlower_set(call, operand, &view);
+  network_lower_set(call, operand, &view);
 }
 
 // The table as numbers of floating point, if sums of a row of them are exact.
-static void make_float(lowering *l, netlower_view *view, int64_t width) {
-  const graph_tensor *table = netlower_input(l, 1);
+static void make_float(lowering *l, network_lower_view *view, int64_t width) {
+  const graph_tensor *table = network_lower_input(l, 1);
   const int64_t count = graph_elements(table);
   const int32_t *from = table->data;
   if (from == NULL || width > WEFT_HOST_SOFTMAX_ROW) return;
   for (int64_t i = 0; i < count; i++)
     if (from[i] < 0 || from[i] > from[count - 1] || from[i] > WEFT_HOST_SOFTMAX_SUM / width) return;
-  float *to = netlower_alloc(l, (uint64_t)count * sizeof *to);
+  float *to = network_lower_alloc(l, (uint64_t)count * sizeof *to);
   for (int64_t i = 0; i < count; i++) to[i] = (float)from[i];
-  view->place = netlower_constant(l, table->name, to, (uint64_t)count * sizeof *to);
+  view->place = network_lower_constant(l, table->name, to, (uint64_t)count * sizeof *to);
   view->type = WEFT_F32;
 }
 
-bool netlower_qsoftmax(lowering *l) {
-  netlower_view table;
+bool network_lower_qsoftmax(lowering *l) {
+  network_lower_view table;
   network_call *call = over_rows(l, WEFT_HOST_QSOFTMAX);
-  if (call == NULL || !netlower_view_of(l, l->node->inputs[1], &table)) return false;
+  if (call == NULL || !network_lower_view_of(l, l->node->inputs[1], &table)) return false;
   make_float(l, &table, call->call.dim[call->call.outer]);
   add_scalar(call, table, 2);
   call->call.number[0] = graph_float(l->node, "scale", 1);
-  call->call.integer[0] = netlower_has(l->node, 2);
-  if (netlower_has(l->node, 2) && !add_input(l, call, 2, 3)) return false;
-  netlower_squeeze(call);
+  call->call.integer[0] = network_lower_has(l->node, 2);
+  if (network_lower_has(l->node, 2) && !add_input(l, call, 2, 3)) return false;
+  network_lower_squeeze(call);
   return true;
 }
 
-bool netlower_qlayer_norm(lowering *l) {
+bool network_lower_qlayer_norm(lowering *l) {
   network_call *call = over_rows(l, WEFT_HOST_QNORMALIZE);
   if (call == NULL || !add_input(l, call, 1, 2)) return false;
-  if (netlower_has(l->node, 2)) {
+  if (network_lower_has(l->node, 2)) {
     if (!add_input(l, call, 2, 3)) return false;
   } else {  // zeros
     const int64_t width = call->call.dim[call->call.outer];
-    float *none = netlower_alloc(l, (uint64_t)width * sizeof *none);
-    const netlower_view zeros =
-        netlower_view_at(netlower_constant(l, "zeros", none, (uint64_t)width * sizeof *none), WEFT_F32, 1, &width);
-    const netlower_view wide = netlower_broadcast(&zeros, (int)call->call.rank, call->call.dim);
-    netlower_set(call, 3, &wide);
+    float *none = network_lower_alloc(l, (uint64_t)width * sizeof *none);
+    const network_lower_view zeros = network_lower_view_at(
+        network_lower_constant(l, "zeros", none, (uint64_t)width * sizeof *none), WEFT_F32, 1, &width);
+    const network_lower_view wide = network_lower_broadcast(&zeros, (int)call->call.rank, call->call.dim);
+    network_lower_set(call, 3, &wide);
   }
   call->call.number[0] = graph_float(l->node, "epsilon", 0);
   call->call.integer[0] = graph_int(l->node, "center", 1);
-  netlower_squeeze(call);
+  network_lower_squeeze(call);
   return true;
 }

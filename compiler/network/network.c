@@ -14,7 +14,7 @@ network *network_create(const graph *g, const network_options *options, wf_diag 
   net->options = *options;
   net->tensors = WF_ARENA_ARRAY(net->arena, (size_t)g->tensor_count + 1, network_place);
   for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
-  if (netlower_graph(net, diag) && network_compile(net, diag) && network_plan(net, diag)) return net;
+  if (network_lower_graph(net, diag) && network_compile(net, diag) && network_plan(net, diag)) return net;
   network_destroy(net);
   return NULL;
 }
