@@ -3,7 +3,7 @@
 
 #include "search/model/machine_context.h"
 
-cost_rows machine_weight_rows(const context *x) {
+cost_rows machine_weight_rows(const machine_context *x) {
   const int r = x->m->residency[MAP_WEIGHTS];
   const double bytes = (double)map_extent(x->layer, x->m, BLOCK_DIM_K, r), fills = (double)x->f.fills[MAP_WEIGHTS];
   // Blocks at the end of a dimension are smaller: rows are those of an average fill.
@@ -21,7 +21,7 @@ typedef struct sweep {
   double all, inside, fills;
 } sweep;
 
-static sweep sweep_of(const context *x, int axis) {
+static sweep sweep_of(const machine_context *x, int axis) {
   const map_layer *l = x->layer;
   const block_dim_id result = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, window = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
   const int64_t results = map_extent(l, x->m, result, x->m->residency[MAP_INPUTS]);
@@ -44,7 +44,7 @@ static sweep sweep_of(const context *x, int axis) {
   return s;
 }
 
-cost_rows machine_input_rows(const context *x) {
+cost_rows machine_input_rows(const machine_context *x) {
   const map_layer *l = x->layer;
   const block_dim_id channels = input_channels(l);
   const int r = x->m->residency[MAP_INPUTS];
@@ -62,14 +62,14 @@ cost_rows machine_input_rows(const context *x) {
 }
 
 // How many portions a fill has: positions inside of its loop at which the operand changes.
-static double portions_of(const context *x, map_operand operand) {
+static double portions_of(const machine_context *x, map_operand operand) {
   double portions = 1;
   for (int p = x->m->residency[operand]; p < MAP_POSITIONS; p++)
     if (map_uses(x->layer->kind, operand, map_loop_dim(x->m, p))) portions *= (double)map_loop_trips(x->m, p);
   return portions;
 }
 
-machine_stream machine_stream_of(const context *x, map_operand operand, double *memory) {
+machine_stream machine_stream_of(const machine_context *x, map_operand operand, double *memory) {
   const cost_rows r = operand == MAP_WEIGHTS ? machine_weight_rows(x) : machine_input_rows(x);
   const double fills = (double)x->f.fills[operand];
   const cost_load load = cost_load_of(&x->cost, &r, machine_missed_lines(x, operand) / fills);

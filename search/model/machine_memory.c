@@ -5,14 +5,14 @@
 
 // Rows (axis 0) or columns of inputs that the loops from a position on touch: one tap of the window leaves out what a
 // stride jumps over.
-static double swept_axis(const context *x, int axis, int position) {
+static double swept_axis(const machine_context *x, int axis, int position) {
   const int64_t results = map_extent(x->layer, x->m, axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, position);
   const int64_t taps = map_extent(x->layer, x->m, axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S, position);
   return (double)(taps == 1 ? results : map_window(x->layer, axis, results, taps));
 }
 
 // Bytes of an operand that the loops from a position on sweep.
-double machine_swept_bytes(const context *x, map_operand operand, int position) {
+double machine_swept_bytes(const machine_context *x, map_operand operand, int position) {
   double bytes = operand == MAP_INPUTS ? swept_axis(x, 0, position) * swept_axis(x, 1, position) : 1;
   for (int d = 0; d < BLOCK_DIMS; d++) {
     const block_dim_id dim = (block_dim_id)d;
@@ -24,7 +24,7 @@ double machine_swept_bytes(const context *x, map_operand operand, int position) 
 }
 
 // Lines of main memory that they lie in: rows that lie side by side share lines, others have theirs alone.
-static double swept_lines(const context *x, map_operand operand, int position) {
+static double swept_lines(const machine_context *x, map_operand operand, int position) {
   const block_dim_id columns = operand == MAP_INPUTS ? input_channels(x->layer) : BLOCK_DIM_K;
   const double row = (double)map_extent(x->layer, x->m, columns, position);
   const double rows = machine_swept_bytes(x, operand, position) / row, stride = (double)x->layer->size[columns];
@@ -34,7 +34,7 @@ static double swept_lines(const context *x, map_operand operand, int position) {
 
 // The share of an operand's lines that are no longer in the L2 when the next iteration of the loop in front of
 // `position` reads them. Rows that lie a power of two apart share few of the sets.
-static double lost_share(const context *x, map_operand operand, int position) {
+static double lost_share(const machine_context *x, map_operand operand, int position) {
   const hw_array *a = x->cost.array;
   const double capacity = a->l2.present ? 1024.0 * a->l2.capacity_kib / x->cost.line * x->cost.c->cache_share : 0;
   const block_dim_id columns = operand == MAP_INPUTS ? input_channels(x->layer) : BLOCK_DIM_K;
@@ -49,7 +49,7 @@ static double lost_share(const context *x, map_operand operand, int position) {
 
 // Lines of an operand that come from main memory: what iterations of a loop have in common is fetched once as far as
 // the L2 keeps it.
-double machine_missed_lines(const context *x, map_operand operand) {
+double machine_missed_lines(const machine_context *x, map_operand operand) {
   double lines = swept_lines(x, operand, x->m->residency[operand]);
   for (int p = x->m->residency[operand] - 1; p >= 0; p--) {
     const double trips = (double)map_loop_trips(x->m, p);

@@ -3,9 +3,9 @@
 
 #include "search/model/machine_context.h"
 
-// The rows of a tile as runs that one product each handles (expand_dot.c): a run has at most DIM rows, crosses no tile
-// of the accumulator, and its rows are evenly spaced in the scratchpad. A run of one row takes the next one, however
-// far away; another spacing than before has to be configured.
+// The rows of a tile as runs that one product each handles (schedule/plan.c): a run has at most DIM rows, crosses no
+// tile of the accumulator, and its rows are evenly spaced in the scratchpad. A run of one row takes the next one,
+// however far away; another spacing than before has to be configured.
 typedef struct runs {
   double count, rows, cycles;  // cycles: with weights that stay
   double last;                 // of them of the longest run
@@ -13,7 +13,7 @@ typedef struct runs {
 } runs;
 
 typedef struct run_walk {
-  const context *x;
+  const machine_context *x;
   runs r;
   int64_t count, step, spacing;  // of the run at work; of the configuration
 } run_walk;
@@ -51,27 +51,27 @@ static void add_rows(run_walk *w, int64_t count, int64_t jump, int64_t step, int
   }
 }
 
-result_layout machine_result_layout(const context *x) {
+machine_layout machine_result_layout(const machine_context *x) {
   const int64_t *tile = x->m->tile, dim = x->cost.hw.dim, least_rows = cost_product_rows(0, dim);
   const int64_t columns = wf_min(tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
-  result_layout l = {.pitch = tile[BLOCK_DIM_Q]};
+  machine_layout l = {.pitch = tile[BLOCK_DIM_Q]};
   if (x->layer->result_bytes == 4 || columns <= dim || x->cost.hw.max_block_len == 1) return l;
   int64_t pitch = l.pitch;
   if (x->layer->kind >= MAP_CONV && wf_common_factor(pitch, dim) < least_rows) pitch = wf_ceil_div(pitch, dim) * dim;
   const int64_t rows =
       wf_ceil_div(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * pitch, dim) * dim * wf_ceil_div(columns, dim);
-  if (rows * x->m->depth[MAP_RESULTS] <= x->cost.hw.acc_rows) l = (result_layout){.tiled = true, .pitch = pitch};
+  if (rows * x->m->depth[MAP_RESULTS] <= x->cost.hw.acc_rows) l = (machine_layout){.tiled = true, .pitch = pitch};
   return l;
 }
 
-static runs runs_of(const context *x) {
+static runs runs_of(const machine_context *x) {
   const map_layer *l = x->layer;
   const int64_t *tile = x->m->tile;
   run_walk w = {.x = x};
   const int64_t row = wf_min(tile[BLOCK_DIM_Q], l->size[BLOCK_DIM_Q]);
   const int64_t lines =
       wf_min(tile[BLOCK_DIM_P], l->size[BLOCK_DIM_P]) * wf_min(tile[BLOCK_DIM_N], l->size[BLOCK_DIM_N]);
-  const result_layout layout = machine_result_layout(x);
+  const machine_layout layout = machine_result_layout(x);
   const int64_t pitch = layout.pitch;
   const bool tiled = layout.tiled;
   if (row == 1 && pitch == 1) {
@@ -94,14 +94,14 @@ static runs runs_of(const context *x) {
 }
 
 // Blocks of `step` in the tiles of a dimension, on average over its tiles.
-static double blocks_of(const context *x, block_dim_id dim, int64_t step) {
+static double blocks_of(const machine_context *x, block_dim_id dim, int64_t step) {
   const int64_t size = x->layer->size[dim], tile = wf_min(x->m->tile[dim], size);
   const int64_t blocks = size / tile * wf_ceil_div(tile, step) + wf_ceil_div(size % tile, step);
   return (double)blocks / (double)wf_ceil_div(size, tile);
 }
 
 // Of a stage.
-double machine_mesh_cycles(const context *x, double *pairs, double *products, double *fresh) {
+double machine_mesh_cycles(const machine_context *x, double *pairs, double *products, double *fresh) {
   const runs r = runs_of(x);
   // Tiles at the end of an image have fewer rows.
   double cut = 1;

@@ -6,10 +6,10 @@
 
 // ---- stores
 
-static double result_tiles(const context *x) { return (double)x->f.fills[MAP_RESULTS]; }
+static double result_tiles(const machine_context *x) { return (double)x->f.fills[MAP_RESULTS]; }
 
 // Columns of one row that a store writes at a time.
-static double store_width(const context *x) {
+static double store_width(const machine_context *x) {
   return machine_result_layout(x).tiled ? x->cost.hw.max_cols : x->cost.dim;
 }
 
@@ -19,7 +19,7 @@ typedef struct store_rows {
   cost_requests each;
 } store_rows;
 
-static store_rows store_rows_of(const context *x, int64_t element) {
+static store_rows store_rows_of(const machine_context *x, int64_t element) {
   const map_layer *l = x->layer;
   const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]);
   const double pieces = ceil(columns / store_width(x)), piece = columns / pieces;
@@ -32,32 +32,32 @@ static store_rows store_rows_of(const context *x, int64_t element) {
 }
 
 // Commands are counted as those of wide stores.
-static double store_commands(const context *x) {
+static double store_commands(const machine_context *x) {
   const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
   const double wide = x->layer->result_bytes == 4 ? x->cost.dim : x->cost.hw.max_cols;
   return (double)x->f.stores * ceil(columns / store_width(x)) / ceil(columns / wide);
 }
 
 // Lines of results that are fetched, since a write covers a part of them only.
-static double fetched_lines(const context *x, int64_t element) {
+static double fetched_lines(const machine_context *x, int64_t element) {
   const int64_t line = (int64_t)x->cost.line, all = x->layer->size[BLOCK_DIM_K] * element;
   const int64_t row = wf_min(x->m->tile[BLOCK_DIM_K] * element, all);
   return row % line == 0 ? 0 : (double)x->f.dram_bytes[MAP_RESULTS] / x->cost.line;
 }
 
 // Cycles of main memory for the requests of all rows, without L2.
-static double bare_cycles(const context *x, const store_rows *s) {
+static double bare_cycles(const machine_context *x, const store_rows *s) {
   return s->count * s->each.bursts * cost_missed_line_cycles(&x->cost, &s->each);
 }
 
 // Cycles that the writes of the layer wait for main memory: as many at a time as may be in flight.
-static double write_waits(const context *x, const store_rows *s, int64_t element) {
+static double write_waits(const machine_context *x, const store_rows *s, int64_t element) {
   const hw_array *a = x->cost.array;
   if (a->l2.present) return fetched_lines(x, element) * cost_missed_line_cycles(&x->cost, &s->each);
   return wf_max(bare_cycles(x, s), s->count * s->each.bursts * x->cost.miss_latency / a->dma.writes_in_flight);
 }
 
-static double store_cycles(const context *x) {
+static double store_cycles(const machine_context *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
   const store_rows s = store_rows_of(x, element);
   const double row = cost_store_row(&x->cost, s.blocks, s.each.beats, element == 4);
@@ -67,7 +67,7 @@ static double store_cycles(const context *x) {
 
 // Cycles of main memory for results: lines that are written back, and those fetched for parts of a line. Without L2
 // every piece of a row.
-static double written_cycles(const context *x) {
+static double written_cycles(const machine_context *x) {
   const hw_array *a = x->cost.array;
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
   const store_rows s = store_rows_of(x, element);
@@ -77,7 +77,7 @@ static double written_cycles(const context *x) {
          cost_missed_line_cycles(&x->cost, &s.each) * fetched_lines(x, element);
 }
 
-static double bias_cycles(const context *x) {
+static double bias_cycles(const machine_context *x) {
   if (!x->layer->bias) return 0;
   const double rows = (double)(x->m->tile[BLOCK_DIM_N] * x->m->tile[BLOCK_DIM_P] * x->m->tile[BLOCK_DIM_Q]);
   const double columns = wf_min((double)x->m->tile[BLOCK_DIM_K], (double)x->layer->size[BLOCK_DIM_K]);
@@ -89,7 +89,7 @@ static double bias_cycles(const context *x) {
 // The order of the commands comes from the time that each would take if all loads missed (interleave.c). If by that
 // memory is slower than the mesh, loads fall behind, and once they have lost the turn that they were ahead each stands
 // in front of the product that needs it. The share of the products of which that is so.
-static double late_share(const context *x, const machine_work *w) {
+static double late_share(const machine_context *x, const machine_work *w) {
   const double mesh = w->mesh * w->stages;
   double loads = 0, fills = 1;
   for (int o = 0; o < MAP_RESULTS; o++) {
@@ -103,7 +103,7 @@ static double late_share(const context *x, const machine_work *w) {
 
 // ---- what moves
 
-static void count_loads(const context *x, const cost_rows *r, map_operand operand, machine_work *w) {
+static void count_loads(const machine_context *x, const cost_rows *r, map_operand operand, machine_work *w) {
   const double fills = (double)x->f.fills[operand];
   const double piece = wf_min(r->bytes, x->cost.hw.max_cols), pieces = ceil(r->bytes / piece);
   w->bus_bytes += fills * r->count * pieces * cost_requests_of(&x->cost, (int64_t)piece, r->stride).beats * x->cost.bus;
@@ -113,7 +113,7 @@ static void count_loads(const context *x, const cost_rows *r, map_operand operan
 }
 
 // Rows of products and stores. A product reads its rows of inputs and new weights, adds to its rows of results.
-static void count_rows(const context *x, machine_work *w) {
+static void count_rows(const machine_context *x, machine_work *w) {
   const map_layer *l = x->layer;
   const double deep =
       (double)wf_ceil_div(l->size[BLOCK_DIM_C], x->cost.hw.dim) * (double)(l->size[BLOCK_DIM_R] * l->size[BLOCK_DIM_S]);
@@ -140,7 +140,7 @@ map_mapping machine_trimmed(const map_layer *layer, const map_mapping *mapping) 
 
 machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
                              const cost_constants *constants) {
-  context x = {
+  machine_context x = {
       .layer = layer, .m = mapping, .cost = cost_model_of(array, constants), .f = map_measure(layer, mapping, array)};
   const cost_slots slots = map_slots(mapping, &x.f);
   x.places = cost_places_of(&x.cost, &slots);
