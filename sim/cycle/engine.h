@@ -5,14 +5,14 @@
 // asks about another cycle passes that one. The clock c->now belongs to the loop in weft_accel.c, which alone moves it
 // (go_to); the shell cycle.c reads it to call the units between cycles, and no unit looks at it.
 //
-// Order. In every cycle each unit that has to is stepped once, in the order of units.def: consumers before
+// Order. In every cycle each unit that has to be stepped is stepped once, in the order of units.def: consumers before
 // producers. So a unit that looks at another one of higher number sees its registers as they were at the start of the
 // cycle, and a unit of lower number has already taken what it wanted. State is updated in place; an entry pushed into a
 // queue in this cycle is seen from the next cycle on (its ready time says so).
 //
 // Waking. A step function returns true when it changed any of its own state or took or gave anything. A unit is stepped
-// in a cycle if a change concerns it (units.def says which units) in the cycle before or already in
-// this one, or if its `wake` time has come. A unit whose state changes by time alone (a delay line, an answer of
+// in a cycle if a change in the cycle before, or already in this one, concerns it (units.def says which units a change
+// concerns), or if its `wake` time has come. A unit whose state changes by time alone (a delay line, an answer of
 // memory) keeps that time in c->wake[unit]; it must be right whenever the unit is not going to be stepped. A step in
 // which nothing can happen must change nothing: stepping every unit in every cycle gives the same result (option
 // `eager`, and a test).
