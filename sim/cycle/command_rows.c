@@ -28,9 +28,9 @@ static uint64_t further_blocks(const hw_derived *d, uint16_t cols) {
 
 static cycle_row_range range_of(const hw_derived *d, uint32_t local, uint64_t length) {
   uint32_t memory_rows = UINT32_C(1) << d->row_bits, numbered = 2 * memory_rows - 1;
-  bool garbage = local >> 29 == 7 && (local & numbered) == numbered;
-  if (length == 0 || garbage) return CYCLE_NO_ROWS;
-  uint32_t start = local >> 31 != 0 ? memory_rows : 0, row = local & (memory_rows - 1);
+  uint32_t garbage = ISA_LOCAL_ACCUMULATOR_MASK | ISA_LOCAL_ACCUMULATE_MASK | ISA_LOCAL_FULL_MASK | numbered;
+  if (length == 0 || (local & garbage) == garbage) return CYCLE_NO_ROWS;
+  uint32_t start = isa_local_accumulator(local) != 0 ? memory_rows : 0, row = local & (memory_rows - 1);
   uint64_t end = row + length;
   return (cycle_row_range){.first = start + row, .end = start + (end > memory_rows ? memory_rows : (uint32_t)end)};
 }
@@ -47,7 +47,7 @@ static cycle_row_range loaded_rows(const hw_derived *d, bool pixel_repeat, const
                                    unsigned state, uint64_t rs2) {
   uint64_t length = further_blocks(d, cols_of(rs2)) * config->block_stride[state] + rows_of(rs2);
   cycle_row_range range = range_of(d, local_of(rs2), length);
-  bool accumulator = local_of(rs2) >> 31 != 0;
+  bool accumulator = isa_local_accumulator(local_of(rs2)) != 0;
   if (pixel_repeat && !accumulator) reach_down(d, &range, config->pixel_repeats[state]);
   return range;
 }

@@ -141,7 +141,7 @@ static void find_rows(const struct cycle_load_controller *l, load_command *m, ui
                               .span = (uint16_t)(rows + h->pixel_repeats - 1),
                               .blocks = (uint16_t)((h->cols + (UINT32_C(1) << l->dim_shift) - 1) >> l->dim_shift),
                               .stride = h->block_stride,
-                              .is_acc = h->laddr >> 31 != 0};
+                              .is_acc = isa_local_accumulator(h->laddr) != 0};
 }
 
 // A burst may leave main memory: then the cycle counts in which it is sent.
@@ -164,7 +164,7 @@ static cycle_port_use use_of(const cycle_engine *c, const load_command *m) {
   const hw_array *a = c->array;
   if (m->empty || m->first.zeros || leaves_memory(c, m)) return (cycle_port_use){.other = true};
   if (!m->rows.is_acc) return (cycle_port_use){.banks = banks_between(&m->rows, c->sp_bank_shift, a->scratchpad.banks)};
-  bool adds = (m->first.laddr >> 30 & 1) != 0;
+  bool adds = isa_local_accumulate(m->first.laddr) != 0;
   if (adds || a->accumulator.single_ported) return (cycle_port_use){.other = true};
   return (cycle_port_use){.acc_banks = banks_between(&m->rows, c->acc_bank_shift, a->accumulator.banks)};
 }
@@ -174,7 +174,7 @@ static void decode(const struct cycle_load_controller *l, const cycle_issue *com
   const load_state *s = &l->states[slot_of(command->insn)];
   uint32_t laddr = (uint32_t)isa_get_mvin_local(rs1, rs2);
   uint16_t rows = (uint16_t)isa_get_mvin_rows(rs1, rs2), cols = (uint16_t)isa_get_mvin_cols(rs1, rs2);
-  bool is_acc = laddr >> 31 != 0, zeros = rs1 == 0, repeated = s->stride == 0 && !zeros;
+  bool is_acc = isa_local_accumulator(laddr) != 0, zeros = rs1 == 0, repeated = s->stride == 0 && !zeros;
   m->empty = rows == 0 || cols == 0;
   m->rows_read = repeated ? 1 : rows;
   m->stride = s->stride;
