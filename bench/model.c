@@ -7,9 +7,9 @@
 #include "bench/bench.h"
 #include "bench/spaces.h"
 #include "runner/measure.h"
+#include "search/model/fit_all.h"
 #include "search/model/judge.h"
 #include "search/model/machine.h"
-#include "search/model/refit.h"
 
 typedef struct options {
   uint64_t samples, seed, fit;
@@ -205,14 +205,14 @@ static double simulated_cycles(const samples_sample *s, const cost_constants *co
 
 static bool report_fit(const bench_job *job) {
   const options *o = job->options;
-  const refit_options fit = {
+  const fit_options fit = {
       .samples = o->samples, .seed = o->seed, .rounds = (unsigned)o->fit, .simulate = simulated_cycles};
-  refit_result result;
+  fit_result result;
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
-  const bool good = out != NULL && refit(&fit, &result, job->diag);
-  if (good) refit_print(&result, out);
+  const bool good = out != NULL && fit_all(&fit, &result, job->diag);
+  if (good) fit_print(&result, out);
   if (out != NULL) fclose(out);
   if (good) bench_report_say(job->report, "%s", text);
   free(text);

@@ -6,8 +6,8 @@
 
 #include "base/test.h"
 #include "runner/measure.h"
+#include "search/model/fit_all.h"
 #include "search/model/judge.h"
-#include "search/model/refit.h"
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
 
@@ -249,18 +249,18 @@ static void orders_are_simulated(void **state) {
 static void all_constants_are_fitted(void **state) {
   (void)state;
   wf_diag diag = wf_diag_to(stderr);
-  const refit_options options = {.samples = 8, .seed = 5, .rounds = 1, .simulate = lead_of};
-  refit_result result;
-  assert_true(refit(&options, &result, &diag));
+  const fit_options options = {.samples = 8, .seed = 5, .rounds = 1, .simulate = lead_of};
+  fit_result result;
+  assert_true(fit_all(&options, &result, &diag));
   for (int j = COST_GIVEN + 1; j < COST_JUDGES; j++) {
-    const refit_verdict *v = &result.verdicts[j];
+    const fit_verdict *v = &result.verdicts[j];
     assert_true(v->count >= 8 && v->held_count >= 2 && v->fitted[1] <= v->fitted[0]);
   }
   assert_true(result.constants.lead_cycles < cost_fitted.lead_cycles && result.matters[COST_CONSTANT_lead_cycles]);
   assert_true(!result.matters[COST_CONSTANT_window_tile] && !result.matters[COST_CONSTANT_lag_cycles]);
   // As many lines as constants, and one for each judge.
   FILE *out = tmpfile();
-  refit_print(&result, out);
+  fit_print(&result, out);
   rewind(out);
   int lines = 0;
   for (int c; (c = fgetc(out)) != EOF;) lines += c == '\n';

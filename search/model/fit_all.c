@@ -1,5 +1,5 @@
-// All constants fitted again: see refit.h.
-#include "search/model/refit.h"
+// All constants fitted again: see fit_all.h.
+#include "search/model/fit_all.h"
 
 #include "base/alloc.h"
 
@@ -46,14 +46,14 @@ static bool fill(fit_set *set, cost_judge judge, samples_set of, uint64_t seed, 
   return good;
 }
 
-static bool refit_judge(const refit_options *o, cost_judge judge, refit_result *result, wf_diag *diag) {
+static bool fit_judge(const fit_options *o, cost_judge judge, fit_result *result, wf_diag *diag) {
   fit_set set = {.simulate = o->simulate}, held = {.simulate = o->simulate};
-  refit_verdict *v = &result->verdicts[judge];
+  fit_verdict *v = &result->verdicts[judge];
   bool matters[COST_CONSTANTS];
   const bool good = fill(&set, judge, SAMPLES_FIT, o->seed, o->samples, &result->constants, diag) &&
                     fill(&held, judge, SAMPLES_JUDGE, o->seed, (o->samples + 3) / 4, &result->constants, diag);
   if (good) {
-    *v = (refit_verdict){.count = set.count, .held_count = held.count};
+    *v = (fit_verdict){.count = set.count, .held_count = held.count};
     v->fitted[0] = fit_loss(judge, &set, &result->constants);
     v->held[0] = fit_loss(judge, &held, &result->constants);
     v->fitted[1] = fit_constants(judge, &set, o->rounds, &result->constants, matters);
@@ -65,17 +65,17 @@ static bool refit_judge(const refit_options *o, cost_judge judge, refit_result *
   return good;
 }
 
-bool refit(const refit_options *options, refit_result *result, wf_diag *diag) {
+bool fit_all(const fit_options *options, fit_result *result, wf_diag *diag) {
   static const cost_judge order[] = {COST_ORDER, COST_MODEL, COST_ESTIMATE};
-  *result = (refit_result){.constants = cost_fitted};
+  *result = (fit_result){.constants = cost_fitted};
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    if (!refit_judge(options, order[i], result, diag)) return false;
+    if (!fit_judge(options, order[i], result, diag)) return false;
   return true;
 }
 
-void refit_print(const refit_result *result, FILE *out) {
+void fit_print(const fit_result *result, FILE *out) {
   for (int j = COST_GIVEN; j < COST_JUDGES; j++) {
-    const refit_verdict *v = &result->verdicts[j];
+    const fit_verdict *v = &result->verdicts[j];
     if (j != COST_GIVEN)
       fprintf(out, "// %s: loss %.4f before, %.4f after on %zu samples; %.4f before, %.4f after on %zu held out\n",
               cost_judge_names[j], v->fitted[0], v->fitted[1], v->count, v->held[0], v->held[1], v->held_count);
