@@ -11,7 +11,8 @@ module package_use (
     output logic [32*weft_isa_pkg::EXTERNALS-1:0] external_o
 );
   assign is_ws_o = funct_i == weft_isa_pkg::FUNCT_CONFIG_EX
-      && rs1_i[weft_isa_pkg::CONFIG_EX_KIND_LSB+:weft_isa_pkg::CONFIG_EX_KIND_WIDTH] == weft_isa_pkg::CONFIG_EX_KIND
+      && rs1_i[weft_isa_pkg::CONFIG_EX_KIND_LSB+:weft_isa_pkg::CONFIG_EX_KIND_WIDTH]
+         == weft_isa_pkg::CONFIG_EX_KIND
       && rs1_i[weft_isa_pkg::CONFIG_EX_DATAFLOW_LSB+:1] == weft_isa_pkg::CONFIG_EX_DATAFLOW_WS;
   assign cols_o = rs2_i[weft_isa_pkg::MVIN_COLS_LSB+:weft_isa_pkg::MVIN_COLS_WIDTH];
   assign accumulate_o = rs2_i[weft_isa_pkg::LOCAL_ACCUMULATE_LSB];
