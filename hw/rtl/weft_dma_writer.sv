@@ -139,10 +139,11 @@ module weft_dma_writer #(
   // Ids.
   logic [IN_FLIGHT-1:0]   used;
   logic [AXI_ID_BITS-1:0] free_id, id, id_q;
-  logic                   slot_free, beat_fire;
+  logic                   slot_free, beat_fire, burst_fire;
+  assign burst_fire = beat_fire && state_q == FIRST;
   weft_id_pool #(.IDS(IN_FLIGHT)) u_ids (
     .clk_i, .rst_ni,
-    .take_i(beat_fire && state_q == FIRST), .free_i(m_axi_bvalid_i), .free_id_i(m_axi_bid_i),
+    .take_i(burst_fire), .free_i(m_axi_bvalid_i), .free_id_i(m_axi_bid_i),
     .available_o(slot_free), .id_o(free_id), .used_o(used), .count_o(ext_in_flight_o)
   );
   assign id = state_q == FIRST ? free_id : id_q;

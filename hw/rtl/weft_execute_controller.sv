@@ -352,7 +352,7 @@ module weft_execute_controller #(
   assign hazard = RAW_POSSIBLE && hit;
 
   // ---- Control ----------------------------------------------------------------------------------
-  logic fetch_done, flush_request, flush_taken, mesh_req_ready, flush_swaps_q;
+  logic active, fetch_done, flush_request, flush_taken, mesh_req_ready, flush_swaps_q;
   // completions to be reported: bit 0 a compute or a preload alone, bit 1 a preload
   logic [1:0] pending_q;
   logic [ID_BITS-1:0] pending_id0_q, pending_id1_q;
@@ -378,6 +378,7 @@ module weft_execute_controller #(
     op = start;
     if (state_q == COMPUTE) op = op_q;
   end
+  assign active = op != OP_NONE;
   assign next_swaps = state_q == COMPUTE ? next_swaps_q : next_swaps_now;
 
   always_comb begin
@@ -458,7 +459,7 @@ module weft_execute_controller #(
   ) u_fetch (
     .clk_i,
     .rst_ni,
-    .active_i(op != OP_NONE),
+    .active_i(active),
     .enable_i(control_ready),
     .hold_last_i(pending_left != '0),
     .total_rows_i(total_rows),
@@ -648,7 +649,7 @@ module weft_execute_controller #(
   assign ex_solitary_preload_o = head_valid[0] ? preload0 && !head_valid[1] : un_waiting;
   assign ev_active_o = state_q == COMPUTE;
   assign ev_flush_o = state_q == FLUSH || state_q == FLUSHING;
-  assign ev_control_block_o = op != OP_NONE && !control_ready;
+  assign ev_control_block_o = active && !control_ready;
   assign ev_preload_hazard_o = head_valid[1:0] == 2'b11 && preload0 && hazard;
   assign ev_overlap_hazard_o = head_valid == 3'b111 && compute0 && preload1 && hazard;
   assign ev_sp_wait_o = {3{entry_valid}} & entry_fire & op_ready & ~data_ready & ~entry_acc;
