@@ -30,9 +30,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
   if (good) {
     kernel->program = result.commands;
     result.commands = NULL;
-    kernel->mapped = result.mapped;
     kernel->mapping = result.mapping;
-    if (result.mapped) kernel->macs = (uint64_t)map_macs(&result.layer);
   } else {
     wf_hint(diag, "compiling %s for array %s", kernel->text, net->options.array->name);
   }

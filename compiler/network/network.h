@@ -39,10 +39,8 @@ typedef struct network_kernel {
   const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
   network_place *constants;  // per tensor of the program: of those that it brings along; buffer -1: of the others
-  bool mapped;
-  map_mapping mapping;
-  uint64_t macs;
-  double seconds;  // of the processor, for its compilation
+  map_mapping mapping;       // of a layer
+  double seconds;            // of the processor, for its compilation
 } network_kernel;
 
 enum { NETWORK_OPERANDS = 6 };
