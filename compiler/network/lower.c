@@ -7,7 +7,7 @@
 
 // ---- refusals
 
-bool network_lower_refuse(const lowering *l, const char *format, ...) {
+bool network_lower_refuse(const network_lowering *l, const char *format, ...) {
   char text[256];
   va_list list;
   va_start(list, format);
@@ -26,11 +26,11 @@ network_place network_add_buffer(network *net, const network_buffer *buffer) {
   return (network_place){.buffer = net->buffer_count++};
 }
 
-static network_place add_buffer(lowering *l, const network_buffer *buffer) {
+static network_place add_buffer(network_lowering *l, const network_buffer *buffer) {
   return network_add_buffer(l->net, buffer);
 }
 
-network_place network_lower_place(lowering *l, int tensor) {
+network_place network_lower_place(network_lowering *l, int tensor) {
   network_place *place = &l->net->tensors[tensor];
   if (place->buffer >= 0) return *place;
   const graph_tensor *t = network_lower_tensor(l, tensor);
@@ -41,23 +41,25 @@ network_place network_lower_place(lowering *l, int tensor) {
   return *place;
 }
 
-void network_lower_same(lowering *l, int output, int input) {
+void network_lower_same(network_lowering *l, int output, int input) {
   l->net->tensors[l->node->outputs[output]] = network_lower_place_of(l, input);
 }
 
-network_place network_lower_scratch(lowering *l, uint64_t bytes) {
+network_place network_lower_scratch(network_lowering *l, uint64_t bytes) {
   return add_buffer(l, &(network_buffer){.name = l->node->name, .bytes = bytes});
 }
 
-network_place network_lower_constant(lowering *l, const char *name, const void *contents, uint64_t bytes) {
+network_place network_lower_constant(network_lowering *l, const char *name, const void *contents, uint64_t bytes) {
   return add_buffer(l, &(network_buffer){.name = name, .bytes = bytes, .contents = contents, .content_bytes = bytes});
 }
 
-void *network_lower_alloc(lowering *l, uint64_t bytes) { return wf_arena_alloc(l->net->arena, (size_t)bytes + 1, 1); }
+void *network_lower_alloc(network_lowering *l, uint64_t bytes) {
+  return wf_arena_alloc(l->net->arena, (size_t)bytes + 1, 1);
+}
 
 // ---- array steps
 
-static network_step *add_step(lowering *l, graph_place place) {
+static network_step *add_step(network_lowering *l, graph_place place) {
   network *net = l->net;
   size_t count = (size_t)net->step_count++;
   network_step *step = WF_ARENA_PUSH(net->arena, net->steps, count, &net->step_room);
@@ -65,7 +67,7 @@ static network_step *add_step(lowering *l, graph_place place) {
   return step;
 }
 
-static int find_kernel(lowering *l, const layer_call *call) {
+static int find_kernel(network_lowering *l, const layer_call *call) {
   network *net = l->net;
   for (int k = 0; k < net->kernel_count; k++)
     if (layer_call_equal(net->kernels[k].call, call)) return k;
@@ -79,7 +81,7 @@ static int find_kernel(lowering *l, const layer_call *call) {
   return net->kernel_count++;
 }
 
-network_step *network_lower_array(lowering *l, const layer_call *call) {
+network_step *network_lower_array(network_lowering *l, const layer_call *call) {
   network_step *step = add_step(l, GRAPH_ON_ARRAY);
   step->kernel = find_kernel(l, call);
   step->what = l->net->kernels[step->kernel].text;
@@ -90,7 +92,7 @@ void network_lower_bind(network_step *step, const char *param, network_place pla
   step->operands[step->operand_count++] = (network_operand){param, place};
 }
 
-layer_desc network_lower_sums(const lowering *l) {
+layer_desc network_lower_sums(const network_lowering *l) {
   const graph_node *node = l->node;
   return (layer_desc){.map = {.groups = 1,
                               .bias = network_lower_has(node, 2),
@@ -100,7 +102,7 @@ layer_desc network_lower_sums(const lowering *l) {
                       .relu = graph_int(node, "relu", 0) != 0};
 }
 
-void network_lower_layer(lowering *l, const layer_desc *layer, const network_lower_operands *operands) {
+void network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands) {
   layer_call call;
   const bool known = layer_call_of(layer, l->array, &call, l->diag);
   assert(known);
@@ -117,14 +119,14 @@ void network_lower_layer(lowering *l, const layer_desc *layer, const network_low
 
 // ---- host steps
 
-network_step *network_lower_host(lowering *l) { return add_step(l, GRAPH_ON_HOST); }
+network_step *network_lower_host(network_lowering *l) { return add_step(l, GRAPH_ON_HOST); }
 
 static const char *const host_op_names[] = {
 #define WEFT_HOST_OP(NAME, text, inputs) text,
 #include "weft/host_ops.def"
 };
 
-network_call *network_lower_call(lowering *l, network_step *step, enum weft_host_op op) {
+network_call *network_lower_call(network_lowering *l, network_step *step, enum weft_host_op op) {
   wf_arena *arena = l->net->arena;
   size_t count = (size_t)step->call_count++;
   network_call *call = WF_ARENA_PUSH(arena, step->calls, count, &step->call_room);
@@ -152,7 +154,7 @@ network_lower_view network_lower_view_at(network_place place, enum weft_host_typ
   return view;
 }
 
-bool network_lower_view_of(lowering *l, int tensor, network_lower_view *view) {
+bool network_lower_view_of(network_lowering *l, int tensor, network_lower_view *view) {
   static const struct {
     graph_type from;
     enum weft_host_type to;
@@ -266,7 +268,7 @@ static network_lower_node *find_lowering(graph_op op) {
   return NULL;
 }
 
-static bool network_lower_one(lowering *l, const graph_node *node) {
+static bool network_lower_one(network_lowering *l, const graph_node *node) {
   l->node = node;
   network_lower_node *lower = find_lowering(node->op);
   if (lower == NULL) return network_lower_refuse(l, "neither the array nor the host has this operator");
@@ -277,7 +279,7 @@ static bool network_lower_one(lowering *l, const graph_node *node) {
 }
 
 bool network_lower_graph(network *net, wf_diag *diag) {
-  lowering l = {.net = net, .g = net->graph, .array = net->options.array, .diag = diag};
+  network_lowering l = {.net = net, .g = net->graph, .array = net->options.array, .diag = diag};
   bool good = true;
   for (int n = 0; n < l.g->node_count; n++) good = network_lower_one(&l, &l.g->nodes[n]) && good;
   for (int i = 0; i < l.g->input_count; i++) network_lower_place(&l, l.g->inputs[i]);

@@ -41,7 +41,7 @@ static bool is_product(const conv *c) {
          map->stride[1] == 1 && !is_padded(c);
 }
 
-static conv conv_of(lowering *l) {
+static conv conv_of(network_lowering *l) {
   const graph_node *node = l->node;
   const graph_tensor *x = network_lower_input(l, 0), *w = network_lower_input(l, 1);
   conv c = {.layer = network_lower_sums(l)};
@@ -71,7 +71,7 @@ static bool is_regular(const conv *c) {
          results(c, 1, pads[0], pads[0]) == size[BLOCK_DIM_Q];
 }
 
-static void pad_image(lowering *l, conv *c) {
+static void pad_image(network_lowering *l, conv *c) {
   const graph_tensor *x = network_lower_input(l, 0);
   c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, c->pads, 0);
   c->layer.image[0] += c->pads[0] + c->pads[2];
@@ -82,7 +82,7 @@ static void pad_image(lowering *l, conv *c) {
 // ---- weights
 
 // [R,S,C/G,K] to [G,R,S,C/G,K/G].
-static network_place grouped_weights(lowering *l, const map_layer *map) {
+static network_place grouped_weights(network_lowering *l, const map_layer *map) {
   const graph_tensor *w = network_lower_input(l, 1);
   const int8_t *from = w->data;
   const int64_t groups = map->groups, c = map->size[BLOCK_DIM_C], k = map->size[BLOCK_DIM_K];
@@ -96,7 +96,7 @@ static network_place grouped_weights(lowering *l, const map_layer *map) {
 }
 
 // A group per channel: weights on diagonals (workloads/kernels/depthwise_conv2d.py); ones if there are none.
-static network_place diagonal_weights(lowering *l, const map_layer *map, const graph_tensor *w) {
+static network_place diagonal_weights(network_lowering *l, const map_layer *map, const graph_tensor *w) {
   const int64_t dim = hw_derive(l->array).dim, channels = map->size[BLOCK_DIM_K], blocks = (channels + dim - 1) / dim;
   const int64_t taps = map->size[BLOCK_DIM_R] * map->size[BLOCK_DIM_S];
   const uint64_t bytes = (uint64_t)(blocks * taps * dim * dim);
@@ -110,7 +110,7 @@ static network_place diagonal_weights(lowering *l, const map_layer *map, const g
 
 // ---- steps
 
-static bool refuse_what_no_kernel_does(const lowering *l, const conv *c) {
+static bool refuse_what_no_kernel_does(const network_lowering *l, const conv *c) {
   const map_layer *map = &c->layer.map;
   const bool grouped = map->groups > 1 || map->kind == MAP_DEPTHWISE;
   if (map->dilation[0] != map->dilation[1]) return network_lower_refuse(l, "dilations of rows and columns differ");
@@ -124,7 +124,7 @@ static bool refuse_what_no_kernel_does(const lowering *l, const conv *c) {
 }
 
 // The steps of a convolution whose inputs, bias, residual and results have their places; `weights`: of the node.
-static void add_steps(lowering *l, conv *c, const graph_tensor *weights) {
+static void add_steps(network_lowering *l, conv *c, const graph_tensor *weights) {
   map_layer *map = &c->layer.map;
   const layer_kernel kernel = layer_kernel_of(map, l->array);
   if (!is_regular(c) || (kernel == LAYER_CONV2D_NARROW && is_padded(c))) pad_image(l, c);
@@ -135,7 +135,7 @@ static void add_steps(lowering *l, conv *c, const graph_tensor *weights) {
 }
 
 // Max pooling behind the convolution is a step of its own.
-static bool add_pooling(lowering *l, const conv *c) {
+static bool add_pooling(network_lowering *l, const conv *c) {
   const int64_t *size = c->layer.map.size;
   const network_lower_pool pool = {
       .dim = {size[BLOCK_DIM_N], size[BLOCK_DIM_P], size[BLOCK_DIM_Q], network_lower_input(l, 1)->dim[3]},
@@ -145,7 +145,7 @@ static bool add_pooling(lowering *l, const conv *c) {
   return network_lower_pooling(l, &pool, "pool_size", "pool_strides", "pool_pads");
 }
 
-bool network_lower_conv(lowering *l) {
+bool network_lower_conv(network_lowering *l) {
   conv c = conv_of(l);
   const map_layer *map = &c.layer.map;
   if (!refuse_what_no_kernel_does(l, &c)) return false;
@@ -163,7 +163,7 @@ bool network_lower_conv(lowering *l) {
 }
 
 // The mean over windows is a convolution of each channel with ones.
-bool network_lower_average_pool(lowering *l) {
+bool network_lower_average_pool(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   conv c = {
       .layer = {.map = {.kind = MAP_DEPTHWISE, .dilation = {1, 1}}, .scale = (double)graph_float(l->node, "scale", 1)}};

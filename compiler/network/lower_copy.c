@@ -52,7 +52,7 @@ static int64_t steps_of(const nest *n) {
 // ---- on the array
 
 // Blocks of as many rows as a command moves, so that what follows in memory is stored one behind the other.
-static layer_call kernel_call(const lowering *l, const nest *n) {
+static layer_call kernel_call(const network_lowering *l, const nest *n) {
   static const char *const sizes[] = {"N", "P", "Q"}, *const from[] = {"x_n", "x_p", "x_q"},
                            *const to[] = {"y_n", "y_p", "y_q"};
   const hw_derived hw = hw_derive(l->array);
@@ -73,7 +73,7 @@ static layer_call kernel_call(const lowering *l, const nest *n) {
   return call;
 }
 
-static void by_array(lowering *l, const nest *n, network_place to, network_place from) {
+static void by_array(network_lowering *l, const nest *n, network_place to, network_place from) {
   const layer_call call = kernel_call(l, n);
   const layer_kernel_entry *kernel = &layer_kernels[call.kernel];
   const int64_t steps = steps_of(n);
@@ -93,7 +93,7 @@ static void by_array(lowering *l, const nest *n, network_place to, network_place
 // ---- the choice
 
 // The node's step of the hart, if the last one is such a step.
-static network_step *hart_step(lowering *l) {
+static network_step *hart_step(network_lowering *l) {
   network_step *last = l->net->step_count == 0 ? NULL : &l->net->steps[l->net->step_count - 1];
   return last != NULL && last->node == l->node && last->place == GRAPH_ON_HOST ? last : network_lower_host(l);
 }
@@ -107,7 +107,7 @@ static void squeezed(network_call *call, enum weft_host_op op, const network_low
   network_lower_squeeze(call);
 }
 
-void network_lower_copy(lowering *l, const network_lower_view *to, const network_lower_view *from) {
+void network_lower_copy(network_lowering *l, const network_lower_view *to, const network_lower_view *from) {
   network_call call;
   nest n;
   squeezed(&call, WEFT_HOST_COPY, to, from);
@@ -118,7 +118,7 @@ void network_lower_copy(lowering *l, const network_lower_view *to, const network
 }
 
 // A row of the constant is copied again and again.
-void network_lower_fill(lowering *l, const network_lower_view *to, const void *element) {
+void network_lower_fill(network_lowering *l, const network_lower_view *to, const void *element) {
   network_call call;
   nest n;
   squeezed(&call, WEFT_HOST_FILL, to, to);
@@ -135,7 +135,8 @@ void network_lower_fill(lowering *l, const network_lower_view *to, const void *e
   }
 }
 
-void network_lower_fill_by_hart(lowering *l, network_step *step, const network_lower_view *to, network_place value) {
+void network_lower_fill_by_hart(network_lowering *l, network_step *step, const network_lower_view *to,
+                                network_place value) {
   network_lower_view from = *to;
   from.place = value;
   memset(from.step, 0, sizeof from.step);

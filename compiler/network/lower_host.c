@@ -7,7 +7,7 @@
 // ---- calls over the whole result
 
 // A call over all elements of the result with the first `inputs` inputs broadcast to it.
-static network_call *over_result(lowering *l, network_step *step, enum weft_host_op op, int inputs) {
+static network_call *over_result(network_lowering *l, network_step *step, enum weft_host_op op, int inputs) {
   network_lower_view y;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return NULL;
   network_call *call = network_lower_call(l, step, op);
@@ -21,7 +21,7 @@ static network_call *over_result(lowering *l, network_step *step, enum weft_host
   return call;
 }
 
-static bool simple(lowering *l, enum weft_host_op op, int inputs) {
+static bool simple(network_lowering *l, enum weft_host_op op, int inputs) {
   network_call *call = over_result(l, network_lower_host(l), op, inputs);
   if (call != NULL) network_lower_squeeze(call);
   return call != NULL;
@@ -29,7 +29,7 @@ static bool simple(lowering *l, enum weft_host_op op, int inputs) {
 
 // ---- between int8 and numbers
 
-bool network_lower_lut(lowering *l) {
+bool network_lower_lut(network_lowering *l) {
   network_lower_view table;
   network_call *call = over_result(l, network_lower_host(l), WEFT_HOST_LUT, 1);
   if (call == NULL || !network_lower_view_of(l, l->node->inputs[1], &table)) return false;
@@ -41,7 +41,7 @@ bool network_lower_lut(lowering *l) {
 }
 
 // x with its dimensions in the order of `perm`, if the node has it.
-static bool permuted(lowering *l, network_lower_view *view) {
+static bool permuted(network_lowering *l, network_lower_view *view) {
   int64_t perm[WEFT_HOST_RANK];
   const int count = graph_ints(l->node, "perm", perm, WEFT_HOST_RANK);
   if (count == 0) return true;
@@ -54,8 +54,8 @@ static bool permuted(lowering *l, network_lower_view *view) {
   return true;
 }
 
-static network_call *between(lowering *l, network_step *step, enum weft_host_op op, const network_lower_view *to,
-                             const network_lower_view *from) {
+static network_call *between(network_lowering *l, network_step *step, enum weft_host_op op,
+                             const network_lower_view *to, const network_lower_view *from) {
   network_call *call = network_lower_call(l, step, op);
   network_lower_set(call, 0, to);
   network_lower_set(call, 1, from);
@@ -71,7 +71,7 @@ static bool is_end(const int *ends, int count, int tensor) {
   return false;
 }
 
-bool network_lower_quantize(lowering *l) {
+bool network_lower_quantize(network_lowering *l) {
   network_lower_view x, y;
   if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
     return false;
@@ -91,7 +91,7 @@ bool network_lower_quantize(lowering *l) {
   return true;
 }
 
-bool network_lower_dequantize(lowering *l) {
+bool network_lower_dequantize(network_lowering *l) {
   network_lower_view x, y;
   if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
     return false;
@@ -102,7 +102,7 @@ bool network_lower_dequantize(lowering *l) {
   return true;
 }
 
-bool network_lower_requantize(lowering *l) {
+bool network_lower_requantize(network_lowering *l) {
   network_call *call = over_result(l, network_lower_host(l), WEFT_HOST_REQUANTIZE, 2);
   if (call == NULL) return false;
   call->call.integer[0] = graph_int(l->node, "zero", 0);
@@ -143,13 +143,13 @@ static const unary unaries[] = {
     {GRAPH_OP_NOT, WEFT_HOST_NOT, NULL, NULL, 0, 0},
 };
 
-static bool expect_float(const lowering *l, int input) {
+static bool expect_float(const network_lowering *l, int input) {
   const graph_tensor *t = network_lower_input(l, input);
   return t->type == GRAPH_F32 ||
          network_lower_refuse(l, "tensor %s is %s, not f32", t->name, graph_type_names[t->type]);
 }
 
-static bool function(lowering *l, enum weft_host_op op, float a, float b) {
+static bool function(network_lowering *l, enum weft_host_op op, float a, float b) {
   network_call *call = over_result(l, network_lower_host(l), op, 1);
   if (call == NULL) return false;
   call->call.number[0] = a;
@@ -158,7 +158,7 @@ static bool function(lowering *l, enum weft_host_op op, float a, float b) {
   return true;
 }
 
-bool network_lower_unary(lowering *l) {
+bool network_lower_unary(network_lowering *l) {
   const graph_node *node = l->node;
   if (node->op != GRAPH_OP_NOT && !expect_float(l, 0)) return false;
   if (node->op == GRAPH_OP_GELU)
@@ -173,7 +173,7 @@ bool network_lower_unary(lowering *l) {
   return network_lower_refuse(l, "no such function on the host");
 }
 
-bool network_lower_clip(lowering *l) {
+bool network_lower_clip(network_lowering *l) {
   float limits[2] = {-INFINITY, INFINITY};
   if (!expect_float(l, 0)) return false;
   for (int i = 0; i < 2; i++) {
@@ -187,7 +187,7 @@ bool network_lower_clip(lowering *l) {
 
 // ---- functions of several elements
 
-bool network_lower_binary(lowering *l) {
+bool network_lower_binary(network_lowering *l) {
   static const struct {
     graph_op op;
     enum weft_host_op host;
@@ -203,7 +203,7 @@ bool network_lower_binary(lowering *l) {
   return network_lower_refuse(l, "no such operator on the host");
 }
 
-bool network_lower_compare(lowering *l) {
+bool network_lower_compare(network_lowering *l) {
   const graph_op op = l->node->op;
   const bool turned = op == GRAPH_OP_GREATER || op == GRAPH_OP_GREATER_OR_EQUAL;
   const bool or_equal = op == GRAPH_OP_LESS_OR_EQUAL || op == GRAPH_OP_GREATER_OR_EQUAL;
@@ -226,7 +226,7 @@ bool network_lower_compare(lowering *l) {
 }
 
 // The first two inputs, then the result with each of the others.
-bool network_lower_many(lowering *l) {
+bool network_lower_many(network_lowering *l) {
   const graph_op op = l->node->op;
   const enum weft_host_op host = op == GRAPH_OP_MAX   ? WEFT_HOST_MAX
                                  : op == GRAPH_OP_MIN ? WEFT_HOST_MIN
@@ -249,12 +249,12 @@ bool network_lower_many(lowering *l) {
   return true;
 }
 
-bool network_lower_where(lowering *l) { return simple(l, WEFT_HOST_WHERE, 3); }
-bool network_lower_cast(lowering *l) { return simple(l, WEFT_HOST_CAST, 1); }
+bool network_lower_where(network_lowering *l) { return simple(l, WEFT_HOST_WHERE, 3); }
+bool network_lower_cast(network_lowering *l) { return simple(l, WEFT_HOST_CAST, 1); }
 
 // ---- over dimensions
 
-static int64_t axis_of(const lowering *l, int64_t by_default) {
+static int64_t axis_of(const network_lowering *l, int64_t by_default) {
   const int64_t axis = graph_int(l->node, "axis", by_default);
   return axis < 0 ? axis + network_lower_input(l, 0)->rank : axis;
 }
@@ -275,7 +275,7 @@ static void make_inner(network_call *call, const bool *inner) {
   }
 }
 
-bool network_lower_softmax(lowering *l) {
+bool network_lower_softmax(network_lowering *l) {
   if (!expect_float(l, 0)) return false;
   const enum weft_host_op op = l->node->op == GRAPH_OP_SOFTMAX ? WEFT_HOST_SOFTMAX : WEFT_HOST_LOG_SOFTMAX;
   network_call *call = over_result(l, network_lower_host(l), op, 1);
@@ -287,7 +287,7 @@ bool network_lower_softmax(lowering *l) {
   return true;
 }
 
-bool network_lower_layer_norm(lowering *l) {
+bool network_lower_layer_norm(network_lowering *l) {
   if (!expect_float(l, 0)) return false;
   for (int o = 1; o < l->node->output_count; o++)
     if (l->node->outputs[o] != GRAPH_NONE) return network_lower_refuse(l, "mean and deviation as results");
@@ -311,7 +311,7 @@ bool network_lower_layer_norm(lowering *l) {
 }
 
 // The axes of a reduction, from the attribute or the constant second input; none: all.
-static bool reduced_axes(lowering *l, bool *reduced) {
+static bool reduced_axes(network_lowering *l, bool *reduced) {
   const int rank = network_lower_input(l, 0)->rank;
   int64_t axes[WEFT_HOST_RANK];
   int count = graph_ints(l->node, "axes", axes, WEFT_HOST_RANK);
@@ -327,7 +327,7 @@ static bool reduced_axes(lowering *l, bool *reduced) {
 }
 
 // A call over all elements of the input with the reduced dimensions inside.
-static network_call *reduction(lowering *l, enum weft_host_op op, const bool *reduced) {
+static network_call *reduction(network_lowering *l, enum weft_host_op op, const bool *reduced) {
   network_lower_view x, y;
   if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
     return NULL;
@@ -347,7 +347,7 @@ static network_call *reduction(lowering *l, enum weft_host_op op, const bool *re
   return call;
 }
 
-bool network_lower_reduce(lowering *l) {
+bool network_lower_reduce(network_lowering *l) {
   static const struct {
     graph_op op;
     enum weft_host_op host;
@@ -367,7 +367,7 @@ bool network_lower_reduce(lowering *l) {
   return network_lower_refuse(l, "no such reduction on the host");
 }
 
-bool network_lower_arg(lowering *l) {
+bool network_lower_arg(network_lowering *l) {
   if (graph_int(l->node, "select_last_index", 0) != 0) return network_lower_refuse(l, "the last of equal elements");
   const enum weft_host_op op = l->node->op == GRAPH_OP_ARG_MAX ? WEFT_HOST_ARG_LARGEST : WEFT_HOST_ARG_SMALLEST;
   bool reduced[WEFT_HOST_RANK] = {false};

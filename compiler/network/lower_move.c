@@ -6,8 +6,9 @@
 // ---- padding
 
 // Calls `fill` for each border of a padded tensor: `pads` has those before, then those behind.
-typedef void filler(lowering *l, void *context, const network_lower_view *border);
-static void each_border(lowering *l, const network_lower_view *to, const int64_t *pads, filler *fill, void *context) {
+typedef void filler(network_lowering *l, void *context, const network_lower_view *border);
+static void each_border(network_lowering *l, const network_lower_view *to, const int64_t *pads, filler *fill,
+                        void *context) {
   network_lower_view inside = *to;  // what the dimensions before have left
   for (int d = 0; d < to->rank; d++) {
     const int64_t before = pads[d], behind = pads[to->rank + d], size = inside.dim[d];
@@ -27,12 +28,12 @@ typedef struct hart_filling {
   network_place value;
 } hart_filling;
 
-static void fill_by_hart(lowering *l, void *context, const network_lower_view *border) {
+static void fill_by_hart(network_lowering *l, void *context, const network_lower_view *border) {
   const hart_filling *filling = context;
   network_lower_fill_by_hart(l, filling->step, border, filling->value);
 }
 
-void network_lower_borders(lowering *l, network_step *step, const network_lower_view *to, const int64_t *pads,
+void network_lower_borders(network_lowering *l, network_step *step, const network_lower_view *to, const int64_t *pads,
                            int8_t value) {
   int8_t *byte = network_lower_alloc(l, 1);
   *byte = value;
@@ -40,12 +41,12 @@ void network_lower_borders(lowering *l, network_step *step, const network_lower_
   each_border(l, to, pads, fill_by_hart, &filling);
 }
 
-static void fill_with_element(lowering *l, void *element, const network_lower_view *border) {
+static void fill_with_element(network_lowering *l, void *element, const network_lower_view *border) {
   network_lower_fill(l, border, element);
 }
 
 // With a number that is known only in the run.
-static void fill_with_tensor(lowering *l, void *context, const network_lower_view *border) {
+static void fill_with_tensor(network_lowering *l, void *context, const network_lower_view *border) {
   network_lower_view from = *border;
   from.place = *(const network_place *)context;
   memset(from.step, 0, sizeof from.step);
@@ -62,7 +63,7 @@ static network_lower_view inside_of(const network_lower_view *to, const int64_t 
   return inside;
 }
 
-network_place network_lower_padded(lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
+network_place network_lower_padded(network_lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
                                    int8_t value) {
   const int64_t wide[4] = {dim[0], dim[1] + pads[0] + pads[2], dim[2] + pads[1] + pads[3], dim[3]};
   const int64_t all[8] = {0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0};
@@ -74,7 +75,7 @@ network_place network_lower_padded(lowering *l, network_place image, const int64
   return to.place;
 }
 
-bool network_lower_pad(lowering *l) {
+bool network_lower_pad(network_lowering *l) {
   network_lower_view x, y;
   int64_t pads[2 * WEFT_HOST_RANK];
   if (strcmp(graph_text(l->node, "mode", "constant"), "constant") != 0)
@@ -102,13 +103,13 @@ bool network_lower_pad(lowering *l) {
 
 // ---- one tensor in another order
 
-bool network_lower_rename(lowering *l) {
+bool network_lower_rename(network_lowering *l) {
   network_lower_same(l, 0, 0);
   return true;
 }
 
 // The result from the input as `from` shows it.
-static bool copy_result(lowering *l, const network_lower_view *from) {
+static bool copy_result(network_lowering *l, const network_lower_view *from) {
   network_lower_view y;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
   network_lower_view to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
@@ -126,7 +127,7 @@ static network_lower_view reordered(const network_lower_view *view, const int64_
   return other;
 }
 
-bool network_lower_transpose(lowering *l) {
+bool network_lower_transpose(network_lowering *l) {
   network_lower_view x;
   int64_t perm[WEFT_HOST_RANK];
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
@@ -137,7 +138,7 @@ bool network_lower_transpose(lowering *l) {
 }
 
 // Values of a constant input of integers (i32 or i64).
-static int constants_of(const lowering *l, int input, int64_t *values) {
+static int constants_of(const network_lowering *l, int input, int64_t *values) {
   if (!network_lower_has(l->node, input)) return 0;
   const graph_tensor *t = network_lower_input(l, input);
   if (t->data == NULL || graph_elements(t) > WEFT_HOST_RANK) return -1;
@@ -151,7 +152,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-bool network_lower_slice(lowering *l) {
+bool network_lower_slice(network_lowering *l) {
   network_lower_view x;
   int64_t starts[WEFT_HOST_RANK], ends[WEFT_HOST_RANK], axes[WEFT_HOST_RANK], steps[WEFT_HOST_RANK];
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
@@ -172,7 +173,7 @@ bool network_lower_slice(lowering *l) {
   return copy_result(l, &x);
 }
 
-bool network_lower_split(lowering *l) {
+bool network_lower_split(network_lowering *l) {
   network_lower_view x;
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
@@ -188,7 +189,7 @@ bool network_lower_split(lowering *l) {
   return true;
 }
 
-bool network_lower_concat(lowering *l) {
+bool network_lower_concat(network_lowering *l) {
   network_lower_view y;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
@@ -206,7 +207,7 @@ bool network_lower_concat(lowering *l) {
 
 // ---- repetition
 
-bool network_lower_expand(lowering *l) {
+bool network_lower_expand(network_lowering *l) {
   network_lower_view x;
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const graph_tensor *y = network_lower_output(l, 0);
@@ -226,7 +227,7 @@ static void split_dim(network_lower_view *view, int d, int64_t outer, int64_t ou
   view->dim[d + 1] = inner, view->step[d + 1] = inner_step;
 }
 
-bool network_lower_tile(lowering *l) {
+bool network_lower_tile(network_lowering *l) {
   network_lower_view x;
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const graph_tensor *y = network_lower_output(l, 0);
@@ -240,7 +241,7 @@ bool network_lower_tile(lowering *l) {
 }
 
 // Nearest neighbour by whole factors.
-bool network_lower_resize(lowering *l) {
+bool network_lower_resize(network_lowering *l) {
   network_lower_view x;
   const char *mode = graph_text(l->node, "mode", "nearest");
   if (strcmp(mode, "nearest") != 0) return network_lower_refuse(l, "mode %s", mode);
@@ -258,7 +259,7 @@ bool network_lower_resize(lowering *l) {
 
 // ---- blocks of pixels of [N,C,H,W] to channels and back
 
-bool network_lower_space(lowering *l) {
+bool network_lower_space(network_lowering *l) {
   network_lower_view x;
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const bool to_space = l->node->op == GRAPH_OP_DEPTH_TO_SPACE;
@@ -289,7 +290,7 @@ bool network_lower_space(lowering *l) {
 
 // ---- gathers
 
-bool network_lower_gather(lowering *l) {
+bool network_lower_gather(network_lowering *l) {
   network_lower_view x, index, y;
   if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->inputs[1], &index) ||
       !network_lower_view_of(l, l->node->outputs[0], &y))

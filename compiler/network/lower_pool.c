@@ -16,7 +16,7 @@ static void change_image(network_lower_pool *p, network_place to, int64_t window
   p->dim[2] = results(p->dim[2], 0, 0, window, stride);
 }
 
-static void one_step(lowering *l, const network_lower_pool *p, network_place y, int64_t window, int64_t stride,
+static void one_step(network_lowering *l, const network_lower_pool *p, network_place y, int64_t window, int64_t stride,
                      int64_t padding) {
   const layer_desc layer = {
       .map = {.kind = MAP_WINDOW,
@@ -34,7 +34,7 @@ static uint64_t bytes_after(const network_lower_pool *p, int64_t window) {
 }
 
 // Every stride-th row and column of the image.
-static void thin_out(lowering *l, const network_lower_pool *p, int64_t stride) {
+static void thin_out(network_lowering *l, const network_lower_pool *p, int64_t stride) {
   const int64_t few[4] = {p->dim[0], results(p->dim[1], 0, 0, 1, stride), results(p->dim[2], 0, 0, 1, stride),
                           p->dim[3]};
   const network_lower_view to = network_lower_view_at(p->y, WEFT_I8, 4, few);
@@ -46,7 +46,7 @@ static void thin_out(lowering *l, const network_lower_pool *p, int64_t stride) {
 }
 
 // A window of windows is a larger window: small ones of stride 1 one after the other, the last one with the stride.
-static void in_steps(lowering *l, network_lower_pool p, int64_t window, int64_t stride) {
+static void in_steps(network_lowering *l, network_lower_pool p, int64_t window, int64_t stride) {
   const bool thin = stride > POOL_MOST;
   while (window > POOL_MOST || (thin && window > 1)) {
     const int64_t now = window > POOL_MOST ? POOL_MOST : window;
@@ -61,7 +61,7 @@ static void in_steps(lowering *l, network_lower_pool p, int64_t window, int64_t 
     one_step(l, &p, p.y, window, stride, 0);
 }
 
-bool network_lower_pooling(lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
+bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
                            const char *pads) {
   int64_t window[2] = {1, 1}, stride[2] = {1, 1}, pad[4] = {0};
   network_lower_pool p = *pool;
@@ -91,7 +91,7 @@ bool network_lower_pooling(lowering *l, const network_lower_pool *pool, const ch
 }
 
 // Whether no element of a tensor can be below 0.
-static bool is_positive(const lowering *l, int tensor) {
+static bool is_positive(const network_lowering *l, int tensor) {
   for (int n = 0; n < l->g->node_count; n++) {
     const graph_node *node = &l->g->nodes[n];
     for (int o = 0; o < node->output_count; o++) {
@@ -103,7 +103,7 @@ static bool is_positive(const lowering *l, int tensor) {
   return false;
 }
 
-bool network_lower_max_pool(lowering *l) {
+bool network_lower_max_pool(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   const network_lower_pool pool = {.dim = {x->dim[0], x->dim[1], x->dim[2], x->dim[3]},
                                    .x = network_lower_place_of(l, 0),
@@ -114,7 +114,7 @@ bool network_lower_max_pool(lowering *l) {
 
 // ---- the mean of an image: a product of a row of ones with its pixels
 
-bool network_lower_global_average_pool(lowering *l) {
+bool network_lower_global_average_pool(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   const int64_t pixels = x->dim[1] * x->dim[2], channels = x->dim[3];
   int8_t *ones = network_lower_alloc(l, (uint64_t)pixels);
@@ -142,7 +142,7 @@ static int64_t columns_of(const graph_tensor *t, int64_t elements) {
   return columns > last ? columns : last;
 }
 
-bool network_lower_add(lowering *l) {
+bool network_lower_add(network_lowering *l) {
   const graph_tensor *y = network_lower_output(l, 0);
   if (!graph_same_shape(network_lower_input(l, 0), y) || !graph_same_shape(network_lower_input(l, 1), y))
     return network_lower_refuse(l, "operands of different shapes");

@@ -17,7 +17,7 @@ static int64_t leading(const graph_tensor *t) {
   return count;
 }
 
-static bool product_of(lowering *l, product *p) {
+static bool product_of(network_lowering *l, product *p) {
   const graph_node *node = l->node;
   const graph_tensor *a = network_lower_input(l, 0), *b = network_lower_input(l, 1);
   if (a->rank < 2 || b->rank < 2) return network_lower_refuse(l, "an operand is no matrix");
@@ -34,7 +34,7 @@ static bool product_of(lowering *l, product *p) {
 // ---- transposed operands
 
 // The last two dimensions swapped: now, for a constant, or by a copy.
-static network_place transposed(lowering *l, int input, int64_t batch, int64_t rows, int64_t cols) {
+static network_place transposed(network_lowering *l, int input, int64_t batch, int64_t rows, int64_t cols) {
   const graph_tensor *t = network_lower_input(l, input);
   const uint64_t bytes = (uint64_t)(batch * rows * cols);
   if (t->data != NULL) {
@@ -64,7 +64,8 @@ static network_place at(network_place place, int64_t elements, int64_t bytes) {
 }
 
 // One product of M rows, which start at row `row` of the results.
-static void one_product(lowering *l, const product *p, network_place a, network_place b, int64_t m, int64_t row) {
+static void one_product(network_lowering *l, const product *p, network_place a, network_place b, int64_t m,
+                        int64_t row) {
   layer_desc layer = p->layer;
   layer.map.kind = MAP_GEMM;
   memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){1, m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
@@ -76,7 +77,7 @@ static void one_product(lowering *l, const product *p, network_place a, network_
   network_lower_layer(l, &layer, &at_row);
 }
 
-static void batched(lowering *l, const product *p) {
+static void batched(network_lowering *l, const product *p) {
   layer_desc layer = p->layer;
   layer.map.kind = MAP_BATCHED;
   layer.transposed = p->trans_b;
@@ -84,7 +85,7 @@ static void batched(lowering *l, const product *p) {
   network_lower_layer(l, &layer, &p->at);
 }
 
-bool network_lower_product(lowering *l) {
+bool network_lower_product(network_lowering *l) {
   product p = {0};
   if (!product_of(l, &p)) return false;
   const map_layer *map = &p.layer.map;

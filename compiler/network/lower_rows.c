@@ -2,7 +2,7 @@
 #include "compiler/network/private.h"
 
 // A call over the result with x behind operand 1; the last dimension is inner.
-static network_call *over_rows(lowering *l, enum weft_host_op op) {
+static network_call *over_rows(network_lowering *l, enum weft_host_op op) {
   network_lower_view x, y;
   if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
     return NULL;
@@ -14,7 +14,7 @@ static network_call *over_rows(lowering *l, enum weft_host_op op) {
 }
 
 // An input that broadcasts to the result.
-static bool add_input(lowering *l, network_call *call, int input, int operand) {
+static bool add_input(network_lowering *l, network_call *call, int input, int operand) {
   network_lower_view y, v;
   if (!network_lower_view_of(l, l->node->outputs[0], &y) || !network_lower_view_of(l, l->node->inputs[input], &v))
     return false;
@@ -29,7 +29,7 @@ static void add_scalar(network_call *call, network_lower_view view, int operand)
 }
 
 // The table as numbers of floating point, if sums of a row of them are exact.
-static void make_float(lowering *l, network_lower_view *view, int64_t width) {
+static void make_float(network_lowering *l, network_lower_view *view, int64_t width) {
   const graph_tensor *table = network_lower_input(l, 1);
   const int64_t count = graph_elements(table);
   const int32_t *from = table->data;
@@ -42,7 +42,7 @@ static void make_float(lowering *l, network_lower_view *view, int64_t width) {
   view->type = WEFT_F32;
 }
 
-bool network_lower_qsoftmax(lowering *l) {
+bool network_lower_qsoftmax(network_lowering *l) {
   network_lower_view table;
   network_call *call = over_rows(l, WEFT_HOST_QSOFTMAX);
   if (call == NULL || !network_lower_view_of(l, l->node->inputs[1], &table)) return false;
@@ -55,7 +55,7 @@ bool network_lower_qsoftmax(lowering *l) {
   return true;
 }
 
-bool network_lower_qlayer_norm(lowering *l) {
+bool network_lower_qlayer_norm(network_lowering *l) {
   network_call *call = over_rows(l, WEFT_HOST_QNORMALIZE);
   if (call == NULL || !add_input(l, call, 1, 2)) return false;
   if (network_lower_has(l->node, 2)) {

@@ -6,45 +6,47 @@
 
 // ---- lowering: one graph under way
 
-typedef struct lowering {
+typedef struct network_lowering {
   network *net;
   const graph *g;
   const hw_array *array;
   const graph_node *node;  // at hand
   wf_diag *diag;
-} lowering;
+} network_lowering;
 
-static inline const graph_tensor *network_lower_tensor(const lowering *l, int tensor) { return &l->g->tensors[tensor]; }
+static inline const graph_tensor *network_lower_tensor(const network_lowering *l, int tensor) {
+  return &l->g->tensors[tensor];
+}
 static inline bool network_lower_has(const graph_node *node, int input) {
   return input < node->input_count && node->inputs[input] != GRAPH_NONE;
 }
-static inline const graph_tensor *network_lower_input(const lowering *l, int input) {
+static inline const graph_tensor *network_lower_input(const network_lowering *l, int input) {
   return network_lower_tensor(l, l->node->inputs[input]);
 }
-static inline const graph_tensor *network_lower_output(const lowering *l, int output) {
+static inline const graph_tensor *network_lower_output(const network_lowering *l, int output) {
   return network_lower_tensor(l, l->node->outputs[output]);
 }
 
 // Refuses the node at hand: "node NAME (Op): reason". Always false.
-bool network_lower_refuse(const lowering *l, const char *format, ...) WF_PRINTF(2, 3);
+bool network_lower_refuse(const network_lowering *l, const char *format, ...) WF_PRINTF(2, 3);
 
 // Where a tensor of the graph lies; made if it is new.
-network_place network_lower_place(lowering *l, int tensor);
-static inline network_place network_lower_place_of(lowering *l, int input) {
+network_place network_lower_place(network_lowering *l, int tensor);
+static inline network_place network_lower_place_of(network_lowering *l, int input) {
   return network_lower_place(l, l->node->inputs[input]);
 }
-static inline network_place network_lower_result(lowering *l, int output) {
+static inline network_place network_lower_result(network_lowering *l, int output) {
   return network_lower_place(l, l->node->outputs[output]);
 }
 // The output is the input's bytes.
-void network_lower_same(lowering *l, int output, int input);
+void network_lower_same(network_lowering *l, int output, int input);
 // Memory between steps of a node, and constants that lowering makes (`contents` from the network's arena).
-network_place network_lower_scratch(lowering *l, uint64_t bytes);
-network_place network_lower_constant(lowering *l, const char *name, const void *contents, uint64_t bytes);
-void *network_lower_alloc(lowering *l, uint64_t bytes);
+network_place network_lower_scratch(network_lowering *l, uint64_t bytes);
+network_place network_lower_constant(network_lowering *l, const char *name, const void *contents, uint64_t bytes);
+void *network_lower_alloc(network_lowering *l, uint64_t bytes);
 
 // An array step that calls a kernel. Operands follow with network_lower_bind.
-network_step *network_lower_array(lowering *l, const layer_call *call);
+network_step *network_lower_array(network_lowering *l, const layer_call *call);
 void network_lower_bind(network_step *step, const char *param, network_place place);
 
 // Where the operands of a layer lie; those that it has count.
@@ -52,13 +54,13 @@ typedef struct network_lower_operands {
   network_place inputs, weights, bias, residual, results;
 } network_lower_operands;
 // What becomes of the sums of the node at hand, a product or convolution; the layer's kind and sizes are left open.
-layer_desc network_lower_sums(const lowering *l);
+layer_desc network_lower_sums(const network_lowering *l);
 // An array step that computes a layer which the array's kernels know.
-void network_lower_layer(lowering *l, const layer_desc *layer, const network_lower_operands *operands);
+void network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands);
 
 // A host step for the node, and a call in it: rank 0 at first.
-network_step *network_lower_host(lowering *l);
-network_call *network_lower_call(lowering *l, network_step *step, enum weft_host_op op);
+network_step *network_lower_host(network_lowering *l);
+network_call *network_lower_call(network_lowering *l, network_step *step, enum weft_host_op op);
 
 // A strided view of a tensor: what an operand of a call is made of.
 typedef struct network_lower_view {
@@ -71,7 +73,7 @@ typedef struct network_lower_view {
 } network_lower_view;
 
 // The whole of a tensor, row by row; false (refused) for types that the hart has not.
-bool network_lower_view_of(lowering *l, int tensor, network_lower_view *view);
+bool network_lower_view_of(network_lowering *l, int tensor, network_lower_view *view);
 network_lower_view network_lower_view_at(network_place place, enum weft_host_type type, int rank, const int64_t *dim);
 uint32_t network_lower_type_bytes(enum weft_host_type type);
 // Broadcast to a shape as ONNX does.
@@ -83,16 +85,17 @@ void network_lower_set(network_call *call, int operand, const network_lower_view
 void network_lower_squeeze(network_call *call);
 
 // to = from, both of one shape; every element of `to` = one of a constant. By the array where it can.
-void network_lower_copy(lowering *l, const network_lower_view *to, const network_lower_view *from);
-void network_lower_fill(lowering *l, const network_lower_view *to, const void *element);
+void network_lower_copy(network_lowering *l, const network_lower_view *to, const network_lower_view *from);
+void network_lower_fill(network_lowering *l, const network_lower_view *to, const void *element);
 // A call in a step of the hart; the value lies in memory.
-void network_lower_fill_by_hart(lowering *l, network_step *step, const network_lower_view *to, network_place value);
+void network_lower_fill_by_hart(network_lowering *l, network_step *step, const network_lower_view *to,
+                                network_place value);
 // The image with `pads` (above, left, below, right) rows and columns of `value` around it, as scratch memory.
-network_place network_lower_padded(lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
+network_place network_lower_padded(network_lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
                                    int8_t value);
 
 // The hart fills the borders of a padded tensor (of bytes): `pads` has those before, then those behind.
-void network_lower_borders(lowering *l, network_step *step, const network_lower_view *to, const int64_t *pads,
+void network_lower_borders(network_lowering *l, network_step *step, const network_lower_view *to, const int64_t *pads,
                            int8_t value);
 
 // Max pooling of an image [N,H,W,C]; the attributes of the node with these names say how.
@@ -101,10 +104,10 @@ typedef struct network_lower_pool {
   network_place x, y;
   bool positive;  // nothing in the image is below 0
 } network_lower_pool;
-bool network_lower_pooling(lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
+bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
                            const char *pads);
 
-typedef bool network_lower_node(lowering *l);
+typedef bool network_lower_node(network_lowering *l);
 network_lower_node network_lower_conv, network_lower_product, network_lower_add, network_lower_max_pool,
     network_lower_average_pool, network_lower_global_average_pool;
 network_lower_node network_lower_lut, network_lower_quantize, network_lower_dequantize, network_lower_requantize;
