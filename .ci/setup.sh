@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # Set-up shared by ./run, ./test and .ci/run: finds what is missing and installs it from Debian's packages.
 # Sourced, not run. WEFT_ROOT is the checkout. Plain POSIX sh; quick when nothing is missing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checker's driver: capabilities, loop expansion, messages. See check.h.
 #include "arch/check.h"
 

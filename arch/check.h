@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The legality checker: every command, given by the program or made by a loop unroller, is checked before it executes.
 //
 // It knows the array, main memory and the configuration registers as they are in program order, and follows the loop

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products: capabilities, sizes and rows of the operands. See check.h.
 //
 // The verdict on an operand depends on its register and on the configuration of products alone, and rows between two

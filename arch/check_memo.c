@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops that have been checked already. A program runs the same few loops again and again at other addresses of main
 // memory; engines that only want to know whether a loop is legal then need not walk through its primitives.
 //

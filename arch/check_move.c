@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores: sizes, rows of local memory, bytes of main memory. See check.h.
 #include <inttypes.h>
 

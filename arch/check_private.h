@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the checker: what its files share. check.c drives, check_move.c judges loads and stores, check_execute.c
 // products; check_memo.c remembers loops.
 #ifndef ARCH_CHECK_PRIVATE_H

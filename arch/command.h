@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command as the accelerator receives it, and why it refused one.
 #ifndef ARCH_COMMAND_H
 #define ARCH_COMMAND_H

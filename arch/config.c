@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration registers: see config.h.
 #include "arch/config.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration registers that config_ex, config_ld, config_st and config_norm write, and their update rules.
 // Every engine and the checker use this one copy of the rules. Registers are zero at reset.
 #ifndef ARCH_CONFIG_H

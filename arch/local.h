@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local addresses: one 32-bit word that names a row of the scratchpad or of the accumulator.
 // Its fields stand in the instruction table (isa_local_*): accumulator, accumulate on write, read at full width,
 // normaliser command, row. Of the row field an array uses its row_bits and, above them, the "garbage bit"; the rest is

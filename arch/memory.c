@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory: see memory.h.
 #include "arch/memory.h"
 

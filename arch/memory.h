@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory: bytes from ARCH_MEMORY_BASE up, zero at the start, allocated when touched.
 // It holds data only; its timing is another module's business. Every engine and the host see the same object.
 #ifndef ARCH_MEMORY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checked allocator: it returns memory or ends the process with exit code WF_EXIT_NO_MEMORY.
 // Sizes of arrays are given as count and element size; their product is checked.
 #ifndef BASE_ALLOC_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks in a list, each twice the last up to a limit; large requests get a block of their own. See arena.h.
 #include "base/arena.h"
 

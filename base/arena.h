@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that is freed all at once: a stage of the compiler takes what it needs and its owner drops the whole.
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seconds: of the wall, of the thread's processor, of the process's processor. Differences mean something, numbers do
 // not.
 #ifndef BASE_CLOCK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of comma-separated values: see csv.h.
 #include "base/csv.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of comma-separated values (RFC 4180).
 #ifndef BASE_CSV_H
 #define BASE_CSV_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Located messages for the user's input: `file:line:col: error: text` and an optional hint line.
 // A diag counts its errors; its owner decides the exit code. It never exits.
 #ifndef BASE_DIAG_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole files in memory: see file.h.
 #include "base/file.h"
 

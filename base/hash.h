@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FNV-1a, 64 bits: the content hash of arrays and memory digests. Start from WF_HASH_START and feed bytes.
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Smallest, largest, quotients rounded up, common factors: one word for each, for every type of number.
 // The type of the result is that of `a + b`, so mixed signs are refused by the compiler's conversion warnings.
 #ifndef BASE_NUMBER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options as data: a constant table of rows, and a struct of values that the rows point into by offset.
 // A library lists what it takes; the command line fills the values.
 #ifndef BASE_OPTION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running compilers: see process.h. Children inherit what is open without close-on-exec, which is how a compiler that
 // outlives a killed parent keeps the lock of its cache entry.
 #define _GNU_SOURCE  // pipe2

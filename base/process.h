@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running compilers: programs from PATH, without a shell, their output into a log file.
 #ifndef BASE_PROCESS_H
 #define BASE_PROCESS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress on stderr: see progress.h.
 #include "base/progress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress on stderr: on a terminal one line that is written over, elsewhere a line from time to time.
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeded pseudo-random numbers (splitmix64): the same numbers for the same seed on every machine. The state is one word
 // that its owner keeps, so a result never depends on threads.
 #ifndef BASE_RANDOM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of many values: see statistics.h.
 #include "base/statistics.h"
 

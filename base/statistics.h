@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of many values: means, extremes, places in their order, correlations.
 #ifndef BASE_STATISTICS_H
 #define BASE_STATISTICS_H

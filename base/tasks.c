@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel tasks: see tasks.h.
 #define _GNU_SOURCE  // sched_getaffinity
 #include "base/tasks.h"

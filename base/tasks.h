@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Independent tasks on several threads.
 #ifndef BASE_TASKS_H
 #define BASE_TASKS_H

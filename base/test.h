@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every unit test includes first: cmocka, and what cmocka needs before it.
 #ifndef BASE_TEST_H
 #define BASE_TEST_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that travels in the program as text; tables of them are made in the build (base/tools/embed.cmake).
 #ifndef BASE_TEXT_FILE_H
 #define BASE_TEXT_FILE_H

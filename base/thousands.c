@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole numbers for people: see thousands.h.
 #include "base/thousands.h"
 

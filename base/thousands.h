@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole numbers for people: 1,234,567.
 #ifndef BASE_THOUSANDS_H
 #define BASE_THOUSANDS_H

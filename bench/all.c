@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench all`: regenerates every published table. Each is a run of this program with the arguments of `tables`;
 // what it prints goes to a file that says how it came about.
 #include <errno.h>

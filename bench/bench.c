@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of benches, and what they share: see bench.h.
 #include "bench/bench.h"
 

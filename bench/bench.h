@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Benches: measurements that compare parts of the project with each other, as rows of one table.
 //
 // A bench takes options and arguments and hands over the rows of its tables (table.h). Where these go, and how options

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench engines`: the same programs on every engine. Commands are given as fast as they are taken, so that no
 // host is measured; the time is that of the engine alone, without its creation.
 // Rates are per second of processor time: on an idle machine that is the wall time of these single-threaded engines, on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench gemmini`: the microbenchmarks whose cycles on Gemmini's own RTL were measured (workloads/gemmini-rtl),
 // run on an engine with the timed hart, and the error row by row.
 //

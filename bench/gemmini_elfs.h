@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of workloads/gemmini-rtl, which travel in this one; made in the build.
 #ifndef BENCH_GEMMINI_ELFS_H
 #define BENCH_GEMMINI_ELFS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measured table: see gemmini_table.h.
 #include "bench/gemmini_table.h"
 

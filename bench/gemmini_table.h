@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measured table of workloads/gemmini-rtl: rows in the order in which the programs print them, and how far a
 // simulation is from them. A row that ends before the fence (its name ends in _issue) measures the hart; so it has a
 // group of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench graph`: how fast the interpreter of graphs is, on generated networks in float and in int8, one core.
 #include "base/clock.h"
 #include "bench/bench.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench kernels`: the shapes that others published, compiled by us, beside their figures.
 //
 // Every row is compiled, run on random data on engine cycle, and compared byte by byte with the kernel's interpreter.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods of search against each other: the same networks, model and number of evaluations, several seeds, and the
 // proven optimum beside them; with --simulate what they propose runs on the cycle engine.
 #include "bench/methods.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench search`: methods against each other, and the speed of the models that they evaluate.
 #ifndef BENCH_METHODS_H
 #define BENCH_METHODS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench model`: the model of the machine against engine cycle, on layers and arrays that it was not fitted to.
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench networks`: whole networks end to end, each compared layer by layer with the int8 reference.
 //
 // Every row names the command that repeats it. Cycles on the array, of the host's operators between its layers, and of

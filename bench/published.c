@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of published shapes; see published.h. A line per shape, fields separated by commas, no quotes.
 #include "bench/published.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes that others published, with their figures: workloads/published.csv.
 #ifndef BENCH_PUBLISHED_H
 #define BENCH_PUBLISHED_H

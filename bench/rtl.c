@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench rtl`: how long the hardware of several arrays takes to build, and how fast it then is, beside the other
 // engines, on the same program (driver/examples/speed_gemm.c) with the hart.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One program on one engine; see run.h.
 #include "bench/run.h"
 

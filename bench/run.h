@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One program on one engine, measured in a process of its own, so that its peak memory is its own and a crash is a
 // failed run.
 //

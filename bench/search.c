@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench search`: methods of search against each other, or the speed of the models that they evaluate.
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What methods of search propose, simulated: see simulated.h.
 #include "bench/simulated.h"
 

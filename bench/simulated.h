@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What methods of search propose, simulated: `weft bench search --simulate`.
 #ifndef BENCH_SIMULATED_H
 #define BENCH_SIMULATED_H

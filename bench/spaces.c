@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See spaces.h. A space is every mapping of a layer with tiles of whole rows of the array, perfect factors, any
 // residency and one or two slots (map_enumerate); layers are a few rows of the array in each dimension.
 #include "bench/spaces.h"

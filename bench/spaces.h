@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small spaces of mappings that are simulated whole: whether the best of what the model of the machine prefers is the
 // best there is. `weft bench model --spaces`.
 #ifndef BENCH_SPACES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench sweep`: how fast sweeps are, with one process and with several. Each run sweeps into a store of its own,
 // which is not kept.
 #include "search/sweep/sweep.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of results: see table.h.
 #include "bench/table.h"
 

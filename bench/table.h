@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of benches: rows of one type of table, and the writers of text, CSV and JSON.
 //
 // A report has the tables of one bench in order. Text and CSV are written as rows come, as benches run for hours; JSON

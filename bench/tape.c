@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The speed of the plain model over the tape: layers of a network and what they add up to, on one core.
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of workloads/ that travel in the program; made in the build.
 #ifndef BENCH_TEXTS_H
 #define BENCH_TEXTS_H

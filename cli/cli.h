@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the verbs of the `weft` command share: exit codes, options, output files. A verb does argument handling and
 // printing; the work is in the libraries.
 #ifndef CLI_CLI_H

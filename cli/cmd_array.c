@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft array list|show|check|diff|params`.
 #include <inttypes.h>
 #include <string.h>

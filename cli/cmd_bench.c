@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft bench`: finds the bench, reads its options, and says where its tables go.
 #include <string.h>
 

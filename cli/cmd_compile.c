@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft compile`: from a kernel or an IR to commands, written in the format that the output's name ends in.
 #include <string.h>
 

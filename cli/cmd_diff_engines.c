@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft diff-engines`: one program on two engines with cycles, and the first record in which they differ.
 //
 // Each engine has its own memory and runs the whole program; its console output is dropped. What is compared is when

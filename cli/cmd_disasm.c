@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft disasm`: base instructions and custom instructions of a program together, by symbol.
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft graph NET.onnx`: the graph of a model as the compiler sees it.
 #include <string.h>
 

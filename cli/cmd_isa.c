@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft isa table`: the instruction set as Markdown.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft net NAME`: generated networks as ONNX files, as layer tables, or as numbers.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft report`: the page and the figures of a sweep.
 #include "cli/cli.h"
 #include "search/report/report.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft rtl`: the hardware of an array. `weft rtl ARRAY -o DIR` writes it with its parameters, `weft rtl build ARRAY`
 // compiles it for the rtl engine ahead of its first use, `weft rtl synth ARRAY` maps it to standard cells, `weft rtl
 // fit` makes a technology table of several such results.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft run`: compiles a kernel, runs it on random data, and compares with what the kernel says.
 #include <inttypes.h>
 #include <string.h>

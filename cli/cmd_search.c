@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft search`: hardware and mappings for networks: by gradients, or with --exact the optimum of the plain model,
 // proven.
 #include <string.h>

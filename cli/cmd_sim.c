@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft sim`: runs a program or a command trace and reports. The program's console is stdout; everything else is stderr
 // or the files that options name.
 #include <inttypes.h>

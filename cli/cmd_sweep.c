@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft sweep`: measures the points of a sweep into a store; `weft query`: asks a store.
 //
 // Started by mpirun or srun, rank 0 owns the store and the other ranks work for it.

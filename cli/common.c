@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options, output files and numbers: see cli.h.
 #include <assert.h>
 #include <errno.h>

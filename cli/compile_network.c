@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network as a program of the RISC-V host, or as text: see compile_network.h.
 #include "cli/compile_network.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft compile NET.onnx -o NET.elf`.
 #ifndef CLI_COMPILE_NETWORK_H
 #define CLI_COMPILE_NETWORK_H

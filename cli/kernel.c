@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of verbs that compile, and the compilation; see kernel.h.
 #include "cli/kernel.h"
 

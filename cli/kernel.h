@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the verbs that compile share: their options, and the compilation as these say.
 #ifndef CLI_KERNEL_H
 #define CLI_KERNEL_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Writes the manual page weft(1) from what the tool says of itself: its verbs, and the options of each.
 # usage: man.sh WEFT VERSION >weft.1
 set -eu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network from file to program: see network_job.h.
 #include "cli/network_job.h"
 

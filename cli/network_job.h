@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network from file to result, for the verbs that run networks: read or generate, quantise, lower, compile, run.
 #ifndef CLI_NETWORK_JOB_H
 #define CLI_NETWORK_JOB_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of network runs: see network_report.h.
 #include "cli/network_report.h"
 

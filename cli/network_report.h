@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run of a network has to tell: a table of its steps, totals, and the same as JSON and CSV.
 #ifndef CLI_NETWORK_REPORT_H
 #define CLI_NETWORK_REPORT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads .npy files: a magic word, two bytes of version, the length of a header (2 bytes in version 1, 4 later), the
 // header, which is a Python dictionary with the keys descr, fortran_order and shape, then the elements.
 #include "cli/npy.h"

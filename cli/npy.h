@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays in NumPy's file format (.npy), as inputs of networks.
 #ifndef CLI_NPY_H
 #define CLI_NPY_H

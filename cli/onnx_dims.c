@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See onnx_dims.h.
 #include "cli/onnx_dims.h"
 

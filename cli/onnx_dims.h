@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The argument of --dims: values of the dimensions that an ONNX file leaves open.
 #ifndef CLI_ONNX_DIMS_H
 #define CLI_ONNX_DIMS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft rtl fit`: reads what `weft rtl synth --json` said of several arrays and writes the technology table.
 #include "cli/rtl_fit.h"
 

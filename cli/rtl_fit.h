@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft rtl fit`, an action of cmd_rtl.c.
 #ifndef CLI_RTL_FIT_H
 #define CLI_RTL_FIT_H

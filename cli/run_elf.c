@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled kernels on the host; see run_elf.h.
 #include "cli/run_elf.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a compiled kernel as a program of the RISC-V host.
 #ifndef CLI_RUN_ELF_H
 #define CLI_RUN_ELF_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See search_answer.h.
 #include "cli/search_answer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a search found: the same text and JSON for every method.
 #ifndef CLI_SEARCH_ANSWER_H
 #define CLI_SEARCH_ANSWER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search by gradients for the command line.
 #ifndef CLI_SEARCH_DESCENT_H
 #define CLI_SEARCH_DESCENT_H

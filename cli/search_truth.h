@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft search --simulate`: what the truth loop found, as text, JSON and files.
 #ifndef CLI_SEARCH_TRUTH_H
 #define CLI_SEARCH_TRUTH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A JSON document as CSV: see sim_csv.h.
 #include "cli/sim_csv.h"
 

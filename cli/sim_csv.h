@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A JSON document as CSV: a row per value, so that the rows of many runs can be put together.
 #ifndef CLI_SIM_CSV_H
 #define CLI_SIM_CSV_H

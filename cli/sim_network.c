@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft sim NET.onnx`: see sim_network.h. The table of steps goes to stdout, a step as soon as it has run; totals
 // behind it.
 #include "cli/sim_network.h"

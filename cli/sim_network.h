@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `weft sim NET.onnx`: a network as a program.
 #ifndef CLI_SIM_NETWORK_H
 #define CLI_SIM_NETWORK_H

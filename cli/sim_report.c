@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a simulation: see sim_report.h.
 #include "cli/sim_report.h"
 

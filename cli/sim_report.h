@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a simulation: the same facts as a table for people and as JSON for programs (keys in docs/cli.md).
 #ifndef CLI_SIM_REPORT_H
 #define CLI_SIM_REPORT_H

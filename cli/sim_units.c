@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cycle engine knows of a run: see sim_units.h.
 #include "cli/sim_units.h"
 

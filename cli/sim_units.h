@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cycle engine knows beyond the cycles of a run: where each unit's cycles went, use of the mesh, traffic and
 // energy by level. The same numbers as text and as JSON.
 //

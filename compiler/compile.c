@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipeline: see `passes` below for its order and docs/compiler.md for what each pass does.
 //
 // The mapper (or the user) says the block sizes of a kernel, for the layer that the kernel computes. Where the request

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler as a whole: from a kernel's text (or an IR's) to commands for one array.
 #ifndef COMPILER_COMPILE_H
 #define COMPILER_COMPILE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The array description: one plain struct that RTL, simulators, compiler and search share.
 // Its fields, defaults and ranges are the table in array_params.def; nothing else declares a parameter.
 #ifndef HW_ARRAY_H

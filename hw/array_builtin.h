@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in descriptions as text; the table is made in the build from hw/configs.
 #ifndef HW_ARRAY_BUILTIN_H
 #define HW_ARRAY_BUILTIN_H

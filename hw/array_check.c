@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules between parameters: what no hardware can be built for, each with the reason and the keys and values that
 // collide. The range of a single parameter is the table's business. A rule only refuses; it never repairs. A message
 // stands at the first of its keys that the file states, so the most telling key comes first.

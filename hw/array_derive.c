@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows from the parameters. Every formula that more than one part of the project needs stands here once.
 //   dim              = mesh.rows * mesh.tile_rows
 //   rows             = capacity / (dim * element bytes)

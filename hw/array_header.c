@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes an array for others to read: the C header of RISC-V programs and the documentation of the parameter table.
 // The header holds #define lines of plain numbers only, so that assembler files can include it; flags are 0 or 1 for
 // #if. Its names: WEFT_<SECTION>_<KEY> for every parameter (WEFT_HAS_<KEY> for the flags of `units`, the index for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the array description share: parameter numbers and the places where a YAML file gives them.
 #ifndef HW_ARRAY_INTERNAL_H
 #define HW_ARRAY_INTERNAL_H

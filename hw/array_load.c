@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds an array description by name: a built-in, or a file (anything with a '/' or ending in .yaml or .yml).
 // A file without a name gets that of the file, "array.yaml" being "array".
 #include <stdlib.h>

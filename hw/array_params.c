@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameter table as data, made from array_params.def, and access to one parameter of an array by its entry.
 // A dotted name ("scratchpad.banks") and a value as text are what files, hashes and listings use; the layout of
 // hw_array never leaves this process.

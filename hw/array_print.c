@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two canonical forms of an array: YAML text with every key in table order, and a hash.
 //
 // The hash is FNV-1a over HASH_DOMAIN and one line "section.name=value\n" for each parameter that differs from its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes weft_array_pkg.sv: the array as SystemVerilog constants, which the top level takes its module parameters from.
 // One constant for each parameter, SECTION_NAME in capitals (flags are bits, enumerations their index), the derived
 // numbers under the names of docs/microarchitecture.md, and HASH, the hash of the array. Plain integers and sized bits

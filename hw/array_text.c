@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text helpers for messages: see array_text.h.
 #include "hw/array_text.h"
 

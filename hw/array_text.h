@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text helpers for messages: the nearest of several names, lists of choices, input that is safe to show.
 #ifndef HW_ARRAY_TEXT_H
 #define HW_ARRAY_TEXT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the YAML text of an array description in one pass over libyaml's events, so that every message has its place.
 // The accepted form is small on purpose: one document, one mapping with `name`, `description` and the sections of the
 // table, each a mapping of keys to plain scalars. Anchors, aliases and tags are refused: a description says each thing

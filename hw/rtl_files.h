@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SystemVerilog sources of the accelerator as text, so that the command can build and write them from wherever it
 // is installed: packages first, then hw/rtl in the order of file names. The array package is not among them;
 // hw_write_sv_package writes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Technology tables: the built-in ones, and what an array costs in them. The reader is in tech_yaml.c.
 #include "hw/tech.h"
 

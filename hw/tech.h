@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Energy, bandwidth and area of a technology: a table in hw/tech, one file per technology, all of one form
 // (tech_params.def). chip.technology names the one an array uses. A table need not have every group: no number stands
 // in for a missing one, so ask `has` first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of hw/tech as text; the table is made in the build.
 #ifndef HW_TECH_FILES_H
 #define HW_TECH_FILES_H

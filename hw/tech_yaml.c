@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a technology table in one pass over libyaml's events, so that every message has its place. A number is known by
 // the path of keys that leads to it, "energy_pj.mac" or "area_um2.mesh.pe"; the paths come from tech_params.def.
 // Anchors, aliases, tags and lists are refused.

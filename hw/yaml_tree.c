@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A located YAML tree over libyaml's events: see yaml_tree.h. build() starts at the event behind the first of a node
 // and ends at the node's last one.
 #include "hw/yaml_tree.h"

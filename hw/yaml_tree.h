@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A YAML text as a tree whose nodes know their place, for readers that want to see the whole before they judge it.
 //
 // The accepted form is small on purpose: one document of maps, lists and plain or quoted scalars. Anchors, aliases,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lookup and legality of commands over the generated table.
 #include "isa/isa.h"
 

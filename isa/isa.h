@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction set as data: what exists, how its operands are laid out, and their text form.
 //
 // Everything here comes from isa/gemmini.isa through isagen; isa/isa_fields.h has fixed-name accessors for code that

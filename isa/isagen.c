@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // isagen TABLE DIR: reads the instruction table, proves it sound and writes everything that knows the ISA into DIR.
 // Exit code 0 success, 1 a bad table or an unwritable file, 2 usage. A bad table writes nothing.
 #include <errno.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Disassembler for the host's instructions: RV64IMAFDC_Zicsr_Zifencei, and the custom instructions through the ISA
 // table. The tables are in isa/rv64_table.inc; the code here gathers operand bits and prints them.
 #include <inttypes.h>

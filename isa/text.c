@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands as text: isa_print and isa_parse, which are exact inverses for every operand pair.
 #include <assert.h>
 #include <ctype.h>

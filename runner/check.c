@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares what a node left in memory with what the interpreter of the graph says: every byte of integers; numbers of
 // floating point within a tolerance, because the hart's functions are other ones than the C library's. Then the
 // interpreter goes on with the hart's numbers, so that differences do not add up and everything that is quantised from

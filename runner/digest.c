@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Digests of programs: see digest.h. The rows of commands are those that the reservation station compares
 // (sim/cycle/command_rows.h), which hold all that a command touches.
 #include "runner/digest.h"

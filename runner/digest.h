@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program is to the cycle engine: digests of its commands.
 //
 // Two programs that differ only in where their rows lie, each row in a bank of the same number and at the same place in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of the host on the hart of the array: the program driver/host/step.c is loaded once; for each step its calls
 // are written into memory and the hart runs it from the start, with the engine's clock and its memory, so that its
 // misses meet what the accelerator left in the caches. The hart's own caches are cold at the start of a step. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judge of tuning: see judge.h.
 #include "runner/judge.h"
 

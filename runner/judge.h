@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tuning asks: the cycles of a program on the cycle engine.
 #ifndef RUNNER_JUDGE_H
 #define RUNNER_JUDGE_H

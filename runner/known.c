@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of known runs: see known.h. An entry's version is odd while a process writes it and 0 while it is empty;
 // who read an entry looks at the version again.
 #include "runner/known.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs that are known: what the cycle engine said of a program, for programs that it cannot tell apart (digest.h).
 //
 // The table is memory that a process shares with the children it forks. It holds a limited number of runs, of which

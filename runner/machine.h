@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine that a network runs on: one memory, one engine, and the hart for steps of the host.
 #ifndef RUNNER_MACHINE_H
 #define RUNNER_MACHINE_H

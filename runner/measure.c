@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer compiled and run: see measure.h.
 #include "runner/measure.h"
 

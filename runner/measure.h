@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers measured: compiled for an array and run on the cycle engine without data. What sweeps, the search and the
 // judge of the model know of the real machine comes from here.
 #ifndef RUNNER_MEASURE_H

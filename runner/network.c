@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a network program, step by step: see network.h.
 #include <string.h>
 

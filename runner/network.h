@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network programs (compiler/network) on an engine: every step in order on one memory, with the array's hart for steps
 // of the host, and every node's results against the graph's interpreter if that is wanted.
 #ifndef RUNNER_NETWORK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random tensors, expected results, comparison; see oracle.h.
 #include "runner/oracle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Judges compiled programs: random tensors, what the source says must become of them, and what an engine made of them.
 //
 // The source is run by its own interpreter (lang_run for kernels, block_run for block programs), which shares nothing

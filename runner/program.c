@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs on an engine: see run.h and session.h. The way of a command is the one of a trace's replay (sim/port.h), so
 // both have the same cycles.
 #include "runner/program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a command program on an engine, without a host: commands enter as fast as the engine takes them.
 #ifndef RUNNER_PROGRAM_H
 #define RUNNER_PROGRAM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several command programs, one after the other, on one engine and one memory: what the first leaves in the caches the
 // next finds there. Between two programs the accelerator is idle.
 #ifndef RUNNER_SESSION_H

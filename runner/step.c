@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of a network on memory and engine: see machine.h.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engines of this build, in the order they are listed, and their creation with options.
 #include "sim/engine.h"
 

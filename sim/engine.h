@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one interface of all accelerator engines (ref, cycle, rtl, systemc).
 //
 // Time is counted in accelerator cycles and owned by the caller: it pushes a command at a cycle, advances the engine to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows from the counts of a run: how busy the mesh was, energy by level, what held the run up.
 #ifndef SIM_FIGURES_H
 #define SIM_FIGURES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RoCC port: see port.h.
 #include "sim/port.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RoCC port: stands between host and engine. It finds out what a hart's command is, counts, records the trace and
 // waits for the engine; so every engine gets the same commands and every report the same counts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records kept and compared: see records.h.
 #include "sim/records.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The records of timed engines (sim/engine.h), kept and compared. Records are equal if they tell the same event of the
 // same command in the same cycle; two allocations must also tell the same command, if both tell it.
 #ifndef SIM_RECORDS_H

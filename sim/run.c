@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One simulation from file to result: see run.h. The exits below say where a program stopped in the program's own
 // terms: pc, function, instruction or command.
 #include "sim/run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One simulation from file to result: an ELF program on host and engine, or a command trace on the engine alone.
 #ifndef SIM_RUN_H
 #define SIM_RUN_H

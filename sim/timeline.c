@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as a Chrome trace: see timeline.h.
 #include "sim/timeline.h"
 

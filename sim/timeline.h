@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open: per class of commands a track
 // group of commands at work, from issue to done, and one of commands that wait in the reservation station, from
 // allocation to issue; graphs of commands in flight and, with the cycle engine, of bytes on the bus and of the mesh.

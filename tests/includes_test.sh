@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # includes_test.sh ROOT: holds the floors of docs/architecture.md. Reads its table `| folder | may include |` and
 # compares every include line of sources that are no tests with it. A folder that the table does not know, an include
 # that it does not allow, and a permission that no line uses are errors. `weft` is driver/include/weft/.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # prefixes_test.sh LIBRARIES PREFIXES ROOT: names say their room.
 #
 # LIBRARIES lists the static libraries of the build, one per line: folder, archive. PREFIXES is the table of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both loop expanders share: building primitives and stepping nested counters.
 #ifndef ARCH_LOOPS_EMIT_H
 #define ARCH_LOOPS_EMIT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOOP_CONV_WS: a tile of a convolution, NHWC, as weight-stationary products that always accumulate.
 //
 // Local memory of a tile, one row per pixel and block of dim channels:

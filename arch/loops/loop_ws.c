@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOOP_WS: C[i][j] = D[i][j] + sum over k of A[i][k] * B[k][j] in tiles of dim x dim, or C = A + B (resadd).
 //
 // Local memory, in tiles of dim rows: A (I*K tiles, or K*I if transposed) from a_row up, B (K*J or J*K) up to b_end,

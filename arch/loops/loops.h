@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop unrollers as pure data: LOOP_WS and LOOP_CONV_WS turned into primitive commands.
 //
 // A loop unit has two slots of configuration registers. Configuration commands write the current slot, the run command

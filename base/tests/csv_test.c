@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields and when they are quoted.
 #include "base/csv.h"
 

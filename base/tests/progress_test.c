@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of progress where stderr is a file: whole lines, no more often than the pause says, none if quiet.
 #include "base/progress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of values whose figures are known.
 #include "base/statistics.h"
 

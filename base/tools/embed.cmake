@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Files that travel in the program.
 set(WEFT_EMBED_TOOLS ${CMAKE_CURRENT_LIST_DIR})
 

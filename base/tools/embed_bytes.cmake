@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes a C file that holds files as arrays of bytes, named by their file names without ending.
 #   cmake -DFILES=a.elf,b.elf -DTYPE=bench_gemmini_elf -DHEADER=bench/gemmini_elfs.h -DOUT=file.c -P embed_bytes.cmake
 # The table is `const <TYPE> <TYPE>s[]` of {name, bytes, size}, with <TYPE>_count entries.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes a C file that holds text files as strings, named by their file names.
 #   cmake -DFILES=a.sv,b.sv -DTABLE=hw_rtl -DHEADER=hw/rtl_files.h -DOUT=file.c -P embed_files.cmake
 # With -DSTEMS=ON names have no ending. The table is `const wf_text_file <TABLE>_files[]` with <TABLE>_file_count entries.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes a C file that holds one text file as a string.
 #   cmake -DFILE=schema.sql -DNAME=the_schema -DHEADER=path/schema.h -DOUT=file.c -P embed_text.cmake
 file(READ "${FILE}" text)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes a C header with the version of the checkout: the commit, with a + if files differ from it.
 #   cmake -DDIR=checkout -DOUT=weft_version.h -P version.cmake
 # The file is written only when it changes, so a build without a new commit compiles nothing.

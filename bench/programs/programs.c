@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that compare engines; see programs.h.
 //
 // The tiled library only computes addresses: it is given the operands where they will be in the simulated memory, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that compare engines: what the tiled library tells the accelerator for one operator on random data, caught
 // as a list of commands, with the memory it starts from and the result it must leave. They are for gemmini-default,
 // whose sizes the tiled library was compiled with.

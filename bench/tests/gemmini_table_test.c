@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measured table: which rows are repetitions of one window, and what their errors add up to.
 #include "bench/gemmini_table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writers of tables: alignment of text, quotes of CSV, groups and escapes of JSON; all three of the same rows.
 #include "bench/table.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Exit codes and messages of the command line, bad input above all.
 # usage: cli_test.sh WEFT SOURCE_DIR WORK_DIR
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # weft compile and weft run: exit codes, messages, and that what one verb writes the others read.
 # usage: compile_test.sh WEFT SOURCE_DIR WORK_DIR
 set -u

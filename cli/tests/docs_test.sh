@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Every command that README, docs/ and results/ show exists: its verb, and each of its options in the help of that verb.
 # usage: docs_test.sh WEFT SOURCE_DIR WORK_DIR
 set -eu

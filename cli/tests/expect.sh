@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # Sourced by tests of the command line: counts in `passed` and `failed`. Runs in a directory that the test owns.
 passed=0 failed=0

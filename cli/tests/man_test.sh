@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The manual page has every verb with every option of its help, and only these; the version is that of the tool.
 # usage: man_test.sh WEFT PAGE VERSION WORK_DIR
 set -eu

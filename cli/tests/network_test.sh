@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # weft sim and weft compile on networks: exit codes, messages, files, and that a network, its ONNX file and its program
 # of the hart give the same outputs.
 # usage: network_test.sh WEFT WORK_DIR

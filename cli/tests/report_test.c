@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report and the timeline of runs on the cycle engine: random programs, recorded as traces and replayed as
 // `weft sim` does it. Units account for every cycle, the documents parse and agree with the run, and the timeline has
 // the slices that the records tell, on tracks where none overlap.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # `weft rtl fit` on results of a synthesis: the table, and what is refused. usage: rtl_fit_test.sh WEFT WORK_DIR
 set -u
 weft=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What the search proposes is real: for some sides an array is searched, its hardware is built, and every layer with the mapping that the
 # search chose has the oracle's result on it, in as many cycles as the search measured. usage: search_rtl_test.sh WEFT CHECKOUT WORK_DIR SIDE...
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # `weft search` and `weft bench search`: results, files, and what is refused. usage: search_test.sh WEFT WORK_DIR
 set -u
 weft=$1

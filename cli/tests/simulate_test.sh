@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # `weft search --simulate` from end to end: its folder has what a user takes away, each part fits the others, and reports and
 # queries read it. $1: weft, $2: the checkout, $3: a directory to work in.
 set -eu

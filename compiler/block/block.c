@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making block programs: see block.h. Everything lies in the program's arena; its tables have room for the next power
 // of two of their count.
 #include "compiler/block/block.h"

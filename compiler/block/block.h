@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The block IR: loop nests over blocks of tensors, with named buffers.
 //
 // A program is a list of statements; loops nest. Every size is a number: shapes are known when a kernel is lowered.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for making and rewriting block programs: affine arithmetic, views, what a statement touches.
 #ifndef COMPILER_BLOCK_BUILD_H
 #define COMPILER_BLOCK_BUILD_H

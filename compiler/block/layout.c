@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the elements of a placed buffer lie; see layout.h.
 #include "compiler/block/layout.h"
 

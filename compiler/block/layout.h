@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the elements of a placed buffer lie. The last dimension is cut into blocks of DIM columns; the others,
 // flattened, count rows.
 //

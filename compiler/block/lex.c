@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens: see lex.h. Spaces and comments (# to the end of the line) separate; empty lines give no token.
 #include "compiler/block/lex.h"
 

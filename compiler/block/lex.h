@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens of the text of block programs, and of a parser that stops at its first error: after it every token is the end.
 #ifndef COMPILER_BLOCK_LEX_H
 #define COMPILER_BLOCK_LEX_H

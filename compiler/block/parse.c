@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the text of a block program; print.c describes the syntax. Names are declared before they are used, except the
 // outer loop of a split. Whether the program makes sense is block_verify's question; what is read here is in the ranges
 // that the data structures have.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints a block program in the syntax that parse.c reads.
 //
 //   program NAME [style loop] [dataflow os]

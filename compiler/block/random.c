@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random block programs: see random.h. They are written as text, one function per part of a kernel.
 #include "compiler/block/random.h"
 

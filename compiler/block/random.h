@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random block programs and data for tests: products and convolutions as a front end lowers them, with ragged sizes and
 // chains of element-wise operations that the accelerator can do on the way in and out.
 #ifndef COMPILER_BLOCK_RANDOM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of indexes: see range.h.
 //
 // Two boxes at c * i + x and c * j + y with i != j have no element in common in a dimension if |c| is more than what x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What values indexes take, and whether iterations of a loop touch different elements.
 #ifndef COMPILER_BLOCK_RANGE_H
 #define COMPILER_BLOCK_RANGE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs block programs element by element: what they mean.
 //
 // A value of a buffer is kept as 32 bits whatever its type. A view or access becomes a table of places, one per

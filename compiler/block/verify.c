@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a block program is well formed. Each violation is reported where the statement stands.
 //
 // First what each statement says on its own: names, ranks, types, sizes, and that no index leaves its buffer or tensor.

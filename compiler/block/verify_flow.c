@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of a block program: every element of a buffer is written before it is read, and iterations of parallel
 // loops neither meet in a tensor nor need what another one left in a buffer.
 //

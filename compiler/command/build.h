@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A temporary folder in which a RISC-V program is made: its files, the compiler's command lines, and what it said.
 #ifndef COMPILER_COMMAND_BUILD_H
 #define COMPILER_COMMAND_BUILD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making programs and walking their executions: see command.h.
 //
 // Invariant: nodes added through the functions here nest (every END has its LOOP), a loop has at least one trip, and a

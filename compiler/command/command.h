@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command IR: the instruction stream of a program with explicit local addresses.
 //
 // A program is a list of nodes in order: commands, loops around commands, fences, host steps. A command has the operand

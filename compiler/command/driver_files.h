@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's runtime and headers as text, so that programs can be built from wherever the tool is installed.
 #ifndef COMPILER_COMMAND_DRIVER_FILES_H
 #define COMPILER_COMMAND_DRIVER_FILES_H

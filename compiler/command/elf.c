@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds ELF programs: see elf.h. The driver's files, the array's header, the program and its main; the kernel's
 // functions are compiled by themselves, the rest with the link.
 #include "compiler/command/elf.h"

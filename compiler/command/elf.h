@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs for the RISC-V host: C, compiled and linked with the driver's runtime.
 #ifndef COMPILER_COMMAND_ELF_H
 #define COMPILER_COMMAND_ELF_H

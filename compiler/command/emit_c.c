@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readable C: see command.h. Programs of products get their loads and stores from a table (moves.h), so that products
 // have few loops; others, and programs that are short, are rolled as they are. Loops stay loops, operands live in
 // variables that advance by constants (operands.h), each command is one instruction with its text beside it.

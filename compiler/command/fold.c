@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drops configuration that has no effect: see command.h. The result is straight (no loops).
 //
 // Backwards: a configuration command goes when every part that it sets is set again before a command uses it, or is

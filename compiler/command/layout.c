@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where tensors lie in main memory.
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A disassembly of every execution: number, operands (relative to tensors), text. See command.h.
 #include <inttypes.h>
 

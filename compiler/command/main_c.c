@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main program of an ELF: tensors, runs, cycles and digests. See elf.h.
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds tables of moves and writes them in C: see moves.h.
 #include "compiler/command/moves.h"
 

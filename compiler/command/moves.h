@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The moves of a program as a table: loads, stores and their configuration, each with the number of products that come
 // between it and the move before. Products keep their few loops that way, which moves would break up, and the host
 // reads a move from its data cache, in order, instead of three instructions from its instruction cache.

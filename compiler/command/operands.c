@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses registers for operands, in the order of the text: see operands.h.
 //
 // An operand takes a register that holds its value already; or else the one that served the same operand of the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the operands of commands live on the host: registers that hold a value and advance by constants.
 //
 // A register's value is, at each place of the program, known up to the iterations of the loops around: `value` counts

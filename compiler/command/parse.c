@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what print.c writes. Every line is checked; the first error of a line ends it, the reading goes on, so that one
 // run reports every wrong line. `#` starts a comment. The `array` line may be absent; then the text is for any array.
 #include <assert.h>

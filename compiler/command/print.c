@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command programs as text, in the syntax that parse.c reads:
 //
 //   program NAME

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of compiler/command offer each other.
 #ifndef COMPILER_COMMAND_PRIVATE_H
 #define COMPILER_COMMAND_PRIVATE_H

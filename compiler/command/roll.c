@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds loops in a straight sequence of commands: see command.h.
 //
 // First short periods, from the inside (roll_short.c): which runs there are does not depend on what lies around them,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds loops in a straight sequence of commands: what roll.c, roll_short.c and roll_long.c share.
 #ifndef COMPILER_COMMAND_ROLL_H
 #define COMPILER_COMMAND_ROLL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The long loops of a program, the largest saving first. See roll.h.
 //
 // In a nest of loops a node is as far from the last one of the same instruction as it was an iteration before; at

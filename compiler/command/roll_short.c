@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops of nodes, their check, and runs of short periods. See roll.h.
 //
 // The shape of a loop is its trips, the shapes in its body, and its steps. Hashes only propose: every loop is checked

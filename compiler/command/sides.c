@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two sides of a program: products, and what moves data. See private.h.
 #include "compiler/command/private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program as a command trace: data lines with what the tensors hold, then the commands. It says that it was not
 // run (`unrecorded`), so a replay compares nothing. The format is sim/trace/trace.h's; this file writes it itself,
 // because the writer there listens to a memory that an engine works on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unrolls short loops for the host: a loop costs it two instructions per iteration and a wrong guess at its end. The
 // executions stay the same.
 #include <string.h>

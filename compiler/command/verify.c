@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verifier: a program that passes does only what the array can do, inside its tensors. See command.h.
 //
 // The rules of the machine are the checker's (arch/check.h), which sees every execution, and through it every primitive

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What primitives need and touch, for the verifier.
 #ifndef COMPILER_COMMAND_VERIFY_H
 #define COMPILER_COMMAND_VERIFY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory that a primitive touches, and the configuration that it uses: see verify.h. The primitive has passed the
 // checker.
 #include "arch/local.h"

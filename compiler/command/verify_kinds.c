@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A straight program with products and loads judged by kinds: see verify.h.
 //
 // Whether a product is legal depends on its fields, on the configuration, and on rows, which have to lie in the

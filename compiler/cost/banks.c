@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Banks of main memory that rows visit, and what that costs.
 #include <math.h>
 

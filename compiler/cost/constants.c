@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants, and an array with them: see cost.h.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine's work costs: cycles of loads, products and stores, and of the memory behind them. Mapping,
 // scheduling and search ask this room; none of them has a cost or a constant of its own.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads: what rows take of the load unit, of the bus and of main memory.
 //
 // A row is cut into bursts at lines; a burst takes its beats. A command takes at least its latency over the number of

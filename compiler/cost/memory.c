@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory and L2: how rows are cut into requests, what a request takes, and what the L2 keeps.
 #include <math.h>
 

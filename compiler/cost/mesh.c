@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products: how they follow each other, and where their operands lie.
 #include <math.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores: what rows take of the store unit.
 #include "base/number.h"
 #include "compiler/cost/cost.h"

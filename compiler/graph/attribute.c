@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of nodes: a short list per node, searched by name.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of two or more elements with broadcasting: arithmetic, comparisons, selection. Domains as in unary.c: real
 // numbers in binary64, integers in 64 bits; u64 has its own functions where the sign matters. A row per operator.
 #include <math.h>

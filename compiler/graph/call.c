@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of operators: see call.h. The table joins ops.def's columns.
 #include "compiler/graph/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How operators are inferred and computed: one function each, from the columns of ops.def, on a graph_call.
 //
 // Inference sets type and shape of every result, from types, shapes and (where a shape depends on it) values of inputs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions: images become matrices of windows, a block of image rows at a time, and the rest is a product.
 //
 // f32: columns[channel, tap][pixel], channels first. Integers: columns[pixel][tap, channel] of 16 bits with the zero

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions of integers in any layout, as sums of 32 bits; and the arithmetic of quantised results.
 #ifndef COMPILER_GRAPH_CONVOLUTION_H
 #define COMPILER_GRAPH_CONVOLUTION_H

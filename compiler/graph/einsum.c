@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einsum: labels of the equation become dimensions; all combinations are summed up in binary64. An ellipsis stands for
 // the leading dimensions that the labels leave over, and broadcasts.
 #include <ctype.h>

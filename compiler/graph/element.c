@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See element.h. One case per type, from the table of types.
 #include "compiler/graph/element.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single elements of tensors of any type, as the widest integer or real number. For small constants (shapes, scales,
 // axes); loops over whole tensors convert in chunks (elementwise.h).
 #ifndef COMPILER_GRAPH_ELEMENT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes constants beforehand and removes nodes without readers.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose data says where elements come from or go to. Indices are checked as they are used: a wrong one is an
 // error of the data, not of the graph.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that make tensors from little or nothing: Range, ConstantOfShape, OneHot, EyeLike, Trilu, windows.
 #include <inttypes.h>
 #include <math.h>

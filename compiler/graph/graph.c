@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs as data: tensors, nodes and names. Everything is in the graph's arena; arrays grow by doubling, so pointers to
 // nodes and tensors hold until the next one is added.
 #include "compiler/graph/graph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph IR: operators on tensors of known shape, in an order in which they can be computed.
 //
 // A graph has three stages with one data structure. `model`: operators of ONNX (normalised to opset 17) on float or

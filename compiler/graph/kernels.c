@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocked products: see kernels.h.
 //
 // f32: a panel of b (DEPTH x WIDTH) is copied together; for four rows of a at a time, 4 x WIDTH sums stay in registers.

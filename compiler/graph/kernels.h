@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops in which the interpreter spends its time. Compiled with -O3 and several instruction sets; every set gives
 // the same results, because sums are made in the order of k and nothing is contracted.
 #ifndef COMPILER_GRAPH_KERNELS_H

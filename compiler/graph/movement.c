@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements and compute nothing, by one of two means: strides (Transpose, Expand, Concat, Split,
 // depth and space), or a map per dimension that says which index of the input an index of the result comes from (Slice,
 // Tile, Pad, Gather, nearest Resize); -1 there stands for the fill value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies in which every dimension of the result has a map to indices of the input.
 #ifndef COMPILER_GRAPH_MOVEMENT_H
 #define COMPILER_GRAPH_MOVEMENT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash table with open addressing, at most half full.
 #include "compiler/graph/names.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A map from names to tensors, for readers of graphs. Names are borrowed.
 #ifndef COMPILER_GRAPH_NAMES_H
 #define COMPILER_GRAPH_NAMES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations. Means and variances are made in binary64.
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the text of print.c. Stops at the first error. What it makes is checked by graph_verify: this reader only sees
 // that every name is known and made once, and that constants have as many bytes as their shape says.
 #include <ctype.h>

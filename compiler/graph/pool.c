@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling over windows and over whole images, channels first. Sums are made in binary64.
 #include <inttypes.h>
 #include <math.h>

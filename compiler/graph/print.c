@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints a graph in the syntax that parse.c reads.
 //
 //   graph NAME

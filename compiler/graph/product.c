@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: MatMul with broadcasting, Gemm, MatMulInteger, QLinearMatMul. f32 and bytes go through kernels.h,
 // other types through plain loops.
 #include "compiler/graph/product.h"

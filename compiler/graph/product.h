@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of matrix products with leading dimensions, and products of bytes.
 #ifndef COMPILER_GRAPH_PRODUCT_H
 #define COMPILER_GRAPH_PRODUCT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Q operators over the last dimension: QSoftmax and QLayerNorm. Their sums are exact in integers, so that only the last
 // steps round: docs/networks.md.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Q operators as docs/networks.md defines them, and QuantizeLinear and DequantizeLinear of ONNX. All rounding is to
 // nearest even in binary32 arithmetic; sums are modulo 2^32.
 #include <inttypes.h>

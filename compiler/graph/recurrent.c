@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM. Every step is two products (input and state with the weights of all gates) and functions of
 // elements.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators along axes: reductions, ArgMax and ArgMin, CumSum, TopK, Softmax and its kin. Sums of real numbers are made
 // in binary64.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize: one dimension after the other. A table gives for every index of the result the elements of the input and
 // their weights: one for nearest, two for linear, four for cubic.
 #include <inttypes.h>

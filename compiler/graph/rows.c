@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking over all elements of several tensors: see call.h. The innermost dimension is handed out whole.
 #include <assert.h>
 #include <string.h>

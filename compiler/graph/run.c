@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a graph node by node: see run.h. Values live from the node that makes them to the last one that reads them.
 #include "compiler/graph/run.h"
 

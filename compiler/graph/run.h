@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter: what a graph means. Plain loops in C, independent of the accelerator and of the compiler behind it.
 #ifndef COMPILER_GRAPH_RUN_H
 #define COMPILER_GRAPH_RUN_H

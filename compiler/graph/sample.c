@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that read images between their pixels: GridSample and RoiAlign.
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between real numbers and bytes: Quantize, Dequantize and Requantize of docs/networks.md, and QuantizeLinear,
 // DequantizeLinear and DynamicQuantizeLinear of ONNX. Rounding is to nearest even in binary32 arithmetic.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose result is as large as their data says. They need constants: NonZero all of its input, Compress its
 // condition.
 #include <inttypes.h>

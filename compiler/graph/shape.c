@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that keep the order of their elements: the data is copied, only the shape changes. And Shape and Size,
 // which give shapes as data.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConvTranspose: for each image and group a product gives what every element of the input adds to every tap of its
 // window (columns[filter, tap][pixel]), and the columns are added into the result.
 #include <inttypes.h>

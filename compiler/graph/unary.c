@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one element. Real tensors are computed in binary64 and rounded once, so sums, differences and the like
 // are what binary32 arithmetic gives; integers are computed in 64 bits and wrap. A row per operator.
 #include <math.h>

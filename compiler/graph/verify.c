@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a graph is well formed: see graph.h. Reports every violation with the node's or the tensor's name.
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Geometry of windows: see window.h. Sizes are limited so that no index overflows.
 #include "compiler/graph/window.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows that move over images of one to three dimensions, for convolutions and pooling. Missing dimensions are in
 // front, of size 1, so that loops are over three.
 #ifndef COMPILER_GRAPH_WINDOW_H

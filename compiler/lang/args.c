@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments: values for parameters by name, and their text.
 #include <errno.h>
 #include <inttypes.h>

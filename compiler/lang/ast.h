@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The syntax tree of a file. Every node knows its place; names are interned (compare pointers).
 #ifndef COMPILER_LANG_AST_H
 #define COMPILER_LANG_AST_H

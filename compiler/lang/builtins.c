@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of names and the binding of arguments: see builtins.h.
 #include "compiler/lang/builtins.h"
 

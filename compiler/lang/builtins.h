@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of the kernel language: functions with their parameters, methods of blocks, types, and the names of Triton
 // that have no meaning here, each with its reason.
 #ifndef COMPILER_LANG_BUILTINS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names: every NAME and ATTRIBUTE of a function gets its meaning; see check.h.
 //
 // A name that a function assigns anywhere is a variable of it. Other names are functions of the file with @jit, then

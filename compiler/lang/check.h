@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be said about a file without running it: every name means something, every function has its slots.
 #ifndef COMPILER_LANG_CHECK_H
 #define COMPILER_LANG_CHECK_H

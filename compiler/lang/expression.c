@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions by precedence climbing over one table of operators.
 #include <string.h>
 

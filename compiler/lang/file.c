@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files: reading, checking, and finding kernels in them.
 #include "base/file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instances: values for the parameters of a kernel, and its grid.
 #include <string.h>
 

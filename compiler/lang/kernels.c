@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file says about its kernels apart from their bodies: parameters, @autotune, docstring, grid.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel language: the part of Python that block-pointer kernels are written in; see docs/kernel-language.md.
 //
 // A file holds kernels. A kernel with values for all its parameters and a grid is an instance. An instance can be run

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Characters to tokens: see lexer.h. Names are interned, so later stages compare pointers.
 #include "compiler/lang/lexer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens of a file: Python's lines and indentation. Inside brackets line ends mean nothing.
 #ifndef COMPILER_LANG_LEXER_H
 #define COMPILER_LANG_LEXER_H

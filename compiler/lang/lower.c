@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering, the whole of it: runs of the kernel, the grid's loops, then what is left to
 // say about loops and tensors. See lower.h.
 #include "compiler/lang/lower.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering: what its files share. The body of a kernel is run on values that are known or affine in loops: the `range`
 // loops, and the axes of the grid, which are loops of the program from the start. Where the grid is not affine
 // (programs that are swizzled or grouped) the body is run once per program with concrete ids: the first run records the

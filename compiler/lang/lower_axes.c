@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The axes of the grid as loops of the program: what makes one run of the kernel enough.
 //
 // A kernel that takes a program id apart (`id // columns`, `id % columns`) is affine if the axis is two loops, one of

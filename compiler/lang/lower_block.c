@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations on blocks: what becomes statements of the block program.
 //
 // Blocks are values in the kernel and buffers in the program. An operation writes a new buffer, or the buffer of an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions: names, tuples, functions, methods. Operators are in lower_operator.c, blocks in lower_block.c.
 #include <math.h>
 #include <string.h>

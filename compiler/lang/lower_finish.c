@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left to do when the loops are known: unused loads go, tensors get their sizes, loops their roles,
 // and stores of different programs must not meet.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel loops out of the programs of the grid.
 //
 // Every offset of a load or store is a column with an entry per program. Loops are found as coordinates: a column that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Affine numbers: see lower.h. Factors that are zero are never in `loops`.
 #include <assert.h>
 

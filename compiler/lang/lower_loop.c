@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops: see lower.h.
 //
 // A `range` loop becomes a loop of the block program: its body is run once with the variable as an affine number. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads, stores, and the shapes of what was loaded: see lower.h.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on numbers, pointers and blocks. A number is known or affine in loops; what would be neither is refused.
 #include <math.h>
 #include <string.h>

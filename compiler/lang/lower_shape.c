@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers of blocks that are reshaped: (8, 8, 64) is (64, 64) to dot() and (8, 8, 64) again to store().
 //
 // A reshape that keeps the last dimension makes no statement, so one buffer may stand for values of several shapes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements: assignments, branches, calls of functions.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of the lowering: see lower.h.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements, functions and modules. Functions with @jit are read; of all other lines only imports and `grid = ...`.
 //
 // After an error in a statement the parser goes on behind its line (and the block below it), so that one run reports

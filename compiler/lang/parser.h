@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two halves of the parser share: parser.c reads statements, expression.c expressions.
 #ifndef COMPILER_LANG_PARSER_H
 #define COMPILER_LANG_PARSER_H

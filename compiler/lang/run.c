@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle: programs, statements, functions. See run.h.
 #include "compiler/lang/run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle: what its files share. It executes the syntax tree as it stands, program after program, with blocks as
 // arrays of elements. It shares the tree and the names with the lowering and nothing else.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks, element by element: see run.h.
 //
 // Numbers: products and sums of integers wrap at 32 bits; int8 operands become int32 first, maxima and minima of int8

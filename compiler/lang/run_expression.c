@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions of the oracle: see run.h.
 #include <math.h>
 #include <string.h>

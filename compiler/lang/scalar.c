@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on values of the compilation: see scalar.h.
 #include "compiler/lang/scalar.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers at compile time, with Python's meaning: // and % round down, / gives a float, ** and shifts.
 #ifndef COMPILER_LANG_SCALAR_H
 #define COMPILER_LANG_SCALAR_H

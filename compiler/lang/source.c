@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages with the source line and a caret: see source.h.
 #include "compiler/lang/source.h"
 

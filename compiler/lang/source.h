@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a file, and messages about places in it: location, source line, caret under the range.
 #ifndef COMPILER_LANG_SOURCE_H
 #define COMPILER_LANG_SOURCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of workloads/kernels as text; the table is made in the build.
 #ifndef COMPILER_LAYER_KERNEL_FILES_H
 #define COMPILER_LAYER_KERNEL_FILES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers as calls of kernels: which kernel, one function per kernel that gives its arguments. See layer.h.
 #include "compiler/layer/layer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers as programs: which shipped kernel computes a layer, with which arguments, and its compilation.
 //
 // The kernels travel in the library: compiling a layer needs no checkout. This is the only place that knows the

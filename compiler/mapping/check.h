@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Judging a mapping: what the rules look at, and how they refuse.
 #ifndef COMPILER_MAPPING_CHECK_H
 #define COMPILER_MAPPING_CHECK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heuristic mapper: tries a few hundred structured mappings and takes the one with the fewest estimated cycles.
 //
 // Structure: no inner loops; tiles of results up to a half of the accumulator (two slots, so that stores run under the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of a mapping, roughly; see mapping.h.
 //
 // Mesh, loads, stores and main memory work at the same time. The slowest of their totals counts, and a little of what

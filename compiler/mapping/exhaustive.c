@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every mapping of a small space, depth first: factors per dimension, then orders, residency and depth. A subtree ends
 // where the results no longer fit the accumulator: factors only make them larger. See mapping.h.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a mapping can be carried out on an array: one function per rule, each with its reason. See mapping.h.
 #include <assert.h>
 #include <inttypes.h>

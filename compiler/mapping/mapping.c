@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows from a mapping: positions of loops, extents, windows of inputs. See mapping.h.
 #include "compiler/mapping/mapping.h"
 

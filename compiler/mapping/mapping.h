@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings: how a layer is cut into blocks and in which order, how long its operands stay, how they are buffered.
 //
 // A layer is a product over the seven dimensions N P Q K C R S (compiler/block/block.h): results[N,P,Q,K] are sums over

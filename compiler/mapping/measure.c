@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a mapping takes and moves; see mapping.h.
 //
 // Rows: a scratchpad buffer has a row per leading element and block of DIM columns; the accumulator keeps tiles of DIM

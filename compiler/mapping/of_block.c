@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layer and the blocking of a lowered program; see mapping.h.
 //
 // The product's views say the tile, by rank: [P, K], [N, P, K] or [N, P, Q, K] for the results, the last dimension of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random mappings: factors, orders, residency, depth, dataflow and style drawn apart from each other. See mapping.h.
 #include "base/random.h"
 

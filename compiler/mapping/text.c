@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a mapping: a line per part, words separated by blanks, `#` starts a comment. See mapping.h.
 #include <errno.h>
 #include <inttypes.h>

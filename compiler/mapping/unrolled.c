@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the loop unrollers ask of a mapping; see unrolled.h. LOOP_WS takes matrix products, LOOP_CONV_WS convolutions.
 //
 // A loop has one half of each memory, while the next one fills the other half. The unroller of convolutions lays out

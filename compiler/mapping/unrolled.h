@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the hardware's loop unrollers can carry out a mapping of style loop: a part of map_check.
 #ifndef COMPILER_MAPPING_UNROLLED_H
 #define COMPILER_MAPPING_UNROLLED_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles the kernels of a network, one thread per job. Kernels share nothing but the array, which is only read; each
 // thread collects its messages, so that they do not mix.
 #include "compiler/compile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the ELF of a network: see elf.h. The driver's files and the host's operators, which travel in the tool, the
 // array's header, a C file per kernel, the main program, the contents of constants and inputs; the RISC-V compiler
 // makes an object of each source, several at a time, and the ELF of all.

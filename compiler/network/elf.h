@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks as programs of the RISC-V host: the kernels as C functions, the host's operators as calls, weights and
 // inputs in the file.
 #ifndef COMPILER_NETWORK_ELF_H

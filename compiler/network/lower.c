@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering, the common part: what every operator's function needs, and the table of these functions. See private.h.
 #include <assert.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions: how their weights lie, and what has to happen around them. Kernels know one padding for all sides;
 // other paddings are put around the image first.
 #include <string.h>

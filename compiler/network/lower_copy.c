@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between strided views, and constants that fill one. Rows of bytes go through the array's scratchpad (kernel
 // `copy`): its loads and stores move several bytes per cycle where the hart takes several cycles per byte. A loop nest
 // with more dimensions than the kernel has becomes a step for each point of the shortest ones. The hart does what is

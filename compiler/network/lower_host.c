@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the hart that change values: between int8 and numbers, element by element, over dimensions.
 #include <math.h>
 #include <string.h>

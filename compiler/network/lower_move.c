@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: copies between strided views, and gathers by the hart.
 #include <string.h>
 

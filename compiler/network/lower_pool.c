@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max pooling, the mean of images, and sums of two tensors.
 #include "compiler/network/private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: of a matrix of rows and constant weights, or of as many pairs of matrices as the leading dimensions
 // say.
 #include <string.h>

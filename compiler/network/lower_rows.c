@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QSoftmax and QLayerNorm: rows of int8 on the hart.
 #include "compiler/network/private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main program of a network's ELF: see elf.h. Every step is measured by itself; what was measured is printed behind
 // the last step, so that printing disturbs none.
 #include <inttypes.h>

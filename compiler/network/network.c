@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a placed graph to a network program: lower, compile, plan. See network.h.
 #include "compiler/network/network.h"
 

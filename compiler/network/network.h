@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network programs: a placed graph (compiler/graph) as a list of steps on one memory. runner/network.h runs them.
 //
 // A step is either a kernel of workloads/kernels, compiled for the array, or calls of the hart's operators

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where everything lies: constants one after the other, then one arena for what lives only for some steps.
 //
 // Places in the arena are given to the largest buffers first, each the lowest address at which it meets no buffer that

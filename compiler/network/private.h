@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of compiler/network share.
 #ifndef COMPILER_NETWORK_PRIVATE_H
 #define COMPILER_NETWORK_PRIVATE_H

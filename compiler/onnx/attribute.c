@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of a node in the file become attributes of the graph. Lists of texts are joined by commas; tensors are
 // kept for normalise.c; what holds graphs or sequences belongs to operators that are refused.
 #include <string.h>

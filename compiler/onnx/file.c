@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files in memory, and the check that makes it safe to unpack their messages by recursion.
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forms of opsets 18 to 21, brought back to 17. What 17 cannot say is refused.
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Older forms of operators, brought to opset 17: the first row of an operator whose opset is above the file's applies.
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX files. Reading brings a model of opset 1 to 21 to a graph of stage `model`: operators as in opset 17, every
 // shape a number, constants folded, glue around shapes gone. The file is not trusted: whatever is wrong with it is an
 // error that names the node or tensor; operators that the graph does not know are refused by name.

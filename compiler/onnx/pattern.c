@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that exporters write as chains of smaller ones: Gelu (with erf or tanh) and LayerNormalization. The last
 // node of a chain becomes the operator; nodes without readers are dropped later.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the reader share.
 #ifndef COMPILER_ONNX_PRIVATE_H
 #define COMPILER_ONNX_PRIVATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a model: initializers and inputs become tensors, nodes are brought to opset 17, inferred and, where all they
 // read is constant, computed. Only what is known by name so far can be read, so cycles are unknown names.
 #include <inttypes.h>

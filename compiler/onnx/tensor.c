@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of a file: in raw bytes, in lists of numbers, or in a file beside it.
 #include <errno.h>
 #include <inttypes.h>

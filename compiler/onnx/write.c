@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a graph of stage `model` as an ONNX model of opset 17: what the reader turned into inputs, names or types is
 // turned back. Q operators are ours alone and are refused.
 #include <errno.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives each buffer its depth, its layout and its rows.
 //
 // Scratchpad banks have one port: a load that writes a bank takes the cycle of a product that reads it, and two

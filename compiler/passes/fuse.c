@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise chains around sums become what the accelerator does on the way in and out.
 //
 // Each list of statements is run on symbols (fuse_value.h): a buffer has a number, loaded elements or a sum of products

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the files of the pass fuse.
 #ifndef COMPILER_PASSES_FUSE_H
 #define COMPILER_PASSES_FUSE_H

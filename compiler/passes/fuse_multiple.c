@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads of int8 times an integer, which no load into the accumulator can do: products with multiples of the unit
 // matrix.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling: the largest of shifted loads becomes one load of all they read, and a store that pools it.
 //
 // Each iteration of the loops and each load of a running maximum is a tap: the same block, shifted by some rows and

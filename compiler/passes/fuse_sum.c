@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of products and loads in the accumulator: see fuse.c for what they become.
 #include <string.h>
 

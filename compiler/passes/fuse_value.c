@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The algebra of what blocks stand for: see fuse_value.h. Each rule holds for every input, bit by bit:
 //
 // - Sums in int32 wrap, so their order does not matter.

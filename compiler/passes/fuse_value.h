@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the blocks of a kernel stand for, in terms of what the accelerator can do on the way in and out; for fuse.c.
 //
 // A value is a number, what a load brings (perhaps scaled and rounded), or a sum of products and loads, perhaps with

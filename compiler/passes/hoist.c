@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves the loads of products' operands out of the loops that their buffers outlive, as the mapping's residency says. A
 // buffer grows by what these loops sweep: along a dimension of the access (a convolution's window with its halo), or by
 // a new leading dimension where the loop only moves the base. Products then read a part of it.

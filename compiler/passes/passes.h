@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes that change a kernel's block program in place, in the order in which they run. Each keeps the program's
 // meaning (block_run) and leaves a program that block_verify accepts. False after the reason was reported.
 #ifndef COMPILER_PASSES_PASSES_H

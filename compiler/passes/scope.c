@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers get their memory: what products read and what leaves as it came lies in the scratchpad, sums in the
 // accumulator. A buffer that would have to lie in both is refused; fuse leaves none.
 #include "compiler/block/build.h"

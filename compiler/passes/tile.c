@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits the loops of a program in two and puts them in the order of the mapping.
 //
 // A loop over a dimension with factors sp and dram becomes an outer loop of dram trips with an inner one of sp trips in

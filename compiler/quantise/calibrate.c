@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of the tensors of a model graph, and the inputs that it runs on.
 //
 // A percentile is of the magnitudes over all samples, from a histogram whose cells double in width whenever a larger

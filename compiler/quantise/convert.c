@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model graph to a graph of Q operators on int8 tensors: see convert.h.
 #include "compiler/quantise/convert.h"
 

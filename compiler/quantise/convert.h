@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the converter share: the plan that is made of the model, and the forms in which each of its tensors
 // exists in the new graph.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalisations and constants per channel into the convolution or product that they follow:
 //   s * (w x + b) + t = (s w) x + (s b + t).
 // A batch normalisation that follows something else becomes a convolution of 1 x 1 with one channel per group.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forms of tensors, made when they are asked for: see convert.h.
 #include <assert.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on int8 numbers that are not products: movement, pooling, sums. Images stay with their channels last.
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All passes in their order, and how good the result is.
 #include <math.h>
 #include <string.h>

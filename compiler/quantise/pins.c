@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that are quantised already, as float graphs with pins. A tensor of integers between QuantizeLinear and
 // DequantizeLinear becomes the float tensor that it stands for, pinned to its scale and zero point; the two operators
 // go. QLinearConv, QLinearMatMul, ConvInteger and MatMulInteger are first written with them. u8 is int8 with its zero

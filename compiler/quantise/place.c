@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last passes on a quantised graph: transposed operands into products, pooling into convolutions, padding of the
 // first convolution into Quantize; and the place of each node with its reason.
 #include <string.h>

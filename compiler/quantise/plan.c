@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a conversion: chains around products, derived tensors, scales. See convert.h.
 #include <float.h>
 #include <math.h>

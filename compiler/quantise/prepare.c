@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns other forms of operators into forms that the converter knows; all in float, and equal to what they replace.
 //   ReduceMean over an image                 GlobalAveragePool
 //   Sum, Add of two                          Add

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of quantise_prepare that have files of their own. Each replaces `node` by nodes that it adds to the graph, or
 // returns false and adds none.
 #ifndef COMPILER_QUANTISE_PREPARE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and matrix products with what is done to their sums: QConv and QMatMul. See docs/networks.md.
 //
 //   acc = bias + factor * residual + sum x * w, in units of x scale * w scale;  result = sat(rne(f * acc)).

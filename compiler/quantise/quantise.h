@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a model graph to a placed graph: folding, calibration, conversion to Q operators, fusion, layout, placement.
 //
 //   quantise_prepare    in place: QDQ and QLinear models become float graphs with pins (the scales that the model

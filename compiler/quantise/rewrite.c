@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers of the passes: see rewrite.h.
 #include "compiler/quantise/rewrite.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the passes share: the nodes that make and read a tensor, constants as numbers, a new list of nodes from an old
 // one.
 #ifndef COMPILER_QUANTISE_REWRITE_H

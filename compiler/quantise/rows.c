@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and normalisation of rows of int8 whose results are wanted as int8: QSoftmax and QLayerNorm, without float
 // numbers in between. The formulas are those of docs/networks.md.
 #include <math.h>

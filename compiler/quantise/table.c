@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of functions of one element: the operators between two tensors, run by the interpreter on all 256 values.
 #include <math.h>
 

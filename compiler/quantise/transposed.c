@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transposed convolution as a convolution: y[s q + b] = sum over t of x[q - t] w[b + s t], for each phase b of the
 // stride s. All phases are one convolution with s * s times the channels and a kernel of T = ceil(R / s), whose results
 // DepthToSpace puts in their places; what padding cuts off is sliced away.

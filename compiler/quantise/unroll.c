@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An LSTM step by step: the products with the inputs of all steps are one product, each step adds its product with the
 // state, and the gates are element-wise operators. Only the ordinary form: default activations, no peepholes, no
 // clipping, all sequences of full length.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Boxes; see box.h.
 #include "compiler/schedule/box.h"
 

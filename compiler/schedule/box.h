@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A box is a part of a buffer: elements [lo, hi) in each dimension.
 #ifndef COMPILER_SCHEDULE_BOX_H
 #define COMPILER_SCHEDULE_BOX_H

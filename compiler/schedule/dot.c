@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product statement becomes pairs of preload and compute over tiles of at most DIM rows, columns and depth: a nest of
 // products, as its plan says (plan.h). Order: columns, depth, rows, so that one block of weights serves all
 // rows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the commands of an order. Configuration is written when it differs from what is set: one of three load states
 // is taken for each kind of load, so that it rarely changes; execute and store have one state each.
 #include "compiler/schedule/emit.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes commands.
 #ifndef COMPILER_SCHEDULE_EMIT_H
 #define COMPILER_SCHEDULE_EMIT_H

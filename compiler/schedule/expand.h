@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The statements of a placed block program become commands of the streams.
 #ifndef COMPILER_SCHEDULE_EXPAND_H
 #define COMPILER_SCHEDULE_EXPAND_H

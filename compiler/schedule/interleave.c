@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One order for the streams. The hardware finds its hazards in program order and lets loads, products and stores
 // overtake each other otherwise; but a full class of its reservation station blocks everything behind it. So a load
 // stands as far ahead of its first use as its buffer allows, spread evenly over the products before it, and no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One order for the commands of the streams.
 #ifndef COMPILER_SCHEDULE_INTERLEAVE_H
 #define COMPILER_SCHEDULE_INTERLEAVE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A load becomes commands that move what is needed of its buffer: as many column blocks at once as the hardware takes,
 // rows in runs that are evenly spaced in memory. Of rows that are wider, the pieces of one run come one after the
 // other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is

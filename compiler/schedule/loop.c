@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Style loop: programs through the hardware's loop unrollers instead of streams. What both unrollers share: commands,
 // configuration, multiples of the unit matrix.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Style `loop`: programs of matrix products (LOOP_WS) and of convolutions (LOOP_CONV_WS).
 //
 // The unrollers have places of their own in both memories, two slots that take turns, so nothing stays in the

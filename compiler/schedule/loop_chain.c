@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of one result, and what the registers of each say: see arch/loops/loop_conv.c for what they mean.
 //
 // All images of a block are one chain if their places in memory can be told to the unroller, else each is one. Where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A placed program of convolutions through LOOP_CONV_WS.
 //
 // The product statements between two loads of operands are one loop: each is an element of the kernel, and where the

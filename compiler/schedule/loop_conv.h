@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the files of LOOP_CONV_WS: what a chain of loops computes, and how its registers say so.
 #ifndef COMPILER_SCHEDULE_LOOP_CONV_H
 #define COMPILER_SCHEDULE_LOOP_CONV_H

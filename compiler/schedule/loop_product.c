@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A placed program of matrix products through LOOP_WS: one unrolled loop for each product statement, which loads its
 // operands (and what stands in the result before its first product), multiplies, and stores after the last product of a
 // result. A residual that is multiplied is one more loop: with a multiple of the unit matrix as large as the block.

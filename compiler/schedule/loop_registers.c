@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of one LOOP_CONV_WS: six that fill its registers, in the layout of the array's revision, and one that
 // starts it.
 #include "compiler/schedule/loop_conv.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the products of one execution of a statement are, its plan. Rows of results (m) and depth (k) are listed element
 // by element with the local rows that they stand for, then cut into runs that one command handles; images make runs
 // shorter than DIM, which cost less time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: what the products of one execution of a product statement are, apart from the places of the instances that it
 // works on. Executions that need the same parts of their buffers share one plan.
 #ifndef COMPILER_SCHEDULE_PLAN_H

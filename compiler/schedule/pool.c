@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pooled store: one command per block of columns reads an image of the accumulator and stores the largest of each
 // window.
 #include "compiler/schedule/expand.h"

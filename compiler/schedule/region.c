@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What part of each instance of a buffer is needed. The first walk collects what stores keep of each result, the second
 // what products read for that; loads then move this part and no more.
 #include "compiler/schedule/region.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What part of each instance of a buffer is needed. Loads move this part and no more, so neither padding nor what is
 // cut off is moved or computed.
 #ifndef COMPILER_SCHEDULE_REGION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of rows: what one command can move, out of a box of several dimensions. Dimensions that continue each other both
 // in local rows and in memory are taken as one.
 #include "compiler/schedule/runs.h"

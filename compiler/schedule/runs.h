@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of rows: the rows of a box, as far as they are evenly spaced in memory and lie side by side in local memory. One
 // load or store moves one run.
 #ifndef COMPILER_SCHEDULE_RUNS_H

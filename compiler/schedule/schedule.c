@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a placed block program to commands: three walks over its loops (what stores keep, what products read, the
 // commands), then one order for loads, products and stores.
 #include "compiler/schedule/schedule.h"

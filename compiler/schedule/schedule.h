@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a placed block program to the commands that carry it out.
 //
 // `sched_commands` walks the loops of the program, cuts each statement into commands, gives loads, products and stores

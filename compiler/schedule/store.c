@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
 // of main memory's time and rows would visit few of its banks, commands have fewer rows, and the commands of all
 // columns take turns.

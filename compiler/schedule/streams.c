@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of commands and what each has to follow. Commands come in the program's order; for each local row the
 // last command of each kind that touched it is known, which gives the constraints exactly: a load follows the products
 // and stores that still used the rows that it fills, a product the loads that filled its operands and the stores that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: loads per buffer, products and stores, each in the program's order, with what each command has to follow.
 #ifndef COMPILER_SCHEDULE_STREAMS_H
 #define COMPILER_SCHEDULE_STREAMS_H

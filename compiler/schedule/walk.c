@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the loops of a block program; see walk.h.
 #include "compiler/schedule/walk.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk runs the loops of a block program and tells which instance of each buffer a statement works on.
 //
 // A buffer lives in the innermost body that holds all its uses, its home: each iteration of that body is a new instance

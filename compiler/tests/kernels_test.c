@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every shipped kernel on ragged shapes and several arrays: the commands leave on `ref` and on `cycle` what the
 // kernel's interpreter says, byte by byte. With "all" as its argument all combinations, a sample of them otherwise.
 #include "base/test.h"

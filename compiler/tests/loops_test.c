@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings of style loop: convolutions through LOOP_CONV_WS and products with a residual through LOOP_WS give on `ref`
 // and `cycle` what the kernel's interpreter says, and nothing but loops comes out. With a number as its argument, so
 // many mappings per kernel and array; 2 otherwise.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random mappings of products and convolutions: every legal one compiles and gives the result of the kernel, every
 // illegal one is refused with a reason. With a number as its argument, so many legal mappings; 300 otherwise.
 #include "base/test.h"

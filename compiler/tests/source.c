@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels under test; see source.h.
 #include "compiler/tests/source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels under test: a file of workloads/kernels with values for its parameters, on one array, with the tensors that
 // all its compilations share.
 #ifndef COMPILER_TESTS_SOURCE_H

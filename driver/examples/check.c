@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs, comparisons and verdict of the examples; see check.h.
 #include "driver/examples/check.h"
 

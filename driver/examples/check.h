@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the examples share: pseudo-random inputs, comparison with the expected values, the verdict.
 // The reference computations themselves are plain loops in each example; nothing here comes from the tiled library.
 #ifndef WEFT_EXAMPLES_CHECK_H

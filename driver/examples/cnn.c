@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small quantised network from end to end: convolution with pooling, a residual block, a depthwise and a 1x1
 // convolution, a fully connected layer, and the class with the largest score. Every layer's output is compared with
 // plain loops.

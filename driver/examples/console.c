@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The console: every conversion of weft_printf. The output itself is compared by eye or by a test; the program checks
 // start-up: .bss is zero, initialised data is there, the floating-point unit works, the clock runs, thread-local data
 // works.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Performance counters: reset, selection of events, reading, freezing. The events counted are printed; what is checked
 // holds on every engine, also on one without time.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DWEFT=weft -DELF=... -DARRAY=... -DISA=... -DEXPECTED="PASS name" -P engines_agree.cmake
 # Runs a program on the cycle engine, on the RTL, and on the SystemC platform with either inside. Each must end with code 0 and
 # the expected text, and all with the same cycles, instructions and console output.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution loop, one loop for a whole small layer, and every option of it: bias or zeros, stride, padding,
 // dilation, pooling, activation, partial sums over input channels, 1x1 downsampling, pixels folded into a row,
 // depthwise, rotated and transposed weights, transposed input and output, dilated input.

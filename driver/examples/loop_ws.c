@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix loop: ragged tiles, every kind of bias, int32 results, transposes, chains of loops in k, loops that follow
 // each other through both halves of the memories, residual add on revision 2.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output-stationary products: sums stay in the array over a chain of products and leave it shifted, rounded and
 // saturated. Bias, transposed operands, results to both memories, and sums that leave the range of the array's adders.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weight-stationary products from single instructions: ragged sizes, transposed operands, weights kept over several
 // products, accumulation, an int8 bias from the scratchpad, results to the scratchpad with saturation and ReLU, strides
 // of A and C.

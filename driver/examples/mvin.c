@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads: strides, column blocks, lane masks, zeros, repeated rows, scale, accumulator loads (wide, shrunk, added),
 // pixel repeats, the three load states. A plain model of both local memories follows every load; afterwards both are
 // stored and compared row by row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores: raw scratchpad rows, accumulator rows with activation, scale and saturation, full width, column blocks, a
 // kept scale, max pooling, and rows spread over an image (1-D mode).
 #include "driver/examples/check.h"

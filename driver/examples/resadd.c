@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Residual add: through single instructions on every array, through the matrix loop on revision 2. Ragged sizes, scales
 // of both inputs and of the sum, saturation of each, ReLU.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DWEFT=weft -DELF=... -DARRAY=... -DISA=... -DEXPECTED="PASS name" [-DEXIT=code] [-DENGINE=ref]
 #       -P run_example.cmake
 # Runs a program on the reference engine or another one. Both the exit code and the text must be right: a program that ends early with code 0

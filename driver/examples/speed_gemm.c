@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix product for measurements of engines: by single instructions, then by the loop unroller. Its size grows with
 // the array, so that every array is busy for about as many tiles. The result is checked with a random vector,
 // C x = A (B x), because a hart that computes the whole product would be what is measured.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiled convolution, from single instructions and through the convolution loop: ragged channels, stride, padding,
 // dilation, pooling, bias, depthwise, images and pixels with gaps. Also what it refuses.
 #include "driver/examples/check.h"

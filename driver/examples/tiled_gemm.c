@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiled matrix product with ragged sizes, both forms of it, every bias, int32 results, transposes, padded strides;
 // sizes chosen so that several tiles are needed in each direction. Also what it refuses.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How busy the tiled operators keep the mesh, second run of each: with the host, on engines with cycles. Some rows of
 // the results are compared with plain loops. Fails below the shares that docs/driver.md tells of.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An illegal instruction without a handler: the run-time system reports it and ends the program with code 1337.
 #include "weft/console.h"
 #include "weft/port.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traps that the program handles itself: an instruction of no accelerator, an all-zero instruction, an environment
 // call. The handler notes the cause and skips the instruction; registers, also floating-point ones, survive.
 #include "driver/examples/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on two operands of one type, and on truth values, element by element.
 #include "private.h"
 #include "weft/host_math.h"

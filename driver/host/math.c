@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one number: see weft/host_math.h. Arguments are brought to a small interval, where a few terms of the
 // function's series are enough.
 #include "weft/host_math.h"

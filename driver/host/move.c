@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: copies, casts, choices, gathers.
 #include "private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and normalisation over the one inner dimension of a call: a result for each element of it. Of f32; sums go in
 // the order of the dimension, block by block, so that what rounding takes away does not grow with its length.
 #include "private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of driver/host share: walking the loops of a call, and the families of operators.
 #ifndef DRIVER_HOST_PRIVATE_H
 #define DRIVER_HOST_PRIVATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and normalisation of rows of int8, int8 again: sums are exact, one division per row. The loops take eight
 // elements at a time, step by step, since the hart waits for each result that is used at once.
 #include "private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between int8, int32 sums and f32, with the accelerator's rounding; and what the accelerator does element by element.
 #include "private.h"
 #include "weft/host_math.h"

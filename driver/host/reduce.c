@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators over the inner dimensions of a call with one result for all of them. They go in the order of the
 // dimensions, one element after the other, so that sums of f32 are the same everywhere.
 #include "private.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the loops of a call and finds the code of its operator: see weft/host_ops.h.
 #include "private.h"
 

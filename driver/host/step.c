@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program for the hart that carries out calls which the machine that simulates it has put into memory: it measures
 // operators one at a time. Its loader sets `weft_host_batch`.
 #include "weft/host_ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one f32, element by element.
 #include "private.h"
 #include "weft/host_math.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_printf: formats into a small buffer that is written out when it is full and at the end, so that a line costs one
 // request to the host. No state outlives a call.
 #include "weft/console.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RISC-V side of the port: console and exit through HTIF, the default trap handler, and the note that names the
 // array the program was built for.
 //

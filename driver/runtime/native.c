@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The native side of the port: commands go straight to an engine, and main memory is this process. The engine's memory
 // is given the process's whole address space at its own addresses, so that a pointer is a memory address in both
 // builds; what is lost is the bounds check, which the RISC-V build has.

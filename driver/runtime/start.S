@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 # Start-up: from reset to main() and from main() to the exit code, and the trap entry.
 #
 # Invariants: hart 0 alone runs, in machine mode; memory may hold garbage (.bss is cleared); sp stays 16-byte aligned;

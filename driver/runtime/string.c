@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four functions that a freestanding compiler may call. Doublewords when both sides allow it, bytes otherwise.
 // Compiled with -fno-builtin -fno-tree-loop-distribute-patterns, or the loops would become calls to themselves.
 #include <stddef.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution from single instructions, weight-stationary: tiles as stages.h has them, one matrix product per position
 // of the kernel.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution from single instructions: one matrix product per kernel position and block of channels,
 // weight-stationary.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution through the LOOP_CONV_WS unroller: one loop per tile and range of input channels. The first range brings
 // the bias (or zeros), the last one stores. A depthwise convolution runs channel by channel.
 #include "driver/tiled/conv_tile.h"

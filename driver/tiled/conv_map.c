@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles for a convolution from single instructions: whole rows of the image if they fit, and a few heights are compared
 // by what they load and by how often weights change.
 #include "driver/tiled/conv_plan.h"

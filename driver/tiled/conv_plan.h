@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a convolution from single instructions is cut: shared by its choice (conv_map.c) and its run (conv.c).
 #ifndef WEFT_TILED_CONV_PLAN_H
 #define WEFT_TILED_CONV_PLAN_H

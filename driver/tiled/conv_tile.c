@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two forms of convolution share: argument checks, output sizes, tile growth and the walk over the tiles.
 #include "driver/tiled/conv_tile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the convolution forms, not by programs: checked and completed arguments, and tiles with their edges.
 #ifndef WEFT_TILED_CONV_TILE_H
 #define WEFT_TILED_CONV_TILE_H

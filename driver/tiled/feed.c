@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers under products: see feed.h.
 #include "driver/tiled/feed.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores that run under products, of which products take a step now and then.
 //
 // A transfer moves rows between memory and local rows: `planes` times `rows` x `cols` elements, by commands of at most

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix product from single instructions, weight-stationary: tiles as stages.h has them.
 //
 // An operand lies in columns of blocks: element (r, c) in row c / WEFT_DIM * tile rows + r of its slot; the result in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix product through the LOOP_WS unroller: one loop per tile; a chain of loops in k leaves the sums in the
 // accumulator and only the last one stores.
 #include "driver/tiled/tile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles for a product from single instructions: a few are compared by what they load and by how often weights change.
 #include "driver/tiled/tile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products and the steps of the feed between them: see products.h.
 #include "driver/tiled/products.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of a stage: blocks of weights, each preloaded once for the products with it.
 //
 // The host has little more time for a product than its two commands, so it does nothing but add: products go in runs

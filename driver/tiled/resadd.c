@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise sum of two int8 matrices: both are loaded into the accumulator, scaled on the way, the second added to
 // the first.
 #include "driver/tiled/tile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles, stages and what they prepare: see stages.h.
 #include "driver/tiled/stages.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator as tiles of products, and the loads and stores that run under them.
 //
 // A tile of the result stays in the accumulator while the reduction advances, a step at a time: a stage. Under the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the tiled operators, not by programs: tile sizes, and moves of element ranges larger than one instruction
 // moves.
 #ifndef WEFT_TILED_TILE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads elaborated RTLIL. Only four kinds of line matter, and yosys writes each on a line of its own:
 //   module NAME     cell TYPE NAME     memory width W [offset O] size N NAME     end
 // A module with parameters is called $paramod\BASE\PARAMETERS or $paramod$HASH\BASE.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elaborated hardware as yosys writes it (RTLIL): which modules there are, how many of each, what memory they hold.
 #ifndef HW_EXPORT_DESIGN_H
 #define HW_EXPORT_DESIGN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What leaves Weft for other tools: the RTL of one array with its parameters, and the same array in the forms that
 // Gemmini's generator, Gemmini's programs and Timeloop read. Every text names the array and its hash.
 #ifndef HW_EXPORT_EXPORT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fit of a technology table's areas; see fit.h. Least squares without negative coefficients: of all choices of
 // coefficients that are not zero, the best one whose solution has none below zero.
 #include "hw/export/fit.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits the areas of a technology table to the synthesis of several arrays: area = constant + lane * DIM + pe * DIM^2 of
 // each part, no coefficient negative, least squares of the relative errors. Through three arrays the fit is exact
 // wherever such coefficients exist.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes gemmini_params.h, the header that programs written for Gemmini take their array from. The names are the
 // interface of those programs; the arithmetic is that of the ISA: each step rounds to nearest, half to even, then
 // saturates.

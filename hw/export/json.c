@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // array.json and array.yaml: every parameter under its section, and what follows from them.
 #include <inttypes.h>
 #include <string.h>

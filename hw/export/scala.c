@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the array as a GemminiArrayConfig of Gemmini v0.7.1, for use inside the Chipyard tree (package gemmini).
 //
 // Every parameter of the table is either written to a field (hw_export_scala_field) or has a limit: the one value that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synthesis unit by unit. The RTL is elaborated once from weft_accel, so every module has the parameters that the array
 // gives it; then each unit is mapped alone, with the units inside it as black boxes. So every gate is counted once,
 // equal units are mapped once, and the sum over all instances is the whole.

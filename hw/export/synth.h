@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Area, critical path and power of an array's units in a 0.18 um standard-cell library: yosys and abc map them, OpenSTA
 // times them. Scratchpad and accumulator are counted as bits, not mapped.
 #ifndef HW_EXPORT_SYNTH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a Timeloop architecture (version 0.3): DRAM, scratchpad, one accumulator slice per column, one weight register
 // per PE. A word is an input element; an accumulator word holds a partial sum. Bandwidths are words per cycle: the bus
 // and DRAM as described, one row per bank and cycle for the local memories (a read and a write with two ports).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running the tools of a synthesis: see tool.h.
 #define _GNU_SOURCE  // nftw, posix_spawn_file_actions_addchdir_np
 #include "hw/export/tool.h"

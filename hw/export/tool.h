@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running the tools of a synthesis: programs from PATH, without a shell.
 #ifndef HW_EXPORT_TOOL_H
 #define HW_EXPORT_TOOL_H

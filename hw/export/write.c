@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the whole set into a directory. array.json comes first: it marks the directory as ours, also when a later file
 // fails, and lists the files, so that a later call knows which of them to remove.
 #include <dirent.h>

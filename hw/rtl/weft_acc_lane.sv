@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lane of the narrow accumulator read: activation, normalisation, scale, clip to int8.
 // Combinational.
 //   none     x

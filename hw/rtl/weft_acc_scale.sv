@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accumulator rows on their way out: each lane through acc_lane to int8, with the int32 row beside
 // it.
 //

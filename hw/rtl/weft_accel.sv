@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The array of weft_array_pkg: the package that is generated from an array description, applied to
 // weft_array. A chip with several arrays instantiates weft_array with the parameters of each.
 module weft_accel #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One accumulator bank: int32 rows, written plainly or added to (read-modify-write), read by the
 // execute unit and the store path.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator of an array: RoCC command port, AXI4 master, trace outputs. Wires the units of
 // docs/microarchitecture.md together. Every parameter of the array description that the hardware
 // depends on is a parameter here, under the name that it has in the generated package

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Named assertions, the one form in which the modules state their invariants. They exist where
 // WEFT_ASSERT_ON is defined, for simulation with Verilator (--assert); without it, as every other
 // tool reads the sources, they are nothing. A failure is reported with the path of the instance and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unpacks the beats of one read transaction at a time into local rows.
 //
 // A transaction brings `length` bytes, of which `bytes` from offset `shift` on are wanted. They are

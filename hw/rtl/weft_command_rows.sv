@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The local rows that a command touches, as the reservation station compares them; combinational.
 //
 // Range a is the destination of commands that have one (a_writes_o), else the first operand; range

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands of a memory controller that are still being carried out: the work each has left, and its
 // tag.
 // An allocation takes the lowest free entry; returns count an entry down; an entry with nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Performance counters: the counter file and its command.
 //
 // Each counter has an event number and an external flag. An internal counter counts the cycles in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads rows from main memory: cuts a row request into naturally aligned bursts and turns the
 // answers into local rows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Execute unit: carries out config_ex, preload and compute, in order.
 //
 // Commands pass the preload unroller into a window whose first three entries are visible. An

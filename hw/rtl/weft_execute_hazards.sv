@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The destinations of all products on their way, to hold back an operation that would read one of
 // them too early.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Write-back: sends the mesh's result rows to the scratchpad or the accumulator, in the cycle in
 // which they come.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Front end: takes RoCC commands, unrolls loops, and hands the result to the reservation station in
 // order.
 //

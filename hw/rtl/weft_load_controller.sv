@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads: turns config_ld, mvin, mvin2 and mvin3 into row requests, one per cycle, and reports
 // finished commands.
 //

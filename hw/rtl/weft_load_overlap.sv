@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do two loads write a common local row? Each is `blocks` runs of `span` consecutive rows, `stride`
 // rows apart.
 // Exact when the strides are equal or one load has a single block; otherwise the enclosing ranges

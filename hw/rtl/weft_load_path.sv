@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From row requests of the load controller to writes of local memory.
 //
 //   ld_req --zeros?--> zero_writer --> pixel_repeater ---------------------------> zero write

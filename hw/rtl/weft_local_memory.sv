@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scratchpad and accumulator with everything between them and the three units that use them.
 //
 //   load_path: rows from the DMA reader, zeros        -> writes

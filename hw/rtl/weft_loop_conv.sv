@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOOP_CONV_WS: unrolls a tile of a convolution into mvin, preload, compute and mvout.
 //
 // Built like loop_matmul: a two-entry command queue, two slots of configuration registers, five

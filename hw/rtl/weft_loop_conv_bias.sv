@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bias of a convolution tile: config_ld of state 2, then an mvin3 for each (b, orow, DIM ocols,
 // group of channels), channels innermost, into the accumulator. All pixels get the same bias: the
 // memory stride is 0; with no_bias the address 0 loads zeros. A tile without a bias address emits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The input of a convolution tile: config_ld of state 0, then an mvin for each (b, irow, run of
 // icols, group of channels), channels innermost. Rows and columns count from the padding; runs end
 // at the edges of the image and after a block of local rows; what lies outside the image is loaded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the five parts of weft_loop_conv have in common: the slot that the part works on, and the
 // two-stage pipeline that its commands pass.
 //

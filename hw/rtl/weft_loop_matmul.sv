@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOOP_WS: unrolls a matrix product of I x J x K tiles into mvin, preload, compute and mvout.
 //
 // Commands pass a two-entry queue. Loop commands write the configuration registers of a slot or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of loop_matmul: for k, j, i (i innermost) a preload and a compute per tile.
 //
 // The first i of a (k, j) preloads the weights B and computes with them, the others keep them:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a rectangle of tiles: one of the three loaders (A, B, D) of loop_matmul.
 //
 // Walks rows x cols tiles with two counters and emits one mvin for each group of up to `blocks`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stores of loop_matmul: mvout of C for j (groups of tiles), i innermost, mvout_spad when C
 // stays in the scratchpad, or, with the layer-norm and softmax activations, three passes of
 // statistics commands over every row.

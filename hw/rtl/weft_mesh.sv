@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mesh: MESH_ROWS x MESH_COLUMNS tiles with STEP = TILE_LATENCY + 1 registers behind each tile.
 //
 // One row of operands crosses the mesh as a diagonal wave: tile (r, c) works on it (r + c) * STEP

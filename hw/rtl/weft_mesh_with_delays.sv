@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mesh with what it needs around it: row buffers, transposer, skew of the operands, deskew of
 // the results, and the queues that tell which product a result row belongs to.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales the int8 rows that come from memory and repeats them over local rows.
 //
 // A row waits in an input register and is sent on `repeats` + 1 times, with out_row_o counting down

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics of accumulator rows for layer norm and softmax, one set per stats id, in the row
 // stream between the accumulator and its scale units.
 //

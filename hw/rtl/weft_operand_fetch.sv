@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operand fetch: walks the rows of A, B and D (bits and fields 0, 1, 2 of every vector) of one
 // operation and reads them from the banks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operand select: the rows that one entry of the control queue feeds to the mesh, taken from the
 // banks' answers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address translation as a requester sees it when translation is off: addresses pass unchanged, but
 // a request for another page than the requester's last one has to ask the shared translation
 // buffer, which answers one of the two per cycle. With translation off the buffer never misses, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processing element: one multiply-accumulate and two stationary registers that can swap roles.
 //
 //   shift   takes d_i and hands its old value down at c_o: weights or biases come in, finished sums

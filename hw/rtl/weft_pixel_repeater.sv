@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First-layer loads: writes a row of `len` lanes once more for each repeated pixel, q rows lower
 // and q*len lanes higher. The copy with the largest q goes first, the row itself last. A copy that
 // would leave its half of the scratchpad (row below 0, or below SP_ROWS/2 for rows from there on)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the values of enumerated parameters mean, SECTION_NAME_VALUE as in the array description.
 // Constants rather than an enumeration: Verilator 5.006 does not survive a module parameter that is
 // an item of a package's enumeration, and yosys 0.23 has no cast to make a number of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits a weight-stationary preload of a transposed B in two, so that B can pass the transposer
 // first.
 //

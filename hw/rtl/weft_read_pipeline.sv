@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behind a scratchpad bank, one for each reader: FIXED is a pipeline of DELAY registers, otherwise
 // a queue of DELAY entries whose first leaves after one cycle. Both accept a row per cycle and hold
 // their rows while the reader waits.

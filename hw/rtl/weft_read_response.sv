@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The response of a synchronous memory read: valid in the cycle after the read, straight from the
 // memory's output, and kept in a register for as long as it is not taken.
 // Invariants: read_i only when the response is free or leaves (!valid_o || ready_i). No path from

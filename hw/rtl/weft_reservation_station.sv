@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reservation station: holds commands until what they depend on is done, one file of entries for
 // each class.
 //

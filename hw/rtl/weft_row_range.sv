@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First and last local row of a matrix: rows_i rows from base_i on, stride_i apart. A range that
 // runs over the end of the row field is taken as the whole memory. Combinational.
 module weft_row_range #(

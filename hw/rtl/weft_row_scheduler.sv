@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares UNITS arithmetic units among the lanes of up to three rows: the control of the scale units
 // of mvin and of the accumulator. Each unit takes one element per cycle; element (entry e, lane w)
 // belongs to unit (e*LANES + w) mod UNITS. A unit serves the oldest row first and its lanes in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Row spacing: keeps result rows apart that meet in one sub-bank of a single-ported accumulator.
 //
 // Adding a row reads and writes its sub-bank, so an accumulating row takes two accesses and must

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One scratchpad bank: a synchronous memory of ROWS rows with byte-masked writes, and one response
 // register for each of its readers. The execute unit wins over the store path. SINGLE_PORTED: a
 // write wins over any read.

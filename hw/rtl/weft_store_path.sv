@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From row requests of the store controller to requests of the DMA writer or writes of the
 // scratchpad, and accumulator operands for the execute unit.
 //

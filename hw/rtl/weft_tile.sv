@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile: ROWS x COLUMNS processing elements without registers between them, registers behind it.
 //
 // a_i enters a row of elements and reaches all its columns in the same cycle; b_i and d_i enter the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposer: rows of a DIM x DIM matrix go in, columns of the matrix before it come out, one of
 // each per enabled cycle.
 //

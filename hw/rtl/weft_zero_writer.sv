@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the zeros of a mvin without a source: one block of DIM lanes per cycle, block b of a row
 // at row + b * block_stride, the last block masked to the columns that are left.
 //

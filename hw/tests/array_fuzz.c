@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes are refused or give an array that passes the check and survives printing with its hash.
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table, the derived numbers, the built-in arrays, the canonical text and the hash.
 // Expected numbers are Gemmini's published configuration and measured latencies, written out here on purpose.
 #include "hw/array.h"

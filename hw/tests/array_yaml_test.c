@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the reader and the rules refuse, with the exact message; and that damaged text is refused or read, never worse.
 #include "base/test.h"
 #include "hw/array.h"

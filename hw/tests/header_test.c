@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A generated weft_array.h, as a C program and an assembler file (header_words.S) see it, against the array it was made
 // from. Built once for each of several arrays.
 #include "base/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generated header in an assembler file: see header_test.c.
 #include "weft_array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SystemVerilog package of several arrays: every parameter, every derived number and the hash stand in it once,
 // with the values of the array. Values are read back from the text, not compared with what the writer computes.
 #include <ctype.h>

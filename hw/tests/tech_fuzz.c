@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes: the reader of technology tables reports or reads, and never crashes.
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Technology tables: the built-in ones, what an array costs in them, and what the reader refuses, each with its place.
 #include "hw/tech.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The YAML tree: shape and places of nodes, and what is refused where.
 #include "hw/yaml_tree.h"
 

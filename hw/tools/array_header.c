@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_array_header NAME|FILE.yaml OUT [REVISION]: writes the C header of an array, for the build of RISC-V programs.
 // REVISION replaces the array's isa.revision, as --isa does in the simulator.
 // weft_array_header --parameters OUT: writes the documentation of the parameter table.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_array_package NAME|FILE.yaml OUT: writes the SystemVerilog package of an array, for the build of the RTL.
 // OUT is written under another name first, so that an interrupted build leaves no half package.
 #include <stdlib.h>

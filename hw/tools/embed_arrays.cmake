@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes a C file that holds the built-in array descriptions, in the order given.
 #   cmake -DDIR=hw/configs -DNAMES=gemmini-default,dim4 -DOUT=file.c -P embed_arrays.cmake
 string(REPLACE "," ";" names "${NAMES}")

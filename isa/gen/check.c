@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves that an instruction table is sound: see the invariants in model.h. Reports every violation at its line.
 #include <ctype.h>
 #include <string.h>

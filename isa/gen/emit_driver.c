@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes weft_isa.h: what a bare-metal RISC-V program includes to issue commands. It stands alone (only <stdint.h>),
 // and constant arguments fold into constants because everything is an inline function.
 #include "isa/gen/model.h"

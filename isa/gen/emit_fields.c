@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes isa_fields.h: identifiers, events, named values, and an accessor pair for every field of every instruction and
 // of local addresses.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes weft_isa_pkg.sv: localparams for the opcode, functs, events, fields and named values. Plain integers and sized
 // vectors only, so that Verilator, yosys and Icarus all read it through scoped names.
 #include "isa/gen/model.h"

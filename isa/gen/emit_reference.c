@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes isa_reference.md, and the same text as a C string for the library (isa_reference.inc).
 #include <stdlib.h>
 

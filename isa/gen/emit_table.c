@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes isa_table.inc, which isa/isa.c includes: the instructions as constant data, and the direct lookup of isa_find:
 // per revision and funct a place in a list of identifiers, indexed further by the selector bits of rs1.
 #include "isa/gen/model.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction table in memory, as isagen reads it: gen_read parses, gen_check proves it sound, the emitters print
 // it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the text of an instruction table, line by line. A line with an error is reported and skipped, so that one run
 // shows every mistake; what was read stays consistent because a line adds its record only when all of it parsed.
 #include <ctype.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as an instruction table: read, checked, and emitted when sound.
 #include "isa/gen/model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as command text and as instruction words: what parses must print to text that parses to the same operands.
 #include <assert.h>
 #include <stdlib.h>

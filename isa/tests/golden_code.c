@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code for the disassembler test: integer, multiply, float, double, conversions, atomics, branches, calls and registers
 // of the machine, so that a compiled program holds most instructions of RV64GC in their natural surroundings.
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the generated package the way RTL does: scoped names, slices by LSB and width.
 module package_use (
     input  logic [63:0] rs1_i,

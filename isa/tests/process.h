@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a command line in a scratch directory and reads what it wrote; for tests of tools and of compiled code.
 #ifndef ISA_TESTS_PROCESS_H
 #define ISA_TESTS_PROCESS_H

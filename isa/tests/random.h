@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small deterministic generator for the tests (xorshift64*), and operands of an instruction drawn from it.
 #ifndef ISA_TESTS_RANDOM_H
 #define ISA_TESTS_RANDOM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The disassembler against the GNU one, instruction by instruction: compiled code with and without compressed
 // instructions, all 16-bit encodings, and random 32-bit ones. Custom instructions have texts of their own.
 #include "base/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_isa.h under the RISC-V compiler and natively: a program that calls every wrapper with random constant arguments
 // is compiled for both; what each issues is compared with operands that the library packs. The RISC-V words are
 // executed by an evaluator that knows nothing but materialising constants, so an argument that did not fold fails the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // isagen refuses tables that are not sound, at the place of the mistake, and writes nothing then.
 #include <sys/stat.h>
 #include <unistd.h>

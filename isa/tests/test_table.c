@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table in the library: coverage counted anew, lookup against a search, field access, legality, reference text.
 #include "base/test.h"
 #include "isa/isa.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of commands: known texts, exact round trips, located refusals.
 #include "base/test.h"
 #include "isa/isa.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs that are known are those that would be made: with a table of runs, measurements over sizes of the memories are
 // the same as without, bit by bit, and many of them need no run. Other parameters, and programs whose rows the digest
 // does not know, need one.

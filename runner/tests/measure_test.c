@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measuring a layer gives what compiling and running it by hand gives, the same again the second time, fewer cycles
 // with warm caches, and a reason where a layer cannot be mapped.
 #include "runner/measure.h"

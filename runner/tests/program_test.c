@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product written as commands gives the right result on the engines, with the cycles that its trace has.
 #include "runner/program.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of methods, and the short methods themselves.
 #include "search/baselines/baselines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the one-loop search is compared with: the same networks, the same model, the same number of evaluations
 // (docs/search.md). An evaluation is the cost of one mapping of one layer, with or without a gradient.
 #ifndef SEARCH_BASELINES_BASELINES_H

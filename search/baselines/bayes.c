@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bayesian optimisation in two loops. Outside, a Gaussian process over the logarithms of the hardware proposes the next
 // array: the least mean minus spread of many random ones. Inside, each layer evaluates random mappings on it, fits a
 // process to the logarithms of their factors, and evaluates the most promising of further random ones.

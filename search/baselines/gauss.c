@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See gauss.h. K = L L^T by Cholesky; mean = k^T K^-1 y, variance = 1 + noise - |L^-1 k|^2.
 #include "search/baselines/gauss.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gaussian processes: a mean and a spread at points that were not evaluated, from points that were. The covariance is
 // exp(-|x - y|^2 / (2 length^2)) over inputs scaled to unit spread, plus noise; outputs are centred and scaled.
 #ifndef SEARCH_BASELINES_GAUSS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A genetic search: an individual is one mapping for each layer with the minimal hardware for all of them. Parents win
 // small tournaments; a child takes each layer from one of its two parents and some layers mutate by random moves.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the baselines: hardware and mappings at random, the greedy rule, keeping the best.
 #ifndef SEARCH_BASELINES_INTERNAL_H
 #define SEARCH_BASELINES_INTERNAL_H

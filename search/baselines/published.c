@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one-loop gradient search as published with DOSA (MICRO 2023), on our tape: seven starts from random hardware,
 // whose layers a rule maps (there a solver, here the greedy one); Adam on the factors themselves, each in units of the
 // largest value that it takes in a sample of mappings, with the published rates; rounding after a third and two thirds

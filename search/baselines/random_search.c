@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random search: some random arrays, the same number of random mappings for each layer on each of them; a layer keeps
 // its best mapping by itself, an array is judged by the whole network.
 #include <math.h>

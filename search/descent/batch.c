@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See batch.h. The lanes' numbers lie in the tapes' workspaces; Adam's moments lie beside them, one row of lanes for
 // each variable.
 #include "search/descent/batch.h"

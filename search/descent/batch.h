@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TAPE_LANES starts that descend together. The variables are the logarithms of the factors of all layers and the logits
 // of their loop orders; a step evaluates the layers that are active, the network over all layers, and the gradients
 // back to the active ones; Adam moves them and a projection keeps every dimension's factors legal: none below 1, their

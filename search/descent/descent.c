@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See descent.h. Work is a list of tasks that threads take in order: first one for each batch of starts, then one for
 // each start to be polished. Every task leaves its result in its own place; places are compared in order at the end.
 #include "search/descent/descent.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one-loop search: mappings of all layers -> the hardware that they need -> energy and cycles of the network ->
 // gradient -> step, for many random starts at a time (batch.h); then rounding to whole factors, judged by the scalar
 // model, and polishing of the best (docs/search.md). The result is the same for the same options and seed, on any

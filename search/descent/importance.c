@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See importance.h. Costs g are per occurrence; the weight of a layer in the objective is how often it occurs.
 #include "search/descent/importance.h"
 

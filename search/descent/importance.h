@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which layer deserves the next effort: the gradient of the network's objective f with respect to the effort t_i given
 // to a layer i,
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See moves.h.
 #include "search/descent/moves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves between whole-number mappings of a layer: a prime factor of a dimension goes from one place to another. Any
 // mapping can be reached from any other; every mapping on the way is legal.
 #ifndef SEARCH_DESCENT_MOVES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain model (search/model/paper.h) over a tape: the same formulas in the logarithms of the factors, with
 // gradients, for TAPE_LANES mappings at a time (docs/search.md).
 //

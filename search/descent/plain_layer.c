@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer of the plain model over a tape: tiles, and how often they are filled, with loops that exist by degrees.
 // traffic.c of search/model has the same for whole factors; its comments say what the rules are.
 #include <math.h>

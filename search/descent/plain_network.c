@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network of the plain model over a tape: minimal hardware from what the layers need, cycles and energy of each
 // layer on it, and the objective. paper.c of search/model has the same for one network at a time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See polish.h. Improvements below one part in 10^9 do not count, so that equal mappings do not take turns.
 #include "search/descent/polish.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Polishing whole-number mappings: single moves and pairs of moves of one layer, accepted if the network's objective
 // improves; and steps of the hardware, after which all layers are fitted to the new sizes. The judge is the scalar
 // model throughout.

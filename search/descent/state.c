@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See state.h. Costs are kept for the hardware in force; sums over occurrences are kept beside them.
 #include "search/descent/state.h"
 

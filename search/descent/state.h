@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network with one whole-number mapping for each layer, the hardware that follows and what all of it costs by the
 // scalar model: the judge of the search. Trying another mapping for a layer costs one evaluation; the rest of the
 // network is only added up again where the hardware changes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least energy x delay that a box of hardware can have.
 //
 // In a box a candidate costs at least what it costs on the smallest hardware of the box that it fits. With these costs

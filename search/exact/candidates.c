@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mappings of a layer that can be part of an optimum on an array of a given side.
 //
 // A mapping is its tile in the scratchpad, the split of the tile's C and K between array and loops, the split of P and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branch and bound over the hardware, from the largest array side down.
 //
 // For a side the hardware is a box of scratchpad x accumulator; only sizes that some candidate needs matter. A box

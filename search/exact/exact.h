@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exact solver of the plain model: the hardware and the mappings with the least energy x delay of a network, proven
 // by enumeration with bounds (docs/search-model.md).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of the exact solver: candidates of a layer, and the bound over a box of hardware.
 #ifndef SEARCH_EXACT_PRIVATE_H
 #define SEARCH_EXACT_PRIVATE_H

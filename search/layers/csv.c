@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of layer tables as comma-separated lines, one per layer under the line of column names. A stride or
 // dilation of 0 is that of an axis without extent and counts as 1. `macs` is checked against the sizes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placed graphs as layer tables: see graph.h.
 #include "search/layers/graph.h"
 

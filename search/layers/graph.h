@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layer table of a placed graph: its convolutions and products, equal ones as one layer with a count.
 #ifndef SEARCH_LAYERS_GRAPH_H
 #define SEARCH_LAYERS_GRAPH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer tables: loading, printing, and what follows from a layer. The readers are yaml.c and csv.c.
 #include "search/layers/layers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer tables: the networks of the search as lists of layers with their dimensions and how often each occurs.
 //
 // A layer is a product over the seven dimensions of compiler/block/block.h; a matrix product M x N x K has P = M, K =

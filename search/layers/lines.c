@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comma-separated lines: see lines.h.
 #include "search/layers/lines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers of comma-separated layer tables share: lines, cells, numbers, and complaints with their place.
 #ifndef SEARCH_LAYERS_LINES_H
 #define SEARCH_LAYERS_LINES_H

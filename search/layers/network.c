@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks by any of their names: see network.h.
 #include "search/layers/network.h"
 

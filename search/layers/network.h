@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks by any of their names: tables of layers, ONNX files, generated networks.
 #ifndef SEARCH_LAYERS_NETWORK_H
 #define SEARCH_LAYERS_NETWORK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of SCALE-Sim's topologies: convolutions by the sizes of image and window, or products M x N x K. A line
 // may end with a comma.
 //

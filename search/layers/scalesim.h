@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SCALE-Sim's topologies: its names of columns.
 #ifndef SEARCH_LAYERS_SCALESIM_H
 #define SEARCH_LAYERS_SCALESIM_H

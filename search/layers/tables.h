@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of workloads/layers as text; the table is made in the build.
 #ifndef SEARCH_LAYERS_TABLES_H
 #define SEARCH_LAYERS_TABLES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of Timeloop's problems: convolutions over C, M or K, R, S, N, P, Q with strides and dilations, and
 // products over M, N, K.
 //

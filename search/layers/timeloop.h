@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timeloop's problems as layer tables of one layer.
 #ifndef SEARCH_LAYERS_TIMELOOP_H
 #define SEARCH_LAYERS_TIMELOOP_H

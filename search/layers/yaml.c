@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of our own form of layer tables:
 //
 //   name: resnet50

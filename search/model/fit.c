@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pattern search over the constants: see fit.h.
 #include "search/model/fit.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits the constants of the costs to simulated samples, those of one judge at a time (cost_constants.def).
 #ifndef SEARCH_MODEL_FIT_H
 #define SEARCH_MODEL_FIT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All constants fitted again: see fit_all.h.
 #include "search/model/fit_all.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All constants of the costs fitted again, judge by judge: the order of commands first, since it changes what the
 // others are fitted to.
 #ifndef SEARCH_MODEL_FIT_ALL_H

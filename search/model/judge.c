@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Correlations and errors: see judge.h.
 #include "search/model/judge.h"
 

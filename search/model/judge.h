@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How well predictions agree with what was simulated.
 #ifndef SEARCH_MODEL_JUDGE_H
 #define SEARCH_MODEL_JUDGE_H

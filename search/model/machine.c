@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over stages: see machine.h.
 //
 // A loop whose iterations have come to take the same time is not walked further: the clocks go on by that time for each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of the machine: how many cycles a layer takes with a mapping on an array, from the commands that the
 // compiler makes of them and the array's units; engine cycle is its judge (`weft bench model`).
 //

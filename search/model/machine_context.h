@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of machine_work: a layer and its mapping on an array, and what the parts of the work ask of each other.
 #ifndef SEARCH_MODEL_MACHINE_CONTEXT_H
 #define SEARCH_MODEL_MACHINE_CONTEXT_H

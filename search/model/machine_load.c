@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads of weights and inputs: the rows of a fill.
 #include <math.h>
 

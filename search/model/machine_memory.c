@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory and L2: which lines of a layer are fetched.
 #include <math.h>
 

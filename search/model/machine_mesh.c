@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mesh: products of a stage, and where their operands lie.
 #include <math.h>
 

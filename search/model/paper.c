@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles and energy of the plain model from the words that move (traffic.c), and the hardware that mappings need.
 #include "search/model/paper.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain model: what a layer costs on an accelerator of four memory levels, from the factors of its mapping alone,
 // in closed form (docs/search-model.md has the formulas). It knows no instructions and no latencies; the model of the
 // machine is machine.h.

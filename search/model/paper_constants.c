@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of constants: the reader, and the built-in ones.
 #include <assert.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random mappings of the plain model: perfect factors at random, any of the three orders at main memory.
 #include "search/model/paper.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random layers, arrays and mappings: see samples.h.
 #include "search/model/samples.h"
 

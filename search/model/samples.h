@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples that the model of the machine is fitted to and judged by: layers, arrays and mappings at random. Drawn for
 // fitting or for judging; the two never share a layer or an array.
 #ifndef SEARCH_MODEL_SAMPLES_H

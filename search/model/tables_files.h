@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of search/model/tables as text; the table is made in the build.
 #ifndef SEARCH_MODEL_TABLES_FILES_H
 #define SEARCH_MODEL_TABLES_FILES_H

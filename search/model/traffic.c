@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words that move between the levels of the plain model (paper.h).
 //
 // A tile of a level is filled as often as the loops outside of it run, but for the loops inside of the first one that

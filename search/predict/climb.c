@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps from mappings to neighbours, always to the best of them that is better, by the model of the machine.
 //
 // A step cuts one dimension into another number of blocks, which need not divide it; moves its loop from one level to

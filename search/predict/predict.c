@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See predict.h.
 #include "search/predict/predict.h"
 

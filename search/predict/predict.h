@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers by the model of the machine: which mappings it prefers, and what it expects of them. A thousand times quicker
 // than compiling and simulating them.
 #ifndef SEARCH_PREDICT_PREDICT_H

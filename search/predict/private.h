@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the files of this library.
 #ifndef SEARCH_PREDICT_PRIVATE_H
 #define SEARCH_PREDICT_PRIVATE_H

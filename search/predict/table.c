@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See table.h. Requests are told apart by 128 bits of digest; new ones become tasks that threads take in order, each
 // leaving its answer in its own place, so that answers do not depend on the number of threads.
 #include "search/predict/table.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions of many layers at once, on several threads; what was asked once is known.
 #ifndef SEARCH_PREDICT_TABLE_H
 #define SEARCH_PREDICT_TABLE_H

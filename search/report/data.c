@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers the contents of a store: see data.h.
 #include "search/report/data.h"
 

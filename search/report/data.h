@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a report shows: the contents of a store, gathered once.
 #ifndef SEARCH_REPORT_DATA_H
 #define SEARCH_REPORT_DATA_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pictures of a report as a script for gnuplot: see plot.h.
 //
 // Both axes are logarithmic and end where the points end, so their marks are written here: gnuplot alone marks whole

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pictures of a report.
 #ifndef SEARCH_REPORT_PLOT_H
 #define SEARCH_REPORT_PLOT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a sweep or a search: one HTML page that needs nothing else, and its figures as CSV, SVG and PNG
 // (docs/report.md).
 #ifndef SEARCH_REPORT_REPORT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a report: the data as JSON inside the page, and the figures as CSV and pictures. See report.h.
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is who among the ranks, by MPI: see mpi.h.
 #include "search/sweep/mpi.h"
 

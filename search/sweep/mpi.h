@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a sweep that calls MPI, behind dlopen: libweft_sweep_mpi.so.
 #ifndef SEARCH_SWEEP_MPI_H
 #define SEARCH_SWEEP_MPI_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The points of a sweep: which value each axis has in point number `index`. Every point is computed by itself, so a
 // sweep can be resumed anywhere.
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Worker processes behind sockets: see pool.h. Messages are whole sweep_work_request and sweep_work_result structs; a
 // worker has at most one request.
 #include "search/sweep/pool.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that measure: children of this one, and workers elsewhere that a socket leads to.
 //
 // A child that dies or takes too long costs the request that it had, which comes back as a failure, and is replaced. A

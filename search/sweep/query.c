@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions to a store on SQLite: see query.h.
 #include "search/sweep/query.h"
 

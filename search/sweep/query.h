@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions to a store: a condition and an order over its points (docs/sweeps.md).
 //
 //   cycles < 20e6 and dim <= 16 order by edp

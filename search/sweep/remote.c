@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Meeting of the ranks of a sweep: see remote.h. The part that calls MPI is a shared object of its own, loaded only
 // when a launcher started this process: a plain `weft` needs no MPI.
 #define _GNU_SOURCE  // accept4

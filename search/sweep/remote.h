@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workers on other machines: one rank listens, the others connect to it and serve (docs/sweeps.md).
 //
 // MPI is only asked who is who and to hand round where the first rank listens; the work goes over sockets of our own.

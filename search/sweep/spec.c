@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the text of a sweep: see spec.h. Everything wrong with a value is reported before the reader gives up.
 #include "search/sweep/spec.h"
 

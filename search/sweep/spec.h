@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a sweep is: arrays, networks and how layers are mapped, read from a YAML text (docs/sweeps.md).
 //
 // The points of a sweep are its arrays in a fixed order: the same text gives the same points on every machine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store of a sweep on SQLite: see store.h. Statements are prepared once; the first one that fails is kept and
 // reported at the next commit, so callers need not look after each.
 #include "search/sweep/store.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store of a sweep: one SQLite file with every array, layer and measurement (docs/sweeps.md has the tables).
 //
 // A measurement is of an array, a layer and a policy; what several points or networks share is in the store once. Each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands the measurements of a sweep out and puts them into the store: see sweep.h.
 //
 // Requests go out point by point, so points are complete early. What is under way is remembered: two points with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a sweep: what its store does not have yet is measured by a pool of processes.
 #ifndef SEARCH_SWEEP_SWEEP_H
 #define SEARCH_SWEEP_SWEEP_H

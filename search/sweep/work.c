@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures one layer on one array: see work.h.
 #include "search/sweep/work.h"
 

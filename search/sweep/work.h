@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The unit of a sweep's work: one layer on one array. Requests and results are plain bytes of fixed size, so that they
 // can be sent to other processes, and to other machines that run the same build.
 #ifndef SEARCH_SWEEP_WORK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recording: constants are folded at once, and a node that exists already is found again by a hash of its operation
 // and operands, so a tape holds every expression once. Operands come before the operations that use them.
 #include <assert.h>

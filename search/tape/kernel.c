@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the tape: runs of steps, forwards and backwards, over TAPE_LANES lanes each. This file is compiled
 // once for each instruction set, with TAPE_KERNEL as the name; contraction of a * b + c is off, so all give equal bits.
 #include "search/tape/tape_internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a tape to a program: what the outputs need, with slots of a workspace for operands and results. Slots:
 // constants, inputs, results.
 //

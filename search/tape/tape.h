@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expression tapes with reverse-mode differentiation, evaluated for many points at a time (docs/search.md).
 //
 // A tape is built once: operations are recorded, constants are folded and equal expressions are shared. tape_compile

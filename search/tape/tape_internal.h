@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the builder, the compiler and the kernels of the tape.
 #ifndef SEARCH_TAPE_TAPE_INTERNAL_H
 #define SEARCH_TAPE_TAPE_INTERNAL_H

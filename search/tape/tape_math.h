@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exp, log and floor of doubles without branches, tables or calls, so that loops over lanes become vector code.
 //
 // Only additions, multiplications, divisions and integer operations on the bits are used, in a written order and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workspaces: the numbers of TAPE_LANES points at every node of a program, and the kernel that runs over them.
 #include <assert.h>
 #include <stdlib.h>

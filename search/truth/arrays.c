@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays that can be built for what a model wants: see truth.h.
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the files of the truth loop (truth.h).
 #ifndef SEARCH_TRUTH_LOOP_H
 #define SEARCH_TRUTH_LOOP_H

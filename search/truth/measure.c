@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Candidates and what they cost, simulated or predicted; mappings are tried one after the other. See loop.h.
 #include <math.h>
 #include <stdio.h>

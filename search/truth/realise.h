@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings of the plain model as mappings that the compiler carries out.
 #ifndef SEARCH_TRUTH_REALISE_H
 #define SEARCH_TRUTH_REALISE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left of the simulations after the first arrays: see loop.h. Each array that was simulated is refined by
 // itself: a round runs layers with other mappings, those layers that promise most for what they take of a simulation of
 // the network, and what is better stays. What is most promising goes on, an array with more rounds or one that was only

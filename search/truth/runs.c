@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See runs.h.
 #include "search/truth/runs.h"
 

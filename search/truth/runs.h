@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks on arrays, layer by layer in the processes of a pool. What was measured once is not measured again: layers
 // that are alike, arrays that a search comes back to.
 #ifndef SEARCH_TRUTH_RUNS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See runs_file.h. A file is the hash of the program, then pairs of key and result as they are in memory.
 #include "search/truth/runs_file.h"
 

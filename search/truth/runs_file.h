@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measurements in a file, so that a long comparison goes on where it was broken off. What another build of the program
 // measured is forgotten; a last entry that was not written to its end, too.
 #ifndef SEARCH_TRUTH_RUNS_FILE_H

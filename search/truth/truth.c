@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proposals, simulation, and steps around the best: see truth.h.
 #include "search/truth/truth.h"
 

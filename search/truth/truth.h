@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The truth loop: hardware that the model proposes is built as an array description, compiled for and simulated, and
 // the search goes on around what was best in the simulation (docs/search.md).
 //

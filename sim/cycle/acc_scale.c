@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See acc_scale.h.
 #include "sim/cycle/acc_scale.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scale units of the accumulator as places where rows spend time: see hw/rtl/weft_acc_scale.sv. What they compute
 // is ref_narrow_row (sim/ref/norm.h), done by the store path when the row's operands are known.
 //

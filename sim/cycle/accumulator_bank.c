@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One accumulator bank; see accumulator_bank.h.
 #include "sim/cycle/accumulator_bank.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One accumulator bank: rows on their way through its stages, the write queues of a single-ported one, and a response
 // register for each reader.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns read bursts into local rows. See hw/rtl/weft_beat_merger.sv.
 //
 // Once the first beat of a burst is taken, the others are taken as they come, so all their cycles are known. Of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns read bursts into local rows. See beat_merger.c.
 #ifndef SIM_CYCLE_BEAT_MERGER_H
 #define SIM_CYCLE_BEAT_MERGER_H

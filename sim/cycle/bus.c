@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory port: timing from memsys, data from main memory. The counterpart of sim/rtl/bus.c.
 //
 // One request beat per cycle, of the reader or of the writer; one answer beat per cycle, which stays until it is taken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bus between the DMA units and main memory. It arbitrates the offers of reader and writer, fetches the data of a
 // granted read, and counts bus_read_bytes and bus_written_bytes. With write_granted the writer moves the bytes of its
 // beat to memory; the bus has then checked that the burst lies inside.

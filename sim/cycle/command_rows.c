@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The local rows that a command touches (hw/rtl/weft_command_rows.sv).
 //
 // Range a is the destination of commands that have one, else the first operand; range b is the operand of a preload or

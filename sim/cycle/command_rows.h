@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The local rows that a command touches, as the reservation station compares them: command_rows.c.
 //
 // Both memories are numbered in one space: accumulator row n is 2^row_bits + n. A range is [first, end); no rows at all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands in flight of a memory controller: the work each has left, and its tag.
 // An allocation takes the lowest free entry; an entry with nothing left completes, the lowest first, one per cycle.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands of a memory controller that are still being carried out: see hw/rtl/weft_command_tracker.sv.
 //
 // Order within a cycle: cycle_tracker_done first (what the registers say), then room, allocation and returns in any

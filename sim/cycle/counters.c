@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Performance counters: the counter file and its command (docs/microarchitecture.md: Counter events).
 //
 // While a counter counts an event (c->counting) every unit is stepped in every cycle and notes its events in c->ev;

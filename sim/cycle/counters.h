@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Performance counters. See counters.c.
 #ifndef SIM_CYCLE_COUNTERS_H
 #define SIM_CYCLE_COUNTERS_H

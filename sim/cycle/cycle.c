@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle engine behind the engine interface: see cycle.h.
 //
 // Invariant: `now` is the cycle that has not been carried out yet; a command that is pushed enters in cycle `now`,

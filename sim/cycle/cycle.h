@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle engine: timing of every unit of the accelerator, equal to the RTL cycle for cycle, with the data moved at
 // the moment the timing says so. docs/cycle-engine.md describes it; engine.h is its inside.
 #ifndef SIM_CYCLE_CYCLE_H

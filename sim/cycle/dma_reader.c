@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts row requests into naturally aligned bursts and sends them, one per cycle. See hw/rtl/weft_dma_reader.sv; its
 // beat_merger belongs to the load path here.
 //

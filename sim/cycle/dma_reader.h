@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the bus, the load path and the load controller ask of the DMA reader. See dma_reader.c.
 #ifndef SIM_CYCLE_DMA_READER_H
 #define SIM_CYCLE_DMA_READER_H

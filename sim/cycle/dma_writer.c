@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes rows to main memory: collects the blocks of a row, takes the maximum of pooled rows, and sends the bytes as
 // naturally aligned bursts. See hw/rtl/weft_dma_writer.sv.
 //

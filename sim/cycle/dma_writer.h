@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the bus, the store path and the port ask of the DMA writer. See dma_writer.c.
 #ifndef SIM_CYCLE_DMA_WRITER_H
 #define SIM_CYCLE_DMA_WRITER_H

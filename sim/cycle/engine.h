@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of the cycle engine and the wires between its units. One C file per RTL module of hw/rtl, with the module's
 // name; the header of that name says what the other units may ask of it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the execute unit: what execute_controller, preload_unroller, operand_fetch, operand_select, mesh_with_delays,
 // execute_writeback and execute_hazards share. Vectors of three are A, B, D from element (and bit) 0 up.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the station and the counters ask of the execute unit. See execute_controller.c.
 #ifndef SIM_CYCLE_EXECUTE_CONTROLLER_H
 #define SIM_CYCLE_EXECUTE_CONTROLLER_H

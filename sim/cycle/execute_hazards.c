@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The destinations of all products on their way. An operation that reads one of them waits until it is written.
 //
 // A destination enters when the operation that carries it starts, and the oldest leaves when the last row of its result

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The destinations of products on their way. See execute_hazards.c.
 #ifndef SIM_CYCLE_EXECUTE_HAZARDS_H
 #define SIM_CYCLE_EXECUTE_HAZARDS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operation of the execute unit, and the steps of it that wait in the control queue. Vectors of three are A, B, D
 // from element (and bit) 0 up.
 #ifndef SIM_CYCLE_EXECUTE_OPERATION_H

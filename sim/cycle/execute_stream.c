@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of the execute unit: cycles in which a unit only moves a row are left out, and carried out together before
 // another unit looks. See execute.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of the execute unit that only move a row, carried out together. See execute_stream.c.
 #ifndef SIM_CYCLE_EXECUTE_STREAM_H
 #define SIM_CYCLE_EXECUTE_STREAM_H

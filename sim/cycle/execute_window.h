@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window of weft_window.sv: a queue of commands whose first entries are all visible.
 #ifndef SIM_CYCLE_EXECUTE_WINDOW_H
 #define SIM_CYCLE_EXECUTE_WINDOW_H

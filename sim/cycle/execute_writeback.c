@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Write-back: sends the mesh's result rows to the scratchpad or the accumulator, in the cycle in which they come.
 //
 // Row n (from 0) of a weight-stationary result goes to C + n * stride; output-stationary results come last row first,

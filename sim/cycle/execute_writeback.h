@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends result rows to local memory. See execute_writeback.c.
 #ifndef SIM_CYCLE_EXECUTE_WRITEBACK_H
 #define SIM_CYCLE_EXECUTE_WRITEBACK_H

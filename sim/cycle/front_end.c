@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Front end (hw/rtl/weft_front_end.sv): takes RoCC commands, unrolls loops, and hands the result to the reservation
 // station in order. See front_end.h for the chain; every arrow of it is a queue of two with a latency of one cycle.
 //

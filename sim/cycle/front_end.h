@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The front end: takes commands from the host and hands them, loops unrolled, to the reservation station.
 //
 //   command queue (2) -> loop_conv -> loop_matmul -> unrolled queue (2) -> reservation station, counters, flush

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands that only pass the front end: see front_pass.h.
 //
 // Invariant: the time at which a command leaves a queue is known as soon as the three times that it depends on are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands that only pass the front end: while no loop unit has a loop, and none is on its way to one, the queues
 // between the command queue and the reservation station do nothing but hold commands back. They are then kept as times.
 //

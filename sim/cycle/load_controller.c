@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns config_ld, mvin, mvin2 and mvin3 into row requests, one per cycle, and reports finished commands.
 // See hw/rtl/weft_load_controller.sv.
 //

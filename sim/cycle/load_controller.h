@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the station, the load path and the port ask of the load controller. See load_controller.c.
 #ifndef SIM_CYCLE_LOAD_CONTROLLER_H
 #define SIM_CYCLE_LOAD_CONTROLLER_H

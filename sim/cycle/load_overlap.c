@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do two loads write a common local row? See hw/rtl/weft_load_overlap.sv.
 //
 // Exact when the strides are equal or one load has a single block; otherwise the enclosing ranges are compared, which

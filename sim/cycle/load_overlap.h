@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do two loads write a common local row? See load_overlap.c.
 #ifndef SIM_CYCLE_LOAD_OVERLAP_H
 #define SIM_CYCLE_LOAD_OVERLAP_H

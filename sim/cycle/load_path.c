@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From row requests of the load controller to writes of local memory. See hw/rtl/weft_load_path.sv.
 //
 //   request --zeros?--> zero_writer --> pixel_repeater ------------------> zero write

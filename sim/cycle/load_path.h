@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the load controller, the DMA reader and the port ask of the load path. See load_path.c.
 #ifndef SIM_CYCLE_LOAD_PATH_H
 #define SIM_CYCLE_LOAD_PATH_H

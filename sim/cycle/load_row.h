@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages of the load path and what travels between them. See hw/rtl/weft_load_path.sv and the modules named below.
 //
 // Time. Nothing here is stepped register by register: each stage tells from which cycle on it can give or take a row,

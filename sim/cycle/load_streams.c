@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of the load path. While nothing keeps rows waiting, each is written a fixed number of cycles after it left
 // the merger. A burst of plain rows that finds the path empty, or follows other streams of its sort, is therefore not
 // taken apart: a stream is a burst and how far its writes have come. In a cycle that is carried out the stream asks for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bursts of plain rows that are not taken apart. See load_streams.c.
 #ifndef SIM_CYCLE_LOAD_STREAMS_H
 #define SIM_CYCLE_LOAD_STREAMS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams while the port lags: no other unit asks for their banks, so a burst is written as a whole, in the cycle of
 // its answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the
 // next one in the register of int32 rows. See load_streams.c.

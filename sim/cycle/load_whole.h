@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams that are written burst by burst while the port lags. See load_whole.c.
 #ifndef SIM_CYCLE_LOAD_WHOLE_H
 #define SIM_CYCLE_LOAD_WHOLE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitration of the banks and of the adder that the accumulator banks share; see local_memory.h.
 //
 // A bank's port goes to the first unit that asks in a cycle; the wires remember which banks are spoken for. A write

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scratchpad and accumulator: which unit gets which bank in a cycle, and what is on its way behind and inside the
 // banks.
 //

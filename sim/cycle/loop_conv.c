@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOOP_CONV_WS: unrolls a tile of a convolution into mvin, preload, compute and mvout.
 //
 // A two-entry command queue, two slots of configuration registers, five parts that each work on one slot at a time and

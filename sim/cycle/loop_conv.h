@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution loop unit between the command queue and loop_matmul. See loop_conv.c.
 #ifndef SIM_CYCLE_LOOP_CONV_H
 #define SIM_CYCLE_LOOP_CONV_H

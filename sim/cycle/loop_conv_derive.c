@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows from the registers of a convolution tile.
 //
 //   input rows  = orows * stride + dilated krows - 1, the same for columns; a dilated input counts every second one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of a convolution tile: for each (och, krow, kcol, kch, b, orow, ocol), ocol innermost, a preload and a
 // compute. The first position of a weight block loads the weights, the others keep them (preload of the garbage
 // address, compute_accumulated). C always accumulates. trans_input_3120 first sets the strides of A and C (config_ex)

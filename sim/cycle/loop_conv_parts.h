@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside loop_conv: the registers of a tile and the five parts that work on it.
 //
 // A part is the body of one RTL module weft_loop_conv_X: called once for every command that enters its two-stage

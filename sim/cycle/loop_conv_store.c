@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stores of a convolution tile. Without pooling an mvout for each (b, orow, DIM ocols, DIM channels), channels
 // innermost; with pooling a config_st that switches it on, one mvout for each (b, DIM channels), and a config_st that
 // switches it off. Both keep the accumulator scale. A tile without an output address emits nothing.

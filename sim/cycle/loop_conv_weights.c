@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights of a convolution tile: config_ld of state 1, then an mvin2 for each (group of och, krow, kcol, DIM kchs),
 // kch innermost. trans_weight_0132 swaps the roles of input and output channels, trans_weight_1203 and depthwise change
 // the layout in memory. A tile without a weight address emits nothing in revision 2.

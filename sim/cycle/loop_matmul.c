@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix loop unit (hw/rtl/weft_loop_matmul.sv): unrolls a product of I x J x K tiles into mvin, preload, compute and
 // mvout.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix loop unit between the command queue and the unrolled queue. See loop_matmul.c.
 #ifndef SIM_CYCLE_LOOP_MATMUL_H
 #define SIM_CYCLE_LOOP_MATMUL_H

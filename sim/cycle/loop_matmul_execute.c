@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of loop_matmul (hw/rtl/weft_loop_matmul_execute.sv): for k, j, i (i innermost) a preload and a compute
 // per tile.
 //

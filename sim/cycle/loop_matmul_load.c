@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a rectangle of tiles: one of the three loaders (A, B, D) of loop_matmul (hw/rtl/weft_loop_matmul_load.sv).
 //   address = base + 32 bits of ((row * stride + col) * DIM * bytes of an element)
 //   local   = first + (row * cols + col) * DIM

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of loop_matmul: each walks the tiles of one slot and says what its next command is.
 //
 // A part is started with a filled-in struct, whose counters the start sets. Which parts are busy, and on which slot, is

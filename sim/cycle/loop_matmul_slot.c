@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slots of loop_matmul: the registers that loop commands write, and what follows from them when a loop is started
 // (hw/rtl/weft_loop_matmul.sv, its first half). Registers keep their values from loop to loop.
 #include "isa/isa_fields.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the mesh and the transposer, request by request: see mesh.h.
 //
 // Values do not move from element to element. A request's D becomes `shift` by exchanging pointers when its last row

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the mesh, at the level of requests (mesh.c), and its kernels (mesh_kernels.c).
 //
 // A request feeds `total` rows of A, B and D. Every element holds two stationary values, the matrices `shift` and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile products on the machine at hand: see mesh.h. The plain kernel is the definition.
 //
 //   avx512vnni  b as groups of four rows; a as unsigned bytes a + 128, so the sums start at -128 times b's column sums

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mesh with what is around it: row buffers, the rows on their way through it, and the queues that tell which
 // product a result row belongs to. The arithmetic stands in mesh.c.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mesh with its row buffers and the queues of its requests. See mesh_with_delays.c.
 #ifndef SIM_CYCLE_MESH_WITH_DELAYS_H
 #define SIM_CYCLE_MESH_WITH_DELAYS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales int8 rows and repeats them over local rows. See hw/rtl/weft_mvin_scale.sv.
 //
 // A row waits in the input register and enters the scheduler repeats + 1 times, the farthest row first. Its results are

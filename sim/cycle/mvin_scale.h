@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales int8 rows and repeats them. See mvin_scale.c.
 #ifndef SIM_CYCLE_MVIN_SCALE_H
 #define SIM_CYCLE_MVIN_SCALE_H

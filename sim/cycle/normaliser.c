@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See normaliser.h. How long a command keeps the unit, from its entry to the next one:
 //   REDUCE      1 cycle behind the one of the entry
 //   DIVIDE      the start, 32 quotient bits, the result

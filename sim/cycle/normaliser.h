@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics of accumulator rows for layer norm and softmax: see hw/rtl/weft_normaliser.sv. The arithmetic is
 // sim/ref/norm.h.
 //

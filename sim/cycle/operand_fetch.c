@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operand fetch: walks the rows of A, B and D of one operation and reads them from the banks.
 //
 // Step n of the walk is row n of A and B and row dim - 1 - n of D. An operand fires step n when no other is still at

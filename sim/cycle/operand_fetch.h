@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the rows of A, B and D of one operation. See operand_fetch.c.
 #ifndef SIM_CYCLE_OPERAND_FETCH_H
 #define SIM_CYCLE_OPERAND_FETCH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operand select: the rows that one entry of the control queue feeds to the mesh, taken from the banks' answers.
 //
 // An operand that fired without a row feeds zeros; otherwise its row is the head of its bank's answers. The entry is

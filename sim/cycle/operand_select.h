@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows that one entry of the control queue feeds to the mesh. See operand_select.c.
 #ifndef SIM_CYCLE_OPERAND_SELECT_H
 #define SIM_CYCLE_OPERAND_SELECT_H

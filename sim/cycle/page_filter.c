@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address translation that is off: a request for another page than the requester's last one asks a shared buffer, which
 // answers one of the two clients per cycle. See hw/rtl/weft_page_filter.sv.
 //

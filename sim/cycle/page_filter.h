@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page filter: client 0 is the DMA writer, 1 the DMA reader. Its registers stand here for the question that is
 // asked in every cycle with a request. See page_filter.c.
 #ifndef SIM_CYCLE_PAGE_FILTER_H

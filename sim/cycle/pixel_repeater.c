@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First-layer loads: a row goes out once more for each repeated pixel, q rows lower and q * cols lanes higher, the copy
 // with the largest q first. A copy that would leave its half of the scratchpad is dropped and costs a cycle.
 // See hw/rtl/weft_pixel_repeater.sv; in an array without the unit the stage before asks for the write.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a path of loaded rows, with or without the pixel repeater. See pixel_repeater.c.
 #ifndef SIM_CYCLE_PIXEL_REPEATER_H
 #define SIM_CYCLE_PIXEL_REPEATER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory port: steps its parts, and decides when. See port.h.
 //
 // Nothing that the other units do between the place of the port in a cycle and that of the station is seen by a part in

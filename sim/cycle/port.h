@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory port and what is in front of it on its side: bus, load_path, dma_writer, dma_reader, load_controller, in
 // this order in a cycle. To the other units they are one unit, which has a clock of its own. See port.c.
 #ifndef SIM_CYCLE_PORT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits a weight-stationary preload of a transposed B in two, so that B can pass the transposer first:
 //   preload B -> garbage;  empty compute;  preload garbage -> C;  compute_preloaded A
 // Everything else passes. Such a preload waits for the command behind it, which decides: compute_accumulated keeps the

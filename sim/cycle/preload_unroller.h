@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits preloads of a transposed B. See preload_unroller.c.
 #ifndef SIM_CYCLE_PRELOAD_UNROLLER_H
 #define SIM_CYCLE_PRELOAD_UNROLLER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue of all units: weft_fifo, weft_pipe, read_pipeline and read_response in one. It holds times, not payloads;
 // the owner keeps payloads in arrays of `slots` elements, indexed by cycle_queue_head() and cycle_queue_tail().
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reservation station (hw/rtl/weft_reservation_station.sv): holds commands until what they depend on is done, one file
 // of entries for each class.
 //

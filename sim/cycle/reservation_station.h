@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the front end and the controllers ask of the reservation station. See reservation_station.c.
 #ifndef SIM_CYCLE_RESERVATION_STATION_H
 #define SIM_CYCLE_RESERVATION_STATION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scale units shared by the lanes of up to three rows. Element (entry e, lane w) belongs to unit (e * lanes + w) %
 // units.
 //

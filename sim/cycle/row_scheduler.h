@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares arithmetic units among the lanes of up to three rows: see hw/rtl/weft_row_scheduler.sv.
 //
 // Units serve rows in the order they came and never idle while one of their elements waits, so the cycle in which a row

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One scratchpad bank with what stands behind it: for each reader a response register and a read pipeline.
 //
 // Response register and pipeline are one queue. A fixed pipeline of DELAY registers and the register before it are a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores: turns config_st, config_norm and mvout into row requests, one per cycle, and reports finished commands. See
 // hw/rtl/weft_store_controller.sv, which also tells the forms of a mvout and its states.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the station asks of the store controller. See store_controller.c.
 #ifndef SIM_CYCLE_STORE_CONTROLLER_H
 #define SIM_CYCLE_STORE_CONTROLLER_H

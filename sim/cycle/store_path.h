@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the store controller and the mesh ask of the store path. See store_path.c.
 #ifndef SIM_CYCLE_STORE_PATH_H
 #define SIM_CYCLE_STORE_PATH_H

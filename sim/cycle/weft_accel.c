@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator: one cycle of all units, and which units need it. See engine.h for the order.
 #include "sim/cycle/weft_accel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator as a whole: one cycle of all units, and many.
 #ifndef SIM_CYCLE_WEFT_ACCEL_H
 #define SIM_CYCLE_WEFT_ACCEL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The zeros of a mvin without a source. See zero_writer.c.
 #ifndef SIM_CYCLE_ZERO_WRITER_H
 #define SIM_CYCLE_ZERO_WRITER_H

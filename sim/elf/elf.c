@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ELF64 executables: header and segments checked, then loaded.
 // After sim_elf_parse succeeded every range kept in sim_elf lies inside the file, every name is terminated, segments
 // neither wrap nor overlap, and the entry point is in one of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ELF64 RISC-V executables: checked, then loaded into main memory. Every offset and size in the file is distrusted.
 #ifndef SIM_ELF_ELF_H
 #define SIM_ELF_ELF_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parsed file, and the checked reading that elf.c and elf_symbols.c share; private to sim/elf.
 #ifndef SIM_ELF_ELF_PRIVATE_H
 #define SIM_ELF_ELF_PRIVATE_H

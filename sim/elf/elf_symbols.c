@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an executable says about itself beside its segments: symbols, code sections and the array note.
 // A stripped file has none of them and is fine; one whose tables point outside the file is not.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws arrays: small ones of every kind.
 #include <string.h>
 

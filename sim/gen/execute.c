@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws products: configuration, weight-stationary series and output-stationary chains.
 #include "sim/gen/gen_private.h"
 

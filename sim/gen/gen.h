@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random legal programs of accelerator commands, as data: an image of main memory and a list of commands and fences.
 //
 // A program is well defined on hardware (judge.h says what that means), ends by storing every local row that it wrote,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the generator: program.c is the frame, move.c draws loads and stores, execute.c products, loops.c loops.
 //
 // Drawing is generous, the judge is strict: a group of commands that it refuses is dropped whole. A group is what must

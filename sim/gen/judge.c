@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judge: see judge.h. Local rows are numbered through: scratchpad first, then accumulator.
 #include "sim/gen/judge.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a sequence of commands means the same on every correct engine, hardware included:
 //
 //   - every command passes arch_checker (given to the judge as the program goes on);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the judge: judge.c keeps the books, judge_rules.c says what each primitive reads and writes and what must
 // hold.
 #ifndef SIM_GEN_JUDGE_PRIVATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judge's rules: what each primitive reads and writes, as the reference engine does it, and what it needs.
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws loops: matrix loops in series that chain, alternate and pin halves, and convolution loops of whole small layers
 // or parts of them. Sizes that do not fit are refused by the judge.
 #include "sim/gen/gen_private.h"

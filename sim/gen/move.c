@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws loads and stores with their configuration: every width, stride, scale and mode that the array has.
 #include "sim/gen/gen_private.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generator's frame: memory, filling of local memory, the mixture of commands, and the stores that show what the
 // program left behind.
 #include <assert.h>

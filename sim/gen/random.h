@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generator's random numbers: a program is a function of its seed and its array, on every machine.
 #ifndef SIM_GEN_RANDOM_H
 #define SIM_GEN_RANDOM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host: its life, its run in chunks between progress reports, and the pages of decoded instructions.
 #include "sim/host/host.h"
 

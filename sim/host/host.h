@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host: one RV64IMAFDC_Zicsr_Zicntr hart in machine mode, with HTIF and semihosting, and a RoCC port.
 // It runs a program until it exits, faults or reaches its limit. It knows neither engine nor trace: only the port.
 #ifndef SIM_HOST_HOST_H

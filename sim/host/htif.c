@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host-target interface: what a store to tohost asks for.
 //   odd                      the program ends with exit code tohost >> 1
 //   device 0, command 0      a system call: tohost points to {number, arguments...}; the result replaces the number

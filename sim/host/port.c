@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Custom instructions and fences: from the hart to the accelerator's port. The engine behind the port does its own
 // floating point, so the program's pending flags are taken out of the host FPU before and foreign ones dropped after.
 #include <assert.h>

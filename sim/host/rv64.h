@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hart's state and the parts it is made of; private to sim/host.
 //
 // Invariants:

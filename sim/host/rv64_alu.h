@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer operations that C leaves undefined where RISC-V defines them.
 #ifndef SIM_HOST_RV64_ALU_H
 #define SIM_HOST_RV64_ALU_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compressed instructions: each is expanded to the 4-byte instruction that it abbreviates. 0, which is no instruction,
 // stands for the reserved ones. Hints (rd = x0 where that is useless) expand to instructions that do nothing.
 #include "sim/host/rv64.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control and status registers, traps and mret.
 // A register is a row of the table: its addresses and what it is. Registers that start-up code for larger harts writes
 // (physical memory protection, delegation, supervisor state, triggers) exist and stay zero.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decoding: the table of instructions (rv64_ops.def) with the masks and fields of its formats (rv64_formats.def).
 // Compressed instructions are expanded first. Decoding happens once per instruction executed, so a linear search will
 // do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The F and D extensions: see rv64_fp.h. Arithmetic that rounds to nearest-even runs on the host's SSE unit, whose
 // results and flags are those of RISC-V but for NaN payloads; every other rounding mode is softfloat.c's.
 // This file is compiled with options that keep the compiler from moving or dropping flag-raising operations.

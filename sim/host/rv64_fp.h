@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The F and D extensions on register bits. Single-precision operands and results are boxed in 64 bits; an operand
 // that is not boxed counts as the canonical NaN. Flags go to h->fflags or stay in the host FPU until
 // rv64_fp_collect. `rm` is a valid rounding mode, never RV64_DYN.

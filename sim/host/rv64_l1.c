@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of a level-1 cache: see rv64_l1.h.
 #include "sim/host/rv64_l1.h"
 

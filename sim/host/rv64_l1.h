@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of one level-1 cache: set-associative, write-back, write-allocate. Lines are replaced at random, by a shift
 // register that a refill moves on: what stays in the cache is a function of the program alone.
 #ifndef SIM_HOST_RV64_L1_H

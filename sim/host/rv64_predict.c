@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branch prediction: see rv64_predict.h.
 #include "sim/host/rv64_predict.h"
 

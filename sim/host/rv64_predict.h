@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fetch unit guesses: branch history table, branch target buffer, return address stack.
 //
 // A place in the code is the fetch block (4 bytes) in which the branch or jump ends.

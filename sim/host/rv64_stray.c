@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What fetch does on a path that is given up: until the pipeline turns back, blocks of that path arrive, and what they
 // hold moves the history of branches and the return addresses. A mispredicted branch takes back the history; an
 // instruction that starts again takes back nothing. No path that is given up fills a cache.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter with the pipeline of rv64_timing.h.
 //
 // Kept in registers besides what rv64_exec.inc keeps: t (the timing), now (when the last instruction left decode) and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hart's timing off the usual path: see rv64_timing.h.
 #include "sim/host/rv64_timing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the hart does what: an in-order pipeline that issues one instruction per cycle, after Rocket.
 //
 //   fetch 2 cycles -> decode -> execute -> memory -> write-back

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter without timing: one cycle per instruction, plus what the port adds.
 #include <string.h>
 

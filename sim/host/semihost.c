@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semihosting: the calls a bare-metal C library makes for its console, its clock and its exit.
 // A call is an ebreak between two shifts of x0; a0 holds the operation, a1 its argument or the address of a block of
 // 64-bit arguments, and a0 receives the result. Of files there are the console (":tt") and the list of features

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floating point in integers: see softfloat.h.
 //
 // A finite number is sign, exponent e and a 64-bit significand s with its top bit set: value = s / 2^63 * 2^e.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IEEE 754 binary32 and binary64 in integer arithmetic, with an explicit rounding mode and RISC-V's conventions:
 // results that are NaN are the canonical one, underflow means tiny after rounding. It serves what the host FPU is not
 // asked for: every rounding mode but nearest-even, and hosts other than x86.

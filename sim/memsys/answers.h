@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The response channel's queue: answers in the order in which they leave, each with the cycles of its beats.
 //
 // Counted from the start of the run: `end` answers were given, `head` of them taken by the port. Taken ones stay in the

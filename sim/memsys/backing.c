@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory behind the L2: see backing.h for the rules this file implements.
 #include "sim/memsys/backing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lies behind the L2, or behind the port when there is none: a latency and a bus, or DRAM and a bus. Requests
 // share one channel, a beat per cycle: reads take one, writes one per bus word. Cycles given to the functions never go
 // back.

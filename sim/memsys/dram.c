@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DRAM timing: see dram.h for the rules.
 //
 // Commands are carried out in the order of their ticks when the caller asks for decisions, or for the next one. What is

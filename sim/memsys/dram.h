@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DRAM behind a controller: banks, open rows, refresh, and an order that takes what is ready first, the oldest of that
 // (first ready, first come first served). Times inside are ticks of the DRAM's clock, at the interface cycles of
 // memory.clock_mhz.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The L2's entrance, and whose turn a cycle is: see l2.h for the rules this file implements.
 //
 // Time is counted in cycles of the port: a request that the port took in cycle t enters in t + 1, and a beat that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared L2: one bank of an inclusive cache, set-associative, write-back, write-allocate, after SiFive's.
 //
 // A request enters in the cycle after the port took it, one per cycle, in order. It takes the free miss register with

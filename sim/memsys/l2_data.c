@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The L2's data pipe and the banks behind it: see l2.h for the rules.
 #include <assert.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The L2 as the port and the hart see it: see l2.h for the rules.
 #include <assert.h>
 

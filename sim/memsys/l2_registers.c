@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work of the L2's registers: see l2.h for the rules.
 //
 // What a register does next is a place in masks, so that all that can take a turn in a cycle are found at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the L2 consists of: shared by l2.c (entrance, cycles), l2_registers.c, l2_data.c (data pipe and banks) and
 // l2_port.c. Private to them.
 #ifndef SIM_MEMSYS_L2_STATE_H

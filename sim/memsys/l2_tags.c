@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of the L2: see l2_tags.h.
 #include "sim/memsys/l2_tags.h"
 

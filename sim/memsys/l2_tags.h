@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of the L2: which lines are there, and which way a miss replaces.
 #ifndef SIM_MEMSYS_L2_TAGS_H
 #define SIM_MEMSYS_L2_TAGS_H

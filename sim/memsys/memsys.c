@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timing of main memory: see memsys.h for the rules this file implements. This is the port: who may send, and which
 // answer is there. What the answers are is decided by the L2 (l2.h), or here when there is none.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timing of main memory as the accelerator's bus port sees it: an optional shared L2 in front of a memory with latency
 // and bandwidth. It holds no data (arch/memory.h does); every timed engine drives this one model, so they agree by
 // construction.

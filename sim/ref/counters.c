@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The performance counters. Without time every cycle event counts zero; of the external values the bytes that the DMA
 // moved are real. A command returns the value before its own effects.
 #include "sim/ref/state.h"

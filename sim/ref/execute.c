@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products on the array of processing elements, weight- and output-stationary. See docs/ref-engine.md.
 //
 // A preload names the stationary operand and the place of the result; the compute behind it multiplies and writes it.

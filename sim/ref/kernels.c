@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels: see numeric.h. Apart so that they are compiled with -O3, and for more than one instruction set
 // where the compiler can choose at run time.
 #include <string.h>

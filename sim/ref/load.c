@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads: rows of main memory, or zeros, to the scratchpad (int8) or the accumulator (int32). See docs/ref-engine.md.
 #include <string.h>
 

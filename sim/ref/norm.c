@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way out of the accumulator: activation, normalisation, scale; and the statistics that normalisation needs.
 //
 // Statistics of a set: sum and count collect until they are divided (mean, variance) or a row is stored; the running

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way of an accumulator row out to int8, and the statistics that normalisation needs. Shared by the engines.
 #ifndef SIM_REF_NORM_H
 #define SIM_REF_NORM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the accelerator, one definition per operation, and the kernels that cost time.
 //
 // Floating point is binary32 with round to nearest even at every step: conversion, multiplication, rounding to integer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference engine behind the engine interface: checker first, then execution. See ref.h.
 #include "sim/ref/ref.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the reference engine: its state and what its files offer each other.
 //
 // Every command has passed the checker before it gets here, so rows and bytes exist. `config` points at the checker's

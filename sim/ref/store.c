@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores: rows, pooled images and whole images from local memory to main memory, and rows of the accumulator to the
 // scratchpad. See docs/ref-engine.md.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the hardware of an array: see build.h.
 //
 // Steps in the entry's directory: write the packages, the sources and the shell; verilator makes C++ of them; that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hardware of an array as a shared object: SystemVerilog through Verilator and g++, kept in the build cache.
 //
 // The entry's key covers the array (without the sections that the hardware does not know: memory, l2, host, chip), all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The AXI port on main memory: see bus.h.
 #include "sim/rtl/bus.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The AXI port of the accelerator on main memory: timing from memsys, data from arch_memory.
 //
 // A cycle: sim_rtl_bus_respond puts the answer that memory has (R or B) on the inputs; the hardware settles;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The build cache: see cache.h.
 #define _GNU_SOURCE  // nftw
 #include "sim/rtl/cache.h"

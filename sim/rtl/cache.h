@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory of things that take long to build: $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft.
 //
 // An entry is a directory named by a key that says everything its contents depend on. It appears in one step, by

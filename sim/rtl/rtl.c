@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rtl engine: see rtl.h.
 //
 // Invariants: `now` is the cycle whose clock edge has not come yet; while `presented`, the inputs of that cycle but for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rtl engine: the accelerator's SystemVerilog, cycle by cycle, on the shared memory timing.
 //
 // The hardware is compiled for the array at hand when the engine is created, or taken from the build cache

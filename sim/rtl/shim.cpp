@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shell around the Verilated accelerator: copies the ports in and out, nothing else. Compiled at run time into the
 // model's shared object (build.c).
 #include "shim.h"

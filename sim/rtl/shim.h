@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the rtl engine and the compiled hardware share: the ports of weft_accel as plain data and the four operations of
  * a model. Included by C (rtl.c) and by the C++ shell around the Verilated model (shim.cpp), which the engine compiles
  * at run time; so this file depends on nothing but the language.

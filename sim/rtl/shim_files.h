@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shell of the model, as text: shim.h, shim_sc.h and shim.cpp.
 #ifndef SIM_RTL_SHIM_FILES_H
 #define SIM_RTL_SHIM_FILES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ports of the accelerator as signals of a SystemC kernel, under the names that they have in a plain Verilated
 // model, so that shim.cpp treats both alike. A settled model is two delta cycles away: in the first the model
 // evaluates, after the second its outputs can be read.

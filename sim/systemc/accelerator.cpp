@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator: see accelerator.h.
 #include "sim/systemc/accelerator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator: a RoCC target and a memory initiator around any engine of sim/engine.h, which has its own thread.
 //
 // The thread alone touches the engine. It brings a timed engine forward at the pace of the kernel: in the middle of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory as a TLM target: see dram.h.
 #include "sim/systemc/dram.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Main memory as a TLM target. Its addresses start at 0. Data are in the arch_memory that all engines share.
 //
 // Two kinds of access. The accelerator's are marked, moved by arch_memory (which counts them and tells the trace) and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hart: see hart.h.
 #include "sim/systemc/hart.h"
 

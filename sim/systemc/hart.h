@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hart: a thread of the kernel in which the C host runs. Its commands and fences are transactions on the RoCC
 // socket; its memory is reached by DMI (the C host works on the bytes themselves), or by blocking accesses with time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interconnect: see interconnect.h.
 #include "sim/systemc/interconnect.h"
 

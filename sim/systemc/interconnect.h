@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interconnect: any number of initiators and targets, and a map of address ranges. A target sees addresses from the
 // start of its range. It takes no time of its own: one cycle to the memory is part of the memory timing.
 #ifndef SIM_SYSTEMC_INTERCONNECT_H

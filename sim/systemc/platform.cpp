@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The platform: its modules, how they are wired, and the functions that the C program sees.
 #include <memory>
 

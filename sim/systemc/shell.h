@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the C program and the platform module share: plain data and functions. The module (C++, loaded at run time)
  * depends on no C code of the project; what it needs comes as pointers.
  */

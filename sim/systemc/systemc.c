@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The systemc engine on the C side: loads the platform module, gives it the accelerator that was chosen, and passes
 // commands on. See systemc.h.
 #define _GNU_SOURCE  // RTLD_NODELETE

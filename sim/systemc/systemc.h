@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The systemc engine: a TLM-2.0 platform of hart, interconnect, DRAM and accelerator, in a SystemC kernel.
 //
 // The platform is C++ in a module of its own that is loaded when the engine is created, so plain simulations do not pay

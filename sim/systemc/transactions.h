@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What travels over the sockets besides plain reads and writes, and the clock that all modules count in.
 #ifndef SIM_SYSTEMC_TRANSACTIONS_H
 #define SIM_SYSTEMC_TRANSACTIONS_H

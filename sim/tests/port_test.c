@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The port of a hart with time of its own, against an engine that is a script: it takes a command every few cycles
 // and notes in which cycle it was asked for what.
 #include "sim/port.h"

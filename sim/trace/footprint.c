@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse copy of touched memory: see footprint.h. Pages live in an open-addressing table keyed by page number.
 #include "sim/trace/footprint.h"
 

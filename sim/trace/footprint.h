@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of main memory that an accelerator program touched: a sparse copy of the bytes it read or wrote. Like the
 // memory itself it starts as zeros.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads command traces: see trace.h. Every line is checked; the first error ends the reading.
 #include <ctype.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command traces: what an accelerator program did, as text that a person can read and an engine can replay without
 // host.
 //

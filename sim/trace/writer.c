@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes command traces: see trace.h. Memory is recorded when the accelerator reads it, so the trace holds exactly what
 // a replay needs, however the host made it.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The closed forms of the reference's windows against what `weft bench gemmini --csv` wrote: a + b n cycles for n
 // commands or pairs, with the memory that answers at once. A window that branch prediction disturbs in one repetition
 // is taken from the other: the better one of the two warm ones counts.

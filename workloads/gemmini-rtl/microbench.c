@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Microbenchmarks of commands, dependencies and loops; see README.md. A measurement is one line, so that the columns of
 // its row in the table stand beside its commands; that layout is not clang-format's.
 // clang-format off

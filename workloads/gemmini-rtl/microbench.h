@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands of the accelerator for the microbenchmarks (custom-3, ISA revision 1); no other headers.
 // clang-format off
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors, nodes and random numbers of the generators: see build.h.
 #include "workloads/networks/build.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the generators share: a graph under construction, operators with their shapes, weights from a seeded generator.
 //
 // Each tensor has an estimate of its mean square (`power`), which the operators carry along as for independent values

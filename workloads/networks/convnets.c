@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks for images: ResNet, MobileNetV2, VGG, U-Net, RetinaNet. Structures and names follow torchvision's exports.
 #include <math.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiply-accumulates and parameters of a graph.
 #include "workloads/networks/networks.h"
 

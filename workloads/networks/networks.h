@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks made by program: the published structures with random weights, as model graphs (compiler/graph).
 //
 // The weights are scaled so that activations neither grow nor vanish (build.h says how), so that a quantised network is

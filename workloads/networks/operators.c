@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the generators, with shapes and the power of what comes out: see build.h.
 #include <assert.h>
 #include <math.h>

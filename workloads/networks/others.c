@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent networks and lists of matrix products.
 #include <math.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transformers: BERT, GPT-2, Llama 2, ViT. Products on [batch, sequence, width]; heads by Reshape and Transpose.
 #include <math.h>
 

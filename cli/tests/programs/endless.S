@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Never ends.
 .include "common.inc"
   li t0, 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Takes an illegal-instruction trap, skips it and ends well.
 .include "common.inc"
   la t0, handler

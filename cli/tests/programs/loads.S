@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Four loads and a fence.
 .include "common.inc"
   custom 0, 0x3f80000000100101, 16

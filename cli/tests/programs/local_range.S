@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A load beyond the last scratchpad row.
 .include "common.inc"
   custom 0, 0x3f80000000100101, 16

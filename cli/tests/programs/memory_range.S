@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A load from an address outside main memory.
 .include "common.inc"
   custom 0, 0x3f80000000100101, 16

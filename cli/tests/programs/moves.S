@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Loads 16 rows, stores them, waits, and goes on without the accelerator.
 .include "common.inc"
   custom 0, 0x3f80000000100101, 16

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A custom instruction that does not exist.
 .include "common.inc"
   .globl main

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of block programs: what it accepts prints as text that reads back, prints the same and
 // verifies the same.
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The meaning of block programs: each program's results against sums written out here.
 #include "base/test.h"
 #include "compiler/block/block.h"

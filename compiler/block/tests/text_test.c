@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of block programs: what is printed is read back as the same program, and errors say where they are.
 #include "base/test.h"
 #include "compiler/block/build.h"

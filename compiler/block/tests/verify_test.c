@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What block_verify accepts and what it says about the rest. Bad programs are good ones with one line changed.
 #include "base/test.h"
 #include "compiler/block/block.h"

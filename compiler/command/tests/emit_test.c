@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C of random programs, compiled for this machine, gives their commands: same order, same operands.
 #include <inttypes.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DWEFT=weft -DKERNEL=gemm.py -DSHAPE=M=..,N=..,K=.. -DARRAY=name -DMOST=percent -DDIR=folder -P host_cost.cmake
 # A kernel as a program of the host against its commands alone, which come as fast as the array takes them: the host may
 # cost `MOST` percent. Both run twice and count the second time.

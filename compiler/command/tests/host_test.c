@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C and ELF programs give the commands of their program: the ELF leaves on every engine what the commands leave, and
 // the host costs next to nothing.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folding and rolling keep what a program does: rolled programs have the same executions, folded ones leave the same
 // memory on the reference engine, and both find what was planted.
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command programs on the hardware: the same memory as the reference engine, the same cycles as the cycle engine.
 #include "base/alloc.h"
 #include "base/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs for the tests: see sample.h.
 #include "compiler/command/tests/sample.h"
 

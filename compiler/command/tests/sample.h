@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs for the tests: a matrix product written straight, and random ones.
 #ifndef COMPILER_COMMAND_TESTS_SAMPLE_H
 #define COMPILER_COMMAND_TESTS_SAMPLE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of command programs. What it takes prints and reads back to the same text, and verifying, folding
 // and rolling it does no harm and keeps its executions.
 #include <stdint.h>

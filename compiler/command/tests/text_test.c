@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs and their text: what is printed reads back to the same program; wrong text is refused where it is wrong.
 #include "base/alloc.h"
 #include "base/test.h"

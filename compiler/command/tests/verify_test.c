@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verifier accepts what the array can do and names what it cannot.
 #include "base/test.h"
 #include "compiler/command/command.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Banks of main memory: which of them rows visit, and when stores are cut into shorter commands for them.
 #include "base/test.h"
 #include "compiler/cost/cost.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs against closed formulas of the array's parameters.
 #include "compiler/cost/cost.h"
 

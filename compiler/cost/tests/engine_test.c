@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs against engine cycle: long runs of one kind of command on the default array, warm caches unless it says cold.
 // What a command more takes is the difference between runs of different length.
 #include <math.h>

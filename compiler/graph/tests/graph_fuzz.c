@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of graphs' text, the verifier behind it, and the interpreter on what that accepts.
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter on graphs written as text: Q operators against values worked out by hand and against loops over
 // indices, observers, memory, folding. Operators of ONNX are tested with the published node tests
 // (compiler/onnx/tests).

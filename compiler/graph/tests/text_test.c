@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of graphs: what is printed reads back as the same graph, what is wrong is refused where it stands.
 #include "base/test.h"
 #include "compiler/graph/graph.h"

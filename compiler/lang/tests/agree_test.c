@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel that is shipped, lowered, against the oracle: random data, ragged sizes, several blockings.
 #include "base/test.h"
 #include "compiler/lang/tests/kernels.h"

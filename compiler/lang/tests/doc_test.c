@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The examples of docs/kernel-language.md: a block "```python ARGS" is a kernel that must compile and agree with the
 // oracle; "```python refused" must give the messages of the "```text" block behind it.
 #include "base/test.h"

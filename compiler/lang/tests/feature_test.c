@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of the language one by one: a small kernel each, lowered, against the oracle and against its value written out.
 #include "base/test.h"
 #include "compiler/lang/tests/kernels.h"

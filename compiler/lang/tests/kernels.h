@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of whole kernels share: instances from text, tensors with random contents.
 #ifndef COMPILER_LANG_TESTS_KERNELS_H
 #define COMPILER_LANG_TESTS_KERNELS_H

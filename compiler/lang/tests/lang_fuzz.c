@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader and the lowering: any file gives messages or kernels, any kernel messages or a program that prints.
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowered kernels against plain loops written out here.
 #include <math.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random kernels: grids taken apart in several ways, nested loops, offsets that grow, chains of operations on blocks
 // that are carried. The lowered program must be legal and agree with the oracle.
 #include "base/test.h"

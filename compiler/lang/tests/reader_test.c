@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader: what it takes from a file, and its messages word for word.
 #include "base/test.h"
 #include "compiler/lang/tests/kernels.h"

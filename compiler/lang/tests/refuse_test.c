@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lowering refuses, and what it says: refused.txt holds bodies of kernels, each with the messages that it gets.
 #include "base/test.h"
 #include "compiler/lang/tests/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer becomes the call of a kernel that has the layer's size: the kernel's program, read back by map_of_block, is
 // the layer that the call names; what no kernel does is refused with a reason.
 #include "compiler/layer/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mappers: default mappings are legal and no worse than what an enumeration of small spaces finds; random ones are
 // legal and spread over the space.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text, hash, footprint and legality of mappings.
 #include "compiler/mapping/mapping.h"
 

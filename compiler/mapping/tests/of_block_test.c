@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layer and the blocking that are read off lowered programs.
 #include "base/test.h"
 #include "compiler/mapping/mapping.h"

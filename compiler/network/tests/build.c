@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small placed graphs: see build.h.
 #include "compiler/network/tests/build.h"
 

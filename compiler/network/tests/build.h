@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small placed graphs with random weights, for the tests of network programs.
 #ifndef COMPILER_NETWORK_TESTS_BUILD_H
 #define COMPILER_NETWORK_TESTS_BUILD_H

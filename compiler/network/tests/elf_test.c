@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network as a program of the hart: its outputs are those of the network run step by step, with the cycles of every
 // step, on engine cycle; with the argument "rtl" the Verilated hardware must print the same, cycle by cycle.
 #include "compiler/network/elf.h"

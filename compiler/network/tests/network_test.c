@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network programs leave, step by step, what the interpreter of the graph says: on all engines, for arrays of several
 // sizes, with the hart and without; and what cannot be lowered is refused by name.
 #include "runner/network.h"

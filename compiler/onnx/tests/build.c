@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models made of messages: see build.h.
 #include "compiler/onnx/tests/build.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models made of messages, for tests: forms that the writer does not write, and wrong ones.
 #ifndef COMPILER_ONNX_TESTS_BUILD_H
 #define COMPILER_ONNX_TESTS_BUILD_H

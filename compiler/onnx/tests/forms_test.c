@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that the writer does not write: older and newer forms of operators, wrong graphs and wrong data, data in other
 // files, open dimensions and bound inputs.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of ONNX files and, for what it accepts, the text form and the interpreter.
 #include <stdint.h>
 #include <stdio.h>

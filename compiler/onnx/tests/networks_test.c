@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every generated network, in its small variant, as a file: what is read computes what was written.
 #include "workloads/networks/networks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs published test models: every folder below the given ones that holds a model.onnx and test_data_set_*/input_*.pb
 // and output_*.pb. Prints a row per operator and what was refused and why; exit code 1 if a result differs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader: what is written and read again, patterns, folding, and damaged files.
 #include <math.h>
 #include <unistd.h>

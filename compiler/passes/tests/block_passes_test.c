@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuse, tile and scope on random programs: the results stay the same bit by bit, the program stays well formed and its
 // text reads back; and what fuse refuses, by name and place.
 #include "base/alloc.h"

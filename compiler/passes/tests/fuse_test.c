@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What fuse makes of a chain, as text, and what it refuses, by place and reason.
 #include "base/test.h"
 #include "compiler/block/random.h"

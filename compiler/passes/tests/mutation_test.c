@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random programs with random changes: lines removed, repeated, exchanged, names and numbers replaced. What
 // block_verify accepts and a pass does not refuse must keep its results; most such programs are no kernel that a person
 // would write.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How tile splits and orders loops, as text, and what it refuses.
 #include "base/test.h"
 #include "compiler/passes/passes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that bring their own scales: QLinear, integer and QDQ operators with asymmetric zero points and scales per
 // channel, on the placed graph against the interpreter on ONNX's operators.
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generated networks in narrow variants through all passes: preparing and folding keep the float results, the
 // placed graph keeps them within the noise of int8, products run on the array, and every node has a place and a reason.
 #include "workloads/networks/networks.h"

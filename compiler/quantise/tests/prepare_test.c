@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of quantise_prepare, each on a small graph: the operators become what they should, and the results stay.
 #include <math.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expanded programs on the functional engine against block_run: the same bytes for random data that saturates, ragged
 // sizes, every residency, several arrays.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Block programs for the tests of expansion, written as text.
 #include "compiler/schedule/tests/shapes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Block programs for the tests of expansion: matrix products and convolutions with their mappings.
 #ifndef COMPILER_SCHEDULE_TESTS_SHAPES_H
 #define COMPILER_SCHEDULE_TESTS_SHAPES_H

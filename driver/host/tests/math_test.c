@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of weft/host_math.h are near those of the C library, over their whole range and at its edges.
 #include <math.h>
 

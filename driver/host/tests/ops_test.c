@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the hart against plain loops written here: strides, broadcasts, reductions.
 #include <math.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formatted output without a C library.
 #ifndef WEFT_CONSOLE_H
 #define WEFT_CONSOLE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contents for tensors, and what became of them, by arithmetic that the program and the machine that simulates it
 // share: both include this file.
 #ifndef WEFT_DATA_H

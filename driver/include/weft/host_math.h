@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one binary32 number, written with additions, multiplications, divisions and square roots alone: the
 // results are the same bits on the hart and on the machine that simulates it. Both must be compiled with
 // -ffp-contract=off. They are within 4 units of the last place, or 4e-7 where the result is near zero.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that run on the hart: what a network needs between the accelerator's products. One C source builds for
 // RISC-V and natively, and both give the same bits (floating point: host_math.h, -ffp-contract=off).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two loop unrollers of the accelerator as structs, the same for both ISA revisions.
 //
 // Both rely on configuration that the program has made before: see weft_loop_matmul and weft_loop_conv. They take their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What differs between the two builds of one source: the RISC-V program and, with WEFT_NATIVE, the same program on the
 // machine that simulates, talking to an engine directly. Everything else is written on these functions.
 #ifndef WEFT_PORT_H

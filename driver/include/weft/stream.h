@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For programs that the compiler made: operands of commands in registers that advance by constants.
 //
 // Both hide the value from the C compiler, which would otherwise make each operand anew from its parts, up to six

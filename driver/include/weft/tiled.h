@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole operators on the accelerator: the operands are cut into tiles that fit its memories, and the commands for all
 // tiles are given. Everything comes in two forms: from single instructions (mvin, preload, compute, mvout), and, with
 // _loop in the name, through the loop unrollers of the accelerator.

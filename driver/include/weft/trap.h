@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traps of a bare-metal program. The default reports the trap and ends the program with WEFT_EXIT_TRAP;
 // a program that wants to handle traps defines weft_on_trap itself.
 #ifndef WEFT_TRAP_H

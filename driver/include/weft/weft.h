@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convenience on the generated instruction wrappers (isa/weft_isa.h): local addresses, and the configuration
 // instructions as structs with named members, because a call with ten numbers cannot be read.
 //

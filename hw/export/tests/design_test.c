@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of elaborated hardware: names, instance counts through the hierarchy, memory bits.
 #include "hw/export/design.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the set of every built-in array below a directory: hw_export_all DIR. Prints the names.
 #include <stdlib.h>
 

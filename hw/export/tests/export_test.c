@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The written texts, read back: Scala fields and balance, JSON against the parameter table, YAML against the reader and
 // libyaml; which parameters the generator cannot express; and which directories are refused.
 #include "hw/export/export.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fit of areas: exact where it can be, never negative, and a file that the reader of technology tables takes.
 #include "hw/export/fit.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program in the style of those written for Gemmini: it takes everything from gemmini_params.h. EXPECT_* come from
 // the test. Exit code 0: all values are right.
 #include "gemmini_params.h"

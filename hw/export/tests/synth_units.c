@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synthesises units of the smallest array: the registers around the mesh, and with the argument `long`, which takes
 // minutes, a PE, a scratchpad bank and the execute controller. Exit code 77 (skipped) without the tools. The bounds are
 // wide: a multiplier and an adder of that width fit no smaller, and a wrong unit or a lost result lies outside.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The written files as their users' tools see them, for every built-in array.
 # usage: tools_test.sh EXPORT_ALL PARAMS_USER.c WORK_DIR RISCV_GCC VERILATOR [IVERILOG]
 set -eu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-priority arbiter: request 0 wins over 1 over 2 ...; at most one grant. Purely
 // combinational, no latency.
 // Invariants: a grant is a request; there is a grant exactly when there is a request.

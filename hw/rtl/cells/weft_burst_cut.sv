@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The next naturally aligned burst of a transfer: of the sizes BUS_BYTES, 2 * BUS_BYTES ...
 // MAX_BYTES the one that carries most of the bytes left, the smallest of equals. Purely
 // combinational, no latency.

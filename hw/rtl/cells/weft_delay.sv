@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data delayed by CYCLES registers; 0 is a wire. No reset: the data means something only where a
 // valid bit travels beside it.
 module weft_delay #(

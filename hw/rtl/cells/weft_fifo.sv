@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First-in first-out queue, the one queue of the project.
 //
 //   PIPE  the queue accepts while full if an entry leaves in the same cycle (in_ready_o then

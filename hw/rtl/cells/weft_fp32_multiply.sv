@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Product of two binary32 numbers, rounded to nearest, ties to even; subnormals in and out.
 // Combinational.
 // Invariants: equal to the C product a * b bit for bit, except that every NaN result is the quiet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binary32 to a signed 32-bit integer, saturating. Combinational.
 // Rounds to nearest, ties to even.
 // Invariants: inside the range equal to C's rint; beyond it the nearest bound; NaN gives the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identifiers 0 ... IDS-1 of transfers in flight. take_i takes the lowest free one, id_o; free_i
 // gives free_id_i back.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts commands between their departure and their completion, of which up to two arrive in a
 // cycle.
 //

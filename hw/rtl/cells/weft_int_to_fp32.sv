@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signed integer to binary32, rounded to nearest, ties to even. Combinational.
 // Invariants: exact for magnitudes up to 2^24; zero gives +0; equal to the C conversion (float)x.
 module weft_int_to_fp32 #(

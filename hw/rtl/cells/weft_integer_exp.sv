@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer exponential of a quantised value q <= 0. With z = (-q * qln2_inv) >> 16 and p = q + z *
 // qln2:
 //   y = ((p + qb)^2 + qc) >> z, a logical shift; 0 when z is 32 or more. Sums and products modulo

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer GELU of a quantised value: y = q * (sign(q) * ((min(|q|, -qb) + qb)^2 + qc) + qc), every
 // step modulo 2^32. Combinational.
 module weft_integer_gelu (

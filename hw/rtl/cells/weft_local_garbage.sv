@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a local address is the garbage address: all flags, the garbage bit above the row number
 // and every bit of the row number are set. Purely combinational, no latency.
 module weft_local_garbage #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nested counters: loop l runs from 0 to end_i[l] in steps of by_i[l]; loop 0 is the innermost.
 //
 // With step_i loop 0 steps. A loop in its last step (last_o) returns to 0, and the loop around it

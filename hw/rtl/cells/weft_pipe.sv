@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipeline of STAGES registers with valid/ready; STAGES 0 is a wire.
 //
 // A stage moves when the next one is empty or moves, so bubbles close up while the output waits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One element times a binary32 scale, clipped to int8: the arithmetic of mvin and of the narrow
 // accumulator reads.
 //   y = clip(to_int(to_fp32(x) * scale)), rounded to nearest even at each of the three steps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unsigned division, one quotient bit per cycle (restoring). start_i loads the operands; done_o is
 // high in the one cycle in which the results are first valid, WIDTH + 1 cycles after the start;
 // they stay until the next start.

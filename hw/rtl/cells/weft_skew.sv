@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Skew: element i of a vector is delayed by i * STEP cycles; with REVERSE by (ELEMENTS - 1 - i) *
 // STEP.
 // Stage s holds only the elements that are still to be delayed, so the registers form a triangle.

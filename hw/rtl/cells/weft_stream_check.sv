@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `WEFT_ASSERT_STREAM stands for: a stream that was valid and not ready is valid in the next
 // cycle, with the same payload.
 `include "weft_assert.svh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queue whose first HEADS entries are all visible and that lets any number of them go at once.
 //
 // head_data_o[i*WIDTH +: WIDTH] is the entry i places behind the head; it means something only with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The baselines: all of them give legal mappings that fit their hardware and cost what they say, keep to the budget,
 // and repeat for a seed; none beats the proven optimum; the Gaussian process interpolates.
 #include <math.h>

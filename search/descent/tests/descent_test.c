@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search: results are legal, cost what the scalar model says, are near the proven optima, keep to limits, fixed
 // hardware and budgets, and do not depend on the number of threads. Rounding, moves, importance and polishing alone.
 #include "search/descent/descent.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain model over the tape against the scalar one: equal at whole factors, in all three orders, layer by layer and
 // for whole networks; and its gradients against central differences where nothing has a kink.
 #include "search/descent/plain.h"

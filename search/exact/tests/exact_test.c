@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exact solver against trying everything on small networks, and against the optima of the literature's networks.
 #include "search/exact/exact.h"
 

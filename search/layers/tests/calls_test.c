@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every layer of the shipped tables on arrays of several sides: its kernel, lowered with any blocks, is the layer that
 // the call names.
 #include "base/test.h"

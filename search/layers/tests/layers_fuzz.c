@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text is a table of layers, in each of the forms that are read, or is refused with a message.
 #include <assert.h>
 #include <stdint.h>

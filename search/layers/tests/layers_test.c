@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of layers: the shipped ones, both forms, and what the readers refuse, each with its place.
 #include "search/layers/layers.h"
 

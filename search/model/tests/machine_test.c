@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of the machine: statistics of the judge, samples, what a prediction must obey, and agreement with engine
 // cycle on a few samples (`weft bench model` has many).
 #include "search/model/machine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain model against the loops themselves: the words that move are counted by walking the nest; text and orders
 // round-trip; cost follows the formulas.
 #include "search/model/paper.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain model with the constants "timeloop" against Timeloop itself, at 3,000 points: cycles are equal at all of
 // them, the mean error of the energy is below 0.01 %. With the constants "dosa" (no rounding to vectors, fewer digits)
 #include <math.h>

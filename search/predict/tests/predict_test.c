@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings chosen by the model of the machine: what is kept is legal, different, and the best first; steps find better
 // ones that compile and run; a table gives the same answers on any number of threads.
 #include "base/test.h"

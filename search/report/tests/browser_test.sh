@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A report in a real browser, 1280 and 390 pixels wide: it draws, hovering and clicking work, all choices can be shown, nothing
 # overflows, no error reaches the console, and nothing is asked of a network.
 # shellcheck source=search/sweep/tests/common.sh

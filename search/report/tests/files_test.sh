@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The files of a report: figures agree with the store, pictures are made or their absence is said, bad input is refused.
 # shellcheck source=search/sweep/tests/common.sh
 . "$2/common.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the tests of sweeps share. Sourced with: WEFT, SOURCES, WORK as $1 to $3.
 # shellcheck shell=sh disable=SC2034  # variables are for the tests that source this
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A network is the same sweep as an ONNX file, by its table, and as other tools write tables; a generated network needs
 # its name only.
 . "$(dirname "$0")/common.sh"

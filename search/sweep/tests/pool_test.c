@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pool of workers: all results come, a worker that dies or hangs costs its own request, a remote one that goes
 // gives its request back.
 #include "search/sweep/pool.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Questions to a store: conditions, order, failures as rows, the array of the best point, and that nobody writes.
 . "$(dirname "$0")/common.sh"
 "$weft" sweep "$sources/tiny_sweep.yaml" -o s.sqlite --quiet

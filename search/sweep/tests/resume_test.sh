@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A sweep that is killed again and again ends with the same store as one that is not; nothing is measured twice.
 # With a number as fourth argument, so many kills; 20 otherwise.
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Mappings that are searched: never worse than the mapper's, better where its aim is another; the same with any number of
 # processes, and programs that compile again from the mapping that the store has.
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A SLURM of two nodes on this machine: mpirun inside of an allocation gives the store that one process gives, with ranks
 # on both nodes. Exit code 77: there is no SLURM, or no right to start one.
 . "$(dirname "$0")/common.sh"

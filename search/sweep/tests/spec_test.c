@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a sweep: its points, and what is refused where.
 #include "search/sweep/spec.h"
 

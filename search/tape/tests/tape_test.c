@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tape: its exp and log against the C library, all kernels against each other bit by bit, gradients against central
 // differences on random expressions, sharing and folding, the smooth functions at their limits.
 #include "search/tape/tape.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings of the plain model as the compiler carries them out: blocks and orders by hand, and every design legal, with
 // layers that the machine takes about as long for as was predicted.
 #include "search/truth/realise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The truth loop: arrays that can be built and hold what was asked for, the base first, the best the least of all, each
 // candidate the sum of its layers as measured by themselves.
 #include "search/truth/truth.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What units spend their cycles on must not depend on which cycles are left out: loads from main memory, with every
 // unit stepped in every cycle and without.
 #include "base/test.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # clock_test.sh SOURCE: in the cycle engine time is an argument (sim/cycle/engine.h).
 set -eu
 cd "$1/sim/cycle"

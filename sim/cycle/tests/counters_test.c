@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Performance counters of the cycle engine against the hardware: random programs with counter commands of every kind
 // strewn in, on both engines; every value and the cycle after every command must be equal.
 //

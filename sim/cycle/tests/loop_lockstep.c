@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop_matmul or loop_conv (LOOP_CONV defined) of the cycle engine in lockstep with the Verilated module: behind dut.h,
 // so that the testbenches in hw/rtl/tests/front drive both at once. Every output is compared in every cycle. There are
 // two units: one is stepped in every cycle, the other one only when its step before changed something or something came

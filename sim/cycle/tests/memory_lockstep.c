@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory side of the cycle engine (load and store controllers, load and store path, local memory, DMA, page filter)
 // in lockstep with the Verilated hw/rtl/tests/memory/weft_memory_bench.sv: behind dut.h, so that
 // hw/rtl/tests/memory/data_test.c drives both with its random loads, stores and execute traffic. Handshakes, their

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mirror.sh SOURCE [--write]: the table "File by file" of docs/cycle-engine.md against the folders it is about. Every file
 # of sim/cycle and every module of hw/rtl has one row, every file of a row exists, and the lines of a row are right to a
 # quarter or twenty. With --write the lines are set.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where units do not get in each other's way, most cycles must be left out, and nothing may change by that: products
 // beside loads to other banks of the scratchpad and of the accumulator.
 #include "arch/config.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reservation_station of the cycle engine in lockstep with the Verilated module: behind dut.h, so that the testbench
 // hw/rtl/tests/front/rs_test.c drives both at once. Every output is compared in every cycle, at its clock edge. The
 // controllers and the front end of the engine are the testbench's pins; the front end is awake in every other cycle in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of a store must be in main memory from the cycle of their beat on, also when beats are granted together: memory
 // after every cycle, with every unit stepped in every cycle and without.
 #include "base/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the mesh: every kernel against a triple loop, and whole sequences of requests against a model that
 // moves every value from element to element, as the hardware does.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See elf_build.h. Layout: header, program headers, segments' bytes, tables, section headers.
 #include "sim/elf/tests/elf_build.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds ELF64 executables in memory, for tests. What it builds is valid; a test breaks it by changing bytes.
 #ifndef SIM_ELF_TESTS_ELF_BUILD_H
 #define SIM_ELF_TESTS_ELF_BUILD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as an executable: read, loaded and asked for everything; only a reported error or a usable program.
 #include <stdlib.h>
 #include <string.h>

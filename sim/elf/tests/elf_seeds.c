@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes seeds for the fuzzer: elf_seeds DIRECTORY.
 #include <stdbool.h>
 #include <stdio.h>

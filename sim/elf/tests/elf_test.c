@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ELF reader: a good file in full, and files broken in one place, each with the message it must give.
 #define _GNU_SOURCE  // memmem
 #include "sim/elf/elf.h"

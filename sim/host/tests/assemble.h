@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoders for the few instruction formats that tests build programs from.
 #ifndef SIM_HOST_TESTS_ASSEMBLE_H
 #define SIM_HOST_TESTS_ASSEMBLE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floating point: softfloat.c against the host FPU in the four rounding modes that it has, ties away from zero against
 // closed values, and the state around the F and D extensions.
 #include <fenv.h>

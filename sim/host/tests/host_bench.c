@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast the host is: millions of instructions per second on a few loops, best of several runs.
 //   host_bench NAME=ELF...
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A host with a little memory and a program of words, for unit tests. Registers are poked and read directly.
 #ifndef SIM_HOST_TESTS_MACHINE_H
 #define SIM_HOST_TESTS_MACHINE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that the RISC-V compiler built, from their ELF files: one with the C library and semihosting, one bare.
 #include "base/test.h"
 #include "sim/elf/elf.h"

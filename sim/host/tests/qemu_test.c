@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differential test: random programs on the host and on QEMU, compared state by state.
 //   qemu_test [PROGRAMS [SEED]]   with 1000 blocks of instructions in every program
 // A mismatch prints the block's first differing registers and its instructions, and leaves the ELF behind.

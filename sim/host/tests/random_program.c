@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See random_program.h. The program: start-up, then for every block
 //   x31 = its initial state; load_state (returns through mret, since no register is left to return through)
 //   random instructions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random programs for the differential test: the same ELF runs on the host and on a reference, prints its whole
 // architectural state after every block of instructions, and exits.
 #ifndef SIM_HOST_TESTS_RANDOM_PROGRAM_H

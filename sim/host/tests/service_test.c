@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTIF, semihosting and the accelerator's port.
 #include <fenv.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timed hart, one question per test. Programs are words at MACHINE_BASE; the port is a script: memory answers after
 // a given time, the command queue has room from a given cycle on, the accelerator is idle from another. What an
 // instruction costs is told by two reads of the cycle counter, in code that was run before so that its lines are there.

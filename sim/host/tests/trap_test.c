@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traps, control registers, memory bounds, limits and code that changes.
 #include "base/test.h"
 #include "sim/host/tests/assemble.h"

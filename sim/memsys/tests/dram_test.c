@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The DRAM controller beside a plain one, that looks at every tick, at every transaction and at every bank: the same
 // data at the same time, however seldom it is asked.
 #include "sim/memsys/dram.h"

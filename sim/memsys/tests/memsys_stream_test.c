@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random streams of requests against recorded answers: the cycle of every grant and of every beat, and the totals, as a
 // digest per memory system. The record was made by a model that carried out the registers of the L2 cycle by cycle.
 //

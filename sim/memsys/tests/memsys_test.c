@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory timing against its closed formulas: unloaded latency (probed at t - 1 and t), streaming rates, order,
 // limits. All expectations come from the array's parameters.
 #include "sim/memsys/memsys.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes that DRAM cannot keep up with: their sender is held back to the pace of its banks, with and without an
 // L2, and so is the hart. One bank, and every line in another row of it, so that the pace is a closed formula: a row is
 // opened, written, and closed.

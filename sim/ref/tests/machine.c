@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See machine.h.
 #include "sim/ref/tests/machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reference engine with memory for the tests. Commands are given as text (isa_parse); fields left out are zero.
 #ifndef SIM_REF_TESTS_MACHINE_H
 #define SIM_REF_TESTS_MACHINE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each command does to local and main memory, class by class. Most cases run on a 4 x 4 array so that expected
 // values can be read: 1024 scratchpad and 256 accumulator rows, bursts of 16 bytes.
 #include <stdio.h>

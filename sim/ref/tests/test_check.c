@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The legality checker through the engine: last legal and first illegal value of each limit, faults of every kind with
 // their text, and values that must not be judged because hardware ignores them.
 #include <string.h>

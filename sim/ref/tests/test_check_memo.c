@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and products that the checker remembers, against a checker that walks through every one: the verdict, its text,
 // and what is known of the program afterwards. A few shapes come again and again, at addresses of which some reach out
 // of memory.

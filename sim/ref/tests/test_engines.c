@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of engines of this build.
 #include "sim/ref/ref.h"
 #include "sim/ref/tests/machine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop unrollers against command lists written by hand, as the text of the primitives. The array is 4 x 4 with rows
 // of 4 bytes, bursts of 16 bytes (4 blocks of int8, 1 of int32), 1024 scratchpad and 256 accumulator rows.
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic: kernels compiled for this machine against their plain definition, rounding and saturation at the
 // edges.
 #include <fenv.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers that the v0.7.1 RTL of Gemmini gave for a program of corner cases, reproduced command by command:
 // wrapping of output-stationary sums, rounding shifts, scaling, masks, the garbage store, pixel repeats, sign
 // extension.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random commands, most of them illegal: every one passes or faults with a text, and one that faults has not touched
 // main memory. Under the sanitizers this shows that the checker leaves nothing to execution that could be out of
 // bounds.

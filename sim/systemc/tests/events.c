@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program and prints what a timed engine tells of it: every record of the reservation station, the cycles, the
 // bytes moved. usage: systemc_events ENGINE ACCELERATOR|- QUANTUM ARRAY PROG.elf
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the platform itself promises: one per process, blocking accesses with the time of the memory system, commands
 // from outside of the hart's thread. All tests share the one platform that the process can have.
 #include "base/test.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The systemc engine against the others, on whole programs.
 # usage: systemc_test.sh same WEFT WORK_DIR ARRAY ELF_DIR NAME...      ref like ref: output, memory, commands, exit code
 #        systemc_test.sh clock EVENTS WORK_DIR ARRAY ELF_DIR NAME...   c like cycle: output, every record, cycles

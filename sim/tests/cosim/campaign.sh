@@ -1,11 +1,12 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The co-simulation campaign: random programs on every array of the table below, in batches that leave a log each. Started
 # again, it goes on where it stopped; what failed is run again. Ends with the totals (DIR/totals-ENGINE) and 1 if anything differs.
 #   campaign.sh SIM_COSIM ENGINE AGAINST DIR [PERCENT]
 # PERCENT of the programs of the full campaign (100). Models of the hardware are built at first use; what they did is
 # remembered in DIR/memo-ARRAY, so the campaign of another engine in the same DIR runs them no more.
 set -u
-[ $# -ge 4 ] || { sed -n '2,7s/^# //p' "$0"; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,8s/^# //p' "$0"; exit 2; }
 cosim=$1 engine=$2 against=$3 dir=$4 percent=${5:-100}
 here=$(dirname "$0")/arrays
 mkdir -p "$dir" || exit 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Co-simulation: a random program on two engines, the memory and the event records they leave, and shrinking a program
 // that tells them apart.
 #ifndef SIM_TESTS_COSIM_COSIM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An engine with a known bug, for testing the comparison and the shrinker: see cosim.h.
 #include "base/alloc.h"
 #include "isa/isa_fields.h"

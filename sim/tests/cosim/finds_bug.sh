@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A planted bug must be found, shrunk to a handful of commands, and kept as a trace that ref replays: fails otherwise.
 #   finds_bug.sh SIM_COSIM WEFT DIRECTORY
 set -eu

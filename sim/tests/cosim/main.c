@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sim_cosim: random programs on an engine and on ref (or another engine), compared. A failing program is shrunk and
 // kept as a command trace.
 //

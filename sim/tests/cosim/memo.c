@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the hardware did with a program, remembered in a file: see cosim.h.
 //
 // A line is `KEY MEMORY RECORDS CYCLES` in hexadecimal. The key covers all that the hardware's behaviour follows from:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ref with rubbish in its memories, weights and sums before the first command: a program that is well defined cannot
 // tell. See cosim.h.
 #include "sim/gen/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of two engines compared: what counts as equal, and which difference is the first.
 #include "sim/records.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running one program on one engine, and comparing two runs: see cosim.h.
 #include <inttypes.h>
 #include <stdio.h>

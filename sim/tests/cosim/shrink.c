@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shrinking: drop runs of items, long ones first, as long as the rest is well defined and the engines still disagree.
 #include <fcntl.h>
 #include <stdio.h>

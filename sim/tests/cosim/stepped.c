@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle engine without leaving out a single cycle or unit: what it must be equal to.
 #include "sim/cycle/cycle.h"
 #include "sim/tests/cosim/cosim.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeping a failing program: a command trace and its array.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See bench.h.
 #include "sim/tests/oracle/bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bench of one case: an array, an engine under test, its memory and the memory that must result.
 // Life of a case: bench_begin chooses an array from the seed; the group allocates and fills regions (written to both
 // memories), appends commands to `program` and writes the right results with bench_want_*; bench_finish runs the

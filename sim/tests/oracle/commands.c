@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See commands.h.
 #include "sim/tests/oracle/commands.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command stream and its encoder. Fields are placed with plain shifts, straight from the instruction-set description:
 // the generated accessors are one of the things that this suite checks.
 #ifndef SIM_TESTS_ORACLE_COMMANDS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions through LOOP_CONV_WS in both revisions: random layers cut into random tiles.
 //
 // The software contract: a tile's input and weights fit together into half of the scratchpad, its outputs into half of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Corners with results in closed form: scales at every special value, rounding of shifts, wrap and saturation at the
 // width of the array's sums, 32-bit wrap of the accumulator, kept scales, activations without their unit, repeated
 // pixels.

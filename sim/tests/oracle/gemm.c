@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products of every ragged size up to two tiles, from primitive commands, weight- and output-stationary.
 //
 // Local layout: scratchpad A, B, D, C tiles one after the other, each matrix tile by tile in row-major order of tiles;

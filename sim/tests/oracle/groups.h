@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The groups of cases. Each function builds one case on a bench that bench_begin prepared and returns bench_finish's
 // verdict.
 #ifndef SIM_TESTS_ORACLE_GROUPS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOOP_WS in both revisions: ragged products, chains over k, alternating halves, pinned halves, reused operands, and
 // the residual addition of revision 2.
 //

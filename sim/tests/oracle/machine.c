@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See machine.h. Invariants:
 //   sp[row * dim + lane] holds an int8 value, acc[row * dim + lane] an int32 value;
 //   active and shadow are the two weight sets [k][j] of the weight-stationary array, sums its output-stationary

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite's program: generated cases for any engine against the oracle.
 //
 //   test_oracle [--engine NAME] [--only GROUP] [--dim D] [--seed N] [--count N] [--full] [--commands]

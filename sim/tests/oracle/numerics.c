@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See numerics.h. Invariant of `exact`: a finite value is (-1)^negative * significand * 2^exponent, without rounding.
 #include "sim/tests/oracle/numerics.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scale, shift and wrap numerics in exact integer arithmetic: no floating-point instruction is used, every rounding is
 // a visible comparison with the half. A binary32 value is kept as sign, significand and power of two.
 #ifndef SIM_TESTS_ORACLE_NUMERICS_H

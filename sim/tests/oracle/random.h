@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seeded generator of the suite (splitmix64). A case is a function of its seed alone, on every machine.
 #ifndef SIM_TESTS_ORACLE_RANDOM_H
 #define SIM_TESTS_ORACLE_RANDOM_H

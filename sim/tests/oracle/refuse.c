@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that an engine must refuse: the fault's kind and command are those of the contract in sim/engine.h, the
 // memory is what it was, and nothing is accepted afterwards. The seed is the number of the program.
 #include <stdio.h>

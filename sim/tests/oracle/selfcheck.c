@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle checked before it judges: its numerics against figures observed on the hardware and against the C
 // library's binary32 arithmetic, and its arrays against the rules of the array description.
 #include <math.h>

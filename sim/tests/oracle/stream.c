@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random streams of primitive commands, compared with the oracle machine: memory and the whole of both local memories.
 //
 // A stream fills the local memories, issues random legal commands and stores everything. It keeps to what the

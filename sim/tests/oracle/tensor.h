@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mathematical level: what a layer's result must be, written as sums over indices in int64 with the documented
 // wraps. Nothing here knows commands, local memories or tiles; the one trace of the array is the width of its partial
 // sums.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the trace reader and, behind it, the functional engine on a small array.
 #include <stdint.h>
 #include <stdio.h>

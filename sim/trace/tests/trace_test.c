@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces: the footprint against a plain array, every kind of damaged trace, and writer -> reader round trips.
 #include "sim/trace/trace.h"
 

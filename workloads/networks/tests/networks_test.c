@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generators against published figures: multiply-accumulates and parameters of each network, valid graphs, the same
 // bytes for the same seed, options that are checked.
 #include "workloads/networks/networks.h"

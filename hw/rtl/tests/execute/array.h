@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The array that a testbench was built for; the build passes the same numbers to the Verilated module.
 #ifndef HW_RTL_TESTS_EXECUTE_ARRAY_H
 #define HW_RTL_TESTS_EXECUTE_ARRAY_H

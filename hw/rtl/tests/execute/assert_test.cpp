@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The assertions of the RTL fire when they should, by name, and at no other time.
 #include <cstdio>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The execute unit between a reservation station that issues one command per cycle and banks behind the contract's
 // interface. The banks keep the data that the unit reads and writes; every result is compared with the model when its
 // preload completes.

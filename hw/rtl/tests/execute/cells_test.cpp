@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared cells against plain models: every sequence of inputs of SEQUENCE cycles from reset, then a long random
 // one.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Testbench of the execute unit: `main [random programs]`.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain model of the execute commands, carried out in program order on whole matrices (sections 3, 4 and 7 of the ISA
 // reference). It knows nothing of cycles, banks or pipelines.
 #ifndef HW_RTL_TESTS_EXECUTE_MODEL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random well-formed programs: dataflow, transpositions, strides, ragged sizes, operands and results anywhere in local
 // memory (so that they overlap and depend on each other), accumulation, banks that refuse reads, late commands.
 #include <cstdio>

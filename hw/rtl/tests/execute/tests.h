@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of the execute unit's testbench; a failed check prints itself and makes the program fail.
 #ifndef HW_RTL_TESTS_EXECUTE_TESTS_H
 #define HW_RTL_TESTS_EXECUTE_TESTS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of the execute unit against its closed forms, for any DIM, and at DIM 16 against the numbers measured on the
 // reference (issue cycle 16 for the first command). "Start" is the cycle in which an operation begins to read.
 #include <cstdio>

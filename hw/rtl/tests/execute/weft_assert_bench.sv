@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One assertion of each kind, on inputs that the test drives.
 `include "weft_assert.svh"
 

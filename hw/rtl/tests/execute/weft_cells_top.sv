@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every form of the shared cells side by side, driven by the same inputs.
 //   FIFO v:    depth 1 + v / 4, PIPE = v bit 0, FLOW = v bit 1
 //   pipe v:    v stages

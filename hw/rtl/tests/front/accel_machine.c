@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives weft_accel cycle by cycle and answers its memory requests: see accel_machine.h.
 #include "hw/rtl/tests/front/accel_machine.h"
 

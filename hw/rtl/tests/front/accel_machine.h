@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // weft_accel with a simple AXI memory: commands in, one per cycle at most, a measured window out.
 //
 // The memory answers reads in order, the first beat READ_LATENCY cycles after the address and one beat per cycle; a

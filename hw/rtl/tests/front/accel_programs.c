@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/rtl/tests/front/accel_programs.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs for a machine, each from memory that a seed fills: C = A * B, all square with rows of as many bytes as
 // elements.
 #ifndef HW_RTL_TESTS_FRONT_ACCEL_PROGRAMS_H

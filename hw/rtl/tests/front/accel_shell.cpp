@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verilated weft_accel behind dut.h.
 #include <cstring>
 

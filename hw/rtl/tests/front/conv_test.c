@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop_conv against arch/loops/loop_conv.c: random sequences of convolution tiles.
 // Usage: conv_test ARRAY REVISION PROGRAMS [FIRST]
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Verilated module as the C testbenches see it: inputs of a cycle in, outputs of the same cycle out, then the
 // clock.
 #ifndef HW_RTL_TESTS_FRONT_DUT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives one loop unroller cycle by cycle and collects the commands it emits: see loop_bench.h.
 #include "hw/rtl/tests/front/loop_bench.h"
 

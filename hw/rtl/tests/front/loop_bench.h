@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Testbench of the loop unrollers: drives a program of loop and other commands with random back-pressure and compares,
 // part by part, what the module emits with what the expander in arch/loops says.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verilated loop_matmul or loop_conv (LOOP_CONV defined) behind dut.h.
 #include "Vdut.h"
 #include "hw/rtl/tests/front/dut.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of whole matrix loops at 16 x 16 against those of the reference RTL (rdcycle window, data in the L2 cache).
 // The host of the reference takes HOST cycles more around the six commands of a loop than the back-to-back commands
 // here; its cache holds beats back now and then, ours never does: PERCENT is allowed for both. Usage: loop_timing_test

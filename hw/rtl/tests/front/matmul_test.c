@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop_matmul against arch/loops/loop_ws.c: random sequences of matrix loops.
 // Usage: matmul_test ARRAY REVISION PROGRAMS [FIRST]
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays reference_events.txt: commands at the cycles in which the reference took them, and every allocation, issue,
 // completion and the end of busy within TOLERANCE cycles of the reference's (earlier by the slack of the test).
 // Usage: replay_test ARRAY FILE [TEST]     prints all events of TEST

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verilated reservation_station behind dut.h.
 #include "Vdut.h"
 #include "hw/rtl/tests/front/dut.h"

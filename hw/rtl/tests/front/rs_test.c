@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reservation_station against a model of its rules, cycle by cycle: random commands with many conflicts, random
 // readiness of the controllers, random completions. The model keeps the commands in program order and asks in every
 // cycle what a command still waits for; it knows no dependency bits. Then probes of single cycles. Usage: rs_test LOADS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First programs through the whole accelerator: move in, preload, compute, move out; a matrix loop; counters.
 // Usage: smoke_test ARRAY
 #include <inttypes.h>

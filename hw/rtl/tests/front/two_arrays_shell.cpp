@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verilated weft_two_arrays behind dut.h: two accelerators that share a clock. The clock ticks when both have been
 // clocked.
 #include <cstring>

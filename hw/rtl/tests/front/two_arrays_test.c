@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two arrays in one elaboration work side by side: each runs its own programs while the other runs, and takes as many
 // cycles for them as it takes when the other rests.
 // Usage: two_arrays_test ARRAY_OF_SIDE_4 ARRAY_OF_SIDE_8

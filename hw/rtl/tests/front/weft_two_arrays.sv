@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two arrays in one elaboration: weft_side4 and weft_side8 are weft_accel with packages of their
 // own names. Both have the bus and the numbers of requests of the default array. Ports of the first
 // start with four_, of the second with eight_.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives memory_bench: commands in, an AXI memory behind it, the execute unit's ports by hand.
 //
 // A cycle: the caller sets ports, bench_step settles the combinational paths, records every handshake and clocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random loads and stores against the plain model, on a memory that answers as it likes.
 //
 // Every round loads (mvin of all kinds, overlapping each other), then stores (rows, blocks, int32, pooled, images,

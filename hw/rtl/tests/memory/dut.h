@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Verilated module for tests in C: its ports by name, as bytes in little-endian order.
 #ifndef HW_RTL_TESTS_MEMORY_DUT_H
 #define HW_RTL_TESTS_MEMORY_DUT_H

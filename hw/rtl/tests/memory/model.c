@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See model.h.
 #include "hw/rtl/tests/memory/model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What loads and stores mean: scratchpad, accumulator and main memory as plain arrays, one command at a time.
 // The array's numbers come as macros from the build (T_DIM, T_SP_BANKS, ...), the same as the module's parameters.
 #ifndef HW_RTL_TESTS_MEMORY_MODEL_H

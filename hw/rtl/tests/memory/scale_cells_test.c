@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic cells against C, bit for bit: special values in every combination, then random bit patterns, with
 // exponents drawn so that results are often near the subnormals, near the integers and near overflow.
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives C tests access to the Verilated module. DUT_PORTS names the list of its ports.
 #include <cstring>
 #include <memory>

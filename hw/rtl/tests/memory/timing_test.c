@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle counts of loads and stores on the default array (DIM 16) against those of Gemmini's RTL.
 //
 // A row of the table is one of its microbenchmarks: commands pushed as fast as the controller takes them, the memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything between the reservation station, the execute unit and the AXI bus, for the tests of
 // this folder: the load and store controllers, local memory, the DMA engines and the page filter,
 // wired as in the accelerator.

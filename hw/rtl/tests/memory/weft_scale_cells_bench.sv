@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic cells of scaling and normalisation, side by side.
 module weft_scale_cells_bench (
   input  logic        clk_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Without a library: console through tohost, code that a custom instruction ends.
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops for host_bench: KERNEL chooses one. Each exits with 0 if its result is right.
 #include <stdint.h>
 

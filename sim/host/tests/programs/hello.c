@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With the C library: formatted output of integers and floats, both streams, an exit code.
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Start-up of the bare-metal test programs: traps, stack, main, exit through tohost.
   .section .text.start, "ax", @progbits
   .globl _start
