@@ -37,10 +37,10 @@ typedef struct gemmini_bench {
   bool quiet;
   const sim_engine_ops *engine;
   bench_report *report;
-  gemmini_table table;
+  bench_gemmini_table table;
   hw_array arrays[MEMORIES];
   bool ran[MEMORIES][GROUPS];
-  gemmini_errors errors[MEMORIES + 1][TEMPERATURES][LINES];  // the last: of all memories
+  bench_gemmini_errors errors[MEMORIES + 1][TEMPERATURES][LINES];  // the last: of all memories
 } gemmini_bench;
 
 static const char *line_name(int line) {
@@ -50,7 +50,7 @@ static const char *line_name(int line) {
 
 // ---- running
 
-static bool has_rows(const gemmini_table *table, const char *group, const char *memory) {
+static bool has_rows(const bench_gemmini_table *table, const char *group, const char *memory) {
   for (size_t i = 0; i < table->count; i++)
     if (strcmp(table->rows[i].group, group) == 0 && strcmp(table->rows[i].memory, memory) == 0) return true;
   return false;
@@ -99,7 +99,7 @@ static bool run_group(gemmini_bench *b, int memory, int group, bench_end *end, w
   if (!b->quiet) fprintf(stderr, "weft: %s with memory %s\n", groups[group], memories[memory].memory);
   char *printed = run_program(b, &b->arrays[memory], path, end, diag);
   bool good = printed != NULL;
-  if (good && !gemmini_table_fill(&b->table, groups[group], memories[memory].memory, printed, path, diag)) {
+  if (good && !bench_gemmini_table_fill(&b->table, groups[group], memories[memory].memory, printed, path, diag)) {
     *end = BENCH_MISMATCH;
     good = false;
   }
@@ -137,28 +137,28 @@ static int index_of(const char *const *names, int count, const char *name) {
   return -1;
 }
 
-static int memory_of(const gemmini_row *row) {
+static int memory_of(const bench_gemmini_row *row) {
   for (int i = 0; i < MEMORIES; i++)
     if (strcmp(memories[i].memory, row->memory) == 0) return i;
   return -1;
 }
 
-static bool was_run(const gemmini_bench *b, const gemmini_row *row) {
+static bool was_run(const gemmini_bench *b, const bench_gemmini_row *row) {
   int memory = memory_of(row), group = index_of(groups, GROUPS, row->group);
   return memory >= 0 && group >= 0 && b->ran[memory][group];
 }
 
 static void add_up(gemmini_bench *b) {
   for (size_t i = 0; i < b->table.count; i++) {
-    const gemmini_row *row = &b->table.rows[i];
+    const bench_gemmini_row *row = &b->table.rows[i];
     if (!was_run(b, row)) continue;
     const int place[] = {memory_of(row), MEMORIES};
     for (int p = 0; p < 2; p++) {
-      gemmini_errors *errors = b->errors[place[p]][row->cold ? COLD : WARM];
-      if (!row->issue) gemmini_errors_add(&errors[index_of(groups, GROUPS, row->group)], row);
-      gemmini_errors_add(&errors[row->issue ? ISSUE : FENCE], row);
-      if (!row->issue && row->again == row->measured) gemmini_errors_add(&errors[STEADY], row);
-      gemmini_errors_add(&errors[ALL], row);
+      bench_gemmini_errors *errors = b->errors[place[p]][row->cold ? COLD : WARM];
+      if (!row->issue) bench_gemmini_errors_add(&errors[index_of(groups, GROUPS, row->group)], row);
+      bench_gemmini_errors_add(&errors[row->issue ? ISSUE : FENCE], row);
+      if (!row->issue && row->again == row->measured) bench_gemmini_errors_add(&errors[STEADY], row);
+      bench_gemmini_errors_add(&errors[ALL], row);
     }
   }
 }
@@ -187,9 +187,9 @@ static const bench_form error_form = {BENCH_FORM(error_columns)};
       bench_if((e)->repeat.count != 0, bench_real(wf_summary_mean(&(e)->repeat))), bench_real((e)->cycles.most), \
       bench_real((e)->percent.most)
 
-static bench_cell worst_of(const gemmini_errors *e) { return bench_text(e->worst == NULL ? "" : e->worst->key); }
+static bench_cell worst_of(const bench_gemmini_errors *e) { return bench_text(e->worst == NULL ? "" : e->worst->key); }
 
-static void add_errors(bench_table *table, int temperature, int line, const gemmini_errors *e) {
+static void add_errors(bench_table *table, int temperature, int line, const bench_gemmini_errors *e) {
   if (e->percent.count > 0)
     BENCH_ROW(table, bench_text(temperatures[temperature]), bench_text(line_name(line)), ERRORS(e),
               bench_if(e->percent.most > 0, worst_of(e)));
@@ -224,7 +224,7 @@ static void add_memory(const gemmini_bench *b, bench_table *table, int m) {
   const bool all = m == MEMORIES;
   if (!all && b->errors[m][WARM][ALL].percent.count == 0) return;
   for (int line = 0; line < LINES; line++) {
-    const gemmini_errors *warm = &b->errors[m][WARM][line], *cold = &b->errors[m][COLD][line];
+    const bench_gemmini_errors *warm = &b->errors[m][WARM][line], *cold = &b->errors[m][COLD][line];
     BENCH_ROW(table, bench_text(all ? "all" : memories[m].memory), all ? bench_none() : bench_text(b->arrays[m].name),
               all ? bench_none() : bench_hash(hw_array_hash(&b->arrays[m])), bench_text(line_name(line)), ERRORS(warm),
               worst_of(warm), ERRORS(cold), worst_of(cold));
@@ -232,8 +232,8 @@ static void add_memory(const gemmini_bench *b, bench_table *table, int m) {
 }
 
 static int by_percent(const void *a, const void *b) {
-  const gemmini_row *x = *(const gemmini_row *const *)a, *y = *(const gemmini_row *const *)b;
-  double p = gemmini_percent(x), q = gemmini_percent(y);
+  const bench_gemmini_row *x = *(const bench_gemmini_row *const *)a, *y = *(const bench_gemmini_row *const *)b;
+  double p = bench_gemmini_percent(x), q = bench_gemmini_percent(y);
   p = p < 0 ? -p : p;
   q = q < 0 ? -q : q;
   return p < q ? 1 : p > q ? -1 : x < y ? -1 : 1;
@@ -250,7 +250,7 @@ static const bench_column worst_columns[] = {
 static const bench_form worst_form = {BENCH_FORM(worst_columns)};
 
 static void report_worst(const gemmini_bench *b) {
-  const gemmini_row **rows = WF_NEW_ARRAY(b->table.count + 1, const gemmini_row *);
+  const bench_gemmini_row **rows = WF_NEW_ARRAY(b->table.count + 1, const bench_gemmini_row *);
   size_t count = 0;
   for (size_t i = 0; i < b->table.count; i++)
     if (was_run(b, &b->table.rows[i])) rows[count++] = &b->table.rows[i];
@@ -260,7 +260,8 @@ static void report_worst(const gemmini_bench *b) {
   bench_table_heading(table);
   for (size_t i = 0; i < count && i < WORST; i++)
     BENCH_ROW(table, bench_text(rows[i]->group), bench_text(rows[i]->memory), bench_text(rows[i]->key),
-              bench_count(rows[i]->measured), bench_count(rows[i]->simulated), bench_real(gemmini_percent(rows[i])));
+              bench_count(rows[i]->measured), bench_count(rows[i]->simulated),
+              bench_real(bench_gemmini_percent(rows[i])));
   wf_free(rows);
 }
 
@@ -281,7 +282,7 @@ static const bench_column window_columns[] = {{.csv = "group"},
                                               {.csv = "error_percent", .csv_format = "%.3f"}};
 static const bench_form window_form = {BENCH_FORM(window_columns)};
 
-static void add_window(bench_table *table, const gemmini_row *row) {
+static void add_window(bench_table *table, const bench_gemmini_row *row) {
   char *key = wf_strdup(row->key), *rest = key;
   bench_cell cells[2 + KEY_FIELDS + 3] = {bench_text(row->group), bench_text(row->memory)};
   for (int i = 0; i < KEY_FIELDS; i++) {
@@ -290,7 +291,7 @@ static void add_window(bench_table *table, const gemmini_row *row) {
   }
   cells[2 + KEY_FIELDS] = bench_count(row->measured);
   cells[3 + KEY_FIELDS] = bench_count(row->simulated);
-  cells[4 + KEY_FIELDS] = bench_real(gemmini_percent(row));
+  cells[4 + KEY_FIELDS] = bench_real(bench_gemmini_percent(row));
   bench_table_add(table, NULL, cells, sizeof cells / sizeof *cells);
   wf_free(key);
 }
@@ -316,7 +317,8 @@ static void report(gemmini_bench *b) {
 // ---- the bench
 
 // A limit of the mean error in percent; NULL: none.
-static bool within(const char *limit, const char *option, const gemmini_errors *errors, bench_end *end, wf_diag *diag) {
+static bool within(const char *limit, const char *option, const bench_gemmini_errors *errors, bench_end *end,
+                   wf_diag *diag) {
   if (limit == NULL) return true;
   char *rest;
   double value = strtod(limit, &rest), mean = wf_summary_mean(&errors->percent);
@@ -333,14 +335,14 @@ static bool within(const char *limit, const char *option, const gemmini_errors *
 
 static bench_end run_and_report(gemmini_bench *b, wf_diag *diag) {
   bench_end end = BENCH_BAD_INPUT;
-  if (!gemmini_table_load(&b->table, b->options->table, diag)) return BENCH_BAD_INPUT;
+  if (!bench_gemmini_table_load(&b->table, b->options->table, diag)) return BENCH_BAD_INPUT;
   if (run_all(b, &end, diag)) {
     end = BENCH_DONE;
     report(b);
     const bool good = within(b->options->max_warm, "max-warm", &b->errors[MEMORIES][WARM][ALL], &end, diag);
     if (good) within(b->options->max_cold, "max-cold", &b->errors[MEMORIES][COLD][ALL], &end, diag);
   }
-  gemmini_table_free(&b->table);
+  bench_gemmini_table_free(&b->table);
   return end;
 }
 

@@ -34,7 +34,7 @@ static bool take_cycles(char *line, uint64_t *cycles) {
   return *end == '\0';
 }
 
-static bool parse_row(char *line, gemmini_row *row) {
+static bool parse_row(char *line, bench_gemmini_row *row) {
   char *field[FIELDS];
   if (!take_cycles(line, &row->measured) || row->measured == 0) return false;
   for (int i = 0; i < FIELDS; i++) {
@@ -55,18 +55,18 @@ static bool parse_row(char *line, gemmini_row *row) {
   return true;
 }
 
-static bool same_window(const gemmini_row *a, const gemmini_row *b) {
+static bool same_window(const bench_gemmini_row *a, const bench_gemmini_row *b) {
   const size_t length = (size_t)(strrchr(a->key, ',') - a->key);
   return strcmp(a->group, b->group) == 0 && strcmp(a->memory, b->memory) == 0 &&
          length == (size_t)(strrchr(b->key, ',') - b->key) && memcmp(a->key, b->key, length) == 0;
 }
 
 // Repetitions of a window follow each other, or every second row does.
-static void pair_repetitions(gemmini_table *table) {
+static void pair_repetitions(bench_gemmini_table *table) {
   for (size_t i = 0; i < table->count; i++) {
-    gemmini_row *row = &table->rows[i];
+    bench_gemmini_row *row = &table->rows[i];
     for (size_t j = i + 1; j < table->count && j <= i + 2 && !row->cold && row->again == 0; j++) {
-      gemmini_row *other = &table->rows[j];
+      bench_gemmini_row *other = &table->rows[j];
       if (!same_window(row, other)) continue;
       row->again = other->measured;
       other->again = row->measured;
@@ -74,8 +74,8 @@ static void pair_repetitions(gemmini_table *table) {
   }
 }
 
-bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag) {
-  *table = (gemmini_table){.text = bench_read(path, bench_text_gemmini, diag)};
+bool bench_gemmini_table_load(bench_gemmini_table *table, const char *path, wf_diag *diag) {
+  *table = (bench_gemmini_table){.text = bench_read(path, bench_text_gemmini, diag)};
   if (table->text == NULL) return false;
   if (path == NULL) path = "microbench.csv";
   char *rest = table->text, *line = next_line(&rest);
@@ -85,7 +85,7 @@ bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag) {
   for (unsigned number = 2; good && (line = next_line(&rest)) != NULL; number++) {
     if (table->count == room)
       table->rows = wf_realloc(table->rows, room = room == 0 ? 1024 : 2 * room, sizeof *table->rows);
-    gemmini_row row = {0};
+    bench_gemmini_row row = {0};
     good = parse_row(line, &row);
     table->rows[table->count++] = row;
     if (!good) wf_error(diag, (wf_location){.file = path, .line = number}, "not a row of the table");
@@ -93,28 +93,28 @@ bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag) {
   if (good)
     pair_repetitions(table);
   else
-    gemmini_table_free(table);
+    bench_gemmini_table_free(table);
   return good;
 }
 
-void gemmini_table_free(gemmini_table *table) {
+void bench_gemmini_table_free(bench_gemmini_table *table) {
   wf_free(table->rows);
   wf_free(table->text);
-  *table = (gemmini_table){0};
+  *table = (bench_gemmini_table){0};
 }
 
-static gemmini_row *next_of(gemmini_table *table, size_t *at, const char *group, const char *memory) {
+static bench_gemmini_row *next_of(bench_gemmini_table *table, size_t *at, const char *group, const char *memory) {
   for (; *at < table->count; ++*at) {
-    gemmini_row *row = &table->rows[*at];
+    bench_gemmini_row *row = &table->rows[*at];
     if (strcmp(row->group, group) == 0 && strcmp(row->memory, memory) == 0) return &table->rows[(*at)++];
   }
   return NULL;
 }
 
-bool gemmini_table_fill(gemmini_table *table, const char *group, const char *memory, char *printed, const char *path,
-                        wf_diag *diag) {
+bool bench_gemmini_table_fill(bench_gemmini_table *table, const char *group, const char *memory, char *printed,
+                              const char *path, wf_diag *diag) {
   size_t at = 0;
-  gemmini_row *row;
+  bench_gemmini_row *row;
   while ((row = next_of(table, &at, group, memory)) != NULL) {
     char *line = next_line(&printed);
     if (line == NULL || !take_cycles(line, &row->simulated) || strcmp(line, row->key) != 0) {
@@ -129,16 +129,16 @@ bool gemmini_table_fill(gemmini_table *table, const char *group, const char *mem
   return false;
 }
 
-static double difference(const gemmini_row *row) { return (double)row->simulated - (double)row->measured; }
+static double difference(const bench_gemmini_row *row) { return (double)row->simulated - (double)row->measured; }
 
-double gemmini_percent(const gemmini_row *row) { return 100 * difference(row) / (double)row->measured; }
+double bench_gemmini_percent(const bench_gemmini_row *row) { return 100 * difference(row) / (double)row->measured; }
 
-void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row) {
-  const double percent = fabs(gemmini_percent(row)), measured = (double)row->measured;
+void bench_gemmini_errors_add(bench_gemmini_errors *errors, const bench_gemmini_row *row) {
+  const double percent = fabs(bench_gemmini_percent(row)), measured = (double)row->measured;
   if (errors->worst == NULL || percent > errors->percent.most) errors->worst = row;
   errors->exact += row->simulated == row->measured;
   wf_summary_add(&errors->cycles, fabs(difference(row)));
   wf_summary_add(&errors->percent, percent);
-  wf_summary_add(&errors->bias, gemmini_percent(row));
+  wf_summary_add(&errors->bias, bench_gemmini_percent(row));
   if (row->again != 0) wf_summary_add(&errors->repeat, 100 * fabs((double)row->again - measured) / measured);
 }

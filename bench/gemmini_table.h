@@ -12,40 +12,40 @@
 #include "base/diag.h"
 #include "base/statistics.h"
 
-typedef struct gemmini_row {
+typedef struct bench_gemmini_row {
   const char *group;   // the program
   const char *memory;  // behind the L2
   const char *key;     // "name,p1,...,p6,rep"
   bool issue, cold;
   uint64_t measured, simulated;
   uint64_t again;  // the other warm repetition of the window, as measured; 0: there is none
-} gemmini_row;
+} bench_gemmini_row;
 
-typedef struct gemmini_table {
+typedef struct bench_gemmini_table {
   char *text;  // owns all strings
-  gemmini_row *rows;
+  bench_gemmini_row *rows;
   size_t count;
-} gemmini_table;
+} bench_gemmini_table;
 
 // Without a path the table that travels in the program. False after an error was reported.
-bool gemmini_table_load(gemmini_table *table, const char *path, wf_diag *diag);
-void gemmini_table_free(gemmini_table *table);
+bool bench_gemmini_table_load(bench_gemmini_table *table, const char *path, wf_diag *diag);
+void bench_gemmini_table_free(bench_gemmini_table *table);
 
 // Takes what the program of a group printed ("key,cycles" per line) as the simulated cycles of its rows with that
 // memory. False after an error was reported: other rows than the table's.
-bool gemmini_table_fill(gemmini_table *table, const char *group, const char *memory, char *printed, const char *path,
-                        wf_diag *diag);
+bool bench_gemmini_table_fill(bench_gemmini_table *table, const char *group, const char *memory, char *printed,
+                              const char *path, wf_diag *diag);
 
 // Errors of some rows. Percents are of the measured cycles.
-typedef struct gemmini_errors {
+typedef struct bench_gemmini_errors {
   size_t exact;
-  wf_summary cycles, percent;  // of |error|, in cycles and in percent
-  wf_summary bias;             // of the signed error in percent
-  wf_summary repeat;           // what the other warm repetition misses a row by, in percent; of rows that have one
-  const gemmini_row *worst;    // in percent; NULL: no rows
-} gemmini_errors;
+  wf_summary cycles, percent;      // of |error|, in cycles and in percent
+  wf_summary bias;                 // of the signed error in percent
+  wf_summary repeat;               // what the other warm repetition misses a row by, in percent; of rows that have one
+  const bench_gemmini_row *worst;  // in percent; NULL: no rows
+} bench_gemmini_errors;
 
-void gemmini_errors_add(gemmini_errors *errors, const gemmini_row *row);
-double gemmini_percent(const gemmini_row *row);  // signed
+void bench_gemmini_errors_add(bench_gemmini_errors *errors, const bench_gemmini_row *row);
+double bench_gemmini_percent(const bench_gemmini_row *row);  // signed
 
 #endif

@@ -13,6 +13,7 @@
 #include "bench/published.h"
 #include "compiler/compile.h"
 #include "compiler/layer/kernel_files.h"
+#include "runner/judge.h"
 #include "runner/oracle.h"
 #include "sim/figures.h"
 
@@ -73,13 +74,14 @@ static char *read_kernel(const options *o, const char *file, wf_diag *diag) {
 }
 
 static void compile_and_judge(const options *o, const hw_array *array, const char *file, const char *text,
-                              const published_row *row, measured *m, wf_diag *diag) {
+                              const bench_published_row *row, measured *m, wf_diag *diag) {
   compile_request request = {.file = file,
                              .text = text,
                              .length = strlen(text),
                              .array = array,
                              .style = strcmp(o->style, "loop") == 0 ? BLOCK_STYLE_LOOP : BLOCK_STYLE_PRIMITIVE,
                              .tune = (unsigned)wf_min(o->tune, (uint64_t)MAP_BEST_MAX),
+                             .judge = run_judge,
                              .straight = true};
   compile_result result = {0};
   wf_arena *arena = wf_arena_create();
@@ -91,7 +93,7 @@ static void compile_and_judge(const options *o, const hw_array *array, const cha
   wf_arena_destroy(arena);
 }
 
-static measured measure(const options *o, const hw_array *array, const published_row *row, wf_diag *diag) {
+static measured measure(const options *o, const hw_array *array, const bench_published_row *row, wf_diag *diag) {
   measured m = {0};
   char *file = wf_format("%s.py", row->kernel), *text = read_kernel(o, file, diag);
   if (text != NULL) compile_and_judge(o, array, file, text, row, &m, diag);
@@ -137,7 +139,7 @@ static const char *verdict_of(const measured *m) {
   return !m->ran ? "failed" : !m->checked ? "not checked" : m->wrong == 0 ? "as the oracle's" : "WRONG";
 }
 
-static void add_row(bench_table *table, const published_row *row, const measured *m) {
+static void add_row(bench_table *table, const bench_published_row *row, const measured *m) {
   const bench_cell target = bench_if(row->target_percent > 0, bench_real(row->target_percent));
   const char *remark = m->checked || !m->ran ? m->wrong != 0 ? "  WRONG RESULT" : "" : "  (not checked)";
   const bool known = row->published_cycles != 0, checked = m->ran && m->checked;
@@ -157,7 +159,7 @@ static void add_row(bench_table *table, const published_row *row, const measured
 
 // ---- the bench
 
-static void count(totals *t, const published_row *row, const measured *m) {
+static void count(totals *t, const bench_published_row *row, const measured *m) {
   t->rows++;
   t->failed += !m->ran;
   t->wrong += m->wrong != 0;
@@ -167,13 +169,13 @@ static void count(totals *t, const published_row *row, const measured *m) {
 static const bench_column head_columns[] = {{.key = "times"}};
 static const bench_form head_form = {BENCH_FORM(head_columns)};
 
-static totals run_rows(const bench_job *job, const options *o, const hw_array *array, const published *shapes) {
+static totals run_rows(const bench_job *job, const options *o, const hw_array *array, const bench_published *shapes) {
   totals t = {0};
   BENCH_ROW(bench_table_open(job->report, &head_form), bench_count(o->times));
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
   for (size_t i = 0; i < shapes->count; i++) {
-    const published_row *row = &shapes->rows[i];
+    const bench_published_row *row = &shapes->rows[i];
     if (!bench_takes(o->set, row->set) || !bench_takes(o->name, row->name)) continue;
     const measured m = measure(o, array, row, job->diag);
     count(&t, row, &m);
@@ -192,11 +194,11 @@ static bench_end run_kernels(const bench_job *job) {
     wf_hint(job->diag, "one of primitive, loop");
     return BENCH_BAD_USAGE;
   }
-  published shapes;
+  bench_published shapes;
   hw_array array;
-  if (!bench_load_array(job, &array) || !published_load(&shapes, o.table, job->diag)) return BENCH_BAD_INPUT;
+  if (!bench_load_array(job, &array) || !bench_published_load(&shapes, o.table, job->diag)) return BENCH_BAD_INPUT;
   const totals t = run_rows(job, &o, &array, &shapes);
-  published_release(&shapes);
+  bench_published_release(&shapes);
   if (t.wrong != 0 || (o.targets && t.missed != 0)) return BENCH_MISMATCH;
   return t.failed != 0 ? BENCH_CANNOT_BUILD : BENCH_DONE;
 }

@@ -36,7 +36,7 @@ typedef struct row {
   double gap;                   // of the median over the optimum, in percent
   paper_hardware hardware;      // of the least
   double evaluations, seconds;  // means
-  simulated_row simulated;
+  bench_simulated_row simulated;
 } row;
 
 typedef struct methods_bench {
@@ -45,7 +45,7 @@ typedef struct methods_bench {
   paper_constants constants;
   bool chosen[ROWS];
   hw_array base;
-  simulated_means means;                  // runs NULL: nothing is simulated
+  bench_simulated_means means;            // runs NULL: nothing is simulated
   bench_table *plain, *simulated, *rows;  // of the text, of the text, of CSV and JSON
   // Over the networks: median over optimum; the best on the default array over the median, the worst and the best seed.
   unsigned networks;
@@ -65,7 +65,7 @@ static descent_goal goal_of(const methods_bench *b, const layers_network *networ
 }
 
 static row run_method(const methods_bench *b, const layers_network *network, baseline_method method, double optimum,
-                      simulated *designs) {
+                      bench_simulated *designs) {
   const size_t seeds = (size_t)b->options->seeds;
   double *values = WF_NEW_ARRAY(seeds, double);
   row r = {.network = network->name, .method = method, .least = INFINITY};
@@ -82,7 +82,7 @@ static row run_method(const methods_bench *b, const layers_network *network, bas
       r.hardware = found.hardware;
     }
     searched += wf_process_seconds() - start;
-    if (designs != NULL) simulated_add(designs, method, &found, is_default(method));
+    if (designs != NULL) bench_simulated_add(designs, method, &found, is_default(method));
     baseline_release(&found);
   }
   r.seconds = searched / (double)seeds;
@@ -165,7 +165,7 @@ static void open_tables(methods_bench *b) {
 static void add_plain(const methods_bench *b, const row *r) { BENCH_ROW(b->plain, PLAIN(r)); }
 
 static void add_simulated(const methods_bench *b, const row *r, double fixed) {
-  const simulated_row *s = &r->simulated;
+  const bench_simulated_row *s = &r->simulated;
   bench_table_add(
       b->simulated, s->count == 0 ? s->reason : NULL,
       BENCH_CELLS(bench_text(name_of(r->method)), bench_real(s->median), bench_real(s->least), bench_real(s->most),
@@ -175,7 +175,7 @@ static void add_simulated(const methods_bench *b, const row *r, double fixed) {
 }
 
 static void add_row(const methods_bench *b, const row *r) {
-  const simulated_row *s = &r->simulated;
+  const bench_simulated_row *s = &r->simulated;
   const bench_cell none = bench_none(), network = bench_text(r->network);
   if (!b->options->simulate)
     BENCH_ROW(b->rows, network, PLAIN(r));
@@ -188,10 +188,10 @@ static void add_row(const methods_bench *b, const row *r) {
 // ---- one network
 
 // The rows of the simulation alone.
-static void run_machine(const methods_bench *b, simulated *s) {
+static void run_machine(const methods_bench *b, bench_simulated *s) {
   const unsigned arrays = (unsigned)b->options->simulations;
   for (unsigned n = 0; n < b->options->seeds && arrays > 1; n++)
-    simulated_search(s, ROW_MACHINE, ROW_MACHINE_SIMULATED, n + 1);
+    bench_simulated_search(s, ROW_MACHINE, ROW_MACHINE_SIMULATED, n + 1);
 }
 
 static void add_gains(methods_bench *b, const row *r, double fixed) {
@@ -202,11 +202,11 @@ static void add_gains(methods_bench *b, const row *r, double fixed) {
 }
 
 // What all rows gave on one network, simulated; compared with the best that the default array came to.
-static void run_simulated(methods_bench *b, simulated *s, row rows[ROWS]) {
+static void run_simulated(methods_bench *b, bench_simulated *s, row rows[ROWS]) {
   run_machine(b, s);
   double fixed = INFINITY;
   for (unsigned n = 0; n < ROWS; n++) {
-    rows[n].simulated = simulated_row_of(s, n);
+    rows[n].simulated = bench_simulated_row_of(s, n);
     if (is_default((baseline_method)n) && rows[n].simulated.count > 0) fixed = fmin(fixed, rows[n].simulated.least);
   }
   bench_table_heading(b->simulated);
@@ -220,7 +220,7 @@ static void run_simulated(methods_bench *b, simulated *s, row rows[ROWS]) {
 static void run_methods(methods_bench *b, const layers_network *network, double optimum) {
   row rows[ROWS];
   const descent_goal goal = goal_of(b, network);
-  simulated *s = b->means.runs == NULL ? NULL : simulated_create(&goal, &b->means);
+  bench_simulated *s = b->means.runs == NULL ? NULL : bench_simulated_create(&goal, &b->means);
   for (unsigned n = 0; n < ROWS; n++) {
     rows[n] = (row){.network = network->name, .method = n, .median = NAN, .least = NAN, .most = NAN, .gap = NAN};
     if (n >= BASELINES || !b->chosen[n]) continue;
@@ -230,7 +230,7 @@ static void run_methods(methods_bench *b, const layers_network *network, double 
   }
   if (s != NULL) {
     run_simulated(b, s, rows);
-    simulated_destroy(s);
+    bench_simulated_destroy(s);
   }
   for (unsigned n = 0; n < ROWS; n++)
     if (b->chosen[n]) add_row(b, &rows[n]);
@@ -309,12 +309,13 @@ static bool run_networks(methods_bench *b, wf_diag *diag) {
 static bool run_all(methods_bench *b, wf_diag *diag) {
   const bench_search_options *o = b->options;
   if (o->simulate)
-    b->means = (simulated_means){.base = &b->base,
-                                 .runs = truth_runs_create((unsigned)o->jobs, (double)o->timeout, sweep_work_measure),
-                                 .table = predict_table_create((unsigned)o->jobs),
-                                 .jobs = (unsigned)o->jobs,
-                                 .simulations = (unsigned)o->simulations,
-                                 .evaluations = o->budget};
+    b->means =
+        (bench_simulated_means){.base = &b->base,
+                                .runs = truth_runs_create((unsigned)o->jobs, (double)o->timeout, sweep_work_measure),
+                                .table = predict_table_create((unsigned)o->jobs),
+                                .jobs = (unsigned)o->jobs,
+                                .simulations = (unsigned)o->simulations,
+                                .evaluations = o->budget};
   bool good = o->runs == NULL || b->means.runs == NULL || truth_runs_keep(b->means.runs, o->runs, diag);
   if (good) open_tables(b);
   good = good && run_networks(b, diag);

@@ -178,7 +178,7 @@ static const bench_form space_form = {.list = "spaces", BENCH_FORM(space_columns
 
 static bool report_spaces(const bench_job *job) {
   const size_t count = bench_spaces_count();
-  space_verdict *verdicts = WF_NEW_ARRAY(count, space_verdict);
+  bench_space_verdict *verdicts = WF_NEW_ARRAY(count, bench_space_verdict);
   const bool good = bench_spaces(verdicts, job->diag);
   if (good) {
     size_t hits = 0;
@@ -186,7 +186,7 @@ static bool report_spaces(const bench_job *job) {
     bench_report_say(job->report, "\n");
     bench_table_heading(table);
     for (size_t i = 0; i < count; i++) {
-      const space_verdict *v = &verdicts[i];
+      const bench_space_verdict *v = &verdicts[i];
       BENCH_ROW(table, bench_text(v->name), bench_count(v->count), bench_real(v->first), bench_real(v->top),
                 bench_real(v->worst));
       hits += v->top == 1;

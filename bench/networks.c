@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "bench/bench.h"
 #include "compiler/quantise/quantise.h"
+#include "runner/judge.h"
 #include "runner/network.h"
 #include "sim/figures.h"
 
@@ -89,7 +90,7 @@ static void take_figures(const hw_array *array, const network *net, measured *m)
 
 static void run_placed(const bench_job *job, const hw_array *array, const graph *placed, measured *m) {
   const options *o = job->options;
-  const network_options lowering = {.array = array, .tune = (unsigned)o->tune, .jobs = COMPILERS};
+  const network_options lowering = {.array = array, .tune = (unsigned)o->tune, .judge = run_judge, .jobs = COMPILERS};
   network *net = network_create(placed, &lowering, job->diag);
   if (net == NULL) return;
   void **inputs = quantise_random_inputs(placed, o->seed);

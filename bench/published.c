@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of published shapes; see published.h. A line per shape, fields separated by commas, no quotes.
+// The table of bench_published shapes; see published.h. A line per shape, fields separated by commas, no quotes.
 #include "bench/published.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static char *with_commas(const char *shape) {
   return text;
 }
 
-static bool parse_row(char *line, published_row *row) {
+static bool parse_row(char *line, bench_published_row *row) {
   char *field[FIELDS];
   for (int i = 0; i < FIELDS; i++) {
     field[i] = line;
@@ -42,7 +42,8 @@ static bool parse_row(char *line, published_row *row) {
     line = cut(line, ',');
   }
   double cycles, library;
-  *row = (published_row){.set = field[SET], .name = field[NAME], .kernel = field[KERNEL], .plain_shape = field[SHAPE]};
+  *row = (bench_published_row){
+      .set = field[SET], .name = field[NAME], .kernel = field[KERNEL], .plain_shape = field[SHAPE]};
   if (!number(field[PUBLISHED], &cycles) || !number(field[LIBRARY], &library) ||
       !number(field[TARGET], &row->target_percent))
     return false;
@@ -52,7 +53,7 @@ static bool parse_row(char *line, published_row *row) {
   return true;
 }
 
-static bool parse(published *table, const char *path, wf_diag *diag) {
+static bool parse(bench_published *table, const char *path, wf_diag *diag) {
   char *rest = cut(table->text, '\n');
   if (strcmp(table->text, header) != 0) {
     wf_error(diag, (wf_location){.file = path, .line = 1}, "the first line is not %s", header);
@@ -73,16 +74,16 @@ static bool parse(published *table, const char *path, wf_diag *diag) {
   return true;
 }
 
-bool published_load(published *table, const char *path, wf_diag *diag) {
-  *table = (published){.text = bench_read(path, bench_text_published, diag)};
+bool bench_published_load(bench_published *table, const char *path, wf_diag *diag) {
+  *table = (bench_published){.text = bench_read(path, bench_text_published, diag)};
   if (table->text != NULL && parse(table, path == NULL ? "published.csv" : path, diag)) return true;
-  published_release(table);
+  bench_published_release(table);
   return false;
 }
 
-void published_release(published *table) {
+void bench_published_release(bench_published *table) {
   for (size_t i = 0; i < table->count; i++) wf_free(table->rows[i].shape);
   wf_free(table->rows);
   wf_free(table->text);
-  *table = (published){0};
+  *table = (bench_published){0};
 }

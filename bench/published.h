@@ -9,22 +9,22 @@
 
 #include "base/diag.h"
 
-typedef struct published_row {
+typedef struct bench_published_row {
   const char *set, *name, *kernel;
   const char *plain_shape;                    // "M=512 N=512 K=512"
   char *shape;                                // "M=512,N=512,K=512"
   uint64_t published_cycles, library_cycles;  // 0: none
   double target_percent;                      // of utilisation; 0: none
-} published_row;
+} bench_published_row;
 
-typedef struct published {
+typedef struct bench_published {
   char *text;  // that the rows point into
-  published_row *rows;
+  bench_published_row *rows;
   size_t count;
-} published;
+} bench_published;
 
 // Without a path the table that travels in the program. False after the reason was reported.
-bool published_load(published *table, const char *path, wf_diag *diag);
-void published_release(published *table);
+bool bench_published_load(bench_published *table, const char *path, wf_diag *diag);
+void bench_published_release(bench_published *table);
 
 #endif

@@ -19,25 +19,25 @@ typedef struct entry {
   char reason[WORK_REASON];
 } entry;
 
-struct simulated {
+struct bench_simulated {
   descent_goal goal;
-  simulated_means means;
+  bench_simulated_means means;
   entry *entries;
   size_t count, room;
 };
 
-simulated *simulated_create(const descent_goal *goal, const simulated_means *means) {
-  simulated *s = WF_NEW(simulated);
-  *s = (simulated){.goal = *goal, .means = *means};
+bench_simulated *bench_simulated_create(const descent_goal *goal, const bench_simulated_means *means) {
+  bench_simulated *s = WF_NEW(bench_simulated);
+  *s = (bench_simulated){.goal = *goal, .means = *means};
   return s;
 }
 
-void simulated_destroy(simulated *s) {
+void bench_simulated_destroy(bench_simulated *s) {
   wf_free(s->entries);
   wf_free(s);
 }
 
-static entry *add(simulated *s, unsigned row) {
+static entry *add(bench_simulated *s, unsigned row) {
   if (s->count == s->room) {
     s->room = s->room == 0 ? 64 : 2 * s->room;
     s->entries = wf_realloc(s->entries, s->room, sizeof *s->entries);
@@ -47,7 +47,7 @@ static entry *add(simulated *s, unsigned row) {
   return e;
 }
 
-static void take(const simulated *s, entry *e, const truth_candidate *c) {
+static void take(const bench_simulated *s, entry *e, const truth_candidate *c) {
   const size_t layers = s->goal.network->count;
   e->array = c->array;
   e->good = c->good;
@@ -62,7 +62,7 @@ static void take_first(entry *e, const truth_candidate *c) {
   e->predicted = c->predicted;
 }
 
-static truth_options options_of(const simulated *s, uint64_t seed) {
+static truth_options options_of(const bench_simulated *s, uint64_t seed) {
   return (truth_options){.goal = s->goal,
                          .base = s->means.base,
                          .machine = true,
@@ -74,7 +74,7 @@ static truth_options options_of(const simulated *s, uint64_t seed) {
                          .table = s->means.table};
 }
 
-void simulated_add(simulated *s, unsigned row, const baseline_result *found, bool keeps_array) {
+void bench_simulated_add(bench_simulated *s, unsigned row, const baseline_result *found, bool keeps_array) {
   const truth_options options = options_of(s, 0);
   entry *e = add(s, row);
   truth_result result = {0};
@@ -89,7 +89,7 @@ void simulated_add(simulated *s, unsigned row, const baseline_result *found, boo
   truth_release(&result);
 }
 
-void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint64_t seed) {
+void bench_simulated_search(bench_simulated *s, unsigned first_row, unsigned best_row, uint64_t seed) {
   wf_diag silent = wf_diag_to(NULL);
   truth_options options = options_of(s, seed);
   options.candidates++;  // the base, which no method proposed
@@ -106,8 +106,8 @@ void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint6
   truth_release(&found);
 }
 
-simulated_row simulated_row_of(const simulated *s, unsigned row) {
-  simulated_row r = {.least = INFINITY, .median = NAN, .most = NAN};
+bench_simulated_row bench_simulated_row_of(const bench_simulated *s, unsigned row) {
+  bench_simulated_row r = {.least = INFINITY, .median = NAN, .most = NAN};
   double *values = WF_NEW_ARRAY(s->count + 1, double);
   wf_summary own = {0}, error = {0};
   for (size_t i = 0; i < s->count; i++) {

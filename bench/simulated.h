@@ -7,35 +7,35 @@
 #include "search/truth/truth.h"
 
 // Energy x delay of the designs of one method on one network.
-typedef struct simulated_row {
+typedef struct bench_simulated_row {
   size_t count;  // designs that ran
   double least, median, most;
   paper_hardware hardware;   // of the least
   double own;                // share of the layers with mappings of the method, of all designs
   double error;              // mean of |predicted / simulated - 1|
   char reason[WORK_REASON];  // of the first design that did not
-} simulated_row;
+} bench_simulated_row;
 
 // Designs of one network, simulated.
-typedef struct simulated simulated;
+typedef struct bench_simulated bench_simulated;
 
 // All designs share runs, predictions, and what may be spent on each.
-typedef struct simulated_means {
+typedef struct bench_simulated_means {
   const hw_array *base;
   truth_runs *runs;
   predict_table *table;
   unsigned jobs, simulations;
   uint64_t evaluations;
-} simulated_means;
+} bench_simulated_means;
 
-simulated *simulated_create(const descent_goal *goal, const simulated_means *means);
-void simulated_destroy(simulated *s);
+bench_simulated *bench_simulated_create(const descent_goal *goal, const bench_simulated_means *means);
+void bench_simulated_destroy(bench_simulated *s);
 
 // What a method found: the best of as many simulations as the joint search has. The default array's stays as it is.
-void simulated_add(simulated *s, unsigned row, const baseline_result *found, bool keeps_array);
-simulated_row simulated_row_of(const simulated *s, unsigned row);
+void bench_simulated_add(bench_simulated *s, unsigned row, const baseline_result *found, bool keeps_array);
+bench_simulated_row bench_simulated_row_of(const bench_simulated *s, unsigned row);
 
 // The joint search with the model of the machine, for one seed: what it proposes first, and the best that it simulates.
-void simulated_search(simulated *s, unsigned first_row, unsigned best_row, uint64_t seed);
+void bench_simulated_search(bench_simulated *s, unsigned first_row, unsigned best_row, uint64_t seed);
 
 #endif

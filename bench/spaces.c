@@ -54,7 +54,7 @@ static int by_prediction(const void *a, const void *b) {
   return (x->predicted > y->predicted) - (x->predicted < y->predicted);
 }
 
-static void judge(space *s, space_verdict *v) {
+static void judge(space *s, bench_space_verdict *v) {
   wf_summary all = {0}, top = {0};
   qsort(s->points, s->count, sizeof *s->points, by_prediction);
   for (size_t i = 0; i < s->count; i++) {
@@ -67,7 +67,7 @@ static void judge(space *s, space_verdict *v) {
   v->worst = all.most / all.least;
 }
 
-static bool run_space(const char *name, const int64_t rows[3], space_verdict *v, wf_diag *diag) {
+static bool run_space(const char *name, const int64_t rows[3], bench_space_verdict *v, wf_diag *diag) {
   space s = {.layer = {.kind = MAP_GEMM}, .good = true};
   if (!hw_array_load(&s.array, name, diag)) return false;
   const int64_t dim = hw_derive(&s.array).dim;
@@ -89,7 +89,7 @@ static bool run_space(const char *name, const int64_t rows[3], space_verdict *v,
   return good;
 }
 
-bool bench_spaces(space_verdict *verdicts, wf_diag *diag) {
+bool bench_spaces(bench_space_verdict *verdicts, wf_diag *diag) {
   bool good = true;
   for (size_t a = 0; a < ARRAYS && good; a++)
     for (size_t p = 0; p < PRODUCTS && good; p++)

@@ -11,15 +11,15 @@
 
 enum { SPACES_NAME = 48, SPACES_TOP = 10 };
 
-typedef struct space_verdict {
+typedef struct bench_space_verdict {
   char name[SPACES_NAME];  // "gemmini-default 32 x 32 x 32"
   size_t count;            // of legal mappings, all simulated
   double first, top;       // cycles of the model's first, and of the best of its first ten, over the least of all
   double worst;            // the most cycles of all over the least
-} space_verdict;
+} bench_space_verdict;
 
 // `verdicts` has room for bench_spaces_count(). False after an error was reported.
 size_t bench_spaces_count(void);
-bool bench_spaces(space_verdict *verdicts, wf_diag *diag);
+bool bench_spaces(bench_space_verdict *verdicts, wf_diag *diag);
 
 #endif

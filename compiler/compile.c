@@ -6,6 +6,7 @@
 // others.
 #include "compiler/compile.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "compiler/block/build.h"
@@ -421,6 +422,7 @@ static bool run_pipeline(pipeline *p) {
 }
 
 bool compile(const compile_request *request, compile_result *result, wf_diag *diag) {
+  assert(request->judge != NULL || (!request->autotune && request->tune <= 1));
   *result = (compile_result){.config = -1};
   pipeline p = {.request = request, .result = result, .diag = diag};
   const bool good = run_pipeline(&p);

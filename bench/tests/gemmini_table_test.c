@@ -23,15 +23,15 @@ static const char text[] =
 
 enum { ROWS = 11 };
 
-static gemmini_table load(void) {
+static bench_gemmini_table load(void) {
   char path[] = "/tmp/gemmini_table_XXXXXX";
   const int file = mkstemp(path);
   assert_true(file >= 0);
   assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
   close(file);
   wf_diag diag = wf_diag_to(stderr);
-  gemmini_table table;
-  assert_true(gemmini_table_load(&table, path, &diag));
+  bench_gemmini_table table;
+  assert_true(bench_gemmini_table_load(&table, path, &diag));
   unlink(path);
   assert_int_equal(table.count, ROWS);
   return table;
@@ -39,16 +39,16 @@ static gemmini_table load(void) {
 
 static void warm_repetitions_know_each_other(void **state) {
   (void)state;
-  gemmini_table table = load();
+  bench_gemmini_table table = load();
   const uint64_t again[ROWS] = {0, 0, 40, 40, 40, 50, 0, 10, 10, 0, 0};
   for (size_t i = 0; i < ROWS; i++) assert_int_equal(table.rows[i].again, again[i]);
-  gemmini_table_free(&table);
+  bench_gemmini_table_free(&table);
 }
 
 static void errors_add_up(void **state) {
   (void)state;
-  gemmini_table table = load();
-  gemmini_errors errors = {0};
+  bench_gemmini_table table = load();
+  bench_gemmini_errors errors = {0};
   assert_true(wf_summary_mean(&errors.repeat) == 0);
   const struct {
     size_t row;
@@ -56,7 +56,7 @@ static void errors_add_up(void **state) {
   } runs[] = {{3, 55}, {5, 40}, {6, 25}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     table.rows[runs[i].row].simulated = runs[i].simulated;
-    gemmini_errors_add(&errors, &table.rows[runs[i].row]);
+    bench_gemmini_errors_add(&errors, &table.rows[runs[i].row]);
   }
   assert_int_equal(errors.percent.count, 3);
   assert_int_equal(errors.exact, 1);
@@ -65,7 +65,7 @@ static void errors_add_up(void **state) {
   assert_int_equal(errors.repeat.count, 2);
   assert_true(wf_summary_mean(&errors.repeat) == (20.0 + 25) / 2);
   assert_ptr_equal(errors.worst, &table.rows[6]);
-  gemmini_table_free(&table);
+  bench_gemmini_table_free(&table);
 }
 
 int main(void) {

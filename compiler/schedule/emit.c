@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "isa/isa_fields.h"
+
 enum { LOAD_STATES = 3, CONFIGURATIONS = 1000 };  // more of these than this are rare
 
 typedef struct load_state {
@@ -133,11 +135,11 @@ static void next_weights(emitter *m) {
   const sched_dot_run *n = &plan->n.runs[m->column], *k = plan->k.count == 0 ? NULL : &plan->k.runs[m->depth];
   const uint32_t dim = m->s->derived.dim, c = nest->target + n->first_local;
   const bool accumulate = nest->accumulate || m->depth > 0;
-  const uint64_t none = operand(SCHED_GARBAGE, dim, dim);
+  const uint64_t none = operand(ISA_LOCAL_GARBAGE, dim, dim);
   m->weights = (weights){.nest = nest,
                          .weights = none,
                          .none = none,
-                         .a = operand(SCHED_GARBAGE, dim, 0),
+                         .a = operand(ISA_LOCAL_GARBAGE, dim, 0),
                          .c = operand(isa_local_with_accumulate(c, accumulate), (uint32_t)n->count, 0),
                          .deep = k != NULL};
   if (k == NULL) return;

@@ -8,7 +8,6 @@
 #include "compiler/schedule/plan.h"
 
 #define SCHED_NEVER UINT32_MAX    // number of no product and of no store
-#define SCHED_GARBAGE UINT32_MAX  // the local address that is none
 
 typedef struct sched_load {
   int tensor;      // COMMAND_NO_TENSOR: zeros

@@ -15,11 +15,10 @@ typedef struct fixture {
   cost_model m;
 } fixture;
 
-static fixture default_array(void) {
-  fixture f;
-  hw_array_default(&f.array);
-  f.m = cost_model_of(&f.array, &cost_fitted);
-  return f;
+// The model points to the array, so the fixture stays where it is.
+static void default_array(fixture *f) {
+  hw_array_default(&f->array);
+  f->m = cost_model_of(&f->array, &cost_fitted);
 }
 
 static double cycles_of(const hw_array *array, const char *text, unsigned times) {
@@ -78,7 +77,8 @@ static double cost_of_load(const fixture *f, load_rows r, double missed) {
 // Rows that fill their bursts: of shorter ones the latency of each request counts for more than the model has.
 static void warm_loads(void **state) {
   (void)state;
-  const fixture f = default_array();
+  fixture f;
+  default_array(&f);
   static const load_rows rows[] = {{32, 32}, {64, 64}, {64, 80}, {64, 192}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     assert_near(cost_of_load(&f, rows[i], 0), load_trip(&f, rows[i], 2), 10);
@@ -86,14 +86,16 @@ static void warm_loads(void **state) {
 
 static void cold_loads(void **state) {
   (void)state;
-  const fixture f = default_array();
+  fixture f;
+  default_array(&f);
   assert_near(cost_of_load(&f, (load_rows){64, 64}, 16), load_trip(&f, (load_rows){64, 64}, 1), 20);
   assert_near(cost_missed_cycles(&f.m, 16 * 64), load_trip(&f, (load_rows){64, 64}, 1), 30);
 }
 
 static void zeros(void **state) {
   (void)state;
-  const fixture f = default_array();
+  fixture f;
+  default_array(&f);
   const double cycles = trip_cycles(&f.array, "config_ld state=0 scale=1 stride=0 block_stride=16\n",
                                     "  mvin dram=0x0 local=sp:0x0 cols=64 rows=16 | rs2+0x40\n", 2);
   const cost_command zeros = {.rows = 16, .columns = 64, .element_bytes = 1, .constant = true};
@@ -104,7 +106,8 @@ static void zeros(void **state) {
 
 static void products(void **state) {
   (void)state;
-  const fixture f = default_array();
+  fixture f;
+  default_array(&f);
   const char *head = "config_ex dataflow=ws a_stride=1 c_stride=1 acc_scale=1\n";
   const double fresh =
       trip_cycles(&f.array, head,
@@ -124,7 +127,8 @@ static void products(void **state) {
 
 static void narrow_stores(void **state) {
   (void)state;
-  const fixture f = default_array();
+  fixture f;
+  default_array(&f);
   const double cycles = trip_cycles(&f.array, "tensor c i8 24576 written\nconfig_st stride=16 acc_scale=1\n",
                                     "  mvout dram=c local=acc:0x0 cols=16 rows=16 | rs1+0x100\n", 2);
   const cost_command store = {.rows = 16, .columns = 16, .element_bytes = 1};
