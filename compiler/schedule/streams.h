@@ -7,7 +7,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/schedule/plan.h"
 
-#define SCHED_NEVER UINT32_MAX    // number of no product and of no store
+#define SCHED_NEVER UINT32_MAX  // number of no product and of no store
 
 typedef struct sched_load {
   int tensor;      // COMMAND_NO_TENSOR: zeros
