@@ -28,6 +28,7 @@ gcc-riscv64-unknown-elf cmd riscv64-unknown-elf-gcc
 picolibc-riscv64-unknown-elf file /usr/lib/picolibc/riscv64-unknown-elf/lib/libc.a
 '
 weft_needs_test="$weft_needs_build"'
+git cmd git
 qemu-system-misc cmd qemu-system-riscv64
 iverilog cmd iverilog
 libonnx-testdata file /usr/share/libonnx-testdata/data/node/test_abs/model.onnx

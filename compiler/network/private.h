@@ -50,7 +50,7 @@ void *network_lower_alloc(network_lowering *l, uint64_t bytes);
 network_step *network_lower_array(network_lowering *l, const layer_call *call);
 void network_lower_bind(network_step *step, const char *param, network_place place);
 
-// Where the operands of a layer lie; those that it has count.
+// Where the operands of a layer lie; an operand that the layer does not have is ignored.
 typedef struct network_lower_operands {
   network_place inputs, weights, bias, residual, results;
 } network_lower_operands;

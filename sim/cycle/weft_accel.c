@@ -185,7 +185,7 @@ static bool step_station(cycle_engine *c, uint64_t now) {
   return cycle_station_step(c, now);
 }
 
-// Steps the units in `left`, and those that they concern: see units.def.
+// Steps the units in `left` and the units that they concern: see units.def.
 static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
   const uint64_t now = c->now;
