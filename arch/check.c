@@ -117,7 +117,20 @@ static bool check_config_st(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   return true;
 }
 
+// Before revision 1 this kind of configuration was that of an im2col unit. Its programs give it behind each config_ex,
+// nearly always with no field set: rs1[59:42] and rs2[63:44] and [31:20] hold them, where config_norm has the upper
+// bits of its constants.
+static bool is_im2col(uint64_t rs1, uint64_t rs2) {
+  const uint64_t in_rs1 = UINT64_C(0x0ffffc0000000000) | 3, in_rs2 = UINT64_C(0xfffff000fff00000);
+  return (rs1 & ~in_rs1) == 0 && (rs2 & ~in_rs2) == 0;
+}
+
 static bool check_config_norm(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+  if (!checker->array->units.normaliser && is_im2col(rs1, rs2)) {
+    checker->name = "config_im2col";
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL,
+                           "a configuration of programs before ISA revision 1; this revision has no im2col unit");
+  }
   if (!checker->array->units.normaliser)
     return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no normaliser");
   uint64_t id = isa_get_config_norm_stats_id(rs1, rs2);

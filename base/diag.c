@@ -3,6 +3,9 @@
 #include "base/diag.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/name.h"
 
 wf_diag wf_diag_to(FILE *out) { return (wf_diag){.out = out}; }
 
@@ -11,18 +14,25 @@ static void print_location(FILE *out, wf_location where) {
     fputs("weft: ", out);
     return;
   }
-  fputs(where.file, out);
+  wf_name_write(WF_NAME_TERMINAL, where.file, out);
   if (where.line != 0) fprintf(out, ":%u", where.line);
   if (where.line != 0 && where.column != 0) fprintf(out, ":%u", where.column);
   fputs(": ", out);
 }
 
+// What a message quotes may hold any bytes. It is written at once: stderr has no buffer.
 static void print_message(wf_diag *diag, wf_location where, const char *kind, const char *format, va_list args) {
-  if (diag->out == NULL) return;
-  print_location(diag->out, where);
-  fprintf(diag->out, "%s: ", kind);
-  vfprintf(diag->out, format, args);
-  fputc('\n', diag->out);
+  char *text = NULL;
+  size_t length;
+  FILE *out = diag->out == NULL ? NULL : open_memstream(&text, &length);
+  if (out == NULL) return;
+  print_location(out, where);
+  fprintf(out, "%s: ", kind);
+  wf_name_print(WF_NAME_MESSAGE, out, format, args);
+  fputc('\n', out);
+  fclose(out);
+  fwrite(text, 1, length, diag->out);
+  free(text);
 }
 
 void wf_error(wf_diag *diag, wf_location where, const char *format, ...) {
@@ -46,7 +56,7 @@ void wf_hint(wf_diag *diag, const char *format, ...) {
   va_list args;
   va_start(args, format);
   fputs("  hint: ", diag->out);
-  vfprintf(diag->out, format, args);
+  wf_name_print(WF_NAME_MESSAGE, diag->out, format, args);
   fputc('\n', diag->out);
   va_end(args);
 }

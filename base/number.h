@@ -37,6 +37,13 @@ WF_NUMBER_ORDER(double, double)
 #define wf_ceil_div(a, b) _Generic((a) + (b), WF_NUMBER_OF_WHOLE(wf_ceil_div, a, b))(a, b)
 #define wf_align_up(a, b) _Generic((a) + (b), WF_NUMBER_OF_WHOLE(wf_align_up, a, b))(a, b)
 
+// A number without its fraction; the ends of the type for what is beyond them, 0 for no number.
+static inline int64_t wf_whole(double number) {
+  if (number >= 0x1p63) return INT64_MAX;
+  if (number <= -0x1p63) return INT64_MIN;
+  return number == number ? (int64_t)number : 0;
+}
+
 // The greatest common factor of two numbers that are at least 0; that of 0 and n is n.
 static inline int64_t wf_common_factor(int64_t a, int64_t b) {
   while (b != 0) {

@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-typedef enum { WF_OPTION_FLAG, WF_OPTION_TEXT, WF_OPTION_COUNT } wf_option_kind;
+typedef enum { WF_OPTION_FLAG, WF_OPTION_TEXT, WF_OPTION_COUNT, WF_OPTION_POSITIVE } wf_option_kind;
 
 typedef struct wf_option {
   const char *name;  // "max-instructions"; of one letter: a short option
   wf_option_kind kind;
-  size_t offset;         // of the value: a bool, a const char *, a uint64_t
+  size_t offset;         // of the value: a bool, a const char *, a uint64_t (WF_OPTION_POSITIVE: not 0)
   const char *argument;  // in the help: "N"; NULL of a flag
   const char *help;
 } wf_option;
@@ -20,5 +20,6 @@ typedef struct wf_option {
 #define WF_FLAG(values, member) WF_OPTION_FLAG, offsetof(values, member)
 #define WF_TEXT(values, member) WF_OPTION_TEXT, offsetof(values, member)
 #define WF_COUNT(values, member) WF_OPTION_COUNT, offsetof(values, member)
+#define WF_POSITIVE(values, member) WF_OPTION_POSITIVE, offsetof(values, member)
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/name.h"
 
 wf_progress wf_progress_begin(bool quiet, double terminal_pause, double pause) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -21,7 +22,7 @@ void wf_progress_line(wf_progress *p, const char *format, ...) {
   va_list args;
   va_start(args, format);
   if (p->terminal) fputs("\r\033[K", stderr);
-  vfprintf(stderr, format, args);
+  wf_name_print(WF_NAME_TERMINAL, stderr, format, args);
   if (!p->terminal) fputc('\n', stderr);
   fflush(stderr);
   va_end(args);

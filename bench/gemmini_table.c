@@ -74,21 +74,33 @@ static void pair_repetitions(bench_gemmini_table *table) {
   }
 }
 
-bool bench_gemmini_table_load(bench_gemmini_table *table, const char *path, wf_diag *diag) {
-  *table = (bench_gemmini_table){.text = bench_read(path, bench_text_gemmini, diag)};
-  if (table->text == NULL) return false;
-  if (path == NULL) path = "microbench.csv";
-  char *rest = table->text, *line = next_line(&rest);
+static bool load_rows(bench_gemmini_table *table, char *text, const char *path, size_t *room, wf_diag *diag) {
+  char *rest = text, *line = next_line(&rest);
   bool good = line != NULL && strcmp(line, header) == 0;
   if (!good) wf_error(diag, (wf_location){.file = path, .line = 1}, "the first line is not %s", header);
-  size_t room = 0;
   for (unsigned number = 2; good && (line = next_line(&rest)) != NULL; number++) {
-    if (table->count == room)
-      table->rows = wf_realloc(table->rows, room = room == 0 ? 1024 : 2 * room, sizeof *table->rows);
+    if (table->count == *room)
+      table->rows = wf_realloc(table->rows, *room = *room == 0 ? 1024 : 2 * *room, sizeof *table->rows);
     bench_gemmini_row row = {0};
     good = parse_row(line, &row);
     table->rows[table->count++] = row;
     if (!good) wf_error(diag, (wf_location){.file = path, .line = number}, "not a row of the table");
+  }
+  return good;
+}
+
+bool bench_gemmini_table_load(bench_gemmini_table *table, const char *path, wf_diag *diag) {
+  static const struct {
+    const char *name, *text;
+  } own[] = {{"microbench.csv", bench_text_gemmini},
+             {"random.csv", bench_text_gemmini_random},
+             {"side8.csv", bench_text_gemmini_side8}};
+  *table = (bench_gemmini_table){0};
+  size_t room = 0;
+  bool good = true;
+  for (int i = 0; good && i < (path == NULL ? BENCH_GEMMINI_TEXTS : 1); i++) {
+    table->texts[i] = bench_read(path, own[i].text, diag);
+    good = table->texts[i] != NULL && load_rows(table, table->texts[i], path != NULL ? path : own[i].name, &room, diag);
   }
   if (good)
     pair_repetitions(table);
@@ -99,7 +111,7 @@ bool bench_gemmini_table_load(bench_gemmini_table *table, const char *path, wf_d
 
 void bench_gemmini_table_free(bench_gemmini_table *table) {
   wf_free(table->rows);
-  wf_free(table->text);
+  for (int i = 0; i < BENCH_GEMMINI_TEXTS; i++) wf_free(table->texts[i]);
   *table = (bench_gemmini_table){0};
 }
 
@@ -127,6 +139,28 @@ bool bench_gemmini_table_fill(bench_gemmini_table *table, const char *group, con
   if (*printed == '\0') return true;
   wf_error(diag, wf_in_file(path), "the program prints more rows than the table has");
   return false;
+}
+
+enum { SEED, COMMANDS, STYLE, BYTES, CYCLES, REPETITIONS = 3, CHECKSUM = CYCLES + REPETITIONS, RANDOM_FIELDS };
+
+// False: the line has other fields.
+static bool split_random(char *line, char **field) {
+  int count = 0;
+  for (char *next; count < RANDOM_FIELDS && (next = strsep(&line, ",")) != NULL;) field[count++] = next;
+  return count == RANDOM_FIELDS && line == NULL;
+}
+
+char *bench_gemmini_random_rows(const char *printed) {
+  char *rows = NULL, *copy = wf_strdup(printed), *rest = copy, *line, *field[RANDOM_FIELDS];
+  size_t length = 0;
+  FILE *out = open_memstream(&rows, &length);
+  while ((line = next_line(&rest)) != NULL && split_random(line, field))
+    for (int r = 0; r < REPETITIONS; r++)
+      fprintf(out, "%s,%s,%s,%s,%s,0,0,%d,%s\n", field[SEED], field[COMMANDS], field[STYLE], field[BYTES],
+              field[CHECKSUM], r, field[CYCLES + r]);
+  fclose(out);
+  wf_free(copy);
+  return rows;
 }
 
 static double difference(const bench_gemmini_row *row) { return (double)row->simulated - (double)row->measured; }

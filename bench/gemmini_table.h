@@ -21,15 +21,21 @@ typedef struct bench_gemmini_row {
   uint64_t again;  // the other warm repetition of the window, as measured; 0: there is none
 } bench_gemmini_row;
 
+enum { BENCH_GEMMINI_TEXTS = 3 };
+
 typedef struct bench_gemmini_table {
-  char *text;  // owns all strings
+  char *texts[BENCH_GEMMINI_TEXTS];  // own all strings
   bench_gemmini_row *rows;
   size_t count;
 } bench_gemmini_table;
 
-// Without a path the table that travels in the program. False after an error was reported.
+// Without a path the tables that travel in the program. False after an error was reported.
 bool bench_gemmini_table_load(bench_gemmini_table *table, const char *path, wf_diag *diag);
 void bench_gemmini_table_free(bench_gemmini_table *table);
+
+// The rows of what the random programs printed, a line "seed,commands,style,bytes,cycles of three repetitions,checksum"
+// for each: the checksum is part of the key. To free.
+char *bench_gemmini_random_rows(const char *printed);
 
 // Takes what the program of a group printed ("key,cycles" per line) as the simulated cycles of its rows with that
 // memory. False after an error was reported: other rows than the table's.

@@ -83,7 +83,7 @@ typedef struct options {
 } options;
 
 static const wf_option rows[] = {
-    {"divisor", WF_COUNT(options, divisor), "N", "widths are divided by N"},
+    {"divisor", WF_POSITIVE(options, divisor), "N", "widths are divided by N"},
 };
 static const options defaults = {0};
 

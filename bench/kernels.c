@@ -54,7 +54,8 @@ static bool judge(const options *o, const hw_array *array, compile_result *resul
   m->cycles = verdict.run.cycles;
   m->read_bytes = verdict.run.units.bus_read_bytes / o->times;
   m->written_bytes = verdict.run.units.bus_written_bytes / o->times;
-  m->utilisation = (double)map_macs(&result->layer) / (dim * dim * (double)m->cycles);
+  const uint64_t macs = command_useful_macs(result->commands, (uint64_t)map_macs(&result->layer));
+  m->utilisation = (double)macs / (dim * dim * (double)m->cycles);
   sim_figures_bound(&verdict.run.units, m->bound);
   return true;
 }

@@ -309,13 +309,13 @@ static bool run_networks(methods_bench *b, wf_diag *diag) {
 static bool run_all(methods_bench *b, wf_diag *diag) {
   const bench_search_options *o = b->options;
   if (o->simulate)
-    b->means =
-        (bench_simulated_means){.base = &b->base,
-                                .runs = truth_runs_create((unsigned)o->jobs, (double)o->timeout, sweep_work_measure),
-                                .table = predict_table_create((unsigned)o->jobs),
-                                .jobs = (unsigned)o->jobs,
-                                .simulations = (unsigned)o->simulations,
-                                .evaluations = o->budget};
+    b->means = (bench_simulated_means){
+        .base = &b->base,
+        .runs = truth_runs_create((unsigned)o->jobs, (double)o->timeout, sweep_work_measure, NULL),
+        .table = predict_table_create((unsigned)o->jobs),
+        .jobs = (unsigned)o->jobs,
+        .simulations = (unsigned)o->simulations,
+        .evaluations = o->budget};
   bool good = o->runs == NULL || b->means.runs == NULL || truth_runs_keep(b->means.runs, o->runs, diag);
   if (good) open_tables(b);
   good = good && run_networks(b, diag);

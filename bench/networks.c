@@ -2,8 +2,8 @@
 // `weft bench networks`: whole networks end to end, each compared layer by layer with the int8 reference.
 //
 // Every row names the command that repeats it. Cycles on the array, of the host's operators between its layers, and of
-// the conversions at the ends stand apart: the last are no part of the network once its neighbours speak int8 (as those
-// of resnet50-int8 do).
+// the conversions at the ends stand apart: the last are no part of the network where its neighbours speak int8 (as all
+// but those of resnet50-float do).
 #include "workloads/networks/networks.h"
 
 #include <inttypes.h>
@@ -20,13 +20,13 @@ typedef struct bench_row {
   const char *name;  // of the row; the network's, where `net` is NULL
   networks_options full, quick;
   const char *net;
-  bool int8_ends;
+  bool float_ends;
 } bench_row;
 
 static const bench_row rows[] = {
     {"resnet18", .quick = {.size = 32, .divisor = 4}},
     {"resnet50", .quick = {.size = 32, .divisor = 4}},
-    {"resnet50-int8", .quick = {.size = 32, .divisor = 4}, .net = "resnet50", .int8_ends = true},
+    {"resnet50-float", .quick = {.size = 32, .divisor = 4}, .net = "resnet50", .float_ends = true},
     {"mobilenetv2", .quick = {.size = 32, .divisor = 4}},
     {"vgg16", .quick = {.size = 32, .divisor = 8}},
     {"unet", .quick = {.size = 32, .divisor = 8}},
@@ -67,7 +67,7 @@ static const char *network_of(const bench_row *row) { return row->net == NULL ? 
 
 static void write_command(const bench_job *job, const bench_row *row, const networks_options *made, char *command) {
   const options *o = job->options;
-  snprintf(command, COMMAND_MAX, "weft sim %s%s", network_of(row), row->int8_ends ? " --int8-ends" : "");
+  snprintf(command, COMMAND_MAX, "weft sim %s%s", network_of(row), row->float_ends ? " --float-ends" : "");
   const size_t used = strlen(command);
   if (job->array != NULL) snprintf(command + used, COMMAND_MAX - used, " --array %s", job->array);
   add_option(command, "size", made->size);
@@ -113,7 +113,8 @@ static void measure(const bench_job *job, const bench_row *row, measured *m) {
   hw_array array;
   graph *model = bench_load_array(job, &array) ? networks_create(network_of(row), &made, job->diag) : NULL;
   if (model == NULL) return;
-  const quantise_options quantise = {.seed = o->seed, .int8_ends = row->int8_ends};
+  const quantise_options quantise = {
+      .seed = o->seed, .int8_ends = !row->float_ends, .unit_columns = network_unit_columns(&array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return;

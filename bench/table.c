@@ -5,10 +5,12 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "base/name.h"
 #include "base/thousands.h"
 
 typedef struct row {
@@ -94,7 +96,9 @@ typedef struct line {
 static void put_value(line *l, const bench_column *column, const char *value) {
   fputs(l->begun ? or_else(column->gap, or_else(l->form->between, " ")) : or_else(l->form->begin, ""), l->out);
   l->begun = true;
-  fprintf(l->out, "%*s", column->width, value);
+  const unsigned width = (unsigned)abs(column->width), length = (unsigned)strlen(value);
+  if (column->width > 0 && length < width) fprintf(l->out, "%*s", (int)(width - length), "");
+  wf_name_column(value, column->width < 0 ? width : 0, false, l->out);
 }
 
 static void end_line(line *l) {
@@ -112,7 +116,8 @@ static void write_text_row(const bench_table *t, size_t place) {
     if (column->title == NULL) continue;
     put_value(&l, column, repeats && c < t->form->outer ? "" : write_text(column, &r->cells[c], value));
     if (r->remark == NULL) continue;
-    fprintf(l.out, " %s", r->remark);
+    fputc(' ', l.out);
+    wf_name_write(WF_NAME_TERMINAL, r->remark, l.out);
     break;
   }
   end_line(&l);

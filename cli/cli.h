@@ -28,7 +28,7 @@ typedef enum {
   CLI_LIMIT = 10,
 } cli_exit;
 
-// Options that every verb takes.
+// Options that every verb takes; the usage of a verb may exclude some.
 typedef struct cli_common {
   const char *array;  // NULL: not given
   unsigned isa;       // 0: as the array says
@@ -76,6 +76,7 @@ typedef struct cli_usage {
   cli_options options[CLI_TABLES];
   size_t min_arguments, max_arguments;
   bool takes_array;  // --array and --isa
+  bool no_json;      // there is no --json
 } cli_usage;
 
 // Parses options into `values` (NULL: there are no tables) and all of *common, and leaves the other arguments in
@@ -85,16 +86,27 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
 // The array of --array (default gemmini-default) with --isa applied.
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag);
 
-// The whole of a file with a zero behind it, to be freed; NULL after the reason was reported.
-char *cli_read_file(const char *path, size_t *length, wf_diag *diag);
+// The whole of a file with a zero behind it, to be freed; NULL after the reason was reported, also for one that is
+// larger than `most` bytes.
+enum { CLI_TEXT_MAX = 1 << 26 };  // of kernels and mappings
+char *cli_read_file(const char *path, size_t most, size_t *length, wf_diag *diag);
 
-// Opens `path` for writing ("-": stdout); reports failure. Close with cli_close.
+// Opens `path` for writing ("-": stdout); reports failure. The file appears under its name when cli_close has closed it
+// (base/output.h).
 FILE *cli_open_output(const char *path, wf_diag *diag);
 bool cli_close(FILE *file, const char *path, wf_diag *diag);
+// Closes what is complete, and forgets the rest. NULL is good.
+bool cli_end_output(FILE *file, const char *path, bool complete, wf_diag *diag);
+// Before long work: whether files can be written at its end, and the folder of its files. NULL is good. The file of
+// --json is checked by cli_parse.
+bool cli_check_output(const char *path, wf_diag *diag);
+bool cli_make_directory(const char *path, wf_diag *diag);
 
 // Prints and frees a JSON document to --json's file.
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag);
 void cli_json_hash(cJSON *object, const char *key, uint64_t hash);
+// Whole numbers, to the last digit: a double has 53 bits.
+void cli_json_integer(cJSON *object, const char *key, int64_t value);
 void cli_json_count(cJSON *object, const char *key, uint64_t value);
 
 #endif

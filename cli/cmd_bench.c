@@ -34,7 +34,7 @@ static cli_exit run(const bench *b, bench_job *job, const cli_common *common, co
   job->report = bench_report_create(b->name, common->quiet || to_stdout ? NULL : stdout, csv);
   const bench_end end = b->run(job);
   cli_exit code = exit_of(end);
-  if (csv != NULL && !cli_close(csv, csv_path, job->diag)) code = CLI_BAD_INPUT;
+  if (!cli_end_output(csv, csv_path, code == CLI_OK || code == CLI_MISMATCH, job->diag)) code = CLI_BAD_INPUT;
   cJSON *document =
       common->json == NULL || code == CLI_BAD_INPUT || code == CLI_USAGE ? NULL : bench_report_json(job->report);
   if (document != NULL && !cli_write_json(common->json, document, job->diag)) code = CLI_BAD_INPUT;
@@ -54,7 +54,7 @@ static cli_exit parse_and_run(const bench *b, int argc, char **argv, void *value
   const cli_usage usage = {.verb = verb,
                            .synopsis = b->synopsis,
                            .text = b->text,
-                           .options = {{b->options, b->option_count},
+                           .options = {{b->options, b->option_count, 0},
                                        CLI_OPTIONS(csv_rows, csv_place),
                                        {also, b->csv_also != NULL, csv_place}},
                            .min_arguments = b->min_arguments,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arch/memory.h"
+#include "base/name.h"
 #include "base/thousands.h"
 #include "cli/compile_network.h"
 #include "cli/kernel.h"
@@ -80,7 +81,7 @@ static cli_exit write_output(const compile_options *options, const kernel_job *j
   FILE *out = cli_open_output(path, diag);
   if (out == NULL) return CLI_BAD_INPUT;
   const bool written = formats[format].write(job, out, diag);
-  const bool closed = cli_close(out, path, diag);
+  const bool closed = cli_end_output(out, path, written, diag);
   return !written ? CLI_CANNOT_BUILD : closed ? CLI_OK : CLI_BAD_INPUT;
 }
 
@@ -88,7 +89,8 @@ static cli_exit write_output(const compile_options *options, const kernel_job *j
 
 static void print_summary(const kernel_job *job, const char *path) {
   char commands[WF_THOUSANDS];
-  fprintf(stderr, "weft: %s: %s commands in %.1f ms for array %s\n", path,
+  char shown[WF_NAME_LINE];
+  fprintf(stderr, "weft: %s: %s commands in %.1f ms for array %s\n", wf_name_shown(path, shown),
           wf_thousands(command_executions(job->result.commands), commands), 1e3 * job->seconds, job->array.name);
 }
 
@@ -130,6 +132,7 @@ cli_exit cli_compile(int argc, char **argv) {
   options.kernel.straight = options.output == NULL || !ends_in(options.output, ".command");
   options.kernel.for_c = options.output != NULL && (ends_in(options.output, ".c") || ends_in(options.output, ".elf"));
   wf_diag diag = wf_diag_to(stderr);
+  if (!cli_check_output(options.output, &diag)) return CLI_BAD_INPUT;
   kernel_job job;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
   if (code == CLI_OK && options.output != NULL) code = write_output(&options, &job, &diag);

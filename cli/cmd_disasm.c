@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "cli/cli.h"
 #include "isa/isa.h"
 #include "sim/elf/elf.h"
@@ -20,14 +21,16 @@ static uint32_t bits_at(const sim_elf_code *code, size_t offset) {
 
 static void print_label(const sim_elf *elf, uint64_t address, uint64_t section) {
   const sim_elf_symbol *symbol = sim_elf_symbol_at(elf, address);
+  char name[WF_NAME_LINE];
   if (symbol != NULL && symbol->address == address)
-    printf("\n%016" PRIx64 " <%s>:\n", address, symbol->name);
+    printf("\n%016" PRIx64 " <%s>:\n", address, wf_name_shown(symbol->name, name));
   else if (address == section)
     printf("\n%016" PRIx64 ":\n", address);
 }
 
 static void print_code(const sim_elf *elf, const sim_elf_code *code) {
-  printf("\nsection %s\n", code->name);
+  char name[WF_NAME_LINE];
+  printf("\nsection %s\n", wf_name_shown(code->name, name));
   for (size_t offset = 0; offset + 2 <= code->length;) {
     uint64_t pc = code->address + offset;
     uint32_t bits = bits_at(code, offset);
@@ -47,7 +50,8 @@ cli_exit cli_disasm(int argc, char **argv) {
           "Prints the code of a RISC-V program: base instructions and the custom instructions\n"
           "of the accelerator, with the program's symbols.",
       .min_arguments = 1,
-      .max_arguments = 1};
+      .max_arguments = 1,
+      .no_json = true};
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, NULL, &argc, argv, &common, &code)) return code;

@@ -61,7 +61,7 @@ static bool find_stage(const char *text, quantise_stage *stage) {
 // The graph as it is after a stage; NULL after the reason was reported. The model's is used up.
 static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
   if (model == NULL || stage == QUANTISE_STAGE_MODEL) return model;
-  const quantise_options options = {0};
+  const quantise_options options = {.int8_ends = true};
   graph *g = quantise_network(model, &options, stage, diag);
   graph_destroy(model);
   return g;
@@ -101,10 +101,10 @@ cli_exit cli_graph(int argc, char **argv) {
   bool parsed = cli_dims_parse(&dims, o.dims, &diag) && find_stage(o.stage, &stage);
   const onnx_options options = {.batch = (int64_t)o.batch, .dims = dims.dims, .dim_count = dims.count};
   graph *g = parsed ? at_stage(onnx_read(argv[0], &options, &diag), stage, &diag) : NULL;
-  if (g != NULL && common.json != NULL) cli_write_json(common.json, graph_json(g, argv[0]), &diag);
+  const bool written = g == NULL || common.json == NULL || cli_write_json(common.json, graph_json(g, argv[0]), &diag);
   if (g != NULL && !common.quiet && (common.json == NULL || strcmp(common.json, "-") != 0))
     graph_print(g, o.all, stdout);
   graph_destroy(g);
   cli_dims_release(&dims);
-  return !parsed ? CLI_USAGE : diag.errors == 0 ? CLI_OK : CLI_BAD_INPUT;
+  return !parsed ? CLI_USAGE : diag.errors == 0 && written ? CLI_OK : CLI_BAD_INPUT;
 }

@@ -11,7 +11,8 @@ cli_exit cli_isa(int argc, char **argv) {
       .synopsis = "table",
       .text = "Prints every instruction with its operand fields, legal values and unit, as Markdown.",
       .min_arguments = 1,
-      .max_arguments = 1};
+      .max_arguments = 1,
+      .no_json = true};
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, NULL, &argc, argv, &common, &code)) return code;

@@ -38,8 +38,8 @@ static cJSON *list_json(void) {
 static cli_exit show_list(const cli_common *common, wf_diag *diag) {
   if (common->json == NULL)
     list_networks();
-  else
-    cli_write_json(common->json, list_json(), diag);
+  else if (!cli_write_json(common->json, list_json(), diag))
+    return CLI_BAD_INPUT;
   return diag->errors == 0 ? CLI_OK : CLI_BAD_INPUT;
 }
 
@@ -79,6 +79,7 @@ static cli_exit make(const cli_common *common, const net_options *o, const char 
                                     .divisor = (int64_t)o->divisor,
                                     .layers = (int64_t)o->depth,
                                     .seed = o->seed};
+  if (!cli_check_output(o->output, diag) || !cli_check_output(o->layers, diag)) return CLI_BAD_INPUT;
   graph *g = networks_create(name, &options, diag);
   if (g == NULL) return CLI_BAD_INPUT;
   bool good = report(common, g, diag);
@@ -92,11 +93,11 @@ static const wf_option net_rows[] = {
     {"o", WF_TEXT(net_options, output), "FILE.onnx", "write the model"},
     {"layers", WF_TEXT(net_options, layers), "FILE|-", "write the table of its layers (YAML), for the search"},
     {"list", WF_FLAG(net_options, list), NULL, "name the networks"},
-    {"size", WF_COUNT(net_options, size), "N", "rows and columns of images"},
-    {"seq", WF_COUNT(net_options, sequence), "N", "tokens or time steps"},
-    {"batch", WF_COUNT(net_options, batch), "N", "images or sequences (default 1)"},
-    {"divisor", WF_COUNT(net_options, divisor), "N", "divide all widths (default 1)"},
-    {"depth", WF_COUNT(net_options, depth), "N", "layers of transformers and recurrent networks"},
+    {"size", WF_POSITIVE(net_options, size), "N", "rows and columns of images"},
+    {"seq", WF_POSITIVE(net_options, sequence), "N", "tokens or time steps"},
+    {"batch", WF_POSITIVE(net_options, batch), "N", "images or sequences (default 1)"},
+    {"divisor", WF_POSITIVE(net_options, divisor), "N", "divide all widths (default 1)"},
+    {"depth", WF_POSITIVE(net_options, depth), "N", "layers of transformers and recurrent networks"},
     {"seed", WF_COUNT(net_options, seed), "N", "of the random weights (default 1)"},
 };
 

@@ -25,7 +25,8 @@ cli_exit cli_report(int argc, char **argv) {
           "and its figures as CSV, SVG and PNG, DIR/figures (docs/report.md).",
       .options = {CLI_OPTIONS(report_rows, 0)},
       .min_arguments = 1,
-      .max_arguments = 1};
+      .max_arguments = 1,
+      .no_json = true};
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "base/thousands.h"
 #include "cli/kernel.h"
 #include "cli/run_elf.h"
@@ -28,7 +29,8 @@ static double utilisation(const run_report *r) {
   const run_result *run = &r->verdict->run;
   const double dim = hw_derive(&r->job->array).dim;
   if (!r->job->result.mapped || run->cycles == 0) return 0;
-  return (double)map_macs(&r->job->result.layer) / (dim * dim * (double)run->cycles);
+  const uint64_t macs = command_useful_macs(r->job->result.commands, (uint64_t)map_macs(&r->job->result.layer));
+  return (double)macs / (dim * dim * (double)run->cycles);
 }
 
 static void print_wrong(const run_report *r) {
@@ -119,7 +121,10 @@ static cli_exit judge_elf(const cli_common *common, const run_options *options, 
   cJSON_AddBoolToObject(object, "wrong", !good);
   const bool written = common->json == NULL || cli_write_json(common->json, object, diag);
   if (common->json == NULL) cJSON_Delete(object);
-  if (!good) fprintf(stderr, "weft: error: tensor %s differs from the oracle\n", elf.wrong == NULL ? "?" : elf.wrong);
+  char name[WF_NAME_LINE];
+  if (!good)
+    fprintf(stderr, "weft: error: tensor %s differs from the oracle\n",
+            wf_name_shown(elf.wrong == NULL ? "?" : elf.wrong, name));
   return !written ? CLI_BAD_INPUT : good ? CLI_OK : CLI_MISMATCH;
 }
 

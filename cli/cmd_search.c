@@ -11,7 +11,10 @@
 #include "cli/search_descent.h"
 #include "cli/search_truth.h"
 #include "search/exact/exact.h"
+#include "search/layers/graph.h"
+#include "search/layers/lines.h"
 #include "search/layers/network.h"
+#include "search/layers/program.h"
 
 typedef struct search_options {
   const char *constants, *fix, *directory, *objective, *budget, *model;
@@ -101,7 +104,7 @@ static cli_exit give_answer(const search_job *job, const search_answer *a) {
 }
 
 // The truth loop from the array of --array on.
-static cli_exit simulate(const search_job *job, const layers_network *network) {
+static cli_exit simulate(const search_job *job, const layers_network *network, const layers_program *program) {
   enum { MODEL_SECONDS = 2 };
   const search_options *o = job->options;
   const descent_options *d = job->descent;
@@ -109,6 +112,7 @@ static cli_exit simulate(const search_job *job, const layers_network *network) {
   if (!cli_load_array(job->common, &base, job->diag)) return CLI_BAD_INPUT;
   truth_options truth = {.goal = d->goal,
                          .base = &base,
+                         .program = program,
                          .machine = o->model != NULL && strcmp(o->model, "machine") == 0,
                          .seed = o->seed,
                          .model_seconds = d->max_seconds > 0 ? d->max_seconds : MODEL_SECONDS,
@@ -143,18 +147,41 @@ static cli_exit search_network(const search_job *job, const layers_network *netw
   return code;
 }
 
+// A network as `weft sim` runs it, and the table of its layers.
+static cli_exit simulate_program(const search_job *job, const char *path) {
+  layers_program program;
+  layers_network table;
+  cli_exit code = CLI_BAD_INPUT;
+  if (layers_program_load(&program, path, path, &(layers_program_options){.dim_count = 0}, job->diag)) {
+    layers_of_graph(&table, program.placed);
+    table.name = layers_lines_base_name(table.arena, path);
+    if (table.count > 0)
+      code = simulate(job, &table, &program);
+    else
+      wf_error(job->diag, wf_in_file(path), "no layer of this network runs on the array");
+    layers_release(&table);
+  }
+  layers_program_release(&program);
+  return code;
+}
+
+static cli_exit search_table(const search_job *job, const char *path) {
+  layers_network network;
+  cli_exit code = CLI_BAD_INPUT;
+  if (layers_load_network(&network, path, job->diag))
+    code = job->options->simulate ? simulate(job, &network, NULL) : search_network(job, &network);
+  layers_release(&network);
+  return code;
+}
+
 static cli_exit search_networks(search_job *job, int count, char **names) {
   const char *path = job->common->json;
   cJSON *document = path == NULL ? NULL : cJSON_CreateObject();
   job->list = document == NULL ? NULL : cJSON_AddArrayToObject(document, "networks");
   cli_exit code = CLI_OK;
-  for (int i = 0; i < count && code == CLI_OK; i++) {
-    layers_network network;
-    code = CLI_BAD_INPUT;
-    if (layers_load_network(&network, names[i], job->diag))
-      code = job->options->simulate ? simulate(job, &network) : search_network(job, &network);
-    layers_release(&network);
-  }
+  for (int i = 0; i < count && code == CLI_OK; i++)
+    code = job->options->simulate && layers_is_network(names[i]) ? simulate_program(job, names[i])
+                                                                 : search_table(job, names[i]);
   if (document == NULL) return code;
   if (code == CLI_OK && !cli_write_json(path, document, job->diag)) return CLI_BAD_INPUT;
   if (code != CLI_OK) cJSON_Delete(document);
@@ -260,6 +287,7 @@ cli_exit cli_search(int argc, char **argv) {
   const char *wrong = descend_with(&options, &exact, &descent);
   if (wrong != NULL) return usage_error(wrong);
   wf_diag diag = wf_diag_to(stderr);
+  if (!cli_make_directory(options.directory, &diag)) return CLI_BAD_INPUT;
   search_job job = {.common = &common, .options = &options, .exact = &exact, .descent = &descent, .diag = &diag};
   return search_networks(&job, argc, argv);
 }

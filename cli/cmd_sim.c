@@ -13,7 +13,9 @@
 #include "cli/sim_network.h"
 #include "cli/sim_report.h"
 #include "sim/cycle/cycle.h"
+#include "sim/records.h"
 #include "sim/ref/ref.h"
+#include "sim/rtl/rtl.h"
 #include "sim/run.h"
 #include "sim/systemc/systemc.h"
 #include "sim/timeline.h"
@@ -33,6 +35,7 @@ typedef struct sim_options {
   uint64_t quantum;
   uint64_t max_instructions;
   bool any_array;
+  bool at_recorded_times;
   bool timing_only;
   sim_network_options network;
 } sim_options;
@@ -113,16 +116,31 @@ static void print_event(FILE *out, const sim_event *event) {
   fprintf(out, "%10" PRIu64 " %s %" PRIu32 " %s\n", event->cycle, kinds[event->kind], event->index, units[event->unit]);
 }
 
+// In the cycle of its request; when each beat of the answer was there.
+static void print_burst(FILE *out, const memsys_seen *burst, uint32_t line_bytes) {
+  fprintf(out, "%10" PRIu64 " %s %u 0x%" PRIx64 " %u %s beats", burst->asked, burst->write ? "write" : "read",
+          burst->id, burst->address, burst->bytes, sim_burst_class(burst, line_bytes));
+  for (unsigned beat = 0; beat < burst->beats; beat++) fprintf(out, " %" PRIu64, burst->beat_cycles[beat]);
+  fputc('\n', out);
+}
+
 // Where the engine's records go.
 typedef struct record_sinks {
   FILE *events;
   sim_timeline *timeline;
+  uint32_t line_bytes;
 } record_sinks;
 
 static void take_event(void *context, const sim_event *event) {
   const record_sinks *sinks = context;
   if (sinks->events != NULL) print_event(sinks->events, event);
   if (sinks->timeline != NULL) sim_timeline_event(sinks->timeline, event);
+}
+
+static void take_burst(void *context, const memsys_seen *burst) {
+  const record_sinks *sinks = context;
+  if (sinks->events != NULL) print_burst(sinks->events, burst, sinks->line_bytes);
+  if (sinks->timeline != NULL) sim_timeline_burst(sinks->timeline, burst);
 }
 
 static void watch_engine(void *context, const sim_engine *engine) {
@@ -141,21 +159,30 @@ static bool close_timeline(const sim_options *options, const record_sinks *sinks
 
 static bool files_agree(const sim_options *options, const sim_engine_ops *engine, const sim_files *files,
                         wf_diag *diag) {
-  if (files->trace != NULL && engine->timed) {
-    wf_error(diag, wf_in_file(NULL), "engine %s reads memory later than its commands come; it cannot write a trace",
-             engine->name);
-    wf_hint(diag, "write it with --engine ref; a trace can be replayed on every engine");
+  if (files->trace != NULL && engine->timed && engine != &sim_cycle_engine && engine != &sim_rtl_engine) {
+    wf_error(diag, wf_in_file(NULL), "engine %s cannot write a trace", engine->name);
+    wf_hint(diag, "write it with --engine ref, or with times with --engine cycle or rtl");
+    return false;
+  }
+  if (files->trace != NULL && options->timing_only) {
+    wf_error(diag, wf_in_file(NULL),
+             "a trace holds the data that the accelerator reads: --trace needs a run without "
+             "--timing-only");
     return false;
   }
   if ((files->events == NULL && files->timeline == NULL) || engine->set_events != NULL) return true;
   wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name,
            files->events != NULL ? "events" : "timeline");
   if (options->engine == NULL)
-    wf_hint(diag, "--trace takes engine %s: write the trace in a run of its own", engine->name);
+    wf_hint(diag, "--trace takes engine %s if none is named: add --engine cycle", engine->name);
   return false;
 }
 
 static bool timing_agrees(const sim_options *options, const sim_engine_ops *engine, wf_diag *diag) {
+  if (options->at_recorded_times && !engine->timed) {
+    wf_error(diag, wf_in_file(NULL), "engine %s has no cycles: it takes no --at-recorded-times", engine->name);
+    return false;
+  }
   if (!options->timing_only || engine == &sim_cycle_engine) return true;
   wf_error(diag, wf_in_file(NULL), "engine %s always moves data; it takes no --timing-only", engine->name);
   wf_hint(diag, "use --engine %s", sim_cycle_engine.name);
@@ -170,9 +197,9 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   if (engine == NULL) return CLI_CANNOT_BUILD;
   if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
   const bool recorded = files->events != NULL || files->timeline != NULL;
-  record_sinks sinks = {.events = files->events};
+  record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes};
   if (files->timeline != NULL) sinks.timeline = sim_timeline_open(files->timeline, &array, path);
-  const sim_events events = {.context = &sinks, .event = take_event};
+  const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
                                              .timing_only = options->timing_only,
@@ -185,6 +212,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                            .engine_options = &engine_options,
                            .max_instructions = options->max_instructions,
                            .any_array = options->any_array,
+                           .at_recorded_times = options->at_recorded_times,
                            .console = stdout,
                            .console_error = stderr,
                            .trace = files->trace,
@@ -213,8 +241,9 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
 // Options that are for programs of the hart alone are refused.
 static cli_exit simulate_network(const cli_common *common, const sim_options *options, const char *path,
                                  wf_diag *diag) {
-  if (options->trace != NULL || options->events != NULL || options->wave != NULL || options->any_array) {
-    wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave and --any-array");
+  if (options->trace != NULL || options->events != NULL || options->wave != NULL || options->any_array ||
+      options->at_recorded_times) {
+    wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave, --any-array, --at-recorded-times");
     return CLI_USAGE;
   }
   const sim_engine_ops *engine = choose_engine(options, diag);
@@ -229,6 +258,9 @@ static cli_exit simulate_network(const cli_common *common, const sim_options *op
   return sim_network(common, &chosen, engine, path, diag);
 }
 
+// A program that ended badly has run: its trace tells why. What did not run leaves no files.
+static bool ran(cli_exit code) { return code != CLI_BAD_INPUT && code != CLI_USAGE && code != CLI_CANNOT_BUILD; }
+
 static const wf_option sim_rows[] = {
     {"engine", WF_TEXT(sim_options, engine), "NAME",
      "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
@@ -240,12 +272,15 @@ static const wf_option sim_rows[] = {
      "stop after N host instructions (default 20e9; 0: never)"},
     {"wave", WF_TEXT(sim_options, wave), "FILE", "engine rtl: write waveforms (FST, for gtkwave)"},
     {"events", WF_TEXT(sim_options, events), "FILE",
-     "engines with cycles: write when each accelerator command was allocated, issued and done"},
+     "engines with cycles: write when each accelerator command was allocated, issued and done, and the bursts on the "
+     "bus"},
     {"timeline", WF_TEXT(sim_options, timeline), "FILE",
      "engines with cycles: write the commands as a trace for Perfetto or chrome://tracing"},
     {"jobs", WF_COUNT(sim_options, jobs), "N", "engine rtl: compilers at a time (default 2)"},
     {"trace", WF_TEXT(sim_options, trace), "FILE",
-     "write the command stream (on engine ref); weft sim FILE replays it"},
+     "write the command stream (by default on engine ref; cycle and rtl add times); weft sim FILE replays it"},
+    {"at-recorded-times", WF_FLAG(sim_options, at_recorded_times), NULL,
+     "of a trace with times: give each command in the cycle in which the hart gave it"},
     {"report", WF_TEXT(sim_options, report), "FILE|-", "write the report here instead of stderr"},
     {"csv", WF_TEXT(sim_options, csv), "FILE|-", "write the result as CSV: file,array,engine,key,value"},
     {"timing-only", WF_FLAG(sim_options, timing_only), NULL,
@@ -283,11 +318,12 @@ cli_exit cli_sim(int argc, char **argv) {
     FILE **file;
   } outputs[] = {{options.trace, &files.trace}, {options.events, &files.events}, {options.timeline, &files.timeline}};
   enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
+  if (!cli_check_output(options.report, &diag) || !cli_check_output(options.csv, &diag)) return CLI_BAD_INPUT;
   for (unsigned n = 0; n < OUTPUTS; n++)
     if (outputs[n].path != NULL && (*outputs[n].file = cli_open_output(outputs[n].path, &diag)) == NULL)
       return CLI_BAD_INPUT;
   code = simulate(&common, &options, argv[0], &files, &diag);
   for (unsigned n = 0; n < OUTPUTS; n++)
-    if (outputs[n].path != NULL && !cli_close(*outputs[n].file, outputs[n].path, &diag)) code = CLI_BAD_INPUT;
+    if (!cli_end_output(*outputs[n].file, outputs[n].path, ran(code), &diag)) code = CLI_BAD_INPUT;
   return code;
 }

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/name.h"
 #include "base/progress.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
@@ -84,16 +85,18 @@ static cli_exit write_json(const cli_common *common, const char *store_path, con
 }
 
 static void plan(const sweep_spec *spec) {
-  size_t layers = 0;
+  size_t layers = spec->program_count;
   for (size_t n = 0; n < spec->network_count; n++) layers += spec->networks[n].count;
-  printf("%s: %zu points, %zu networks, %zu layers\n", spec->name, sweep_point_count(spec), spec->network_count,
-         layers);
+  char name[WF_NAME_LINE];
+  printf("%s: %zu points, %zu networks, %zu layers and programs\n", wf_name_shown(spec->name, name),
+         sweep_point_count(spec), spec->network_count + spec->program_count, layers);
 }
 
 static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
                       const sweep_remote_group *group, wf_diag *diag) {
   shown s = {.line = wf_progress_begin(common->quiet, 0, NOTE_SECONDS), .group = group};
-  char *path = arguments->store == NULL ? wf_format("%s.sqlite", spec->name) : wf_strdup(arguments->store);
+  char *name = wf_name_file(spec->name), shown_path[WF_NAME_LINE];
+  char *path = arguments->store == NULL ? wf_format("%s.sqlite", name) : wf_strdup(arguments->store);
   signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
   signal(SIGTERM, interrupt);
   sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
@@ -115,17 +118,19 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
     if (outcome != SWEEP_FINISHED) code = CLI_LIMIT;
     if (outcome == SWEEP_FAILED) code = CLI_BAD_INPUT;
     if (!common->quiet && outcome == SWEEP_FINISHED)
-      printf("%s: %" PRIu64 " measurements, %" PRIu64 " of them now in %.1f s, %" PRIu64 " of those failed\n", path,
-             progress.total, progress.fresh, progress.seconds, progress.failed);
+      printf("%s: %" PRIu64 " measurements, %" PRIu64 " of them now in %.1f s, %" PRIu64 " of those failed\n",
+             wf_name_shown(path, shown_path), progress.total, progress.fresh, progress.seconds, progress.failed);
   }
   wf_free(path);
+  wf_free(name);
   return code;
 }
 
 // A rank other than the first works until rank 0 has nothing more.
 static cli_exit serve(const sweep_spec *spec, const sweep_remote_group *group) {
   signal(SIGINT, SIG_IGN);
-  sweep_pool_serve(group->socket, spec->timeout, sweep_work_measure);
+  const sweep_work_context context = {spec->programs, spec->program_count};
+  sweep_pool_serve(group->socket, spec->timeout, sweep_work_measure, &context);
   return CLI_OK;
 }
 
@@ -144,7 +149,7 @@ cli_exit cli_sweep(int argc, char **argv) {
   static const cli_usage usage = {.verb = "sweep",
                                   .synopsis = "SPEC.yaml",
                                   .text =
-                                      "Measures every layer of networks on every array of a sweep (docs/sweeps.md).\n"
+                                      "Times networks, step by step, on every array of a sweep (docs/sweeps.md).\n"
                                       "It may be interrupted at any time: the same command goes on where it ended.",
                                   .options = {CLI_OPTIONS(sweep_rows, 0)},
                                   .min_arguments = 1,
@@ -201,6 +206,8 @@ static cJSON *json_row(const sweep_query *q) {
       cJSON_AddNullToObject(row, sweep_query_name(q, c));
     } else if (kind == QUERY_TEXT) {
       cJSON_AddStringToObject(row, sweep_query_name(q, c), sweep_query_text(q, c));
+    } else if (kind == QUERY_INTEGER) {
+      cli_json_integer(row, sweep_query_name(q, c), sweep_query_integer(q, c));
     } else {
       cJSON_AddNumberToObject(row, sweep_query_name(q, c), sweep_query_number(q, c));
     }
@@ -210,6 +217,10 @@ static cJSON *json_row(const sweep_query *q) {
 
 // The description of the first row's array, for `weft rtl`, `weft compile` and every other verb.
 static bool write_array(const char *path, const char *hash, const char *out_path, wf_diag *diag) {
+  if (hash[strspn(hash, "0123456789abcdef")] != '\0') {
+    wf_error(diag, wf_in_file(path), "array '%s' is no hash", hash);
+    return false;
+  }
   char *text = wf_format("SELECT yaml FROM array WHERE hash = '%s'", hash);
   sweep_query *q = sweep_query_open(path, text, NULL, 0, diag);
   wf_free(text);
@@ -225,13 +236,15 @@ static bool write_array(const char *path, const char *hash, const char *out_path
 
 static cli_exit run_query(const cli_common *common, const query_arguments *arguments, const char *path,
                           const char *text, wf_diag *diag) {
-  sweep_query *q = sweep_query_open(path, text, arguments->network, (unsigned)arguments->limit, diag);
+  if (!cli_check_output(arguments->array, diag)) return CLI_BAD_INPUT;
+  sweep_query *q = sweep_query_open(path, text, arguments->network, arguments->limit, diag);
   if (q == NULL) return CLI_BAD_INPUT;
   cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
   char hash[32] = "";
   const int array = sweep_query_find(q, "array");
-  bool any = false;
-  for (; sweep_query_next(q, diag); any = true) {
+  uint64_t count = 0;
+  for (; (arguments->limit == 0 || count < arguments->limit) && sweep_query_next(q, diag); count++) {
+    const bool any = count > 0;
     if (!any && rows == NULL) write_line(q, sweep_query_name);
     if (!any && array >= 0) snprintf(hash, sizeof hash, "%s", sweep_query_text(q, array));
     if (rows == NULL) {
@@ -241,6 +254,7 @@ static cli_exit run_query(const cli_common *common, const query_arguments *argum
     }
   }
   sweep_query_close(q);
+  const bool any = count > 0;
   bool good = diag->errors == 0;
   if (rows != NULL) good = cli_write_json(common->json, rows, diag) && good;
   if (good && !any) fprintf(stderr, "weft: no point is like this\n");

@@ -6,9 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/name.h"
+#include "base/output.h"
+#include "base/thousands.h"
 #include "cli/cli.h"
 
 enum { MAX_OPTIONS = 64 };
@@ -41,7 +46,8 @@ static void print_help(const cli_usage *usage, const choices *c) {
 
 static cli_exit usage_error(const cli_usage *usage, const char *format, const char *what) {
   fputs("weft: error: ", stderr);
-  fprintf(stderr, format, what);
+  char shown[WF_NAME_LINE];
+  fprintf(stderr, format, wf_name_shown(what, shown));
   fprintf(stderr, "\n  hint: weft %s --help\n", usage->verb);
   return CLI_USAGE;
 }
@@ -63,6 +69,8 @@ static bool store_option(const choice *c, const char *text) {
       return true;
     case WF_OPTION_COUNT:
       return parse_count(text, c->value);
+    case WF_OPTION_POSITIVE:
+      return parse_count(text, c->value) && *(uint64_t *)c->value != 0;
   }
   return false;
 }
@@ -81,7 +89,7 @@ static const wf_option shared[] = {
     {"quiet", WF_FLAG(shared_values, common.quiet), NULL, "no progress and no report"},
     {"help", WF_FLAG(shared_values, help), NULL, "this text"},
 };
-enum { SHARED = sizeof shared / sizeof *shared, OF_ARRAYS = 2 };
+enum { SHARED = sizeof shared / sizeof *shared, OF_ARRAYS = 2, OF_JSON = 2 };
 
 static void add(choices *c, const wf_option *rows, size_t count, void *values) {
   assert(c->count + count <= MAX_OPTIONS);
@@ -94,8 +102,8 @@ static choices gather(const cli_usage *usage, void *values, shared_values *s) {
   for (size_t i = 0; i < CLI_TABLES; i++)
     if (usage->options[i].count > 0)
       add(&c, usage->options[i].rows, usage->options[i].count, (char *)values + usage->options[i].place);
-  const size_t skipped = usage->takes_array ? 0 : OF_ARRAYS;
-  add(&c, shared + skipped, SHARED - skipped, s);
+  for (size_t i = usage->takes_array ? 0 : OF_ARRAYS; i < SHARED; i++)
+    if (i != OF_JSON || !usage->no_json) add(&c, &shared[i], 1, s);
   return c;
 }
 
@@ -120,6 +128,14 @@ static int find_short(const choices *c, int letter) {
   return -1;
 }
 
+// A name that begins with a dash is the usual reason.
+static cli_exit unknown_letter(const cli_usage *usage, int letter) {
+  const char text[] = {'-', (char)letter, '\0'};
+  const cli_exit code = usage_error(usage, "unknown option %s", text);
+  fputs("  hint: a file whose name begins with '-' is given as ./-NAME\n", stderr);
+  return code;
+}
+
 static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const choices *c) {
   struct option longs[MAX_OPTIONS + 1];
   char shorts[2 * MAX_OPTIONS + 2];
@@ -130,10 +146,15 @@ static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const c
   while ((got = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
     const char *word = argv[optind - 1];
     if (got == ':') return usage_error(usage, "option %s needs a value", word);
+    if (got == '?' && optopt != 0) return unknown_letter(usage, optopt);
     if (got != 0) index = find_short(c, got);
     if (index < 0) return usage_error(usage, "unknown option %s", word);
+    const wf_option *option = c->all[index].option;
     if (!store_option(&c->all[index], optarg))
-      return usage_error(usage, "option --%s needs a number", c->all[index].option->name);
+      return usage_error(
+          usage,
+          option->kind == WF_OPTION_POSITIVE ? "option --%s needs a number above 0" : "option --%s needs a number",
+          option->name);
   }
   return CLI_OK;
 }
@@ -153,6 +174,11 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
   if (left > usage->max_arguments)
     *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
   if (*exit_code != CLI_OK) return false;
+  wf_diag diag = wf_diag_to(stderr);
+  if (!cli_check_output(s.common.json, &diag)) {
+    *exit_code = CLI_BAD_INPUT;
+    return false;
+  }
   *common = s.common;
   common->isa = (unsigned)s.isa;
   memmove(argv, argv + optind, left * sizeof argv[0]);
@@ -166,26 +192,45 @@ bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   return true;
 }
 
-char *cli_read_file(const char *path, size_t *length, wf_diag *diag) { return wf_read_file(path, 0, length, diag); }
-
-FILE *cli_open_output(const char *path, wf_diag *diag) {
-  if (strcmp(path, "-") == 0) return stdout;
-  FILE *file = fopen(path, "w");
-  if (file == NULL) wf_error(diag, wf_in_file(path), "cannot write the file: %s", strerror(errno));
-  return file;
+char *cli_read_file(const char *path, size_t most, size_t *length, wf_diag *diag) {
+  char *text = wf_read_file(path, most, length, diag);
+  if (text == NULL || *length <= most) return text;
+  wf_error(diag, wf_in_file(path), "is larger than %zu MiB", most >> 20);
+  wf_free(text);
+  return NULL;
 }
 
+static bool is_stdout(const char *path) { return strcmp(path, "-") == 0; }
+
+bool cli_check_output(const char *path, wf_diag *diag) {
+  return path == NULL || is_stdout(path) || wf_output_check(path, diag);
+}
+
+bool cli_make_directory(const char *path, wf_diag *diag) {
+  if (path == NULL || mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0)) return true;
+  wf_error(diag, wf_in_file(path), "cannot make the folder: %s", strerror(errno));
+  return false;
+}
+
+FILE *cli_open_output(const char *path, wf_diag *diag) { return is_stdout(path) ? stdout : wf_output_open(path, diag); }
+
+// The end of stdout is reported once, by main.
 bool cli_close(FILE *file, const char *path, wf_diag *diag) {
-  bool good = fflush(file) == 0 && !ferror(file);
-  if (file != stdout && file != stderr) good = fclose(file) == 0 && good;
-  if (!good) wf_error(diag, wf_in_file(path), "cannot write the file: %s", strerror(errno));
-  return good;
+  if (file == stdout) return fflush(file) == 0 && !ferror(file);
+  return wf_output_close(file, path, diag);
+}
+
+bool cli_end_output(FILE *file, const char *path, bool good, wf_diag *diag) {
+  if (file == NULL || file == stdout || good) return file == NULL || cli_close(file, path, diag);
+  wf_output_drop(file, path);
+  return true;
 }
 
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag) {
   FILE *file = cli_open_output(path, diag);
   char *text = file == NULL ? NULL : cJSON_Print(document);
-  if (text != NULL) fprintf(file, "%s\n", text);
+  if (text != NULL) wf_name_write(WF_NAME_DOCUMENT, text, file);
+  if (text != NULL) fputc('\n', file);
   cJSON_free(text);
   cJSON_Delete(document);
   return file != NULL && cli_close(file, path, diag);
@@ -197,6 +242,25 @@ void cli_json_hash(cJSON *object, const char *key, uint64_t hash) {
   cJSON_AddStringToObject(object, key, text);
 }
 
+enum { EXACT_BITS = 53 };
+#define EXACT_MAX (INT64_C(1) << EXACT_BITS)
+
+// What a double cannot hold goes as its digits.
+static void add_digits(cJSON *object, const char *key, double number, const char *digits, bool large) {
+  if (large)
+    cJSON_AddRawToObject(object, key, digits);
+  else
+    cJSON_AddNumberToObject(object, key, number);
+}
+
 void cli_json_count(cJSON *object, const char *key, uint64_t value) {
-  cJSON_AddNumberToObject(object, key, (double)value);
+  char text[WF_THOUSANDS];
+  snprintf(text, sizeof text, "%" PRIu64, value);
+  add_digits(object, key, (double)value, text, value > EXACT_MAX);
+}
+
+void cli_json_integer(cJSON *object, const char *key, int64_t value) {
+  char text[WF_THOUSANDS];
+  snprintf(text, sizeof text, "%" PRId64, value);
+  add_digits(object, key, (double)value, text, value > EXACT_MAX || value < -EXACT_MAX);
 }

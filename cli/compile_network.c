@@ -47,6 +47,7 @@ cli_exit compile_network(const cli_common *common, const network_job_options *op
     return CLI_USAGE;
   }
   wf_diag diag = wf_diag_to(stderr);
+  if (!cli_check_output(output, &diag)) return CLI_BAD_INPUT;
   network_job_options chosen = *options;
   chosen.straight = true;
   network_job job;

@@ -30,7 +30,7 @@ const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
 
 static bool read_mapping(const char *path, map_mapping *mapping, wf_diag *diag) {
   size_t length;
-  char *text = cli_read_file(path, &length, diag);
+  char *text = cli_read_file(path, CLI_TEXT_MAX, &length, diag);
   const bool good = text != NULL && map_parse(mapping, path, text, length, diag);
   wf_free(text);
   return good;
@@ -129,7 +129,7 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   if (options->mapping != NULL && !read_mapping(options->mapping, &mapping, diag)) return CLI_BAD_INPUT;
   if (options->mapping != NULL) request.mapping = &mapping;
-  job->text = cli_read_file(path, &request.length, diag);
+  job->text = cli_read_file(path, CLI_TEXT_MAX, &request.length, diag);
   if (job->text == NULL) return CLI_BAD_INPUT;
   request.text = job->text;
   const double start = wf_process_seconds();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `weft` command: finds the verb and runs it.
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +36,18 @@ static void print_help(FILE *out) {
   fputs("\n`weft VERB --help` explains a verb; `weft --version` prints the version.\n", out);
 }
 
-int main(int argc, char **argv) {
+// Results that stdout did not take are lost, whatever the verb says. A verb that printed nothing may have no stdout.
+static int end_of_output(int code) {
+  errno = 0;
+  bool good = fflush(stdout) == 0 && !ferror(stdout);
+  if (fclose(stdout) != 0 && errno != EBADF) good = false;
+  if (good) return code;
+  fprintf(stderr, "weft: error: cannot write to stdout%s%s\n", errno == 0 ? "" : ": ",
+          errno == 0 ? "" : strerror(errno));
+  return code == CLI_OK ? CLI_BAD_INPUT : code;
+}
+
+static int run(int argc, char **argv) {
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;
@@ -52,3 +65,5 @@ int main(int argc, char **argv) {
   fprintf(stderr, "weft: error: unknown verb %s\n  hint: weft --help\n", argv[1]);
   return CLI_USAGE;
 }
+
+int main(int argc, char **argv) { return end_of_output(run(argc, argv)); }

@@ -7,10 +7,14 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/npy.h"
 #include "cli/onnx_dims.h"
+#include "compiler/network/mappings.h"
 #include "compiler/onnx/onnx.h"
 #include "runner/judge.h"
+
+enum { MAPPINGS_MAX = 1 << 24 };
 
 const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
     {"input", WF_TEXT(network_job_options, inputs), "FILE,..",
@@ -21,14 +25,21 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
     {"residual-products", WF_COUNT(network_job_options, residual_products), "N",
      "networks: the most products that adding a residual may take, 1 to 8 (default: by the length of sums)"},
     {"int8-ends", WF_FLAG(network_job_options, int8_ends), NULL,
-     "networks: inputs and outputs are int8, images channels last: nothing is converted at the ends"},
+     "networks: inputs and outputs are int8, images channels last: nothing is converted at the ends (default, but with "
+     "--input and --quality)"},
+    {"float-ends", WF_FLAG(network_job_options, float_ends), NULL,
+     "networks: inputs and outputs are f32, as in the model; the hart converts them"},
+    {"mappings", WF_TEXT(network_job_options, mappings), "FILE",
+     "networks: mappings of kernels, as `weft search NET --simulate -o DIR` leaves them"},
+    {"normaliser", WF_TEXT(network_job_options, normaliser), "on|off",
+     "networks: softmax, norms and GELU in the array's normaliser (default: on where the array has one)"},
     {"dims", WF_TEXT(network_job_options, dims), "NAME=N,..",
      "networks: open dimensions of a file (also INPUT:AXIS=N)"},
-    {"size", WF_COUNT(network_job_options, network.size), "N", "generated networks: rows and columns of images"},
-    {"seq", WF_COUNT(network_job_options, network.sequence), "N", "generated networks: tokens or time steps"},
-    {"batch", WF_COUNT(network_job_options, network.batch), "N", "networks: batch (of files that leave it open)"},
-    {"divisor", WF_COUNT(network_job_options, network.divisor), "N", "generated networks: widths are divided by N"},
-    {"depth", WF_COUNT(network_job_options, network.layers), "N",
+    {"size", WF_POSITIVE(network_job_options, network.size), "N", "generated networks: rows and columns of images"},
+    {"seq", WF_POSITIVE(network_job_options, network.sequence), "N", "generated networks: tokens or time steps"},
+    {"batch", WF_POSITIVE(network_job_options, network.batch), "N", "networks: batch (of files that leave it open)"},
+    {"divisor", WF_POSITIVE(network_job_options, network.divisor), "N", "generated networks: widths are divided by N"},
+    {"depth", WF_POSITIVE(network_job_options, network.layers), "N",
      "generated networks: layers of transformers and recurrent ones"},
 };
 
@@ -99,11 +110,20 @@ static bool read_inputs(const network_job_options *options, network_job *job, wf
 
 // ---- stages
 
+// Files hold numbers as the model has them, and the float model is compared with numbers.
+static bool has_int8_ends(const network_job_options *options) {
+  return options->int8_ends || (!options->float_ends && options->inputs == NULL && options->quality == 0);
+}
+
 static cli_exit set_calibration(const network_job_options *options, network_job *job) {
   job->quantise = (quantise_options){.samples = (int)options->samples,
                                      .residual_products = (int)options->residual_products,
                                      .seed = options->seed,
-                                     .int8_ends = options->int8_ends};
+                                     .int8_ends = has_int8_ends(options)};
+  if (options->int8_ends && options->float_ends) {
+    fputs("weft: error: --int8-ends and --float-ends exclude each other\n", stderr);
+    return CLI_USAGE;
+  }
   if (options->calibrate == NULL || strcmp(options->calibrate, "minmax") == 0) return CLI_OK;
   if (strcmp(options->calibrate, "percentile") == 0) {
     job->quantise.method = QUANTISE_PERCENTILE;
@@ -111,6 +131,26 @@ static cli_exit set_calibration(const network_job_options *options, network_job 
   }
   fprintf(stderr, "weft: error: --calibrate %s\n  hint: one of minmax, percentile\n", options->calibrate);
   return CLI_USAGE;
+}
+
+// On where the array has the unit; "on" for an array without one is a mistake.
+static cli_exit set_normaliser(const network_job_options *options, network_job *job) {
+  const char *text = options->normaliser;
+  const int64_t columns = network_unit_columns(&job->array);
+  if (text != NULL && strcmp(text, "on") != 0 && strcmp(text, "off") != 0) {
+    fprintf(stderr, "weft: error: --normaliser %s\n  hint: one of on, off\n", text);
+    return CLI_USAGE;
+  }
+  if (text != NULL && strcmp(text, "on") == 0 && columns == 0) {
+    fprintf(stderr,
+            "weft: error: --normaliser on: array %s has none that networks can use\n"
+            "  hint: --array transformer-16 has one\n",
+            job->array.name);
+    return CLI_USAGE;
+  }
+  job->quantise.unit_columns = text != NULL && strcmp(text, "off") == 0 ? 0 : columns;
+  job->quantise.choice = &job->choice;
+  return CLI_OK;
 }
 
 static bool quantise(const network_job_options *options, network_job *job, wf_diag *diag) {
@@ -130,23 +170,49 @@ static bool quantise(const network_job_options *options, network_job *job, wf_di
   return job->quality != NULL;
 }
 
-cli_exit network_job_open(const cli_common *common, const network_job_options *options, const char *path,
-                          network_job *job, wf_diag *diag) {
-  *job = (network_job){0};
-  const cli_exit code = set_calibration(options, job);
-  if (code != CLI_OK) return code;
-  if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
-  const double start = wf_process_seconds();
-  job->model = read_model(options, path, diag);
-  job->read_seconds = wf_process_seconds() - start;
-  if (job->model == NULL || !quantise(options, job, diag) || !read_inputs(options, job, diag)) return CLI_BAD_INPUT;
+static bool read_mappings(const char *path, network_mappings *mappings, wf_diag *diag) {
+  if (path == NULL) return true;
+  size_t length;
+  char *text = wf_read_file(path, MAPPINGS_MAX, &length, diag);
+  if (text == NULL) return false;
+  const bool whole = length <= MAPPINGS_MAX;
+  if (!whole) wf_error(diag, wf_in_file(path), "is larger than 16 MiB");
+  const bool good = whole && network_mappings_parse(mappings, path, text, diag);
+  wf_free(text);
+  return good;
+}
+
+static network *create(const network_job_options *options, const network_job *job, network_mappings *mappings,
+                       wf_diag *diag) {
   const network_options lowering = {.array = &job->array,
                                     .tune = (unsigned)options->tune,
                                     .judge = run_judge,
                                     .jobs = (unsigned)options->jobs,
-                                    .straight = options->straight};
-  job->net = network_create(job->placed, &lowering, diag);
-  return job->net == NULL ? CLI_CANNOT_BUILD : CLI_OK;
+                                    .straight = options->straight,
+                                    .mapping = network_mappings_find,
+                                    .context = mappings};
+  return network_create(job->placed, &lowering, diag);
+}
+
+cli_exit network_job_open(const cli_common *common, const network_job_options *options, const char *path,
+                          network_job *job, wf_diag *diag) {
+  *job = (network_job){0};
+  cli_exit code = set_calibration(options, job);
+  if (code != CLI_OK) return code;
+  if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
+  code = set_normaliser(options, job);
+  if (code != CLI_OK) return code;
+  const double start = wf_process_seconds();
+  job->model = read_model(options, path, diag);
+  job->read_seconds = wf_process_seconds() - start;
+  if (job->model == NULL || !network_check_size(job->model, &job->array, options->int8_ends, diag) ||
+      !quantise(options, job, diag) || !read_inputs(options, job, diag))
+    return CLI_BAD_INPUT;
+  network_mappings mappings = {0};
+  const bool read = read_mappings(options->mappings, &mappings, diag);
+  if (read) job->net = create(options, job, &mappings, diag);
+  network_mappings_release(&mappings);
+  return !read ? CLI_BAD_INPUT : job->net == NULL ? CLI_CANNOT_BUILD : CLI_OK;
 }
 
 void network_job_release(network_job *job) {

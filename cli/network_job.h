@@ -9,21 +9,24 @@
 #include "workloads/networks/networks.h"
 
 typedef struct network_job_options {
-  const char *calibrate;  // "minmax", "percentile"; NULL: minmax
-  const char *inputs;     // files, separated by commas; NULL: random
-  const char *dims;       // "NAME=N,..": open dimensions of a file; NULL: none
-  uint64_t seed;          // of random inputs and weights
+  const char *calibrate;   // "minmax", "percentile"; NULL: minmax
+  const char *inputs;      // files, separated by commas; NULL: random
+  const char *normaliser;  // "on", "off"; NULL: on where the array has one
+  const char *dims;        // "NAME=N,..": open dimensions of a file; NULL: none
+  uint64_t seed;           // of random inputs and weights
   uint64_t residual_products;
   uint64_t samples;  // of calibration
   uint64_t quality;  // inputs on which the float model is compared with; 0: not at all
   uint64_t tune, jobs;
+  const char *mappings;      // file of mappings of kernels; NULL: none
   bool straight;             // commands for C
-  bool int8_ends;            // the network's inputs and outputs are int8, images channels last
+  bool int8_ends;            // the network's inputs and outputs are int8, images channels last, whatever else is said
+  bool float_ends;           // they are f32, as in the model
   networks_options network;  // of generated networks
   bool quiet;
 } network_job_options;
 
-enum { NETWORK_JOB_OPTIONS = 11 };
+enum { NETWORK_JOB_OPTIONS = 14 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 
@@ -35,6 +38,7 @@ typedef struct network_job {
   double read_seconds, quantise_seconds;
   quantise_quality *quality;  // per output; NULL: not asked for
   quantise_options quantise;
+  quantise_choice choice;  // of what the normaliser does
 } network_job;
 
 // `path` is an ONNX file or the name of a generated network. Returns an exit code, after errors were reported; release

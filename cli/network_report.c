@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/csv.h"
+#include "base/name.h"
 #include "base/thousands.h"
 #include "sim/figures.h"
 
@@ -22,7 +24,7 @@ static double ratio(double part, double whole) { return whole > 0 ? part / whole
 static layer_figures figures_of(const network *net, const network_step *step, const run_step_result *r) {
   layer_figures f = {.bound = ""};
   const double dim = hw_derive(net->options.array).dim;
-  f.utilisation = ratio((double)step->macs, dim * dim * (double)r->cycles);
+  f.utilisation = ratio((double)r->macs, dim * dim * (double)r->cycles);
   if (step->place == GRAPH_ON_HOST) {
     snprintf(f.bound, sizeof f.bound, "%s", r->timed ? "the hart" : "not timed");
   } else if (r->has_units) {
@@ -56,7 +58,9 @@ void network_report_step(const network *net, int step, const run_step_result *r,
   const layer_figures f = figures_of(net, s, r);
   char shape[64], cycles[WF_THOUSANDS], bytes[WF_THOUSANDS];
   shape_text(net->graph, s->node, shape, sizeof shape);
-  fprintf(out, "%4d %-28.28s %-14.14s %-22.22s %-5s %12s ", step, s->name, graph_op_name(s->node->op), shape,
+  fprintf(out, "%4d ", step);
+  wf_name_column(s->name, 28, true, out);
+  fprintf(out, " %-14.14s %-22.22s %-5s %12s ", graph_op_name(s->node->op), shape,
           s->place == GRAPH_ON_ARRAY ? "array" : "host", r->timed ? wf_thousands(r->cycles, cycles) : "-");
   if (s->macs != 0 && r->cycles != 0)
     fprintf(out, "%7.2f ", 100 * f.utilisation);
@@ -102,10 +106,42 @@ static void print_traffic(const network_report *report, FILE *out) {
     fprintf(out, "energy       %.1f uJ, technology %s\n", figures.energy_pj / 1e6, figures.technology);
 }
 
+static const struct {
+  unsigned kind;
+  const char *name;
+} units[] = {{QUANTISE_UNIT_SOFTMAX, "softmax"}, {QUANTISE_UNIT_NORM, "norms"}, {QUANTISE_UNIT_GELU, "GELU"}};
+enum { UNITS = sizeof units / sizeof *units };
+
+static void print_kinds(unsigned kinds, FILE *out) {
+  const char *between = "";
+  for (int u = 0; u < UNITS; u++)
+    if ((kinds & units[u].kind) != 0) {
+      fprintf(out, "%s%s", between, units[u].name);
+      between = ", ";
+    }
+}
+
+// What went to the normaliser: what it keeps of the quality, and what it would keep with all.
+static void print_choice(const network_report *report, FILE *out) {
+  const quantise_choice *choice = &report->job->choice;
+  if (!choice->measured) return;
+  fputs("normaliser   ", out);
+  print_kinds(choice->kinds, out);
+  fprintf(out, "%s%.1f dB, by the hart %.1f dB", choice->kinds == 0 ? "nothing: " : ": ", choice->unit_db,
+          choice->hart_db);
+  if (choice->kinds != QUANTISE_UNIT_ALL) {
+    fprintf(out, "; with ");
+    print_kinds(QUANTISE_UNIT_ALL & ~choice->kinds, out);
+    fprintf(out, " it would be %.1f dB", choice->all_db);
+  }
+  fputc('\n', out);
+}
+
 static void print_quality(const network_report *report, FILE *out) {
   const quantise_quality *q = report->job->quality;
   for (int o = 0; q != NULL && o < report->job->placed->output_count; o++) {
-    fprintf(out, "quality      %s: %.1f dB", q[o].output, q[o].sqnr_db);
+    char name[WF_NAME_LINE];
+    fprintf(out, "quality      %s: %.1f dB", wf_name_shown(q[o].output, name), q[o].sqnr_db);
     if (q[o].top1 >= 0) fprintf(out, ", top-1 agrees in %.1f %% of %d", 100 * q[o].top1, q[o].rows);
     fputc('\n', out);
   }
@@ -114,9 +150,9 @@ static void print_quality(const network_report *report, FILE *out) {
 void network_report_totals(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
-  char number[WF_THOUSANDS], other[WF_THOUSANDS];
-  fprintf(out, "network      %s\narray        %s\nengine       %s\n", report->path, report->job->array.name,
-          report->engine->name);
+  char number[WF_THOUSANDS], other[WF_THOUSANDS], name[WF_NAME_LINE];
+  fprintf(out, "network      %s\narray        %s\nengine       %s\n", wf_name_shown(report->path, name),
+          report->job->array.name, report->engine->name);
   fprintf(out, "steps        %d, %d kernels, %s commands\n", net->step_count, net->kernel_count,
           wf_thousands(r->commands, number));
   fprintf(out, "macs         %s\n", wf_thousands(r->macs, number));
@@ -127,10 +163,11 @@ void network_report_totals(const network_report *report, FILE *out) {
   fprintf(out, "seconds      read %.2f, quantise %.2f, compile %.2f, simulate %.2f, reference %.2f; process %s KiB\n",
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
           r->check_seconds, wf_thousands(peak_kib(), number));
+  print_choice(report, out);
   print_quality(report, out);
   for (int o = 0; !report->timing_only && o < net->graph->output_count; o++)
-    fprintf(out, "output       %s, digest %016" PRIx64 "\n", net->graph->tensors[net->graph->outputs[o]].name,
-            r->digests[o]);
+    fprintf(out, "output       %s, digest %016" PRIx64 "\n",
+            wf_name_shown(net->graph->tensors[net->graph->outputs[o]].name, name), r->digests[o]);
   if (report->checked)
     fprintf(out, "result       %s, %s bytes compared\n", r->wrong == 0 ? "as the int8 reference's" : "WRONG",
             wf_thousands(r->compared, number));
@@ -140,11 +177,13 @@ void network_report_wrong(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   if (r->wrong == 0) return;
   const network *net = report->job->net;
+  char node[WF_NAME_LINE], tensor[WF_NAME_LINE];
   fprintf(out,
           "weft: error: %" PRIu64 " elements differ from the reference; the first: node %s, tensor %s, element %" PRIu64
           ": %g, not %g\n",
-          r->wrong, net->steps[r->first.step].name, net->graph->tensors[r->first.tensor].name, r->first.element,
-          r->first.found, r->first.expected);
+          r->wrong, wf_name_shown(net->steps[r->first.step].name, node),
+          wf_name_shown(net->graph->tensors[r->first.tensor].name, tensor), r->first.element, r->first.found,
+          r->first.expected);
 }
 
 // ---- JSON
@@ -213,6 +252,17 @@ static void add_seconds(const network_report *report, cJSON *document) {
   cJSON_AddNumberToObject(seconds, "reference", report->result->check_seconds);
 }
 
+static void add_choice(const network_report *report, cJSON *document) {
+  const quantise_choice *choice = &report->job->choice;
+  if (!choice->measured) return;
+  cJSON *object = cJSON_AddObjectToObject(document, "normaliser"), *list = cJSON_AddArrayToObject(object, "operators");
+  for (int u = 0; u < UNITS; u++)
+    if ((choice->kinds & units[u].kind) != 0) cJSON_AddItemToArray(list, cJSON_CreateString(units[u].name));
+  cJSON_AddNumberToObject(object, "sqnr_db", choice->unit_db);
+  cJSON_AddNumberToObject(object, "hart_sqnr_db", choice->hart_db);
+  cJSON_AddNumberToObject(object, "all_sqnr_db", choice->all_db);
+}
+
 static void add_quality(const network_report *report, cJSON *document) {
   const quantise_quality *q = report->job->quality;
   if (q == NULL) return;
@@ -231,6 +281,7 @@ cJSON *network_report_json(const network_report *report) {
   const run_network_result *r = report->result;
   add_totals(report, document);
   add_seconds(report, document);
+  add_choice(report, document);
   add_quality(report, document);
   cJSON_AddBoolToObject(document, "compared", report->checked);
   if (!report->timing_only) cli_json_hash(document, "digest", r->digest);
@@ -250,9 +301,11 @@ void network_report_csv(const network_report *report, FILE *out) {
     const network_step *step = &net->steps[s];
     const run_step_result *r = &report->result->steps[s];
     const layer_figures f = figures_of(net, step, r);
-    fprintf(out, "%d,\"%s\",%s,%s,\"%s\",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 "\n", s,
-            step->name, graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what,
-            step->macs, r->cycles, f.utilisation, r->units.bus_read_bytes, r->units.bus_written_bytes, f.energy_uj,
-            r->wrong);
+    fprintf(out, "%d,", s);
+    wf_csv_field(step->name, out);
+    fprintf(out, ",%s,%s,", graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host");
+    wf_csv_field(step->what, out);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 "\n", step->macs, r->cycles,
+            f.utilisation, r->units.bus_read_bytes, r->units.bus_written_bytes, f.energy_uj, r->wrong);
   }
 }

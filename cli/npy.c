@@ -88,9 +88,11 @@ static void *elements_of(const char *path, const char *file, size_t length, cons
   return elements;
 }
 
+#define FILE_MAX ((size_t)1 << 32)
+
 void *npy_read(const char *path, const graph_tensor *tensor, wf_diag *diag) {
   size_t length;
-  char *file = cli_read_file(path, &length, diag);
+  char *file = cli_read_file(path, FILE_MAX, &length, diag);
   if (file == NULL) return NULL;
   void *elements = elements_of(path, file, length, tensor, diag);
   wf_free(file);

@@ -103,6 +103,7 @@ cli_exit cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_di
     fputs("  hint: weft rtl --help\n", stderr);
     return CLI_USAGE;
   }
+  if (!cli_check_output(output, diag)) return CLI_BAD_INPUT;
   hw_fit_arrays *arrays = WF_NEW(hw_fit_arrays);
   bool good = true;
   for (size_t n = 0; n < count && good; n++) good = read_array(arrays, paths[n], diag);

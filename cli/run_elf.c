@@ -47,7 +47,7 @@ static cli_exit simulate(const char *path, const kernel_job *job, const sim_engi
   fclose(console);
   take_output(text, job, o, result);
   free(text);
-  return (int)sim_report_exit(&run);
+  return sim_report_exit(&run);
 }
 
 cli_exit run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t seed, unsigned times,

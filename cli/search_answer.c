@@ -7,14 +7,16 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/name.h"
 
 bool search_prints(const cli_common *common) {
   return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
 }
 
 void search_print(const search_answer *a, FILE *out) {
-  fprintf(out, "%s: %g x %g array, scratchpad %g KiB, accumulator %g KiB\n", a->network->name, a->hardware.side,
-          a->hardware.side, a->hardware.scratchpad_kib, a->hardware.accumulator_kib);
+  char name[WF_NAME_LINE];
+  fprintf(out, "%s: %g x %g array, scratchpad %g KiB, accumulator %g KiB\n", wf_name_shown(a->network->name, name),
+          a->hardware.side, a->hardware.side, a->hardware.scratchpad_kib, a->hardware.accumulator_kib);
   fprintf(out, "  %.4e cycles, %.4e uJ, %.4e uJ x cycles: %s\n", a->cost.cycles, a->cost.energy_uj, paper_edp(a->cost),
           a->remark);
   a->print_how(a, out);
@@ -22,7 +24,9 @@ void search_print(const search_answer *a, FILE *out) {
   for (size_t i = 0; i < a->network->count; i++) {
     const layers_layer *layer = &a->network->layers[i];
     const paper_cost cost = paper_evaluate(layer, &a->mappings[i], &a->hardware, a->constants);
-    fprintf(out, "  %-26s %5lld %12.0f %12.2f  ", layer->name, (long long)layer->count, cost.cycles, cost.energy_uj);
+    fputs("  ", out);
+    wf_name_column(layer->name, 26, false, out);
+    fprintf(out, " %5lld %12.0f %12.2f  ", (long long)layer->count, cost.cycles, cost.energy_uj);
     paper_mapping_print(&a->mappings[i], out);
     fputc('\n', out);
   }
@@ -72,12 +76,13 @@ bool search_write(const search_answer *a, const char *directory, wf_diag *diag) 
     wf_error(diag, wf_in_file(directory), "cannot make the folder: %s", strerror(errno));
     return false;
   }
-  char *path = wf_format("%s/%s.txt", directory, a->network->name);
+  char *name = wf_name_file(a->network->name), *path = wf_format("%s/%s.txt", directory, name);
   FILE *out = cli_open_output(path, diag);
   if (out != NULL) search_print(a, out);
   bool good = out != NULL && cli_close(out, path, diag);
   wf_free(path);
-  path = wf_format("%s/%s.json", directory, a->network->name);
+  path = wf_format("%s/%s.json", directory, name);
+  wf_free(name);
   good = good && cli_write_json(path, search_json(a), diag);
   wf_free(path);
   return good;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "base/thousands.h"
 
 bool search_parse_objective(const char *text, descent_plain_objective *objective) {
@@ -35,7 +36,9 @@ bool search_parse_budget(const char *text, descent_options *options) {
 
 static void print_progress(void *context, const char *text) {
   (void)context;
-  fprintf(stderr, "weft: %s\n", text);
+  fputs("weft: ", stderr);
+  wf_name_write(WF_NAME_TERMINAL, text, stderr);
+  fputc('\n', stderr);
 }
 
 static void print_effort(const search_answer *a, FILE *out) {

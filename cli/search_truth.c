@@ -9,24 +9,31 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/csv.h"
+#include "base/name.h"
 #include "base/thousands.h"
 #include "cli/search_answer.h"
 #include "compiler/command/command.h"
 #include "compiler/layer/layer.h"
 #include "hw/export/export.h"
 #include "search/sweep/store.h"
+#include "search/truth/program.h"
 #include "weft_version.h"
 
 typedef struct report {
   const truth_options *options;
   const truth_result *result;
+  const truth_program *program;  // NULL: a table
   const char *directory;
+  const char *folder;  // in it, of the network
   wf_diag *diag;
 } report;
 
 static void print_progress(void *context, const char *text) {
   (void)context;
-  fprintf(stderr, "weft: %s\n", text);
+  fputs("weft: ", stderr);
+  wf_name_write(WF_NAME_TERMINAL, text, stderr);
+  fputc('\n', stderr);
 }
 
 static const truth_candidate *best_of(const report *r) { return &r->result->candidates[r->result->best]; }
@@ -59,8 +66,10 @@ static void print_candidates(const report *r, FILE *out) {
           "cycles", "uJ", "uJ x cycles", "machine's", "model's", "gain");
   for (size_t i = 0; i < r->result->count; i++) {
     const truth_candidate *c = &r->result->candidates[i];
-    fprintf(out, "%c%2zu %-44s %5u %9u %9u ", i == r->result->best ? '*' : ' ', i, c->origin, hw_derive(&c->array).dim,
-            c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
+    fprintf(out, "%c%2zu ", i == r->result->best ? '*' : ' ', i);
+    wf_name_column(c->origin, 44, false, out);
+    fprintf(out, " %5u %9u %9u ", hw_derive(&c->array).dim, c->array.scratchpad.capacity_kib,
+            c->array.accumulator.capacity_kib);
     if (c->good) {
       fprintf(out, "%11.4e %11.4e %11.4e ", c->cycles, c->energy_uj, c->cycles * c->energy_uj);
     } else {
@@ -74,25 +83,40 @@ static void print_candidates(const report *r, FILE *out) {
 }
 
 static void print_layers(const report *r, FILE *out) {
-  const layers_network *network = network_of(r);
+  const layers_network *table = network_of(r);
   const truth_candidate *base = &r->result->candidates[0], *best = best_of(r);
   fprintf(out, "  %-26s %5s %12s %7s %12s %7s %7s\n", "layer", "count", "cycles, base", "util %", "cycles, best",
           "util %", "ratio");
-  for (size_t i = 0; i < network->count; i++) {
+  for (size_t i = 0; i < table->count; i++) {
     const sweep_work_result *b = &base->layers[i], *f = &best->layers[i];
     char old_cycles[WF_THOUSANDS], new_cycles[WF_THOUSANDS];
-    fprintf(out, "  %-26s %5" PRId64 " %12s %7.2f %12s %7.2f %7.2f\n", network->layers[i].name,
-            network->layers[i].count, wf_thousands(b->cycles, old_cycles), 100 * b->utilisation,
-            wf_thousands(f->cycles, new_cycles), 100 * f->utilisation, (double)b->cycles / (double)f->cycles);
+    fputs("  ", out);
+    wf_name_column(table->layers[i].name, 26, false, out);
+    fprintf(out, " %5" PRId64 " %12s %7.2f %12s %7.2f %7.2f\n", table->layers[i].count,
+            wf_thousands(b->cycles, old_cycles), 100 * b->utilisation, wf_thousands(f->cycles, new_cycles),
+            100 * f->utilisation, (double)b->cycles / (double)f->cycles);
   }
 }
 
+// The whole network, every step as `weft sim` runs it.
+static void print_program(const report *r, FILE *out) {
+  const truth_program *p = r->program;
+  char base[WF_THOUSANDS], best[WF_THOUSANDS];
+  if (p == NULL) return;
+  fprintf(out, "  whole network: %s cycles and %.1f uJ on the base, %s and %.1f on the best",
+          wf_thousands((uint64_t)p->base.cycles, base), p->base.energy_uj, wf_thousands((uint64_t)p->best.cycles, best),
+          p->best.energy_uj);
+  fprintf(out, ", with %zu mappings of its own\n", p->mappings.count);
+}
+
 static void print_text(const report *r, FILE *out) {
-  fprintf(out, "%s: %zu candidates simulated in %.1f s, gain in %s over %s: %.2f\n", network_of(r)->name,
-          r->result->count, r->result->seconds, descent_plain_objective_names[r->options->goal.objective],
-          r->options->base->name, gain(r, best_of(r)));
+  char name[WF_NAME_LINE];
+  fprintf(out, "%s: %zu candidates simulated in %.1f s, gain in %s over %s: %.2f\n",
+          wf_name_shown(network_of(r)->name, name), r->result->count, r->result->seconds,
+          descent_plain_objective_names[r->options->goal.objective], r->options->base->name, gain(r, best_of(r)));
   if (r->result->predicted > 0)
     fprintf(out, "  of %zu arrays that the model of the machine predicted\n", r->result->predicted);
+  print_program(r, out);
   print_candidates(r, out);
   print_layers(r, out);
 }
@@ -136,6 +160,16 @@ static cJSON *layer_json(const report *r, size_t layer) {
   return object;
 }
 
+static cJSON *program_json(const truth_program *p) {
+  cJSON *object = cJSON_CreateObject();
+  cli_json_count(object, "base_cycles", (uint64_t)p->base.cycles);
+  cJSON_AddNumberToObject(object, "base_energy_uj", p->base.energy_uj);
+  cli_json_count(object, "cycles", (uint64_t)p->best.cycles);
+  cJSON_AddNumberToObject(object, "energy_uj", p->best.energy_uj);
+  cli_json_count(object, "mappings", p->mappings.count);
+  return object;
+}
+
 static cJSON *to_json(const report *r) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "network", network_of(r)->name);
@@ -143,6 +177,7 @@ static cJSON *to_json(const report *r) {
   cJSON_AddNumberToObject(object, "seconds", r->result->seconds);
   cJSON_AddNumberToObject(object, "best", (double)r->result->best);
   cJSON_AddNumberToObject(object, "predicted", (double)r->result->predicted);
+  if (r->program != NULL) cJSON_AddItemToObject(object, "whole", program_json(r->program));
   cJSON *candidates = cJSON_AddArrayToObject(object, "candidates");
   for (size_t i = 0; i < r->result->count; i++)
     cJSON_AddItemToArray(candidates, candidate_json(r, &r->result->candidates[i]));
@@ -160,9 +195,7 @@ static bool make_directory(const char *path, wf_diag *diag) {
 }
 
 // DIR/NET/NAME; freed by the caller.
-static char *path_of(const report *r, const char *name) {
-  return wf_format("%s/%s/%s", r->directory, network_of(r)->name, name);
-}
+static char *path_of(const report *r, const char *name) { return wf_format("%s/%s/%s", r->directory, r->folder, name); }
 
 typedef void file_writer(const report *r, FILE *out);
 
@@ -175,6 +208,7 @@ static bool write_file(const report *r, const char *name, file_writer *write) {
   return good;
 }
 
+static void write_mappings(const report *r, FILE *out) { network_mappings_print(&r->program->mappings, out); }
 static void write_array(const report *r, FILE *out) { hw_array_print(&best_of(r)->array, out); }
 
 // The convergence: the best value after each candidate.
@@ -184,8 +218,10 @@ static void write_curve(const report *r, FILE *out) {
   for (size_t i = 0; i < r->result->count; i++) {
     const truth_candidate *c = &r->result->candidates[i];
     best = fmin(best, c->value);
-    fprintf(out, "%.2f,%zu,%s,%u,%u,%u,", c->seconds, i, c->origin, hw_derive(&c->array).dim,
-            c->array.scratchpad.capacity_kib, c->array.accumulator.capacity_kib);
+    fprintf(out, "%.2f,%zu,", c->seconds, i);
+    wf_csv_field(c->origin, out);
+    fprintf(out, ",%u,%u,%u,", hw_derive(&c->array).dim, c->array.scratchpad.capacity_kib,
+            c->array.accumulator.capacity_kib);
     if (c->good) {
       fprintf(out, "%.0f,%.6g,%.6g,%.6g\n", c->cycles, c->energy_uj, c->cycles * c->energy_uj, best);
     } else {
@@ -199,17 +235,17 @@ static void write_layers(const report *r, FILE *out) {
         out);
   for (size_t i = 0; i < network_of(r)->count; i++) {
     const sweep_work_result *b = &r->result->candidates[0].layers[i], *f = &best_of(r)->layers[i];
-    fprintf(out, "%s,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%" PRIu64 ",%.4f,%.6g,%016" PRIx64 "\n",
-            network_of(r)->layers[i].name, network_of(r)->layers[i].count, f->macs, b->cycles, b->utilisation,
-            b->energy_pj * 1e-6, f->cycles, f->utilisation, f->energy_pj * 1e-6, f->program_digest);
+    wf_csv_field(network_of(r)->layers[i].name, out);
+    fprintf(out, ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%.6g,%" PRIu64 ",%.4f,%.6g,%016" PRIx64 "\n",
+            network_of(r)->layers[i].count, f->macs, b->cycles, b->utilisation, b->energy_pj * 1e-6, f->cycles,
+            f->utilisation, f->energy_pj * 1e-6, f->program_digest);
   }
 }
 
 // The name of a layer as that of a file.
 static char *file_name(const char *folder, const char *layer, const char *ending) {
-  char *name = wf_format("%s/%s.%s", folder, layer, ending);
-  for (char *at = name + strlen(folder) + 1; *at != '\0'; at++)
-    if (*at == '/') *at = '_';
+  char *file = wf_name_file(layer), *name = wf_format("%s/%s.%s", folder, file, ending);
+  wf_free(file);
   return name;
 }
 
@@ -252,14 +288,14 @@ static bool write_layer(const report *r, size_t i) {
 }
 
 // The candidates as the store of a sweep over a list of arrays, for `weft query` and `weft report`.
-static sweep_spec spec_of(const report *r, layers_network *network) {
-  sweep_spec spec = {.name = network->name,
+static sweep_spec spec_of(const report *r, layers_network *table) {
+  sweep_spec spec = {.name = table->name,
                      .text = r->options->machine ? "weft search --simulate --model machine" : "weft search --simulate",
                      .sample = SWEEP_LIST,
                      .base = *r->options->base,
                      .arrays = wf_calloc(r->result->count, sizeof(hw_array)),
                      .array_count = r->result->count,
-                     .networks = network,
+                     .networks = table,
                      .network_count = 1,
                      .tune = r->options->tune};
   for (size_t i = 0; i < r->result->count; i++) spec.arrays[i] = r->result->candidates[i].array;
@@ -281,8 +317,8 @@ static void store_candidate(const report *r, const sweep_spec *spec, size_t inde
 }
 
 static bool write_store(const report *r) {
-  layers_network network = *network_of(r);
-  sweep_spec spec = spec_of(r, &network);
+  layers_network table = *network_of(r);
+  sweep_spec spec = spec_of(r, &table);
   char *path = path_of(r, "points.sqlite");
   remove(path);
   sweep_store *s = sweep_store_open(path, &spec, WEFT_GIT_VERSION, true, r->diag);
@@ -309,6 +345,7 @@ static bool write_directory(const report *r) {
   }
   good = good && write_file(r, "array.yaml", write_array) && write_file(r, "curve.csv", write_curve) &&
          write_file(r, "layers.csv", write_layers) && write_file(r, "report.txt", print_text) && write_store(r);
+  if (good && r->program != NULL) good = write_file(r, "program.maps", write_mappings);
   for (size_t i = 0; i < network_of(r)->count && good; i++) good = write_layer(r, i);
   char *rtl = path_of(r, "rtl"), *json = path_of(r, "result.json");
   good = good && hw_export_write(&best_of(r)->array, rtl, NULL, r->diag) && cli_write_json(json, to_json(r), r->diag);
@@ -322,13 +359,22 @@ cli_exit search_simulated(const truth_options *options, const cli_common *common
   truth_options with = *options;
   truth_result result;
   if (!common->quiet) with.progress = print_progress;
-  report r = {.options = &with, .result = &result, .directory = directory, .diag = diag};
+  char *folder = wf_name_file(options->goal.network->name);
+  report r = {.options = &with, .result = &result, .directory = directory, .folder = folder, .diag = diag};
   cli_exit code = CLI_CANNOT_BUILD;
-  if (truth_search(&with, &result, diag)) {
+  truth_program program = {.good = false};
+  bool good = truth_search(&with, &result, diag);
+  if (good && options->program != NULL) {
+    good = truth_run_program(&with, &result, &program, diag);
+    r.program = &program;
+  }
+  if (good) {
     if (search_prints(common)) print_text(&r, stdout);
     if (object != NULL) *object = to_json(&r);
     code = directory == NULL || write_directory(&r) ? CLI_OK : CLI_BAD_INPUT;
   }
+  truth_release_program(&program);
   truth_release(&result);
+  wf_free(folder);
   return code;
 }

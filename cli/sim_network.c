@@ -124,12 +124,14 @@ cli_exit sim_network(const cli_common *common, const sim_network_options *option
     wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no timeline", engine->name);
     return CLI_USAGE;
   }
+  if (!cli_check_output(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
   FILE *timeline = options->timeline == NULL ? NULL : cli_open_output(options->timeline, diag);
   if (options->timeline != NULL && timeline == NULL) return CLI_BAD_INPUT;
   network_job job;
   cli_exit code = network_job_open(common, &options->job, path, &job, diag);
   if (code == CLI_OK) code = simulate(common, options, engine, &job, path, timeline, diag);
   network_job_release(&job);
-  if (timeline != NULL && !cli_close(timeline, options->timeline, diag)) code = CLI_BAD_INPUT;
+  const bool complete = code == CLI_OK || code == CLI_MISMATCH;
+  if (!cli_end_output(timeline, options->timeline, complete, diag)) code = CLI_BAD_INPUT;
   return code;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/name.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
 #include "cli/sim_units.h"
@@ -84,9 +85,10 @@ static void print_host(const sim_run_result *result, FILE *out) {
 
 void sim_report_print(const sim_report *report, FILE *out) {
   const sim_run_result *result = report->result;
-  fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s%s%s\n", report->path, "array",
-          report->array->name, hw_array_hash(report->array), report->array->isa.revision, report->engine->name,
-          report->accelerator != NULL ? " with accelerator " : "",
+  char path[WF_NAME_LINE];
+  fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s%s%s\n",
+          wf_name_shown(report->path, path), "array", report->array->name, hw_array_hash(report->array),
+          report->array->isa.revision, report->engine->name, report->accelerator != NULL ? " with accelerator " : "",
           report->accelerator != NULL ? report->accelerator : "");
   print_result(report, out);
   if (result->hosted) {

@@ -15,6 +15,7 @@ enum { HW_NAME_MAX = 64, HW_DESCRIPTION_MAX = 256 };
 enum hw_dataflow { HW_DATAFLOW_WS, HW_DATAFLOW_OS, HW_DATAFLOW_BOTH };
 enum hw_read_pipeline { HW_READ_PIPELINE_FIXED, HW_READ_PIPELINE_QUEUE };
 enum hw_store_order { HW_STORE_ORDER_ISSUED, HW_STORE_ORDER_COMPLETED };
+enum hw_branch_prediction { HW_PREDICTION_TABLES, HW_PREDICTION_NONE };
 enum hw_memory_model { HW_MEMORY_FIXED, HW_MEMORY_DDR3, HW_MEMORY_DDR4 };
 
 typedef struct hw_array {

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/text_map.h"
+
 enum { DEPTH_MAX = 32, NODES_MAX = 1 << 20 };
 
 typedef struct builder {
@@ -95,7 +97,8 @@ static bool build_list(builder *b, hw_yaml_node *list) {
   }
 }
 
-static bool build_map(builder *b, hw_yaml_node *map) {
+// The n-th key is at place n unless it was there before.
+static bool build_entries(builder *b, hw_yaml_node *map, wf_text_map *keys) {
   hw_yaml_node *last = NULL;
   for (;;) {
     if (!next_event(b)) return false;
@@ -105,12 +108,19 @@ static bool build_map(builder *b, hw_yaml_node *map) {
     const wf_location where = place(b, b->event.start_mark);
     const char *key = scalar_text(b);
     if (key == NULL) return false;
-    if (hw_yaml_tree_find(map, key) != NULL) {
+    if (wf_text_map_add(keys, key) != map->count) {
       wf_error(b->diag, where, "key '%s' appears twice", key);
       return false;
     }
     if (!next_event(b) || !append(b, map, &last, key, where)) return false;
   }
+}
+
+static bool build_map(builder *b, hw_yaml_node *map) {
+  wf_text_map keys = {0};
+  const bool good = build_entries(b, map, &keys);
+  wf_text_map_release(&keys);
+  return good;
 }
 
 static bool build_inside(builder *b, hw_yaml_node *node) {
@@ -237,14 +247,15 @@ bool hw_yaml_tree_choice(const hw_yaml_node *node, const char *what, const char 
 }
 
 bool hw_yaml_tree_keys(const hw_yaml_node *map, const char *what, const char *const *keys, wf_diag *diag) {
-  bool good = true;
+  enum { SHOWN = 20 };
+  size_t unknown = 0;
   for (const hw_yaml_node *entry = map->first; entry != NULL; entry = entry->next) {
     size_t i = 0;
     while (keys[i] != NULL && strcmp(keys[i], entry->key) != 0) i++;
-    if (keys[i] != NULL) continue;
+    if (keys[i] != NULL || unknown++ >= SHOWN) continue;
     wf_error(diag, entry->key_where, "unknown key '%s' in %s", entry->key, what);
     hint_words(keys, diag);
-    good = false;
   }
-  return good;
+  if (unknown > SHOWN) wf_error(diag, map->where, "%zu more unknown keys in %s", unknown - SHOWN, what);
+  return unknown == 0;
 }

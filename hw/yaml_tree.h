@@ -42,7 +42,7 @@ bool hw_yaml_tree_number(const hw_yaml_node *node, const char *what, double *val
 // The place of a scalar in a NULL-terminated list of words.
 bool hw_yaml_tree_choice(const hw_yaml_node *node, const char *what, const char *const *words, int *value,
                          wf_diag *diag);
-// Reports every key of a map that is not in the NULL-terminated list.
+// Reports the keys of a map that are not in the NULL-terminated list, and how many more after the first 20.
 bool hw_yaml_tree_keys(const hw_yaml_node *map, const char *what, const char *const *keys, wf_diag *diag);
 
 #endif

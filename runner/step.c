@@ -88,22 +88,23 @@ static bool array_step(run_machine *m, const network_step *step, run_step_result
   result->cycles = run.cycles;
   result->timed = m->config->engine->timed;
   result->commands = run.commands;
-  result->macs = step->macs;
+  result->macs = command_useful_macs(kernel->program, step->macs);
   return good;
 }
 
 static bool native_step(run_machine *m, const network_step *step) {
+  struct weft_host_call *calls = WF_NEW_ARRAY((size_t)step->call_count + 1, struct weft_host_call);
   for (int c = 0; c < step->call_count; c++) {
-    struct weft_host_call call = step->calls[c].call;
+    calls[c] = step->calls[c].call;
     for (int o = 0; o < WEFT_HOST_OPERANDS; o++)
-      if (step->calls[c].place[o].buffer >= 0) call.operand[o].data = run_machine_at(m, step->calls[c].place[o], 1);
-    const enum weft_host_status status = weft_host_run(&call);
-    if (status == WEFT_HOST_OK) continue;
-    wf_error(m->diag, wf_in_file(m->net->graph->name), "node %s: %s", step->name,
-             status == WEFT_HOST_OUT_OF_RANGE ? "an index is out of range" : "the host has no such operator");
-    return false;
+      if (step->calls[c].place[o].buffer >= 0) calls[c].operand[o].data = run_machine_at(m, step->calls[c].place[o], 1);
   }
-  return true;
+  const enum weft_host_status status = weft_host_run_all(calls, (size_t)step->call_count);
+  wf_free(calls);
+  if (status == WEFT_HOST_OK) return true;
+  wf_error(m->diag, wf_in_file(m->net->graph->name), "node %s: %s", step->name,
+           status == WEFT_HOST_OUT_OF_RANGE ? "an index is out of range" : "the host has no such operator");
+  return false;
 }
 
 bool run_machine_step(run_machine *m, const network_step *step, run_step_result *result) {

@@ -15,12 +15,15 @@
 #include "arch/command.h"
 #include "arch/memory.h"
 #include "hw/array.h"
+#include "sim/memsys/memsys.h"
 
 typedef enum {
   SIM_PUSH_DONE,   // accepted; a response, if any, is in *response
   SIM_PUSH_FULL,   // no room in this cycle; advance and push again
   SIM_PUSH_FAULT,  // see ops->fault
 } sim_push_result;
+
+#define SIM_UNKNOWN UINT64_MAX
 
 typedef struct sim_engine sim_engine;
 
@@ -39,9 +42,11 @@ typedef struct sim_event {
   uint8_t funct;
 } sim_event;
 
+// What the accelerator asked of memory is told with the answer, so not in the order of the records.
 typedef struct sim_events {
   void *context;
   void (*event)(void *context, const sim_event *event);
+  memsys_observer *burst;  // NULL: not told
 } sim_events;
 
 // Zero is the default of every option.
@@ -81,10 +86,13 @@ typedef struct sim_engine_ops {
   // come from outside of it too, but each then enters and leaves the kernel.
   void (*enter)(sim_engine *engine, void (*body)(void *context), void *context);
   // For a hart with time of its own (timed engines; NULL: there can be none).
-  // A line of the hart's caches, fetched or written back (`write`) at `cycle`: brings the engine to `cycle`, so that
-  // what the accelerator asked for before then comes first, and returns the cycle in which the last beat of the line is
-  // there. An engine that is past `cycle` takes the line at the cycle it has come to.
-  uint64_t (*host_access)(sim_engine *engine, uint64_t cycle, uint64_t address, bool write);
+  // A line of the hart's caches, asked for or written back (`write`) at `cycle`: brings the engine to `cycle`, so that
+  // what the accelerator asked for before then comes first. An engine that is past `cycle` takes the line at the cycle
+  // it has come to.
+  void (*host_access)(sim_engine *engine, uint64_t cycle, uint64_t address, bool write);
+  // The cycle in which the last beat of the lines asked for is there, if the cycles up to the one reached decide it.
+  // Else SIM_UNKNOWN, and *next is the cycle to bring the engine to before the next question.
+  uint64_t (*host_there)(sim_engine *engine, uint64_t *next);
   // The cycle that the engine has come to: the first that was not carried out. A response has left in the cycle before
   // the one that the engine has come to when `push` returns.
   uint64_t (*reached)(const sim_engine *engine);

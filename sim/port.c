@@ -100,10 +100,21 @@ bool sim_port_flush(sim_port *port) {
   return !failed(port);
 }
 
+static void tell_time(const sim_port *port, uint64_t cycle) {
+  if (port->trace != NULL) sim_trace_writer_time(port->trace, cycle);
+}
+
+static void tell_hart(const sim_port *port, uint64_t cycle, sim_trace_hart what, uint64_t address) {
+  if (port->trace == NULL) return;
+  sim_trace_writer_time(port->trace, cycle);
+  sim_trace_writer_hart(port->trace, what, address);
+}
+
 static uint64_t timed_room(void *context, uint64_t cycle) {
   sim_port *port = context;
   come_to(port, cycle);
   if (port->waiting < port->queue_limit) return cycle;
+  tell_hart(port, cycle, SIM_TRACE_FULL, 0);
   send_before(port, UINT64_MAX, NULL);
   uint64_t room = port->engine->ops->reached(port->engine);
   if (room < cycle) room = cycle;
@@ -118,6 +129,7 @@ static host_port_result timed_command(void *context, arch_command *command, uint
   if (!exists(command)) return refuse(port, command);
   if (failed(port)) return HOST_PORT_FAULT;
   assert(port->waiting < port->queue_limit && "the hart asks for room first");
+  tell_time(port, *cycle);
   count(port, command);
   unsigned tail = (port->head + port->waiting++) % SIM_PORT_QUEUE;
   port->queue[tail] = (sim_port_entry){.command = *command, .since = *cycle + 1};
@@ -132,23 +144,35 @@ static host_port_result timed_command(void *context, arch_command *command, uint
 }
 
 static bool timed_fence(void *context, uint64_t *cycle) {
+  tell_time(context, *cycle);
   send_all(context);
   return sim_port_fence(context, cycle);
+}
+
+// The accelerator goes on until it is known when the hart's line is there; a fault ends the run.
+static uint64_t await_line(sim_port *port) {
+  sim_engine *engine = port->engine;
+  uint64_t there, next = 0;
+  while ((there = engine->ops->host_there(engine, &next)) == SIM_UNKNOWN) {
+    come_to(port, next);
+    engine->ops->advance(engine, next);
+    if (failed(port)) return next;
+  }
+  return there;
 }
 
 // An engine that is past the cycle serves the hart when it can. A line of several units is asked for in as many cycles.
 static uint64_t timed_memory(void *context, uint64_t cycle, uint64_t address, bool write) {
   sim_port *port = context;
   sim_engine *engine = port->engine;
+  tell_hart(port, cycle, write ? SIM_TRACE_LINE_WRITE : SIM_TRACE_LINE_READ, address);
   come_to(port, cycle);
-  uint64_t full = 0;
   for (uint64_t done = 0; done < port->line_bytes; done += port->unit_bytes) {
     uint64_t reached = engine->ops->reached(engine);
     if (reached > cycle) cycle = reached;
-    uint64_t there = engine->ops->host_access(engine, cycle++, address + done, write);
-    if (there > full) full = there;
+    engine->ops->host_access(engine, cycle++, address + done, write);
   }
-  return full;
+  return write ? cycle : await_line(port);
 }
 
 host_port sim_port_for_host(sim_port *port) {

@@ -111,3 +111,7 @@ const char *sim_event_text(const sim_event *event, const sim_records *records, u
            unit, close, command);
   return text;
 }
+
+const char *sim_burst_class(const memsys_seen *burst, uint32_t line_bytes) {
+  return burst->bytes < line_bytes ? "part" : burst->bytes == line_bytes ? "line" : "lines";
+}

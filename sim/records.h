@@ -40,4 +40,7 @@ const char *sim_event_command(const sim_event *allocation, unsigned revision, ch
 const char *sim_event_text(const sim_event *event, const sim_records *records, unsigned revision,
                            char text[SIM_EVENT_TEXT]);
 
+// What part of a line of `line_bytes` a burst is: "line", "part" of one, or several "lines".
+const char *sim_burst_class(const memsys_seen *burst, uint32_t line_bytes);
+
 #endif

@@ -154,10 +154,23 @@ static void run_hart(void *context) {
   run->flushed = sim_port_flush(run->port);
 }
 
+static sim_trace_writer *open_trace(const sim_run_config *config, const sim_port *port, arch_memory *memory) {
+  if (config->trace == NULL) return NULL;
+  return (port->queue_limit == 0 ? sim_trace_writer_open : sim_trace_writer_open_timed)(config->trace, config->array,
+                                                                                        memory);
+}
+
+// What the program did not wait for belongs to the trace; the result is that of the program's end.
+static void end_trace(sim_engine *engine, const sim_run_result *result) {
+  if (result->port.trace == NULL || !engine->ops->timed || result->fault.kind != ARCH_FAULT_NONE) return;
+  if (engine->ops->set_events != NULL) engine->ops->set_events(engine, NULL);
+  engine->ops->drain(engine, result->host.cycles);
+}
+
 static void run_program(const sim_run_config *config, const sim_elf *elf, arch_memory *memory, sim_engine *engine,
                         sim_run_result *result) {
   sim_port port = sim_port_for_hart_of(engine, config->array);
-  if (config->trace != NULL) port.trace = sim_trace_writer_open(config->trace, config->array, memory);
+  port.trace = open_trace(config, &port, memory);
   host_config hosted = {.memory = memory,
                         .port = sim_port_for_host(&port),
                         .timing = port.queue_limit == 0 ? NULL : config->array,
@@ -177,6 +190,9 @@ static void run_program(const sim_run_config *config, const sim_elf *elf, arch_m
   result->fault = *engine->ops->fault(engine);
   result->port = port;
   account(engine, result);
+  result->read_bytes = memory->read_bytes;
+  result->written_bytes = memory->written_bytes;
+  end_trace(engine, result);
 }
 
 static bool finish_trace(const sim_run_config *config, sim_run_result *result, wf_diag *diag) {
@@ -203,8 +219,6 @@ static void run_loaded(const sim_run_config *config, const char *path, const sim
   }
   run_program(config, elf, memory, engine, result);
   engine->ops->destroy(engine);
-  result->read_bytes = memory->read_bytes;
-  result->written_bytes = memory->written_bytes;
   bool traced = finish_trace(config, result, diag);
   result->status = explain_end(config, path, elf, result, diag);
   if (!traced) result->status = SIM_RUN_BAD_INPUT;
@@ -213,6 +227,10 @@ static void run_loaded(const sim_run_config *config, const char *path, const sim
 
 sim_run_result sim_run_elf(const sim_run_config *config, const char *path, wf_diag *diag) {
   sim_run_result result = {.status = SIM_RUN_BAD_INPUT, .hosted = true};
+  if (config->at_recorded_times) {
+    wf_error(diag, wf_in_file(path), "a program has no recorded times; only a trace is replayed at them");
+    return result;
+  }
   sim_elf *elf = sim_elf_open(path, diag);
   if (elf == NULL) return result;
   uint64_t hash;
@@ -234,11 +252,28 @@ typedef struct replay {
   sim_engine *engine;
   sim_footprint *print;  // what the engine wrote
   sim_run_result *result;
-  uint64_t cycle;
+  uint64_t cycle;     // that the replay has come to
+  host_port port;     // as the hart saw it; at recorded times
+  uint64_t recorded;  // the cycle of what comes next
+  bool asked;         // the hart asked for room before, and waited for it
 } replay;
+
+// The times are those of a hart with a command queue before an engine with cycles.
+static bool times_agree(const replay *r, const sim_trace_header *header, wf_location where) {
+  if (!r->config->at_recorded_times) return true;
+  if (!header->timed) {
+    wf_error(r->diag, where, "the trace has no times");
+    wf_hint(r->diag, "record it with `weft sim PROG --engine cycle --trace FILE`");
+    return false;
+  }
+  if (r->port.room != NULL) return true;
+  wf_error(r->diag, where, "engine %s cannot replay at recorded times", r->engine->ops->name);
+  return false;
+}
 
 static bool replay_header(void *context, const sim_trace_header *header, wf_location where) {
   replay *r = context;
+  if (!times_agree(r, header, where)) return false;
   if (header->revision != r->config->array->isa.revision) {
     wf_error(r->diag, where, "recorded with ISA revision %u, not %u", header->revision, r->config->array->isa.revision);
     wf_hint(r->diag, "run with --isa %u", header->revision);
@@ -266,17 +301,51 @@ static bool replay_fault(replay *r, wf_location where) {
   return false;
 }
 
+static void replay_time(void *context, uint64_t cycle) { ((replay *)context)->recorded = cycle; }
+
+// The cycle in which the hart does what it did, if the accelerator has not held it up.
+static uint64_t due(const replay *r) { return r->recorded > r->cycle ? r->recorded : r->cycle; }
+
+static host_port_result give_in_time(replay *r, const arch_command *command, uint64_t *response) {
+  arch_command given = *command;
+  const sim_port *port = &r->result->port;
+  r->cycle = r->asked && port->waiting < port->queue_limit ? due(r) : r->port.room(r->port.context, due(r));
+  r->asked = false;
+  uint64_t cycle = r->cycle;  // the response is awaited by whoever needs it
+  return r->port.command(r->port.context, &given, &cycle, response);
+}
+
 static bool replay_command(void *context, const arch_command *command, wf_location where) {
   replay *r = context;
   uint64_t response;
-  host_port_result got = sim_port_command(&r->result->port, command, &r->cycle, &response);
+  host_port_result got = r->config->at_recorded_times
+                             ? give_in_time(r, command, &response)
+                             : sim_port_command(&r->result->port, command, &r->cycle, &response);
   if (got == HOST_PORT_DONE) return true;
   return replay_fault(r, where);
 }
 
 static bool replay_fence(void *context, wf_location where) {
   replay *r = context;
-  return sim_port_fence(&r->result->port, &r->cycle) || replay_fault(r, where);
+  if (!r->config->at_recorded_times) return sim_port_fence(&r->result->port, &r->cycle) || replay_fault(r, where);
+  r->cycle = due(r);
+  return r->port.fence(r->port.context, &r->cycle) || replay_fault(r, where);
+}
+
+static bool replay_hart(void *context, sim_trace_hart what, uint64_t address, wf_location where) {
+  replay *r = context;
+  if (!r->config->at_recorded_times) return true;
+  if (what == SIM_TRACE_FULL) {
+    r->cycle = r->port.room(r->port.context, due(r));
+    r->asked = true;
+    return true;
+  }
+  if (arch_memory_at(r->memory, address, 1) == NULL) {
+    wf_error(r->diag, where, "line outside main memory");
+    return false;
+  }
+  r->port.memory(r->port.context, r->recorded, address, what == SIM_TRACE_LINE_WRITE);
+  return true;
 }
 
 // The engine moves no data, so there is no memory to compare.
@@ -286,6 +355,7 @@ static bool timing_only(const sim_run_config *config) {
 
 static bool replay_end(void *context, const sim_trace_end *end, wf_location where) {
   replay *r = context;
+  if (!sim_port_flush(&r->result->port)) return replay_fault(r, where);
   r->cycle = r->engine->ops->drain(r->engine, r->cycle);
   r->result->host.cycles = r->cycle;
   if (r->engine->ops->fault(r->engine)->kind != ARCH_FAULT_NONE) return replay_fault(r, where);
@@ -328,8 +398,12 @@ static void replay_file(replay *r, FILE *in, const char *path) {
                                .data = replay_data,
                                .command = replay_command,
                                .fence = replay_fence,
-                               .end = replay_end};
-  r->result->port = sim_port_for(r->engine, r->config->array->isa.revision);
+                               .end = replay_end,
+                               .time = replay_time,
+                               .hart = replay_hart};
+  r->result->port = r->config->at_recorded_times ? sim_port_for_hart_of(r->engine, r->config->array)
+                                                 : sim_port_for(r->engine, r->config->array->isa.revision);
+  r->port = sim_port_for_host(&r->result->port);
   r->memory->observer = (arch_memory_observer){.context = r->print, .on_write = note_write};
   double start = wf_seconds();
   replay_run run = {.r = r, .in = in, .path = path, .sink = &sink};

@@ -19,6 +19,7 @@ typedef struct sim_run_config {
   const sim_engine_ops *engine;
   const sim_engine_options *engine_options;  // NULL: defaults
   uint64_t max_instructions;                 // 0: no limit
+  bool at_recorded_times;                    // a replay does in each cycle what the hart did in it, or later
   bool any_array;                            // run even if the file was made for another array
   FILE *console, *console_error;
   FILE *trace;               // NULL: none

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name.h"
 #include "isa/isa.h"
 #include "sim/records.h"
 
 // Groups of tracks; in the trace each is a process, its tracks are threads 1, 2, ...
-enum { GRAPHS, FIRST_GROUP, GROUPS = FIRST_GROUP + 2 * SIM_CLASSES };
+enum { GRAPHS, FIRST_GROUP, GROUPS = FIRST_GROUP + 2 * SIM_CLASSES, BUS = GROUPS };
 
 // A command in the reservation station.
 typedef struct flight {
@@ -43,6 +44,7 @@ struct sim_timeline {
   size_t count, room;
   group groups[GROUPS];
   uint64_t cycle;  // of the last event
+  uint64_t bursts;
   unsigned levels[2][SIM_CLASSES];
   bool levels_changed;
   sample last;
@@ -54,13 +56,7 @@ static unsigned group_of(sim_class unit, bool issued) { return FIRST_GROUP + 2 *
 
 static void print_text(FILE *out, const char *text) {
   fputc('"', out);
-  for (; *text != '\0'; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c < 0x20 || c == '"' || c == '\\')
-      fprintf(out, "\\u%04x", c);
-    else
-      fputc(c, out);
-  }
+  wf_name_write(WF_NAME_JSON, text, out);
   fputc('"', out);
 }
 
@@ -243,6 +239,23 @@ void sim_timeline_event(void *context, const sim_event *event) {
     complete(t, f, event->cycle);
 }
 
+// ---- bursts
+
+// They overlap: asynchronous slices, which need no track each.
+void sim_timeline_burst(void *context, const memsys_seen *burst) {
+  sim_timeline *t = context;
+  const char *verb = burst->write ? "write" : "read";
+  uint64_t first = burst->beat_cycles[0], last = burst->beat_cycles[burst->beats - 1], id = t->bursts++;
+  fprintf(t->out,
+          ",\n{\"ph\":\"b\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"ts\":%" PRIu64
+          ",\"args\":{\"address\":\"0x%" PRIx64 "\",\"bytes\":%u,\"class\":\"%s\",\"first beat\":%" PRIu64
+          ",\"last beat\":%" PRIu64 "}}",
+          verb, verb, id, BUS, burst->asked, burst->address, burst->bytes,
+          sim_burst_class(burst, t->array->l2.line_bytes), first, last);
+  fprintf(t->out, ",\n{\"ph\":\"e\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"ts\":%" PRIu64 "}",
+          verb, verb, id, BUS, last + 1);
+}
+
 // ---- life
 
 sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *title) {
@@ -264,6 +277,7 @@ sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *ti
     print_group(t, group_of((sim_class)unit, true), name);
     print_group(t, group_of((sim_class)unit, false), waiting);
   }
+  print_group(t, BUS, "bus");
   return t;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open: per class of commands a track
 // group of commands at work, from issue to done, and one of commands that wait in the reservation station, from
-// allocation to issue; graphs of commands in flight and, with the cycle engine, of bytes on the bus and of the mesh.
+// allocation to issue; bursts on the bus, each from its
+// request to the last beat of its answer; graphs of commands in flight and, with the cycle engine, of bytes on the bus
+// and of the mesh.
 //
 // One cycle is shown as one microsecond. Events are written as they come, so memory does not grow with the run. Slices
 // on a track must nest, so commands that overlap go to tracks of their own: the lowest that is free.
@@ -24,6 +26,8 @@ sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *ti
 void sim_timeline_watch(sim_timeline *timeline, const sim_engine *engine);
 // A sink of sim_events; the context is the timeline.
 void sim_timeline_event(void *context, const sim_event *event);
+// A sink of bursts on the bus; the context is the timeline.
+void sim_timeline_burst(void *context, const memsys_seen *burst);
 // Ends the trace at `cycles`; commands that are not done end there with "unfinished" among their arguments. `last` is
 // the final state of the watched engine, NULL if there was none. False: writing failed.
 bool sim_timeline_close(sim_timeline *timeline, uint64_t cycles, const sim_cycle_report *last);

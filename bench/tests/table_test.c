@@ -84,6 +84,21 @@ static void numbers_without_a_format_have_separators(void **state) {
   end(&o);
 }
 
+// Texts may be names of any file: no control character gets out, no cell is a formula.
+static void texts_are_names(void **state) {
+  (void)state;
+  static const bench_column columns[] = {{.title = "name", .csv = "name", .width = -8}, {.title = "n", .csv = "n"}};
+  static const bench_form form = {BENCH_FORM(columns)};
+  outputs o;
+  begin(&o);
+  bench_table *t = bench_table_open(o.report, &form);
+  BENCH_ROW(t, bench_text("=a\x1b\n"), bench_count(1));
+  BENCH_ROW(t, bench_text("\xc3\xa4"), bench_count(2));
+  assert_string_equal(o.text, "=a\\x1b\\n 1\n\xc3\xa4        2\n");
+  assert_string_equal(o.csv, "name,n\n\"'=a\\x1b\n\",1\n\xc3\xa4,2\n");
+  end(&o);
+}
+
 // ---- CSV
 
 static const bench_column fields[] = {{.csv = "name, quoted"}, {.csv = "count", .csv_none = "0"},
@@ -183,6 +198,7 @@ static void texts_are_copied_and_outputs_may_be_missing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(text_is_aligned),
                                      cmocka_unit_test(numbers_without_a_format_have_separators),
+                                     cmocka_unit_test(texts_are_names),
                                      cmocka_unit_test(csv_quotes_what_needs_it),
                                      cmocka_unit_test(csv_has_its_first_line_without_rows),
                                      cmocka_unit_test(json_groups_rows_and_keys),

@@ -48,6 +48,7 @@ expect 0 '"macs":.*[1-9]' "$weft" graph $models/pytorch-converted/test_Conv2d/mo
 expect 1 'NonMaxSuppression_0.*operator NonMaxSuppression is not supported' "$weft" graph $models/node/test_nonmaxsuppression_flipped_coordinates/model.onnx
 expect 0 '^resnet18 +int8 +0.0' "$weft" bench graph resnet18 --divisor 16
 expect 1 'nosuch' "$weft" bench graph nosuch
+expect 0 'LSTM.* -> _, Y_h .* host' "$weft" graph $models/node/test_lstm_with_peepholes/model.onnx --stage placed
 expect 1 'is no ONNX model' "$weft" graph good.elf
 expect 1 'nosuch.onnx: error: No such file' "$weft" graph nosuch.onnx
 expect 2 'not of the form NAME=N' "$weft" graph --dims sequence good.elf
@@ -65,6 +66,19 @@ expect 2 'missing argument: NAME' "$weft" net
 expect 1 'unknown network' "$weft" net resnet51
 expect 1 'has no option --size' "$weft" net bert-base --size 224
 expect 1 'must be a multiple of 16' "$weft" net vit-b16 --size 100
+
+# ---- options and names of files
+expect 2 'option --divisor needs a number above 0' "$weft" net resnet18 --divisor 0
+expect 2 'option --size needs a number above 0' "$weft" sim resnet18 --size 0
+expect 2 'unknown option -x' "$weft" sim -x.elf
+expect 2 'given as \./-NAME' "$weft" sim -x.elf
+expect 2 'unknown option --json' "$weft" isa table --json x.json
+expect 2 'unknown option --json' "$weft" disasm good.elf --json x.json
+expect 1 'not an ELF file' "$weft" sim /dev/zero
+expect 1 '/dev/zero: error: is larger than 64 MiB' "$weft" run /dev/zero
+expect 1 '/dev/zero: error: is larger than 64 MiB' "$weft" run good.elf --mapping /dev/zero
+expect 1 'M is given twice' "$weft" run "$source/../../workloads/kernels/gemm.py" --shape M=16,M=17
+expect 1 'M=9223372036854775808: an integer has at most 64 bits' "$weft" run "$source/../../workloads/kernels/gemm.py" --shape M=9223372036854775808
 
 # ---- programs
 expect 0 'instructions' "$weft" sim good.elf
@@ -90,10 +104,21 @@ expect 0 'engine cycle' "$weft" sim good.elf
 expect 0 'result +same memory' "$weft" sim good.trace
 sed 's/^\(end commands=[0-9]*\) .*/\1 unrecorded/' good.trace > unrecorded.trace
 expect 0 'result +not compared' "$weft" sim unrecorded.trace
-expect 2 'engine cycle reads memory later .*cannot write a trace' "$weft" sim --engine cycle --trace other.trace good.elf
-expect 2 'hint: write it with --engine ref' "$weft" sim --engine cycle --trace other.trace good.elf
+expect 3 'no engine nosuch' "$weft" sim --engine nosuch --trace other.trace good.elf
+expect 2 '--trace needs a run without --timing-only' "$weft" sim --engine cycle --timing-only --trace other.trace good.elf
 expect 2 'engine ref has no cycles and so no timeline' "$weft" sim --engine ref --timeline t.json good.elf
 expect 2 'hint: --trace takes engine ref' "$weft" sim --trace other.trace --timeline t.json good.elf
+# Times: of a trace of an engine with cycles, for an engine with cycles.
+expect 0 'engine cycle' "$weft" sim --engine cycle --trace timed.trace --events run.events moves.elf
+expect 0 '^weft-trace 2$' cat timed.trace
+expect 0 '^@[0-9]+ mvin dram=0x80010000 ' cat timed.trace
+expect 0 'result +same memory' "$weft" sim --at-recorded-times --events replay.events timed.trace
+expect 0 '^ +[0-9]+ read [0-9]+ 0x80010000 [0-9]+ (line|part) beats [0-9]' cat replay.events
+expect 0 '^same$' sh -c 'cmp run.events replay.events && echo same'
+expect 0 'result +same memory' "$weft" sim --engine ref timed.trace
+expect 2 'engine ref has no cycles: it takes no --at-recorded-times' "$weft" sim --engine ref --at-recorded-times timed.trace
+expect 1 'good.trace:3: error: the trace has no times' "$weft" sim --at-recorded-times good.trace
+expect 1 'good.elf: error: a program has no recorded times' "$weft" sim --at-recorded-times good.elf
 expect 3 'engine cycle takes no --accelerator' "$weft" sim --accelerator c good.elf
 expect 3 'engine cycle has no waveforms' "$weft" sim --wave w.fst good.elf
 expect 0 'at fences +[1-9]' "$weft" sim moves.elf

@@ -27,6 +27,12 @@ expect 0 'Exit code: 0 good' "$weft" run --help
 # ---- what cannot be mapped says why
 expect 3 'tile of K: 20 is no multiple of 16' "$weft" compile "$gemm" --shape $shape,BLOCK_N=20
 expect 3 'accumulator: needs' "$weft" compile "$gemm" --shape M=5000,N=64,K=16,scale=0.01,BLOCK_M=5000,BLOCK_N=64
+expect 3 'about 1,072,320,000 commands, of which at most' timeout 20 "$weft" compile "$gemm" --shape M=12800,N=12800,K=12800
+expect 0 '16,800,005 commands' timeout 60 "$weft" compile "$gemm" --shape M=3200,N=3200,K=3200
+for style in primitive loop; do
+  expect 3 'tensors of 49152512001 bytes do not fit in main memory of 1024 MiB' \
+    timeout 20 "$weft" compile "$gemm" --shape M=128000,N=128000,K=128000 --style $style
+done
 expect 3 'style loop: the unroller stores int8 results' "$weft" compile "$kernels/conv2d.py" --shape N=1,H=8,W=8,C=8,K=8,relu=False,out=int32 --style loop
 expect 3 'style loop: groups lie side by side' "$weft" compile "$kernels/grouped_conv2d.py" --shape N=1,H=8,W=8,G=2,C=8,K=8,scale=0.1 --style loop
 expect 3 'style loop: only products' "$weft" compile "$kernels/max_pool2d.py" --shape N=1,H=8,W=8,C=8 --style loop

@@ -17,3 +17,9 @@ expect() {
     passed=$((passed + 1))
   fi
 }
+
+# fail TEXT: what a test found out by itself.
+fail() {
+  failed=$((failed + 1))
+  printf 'FAILED: %s\n' "$1"
+}

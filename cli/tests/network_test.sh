@@ -33,11 +33,27 @@ expect 0 '' "$weft" net resnet18 $network -o net.onnx
 expect 0 "digest $want" "$weft" sim net.onnx --seed 3 --array dim8
 expect 0 '' "$weft" compile net.onnx --seed 3 --array dim8 -o net.elf
 expect 0 "digest $want" "$weft" sim net.elf --array dim8
-expect 0 'step|host: fill' "$weft" compile net.onnx --seed 3 --array dim8
+expect 0 'host fill, fill, fill, fill, quantize' "$weft" compile net.onnx --seed 3 --array dim8 --float-ends
+expect 2 'exclude each other' "$weft" sim net.onnx --float-ends --int8-ends
 
 # ---- one token, whose masks and sums have one element; gates that no step reads
 expect 0 'as the int8 reference' "$weft" sim gpt2-block --seq 1 --divisor 32 --depth 1
 expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1
+
+# ---- rows in the normaliser: on by default where the array has one, the same from its program, off if asked
+small='--seq 16 --divisor 4 --depth 1 --seed 3'
+expect 2 'one of on, off' "$weft" sim bert-base $small --normaliser maybe
+expect 2 'gemmini-default has none that networks can use' "$weft" sim bert-base $small --normaliser on
+expect 0 'as the int8 reference' "$weft" sim bert-base $small --array transformer-16 --json unit.json --report unit.txt
+want=$(sed -n 's/^output .*digest //p' out.txt)
+expect 0 'normaliser   softmax.* dB, by the hart .* dB' cat unit.txt
+expect 0 'QSoftmaxUnit' cat unit.json
+expect 0 '"hart_sqnr_db":' cat unit.json
+expect 0 '' "$weft" compile bert-base $small --array transformer-16 -o unit.elf
+expect 0 "digest $want" "$weft" sim unit.elf --array transformer-16
+expect 0 ' QSoftmax ' "$weft" sim bert-base $small --array transformer-16 --normaliser off
+hart=$(sed -n 's/^output .*digest //p' out.txt)
+expect 0 "digest $hart" "$weft" sim bert-base $small
 
 # ---- an array that cannot do it says what it lacks
 printf 'name: spad\nmesh: {rows: 8, columns: 8}\naccumulator: {execute_writes: false}\n' >spad.yaml
@@ -72,6 +88,9 @@ header="{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 32, 32), }"
 expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --input zeros.npy
 expect 0 'quality .* dB' "$weft" sim resnet18 $network --array dim8 --quality 2
 expect 0 'at ends    0' "$weft" sim resnet18 $network --array dim8 --int8-ends
+want=$(sed -n 's/^output .*digest //p' out.txt)
+expect 0 "digest $want" "$weft" sim resnet18 $network --array dim8
+expect 0 'at ends    [1-9]' "$weft" sim resnet18 $network --array dim8 --float-ends
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

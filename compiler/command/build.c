@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/output.h"
 #include "compiler/command/driver_files.h"
 
 #define COMPILER "riscv64-unknown-elf-gcc"
@@ -171,7 +172,7 @@ wf_process_argv command_build_compiling(command_build *b, const char *source, co
   return w.word;
 }
 
-wf_process_argv command_build_linking(command_build *b, const char *const *parts, size_t count, const char *path) {
+static wf_process_argv linking(command_build *b, const char *const *parts, size_t count, const char *path) {
   static const char *const flags[] = {"-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
                                       "-Wl,--no-warn-rwx-segments"};
   words w = command_with(b, count);
@@ -209,4 +210,14 @@ command_elf_result command_build_run(command_build *b, const wf_process_argv *co
   }
   report_log(b, log);
   return COMMAND_ELF_FAILED;
+}
+
+command_elf_result command_build_link(command_build *b, const char *const *parts, size_t count, const char *path) {
+  char *beside = wf_output_beside(path);
+  const wf_process_argv command = linking(b, parts, count, beside);
+  command_elf_result result = command_build_run(b, &command, 1, 1);
+  if (result == COMMAND_ELF_DONE && !wf_output_publish(beside, path, b->diag)) result = COMMAND_ELF_FAILED;
+  if (result != COMMAND_ELF_DONE) unlink(beside);
+  wf_free(beside);
+  return result;
 }

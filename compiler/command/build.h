@@ -41,8 +41,8 @@ typedef enum {
 // Makes the object SOURCE.o of a source of the folder; its path.
 wf_process_argv command_build_compiling(command_build *b, const char *source, command_build_kind kind,
                                         const char **object);
-// Makes the program of sources and objects.
-wf_process_argv command_build_linking(command_build *b, const char *const *parts, size_t count, const char *path);
 command_elf_result command_build_run(command_build *b, const wf_process_argv *commands, size_t count, unsigned jobs);
+// Makes the program of sources and objects.
+command_elf_result command_build_link(command_build *b, const char *const *parts, size_t count, const char *path);
 
 #endif

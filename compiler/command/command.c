@@ -28,6 +28,7 @@ void command_destroy(command_program *program) {
 
 command_program *command_create_like(const command_program *program) {
   command_program *copy = command_create(program->name, program->array);
+  copy->macs = program->macs;
   for (int t = 0; t < program->tensor_count; t++) command_add_tensor(copy, &program->tensors[t]);
   return copy;
 }

@@ -73,7 +73,13 @@ typedef struct command_program {
   size_t count, room;
   size_t loops, fences;  // among them
   int open;              // loops without END yet, while the program is made
+  uint64_t macs;         // of its products, without those with padding; 0: not known
 } command_program;
+
+// What is left of a layer's multiply-accumulates without those on padding; all of them if the program does not know.
+static inline uint64_t command_useful_macs(const command_program *program, uint64_t layer) {
+  return program->macs != 0 && program->macs < layer ? program->macs : layer;
+}
 
 command_program *command_create(const char *name, const hw_array *array);
 void command_destroy(command_program *program);

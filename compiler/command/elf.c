@@ -54,8 +54,7 @@ static command_elf_result build(command_build *b, const command_program *program
   const char **all = WF_ARENA_ARRAY(b->arena, parts + 1, const char *);
   memcpy(all, b->sources, parts * sizeof *all);
   all[parts] = object;
-  const wf_process_argv linking = command_build_linking(b, all, parts + 1, path);
-  return command_build_run(b, &linking, 1, 1);
+  return command_build_link(b, all, parts + 1, path);
 }
 
 command_elf_result command_write_elf(const command_program *program, const command_elf_config *config, const char *path,

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name.h"
 #include "compiler/command/moves.h"
 #include "compiler/command/operands.h"
 #include "compiler/command/private.h"
@@ -60,7 +61,7 @@ static bool is_taken(const char *name) {
 // The name without what C does not allow.
 static char *c_name(wf_arena *arena, const char *name) {
   char *text = wf_arena_format(arena, "%s%s", name, is_taken(name) ? "_" : "");
-  if (text[0] == '_') text = wf_arena_format(arena, "t%s", text);
+  if (text[0] == '_' || isdigit((unsigned char)text[0])) text = wf_arena_format(arena, "t%s", text);
   for (char *c = text; *c != '\0'; c++)
     if (!isalnum((unsigned char)*c)) *c = '_';
   return text;
@@ -358,8 +359,12 @@ static void put_program(emitter *e, bool fence) {
 
 static void put_head(const emitter *e, uint64_t commands) {
   const hw_array *array = e->program->array;
-  fprintf(e->out, "// %s for the array %s (%016" PRIx64 ", ISA revision %u): %" PRIu64 " commands.\n", e->program->name,
-          array->name, hw_array_hash(array), array->isa.revision, commands);
+  fputs("// ", e->out);
+  wf_name_write(WF_NAME_C_COMMENT, e->program->name, e->out);
+  fputs(" for the array ", e->out);
+  wf_name_write(WF_NAME_C_COMMENT, array->name, e->out);
+  fprintf(e->out, " (%016" PRIx64 ", ISA revision %u): %" PRIu64 " commands.\n", hw_array_hash(array),
+          array->isa.revision, commands);
   fprintf(e->out, "#include \"weft/stream.h\"\n#include \"weft/weft.h\"\n\nvoid %s", e->name);
   put_parameters(e);
   fputs(";\n", e->out);

@@ -2,6 +2,7 @@
 // The main program of an ELF: tensors, runs, cycles and digests. See elf.h.
 #include <inttypes.h>
 
+#include "base/name.h"
 #include "compiler/command/elf.h"
 #include "compiler/command/private.h"
 
@@ -33,10 +34,12 @@ static void put_declarations(const writer *w) {
     if (is_constant(w, t)) continue;
     uint64_t bytes = command_tensor_bytes(&p->tensors[t]);
     if (is_given(w, t))
-      fprintf(w->out, "extern uint8_t weft_tensor%d[%" PRIu64 "];  // %s\n", t, bytes, p->tensors[t].name);
+      fprintf(w->out, "extern uint8_t weft_tensor%d[%" PRIu64 "];  // ", t, bytes);
     else
-      fprintf(w->out, "static uint8_t weft_tensor%d[%" PRIu64 "] __attribute__((aligned(%d)));  // %s\n", t,
-              bytes == 0 ? 1 : bytes, LINE_BYTES, p->tensors[t].name);
+      fprintf(w->out, "static uint8_t weft_tensor%d[%" PRIu64 "] __attribute__((aligned(%d)));  // ", t,
+              bytes == 0 ? 1 : bytes, LINE_BYTES);
+    wf_name_write(WF_NAME_C_COMMENT, p->tensors[t].name, w->out);
+    fputc('\n', w->out);
   }
 }
 
@@ -71,20 +74,23 @@ static void put_digests(const writer *w) {
   for (int t = 0; t < w->program->tensor_count; t++) {
     const command_tensor *tensor = &w->program->tensors[t];
     if (!tensor->written) continue;
-    fprintf(w->out, "  weft_printf(\"tensor %s digest %%016lx\\n\", weft_digest(weft_tensor%d, %" PRIu64 "));\n",
-            tensor->name, t, command_tensor_bytes(tensor));
+    fputs("  weft_printf(\"tensor %s digest %016lx\\n\", \"", w->out);
+    wf_name_write(WF_NAME_C_STRING, tensor->name, w->out);
+    fprintf(w->out, "\", weft_digest(weft_tensor%d, %" PRIu64 "));\n", t, command_tensor_bytes(tensor));
   }
 }
 
 bool command_write_main(const command_program *program, const command_elf_config *config, FILE *out, wf_diag *diag) {
   wf_arena *arena = wf_arena_create();
   const writer w = {program, config, out, command_c_name(arena, program), command_c_tensor_names(arena, program)};
-  fprintf(out,
-          "// Runs %s on its tensors and tells the cycles and what it wrote.\n"
-          "#include \"weft/console.h\"\n"
-          "#include \"weft/data.h\"\n"
-          "#include \"weft/weft.h\"\n\n",
-          program->name);
+  fputs("// Runs ", out);
+  wf_name_write(WF_NAME_C_COMMENT, program->name, out);
+  fputs(
+      " on its tensors and tells the cycles and what it wrote.\n"
+      "#include \"weft/console.h\"\n"
+      "#include \"weft/data.h\"\n"
+      "#include \"weft/weft.h\"\n\n",
+      out);
   put_declarations(&w);
   fputs("\nint main(void) {\n", out);
   put_contents(&w);

@@ -71,6 +71,7 @@ int graph_fold(graph *g, size_t limit) {
   for (int n = 0; n < count; n++)
     if (!graph_fold_node(g, &g->nodes[n], limit)) g->nodes[kept++] = g->nodes[n];
   g->node_count = kept;
+  graph_index_nodes(g);
   return count - kept;
 }
 
@@ -93,6 +94,7 @@ void graph_drop_unused(graph *g) {
   for (int n = 0; n < g->node_count; n++)
     if (keep[n]) g->nodes[kept++] = g->nodes[n];
   g->node_count = kept;
+  graph_index_nodes(g);
   wf_free(needed);
   wf_free(keep);
 }
@@ -122,6 +124,7 @@ void graph_compact(graph *g) {
     if (used[t]) g->tensors[kept++] = g->tensors[t];
   }
   g->tensor_count = kept;
+  graph_index_tensors(g);
   renumber(g->inputs, g->input_count, to);
   renumber(g->outputs, g->output_count, to);
   for (int n = 0; n < g->node_count; n++) {

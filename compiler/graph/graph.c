@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/graph/names.h"
 
 const char *const graph_type_names[GRAPH_TYPE_COUNT] = {
 #define X(NAME, text, bytes) [GRAPH_##NAME] = text,
@@ -45,11 +46,22 @@ graph *graph_create(const char *name) {
   graph *g = WF_ARENA_NEW(arena, graph);
   g->arena = arena;
   g->name = wf_arena_text(arena, name, strlen(name));
+  g->tensor_names = graph_names_create();
+  g->node_names = graph_names_create();
   return g;
 }
 
 void graph_destroy(graph *g) {
-  if (g != NULL) wf_arena_destroy(g->arena);
+  if (g == NULL) return;
+  graph_names_destroy(g->tensor_names);
+  graph_names_destroy(g->node_names);
+  wf_arena_destroy(g->arena);
+}
+
+// Of tensors with one name, which only a faulty graph has, the first is found. A tensor may have been renamed since.
+static void index_tensor(graph *g, int tensor) {
+  const char *name = g->tensors[tensor].name;
+  if (graph_find_tensor(g, name) == GRAPH_NONE) graph_names_add(g->tensor_names, name, tensor);
 }
 
 int graph_add_tensor(graph *g, const graph_tensor *tensor) {
@@ -57,7 +69,23 @@ int graph_add_tensor(graph *g, const graph_tensor *tensor) {
   graph_tensor *added = &g->tensors[g->tensor_count];
   *added = *tensor;
   added->name = wf_arena_text(g->arena, tensor->name, strlen(tensor->name));
-  return g->tensor_count++;
+  index_tensor(g, g->tensor_count++);
+  return g->tensor_count - 1;
+}
+
+void graph_rename_tensor(graph *g, int tensor, const char *name) {
+  g->tensors[tensor].name = wf_arena_text(g->arena, name, strlen(name));
+  index_tensor(g, tensor);
+}
+
+void graph_index_tensors(graph *g) {
+  graph_names_clear(g->tensor_names);
+  for (int t = 0; t < g->tensor_count; t++) index_tensor(g, t);
+}
+
+void graph_index_nodes(graph *g) {
+  graph_names_clear(g->node_names);
+  for (int n = 0; n < g->node_count; n++) graph_names_add(g->node_names, g->nodes[n].name, n);
 }
 
 static int *copy_indices(graph *g, const int *indices, int count) {
@@ -76,6 +104,7 @@ graph_node *graph_add_node(graph *g, graph_op op, const char *name, const int *i
                        .input_count = input_count,
                        .outputs = copy_indices(g, outputs, output_count),
                        .output_count = output_count};
+  graph_names_add(g->node_names, node->name, g->node_count - 1);
   return node;
 }
 
@@ -87,9 +116,8 @@ void graph_set_ends(graph *g, const int *inputs, int input_count, const int *out
 }
 
 int graph_find_tensor(const graph *g, const char *name) {
-  for (int t = 0; t < g->tensor_count; t++)
-    if (strcmp(g->tensors[t].name, name) == 0) return t;
-  return GRAPH_NONE;
+  const int t = graph_names_find(g->tensor_names, name);
+  return t != GRAPH_NONE && t < g->tensor_count && strcmp(g->tensors[t].name, name) == 0 ? t : GRAPH_NONE;
 }
 
 bool graph_count_elements(int rank, const int64_t *dim, int64_t *elements) {

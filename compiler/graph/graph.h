@@ -100,8 +100,11 @@ typedef struct graph_node {
   const char *reason;  // of its place: "group of one channel", "no such unit"; NULL: none needed
 } graph_node;
 
+struct graph_names;
+
 typedef struct graph {
   wf_arena *arena;
+  struct graph_names *tensor_names, *node_names;  // of all of them; kept up by what follows
   const char *name;
   graph_tensor *tensors;
   int tensor_count;
@@ -119,6 +122,10 @@ void graph_destroy(graph *g);
 int graph_add_tensor(graph *g, const graph_tensor *tensor);  // copies the name, not the data
 graph_node *graph_add_node(graph *g, graph_op op, const char *name, const int *inputs, int input_count,
                            const int *outputs, int output_count);
+void graph_rename_tensor(graph *g, int tensor, const char *name);  // copies the name
+// After nodes or tensors were taken out of the arrays by hand.
+void graph_index_nodes(graph *g);
+void graph_index_tensors(graph *g);
 void graph_set_ends(graph *g, const int *inputs, int input_count, const int *outputs, int output_count);
 
 int graph_find_tensor(const graph *g, const char *name);  // or GRAPH_NONE

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
+#include "base/machine.h"
 #include "base/number.h"
-
-#define FOR_MACHINE __attribute__((target_clones("avx2", "default")))
 
 enum { DEPTH = 256, WIDTH = 16, HEIGHT = 4, LANES = 8, ROWS_I16 = 32 };
 
@@ -43,8 +42,8 @@ static inline __attribute__((always_inline)) void tile(const float *const rows[H
   memcpy(sums, all, sizeof all);
 }
 
-FOR_MACHINE static void panel_rows(int64_t m, int64_t width, int64_t depth, const float *a, int64_t lda,
-                                   const float *panel, float *c, int64_t ldc) {
+WF_FOR_MACHINE static void panel_rows(int64_t m, int64_t width, int64_t depth, const float *a, int64_t lda,
+                                      const float *panel, float *c, int64_t ldc) {
   float sums[HEIGHT * WIDTH];
   for (int64_t i = 0; i < m; i += HEIGHT) {
     const float *rows[HEIGHT];
@@ -90,8 +89,8 @@ static inline __attribute__((always_inline)) void dots(int64_t k, const int16_t 
   memcpy(sums, all, sizeof all);
 }
 
-FOR_MACHINE static void rows_i16(int64_t m, int64_t n, int64_t k, const int16_t *a, const int16_t *b, int32_t *c,
-                                 int64_t row, int64_t column) {
+WF_FOR_MACHINE static void rows_i16(int64_t m, int64_t n, int64_t k, const int16_t *a, const int16_t *b, int32_t *c,
+                                    int64_t row, int64_t column) {
   int32_t sums[8];
   for (int64_t block = 0; block < m; block += ROWS_I16) {
     int64_t end = wf_min(m, block + ROWS_I16);
@@ -112,7 +111,7 @@ void graph_kernel_i16(int64_t m, int64_t n, int64_t k, const int16_t *a, const i
   rows_i16(m, n, k, a, b, c, row, column);
 }
 
-FOR_MACHINE static void multiply_add(int64_t count, const int8_t *x, const int16_t *w, int32_t *sums) {
+WF_FOR_MACHINE static void multiply_add(int64_t count, const int8_t *x, const int16_t *w, int32_t *sums) {
   for (int64_t i = 0; i < count; i++) sums[i] += x[i] * w[i];
 }
 
@@ -121,7 +120,7 @@ void graph_kernel_multiply_add(int64_t count, const int8_t *x, const int16_t *w,
 }
 
 // Adding and taking away 1.5 * 2^23 rounds what is smaller than 2^22.
-FOR_MACHINE static void scale_sums(int64_t count, const int32_t *sums, float scale, int8_t *to) {
+WF_FOR_MACHINE static void scale_sums(int64_t count, const int32_t *sums, float scale, int8_t *to) {
   const float limit = 256, magic = 12582912;
   for (int64_t i = 0; i < count; i++) {
     float value = scale * (float)sums[i];

@@ -11,7 +11,7 @@
 
 typedef struct entry {
   const char *name;
-  int value;
+  int value, next;  // next: the number that the next name made of this one gets; 0: none was made
 } entry;
 
 struct graph_names {
@@ -58,5 +58,23 @@ void graph_names_add(graph_names *names, const char *name, int value) {
   if (2 * names->used >= names->size) grow(names);
   entry *e = slot(names, name);
   if (e->name == NULL) names->used++;
-  *e = (entry){name, value};
+  *e = (entry){name, value, e->next};
+}
+
+void graph_names_clear(graph_names *names) {
+  memset(names->entries, 0, names->size * sizeof *names->entries);
+  names->used = 0;
+}
+
+const char *graph_names_unused(graph_names *names, wf_arena *arena, const char *base, const char *separator,
+                               int first) {
+  entry *e = slot(names, base);
+  if (e->name == NULL) return base;
+  const char *name = base;
+  for (int i = e->next > first ? e->next : first; name == base; i++) {
+    const char *numbered = wf_arena_format(arena, "%s%s%d", base, separator, i);
+    if (slot(names, numbered)->name == NULL) name = numbered;
+    e->next = i + 1;
+  }
+  return name;
 }

@@ -39,6 +39,14 @@ const lang_value *lang_args_find(const lang_args *args, const char *name) {
 
 // ---- from text
 
+// Digits with a sign that no integer has room for.
+static bool is_too_long(const char *text) {
+  char *end;
+  errno = 0;
+  strtoll(text, &end, 10);
+  return *text != '\0' && *end == '\0' && errno == ERANGE;
+}
+
 static lang_value value_of_text(const char *text) {
   char *end;
   if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0) return lang_bool(text[0] == 'T');
@@ -52,6 +60,12 @@ static lang_value value_of_text(const char *text) {
   return type >= 0 ? lang_type((lang_dtype)type) : (lang_value){.kind = LANG_TEXT, .text = text};
 }
 
+static bool has_name(const lang_arg *items, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(items[i].name, name) == 0) return true;
+  return false;
+}
+
 bool lang_read_args(const char *text, wf_arena *arena, lang_args *args, wf_diag *diag) {
   lang_arg *items = NULL;
   size_t count = 0, room = 0;
@@ -63,8 +77,13 @@ bool lang_read_args(const char *text, wf_arena *arena, lang_args *args, wf_diag 
       return false;
     }
     const char *value = wf_arena_text(arena, equals + 1, (size_t)(text + length - equals) - 1);
-    *WF_ARENA_PUSH(arena, items, count, &room) =
-        (lang_arg){wf_arena_text(arena, text, (size_t)(equals - text)), value_of_text(value)};
+    const char *name = wf_arena_text(arena, text, (size_t)(equals - text));
+    if (is_too_long(value) || has_name(items, count, name)) {
+      wf_error(diag, (wf_location){0},
+               is_too_long(value) ? "%s=%s: an integer has at most 64 bits" : "%s is given twice", name, value);
+      return false;
+    }
+    *WF_ARENA_PUSH(arena, items, count, &room) = (lang_arg){name, value_of_text(value)};
     text += length;
     text += *text == ',';
   }

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/name.h"
+
 enum { SHOWN_COLUMNS = 160, NAME_MAX_GUESS = 40, NO_GUESS = 1000 };
 
 void lang_source_init(lang_source *s, wf_arena *arena, const char *name, const char *text, size_t length) {
@@ -68,7 +70,10 @@ void lang_source_error(const lang_source *s, wf_diag *diag, lang_source_span spa
 
 void lang_source_note(const lang_source *s, wf_diag *diag, lang_source_span span, const char *text) {
   if (diag->out == NULL) return;
-  fprintf(diag->out, "%s:%u:%u: note: %s\n", s->name, span.line, span.column, text);
+  wf_name_write(WF_NAME_TERMINAL, s->name, diag->out);
+  fprintf(diag->out, ":%u:%u: note: ", span.line, span.column);
+  wf_name_write(WF_NAME_MESSAGE, text, diag->out);
+  fputc('\n', diag->out);
   lang_source_show(s, diag, span);
 }
 

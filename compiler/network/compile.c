@@ -3,10 +3,12 @@
 // thread collects its messages, so that they do not mix.
 #include "compiler/compile.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/tasks.h"
 #include "compiler/layer/layer.h"
@@ -19,12 +21,24 @@ typedef struct shared {
   bool good;
 } shared;
 
+// Rows for the normaliser are commands already; only their loops are found, if they shall be.
+static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *diag) {
+  const double start = wf_thread_seconds();
+  kernel->program = network_unit_program(kernel->unit, net->options.array);
+  const bool good = command_verify(kernel->program, diag);
+  if (!good) wf_hint(diag, "compiling %s for array %s", kernel->text, net->options.array->name);
+  kernel->seconds = wf_thread_seconds() - start;
+  return good;
+}
+
 // Takes the program out of the result, of which nothing else is needed.
 static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *diag) {
+  if (kernel->unit != NULL) return compile_unit(net, kernel, diag);
   compile_request request = layer_request(kernel->call, net->options.array);
   request.tune = net->options.tune;
   request.judge = net->options.judge;
   request.straight = request.for_c = net->options.straight;
+  if (net->options.mapping != NULL) request.mapping = net->options.mapping(net->options.context, kernel->call);
   const double start = wf_thread_seconds();
   compile_result result = {0};
   const bool good = compile(&request, &result, diag);
@@ -50,6 +64,7 @@ static void deliver(shared *s, const char *messages, unsigned errors, bool good)
 
 static void compile_one(void *context, size_t number) {
   shared *s = context;
+  if (s->net->kernels[number].shared) return;
   char *messages = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
@@ -59,6 +74,45 @@ static void compile_one(void *context, size_t number) {
   deliver(s, messages, diag.errors, good);
   free(messages);
 }
+
+// ---- kernels that are only timed
+
+// Scales take no time. Those that are equal stay so, and 1 and signs stay: kernels may leave a scale of 1 out.
+static layer_call forget_scales(const layer_call *call) {
+  layer_call plain = *call;
+  for (int i = 0; i < plain.argument_count; i++) {
+    lang_value *value = &plain.arguments[i].value;
+    if (value->kind != LANG_FLOAT || !isfinite(value->number) || fabs(value->number) == 1) continue;
+    int first = 0;
+    while (!lang_value_equal(&call->arguments[first].value, &call->arguments[i].value)) first++;
+    value->number = copysign(1.0 / (2 + first), value->number);
+  }
+  return plain;
+}
+
+// The kernel whose program another one takes: the first that is alike.
+static int first_alike(const layer_call *plain, int kernel) {
+  int k = 0;
+  while (k < kernel && !layer_call_equal(&plain[k], &plain[kernel])) k++;
+  return k;
+}
+
+// Marks kernels that take the program of another, or gives it to them.
+static void share_programs(network *net, bool give) {
+  layer_call *plain = WF_NEW_ARRAY((size_t)net->kernel_count + 1, layer_call);
+  for (int k = 0; k < net->kernel_count; k++) {
+    network_kernel *kernel = &net->kernels[k];
+    plain[k] = forget_scales(kernel->call);
+    const network_kernel *first = &net->kernels[first_alike(plain, k)];
+    kernel->shared = first != kernel;
+    if (!give || !kernel->shared) continue;
+    kernel->program = first->program;
+    kernel->mapping = first->mapping;
+  }
+  wf_free(plain);
+}
+
+// ---- what programs bring along
 
 // Constants of the program get places, like weights.
 static void add_constants(network *net, network_kernel *kernel) {
@@ -92,10 +146,12 @@ static void widen(network *net, const network_step *step) {
 
 bool network_compile(network *net, wf_diag *diag) {
   shared s = {.net = net, .lock = PTHREAD_MUTEX_INITIALIZER, .diag = diag, .good = true};
+  if (net->options.timing) share_programs(net, false);
   wf_run_tasks((size_t)net->kernel_count, net->options.jobs == 0 ? 1 : net->options.jobs, compile_one, &s);
   pthread_mutex_destroy(&s.lock);
   for (int k = 0; k < net->kernel_count; k++) net->compile_seconds += net->kernels[k].seconds;
   if (!s.good) return false;
+  if (net->options.timing) share_programs(net, true);
   for (int k = 0; k < net->kernel_count; k++) add_constants(net, &net->kernels[k]);
   for (int n = 0; n < net->step_count; n++)
     if (net->steps[n].place == GRAPH_ON_ARRAY) widen(net, &net->steps[n]);

@@ -19,9 +19,11 @@ static bool ends_with(const char *text, const char *end) {
 // ---- files
 
 // Private headers lie beside their sources.
+static bool is_private(const char *name) { return strcmp(name, "private.h") == 0 || strcmp(name, "group.h") == 0; }
+
 static bool write_host_file(command_build *b, const wf_text_file *file) {
   const bool is_header = ends_with(file->name, ".h") || ends_with(file->name, ".def");
-  if (is_header && strcmp(file->name, "private.h") != 0) return command_build_write_header(b, file->name, file->text);
+  if (is_header && !is_private(file->name)) return command_build_write_header(b, file->name, file->text);
   const char *name = is_header ? file->name : wf_arena_format(b->arena, "ops_%s", file->name);
   return command_build_write(b, name, file->text, strlen(file->text));
 }
@@ -88,8 +90,7 @@ static command_elf_result build_sources(command_build *b, unsigned jobs, const c
   }
   const command_elf_result compiled = command_build_run(b, commands, sources, jobs == 0 ? 1 : jobs);
   if (compiled != COMMAND_ELF_DONE) return compiled;
-  const wf_process_argv linking = command_build_linking(b, objects, sources, path);
-  return command_build_run(b, &linking, 1, 1);
+  return command_build_link(b, objects, sources, path);
 }
 
 command_elf_result network_write_elf(const network *net, const network_elf_config *config, const char *path,

@@ -71,7 +71,7 @@ static network_step *add_step(network_lowering *l, graph_place place) {
 static int find_kernel(network_lowering *l, const layer_call *call) {
   network *net = l->net;
   for (int k = 0; k < net->kernel_count; k++)
-    if (layer_call_equal(net->kernels[k].call, call)) return k;
+    if (net->kernels[k].call != NULL && layer_call_equal(net->kernels[k].call, call)) return k;
   layer_call *kept = WF_ARENA_NEW(net->arena, layer_call);
   *kept = *call;
   const lang_args arguments = layer_arguments(call);
@@ -80,6 +80,32 @@ static int find_kernel(network_lowering *l, const layer_call *call) {
   *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) = (network_kernel){
       .call = kept, .text = wf_arena_format(net->arena, "%s %s", layer_kernels[call->kernel].name, text)};
   return net->kernel_count++;
+}
+
+static int find_unit_kernel(network_lowering *l, const network_unit *unit) {
+  network *net = l->net;
+  for (int k = 0; k < net->kernel_count; k++)
+    if (net->kernels[k].unit != NULL && network_unit_equal(net->kernels[k].unit, unit)) return k;
+  network_unit *kept = WF_ARENA_NEW(net->arena, network_unit);
+  *kept = *unit;
+  const graph_unit *what = &unit->what;
+  const char *gains = what->offset != 0  ? wf_arena_format(net->arena, "%d offset=%d", what->gain[0], what->offset)
+                      : what->two_copies ? wf_arena_format(net->arena, "%d,%d", what->gain[0], what->gain[1])
+                                         : wf_arena_format(net->arena, "%d", what->gain[0]);
+  size_t count = (size_t)net->kernel_count;
+  *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
+      (network_kernel){.unit = kept,
+                       .text = wf_arena_format(net->arena, "%s rows=%lld cols=%lld gains=%s", network_unit_name(unit),
+                                               (long long)unit->rows, (long long)unit->cols, gains)};
+  return net->kernel_count++;
+}
+
+void network_lower_unit(network_lowering *l, const network_unit *unit, network_place x, network_place y) {
+  network_step *step = add_step(l, GRAPH_ON_ARRAY);
+  step->kernel = find_unit_kernel(l, unit);
+  step->what = l->net->kernels[step->kernel].text;
+  network_lower_bind(step, NETWORK_UNIT_X, x);
+  network_lower_bind(step, NETWORK_UNIT_Y, y);
 }
 
 network_step *network_lower_array(network_lowering *l, const layer_call *call) {
@@ -126,6 +152,8 @@ static const char *const host_op_names[] = {
 #define WEFT_HOST_OP(NAME, text, inputs) text,
 #include "weft/host_ops.def"
 };
+
+const char *network_host_op_name(enum weft_host_op op) { return host_op_names[op]; }
 
 network_call *network_lower_call(network_lowering *l, network_step *step, enum weft_host_op op) {
   wf_arena *arena = l->net->arena;

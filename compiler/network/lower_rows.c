@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QSoftmax and QLayerNorm: rows of int8 on the hart.
+// Rows of int8: QSoftmax and QLayerNorm on the hart, QSoftmaxUnit, QNormUnit and QGeluUnit in the normaliser.
 #include "compiler/network/private.h"
 
 // A call over the result with x behind operand 1; the last dimension is inner.
@@ -72,5 +72,28 @@ bool network_lower_qlayer_norm(network_lowering *l) {
   call->call.number[0] = graph_float(l->node, "epsilon", 0);
   call->call.integer[0] = graph_int(l->node, "center", 1);
   network_lower_squeeze(call);
+  return true;
+}
+
+// Elements without rows lie best in the widest rows that a command can take: then groups of them are one run of bytes.
+static void make_runs(const network_lowering *l, network_unit *unit) {
+  const int64_t elements = unit->rows * unit->cols, widest = hw_derive(l->array).max_cols;
+  if (unit->what.op != GRAPH_OP_QGELU_UNIT || elements % widest != 0) return;
+  unit->rows = elements / widest;
+  unit->cols = widest;
+}
+
+bool network_lower_unit_rows(network_lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
+  const int64_t cols = x->dim[x->rank - 1], most = network_unit_columns(l->array);
+  network_unit unit = {.what = graph_unit_of(l->node, network_lower_has(l->node, 1) ? network_lower_input(l, 1) : NULL),
+                       .rows = graph_elements(x) / cols,
+                       .cols = cols};
+  if (most == 0) return network_lower_refuse(l, "array %s has no normaliser that can do it", l->array->name);
+  if (l->node->op != GRAPH_OP_QGELU_UNIT && cols > most)
+    return network_lower_refuse(l, "rows of %lld columns, and its accumulator holds %lld", (long long)cols,
+                                (long long)most);
+  make_runs(l, &unit);
+  network_lower_unit(l, &unit, network_lower_place_of(l, 0), network_lower_result(l, 0));
   return true;
 }

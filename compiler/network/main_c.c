@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "compiler/network/elf.h"
 #include "compiler/network/private.h"
 
@@ -15,7 +16,9 @@ typedef struct writer {
 } writer;
 
 char *network_kernel_name(wf_arena *arena, const network *net, int kernel) {
-  return wf_arena_format(arena, "kernel%d_%s", kernel, layer_kernels[net->kernels[kernel].call->kernel].name);
+  const network_kernel *k = &net->kernels[kernel];
+  return wf_arena_format(arena, "kernel%d_%s", kernel,
+                         k->unit != NULL ? network_unit_name(k->unit) : layer_kernels[k->call->kernel].name);
 }
 
 char *network_buffer_name(wf_arena *arena, int buffer) { return wf_arena_format(arena, "constant%d", buffer); }
@@ -33,13 +36,18 @@ static const char *place_text(const writer *w, network_place place) {
 
 static bool is_used(const network_buffer *buffer) { return buffer->last >= buffer->first; }
 
+static void put_extern(const writer *w, int buffer) {
+  fprintf(w->out, "extern uint8_t %s[];  // ", network_buffer_name(w->arena, buffer));
+  wf_name_write(WF_NAME_C_COMMENT, w->net->buffers[buffer].name, w->out);
+  fputc('\n', w->out);
+}
+
 static void put_buffers(const writer *w) {
   const network *net = w->net;
   fprintf(w->out, "static uint8_t arena[%" PRIu64 "] __attribute__((aligned(64)));\n",
           net->arena_bytes == 0 ? 64 : net->arena_bytes);
   for (int b = 0; b < net->buffer_count; b++)
-    if (net->buffers[b].contents != NULL && is_used(&net->buffers[b]))
-      fprintf(w->out, "extern uint8_t %s[];  // %s\n", network_buffer_name(w->arena, b), net->buffers[b].name);
+    if (net->buffers[b].contents != NULL && is_used(&net->buffers[b])) put_extern(w, b);
   for (int i = 0; i < net->graph->input_count; i++) fprintf(w->out, "extern const uint8_t input%d[];\n", i);
 }
 
@@ -73,7 +81,8 @@ static void put_integers(const writer *w, const int64_t *values, unsigned count)
 
 static void put_call(const writer *w, const network_call *call) {
   const struct weft_host_call *c = &call->call;
-  fprintf(w->out, "    {.op = %u, .rank = %u, .outer = %u, .dim = ", c->op, c->rank, c->outer);
+  fprintf(w->out, "    {.op = %u, .rank = %u, .outer = %u, .chain = %u, .lead = %u, .dim = ", c->op, c->rank, c->outer,
+          c->chain, c->lead);
   put_integers(w, c->dim, WEFT_HOST_RANK);
   fputs(", .integer = ", w->out);
   put_integers(w, c->integer, WEFT_HOST_INTEGERS);
@@ -119,19 +128,11 @@ static void put_array_step(const writer *w, const network_step *step) {
   fputs(");\n", w->out);
 }
 
-// A name as the contents of a C string.
-static void put_quoted(const writer *w, const char *text) {
-  for (; *text != '\0'; text++) {
-    if (*text == '"' || *text == '\\') fputc('\\', w->out);
-    fputc((unsigned char)*text < ' ' ? '?' : *text, w->out);
-  }
-}
-
 static void put_names(const writer *w) {
   fputs("static const char *const names[] = {\n", w->out);
   for (int s = 0; s < w->net->step_count; s++) {
     fputs("    \"", w->out);
-    put_quoted(w, w->net->steps[s].name);
+    wf_name_write(WF_NAME_C_STRING, w->net->steps[s].name, w->out);
     fputs("\",\n", w->out);
   }
   fprintf(w->out, "};\nenum { STEPS = %d };\nstatic uint64_t cycles[STEPS];\n\n", w->net->step_count);
@@ -141,7 +142,9 @@ static void put_names(const writer *w) {
 static void put_steps(const writer *w) {
   for (int s = 0; s < w->net->step_count; s++) {
     const network_step *step = &w->net->steps[s];
-    fprintf(w->out, "// %s\nstatic void step%d(void) {\n", step->what, s);
+    fputs("// ", w->out);
+    wf_name_write(WF_NAME_C_COMMENT, step->what, w->out);
+    fprintf(w->out, "\nstatic void step%d(void) {\n", s);
     if (step->place == GRAPH_ON_ARRAY)
       put_array_step(w, step);
     else
@@ -155,10 +158,8 @@ static void put_steps(const writer *w) {
 
 static const char carry_out[] =
     "static void carry_out(const struct weft_host_call *calls, int count) {\n"
-    "  for (int n = 0; n < count; n++) {\n"
-    "    const enum weft_host_status status = weft_host_run(&calls[n]);\n"
-    "    if (status != WEFT_HOST_OK) weft_exit((int)status);\n"
-    "  }\n"
+    "  const enum weft_host_status status = weft_host_run_all(calls, (size_t)count);\n"
+    "  if (status != WEFT_HOST_OK) weft_exit((int)status);\n"
     "}\n\n";
 
 static const char run[] =
@@ -186,17 +187,18 @@ static void put_main(const writer *w) {
       w->out);
   for (int o = 0; o < g->output_count; o++) {
     const graph_tensor *t = &g->tensors[g->outputs[o]];
-    fputs("  weft_printf(\"output ", w->out);
-    put_quoted(w, t->name);
-    fprintf(w->out, " digest %%016lx\\n\", weft_digest(%s, %zu));\n", place_text(w, w->net->tensors[g->outputs[o]]),
-            graph_bytes(t));
+    fputs("  weft_printf(\"output %s digest %016lx\\n\", \"", w->out);
+    wf_name_write(WF_NAME_C_STRING, t->name, w->out);
+    fprintf(w->out, "\", weft_digest(%s, %zu));\n", place_text(w, w->net->tensors[g->outputs[o]]), graph_bytes(t));
   }
   fputs("  return 0;\n}\n", w->out);
 }
 
 bool network_write_main(const network *net, FILE *out, wf_diag *diag) {
   const writer w = {.net = net, .arena = wf_arena_create(), .out = out};
-  fprintf(out, "// Runs the network %s and tells the cycles of each step and what came out.\n", net->graph->name);
+  fputs("// Runs the network ", out);
+  wf_name_write(WF_NAME_C_COMMENT, net->graph->name, out);
+  fputs(" and tells the cycles of each step and what came out.\n", out);
   fputs(
       "#include \"weft/console.h\"\n#include \"weft/data.h\"\n#include \"weft/host_ops.h\"\n#include "
       "\"weft/weft.h\"\n\n"

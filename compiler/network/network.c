@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name.h"
 #include "compiler/network/private.h"
 
 network *network_create(const graph *g, const network_options *options, wf_diag *diag) {
@@ -15,7 +16,10 @@ network *network_create(const graph *g, const network_options *options, wf_diag 
   net->options = *options;
   net->tensors = WF_ARENA_ARRAY(net->arena, (size_t)g->tensor_count + 1, network_place);
   for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
-  if (network_lower_graph(net, diag) && network_compile(net, diag) && network_plan(net, diag)) return net;
+  bool good = network_check_size(g, options->array, false, diag) && network_lower_graph(net, diag);
+  if (good) network_chain(net);
+  good = good && network_compile(net, diag) && network_plan(net, diag);
+  if (good) return net;
   network_destroy(net);
   return NULL;
 }
@@ -23,7 +27,7 @@ network *network_create(const graph *g, const network_options *options, wf_diag 
 void network_destroy(network *net) {
   if (net == NULL) return;
   for (int k = 0; k < net->kernel_count; k++)
-    if (net->kernels[k].program != NULL) command_destroy(net->kernels[k].program);
+    if (net->kernels[k].program != NULL && !net->kernels[k].shared) command_destroy(net->kernels[k].program);
   wf_arena_destroy(net->arena);
   wf_free(net);
 }
@@ -33,7 +37,8 @@ void network_destroy(network *net) {
 static void print_place(const network *net, const char *what, network_place place, FILE *out) {
   if (place.buffer < 0) return;
   const network_buffer *buffer = &net->buffers[place.buffer];
-  fprintf(out, "    %-10s 0x%08" PRIx64 " %s", what, buffer->address + place.offset, buffer->name);
+  fprintf(out, "    %-10s 0x%08" PRIx64 " ", what, buffer->address + place.offset);
+  wf_name_write(WF_NAME_TERMINAL, buffer->name, out);
   if (place.offset != 0) fprintf(out, " + %" PRIu64, place.offset);
   fputc('\n', out);
 }
@@ -51,12 +56,15 @@ static void print_host(const network *net, const network_step *step, FILE *out) 
 }
 
 void network_print(const network *net, FILE *out) {
-  fprintf(out, "network %s for array %s: %d steps, %d kernels, weights %" PRIu64 " bytes, arena %" PRIu64 " bytes\n",
-          net->graph->name, net->options.array->name, net->step_count, net->kernel_count, net->weight_bytes,
-          net->arena_bytes);
+  fputs("network ", out);
+  wf_name_write(WF_NAME_TERMINAL, net->graph->name, out);
+  fprintf(out, " for array %s: %d steps, %d kernels, weights %" PRIu64 " bytes, arena %" PRIu64 " bytes\n",
+          net->options.array->name, net->step_count, net->kernel_count, net->weight_bytes, net->arena_bytes);
   for (int s = 0; s < net->step_count; s++) {
     const network_step *step = &net->steps[s];
-    fprintf(out, "  %4d %s: %s %s\n", s, step->name, step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what);
+    fprintf(out, "  %4d ", s);
+    wf_name_write(WF_NAME_TERMINAL, step->name, out);
+    fprintf(out, ": %s %s\n", step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what);
     for (int o = 0; o < step->operand_count; o++)
       print_place(net, step->operands[o].param, step->operands[o].place, out);
     print_host(net, step, out);

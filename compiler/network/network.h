@@ -12,8 +12,17 @@
 #include "compiler/command/command.h"
 #include "compiler/graph/graph.h"
 #include "compiler/layer/layer.h"
+#include "compiler/network/unit.h"
 #include "hw/array.h"
 #include "weft/host_ops.h"
+
+// ---- sizes
+
+// Whether main memory can hold a model graph or a placed one at all: its constants, its inputs or its outputs, and the
+// operands of its largest node, each float inside of it in a byte; with int8_ends those of its ends, too. False after
+// the reason was reported. A bound that takes no time, for before calibration and scheduling; where everything lies is
+// known after lowering.
+bool network_check_size(const graph *g, const hw_array *array, bool int8_ends, wf_diag *diag);
 
 // ---- the program
 
@@ -36,9 +45,11 @@ typedef struct network_place {
 
 // A kernel compiled for the array, shared by the steps that give it the same arguments.
 typedef struct network_kernel {
-  const layer_call *call;
+  const layer_call *call;    // NULL: it is one for the normaliser
+  const network_unit *unit;  // then this
   const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
+  bool shared;               // the program is another kernel's
   network_place *constants;  // per tensor of the program: of those that it brings along; buffer -1: of the others
   map_mapping mapping;       // of a layer
   double seconds;            // of the processor, for its compilation
@@ -76,6 +87,10 @@ typedef struct network_options {
   compile_judge judge;    // the same
   unsigned jobs;          // threads that compile; 0: 1
   bool straight;          // commands without loops: for C, which finds its own; loops take less memory
+  bool timing;            // the steps are only timed: kernels that differ in scales alone share a program
+  // The mapping of a kernel; NULL, or returns NULL: the mapper's.
+  const map_mapping *(*mapping)(void *context, const layer_call *call);
+  void *context;
 } network_options;
 
 typedef struct network {

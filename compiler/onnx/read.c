@@ -34,9 +34,7 @@ bool onnx_node_fail(onnx_reader *r, const onnx_node *n, const char *format, ...)
 // ---- names
 
 static const char *unique(onnx_reader *r, graph_names *taken, const char *base) {
-  const char *name = base;
-  for (int i = 1; graph_names_find(taken, name) != GRAPH_NONE; i++)
-    name = wf_arena_format(r->g->arena, "%s.%d", base, i);
+  const char *name = graph_names_unused(taken, r->g->arena, base, ".", 1);
   name = wf_arena_text(r->g->arena, name, strlen(name));
   graph_names_add(taken, name, 0);
   return name;
@@ -163,6 +161,7 @@ static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, int *input
 }
 
 static bool read_outputs(onnx_reader *r, const Onnx__GraphProto *from, int *outputs) {
+  if (from->n_output == 0) return onnx_fail(r, "it has no outputs, so nothing of it is computed");
   for (size_t i = 0; i < from->n_output; i++) {
     const char *name = from->output[i]->name;
     outputs[i] = name == NULL ? GRAPH_NONE : graph_names_find(r->values, name);
@@ -358,35 +357,37 @@ static bool read_node(onnx_reader *r, const Onnx__NodeProto *from, size_t index)
 
 // ---- the whole
 
-static bool is_input(const graph *g, int tensor) {
-  for (int i = 0; i < g->input_count; i++)
-    if (g->inputs[i] == tensor) return true;
-  return false;
+static void name_output(onnx_reader *r, int o, const char *name, bool shared) {
+  graph *g = r->g;
+  int tensor = g->outputs[o];
+  if (strcmp(g->tensors[tensor].name, name) == 0) return;
+  int old = graph_find_tensor(g, name);
+  if (old != GRAPH_NONE) graph_rename_tensor(g, old, unique(r, r->tensors, name));
+  if (!shared) {
+    graph_rename_tensor(g, tensor, name);
+    return;
+  }
+  graph_tensor copy = g->tensors[tensor];
+  copy.name = name;
+  copy.data = NULL;
+  g->outputs[o] = graph_add_tensor(g, &copy);
+  char *base = wf_format("%s.copy", name);
+  graph_add_node(g, GRAPH_OP_IDENTITY, unique(r, r->nodes, base), &tensor, 1, &g->outputs[o], 1);
+  wf_free(base);
 }
 
-// Outputs keep the names that the file gives them, also where a node was removed.
+// Outputs keep the names that the file gives them, also where a node was removed. What is an input or another output,
+// too, keeps its name, and a copy gets the new one.
 static void name_outputs(onnx_reader *r, const Onnx__GraphProto *from) {
   graph *g = r->g;
+  bool *is_end = WF_NEW_ARRAY((size_t)g->tensor_count + 1, bool);
+  for (int i = 0; i < g->input_count; i++) is_end[g->inputs[i]] = true;
   for (int o = 0; o < g->output_count; o++) {
-    const char *name = from->output[o]->name;
-    int tensor = g->outputs[o];
-    bool shared = is_input(g, tensor);
-    for (int p = 0; p < o; p++) shared |= g->outputs[p] == tensor;
-    if (strcmp(g->tensors[tensor].name, name) == 0) continue;
-    int old = graph_find_tensor(g, name);
-    if (old != GRAPH_NONE) g->tensors[old].name = unique(r, r->tensors, name);
-    if (!shared) {
-      g->tensors[tensor].name = wf_arena_text(g->arena, name, strlen(name));
-      continue;
-    }
-    graph_tensor copy = g->tensors[tensor];
-    copy.name = name;
-    copy.data = NULL;
-    g->outputs[o] = graph_add_tensor(g, &copy);
-    char *base = wf_format("%s.copy", name);
-    graph_add_node(g, GRAPH_OP_IDENTITY, unique(r, r->nodes, base), &tensor, 1, &g->outputs[o], 1);
-    wf_free(base);
+    const int tensor = g->outputs[o];
+    name_output(r, o, from->output[o]->name, is_end[tensor]);
+    is_end[tensor] = true;
   }
+  wf_free(is_end);
 }
 
 static bool read_graph(onnx_reader *r, const Onnx__GraphProto *from) {

@@ -96,6 +96,7 @@ static bool read_external(onnx_reader *r, const Onnx__TensorProto *from, const c
   return r->folder != NULL || fail(r, what, "its data is in a file of its own");
 }
 
+// `to` NULL: only whether the bytes are there.
 static bool copy_external(onnx_reader *r, const Onnx__TensorProto *from, const char *what, void *to, size_t bytes) {
   external e;
   onnx_file file;
@@ -107,7 +108,7 @@ static bool copy_external(onnx_reader *r, const Onnx__TensorProto *from, const c
   if ((uint64_t)e.offset > file.length || bytes > file.length - (size_t)e.offset ||
       (e.length >= 0 && (uint64_t)e.length != bytes))
     ok = fail(r, what, "'%s' does not have its %zu bytes at %" PRId64, e.location, bytes, e.offset);
-  else
+  else if (to != NULL)
     memcpy(to, (const char *)file.bytes + e.offset, bytes);
   onnx_file_close(&file);
   return ok;
@@ -141,10 +142,13 @@ static bool copy_list(const Onnx__TensorProto *from, graph_type type, size_t cou
   }
 }
 
+static bool is_external(const Onnx__TensorProto *from) {
+  return from->has_data_location && from->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
 static bool copy_data(onnx_reader *r, Onnx__TensorProto *from, const char *what, const graph_tensor *to, void *data) {
   size_t bytes = graph_bytes(to), count = (size_t)graph_elements(to);
-  if (from->has_data_location && from->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
-    return copy_external(r, from, what, data, bytes);
+  if (is_external(from)) return copy_external(r, from, what, data, bytes);
   if (count == 0) return true;
   if (!from->has_raw_data)
     return copy_list(from, to->type, count, data) || fail(r, what, "it does not have %zu elements", count);
@@ -154,10 +158,12 @@ static bool copy_data(onnx_reader *r, Onnx__TensorProto *from, const char *what,
 }
 
 // Whether the bytes that a shape asks for can be there at all, before they are allocated.
-static bool has_enough(const Onnx__TensorProto *from, size_t count) {
-  size_t there = from->raw_data.len + from->n_float_data + from->n_double_data + from->n_int32_data +
-                 from->n_int64_data + from->n_uint64_data;
-  return from->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL || there >= count;
+static bool has_enough(onnx_reader *r, const Onnx__TensorProto *from, const char *what, const graph_tensor *to) {
+  const size_t count = (size_t)graph_elements(to);
+  if (is_external(from)) return copy_external(r, from, what, NULL, graph_bytes(to));
+  const size_t there = from->raw_data.len + from->n_float_data + from->n_double_data + from->n_int32_data +
+                       from->n_int64_data + from->n_uint64_data;
+  return there >= count || fail(r, what, "it does not have %zu elements", count);
 }
 
 bool onnx_tensor(onnx_reader *r, Onnx__TensorProto *from, const char *what, wf_arena *arena, graph_tensor *to) {
@@ -170,7 +176,7 @@ bool onnx_tensor(onnx_reader *r, Onnx__TensorProto *from, const char *what, wf_a
   for (int d = 0; d < to->rank; d++) to->dim[d] = from->dims[d];
   if (!graph_count_elements(to->rank, to->dim, &elements)) return fail(r, what, "its shape is impossible");
   if (from->segment != NULL) return fail(r, what, "it is cut into segments");
-  if (!has_enough(from, (size_t)elements)) return fail(r, what, "it does not have %" PRId64 " elements", elements);
+  if (!has_enough(r, from, what, to)) return false;
   void *data = wf_arena_alloc(arena, graph_bytes(to) + 1, 1);
   if (!copy_data(r, from, what, to, data)) return false;
   if (to->type == GRAPH_BOOL)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a graph of stage `model` as an ONNX model of opset 17: what the reader turned into inputs, names or types is
 // turned back. Q operators are ours alone and are refused.
-#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/output.h"
 #include "compiler/onnx/private.h"
 
 // Everything of the messages is in one arena and dropped at once.
@@ -224,10 +224,9 @@ static void append(ProtobufCBuffer *buffer, size_t length, const uint8_t *data) 
   fwrite(data, 1, length, ((file_buffer *)buffer)->out);
 }
 
-static bool write_model(writer *w, FILE *out) {
+static void write_model(writer *w, FILE *out) {
   file_buffer buffer = {{append}, out};
   onnx__model_proto__pack_to_buffer(model(w), &buffer.base);
-  return !ferror(out);
 }
 
 bool onnx_write(const graph *g, const char *path, wf_diag *diag) {
@@ -235,13 +234,11 @@ bool onnx_write(const graph *g, const char *path, wf_diag *diag) {
   bool ok = true;
   for (int n = 0; n < g->node_count; n++) ok &= is_writable(&w, &g->nodes[n]);
   if (!ok) return false;
-  FILE *out = fopen(path, "wb");
+  FILE *out = wf_output_open(path, diag);
   w.arena = wf_arena_create();
-  if (out != NULL) ok = write_model(&w, out);
-  if (out == NULL || fclose(out) != 0 || !ok) {
-    wf_error(diag, wf_in_file(path), "%s", strerror(errno));
-    ok = false;
-  }
+  ok = out != NULL;
+  if (ok) write_model(&w, out);
+  if (ok) ok = wf_output_close(out, path, diag);
   wf_arena_destroy(w.arena);
   return ok;
 }

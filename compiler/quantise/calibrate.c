@@ -100,7 +100,7 @@ static void widen(histogram *h) {
 }
 
 static void count_magnitudes(histogram *h, const float *values, int64_t count, float largest) {
-  if (largest <= 0) return;
+  if (largest <= 0 || isinf(largest)) return;
   if (h->top <= 0) h->top = largest;
   while (h->top < largest) widen(h);
   const float factor = (float)CELLS / h->top;
@@ -118,7 +118,8 @@ static void see(watch *w, const graph *g, int tensor, const float *values) {
     low = values[i] < low ? values[i] : low;
     high = values[i] > high ? values[i] : high;
   }
-  if (low > high) return;
+  if (count == 0) return;
+  if (low > high) low = high = INFINITY;  // no element is a number
   const float largest = fmaxf(fabsf(low), fabsf(high));
   const bool first = r->magnitude[tensor] < 0;
   r->low[tensor] = first ? low : fminf(low, r->low[tensor]);
@@ -127,11 +128,37 @@ static void see(watch *w, const graph *g, int tensor, const float *values) {
   if (w->histograms != NULL) count_magnitudes(&w->histograms[tensor], values, count, largest);
 }
 
+// Of rows of a layer norm's input.
+static float largest_deviation(const float *x, int64_t count, int64_t width) {
+  double largest = 0;
+  for (int64_t row = 0; row + width <= count; row += width, x += width) {
+    double sum = 0, squares = 0, most = 0;
+    for (int64_t i = 0; i < width; i++) sum += (double)x[i];
+    const double mean = sum / (double)width;
+    for (int64_t i = 0; i < width; i++) {
+      const double distance = fabs((double)x[i] - mean);
+      squares += distance * distance;
+      most = fmax(most, distance);
+    }
+    if (squares > 0) largest = fmax(largest, most / sqrt(squares / (double)width));
+  }
+  return (float)largest;
+}
+
+static void see_norm(const watch *w, const graph *g, const graph_node *node, void *const *values) {
+  const graph_tensor *x = &g->tensors[node->inputs[0]];
+  const float *from = x->data != NULL ? x->data : values[node->inputs[0]];
+  if (node->op != GRAPH_OP_LAYER_NORMALIZATION || x->type != GRAPH_F32 || x->rank == 0 || from == NULL) return;
+  float *deviation = &w->ranges->deviation[node->outputs[0]];
+  *deviation = fmaxf(*deviation, largest_deviation(from, graph_elements(x), x->dim[x->rank - 1]));
+}
+
 static bool after_node(void *context, const graph *g, const graph_node *node, void *const *values) {
   for (int i = 0; i < node->output_count; i++) {
     const int t = node->outputs[i];
     if (t != GRAPH_NONE && g->tensors[t].type == GRAPH_F32 && values[t] != NULL) see(context, g, t, values[t]);
   }
+  see_norm(context, g, node, values);
   return true;
 }
 
@@ -170,14 +197,16 @@ static bool run_samples(const graph *model, const quantise_options *options, wat
 bool quantise_calibrate(const graph *model, const quantise_options *options, quantise_ranges *ranges, wf_diag *diag) {
   const size_t count = (size_t)model->tensor_count + 1;
   *ranges = (quantise_ranges){WF_ARENA_ARRAY(model->arena, count, float), WF_ARENA_ARRAY(model->arena, count, float),
-                              WF_ARENA_ARRAY(model->arena, count, float), model->tensor_count};
+                              WF_ARENA_ARRAY(model->arena, count, float), WF_ARENA_ARRAY(model->arena, count, float),
+                              model->tensor_count};
   for (size_t t = 0; t < count; t++) ranges->magnitude[t] = -1;
   watch w = {.ranges = ranges};
   if (options->method == QUANTISE_PERCENTILE) w.histograms = WF_NEW_ARRAY(count, histogram);
   const bool ran = run_samples(model, options, &w, diag);
   const double share = (options->percentile > 0 ? options->percentile : 99.99) / 100;
   for (int t = 0; w.histograms != NULL && t < model->tensor_count; t++)
-    if (ranges->magnitude[t] > 0) ranges->magnitude[t] = percentile(&w.histograms[t], share);
+    if (ranges->magnitude[t] > 0 && !isinf(ranges->magnitude[t]))
+      ranges->magnitude[t] = percentile(&w.histograms[t], share);
   wf_free(w.histograms);
   return ran;
 }

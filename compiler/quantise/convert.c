@@ -2,13 +2,11 @@
 // A model graph to a graph of Q operators on int8 tensors: see convert.h.
 #include "compiler/quantise/convert.h"
 
-#include <string.h>
-
 // Float and integer operators that have no int8 form: as they are, with the forms of their inputs that they need.
 static void emit_float(quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   quantise_convert_layout layout = LAYOUT_PLAIN;
-  const bool image = g->tensors[node->outputs[0]].rank == 4 && quantise_convert_is_elementwise(g, node);
+  const bool image = quantise_convert_is_elementwise(g, node) && g->tensors[node->outputs[0]].rank == 4;
   for (int i = 0; image && i < node->input_count; i++)
     if (node->inputs[i] != GRAPH_NONE && g->tensors[node->inputs[i]].data == NULL &&
         quantise_convert_is_last(c, node->inputs[i]))
@@ -38,6 +36,10 @@ static void emit_node(quantise_converter *c, int n) {
   if (c->chain_of[n] != GRAPH_NONE) {
     const quantise_convert_chain *chain = &c->chains[c->chain_of[n]];
     if (chain->last == n) quantise_convert_emit_chain(c, chain);
+    return;
+  }
+  if (node->outputs[0] == GRAPH_NONE) {  // only later results of it are wanted
+    emit_float(c, node);
     return;
   }
   const quantise_convert_value *v = &c->values[node->outputs[0]];
@@ -111,14 +113,14 @@ static void end_outputs(quantise_converter *c) {
   for (int i = 0; i < g->output_count; i++) {
     outputs[i] = end_output(c, g->outputs[i]);
     const char *name = g->tensors[g->outputs[i]].name;
-    if (graph_find_tensor(c->out, name) == GRAPH_NONE)
-      c->out->tensors[outputs[i]].name = wf_arena_text(c->out->arena, name, strlen(name));
+    if (graph_find_tensor(c->out, name) == GRAPH_NONE) graph_rename_tensor(c->out, outputs[i], name);
   }
   graph_set_ends(c->out, c->out->inputs, c->out->input_count, outputs, g->output_count);
 }
 
 static void begin_values(quantise_converter *c) {
   c->values = WF_ARENA_ARRAY(c->arena, (size_t)c->model->tensor_count + 1, quantise_convert_value);
+  c->in_table = WF_ARENA_ARRAY(c->arena, (size_t)c->model->tensor_count + 1, int);
   for (int t = 0; t < c->model->tensor_count; t++)
     c->values[t] = (quantise_convert_value){
         .real = {GRAPH_NONE, GRAPH_NONE}, .quant = {GRAPH_NONE, GRAPH_NONE}, .flat = GRAPH_NONE};
@@ -133,8 +135,8 @@ graph *quantise_convert(const graph *model, const quantise_pins *pins, const qua
   begin_values(&c);
   quantise_convert_plan(&c);
   begin_inputs(&c);
-  for (int n = 0; n < model->node_count; n++) emit_node(&c, n);
-  end_outputs(&c);
+  for (int n = 0; n < model->node_count && !c.refused; n++) emit_node(&c, n);
+  if (!c.refused) end_outputs(&c);
   quantise_rewrite_drop_dead(c.out);
   wf_arena_destroy(c.arena);
   if (diag->errors == errors && graph_verify(c.out, diag)) return c.out;

@@ -56,6 +56,8 @@ typedef struct quantise_converter {
   float *scale;
   int32_t *zero;
   quantise_convert_value *values;
+  int *in_table;  // of table.c, 0 otherwise
+  bool refused;   // a tensor has no scale
   // the new graph
   graph *out;
   struct convert_weights *weights;  // already converted
@@ -88,6 +90,9 @@ int quantise_convert_lut(quantise_converter *c, int form, int model_tensor, quan
                          const int8_t table[256]);
 void quantise_convert_requantise_table(float from, int32_t from_zero, float to, int32_t to_zero, int8_t table[256]);
 
+// check.c: whether a tensor's numbers, or sums that become them, can have this scale; false after the tensor was named.
+bool quantise_convert_check_scale(quantise_converter *c, int tensor, double scale);
+
 // table.c: what `tensor` (derived) becomes for each of the 256 values of the tensor that it is a function of.
 bool quantise_convert_table(quantise_converter *c, int tensor, float scale, int32_t zero, int8_t table[256]);
 bool quantise_convert_real_table(quantise_converter *c, int tensor, float table[256]);
@@ -101,6 +106,17 @@ bool quantise_convert_is_product(const quantise_converter *c, const graph_node *
 bool quantise_convert_move(quantise_converter *c, const graph_node *node);
 bool quantise_convert_pool(quantise_converter *c, const graph_node *node);
 bool quantise_convert_add(quantise_converter *c, const graph_node *node);
+
+// unit.c: rows in the array's normaliser, as options say. False, or GRAPH_NONE: not there.
+typedef struct quantise_convert_norm {
+  int x, gamma, beta, out;  // beta: or GRAPH_NONE
+  float epsilon;
+  bool centred;
+  float largest;  // magnitude of what is normalised, before gamma and beta; 0: not known
+} quantise_convert_norm;
+bool quantise_convert_unit_softmax(quantise_converter *c, const graph_node *node, int x, int mask);
+bool quantise_convert_unit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
+int quantise_convert_unit_gelu(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
 // rows.c: softmax and normalisation
 bool quantise_convert_rows(quantise_converter *c, const graph_node *node);

@@ -12,17 +12,24 @@ static quantise_convert_layout other(quantise_convert_layout layout) {
 
 static const int64_t to_layout[LAYOUTS][4] = {[LAYOUT_PLAIN] = {0, 3, 1, 2}, [LAYOUT_CHANNELS_LAST] = {0, 2, 3, 1}};
 
+static bool is_quant(const quantise_converter *c, int tensor) {
+  return c->values[tensor].quant[LAYOUT_PLAIN] != GRAPH_NONE ||
+         c->values[tensor].quant[LAYOUT_CHANNELS_LAST] != GRAPH_NONE;
+}
+
 bool quantise_convert_has_quant(const quantise_converter *c, int tensor) {
-  const quantise_convert_value *v = &c->values[tensor];
-  if (v->quant[0] != GRAPH_NONE || v->quant[1] != GRAPH_NONE) return true;
-  return c->derived[tensor] != GRAPH_NONE && quantise_convert_has_quant(c, c->derived[tensor]);
+  for (int t = tensor; t != GRAPH_NONE; t = c->derived[t])
+    if (is_quant(c, t)) return true;
+  return false;
 }
 
 bool quantise_convert_is_last(const quantise_converter *c, int tensor) {
-  const quantise_convert_value *v = &c->values[tensor];
-  if (v->quant[LAYOUT_CHANNELS_LAST] != GRAPH_NONE || v->real[LAYOUT_CHANNELS_LAST] != GRAPH_NONE) return true;
-  if (v->quant[LAYOUT_PLAIN] != GRAPH_NONE || v->real[LAYOUT_PLAIN] != GRAPH_NONE) return false;
-  return c->derived[tensor] != GRAPH_NONE && quantise_convert_is_last(c, c->derived[tensor]);
+  for (int t = tensor; t != GRAPH_NONE; t = c->derived[t]) {
+    const quantise_convert_value *v = &c->values[t];
+    if (v->quant[LAYOUT_CHANNELS_LAST] != GRAPH_NONE || v->real[LAYOUT_CHANNELS_LAST] != GRAPH_NONE) return true;
+    if (v->quant[LAYOUT_PLAIN] != GRAPH_NONE || v->real[LAYOUT_PLAIN] != GRAPH_NONE) return false;
+  }
+  return false;
 }
 
 int quantise_convert_new(quantise_converter *c, int tensor, const char *suffix, graph_type type,
@@ -68,6 +75,7 @@ static void set_scale(graph *g, graph_node *node, float scale, int32_t zero) {
 void quantise_convert_set_quant(quantise_converter *c, int tensor, quantise_convert_layout layout, int form,
                                 float scale, int32_t zero) {
   quantise_convert_value *v = &c->values[tensor];
+  quantise_convert_check_scale(c, tensor, (double)scale);
   v->quant[layout] = form;
   v->scale = scale;
   v->zero = zero;
@@ -155,8 +163,11 @@ static int make_quant(quantise_converter *c, int tensor, quantise_convert_layout
       v->zero = source->zero;
       return from;
     }
-    if (!quantise_convert_table(c, tensor, c->scale[tensor], c->zero[tensor], table)) return GRAPH_NONE;
-    form = quantise_convert_lut(c, from, tensor, layout, table);
+    form = quantise_convert_unit_gelu(c, from, tensor, layout);
+    if (form == GRAPH_NONE) {
+      if (!quantise_convert_table(c, tensor, c->scale[tensor], c->zero[tensor], table)) return GRAPH_NONE;
+      form = quantise_convert_lut(c, from, tensor, layout, table);
+    }
   } else {
     const quantise_convert_layout from =
         v->real[layout] != GRAPH_NONE || v->real[other(layout)] == GRAPH_NONE ? layout : other(layout);
@@ -167,9 +178,15 @@ static int make_quant(quantise_converter *c, int tensor, quantise_convert_layout
   return form;
 }
 
+// What the tensor is a function of comes first, from the far end: a chain may be longer than the stack.
 int quantise_convert_quant(quantise_converter *c, int tensor, quantise_convert_layout layout) {
-  const int form = c->values[tensor].quant[layout];
-  return form != GRAPH_NONE ? form : make_quant(c, tensor, layout);
+  if (c->values[tensor].quant[layout] != GRAPH_NONE) return c->values[tensor].quant[layout];
+  size_t count = 0, room = 0;
+  int *chain = NULL, t = tensor;
+  for (; t != GRAPH_NONE && !is_quant(c, t); t = c->derived[t]) *WF_ARENA_PUSH(c->arena, chain, count, &room) = t;
+  if (t == GRAPH_NONE) return make_quant(c, tensor, layout);
+  for (; count > 1; count--) make_quant(c, chain[count - 1], layout);
+  return make_quant(c, tensor, layout);
 }
 
 int quantise_convert_quant_at(quantise_converter *c, int tensor, quantise_convert_layout layout, float scale,
@@ -214,12 +231,52 @@ static int dequantise(quantise_converter *c, int tensor, quantise_convert_layout
   return form;
 }
 
+static bool is_renamed(const quantise_converter *c, int tensor) {
+  return c->model->nodes[c->index.maker[tensor]].op == GRAPH_OP_IDENTITY;
+}
+
+// Whether the tensor's float form would be computed from those of its operator's inputs.
+static bool is_computed(const quantise_converter *c, int tensor, quantise_convert_layout layout) {
+  if (c->model->tensors[tensor].rank != 4) layout = LAYOUT_PLAIN;
+  if (c->derived[tensor] == GRAPH_NONE || is_quant(c, tensor)) return false;
+  if (c->values[tensor].real[layout] != GRAPH_NONE || c->model->tensors[tensor].data != NULL) return false;
+  const bool may_rename = quantise_pin_of(c->pins, tensor)->scale <= 0 && is_renamed(c, tensor);
+  return may_rename || !quantise_convert_has_quant(c, c->derived[tensor]);
+}
+
+// Makes the float form of a tensor, and before it those of all tensors that it is computed from, each after its own
+// inputs in their order: a list stands for the stack, which a long chain would overflow.
+static int real_of(quantise_converter *c, int tensor, quantise_convert_layout layout) {
+  typedef struct visit {
+    int tensor, next;  // the input to be seen next
+  } visit;
+  if (!is_computed(c, tensor, layout)) return quantise_convert_real(c, tensor, layout);
+  size_t count = 0, room = 0;
+  visit *open = NULL;
+  *WF_ARENA_PUSH(c->arena, open, count, &room) = (visit){tensor, 0};
+  while (count > 0) {
+    visit *v = &open[count - 1];
+    const graph_node *node = &c->model->nodes[c->index.maker[v->tensor]];
+    if (v->next == node->input_count) {
+      quantise_convert_real(c, v->tensor, layout);
+      count--;
+      continue;
+    }
+    const int input = node->inputs[v->next++];
+    if (input != GRAPH_NONE && is_computed(c, input, layout))
+      *WF_ARENA_PUSH(c->arena, open, count, &room) = (visit){input, 0};
+    else if (input != GRAPH_NONE)
+      quantise_convert_real(c, input, layout);
+  }
+  return quantise_convert_real(c, tensor, layout);
+}
+
 static int compute(quantise_converter *c, int tensor, quantise_convert_layout layout) {
   const graph_node *node = &c->model->nodes[c->index.maker[tensor]];
-  if (node->op == GRAPH_OP_IDENTITY) return quantise_convert_real(c, node->inputs[0], layout);
-  int inputs[4];
+  if (node->op == GRAPH_OP_IDENTITY) return real_of(c, node->inputs[0], layout);
+  int *inputs = WF_ARENA_ARRAY(c->arena, (size_t)node->input_count + 1, int);
   for (int i = 0; i < node->input_count; i++)
-    inputs[i] = node->inputs[i] == GRAPH_NONE ? GRAPH_NONE : quantise_convert_real(c, node->inputs[i], layout);
+    inputs[i] = node->inputs[i] == GRAPH_NONE ? GRAPH_NONE : real_of(c, node->inputs[i], layout);
   const int form = quantise_convert_new(c, tensor, "", GRAPH_F32, layout);
   graph_node *copy = quantise_convert_emit(c, node->op, node->name, inputs, node->input_count, form);
   quantise_convert_copy_attributes(c, copy, node);
@@ -238,22 +295,18 @@ static int look_up(quantise_converter *c, int tensor, quantise_convert_layout la
   return form;
 }
 
-static bool is_renamed(const quantise_converter *c, int tensor) {
-  return c->model->nodes[c->index.maker[tensor]].op == GRAPH_OP_IDENTITY;
-}
-
 static int make_real(quantise_converter *c, int tensor, quantise_convert_layout layout) {
   quantise_convert_value *v = &c->values[tensor];
   if (c->model->tensors[tensor].data != NULL) return real_constant(c, tensor, layout);
-  const bool is_quant = v->quant[0] != GRAPH_NONE || v->quant[1] != GRAPH_NONE;
+  const bool has_form = is_quant(c, tensor);
   const bool is_pinned = quantise_pin_of(c->pins, tensor)->scale > 0;
-  if (c->derived[tensor] != GRAPH_NONE && !is_quant && !is_pinned)
+  if (c->derived[tensor] != GRAPH_NONE && !has_form && !is_pinned)
     return quantise_convert_has_quant(c, c->derived[tensor]) && !is_renamed(c, tensor) ? look_up(c, tensor, layout)
                                                                                        : compute(c, tensor, layout);
-  if (v->real[other(layout)] != GRAPH_NONE && !is_quant)
+  if (v->real[other(layout)] != GRAPH_NONE && !has_form)
     return transpose(c, v->real[other(layout)],
                      quantise_convert_new(c, tensor, "", c->model->tensors[tensor].type, layout), layout);
-  if (!is_quant) quantise_convert_quant(c, tensor, layout);
+  if (!has_form) quantise_convert_quant(c, tensor, layout);
   return dequantise(c, tensor, layout);
 }
 

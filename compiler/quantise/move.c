@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on int8 numbers that are not products: movement, pooling, sums. Images stay with their channels last.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -243,6 +244,14 @@ static bool move_depth_to_space(quantise_converter *c, const graph_node *node) {
   return true;
 }
 
+// A transposed number that a product alone reads is quantised before it moves: a byte moves more easily, and the
+// product may read it as it is.
+static bool is_read_by_product(const quantise_converter *c, int tensor) {
+  const graph_node *reader = quantise_rewrite_only_reader(c->model, &c->index, tensor);
+  return reader != NULL && reader->op == GRAPH_OP_MAT_MUL && c->scale[tensor] > 0 &&
+         quantise_pin_of(c->pins, tensor)->scale <= 0;
+}
+
 bool quantise_convert_move(quantise_converter *c, const graph_node *node) {
   static const struct {
     graph_op op;
@@ -262,6 +271,7 @@ bool quantise_convert_move(quantise_converter *c, const graph_node *node) {
   bool any = false;
   for (int i = 0; i < (node->op == GRAPH_OP_CONCAT ? node->input_count : 1); i++)
     any |= quantise_convert_has_quant(c, node->inputs[i]);
+  any |= node->op == GRAPH_OP_TRANSPOSE && is_read_by_product(c, node->outputs[0]);
   for (size_t i = 0; any && i < sizeof moves / sizeof moves[0]; i++)
     if (moves[i].op == node->op) return moves[i].move(c, node);
   return false;
@@ -326,15 +336,31 @@ static const graph_node *relu_behind(const quantise_converter *c, int sum) {
   return free ? reader : NULL;
 }
 
+// A constant summand has 127 for its own largest magnitude, which may not drown the other one: that of a mask does.
+// False: it stays a float number.
+static bool scale_constant(quantise_converter *c, int tensor, int other) {
+  static const float drowning = 8;
+  const float *values = quantise_rewrite_floats(c->model, tensor);
+  float largest = 0;
+  if (c->model->tensors[tensor].data == NULL) return true;
+  if (values == NULL || c->values[tensor].quant[LAYOUT_PLAIN] != GRAPH_NONE) return false;
+  for (int64_t i = graph_elements(&c->model->tensors[tensor]); i-- > 0;) largest = fmaxf(largest, fabsf(values[i]));
+  if (!(largest / 127 >= FLT_MIN) || !(largest <= drowning * 127 * c->scale[other])) return false;
+  c->scale[tensor] = largest / 127;
+  c->zero[tensor] = 0;
+  return true;
+}
+
 bool quantise_convert_add(quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
   const int a = node->inputs[0], b = node->inputs[1];
   const graph_node *relu = relu_behind(c, node->outputs[0]);
   const int out = relu != NULL ? relu->outputs[0] : node->outputs[0];
   if (node->op != GRAPH_OP_ADD || g->tensors[out].type != GRAPH_F32) return false;
-  if (g->tensors[a].data != NULL || g->tensors[b].data != NULL || !graph_same_shape(&g->tensors[a], &g->tensors[b]))
+  if ((g->tensors[a].data != NULL && g->tensors[b].data != NULL) || !graph_same_shape(&g->tensors[a], &g->tensors[b]))
     return false;
   if (!quantise_convert_has_quant(c, a) && !quantise_convert_has_quant(c, b)) return false;
+  if (!scale_constant(c, a, b) || !scale_constant(c, b, a)) return false;
   if (c->zero[a] != 0 || c->zero[b] != 0 || c->zero[out] != 0) return false;
   const quantise_convert_layout layout =
       layout_of(c, a) == LAYOUT_CHANNELS_LAST || layout_of(c, b) == LAYOUT_CHANNELS_LAST ? LAYOUT_CHANNELS_LAST

@@ -7,20 +7,6 @@
 #include "compiler/graph/run.h"
 #include "compiler/quantise/quantise.h"
 
-graph *quantise_network(graph *model, const quantise_options *options, quantise_stage stage, wf_diag *diag) {
-  quantise_pins pins;
-  quantise_ranges ranges;
-  if (!quantise_prepare(model, &pins, diag)) return NULL;
-  if (stage == QUANTISE_STAGE_MODEL) return model;
-  if (!quantise_calibrate(model, options, &ranges, diag)) return NULL;
-  graph *quantised = quantise_convert(model, &pins, &ranges, options, diag);
-  if (quantised == NULL || stage == QUANTISE_STAGE_QUANTISED) return quantised;
-  quantise_place(quantised, options);
-  if (graph_verify(quantised, diag)) return quantised;
-  graph_destroy(quantised);
-  return NULL;
-}
-
 // ---- comparison with the model
 
 typedef struct sums {
@@ -105,4 +91,121 @@ quantise_quality *quantise_compare(const graph *model, const graph *placed, cons
   }
   wf_free(all);
   return rows;
+}
+
+// ---- what goes to the normaliser
+
+typedef struct candidates {
+  const graph *model;
+  const quantise_pins *pins;
+  const quantise_ranges *ranges;
+  quantise_options options;
+  void **inputs, **expected;  // of one sample
+  wf_diag *diag;
+} candidates;
+
+static bool has_units(const graph *g) {
+  for (int n = 0; n < g->node_count; n++) {
+    const graph_op op = g->nodes[n].op;
+    if (op == GRAPH_OP_QSOFTMAX_UNIT || op == GRAPH_OP_QNORM_UNIT || op == GRAPH_OP_QGELU_UNIT) return true;
+  }
+  return false;
+}
+
+// Signal to noise of the worst output of a graph; -INFINITY if none is a float number, or it cannot be run.
+static double quality_of(const candidates *c, const graph *g) {
+  sums *all = WF_NEW_ARRAY((size_t)g->output_count + 1, sums);
+  void **got = output_buffers(g);
+  const graph_run_options options = {.file = g->name};
+  double least = INFINITY;
+  const bool ran = graph_run(g, (const void *const *)c->inputs, got, &options, c->diag);
+  for (int o = 0; ran && o < g->output_count; o++) {
+    if (!is_comparable(c->model, g, o)) continue;
+    compare(&all[o], &c->model->tensors[c->model->outputs[o]], c->expected[o], got[o]);
+    least = fmin(least, 10 * log10(all[o].signal / fmax(all[o].noise, 1e-30)));
+  }
+  free_buffers(g, got);
+  wf_free(all);
+  return ran && isfinite(least) ? least : -INFINITY;
+}
+
+static graph *candidate(const candidates *c, unsigned kinds) {
+  quantise_options options = c->options;
+  options.unit_kinds = kinds;
+  options.int8_ends = false;  // float ends can be compared
+  return quantise_convert(c->model, c->pins, c->ranges, &options, c->diag);
+}
+
+static double quality_with(const candidates *c, unsigned kinds) {
+  graph *g = candidate(c, kinds);
+  if (g == NULL) return -INFINITY;
+  const double quality = quality_of(c, g);
+  graph_destroy(g);
+  return quality;
+}
+
+// Takes away one kind after the other, each time the one without which most is gained.
+static void choose(const candidates *c, quantise_choice *choice) {
+  choice->hart_db = quality_with(c, 0);
+  choice->kinds = QUANTISE_UNIT_ALL;
+  choice->unit_db = choice->all_db = quality_with(c, choice->kinds);
+  while (choice->kinds != 0 && !(choice->unit_db >= choice->hart_db - QUANTISE_UNIT_LOSS)) {
+    unsigned best = 0;
+    double most = -INFINITY;
+    for (unsigned kind = 1; kind < QUANTISE_UNIT_ALL; kind *= 2) {
+      if ((choice->kinds & kind) == 0) continue;
+      const unsigned without = choice->kinds & ~kind;
+      const double quality = without == 0 ? choice->hart_db : quality_with(c, without);
+      if (!(quality >= most)) continue;
+      best = without, most = quality;
+    }
+    choice->kinds = best;
+    choice->unit_db = best == 0 ? choice->hart_db : most;
+  }
+}
+
+static bool measure(candidates *c, quantise_choice *choice) {
+  enum { MEASURED_ON = 2000 };  // neither the inputs of the calibration nor those of a comparison
+  const quantise_options *o = &c->options;
+  void **random = o->input_sets > 0 ? NULL : quantise_random_inputs(c->model, o->seed + MEASURED_ON);
+  c->inputs = o->input_sets > 0 ? (void **)(uintptr_t)o->inputs : random;
+  c->expected = output_buffers(c->model);
+  const graph_run_options options = {.file = c->model->name};
+  const bool ran = graph_run(c->model, (const void *const *)c->inputs, c->expected, &options, c->diag);
+  if (ran) choose(c, choice);
+  free_buffers(c->model, c->expected);
+  if (random != NULL) quantise_free_inputs(c->model, random);
+  return ran;
+}
+
+static bool choose_units(const graph *model, const quantise_pins *pins, const quantise_ranges *ranges,
+                         quantise_options *options, wf_diag *diag) {
+  candidates c = {.model = model, .pins = pins, .ranges = ranges, .options = *options, .diag = diag};
+  quantise_choice choice = {0};
+  graph *all = candidate(&c, QUANTISE_UNIT_ALL);
+  if (all == NULL) return false;
+  choice.measured = has_units(all);
+  graph_destroy(all);
+  if (choice.measured && !measure(&c, &choice)) return false;
+  options->unit_kinds = choice.kinds;
+  if (options->choice != NULL) *options->choice = choice;
+  return true;
+}
+
+// ---- all passes
+
+graph *quantise_network(graph *model, const quantise_options *asked, quantise_stage stage, wf_diag *diag) {
+  quantise_pins pins;
+  quantise_ranges ranges;
+  quantise_options options = *asked;
+  if (!quantise_check(model, diag) || !quantise_prepare(model, &pins, diag)) return NULL;
+  if (stage == QUANTISE_STAGE_MODEL) return model;
+  if (!quantise_calibrate(model, &options, &ranges, diag)) return NULL;
+  if (options.unit_columns > 0 && !choose_units(model, &pins, &ranges, &options, diag)) return NULL;
+  graph *quantised = quantise_convert(model, &pins, &ranges, &options, diag);
+  if (quantised == NULL || stage == QUANTISE_STAGE_QUANTISED) return quantised;
+  quantise_place(quantised, &options);
+  if (graph_verify(quantised, diag)) return quantised;
+  graph_destroy(quantised);
+  return NULL;
 }

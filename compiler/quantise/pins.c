@@ -299,7 +299,9 @@ static void walk_other(walk *w, const graph_node *node) {
   const int in = node->input_count > 0 ? node->inputs[0] : GRAPH_NONE;
   const graph_node was = *node;
   keep(w, node);
-  if (was.output_count == 0 || !is_pinned(w, in) || !is_byte(g->tensors[was.outputs[0]].type)) return;
+  if (was.output_count == 0 || was.outputs[0] == GRAPH_NONE || !is_pinned(w, in) ||
+      !is_byte(g->tensors[was.outputs[0]].type))
+    return;
   const quantise_pin pin = w->pins->of[in];
   if (!pin.is_integer || !moves(was.op)) {
     wf_error(w->diag, wf_in_file(g->name), "node '%s' (%s) reads the integers of a quantised tensor", was.name,

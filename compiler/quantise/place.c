@@ -116,6 +116,9 @@ static const struct {
     {GRAPH_OP_QMAX_POOL, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QAVERAGE_POOL, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QGLOBAL_AVERAGE_POOL, GRAPH_ON_ARRAY, NULL},
+    {GRAPH_OP_QSOFTMAX_UNIT, GRAPH_ON_ARRAY, NULL},
+    {GRAPH_OP_QNORM_UNIT, GRAPH_ON_ARRAY, NULL},
+    {GRAPH_OP_QGELU_UNIT, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QLUT, GRAPH_ON_HOST, "the array has no tables"},
     {GRAPH_OP_QSOFTMAX, GRAPH_ON_HOST, "the array has no exponential"},
     {GRAPH_OP_QLAYER_NORM, GRAPH_ON_HOST, "the array has no square root"},
@@ -139,13 +142,39 @@ static void place(const graph *g, graph_node *node) {
       node->place = places[i].place;
       node->reason = places[i].reason;
     }
-  const graph_tensor *out = &g->tensors[node->outputs[0]];
-  if (node->place == GRAPH_ON_HOST && node->reason[0] == 'n' && out->type == GRAPH_F32) node->reason = "float numbers";
+  const int out = node->outputs[0];
+  if (node->place == GRAPH_ON_HOST && node->reason[0] == 'n' && out != GRAPH_NONE && g->tensors[out].type == GRAPH_F32)
+    node->reason = "float numbers";
+}
+
+// ---- the order
+
+// A Quantize stands right behind the node whose result it takes: the hart then has the numbers at hand, and they need
+// not stay in memory as f32.
+static void quantise_early(graph *g) {
+  const quantise_rewrite_index index = quantise_rewrite_index_of(g);
+  int count;
+  graph_node *nodes = quantise_rewrite_begin(g, &count);
+  int *reader = WF_ARENA_ARRAY(g->arena, (size_t)count + 1, int),
+      *next = WF_ARENA_ARRAY(g->arena, (size_t)count + 1, int);
+  for (int n = 0; n < count; n++) reader[n] = next[n] = GRAPH_NONE;
+  for (int n = count - 1; n >= 0; n--) {
+    const int maker = nodes[n].op == GRAPH_OP_QUANTIZE ? index.maker[nodes[n].inputs[0]] : GRAPH_NONE;
+    if (maker == GRAPH_NONE) continue;
+    next[n] = reader[maker];
+    reader[maker] = n;
+  }
+  for (int n = 0; n < count; n++) {
+    if (nodes[n].op == GRAPH_OP_QUANTIZE && index.maker[nodes[n].inputs[0]] != GRAPH_NONE) continue;
+    quantise_rewrite_keep(g, &nodes[n]);
+    for (int q = reader[n]; q != GRAPH_NONE; q = next[q]) quantise_rewrite_keep(g, &nodes[q]);
+  }
 }
 
 void quantise_place(graph *quantised, const quantise_options *options) {
   absorb_transposes(quantised);
   if (!options->keep_pools) fuse_pools(quantised);
   pad_inputs(quantised);
+  quantise_early(quantised);
   for (int n = 0; n < quantised->node_count; n++) place(quantised, &quantised->nodes[n]);
 }

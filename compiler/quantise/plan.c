@@ -196,7 +196,7 @@ static bool is_binary(graph_op op) {
 }
 
 bool quantise_convert_is_elementwise(const graph *g, const graph_node *node) {
-  return g->tensors[node->outputs[0]].type == GRAPH_F32 &&
+  return node->outputs[0] != GRAPH_NONE && g->tensors[node->outputs[0]].type == GRAPH_F32 &&
          (is_unary(node->op) || (is_binary(node->op) && node->input_count == 2));
 }
 
@@ -285,7 +285,7 @@ static void plan_scales(quantise_converter *c) {
   for (size_t t = 0; t < count; t++) {
     const int group = find_group(all.parent, (int)t);
     const quantise_pin *own = quantise_pin_of(c->pins, (int)t), *pin = own->scale > 0 ? own : &all.pin[group];
-    c->scale[t] = pin->scale > 0 ? pin->scale : all.magnitude[group] > 0 ? all.magnitude[group] / 127 : 1;
+    c->scale[t] = pin->scale > 0 ? pin->scale : all.magnitude[group] / 127 >= FLT_MIN ? all.magnitude[group] / 127 : 1;
     c->zero[t] = pin->scale > 0 ? pin->zero : 0;
   }
 }

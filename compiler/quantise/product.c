@@ -89,7 +89,8 @@ float quantise_convert_weight_scale(const quantise_converter *c, const graph_nod
   float largest = 0;
   for (int64_t i = graph_elements(&c->model->tensors[w]); i-- > 0;) largest = fmaxf(largest, fabsf(values[i]));
   const float alpha = node->op == GRAPH_OP_GEMM ? graph_float(node, "alpha", 1) : 1;
-  return largest > 0 ? alpha * largest / 127 : 1;
+  // What is too small for a scale is nothing beside any other number.
+  return alpha * largest / 127 >= FLT_MIN ? alpha * largest / 127 : 1;
 }
 
 // ---- weights
@@ -290,7 +291,10 @@ static int finish_on_host(quantise_converter *c, const product *p) {
   if (p->chain->relu && c->zero[out] == 0) graph_set_int(c->out, node, "relu", 1);
   float *factors = WF_ARENA_ARRAY(c->arena, (size_t)p->channels, float);
   const int64_t count = p->w_scale_count > 1 ? p->channels : 1;
-  for (int64_t k = 0; k < count; k++) factors[k] = (float)result_factor(c, p, k);
+  for (int64_t k = 0; k < count; k++) {
+    factors[k] = (float)result_factor(c, p, k);
+    if (!quantise_convert_check_scale(c, out, result_factor(c, p, k))) break;
+  }
   const int scales = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.scales", p->node->name), GRAPH_F32, 1,
                                                &count, factors);
   const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, p->layout);
@@ -302,6 +306,7 @@ static int finish_on_host(quantise_converter *c, const product *p) {
 
 static int finish_on_array(quantise_converter *c, const product *p) {
   const int out = p->chain->out, form = quantise_convert_new(c, out, ".i8", GRAPH_I8, p->layout);
+  quantise_convert_check_scale(c, out, result_factor(c, p, 0));
   graph_node *node = emit_product(c, p, make_bias(c, p, true), form);
   graph_set_float(c->out, node, "scale", (float)result_factor(c, p, 0));
   if (p->chain->relu && c->zero[out] == 0) graph_set_int(c->out, node, "relu", 1);

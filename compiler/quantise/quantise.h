@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a model graph to a placed graph: folding, calibration, conversion to Q operators, fusion, layout, placement.
 //
+//   quantise_check      refuses constants that are not finite
 //   quantise_prepare    in place: QDQ and QLinear models become float graphs with pins (the scales that the model
 //                       gives), batch normalisations are folded, and other forms of operators become those that the
 //                       converter knows
@@ -23,7 +24,26 @@
 // The largest factor of a residual: eight products of int8 (docs/networks.md).
 enum { QUANTISE_FACTOR_MAX = 8 * 127 };
 
+// What the normaliser may cost in signal to noise over the network, in dB.
+#define QUANTISE_UNIT_LOSS 1.0
+
 typedef enum { QUANTISE_MIN_MAX, QUANTISE_PERCENTILE } quantise_method;
+
+// Operators that the array's normaliser can do, as bits.
+typedef enum {
+  QUANTISE_UNIT_SOFTMAX = 1,
+  QUANTISE_UNIT_NORM = 2,
+  QUANTISE_UNIT_GELU = 4,
+  QUANTISE_UNIT_ALL = 7
+} quantise_unit;
+
+// Which of them went there, and why not the others.
+typedef struct quantise_choice {
+  bool measured;            // the network has such operators, and there is a normaliser
+  unsigned kinds;           // bits of quantise_unit
+  double hart_db, unit_db;  // signal to noise with none of them there, and with those
+  double all_db;            // with all of them
+} quantise_choice;
 
 // Zero is the default of each field.
 typedef struct quantise_options {
@@ -39,6 +59,12 @@ typedef struct quantise_options {
   // The most products that adding a residual may take (docs/networks.md): its factor is at most 127 times that.
   // 0: one per 256 terms of the sum, but from one to eight.
   int residual_products;
+  // The widest row that the array's normaliser takes; 0: there is none, or it shall not be used.
+  int64_t unit_columns;
+  // The kinds of rows that quantise_convert gives to the normaliser, a bit of quantise_unit each. quantise_network
+  // chooses them by quality: together they lose at most QUANTISE_UNIT_LOSS dB.
+  unsigned unit_kinds;
+  quantise_choice *choice;  // filled by quantise_network, or NULL
 } quantise_options;
 
 // What the model says about the quantisation of a tensor (QDQ and QLinear operators).
@@ -62,9 +88,11 @@ const quantise_pin *quantise_pin_of(const quantise_pins *pins, int tensor);  // 
 // By tensor of the model graph; magnitude < 0: not seen (an integer tensor).
 typedef struct quantise_ranges {
   float *magnitude, *low, *high;
+  float *deviation;  // of results of layer norms: the largest distance from the mean, in standard deviations
   int count;
 } quantise_ranges;
 
+bool quantise_check(const graph *model, wf_diag *diag);  // constants that are no numbers are refused by name
 bool quantise_prepare(graph *model, quantise_pins *pins, wf_diag *diag);
 void quantise_fold(graph *model, const quantise_pins *pins);  // pins: or NULL
 bool quantise_calibrate(const graph *model, const quantise_options *options, quantise_ranges *ranges, wf_diag *diag);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "compiler/graph/names.h"
+
 quantise_rewrite_index quantise_rewrite_index_of(const graph *g) {
   const size_t count = (size_t)g->tensor_count + 1;
   quantise_rewrite_index index = {WF_ARENA_ARRAY(g->arena, count, int), WF_ARENA_ARRAY(g->arena, count, int),
@@ -29,12 +31,14 @@ graph_node *quantise_rewrite_begin(graph *g, int *count) {
   g->nodes = NULL;
   g->node_count = 0;
   g->node_room = 0;
+  graph_index_nodes(g);
   return nodes;
 }
 
 graph_node *quantise_rewrite_keep(graph *g, const graph_node *node) {
   g->nodes = wf_arena_grow(g->arena, g->nodes, (size_t)g->node_count, &g->node_room, sizeof g->nodes[0]);
   g->nodes[g->node_count] = *node;
+  graph_names_add(g->node_names, node->name, g->node_count);
   return &g->nodes[g->node_count++];
 }
 
@@ -80,28 +84,17 @@ int quantise_rewrite_integers(const graph *g, int tensor, int64_t *values, int r
   return (int)count;
 }
 
-static bool is_node(const graph *g, const char *name) {
-  for (int i = 0; i < g->node_count; i++)
-    if (strcmp(g->nodes[i].name, name) == 0) return true;
-  return false;
-}
-
-static bool is_tensor(const graph *g, const char *name) { return graph_find_tensor(g, name) != GRAPH_NONE; }
-
-static const char *unused_name(graph *g, const char *base, const char *suffix,
-                               bool (*is_used)(const graph *, const char *)) {
-  const char *name = wf_arena_format(g->arena, "%s%s", base, suffix);
-  for (int i = 2; is_used(g, name); i++) name = wf_arena_format(g->arena, "%s%s_%d", base, suffix, i);
-  return name;
+static const char *unused_name(const graph *g, graph_names *names, const char *base, const char *suffix) {
+  return graph_names_unused(names, g->arena, wf_arena_format(g->arena, "%s%s", base, suffix), "_", 2);
 }
 
 const char *quantise_rewrite_name(graph *g, const char *base, const char *suffix) {
-  return unused_name(g, base, suffix, is_node);
+  return unused_name(g, g->node_names, base, suffix);
 }
 
 int quantise_rewrite_tensor(graph *g, const char *base, const char *suffix, graph_type type, int rank,
                             const int64_t *dims) {
-  graph_tensor tensor = {.name = unused_name(g, base, suffix, is_tensor), .type = type, .rank = rank};
+  graph_tensor tensor = {.name = unused_name(g, g->tensor_names, base, suffix), .type = type, .rank = rank};
   for (int i = 0; i < rank; i++) tensor.dim[i] = dims[i];
   return graph_add_tensor(g, &tensor);
 }

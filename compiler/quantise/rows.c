@@ -16,8 +16,10 @@ static const graph_node *maker_of(const quantise_converter *c, int tensor, graph
   return node != NULL && node->op == op ? node : NULL;
 }
 
-// A node reads the result, not the graph's end alone: a product, most likely.
-static bool is_read(const quantise_converter *c, int tensor) { return c->index.reader[tensor] != GRAPH_NONE; }
+// A node reads the result as int8, or the caller does, who takes the network's outputs as int8.
+static bool is_read(const quantise_converter *c, int tensor) {
+  return c->index.reader[tensor] != GRAPH_NONE || (c->options->int8_ends && c->index.uses[tensor] > 0);
+}
 
 static bool finish(quantise_converter *c, int out, int form) {
   quantise_convert_set_quant(c, out, LAYOUT_PLAIN, form, c->scale[out], 0);
@@ -85,6 +87,7 @@ static bool convert_softmax(quantise_converter *c, const graph_node *node) {
   const int x = masked_input(c, node, &mask);
   if (!is_last_axis(c, node) || !quantise_convert_has_quant(c, x) || !is_read(c, out) || c->zero[out] != 0)
     return false;
+  if (quantise_convert_unit_softmax(c, node, x, mask)) return true;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
   int inputs[3] = {from, GRAPH_NONE};
   const graph_tensor *rows = &c->model->tensors[x];
@@ -112,20 +115,15 @@ static bool is_per_column(const quantise_converter *c, int constant, int64_t wid
          t->dim[t->rank - 1] == width;
 }
 
-typedef struct norm {
-  int x, gamma, beta, out;  // beta: or GRAPH_NONE
-  float epsilon;
-  bool centred;
-} norm;
-
-static bool emit_norm(quantise_converter *c, const graph_node *node, const norm *n) {
+static bool emit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n) {
   const graph_tensor *x = &c->model->tensors[n->x];
   const int64_t width = x->dim[x->rank - 1];
   enum { WIDTH_MAX = 1 << 15 };
-  if (!quantise_convert_has_quant(c, n->x) || !is_read(c, n->out) || c->zero[n->out] != 0 || width > WIDTH_MAX)
-    return false;
+  if (c->zero[n->out] != 0 || width > WIDTH_MAX) return false;
   if (!is_per_column(c, n->gamma, width) || (n->beta != GRAPH_NONE && !is_per_column(c, n->beta, width))) return false;
   if (!n->centred && c->zero[n->x] != 0) return false;
+  if (quantise_convert_unit_norm(c, node, n)) return true;
+  if (!quantise_convert_has_quant(c, n->x) || !is_read(c, n->out)) return false;
   const float scale = c->scale[n->out];
   int inputs[3] = {quantise_convert_quant(c, n->x, LAYOUT_PLAIN), per_column(c, n->gamma, width, scale)};
   if (n->beta != GRAPH_NONE) inputs[2] = per_column(c, n->beta, width, scale);
@@ -141,12 +139,13 @@ static bool emit_norm(quantise_converter *c, const graph_node *node, const norm 
 static bool convert_layer_norm(quantise_converter *c, const graph_node *node) {
   for (int i = 1; i < node->output_count; i++)
     if (node->outputs[i] != GRAPH_NONE && c->index.uses[node->outputs[i]] != 0) return false;
-  const norm n = {.x = node->inputs[0],
-                  .gamma = node->inputs[1],
-                  .beta = node->input_count > 2 ? node->inputs[2] : GRAPH_NONE,
-                  .out = node->outputs[0],
-                  .epsilon = graph_float(node, "epsilon", 1e-5F),
-                  .centred = true};
+  const quantise_convert_norm n = {.x = node->inputs[0],
+                                   .gamma = node->inputs[1],
+                                   .beta = node->input_count > 2 ? node->inputs[2] : GRAPH_NONE,
+                                   .out = node->outputs[0],
+                                   .epsilon = graph_float(node, "epsilon", 1e-5F),
+                                   .centred = true,
+                                   .largest = c->ranges->deviation[node->outputs[0]]};
   return is_last_axis(c, node) && emit_norm(c, node, &n);
 }
 
@@ -170,9 +169,10 @@ static int root_mean_square(const quantise_converter *c, int tensor, float *epsi
 
 static bool convert_rms_norm(quantise_converter *c, const graph_node *node) {
   for (int i = 0; i < 2; i++) {
-    norm n = {.gamma = node->inputs[1 - i], .beta = GRAPH_NONE, .out = node->outputs[0]};
+    quantise_convert_norm n = {.gamma = node->inputs[1 - i], .beta = GRAPH_NONE, .out = node->outputs[0]};
     if (c->model->tensors[n.gamma].data == NULL) continue;
     n.x = root_mean_square(c, node->inputs[i], &n.epsilon);
+    n.largest = c->ranges->magnitude[node->inputs[i]];
     return n.x != GRAPH_NONE && emit_norm(c, node, &n);
   }
   return false;

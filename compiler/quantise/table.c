@@ -1,47 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of functions of one element: the operators between two tensors, run by the interpreter on all 256 values.
 #include <math.h>
+#include <stdlib.h>
 
 #include "compiler/graph/run.h"
 #include "compiler/quantise/convert.h"
 
 enum { VALUES = 256 };
 
-// The model's nodes that `tensor` needs beyond `source`, copied into a graph on rows of 256 numbers.
-static graph *chain_graph(const quantise_converter *c, int tensor, int source) {
+// The tensors between `source` and `tensor`, these included, each with its place in the table's graph plus 1 in
+// c->in_table; constants, too. A list stands for the stack.
+typedef struct needs {
+  int *tensors;
+  size_t count, room;
+} needs;
+
+static void need(quantise_converter *c, needs *list, int tensor) {
+  if (tensor == GRAPH_NONE || c->in_table[tensor] != 0) return;
+  c->in_table[tensor] = 1;
+  *WF_ARENA_PUSH(c->arena, list->tensors, list->count, &list->room) = tensor;
+}
+
+static needs find_needs(quantise_converter *c, int tensor, int source) {
+  needs list = {0};
+  need(c, &list, source);
+  need(c, &list, tensor);
+  for (size_t i = 1; i < list.count; i++) {
+    const int maker = c->model->tensors[list.tensors[i]].data != NULL ? GRAPH_NONE : c->index.maker[list.tensors[i]];
+    for (int n = 0; maker != GRAPH_NONE && n < c->model->nodes[maker].input_count; n++)
+      need(c, &list, c->model->nodes[maker].inputs[n]);
+  }
+  return list;
+}
+
+static int by_number(const void *a, const void *b) {
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+// As it is in the table's graph: rows of 256 numbers.
+static graph_tensor as_row(const graph_tensor *t) {
+  graph_tensor row = *t;
+  if (row.data == NULL) {
+    row.rank = 1;
+    row.dim[0] = VALUES;
+  } else if (graph_elements(&row) == 1) {
+    row.rank = 0;  // it may have had more dimensions than the row
+  }
+  return row;
+}
+
+static void copy_node(const quantise_converter *c, graph *small, const graph_node *node) {
+  int *inputs = WF_ARENA_ARRAY(small->arena, (size_t)node->input_count + 1, int);
+  for (int i = 0; i < node->input_count; i++)
+    inputs[i] = node->inputs[i] == GRAPH_NONE ? GRAPH_NONE : c->in_table[node->inputs[i]] - 1;
+  const int output = c->in_table[node->outputs[0]] - 1;
+  graph_node *made = graph_add_node(small, node->op, node->name, inputs, node->input_count, &output, 1);
+  made->attributes = node->attributes;
+  made->attribute_count = made->attribute_room = node->attribute_count;
+}
+
+// The model's nodes that `tensor` needs beyond `source`, copied into a graph. It costs what it holds: a network may
+// have as many tables as tensors.
+static graph *chain_graph(quantise_converter *c, int tensor, int source) {
   const graph *g = c->model;
   graph *small = graph_create("table");
-  bool *needed = WF_ARENA_ARRAY(small->arena, (size_t)g->tensor_count, bool);
-  int *copy = WF_ARENA_ARRAY(small->arena, (size_t)g->tensor_count, int);
-  const int last = c->index.maker[tensor];
-  needed[tensor] = true;
-  for (int n = last; n >= 0; n--)
-    for (int i = 0; needed[g->nodes[n].outputs[0]] && g->nodes[n].outputs[0] != source && i < g->nodes[n].input_count;
-         i++)
-      if (g->nodes[n].inputs[i] != GRAPH_NONE) needed[g->nodes[n].inputs[i]] = true;
-  for (int t = 0; t < g->tensor_count; t++) {
-    if (!needed[t]) continue;
-    graph_tensor copied = g->tensors[t];
-    if (copied.data == NULL) {
-      copied.rank = 1;
-      copied.dim[0] = VALUES;
-    } else if (graph_elements(&copied) == 1) {
-      copied.rank = 0;  // it may have had more dimensions than the row
-    }
-    copy[t] = graph_add_tensor(small, &copied);
+  const needs list = find_needs(c, tensor, source);
+  int *nodes = WF_ARENA_ARRAY(small->arena, list.count + 1, int);
+  size_t count = 0;
+  for (size_t i = 0; i < list.count; i++) {
+    const int t = list.tensors[i];
+    const graph_tensor row = as_row(&g->tensors[t]);
+    c->in_table[t] = graph_add_tensor(small, &row) + 1;
+    if (t != source && g->tensors[t].data == NULL) nodes[count++] = c->index.maker[t];
   }
-  for (int n = 0; n <= last; n++) {
-    const graph_node *node = &g->nodes[n];
-    if (!needed[node->outputs[0]] || node->outputs[0] == source) continue;
-    int inputs[4];
-    for (int i = 0; i < node->input_count; i++)
-      inputs[i] = node->inputs[i] == GRAPH_NONE ? GRAPH_NONE : copy[node->inputs[i]];
-    graph_node *made =
-        graph_add_node(small, node->op, node->name, inputs, node->input_count, &copy[node->outputs[0]], 1);
-    made->attributes = node->attributes;
-    made->attribute_count = made->attribute_room = node->attribute_count;
-  }
-  graph_set_ends(small, &copy[source], 1, &copy[tensor], 1);
+  qsort(nodes, count, sizeof *nodes, by_number);
+  for (size_t i = 0; i < count; i++) copy_node(c, small, &g->nodes[nodes[i]]);
+  const int in = c->in_table[source] - 1, out = c->in_table[tensor] - 1;
+  graph_set_ends(small, &in, 1, &out, 1);
+  for (size_t i = 0; i < list.count; i++) c->in_table[list.tensors[i]] = 0;
   return small;
 }
 

@@ -128,8 +128,9 @@ static bool expand_part(sched_expand *e, const sched_walk *w, const block_statem
     return false;
   }
   const int t = s->dot.target.buffer, a = s->dot.a.buffer, b = s->dot.b.buffer;
-  bool overwrite = !s->dot.accumulate && !sched_walk_repeats(w, s->dot.overwrite_first);
+  const bool overwrite = sched_plan_overwrites(w, s);
   if (plan->k.count == 0 && !overwrite) return true;
+  e->macs += plan->macs;
   if (!kept) sched_streams_stage(&e->streams);
   const sched_nest *nest = sched_streams_products(
       &e->streams, &(sched_nest){.plan = plan,

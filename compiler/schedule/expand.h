@@ -18,6 +18,8 @@ typedef struct sched_expand {
   sched_planner planner;
   sched_streams streams;
   size_t products;    // that the statements will have, at most
+  double work;        // multiply-accumulates of all product statements
+  uint64_t macs;      // of them those with elements of both tensors
   bool whole_stores;  // are not cut so that banks of main memory take turns
   // Room for the commands of one load and of one store at a time.
   sched_load *pending_loads;

@@ -5,8 +5,12 @@
 //
 // A product of blocks is one product per block of columns, with the same weights or with weights of their own.
 //
-// A plan depends on what is needed of the result, on where operands hold elements of their tensors, and on the
-// iterations of the loops that choose parts of buffers: executions that agree in these share one.
+// Rows of zeros add nothing, so a product that adds leaves them out; one that overwrites gives its rows their first
+// values and has them all.
+//
+// A plan depends on what is needed of the result, on whether it is overwritten, on where operands hold elements of
+// their tensors, and on the iterations of the loops that choose parts of buffers: executions that agree in these share
+// one.
 #include "compiler/schedule/plan.h"
 
 #include <string.h>
@@ -31,6 +35,7 @@ typedef struct finder {
   sched_box target;  // what is needed of the result
   sched_box a, b;    // what has been read, joined while m, k and n are listed
   sched_dot_runs m, k, n;
+  int64_t rows;  // of m that are no padding
   bool unaligned;
 } finder;
 
@@ -184,6 +189,10 @@ static int last_of(const block_program *program, const block_view *view) {
   return program->buffers[view->buffer].rank - 1;
 }
 
+bool sched_plan_overwrites(const sched_walk *w, const block_statement *s) {
+  return !s->dot.accumulate && !sched_walk_repeats(w, s->dot.overwrite_first);
+}
+
 int64_t sched_plan_parts(const block_program *program, const block_statement *s) {
   if (!s->dot.blocks) return 1;
   const int64_t size = s->dot.b.dim[last_of(program, &s->dot.b)].size;
@@ -212,6 +221,55 @@ static block_statement part_of(const block_program *program, const block_stateme
 
 // ---- plans
 
+static int64_t elements_of(const sched_dot_runs *list) {
+  int64_t count = 0;
+  for (size_t i = 0; i < list->count; i++) count += list->runs[i].count;
+  return count;
+}
+
+// Cycles of the products of one block of weights; the last one takes as long as new weights do.
+static double cycles_of(const finder *d) {
+  double sum = 0, longest = 0;
+  for (size_t i = 0; i < d->m.count; i++) {
+    const double cycles = cost_pair_cycles(d->p->cost, (double)d->m.runs[i].count);
+    sum += cycles;
+    longest = wf_max(longest, cycles);
+  }
+  return d->m.count == 0 ? 0 : sum - longest + (double)d->p->dim;
+}
+
+// What a product leaves out of its rows: nothing; the rows of an image that are all padding; the padding at the ends of
+// the other rows of the image as well.
+typedef enum { ALL_ROWS, ROWS_OF_IMAGES, PIXELS, CUTS } row_cut;
+
+static double list_cut(finder *d, const odometer *target, const odometer *a, row_cut cut) {
+  odometer first = *target, second = *a;
+  const sched_box *nonzero = cut == ALL_ROWS ? NULL : sched_region_nonzero(d->p->regions, d->w, d->s->dot.a.buffer);
+  sched_box rows;
+  if (nonzero != NULL) rows = *nonzero;
+  if (cut == ROWS_OF_IMAGES && a->to > a->from) {
+    rows.lo[a->to - 1] = 0;
+    rows.hi[a->to - 1] = d->p->program->buffers[d->s->dot.a.buffer].size[a->to - 1];
+  }
+  list(d, &d->m, &first, &second, &d->target, nonzero == NULL ? NULL : &rows, NULL, &d->a);
+  return cycles_of(d);
+}
+
+// Short runs of rows may cost more than the rows that they leave out.
+static void list_rows(finder *d, const odometer *target, const odometer *a) {
+  const bool may = d->p->cuts && !sched_plan_overwrites(d->w, d->s) && !d->s->dot.a_transposed;
+  row_cut best = ALL_ROWS;
+  double least = list_cut(d, target, a, ALL_ROWS);
+  for (row_cut cut = ROWS_OF_IMAGES; cut < CUTS; cut++) {
+    const double cycles = list_cut(d, target, a, cut);
+    if (!may || cycles > least) continue;
+    least = cycles;
+    best = cut;
+  }
+  d->rows = elements_of(&d->m);
+  if (best != PIXELS) list_cut(d, target, a, best);
+}
+
 // Finds the runs of one product.
 static void find(finder *d, sched_planner *p, const sched_walk *w, const block_statement *s) {
   const block_view *t = &s->dot.target, *a = &s->dot.a, *b = &s->dot.b;
@@ -225,6 +283,7 @@ static void find(finder *d, sched_planner *p, const sched_walk *w, const block_s
                 .n = p->lists[1],
                 .k = p->lists[2]};
   d->m.count = d->n.count = d->k.count = 0;
+  d->rows = 0;
   if (sched_box_empty(&d->target, t_last + 1)) return;
   odometer t_m, t_n, a_m, a_k, b_k, b_n;
   start(&t_m, d, t, 0, t_last);
@@ -233,7 +292,7 @@ static void find(finder *d, sched_planner *p, const sched_walk *w, const block_s
   start(&a_k, d, a, at ? 0 : a_last, at ? a_last : a_last + 1);
   start(&b_k, d, b, bt ? b_last : 0, bt ? b_last + 1 : b_last);
   start(&b_n, d, b, bt ? 0 : b_last, bt ? b_last : b_last + 1);
-  list(d, &d->m, &t_m, &a_m, &d->target, NULL, NULL, &d->a);
+  list_rows(d, &t_m, &a_m);
   list(d, &d->n, &t_n, &b_n, &d->target, NULL, NULL, &d->b);
   list(d, &d->k, &a_k, &b_k, sched_region_nonzero(p->regions, w, a->buffer),
        sched_region_nonzero(p->regions, w, b->buffer), &d->a, &d->b);
@@ -280,7 +339,7 @@ static void longest_last(sched_dot_runs *m) {
 
 // ---- plans that are there already
 
-enum { KEY_MAX = 1 + BLOCK_LOOPS_MAX + 3 * (1 + 2 * BLOCK_RANK_MAX) };
+enum { KEY_MAX = 2 + BLOCK_LOOPS_MAX + 3 * (1 + 2 * BLOCK_RANK_MAX) };
 
 typedef struct plan_key {
   int64_t words[KEY_MAX];
@@ -303,6 +362,7 @@ static plan_key key_of(const sched_planner *p, const sched_walk *w, const sched_
   plan_key key;
   key.count = 0;
   put(&key, part);
+  put(&key, sched_plan_overwrites(w, s));
   for (int l = 0; l < site->loop_count; l++) put(&key, w->iteration[site->loops[l]]);
   put_box(&key, sched_region_need(p->regions, t, w->instance[t]), p->program->buffers[t].rank);
   put_box(&key, sched_region_nonzero(p->regions, w, a), p->program->buffers[a].rank);
@@ -339,6 +399,7 @@ static sched_plan *make(sched_planner *p, const sched_walk *w, const block_state
                        .n = kept(p->arena, &d.n),
                        .a = d.a,
                        .b = d.b,
+                       .macs = (uint64_t)(d.rows * elements_of(&d.k) * elements_of(&d.n)),
                        .needed = d.m.count != 0 && d.n.count != 0,
                        .unaligned = d.unaligned};
   return plan;

@@ -5,6 +5,7 @@
 #define COMPILER_SCHEDULE_PLAN_H
 
 #include "compiler/block/layout.h"
+#include "compiler/cost/cost.h"
 #include "compiler/schedule/region.h"
 
 // Elements that one command handles, along m, n or k.
@@ -31,6 +32,7 @@ typedef struct sched_plan {
   size_t key_words;
   sched_dot_runs m, k, n;
   sched_box a, b;  // what the products read of the operands
+  uint64_t macs;   // with elements of both tensors, rather than padding
   bool needed;     // there are products
   bool unaligned;  // operands do not start at whole blocks of columns
 } sched_plan;
@@ -46,12 +48,16 @@ typedef struct sched_planner {
   const block_program *program;
   const block_layout *layouts;   // per buffer
   const sched_regions *regions;  // what is needed and what loads brought, at the time of the call
+  const cost_model *cost;
+  bool cuts;  // products leave rows of zeros out where that saves time
   int64_t dim;
   wf_arena *arena;
   struct sched_site *sites;  // the plans of each product statement
   sched_dot_runs lists[3];   // room for the lists of the plan that is being made
 } sched_planner;
 
+// Whether this execution of a product statement gives its result a first value, rather than adding to it.
+bool sched_plan_overwrites(const sched_walk *w, const block_statement *statement);
 // A product of blocks is one product per block of columns, each with a plan of its own; other products have one part.
 int64_t sched_plan_parts(const block_program *program, const block_statement *statement);
 // The plan of one part of a product statement at this place of the walk.

@@ -48,14 +48,45 @@ static void start(sched_expand *e) {
   e->layouts = layouts_of(e->program, &e->derived, e->arena);
   sched_regions_create(&e->regions, e->program, e->arena);
   sched_streams_create(&e->streams, e->program, &e->cost, e->arena);
-  e->planner = (sched_planner){
-      .program = e->program, .layouts = e->layouts, .regions = &e->regions, .dim = e->derived.dim, .arena = e->arena};
+  e->planner = (sched_planner){.program = e->program,
+                               .layouts = e->layouts,
+                               .regions = &e->regions,
+                               .cost = &e->cost,
+                               .dim = e->derived.dim,
+                               .arena = e->arena};
+}
+
+// The first look at the program: what stores keep, and how much there is to multiply.
+static bool look(void *context, const sched_walk *w, const block_statement *s) {
+  sched_expand *e = context;
+  if (s->kind == BLOCK_DOT) {
+    const block_view *result = &s->dot.target, *a = &s->dot.a;
+    const int last = e->program->buffers[a->buffer].rank - 1;
+    double work = 1;
+    for (int d = 0; d < e->program->buffers[result->buffer].rank; d++) work *= (double)result->dim[d].size;
+    for (int d = s->dot.a_transposed ? 0 : last; d < (s->dot.a_transposed ? last : last + 1); d++)
+      work *= (double)a->dim[d].size;
+    e->work += work;
+  }
+  return sched_region_store_needs(&e->regions, w, s);
+}
+
+// Where memory is the bound, shorter products gain nothing, and loads like products of equal length.
+static bool saves_rows(const sched_expand *e) {
+  double bytes = 0;
+  for (int t = 0; t < e->program->tensor_count; t++) {
+    const block_tensor *tensor = &e->program->tensors[t];
+    bytes += (double)tensor->elements * (double)block_type_bytes(tensor->type);
+  }
+  const double products = e->work / (e->cost.dim * e->cost.dim);
+  return cost_missed_cycles(&e->cost, bytes) < e->cost.c->memory_bound * products;
 }
 
 static bool fill_streams(sched_expand *e) {
   sched_walk w;
   sched_walk_create(&w, e->program, e->arena);
-  if (!sched_walk_run(&w, sched_region_store_needs, &e->regions)) return false;
+  if (!sched_walk_run(&w, look, e)) return false;
+  e->planner.cuts = saves_rows(e);
   if (!sched_walk_run(&w, sched_expand_dot_needs, e)) return false;
   sched_region_forget_loads(&e->regions);
   if (!sched_walk_run(&w, expand_statement, e)) return false;
@@ -68,11 +99,13 @@ static command_program *put_in_order(const sched_expand *e) {
   sched_interleave(&e->streams, &order, e->arena);
   command_program *out = command_create(e->program->name, e->array);
   sched_emit(&e->streams, e->program, &order, out);
+  out->macs = e->macs;
   return out;
 }
 
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
   const hw_array *array = options->array;
+  if (!sched_check_size(program, array, diag)) return NULL;
   if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, array, diag);
   if (!check_buffers(program, diag)) return NULL;
   sched_expand e = {.program = program,

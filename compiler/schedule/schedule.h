@@ -21,6 +21,10 @@ typedef struct sched_options {
   bool whole_stores;            // stores stay whole even where cutting them would let banks of main memory take turns
 } sched_options;
 
+// Whether main memory can hold the tensors, and the schedule the commands; takes no time. False after the reason was
+// reported. sched_commands begins with it.
+bool sched_check_size(const block_program *program, const hw_array *array, wf_diag *diag);
+
 // The caller destroys the result; NULL after the reason was reported.
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag);
 

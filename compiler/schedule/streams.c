@@ -91,6 +91,7 @@ static void note_row(const sched_streams *s, const sched_touched *rows, uint32_t
   load->after_stores = wf_max(load->after_stores, rows->store[row]);
   if (rows->load[row] != 0) {
     sched_load *old = load_of(s, rows, row);
+    old->unread |= old->before_product > s->product_count;
     old->before_product = wf_min(old->before_product, s->product_count);
   }
 }
@@ -223,7 +224,8 @@ void sched_streams_store(sched_streams *s, const sched_store *store) {
 // ---- order within queues
 
 // Where a load belongs: by the first product that needs it as long as nothing runs ahead of it, later by the execution
-// of a product statement (stage); loads for the same one keep the order that is best for memory.
+// of a product statement (stage); loads for the same one keep the order that is best for memory, and those whose rows
+// are loaded again before a product reads them stay before the loads that do it.
 typedef struct sort_item {
   uint64_t place;
   uint32_t load;
@@ -253,7 +255,8 @@ static bool find_places(const sched_streams *s, const sched_queue *q, sort_item 
       items[n].place = items[n - 1].place;
     } else if (load->before_product != SCHED_NEVER) {
       stage = stage_of(s, stage, load->before_product);
-      items[n].place = (uint64_t)stage << 32 | (load->instance == 0 ? load->before_product : 0);
+      const bool first = load->instance == 0 && !load->unread;
+      items[n].place = (uint64_t)stage << 32 | (first ? load->before_product : 0);
     }
     ordered = ordered && (n == 0 || items[n].place >= items[n - 1].place);
   }

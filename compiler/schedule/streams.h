@@ -19,6 +19,7 @@ typedef struct sched_load {
   bool shrink;
   bool again;   // of bytes that were loaded before, of a tensor that the cache may keep
   bool joined;  // begins in lines of the cache that the load before it brings
+  bool unread;  // some of its rows are loaded again before a product reads them
   uint32_t instance;
   uint32_t after_products, after_stores;  // how many products and stores have to come first
   uint32_t before_product, before_store;  // the first that needs the load, or SCHED_NEVER

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and normalisation of rows of int8, int8 again: sums are exact, one division per row. The loops take eight
-// elements at a time, step by step, since the hart waits for each result that is used at once.
+// Softmax and normalisation of rows of int8, int8 again: sums are exact, one division per row.
+#include "group.h"
 #include "private.h"
 #include "weft/host_math.h"
 
@@ -26,55 +26,6 @@ static struct line line_of(const struct weft_host_call *call, const struct host_
 // The nearest int8, the even one of two: limits that are integers may come before the rounding.
 static inline int8_t to_byte(float x) { return weft_saturate(weft_nearest(x)); }
 
-enum { GROUP = 8 };
-#define EACH _Pragma("GCC unroll 8") for (int j = 0; j < GROUP; j++)
-
-#ifdef __riscv
-#define HART_STEP(op) op(0) "\n\t" op(1) "\n\t" op(2) "\n\t" op(3) "\n\t" op(4) "\n\t" op(5) "\n\t" op(6) "\n\t" op(7)
-#define HART_FMIN(n) "fmin.s %" #n ", %" #n ", %8"
-#define HART_FMAX(n) "fmax.s %" #n ", %" #n ", %8"
-#define HART_GROUP(kind, v) \
-  kind(v[0]), kind(v[1]), kind(v[2]), kind(v[3]), kind(v[4]), kind(v[5]), kind(v[6]), kind(v[7])
-
-// All of a group are there before a step goes on with them: the compiler would start with the first ones.
-static inline void numbers_there(float *v) { __asm__("" : HART_GROUP("+f", v)); }
-static inline void wholes_there(int64_t *v) { __asm__("" : HART_GROUP("+r", v)); }
-
-// fmin and fmax take the number of two operands; the compiler would not use them.
-static inline void not_above(float *v, float limit) {
-  __asm__(HART_STEP(HART_FMIN) : HART_GROUP("+f", v) : "f"(limit));
-}
-static inline void not_below(float *v, float limit) {
-  __asm__(HART_STEP(HART_FMAX) : HART_GROUP("+f", v) : "f"(limit));
-}
-
-static inline int64_t nearest(float x) {
-  int64_t whole;
-  __asm__("fcvt.w.s %0, %1, rne" : "=r"(whole) : "f"(x));
-  return whole;
-}
-#else
-static inline void numbers_there(float *v) { (void)v; }
-static inline void wholes_there(int64_t *v) { (void)v; }
-static inline void not_above(float *v, float limit) { EACH v[j] = v[j] < limit ? v[j] : limit; }
-static inline void not_below(float *v, float limit) { EACH v[j] = v[j] > limit ? v[j] : limit; }
-static inline int64_t nearest(float x) { return __builtin_lrintf(x); }
-#endif
-
-// Numbers within the range of int8.
-static inline void put_group(int8_t *to, float *v) {
-  int64_t whole[GROUP];
-  numbers_there(v);
-  EACH whole[j] = nearest(v[j]);
-  wholes_there(whole);
-  EACH to[j] = (int8_t)whole[j];
-}
-
-static inline void get_group(int64_t *x, const int8_t *from) {
-  EACH x[j] = from[j];
-  wholes_there(x);
-}
-
 // ---- softmax: table[255 + x - largest] / sum, table i32[256] or f32[256]
 
 enum { WORD = sizeof(uint64_t) };
@@ -87,13 +38,17 @@ static inline uint64_t larger_lanes(uint64_t a, uint64_t b) {
   return b + (difference & (first - (first >> 8)));
 }
 
+static inline uint64_t word_at(const void *at) {
+  uint64_t word;
+  __builtin_memcpy(&word, __builtin_assume_aligned(at, WORD), WORD);
+  return word;
+}
+
 // Of whole words: as unsigned bytes, the sign turned, in two words of lanes; no branch depends on the data.
 static int32_t largest_of_words(const int8_t *from, int64_t words) {
   uint64_t even = 0, odd = 0;
   for (int64_t i = 0; i < words; i++) {
-    uint64_t word;
-    __builtin_memcpy(&word, __builtin_assume_aligned(from + i * WORD, WORD), WORD);
-    word ^= UINT64_C(0x8080808080808080);
+    const uint64_t word = word_at(from + i * WORD) ^ UINT64_C(0x8080808080808080);
     even = larger_lanes(word & LANES, even);
     odd = larger_lanes(word >> 8 & LANES, odd);
   }
@@ -104,10 +59,13 @@ static int32_t largest_of_words(const int8_t *from, int64_t words) {
 }
 
 static int32_t largest_of(const struct line *l) {
-  const int64_t words = (uintptr_t)l->from % WORD == 0 ? l->count / WORD : 0;
-  int32_t largest = largest_of_words(l->from, words);
-  for (int64_t i = words * WORD; i < l->count; i++) largest = LARGER(l->from[i], largest);
-  return largest;
+  int32_t largest = INT8_MIN;
+  int64_t i = 0;
+  for (; i < l->count && (uintptr_t)(l->from + i) % WORD != 0; i++) largest = LARGER(l->from[i], largest);
+  const int64_t words = (l->count - i) / WORD;
+  const int32_t inside = largest_of_words(l->from + i, words);
+  for (i += words * WORD; i < l->count; i++) largest = LARGER(l->from[i], largest);
+  return LARGER(inside, largest);
 }
 
 static int64_t sum_of(const struct line *l, const int32_t *entry) {
@@ -194,13 +152,32 @@ static enum weft_host_status softmax(void *context, const struct weft_host_call 
   return WEFT_HOST_OK;
 }
 
+// How many bytes up to the first that is 0, word by word where the address allows it. Of a word without such a byte the
+// subtraction sets no sign that it had not.
+static int64_t count_included(const char *mask, int64_t count) {
+  const uint64_t one = UINT64_C(0x0101010101010101), sign = one << 7;
+  int64_t i = 0;
+  for (; i + WORD <= count && (uintptr_t)mask % WORD == 0; i += WORD) {
+    const uint64_t word = word_at(mask + i);
+    if (((word - one) & ~word & sign) != 0) break;
+  }
+  while (i < count && mask[i] != 0) i++;
+  return i;
+}
+
+static bool is_nothing(const char *mask, int64_t count) {
+  char any = 0;
+  for (; count > 0 && (uintptr_t)mask % WORD != 0; count--) any |= *mask++;
+  uint64_t words = 0;
+  for (; count >= WORD; count -= WORD, mask += WORD) words |= word_at(mask);
+  for (; count > 0; count--) any |= *mask++;
+  return any == 0 && words == 0;
+}
+
 // The elements whose mask is not 0, if they are the first ones, as in causal masks; else -1.
 static int64_t included_first(const char *mask, int64_t count) {
-  int64_t first = 0;
-  while (first < count && mask[first] != 0) first++;
-  for (int64_t i = first; i < count; i++)
-    if (mask[i] != 0) return -1;
-  return first;
+  const int64_t first = count_included(mask, count);
+  return is_nothing(mask + first, count - first) ? first : -1;
 }
 
 // The elements whose mask is not 0 side by side, and back to where they belong; the row has room for all.
@@ -227,7 +204,7 @@ static enum weft_host_status softmax_masked(void *context, const struct weft_hos
   if (first < 0)
     spread_included(l.to, p->at[3], all, l.count);
   else
-    for (int64_t i = first; i < all; i++) l.to[i] = 0;
+    __builtin_memset(l.to + first, 0, (size_t)(all - first));
   return WEFT_HOST_OK;
 }
 

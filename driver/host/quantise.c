@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between int8, int32 sums and f32, with the accelerator's rounding; and what the accelerator does element by element.
+#include "group.h"
 #include "private.h"
 #include "weft/host_math.h"
 
@@ -25,60 +26,108 @@ static enum weft_host_status quantize(const struct weft_host_call *call, size_t 
   return WEFT_HOST_OK;
 }
 
-// Rows of the most frequent types take four elements at a time: the hart does nothing while it waits for a result, so
-// it has to have others to work on.
-#define FOUR(TYPE, LOAD, WORK, STORE)                                                 \
-  const int64_t in = step[1], out = step[0];                                          \
-  int64_t left = (int64_t)count;                                                      \
-  for (; left >= 4; left -= 4, from += 4 * in, to += 4 * out) {                       \
-    const TYPE a = WORK(LOAD(from)), b = WORK(LOAD(from + in));                       \
-    const TYPE c = WORK(LOAD(from + 2 * in)), d = WORK(LOAD(from + 3 * in));          \
-    STORE(to, a), STORE(to + out, b), STORE(to + 2 * out, c), STORE(to + 3 * out, d); \
-  }                                                                                   \
-  for (; left > 0; left--, from += in, to += out) STORE(to, WORK(LOAD(from)))
+// The body of a row, with the steps as constants where the elements of both sides lie side by side.
+#define ROW_INLINE __attribute__((always_inline)) static inline
 
-// Whether the product with the inverse of a scale may round to another integer than the quotient. The product is off by
-// less than 2e-4 below 512, so only near the middle between two integers. A number, so that several can be joined
-// without a branch.
-static inline unsigned is_doubtful(float product, int32_t nearest) {
-  return weft_absf(product - (float)nearest) > 0.499f;
+// Quotients by products with the inverse in binary64, rounded to binary32: the product is off by less than 2^-51 of
+// itself, and a quotient of two numbers of 24 bits is at least 2^-49 of itself away from the middle of two of them. So
+// the result is that of the division.
+ROW_INLINE void quantize_row(char *to, int64_t out, const char *from, int64_t in, int64_t count, float scale,
+                             int32_t zero) {
+  const double inverse = 1.0 / (double)scale;
+  const float high = (float)(INT8_MAX - zero), low = (float)(INT8_MIN - zero);
+  for (; count >= GROUP; count -= GROUP, from += GROUP * in, to += GROUP * out) {
+    float v[GROUP];
+    double d[GROUP];
+    EACH v[j] = host_f32(from + j * in);
+    numbers_there(v);
+    EACH d[j] = (double)v[j];
+    doubles_there(d);
+    EACH d[j] = d[j] * inverse;
+    doubles_there(d);
+    EACH v[j] = (float)d[j];
+    numbers_there(v);
+    not_above(v, high);
+    not_below(v, low);
+    put_group_at((int8_t *)to, out, v, zero);
+  }
+  for (; count > 0; count--, from += in, to += out) host_put_i8(to, weft_to_int8(host_f32(from) / scale, zero));
 }
 
-// Quotients by products with the inverse; doubtful ones are divided.
 static enum weft_host_status quantize_f32(const struct weft_host_call *call, size_t count, const struct host_place *p,
                                           const int64_t *step) {
-  const float scale = call->number[0], inverse = 1.0f / scale;
+  const float scale = call->number[0];
   const int32_t zero = (int32_t)call->integer[0];
-  const int64_t in = step[1], out = step[0];
-  const char *from = p->at[1];
-  char *to = p->at[0];
-  int64_t left = (int64_t)count;
-  for (; left >= 4; left -= 4, from += 4 * in, to += 4 * out) {
-    const float a = host_f32(from), b = host_f32(from + in), c = host_f32(from + 2 * in), d = host_f32(from + 3 * in);
-    const float pa = a * inverse, pb = b * inverse, pc = c * inverse, pd = d * inverse;
-    int32_t na = weft_nearest(pa), nb = weft_nearest(pb), nc = weft_nearest(pc), nd = weft_nearest(pd);
-    if (is_doubtful(pa, na) | is_doubtful(pb, nb) | is_doubtful(pc, nc) | is_doubtful(pd, nd)) {
-      na = weft_nearest(a / scale), nb = weft_nearest(b / scale);
-      nc = weft_nearest(c / scale), nd = weft_nearest(d / scale);
-    }
-    host_put_i8(to, weft_saturate(na + zero));
-    host_put_i8(to + out, weft_saturate(nb + zero));
-    host_put_i8(to + 2 * out, weft_saturate(nc + zero));
-    host_put_i8(to + 3 * out, weft_saturate(nd + zero));
-  }
-  for (; left > 0; left--, from += in, to += out) host_put_i8(to, weft_to_int8(host_f32(from) / scale, zero));
+  const int64_t n = (int64_t)count;
+  if (step[0] == 1 && step[1] == sizeof(float) && zero == 0)
+    quantize_row(p->at[0], 1, p->at[1], sizeof(float), n, scale, 0);
+  else
+    quantize_row(p->at[0], step[0], p->at[1], step[1], n, scale, zero);
   return WEFT_HOST_OK;
+}
+
+ROW_INLINE void dequantize_row(char *to, int64_t out, const char *from, int64_t in, int64_t count, float scale,
+                               int32_t zero) {
+  for (; count >= GROUP; count -= GROUP, from += GROUP * in, to += GROUP * out) {
+    int64_t x[GROUP];
+    float v[GROUP];
+    EACH x[j] = host_i8(from + j * in) - zero;
+    wholes_there(x);
+    EACH v[j] = (float)(int32_t)x[j];
+    numbers_there(v);
+    EACH v[j] = scale * v[j];
+    numbers_there(v);
+    EACH host_put_f32(to + j * out, v[j]);
+  }
+  for (; count > 0; count--, from += in, to += out) host_put_f32(to, scale * (float)(host_i8(from) - zero));
 }
 
 static enum weft_host_status dequantize_i8(const struct weft_host_call *call, size_t count, const struct host_place *p,
                                            const int64_t *step) {
   const float scale = call->number[0];
   const int32_t zero = (int32_t)call->integer[0];
-  char *to = p->at[0];
-  const char *from = p->at[1];
-#define PRODUCT(q) (scale * (float)((q)-zero))
-  FOUR(float, host_i8, PRODUCT, host_put_f32);
-#undef PRODUCT
+  const int64_t n = (int64_t)count;
+  if (step[0] == sizeof(float) && step[1] == 1 && zero == 0)
+    dequantize_row(p->at[0], sizeof(float), p->at[1], 1, n, scale, 0);
+  else
+    dequantize_row(p->at[0], step[0], p->at[1], step[1], n, scale, zero);
+  return WEFT_HOST_OK;
+}
+
+ROW_INLINE void dequantize_mul_row(char *to, const char *from, const char *other, int64_t count, float scale,
+                                   int32_t zero) {
+  enum { WIDE = sizeof(float) };
+  for (; count >= GROUP; count -= GROUP, from += GROUP, to += GROUP * WIDE, other += GROUP * WIDE) {
+    int64_t x[GROUP];
+    float v[GROUP], y[GROUP];
+    EACH x[j] = host_i8(from + j) - zero;
+    wholes_there(x);
+    EACH v[j] = (float)(int32_t)x[j];
+    EACH y[j] = host_f32(other + j * WIDE);
+    numbers_there(v);
+    EACH v[j] = scale * v[j];
+    numbers_there(y);
+    numbers_there(v);
+    EACH v[j] = v[j] * y[j];
+    numbers_there(v);
+    EACH host_put_f32(to + j * WIDE, v[j]);
+  }
+  for (; count > 0; count--, from++, to += WIDE, other += WIDE)
+    host_put_f32(to, scale * (float)(host_i8(from) - zero) * host_f32(other));
+}
+
+static enum weft_host_status dequantize_mul(const struct weft_host_call *call, size_t count, const struct host_place *p,
+                                            const int64_t *step) {
+  const float scale = call->number[0];
+  const int32_t zero = (int32_t)call->integer[0];
+  const int64_t n = (int64_t)count;
+  if (step[0] == sizeof(float) && step[1] == 1 && step[2] == sizeof(float) && zero == 0) {
+    dequantize_mul_row(p->at[0], p->at[1], p->at[2], n, scale, 0);
+    return WEFT_HOST_OK;
+  }
+  for (int64_t i = 0; i < n; i++)
+    host_put_f32(p->at[0] + i * step[0],
+                 scale * (float)(host_i8(p->at[1] + i * step[1]) - zero) * host_f32(p->at[2] + i * step[2]));
   return WEFT_HOST_OK;
 }
 
@@ -99,13 +148,38 @@ static enum weft_host_status dequantize(const struct weft_host_call *call, size_
   return WEFT_HOST_OK;
 }
 
+ROW_INLINE void requantize_row(char *to, int64_t out, const char *from, int64_t in, const char *scale, int64_t each,
+                               int64_t count, int32_t zero) {
+  const float high = (float)(INT8_MAX - zero), low = (float)(INT8_MIN - zero);
+  for (; count >= GROUP; count -= GROUP, from += GROUP * in, to += GROUP * out, scale += GROUP * each) {
+    int64_t x[GROUP];
+    float v[GROUP], factor[GROUP];
+    EACH x[j] = host_i32(from + j * in);
+    wholes_there(x);
+    EACH v[j] = (float)(int32_t)x[j];
+    EACH factor[j] = host_f32(scale + j * each);
+    numbers_there(v);
+    numbers_there(factor);
+    EACH v[j] = factor[j] * v[j];
+    numbers_there(v);
+    not_above(v, high);
+    not_below(v, low);
+    put_group_at((int8_t *)to, out, v, zero);
+  }
+  for (; count > 0; count--, from += in, to += out, scale += each)
+    host_put_i8(to, weft_to_int8(host_f32(scale) * (float)host_i32(from), zero));
+}
+
 static enum weft_host_status requantize(const struct weft_host_call *call, size_t count, const struct host_place *p,
                                         const int64_t *step) {
   const int32_t zero = (int32_t)call->integer[0];
-  for (int64_t i = 0; i < (int64_t)count; i++) {
-    const float scale = host_f32(p->at[2] + i * step[2]);
-    host_put_i8(p->at[0] + i * step[0], weft_to_int8(scale * (float)host_i32(p->at[1] + i * step[1]), zero));
-  }
+  const int64_t n = (int64_t)count;
+  if (step[0] == 1 && step[1] == sizeof(int32_t) && step[2] == sizeof(float))
+    requantize_row(p->at[0], 1, p->at[1], sizeof(int32_t), p->at[2], sizeof(float), n, zero);
+  else if (step[0] == 1 && step[1] == sizeof(int32_t) && step[2] == 0)
+    requantize_row(p->at[0], 1, p->at[1], sizeof(int32_t), p->at[2], 0, n, zero);
+  else
+    requantize_row(p->at[0], step[0], p->at[1], step[1], p->at[2], step[2], n, zero);
   return WEFT_HOST_OK;
 }
 
@@ -131,42 +205,55 @@ static enum weft_host_status qadd(const struct weft_host_call *call, size_t coun
   return WEFT_HOST_OK;
 }
 
-// Bytes that follow each other, eight at a time.
-static size_t lut_bytes(char *to, const int8_t *x, const char *middle, size_t count) {
-  size_t i = 0;
-  for (; i + 8 <= count; i += 8, x += 8, to += 8) {
-    const char a = middle[x[0]], b = middle[x[1]], c = middle[x[2]], d = middle[x[3]];
-    const char e = middle[x[4]], f = middle[x[5]], g = middle[x[6]], h = middle[x[7]];
-    to[0] = a, to[1] = b, to[2] = c, to[3] = d, to[4] = e, to[5] = f, to[6] = g, to[7] = h;
+ROW_INLINE void lut_row(char *to, int64_t out, const char *from, int64_t in, int64_t count, const char *middle) {
+  for (; count >= 2 * GROUP; count -= 2 * GROUP, from += 2 * GROUP * in, to += 2 * GROUP * out) {
+    int64_t x[GROUP], y[GROUP];
+    EACH x[j] = host_i8(from + j * in);
+    wholes_there(x);
+    EACH y[j] = host_i8(from + (GROUP + j) * in);
+    EACH x[j] = middle[x[j]];
+    wholes_there(y);
+    EACH y[j] = middle[y[j]];
+    wholes_there(x);
+    EACH to[j * out] = (char)x[j];
+    wholes_there(y);
+    EACH to[(GROUP + j) * out] = (char)y[j];
   }
-  return i;
+  for (; count > 0; count--, from += in, to += out) *to = middle[host_i8(from)];
 }
 
 static enum weft_host_status lut(const struct weft_host_call *call, size_t count, const struct host_place *p,
                                  const int64_t *step) {
   (void)call;
-  char *to = p->at[0];
-  const char *from = p->at[1], *middle = p->at[2] + 128;
-  if (step[0] == 1 && step[1] == 1) {
-    const size_t done = lut_bytes(to, (const int8_t *)from, middle, count);
-    to += done, from += done, count -= done;
-  }
-#define ENTRY(x) middle[x]
-#define PUT(at, value) (*(at) = (value))
-  FOUR(char, host_i8, ENTRY, PUT);
-#undef PUT
-#undef ENTRY
+  if (step[0] == 1 && step[1] == 1)
+    lut_row(p->at[0], 1, p->at[1], 1, (int64_t)count, p->at[2] + 128);
+  else
+    lut_row(p->at[0], step[0], p->at[1], step[1], (int64_t)count, p->at[2] + 128);
   return WEFT_HOST_OK;
+}
+
+ROW_INLINE void lut_f32_row(char *to, int64_t out, const char *from, int64_t in, int64_t count, const char *middle) {
+  enum { EACH_BYTES = sizeof(float) };
+  for (; count >= GROUP; count -= GROUP, from += GROUP * in, to += GROUP * out) {
+    int64_t x[GROUP];
+    float v[GROUP];
+    EACH x[j] = host_i8(from + j * in);
+    wholes_there(x);
+    EACH v[j] = host_f32(middle + x[j] * EACH_BYTES);
+    numbers_there(v);
+    EACH host_put_f32(to + j * out, v[j]);
+  }
+  for (; count > 0; count--, from += in, to += out) host_put_f32(to, host_f32(middle + host_i8(from) * EACH_BYTES));
 }
 
 static enum weft_host_status lut_f32(const struct weft_host_call *call, size_t count, const struct host_place *p,
                                      const int64_t *step) {
   (void)call;
-  char *to = p->at[0];
-  const char *from = p->at[1], *middle = p->at[2] + 128 * sizeof(float);
-#define ENTRY(x) host_f32(middle + (x) * (int64_t)sizeof(float))
-  FOUR(float, host_i8, ENTRY, host_put_f32);
-#undef ENTRY
+  const char *middle = p->at[2] + 128 * sizeof(float);
+  if (step[0] == sizeof(float) && step[1] == 1)
+    lut_f32_row(p->at[0], sizeof(float), p->at[1], 1, (int64_t)count, middle);
+  else
+    lut_f32_row(p->at[0], step[0], p->at[1], step[1], (int64_t)count, middle);
   return WEFT_HOST_OK;
 }
 
@@ -176,6 +263,8 @@ host_row *host_quantise_row(const struct weft_host_call *call) {
       return host_is(call, 1, WEFT_F32) ? quantize_f32 : quantize;
     case WEFT_HOST_DEQUANTIZE:
       return host_is(call, 1, WEFT_I8) ? dequantize_i8 : dequantize;
+    case WEFT_HOST_DEQUANTIZE_MUL:
+      return host_is(call, 1, WEFT_I8) && host_is(call, 2, WEFT_F32) ? dequantize_mul : NULL;
     case WEFT_HOST_REQUANTIZE:
       return requantize;
     case WEFT_HOST_SCALE:

@@ -16,8 +16,7 @@ volatile struct weft_host_batch weft_host_batch __attribute__((section(".data"))
 int main(void) {
   const struct weft_host_call *calls = weft_host_batch.calls;
   const uint64_t count = weft_host_batch.count, start = weft_cycles();
-  enum weft_host_status status = WEFT_HOST_OK;
-  for (uint64_t n = 0; n < count && status == WEFT_HOST_OK; n++) status = weft_host_run(&calls[n]);
+  const enum weft_host_status status = weft_host_run_all(calls, count);
   weft_host_batch.cycles = weft_cycles() - start;
   return (int)status;
 }

@@ -39,6 +39,7 @@ module weft_accel #(
   output logic [7:0] m_axi_awlen_o,
   output logic [2:0] m_axi_awsize_o,
   output logic [1:0] m_axi_awburst_o,
+  output logic       m_axi_awuser_o,
   output logic m_axi_wvalid_o,
   input  logic m_axi_wready_i,
   output logic [BUS_BITS-1:0] m_axi_wdata_o,

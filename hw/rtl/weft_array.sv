@@ -112,6 +112,7 @@ module weft_array #(
   output logic [7:0]            m_axi_awlen_o,
   output logic [2:0]            m_axi_awsize_o,
   output logic [1:0]            m_axi_awburst_o,
+  output logic                  m_axi_awuser_o,  // some bytes of the burst have no strobe
   output logic                  m_axi_wvalid_o,
   input  logic                  m_axi_wready_i,
   output logic [BUS_BITS-1:0]   m_axi_wdata_o,
@@ -458,7 +459,8 @@ module weft_array #(
     .page_look_valid_o(page_look[0]), .page_look_page_o(pages[51:0]), .page_miss_i(page_miss[0]),
     .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awid_o, .m_axi_awaddr_o, .m_axi_awlen_o,
     .m_axi_awsize_o,
-    .m_axi_awburst_o, .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o,
+    .m_axi_awburst_o, .m_axi_awuser_o,
+    .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o,
     .m_axi_wlast_o,
     .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bid_i, .m_axi_bresp_i,
     .busy_o(writer_busy), .ev_active_o(ev_wr_active), .ev_tlb_wait_o(ev_wr_tlb),

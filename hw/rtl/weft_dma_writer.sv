@@ -53,6 +53,7 @@ module weft_dma_writer #(
   output logic [7:0]             m_axi_awlen_o,
   output logic [2:0]             m_axi_awsize_o,
   output logic [1:0]             m_axi_awburst_o,
+  output logic                   m_axi_awuser_o,  // some bytes of the burst have no strobe
   output logic                   m_axi_wvalid_o,
   input  logic                   m_axi_wready_i,
   output logic [BUS_BITS-1:0]    m_axi_wdata_o,
@@ -150,15 +151,15 @@ module weft_dma_writer #(
   assign id = state_q == FIRST ? free_id : id_q;
 
   // Lookup and send stages.
-  localparam int STAGE_BITS = 64 + AXI_ID_BITS + 9 + 1 + 1 + BEAT + BUS_BITS;
+  localparam int STAGE_BITS = 64 + AXI_ID_BITS + 9 + 1 + 1 + 1 + BEAT + BUS_BITS;
   logic                  look_valid_q, look_fire, send_valid_q, send_fire, send_first, send_last,
       look_first;
   logic [STAGE_BITS-1:0] look_q, send_q;
   logic [8:0]            send_beats;
   logic                  aw_done_q, w_done_q, aw_fire, w_fire;
 
-  assign {m_axi_awaddr_o, m_axi_awid_o, send_beats, send_first, send_last, m_axi_wstrb_o,
-      m_axi_wdata_o} = send_q;
+  assign {m_axi_awaddr_o, m_axi_awid_o, send_beats, m_axi_awuser_o, send_first, send_last,
+      m_axi_wstrb_o, m_axi_wdata_o} = send_q;
   assign m_axi_awlen_o = 8'(send_beats - 9'd1);
   assign m_axi_awsize_o = 3'(BEAT_SHIFT);
   assign m_axi_awburst_o = 2'b01;  // INCR
@@ -211,7 +212,8 @@ module weft_dma_writer #(
   end
   always_ff @(posedge clk_i) begin
     if (beat_fire) begin
-      look_q <= {burst_addr, id, beats, state_q == FIRST, last_beat, strobe, data};
+      look_q <= {burst_addr, id, beats, total != B'(size), state_q == FIRST, last_beat, strobe,
+          data};
       sent_q <= sent_q + beat_bytes;
       size_q <= size;
       offset_q <= offset;
@@ -246,7 +248,7 @@ module weft_dma_writer #(
   `WEFT_ASSERT(AnswerHasRequest, !m_axi_bvalid_i || used[m_axi_bid_i])
   `WEFT_ASSERT(MemoryHasNoError, !m_axi_bvalid_i || m_axi_bresp_i == 2'b00)
   `WEFT_ASSERT_STREAM(AwStable, m_axi_awvalid_o, m_axi_awready_i,
-      {m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o})
+      {m_axi_awaddr_o, m_axi_awid_o, m_axi_awlen_o, m_axi_awuser_o})
   `WEFT_ASSERT_STREAM(WStable, m_axi_wvalid_o, m_axi_wready_i,
       {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o})
   `WEFT_ASSERT_STREAM(RequestStable, wr_req_valid_i, wr_req_ready_o,

@@ -13,7 +13,8 @@
 // A mvin with no rows or no columns completes without a request.
 //
 // Order: two loads in flight may be answered in either order by the memory, so a mvin waits while
-// an older one that writes a common local row is in flight (load_overlap). Nothing else waits.
+// an older one that writes a common byte of local memory is in flight (load_overlap). Nothing else
+// waits.
 //
 // Latency: issue (ld_valid_i && ld_ready_o) at t -> first row request t+1; last answer t ->
 // ld_done_valid_o t+1.
@@ -229,33 +230,32 @@ module weft_load_controller #(
     .valid_o(tracked)
   );
 
-  // Local rows of the head and of every tracked command. Copies of pixels go to the rows below the
-  // first.
-  logic [ROW_BITS-1:0] first_row, below;
-  logic [15:0]         span;
+  // What the head and every tracked command write.
+  logic [7:0] copies;
 
-  assign below = ROW_BITS'(ld_req_pixel_repeats_o) - ROW_BITS'(1);
-  assign first_row = laddr[ROW_BITS-1:0] > below ? laddr[ROW_BITS-1:0] - below : '0;
-  assign span = rows + 16'(ld_req_pixel_repeats_o) - 16'd1;
+  assign copies = ld_req_pixel_repeats_o - 8'd1;
   for (genvar i = 0; i < TRACKED; i++) begin : g_tracked
     logic                t_is_acc_q;
     logic [ROW_BITS-1:0] t_row_q;
-    logic [15:0]         t_span_q, t_blocks_q, t_stride_q;
+    logic [7:0]          t_copies_q;
+    logic [15:0]         t_rows_q, t_cols_q, t_blocks_q, t_stride_q;
     always_ff @(posedge clk_i) begin
       if (alloc_fire && alloc_id == 8'(i)) begin
         t_is_acc_q <= is_acc;
-        t_row_q <= first_row;
-        t_span_q <= span;
+        t_row_q <= laddr[ROW_BITS-1:0];
+        t_rows_q <= rows;
+        t_copies_q <= copies;
+        t_cols_q <= cols;
         t_blocks_q <= blocks;
         t_stride_q <= ld_req_block_stride_o;
       end
     end
     logic overlap;
     weft_load_overlap #(.ROW_BITS(ROW_BITS), .MAX_BLOCKS(MAX_BLOCKS)) u_overlap (
-      .a_is_acc_i(t_is_acc_q), .a_row_i(t_row_q), .a_span_i(t_span_q), .a_blocks_i(t_blocks_q),
-      .a_stride_i(t_stride_q),
-      .b_is_acc_i(is_acc), .b_row_i(first_row), .b_span_i(span), .b_blocks_i(blocks),
-      .b_stride_i(ld_req_block_stride_o),
+      .a_is_acc_i(t_is_acc_q), .a_row_i(t_row_q), .a_rows_i(t_rows_q), .a_copies_i(t_copies_q),
+      .a_cols_i(t_cols_q), .a_blocks_i(t_blocks_q), .a_stride_i(t_stride_q),
+      .b_is_acc_i(is_acc), .b_row_i(laddr[ROW_BITS-1:0]), .b_rows_i(rows), .b_copies_i(copies),
+      .b_cols_i(cols), .b_blocks_i(blocks), .b_stride_i(ld_req_block_stride_o),
       .overlap_o(overlap)
     );
     assign meets[i] = tracked[i] && overlap;

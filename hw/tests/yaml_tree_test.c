@@ -2,6 +2,8 @@
 // The YAML tree: shape and places of nodes, and what is refused where.
 #include "hw/yaml_tree.h"
 
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "base/test.h"
 
 typedef struct fixture {
@@ -97,7 +99,34 @@ static void values(void **state) {
   done(&f);
 }
 
+// Keys are not compared each with each.
+static void many_keys_are_quick(void **state) {
+  (void)state;
+  enum { KEYS = 200000, KEY_CHARS = 16 };
+  static const char *const known[] = {"a", NULL};
+  char *text = wf_alloc(KEYS, KEY_CHARS), *end = text;
+  for (int k = 0; k < KEYS; k++) end += snprintf(end, KEY_CHARS, "k%d: 1\n", k);
+  fixture f;
+  const double start = wf_process_seconds();
+  const hw_yaml_node *root = parse(&f, text);
+  assert_non_null(root);
+  assert_int_equal(root->count, KEYS);
+  assert_false(hw_yaml_tree_keys(root, "a map", known, &f.diag));
+  assert_true(wf_process_seconds() - start < 20);
+  assert_int_equal(f.diag.errors, 21);
+  fflush(f.diag.out);
+  assert_non_null(strstr(f.said, "199980 more unknown keys in a map"));
+  done(&f);
+  snprintf(end, KEY_CHARS, "k77: 1\n");
+  assert_null(parse(&f, text));
+  fflush(f.diag.out);
+  assert_non_null(strstr(f.said, "f.yaml:200001:1: error: key 'k77' appears twice"));
+  done(&f);
+  wf_free(text);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shape), cmocka_unit_test(refused), cmocka_unit_test(values)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shape), cmocka_unit_test(refused), cmocka_unit_test(values),
+                                     cmocka_unit_test(many_keys_are_quick)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

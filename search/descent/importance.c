@@ -31,8 +31,8 @@ descent_importance *descent_importance_create(const layers_network *network, des
   m->records = WF_NEW_ARRAY(network->count, record);
   for (size_t i = 0; i < network->count; i++) {
     record *r = &m->records[i];
-    r->count = (double)network->layers[i].count;
-    r->operations = layers_macs(&network->layers[i]);
+    r->count = layers_products(&network->layers[i]);
+    r->operations = layers_product_macs(&network->layers[i]);
     r->kind = (unsigned)i;
     for (size_t k = 0; k < i && r->kind == i; k++)
       if (similar(&network->layers[i], &network->layers[k])) r->kind = (unsigned)k;

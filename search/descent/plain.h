@@ -75,6 +75,7 @@ typedef struct descent_plain_silicon {
 // What is searched for, and within which bounds; 0: no bound. Area and power are bounds on the whole.
 typedef struct descent_goal {
   const layers_network *network;
+  paper_cost rest;  // of the network besides its layers, whatever the hardware and the mappings
   const paper_constants *constants;
   descent_plain_objective objective;
   descent_plain_limits limits;

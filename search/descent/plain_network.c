@@ -104,7 +104,7 @@ typedef struct accesses {
 static accesses accesses_of(const builder *b, size_t i) {
   const int64_t *size = b->network->layers[i].size;
   const double results = (double)(size[BLOCK_DIM_N] * size[BLOCK_DIM_P] * size[BLOCK_DIM_Q] * size[BLOCK_DIM_K]);
-  const tape_ref macs = constant(b, layers_macs(&b->network->layers[i]));
+  const tape_ref macs = constant(b, layers_product_macs(&b->network->layers[i]));
   const tape_ref fill0 = field(b, i, PLAIN_weight_fills0), fill1 = field(b, i, PLAIN_result_fills1);
   const tape_ref loads = add(b, field(b, i, PLAIN_weight_fills2), field(b, i, PLAIN_input_fills2));
   const tape_ref updates = tape_div(b->tape, macs, field(b, i, PLAIN_rows));
@@ -188,10 +188,10 @@ descent_plain_network descent_plain_network_create(const descent_goal *goal, con
   size_hardware(&b);
   price_hardware(&b);
   tape_ref *outputs = wf_alloc(PLAIN_NETWORK_OUTPUTS + 2 * network->count, sizeof *outputs);
-  tape_ref cycles = constant(&b, 0), energy = cycles;
+  tape_ref cycles = constant(&b, goal->rest.cycles), energy = constant(&b, goal->rest.energy_uj);
   for (size_t i = 0; i < network->count; i++) {
     const accesses a = accesses_of(&b, i);
-    const double count = (double)network->layers[i].count;
+    const double count = layers_products(&network->layers[i]);
     outputs[descent_plain_layer_cycles(i)] = cycles_of(&b, i, &a);
     outputs[descent_plain_layer_energy(i)] = energy_of(&b, &a);
     cycles = add(&b, cycles, tape_scale(b.tape, outputs[descent_plain_layer_cycles(i)], count));

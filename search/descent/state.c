@@ -76,7 +76,7 @@ static void add_cost(paper_cost *sum, paper_cost cost, double count) {
   sum->energy_uj += cost.energy_uj * count;
 }
 
-static double count_of(const descent_state *s, size_t i) { return (double)s->goal.network->layers[i].count; }
+static double count_of(const descent_state *s, size_t i) { return layers_products(&s->goal.network->layers[i]); }
 
 descent_state *descent_state_create(const descent_goal *goal) {
   descent_state *s = WF_NEW(descent_state);
@@ -104,7 +104,7 @@ void descent_state_copy(descent_state *to, const descent_state *from) {
 }
 
 void descent_state_resize(descent_state *s) {
-  s->total = (paper_cost){0};
+  s->total = s->goal.rest;
   s->value = INFINITY;
   if (!descent_size(&s->goal.limits, &s->most, &s->hardware)) return;
   for (size_t i = 0; i < s->goal.network->count; i++) {
@@ -127,7 +127,7 @@ void descent_state_refresh(descent_state *s) {
 }
 
 descent_others descent_others_of(const descent_state *s, size_t layer) {
-  descent_others o = {.layer = layer};
+  descent_others o = {.layer = layer, .total = s->goal.rest};
   for (size_t i = 0; i < s->goal.network->count; i++) {
     if (i == layer) continue;
     widen(&o.most, &s->layers[i].need);
@@ -153,7 +153,7 @@ double descent_try(descent_state *s, const descent_others *o, const paper_mappin
   candidate->cost = paper_cost_of(&candidate->traffic, &hardware, s->goal.constants);
   paper_cost total = o->total;
   if (!isfinite(s->value) || !same_hardware(&hardware, &s->hardware)) {
-    total = (paper_cost){0};
+    total = s->goal.rest;
     for (size_t i = 0; i < s->goal.network->count; i++)
       if (i != o->layer)
         add_cost(&total, paper_cost_of(&s->layers[i].traffic, &hardware, s->goal.constants), count_of(s, i));

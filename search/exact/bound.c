@@ -65,7 +65,7 @@ static size_t lower_hull(exact_bounder *b, const exact_set *set, const exact_box
 
 static void add_steps(exact_bounder *b, size_t layer, size_t corners, size_t *steps) {
   const exact_candidate *set = b->sets[layer].candidates;
-  const double count = (double)b->space->network->layers[layer].count;
+  const double count = layers_products(&b->space->network->layers[layer]);
   if (*steps + corners > b->step_room)
     b->steps = wf_realloc(b->steps, b->step_room = 2 * (*steps + corners), sizeof *b->steps);
   for (size_t i = 1; i < corners; i++)
@@ -104,7 +104,7 @@ double exact_bound(exact_bounder *b, const exact_box *box) {
   double cycles = 0, energy = 0;
   size_t steps = 0;
   for (size_t layer = 0; layer < b->space->network->count; layer++) {
-    const double count = (double)b->space->network->layers[layer].count;
+    const double count = layers_products(&b->space->network->layers[layer]);
     const size_t corners = lower_hull(b, &b->sets[layer], box);
     if (corners == 0) return INFINITY;
     b->choice[layer] = b->hull[0];

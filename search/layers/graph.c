@@ -18,16 +18,16 @@ static layers_layer of_conv(const graph *g, const graph_node *node) {
   graph_ints(node, "pads", pads, 4);
   graph_ints(node, "strides", layer.stride, 2);
   graph_ints(node, "dilations", layer.dilation, 2);
-  layer.count = graph_int(node, "groups", 1);
   layer.size[BLOCK_DIM_N] = x->dim[0];
   layer.size[BLOCK_DIM_R] = w->dim[0];
   layer.size[BLOCK_DIM_S] = w->dim[1];
-  layer.size[BLOCK_DIM_C] = w->dim[2];
-  layer.size[BLOCK_DIM_K] = w->dim[3] / layer.count;
+  layer.size[BLOCK_DIM_C] = x->dim[3];
+  layer.size[BLOCK_DIM_K] = w->dim[3];
   for (int i = 0; i < 2; i++) {
     const int64_t room = x->dim[1 + i] + pads[i] + pads[2 + i] - layer.dilation[i] * (w->dim[i] - 1) - 1;
     layer.size[i == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q] = room / layer.stride[i] + 1;
   }
+  layers_set_groups(&layer, graph_int(node, "groups", 1));
   return layer;
 }
 
@@ -49,7 +49,8 @@ static layers_layer of_product(const graph *g, const graph_node *node) {
 
 static bool same_layer(const layers_layer *a, const layers_layer *b) {
   return memcmp(a->size, b->size, sizeof a->size) == 0 && memcmp(a->stride, b->stride, sizeof a->stride) == 0 &&
-         memcmp(a->dilation, b->dilation, sizeof a->dilation) == 0;
+         memcmp(a->dilation, b->dilation, sizeof a->dilation) == 0 && a->groups == b->groups &&
+         a->depthwise == b->depthwise;
 }
 
 // A stride that is never taken says nothing.

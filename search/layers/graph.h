@@ -6,8 +6,8 @@
 #include "compiler/graph/graph.h"
 #include "search/layers/layers.h"
 
-// Release the network by layers_release. The groups of a convolution count as layers of their own, and so do the
-// products of a batch in which both sides differ. Padding is part of the inputs, as in every table.
+// Release the network by layers_release. The products of a batch in which both sides differ count as layers of their
+// own. Padding is part of the inputs, as in every table.
 void layers_of_graph(layers_network *network, const graph *placed);
 
 #endif

@@ -19,7 +19,9 @@ typedef struct layers_layer {
   const char *name;
   int64_t size[BLOCK_DIMS];  // each at least 1
   int64_t stride[2], dilation[2];
-  int64_t count;  // how often the network has it
+  int64_t groups;  // of a convolution, 0 is 1; C and K are those of one
+  bool depthwise;  // a group per channel: groups is 0, C is 1, and K are the channels
+  int64_t count;   // how often the network has it
 } layers_layer;
 
 // Everything lies in the network's arena.
@@ -44,6 +46,17 @@ const char *layers_builtin_name(size_t index);
 void layers_print_yaml(const layers_network *network, FILE *out);
 
 double layers_macs(const layers_layer *layer);  // of one occurrence
+
+// The plain model knows products only. A layer is to it as many of them as it has groups, one after the other; a
+// depthwise one is a product with one input channel, which takes the cycles of a diagonal of weights.
+double layers_product_macs(const layers_layer *layer);  // of one
+double layers_products(const layers_layer *layer);      // of all occurrences
+
+int64_t layers_groups(const layers_layer *layer);  // at least 1
+// C and K of all groups together; other sizes are as they are.
+int64_t layers_whole_size(const layers_layer *layer, block_dim_id dim);
+// Cuts C and K of a layer into groups; false: they do not divide.
+bool layers_set_groups(layers_layer *layer, int64_t groups);
 
 // The same layer for the compiler: a convolution, or a product if it has neither window nor stride. Padding is not in
 // the tables; the inputs are taken to be padded already.

@@ -8,6 +8,7 @@
 #include "compiler/quantise/quantise.h"
 #include "search/layers/graph.h"
 #include "search/layers/lines.h"
+#include "search/layers/program.h"
 #include "workloads/networks/networks.h"
 
 // The table needs the placed graph: which products there are is decided on the way to it. What the values are does not
@@ -31,14 +32,13 @@ static bool is_table(const char *name) {
   return false;
 }
 
+bool layers_is_network(const char *name_or_path) { return !is_table(name_or_path) && layers_is_program(name_or_path); }
+
 bool layers_load_network(layers_network *network, const char *name_or_path, wf_diag *diag) {
-  const char *dot = strrchr(name_or_path, '.');
-  const bool is_onnx = dot != NULL && strcmp(dot, ".onnx") == 0;
-  const bool is_generated = !is_onnx && !is_table(name_or_path) && networks_find(name_or_path) != NULL;
-  if (!is_onnx && !is_generated) return layers_load(network, name_or_path, diag);
+  if (!layers_is_network(name_or_path)) return layers_load(network, name_or_path, diag);
   *network = (layers_network){0};
-  graph *model = is_onnx ? onnx_read(name_or_path, &(onnx_options){0}, diag)
-                         : networks_create(name_or_path, &(networks_options){0}, diag);
+  graph *model = networks_find(name_or_path) == NULL ? onnx_read(name_or_path, &(onnx_options){0}, diag)
+                                                     : networks_create(name_or_path, &(networks_options){0}, diag);
   const bool good = model != NULL && layers_of_model(network, model, name_or_path, diag);
   if (model != NULL) graph_destroy(model);
   return good;

@@ -6,6 +6,9 @@
 #include "compiler/graph/graph.h"
 #include "search/layers/layers.h"
 
+// A name that layers_load_network takes for an ONNX file or a generated network.
+bool layers_is_network(const char *name_or_path);
+
 // A table as layers_load finds it, a .onnx file, or a generated network (`weft net --list`), in this order: a shipped
 // table goes before the generated network of its name. Open batches of files are 1. False after errors were reported.
 // Release the network in any case.

@@ -6,8 +6,8 @@
 //   layers:
 //     - {name: conv1, P: 112, Q: 112, K: 64, C: 3, R: 7, S: 7, stride: 2}
 //
-// Sizes, strides, dilations and counts that are absent are 1; a stride or dilation is one number, or [rows, columns].
-// A file whose root is `problem` is one of Timeloop's: see timeloop.c.
+// Sizes, strides, dilations, counts and groups that are absent are 1; C and K are those of all groups. A stride or
+// dilation is one number, or [rows, columns]. A file whose root is `problem` is one of Timeloop's: see timeloop.c.
 #include <string.h>
 
 #include "hw/yaml_tree.h"
@@ -16,8 +16,8 @@
 
 enum { SIZE_MAX_ELEMENTS = 1 << 24 };
 
-static const char *const layer_keys[] = {"name", "N", "P",      "Q",        "K",     "C",
-                                         "R",    "S", "stride", "dilation", "count", NULL};
+static const char *const layer_keys[] = {"name", "N",      "P",        "Q",     "K",      "C", "R",
+                                         "S",    "stride", "dilation", "count", "groups", NULL};
 static const char *const network_keys[] = {"name", "description", "layers", NULL};
 
 static bool read_optional(const hw_yaml_node *map, const char *key, int64_t *value, wf_diag *diag) {
@@ -52,13 +52,21 @@ static bool read_text(const hw_yaml_node *map, const char *key, const char *what
   return *text != NULL;
 }
 
+static bool read_groups(const hw_yaml_node *node, layers_layer *layer, wf_diag *diag) {
+  int64_t groups;
+  if (!read_optional(node, "groups", &groups, diag)) return false;
+  if (layers_set_groups(layer, groups)) return true;
+  wf_error(diag, hw_yaml_tree_find(node, "groups")->where, "groups must divide C and K");
+  return false;
+}
+
 static bool read_layer(const hw_yaml_node *node, layers_layer *layer, wf_diag *diag) {
   if (!hw_yaml_tree_is(node, YAML_TREE_MAP, "a layer", diag)) return false;
   bool good =
       hw_yaml_tree_keys(node, "a layer", layer_keys, diag) && read_text(node, "name", "a layer", &layer->name, diag);
   for (int d = 0; d < BLOCK_DIMS; d++) good &= read_optional(node, block_dim_names[d], &layer->size[d], diag);
   good &= read_pair(node, "stride", layer->stride, diag) && read_pair(node, "dilation", layer->dilation, diag);
-  return read_optional(node, "count", &layer->count, diag) && good;
+  return read_optional(node, "count", &layer->count, diag) && good && read_groups(node, layer, diag);
 }
 
 static bool read_layers(layers_network *network, const hw_yaml_node *root, wf_diag *diag) {

@@ -185,7 +185,8 @@ static void add_energy(const map_layer *layer, const hw_array *array, machine_pr
   if (!p->has_energy) return;
   // Columns of the array that a layer does not use count as multiplications, too.
   const double dim = hw_derive(array).dim, columns = (double)layer->size[BLOCK_DIM_K];
-  const double macs = (double)map_macs(layer) * ceil(columns / dim) * dim / columns;
+  const double rows = layer->kind == MAP_DEPTHWISE ? dim : 1;  // of a diagonal of weights
+  const double macs = (double)map_macs(layer) * rows * ceil(columns / dim) * dim / columns;
   p->energy_pj = macs * (tech.energy_pj.mac + tech.energy_pj.registers) + p->bus_bytes * tech.energy_pj.dram +
                  p->scratchpad_rows * dim * hw_tech_scratchpad_pj(&tech, array) +
                  p->accumulator_rows * dim * hw_tech_accumulator_pj(&tech, array);
@@ -241,6 +242,24 @@ machine_prediction machine_predict(const map_layer *layer, const map_mapping *gi
   const double late = w.work.late > 0 ? walk_all(w, true, constants) : 0;
   p.cycles = wf_max(w.work.late * late + (1 - w.work.late) * early, p.memory);
   p.bound = bound_of(&w, &p);
+  add_energy(layer, array, &p);
+  return p;
+}
+
+// Rows of the memories are those of operands that pass through them once, and of each product.
+machine_prediction machine_estimate(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
+                                    const map_footprint *footprint) {
+  const double dim = hw_derive(array).dim,
+               read = (double)(footprint->dram_bytes[MAP_WEIGHTS] + footprint->dram_bytes[MAP_INPUTS]),
+               written = (double)footprint->dram_bytes[MAP_RESULTS];
+  machine_prediction p = {
+      .cycles = map_estimate(layer, mapping, array, footprint, &cost_fitted, INFINITY),
+      .bound = MACHINE_BANDWIDTH,
+      .mesh = (double)footprint->mesh_cycles,
+      .bus_bytes = read + written + (double)footprint->bias_bytes,
+      .scratchpad_rows = read / dim + (double)footprint->mesh_cycles,
+      .accumulator_rows = written / dim + 2 * (double)footprint->mesh_cycles,
+  };
   add_energy(layer, array, &p);
   return p;
 }

@@ -44,4 +44,8 @@ bool machine_knows(const map_layer *layer);
 machine_prediction machine_predict(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
                                    const cost_constants *constants);
 
+// What the mapper expects of layers of any kind: its estimate, and the bytes and rows of the mapping.
+machine_prediction machine_estimate(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
+                                    const map_footprint *footprint);
+
 #endif

@@ -114,8 +114,8 @@ paper_cost paper_network(const layers_network *network, const paper_mapping *map
   paper_cost sum = {0};
   for (size_t i = 0; i < network->count; i++) {
     const paper_cost cost = paper_evaluate(&network->layers[i], &mappings[i], hardware, constants);
-    sum.cycles += cost.cycles * (double)network->layers[i].count;
-    sum.energy_uj += cost.energy_uj * (double)network->layers[i].count;
+    sum.cycles += cost.cycles * layers_products(&network->layers[i]);
+    sum.energy_uj += cost.energy_uj * layers_products(&network->layers[i]);
   }
   return sum;
 }

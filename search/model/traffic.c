@@ -149,7 +149,7 @@ paper_traffic paper_traffic_of(const layers_layer *layer, const paper_mapping *m
   gather_loops(m, &n);
   const double rows = at_least_1(m->rows), columns = at_least_1(m->columns);
   return (paper_traffic){
-      .macs = layers_macs(layer),
+      .macs = layers_product_macs(layer),
       .results = (double)(layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_P] * layer->size[BLOCK_DIM_Q] *
                           layer->size[BLOCK_DIM_K]),
       .rows = rows,

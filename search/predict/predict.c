@@ -106,11 +106,36 @@ static void merge(const predict_chooser *c, predict_result *result) {
   }
 }
 
+// A layer that the model does not know gets the mapper's mapping, and what the mapper expects of it.
+static void estimate(const predict_request *request, predict_result *result) {
+  wf_diag silent = wf_diag_to(NULL);
+  const layer_desc described = layer_of_table(request->layer);
+  layer_call call;
+  map_mapping best;
+  if (!layer_call_of(&described, request->array, &call, &silent) ||
+      map_best(&call.layer, request->array, NULL, BLOCK_STYLE_PRIMITIVE, &best, 1) == 0)
+    return;
+  const map_footprint footprint = map_measure(&call.layer, &best, request->array);
+  const machine_prediction p = machine_estimate(&call.layer, &best, request->array, &footprint);
+  result->choices = WF_NEW(predict_choice);
+  result->choices[result->count++] =
+      (predict_choice){.mapping = best,
+                       .source = PREDICT_MAPPER,
+                       .cycles = p.cycles,
+                       .has_energy = p.has_energy,
+                       .energy_pj = p.energy_pj,
+                       .value = predict_value(request->objective, p.cycles, p.has_energy, p.energy_pj)};
+}
+
 predict_result predict_layer(const predict_request *request) {
   predict_chooser c = {.request = request, .layer = *request->layer, .kept = kept_of(request)};
   predict_result result = {.takes_mappings = takes_mappings(&c.layer, request->array)};
   const bool takes = result.takes_mappings;
-  if (!machine_knows(&c.layer)) return result;
+  if (!machine_knows(&c.layer)) {
+    result.takes_mappings = false;
+    estimate(request, &result);
+    return result;
+  }
   for (int s = 0; s < PREDICT_SOURCES; s++) c.lists[s].choices = WF_NEW_ARRAY(c.kept, predict_choice);
   map_mapping best[MAP_BEST_MAX];
   const unsigned tried = request->tried == 0 && !takes ? 1 : request->tried;

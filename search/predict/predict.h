@@ -33,8 +33,10 @@ typedef struct predict_choice {
 } predict_choice;
 
 typedef struct predict_result {
-  bool takes_mappings;  // false: a kernel that sums over rows of the window, which is left to the mapper
-  size_t count;         // 0: no mapping fits, or the model does not know the layer
+  // False: a kernel that sums over rows of the window, or a layer that the model does not know (grouped, depthwise),
+  // of which the mapper's estimate is the only choice. They are left to the mapper.
+  bool takes_mappings;
+  size_t count;  // 0: no mapping fits
   // All different, the best first; behind it the best of each source in turn, as what the model prefers among mappings
   // that are nearly alike says little.
   predict_choice *choices;

@@ -11,6 +11,8 @@
 #include "base/diag.h"
 
 typedef struct report_layer {
+  bool is_program;  // a network program as a whole: its steps are layers, too
+  bool is_step;     // of a program: equal steps of some arrays, with figures of all of them; no part of sums
   const char *name;
   size_t unique;  // its place among the layers that differ
   int64_t count, macs;
@@ -20,7 +22,7 @@ typedef struct report_network {
   const char *name, *description;
   int64_t macs;
   report_layer *layers;
-  size_t layer_count;
+  size_t layer_count, layer_room;
 } report_network;
 
 typedef struct report_measurement {
@@ -28,10 +30,11 @@ typedef struct report_measurement {
   const char *reason, *bound, *mapping, *units;
   int64_t cycles, read_bytes, written_bytes;
   double utilisation, energy_pj;
+  bool has_energy;  // the array's technology has a table of energies
 } report_measurement;
 
 typedef struct report_sum {
-  bool good;
+  bool good, has_energy;
   double cycles, energy_pj;
 } report_sum;
 
@@ -61,6 +64,9 @@ typedef struct report_data {
 // False after an error was reported. Release in any case.
 bool report_load(report_data *data, const char *store, wf_diag *diag);
 void report_release(report_data *data);
+
+// Whether a layer is one of a point's in tables and figures: a layer of a table, or a step that its array has.
+bool report_shows(const report_layer *layer, const report_measurement *m);
 
 // Least cycles that the array could take for a layer: its processing elements all busy, or its bus.
 double report_bound_cycles(const report_point *point, const report_layer *layer, const report_measurement *m);

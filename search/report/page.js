@@ -8,14 +8,21 @@
   const charts = {};
   const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null };
 
+  // An array without a table of energies has none.
+  const energyOf = (p, n) => (p.sums[n][1] === null ? NaN : p.sums[n][1] / 1e6);
   const axes = {
     cycles: { label: 'cycles', of: (p, n) => p.sums[n][0] },
-    energy: { label: 'energy (uJ)', of: (p, n) => p.sums[n][1] / 1e6 },
-    edp: { label: 'energy x delay (uJ x cycles)', of: (p, n) => p.sums[n][0] * p.sums[n][1] / 1e6 },
+    energy: { label: 'energy (uJ)', of: (p, n) => energyOf(p, n) },
+    edp: { label: 'energy x delay (uJ x cycles)', of: (p, n) => p.sums[n][0] * energyOf(p, n) },
     area: { label: 'area of the logic (mm2)', of: (p) => p.area },
     memory: { label: 'local memories (KiB)', of: (p) => p.memory },
     ad: { label: 'area x delay (mm2 x cycles)', of: (p, n) => p.area * p.sums[n][0] },
   };
+  if (!data.points.some((p) => p.sums && p.sums.some((s) => s && s[1] !== null))) {
+    delete axes.energy;
+    delete axes.edp;
+    state.y = 'area';
+  }
 
   const parameters = [...new Set(data.points.flatMap((p) => Object.keys(p.values)))];
   const isGood = (p) => p.sums !== undefined && p.sums[state.network] !== null;
@@ -61,7 +68,8 @@
 
   function drawScatter() {
     const x = axes[state.x], y = axes[state.y];
-    const points = good().map((p) => ({ x: x.of(p, state.network), y: y.of(p, state.network), p }));
+    const points = good().map((p) => ({ x: x.of(p, state.network), y: y.of(p, state.network), p }))
+      .filter((q) => Number.isFinite(q.x) && Number.isFinite(q.y));
     const groups = [...new Set(points.map((q) => colourOf(q.p)))].sort((a, b) => (a > b ? 1 : -1));
     const sets = groups.map((g, i) => ({
       label: (state.colour === 'dim' ? 'side' : state.colour) + ' ' + g,
@@ -86,7 +94,7 @@
   }
 
   function pointText(p) {
-    const lines = [`point ${p.id}: ${number(p.sums[state.network][0])} cycles, ${number(p.sums[state.network][1] / 1e6)} uJ`];
+    const lines = [`point ${p.id}: ${number(p.sums[state.network][0])} cycles, ${number(energyOf(p, state.network))} uJ`];
     for (const name of parameters) lines.push(`${name} ${p.values[name]}`);
     return lines;
   }
@@ -94,7 +102,9 @@
   // ---- one point
 
   function layersOf(p) {
-    return data.networks[state.network].layers.map((layer) => {
+    // Steps of a program stand for it; other arrays may have others.
+    const shown = data.networks[state.network].layers.filter((layer) => !layer.program && p.layers[layer.unique] !== null);
+    return shown.map((layer) => {
       const m = p.layers[layer.unique];
       const pes = p.dim * p.dim;
       const least = Math.max(layer.macs / pes, Math.max(m.read, m.written) / p.bus);
@@ -108,8 +118,8 @@
     $('chosen-title').textContent = `Point ${p.id}`;
     const list = $('chosen-figures');
     list.replaceChildren();
-    const figures = [['cycles', number(p.sums[state.network][0])], ['energy', number(p.sums[state.network][1] / 1e6) + ' uJ'],
-      ['energy x delay', number(axes.edp.of(p, state.network)) + ' uJ x cycles'],
+    const figures = [['cycles', number(p.sums[state.network][0])], ['energy', number(energyOf(p, state.network)) + ' uJ'],
+      ['energy x delay', number(p.sums[state.network][0] * energyOf(p, state.network)) + ' uJ x cycles'],
       ['mesh utilisation', percent(data.networks[state.network].macs / (p.sums[state.network][0] * p.dim * p.dim))],
       ['side', p.dim], ['scratchpad', p.scratchpad + ' KiB'], ['accumulator', p.accumulator + ' KiB'],
       ['area of the logic', number(p.area) + ' mm2'], ['array', p.array],
@@ -162,11 +172,11 @@
 
   // Cycles of all layers by unit and cause, stacked.
   function drawStalls(layers) {
-    const sums = {};
+    const sums = Object.create(null);  // names of units come from the store
     for (const { layer, m } of layers)
       for (const [unit, causes] of Object.entries(m.units || {}))
         for (const [cause, cycles] of Object.entries(causes)) {
-          sums[unit] = sums[unit] || {};
+          sums[unit] = sums[unit] || Object.create(null);
           sums[unit][cause] = (sums[unit][cause] || 0) + cycles * layer.count;
         }
     const units = Object.keys(sums), total = units.length ? Math.max(...units.map((u) => Object.values(sums[u]).reduce((a, b) => a + b, 0))) : 1;
@@ -205,7 +215,8 @@
   // ---- sensitivity
 
   function drawSensitivity() {
-    const points = good(), box = $('sensitivity'), y = axes[state.y];
+    const box = $('sensitivity'), y = axes[state.y];
+    const points = good().filter((p) => Number.isFinite(y.of(p, state.network)));
     for (const id of Object.keys(charts)) if (id.startsWith('parameter-')) { charts[id].destroy(); delete charts[id]; }
     box.replaceChildren();
     if (points.length === 0) return;
@@ -241,6 +252,7 @@
     for (const p of data.points) {
       if (p.status) { add(p.status, 'array', p.reason); continue; }
       for (const layer of layers) {
+        if (layer.step) continue;
         const m = p.layers[layer.unique];
         if (m === null) add('missing', layer.name, 'not measured yet');
         else if (m.status) add(m.status, layer.name, m.reason);
@@ -310,8 +322,10 @@
     $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
       'cycles are those of the cycle engine.';
     if (points.length === 0) { $('chosen').hidden = true; return; }
+    const best = axes.edp || axes.ad;
+    const rank = (p) => { const v = best.of(p, state.network); return Number.isFinite(v) ? v : Infinity; };
     const stays = state.chosen && isGood(state.chosen);
-    choose(stays ? state.chosen : points.reduce((a, b) => (axes.edp.of(b, state.network) < axes.edp.of(a, state.network) ? b : a)), false);
+    choose(stays ? state.chosen : points.reduce((a, b) => (rank(b) < rank(a) ? b : a)), false);
   }
 
   document.title = data.title + ' - Weft report';

@@ -7,8 +7,8 @@
 
 #include "search/report/data.h"
 
-// A script for gnuplot, to be run beside points.csv and layers.csv: writes front-NET.svg, layers-NET.svg and both as
-// .png for every network with a good point.
+// A script for gnuplot that needs nothing else: for the network at place N it writes front-N.svg and front-N.png if its
+// points have cycles and energies, layers-N.svg and layers-N.png if it has a good point.
 void report_write_plot(const report_data *data, FILE *out);
 
 #endif

@@ -11,14 +11,16 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/csv.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "search/report/data.h"
 #include "search/report/page.h"
 #include "search/report/plot.h"
 #include "search/report/report.h"
 
 // So many points at most carry their description and what each unit did: first those on a front, then evenly chosen.
-enum { DETAILED_MAX = 300 };
+enum { DETAILED_MAX = 300, RESULT_MAX = 1 << 28 };
 
 // ---- JSON for the page
 
@@ -31,6 +33,8 @@ static cJSON *layers_json(const report_network *network) {
     cJSON_AddNumberToObject(object, "unique", (double)layer->unique);
     cJSON_AddNumberToObject(object, "count", (double)layer->count);
     cJSON_AddNumberToObject(object, "macs", (double)layer->macs);
+    if (layer->is_program) cJSON_AddTrueToObject(object, "program");
+    if (layer->is_step) cJSON_AddTrueToObject(object, "step");
     cJSON_AddItemToArray(layers, object);
   }
   return layers;
@@ -59,7 +63,7 @@ static cJSON *measurement_json(const report_measurement *m, bool detailed) {
   }
   cJSON_AddNumberToObject(object, "cycles", (double)m->cycles);
   cJSON_AddNumberToObject(object, "use", m->utilisation);
-  cJSON_AddNumberToObject(object, "energy", m->energy_pj);
+  if (m->has_energy) cJSON_AddNumberToObject(object, "energy", m->energy_pj);
   cJSON_AddNumberToObject(object, "read", (double)m->read_bytes);
   cJSON_AddNumberToObject(object, "written", (double)m->written_bytes);
   if (!detailed) return object;
@@ -77,8 +81,10 @@ static cJSON *sums_json(const report_data *d, const report_point *p) {
       cJSON_AddItemToArray(sums, cJSON_CreateNull());
       continue;
     }
-    const double pair[2] = {p->sums[n].cycles, p->sums[n].energy_pj};
-    cJSON_AddItemToArray(sums, cJSON_CreateDoubleArray(pair, 2));
+    cJSON *pair = cJSON_CreateArray();
+    cJSON_AddItemToArray(pair, cJSON_CreateNumber(p->sums[n].cycles));
+    cJSON_AddItemToArray(pair, p->sums[n].has_energy ? cJSON_CreateNumber(p->sums[n].energy_pj) : cJSON_CreateNull());
+    cJSON_AddItemToArray(sums, pair);
   }
   return sums;
 }
@@ -120,10 +126,10 @@ static cJSON *search_json(const char *dir) {
   char *path = wf_format("%s/result.json", dir);
   size_t length;
   wf_diag silent = wf_diag_to(NULL);
-  char *text = wf_read_file(path, 0, &length, &silent);
+  char *text = wf_read_file(path, RESULT_MAX, &length, &silent);
   wf_free(path);
   if (text == NULL) return NULL;
-  cJSON *object = cJSON_Parse(text);
+  cJSON *object = length > RESULT_MAX ? NULL : cJSON_Parse(text);
   wf_free(text);
   return object;
 }
@@ -148,14 +154,20 @@ static cJSON *data_json(const report_data *d, const char *search_dir, const repo
 // ---- the page
 
 // JSON inside a script element must not end it.
-static void write_script_text(const char *text, FILE *out) {
-  for (; *text != '\0'; text++) {
-    if (*text == '<') {
+static void write_script_text(const char *json, FILE *out) {
+  char *text = NULL;
+  size_t length;
+  FILE *whole = open_memstream(&text, &length);
+  wf_name_write(WF_NAME_DOCUMENT, json, whole);
+  fclose(whole);
+  for (const char *at = text; *at != '\0'; at++) {
+    if (*at == '<') {
       fputs("\\u003c", out);
     } else {
-      fputc(*text, out);
+      fputc(*at, out);
     }
   }
+  free(text);
 }
 
 // The template, with @NAME@ replaced.
@@ -230,10 +242,25 @@ static void write_points(const report_data *d, FILE *out) {
       const report_point *p = &d->points[i];
       const report_sum *s = &p->sums[n];
       if (!s->good) continue;
-      fprintf(out, "%s,%zu,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,%" PRId64 ",%.0f,%.6g,%.6g,%d\n",
-              d->networks[n].name, i, p->array, p->dim, p->scratchpad_kib, p->accumulator_kib, p->logic_um2 / 1e6,
-              p->memory_bits, s->cycles, s->energy_pj / 1e6, s->energy_pj / 1e6 * s->cycles, p->front);
+      wf_csv_field(d->networks[n].name, out);
+      fprintf(out, ",%zu,", i);
+      wf_csv_field(p->array, out);
+      fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,%" PRId64 ",%.0f,", p->dim, p->scratchpad_kib,
+              p->accumulator_kib, p->logic_um2 / 1e6, p->memory_bits, s->cycles);
+      if (s->has_energy) fprintf(out, "%.6g,%.6g", s->energy_pj / 1e6, s->energy_pj / 1e6 * s->cycles);
+      fprintf(out, "%s,%d\n", s->has_energy ? "" : ",", p->front);
     }
+}
+
+// Without a table of energies their cells are empty.
+static void write_figures(const report_point *p, const report_layer *layer, const report_measurement *m, FILE *out) {
+  const double moved = (double)m->read_bytes + (double)m->written_bytes;
+  fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.0f,%.4f,", layer->count, layer->macs, m->cycles,
+          report_bound_cycles(p, layer, m), m->utilisation);
+  if (m->has_energy) fprintf(out, "%.6g", m->energy_pj / 1e6);
+  fprintf(out, ",%" PRId64 ",%" PRId64 ",", m->read_bytes, m->written_bytes);
+  if (moved > 0) fprintf(out, "%.4g", (double)layer->macs / moved);
+  fputc('\n', out);
 }
 
 // The layers of every point on a front: what was expected of the array and what it took.
@@ -248,10 +275,11 @@ static void write_layers(const report_data *d, FILE *out) {
       for (size_t l = 0; l < d->networks[n].layer_count && p->front && p->sums[n].good; l++) {
         const report_layer *layer = &d->networks[n].layers[l];
         const report_measurement *m = &p->measurements[layer->unique];
-        fprintf(out, "%s,%zu,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.0f,%.4f,%.6g,%" PRId64 ",%" PRId64 ",%.4g\n",
-                d->networks[n].name, i, layer->name, layer->count, layer->macs, m->cycles,
-                report_bound_cycles(p, layer, m), m->utilisation, m->energy_pj / 1e6, m->read_bytes, m->written_bytes,
-                (double)layer->macs / (double)(m->read_bytes + m->written_bytes));
+        if (!report_shows(layer, m)) continue;
+        wf_csv_field(d->networks[n].name, out);
+        fprintf(out, ",%zu,", i);
+        wf_csv_field(layer->name, out);
+        write_figures(p, layer, m, out);
       }
     }
 }

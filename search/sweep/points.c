@@ -2,7 +2,9 @@
 // The points of a sweep: which value each axis has in point number `index`. Every point is computed by itself, so a
 // sweep can be resumed anywhere.
 #include <stdio.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "search/sweep/spec.h"
 
@@ -29,6 +31,11 @@ static uint64_t permuted(uint64_t seed, uint64_t axis, uint64_t index, uint64_t 
     index = left << half | right;
   } while (index >= count);
   return index;
+}
+
+uint64_t sweep_program_hash(const sweep_spec *spec, const layers_program *program) {
+  const uint64_t parts[2] = {program->hash, spec->all_steps};
+  return wf_hash(wf_hash(WF_HASH_START, parts, sizeof parts), program->name, strlen(program->name));
 }
 
 size_t sweep_point_count(const sweep_spec *spec) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worker processes behind sockets: see pool.h. Messages are whole sweep_work_request and sweep_work_result structs; a
-// worker has at most one request.
+// worker has at most one request. The steps of a result follow it.
 #include "search/sweep/pool.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ typedef struct worker {
   double since;
   sweep_work_request request;
   sweep_work_result result;  // as far as it has come
-  size_t received;
+  size_t received;           // of the result, then of its steps
 } worker;
 
 struct sweep_pool {
@@ -33,6 +33,7 @@ struct sweep_pool {
   size_t count, room;
   double timeout;
   sweep_pool_work *work;
+  const sweep_work_context *context;
   run_known *known;
 };
 
@@ -62,12 +63,19 @@ static bool receive_all(int socket, void *bytes, size_t size) {
 
 // ---- children
 
-static void child(int socket, sweep_pool_work *work, run_known *known) {
+static bool send_result(int socket, const sweep_work_result *result) {
+  return send_all(socket, result, sizeof *result) &&
+         send_all(socket, result->steps, result->step_count * sizeof *result->steps);
+}
+
+static void child(const sweep_pool *p, int socket) {
   sweep_work_request request;
   sweep_work_result result;
   while (receive_all(socket, &request, sizeof request)) {
-    work(known, &request, &result);
-    if (!send_all(socket, &result, sizeof result)) break;
+    p->work(p->context, p->known, &request, &result);
+    const bool sent = send_result(socket, &result);
+    sweep_work_release(&result);
+    if (!sent) break;
   }
   _exit(0);
 }
@@ -87,7 +95,7 @@ static void start(sweep_pool *p, worker *w) {
     for (size_t i = 0; i < p->count; i++)
       if (p->workers[i].socket >= 0 && &p->workers[i] != w) close(p->workers[i].socket);
     close(ends[0]);
-    child(ends[1], p->work, p->known);
+    child(p, ends[1]);
   }
   close(ends[1]);
   w->socket = ends[0];
@@ -106,16 +114,23 @@ static worker *add_worker(sweep_pool *p) {
   return &p->workers[p->count++];
 }
 
-sweep_pool *sweep_pool_create(unsigned jobs, double timeout, sweep_pool_work *work) {
+sweep_pool *sweep_pool_create(unsigned jobs, double timeout, sweep_pool_work *work, const sweep_work_context *context) {
   sweep_pool *p = wf_calloc(1, sizeof *p);
   p->timeout = timeout;
   p->work = work;
+  p->context = context;
   p->known = run_known_create();
   for (unsigned n = 0; n < jobs; n++) start(p, add_worker(p));
   return p;
 }
 
 void sweep_pool_add_remote(sweep_pool *p, int socket) { add_worker(p)->socket = socket; }
+
+// Those that have come, as far as they have.
+static void forget_steps(worker *w) {
+  if (w->received >= sizeof w->result) sweep_work_release(&w->result);
+  w->received = 0;
+}
 
 static int end_child(worker *w) {
   int status = 0;
@@ -128,6 +143,7 @@ void sweep_pool_destroy(sweep_pool *p) {
   for (size_t i = 0; i < p->count; i++) {
     if (p->workers[i].socket >= 0) close(p->workers[i].socket);
     if (p->workers[i].pid > 0) end_child(&p->workers[i]);
+    forget_steps(&p->workers[i]);
   }
   run_known_destroy(p->known);
   wf_free(p->workers);
@@ -180,9 +196,11 @@ typedef struct delivery {
 
 static void deliver(const delivery *d, worker *w, const sweep_work_result *result) {
   const sweep_work_request request = w->request;
-  const sweep_work_result copy = *result;  // `done` may add workers and so move this one
+  sweep_work_result copy = *result;  // `done` may add workers and so move this one
   w->busy = false;
+  w->result.steps = NULL;
   d->done(d->context, &request, &copy);
+  sweep_work_release(&copy);
 }
 
 static void fail(const delivery *d, worker *w, sweep_work_status status, const char *reason) {
@@ -198,6 +216,7 @@ static void bury(const delivery *d, worker *w) {
   char reason[WORK_REASON] = "its worker is gone";
   close(w->socket);
   w->socket = -1;
+  forget_steps(w);
   if (here) {
     const int status = end_child(w);
     if (WIFSIGNALED(status)) snprintf(reason, sizeof reason, "ended by signal %d", WTERMSIG(status));
@@ -211,16 +230,26 @@ static void bury(const delivery *d, worker *w) {
   if (busy) fail(d, w, here ? WORK_CRASHED : WORK_LOST, reason);
 }
 
+// Bytes of the message as far as its length is known. The steps get their place when the result is there.
+static size_t length_of(worker *w) {
+  if (w->received < sizeof w->result) return sizeof w->result;
+  const size_t steps = w->result.step_count;
+  if (w->received == sizeof w->result) w->result.steps = steps == 0 ? NULL : wf_alloc(steps, sizeof *w->result.steps);
+  return sizeof w->result + steps * sizeof *w->result.steps;
+}
+
 static void receive(const delivery *d, worker *w) {
-  char *into = (char *)&w->result + w->received;
-  const ssize_t got = recv(w->socket, into, sizeof w->result - w->received, MSG_DONTWAIT);
+  const bool head = w->received < sizeof w->result;
+  const size_t whole = head ? sizeof w->result : sizeof w->result + w->result.step_count * sizeof *w->result.steps;
+  char *into = head ? (char *)&w->result + w->received : (char *)w->result.steps + (w->received - sizeof w->result);
+  const ssize_t got = recv(w->socket, into, whole - w->received, MSG_DONTWAIT);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) {
     bury(d, w);
     return;
   }
   w->received += (size_t)got;
-  if (w->received < sizeof w->result) return;
+  if (w->received < sizeof w->result || w->received < length_of(w)) return;
   w->received = 0;
   if (w->busy) deliver(d, w, &w->result);
 }
@@ -233,6 +262,7 @@ static void end_late(const delivery *d, worker *w, double now) {
   const double since = w->since;
   close(w->socket);
   end_child(w);
+  forget_steps(w);
   start(d->pool, w);
   w->request = request;
   w->since = since;
@@ -274,12 +304,12 @@ typedef struct server {
 static void answer(void *context, const sweep_work_request *request, const sweep_work_result *result) {
   (void)request;
   server *s = context;
-  s->gone = !send_all(s->socket, result, sizeof *result);
+  s->gone = !send_result(s->socket, result);
 }
 
-void sweep_pool_serve(int socket, double timeout, sweep_pool_work *work) {
+void sweep_pool_serve(int socket, double timeout, sweep_pool_work *work, const sweep_work_context *context) {
   server s = {.socket = socket};
-  sweep_pool *p = sweep_pool_create(1, timeout, work);
+  sweep_pool *p = sweep_pool_create(1, timeout, work, context);
   sweep_work_request request;
   while (!s.gone && receive_all(socket, &request, sizeof request)) {
     sweep_pool_give(p, &request);

@@ -12,11 +12,12 @@
 
 typedef struct sweep_pool sweep_pool;
 typedef void sweep_pool_done(void *context, const sweep_work_request *request, const sweep_work_result *result);
-typedef void sweep_pool_work(run_known *known, const sweep_work_request *request, sweep_work_result *result);
+typedef void sweep_pool_work(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
+                             sweep_work_result *result);
 
 // `jobs` children (0: none) that do `work`, and share what they know of runs; requests that take longer than `timeout`
-// seconds fail (0: none do).
-sweep_pool *sweep_pool_create(unsigned jobs, double timeout, sweep_pool_work *work);
+// seconds fail (0: none do). `context` goes to the work; may be NULL.
+sweep_pool *sweep_pool_create(unsigned jobs, double timeout, sweep_pool_work *work, const sweep_work_context *context);
 // Ends the children.
 void sweep_pool_destroy(sweep_pool *p);
 // A worker at the other end of a socket (sweep_pool_serve); the pool closes it.
@@ -27,11 +28,11 @@ unsigned sweep_pool_busy(const sweep_pool *p);  // requests under way
 unsigned sweep_pool_workers(const sweep_pool *p);
 // To a free worker.
 void sweep_pool_give(sweep_pool *p, const sweep_work_request *request);
-// Waits at most so long for something to happen and calls `done` for each result that came. A descriptor other than -1
-// is watched as well: true when it can be read.
+// Waits at most so long for something to happen and calls `done` for each result that came; steps are gone behind it. A
+// descriptor other than -1 is watched as well: true when it can be read.
 bool sweep_pool_wait(sweep_pool *p, int milliseconds, int watched, sweep_pool_done *done, void *context);
 
 // Works for a pool elsewhere until the socket ends: its requests go to the children of a pool of one.
-void sweep_pool_serve(int socket, double timeout, sweep_pool_work *work);
+void sweep_pool_serve(int socket, double timeout, sweep_pool_work *work, const sweep_work_context *context);
 
 #endif

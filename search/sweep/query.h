@@ -10,15 +10,26 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/diag.h"
 
+// A store opened for reading. All questions to one reader see the store at one time, also while a sweep writes it.
+typedef struct sweep_reader sweep_reader;
+
+// NULL after an error was reported: it cannot be read, is no store, or its tables are of another version.
+sweep_reader *sweep_reader_open(const char *path, wf_diag *diag);
+void sweep_reader_close(sweep_reader *r);
+
 typedef struct sweep_query sweep_query;
 
-// `text` may begin with "select": then it is a statement of its own over all tables. `limit` 0: all rows. NULL after an
-// error was reported.
-sweep_query *sweep_query_open(const char *path, const char *text, const char *network, unsigned limit, wf_diag *diag);
+// A statement on a reader, which must outlive it. NULL after an error was reported.
+sweep_query *sweep_query_on(sweep_reader *reader, const char *sql, wf_diag *diag);
+
+// A question to a store of its own reader. `text` may begin with "select": then it is a statement of its own over all
+// tables. `limit` 0: all rows. NULL after an error was reported.
+sweep_query *sweep_query_open(const char *path, const char *text, const char *network, uint64_t limit, wf_diag *diag);
 void sweep_query_close(sweep_query *q);
 
 // The next row; false: no more, or an error was reported.
@@ -29,6 +40,7 @@ int sweep_query_columns(const sweep_query *q);
 const char *sweep_query_name(const sweep_query *q, int column);
 sweep_query_kind sweep_query_kind_of(const sweep_query *q, int column);
 const char *sweep_query_text(const sweep_query *q, int column);  // of the row; "" for NULL
+int64_t sweep_query_integer(const sweep_query *q, int column);
 double sweep_query_number(const sweep_query *q, int column);
 int sweep_query_find(const sweep_query *q, const char *name);  // a column or -1
 

@@ -47,6 +47,29 @@ CREATE TABLE measurement (
   PRIMARY KEY (array, layer, policy)
 ) WITHOUT ROWID;
 
+-- What a program consists of on an array: equal steps are one row, whose figures are sums over all of them.
+CREATE TABLE step (
+  array TEXT NOT NULL,
+  layer TEXT NOT NULL,        -- hash of the program
+  policy TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,         -- of the first
+  place TEXT NOT NULL,        -- array, host, or end: the hart, for int8 in and out of the network
+  kernel TEXT NOT NULL,       -- with its arguments; or the operators of the hart
+  shape TEXT NOT NULL,        -- hash of the kernel and its arguments without scales
+  count INTEGER NOT NULL,
+  cycles INTEGER NOT NULL, macs INTEGER NOT NULL, utilisation REAL NOT NULL,
+  commands INTEGER NOT NULL, read_bytes INTEGER NOT NULL, written_bytes INTEGER NOT NULL,
+  energy_pj REAL, bound TEXT NOT NULL, mapping TEXT NOT NULL, units TEXT NOT NULL,
+  PRIMARY KEY (array, layer, policy, position)
+) WITHOUT ROWID;
+
+CREATE VIEW point_step AS
+  SELECT p.id AS point, l.network, s.position, s.name, s.place, s.kernel, s.shape, s.count, s.array, s.policy,
+         s.cycles, s.macs, s.utilisation, s.commands, s.read_bytes, s.written_bytes, s.energy_pj, s.bound,
+         s.mapping, s.units
+  FROM point p CROSS JOIN layer l JOIN step s ON s.array = p.array AND s.layer = l.hash;
+
 CREATE VIEW point_layer AS
   SELECT p.id AS point, l.network, l.position, l.name, l.count, p.array, m.policy,
          CASE WHEN p.status <> 'good' THEN p.status ELSE coalesce(m.status, 'missing') END AS status,

@@ -11,7 +11,8 @@
 #include "hw/yaml_tree.h"
 #include "search/layers/network.h"
 
-enum { TEXT_MAX = 1 << 24, COUNT_MAX = 1000000, TUNE_MAX = MAP_BEST_MAX, NAME_CHARS = 256 };
+enum { SIZE_OPTION_MAX = 1 << 24 };
+enum { TEXT_MAX = 1 << 24, COUNT_MAX = 1000000, TUNE_MAX = MAP_BEST_MAX, NAME_CHARS = 256, ERRORS_MAX = 20 };
 
 typedef struct reader {
   sweep_spec *spec;
@@ -163,7 +164,8 @@ static bool read_axes(reader *r) {
   if (!hw_yaml_tree_is(all, YAML_TREE_MAP, "parameters", r->diag)) return false;
   r->spec->axes = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, sweep_axis);
   bool good = true;
-  for (const hw_yaml_node *entry = all->first; entry != NULL; entry = entry->next) good = read_axis(r, entry) && good;
+  for (const hw_yaml_node *entry = all->first; entry != NULL && r->diag->errors < ERRORS_MAX; entry = entry->next)
+    good = read_axis(r, entry) && good;
   return good;
 }
 
@@ -197,17 +199,122 @@ static bool read_arrays(reader *r) {
   return good;
 }
 
-static bool read_network(reader *r, const hw_yaml_node *node) {
-  const char *name = hw_yaml_tree_text(node, "a network", r->diag);
-  if (name == NULL) return false;
+// The store has integers of 64 bits.
+static bool check_macs(const layers_network *network, wf_location where, wf_diag *diag) {
+  double macs = 0;
+  for (size_t i = 0; i < network->count; i++)
+    macs += (double)network->layers[i].count * layers_macs(&network->layers[i]);
+  if (macs < 0x1p63) return true;
+  wf_error(diag, where, "network '%s' has %g multiply-accumulates; 2^63 is too many", network->name, macs);
+  return false;
+}
+
+// How often networks read so far have the name.
+static size_t count_name(const sweep_spec *spec, const char *name) {
+  size_t count = 0;
+  for (size_t n = 0; n < spec->network_count; n++)
+    count += spec->networks[n].name != NULL && strcmp(spec->networks[n].name, name) == 0;
+  for (size_t n = 0; n < spec->program_count; n++) count += strcmp(spec->programs[n].name, name) == 0;
+  return count;
+}
+
+static bool check_name(const reader *r, const char *name, wf_location where) {
+  if (count_name(r->spec, name) <= 1) return true;
+  wf_error(r->diag, where, "network '%s' appears twice", name);
+  wf_hint(r->diag, "{net: FILE.onnx, name: another} gives it a name");
+  return false;
+}
+
+static bool read_table(reader *r, const char *path, wf_location where) {
   layers_network *network = &r->spec->networks[r->spec->network_count++];
-  if (!layers_load_network(network, beside(r, name), r->diag)) return false;
-  for (size_t n = 0; n + 1 < r->spec->network_count; n++) {
-    if (strcmp(r->spec->networks[n].name, network->name) != 0) continue;
-    wf_error(r->diag, node->where, "network '%s' appears twice", network->name);
+  if (!layers_load(network, path, r->diag)) {
+    network->name = NULL;  // it keeps its place
     return false;
   }
-  return true;
+  return check_macs(network, where, r->diag) && check_name(r, network->name, where);
+}
+
+static const char *base_name(wf_arena *arena, const char *path) {
+  const char *slash = strrchr(path, '/'), *start = slash == NULL ? path : slash + 1, *dot = strrchr(start, '.');
+  return wf_arena_text(arena, start, dot == NULL || dot == start ? strlen(start) : (size_t)(dot - start));
+}
+
+static bool read_program(reader *r, const char *path, const char *name, const layers_program_options *options,
+                         wf_location where) {
+  layers_program *program = &r->spec->programs[r->spec->program_count++];
+  if (name == NULL) name = base_name(r->spec->arena, path);
+  return layers_program_load(program, path, name, options, r->diag) && check_name(r, name, where);
+}
+
+// {net: mobilenetv2, name: small, size: 64, float-ends: true, dims: {tokens: 64}}: the options of `weft sim`.
+static bool read_dims(reader *r, const hw_yaml_node *node, layers_program_options *options) {
+  if (node == NULL) return true;
+  if (!hw_yaml_tree_is(node, YAML_TREE_MAP, "dims", r->diag)) return false;
+  onnx_dim *dims = WF_ARENA_ARRAY(r->spec->arena, node->count + 1, onnx_dim);
+  bool good = true;
+  for (const hw_yaml_node *entry = node->first; entry != NULL; entry = entry->next) {
+    onnx_dim *dim = &dims[options->dim_count++];
+    dim->name = entry->key;
+    good = hw_yaml_tree_integer(entry, entry->key, 1, SIZE_OPTION_MAX, &dim->value, r->diag) && good;
+  }
+  options->dims = dims;
+  return good;
+}
+
+static bool read_sizes(reader *r, const hw_yaml_node *node, layers_program_options *options) {
+  networks_options *made = &options->network;
+  const struct {
+    const char *key;
+    int64_t *value;
+  } sizes[] = {{"size", &made->size},
+               {"seq", &made->sequence},
+               {"batch", &made->batch},
+               {"divisor", &made->divisor},
+               {"depth", &made->layers}};
+  bool good = true;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const hw_yaml_node *entry = hw_yaml_tree_find(node, sizes[i].key);
+    if (entry == NULL) continue;
+    good = hw_yaml_tree_integer(entry, sizes[i].key, 1, SIZE_OPTION_MAX, sizes[i].value, r->diag) && good;
+  }
+  return good;
+}
+
+static bool read_options(reader *r, const hw_yaml_node *node) {
+  static const char *const keys[] = {"net",     "name",  "size", "seq",        "batch",
+                                     "divisor", "depth", "dims", "float-ends", NULL},
+                           *const flags[] = {"false", "true", NULL};
+  const hw_yaml_node *net = hw_yaml_tree_find(node, "net"), *name = hw_yaml_tree_find(node, "name"),
+                     *ends = hw_yaml_tree_find(node, "float-ends");
+  layers_program_options options = {.dim_count = 0};
+  int float_ends = 0;
+  if (!hw_yaml_tree_keys(node, "a network", keys, r->diag)) return false;
+  if (net == NULL) {
+    wf_error(r->diag, node->where, "a network with options has `net`");
+    return false;
+  }
+  const char *path = hw_yaml_tree_text(net, "net", r->diag),
+             *its_name = name == NULL ? NULL : hw_yaml_tree_text(name, "name", r->diag);
+  if (path == NULL || (name != NULL && its_name == NULL) || !read_sizes(r, node, &options) ||
+      !read_dims(r, hw_yaml_tree_find(node, "dims"), &options) ||
+      (ends != NULL && !hw_yaml_tree_choice(ends, "float-ends", flags, &float_ends, r->diag)))
+    return false;
+  if (!layers_is_program(path)) {
+    wf_error(r->diag, net->where, "'%s' is no ONNX file and no generated network", path);
+    wf_hint(r->diag, "weft net --list names the generated ones; a layer table stands without options");
+    return false;
+  }
+  options.float_ends = float_ends == 1;
+  return read_program(r, beside(r, path), its_name, &options, net->where);
+}
+
+// A shipped table goes before the generated network of its name, which {net: NAME} is.
+static bool read_network(reader *r, const hw_yaml_node *node) {
+  if (node->kind == YAML_TREE_MAP) return read_options(r, node);
+  const char *name = hw_yaml_tree_text(node, "a network", r->diag);
+  if (name == NULL) return false;
+  if (!layers_is_network(name)) return read_table(r, beside(r, name), node->where);
+  return read_program(r, beside(r, name), NULL, &(layers_program_options){.dim_count = 0}, node->where);
 }
 
 static bool read_networks(reader *r) {
@@ -219,6 +326,7 @@ static bool read_networks(reader *r) {
   }
   if (!hw_yaml_tree_is(all, YAML_TREE_LIST, "networks", r->diag)) return false;
   r->spec->networks = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, layers_network);
+  r->spec->programs = WF_ARENA_ARRAY(r->spec->arena, all->count + 1, layers_program);
   bool good = true;
   for (const hw_yaml_node *entry = all->first; entry != NULL; entry = entry->next)
     good = read_network(r, entry) && good;
@@ -251,6 +359,16 @@ static bool read_mapping(reader *r) {
                             r->diag))
     return false;
   *(tune != NULL ? &r->spec->tune : &r->spec->searched) = (unsigned)number;
+  return true;
+}
+
+// Which steps of programs run: some of equal ones, or all.
+static bool read_steps(reader *r) {
+  static const char *const words[] = {"equal", "all", NULL};
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "steps");
+  int choice = 0;
+  if (node != NULL && !hw_yaml_tree_choice(node, "steps", words, &choice, r->diag)) return false;
+  r->spec->all_steps = choice == 1;
   return true;
 }
 
@@ -293,6 +411,7 @@ static bool check(reader *r) {
   if (spec->sample == SWEEP_LIST && spec->array_count == 0) what = "a list needs `arrays`";
   if (spec->sample == SWEEP_LIST && spec->axis_count > 0) what = "a list of arrays has no `parameters`";
   if (spec->sample != SWEEP_LIST && spec->array_count > 0) what = "`arrays` is for `sample: list`";
+  if (spec->program_count > 0 && spec->searched > 0) what = "searched mappings are for tables of layers";
   if (spec->timeout < 0) what = "a timeout is not negative";
   if (what == NULL && sweep_point_count(spec) > SWEEP_POINTS_MAX) what = "more than a million points";
   if (what == NULL) return true;
@@ -300,14 +419,9 @@ static bool check(reader *r) {
   return false;
 }
 
-static const char *base_name(wf_arena *arena, const char *path) {
-  const char *slash = strrchr(path, '/'), *start = slash == NULL ? path : slash + 1, *dot = strrchr(start, '.');
-  return wf_arena_text(arena, start, dot == NULL || dot == start ? strlen(start) : (size_t)(dot - start));
-}
-
 static bool read_all(reader *r) {
-  static const char *const keys[] = {"name",   "base",     "sample",  "count",     "seed",    "parameters",
-                                     "arrays", "networks", "mapping", "objective", "timeout", NULL};
+  static const char *const keys[] = {"name",     "base",    "sample",    "count",   "seed",  "parameters", "arrays",
+                                     "networks", "mapping", "objective", "timeout", "steps", NULL};
   if (!hw_yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
   const hw_yaml_node *name = hw_yaml_tree_find(r->root, "name");
   r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : hw_yaml_tree_text(name, "name", r->diag);
@@ -317,6 +431,7 @@ static bool read_all(reader *r) {
   good = read_arrays(r) && good;
   good = read_networks(r) && good;
   good = read_mapping(r) && good;
+  good = read_steps(r) && good;
   good = read_objective(r) && good;
   good = read_sample(r) && good;
   return good && check(r);
@@ -345,6 +460,7 @@ bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag) {
 
 void sweep_spec_release(sweep_spec *spec) {
   for (size_t n = 0; n < spec->network_count; n++) layers_release(&spec->networks[n]);
+  for (size_t n = 0; n < spec->program_count; n++) layers_program_release(&spec->programs[n]);
   if (spec->arena != NULL) wf_arena_destroy(spec->arena);
   *spec = (sweep_spec){0};
 }

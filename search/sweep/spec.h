@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "hw/array.h"
 #include "search/descent/plain.h"
-#include "search/layers/layers.h"
+#include "search/layers/program.h"
 
 typedef enum { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LATIN, SWEEP_LIST } sweep_sample;
 
@@ -39,8 +39,11 @@ typedef struct sweep_spec {
   size_t axis_count;
   hw_array *arrays;  // of SWEEP_LIST
   size_t array_count;
-  layers_network *networks;
+  layers_network *networks;  // tables
   size_t network_count;
+  layers_program *programs;  // networks as programs
+  size_t program_count;
+  bool all_steps;     // equal steps of programs run, too
   unsigned tune;      // take the fastest of this number of the mapper's mappings; 0: its best
   unsigned searched;  // take the best of this number that the model of the machine finds, and the mapper's best; 0: no
                       // search
@@ -48,7 +51,7 @@ typedef struct sweep_spec {
   double timeout;                     // seconds of one measurement; 0: none
 } sweep_spec;
 
-// Files that the text names are found relative to its own place, networks also by name (layers_load_network). False
+// Files that the text names are found relative to its own place, networks also by name (layers/network.h). False
 // after errors were reported; release in any case.
 bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag);
 bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag);
@@ -59,6 +62,9 @@ typedef struct sweep_policy_text {
   char text[32];
 } sweep_policy_text;
 sweep_policy_text sweep_policy(const sweep_spec *spec);
+
+// What stands for a program in the store: two that are alike are not the same one.
+uint64_t sweep_program_hash(const sweep_spec *spec, const layers_program *program);
 
 // How many points, and the array of one of them. The array may be one that cannot be built (hw_array_check).
 size_t sweep_point_count(const sweep_spec *spec);

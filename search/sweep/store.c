@@ -3,32 +3,39 @@
 // reported at the next commit, so callers need not look after each.
 #include "search/sweep/store.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "hw/tech.h"
 #include "search/sweep/schema.h"
 
-enum { HASH_TEXT = 17, SCHEMA_VERSION = 1 };
+enum { HASH_TEXT = 17, BUSY_MILLISECONDS = 10000 };
 
-enum { HAS_POINT, ADD_POINT, ADD_ARRAY, HAS_MEASUREMENT, ADD_MEASUREMENT, COUNT_STATUS, STATEMENTS };
+enum { HAS_POINT, ADD_POINT, ADD_ARRAY, HAS_MEASUREMENT, ADD_MEASUREMENT, ADD_STEP, COUNT_STATUS, STATEMENTS };
 static const char *const statement_text[STATEMENTS] = {
     [HAS_POINT] = "SELECT 1 FROM point WHERE id = ?",
     [ADD_POINT] = "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
     [ADD_ARRAY] = "INSERT OR IGNORE INTO array VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [HAS_MEASUREMENT] = "SELECT 1 FROM measurement WHERE array = ? AND layer = ? AND policy = ?",
     [ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ADD_STEP] = "INSERT INTO step VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [COUNT_STATUS] = "SELECT count(*) FROM measurement WHERE status = ?",
 };
 
 struct sweep_store {
   sqlite3 *db;
-  const char *path;
+  const char *path, *lock_path;
+  int lock;  // the descriptor; -1: none
   sqlite3_stmt *statement[STATEMENTS];
   char failure[256];  // the first; empty: none
 };
@@ -106,7 +113,8 @@ static char *get(sweep_store *s, const char *key) {
   if (sqlite3_prepare_v2(s->db, "SELECT value FROM sweep WHERE key = ?", -1, &statement, NULL) != SQLITE_OK)
     return NULL;
   bind(s, statement, "t", key);
-  if (step(s, statement)) value = wf_strdup((const char *)sqlite3_column_text(statement, 0));
+  const char *text = step(s, statement) ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+  if (text != NULL) value = wf_strdup(text);
   sqlite3_finalize(statement);
   return value;
 }
@@ -128,17 +136,22 @@ static uint64_t content_hash(const sweep_spec *spec) {
       hash = wf_hash(hash, parts, sizeof parts);
     }
   }
+  for (size_t n = 0; n < spec->program_count; n++) {
+    const uint64_t program = sweep_program_hash(spec, &spec->programs[n]);
+    hash = wf_hash(hash, &program, sizeof program);
+  }
   return hash;
 }
 
 static void write_dims(const layers_layer *layer, char *text, size_t size) {
   size_t length = (size_t)snprintf(text, size, "{");
   for (int d = 0; d < BLOCK_DIMS && length < size; d++)
-    length += (size_t)snprintf(text + length, size - length, "\"%s\":%" PRId64 ",", block_dim_names[d], layer->size[d]);
+    length += (size_t)snprintf(text + length, size - length, "\"%s\":%" PRId64 ",", block_dim_names[d],
+                               layers_whole_size(layer, (block_dim_id)d));
   if (length < size)
     snprintf(text + length, size - length,
-             "\"stride\":[%" PRId64 ",%" PRId64 "],\"dilation\":[%" PRId64 ",%" PRId64 "]}", layer->stride[0],
-             layer->stride[1], layer->dilation[0], layer->dilation[1]);
+             "\"stride\":[%" PRId64 ",%" PRId64 "],\"dilation\":[%" PRId64 ",%" PRId64 "],\"groups\":%" PRId64 "}",
+             layer->stride[0], layer->stride[1], layer->dilation[0], layer->dilation[1], layers_groups(layer));
 }
 
 static void add_layer(sweep_store *s, sqlite3_stmt *statement, const layers_network *network, size_t position) {
@@ -148,7 +161,7 @@ static void add_layer(sweep_store *s, sqlite3_stmt *statement, const layers_netw
   hash_text(map_layer_hash(&mapped), hash);
   write_dims(layer, dims, sizeof dims);
   bind(s, statement, "tittiit", network->name, (int64_t)position, layer->name, hash, layer->count,
-       (int64_t)layers_macs(layer), dims);
+       wf_whole(layers_macs(layer)), dims);
   run(s, statement);
 }
 
@@ -162,17 +175,40 @@ static void add_network(sweep_store *s, const layers_network *network) {
     note_failure(s);
     return;
   }
-  bind(s, add_one, "tti", network->name, network->description == NULL ? "" : network->description, (int64_t)macs);
+  bind(s, add_one, "tti", network->name, network->description == NULL ? "" : network->description, wf_whole(macs));
   run(s, add_one);
   for (size_t i = 0; i < network->count; i++) add_layer(s, add_layers, network, i);
   sqlite3_finalize(add_one);
   sqlite3_finalize(add_layers);
 }
 
+// A program stands as one layer; its steps depend on the array.
+static void add_program(sweep_store *s, const sweep_spec *spec, const layers_program *program) {
+  static const char network[] = "INSERT INTO network VALUES (?, ?, ?)",
+                    layer[] = "INSERT INTO layer VALUES (?, 0, ?, ?, 1, ?, '{}')";
+  sqlite3_stmt *statement;
+  char hash[HASH_TEXT];
+  hash_text(sweep_program_hash(spec, program), hash);
+  if (sqlite3_prepare_v2(s->db, network, -1, &statement, NULL) != SQLITE_OK) {
+    note_failure(s);
+    return;
+  }
+  bind(s, statement, "tti", program->name, program->description, program->macs);
+  run(s, statement);
+  sqlite3_finalize(statement);
+  if (sqlite3_prepare_v2(s->db, layer, -1, &statement, NULL) != SQLITE_OK) {
+    note_failure(s);
+    return;
+  }
+  bind(s, statement, "ttti", program->name, program->name, hash, program->macs);
+  run(s, statement);
+  sqlite3_finalize(statement);
+}
+
 static bool create(sweep_store *s, const sweep_spec *spec, const char *version) {
   char content[HASH_TEXT], number[16];
   hash_text(content_hash(spec), content);
-  snprintf(number, sizeof number, "%d", SCHEMA_VERSION);
+  snprintf(number, sizeof number, "%d", SWEEP_SCHEMA_VERSION);
   sweep_store_begin(s);
   if (!execute(s, sweep_schema)) return false;
   set(s, "schema", number);
@@ -181,7 +217,16 @@ static bool create(sweep_store *s, const sweep_spec *spec, const char *version) 
   set(s, "content", content);
   set(s, "version", version);
   for (size_t n = 0; n < spec->network_count; n++) add_network(s, &spec->networks[n]);
+  for (size_t n = 0; n < spec->program_count; n++) add_program(s, spec, &spec->programs[n]);
   return sweep_store_good(s) && execute(s, "COMMIT");
+}
+
+static bool check_schema(sweep_store *s, wf_diag *diag) {
+  char *schema = get(s, "schema"), *end;
+  const int64_t number = schema == NULL ? -1 : strtoll(schema, &end, 10);
+  const bool good = sweep_store_schema_good(s->path, schema != NULL && *end == '\0' ? number : -1, diag);
+  wf_free(schema);
+  return good;
 }
 
 // Whether an existing store may be gone on with.
@@ -201,13 +246,13 @@ static bool check(sweep_store *s, const sweep_spec *spec, const char *version, b
     wf_error(diag, wf_in_file(s->path), "was begun by version %s, this is %s", its_version, version);
     wf_hint(diag, "--any-version goes on all the same; each measurement says who made it");
     good = false;
+  } else {
+    good = check_schema(s, diag);
   }
   wf_free(its_content);
   wf_free(its_version);
   return good;
 }
-
-// ---- opening
 
 static bool is_empty(sweep_store *s) {
   sqlite3_stmt *statement;
@@ -230,15 +275,51 @@ static bool prepare(sweep_store *s) {
   return true;
 }
 
-// One process writes a store: the lock is held until it is closed.
+// ---- the lock
+
+// Takes the lock of a descriptor. A lock of fcntl is the process's own: workers that outlive a killed sweep hold none.
+static bool lock_descriptor(int descriptor) {
+  const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_SETLK, &whole) == 0;
+}
+
+// One process writes a store. Its lock is a file beside the store, since SQLite's own locks would keep readers out. The
+// holder removes the file before it lets go, so that a lock on a file that is gone is worth nothing.
+static bool take_lock(sweep_store *s, wf_diag *diag) {
+  for (;;) {
+    struct stat about;
+    s->lock = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (s->lock < 0) {
+      wf_error(diag, wf_in_file(s->lock_path), "cannot be made: %s", strerror(errno));
+      return false;
+    }
+    if (!lock_descriptor(s->lock)) {
+      wf_error(diag, wf_in_file(s->path), "is locked");
+      wf_hint(diag, "another process sweeps into this file");
+      return false;
+    }
+    if (fstat(s->lock, &about) == 0 && about.st_nlink > 0) return true;
+    close(s->lock);
+  }
+}
+
+static void drop_lock(sweep_store *s, bool holds) {
+  if (s->lock < 0) return;
+  if (holds) unlink(s->lock_path);
+  close(s->lock);
+  s->lock = -1;
+}
+
+// ---- opening and closing
+
+// Readers work beside the writer; where a file system has no shared memory for that, they wait for it.
 static bool open_file(sweep_store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
   if (sqlite3_open(s->path, &s->db) != SQLITE_OK) {
     note_failure(s);
     return false;
   }
-  const bool ready =
-      execute(s, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-  if (!ready) return false;
+  sqlite3_busy_timeout(s->db, BUSY_MILLISECONDS);
+  if (!execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")) return false;
   const bool empty = is_empty(s);
   if (!sweep_store_good(s)) return false;
   return (empty ? create(s, spec, version) : check(s, spec, version, any_version, diag)) && prepare(s);
@@ -248,18 +329,27 @@ sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const ch
                               wf_diag *diag) {
   sweep_store *s = WF_NEW(sweep_store);
   s->path = wf_strdup(path);
+  s->lock_path = wf_format("%s-lock", path);
   const unsigned before = diag->errors;
-  if (open_file(s, spec, version, any_version, diag)) return s;
+  const bool alone = take_lock(s, diag);
+  if (alone && open_file(s, spec, version, any_version, diag)) return s;
   if (diag->errors == before) wf_error(diag, wf_in_file(path), "%s", s->failure);
-  if (strstr(s->failure, "locked") != NULL) wf_hint(diag, "another process sweeps into this file");
+  if (!alone) drop_lock(s, false);
   sweep_store_close(s);
   return NULL;
 }
 
+// A store at rest is one file without a log, which also a folder that cannot be written serves.
 void sweep_store_close(sweep_store *s) {
   for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(s->statement[i]);
+  if (s->db != NULL) {
+    sqlite3_busy_timeout(s->db, 0);
+    sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+  }
   sqlite3_close(s->db);
+  drop_lock(s, true);
   wf_free((char *)s->path);
+  wf_free((char *)s->lock_path);
   wf_free(s);
 }
 
@@ -324,6 +414,24 @@ bool sweep_store_has(sweep_store *s, const sweep_store_key *key) {
   return has_row(s, s->statement[HAS_MEASUREMENT]);
 }
 
+static void add_step(sweep_store *s, const sweep_store_key *key, size_t position, const sweep_work_step *step) {
+  char array[HASH_TEXT], layer[HASH_TEXT], shape[HASH_TEXT];
+  hash_text(key->array, array);
+  hash_text(key->layer, layer);
+  hash_text(step->shape, shape);
+  const sweep_work_result *r = &step->figures;
+  sqlite3_stmt *statement = s->statement[ADD_STEP];
+  bind(s, statement, "tttittttiiidiiidttt", array, layer, key->policy, (int64_t)position, step->name,
+       !step->on_host ? "array"
+       : step->edge   ? "end"
+                      : "host",
+       step->kernel, shape, step->count, (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, (int64_t)r->commands,
+       (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->energy_pj, r->bound, r->mapping, r->units);
+  enum { ENERGY = 16 };
+  if (!r->has_energy) sqlite3_bind_null(statement, ENERGY);
+  run(s, statement);
+}
+
 void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *version, const sweep_work_result *r) {
   char array[HASH_TEXT], layer[HASH_TEXT], digest[HASH_TEXT];
   hash_text(key->array, array);
@@ -339,6 +447,7 @@ void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *ver
   for (int i = FIRST_FIGURE; i <= LAST_FIGURE && !good; i++) sqlite3_bind_null(statement, i);
   if (!r->has_energy) sqlite3_bind_null(statement, ENERGY);
   run(s, statement);
+  for (size_t i = 0; i < r->step_count; i++) add_step(s, key, i, &r->steps[i]);
 }
 
 uint64_t sweep_store_count(sweep_store *s, sweep_work_status status) {

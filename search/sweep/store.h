@@ -2,13 +2,20 @@
 // The store of a sweep: one SQLite file with every array, layer and measurement (docs/sweeps.md has the tables).
 //
 // A measurement is of an array, a layer and a policy; what several points or networks share is in the store once. Each
-// change is a transaction: whatever kills the process leaves a store that the same sweep goes on from.
+// change is a transaction: whatever kills the process leaves a store that the same sweep goes on from. One process
+// writes a store (it holds a lock on STORE-lock); others may read it meanwhile.
 #ifndef SEARCH_SWEEP_STORE_H
 #define SEARCH_SWEEP_STORE_H
 
 #include "base/diag.h"
 #include "search/sweep/spec.h"
 #include "search/sweep/work.h"
+
+// Of the tables in schema.sql; a change that readers notice raises it.
+enum { SWEEP_SCHEMA_VERSION = 2 };
+
+// Whether tables of this version (-1: none is given) are known here; reports if not.
+bool sweep_store_schema_good(const char *path, int64_t schema, wf_diag *diag);
 
 typedef struct sweep_store sweep_store;
 

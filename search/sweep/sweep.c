@@ -2,7 +2,7 @@
 // Hands the measurements of a sweep out and puts them into the store: see sweep.h.
 //
 // Requests go out point by point, so points are complete early. What is under way is remembered: two points with the
-// same array, or two layers of the same dimensions, are one request.
+// same array, or two layers of the same dimensions, are one request. Programs go first: they take longest.
 #include "search/sweep/sweep.h"
 
 #include <assert.h>
@@ -15,8 +15,10 @@
 
 enum { WAIT_MILLISECONDS = 500, LOST_MAX = 3 };
 
+// A layer, or a program.
 typedef struct unique_layer {
   map_layer layer;
+  uint32_t program;  // as in sweep_work_request
   uint64_t hash;
 } unique_layer;
 
@@ -25,6 +27,12 @@ typedef struct again {
   sweep_work_request request;
   struct again *next;
 } again;
+
+// Hashes, with open addressing; 0 is no hash.
+typedef struct hash_set {
+  uint64_t *slots;
+  size_t room;
+} hash_set;
 
 typedef struct runner {
   const sweep_spec *spec;
@@ -35,8 +43,7 @@ typedef struct runner {
   sweep_policy_text policy;
   unique_layer *layers;
   size_t layer_count;
-  uint64_t *arrays;  // hashes of arrays that earlier points have, sorted by nothing: an open-addressing set
-  size_t array_room;
+  hash_set arrays;      // that earlier points have
   size_t point, layer;  // the next to be looked at
   hw_array array;       // of the point
   bool skip;            // the point: an impossible array, or one that an earlier point has
@@ -48,29 +55,44 @@ typedef struct runner {
 
 // ---- what there is to do
 
+// An empty set that `count` hashes fill at most to the half.
+static hash_set make_set(size_t count) {
+  hash_set set = {.room = 64};
+  while (set.room < 2 * count) set.room *= 2;
+  set.slots = wf_calloc(set.room, sizeof *set.slots);
+  return set;
+}
+
+// Whether the hash is new in the set.
+static bool add_hash(hash_set *set, uint64_t hash) {
+  size_t at = hash & (set->room - 1);
+  for (; set->slots[at] != 0; at = (at + 1) & (set->room - 1))
+    if (set->slots[at] == hash) return false;
+  set->slots[at] = hash;
+  return true;
+}
+
+static void collect_programs(runner *r) {
+  for (size_t n = 0; n < r->spec->program_count; n++)
+    r->layers[r->layer_count++] =
+        (unique_layer){.program = (uint32_t)n + 1, .hash = sweep_program_hash(r->spec, &r->spec->programs[n])};
+}
+
 static void collect_layers(runner *r) {
-  size_t room = 0;
+  size_t room = r->spec->program_count;
   for (size_t n = 0; n < r->spec->network_count; n++) room += r->spec->networks[n].count;
+  hash_set known = make_set(room);
   r->layers = wf_calloc(room + 1, sizeof *r->layers);
+  collect_programs(r);
   for (size_t n = 0; n < r->spec->network_count; n++) {
     for (size_t i = 0; i < r->spec->networks[n].count; i++) {
       unique_layer *next = &r->layers[r->layer_count];
       next->layer = layers_to_map(&r->spec->networks[n].layers[i]);
       next->hash = map_layer_hash(&next->layer);
-      size_t known = 0;
-      while (r->layers[known].hash != next->hash) known++;
-      r->layer_count += known == r->layer_count;
+      r->layer_count += add_hash(&known, next->hash);
     }
   }
-}
-
-// Whether the hash is new in the set.
-static bool add_hash(runner *r, uint64_t hash) {
-  size_t at = hash & (r->array_room - 1);
-  for (; r->arrays[at] != 0; at = (at + 1) & (r->array_room - 1))
-    if (r->arrays[at] == hash) return false;
-  r->arrays[at] = hash;
-  return true;
+  wf_free(known.slots);
 }
 
 static void write_parameters(const sweep_spec *spec, const hw_array *array, FILE *out) {
@@ -120,7 +142,7 @@ static char *impossible(const hw_array *array) {
 static void enter_point(runner *r) {
   r->array = sweep_point(r->spec, r->point);
   char *reason = impossible(&r->array);
-  r->skip = reason[0] != '\0' || !add_hash(r, hw_array_hash(&r->array));
+  r->skip = reason[0] != '\0' || !add_hash(&r->arrays, hw_array_hash(&r->array));
   if (!sweep_store_has_point(r->store, r->point)) {
     char *parameters = parameters_of(r->spec, &r->array);
     sweep_store_point(r->store, r->point, &r->array, parameters, reason);
@@ -138,9 +160,7 @@ static sweep_store_key key_of(const runner *r, const hw_array *array, size_t lay
 // Counts what there is to do and enters all points, in one transaction.
 static bool survey(runner *r) {
   const size_t points = sweep_point_count(r->spec);
-  r->array_room = 64;
-  while (r->array_room < 2 * points) r->array_room *= 2;
-  r->arrays = wf_calloc(r->array_room, sizeof *r->arrays);
+  r->arrays = make_set(points);
   sweep_store_begin(r->store);
   for (r->point = 0; r->point < points; r->point++) {
     enter_point(r);
@@ -150,7 +170,7 @@ static bool survey(runner *r) {
       r->progress.done += sweep_store_has(r->store, &key);
     }
   }
-  memset(r->arrays, 0, r->array_room * sizeof *r->arrays);
+  memset(r->arrays.slots, 0, r->arrays.room * sizeof *r->arrays.slots);
   r->point = r->layer = 0;
   r->progress.failed = 0;
   return sweep_store_commit(r->store, r->diag);
@@ -180,6 +200,8 @@ static bool next_request(runner *r, sweep_work_request *request) {
       *request = (sweep_work_request){.id = layer,
                                       .array = r->array,
                                       .layer = r->layers[layer].layer,
+                                      .program = r->layers[layer].program,
+                                      .all_steps = r->spec->all_steps,
                                       .tune = r->spec->tune,
                                       .searched = r->spec->searched,
                                       .objective = (uint32_t)r->spec->objective};
@@ -255,14 +277,15 @@ sweep_outcome sweep_run(const sweep_spec *spec, sweep_store *s, const sweep_opti
                         wf_diag *diag) {
   runner r = {
       .spec = spec, .options = options, .store = s, .diag = diag, .policy = sweep_policy(spec), .start = wf_seconds()};
-  r.pool = sweep_pool_create(options->jobs, spec->timeout, sweep_work_measure);
+  const sweep_work_context context = {spec->programs, spec->program_count};
+  r.pool = sweep_pool_create(options->jobs, spec->timeout, sweep_work_measure, &context);
   collect_layers(&r);
   const sweep_outcome outcome = survey(&r) ? work(&r) : SWEEP_FAILED;
   note(&r);
   *progress = r.progress;
   sweep_pool_destroy(r.pool);
   for (sweep_work_request request; next_lost(&r, &request);) continue;
-  wf_free(r.arrays);
+  wf_free(r.arrays.slots);
   wf_free(r.layers);
   return outcome;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures one layer on one array: see work.h.
+// Measures one layer, or one network program, on one array: see work.h.
 #include "search/sweep/work.h"
 
 #include <assert.h>
@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "runner/judge.h"
 #include "runner/measure.h"
+#include "runner/steps.h"
 #include "search/predict/predict.h"
 
 const char *const sweep_work_status_names[WORK_STATUS_COUNT] = {
@@ -142,11 +144,121 @@ static void search(run_known *known, const sweep_work_request *request, sweep_wo
   predict_release(&found);
 }
 
-void sweep_work_measure(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
-  const double start = wf_seconds();
+// ---- programs
+
+// Figures of steps or of all of them, but for what is known only of steps.
+static void take_figures(const run_step_result *r, const hw_array *array, sweep_work_result *to) {
+  const sim_figures figures = sim_figures_of(&r->units, array);
+  to->status = WORK_GOOD;
+  to->cycles = r->cycles;
+  to->macs = r->macs;
+  to->commands = r->commands;
+  to->read_bytes = r->units.bus_read_bytes;
+  to->written_bytes = r->units.bus_written_bytes;
+  to->has_energy = r->has_units && figures.has_energy;
+  to->energy_pj = figures.energy_pj;
+  to->utilisation = r->cycles == 0 ? 0 : (double)r->macs / ((double)r->cycles * (double)figures.processing_elements);
+  write_units(&r->units, to->units);
+}
+
+static bool is_in_table(const network *net, const network_step *step) {
+  const map_layer *layer = network_layer_of(net, step);
+  const graph_op op = step->node->op;
+  return layer != NULL && layer->kind != MAP_WINDOW && (op == GRAPH_OP_QCONV || op == GRAPH_OP_QMAT_MUL);
+}
+
+static void take_step(const network *net, const network_entry *entry, const run_step_result *r, sweep_work_step *to) {
+  const network_step *step = &net->steps[entry->first];
+  const bool on_host = step->place == GRAPH_ON_HOST;
+  *to = (sweep_work_step){.on_host = on_host, .edge = step->edge, .shape = entry->shape, .count = entry->count};
+  to->in_table = is_in_table(net, step);
+  snprintf(to->name, sizeof to->name, "%s", step->name);
+  snprintf(to->kernel, sizeof to->kernel, "%s", step->what);
+  take_figures(r, net->options.array, &to->figures);
+  if (on_host)
+    snprintf(to->figures.bound, sizeof to->figures.bound, "the hart");
+  else
+    sim_figures_bound(&r->units, to->figures.bound);
+  if (network_layer_of(net, step) != NULL) write_mapping(&net->kernels[step->kernel].mapping, to->figures.mapping);
+}
+
+static void take_steps(const network *net, const network_step_list *list, const run_steps_result *run,
+                       sweep_work_result *result) {
+  run_step_result all = {0};
+  result->step_count = (uint32_t)list->count;
+  result->steps = wf_calloc((size_t)list->count + 1, sizeof *result->steps);
+  for (int e = 0; e < list->count; e++) {
+    take_step(net, &list->entries[e], &run->entries[e], &result->steps[e]);
+    run_steps_add(&all, &run->entries[e], 1);
+  }
+  take_figures(&all, net->options.array, result);
+  sim_figures_bound(&all.units, result->bound);
+}
+
+static void run_program(const layers_program *program, const network *net, bool all, sweep_work_result *result,
+                        wf_diag *diag) {
+  network_step_list list = network_list_steps(net);
+  const run_steps_request request = {
+      .net = net, .list = &list, .inputs = (const void *const *)program->inputs, .values = program->values, .all = all};
+  run_steps_result run;
+  if (run_steps(&request, &run, diag))
+    take_steps(net, &list, &run, result);
+  else
+    result->status = WORK_FAULT;
+  run_steps_release(&run);
+  network_list_release(&list);
+}
+
+static void compile_and_run(const layers_program *program, const sweep_work_request *request, sweep_work_result *result,
+                            wf_diag *diag) {
+  const network_options options = {.array = &request->array, .tune = request->tune, .judge = run_judge, .timing = true};
+  const double start = wf_thread_seconds();
+  network *net = network_create(program->placed, &options, diag);
+  const double compiled = wf_thread_seconds();
+  result->compile_seconds = compiled - start;
+  if (net == NULL) {
+    result->status = WORK_CANNOT_MAP;
+    return;
+  }
+  run_program(program, net, request->all_steps, result, diag);
+  result->simulate_seconds = wf_thread_seconds() - compiled;
+  network_destroy(net);
+}
+
+static void measure_program(const layers_program *program, const sweep_work_request *request,
+                            sweep_work_result *result) {
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  sweep_work_fail(result, request->id, WORK_GOOD, "");
+  compile_and_run(program, request, result, &diag);
+  fclose(out);
+  if (result->status != WORK_GOOD) write_reason(messages, result->reason);
+  free(messages);
+}
+
+// ---- both
+
+void sweep_work_release(sweep_work_result *result) {
+  wf_free(result->steps);
+  result->steps = NULL;
+  result->step_count = 0;
+}
+
+static void measure_layer(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
   const layer_policy policy = {
       .mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune, .judge = run_judge};
   measure(known, request, &policy, result);
   if (request->searched > 0 && result->status == WORK_GOOD) search(known, request, result);
+}
+
+void sweep_work_measure(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
+                        sweep_work_result *result) {
+  const double start = wf_seconds();
+  if (request->program != 0)
+    measure_program(&context->programs[request->program - 1], request, result);
+  else
+    measure_layer(known, request, result);
   result->wall_seconds = wf_seconds() - start;
 }

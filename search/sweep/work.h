@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unit of a sweep's work: one layer on one array. Requests and results are plain bytes of fixed size, so that they
-// can be sent to other processes, and to other machines that run the same build.
+// The unit of a sweep's work: one layer, or one network program, on one array. Requests and results are plain bytes of
+// fixed size, so that they can be sent to other processes, and to other machines that run the same build. Behind the
+// result of a program come its steps.
 #ifndef SEARCH_SWEEP_WORK_H
 #define SEARCH_SWEEP_WORK_H
 
@@ -9,11 +10,20 @@
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
 #include "runner/known.h"
+#include "search/layers/program.h"
+
+// What requests name by numbers, the same in all processes.
+typedef struct sweep_work_context {
+  const layers_program *programs;
+  size_t program_count;
+} sweep_work_context;
 
 typedef struct sweep_work_request {
   uint64_t id;  // the sender's
   hw_array array;
   map_layer layer;
+  uint32_t program;    // 1 and the number of a program, which is measured in place of the layer; 0: none
+  uint32_t all_steps;  // of a program: equal steps run, too
   uint32_t tune;
   uint32_t searched;   // take the best of this number of mappings that the model of the machine finds
   uint32_t objective;  // plain_objective
@@ -38,6 +48,8 @@ typedef enum {
 } sweep_work_status;
 extern const char *const sweep_work_status_names[WORK_STATUS_COUNT];
 
+typedef struct sweep_work_step sweep_work_step;
+
 enum { WORK_REASON = 512, WORK_MAPPING = 1024, WORK_UNITS = 1 << 14, WORK_HOST = 64, WORK_BOUND = 96 };
 
 typedef struct sweep_work_result {
@@ -53,10 +65,26 @@ typedef struct sweep_work_result {
   char mapping[WORK_MAPPING];  // text; empty: none
   char units[WORK_UNITS];      // JSON: what each unit spent its cycles on
   char host[WORK_HOST];
+  uint32_t step_count;     // of a program
+  sweep_work_step *steps;  // released by sweep_work_release
 } sweep_work_result;
 
-// `known` are runs of earlier requests; may be NULL.
-void sweep_work_measure(run_known *known, const sweep_work_request *request, sweep_work_result *result);
+// Equal steps of a program: figures are sums over all of them.
+enum { WORK_NAME = 128, WORK_KERNEL = 512 };
+struct sweep_work_step {
+  char name[WORK_NAME];      // of the first
+  char kernel[WORK_KERNEL];  // with its arguments, or the operators of the hart
+  uint32_t on_host, edge;
+  uint32_t in_table;  // a layer of the program's table (layers_of_graph): a product or convolution of a node
+  uint64_t shape;
+  int64_t count;
+  sweep_work_result figures;
+};
+
+// `known` are runs of earlier requests; may be NULL, and `context` if no request names anything of it.
+void sweep_work_measure(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
+                        sweep_work_result *result);
+void sweep_work_release(sweep_work_result *result);
 
 // A result without measurement.
 void sweep_work_fail(sweep_work_result *result, uint64_t id, sweep_work_status status, const char *reason);

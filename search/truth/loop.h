@@ -20,6 +20,7 @@ typedef struct truth_loop {
   const paper_mapping *wanted[TRUTH_SIDES];  // of the plain model for a side of 2^n: mappings of all layers, and again
   size_t sets[TRUTH_SIDES];                  // how often
   paper_mapping *own[TRUTH_SIDES];           // those of them that the loop found itself
+  paper_cost rest;                           // of the base array's program, for what is only predicted
   double start;
   size_t room;
 } truth_loop;

@@ -129,7 +129,7 @@ static void ask(const truth_loop *l, const hw_array *const *arrays, size_t count
 
 // The sum over the layers. False: the model does not know all of them, or their energy.
 static bool add_up(const truth_loop *l, const predict_result *const *answers, paper_cost *cost) {
-  *cost = (paper_cost){0};
+  *cost = l->rest;
   for (size_t i = 0; i < network_of(l)->count; i++) {
     if (answers[i]->count == 0 || !answers[i]->choices[0].has_energy) return false;
     const double times = (double)network_of(l)->layers[i].count;
@@ -213,6 +213,7 @@ static void simulate(truth_loop *l, size_t first) {
   for (size_t c = 0; c < count; c++) {
     truth_candidate *candidate = &r->candidates[first + c];
     if (list[c].good) {
+      candidate->rest = list[c].rest;
       truth_set_value(l, candidate, list[c].cost);
     } else {
       candidate->seconds = wf_seconds() - l->start;

@@ -141,6 +141,7 @@ static void again(truth_loop *l, size_t from) {
   memcpy(c->chosen, best->chosen, layers * sizeof *c->chosen);
   memcpy(c->layers, best->layers, layers * sizeof *c->layers);
   c->model = best->model;
+  c->rest = best->rest;
   truth_set_value(l, c, (paper_cost){.cycles = best->cycles, .energy_uj = best->energy_uj});
   snprintf(c->origin, sizeof c->origin, "other mappings on %zu", from);
 }

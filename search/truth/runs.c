@@ -12,9 +12,11 @@ enum { WAIT_MILLISECONDS = 1000 };
 typedef struct known {
   truth_runs_key key;
   sweep_work_result *result;
+  paper_cost rest;  // of a program
 } known;
 
 struct truth_runs {
+  sweep_work_context context;
   sweep_pool *pool;
   known *known;  // in the order in which they were asked
   size_t count, room;
@@ -23,9 +25,10 @@ struct truth_runs {
   truth_runs_file *file;  // NULL: none
 };
 
-truth_runs *truth_runs_create(unsigned jobs, double timeout, sweep_pool_work *work) {
+truth_runs *truth_runs_create(unsigned jobs, double timeout, sweep_pool_work *work, const sweep_work_context *context) {
   truth_runs *r = WF_NEW(truth_runs);
-  r->pool = sweep_pool_create(jobs != 0 ? jobs : wf_processors(), timeout, work);
+  if (context != NULL) r->context = *context;
+  r->pool = sweep_pool_create(jobs != 0 ? jobs : wf_processors(), timeout, work, &r->context);
   return r;
 }
 
@@ -43,11 +46,25 @@ static bool is_lasting(const sweep_work_result *result) {
   return result->status == WORK_GOOD || result->status == WORK_CANNOT_MAP || result->status == WORK_FAULT;
 }
 
+// Steps of a program that no layer of its table stands for.
+static paper_cost rest_of(const sweep_work_result *result) {
+  paper_cost rest = {0};
+  for (size_t i = 0; i < result->step_count; i++) {
+    if (result->steps[i].in_table) continue;
+    rest.cycles += (double)result->steps[i].figures.cycles;
+    rest.energy_uj += result->steps[i].figures.energy_pj * 1e-6;
+  }
+  return rest;
+}
+
 static void take(void *context, const sweep_work_request *request, const sweep_work_result *result) {
   truth_runs *r = context;
-  const known *k = &r->known[request->id];
+  known *k = &r->known[request->id];
+  k->rest = rest_of(result);
   *k->result = *result;
-  if (r->file != NULL && is_lasting(result)) truth_runs_file_add(r->file, &k->key, result);
+  k->result->steps = NULL;
+  k->result->step_count = 0;
+  if (request->program == 0 && r->file != NULL && is_lasting(result)) truth_runs_file_add(r->file, &k->key, result);
 }
 
 static bool is_same(const truth_runs_key *a, const truth_runs_key *b) {
@@ -83,10 +100,11 @@ static size_t place_of(truth_runs *r, const truth_runs_key *key, bool *fresh) {
 
 // One that is new is given to the pool.
 static size_t ask(truth_runs *r, sweep_work_request *request) {
-  const truth_runs_key key = {.array = hw_array_hash(&request->array),
-                              .layer = map_layer_hash(&request->layer),
-                              .mapping = request->mapped ? map_hash(&request->mapping) : 0,
-                              .tune = request->tune};
+  const truth_runs_key key = {
+      .array = hw_array_hash(&request->array),
+      .layer = request->program != 0 ? r->context.programs[request->program - 1].hash : map_layer_hash(&request->layer),
+      .mapping = request->mapped ? map_hash(&request->mapping) : 0,
+      .tune = request->tune};
   bool fresh;
   const size_t place = place_of(r, &key, &fresh);
   if (!fresh) return place;
@@ -111,8 +129,7 @@ bool truth_runs_keep(truth_runs *r, const char *path, wf_diag *diag) {
 }
 
 static void add_up(const layers_network *network, truth_runs_network *run) {
-  run->good = true;
-  run->cost = (paper_cost){0};
+  run->cost = run->rest;
   for (size_t i = 0; i < network->count; i++) {
     const sweep_work_result *m = &run->layers[i];
     if (run->good && (m->status != WORK_GOOD || !m->has_energy)) {
@@ -125,9 +142,23 @@ static void add_up(const layers_network *network, truth_runs_network *run) {
   }
 }
 
+static void take_program(const truth_runs *r, const layers_network *network, size_t place, truth_runs_network *run) {
+  run->good = true;
+  run->rest = (paper_cost){0};
+  if (r->context.program_count == 0) return;
+  const known *k = &r->known[place];
+  run->rest = k->rest;
+  run->good = k->result->status == WORK_GOOD && k->result->has_energy;
+  if (run->good) return;
+  run->failed = network->name;
+  run->reason = k->result->status != WORK_GOOD ? k->result->reason : "the array's technology has no energies";
+}
+
 void truth_runs_measure(truth_runs *r, const layers_network *network, unsigned tune, truth_runs_network *list,
                         size_t count) {
-  size_t *places = WF_NEW_ARRAY(count * network->count, size_t);
+  size_t *places = WF_NEW_ARRAY(count * network->count, size_t), *programs = WF_NEW_ARRAY(count + 1, size_t);
+  for (size_t n = 0; n < count && r->context.program_count > 0; n++)
+    programs[n] = ask(r, &(sweep_work_request){.array = list[n].array, .program = 1, .tune = tune});
   for (size_t n = 0; n < count; n++)
     for (size_t i = 0; i < network->count; i++) {
       sweep_work_request request = {.array = list[n].array, .layer = layers_to_map(&network->layers[i]), .tune = tune};
@@ -138,7 +169,9 @@ void truth_runs_measure(truth_runs *r, const layers_network *network, unsigned t
   while (sweep_pool_busy(r->pool) > 0) sweep_pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
   for (size_t n = 0; n < count; n++) {
     for (size_t i = 0; i < network->count; i++) list[n].layers[i] = *r->known[places[n * network->count + i]].result;
+    take_program(r, network, programs[n], &list[n]);
     add_up(network, &list[n]);
   }
+  wf_free(programs);
   wf_free(places);
 }

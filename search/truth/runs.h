@@ -17,13 +17,15 @@ typedef struct truth_runs_network {
   const bool *mapped;           // whether the layer's mapping is given
   sweep_work_result *layers;    // room for one per layer of the network
   bool good;                    // every layer has a result with energy
-  paper_cost cost;              // of all layers, as often as the network has them
+  paper_cost cost;              // of all layers, as often as the network has them, and the rest
+  paper_cost rest;              // of the program: steps that are no layers of its table; 0 without a program
   const char *failed;           // the layer that has none, and why
   const char *reason;
 } truth_runs_network;
 
-// As sweep_pool_create: `jobs` 0 is one per processor.
-truth_runs *truth_runs_create(unsigned jobs, double timeout, sweep_pool_work *work);
+// As sweep_pool_create: `jobs` 0 is one per processor. The first program of `context` (may be NULL) is the network that
+// is measured, besides its table of layers.
+truth_runs *truth_runs_create(unsigned jobs, double timeout, sweep_pool_work *work, const sweep_work_context *context);
 void truth_runs_destroy(truth_runs *r);
 // Takes what was measured from a file, and keeps there what is measured from now on. False after an error was reported.
 bool truth_runs_keep(truth_runs *r, const char *path, wf_diag *diag);

@@ -42,6 +42,7 @@ static proposal ask_model(truth_loop *l, unsigned side, uint64_t evaluations) {
                              .threads = o->jobs,
                              .max_seconds = o->model_seconds,
                              .max_evaluations = evaluations};
+  descent.goal.rest = l->rest;
   if (side > 0) descent.goal.limits.side_fixed = side;
   descent_result found;
   proposal p = {.side = side, .value = INFINITY};
@@ -267,7 +268,8 @@ static truth_loop begin(const truth_options *options, truth_result *result) {
   *result = (truth_result){.table = options->table};
   truth_loop l = {.options = options, .result = result, .runs = options->runs, .thorough = true, .start = wf_seconds()};
   l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
-  if (l.runs == NULL) l.runs = truth_runs_create(options->jobs, options->timeout, sweep_work_measure);
+  const sweep_work_context context = {options->program, options->program != NULL};
+  if (l.runs == NULL) l.runs = truth_runs_create(options->jobs, options->timeout, sweep_work_measure, &context);
   if (result->table == NULL) result->own_table = result->table = predict_table_create(options->jobs);
   l.table = result->table;
   return l;
@@ -285,6 +287,7 @@ bool truth_search(const truth_options *options, truth_result *result, wf_diag *d
   base->by_mapper = true;
   truth_measure(&l, 0);
   const bool good = result->candidates[0].good;
+  l.rest = result->candidates[0].rest;
   if (!good) {
     wf_error(diag, wf_in_file(options->goal.network->name), "array %s: %s", options->base->name,
              result->candidates[0].reason);

@@ -26,6 +26,7 @@ typedef struct truth_candidate {
   double cycles, energy_uj;   // measured, of the network
   double predicted;           // by the model of the machine, uJ x cycles; 0: it was not asked
   bool within;                // good, and within the bounds on area and power
+  paper_cost rest;            // of these: what is no layer of the table (pooling, copies, the hart), in any mapping
   double value;               // of the objective; far more beyond the bounds, INFINITY unless good
   double seconds;             // since the start, when it was measured
   char reason[WORK_REASON];   // unless good
@@ -40,7 +41,8 @@ typedef struct truth_candidate {
 typedef struct truth_options {
   descent_goal goal;  // bounds hold for measured figures; sizes that are fixed, for all arrays but the base
   const hw_array *base;
-  bool machine;  // the model of the machine chooses arrays and mappings
+  const layers_program *program;  // of which the goal's network is the table of layers; NULL: there is only the table
+  bool machine;                   // the model of the machine chooses arrays and mappings
   uint64_t seed;
   double model_seconds;        // for each of the model's searches; 0: until they end by themselves
   uint64_t model_evaluations;  // of layers' mappings, by all of them; 0: no limit

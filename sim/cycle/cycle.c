@@ -9,6 +9,7 @@
 
 #include "arch/check.h"
 #include "base/alloc.h"
+#include "base/number.h"
 #include "sim/cycle/bus.h"
 #include "sim/cycle/counters.h"
 #include "sim/cycle/dma_reader.h"
@@ -239,7 +240,9 @@ static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const a
 static const arch_fault *fault(const sim_engine *engine) { return &((const cycle_shell *)engine)->c.fault; }
 
 static void set_events(sim_engine *engine, const sim_events *events) {
-  of(engine)->c.sink = events == NULL ? (sim_events){0} : *events;
+  cycle_engine *c = &of(engine)->c;
+  c->sink = events == NULL ? (sim_events){0} : *events;
+  memsys_observe(c->timing, c->sink.burst, c->sink.context);
 }
 
 void sim_cycle_settle(sim_engine *engine) {
@@ -249,12 +252,18 @@ void sim_cycle_settle(sim_engine *engine) {
   cycle_port_touch(&e->c);
 }
 
-static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+static void host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   cycle_shell *e = of(engine);
   run_to(e, cycle);
   sim_cycle_settle(engine);
-  return memsys_host_access(e->c.timing, cycle > e->c.now ? cycle : e->c.now, address, write);
+  memsys_host_ask(e->c.timing, wf_max(cycle, e->c.now), address, write);
 }
+
+static uint64_t host_there(sim_engine *engine, uint64_t *next) {
+  sim_cycle_settle(engine);
+  return memsys_host_there(of(engine)->c.timing, of(engine)->c.now, next);
+}
+
 static uint64_t reached(const sim_engine *engine) { return ((const cycle_shell *)engine)->c.now; }
 
 // ---- report
@@ -300,4 +309,5 @@ const sim_engine_ops sim_cycle_engine = {.name = "cycle",
                                          .create_with = create_with,
                                          .set_events = set_events,
                                          .host_access = host_access,
+                                         .host_there = host_there,
                                          .reached = reached};

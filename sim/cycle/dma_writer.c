@@ -161,6 +161,7 @@ static void choose_burst(cycle_engine *c, uint64_t now, writer *w) {
     w->burst.bytes = size;
   }
   w->burst.address = w->address - w->offset;
+  w->burst.partial = w->total != w->burst.bytes;
   w->burst.id = lowest_free_id(w);
   use_id(c, now, w, w->burst.id);
   w->beat = 0;

@@ -5,7 +5,7 @@
 //   WAIT     head is a config: takes effect, one cycle. Head is a mvin and an entry is free: allocate, request row 0.
 //   BLOCKED  allocated, row 0 not yet accepted.
 //   ROWS     the remaining rows; the command leaves the queue with its last request (a single row one cycle later).
-// A mvin waits while an older one that writes a common local row is in flight.
+// A mvin waits while an older one that writes a common byte of local memory is in flight.
 //
 // Invariants: a command is decoded when it enters the queue, with the configuration that stands before it there;
 // `meets` names the entries that the head has to wait for, found when it is first looked at as head: no entry is added
@@ -134,12 +134,13 @@ static void configure(struct cycle_load_controller *l, const cycle_issue *comman
 
 static unsigned slot_of(isa_id insn) { return insn == ISA_MVIN2 ? 1 : insn == ISA_MVIN3 ? 2 : 0; }
 
-// Its local rows. Copies of pixels go to the rows below the first.
+// What it writes in local memory.
 static void find_rows(const struct cycle_load_controller *l, load_command *m, uint16_t rows) {
   const cycle_load_row *h = &m->first;
-  uint32_t row = h->laddr & l->row_mask, below = (h->pixel_repeats - 1U) & l->row_mask;
-  m->rows = (cycle_load_rows){.row = row > below ? row - below : 0,
-                              .span = (uint16_t)(rows + h->pixel_repeats - 1),
+  m->rows = (cycle_load_rows){.row = h->laddr & l->row_mask,
+                              .rows = rows,
+                              .cols = h->cols,
+                              .copies = (uint8_t)(h->pixel_repeats - 1),
                               .blocks = (uint16_t)((h->cols + (UINT32_C(1) << l->dim_shift) - 1) >> l->dim_shift),
                               .stride = h->block_stride,
                               .is_acc = isa_local_accumulator(h->laddr) != 0};
@@ -153,9 +154,10 @@ static bool leaves_memory(const cycle_engine *c, const load_command *m) {
   return arch_memory_at(c->memory, from, rows + row + 2 * most) == NULL;
 }
 
-// The banks between the first and the last local row.
+// The banks between the first local row, that of the last copy, and the last one.
 static uint64_t banks_between(const cycle_load_rows *r, unsigned bank_shift, uint32_t banks) {
-  uint64_t first = r->row, last = first + r->span - 1U + (r->blocks - UINT64_C(1)) * r->stride;
+  uint64_t first = r->row > r->copies ? r->row - r->copies : 0;
+  uint64_t last = r->row + r->rows - UINT64_C(1) + (r->blocks - UINT64_C(1)) * r->stride;
   unsigned low = (unsigned)(first >> bank_shift), high = (unsigned)(last >> bank_shift);
   if (last >> bank_shift >= banks) return UINT64_MAX >> (64 - banks);
   return (UINT64_MAX >> (63 - (high - low))) << low;

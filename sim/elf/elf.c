@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -17,7 +18,7 @@
 #error "the loader copies little-endian structures as they are"
 #endif
 
-enum { MAX_SEGMENTS = 1024, ZERO_CHUNK = 4096 };
+enum { MAX_SEGMENTS = 1024, ZERO_CHUNK = 4096, DEVICE_BYTES = 4096 };
 #define MAX_FILE_BYTES (UINT64_C(1) << 31)
 
 bool sim_elf_bad(const sim_elf *elf, wf_diag *diag, uint64_t offset, const char *format, ...) {
@@ -154,9 +155,15 @@ sim_elf *sim_elf_parse(const char *file, const void *bytes, size_t length, wf_di
   return NULL;
 }
 
+// A device may have no end; what it begins with is enough to refuse it.
+static bool is_device(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode));
+}
+
 sim_elf *sim_elf_open(const char *path, wf_diag *diag) {
   size_t length;
-  char *bytes = wf_read_file(path, MAX_FILE_BYTES, &length, diag);
+  char *bytes = wf_read_file(path, is_device(path) ? DEVICE_BYTES : MAX_FILE_BYTES, &length, diag);
   if (bytes == NULL) return NULL;
   sim_elf *elf = NULL;
   if (length > MAX_FILE_BYTES)

@@ -22,10 +22,12 @@ static void fold_histories(rv64_predictor *p, unsigned length) {
 }
 
 void rv64_predictor_create(rv64_predictor *p, const hw_array *array) {
-  *p = (rv64_predictor){.index_bits = (unsigned)__builtin_ctz(array->host.bht_entries),
+  const bool follows = array->host.branch_prediction == HW_PREDICTION_TABLES;
+  *p = (rv64_predictor){.follows = follows,
+                        .index_bits = (unsigned)__builtin_ctz(array->host.bht_entries),
                         .index_mask = array->host.bht_entries - 1,
-                        .target_count = array->host.btb_entries,
-                        .return_limit = array->host.ras_entries};
+                        .target_count = follows ? array->host.btb_entries : 0,
+                        .return_limit = follows ? array->host.ras_entries : 0};
   p->taken = WF_NEW_ARRAY(array->host.bht_entries, uint8_t);
   p->newest = array->host.bht_history == 0 ? 0 : UINT32_C(1) << (array->host.bht_history - 1);
   fold_histories(p, array->host.bht_history);

@@ -7,6 +7,7 @@
 // - Target: the buffer, fully associative, least recently used. A direct branch or jump that is not in it is still
 //   followed when its block arrives (the fetch unit adds up the target), one cycle later. An indirect jump is not.
 // - Returns: a ring of the last return addresses.
+// - host.branch_prediction none: no branch is thought to be taken, no target is known, and jumps are not followed.
 // Directions are learnt, and the history moved on, as instructions leave decode; rv64_stray.c adds what paths that are
 // given up leave behind.
 #ifndef SIM_HOST_RV64_PREDICT_H
@@ -28,6 +29,7 @@ typedef struct rv64_target {
 #define RV64_NO_BLOCK UINT64_MAX
 
 typedef struct rv64_predictor {
+  bool follows;  // something is predicted
   // directions
   uint8_t *taken;        // by index
   const uint32_t *fold;  // by history: its part of the index
@@ -60,7 +62,7 @@ static inline void rv64_predict_move(rv64_predictor *p, bool taken) {
 static inline bool rv64_predict_branch(rv64_predictor *p, uint64_t block, bool taken) {
   uint64_t index = rv64_predict_index(p, block);
   bool guess = p->taken[index] != 0;
-  p->taken[index] = taken;
+  p->taken[index] = taken & p->follows;
   rv64_predict_move(p, taken);
   return guess;
 }

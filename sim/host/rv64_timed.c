@@ -75,27 +75,28 @@ enum {
   if (FLOATS) issue = wf_max(issue, t->float_free);                       \
   now = issue;                                                            \
   if (fresh) t->left[t->count % RV64_LEFT] = now;                         \
+  if (WRITES_KIND(KIND_X)) rv64_timing_writes(t, now);                    \
   RESULT(op)
 
 // When the result can be read; loads say it themselves, commands as well.
-#define RESULT(op)                                                 \
-  if (USES_DIVIDER)                                                \
-    t->unit_free = READY(WRITES, op->rd) = now + DIVIDER_CYCLES(); \
-  else if (CLASS_IS(CSR) && WRITES_KIND(KIND_X))                   \
-    t->ready[op->rd] = now + RV64_BACK;                            \
-  else if (FLOATS && WRITES_KIND(KIND_X))                          \
-    t->ready[op->rd] = now + RV64_BACK;                            \
-  else if (FLOATS)                                                 \
-    t->ready[RV64_READY_F + op->rd] = now + FLOAT_CYCLES();        \
-  else if (CLASS_IS(ALU) || CLASS_IS(JUMP))                        \
-    t->ready[op->rd] = now + 1;                                    \
+#define RESULT(op)                                                         \
+  if (CLASS_IS(MUL))                                                       \
+    rv64_timing_multiply(t, now, op->rd, RS1, IS_HIGH, IS_WORD);           \
+  else if (CLASS_IS(DIV))                                                  \
+    rv64_timing_divide(t, now, op->rd, RS1, RS2, IS_SIGNED, IS_WORD);      \
+  else if (CLASS_IS(CSR) && WRITES_KIND(KIND_X))                           \
+    t->ready[op->rd] = now + RV64_BACK;                                    \
+  else if (FLOATS && WRITES_KIND(KIND_X))                                  \
+    t->ready[op->rd] = now + RV64_BACK;                                    \
+  else if (FLOATS)                                                         \
+    t->ready[RV64_READY_F + op->rd] = now + FLOAT_CYCLES();                \
+  else if (CLASS_IS(ALU) || CLASS_IS(JUMP))                                \
+    t->ready[op->rd] = now + 1 + (OPCODE_IS(jalr) && op->rd != RV64_SINK); \
   if (CLASS_IS(FP_DIV)) t->float_free = t->ready[RV64_READY_F + op->rd] - RV64_FLOAT_STAGES
 
 #define IS_WORD (OPCODE_IS(mulw) || OPCODE_IS(divw) || OPCODE_IS(divuw) || OPCODE_IS(remw) || OPCODE_IS(remuw))
 #define IS_SIGNED (OPCODE_IS(div) || OPCODE_IS(rem) || OPCODE_IS(divw) || OPCODE_IS(remw))
 #define IS_HIGH (OPCODE_IS(mulh) || OPCODE_IS(mulhsu) || OPCODE_IS(mulhu))
-#define DIVIDER_CYCLES() \
-  (CLASS_IS(MUL) ? rv64_timing_multiply(t, RS1, IS_HIGH, IS_WORD) : rv64_timing_divide(t, RS1, RS2, IS_SIGNED, IS_WORD))
 
 #define IS_ARITHMETIC \
   (CLASS_IS(FP_MUL) || OPCODE_IS(fadd_s) || OPCODE_IS(fsub_s) || OPCODE_IS(fadd_d) || OPCODE_IS(fsub_d))
@@ -106,25 +107,27 @@ enum {
 
 enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
 
-// The access's bytes of the last store are still on their way to the cache.
-#define TOO_EARLY(address) ((address) >> 3 == t->stored && now <= t->stored_at + RV64_FORWARD)
+#define TOO_EARLY(address, size) \
+  (CLASS_IS(LOAD) && UNLIKELY(now <= t->store_watch) && rv64_timing_too_early(t, now, (address), (size)))
 
-#define HOOK_ACCESS(address, size, stores)                                                                     \
-  do {                                                                                                         \
-    if (CLASS_IS(LOAD) && UNLIKELY(TOO_EARLY(address))) now = rv64_timing_reload(h, now, 1 + spans, PC + LEN); \
-    rv64_line *line = rv64_timing_data_line(t, (address));                                                     \
-    bool inside = ((address)&t->dcache.offset_mask) + (size) <= t->dcache.offset_mask + 1;                     \
-    if (LIKELY(line != NULL && inside))                                                                        \
-      *line |= (stores);                                                                                       \
-    else                                                                                                       \
-      now = rv64_timing_miss(h, now, (address), (size), (stores), 1 + spans, PC + LEN);                        \
-    t->accessed = now;                                                                                         \
-    if (stores) {                                                                                              \
-      t->stored = (address) >> 3;                                                                              \
-      t->stored_at = now;                                                                                      \
-    }                                                                                                          \
-    if (WRITES_KIND(KIND_X)) t->ready[op->rd] = now + 1 + t->load_delay + ((size) < 4 || (stores));            \
-    if (WRITES_KIND(KIND_F)) t->ready[RV64_READY_F + op->rd] = now + 1 + RV64_FLOAT_STAGES;                    \
+#define HOOK_ACCESS(address, size, stores)                                                          \
+  do {                                                                                              \
+    if (TOO_EARLY(address, size)) {                                                                 \
+      now = rv64_timing_reload(h, now, 1 + spans, PC + LEN);                                        \
+      if (WRITES_KIND(KIND_X)) rv64_timing_writes(t, now);                                          \
+    }                                                                                               \
+    rv64_line *line = rv64_timing_data_line(t, (address));                                          \
+    bool inside = ((address)&t->dcache.offset_mask) + (size) <= t->dcache.offset_mask + 1;          \
+    if (LIKELY(line != NULL && inside)) {                                                           \
+      *line |= (stores);                                                                            \
+    } else {                                                                                        \
+      now = rv64_timing_miss(h, now, (address), (size), (stores), 1 + spans, PC + LEN);             \
+      if (WRITES_KIND(KIND_X)) rv64_timing_writes(t, now);                                          \
+    }                                                                                               \
+    t->accessed = now;                                                                              \
+    if (stores) rv64_timing_store(t, now, (address), (size));                                       \
+    if (WRITES_KIND(KIND_X)) t->ready[op->rd] = now + 1 + t->load_delay + ((size) < 4 || (stores)); \
+    if (WRITES_KIND(KIND_F)) t->ready[RV64_READY_F + op->rd] = now + 1 + RV64_FLOAT_STAGES;         \
   } while (0)
 
 // ---- control
@@ -138,7 +141,7 @@ enum { READS_MEMORY = 1, WRITES_MEMORY = 2 };
     else if (CLASS_IS(CSR))                                                            \
       HOOK_RESTART(to);                                                                \
     else if (OPCODE_IS(jal))                                                           \
-      rv64_timing_jump(t, (to));                                                       \
+      rv64_timing_jump(t, now, (to));                                                  \
     else if (IS_LINK(op->rs1) && op->rd == RV64_SINK)                                  \
       rv64_timing_return(h, now, (to));                                                \
     else                                                                               \

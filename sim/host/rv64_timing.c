@@ -18,6 +18,8 @@ enum {
   LONG_BITS = 64,
 };
 
+static void tell_products(rv64_timing *t, unsigned multiply_bits);
+
 // ---- life
 
 rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry) {
@@ -25,18 +27,19 @@ rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry) {
   t->depth = array->host.fetch_queue - QUEUE_MARGIN;
   t->line_blocks_shift = (unsigned)__builtin_ctz(array->host.line_bytes) - RV64_BLOCK_SHIFT;
   t->line = RV64_NO_BLOCK;
-  t->stored = UINT64_MAX;
+  t->port_watch = UINT64_MAX;
   t->recent = UINT64_MAX;
   t->branch_miss = array->host.branch_miss;
   t->load_delay = array->host.load_delay;
   t->float_single = array->host.float_single;
   t->float_double = array->host.float_double;
   t->float_move = array->host.float_move;
-  t->multiply_bits = array->host.multiply_bits;
+  tell_products(t, array->host.multiply_bits);
   t->divide_bits = array->host.divide_bits;
   t->shortcut = array->host.shortcut_cycles;
   rv64_l1_create(&t->icache, array->host.icache_kib, array->host.icache_ways, array->host.line_bytes);
   rv64_l1_create(&t->dcache, array->host.dcache_kib, array->host.dcache_ways, array->host.line_bytes);
+  t->way_mask = ((t->dcache.set_mask + 1) << t->dcache.line_shift) - 1;
   rv64_predictor_create(&t->predictor, array);
   rv64_timing_refetch(t, 1, entry, true);
   return t;
@@ -141,6 +144,51 @@ uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, 
   return now;
 }
 
+// Cycles before `now` that no load used write a store each.
+static inline void settle_stores(rv64_timing *t, uint64_t now) {
+  unsigned written = now > t->store_watch ? t->store_count : 0;
+  while (written < t->store_count) {
+    uint64_t cycle = wf_max(t->settled, t->stores[written].left + RV64_STORE);
+    if (cycle >= now) break;
+    t->settled = cycle + 1;
+    written++;
+  }
+  t->settled = now;
+  if (written == 0) return;
+  t->store_count -= written;
+  for (unsigned i = 0; i < t->store_count; i++) t->stores[i] = t->stores[written + i];
+}
+
+static uint8_t byte_mask(uint64_t address, size_t size) {
+  return (uint8_t)(((1U << size) - 1) << address % sizeof(uint64_t));
+}
+
+// From the coming cycle on each store takes one to be written.
+static void watch_stores(rv64_timing *t, uint64_t now) {
+  t->store_watch = now;
+  if (t->store_count != 0)
+    t->store_watch = wf_max(now, t->stores[t->store_count - 1].left + RV64_STORE - 1) + t->store_count;
+}
+
+void rv64_timing_store(rv64_timing *t, uint64_t now, uint64_t address, size_t size) {
+  settle_stores(t, now);
+  if (t->store_count == RV64_STORES) return;
+  t->stores[t->store_count++] =
+      (rv64_store){.left = now, .place = (address & t->way_mask) / sizeof(uint64_t), .bytes = byte_mask(address, size)};
+  watch_stores(t, now);
+}
+
+bool rv64_timing_too_early(rv64_timing *t, uint64_t now, uint64_t address, size_t size) {
+  settle_stores(t, now);
+  t->settled = now + 1;
+  watch_stores(t, now);
+  uint64_t place = (address & t->way_mask) / sizeof(uint64_t);
+  uint8_t bytes = byte_mask(address, size);
+  for (unsigned i = 0; i < t->store_count; i++)
+    if (t->stores[i].place == place && (t->stores[i].bytes & bytes) != 0) return true;
+  return false;
+}
+
 uint64_t rv64_timing_reload(host *h, uint64_t now, unsigned blocks, uint64_t next) {
   rv64_timing *t = h->timing;
   now = rv64_timing_again(h, now, blocks, next);
@@ -177,8 +225,10 @@ void rv64_timing_mispredict(host *h, uint64_t now, uint64_t target, uint64_t oth
   turn_back(t, now, target);
 }
 
-void rv64_timing_jump(rv64_timing *t, uint64_t target) {
-  if (rv64_predict_target(&t->predictor, t->block) == NULL)
+void rv64_timing_jump(rv64_timing *t, uint64_t now, uint64_t target) {
+  if (!t->predictor.follows)
+    turn_back(t, now, target);
+  else if (rv64_predict_target(&t->predictor, t->block) == NULL)
     rv64_timing_unknown(t, target);
   else
     t->block = (target >> RV64_BLOCK_SHIFT) - 1;
@@ -189,7 +239,7 @@ void rv64_timing_jump(rv64_timing *t, uint64_t target) {
 static void settle_indirect(host *h, uint64_t now, uint64_t target, uint64_t guess) {
   rv64_timing *t = h->timing;
   if (guess == target) {
-    rv64_timing_jump(t, target);
+    rv64_timing_jump(t, now, target);
     return;
   }
   uint32_t history = t->predictor.history;
@@ -207,23 +257,95 @@ void rv64_timing_return(host *h, uint64_t now, uint64_t target) {
   settle_indirect(h, now, target, rv64_predict_return(&h->timing->predictor, h->timing->block));
 }
 
+// ---- the write port of the integer registers
+
+static void set_late(rv64_timing *t, unsigned i, uint64_t at) {
+  rv64_late *late = &t->late[i];
+  late->at = t->ready[late->rd] = at;
+  if (late->of_unit) t->unit_free = at;
+}
+
+// Results from the i-th on give way: one in cycle `taken` or, moved there by the one before it, behind that.
+static void give_way(rv64_timing *t, unsigned i, uint64_t taken) {
+  for (; i < t->late_count && t->late[i].at <= taken; i++) set_late(t, i, ++taken);
+}
+
+static void watch_port(rv64_timing *t) { t->port_watch = t->late_count == 0 ? UINT64_MAX : t->late[0].at - RV64_BACK; }
+
+static void forget_written(rv64_timing *t, uint64_t before) {
+  unsigned written = 0;
+  while (written < t->late_count && t->late[written].at < before) written++;
+  t->late_count -= written;
+  for (unsigned i = 0; i < t->late_count; i++) t->late[i] = t->late[written + i];
+}
+
+void rv64_timing_port(rv64_timing *t, uint64_t now) {
+  if (t->late_count == 1 && t->port_watch < now) {  // nearly always
+    t->late_count = 0;
+    t->port_watch = UINT64_MAX;
+    return;
+  }
+  forget_written(t, now + RV64_BACK);
+  give_way(t, 0, now + RV64_BACK);
+  watch_port(t);
+}
+
+// Those that are there before the new one, or as soon, are written first.
+static void insert_late(rv64_timing *t, uint64_t at, rv64_late late) {
+  if (t->late_count == RV64_RESULTS) forget_written(t, t->late[0].at + 1);
+  unsigned place = t->late_count++;
+  for (; place != 0 && t->late[place - 1].at > at; place--) t->late[place] = t->late[place - 1];
+  t->late[place] = late;
+  set_late(t, place, place != 0 && t->late[place - 1].at == at ? at + 1 : at);
+  give_way(t, place + 1, t->late[place].at);
+}
+
+// A result that is there in cycle `at`, of the instruction that left decode at `now` and has the port in its own
+// write-back.
+static inline void add_late(rv64_timing *t, uint64_t now, uint64_t at, rv64_late late) {
+  at = wf_max(at, now + RV64_BACK + 1);
+  if (__builtin_expect(t->late_count != 0, 0)) forget_written(t, now + RV64_BACK);
+  if (__builtin_expect(t->late_count != 0, 0)) {
+    insert_late(t, at, late);
+  } else {
+    t->late_count = 1;
+    t->late[0] = late;
+    set_late(t, 0, at);
+  }
+  t->port_watch = t->late[0].at - RV64_BACK;
+}
+
 // ---- units
 
 static unsigned bit_count(uint64_t value) { return value == 0 ? 0 : LONG_BITS - (unsigned)__builtin_clzll(value); }
 
-// Steps of multiply_bits; those behind the last set bit of the multiplier are left out, but never the second. The high
-// half of a product needs them all.
-unsigned rv64_timing_multiply(const rv64_timing *t, uint64_t a, bool high, bool word) {
-  unsigned width = word ? WORD_BITS : LONG_BITS, all = (width + t->multiply_bits - 1) / t->multiply_bits;
-  uint64_t multiplier = word ? (uint32_t)a : a;
-  unsigned needed = (bit_count(multiplier) + t->multiply_bits - 1) / t->multiply_bits + 1;
-  unsigned steps = high || needed > all ? all : needed;
-  return MULTIPLY_SETUP + (!high && !word && steps < 2 ? 2 : steps);
+// Steps of multiply_bits; those behind the last set bit of the multiplier are left out, of a product of doublewords
+// never the second.
+static unsigned product_steps(unsigned multiply_bits, unsigned bits, bool word) {
+  unsigned width = word ? WORD_BITS : LONG_BITS, all = (width + multiply_bits - 1) / multiply_bits;
+  unsigned needed = (bits + multiply_bits - 1) / multiply_bits + 1;
+  if (!word && needed < 2) needed = 2;
+  return needed > all ? all : needed;
+}
+
+static void tell_products(rv64_timing *t, unsigned multiply_bits) {
+  for (unsigned bits = 0; bits <= LONG_BITS; bits++) {
+    t->product[bits] = (uint8_t)(MULTIPLY_SETUP + product_steps(multiply_bits, bits, false));
+    t->word_product[bits] = (uint8_t)(MULTIPLY_SETUP + product_steps(multiply_bits, bits, true));
+  }
+}
+
+// The high half of a product needs all steps.
+void rv64_timing_multiply(rv64_timing *t, uint64_t now, uint8_t rd, uint64_t a, bool high, bool word) {
+  unsigned cycles = word   ? t->word_product[bit_count((uint32_t)a)]
+                    : high ? t->product[LONG_BITS]
+                           : t->product[bit_count(a)];
+  add_late(t, now, now + cycles, (rv64_late){.rd = rd, .of_unit = true});
 }
 
 // One step finds divide_bits of the quotient. Steps for its leading zeros are left out, counted by the highest set bits
 // of both operands modulo 64: a dividend that is shorter than the divisor gains little.
-unsigned rv64_timing_divide(const rv64_timing *t, uint64_t a, uint64_t b, bool is_signed, bool word) {
+void rv64_timing_divide(rv64_timing *t, uint64_t now, uint8_t rd, uint64_t a, uint64_t b, bool is_signed, bool word) {
   if (word) {
     a = is_signed ? (uint64_t)(int64_t)(int32_t)(uint32_t)a : (uint32_t)a;
     b = is_signed ? (uint64_t)(int64_t)(int32_t)(uint32_t)b : (uint32_t)b;
@@ -234,7 +356,8 @@ unsigned rv64_timing_divide(const rv64_timing *t, uint64_t a, uint64_t b, bool i
   if (negative_b) b = 0 - b;
   unsigned top_a = a == 0 ? 0 : bit_count(a) - 1, top_b = b == 0 ? 0 : bit_count(b) - 1;
   unsigned bits = b == 0 ? LONG_BITS : ((top_a - top_b) % LONG_BITS) + 1;
-  return MULTIPLY_SETUP + DIVIDE_STEPS + signs + (bits + t->divide_bits - 1) / t->divide_bits;
+  unsigned steps = DIVIDE_STEPS + signs + (bits + t->divide_bits - 1) / t->divide_bits;
+  add_late(t, now, now + MULTIPLY_SETUP + steps, (rv64_late){.rd = rd, .of_unit = true});
 }
 
 // Without bypasses a result is read when its instruction has left the pipeline, or later.
@@ -261,10 +384,11 @@ rv64_outcome rv64_timing_command(host *h, const rv64_op *op, uint64_t pc, bool r
   if (room > back) {
     t->now = wf_max(rv64_timing_again(h, t->now, blocks, pc + length), room + 1);
     t->left[t->count % RV64_LEFT] = t->now;
+    if (returns) rv64_timing_writes(t, t->now);
   }
   uint64_t cycle = t->now + RV64_BACK;
   rv64_outcome outcome = rv64_port_timed_command(h, op, pc, returns, &cycle);
-  if (returns && outcome == RV64_GO_ON) t->ready[op->rd] = cycle + 1;
+  if (returns && outcome == RV64_GO_ON) add_late(t, t->now, cycle + 1, (rv64_late){.rd = op->rd});
   return outcome;
 }
 

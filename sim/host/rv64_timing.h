@@ -14,6 +14,10 @@
 //
 // A register is ready when decode may read it so that the value arrives in time over the bypasses. All times are those
 // of the accelerator's clock and depend on the program and the answers of the port alone.
+//
+// The integer registers have one write port. An instruction with an integer destination, x0 as well, has it in its
+// write-back; a result of the multiplier and divider or of the accelerator takes the first cycle that is left. The
+// instruction that needs the register or the unit leaves decode in that cycle.
 #ifndef SIM_HOST_RV64_TIMING_H
 #define SIM_HOST_RV64_TIMING_H
 
@@ -30,14 +34,34 @@ enum {
   RV64_READY_F = RV64_SINK + 1,  // floating-point registers stand behind the others
   RV64_READY_COUNT = RV64_READY_F + 32,
   RV64_LEFT = 32,         // blocks remembered: more than the fetch queue holds
-  RV64_FORWARD = 2,       // a load this close behind a store to the same place comes too early
+  RV64_STORE = 2,         // from decode until a store may be written, when execute then holds no load
+  RV64_STORES = 4,        // more than can wait: a store's own cycle in execute is one in which another is written
+  RV64_RESULTS = 16,      // that wait for the write port: the unit's and the accelerator's
   RV64_FLOAT_STAGES = 3,  // without bypass: a result is read when its instruction has left the pipeline
 };
+
+// A result on its way to an integer register.
+typedef struct rv64_late {
+  uint64_t at;  // when it is written, unless an instruction takes the port in that cycle
+  uint8_t rd;
+  bool of_unit;  // the multiplier and divider keeps it until then
+} rv64_late;
+
+// A store on its way to the data cache.
+typedef struct rv64_store {
+  uint64_t left;   // decode
+  uint64_t place;  // the doubleword, within a way
+  uint8_t bytes;   // of it, as a mask
+} rv64_store;
 
 struct rv64_timing {
   uint64_t now;
   uint64_t ready[RV64_READY_COUNT];  // [0], x0, stays 0
   uint64_t unit_free, float_free;    // multiplier and divider; divider of floating point
+  uint64_t port_watch;  // an instruction that leaves decode from here on takes the port from the first of `late`, or
+                        // finds it written; UINT64_MAX: there is none
+  unsigned late_count;
+  rv64_late late[RV64_RESULTS];  // by time, no two in one cycle
   // fetch
   uint64_t block;                // last one that decode has seen a part of: address / 4
   uint64_t asked, asked_before;  // cycle of the request for it, and for the one before
@@ -52,12 +76,20 @@ struct rv64_timing {
   rv64_l1 dcache;
   uint64_t recent;  // number of a line in it, and the line
   rv64_line *recent_line;
-  uint64_t accessed;           // `now` of the last load or store
-  uint64_t after_fence;        // loads, stores and commands behind a fence wait in decode until this cycle
-  uint64_t stored, stored_at;  // doubleword of the last store, and its `now`
+  uint64_t accessed;  // `now` of the last load or store
+  // Stores that the data cache holds back: one is written per cycle in which no load is in execute, the oldest first. A
+  // load of bytes that are still waiting starts again.
+  uint64_t store_watch;  // a load that leaves decode behind this cycle finds none waiting
+  uint64_t settled;      // cycles of decode before this one are accounted for
+  unsigned store_count;
+  rv64_store stores[RV64_STORES];
+  uint64_t way_mask;     // the bits of an address that are compared
+  uint64_t after_fence;  // loads, stores and commands behind a fence wait in decode until this cycle
   // latencies
-  unsigned branch_miss, load_delay, float_single, float_double, float_move, multiply_bits, divide_bits;
-  unsigned shortcut;  // cycles by which a line arrives sooner than at the accelerator
+  unsigned branch_miss, load_delay, float_single, float_double, float_move, divide_bits;
+  uint8_t product[65],
+      word_product[65];  // cycles from decode to the result, by the multiplier's bits up to the last set
+  unsigned shortcut;     // cycles by which a line arrives sooner than at the accelerator
 };
 
 rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry);
@@ -79,16 +111,23 @@ void rv64_timing_refetch(rv64_timing *t, uint64_t cycle, uint64_t target, bool c
 // A load or store whose line is not there, or lies in two lines. Returns the new `now`.
 uint64_t rv64_timing_miss(host *h, uint64_t now, uint64_t address, size_t size, bool stores, unsigned blocks,
                           uint64_t next);
+// A store left decode at `now`.
+void rv64_timing_store(rv64_timing *t, uint64_t now, uint64_t address, size_t size);
+// A load left decode at `now`, not behind store_watch: does it read bytes that are still to be written?
+bool rv64_timing_too_early(rv64_timing *t, uint64_t now, uint64_t address, size_t size);
 // A load of bytes that a store is about to write: it starts again. Returns the new `now`.
 uint64_t rv64_timing_reload(host *h, uint64_t now, unsigned blocks, uint64_t next);
-void rv64_timing_jump(rv64_timing *t, uint64_t target);
+void rv64_timing_jump(rv64_timing *t, uint64_t now, uint64_t target);
 void rv64_timing_indirect(host *h, uint64_t now, uint64_t target);
 void rv64_timing_return(host *h, uint64_t now, uint64_t target);
 void rv64_timing_mispredict(host *h, uint64_t now, uint64_t target, uint64_t other, bool taken);
 void rv64_timing_unknown(rv64_timing *t, uint64_t target);  // a taken branch that is not in the target buffer
+// A product or quotient of the instruction that left decode at `now`.
+void rv64_timing_multiply(rv64_timing *t, uint64_t now, uint8_t rd, uint64_t a, bool high, bool word);
+void rv64_timing_divide(rv64_timing *t, uint64_t now, uint8_t rd, uint64_t a, uint64_t b, bool is_signed, bool word);
+// An instruction that left decode at `now`, not before port_watch, writes an integer register.
+void rv64_timing_port(rv64_timing *t, uint64_t now);
 // Cycles until a result can be read.
-unsigned rv64_timing_multiply(const rv64_timing *t, uint64_t a, bool high, bool word);
-unsigned rv64_timing_divide(const rv64_timing *t, uint64_t a, uint64_t b, bool is_signed, bool word);
 unsigned rv64_timing_float(const rv64_timing *t, bool arithmetic, bool is_double);
 unsigned rv64_timing_float_divide(const rv64_timing *t, bool is_double);
 void rv64_timing_flush(rv64_timing *t);  // fence.i
@@ -102,6 +141,11 @@ rv64_outcome rv64_timing_fence(host *h);
 void rv64_timing_stray(host *h, uint64_t now, uint64_t pc, uint64_t until);
 
 // ---- the usual path
+
+// The instruction that left decode at `now` writes an integer register.
+static inline void rv64_timing_writes(rv64_timing *t, uint64_t now) {
+  if (__builtin_expect(now >= t->port_watch, 0)) rv64_timing_port(t, now);
+}
 
 // The line of the data cache in which the address lies, NULL if it is not there.
 static inline rv64_line *rv64_timing_data_line(rv64_timing *t, uint64_t address) {

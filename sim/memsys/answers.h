@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 typedef struct memsys_answer {
   uint64_t shown;           // the first beat is not there before
@@ -19,12 +20,17 @@ typedef struct memsys_answer {
   uint64_t taken;           // the cycle of its last beat; UINT64_MAX: not known yet
   unsigned id, beats;
   bool write;
+  bool host;  // of a line for the host: the port sees nothing of it
 } memsys_answer;
 
 typedef struct memsys_answers {
   memsys_answer *ring;
   uint64_t mask;  // of places: short rings stay in the cache
   uint64_t head, end, drained;
+  bool answering;       // the burst at the head is under way
+  uint64_t next_beat;   // the channel is free
+  unsigned host_lines;  // that the host asked for and that were not answered
+  uint64_t host_there;  // the last beat of those that were
 } memsys_answers;
 
 // For `most` answers at a time.
@@ -44,6 +50,27 @@ static inline memsys_answer *memsys_answers_add(memsys_answers *a) {
   memsys_answer *place = memsys_answer_at(a, a->end++);
   place->taken = UINT64_MAX;
   return place;
+}
+
+// The port has taken all of the first answer, its last beat in `last`.
+static inline void memsys_answers_taken(memsys_answers *a, uint64_t last) {
+  memsys_answer_at(a, a->head++)->taken = last;
+  a->next_beat = last + 1;
+  a->answering = false;
+}
+
+// Lines for the host that come next on the channel leave it as soon as they can, if they are shown up to and including
+// `cycle`. Where answers keep their order that may be the future.
+static inline void memsys_answers_pass_host(memsys_answers *a, uint64_t cycle) {
+  while (!a->answering && a->head != a->end) {
+    const memsys_answer *next = memsys_answer_at(a, a->head);
+    if (!next->host || next->shown > cycle) return;
+    const uint64_t first = wf_max(next->shown, a->next_beat);
+    const uint64_t last = wf_max(first + next->beats - 1, next->ready + (next->beats - 1) * next->spacing);
+    a->host_there = wf_max(a->host_there, last);
+    a->host_lines--;
+    memsys_answers_taken(a, last);
+  }
 }
 
 #endif

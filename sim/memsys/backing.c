@@ -9,9 +9,22 @@
 #include "base/number.h"
 #include "sim/memsys/dram.h"
 
+enum {
+  COMING = 8,
+  POSTED_CYCLES = 3,  // a DRAM controller takes reads before a write that comes, for so long
+};
+
+// A write whose first word is on its way to the channel.
+typedef struct coming_write {
+  uint64_t from, address;
+  unsigned bytes, tag;
+} coming_write;
+
 struct memsys_backing {
   uint64_t bytes_per_cycle, spacing, latency, path;
-  dram *dram;             // NULL: fixed latency
+  dram *dram;                   // NULL: fixed latency
+  coming_write writes[COMING];  // a ring, by time
+  unsigned first, coming;
   uint64_t next;          // decision
   uint64_t channel_free;  // requests
   uint64_t bus_free;      // words read
@@ -81,52 +94,55 @@ uint64_t memsys_backing_decided_soonest(const memsys_backing *b) {
                 dram_decided_soonest(b->dram, true) + b->path);
 }
 
+static void look_ahead(memsys_backing *b) {
+  b->next = b->dram == NULL ? UINT64_MAX : dram_next(b->dram);
+  if (b->coming != 0) b->next = wf_min(b->next, b->writes[b->first].from);
+}
+
 uint64_t memsys_backing_read(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
   uint64_t start = ask(b, cycle, 1);
   if (b->dram == NULL) return bring(b, less_spacing(b, start + b->latency, start), bytes);
   b->bytes_of[tag] = bytes;
   b->asked_of[tag] = start;
   dram_ask(b->dram, start, address, bytes, false, tag);
-  b->next = dram_next(b->dram);
+  look_ahead(b);
   return BACKING_UNKNOWN;
 }
 
-uint64_t memsys_backing_read_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
-  uint64_t there = cycle + b->latency;
-  if (b->dram != NULL) {
-    there = dram_ask_first(b->dram, cycle, address, bytes, false) + b->path;
-    b->next = dram_next(b->dram);
-  }
-  return bring(b, less_spacing(b, there, cycle), bytes);
-}
-
-// A write takes the channel for all of its words: the cycle behind the last one.
-static uint64_t send(memsys_backing *b, uint64_t cycle, unsigned bytes) {
-  const uint64_t words = memsys_backing_cycles(b, bytes);
-  return ask(b, cycle, words) + words;
-}
-
+// A write takes the channel for all of its words.
 uint64_t memsys_backing_write(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
-  const uint64_t sent = send(b, cycle, bytes);
+  const uint64_t words = memsys_backing_cycles(b, bytes), sent = ask(b, cycle, words) + words;
   if (b->dram == NULL) return sent + b->latency;
   dram_ask(b->dram, sent, address, bytes, true, tag);
-  b->next = dram_next(b->dram);
+  look_ahead(b);
   return BACKING_UNKNOWN;
 }
 
-uint64_t memsys_backing_write_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes) {
-  const uint64_t sent = send(b, cycle, bytes);
-  if (b->dram == NULL) return sent + b->latency;
-  const uint64_t there = dram_ask_first(b->dram, sent, address, bytes, true);
-  b->next = dram_next(b->dram);
-  return there + b->path;
+void memsys_backing_write_behind(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag) {
+  assert(b->coming < COMING);
+  if (b->dram != NULL) cycle += POSTED_CYCLES;
+  b->writes[(b->first + b->coming++) % COMING] =
+      (coming_write){.from = cycle, .address = address, .bytes = bytes, .tag = tag};
+  look_ahead(b);
+}
+
+// The first write that comes reaches the channel. True: memory has decided on it.
+static bool arrive(memsys_backing *b, memsys_backing_decision *decision) {
+  const coming_write *w = &b->writes[b->first];
+  b->first = (b->first + 1) % COMING;
+  b->coming--;
+  const uint64_t there = memsys_backing_write(b, w->from, w->address, w->bytes, w->tag);
+  *decision = (memsys_backing_decision){.tag = w->tag, .write = true, .cycle = there};
+  look_ahead(b);
+  return there != BACKING_UNKNOWN;
 }
 
 bool memsys_backing_decide(memsys_backing *b, uint64_t cycle, memsys_backing_decision *decision) {
   dram_decision decided;
   if (b->next > cycle) return false;
+  if (b->coming != 0 && b->writes[b->first].from <= cycle) return arrive(b, decision);
   const bool any = dram_decide(b->dram, cycle, &decided);
-  b->next = dram_next(b->dram);
+  look_ahead(b);
   if (!any) return false;
   const unsigned tag = decided.tag;
   *decision = (memsys_backing_decision){.tag = tag, .write = decided.write, .cycle = decided.complete + b->path};

@@ -44,9 +44,10 @@ typedef struct memsys_backing_decision {
 // The cycle of the decision; BACKING_UNKNOWN: memsys_backing_decide will tell. Reads and writes have tags of their own.
 uint64_t memsys_backing_read(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
 uint64_t memsys_backing_write(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
-// Those that go before everything that waits. The cycle is known.
-uint64_t memsys_backing_read_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
-uint64_t memsys_backing_write_first(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes);
+// A write whose first word can go in the cycle behind that at hand. With DRAM reads that are asked for in the three
+// cycles from then on go first. memsys_backing_decide, which is called for every cycle in which a read is asked for,
+// tells the rest.
+void memsys_backing_write_behind(memsys_backing *b, uint64_t cycle, uint64_t address, unsigned bytes, unsigned tag);
 
 // The next decision up to and including `cycle`. False: none.
 bool memsys_backing_decide(memsys_backing *b, uint64_t cycle, memsys_backing_decision *decision);

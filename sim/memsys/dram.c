@@ -84,8 +84,6 @@ struct dram {
   command next;           // is issued unless a transaction enters before; `planned`: it is known
   bool planned;
   uint64_t next_refresh;
-  dram_decision *decided;  // ahead of the caller's question, a ring
-  unsigned oldest, ahead;
   uint64_t data_from;  // earliest question for data; UINT64_MAX: no transaction waits
 };
 
@@ -110,7 +108,6 @@ dram *dram_create(const hw_array *array, unsigned most) {
   d->bank = WF_NEW_ARRAY(d->banks, bank);
   for (d->places = 1; d->places < most;) d->places *= 2;
   d->waiting = WF_NEW_ARRAY(d->places, transaction);
-  d->decided = WF_NEW_ARRAY(d->places, dram_decision);
   d->next_refresh = d->t.refresh_interval;
   d->data_from = UINT64_MAX;
   return d;
@@ -120,7 +117,6 @@ void dram_destroy(dram *d) {
   if (d == NULL) return;
   wf_free(d->bank);
   wf_free(d->waiting);
-  wf_free(d->decided);
   wf_free(d);
 }
 
@@ -339,12 +335,6 @@ static uint64_t first_data(const dram *d) {
 }
 
 bool dram_decide(dram *d, uint64_t cycle, dram_decision *decision) {
-  if (d->ahead != 0) {
-    *decision = d->decided[d->oldest];
-    d->oldest = in_ring(d, d->oldest + 1);
-    d->ahead--;
-    return true;
-  }
   if (is_idle(d)) return false;
   const bool decided = run(d, ticks_until(d, cycle), decision);
   d->data_from = first_data(d);
@@ -352,12 +342,12 @@ bool dram_decide(dram *d, uint64_t cycle, dram_decision *decision) {
 }
 
 uint64_t dram_next(const dram *d) {
-  if (d->ahead != 0) return 0;
   return d->data_from == UINT64_MAX ? UINT64_MAX : cycle_after(d, wf_max(d->data_from, d->tick));
 }
 
 static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write) {
-  const uint64_t line = address / BURST_BYTES;
+  const uint64_t goes_to = write ? address + bytes : address;
+  const uint64_t line = goes_to / BURST_BYTES;
   const uint64_t arrival = (cycle * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
   return (transaction){.arrival = wf_max(arrival, ticks_until(d, cycle)),
                        .row = line / d->banks / d->columns,
@@ -367,35 +357,9 @@ static transaction transaction_of(const dram *d, uint64_t cycle, uint64_t addres
 }
 
 void dram_ask(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write, unsigned tag) {
-  assert(d->count + d->waits + d->ahead < d->places);
+  assert(d->count + d->waits < d->places);
   transaction *x = &d->waiting[in_ring(d, d->first + d->waits++)];
   *x = transaction_of(d, cycle, address, bytes, write);
   x->tag = tag;
   if (x->arrival < d->data_from) d->data_from = x->arrival;
-}
-
-// What happens before `end`, also without a question from the caller.
-static void run_ahead(dram *d, uint64_t end) {
-  dram_decision decision;
-  while (run(d, end, &decision)) {
-    assert(d->ahead < d->places);
-    d->decided[in_ring(d, d->oldest + d->ahead++)] = decision;
-  }
-}
-
-uint64_t dram_ask_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write) {
-  transaction x = transaction_of(d, cycle, address, bytes, write);
-  bank *b = &d->bank[x.bank];
-  run_ahead(d, is_idle(d) ? x.arrival : cycle == 0 ? 0 : ticks_until(d, cycle - 1));
-  const uint64_t tick = wf_max(x.arrival, d->tick);
-  d->planned = false;
-  refresh(d, tick);
-  if (is_open(d, x.bank) && !finds_row(d, &x)) precharge(d, x.bank, wf_max(tick, b->precharge_from));
-  if (!is_open(d, x.bank)) {
-    activate(d, x.bank, x.row, wf_max(tick, activate_from(d, b)));
-    x.opened = true;
-  }
-  const uint64_t end = access(d, b, &x, wf_max(tick, column_from(d, b, write)));
-  d->data_from = first_data(d);
-  return cycle_after(d, end);
 }

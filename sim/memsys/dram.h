@@ -4,7 +4,8 @@
 // memory.clock_mhz.
 //
 // Address: line (64 bytes) | bank | column | row, from low to high, so that a stream visits all banks.
-// Reads and writes wait in one queue in the order of their arrival; one enters per tick. It has 32 places: a
+// A write goes where the bytes behind it lie: the memory of the reference takes its address when the last word is
+// there. Reads and writes wait in one queue in the order of their arrival; one enters per tick. It has 32 places: a
 // transaction takes two of them until it has opened its row, one after that; a transaction without a place waits before
 // it. In a tick one command is issued, the first of
 //   - that of the oldest transaction that may issue one: to open its row in a closed bank, or to read or write in the
@@ -29,7 +30,7 @@ typedef struct dram_decision {
   uint64_t complete;  // cycle
 } dram_decision;
 
-// For `most` requests under way, without the ones that go first: the caller waits for decisions before it sends more.
+// For `most` requests under way: the caller waits for decisions before it sends more.
 dram *dram_create(const hw_array *array, unsigned most);
 void dram_destroy(dram *d);
 
@@ -40,8 +41,6 @@ uint64_t dram_decided_soonest(const dram *d, bool write);
 // A request that reaches the controller in `cycle`; cycles of requests do not go back. The tag is given back with the
 // decision.
 void dram_ask(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write, unsigned tag);
-// One that goes before everything that waits; the cycle in which its data is complete.
-uint64_t dram_ask_first(dram *d, uint64_t cycle, uint64_t address, unsigned bytes, bool write);
 
 // The next decision up to and including `cycle`. False: none.
 bool dram_decide(dram *d, uint64_t cycle, dram_decision *decision);

@@ -46,12 +46,14 @@ uint64_t memsys_l2_next_room(memsys_l2 *l2);
 // A request whose first beat the port took in `cycle`. `late`: cycles by which its answer is put off.
 void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request, bool write, uint64_t order,
                     uint64_t late);
+// A cycle before which no answer enters the data pipe that was not given yet; UINT64_MAX: none will come.
+uint64_t memsys_l2_next_data(memsys_l2 *l2);
 // A cycle before which no answer is shown that was not given yet; UINT64_MAX: none will come.
 uint64_t memsys_l2_next_answer(memsys_l2 *l2);
 // Of a request that was sent in `cycle`: a cycle before which it has no answer.
 uint64_t memsys_l2_next_own(const memsys_l2 *l2, uint64_t cycle);
-// One line for the hart, asked for in `cycle`: the cycle of its last beat at the port. It takes no register: it is
-// served as if it found its set free and its turn come.
-uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write);
+// One line for the host, asked for or written back in `cycle`. It goes the way of the port's requests, behind those
+// that were sent before.
+void memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write);
 
 #endif

@@ -110,11 +110,14 @@ static passage pass_banks(memsys_l2 *l2, const l2_item *w, uint64_t cycle) {
   passage passed = {cycle, cycle};
   mover in = mover_of(&l2->moved[MOVE_IN]), out = mover_of(&l2->moved[MOVE_OUT]);
   const unsigned first = w->offset >> l2->bus_shift, behind = w->write ? WRITE_CYCLES : 0;
+  const bool reads = !w->write || w->partial;
+  mover in_read = in, out_read = out;
   uint64_t at = cycle;
   for (unsigned i = 0; i < w->beats; i++, at++) {
     const unsigned bank = (first + i) % BANKS;
     while (moves_in_bank(l2, MOVE_IN, &in, at + behind, bank) || moves_in_bank(l2, MOVE_OUT, &out, at + behind, bank) ||
-           (!w->write && written_in_bank(l2, at, bank)))
+           (reads && (written_in_bank(l2, at, bank) || moves_in_bank(l2, MOVE_IN, &in_read, at, bank) ||
+                      moves_in_bank(l2, MOVE_OUT, &out_read, at, bank))))
       at++;
     if (w->write) l2->written[(at + behind) % RECENT] = (l2_written){at + behind, bank};
     if (i == 0) passed.first = at;
@@ -145,6 +148,8 @@ uint64_t l2_answer(memsys_l2 *l2, const l2_item *w, bool given, uint64_t cycle) 
   answer->id = w->id;
   answer->beats = w->write ? 1 : w->total;
   answer->write = w->write;
+  answer->host = w->host;
   l2->waiting_beats += answer->beats;
+  memsys_answers_pass_host(l2->answers, NEVER);
   return passed.last;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The L2 as the port and the hart see it: see l2.h for the rules.
+// The L2 as the port and the host see it: see l2.h for the rules.
 #include <assert.h>
 
 #include "sim/memsys/l2_state.h"
@@ -55,7 +55,7 @@ static void send_part(memsys_l2 *l2, const memsys_request *request, const l2_ite
   part->number = address >> l2->tags.line_shift;
   part->offset = (uint16_t)(address & (l2->line_bytes - 1));
   part->beats = (uint16_t)beats;
-  part->whole = common->write && bytes == l2->line_bytes;
+  part->whole = common->write && !common->partial && bytes == l2->line_bytes;
 }
 
 // A request that lies in several lines.
@@ -81,6 +81,7 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
                           .id = (uint16_t)request->id,
                           .total = (uint16_t)beats_of(l2, request->bytes),
                           .write = write,
+                          .partial = write && request->partial,
                           .parted = offset + request->bytes > l2->line_bytes};
   if (common.parted)
     send_parts(l2, request, &common);
@@ -91,9 +92,9 @@ void memsys_l2_send(memsys_l2 *l2, uint64_t cycle, const memsys_request *request
 
 // ---- answers
 
-uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
+uint64_t memsys_l2_next_data(memsys_l2 *l2) {
   const uint64_t pipe = l2_data_from(l2), data = wf_max(l2->now, pipe == NEVER ? 0 : pipe);
-  if ((l2->awake & l2->needs_pipe) != 0) return data + l2->tail;
+  if ((l2->awake & l2->needs_pipe) != 0) return data;
   uint64_t next = wf_min(l2_decisions_from(l2), l2->departs_at);
   for (uint64_t left = l2->used; left != 0; left &= left - 1)
     next = wf_min(next, l2->answer_from[__builtin_ctzll(left)]);
@@ -103,7 +104,12 @@ uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
     const uint64_t enters = wf_max(wf_max(l2->head_entered, l2->enter_from), l2->now);
     next = wf_min(next, enters + (follows ? 1 : LOOK_CYCLES));
   }
-  return next == NEVER ? NEVER : wf_max(next, data) + l2->tail;
+  return next == NEVER ? NEVER : wf_max(next, data);
+}
+
+uint64_t memsys_l2_next_answer(memsys_l2 *l2) {
+  const uint64_t next = memsys_l2_next_data(l2);
+  return next == NEVER ? NEVER : next + l2->tail;
 }
 
 // A register that served the same line before answers a cycle after it took the request up. Until then the data pipe
@@ -112,28 +118,22 @@ uint64_t memsys_l2_next_own(const memsys_l2 *l2, uint64_t cycle) {
   return wf_max(wf_max(cycle + ENTER_CYCLES, l2->enter_from) + 1, l2->data_free) + l2->tail;
 }
 
-// ---- the hart
+// ---- the host
 
-uint64_t memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write) {
-  if (l2->decided + 1 < cycle) l2_decide(l2, cycle - 1);
-  uint64_t number = address >> l2->tags.line_shift, first = 0, beats = (l2->line_bytes >> l2->bus_shift) - 1U;
-  l2_found found = l2_tags_read(&l2->tags, number);
-  ++*(found.hit ? &l2->counts->hits : &l2->counts->misses);
-  if (write) found.line->dirty = true;
-  uint64_t ripe = wf_max(cycle + ENTER_CYCLES + LOOK_CYCLES, l2->data_free);
-  if (found.hit && found.line->available != NEVER) {
-    first = found.line->available;
-    if (first <= ripe) l2->data_free = ripe + beats + 1;
-  } else {
-    const uint64_t asks = cycle + ENTER_CYCLES + LOOK_CYCLES;
-    first = memsys_backing_read_first(l2->memory, asks, address, l2->line_bytes);
-    l2->counts->fetched_bytes += l2->line_bytes;
-    if (found.evicts_dirty) {
-      memsys_backing_write_first(l2->memory, asks, found.victim << l2->tags.line_shift, l2->line_bytes);
-      l2->counts->written_back_bytes += l2->line_bytes;
-    }
-    if (!found.hit) found.line->available = first;
-    l2_move_words(l2, MOVE_IN, first);
-  }
-  return wf_max(ripe + beats, first == 0 ? 0 : first + (beats + 1) * l2->spacing) + l2->tail;
+// What is written back replaces the whole line; nobody waits for it.
+void memsys_l2_host(memsys_l2 *l2, uint64_t cycle, uint64_t address, bool write) {
+  const bool first = l2->queue.head == NONE;
+  const unsigned beats = l2->line_bytes >> l2->bus_shift;
+  l2_item *line = enqueue(l2, cycle + ENTER_CYCLES, write ? beats : 1);
+  const uint16_t next = line->next;
+  *line = (l2_item){.number = address >> l2->tags.line_shift,
+                    .entered = cycle + ENTER_CYCLES,
+                    .order = NEVER,
+                    .beats = (uint16_t)beats,
+                    .total = (uint16_t)beats,
+                    .next = next,
+                    .write = write,
+                    .whole = write,
+                    .host = true};
+  if (first) l2_set_gate(l2);
 }

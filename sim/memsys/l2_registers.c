@@ -189,7 +189,8 @@ static void evict(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   }
   l2_move_words(l2, MOVE_OUT, cycle);
   l2_hold_up(l2, cycle);
-  s->released = memsys_backing_write(l2->memory, cycle + 2, s->victim << l2->tags.line_shift, l2->line_bytes, index);
+  s->released = NEVER;
+  memsys_backing_write_behind(l2->memory, cycle + 1, s->victim << l2->tags.line_shift, l2->line_bytes, index);
   l2->counts->written_back_bytes += l2->line_bytes;
 }
 
@@ -212,7 +213,9 @@ static void ask_memory(memsys_l2 *l2, unsigned index, uint64_t cycle) {
 
 static void answer(memsys_l2 *l2, unsigned index, uint64_t cycle) {
   const uint16_t place = l2->stations[index].work;
-  const uint64_t last = l2_answer(l2, &l2->pool[place], place != POLL, cycle);
+  const l2_item *work = &l2->pool[place];
+  const bool given = place != POLL && !(work->host && work->write);
+  const uint64_t last = l2_answer(l2, work, given, cycle);
   if (place == POLL) l2->poll_at = last + l2->tail + l2->poll_cycles;
 }
 

@@ -41,7 +41,9 @@ typedef struct l2_item {
   uint16_t offset;  // in the line
   uint16_t next;    // behind it on the way from the port, or at the same register
   bool write, whole;
-  bool parted;  // the request lies in several lines: the last part that is served gives the answer
+  bool partial;  // a write that keeps some bytes: its beats are read first
+  bool host;     // a line of the host's caches, fetched or written back
+  bool parted;   // the request lies in several lines: the last part that is served gives the answer
 } l2_item;
 
 // Items one behind the other; head NONE: the list is empty.
@@ -175,7 +177,8 @@ void l2_set_follower(memsys_l2 *l2, unsigned index);
 void l2_look_at_arriving(memsys_l2 *l2, unsigned index, uint64_t cycle);
 // The register takes the turn of `cycle`. True: its work is done.
 bool l2_step(memsys_l2 *l2, unsigned index, uint64_t cycle);
-// An answer enters the data pipe in `cycle`; `given`: it is the port's. Returns the cycle of its last beat there.
+// An answer enters the data pipe in `cycle`; `given`: the port or the host gets it. Returns the cycle of its last beat
+// there.
 uint64_t l2_answer(memsys_l2 *l2, const l2_item *work, bool given, uint64_t cycle);
 // Memory's side moves a line, from `start` on.
 void l2_move_words(memsys_l2 *l2, l2_move direction, uint64_t start);

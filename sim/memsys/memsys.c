@@ -18,6 +18,8 @@
 
 // Requests under way, and those of them that wait for memory when there is no L2.
 enum { MAX_UNDER_WAY = 1024, MAX_WAITING = 512 };
+// Requests that an observer is still to be told of, by their order; beats of the longest burst on the narrowest bus.
+enum { SEEN = 4096, SEEN_BEATS = 1024 };
 
 struct memsys {
   unsigned bus_bytes;
@@ -31,9 +33,7 @@ struct memsys {
   uint64_t write_answer;      // the earliest cycle
   bool write_was_last;        // the channel's last grant, for alternation
   // response channel
-  bool answering;      // the burst at the head is under way
-  unsigned beat;       // of it
-  uint64_t next_beat;  // the earliest cycle
+  unsigned beat;  // of the burst under way
   memsys_beat shown;
   uint64_t order;  // of requests
   // without L2
@@ -42,6 +42,11 @@ struct memsys {
   unsigned wait_count;
   uint64_t disturb;  // seed, 0: none
   memsys_counts counts;
+  // what is told
+  memsys_observer *observer;  // NULL: nothing
+  void *observer_context;
+  memsys_seen *seen;
+  uint64_t beat_cycles[SEEN_BEATS];
 };
 
 memsys *memsys_create(const hw_array *array) {
@@ -62,10 +67,42 @@ void memsys_destroy(memsys *m) {
   memsys_l2_destroy(m->l2);
   memsys_answers_free(&m->answers);
   memsys_backing_destroy(m->memory);
+  wf_free(m->seen);
   wf_free(m);
 }
 
 static unsigned beats_of(const memsys *m, unsigned bytes) { return bytes <= m->bus_bytes ? 1 : bytes / m->bus_bytes; }
+
+// ---- observer
+
+void memsys_observe(memsys *m, memsys_observer *observer, void *context) {
+  m->observer = observer;
+  m->observer_context = context;
+  wf_free(m->seen);
+  m->seen = observer == NULL ? NULL : WF_NEW_ARRAY(SEEN, memsys_seen);
+}
+
+static void note_request(memsys *m, uint64_t cycle, const memsys_request *request, bool write) {
+  if (m->observer == NULL) return;
+  m->seen[m->order % SEEN] = (memsys_seen){
+      .write = write, .id = request->id, .bytes = request->bytes, .address = request->address, .asked = cycle};
+}
+
+// Requests from before the observer came are not told of.
+static void tell(memsys *m, const memsys_answer *given) {
+  memsys_seen *seen = &m->seen[given->order % SEEN];
+  if (seen->bytes == 0) return;
+  seen->beats = given->beats;
+  seen->beat_cycles = m->beat_cycles;
+  m->observer(m->observer_context, seen);
+  seen->bytes = 0;
+}
+
+static void note_beat(memsys *m, const memsys_answer *given, unsigned beat, uint64_t cycle) {
+  if (m->observer == NULL) return;
+  m->beat_cycles[beat] = cycle;
+  if (beat + 1 == given->beats) tell(m, given);
+}
 
 // ---- disturbance
 
@@ -95,7 +132,7 @@ static void insert(memsys *m, memsys_answer *given) {
   a->drained = a->head;
   given->taken = UINT64_MAX;
   *memsys_answers_add(a) = *given;
-  uint64_t place = a->end - 1, first = a->head + (m->answering ? 1 : 0);
+  uint64_t place = a->end - 1, first = a->head + (m->answers.answering ? 1 : 0);
   for (; place > first && before(given, memsys_answer_at(a, place - 1)); place--)
     *memsys_answer_at(a, place) = *memsys_answer_at(a, place - 1);
   *memsys_answer_at(a, place) = *given;
@@ -116,6 +153,7 @@ static void wait_for_memory(memsys *m, unsigned tag, const memsys_answer *given)
 
 // Memory has data from this cycle on, or sends it: the first beat is there when its last word is.
 static void bare_answer(memsys *m, memsys_answer *given, uint64_t cycle) {
+  if (given->host && given->write) return;
   given->ready = given->write ? cycle : cycle + given->spacing;
   insert(m, given);
 }
@@ -155,6 +193,7 @@ static void bare_decisions(memsys *m, uint64_t cycle) {
     m->wait_count--;
     bare_answer(m, &m->waiting[decision.tag], decision.cycle);
   }
+  memsys_answers_pass_host(&m->answers, cycle);
 }
 
 // ---- request channel
@@ -190,6 +229,7 @@ uint64_t memsys_next_grant(memsys *m, uint64_t cycle) {
 
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request) {
   assert(m->write_beats_left == 0);
+  note_request(m, cycle, request, false);
   if (m->l2 != NULL)
     memsys_l2_send(m->l2, cycle, request, false, m->order, lateness(m, m->order));
   else {
@@ -206,6 +246,7 @@ void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request) {
   m->write_was_last = true;
   if (m->write_beats_left == 0) {
     m->write_beats_left = beats_of(m, request->bytes);
+    note_request(m, cycle, request, true);
     m->write_order = m->order++;
     m->counts.writes++;
     if (m->l2 != NULL) memsys_l2_send(m->l2, cycle, request, true, m->write_order, lateness(m, m->write_order));
@@ -233,9 +274,9 @@ void memsys_write_burst(memsys *m, uint64_t cycle, const memsys_request *request
 // write whose last beat is still to be sent.
 static uint64_t next_known(memsys *m, uint64_t cycle) {
   if (m->answers.head == m->answers.end) return UINT64_MAX;
-  if (m->answering) return wf_max(cycle, m->next_beat);
+  if (m->answers.answering) return wf_max(cycle, m->answers.next_beat);
   const memsys_answer *head = memsys_answer_at(&m->answers, m->answers.head);
-  uint64_t at = wf_max(wf_max(cycle, head->shown), m->next_beat);
+  uint64_t at = wf_max(wf_max(cycle, head->shown), m->answers.next_beat);
   if (!head->write || head->order != m->write_order) return at;
   return m->write_beats_left != 0 ? UINT64_MAX : wf_max(at, m->write_answer);
 }
@@ -248,15 +289,15 @@ static uint64_t bare_next(const memsys *m, uint64_t known) {
 
 uint64_t memsys_next_response(memsys *m, uint64_t cycle) {
   uint64_t next = next_known(m, cycle);
-  if (m->answering || (next != UINT64_MAX && m->l2 != NULL)) return next;
+  if (m->answers.answering || (next != UINT64_MAX && m->l2 != NULL)) return next;
   if (m->l2 == NULL) {
     next = bare_next(m, next);
   } else if (m->answers.head == m->answers.end) {
     // The question may come in the cycle before, which is not over: a caller may still send.
-    memsys_l2_run(m->l2, cycle == 0 ? 0 : cycle - 1);
+    catch_up(m, cycle == 0 ? 0 : cycle - 1);
     next = m->answers.head != m->answers.end ? next_known(m, cycle) : memsys_l2_next_answer(m->l2);
   }
-  return next == UINT64_MAX ? UINT64_MAX : wf_max(wf_max(cycle, next), m->next_beat);
+  return next == UINT64_MAX ? UINT64_MAX : wf_max(wf_max(cycle, next), m->answers.next_beat);
 }
 
 uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before) {
@@ -272,10 +313,10 @@ uint64_t memsys_soonest_answer(const memsys *m, uint64_t cycle) {
 
 const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
   // Behind an L2 what is decided later stands behind what is known.
-  if (!m->answering && (m->l2 == NULL || m->answers.head == m->answers.end)) catch_up(m, cycle);
+  if (!m->answers.answering && (m->l2 == NULL || m->answers.head == m->answers.end)) catch_up(m, cycle);
   if (next_known(m, cycle) != cycle) return NULL;
-  if (!m->answering) {
-    m->answering = true;
+  if (!m->answers.answering) {
+    m->answers.answering = true;
     m->beat = 0;
   }
   const memsys_answer *p = memsys_answer_at(&m->answers, m->answers.head);
@@ -284,51 +325,72 @@ const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
 }
 
 static void answered(memsys *m, uint64_t last) {
-  memsys_answer_at(&m->answers, m->answers.head)->taken = last;
-  m->answers.head++;
-  m->answering = false;
+  memsys_answers_taken(&m->answers, last);
+  memsys_answers_pass_host(&m->answers, m->l2 != NULL ? UINT64_MAX : last + 1);
 }
 
 void memsys_take(memsys *m, uint64_t cycle) {
-  assert(m->answering);
+  assert(m->answers.answering);
   const memsys_answer *p = memsys_answer_at(&m->answers, m->answers.head);
+  note_beat(m, p, m->beat, cycle);
   m->beat++;
-  m->next_beat = cycle + 1;
+  m->answers.next_beat = cycle + 1;
   if (m->beat == p->beats)
     answered(m, cycle);
   else
-    m->next_beat = wf_max(m->next_beat, p->ready + m->beat * p->spacing);
+    m->answers.next_beat = wf_max(m->answers.next_beat, p->ready + m->beat * p->spacing);
 }
 
 memsys_burst memsys_take_burst(memsys *m, uint64_t cycle) {
-  assert(m->answering && m->beat == 0);
+  assert(m->answers.answering && m->beat == 0);
   const memsys_answer *p = memsys_answer_at(&m->answers, m->answers.head);
   memsys_burst burst = {.ready = p->ready, .spacing = p->spacing, .beats = p->beats};
   uint64_t last = cycle;
   // Beat n comes in max(beat n - 1 + 1, ready + n * spacing), so the last one is decided by its own limit or the first.
   last = wf_max(cycle + p->beats - 1, p->ready + (p->beats - 1) * p->spacing);
-  m->next_beat = last + 1;
+  for (unsigned beat = 0; m->observer != NULL && beat < p->beats; beat++)
+    note_beat(m, p, beat, wf_max(cycle + beat, p->ready + beat * p->spacing));
   answered(m, last);
   return burst;
 }
 
 // ---- host
 
-static uint64_t bare_host(memsys *m, uint64_t cycle, uint64_t address, bool write) {
-  unsigned bytes = m->bus_bytes;
-  uint64_t base = address & ~(uint64_t)(bytes - 1);
-  if (write) {
-    m->counts.written_back_bytes += bytes;
-    memsys_backing_write_first(m->memory, cycle + 1, base, bytes);
-    return cycle + 1;
-  }
-  m->counts.fetched_bytes += bytes;
-  return memsys_backing_read_first(m->memory, cycle + 1, base, bytes) + memsys_backing_spacing(m->memory);
+// Without an L2 the host is served as the port is: a bus word, or the answer for it.
+static void bare_host(memsys *m, uint64_t cycle, uint64_t address, bool write) {
+  const unsigned tag = free_tag(m);
+  const uint64_t base = address & ~(uint64_t)(m->bus_bytes - 1);
+  memsys_answer given = {
+      .spacing = memsys_backing_spacing(m->memory), .order = m->order++, .beats = 1, .write = write, .host = true};
+  *(write ? &m->counts.written_back_bytes : &m->counts.fetched_bytes) += m->bus_bytes;
+  const uint64_t there = write ? memsys_backing_write(m->memory, cycle + 1, base, m->bus_bytes, tag)
+                               : memsys_backing_read(m->memory, cycle + 1, base, m->bus_bytes, tag);
+  if (there == BACKING_UNKNOWN)
+    wait_for_memory(m, tag, &given);
+  else
+    bare_answer(m, &given, there);
 }
 
-uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write) {
+void memsys_host_ask(memsys *m, uint64_t cycle, uint64_t address, bool write) {
   catch_up(m, cycle);
-  return m->l2 != NULL ? memsys_l2_host(m->l2, cycle, address, write) : bare_host(m, cycle, address, write);
+  if (!write && m->answers.host_lines++ == 0) m->answers.host_there = 0;
+  if (m->l2 != NULL)
+    memsys_l2_host(m->l2, cycle, address, write);
+  else
+    bare_host(m, cycle, address, write);
+}
+
+// Its answer waits behind those that the port takes, or is still to come.
+static uint64_t host_next(memsys *m) {
+  if (m->answers.head != m->answers.end) return memsys_answer_at(&m->answers, m->answers.head)->shown;
+  return m->l2 == NULL ? memsys_backing_next(m->memory) : memsys_l2_next_data(m->l2);
+}
+
+uint64_t memsys_host_there(memsys *m, uint64_t cycle, uint64_t *next) {
+  catch_up(m, cycle);
+  if (m->answers.host_lines == 0) return m->answers.host_there;
+  *next = wf_max(host_next(m), cycle) + 1;
+  return MEMSYS_UNKNOWN;
 }
 
 memsys_counts memsys_totals(memsys *m, uint64_t cycle) {

@@ -33,6 +33,7 @@ typedef struct memsys_request {
   unsigned id;       // of the channel; unique among those of its kind under way
   uint64_t address;  // naturally aligned to the burst
   unsigned bytes;    // of the whole burst, a power of two
+  bool partial;      // a write: some of them keep their value
 } memsys_request;
 
 typedef struct memsys_beat {
@@ -85,12 +86,28 @@ uint64_t memsys_next_response_with(memsys *m, uint64_t cycle, uint64_t before);
 // The earliest answer to a read that is sent in `cycle` or later.
 uint64_t memsys_soonest_answer(const memsys *m, uint64_t cycle);
 
-// One line (or less) for the host: returns the cycle at which its last beat is there. It uses the L2 and the memory
-// bus.
-uint64_t memsys_host_access(memsys *m, uint64_t cycle, uint64_t address, bool write);
+// The host asks for a line of the L2 (without one: for a bus word) in `cycle`, or writes one back. It goes the way of
+// the port's requests, behind those that were sent before `cycle`, and is answered in turn with them.
+void memsys_host_ask(memsys *m, uint64_t cycle, uint64_t address, bool write);
+// The cycle in which the last beat of the lines asked for is there, if the cycles before `cycle` decide it. Else
+// MEMSYS_UNKNOWN, and *next is the cycle in which to ask again.
+#define MEMSYS_UNKNOWN UINT64_MAX
+uint64_t memsys_host_there(memsys *m, uint64_t cycle, uint64_t *next);
 
 // Of the cycles before `cycle`.
 memsys_counts memsys_totals(memsys *m, uint64_t cycle);
+
+// A request of the port that was answered, told when its last beat is known.
+typedef struct memsys_seen {
+  bool write;
+  unsigned id, bytes;
+  uint64_t address, asked;  // cycle of its first beat on the request channel
+  unsigned beats;
+  const uint64_t *beat_cycles;  // of the answer
+} memsys_seen;
+typedef void memsys_observer(void *context, const memsys_seen *seen);
+// Tells of requests that are sent from here on; NULL ends it.
+void memsys_observe(memsys *m, memsys_observer *observer, void *context);
 
 // Delays requests and answers at random on top of the model, as a function of the seed (not 0), the cycle and the order
 // of the requests: engines that behave alike stay alike. For tests that want many interleavings.

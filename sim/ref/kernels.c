@@ -3,14 +3,8 @@
 // where the compiler can choose at run time.
 #include <string.h>
 
+#include "base/machine.h"
 #include "sim/ref/numeric.h"
-
-// The choice is made by the dynamic linker before a sanitizer is ready for it.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define FOR_MACHINE __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_MACHINE
-#endif
 
 static inline __attribute__((always_inline)) void multiply(size_t dim, size_t rows, size_t depth,
                                                            const int8_t *restrict a, const int16_t *restrict b,
@@ -27,7 +21,7 @@ static inline __attribute__((always_inline)) void multiply(size_t dim, size_t ro
   }
 }
 
-FOR_MACHINE void ref_multiply(size_t dim, size_t rows, size_t depth, const int8_t *a, const int16_t *b, int32_t *c) {
+WF_FOR_MACHINE void ref_multiply(size_t dim, size_t rows, size_t depth, const int8_t *a, const int16_t *b, int32_t *c) {
   if (dim == 16)
     multiply(16, rows, depth, a, b, c);
   else
@@ -43,11 +37,11 @@ void ref_multiply_plain(size_t dim, size_t rows, size_t depth, const int8_t *a, 
     }
 }
 
-FOR_MACHINE void ref_bias_row(size_t count, const int8_t *restrict bias, uint32_t bits, int32_t *restrict sums) {
+WF_FOR_MACHINE void ref_bias_row(size_t count, const int8_t *restrict bias, uint32_t bits, int32_t *restrict sums) {
   for (size_t n = 0; n < count; n++) sums[n] = ref_wrap((uint32_t)sums[n] + (uint32_t)bias[n], bits);
 }
 
-FOR_MACHINE void ref_add_row(size_t count, const int32_t *restrict in, int32_t *restrict to) {
+WF_FOR_MACHINE void ref_add_row(size_t count, const int32_t *restrict in, int32_t *restrict to) {
   for (size_t n = 0; n < count; n++) to[n] = ref_add(to[n], in[n]);
 }
 
@@ -83,7 +77,8 @@ static inline __attribute__((always_inline)) int8_t scale_one(int32_t in, float 
   return (int8_t)(int32_t)(product + round_by - round_by);
 }
 
-FOR_MACHINE void ref_scale_row(size_t count, const int32_t *restrict in, float scale, bool relu, int8_t *restrict out) {
+WF_FOR_MACHINE void ref_scale_row(size_t count, const int32_t *restrict in, float scale, bool relu,
+                                  int8_t *restrict out) {
   int32_t at_least = relu ? 0 : INT32_MIN;
   size_t n = 0;
   for (; n + LANES <= count; n += LANES) scale_lanes(in + n, scale, at_least, out + n);

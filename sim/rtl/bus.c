@@ -27,7 +27,7 @@ struct sim_rtl_bus {
   bool answers[IDS];  // writes whose answer is out, by id
   burst write;        // whose W beats are being taken
   memsys_request write_request;
-  unsigned write_beat;
+  unsigned write_beat, written;  // beats, bytes of it
 };
 
 sim_rtl_bus *sim_rtl_bus_create(const hw_array *array, arch_memory *memory, memsys *timing) {
@@ -70,7 +70,10 @@ static memsys_request read_request(const weft_rtl_outputs *out) {
 
 static memsys_request write_request(const sim_rtl_bus *bus, const weft_rtl_outputs *out) {
   if (bus->write.used) return bus->write_request;
-  return (memsys_request){.id = out->aw_id, .address = out->aw_addr, .bytes = (out->aw_len + 1U) << (out->aw_size & 7)};
+  return (memsys_request){.id = out->aw_id,
+                          .address = out->aw_addr,
+                          .bytes = (out->aw_len + 1U) << (out->aw_size & 7),
+                          .partial = out->aw_user != 0};
 }
 
 void sim_rtl_bus_grant(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs *out, weft_rtl_inputs *in) {
@@ -136,6 +139,7 @@ static bool apply_beat(sim_rtl_bus *bus, const weft_rtl_outputs *out, arch_fault
     if (end > lane && (word + lane < bus->write.address || word + end > bus->write.address + bus->write.bytes))
       return broken(fault, "a strobe outside the burst", &bus->write_request);
     if (end > lane) arch_memory_write(bus->memory, word + lane, out->w_data + lane, end - lane);
+    bus->written += end - lane;
     lane = end + 1;
   }
   return true;
@@ -148,7 +152,7 @@ static bool open_write(sim_rtl_bus *bus, const weft_rtl_outputs *out, arch_fault
   bus->write_request = request;
   bus->write =
       (burst){.used = true, .address = request.address, .bytes = request.bytes, .beat_bytes = 1U << out->aw_size};
-  bus->write_beat = 0;
+  bus->write_beat = bus->written = 0;
   bus->answers[request.id] = true;
   return true;
 }
@@ -158,6 +162,8 @@ static bool take_write(sim_rtl_bus *bus, uint64_t cycle, const weft_rtl_outputs 
   bool last = (bus->write_beat + 1) * bus->write.beat_bytes == bus->write.bytes;
   if (last != (out->w_last != 0)) return broken(fault, "wlast at the wrong beat", &bus->write_request);
   if (!apply_beat(bus, out, fault)) return false;
+  if (last && bus->write_request.partial != (bus->written != bus->write.bytes))
+    return broken(fault, "awuser does not tell whether all bytes are written", &bus->write_request);
   memsys_write(bus->timing, cycle, &bus->write_request);
   bus->write_beat++;
   bus->write.used = !last;

@@ -2,7 +2,9 @@
 // A directory of things that take long to build: $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft.
 //
 // An entry is a directory named by a key that says everything its contents depend on. It appears in one step, by
-// renaming the directory it was built in, so what is there is complete. One process builds an entry at a time: it
+// renaming the directory it was built in, after its files are on the disk. A list of its files with their sizes and
+// digests is kept in it: an entry that is not as its list says, for instance after the machine or the disk failed, is
+// not there, and is built again. One process builds an entry at a time: it
 // holds a lock that the kernel (or, after a kill, the last of its compilers to end) gives back, and clears what an
 // earlier builder left behind.
 #ifndef SIM_RTL_CACHE_H

@@ -360,10 +360,14 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
 
 // ---- the hart
 
-static uint64_t host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+static void host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   rtl_engine *e = of(engine);
   run_to(e, cycle);
-  return memsys_host_access(e->timing, cycle > e->now ? cycle : e->now, address, write);
+  memsys_host_ask(e->timing, cycle > e->now ? cycle : e->now, address, write);
+}
+
+static uint64_t host_there(sim_engine *engine, uint64_t *next) {
+  return memsys_host_there(of(engine)->timing, of(engine)->now, next);
 }
 
 static uint64_t reached(const sim_engine *engine) { return ((const rtl_engine *)engine)->now; }
@@ -371,7 +375,9 @@ static uint64_t reached(const sim_engine *engine) { return ((const rtl_engine *)
 static const arch_fault *fault(const sim_engine *engine) { return &((const rtl_engine *)engine)->fault; }
 
 static void set_events(sim_engine *engine, const sim_events *events) {
-  of(engine)->events = events == NULL ? (sim_events){0} : *events;
+  rtl_engine *e = of(engine);
+  e->events = events == NULL ? (sim_events){0} : *events;
+  memsys_observe(e->timing, e->events.burst, e->events.context);
 }
 
 const sim_engine_ops sim_rtl_engine = {.name = "rtl",
@@ -387,4 +393,5 @@ const sim_engine_ops sim_rtl_engine = {.name = "rtl",
                                        .create_with = create_with,
                                        .set_events = set_events,
                                        .host_access = host_access,
+                                       .host_there = host_there,
                                        .reached = reached};

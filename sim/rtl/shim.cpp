@@ -112,6 +112,7 @@ void eval(void *opaque, const weft_rtl_inputs *in, weft_rtl_outputs *out) {
   out->aw_valid = top.m_axi_awvalid_o;
   out->aw_len = top.m_axi_awlen_o;
   out->aw_size = top.m_axi_awsize_o;
+  out->aw_user = top.m_axi_awuser_o;
   out->aw_id = top.m_axi_awid_o;
   out->aw_addr = top.m_axi_awaddr_o;
   out->w_valid = top.m_axi_wvalid_o;

@@ -34,7 +34,7 @@ typedef struct weft_rtl_outputs {
   uint32_t ar_id;
   uint64_t ar_addr;
   uint8_t r_ready;
-  uint8_t aw_valid, aw_len, aw_size;
+  uint8_t aw_valid, aw_len, aw_size, aw_user;
   uint32_t aw_id;
   uint64_t aw_addr;
   uint8_t w_valid, w_last;

@@ -61,6 +61,7 @@ struct signal_of<sc_core::sc_out<T> &> {
   P(m_axi_awlen_o)       \
   P(m_axi_awsize_o)      \
   P(m_axi_awburst_o)     \
+  P(m_axi_awuser_o)      \
   P(m_axi_wvalid_o)      \
   P(m_axi_wready_i)      \
   P(m_axi_wdata_o)       \

@@ -30,7 +30,7 @@ bool dram::move_plain(const tlm::tlm_generic_payload &payload) const {
   return true;
 }
 
-// The end of an access, line after line.
+// Its lines are asked for in as many cycles; when they are there the engine tells.
 sc_core::sc_time dram::lines(const tlm::tlm_generic_payload &payload, const sc_core::sc_time &start) const {
   uint64_t cycle = clock_.cycles(start), line = config_.unit_bytes;
   uint64_t first = ARCH_MEMORY_BASE + payload.get_address(), end = first + payload.get_data_length();

@@ -24,7 +24,7 @@ typedef struct weft_platform_config {
   arch_memory *memory;     /* main memory: its bytes, */
   bool (*read)(arch_memory *memory, uint64_t address, void *to, size_t length); /* accesses of the accelerator */
   bool (*write)(arch_memory *memory, uint64_t address, const void *from, size_t length);
-  void *timing; /* and its timing for what the hart moves at once */
+  void *timing; /* and its timing for what the hart moves at once: asks, returns the cycle behind */
   uint64_t (*host_access)(void *timing, uint64_t cycle, uint64_t address, bool write);
   unsigned unit_bytes; /* of what host_access times at once */
   /* Makes the engine inside of the accelerator module, on a memory that leads to the module's socket. May make

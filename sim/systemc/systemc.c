@@ -93,10 +93,16 @@ static sim_engine *make_accelerator(void *context, arch_memory *memory) {
 }
 
 // An accelerator that puts its memory accesses off makes up for that first.
-static uint64_t host_access(void *engine, uint64_t cycle, uint64_t address, bool write) {
-  systemc_engine *e = engine;
+static void settle(systemc_engine *e) {
   if (e->accelerator != NULL && e->settle != NULL) e->settle(e->accelerator);
-  return memsys_host_access(e->timing, cycle, address, write);
+}
+
+// Returns the cycle in which the next line can be asked for.
+static uint64_t ask_for_line(void *engine, uint64_t cycle, uint64_t address, bool write) {
+  systemc_engine *e = engine;
+  settle(e);
+  memsys_host_ask(e->timing, cycle, address, write);
+  return cycle + 1;
 }
 
 // The module stays: the kernel that came with it has no end.
@@ -136,7 +142,7 @@ static bool build(systemc_engine *e, const hw_array *array, arch_memory *memory,
                                        .read = arch_memory_read,
                                        .write = arch_memory_write,
                                        .timing = e,
-                                       .host_access = host_access,
+                                       .host_access = ask_for_line,
                                        .unit_bytes = array->l2.present ? array->l2.line_bytes : array->dma.bus_bits / 8,
                                        .make_accelerator = make_accelerator,
                                        .context = &m};
@@ -221,14 +227,17 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 }
 
 // Memory serves requests in the order of their cycles: what the accelerator asks for before `cycle` comes first.
-static uint64_t hart_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
+static void hart_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   systemc_engine *e = of(engine);
   advance(engine, cycle);
   uint64_t start = address - address % e->line_bytes;
   uint8_t *bytes = arch_memory_at(e->memory, start, e->line_bytes);
-  if (bytes == NULL) return host_access(e, cycle, address, write);  // the end of memory cuts the line
+  if (bytes == NULL) {  // the end of memory cuts the line
+    ask_for_line(e, cycle, address, write);
+    return;
+  }
   memcpy(e->line, bytes, e->line_bytes);  // the hart's caches hold no data: what is written back is there already
-  return e->api->access(e->platform, cycle, write, start, e->line, e->line_bytes);
+  e->api->access(e->platform, cycle, write, start, e->line, e->line_bytes);
 }
 
 static uint64_t reached(const sim_engine *engine) {
@@ -236,9 +245,22 @@ static uint64_t reached(const sim_engine *engine) {
   return accelerator->ops->reached(accelerator);
 }
 
+static uint64_t hart_there(sim_engine *engine, uint64_t *next) {
+  systemc_engine *e = of(engine);
+  settle(e);
+  return memsys_host_there(e->timing, reached(engine), next);
+}
+
 uint64_t sim_systemc_access(sim_engine *engine, uint64_t cycle, bool write, uint64_t address, void *data,
                             unsigned length) {
-  return of(engine)->api->access(of(engine)->platform, cycle, write, address, data, length);
+  systemc_engine *e = of(engine);
+  uint64_t asked = e->api->access(e->platform, cycle, write, address, data, length), there, next = asked;
+  if (write || asked == UINT64_MAX) return asked;
+  while ((there = memsys_host_there(e->timing, next, &next)) == MEMSYS_UNKNOWN) {
+    advance(engine, next);
+    settle(e);
+  }
+  return there;
 }
 
 // One engine, timed or not as its accelerator is.
@@ -247,7 +269,8 @@ uint64_t sim_systemc_access(sim_engine *engine, uint64_t cycle, bool write, uint
     .name = "systemc", .summary = "a TLM-2.0 platform around an accelerator in C or RTL", .timed = (has_clock), \
     .create = create, .destroy = destroy, .push = push, .advance = advance, .busy = busy, .drain = drain,       \
     .fault = fault, .create_with = create_with, .set_events = set_events, .enter = enter,                       \
-    .host_access = (has_clock) ? hart_access : NULL, .reached = (has_clock) ? reached : NULL                    \
+    .host_access = (has_clock) ? hart_access : NULL, .host_there = (has_clock) ? hart_there : NULL,             \
+    .reached = (has_clock) ? reached : NULL                                                                     \
   }
 
 const sim_engine_ops sim_systemc_engine = OPERATIONS(true);

@@ -10,6 +10,7 @@
 #include "isa/isa.h"
 #include "sim/trace/trace.h"
 
+#define CYCLE_LIMIT (UINT64_C(1) << 48)
 enum { LINE_MAX_BYTES = 4096, DATA_MAX_BYTES = 1024 };
 
 typedef enum { EXPECT_MAGIC, EXPECT_ARRAY, EXPECT_ISA, EXPECT_BODY, EXPECT_NOTHING } state;
@@ -18,6 +19,7 @@ typedef struct reader {
   const sim_trace_sink *sink;
   wf_diag *diag;
   wf_location where;
+  const char *line;
   state state;
   sim_trace_header header;
   uint64_t commands;
@@ -63,8 +65,11 @@ static bool take_word(const char **text, const char *word) {
 
 static bool read_magic(reader *r, const char *text) {
   uint64_t version;
-  if (!take_word(&text, "weft-trace")) return fail(r, "not a weft trace: the first line is not `weft-trace 1`");
-  if (!take_number(&text, 10, &version) || version != 1 || *text != '\0') return fail(r, "unknown trace version");
+  if (!take_word(&text, "weft-trace"))
+    return fail(r, "not a weft trace: the first line is not `weft-trace 1` or `weft-trace 2`");
+  if (!take_number(&text, 10, &version) || version < 1 || version > 2 || *text != '\0')
+    return fail(r, "unknown trace version");
+  r->header.timed = version == 2;
   r->state = EXPECT_ARRAY;
   return true;
 }
@@ -154,7 +159,7 @@ static bool read_command(reader *r, const char *text) {
   command.insn = isa_parse(r->header.revision, text, &command.rs1, &command.rs2, &error);
   if (command.insn == NULL) {
     wf_location where = r->where;
-    where.column = (unsigned)error.column;
+    where.column = (unsigned)(error.column + (size_t)(text - r->line));
     wf_error(r->diag, where, "%s", error.text);
     return false;
   }
@@ -164,16 +169,55 @@ static bool read_command(reader *r, const char *text) {
   return r->sink->command(r->sink->context, &command, r->where);
 }
 
-static bool read_body(reader *r, const char *text) {
-  if (take_word(&text, "data")) return read_data(r, text);
-  if (take_word(&text, "end")) return read_end(r, text);
-  if (take_word(&text, "fence")) {
-    return *text == '\0' ? r->sink->fence(r->sink->context, r->where) : fail(r, "fence takes no operands");
-  }
+static bool read_fence(reader *r, const char *text) {
+  return *text == '\0' ? r->sink->fence(r->sink->context, r->where) : fail(r, "fence takes no operands");
+}
+
+static bool tell_hart(const reader *r, sim_trace_hart what, uint64_t address) {
+  return r->sink->hart == NULL || r->sink->hart(r->sink->context, what, address, r->where);
+}
+
+static bool read_full(reader *r, const char *text) {
+  return *text == '\0' ? tell_hart(r, SIM_TRACE_FULL, 0) : fail(r, "full takes no operands");
+}
+
+static bool read_host_line(reader *r, const char *text) {
+  uint64_t address;
+  const bool read = take_word(&text, "read");
+  if ((!read && !take_word(&text, "write")) || !take_number(&text, 16, &address) || *text != '\0')
+    return fail(r, "expected `line read ADDRESS` or `line write ADDRESS`");
+  return tell_hart(r, read ? SIM_TRACE_LINE_READ : SIM_TRACE_LINE_WRITE, address);
+}
+
+// "@120 ": the cycle of the rest.
+static bool read_time(reader *r, const char **text) {
+  uint64_t cycle;
+  ++*text;
+  if (!take_number(text, 10, &cycle) || **text == '\0' || cycle >= CYCLE_LIMIT)
+    return fail(r, "expected a cycle below 2^48 and what happened in it behind `@`");
+  skip_blanks(text);
+  if (r->sink->time != NULL) r->sink->time(r->sink->context, cycle);
+  return true;
+}
+
+static bool read_event(reader *r, const char *text) {
+  if (take_word(&text, "fence")) return read_fence(r, text);
+  if (r->header.timed && take_word(&text, "full")) return read_full(r, text);
+  if (r->header.timed && take_word(&text, "line")) return read_host_line(r, text);
   return read_command(r, text);
 }
 
+static bool read_body(reader *r, const char *text) {
+  if (take_word(&text, "data")) return read_data(r, text);
+  if (take_word(&text, "end")) return read_end(r, text);
+  if (r->header.timed != (*text == '@'))
+    return fail(r, r->header.timed ? "a trace of version 2 gives the cycle: expected `@CYCLE`"
+                                   : "only a trace of version 2 has cycles");
+  return (!r->header.timed || read_time(r, &text)) && read_event(r, text);
+}
+
 static bool read_line(reader *r, const char *text) {
+  r->line = text;
   switch (r->state) {
     case EXPECT_MAGIC:
       return read_magic(r, text);

@@ -87,7 +87,7 @@ static void grp_ex(void)
 {
   for (int ws = 1; ws >= 0; ws--) {
     for (int t = 0; t < 4; t++) { int at = t & 1, bt = t >> 1; if (ws ? (at && bt) : (!at && bt)) continue;
-      g_config_ex(ws, 0, 0, 1, at, bt, 1);
+      g_config_ex(ws || WS_ONLY, 0, 0, 1, at && !(WS_ONLY && bt), bt, 1);
       const char *nm = ws ? "ws" : "os"; (void)nm;
       for (int n = 1; n <= 32; n *= 2) {
         if (ws) {

@@ -15,6 +15,11 @@ extern volatile u64 tohost, fromhost;
 #ifndef ACC_ROWS
 #define ACC_ROWS 1024
 #endif
+// The measured side8 has no output-stationary dataflow: it takes configurations of it for weight-stationary ones, which
+// transpose B alone.
+#ifndef WS_ONLY
+#define WS_ONLY 0
+#endif
 #define ACC      0x80000000u
 #define ACCUM    0x40000000u
 #define FULL     0x20000000u

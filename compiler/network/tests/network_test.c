@@ -262,6 +262,66 @@ static void test_layers_of_tables(void **state) {
   }
 }
 
+static int scaled(graph *g, graph_op op, int x, graph_type type) {
+  int y;
+  graph_set_float(g, build_like(g, op, x, type, &y), "scale", 0.031F);
+  return y;
+}
+
+static int two(graph *g, graph_op op, int a, int b) {
+  const graph_tensor t = g->tensors[g->tensors[a].rank < g->tensors[b].rank ? b : a];
+  const int inputs[2] = {a, b}, y = build_result(g, GRAPH_F32, t.rank, t.dim);
+  graph_add_node(g, op, wf_arena_format(g->arena, "two%d", g->node_count), inputs, 2, &y, 1);
+  return y;
+}
+
+// a * constant + b * constant, from bytes and to bytes; `tail`: a sum that another output keeps.
+static graph *build_chain(int64_t heads, int64_t width, bool tail) {
+  graph *g = graph_create("chain");
+  const int64_t dim[3] = {heads, 16, width};
+  const int inputs[2] = {build_input(g, GRAPH_I8, 3, dim), build_input(g, GRAPH_I8, 3, dim)};
+  const int a = two(g, GRAPH_OP_MUL, scaled(g, GRAPH_OP_DEQUANTIZE, inputs[0], GRAPH_F32),
+                    build_constant(g, GRAPH_F32, 2, dim + 1));
+  const int b = two(g, GRAPH_OP_MUL, build_constant(g, GRAPH_F32, 2, dim + 1),
+                    scaled(g, GRAPH_OP_DEQUANTIZE, inputs[1], GRAPH_F32));
+  const int sum = two(g, GRAPH_OP_ADD, a, b);
+  const int64_t entries[1] = {256};
+  const int out = look_up(g, scaled(g, GRAPH_OP_QUANTIZE, sum, GRAPH_I8), build_constant(g, GRAPH_I8, 1, entries));
+  const int outputs[2] = {out, sum};
+  graph_set_ends(g, inputs, 2, outputs, tail ? 2 : 1);
+  return g;
+}
+
+static int steps_of(const graph *g) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  hw_array_default(&array);
+  const network_options options = {.array = &array};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  const int steps = net->step_count;
+  network_destroy(net);
+  return steps;
+}
+
+static void test_chains(void **state) {
+  (void)state;
+  static const struct {
+    int64_t heads, width;
+    bool tail;
+    int steps;
+  } cases[] = {{8, 96, false, 1}, {8, 96, true, 1}, {31, 37, false, 1}, {2, 16, false, 7}, {1, 7919, false, 7}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    graph *g = build_chain(cases[i].heads, cases[i].width, cases[i].tail);
+    assert_int_equal(steps_of(g), cases[i].steps);
+    const outcome native = run(g, "dim8", "ref", RUN_HART_NATIVE);
+    const outcome timed = run(g, "dim8", "cycle", RUN_HART_TIMED);
+    assert_int_equal(native.digest, timed.digest);
+    assert_int_equal(native.wrong, 0);
+    graph_destroy(g);
+  }
+}
+
 static void test_refusals(void **state) {
   (void)state;
   graph *g = build_mobile();
@@ -308,6 +368,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_results_in_place),
                                      cmocka_unit_test(test_outputs_without_steps),
                                      cmocka_unit_test(test_layers_of_tables),
+                                     cmocka_unit_test(test_chains),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

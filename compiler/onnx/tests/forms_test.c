@@ -18,6 +18,14 @@ static void refuses_wrong_graphs(void **state) {
   build_refused(&b, "node 'NonMaxSuppression_0' (NonMaxSuppression): operator NonMaxSuppression is not supported");
   build_one_node(&b, 17, (text_node){"QConv", "x,x", "y"});
   build_refused(&b, "operator QConv is not supported");
+  build_one_node(&b, 13, (text_node){"Add", "x,w", "y"});  // its size is looked for before it is allocated
+  Onnx__TensorProto *far = build_constant(&b, "w", INT64_C(1) << 39);
+  far->has_data_location = 1;
+  far->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+  build_refused(&b, "its data is elsewhere");
+  build_one_node(&b, 13, (text_node){"Neg", "x", "y"});
+  b.graph.n_output = 0;
+  build_refused(&b, "it has no outputs");
   build_one_node(&b, 17, (text_node){"Relu", "z", "y"});
   build_refused(&b, "it reads 'z', which nothing before it makes");
   build_one_node(&b, 17, (text_node){"Add", "x,z", "y"});  // a cycle

@@ -26,7 +26,7 @@ static const struct expected {
     {"bert-base", 22, 0, 16, 0, 2, 2, 3},
     {"gpt2-block", 22, 0, 12, 0, 2, 2, 3},
     {"llama2-7b-block", 22, 0, 18, 0, 6, 2, 3},
-    {"vit-b16", 22, 1, 17, 0, 2, 2, 4},
+    {"vit-b16", 22, 1, 17, 1, 2, 2, 5},
     {"lstm", 22, 0, 16, 0, 62, 0, 0},
     {"deepbench", 30, 0, 12, 0, 0, 0, 0},
 };
@@ -158,8 +158,42 @@ static void options_work(void **state) {
   graph_destroy(model);
 }
 
+// The last normalisation of a transformer is one of int8, too.
+static void int8_ends_reach_rows(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  const quantise_options ends = {.samples = 1, .int8_ends = true};
+  graph *model = create("bert-base", &diag), *placed = quantise_network(model, &ends, QUANTISE_STAGE_PLACED, &diag);
+  assert_int_equal(count(placed, GRAPH_OP_LAYER_NORMALIZATION), 0);
+  assert_int_equal(count(placed, GRAPH_OP_QUANTIZE) + count(placed, GRAPH_OP_DEQUANTIZE), 0);
+  assert_int_equal(placed->tensors[placed->outputs[0]].type, GRAPH_I8);
+  graph_destroy(placed);
+  graph_destroy(model);
+}
+
+// Numbers that a product alone reads are bytes before they are transposed, and a Quantize follows what it reads.
+static void bytes_come_early(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  const quantise_options ends = {.samples = 1, .int8_ends = true};
+  graph *model = create("llama2-7b-block", &diag),
+        *placed = quantise_network(model, &ends, QUANTISE_STAGE_PLACED, &diag);
+  int quantised = 0;
+  for (int n = 0; n < placed->node_count; n++) {
+    const graph_node *node = &placed->nodes[n];
+    if (node->op == GRAPH_OP_TRANSPOSE) assert_int_equal(placed->tensors[node->inputs[0]].type, GRAPH_I8);
+    if (node->op != GRAPH_OP_QUANTIZE) continue;
+    assert_true(n > 0 && placed->nodes[n - 1].outputs[0] == node->inputs[0]);
+    quantised++;
+  }
+  assert_int_equal(quantised, 2 * 3);  // of two layers: queries, keys and what the gate lets through
+  graph_destroy(placed);
+  graph_destroy(model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(preparing_keeps_results),
-                                     cmocka_unit_test(placed_networks_are_close), cmocka_unit_test(options_work)};
+                                     cmocka_unit_test(placed_networks_are_close), cmocka_unit_test(options_work),
+                                     cmocka_unit_test(int8_ends_reach_rows), cmocka_unit_test(bytes_come_early)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,33 @@ static void test_normalize(void **state) {
   }
 }
 
+// Rows with groups and a part of one; factors that do not move take the way without groups.
+static void test_wide_normalize(void **state) {
+  (void)state;
+  enum { WIDTH = 1101, ROWS = 2 };
+  static float x[ROWS * WIDTH], factor[WIDTH], shift[WIDTH], out[ROWS * WIDTH];
+  for (int i = 0; i < ROWS * WIDTH; i++) x[i] = 100 + number(i);
+  for (int i = 0; i < WIDTH; i++) factor[i] = number(i + 7), shift[i] = number(i + 90);
+  for (int step = 0; step <= 1; step++) {
+    struct weft_host_call call = {.op = WEFT_HOST_NORMALIZE, .rank = 2, .outer = 1, .dim = {ROWS, WIDTH}};
+    call.number[0] = 1e-5f;
+    call.operand[0] = operand(out, WEFT_F32, F, WIDTH, 1, 0);
+    call.operand[1] = operand(x, WEFT_F32, F, WIDTH, 1, 0);
+    call.operand[2] = operand(factor, WEFT_F32, F, 0, step, 0);
+    call.operand[3] = operand(shift, WEFT_F32, F, 0, 1, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int row = 0; row < ROWS; row++) {
+      double mean = 0, variance = 0;
+      for (int i = 0; i < WIDTH; i++) mean += x[row * WIDTH + i] / (double)WIDTH;
+      for (int i = 0; i < WIDTH; i++) variance += pow(x[row * WIDTH + i] - mean, 2) / WIDTH;
+      for (int i = 0; i < WIDTH; i++) {
+        const double want = (x[row * WIDTH + i] - mean) / sqrt(variance + 1e-5) * factor[step * i] + shift[i];
+        assert_true(fabs(out[row * WIDTH + i] - want) < 3e-5);
+      }
+    }
+  }
+}
+
 // Rows of a table by index, from the end, too; an index outside is told.
 static void test_gather(void **state) {
   (void)state;
@@ -209,6 +236,180 @@ static void test_quotients(void **state) {
   }
 }
 
+static int8_t rounded(float x, int zero) {
+  const float want = rintf(x) + (float)zero;
+  return (int8_t)(want > 127 ? 127 : want < -128 ? -128 : want);
+}
+
+enum { RAGGED = 43 };  // groups, and a part of one
+
+// Every third byte of the result, a zero point, all magnitudes, and what is no number.
+static void test_spread_quotients(void **state) {
+  (void)state;
+  float x[RAGGED];
+  int8_t q[3 * RAGGED];
+  for (int i = 0; i < RAGGED; i++) x[i] = ldexpf(number(i), 3 * (i % 43) - 60);
+  x[5] = INFINITY, x[6] = -INFINITY, x[7] = 0x1p-149F;
+  for (int zero = -128; zero <= 127; zero += 51) {
+    struct weft_host_call call = {.op = WEFT_HOST_QUANTIZE, .rank = 1, .outer = 1, .dim = {RAGGED}};
+    call.integer[0] = zero;
+    call.number[0] = 0.37F;
+    call.operand[0] = operand(q, WEFT_I8, 1, 3, 0, 0);
+    call.operand[1] = operand(x, WEFT_F32, F, 1, 0, 0);
+    for (int i = 0; i < 3 * RAGGED; i++) q[i] = 99;
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int i = 0; i < 3 * RAGGED; i++) assert_int_equal(q[i], i % 3 == 0 ? rounded(x[i / 3] / 0.37F, zero) : 99);
+  }
+  float none[8];
+  for (int i = 0; i < 8; i++) none[i] = NAN;
+  struct weft_host_call call = {.op = WEFT_HOST_QUANTIZE, .rank = 1, .outer = 1, .dim = {8}, .number = {0.37F}};
+  call.operand[0] = operand(q, WEFT_I8, 1, 1, 0, 0);
+  call.operand[1] = operand(none, WEFT_F32, F, 1, 0, 0);
+  assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+  for (int i = 0; i < 8; i++) assert_int_equal(q[i], 127);
+}
+
+// Sums by a scale for each, by one for all, and by one for every second.
+static void test_requantise(void **state) {
+  (void)state;
+  int32_t x[RAGGED];
+  float scale[2 * RAGGED];
+  int8_t q[RAGGED];
+  for (int i = 0; i < RAGGED; i++) x[i] = i == 3 ? INT32_MIN : i == 4 ? INT32_MAX : (i - 20) * (1 << i % 19);
+  for (int i = 0; i < 2 * RAGGED; i++) scale[i] = 0.003F * (float)(1 + i % 11);
+  for (int step = 0; step <= 2; step++) {
+    struct weft_host_call call = {.op = WEFT_HOST_REQUANTIZE, .rank = 1, .outer = 1, .dim = {RAGGED}, .integer = {-9}};
+    call.operand[0] = operand(q, WEFT_I8, 1, 1, 0, 0);
+    call.operand[1] = operand(x, WEFT_I32, 4, 1, 0, 0);
+    call.operand[2] = operand(scale, WEFT_F32, F, step, 0, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int i = 0; i < RAGGED; i++) assert_int_equal(q[i], rounded(scale[i * step] * (float)x[i], -9));
+  }
+}
+
+static void test_dequantise(void **state) {
+  (void)state;
+  int8_t q[2 * RAGGED];
+  float x[RAGGED];
+  for (int i = 0; i < 2 * RAGGED; i++) q[i] = (int8_t)(i * 3 - 128);
+  for (int run = 0; run < 4; run++) {
+    const int step = 1 + run % 2, zero = run / 2 * 100;
+    struct weft_host_call call = {.op = WEFT_HOST_DEQUANTIZE, .rank = 1, .outer = 1, .dim = {RAGGED}};
+    call.integer[0] = zero;
+    call.number[0] = 0.013F;
+    call.operand[0] = operand(x, WEFT_F32, F, 1, 0, 0);
+    call.operand[1] = operand(q, WEFT_I8, 1, step, 0, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int i = 0; i < RAGGED; i++) assert_true(x[i] == 0.013F * (float)(q[i * step] - zero));
+  }
+}
+
+// Bytes by a scale and by numbers: as two calls would.
+static void test_dequantised_product(void **state) {
+  (void)state;
+  int8_t q[2 * RAGGED];
+  float y[2 * RAGGED], to[RAGGED + 1];
+  for (int i = 0; i < 2 * RAGGED; i++) q[i] = (int8_t)(i * 3 - 128), y[i] = number(i);
+  for (int run = 0; run < 8; run++) {
+    const int in = 1 + run % 2, other = 1 + run / 2 % 2, zero = run / 4 * 7;
+    to[RAGGED] = 77;
+    struct weft_host_call call = {.op = WEFT_HOST_DEQUANTIZE_MUL, .rank = 1, .outer = 1, .dim = {RAGGED}};
+    call.integer[0] = zero;
+    call.number[0] = 0.013F;
+    call.operand[0] = operand(to, WEFT_F32, F, 1, 0, 0);
+    call.operand[1] = operand(q, WEFT_I8, 1, in, 0, 0);
+    call.operand[2] = operand(y, WEFT_F32, F, other, 0, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int i = 0; i < RAGGED; i++) {
+      const float x = 0.013F * (float)(q[i * in] - zero);
+      assert_true(to[i] == x * y[i * other]);
+    }
+    assert_true(to[RAGGED] == 77);
+  }
+}
+
+// Of two operands, the second one as long, still, or of every second number; also in the place of the first.
+static void test_two_numbers(void **state) {
+  (void)state;
+  static const enum weft_host_op ops[] = {WEFT_HOST_ADD, WEFT_HOST_SUB, WEFT_HOST_MUL, WEFT_HOST_DIV, WEFT_HOST_POW};
+  float x[RAGGED], y[2 * RAGGED], to[RAGGED + 1];
+  for (int run = 0; run < 5 * 3 * 2; run++) {
+    const int step = run / 5 % 3;
+    const bool in_place = run >= 5 * 3;
+    for (int i = 0; i < 2 * RAGGED; i++) y[i] = i == 0 ? 2 : 1 + (float)(i % 7);
+    for (int i = 0; i < RAGGED; i++) to[i] = x[i] = 0.1F + (float)(i * 29 % 31);
+    to[RAGGED] = 77;
+    struct weft_host_call call = {.op = ops[run % 5], .rank = 1, .outer = 1, .dim = {RAGGED}};
+    call.operand[0] = operand(to, WEFT_F32, F, 1, 0, 0);
+    call.operand[1] = operand(in_place ? to : x, WEFT_F32, F, 1, 0, 0);
+    call.operand[2] = operand(y, WEFT_F32, F, step, 0, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int i = 0; i < RAGGED; i++) {
+      const double a = x[i], b = y[i * step];
+      const double want[] = {a + b, a - b, a * b, a / b, pow(a, b)};
+      assert_true(fabs(to[i] - want[run % 5]) <= 1e-6 * fabs(want[run % 5]));
+    }
+    assert_true(to[RAGGED] == 77);
+  }
+}
+
+// A divisor whose inverse is none.
+static void test_divisors(void **state) {
+  (void)state;
+  static const float divisors[] = {0x1p-140F, -0x1p127F, 0, 3};
+  float x[RAGGED], to[RAGGED];
+  for (int i = 0; i < RAGGED; i++) x[i] = ldexpf(number(i) + 7, -100);
+  for (int d = 0; d < 4; d++) {
+    struct weft_host_call call = {.op = WEFT_HOST_DIV, .rank = 1, .outer = 1, .dim = {RAGGED}};
+    float divisor = divisors[d];
+    call.operand[0] = operand(to, WEFT_F32, F, 1, 0, 0);
+    call.operand[1] = operand(x, WEFT_F32, F, 1, 0, 0);
+    call.operand[2] = operand(&divisor, WEFT_F32, F, 0, 0, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int i = 0; i < RAGGED; i++) {
+      const float want = x[i] / divisor;
+      assert_true(to[i] == want || fabsf(to[i] - want) <= 2e-7F * fabsf(want));
+    }
+  }
+}
+
+// Bytes to numbers, times numbers that repeat, to bytes: in pieces through two small places; then a call by itself, and
+// one that the hart lacks.
+static void test_chain(void **state) {
+  (void)state;
+  enum { PARTS = 6, PIECE = 43, REPEATS = 2 };
+  int8_t x[PARTS * PIECE], out[PARTS * PIECE], copy[PARTS * PIECE];
+  float y[PARTS / REPEATS * PIECE], first[PIECE], second[PIECE];
+  for (int i = 0; i < PARTS * PIECE; i++) x[i] = (int8_t)(i * 37);
+  for (int i = 0; i < PARTS / REPEATS * PIECE; i++) y[i] = number(i);
+  struct weft_host_call calls[5] = {
+      {.op = WEFT_HOST_DEQUANTIZE, .rank = 2, .outer = 2, .chain = 3, .lead = 1, .dim = {PARTS, PIECE}},
+      {.op = WEFT_HOST_MUL, .rank = 3, .outer = 3, .lead = 2, .dim = {REPEATS, PARTS / REPEATS, PIECE}},
+      {.op = WEFT_HOST_QUANTIZE, .rank = 2, .outer = 2, .lead = 1, .dim = {PARTS, PIECE}},
+      {.op = WEFT_HOST_COPY, .rank = 1, .outer = 1, .dim = {PARTS * PIECE}},
+      {.op = WEFT_HOST_OPS}};
+  calls[0].number[0] = 0.11F;
+  calls[0].operand[0] = operand(first, WEFT_F32, F, 0, 1, 0);
+  calls[0].operand[1] = operand(x, WEFT_I8, 1, PIECE, 1, 0);
+  calls[1].operand[0] = operand(second, WEFT_F32, F, 0, 0, 1);
+  calls[1].operand[1] = operand(first, WEFT_F32, F, 0, 0, 1);
+  calls[1].operand[2] = operand(y, WEFT_F32, F, 0, PIECE, 1);
+  calls[2].number[0] = 0.23F;
+  calls[2].operand[0] = operand(out, WEFT_I8, 1, PIECE, 1, 0);
+  calls[2].operand[1] = operand(second, WEFT_F32, F, 0, 1, 0);
+  calls[3].operand[0] = operand(copy, WEFT_I8, 1, 1, 0, 0);
+  calls[3].operand[1] = operand(out, WEFT_I8, 1, 1, 0, 0);
+  assert_int_equal(weft_host_run_all(calls, 4), WEFT_HOST_OK);
+  for (int i = 0; i < PARTS * PIECE; i++) {
+    const float product = 0.11F * (float)x[i] * y[i % (PARTS / REPEATS * PIECE)];
+    assert_int_equal(out[i], rounded(product / 0.23F, 0));
+  }
+  assert_memory_equal(copy, out, sizeof out);
+  assert_int_equal(weft_host_run_all(calls, 5), WEFT_HOST_NO_SUCH_OP);
+  calls[1].operand[1].type = WEFT_U8;
+  assert_int_equal(weft_host_run_all(calls, 4), WEFT_HOST_NO_SUCH_OP);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   int32_t x[A * B * C] = {0};
@@ -263,6 +464,31 @@ static void test_qsoftmax(void **state) {
     call.operand[3] = (struct weft_host_operand){.data = mask, .step = {ROW, 1}, .type = WEFT_I8};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
     for (int r = 0; r < A; r++) check_softmax(x + shift + r * ROW, mask + r * ROW, table, ROW, scale, to + r * ROW);
+  }
+}
+
+// Causal masks at whole words and beside them, with rows of words, and one element behind the first that is hidden.
+static void test_wide_masks(void **state) {
+  (void)state;
+  enum { WIDE = 40 };
+  int32_t table[256];
+  for (int i = 0; i < 256; i++) table[i] = (int32_t)(524288 * exp(-0.05 * (255 - i)));
+  for (int run = 0; run < 2 * WIDE * 2; run++) {
+    const int included = run / 2 % WIDE + 1, shift = run % 2 * 5;
+    const bool holed = run >= 2 * WIDE;
+    _Alignas(8) int8_t x[WIDE], mask[WIDE + 8], to[WIDE];
+    for (int i = 0; i < WIDE; i++) {
+      x[i] = (int8_t)(i * 83 % 251 - 125);
+      mask[i + shift] = (int8_t)(i < included || (holed && i == WIDE - 1) ? (i % 2 == 0 ? -128 : 1) : 0);
+    }
+    struct weft_host_call call = {.op = WEFT_HOST_QSOFTMAX, .rank = 2, .outer = 1, .dim = {1, WIDE}, .integer = {1}};
+    call.number[0] = 150;
+    call.operand[0] = (struct weft_host_operand){.data = to, .step = {WIDE, 1}, .type = WEFT_I8};
+    call.operand[1] = (struct weft_host_operand){.data = x, .step = {WIDE, 1}, .type = WEFT_I8};
+    call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_I32};
+    call.operand[3] = (struct weft_host_operand){.data = mask + shift, .step = {WIDE, 1}, .type = WEFT_I8};
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    check_softmax(x, mask + shift, table, WIDE, 150, to);
   }
 }
 
@@ -332,11 +558,29 @@ static void test_float_table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_qsoftmax),     cmocka_unit_test(test_qnormalize), cmocka_unit_test(test_float_table),
-      cmocka_unit_test(test_byte_table),   cmocka_unit_test(test_copy),       cmocka_unit_test(test_broadcast),
-      cmocka_unit_test(test_reductions),   cmocka_unit_test(test_dot),        cmocka_unit_test(test_softmax),
-      cmocka_unit_test(test_long_softmax), cmocka_unit_test(test_normalize),  cmocka_unit_test(test_gather),
-      cmocka_unit_test(test_quantise),     cmocka_unit_test(test_quotients),  cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_chain),
+                                     cmocka_unit_test(test_spread_quotients),
+                                     cmocka_unit_test(test_requantise),
+                                     cmocka_unit_test(test_dequantise),
+                                     cmocka_unit_test(test_dequantised_product),
+                                     cmocka_unit_test(test_two_numbers),
+                                     cmocka_unit_test(test_divisors),
+                                     cmocka_unit_test(test_wide_normalize),
+                                     cmocka_unit_test(test_qsoftmax),
+                                     cmocka_unit_test(test_wide_masks),
+                                     cmocka_unit_test(test_qnormalize),
+                                     cmocka_unit_test(test_float_table),
+                                     cmocka_unit_test(test_byte_table),
+                                     cmocka_unit_test(test_copy),
+                                     cmocka_unit_test(test_broadcast),
+                                     cmocka_unit_test(test_reductions),
+                                     cmocka_unit_test(test_dot),
+                                     cmocka_unit_test(test_softmax),
+                                     cmocka_unit_test(test_long_softmax),
+                                     cmocka_unit_test(test_normalize),
+                                     cmocka_unit_test(test_gather),
+                                     cmocka_unit_test(test_quantise),
+                                     cmocka_unit_test(test_quotients),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,7 @@ struct weft_host_operand {
 
 struct weft_host_call {
   uint32_t op, rank, outer;
+  uint16_t chain, lead;                                  // of weft_host_run_all; 0: the call stands alone
   int64_t dim[WEFT_HOST_RANK];                           // 1 or more
   struct weft_host_operand operand[WEFT_HOST_OPERANDS];  // the result, then the inputs
   int64_t integer[WEFT_HOST_INTEGERS];                   // what the operator says
@@ -45,5 +46,11 @@ enum weft_host_status {
 };
 
 enum weft_host_status weft_host_run(const struct weft_host_call *call);
+
+// Calls one after the other. Those that go element by element may be chained: the first one says how many calls there
+// are in its `chain`. Each of them has `lead` first dimensions with as many points as the others' ones; at each point
+// all of them are carried out for the dimensions behind, so that what one writes is in the cache when the next reads.
+enum { WEFT_HOST_CHAIN = 8 };
+enum weft_host_status weft_host_run_all(const struct weft_host_call *calls, size_t count);
 
 #endif

@@ -236,7 +236,9 @@ static void check_result(const descent_options *o, const descent_result *r) {
   assert_true(r->hardware.side == (l->side_fixed > 0 ? l->side_fixed : minimal.side));
   assert_true(r->hardware.scratchpad_kib ==
               (l->scratchpad_kib_fixed > 0 ? l->scratchpad_kib_fixed : minimal.scratchpad_kib));
-  const paper_cost cost = paper_network(network, r->mappings, &r->hardware, o->goal.constants);
+  paper_cost cost = paper_network(network, r->mappings, &r->hardware, o->goal.constants);
+  cost.cycles += o->goal.rest.cycles;
+  cost.energy_uj += o->goal.rest.energy_uj;
   assert_true(fabs(cost.cycles / r->cost.cycles - 1) < 1e-12 && fabs(cost.energy_uj / r->cost.energy_uj - 1) < 1e-12);
   assert_true(fabs(r->value / descent_goal_value(&o->goal, &r->hardware, cost) - 1) < 1e-12);
   assert_true(r->value <= r->rounded);
@@ -254,6 +256,24 @@ static void the_optimum_is_near(const char *name, double optimum) {
   assert_true(r.value < 1.01 * optimum && r.value > 0.9999 * optimum);
   assert_true(r.gradients > 10000 && r.evaluations > 10000);
   descent_release(&r);
+  layers_release(&network);
+}
+
+// What is no layer counts: where it takes most of the cycles, those of layers are worth less than their energy.
+static void the_rest_counts(void **state) {
+  (void)state;
+  layers_network network = load("bert");
+  const paper_constants c = constants();
+  descent_options options = {.goal = {.network = &network, .constants = &c, .limits = usual}, .seed = 1};
+  descent_result without, with;
+  assert_true(descent_search(&options, &without));
+  options.goal.rest = (paper_cost){.cycles = 3e6};
+  assert_true(descent_search(&options, &with));
+  check_result(&options, &with);
+  without.cost.cycles += options.goal.rest.cycles;
+  assert_true(with.value < 1.01 * paper_edp(without.cost) && with.cost.energy_uj < 1.01 * without.cost.energy_uj);
+  descent_release(&without);
+  descent_release(&with);
   layers_release(&network);
 }
 
@@ -409,6 +429,7 @@ int main(void) {
       cmocka_unit_test(trying_equals_computing_again),
       cmocka_unit_test(polishing_ends_where_no_move_gains),
       cmocka_unit_test(fitting_obeys_the_hardware),
+      cmocka_unit_test(the_rest_counts),
       cmocka_unit_test(networks_come_near_their_optima),
       cmocka_unit_test(threads_do_not_matter),
       cmocka_unit_test(limits_are_kept),

@@ -108,6 +108,8 @@ static void layers_equal_the_scalar_model(void **state) {
 static const bool none_fixed[PLAIN_SIZES] = {false}, some_fixed[PLAIN_SIZES] = {true, false, true};
 static const double unbounded[PLAIN_SIZES] = {99, 99, 99}, bounded[PLAIN_SIZES] = {2.77, 4.2, 2.8};  // logarithms
 
+static const paper_cost rest = {.cycles = 3e6, .energy_uj = 700};
+
 typedef struct chain {
   const layers_network *network;
   descent_plain_layer *layers;
@@ -131,6 +133,7 @@ static chain chain_create(const layers_network *network, const paper_constants *
     c.layer_workspaces[i] = tape_workspace_create(c.layers[i].program);
   }
   const descent_goal goal = {.network = network,
+                             .rest = objective == PLAIN_EDP ? rest : (paper_cost){0},
                              .constants = constants,
                              .objective = objective,
                              .area_mm2_max = objective == PLAIN_EDP ? 0 : 0.5,
@@ -187,7 +190,7 @@ static paper_hardware exact_hardware(const paper_need *most) {
 
 static void compare_network(const chain *c, paper_mapping *mappings[], const paper_constants *constants, int lane) {
   paper_need most = {0};
-  paper_cost total = {0};
+  paper_cost total = rest;
   for (size_t i = 0; i < c->network->count; i++) {
     const paper_need need = paper_need_of(&c->network->layers[i], &mappings[i][lane]);
     most.side = fmax(most.side, need.side);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer tables of placed graphs: the generated ResNet-50 has the layers of the shipped table, grouped convolutions and
-// products of a batch count as several, and no multiply-accumulate is lost.
+// Layer tables of placed graphs: the generated ResNet-50 has the layers of the shipped table, products of a batch count
+// as several, depthwise convolutions are of their own kind, and no multiply-accumulate is lost.
 #include "search/layers/graph.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "base/test.h"
+#include "compiler/layer/layer.h"
 
 static layers_network shipped(const char *name) {
   char path[512];
@@ -62,6 +63,8 @@ static void assert_same(const layers_network *a, const layers_network *b) {
     assert_memory_equal(a->layers[i].stride, b->layers[i].stride, sizeof a->layers[i].stride);
     assert_memory_equal(a->layers[i].dilation, b->layers[i].dilation, sizeof a->layers[i].dilation);
     assert_int_equal(a->layers[i].count, b->layers[i].count);
+    assert_int_equal(layers_groups(&a->layers[i]), layers_groups(&b->layers[i]));
+    assert_int_equal(a->layers[i].depthwise, b->layers[i].depthwise);
   }
 }
 
@@ -187,6 +190,43 @@ static void layers_become_the_compilers(void **state) {
   assert_int_equal(layers_to_map(&layer).stride[0], 1);
 }
 
+static const char grouped_text[] =
+    "name: g\nlayers:\n"
+    "  - {name: depthwise, P: 14, Q: 14, K: 96, C: 96, R: 3, S: 3, groups: 96, stride: 2}\n"
+    "  - {name: grouped, P: 14, Q: 14, K: 64, C: 32, R: 3, S: 3, groups: 4, count: 2}\n"
+    "  - {name: plain, P: 14, Q: 14, K: 64, C: 32, R: 3, S: 3, groups: 1}\n";
+
+// C and K of a table are those of all groups; the kernels are those of networks.
+static void groups_have_their_kernels(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  layers_network n, again;
+  assert_true(layers_parse_yaml(&n, "g", grouped_text, strlen(grouped_text), &diag));
+  static const double macs[] = {14 * 14 * 96 * 9, 14 * 14 * 64 * 8 * 9, 14 * 14 * 64 * 32 * 9};
+  static const layer_kernel kernels[] = {LAYER_DEPTHWISE_CONV2D, LAYER_GROUPED_CONV2D, LAYER_CONV2D};
+  static const int64_t groups[] = {96, 4, 1};
+  hw_array array;
+  hw_array_default(&array);
+  for (size_t i = 0; i < 3; i++) {
+    const map_layer map = layers_to_map(&n.layers[i]);
+    assert_true(layers_macs(&n.layers[i]) == macs[i] && map_macs(&map) == (int64_t)macs[i]);
+    assert_true(layers_products(&n.layers[i]) * layers_product_macs(&n.layers[i]) ==
+                macs[i] * (double)n.layers[i].count);
+    assert_int_equal(layers_groups(&n.layers[i]), groups[i]);
+    assert_int_equal(layer_kernel_of(&map, &array), kernels[i]);
+  }
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  layers_print_yaml(&n, out);
+  fclose(out);
+  assert_true(layers_parse_yaml(&again, "again", text, length, &diag));
+  assert_same(&n, &again);
+  free(text);
+  layers_release(&n);
+  layers_release(&again);
+}
+
 // ---- refused input
 
 typedef struct slip {
@@ -196,6 +236,7 @@ typedef struct slip {
 
 static const slip slips[] = {
     {false, "", "t:1:1: error: the file is empty"},
+    {false, "name: a\nlayers: [{name: l, C: 12, K: 8, groups: 3}]", "t:2:41: error: groups must divide C and K"},
     {false, "3", "t:1:1: error: a table of layers must be a map"},
     {false, "name: a\nlayers: []", "t:2:9: error: a network has a list of \"layers\""},
     {false, "name: a", "a network has a list of \"layers\""},
@@ -290,6 +331,7 @@ int main(void) {
       cmocka_unit_test(both_forms_say_the_same),
       cmocka_unit_test(other_tools_files_are_tables),
       cmocka_unit_test(layers_become_the_compilers),
+      cmocka_unit_test(groups_have_their_kernels),
       cmocka_unit_test(slips_are_refused_in_place),
       cmocka_unit_test(other_files_are_refused),
   };

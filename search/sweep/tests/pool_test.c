@@ -13,8 +13,9 @@
 enum { CRASH = 1000, HANG = 2000 };
 
 // The id says what the worker is to do.
-static void work(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
-  (void)known;
+static void work(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
+                 sweep_work_result *result) {
+  (void)known, (void)context;
   if (request->id == CRASH) kill(getpid(), SIGKILL);
   while (request->id == HANG) pause();
   sweep_work_fail(result, request->id, WORK_GOOD, "");
@@ -47,7 +48,7 @@ static void many(void **state) {
   (void)state;
   uint64_t ids[200];
   for (size_t i = 0; i < 200; i++) ids[i] = i;
-  sweep_pool *p = sweep_pool_create(3, 0, work);
+  sweep_pool *p = sweep_pool_create(3, 0, work, NULL);
   seen s = {0};
   give_all(p, ids, 200, &s);
   assert_int_equal(s.count, 200);
@@ -60,7 +61,7 @@ static void many(void **state) {
 static void crashes(void **state) {
   (void)state;
   static const uint64_t ids[] = {1, CRASH, 2, 3, CRASH, 4};
-  sweep_pool *p = sweep_pool_create(2, 0, work);
+  sweep_pool *p = sweep_pool_create(2, 0, work, NULL);
   seen s = {0};
   give_all(p, ids, sizeof ids / sizeof *ids, &s);
   assert_int_equal(s.count, 6);
@@ -83,7 +84,7 @@ static void give_until(sweep_pool *p, uint64_t id, sweep_work_status status) {
 static void timeouts(void **state) {
   (void)state;
   static const uint64_t ids[] = {HANG, HANG, HANG};
-  sweep_pool *p = sweep_pool_create(2, 0.2, work);
+  sweep_pool *p = sweep_pool_create(2, 0.2, work, NULL);
   seen s = {0};
   give_all(p, ids, 3, &s);
   assert_int_equal(s.statuses[WORK_TIMEOUT], 3);
@@ -97,7 +98,7 @@ static pid_t serve(int ends[2], double timeout) {
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    sweep_pool_serve(ends[1], timeout, work);
+    sweep_pool_serve(ends[1], timeout, work, NULL);
     _exit(0);
   }
   close(ends[1]);
@@ -108,7 +109,7 @@ static void remote(void **state) {
   (void)state;
   int ends[2];
   const pid_t pid = serve(ends, 0.2);
-  sweep_pool *p = sweep_pool_create(0, 0, work);
+  sweep_pool *p = sweep_pool_create(0, 0, work, NULL);
   assert_false(sweep_pool_has_free(p));
   sweep_pool_add_remote(p, ends[0]);
   give_until(p, 1, WORK_GOOD);
@@ -124,7 +125,7 @@ static void remote_lost(void **state) {
   (void)state;
   int ends[2];
   const pid_t pid = serve(ends, 0);
-  sweep_pool *p = sweep_pool_create(0, 0, work);
+  sweep_pool *p = sweep_pool_create(0, 0, work, NULL);
   sweep_pool_add_remote(p, ends[0]);
   seen s = {0};
   sweep_pool_give(p, &(sweep_work_request){.id = HANG});

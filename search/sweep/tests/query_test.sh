@@ -41,6 +41,23 @@ for text in "cycles <" "SELECT 1; DROP TABLE point" "DELETE FROM point" "SELECT 
   ! "$weft" query good.sqlite "$text" >/dev/null 2>&1 || fail "not refused: $text"
 done
 ! "$weft" query none.sqlite "" >/dev/null 2>&1 || fail "a store that is not there"
+# A limit holds whatever the condition is, and is as large as it says; integers keep their digits.
+[ "$("$weft" query good.sqlite "1 = 1 --" --limit 1 | wc -l)" = 2 ] || fail "a comment drops the limit"
+[ "$("$weft" query good.sqlite "1 = 1 /*" --limit 1 | wc -l)" = 2 ] || fail "a comment drops the limit"
+[ "$("$weft" query good.sqlite "" --limit 4294967297 | wc -l)" -gt 2 ] || fail "a limit of 33 bits is one of 32"
+"$weft" query good.sqlite "SELECT 9007199254740993 AS n, -9223372036854775807 AS m, 5 AS k" --json digits.json
+tr -d '\t\n ' <digits.json | grep -q '"n":9007199254740993,"m":-9223372036854775807,"k":5}' || fail "$(cat digits.json)"
+
+# Stores of other tables, and files that are none.
+cp good.sqlite other.sqlite
+if command -v sqlite3 >/dev/null; then
+  sqlite3 other.sqlite "UPDATE sweep SET value = '999' WHERE key = 'schema'"
+  for verb in "query other.sqlite" "report other.sqlite -o other" "sweep good.yaml -o other.sqlite"; do
+    # shellcheck disable=SC2086  # words
+    ! "$weft" $verb >/dev/null 2>other.err || fail "tables of another version: $verb"
+    grep -q "has tables of version 999; this program knows version 2" other.err || fail "$verb: $(cat other.err)"
+  done
+fi
 echo "not a store" >text.sqlite
 ! "$weft" query text.sqlite "" >/dev/null 2>&1 || fail "a text as store"
 ! "$weft" sweep good.yaml -o text.sqlite --quiet >/dev/null 2>&1 || fail "a text as store to sweep into"

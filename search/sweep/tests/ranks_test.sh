@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Four ranks give the store that one process gives, also when one of them is killed.
 . "$(dirname "$0")/common.sh"
+write_sweep
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # If so told, a rank dies when it has begun to work: when it has a child.
 cat >rank.sh <<'END_OF_RANK'
@@ -16,15 +17,15 @@ exec "$@"
 END_OF_RANK
 chmod +x rank.sh
 
-"$weft" sweep "$sources/tiny_sweep.yaml" -o one.sqlite --quiet
+"$weft" sweep sweep.yaml -o one.sqlite --quiet
 findings one.sqlite >one.txt
-mpirun --oversubscribe -np 4 "$weft" sweep "$sources/tiny_sweep.yaml" -o four.sqlite --quiet --json four.json
+mpirun --oversubscribe -np 4 "$weft" sweep sweep.yaml -o four.sqlite --quiet --json four.json
 findings four.sqlite >four.txt
 cmp one.txt four.txt || fail "four ranks have another store"
 
 KILL_RANK=2 mpirun --oversubscribe --enable-recovery -np 4 ./rank.sh \
-  "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet || echo "mpirun ended with $?"
-"$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet --json again.json
+  "$weft" sweep sweep.yaml -o killed.sqlite --quiet || echo "mpirun ended with $?"
+"$weft" sweep sweep.yaml -o killed.sqlite --quiet --json again.json
 grep -q '"measured_now":	0' again.json || fail "the other ranks left work undone: $(cat again.json)"
 findings killed.sqlite >killed.txt
 cmp one.txt killed.txt || fail "with a killed rank the store is another"

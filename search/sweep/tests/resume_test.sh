@@ -1,26 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A sweep that is killed again and again ends with the same store as one that is not; nothing is measured twice.
-# With a number as fourth argument, so many kills; 20 otherwise.
+# A sweep that is killed again and again ends with the same store as one that is not; nothing is measured twice. A store
+# that is whole is compared, and the next kills begin another. With a number as fourth argument, so many kills; 20
+# otherwise.
 . "$(dirname "$0")/common.sh"
+write_sweep
 kills=${4:-20}
 
-"$weft" sweep "$sources/tiny_sweep.yaml" -o whole.sqlite --quiet
+"$weft" sweep sweep.yaml -o whole.sqlite --quiet
 findings whole.sqlite >whole.txt
 total=$("$weft" query whole.sqlite "SELECT count(*) AS n FROM measurement" | tail -n 1)
 [ "$total" -gt 40 ] || fail "only $total measurements"
 
 # How long a run takes here, in milliseconds, to kill within it.
 start=$(date +%s%N)
-"$weft" sweep "$sources/tiny_sweep.yaml" -o time.sqlite --quiet
+"$weft" sweep sweep.yaml -o time.sqlite --quiet
 duration=$((($(date +%s%N) - start) / 1000000))
+
+# The killed store, gone on with to its end, is that of an uninterrupted sweep.
+compare() {
+  "$weft" sweep sweep.yaml -o killed.sqlite --quiet
+  findings killed.sqlite >killed.txt
+  cmp whole.txt killed.txt || fail "kill $done: the store differs from that of an uninterrupted sweep"
+}
 
 seed=$$
 done=0
+stores=1
 while [ "$done" -lt "$kills" ]; do
   seed=$(((seed * 1103515245 + 12345) % 2147483648))
   wait=$(((seed >> 8) % (duration / 4 + 20)))
-  "$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet &
+  "$weft" sweep sweep.yaml -o killed.sqlite --quiet &
   pid=$!
   sleep "$(printf '%d.%03d' $((wait / 1000)) $((wait % 1000)))"
   kill -9 "$pid" 2>/dev/null || true
@@ -33,14 +43,17 @@ while [ "$done" -lt "$kills" ]; do
     [ ! -f before.txt ] || [ "$(sort before.txt now.txt | uniq -d | wc -l)" -eq "$(wc -l <before.txt)" ] ||
       fail "kill $done: a measurement is lost or was made again"
     mv now.txt before.txt
+    if [ "$(tail -n +2 before.txt | wc -l)" = "$total" ] && [ "$done" -lt "$kills" ]; then
+      compare
+      rm -f killed.sqlite* before.txt
+      stores=$((stores + 1))
+    fi
   fi
 done
-"$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet
-findings killed.sqlite >killed.txt
-cmp whole.txt killed.txt || fail "the store differs from that of an uninterrupted sweep"
+compare
 
 # Again: there is nothing left to do.
-"$weft" sweep "$sources/tiny_sweep.yaml" -o killed.sqlite --quiet --json again.json
+"$weft" sweep sweep.yaml -o killed.sqlite --quiet --json again.json
 grep -q '"measured_now":	0' again.json || fail "measured again: $(cat again.json)"
 
 # An interrupt leaves a clean store and a hint; what is under way is finished. The store is there once interrupts are
@@ -66,8 +79,7 @@ grep -q "the same command goes on" stopped.err || fail "no hint: $(cat stopped.e
 "$weft" query stopped.sqlite "SELECT count(*) FROM point" >/dev/null || fail "the interrupted store cannot be read"
 
 # Another sweep, or another process, is refused.
-sed 's/\[1, 4, 64\]/[4]/' "$sources/tiny_sweep.yaml" >"$work/other.yaml"
-cp "$sources/tiny.yaml" "$work"
+sed 's/\[1, 4, 64\]/[4]/' sweep.yaml >other.yaml
 ! "$weft" sweep other.yaml -o killed.sqlite --quiet 2>other.err || fail "another sweep went on"
 grep -q "is the store of another sweep" other.err || fail "$(cat other.err)"
-echo "$kills kills, $total measurements: the same store"
+echo "$kills kills, $stores stores of $total measurements: all the same"

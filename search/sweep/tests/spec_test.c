@@ -4,6 +4,7 @@
 
 #include "base/test.h"
 
+#define HUGE "huge.yaml"
 #define NETWORK "networks: [" TINY "]\n"
 
 static sweep_spec parsed(const char *text) {
@@ -98,13 +99,23 @@ static void searched(void **state) {
   }
 }
 
+static void write_huge(void) {
+  FILE *out = fopen(HUGE, "w");
+  assert_non_null(out);
+  fputs("name: huge\nlayers: [{name: a, P: 9999999, K: 9999999, C: 9999999}]\n", out);
+  fclose(out);
+}
+
 static void refused(void **state) {
   (void)state;
+  write_huge();
   static const struct {
     const char *text, *message;
   } cases[] = {
       {"parameters: {}\n", "no networks"},
       {"networks: [no-such]\n", "no-such"},
+      {"networks: [no-such, " TINY "]\n", "no-such"},
+      {"networks: [" HUGE "]\n", "2^63 is too many"},
       {NETWORK "paramters: {}\n", "s.yaml:2:1: error: unknown key 'paramters'"},
       {NETWORK "parameters: {mesh.rowz: [1]}\n", "no array parameter 'mesh.rowz'"},
       {NETWORK "parameters: {mesh.rows: [3]}\n", "'3' is no value of mesh.rows"},

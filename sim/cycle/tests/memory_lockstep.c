@@ -174,6 +174,7 @@ static void read_outputs(lockstep *l) {
   o->aw_addr = get(l, "awaddr_o");
   o->aw_len = (uint8_t)get(l, "awlen_o");
   o->aw_size = (uint8_t)get(l, "awsize_o");
+  o->aw_user = (uint8_t)get(l, "awuser_o");
   o->w_valid = (uint8_t)get(l, "wvalid_o");
   o->w_last = (uint8_t)get(l, "wlast_o");
   o->b_ready = (uint8_t)get(l, "bready_o");
@@ -348,6 +349,7 @@ static void compare_offers(lockstep *l) {
   if (write != NULL && l->out.aw_valid) {
     compare(l, "awaddr_o", write->address, l->out.aw_addr);
     compare(l, "awid_o", write->id, l->out.aw_id);
+    compare(l, "awuser_o", write->partial, l->out.aw_user);
     compare(l, "awlen_o", write->bytes / BEAT_BYTES - 1, l->out.aw_len);
   }
 }

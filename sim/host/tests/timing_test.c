@@ -137,6 +137,61 @@ static void a_load_right_behind_its_store_starts_again(void **state) {
   end(b);
 }
 
+#define AGAIN (RV64_BACK + RV64_FETCH)
+#define STORE_AT(imm) type_s(STORE, SD, A0, A1, imm)
+#define LOAD_AT(imm) type_i(LOAD, LD, 16 + (imm) / 8 % 8, A0, imm)  // each to a register of its own
+
+// A store is written in a cycle in which no load is in execute.
+static void loads_hold_a_store_back(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, STORE_AT(0), NOP, LOAD_AT(8), LOAD_AT(16), LOAD_AT(0)), AGAIN);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, STORE_AT(0), LOAD_AT(8), NOP, LOAD_AT(0)), 0);
+  end(b);
+}
+
+// A cycle without load is for the older one.
+static void two_stores_wait_in_order(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, STORE_AT(0), STORE_AT(8), LOAD_AT(0)), AGAIN);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, STORE_AT(0), STORE_AT(8), LOAD_AT(16), LOAD_AT(24), NOP, LOAD_AT(8)), AGAIN);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, STORE_AT(0), STORE_AT(8), LOAD_AT(16), LOAD_AT(24), NOP, LOAD_AT(0)), 0);
+  end(b);
+}
+
+static void a_load_of_other_bytes_does_not_wait(void **state) {
+  (void)state;
+  enum { LW = 2, SW = 2 };
+  bench *b = begin();
+  assert_int_equal(COST(b, type_s(STORE, SW, A0, A1, 0), type_i(LOAD, LW, T1, A0, 4)), 0);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, type_s(STORE, SW, A0, A1, 4), type_i(LOAD, LW, T1, A0, 4)), AGAIN);
+  end(b);
+}
+
+// The cache compares the bits of an address that choose the place in a way.
+static void a_load_of_the_same_place_in_a_way_waits(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->array.host.dcache_kib = 4;
+  b->array.host.dcache_ways = 4;
+  assert_int_equal(COST(b, STORE_AT(0), LOAD_AT(1024)), AGAIN);
+  end(b);
+  b = begin();
+  b->array.host.dcache_kib = 8;
+  b->array.host.dcache_ways = 4;
+  assert_int_equal(COST(b, STORE_AT(0), LOAD_AT(1024)), 0);
+  end(b);
+}
+
 // Ends when the rest of the multiplier is zero: 3 takes two steps of 8 bits.
 static void a_product_takes_as_long_as_its_multiplier(void **state) {
   (void)state;
@@ -156,6 +211,73 @@ static void one_product_at_a_time(void **state) {
   (void)state;
   bench *b = begin();
   assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A1, A0), type_r(OP, 0, MUL_F7, T2, A1, A0)), 3);
+  end(b);
+}
+
+// The multiplier 0 needs a step less, but the product cannot be written before its instruction is out of the pipeline.
+static void a_word_product_of_zero_takes_as_long_as_of_one(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, addi(T2, 0, 1), type_r(OP32, 0, MUL_F7, T1, T2, A0), addi(T2, T1, 1)), 3);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, addi(T2, 0, 0), type_r(OP32, 0, MUL_F7, T1, T2, A0), addi(T2, T1, 1)), 3);
+  end(b);
+}
+
+// ---- the write port of the integer registers
+
+#define PRODUCT type_r(OP, 0, MUL_F7, T1, A1, A0)  // there four cycles after it left decode
+#define WRITER addi(T2, A1, 1)
+#define STORER type_s(STORE, SD, A0, A1, 0)
+
+// Each of the two writers takes the port from the product, which is then there when nothing else is written.
+static void a_product_waits_for_the_write_port(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, PRODUCT, STORER, STORER, addi(T2, T1, 1)), 1);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, PRODUCT, WRITER, STORER, addi(T2, T1, 1)), 2);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, PRODUCT, WRITER, WRITER, addi(T2, T1, 1)), 3);
+  end(b);
+}
+
+// A write that comes before the product is there does not hold it up.
+static void an_earlier_write_is_no_matter(void **state) {
+  (void)state;
+  bench *b = begin();
+  uint64_t alone = COST(b, type_r(OP, 0, MUL_F7, T1, A0, A1), addi(T2, T1, 1));  // five steps
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, type_r(OP, 0, MUL_F7, T1, A0, A1), WRITER, WRITER, addi(T2, T1, 1)), alone - 2);
+  end(b);
+}
+
+static void x0_takes_the_write_port(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, PRODUCT, NOP, NOP, addi(T2, T1, 1)), 3);
+  end(b);
+}
+
+// A product that waits for the port keeps the unit.
+static void a_held_up_product_keeps_its_unit(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, PRODUCT, STORER, STORER, type_r(OP, 0, MUL_F7, T2, A1, A0)), 1);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, PRODUCT, WRITER, WRITER, type_r(OP, 0, MUL_F7, S0 + 10, A1, A0)), 3);
+  end(b);
+}
+
+static void a_second_write_waits_for_the_first(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, PRODUCT, addi(T1, A1, 1)), 3);
   end(b);
 }
 
@@ -227,6 +349,58 @@ static void a_return_is_predicted(void **state) {
   b->array.host.btb_entries = 0;
   assert_true(COST(b, type_j(RA, 8), type_j(0, 12), addi(T1, A1, 1), type_i(JALR, 0, 0, RA, 0), NOP) >=
               b->array.host.branch_miss);
+  end(b);
+}
+
+static bench *begin_without_prediction(void) {
+  bench *b = begin();
+  b->array.host.branch_prediction = HW_PREDICTION_NONE;
+  b->array.host.bht_history = 0;
+  return b;
+}
+
+static void without_prediction_a_taken_branch_always_costs(void **state) {
+  (void)state;
+  bench *b = begin_without_prediction();
+  assert_int_equal(COST(b, type_b(BNE, A0, A1, 4)), b->array.host.branch_miss);
+  end(b);
+  b = begin_without_prediction();
+  b->array.host.branch_miss = 9;
+  assert_int_equal(COST(b, type_b(BNE, A0, A1, 4)), 9);
+  end(b);
+}
+
+static void without_prediction_a_branch_not_taken_is_free(void **state) {
+  (void)state;
+  bench *b = begin_without_prediction();
+  assert_int_equal(COST(b, type_b(BEQ, A0, A1, 8), addi(T1, A1, 1)), 0);
+  end(b);
+}
+
+static void without_prediction_a_jump_always_costs(void **state) {
+  (void)state;
+  bench *b = begin_without_prediction();
+  assert_int_equal(COST(b, type_j(0, 4), addi(T1, A1, 1)), b->array.host.branch_miss);
+  end(b);
+}
+
+// Call, jump and return: nobody keeps the return's address.
+static void without_prediction_a_return_always_costs(void **state) {
+  (void)state;
+  bench *b = begin_without_prediction();
+  assert_int_equal(COST(b, type_j(RA, 8), type_j(0, 12), addi(T1, A1, 1), type_i(JALR, 0, 0, RA, 0), NOP),
+                   3 * b->array.host.branch_miss);
+  end(b);
+}
+
+// The link of an indirect call comes from the stage behind execute.
+static void a_link_is_a_cycle_late(void **state) {
+  (void)state;
+  bench *b = begin();
+  assert_int_equal(COST(b, AUIPC | T2 << 7, type_i(JALR, 0, RA, T2, 8), addi(T1, RA, 1)), 1);
+  end(b);
+  b = begin();
+  assert_int_equal(COST(b, AUIPC | T2 << 7, type_i(JALR, 0, RA, T2, 8), addi(T1, A1, 1)), 0);
   end(b);
 }
 
@@ -316,6 +490,32 @@ static void a_response_is_awaited_by_its_user(void **state) {
   end(b);
 }
 
+// Ready five cycles after its command left decode, when the second writer takes the port, then the third.
+static void a_response_waits_for_the_write_port(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->s.response_after = 1;
+  assert_int_equal(COST(b, QUESTION, STORER, STORER, STORER, addi(T2, T1, 1)), 1);
+  end(b);
+  b = begin();
+  b->s.response_after = 1;
+  assert_int_equal(COST(b, QUESTION, WRITER, WRITER, WRITER, addi(T2, T1, 1)), 3);
+  end(b);
+}
+
+// Product and response are there in the same cycle: one of them is a cycle late.
+static void one_result_is_written_in_a_cycle(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->s.response_after = 1;
+  assert_int_equal(COST(b, QUESTION, type_r(OP, 0, MUL_F7, T2, A1, A0), STORER, STORER, addi(S0 + 10, T1, 1)), 1);
+  end(b);
+  b = begin();
+  b->s.response_after = 1;
+  assert_int_equal(COST(b, QUESTION, type_r(OP, 0, MUL_F7, T2, A1, A0), STORER, STORER, addi(S0 + 10, T2, 1)), 2);
+  end(b);
+}
+
 // A fence leaves decode when the accelerator is idle; the next instruction follows.
 static void a_fence_waits_in_decode(void **state) {
   (void)state;
@@ -337,14 +537,31 @@ int main(void) {
       cmocka_unit_test(a_loaded_byte_is_a_cycle_later),
       cmocka_unit_test(a_load_that_nobody_uses_is_free),
       cmocka_unit_test(a_load_right_behind_its_store_starts_again),
+      cmocka_unit_test(loads_hold_a_store_back),
+      cmocka_unit_test(two_stores_wait_in_order),
+      cmocka_unit_test(a_load_of_other_bytes_does_not_wait),
+      cmocka_unit_test(a_load_of_the_same_place_in_a_way_waits),
       cmocka_unit_test(a_product_takes_as_long_as_its_multiplier),
       cmocka_unit_test(one_product_at_a_time),
+      cmocka_unit_test(a_word_product_of_zero_takes_as_long_as_of_one),
+      cmocka_unit_test(a_product_waits_for_the_write_port),
+      cmocka_unit_test(an_earlier_write_is_no_matter),
+      cmocka_unit_test(x0_takes_the_write_port),
+      cmocka_unit_test(a_held_up_product_keeps_its_unit),
+      cmocka_unit_test(a_second_write_waits_for_the_first),
+      cmocka_unit_test(a_response_waits_for_the_write_port),
+      cmocka_unit_test(one_result_is_written_in_a_cycle),
       cmocka_unit_test(a_quotient_takes_a_step_per_bit),
       cmocka_unit_test(a_predicted_branch_is_free),
       cmocka_unit_test(a_mispredicted_branch_costs),
       cmocka_unit_test(a_learnt_branch_is_free),
       cmocka_unit_test(a_jump_without_buffer_costs_a_cycle),
       cmocka_unit_test(a_return_is_predicted),
+      cmocka_unit_test(without_prediction_a_taken_branch_always_costs),
+      cmocka_unit_test(without_prediction_a_branch_not_taken_is_free),
+      cmocka_unit_test(without_prediction_a_jump_always_costs),
+      cmocka_unit_test(without_prediction_a_return_always_costs),
+      cmocka_unit_test(a_link_is_a_cycle_late),
       cmocka_unit_test(a_data_miss_waits_for_its_line),
       cmocka_unit_test(a_dirty_line_is_written_back),
       cmocka_unit_test(an_instruction_miss_starts_again),

@@ -173,8 +173,9 @@ static void choose_transactions(plain *p, const hw_array *a, sim_gen_random *r) 
     // A transaction is seen after the cycle in which it comes.
     x->arrival = (cycle * cycle_ps + a->memory.controller_ns * UINT64_C(1000) + p->t.clock - 1) / p->t.clock;
     if (x->arrival <= cycle * cycle_ps / p->t.clock) x->arrival++;
-    x->bank = (unsigned)(line % a->memory.banks);
-    x->row = line / a->memory.banks / (a->memory.row_bytes / 64);
+    const uint64_t goes_to = x->write ? line + x->bytes / 64 : line;  // a write goes where the next line is
+    x->bank = (unsigned)(goes_to % a->memory.banks);
+    x->row = goes_to / a->memory.banks / (a->memory.row_bytes / 64);
   }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory timing against its closed formulas: unloaded latency (probed at t - 1 and t), streaming rates, order,
-// limits. All expectations come from the array's parameters.
+// limits. All expectations come from the array's parameters. One file, because its tests share the streams and the
+// ways of sending and draining that stand at its head.
 #include "sim/memsys/memsys.h"
 
 #include "base/test.h"
+#include "sim/memsys/tests/host_line.h"
 
 #define BASE UINT64_C(0x80000000)
 
@@ -16,7 +18,7 @@ static hw_array fixed_array(void) {
 }
 
 static void send_read(memsys *m, uint64_t cycle, unsigned id, uint64_t address, unsigned bytes) {
-  memsys_request request = {id, address, bytes};
+  memsys_request request = {.id = id, .address = address, .bytes = bytes};
   assert_int_equal(memsys_arbitrate(m, cycle, &request, NULL), MEMSYS_READ);
   memsys_read(m, cycle, &request);
 }
@@ -66,7 +68,7 @@ static uint64_t stream_from(memsys *m, uint64_t start, unsigned first, unsigned 
       memsys_take(m, cycle);
       done += last;
     }
-    memsys_request request = {sent % window, BASE + 64 * ((uint64_t)first + sent), 64};
+    memsys_request request = {.id = sent % window, .address = BASE + 64 * ((uint64_t)first + sent), .bytes = 64};
     if (sent < count && sent - done < window && memsys_arbitrate(m, cycle, &request, NULL) == MEMSYS_READ) {
       memsys_read(m, cycle, &request);
       sent++;
@@ -107,7 +109,8 @@ static void misses_are_limited(void **state) {
   memsys *m = memsys_create(&array);
   unsigned sent = 0;
   for (; sent < REGISTERS + ON_THE_WAY; sent++) send_read(m, sent, sent, BASE + 64 * sent, 64);
-  memsys_request next = {sent, BASE + 64 * sent, 64}, same_line = {sent, BASE, 16};
+  memsys_request next = {.id = sent, .address = BASE + 64 * sent, .bytes = 64},
+                 same_line = {.id = sent, .address = BASE, .bytes = 16};
   assert_int_equal(memsys_arbitrate(m, sent, &next, NULL), MEMSYS_NOBODY);
   assert_int_equal(memsys_arbitrate(m, sent, &same_line, NULL), MEMSYS_NOBODY);
   // The first register becomes free with the last word of its line, which is noted in the cycle after; in the next one
@@ -123,7 +126,7 @@ static void reads_and_writes_alternate_but_bursts_hold(void **state) {
   (void)state;
   hw_array array = fixed_array();
   memsys *m = memsys_create(&array);
-  memsys_request read = {0, BASE, 16}, write = {0, BASE + 4096, 64};
+  memsys_request read = {.id = 0, .address = BASE, .bytes = 16}, write = {.id = 0, .address = BASE + 4096, .bytes = 64};
   unsigned beats = write.bytes / (array.dma.bus_bits / 8);
   assert_int_equal(memsys_arbitrate(m, 0, &read, &write), MEMSYS_WRITE);
   for (unsigned i = 0; i < beats; i++) {
@@ -143,7 +146,8 @@ static void whole_line_writes_fetch_nothing(void **state) {
   hw_array array = fixed_array();
   memsys *m = memsys_create(&array);
   unsigned bus = array.dma.bus_bits / 8, beats = array.l2.line_bytes / bus;
-  memsys_request whole = {0, BASE, array.l2.line_bytes}, part = {1, BASE + 4096, bus};
+  memsys_request whole = {.id = 0, .address = BASE, .bytes = array.l2.line_bytes},
+                 part = {.id = 1, .address = BASE + 4096, .bytes = bus};
   for (unsigned i = 0; i < beats; i++) memsys_write(m, i, &whole);
   unsigned drained;
   assert_int_equal(drain(m, beats, &drained), array.l2.hit_latency + 4);
@@ -156,6 +160,68 @@ static void whole_line_writes_fetch_nothing(void **state) {
   memsys_destroy(m);
 }
 
+// A write of a line that keeps some of its bytes fetches them.
+static void partial_lines_are_fetched(void **state) {
+  (void)state;
+  hw_array array = fixed_array();
+  memsys *m = memsys_create(&array);
+  unsigned beats = array.l2.line_bytes / (array.dma.bus_bits / 8), drained;
+  memsys_request line = {.id = 0, .address = BASE, .bytes = array.l2.line_bytes, .partial = true};
+  for (unsigned i = 0; i < beats; i++) memsys_write(m, i, &line);
+  const uint64_t first = array.l2.hit_latency + array.memory.latency_cycles;  // a cycle more: its beats are read first
+  assert_int_equal(drain(m, beats, &drained), first);
+  assert_int_equal(memsys_totals(m, first).fetched_bytes, array.l2.line_bytes);
+  memsys_destroy(m);
+}
+
+// The hart's line waits for a register as a request of the port does, and for its turn on the way to the port.
+static void host_lines_wait_in_turn(void **state) {
+  (void)state;
+  enum { SENT = 6 };
+  hw_array array = fixed_array();
+  array.l2.misses_in_flight = 1;
+  memsys *m = memsys_create(&array);
+  const uint64_t alone = host_line(m, 0, BASE + 64 * 100), line = array.l2.line_bytes / array.memory.bytes_per_cycle;
+  for (unsigned sent = 0; sent < SENT; sent++) send_read(m, 1000 + sent, sent, BASE + 64 * sent, 64);
+  memsys_host_ask(m, 1000 + SENT, BASE + 64 * 200, false);
+  uint64_t there = MEMSYS_UNKNOWN;
+  unsigned beats = 0;
+  for (uint64_t cycle = 1000 + SENT, next = 0; there == MEMSYS_UNKNOWN; cycle++) {
+    if (memsys_response(m, cycle) != NULL) {
+      memsys_take(m, cycle);
+      beats++;
+    }
+    there = memsys_host_there(m, cycle, &next);
+  }
+  assert_int_equal(beats, SENT * array.l2.line_bytes / (array.dma.bus_bits / 8));
+  assert_true(there > 1000 + (SENT + 1) * (array.memory.latency_cycles + line));
+  assert_true(alone < array.l2.hit_latency + array.memory.latency_cycles + 2 * line);
+  memsys_destroy(m);
+}
+
+// A miss that pushes a dirty line out: its read waits for the words of the victim where memory has a fixed latency; a
+// DRAM controller takes it before.
+static void reads_pass_victims_to_dram(void **state) {
+  (void)state;
+  for (unsigned dram = 0; dram < 2; dram++) {
+    hw_array array = fixed_array();
+    if (dram != 0) array.memory.model = HW_MEMORY_DDR3;
+    array.l2.ways = 1;
+    memsys *m = memsys_create(&array);
+    const uint64_t way = (uint64_t)array.l2.capacity_kib * 1024,
+                   line = array.l2.line_bytes / array.memory.bytes_per_cycle;
+    const uint64_t clean = host_line(m, 0, BASE);
+    memsys_host_ask(m, 6000, BASE, true);
+    const uint64_t dirty = host_line(m, 12000, BASE + way) - 12000;
+    assert_int_equal(memsys_totals(m, 18000).written_back_bytes, array.l2.line_bytes);
+    if (dram != 0)
+      assert_in_range(dirty, clean, clean + 2);
+    else
+      assert_in_range(dirty, clean + line, clean + line + 2);
+    memsys_destroy(m);
+  }
+}
+
 // A line for the hart is there when the port would have the last beat of a read of as many bytes.
 static void host_lines_end_with_their_last_beat(void **state) {
   (void)state;
@@ -165,8 +231,8 @@ static void host_lines_end_with_their_last_beat(void **state) {
   assert_int_equal(pace, 2);
   memsys *m = memsys_create(&array);
   uint64_t first = array.l2.hit_latency + array.memory.latency_cycles;
-  assert_int_equal(memsys_host_access(m, 0, BASE, false), first + pace * (beats - 1));
-  assert_int_equal(memsys_host_access(m, 1000, BASE, false), 1000 + array.l2.hit_latency + beats - 1);
+  assert_int_equal(host_line(m, 0, BASE), first + pace * (beats - 1));
+  assert_int_equal(host_line(m, 1000, BASE), 1000 + array.l2.hit_latency + beats - 1);
   memsys_destroy(m);
 }
 
@@ -176,8 +242,8 @@ static void dirty_lines_are_written_back(void **state) {
   memsys *m = memsys_create(&array);
   uint64_t capacity = (uint64_t)array.l2.capacity_kib * 1024;
   uint64_t cycle = 0;
-  for (uint64_t at = 0; at < 2 * capacity; at += array.l2.line_bytes)
-    cycle = memsys_host_access(m, cycle, BASE + at, true);
+  for (uint64_t at = 0; at < 2 * capacity; at += array.l2.line_bytes, cycle += 100)
+    memsys_host_ask(m, cycle, BASE + at, true);
   memsys_counts counts = memsys_totals(m, cycle);
   assert_int_equal(counts.misses, 2 * capacity / array.l2.line_bytes);
   // Victims are drawn, so some lines go twice before others go at all.
@@ -222,7 +288,8 @@ static void read_all(memsys *m, uint64_t start, const memsys_request *requests, 
 
 static void read_lines(memsys *m, uint64_t start, unsigned count, unsigned *ids, uint64_t *first_beats) {
   memsys_request requests[16];
-  for (unsigned i = 0; i < count; i++) requests[i] = (memsys_request){i, BASE + 64 * (uint64_t)i, 64};
+  for (unsigned i = 0; i < count; i++)
+    requests[i] = (memsys_request){.id = i, .address = BASE + 64 * (uint64_t)i, .bytes = 64};
   read_all(m, start, requests, count, ids, first_beats);
 }
 
@@ -235,7 +302,7 @@ static void registers_answer_in_turn(void **state) {
   memsys *m = memsys_create(&array);
   unsigned ids[16];
   uint64_t beats[16], cycle = 0;
-  for (unsigned i = 0; i < 16; i++) cycle = memsys_host_access(m, cycle, BASE + 64 * i, false);
+  for (unsigned i = 0; i < 16; i++) cycle = host_line(m, cycle, BASE + 64 * i);
   read_lines(m, cycle + 100, 16, ids, beats);
   for (unsigned i = 0; i < 16; i++) {
     assert_int_equal(ids[i], expected[i]);
@@ -267,10 +334,12 @@ static void a_set_is_served_in_order(void **state) {
   hw_array array = fixed_array();
   memsys *m = memsys_create(&array);
   uint64_t way = (uint64_t)array.l2.capacity_kib * 1024 / array.l2.ways, cycle = 10000;
-  for (unsigned i = 0; i < 20; i++) memsys_host_access(m, 100 * i, BASE + 64 * i, false);
-  memsys_host_access(m, 5000, BASE + way, false);
+  for (unsigned i = 0; i < 20; i++) host_line(m, 100 * i, BASE + 64 * i);
+  host_line(m, 5000, BASE + way);
   assert_int_equal(memsys_totals(m, cycle).misses, 21);
-  const memsys_request requests[3] = {{0, BASE, 16}, {1, BASE + 16, 16}, {2, BASE + way, 16}};
+  const memsys_request requests[3] = {{.id = 0, .address = BASE, .bytes = 16},
+                                      {.id = 1, .address = BASE + 16, .bytes = 16},
+                                      {.id = 2, .address = BASE + way, .bytes = 16}};
   unsigned ids[3];
   uint64_t beats[3];
   read_all(m, cycle, requests, 3, ids, beats);
@@ -358,7 +427,8 @@ static void a_row_is_closed_after_some_accesses(void **state) {
   array.memory.row_accesses = 1;
   memsys *m = memsys_create(&array);
   memsys_request requests[4];
-  for (unsigned i = 0; i < 4; i++) requests[i] = (memsys_request){i, BASE + i * array.memory.banks * UINT64_C(64), 64};
+  for (unsigned i = 0; i < 4; i++)
+    requests[i] = (memsys_request){.id = i, .address = BASE + i * array.memory.banks * UINT64_C(64), .bytes = 64};
   unsigned ids[4];
   uint64_t beats[4];
   read_all(m, 100, requests, 4, ids, beats);
@@ -461,7 +531,7 @@ static void a_refused_request_knows_when_to_ask(void **state) {
         answers++;
         memsys_take(m, cycle);
       }
-      const memsys_request request = {taken, BASE + taken * UINT64_C(64), 64};
+      const memsys_request request = {.id = taken, .address = BASE + taken * UINT64_C(64), .bytes = 64};
       memsys_grant grant = memsys_arbitrate(m, cycle, &request, NULL);
       assert_true(grant == MEMSYS_NOBODY || cycle >= ask);
       if (grant == MEMSYS_READ) {
@@ -488,6 +558,7 @@ static void waiting_and_polling_agree(void **state) {
     memsys *poll = memsys_create(&array), *wait = memsys_create(&array);
     uint64_t wake = 0, seed = 1, answered = 0;
     bool busy[2][8] = {{false}};  // of reads, of writes
+    uint64_t host_asks = 0;       // the cycle in which the host asks for its line again; 0: it waits for none
     for (uint64_t cycle = 0; cycle < 50000; cycle++) {
       const memsys_beat *beat = memsys_response(poll, cycle);
       if (wake <= cycle) {
@@ -514,11 +585,21 @@ static void waiting_and_polling_agree(void **state) {
       if ((seed >> 30) % 64 == 0) {
         uint64_t address = BASE + (seed >> 20) % 0x4000 * 64;
         bool write = (seed >> 50) % 2;
-        assert_int_equal(memsys_host_access(poll, cycle, address, write),
-                         memsys_host_access(wait, cycle, address, write));
+        if (write || host_asks == 0) {
+          memsys_host_ask(poll, cycle, address, write);
+          memsys_host_ask(wait, cycle, address, write);
+          if (!write) host_asks = cycle + 1;
+        }
+      }
+      if (host_asks == cycle) {
+        const uint64_t there = memsys_host_there(wait, cycle, &host_asks);
+        uint64_t unused;
+        assert_int_equal(there, memsys_host_there(poll, cycle, &unused));
+        if (there != MEMSYS_UNKNOWN) host_asks = there > cycle ? there : 0;
       }
       if (seed >> 60 < 4 && id < 8) {
-        const memsys_request request = {id, BASE + (seed >> 20) % 0x4000 * 64 + (seed >> 40) % 4 * 16, 16};
+        const memsys_request request = {
+            .id = id, .address = BASE + (seed >> 20) % 0x4000 * 64 + (seed >> 40) % 4 * 16, .bytes = 16};
         const memsys_request *read = writes ? NULL : &request, *write = writes ? &request : NULL;
         memsys_grant grant = memsys_arbitrate(poll, cycle, read, write);
         assert_int_equal(grant, memsys_arbitrate(wait, cycle, read, write));
@@ -554,8 +635,8 @@ static void carry_out(busy_port *p, uint64_t cycle) {
     p->sum = p->sum * 31 + cycle * 4 + beat->write * 2U + beat->last;
     memsys_take(p->m, cycle);
   }
-  const memsys_request read = {p->reads % 256, BASE + p->reads * 192, 64};
-  const memsys_request write = {p->writes % 256, BASE + 64 + p->writes * 128, 64};
+  const memsys_request read = {.id = p->reads % 256, .address = BASE + p->reads * 192, .bytes = 64};
+  const memsys_request write = {.id = p->writes % 256, .address = BASE + 64 + p->writes * 128, .bytes = 64};
   const bool reads = cycle % 5 != 0;
   const memsys_grant grant = memsys_arbitrate(p->m, cycle, reads ? &read : NULL, &write);
   if (grant == MEMSYS_READ) {
@@ -600,6 +681,9 @@ int main(void) {
       cmocka_unit_test(misses_are_limited),
       cmocka_unit_test(reads_and_writes_alternate_but_bursts_hold),
       cmocka_unit_test(whole_line_writes_fetch_nothing),
+      cmocka_unit_test(partial_lines_are_fetched),
+      cmocka_unit_test(host_lines_wait_in_turn),
+      cmocka_unit_test(reads_pass_victims_to_dram),
       cmocka_unit_test(host_lines_end_with_their_last_beat),
       cmocka_unit_test(dirty_lines_are_written_back),
       cmocka_unit_test(without_l2_every_access_pays),

@@ -4,6 +4,7 @@
 // opened, written, and closed.
 #include "base/test.h"
 #include "sim/memsys/memsys.h"
+#include "sim/memsys/tests/host_line.h"
 
 #define BASE UINT64_C(0x80000000)
 
@@ -70,7 +71,7 @@ static void write_in(writer *w, uint64_t cycle) {
   }
   if (w->beats_left == 0) choose_id(w);
   if (w->beats_left == 0) return;
-  const memsys_request request = {w->id, BASE + w->sent * w->stride, LINE};
+  const memsys_request request = {.id = w->id, .address = BASE + w->sent * w->stride, .bytes = LINE};
   if (memsys_arbitrate(w->m, cycle, NULL, &request) != MEMSYS_WRITE) return;
   memsys_write(w->m, cycle, &request);
   if (--w->beats_left != 0) return;
@@ -157,15 +158,19 @@ static void victims_hold_up_a_stream(void **state) {
   memsys_destroy(w.m);
 }
 
-// The hart's lines and its victims go before others, but not before the bank is ready for them.
-static void the_hart_waits_for_the_bank(void **state) {
+// The host's lines and the victims that they push out wait for the bank, too.
+static void the_host_waits_for_the_bank(void **state) {
   (void)state;
-  enum { LINES = 1000 };
+  enum { LINES = 1000, BETWEEN = 10 };
   hw_array array = one_bank();
   memsys *m = memsys_create(&array);
   uint64_t cycle = 0;
-  for (unsigned n = 0; n < LINES; n++)
-    cycle = memsys_host_access(m, cycle, BASE + n * (uint64_t)array.memory.row_bytes, true);
+  for (unsigned n = 0; n < LINES; n++) {
+    const uint64_t address = BASE + n * (uint64_t)array.memory.row_bytes;
+    cycle = host_line(m, cycle, address);
+    memsys_host_ask(m, cycle, address, true);
+    cycle += BETWEEN;
+  }
   const memsys_counts counts = memsys_totals(m, cycle);
   assert_int_equal(counts.misses, LINES);
   const uint64_t victims = counts.written_back_bytes / LINE;
@@ -178,7 +183,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(victims_go_at_the_pace_of_the_bank),   cmocka_unit_test(without_l2_the_port_waits_for_the_bank),
       cmocka_unit_test(an_answer_means_that_the_bank_has_it), cmocka_unit_test(victims_hold_up_a_stream),
-      cmocka_unit_test(the_hart_waits_for_the_bank),
+      cmocka_unit_test(the_host_waits_for_the_bank),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

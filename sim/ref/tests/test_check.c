@@ -257,7 +257,13 @@ static void test_units_that_the_array_lacks(void **state) {
   WITHOUT(a.units.activation = false, NULL, "config_ex: this array has no ReLU unit", "config_ex activation=relu");
   WITHOUT(a.units.activation = false, NULL, "config_st: this array has no ReLU unit", "config_st activation=relu");
   WITHOUT(a.units.max_pool = false, NULL, "config_st: this array has no pooling unit", "config_st pool_stride=1");
-  WITHOUT((void)a, NULL, "config_norm: this array has no normaliser", "config_norm");
+  WITHOUT((void)a, NULL, "config_norm: this array has no normaliser", "config_norm stats_id=1");
+  WITHOUT((void)a, NULL, "config_norm: this array has no normaliser", "config_norm ln2=177 qb=1 qc=2");
+#define IM2COL "config_im2col: a configuration of programs before ISA revision 1; this revision has no im2col unit"
+  WITHOUT((void)a, NULL, IM2COL, "config_norm");
+  // Two banks of weights, a row of 28 pixels; kernel 3 of 14 columns, 32 channels, stride 2.
+  WITHOUT((void)a, NULL, IM2COL, "config_norm ln2=0x04007000 qb=0x10200000 qc=0x0e093000");
+#undef IM2COL
   WITHOUT(a.units.normaliser = true, NULL, "config_norm: statistics set 4 of 4", "config_norm stats_id=4");
   WITHOUT(a.units.pixel_repeat = false, three_repeats, "mvin: 3 pixel repeats, and this array has none",
           "mvin dram=0x80000000 local=sp:0 rows=1 cols=1");

@@ -22,6 +22,7 @@ a8-both 1000 25
 a8-lean 800 25
 a8-tiles 1000 25
 a8-flat 500 25
+gemmini-side8 500 25
 gemmini-default 500 10
 gemmini-chip 500 10
 a16-r2 500 10

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
   if (length == 0) return 0;
   target t = {.memory = arch_memory_create(UINT64_C(256) << 20), .diag = wf_diag_to(NULL)};
   hw_array_load(&t.array, "dim2", &t.diag);
-  const sim_trace_sink sink = {&t, on_header, on_data, on_command, on_fence, on_end};
+  const sim_trace_sink sink = {&t, on_header, on_data, on_command, on_fence, on_end, NULL, NULL};
   FILE *in = fmemopen((void *)(uintptr_t)bytes, length, "r");
   sim_trace_read(in, "fuzz", &sink, &t.diag);
   fclose(in);

@@ -2,6 +2,8 @@
 // Traces: the footprint against a plain array, every kind of damaged trace, and writer -> reader round trips.
 #include "sim/trace/trace.h"
 
+#include <inttypes.h>
+
 #include "base/alloc.h"
 #include "base/test.h"
 #include "sim/trace/footprint.h"
@@ -84,7 +86,8 @@ static void digest_ignores_order_and_overwrites(void **state) {
 typedef struct seen {
   bool recorded;
   unsigned headers, data, commands, fences, ends;
-  uint64_t bytes;
+  unsigned hart[SIM_TRACE_LINE_WRITE + 1];
+  uint64_t bytes, cycle, address;
 } seen;
 
 static bool see_header(void *c, const sim_trace_header *h, wf_location w) {
@@ -110,6 +113,14 @@ static bool see_fence(void *c, wf_location w) {
   ((seen *)c)->fences++;
   return true;
 }
+static void see_time(void *c, uint64_t cycle) { ((seen *)c)->cycle = cycle; }
+static bool see_hart(void *c, sim_trace_hart what, uint64_t address, wf_location w) {
+  (void)w;
+  seen *s = c;
+  s->hart[what]++;
+  if (what != SIM_TRACE_FULL) s->address = address;
+  return true;
+}
 static bool see_end(void *c, const sim_trace_end *e, wf_location w) {
   (void)w;
   ((seen *)c)->ends++;
@@ -120,7 +131,7 @@ static bool see_end(void *c, const sim_trace_end *e, wf_location w) {
 // Reads the text; returns the message ("" when good), to be freed.
 static char *read_text(const char *text, size_t length, seen *s) {
   *s = (seen){0};
-  const sim_trace_sink sink = {s, see_header, see_data, see_command, see_fence, see_end};
+  const sim_trace_sink sink = {s, see_header, see_data, see_command, see_fence, see_end, see_time, see_hart};
   char *message = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&message, &size);
@@ -134,6 +145,7 @@ static char *read_text(const char *text, size_t length, seen *s) {
 }
 
 #define HEAD "weft-trace 1\narray a 0123456789abcdef\nisa 1\n"
+#define TIMED "weft-trace 2\narray a 0123456789abcdef\nisa 1\n"
 #define END(n) "end commands=" #n " written=0 digest=cbf29ce484222325\n"
 #define MVIN "mvin dram=0x80000000 local=sp:0x0 cols=16 rows=16\n"
 
@@ -158,6 +170,19 @@ static void reader_takes_a_trace_without_result(void **state) {
   free(message);
 }
 
+static void reader_tells_times(void **state) {
+  (void)state;
+  static const char text[] = TIMED "data 0x80000000 00ff\n@7 line read 0x80000040\n@9 full\n@12 " MVIN
+                                   "@15 fence\n@20 line write 0x80000080\n" END(1);
+  seen s;
+  char *message = read_text(text, sizeof text - 1, &s);
+  assert_string_equal(message, "");
+  assert_true(s.data == 1 && s.commands == 1 && s.fences == 1 && s.cycle == 20);
+  assert_true(s.hart[SIM_TRACE_FULL] == 1 && s.hart[SIM_TRACE_LINE_READ] == 1 && s.hart[SIM_TRACE_LINE_WRITE] == 1);
+  assert_int_equal(s.address, 0x80000080);
+  free(message);
+}
+
 typedef struct bad {
   const char *text, *message;
 } bad;
@@ -166,8 +191,8 @@ static void reader_locates_every_error(void **state) {
   (void)state;
   static const bad cases[] = {
       {"\n", "t:2: error: empty file\n"},
-      {"hello\n", "t:1: error: not a weft trace: the first line is not `weft-trace 1`\n"},
-      {"weft-trace 2\n", "t:1: error: unknown trace version\n"},
+      {"hello\n", "t:1: error: not a weft trace: the first line is not `weft-trace 1` or `weft-trace 2`\n"},
+      {"weft-trace 3\n", "t:1: error: unknown trace version\n"},
       {"weft-trace 1\nisa 1\n", "t:2: error: expected `array NAME HASH`\n"},
       {"weft-trace 1\narray a 0123456789abcde\n", "t:2: error: expected the array's hash\n"},
       {"weft-trace 1\narray a xyz\n", "t:2: error: expected the array's hash\n"},
@@ -185,6 +210,15 @@ static void reader_locates_every_error(void **state) {
       {HEAD "end commands=0 unrecorded digest=0\n",
        "t:4: error: expected `end commands=N written=BYTES digest=HEX` or `end commands=N unrecorded`\n"},
       {HEAD END(0) "fence\n", "t:5: error: text after the `end` line\n"},
+      {HEAD "@5 fence\n", "t:4: error: only a trace of version 2 has cycles\n"},
+      {TIMED "fence\n", "t:4: error: a trace of version 2 gives the cycle: expected `@CYCLE`\n"},
+      {TIMED "@ fence\n", "t:4: error: expected a cycle below 2^48 and what happened in it behind `@`\n"},
+      {TIMED "@12\n", "t:4: error: expected a cycle below 2^48 and what happened in it behind `@`\n"},
+      {TIMED "@281474976710656 fence\n",
+       "t:4: error: expected a cycle below 2^48 and what happened in it behind `@`\n"},
+      {TIMED "@5 full 1\n", "t:4: error: full takes no operands\n"},
+      {TIMED "@5 line 0x80000000\n", "t:4: error: expected `line read ADDRESS` or `line write ADDRESS`\n"},
+      {TIMED "@5 line read\n", "t:4: error: expected `line read ADDRESS` or `line write ADDRESS`\n"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     seen s;
@@ -200,6 +234,10 @@ static void reader_points_at_a_bad_command(void **state) {
   static const char unknown[] = HEAD "jump x=1\n";
   char *message = read_text(unknown, sizeof unknown - 1, &s);
   assert_non_null(strstr(message, "t:4:1: error: "));
+  free(message);
+  static const char timed[] = TIMED "@100 mvin dram=0x80000000 nosuch=1\n";
+  message = read_text(timed, sizeof timed - 1, &s);
+  assert_non_null(strstr(message, "t:4:27: error: "));
   free(message);
   static const char field[] = HEAD "mvin dram=0x80000000 nosuch=1\n";
   message = read_text(field, sizeof field - 1, &s);
@@ -258,6 +296,67 @@ static void writer_and_reader_agree(void **state) {
   arch_memory_destroy(memory);
 }
 
+// What the accelerator reads after its command came goes before it.
+static void writer_with_times_puts_data_first(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  arch_memory *memory = arch_memory_create(1 << 20);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  sim_trace_writer *writer = sim_trace_writer_open_timed(out, &array, memory);
+  const arch_command command = {
+      .insn = isa_insn_at(ISA_MVIN), .funct = ISA_FUNCT_MVIN, .rs1 = ARCH_MEMORY_BASE, .rs2 = UINT64_C(1) << 48};
+  sim_trace_writer_time(writer, 33);
+  sim_trace_writer_command(writer, &command);
+  uint8_t byte = 7;
+  memcpy(arch_memory_at(memory, ARCH_MEMORY_BASE, 1), &byte, 1);
+  assert_true(arch_memory_read(memory, ARCH_MEMORY_BASE, &byte, 1));
+  sim_trace_writer_time(writer, 35);
+  sim_trace_writer_fence(writer);
+  sim_trace_writer_time(writer, 36);
+  sim_trace_writer_hart(writer, SIM_TRACE_LINE_READ, ARCH_MEMORY_BASE);
+  assert_true(sim_trace_writer_close(writer));
+  fclose(out);
+  const char *data = strstr(text, "data 0x80000000 07\n"), *mvin = strstr(text, "@33 mvin ");
+  assert_true(data != NULL && mvin != NULL && data < mvin);
+  assert_non_null(strstr(mvin, "\n@35 fence\n@36 line read 0x80000000\nend commands=1 "));
+  seen s;
+  char *message = read_text(text, size, &s);
+  assert_string_equal(message, "");
+  free(message);
+  free(text);
+  arch_memory_destroy(memory);
+}
+
+// The host overwrites a result, and the accelerator reads that: the digest is still of what the accelerator wrote.
+static void digest_is_of_the_accelerators_bytes(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  arch_memory *memory = arch_memory_create(1 << 20);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  sim_trace_writer *writer = sim_trace_writer_open(out, &array, memory);
+  uint8_t byte = 7;
+  sim_footprint *written = sim_footprint_create();
+  assert_true(arch_memory_write(memory, ARCH_MEMORY_BASE, &byte, 1));
+  sim_footprint_write(written, ARCH_MEMORY_BASE, &byte, 1);
+  *arch_memory_at(memory, ARCH_MEMORY_BASE, 1) = 9;
+  assert_true(arch_memory_read(memory, ARCH_MEMORY_BASE, &byte, 1));
+  assert_true(sim_trace_writer_close(writer));
+  fclose(out);
+  char expected[64];
+  snprintf(expected, sizeof expected, "end commands=0 written=1 digest=%016" PRIx64 "\n",
+           sim_footprint_digest(written));
+  assert_non_null(strstr(text, expected));
+  sim_footprint_destroy(written);
+  free(text);
+  arch_memory_destroy(memory);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(footprint_reports_exactly_the_changes),
@@ -267,6 +366,9 @@ int main(void) {
       cmocka_unit_test(reader_locates_every_error),
       cmocka_unit_test(reader_points_at_a_bad_command),
       cmocka_unit_test(reader_survives_cuts_and_long_lines),
+      cmocka_unit_test(reader_tells_times),
+      cmocka_unit_test(writer_with_times_puts_data_first),
+      cmocka_unit_test(digest_is_of_the_accelerators_bytes),
       cmocka_unit_test(writer_and_reader_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

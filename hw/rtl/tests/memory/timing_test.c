@@ -104,6 +104,26 @@ static void mvin_series(bench *b, const load_series *s) {
   report(s->name, s->n, load_window(b) + SERIES, s->reference, s->n > 1, READ_SLACK);
 }
 
+// Eight loads of 16 pixels of 3 channels, each repeated twice into the rows before, `apart` rows from each other.
+static uint64_t pixels(bench *b, unsigned apart, unsigned narrower) {
+  enum { LOADS = 8, CHANNELS = 3, REPEATS = 3 };
+  bench_load(b, CONFIG, ONE << 32 | (uint64_t)DIM << 16 | REPEATS << 8 | 1, 16);
+  settle(b);
+  for (unsigned i = 0; i < LOADS; i++)
+    bench_load(b, MVIN, DRAM + i * 256, operand(DIM + i * apart, CHANNELS - (i % 2) * narrower, DIM));
+  return load_window(b);
+}
+
+// Neighbours share rows and write other lanes of them: they wait as little as loads far from each other. With other
+// channels the lanes may be the same: then each waits for the one before.
+static void neighbours(bench *b) {
+  const uint64_t far = pixels(b, 4 * DIM, 0), near = pixels(b, DIM, 0), mixed = pixels(b, DIM, 1);
+  report("mvin of neighbouring pixels", 8, near, (unsigned)far, false, 1);
+  if (mixed > far + 7 * 8) return;
+  printf("neighbouring pixels of other widths do not wait: %u\n", (unsigned)mixed);
+  failures++;
+}
+
 static void loads(bench *b) {
   static const struct {
     unsigned rows, cols, offset, reference;
@@ -202,6 +222,7 @@ int main(void) {
   bench *b = bench_create(false, 10, 1);
   printf("%-34s %3s %9s %6s %5s\n", "command", "n", "reference", "ours", "diff");
   loads(b);
+  neighbours(b);
   stores(b);
   bench_destroy(b);
   printf("%u of the windows differ\n", failures);

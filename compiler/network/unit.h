@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels for the normaliser of the store unit: softmax, layer norm and GELU over rows of int8, as commands.
+//
+// Groups of rows are loaded into the scratchpad, multiplied by diagonal weights into the accumulator (one copy per
+// gain), and stored row by row behind their statistics. While one group is stored, the next one is multiplied and the
+// one behind it loaded; where the accumulator holds only one group, they take turns.
+#ifndef COMPILER_NETWORK_UNIT_H
+#define COMPILER_NETWORK_UNIT_H
+
+#include "compiler/command/command.h"
+#include "compiler/graph/unit_rows.h"
+
+// Rows of a node, all of them one after the other in memory.
+typedef struct network_unit {
+  graph_unit what;
+  int64_t rows, cols;
+} network_unit;
+
+#define NETWORK_UNIT_X "x_ptr"
+#define NETWORK_UNIT_Y "y_ptr"
+
+// The columns of the widest row with statistics that the array's unit can take; 0: it has no such unit.
+int64_t network_unit_columns(const hw_array *array);
+bool network_unit_equal(const network_unit *a, const network_unit *b);
+// "softmax_unit rows=128 cols=128 gains=8,64"
+const char *network_unit_name(const network_unit *unit);
+// The columns are at most network_unit_columns(array), except of GELU.
+command_program *network_unit_program(const network_unit *unit, const hw_array *array);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks as programs: placed graphs, of which each array makes the steps that `weft sim` runs (docs/steps.md).
+#ifndef SEARCH_LAYERS_PROGRAM_H
+#define SEARCH_LAYERS_PROGRAM_H
+
+#include "compiler/graph/graph.h"
+#include "compiler/onnx/onnx.h"
+#include "search/layers/layers.h"
+#include "workloads/networks/networks.h"
+
+// As the options of `weft sim` with these names; zero is the default of each field.
+typedef struct layers_program_options {
+  networks_options network;  // batch: of files, too
+  const onnx_dim *dims;      // of files
+  int dim_count;
+  bool float_ends;
+} layers_program_options;
+
+typedef struct layers_program {
+  const char *name, *description;  // borrowed
+  graph *placed;
+  void **inputs, **values;  // of the run that is timed: runner/steps.h
+  int64_t macs;             // of convolutions and products
+  uint64_t hash;            // of all that its cycles depend on besides the array
+} layers_program;
+
+// Whether a name is one of networks that are programs: a .onnx file, or a generated network (`weft net --list`).
+bool layers_is_program(const char *name_or_path);
+
+// Reads or generates, quantises and places, as `weft sim` does. `name` is for messages and the store. False after
+// errors were reported; release in any case.
+bool layers_program_load(layers_program *program, const char *name_or_path, const char *name,
+                         const layers_program_options *options, wf_diag *diag);
+void layers_program_release(layers_program *program);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole networks on arrays that were found: see program.h.
+#include "search/truth/program.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "runner/judge.h"
+#include "runner/measure.h"
+#include "runner/steps.h"
+#include "search/truth/loop.h"
+
+// ---- a run
+
+static paper_cost cost_of(const network *net, const network_step_list *list, const run_steps_result *run) {
+  run_step_result all = {0};
+  for (int e = 0; e < list->count; e++) run_steps_add(&all, &run->entries[e], 1);
+  const sim_figures figures = sim_figures_of(&all.units, net->options.array);
+  return (paper_cost){.cycles = (double)run->cycles, .energy_uj = figures.energy_pj * 1e-6};
+}
+
+static bool run_on(const layers_program *program, const hw_array *array, unsigned tune, network_mappings *mappings,
+                   paper_cost *cost, wf_diag *diag) {
+  const network_options options = {.array = array,
+                                   .tune = tune,
+                                   .judge = run_judge,
+                                   .timing = true,
+                                   .mapping = mappings == NULL ? NULL : network_mappings_find,
+                                   .context = mappings};
+  network *net = network_create(program->placed, &options, diag);
+  if (net == NULL) return false;
+  network_step_list list = network_list_steps(net);
+  const run_steps_request request = {.net = net,
+                                     .list = &list,
+                                     .inputs = (const void *const *)program->inputs,
+                                     .values = program->values,
+                                     .all = true};
+  run_steps_result run;
+  const bool good = run_steps(&request, &run, diag);
+  if (good) *cost = cost_of(net, &list, &run);
+  run_steps_release(&run);
+  network_list_release(&list);
+  network_destroy(net);
+  return good;
+}
+
+// ---- mappings of layers for kernels
+
+// Whether a kernel computes the products of a layer; padding, bias and residual may be others.
+static bool is_alike(const map_layer *kernel, const map_layer *layer) {
+  for (int axis = 0; axis < 2; axis++)
+    if (kernel->stride[axis] != layer->stride[axis] || kernel->dilation[axis] != layer->dilation[axis]) return false;
+  return kernel->kind == layer->kind && memcmp(kernel->size, layer->size, sizeof kernel->size) == 0;
+}
+
+// The mapping that a candidate has for a layer, if it is not left to the mapper.
+static bool own_mapping(const truth_candidate *c, size_t layer, map_mapping *mapping) {
+  return c->answers != NULL && truth_mapping_of(c->answers[layer], c->chosen[layer], mapping);
+}
+
+static void add_for(const network *net, const map_layer *layer, const map_mapping *mapping, network_mappings *list) {
+  for (int k = 0; k < net->kernel_count; k++) {
+    const layer_call *call = net->kernels[k].call;
+    if (net->kernels[k].shared || !call->is_layer || !is_alike(&call->layer, layer)) continue;
+    if (network_mappings_find(list, call) != NULL || !map_check(&call->layer, mapping, net->options.array, NULL))
+      continue;
+    network_mappings_add(list, call, mapping);
+  }
+}
+
+static bool collect(const truth_options *options, const truth_candidate *c, network_mappings *list, wf_diag *diag) {
+  const layers_network *table = options->goal.network;
+  const network_options lowering = {.array = &c->array, .timing = true};
+  network *net = network_create(options->program->placed, &lowering, diag);
+  if (net == NULL) return false;
+  for (size_t i = 0; i < table->count; i++) {
+    const map_layer map = layers_to_map(&table->layers[i]);
+    const layer_desc described = layer_of_table(&map);
+    map_mapping mapping;
+    layer_call call;
+    if (own_mapping(c, i, &mapping) && layer_call_of(&described, &c->array, &call, diag))
+      add_for(net, &call.layer, &mapping, list);
+  }
+  network_destroy(net);
+  return true;
+}
+
+// ---- the answer
+
+static double value_of(const truth_options *options, const hw_array *array, paper_cost cost) {
+  return truth_objective(&options->goal, array, cost);
+}
+
+static bool run_best(const truth_options *options, const truth_candidate *c, truth_program *p, wf_diag *diag) {
+  network_mappings own = {0};
+  paper_cost with;
+  bool good =
+      run_on(options->program, &c->array, options->tune, NULL, &p->best, diag) && collect(options, c, &own, diag);
+  if (good && own.count > 0) {
+    good = run_on(options->program, &c->array, options->tune, &own, &with, diag);
+    if (good && value_of(options, &c->array, with) < value_of(options, &c->array, p->best)) {
+      p->best = with;
+      p->mappings = own;
+      return true;
+    }
+  }
+  network_mappings_release(&own);
+  return good;
+}
+
+bool truth_run_program(const truth_options *options, const truth_result *result, truth_program *program,
+                       wf_diag *diag) {
+  *program = (truth_program){.good = false};
+  program->good = run_on(options->program, options->base, options->tune, NULL, &program->base, diag) &&
+                  run_best(options, &result->candidates[result->best], program, diag);
+  return program->good;
+}
+
+void truth_release_program(truth_program *program) { network_mappings_release(&program->mappings); }

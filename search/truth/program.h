@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of a search on a network program: the whole network on the array that was found.
+#ifndef SEARCH_TRUTH_PROGRAM_H
+#define SEARCH_TRUTH_PROGRAM_H
+
+#include "compiler/network/mappings.h"
+#include "search/truth/truth.h"
+
+typedef struct truth_program {
+  bool good;
+  paper_cost base, best;      // as `weft sim` runs them: every step
+  network_mappings mappings;  // of the best; empty: the mapper's
+} truth_program;
+
+// Runs the network of the options on the base array and on that of the best candidate, there with the mappings that the
+// candidate has for kernels of its layers, and without, and takes what is better. False after an error was reported;
+// release in any case.
+bool truth_run_program(const truth_options *options, const truth_result *result, truth_program *program, wf_diag *diag);
+void truth_release_program(truth_program *program);
+
+#endif
