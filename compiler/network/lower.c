@@ -297,12 +297,37 @@ static network_lower_node *find_lowering(graph_op op) {
   return NULL;
 }
 
+// The hart's loops run at least once. A call without points is left out; inner loops without elements, whose result the
+// call writes all the same, become one loop without elements, the last, which the operators take.
+static bool has_points(struct weft_host_call *call) {
+  bool inner = true;
+  for (unsigned d = 0; d < call->outer; d++)
+    if (call->dim[d] == 0) return false;
+  for (unsigned d = call->outer; d < call->rank; d++) inner = inner && call->dim[d] > 0;
+  for (unsigned d = call->outer; !inner && d < call->rank; d++) call->dim[d] = d + 1 == call->rank ? 0 : 1;
+  return true;
+}
+
+static void leave_out_empty_calls(network *net, int first) {
+  int kept_steps = first;
+  for (int s = first; s < net->step_count; s++) {
+    network_step *step = &net->steps[s];
+    const int calls = step->call_count;
+    step->call_count = 0;
+    for (int c = 0; c < calls; c++)
+      if (has_points(&step->calls[c].call)) step->calls[step->call_count++] = step->calls[c];
+    if (calls == 0 || step->call_count > 0) net->steps[kept_steps++] = *step;
+  }
+  net->step_count = kept_steps;
+}
+
 static bool network_lower_one(network_lowering *l, const graph_node *node) {
   l->node = node;
   network_lower_node *lower = find_lowering(node->op);
   if (lower == NULL) return network_lower_refuse(l, "neither the array nor the host has this operator");
   const int steps = l->net->step_count;
   if (!lower(l)) return false;
+  leave_out_empty_calls(l->net, steps);
   if (l->net->step_count > steps) l->net->steps[l->net->step_count - 1].makes = true;
   return true;
 }

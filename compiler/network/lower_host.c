@@ -361,8 +361,9 @@ bool network_lower_reduce(network_lowering *l) {
     if (table[i].op != l->node->op) continue;
     network_call *call = reduction(l, table[i].host, reduced);
     if (call == NULL) return false;
-    int64_t count = graph_elements(network_lower_input(l, 0)) / graph_elements(network_lower_output(l, 0));
-    call->call.number[0] = l->node->op == GRAPH_OP_REDUCE_MEAN ? 1.0f / (float)count : 1.0f;
+    const int64_t means = graph_elements(network_lower_output(l, 0));  // 0 of an empty tensor
+    const bool mean = l->node->op == GRAPH_OP_REDUCE_MEAN && means > 0;
+    call->call.number[0] = mean ? (float)means / (float)graph_elements(network_lower_input(l, 0)) : 1.0f;
     return true;
   }
   return network_lower_refuse(l, "no such reduction on the host");

@@ -322,6 +322,18 @@ static void test_chains(void **state) {
   }
 }
 
+// The mean over a dimension of a tensor without elements.
+static void test_mean_of_nothing(void **state) {
+  (void)state;
+  graph *g = graph_create("nothing");
+  const int64_t dim[3] = {3, 2, 0}, axis[1] = {1}, means[3] = {3, 1, 0};
+  const int x = build_input(g, GRAPH_F32, 3, dim), y = build_result(g, GRAPH_F32, 3, means);
+  graph_set_ints(g, graph_add_node(g, GRAPH_OP_REDUCE_MEAN, "mean", &x, 1, &y, 1), "axes", axis, 1);
+  graph_set_ends(g, &x, 1, &y, 1);
+  assert_int_equal(run(g, "dim4", "ref", RUN_HART_NATIVE).compared, 0);
+  graph_destroy(g);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   graph *g = build_mobile();
@@ -369,6 +381,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_outputs_without_steps),
                                      cmocka_unit_test(test_layers_of_tables),
                                      cmocka_unit_test(test_chains),
+                                     cmocka_unit_test(test_mean_of_nothing),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
