@@ -36,6 +36,7 @@ static cJSON *to_json(const network_job *job, const char *path) {
   cJSON_AddNumberToObject(object, "compile_seconds", job->net->compile_seconds);
   cli_json_count(object, "weight_bytes", job->net->weight_bytes);
   cli_json_count(object, "arena_bytes", job->net->arena_bytes);
+  cli_json_count(object, "arena_least_bytes", job->net->arena_least_bytes);
   return object;
 }
 

@@ -150,7 +150,7 @@ static void print_quality(const network_report *report, FILE *out) {
 void network_report_totals(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
-  char number[WF_THOUSANDS], other[WF_THOUSANDS], name[WF_NAME_LINE];
+  char number[WF_THOUSANDS], other[WF_THOUSANDS], least[WF_THOUSANDS], name[WF_NAME_LINE];
   fprintf(out, "network      %s\narray        %s\nengine       %s\n", wf_name_shown(report->path, name),
           report->job->array.name, report->engine->name);
   fprintf(out, "steps        %d, %d kernels, %s commands\n", net->step_count, net->kernel_count,
@@ -158,8 +158,9 @@ void network_report_totals(const network_report *report, FILE *out) {
   fprintf(out, "macs         %s\n", wf_thousands(r->macs, number));
   print_cycles(report, out);
   print_traffic(report, out);
-  fprintf(out, "memory       weights %s bytes, activations %s bytes\n", wf_thousands(net->weight_bytes, number),
-          wf_thousands(net->arena_bytes, other));
+  fprintf(out, "memory       weights %s bytes, activations %s bytes, at least %s at one time\n",
+          wf_thousands(net->weight_bytes, number), wf_thousands(net->arena_bytes, other),
+          wf_thousands(net->arena_least_bytes, least));
   fprintf(out, "seconds      read %.2f, quantise %.2f, compile %.2f, simulate %.2f, reference %.2f; process %s KiB\n",
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
           r->check_seconds, wf_thousands(peak_kib(), number));
@@ -240,6 +241,7 @@ static void add_totals(const network_report *report, cJSON *document) {
   }
   cli_json_count(document, "weight_bytes", net->weight_bytes);
   cli_json_count(document, "arena_bytes", net->arena_bytes);
+  cli_json_count(document, "arena_least_bytes", net->arena_least_bytes);
   cli_json_count(document, "process_kib", peak_kib());
 }
 

@@ -108,6 +108,7 @@ typedef struct network {
   size_t step_room;
   network_place *tensors;  // of each tensor of the graph; buffer -1: it is in no memory (folded into something else)
   uint64_t weight_bytes, arena_bytes, end;  // of the plan; end: the first address behind everything
+  uint64_t arena_least_bytes;               // the most that lives at one time: no plan has a smaller arena
   double compile_seconds;                   // of all processors
 } network;
 

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where everything lies: constants one after the other, then one arena for what lives only for some steps.
 //
-// Places in the arena are given to the largest buffers first, each the lowest address at which it meets no buffer that
-// lives at the same time. Of steps of the array a result never takes the place of an operand: in-place residuals cost
-// 0.5 % more cycles on ResNet-50, because the next layer finds less of its input in the L2. Of steps of the hart and of
-// the normaliser that finish with each element before they write there it does where it can: the hart's data cache has
-// the line already, which for a new one would have to come from main memory, and operand and result together may be
-// more than the L2 holds. Buffers start at lines of 64 bytes.
+// A result of the array never takes the place of an operand: in-place residuals cost 0.5 % more cycles on ResNet-50,
+// because the next layer finds less of its input in the L2. A result of the hart or the normaliser does where it can,
+// if the step finishes with each element before it writes there: the hart's data cache has the line already, which for
+// a new one would have to come from main memory, and operand and result together may be more than the L2 holds.
+// Buffers start at lines of 64 bytes.
 // What wide loads read behind an end is memory, and stores write only what belongs to the tensor.
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "compiler/network/places.h"
+#include "compiler/network/arena.h"
 #include "compiler/network/private.h"
 
 static uint64_t in_lines(uint64_t bytes) { return (bytes + NETWORK_LINE - 1) / NETWORK_LINE * NETWORK_LINE; }
@@ -104,33 +102,27 @@ static void share_places(network *net) {
 
 // ---- places
 
-static int by_size(const void *a, const void *b) {
-  const network_buffer *x = *(network_buffer *const *)a, *y = *(network_buffer *const *)b;
-  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
-  return x->first != y->first ? (x->first < y->first ? -1 : 1) : x < y ? -1 : x > y;
+static bool has_own_place(const network_buffer *b) {
+  return b->contents == NULL && b->home == NULL && b->last >= b->first;
 }
 
-static uint64_t place_arena(network *net) {
-  network_buffer **order = WF_NEW_ARRAY((size_t)net->buffer_count + 1, network_buffer *);
+static void place_arena(network *net) {
+  network_piece *pieces = WF_NEW_ARRAY((size_t)net->buffer_count + 1, network_piece);
   size_t count = 0;
-  for (int b = 0; b < net->buffer_count; b++)
-    if (net->buffers[b].contents == NULL && net->buffers[b].home == NULL &&
-        net->buffers[b].last >= net->buffers[b].first)
-      order[count++] = &net->buffers[b];
-  qsort(order, count, sizeof *order, by_size);
-  uint64_t end = 0;
-  wf_arena *arena = wf_arena_create();
-  network_places *places = network_places_create(arena);
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t bytes = in_lines(order[i]->bytes);
-    order[i]->address = network_places_take(places, bytes, order[i]->first, order[i]->until);
-    if (order[i]->address + bytes > end) end = order[i]->address + bytes;
+  for (int b = 0; b < net->buffer_count; b++) {
+    const network_buffer *buffer = &net->buffers[b];
+    if (has_own_place(buffer))
+      pieces[count++] =
+          (network_piece){.bytes = in_lines(buffer->bytes), .first = buffer->first, .until = buffer->until};
   }
-  wf_arena_destroy(arena);
-  wf_free(order);
+  net->arena_least_bytes = network_arena_least(pieces, count);
+  net->arena_bytes = network_arena_place(pieces, count);
+  count = 0;
+  for (int b = 0; b < net->buffer_count; b++)
+    if (has_own_place(&net->buffers[b])) net->buffers[b].address = pieces[count++].address;
+  wf_free(pieces);
   for (int b = 0; b < net->buffer_count; b++)
     if (net->buffers[b].home != NULL) net->buffers[b].address = net->buffers[b].home->address;
-  return end;
 }
 
 static uint64_t place_constants(network *net, uint64_t start) {
@@ -149,7 +141,7 @@ bool network_plan(network *net, wf_diag *diag) {
   find_lives(net);
   share_places(net);
   const uint64_t start = place_constants(net, ARCH_MEMORY_BASE + NETWORK_RESERVED);
-  net->arena_bytes = place_arena(net);
+  place_arena(net);
   for (int b = 0; b < net->buffer_count; b++)
     if (net->buffers[b].contents == NULL) net->buffers[b].address += start;
   net->end = start + net->arena_bytes;
