@@ -2,8 +2,9 @@
 // The heuristic mapper: tries a few hundred structured mappings and takes the one with the fewest estimated cycles.
 //
 // Structure: no inner loops; tiles of results up to a half of the accumulator (two slots, so that stores run under the
-// next tile's products); columns outermost or innermost among the outer loops; the reduction innermost with channels
-// outside the kernel's rows and columns; operands kept at every level that the scratchpad has room for.
+// next tile's products) or up to the whole (one slot, half the loads); columns outermost or innermost among the outer
+// loops; the reduction innermost with channels outside the kernel's rows and columns; operands kept at every level that
+// the scratchpad has room for.
 #include <math.h>
 #include <string.h>
 
@@ -174,7 +175,9 @@ size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *ti
   map_mapping m = {.style = (uint8_t)style, .dataflow = array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS};
   set_tile(&c, &m, BLOCK_DIM_R, 1);
   set_tile(&c, &m, BLOCK_DIM_S, 1);
-  for (uint8_t depth = 2; depth >= 1 && c.count == 0; depth--) {  // one slot of results only if two do not fit
+  // One slot lets a tile be twice as large, or all of a small image; its stores then hold up the next tile's products.
+  // Layers without products are stores above all: there one slot is for what two do not hold.
+  for (uint8_t depth = 2; depth >= 1 && (depth == 2 || layer->kind != MAP_WINDOW || c.count == 0); depth--) {
     m.depth[MAP_RESULTS] = depth;
     try_columns(&c, &m);
   }

@@ -133,12 +133,6 @@ static double stored_bytes(const machine *x) {
   return (double)x->f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
 }
 
-static double store_stalls(const machine *x, double store) {
-  const double tiles = (double)x->f->fills[MAP_RESULTS];
-  const double room = (x->mapping->depth[MAP_RESULTS] - 1) * x->mesh / tiles;
-  return tiles * wf_max(0, x->c->burst_store * store / tiles + x->c->tile_latency - room);
-}
-
 static double tile_rows(const machine *x) {
   const int64_t *tile = x->mapping->tile;
   return (double)(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * tile[BLOCK_DIM_Q]);
@@ -151,6 +145,29 @@ static cost_bank_rows stored_rows(const machine *x) {
   const int64_t groups = x->layer->groups == 0 ? 1 : x->layer->groups;
   return (cost_bank_rows){
       .bytes = piece * element, .stride = all * groups * element, .pieces = wf_ceil_div(tile, piece)};
+}
+
+// Cycles of the product statement that completes a tile: a residual's, if it is multiplied.
+static double last_statement_cycles(const machine *x) {
+  const map_layer *layer = x->layer;
+  const int64_t *tile = x->mapping->tile, dim = (int64_t)x->dim;
+  const int64_t blocks = wf_ceil_div(wf_min(tile[BLOCK_DIM_K], layer->size[BLOCK_DIM_K]), dim);
+  const int64_t depth = map_multiplies(x->mapping, layer->residual, map_adds_alone(layer))
+                            ? wf_ceil_div(layer->residual, MAP_RESIDUAL_PART)
+                            : wf_ceil_div(wf_min(tile[BLOCK_DIM_C], layer->size[BLOCK_DIM_C]), dim);
+  return tile_rows(x) * (double)(blocks * depth);
+}
+
+// With one slot the next tile's products wait until the stores have read it. The columns of a command's width are
+// complete one after the other, and their stores run while the next ones are.
+static double store_stalls(const machine *x, double store) {
+  const double tiles = (double)x->f->fills[MAP_RESULTS], pieces = (double)stored_rows(x).pieces;
+  const double all = x->c->burst_store * store / tiles;
+  if (x->mapping->depth[MAP_RESULTS] == 1)
+    return tiles *
+           (all / pieces + wf_max(0, all - last_statement_cycles(x)) * (pieces - 1) / pieces + x->c->tile_latency);
+  const double room = (x->mapping->depth[MAP_RESULTS] - 1) * x->mesh / tiles;
+  return tiles * wf_max(0, all + x->c->tile_latency - room);
 }
 
 // Cycles of main memory for results that are written back.

@@ -146,11 +146,30 @@ static bool expand_part(sched_expand *e, const sched_walk *w, const block_statem
   return true;
 }
 
+// Whether the statement behind this one multiplies the same blocks with another shared matrix.
+static bool goes_on(const sched_expand *e, const block_statement *s) {
+  const block_statement *next = s->next;
+  return block_is_shared(e->program, s) && next != NULL && next->kind == BLOCK_DOT &&
+         block_is_shared(e->program, next) && next->dot.target.buffer == s->dot.target.buffer &&
+         next->dot.a.buffer == s->dot.a.buffer;
+}
+
+// Products of the same blocks go block by block through all their statements, so that the columns of the result are
+// complete one after the other, as behind any other product.
 bool sched_expand_dot(sched_expand *e, const sched_walk *w, const block_statement *s) {
   if (!check(e, s)) return false;
-  const uint32_t before = e->streams.product_count;
-  const bool shared = block_is_shared(e->program, s);
+  if (e->dots_ahead > 0) {
+    e->dots_ahead--;
+    return true;
+  }
+  const block_statement *last = s;
+  for (; goes_on(e, last); last = last->next) e->dots_ahead++;
+  int weights = BLOCK_NONE;
   for (int64_t n = 0; n < sched_plan_parts(e->program, s); n++)
-    if (!expand_part(e, w, s, n, shared && e->streams.product_count > before)) return false;
+    for (const block_statement *part = s; part != last->next; part = part->next) {
+      const uint32_t before = e->streams.product_count;
+      if (!expand_part(e, w, part, n, part->dot.b.buffer == weights)) return false;
+      if (block_is_shared(e->program, part) && e->streams.product_count > before) weights = part->dot.b.buffer;
+    }
   return true;
 }

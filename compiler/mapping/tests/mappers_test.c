@@ -70,6 +70,27 @@ static void test_default_keeps_given_tiles(void **state) {
   assert_int_equal(diag.errors, 2);  // the reason, and that there is none
 }
 
+// A tile of the whole accumulator reads the inputs half as often as one of its half.
+static void test_one_slot_of_results_where_it_reads_less(void **state) {
+  (void)state;
+  const hw_array array = array_of("gemmini-default");
+  const map_layer layers[] = {
+      {.kind = MAP_GEMM, .size = {1, 128, 1, 768, 3072, 1, 1}, .bias = true},
+      {.kind = MAP_CONV, .size = {1, 7, 7, 512, 512, 3, 3}, .padding = {1, 1, 1, 1}, .bias = true},
+  };
+  wf_diag diag = wf_diag_to(stderr);
+  for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+    map_mapping m;
+    assert_true(map_default(&layers[i], &array, NULL, BLOCK_STYLE_PRIMITIVE, &m, &diag));
+    assert_int_equal(m.depth[MAP_RESULTS], 1);
+  }
+  const map_layer pooling = {
+      .kind = MAP_WINDOW, .size = {1, 56, 56, 64, 1, 3, 3}, .stride = {2, 2}, .pool_size = 3, .pool_stride = 2};
+  map_mapping m;
+  assert_true(map_default(&pooling, &array, NULL, BLOCK_STYLE_PRIMITIVE, &m, &diag));
+  assert_int_equal(m.depth[MAP_RESULTS], 2);
+}
+
 static void test_best_mappings_differ_and_start_with_the_default(void **state) {
   (void)state;
   const hw_array array = array_of("gemmini-default");
@@ -245,6 +266,7 @@ int main(void) {
       cmocka_unit_test(test_default_maps_ragged_products),
       cmocka_unit_test(test_default_maps_convolutions),
       cmocka_unit_test(test_default_keeps_given_tiles),
+      cmocka_unit_test(test_one_slot_of_results_where_it_reads_less),
       cmocka_unit_test(test_best_mappings_differ_and_start_with_the_default),
       cmocka_unit_test(test_random_mappings_are_legal_and_spread),
       cmocka_unit_test(test_estimates_are_no_less_than_the_products),
