@@ -677,10 +677,14 @@ module weft_execute_controller #(
       logic wrote_q, added_q;
       logic [SUB_BITS-1:0] sub, sub_q;
       assign sub = acc_wr_addr_o[b*ACC_BANK_BITS+:SUB_BITS];
-      always_ff @(posedge clk_i) begin
-        wrote_q <= rst_ni && acc_wr_valid_o[b];
-        added_q <= acc_wr_accumulate_o;
-        sub_q <= sub;
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+          wrote_q <= 1'b0;
+        end else begin
+          wrote_q <= acc_wr_valid_o[b];
+          added_q <= acc_wr_accumulate_o;
+          sub_q <= sub;
+        end
       end
       `WEFT_ASSERT(RowsDoNotMeetInASubBank,
                    !(acc_wr_valid_o[b] && wrote_q && sub == sub_q &&
