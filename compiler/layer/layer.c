@@ -64,7 +64,8 @@ layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array) {
     case MAP_BATCHED:
       return LAYER_BATCHED_GEMM;
     case MAP_CONV:
-      if (layer->groups > 1) return LAYER_GROUPED_CONV2D;
+      if (layer->groups > 1)
+        return layer_packing_of(layer, array).square ? LAYER_DEPTHWISE_CONV2D : LAYER_GROUPED_CONV2D;
       return is_narrow(layer, array) ? LAYER_CONV2D_NARROW : LAYER_CONV2D;
     case MAP_DEPTHWISE:
       return LAYER_DEPTHWISE_CONV2D;
@@ -187,26 +188,41 @@ static void call_narrow(const layer_desc *layer, layer_call *call) {
   call->layer.dilation[0] = 1;
 }
 
-static void call_grouped(const layer_desc *layer, layer_call *call) {
+// A block of groups is a group of the kernel. Where the last one lacks some, the kernel knows where tensors end.
+static void call_grouped(const layer_desc *layer, const hw_array *array, layer_call *call) {
+  const map_layer *map = &layer->map;
+  const layer_packing packing = layer_packing_of(map, array);
   add_image(layer, 0, call);
-  add(call, "G", layer->map.groups);
-  add(call, "C", layer->map.size[BLOCK_DIM_C]);
-  add(call, "K", layer->map.size[BLOCK_DIM_K]);
-  add_window(&layer->map, call);
-  add_padding(&layer->map, call);
+  add(call, "G", packing.blocks);
+  add(call, "C", packing.rows);
+  add(call, "K", packing.columns);
+  if (map->groups % packing.together != 0) {
+    add(call, "channels", map->groups * map->size[BLOCK_DIM_C]);
+    add(call, "results", map->groups * map->size[BLOCK_DIM_K]);
+  }
+  add_window(map, call);
+  add_padding(map, call);
   add_results(layer, call);
-  call->layer.kind = MAP_GROUPED;
-  call->layer.size[BLOCK_DIM_N] *= layer->map.groups;
+  call->layer.kind = packing.blocks == 1 ? MAP_CONV : MAP_GROUPED;
+  call->layer.size[BLOCK_DIM_N] *= packing.blocks;
+  call->layer.size[BLOCK_DIM_C] = packing.rows;
+  call->layer.size[BLOCK_DIM_K] = packing.columns;
   set_window(layer, &call->layer);
 }
 
+// Groups of as many channels as results, which divide the side, are channels in blocks.
 static void call_depthwise(const layer_desc *layer, const hw_array *array, layer_call *call) {
+  const map_layer *map = &layer->map;
+  const int64_t channels = map->kind == MAP_DEPTHWISE ? map->size[BLOCK_DIM_K] : map->groups * map->size[BLOCK_DIM_K];
   add_image(layer, 0, call);
-  add(call, "C", layer->map.size[BLOCK_DIM_K]);
+  add(call, "C", channels);
   add(call, "D", hw_derive(array).dim);
-  add_window(&layer->map, call);
-  add_padding(&layer->map, call);
+  add_window(map, call);
+  add_padding(map, call);
   add_results(layer, call);
+  call->layer.kind = MAP_DEPTHWISE;
+  call->layer.size[BLOCK_DIM_C] = 1;
+  call->layer.size[BLOCK_DIM_K] = channels;
   set_window(layer, &call->layer);
 }
 
@@ -229,7 +245,7 @@ static void write_call(const layer_desc *layer, const hw_array *array, layer_cal
     case LAYER_CONV2D_NARROW:
       return call_narrow(layer, call);
     case LAYER_GROUPED_CONV2D:
-      return call_grouped(layer, call);
+      return call_grouped(layer, array, call);
     case LAYER_DEPTHWISE_CONV2D:
       return call_depthwise(layer, array, call);
     default:

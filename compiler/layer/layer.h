@@ -54,6 +54,26 @@ typedef struct layer_desc {
 // their padding.
 layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array);
 
+// ---- groups (groups.c)
+
+// How the groups of a convolution, or the channels of a depthwise one, go through the array: so many of them share a
+// block of weights, which is a matrix of rows x columns for each tap, zero between different groups.
+typedef struct layer_packing {
+  int64_t together, blocks;
+  int64_t rows, columns;
+  bool square;  // DIM x DIM: the blocks of depthwise_conv2d
+} layer_packing;
+layer_packing layer_packing_of(const map_layer *layer, const hw_array *array);
+// Matrices of weights, DIM x DIM, that each row of results goes through.
+int64_t layer_passes(const map_layer *layer, const hw_array *array);
+
+// Weights as the kernel of a layer in groups reads them: blocks x R x S x rows x columns, from R x S x C x (groups K),
+// NULL: ones.
+uint64_t layer_packed_bytes(const map_layer *layer, const hw_array *array);
+void layer_pack_weights(const map_layer *layer, const hw_array *array, const int8_t *from, int8_t *to);
+
+// ---- calls
+
 // A kernel with values for its parameters.
 enum { LAYER_ARGUMENTS = 24 };
 typedef struct layer_call {

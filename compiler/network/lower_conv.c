@@ -82,30 +82,11 @@ static void pad_image(network_lowering *l, conv *c) {
 
 // ---- weights
 
-// [R,S,C/G,K] to [G,R,S,C/G,K/G].
-static network_place grouped_weights(network_lowering *l, const map_layer *map) {
-  const graph_tensor *w = network_lower_input(l, 1);
-  const int8_t *from = w->data;
-  const int64_t groups = map->groups, c = map->size[BLOCK_DIM_C], k = map->size[BLOCK_DIM_K];
-  const int64_t taps = map->size[BLOCK_DIM_R] * map->size[BLOCK_DIM_S];
-  int8_t *to = network_lower_alloc(l, (uint64_t)(taps * c * k * groups));
-  for (int64_t g = 0; g < groups; g++)
-    for (int64_t tap = 0; tap < taps; tap++)
-      for (int64_t i = 0; i < c; i++)
-        memcpy(to + ((g * taps + tap) * c + i) * k, from + (tap * c + i) * k * groups + g * k, (size_t)k);
-  return network_lower_constant(l, w->name, to, (uint64_t)(taps * c * k * groups));
-}
-
-// A group per channel: weights on diagonals (workloads/kernels/depthwise_conv2d.py); ones if there are none.
-static network_place diagonal_weights(network_lowering *l, const map_layer *map, const graph_tensor *w) {
-  const int64_t dim = hw_derive(l->array).dim, channels = map->size[BLOCK_DIM_K], blocks = (channels + dim - 1) / dim;
-  const int64_t taps = map->size[BLOCK_DIM_R] * map->size[BLOCK_DIM_S];
-  const uint64_t bytes = (uint64_t)(blocks * taps * dim * dim);
-  const int8_t *from = w == NULL ? NULL : w->data;
+// Groups side by side, as their kernel reads them; ones if there are none.
+static network_place packed_weights(network_lowering *l, const map_layer *map, const graph_tensor *w) {
+  const uint64_t bytes = layer_packed_bytes(map, l->array);
   int8_t *to = network_lower_alloc(l, bytes);
-  for (int64_t k = 0; k < channels; k++)
-    for (int64_t tap = 0; tap < taps; tap++)
-      to[((k / dim * taps + tap) * dim + k % dim) * dim + k % dim] = from == NULL ? 1 : from[tap * channels + k];
+  layer_pack_weights(map, l->array, w == NULL ? NULL : w->data, to);
   return network_lower_constant(l, w == NULL ? l->node->name : w->name, to, bytes);
 }
 
@@ -130,8 +111,8 @@ static void add_steps(network_lowering *l, conv *c, const graph_tensor *weights)
   const layer_kernel kernel = layer_kernel_of(map, l->array);
   if (!is_regular(c) || (kernel == LAYER_CONV2D_NARROW && is_padded(c))) pad_image(l, c);
   for (int side = 0; side < 4; side++) map->padding[side] = c->pads[0];
-  if (kernel == LAYER_GROUPED_CONV2D) c->at.weights = grouped_weights(l, map);
-  if (kernel == LAYER_DEPTHWISE_CONV2D) c->at.weights = diagonal_weights(l, map, weights);
+  if (kernel == LAYER_GROUPED_CONV2D || kernel == LAYER_DEPTHWISE_CONV2D)
+    c->at.weights = packed_weights(l, map, weights);
   network_lower_layer(l, &c->layer, &c->at);
 }
 

@@ -3,6 +3,7 @@
 // sizes, with the hart and without; and what cannot be lowered is refused by name.
 #include "runner/network.h"
 
+#include "base/random.h"
 #include "base/test.h"
 #include "compiler/network/tests/build.h"
 
@@ -10,12 +11,17 @@ typedef struct outcome {
   uint64_t digest, cycles, host_cycles, compared, wrong;
 } outcome;
 
-static outcome run(const graph *g, const char *array_name, const char *engine, run_hart hart) {
+static hw_array array_of(const char *name) {
   wf_diag diag = wf_diag_to(stderr);
   hw_array array;
-  assert_true(hw_array_load(&array, array_name, &diag));
+  assert_true(hw_array_load(&array, name, &diag));
+  return array;
+}
+
+static outcome run_on(const graph *g, const hw_array *array, const char *engine, run_hart hart) {
+  wf_diag diag = wf_diag_to(stderr);
   assert_true(graph_verify(g, &diag));
-  const network_options options = {.array = &array, .jobs = 2};
+  const network_options options = {.array = array, .jobs = 2};
   network *net = network_create(g, &options, &diag);
   assert_non_null(net);
   void **inputs = build_random_inputs(g);
@@ -24,7 +30,7 @@ static outcome run(const graph *g, const char *array_name, const char *engine, r
   run_network_result result;
   assert_true(run_network(net, &config, &result, &diag));
   if (result.wrong != 0)
-    fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array_name, engine, result.first.step,
+    fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array->name, engine, result.first.step,
              net->steps[result.first.step].what, (unsigned long long)result.first.element, result.first.found,
              result.first.expected);
   const outcome o = {result.digest, result.cycles, result.host_cycles + result.edge_cycles, result.compared,
@@ -33,6 +39,11 @@ static outcome run(const graph *g, const char *array_name, const char *engine, r
   run_network_release(net, &result);
   network_destroy(net);
   return o;
+}
+
+static outcome run(const graph *g, const char *array_name, const char *engine, run_hart hart) {
+  const hw_array array = array_of(array_name);
+  return run_on(g, &array, engine, hart);
 }
 
 static void test_residual_network(void **state) {
@@ -81,6 +92,41 @@ static void test_mobile_network(void **state) {
   assert_int_equal(cycle.host_cycles, 0);  // the padding of the max pooling is the array's
   run(g, "dim8", "ref", RUN_HART_NATIVE);
   graph_destroy(g);
+}
+
+// Groups of all sizes beside the side of the array: packed side by side, ragged, larger than it; on arrays for either
+// dataflow.
+static void test_groups(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"dim4", "dim8", "gemmini-default", "dim32"};
+  static const int shapes[][3] = {{8, 1, 1},  {15, 2, 2}, {7, 4, 4}, {9, 4, 8}, {5, 8, 3},   {7, 5, 5},
+                                  {3, 12, 4}, {4, 4, 12}, {2, 1, 5}, {3, 7, 1}, {2, 16, 16}, {3, 24, 40}};
+  uint64_t seed = 7;
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+      const int *shape = shapes[i];
+      const int64_t image[4] = {1 + (int64_t)wf_random_below(&seed, 2), 5 + (int64_t)wf_random_below(&seed, 9),
+                                5 + (int64_t)wf_random_below(&seed, 9), shape[0] * shape[1]};
+      graph *g = graph_create("groups");
+      const int input = build_input(g, GRAPH_I8, 4, image);
+      const int x = build_conv2d(g, input,
+                                 &(build_conv){.kernel = 1 + (int64_t)wf_random_below(&seed, 4),
+                                               .stride = 1 + (int64_t)wf_random_below(&seed, 2),
+                                               .pad = (int64_t)wf_random_below(&seed, 2),
+                                               .channels = shape[0] * shape[2],
+                                               .groups = shape[0],
+                                               .no_bias = i % 2 == 0,
+                                               .no_relu = i % 3 == 0});
+      graph_set_ends(g, &input, 1, &x, 1);
+      hw_array array = array_of(arrays[a]);
+      const outcome ref = run_on(g, &array, "ref", RUN_HART_NATIVE);
+      const outcome cycle = run_on(g, &array, "cycle", RUN_HART_NATIVE);
+      array.mesh.dataflow = HW_DATAFLOW_OS;
+      const outcome os = run_on(g, &array, "cycle", RUN_HART_NATIVE);
+      assert_int_equal(ref.digest, cycle.digest);
+      assert_int_equal(ref.digest, os.digest);
+      graph_destroy(g);
+    }
 }
 
 // Windows and strides that the store unit has not.
@@ -372,16 +418,12 @@ static void test_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual_network),
-                                     cmocka_unit_test(test_mobile_network),
-                                     cmocka_unit_test(test_large_pooling),
-                                     cmocka_unit_test(test_attention),
-                                     cmocka_unit_test(test_moves),
-                                     cmocka_unit_test(test_results_in_place),
-                                     cmocka_unit_test(test_outputs_without_steps),
-                                     cmocka_unit_test(test_layers_of_tables),
-                                     cmocka_unit_test(test_chains),
-                                     cmocka_unit_test(test_mean_of_nothing),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_residual_network), cmocka_unit_test(test_mobile_network),
+      cmocka_unit_test(test_groups),           cmocka_unit_test(test_large_pooling),
+      cmocka_unit_test(test_attention),        cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_results_in_place), cmocka_unit_test(test_outputs_without_steps),
+      cmocka_unit_test(test_layers_of_tables), cmocka_unit_test(test_chains),
+      cmocka_unit_test(test_mean_of_nothing),  cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
