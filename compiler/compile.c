@@ -175,7 +175,7 @@ static void take_layer(pipeline *p) {
   r->mapped = true;
   r->layer = *p->request->layer;
   for (int d = 0; d < BLOCK_DIMS; d++) tile[d] = 1;
-  if (r->layer.pool_size != 0) {
+  if (r->layer.kind == MAP_WINDOW && r->layer.pool_size != 0) {
     tile[BLOCK_DIM_R] = r->layer.size[BLOCK_DIM_R];
     tile[BLOCK_DIM_S] = r->layer.size[BLOCK_DIM_S];
   }

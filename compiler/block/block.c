@@ -320,6 +320,12 @@ void block_visit(block_statement *list, void (*visit)(void *context, block_state
   }
 }
 
+int64_t block_before_image(const block_statement *store, int d, const int64_t *iteration) {
+  const block_pool *pool = &store->store.epilogue.pool;
+  const int64_t first = block_affine_at(&store->store.access.dim[d].offset, iteration) * pool->stride - pool->border;
+  return first < 0 ? -first : 0;
+}
+
 void block_visit_affine(const block_program *program, block_statement *statement,
                         void (*visit)(void *context, block_affine *affine), void *context) {
   block_view *views[BLOCK_VIEWS_MAX];

@@ -145,6 +145,9 @@ typedef struct block_operand {
 typedef struct block_pool {
   uint32_t size, stride;  // stride 0: no pooling
   uint32_t upper_padding, left_padding;
+  // The view begins so many rows and columns before the element of the image that is `stride` times the index of the
+  // first result: those before the image count as zero.
+  uint32_t border;
 } block_pool;
 
 // What happens to a value on its way out, in this order.

@@ -46,6 +46,8 @@ uint32_t block_overwrite_first(const block_statement *statement);
 block_access *block_memory(block_statement *statement);
 // Every statement in order, loops before their bodies.
 void block_visit(block_statement *list, void (*visit)(void *context, block_statement *statement), void *context);
+// Rows (d 1) or columns (d 2) of a pooled store's source that lie before the image.
+int64_t block_before_image(const block_statement *store, int d, const int64_t *iteration);
 // Every index of the views and the access of a statement, once each.
 void block_visit_affine(const block_program *program, block_statement *statement,
                         void (*visit)(void *context, block_affine *affine), void *context);

@@ -218,6 +218,7 @@ static void parse_store(parser *p, block_statement *s) {
   e->pool.size = small(p, "the size of a pooling window", 1);
   block_lex_expect(&p->lex, "stride");
   e->pool.stride = small(p, "the stride of a pooling window", 1);
+  if (block_lex_take(&p->lex, "border")) e->pool.border = small(p, "a border", 0);
   if (!block_lex_take(&p->lex, "pad")) return;
   e->pool.upper_padding = small(p, "padding", 0);
   e->pool.left_padding = small(p, "padding", 0);

@@ -333,12 +333,13 @@ static int32_t leaving(const block_epilogue *e, int32_t value) {
 }
 
 // The largest of a window around place (n, row, column, channel) of the results; what lies outside counts as zero.
-static int32_t pooled(const source *from, const block_epilogue *e, const int64_t *result) {
+// `before`: rows and columns of the source that lie before the image.
+static int32_t pooled(const source *from, const block_epilogue *e, const int64_t *result, const int64_t *before) {
   int32_t best = INT32_MIN;
   for (int64_t w = 0; w < (int64_t)e->pool.size * e->pool.size; w++) {
     int64_t row = result[1] * e->pool.stride + w / e->pool.size - e->pool.upper_padding;
     int64_t column = result[2] * e->pool.stride + w % e->pool.size - e->pool.left_padding;
-    bool inside = row >= 0 && row < from->size[1] && column >= 0 && column < from->size[2];
+    bool inside = row >= before[0] && row < from->size[1] && column >= before[1] && column < from->size[2];
     int64_t element = ((result[0] * from->size[1] + row) * from->size[2] + column) * from->size[3] + result[3];
     int32_t value = inside ? leaving(e, from->values[from->places.at[element]]) : 0;
     if (value > best) best = value;
@@ -348,11 +349,12 @@ static int32_t pooled(const source *from, const block_epilogue *e, const int64_t
 
 static void run_pooled(runner *r, const block_statement *s, const source *from, const places *to) {
   const block_access *access = &s->store.access;
+  const int64_t before[2] = {block_before_image(s, 1, r->iteration), block_before_image(s, 2, r->iteration)};
   for (int64_t e = 0; e < to->count; e++) {
     int64_t result[4], rest = e;
     for (int d = 3; d >= 0; rest /= access->dim[d].size, d--) result[d] = rest % access->dim[d].size;
     if (to->at[e] != padding_place)
-      write_tensor(r, access->tensor, to->at[e], pooled(from, &s->store.epilogue, result));
+      write_tensor(r, access->tensor, to->at[e], pooled(from, &s->store.epilogue, result, before));
   }
 }
 

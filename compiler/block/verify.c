@@ -274,8 +274,9 @@ static void check_pool(verifier *v, const block_statement *s) {
   for (int d = 0; ok && d < 4; d++) {
     int64_t size = s->store.source.dim[d].size, pooled = access->dim[d].size,
             padding = d == 1 ? pool->upper_padding : pool->left_padding;
-    ok = d == 0 || d == 3 ? size == pooled
-                          : padding < pool->size && block_times(pooled - 1, pool->stride) - padding < size;
+    ok = pool->border == 0 || d == 0 || d == 3 || (pool->border < pool->size && access->dim[d].step == 1);
+    ok = ok && (d == 0 || d == 3 ? size == pooled
+                                 : padding < pool->size && block_times(pooled - 1, pool->stride) - padding < size);
   }
   if (!ok)
     VIOLATION(v, s->where, "the sizes of '%s' do not fit the pooling",

@@ -123,16 +123,43 @@ bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **arg
   return emit_load(l, node, &access, result);
 }
 
+// What a store pools with: size, stride and border of the window.
+static bool pooling_of(lang_lowerer *l, const lang_ast *node, block_pool *pool) {
+  enum { WINDOW_MAX = 1 << 20 };
+  const lang_lower_value *items;
+  int count;
+  int64_t numbers[3] = {0};
+  if (node == NULL || !lang_lower_eval_tuple(l, node, &items, &count)) return node == NULL;
+  bool good = count == 3;
+  for (int i = 0; i < 3 && good; i++) good = lang_lower_is_constant(&items[i], &numbers[i]) && numbers[i] <= WINDOW_MAX;
+  if (!good || numbers[0] < 1 || numbers[1] < 1 || numbers[2] < 0 || numbers[2] >= numbers[0])
+    return lang_lower_fail(l, node, "pool is (size, stride, border) of a window, the border smaller than the size");
+  *pool = (block_pool){.size = (uint32_t)numbers[0], .stride = (uint32_t)numbers[1], .border = (uint32_t)numbers[2]};
+  return true;
+}
+
+// The shape of a block that is stored: that of the pointer, or of what its windows reach over.
+static bool stored_shape(lang_lowerer *l, const lang_ast *node, const lang_lower_block_ptr *p, const block_pool *pool,
+                         int64_t *size) {
+  for (int d = 0; d < p->rank; d++) size[d] = p->dim[d].size;
+  if (pool->stride == 0) return true;
+  if (p->rank != 4 || p->dim[1].step != 1 || p->dim[2].step != 1)
+    return lang_lower_fail(l, node, "pooled results are blocks of image, row, column and channel, without steps");
+  for (int d = 1; d <= 2; d++) size[d] = (size[d] - 1) * pool->stride + pool->size;
+  return true;
+}
+
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {
   lang_lower_value pointer, v;
   unsigned checked;
   char a[LOWER_SHAPE_TEXT], b[LOWER_SHAPE_TEXT];
   int64_t size[BLOCK_RANK_MAX];
-  if (!block_ptr_of(l, args[0], "store()", &pointer) || !lang_lower_eval(l, args[1], BLOCK_NONE, &v) ||
-      !checked_dims(l, args[2], pointer.block_ptr->rank, &checked))
+  block_pool pool = {0};
+  if (!block_ptr_of(l, args[0], "store()", &pointer) || !pooling_of(l, args[3], &pool) ||
+      !lang_lower_eval(l, args[1], BLOCK_NONE, &v) || !checked_dims(l, args[2], pointer.block_ptr->rank, &checked))
     return false;
   const lang_lower_block_ptr *p = pointer.block_ptr;
-  for (int d = 0; d < p->rank; d++) size[d] = p->dim[d].size;
+  if (!stored_shape(l, args[0], p, &pool, size)) return false;
   if (v.kind != VALUE_BLOCK)
     return lang_lower_fail(l, args[1], "store() needs a block, not %s", lang_lower_kind_text(&v));
   if (!lang_lower_needs_plain(l, args[1], &v.block)) return false;
@@ -151,6 +178,7 @@ bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **ar
   block_statement s = {.kind = BLOCK_STORE};
   s.store.access = access_of(p);
   s.store.source = block_whole(l->program, v.block.buffer);
+  s.store.epilogue.pool = pool;
   l->stores++;
   return lang_lower_emit(l, node, &s) != NULL;
 }

@@ -49,7 +49,9 @@ static void want_of_store(void *context, block_statement *statement) {
   int64_t size[BLOCK_RANK_MAX];
   if (statement->kind != BLOCK_STORE) return;
   const block_access *a = &statement->store.access;
+  const block_pool *pool = &statement->store.epilogue.pool;
   for (int d = 0; d < a->rank; d++) size[d] = a->dim[d].size;
+  for (int d = 1; d <= 2 && pool->stride != 0; d++) size[d] = (size[d] - 1) * pool->stride + pool->size;
   want(context, statement->store.source.buffer, a->rank, size);
 }
 

@@ -112,23 +112,69 @@ bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, 
   return true;
 }
 
+// What a store pools with: the largest of size x size elements, `stride` apart. Rows and columns of the block begin
+// `border` before the element of the image under the first result; those before the image count as zero.
+typedef struct pooling {
+  int64_t size, stride, border;
+} pooling;
+
+static bool pooling_of(lang_runner *r, const lang_ast *node, pooling *p) {
+  int64_t numbers[RUN_RANK_MAX];
+  int count = 0;
+  if (node == NULL || !lang_run_eval_ints(r, node, numbers, &count)) return node == NULL;
+  if (count != 3 || numbers[0] < 1 || numbers[1] < 1 || numbers[2] < 0 || numbers[2] >= numbers[0])
+    return lang_run_fail(r, node, "expected size, stride and border of a window");
+  *p = (pooling){numbers[0], numbers[1], numbers[2]};
+  return true;
+}
+
+static bool is_pooled_shape(const lang_run_block *b, const lang_run_block_ptr *p, const pooling *pool) {
+  if (b->rank != 4 || p->rank != 4 || b->dtype != LANG_INT8) return false;
+  for (int d = 0; d < 4; d++) {
+    const bool image = d == 1 || d == 2;
+    if (b->size[d] != (image ? (p->size[d] - 1) * pool->stride + pool->size : p->size[d])) return false;
+    if (image && p->step[d] != 1) return false;
+  }
+  return true;
+}
+
+static lang_run_cell largest(const lang_run_block *b, const lang_run_block_ptr *p, const pooling *pool, int64_t e) {
+  int64_t at[4];
+  lang_run_cell best = {.i = INT8_MIN};
+  for (int d = 3; d >= 0; e /= p->size[d], d--) at[d] = e % p->size[d];
+  for (int64_t w = 0; w < pool->size * pool->size; w++) {
+    const int64_t row = at[1] * pool->stride + w / pool->size, column = at[2] * pool->stride + w % pool->size;
+    const bool inside = p->offset[1] * pool->stride - pool->border + row >= 0 &&
+                        p->offset[2] * pool->stride - pool->border + column >= 0;
+    const int32_t value =
+        inside ? b->cells[((at[0] * b->size[1] + row) * b->size[2] + column) * b->size[3] + at[3]].i : 0;
+    if (value > best.i) best.i = value;
+  }
+  return best;
+}
+
 bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args) {
   lang_run_value pointer, v;
   unsigned checked;
+  pooling pool = {0};
   if (!memory_args(r, args[0], args[2], &pointer, &checked) || !lang_run_eval(r, args[1], &v) ||
-      !needs_block(r, args[1], &v))
+      !needs_block(r, args[1], &v) || !pooling_of(r, args[3], &pool))
     return false;
   const lang_run_block_ptr *p = pointer.block_ptr;
   const lang_run_block *b = v.block;
   if (b->dtype != r->tensor_types[p->base.tensor])
     return lang_run_fail(r, args[1], "the type differs from the pointer's");
-  if (b->rank != p->rank || memcmp(b->size, p->size, (size_t)b->rank * sizeof *b->size) != 0)
+  if (pool.size != 0 && !is_pooled_shape(b, p, &pool))
+    return lang_run_fail(r, args[1], "the windows of the block pointer's results do not fill this block");
+  if (pool.size == 0 && (b->rank != p->rank || memcmp(b->size, p->size, (size_t)b->rank * sizeof *b->size) != 0))
     return lang_run_fail(r, args[1], "the shape differs from the block pointer's");
-  for (int64_t e = 0; e < b->count; e++) {
+  int64_t count = 1;
+  for (int d = 0; d < p->rank; d++) count *= p->size[d];
+  for (int64_t e = 0; e < count; e++) {
     int64_t at;
     const place where = place_of(r, node, p, checked, e, &at);
     if (where == PLACE_BAD) return false;
-    if (where == PLACE_MEMORY) set(r, p->base.tensor, at, b->cells[e]);
+    if (where == PLACE_MEMORY) set(r, p->base.tensor, at, pool.size == 0 ? b->cells[e] : largest(b, p, &pool, e));
   }
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -116,6 +117,15 @@ static void add_results(const layer_desc *layer, layer_call *call) {
   if (wide) layer_add_argument(call, "out", lang_type(LANG_INT32));
 }
 
+static bool is_pooled(const map_layer *map) { return map->kind != MAP_WINDOW && map->pool_stride != 0; }
+
+static void add_pooling(const map_layer *map, layer_call *call) {
+  if (!is_pooled(map)) return;
+  add(call, "pool", map->pool_size);
+  add(call, "pool_stride", map->pool_stride);
+  if (map->pool_padding != 0) add(call, "pool_padding", map->pool_padding);
+}
+
 // The product as the kernel computes it; functions of kernels say where it differs from the layer.
 static map_layer product_of(const map_layer *map) {
   map_layer product = {.kind = map->kind,
@@ -124,6 +134,7 @@ static map_layer product_of(const map_layer *map) {
                        .bias = map->bias,
                        .residual = map->residual < 0 ? -map->residual : map->residual,
                        .pool_size = map->pool_size};
+  if (is_pooled(map)) product.pool_stride = map->pool_stride, product.pool_padding = map->pool_padding;
   memcpy(product.size, map->size, sizeof map->size);
   return product;
 }
@@ -135,7 +146,8 @@ static void set_window(const layer_desc *layer, map_layer *product) {
     product->dilation[axis] = or_one(layer->map.dilation[axis]);
     const int64_t needed = map_window(product, axis, product->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q],
                                       product->size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S]);
-    const int64_t before = layer->map.padding[0], after = needed - before - image_size(layer, axis);
+    const int64_t border = (int64_t)product->pool_padding * product->stride[axis];
+    const int64_t before = layer->map.padding[0] + border, after = needed - before - image_size(layer, axis);
     product->padding[2 * axis] = before;
     product->padding[2 * axis + 1] = after > 0 ? after : 0;
   }
@@ -172,6 +184,7 @@ static void call_conv2d(const layer_desc *layer, layer_call *call) {
   add_window(&layer->map, call);
   add_padding(&layer->map, call);
   add_results(layer, call);
+  add_pooling(&layer->map, call);
   set_window(layer, &call->layer);
 }
 
@@ -182,10 +195,13 @@ static void call_narrow(const layer_desc *layer, layer_call *call) {
   add(call, "K", map->size[BLOCK_DIM_K]);
   add_window(map, call);
   add_results(layer, call);
+  add_pooling(map, call);
   call->layer.size[BLOCK_DIM_C] *= map->size[BLOCK_DIM_S];
   call->layer.size[BLOCK_DIM_S] = 1;
   call->layer.stride[0] = or_one(map->stride[0]), call->layer.stride[1] = 1;
   call->layer.dilation[0] = 1;
+  call->layer.padding[0] = (int64_t)map->pool_padding * call->layer.stride[0];
+  call->layer.padding[2] = map->pool_padding;
 }
 
 // A block of groups is a group of the kernel. Where the last one lacks some, the kernel knows where tensors end.
@@ -253,12 +269,33 @@ static void write_call(const layer_desc *layer, const hw_array *array, layer_cal
   }
 }
 
-static const char *why_no_kernel(const map_layer *layer) {
+// Pooling inside of a convolution is that of the store unit.
+static const char *why_no_pooling(const map_layer *layer, const hw_array *array) {
+  enum { POOL_MOST = 3 };
+  if (!array->units.max_pool) return "the array has no pooling unit";
+  if (layer->kind != MAP_CONV || or_one(layer->groups) != 1) return "pooling of groups or products";
+  if (layer->residual != 0 || layer->result_bytes == 4) return "pooling with a residual or of int32 results";
+  const bool fits = layer->pool_size >= 1 && layer->pool_size <= POOL_MOST && layer->pool_stride <= POOL_MOST &&
+                    layer->pool_padding < layer->pool_size;
+  return fits ? NULL : "pooling that the store unit has not";
+}
+
+static const char *why_no_kernel(const map_layer *layer, const hw_array *array) {
   const int64_t *pad = layer->padding;
   if (layer->kind < MAP_CONV) return NULL;
   if (or_one(layer->dilation[0]) != or_one(layer->dilation[1])) return "dilations of rows and columns differ";
   if (pad[0] != pad[1] || pad[0] != pad[2] || pad[0] != pad[3]) return "paddings of the sides differ";
-  return layer->kind != MAP_WINDOW && layer->pool_stride != 0 ? "pooling inside a convolution" : NULL;
+  return is_pooled(layer) ? why_no_pooling(layer, array) : NULL;
+}
+
+double layer_estimate(const layer_desc *layer, const hw_array *array) {
+  wf_diag silent = wf_diag_to(NULL);
+  layer_call call;
+  map_mapping best;
+  if (!layer_call_of(layer, array, &call, &silent)) return INFINITY;
+  if (map_best(&call.layer, array, NULL, BLOCK_STYLE_PRIMITIVE, &best, 1) == 0) return INFINITY;
+  const map_footprint f = map_measure(&call.layer, &best, array);
+  return map_estimate(&call.layer, &best, array, &f, &cost_fitted, INFINITY);
 }
 
 bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
@@ -273,7 +310,7 @@ bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *c
     wf_error(diag, wf_in_file("layer"), "no kernel for layers of kind %s", map_kind_names[map->kind]);
     return false;
   }
-  const char *why = why_no_kernel(map);
+  const char *why = why_no_kernel(map, array);
   if (why != NULL) {
     wf_error(diag, wf_in_file("layer"), "no kernel for this convolution: %s", why);
     return false;

@@ -94,6 +94,10 @@ bool layer_call_equal(const layer_call *a, const layer_call *b);
 // kernel.
 bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag);
 
+// Cycles of a layer as the mapper estimates its best mapping: ranks ways to compute it. INFINITY: no kernel or no
+// mapping.
+double layer_estimate(const layer_desc *layer, const hw_array *array);
+
 // ---- compilation
 
 // The request for a kernel's program on an array.

@@ -135,6 +135,22 @@ static int64_t balanced(int64_t size, int64_t limit, int64_t grain) {
   return wf_min(limit, wf_ceil_div(even, grain) * grain);
 }
 
+// Pooled results: whole rows of an image or parts of them, as many as the sums under them leave room for.
+static void try_images(chooser *c, map_mapping *m, int64_t largest) {
+  const int64_t p = c->layer->size[BLOCK_DIM_P], q = c->layer->size[BLOCK_DIM_Q];
+  const int64_t size = c->layer->pool_size, stride = c->layer->pool_stride;
+  set_tile(c, m, BLOCK_DIM_N, 1);
+  for (int64_t rows = largest; rows >= size * size; rows /= 2)
+    for (int64_t parts = 1; parts <= q; parts *= 2) {
+      const int64_t tile_q = wf_ceil_div(q, parts), left = rows / map_sums(c->layer, tile_q);
+      if (left < size) continue;
+      set_tile(c, m, BLOCK_DIM_Q, tile_q);
+      set_tile(c, m, BLOCK_DIM_P, balanced(p, (left - size) / stride + 1, 1));
+      try_channels(c, m);
+      if (is_fixed(c, BLOCK_DIM_P)) return;
+    }
+}
+
 // Rows of results: whole rows of an image where they fit, else parts of one; images together if they are small.
 static void try_rows(chooser *c, map_mapping *m) {
   const int64_t dim = c->hw.dim, slots = m->depth[MAP_RESULTS];
@@ -142,6 +158,7 @@ static void try_rows(chooser *c, map_mapping *m) {
   const int64_t largest = c->hw.acc_rows / slots / columns / dim * dim;  // rows of one slot
   if (largest == 0) return;
   const int64_t p = c->layer->size[BLOCK_DIM_P], q = c->layer->size[BLOCK_DIM_Q], n = c->layer->size[BLOCK_DIM_N];
+  if (c->layer->kind != MAP_WINDOW && c->layer->pool_stride != 0) return try_images(c, m, largest);
   const bool images = c->layer->kind >= MAP_CONV && c->layer->kind != MAP_GROUPED;
   const int64_t grain = c->layer->kind == MAP_WINDOW ? 1 : dim, least = wf_min(dim, 4 * grain);
   for (int64_t rows = largest; rows >= least; rows = rows / 2 / grain * grain) {

@@ -120,28 +120,33 @@ static double row_of_results(const machine *x) {
   return (double)wf_min(x->mapping->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
 }
 
+// A pooled store reads each element of its windows.
 static double store_cycles(const machine *x) {
-  return cost_store_cycles(&x->cost, (double)x->f->dram_bytes[MAP_RESULTS], row_of_results(x),
-                           x->layer->result_bytes == 4);
+  const double bytes = (double)x->f->dram_bytes[MAP_RESULTS];
+  if (x->layer->pool_stride != 0) return bytes / x->dim * x->layer->pool_size * x->layer->pool_size;
+  return cost_store_cycles(&x->cost, bytes, row_of_results(x), x->layer->result_bytes == 4);
 }
 
 // Bytes that are written, in whole lines. A row that covers no whole line costs its fetch, too.
 static double stored_bytes(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, line = (int64_t)x->line;
   const int64_t all = x->layer->size[BLOCK_DIM_K], row = wf_min(x->mapping->tile[BLOCK_DIM_K], all);
-  const bool whole = row * element % line == 0 || (row == all && x->mapping->tile[BLOCK_DIM_P] > 1);
+  const bool pooled = x->layer->pool_stride != 0;  // a block of columns at a time
+  const bool whole = pooled ? (int64_t)x->dim * element % line == 0
+                            : row * element % line == 0 || (row == all && x->mapping->tile[BLOCK_DIM_P] > 1);
   return (double)x->f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
 }
 
 static double tile_rows(const machine *x) {
   const int64_t *tile = x->mapping->tile;
-  return (double)(tile[BLOCK_DIM_N] * tile[BLOCK_DIM_P] * tile[BLOCK_DIM_Q]);
+  return (double)(tile[BLOCK_DIM_N] * map_sums(x->layer, tile[BLOCK_DIM_P]) * map_sums(x->layer, tile[BLOCK_DIM_Q]));
 }
 
 static cost_bank_rows stored_rows(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, all = x->layer->size[BLOCK_DIM_K];
   const int64_t tile = wf_min(x->mapping->tile[BLOCK_DIM_K], all);
-  const int64_t piece = wf_min(tile, element == 4 ? (int64_t)x->dim : x->cost.hw.max_cols);
+  const int64_t piece =
+      wf_min(tile, element == 4 || x->layer->pool_stride != 0 ? (int64_t)x->dim : x->cost.hw.max_cols);
   const int64_t groups = x->layer->groups == 0 ? 1 : x->layer->groups;
   return (cost_bank_rows){
       .bytes = piece * element, .stride = all * groups * element, .pieces = wf_ceil_div(tile, piece)};

@@ -68,9 +68,17 @@ static void check_columns(map_checker *c) {
   }
 }
 
+enum { IMAGE_MAX = 255 };
+
+static void check_pooled(map_checker *c) {
+  const int64_t rows = map_sums(c->layer, c->mapping->tile[BLOCK_DIM_P]);
+  const int64_t columns = map_sums(c->layer, c->mapping->tile[BLOCK_DIM_Q]);
+  if (rows > IMAGE_MAX || columns > IMAGE_MAX)
+    REFUSE(c, "tile: an image of %" PRId64 " x %" PRId64 " to pool, at most %d", rows, columns, IMAGE_MAX);
+}
+
 // The store unit pools whole windows of images of at most so many rows and columns.
 static void check_image(map_checker *c) {
-  enum { IMAGE_MAX = 255 };
   const map_mapping *m = c->mapping;
   const bool pools = c->layer->pool_size != 0;
   for (int axis = 0; axis < 2; axis++) {
@@ -93,6 +101,7 @@ static void check_kernel(map_checker *c) {
     check_image(c);
     return;
   }
+  if (c->layer->pool_stride != 0) check_pooled(c);
   for (size_t i = 0; i < sizeof kernel / sizeof kernel[0]; i++)
     if (c->mapping->tile[kernel[i]] != 1)
       REFUSE(c, "tile of %s: %" PRId64 ", a product handles one element of the kernel", block_dim_names[kernel[i]],

@@ -84,16 +84,20 @@ int64_t map_extent(const map_layer *layer, const map_mapping *mapping, block_dim
 static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 
 int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t window) {
-  return (results - 1) * or_one(layer->stride[axis]) + (window - 1) * or_one(layer->dilation[axis]) + 1;
+  return (map_sums(layer, results) - 1) * or_one(layer->stride[axis]) + (window - 1) * or_one(layer->dilation[axis]) +
+         1;
 }
 
 int64_t map_loaded(const map_layer *layer, int axis, int64_t results, int64_t window) {
-  return window == 1 ? results : map_window(layer, axis, results, window);
+  return window == 1 ? map_sums(layer, results) : map_window(layer, axis, results, window);
 }
 
 int64_t map_macs(const map_layer *layer) {
   int64_t macs = or_one(layer->groups);
-  for (int d = 0; d < BLOCK_DIMS; d++) macs *= layer->size[d];
+  for (int d = 0; d < BLOCK_DIMS; d++) {
+    const bool image = layer->pool_stride != 0 && (d == BLOCK_DIM_P || d == BLOCK_DIM_Q);
+    macs *= image ? map_sums(layer, layer->size[d]) - (int64_t)layer->pool_padding : layer->size[d];
+  }
   return macs;
 }
 

@@ -47,7 +47,7 @@ extern const char *const map_kind_names[MAP_KIND_COUNT];
 
 typedef struct map_layer {
   map_kind kind;
-  int64_t size[BLOCK_DIMS];  // P, Q: of the results before pooling; C, K: of one group
+  int64_t size[BLOCK_DIMS];  // P, Q: of the results, behind pooling; C, K: of one group
   int64_t stride[2];         // rows, columns; 0 is 1
   int64_t dilation[2];       // 0 is 1
   int64_t padding[4];        // above, below, left, right
@@ -56,7 +56,10 @@ typedef struct map_layer {
   uint32_t result_bytes;  // 1 or 4; 0 is 1
   bool bias;              // an int32 per column, loaded into the accumulator
   int64_t residual;       // an int8 per result is added, so many times; 0: none. Kind window: inputs besides the first
-  uint32_t pool_size, pool_stride, pool_padding;  // kind window: pool_size is other than 0 if the largest is taken
+  // Kind window: pool_size is other than 0 if the largest is taken. Other kinds: with a stride each result is the
+  // largest of pool_size x pool_size sums; so many rows and columns before those of the image are padding, and part of
+  // `padding`.
+  uint32_t pool_size, pool_stride, pool_padding;
 } map_layer;
 
 // A residual of more than one is added by products, each with a number that int8 holds.
@@ -104,6 +107,10 @@ static inline bool map_adds_alone(const map_layer *layer) { return layer->kind <
 // The first position of the loops that an unroller goes through itself: those over the kernel of a convolution,
 // as far as no others are inside of them.
 int map_unrolled(const map_layer *layer, const map_mapping *mapping);
+// Rows or columns of sums under those of results: of pooled ones all that their windows reach over.
+static inline int64_t map_sums(const map_layer *layer, int64_t results) {
+  return layer->pool_stride == 0 ? results : (results - 1) * (int64_t)layer->pool_stride + (int64_t)layer->pool_size;
+}
 // Rows or columns of inputs under `results` rows or columns of results and `window` of the kernel (axis 0: rows).
 int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t window);
 

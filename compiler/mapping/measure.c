@@ -73,7 +73,9 @@ static int64_t swept(const map_layer *layer, const map_mapping *m, int axis) {
   const int64_t stride = or_one(layer->stride[axis]), dilation = or_one(layer->dilation[axis]);
   const int64_t before = layer->padding[2 * axis], after = layer->padding[2 * axis + 1];
   const int64_t size = map_window(layer, axis, layer->size[result], layer->size[kernel]) - before - after;
-  if (layer->size[kernel] == 1 && stride == 1 && before + after == 0) return layer->size[result];
+  const int64_t pooled = or_one(layer->pool_stride);
+  if (layer->size[kernel] == 1 && stride == 1 && before + after == 0 && layer->pool_stride == 0)
+    return layer->size[result];
   const int64_t results = map_extent(layer, m, result, m->residency[MAP_INPUTS]);
   const int64_t window = map_extent(layer, m, kernel, m->residency[MAP_INPUTS]);
   int64_t sum = 0;
@@ -81,7 +83,7 @@ static int64_t swept(const map_layer *layer, const map_mapping *m, int axis) {
     for (int64_t r = 0; r < layer->size[kernel]; r += window) {
       int64_t here = layer->size[result] - p < results ? layer->size[result] - p : results;
       int64_t taps = layer->size[kernel] - r < window ? layer->size[kernel] - r : window;
-      int64_t first = p * stride + r * dilation - before;
+      int64_t first = p * pooled * stride + r * dilation - before;
       const int64_t inside = clipped(first, first + map_window(layer, axis, here, taps), size);
       sum += taps == 1 ? wf_ceil_div(inside, stride) : inside;
     }
@@ -103,14 +105,9 @@ static int64_t input_bytes(const map_layer *layer, const map_mapping *m) {
   return bytes * repeats(layer, m, MAP_INPUTS, m->residency[MAP_INPUTS]);
 }
 
-static int64_t pooled(const map_layer *layer, int64_t size) {
-  if (layer->pool_stride == 0) return size;
-  return (size + 2 * (int64_t)layer->pool_padding - layer->pool_size) / layer->pool_stride + 1;
-}
-
 static int64_t result_bytes(const map_layer *layer) {
-  return layer->size[BLOCK_DIM_N] * pooled(layer, layer->size[BLOCK_DIM_P]) * pooled(layer, layer->size[BLOCK_DIM_Q]) *
-         layer->size[BLOCK_DIM_K] * or_one(layer->groups) * or_one(layer->result_bytes);
+  return layer->size[BLOCK_DIM_N] * layer->size[BLOCK_DIM_P] * layer->size[BLOCK_DIM_Q] * layer->size[BLOCK_DIM_K] *
+         or_one(layer->groups) * or_one(layer->result_bytes);
 }
 
 // ---- commands
@@ -124,9 +121,12 @@ static int64_t pieces(const map_layer *layer, const map_mapping *m, block_dim_id
 // Rows of results come as runs of N, P, Q inside a tile.
 static int64_t row_pieces(const map_layer *layer, const map_mapping *m, int64_t dim) {
   const int64_t n = layer->size[BLOCK_DIM_N], p = layer->size[BLOCK_DIM_P], q = layer->size[BLOCK_DIM_Q];
-  if (m->tile[BLOCK_DIM_P] == 1 && m->tile[BLOCK_DIM_N] == 1) return n * p * pieces(layer, m, BLOCK_DIM_Q, dim);
-  if (q == 1 && m->tile[BLOCK_DIM_N] == 1) return n * pieces(layer, m, BLOCK_DIM_P, dim);
-  const int64_t rows = m->tile[BLOCK_DIM_N] * m->tile[BLOCK_DIM_P] * m->tile[BLOCK_DIM_Q];
+  const bool pools = layer->pool_stride != 0;
+  if (!pools && m->tile[BLOCK_DIM_P] == 1 && m->tile[BLOCK_DIM_N] == 1)
+    return n * p * pieces(layer, m, BLOCK_DIM_Q, dim);
+  if (!pools && q == 1 && m->tile[BLOCK_DIM_N] == 1) return n * pieces(layer, m, BLOCK_DIM_P, dim);
+  const int64_t rows =
+      m->tile[BLOCK_DIM_N] * map_sums(layer, m->tile[BLOCK_DIM_P]) * map_sums(layer, m->tile[BLOCK_DIM_Q]);
   return wf_ceil_div(n, m->tile[BLOCK_DIM_N]) * wf_ceil_div(p, m->tile[BLOCK_DIM_P]) *
          wf_ceil_div(q, m->tile[BLOCK_DIM_Q]) * wf_ceil_div(rows, dim);
 }
@@ -189,7 +189,8 @@ static int64_t all_blocks(const map_layer *layer, const map_mapping *m, int64_t 
   for (int i = 0; i < 8; i++) {
     const int a = i & 1, b = i >> 1 & 1, c = i >> 2;
     const int64_t blocks = n.count[a] * p.count[b] * q.count[c];
-    if (blocks != 0) sum += blocks * of_block(layer, m, n.size[a], p.size[b], q.size[c], dim);
+    if (blocks == 0) continue;
+    sum += blocks * of_block(layer, m, n.size[a], map_sums(layer, p.size[b]), map_sums(layer, q.size[c]), dim);
   }
   return sum * pieces(layer, m, BLOCK_DIM_K, dim) * pieces(layer, m, BLOCK_DIM_C, dim) * layer->size[BLOCK_DIM_R] *
          layer->size[BLOCK_DIM_S] * or_one(layer->groups);
@@ -274,7 +275,10 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
     f.mesh_cycles = all_blocks(layer, m, dim, block_cycles) + added * dim;
   }
   f.beside_rows = map_beside_rows(layer, m, dim);
-  f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
+  if (layer->kind != MAP_WINDOW && layer->pool_stride != 0)
+    f.stores = f.fills[MAP_RESULTS] * wf_ceil_div(m->tile[BLOCK_DIM_K], dim) * m->tile[BLOCK_DIM_N];
+  else
+    f.stores = tiles * pieces(layer, m, BLOCK_DIM_K, layer->result_bytes == 4 ? dim : wide);
   return f;
 }
 

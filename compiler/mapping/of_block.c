@@ -117,7 +117,9 @@ static bool set_tiles(const finder *f, map_mapping *m) {
   const block_dim_id *dims = result_dims(rank);
   if (dims == NULL) return false;
   for (int d = 0; d < BLOCK_DIMS; d++) m->tile[d] = m->sp[d] = m->dram[d] = 1;
-  for (int i = 0; i < rank; i++) m->tile[dims[i]] = target->dim[i].size;
+  const block_statement *store = first_store(f->program->body);
+  const bool pools = store != NULL && store->store.epilogue.pool.stride != 0 && store->store.access.rank == rank;
+  for (int i = 0; i < rank; i++) m->tile[dims[i]] = pools ? store->store.access.dim[i].size : target->dim[i].size;
   m->tile[BLOCK_DIM_C] = is_depthwise(f) ? 1 : depth_of(f);
   return true;
 }
@@ -161,11 +163,11 @@ static int loops_over(const finder *f, block_dim_id dim) {
 
 // ---- sizes
 
-// Results end where the stored tensor does; pooled ones do not say where.
+// Results end where the stored tensor does.
 static void set_result_sizes(const finder *f, const block_statement *store, map_layer *layer) {
   const block_access *access = &store->store.access;
   const block_dim_id *dims = result_dims(access->rank);
-  if (dims == NULL || store->store.epilogue.pool.stride != 0) return;
+  if (dims == NULL) return;
   for (int i = 0; i < access->rank; i++) {
     const int loop = loop_over(f, dims[i]);
     const bool swept = loop == BLOCK_NONE || access->dim[i].offset.per_loop[loop] != 0;
@@ -225,7 +227,7 @@ static void set_layer(const finder *f, const map_mapping *m, map_layer *layer) {
   if (store != NULL) {
     set_result_sizes(f, store, layer);
     const block_pool *pool = &store->store.epilogue.pool;
-    layer->pool_size = pool->size, layer->pool_stride = pool->stride, layer->pool_padding = pool->upper_padding;
+    layer->pool_size = pool->size, layer->pool_stride = pool->stride, layer->pool_padding = pool->border;
     layer->result_bytes = (uint32_t)block_type_bytes(program->tensors[store->store.access.tensor].type);
   }
   set_inputs(f, load_of(program->body, f->dot->dot.a.buffer), layer);

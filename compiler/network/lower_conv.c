@@ -8,6 +8,7 @@
 typedef struct conv {
   layer_desc layer;
   int64_t pads[4];
+  int64_t pool_size, pool_stride, pool_padding;  // of the pooling that leaves with the results; stride 0: none
   network_lower_operands at;
 } conv;
 
@@ -90,6 +91,75 @@ static network_place packed_weights(network_lowering *l, const map_layer *map, c
   return network_lower_constant(l, w == NULL ? l->node->name : w->name, to, bytes);
 }
 
+// ---- pooling
+
+// The convolution with its results pooled; the image is padded already where its kernel has no padding.
+static layer_desc pooled(const conv *c) {
+  layer_desc layer = c->layer;
+  map_layer *map = &layer.map;
+  map->kind = MAP_CONV;
+  map->pool_size = (uint32_t)c->pool_size, map->pool_stride = (uint32_t)c->pool_stride;
+  map->pool_padding = (uint32_t)c->pool_padding;
+  for (int axis = 0; axis < 2; axis++) {
+    int64_t *results = &map->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q];
+    *results = (*results + c->pool_padding - c->pool_size) / c->pool_stride + 1;
+  }
+  return layer;
+}
+
+static layer_desc window_of(const conv *c) {
+  layer_desc layer = pooled(c);
+  const int64_t *size = c->layer.map.size, pad = c->pool_padding;
+  layer.map = (map_layer){.kind = MAP_WINDOW,
+                          .size = {size[BLOCK_DIM_N], layer.map.size[BLOCK_DIM_P], layer.map.size[BLOCK_DIM_Q],
+                                   size[BLOCK_DIM_K], 1, c->pool_size, c->pool_size},
+                          .stride = {c->pool_stride, c->pool_stride},
+                          .padding = {pad, pad, pad, pad},
+                          .pool_size = (uint32_t)c->pool_size};
+  layer.image[0] = size[BLOCK_DIM_P], layer.image[1] = size[BLOCK_DIM_Q];
+  return layer;
+}
+
+// Whether the windows are the store unit's: square, with padding only above and to the left, where relu leaves nothing
+// below the zeros.
+static bool take_pooling(const network_lowering *l, conv *c) {
+  int64_t window[2] = {1, 1}, stride[2] = {1, 1}, pad[4] = {0};
+  const int64_t *size = c->layer.map.size;
+  graph_ints(l->node, "pool_size", window, 2);
+  graph_ints(l->node, "pool_strides", stride, 2);
+  graph_ints(l->node, "pool_pads", pad, 4);
+  if (window[0] != window[1] || stride[0] != stride[1] || pad[0] != pad[1]) return false;
+  if (pad[0] >= window[0] || (pad[0] != 0 && !c->layer.relu)) return false;
+  for (int axis = 0; axis < 2; axis++) {
+    const int64_t image = size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q], room = image + pad[0] - window[0];
+    if (room < 0 || room / stride[0] != (room + pad[2 + axis]) / stride[0]) return false;
+  }
+  c->pool_size = window[0], c->pool_stride = stride[0], c->pool_padding = pad[0];
+  return true;
+}
+
+// Whether pooling leaves with the results: neighbouring blocks compute the sums between them twice where windows
+// overlap, which must take less than a pass of its own.
+static bool fuses(const network_lowering *l, const conv *c) {
+  conv with = *c;
+  if (!take_pooling(l, &with)) return false;
+  for (int side = 0; side < 4; side++) with.layer.map.padding[side] = c->pads[0];
+  const layer_desc all = pooled(&with), window = window_of(&with);
+  with.layer.map.kind = c->layer.map.kind;
+  return layer_estimate(&all, l->array) < layer_estimate(&with.layer, l->array) + layer_estimate(&window, l->array);
+}
+
+// Max pooling behind the convolution as a step of its own.
+static bool add_pooling(network_lowering *l, const conv *c) {
+  const int64_t *size = c->layer.map.size;
+  const network_lower_pool pool = {
+      .dim = {size[BLOCK_DIM_N], size[BLOCK_DIM_P], size[BLOCK_DIM_Q], network_lower_input(l, 1)->dim[3]},
+      .x = c->at.results,
+      .y = network_lower_result(l, 0),
+      .positive = c->layer.relu};
+  return network_lower_pooling(l, &pool, "pool_size", "pool_strides", "pool_pads");
+}
+
 // ---- steps
 
 static bool refuse_what_no_kernel_does(const network_lowering *l, const conv *c) {
@@ -108,40 +178,33 @@ static bool refuse_what_no_kernel_does(const network_lowering *l, const conv *c)
 // The steps of a convolution whose inputs, bias, residual and results have their places; `weights`: of the node.
 static void add_steps(network_lowering *l, conv *c, const graph_tensor *weights) {
   map_layer *map = &c->layer.map;
+  if (c->pool_stride != 0) map->kind = MAP_CONV;
   const layer_kernel kernel = layer_kernel_of(map, l->array);
   if (!is_regular(c) || (kernel == LAYER_CONV2D_NARROW && is_padded(c))) pad_image(l, c);
   for (int side = 0; side < 4; side++) map->padding[side] = c->pads[0];
   if (kernel == LAYER_GROUPED_CONV2D || kernel == LAYER_DEPTHWISE_CONV2D)
     c->at.weights = packed_weights(l, map, weights);
-  network_lower_layer(l, &c->layer, &c->at);
-}
-
-// Max pooling behind the convolution is a step of its own.
-static bool add_pooling(network_lowering *l, const conv *c) {
-  const int64_t *size = c->layer.map.size;
-  const network_lower_pool pool = {
-      .dim = {size[BLOCK_DIM_N], size[BLOCK_DIM_P], size[BLOCK_DIM_Q], network_lower_input(l, 1)->dim[3]},
-      .x = c->at.results,
-      .y = network_lower_result(l, 0),
-      .positive = c->layer.relu};
-  return network_lower_pooling(l, &pool, "pool_size", "pool_strides", "pool_pads");
+  const layer_desc layer = c->pool_stride != 0 ? pooled(c) : c->layer;
+  network_lower_layer(l, &layer, &c->at);
 }
 
 bool network_lower_conv(network_lowering *l) {
   conv c = conv_of(l);
   const map_layer *map = &c.layer.map;
   if (!refuse_what_no_kernel_does(l, &c)) return false;
-  const bool pooled = graph_find_attribute(l->node, "pool_size") != NULL;
+  const bool pooled_after = graph_find_attribute(l->node, "pool_size") != NULL;
   c.at.inputs = network_lower_place_of(l, 0);
   c.at.weights = network_lower_place_of(l, 1);
   if (map->bias) c.at.bias = network_lower_place_of(l, 2);
   if (map->residual != 0) c.at.residual = network_lower_place_of(l, 3);
-  if (pooled && map->result_bytes == 4) return network_lower_refuse(l, "pooling of int32 results");
+  if (pooled_after && map->result_bytes == 4) return network_lower_refuse(l, "pooling of int32 results");
+  const bool fused = pooled_after && fuses(l, &c) && take_pooling(l, &c);
   const int64_t elements = map->size[BLOCK_DIM_N] * map->size[BLOCK_DIM_P] * map->size[BLOCK_DIM_Q];
-  c.at.results = pooled ? network_lower_scratch(l, (uint64_t)(elements * network_lower_input(l, 1)->dim[3]))
-                        : network_lower_result(l, 0);
+  const bool apart = pooled_after && !fused;
+  c.at.results = apart ? network_lower_scratch(l, (uint64_t)(elements * network_lower_input(l, 1)->dim[3]))
+                       : network_lower_result(l, 0);
   add_steps(l, &c, network_lower_input(l, 1));
-  return !pooled || add_pooling(l, &c);
+  return !apart || add_pooling(l, &c);
 }
 
 // The mean over windows is a convolution of each channel with ones.

@@ -117,8 +117,10 @@ static bool fuse_store(fuse_pass *f, block_statement **list, block_statement *s)
   if (!is_whole(f, s, &s->store.source)) return false;
   fuse_value v = f->value[s->store.source.buffer];
   if (!apply_epilogue(f, &s->store.epilogue, &v)) return false;
+  if (v.kind == FUSE_LARGEST && s->store.epilogue.pool.stride != 0)
+    return fuse_refuse(f, s->where, "a maximum over windows is pooled again", "store it, and pool in a second kernel");
   if (v.kind == FUSE_LARGEST) return fuse_store_largest(f, list, s, &v);
-  if (v.kind == FUSE_LOADED && v.type == BLOCK_I8 &&
+  if (v.kind == FUSE_LOADED && v.type == BLOCK_I8 && s->store.epilogue.pool.stride == 0 &&
       fuse_is_same_size(f, s->store.source.buffer, v.load->load.target.buffer)) {
     s->store.source = v.load->load.target;
     s->store.epilogue.relu = s->store.epilogue.scaled = false;

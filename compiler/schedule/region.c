@@ -4,6 +4,7 @@
 #include "compiler/schedule/region.h"
 
 #include "base/number.h"
+#include "compiler/block/build.h"
 
 void sched_regions_create(sched_regions *r, const block_program *program, wf_arena *arena) {
   const size_t buffers = (size_t)program->buffer_count + 1;
@@ -66,6 +67,20 @@ const sched_box *sched_region_nonzero(const sched_regions *r, const sched_walk *
   return valid->set && valid->instance == w->instance[buffer] ? &valid->inside : NULL;
 }
 
+// From results that are kept to what their windows are taken from.
+static void take_windows(const sched_walk *w, const block_statement *s, sched_box *need) {
+  const block_pool *pool = &s->store.epilogue.pool;
+  for (int d = 1; d <= 2; d++) {
+    const block_view_dim *view = &s->store.source.dim[d];
+    const int64_t at = block_affine_at(&view->offset, w->iteration),
+                  padding = d == 1 ? pool->upper_padding : pool->left_padding;
+    const int64_t results = need->hi[d] - need->lo[d];
+    need->lo[d] = at + block_before_image(s, d, w->iteration);
+    need->hi[d] =
+        results == 0 ? need->lo[d] : at + wf_min(view->size, (results - 1) * pool->stride + pool->size - padding);
+  }
+}
+
 bool sched_region_store_needs(void *context, const sched_walk *w, const block_statement *s) {
   sched_regions *r = context;
   if (s->kind != BLOCK_STORE) return true;
@@ -73,11 +88,7 @@ bool sched_region_store_needs(void *context, const sched_walk *w, const block_st
   sched_box need = sched_region_inside(w, view, &s->store.access);
   r->stored_bytes += sched_box_elements(&need, s->store.access.rank) *
                      (int64_t)block_type_bytes(r->program->tensors[s->store.access.tensor].type);
-  if (s->store.epilogue.pool.stride != 0)  // windows reach over what is kept
-    for (int d = 0; d < r->program->buffers[view->buffer].rank; d++) {
-      need.lo[d] = block_affine_at(&view->dim[d].offset, w->iteration);
-      need.hi[d] = need.lo[d] + (view->dim[d].size - 1) * view->dim[d].step + 1;
-    }
+  if (s->store.epilogue.pool.stride != 0) take_windows(w, s, &need);
   sched_region_add_need(r, view->buffer, w->instance[view->buffer], &need);
   return true;
 }

@@ -214,7 +214,8 @@ void sched_streams_store(sched_streams *s, const sched_store *store) {
   new->after_products = 0;
   new->before_product = SCHED_NEVER;
   const uint32_t dim = s->derived.dim, first = row_of(s, store->local),
-                 count = store->pool.stride != 0 ? (uint32_t)store->image_rows * store->image_cols : store->rows;
+                 image = (uint32_t)store->image_rows * store->image_cols - store->image_skipped,
+                 count = store->pool.stride != 0 ? image : store->rows;
   sched_touched *rows = isa_local_accumulator(store->local) != 0 ? &s->acc : &s->sp;
   rows->stored = true;
   for (uint32_t b = 0; b * dim < store->cols; b++)

@@ -50,6 +50,7 @@ typedef struct sched_store {
   float scale;
   block_pool pool;
   uint8_t pool_rows, pool_cols, image_rows, image_cols, pool_out_dim;  // with a pool
+  uint8_t image_skipped;  // columns before the image, which it does not begin with: its last row ends earlier
   uint32_t instance;
   uint32_t after_products;
   uint32_t before_product;  // the first that overwrites what it reads
