@@ -89,7 +89,8 @@ int64_t map_window(const map_layer *layer, int axis, int64_t results, int64_t wi
 }
 
 int64_t map_loaded(const map_layer *layer, int axis, int64_t results, int64_t window) {
-  return window == 1 ? map_sums(layer, results) : map_window(layer, axis, results, window);
+  const bool whole = window > 1 || (layer->kind == MAP_WINDOW && layer->pool_size != 0);  // pooled as it lies
+  return !whole ? map_sums(layer, results) : map_window(layer, axis, results, window);
 }
 
 int64_t map_macs(const map_layer *layer) {

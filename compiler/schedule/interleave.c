@@ -128,6 +128,12 @@ static int64_t place_in_turn(const merge *m, const turn *t, uint32_t n, uint32_t
   return start + head + (end - start - head - tail) * (2 * (int64_t)(n % each) + 1) / (2 * (int64_t)each);
 }
 
+// Cycles from a store to a load into its rows. A pooled one reads all of its image before the rows are free: loads that
+// wait for it would fill the reservation station.
+static int64_t refill_cycles(const merge *m, const sched_store *store) {
+  return (int64_t)m->c->refill_cycles + (store->pool.stride != 0 ? store_cycles(m->s, store) : 0);
+}
+
 // Loads of one instance: evenly from when its slot is free to when it is needed. A slot is free when nothing reads it
 // any more, although rows may be free sooner: writing them would disturb the bank. Those that have no such turn, since
 // the buffer has one slot or it is the first instance, come just in time.
@@ -146,8 +152,9 @@ static void aim_loads(merge *m, const sched_load *loads, int64_t *target, uint32
     if (to > from) target[n] = from + (to - from) * (2 * (int64_t)n + 1) / (2 * (int64_t)count);
     if (to > from && t.stages > 0) target[n] = place_in_turn(m, &t, n, count, 0, m->lead, true);
     target[n] = wf_max(wf_min(target[n], lead), time_of(m, loads[n].after_products));
-    if (loads[n].after_stores > 0)
-      target[n] = wf_max(target[n], m->store_target[loads[n].after_stores - 1] + (int64_t)m->c->refill_cycles);
+    const uint32_t store = loads[n].after_stores;
+    if (store > 0)
+      target[n] = wf_max(target[n], m->store_target[store - 1] + refill_cycles(m, &m->s->stores[store - 1]));
     latest -= (int64_t)(m->c->just_in_time * (double)load_cycles(m->s, &loads[n]));
   }
 }

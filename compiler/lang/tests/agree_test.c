@@ -31,6 +31,11 @@ static const char *const cases[][2] = {
     {"residual_add", "M=3,N=65,a_scale=0.5,relu=False,BLOCK_M=16,BLOCK_N=16"},
     {"max_pool2d", "N=2,H=9,W=11,C=5,R=3,S=3,padding=1,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=4"},
     {"copy", "N=2,P=3,Q=7,K=10,x_n=500,x_p=160,x_q=15,y_n=10,y_p=140,y_q=20,BLOCK_Q=4,BLOCK_K=4"},
+    {"conv2d",
+     "N=2,H=9,W=11,C=5,K=7,padding=1,pool=3,pool_stride=2,pool_padding=1,scale=0.02,BLOCK_P=2,BLOCK_Q=2,"
+     "BLOCK_K=4,BLOCK_C=4"},
+    {"conv2d_narrow", "N=1,H=13,W=11,C=3,K=7,pool=2,pool_stride=2,scale=0.02,BLOCK_P=2,BLOCK_Q=2,BLOCK_K=4,BLOCK_C=4"},
+    {"grouped_conv2d", "N=1,H=9,W=5,G=3,C=4,K=3,channels=10,results=8,padding=1,scale=0.05,BLOCK_P=2,BLOCK_Q=4"},
     {"average_pool2d", "N=2,H=9,W=11,C=5,R=3,S=2,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=4"},
     {"attention_qk", "H=2,M=17,N=31,D=20,scale=0.02,BLOCK_M=16,BLOCK_N=16,BLOCK_K=8"},
     {"attention_pv", "H=3,M=17,N=12,L=20,scale=0.02,BLOCK_M=16,BLOCK_N=8,BLOCK_K=8"},

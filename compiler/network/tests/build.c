@@ -50,13 +50,24 @@ static graph_node *node_of(graph *g, graph_op op, const int *inputs, int count, 
 // Keeps results of sums over `depth` products in the range of int8.
 static float scale_of(int64_t depth) { return 0.5f / (60.0f * sqrtf((float)depth)); }
 
+static void set_pooling(graph *g, graph_node *node, const int64_t *pool, int64_t behind) {
+  const int64_t size[2] = {pool[0], pool[0]}, strides[2] = {pool[1], pool[1]};
+  const int64_t pads[4] = {pool[2], pool[2], behind, behind};
+  graph_set_ints(g, node, "pool_size", size, 2);
+  graph_set_ints(g, node, "pool_strides", strides, 2);
+  graph_set_ints(g, node, "pool_pads", pads, 4);
+}
+
 int build_conv2d(graph *g, int x, const build_conv *c) {
   const graph_tensor in = g->tensors[x];
   const int64_t groups = c->groups == 0 ? 1 : c->groups;
   const int64_t weights[4] = {c->kernel, c->kernel, in.dim[3] / groups, c->channels};
   const int64_t p = (in.dim[1] + 2 * c->pad - c->kernel) / c->stride + 1;
   const int64_t q = (in.dim[2] + 2 * c->pad - c->kernel) / c->stride + 1;
-  const int64_t out[4] = {in.dim[0], p, q, c->channels};
+  const int64_t *pool = c->pool, behind = (pool[1] < pool[0] ? pool[1] : pool[0]) - 1;
+  const int64_t before = pool[0] == 0 ? 0 : pool[2] + (c->no_relu ? 0 : behind) - pool[0];
+  const int64_t out[4] = {in.dim[0], pool[0] == 0 ? p : (p + before) / pool[1] + 1,
+                          pool[0] == 0 ? q : (q + before) / pool[1] + 1, c->channels};
   const int w = build_constant(g, GRAPH_I8, 4, weights);
   const int bias = c->no_bias ? GRAPH_NONE : build_constant(g, GRAPH_I32, 1, &c->channels);
   const int y = build_result(g, GRAPH_I8, 4, out);
@@ -69,6 +80,7 @@ int build_conv2d(graph *g, int x, const build_conv *c) {
   graph_set_int(g, node, "relu", !c->no_relu);
   graph_set_float(g, node, "scale", scale_of(c->kernel * c->kernel * weights[2]));
   if (c->factor != 0) graph_set_int(g, node, "factor", c->factor);
+  if (pool[0] != 0) set_pooling(g, node, pool, c->no_relu ? 0 : behind);
   return y;
 }
 

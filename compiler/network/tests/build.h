@@ -10,6 +10,7 @@ typedef struct build_conv {
   bool no_bias, no_relu;
   int64_t factor;  // of `residual`; 0: none
   int residual;
+  int64_t pool[3];  // window, stride and padding above and to the left of max pooling; behind it one less than both
 } build_conv;
 
 int build_input(graph *g, graph_type type, int rank, const int64_t *dim);

@@ -9,6 +9,7 @@
 
 typedef struct outcome {
   uint64_t digest, cycles, host_cycles, compared, wrong;
+  int steps;
 } outcome;
 
 static hw_array array_of(const char *name) {
@@ -33,8 +34,8 @@ static outcome run_on(const graph *g, const hw_array *array, const char *engine,
     fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array->name, engine, result.first.step,
              net->steps[result.first.step].what, (unsigned long long)result.first.element, result.first.found,
              result.first.expected);
-  const outcome o = {result.digest, result.cycles, result.host_cycles + result.edge_cycles, result.compared,
-                     result.wrong};
+  const outcome o = {result.digest,   result.cycles, result.host_cycles + result.edge_cycles,
+                     result.compared, result.wrong,  net->step_count};
   build_free_inputs(g, inputs);
   run_network_release(net, &result);
   network_destroy(net);
@@ -127,6 +128,39 @@ static void test_groups(void **state) {
       assert_int_equal(ref.digest, os.digest);
       graph_destroy(g);
     }
+}
+
+// Max pooling behind a convolution: on the way out of it or as a pass of its own, with and without padding.
+static void test_pooled_convolutions(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"dim4", "dim8", "gemmini-default", "dim32"};
+  uint64_t seed = 11;
+  unsigned fused = 0, cases = 0;
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+    for (int i = 0; i < 24; i++) {
+      const int64_t image[4] = {1 + (int64_t)wf_random_below(&seed, 2), 12 + (int64_t)wf_random_below(&seed, 40),
+                                12 + (int64_t)wf_random_below(&seed, 40), i % 3 == 0 ? 3 : 20};
+      const bool no_relu = wf_random_one_in(&seed, 3);
+      const int64_t window = wf_random_in(&seed, 1, 3);
+      graph *g = graph_create("pooled");
+      const int input = build_input(g, GRAPH_I8, 4, image);
+      const int x = build_conv2d(
+          g, input,
+          &(build_conv){.kernel = wf_random_in(&seed, 1, 5),
+                        .stride = wf_random_in(&seed, 1, 2),
+                        .pad = wf_random_in(&seed, 0, 1),
+                        .channels = wf_random_in(&seed, 1, 40),
+                        .no_relu = no_relu,
+                        .pool = {window, wf_random_in(&seed, 1, 3), no_relu ? 0 : wf_random_in(&seed, 0, window - 1)}});
+      graph_set_ends(g, &input, 1, &x, 1);
+      const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+      const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_NATIVE);
+      assert_int_equal(ref.digest, cycle.digest);
+      fused += cycle.steps == 1;
+      cases++;
+      graph_destroy(g);
+    }
+  assert_true(fused > 5 && fused < cases);  // both ways are there
 }
 
 // Windows and strides that the store unit has not.
@@ -418,12 +452,18 @@ static void test_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_residual_network), cmocka_unit_test(test_mobile_network),
-      cmocka_unit_test(test_groups),           cmocka_unit_test(test_large_pooling),
-      cmocka_unit_test(test_attention),        cmocka_unit_test(test_moves),
-      cmocka_unit_test(test_results_in_place), cmocka_unit_test(test_outputs_without_steps),
-      cmocka_unit_test(test_layers_of_tables), cmocka_unit_test(test_chains),
-      cmocka_unit_test(test_mean_of_nothing),  cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual_network),
+                                     cmocka_unit_test(test_mobile_network),
+                                     cmocka_unit_test(test_groups),
+                                     cmocka_unit_test(test_pooled_convolutions),
+                                     cmocka_unit_test(test_large_pooling),
+                                     cmocka_unit_test(test_attention),
+                                     cmocka_unit_test(test_moves),
+                                     cmocka_unit_test(test_results_in_place),
+                                     cmocka_unit_test(test_outputs_without_steps),
+                                     cmocka_unit_test(test_layers_of_tables),
+                                     cmocka_unit_test(test_chains),
+                                     cmocka_unit_test(test_mean_of_nothing),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
