@@ -28,6 +28,13 @@ static const bench_row rows[] = {
     {"resnet50", .quick = {.size = 32, .divisor = 4}},
     {"resnet50-float", .quick = {.size = 32, .divisor = 4}, .net = "resnet50", .float_ends = true},
     {"mobilenetv2", .quick = {.size = 32, .divisor = 4}},
+    {"mobilenetv3-small", .quick = {.size = 32, .divisor = 4}},
+    {"efficientnet-b0", .quick = {.size = 32, .divisor = 8}},
+    {"shufflenetv2", .quick = {.size = 32, .divisor = 4}},
+    {"resnext50-32x4d", .quick = {.size = 32, .divisor = 4}},
+    {"densenet-121", .quick = {.size = 32, .divisor = 8}},
+    {"convnext-t", .quick = {.size = 32, .divisor = 8}},
+    {"swin-t", .quick = {.size = 64, .divisor = 3}},
     {"vgg16", .quick = {.size = 32, .divisor = 8}},
     {"unet", .quick = {.size = 32, .divisor = 8}},
     {"retinanet", .quick = {.size = 64, .divisor = 8}},
@@ -125,7 +132,7 @@ static void measure(const bench_job *job, const bench_row *row, measured *m) {
 // ---- the table, which is Markdown
 
 static const bench_column columns[] = {
-    {.title = "network", BENCH_DATA("network"), .width = -16},
+    {.title = "network", BENCH_DATA("network"), .width = -17},
     {.title = "macs", BENCH_DATA("macs"), .width = 14},
     {.title = "array cycles", BENCH_DATA("array_cycles"), .width = 13},
     {.title = "util %",

@@ -69,10 +69,17 @@ int net_concat(net *n, const char *name, const int *inputs, int count, int axis)
 int net_slice(net *n, const char *name, int x, int axis, int64_t from, int64_t to);
 int net_softmax(net *n, const char *name, int x);
 int net_layer_norm(net *n, const char *name, int x);
-int net_upsample(net *n, const char *name, int x, int64_t rows, int64_t columns);  // nearest
+int net_upsample(net *n, const char *name, int x, int64_t rows, int64_t columns);   // nearest
+int net_gather(net *n, const char *name, int x, int axis, const int64_t *indices);  // an axis in another order
+int net_pick(net *n, const char *name, int x, int axis, int64_t index);             // one place of an axis
+int net_silu(net *n, const char *name, int x);                                      // x * sigmoid(x)
 
 // ---- parts of several networks
-int net_residual_stage(net *n, int x, int stage, int blocks, int64_t channels, int64_t stride, bool bottleneck);
+int net_image(net *n);
+int net_conv_bn(net *n, const char *conv, const char *bn, int x, int64_t channels, net_window window, double gain);
+void net_classify(net *n, const char *name, int x);                 // an image: the mean of each channel, 1000 classes
+typedef enum { NET_BASIC, NET_BOTTLENECK, NET_GROUPED } net_block;  // grouped: ResNeXt's bottleneck
+int net_residual_stage(net *n, int x, int stage, int blocks, int64_t channels, int64_t stride, net_block kind);
 int net_resnet50_stage(net *n, int x, int stage);  // 1 to 4
 int net_resnet_stem(net *n);                       // from the image to the first pooled features
 int net_heads(net *n, const char *name, int x, int64_t heads, bool keys);  // [B,S,D] to [B,H,S,D/H]; keys: [B,H,D/H,S]

@@ -1,79 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks for images: ResNet, MobileNetV2, VGG, U-Net, RetinaNet. Structures and names follow torchvision's exports.
+// Networks for images: ResNet, ResNeXt, MobileNetV2, VGG, U-Net, RetinaNet. Structures and names follow torchvision's
+// exports.
 #include <math.h>
 
 #include "workloads/networks/build.h"
 
 #define W(...) ((net_window){__VA_ARGS__})
 
-static int image(net *n) {
+int net_image(net *n) {
   return net_input(n, "input", 4, (int64_t[]){n->options.batch, 3, n->options.size, n->options.size});
 }
 
-static int conv_bn(net *n, const char *conv, const char *bn, int x, int64_t channels, net_window window, double gain) {
+int net_conv_bn(net *n, const char *conv, const char *bn, int x, int64_t channels, net_window window, double gain) {
   return net_batch_norm(n, bn, net_conv(n, conv, x, channels, window, false), gain);
 }
 
 int net_resnet_stem(net *n) {
-  int x = conv_bn(n, "conv1", "bn1", image(n), net_width(n, 64), W(7, 2, 3, 1), 1);
+  int x = net_conv_bn(n, "conv1", "bn1", net_image(n), net_width(n, 64), W(7, 2, 3, 1), 1);
   return net_max_pool(n, "maxpool", net_relu(n, "relu", x), W(3, 2, 1, 1));
 }
 
 static int basic_block(net *n, int x, int64_t channels, int64_t stride) {
-  int y = conv_bn(n, "conv1", "bn1", x, channels, W(3, stride, 1, 1), 1);
-  y = conv_bn(n, "conv2", "bn2", net_relu(n, "relu1", y), channels, W(3, 1, 1, 1), 0.4);
+  int y = net_conv_bn(n, "conv1", "bn1", x, channels, W(3, stride, 1, 1), 1);
+  y = net_conv_bn(n, "conv2", "bn2", net_relu(n, "relu1", y), channels, W(3, 1, 1, 1), 0.4);
   return y;
 }
 
-static int bottleneck_block(net *n, int x, int64_t channels, int64_t stride) {
-  int y = conv_bn(n, "conv1", "bn1", x, channels, W(1, 1, 0, 1), 1);
-  y = conv_bn(n, "conv2", "bn2", net_relu(n, "relu1", y), channels, W(3, stride, 1, 1), 1);
-  return conv_bn(n, "conv3", "bn3", net_relu(n, "relu2", y), 4 * channels, W(1, 1, 0, 1), 0.4);
+// `inner` channels in as many groups as divide them, at most `groups`; four times as many channels as a plain ResNet's
+// inner ones come out.
+static int bottleneck_block(net *n, int x, int64_t channels, int64_t stride, int64_t inner, int64_t groups) {
+  while (inner % groups != 0) groups--;
+  int y = net_conv_bn(n, "conv1", "bn1", x, inner, W(1, 1, 0, 1), 1);
+  y = net_conv_bn(n, "conv2", "bn2", net_relu(n, "relu1", y), inner, W(3, stride, 1, groups), 1);
+  return net_conv_bn(n, "conv3", "bn3", net_relu(n, "relu2", y), 4 * channels, W(1, 1, 0, 1), 0.4);
 }
 
-int net_residual_stage(net *n, int x, int stage, int blocks, int64_t channels, int64_t stride, bool bottleneck) {
-  const int64_t results = bottleneck ? 4 * channels : channels;
+static int block(net *n, net_block kind, int x, int64_t channels, int64_t stride) {
+  enum { GROUPS = 32 };
+  if (kind == NET_BASIC) return basic_block(n, x, channels, stride);
+  if (kind == NET_BOTTLENECK) return bottleneck_block(n, x, channels, stride, channels, 1);
+  const int64_t groups = GROUPS / n->options.divisor;
+  return bottleneck_block(n, x, channels, stride, 2 * channels, groups < 1 ? 1 : groups);
+}
+
+int net_residual_stage(net *n, int x, int stage, int blocks, int64_t channels, int64_t stride, net_block kind) {
+  const int64_t results = kind == NET_BASIC ? channels : 4 * channels;
   for (int i = 0; i < blocks; i++) {
     net_prefix(n, "layer%d.%d.", stage, i);
     const int64_t step = i == 0 ? stride : 1;
     int around = x;
-    const int y = bottleneck ? bottleneck_block(n, x, channels, step) : basic_block(n, x, channels, step);
+    const int y = block(n, kind, x, channels, step);
     if (step != 1 || net_tensor(n, x)->dim[1] != results)
-      around = conv_bn(n, "downsample.0", "downsample.1", x, results, W(1, step, 0, 1), 0.7);
+      around = net_conv_bn(n, "downsample.0", "downsample.1", x, results, W(1, step, 0, 1), 0.7);
     x = net_relu(n, "relu", net_add(n, "add", y, around));
   }
   net_prefix(n, "%s", "");
   return x;
 }
 
-int net_resnet50_stage(net *n, int x, int stage) {
+static int stage_of_50(net *n, int x, int stage, net_block kind) {
   static const int blocks[] = {3, 4, 6, 3};
-  return net_residual_stage(n, x, stage, blocks[stage - 1], net_width(n, 32 << stage), stage == 1 ? 1 : 2, true);
+  return net_residual_stage(n, x, stage, blocks[stage - 1], net_width(n, 32 << stage), stage == 1 ? 1 : 2, kind);
 }
 
-static void classify(net *n, int x) {
-  net_output(n, net_gemm(n, "fc", net_flatten(n, "flatten", net_global_pool(n, "avgpool", x)), 1000));
+int net_resnet50_stage(net *n, int x, int stage) { return stage_of_50(n, x, stage, NET_BOTTLENECK); }
+
+void net_classify(net *n, const char *name, int x) {
+  net_output(n, net_gemm(n, name, net_flatten(n, "flatten", net_global_pool(n, "avgpool", x)), 1000));
 }
 
 void net_resnet18(net *n) {
   int x = net_resnet_stem(n);
   for (int stage = 1; stage <= 4; stage++)
-    x = net_residual_stage(n, x, stage, 2, net_width(n, 32 << stage), stage == 1 ? 1 : 2, false);
-  classify(n, x);
+    x = net_residual_stage(n, x, stage, 2, net_width(n, 32 << stage), stage == 1 ? 1 : 2, NET_BASIC);
+  net_classify(n, "fc", x);
 }
 
 void net_resnet50(net *n) {
   int x = net_resnet_stem(n);
   for (int stage = 1; stage <= 4; stage++) x = net_resnet50_stage(n, x, stage);
-  classify(n, x);
+  net_classify(n, "fc", x);
+}
+
+void net_resnext50(net *n) {
+  int x = net_resnet_stem(n);
+  for (int stage = 1; stage <= 4; stage++) x = stage_of_50(n, x, stage, NET_GROUPED);
+  net_classify(n, "fc", x);
 }
 
 static int inverted_residual(net *n, int x, int64_t results, int64_t stride, int64_t expansion) {
   const int64_t channels = net_tensor(n, x)->dim[1], hidden = channels * expansion;
   int y = x;
-  if (expansion != 1) y = net_relu6(n, "conv.0.2", conv_bn(n, "conv.0.0", "conv.0.1", y, hidden, W(1, 1, 0, 1), 1.5));
-  y = conv_bn(n, "conv.1.0", "conv.1.1", y, hidden, W(3, stride, 1, hidden), 1.5);
-  y = conv_bn(n, "conv.2", "conv.3", net_relu6(n, "conv.1.2", y), results, W(1, 1, 0, 1), 0.7);
+  if (expansion != 1)
+    y = net_relu6(n, "conv.0.2", net_conv_bn(n, "conv.0.0", "conv.0.1", y, hidden, W(1, 1, 0, 1), 1.5));
+  y = net_conv_bn(n, "conv.1.0", "conv.1.1", y, hidden, W(3, stride, 1, hidden), 1.5);
+  y = net_conv_bn(n, "conv.2", "conv.3", net_relu6(n, "conv.1.2", y), results, W(1, 1, 0, 1), 0.7);
   return stride == 1 && channels == results ? net_add(n, "add", x, y) : y;
 }
 
@@ -81,7 +102,7 @@ void net_mobilenetv2(net *n) {
   static const int64_t stages[][4] = {
       // expansion, channels, blocks, stride
       {1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
-  int x = conv_bn(n, "features.0.0", "features.0.1", image(n), net_width(n, 32), W(3, 2, 1, 1), 1.5);
+  int x = net_conv_bn(n, "features.0.0", "features.0.1", net_image(n), net_width(n, 32), W(3, 2, 1, 1), 1.5);
   x = net_relu6(n, "features.0.2", x);
   int feature = 1;
   for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++)
@@ -91,14 +112,13 @@ void net_mobilenetv2(net *n) {
     }
   net_prefix(n, "%s", "");
   x = net_relu6(n, "features.18.2",
-                conv_bn(n, "features.18.0", "features.18.1", x, net_width(n, 1280), W(1, 1, 0, 1), 1.5));
-  x = net_flatten(n, "flatten", net_global_pool(n, "avgpool", x));
-  net_output(n, net_gemm(n, "classifier.1", x, 1000));
+                net_conv_bn(n, "features.18.0", "features.18.1", x, net_width(n, 1280), W(1, 1, 0, 1), 1.5));
+  net_classify(n, "classifier.1", x);
 }
 
 void net_vgg16(net *n) {
   static const int channels[] = {64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0};
-  int x = image(n);
+  int x = net_image(n);
   net_prefix(n, "%s", "features.");
   for (int i = 0; i < (int)(sizeof channels / sizeof channels[0]); i++) {
     char name[2][16];
@@ -115,13 +135,13 @@ void net_vgg16(net *n) {
 }
 
 static int double_conv(net *n, int x, int64_t channels) {
-  x = net_relu(n, "2", conv_bn(n, "0", "1", x, channels, W(3, 1, 1, 1), 1));
-  return net_relu(n, "5", conv_bn(n, "3", "4", x, channels, W(3, 1, 1, 1), 1));
+  x = net_relu(n, "2", net_conv_bn(n, "0", "1", x, channels, W(3, 1, 1, 1), 1));
+  return net_relu(n, "5", net_conv_bn(n, "3", "4", x, channels, W(3, 1, 1, 1), 1));
 }
 
 void net_unet(net *n) {
   enum { LEVELS = 5 };
-  int level[LEVELS], x = image(n);
+  int level[LEVELS], x = net_image(n);
   for (int i = 0; i < LEVELS; i++) {
     net_prefix(n, "down%d.", i);
     if (i != 0) x = net_max_pool(n, "maxpool", x, W(2, 2, 0, 1));

@@ -62,13 +62,13 @@ double networks_macs(const graph *g) {
 }
 
 // Constants of more than one number; a batch normalisation's statistics (inputs 3 and 4) are not trained, nor are
-// masks and tables of positions, which are constants of an element-wise operator's four dimensions.
+// masks and tables of positions, which are constants of an element-wise operator of four dimensions or more.
 static bool is_parameter(const graph *g, const graph_node *node, int input) {
   if (node->inputs[input] == GRAPH_NONE) return false;
   const graph_tensor *t = &g->tensors[node->inputs[input]];
   if (t->data == NULL || t->type != GRAPH_F32 || graph_elements(t) == 1) return false;
   if (node->op == GRAPH_OP_BATCH_NORMALIZATION && input > 2) return false;
-  return !((node->op == GRAPH_OP_ADD || node->op == GRAPH_OP_MUL) && t->rank == 4);
+  return !((node->op == GRAPH_OP_ADD || node->op == GRAPH_OP_MUL) && t->rank >= 4);
 }
 
 double networks_parameters(const graph *g) {

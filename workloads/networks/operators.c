@@ -240,3 +240,31 @@ int net_upsample(net *n, const char *name, int x, int64_t rows, int64_t columns)
   graph_set_text(n->g, net_last(n), "nearest_mode", "floor");
   return out;
 }
+
+static int gather(net *n, const char *name, int x, int axis, int indices, const graph_tensor *out) {
+  const int tensor = net_node(n, GRAPH_OP_GATHER, name, (int[]){x, indices}, 2, out->rank, out->dim, power_of(n, x));
+  graph_set_int(n->g, net_last(n), "axis", axis);
+  return tensor;
+}
+
+int net_gather(net *n, const char *name, int x, int axis, const int64_t *indices) {
+  char text[NAME];
+  const graph_tensor out = *net_tensor(n, x);
+  return gather(n, name, x, axis, net_ints(n, part(text, name, "indices"), indices, (int)out.dim[axis]), &out);
+}
+
+int net_pick(net *n, const char *name, int x, int axis, int64_t index) {
+  char text[NAME];
+  graph_tensor out = *net_tensor(n, x);
+  out.rank--;
+  for (int i = axis; i < out.rank; i++) out.dim[i] = out.dim[i + 1];
+  const int indices = net_ints(n, part(text, name, "index"), &index, 1);
+  n->g->tensors[indices].rank = 0;
+  return gather(n, name, x, axis, indices, &out);
+}
+
+int net_silu(net *n, const char *name, int x) {
+  char text[NAME];
+  const int gate = net_unary(n, GRAPH_OP_SIGMOID, part(text, name, "sigmoid"), x, 0.3);
+  return net_binary(n, GRAPH_OP_MUL, name, x, gate, 0.35 * power_of(n, x));
+}
