@@ -38,6 +38,13 @@ resnet18 resnet18 size: 32, divisor: 8
 resnet50 resnet50 size: 32, divisor: 8
 resnet50-float resnet50 size: 32, divisor: 8, float-ends: true
 mobilenetv2 mobilenetv2 size: 64, divisor: 4
+mobilenetv3-small mobilenetv3-small size: 64, divisor: 4
+efficientnet-b0 efficientnet-b0 size: 64, divisor: 8
+shufflenetv2 shufflenetv2 size: 64, divisor: 4
+resnext50-32x4d resnext50-32x4d size: 32, divisor: 8
+densenet-121 densenet-121 size: 32, divisor: 8
+convnext-t convnext-t size: 32, divisor: 8
+swin-t swin-t size: 64, divisor: 3
 vgg16 vgg16 size: 32, divisor: 16
 unet unet size: 32, divisor: 16
 retinanet retinanet size: 64, divisor: 16
@@ -49,7 +56,7 @@ lstm lstm seq: 4, divisor: 8, depth: 1
 deepbench deepbench divisor: 16
 END
 "$weft" net --list | awk '/^[a-z0-9]/ { print $1 }' >generated.txt
-[ "$(wc -l <generated.txt)" -ge 12 ] || fail "no list of networks: $(cat generated.txt)"
+[ "$(wc -l <generated.txt)" -ge 19 ] || fail "no list of networks: $(cat generated.txt)"
 while read -r net; do
   grep -q "^$net " nets.txt || fail "network $net is not tried"
 done <generated.txt
