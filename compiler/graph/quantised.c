@@ -181,9 +181,21 @@ bool graph_run_qmat_mul(graph_call *c) {
 
 // ---- QAdd, QLut, pooling
 
+// The last dimensions of a are those of b; b is repeated along the others, in which it has 1 or nothing.
+static bool is_repeated(const graph_tensor *a, const graph_tensor *b) {
+  bool same = true;
+  if (b->rank > a->rank) return false;
+  for (int i = 1; i <= b->rank; i++) {
+    const int64_t size = b->dim[b->rank - i];
+    same = same && size == a->dim[a->rank - i];
+    if (!same && size != 1) return false;
+  }
+  return true;
+}
+
 bool graph_infer_qadd(graph_call *c) {
-  if (!is_bytes(c->in[1]) || !graph_same_shape(c->in[0], c->in[1]))
-    return graph_call_fail(c, "it adds int8 tensors of one shape");
+  if (!is_bytes(c->in[1]) || !is_repeated(c->in[0], c->in[1]))
+    return graph_call_fail(c, "it adds int8 tensors of one shape, or one that is repeated");
   return graph_call_like(c, 0, 0);
 }
 
@@ -192,8 +204,9 @@ bool graph_run_qadd(graph_call *c) {
   float fa = graph_float(c->node, "scale_a", 1), fb = graph_float(c->node, "scale_b", 1);
   bool relu = graph_int(c->node, "relu", 0) != 0;
   int8_t *y = c->to[0];
+  const int64_t period = graph_elements(c->in[1]);
   for (int64_t i = 0, n = graph_elements(c->in[0]); i < n; i++) {
-    int sum = to_byte(fa * (float)a[i]) + to_byte(fb * (float)b[i]);
+    int sum = to_byte(fa * (float)a[i]) + to_byte(fb * (float)b[i % period]);
     y[i] = (int8_t)graph_saturate(GRAPH_I8, relu && sum < 0 ? 0 : sum);
   }
   return true;

@@ -46,6 +46,26 @@ void network_lower_same(network_lowering *l, int output, int input) {
   l->net->tensors[l->node->outputs[output]] = network_lower_place_of(l, input);
 }
 
+static bool is_output(const network_lowering *l, int tensor) {
+  for (int o = 0; o < l->g->output_count; o++)
+    if (l->g->outputs[o] == tensor) return true;
+  return false;
+}
+
+bool network_lower_part(network_lowering *l, int output, network_place place) {
+  const int tensor = l->node->outputs[output];
+  const bool is_input = l->net->buffers[place.buffer].contents != NULL;
+  if (!is_output(l, tensor) && !is_input) {
+    l->net->tensors[tensor] = place;
+    return true;
+  }
+  const int64_t bytes = (int64_t)graph_bytes(network_lower_tensor(l, tensor));
+  const network_lower_view from = network_lower_view_at(place, WEFT_I8, 1, &bytes),
+                           to = network_lower_view_at(network_lower_result(l, output), WEFT_I8, 1, &bytes);
+  network_lower_copy(l, &to, &from);
+  return true;
+}
+
 network_place network_lower_scratch(network_lowering *l, uint64_t bytes) {
   return add_buffer(l, &(network_buffer){.name = l->node->name, .bytes = bytes});
 }

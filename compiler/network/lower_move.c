@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements: copies between strided views, and gathers by the hart.
+// Operators that move elements: copies between strided views. A part whose elements lie one behind the other already is
+// no copy: it stays where it is.
 #include <string.h>
 
 #include "compiler/network/private.h"
@@ -118,6 +119,15 @@ static bool copy_result(network_lowering *l, const network_lower_view *from) {
   return true;
 }
 
+// The same, or no copy at all.
+static bool part_as_result(network_lowering *l, int output, const network_lower_view *from) {
+  network_lower_view y;
+  if (network_lower_is_dense(from)) return network_lower_part(l, output, from->place);
+  if (!network_lower_view_of(l, l->node->outputs[output], &y)) return false;
+  network_lower_copy(l, &y, from);
+  return true;
+}
+
 // The view with dimension order[d] as its dimension d.
 static network_lower_view reordered(const network_lower_view *view, const int64_t *order) {
   network_lower_view other = *view;
@@ -171,7 +181,7 @@ bool network_lower_slice(network_lowering *l) {
     x.step[axis] *= step;
     x.dim[axis] = network_lower_output(l, 0)->dim[axis];
   }
-  return copy_result(l, &x);
+  return part_as_result(l, 0, &x);
 }
 
 bool network_lower_split(network_lowering *l) {
@@ -180,12 +190,10 @@ bool network_lower_split(network_lowering *l) {
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += x.rank;
   for (int o = 0; o < l->node->output_count; o++) {
-    network_lower_view y;
-    if (!network_lower_view_of(l, l->node->outputs[o], &y)) return false;
     network_lower_view part = x;
-    part.dim[axis] = y.dim[axis];
-    network_lower_copy(l, &y, &part);
-    x.place.offset += (uint64_t)(y.dim[axis] * x.step[axis]);
+    part.dim[axis] = network_lower_output(l, o)->dim[axis];
+    if (!part_as_result(l, o, &part)) return false;
+    x.place.offset += (uint64_t)(part.dim[axis] * x.step[axis]);
   }
   return true;
 }
@@ -287,32 +295,4 @@ bool network_lower_space(network_lowering *l) {
     from.step[d + 1] = step[orders[to_space][d]];
   }
   return copy_result(l, &from);
-}
-
-// ---- gathers
-
-bool network_lower_gather(network_lowering *l) {
-  network_lower_view x, index, y;
-  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->inputs[1], &index) ||
-      !network_lower_view_of(l, l->node->outputs[0], &y))
-    return false;
-  int64_t axis = graph_int(l->node, "axis", 0);
-  if (axis < 0) axis += x.rank;
-  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_GATHER);
-  // Dimensions of the result: those of x before the axis, those of the indices, those of x behind it.
-  network_lower_view data = y, at = y;
-  data.place = x.place, at.place = index.place;
-  at.type = index.type, at.element_bytes = index.element_bytes;
-  for (int d = 0; d < y.rank; d++) {
-    const bool of_index = d >= axis && d < axis + index.rank;
-    data.step[d] = of_index ? 0 : x.step[d < axis ? d : d - index.rank + 1];
-    at.step[d] = of_index ? index.step[d - axis] : 0;
-  }
-  network_lower_set(call, 0, &y);
-  network_lower_set(call, 1, &data);
-  network_lower_set(call, 2, &at);
-  call->call.integer[0] = x.dim[axis];
-  call->call.integer[1] = x.step[axis];
-  network_lower_squeeze(call);
-  return true;
 }

@@ -145,15 +145,15 @@ static int64_t columns_of(const graph_tensor *t, int64_t elements) {
 
 bool network_lower_add(network_lowering *l) {
   const graph_tensor *y = network_lower_output(l, 0);
-  if (!graph_same_shape(network_lower_input(l, 0), y) || !graph_same_shape(network_lower_input(l, 1), y))
-    return network_lower_refuse(l, "operands of different shapes");
-  const int64_t elements = graph_elements(y), columns = columns_of(y, elements);
+  const int64_t elements = graph_elements(y), repeated = graph_elements(network_lower_input(l, 1));
+  const int64_t columns = repeated < elements ? repeated : columns_of(y, elements);
   layer_call call = {.kernel = LAYER_RESIDUAL_ADD};
   layer_add_argument(&call, "M", lang_int(elements / columns));
   layer_add_argument(&call, "N", lang_int(columns));
   layer_add_argument(&call, "a_scale", lang_float((double)graph_float(l->node, "scale_a", 1)));
   layer_add_argument(&call, "b_scale", lang_float((double)graph_float(l->node, "scale_b", 1)));
   layer_add_argument(&call, "relu", lang_bool(graph_int(l->node, "relu", 0) != 0));
+  if (repeated < elements) layer_add_argument(&call, "repeat", lang_int(1));
   network_step *step = network_lower_array(l, &call);
   network_lower_bind(step, "a_ptr", network_lower_place_of(l, 0));
   network_lower_bind(step, "b_ptr", network_lower_place_of(l, 1));

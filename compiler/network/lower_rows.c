@@ -43,6 +43,25 @@ static void make_float(network_lowering *l, network_lower_view *view, int64_t wi
   view->type = WEFT_F32;
 }
 
+// Rows of a mask are those of the last dimensions but one of the result; along the others they repeat.
+static bool add_mask(network_lowering *l, network_call *call) {
+  network_lower_view y, mask;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y) || !network_lower_view_of(l, l->node->inputs[2], &mask))
+    return false;
+  const int64_t rows = mask.dim[0], width = mask.dim[1];
+  int64_t covered = 1;
+  network_lower_view wide = y;
+  wide.place = mask.place;
+  for (int d = y.rank - 1; d >= 0; d--) {
+    const bool inner = d == y.rank - 1;
+    wide.step[d] = inner ? 1 : covered < rows ? covered * width : 0;
+    if (!inner && covered < rows) covered *= y.dim[d];
+  }
+  if (covered != rows) return network_lower_refuse(l, "a mask of %lld rows", (long long)rows);
+  network_lower_set(call, 3, &wide);
+  return true;
+}
+
 bool network_lower_qsoftmax(network_lowering *l) {
   network_lower_view table;
   network_call *call = over_rows(l, WEFT_HOST_QSOFTMAX);
@@ -51,7 +70,7 @@ bool network_lower_qsoftmax(network_lowering *l) {
   add_scalar(call, table, 2);
   call->call.number[0] = graph_float(l->node, "scale", 1);
   call->call.integer[0] = network_lower_has(l->node, 2);
-  if (network_lower_has(l->node, 2) && !add_input(l, call, 2, 3)) return false;
+  if (network_lower_has(l->node, 2) && !add_mask(l, call)) return false;
   network_lower_squeeze(call);
   return true;
 }

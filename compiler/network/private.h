@@ -41,6 +41,9 @@ static inline network_place network_lower_result(network_lowering *l, int output
 }
 // The output is the input's bytes.
 void network_lower_same(network_lowering *l, int output, int input);
+// The output is the bytes at a place inside of another tensor. An output of the network is copied there after all.
+// Always true.
+bool network_lower_part(network_lowering *l, int output, network_place place);
 // Memory between steps of a node, and constants that lowering makes (`contents` from the network's arena).
 network_place network_lower_scratch(network_lowering *l, uint64_t bytes);
 network_place network_lower_constant(network_lowering *l, const char *name, const void *contents, uint64_t bytes);
@@ -87,6 +90,7 @@ void network_lower_set(network_call *call, int operand, const network_lower_view
 // others.
 void network_lower_squeeze(network_call *call);
 
+bool network_lower_is_dense(const network_lower_view *view);  // its elements lie one behind the other
 // to = from, both of one shape; every element of `to` = one of a constant. By the array where it can.
 void network_lower_copy(network_lowering *l, const network_lower_view *to, const network_lower_view *from);
 void network_lower_fill(network_lowering *l, const network_lower_view *to, const void *element);

@@ -67,6 +67,9 @@ typedef struct quantise_converter {
 // plan.c
 void quantise_convert_plan(quantise_converter *c);
 bool quantise_convert_is_elementwise(const graph *g, const graph_node *node);
+// The number by which the tensor is more than what its operator reads, which has to be what it is a function of; 0: it
+// is something else. Such a tensor has the other one's bytes, with a scale of its own.
+float quantise_convert_factor(const quantise_converter *c, int tensor);
 
 // forms.c
 bool quantise_convert_has_quant(const quantise_converter *c, int tensor);  // without a Quantize
@@ -106,6 +109,16 @@ bool quantise_convert_is_product(const quantise_converter *c, const graph_node *
 bool quantise_convert_move(quantise_converter *c, const graph_node *node);
 bool quantise_convert_pool(quantise_converter *c, const graph_node *node);
 bool quantise_convert_add(quantise_converter *c, const graph_node *node);
+// In which layout a tensor exists; a node with one int8 input in a layout, whose result takes over the input's scale;
+// a constant of a node.
+quantise_convert_layout quantise_convert_layout_of(const quantise_converter *c, int tensor);
+graph_node *quantise_convert_emit_move(quantise_converter *c, const graph_node *node, graph_op op, const int *inputs,
+                                       int count, quantise_convert_layout layout);
+int quantise_convert_integers(quantise_converter *c, const graph_node *node, const char *what, const int64_t *values,
+                              int count);
+
+// gather.c
+bool quantise_convert_gather(quantise_converter *c, const graph_node *node);
 
 // unit.c: rows in the array's normaliser, as options say. False, or GRAPH_NONE: not there.
 typedef struct quantise_convert_norm {

@@ -2,10 +2,9 @@
 // Batch normalisations and constants per channel into the convolution or product that they follow:
 //   s * (w x + b) + t = (s w) x + (s b + t).
 // A batch normalisation that follows something else becomes a convolution of 1 x 1 with one channel per group.
-#include <math.h>
+#include "compiler/quantise/fold.h"
 
-#include "compiler/quantise/quantise.h"
-#include "compiler/quantise/rewrite.h"
+#include <math.h>
 
 // What is done to each channel of a result.
 typedef struct channel_map {
@@ -20,8 +19,7 @@ static channel_map identity(graph *g, int64_t count) {
   return map;
 }
 
-// A constant that has one number, or one per channel (dimension `axis` of the result).
-static bool per_channel(const graph *g, int constant, const graph_tensor *result, int axis, double *values) {
+bool quantise_fold_per_channel(const graph *g, int constant, const graph_tensor *result, int axis, double *values) {
   const float *data = quantise_rewrite_floats(g, constant);
   if (data == NULL) return false;
   const graph_tensor *t = &g->tensors[constant];
@@ -58,7 +56,7 @@ static bool map_of(graph *g, const graph_node *node, int x, int axis, channel_ma
   *map = identity(g, result.dim[axis]);
   const bool scales = node->op == GRAPH_OP_MUL || node->op == GRAPH_OP_DIV;
   double *values = scales ? map->scale : map->offset;
-  if (!per_channel(g, node->inputs[first ? 1 : 0], &result, axis, values)) return false;
+  if (!quantise_fold_per_channel(g, node->inputs[first ? 1 : 0], &result, axis, values)) return false;
   for (int64_t i = 0; i < map->count; i++) {
     if (node->op == GRAPH_OP_DIV) values[i] = 1 / values[i];
     if (node->op == GRAPH_OP_SUB) values[i] = -values[i];
@@ -166,4 +164,5 @@ void quantise_fold(graph *model, const quantise_pins *pins) {
   const graph_node *nodes = quantise_rewrite_begin(model, &count);
   for (int n = 0; n < count; n++)
     if (!dead[n]) quantise_rewrite_keep(model, &nodes[n]);
+  quantise_fold_factors(model, pins);
 }

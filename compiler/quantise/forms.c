@@ -156,10 +156,10 @@ static int make_quant(quantise_converter *c, int tensor, quantise_convert_layout
   } else if (c->derived[tensor] != GRAPH_NONE && quantise_convert_has_quant(c, c->derived[tensor])) {
     const int from = quantise_convert_quant(c, c->derived[tensor], layout);
     const quantise_convert_value *source = &c->values[c->derived[tensor]];
-    const bool renamed = c->model->nodes[c->index.maker[tensor]].op == GRAPH_OP_IDENTITY;
-    if (renamed && same(source->scale, c->scale[tensor]) && source->zero == c->zero[tensor]) {
+    const float factor = quantise_convert_factor(c, tensor);
+    if (factor > 0 && same(source->scale * factor, c->scale[tensor]) && source->zero == c->zero[tensor]) {
       v->quant[layout] = from;
-      v->scale = source->scale;
+      v->scale = c->scale[tensor];
       v->zero = source->zero;
       return from;
     }

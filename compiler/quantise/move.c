@@ -8,12 +8,12 @@
 
 static bool is_image(const quantise_converter *c, int tensor) { return c->model->tensors[tensor].rank == 4; }
 
-static quantise_convert_layout layout_of(const quantise_converter *c, int tensor) {
+quantise_convert_layout quantise_convert_layout_of(const quantise_converter *c, int tensor) {
   return is_image(c, tensor) && quantise_convert_is_last(c, tensor) ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
 }
 
-static int int_constant(quantise_converter *c, const graph_node *node, const char *what, const int64_t *values,
-                        int count) {
+int quantise_convert_integers(quantise_converter *c, const graph_node *node, const char *what, const int64_t *values,
+                              int count) {
   return quantise_convert_constant(c, wf_arena_format(c->arena, "%s.%s", node->name, what), GRAPH_I64, 1,
                                    (int64_t[]){count}, values);
 }
@@ -33,8 +33,8 @@ static void settle(quantise_converter *c, int out, quantise_convert_layout layou
 }
 
 // A node with one int8 input in the given layout and further inputs; its result settled.
-static graph_node *emit_move(quantise_converter *c, const graph_node *node, graph_op op, const int *inputs, int count,
-                             quantise_convert_layout layout) {
+graph_node *quantise_convert_emit_move(quantise_converter *c, const graph_node *node, graph_op op, const int *inputs,
+                                       int count, quantise_convert_layout layout) {
   const int out = node->outputs[0], form = quantise_convert_new(c, out, ".i8", GRAPH_I8, layout);
   const int position = c->out->node_count;
   quantise_convert_emit(c, op, node->name, inputs, count, form);
@@ -59,7 +59,7 @@ static bool same_bytes(const graph_tensor *t) { return t->rank == 4 && (t->dim[1
 static bool move_reshape(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], out = node->outputs[0];
   const graph_tensor *from = &c->model->tensors[in], *to = &c->model->tensors[out];
-  const quantise_convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = quantise_convert_layout_of(c, in);
   if (layout == LAYOUT_CHANNELS_LAST && !same_bytes(from) && to->rank == 2 && to->dim[0] == from->dim[0] &&
       quantise_pin_of(c->pins, out)->scale <= 0) {
     quantise_convert_value *v = &c->values[out];
@@ -86,7 +86,7 @@ static bool move_transpose(quantise_converter *c, const graph_node *node) {
   int64_t perm[GRAPH_RANK_MAX];
   if (graph_ints(node, "perm", perm, GRAPH_RANK_MAX) == 0)
     for (int i = 0; i < rank; i++) perm[i] = rank - 1 - i;
-  const bool last = layout_of(c, in) == LAYOUT_CHANNELS_LAST;
+  const bool last = quantise_convert_layout_of(c, in) == LAYOUT_CHANNELS_LAST;
   const quantise_convert_layout from =
       is_perm(perm, rank, (int64_t[]){0, 2, 3, 1}) && last ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
   if (from == LAYOUT_CHANNELS_LAST || is_perm(perm, rank, (int64_t[]){0, 3, 1, 2})) {  // only the name changes
@@ -96,7 +96,8 @@ static bool move_transpose(quantise_converter *c, const graph_node *node) {
     return true;
   }
   const int form = quantise_convert_quant(c, in, LAYOUT_PLAIN);
-  graph_set_ints(c->out, emit_move(c, node, GRAPH_OP_TRANSPOSE, &form, 1, LAYOUT_PLAIN), "perm", perm, rank);
+  graph_set_ints(c->out, quantise_convert_emit_move(c, node, GRAPH_OP_TRANSPOSE, &form, 1, LAYOUT_PLAIN), "perm", perm,
+                 rank);
   return true;
 }
 
@@ -109,7 +110,7 @@ static bool move_concat(quantise_converter *c, const graph_node *node) {
   const int64_t axis = positive(graph_int(node, "axis", 0), rank);
   quantise_convert_layout layout = LAYOUT_PLAIN;
   for (int i = 0; i < node->input_count; i++)
-    if (layout_of(c, node->inputs[i]) == LAYOUT_CHANNELS_LAST) layout = LAYOUT_CHANNELS_LAST;
+    if (quantise_convert_layout_of(c, node->inputs[i]) == LAYOUT_CHANNELS_LAST) layout = LAYOUT_CHANNELS_LAST;
   int *inputs = WF_ARENA_ARRAY(c->arena, (size_t)node->input_count, int);
   for (int i = 0; i < node->input_count; i++)
     inputs[i] = quantise_convert_quant_at(c, node->inputs[i], layout, c->scale[out], c->zero[out]);
@@ -122,7 +123,7 @@ static bool move_concat(quantise_converter *c, const graph_node *node) {
 
 static bool move_split(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
-  const quantise_convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = quantise_convert_layout_of(c, in);
   const int64_t axis = positive(graph_int(node, "axis", 0), rank);
   int64_t *sizes = WF_ARENA_ARRAY(c->arena, (size_t)node->output_count, int64_t);
   int *outputs = WF_ARENA_ARRAY(c->arena, (size_t)node->output_count, int);
@@ -131,7 +132,7 @@ static bool move_split(quantise_converter *c, const graph_node *node) {
     sizes[i] = c->model->tensors[node->outputs[i]].dim[axis];
     outputs[i] = quantise_convert_new(c, node->outputs[i], ".i8", GRAPH_I8, layout);
   }
-  const int inputs[2] = {form, int_constant(c, node, "sizes", sizes, node->output_count)};
+  const int inputs[2] = {form, quantise_convert_integers(c, node, "sizes", sizes, node->output_count)};
   graph_node *made = graph_add_node(c->out, GRAPH_OP_SPLIT, quantise_rewrite_name(c->out, node->name, ""), inputs, 2,
                                     outputs, node->output_count);
   graph_set_int(c->out, made, "axis", layout == LAYOUT_PLAIN ? axis : quantise_convert_axis((int)axis));
@@ -142,7 +143,7 @@ static bool move_split(quantise_converter *c, const graph_node *node) {
 
 static bool move_slice(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
-  const quantise_convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = quantise_convert_layout_of(c, in);
   int64_t part[4][GRAPH_RANK_MAX];  // starts, ends, axes, steps
   int count = 0;
   for (int i = 0; i < 2; i++)
@@ -159,14 +160,14 @@ static bool move_slice(quantise_converter *c, const graph_node *node) {
   }
   static const char *const names[] = {"starts", "ends", "axes", "steps"};
   int inputs[5] = {quantise_convert_quant(c, in, layout)};
-  for (int i = 0; i < 4; i++) inputs[1 + i] = int_constant(c, node, names[i], part[i], count);
-  emit_move(c, node, GRAPH_OP_SLICE, inputs, 5, layout);
+  for (int i = 0; i < 4; i++) inputs[1 + i] = quantise_convert_integers(c, node, names[i], part[i], count);
+  quantise_convert_emit_move(c, node, GRAPH_OP_SLICE, inputs, 5, layout);
   return true;
 }
 
 static bool move_pad(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
-  const quantise_convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = quantise_convert_layout_of(c, in);
   int64_t pads[2 * GRAPH_RANK_MAX], moved[2 * GRAPH_RANK_MAX];
   float number = 0;
   if (node->input_count > 3 ||
@@ -186,8 +187,8 @@ static bool move_pad(quantise_converter *c, const graph_node *node) {
   const int8_t value = (int8_t)(q < -128 ? -128 : q > 127 ? 127 : q);
   const int filling =
       quantise_convert_constant(c, wf_arena_format(c->arena, "%s.value", node->name), GRAPH_I8, 0, NULL, &value);
-  const int inputs[3] = {form, int_constant(c, node, "pads", moved, 2 * rank), filling};
-  graph_node *made = emit_move(c, node, GRAPH_OP_PAD, inputs, 3, layout);
+  const int inputs[3] = {form, quantise_convert_integers(c, node, "pads", moved, 2 * rank), filling};
+  graph_node *made = quantise_convert_emit_move(c, node, GRAPH_OP_PAD, inputs, 3, layout);
   graph_set_text(c->out, made, "mode", graph_text(node, "mode", "constant"));
   return true;
 }
@@ -196,7 +197,7 @@ static bool move_resize(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], out = node->outputs[0];
   if (strcmp(graph_text(node, "mode", "nearest"), "nearest") != 0 || graph_find_attribute(node, "axes") != NULL)
     return false;
-  const quantise_convert_layout layout = layout_of(c, in);
+  const quantise_convert_layout layout = quantise_convert_layout_of(c, in);
   const graph_tensor *from = &c->model->tensors[in], *to = &c->model->tensors[out];
   const float *scales = node->input_count > 2 ? quantise_rewrite_floats(c->model, node->inputs[2]) : NULL;
   const bool by_scale = scales != NULL && graph_elements(&c->model->tensors[node->inputs[2]]) == from->rank;
@@ -213,8 +214,8 @@ static bool move_resize(quantise_converter *c, const graph_node *node) {
     inputs[2] = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.scales", node->name), GRAPH_F32, 1,
                                           (int64_t[]){from->rank}, factors);
   else
-    inputs[3] = int_constant(c, node, "sizes", sizes, from->rank);
-  graph_node *made = emit_move(c, node, GRAPH_OP_RESIZE, inputs, by_scale ? 3 : 4, layout);
+    inputs[3] = quantise_convert_integers(c, node, "sizes", sizes, from->rank);
+  graph_node *made = quantise_convert_emit_move(c, node, GRAPH_OP_RESIZE, inputs, by_scale ? 3 : 4, layout);
   static const char *const texts[] = {"coordinate_transformation_mode", "nearest_mode"};
   graph_set_text(c->out, made, "mode", "nearest");
   for (int i = 0; i < 2; i++)
@@ -266,7 +267,8 @@ bool quantise_convert_move(quantise_converter *c, const graph_node *node) {
                {GRAPH_OP_SLICE, move_slice},
                {GRAPH_OP_PAD, move_pad},
                {GRAPH_OP_RESIZE, move_resize},
-               {GRAPH_OP_DEPTH_TO_SPACE, move_depth_to_space}};
+               {GRAPH_OP_DEPTH_TO_SPACE, move_depth_to_space},
+               {GRAPH_OP_GATHER, quantise_convert_gather}};
   if (c->model->tensors[node->outputs[0]].type != GRAPH_F32) return false;
   bool any = false;
   for (int i = 0; i < (node->op == GRAPH_OP_CONCAT ? node->input_count : 1); i++)
@@ -290,7 +292,7 @@ static bool pool_max(quantise_converter *c, const graph_node *node) {
   if (!quantise_rewrite_window_of(c->model, node, &w) || w.dilations[0] != 1 || w.dilations[1] != 1) return false;
   if (node->output_count > 1 && node->outputs[1] != GRAPH_NONE && c->index.uses[node->outputs[1]] != 0) return false;
   const int form = quantise_convert_quant(c, node->inputs[0], LAYOUT_CHANNELS_LAST);
-  set_window(c, emit_move(c, node, GRAPH_OP_QMAX_POOL, &form, 1, LAYOUT_CHANNELS_LAST), &w);
+  set_window(c, quantise_convert_emit_move(c, node, GRAPH_OP_QMAX_POOL, &form, 1, LAYOUT_CHANNELS_LAST), &w);
   return true;
 }
 
@@ -351,20 +353,36 @@ static bool scale_constant(quantise_converter *c, int tensor, int other) {
   return true;
 }
 
+// A constant that is repeated along the first dimensions of the sum.
+static bool is_repeated(const graph *g, int constant, int sum) {
+  const graph_tensor *t = &g->tensors[constant], *y = &g->tensors[sum];
+  int same = 0;
+  if (quantise_rewrite_floats(g, constant) == NULL || t->rank > y->rank) return false;
+  while (same < t->rank && t->dim[t->rank - 1 - same] == y->dim[y->rank - 1 - same]) same++;
+  for (int i = 0; i < t->rank - same; i++)
+    if (t->dim[i] != 1) return false;
+  return same >= 2;  // less goes into a product or is no sum worth a pass
+}
+
 bool quantise_convert_add(quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
-  const int a = node->inputs[0], b = node->inputs[1];
+  if (node->op != GRAPH_OP_ADD) return false;
+  const bool swapped = g->tensors[node->inputs[0]].data != NULL;
+  const int a = node->inputs[swapped ? 1 : 0], b = node->inputs[swapped ? 0 : 1];
   const graph_node *relu = relu_behind(c, node->outputs[0]);
   const int out = relu != NULL ? relu->outputs[0] : node->outputs[0];
-  if (node->op != GRAPH_OP_ADD || g->tensors[out].type != GRAPH_F32) return false;
-  if ((g->tensors[a].data != NULL && g->tensors[b].data != NULL) || !graph_same_shape(&g->tensors[a], &g->tensors[b]))
+  if (g->tensors[out].type != GRAPH_F32 || g->tensors[a].data != NULL) return false;
+  const bool same = graph_same_shape(&g->tensors[a], &g->tensors[b]);
+  if (!same && (!is_repeated(g, b, out) || !graph_same_shape(&g->tensors[a], &g->tensors[out]) ||
+                quantise_convert_layout_of(c, a) != LAYOUT_PLAIN))
     return false;
   if (!quantise_convert_has_quant(c, a) && !quantise_convert_has_quant(c, b)) return false;
   if (!scale_constant(c, a, b) || !scale_constant(c, b, a)) return false;
   if (c->zero[a] != 0 || c->zero[b] != 0 || c->zero[out] != 0) return false;
-  const quantise_convert_layout layout =
-      layout_of(c, a) == LAYOUT_CHANNELS_LAST || layout_of(c, b) == LAYOUT_CHANNELS_LAST ? LAYOUT_CHANNELS_LAST
-                                                                                         : LAYOUT_PLAIN;
+  const quantise_convert_layout layout = quantise_convert_layout_of(c, a) == LAYOUT_CHANNELS_LAST ||
+                                                 quantise_convert_layout_of(c, b) == LAYOUT_CHANNELS_LAST
+                                             ? LAYOUT_CHANNELS_LAST
+                                             : LAYOUT_PLAIN;
   const int inputs[2] = {quantise_convert_quant(c, a, layout), quantise_convert_quant(c, b, layout)};
   if (c->values[a].zero != 0 || c->values[b].zero != 0) return false;
   const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, layout);

@@ -200,6 +200,26 @@ bool quantise_convert_is_elementwise(const graph *g, const graph_node *node) {
          (is_unary(node->op) || (is_binary(node->op) && node->input_count == 2));
 }
 
+// A positive constant times a tensor, or a tensor by another name.
+static float factor_of(const graph *g, const graph_node *node, int *of) {
+  float factor = 1;
+  *of = node->inputs[0];
+  if (node->op == GRAPH_OP_IDENTITY) return 1;
+  if (node->op != GRAPH_OP_MUL && node->op != GRAPH_OP_DIV) return 0;
+  const int constant = node->op == GRAPH_OP_MUL && g->tensors[node->inputs[0]].data != NULL ? 0 : 1;
+  *of = node->inputs[1 - constant];
+  if (!quantise_rewrite_number(g, node->inputs[constant], &factor) || !(factor > 0) ||
+      !graph_same_shape(&g->tensors[*of], &g->tensors[node->outputs[0]]))
+    return 0;
+  return node->op == GRAPH_OP_MUL ? factor : 1 / factor;
+}
+
+float quantise_convert_factor(const quantise_converter *c, int tensor) {
+  int of;
+  const float factor = factor_of(c->model, &c->model->nodes[c->index.maker[tensor]], &of);
+  return of == c->derived[tensor] ? factor : 0;
+}
+
 // The tensor that all inputs of an element-wise node are functions of; or GRAPH_NONE.
 static int common_source(const quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
@@ -272,6 +292,22 @@ static void unite_ends(const quantise_converter *c, groups *all, const graph_nod
         unite(all, node->outputs[o], node->inputs[i]);
 }
 
+// A multiple of a tensor has its bytes, if its scale is bound to no other tensor's.
+static void scale_multiples(quantise_converter *c, groups *all) {
+  int *members = WF_ARENA_ARRAY(c->arena, (size_t)c->model->tensor_count + 1, int), of;
+  for (int t = 0; t < c->model->tensor_count; t++) members[find_group(all->parent, t)]++;
+  for (int n = 0; n < c->model->node_count; n++) {
+    const graph_node *node = &c->model->nodes[n];
+    const int out = node->outputs[0];
+    if (!quantise_convert_is_elementwise(c->model, node) || is_pinned(c, out) ||
+        members[find_group(all->parent, out)] > 1)
+      continue;
+    const float factor = factor_of(c->model, node, &of), scale = factor * c->scale[of];
+    if (factor > 0 && c->model->tensors[of].data == NULL && scale >= FLT_MIN && scale <= FLT_MAX && c->zero[of] == 0)
+      c->scale[out] = scale;
+  }
+}
+
 static void plan_scales(quantise_converter *c) {
   const size_t count = (size_t)c->model->tensor_count;
   groups all = {WF_ARENA_ARRAY(c->arena, count + 1, int), WF_ARENA_ARRAY(c->arena, count + 1, float),
@@ -288,6 +324,7 @@ static void plan_scales(quantise_converter *c) {
     c->scale[t] = pin->scale > 0 ? pin->scale : all.magnitude[group] / 127 >= FLT_MIN ? all.magnitude[group] / 127 : 1;
     c->zero[t] = pin->scale > 0 ? pin->zero : 0;
   }
+  scale_multiples(c, &all);
 }
 
 void quantise_convert_plan(quantise_converter *c) {

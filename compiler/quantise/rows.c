@@ -40,17 +40,46 @@ static int powers(quantise_converter *c, const char *name, float scale, int64_t 
                                    table);
 }
 
-// A constant summand of 0 and of numbers so far below that e to them is nothing, the same for all leading dimensions.
-static bool is_mask(const quantise_converter *c, int tensor, const graph_tensor *x, float scale) {
-  const graph_tensor *t = &c->model->tensors[tensor];
-  const float *values = quantise_rewrite_floats(c->model, tensor);
-  if (values == NULL || x->rank < 2 || t->rank < 2 || t->rank > x->rank) return false;
-  const int64_t width = x->dim[x->rank - 1], rows = x->dim[x->rank - 2];
-  if (graph_elements(t) != width * rows || t->dim[t->rank - 1] != width) return false;
+// What is added to the scores before a softmax. A sum may stand between two reshapes that split dimensions before the
+// last two (windows of one image).
+typedef struct masked {
+  int x, mask;         // the scores as the softmax has them, the constant; or GRAPH_NONE
+  graph_tensor split;  // the shape of the sum
+} masked;
+
+enum { ROWS_MAX = 1 << 20 };  // of a mask that is written out
+
+// A number of the mask at an element of the sum.
+static float mask_at(const graph_tensor *mask, const graph_tensor *sum, int64_t element) {
+  int64_t at = 0, step = 1;
+  for (int i = 1; i <= mask->rank; i++) {
+    const int64_t size = sum->dim[sum->rank - i], place = element % size, own = mask->dim[mask->rank - i];
+    element /= size;
+    at += own == 1 ? 0 : place * step;
+    step *= own;
+  }
+  return ((const float *)mask->data)[at];
+}
+
+// Rows after which the mask begins again.
+static int64_t mask_period(const graph_tensor *mask, const graph_tensor *sum) {
+  int64_t rows = 1, period = 1;
+  for (int i = 2; i <= sum->rank; i++) {
+    rows *= sum->dim[sum->rank - i];
+    if (i <= mask->rank && mask->dim[mask->rank - i] != 1) period = rows;
+  }
+  return period;
+}
+
+// A constant summand of 0 and of numbers so far below that e to them is nothing.
+static bool is_mask(const graph_tensor *mask, const graph_tensor *sum, float scale) {
+  if (mask->data == NULL || mask->type != GRAPH_F32 || mask->rank > sum->rank || sum->rank < 2) return false;
+  const int64_t width = sum->dim[sum->rank - 1], rows = mask_period(mask, sum);
+  if (mask->rank < 1 || mask->dim[mask->rank - 1] != width || rows > ROWS_MAX) return false;
   for (int64_t r = 0; r < rows; r++) {
     int64_t included = 0;
     for (int64_t i = 0; i < width; i++) {
-      const float value = values[r * width + i];
+      const float value = mask_at(mask, sum, r * width + i);
       if (fabsf(value) > 0 && value > -(scale * TABLE + 20)) return false;
       included += !(value < 0);
     }
@@ -59,40 +88,61 @@ static bool is_mask(const quantise_converter *c, int tensor, const graph_tensor 
   return true;
 }
 
-static int mask_of(quantise_converter *c, int tensor, const graph_tensor *x) {
-  const float *values = quantise_rewrite_floats(c->model, tensor);
-  const int64_t dims[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]}, count = dims[0] * dims[1];
-  int8_t *mask = wf_arena_alloc(c->arena, (size_t)count, 1);
-  for (int64_t i = 0; i < count; i++) mask[i] = !(values[i] < 0);
-  return quantise_convert_constant(c, c->model->tensors[tensor].name, GRAPH_I8, 2, dims, mask);
+// The rows of whole dimensions of x in which the mask repeats.
+static int64_t whole_period(const graph_tensor *x, int64_t period) {
+  int64_t rows = 1;
+  for (int i = 2; i <= x->rank && (rows < period || rows % period != 0); i++) rows *= x->dim[x->rank - i];
+  return rows;
+}
+
+static int mask_of(quantise_converter *c, const masked *m) {
+  const graph_tensor *mask = &c->model->tensors[m->mask];
+  const int64_t rows = whole_period(&c->model->tensors[m->x], mask_period(mask, &m->split));
+  const int64_t dims[2] = {rows, m->split.dim[m->split.rank - 1]}, count = rows * dims[1];
+  int8_t *bytes = wf_arena_alloc(c->arena, (size_t)count, 1);
+  for (int64_t i = 0; i < count; i++) bytes[i] = !(mask_at(mask, &m->split, i) < 0);
+  return quantise_convert_constant(c, mask->name, GRAPH_I8, 2, dims, bytes);
+}
+
+static bool has_same_rows(const graph_tensor *a, const graph_tensor *b) {
+  return a->rank >= 2 && b->rank >= 2 && a->dim[a->rank - 1] == b->dim[b->rank - 1] &&
+         a->dim[a->rank - 2] == b->dim[b->rank - 2] && graph_elements(a) == graph_elements(b);
 }
 
 // What the rows are, and the mask that is added to them.
-static int masked_input(const quantise_converter *c, const graph_node *node, int *mask) {
-  const graph_node *add = maker_of(c, node->inputs[0], GRAPH_OP_ADD);
-  *mask = GRAPH_NONE;
-  if (add == NULL || quantise_convert_has_quant(c, node->inputs[0])) return node->inputs[0];
-  const int constant = c->model->tensors[add->inputs[0]].data != NULL ? 0 : 1, x = add->inputs[1 - constant];
-  if (!quantise_convert_has_quant(c, x) ||
-      !graph_same_shape(&c->model->tensors[x], &c->model->tensors[node->inputs[0]]) ||
-      !is_mask(c, add->inputs[constant], &c->model->tensors[x], c->scale[x]))
-    return node->inputs[0];
-  *mask = add->inputs[constant];
-  return x;
+static masked masked_input(const quantise_converter *c, const graph_node *node) {
+  const graph *g = c->model;
+  masked m = {.x = node->inputs[0], .mask = GRAPH_NONE};
+  if (quantise_convert_has_quant(c, m.x)) return m;
+  const graph_node *joined = maker_of(c, m.x, GRAPH_OP_RESHAPE);
+  const graph_node *add = maker_of(c, joined == NULL ? m.x : joined->inputs[0], GRAPH_OP_ADD);
+  if (add == NULL) return m;
+  const int constant = g->tensors[add->inputs[0]].data != NULL ? 0 : 1, sum = add->outputs[0];
+  int x = add->inputs[1 - constant];
+  if (!graph_same_shape(&g->tensors[x], &g->tensors[sum])) return m;
+  const graph_node *split = joined == NULL ? NULL : maker_of(c, x, GRAPH_OP_RESHAPE);
+  if (split != NULL) x = split->inputs[0];
+  if (!graph_same_shape(&g->tensors[x], &g->tensors[m.x]) || !has_same_rows(&g->tensors[x], &g->tensors[sum]) ||
+      !quantise_convert_has_quant(c, x) || !is_mask(&g->tensors[add->inputs[constant]], &g->tensors[sum], c->scale[x]))
+    return m;
+  return (masked){x, add->inputs[constant], g->tensors[sum]};
 }
 
 static bool convert_softmax(quantise_converter *c, const graph_node *node) {
   const int out = node->outputs[0];
-  int mask;
-  const int x = masked_input(c, node, &mask);
+  const masked m = masked_input(c, node);
+  const int x = m.x, mask = m.mask;
   if (!is_last_axis(c, node) || !quantise_convert_has_quant(c, x) || !is_read(c, out) || c->zero[out] != 0)
     return false;
-  if (quantise_convert_unit_softmax(c, node, x, mask)) return true;
+  const graph_tensor *scores = &c->model->tensors[x];
+  const bool plain = mask == GRAPH_NONE || graph_elements(&c->model->tensors[mask]) ==
+                                               scores->dim[scores->rank - 1] * scores->dim[scores->rank - 2];
+  if (plain && quantise_convert_unit_softmax(c, node, x, mask)) return true;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
   int inputs[3] = {from, GRAPH_NONE};
   const graph_tensor *rows = &c->model->tensors[x];
   inputs[1] = powers(c, node->name, c->values[x].scale, rows->dim[rows->rank - 1]);
-  if (mask != GRAPH_NONE) inputs[2] = mask_of(c, mask, &c->model->tensors[x]);
+  if (mask != GRAPH_NONE) inputs[2] = mask_of(c, &m);
   const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   graph_node *made = quantise_convert_emit(c, GRAPH_OP_QSOFTMAX, node->name, inputs, mask == GRAPH_NONE ? 2 : 3, form);
   graph_set_float(c->out, made, "scale", 1 / c->scale[out]);

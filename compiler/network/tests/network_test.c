@@ -242,6 +242,43 @@ static void test_moves(void **state) {
   graph_destroy(g);
 }
 
+// Gathers with constant indices are copies, or parts of what is there already; a sum with a row that is repeated.
+static const char gathers[] =
+    "graph gathers\n"
+    "input x i8[4, 6, 8, 16]\n"
+    "input row i8[6, 8, 16]\n"
+    "constant rolled i64[6] = [2, 3, 4, 5, 0, 1]\n"
+    "constant second i64[8] = [0, 2, 4, 6, 1, 3, 5, 7]\n"
+    "constant mixed i64[4] = [-1, 0, 0, 7]\n"
+    "constant last i64[] = [-2]\n"
+    "constant table i64[2, 2] = [3, 1, 0, 2]\n"
+    "constant begin i64[1] = [1]\n"
+    "constant end i64[1] = [3]\n"
+    "node roll Gather(x, rolled) -> a i8[4, 6, 8, 16] {axis = 1}\n"
+    "node shuffle Gather(x, second) -> b i8[4, 6, 8, 16] {axis = 2}\n"
+    "node mix Gather(a, mixed) -> c i8[4, 6, 4, 16] {axis = 2}\n"
+    "node pick Gather(a, last) -> d i8[6, 8, 16] {axis = 0}\n"
+    "node transpose Transpose(d) -> e i8[8, 6, 16] {perm = [1, 0, 2]}\n"
+    "node of_table Gather(x, table) -> f i8[2, 2, 6, 8, 16] {axis = 0}\n"
+    "node part Slice(b, begin, end) -> g i8[2, 6, 8, 16]\n"
+    "node sum QAdd(g, row) -> h i8[2, 6, 8, 16] {scale_a = 0.75, scale_b = 0.5}\n"
+    "output a\noutput c\noutput d\noutput e\noutput f\noutput h\n";
+
+static void test_gathers(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
+  wf_diag diag = wf_diag_to(stderr);
+  graph *g = graph_parse("gathers", gathers, sizeof gathers - 1, &diag);
+  assert_non_null(g);
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
+    assert_int_equal(ref.digest, cycle.digest);
+    assert_int_equal(cycle.host_cycles, 0);
+  }
+  graph_destroy(g);
+}
+
 static int look_up(graph *g, int x, int table) {
   int y;
   const int inputs[2] = {x, table};
@@ -459,6 +496,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_large_pooling),
                                      cmocka_unit_test(test_attention),
                                      cmocka_unit_test(test_moves),
+                                     cmocka_unit_test(test_gathers),
                                      cmocka_unit_test(test_results_in_place),
                                      cmocka_unit_test(test_outputs_without_steps),
                                      cmocka_unit_test(test_layers_of_tables),

@@ -131,6 +131,33 @@ static void folds_chains(void **state) {
 }
 
 // What is read twice, or lies behind no convolution, is not folded away.
+// Factors per channel behind rows times constants, their bias and a transpose.
+static void folds_factors(void **state) {
+  (void)state;
+  for (int turned = 0; turned < 2; turned++) {
+    graph *g = graph_create("factors");
+    const int x = tensor(g, "x", 4, (int64_t[]){2, 5, 3, 8}, NULL);
+    const int w = constant(g, "w", 2, (int64_t[]){8, 12}, 0.1F), b = constant(g, "b", 1, (int64_t[]){12}, 0.3F);
+    int y = node(g, GRAPH_OP_MAT_MUL, "product", (int[]){x, w}, 2);
+    infer(g);
+    y = node(g, GRAPH_OP_ADD, "add", (int[]){b, y}, 2);
+    infer(g);
+    if (turned) {
+      y = node(g, GRAPH_OP_TRANSPOSE, "turn", &y, 1);
+      graph_set_ints(g, last(g), "perm", (int64_t[]){0, 3, 1, 2}, 4);
+      infer(g);
+    }
+    const int factors =
+        turned ? constant(g, "s", 3, (int64_t[]){12, 1, 1}, 0.2F) : constant(g, "s", 1, (int64_t[]){12}, 0.2F);
+    y = node(g, GRAPH_OP_MUL, "mul", (int[]){y, factors}, 2);
+    infer(g);
+    finish(g, x, y);
+    check(g, 25);
+    assert_int_equal(count(g, GRAPH_OP_MUL), 0);
+    graph_destroy(g);
+  }
+}
+
 static void keeps_what_others_read(void **state) {
   (void)state;
   int x;
@@ -257,12 +284,10 @@ static void recurrence_is_unrolled(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(folds_chains),
-                                     cmocka_unit_test(keeps_what_others_read),
-                                     cmocka_unit_test(transposed_convolutions),
-                                     cmocka_unit_test(lines_become_images),
-                                     cmocka_unit_test(means_become_pools),
-                                     cmocka_unit_test(channels_go_last_first),
-                                     cmocka_unit_test(recurrence_is_unrolled)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(folds_chains),           cmocka_unit_test(folds_factors),
+      cmocka_unit_test(keeps_what_others_read), cmocka_unit_test(transposed_convolutions),
+      cmocka_unit_test(lines_become_images),    cmocka_unit_test(means_become_pools),
+      cmocka_unit_test(channels_go_last_first), cmocka_unit_test(recurrence_is_unrolled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
