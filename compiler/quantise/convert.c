@@ -45,7 +45,7 @@ static void emit_node(quantise_converter *c, int n) {
   const quantise_convert_value *v = &c->values[node->outputs[0]];
   if (c->derived[node->outputs[0]] != GRAPH_NONE || v->quant[0] != GRAPH_NONE || v->quant[1] != GRAPH_NONE) return;
   if (!quantise_convert_pool(c, node) && !quantise_convert_move(c, node) && !quantise_convert_add(c, node) &&
-      !quantise_convert_rows(c, node))
+      !quantise_convert_rows(c, node) && !quantise_convert_mul(c, node))
     emit_float(c, node);
 }
 

@@ -117,6 +117,9 @@ graph_node *quantise_convert_emit_move(quantise_converter *c, const graph_node *
 int quantise_convert_integers(quantise_converter *c, const graph_node *node, const char *what, const int64_t *values,
                               int count);
 
+// multiply.c
+bool quantise_convert_mul(quantise_converter *c, const graph_node *node);
+
 // gather.c
 bool quantise_convert_gather(quantise_converter *c, const graph_node *node);
 

@@ -113,6 +113,7 @@ static const struct {
     {GRAPH_OP_QCONV, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QMAT_MUL, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QADD, GRAPH_ON_ARRAY, NULL},
+    {GRAPH_OP_QMUL, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QMAX_POOL, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QAVERAGE_POOL, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QGLOBAL_AVERAGE_POOL, GRAPH_ON_ARRAY, NULL},
@@ -143,6 +144,10 @@ static void place(const graph *g, graph_node *node) {
       node->reason = places[i].reason;
     }
   const int out = node->outputs[0];
+  if (node->op == GRAPH_OP_QMUL && graph_same_shape(&g->tensors[node->inputs[0]], &g->tensors[node->inputs[1]])) {
+    node->place = GRAPH_ON_HOST;
+    node->reason = "the array multiplies by numbers per channel";
+  }
   if (node->place == GRAPH_ON_HOST && node->reason[0] == 'n' && out != GRAPH_NONE && g->tensors[out].type == GRAPH_F32)
     node->reason = "float numbers";
 }

@@ -27,6 +27,7 @@ host_row *host_move_row(const struct weft_host_call *call);
 host_row *host_unary_row(const struct weft_host_call *call);
 host_row *host_binary_row(const struct weft_host_call *call);
 host_row *host_quantise_row(const struct weft_host_call *call);
+host_row *host_product_row(const struct weft_host_call *call);
 
 // Operators over inner dimensions: visited once per point of the outer ones; NULL as above.
 host_visit *host_reduce_visit(const struct weft_host_call *call);

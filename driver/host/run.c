@@ -61,7 +61,7 @@ static enum weft_host_status run_rows(const struct weft_host_call *call, host_ro
 
 static host_row *find_row(const struct weft_host_call *call) {
   static host_row *(*const families[])(const struct weft_host_call *) = {host_move_row, host_unary_row, host_binary_row,
-                                                                         host_quantise_row};
+                                                                         host_quantise_row, host_product_row};
   host_row *row = NULL;
   for (unsigned f = 0; row == NULL && f < sizeof families / sizeof *families; f++) row = families[f](call);
   return row;

@@ -45,6 +45,22 @@ static void rounds_and_saturates(void **state) {
       "graph g\ninput x i8[4]\nconstant b i8[4] = [100, -100, 3, -4]\n"
       "node n QAdd(x, b) -> y i8[4] {scale_a = 0.5, scale_b = 1.0, relu = 1}\noutput y\n",
       (const int8_t[]){127, -128, 3, 7}, (const int8_t[]){127, 0, 5, 0});
+  expect(  // b is repeated
+      "graph g\ninput x i8[2, 2]\nconstant b i8[1, 2] = [2, -7]\n"
+      "node n QAdd(x, b) -> y i8[2, 2]\noutput y\n",
+      (const int8_t[]){127, -128, 3, 7}, (const int8_t[]){127, -128, 5, 0});
+}
+
+static void multiplies_bytes(void **state) {
+  (void)state;
+  expect(  // halves go to the even number; the ends saturate
+      "graph g\ninput x i8[4]\nconstant b i8[4] = [1, -1, 127, -128]\n"
+      "node n QMul(x, b) -> y i8[4] {scale = 0.5}\noutput y\n",
+      (const int8_t[]){5, 7, 127, 127}, (const int8_t[]){2, -4, 127, -128});
+  expect(  // a gate: one factor per channel and image
+      "graph g\ninput x i8[2, 1, 2, 2]\nconstant b i8[2, 1, 1, 2] = [1, 2, 3, 4]\n"
+      "node n QMul(x, b) -> y i8[2, 1, 2, 2]\noutput y\n",
+      (const int8_t[]){1, 1, 2, 2, 3, 3, 4, 4}, (const int8_t[]){1, 2, 2, 4, 9, 12, 12, 16});
 }
 
 static void transposes_and_pads_at_the_ends(void **state) {
@@ -360,6 +376,7 @@ static void reports_bad_data(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rounds_and_saturates),
+      cmocka_unit_test(multiplies_bytes),
       cmocka_unit_test(transposes_and_pads_at_the_ends),
       cmocka_unit_test(convolves),
       cmocka_unit_test(multiplies),

@@ -279,6 +279,33 @@ static void test_gathers(void **state) {
   graph_destroy(g);
 }
 
+// Gates of channels are the array's, on images of every size; products of two images the hart's.
+static const char products[] =
+    "graph products\n"
+    "input x i8[2, 5, 7, 40]\n"
+    "input gate i8[2, 1, 1, 40]\n"
+    "input z i8[1, 9, 3, 7]\n"
+    "input few i8[1, 1, 1, 7]\n"
+    "node a QMul(x, gate) -> a i8[2, 5, 7, 40] {scale = 0.013}\n"
+    "node b QMul(z, few) -> b i8[1, 9, 3, 7] {scale = 0.5}\n"
+    "node c QMul(a, x) -> c i8[2, 5, 7, 40] {scale = 0.0079}\n"
+    "node d QMul(gate, gate) -> d i8[2, 1, 1, 40] {scale = 1.0}\n"
+    "output a\noutput b\noutput c\noutput d\n";
+
+static void test_products(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
+  wf_diag diag = wf_diag_to(stderr);
+  graph *g = graph_parse("products", products, sizeof products - 1, &diag);
+  assert_non_null(g);
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
+    assert_int_equal(ref.digest, cycle.digest);
+  }
+  graph_destroy(g);
+}
+
 static int look_up(graph *g, int x, int table) {
   int y;
   const int inputs[2] = {x, table};
@@ -497,6 +524,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_attention),
                                      cmocka_unit_test(test_moves),
                                      cmocka_unit_test(test_gathers),
+                                     cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_results_in_place),
                                      cmocka_unit_test(test_outputs_without_steps),
                                      cmocka_unit_test(test_layers_of_tables),

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// QMul. One number per channel of an image is the array's: its weights stand on the diagonals of blocks, as those of a
+// depthwise convolution of 1 x 1, and are put there in the run. Other products are the hart's.
+#include "compiler/network/private.h"
+
+static bool is_gate(const graph_tensor *x, const graph_tensor *gate) {
+  return x->rank == 4 && gate->rank == 4 && gate->dim[0] == x->dim[0] && gate->dim[1] == 1 && gate->dim[2] == 1 &&
+         gate->dim[3] == x->dim[3] && x->dim[1] * x->dim[2] > 1;
+}
+
+// `count` bytes go to the diagonals of blocks, from block `first` on.
+static void to_diagonal(network_lowering *l, network_place blocks, network_place gate, int64_t dim, int64_t first,
+                        int64_t count) {
+  const int64_t whole = count >= dim ? count / dim : 1, each = count >= dim ? dim : count;
+  const int64_t shape[2] = {whole, each};
+  network_lower_view to = network_lower_view_at(blocks, WEFT_I8, 2, shape),
+                     from = network_lower_view_at(gate, WEFT_I8, 2, shape);
+  if (count == 0) return;
+  to.place.offset += (uint64_t)(first * dim * dim);
+  from.place.offset += (uint64_t)(first * dim);
+  to.step[0] = dim * dim, to.step[1] = dim + 1;
+  network_lower_copy(l, &to, &from);
+}
+
+static network_place diagonal_of(network_lowering *l, network_place gate, int64_t channels) {
+  const int64_t dim = hw_derive(l->array).dim, blocks = (channels + dim - 1) / dim, bytes = blocks * dim * dim;
+  const network_place place = network_lower_scratch(l, (uint64_t)bytes);
+  const network_lower_view all = network_lower_view_at(place, WEFT_I8, 1, &bytes);
+  const int8_t zero = 0;
+  network_lower_fill(l, &all, &zero);
+  to_diagonal(l, place, gate, dim, 0, channels / dim * dim);
+  to_diagonal(l, place, gate, dim, channels / dim, channels % dim);
+  return place;
+}
+
+static void multiply_image(network_lowering *l, network_place x, network_place weights, network_place y) {
+  const int64_t *dim = network_lower_input(l, 0)->dim;
+  layer_call call = {.kernel = LAYER_DEPTHWISE_CONV2D};
+  layer_add_argument(&call, "N", lang_int(1));
+  layer_add_argument(&call, "H", lang_int(dim[1]));
+  layer_add_argument(&call, "W", lang_int(dim[2]));
+  layer_add_argument(&call, "C", lang_int(dim[3]));
+  layer_add_argument(&call, "D", lang_int(hw_derive(l->array).dim));
+  layer_add_argument(&call, "R", lang_int(1));
+  layer_add_argument(&call, "S", lang_int(1));
+  layer_add_argument(&call, "scale", lang_float((double)graph_float(l->node, "scale", 1)));
+  network_step *step = network_lower_array(l, &call);
+  network_lower_bind(step, layer_kernels[call.kernel].inputs, x);
+  network_lower_bind(step, layer_kernels[call.kernel].weights, weights);
+  network_lower_bind(step, layer_kernels[call.kernel].results, y);
+}
+
+static bool multiply_by_hart(network_lowering *l) {
+  network_lower_view y, v;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_QMUL);
+  network_lower_set(call, 0, &y);
+  for (int i = 0; i < 2; i++) {
+    if (!network_lower_view_of(l, l->node->inputs[i], &v)) return false;
+    v = network_lower_broadcast(&v, y.rank, y.dim);
+    network_lower_set(call, 1 + i, &v);
+  }
+  call->call.number[0] = graph_float(l->node, "scale", 1);
+  network_lower_squeeze(call);
+  return true;
+}
+
+bool network_lower_multiply(network_lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0), *gate = network_lower_input(l, 1);
+  if (!is_gate(x, gate)) return multiply_by_hart(l);
+  network_place from = network_lower_place_of(l, 0), factors = network_lower_place_of(l, 1),
+                to = network_lower_result(l, 0);
+  const uint64_t image = (uint64_t)(x->dim[1] * x->dim[2] * x->dim[3]);
+  for (int64_t n = 0; n < x->dim[0]; n++) {
+    multiply_image(l, from, diagonal_of(l, factors, x->dim[3]), to);
+    from.offset += image, to.offset += image;
+    factors.offset += (uint64_t)x->dim[3];
+  }
+  return true;
+}
