@@ -5,7 +5,7 @@
 
 #include "compiler/graph/convolution.h"
 
-enum { TABLE = 256 };
+enum { TABLE = 256, PHASES = 8 };
 
 static int64_t last_dim(const graph_tensor *t) { return t->dim[t->rank - 1]; }
 
@@ -16,35 +16,56 @@ static int8_t to_byte(float value) { return (int8_t)graph_saturate(GRAPH_I8, gra
 bool graph_infer_qsoftmax(graph_call *c) {
   const graph_tensor *x = c->in[0], *table = c->in[1], *mask = c->in[2];
   if (x->rank == 0) return graph_call_fail(c, "it takes rows of int8");
-  if (table->type != GRAPH_I32 || graph_elements(table) != TABLE)
-    return graph_call_fail(c, "its table has to be 256 numbers of i32");
+  if (table->type != GRAPH_U8 || graph_elements(table) != PHASES * TABLE)
+    return graph_call_fail(c, "its table has to be %d times 256 numbers of u8", PHASES);
   if (mask != NULL && (mask->type != GRAPH_I8 || mask->rank != 2 || last_dim(mask) != last_dim(x) || mask->dim[0] < 1 ||
                        graph_elements(mask) == 0 || graph_elements(x) % graph_elements(mask) != 0))
     return graph_call_fail(c, "its mask does not fit its rows");
   return graph_call_like(c, 0, 0);
 }
 
-static void softmax_row(const int8_t *x, const int8_t *mask, const int32_t *table, int64_t count, float factor,
+// Shares of a sum: e * factor / 2^shift. The factor is at most 240, and with shifts up to 13 as large as can be.
+typedef struct share {
+  int64_t factor;
+  int shift;
+} share;
+
+static share share_of(float one) {
+  enum { FACTOR_MAX = 240, SHIFT_MAX = 13 };
+  if (!(one > 0)) return (share){0};
+  int shift = SHIFT_MAX;
+  while (shift > 0 && ldexpf(one, shift) > FACTOR_MAX) shift--;
+  const float factor = ldexpf(one, shift);
+  return (share){factor > FACTOR_MAX ? FACTOR_MAX : (int64_t)lrintf(factor), shift};
+}
+
+static int8_t shared(share s, int64_t e) {
+  const int64_t y = s.shift == 0 ? e * s.factor : (e * s.factor + (INT64_C(1) << (s.shift - 1))) >> s.shift;
+  return (int8_t)(y > INT8_MAX ? INT8_MAX : y);
+}
+
+static void softmax_row(const int8_t *x, const int8_t *mask, const uint8_t *table, int64_t count, float scale,
                         int8_t *y) {
   int largest = INT8_MIN;
   int64_t sum = 0;
   for (int64_t i = 0; i < count; i++)
     if ((mask == NULL || mask[i] != 0) && x[i] > largest) largest = x[i];
+  largest |= 1;
   for (int64_t i = 0; i < count; i++)
-    if (mask == NULL || mask[i] != 0) sum += table[TABLE - 1 + x[i] - largest];
-  const float scale = factor / (float)sum;
+    if (mask == NULL || mask[i] != 0) sum += table[i % PHASES * TABLE + TABLE - 1 + x[i] - largest];
+  const share s = share_of(sum == 0 ? 0 : scale / (float)sum);
   for (int64_t i = 0; i < count; i++)
-    y[i] = mask == NULL || mask[i] != 0 ? to_byte((float)table[TABLE - 1 + x[i] - largest] * scale) : 0;
+    y[i] = mask == NULL || mask[i] != 0 ? shared(s, table[i % PHASES * TABLE + TABLE - 1 + x[i] - largest]) : 0;
 }
 
 bool graph_run_qsoftmax(graph_call *c) {
   const graph_tensor *x = c->in[0], *mask = c->in[2];
   const int64_t width = last_dim(x), rows = width == 0 ? 0 : graph_elements(x) / width;
-  const float factor = graph_float(c->node, "scale", 1);
+  const float scale = graph_float(c->node, "scale", 1);
   for (int64_t r = 0; r < rows; r++)
     softmax_row((const int8_t *)x->data + r * width,
                 mask == NULL ? NULL : (const int8_t *)mask->data + r % mask->dim[0] * width, c->in[1]->data, width,
-                factor, (int8_t *)c->to[0] + r * width);
+                scale, (int8_t *)c->to[0] + r * width);
   return true;
 }
 
@@ -70,9 +91,9 @@ static void norm_row(const graph_call *c, const int8_t *x, int64_t count, int8_t
   }
   if (graph_int(c->node, "center", 1) == 0) sum = 0;
   const float spread = (float)(count * squares - sum * sum) + graph_float(c->node, "epsilon", 0);
-  const float factor = 1.0f / sqrtf(spread);
+  const float root = 1.0f / sqrtf(spread), factor = (float)count * root, shift = (float)-sum * root;
   for (int64_t i = 0; i < count; i++) {
-    const float centred = (float)(count * x[i] - sum) * factor;
+    const float centred = fmaf(x[i], factor, shift);
     y[i] = to_byte(fmaf(centred, gamma[i], beta == NULL ? 0 : beta[i]));
   }
 }

@@ -29,20 +29,6 @@ static void add_scalar(network_call *call, network_lower_view view, int operand)
   network_lower_set(call, operand, &view);
 }
 
-// The table as numbers of floating point, if sums of a row of them are exact.
-static void make_float(network_lowering *l, network_lower_view *view, int64_t width) {
-  const graph_tensor *table = network_lower_input(l, 1);
-  const int64_t count = graph_elements(table);
-  const int32_t *from = table->data;
-  if (from == NULL || width > WEFT_HOST_SOFTMAX_ROW) return;
-  for (int64_t i = 0; i < count; i++)
-    if (from[i] < 0 || from[i] > from[count - 1] || from[i] > WEFT_HOST_SOFTMAX_SUM / width) return;
-  float *to = network_lower_alloc(l, (uint64_t)count * sizeof *to);
-  for (int64_t i = 0; i < count; i++) to[i] = (float)from[i];
-  view->place = network_lower_constant(l, table->name, to, (uint64_t)count * sizeof *to);
-  view->type = WEFT_F32;
-}
-
 // Rows of a mask are those of the last dimensions but one of the result; along the others they repeat.
 static bool add_mask(network_lowering *l, network_call *call) {
   network_lower_view y, mask;
@@ -66,7 +52,6 @@ bool network_lower_qsoftmax(network_lowering *l) {
   network_lower_view table;
   network_call *call = over_rows(l, WEFT_HOST_QSOFTMAX);
   if (call == NULL || !network_lower_view_of(l, l->node->inputs[1], &table)) return false;
-  make_float(l, &table, call->call.dim[call->call.outer]);
   add_scalar(call, table, 2);
   call->call.number[0] = graph_float(l->node, "scale", 1);
   call->call.integer[0] = network_lower_has(l->node, 2);

@@ -28,16 +28,20 @@ static bool finish(quantise_converter *c, int out, int form) {
 
 // ---- softmax
 
-enum { TABLE = 256, SUM_MAX = 1 << 24, EXACT_WIDTH = 1024 };
+enum { TABLE = 256, PHASES = 8 };
 
-// e^(scale * d) for d from -255 to 0, in units of 2^-24; of rows that are not too wide in larger ones, so that their
-// sums are exact in binary32, which is quicker for the hart.
-static int powers(quantise_converter *c, const char *name, float scale, int64_t width) {
-  int32_t table[TABLE], one = SUM_MAX;
-  while (width <= EXACT_WIDTH && one * width > SUM_MAX) one /= 2;
-  for (int i = 0; i < TABLE; i++) table[i] = (int32_t)lrint(one * exp((double)scale * (i - TABLE + 1)));
-  return quantise_convert_constant(c, wf_arena_format(c->arena, "%s.powers", name), GRAPH_I32, 1, (int64_t[]){TABLE},
-                                   table);
+// e^(scale * d) for d from -255 to 0, of which 1 is 255, once for each of eight columns. They round where numbers are
+// small another way: what a row has of them then adds up to what they are, to a sixteenth of one.
+static int powers(quantise_converter *c, const char *name, float scale) {
+  const double small = 4;
+  uint8_t table[PHASES][TABLE];
+  for (int phase = 0; phase < PHASES; phase++)
+    for (int i = 0; i < TABLE; i++) {
+      const double power = UINT8_MAX * exp((double)scale * (i - TABLE + 1));
+      table[phase][i] = (uint8_t)floor(power + (power < small ? (2 * phase + 1) / (2.0 * PHASES) : 0.5));
+    }
+  return quantise_convert_constant(c, wf_arena_format(c->arena, "%s.powers", name), GRAPH_U8, 2,
+                                   (int64_t[]){PHASES, TABLE}, table);
 }
 
 // What is added to the scores before a softmax. A sum may stand between two reshapes that split dimensions before the
@@ -140,8 +144,7 @@ static bool convert_softmax(quantise_converter *c, const graph_node *node) {
   if (plain && quantise_convert_unit_softmax(c, node, x, mask)) return true;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
   int inputs[3] = {from, GRAPH_NONE};
-  const graph_tensor *rows = &c->model->tensors[x];
-  inputs[1] = powers(c, node->name, c->values[x].scale, rows->dim[rows->rank - 1]);
+  inputs[1] = powers(c, node->name, c->values[x].scale);
   if (mask != GRAPH_NONE) inputs[2] = mask_of(c, &m);
   const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   graph_node *made = quantise_convert_emit(c, GRAPH_OP_QSOFTMAX, node->name, inputs, mask == GRAPH_NONE ? 2 : 3, form);

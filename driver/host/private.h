@@ -32,7 +32,19 @@ host_row *host_product_row(const struct weft_host_call *call);
 // Operators over inner dimensions: visited once per point of the outer ones; NULL as above.
 host_visit *host_reduce_visit(const struct weft_host_call *call);
 host_visit *host_normalise_visit(const struct weft_host_call *call);
-host_visit *host_qrows_visit(const struct weft_host_call *call);
+// The same for rows of int8, many at a time; false: as NULL above.
+bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status);
+
+// Rows of int8 whose elements lie side by side, int8 again; both may stand in one place.
+struct host_qrow {
+  int8_t *to;
+  const int8_t *from;
+  int64_t count;
+};
+
+// `table` has eight times 256 bytes; `number` is what all of a row shares.
+void host_qsoftmax_row(const struct host_qrow *row, const char *table, float number);
+void host_qsoftmax_masked_row(const struct host_qrow *row, const char *mask, const char *table, float number);
 
 static inline float host_f32(const char *at) { return *(const float *)(const void *)at; }
 static inline int8_t host_i8(const char *at) { return *(const int8_t *)(const void *)at; }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and normalisation of rows of int8, int8 again: sums are exact, one division per row.
+// Calls over rows of int8, int8 again: softmax (qsoftmax.c) and normalisation, whose sums are exact. Rows that follow
+// each other are taken together: of a norm four at a time share the factors and offsets of their columns.
 #include "group.h"
 #include "private.h"
 #include "weft/host_math.h"
-
-// The inner dimension at one point of the outer ones.
-struct line {
-  int8_t *to;
-  const int8_t *from;
-  int64_t count;
-};
 
 // Rows have to lie as they are, without steps between their elements.
 static bool is_plain(const struct weft_host_call *call) {
@@ -17,209 +11,53 @@ static bool is_plain(const struct weft_host_call *call) {
          call->operand[0].step[call->outer] == 1 && call->operand[1].step[call->outer] == 1;
 }
 
-static struct line line_of(const struct weft_host_call *call, const struct host_place *p) {
-  return (struct line){(int8_t *)p->at[0], (const int8_t *)p->at[1], call->dim[call->outer]};
+// The rows of the last outer dimension.
+static int64_t row_count(const struct weft_host_call *call) {
+  return call->outer == 0 ? 1 : call->dim[call->outer - 1];
 }
 
-#define LARGER(a, b) ((a) > (b) ? (a) : (b))
-
-// The nearest int8, the even one of two: limits that are integers may come before the rounding.
-static inline int8_t to_byte(float x) { return weft_saturate(weft_nearest(x)); }
-
-// ---- softmax: table[255 + x - largest] / sum, table i32[256] or f32[256]
-
-enum { WORD = sizeof(uint64_t) };
-#define LANES UINT64_C(0x00ff00ff00ff00ff)  // of 16 bits, a byte in each
-#define ONES UINT64_C(0x0001000100010001)
-
-// The larger of each lane: a + 256 - b has bit 8 where a is not the smaller, and a - b below it.
-static inline uint64_t larger_lanes(uint64_t a, uint64_t b) {
-  const uint64_t difference = (a | ONES << 8) - b, first = difference & ONES << 8;
-  return b + (difference & (first - (first >> 8)));
+static const char *row_at(const struct weft_host_call *call, const struct host_place *p, int operand, int64_t row) {
+  return p->at[operand] + (call->outer == 0 ? 0 : row * call->operand[operand].step[call->outer - 1]);
 }
 
-static inline uint64_t word_at(const void *at) {
-  uint64_t word;
-  __builtin_memcpy(&word, __builtin_assume_aligned(at, WORD), WORD);
-  return word;
+static struct host_qrow row_of(const struct weft_host_call *call, const struct host_place *p, int64_t row) {
+  return (struct host_qrow){(int8_t *)row_at(call, p, 0, row), (const int8_t *)row_at(call, p, 1, row),
+                            call->dim[call->outer]};
 }
 
-// Of whole words: as unsigned bytes, the sign turned, in two words of lanes; no branch depends on the data.
-static int32_t largest_of_words(const int8_t *from, int64_t words) {
-  uint64_t even = 0, odd = 0;
-  for (int64_t i = 0; i < words; i++) {
-    const uint64_t word = word_at(from + i * WORD) ^ UINT64_C(0x8080808080808080);
-    even = larger_lanes(word & LANES, even);
-    odd = larger_lanes(word >> 8 & LANES, odd);
-  }
-  even = larger_lanes(even, odd);
-  even = larger_lanes(even >> 32, even & UINT64_C(0xffffffff));
-  even = larger_lanes(even >> 16, even & UINT64_C(0xffff));
-  return (int32_t)(even & 0xff) - 128;
-}
-
-static int32_t largest_of(const struct line *l) {
-  int32_t largest = INT8_MIN;
-  int64_t i = 0;
-  for (; i < l->count && (uintptr_t)(l->from + i) % WORD != 0; i++) largest = LARGER(l->from[i], largest);
-  const int64_t words = (l->count - i) / WORD;
-  const int32_t inside = largest_of_words(l->from + i, words);
-  for (i += words * WORD; i < l->count; i++) largest = LARGER(l->from[i], largest);
-  return LARGER(inside, largest);
-}
-
-static int64_t sum_of(const struct line *l, const int32_t *entry) {
-  int64_t a = 0, b = 0, c = 0, d = 0, i = 0;
-  for (; i + 4 <= l->count; i += 4) {
-    const int8_t *x = l->from + i;
-    a += entry[x[0]], b += entry[x[1]], c += entry[x[2]], d += entry[x[3]];
-  }
-  for (; i < l->count; i++) a += entry[l->from[i]];
-  return a + b + c + d;
-}
-
-static void softmax_line(const struct line *l, const int32_t *table, float number) {
-  const int32_t *entry = table + 255 - largest_of(l);
-  const float factor = number / (float)sum_of(l, entry);
-  int64_t i = 0;
-  for (; i + GROUP <= l->count; i += GROUP) {
-    float v[GROUP];
-    EACH v[j] = (float)entry[l->from[i + j]] * factor;
-    not_above(v, 127);
-    put_group(l->to + i, v);
-  }
-  for (; i < l->count; i++) l->to[i] = to_byte((float)entry[l->from[i]] * factor);
-}
-
-// ---- the same where sums of the row's numbers are exact in binary32
-
-// The numbers of the row, and their sum.
-static float look_up(const struct line *l, const float *entry, float *row) {
-  float sum[GROUP] = {0};
-  int64_t i = 0;
-  for (; i + GROUP <= l->count; i += GROUP) {
-    int64_t x[GROUP];
-    float v[GROUP];
-    get_group(x, l->from + i);
-    EACH v[j] = entry[x[j]];
-    numbers_there(v);
-    EACH row[i + j] = v[j];
-    EACH sum[j] += v[j];
-  }
-  for (; i < l->count; i++) sum[0] += row[i] = entry[l->from[i]];
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
-__attribute__((always_inline)) static inline void scale_row(const struct line *l, const float *row, float factor,
-                                                            bool saturates) {
-  int8_t *const to = l->to;
-  const int64_t count = l->count;
-  int64_t i = 0;
-  for (; i + GROUP <= count; i += GROUP) {
-    float v[GROUP];
-    EACH v[j] = row[i + j];
-    numbers_there(v);
-    EACH v[j] = v[j] * factor;
-    numbers_there(v);
-    if (saturates) not_above(v, 127);
-    put_group(to + i, v);
-  }
-  for (; i < count; i++) to[i] = to_byte(row[i] * factor);
-}
-
-static void softmax_floats(const struct line *l, const float *table, float number) {
-  float row[WEFT_HOST_SOFTMAX_ROW];
-  const float factor = number / look_up(l, table + 255 - largest_of(l), row);
-  if (table[255] * factor <= 127)  // the largest of the row
-    scale_row(l, row, factor, false);
-  else
-    scale_row(l, row, factor, true);
-}
-
-// ---- rows with and without mask
-
-static void softmax_of(const struct weft_host_call *call, const struct line *l, const char *table) {
-  if (host_is(call, 2, WEFT_F32))
-    softmax_floats(l, (const float *)(const void *)table, call->number[0]);
-  else
-    softmax_line(l, (const int32_t *)(const void *)table, call->number[0]);
-}
+// ---- softmax
 
 static enum weft_host_status softmax(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
-  const struct line l = line_of(call, p);
-  softmax_of(call, &l, p->at[2]);
-  return WEFT_HOST_OK;
-}
-
-// How many bytes up to the first that is 0, word by word where the address allows it. Of a word without such a byte the
-// subtraction sets no sign that it had not.
-static int64_t count_included(const char *mask, int64_t count) {
-  const uint64_t one = UINT64_C(0x0101010101010101), sign = one << 7;
-  int64_t i = 0;
-  for (; i + WORD <= count && (uintptr_t)mask % WORD == 0; i += WORD) {
-    const uint64_t word = word_at(mask + i);
-    if (((word - one) & ~word & sign) != 0) break;
+  for (int64_t r = 0, rows = row_count(call); r < rows; r++) {
+    const struct host_qrow row = row_of(call, p, r);
+    if (call->integer[0] != 0)
+      host_qsoftmax_masked_row(&row, row_at(call, p, 3, r), p->at[2], call->number[0]);
+    else
+      host_qsoftmax_row(&row, p->at[2], call->number[0]);
   }
-  while (i < count && mask[i] != 0) i++;
-  return i;
-}
-
-static bool is_nothing(const char *mask, int64_t count) {
-  char any = 0;
-  for (; count > 0 && (uintptr_t)mask % WORD != 0; count--) any |= *mask++;
-  uint64_t words = 0;
-  for (; count >= WORD; count -= WORD, mask += WORD) words |= word_at(mask);
-  for (; count > 0; count--) any |= *mask++;
-  return any == 0 && words == 0;
-}
-
-// The elements whose mask is not 0, if they are the first ones, as in causal masks; else -1.
-static int64_t included_first(const char *mask, int64_t count) {
-  const int64_t first = count_included(mask, count);
-  return is_nothing(mask + first, count - first) ? first : -1;
-}
-
-// The elements whose mask is not 0 side by side, and back to where they belong; the row has room for all.
-static int64_t gather_included(int8_t *to, const int8_t *from, const char *mask, int64_t count) {
-  int64_t included = 0;
-  for (int64_t i = 0; i < count; i++)
-    if (mask[i] != 0) to[included++] = from[i];
-  return included;
-}
-
-static void spread_included(int8_t *row, const char *mask, int64_t count, int64_t included) {
-  for (int64_t i = count - 1; i >= 0; i--) row[i] = mask[i] != 0 ? row[--included] : 0;
-}
-
-// The same of the elements whose mask is not 0; the others become 0.
-static enum weft_host_status softmax_masked(void *context, const struct weft_host_call *call,
-                                            const struct host_place *p) {
-  (void)context;
-  struct line l = line_of(call, p);
-  const int64_t all = l.count, first = included_first(p->at[3], all);
-  l.count = first >= 0 ? first : gather_included(l.to, l.from, p->at[3], all);
-  if (first < 0) l.from = l.to;
-  if (l.count > 0) softmax_of(call, &l, p->at[2]);
-  if (first < 0)
-    spread_included(l.to, p->at[3], all, l.count);
-  else
-    __builtin_memset(l.to + first, 0, (size_t)(all - first));
   return WEFT_HOST_OK;
 }
 
-// ---- normalisation: (N x - sum) / sqrt(N squares - sum^2 + a) * y + z
+// ---- normalisation: y (N x - sum) k + z with k = 1 / sqrt(N squares - sum^2 + a)
+
+// A row and what its numbers take: x factor + shift.
+struct norm_row {
+  struct host_qrow row;
+  float factor, shift;
+};
 
 // Products of integers take the hart longer than those of floating point, which are as exact here.
-static void sums_of(const struct line *l, int64_t *sum, int64_t *squares) {
+static void sums_of(const struct host_qrow *l, int64_t *sum, int64_t *squares) {
   double square[GROUP] = {0};
   int64_t a = 0, i = 0;
   for (; i + GROUP <= l->count; i += GROUP) {
     int64_t x[GROUP];
     double f[GROUP];
     get_group(x, l->from + i);
-    EACH f[j] = (double)x[j];
+    EACH f[j] = (double)(int32_t)x[j];
     EACH a += x[j];
+    doubles_there(f);
     EACH square[j] = __builtin_fma(f[j], f[j], square[j]);
   }
   for (; i < l->count; i++) {
@@ -231,45 +69,91 @@ static void sums_of(const struct line *l, int64_t *sum, int64_t *squares) {
   *squares = (int64_t)square[0];
 }
 
+static void begin_row(const struct weft_host_call *call, struct norm_row *n) {
+  int64_t sum, squares;
+  sums_of(&n->row, &sum, &squares);
+  if (call->integer[0] == 0) sum = 0;
+  const int64_t count = n->row.count;
+  const float k = 1.0f / weft_sqrtf((float)(count * squares - sum * sum) + call->number[0]);
+  n->factor = (float)count * k;
+  n->shift = (float)-sum * k;
+}
+
+static void norm_rest(const struct norm_row *n, int64_t from, const float *gamma, const float *beta) {
+  for (int64_t i = from; i < n->row.count; i++)
+    n->row.to[i] = weft_saturate(
+        weft_nearest(__builtin_fmaf(__builtin_fmaf((float)n->row.from[i], n->factor, n->shift), gamma[i], beta[i])));
+}
+
+// Two columns of four rows.
+enum { ROWS = 4, COLUMNS = GROUP / ROWS };
+
+__attribute__((always_inline)) static inline void norm_block(int8_t *const *to, const int8_t *const *from, int at,
+                                                             const float *factor, const float *shift,
+                                                             const float *gamma, const float *beta) {
+  int64_t x[GROUP];
+  float v[GROUP], y[COLUMNS], z[COLUMNS];
+  EACH x[j] = from[j % ROWS][at + j / ROWS];
+  y[0] = gamma[at], y[1] = gamma[at + 1];
+  z[0] = beta[at], z[1] = beta[at + 1];
+  wholes_there(x);
+  EACH v[j] = (float)(int32_t)x[j];
+  numbers_there(v);
+  EACH v[j] = __builtin_fmaf(v[j], factor[j % ROWS], shift[j % ROWS]);
+  numbers_there(v);
+  EACH v[j] = __builtin_fmaf(v[j], y[j / ROWS], z[j / ROWS]);
+  numbers_there(v);
+  not_above(v, 127);
+  not_below(v, -128);
+  EACH x[j] = nearest(v[j]);
+  wholes_there(x);
+  EACH to[j % ROWS][at + j / ROWS] = (int8_t)x[j];
+}
+
+static void norm_rows(const struct norm_row *n, const float *gamma, const float *beta) {
+  int8_t *to[ROWS] = {n[0].row.to, n[1].row.to, n[2].row.to, n[3].row.to};
+  const int8_t *from[ROWS] = {n[0].row.from, n[1].row.from, n[2].row.from, n[3].row.from};
+  const float factor[ROWS] = {n[0].factor, n[1].factor, n[2].factor, n[3].factor};
+  const float shift[ROWS] = {n[0].shift, n[1].shift, n[2].shift, n[3].shift};
+  const float *y = gamma, *z = beta;
+  int64_t i = 0;
+  for (const int64_t count = n->row.count; i + GROUP <= count; i += GROUP) {
+    _Pragma("GCC unroll 4") for (int c = 0; c < GROUP; c += COLUMNS) norm_block(to, from, c, factor, shift, y, z);
+    _Pragma("GCC unroll 4") for (int r = 0; r < ROWS; r++) to[r] += GROUP, from[r] += GROUP;
+    y += GROUP, z += GROUP;
+  }
+  for (int r = 0; r < ROWS; r++) norm_rest(&n[r], i, gamma, beta);
+}
+
 static enum weft_host_status normalize(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
-  const struct line l = line_of(call, p);
   const float *gamma = (const float *)(const void *)p->at[2], *beta = (const float *)(const void *)p->at[3];
-  int64_t sum, squares;
-  sums_of(&l, &sum, &squares);
-  if (call->integer[0] == 0) sum = 0;
-  const float factor = 1.0f / weft_sqrtf((float)(l.count * squares - sum * sum) + call->number[0]);
-  const float n = (float)l.count, s = (float)-sum;  // n * x + s is a whole number below 2^24
-  int64_t i = 0;
-  for (; i + GROUP <= l.count; i += GROUP) {
-    int64_t x[GROUP];
-    float v[GROUP], y[GROUP], z[GROUP];
-    get_group(x, l.from + i);
-    EACH v[j] = (float)x[j];
-    EACH y[j] = gamma[i + j];
-    EACH z[j] = beta[i + j];
-    numbers_there(v);
-    EACH v[j] = __builtin_fmaf(n, v[j], s);
-    numbers_there(v);
-    EACH v[j] = v[j] * factor;
-    numbers_there(y);
-    numbers_there(z);
-    numbers_there(v);
-    EACH v[j] = __builtin_fmaf(v[j], y[j], z[j]);
-    numbers_there(v);
-    not_above(v, 127);
-    not_below(v, -128);
-    put_group(l.to + i, v);
+  const int64_t rows = row_count(call);
+  int64_t r = 0;
+  for (; r < rows; r += ROWS) {
+    struct norm_row n[ROWS];
+    const int64_t some = rows - r < ROWS ? rows - r : ROWS;
+    for (int64_t i = 0; i < some; i++) {
+      n[i].row = row_of(call, p, r + i);
+      begin_row(call, &n[i]);
+    }
+    if (some == ROWS)
+      norm_rows(n, gamma, beta);
+    else
+      for (int64_t i = 0; i < some; i++) norm_rest(&n[i], 0, gamma, beta);
   }
-  for (; i < l.count; i++)
-    l.to[i] = to_byte(__builtin_fmaf(__builtin_fmaf(n, l.from[i], s) * factor, gamma[i], beta[i]));
   return WEFT_HOST_OK;
 }
 
-host_visit *host_qrows_visit(const struct weft_host_call *call) {
-  const bool softmax_fits =
-      host_is(call, 2, WEFT_I32) || (host_is(call, 2, WEFT_F32) && call->dim[call->outer] <= WEFT_HOST_SOFTMAX_ROW);
-  if (call->op == WEFT_HOST_QSOFTMAX && is_plain(call) && softmax_fits)
-    return call->integer[0] != 0 ? softmax_masked : softmax;
-  return call->op == WEFT_HOST_QNORMALIZE && is_plain(call) ? normalize : NULL;
+// Factors and offsets are those of the columns, the table is one for all.
+static bool is_shared(const struct weft_host_call *call, int operand) {
+  return call->outer == 0 || call->operand[operand].step[call->outer - 1] == 0;
+}
+
+bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status) {
+  const bool softmaxes = call->op == WEFT_HOST_QSOFTMAX;
+  if ((!softmaxes && call->op != WEFT_HOST_QNORMALIZE) || !is_plain(call)) return false;
+  if (!is_shared(call, 2) || (!softmaxes && !is_shared(call, 3))) return false;
+  *status = host_each(call, 0, call->outer == 0 ? 0 : call->outer - 1, start, softmaxes ? softmax : normalize, NULL);
+  return true;
 }

@@ -68,8 +68,8 @@ static host_row *find_row(const struct weft_host_call *call) {
 }
 
 enum weft_host_status weft_host_run(const struct weft_host_call *call) {
-  static host_visit *(*const inner_families[])(const struct weft_host_call *) = {
-      host_reduce_visit, host_normalise_visit, host_qrows_visit};
+  static host_visit *(*const inner_families[])(const struct weft_host_call *) = {host_reduce_visit,
+                                                                                 host_normalise_visit};
   struct host_place start;
   for (unsigned o = 0; o < WEFT_HOST_OPERANDS; o++) start.at[o] = call->operand[o].data;
   host_row *row = find_row(call);
@@ -78,7 +78,8 @@ enum weft_host_status weft_host_run(const struct weft_host_call *call) {
     host_visit *visit = inner_families[f](call);
     if (visit != NULL) return host_each(call, 0, call->outer, &start, visit, NULL);
   }
-  return WEFT_HOST_NO_SUCH_OP;
+  enum weft_host_status status;
+  return host_qrows_run(call, &start, &status) ? status : WEFT_HOST_NO_SUCH_OP;
 }
 
 // ---- chains

@@ -63,6 +63,19 @@ static void multiplies_bytes(void **state) {
       (const int8_t[]){1, 1, 2, 2, 3, 3, 4, 4}, (const int8_t[]){1, 2, 2, 4, 9, 12, 12, 16});
 }
 
+// A table of 9 for the odd columns and 3 for the even ones: shares of the sum, without those of masked columns.
+static void shares_sums_of_exponentials(void **state) {
+  (void)state;
+  char text[8192], *at = text;
+  at += sprintf(at, "graph g\ninput x i8[2, 3]\nconstant t u8[8, 256] = hex \"");
+  for (int i = 0; i < 8 * 256; i++) at += sprintf(at, "%02x", i / 256 % 2 == 0 ? 3 : 9);
+  sprintf(at,
+          "\"\nconstant m i8[2, 3] = [1, 1, 1, 1, 1, 0]\nnode n QSoftmax(x, t, m) -> y i8[2, 3] {scale = 150.0}\n"
+          "output y\n");
+  // 150 / 15 = 10: 160 / 2^4; 150 / 12 = 12.5: 200 / 2^4
+  expect(text, (const int8_t[]){5, -128, 127, 0, -1, 127}, (const int8_t[]){30, 90, 30, 38, 113, 0});
+}
+
 static void transposes_and_pads_at_the_ends(void **state) {
   (void)state;
   expect(
@@ -377,6 +390,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rounds_and_saturates),
       cmocka_unit_test(multiplies_bytes),
+      cmocka_unit_test(shares_sums_of_exponentials),
       cmocka_unit_test(transposes_and_pads_at_the_ends),
       cmocka_unit_test(convolves),
       cmocka_unit_test(multiplies),

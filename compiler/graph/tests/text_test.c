@@ -88,8 +88,10 @@ static void refuses(void **state) {
   refuse("graph g\ninput x f32[2]\nnode n Relu(x) -> y f32[3]\n", "tensor 'y' is not what node 'n' (Relu) makes");
   refuse("graph g\ninput x f32[2]\ninput z f32[3]\nnode n Add(x, z) -> y f32[3]\n", "sizes 2 and 3 in one dimension");
   refuse("graph g\ninput x bool[2]\nnode n Sin(x) -> y bool[2]\n", "does not take bool");
-  refuse("graph g\ninput x i8[2, 0]\ninput t i32[256]\ninput m i8[1, 0]\nnode n QSoftmax(x, t, m) -> y i8[2, 0]\n",
+  refuse("graph g\ninput x i8[2, 0]\ninput t u8[8, 256]\ninput m i8[1, 0]\nnode n QSoftmax(x, t, m) -> y i8[2, 0]\n",
          "its mask does not fit its rows");
+  refuse("graph g\ninput x i8[2, 2]\ninput t i32[256]\nnode n QSoftmax(x, t) -> y i8[2, 2]\n",
+         "its table has to be 8 times 256 numbers of u8");
   refuse("graph g\ninput \"x f32[1]\n", "a text without its end");
   refuse("graph g\ninput \"\" f32[1]\n", "an empty name");
   refuse("graph g\noutput y\n", "no tensor 'y' so far");

@@ -422,18 +422,30 @@ static void test_refusals(void **state) {
 }
 
 // Rows of int8 against the formulas in other types and another order.
-static void check_softmax(const int8_t *x, const int8_t *mask, const int32_t *table, int count, float number,
+enum { PHASES = 8, POWERS = 256 };
+
+// Bytes that tell the tables of the columns apart where they are small.
+static void make_powers(uint8_t *table, double scale) {
+  for (int i = 0; i < PHASES * POWERS; i++)
+    table[i] = (uint8_t)(255 * exp(-scale * (POWERS - 1 - i % POWERS)) + i / POWERS / 8.0);
+}
+
+// By division, without the shift that makes a product small.
+static void check_softmax(const int8_t *x, const int8_t *mask, const uint8_t *table, int count, float number,
                           const int8_t *got) {
-  int largest = -128;
-  int64_t sum = 0;
+  int largest = -128, e[64], sum = 0, shift = 13;
   for (int i = count - 1; i >= 0; i--)
     if (mask[i] != 0 && x[i] > largest) largest = x[i];
-  for (int i = count - 1; i >= 0; i--) sum += mask[i] != 0 ? table[255 + x[i] - largest] : 0;
-  const float factor = number / (float)sum;
+  for (int i = count - 1; i >= 0; i--) {
+    e[i] = mask[i] != 0 ? table[i % 8 * 256 + 255 + x[i] - (largest % 2 == 0 ? largest + 1 : largest)] : 0;
+    sum += e[i];
+  }
+  const double share = sum == 0 ? 0 : (double)(number / (float)sum);
+  while (shift > 0 && share * (1 << shift) > 240) shift--;
+  const double factor = fmin(nearbyint(share * (1 << shift)), 240);
   for (int i = 0; i < count; i++) {
-    // A masked element may be larger than all others, and then has no place in the table.
-    const float share = mask[i] == 0 ? 0 : nearbyintf((float)table[255 + x[i] - largest] * factor);
-    assert_int_equal(got[i], share > 127 ? 127 : (int)share);
+    const double value = floor(e[i] * factor / (1 << shift) + 0.5);
+    assert_int_equal(got[i], value > 127 ? 127 : (int)value);
   }
 }
 
@@ -441,12 +453,12 @@ enum { ROW = 29 };
 
 static void test_qsoftmax(void **state) {
   (void)state;
-  int32_t table[256];
-  float floats[256];
-  for (int i = 0; i < 256; i++) floats[i] = (float)(table[i] = (int32_t)(524288 * exp(-0.05 * (255 - i))));
-  for (int run = 0; run < 16; run++) {  // no mask, causal, scattered, all; with tables of both types; saturated or not
+  static const float scales[] = {150, 2000, 9, 1e5F, 40, 0, -3, INFINITY};
+  uint8_t table[PHASES * POWERS];
+  make_powers(table, 0.05);
+  for (int run = 0; run < 32; run++) {  // no mask, causal, scattered, all; shares of all sizes, saturated or not
     const int kind = run % 4;
-    const float scale = run < 8 ? 150 : 2000;
+    const float scale = scales[run / 4];
     _Alignas(8) int8_t x[A * ROW + 3];
     int8_t mask[A * ROW], to[A * ROW];
     const int shift = kind == 3 ? 3 : 0;  // not at a whole word
@@ -459,20 +471,52 @@ static void test_qsoftmax(void **state) {
     call.integer[0] = kind != 0;
     call.operand[0] = (struct weft_host_operand){.data = to, .step = {ROW, 1}, .type = WEFT_I8};
     call.operand[1] = (struct weft_host_operand){.data = x + shift, .step = {ROW, 1}, .type = WEFT_I8};
-    call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_I32};
-    if (run / 4 % 2 == 1) call.operand[2] = (struct weft_host_operand){.data = floats, .type = WEFT_F32};
+    call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_U8};
     call.operand[3] = (struct weft_host_operand){.data = mask, .step = {ROW, 1}, .type = WEFT_I8};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
-    for (int r = 0; r < A; r++) check_softmax(x + shift + r * ROW, mask + r * ROW, table, ROW, scale, to + r * ROW);
+    for (int r = 0; r < A; r++)
+      check_softmax(x + shift + r * ROW, mask + r * ROW, table, ROW, scale > 0 ? scale : 0, to + r * ROW);
   }
+}
+
+// Rows of all lengths from all places, in the place of their operand, and one whose lanes add up to 16 bits and more.
+static void test_softmax_rows(void **state) {
+  (void)state;
+  enum { LONG = 5000 };
+  static _Alignas(8) int8_t x[LONG + 16], same[64];
+  uint8_t table[PHASES * POWERS];
+  make_powers(table, 0.02);
+  for (int run = 0; run < 8 * 63; run++) {
+    const int count = run / 8 + 1, at = run % 8;
+    int8_t mask[64];
+    for (int i = 0; i < count; i++) {
+      same[i] = x[at + i] = (int8_t)(i * 71 % 256 - 128 + run % 3);
+      mask[i] = 1;
+    }
+    x[at + count] = 99;
+    struct weft_host_call call = {.op = WEFT_HOST_QSOFTMAX, .rank = 1, .outer = 0, .dim = {count}, .number = {300}};
+    call.operand[0] = (struct weft_host_operand){.data = x + at, .step = {1}, .type = WEFT_I8};
+    call.operand[1] = call.operand[0];
+    call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_U8};
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    check_softmax(same, mask, table, count, 300, x + at);
+    assert_int_equal(x[at + count], 99);
+  }
+  for (int i = 0; i < LONG; i++) x[i] = 127;
+  struct weft_host_call call = {.op = WEFT_HOST_QSOFTMAX, .rank = 1, .outer = 0, .dim = {LONG}, .number = {1e5F}};
+  call.operand[0] = (struct weft_host_operand){.data = x, .step = {1}, .type = WEFT_I8};
+  call.operand[1] = call.operand[0];
+  call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_U8};
+  assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+  for (int i = 0; i < LONG; i++) assert_int_equal(x[i], 20);
 }
 
 // Causal masks at whole words and beside them, with rows of words, and one element behind the first that is hidden.
 static void test_wide_masks(void **state) {
   (void)state;
   enum { WIDE = 40 };
-  int32_t table[256];
-  for (int i = 0; i < 256; i++) table[i] = (int32_t)(524288 * exp(-0.05 * (255 - i)));
+  uint8_t table[PHASES * POWERS];
+  make_powers(table, 0.05);
   for (int run = 0; run < 2 * WIDE * 2; run++) {
     const int included = run / 2 % WIDE + 1, shift = run % 2 * 5;
     const bool holed = run >= 2 * WIDE;
@@ -485,24 +529,27 @@ static void test_wide_masks(void **state) {
     call.number[0] = 150;
     call.operand[0] = (struct weft_host_operand){.data = to, .step = {WIDE, 1}, .type = WEFT_I8};
     call.operand[1] = (struct weft_host_operand){.data = x, .step = {WIDE, 1}, .type = WEFT_I8};
-    call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_I32};
+    call.operand[2] = (struct weft_host_operand){.data = table, .type = WEFT_U8};
     call.operand[3] = (struct weft_host_operand){.data = mask + shift, .step = {WIDE, 1}, .type = WEFT_I8};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
     check_softmax(x, mask + shift, table, WIDE, 150, to);
   }
 }
 
+// Four rows together, and those that are left.
 static void test_qnormalize(void **state) {
   (void)state;
-  int8_t x[A * ROW], to[A * ROW];
+  enum { MANY = 11 };
+  int8_t x[MANY * ROW], to[MANY * ROW];
   float gamma[ROW], beta[ROW];
-  for (int i = 0; i < A * ROW; i++) x[i] = (int8_t)(i * 47 % 239 - 119);
+  for (int i = 0; i < MANY * ROW; i++) x[i] = (int8_t)(i * 47 % 239 - 119);
   for (int i = 0; i < ROW; i++) {
     gamma[i] = 40 + number(i);
     beta[i] = number(7 * i);
   }
-  for (int centred = 0; centred < 2; centred++) {
-    struct weft_host_call call = {.op = WEFT_HOST_QNORMALIZE, .rank = 2, .outer = 1, .dim = {A, ROW}};
+  for (int run = 0; run < 2 * MANY; run++) {
+    const int centred = run % 2, rows = run / 2 + 1;
+    struct weft_host_call call = {.op = WEFT_HOST_QNORMALIZE, .rank = 2, .outer = 1, .dim = {rows, ROW}};
     call.number[0] = 12.5F;
     call.integer[0] = centred;
     call.operand[0] = (struct weft_host_operand){.data = to, .step = {ROW, 1}, .type = WEFT_I8};
@@ -510,15 +557,16 @@ static void test_qnormalize(void **state) {
     call.operand[2] = (struct weft_host_operand){.data = gamma, .step = {0, F}, .type = WEFT_F32};
     call.operand[3] = (struct weft_host_operand){.data = beta, .step = {0, F}, .type = WEFT_F32};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
-    for (int r = 0; r < A; r++) {
+    for (int r = 0; r < rows; r++) {
       int64_t sum = 0, squares = 0;
       for (int i = 0; i < ROW; i++) {
         sum += centred ? x[r * ROW + i] : 0;
         squares += x[r * ROW + i] * x[r * ROW + i];
       }
-      const float factor = 1.0F / sqrtf((float)(ROW * squares - sum * sum) + 12.5F);
+      const float root = 1.0F / sqrtf((float)(ROW * squares - sum * sum) + 12.5F);
       for (int i = 0; i < ROW; i++) {
-        const float value = nearbyintf(fmaf((float)(ROW * x[r * ROW + i] - sum) * factor, gamma[i], beta[i]));
+        const float z = fmaf(x[r * ROW + i], ROW * root, (float)-sum * root);
+        const float value = nearbyintf(fmaf(z, gamma[i], beta[i]));
         assert_int_equal(to[r * ROW + i], value > 127 ? 127 : value < -128 ? -128 : (int)value);
       }
     }
@@ -567,6 +615,7 @@ int main(void) {
                                      cmocka_unit_test(test_divisors),
                                      cmocka_unit_test(test_wide_normalize),
                                      cmocka_unit_test(test_qsoftmax),
+                                     cmocka_unit_test(test_softmax_rows),
                                      cmocka_unit_test(test_wide_masks),
                                      cmocka_unit_test(test_qnormalize),
                                      cmocka_unit_test(test_float_table),

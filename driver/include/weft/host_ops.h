@@ -13,9 +13,6 @@
 
 enum { WEFT_HOST_RANK = 8, WEFT_HOST_OPERANDS = 4, WEFT_HOST_INTEGERS = 2, WEFT_HOST_NUMBERS = 2 };
 
-// QSOFTMAX with a table of f32: columns at most, and what the largest number of the table times the columns may be.
-enum { WEFT_HOST_SOFTMAX_ROW = 1024, WEFT_HOST_SOFTMAX_SUM = 1 << 24 };
-
 enum weft_host_type { WEFT_F32, WEFT_I8, WEFT_U8, WEFT_I32, WEFT_I64, WEFT_BOOL, WEFT_HOST_TYPES };
 
 enum weft_host_op {

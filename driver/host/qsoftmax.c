@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax of rows of int8, int8 again, in integers: docs/networks.md has the formula. Four passes over a row: its
+// largest number, an exponential in a byte for each element from a table, their sum, and shares of the sum. All but the
+// table take eight elements at once, as lanes of a word; the exponentials stand where the result will.
+#include "group.h"
+#include "private.h"
+
+// A row is too short to call functions for its parts.
+#define IN_ROW __attribute__((always_inline)) static inline
+
+enum { WORD = sizeof(uint64_t), SHIFT_MAX = 13, FACTOR_MAX = 240, TABLE = 256 };
+#define BYTES(b) (UINT64_C(0x0101010101010101) * (b))  // in each byte of a word
+#define LANES UINT64_C(0x00ff00ff00ff00ff)             // of 16 bits, a byte in each
+#define ONES UINT64_C(0x0001000100010001)
+
+IN_ROW uint64_t word_at(const void *at) {
+  uint64_t word;
+  __builtin_memcpy(&word, __builtin_assume_aligned(at, WORD), WORD);
+  return word;
+}
+
+IN_ROW void put_word(void *at, uint64_t word) { __builtin_memcpy(__builtin_assume_aligned(at, WORD), &word, WORD); }
+
+// A row as bytes before the first whole word, words, and bytes behind them.
+struct cut {
+  size_t head, words, edges;
+};
+
+IN_ROW struct cut cut_of(const void *at, size_t count) {
+  const size_t before = -(uintptr_t)at % WORD, head = before < count ? before : count;
+  return (struct cut){head, (count - head) / WORD, head + (count - head) % WORD};
+}
+
+// The place of an edge's n-th byte.
+IN_ROW size_t edge_at(const struct cut *c, size_t n) { return n < c->head ? n : n + c->words * WORD; }
+
+// ---- the largest number: half of it, as unsigned bytes, for then bit 7 of a byte is free to borrow from
+
+IN_ROW uint32_t half_of(int8_t x) { return (uint32_t)(uint8_t)(x ^ -128) >> 1; }
+IN_ROW uint64_t halves_of(uint64_t word) { return (word >> 1 & BYTES(0x7f)) ^ BYTES(0x40); }
+
+// The larger of each byte: with bit 7 set in b, it stays in the difference where b is not the smaller, and b - a below.
+IN_ROW uint64_t larger_halves(uint64_t a, uint64_t b) {
+  const uint64_t difference = (b ^ BYTES(0x80)) - a, first = difference & BYTES(0x80);
+  return a + (difference & (first - (first >> 7)));
+}
+
+IN_ROW uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+IN_ROW uint32_t largest_byte(uint64_t a) {
+  a = larger_halves(a, a >> 32);
+  a = larger_halves(a, a >> 16);
+  return (uint32_t)larger_halves(a, a >> 8) & 0x7f;
+}
+
+// Whole words do not begin or end within an edge, so the compiler may take several at a time.
+IN_ROW uint64_t largest_of_words(const int8_t *from, size_t words) {
+  const int8_t *const odd = from + words % 4 * WORD, *const end = from + words * WORD;
+  uint64_t a = 0, b = 0;
+  for (; from != odd; from += WORD) a = larger_halves(a, halves_of(word_at(from)));
+  for (; from != end; from += 4 * WORD) {
+    a = larger_halves(a, halves_of(word_at(from)));
+    b = larger_halves(b, halves_of(word_at(from + WORD)));
+    a = larger_halves(a, halves_of(word_at(from + 2 * WORD)));
+    b = larger_halves(b, halves_of(word_at(from + 3 * WORD)));
+  }
+  return larger_halves(a, b);
+}
+
+IN_ROW uint32_t largest_half(const int8_t *from, size_t count) {
+  const struct cut cut = cut_of(from, count);
+  uint32_t largest = largest_byte(largest_of_words(from + cut.head, cut.words));
+  for (size_t n = 0; n < cut.edges; n++) largest = larger(largest, half_of(from[edge_at(&cut, n)]));
+  return largest;
+}
+
+static uint32_t largest_half_included(const int8_t *from, const char *mask, size_t count) {
+  uint32_t largest = 0;
+  for (size_t i = 0; i < count; i++) largest = larger(largest, mask[i] != 0 ? half_of(from[i]) : 0);
+  return largest;
+}
+
+// ---- exponentials: column j has table j mod 8, each of 256 bytes
+
+IN_ROW void look_up(int8_t *to, const int8_t *from, size_t count, const uint8_t *entry) {
+  size_t i = 0;
+  for (; i + 2 * GROUP <= count; i += 2 * GROUP) {
+    int64_t x[GROUP], y[GROUP];
+    EACH x[j] = from[i + (size_t)j];
+    wholes_there(x);
+    EACH y[j] = from[i + GROUP + (size_t)j];
+    EACH x[j] = (entry + x[j])[TABLE * j];
+    wholes_there(y);
+    EACH y[j] = (entry + y[j])[TABLE * j];
+    wholes_there(x);
+    EACH to[i + (size_t)j] = (int8_t)x[j];
+    wholes_there(y);
+    EACH to[i + GROUP + (size_t)j] = (int8_t)y[j];
+  }
+  for (; i < count; i++) to[i] = (int8_t)(entry + from[i])[i % GROUP * TABLE];
+}
+
+static void look_up_included(int8_t *to, const int8_t *from, const char *mask, size_t count, const uint8_t *entry) {
+  for (size_t i = 0; i < count; i++) to[i] = mask[i] != 0 ? (int8_t)(entry + from[i])[i % GROUP * TABLE] : 0;
+}
+
+// ---- their sum
+
+static int64_t sum_of_lanes(uint64_t lanes) {
+  const uint64_t pairs = (lanes & UINT64_C(0x0000ffff0000ffff)) + (lanes >> 16 & UINT64_C(0x0000ffff0000ffff));
+  return (int64_t)((pairs & UINT64_C(0xffffffff)) + (pairs >> 32));
+}
+
+// At most as many words as keep a lane within 16 bits. `all` has every byte but the lowest of a word, the even ones a
+// byte above their lane.
+IN_ROW int64_t sum_of_words(const int8_t *from, size_t words) {
+  const int8_t *const odd = from + words % 4 * WORD, *const end = from + words * WORD;
+  uint64_t even = 0, all = 0;
+  for (; from != odd; from += WORD) even += word_at(from) & LANES, all += word_at(from) >> 8;
+  for (; from != end; from += 4 * WORD) {
+    const uint64_t a = word_at(from), b = word_at(from + WORD);
+    const uint64_t c = word_at(from + 2 * WORD), d = word_at(from + 3 * WORD);
+    even += a & LANES, all += a >> 8, even += b & LANES, all += b >> 8;
+    even += c & LANES, all += c >> 8, even += d & LANES, all += d >> 8;
+  }
+  return sum_of_lanes(even) + sum_of_lanes(all - (even >> 16 << 8));
+}
+
+IN_ROW int64_t sum_of(const int8_t *from, const struct cut *cut) {
+  enum { WORDS_MAX = 256 };
+  const int8_t *words = from + cut->head;
+  int64_t sum = 0;
+  for (size_t left = cut->words; left > 0;) {
+    const size_t some = left < WORDS_MAX ? left : WORDS_MAX;
+    sum += sum_of_words(words, some);
+    words += some * WORD;
+    left -= some;
+  }
+  for (size_t n = 0; n < cut->edges; n++) sum += (uint8_t)from[edge_at(cut, n)];
+  return sum;
+}
+
+// ---- shares: min(127, (e factor + 2^(shift - 1)) >> shift); no product leaves its 16 bits
+
+struct share {
+  uint64_t factor, half;
+  unsigned shift;
+};
+
+// The largest shift with which `one` is a factor of up to 240: it has then 7 bits at least, if the shift is not the
+// largest of all.
+static struct share share_of(float one) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &one, sizeof bits);
+  const int32_t needed = 7 + 127 - (int32_t)(bits >> 23);  // one 2^needed is in [128, 256)
+  int32_t shift = needed < 0 ? 0 : needed > SHIFT_MAX ? SHIFT_MAX : needed;
+  float factor = one * (float)(1 << shift);
+  if (factor > FACTOR_MAX && shift > 0) {
+    factor *= 0.5f;
+    shift--;
+  }
+  if (factor > FACTOR_MAX) factor = FACTOR_MAX;
+  return (struct share){(uint64_t)nearest(factor), shift == 0 ? 0 : UINT64_C(1) << (shift - 1), (unsigned)shift};
+}
+
+IN_ROW uint64_t shared(const struct share *s, uint64_t e) { return (s->factor * e + s->half) >> s->shift; }
+
+IN_ROW int8_t share(const struct share *s, int8_t e) {
+  const uint64_t y = shared(s, (uint8_t)e);
+  return (int8_t)(y < INT8_MAX ? y : INT8_MAX);
+}
+
+// The multiplier of the hart ends when the rest of its first operand is 0, and takes one product at a time: `before` is
+// work that has to be done when it begins.
+IN_ROW uint64_t times(uint64_t factor, uint64_t lanes, uint64_t *before) {
+#ifdef __riscv
+  uint64_t product;
+  __asm__ volatile("mul %0, %2, %3\n\tfsgnj.d ft0, ft0, ft0" : "=r"(product), "+r"(*before) : "r"(factor), "r"(lanes));
+  return product;
+#else
+  (void)before;
+  return factor * lanes;
+#endif
+}
+
+// Of numbers up to 255 in lanes.
+IN_ROW uint64_t saturated(uint64_t lanes) {
+  const uint64_t above = lanes >> 7 & ONES;
+  return (lanes | ((above << 7) - above)) & ONES * 0x7f;
+}
+
+struct lanes {
+  uint64_t factor, half, kept;
+  unsigned shift;
+  bool saturates;
+};
+
+IN_ROW uint64_t scaled(const struct lanes *l, uint64_t product) {
+  const uint64_t lanes = (product + l->half) >> l->shift & l->kept;
+  return l->saturates ? saturated(lanes) : lanes;
+}
+
+IN_ROW void share_word(int8_t *at, const struct lanes *l) {
+  uint64_t even = word_at(at), odd = even >> 8 & LANES;
+  even = times(l->factor, even & LANES, &odd);
+  odd = times(l->factor, odd, &odd);
+  put_word(at, scaled(l, even) | scaled(l, odd) << 8);
+}
+
+// Of words in which no share is more than 127, or than 255.
+IN_ROW void share_words(int8_t *to, size_t words, const struct share *s, bool saturates) {
+  const struct lanes l = {s->factor, s->half * ONES, (UINT64_C(0xffff) >> s->shift) * ONES, s->shift, saturates};
+  int8_t *const end = to + words / 2 * 2 * WORD;
+  if (words % 2 != 0) share_word(end, &l);
+  for (; to != end; to += 2 * WORD) {
+    uint64_t a = word_at(to), b = word_at(to + WORD), a_odd = a >> 8, b_odd = b >> 8;
+    const uint64_t a_even = times(l.factor, a & LANES, &b);
+    a_odd &= LANES, b &= LANES, b_odd &= LANES;
+    const uint64_t a_high = times(l.factor, a_odd, &b_odd);
+    uint64_t low = scaled(&l, a_even);
+    const uint64_t b_even = times(l.factor, b, &low);
+    uint64_t word = low | scaled(&l, a_high) << 8;
+    const uint64_t b_high = times(l.factor, b_odd, &word);
+    put_word(to, word);
+    put_word(to + WORD, scaled(&l, b_even) | scaled(&l, b_high) << 8);
+  }
+}
+
+IN_ROW void share_row(int8_t *to, size_t count, const struct cut *cut, const struct share *s) {
+  const uint64_t largest = shared(s, UINT8_MAX);
+  if (largest > UINT8_MAX) {
+    for (size_t i = 0; i < count; i++) to[i] = share(s, to[i]);
+    return;
+  }
+  if (largest <= INT8_MAX)
+    share_words(to + cut->head, cut->words, s, false);
+  else
+    share_words(to + cut->head, cut->words, s, true);
+  for (size_t n = 0; n < cut->edges; n++) {
+    int8_t *at = to + edge_at(cut, n);
+    *at = share(s, *at);
+  }
+}
+
+// ---- rows with and without mask
+
+// A number of which nothing is left, or which is none, leaves nothing.
+IN_ROW void share_out(int8_t *to, size_t count, float number) {
+  const struct cut cut = cut_of(to, count);
+  const int64_t sum = sum_of(to, &cut);
+  const float one = sum == 0 ? 0 : number / (float)sum;
+  const struct share s = share_of(one > 0 ? one : 0);
+  share_row(to, count, &cut, &s);
+}
+
+static const uint8_t *entry_of(const char *table, uint32_t largest) {
+  return (const uint8_t *)table + (TABLE - 1) - ((int32_t)(2 * largest + 1) - 128);
+}
+
+void host_qsoftmax_row(const struct host_qrow *row, const char *table, float number) {
+  const size_t count = (size_t)row->count;
+  look_up(row->to, row->from, count, entry_of(table, largest_half(row->from, count)));
+  share_out(row->to, count, number);
+}
+
+// How many bytes up to the first that is 0, word by word where the address allows it. Of a word without such a byte the
+// subtraction sets no sign that it had not.
+static int64_t count_included(const char *mask, int64_t count) {
+  int64_t i = 0;
+  for (; i + WORD <= count && (uintptr_t)mask % WORD == 0; i += WORD) {
+    const uint64_t word = word_at(mask + i);
+    if (((word - BYTES(1)) & ~word & BYTES(0x80)) != 0) break;
+  }
+  while (i < count && mask[i] != 0) i++;
+  return i;
+}
+
+static bool is_nothing(const char *mask, int64_t count) {
+  char any = 0;
+  for (; count > 0 && (uintptr_t)mask % WORD != 0; count--) any |= *mask++;
+  uint64_t words = 0;
+  for (; count >= WORD; count -= WORD, mask += WORD) words |= word_at(mask);
+  for (; count > 0; count--) any |= *mask++;
+  return any == 0 && words == 0;
+}
+
+void host_qsoftmax_masked_row(const struct host_qrow *row, const char *mask, const char *table, float number) {
+  const int64_t first = count_included(mask, row->count), rest = row->count - first;
+  if (is_nothing(mask + first, rest)) {  // causal masks, for instance
+    const struct host_qrow included = {row->to, row->from, first};
+    host_qsoftmax_row(&included, table, number);
+    __builtin_memset(row->to + first, 0, (size_t)rest);
+    return;
+  }
+  const size_t count = (size_t)row->count;
+  look_up_included(row->to, row->from, mask, count, entry_of(table, largest_half_included(row->from, mask, count)));
+  share_out(row->to, count, number);
+}
