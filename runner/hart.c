@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of the host on the hart of the array: the program driver/host/step.c is loaded once; for each step its calls
 // are written into memory and the hart runs it from the start, with the engine's clock and its memory, so that its
-// misses meet what the accelerator left in the caches. The hart's own caches are cold at the start of a step. The
-// cycles are those that the program measures around the calls.
+// misses meet what the accelerator left in the caches. It is one hart from step to step: its instruction cache and its
+// branch prediction keep what they hold. Its data cache does while no step of the array runs in between; the array
+// writes to memory, and then it is empty. The cycles are those that the program measures around the calls.
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "runner/machine.h"
 #include "sim/host/host.h"
 #include "sim/port.h"
@@ -33,12 +35,20 @@ bool run_hart_open(run_machine *m) {
          sim_elf_find(m->hart_program, "weft_host_batch", &m->batch);
 }
 
-// ---- a port whose hart began at `base`
+// ---- a port whose hart began at `base`; steps of the array move it on
 
 typedef struct late_port {
   host_port port;
   uint64_t base;
 } late_port;
+
+struct run_machine_hart {
+  run_machine *m;
+  sim_port port;
+  late_port late;
+  host *host;
+  host_result result;  // of the last run
+};
 
 static host_port_result late_command(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
   (void)context, (void)command, (void)cycle, (void)response;
@@ -79,29 +89,46 @@ static void write_calls(run_machine *m, const network_step *step, int first, int
   batch[0] = at, batch[1] = (uint64_t)count, batch[2] = 0;
 }
 
-typedef struct hart_run {
-  run_machine *m;
-  host_result result;
-} hart_run;
-
-static void hart_body(void *context) {
-  hart_run *run = context;
-  run_machine *m = run->m;
-  sim_port port = sim_port_for_hart_of(run_session_engine(m->session), m->net->options.array);
-  late_port late = {.port = sim_port_for_host(&port), .base = run_session_cycle(m->session)};
+static run_machine_hart *create(run_machine *m) {
+  run_machine_hart *hart = WF_NEW(run_machine_hart);
+  hart->m = m;
+  hart->port = sim_port_for_hart_of(run_session_engine(m->session), m->net->options.array);
+  hart->late.port = sim_port_for_host(&hart->port);
   host_config config = {.memory = m->memory,
-                        .port = {&late, late_command, late_fence, late_room, late_memory},
+                        .port = {&hart->late, late_command, late_fence, late_room, late_memory},
                         .entry = sim_elf_entry(m->hart_program),
                         .console = stderr,
                         .console_error = stderr,
                         .timing = m->net->options.array};
   sim_elf_find(m->hart_program, "tohost", &config.tohost);
   sim_elf_find(m->hart_program, "fromhost", &config.fromhost);
-  memset(arch_memory_at(m->memory, config.tohost, 8), 0, 8);
-  host *hart = host_create(&config);
-  run->result = host_run(hart, NULL, NULL);
-  host_destroy(hart);
-  run_session_advance(m->session, late.base + run->result.cycles);
+  hart->host = host_create(&config);
+  return hart;
+}
+
+void run_hart_close(run_machine *m) {
+  if (m->hart == NULL) return;
+  host_destroy(m->hart->host);
+  wf_free(m->hart);
+}
+
+static void hart_body(void *context) {
+  run_machine_hart *hart = context;
+  run_machine *m = hart->m;
+  uint64_t tohost;
+  if (sim_elf_find(m->hart_program, "tohost", &tohost)) memset(arch_memory_at(m->memory, tohost, 8), 0, 8);
+  hart->late.base = run_session_cycle(m->session) - hart->result.cycles;
+  hart->result = host_run(hart->host, NULL, NULL);
+  run_session_advance(m->session, hart->late.base + hart->result.cycles);
+}
+
+static void run_once(run_machine *m) {
+  if (m->hart == NULL)
+    m->hart = create(m);
+  else
+    host_restart(m->hart->host, !m->array_ran);
+  m->array_ran = false;
+  sim_engine_enter(run_session_engine(m->session), hart_body, m->hart);
 }
 
 static bool report_end(const run_machine *m, const network_step *step, const host_result *result) {
@@ -117,9 +144,8 @@ bool run_hart_step(run_machine *m, const network_step *step, run_step_result *re
   for (int first = 0; first < step->call_count; first += room) {
     const int left = step->call_count - first;
     write_calls(m, step, first, left < room ? left : room);
-    hart_run run = {.m = m};
-    sim_engine_enter(run_session_engine(m->session), hart_body, &run);
-    if (!report_end(m, step, &run.result)) return false;
+    run_once(m);
+    if (!report_end(m, step, &m->hart->result)) return false;
     result->cycles += ((const uint64_t *)(const void *)arch_memory_at(m->memory, m->batch, 24))[2];
   }
   result->timed = true;

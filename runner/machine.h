@@ -10,6 +10,9 @@
 // driver/host/step.c as an ELF, carried in the library (hart.c).
 extern const unsigned char run_host_step_elf[], run_host_step_elf_end[];
 
+// The hart of a machine: it lives from the first of its steps to the end (hart.c).
+typedef struct run_machine_hart run_machine_hart;
+
 typedef struct run_machine {
   const network *net;
   const run_network_config *config;
@@ -18,6 +21,8 @@ typedef struct run_machine {
   run_session *session;
   sim_cycle_report before;  // of the session, at the start of a step
   sim_elf *hart_program;    // NULL: host steps are carried out by this machine
+  run_machine_hart *hart;   // NULL: it has not run yet
+  bool array_ran;           // since the hart did
   uint64_t batch;           // address of weft_host_batch
 } run_machine;
 
@@ -35,6 +40,7 @@ bool run_machine_step(run_machine *m, const network_step *step, run_step_result 
 // A host step on the hart (hart.c).
 bool run_hart_open(run_machine *m);
 bool run_hart_step(run_machine *m, const network_step *step, run_step_result *result);
+void run_hart_close(run_machine *m);
 
 // Compares the results of a node with the interpreter's values (by tensor), which become those of the hart where they
 // are numbers of floating point.

@@ -44,6 +44,7 @@ bool run_machine_open(run_machine *m, const network *net, const run_network_conf
 }
 
 void run_machine_close(run_machine *m) {
+  run_hart_close(m);
   if (m->hart_program != NULL) sim_elf_close(m->hart_program);
   run_session_close(m->session);
   arch_memory_destroy(m->memory);
@@ -87,6 +88,7 @@ static bool array_step(run_machine *m, const network_step *step, run_step_result
   wf_free(address);
   result->cycles = run.cycles;
   result->timed = m->config->engine->timed;
+  m->array_ran = true;
   result->commands = run.commands;
   result->macs = command_useful_macs(kernel->program, step->macs);
   return good;

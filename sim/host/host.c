@@ -103,6 +103,11 @@ host_result host_run(host *h, bool (*progress)(void *context, uint64_t instructi
   return result(h);
 }
 
+void host_restart(host *h, bool keeps_data) {
+  h->pc = h->config.entry;
+  if (h->timing != NULL) rv64_timing_restart(h->timing, rv64_cycles(h), h->pc, keeps_data);
+}
+
 const char *host_cause_name(uint64_t cause) {
   static const char *const names[] = {
       [RV64_FETCH_MISALIGNED] = "instruction address misaligned",

@@ -76,6 +76,10 @@ void host_destroy(host *h);
 // the run as HOST_LIMIT.
 host_result host_run(host *h, bool (*progress)(void *context, uint64_t instructions, uint64_t cycles), void *context);
 
+// After a run that exited: the next one begins at the entry, on the clock, with the registers and the decoded code of
+// the last. Instruction cache and branch prediction stay, and the data cache if nobody else wrote to memory.
+void host_restart(host *h, bool keeps_data);
+
 const char *host_cause_name(uint64_t cause);  // "illegal instruction"
 
 #endif

@@ -53,6 +53,14 @@ void rv64_timing_destroy(rv64_timing *t) {
   wf_free(t);
 }
 
+void rv64_timing_restart(rv64_timing *t, uint64_t cycle, uint64_t entry, bool keeps_data) {
+  t->now = wf_max(t->now, cycle);
+  rv64_timing_refetch(t, t->now + 1, entry, true);
+  if (keeps_data) return;
+  rv64_l1_clear(&t->dcache);
+  t->recent = UINT64_MAX;
+}
+
 // ---- fetch
 
 // With `number` blocks asked for before and the last of them in cycle `asked`, those that the queue holds are all but

@@ -94,6 +94,8 @@ struct rv64_timing {
 
 rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry);
 void rv64_timing_destroy(rv64_timing *t);
+// Another program begins in `cycle`, with the caches and predictions of the last; the data cache may be emptied.
+void rv64_timing_restart(rv64_timing *t, uint64_t cycle, uint64_t entry, bool keeps_data);
 
 // ---- what is off the usual path (rv64_timing.c). `blocks` is the number of blocks that the instruction at hand lies
 // in.

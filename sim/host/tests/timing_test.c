@@ -530,6 +530,30 @@ static void a_fence_waits_in_decode(void **state) {
   end(b);
 }
 
+// ---- another run of one hart
+
+static void a_restarted_hart_finds_its_caches(void **state) {
+  (void)state;
+  bench *b = begin();
+  b->m->config.timing = &b->array;
+  machine_words(b->m, MACHINE_BASE, (const uint32_t[]){type_i(LOAD, LD, T1, A0, 0), addi(T2, T1, 1), WFI}, 3);
+  host *h = machine_host(b->m);
+  h->x[A0] = MACHINE_DATA;
+  const uint64_t first = machine_run(b->m).cycles;
+  assert_int_equal(b->s.accesses, 2);  // code, data
+  host_restart(h, true);
+  const uint64_t second = machine_run(b->m).cycles - first;
+  assert_int_equal(b->s.accesses, 2);
+  assert_true(second < MEMORY_CYCLES && first > 2 * MEMORY_CYCLES);
+  host_restart(h, false);
+  const uint64_t third = machine_run(b->m).cycles - first - second;
+  assert_int_equal(b->s.accesses, 3);
+  assert_int_equal(b->s.last_address, MACHINE_DATA);
+  assert_true(b->s.last_access >= first + second);  // the clock goes on
+  assert_true(third > MEMORY_CYCLES && third < first);
+  end(b);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_instruction_per_cycle),
@@ -569,6 +593,7 @@ int main(void) {
       cmocka_unit_test(a_full_queue_makes_it_start_again),
       cmocka_unit_test(a_response_is_awaited_by_its_user),
       cmocka_unit_test(a_fence_waits_in_decode),
+      cmocka_unit_test(a_restarted_hart_finds_its_caches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
