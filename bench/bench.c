@@ -22,6 +22,7 @@ const bench *bench_find(const char *name) {
 bool bench_load_array(const bench_job *job, hw_array *array) {
   if (!hw_array_load(array, job->array == NULL ? "gemmini-default" : job->array, job->diag)) return false;
   if (job->isa != 0) array->isa.revision = job->isa;
+  array->tech = job->tech;
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "base/option.h"
 #include "bench/table.h"
 #include "hw/array.h"
+#include "hw/tech.h"
 
 typedef enum {
   BENCH_DONE,
@@ -30,6 +31,7 @@ typedef struct bench_job {
   size_t argument_count;
   const char *array;    // NULL: gemmini-default
   unsigned isa;         // revision; 0: as the array says
+  const hw_tech *tech;  // NULL: that of the array's chip.technology
   const char *version;  // of this program, for what is kept in files
   bool quiet;           // no progress
   wf_diag *diag;

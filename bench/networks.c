@@ -88,7 +88,7 @@ static void write_command(const bench_job *job, const bench_row *row, const netw
 static void take_figures(const hw_array *array, const network *net, measured *m) {
   const double dim = hw_derive(array).dim, cycles = (double)m->result.array_cycles;
   m->utilisation = cycles > 0 ? (double)m->result.macs / (dim * dim * cycles) : 0;
-  const sim_figures figures = sim_figures_of(&m->result.units, array);
+  const sim_figures figures = sim_figures_of(&m->result.units, &m->result.hart, array);
   m->energy_uj = figures.has_energy ? figures.energy_pj / 1e6 : 0;
   m->compile_seconds = net->compile_seconds;
   m->weight_bytes = net->weight_bytes;

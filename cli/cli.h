@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/option.h"
 #include "hw/array.h"
+#include "hw/tech.h"
 
 // Scripts depend on these numbers (docs/cli.md).
 typedef enum {
@@ -34,6 +35,8 @@ typedef struct cli_common {
   unsigned isa;       // 0: as the array says
   const char *json;   // NULL: no; "-": stdout
   bool quiet;
+  bool has_tech;  // a technology table was given, `tech`, which arrays that are loaded point to
+  hw_tech tech;
 } cli_common;
 
 typedef struct cli_verb {
@@ -76,6 +79,7 @@ typedef struct cli_usage {
   cli_options options[CLI_TABLES];
   size_t min_arguments, max_arguments;
   bool takes_array;  // --array and --isa
+  bool takes_tech;   // --tech
   bool no_json;      // there is no --json
 } cli_usage;
 

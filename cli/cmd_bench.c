@@ -59,7 +59,8 @@ static cli_exit parse_and_run(const bench *b, int argc, char **argv, void *value
                                        {also, b->csv_also != NULL, csv_place}},
                            .min_arguments = b->min_arguments,
                            .max_arguments = b->max_arguments,
-                           .takes_array = b->takes_array};
+                           .takes_array = b->takes_array,
+                           .takes_tech = b->takes_array};
   cli_common common;
   cli_exit code;
   const bool parsed = cli_parse(&usage, values, &argc, argv, &common, &code);
@@ -70,6 +71,7 @@ static cli_exit parse_and_run(const bench *b, int argc, char **argv, void *value
                    .arguments = argv,
                    .argument_count = (size_t)argc,
                    .array = common.array,
+                   .tech = common.has_tech ? &common.tech : NULL,
                    .isa = common.isa,
                    .version = WEFT_GIT_VERSION,
                    .quiet = common.quiet,

@@ -53,7 +53,8 @@ static void print_report(const run_report *r, FILE *out) {
     fprintf(out, "read         %s bytes\n", wf_thousands(run->units.bus_read_bytes, number));
     fprintf(out, "written      %s bytes\n", wf_thousands(run->units.bus_written_bytes, number));
   }
-  if (run->has_units && r->units) sim_units_print(&run->units, &r->job->array, out);
+  const host_counts hart = {.instructions[HOST_COMMAND] = run->commands};
+  if (run->has_units && r->units) sim_units_print(&run->units, &hart, &r->job->array, out);
   if (r->compared)
     fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
             v->wrong == 0 ? "as the oracle's" : "WRONG");
@@ -69,7 +70,11 @@ static cJSON *to_json(const run_report *r) {
     cli_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
     cli_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
   }
-  if (v->run.has_units && r->units) sim_units_json(&v->run.units, &r->job->array, object);
+  const host_counts hart = {.instructions[HOST_COMMAND] = v->run.commands};
+  if (v->run.has_units && r->units) {
+    sim_units_add_memory(&v->run.units.memory, object);
+    sim_units_json(&v->run.units, &hart, &r->job->array, object);
+  }
   cJSON_AddBoolToObject(object, "compared", r->compared);
   if (!r->compared) return object;
   cli_json_hash(object, "digest", v->digest);
@@ -157,7 +162,8 @@ cli_exit cli_run(int argc, char **argv) {
       .options = {CLI_OPTIONS(run_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(run_options, kernel))},
       .min_arguments = 1,
       .max_arguments = 1,
-      .takes_array = true};
+      .takes_array = true,
+      .takes_tech = true};
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;

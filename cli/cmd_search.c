@@ -271,7 +271,8 @@ cli_exit cli_search(int argc, char **argv) {
       .options = {CLI_OPTIONS(search_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 64,
-      .takes_array = true};
+      .takes_array = true,
+      .takes_tech = true};
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;

@@ -306,7 +306,8 @@ cli_exit cli_sim(int argc, char **argv) {
                   CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network))},
       .min_arguments = 1,
       .max_arguments = 1,
-      .takes_array = true};
+      .takes_array = true,
+      .takes_tech = true};
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;

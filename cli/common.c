@@ -79,9 +79,12 @@ static bool store_option(const choice *c, const char *text) {
 typedef struct shared_values {
   cli_common common;
   uint64_t isa;
+  const char *tech;
   bool help;
 } shared_values;
 
+static const wf_option tech_rows[] = {{"tech", WF_TEXT(shared_values, tech), "FILE",
+                                       "technology table: energies and areas (default: that of chip.technology)"}};
 static const wf_option shared[] = {
     {"array", WF_TEXT(shared_values, common.array), "NAME|FILE", "array description (default gemmini-default)"},
     {"isa", WF_COUNT(shared_values, isa), "1|2", "ISA revision (default: the array's)"},
@@ -102,6 +105,7 @@ static choices gather(const cli_usage *usage, void *values, shared_values *s) {
   for (size_t i = 0; i < CLI_TABLES; i++)
     if (usage->options[i].count > 0)
       add(&c, usage->options[i].rows, usage->options[i].count, (char *)values + usage->options[i].place);
+  if (usage->takes_tech) add(&c, tech_rows, 1, s);
   for (size_t i = usage->takes_array ? 0 : OF_ARRAYS; i < SHARED; i++)
     if (i != OF_JSON || !usage->no_json) add(&c, &shared[i], 1, s);
   return c;
@@ -159,6 +163,15 @@ static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const c
   return CLI_OK;
 }
 
+static bool load_tech(shared_values *s, wf_diag *diag) {
+  if (s->tech == NULL) return true;
+  hw_tech *tech = hw_tech_load(s->tech, diag);
+  s->common.has_tech = tech != NULL;
+  if (tech != NULL) s->common.tech = *tech;
+  wf_free(tech);
+  return s->common.has_tech;
+}
+
 bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli_common *common, cli_exit *exit_code) {
   shared_values s = {.isa = 0};
   const choices c = gather(usage, values, &s);
@@ -175,7 +188,7 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
     *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
   if (*exit_code != CLI_OK) return false;
   wf_diag diag = wf_diag_to(stderr);
-  if (!cli_check_output(s.common.json, &diag)) {
+  if (!cli_check_output(s.common.json, &diag) || !load_tech(&s, &diag)) {
     *exit_code = CLI_BAD_INPUT;
     return false;
   }
@@ -189,6 +202,7 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   if (!hw_array_load(array, common->array == NULL ? "gemmini-default" : common->array, diag)) return false;
   if (common->isa != 0) array->isa.revision = common->isa;
+  array->tech = common->has_tech ? &common->tech : NULL;
   return true;
 }
 

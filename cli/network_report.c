@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/name.h"
 #include "base/thousands.h"
+#include "cli/sim_units.h"
 #include "sim/figures.h"
 
 // ---- figures of a step
@@ -16,6 +17,7 @@
 typedef struct layer_figures {
   double utilisation, energy_uj;
   bool has_energy;
+  sim_figures run;
   char bound[SIM_BOUND_TEXT];
 } layer_figures;
 
@@ -31,9 +33,9 @@ static layer_figures figures_of(const network *net, const network_step *step, co
     sim_figures_bound(&r->units, f.bound);
   }
   if (!r->has_units) return f;
-  const sim_figures figures = sim_figures_of(&r->units, net->options.array);
-  f.has_energy = figures.has_energy;
-  f.energy_uj = figures.energy_pj / 1e6;
+  f.run = sim_figures_of(&r->units, &r->hart, net->options.array);
+  f.has_energy = f.run.has_energy;
+  f.energy_uj = f.run.energy_pj / 1e6;
   return f;
 }
 
@@ -85,7 +87,8 @@ static void print_cycles(const network_report *report, FILE *out) {
   char number[WF_THOUSANDS];
   if (!report->engine->timed) return;
   const double dim = hw_derive(&report->job->array).dim;
-  fprintf(out, "cycles       %s\n", wf_thousands(r->cycles, number));
+  fprintf(out, "cycles       %s, utilisation %.2f %% from end to end\n", wf_thousands(r->cycles, number),
+          100 * ratio((double)r->macs, dim * dim * (double)r->cycles));
   fprintf(out, "  on array   %s, utilisation %.2f %%\n", wf_thousands(r->array_cycles, number),
           100 * ratio((double)r->macs, dim * dim * (double)r->array_cycles));
   fprintf(out, "  on host    %s\n", wf_thousands(r->host_cycles, number));
@@ -101,9 +104,8 @@ static void print_traffic(const network_report *report, FILE *out) {
   if (!r->has_units) return;
   fprintf(out, "read         %s bytes\n", wf_thousands(r->units.bus_read_bytes, number));
   fprintf(out, "written      %s bytes\n", wf_thousands(r->units.bus_written_bytes, number));
-  const sim_figures figures = sim_figures_of(&r->units, &report->job->array);
-  if (figures.has_energy)
-    fprintf(out, "energy       %.1f uJ, technology %s\n", figures.energy_pj / 1e6, figures.technology);
+  const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array);
+  sim_units_print_energy(&figures, out);
 }
 
 static const struct {
@@ -208,6 +210,7 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   cli_json_count(object, "commands", r->commands);
   cJSON_AddStringToObject(object, "bound", f.bound);
   if (f.has_energy) cJSON_AddNumberToObject(object, "energy_uj", f.energy_uj);
+  sim_units_add_energy(&f.run, object);
   if (r->has_units) {
     cli_json_count(object, "read_bytes", r->units.bus_read_bytes);
     cli_json_count(object, "written_bytes", r->units.bus_written_bytes);
@@ -236,8 +239,11 @@ static void add_totals(const network_report *report, cJSON *document) {
   if (r->has_units) {
     cli_json_count(document, "read_bytes", r->units.bus_read_bytes);
     cli_json_count(document, "written_bytes", r->units.bus_written_bytes);
-    const sim_figures figures = sim_figures_of(&r->units, &report->job->array);
+    const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array);
     if (figures.has_energy) cJSON_AddNumberToObject(document, "energy_uj", figures.energy_pj / 1e6);
+    sim_units_add_energy(&figures, document);
+    sim_units_add_hart(&r->hart, document);
+    sim_units_add_memory(&r->units.memory, document);
   }
   cli_json_count(document, "weight_bytes", net->weight_bytes);
   cli_json_count(document, "arena_bytes", net->arena_bytes);
@@ -298,7 +304,9 @@ cJSON *network_report_json(const network_report *report) {
 
 void network_report_csv(const network_report *report, FILE *out) {
   const network *net = report->job->net;
-  fputs("step,node,operator,place,program,macs,cycles,utilisation,read_bytes,written_bytes,energy_uj,wrong\n", out);
+  fputs("step,node,operator,place,program,macs,cycles,utilisation,read_bytes,written_bytes,energy_uj,wrong", out);
+  for (unsigned part = 0; part < SIM_PARTS; part++) fprintf(out, ",%s_uj", sim_part_names[part]);
+  fputs(",array_uj\n", out);
   for (int s = 0; s < net->step_count; s++) {
     const network_step *step = &net->steps[s];
     const run_step_result *r = &report->result->steps[s];
@@ -307,7 +315,9 @@ void network_report_csv(const network_report *report, FILE *out) {
     wf_csv_field(step->name, out);
     fprintf(out, ",%s,%s,", graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host");
     wf_csv_field(step->what, out);
-    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 "\n", step->macs, r->cycles,
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64, step->macs, r->cycles,
             f.utilisation, r->units.bus_read_bytes, r->units.bus_written_bytes, f.energy_uj, r->wrong);
+    for (unsigned part = 0; part < SIM_PARTS; part++) fprintf(out, ",%.6g", f.run.part_pj[part] / 1e6);
+    fprintf(out, ",%.6g\n", f.run.array_pj / 1e6);
   }
 }

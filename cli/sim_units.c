@@ -40,15 +40,37 @@ static void print_bus(FILE *out, const char *label, uint64_t bytes, const sim_cy
           rate * array->chip.clock_mhz / 1000);
 }
 
-static void print_energy(const sim_figures *f, FILE *out) {
+static void print_level(const sim_energy_level *level, double total, FILE *out) {
   char number[WF_THOUSANDS];
-  fprintf(out, "  %-24s %16.3f uJ, technology %s\n", "energy", f->energy_pj / 1e6, f->technology);
-  for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) {
-    const sim_energy_level *level = &f->energy[n];
-    double pj = sim_energy_pj(level);
-    fprintf(out, "    %-22s %16.3f uJ %6.2f %%, %s times %.4f pJ\n", level->name, pj / 1e6,
-            100 * ratio(pj, f->energy_pj), wf_thousands(level->accesses, number), level->pj_each);
+  if (level->events == 0) return;
+  fprintf(out, "    %-22s ", level->name);
+  if (isnan(level->pj_each)) {
+    fprintf(out, "%16s, %s times\n", "not known", wf_thousands(level->events, number));
+    return;
   }
+  const double pj = sim_energy_pj(level);
+  fprintf(out, "%16.3f uJ %6.2f %%, %s times %.4f pJ\n", pj / 1e6, 100 * ratio(pj, total),
+          wf_thousands(level->events, number), level->pj_each);
+}
+
+static void print_energy(const sim_figures *f, FILE *out) {
+  fprintf(out, "  %-24s %16.3f uJ, technology %s; as models of arrays count %.3f uJ\n", "energy", f->energy_pj / 1e6,
+          f->technology, f->array_pj / 1e6);
+  for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) print_level(&f->energy[n], f->energy_pj, out);
+}
+
+void sim_units_print_energy(const sim_figures *f, FILE *out) {
+  if (!f->has_energy) return;
+  fprintf(out, "energy       %.1f uJ, technology %s:", f->energy_pj / 1e6, f->technology);
+  const char *comma = " ";
+  for (unsigned part = 0; part < SIM_PARTS; part++) {
+    if (f->part_pj[part] == 0) continue;
+    fprintf(out, "%s%s %.1f", comma, sim_part_names[part], f->part_pj[part] / 1e6);
+    comma = ", ";
+  }
+  fprintf(out, "\n  array's    %.1f uJ as models of arrays count: every byte of its port from main memory\n",
+          f->array_pj / 1e6);
+  if (f->unknown[0] != '\0') fprintf(out, "  not known  %s\n", f->unknown);
 }
 
 static void print_traffic(const sim_cycle_report *units, const hw_array *array, FILE *out) {
@@ -67,8 +89,8 @@ static void print_traffic(const sim_cycle_report *units, const hw_array *array, 
   fprintf(out, "%s written\n", wf_thousands(units->acc_row_writes, number));
 }
 
-void sim_units_print(const sim_cycle_report *units, const hw_array *array, FILE *out) {
-  const sim_figures f = sim_figures_of(units, array);
+void sim_units_print(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, FILE *out) {
+  const sim_figures f = sim_figures_of(units, hart, array);
   char number[WF_THOUSANDS];
   fprintf(out, "  %-24s %16.2f %% of %s processing elements, ", "mesh utilisation", 100 * f.utilisation,
           wf_thousands(f.processing_elements, number));
@@ -112,36 +134,60 @@ static void add_bus(const sim_cycle_report *units, const hw_array *array, cJSON 
   cJSON_AddNumberToObject(bus, "written_gb_per_s", written * array->chip.clock_mhz / 1000);
 }
 
-static void add_memory(const sim_cycle_report *units, cJSON *document) {
+static void add_rows(const sim_cycle_report *units, cJSON *document) {
   cJSON *local = cJSON_AddObjectToObject(document, "local_rows");
   cli_json_count(local, "scratchpad_read", units->sp_row_reads);
   cli_json_count(local, "scratchpad_written", units->sp_row_writes);
   cli_json_count(local, "accumulator_read", units->acc_row_reads);
   cli_json_count(local, "accumulator_written", units->acc_row_writes);
+}
+
+void sim_units_add_memory(const memsys_counts *counts, cJSON *document) {
   cJSON *memory = cJSON_AddObjectToObject(document, "memory");
-  cli_json_count(memory, "read_requests", units->memory.reads);
-  cli_json_count(memory, "write_requests", units->memory.writes);
-  cli_json_count(memory, "l2_hits", units->memory.hits);
-  cli_json_count(memory, "l2_misses", units->memory.misses);
-  cli_json_count(memory, "fetched_bytes", units->memory.fetched_bytes);
-  cli_json_count(memory, "written_back_bytes", units->memory.written_back_bytes);
+  cli_json_count(memory, "read_requests", counts->reads);
+  cli_json_count(memory, "write_requests", counts->writes);
+  cli_json_count(memory, "read_bytes", counts->read_bytes);
+  cli_json_count(memory, "written_bytes", counts->written_bytes);
+  cli_json_count(memory, "l2_hits", counts->hits);
+  cli_json_count(memory, "l2_misses", counts->misses);
+  cli_json_count(memory, "fetched_bytes", counts->fetched_bytes);
+  cli_json_count(memory, "written_back_bytes", counts->written_back_bytes);
 }
 
-static void add_energy_json(const sim_figures *f, cJSON *document) {
-  cJSON_AddStringToObject(document, "technology", f->technology);
-  cJSON *energy = cJSON_AddObjectToObject(document, "energy_pj");
+void sim_units_add_hart(const host_counts *hart, cJSON *document) {
+  static const char *const kinds[HOST_KINDS] = {"integer",        "multiply",     "divide",  "load",
+                                                "store",          "branch",       "jump",    "float_add",
+                                                "float_multiply", "float_divide", "control", "command"};
+  cJSON *object = cJSON_AddObjectToObject(document, "hart");
+  for (unsigned kind = 0; kind < HOST_KINDS; kind++) cli_json_count(object, kinds[kind], hart->instructions[kind]);
+  cli_json_count(object, "fetches", hart->fetches);
+  cli_json_count(object, "fetch_misses", hart->fetch_misses);
+  cli_json_count(object, "data_misses", hart->data_misses);
+  cli_json_count(object, "written_back_lines", hart->written_back);
+}
+
+// A component that is not known has no number.
+void sim_units_add_energy(const sim_figures *f, cJSON *object) {
+  if (!f->has_energy) return;
+  cJSON_AddStringToObject(object, "technology", f->technology);
+  cJSON *energy = cJSON_AddObjectToObject(object, "energy_pj");
   for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++)
-    cJSON_AddNumberToObject(energy, f->energy[n].name, sim_energy_pj(&f->energy[n]));
+    if (sim_energy_known(&f->energy[n]))
+      cJSON_AddNumberToObject(energy, f->energy[n].name, sim_energy_pj(&f->energy[n]));
+    else
+      cJSON_AddNullToObject(energy, f->energy[n].name);
   cJSON_AddNumberToObject(energy, "total", f->energy_pj);
+  cJSON_AddNumberToObject(object, "array_energy_pj", f->array_pj);
+  cJSON_AddStringToObject(object, "energy_unknown", f->unknown);
 }
 
-void sim_units_json(const sim_cycle_report *units, const hw_array *array, cJSON *document) {
-  const sim_figures f = sim_figures_of(units, array);
+void sim_units_json(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, cJSON *document) {
+  const sim_figures f = sim_figures_of(units, hart, array);
   cli_json_count(document, "unit_cycles", units->cycles);
   cli_json_count(document, "carried_out", units->carried_out);
   add_mesh(units, &f, document);
   add_units(units, document);
   add_bus(units, array, document);
-  add_memory(units, document);
-  if (f.has_energy) add_energy_json(&f, document);
+  add_rows(units, document);
+  sim_units_add_energy(&f, document);
 }

@@ -18,6 +18,8 @@ enum hw_store_order { HW_STORE_ORDER_ISSUED, HW_STORE_ORDER_COMPLETED };
 enum hw_branch_prediction { HW_PREDICTION_TABLES, HW_PREDICTION_NONE };
 enum hw_memory_model { HW_MEMORY_FIXED, HW_MEMORY_DDR3, HW_MEMORY_DDR4 };
 
+struct hw_tech;
+
 typedef struct hw_array {
   char name[HW_NAME_MAX];                // [a-z0-9-]+, not part of the hash
   char description[HW_DESCRIPTION_MAX];  // free text, not part of the hash
@@ -36,6 +38,7 @@ typedef struct hw_array {
 #undef POW2
 #undef ENUM
 #undef FLAG
+  const struct hw_tech *tech;  // a user's own table in place of chip.technology's, borrowed; NULL: none. No parameter
 } hw_array;
 
 // What follows from the parameters; computed in one place (hw_derive), never stored in a file.

@@ -15,7 +15,7 @@
 #include "hw/array_text.h"
 #include "hw/tech.h"
 
-enum { PATH_MAX_CHARS = 192, SHOWN_MAX = 40, TEXT_MAX = 1 << 16 };
+enum { PATH_MAX_CHARS = 192, SHOWN_MAX = 40 };
 
 typedef struct tech_number {
   const char *path;
@@ -116,6 +116,14 @@ static void refuse_key(reader *r, const char *path) {
   if (nearest.best[0] != '\0') wf_hint(r->diag, "did you mean \"%s\"?", nearest.best);
 }
 
+// What the model of mappings needs, and fitted areas, are numbers.
+static bool may_be_unknown(const char *path) {
+  static const char *const known[] = {"energy_pj.", "words_per_cycle.", "area_um2."};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strncmp(path, known[i], strlen(known[i])) == 0) return false;
+  return true;
+}
+
 static bool parse_number(const char *text, double *value) {
   if (*text == '\0' || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
   char *end;
@@ -127,9 +135,12 @@ static bool parse_number(const char *text, double *value) {
 static void take_number(reader *r, const tech_number *number) {
   char shown[SHOWN_MAX];
   hw_text_shown(scalar_text(r), shown, sizeof shown);
-  double value;
-  if (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE || !parse_number(scalar_text(r), &value)) {
-    wf_error(r->diag, here(r), "%s is a number of 0 or more, not \"%s\"", number->path, shown);
+  double value = NAN;
+  const bool unknown = may_be_unknown(number->path);
+  const bool said = unknown && strcmp(scalar_text(r), "unknown") == 0;
+  if (!said && (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE || !parse_number(scalar_text(r), &value))) {
+    wf_error(r->diag, here(r), "%s is a number of 0 or more%s, not \"%s\"", number->path, unknown ? ", or unknown" : "",
+             shown);
     return;
   }
   memcpy((char *)&r->tech + number->offset, &value, sizeof value);
@@ -231,6 +242,14 @@ static void note_groups(reader *r) {
 #undef AREA
 }
 
+// What a table does not say is not known, where that may be.
+static void note_unknown(reader *r) {
+  const double unknown = NAN;
+  for (size_t i = 0; i < NUMBERS; i++)
+    if (r->line_of[i] == 0 && may_be_unknown(numbers[i].path))
+      memcpy((char *)&r->tech + numbers[i].offset, &unknown, sizeof unknown);
+}
+
 // The texts are required, and the numbers of every group of which one is there.
 static void check_complete(reader *r) {
   bool any = false;
@@ -247,8 +266,8 @@ static void check_complete(reader *r) {
 
 bool hw_tech_parse(hw_tech *tech, const char *file, const char *text, size_t length, wf_diag *diag) {
   const unsigned errors = diag->errors;
-  if (length > TEXT_MAX) {
-    wf_error(diag, wf_in_file(file), "larger than the %d bytes a technology table may have", TEXT_MAX);
+  if (length > HW_TECH_TEXT_MAX) {
+    wf_error(diag, wf_in_file(file), "larger than the %d bytes a technology table may have", HW_TECH_TEXT_MAX);
     return false;
   }
   reader r = {.file = file, .diag = diag};
@@ -259,6 +278,7 @@ bool hw_tech_parse(hw_tech *tech, const char *file, const char *text, size_t len
   yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
   if (read_stream(&r) && diag->errors == errors) check_complete(&r);
   note_groups(&r);
+  note_unknown(&r);
   yaml_event_delete(&r.event);
   yaml_parser_delete(&r.parser);
   if (diag->errors == errors) *tech = r.tech;

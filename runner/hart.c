@@ -131,6 +131,12 @@ static void run_once(run_machine *m) {
   sim_engine_enter(run_session_engine(m->session), hart_body, m->hart);
 }
 
+// What the hart has counted since it was made.
+static host_counts hart_counts(const run_machine *m) {
+  static const host_counts none;
+  return m->hart == NULL ? none : m->hart->result.counts;
+}
+
 static bool report_end(const run_machine *m, const network_step *step, const host_result *result) {
   if (result->end == HOST_EXITED && result->exit_code == WEFT_HOST_OK) return true;
   wf_error(m->diag, wf_in_file(m->net->graph->name),
@@ -144,8 +150,11 @@ bool run_hart_step(run_machine *m, const network_step *step, run_step_result *re
   for (int first = 0; first < step->call_count; first += room) {
     const int left = step->call_count - first;
     write_calls(m, step, first, left < room ? left : room);
+    const host_counts before = hart_counts(m);
     run_once(m);
     if (!report_end(m, step, &m->hart->result)) return false;
+    const host_counts after = hart_counts(m), these = host_counts_between(&before, &after);
+    host_counts_add(&result->hart, &these, 1);
     result->cycles += ((const uint64_t *)(const void *)arch_memory_at(m->memory, m->batch, 24))[2];
   }
   result->timed = true;

@@ -11,13 +11,15 @@ const char *const run_measure_status_names[RUN_MEASURE_STATUSES] = {"good", "can
 // The counts of a report are of all runs; a layer's runs are alike but for what the caches hold, so they are shared
 // out evenly.
 static void take_counts(const run_known_run *run, unsigned times, const hw_array *array, run_measured *m) {
-  const sim_figures figures = sim_figures_of(&run->units, array);
+  const host_counts hart = {.instructions[HOST_COMMAND] = run->commands};
+  const sim_figures figures = sim_figures_of(&run->units, &hart, array);
   m->cycles = run->cycles;
   m->commands = run->commands / times;
   m->read_bytes = run->units.bus_read_bytes / times;
   m->written_bytes = run->units.bus_written_bytes / times;
   m->has_energy = figures.has_energy;
   m->energy_pj = figures.energy_pj / times;
+  m->array_pj = figures.array_pj / times;
   m->utilisation = (double)m->macs / ((double)run->cycles * (double)figures.processing_elements);
   sim_figures_bound(&run->units, m->bound);
   m->units = run->units;

@@ -27,6 +27,7 @@ static void add_up(run_network_result *all, const network_step *step, const run_
     all->host_cycles += one->cycles;
   all->commands += one->commands;
   all->macs += one->macs;
+  host_counts_add(&all->hart, &one->hart, 1);
 }
 
 // The steps of one node.

@@ -7,6 +7,7 @@
 #include "compiler/network/network.h"
 #include "sim/cycle/cycle.h"
 #include "sim/engine.h"
+#include "sim/host/host.h"
 
 typedef struct run_step_result {
   uint64_t start, cycles;  // of the engine's clock; 0 of an engine without time
@@ -14,6 +15,7 @@ typedef struct run_step_result {
   uint64_t commands, macs;
   bool has_units;
   sim_cycle_report units;    // of this step
+  host_counts hart;          // of this step; of a step of the array its commands alone
   uint64_t compared, wrong;  // bytes
 } run_step_result;
 
@@ -31,7 +33,8 @@ typedef struct run_network_result {
   run_mismatch first;        // if wrong
   uint64_t digest;           // of the digests of the outputs
   bool has_units;
-  sim_cycle_report units;             // of all steps
+  sim_cycle_report units;  // of all steps
+  host_counts hart;
   double run_seconds, check_seconds;  // of the processor
   void **outputs;                     // per output of the graph, as its tensor says
   uint64_t *digests;                  // per output (weft_digest, as programs of the hart print it)

@@ -90,6 +90,7 @@ static bool array_step(run_machine *m, const network_step *step, run_step_result
   result->timed = m->config->engine->timed;
   m->array_ran = true;
   result->commands = run.commands;
+  result->hart.instructions[HOST_COMMAND] = run.commands;
   result->macs = command_useful_macs(kernel->program, step->macs);
   return good;
 }

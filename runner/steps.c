@@ -46,6 +46,7 @@ void run_steps_add(run_step_result *to, const run_step_result *one, uint64_t tim
   to->cycles += one->cycles * times;
   to->commands += one->commands * times;
   to->macs += one->macs * times;
+  host_counts_add(&to->hart, &one->hart, times);
   to->has_units = one->has_units;
   if (one->has_units) add_units(&to->units, &one->units, times);
 }

@@ -96,6 +96,8 @@ typedef struct sim_engine_ops {
   // The cycle that the engine has come to: the first that was not carried out. A response has left in the cycle before
   // the one that the engine has come to when `push` returns.
   uint64_t (*reached)(const sim_engine *engine);
+  // Optional (NULL): what the memory system did in the cycles before the one reached.
+  memsys_counts (*memory_counts)(const sim_engine *engine);
   // Optional (NULL): sim_engine_await_room in one call, not one for each cycle.
   uint64_t (*await_room)(sim_engine *engine, uint64_t cycle, uint64_t limit);
   // Optional (NULL): sim_engine_push in one call.

@@ -9,32 +9,62 @@
 
 // ---- energy
 
-static void add_energy(const sim_cycle_report *units, const hw_array *array, sim_figures *f) {
+const char *const sim_part_names[SIM_PARTS] = {[SIM_PART_MESH] = "mesh",   [SIM_PART_LOCAL] = "local_memory",
+                                               [SIM_PART_HART] = "hart",   [SIM_PART_L2] = "l2",
+                                               [SIM_PART_BUS] = "bus",     [SIM_PART_MEMORY] = "main_memory",
+                                               [SIM_PART_CLOCK] = "clock", [SIM_PART_LEAKAGE] = "leakage"};
+
+static uint64_t words_of(uint64_t bytes) { return bytes / sizeof(uint64_t); }
+
+static double local_kib(const hw_array *array) {
+  return (double)array->scratchpad.capacity_kib + (double)array->accumulator.capacity_kib;
+}
+
+#define KIND(kind) h->instructions[HOST_##kind]
+#define AT(pj, table_kib, kib) hw_tech_access_pj(pj, table_kib, kib)
+static void list_energy(const sim_cycle_report *u, const host_counts *h, const hw_tech *t, const hw_array *a,
+                        sim_energy_level levels[SIM_ENERGY_LEVELS]) {
+  const hw_derived derived = hw_derive(a), *d = &derived;
+  const sim_energy_level all[SIM_ENERGY_LEVELS] = {
+#define ENERGY(PART, name, events, pj) {#name, SIM_PART_##PART, events, pj},
+#include "sim/energy.def"
+#undef ENERGY
+  };
+  memcpy(levels, all, sizeof all);
+}
+
+static void note_unknown(const sim_energy_level *level, sim_figures *f) {
+  const size_t length = strlen(f->unknown);
+  snprintf(f->unknown + length, sizeof f->unknown - length, "%s%s", length == 0 ? "" : ", ", level->name);
+}
+
+static void add_up(const sim_cycle_report *units, const hw_tech *tech, sim_figures *f) {
+  for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) {
+    f->part_pj[f->energy[n].part] += sim_energy_pj(&f->energy[n]);
+    if (!sim_energy_known(&f->energy[n])) note_unknown(&f->energy[n], f);
+  }
+  for (unsigned part = 0; part < SIM_PARTS; part++) f->energy_pj += f->part_pj[part];
+  const double port_bytes = (double)(units->bus_read_bytes + units->bus_written_bytes);
+  f->array_pj = f->part_pj[SIM_PART_MESH] + f->part_pj[SIM_PART_LOCAL] + port_bytes * tech->energy_pj.dram;
+}
+
+static void add_energy(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, sim_figures *f) {
+  static const host_counts nothing;
   hw_tech tech;
   hw_tech_of(&tech, array);
   f->has_energy = tech.has.energy_pj;
   if (!f->has_energy) return;
-  const uint64_t dim = hw_derive(array).dim;
-  const sim_energy_level levels[SIM_ENERGY_LEVELS] = {
-      {"mac", units->macs, tech.energy_pj.mac},
-      {"registers", units->macs, tech.energy_pj.registers},
-      {"accumulator", (units->acc_row_reads + units->acc_row_writes) * dim, hw_tech_accumulator_pj(&tech, array)},
-      {"scratchpad", (units->sp_row_reads + units->sp_row_writes) * dim, hw_tech_scratchpad_pj(&tech, array)},
-      {"main_memory", units->bus_read_bytes + units->bus_written_bytes, tech.energy_pj.dram},
-  };
   snprintf(f->technology, sizeof f->technology, "%s", tech.name);
-  for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) {
-    f->energy[n] = levels[n];
-    f->energy_pj += sim_energy_pj(&levels[n]);
-  }
+  list_energy(units, hart == NULL ? &nothing : hart, &tech, array, f->energy);
+  add_up(units, &tech, f);
 }
 
-sim_figures sim_figures_of(const sim_cycle_report *units, const hw_array *array) {
+sim_figures sim_figures_of(const sim_cycle_report *units, const host_counts *hart, const hw_array *array) {
   const uint64_t dim = hw_derive(array).dim;
   sim_figures f = {.processing_elements = dim * dim};
   const double slots = (double)units->cycles * (double)f.processing_elements;
   f.utilisation = slots > 0 ? (double)units->macs / slots : 0;
-  add_energy(units, array, &f);
+  add_energy(units, hart, array, &f);
   return f;
 }
 

@@ -133,8 +133,12 @@ static void mention_traps(const char *path, const sim_elf *elf, const host_resul
 
 // The engine goes on to the end of the run, which is what its units are to account for.
 static void account(sim_engine *engine, sim_run_result *result) {
-  if (engine->ops != &sim_cycle_engine) return;
+  if (!result->hosted) result->host.counts.instructions[HOST_COMMAND] = result->port.commands;
+  if (engine->ops->memory_counts == NULL) return;
   engine->ops->advance(engine, result->host.cycles);
+  result->memory = engine->ops->memory_counts(engine);
+  result->has_memory = true;
+  if (engine->ops != &sim_cycle_engine) return;
   sim_cycle_report_of(engine, &result->units);
   result->has_units = true;
 }

@@ -55,6 +55,8 @@ typedef struct sim_run_result {
   uint64_t replay_digest, trace_digest;  // of a trace
   bool compared;                         // a replay with what was recorded
   double wall_seconds;
+  bool has_memory;
+  memsys_counts memory;    // of an engine that has them, like `units`
   bool has_units;          // of the cycle engine
   sim_cycle_report units;  // up to the end of the run, or to where a fault stopped the engine
 } sim_run_result;

@@ -145,6 +145,7 @@ static void check_bus(const cJSON *document, const run *r) {
 // The model's constants, stated again.
 static void check_energy(const cJSON *document, const run *r) {
   const cJSON *energy = at(document, "energy_pj"), *rows = at(document, "local_rows"), *bus = at(document, "bus");
+  const cJSON *memory = at(document, "memory");
   double macs = number_at(at(document, "mesh"), "macs"), dim = hw_derive(&r->array).dim;
   assert_string_equal(at(document, "technology")->valuestring, "40nm");
   check_near(number_at(energy, "mac"), 0.561 * macs);
@@ -155,7 +156,12 @@ static void check_energy(const cJSON *document, const run *r) {
   check_near(number_at(energy, "scratchpad"),
              (0.49 + 0.025 * r->array.scratchpad.capacity_kib) * dim *
                  (number_at(rows, "scratchpad_read") + number_at(rows, "scratchpad_written")));
-  check_near(number_at(energy, "main_memory"), 100 * (number_at(bus, "read_bytes") + number_at(bus, "written_bytes")));
+  check_near(number_at(energy, "main_memory"),
+             100 * (number_at(memory, "fetched_bytes") + number_at(memory, "written_back_bytes")));
+  const double port_bytes = number_at(bus, "read_bytes") + number_at(bus, "written_bytes");
+  check_near(number_at(document, "array_energy_pj"),
+             number_at(energy, "mac") + number_at(energy, "registers") + number_at(energy, "accumulator") +
+                 number_at(energy, "scratchpad") + 100 * port_bytes);
   double sum = -number_at(energy, "total");
   const cJSON *level;
   cJSON_ArrayForEach(level, energy) sum += level->valuedouble;

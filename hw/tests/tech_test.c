@@ -97,7 +97,61 @@ static void area_is_the_sum_of_its_parts(void **state) {
   assert_true(smaller.loop_conv == 0 && near(smaller.total, area.total - area.loop_conv));
 }
 
-// Figures that were not measured are absent: no areas in 40nm, no energies in 180nm.
+// 16 x 16 with 256 + 64 KiB and a hart of two caches of 16 KiB: what is not known stands apart from the sum.
+static void areas_of_the_whole(void **state) {
+  (void)state;
+  hw_tech tech = table("40nm");
+  hw_array array;
+  hw_array_default(&array);
+  const hw_system_area a = hw_tech_system_area(&tech, &array);
+  assert_true(near(a.mesh, 1498.0 * 256) && near(a.scratchpad, 7025.0 * 256) && near(a.accumulator, 7541.0 * 64));
+  assert_true(near(a.hart, 140000 + 7813.0 * 32) && isnan(a.l2) && isnan(a.controllers) && !a.whole);
+  assert_true(near(a.known, a.mesh + a.scratchpad + a.accumulator + a.hart));
+  tech.system_um2.controllers = 5, tech.system_um2.l2_kib = 2;
+  const hw_system_area all = hw_tech_system_area(&tech, &array);
+  assert_true(all.whole && near(all.known, a.known + 5 + 2 * 512));
+  array.l2.present = false;
+  assert_true(near(hw_tech_system_area(&tech, &array).known, a.known + 5));
+}
+
+static void accesses_grow_with_the_root(void **state) {
+  (void)state;
+  assert_true(near(hw_tech_access_pj(20, 32, 8), 10) && near(hw_tech_access_pj(100, 1024, 1024), 100));
+}
+
+static char *messages_of(const char *text, bool *good);
+static char *replaced(const char *text, const char *from, const char *to);
+static const char *text_40nm(void);
+
+// Only where nothing needs the number.
+static void figures_may_be_unknown(void **state) {
+  (void)state;
+  const hw_tech tech = table("40nm");
+  assert_true(isnan(tech.hart_pj.divide) && isnan(tech.leakage_uw.pe) && near(tech.hart_pj.memory, 45));
+  bool good;
+  char *text = replaced(text_40nm(), "mac: 0.561", "mac: unknown"), *messages = messages_of(text, &good);
+  assert_true(!good && strstr(messages, "energy_pj.mac is a number of 0 or more, not \"unknown\"") != NULL);
+  free(messages);
+  wf_free(text);
+  text = replaced(text_40nm(), "divide: unknown", "divide: hardly"), messages = messages_of(text, &good);
+  assert_true(!good && strstr(messages, "hart_pj.divide is a number of 0 or more, or unknown, not") != NULL);
+  free(messages);
+  wf_free(text);
+}
+
+// A table of one's own stands in for the one that chip.technology names.
+static void an_array_may_have_its_own(void **state) {
+  (void)state;
+  hw_tech own = table("40nm"), got;
+  own.energy_pj.mac = 7;
+  hw_array array = array_in("180nm");
+  const uint64_t hash = hw_array_hash(&array);
+  array.tech = &own;
+  hw_tech_of(&got, &array);
+  assert_true(got.has.energy_pj && got.energy_pj.mac == 7 && hw_array_hash(&array) == hash);
+}
+
+// Figures that were not measured are absent: no areas of units in 40nm, no energies in 180nm.
 static void tables_say_what_they_have(void **state) {
   (void)state;
   const hw_tech fine = table("40nm"), coarse = table("180nm");
@@ -216,6 +270,10 @@ int main(void) {
       cmocka_unit_test(files_are_tables),
       cmocka_unit_test(energies_follow_the_capacities),
       cmocka_unit_test(area_is_the_sum_of_its_parts),
+      cmocka_unit_test(areas_of_the_whole),
+      cmocka_unit_test(accesses_grow_with_the_root),
+      cmocka_unit_test(figures_may_be_unknown),
+      cmocka_unit_test(an_array_may_have_its_own),
       cmocka_unit_test(tables_say_what_they_have),
       cmocka_unit_test(tables_have_names),
       cmocka_unit_test(slips_are_refused_in_place),

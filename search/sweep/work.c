@@ -148,7 +148,7 @@ static void search(run_known *known, const sweep_work_request *request, sweep_wo
 
 // Figures of steps or of all of them, but for what is known only of steps.
 static void take_figures(const run_step_result *r, const hw_array *array, sweep_work_result *to) {
-  const sim_figures figures = sim_figures_of(&r->units, array);
+  const sim_figures figures = sim_figures_of(&r->units, &r->hart, array);
   to->status = WORK_GOOD;
   to->cycles = r->cycles;
   to->macs = r->macs;

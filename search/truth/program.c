@@ -15,7 +15,7 @@
 static paper_cost cost_of(const network *net, const network_step_list *list, const run_steps_result *run) {
   run_step_result all = {0};
   for (int e = 0; e < list->count; e++) run_steps_add(&all, &run->entries[e], 1);
-  const sim_figures figures = sim_figures_of(&all.units, net->options.array);
+  const sim_figures figures = sim_figures_of(&all.units, &all.hart, net->options.array);
   return (paper_cost){.cycles = (double)run->cycles, .energy_uj = figures.energy_pj * 1e-6};
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/tasks.h"
+#include "hw/tech.h"
 #include "search/truth/runs_file.h"
 
 enum { WAIT_MILLISECONDS = 1000 };
@@ -98,10 +99,16 @@ static size_t place_of(truth_runs *r, const truth_runs_key *key, bool *fresh) {
   return r->count - 1;
 }
 
+// Energies are results, too, so a technology table of one's own makes another array of it.
+static uint64_t array_hash(const hw_array *array) {
+  const uint64_t hash = hw_array_hash(array);
+  return array->tech == NULL ? hash : wf_hash(hash, array->tech, sizeof *array->tech);
+}
+
 // One that is new is given to the pool.
 static size_t ask(truth_runs *r, sweep_work_request *request) {
   const truth_runs_key key = {
-      .array = hw_array_hash(&request->array),
+      .array = array_hash(&request->array),
       .layer = request->program != 0 ? r->context.programs[request->program - 1].hash : map_layer_hash(&request->layer),
       .mapping = request->mapped ? map_hash(&request->mapping) : 0,
       .tune = request->tune};

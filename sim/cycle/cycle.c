@@ -268,9 +268,13 @@ static uint64_t reached(const sim_engine *engine) { return ((const cycle_shell *
 
 // ---- report
 
+static memsys_counts memory_counts(const sim_engine *engine) {
+  const cycle_engine *c = &((const cycle_shell *)engine)->c;
+  return memsys_totals(c->timing, wf_min(c->port.time, c->now));
+}
+
 void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
   const cycle_engine *c = &((const cycle_shell *)engine)->c;
-  const uint64_t port = c->port.time < c->now ? c->port.time : c->now;
   *report = (sim_cycle_report){.cycles = c->now,
                                .carried_out = c->carried_out,
                                .macs = c->macs,
@@ -280,7 +284,7 @@ void sim_cycle_report_of(const sim_engine *engine, sim_cycle_report *report) {
                                .sp_row_writes = c->sp_writes,
                                .acc_row_reads = c->acc_reads,
                                .acc_row_writes = c->acc_writes,
-                               .memory = memsys_totals(c->timing, port)};
+                               .memory = memory_counts(engine)};
   for (unsigned unit = 0; unit < CYCLE_UNITS; unit++) {
     const char *const *names = cycle_unit_causes((cycle_unit_id)unit);
     if (names == NULL) continue;
@@ -310,4 +314,5 @@ const sim_engine_ops sim_cycle_engine = {.name = "cycle",
                                          .set_events = set_events,
                                          .host_access = host_access,
                                          .host_there = host_there,
-                                         .reached = reached};
+                                         .reached = reached,
+                                         .memory_counts = memory_counts};

@@ -65,13 +65,15 @@ void rv64_pages_flush(host *h) {
 }
 
 static host_result result(const host *h) {
+  static const host_counts none;
   return (host_result){.end = h->end,
                        .exit_code = h->exit_code,
                        .instructions = rv64_retired(h),
                        .cycles = rv64_cycles(h),
                        .pc = h->pc,
                        .traps = h->traps,
-                       .last_trap = h->last_trap};
+                       .last_trap = h->last_trap,
+                       .counts = h->timing == NULL ? none : h->timing->counts};
 }
 
 // Instructions until the next progress report or the limit.

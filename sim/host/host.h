@@ -59,6 +59,45 @@ typedef struct host_trap {
   uint32_t instruction;  // raw bits, 16 or 32
 } host_trap;
 
+// What instructions are for those who count them, in the order of the hart's timing classes (rv64_class).
+typedef enum {
+  HOST_INTEGER,
+  HOST_MULTIPLY,
+  HOST_DIVIDE,
+  HOST_LOAD,
+  HOST_STORE,
+  HOST_BRANCH,
+  HOST_JUMP,
+  HOST_FLOAT_ADD,
+  HOST_FLOAT_MULTIPLY,
+  HOST_FLOAT_DIVIDE,
+  HOST_CONTROL,
+  HOST_COMMAND,
+  HOST_KINDS
+} host_kind;
+
+// Counts of a hart with time of its own; without, all are 0. Instructions count when they leave decode.
+typedef struct host_counts {
+  uint64_t instructions[HOST_KINDS];
+  uint64_t fetches;                    // blocks of 4 bytes asked of the instruction cache
+  uint64_t fetch_misses, data_misses;  // lines asked of the memory system
+  uint64_t written_back;               // lines
+} host_counts;
+
+static inline void host_counts_add(host_counts *to, const host_counts *one, uint64_t times) {
+  uint64_t *sum = (uint64_t *)to;
+  const uint64_t *what = (const uint64_t *)one;
+  for (unsigned i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += what[i] * times;
+}
+
+static inline host_counts host_counts_between(const host_counts *before, const host_counts *after) {
+  host_counts between = *after;
+  uint64_t *counts = (uint64_t *)&between;
+  const uint64_t *less = (const uint64_t *)before;
+  for (unsigned i = 0; i < sizeof between / sizeof *counts; i++) counts[i] -= less[i];
+  return between;
+}
+
 typedef struct host_result {
   host_end end;
   uint64_t exit_code;
@@ -67,6 +106,7 @@ typedef struct host_result {
   uint64_t pc;          // where it stopped
   uint64_t traps;       // taken
   host_trap last_trap;  // valid when traps > 0 or end is HOST_TRAPPED
+  host_counts counts;
 } host_result;
 
 typedef struct host host;

@@ -70,6 +70,8 @@ typedef enum {
   RV64_CLASS_CSR,
   RV64_CLASS_CUSTOM,
 } rv64_class;
+_Static_assert((unsigned)RV64_CLASS_FP_ADD == (unsigned)HOST_FLOAT_ADD, "classes are counted as kinds");
+_Static_assert((unsigned)RV64_CLASS_CUSTOM + 1 == (unsigned)HOST_KINDS, "classes are counted as kinds");
 
 // A pre-decoded instruction.
 typedef struct rv64_op {

@@ -40,7 +40,11 @@ enum {
   uint64_t now = t->now;            \
   intptr_t seen = 0;
 
-#define HOOK_END t->now = now;
+// The interpreter returns before requests are too many for an unsigned.
+#define HOOK_END                              \
+  t->now = now;                               \
+  t->counts.fetches += t->count - t->counted; \
+  t->counted = t->count;
 
 // The clock that programs read is that of write-back.
 #define HOOK_SYNC() h->extra_cycles = now + RV64_BACK + 1 - (h->retired_end - (uint64_t)left)
@@ -59,6 +63,7 @@ enum {
     BEHIND_FENCE = CLASS_IS(LOAD) || CLASS_IS(STORE) || CLASS_IS(CUSTOM), \
     FLOATS = CLASS_IS(FP_ADD) || CLASS_IS(FP_MUL) || CLASS_IS(FP_DIV),    \
   };                                                                      \
+  t->counts.instructions[CLASS]++;                                        \
   const intptr_t place = (intptr_t)((uintptr_t)op - (uintptr_t)page);     \
   const bool spans = LEN == 4 && (place >> 4 & 1) != 0;                   \
   const intptr_t end = (place + (LEN - 2) * 8) >> 5;                      \

@@ -103,6 +103,7 @@ uint64_t rv64_timing_line(host *h, uint64_t now, uint64_t arrives, bool second) 
   uint64_t missed = ask + RV64_FETCH;
   uint64_t full = read_line(h, missed, t->line << (t->line_blocks_shift + RV64_BLOCK_SHIFT));
   if (rv64_l1_find(&t->dcache, t->line) != NULL) full += PROBE;
+  t->counts.fetch_misses++;
   *rv64_l1_victim(&t->icache, t->line) = rv64_l1_filled(t->line);
   t->asked = missed + (full - missed + RETRY) / RETRY * RETRY;
   t->asked_before = t->asked - RETRY;
@@ -129,7 +130,9 @@ static uint64_t fill(host *h, uint64_t now, uint64_t address, bool stores, unsig
   rv64_timing *t = h->timing;
   uint64_t back = now + RV64_BACK, ask = back, number = address >> t->dcache.line_shift;
   rv64_line *place = rv64_l1_victim(&t->dcache, number);
+  t->counts.data_misses++;
   if (rv64_l1_dirty(*place)) {
+    t->counts.written_back++;
     rv64_port_memory(h, back, rv64_l1_number(*place) << t->dcache.line_shift, true);
     ask += (UINT64_C(1) << t->dcache.line_shift) / PORT_BYTES + WRITE_BACK;
   }

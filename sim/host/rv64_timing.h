@@ -90,6 +90,8 @@ struct rv64_timing {
   uint8_t product[65],
       word_product[65];  // cycles from decode to the result, by the multiplier's bits up to the last set
   unsigned shortcut;     // cycles by which a line arrives sooner than at the accelerator
+  host_counts counts;    // fetches: up to the last return of the interpreter, with `counted` requests
+  unsigned counted;
 };
 
 rv64_timing *rv64_timing_create(const hw_array *array, uint64_t entry);

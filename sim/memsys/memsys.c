@@ -22,8 +22,8 @@ enum { MAX_UNDER_WAY = 1024, MAX_WAITING = 512 };
 enum { SEEN = 4096, SEEN_BEATS = 1024 };
 
 struct memsys {
-  unsigned bus_bytes;
-  memsys_l2 *l2;  // NULL: none
+  unsigned bus_bytes, host_bytes;  // host: of what it asks for at a time
+  memsys_l2 *l2;                   // NULL: none
   memsys_backing *memory;
   memsys_answers answers;
   // request channel
@@ -52,6 +52,7 @@ struct memsys {
 memsys *memsys_create(const hw_array *array) {
   memsys *m = WF_NEW(memsys);
   m->bus_bytes = array->dma.bus_bits / 8;
+  m->host_bytes = array->l2.present ? array->l2.line_bytes : m->bus_bytes;
   // A register of the L2 reads a line and writes a victim.
   m->memory = memsys_backing_create(array, array->l2.present ? 2 * array->l2.misses_in_flight : MAX_WAITING);
   m->write_order = UINT64_MAX;
@@ -239,6 +240,7 @@ void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request) {
   m->order++;
   m->write_was_last = false;
   m->counts.reads++;
+  m->counts.read_bytes += request->bytes;
 }
 
 // The L2 works with the first beat; the answer comes after the last one.
@@ -249,6 +251,7 @@ void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request) {
     note_request(m, cycle, request, true);
     m->write_order = m->order++;
     m->counts.writes++;
+    m->counts.written_bytes += request->bytes;
     if (m->l2 != NULL) memsys_l2_send(m->l2, cycle, request, true, m->write_order, lateness(m, m->write_order));
   }
   if (--m->write_beats_left != 0) return;
@@ -374,6 +377,7 @@ static void bare_host(memsys *m, uint64_t cycle, uint64_t address, bool write) {
 void memsys_host_ask(memsys *m, uint64_t cycle, uint64_t address, bool write) {
   catch_up(m, cycle);
   if (!write && m->answers.host_lines++ == 0) m->answers.host_there = 0;
+  *(write ? &m->counts.written_bytes : &m->counts.read_bytes) += m->host_bytes;
   if (m->l2 != NULL)
     memsys_l2_host(m->l2, cycle, address, write);
   else

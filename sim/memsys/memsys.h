@@ -46,7 +46,8 @@ typedef struct memsys_beat {
 typedef enum { MEMSYS_NOBODY, MEMSYS_READ, MEMSYS_WRITE } memsys_grant;
 
 typedef struct memsys_counts {
-  uint64_t reads, writes;                      // requests
+  uint64_t reads, writes;                      // requests of the port
+  uint64_t read_bytes, written_bytes;          // by port and host
   uint64_t hits, misses;                       // lines
   uint64_t fetched_bytes, written_back_bytes;  // between L2 and memory
 } memsys_counts;

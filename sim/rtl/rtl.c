@@ -372,6 +372,11 @@ static uint64_t host_there(sim_engine *engine, uint64_t *next) {
 
 static uint64_t reached(const sim_engine *engine) { return ((const rtl_engine *)engine)->now; }
 
+static memsys_counts memory_counts(const sim_engine *engine) {
+  const rtl_engine *e = (const rtl_engine *)engine;
+  return memsys_totals(e->timing, e->now);
+}
+
 static const arch_fault *fault(const sim_engine *engine) { return &((const rtl_engine *)engine)->fault; }
 
 static void set_events(sim_engine *engine, const sim_events *events) {
@@ -394,4 +399,5 @@ const sim_engine_ops sim_rtl_engine = {.name = "rtl",
                                        .set_events = set_events,
                                        .host_access = host_access,
                                        .host_there = host_there,
-                                       .reached = reached};
+                                       .reached = reached,
+                                       .memory_counts = memory_counts};

@@ -64,9 +64,8 @@ static bench *begin(void) {
 // Registers of the counters: before in S0, after in S1.
 #define READ(rd) csr_op(CSRRS, rd, CSR_CYCLE, 0)
 
-// Runs `body` ROUNDS times between two counter reads and returns the cycles of the last time beyond those of one
-// instruction each. The loop's own instructions stand behind the second read.
-static uint64_t cost(bench *b, const uint32_t *body, size_t count) {
+// Runs `body` ROUNDS times between two counter reads. The loop's own instructions stand behind the second read.
+static host_result run(bench *b, const uint32_t *body, size_t count) {
   uint32_t words[64];
   size_t n = 0;
   words[n++] = addi(T0, 0, ROUNDS);
@@ -85,6 +84,13 @@ static uint64_t cost(bench *b, const uint32_t *body, size_t count) {
   h->x[A1] = 3;
   host_result r = machine_run(b->m);
   assert_int_equal(r.end, HOST_STUCK);
+  return r;
+}
+
+// The cycles of the last time beyond those of one instruction each.
+static uint64_t cost(bench *b, const uint32_t *body, size_t count) {
+  run(b, body, count);
+  const host *h = machine_host(b->m);
   return h->x[S1] - h->x[S0] - 1 - count;
 }
 
@@ -554,8 +560,33 @@ static void a_restarted_hart_finds_its_caches(void **state) {
   end(b);
 }
 
+// ---- counts
+
+// Three rounds of a load, two stores and a product, with the loop around them, and the wait at the end; and the lines
+// that the port saw.
+static void instructions_are_counted_by_kind(void **state) {
+  (void)state;
+  bench *b = begin();
+  const uint32_t body[] = {type_i(LOAD, LD, T1, A0, 0), type_s(STORE, SD, A0, T1, 8), type_s(STORE, SD, A0, T1, 16),
+                           type_r(OP, 0, MUL_F7, T2, A1, A1)};
+  const host_counts c = run(b, body, 4).counts;
+  assert_int_equal(c.instructions[HOST_LOAD], 3);
+  assert_int_equal(c.instructions[HOST_STORE], 6);
+  assert_int_equal(c.instructions[HOST_MULTIPLY], 3);
+  assert_int_equal(c.instructions[HOST_BRANCH], 3);
+  assert_int_equal(c.instructions[HOST_INTEGER], 1 + 3);
+  assert_int_equal(c.instructions[HOST_CONTROL], 6 + 1);
+  assert_int_equal(c.instructions[HOST_COMMAND] + c.instructions[HOST_DIVIDE] + c.instructions[HOST_JUMP], 0);
+  assert_int_equal(c.data_misses, 1);
+  assert_int_equal(c.written_back, 0);
+  assert_int_equal(c.fetch_misses + c.data_misses, b->s.accesses);
+  assert_in_range(c.fetches, 26, 60);  // words, and those of paths that were given up
+  end(b);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(instructions_are_counted_by_kind),
       cmocka_unit_test(one_instruction_per_cycle),
       cmocka_unit_test(a_load_delays_its_user),
       cmocka_unit_test(a_loaded_byte_is_a_cycle_later),
