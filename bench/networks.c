@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft bench networks`: whole networks end to end, each compared layer by layer with the int8 reference.
 //
-// Every row names the command that repeats it. Cycles on the array, of the host's operators between its layers, and of
-// the conversions at the ends stand apart: the last are no part of the network where its neighbours speak int8 (as all
-// but those of resnet50-float do).
+// Every row names the command that repeats it. All cycles and the use of the mesh in them come first; those on the
+// array, of the host's operators between its layers, and of the conversions at the ends stand behind them. Energy is
+// that of the whole (sim/energy.def), with the hart's part and, as models of arrays count, the array's.
 #include "workloads/networks/networks.h"
 
 #include <inttypes.h>
@@ -59,7 +59,8 @@ typedef struct measured {
   bool ran;
   char command[COMMAND_MAX];
   run_network_result result;
-  double utilisation, energy_uj, compile_seconds;
+  double utilisation, array_utilisation, compile_seconds;
+  sim_figures figures;
   uint64_t weight_bytes, arena_bytes;
 } measured;
 
@@ -86,10 +87,10 @@ static void write_command(const bench_job *job, const bench_row *row, const netw
 }
 
 static void take_figures(const hw_array *array, const network *net, measured *m) {
-  const double dim = hw_derive(array).dim, cycles = (double)m->result.array_cycles;
-  m->utilisation = cycles > 0 ? (double)m->result.macs / (dim * dim * cycles) : 0;
-  const sim_figures figures = sim_figures_of(&m->result.units, &m->result.hart, array);
-  m->energy_uj = figures.has_energy ? figures.energy_pj / 1e6 : 0;
+  const double dim = hw_derive(array).dim, macs = (double)m->result.macs / (dim * dim);
+  m->utilisation = m->result.cycles > 0 ? macs / (double)m->result.cycles : 0;
+  m->array_utilisation = m->result.array_cycles > 0 ? macs / (double)m->result.array_cycles : 0;
+  m->figures = sim_figures_of(&m->result.units, &m->result.hart, array);
   m->compile_seconds = net->compile_seconds;
   m->weight_bytes = net->weight_bytes;
   m->arena_bytes = net->arena_bytes;
@@ -134,16 +135,32 @@ static void measure(const bench_job *job, const bench_row *row, measured *m) {
 static const bench_column columns[] = {
     {.title = "network", BENCH_DATA("network"), .width = -17},
     {.title = "macs", BENCH_DATA("macs"), .width = 14},
-    {.title = "array cycles", BENCH_DATA("array_cycles"), .width = 13},
+    {.title = "all cycles", BENCH_DATA("cycles"), .width = 13},
     {.title = "util %",
      BENCH_DATA("utilisation"),
      .width = 6,
      .text_format = "%.2f",
      .scale = 100,
      .csv_format = "%.4f"},
+    {.title = "array cycles", BENCH_DATA("array_cycles"), .width = 13},
+    {.title = "array %",
+     BENCH_DATA("array_utilisation"),
+     .width = 7,
+     .text_format = "%.2f",
+     .scale = 100,
+     .csv_format = "%.4f"},
     {.title = "host cycles", BENCH_DATA("host_cycles"), .width = 13},
     {.title = "end cycles", BENCH_DATA("edge_cycles"), .width = 13},
     {.title = "energy uJ", BENCH_DATA("energy_uj"), .width = 11, .text_format = "%.1f", .csv_format = "%.1f"},
+    {.title = "hart uJ", BENCH_DATA("hart_uj"), .width = 9, .text_format = "%.1f", .csv_format = "%.1f"},
+    {.title = "array uJ", BENCH_DATA("array_energy_uj"), .width = 10, .text_format = "%.1f", .csv_format = "%.1f"},
+    {BENCH_DATA("mesh_uj"), .csv_format = "%.3f"},
+    {BENCH_DATA("local_memory_uj"), .csv_format = "%.3f"},
+    {BENCH_DATA("l2_uj"), .csv_format = "%.3f"},
+    {BENCH_DATA("bus_uj"), .csv_format = "%.3f"},
+    {BENCH_DATA("main_memory_uj"), .csv_format = "%.3f"},
+    {BENCH_DATA("clock_uj"), .csv_format = "%.3f"},
+    {BENCH_DATA("leakage_uj"), .csv_format = "%.3f"},
     {.csv = "commands"},
     {.title = "MiB", .width = 8, .text_format = "%.1f", .scale = 1.0 / (1 << 20)},
     {BENCH_DATA("weight_bytes")},
@@ -156,14 +173,23 @@ static const bench_column columns[] = {
 };
 static const bench_form form = {.list = "rows", .begin = "| ", .between = " | ", .end = " |", BENCH_FORM(columns)};
 
+static bench_cell energy_of(const measured *m, double pj) {
+  return bench_if(m->ran && m->figures.has_energy, bench_real(pj / 1e6));
+}
+
+static bench_cell part_of(const measured *m, sim_part part) { return energy_of(m, m->figures.part_pj[part]); }
+
 static void add_row(bench_table *table, const options *o, const bench_row *row, const measured *m) {
   const run_network_result *r = &m->result;
   const char *verdict = !m->ran ? "failed" : r->wrong != 0 ? "WRONG" : o->no_check ? "not checked" : "as the reference";
   BENCH_ROW(table, bench_text(row->name), bench_if(m->ran, bench_count(r->macs)),
-            bench_if(m->ran, bench_count(r->array_cycles)), bench_if(m->ran, bench_real(m->utilisation)),
+            bench_if(m->ran, bench_count(r->cycles)), bench_if(m->ran, bench_real(m->utilisation)),
+            bench_if(m->ran, bench_count(r->array_cycles)), bench_if(m->ran, bench_real(m->array_utilisation)),
             bench_if(m->ran, bench_count(r->host_cycles)), bench_if(m->ran, bench_count(r->edge_cycles)),
-            bench_if(m->ran, bench_real(m->energy_uj)), bench_if(m->ran, bench_count(r->commands)),
-            bench_if(m->ran, bench_count(m->weight_bytes + m->arena_bytes)),
+            energy_of(m, m->figures.energy_pj), part_of(m, SIM_PART_HART), energy_of(m, m->figures.array_pj),
+            part_of(m, SIM_PART_MESH), part_of(m, SIM_PART_LOCAL), part_of(m, SIM_PART_L2), part_of(m, SIM_PART_BUS),
+            part_of(m, SIM_PART_MEMORY), part_of(m, SIM_PART_CLOCK), part_of(m, SIM_PART_LEAKAGE),
+            bench_if(m->ran, bench_count(r->commands)), bench_if(m->ran, bench_count(m->weight_bytes + m->arena_bytes)),
             bench_if(m->ran, bench_count(m->weight_bytes)), bench_if(m->ran, bench_count(m->arena_bytes)),
             bench_if(m->ran, bench_real(m->compile_seconds)), bench_if(m->ran, bench_real(r->run_seconds)),
             bench_if(m->ran, bench_hash(r->digest)), bench_text(verdict), bench_text(m->command));
@@ -176,7 +202,7 @@ static bench_end run_networks(const bench_job *job) {
   unsigned failed = 0, wrong = 0, count = 0;
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
-  bench_report_say(job->report, "|---|---|---|---|---|---|---|---|---|---|---|\n");
+  bench_report_say(job->report, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int n = 0; n < ROWS; n++) {
     if (!bench_takes(o->net, rows[n].name)) continue;
     measured m = {0};

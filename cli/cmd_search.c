@@ -17,7 +17,7 @@
 #include "search/layers/program.h"
 
 typedef struct search_options {
-  const char *constants, *fix, *directory, *objective, *budget, *model;
+  const char *constants, *fix, *directory, *objective, *budget, *model, *energy;
   const char *area, *power, *clock;
   bool exact, simulate;
   uint64_t side_max, kib_max;
@@ -113,6 +113,7 @@ static cli_exit simulate(const search_job *job, const layers_network *network, c
   truth_options truth = {.goal = d->goal,
                          .base = &base,
                          .program = program,
+                         .whole_energy = o->energy != NULL && strcmp(o->energy, "whole") == 0,
                          .machine = o->model != NULL && strcmp(o->model, "machine") == 0,
                          .seed = o->seed,
                          .model_seconds = d->max_seconds > 0 ? d->max_seconds : MODEL_SECONDS,
@@ -221,6 +222,9 @@ static const char *descend_with(const search_options *o, const exact_options *ex
     return "--model is paper or machine";
   if (o->model != NULL && strcmp(o->model, "machine") == 0 && !o->simulate)
     return "--model machine proposes what --simulate measures: both of them";
+  if (o->energy != NULL && strcmp(o->energy, "array") != 0 && strcmp(o->energy, "whole") != 0)
+    return "--energy is array or whole";
+  if (o->energy != NULL && !o->simulate) return "--energy is for --simulate: the plain model has an account of its own";
   if (o->candidates > 10000 || o->tune > MAP_BEST_MAX) return "at most 10000 candidates, 64 mappings";
   if (o->starts > 65536 || o->steps > 100000 || o->threads > 1024)
     return "at most 65536 starts, 100000 steps, 1024 threads";
@@ -253,6 +257,8 @@ static const wf_option search_rows[] = {
      "from --array on: arrays that the model proposes, and steps around the best, on the cycle engine"},
     {"model", WF_TEXT(search_options, model), "NAME",
      "--simulate: which model proposes, paper (default) or machine, which chooses mappings, too"},
+    {"energy", WF_TEXT(search_options, energy), "NAME",
+     "--simulate: array, as models count (default), or whole, with the hart, caches, clock and leakage"},
     {"candidates", WF_COUNT(search_options, candidates), "N", "--simulate: so many arrays at most (default 16)"},
     {"tune", WF_COUNT(search_options, tune), "N", "--simulate: the fastest of N mappings of each layer"},
     {"o", WF_TEXT(search_options, directory), "DIR",

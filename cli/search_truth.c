@@ -63,7 +63,7 @@ static void print_figure(double value, FILE *out) {
 
 static void print_candidates(const report *r, FILE *out) {
   fprintf(out, "    %-44s %5s %9s %9s %11s %11s %11s %11s %11s %7s\n", "candidate", "side", "spad KiB", "acc KiB",
-          "cycles", "uJ", "uJ x cycles", "machine's", "model's", "gain");
+          "cycles", r->options->whole_energy ? "whole uJ" : "array uJ", "uJ x cycles", "machine's", "model's", "gain");
   for (size_t i = 0; i < r->result->count; i++) {
     const truth_candidate *c = &r->result->candidates[i];
     fprintf(out, "%c%2zu ", i == r->result->best ? '*' : ' ', i);
@@ -107,6 +107,8 @@ static void print_program(const report *r, FILE *out) {
           wf_thousands((uint64_t)p->base.cycles, base), p->base.energy_uj, wf_thousands((uint64_t)p->best.cycles, best),
           p->best.energy_uj);
   fprintf(out, ", with %zu mappings of its own\n", p->mappings.count);
+  fprintf(out, "  the array's, as models count: %.1f uJ on the base, %.1f on the best\n", p->base.array_energy_uj,
+          p->best.array_energy_uj);
 }
 
 static void print_text(const report *r, FILE *out) {
@@ -164,8 +166,10 @@ static cJSON *program_json(const truth_program *p) {
   cJSON *object = cJSON_CreateObject();
   cli_json_count(object, "base_cycles", (uint64_t)p->base.cycles);
   cJSON_AddNumberToObject(object, "base_energy_uj", p->base.energy_uj);
+  cJSON_AddNumberToObject(object, "base_array_energy_uj", p->base.array_energy_uj);
   cli_json_count(object, "cycles", (uint64_t)p->best.cycles);
   cJSON_AddNumberToObject(object, "energy_uj", p->best.energy_uj);
+  cJSON_AddNumberToObject(object, "array_energy_uj", p->best.array_energy_uj);
   cli_json_count(object, "mappings", p->mappings.count);
   return object;
 }
@@ -174,6 +178,7 @@ static cJSON *to_json(const report *r) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "network", network_of(r)->name);
   cJSON_AddStringToObject(object, "objective", descent_plain_objective_names[r->options->goal.objective]);
+  cJSON_AddStringToObject(object, "energy_of", r->options->whole_energy ? "whole" : "array");
   cJSON_AddNumberToObject(object, "seconds", r->result->seconds);
   cJSON_AddNumberToObject(object, "best", (double)r->result->best);
   cJSON_AddNumberToObject(object, "predicted", (double)r->result->predicted);

@@ -20,6 +20,7 @@ static void take_counts(const run_known_run *run, unsigned times, const hw_array
   m->has_energy = figures.has_energy;
   m->energy_pj = figures.energy_pj / times;
   m->array_pj = figures.array_pj / times;
+  for (unsigned part = 0; part < SIM_PARTS; part++) m->part_pj[part] = figures.part_pj[part] / times;
   m->utilisation = (double)m->macs / ((double)run->cycles * (double)figures.processing_elements);
   sim_figures_bound(&run->units, m->bound);
   m->units = run->units;

@@ -31,6 +31,7 @@ typedef struct run_measured {
   uint64_t read_bytes, written_bytes;  // on the bus, of the run that counts
   double utilisation;                  // macs / (cycles x processing elements)
   bool has_energy;
+  double part_pj[SIM_PARTS];
   double energy_pj, array_pj;  // of the whole (sim/figures.h), without a hart but for its commands; what models count
   uint64_t program_digest;     // of the commands
   bool known;                  // the run was, and was not made

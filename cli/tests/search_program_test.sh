@@ -17,6 +17,8 @@ compare() { # NET: the answer in found.json and found/NET
   "$weft" sim "$1.onnx" --array "found/$1/array.yaml" --mappings "found/$1/program.maps" --quiet --json best.json || fail "$1 on the best"
   same "$1, base cycles" "$(whole base_cycles)" "$(figure cycles base.json)"
   same "$1, base energy" "$(whole base_energy_uj)" "$(figure energy_uj base.json)"
+  same "$1, base energy of the array" "$(whole base_array_energy_uj)" "$(figure array_energy_pj base.json | awk '{ print $1 / 1e6 }')"
+  same "$1, energy of the array" "$(whole array_energy_uj)" "$(figure array_energy_pj best.json | awk '{ print $1 / 1e6 }')"
   same "$1, cycles" "$(whole cycles)" "$(figure cycles best.json)"
   same "$1, energy" "$(whole energy_uj)" "$(figure energy_uj best.json)"
 }
@@ -35,6 +37,16 @@ expect 0 '' "$weft" net mobilenetv2 --size 32 --divisor 8 --quiet -o mobile.onnx
 expect 0 '' "$weft" search mobile.onnx --simulate --array dim8 --candidates 3 --budget 2000 --side-max 16 -o found --quiet --json found.json
 compare mobile
 expect 0 '"layer":.*"features.1.conv.1.0"' cat found.json
+expect 0 '"energy_of":.*"array"' cat found.json
+
+# The energy of the whole is another account than the array's.
+candidate() { awk '/"candidates"/ { on = 1 } on' found.json >candidate.json && figure energy_uj candidate.json; }
+array=$(candidate)
+expect 0 'whole uJ' "$weft" search mobile.onnx --simulate --array dim8 --candidates 1 --budget 2000 --energy whole --json found.json
+expect 0 '"energy_of":.*"whole"' cat found.json
+awk -v a="$array" -v b="$(candidate)" 'BEGIN { exit !(a > 0 && b > 0 && a != b) }' || fail "the base has $array uJ in both accounts"
+expect 2 'energy is array or whole' "$weft" search mobile.onnx --simulate --energy all
+expect 2 'energy is for --simulate' "$weft" search resnet50 --energy whole
 
 # Files of mappings that are none.
 with_mappings() { "$weft" sim bert.onnx --array found/bert/array.yaml --quiet --mappings "$1"; }

@@ -2,6 +2,7 @@
 // Gathers the contents of a store: see data.h.
 #include "search/report/data.h"
 
+#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -156,6 +157,9 @@ static void add_point(loader *l, const sweep_query *q) {
     p.logic_um2 = figure_of(l, q, 8);
     p.memory_bits = whole_of(l, q, 9, 0);
     p.bus_bytes = bus_bytes_of(p.yaml);
+    p.technology = text_of(l, q, 10);
+    if (!is_null(q, 11)) p.area_um2 = figure_of(l, q, 11);
+    p.area_whole = whole_of(l, q, 12, 0) != 0;
   }
   *WF_ARENA_PUSH(d->arena, d->points, d->point_count, &l->point_room) = p;
 }
@@ -191,12 +195,24 @@ static report_point *find_point(const point_index *in, const char *array) {
   return found == NULL ? NULL : *found;
 }
 
+// {"mesh": 12.5, ...}: what is no part, and no energy, is passed over.
+static void take_parts(const char *text, double parts[SIM_PARTS]) {
+  cJSON *object = cJSON_Parse(text);
+  for (unsigned part = 0; part < SIM_PARTS; part++) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, sim_part_names[part]);
+    if (cJSON_IsNumber(item) && isfinite(item->valuedouble) && item->valuedouble > 0) parts[part] = item->valuedouble;
+  }
+  cJSON_Delete(object);
+}
+
 // The figures of a measurement that is good; the others have none.
 static void take_figures(loader *l, const sweep_query *q, report_measurement *m) {
   m->cycles = whole_of(l, q, 4, 0);
   m->utilisation = figure_of(l, q, 5);
   m->has_energy = !is_null(q, 6);
   if (m->has_energy) m->energy_pj = figure_of(l, q, 6);
+  if (m->has_energy) m->array_pj = figure_of(l, q, 13);
+  if (m->has_energy) take_parts(any_text(l, q, 14), m->part_pj);
   m->read_bytes = whole_of(l, q, 7, 0);
   m->written_bytes = whole_of(l, q, 8, 0);
 }
@@ -232,11 +248,11 @@ static bool load_measurements(loader *l) {
   const bool good =
       load_rows(l, &in, "measurement",
                 "SELECT array, layer, status, reason, cycles, utilisation, energy_pj, read_bytes, written_bytes, "
-                "bound, units, policy, mapping FROM measurement") &&
+                "bound, units, policy, mapping, array_energy_pj, energy FROM measurement") &&
       load_rows(l, &in, "step",
                 "SELECT array, " STEP_KEY
                 ", 'good', '', cycles, utilisation, energy_pj, read_bytes, written_bytes, "
-                "bound, units, policy, mapping FROM step");
+                "bound, units, policy, mapping, array_energy_pj, energy FROM step");
   wf_free(in.points);
   return good;
 }
@@ -244,7 +260,8 @@ static bool load_measurements(loader *l) {
 static bool load_points(loader *l) {
   return each(l, "point",
               "SELECT p.array, p.parameters, p.status, p.reason, a.yaml, a.dim, a.scratchpad_kib, a.accumulator_kib, "
-              "a.logic_um2, a.memory_bits FROM point p LEFT JOIN array a ON a.hash = p.array ORDER BY p.id",
+              "a.logic_um2, a.memory_bits, a.technology, a.area_um2, a.area_whole FROM point p LEFT JOIN array a ON "
+              "a.hash = p.array ORDER BY p.id",
               add_point) &&
          load_measurements(l);
 }
@@ -261,8 +278,11 @@ static report_sum sum_of(const report_network *network, const report_point *p) {
     sum.has_energy = sum.has_energy && m->has_energy;
     sum.cycles += (double)network->layers[i].count * (double)m->cycles;
     sum.energy_pj += (double)network->layers[i].count * m->energy_pj;
+    sum.array_pj += (double)network->layers[i].count * m->array_pj;
+    for (unsigned part = 0; part < SIM_PARTS; part++)
+      sum.part_pj[part] += (double)network->layers[i].count * m->part_pj[part];
   }
-  if (!sum.has_energy) sum.energy_pj = 0;
+  if (!sum.has_energy) sum.energy_pj = sum.array_pj = 0;
   return sum;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "runner/measure.h"
 
 typedef struct report_layer {
   bool is_program;  // a network program as a whole: its steps are layers, too
@@ -30,12 +31,14 @@ typedef struct report_measurement {
   const char *reason, *bound, *mapping, *units;
   int64_t cycles, read_bytes, written_bytes;
   double utilisation, energy_pj;
-  bool has_energy;  // the array's technology has a table of energies
+  bool has_energy;            // the array's technology has a table of energies
+  double array_pj;            // as models of arrays count
+  double part_pj[SIM_PARTS];  // of energy_pj
 } report_measurement;
 
 typedef struct report_sum {
   bool good, has_energy;
-  double cycles, energy_pj;
+  double cycles, energy_pj, array_pj, part_pj[SIM_PARTS];
 } report_sum;
 
 typedef struct report_point {
@@ -44,6 +47,9 @@ typedef struct report_point {
   const char *parameters;  // JSON
   int64_t dim, scratchpad_kib, accumulator_kib, memory_bits;
   double logic_um2;
+  const char *technology;            // of energies and area_um2
+  double area_um2;                   // of all, as far as the technology knows it; 0: not at all
+  bool area_whole;                   // it knows all of it
   double bus_bytes;                  // per cycle and direction
   report_measurement *measurements;  // one per layer that differs; shared by points with the same array
   report_sum *sums;                  // one per network

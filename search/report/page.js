@@ -118,11 +118,16 @@
     $('chosen-title').textContent = `Point ${p.id}`;
     const list = $('chosen-figures');
     list.replaceChildren();
-    const figures = [['cycles', number(p.sums[state.network][0])], ['energy', number(energyOf(p, state.network)) + ' uJ'],
+    const sums = p.sums[state.network];
+    const parts = data.parts.map((name, i) => [`energy: ${name}`, sums[3][i]]).filter(([, pj]) => pj > 0);
+    const figures = [['cycles', number(sums[0])], ['energy of the whole', number(energyOf(p, state.network)) + ' uJ'],
+      ...parts.map(([name, pj]) => [name, number(pj / 1e6) + ' uJ']),
+      ["array's energy, as models count", sums[2] === null ? '' : number(sums[2] / 1e6) + ' uJ'],
       ['energy x delay', number(p.sums[state.network][0] * energyOf(p, state.network)) + ' uJ x cycles'],
       ['mesh utilisation', percent(data.networks[state.network].macs / (p.sums[state.network][0] * p.dim * p.dim))],
       ['side', p.dim], ['scratchpad', p.scratchpad + ' KiB'], ['accumulator', p.accumulator + ' KiB'],
-      ['area of the logic', number(p.area) + ' mm2'], ['array', p.array],
+      ['area of the logic', number(p.area) + ' mm2'], ['array', p.array], ['technology of the energies', p.technology],
+      ...(p.whole_area ? [[`area in ${p.technology}` + (p.area_whole ? '' : ', as far as known'), number(p.whole_area) + ' mm2']] : []),
       ...parameters.map((name) => [name, p.values[name]])];
     for (const [name, value] of figures) {
       const pair = element('div');
@@ -205,10 +210,10 @@
   }
 
   function fillLayers(layers) {
-    const texts = [0, 9];
+    const texts = [0, 10];
     const rows = layers.map(({ layer, m, least }) => row([layer.name, layer.count, number(layer.macs), number(m.cycles),
-      percent(m.use), percent(least / m.cycles), number(m.energy / 1e6), number(m.read), number(m.written), m.bound || ''], false, texts));
-    $('layers').replaceChildren(row(['layer', 'times', 'multiply-accumulates', 'cycles', 'utilisation', 'of the least possible', 'energy (uJ)',
+      percent(m.use), percent(least / m.cycles), number(m.energy / 1e6), m.array === undefined ? '' : number(m.array / 1e6), number(m.read), number(m.written), m.bound || ''], false, texts));
+    $('layers').replaceChildren(row(['layer', 'times', 'multiply-accumulates', 'cycles', 'utilisation', 'of the least possible', 'energy (uJ)', "array's energy (uJ)",
       'bytes read', 'bytes written', 'waited for most'], true, texts), ...rows);
   }
 

@@ -67,6 +67,8 @@ static cJSON *measurement_json(const report_measurement *m, bool detailed) {
   cJSON_AddNumberToObject(object, "read", (double)m->read_bytes);
   cJSON_AddNumberToObject(object, "written", (double)m->written_bytes);
   if (!detailed) return object;
+  if (m->has_energy) cJSON_AddNumberToObject(object, "array", m->array_pj);
+  if (m->has_energy) cJSON_AddItemToObject(object, "parts", cJSON_CreateDoubleArray(m->part_pj, SIM_PARTS));
   cJSON_AddStringToObject(object, "bound", m->bound);
   cJSON_AddStringToObject(object, "mapping", m->mapping);
   cJSON *units = cJSON_Parse(m->units);
@@ -84,6 +86,8 @@ static cJSON *sums_json(const report_data *d, const report_point *p) {
     cJSON *pair = cJSON_CreateArray();
     cJSON_AddItemToArray(pair, cJSON_CreateNumber(p->sums[n].cycles));
     cJSON_AddItemToArray(pair, p->sums[n].has_energy ? cJSON_CreateNumber(p->sums[n].energy_pj) : cJSON_CreateNull());
+    cJSON_AddItemToArray(pair, p->sums[n].has_energy ? cJSON_CreateNumber(p->sums[n].array_pj) : cJSON_CreateNull());
+    cJSON_AddItemToArray(pair, cJSON_CreateDoubleArray(p->sums[n].part_pj, SIM_PARTS));
     cJSON_AddItemToArray(sums, pair);
   }
   return sums;
@@ -106,6 +110,9 @@ static cJSON *point_json(const report_data *d, size_t index, bool detailed) {
   cJSON_AddNumberToObject(object, "area", p->logic_um2 / 1e6);
   cJSON_AddNumberToObject(object, "memory", (double)p->memory_bits / 8192);
   cJSON_AddNumberToObject(object, "bus", p->bus_bytes);
+  cJSON_AddStringToObject(object, "technology", p->technology);
+  if (p->area_um2 > 0) cJSON_AddNumberToObject(object, "whole_area", p->area_um2 / 1e6);
+  cJSON_AddBoolToObject(object, "area_whole", p->area_whole);
   cJSON_AddItemToObject(object, "sums", sums_json(d, p));
   cJSON *layers = cJSON_AddArrayToObject(object, "layers");
   for (size_t u = 0; u < d->unique_count; u++)
@@ -143,6 +150,9 @@ static cJSON *data_json(const report_data *d, const char *search_dir, const repo
   cJSON *search = search_dir == NULL ? NULL : search_json(search_dir);
   if (search != NULL) cJSON_AddItemToObject(object, "search", search);
   cJSON_AddItemToObject(object, "networks", networks_json(d));
+  cJSON *parts = cJSON_AddArrayToObject(object, "parts");
+  for (unsigned part = 0; part < SIM_PARTS; part++)
+    cJSON_AddItemToArray(parts, cJSON_CreateString(sim_part_names[part]));
   cJSON *points = cJSON_AddArrayToObject(object, "points");
   size_t on_front = 0, fronts = 0;
   for (size_t i = 0; i < d->point_count; i++) on_front += d->points[i].front;
@@ -231,12 +241,26 @@ static bool write_html(const report_data *d, const char *search_dir, const char 
   return finish(out, "index.html", diag);
 }
 
+static void write_part_names(FILE *out) {
+  for (unsigned part = 0; part < SIM_PARTS; part++) fprintf(out, ",%s_uj", sim_part_names[part]);
+  fputc('\n', out);
+}
+
+static void write_parts(bool has_energy, const double parts[SIM_PARTS], FILE *out) {
+  for (unsigned part = 0; part < SIM_PARTS; part++) {
+    fputc(',', out);
+    if (has_energy) fprintf(out, "%.6g", parts[part] / 1e6);
+  }
+  fputc('\n', out);
+}
+
 // A row per good point of each network.
 static void write_points(const report_data *d, FILE *out) {
   fputs(
       "network,point,array,dim,scratchpad_kib,accumulator_kib,logic_mm2,memory_bits,cycles,energy_uj,edp_uj_cycles,"
-      "front\n",
+      "front,technology,area_mm2,area_whole,array_energy_uj",
       out);
+  write_part_names(out);
   for (size_t n = 0; n < d->network_count; n++)
     for (size_t i = 0; i < d->point_count; i++) {
       const report_point *p = &d->points[i];
@@ -248,7 +272,13 @@ static void write_points(const report_data *d, FILE *out) {
       fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,%" PRId64 ",%.0f,", p->dim, p->scratchpad_kib,
               p->accumulator_kib, p->logic_um2 / 1e6, p->memory_bits, s->cycles);
       if (s->has_energy) fprintf(out, "%.6g,%.6g", s->energy_pj / 1e6, s->energy_pj / 1e6 * s->cycles);
-      fprintf(out, "%s,%d\n", s->has_energy ? "" : ",", p->front);
+      fprintf(out, "%s,%d,", s->has_energy ? "" : ",", p->front);
+      wf_csv_field(p->technology, out);
+      fputc(',', out);
+      if (p->area_um2 > 0) fprintf(out, "%.6g", p->area_um2 / 1e6);
+      fprintf(out, ",%d,", p->area_whole);
+      if (s->has_energy) fprintf(out, "%.6g", s->array_pj / 1e6);
+      write_parts(s->has_energy, s->part_pj, out);
     }
 }
 
@@ -260,15 +290,18 @@ static void write_figures(const report_point *p, const report_layer *layer, cons
   if (m->has_energy) fprintf(out, "%.6g", m->energy_pj / 1e6);
   fprintf(out, ",%" PRId64 ",%" PRId64 ",", m->read_bytes, m->written_bytes);
   if (moved > 0) fprintf(out, "%.4g", (double)layer->macs / moved);
-  fputc('\n', out);
+  fputc(',', out);
+  if (m->has_energy) fprintf(out, "%.6g", m->array_pj / 1e6);
+  write_parts(m->has_energy, m->part_pj, out);
 }
 
 // The layers of every point on a front: what was expected of the array and what it took.
 static void write_layers(const report_data *d, FILE *out) {
   fputs(
       "network,point,layer,count,macs,cycles,least_cycles,utilisation,energy_uj,read_bytes,written_bytes,macs_per_"
-      "byte\n",
+      "byte,array_energy_uj",
       out);
+  write_part_names(out);
   for (size_t n = 0; n < d->network_count; n++)
     for (size_t i = 0; i < d->point_count; i++) {
       const report_point *p = &d->points[i];

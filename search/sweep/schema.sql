@@ -9,7 +9,10 @@ CREATE TABLE array (
   accumulator_kib INTEGER NOT NULL,
   logic_um2 REAL NOT NULL,    -- area of the logic in area_technology
   memory_bits INTEGER NOT NULL,
-  area_technology TEXT NOT NULL
+  area_technology TEXT NOT NULL,
+  technology TEXT NOT NULL,   -- of the energies, and of the next
+  area_um2 REAL,              -- of mesh, local memories, hart and L2, as far as the technology knows them
+  area_whole INTEGER NOT NULL -- 1: it knows all parts
 ) WITHOUT ROWID;
 
 CREATE TABLE point (
@@ -44,6 +47,8 @@ CREATE TABLE measurement (
   bound TEXT, mapping TEXT, units TEXT, program_digest TEXT,
   engine TEXT NOT NULL, version TEXT NOT NULL,
   compile_seconds REAL, simulate_seconds REAL, wall_seconds REAL, host TEXT,
+  array_energy_pj REAL,       -- as models of arrays count: every byte of the port is one of main memory
+  energy TEXT,                -- JSON: the parts of energy_pj
   PRIMARY KEY (array, layer, policy)
 ) WITHOUT ROWID;
 
@@ -61,13 +66,14 @@ CREATE TABLE step (
   cycles INTEGER NOT NULL, macs INTEGER NOT NULL, utilisation REAL NOT NULL,
   commands INTEGER NOT NULL, read_bytes INTEGER NOT NULL, written_bytes INTEGER NOT NULL,
   energy_pj REAL, bound TEXT NOT NULL, mapping TEXT NOT NULL, units TEXT NOT NULL,
+  array_energy_pj REAL, energy TEXT,
   PRIMARY KEY (array, layer, policy, position)
 ) WITHOUT ROWID;
 
 CREATE VIEW point_step AS
   SELECT p.id AS point, l.network, s.position, s.name, s.place, s.kernel, s.shape, s.count, s.array, s.policy,
          s.cycles, s.macs, s.utilisation, s.commands, s.read_bytes, s.written_bytes, s.energy_pj, s.bound,
-         s.mapping, s.units
+         s.mapping, s.units, s.array_energy_pj, s.energy
   FROM point p CROSS JOIN layer l JOIN step s ON s.array = p.array AND s.layer = l.hash;
 
 CREATE VIEW point_layer AS
@@ -75,7 +81,8 @@ CREATE VIEW point_layer AS
          CASE WHEN p.status <> 'good' THEN p.status ELSE coalesce(m.status, 'missing') END AS status,
          CASE WHEN p.status <> 'good' THEN p.reason ELSE coalesce(m.reason, '') END AS reason,
          m.cycles, l.macs, m.utilisation, m.energy_pj, m.commands, m.read_bytes, m.written_bytes,
-         m.bound, m.mapping, m.units, m.program_digest, m.engine, m.version, m.wall_seconds
+         m.bound, m.mapping, m.units, m.program_digest, m.engine, m.version, m.wall_seconds,
+         m.array_energy_pj, m.energy
   FROM point p CROSS JOIN layer l LEFT JOIN measurement m ON m.array = p.array AND m.layer = l.hash;
 
 -- A network's layers one after the other, each as often as it occurs. Sums are NULL unless every layer is good.
@@ -89,5 +96,6 @@ CREATE VIEW point_network AS
          CASE WHEN sum(status <> 'good') = 0 THEN sum(count * energy_pj) END AS energy_pj,
          CASE WHEN sum(status <> 'good') = 0 THEN sum(count * energy_pj) * 1e-6 * sum(count * cycles) END AS edp,
          sum(count * read_bytes) AS read_bytes, sum(count * written_bytes) AS written_bytes,
-         sum(wall_seconds) AS wall_seconds
+         sum(wall_seconds) AS wall_seconds,
+         CASE WHEN sum(status <> 'good') = 0 THEN sum(count * array_energy_pj) END AS array_energy_pj
   FROM point_layer GROUP BY point, network;

@@ -25,10 +25,10 @@ enum { HAS_POINT, ADD_POINT, ADD_ARRAY, HAS_MEASUREMENT, ADD_MEASUREMENT, ADD_ST
 static const char *const statement_text[STATEMENTS] = {
     [HAS_POINT] = "SELECT 1 FROM point WHERE id = ?",
     [ADD_POINT] = "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
-    [ADD_ARRAY] = "INSERT OR IGNORE INTO array VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_ARRAY] = "INSERT OR IGNORE INTO array VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [HAS_MEASUREMENT] = "SELECT 1 FROM measurement WHERE array = ? AND layer = ? AND policy = ?",
-    [ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [ADD_STEP] = "INSERT INTO step VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ADD_STEP] = "INSERT INTO step VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [COUNT_STATUS] = "SELECT count(*) FROM measurement WHERE status = ?",
 };
 
@@ -380,12 +380,18 @@ static void area_technology(hw_tech *tech, const hw_array *array) {
 
 static void add_array(sweep_store *s, const hw_array *array, const char *hash) {
   sqlite3_stmt *statement = s->statement[ADD_ARRAY];
-  hw_tech tech;
+  hw_tech tech, own;
   area_technology(&tech, array);
+  hw_tech_of(&own, array);
   const hw_area area = hw_tech_area_of(&tech, array);
+  hw_system_area system = {.whole = false};
+  if (own.has.system_um2) system = hw_tech_system_area(&own, array);
   char *yaml = yaml_of(array);
-  bind(s, statement, "ttiiidit", hash, yaml, (int64_t)hw_derive(array).dim, (int64_t)array->scratchpad.capacity_kib,
-       (int64_t)array->accumulator.capacity_kib, area.total, (int64_t)area.memory_bits, tech.name);
+  bind(s, statement, "ttiiidittdi", hash, yaml, (int64_t)hw_derive(array).dim, (int64_t)array->scratchpad.capacity_kib,
+       (int64_t)array->accumulator.capacity_kib, area.total, (int64_t)area.memory_bits, tech.name, own.name,
+       system.known, (int64_t)system.whole);
+  enum { AREA = 10 };
+  if (!own.has.system_um2) sqlite3_bind_null(statement, AREA);
   run(s, statement);
   free(yaml);
 }
@@ -414,21 +420,42 @@ bool sweep_store_has(sweep_store *s, const sweep_store_key *key) {
   return has_row(s, s->statement[HAS_MEASUREMENT]);
 }
 
+// {"mesh": 12.5, "hart": 3, ...}: parts without energy are left out.
+enum { ENERGY_TEXT = SIM_PARTS * 48 };
+static void energy_text(const sweep_work_result *r, char text[ENERGY_TEXT]) {
+  size_t length = 1;
+  text[0] = '{';
+  for (unsigned part = 0; part < SIM_PARTS; part++)
+    if (r->part_pj[part] > 0)
+      length += (size_t)snprintf(text + length, ENERGY_TEXT - length, "%s\"%s\":%.9g", length == 1 ? "" : ",",
+                                 sim_part_names[part], r->part_pj[part]);
+  memcpy(text + length, "}", 2);
+}
+
+static void bind_nulls(sqlite3_stmt *statement, int first, int second, int third) {
+  sqlite3_bind_null(statement, first);
+  sqlite3_bind_null(statement, second);
+  sqlite3_bind_null(statement, third);
+}
+
 static void add_step(sweep_store *s, const sweep_store_key *key, size_t position, const sweep_work_step *step) {
   char array[HASH_TEXT], layer[HASH_TEXT], shape[HASH_TEXT];
   hash_text(key->array, array);
   hash_text(key->layer, layer);
   hash_text(step->shape, shape);
   const sweep_work_result *r = &step->figures;
+  char energy[ENERGY_TEXT];
+  energy_text(r, energy);
   sqlite3_stmt *statement = s->statement[ADD_STEP];
-  bind(s, statement, "tttittttiiidiiidttt", array, layer, key->policy, (int64_t)position, step->name,
+  bind(s, statement, "tttittttiiidiiidtttdt", array, layer, key->policy, (int64_t)position, step->name,
        !step->on_host ? "array"
        : step->edge   ? "end"
                       : "host",
        step->kernel, shape, step->count, (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, (int64_t)r->commands,
-       (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->energy_pj, r->bound, r->mapping, r->units);
-  enum { ENERGY = 16 };
-  if (!r->has_energy) sqlite3_bind_null(statement, ENERGY);
+       (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->energy_pj, r->bound, r->mapping, r->units, r->array_pj,
+       energy);
+  enum { ENERGY = 16, ARRAY_ENERGY = 20, PARTS = 21 };
+  if (!r->has_energy) bind_nulls(statement, ENERGY, ARRAY_ENERGY, PARTS);
   run(s, statement);
 }
 
@@ -439,13 +466,15 @@ void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *ver
   hash_text(r->program_digest, digest);
   sqlite3_stmt *statement = s->statement[ADD_MEASUREMENT];
   const bool good = r->status == WORK_GOOD;
-  bind(s, statement, "tttttiiddiiittttttdddt", array, layer, key->policy, sweep_work_status_names[r->status], r->reason,
-       (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, r->energy_pj, (int64_t)r->commands, (int64_t)r->read_bytes,
-       (int64_t)r->written_bytes, r->bound, r->mapping, r->units, digest, "cycle", version, r->compile_seconds,
-       r->simulate_seconds, r->wall_seconds, r->host);
-  enum { FIRST_FIGURE = 6, LAST_FIGURE = 16, ENERGY = 9 };
+  char energy[ENERGY_TEXT];
+  energy_text(r, energy);
+  bind(s, statement, "tttttiiddiiittttttdddtdt", array, layer, key->policy, sweep_work_status_names[r->status],
+       r->reason, (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, r->energy_pj, (int64_t)r->commands,
+       (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->bound, r->mapping, r->units, digest, "cycle", version,
+       r->compile_seconds, r->simulate_seconds, r->wall_seconds, r->host, r->array_pj, energy);
+  enum { FIRST_FIGURE = 6, LAST_FIGURE = 16, ENERGY = 9, ARRAY_ENERGY = 23, PARTS = 24 };
   for (int i = FIRST_FIGURE; i <= LAST_FIGURE && !good; i++) sqlite3_bind_null(statement, i);
-  if (!r->has_energy) sqlite3_bind_null(statement, ENERGY);
+  if (!r->has_energy || !good) bind_nulls(statement, ENERGY, ARRAY_ENERGY, PARTS);
   run(s, statement);
   for (size_t i = 0; i < r->step_count; i++) add_step(s, key, i, &r->steps[i]);
 }

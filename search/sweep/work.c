@@ -84,6 +84,8 @@ static void take(const run_measured *m, sweep_work_result *result) {
   result->program_digest = m->program_digest;
   result->utilisation = m->utilisation;
   result->energy_pj = m->energy_pj;
+  result->array_pj = m->array_pj;
+  memcpy(result->part_pj, m->part_pj, sizeof result->part_pj);
   result->compile_seconds = m->compile_seconds;
   result->simulate_seconds = m->simulate_seconds;
   snprintf(result->bound, sizeof result->bound, "%s", m->bound);
@@ -111,6 +113,7 @@ static void measure(run_known *known, const sweep_work_request *request, const l
   fclose(out);
   sweep_work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);
+  if (request->array_energy) result->energy_pj = result->array_pj;
   if (m.status != RUN_MEASURE_GOOD) write_reason(messages, result->reason);
   free(messages);
 }
@@ -157,6 +160,8 @@ static void take_figures(const run_step_result *r, const hw_array *array, sweep_
   to->written_bytes = r->units.bus_written_bytes;
   to->has_energy = r->has_units && figures.has_energy;
   to->energy_pj = figures.energy_pj;
+  to->array_pj = figures.array_pj;
+  memcpy(to->part_pj, figures.part_pj, sizeof to->part_pj);
   to->utilisation = r->cycles == 0 ? 0 : (double)r->macs / ((double)r->cycles * (double)figures.processing_elements);
   write_units(&r->units, to->units);
 }
@@ -193,6 +198,12 @@ static void take_steps(const network *net, const network_step_list *list, const 
   }
   take_figures(&all, net->options.array, result);
   sim_figures_bound(&all.units, result->bound);
+}
+
+static void take_array_energy(sweep_work_result *result) {
+  result->energy_pj = result->array_pj;
+  for (size_t i = 0; i < result->step_count; i++)
+    result->steps[i].figures.energy_pj = result->steps[i].figures.array_pj;
 }
 
 static void run_program(const layers_program *program, const network *net, bool all, sweep_work_result *result,
@@ -234,6 +245,7 @@ static void measure_program(const layers_program *program, const sweep_work_requ
   sweep_work_fail(result, request->id, WORK_GOOD, "");
   compile_and_run(program, request, result, &diag);
   fclose(out);
+  if (request->array_energy) take_array_energy(result);
   if (result->status != WORK_GOOD) write_reason(messages, result->reason);
   free(messages);
 }

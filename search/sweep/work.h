@@ -10,6 +10,7 @@
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
 #include "runner/known.h"
+#include "runner/measure.h"
 #include "search/layers/program.h"
 
 // What requests name by numbers, the same in all processes.
@@ -25,9 +26,10 @@ typedef struct sweep_work_request {
   uint32_t program;    // 1 and the number of a program, which is measured in place of the layer; 0: none
   uint32_t all_steps;  // of a program: equal steps run, too
   uint32_t tune;
-  uint32_t searched;   // take the best of this number of mappings that the model of the machine finds
-  uint32_t objective;  // plain_objective
-  uint32_t mapped;     // with the mapping that is given
+  uint32_t searched;      // take the best of this number of mappings that the model of the machine finds
+  uint32_t objective;     // plain_objective
+  uint32_t mapped;        // with the mapping that is given
+  uint32_t array_energy;  // energy_pj of results is what models of arrays count
   map_mapping mapping;
 } sweep_work_request;
 
@@ -58,7 +60,10 @@ typedef struct sweep_work_result {
   uint32_t has_energy;
   uint32_t known;  // needed no run: the same had been run before
   uint64_t cycles, macs, commands, read_bytes, written_bytes, program_digest;
-  double utilisation, energy_pj;
+  double utilisation;
+  double energy_pj;  // of the whole, unless the request asks for array_pj here
+  double array_pj;   // what models of arrays count (sim/figures.h)
+  double part_pj[SIM_PARTS];
   double compile_seconds, simulate_seconds, wall_seconds;
   char bound[WORK_BOUND];
   char reason[WORK_REASON];    // of a failure: the first message

@@ -202,7 +202,8 @@ static void simulate(truth_loop *l, size_t first) {
   if (chooses) choose(l, first);
   for (size_t c = 0; c < count; c++) {
     const truth_candidate *candidate = &r->candidates[first + c];
-    list[c] = (truth_runs_network){.array = candidate->array, .layers = candidate->layers};
+    list[c] = (truth_runs_network){
+        .array = candidate->array, .layers = candidate->layers, .whole_energy = l->options->whole_energy};
     if (!chooses) continue;
     list[c].mappings = &mappings[c * layers];
     list[c].mapped = &mapped[c * layers];

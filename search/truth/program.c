@@ -12,15 +12,16 @@
 
 // ---- a run
 
-static paper_cost cost_of(const network *net, const network_step_list *list, const run_steps_result *run) {
+static truth_program_cost cost_of(const network *net, const network_step_list *list, const run_steps_result *run) {
   run_step_result all = {0};
   for (int e = 0; e < list->count; e++) run_steps_add(&all, &run->entries[e], 1);
   const sim_figures figures = sim_figures_of(&all.units, &all.hart, net->options.array);
-  return (paper_cost){.cycles = (double)run->cycles, .energy_uj = figures.energy_pj * 1e-6};
+  return (truth_program_cost){
+      .cycles = (double)run->cycles, .energy_uj = figures.energy_pj * 1e-6, .array_energy_uj = figures.array_pj * 1e-6};
 }
 
 static bool run_on(const layers_program *program, const hw_array *array, unsigned tune, network_mappings *mappings,
-                   paper_cost *cost, wf_diag *diag) {
+                   truth_program_cost *cost, wf_diag *diag) {
   const network_options options = {.array = array,
                                    .tune = tune,
                                    .judge = run_judge,
@@ -87,13 +88,14 @@ static bool collect(const truth_options *options, const truth_candidate *c, netw
 
 // ---- the answer
 
-static double value_of(const truth_options *options, const hw_array *array, paper_cost cost) {
-  return truth_objective(&options->goal, array, cost);
+static double value_of(const truth_options *options, const hw_array *array, truth_program_cost cost) {
+  const double energy_uj = options->whole_energy ? cost.energy_uj : cost.array_energy_uj;
+  return truth_objective(&options->goal, array, (paper_cost){.cycles = cost.cycles, .energy_uj = energy_uj});
 }
 
 static bool run_best(const truth_options *options, const truth_candidate *c, truth_program *p, wf_diag *diag) {
   network_mappings own = {0};
-  paper_cost with;
+  truth_program_cost with;
   bool good =
       run_on(options->program, &c->array, options->tune, NULL, &p->best, diag) && collect(options, c, &own, diag);
   if (good && own.count > 0) {

@@ -6,9 +6,16 @@
 #include "compiler/network/mappings.h"
 #include "search/truth/truth.h"
 
+// As `weft sim` runs a network: every step.
+typedef struct truth_program_cost {
+  double cycles;
+  double energy_uj;        // of the whole
+  double array_energy_uj;  // as models of arrays count
+} truth_program_cost;
+
 typedef struct truth_program {
   bool good;
-  paper_cost base, best;      // as `weft sim` runs them: every step
+  truth_program_cost base, best;
   network_mappings mappings;  // of the best; empty: the mapper's
 } truth_program;
 

@@ -78,6 +78,15 @@ static double value_with(const truth_loop *l, const truth_candidate *c, size_t l
   return with.value;
 }
 
+// The model knows what the array takes: the rest of the layer's energy stays as it was measured, but that of time.
+static double energy_with(const truth_loop *l, const sweep_work_result *old, const predict_choice *choice,
+                          double cycles) {
+  if (!choice->has_energy) return old->energy_pj;
+  const double standing = old->part_pj[SIM_PART_CLOCK] + old->part_pj[SIM_PART_LEAKAGE];
+  const double longer = l->options->whole_energy ? cycles / (double)old->cycles - 1 : 0;
+  return fmax(0, old->energy_pj + choice->energy_pj - old->array_pj + standing * longer);
+}
+
 // The expected gain if the cycles are as predicted but for a normal error, wider for a source that had no run. No layer
 // takes fewer cycles than its products take of the array.
 static double gain_of(const truth_loop *l, const truth_candidate *c, size_t layer, const predict_choice *choice,
@@ -87,7 +96,7 @@ static double gain_of(const truth_loop *l, const truth_candidate *c, size_t laye
   const double error = seen == 0 ? 0.2 : 0.1, side = hw_derive(&c->array).dim;
   const double floor = (double)c->layers[layer].macs / (side * side);
   const double mean = fmax(floor, choice->cycles * (seen == 0 ? 1 : exp(k->excess[choice->source] / seen)));
-  const double energy = choice->has_energy ? choice->energy_pj : c->layers[layer].energy_pj;
+  const double energy = energy_with(l, &c->layers[layer], choice, mean);
   const double expected = 1 - value_with(l, c, layer, mean, energy) / c->value;
   const double wide = 1 - value_with(l, c, layer, fmax(floor, mean * (1 - error)), energy) / c->value - expected;
   if (!(wide > 0)) return fmax(0, expected);
@@ -171,7 +180,8 @@ static void run_round(truth_loop *l, family *f, const promise *promises, double 
   for (size_t i = 0; i < layers; i++)
     mapped[i] = truth_mapping_of(best->answers[i], promises[i].rank, &mappings[i]) ||
                 truth_mapping_of(best->answers[i], best->chosen[i], &mappings[i]);
-  truth_runs_network run = {.array = best->array, .mappings = mappings, .mapped = mapped};
+  truth_runs_network run = {
+      .array = best->array, .mappings = mappings, .mapped = mapped, .whole_energy = l->options->whole_energy};
   run.layers = wf_calloc(layers, sizeof *run.layers);
   truth_runs_measure(l->runs, l->options->goal.network, l->options->tune, &run, 1);
   if (f->run >= 1) {

@@ -99,16 +99,17 @@ static size_t place_of(truth_runs *r, const truth_runs_key *key, bool *fresh) {
   return r->count - 1;
 }
 
-// Energies are results, too, so a technology table of one's own makes another array of it.
-static uint64_t array_hash(const hw_array *array) {
-  const uint64_t hash = hw_array_hash(array);
-  return array->tech == NULL ? hash : wf_hash(hash, array->tech, sizeof *array->tech);
+// Energies are results, too: a technology table of one's own, and another account, make another array of it.
+static uint64_t array_hash(const sweep_work_request *request) {
+  const hw_tech *tech = request->array.tech;
+  const uint64_t hash = hw_array_hash(&request->array) ^ !request->array_energy;
+  return tech == NULL ? hash : wf_hash(hash, tech, sizeof *tech);
 }
 
 // One that is new is given to the pool.
 static size_t ask(truth_runs *r, sweep_work_request *request) {
   const truth_runs_key key = {
-      .array = array_hash(&request->array),
+      .array = array_hash(request),
       .layer = request->program != 0 ? r->context.programs[request->program - 1].hash : map_layer_hash(&request->layer),
       .mapping = request->mapped ? map_hash(&request->mapping) : 0,
       .tune = request->tune};
@@ -165,10 +166,15 @@ void truth_runs_measure(truth_runs *r, const layers_network *network, unsigned t
                         size_t count) {
   size_t *places = WF_NEW_ARRAY(count * network->count, size_t), *programs = WF_NEW_ARRAY(count + 1, size_t);
   for (size_t n = 0; n < count && r->context.program_count > 0; n++)
-    programs[n] = ask(r, &(sweep_work_request){.array = list[n].array, .program = 1, .tune = tune});
+    programs[n] =
+        ask(r, &(sweep_work_request){
+                   .array = list[n].array, .program = 1, .tune = tune, .array_energy = !list[n].whole_energy});
   for (size_t n = 0; n < count; n++)
     for (size_t i = 0; i < network->count; i++) {
-      sweep_work_request request = {.array = list[n].array, .layer = layers_to_map(&network->layers[i]), .tune = tune};
+      sweep_work_request request = {.array = list[n].array,
+                                    .layer = layers_to_map(&network->layers[i]),
+                                    .tune = tune,
+                                    .array_energy = !list[n].whole_energy};
       request.mapped = list[n].mappings != NULL && list[n].mapped[i];
       if (request.mapped) request.mapping = list[n].mappings[i];
       places[n * network->count + i] = ask(r, &request);

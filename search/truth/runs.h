@@ -10,11 +10,12 @@
 
 typedef struct truth_runs truth_runs;
 
-// One network on one array; the first three are given.
+// One network on one array; the first four are given.
 typedef struct truth_runs_network {
   hw_array array;
   const map_mapping *mappings;  // of each layer; NULL: the mapper's
   const bool *mapped;           // whether the layer's mapping is given
+  bool whole_energy;            // as truth_options says
   sweep_work_result *layers;    // room for one per layer of the network
   bool good;                    // every layer has a result with energy
   paper_cost cost;              // of all layers, as often as the network has them, and the rest

@@ -43,6 +43,7 @@ typedef struct truth_options {
   const hw_array *base;
   const layers_program *program;  // of which the goal's network is the table of layers; NULL: there is only the table
   bool machine;                   // the model of the machine chooses arrays and mappings
+  bool whole_energy;              // energy is that of the whole; else what models of arrays count (sim/figures.h)
   uint64_t seed;
   double model_seconds;        // for each of the model's searches; 0: until they end by themselves
   uint64_t model_evaluations;  // of layers' mappings, by all of them; 0: no limit

@@ -89,6 +89,8 @@ for array in $arrays; do
       fail "$name on $array: $equal with some of equal steps, $cycles in sim"
     awk -v a="$(value all "$point" "$name" energy_pj)" -v b="$(figure energy_uj)" \
       'BEGIN { exit !(a > 0.999e6 * b && a < 1.001e6 * b) }' || fail "$name on $array: another energy than in sim"
+    awk -v a="$(value all "$point" "$name" array_energy_pj)" -v b="$(figure array_energy_pj)" \
+      'BEGIN { exit !(b > 0 && a > 0.999 * b && a < 1.001 * b) }' || fail "$name on $array: another energy of the array than in sim"
   done <nets.txt
   point=$((point + 1))
 done
@@ -97,6 +99,12 @@ done
 bad=$("$weft" query equal.sqlite "SELECT count(*) FROM point_network n WHERE n.cycles <>
   (SELECT sum(s.cycles) FROM point_step s WHERE s.point = n.point AND s.network = n.network)" | tail -n 1)
 [ "$bad" = 0 ] || fail "steps of $bad networks do not add up"
+
+for table in measurement step; do
+  "$weft" query all.sqlite "SELECT energy_pj, energy FROM $table" | tail -n +2 | tr -d '"{}' |
+    awk -F '[,:]' '{ sum = 0; for (i = 3; i <= NF; i += 2) sum += $i; d = sum - $1; bad += d * d > 1e-12 * $1 * $1 }
+      END { exit bad || !NR }' || fail "parts of energy do not add up in $table"
+done
 
 printf 'arrays: [dim4]\nnetworks: [lstm]\n' >made.yaml
 "$weft" sweep made.yaml --plan | grep -q '^made: 1 points, 1 networks, [1-9]' || fail "a generated network has no program"

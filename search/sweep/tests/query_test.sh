@@ -55,7 +55,7 @@ if command -v sqlite3 >/dev/null; then
   for verb in "query other.sqlite" "report other.sqlite -o other" "sweep good.yaml -o other.sqlite"; do
     # shellcheck disable=SC2086  # words
     ! "$weft" $verb >/dev/null 2>other.err || fail "tables of another version: $verb"
-    grep -q "has tables of version 999; this program knows version 2" other.err || fail "$verb: $(cat other.err)"
+    grep -q "has tables of version 999; this program knows version 3" other.err || fail "$verb: $(cat other.err)"
   done
 fi
 echo "not a store" >text.sqlite

@@ -124,7 +124,7 @@ static void is_as_measured(const layers_network *network, const truth_candidate 
         &(run_measure_request){.layer = &layer, .array = &c->array, .policy = {.mapping = &mapping}}, &diag);
     assert_int_equal(m.cycles, c->layers[i].cycles);
     cycles += (double)network->layers[i].count * (double)m.cycles;
-    energy += (double)network->layers[i].count * m.energy_pj * 1e-6;
+    energy += (double)network->layers[i].count * m.array_pj * 1e-6;
   }
   assert_true(fabs(cycles - c->cycles) < 1e-9 * cycles);
   assert_true(fabs(energy - c->energy_uj) < 1e-9 * energy);
