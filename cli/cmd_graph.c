@@ -69,7 +69,7 @@ static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
 
 typedef struct graph_arguments {
   bool all;
-  const char *dims, *stage;
+  const char *dims, *outputs, *stage;
   uint64_t batch;
 } graph_arguments;
 
@@ -77,6 +77,8 @@ static const wf_option graph_rows[] = {
     {"all", WF_FLAG(graph_arguments, all), NULL, "constants in full, so that the text reads back"},
     {"batch", WF_COUNT(graph_arguments, batch), "N", "first dimensions that the file leaves open (default 1)"},
     {"dims", WF_TEXT(graph_arguments, dims), "NAME=N,..", "other open dimensions, by name or as INPUT:AXIS"},
+    {"outputs", WF_TEXT(graph_arguments, outputs), "NAME,..",
+     "tensors or nodes at which the network ends, instead of the file's outputs"},
     {"stage", WF_TEXT(graph_arguments, stage), "STAGE",
      "model (default), quantised, placed: how far the compiler goes"},
 };
@@ -97,14 +99,21 @@ cli_exit cli_graph(int argc, char **argv) {
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   cli_dims dims;
+  cli_names outputs = {0};
   quantise_stage stage;
-  bool parsed = cli_dims_parse(&dims, o.dims, &diag) && find_stage(o.stage, &stage);
-  const onnx_options options = {.batch = (int64_t)o.batch, .dims = dims.dims, .dim_count = dims.count};
+  bool parsed = cli_dims_parse(&dims, o.dims, &diag) && cli_names_parse(&outputs, "outputs", o.outputs, &diag) &&
+                find_stage(o.stage, &stage);
+  const onnx_options options = {.batch = (int64_t)o.batch,
+                                .dims = dims.dims,
+                                .dim_count = dims.count,
+                                .outputs = outputs.names,
+                                .output_count = outputs.count};
   graph *g = parsed ? at_stage(onnx_read(argv[0], &options, &diag), stage, &diag) : NULL;
   const bool written = g == NULL || common.json == NULL || cli_write_json(common.json, graph_json(g, argv[0]), &diag);
   if (g != NULL && !common.quiet && (common.json == NULL || strcmp(common.json, "-") != 0))
     graph_print(g, o.all, stdout);
   graph_destroy(g);
   cli_dims_release(&dims);
+  cli_names_release(&outputs);
   return !parsed ? CLI_USAGE : diag.errors == 0 && written ? CLI_OK : CLI_BAD_INPUT;
 }

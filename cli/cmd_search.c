@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
+#include "cli/onnx_dims.h"
 #include "cli/search_answer.h"
 #include "cli/search_descent.h"
 #include "cli/search_truth.h"
@@ -18,7 +19,7 @@
 
 typedef struct search_options {
   const char *constants, *fix, *directory, *objective, *budget, *model, *energy;
-  const char *area, *power, *clock;
+  const char *area, *power, *clock, *dims, *outputs;
   bool exact, simulate;
   uint64_t side_max, kib_max;
   uint64_t seed, starts, steps, threads;
@@ -92,7 +93,8 @@ typedef struct search_job {
   const search_options *options;
   const exact_options *exact;
   const descent_options *descent;
-  cJSON *list;  // NULL: no JSON
+  layers_program_options file;  // how ONNX files are read
+  cJSON *list;                  // NULL: no JSON
   wf_diag *diag;
 } search_job;
 
@@ -153,7 +155,7 @@ static cli_exit simulate_program(const search_job *job, const char *path) {
   layers_program program;
   layers_network table;
   cli_exit code = CLI_BAD_INPUT;
-  if (layers_program_load(&program, path, path, &(layers_program_options){.dim_count = 0}, job->diag)) {
+  if (layers_program_load(&program, path, path, &job->file, job->diag)) {
     layers_of_graph(&table, program.placed);
     table.name = layers_lines_base_name(table.arena, path);
     if (table.count > 0)
@@ -169,7 +171,11 @@ static cli_exit simulate_program(const search_job *job, const char *path) {
 static cli_exit search_table(const search_job *job, const char *path) {
   layers_network network;
   cli_exit code = CLI_BAD_INPUT;
-  if (layers_load_network(&network, path, job->diag))
+  const onnx_options file = {.dims = job->file.dims,
+                             .dim_count = job->file.dim_count,
+                             .outputs = job->file.outputs,
+                             .output_count = job->file.output_count};
+  if (layers_load_network(&network, path, &file, job->diag))
     code = job->options->simulate ? simulate(job, &network, NULL) : search_network(job, &network);
   layers_release(&network);
   return code;
@@ -261,6 +267,9 @@ static const wf_option search_rows[] = {
      "--simulate: array, as models count (default), or whole, with the hart, caches, clock and leakage"},
     {"candidates", WF_COUNT(search_options, candidates), "N", "--simulate: so many arrays at most (default 16)"},
     {"tune", WF_COUNT(search_options, tune), "N", "--simulate: the fastest of N mappings of each layer"},
+    {"dims", WF_TEXT(search_options, dims), "NAME=N,..", "open dimensions of ONNX files (also INPUT:AXIS=N)"},
+    {"outputs", WF_TEXT(search_options, outputs), "NAME,..",
+     "tensors or nodes of an ONNX file at which the network ends, instead of its outputs"},
     {"o", WF_TEXT(search_options, directory), "DIR",
      "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
 };
@@ -295,6 +304,15 @@ cli_exit cli_search(int argc, char **argv) {
   if (wrong != NULL) return usage_error(wrong);
   wf_diag diag = wf_diag_to(stderr);
   if (!cli_make_directory(options.directory, &diag)) return CLI_BAD_INPUT;
+  cli_dims dims;
+  cli_names outputs = {0};
   search_job job = {.common = &common, .options = &options, .exact = &exact, .descent = &descent, .diag = &diag};
-  return search_networks(&job, argc, argv);
+  const bool parsed =
+      cli_dims_parse(&dims, options.dims, &diag) && cli_names_parse(&outputs, "outputs", options.outputs, &diag);
+  job.file = (layers_program_options){
+      .dims = dims.dims, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
+  code = parsed ? search_networks(&job, argc, argv) : CLI_USAGE;
+  cli_dims_release(&dims);
+  cli_names_release(&outputs);
+  return code;
 }

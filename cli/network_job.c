@@ -35,6 +35,8 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
      "networks: softmax, norms and GELU in the array's normaliser (default: on where the array has one)"},
     {"dims", WF_TEXT(network_job_options, dims), "NAME=N,..",
      "networks: open dimensions of a file (also INPUT:AXIS=N)"},
+    {"outputs", WF_TEXT(network_job_options, outputs), "NAME,..",
+     "networks: tensors or nodes of a file at which the network ends, instead of its outputs"},
     {"size", WF_POSITIVE(network_job_options, network.size), "N", "generated networks: rows and columns of images"},
     {"seq", WF_POSITIVE(network_job_options, network.sequence), "N", "generated networks: tokens or time steps"},
     {"batch", WF_POSITIVE(network_job_options, network.batch), "N", "networks: batch (of files that leave it open)"},
@@ -55,12 +57,18 @@ static graph *read_model(const network_job_options *options, const char *path, w
   if (made.seed == 0) made.seed = options->seed;
   if (networks_find(path) != NULL) return networks_create(path, &made, diag);
   cli_dims open;
+  cli_names outputs = {0};
   graph *model = NULL;
-  if (cli_dims_parse(&open, options->dims, diag)) {
-    const onnx_options file = {.batch = made.batch, .dims = open.dims, .dim_count = open.count};
+  if (cli_dims_parse(&open, options->dims, diag) && cli_names_parse(&outputs, "outputs", options->outputs, diag)) {
+    const onnx_options file = {.batch = made.batch,
+                               .dims = open.dims,
+                               .dim_count = open.count,
+                               .outputs = outputs.names,
+                               .output_count = outputs.count};
     model = onnx_read(path, &file, diag);
   }
   cli_dims_release(&open);
+  cli_names_release(&outputs);
   return model;
 }
 

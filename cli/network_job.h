@@ -13,6 +13,7 @@ typedef struct network_job_options {
   const char *inputs;      // files, separated by commas; NULL: random
   const char *normaliser;  // "on", "off"; NULL: on where the array has one
   const char *dims;        // "NAME=N,..": open dimensions of a file; NULL: none
+  const char *outputs;     // "NAME,..": where the network ends; NULL: as the file says
   uint64_t seed;           // of random inputs and weights
   uint64_t residual_products;
   uint64_t samples;  // of calibration
@@ -26,7 +27,7 @@ typedef struct network_job_options {
   bool quiet;
 } network_job_options;
 
-enum { NETWORK_JOB_OPTIONS = 14 };
+enum { NETWORK_JOB_OPTIONS = 15 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 

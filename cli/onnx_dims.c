@@ -36,3 +36,20 @@ void cli_dims_release(cli_dims *d) {
   wf_free(d->text);
   d->text = NULL;
 }
+
+bool cli_names_parse(cli_names *n, const char *option, const char *argument, wf_diag *diag) {
+  *n = (cli_names){0};
+  if (argument == NULL) return true;
+  n->text = wf_strdup(argument);
+  char *rest = NULL, *name = strtok_r(n->text, ",", &rest);
+  for (; name != NULL && n->count < CLI_NAMES_MAX; name = strtok_r(NULL, ",", &rest)) n->names[n->count++] = name;
+  if (name == NULL && n->count > 0) return true;
+  wf_error(diag, wf_in_file(NULL), "--%s %s: not of the form NAME,NAME with at most %d names", option, argument,
+           CLI_NAMES_MAX);
+  return false;
+}
+
+void cli_names_release(cli_names *n) {
+  wf_free(n->text);
+  n->text = NULL;
+}

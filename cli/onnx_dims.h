@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The argument of --dims: values of the dimensions that an ONNX file leaves open.
+// The arguments of --dims (values of the dimensions that an ONNX file leaves open) and --outputs (where the network
+// ends).
 #ifndef CLI_ONNX_DIMS_H
 #define CLI_ONNX_DIMS_H
 
@@ -15,5 +16,16 @@ typedef struct cli_dims {
 // "NAME=N,INPUT:AXIS=N"; NULL: none. False after the reason was reported. Release it in any case.
 bool cli_dims_parse(cli_dims *d, const char *argument, wf_diag *diag);
 void cli_dims_release(cli_dims *d);
+
+enum { CLI_NAMES_MAX = 256 };
+typedef struct cli_names {
+  char *text;
+  const char *names[CLI_NAMES_MAX];
+  int count;
+} cli_names;
+
+// "NAME,NAME" as the argument of `option`; the rest as above.
+bool cli_names_parse(cli_names *n, const char *option, const char *argument, wf_diag *diag);
+void cli_names_release(cli_names *n);
 
 #endif

@@ -66,8 +66,8 @@ static bool find(graph_call *c, resized *r) {
 
 bool graph_infer_resize(graph_call *c) {
   static const char *const modes[] = {"nearest", "linear", "cubic"};
-  static const char *const places[] = {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
-                                       "tf_crop_and_resize"};
+  static const char *const places[] = {"half_pixel", "pytorch_half_pixel", "align_corners",
+                                       "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"};
   static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   bool mode = false, place = false, rounding = false;
   for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) mode |= is(c, "mode", "nearest", modes[i]);
@@ -85,6 +85,7 @@ static double place(const graph_call *c, const resized *r, int d, int64_t i, int
   const char *mode = graph_text(c->node, "coordinate_transformation_mode", "half_pixel");
   double x = (double)i, scale = r->scale[d], last = (double)size * scale - 1;
   if (strcmp(mode, "asymmetric") == 0) return x / scale;
+  if (strcmp(mode, "tf_half_pixel_for_nn") == 0) return (x + 0.5) / scale;
   if (strcmp(mode, "align_corners") == 0) return last == 0 ? 0 : x * (double)(size - 1) / last;
   if (strcmp(mode, "pytorch_half_pixel") == 0) return last > 0 ? (x + 0.5) / scale - 0.5 : 0;
   if (strcmp(mode, "tf_crop_and_resize") == 0) {

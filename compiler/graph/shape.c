@@ -114,10 +114,13 @@ bool graph_run_size(graph_call *c) {
   return true;
 }
 
-// Dropout of inference: the mask lets everything pass.
+static bool is_zero(const graph_tensor *t) {
+  return graph_is_constant(t) && graph_elements(t) == 1 && graph_real_at(t->type, t->data, 0) == 0;
+}
+
+// Dropout of inference, or of ratio 0: the mask lets everything pass.
 bool graph_infer_dropout(graph_call *c) {
-  if (c->in[2] != NULL && (!graph_is_constant(c->in[2]) || graph_int_at(c->in[2]->type, c->in[2]->data, 0) != 0))
-    return graph_call_fail(c, "it is in training mode");
+  if (c->in[2] != NULL && !is_zero(c->in[2]) && !is_zero(c->in[1])) return graph_call_fail(c, "it is in training mode");
   return graph_call_like(c, 0, 0) && graph_call_result(c, 1, GRAPH_BOOL, c->in[0]->rank, c->in[0]->dim);
 }
 

@@ -26,6 +26,10 @@ typedef struct onnx_options {
   int dim_count;
   const onnx_value *values;  // inputs that are constants from now on
   int value_count;
+  // Where the network ends instead of at the file's outputs: names of tensors or nodes. What only the others need is
+  // not read.
+  const char *const *outputs;
+  int output_count;
   size_t fold_bytes;  // larger constants are not computed beforehand; 0: 64 MiB
 } onnx_options;
 

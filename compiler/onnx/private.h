@@ -8,18 +8,25 @@
 #include "compiler/onnx/onnx.h"
 #include "onnx.pb-c.h"
 
+// Names in the file to tensors: of the graph, and of each branch of an If beside what stands around it.
+typedef struct onnx_scope {
+  graph_names *names;
+  struct onnx_scope *around;
+} onnx_scope;
+
 typedef struct onnx_reader {
   const char *path, *folder;  // folder: of external data, NULL: none
   const onnx_options *options;
   wf_diag *diag;
   graph *g;
-  graph_names *values;           // names in the file to tensors
+  onnx_scope *scope;
   graph_names *tensors, *nodes;  // names that are taken in the graph
   int64_t opset;
   size_t folded_bytes;  // so far
 } onnx_reader;
 
 bool onnx_fail(onnx_reader *r, const char *format, ...) WF_PRINTF(2, 3);
+int onnx_find_value(const onnx_reader *r, const char *name);  // a tensor, by its name in the file; or GRAPH_NONE
 
 // ---- file.c
 
@@ -54,12 +61,34 @@ typedef struct onnx_node {
   int input_count;
 } onnx_node;
 bool onnx_node_fail(onnx_reader *r, const onnx_node *n, const char *format, ...) WF_PRINTF(3, 4);
-// A tensor whose name begins with `base`; only the names of a file's own tensors are found in `values`.
+// A tensor whose name begins with `base`; only the names of a file's own tensors are found by onnx_find_value.
 int onnx_new_tensor(onnx_reader *r, const char *base, const graph_tensor *tensor);
 // A node that stands before or behind one of the file, with one result, whose index it gives; GRAPH_NONE after an
 // error.
 int onnx_insert(onnx_reader *r, const onnx_node *n, graph_op op, const graph_node *attributes, const int *inputs,
                 int input_count);
+
+// Gives a tensor the name that the file has for result `o` of the node.
+bool onnx_name_result(onnx_reader *r, const onnx_node *n, size_t o, int tensor);
+bool onnx_resolve_inputs(onnx_reader *r, onnx_node *n);
+bool onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *from);  // constants and nodes, into the scope
+
+// ---- branch.c: If
+bool onnx_branch(onnx_reader *r, onnx_node *n);
+
+// ---- cut.c: the part of a file that is wanted
+
+typedef struct onnx_cut {
+  int output_count;
+  const char **outputs;  // names of tensors
+  graph_names *needed;   // by name, of tensors; NULL: all
+  bool *keep;            // by node
+} onnx_cut;
+// Of the outputs that the options name, or all of the file.
+bool onnx_cut_open(onnx_reader *r, const Onnx__GraphProto *from, onnx_cut *cut);
+void onnx_cut_close(onnx_cut *cut);
+// Behind the message that refuses a node: how the network could end in front of it.
+void onnx_cut_hint(onnx_reader *r, const Onnx__NodeProto *node);
 
 // ---- attribute.c
 bool onnx_attributes(onnx_reader *r, onnx_node *n);

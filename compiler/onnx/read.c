@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "compiler/graph/call.h"
+#include "compiler/onnx/compose.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/onnx/private.h"
 
@@ -33,6 +34,13 @@ bool onnx_node_fail(onnx_reader *r, const onnx_node *n, const char *format, ...)
 
 // ---- names
 
+int onnx_find_value(const onnx_reader *r, const char *name) {
+  int found = GRAPH_NONE;
+  for (const onnx_scope *s = r->scope; s != NULL && found == GRAPH_NONE; s = s->around)
+    found = graph_names_find(s->names, name);
+  return found;
+}
+
 static const char *unique(onnx_reader *r, graph_names *taken, const char *base) {
   const char *name = graph_names_unused(taken, r->g->arena, base, ".", 1);
   name = wf_arena_text(r->g->arena, name, strlen(name));
@@ -49,12 +57,12 @@ int onnx_new_tensor(onnx_reader *r, const char *base, const graph_tensor *tensor
 // A tensor that the file names.
 static int named_tensor(onnx_reader *r, const char *name, const graph_tensor *tensor) {
   int index = onnx_new_tensor(r, name, tensor);
-  graph_names_add(r->values, name, index);
+  graph_names_add(r->scope->names, name, index);
   return index;
 }
 
 static bool is_new(onnx_reader *r, const char *name, const char *what) {
-  return graph_names_find(r->values, name) == GRAPH_NONE || onnx_fail(r, "%s '%s' is made a second time", what, name);
+  return onnx_find_value(r, name) == GRAPH_NONE || onnx_fail(r, "%s '%s' is made a second time", what, name);
 }
 
 // ---- ends and constants of the graph
@@ -128,18 +136,24 @@ static const graph_tensor *bound_value(const onnx_reader *r, const char *input) 
 }
 
 static bool has_type(const Onnx__ValueInfoProto *info, graph_type type) {
+  graph_type found;
   return info->type != NULL && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
-         info->type->tensor_type->elem_type == onnx_type_code(type);
+         onnx_type(info->type->tensor_type->elem_type, &found) && found == type;
 }
 
-static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, int *inputs, int *count) {
+// A network that ends earlier has only the inputs that it reads.
+static bool is_wanted(const onnx_cut *cut, const char *name) {
+  return cut->needed == NULL || graph_names_find(cut->needed, name) != GRAPH_NONE;
+}
+
+static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, const onnx_cut *cut, int *inputs, int *count) {
   *count = 0;
   for (size_t i = 0; i < from->n_input; i++) {
     const Onnx__ValueInfoProto *info = from->input[i];
     if (info->name == NULL || info->name[0] == '\0') return onnx_fail(r, "input %zu has no name", i);
     // Before IR version 4 initializers are inputs, too.
-    int known = graph_names_find(r->values, info->name);
-    if (known != GRAPH_NONE && r->g->tensors[known].data != NULL) continue;
+    int known = onnx_find_value(r, info->name);
+    if ((known != GRAPH_NONE && r->g->tensors[known].data != NULL) || !is_wanted(cut, info->name)) continue;
     graph_tensor t = {0};
     const graph_tensor *bound = bound_value(r, info->name);
     if (!is_new(r, info->name, "input")) return false;
@@ -160,12 +174,11 @@ static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, int *input
   return true;
 }
 
-static bool read_outputs(onnx_reader *r, const Onnx__GraphProto *from, int *outputs) {
-  if (from->n_output == 0) return onnx_fail(r, "it has no outputs, so nothing of it is computed");
-  for (size_t i = 0; i < from->n_output; i++) {
-    const char *name = from->output[i]->name;
-    outputs[i] = name == NULL ? GRAPH_NONE : graph_names_find(r->values, name);
-    if (outputs[i] == GRAPH_NONE) return onnx_fail(r, "output '%s' is made by nothing", name == NULL ? "" : name);
+static bool read_outputs(onnx_reader *r, const onnx_cut *cut, int *outputs) {
+  if (cut->output_count == 0) return onnx_fail(r, "it has no outputs, so nothing of it is computed");
+  for (int i = 0; i < cut->output_count; i++) {
+    outputs[i] = onnx_find_value(r, cut->outputs[i]);
+    if (outputs[i] == GRAPH_NONE) return onnx_fail(r, "output '%s' is made by nothing", cut->outputs[i]);
   }
   return true;
 }
@@ -239,11 +252,11 @@ static bool constant_node(onnx_reader *r, onnx_node *n) {
   return true;
 }
 
-static bool resolve_inputs(onnx_reader *r, onnx_node *n) {
+bool onnx_resolve_inputs(onnx_reader *r, onnx_node *n) {
   if (n->from->n_input > ONNX_INPUTS_MAX) return onnx_node_fail(r, n, "it has %zu inputs", n->from->n_input);
   for (size_t i = 0; i < n->from->n_input; i++) {
     const char *name = n->from->input[i];
-    int tensor = name[0] == '\0' ? GRAPH_NONE : graph_names_find(r->values, name);
+    int tensor = name[0] == '\0' ? GRAPH_NONE : onnx_find_value(r, name);
     if (name[0] != '\0' && tensor == GRAPH_NONE)
       return onnx_node_fail(r, n, "it reads '%s', which nothing before it makes", name);
     n->inputs[n->input_count++] = tensor;
@@ -271,13 +284,13 @@ static void pass_through(onnx_reader *r, const onnx_node *n) {
   graph *g = r->g;
   const graph_node *node = &g->nodes[g->node_count - 1];
   if (!onnx_is_identity(g, node)) return;
-  graph_names_add(r->values, n->from->output[0], node->inputs[0]);
+  graph_names_add(r->scope->names, n->from->output[0], node->inputs[0]);
   g->node_count--;
 }
 
 static bool supported_node(onnx_reader *r, onnx_node *n) {
   int outputs[ONNX_INPUTS_MAX], output_count;
-  if (!resolve_inputs(r, n)) return false;
+  if (!onnx_resolve_inputs(r, n)) return false;
   graph_op op = onnx_normalise(r, n);
   if (op == GRAPH_OP_COUNT) return false;
   while (n->input_count > 0 && n->inputs[n->input_count - 1] == GRAPH_NONE) n->input_count--;
@@ -293,8 +306,22 @@ static bool supported_node(onnx_reader *r, onnx_node *n) {
   }
   if (!open_outputs(r, n, outputs, &output_count)) return false;
   int before = r->g->node_count;
-  if (!add_node(r, n->name, op, &n->to, n->inputs, n->input_count, outputs, output_count)) return false;
+  if (!add_node(r, n->name, op, &n->to, n->inputs, n->input_count, outputs, output_count)) {
+    if (op == GRAPH_OP_NON_ZERO || op == GRAPH_OP_COMPRESS) onnx_cut_hint(r, n->from);
+    return false;
+  }
   if (r->g->node_count > before) pass_through(r, n);
+  return true;
+}
+
+// ---- a node
+
+bool onnx_name_result(onnx_reader *r, const onnx_node *n, size_t o, int tensor) {
+  const char *name = n->from->output[o];
+  if (name[0] == '\0') return true;
+  if (tensor == GRAPH_NONE) return onnx_node_fail(r, n, "it does not make its result %zu", o);
+  if (!is_new(r, name, "tensor")) return false;
+  graph_names_add(r->scope->names, name, tensor);
   return true;
 }
 
@@ -302,57 +329,44 @@ static bool is_our_domain(const char *domain) {
   return domain == NULL || domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;
 }
 
-// ---- If: with a constant condition, the nodes of the branch it chooses stand in its place
-
-static bool read_node(onnx_reader *r, const Onnx__NodeProto *from, size_t index);
-
-static const Onnx__GraphProto *find_branch(const Onnx__NodeProto *from, const char *name) {
-  for (size_t i = 0; i < from->n_attribute; i++)
-    if (from->attribute[i]->name != NULL && strcmp(from->attribute[i]->name, name) == 0) return from->attribute[i]->g;
-  return NULL;
+// QuantizeLinear and DequantizeLinear are in both.
+static const char *domain_of(const Onnx__NodeProto *from, const char *op) {
+  const bool contrib = !is_our_domain(from->domain) && strcmp(from->domain, "com.microsoft") == 0;
+  if (is_our_domain(from->domain)) return "";
+  return contrib && (strcmp(op, "QuantizeLinear") == 0 || strcmp(op, "DequantizeLinear") == 0) ? "" : from->domain;
 }
 
-static bool read_branch(onnx_reader *r, const onnx_node *n, const Onnx__GraphProto *branch) {
-  if (branch == NULL || branch->n_output != n->from->n_output)
-    return onnx_node_fail(r, n, "its branch is missing or has another number of results");
-  if (branch->n_input != 0) return onnx_node_fail(r, n, "its branch has inputs");
-  if (!initializers(r, branch)) return false;
-  for (size_t i = 0; i < branch->n_node; i++)
-    if (!read_node(r, branch->node[i], i)) return false;
-  for (size_t o = 0; o < branch->n_output; o++) {
-    const char *name = branch->output[o]->name;
-    int tensor = name == NULL ? GRAPH_NONE : graph_names_find(r->values, name);
-    if (tensor == GRAPH_NONE) return onnx_node_fail(r, n, "its branch does not make its result %zu", o);
-    if (n->from->output[o][0] == '\0') continue;
-    if (!is_new(r, n->from->output[o], "tensor")) return false;
-    graph_names_add(r->values, n->from->output[o], tensor);
-  }
-  return true;
+static bool refuse_operator(onnx_reader *r, const onnx_node *n, const char *domain) {
+  if (domain[0] != '\0' && strcmp(domain, "com.microsoft") != 0)
+    onnx_node_fail(r, n, "operators of the domain '%s' are not supported", domain);
+  else if (strcmp(n->op, "NonMaxSuppression") == 0 || strcmp(n->op, "Unique") == 0)
+    onnx_node_fail(r, n, "operator %s is not supported: the size of its result depends on data", n->op);
+  else
+    onnx_node_fail(r, n, "operator %s is not supported", n->op);
+  onnx_cut_hint(r, n->from);
+  return false;
 }
-
-static bool choose_branch(onnx_reader *r, onnx_node *n) {
-  if (!resolve_inputs(r, n)) return false;
-  const graph_tensor *condition =
-      n->input_count == 1 && n->inputs[0] != GRAPH_NONE ? &r->g->tensors[n->inputs[0]] : NULL;
-  if (condition == NULL || condition->data == NULL || condition->type != GRAPH_BOOL || graph_elements(condition) != 1)
-    return onnx_node_fail(r, n, "its condition has to be one constant bool");
-  return read_branch(r, n,
-                     find_branch(n->from, *(const uint8_t *)condition->data != 0 ? "then_branch" : "else_branch"));
-}
-
-// ---- a node
 
 static bool read_node(onnx_reader *r, const Onnx__NodeProto *from, size_t index) {
   onnx_node n = {.from = from, .op = from->op_type != NULL ? from->op_type : ""};
   char *base = from->name != NULL && from->name[0] != '\0' ? wf_strdup(from->name) : wf_format("%s_%zu", n.op, index);
   n.name = unique(r, r->nodes, base);
   wf_free(base);
-  if (!is_our_domain(from->domain))
-    return onnx_node_fail(r, &n, "operators of the domain '%s' are not supported", from->domain);
-  if (strcmp(n.op, "If") == 0) return choose_branch(r, &n);
-  if (!onnx_is_supported(n.op)) return onnx_node_fail(r, &n, "operator %s is not supported", n.op);
+  const char *domain = domain_of(from, n.op);
+  if (domain[0] == '\0' && strcmp(n.op, "If") == 0) return onnx_branch(r, &n);
+  const bool known = domain[0] == '\0' && onnx_is_supported(n.op);
+  if (!known && onnx_find_composition(domain, n.op, &n.to) == NULL) return refuse_operator(r, &n, domain);
   if (!onnx_attributes(r, &n)) return false;
+  const onnx_composition *composition = onnx_find_composition(domain, n.op, &n.to);
+  if (composition != NULL) return onnx_resolve_inputs(r, &n) && onnx_compose(r, &n, composition);
   return is_constant_node(&n) ? constant_node(r, &n) : supported_node(r, &n);
+}
+
+bool onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *from) {
+  if (!initializers(r, from)) return false;
+  for (size_t i = 0; i < from->n_node; i++)
+    if (!read_node(r, from->node[i], i)) return false;
+  return true;
 }
 
 // ---- the whole
@@ -378,28 +392,36 @@ static void name_output(onnx_reader *r, int o, const char *name, bool shared) {
 
 // Outputs keep the names that the file gives them, also where a node was removed. What is an input or another output,
 // too, keeps its name, and a copy gets the new one.
-static void name_outputs(onnx_reader *r, const Onnx__GraphProto *from) {
+static void name_outputs(onnx_reader *r, const onnx_cut *cut) {
   graph *g = r->g;
   bool *is_end = WF_NEW_ARRAY((size_t)g->tensor_count + 1, bool);
   for (int i = 0; i < g->input_count; i++) is_end[g->inputs[i]] = true;
   for (int o = 0; o < g->output_count; o++) {
     const int tensor = g->outputs[o];
-    name_output(r, o, from->output[o]->name, is_end[tensor]);
+    name_output(r, o, cut->outputs[o], is_end[tensor]);
     is_end[tensor] = true;
   }
   wf_free(is_end);
 }
 
-static bool read_graph(onnx_reader *r, const Onnx__GraphProto *from) {
-  int *inputs = WF_NEW_ARRAY(from->n_input + 1, int), *outputs = WF_NEW_ARRAY(from->n_output + 1, int), input_count = 0;
-  bool ok = initializers(r, from) && read_inputs(r, from, inputs, &input_count);
-  for (size_t i = 0; i < from->n_node && ok; i++) ok = read_node(r, from->node[i], i);
-  ok = ok && read_outputs(r, from, outputs);
-  if (ok) graph_set_ends(r->g, inputs, input_count, outputs, (int)from->n_output);
+static bool read_ends(onnx_reader *r, const Onnx__GraphProto *from, const onnx_cut *cut) {
+  int *inputs = WF_NEW_ARRAY(from->n_input + 1, int), *outputs = WF_NEW_ARRAY((size_t)cut->output_count + 1, int);
+  int input_count = 0;
+  bool ok = initializers(r, from) && read_inputs(r, from, cut, inputs, &input_count);
+  for (size_t i = 0; i < from->n_node && ok; i++) ok = !cut->keep[i] || read_node(r, from->node[i], i);
+  ok = ok && read_outputs(r, cut, outputs);
+  if (ok) graph_set_ends(r->g, inputs, input_count, outputs, cut->output_count);
   wf_free(inputs);
   wf_free(outputs);
+  return ok;
+}
+
+static bool read_graph(onnx_reader *r, const Onnx__GraphProto *from) {
+  onnx_cut cut;
+  const bool ok = onnx_cut_open(r, from, &cut) && read_ends(r, from, &cut);
+  if (ok) name_outputs(r, &cut);
+  onnx_cut_close(&cut);
   if (!ok) return false;
-  name_outputs(r, from);
   graph_drop_unused(r->g);
   onnx_patterns(r->g);
   graph_drop_unused(r->g);
@@ -407,16 +429,23 @@ static bool read_graph(onnx_reader *r, const Onnx__GraphProto *from) {
   return graph_verify(r->g, r->diag);
 }
 
-static bool read_model(onnx_reader *r, const Onnx__ModelProto *model) {
+// A model with operators of other domains alone says no opset of ours; its nodes are refused by their domain.
+static int64_t opset_of(const Onnx__ModelProto *model) {
+  int64_t opset = model->n_opset_import > 0 ? ONNX_OPSET_WRITTEN : 0;
   for (size_t i = 0; i < model->n_opset_import; i++)
-    if (is_our_domain(model->opset_import[i]->domain)) r->opset = model->opset_import[i]->version;
+    if (is_our_domain(model->opset_import[i]->domain)) opset = model->opset_import[i]->version;
+  return opset;
+}
+
+static bool read_model(onnx_reader *r, const Onnx__ModelProto *model) {
+  if (model->graph == NULL) return onnx_fail(r, "it has no graph: it is empty, or no ONNX model");
+  r->opset = opset_of(model);
   if (r->opset < ONNX_OPSET_LEAST || r->opset > ONNX_OPSET_MOST) {
     onnx_fail(r, "opset %" PRId64 " is not supported", r->opset);
     wf_hint(r->diag, "export the model with an opset of %d to %d", ONNX_OPSET_LEAST, ONNX_OPSET_MOST);
     return false;
   }
   if (model->n_training_info != 0) return onnx_fail(r, "it holds how it is trained, which is not supported");
-  if (model->graph == NULL) return onnx_fail(r, "it has no graph");
   r->g = graph_create(model->graph->name != NULL && model->graph->name[0] != '\0' ? model->graph->name : "model");
   return read_graph(r, model->graph);
 }
@@ -424,11 +453,12 @@ static bool read_model(onnx_reader *r, const Onnx__ModelProto *model) {
 static graph *read_proto(const char *path, const char *folder, Onnx__ModelProto *model, const onnx_options *options,
                          wf_diag *diag) {
   onnx_reader r = {.path = path, .folder = folder, .options = options, .diag = diag};
-  r.values = graph_names_create();
+  onnx_scope scope = {graph_names_create(), NULL};
+  r.scope = &scope;
   r.tensors = graph_names_create();
   r.nodes = graph_names_create();
   bool ok = read_model(&r, model);
-  graph_names_destroy(r.values);
+  graph_names_destroy(scope.names);
   graph_names_destroy(r.tensors);
   graph_names_destroy(r.nodes);
   if (ok) return r.g;

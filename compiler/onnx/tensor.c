@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a file: in raw bytes, in lists of numbers, or in a file beside it.
+// Tensors of a file: in raw bytes, in lists of numbers, or in a file beside it. Numbers of FLOAT16 and BFLOAT16 are
+// read as f32, which holds all of them.
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,13 @@
   X(U64, UINT64) \
   X(BOOL, BOOL)
 
+static bool is_half(int32_t code) {
+  return code == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 || code == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
+}
+
 bool onnx_type(int32_t code, graph_type *type) {
+  *type = GRAPH_F32;
+  if (is_half(code)) return true;
   switch (code) {
 #define X(NAME, FILE_NAME)                         \
   case ONNX__TENSOR_PROTO__DATA_TYPE__##FILE_NAME: \
@@ -114,9 +122,52 @@ static bool copy_external(onnx_reader *r, const Onnx__TensorProto *from, const c
   return ok;
 }
 
+// ---- numbers of 16 bits become f32
+
+// 1 sign bit, 5 bits of exponent (bias 15), 10 of fraction; exponent 0: fraction * 2^-24; 31: infinite or no number.
+static float of_f16(uint16_t half) {
+  const int exponent = half >> 10 & 31, fraction = half & 1023;
+  const float magnitude = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                          : exponent == 0 ? ldexpf((float)fraction, -24)
+                                          : ldexpf((float)(fraction + 1024), exponent - 25);
+  return half >> 15 != 0 ? -magnitude : magnitude;
+}
+
+// The upper half of an f32.
+static float of_bf16(uint16_t half) {
+  const uint32_t bits = (uint32_t)half << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static float of_half(int32_t code, uint16_t half) {
+  return code == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ? of_f16(half) : of_bf16(half);
+}
+
+// The file's numbers stand in the first half of `data`: from the last one on, none is overwritten before it is read.
+static void widen_halves(int32_t code, void *data, size_t count) {
+  uint16_t half;
+  for (size_t i = count; i-- > 0;) {
+    memcpy(&half, (const char *)data + i * sizeof half, sizeof half);
+    ((float *)data)[i] = of_half(code, half);
+  }
+}
+
+static size_t file_bytes(const Onnx__TensorProto *from, const graph_tensor *to) {
+  return is_half(from->data_type) ? graph_bytes(to) / 2 : graph_bytes(to);
+}
+
 // ---- data in lists
 
+static bool copy_halves(const Onnx__TensorProto *from, size_t count, float *to) {
+  if (from->n_int32_data != count) return false;
+  for (size_t i = 0; i < count; i++) to[i] = of_half(from->data_type, (uint16_t)from->int32_data[i]);
+  return true;
+}
+
 static bool copy_list(const Onnx__TensorProto *from, graph_type type, size_t count, void *to) {
+  if (is_half(from->data_type)) return copy_halves(from, count, to);
   switch (type) {
     case GRAPH_F32:
       if (from->n_float_data != count) return false;
@@ -147,20 +198,26 @@ static bool is_external(const Onnx__TensorProto *from) {
 }
 
 static bool copy_data(onnx_reader *r, Onnx__TensorProto *from, const char *what, const graph_tensor *to, void *data) {
-  size_t bytes = graph_bytes(to), count = (size_t)graph_elements(to);
-  if (is_external(from)) return copy_external(r, from, what, data, bytes);
+  const size_t bytes = file_bytes(from, to), count = (size_t)graph_elements(to);
+  const bool halves = is_half(from->data_type);
+  if (is_external(from)) {
+    if (!copy_external(r, from, what, data, bytes)) return false;
+    if (halves) widen_halves(from->data_type, data, count);
+    return true;
+  }
   if (count == 0) return true;
   if (!from->has_raw_data)
     return copy_list(from, to->type, count, data) || fail(r, what, "it does not have %zu elements", count);
   if (from->raw_data.len != bytes) return fail(r, what, "it has %zu bytes instead of %zu", from->raw_data.len, bytes);
   memcpy(data, from->raw_data.data, bytes);
+  if (halves) widen_halves(from->data_type, data, count);
   return true;
 }
 
 // Whether the bytes that a shape asks for can be there at all, before they are allocated.
 static bool has_enough(onnx_reader *r, const Onnx__TensorProto *from, const char *what, const graph_tensor *to) {
   const size_t count = (size_t)graph_elements(to);
-  if (is_external(from)) return copy_external(r, from, what, NULL, graph_bytes(to));
+  if (is_external(from)) return copy_external(r, from, what, NULL, file_bytes(from, to));
   const size_t there = from->raw_data.len + from->n_float_data + from->n_double_data + from->n_int32_data +
                        from->n_int64_data + from->n_uint64_data;
   return there >= count || fail(r, what, "it does not have %zu elements", count);

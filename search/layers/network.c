@@ -34,10 +34,10 @@ static bool is_table(const char *name) {
 
 bool layers_is_network(const char *name_or_path) { return !is_table(name_or_path) && layers_is_program(name_or_path); }
 
-bool layers_load_network(layers_network *network, const char *name_or_path, wf_diag *diag) {
+bool layers_load_network(layers_network *network, const char *name_or_path, const onnx_options *file, wf_diag *diag) {
   if (!layers_is_network(name_or_path)) return layers_load(network, name_or_path, diag);
   *network = (layers_network){0};
-  graph *model = networks_find(name_or_path) == NULL ? onnx_read(name_or_path, &(onnx_options){0}, diag)
+  graph *model = networks_find(name_or_path) == NULL ? onnx_read(name_or_path, file, diag)
                                                      : networks_create(name_or_path, &(networks_options){0}, diag);
   const bool good = model != NULL && layers_of_model(network, model, name_or_path, diag);
   if (model != NULL) graph_destroy(model);

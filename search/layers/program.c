@@ -26,7 +26,11 @@ static graph *read_model(const char *path, const layers_program_options *options
   networks_options made = options->network;
   if (made.seed == 0) made.seed = SEED;
   if (!is_onnx(path)) return networks_create(path, &made, diag);
-  const onnx_options file = {.batch = made.batch, .dims = options->dims, .dim_count = options->dim_count};
+  const onnx_options file = {.batch = made.batch,
+                             .dims = options->dims,
+                             .dim_count = options->dim_count,
+                             .outputs = options->outputs,
+                             .output_count = options->output_count};
   return onnx_read(path, &file, diag);
 }
 

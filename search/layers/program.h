@@ -13,6 +13,8 @@ typedef struct layers_program_options {
   networks_options network;  // batch: of files, too
   const onnx_dim *dims;      // of files
   int dim_count;
+  const char *const *outputs;  // of files: where the network ends
+  int output_count;
   bool float_ends;
 } layers_program_options;
 

@@ -261,6 +261,19 @@ static bool read_dims(reader *r, const hw_yaml_node *node, layers_program_option
   return good;
 }
 
+// outputs: [NAME, ..]
+static bool read_outputs(reader *r, const hw_yaml_node *node, layers_program_options *options) {
+  if (node == NULL) return true;
+  if (!hw_yaml_tree_is(node, YAML_TREE_LIST, "outputs", r->diag)) return false;
+  const char **names = WF_ARENA_ARRAY(r->spec->arena, node->count + 1, const char *);
+  options->outputs = names;
+  for (const hw_yaml_node *entry = node->first; entry != NULL; entry = entry->next) {
+    names[options->output_count] = hw_yaml_tree_text(entry, "a name", r->diag);
+    if (names[options->output_count++] == NULL) return false;
+  }
+  return true;
+}
+
 static bool read_sizes(reader *r, const hw_yaml_node *node, layers_program_options *options) {
   networks_options *made = &options->network;
   const struct {
@@ -281,8 +294,8 @@ static bool read_sizes(reader *r, const hw_yaml_node *node, layers_program_optio
 }
 
 static bool read_options(reader *r, const hw_yaml_node *node) {
-  static const char *const keys[] = {"net",     "name",  "size", "seq",        "batch",
-                                     "divisor", "depth", "dims", "float-ends", NULL},
+  static const char *const keys[] = {"net",   "name", "size",    "seq",        "batch", "divisor",
+                                     "depth", "dims", "outputs", "float-ends", NULL},
                            *const flags[] = {"false", "true", NULL};
   const hw_yaml_node *net = hw_yaml_tree_find(node, "net"), *name = hw_yaml_tree_find(node, "name"),
                      *ends = hw_yaml_tree_find(node, "float-ends");
@@ -297,6 +310,7 @@ static bool read_options(reader *r, const hw_yaml_node *node) {
              *its_name = name == NULL ? NULL : hw_yaml_tree_text(name, "name", r->diag);
   if (path == NULL || (name != NULL && its_name == NULL) || !read_sizes(r, node, &options) ||
       !read_dims(r, hw_yaml_tree_find(node, "dims"), &options) ||
+      !read_outputs(r, hw_yaml_tree_find(node, "outputs"), &options) ||
       (ends != NULL && !hw_yaml_tree_choice(ends, "float-ends", flags, &float_ends, r->diag)))
     return false;
   if (!layers_is_program(path)) {
