@@ -58,6 +58,8 @@ static void print_report(const run_report *r, FILE *out) {
   if (r->compared)
     fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
             v->wrong == 0 ? "as the oracle's" : "WRONG");
+  else if (r->engine->timing_only)
+    fprintf(out, "result       not compared: engine %s moves no data\n", r->engine->name);
 }
 
 static cJSON *to_json(const run_report *r) {
@@ -133,16 +135,18 @@ static cli_exit judge_elf(const cli_common *common, const run_options *options, 
   return !written ? CLI_BAD_INPUT : good ? CLI_OK : CLI_MISMATCH;
 }
 
-static const sim_engine_ops *find_engine(const run_options *options) {
+// An engine that moves no data makes the run one without.
+static const sim_engine_ops *find_engine(run_options *options) {
   const sim_engine_ops *engine = options->engine == NULL ? &sim_cycle_engine : sim_engine_find(options->engine);
   if (engine == NULL) fprintf(stderr, "weft: error: this build has no engine %s\n", options->engine);
-  if (engine == NULL || !options->timing_only || engine == &sim_cycle_engine) return engine;
+  if (engine != NULL && engine->timing_only) options->timing_only = true;
+  if (engine == NULL || !options->timing_only || engine == &sim_cycle_engine || engine->timing_only) return engine;
   fprintf(stderr, "weft: error: --timing-only is for engine %s\n", sim_cycle_engine.name);
   return NULL;
 }
 
 static const wf_option run_rows[] = {
-    {"engine", WF_TEXT(run_options, engine), "NAME", "cycle (default), ref, rtl or systemc"},
+    {"engine", WF_TEXT(run_options, engine), "NAME", "cycle (default), flow, ref, rtl or systemc"},
     {"seed", WF_COUNT(run_options, seed), "N", "of the random data (default 1)"},
     {"times", WF_COUNT(run_options, times), "N", "run N times and report the last (default 1: caches are cold)"},
     {"units", WF_FLAG(run_options, units), NULL, "engine cycle: also where each unit's cycles went, traffic, energy"},
@@ -169,6 +173,10 @@ cli_exit cli_run(int argc, char **argv) {
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   const sim_engine_ops *engine = find_engine(&options);
   if (engine == NULL) return CLI_USAGE;
+  if (options.elf && engine->timing_only) {
+    fprintf(stderr, "weft: error: engine %s moves no data, which a program of the host compares\n", engine->name);
+    return CLI_USAGE;
+  }
   wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
   options.kernel.for_c = options.elf;

@@ -183,7 +183,7 @@ static bool timing_agrees(const sim_options *options, const sim_engine_ops *engi
     wf_error(diag, wf_in_file(NULL), "engine %s has no cycles: it takes no --at-recorded-times", engine->name);
     return false;
   }
-  if (!options->timing_only || engine == &sim_cycle_engine) return true;
+  if (!options->timing_only || engine == &sim_cycle_engine || engine->timing_only) return true;
   wf_error(diag, wf_in_file(NULL), "engine %s always moves data; it takes no --timing-only", engine->name);
   wf_hint(diag, "use --engine %s", sim_cycle_engine.name);
   return false;
@@ -202,7 +202,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
-                                             .timing_only = options->timing_only,
+                                             .timing_only = options->timing_only || engine->timing_only,
                                              .quiet = common->quiet,
                                              .accelerator = options->accelerator,
                                              .quantum = options->quantum};
@@ -231,7 +231,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                        .array = &array,
                        .engine = engine,
                        .accelerator = options->accelerator,
-                       .timing_only = options->timing_only,
+                       .timing_only = options->timing_only || engine->timing_only,
                        .result = &result,
                        .exit = (int)code};
   if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
@@ -250,7 +250,7 @@ static cli_exit simulate_network(const cli_common *common, const sim_options *op
   if (engine == NULL) return CLI_CANNOT_BUILD;
   if (!timing_agrees(options, engine, diag)) return CLI_USAGE;
   sim_network_options chosen = options->network;
-  chosen.timing_only = options->timing_only;
+  chosen.timing_only = options->timing_only || engine->timing_only;
   chosen.timeline = options->timeline;
   chosen.csv = options->csv;
   chosen.report = options->report;

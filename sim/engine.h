@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one interface of all accelerator engines (ref, cycle, rtl, systemc).
+// The one interface of all accelerator engines (ref, cycle, flow, rtl, systemc).
 //
 // Time is counted in accelerator cycles and owned by the caller: it pushes a command at a cycle, advances the engine to
 // a cycle, or lets it run until idle. Cycles never go back. An engine without timing (ops->timed false) executes a
@@ -67,6 +67,7 @@ typedef struct sim_engine_ops {
   const char *name;
   const char *summary;
   bool timed;
+  bool timing_only;  // it never moves data: memory keeps its contents
   // The array and the memory are borrowed for the engine's life. NULL after an error was reported.
   sim_engine *(*create)(const hw_array *array, arch_memory *memory, wf_diag *diag);
   void (*destroy)(sim_engine *engine);

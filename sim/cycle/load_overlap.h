@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/cycle/cycle.h"
+
 // `blocks` runs of `rows` consecutive rows, `stride` rows apart, the first at `row`; copies of its pixels up to
 // `copies` rows lower, each in lanes of its own: copy q in those from q * cols on.
 typedef struct cycle_load_rows {
@@ -16,6 +18,6 @@ typedef struct cycle_load_rows {
 } cycle_load_rows;
 
 // max_blocks: column blocks of the widest row; it bounds the hardware's division.
-bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b, uint32_t max_blocks);
+SIM_CYCLE_VISIBLE bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b, uint32_t max_blocks);
 
 #endif

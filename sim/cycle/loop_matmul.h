@@ -7,25 +7,25 @@
 
 typedef struct cycle_loop_matmul cycle_loop_matmul;
 
-cycle_loop_matmul *cycle_loop_matmul_create(const cycle_engine *c);
-void cycle_loop_matmul_destroy(cycle_loop_matmul *l);
+SIM_CYCLE_VISIBLE cycle_loop_matmul *cycle_loop_matmul_create(const cycle_engine *c);
+SIM_CYCLE_VISIBLE void cycle_loop_matmul_destroy(cycle_loop_matmul *l);
 // Room in its queue of two commands.
-bool cycle_loop_matmul_room(const cycle_loop_matmul *l, uint64_t now);
-void cycle_loop_matmul_push(cycle_loop_matmul *l, uint64_t now, const cycle_front_command *command);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_room(const cycle_loop_matmul *l, uint64_t now);
+SIM_CYCLE_VISIBLE void cycle_loop_matmul_push(cycle_loop_matmul *l, uint64_t now, const cycle_front_command *command);
 // What it offers in this cycle, from its registers alone.
-bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_front_command *command);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint64_t now, cycle_front_command *command);
 // Its clock edge; `taken`: the offer was taken. True: anything changed. The completions of this cycle are in c->w.
-bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cycle_loop_matmul *l, bool taken);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cycle_loop_matmul *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
-bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
-bool cycle_loop_matmul_busy(const cycle_loop_matmul *l);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_busy(const cycle_loop_matmul *l);
 
 // After a step, of the next cycle: it offers a command; its step has something to do of itself; in the next two cycles
 // no loop command leaves its queue.
-bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
-bool cycle_loop_matmul_due(const cycle_loop_matmul *l);
-bool cycle_loop_matmul_steady(const cycle_loop_matmul *l);
-unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);  // commands in its queue
-bool cycle_loop_matmul_active(const cycle_loop_matmul *l);       // it unrolls a loop
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_due(const cycle_loop_matmul *l);
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_steady(const cycle_loop_matmul *l);
+SIM_CYCLE_VISIBLE unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);  // commands in its queue
+SIM_CYCLE_VISIBLE bool cycle_loop_matmul_active(const cycle_loop_matmul *l);       // it unrolls a loop
 
 #endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A calendar: the cycles (or ticks) of a pipe or port that is shared, a bit each, set where it is taken. What comes
+// later in the order of calls may lie earlier in time, so gaps are filled.
+//
+// The words are a ring: one is cleared when a later stretch of time comes to its place. Time that has left the ring
+// counts as free and is not noted.
+#ifndef SIM_FLOW_CALENDAR_H
+#define SIM_FLOW_CALENDAR_H
+
+#include <stdint.h>
+
+enum { FLOW_CALENDAR_WORDS = 512, FLOW_CALENDAR_BITS = 64 };
+
+typedef struct flow_calendar {
+  uint64_t bits[FLOW_CALENDAR_WORDS];
+  uint64_t number[FLOW_CALENDAR_WORDS];  // of the word: time / 64
+} flow_calendar;
+
+static inline uint64_t flow_low_bits(uint64_t count) {
+  return count >= FLOW_CALENDAR_BITS ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+static inline uint64_t flow_calendar_word(const flow_calendar *c, uint64_t number) {
+  const uint64_t place = number % FLOW_CALENDAR_WORDS;
+  return c->number[place] == number ? c->bits[place] : 0;
+}
+
+// The 64 times from `at` on; the first one is bit 0.
+static inline uint64_t flow_calendar_from(const flow_calendar *c, uint64_t at) {
+  const uint64_t number = at / FLOW_CALENDAR_BITS, shift = at % FLOW_CALENDAR_BITS;
+  const uint64_t low = flow_calendar_word(c, number) >> shift;
+  return shift == 0 ? low : low | flow_calendar_word(c, number + 1) << (FLOW_CALENDAR_BITS - shift);
+}
+
+static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t bits) {
+  const uint64_t place = number % FLOW_CALENDAR_WORDS;
+  if (c->number[place] > number || bits == 0) return;
+  if (c->number[place] != number) c->bits[place] = 0;
+  c->number[place] = number;
+  c->bits[place] |= bits;
+}
+
+// Marks `count` times from `at` on, taken or not.
+static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t count) {
+  while (count > 0) {
+    const uint64_t n = count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS;
+    const uint64_t number = at / FLOW_CALENDAR_BITS, shift = at % FLOW_CALENDAR_BITS;
+    flow_calendar_set(c, number, flow_low_bits(n) << shift);
+    if (shift != 0) flow_calendar_set(c, number + 1, flow_low_bits(n) >> (FLOW_CALENDAR_BITS - shift));
+    at += n;
+    count -= n;
+  }
+}
+
+// The first time, from `at` on, from which `count` times (at most 64) in a row are free.
+static inline uint64_t flow_calendar_find(const flow_calendar *c, uint64_t at, uint64_t count) {
+  const uint64_t mask = flow_low_bits(count);
+  uint64_t taken;
+  while ((taken = flow_calendar_from(c, at) & mask) != 0) at += FLOW_CALENDAR_BITS - (uint64_t)__builtin_clzll(taken);
+  return at;
+}
+
+// Takes them. Of more than 64 only the first 64 have to be free.
+static inline uint64_t flow_calendar_take(flow_calendar *c, uint64_t at, uint64_t count) {
+  at = flow_calendar_find(c, at, count);
+  flow_calendar_mark(c, at, count);
+  return at;
+}
+
+// How many of `count` times (at most 64) from `at` on are taken.
+static inline unsigned flow_calendar_count(const flow_calendar *c, uint64_t at, uint64_t count) {
+  return (unsigned)__builtin_popcountll(flow_calendar_from(c, at) & flow_low_bits(count));
+}
+
+#endif

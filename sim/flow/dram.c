@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DRAM as sessions (SESSIONS): a session is a row of a bank from its opening to its planned close. The rules are
+// those of sim/memsys/dram.h, the times those of dram_timing.def.
+//
+//   A transaction that arrives before the close of a session of its row, and finds fewer than row_accesses in it, joins:
+//   its data comes as soon as the data bus is free, and the close moves on. Else it opens the row: when the bank's last
+//   session is closed, in the first of the ticks that tFAW leaves to activates (ACTIVATES).
+//   Data of reads and writes share a bus (DATA); behind writes reads wait for tWTR (TURN).
+//   Every tREFI all banks rest for tRFC (REFRESH).
+// Times inside are ticks of the DRAM's clock.
+#include "base/alloc.h"
+#include "sim/flow/memory.h"
+
+enum { SESSIONS = 4, LINE_BYTES = 64, FOUR = 4 };
+
+typedef struct timing {
+#define X(field, ddr3, ddr4, doc) uint64_t field;
+#include "sim/memsys/dram_timing.def"
+#undef X
+} timing;
+
+static timing timing_of(uint32_t model) {
+  timing t;
+#define X(field, ddr3, ddr4, doc) t.field = model == HW_MEMORY_DDR3 ? ddr3 : ddr4;
+#include "sim/memsys/dram_timing.def"
+#undef X
+  return t;
+}
+
+static timing in_ticks(timing t) {
+  const uint64_t tick = t.clock;
+#define X(field, ddr3, ddr4, doc) t.field = (t.field + tick - 1) / tick;
+#include "sim/memsys/dram_timing.def"
+#undef X
+  return t;
+}
+
+typedef struct session {
+  uint64_t row, column_from, close, refresh;
+  uint32_t hits;
+} session;
+
+typedef struct bank {
+  session of[SESSIONS];
+  uint32_t last;  // the newest
+  uint64_t free;  // a row may be opened
+} bank;
+
+struct flow_dram {
+  timing t;
+  uint64_t tick_ps, cycle_ps, controller, activate_ticks;
+  uint32_t banks, columns, row_hits;
+  bank *bank;
+  flow_calendar activates, data;
+  uint64_t write_until, reads_from;  // the last batch of writes: data; the data of reads behind it
+};
+
+flow_dram *flow_dram_create(const hw_array *array) {
+  flow_dram *d = WF_NEW(flow_dram);
+  const timing ps = timing_of(array->memory.model);
+  d->t = in_ticks(ps);
+  d->tick_ps = ps.clock;
+  d->cycle_ps = UINT64_C(1000000) / array->memory.clock_mhz;
+  d->controller = UINT64_C(1000) * array->memory.controller_ns;
+  d->activate_ticks = wf_max((d->t.four_rows + FOUR - 1) / FOUR, d->t.row_to_row);
+  d->banks = array->memory.banks;
+  d->columns = array->memory.row_bytes / LINE_BYTES;
+  d->row_hits = array->memory.row_accesses;
+  d->bank = WF_NEW_ARRAY(d->banks, bank);
+  return d;
+}
+
+void flow_dram_destroy(flow_dram *d) {
+  if (d == NULL) return;
+  wf_free(d->bank);
+  wf_free(d);
+}
+
+static uint64_t behind_refresh(const flow_dram *d, uint64_t tick) {
+  const uint64_t past = tick % d->t.refresh_interval;
+  return tick >= d->t.refresh_interval && past < d->t.refresh ? tick + d->t.refresh - past : tick;
+}
+
+// The first tick of the data of a column command that could be given in `column`.
+static uint64_t take_data(flow_dram *d, uint64_t column, uint64_t ticks, bool write) {
+  if (!write) {
+    const uint64_t at = flow_calendar_take(&d->data, column + d->t.read, ticks);
+    return at;
+  }
+  const uint64_t tail = d->t.write_to_read + d->t.read, at = column + d->t.write;
+  const bool joins = at < d->reads_from && at + tail >= d->write_until;
+  const uint64_t start = joins ? wf_max(d->write_until, at)
+                               : flow_calendar_find(&d->data, at, wf_min(ticks + tail, FLOW_CALENDAR_BITS));
+  const uint64_t end = start + ticks;
+  flow_calendar_mark(&d->data, start, ticks + tail);
+  d->write_until = end;
+  d->reads_from = end + tail;
+  return start;
+}
+
+static session *open_row(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
+  const uint64_t from = behind_refresh(d, wf_max(arrival, b->free));
+  const uint64_t at = flow_calendar_take(&d->activates, from, d->activate_ticks);
+  b->last = (b->last + 1) % SESSIONS;
+  session *s = &b->of[b->last];
+  *s = (session){.row = row, .column_from = at + d->t.activate, .close = at + d->t.row_active};
+  s->refresh = at / d->t.refresh_interval;
+  return s;
+}
+
+static bool joins(const flow_dram *d, const session *s, uint64_t row, uint64_t arrival) {
+  return s->hits > 0 && s->hits < d->row_hits && s->row == row && arrival <= s->close &&
+         wf_max(arrival, s->column_from) / d->t.refresh_interval == s->refresh;
+}
+
+static session *session_of(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
+  for (uint32_t i = 0; i < SESSIONS; i++) {
+    session *s = &b->of[(b->last + SESSIONS - i) % SESSIONS];
+    if (joins(d, s, row, arrival)) return s;
+  }
+  return open_row(d, b, row, arrival);
+}
+
+// The column command's data ends in the tick returned; sessions behind this one move with its close.
+static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uint64_t ticks, bool write) {
+  const uint64_t data = take_data(d, wf_max(arrival, s->column_from), ticks, write);
+  const uint64_t column = data - (write ? d->t.write : d->t.read);
+  const uint64_t held = write ? data + ticks + d->t.write_recovery : column + ticks - d->t.burst + d->t.read_to_precharge;
+  s->hits++;
+  s->column_from = column + ticks;
+  if (held > s->close) {
+    const uint64_t more = held - s->close;
+    s->close = held;
+    if (s != &b->of[b->last]) b->free += more;
+  }
+  b->free = wf_max(b->free, s->close + d->t.precharge);
+  return data + ticks;
+}
+
+uint64_t flow_dram_ask(flow_dram *d, uint64_t at, uint64_t address, uint32_t bytes, bool write) {
+  const uint64_t line = (write ? address + bytes : address) / LINE_BYTES;
+  const uint64_t bursts = bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES;
+  const uint64_t arrival = (at * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
+  bank *b = &d->bank[line % d->banks];
+  session *s = session_of(d, b, line / d->banks / d->columns, arrival);
+  const uint64_t end = use_row(d, b, s, arrival, bursts * d->t.burst, write);
+  return (end * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the flow engine, of fixed size, and what its actors may ask of each other.
+//
+// Actors (flow_actor) offer the time of their next step; the one with the smallest goes first (flow_run). A step works
+// out all times of one thing: a command that enters the station, a burst, an operation of the mesh. FLOW_NEVER: the
+// actor waits for something whose time is not known yet; whoever finds that time wakes it.
+//
+// Times are cycles, as in the records of the cycle engine. Each wait stands in waits.def with its equation; W(NAME) in
+// the code marks the place of it.
+#ifndef SIM_FLOW_ENGINE_H
+#define SIM_FLOW_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/check.h"
+#include "arch/config.h"
+#include "base/number.h"
+#include "hw/array.h"
+#include "sim/cycle/command_rows.h"
+#include "sim/cycle/engine.h"
+#include "sim/cycle/load_overlap.h"
+#include "sim/engine.h"
+#include "sim/flow/calendar.h"
+
+#define FLOW_NEVER UINT64_MAX
+
+typedef enum { FLOW_FRONT, FLOW_LOAD, FLOW_STORE, FLOW_EXECUTE, FLOW_REPEATS, FLOW_ACTORS } flow_actor;
+
+// ---- the station
+
+enum { FLOW_ENTRIES = 64, FLOW_QUEUE = 256 };
+
+typedef struct flow_entry {
+  cycle_front_command command;
+  uint64_t alloc;
+  uint64_t ready;                     // it does not issue before
+  uint64_t dependents[SIM_CLASSES];   // entries that wait for its end
+  uint32_t index;                     // in the order of allocation
+  uint16_t waits;                     // ends that are not known and that it waits for
+  bool ends_at_issue;
+} flow_entry;
+
+// A command on its way to its unit.
+typedef struct flow_issue {
+  cycle_front_command command;
+  uint64_t issue;
+  uint8_t slot;  // in the station; that of a configuration may have a new command already
+} flow_issue;
+
+// How rows are used: one range is written or read, another one read.
+typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
+
+typedef struct flow_file {
+  uint32_t entries;
+  uint32_t queue;                  // commands that have issued and have not left their unit's queue, at most
+  uint64_t end[FLOW_ENTRIES];      // 0: never used; FLOW_NEVER: not known
+  flow_entry entry[FLOW_ENTRIES];
+  cycle_row_range rows[FLOW_USES][FLOW_ENTRIES];
+  // Commands count from 0 in their class. A ring of those that the unit has not taken, and when commands left.
+  uint32_t allocated, issued, taken, left;
+  flow_issue of[FLOW_QUEUE];
+  uint64_t leave[FLOW_QUEUE];
+  uint64_t last_issue;
+} flow_file;
+
+// ---- units
+
+typedef struct flow_load_state {
+  uint64_t stride;
+  uint32_t scale;
+  uint16_t block_stride;
+  uint8_t pixel_repeats;
+  bool shrink;
+} flow_load_state;
+
+// A mvin, taken apart.
+typedef struct flow_load_command {
+  uint64_t address, stride;
+  uint32_t laddr, bytes, cols, rows_read, repeats, copies;
+  uint16_t block_stride;
+  bool wide, zeros, empty, scaled;
+  uint8_t slot;  // in the station
+  cycle_load_rows rows;
+} flow_load_command;
+
+typedef struct flow_tracked {
+  cycle_load_rows rows;
+  uint64_t end;
+  uint8_t slot;
+} flow_tracked;
+
+enum { FLOW_TRACKED = 260, FLOW_ROWS = 32, FLOW_IDS = 256 };
+
+typedef struct flow_load {
+  flow_load_state states[ARCH_LOAD_STATES];
+  bool active;
+  bool waking;
+  flow_load_command at;    // under way
+  uint32_t row;            // its row
+  uint64_t from;           // of its bytes: address of the next burst
+  uint32_t left, done;     // bytes of the row
+  uint64_t left_queue;     // when the command before left the queue
+  uint64_t requested;      // the row
+  uint64_t accepted[FLOW_ROWS];  // rows by the reader, a ring
+  uint64_t rows_accepted;
+  uint64_t chosen, granted, granted_before;  // the last burst, and the grant of the one before
+  uint64_t candidate;      // the next burst is chosen
+  uint64_t end;            // of the command, as far as known
+  uint32_t tracked, limit;
+  flow_tracked commands[FLOW_TRACKED];
+  uint64_t id_free[FLOW_IDS];
+  uint32_t ids, id;        // the id that is free first
+  uint32_t path_room;      // rows between controller and reader
+  uint32_t lag;            // from a narrow row's last beat to its write
+  uint32_t beat_bytes, max_bytes;
+  uint32_t scale_cycles;   // of a narrow row that is scaled
+  uint32_t scale_latency;
+  uint64_t zeros_free;
+} flow_load;
+
+// Rows of int32 that are repeated, as biases are, over an accumulator bank that results go to as well; one command after
+// the other.
+typedef struct flow_repeated {
+  uint64_t from;   // no write before
+  uint64_t count;  // writes to come
+  uint8_t slot, bank;
+  bool whole;      // no more rows of the command will come
+} flow_repeated;
+
+typedef struct flow_repeats {
+  uint32_t first, count;
+  uint64_t at;  // the next write
+  flow_repeated of[FLOW_TRACKED];
+} flow_repeats;
+
+enum { FLOW_BLOCKS = 64 };
+
+// A block of a row on its way from its bank to the writer, with the cycles in which it left each place.
+typedef struct flow_block {
+  uint64_t requested, dispatched, entered, scaled, sent;
+  uint64_t address;
+  uint32_t bytes;      // of the row up to and with this block
+  uint8_t slot, bank;
+  bool acc, garbage, to_sp, writes;  // writes: the row goes to memory with this block
+  bool statistics;     // ends at the normaliser
+  bool ends;           // the last one of its command
+} flow_block;
+
+// Blocks count from 0; those before have passed the place.
+typedef struct flow_store {
+  arch_config config;
+  bool active, waking;
+  uint8_t slot;
+  bool acc, full, to_sp, pooled, image, garbage, statistics;
+  uint32_t laddr, cols, blocks, rows, count, position;
+  uint64_t base, stride, start, left_queue;
+  uint32_t requested, dispatched, entered, scaled, sent;
+  flow_block block[FLOW_BLOCKS];
+  uint32_t dispatch_room, norm_room, issue_room, latency;
+  // The row that the writer has.
+  bool sending;
+  uint64_t writer_free, from, candidate, granted;
+  uint32_t bytes;
+  uint64_t id_free[FLOW_IDS];
+  uint32_t ids, id, beat_bytes, max_bytes;
+} flow_store;
+
+enum { FLOW_PRODUCTS = 128, FLOW_REQUESTS = 128 };
+
+// A product whose result goes somewhere.
+typedef struct flow_product {
+  cycle_row_range rows;  // of its memory, not of both
+  uint64_t end;          // its last result row is written; FLOW_NEVER: not known
+  uint32_t base;
+  uint8_t slot, result_rows;
+  uint8_t passes;        // operations until its results leave the mesh
+  bool acc, accumulate;
+} flow_product;
+
+typedef struct flow_execute {
+  bool os, a_transpose, b_transpose, both_dataflows, transposer, bias_garbage, looks_ahead;
+  bool stepping;
+  uint32_t a_stride, c_stride, min_rows;
+  uint64_t free_at;       // the next operation
+  uint32_t product_rows;  // of the product that the last preload announced
+  uint64_t result_delay;  // from the fetch of a row to its result
+  uint64_t enter_delay;   // from the fetch of a row to its entry into the mesh
+  uint32_t limit, tags;   // products in flight; requests in the mesh
+  uint32_t garbage;
+  uint32_t first, count;  // products in flight, a ring
+  flow_product product[FLOW_PRODUCTS];
+  uint64_t request[FLOW_REQUESTS];  // when the last row of a request leaves the mesh, a ring
+  uint32_t requests;
+} flow_execute;
+
+// ---- the front end
+
+enum { FLOW_PASS = 16, FLOW_PASS_QUEUES = 4, FLOW_DONES = 256 };
+
+typedef struct flow_pass {
+  cycle_front_command command[FLOW_PASS];
+  uint64_t pushed_at[FLOW_PASS];
+  uint64_t left[FLOW_PASS_QUEUES][FLOW_PASS];
+  uint32_t known[FLOW_PASS_QUEUES];
+  uint32_t pushed, last;
+} flow_pass;
+
+typedef struct flow_done {
+  uint64_t at;
+  uint8_t unit;
+  bool conv;
+} flow_done;
+
+struct flow_loops;
+
+typedef struct flow_front {
+  bool looping;            // a loop unit has work: the chain is stepped
+  flow_pass pass;
+  struct flow_loops *loops;
+  uint64_t last_alloc;
+  flow_done done[FLOW_DONES];
+  uint32_t dones;
+} flow_front;
+
+struct flow_memory;
+
+typedef struct flow_engine {
+  sim_engine base;
+  const hw_array *array;
+  hw_derived d;
+  arch_memory *memory_space;
+  arch_checker *checker;
+  arch_fault fault;
+  arch_command last;
+  uint64_t now;       // the engine was asked about the cycles before
+  uint64_t idle_at;   // everything known has ended before
+  uint64_t host_there;  // the last line that the hart asked for
+  uint64_t next[FLOW_ACTORS];
+  flow_file files[SIM_CLASSES];
+  cycle_row_config rows;
+  uint32_t index;     // commands that entered the station
+  flow_front front;
+  flow_load load;
+  flow_repeats repeats;
+  flow_store store;
+  flow_execute execute;
+  struct flow_memory *memory;
+  flow_calendar *sp_writes, *acc_results, *acc_adds;  // by bank
+  unsigned sp_shift, acc_shift;
+  sim_events sink;
+  sim_event *events;  // that were not told, in no order
+  size_t event_count, event_room;
+} flow_engine;
+
+static inline bool flow_failed(const flow_engine *e) { return e->fault.kind != ARCH_FAULT_NONE; }
+
+// Something is busy in the cycles before `cycle`.
+static inline void flow_busy_until(flow_engine *e, uint64_t cycle) {
+  if (cycle > e->idle_at) e->idle_at = cycle;
+}
+
+// One step of the actor whose time is the smallest; false: none has one before `limit`.
+bool flow_step(flow_engine *e, uint64_t limit);
+void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle);
+
+#endif

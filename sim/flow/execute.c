@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// The execute unit as an actor: hw/rtl/weft_execute_controller.sv and the mesh behind it. A step is an operation.
+//
+//   visible   a command, 2 cycles after its issue
+//   starts    behind the operation before, when its commands are visible: a compute together with the preload behind it
+//             if that and the compute behind it are visible by then, else alone (OPERATION); no operand is on its way
+//             (HAZARD), fewer products are in flight than the mesh and the hazard table hold (PRODUCTS)
+//   rows      dim with weights or through the transposer, else those of A, B and the product, at least 4 (LENGTH); a
+//             cycle more for each row of which two operands lie in one bank (ONE_BANK), and for each cycle in which a
+//             load writes an operand's bank (BANK)
+//   ends      a compute a cycle after its last row; a preload with the last row of C, which leaves the mesh with the
+//             rows of the next operation (output-stationary: of the second next) (RESULTS)
+//   flush     rows of zeros push results out that nothing follows: before a configuration, and output-stationary when
+//             there is nothing to do (FLUSH)
+#include <string.h>
+
+#include "isa/isa.h"
+#include "isa/isa_fields.h"
+#include "sim/flow/repeats.h"
+#include "sim/flow/station.h"
+#include "sim/flow/units.h"
+
+enum { VISIBLE = 2, HAZARDS = 4, FLUSH_LEAD = 2 };
+
+void flow_execute_create(flow_engine *e) {
+  const hw_array *a = e->array;
+  flow_execute *x = &e->execute;
+  const uint64_t step = a->mesh.tile_latency + 1;
+  const uint64_t latency = (a->mesh.rows + a->mesh.columns - 1) * step + a->mesh.output_delay;
+  const uint64_t read = a->scratchpad.read_pipeline == HW_READ_PIPELINE_FIXED ? a->scratchpad.read_delay + 1 : 2;
+  x->both_dataflows = a->mesh.dataflow == HW_DATAFLOW_BOTH;
+  x->os = a->mesh.dataflow != HW_DATAFLOW_WS;
+  x->transposer = a->units.transposer;
+  x->bias_garbage = a->mesh.bias_garbage;
+  x->looks_ahead = a->accumulator.execute_reads || a->scratchpad.execute_writes;
+  x->min_rows = e->d.dim < 4 ? e->d.dim : 4;
+  x->enter_delay = read + 1;
+  x->result_delay = x->enter_delay + latency;
+  x->limit = e->d.max_matmuls + HAZARDS;
+  x->tags = e->d.max_matmuls;
+  x->garbage = ISA_LOCAL_ACCUMULATOR_MASK | ISA_LOCAL_ACCUMULATE_MASK | ISA_LOCAL_FULL_MASK |
+               (uint32_t)((UINT64_C(2) << e->d.row_bits) - 1);
+  e->next[FLOW_EXECUTE] = FLOW_NEVER;
+}
+
+// ---- commands
+
+static bool is_garbage(const flow_execute *x, uint64_t word) { return (word & x->garbage) == x->garbage; }
+
+static uint32_t rows_of(uint64_t word, bool transposed) {
+  return (uint32_t)(transposed ? isa_get_preload_cols(word, 0) : isa_get_preload_rows(word, 0));
+}
+
+static bool in_acc(uint64_t word) { return isa_local_accumulator((uint32_t)word) != 0; }
+
+static bool is_compute(const flow_issue *k) {
+  return k->command.insn == ISA_COMPUTE_PRELOADED || k->command.insn == ISA_COMPUTE_ACCUMULATED;
+}
+
+static uint64_t visible(const flow_issue *k) { return k == NULL ? FLOW_NEVER : k->issue + VISIBLE; }
+
+static uint32_t row_of(const flow_engine *e, uint64_t word) {
+  return (uint32_t)word & ((UINT32_C(1) << e->d.row_bits) - 1);
+}
+
+// ---- products in flight
+
+static flow_product *product_at(flow_execute *x, uint32_t n) { return &x->product[(x->first + n) % FLOW_PRODUCTS]; }
+
+static void forget_products(flow_execute *x, uint64_t at) {
+  while (x->count > 0 && product_at(x, 0)->end < at) {
+    x->first++;
+    x->count--;
+  }
+}
+
+static cycle_row_range range_of(const flow_engine *e, uint64_t word, uint32_t rows, uint32_t stride) {
+  const uint32_t first = row_of(e, word);
+  return (cycle_row_range){.first = first, .end = first + (rows == 0 ? 0 : (rows - 1) * stride + 1)};
+}
+
+// The last end of products that write rows of the operand; FLOW_NEVER: not known.
+static uint64_t hazard_of(flow_engine *e, uint64_t word, uint32_t rows, uint32_t stride, uint64_t until) {
+  flow_execute *x = &e->execute;
+  if (is_garbage(x, word)) return until;
+  const cycle_row_range range = range_of(e, word, rows, stride);
+  for (uint32_t n = 0; n < x->count; n++) {
+    const flow_product *p = product_at(x, n);
+    if (p->acc != in_acc(word) || !cycle_rows_overlap(p->rows, range)) continue;
+    until = wf_max(until, p->end);
+  }
+  return until;
+}
+
+// Of the preload's operand and of both of the compute behind it.
+static uint64_t hazard(flow_engine *e, const flow_issue *preload, const flow_issue *next) {
+  flow_execute *x = &e->execute;
+  if (!x->looks_ahead || x->count == 0) return 0;
+  const bool b_turned = x->os && x->b_transpose, d_turned = !x->os && x->b_transpose;
+  const uint64_t a = next->command.rs1, b = next->command.rs2, d = preload->command.rs1;
+  uint64_t until = hazard_of(e, a, rows_of(a, x->a_transpose), x->a_stride, 0);
+  until = hazard_of(e, b, rows_of(b, b_turned), 1, until);
+  return hazard_of(e, d, rows_of(d, d_turned), 1, until);
+}
+
+// Result rows leave in the cycles up to `end`.
+static void write_results(flow_engine *e, const flow_product *p) {
+  const flow_execute *x = &e->execute;
+  const uint32_t rows = p->result_rows == 0 ? 1 : p->result_rows;
+  const uint64_t from = p->end - (rows - 1);
+  if (!p->acc) {
+    if (e->array->scratchpad.execute_writes)
+      flow_calendar_mark(&e->sp_writes[(p->base & (e->d.sp_rows - 1)) >> e->sp_shift], from, rows);
+    return;
+  }
+  (void)x;
+  const uint32_t bank = (p->base & (e->d.acc_rows - 1)) >> e->acc_shift;
+  flow_calendar_mark(&e->acc_results[bank], from, rows);
+  if (p->accumulate) flow_calendar_mark(&e->acc_adds[bank], from, rows);
+}
+
+// An operation of `total` rows, the last one fetched in `last`, pushes results out.
+static void push_out(flow_engine *e, uint64_t last, uint32_t total) {
+  flow_execute *x = &e->execute;
+  for (uint32_t n = 0; n < x->count; n++) {
+    flow_product *p = product_at(x, n);
+    if (p->passes == 0 || --p->passes != 0) continue;
+    const uint32_t behind = p->result_rows < total && p->result_rows > 0 ? total - p->result_rows : 0;
+    p->end = last - behind + x->result_delay;
+    write_results(e, p);
+    flow_station_end(e, SIM_CLASS_EXECUTE, p->slot, p->end);
+  }
+  x->request[x->requests++ % FLOW_REQUESTS] = last + x->result_delay;
+}
+
+static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot) {
+  flow_execute *x = &e->execute;
+  const uint64_t word = preload->command.rs2;
+  const uint32_t rows = rows_of(word, false);
+  flow_product *p = product_at(x, x->count++);
+  *p = (flow_product){.rows = range_of(e, word, rows, x->os ? 1 : x->c_stride),
+                      .end = FLOW_NEVER,
+                      .base = row_of(e, word),
+                      .slot = slot,
+                      .result_rows = (uint8_t)rows,
+                      .passes = x->os ? 2 : 1,
+                      .acc = in_acc(word),
+                      .accumulate = isa_local_accumulate((uint32_t)word) != 0};
+}
+
+// ---- an operation
+
+typedef struct operation {
+  const flow_issue *first, *compute, *preload, *next;  // compute and preload: of the operation; NULL: it has none
+  uint32_t total, conflicts;
+  uint64_t banks[2];  // what it reads: scratchpad banks + 1; 0: none
+} operation;
+
+static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+// Rows of an operand, and the bank that it reads.
+typedef struct operand {
+  uint64_t word;
+  uint32_t rows;
+  bool read;
+} operand;
+
+static operand operand_of(const flow_engine *e, uint64_t word, bool transposed, bool present) {
+  const uint32_t rows = rows_of(word, transposed), dim = e->d.dim;
+  const bool columns = rows_of(word, !transposed) != 0;
+  return (operand){.word = word,
+                   .rows = rows < dim ? rows : dim,
+                   .read = present && columns && rows != 0 && !is_garbage(&e->execute, word)};
+}
+
+static int bank_of(const flow_engine *e, const operand *o) {
+  if (!o->read || in_acc(o->word)) return -1;
+  return (int)((row_of(e, o->word) & (e->d.sp_rows - 1)) >> e->sp_shift);
+}
+
+static uint32_t total_rows(const flow_engine *e, const operation *op, const operand *a, const operand *b,
+                           const operand *d) {
+  const flow_execute *x = &e->execute;
+  const bool via = x->transposer && (x->os ? true : x->a_transpose || x->b_transpose);
+  uint32_t total = x->min_rows;
+  if (x->os || via || d->read) return e->d.dim;
+  if (op->preload != NULL && (op->next == NULL || op->next->command.insn == ISA_COMPUTE_PRELOADED)) return e->d.dim;
+  if (op->compute != NULL) total = most(most(total, a->rows), x->product_rows);
+  if (b->read) total = most(total, b->rows);
+  return total < e->d.dim ? total : e->d.dim;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+// Operands in one bank are read one after the other.
+static uint32_t conflicts_of(const flow_engine *e, const operand *o) {
+  uint32_t more = 0;
+  for (unsigned i = 0; i < 3; i++)
+    for (unsigned k = 0; k < i; k++) {
+      const bool both_acc = o[i].read && o[k].read && in_acc(o[i].word) && in_acc(o[k].word);
+      const int bank = bank_of(e, &o[i]);
+      if (both_acc || (bank >= 0 && bank == bank_of(e, &o[k]))) more += smaller(o[i].rows, o[k].rows);
+    }
+  return more;
+}
+
+static void measure(const flow_engine *e, operation *op) {
+  const flow_execute *x = &e->execute;
+  const flow_issue *c = op->compute, *p = op->preload;
+  const bool ahead_a = x->transposer && (x->os ? !x->a_transpose : x->a_transpose);
+  const bool ahead_b = x->transposer && x->os && x->b_transpose;
+  const flow_issue *from_a = p != NULL && ahead_a ? op->next : c, *from_b = p != NULL && ahead_b ? op->next : c;
+  operand o[3] = {{0}};
+  if (from_a != NULL) o[0] = operand_of(e, from_a->command.rs1, x->a_transpose, true);
+  if (from_b != NULL)
+    o[1] = operand_of(e, from_b->command.rs2, x->os && x->b_transpose, !(x->bias_garbage && !x->os));
+  if (p != NULL) o[2] = operand_of(e, p->command.rs1, !x->os && x->b_transpose, !(x->bias_garbage && x->os));
+  op->total = total_rows(e, op, &o[0], &o[1], &o[2]);
+  op->conflicts = conflicts_of(e, o);
+  for (unsigned i = 0, n = 0; i < 3 && n < 2; i++)
+    if (bank_of(e, &o[i]) >= 0) op->banks[n++] = (uint64_t)bank_of(e, &o[i]) + 1;
+}
+
+// The cycle in which the last row is fetched: a cycle in which a load writes an operand's bank is lost.
+static uint64_t fetch(const flow_engine *e, const operation *op, uint64_t start) {
+  uint64_t left = op->total + op->conflicts, at = start;
+  if (!e->array->scratchpad.single_ported) return start + left - 1;
+  while (left > 0) {
+    const uint64_t n = left < FLOW_CALENDAR_BITS ? left : FLOW_CALENDAR_BITS;
+    uint64_t lost = 0;
+    for (unsigned i = 0; i < 2; i++)
+      if (op->banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[op->banks[i] - 1], at);
+    at += n;
+    left = left - n + (unsigned)__builtin_popcountll(lost & flow_low_bits(n));
+  }
+  return at - 1;
+}
+
+// When the mesh has room for one more request, which enters it `enter_delay` behind the start.
+static uint64_t mesh_room(const flow_execute *x, uint64_t start) {
+  if (x->requests < x->tags) return start;
+  const uint64_t left = x->request[(x->requests - x->tags) % FLOW_REQUESTS];
+  return wf_max(start, left > x->enter_delay ? left - x->enter_delay + 1 : 0);
+}
+
+static unsigned take(flow_engine *e, uint64_t last) {
+  const unsigned slot = flow_station_take(e, SIM_CLASS_EXECUTE);
+  flow_station_leave(e, SIM_CLASS_EXECUTE, last);
+  return slot;
+}
+
+static void carry_out(flow_engine *e, operation *op, uint64_t start) {
+  flow_execute *x = &e->execute;
+  measure(e, op);
+  const uint64_t last = fetch(e, op, mesh_room(x, start));
+  const flow_issue preload = op->preload != NULL ? *op->preload : (flow_issue){0};
+  const bool results = op->preload != NULL && !is_garbage(x, preload.command.rs2);
+  const bool computes = op->compute != NULL, preloads = op->preload != NULL;
+  x->free_at = last + 1;
+  flow_busy_until(e, last + 1);
+  push_out(e, last, op->total);
+  if (preloads) x->product_rows = results ? rows_of(preload.command.rs2, false) : 0;
+  if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), last + 1);
+  if (!preloads) return;
+  const unsigned slot = take(e, last);
+  if (results)
+    add_product(e, &preload, (uint8_t)slot);
+  else
+    flow_station_end(e, SIM_CLASS_EXECUTE, slot, last + 1 + computes);
+}
+
+// ---- control
+
+static void flush(flow_engine *e, uint64_t at) {
+  flow_execute *x = &e->execute;
+  const uint64_t first = at + FLUSH_LEAD > x->enter_delay ? at + FLUSH_LEAD - x->enter_delay : 0;
+  x->free_at = at + e->d.dim + FLUSH_LEAD;
+  push_out(e, first + e->d.dim - 1, e->d.dim);
+}
+
+static void configure(flow_engine *e, uint64_t at) {
+  flow_execute *x = &e->execute;
+  const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
+  const uint64_t rs1 = head->command.rs1, rs2 = head->command.rs2;
+  if (x->count > 0) {
+    flush(e, at);
+    return;
+  }
+  x->a_stride = (uint32_t)isa_get_config_ex_a_stride(rs1, rs2);
+  x->c_stride = (uint32_t)isa_get_config_ex_c_stride(rs1, rs2);
+  if (isa_get_config_ex_strides_only(rs1, rs2) == 0) {
+    if (x->both_dataflows) x->os = isa_get_config_ex_dataflow(rs1, rs2) == ISA_CONFIG_EX_DATAFLOW_OS;
+    x->a_transpose = isa_get_config_ex_a_transpose(rs1, rs2) != 0;
+    x->b_transpose = isa_get_config_ex_b_transpose(rs1, rs2) != 0;
+  }
+  x->free_at = at + 1;
+  flow_station_end(e, SIM_CLASS_EXECUTE, take(e, at), at);
+}
+
+// A preload at the head: it waits for operands on their way, and for room.
+static void step_preload(flow_engine *e, uint64_t at) {
+  flow_execute *x = &e->execute;
+  operation op = {.preload = flow_station_head(e, SIM_CLASS_EXECUTE, 0),
+                  .next = flow_station_head(e, SIM_CLASS_EXECUTE, 1)};
+  const uint64_t until = hazard(e, op.preload, op.next);
+  if (until == FLOW_NEVER) {
+    flush(e, at);
+    return;
+  }
+  if (until >= at || x->count >= x->limit) {
+    x->free_at = wf_max(until, x->count >= x->limit && product_at(x, 0)->end != FLOW_NEVER ? product_at(x, 0)->end : at) + 1;
+    return;
+  }
+  carry_out(e, &op, at);
+}
+
+static void step_compute(flow_engine *e, uint64_t at) {
+  flow_execute *x = &e->execute;
+  operation op = {.compute = flow_station_head(e, SIM_CLASS_EXECUTE, 0)};
+  const flow_issue *preload = flow_station_head(e, SIM_CLASS_EXECUTE, 1);
+  const flow_issue *next = flow_station_head(e, SIM_CLASS_EXECUTE, 2);
+  const bool there = visible(preload) <= at && preload->command.insn == ISA_PRELOAD && x->count < x->limit;
+  if (there && visible(next) <= at ? hazard(e, preload, next) < at : there && !x->looks_ahead) {
+    op.preload = preload;
+    op.next = visible(next) <= at ? next : NULL;
+  }
+  carry_out(e, &op, at);
+}
+
+void flow_execute_step(flow_engine *e) {
+  flow_execute *x = &e->execute;
+  const uint64_t at = e->next[FLOW_EXECUTE];
+  const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
+  forget_products(x, at);
+  x->stepping = true;
+  if (head == NULL || visible(head) > at)
+    flush(e, at);
+  else if (head->command.insn == ISA_CONFIG_EX)
+    configure(e, at);
+  else if (is_compute(head))
+    step_compute(e, at);
+  else if (visible(flow_station_head(e, SIM_CLASS_EXECUTE, 1)) > at)
+    flush(e, at);
+  else
+    step_preload(e, at);
+  x->stepping = false;
+  flow_execute_wake(e);
+  flow_repeats_wake(e);
+}
+
+// Nothing to do, but results in the mesh: output-stationary they are pushed out at once.
+static uint64_t idle_time(const flow_engine *e) {
+  const flow_execute *x = &e->execute;
+  for (uint32_t n = 0; n < x->count; n++) {
+    const flow_product *p = &x->product[(x->first + n) % FLOW_PRODUCTS];
+    if (x->os && p->end >= x->free_at) return x->free_at;
+  }
+  return FLOW_NEVER;
+}
+
+void flow_execute_wake(flow_engine *e) {
+  const flow_execute *x = &e->execute;
+  if (x->stepping) return;
+  const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
+  uint64_t at = visible(head);
+  if (head != NULL && head->command.insn == ISA_PRELOAD)
+    at = wf_max(at, visible(flow_station_head(e, SIM_CLASS_EXECUTE, 1)));
+  if (at != FLOW_NEVER) at = wf_max(at, x->free_at);
+  const uint64_t idle = idle_time(e);
+  e->next[FLOW_EXECUTE] = wf_min(at, idle);
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front end as an actor: hw/rtl/weft_front_end.sv, sim/cycle/front_end.c.
+//
+// Commands that only pass are times (HOST): queue q of the chain holds two commands, and command n leaves it in
+//   left[q](n) = 1 + max(left[q - 1](n), left[q](n - 1), left[q + 1](n - 2))
+// where left[-1] is the push and the last queue is left when the station has room, one command in a cycle.
+// While a loop unit has work, the chain is stepped cycle by cycle with the loop units of the cycle engine themselves
+// (LOOPS): what they emit, and in which order, depends on the cycle in which their commands end.
+#include "sim/flow/front.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "isa/isa.h"
+#include "sim/cycle/loop_conv.h"
+#include "sim/cycle/loop_matmul.h"
+#include "sim/cycle/queue.h"
+#include "sim/flow/station.h"
+
+enum { STAGE = 2 };
+
+typedef struct stage {
+  cycle_queue queue;
+  cycle_front_command commands[STAGE];
+} stage;
+
+// The chain while it is stepped.
+typedef struct flow_loops {
+  cycle_engine c;  // what the loop units look at: array, sizes, completions of the cycle
+  cycle_loop_matmul *matmul;
+  cycle_loop_conv *conv;
+  stage raw, unrolled;
+  bool pending, blocked;
+  cycle_front_command pushed;
+  uint64_t now;    // the next cycle to be carried out
+} flow_loops;
+
+// ---- life
+
+static bool has_loops(const flow_engine *e) { return e->front.loops->matmul != NULL || e->front.loops->conv != NULL; }
+
+void flow_front_create(flow_engine *e) {
+  flow_loops *l = e->front.loops = WF_NEW(flow_loops);
+  l->c.array = e->array;
+  l->c.d = e->d;
+  cycle_queue_init(&l->raw.queue, STAGE, 1, false);
+  cycle_queue_init(&l->unrolled.queue, STAGE, 1, false);
+  if (e->array->units.loop_matmul) l->matmul = cycle_loop_matmul_create(&l->c);
+  if (e->array->units.loop_conv) l->conv = cycle_loop_conv_create(&l->c);
+  e->front.pass.last = 1U + (l->matmul != NULL) + (l->conv != NULL);
+  e->next[FLOW_FRONT] = FLOW_NEVER;
+}
+
+void flow_front_destroy(flow_engine *e) {
+  flow_loops *l = e->front.loops;
+  if (l == NULL) return;
+  if (l->matmul != NULL) cycle_loop_matmul_destroy(l->matmul);
+  if (l->conv != NULL) cycle_loop_conv_destroy(l->conv);
+  cycle_queue_free(&l->raw.queue);
+  cycle_queue_free(&l->unrolled.queue);
+  wf_free(l);
+}
+
+static bool for_loops(isa_id insn) {
+  const isa_unit unit = (isa_unit)isa_insn_at(insn)->unit;
+  return unit == ISA_UNIT_LOOP_MATMUL || unit == ISA_UNIT_LOOP_CONV;
+}
+
+// ---- commands that only pass
+
+static uint64_t left_at(const flow_pass *p, uint32_t queue, uint32_t number) {
+  return p->left[queue][number % FLOW_PASS];
+}
+
+static bool is_left(const flow_pass *p, uint32_t queue, uint32_t number) {
+  return (int32_t)(p->known[queue] - number) > 0;
+}
+
+// Finds all times that follow; those of the last queue are the station's.
+static void settle_pass(flow_pass *p) {
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t q = 0; q < p->last; q++) {
+      const uint32_t n = p->known[q];
+      if (n == p->pushed || (q > 0 && !is_left(p, q - 1, n)) || (n >= 2 && !is_left(p, q + 1, n - 2))) continue;
+      uint64_t at = q == 0 ? p->pushed_at[n % FLOW_PASS] : left_at(p, q - 1, n);
+      if (n >= 1) at = wf_max(at, left_at(p, q, n - 1));
+      if (n >= 2) at = wf_max(at, left_at(p, q + 1, n - 2));
+      p->left[q][n % FLOW_PASS] = at + 1;
+      p->known[q]++;
+      more = true;
+    }
+  }
+}
+
+// The chain is empty from `at` on.
+static void restart_pass(flow_pass *p, uint64_t at) {
+  p->pushed = 2;
+  for (uint32_t q = 0; q <= p->last; q++) {
+    p->known[q] = 2;
+    p->left[q][0] = p->left[q][1] = at == 0 ? 0 : at - 1;
+  }
+}
+
+static uint32_t head_of(const flow_pass *p) { return p->known[p->last]; }
+
+static bool pass_empty(const flow_pass *p) { return p->pushed == p->known[p->last]; }
+
+static uint64_t earliest_entry(const flow_engine *e, sim_class unit, uint64_t at) {
+  if (unit == SIM_CLASSES) return at;
+  const uint64_t room = flow_station_room(e, unit);
+  return room == FLOW_NEVER ? FLOW_NEVER : wf_max(at, room);
+}
+
+static void wake_pass(flow_engine *e) {
+  const flow_pass *p = &e->front.pass;
+  const uint32_t n = head_of(p);
+  e->next[FLOW_FRONT] = FLOW_NEVER;
+  if (n == p->pushed || !is_left(p, p->last - 1, n)) return;
+  const uint64_t at = wf_max(left_at(p, p->last - 1, n) + 1, left_at(p, p->last, n - 1) + 1);
+  e->next[FLOW_FRONT] = earliest_entry(e, flow_station_class(p->command[n % FLOW_PASS].insn), at);
+}
+
+static void step_pass(flow_engine *e) {
+  flow_pass *p = &e->front.pass;
+  const uint32_t n = head_of(p);
+  const cycle_front_command command = p->command[n % FLOW_PASS];
+  const sim_class unit = flow_station_class(command.insn);
+  const uint64_t at = e->next[FLOW_FRONT];
+  p->left[p->last][n % FLOW_PASS] = at;
+  p->known[p->last]++;
+  flow_busy_until(e, at + 1);
+  settle_pass(p);
+  e->next[FLOW_FRONT] = FLOW_NEVER;
+  if (unit != SIM_CLASSES) flow_station_enter(e, at, unit, &command);
+  wake_pass(e);
+}
+
+// ---- the chain
+
+static void stage_push(stage *s, uint64_t now, const cycle_front_command *command) {
+  s->commands[cycle_queue_push(&s->queue, now)] = *command;
+}
+
+static const cycle_front_command *stage_head(const stage *s) { return &s->commands[cycle_queue_head(&s->queue)]; }
+
+static bool loops_busy(const flow_loops *l) {
+  return (l->matmul != NULL && cycle_loop_matmul_busy(l->matmul)) || (l->conv != NULL && cycle_loop_conv_busy(l->conv));
+}
+
+static bool chain_busy(const flow_loops *l) {
+  return l->pending || l->raw.queue.count > 0 || l->unrolled.queue.count > 0 || loops_busy(l);
+}
+
+// Puts a command that only passed into the queue in which it is at the start of cycle `at`.
+static void put_back(flow_engine *e, uint32_t n, uint64_t at) {
+  const flow_pass *p = &e->front.pass;
+  flow_loops *l = e->front.loops;
+  uint64_t entered = p->pushed_at[n % FLOW_PASS];
+  uint32_t q = 0;
+  for (; q < p->last && is_left(p, q, n) && left_at(p, q, n) < at; q++) entered = left_at(p, q, n);
+  const cycle_front_command *command = &p->command[n % FLOW_PASS];
+  if (q == 0)
+    stage_push(&l->raw, entered, command);
+  else if (q == p->last)
+    stage_push(&l->unrolled, entered, command);
+  else if (q == 1 && l->conv != NULL)
+    cycle_loop_conv_push(l->conv, entered, command);
+  else
+    cycle_loop_matmul_push(l->matmul, entered, command);
+}
+
+static void start_loops(flow_engine *e, uint64_t at) {
+  flow_front *f = &e->front;
+  for (uint32_t n = head_of(&f->pass); n != f->pass.pushed; n++) put_back(e, n, at);
+  f->pass.pushed = f->pass.known[f->pass.last];
+  f->looping = true;
+  f->loops->now = at;
+  f->loops->blocked = false;
+}
+
+// Completions of the cycles up to `now` that were not counted.
+static bool count_done(flow_engine *e, uint64_t now) {
+  flow_front *f = &e->front;
+  cycle_wires *w = &f->loops->c.w;
+  bool any = false;
+  memset(w->matmul_completed, 0, sizeof w->matmul_completed);
+  memset(w->conv_completed, 0, sizeof w->conv_completed);
+  for (uint32_t i = 0; i < f->dones;) {
+    const flow_done done = f->done[i];
+    if (done.at > now) {
+      i++;
+      continue;
+    }
+    (done.conv ? w->conv_completed : w->matmul_completed)[done.unit]++;
+    f->done[i] = f->done[--f->dones];
+    any = true;
+  }
+  return any;
+}
+
+static bool source_offer(const flow_loops *l, uint64_t now, cycle_front_command *command) {
+  if (l->conv != NULL) return cycle_loop_conv_offer(l->conv, now, command);
+  if (!cycle_queue_valid(&l->raw.queue, now)) return false;
+  *command = *stage_head(&l->raw);
+  return true;
+}
+
+static bool step_source(flow_loops *l, uint64_t now, bool taken) {
+  if (l->conv == NULL) {
+    if (taken) cycle_queue_pop(&l->raw.queue, now);
+    return taken;
+  }
+  bool changed = cycle_loop_conv_step(&l->c, now, l->conv, taken);
+  if (cycle_queue_valid(&l->raw.queue, now) && cycle_loop_conv_room(l->conv, now)) {
+    cycle_loop_conv_push(l->conv, now, stage_head(&l->raw));
+    cycle_queue_pop(&l->raw.queue, now);
+    changed = true;
+  }
+  return changed;
+}
+
+static bool move_source(flow_loops *l, uint64_t now, bool room) {
+  cycle_front_command command;
+  const bool taken = room && source_offer(l, now, &command);
+  if (taken && l->matmul != NULL) cycle_loop_matmul_push(l->matmul, now, &command);
+  if (taken && l->matmul == NULL) stage_push(&l->unrolled, now, &command);
+  return step_source(l, now, taken) || taken;
+}
+
+static bool step_chain(flow_loops *l, uint64_t now) {
+  const bool room = cycle_queue_room(&l->unrolled.queue, now);
+  if (l->matmul == NULL) return move_source(l, now, room);
+  cycle_front_command command;
+  const bool taken = room && cycle_loop_matmul_offer(l->matmul, now, &command);
+  if (taken) stage_push(&l->unrolled, now, &command);
+  const bool changed = cycle_loop_matmul_step(&l->c, now, l->matmul, taken);
+  return move_source(l, now, cycle_loop_matmul_room(l->matmul, now)) || changed || taken;
+}
+
+// The head of the unrolled queue enters the station; true if it left.
+static bool step_head(flow_engine *e, flow_loops *l, uint64_t now) {
+  l->blocked = false;
+  if (!cycle_queue_valid(&l->unrolled.queue, now)) return false;
+  const cycle_front_command command = *stage_head(&l->unrolled);
+  const sim_class unit = flow_station_class(command.insn);
+  l->blocked = earliest_entry(e, unit, now) > now;
+  if (l->blocked) return false;
+  cycle_queue_pop(&l->unrolled.queue, now);
+  if (unit != SIM_CLASSES) flow_station_enter(e, now, unit, &command);
+  return true;
+}
+
+static bool take_pending(flow_loops *l, uint64_t now) {
+  if (!l->pending) return false;
+  l->pending = false;
+  stage_push(&l->raw, now, &l->pushed);
+  return true;
+}
+
+static uint64_t next_done(const flow_front *f) {
+  uint64_t next = FLOW_NEVER;
+  for (uint32_t i = 0; i < f->dones; i++) next = wf_min(next, f->done[i].at);
+  return next;
+}
+
+// After a cycle in which nothing changed: the next one in which something can.
+static void wake_loops(flow_engine *e) {
+  flow_front *f = &e->front;
+  flow_loops *l = f->loops;
+  uint64_t next = next_done(f);
+  if (l->blocked) {
+    const sim_class unit = flow_station_class(stage_head(&l->unrolled)->insn);
+    next = wf_min(next, earliest_entry(e, unit, l->now));
+  } else if (l->unrolled.queue.count > 0) {
+    next = wf_min(next, cycle_queue_next(&l->unrolled.queue));
+  }
+  if (l->conv != NULL) {
+    const uint64_t offers = cycle_loop_conv_offers_at(l->conv);
+    if (offers != FLOW_NEVER && cycle_loop_conv_active(l->conv)) next = wf_min(next, wf_max(offers, l->now));
+    if (cycle_loop_conv_due(l->conv)) next = l->now;
+  }
+  if (l->matmul != NULL && cycle_loop_matmul_due(l->matmul)) next = l->now;
+  e->next[FLOW_FRONT] = next == FLOW_NEVER ? FLOW_NEVER : wf_max(next, l->now);
+}
+
+static void end_loops(flow_engine *e) {
+  flow_front *f = &e->front;
+  f->looping = false;
+  restart_pass(&f->pass, f->loops->now);
+  e->next[FLOW_FRONT] = FLOW_NEVER;
+}
+
+static void step_loops(flow_engine *e) {
+  flow_front *f = &e->front;
+  flow_loops *l = f->loops;
+  const uint64_t now = l->now = e->next[FLOW_FRONT];
+  e->next[FLOW_FRONT] = FLOW_NEVER;
+  bool changed = step_head(e, l, now);
+  changed |= count_done(e, now);
+  changed |= step_chain(l, now);
+  changed |= take_pending(l, now);
+  l->now = now + 1;
+  flow_busy_until(e, now + 1);
+  if (!chain_busy(l) && f->dones == 0)
+    end_loops(e);
+  else if (changed)
+    e->next[FLOW_FRONT] = l->now;
+  else
+    wake_loops(e);
+}
+
+// ---- what others see
+
+uint64_t flow_front_room(const flow_engine *e, uint64_t at) {
+  const flow_front *f = &e->front;
+  const flow_loops *l = f->loops;
+  if (f->looping) {
+    if (l->pending || !cycle_queue_room(&l->raw.queue, wf_max(at, l->now))) return FLOW_NEVER;
+    return wf_max(at, l->now);
+  }
+  const flow_pass *p = &f->pass;
+  if (p->pushed < 2) return at;
+  if (!is_left(p, 0, p->pushed - 2)) return FLOW_NEVER;
+  return wf_max(at, left_at(p, 0, p->pushed - 2) + 1);
+}
+
+void flow_front_push(flow_engine *e, uint64_t at, const arch_command *command) {
+  flow_front *f = &e->front;
+  flow_pass *p = &f->pass;
+  const cycle_front_command taken = {.rs1 = command->rs1, .rs2 = command->rs2, .insn = (uint8_t)command->insn->id};
+  flow_busy_until(e, at + 1);
+  if (!f->looping && has_loops(e) && for_loops(taken.insn)) start_loops(e, at);
+  if (f->looping) {
+    f->loops->pushed = taken;
+    f->loops->pending = true;
+    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], at);
+    return;
+  }
+  p->command[p->pushed % FLOW_PASS] = taken;
+  p->pushed_at[p->pushed++ % FLOW_PASS] = at;
+  settle_pass(p);
+  wake_pass(e);
+}
+
+void flow_front_done(flow_engine *e, sim_class unit, bool conv, uint64_t at) {
+  flow_front *f = &e->front;
+  f->done[f->dones++] = (flow_done){.at = at, .unit = (uint8_t)unit, .conv = conv};
+  if (f->looping) e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], wf_max(at, f->loops->now));
+}
+
+// An entry has ended whose end was not known.
+void flow_front_wake(flow_engine *e) {
+  if (!e->front.looping) {
+    wake_pass(e);
+  } else if (e->front.loops->blocked) {
+    const flow_loops *l = e->front.loops;
+    const sim_class unit = flow_station_class(stage_head(&l->unrolled)->insn);
+    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], earliest_entry(e, unit, l->now));
+  }
+}
+
+bool flow_front_busy(const flow_engine *e) {
+  return e->front.looping ? chain_busy(e->front.loops) : !pass_empty(&e->front.pass);
+}
+
+void flow_front_step(flow_engine *e) {
+  if (e->front.looping)
+    step_loops(e);
+  else
+    step_pass(e);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The load unit as an actor: load controller, reader and load path (hw/rtl/weft_load_controller.sv, weft_dma_reader.sv,
+// weft_load_path.sv). A step is a burst.
+//
+//   start    max(issue + 1, 1 + the cycle in which the command before left the queue,
+//                1 + the end of one of those under way if all are taken (TRACKED),
+//                1 + the end of each older load that writes a common byte (OVERLAP))
+//   row      requested one per cycle from the start on, while the path to the reader has room; accepted in the cycle
+//            behind, when the last burst of the row before was chosen (REQUESTS)
+//   burst    chosen max(accepted + 1, the one before + 1, grant of the second before, last beat of one of those in
+//            flight + 1 (IN_FLIGHT)); granted two cycles later, one after the other, when the channel is free (CHANNEL)
+//   answer   takes the channel for its beats or the local rows that it touches, whichever is more (ANSWERS)
+//   end      the write of the last row + 1 (LOAD_END); rows of int32 that are repeated: repeats.c
+#include "isa/isa.h"
+#include "isa/isa_fields.h"
+#include "sim/flow/memory.h"
+#include "sim/flow/repeats.h"
+#include "sim/flow/station.h"
+#include "sim/flow/units.h"
+
+enum { WIDE_LAG = 5 };
+
+void flow_load_create(flow_engine *e) {
+  const hw_array *a = e->array;
+  flow_load *l = &e->load;
+  l->limit = e->d.load_commands_tracked;
+  l->ids = a->dma.reads_in_flight;
+  l->path_room = a->scratchpad.read_delay + 1;
+  l->lag = 1U + (a->load.scale_units != 0) + a->units.pixel_repeat;
+  l->beat_bytes = a->dma.bus_bits / 8;
+  l->max_bytes = (uint32_t)wf_min(a->dma.max_burst_bytes, 256 * l->beat_bytes);
+  if (a->load.scale_units != 0) l->scale_cycles = (e->d.dim + a->load.scale_units - 1) / a->load.scale_units;
+  l->scale_latency = a->load.scale_latency;
+  e->next[FLOW_LOAD] = FLOW_NEVER;
+}
+
+// ---- a command is taken apart
+
+static void configure(flow_load *l, uint64_t rs1, uint64_t rs2) {
+  const uint64_t state = isa_get_config_ld_state(rs1, rs2);
+  if (state >= ARCH_LOAD_STATES) return;
+  l->states[state] = (flow_load_state){.stride = isa_get_config_ld_stride(rs1, rs2),
+                                       .scale = (uint32_t)isa_get_config_ld_scale(rs1, rs2),
+                                       .block_stride = (uint16_t)isa_get_config_ld_block_stride(rs1, rs2),
+                                       .pixel_repeats = (uint8_t)isa_get_config_ld_pixel_repeats(rs1, rs2),
+                                       .shrink = isa_get_config_ld_shrink(rs1, rs2) != 0};
+}
+
+static const flow_load_state *state_of(const flow_load *l, isa_id insn) {
+  return &l->states[insn == ISA_MVIN2 ? 1 : insn == ISA_MVIN3 ? 2 : 0];
+}
+
+static cycle_load_rows rows_of(const flow_engine *e, const flow_load_command *m, uint16_t rows) {
+  return (cycle_load_rows){.row = m->laddr & ((UINT32_C(1) << e->d.row_bits) - 1),
+                           .rows = rows,
+                           .cols = (uint16_t)m->cols,
+                           .copies = (uint8_t)(m->copies - 1),
+                           .blocks = (uint16_t)((m->cols + e->d.dim - 1) / e->d.dim),
+                           .stride = m->block_stride,
+                           .is_acc = isa_local_accumulator(m->laddr) != 0};
+}
+
+static flow_load_command decode(const flow_engine *e, const cycle_front_command *command) {
+  const uint64_t rs1 = command->rs1, rs2 = command->rs2;
+  const flow_load_state *s = state_of(&e->load, command->insn);
+  const uint16_t rows = (uint16_t)isa_get_mvin_rows(rs1, rs2);
+  flow_load_command m = {.address = rs1,
+                         .stride = s->stride,
+                         .laddr = (uint32_t)isa_get_mvin_local(rs1, rs2),
+                         .cols = (uint32_t)isa_get_mvin_cols(rs1, rs2),
+                         .block_stride = s->block_stride,
+                         .zeros = rs1 == 0,
+                         .scaled = e->load.scale_cycles != 0 && s->scale != ARCH_SCALE_ONE};
+  const bool is_acc = isa_local_accumulator(m.laddr) != 0, repeated = s->stride == 0 && !m.zeros;
+  m.empty = rows == 0 || m.cols == 0;
+  m.rows_read = repeated ? 1 : rows;
+  m.repeats = repeated && rows > 0 ? rows - 1U : 0;
+  m.copies = is_acc || s->pixel_repeats == 0 ? 1 : s->pixel_repeats;
+  m.wide = is_acc && !s->shrink;
+  m.bytes = m.cols << (m.wide ? 2 : 0);
+  m.rows = rows_of(e, &m, rows);
+  return m;
+}
+
+// ---- commands under way
+
+static void forget_ended(flow_load *l, uint64_t at) {
+  for (uint32_t i = 0; i < l->tracked;) {
+    if (l->commands[i].end < at)
+      l->commands[i] = l->commands[--l->tracked];
+    else
+      i++;
+  }
+}
+
+// Room for one more; FLOW_NEVER: an end is not known.
+static uint64_t tracker_room(const flow_load *l, uint64_t at) {
+  uint64_t first = FLOW_NEVER;
+  if (l->tracked < l->limit) return at;
+  for (uint32_t i = 0; i < l->tracked; i++) first = wf_min(first, l->commands[i].end);
+  return first == FLOW_NEVER ? FLOW_NEVER : wf_max(at, first + 1);
+}
+
+static uint64_t behind_overlaps(const flow_engine *e, const flow_load_command *m, uint64_t at) {
+  const flow_load *l = &e->load;
+  for (uint32_t i = 0; i < l->tracked; i++) {
+    const flow_tracked *t = &l->commands[i];
+    if (t->end < at || !cycle_load_overlap(&t->rows, &m->rows, e->d.max_block_len)) continue;
+    if (t->end == FLOW_NEVER) return FLOW_NEVER;
+    at = t->end + 1;
+  }
+  return at;
+}
+
+void flow_load_end(flow_engine *e, uint8_t slot, uint64_t at) {
+  flow_load *l = &e->load;
+  for (uint32_t i = 0; i < l->tracked; i++)
+    if (l->commands[i].slot == slot && l->commands[i].end == FLOW_NEVER) l->commands[i].end = at;
+  flow_station_end(e, SIM_CLASS_LOAD, slot, at);
+}
+
+// ---- rows and bursts
+
+// The next row of the command: requested, accepted; its first burst is chosen in the cycle behind at the earliest.
+static void next_row(flow_engine *e, uint64_t requested) {
+  flow_load *l = &e->load;
+  if (l->rows_accepted >= l->path_room)
+    requested = wf_max(requested, l->accepted[(l->rows_accepted - l->path_room) % FLOW_ROWS]);
+  const uint64_t accepted = wf_max(requested + 1, l->chosen);
+  l->requested = requested;
+  l->accepted[l->rows_accepted++ % FLOW_ROWS] = accepted;
+  l->from = l->at.address + l->row * l->at.stride;
+  l->left = l->at.bytes;
+  l->done = 0;
+  l->candidate = accepted + 1;
+}
+
+static void await_burst(flow_engine *e) {
+  flow_load *l = &e->load;
+  uint32_t first = 0;
+  for (uint32_t i = 1; i < l->ids; i++)
+    if (l->id_free[i] < l->id_free[first]) first = i;
+  l->id = first;
+  l->candidate = wf_max(wf_max(l->candidate, l->chosen + 1), wf_max(l->granted_before, l->id_free[first]));
+  e->next[FLOW_LOAD] = flow_memory_room(e->memory, wf_max(l->candidate + 2, l->granted + 1));
+}
+
+static void leave(flow_engine *e, uint64_t at) {
+  e->load.left_queue = at;
+  flow_station_leave(e, SIM_CLASS_LOAD, at);
+}
+
+// One row of one block in a cycle.
+static void write_zeros(flow_engine *e, const flow_load_command *m, uint64_t start) {
+  flow_load *l = &e->load;
+  const uint64_t blocks = m->rows.blocks == 0 ? 1 : m->rows.blocks, rows = m->rows_read;
+  const uint64_t first = wf_max(start, l->zeros_free);
+  l->zeros_free = first + rows * blocks * m->copies;
+  leave(e, rows == 1 ? first + 1 : l->zeros_free - blocks);
+  flow_load_end(e, m->slot, l->zeros_free + 1 + e->array->units.pixel_repeat);
+}
+
+static void begin(flow_engine *e, const flow_load_command *m, uint64_t start) {
+  flow_load *l = &e->load;
+  forget_ended(l, start);
+  l->at = *m;
+  l->at.slot = (uint8_t)flow_station_take(e, SIM_CLASS_LOAD);
+  l->commands[l->tracked++] = (flow_tracked){.rows = m->rows, .end = FLOW_NEVER, .slot = l->at.slot};
+  if (m->empty || m->zeros) {
+    const flow_load_command now = l->at;
+    if (m->zeros && !m->empty) {
+      write_zeros(e, &now, start);
+    } else {
+      leave(e, start);
+      flow_load_end(e, now.slot, start + 1);
+    }
+    return;
+  }
+  l->active = true;
+  l->row = 0;
+  l->end = 0;
+  next_row(e, start);
+  await_burst(e);
+}
+
+// Takes up what is at the head of the queue; false: nothing that could be.
+static bool take_up(flow_engine *e) {
+  flow_load *l = &e->load;
+  const flow_issue *head = flow_station_head(e, SIM_CLASS_LOAD, 0);
+  if (head == NULL) return false;
+  uint64_t at = wf_max(head->issue, l->left_queue) + 1;
+  if (head->command.insn == ISA_CONFIG_LD) {
+    configure(l, head->command.rs1, head->command.rs2);
+    flow_station_take(e, SIM_CLASS_LOAD);
+    leave(e, at);
+    return true;
+  }
+  const flow_load_command m = decode(e, &head->command);
+  at = tracker_room(l, at);
+  if (at != FLOW_NEVER && !m.empty) at = behind_overlaps(e, &m, at);
+  if (at == FLOW_NEVER) return false;
+  begin(e, &m, at);
+  return true;
+}
+
+void flow_load_wake(flow_engine *e) {
+  flow_load *l = &e->load;
+  if (l->active || l->waking) return;
+  l->waking = true;
+  e->next[FLOW_LOAD] = FLOW_NEVER;
+  while (!l->active && take_up(e)) continue;
+  l->waking = false;
+}
+
+// ---- what a burst brings
+
+static uint32_t bank_of(const flow_engine *e, uint32_t row) {
+  return (row & (e->d.sp_rows - 1)) >> e->sp_shift;
+}
+
+// The cycles in which the rows of a burst are written: execute cannot read their bank.
+static void note_writes(flow_engine *e, uint32_t block, uint32_t rows, uint64_t last, uint64_t spacing) {
+  const flow_load *l = &e->load;
+  const uint32_t row = l->at.rows.row + l->row + block * l->at.block_stride;
+  const uint32_t end = row + (rows - 1) * l->at.block_stride;
+  if (spacing == 1 && bank_of(e, row) == bank_of(e, end)) {
+    flow_calendar_mark(&e->sp_writes[bank_of(e, row)], last - (rows - 1), rows);
+    return;
+  }
+  for (uint32_t i = 0; i < rows; i++)
+    flow_calendar_mark(&e->sp_writes[bank_of(e, row + i * l->at.block_stride)], last - (rows - 1 - i) * spacing, 1);
+}
+
+// Rows of a burst, the cycle of its last row's write; the last beat is there in cycle `last`.
+static void bring(flow_engine *e, const flow_burst *b, uint32_t rows, uint64_t merged, uint64_t spacing, bool ends) {
+  flow_load *l = &e->load;
+  const flow_load_command *m = &l->at;
+  const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0), block = l->done >> shift;
+  if (m->wide) {
+    if (m->repeats > 0) {
+      flow_repeats_add(e, m->slot, m->rows.row, merged + WIDE_LAG, (uint64_t)rows * (m->repeats + 1), ends);
+      return;
+    }
+    l->end = wf_max(l->end, merged + WIDE_LAG + 1);
+    return;
+  }
+  const uint64_t more = (uint64_t)m->repeats * m->copies + (m->scaled ? l->scale_cycles + l->scale_latency + 1 : 0);
+  const uint64_t written = merged + l->lag + more;
+  if (!m->rows.is_acc) note_writes(e, block, rows, written, spacing);
+  (void)b;
+  l->end = wf_max(l->end, written + 1);
+}
+
+// ---- a step
+
+static uint32_t local_rows(const flow_engine *e, const flow_burst *b) {
+  const flow_load *l = &e->load;
+  const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (l->at.wide ? 2 : 0);
+  return ((l->done + b->bytes - 1) >> shift) - (l->done >> shift) + 1;
+}
+
+// Cycles that the load path needs for the rows of a burst.
+static uint64_t path_cycles(const flow_load *l, uint32_t rows) {
+  const flow_load_command *m = &l->at;
+  uint64_t each = m->copies;
+  if (!m->wide) each *= m->repeats + 1;
+  if (m->scaled && !m->wide) each *= l->scale_cycles;
+  return each * rows;
+}
+
+static void end_command(flow_engine *e) {
+  flow_load *l = &e->load;
+  const uint64_t left = l->at.rows_read == 1 ? l->requested + 1 : l->requested;
+  l->active = false;
+  e->next[FLOW_LOAD] = FLOW_NEVER;
+  l->waking = true;
+  leave(e, left);
+  if (!(l->at.wide && l->at.repeats > 0)) flow_load_end(e, l->at.slot, l->end);
+  l->waking = false;
+}
+
+void flow_load_step(flow_engine *e) {
+  flow_load *l = &e->load;
+  const flow_burst b = flow_burst_of(l->from, l->left, l->beat_bytes, l->max_bytes);
+  const uint32_t beats = b.size / l->beat_bytes, rows = local_rows(e, &b);
+  const uint64_t at = flow_memory_grant(e->memory, e->next[FLOW_LOAD], 1);
+  const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
+  const uint64_t span = (beats - 1) * answer.spacing + 1, cycles = wf_max(span, path_cycles(l, rows));
+  const uint64_t first = flow_memory_answer(e->memory, answer.ready, (uint32_t)cycles);
+  const uint64_t last = first + span - 1;
+  const bool row_ends = b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
+  l->id_free[l->id] = last + 1;
+  l->chosen = wf_max(l->candidate, l->granted);
+  l->granted_before = l->granted;
+  l->granted = at;
+  bring(e, &b, rows, wf_max(last + 1, first + cycles), answer.spacing, ends);
+  l->from += b.bytes;
+  l->left -= b.bytes;
+  l->done += b.bytes;
+  flow_busy_until(e, last + 1);
+  if (ends) {
+    end_command(e);
+    flow_load_wake(e);
+    return;
+  }
+  if (row_ends) {
+    l->row++;
+    next_row(e, l->requested + 1);
+  }
+  await_burst(e);
+}

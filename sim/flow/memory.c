@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies behind the memory port, as times: request channel, L2, memory's channel and bus. The rules are those of
+// sim/memsys (l2.h, backing.h); here each request is worked out as a whole when it is granted.
+//
+//   room      a request is granted while fewer than 6 beats have not entered the L2                     (L2_ROOM)
+//   enters    max(grant + 1, behind the one before, 1 + the first cycle in which a register is free); a request to a
+//             set for which a register works goes behind that one                                       (REGISTERS, SET)
+//   hit       answer in the data pipe from enters + 2 on; the register is free in that cycle            (PIPE)
+//   miss      evicts in enters + 2, asks a cycle later; the line arrives word by word; answer behind the first word, or
+//             the last one if the request does not start with the line; the register is free behind the last word and
+//             the victim                                                                                (MISS)
+//   victim    clean: taken note of 5 cycles later at the earliest, in a cycle without a word, one per cycle, at most
+//             four on their way (CLEAN_VICTIM); dirty: takes the channel for a line (DIRTY_VICTIM)
+// Tags are those of sim/memsys/l2_tags.h: what hits is looked up.
+#include "sim/flow/memory.h"
+
+#include "base/alloc.h"
+#include "sim/memsys/l2_tags.h"
+
+enum {
+  ENTER = 1,
+  LOOK = 2,
+  PERMIT = 3,
+  RELEASE = 5,
+  DEPARTURES = 4,
+  QUEUE_BEATS = 6,
+  WAITING = 16,
+  POSTED = 3,
+  REGISTERS = 64,
+};
+
+// A request on its way into the L2.
+typedef struct waiting {
+  uint64_t enters;
+  uint32_t beats;
+} waiting;
+
+// By set: when the register that worked for it last was or will be free, and its line.
+typedef struct set_use {
+  uint64_t until, line;
+  uint32_t reg;
+} set_use;
+
+struct flow_memory {
+  bool l2;
+  uint32_t beat_bytes, line_bytes;
+  flow_calendar requests, pipe, answers, bus;
+  uint64_t spacing, line_cycles, bytes_per_cycle, latency, path, tail;
+  uint64_t channel_free;
+  flow_dram *dram;  // NULL: fixed latency
+  l2_tags tags;
+  set_use *sets;
+  uint64_t free[REGISTERS];
+  uint32_t registers;
+  uint64_t enter_from;
+  waiting queue[WAITING];
+  uint32_t queued;
+  uint64_t evict_from, seen_off, departed[DEPARTURES];
+  uint32_t departure;
+};
+
+flow_memory *flow_memory_create(const hw_array *array) {
+  flow_memory *m = WF_NEW(flow_memory);
+  m->l2 = array->l2.present;
+  m->beat_bytes = array->dma.bus_bits / 8;
+  m->line_bytes = array->l2.line_bytes;
+  m->bytes_per_cycle = array->memory.bytes_per_cycle;
+  m->spacing = m->beat_bytes > m->bytes_per_cycle ? m->beat_bytes / m->bytes_per_cycle : 1;
+  m->line_cycles = (m->line_bytes + m->bytes_per_cycle - 1) / m->bytes_per_cycle;
+  m->latency = array->memory.latency_cycles;
+  m->path = array->memory.path_cycles;
+  if (array->memory.model != HW_MEMORY_FIXED) m->dram = flow_dram_create(array);
+  if (!m->l2) return m;
+  m->tail = array->l2.hit_latency - ENTER - LOOK;
+  m->registers = array->l2.misses_in_flight;
+  l2_tags_init(&m->tags, array);
+  m->sets = WF_NEW_ARRAY(m->tags.set_mask + 1, set_use);
+  return m;
+}
+
+void flow_memory_destroy(flow_memory *m) {
+  if (m == NULL) return;
+  if (m->l2) l2_tags_free(&m->tags);
+  flow_dram_destroy(m->dram);
+  wf_free(m->sets);
+  wf_free(m);
+}
+
+// ---- the request channel
+
+// The newest requests whose beats make up what fits: the oldest of them has to have entered.
+uint64_t flow_memory_room(const flow_memory *m, uint64_t at) {
+  uint32_t beats = 0;
+  if (!m->l2) return at;
+  for (uint32_t i = 1; i <= WAITING && i <= m->queued; i++) {
+    const waiting *w = &m->queue[(m->queued - i) % WAITING];
+    beats += w->beats;
+    if (beats >= QUEUE_BEATS) return wf_max(at, w->enters + 1);
+  }
+  return at;
+}
+
+uint64_t flow_memory_grant(flow_memory *m, uint64_t at, uint32_t beats) {
+  return flow_calendar_take(&m->requests, at, beats);
+}
+
+uint64_t flow_memory_answer(flow_memory *m, uint64_t at, uint32_t cycles) {
+  return flow_calendar_take(&m->answers, at, cycles);
+}
+
+// ---- memory behind the L2
+
+static uint64_t cycles_of(const flow_memory *m, uint32_t bytes) {
+  return (bytes + m->bytes_per_cycle - 1) / m->bytes_per_cycle;
+}
+
+static uint64_t ask(flow_memory *m, uint64_t at, uint64_t beats) {
+  const uint64_t start = wf_max(at, m->channel_free);
+  m->channel_free = start + beats;
+  return start;
+}
+
+// The cycle of the first word.
+static uint64_t backing_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
+  const uint64_t start = ask(m, at, 1);
+  const uint64_t there = m->dram == NULL ? start + m->latency
+                                         : flow_dram_ask(m->dram, start, address, bytes, false) + m->path;
+  const uint64_t from = there > m->spacing ? there - m->spacing : 0;
+  return flow_calendar_take(&m->bus, wf_max(from, start + 1), cycles_of(m, bytes));
+}
+
+// Memory has it.
+static uint64_t backing_write(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
+  const uint64_t words = cycles_of(m, bytes), sent = ask(m, at, words) + words;
+  return m->dram == NULL ? sent + m->latency : flow_dram_ask(m->dram, sent, address, bytes, true) + m->path;
+}
+
+// ---- the L2
+
+typedef struct request {
+  uint64_t line;
+  uint32_t offset, beats;
+  bool write, whole, partial;
+} request;
+
+static uint32_t first_free(const flow_memory *m) {
+  uint32_t first = 0;
+  for (uint32_t i = 1; i < m->registers; i++)
+    if (m->free[i] < m->free[first]) first = i;
+  return first;
+}
+
+// The first clean victim is taken note of in a cycle in which memory brings no word.
+static uint64_t see_off(flow_memory *m, uint64_t left) {
+  const uint64_t at = flow_calendar_find(&m->bus, wf_max(left + RELEASE, m->seen_off + 1), 1);
+  m->seen_off = at;
+  m->departed[m->departure++ % DEPARTURES] = at;
+  return at;
+}
+
+// The victim leaves from `at` on; returns the cycle in which the register asks for its line.
+static uint64_t evict(flow_memory *m, uint64_t at, const l2_found *found, uint64_t *released) {
+  *released = 0;
+  if (!found->evicts) return at;
+  at = wf_max(at, m->evict_from);
+  if (!found->evicts_dirty) {
+    at = wf_max(at, m->departed[m->departure % DEPARTURES] + 1);
+    m->evict_from = at + 1;
+    *released = see_off(m, at);
+    return at + 1;
+  }
+  m->evict_from = at + m->line_cycles;
+  *released = FLOW_NEVER;  // written behind the read of its line
+  return at + 1;
+}
+
+typedef struct served {
+  uint64_t first, last, free;  // beats in the data pipe; the register
+} served;
+
+static served serve_hit(flow_memory *m, const request *r, uint64_t ripe, const l2_line *line) {
+  if (line->available > ripe) ripe = line->available + 1;
+  const uint64_t at = flow_calendar_take(&m->pipe, ripe, r->beats);
+  return (served){.first = at, .last = at + r->beats - 1, .free = at};
+}
+
+// The answer follows the words of the line, which arrive from `first` on.
+static served answer_arriving(flow_memory *m, const request *r, uint64_t first, uint64_t last) {
+  uint64_t from = last + 1, length = r->beats;
+  if (r->offset == 0) {
+    from = first + (r->write ? 1 : m->spacing);
+    length = (r->beats - 1) * m->spacing + 1;
+    if (r->write) length = r->beats;
+  }
+  const uint64_t at = flow_calendar_take(&m->pipe, from, length);
+  return (served){.first = at, .last = at + length - 1};
+}
+
+static served serve_miss(flow_memory *m, const request *r, uint64_t ripe, const l2_found *found) {
+  uint64_t released, asks = evict(m, ripe, found, &released), first, last;
+  if (r->whole) {
+    first = last = asks + PERMIT;
+  } else {
+    first = backing_read(m, asks, r->line * m->line_bytes, m->line_bytes);
+    last = first + m->line_cycles - 1;
+  }
+  if (released == FLOW_NEVER)
+    released = backing_write(m, asks + (m->dram != NULL ? POSTED : 0), found->victim * m->line_bytes, m->line_bytes);
+  found->line->available = first;
+  served s = answer_arriving(m, r, first, last);
+  s.free = wf_max(wf_max(last, released) + 1, s.first);
+  return s;
+}
+
+// It enters the L2 and is served; all at once.
+static served serve(flow_memory *m, uint64_t granted, const request *r) {
+  set_use *set = &m->sets[l2_set_of(&m->tags, r->line)];
+  uint64_t enters = wf_max(granted + ENTER, m->enter_from), taken = enters, look = LOOK;
+  uint32_t reg = set->reg;
+  if (set->until >= enters) {
+    taken = set->until;
+    if (set->line == r->line) look = 1;
+  } else {
+    reg = first_free(m);
+    taken = enters = wf_max(enters, m->free[reg] + 1);
+  }
+  const uint32_t in = r->write ? r->beats : 1;
+  m->queue[m->queued++ % WAITING] = (waiting){.enters = enters, .beats = in};
+  m->enter_from = enters + in;
+  l2_found found = {.line = NULL};
+  found = l2_tags_read(&m->tags, r->line);
+  const served s = found.hit ? serve_hit(m, r, taken + look, found.line) : serve_miss(m, r, taken + look, &found);
+  if (r->write) found.line->dirty = true;
+  m->free[reg] = s.free;
+  *set = (set_use){.until = s.free, .line = r->line, .reg = reg};
+  return s;
+}
+
+// ---- bursts
+
+static request part_of(const flow_memory *m, uint64_t address, uint32_t bytes, bool write, bool partial) {
+  const uint32_t beats = bytes / m->beat_bytes;
+  return (request){.line = address / m->line_bytes,
+                   .offset = (uint32_t)address & (m->line_bytes - 1),
+                   .beats = beats == 0 ? 1 : beats,
+                   .write = write,
+                   .partial = partial,
+                   .whole = write && !partial && bytes == m->line_bytes};
+}
+
+static uint32_t bytes_in_line(const flow_memory *m, uint64_t address, uint32_t bytes) {
+  const uint32_t room = m->line_bytes - ((uint32_t)address & (m->line_bytes - 1));
+  return bytes < room ? bytes : room;
+}
+
+// All lines of a burst; the last of their beats, and the first of the only one.
+static served serve_burst(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes, bool write, bool partial) {
+  served all = {0};
+  while (bytes > 0) {
+    const uint32_t part = bytes_in_line(m, address, bytes);
+    const request r = part_of(m, address, part, write, partial);
+    const served s = serve(m, at, &r);
+    all.first = s.last > all.last ? s.first : all.first;
+    all.last = wf_max(all.last, s.last);
+    address += part;
+    bytes -= part;
+  }
+  return all;
+}
+
+static flow_answer bare_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
+  return (flow_answer){.ready = backing_read(m, at + 1, address, bytes) + m->spacing, .spacing = m->spacing};
+}
+
+flow_answer flow_memory_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
+  if (!m->l2) return bare_read(m, at, address, bytes);
+  const uint64_t steps = bytes / m->beat_bytes - 1;
+  const bool parted = bytes_in_line(m, address, bytes) < bytes;
+  const served s = serve_burst(m, at, address, bytes, false, false);
+  if (parted) return (flow_answer){.ready = s.last - wf_min(s.last, steps) + m->tail, .spacing = 1};
+  const uint64_t length = s.last - s.first;
+  const bool paced = length == steps * m->spacing;
+  return (flow_answer){.ready = m->tail + (paced ? s.first : s.first + length - steps),
+                       .spacing = paced ? m->spacing : 1};
+}
+
+uint64_t flow_memory_write(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes, bool partial) {
+  const uint64_t beats = bytes / m->beat_bytes;
+  if (!m->l2) return flow_memory_answer(m, backing_write(m, at + beats, address, bytes), 1);
+  const served s = serve_burst(m, at, address, bytes, true, partial);
+  return flow_memory_answer(m, wf_max(m->tail + s.first, at + beats), 1);
+}
+
+uint64_t flow_memory_host(flow_memory *m, uint64_t at, uint64_t address, bool write) {
+  const uint32_t bytes = m->l2 ? m->line_bytes : m->beat_bytes;
+  address &= ~(uint64_t)(bytes - 1);
+  if (write) {
+    if (m->l2)
+      serve_burst(m, at, address, bytes, true, false);
+    else
+      backing_write(m, at + 1, address, bytes);
+    return at;
+  }
+  const flow_answer a = flow_memory_read(m, at, address, bytes);
+  const uint64_t span = (bytes / m->beat_bytes - 1) * a.spacing + 1;
+  return flow_memory_answer(m, a.ready, (uint32_t)span) + span - 1;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies behind the memory port, as times: memory.c, dram.c.
+#ifndef SIM_FLOW_MEMORY_H
+#define SIM_FLOW_MEMORY_H
+
+#include "sim/flow/engine.h"
+
+typedef struct flow_memory flow_memory;
+
+// Beat n of an answer is not there before ready + n * spacing.
+typedef struct flow_answer {
+  uint64_t ready, spacing;
+} flow_answer;
+
+flow_memory *flow_memory_create(const hw_array *array);
+void flow_memory_destroy(flow_memory *m);
+
+// The first cycle from `at` on in which the way to memory has room for a request.
+uint64_t flow_memory_room(const flow_memory *m, uint64_t at);
+// Takes `beats` of the request channel, in a row, from `at` on.
+uint64_t flow_memory_grant(flow_memory *m, uint64_t at, uint32_t beats);
+// A burst granted in cycle `at`. Cycles need not be in order, but nearly are.
+flow_answer flow_memory_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes);
+// The answer of a write is there in the cycle returned.
+uint64_t flow_memory_write(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes, bool partial);
+// Takes `cycles` of the answer channel in a row.
+uint64_t flow_memory_answer(flow_memory *m, uint64_t at, uint32_t cycles);
+// A line of the host; returns the cycle of its last beat.
+uint64_t flow_memory_host(flow_memory *m, uint64_t at, uint64_t address, bool write);
+
+// The DRAM: a read's data is complete, or a write's in the bank, in the cycle returned.
+typedef struct flow_dram flow_dram;
+flow_dram *flow_dram_create(const hw_array *array);
+void flow_dram_destroy(flow_dram *d);
+uint64_t flow_dram_ask(flow_dram *d, uint64_t at, uint64_t address, uint32_t bytes, bool write);
+
+// A burst of a row of `left` bytes at `address`.
+typedef struct flow_burst {
+  uint32_t size, bytes, offset;
+} flow_burst;
+
+// The size that carries most of the bytes left, the smallest of equals.
+static inline flow_burst flow_burst_of(uint64_t address, uint32_t left, uint32_t beat, uint32_t most) {
+  if ((address & (most - 1)) == 0 && left >= most) return (flow_burst){.size = most, .bytes = most};
+  flow_burst best = {0};
+  for (uint32_t size = beat; size <= most && best.bytes < left; size *= 2) {
+    const uint32_t offset = (uint32_t)address & (size - 1);
+    const uint32_t bytes = size - offset < left ? size - offset : left;
+    if (bytes > best.bytes) best = (flow_burst){.size = size, .bytes = bytes, .offset = offset};
+  }
+  return best;
+}
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of int32 that are repeated over an accumulator bank (REPEATS): each write waits for a cycle in which no result of
+// the mesh goes to its bank. Results of operations that have not been timed yet count as well, so the rows are an actor
+// that goes no further than results are known: those of an operation come `result_delay` after its start, so the actor
+// offers the cycle of its next write less that.
+#include "sim/flow/repeats.h"
+
+#include "sim/flow/units.h"
+
+static flow_repeated *head_of(flow_repeats *r) { return &r->of[r->first % FLOW_TRACKED]; }
+
+void flow_repeats_wake(flow_engine *e) {
+  flow_repeats *r = &e->repeats;
+  e->next[FLOW_REPEATS] = FLOW_NEVER;
+  if (r->count == 0 || head_of(r)->count == 0) return;
+  r->at = wf_max(r->at, head_of(r)->from);
+  e->next[FLOW_REPEATS] = r->at > e->execute.result_delay ? r->at - e->execute.result_delay : 0;
+}
+
+void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, uint64_t from, uint64_t count, bool whole) {
+  flow_repeats *r = &e->repeats;
+  flow_repeated *last = &r->of[(r->first + r->count - 1) % FLOW_TRACKED];
+  if (r->count == 0 || last->slot != slot || last->whole) {
+    last = &r->of[(r->first + r->count++) % FLOW_TRACKED];
+    *last = (flow_repeated){.slot = slot, .bank = (uint8_t)((row & (e->d.acc_rows - 1)) >> e->acc_shift)};
+  }
+  if (last->count == 0) last->from = from;
+  last->count += count;
+  last->whole = whole;
+  flow_repeats_wake(e);
+}
+
+static void end(flow_engine *e) {
+  flow_repeats *r = &e->repeats;
+  const flow_repeated done = *head_of(r);
+  if (!done.whole) return;
+  r->first = (r->first + 1) % FLOW_TRACKED;
+  r->count--;
+  flow_load_end(e, done.slot, r->at);
+  flow_load_wake(e);
+}
+
+// Goes on through at most 64 cycles.
+void flow_repeats_step(flow_engine *e) {
+  flow_repeats *r = &e->repeats;
+  flow_repeated *h = head_of(r);
+  uint64_t horizon = e->next[FLOW_EXECUTE];
+  for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
+    if (actor != FLOW_REPEATS) horizon = wf_min(horizon, e->next[actor]);
+  const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + e->execute.result_delay;
+  const uint64_t taken = flow_calendar_from(&e->acc_results[h->bank], r->at);
+  for (unsigned i = 0; i < FLOW_CALENDAR_BITS && h->count > 0 && r->at <= known; i++, r->at++)
+    h->count -= (taken >> i & 1) == 0;
+  if (h->count == 0) end(e);
+  flow_repeats_wake(e);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reservation station as times: hw/rtl/weft_reservation_station.sv, sim/cycle/reservation_station.c.
+//
+//   enters   in the cycle behind that in which the first entry of its class became free       (ROOM)
+//   issues   max(enters + 1, issue of the command before in its class + 1,
+//                1 + the cycle in which the command `queue` before left its unit's queue,     (ORDER)
+//                1 + the end of each older command whose rows it shares, one of them writing) (ROWS)
+// An entry whose issue waits for ends that are not known counts them; whoever ends tells those that wait.
+#include "sim/flow/station.h"
+
+#include "isa/isa.h"
+#include "sim/flow/front.h"
+#include "sim/flow/units.h"
+
+static uint64_t bit(unsigned slot) { return UINT64_C(1) << slot; }
+
+void flow_station_create(flow_engine *e) {
+  const hw_array *a = e->array;
+  enum { UNROLLER = 2 };
+  flow_file *f = e->files;
+  f[SIM_CLASS_LOAD].entries = a->load.reservation_entries;
+  f[SIM_CLASS_EXECUTE].entries = a->execute.reservation_entries;
+  f[SIM_CLASS_STORE].entries = a->store.reservation_entries;
+  f[SIM_CLASS_LOAD].queue = a->load.queue;
+  f[SIM_CLASS_EXECUTE].queue = a->execute.queue + UNROLLER;
+  f[SIM_CLASS_STORE].queue = a->store.queue;
+}
+
+sim_class flow_station_class(isa_id insn) {
+  switch (isa_insn_at(insn)->unit) {
+    case ISA_UNIT_LOAD:
+      return SIM_CLASS_LOAD;
+    case ISA_UNIT_EXECUTE:
+      return SIM_CLASS_EXECUTE;
+    case ISA_UNIT_STORE:
+      return SIM_CLASS_STORE;
+    default:
+      return SIM_CLASSES;
+  }
+}
+
+// ---- issue
+
+static bool queue_has_room(const flow_file *f) { return f->issued - f->left < f->queue; }
+
+static void find_issue(flow_engine *e, sim_class unit, flow_file *f, unsigned slot) {
+  flow_entry *entry = &f->entry[slot];
+  uint64_t at = wf_max(wf_max(entry->alloc + 1, entry->ready), f->last_issue + 1);
+  if (f->issued >= f->queue) at = wf_max(at, f->leave[(f->issued - f->queue) % FLOW_QUEUE] + 1);
+  f->of[f->issued++ % FLOW_QUEUE].issue = f->last_issue = at;
+  flow_tell(e, SIM_EVENT_ISSUE, unit, entry, at);
+  if (entry->ends_at_issue) flow_station_end(e, unit, slot, at);
+}
+
+// Finds the issue of all commands for which it follows.
+static void settle(flow_engine *e, sim_class unit) {
+  flow_file *f = &e->files[unit];
+  bool any = false;
+  while (f->issued != f->allocated && queue_has_room(f)) {
+    const unsigned slot = f->of[f->issued % FLOW_QUEUE].slot;
+    if (f->entry[slot].waits != 0) break;
+    find_issue(e, unit, f, slot);
+    any = true;
+  }
+  if (any) flow_unit_wake(e, unit);
+}
+
+static void release(flow_engine *e, const flow_entry *done, uint64_t at) {
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
+    uint64_t left = done->dependents[unit];
+    if (left == 0) continue;
+    for (; left != 0; left &= left - 1) {
+      flow_entry *w = &e->files[unit].entry[__builtin_ctzll(left)];
+      w->ready = wf_max(w->ready, at + 1);
+      w->waits--;
+    }
+    settle(e, (sim_class)unit);
+  }
+}
+
+void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, uint64_t at) {
+  flow_file *f = &e->files[unit];
+  flow_entry *entry = &f->entry[slot];
+  f->end[slot] = at;
+  flow_busy_until(e, at + 1);
+  if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, at);
+  if (entry->command.from_matmul || entry->command.from_conv) flow_front_done(e, unit, entry->command.from_conv, at);
+  const flow_entry done = *entry;
+  entry->dependents[0] = entry->dependents[1] = entry->dependents[2] = 0;
+  flow_front_wake(e);
+  release(e, &done, at);
+}
+
+// ---- entry
+
+uint64_t flow_station_room(const flow_engine *e, sim_class unit) {
+  const flow_file *f = &e->files[unit];
+  uint64_t first = FLOW_NEVER;
+  for (uint32_t i = 0; i < f->entries; i++) first = f->end[i] < first ? f->end[i] : first;
+  return first == FLOW_NEVER || first == 0 ? first : first + 1;
+}
+
+static unsigned free_slot(const flow_file *f) {
+  unsigned best = 0;
+  for (uint32_t i = 1; i < f->entries; i++)
+    if (f->end[i] < f->end[best]) best = i;
+  return best;
+}
+
+// The entries of a file that are there in cycle `at` and share rows in the given use.
+static uint64_t sharing(const flow_file *f, uint64_t at, flow_use use, cycle_row_range rows) {
+  uint64_t found = 0;
+  if (rows.end == 0) return 0;
+  for (uint32_t i = 0; i < f->entries; i++)
+    found |= (uint64_t)(f->end[i] > at && cycle_rows_overlap(f->rows[use][i], rows)) << i;
+  return found;
+}
+
+static uint64_t conflicts(const flow_file *f, uint64_t at, const cycle_rows *rows) {
+  uint64_t found = sharing(f, at, FLOW_WRITES, rows->a) | sharing(f, at, FLOW_WRITES, rows->b);
+  if (rows->a_writes) found |= sharing(f, at, FLOW_READS, rows->a) | sharing(f, at, FLOW_READS_TOO, rows->a);
+  return found;
+}
+
+static uint64_t all_there(const flow_file *f, uint64_t at) {
+  uint64_t found = 0;
+  for (uint32_t i = 0; i < f->entries; i++) found |= (uint64_t)(f->end[i] > at) << i;
+  return found;
+}
+
+static void depend(flow_file *other, uint64_t mask, sim_class unit, unsigned slot, flow_entry *entry) {
+  for (; mask != 0; mask &= mask - 1) {
+    const unsigned older = (unsigned)__builtin_ctzll(mask);
+    if (other->end[older] != FLOW_NEVER) {
+      entry->ready = wf_max(entry->ready, other->end[older] + 1);
+      continue;
+    }
+    other->entry[older].dependents[unit] |= bit(slot);
+    entry->waits++;
+  }
+}
+
+static void find_dependencies(flow_engine *e, uint64_t at, sim_class unit, unsigned slot, const cycle_rows *rows) {
+  const bool in_order = e->array->store.order == HW_STORE_ORDER_COMPLETED;
+  for (unsigned other = 0; other < SIM_CLASSES; other++) {
+    flow_file *f = &e->files[other];
+    if (other == unit && unit != SIM_CLASS_STORE) continue;
+    uint64_t mask = other == unit && in_order ? all_there(f, at) : conflicts(f, at, rows);
+    if (other == unit) mask &= ~bit(slot);
+    depend(f, mask, unit, slot, &e->files[unit].entry[slot]);
+  }
+}
+
+static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
+  f->rows[FLOW_WRITES][slot] = rows->a_writes ? rows->a : CYCLE_NO_ROWS;
+  f->rows[FLOW_READS][slot] = rows->a_writes ? CYCLE_NO_ROWS : rows->a;
+  f->rows[FLOW_READS_TOO][slot] = rows->b;
+}
+
+static bool configures(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
+
+void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle_front_command *command) {
+  flow_file *f = &e->files[unit];
+  const unsigned slot = free_slot(f);
+  const bool config = configures(command->insn);
+  const uint64_t rs1 = command->rs1, rs2 = command->rs2;
+  const hw_array *a = e->array;
+  cycle_rows rows = cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
+  if (config) cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
+  f->entry[slot] = (flow_entry){.command = *command,
+                                .alloc = at,
+                                .index = e->index++,
+                                .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
+  find_dependencies(e, at, unit, slot, &rows);
+  f->end[slot] = FLOW_NEVER;
+  keep_rows(f, slot, &rows);
+  f->of[f->allocated++ % FLOW_QUEUE] = (flow_issue){.command = *command, .slot = (uint8_t)slot};
+  flow_tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, &f->entry[slot], at);
+  settle(e, unit);
+}
+
+// ---- what units see of it
+
+const flow_issue *flow_station_head(const flow_engine *e, sim_class unit, unsigned place) {
+  const flow_file *f = &e->files[unit];
+  if (f->issued - f->taken <= place) return NULL;
+  return &f->of[(f->taken + place) % FLOW_QUEUE];
+}
+
+unsigned flow_station_take(flow_engine *e, sim_class unit) {
+  flow_file *f = &e->files[unit];
+  return f->of[f->taken++ % FLOW_QUEUE].slot;
+}
+
+void flow_station_leave(flow_engine *e, sim_class unit, uint64_t at) {
+  flow_file *f = &e->files[unit];
+  f->leave[f->left++ % FLOW_QUEUE] = at;
+  settle(e, unit);
+}

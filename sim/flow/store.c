@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store unit as an actor: store controller, store path, writer (hw/rtl/weft_store_controller.sv, weft_store_path.sv,
+// weft_dma_writer.sv). A step is a burst; before it, all that follows is worked out.
+//
+// Block n leaves each place in the earliest cycle in which it can, one in a cycle (BLOCKS):
+//   requested   while fewer than 2 wait for dispatch
+//   dispatched  its bank is read: room in the norm queue (read_delay + 2), no sum is added to in its bank; the command
+//               ends a cycle after that of its last block (STORE_END)
+//   entered     room in the scale queue (read_delay + 2), and behind the normaliser (2)
+//   scaled      room in the issue queue (read_delay + 1) and in the scale units
+//   sent        a scale unit's latency later, when the writer is free
+// A row's bursts are offered 3 cycles after its last block, one after the other; the writer takes the next row 3 cycles
+// before the last beat (WRITER).
+#include "isa/isa.h"
+#include "isa/isa_fields.h"
+#include "arch/local.h"
+#include "sim/flow/memory.h"
+#include "sim/flow/station.h"
+#include "sim/flow/units.h"
+
+enum { DISPATCH = 2, NORMALISER = 2, OFFER = 3, AHEAD = 3 };
+
+void flow_store_create(flow_engine *e) {
+  const hw_array *a = e->array;
+  flow_store *s = &e->store;
+  const uint32_t delay = a->scratchpad.read_delay;
+  s->dispatch_room = DISPATCH;
+  s->norm_room = delay + 2;
+  s->issue_room = delay + 1;
+  s->latency = a->accumulator.scale_latency;
+  if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
+    s->latency += (e->d.dim + a->accumulator.scale_units - 1) / a->accumulator.scale_units + 2;
+  s->ids = a->dma.writes_in_flight;
+  s->beat_bytes = a->dma.bus_bits / 8;
+  s->max_bytes = (uint32_t)wf_min(a->dma.max_burst_bytes, 256 * s->beat_bytes);
+  arch_config_reset(&s->config, a);
+  e->next[FLOW_STORE] = FLOW_NEVER;
+}
+
+static flow_block *at(flow_store *s, uint32_t number) { return &s->block[number % FLOW_BLOCKS]; }
+
+// ---- commands
+
+static uint32_t blocks_wanted(const flow_engine *e) {
+  const flow_store *s = &e->store;
+  const arch_store_config *g = &s->config.store;
+  if (s->cols == 0) return 0;
+  if (!s->pooled) return s->rows * s->blocks;
+  return s->statistics ? 0 : g->pool_orows * g->pool_ocols * g->pool_size * g->pool_size;
+}
+
+static void decode(flow_engine *e, const cycle_front_command *command) {
+  flow_store *s = &e->store;
+  const uint64_t rs1 = command->rs1, rs2 = command->rs2;
+  const arch_store_config *g = &s->config.store;
+  s->to_sp = command->insn == ISA_MVOUT_SPAD_R2;
+  s->laddr = (uint32_t)isa_get_mvout_local(rs1, rs2);
+  s->cols = (uint32_t)isa_get_mvout_cols(rs1, rs2);
+  s->base = s->to_sp ? isa_get_mvout_spad_r2_dest(rs1, rs2) : isa_get_mvout_dram(rs1, rs2);
+  s->stride = s->to_sp ? isa_get_mvout_spad_r2_stride(rs1, rs2) : g->stride_bytes;
+  s->pooled = e->array->units.max_pool && g->pool_stride != 0 && !s->to_sp;
+  s->image = !s->pooled && g->pool_size != 0 && !s->to_sp;
+  s->rows = s->image ? g->orows * g->ocols : (uint32_t)isa_get_mvout_rows(rs1, rs2);
+  s->blocks = (s->cols + e->d.dim - 1) / e->d.dim;
+  const arch_local from = arch_local_decode(&e->d, s->laddr);
+  s->garbage = from.garbage;
+  s->acc = from.accumulator && !from.garbage;
+  s->full = s->acc && from.full && e->array->accumulator.full_reads;
+  s->statistics = e->array->units.normaliser && s->acc && from.norm != ARCH_NORM_NONE;
+  s->count = blocks_wanted(e);
+  s->position = 0;
+}
+
+static bool is_config(isa_id insn) { return insn == ISA_CONFIG_ST || insn == ISA_CONFIG_NORM; }
+
+static void leave(flow_engine *e, uint64_t cycle) {
+  e->store.left_queue = cycle;
+  flow_station_leave(e, SIM_CLASS_STORE, cycle);
+}
+
+// The head of the queue is taken up; false: there is none whose issue is known.
+static bool take_up(flow_engine *e) {
+  flow_store *s = &e->store;
+  const flow_issue *head = flow_station_head(e, SIM_CLASS_STORE, 0);
+  if (head == NULL) return false;
+  const uint64_t start = wf_max(head->issue, s->left_queue) + 1;
+  if (is_config(head->command.insn)) {
+    if (head->command.insn == ISA_CONFIG_ST || e->array->units.normaliser)
+      arch_config_apply(&s->config, head->command.insn, head->command.rs1, head->command.rs2);
+    flow_station_take(e, SIM_CLASS_STORE);
+    leave(e, start);
+    return true;
+  }
+  decode(e, &head->command);
+  s->slot = (uint8_t)flow_station_take(e, SIM_CLASS_STORE);
+  s->start = start;
+  s->active = s->count > 0;
+  if (!s->active) {
+    leave(e, start);
+    flow_station_end(e, SIM_CLASS_STORE, s->slot, start + 1);
+  }
+  return true;
+}
+
+// ---- blocks
+
+// The row of the source, and where it goes, of a pooled store's window element.
+static void place_pooled(const flow_engine *e, const flow_store *s, flow_block *b) {
+  const arch_store_config *g = &s->config.store;
+  const uint32_t window = g->pool_size * g->pool_size, element = s->position % window, pixel = s->position / window;
+  const uint32_t orow = pixel / g->pool_ocols, ocol = pixel % g->pool_ocols;
+  const int64_t row = (int64_t)orow * g->pool_stride + element / g->pool_size - g->pool_upad;
+  const int64_t col = (int64_t)ocol * g->pool_stride + element % g->pool_size - g->pool_lpad;
+  const bool inside = row >= 0 && col >= 0 && row < g->orows && col < g->ocols;
+  b->garbage |= !inside;
+  b->acc &= inside;
+  b->writes = element + 1 == window;
+  b->bytes = s->cols;
+  b->address = s->base + ((uint64_t)orow * g->pool_out_dim + ocol) * s->stride;
+  if (inside) b->bank = (uint8_t)(((s->laddr + row * g->ocols + col) & (e->d.acc_rows - 1)) >> e->acc_shift);
+}
+
+static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b) {
+  const uint32_t row = s->position / s->blocks, block = s->position % s->blocks;
+  const uint32_t source = s->laddr + block * e->d.dim + row;
+  const bool last = block + 1 == s->blocks;
+  const uint32_t length = last ? s->cols - block * e->d.dim : e->d.dim;
+  uint64_t place = row;
+  const arch_store_config *g = &s->config.store;
+  if (s->image) place = (uint64_t)(row / g->ocols) * g->pool_out_dim + row % g->ocols;
+  b->address = s->base + place * s->stride;
+  b->bytes = block * e->d.dim + (s->full ? length * 4 : length);
+  b->writes = last && !s->to_sp && !s->statistics;
+  b->bank = (uint8_t)(s->acc ? (source & (e->d.acc_rows - 1)) >> e->acc_shift
+                             : (source & (e->d.sp_rows - 1)) >> e->sp_shift);
+}
+
+static void request_block(flow_engine *e) {
+  flow_store *s = &e->store;
+  const uint32_t n = s->requested;
+  flow_block *b = at(s, n);
+  uint64_t cycle = s->start;
+  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->requested + 1);
+  if (n >= s->dispatch_room) cycle = wf_max(cycle, at(s, n - s->dispatch_room)->dispatched + 1);
+  *b = (flow_block){.requested = cycle,
+                    .slot = s->slot,
+                    .acc = s->acc,
+                    .garbage = s->garbage,
+                    .to_sp = s->to_sp,
+                    .statistics = s->statistics,
+                    .ends = s->position + 1 == s->count};
+  if (s->pooled)
+    place_pooled(e, s, b);
+  else
+    place_plain(e, s, b);
+  s->requested++;
+  s->position++;
+  if (!b->ends) return;
+  s->active = false;
+  leave(e, s->count == 1 ? cycle + 1 : cycle);
+}
+
+static bool may_request(const flow_store *s) {
+  return s->active && s->requested - s->sent < FLOW_BLOCKS - 1 &&
+         (s->requested < s->dispatch_room || s->dispatched > s->requested - s->dispatch_room);
+}
+
+// ---- the way to the writer
+
+static bool dispatch(flow_engine *e) {
+  flow_store *s = &e->store;
+  const uint32_t n = s->dispatched;
+  if (n == s->requested || (n >= s->norm_room && s->entered <= n - s->norm_room)) return false;
+  if (n >= 1 && s->entered + 1 < n) return false;
+  flow_block *b = at(s, n);
+  uint64_t cycle = b->requested + 1;
+  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->dispatched + 1);
+  if (n >= s->norm_room) cycle = wf_max(cycle, at(s, n - s->norm_room)->entered + 1);
+  if (b->acc) cycle = flow_calendar_find(&e->acc_adds[b->bank], cycle, 1);
+  b->dispatched = cycle;
+  s->dispatched++;
+  if (b->ends && !b->to_sp) flow_station_end(e, SIM_CLASS_STORE, b->slot, cycle + 1);
+  return true;
+}
+
+static bool enter(flow_store *s) {
+  const uint32_t n = s->entered;
+  if (n == s->dispatched || (n >= s->norm_room && s->scaled <= n - s->norm_room)) return false;
+  if (n >= NORMALISER && s->scaled <= n - NORMALISER) return false;
+  uint64_t cycle = at(s, n)->dispatched + 1;
+  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->entered + 1);
+  if (n >= s->norm_room) cycle = wf_max(cycle, at(s, n - s->norm_room)->scaled + 1);
+  at(s, n)->entered = cycle;
+  s->entered++;
+  return true;
+}
+
+static bool scale(flow_store *s) {
+  const uint32_t n = s->scaled;
+  if (n == s->entered || (n >= s->issue_room && s->sent <= n - s->issue_room)) return false;
+  uint64_t cycle = at(s, n)->entered + 1;
+  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->scaled + 1);
+  if (n >= s->issue_room) cycle = wf_max(cycle, at(s, n - s->issue_room)->sent);
+  at(s, n)->scaled = cycle;
+  s->scaled++;
+  return true;
+}
+
+static void await_burst(flow_engine *e) {
+  flow_store *s = &e->store;
+  uint32_t first = 0;
+  for (uint32_t i = 1; i < s->ids; i++)
+    if (s->id_free[i] < s->id_free[first]) first = i;
+  s->id = first;
+  s->candidate = wf_max(s->candidate, s->id_free[first] + OFFER - 1);
+  e->next[FLOW_STORE] = flow_memory_room(e->memory, s->candidate);
+}
+
+static bool send(flow_engine *e) {
+  flow_store *s = &e->store;
+  const uint32_t n = s->sent;
+  if (n == s->scaled || s->sending) return false;
+  flow_block *b = at(s, n);
+  uint64_t cycle = b->scaled + (b->acc ? s->latency : 1);
+  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->sent + 1);
+  if (!b->to_sp) cycle = wf_max(cycle, s->writer_free);
+  b->sent = b->statistics ? b->scaled : cycle;
+  s->sent++;
+  if (b->to_sp && b->ends) flow_station_end(e, SIM_CLASS_STORE, b->slot, cycle + 1);
+  if (!b->writes) return true;
+  s->sending = true;
+  s->from = b->address;
+  s->bytes = b->bytes;
+  s->candidate = cycle + OFFER;
+  await_burst(e);
+  return true;
+}
+
+static bool request(flow_engine *e) {
+  if (!may_request(&e->store)) return false;
+  request_block(e);
+  return true;
+}
+
+void flow_store_wake(flow_engine *e) {
+  flow_store *s = &e->store;
+  if (s->waking) return;
+  s->waking = true;
+  bool more = true;
+  while (more) {
+    more = send(e);
+    more |= scale(s);
+    more |= enter(s);
+    more |= dispatch(e);
+    more |= request(e);
+    if (!s->active) more |= take_up(e);
+  }
+  s->waking = false;
+}
+
+void flow_store_step(flow_engine *e) {
+  flow_store *s = &e->store;
+  const flow_burst b = flow_burst_of(s->from, s->bytes, s->beat_bytes, s->max_bytes);
+  const uint32_t beats = b.size / s->beat_bytes;
+  const uint64_t cycle = flow_memory_grant(e->memory, e->next[FLOW_STORE], beats);
+  const uint64_t answered = flow_memory_write(e->memory, cycle, s->from - b.offset, b.size, b.bytes != b.size);
+  s->id_free[s->id] = answered + 1;
+  flow_busy_until(e, answered + 1);
+  s->writer_free = cycle + beats < AHEAD ? 0 : cycle + beats - AHEAD;
+  s->from += b.bytes;
+  s->bytes -= b.bytes;
+  s->candidate = s->writer_free + OFFER;
+  if (s->bytes > 0) {
+    await_burst(e);
+    return;
+  }
+  s->sending = false;
+  e->next[FLOW_STORE] = FLOW_NEVER;
+  flow_store_wake(e);
+}
