@@ -37,7 +37,7 @@ static timing in_ticks(timing t) {
 
 typedef struct session {
   uint64_t row, column_from, close, refresh;
-  uint32_t hits;
+  uint32_t hits;  // that found it open
 } session;
 
 typedef struct bank {
@@ -81,21 +81,28 @@ static uint64_t behind_refresh(const flow_dram *d, uint64_t tick) {
   return tick >= d->t.refresh_interval && past < d->t.refresh ? tick + d->t.refresh - past : tick;
 }
 
+// Takes `ticks` of the data bus from `at` on, the first that are free, be they in a row or not.
+static void take_scattered(flow_dram *d, uint64_t at, uint64_t ticks) {
+  for (; ticks > 0; ticks--) at = flow_calendar_take(&d->data, at, 1) + 1;
+}
+
+// A write that comes while reads wait behind another one goes at once. Reads that have their place already stay in it:
+// what the turn costs is taken from those behind.
+static uint64_t take_write_data(flow_dram *d, uint64_t at, uint64_t ticks) {
+  const uint64_t tail = d->t.write_to_read + d->t.read;
+  const bool joins = at < d->reads_from;
+  const uint64_t start = joins ? wf_max(d->write_until, at) : flow_calendar_take(&d->data, at, ticks);
+  const uint64_t before = d->reads_from;
+  d->write_until = start + ticks;
+  d->reads_from = d->write_until + tail;
+  take_scattered(d, joins ? before : d->write_until, joins ? d->reads_from - before : tail);
+  return start;
+}
+
 // The first tick of the data of a column command that could be given in `column`.
 static uint64_t take_data(flow_dram *d, uint64_t column, uint64_t ticks, bool write) {
-  if (!write) {
-    const uint64_t at = flow_calendar_take(&d->data, column + d->t.read, ticks);
-    return at;
-  }
-  const uint64_t tail = d->t.write_to_read + d->t.read, at = column + d->t.write;
-  const bool joins = at < d->reads_from && at + tail >= d->write_until;
-  const uint64_t start = joins ? wf_max(d->write_until, at)
-                               : flow_calendar_find(&d->data, at, wf_min(ticks + tail, FLOW_CALENDAR_BITS));
-  const uint64_t end = start + ticks;
-  flow_calendar_mark(&d->data, start, ticks + tail);
-  d->write_until = end;
-  d->reads_from = end + tail;
-  return start;
+  if (write) return take_write_data(d, column + d->t.write, ticks);
+  return flow_calendar_take(&d->data, column + d->t.read, ticks);
 }
 
 static session *open_row(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
@@ -109,14 +116,16 @@ static session *open_row(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) 
 }
 
 static bool joins(const flow_dram *d, const session *s, uint64_t row, uint64_t arrival) {
-  return s->hits > 0 && s->hits < d->row_hits && s->row == row && arrival <= s->close &&
+  return s->close != 0 && s->hits < d->row_hits && s->row == row && arrival <= s->close &&
          wf_max(arrival, s->column_from) / d->t.refresh_interval == s->refresh;
 }
 
 static session *session_of(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
   for (uint32_t i = 0; i < SESSIONS; i++) {
     session *s = &b->of[(b->last + SESSIONS - i) % SESSIONS];
-    if (joins(d, s, row, arrival)) return s;
+    if (!joins(d, s, row, arrival)) continue;
+    s->hits++;
+    return s;
   }
   return open_row(d, b, row, arrival);
 }
@@ -126,7 +135,6 @@ static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uin
   const uint64_t data = take_data(d, wf_max(arrival, s->column_from), ticks, write);
   const uint64_t column = data - (write ? d->t.write : d->t.read);
   const uint64_t held = write ? data + ticks + d->t.write_recovery : column + ticks - d->t.burst + d->t.read_to_precharge;
-  s->hits++;
   s->column_from = column + ticks;
   if (held > s->close) {
     const uint64_t more = held - s->close;

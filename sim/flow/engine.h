@@ -130,7 +130,8 @@ typedef struct flow_repeated {
 
 typedef struct flow_repeats {
   uint32_t first, count;
-  uint64_t at;  // the next write
+  uint64_t at;    // the next write
+  uint64_t lead;  // writes of loads and results that come do so at least so long after their actor's time
   flow_repeated of[FLOW_TRACKED];
 } flow_repeats;
 
@@ -247,6 +248,7 @@ typedef struct flow_engine {
   flow_execute execute;
   struct flow_memory *memory;
   flow_calendar *sp_writes, *acc_results, *acc_adds;  // by bank
+  flow_calendar narrow_ends;  // cycles in which the last row of a burst of int8 is written
   unsigned sp_shift, acc_shift;
   sim_events sink;
   sim_event *events;  // that were not told, in no order
@@ -262,6 +264,13 @@ static inline void flow_busy_until(flow_engine *e, uint64_t cycle) {
 
 // One step of the actor whose time is the smallest; false: none has one before `limit`.
 bool flow_step(flow_engine *e, uint64_t limit);
+// A burst that was answered: beat n in cycle first + n * spacing.
+typedef struct flow_seen {
+  bool write;
+  uint32_t id, bytes, beats;
+  uint64_t address, asked, first, spacing;
+} flow_seen;
+void flow_tell_burst(flow_engine *e, const flow_seen *burst);
 void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle);
 
 #endif

@@ -70,6 +70,20 @@ void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_e
   event->funct = (uint8_t)isa_insn_at(entry->command.insn)->funct;
 }
 
+void flow_tell_burst(flow_engine *e, const flow_seen *burst) {
+  enum { MOST = 1024 };
+  uint64_t cycles[MOST];
+  if (e->sink.burst == NULL) return;
+  for (uint32_t i = 0; i < burst->beats && i < MOST; i++) cycles[i] = burst->first + i * burst->spacing;
+  e->sink.burst(e->sink.context, &(memsys_seen){.write = burst->write,
+                                                .id = burst->id,
+                                                .bytes = burst->bytes,
+                                                .address = burst->address,
+                                                .asked = burst->asked,
+                                                .beats = burst->beats,
+                                                .beat_cycles = cycles});
+}
+
 static int by_cycle(const void *x, const void *y) {
   const sim_event *a = x, *b = y;
   if (a->cycle != b->cycle) return a->cycle < b->cycle ? -1 : 1;
@@ -120,7 +134,7 @@ static sim_engine *make(const hw_array *array, arch_memory *memory) {
   flow_load_create(e);
   flow_store_create(e);
   flow_execute_create(e);
-  e->next[FLOW_REPEATS] = FLOW_NEVER;
+  flow_repeats_create(e);
   return &e->base;
 }
 

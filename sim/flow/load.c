@@ -18,7 +18,7 @@
 #include "sim/flow/station.h"
 #include "sim/flow/units.h"
 
-enum { WIDE_LAG = 5 };
+enum { WIDE_LAG = 1 };
 
 void flow_load_create(flow_engine *e) {
   const hw_array *a = e->array;
@@ -183,33 +183,35 @@ static void begin(flow_engine *e, const flow_load_command *m, uint64_t start) {
   await_burst(e);
 }
 
-// Takes up what is at the head of the queue; false: nothing that could be.
-static bool take_up(flow_engine *e) {
-  flow_load *l = &e->load;
-  const flow_issue *head = flow_station_head(e, SIM_CLASS_LOAD, 0);
-  if (head == NULL) return false;
-  uint64_t at = wf_max(head->issue, l->left_queue) + 1;
-  if (head->command.insn == ISA_CONFIG_LD) {
-    configure(l, head->command.rs1, head->command.rs2);
+// Configurations at the head of the queue take effect.
+static void configure_heads(flow_engine *e) {
+  const flow_issue *head;
+  while ((head = flow_station_head(e, SIM_CLASS_LOAD, 0)) != NULL && head->command.insn == ISA_CONFIG_LD) {
+    const uint64_t at = wf_max(head->issue, e->load.left_queue) + 1;
+    configure(&e->load, head->command.rs1, head->command.rs2);
     flow_station_take(e, SIM_CLASS_LOAD);
     leave(e, at);
-    return true;
   }
-  const flow_load_command m = decode(e, &head->command);
-  at = tracker_room(l, at);
-  if (at != FLOW_NEVER && !m.empty) at = behind_overlaps(e, &m, at);
-  if (at == FLOW_NEVER) return false;
-  begin(e, &m, at);
-  return true;
+}
+
+// When the command starts, as far as is known: an end that is not known may come first.
+static uint64_t start_of(const flow_engine *e, const flow_issue *head, const flow_load_command *m) {
+  uint64_t at = tracker_room(&e->load, wf_max(head->issue, e->load.left_queue) + 1);
+  if (at != FLOW_NEVER && !m->empty) at = behind_overlaps(e, m, at);
+  return at;
 }
 
 void flow_load_wake(flow_engine *e) {
   flow_load *l = &e->load;
   if (l->active || l->waking) return;
   l->waking = true;
-  e->next[FLOW_LOAD] = FLOW_NEVER;
-  while (!l->active && take_up(e)) continue;
+  configure_heads(e);
   l->waking = false;
+  const flow_issue *head = flow_station_head(e, SIM_CLASS_LOAD, 0);
+  e->next[FLOW_LOAD] = FLOW_NEVER;
+  if (head == NULL) return;
+  l->at = decode(e, &head->command);
+  e->next[FLOW_LOAD] = start_of(e, head, &l->at);
 }
 
 // ---- what a burst brings
@@ -246,6 +248,7 @@ static void bring(flow_engine *e, const flow_burst *b, uint32_t rows, uint64_t m
   }
   const uint64_t more = (uint64_t)m->repeats * m->copies + (m->scaled ? l->scale_cycles + l->scale_latency + 1 : 0);
   const uint64_t written = merged + l->lag + more;
+  flow_calendar_mark(&e->narrow_ends, written, 1);
   if (!m->rows.is_acc) note_writes(e, block, rows, written, spacing);
   (void)b;
   l->end = wf_max(l->end, written + 1);
@@ -279,7 +282,7 @@ static void end_command(flow_engine *e) {
   l->waking = false;
 }
 
-void flow_load_step(flow_engine *e) {
+static void step_burst(flow_engine *e) {
   flow_load *l = &e->load;
   const flow_burst b = flow_burst_of(l->from, l->left, l->beat_bytes, l->max_bytes);
   const uint32_t beats = b.size / l->beat_bytes, rows = local_rows(e, &b);
@@ -293,6 +296,7 @@ void flow_load_step(flow_engine *e) {
   l->chosen = wf_max(l->candidate, l->granted);
   l->granted_before = l->granted;
   l->granted = at;
+  flow_tell_burst(e, &(flow_seen){false, l->id, b.size, beats, l->from - b.offset, at, first, answer.spacing});
   bring(e, &b, rows, wf_max(last + 1, first + cycles), answer.spacing, ends);
   l->from += b.bytes;
   l->left -= b.bytes;
@@ -308,4 +312,16 @@ void flow_load_step(flow_engine *e) {
     next_row(e, l->requested + 1);
   }
   await_burst(e);
+}
+
+void flow_load_step(flow_engine *e) {
+  if (e->load.active) {
+    step_burst(e);
+    return;
+  }
+  const flow_load_command m = e->load.at;
+  e->load.waking = true;
+  begin(e, &m, e->next[FLOW_LOAD]);
+  e->load.waking = false;
+  if (!e->load.active) flow_load_wake(e);
 }

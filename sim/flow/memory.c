@@ -44,9 +44,8 @@ typedef struct set_use {
 struct flow_memory {
   bool l2;
   uint32_t beat_bytes, line_bytes;
-  flow_calendar requests, pipe, answers, bus;
+  flow_calendar requests, pipe, answers, channel, bus;
   uint64_t spacing, line_cycles, bytes_per_cycle, latency, path, tail;
-  uint64_t channel_free;
   flow_dram *dram;  // NULL: fixed latency
   l2_tags tags;
   set_use *sets;
@@ -114,11 +113,7 @@ static uint64_t cycles_of(const flow_memory *m, uint32_t bytes) {
   return (bytes + m->bytes_per_cycle - 1) / m->bytes_per_cycle;
 }
 
-static uint64_t ask(flow_memory *m, uint64_t at, uint64_t beats) {
-  const uint64_t start = wf_max(at, m->channel_free);
-  m->channel_free = start + beats;
-  return start;
-}
+static uint64_t ask(flow_memory *m, uint64_t at, uint64_t beats) { return flow_calendar_take(&m->channel, at, beats); }
 
 // The cycle of the first word.
 static uint64_t backing_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of int32 that are repeated over an accumulator bank (REPEATS): each write waits for a cycle in which no result of
-// the mesh goes to its bank. Results of operations that have not been timed yet count as well, so the rows are an actor
-// that goes no further than results are known: those of an operation come `result_delay` after its start, so the actor
-// offers the cycle of its next write less that.
+// the mesh goes to its bank, and in which no burst of int8 ends. What has not been timed yet counts as well, so the rows
+// are an actor that goes no further than is known: results and loaded rows come `lead` after the time of their actor at
+// the earliest, so this one offers the cycle of its next write less that.
 #include "sim/flow/repeats.h"
 
 #include "sim/flow/units.h"
+
+void flow_repeats_create(flow_engine *e) {
+  const uint64_t answer = e->array->l2.present ? e->array->l2.hit_latency : 1;
+  e->repeats.lead = wf_min(e->execute.result_delay, answer + e->load.lag);
+  e->next[FLOW_REPEATS] = FLOW_NEVER;
+}
 
 static flow_repeated *head_of(flow_repeats *r) { return &r->of[r->first % FLOW_TRACKED]; }
 
@@ -14,7 +20,7 @@ void flow_repeats_wake(flow_engine *e) {
   e->next[FLOW_REPEATS] = FLOW_NEVER;
   if (r->count == 0 || head_of(r)->count == 0) return;
   r->at = wf_max(r->at, head_of(r)->from);
-  e->next[FLOW_REPEATS] = r->at > e->execute.result_delay ? r->at - e->execute.result_delay : 0;
+  e->next[FLOW_REPEATS] = r->at > r->lead ? r->at - r->lead : 0;
 }
 
 void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, uint64_t from, uint64_t count, bool whole) {
@@ -44,11 +50,12 @@ static void end(flow_engine *e) {
 void flow_repeats_step(flow_engine *e) {
   flow_repeats *r = &e->repeats;
   flow_repeated *h = head_of(r);
-  uint64_t horizon = e->next[FLOW_EXECUTE];
+  uint64_t horizon = FLOW_NEVER;
   for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
     if (actor != FLOW_REPEATS) horizon = wf_min(horizon, e->next[actor]);
-  const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + e->execute.result_delay;
-  const uint64_t taken = flow_calendar_from(&e->acc_results[h->bank], r->at);
+  const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + r->lead;
+  const uint64_t taken =
+      flow_calendar_from(&e->acc_results[h->bank], r->at) | flow_calendar_from(&e->narrow_ends, r->at);
   for (unsigned i = 0; i < FLOW_CALENDAR_BITS && h->count > 0 && r->at <= known; i++, r->at++)
     h->count -= (taken >> i & 1) == 0;
   if (h->count == 0) end(e);

@@ -5,6 +5,7 @@
 
 #include "sim/flow/engine.h"
 
+void flow_repeats_create(flow_engine *e);
 // `count` writes from cycle `from` on, behind those of the command so far; `whole`: they are its last.
 void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, uint64_t from, uint64_t count, bool whole);
 void flow_repeats_wake(flow_engine *e);

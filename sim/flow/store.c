@@ -266,6 +266,7 @@ void flow_store_step(flow_engine *e) {
   const uint64_t answered = flow_memory_write(e->memory, cycle, s->from - b.offset, b.size, b.bytes != b.size);
   s->id_free[s->id] = answered + 1;
   flow_busy_until(e, answered + 1);
+  flow_tell_burst(e, &(flow_seen){true, s->id, b.size, 1, s->from - b.offset, cycle, answered, 1});
   s->writer_free = cycle + beats < AHEAD ? 0 : cycle + beats - AHEAD;
   s->from += b.bytes;
   s->bytes -= b.bytes;
