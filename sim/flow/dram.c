@@ -145,6 +145,10 @@ static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uin
   return data + ticks;
 }
 
+uint64_t flow_dram_soonest(const flow_dram *d) {
+  return (d->controller + (d->t.read + d->t.burst) * d->tick_ps) / d->cycle_ps;
+}
+
 uint64_t flow_dram_ask(flow_dram *d, uint64_t at, uint64_t address, uint32_t bytes, bool write) {
   const uint64_t line = (write ? address + bytes : address) / LINE_BYTES;
   const uint64_t bursts = bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES;

@@ -21,6 +21,7 @@ enum {
   ENTER = 1,
   LOOK = 2,
   PERMIT = 3,
+  LEAVE = 3,
   RELEASE = 5,
   DEPARTURES = 4,
   QUEUE_BEATS = 6,
@@ -35,11 +36,19 @@ typedef struct waiting {
   uint32_t beats;
 } waiting;
 
-// By set: when the register that worked for it last was or will be free, and its line.
+// By set: the register that worked for it last, and its line.
 typedef struct set_use {
-  uint64_t until, line;
+  uint64_t line;
   uint32_t reg;
 } set_use;
+
+// A clean victim that has not been taken note of.
+typedef struct departure {
+  uint64_t left;
+  uint64_t last;  // otherwise its register would be free behind this cycle
+  uint64_t seen;  // it is taken note of, as far as words are known
+  uint32_t reg;
+} departure;
 
 struct flow_memory {
   bool l2;
@@ -49,13 +58,15 @@ struct flow_memory {
   flow_dram *dram;  // NULL: fixed latency
   l2_tags tags;
   set_use *sets;
-  uint64_t free[REGISTERS];
+  uint64_t free[REGISTERS];      // the register takes a request behind this cycle
+  uint64_t works_for[REGISTERS]; // set
   uint32_t registers;
   uint64_t enter_from;
   waiting queue[WAITING];
   uint32_t queued;
-  uint64_t evict_from, seen_off, departed[DEPARTURES];
-  uint32_t departure;
+  uint64_t evict_from, seen_off, soonest;
+  departure departing[REGISTERS];
+  uint32_t departures;
 };
 
 flow_memory *flow_memory_create(const hw_array *array) {
@@ -72,6 +83,7 @@ flow_memory *flow_memory_create(const hw_array *array) {
   if (!m->l2) return m;
   m->tail = array->l2.hit_latency - ENTER - LOOK;
   m->registers = array->l2.misses_in_flight;
+  m->soonest = m->dram != NULL ? flow_dram_soonest(m->dram) + m->path : m->latency;
   l2_tags_init(&m->tags, array);
   m->sets = WF_NEW_ARRAY(m->tags.set_mask + 1, set_use);
   return m;
@@ -145,27 +157,46 @@ static uint32_t first_free(const flow_memory *m) {
   return first;
 }
 
-// The first clean victim is taken note of in a cycle in which memory brings no word.
-static uint64_t see_off(flow_memory *m, uint64_t left) {
-  const uint64_t at = flow_calendar_find(&m->bus, wf_max(left + RELEASE, m->seen_off + 1), 1);
-  m->seen_off = at;
-  m->departed[m->departure++ % DEPARTURES] = at;
-  return at;
+// When departure n is taken note of, as far as words are known.
+static uint64_t seen_off_at(const flow_memory *m, const departure *d, uint64_t before) {
+  return flow_calendar_find(&m->bus, wf_max(d->left + RELEASE, before + 1), 1);
+}
+
+static void forget_first(flow_memory *m) {
+  m->departures--;
+  for (uint32_t i = 0; i < m->departures; i++) m->departing[i] = m->departing[i + 1];
+}
+
+// Words of requests to come arrive `soonest` behind `now` at the earliest: what happens before is final. What happens
+// later is found again at the next request.
+static void see_off(flow_memory *m, uint64_t now) {
+  uint64_t at = m->seen_off;
+  for (uint32_t i = 0; i < m->departures;) {
+    departure *d = &m->departing[i];
+    at = d->seen = seen_off_at(m, d, at);
+    m->free[d->reg] = wf_max(d->last, at) + 1;
+    if (i > 0 || at >= now + m->soonest) {
+      i++;
+      continue;
+    }
+    m->seen_off = at;
+    forget_first(m);
+  }
+}
+
+// With four on their way the next one waits for the first of these.
+static uint64_t leaves_from(const flow_memory *m, uint64_t at) {
+  if (m->departures < DEPARTURES) return at;
+  const departure *d = &m->departing[m->departures - DEPARTURES];
+  return at < m->departing[m->departures - 1].left + LEAVE ? at : wf_max(at, d->seen + 1);
 }
 
 // The victim leaves from `at` on; returns the cycle in which the register asks for its line.
-static uint64_t evict(flow_memory *m, uint64_t at, const l2_found *found, uint64_t *released) {
-  *released = 0;
+static uint64_t evict(flow_memory *m, uint64_t at, const l2_found *found) {
   if (!found->evicts) return at;
   at = wf_max(at, m->evict_from);
-  if (!found->evicts_dirty) {
-    at = wf_max(at, m->departed[m->departure % DEPARTURES] + 1);
-    m->evict_from = at + 1;
-    *released = see_off(m, at);
-    return at + 1;
-  }
-  m->evict_from = at + m->line_cycles;
-  *released = FLOW_NEVER;  // written behind the read of its line
+  if (!found->evicts_dirty) at = leaves_from(m, at);
+  m->evict_from = at + (found->evicts_dirty ? m->line_cycles : 1);
   return at + 1;
 }
 
@@ -191,19 +222,31 @@ static served answer_arriving(flow_memory *m, const request *r, uint64_t first, 
   return (served){.first = at, .last = at + length - 1};
 }
 
-static served serve_miss(flow_memory *m, const request *r, uint64_t ripe, const l2_found *found) {
-  uint64_t released, asks = evict(m, ripe, found, &released), first, last;
+// The register is free behind the cycle returned. A dirty victim is written behind the read of the line.
+static uint64_t release(flow_memory *m, uint32_t reg, uint64_t asks, uint64_t last, const l2_found *found) {
+  if (!found->evicts) return last + 1;
+  if (found->evicts_dirty) {
+    const uint64_t from = asks + (m->dram != NULL ? POSTED : 0);
+    return wf_max(last, backing_write(m, from, found->victim * m->line_bytes, m->line_bytes)) + 1;
+  }
+  m->departing[m->departures++] = (departure){.left = asks - 1, .last = last, .reg = reg};
+  departure *d = &m->departing[m->departures - 1];
+  d->seen = seen_off_at(m, d, m->departures > 1 ? d[-1].seen : m->seen_off);
+  return wf_max(last, d->seen) + 1;
+}
+
+static served serve_miss(flow_memory *m, const request *r, uint32_t reg, uint64_t ripe, const l2_found *found) {
+  const uint64_t asks = evict(m, ripe, found);
+  uint64_t first, last;
   if (r->whole) {
     first = last = asks + PERMIT;
   } else {
     first = backing_read(m, asks, r->line * m->line_bytes, m->line_bytes);
     last = first + m->line_cycles - 1;
   }
-  if (released == FLOW_NEVER)
-    released = backing_write(m, asks + (m->dram != NULL ? POSTED : 0), found->victim * m->line_bytes, m->line_bytes);
   found->line->available = first;
   served s = answer_arriving(m, r, first, last);
-  s.free = wf_max(wf_max(last, released) + 1, s.first);
+  s.free = wf_max(release(m, reg, asks, wf_max(last, s.first), found), s.first);
   return s;
 }
 
@@ -212,8 +255,9 @@ static served serve(flow_memory *m, uint64_t granted, const request *r) {
   set_use *set = &m->sets[l2_set_of(&m->tags, r->line)];
   uint64_t enters = wf_max(granted + ENTER, m->enter_from), taken = enters, look = LOOK;
   uint32_t reg = set->reg;
-  if (set->until >= enters) {
-    taken = set->until;
+  see_off(m, granted);
+  if (m->works_for[reg] == l2_set_of(&m->tags, r->line) && m->free[reg] >= enters) {
+    taken = m->free[reg];
     if (set->line == r->line) look = 1;
   } else {
     reg = first_free(m);
@@ -224,10 +268,11 @@ static served serve(flow_memory *m, uint64_t granted, const request *r) {
   m->enter_from = enters + in;
   l2_found found = {.line = NULL};
   found = l2_tags_read(&m->tags, r->line);
-  const served s = found.hit ? serve_hit(m, r, taken + look, found.line) : serve_miss(m, r, taken + look, &found);
+  const served s = found.hit ? serve_hit(m, r, taken + look, found.line) : serve_miss(m, r, reg, taken + look, &found);
   if (r->write) found.line->dirty = true;
   m->free[reg] = s.free;
-  *set = (set_use){.until = s.free, .line = r->line, .reg = reg};
+  m->works_for[reg] = l2_set_of(&m->tags, r->line);
+  *set = (set_use){.line = r->line, .reg = reg};
   return s;
 }
 

@@ -32,6 +32,8 @@ uint64_t flow_memory_host(flow_memory *m, uint64_t at, uint64_t address, bool wr
 typedef struct flow_dram flow_dram;
 flow_dram *flow_dram_create(const hw_array *array);
 void flow_dram_destroy(flow_dram *d);
+// A read's data, in cycles after its request at the earliest.
+uint64_t flow_dram_soonest(const flow_dram *d);
 uint64_t flow_dram_ask(flow_dram *d, uint64_t at, uint64_t address, uint32_t bytes, bool write);
 
 // A burst of a row of `left` bytes at `address`.
