@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "sim/flow/memory.h"
 
-enum { SESSIONS = 4, LINE_BYTES = 64, FOUR = 4 };
+enum { SESSIONS = 4, BATCHES = 8, LINE_BYTES = 64, FOUR = 4 };
 
 typedef struct timing {
 #define X(field, ddr3, ddr4, doc) uint64_t field;
@@ -46,13 +46,19 @@ typedef struct bank {
   uint64_t free;  // a row may be opened
 } bank;
 
+// Writes behind one another: their data, and from when on that of reads behind it may come.
+typedef struct batch {
+  uint64_t from, until, reads_from;
+} batch;
+
 struct flow_dram {
   timing t;
   uint64_t tick_ps, cycle_ps, controller, activate_ticks;
   uint32_t banks, columns, row_hits;
   bank *bank;
   flow_calendar activates, data;
-  uint64_t write_until, reads_from;  // the last batch of writes: data; the data of reads behind it
+  batch batch[BATCHES];  // the last ones, a ring
+  uint32_t last;
 };
 
 flow_dram *flow_dram_create(const hw_array *array) {
@@ -86,16 +92,30 @@ static void take_scattered(flow_dram *d, uint64_t at, uint64_t ticks) {
   for (; ticks > 0; ticks--) at = flow_calendar_take(&d->data, at, 1) + 1;
 }
 
+static batch *batch_of(flow_dram *d, uint64_t at, uint64_t tail) {
+  for (uint32_t i = 0; i < BATCHES; i++) {
+    batch *b = &d->batch[(d->last + BATCHES - i) % BATCHES];
+    if (at < b->reads_from && at + tail >= b->from) return b;
+  }
+  return NULL;
+}
+
 // A write that comes while reads wait behind another one goes at once. Reads that have their place already stay in it:
 // what the turn costs is taken from those behind.
 static uint64_t take_write_data(flow_dram *d, uint64_t at, uint64_t ticks) {
   const uint64_t tail = d->t.write_to_read + d->t.read;
-  const bool joins = at < d->reads_from;
-  const uint64_t start = joins ? wf_max(d->write_until, at) : flow_calendar_take(&d->data, at, ticks);
-  const uint64_t before = d->reads_from;
-  d->write_until = start + ticks;
-  d->reads_from = d->write_until + tail;
-  take_scattered(d, joins ? before : d->write_until, joins ? d->reads_from - before : tail);
+  batch *b = batch_of(d, at, tail);
+  if (b == NULL) {
+    const uint64_t start = flow_calendar_take(&d->data, at, ticks);
+    d->last = (d->last + 1) % BATCHES;
+    d->batch[d->last] = (batch){.from = start, .until = start + ticks, .reads_from = start + ticks + tail};
+    take_scattered(d, start + ticks, tail);
+    return start;
+  }
+  const uint64_t start = wf_max(b->until, at), before = b->reads_from;
+  b->until = start + ticks;
+  b->reads_from = b->until + tail;
+  take_scattered(d, before, b->reads_from - before);
   return start;
 }
 
