@@ -52,11 +52,13 @@ typedef struct flow_issue {
 typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
-  uint32_t entries;
+  uint32_t entries, padded;        // padded: to a multiple of 8, for loops over all
+  uint32_t first;                  // the entry that is or becomes free first
+  uint32_t uses;                   // a bit for each flow_use that there was
   uint32_t queue;                  // commands that have issued and have not left their unit's queue, at most
   uint64_t end[FLOW_ENTRIES];      // 0: never used; FLOW_NEVER: not known
   flow_entry entry[FLOW_ENTRIES];
-  cycle_row_range rows[FLOW_USES][FLOW_ENTRIES];
+  int32_t rows_from[FLOW_USES][FLOW_ENTRIES], rows_end[FLOW_USES][FLOW_ENTRIES];  // end 0: none
   // Commands count from 0 in their class. A ring of those that the unit has not taken, and when commands left.
   uint32_t allocated, issued, taken, left;
   flow_issue of[FLOW_QUEUE];
@@ -217,6 +219,7 @@ struct flow_loops;
 
 typedef struct flow_front {
   bool looping;            // a loop unit has work: the chain is stepped
+  bool awaits_room;        // the head waits for an end that is not known
   flow_pass pass;
   struct flow_loops *loops;
   uint64_t last_alloc;

@@ -48,6 +48,8 @@ void flow_front_create(flow_engine *e) {
   if (e->array->units.loop_matmul) l->matmul = cycle_loop_matmul_create(&l->c);
   if (e->array->units.loop_conv) l->conv = cycle_loop_conv_create(&l->c);
   e->front.pass.last = 1U + (l->matmul != NULL) + (l->conv != NULL);
+  for (uint32_t q = 0; q <= e->front.pass.last; q++) e->front.pass.known[q] = 2;
+  e->front.pass.pushed = 2;
   e->next[FLOW_FRONT] = FLOW_NEVER;
 }
 
@@ -76,24 +78,24 @@ static bool is_left(const flow_pass *p, uint32_t queue, uint32_t number) {
   return (int32_t)(p->known[queue] - number) > 0;
 }
 
-// Finds all times that follow; those of the last queue are the station's.
-static void settle_pass(flow_pass *p) {
-  for (bool more = true; more;) {
-    more = false;
-    for (uint32_t q = 0; q < p->last; q++) {
-      const uint32_t n = p->known[q];
-      if (n == p->pushed || (q > 0 && !is_left(p, q - 1, n)) || (n >= 2 && !is_left(p, q + 1, n - 2))) continue;
-      uint64_t at = q == 0 ? p->pushed_at[n % FLOW_PASS] : left_at(p, q - 1, n);
-      if (n >= 1) at = wf_max(at, left_at(p, q, n - 1));
-      if (n >= 2) at = wf_max(at, left_at(p, q + 1, n - 2));
-      p->left[q][n % FLOW_PASS] = at + 1;
-      p->known[q]++;
-      more = true;
-    }
-  }
+// Queue q: the next command leaves it, if that follows from the queues around it.
+static void settle_queue(flow_pass *p, uint32_t q) {
+  const uint32_t n = p->known[q];
+  if (n == p->pushed || (q > 0 && p->known[q - 1] == n) || (int32_t)(p->known[q + 1] - (n - 2)) <= 0) return;
+  uint64_t at = q == 0 ? p->pushed_at[n % FLOW_PASS] : left_at(p, q - 1, n);
+  at = wf_max(at, wf_max(left_at(p, q, n - 1), left_at(p, q + 1, n - 2)));
+  p->left[q][n % FLOW_PASS] = at + 1;
+  p->known[q]++;
 }
 
-// The chain is empty from `at` on.
+// Finds all times that follow; those of the last queue are the station's. A command that leaves makes room for one in
+// each queue before, one that is pushed goes on from queue to queue.
+static void settle_pass(flow_pass *p) {
+  for (uint32_t q = p->last; q-- > 0;) settle_queue(p, q);
+  for (uint32_t q = 1; q < p->last; q++) settle_queue(p, q);
+}
+
+// The chain is empty from `at` on. Two commands have left it before.
 static void restart_pass(flow_pass *p, uint64_t at) {
   p->pushed = 2;
   for (uint32_t q = 0; q <= p->last; q++) {
@@ -119,6 +121,7 @@ static void wake_pass(flow_engine *e) {
   if (n == p->pushed || !is_left(p, p->last - 1, n)) return;
   const uint64_t at = wf_max(left_at(p, p->last - 1, n) + 1, left_at(p, p->last, n - 1) + 1);
   e->next[FLOW_FRONT] = earliest_entry(e, flow_station_class(p->command[n % FLOW_PASS].insn), at);
+  e->front.awaits_room = e->next[FLOW_FRONT] == FLOW_NEVER || e->next[FLOW_FRONT] > at;
 }
 
 static void step_pass(flow_engine *e) {
@@ -244,7 +247,7 @@ static bool step_head(flow_engine *e, flow_loops *l, uint64_t now) {
   if (!cycle_queue_valid(&l->unrolled.queue, now)) return false;
   const cycle_front_command command = *stage_head(&l->unrolled);
   const sim_class unit = flow_station_class(command.insn);
-  l->blocked = earliest_entry(e, unit, now) > now;
+  l->blocked = e->front.awaits_room = earliest_entry(e, unit, now) > now;
   if (l->blocked) return false;
   cycle_queue_pop(&l->unrolled.queue, now);
   if (unit != SIM_CLASSES) flow_station_enter(e, now, unit, &command);
@@ -320,7 +323,6 @@ uint64_t flow_front_room(const flow_engine *e, uint64_t at) {
     return wf_max(at, l->now);
   }
   const flow_pass *p = &f->pass;
-  if (p->pushed < 2) return at;
   if (!is_left(p, 0, p->pushed - 2)) return FLOW_NEVER;
   return wf_max(at, left_at(p, 0, p->pushed - 2) + 1);
 }

@@ -8,6 +8,8 @@
 // An entry whose issue waits for ends that are not known counts them; whoever ends tells those that wait.
 #include "sim/flow/station.h"
 
+#include <string.h>
+
 #include "isa/isa.h"
 #include "sim/flow/front.h"
 #include "sim/flow/units.h"
@@ -24,6 +26,7 @@ void flow_station_create(flow_engine *e) {
   f[SIM_CLASS_LOAD].queue = a->load.queue;
   f[SIM_CLASS_EXECUTE].queue = a->execute.queue + UNROLLER;
   f[SIM_CLASS_STORE].queue = a->store.queue;
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) f[unit].padded = (f[unit].entries + 7) & ~7U;
 }
 
 sim_class flow_station_class(isa_id insn) {
@@ -65,9 +68,9 @@ static void settle(flow_engine *e, sim_class unit) {
   if (any) flow_unit_wake(e, unit);
 }
 
-static void release(flow_engine *e, const flow_entry *done, uint64_t at) {
+static void release(flow_engine *e, const uint64_t dependents[SIM_CLASSES], uint64_t at) {
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    uint64_t left = done->dependents[unit];
+    uint64_t left = dependents[unit];
     if (left == 0) continue;
     for (; left != 0; left &= left - 1) {
       flow_entry *w = &e->files[unit].entry[__builtin_ctzll(left)];
@@ -85,41 +88,53 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, uint64_t at
   flow_busy_until(e, at + 1);
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, at);
   if (entry->command.from_matmul || entry->command.from_conv) flow_front_done(e, unit, entry->command.from_conv, at);
-  const flow_entry done = *entry;
-  entry->dependents[0] = entry->dependents[1] = entry->dependents[2] = 0;
-  flow_front_wake(e);
-  release(e, &done, at);
+  if (at < f->end[f->first]) f->first = slot;
+  uint64_t dependents[SIM_CLASSES];
+  memcpy(dependents, entry->dependents, sizeof dependents);
+  memset(entry->dependents, 0, sizeof dependents);
+  if (e->front.awaits_room) flow_front_wake(e);
+  release(e, dependents, at);
 }
 
 // ---- entry
 
 uint64_t flow_station_room(const flow_engine *e, sim_class unit) {
   const flow_file *f = &e->files[unit];
-  uint64_t first = FLOW_NEVER;
-  for (uint32_t i = 0; i < f->entries; i++) first = f->end[i] < first ? f->end[i] : first;
+  const uint64_t first = f->end[f->first];
   return first == FLOW_NEVER || first == 0 ? first : first + 1;
 }
 
-static unsigned free_slot(const flow_file *f) {
-  unsigned best = 0;
-  for (uint32_t i = 1; i < f->entries; i++)
-    if (f->end[i] < f->end[best]) best = i;
-  return best;
-}
-
-// The entries of a file that are there in cycle `at` and share rows in the given use.
-static uint64_t sharing(const flow_file *f, uint64_t at, flow_use use, cycle_row_range rows) {
-  uint64_t found = 0;
-  if (rows.end == 0) return 0;
+static void find_first(flow_file *f) {
   for (uint32_t i = 0; i < f->entries; i++)
-    found |= (uint64_t)(f->end[i] > at && cycle_rows_overlap(f->rows[use][i], rows)) << i;
+    if (f->end[i] < f->end[f->first]) f->first = i;
+}
+
+// Of 32 entries from `from` on, those that share rows in the given use. (A loop for vector instructions.)
+static uint32_t sharing_32(const flow_file *f, flow_use use, cycle_row_range rows, uint32_t from, uint32_t count) {
+  static const uint32_t bits[32] = {
+      1U,       1U << 1,  1U << 2,  1U << 3,  1U << 4,  1U << 5,  1U << 6,  1U << 7,  1U << 8,  1U << 9,  1U << 10,
+      1U << 11, 1U << 12, 1U << 13, 1U << 14, 1U << 15, 1U << 16, 1U << 17, 1U << 18, 1U << 19, 1U << 20, 1U << 21,
+      1U << 22, 1U << 23, 1U << 24, 1U << 25, 1U << 26, 1U << 27, 1U << 28, 1U << 29, 1U << 30, 1U << 31};
+  const int32_t *first = &f->rows_from[use][from], *end = &f->rows_end[use][from];
+  const int32_t low = (int32_t)rows.first, high = (int32_t)rows.end;
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < count; i++) found |= (first[i] < high) & (low < end[i]) ? bits[i] : 0;
   return found;
 }
 
+// The entries of a file that share rows in the given use, those that have ended included.
+static uint64_t sharing(const flow_file *f, flow_use use, cycle_row_range rows) {
+  if (rows.end == 0 || (f->uses >> use & 1) == 0) return 0;
+  if (f->padded <= 32) return sharing_32(f, use, rows, 0, f->padded);
+  return sharing_32(f, use, rows, 0, 32) | (uint64_t)sharing_32(f, use, rows, 32, f->padded - 32) << 32;
+}
+
+// Those that are there in cycle `at`.
 static uint64_t conflicts(const flow_file *f, uint64_t at, const cycle_rows *rows) {
-  uint64_t found = sharing(f, at, FLOW_WRITES, rows->a) | sharing(f, at, FLOW_WRITES, rows->b);
-  if (rows->a_writes) found |= sharing(f, at, FLOW_READS, rows->a) | sharing(f, at, FLOW_READS_TOO, rows->a);
-  return found;
+  uint64_t found = sharing(f, FLOW_WRITES, rows->a) | sharing(f, FLOW_WRITES, rows->b), there = 0;
+  if (rows->a_writes) found |= sharing(f, FLOW_READS, rows->a) | sharing(f, FLOW_READS_TOO, rows->a);
+  for (; found != 0; found &= found - 1) there |= f->end[__builtin_ctzll(found)] > at ? found & -found : 0;
+  return there;
 }
 
 static uint64_t all_there(const flow_file *f, uint64_t at) {
@@ -151,17 +166,23 @@ static void find_dependencies(flow_engine *e, uint64_t at, sim_class unit, unsig
   }
 }
 
+static void keep_use(flow_file *f, unsigned slot, flow_use use, cycle_row_range rows) {
+  f->rows_from[use][slot] = (int32_t)(rows.end == 0 ? 0 : rows.first);
+  f->rows_end[use][slot] = (int32_t)rows.end;
+  if (rows.end != 0) f->uses |= 1U << use;
+}
+
 static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
-  f->rows[FLOW_WRITES][slot] = rows->a_writes ? rows->a : CYCLE_NO_ROWS;
-  f->rows[FLOW_READS][slot] = rows->a_writes ? CYCLE_NO_ROWS : rows->a;
-  f->rows[FLOW_READS_TOO][slot] = rows->b;
+  keep_use(f, slot, FLOW_WRITES, rows->a_writes ? rows->a : CYCLE_NO_ROWS);
+  keep_use(f, slot, FLOW_READS, rows->a_writes ? CYCLE_NO_ROWS : rows->a);
+  keep_use(f, slot, FLOW_READS_TOO, rows->b);
 }
 
 static bool configures(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
 
 void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle_front_command *command) {
   flow_file *f = &e->files[unit];
-  const unsigned slot = free_slot(f);
+  const unsigned slot = f->first;
   const bool config = configures(command->insn);
   const uint64_t rs1 = command->rs1, rs2 = command->rs2;
   const hw_array *a = e->array;
@@ -173,6 +194,7 @@ void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle
                                 .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
   find_dependencies(e, at, unit, slot, &rows);
   f->end[slot] = FLOW_NEVER;
+  find_first(f);
   keep_rows(f, slot, &rows);
   f->of[f->allocated++ % FLOW_QUEUE] = (flow_issue){.command = *command, .slot = (uint8_t)slot};
   flow_tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, &f->entry[slot], at);

@@ -249,9 +249,9 @@ void flow_store_wake(flow_engine *e) {
   bool more = true;
   while (more) {
     more = send(e);
-    more |= scale(s);
-    more |= enter(s);
-    more |= dispatch(e);
+    while (scale(s)) more = true;
+    while (enter(s)) more = true;
+    while (dispatch(e)) more = true;
     more |= request(e);
     if (!s->active) more |= take_up(e);
   }
