@@ -78,7 +78,7 @@ static judge_verdict judge(const outcome *outcomes, size_t count, quantity what,
     const outcome *x = &outcomes[i];
     if (!select(x, which) || (what == ENERGY && !x->model.has_energy)) continue;
     pairs[n].predicted = what == CYCLES ? x->model.cycles : what == ENERGY ? x->model.energy_pj : x->estimate;
-    pairs[n++].simulated = what == ENERGY ? x->run.energy_pj : (double)x->run.cycles;
+    pairs[n++].simulated = what == ENERGY ? x->run.array_pj : (double)x->run.cycles;
   }
   const judge_verdict v = judge_pairs(pairs, n);
   wf_free(pairs);
@@ -161,7 +161,7 @@ static void report_samples(const bench_job *job, const outcome *outcomes, size_t
     BENCH_ROW(table, bench_count(i), bench_text(x->sample.by_default ? "default" : "random"),
               bench_text(map_kind_names[x->sample.layer.kind]), bench_count(hw_derive(&x->sample.array).dim),
               bench_text(machine_bound_names[x->model.bound]), bench_real(x->model.cycles), bench_count(x->run.cycles),
-              bench_real(x->model.energy_pj), bench_real(x->run.energy_pj), bench_real(x->estimate));
+              bench_real(x->model.energy_pj), bench_real(x->run.array_pj), bench_real(x->estimate));
   }
 }
 

@@ -159,9 +159,9 @@ static void check_energy(const cJSON *document, const run *r) {
   check_near(number_at(energy, "main_memory"),
              100 * (number_at(memory, "fetched_bytes") + number_at(memory, "written_back_bytes")));
   const double port_bytes = number_at(bus, "read_bytes") + number_at(bus, "written_bytes");
-  check_near(number_at(document, "array_energy_pj"),
-             number_at(energy, "mac") + number_at(energy, "registers") + number_at(energy, "accumulator") +
-                 number_at(energy, "scratchpad") + 100 * port_bytes);
+  check_near(number_at(document, "array_energy_pj"), number_at(energy, "mac") + number_at(energy, "registers") +
+                                                         number_at(energy, "accumulator") +
+                                                         number_at(energy, "scratchpad") + 100 * port_bytes);
   double sum = -number_at(energy, "total");
   const cJSON *level;
   cJSON_ArrayForEach(level, energy) sum += level->valuedouble;

@@ -287,7 +287,7 @@ static void predictions_agree_with_the_engine(void **state) {
     assert_int_equal(m.status, RUN_MEASURE_GOOD);
     const machine_prediction p = machine_predict(&s.layer, &s.mapping, &s.array, &cost_fitted);
     cycles[i] = (judge_pair){p.cycles, (double)m.cycles};
-    energy[i] = (judge_pair){p.energy_pj, m.energy_pj};
+    energy[i] = (judge_pair){p.energy_pj, m.array_pj};
   }
   samples_close(&source);
   const judge_verdict c = judge_pairs(cycles, SIMULATED), e = judge_pairs(energy, SIMULATED);

@@ -57,7 +57,7 @@ static void left_to_the_mapper(void **state) {
     assert_int_equal(m.status, RUN_MEASURE_GOOD);
     assert_false(r.takes_mappings);
     assert_int_equal(r.count, 1);
-    const double cycles = r.choices[0].cycles / (double)m.cycles, energy = r.choices[0].energy_pj / m.energy_pj;
+    const double cycles = r.choices[0].cycles / (double)m.cycles, energy = r.choices[0].energy_pj / m.array_pj;
     printf("%s: %.2f of the cycles, %.2f of the energy\n", map_kind_names[others[n].kind], cycles, energy);
     assert_true(cycles > 0.5 && cycles < 2 && r.choices[0].has_energy && energy > 0.5 && energy < 2);
     predict_release(&r);

@@ -142,6 +142,9 @@ static void values_of_other_kinds_are_refused(void **state) {
       {"UPDATE measurement SET cycles = 1e300", "table measurement, column cycles: a number where"},
       {"UPDATE measurement SET cycles = -1", "table measurement, column cycles"},
       {"UPDATE measurement SET energy_pj = 9e999", "table measurement, column energy_pj"},
+      {"UPDATE measurement SET array_energy_pj = 'x'", "table measurement, column array_energy_pj"},
+      {"UPDATE array SET area_um2 = 'x'", "table point, column area_um2"},
+      {"UPDATE array SET area_whole = -1", "table point, column area_whole"},
       {"UPDATE measurement SET utilisation = 'x'", "table measurement, column utilisation"},
       {"UPDATE array SET dim = 0", "table point, column dim"},
       {"UPDATE array SET memory_bits = 'x'", "table point, column memory_bits"},
@@ -166,6 +169,8 @@ static void large_figures_are_added_up(void **state) {
       "UPDATE measurement SET cycles = 9223372036854775807, read_bytes = 9223372036854775807, written_bytes = "
       "9223372036854775807; UPDATE layer SET count = 9223372036854775807, macs = 9223372036854775807");
   expect_good(reports, "large figures");
+  change("UPDATE measurement SET energy = '{\"hart\": 1e308, \"mesh\": \"x\", \"other\": [}'");
+  expect_good(reports, "parts that are none");
   change("UPDATE measurement SET energy_pj = NULL");
   expect_good(reports, "no energies");
 }
