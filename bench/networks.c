@@ -20,13 +20,14 @@ typedef struct bench_row {
   const char *name;  // of the row; the network's, where `net` is NULL
   networks_options full, quick;
   const char *net;
-  bool float_ends;
+  bool float_ends, uint8_images;
 } bench_row;
 
 static const bench_row rows[] = {
     {"resnet18", .quick = {.size = 32, .divisor = 4}},
     {"resnet50", .quick = {.size = 32, .divisor = 4}},
     {"resnet50-float", .quick = {.size = 32, .divisor = 4}, .net = "resnet50", .float_ends = true},
+    {"resnet50-uint8", .quick = {.size = 32, .divisor = 4}, .net = "resnet50", .uint8_images = true},
     {"mobilenetv2", .quick = {.size = 32, .divisor = 4}},
     {"mobilenetv3-small", .quick = {.size = 32, .divisor = 4}},
     {"efficientnet-b0", .quick = {.size = 32, .divisor = 8}},
@@ -75,7 +76,8 @@ static const char *network_of(const bench_row *row) { return row->net == NULL ? 
 
 static void write_command(const bench_job *job, const bench_row *row, const networks_options *made, char *command) {
   const options *o = job->options;
-  snprintf(command, COMMAND_MAX, "weft sim %s%s", network_of(row), row->float_ends ? " --float-ends" : "");
+  snprintf(command, COMMAND_MAX, "weft sim %s%s%s", network_of(row), row->float_ends ? " --float-ends" : "",
+           row->uint8_images ? " --input-type uint8" : "");
   const size_t used = strlen(command);
   if (job->array != NULL) snprintf(command + used, COMMAND_MAX - used, " --array %s", job->array);
   add_option(command, "size", made->size);
@@ -121,8 +123,10 @@ static void measure(const bench_job *job, const bench_row *row, measured *m) {
   hw_array array;
   graph *model = bench_load_array(job, &array) ? networks_create(network_of(row), &made, job->diag) : NULL;
   if (model == NULL) return;
-  const quantise_options quantise = {
-      .seed = o->seed, .int8_ends = !row->float_ends, .unit_columns = network_unit_columns(&array)};
+  const quantise_options quantise = {.seed = o->seed,
+                                     .int8_ends = !row->float_ends,
+                                     .uint8_images = row->uint8_images,
+                                     .unit_columns = network_unit_columns(&array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return;

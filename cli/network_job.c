@@ -29,6 +29,8 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
      "--input and --quality)"},
     {"float-ends", WF_FLAG(network_job_options, float_ends), NULL,
      "networks: inputs and outputs are f32, as in the model; the hart converts them"},
+    {"input-type", WF_TEXT(network_job_options, input_type), "int8|uint8",
+     "networks: images are int8 (default) or a camera's bytes, 128 more; the ends are int8 then, with --input, too"},
     {"mappings", WF_TEXT(network_job_options, mappings), "FILE",
      "networks: mappings of kernels, as `weft search NET --simulate -o DIR` leaves them"},
     {"normaliser", WF_TEXT(network_job_options, normaliser), "on|off",
@@ -120,7 +122,22 @@ static bool read_inputs(const network_job_options *options, network_job *job, wf
 
 // Files hold numbers as the model has them, and the float model is compared with numbers.
 static bool has_int8_ends(const network_job_options *options) {
-  return options->int8_ends || (!options->float_ends && options->inputs == NULL && options->quality == 0);
+  return options->int8_ends || options->input_type != NULL ||
+         (!options->float_ends && options->inputs == NULL && options->quality == 0);
+}
+
+static cli_exit set_input_type(const network_job_options *options, network_job *job) {
+  const char *text = options->input_type;
+  if (text != NULL && strcmp(text, "int8") != 0 && strcmp(text, "uint8") != 0) {
+    fprintf(stderr, "weft: error: --input-type %s\n  hint: one of int8, uint8\n", text);
+    return CLI_USAGE;
+  }
+  if (text != NULL && (options->float_ends || options->quality > 0)) {
+    fputs("weft: error: --input-type is for ends of integers, not for --float-ends or --quality\n", stderr);
+    return CLI_USAGE;
+  }
+  job->quantise.uint8_images = text != NULL && strcmp(text, "uint8") == 0;
+  return CLI_OK;
 }
 
 static cli_exit set_calibration(const network_job_options *options, network_job *job) {
@@ -128,6 +145,8 @@ static cli_exit set_calibration(const network_job_options *options, network_job 
                                      .residual_products = (int)options->residual_products,
                                      .seed = options->seed,
                                      .int8_ends = has_int8_ends(options)};
+  const cli_exit code = set_input_type(options, job);
+  if (code != CLI_OK) return code;
   if (options->int8_ends && options->float_ends) {
     fputs("weft: error: --int8-ends and --float-ends exclude each other\n", stderr);
     return CLI_USAGE;

@@ -12,6 +12,7 @@ typedef struct network_job_options {
   const char *calibrate;   // "minmax", "percentile"; NULL: minmax
   const char *inputs;      // files, separated by commas; NULL: random
   const char *normaliser;  // "on", "off"; NULL: on where the array has one
+  const char *input_type;  // of images: "int8", "uint8"; NULL: int8
   const char *dims;        // "NAME=N,..": open dimensions of a file; NULL: none
   const char *outputs;     // "NAME,..": where the network ends; NULL: as the file says
   uint64_t seed;           // of random inputs and weights

@@ -36,6 +36,23 @@ expect 0 "digest $want" "$weft" sim net.elf --array dim8
 expect 0 'host fill, fill, fill, fill, quantize' "$weft" compile net.onnx --seed 3 --array dim8 --float-ends
 expect 2 'exclude each other' "$weft" sim net.onnx --float-ends --int8-ends
 
+# A camera's bytes are int8 and 128: the same image in both forms gives the same bytes, the hart's cycles stand at the ends.
+pixels() { head -c 3072 net.onnx; }
+image() { # TYPE: an image of 32 x 32 with 3 channels
+  printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|$1', 'fortran_order': False, 'shape': (1, 32, 32, 3), }"
+}
+{ image i1 && pixels; } >signed.npy
+{ image u1 && pixels | LC_ALL=C tr '\000-\177\200-\377' '\200-\377\000-\177'; } >bytes.npy
+expect 0 'at ends    0,' "$weft" sim resnet18 $network --array dim8 --input-type int8 --input signed.npy
+want_pixels=$(sed -n 's/^output .*digest //p' out.txt)
+expect 0 'at ends    [1-9]' "$weft" sim resnet18 $network --array dim8 --input-type uint8 --input bytes.npy
+cp out.txt pixels.txt && expect 0 "digest $want_pixels" cat pixels.txt
+expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --input-type uint8 --engine ref
+expect 2 'one of int8, uint8' "$weft" sim net.onnx --input-type u8
+expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type uint8 --float-ends
+expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type uint8 --quality 1
+expect 1 'input' "$weft" sim resnet18 $network --input-type uint8 --input signed.npy
+
 # ---- one token, whose masks and sums have one element; gates that no step reads
 expect 0 'as the int8 reference' "$weft" sim gpt2-block --seq 1 --divisor 32 --depth 1
 expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1

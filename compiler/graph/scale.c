@@ -61,6 +61,7 @@ bool graph_infer_quantize(graph_call *c) {
 }
 
 static float number_at(const graph_tensor *x, int64_t at) {
+  if (x->type == GRAPH_U8) return (float)((const uint8_t *)x->data)[at];
   return x->type == GRAPH_F32 ? ((const float *)x->data)[at] : (float)((const int32_t *)x->data)[at];
 }
 

@@ -65,12 +65,24 @@ static int begin_integers(quantise_converter *c, int t, const quantise_pin *pin)
   return in;
 }
 
+// The hart takes 128 from each byte; the rest of the zero point is in the bias, as that of any image.
+static int begin_pixels(quantise_converter *c, int t, quantise_convert_layout layout) {
+  const int in = quantise_convert_new(c, t, "", GRAPH_U8, layout);
+  const int form = quantise_convert_new(c, t, ".i8", GRAPH_I8, layout);
+  graph_node *node = quantise_convert_emit(c, GRAPH_OP_QUANTIZE, c->out->tensors[form].name, &in, 1, form);
+  graph_set_float(c->out, node, "scale", 1);
+  graph_set_int(c->out, node, "zero", -128);
+  quantise_convert_set_quant(c, t, layout, form, c->scale[t], c->zero[t]);
+  return in;
+}
+
 static int begin_input(quantise_converter *c, int t) {
   const graph_tensor *tensor = &c->model->tensors[t];
   const quantise_pin *pin = quantise_pin_of(c->pins, t);
   if (pin->is_integer) return begin_integers(c, t, pin);
   if (c->options->int8_ends && tensor->type == GRAPH_F32) {
     const quantise_convert_layout layout = tensor->rank == 4 ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
+    if (c->options->uint8_images && tensor->rank == 4) return begin_pixels(c, t, layout);
     const int in = quantise_convert_new(c, t, "", GRAPH_I8, layout);
     quantise_convert_set_quant(c, t, layout, in, c->scale[t], c->zero[t]);
     return in;

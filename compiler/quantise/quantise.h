@@ -53,9 +53,10 @@ typedef struct quantise_options {
   uint64_t seed;
   const void *const *inputs;  // given inputs: input_sets * g->input_count tensors, instead of random ones
   int input_sets;
-  bool int8_ends;    // inputs and outputs of the placed graph are int8 (images NHWC): no Quantize, no Dequantize
-  bool exact_zeros;  // zero points of results by Requantize on the host, not in the bias
-  bool keep_pools;   // pooling stays an operator of its own
+  bool int8_ends;     // inputs and outputs of the placed graph are int8 (images NHWC): no Quantize, no Dequantize
+  bool uint8_images;  // with int8_ends: images come as uint8 with 128 more, their zero point
+  bool exact_zeros;   // zero points of results by Requantize on the host, not in the bias
+  bool keep_pools;    // pooling stays an operator of its own
   // The most products that adding a residual may take (docs/networks.md): its factor is at most 127 times that.
   // 0: one per 256 terms of the sum, but from one to eight.
   int residual_products;

@@ -26,6 +26,44 @@ static enum weft_host_status quantize(const struct weft_host_call *call, size_t 
   return WEFT_HOST_OK;
 }
 
+typedef uint64_t __attribute__((may_alias)) eight_bytes;
+
+// Bytes of a camera as int8: less 128, which turns the highest bit. Whole words, four at a time; returns their bytes.
+static int64_t turn_words(eight_bytes *to, const eight_bytes *from, int64_t words) {
+  static const uint64_t high = UINT64_C(0x8080808080808080);
+  enum { FOUR = 4 };
+  int64_t i = 0;
+  for (; i + FOUR <= words; i += FOUR) {
+    const uint64_t a = from[i], b = from[i + 1], c = from[i + 2], d = from[i + 3];
+    to[i] = a ^ high;
+    to[i + 1] = b ^ high;
+    to[i + 2] = c ^ high;
+    to[i + 3] = d ^ high;
+  }
+  for (; i < words; i++) to[i] = from[i] ^ high;
+  return words * (int64_t)sizeof(uint64_t);
+}
+
+static enum weft_host_status from_bytes(const struct weft_host_call *call, size_t count, const struct host_place *p,
+                                        const int64_t *step) {
+  enum { WORD = sizeof(uint64_t), HIGH = 0x80 };
+  (void)call;
+  char *to = p->at[0];
+  const char *from = p->at[1];
+  const bool dense = step[0] == 1 && step[1] == 1 && ((uintptr_t)to | (uintptr_t)from) % WORD == 0;
+  const int64_t n = (int64_t)count;
+  int64_t i = 0;
+  if (dense)
+    i = turn_words((eight_bytes *)__builtin_assume_aligned(to, WORD),
+                   (const eight_bytes *)__builtin_assume_aligned(from, WORD), n / WORD);
+  for (; i < n; i++) host_put_i8(to + i * step[0], (int8_t)(from[i * step[1]] ^ HIGH));
+  return WEFT_HOST_OK;
+}
+
+static bool is_from_bytes(const struct weft_host_call *call) {
+  return host_is(call, 1, WEFT_U8) && call->number[0] == 1 && call->integer[0] == INT8_MIN;
+}
+
 // The body of a row, with the steps as constants where the elements of both sides lie side by side.
 #define ROW_INLINE __attribute__((always_inline)) static inline
 
@@ -260,7 +298,7 @@ static enum weft_host_status lut_f32(const struct weft_host_call *call, size_t c
 host_row *host_quantise_row(const struct weft_host_call *call) {
   switch (call->op) {
     case WEFT_HOST_QUANTIZE:
-      return host_is(call, 1, WEFT_F32) ? quantize_f32 : quantize;
+      return host_is(call, 1, WEFT_F32) ? quantize_f32 : is_from_bytes(call) ? from_bytes : quantize;
     case WEFT_HOST_DEQUANTIZE:
       return host_is(call, 1, WEFT_I8) ? dequantize_i8 : dequantize;
     case WEFT_HOST_DEQUANTIZE_MUL:

@@ -56,7 +56,8 @@ static int64_t macs_of(const graph *placed) {
 
 bool layers_program_load(layers_program *program, const char *name_or_path, const char *name,
                          const layers_program_options *options, wf_diag *diag) {
-  const quantise_options quantise = {.seed = SEED, .int8_ends = !options->float_ends};
+  const quantise_options quantise = {
+      .seed = SEED, .int8_ends = !options->float_ends, .uint8_images = options->uint8_images};
   *program = (layers_program){.name = name, .description = "the steps of a network program"};
   graph *model = read_model(name_or_path, options, diag);
   if (model == NULL) return false;

@@ -15,7 +15,7 @@ typedef struct layers_program_options {
   int dim_count;
   const char *const *outputs;  // of files: where the network ends
   int output_count;
-  bool float_ends;
+  bool float_ends, uint8_images;
 } layers_program_options;
 
 typedef struct layers_program {

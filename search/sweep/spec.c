@@ -293,14 +293,26 @@ static bool read_sizes(reader *r, const hw_yaml_node *node, layers_program_optio
   return good;
 }
 
+static bool read_ends(reader *r, const hw_yaml_node *node, layers_program_options *options) {
+  static const char *const flags[] = {"false", "true", NULL}, *const types[] = {"int8", "uint8", NULL};
+  const hw_yaml_node *ends = hw_yaml_tree_find(node, "float-ends"), *type = hw_yaml_tree_find(node, "input-type");
+  int floats = 0, images = 0;
+  if (ends != NULL && !hw_yaml_tree_choice(ends, "float-ends", flags, &floats, r->diag)) return false;
+  if (type != NULL && !hw_yaml_tree_choice(type, "input-type", types, &images, r->diag)) return false;
+  if (floats == 1 && type != NULL) {
+    wf_error(r->diag, type->where, "input-type is for ends of integers, not with float-ends");
+    return false;
+  }
+  options->float_ends = floats == 1;
+  options->uint8_images = images == 1;
+  return true;
+}
+
 static bool read_options(reader *r, const hw_yaml_node *node) {
-  static const char *const keys[] = {"net",   "name", "size",    "seq",        "batch", "divisor",
-                                     "depth", "dims", "outputs", "float-ends", NULL},
-                           *const flags[] = {"false", "true", NULL};
-  const hw_yaml_node *net = hw_yaml_tree_find(node, "net"), *name = hw_yaml_tree_find(node, "name"),
-                     *ends = hw_yaml_tree_find(node, "float-ends");
+  static const char *const keys[] = {"net",   "name", "size",    "seq",        "batch",      "divisor",
+                                     "depth", "dims", "outputs", "float-ends", "input-type", NULL};
+  const hw_yaml_node *net = hw_yaml_tree_find(node, "net"), *name = hw_yaml_tree_find(node, "name");
   layers_program_options options = {.dim_count = 0};
-  int float_ends = 0;
   if (!hw_yaml_tree_keys(node, "a network", keys, r->diag)) return false;
   if (net == NULL) {
     wf_error(r->diag, node->where, "a network with options has `net`");
@@ -310,15 +322,13 @@ static bool read_options(reader *r, const hw_yaml_node *node) {
              *its_name = name == NULL ? NULL : hw_yaml_tree_text(name, "name", r->diag);
   if (path == NULL || (name != NULL && its_name == NULL) || !read_sizes(r, node, &options) ||
       !read_dims(r, hw_yaml_tree_find(node, "dims"), &options) ||
-      !read_outputs(r, hw_yaml_tree_find(node, "outputs"), &options) ||
-      (ends != NULL && !hw_yaml_tree_choice(ends, "float-ends", flags, &float_ends, r->diag)))
+      !read_outputs(r, hw_yaml_tree_find(node, "outputs"), &options) || !read_ends(r, node, &options))
     return false;
   if (!layers_is_program(path)) {
     wf_error(r->diag, net->where, "'%s' is no ONNX file and no generated network", path);
     wf_hint(r->diag, "weft net --list names the generated ones; a layer table stands without options");
     return false;
   }
-  options.float_ends = float_ends == 1;
   return read_program(r, beside(r, path), its_name, &options, net->where);
 }
 

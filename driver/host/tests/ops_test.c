@@ -213,6 +213,26 @@ static void test_quantise(void **state) {
   for (int i = 0; i < 6; i++) assert_true(back[i] == 0.25f * (float)(want[i] + 3));
 }
 
+// Every byte less 128, side by side, from odd addresses and spread.
+static void test_bytes_of_a_camera(void **state) {
+  (void)state;
+  enum { COUNT = 259 };
+  static _Alignas(8) uint8_t x[2 * COUNT + 8];
+  static _Alignas(8) int8_t q[COUNT + 8];
+  for (size_t i = 0; i < sizeof x; i++) x[i] = (uint8_t)(i * 37);
+  for (int start = 0; start < 3; start++)
+    for (int spread = 1; spread <= 2; spread++) {
+      struct weft_host_call call = {
+          .op = WEFT_HOST_QUANTIZE, .rank = 1, .outer = 1, .dim = {COUNT}, .integer = {-128}, .number = {1}};
+      call.operand[0] = operand(q, WEFT_I8, 1, 1, 0, 0);
+      call.operand[1] = operand(x + start, WEFT_U8, 1, spread, 0, 0);
+      memset(q, 99, sizeof q);
+      assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+      for (int i = 0; i < COUNT; i++) assert_int_equal(q[i], x[start + spread * i] - 128);
+      assert_int_equal(q[COUNT], 99);
+    }
+}
+
 // Every quotient near a middle between two integers, for many scales: as the division rounds.
 static void test_quotients(void **state) {
   (void)state;
@@ -629,6 +649,7 @@ int main(void) {
                                      cmocka_unit_test(test_normalize),
                                      cmocka_unit_test(test_gather),
                                      cmocka_unit_test(test_quantise),
+                                     cmocka_unit_test(test_bytes_of_a_camera),
                                      cmocka_unit_test(test_quotients),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);

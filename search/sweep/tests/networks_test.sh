@@ -37,6 +37,7 @@ small small.onnx
 resnet18 resnet18 size: 32, divisor: 8
 resnet50 resnet50 size: 32, divisor: 8
 resnet50-float resnet50 size: 32, divisor: 8, float-ends: true
+resnet18-uint8 resnet18 size: 32, divisor: 8, input-type: uint8
 mobilenetv2 mobilenetv2 size: 64, divisor: 4
 mobilenetv3-small mobilenetv3-small size: 64, divisor: 4
 efficientnet-b0 efficientnet-b0 size: 64, divisor: 8
@@ -75,7 +76,7 @@ figure() { tr -d ',' <sim.json | awk -v key="\"$1\":" '$1 == key && !found { pri
 point=0
 for array in $arrays; do
   while read -r name net options; do
-    flags=$(echo "$options" | sed 's/float-ends: true/--float-ends/; s/\([a-z]*\): /--\1 /g; s/,//g')
+    flags=$(echo "$options" | sed 's/float-ends: true/--float-ends/; s/input-type:/--input-type/; s/\([a-z]*\): /--\1 /g; s/,//g')
     # shellcheck disable=SC2086  # the flags are words
     "$weft" sim "$net" $flags --array "$array" --no-check --quiet --json sim.json
     cycles=$(figure cycles)
@@ -117,5 +118,7 @@ refused none.onnx none.onnx
 refused '{net: own.yaml}' 'is no ONNX file and no generated network'
 refused '{size: 32}' 'has .net.'
 refused '{net: lstm, sizes: 3}' sizes
+refused '{net: lstm, input-type: u8}' 'input-type'
+refused '{net: lstm, input-type: uint8, float-ends: true}' 'not with float-ends'
 refused 'small.onnx, small.onnx' 'appears twice'
 echo "tables: the same; programs: as sim"
