@@ -129,7 +129,7 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
 // A rank other than the first works until rank 0 has nothing more.
 static cli_exit serve(const sweep_spec *spec, const sweep_remote_group *group) {
   signal(SIGINT, SIG_IGN);
-  const sweep_work_context context = {spec->programs, spec->program_count};
+  const sweep_work_context context = {spec->programs, spec->program_count, spec->tech};
   sweep_pool_serve(group->socket, spec->timeout, sweep_work_measure, &context);
   return CLI_OK;
 }

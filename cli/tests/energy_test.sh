@@ -53,6 +53,18 @@ sed 's/mac: 1/mac: unknown/' ones.yaml >bad.yaml
 expect 1 'bad.yaml:4:.*energy_pj.mac is a number' "$weft" sim mobilenetv2 --size 32 --divisor 8 --no-check --tech bad.yaml
 expect 1 'missing.yaml' "$weft" sim mobilenetv2 --tech missing.yaml
 
+# A sweep with a table of its own; the store belongs to it.
+printf 'arrays: [dim8]\ntechnology: ones.yaml\nnetworks: [{net: bert-base, seq: 16, divisor: 6, depth: 1}]\n' >own.yaml
+expect 0 '' "$weft" sweep own.yaml -o own.sqlite --quiet
+expect 0 '' "$weft" sim bert-base --seq 16 --divisor 6 --depth 1 --array dim8 --no-check --quiet --json own.json --tech ones.yaml
+swept=$("$weft" query own.sqlite "SELECT energy_pj FROM point_network" | tail -n 1)
+near 'a sweep with a table of its own' "$(awk -v e="$swept" 'BEGIN { printf "%.4g", e / 1e6 }')" "$(awk -v e="$(figure energy_uj own.json)" 'BEGIN { printf "%.4g", e }')"
+expect 0 'ones' "$weft" query own.sqlite "SELECT technology FROM array"
+sed 's/mac: 1/mac: 2/' ones.yaml >twos.yaml && mv twos.yaml ones.yaml
+expect 1 'own.sqlite' "$weft" sweep own.yaml -o own.sqlite --quiet
+sed 's/ones.yaml/nosuch.yaml/' own.yaml >none.yaml
+expect 1 'nosuch.yaml' "$weft" sweep none.yaml -o none.sqlite
+
 # The hart's instructions and the memory system's bytes: alike in both engines.
 expect 0 '' "$weft" sim "$elf" --array dim4 --engine cycle --quiet --json cycle.json
 expect 0 '' "$weft" sim "$elf" --array dim4 --engine rtl --quiet --json rtl.json

@@ -443,9 +443,22 @@ static bool check(reader *r) {
   return false;
 }
 
+static bool read_technology(reader *r) {
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "technology");
+  if (node == NULL) return true;
+  const char *name = hw_yaml_tree_text(node, "technology", r->diag);
+  hw_tech *loaded = name == NULL ? NULL : hw_tech_load(beside(r, name), r->diag);
+  if (loaded == NULL) return false;
+  hw_tech *tech = WF_ARENA_ARRAY(r->spec->arena, 1, hw_tech);
+  *tech = *loaded;
+  r->spec->tech = tech;
+  wf_free(loaded);
+  return true;
+}
+
 static bool read_all(reader *r) {
   static const char *const keys[] = {"name",     "base",    "sample",    "count",   "seed",  "parameters", "arrays",
-                                     "networks", "mapping", "objective", "timeout", "steps", NULL};
+                                     "networks", "mapping", "objective", "timeout", "steps", "technology", NULL};
   if (!hw_yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
   const hw_yaml_node *name = hw_yaml_tree_find(r->root, "name");
   r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : hw_yaml_tree_text(name, "name", r->diag);
@@ -456,6 +469,7 @@ static bool read_all(reader *r) {
   good = read_networks(r) && good;
   good = read_mapping(r) && good;
   good = read_steps(r) && good;
+  good = read_technology(r) && good;
   good = read_objective(r) && good;
   good = read_sample(r) && good;
   return good && check(r);

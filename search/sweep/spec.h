@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "hw/array.h"
+#include "hw/tech.h"
 #include "search/descent/plain.h"
 #include "search/layers/program.h"
 
@@ -49,6 +50,7 @@ typedef struct sweep_spec {
                       // search
   descent_plain_objective objective;  // what is best of those
   double timeout;                     // seconds of one measurement; 0: none
+  const hw_tech *tech;                // of all arrays, from a file; NULL: theirs
 } sweep_spec;
 
 // Files that the text names are found relative to its own place, networks also by name (layers/network.h). False

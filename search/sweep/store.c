@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,7 +120,7 @@ static char *get(sweep_store *s, const char *key) {
   return value;
 }
 
-// What the points depend on and the text does not hold: the base array, and arrays and layers read from files.
+// What the points depend on and the text does not hold: the base array, and arrays, technology and layers from files.
 static uint64_t content_hash(const sweep_spec *spec) {
   uint64_t hash = WF_HASH_START;
   const uint64_t base = hw_array_hash(&spec->base);
@@ -135,6 +136,11 @@ static uint64_t content_hash(const sweep_spec *spec) {
       const uint64_t parts[2] = {map_layer_hash(&layer), (uint64_t)spec->networks[n].layers[i].count};
       hash = wf_hash(hash, parts, sizeof parts);
     }
+  }
+  if (spec->tech != NULL) {
+    const size_t numbers = offsetof(hw_tech, energy_pj);
+    hash = wf_hash(hash, spec->tech->name, strlen(spec->tech->name));
+    hash = wf_hash(hash, (const char *)spec->tech + numbers, sizeof *spec->tech - numbers);
   }
   for (size_t n = 0; n < spec->program_count; n++) {
     const uint64_t program = sweep_program_hash(spec, &spec->programs[n]);

@@ -277,7 +277,7 @@ sweep_outcome sweep_run(const sweep_spec *spec, sweep_store *s, const sweep_opti
                         wf_diag *diag) {
   runner r = {
       .spec = spec, .options = options, .store = s, .diag = diag, .policy = sweep_policy(spec), .start = wf_seconds()};
-  const sweep_work_context context = {spec->programs, spec->program_count};
+  const sweep_work_context context = {spec->programs, spec->program_count, spec->tech};
   r.pool = sweep_pool_create(options->jobs, spec->timeout, sweep_work_measure, &context);
   collect_layers(&r);
   const sweep_outcome outcome = survey(&r) ? work(&r) : SWEEP_FAILED;

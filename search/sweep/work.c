@@ -265,12 +265,15 @@ static void measure_layer(run_known *known, const sweep_work_request *request, s
   if (request->searched > 0 && result->status == WORK_GOOD) search(known, request, result);
 }
 
+// A pointer of another machine's process is none here.
 void sweep_work_measure(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
                         sweep_work_result *result) {
   const double start = wf_seconds();
+  sweep_work_request own = *request;
+  if (context != NULL && context->tech != NULL) own.array.tech = context->tech;
   if (request->program != 0)
-    measure_program(&context->programs[request->program - 1], request, result);
+    measure_program(&context->programs[request->program - 1], &own, result);
   else
-    measure_layer(known, request, result);
+    measure_layer(known, &own, result);
   result->wall_seconds = wf_seconds() - start;
 }

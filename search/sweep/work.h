@@ -9,6 +9,7 @@
 
 #include "compiler/mapping/mapping.h"
 #include "hw/array.h"
+#include "hw/tech.h"
 #include "runner/known.h"
 #include "runner/measure.h"
 #include "search/layers/program.h"
@@ -17,6 +18,7 @@
 typedef struct sweep_work_context {
   const layers_program *programs;
   size_t program_count;
+  const hw_tech *tech;  // of all arrays; NULL: what the request's array says
 } sweep_work_context;
 
 typedef struct sweep_work_request {
