@@ -161,6 +161,7 @@ static void call_gemm(const layer_desc *layer, layer_call *call) {
   add(call, "N", size[BLOCK_DIM_K]);
   add(call, "K", size[BLOCK_DIM_C]);
   add_results(layer, call);
+  if (layer->weight_pitch != 0) add(call, "pitch", layer->weight_pitch);
   call->layer.kind = rows == 1 ? MAP_GEMV : MAP_GEMM;
   call->layer.size[BLOCK_DIM_N] = call->layer.size[BLOCK_DIM_Q] = 1;
   call->layer.size[BLOCK_DIM_P] = rows;

@@ -47,7 +47,8 @@ typedef struct layer_desc {
   int64_t image[2];  // rows and columns of the images of inputs, without padding; 0: as many as the results need
   double scale;      // of int8 results
   bool relu;
-  bool transposed;  // the weights of kind batched are N x K
+  bool transposed;       // the weights of kind batched are N x K
+  int64_t weight_pitch;  // of products: elements from row to row of the weights, 0: K
 } layer_desc;
 
 // The kernel that computes a layer; LAYER_KERNEL_COUNT: none does. Images of LAYER_CONV2D_NARROW lie in memory with

@@ -3,6 +3,7 @@
 // say.
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/network/private.h"
 
 typedef struct product {
@@ -57,6 +58,20 @@ static network_place transposed(network_lowering *l, int input, int64_t batch, i
   return to.place;
 }
 
+// Rows of constant weights that end inside of a line of the cache begin at one each, where that takes little room: a
+// row that straddles lines is loaded slower.
+static void align_weights(network_lowering *l, product *p) {
+  enum { ROOM = 16 };  // a part of the row
+  const int64_t line = cost_line_bytes(l->array), pitch = wf_align_up(p->n, line);
+  const graph_tensor *t = network_lower_input(l, 1);
+  if (p->batch_b != 1 || p->trans_b || t->data == NULL || pitch == p->n || (pitch - p->n) * ROOM > p->n) return;
+  const uint64_t bytes = (uint64_t)(pitch * p->k);
+  int8_t *to = network_lower_alloc(l, bytes);
+  for (int64_t k = 0; k < p->k; k++) memcpy(to + k * pitch, (const int8_t *)t->data + k * p->n, (size_t)p->n);
+  p->at.weights = network_lower_constant(l, t->name, to, bytes);
+  p->layer.weight_pitch = pitch;
+}
+
 // ---- kernels
 
 static network_place at(network_place place, int64_t elements, int64_t bytes) {
@@ -101,6 +116,7 @@ bool network_lower_product(network_lowering *l) {
   p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : network_lower_place_of(l, 0);
   p.at.weights = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : network_lower_place_of(l, 1);
   p.at.results = network_lower_result(l, 0);
+  if (!together) align_weights(l, &p);
   if (together) {
     batched(l, &p);
   } else if (p.batch_b == 1) {
