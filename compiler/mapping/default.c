@@ -151,6 +151,15 @@ static void try_images(chooser *c, map_mapping *m, int64_t largest) {
     }
 }
 
+// Channels by themselves are loaded for few products: smaller blocks of halves of rows hide more of it.
+static void try_halves(chooser *c, map_mapping *m, int64_t rows) {
+  const int64_t p = c->layer->size[BLOCK_DIM_P], q = c->layer->size[BLOCK_DIM_Q], half = wf_ceil_div(q, 2);
+  if (half < c->hw.dim) return;
+  set_tile(c, m, BLOCK_DIM_Q, half);
+  set_tile(c, m, BLOCK_DIM_P, balanced(p, rows / half, 1));
+  try_channels(c, m);
+}
+
 // Rows of results: whole rows of an image where they fit, else parts of one; images together if they are small.
 static void try_rows(chooser *c, map_mapping *m) {
   const int64_t dim = c->hw.dim, slots = m->depth[MAP_RESULTS];
@@ -169,6 +178,7 @@ static void try_rows(chooser *c, map_mapping *m) {
     set_tile(c, m, BLOCK_DIM_N, images && tile_p >= p && tile_q >= q ? balanced(n, rows / (p * q), 1) : 1);
     try_channels(c, m);
     if (is_fixed(c, BLOCK_DIM_P)) return;
+    if (c->layer->kind == MAP_DEPTHWISE && tile_q >= q) try_halves(c, m, rows);
   }
 }
 
@@ -177,6 +187,11 @@ static void try_columns(chooser *c, map_mapping *m) {
   for (int64_t columns = dim;; columns *= 2) {
     set_tile(c, m, BLOCK_DIM_K, columns);
     try_rows(c, m);
+    const int64_t even = balanced(size, columns, dim);
+    if (c->layer->kind == MAP_DEPTHWISE && even < wf_min(columns, size) && even > columns / 2) {
+      set_tile(c, m, BLOCK_DIM_K, even);
+      try_rows(c, m);
+    }
     if (columns >= size || columns > c->hw.acc_rows || is_fixed(c, BLOCK_DIM_K)) return;
   }
 }
