@@ -117,6 +117,26 @@ static void convolution_and_pooling(void **state) {
       }
 }
 
+// Windows of the first results reach before the image: what the block has there counts as zero.
+static void pooling_from_before_the_image(void **state) {
+  (void)state;
+  int8_t x[36], y[4];
+  for (int i = 0; i < 36; i++) x[i] = i / 6 == 0 || i % 6 == 0 ? 100 : (int8_t)(i - 30);
+  run("program pool\n"
+      "tensor x i8[36] read\ntensor y i8[4] write\n"
+      "loop m 2 parallel\n"
+      "buffer image i32[1, 3, 5, 1]\n"
+      "for m {\n"
+      "load image = x[0:1 of 1 stride 36, m*2:3 of 6 stride 6, 0:5 of 6 stride 1, 0:1 of 1 stride 1]\n"
+      "store y[0:1 of 1 stride 4, m:1 of 2 stride 2, 0:2 of 2 stride 1, 0:1 of 1 stride 1] = image scale 1 pool 3 "
+      "stride 2 border 1\n"
+      "}\n",
+      (void *[]){x, y});
+  // Rows and columns 1 to 5 of x are the image.
+  const int8_t expected[4] = {0, 0, 0, 4 * 6 + 4 - 30};
+  for (int i = 0; i < 4; i++) assert_int_equal(y[i], expected[i]);
+}
+
 static void operations(void **state) {
   (void)state;
   int32_t x[6] = {-300, -1, 0, 1, 5, INT32_MAX}, y[6];
@@ -224,6 +244,7 @@ int main(void) {
       cmocka_unit_test(products_with_a_matrix_each),
       cmocka_unit_test(products_are_sums),
       cmocka_unit_test(convolution_and_pooling),
+      cmocka_unit_test(pooling_from_before_the_image),
       cmocka_unit_test(operations),
       cmocka_unit_test(widening_loads_accumulate),
       cmocka_unit_test(wrong_programs_are_reported),

@@ -51,6 +51,11 @@ static void conv_reads_back(void **state) {
   reads_what_it_prints("conv.block");
 }
 
+static void pooled_conv_reads_back(void **state) {
+  (void)state;
+  reads_what_it_prints("pooled.block");
+}
+
 static void constants_and_products_of_blocks_read_back(void **state) {
   (void)state;
   reads_what_it_prints("residual.block");
@@ -121,6 +126,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gemm_reads_back),
       cmocka_unit_test(conv_reads_back),
+      cmocka_unit_test(pooled_conv_reads_back),
       cmocka_unit_test(constants_and_products_of_blocks_read_back),
       cmocka_unit_test(statements_know_their_place),
       cmocka_unit_test(errors_are_located),

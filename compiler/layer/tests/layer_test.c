@@ -198,14 +198,41 @@ static void narrow_convolutions(void **state) {
   }
 }
 
+// The fewest passes of any number of groups side by side, where a block is no larger than the side.
+static int64_t fewest_passes(int64_t groups, int64_t c, int64_t k, int64_t dim) {
+  int64_t fewest = INT64_MAX;
+  for (int64_t q = 1; q <= groups; q++) {
+    const int64_t rows = (q * c + dim - 1) / dim, columns = (q * k + dim - 1) / dim;
+    if (q > 1 && groups % q != 0 && (rows > 1 || columns > 1)) continue;
+    const int64_t passes = (groups + q - 1) / q * rows * columns;
+    if (passes < fewest) fewest = passes;
+  }
+  return fewest;
+}
+
+static void groups_side_by_side(void **state) {
+  (void)state;
+  hw_array array;
+  use_array(&array, "dim8");
+  for (int64_t groups = 2; groups <= 40; groups++)
+    for (int64_t c = 1; c <= 20; c++)
+      for (int64_t k = 1; k <= 20; k++) {
+        const map_layer layer = {.kind = MAP_CONV, .size = {1, 8, 8, k, c, 1, 1}, .groups = groups};
+        const layer_packing p = layer_packing_of(&layer, &array);
+        assert_int_equal(layer_passes(&layer, &array), fewest_passes(groups, c, k, 8));
+        assert_true(p.blocks * p.together >= groups && (p.blocks - 1) * p.together < groups);
+        assert_int_equal(p.square, layer_kernel_of(&layer, &array) == LAYER_DEPTHWISE_CONV2D);
+      }
+}
+
 static void texts(void **state) {
   (void)state;
   for (int k = 0; k < LAYER_KERNEL_COUNT; k++) assert_non_null(layer_kernel_text((layer_kernel)k));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(read_back), cmocka_unit_test(foreign_mapping),
-                                     cmocka_unit_test(refused), cmocka_unit_test(narrow_convolutions),
-                                     cmocka_unit_test(texts)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(read_back),           cmocka_unit_test(foreign_mapping),     cmocka_unit_test(refused),
+      cmocka_unit_test(narrow_convolutions), cmocka_unit_test(groups_side_by_side), cmocka_unit_test(texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
