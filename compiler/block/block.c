@@ -321,8 +321,12 @@ void block_visit(block_statement *list, void (*visit)(void *context, block_state
 }
 
 int64_t block_before_image(const block_statement *store, int d, const int64_t *iteration) {
+  enum { FAR = -(1 << 30) };  // all of the source is before the image
   const block_pool *pool = &store->store.epilogue.pool;
-  const int64_t first = block_affine_at(&store->store.access.dim[d].offset, iteration) * pool->stride - pool->border;
+  int64_t at = block_affine_at(&store->store.access.dim[d].offset, iteration);
+  if (pool->border == 0 || at >= pool->border) return 0;
+  if (at < FAR) at = FAR;
+  const int64_t first = at * pool->stride - pool->border;
   return first < 0 ? -first : 0;
 }
 

@@ -119,10 +119,12 @@ typedef struct pooling {
 } pooling;
 
 static bool pooling_of(lang_runner *r, const lang_ast *node, pooling *p) {
+  enum { WINDOW_MAX = 1 << 20 };
   int64_t numbers[RUN_RANK_MAX];
   int count = 0;
   if (node == NULL || !lang_run_eval_ints(r, node, numbers, &count)) return node == NULL;
-  if (count != 3 || numbers[0] < 1 || numbers[1] < 1 || numbers[2] < 0 || numbers[2] >= numbers[0])
+  if (count != 3 || numbers[0] > WINDOW_MAX || numbers[1] > WINDOW_MAX || numbers[0] < 1 || numbers[1] < 1 ||
+      numbers[2] < 0 || numbers[2] >= numbers[0])
     return lang_run_fail(r, node, "expected size, stride and border of a window");
   *p = (pooling){numbers[0], numbers[1], numbers[2]};
   return true;
@@ -138,14 +140,18 @@ static bool is_pooled_shape(const lang_run_block *b, const lang_run_block_ptr *p
   return true;
 }
 
+// Whether row or column `at` of the block is none before the image.
+static bool is_in_image(int64_t offset, const pooling *pool, int64_t at) {
+  return offset >= pool->border || offset * pool->stride - pool->border + at >= 0;
+}
+
 static lang_run_cell largest(const lang_run_block *b, const lang_run_block_ptr *p, const pooling *pool, int64_t e) {
   int64_t at[4];
   lang_run_cell best = {.i = INT8_MIN};
   for (int d = 3; d >= 0; e /= p->size[d], d--) at[d] = e % p->size[d];
   for (int64_t w = 0; w < pool->size * pool->size; w++) {
     const int64_t row = at[1] * pool->stride + w / pool->size, column = at[2] * pool->stride + w % pool->size;
-    const bool inside = p->offset[1] * pool->stride - pool->border + row >= 0 &&
-                        p->offset[2] * pool->stride - pool->border + column >= 0;
+    const bool inside = is_in_image(p->offset[1], pool, row) && is_in_image(p->offset[2], pool, column);
     const int32_t value =
         inside ? b->cells[((at[0] * b->size[1] + row) * b->size[2] + column) * b->size[3] + at[3]].i : 0;
     if (value > best.i) best.i = value;
