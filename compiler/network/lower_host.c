@@ -199,6 +199,8 @@ bool network_lower_binary(network_lowering *l) {
   if (x->type != y->type) return network_lower_refuse(l, "operands of two types");
   if (x->type == GRAPH_I8 || x->type == GRAPH_U8)
     return network_lower_refuse(l, "arithmetic on %s", graph_type_names[x->type]);
+  if (l->node->op == GRAPH_OP_POW && x->type != GRAPH_F32)
+    return network_lower_refuse(l, "powers of %s", graph_type_names[x->type]);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].op == l->node->op) return simple(l, table[i].host, 2);
   return network_lower_refuse(l, "no such operator on the host");
@@ -233,6 +235,8 @@ bool network_lower_many(network_lowering *l) {
                                  : op == GRAPH_OP_MIN ? WEFT_HOST_MIN
                                                       : WEFT_HOST_ADD;
   network_lower_view y, x, sum;
+  const graph_type type = network_lower_output(l, 0)->type;
+  if (type == GRAPH_I8 || type == GRAPH_U8) return network_lower_refuse(l, "arithmetic on %s", graph_type_names[type]);
   if (!network_lower_view_of(l, l->node->outputs[0], &y) || !network_lower_view_of(l, l->node->inputs[0], &sum))
     return false;
   sum = network_lower_broadcast(&sum, y.rank, y.dim);

@@ -2,6 +2,15 @@
 // A model graph to a graph of Q operators on int8 tensors: see convert.h.
 #include "compiler/quantise/convert.h"
 
+// A tensor of fewer dimensions that is no constant has no form with its channels last.
+static bool has_narrow_input(const graph *g, const graph_node *node) {
+  for (int i = 0; i < node->input_count; i++) {
+    const graph_tensor *t = node->inputs[i] == GRAPH_NONE ? NULL : &g->tensors[node->inputs[i]];
+    if (t != NULL && t->data == NULL && t->rank < 4 && graph_elements(t) != 1) return true;
+  }
+  return false;
+}
+
 // Float and integer operators that have no int8 form: as they are, with the forms of their inputs that they need.
 static void emit_float(quantise_converter *c, const graph_node *node) {
   const graph *g = c->model;
@@ -11,6 +20,7 @@ static void emit_float(quantise_converter *c, const graph_node *node) {
     if (node->inputs[i] != GRAPH_NONE && g->tensors[node->inputs[i]].data == NULL &&
         quantise_convert_is_last(c, node->inputs[i]))
       layout = LAYOUT_CHANNELS_LAST;
+  if (image && has_narrow_input(g, node)) layout = LAYOUT_PLAIN;
   int *inputs = WF_ARENA_ARRAY(c->arena, (size_t)node->input_count + 1, int);
   int *outputs = WF_ARENA_ARRAY(c->arena, (size_t)node->output_count + 1, int);
   for (int i = 0; i < node->input_count; i++)

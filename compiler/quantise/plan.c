@@ -327,6 +327,16 @@ static void plan_scales(quantise_converter *c) {
   scale_multiples(c, &all);
 }
 
+// A constant on the left of a product has a scale of its own.
+static void plan_left_constant(quantise_converter *c, const graph_node *node) {
+  const float *values = quantise_rewrite_floats(c->model, node->inputs[0]);
+  if (node->op != GRAPH_OP_MAT_MUL || values == NULL) return;
+  float largest = 0;
+  for (int64_t i = graph_elements(&c->model->tensors[node->inputs[0]]); i-- > 0;)
+    largest = fmaxf(largest, fabsf(values[i]));
+  if (largest / 127 >= FLT_MIN) c->scale[node->inputs[0]] = largest / 127;
+}
+
 void quantise_convert_plan(quantise_converter *c) {
   const size_t tensors = (size_t)c->model->tensor_count + 1, nodes = (size_t)c->model->node_count + 1;
   c->index = quantise_rewrite_index_of(c->model);
@@ -337,6 +347,7 @@ void quantise_convert_plan(quantise_converter *c) {
   for (size_t i = 0; i < nodes; i++) c->chain_of[i] = GRAPH_NONE;
   for (size_t i = 0; i < tensors; i++) c->derived[i] = GRAPH_NONE;
   plan_scales(c);
+  for (int n = 0; n < c->model->node_count; n++) plan_left_constant(c, &c->model->nodes[n]);
   for (int n = 0; n < c->model->node_count; n++)
     if (quantise_convert_is_product(c, &c->model->nodes[n])) plan_chain(c, n);
   plan_derived(c);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "compiler/quantise/expand.h"
 #include "compiler/quantise/quantise.h"
 
 static int reshape_to(graph *g, const char *name, int x, int rank, const int64_t *dims, int out) {
@@ -63,6 +64,12 @@ static void lift_attribute(graph *g, graph_node *node, const char *name, int64_t
   graph_set_ints(g, node, name, values, 2 * count);
 }
 
+// One row has no neighbours, so its dilation is free: the array takes equal ones.
+static void lift_dilation(graph *g, graph_node *node) {
+  int64_t old = 1;
+  if (graph_ints(node, "dilations", &old, 1) == 1) graph_set_ints(g, node, "dilations", (int64_t[]){old, old}, 2);
+}
+
 static bool prepare_conv1d(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
   (void)index;
   const graph_tensor x = g->tensors[node->inputs[0]], w = g->tensors[node->inputs[1]], y = g->tensors[node->outputs[0]];
@@ -77,7 +84,7 @@ static bool prepare_conv1d(graph *g, const quantise_rewrite_index *index, const 
   copy_attributes(g, conv, node);
   lift_attribute(g, conv, "kernel_shape", 1);
   lift_attribute(g, conv, "strides", 1);
-  lift_attribute(g, conv, "dilations", 1);
+  lift_dilation(g, conv);
   lift_attribute(g, conv, "pads", 0);
   reshape_to(g, wf_arena_format(g->arena, "%s.line", node->name), result, 3, y.dim, node->outputs[0]);
   return true;
@@ -114,6 +121,24 @@ static bool prepare_transpose(graph *g, const quantise_rewrite_index *index, con
   return true;
 }
 
+// Behind the folding of constants into it.
+static bool prepare_conv3d(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
+  (void)index;
+  return quantise_expand_conv(g, node);
+}
+
+// What does not go by phases: groups, dilations, two strides.
+static bool prepare_spread(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
+  (void)index;
+  return quantise_expand_spread(g, node);
+}
+
+// What is left of them: not of an image.
+static bool prepare_batch_norm(graph *g, const quantise_rewrite_index *index, const graph_node *node) {
+  (void)index;
+  return quantise_expand_any_batch_norm(g, node);
+}
+
 static const struct {
   graph_op op;
   bool (*prepare)(graph *, const quantise_rewrite_index *, const graph_node *);
@@ -121,8 +146,11 @@ static const struct {
     {GRAPH_OP_REDUCE_MEAN, prepare_mean},
     {GRAPH_OP_SUM, prepare_sum},
     {GRAPH_OP_CONV, prepare_conv1d},
+    {GRAPH_OP_CONV, prepare_conv3d},
+    {GRAPH_OP_BATCH_NORMALIZATION, prepare_batch_norm},
     {GRAPH_OP_TRANSPOSE, prepare_transpose},
     {GRAPH_OP_CONV_TRANSPOSE, quantise_prepare_conv_transpose},
+    {GRAPH_OP_CONV_TRANSPOSE, prepare_spread},
     {GRAPH_OP_LSTM, quantise_prepare_lstm},
 };
 
@@ -133,7 +161,9 @@ static bool prepare_node(graph *g, const quantise_rewrite_index *index, const gr
 }
 
 bool quantise_prepare(graph *model, quantise_pins *pins, wf_diag *diag) {
+  quantise_expand(model);
   if (!quantise_prepare_pins(model, pins, diag)) return false;
+  quantise_expand(model);  // what QLinear operators with computed scales have become
   quantise_fold(model, pins);
   const quantise_rewrite_index index = quantise_rewrite_index_of(model);
   int count;

@@ -3,6 +3,8 @@
 // and output_*.pb. Prints a row per operator and what was refused and why; exit code 1 if a result differs.
 //
 //   onnx_nodes [--markdown] [--verbose] FOLDER...
+//
+// quantise_nodes is the same behind quantise_prepare.
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +14,9 @@
 #include "base/alloc.h"
 #include "compiler/graph/element.h"
 #include "compiler/onnx/private.h"
+#ifdef NODES_PREPARED
+#include "compiler/quantise/quantise.h"
+#endif
 
 enum { SLOTS = 64 };
 
@@ -169,6 +174,21 @@ static graph *read_some_way(const char *path, const data_set *d, const Onnx__Gra
   return g != NULL ? g : onnx_read(path, NULL, diag);
 }
 
+#ifdef NODES_PREPARED
+// As the quantiser prepares them: what operators are written as computes the same.
+static graph *prepared(graph *g, wf_diag *diag) {
+  quantise_pins pins;
+  if (g == NULL || quantise_prepare(g, &pins, diag)) return g;
+  graph_destroy(g);
+  return NULL;
+}
+#else
+static graph *prepared(graph *g, wf_diag *diag) {
+  (void)diag;
+  return g;
+}
+#endif
+
 static outcome run_model(const char *folder, const char *path, const Onnx__GraphProto *model, wf_diag *diag) {
   outcome result = REFUSED;
   for (int s = 0; s < SLOTS; s++) {
@@ -185,7 +205,7 @@ static outcome run_model(const char *folder, const char *path, const Onnx__Graph
       if (g != NULL) wf_error(diag, wf_in_file(set), "its data is no tensor");
       graph_destroy(g);
     } else if (there) {
-      graph *g = read_some_way(path, d, model, diag);
+      graph *g = prepared(read_some_way(path, d, model, diag), diag);
       result = g == NULL ? REFUSED : run(g, d, model, arena, diag);
       graph_destroy(g);
     }

@@ -77,6 +77,35 @@ static void test_reductions(void **state) {
   }
 }
 
+// The places of the best, equal ones by place, along the first dimension: of [B,A] beside [A,B].
+static void test_top(void **state) {
+  (void)state;
+  float x[A * B * C];
+  int8_t bytes[A * B * C];
+  int64_t places[A * B * C];
+  for (int i = 0; i < A * B * C; i++) x[i] = bytes[i] = (int8_t)(i * 7 % 5);
+  for (int round = 0; round < 4; round++) {
+    const bool smallest = round % 2 == 1, is_float = round / 2 == 0;
+    struct weft_host_call call = {
+        .op = WEFT_HOST_TOPK, .rank = 2, .outer = 1, .dim = {A, B * C}, .integer = {6, smallest}};
+    call.operand[0] = operand(places, WEFT_I64, 8, 1, A, 0);
+    call.operand[1] = is_float ? operand(x, WEFT_F32, F, B * C, 1, 0) : operand(bytes, WEFT_I8, 1, B * C, 1, 0);
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int a = 0; a < A; a++) {
+      bool taken[B * C] = {false};
+      for (int k = 0; k < 6; k++) {
+        int best = -1;
+        for (int i = 0; i < B * C; i++) {
+          const float here = x[a * B * C + i];
+          if (!taken[i] && (best < 0 || (smallest ? here < x[a * B * C + best] : here > x[a * B * C + best]))) best = i;
+        }
+        taken[best] = true;
+        assert_int_equal(places[k * A + a], best);
+      }
+    }
+  }
+}
+
 // A product [A,B] x [B,C] of int8: the sum runs over the last dimension of the call.
 static void test_dot(void **state) {
   (void)state;
@@ -643,6 +672,7 @@ int main(void) {
                                      cmocka_unit_test(test_copy),
                                      cmocka_unit_test(test_broadcast),
                                      cmocka_unit_test(test_reductions),
+                                     cmocka_unit_test(test_top),
                                      cmocka_unit_test(test_dot),
                                      cmocka_unit_test(test_softmax),
                                      cmocka_unit_test(test_long_softmax),
