@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -19,8 +20,14 @@ enum { MAPPINGS_MAX = 1 << 24 };
 const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
     {"input", WF_TEXT(network_job_options, inputs), "FILE,..",
      "networks: .npy or .pb files of the inputs (default: random)"},
-    {"calibrate", WF_TEXT(network_job_options, calibrate), "minmax|percentile",
-     "networks: ranges of float activations"},
+    {"calibrate", WF_TEXT(network_job_options, calibrate), "minmax|percentile|DIR",
+     "networks: ranges of float activations; DIR has .npy or .ppm files to take them from, also percentile,DIR"},
+    {"mean", WF_TEXT(network_job_options, mean), "R,G,B", "networks: taken off the pictures of --calibrate, of 0 .. 1"},
+    {"deviation", WF_TEXT(network_job_options, deviation), "R,G,B", "networks: what they are divided by"},
+    {"keep-float", WF_TEXT(network_job_options, keep_float), "NODE,..",
+     "networks: nodes that stay in float, on the hart"},
+    {"quality-at-least", WF_TEXT(network_job_options, quality_at_least), "DB",
+     "networks: as few nodes stay in float as make every output that good"},
     {"samples", WF_COUNT(network_job_options, samples), "N", "networks: random inputs of the calibration (default 2)"},
     {"residual-products", WF_COUNT(network_job_options, residual_products), "N",
      "networks: the most products that adding a residual may take, 1 to 8 (default: by the length of sums)"},
@@ -123,7 +130,8 @@ static bool read_inputs(const network_job_options *options, network_job *job, wf
 // Files hold numbers as the model has them, and the float model is compared with numbers.
 static bool has_int8_ends(const network_job_options *options) {
   return options->int8_ends || options->input_type != NULL ||
-         (!options->float_ends && options->inputs == NULL && options->quality == 0);
+         (!options->float_ends && options->inputs == NULL && options->quality == 0 &&
+          options->quality_at_least == NULL);
 }
 
 static cli_exit set_input_type(const network_job_options *options, network_job *job) {
@@ -140,7 +148,42 @@ static cli_exit set_input_type(const network_job_options *options, network_job *
   return CLI_OK;
 }
 
-static cli_exit set_calibration(const network_job_options *options, network_job *job) {
+static bool is_directory(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// A method, a folder, or both of them.
+static cli_exit set_ranges(network_job_options *options, network_job *job) {
+  const char *text = options->calibrate, *comma = text == NULL ? NULL : strchr(text, ',');
+  const size_t length = text == NULL ? 0 : comma != NULL ? (size_t)(comma - text) : strlen(text);
+  const bool minmax = length == 6 && strncmp(text, "minmax", 6) == 0,
+             percentile = length == 10 && strncmp(text, "percentile", 10) == 0;
+  if (percentile) job->quantise.method = QUANTISE_PERCENTILE;
+  options->calibrate = minmax || percentile ? (comma == NULL ? NULL : comma + 1) : text;
+  if (options->calibrate == NULL || is_directory(options->calibrate)) return CLI_OK;
+  fprintf(stderr,
+          "weft: error: --calibrate %s\n  hint: one of minmax, percentile, or a folder with .npy or .ppm files\n",
+          options->calibrate);
+  return CLI_USAGE;
+}
+
+static cli_exit set_quality(const network_job_options *options, network_job *job, wf_diag *diag) {
+  job->quantise.kept = &job->kept;
+  job->quantise.forms = &job->forms;
+  if (!cli_names_parse(&job->keep, "keep-float", options->keep_float, diag)) return CLI_USAGE;
+  job->quantise.keep = job->keep.names;
+  job->quantise.keep_count = job->keep.count;
+  char *end = NULL;
+  if (options->quality_at_least == NULL) return CLI_OK;
+  job->quantise.least_db = strtod(options->quality_at_least, &end);
+  if (end != options->quality_at_least && *end == '\0' && job->quantise.least_db > 0 && job->quantise.least_db < 200)
+    return CLI_OK;
+  fprintf(stderr, "weft: error: --quality-at-least %s\n  hint: a number of dB, as 25\n", options->quality_at_least);
+  return CLI_USAGE;
+}
+
+static cli_exit set_calibration(network_job_options *options, network_job *job) {
   job->quantise = (quantise_options){.samples = (int)options->samples,
                                      .residual_products = (int)options->residual_products,
                                      .seed = options->seed,
@@ -151,13 +194,47 @@ static cli_exit set_calibration(const network_job_options *options, network_job 
     fputs("weft: error: --int8-ends and --float-ends exclude each other\n", stderr);
     return CLI_USAGE;
   }
-  if (options->calibrate == NULL || strcmp(options->calibrate, "minmax") == 0) return CLI_OK;
-  if (strcmp(options->calibrate, "percentile") == 0) {
-    job->quantise.method = QUANTISE_PERCENTILE;
-    return CLI_OK;
+  return set_ranges(options, job);
+}
+
+// Inputs from files take the place of random ones, in the calibration and in comparisons.
+static bool read_calibration(const network_job_options *options, network_job *job, wf_diag *diag) {
+  network_pictures pictures = {{0, 0, 0}, {1, 1, 1}};
+  if (options->calibrate == NULL) return true;
+  bool parsed = (options->mean == NULL || network_pictures_parse(options->mean, pictures.mean)) &&
+                (options->deviation == NULL || network_pictures_parse(options->deviation, pictures.deviation));
+  for (int i = 0; i < 3; i++) parsed = parsed && pictures.deviation[i] > 0;
+  if (!parsed) {
+    wf_error(diag, wf_in_file(options->calibrate),
+             "--mean and --deviation take R,G,B or one number, deviations above 0");
+    return false;
   }
-  fprintf(stderr, "weft: error: --calibrate %s\n  hint: one of minmax, percentile\n", options->calibrate);
-  return CLI_USAGE;
+  if (!network_calibration_read(options->calibrate, job->model, &pictures, &job->calibration, diag)) return false;
+  job->quantise.inputs = (const void *const *)job->calibration.inputs;
+  job->quantise.input_sets = job->calibration.sets;
+  return true;
+}
+
+static void hint(const quantise_layer *worst, wf_diag *diag) {
+  char from[48] = "from exact inputs";
+  if (worst->input_db < 300) snprintf(from, sizeof from, "from %.1f dB", worst->input_db);
+  wf_hint(diag, "node %s loses most, %s to %.1f dB", worst->cause, from, worst->sqnr_db);
+  wf_hint(diag,
+          "--calibrate DIR takes ranges from real inputs, --keep-float NODE keeps a product in float, "
+          "--quality-at-least %d keeps as many as that needs",
+          NETWORK_JOB_POOR_DB);
+}
+
+// The node that loses most is named, so that it can be helped.
+static void warn(const network_job *job, wf_diag *diag) {
+  const quantise_layer *worst = quantise_worst_layer(&job->layers);
+  for (int o = 0; o < job->placed->output_count; o++) {
+    if (!(job->quality[o].sqnr_db < NETWORK_JOB_POOR_DB)) continue;
+    wf_warning(diag, wf_in_file(NULL), "output %s is only %.1f dB from the float model", job->quality[o].output,
+               job->quality[o].sqnr_db);
+    if (worst != NULL) hint(worst, diag);
+    return;
+  }
 }
 
 // On where the array has the unit; "on" for an array without one is a mistake.
@@ -186,6 +263,8 @@ static bool quantise(const network_job_options *options, network_job *job, wf_di
   job->quantise_seconds = wf_process_seconds() - start;
   if (job->placed == NULL) return false;
   if (options->quality == 0) {
+    job->forms = (quantise_forms){0};
+    if (job->kept.count > 0) return true;  // whose names are the model's
     graph_destroy(job->model);
     job->model = NULL;
     return true;
@@ -193,8 +272,13 @@ static bool quantise(const network_job_options *options, network_job *job, wf_di
   quantise_options compare = job->quantise;
   compare.samples = (int)options->quality;
   compare.seed = job->quantise.seed + 1000;  // other inputs than those of the calibration
+  if (compare.input_sets > compare.samples) compare.input_sets = compare.samples;
   job->quality = quantise_compare(job->model, job->placed, &compare, diag);
-  return job->quality != NULL;
+  if (job->quality == NULL ||
+      !quantise_compare_layers(job->model, job->placed, &job->forms, &compare, &job->layers, diag))
+    return false;
+  warn(job, diag);
+  return true;
 }
 
 static bool read_mappings(const char *path, network_mappings *mappings, wf_diag *diag) {
@@ -221,10 +305,12 @@ static network *create(const network_job_options *options, const network_job *jo
   return network_create(job->placed, &lowering, diag);
 }
 
-cli_exit network_job_open(const cli_common *common, const network_job_options *options, const char *path,
+cli_exit network_job_open(const cli_common *common, const network_job_options *asked, const char *path,
                           network_job *job, wf_diag *diag) {
   *job = (network_job){0};
+  network_job_options given = *asked, *options = &given;
   cli_exit code = set_calibration(options, job);
+  if (code == CLI_OK) code = set_quality(options, job, diag);
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);
@@ -233,7 +319,7 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *o
   job->model = read_model(options, path, diag);
   job->read_seconds = wf_process_seconds() - start;
   if (job->model == NULL || !network_check_size(job->model, &job->array, options->int8_ends, diag) ||
-      !quantise(options, job, diag) || !read_inputs(options, job, diag))
+      !read_calibration(options, job, diag) || !quantise(options, job, diag) || !read_inputs(options, job, diag))
     return CLI_BAD_INPUT;
   network_mappings mappings = {0};
   const bool read = read_mappings(options->mappings, &mappings, diag);
@@ -246,6 +332,9 @@ void network_job_release(network_job *job) {
   network_destroy(job->net);
   for (int i = 0; job->inputs != NULL && i < job->placed->input_count; i++) wf_free(job->inputs[i]);
   wf_free(job->inputs);
+  network_calibration_release(&job->calibration);
+  quantise_layers_release(&job->layers);
+  cli_names_release(&job->keep);
   wf_free(job->quality);
   if (job->placed != NULL) graph_destroy(job->placed);
   if (job->model != NULL) graph_destroy(job->model);

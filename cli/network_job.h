@@ -3,19 +3,24 @@
 #ifndef CLI_NETWORK_JOB_H
 #define CLI_NETWORK_JOB_H
 
+#include "cli/calibration.h"
 #include "cli/cli.h"
+#include "cli/onnx_dims.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "workloads/networks/networks.h"
 
 typedef struct network_job_options {
-  const char *calibrate;   // "minmax", "percentile"; NULL: minmax
-  const char *inputs;      // files, separated by commas; NULL: random
-  const char *normaliser;  // "on", "off"; NULL: on where the array has one
-  const char *input_type;  // of images: "int8", "uint8"; NULL: int8
-  const char *dims;        // "NAME=N,..": open dimensions of a file; NULL: none
-  const char *outputs;     // "NAME,..": where the network ends; NULL: as the file says
-  uint64_t seed;           // of random inputs and weights
+  const char *calibrate;         // "minmax", "percentile", a folder, or two of them; NULL: minmax
+  const char *mean, *deviation;  // of pictures: "R,G,B"; NULL: 0, 1
+  const char *keep_float;        // "NODE,..": nodes that stay in float; NULL: none
+  const char *quality_at_least;  // dB; NULL: as it comes
+  const char *inputs;            // files, separated by commas; NULL: random
+  const char *normaliser;        // "on", "off"; NULL: on where the array has one
+  const char *input_type;        // of images: "int8", "uint8"; NULL: int8
+  const char *dims;              // "NAME=N,..": open dimensions of a file; NULL: none
+  const char *outputs;           // "NAME,..": where the network ends; NULL: as the file says
+  uint64_t seed;                 // of random inputs and weights
   uint64_t residual_products;
   uint64_t samples;  // of calibration
   uint64_t quality;  // inputs on which the float model is compared with; 0: not at all
@@ -28,7 +33,10 @@ typedef struct network_job_options {
   bool quiet;
 } network_job_options;
 
-enum { NETWORK_JOB_OPTIONS = 15 };
+// Worse outputs are warned of, in dB.
+enum { NETWORK_JOB_POOR_DB = 20 };
+
+enum { NETWORK_JOB_OPTIONS = 19 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 
@@ -40,7 +48,12 @@ typedef struct network_job {
   double read_seconds, quantise_seconds;
   quantise_quality *quality;  // per output; NULL: not asked for
   quantise_options quantise;
+  cli_names keep;
   quantise_choice choice;  // of what the normaliser does
+  quantise_kept kept;      // what stayed in float
+  quantise_forms forms;
+  quantise_layers layers;  // against the float model; none: not asked for
+  network_calibration calibration;
 } network_job;
 
 // `path` is an ONNX file or the name of a generated network. Returns an exit code, after errors were reported; release

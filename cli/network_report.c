@@ -12,6 +12,8 @@
 #include "cli/sim_units.h"
 #include "sim/figures.h"
 
+#define EXACT_DB 300.0  // above: nothing has changed the numbers
+
 // ---- figures of a step
 
 typedef struct layer_figures {
@@ -123,6 +125,39 @@ static void print_kinds(unsigned kinds, FILE *out) {
     }
 }
 
+static bool is_kept(const network_report *report, const char *node) {
+  const quantise_kept *kept = &report->job->kept;
+  for (int i = 0; i < kept->count; i++) {
+    const size_t length = strlen(kept->names[i]);
+    if (strncmp(node, kept->names[i], length) == 0 && (node[length] == '\0' || node[length] == '.')) return true;
+  }
+  return false;
+}
+
+static uint64_t kept_cycles(const network_report *report) {
+  uint64_t cycles = 0;
+  for (int s = 0; s < report->job->net->step_count; s++)
+    if (is_kept(report, report->job->net->steps[s].name)) cycles += report->result->steps[s].cycles;
+  return cycles;
+}
+
+// Of all nodes, in the order in which they run.
+static void print_layers(const network_report *report, FILE *out) {
+  const quantise_layers *layers = &report->job->layers;
+  char name[WF_NAME_LINE];
+  if (layers->count > 0)
+    fprintf(out, "layers       %-12s %-12s %s\n", "dB", "of its inputs", "node (against the float model)");
+  for (int i = 0; i < layers->count; i++) {
+    const quantise_layer *layer = &layers->rows[i];
+    fprintf(out, "             %-12.1f ", layer->sqnr_db);
+    if (layer->input_db < EXACT_DB)
+      fprintf(out, "%-12.1f ", layer->input_db);
+    else
+      fprintf(out, "%-12s ", "exact");
+    fprintf(out, "%s (%s)\n", wf_name_shown(layer->node, name), graph_op_name(layer->op));
+  }
+}
+
 // What went to the normaliser: what it keeps of the quality, and what it would keep with all.
 static void print_choice(const network_report *report, FILE *out) {
   const quantise_choice *choice = &report->job->choice;
@@ -137,6 +172,18 @@ static void print_choice(const network_report *report, FILE *out) {
     fprintf(out, " it would be %.1f dB", choice->all_db);
   }
   fputc('\n', out);
+}
+
+// What stayed in float, what that gained, and what it costs.
+static void print_kept(const network_report *report, FILE *out) {
+  const quantise_kept *kept = &report->job->kept;
+  char number[WF_THOUSANDS], name[WF_NAME_LINE];
+  if (kept->count == 0 && !kept->measured) return;
+  fprintf(out, "in float     %d nodes", kept->count);
+  if (kept->measured) fprintf(out, ": %.1f dB, without %.1f dB", kept->with_db, kept->before_db);
+  if (report->engine->timed) fprintf(out, "; %s cycles on the hart", wf_thousands(kept_cycles(report), number));
+  fputc('\n', out);
+  for (int i = 0; i < kept->count; i++) fprintf(out, "             %s\n", wf_name_shown(kept->names[i], name));
 }
 
 static void print_quality(const network_report *report, FILE *out) {
@@ -167,7 +214,9 @@ void network_report_totals(const network_report *report, FILE *out) {
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
           r->check_seconds, wf_thousands(peak_kib(), number));
   print_choice(report, out);
+  print_kept(report, out);
   print_quality(report, out);
+  print_layers(report, out);
   for (int o = 0; !report->timing_only && o < net->graph->output_count; o++)
     fprintf(out, "output       %s, digest %016" PRIx64 "\n",
             wf_name_shown(net->graph->tensors[net->graph->outputs[o]].name, name), r->digests[o]);
@@ -284,13 +333,42 @@ static void add_quality(const network_report *report, cJSON *document) {
   }
 }
 
+static void add_kept(const network_report *report, cJSON *document) {
+  const quantise_kept *kept = &report->job->kept;
+  if (kept->count == 0 && !kept->measured) return;
+  cJSON *object = cJSON_AddObjectToObject(document, "in_float"), *list = cJSON_AddArrayToObject(object, "nodes");
+  for (int i = 0; i < kept->count; i++) cJSON_AddItemToArray(list, cJSON_CreateString(kept->names[i]));
+  if (report->engine->timed) cli_json_count(object, "cycles", kept_cycles(report));
+  if (!kept->measured) return;
+  cJSON_AddNumberToObject(object, "sqnr_db", kept->with_db);
+  cJSON_AddNumberToObject(object, "without_sqnr_db", kept->before_db);
+}
+
+static void add_layers(const network_report *report, cJSON *document) {
+  const quantise_layers *layers = &report->job->layers;
+  if (layers->count == 0) return;
+  cJSON *list = cJSON_AddArrayToObject(document, "layers");
+  for (int i = 0; i < layers->count; i++) {
+    const quantise_layer *layer = &layers->rows[i];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "node", layer->node);
+    cJSON_AddStringToObject(object, "operator", graph_op_name(layer->op));
+    cJSON_AddStringToObject(object, "tensor", layer->tensor);
+    cJSON_AddNumberToObject(object, "sqnr_db", layer->sqnr_db);
+    if (layer->input_db < EXACT_DB) cJSON_AddNumberToObject(object, "input_sqnr_db", layer->input_db);
+    cJSON_AddItemToArray(list, object);
+  }
+}
+
 cJSON *network_report_json(const network_report *report) {
   cJSON *document = cJSON_CreateObject();
   const run_network_result *r = report->result;
   add_totals(report, document);
   add_seconds(report, document);
   add_choice(report, document);
+  add_kept(report, document);
   add_quality(report, document);
+  add_layers(report, document);
   cJSON_AddBoolToObject(document, "compared", report->checked);
   if (!report->timing_only) cli_json_hash(document, "digest", r->digest);
   if (report->checked) cli_json_count(document, "wrong", r->wrong);

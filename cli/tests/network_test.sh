@@ -53,6 +53,35 @@ expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type 
 expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type uint8 --quality 1
 expect 1 'input' "$weft" sim resnet18 $network --input-type uint8 --input signed.npy
 
+# ---- a network that ends earlier, at a tensor or a node
+expect 0 'as the int8 reference' "$weft" sim net.onnx --seed 3 --array dim8 --outputs layer2.0.add --json cut.json
+expect 0 '"node":	"layer2.0' cat cut.json
+expect 1 "no tensor and no node has the name 'nowhere'" "$weft" sim net.onnx --outputs nowhere
+expect 2 'not of the form NAME,NAME' "$weft" graph net.onnx --outputs ''
+expect 0 'output layer1.0.add' "$weft" graph net.onnx --outputs layer1.0.add
+
+# ---- quality: layer by layer, ranges from files, nodes in float
+expect 0 'layers       dB' "$weft" sim resnet18 $network --array dim8 --quality 1 --json quality.json
+expect 0 '"input_sqnr_db":' cat quality.json
+expect 1 "no node 'nowhere' that could stay in float" "$weft" sim resnet18 $network --keep-float nowhere
+expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --keep-float layer1.0.conv1,fc --json keep.json
+expect 0 '"in_float":' cat keep.json
+expect 2 'a number of dB' "$weft" sim resnet18 $network --quality-at-least good
+expect 0 'in float     [0-9]+ nodes: [0-9.]+ dB, without' "$weft" sim resnet18 $network --quality-at-least 30 --engine ref
+mkdir pictures empty
+for i in 1 2 3; do
+  { printf 'P6\n# picture\n8 4\n255\n' && head -c 96 "$weft"; } >pictures/$i.ppm
+done
+expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --calibrate pictures --mean 0.5 --deviation 0.25,0.25,0.3
+expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --calibrate percentile,pictures --quality 2
+expect 1 'has no .npy and no .ppm files' "$weft" sim resnet18 $network --calibrate empty
+expect 1 'deviations above 0' "$weft" sim resnet18 $network --calibrate pictures --deviation 0
+expect 1 'takes no pictures' "$weft" sim bert-base --seq 4 --divisor 16 --depth 1 --calibrate pictures
+printf 'P6 8 4 255\n' >pictures/4.ppm
+expect 1 '4.ppm: error: is no binary .ppm picture' "$weft" sim resnet18 $network --calibrate pictures
+cp bad.npy empty/
+expect 1 'input input is f32' "$weft" sim resnet18 $network --calibrate empty
+
 # ---- one token, whose masks and sums have one element; gates that no step reads
 expect 0 'as the int8 reference' "$weft" sim gpt2-block --seq 1 --divisor 32 --depth 1
 expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1

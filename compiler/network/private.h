@@ -125,6 +125,7 @@ network_lower_node network_lower_softmax, network_lower_layer_norm, network_lowe
 network_lower_node network_lower_rename, network_lower_transpose, network_lower_slice, network_lower_split,
     network_lower_concat, network_lower_pad, network_lower_resize, network_lower_gather, network_lower_expand,
     network_lower_tile, network_lower_space, network_lower_gather_elements, network_lower_top_k;
+network_lower_node network_lower_float_product, network_lower_float_gemm, network_lower_float_conv;
 
 // Steps for every node of the graph. False after errors were reported.
 bool network_lower_graph(network *net, wf_diag *diag);

@@ -2,6 +2,10 @@
 // A model graph to a graph of Q operators on int8 tensors: see convert.h.
 #include "compiler/quantise/convert.h"
 
+#include <string.h>
+
+#include "compiler/quantise/mixed.h"
+
 // A tensor of fewer dimensions that is no constant has no form with its channels last.
 static bool has_narrow_input(const graph *g, const graph_node *node) {
   for (int i = 0; i < node->input_count; i++) {
@@ -49,6 +53,10 @@ static void emit_node(quantise_converter *c, int n) {
     return;
   }
   if (node->outputs[0] == GRAPH_NONE) {  // only later results of it are wanted
+    emit_float(c, node);
+    return;
+  }
+  if (quantise_is_kept(c->options, node)) {
     emit_float(c, node);
     return;
   }
@@ -148,6 +156,24 @@ static void begin_values(quantise_converter *c) {
         .real = {GRAPH_NONE, GRAPH_NONE}, .quant = {GRAPH_NONE, GRAPH_NONE}, .flat = GRAPH_NONE};
 }
 
+// The int8 form of a tensor, or its float form where it has no other.
+static void record_forms(const quantise_converter *c, quantise_forms *forms) {
+  const graph *g = c->model;
+  forms->of = WF_ARENA_ARRAY(g->arena, (size_t)g->tensor_count + 1, quantise_form);
+  forms->count = 0;
+  for (int t = 0; t < g->tensor_count; t++) {
+    const quantise_convert_value *v = &c->values[t];
+    const int last = v->quant[LAYOUT_CHANNELS_LAST] != GRAPH_NONE ? v->quant[LAYOUT_CHANNELS_LAST]
+                     : v->quant[LAYOUT_PLAIN] == GRAPH_NONE       ? v->real[LAYOUT_CHANNELS_LAST]
+                                                                  : GRAPH_NONE;
+    const int plain = v->quant[LAYOUT_PLAIN] != GRAPH_NONE ? v->quant[LAYOUT_PLAIN] : v->real[LAYOUT_PLAIN];
+    const int form = last != GRAPH_NONE ? last : plain;
+    if (form == GRAPH_NONE || g->tensors[t].data != NULL) continue;
+    const char *name = c->out->tensors[form].name;
+    forms->of[forms->count++] = (quantise_form){wf_arena_text(g->arena, name, strlen(name)), t, last != GRAPH_NONE};
+  }
+}
+
 graph *quantise_convert(const graph *model, const quantise_pins *pins, const quantise_ranges *ranges,
                         const quantise_options *options, wf_diag *diag) {
   quantise_converter c = {.model = model, .pins = pins, .ranges = ranges, .options = options, .diag = diag};
@@ -160,6 +186,7 @@ graph *quantise_convert(const graph *model, const quantise_pins *pins, const qua
   for (int n = 0; n < model->node_count && !c.refused; n++) emit_node(&c, n);
   if (!c.refused) end_outputs(&c);
   quantise_rewrite_drop_dead(c.out);
+  if (options->forms != NULL) record_forms(&c, options->forms);
   wf_arena_destroy(c.arena);
   if (diag->errors == errors && graph_verify(c.out, diag)) return c.out;
   graph_destroy(c.out);

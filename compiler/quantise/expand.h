@@ -17,8 +17,8 @@ quantise_expansion quantise_expand_any_batch_norm, quantise_expand_batch_norm, q
     quantise_expand_layer_norm, quantise_expand_lrn;
 // expand_image.c: windows on one and three dimensions, resizing, padding. Convolutions come behind the folding of
 // constants into them (prepare.c).
-quantise_expansion quantise_expand_conv, quantise_expand_conv_transpose, quantise_expand_spread, quantise_expand_pool, quantise_expand_global,
-    quantise_expand_resize, quantise_expand_pad;
+quantise_expansion quantise_expand_conv, quantise_expand_conv_transpose, quantise_expand_spread, quantise_expand_pool,
+    quantise_expand_global, quantise_expand_resize, quantise_expand_pad;
 // expand_integer.c
 quantise_expansion quantise_expand_quantize, quantise_expand_dequantize, quantise_expand_dynamic,
     quantise_expand_integer_product;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "compiler/graph/run.h"
+#include "compiler/quantise/mixed.h"
 #include "compiler/quantise/quantise.h"
 
 // ---- comparison with the model
@@ -192,6 +193,22 @@ static bool choose_units(const graph *model, const quantise_pins *pins, const qu
   return true;
 }
 
+// ---- what stays in float
+
+static bool choose_kept(graph *model, const quantise_pins *pins, const quantise_ranges *ranges,
+                        quantise_options *options, wf_diag *diag) {
+  quantise_mixed mixed = {.model = model, .pins = pins, .ranges = ranges, .options = *options};
+  if (options->least_db > 0) {
+    if (!quantise_choose_kept(&mixed, diag)) return false;
+    options->keep = mixed.options.keep;
+    options->keep_count = mixed.options.keep_count;
+  }
+  if (options->kept != NULL)
+    *options->kept =
+        (quantise_kept){options->keep, options->keep_count, options->least_db > 0, mixed.first_db, mixed.last_db};
+  return true;
+}
+
 // ---- all passes
 
 graph *quantise_network(graph *model, const quantise_options *asked, quantise_stage stage, wf_diag *diag) {
@@ -201,6 +218,7 @@ graph *quantise_network(graph *model, const quantise_options *asked, quantise_st
   if (!quantise_check(model, diag) || !quantise_prepare(model, &pins, diag)) return NULL;
   if (stage == QUANTISE_STAGE_MODEL) return model;
   if (!quantise_calibrate(model, &options, &ranges, diag)) return NULL;
+  if (!quantise_check_kept(model, &options, diag) || !choose_kept(model, &pins, &ranges, &options, diag)) return NULL;
   if (options.unit_columns > 0 && !choose_units(model, &pins, &ranges, &options, diag)) return NULL;
   graph *quantised = quantise_convert(model, &pins, &ranges, &options, diag);
   if (quantised == NULL || stage == QUANTISE_STAGE_QUANTISED) return quantised;

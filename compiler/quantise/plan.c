@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/quantise/convert.h"
+#include "compiler/quantise/mixed.h"
 
 static bool is_pinned(const quantise_converter *c, int tensor) { return quantise_pin_of(c->pins, tensor)->scale > 0; }
 
@@ -130,7 +131,9 @@ static void plan_chain(quantise_converter *c, int n) {
   c->chain_of[n] = number;
   while (!is_pinned(c, chain->out) && !chain->wide) {
     const graph_node *reader = quantise_rewrite_only_reader(c->model, &c->index, chain->out);
-    if (reader == NULL || c->chain_of[reader - c->model->nodes] != GRAPH_NONE || !take(c, chain, reader)) break;
+    if (reader == NULL || c->chain_of[reader - c->model->nodes] != GRAPH_NONE || quantise_is_kept(c->options, reader) ||
+        !take(c, chain, reader))
+      break;
     chain->last = (int)(reader - c->model->nodes);
     chain->out = reader->outputs[0];
     c->chain_of[chain->last] = number;
@@ -240,7 +243,8 @@ static void plan_derived(quantise_converter *c) {
   const graph *g = c->model;
   for (int n = 0; n < g->node_count; n++) {
     const graph_node *node = &g->nodes[n];
-    if (c->chain_of[n] != GRAPH_NONE || !quantise_convert_is_elementwise(g, node)) continue;
+    if (c->chain_of[n] != GRAPH_NONE || !quantise_convert_is_elementwise(g, node) || quantise_is_kept(c->options, node))
+      continue;
     const int source = common_source(c, node);
     if (source != GRAPH_NONE && graph_same_shape(&g->tensors[source], &g->tensors[node->outputs[0]]))
       c->derived[node->outputs[0]] = source;
@@ -349,6 +353,7 @@ void quantise_convert_plan(quantise_converter *c) {
   plan_scales(c);
   for (int n = 0; n < c->model->node_count; n++) plan_left_constant(c, &c->model->nodes[n]);
   for (int n = 0; n < c->model->node_count; n++)
-    if (quantise_convert_is_product(c, &c->model->nodes[n])) plan_chain(c, n);
+    if (quantise_convert_is_product(c, &c->model->nodes[n]) && !quantise_is_kept(c->options, &c->model->nodes[n]))
+      plan_chain(c, n);
   plan_derived(c);
 }

@@ -45,6 +45,25 @@ typedef struct quantise_choice {
   double all_db;            // with all of them
 } quantise_choice;
 
+// What stayed in float, and what that gained on one input. Names live as long as the model.
+typedef struct quantise_kept {
+  const char *const *names;
+  int count;
+  bool measured;              // for least_db
+  double before_db, with_db;  // of the worst output
+} quantise_kept;
+
+// Which tensor of the new graph stands for which of the model.
+typedef struct quantise_form {
+  const char *tensor;
+  int model;
+  bool last;  // with the channels last
+} quantise_form;
+typedef struct quantise_forms {
+  quantise_form *of;
+  int count;
+} quantise_forms;
+
 // Zero is the default of each field.
 typedef struct quantise_options {
   quantise_method method;
@@ -66,6 +85,13 @@ typedef struct quantise_options {
   // chooses them by quality: together they lose at most QUANTISE_UNIT_LOSS dB.
   unsigned unit_kinds;
   quantise_choice *choice;  // filled by quantise_network, or NULL
+  // Nodes of the prepared model that stay in float, on the hart; NAME is also what a node NAME was written as.
+  const char *const *keep;
+  int keep_count;
+  // quantise_network keeps as many more as make the worst output that good; 0: none.
+  double least_db;
+  quantise_kept *kept;    // filled by quantise_network, or NULL
+  quantise_forms *forms;  // filled by quantise_convert, or NULL; it lives as long as the model
 } quantise_options;
 
 // What the model says about the quantisation of a tensor (QDQ and QLinear operators).
@@ -116,6 +142,24 @@ typedef struct quantise_quality {
   double top1;     // share of rows whose largest element is the same; -1: no rows of classes
   int rows;
 } quantise_quality;
+
+// A node of the placed graph: signal to noise of its result against the float model, and of the worst of its inputs.
+typedef struct quantise_layer {
+  const char *node, *tensor;  // of the placed graph
+  const char *cause;          // the node itself; where it only moves numbers, the one that made them
+  graph_op op;
+    double sqnr_db, input_db;
+  double loss;  // in dB, of what counts for the worst output
+} quantise_layer;
+typedef struct quantise_layers {
+  quantise_layer *rows;  // in the order of the nodes
+  int count;
+} quantise_layers;
+bool quantise_compare_layers(const graph *model, const graph *placed, const quantise_forms *forms,
+                             const quantise_options *options, quantise_layers *layers, wf_diag *diag);
+void quantise_layers_release(quantise_layers *layers);
+// The node that loses most; NULL: there is none.
+const quantise_layer *quantise_worst_layer(const quantise_layers *layers);
 
 // Float model against placed graph on random (or given) inputs: one row per output, to be freed.
 quantise_quality *quantise_compare(const graph *model, const graph *placed, const quantise_options *options,
