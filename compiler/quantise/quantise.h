@@ -148,7 +148,7 @@ typedef struct quantise_layer {
   const char *node, *tensor;  // of the placed graph
   const char *cause;          // the node itself; where it only moves numbers, the one that made them
   graph_op op;
-    double sqnr_db, input_db;
+  double sqnr_db, input_db;
   double loss;  // in dB, of what counts for the worst output
 } quantise_layer;
 typedef struct quantise_layers {
