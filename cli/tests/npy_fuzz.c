@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any file is the contents of an input, as NumPy or ONNX write it, or is refused with a message. The first byte says
-// which of the two it is, and of which type and shape the input is.
+// Any file is the contents of an input, as NumPy or ONNX write it, or a picture, or is refused with a message. The
+// first byte says which of them it is, and of which type and shape the input is.
 #define _GNU_SOURCE  // memfd_create
 #include <assert.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/calibration.h"
 #include "cli/npy.h"
 #include "compiler/onnx/onnx.h"
 
@@ -34,7 +35,17 @@ static void read_pb(const char *path, wf_diag *diag) {
   wf_arena_destroy(arena);
 }
 
+static void read_picture(const char *path, bool bytes, wf_diag *diag) {
+  const graph_tensor floats = {.name = "x", .type = GRAPH_F32, .rank = 4, .dim = {1, 3, 3, 5}},
+                     integers = {.name = "x", .type = GRAPH_U8, .rank = 3, .dim = {3, 5, 3}};
+  const network_pictures plain = {{0, 0, 0}, {1, 1, 1}};
+  void *elements = network_picture_read(path, bytes ? &integers : &floats, &plain, diag);
+  assert((elements == NULL) == (diag->errors > 0));
+  wf_free(elements);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  enum { PICTURES = 200 };  // first bytes of pictures: this or more
   static const graph_tensor tensors[] = {{.name = "x", .type = GRAPH_F32, .rank = 2, .dim = {2, 3}},
                                          {.name = "x", .type = GRAPH_I8, .rank = 1, .dim = {7}},
                                          {.name = "x", .type = GRAPH_I64, .rank = 0},
@@ -46,7 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (file < 0 || write(file, data + 1, size - 1) != (ssize_t)(size - 1)) abort();
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  if (data[0] % 2 == 0)
+  if (data[0] >= PICTURES)
+    read_picture(path, data[0] % 2 == 1, &diag);
+  else if (data[0] % 2 == 0)
     read_npy(path, &tensors[data[0] / 2 % TENSORS], &diag);
   else
     read_pb(path, &diag);
