@@ -109,9 +109,10 @@ static int find_unit_kernel(network_lowering *l, const network_unit *unit) {
   network_unit *kept = WF_ARENA_NEW(net->arena, network_unit);
   *kept = *unit;
   const graph_unit *what = &unit->what;
-  const char *gains = what->offset != 0  ? wf_arena_format(net->arena, "%d offset=%d", what->gain[0], what->offset)
-                      : what->two_copies ? wf_arena_format(net->arena, "%d,%d", what->gain[0], what->gain[1])
-                                         : wf_arena_format(net->arena, "%d", what->gain[0]);
+  const char *gains = unit->curve != NULL ? wf_arena_format(net->arena, "%d ramps", unit->curve->count)
+                      : what->offset != 0 ? wf_arena_format(net->arena, "%d offset=%d", what->gain[0], what->offset)
+                      : what->two_copies  ? wf_arena_format(net->arena, "%d,%d", what->gain[0], what->gain[1])
+                                          : wf_arena_format(net->arena, "%d", what->gain[0]);
   size_t count = (size_t)net->kernel_count;
   *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
       (network_kernel){.unit = kept,

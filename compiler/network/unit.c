@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "compiler/network/curve.h"
 #include "isa/isa_fields.h"
 
 enum { ROW_STATE = 0, CONSTANT_STATE = 1, WIDE_STATE = 2 };
@@ -31,6 +32,9 @@ int64_t network_unit_columns(const hw_array *array) {
 
 bool network_unit_equal(const network_unit *a, const network_unit *b) {
   const graph_unit *x = &a->what, *y = &b->what;
+  if (a->curve != NULL || b->curve != NULL)
+    return a->curve != NULL && b->curve != NULL && a->rows == b->rows && a->cols == b->cols &&
+           graph_curve_equal(a->curve, b->curve);
   return a->rows == b->rows && a->cols == b->cols && x->op == y->op && x->two_copies == y->two_copies &&
          memcmp(x->gain, y->gain, sizeof x->gain) == 0 && x->centred == y->centred &&
          memcmp(&x->constants, &y->constants, sizeof x->constants) == 0 && x->offset == y->offset &&
@@ -38,9 +42,10 @@ bool network_unit_equal(const network_unit *a, const network_unit *b) {
 }
 
 const char *network_unit_name(const network_unit *unit) {
-  return unit->what.op == GRAPH_OP_QSOFTMAX_UNIT ? "softmax_unit"
-         : unit->what.op == GRAPH_OP_QNORM_UNIT  ? "norm_unit"
-                                                 : "gelu_unit";
+  return unit->curve != NULL                       ? "curve"
+         : unit->what.op == GRAPH_OP_QSOFTMAX_UNIT ? "softmax_unit"
+         : unit->what.op == GRAPH_OP_QNORM_UNIT    ? "norm_unit"
+                                                   : "gelu_unit";
 }
 
 // ---- lists of commands
@@ -431,6 +436,7 @@ static void emit(unit_maker *m) {
 }
 
 command_program *network_unit_program(const network_unit *unit, const hw_array *array) {
+  if (unit->curve != NULL) return network_curve_program(unit->curve, unit->rows, unit->cols, array);
   unit_maker m = {.unit = unit,
                   .out = command_create(network_unit_name(unit), array),
                   .d = hw_derive(array),

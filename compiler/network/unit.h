@@ -8,11 +8,13 @@
 #define COMPILER_NETWORK_UNIT_H
 
 #include "compiler/command/command.h"
+#include "compiler/graph/curve.h"
 #include "compiler/graph/unit_rows.h"
 
 // Rows of a node, all of them one after the other in memory.
 typedef struct network_unit {
   graph_unit what;
+  const graph_curve *curve;  // a curve instead (curve.h), or NULL
   int64_t rows, cols;
 } network_unit;
 

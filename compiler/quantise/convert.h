@@ -134,6 +134,9 @@ bool quantise_convert_unit_softmax(quantise_converter *c, const graph_node *node
 bool quantise_convert_unit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
 int quantise_convert_unit_gelu(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
+// curve.c: a table as a sum of ramps; GRAPH_NONE: it needs too many.
+int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
+
 // rows.c: softmax and normalisation
 bool quantise_convert_rows(quantise_converter *c, const graph_node *node);
 

@@ -164,6 +164,7 @@ static int make_quant(quantise_converter *c, int tensor, quantise_convert_layout
       return from;
     }
     form = quantise_convert_unit_gelu(c, from, tensor, layout);
+    if (form == GRAPH_NONE) form = quantise_convert_curve(c, from, tensor, layout);
     if (form == GRAPH_NONE) {
       if (!quantise_convert_table(c, tensor, c->scale[tensor], c->zero[tensor], table)) return GRAPH_NONE;
       form = quantise_convert_lut(c, from, tensor, layout, table);

@@ -51,6 +51,20 @@ static void rounds_and_saturates(void **state) {
       (const int8_t[]){127, -128, 3, 7}, (const int8_t[]){127, -128, 5, 0});
 }
 
+// Ramps from 0 to 127, their sum, its rounding and saturation.
+static void curves_of_bytes(void **state) {
+  (void)state;
+  expect(
+      "graph g\ninput x i8[6]\n"
+      "node n QCurve(x) -> y i8[6] {slopes = [1, -2], starts = [10, -100], weights = [2, -3], offset = 7, "
+      "scale = 0.5}\noutput y\n",
+      (const int8_t[]){-128, -60, -11, -10, 0, 127}, (const int8_t[]){-128, -26, 4, 4, 14, 127});
+  expect(
+      "graph g\ninput x i8[2]\nnode n QCurve(x) -> y i8[2] {slopes = [12], starts = [0], weights = [-1], "
+      "scale = 1.0}\noutput y\n",
+      (const int8_t[]){10, 11}, (const int8_t[]){-120, -127});
+}
+
 static void multiplies_bytes(void **state) {
   (void)state;
   expect(  // halves go to the even number; the ends saturate
@@ -391,6 +405,7 @@ int main(void) {
       cmocka_unit_test(rounds_and_saturates),
       cmocka_unit_test(multiplies_bytes),
       cmocka_unit_test(shares_sums_of_exponentials),
+      cmocka_unit_test(curves_of_bytes),
       cmocka_unit_test(transposes_and_pads_at_the_ends),
       cmocka_unit_test(convolves),
       cmocka_unit_test(multiplies),

@@ -306,6 +306,35 @@ static void test_products(void **state) {
   graph_destroy(g);
 }
 
+// Curves on the array, in rows of all widths.
+static const char curves[] =
+    "graph curves\n"
+    "input x i8[1, 9, 17, 64]\n"
+    "input z i8[3, 37]\n"
+    "input w i8[41, 130]\n"
+    "node a QCurve(x) -> a i8[1, 9, 17, 64] {slopes = [1, -2, 4], starts = [10, -100, 127], weights = [127, -3, 50], "
+    "offset = -4321, scale = 0.007}\n"
+    "node b QCurve(z) -> b i8[3, 37] {slopes = [12], starts = [-128], weights = [127], scale = 0.01}\n"
+    "node c QCurve(w) -> c i8[41, 130] {slopes = [1, -1, 2, -2, 3, 4, -4, 6], starts = [0, 1, 2, 3, 4, 5, 6, 7], "
+    "weights = [1, -2, 3, -4, 5, -6, 7, -8], offset = 16000, scale = 0.005}\n"
+    "node d QCurve(a) -> d i8[1, 9, 17, 64] {slopes = [0, 1], starts = [100, 64], weights = [-1, 1], scale = 1.0}\n"
+    "output a\noutput b\noutput c\noutput d\n";
+
+static void test_curves(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim8", "dim32"};
+  wf_diag diag = wf_diag_to(stderr);
+  graph *g = graph_parse("curves", curves, sizeof curves - 1, &diag);
+  assert_non_null(g);
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
+    assert_int_equal(ref.digest, cycle.digest);
+    assert_int_equal(cycle.host_cycles, 0);
+  }
+  graph_destroy(g);
+}
+
 static int look_up(graph *g, int x, int table) {
   int y;
   const int inputs[2] = {x, table};
@@ -525,6 +554,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_moves),
                                      cmocka_unit_test(test_gathers),
                                      cmocka_unit_test(test_products),
+                                     cmocka_unit_test(test_curves),
                                      cmocka_unit_test(test_results_in_place),
                                      cmocka_unit_test(test_outputs_without_steps),
                                      cmocka_unit_test(test_layers_of_tables),

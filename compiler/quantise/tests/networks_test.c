@@ -133,7 +133,7 @@ static void placed_networks_are_close(void **state) {
     assert_int_equal(count(placed, GRAPH_OP_QCONV), rows[i].convs);
     assert_int_equal(count(placed, GRAPH_OP_QMAT_MUL), rows[i].products);
     assert_int_equal(count(placed, GRAPH_OP_QADD), rows[i].adds);
-    assert_int_equal(count(placed, GRAPH_OP_QLUT), rows[i].tables);
+    assert_int_equal(count(placed, GRAPH_OP_QLUT) + count(placed, GRAPH_OP_QCURVE), rows[i].tables);
     assert_int_equal(count(placed, GRAPH_OP_QSOFTMAX), rows[i].softmaxes);
     assert_int_equal(count(placed, GRAPH_OP_QLAYER_NORM), rows[i].norms);
     assert_int_equal(count(placed, GRAPH_OP_SOFTMAX), 0);
