@@ -116,8 +116,7 @@ bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, 
 
 typedef bool network_lower_node(network_lowering *l);
 network_lower_node network_lower_conv, network_lower_product, network_lower_add, network_lower_multiply,
-    network_lower_curve,
-    network_lower_max_pool, network_lower_average_pool, network_lower_global_average_pool;
+    network_lower_curve, network_lower_max_pool, network_lower_average_pool, network_lower_global_average_pool;
 network_lower_node network_lower_lut, network_lower_quantize, network_lower_dequantize, network_lower_requantize;
 network_lower_node network_lower_unary, network_lower_binary, network_lower_compare, network_lower_where,
     network_lower_cast, network_lower_clip, network_lower_many;

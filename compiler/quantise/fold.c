@@ -165,4 +165,5 @@ void quantise_fold(graph *model, const quantise_pins *pins) {
   for (int n = 0; n < count; n++)
     if (!dead[n]) quantise_rewrite_keep(model, &nodes[n]);
   quantise_fold_factors(model, pins);
+  quantise_fold_channels(model, pins);
 }

@@ -12,4 +12,7 @@ bool quantise_fold_per_channel(const graph *g, int constant, const graph_tensor 
 // factors.c: in place, one multiplication behind each product; pins: or NULL.
 void quantise_fold_factors(graph *g, const quantise_pins *pins);
 
+// channels.c: in place, shuffled channels into gathers, and those into convolutions.
+void quantise_fold_channels(graph *g, const quantise_pins *pins);
+
 #endif

@@ -158,6 +158,39 @@ static void folds_factors(void **state) {
   }
 }
 
+// Shuffled channels, parts of them, and convolutions of the parts: one takes the order in, one is not worth it.
+static void shuffles_become_gathers(void **state) {
+  (void)state;
+  int x;
+  graph *g = image_graph(&x, 12, 5, 4);
+  int y = node(g, GRAPH_OP_RESHAPE, "split", (int[]){x, integers(g, "five", 5, (int64_t[]){2, 3, 4, 5, 4})}, 2);
+  infer(g);
+  y = node(g, GRAPH_OP_TRANSPOSE, "turn", &y, 1);
+  graph_set_ints(g, last(g), "perm", (int64_t[]){0, 2, 1, 3, 4}, 5);
+  infer(g);
+  y = node(g, GRAPH_OP_RESHAPE, "join", (int[]){y, integers(g, "four", 4, (int64_t[]){2, 12, 5, 4})}, 2);
+  infer(g);
+  int part[2];
+  for (int i = 0; i < 2; i++) {
+    const int64_t from = i == 0 ? 0 : -7, to = i == 0 ? 5 : 12;
+    const int inputs[4] = {y, integers(g, i ? "from1" : "from0", 1, &from), integers(g, i ? "to1" : "to0", 1, &to),
+                           integers(g, i ? "axis1" : "axis0", 1, &(int64_t){1})};
+    part[i] = node(g, GRAPH_OP_SLICE, i ? "high" : "low", inputs, 4);
+    infer(g);
+  }
+  part[0] = conv(g, GRAPH_OP_CONV, "wide", part[0], (int64_t[]){9, 5, 3, 3}, 9, 1, one_pad);
+  infer(g);
+  part[1] = conv(g, GRAPH_OP_CONV, "thin", part[1], (int64_t[]){9, 7, 1, 1}, 9, 1, no_pads);
+  infer(g);
+  y = node(g, GRAPH_OP_ADD, "sum", part, 2);
+  infer(g);
+  finish(g, x, y);
+  check(g, 25);
+  assert_int_equal(count(g, GRAPH_OP_RESHAPE) + count(g, GRAPH_OP_TRANSPOSE) + count(g, GRAPH_OP_SLICE), 0);
+  assert_int_equal(count(g, GRAPH_OP_GATHER), 1);
+  graph_destroy(g);
+}
+
 static void keeps_what_others_read(void **state) {
   (void)state;
   int x;
@@ -284,10 +317,14 @@ static void recurrence_is_unrolled(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(folds_chains),           cmocka_unit_test(folds_factors),
-      cmocka_unit_test(keeps_what_others_read), cmocka_unit_test(transposed_convolutions),
-      cmocka_unit_test(lines_become_images),    cmocka_unit_test(means_become_pools),
-      cmocka_unit_test(channels_go_last_first), cmocka_unit_test(recurrence_is_unrolled)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(folds_chains),
+                                     cmocka_unit_test(folds_factors),
+                                     cmocka_unit_test(shuffles_become_gathers),
+                                     cmocka_unit_test(keeps_what_others_read),
+                                     cmocka_unit_test(transposed_convolutions),
+                                     cmocka_unit_test(lines_become_images),
+                                     cmocka_unit_test(means_become_pools),
+                                     cmocka_unit_test(channels_go_last_first),
+                                     cmocka_unit_test(recurrence_is_unrolled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
