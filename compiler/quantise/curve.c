@@ -32,6 +32,7 @@ typedef struct goal {
 
 typedef struct fit {
   const goal *goal;
+  int least_slope;  // in magnitude
   int count;
   ramp ramps[GRAPH_CURVE_RAMPS];
   double values[UNKNOWNS][VALUES];  // the last one is the constant's
@@ -115,6 +116,7 @@ static void place_ramp(fit *f, int at, bool everywhere) {
   ramp best = f->ramps[at];
   double most = everywhere ? -INFINITY : explained_with(f, &o, best);
   for (size_t s = 0; s < sizeof slopes / sizeof *slopes; s++) {
+    if (abs(slopes[s]) < f->least_slope) continue;
     const int near = everywhere ? 0 : (int)lrint((double)f->ramps[at].start * slopes[s] / f->ramps[at].slope);
     if (everywhere)
       try_starts(f, &o, slopes[s], INT8_MIN, INT8_MAX, COARSE, &best, &most);
@@ -170,19 +172,26 @@ static bool try_curve(const graph_curve *other, const goal *target, graph_curve 
   return true;
 }
 
-// Weights, starts and offset one step to either side, as long as that helps.
+// Moves number `part` (weights, starts, the offset) by one step; false: out of range.
+static bool step_part(graph_curve *curve, int part, int step) {
+  if (part == 2 * curve->count) {
+    curve->offset += step * INT8_MAX / 4;
+    return abs(curve->offset) <= GRAPH_CURVE_OFFSET_MAX;
+  }
+  int8_t *byte = part < curve->count ? &curve->weight[part] : &curve->start[part - curve->count];
+  if (*byte + step < INT8_MIN || *byte + step > INT8_MAX) return false;
+  *byte = (int8_t)(*byte + step);
+  return true;
+}
+
+// One part a step to either side, as long as that helps.
 static void polish(const goal *target, graph_curve *curve, double *least) {
   for (bool better = true; better;) {
     better = false;
-    for (int i = 0; i < 2 * curve->count + 1; i++)
+    for (int i = 0; i <= 2 * curve->count; i++)
       for (int step = -1; step <= 1; step += 2) {
         graph_curve other = *curve;
-        int8_t *part = i < curve->count ? &other.weight[i] : &other.start[i % curve->count];
-        if (i == 2 * curve->count)
-          other.offset += step * INT8_MAX / 4;
-        else if (*part + step >= INT8_MIN && *part + step <= INT8_MAX)
-          *part = (int8_t)(*part + step);
-        if (abs(other.offset) <= GRAPH_CURVE_OFFSET_MAX) better |= try_curve(&other, target, curve, least);
+        if (step_part(&other, i, step)) better |= try_curve(&other, target, curve, least);
       }
   }
 }
@@ -193,15 +202,15 @@ static double best_curve(const fit *f, graph_curve *curve) {
   graph_curve other;
   for (int top = INT8_MAX; top >= LEAST_TOP; top--)
     if (round_weights(f, top, &other)) try_curve(&other, f->goal, curve, &least);
-  if (isfinite(least) && least < 4 * noise_at_most * noise_of_rounding) polish(f->goal, curve, &least);
+  if (least < 4 * noise_at_most * noise_of_rounding) polish(f->goal, curve, &least);
   return least;
 }
 
-static bool fit_curve(const goal *target, graph_curve *curve) {
-  fit f = {.goal = target};
+static bool fit_slopes(const goal *target, int least_slope, graph_curve *curve) {
+  fit f = {.goal = target, .least_slope = least_slope};
   for (int q = 0; q < VALUES; q++) f.values[GRAPH_CURVE_RAMPS][q] = 1;
   while (f.count < GRAPH_CURVE_RAMPS) {
-    f.ramps[f.count++] = (ramp){1, 0};
+    f.ramps[f.count++] = (ramp){least_slope, 0};
     place_ramp(&f, f.count - 1, true);
     for (int round = 0; round < ROUNDS; round++)
       for (int i = 0; i < f.count; i++) place_ramp(&f, i, round == 0 && f.count >= MANY);
@@ -210,6 +219,15 @@ static bool fit_curve(const goal *target, graph_curve *curve) {
     const double most = f.count < GRAPH_CURVE_RAMPS ? noise_at_most : noise_of_last;
     if (noise <= most * noise_of_rounding) return true;
   }
+  return false;
+}
+
+// A weight is rounded by up to half a unit, which counts 127 times where its ramp has ended: where the function is
+// steep, steeper ramps have finer weights.
+static bool fit_curve(const goal *target, graph_curve *curve) {
+  enum { STEEPEST = 4 };
+  for (int least_slope = 1; least_slope <= STEEPEST; least_slope++)
+    if (fit_slopes(target, least_slope, curve)) return true;
   return false;
 }
 
