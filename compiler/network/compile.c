@@ -91,9 +91,9 @@ static layer_call forget_scales(const layer_call *call) {
 }
 
 // The kernel whose program another one takes: the first that is alike.
-static int first_alike(const layer_call *plain, int kernel) {
+static int first_alike(const network *net, const layer_call *plain, int kernel) {
   int k = 0;
-  while (k < kernel && !layer_call_equal(&plain[k], &plain[kernel])) k++;
+  while (k < kernel && (net->kernels[k].call == NULL || !layer_call_equal(&plain[k], &plain[kernel]))) k++;
   return k;
 }
 
@@ -102,8 +102,9 @@ static void share_programs(network *net, bool give) {
   layer_call *plain = WF_NEW_ARRAY((size_t)net->kernel_count + 1, layer_call);
   for (int k = 0; k < net->kernel_count; k++) {
     network_kernel *kernel = &net->kernels[k];
+    if (kernel->call == NULL) continue;  // of the normaliser, or a curve
     plain[k] = forget_scales(kernel->call);
-    const network_kernel *first = &net->kernels[first_alike(plain, k)];
+    const network_kernel *first = &net->kernels[first_alike(net, plain, k)];
     kernel->shared = first != kernel;
     if (!give || !kernel->shared) continue;
     kernel->program = first->program;

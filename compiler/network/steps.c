@@ -49,9 +49,20 @@ uint64_t network_shape_of(const layer_call *call) {
   return hash_kernel(hash_word(WF_HASH_START, GRAPH_ON_ARRAY), call);
 }
 
+// What of a kernel without a call takes time: its commands, not the numbers in them.
+static uint64_t hash_unit(uint64_t hash, const network_unit *unit) {
+  const graph_unit *what = &unit->what;
+  hash = hash_word(hash_word(hash_text(hash, network_unit_name(unit)), unit->rows), unit->cols);
+  if (unit->curve != NULL) return hash_word(hash_word(hash, unit->curve->count), unit->curve->offset != 0);
+  hash = hash_word(hash_word(hash_word(hash, what->two_copies), what->offset != 0), what->centred);
+  if (what->lengths == NULL) return hash;
+  return wf_hash(hash, what->lengths, (size_t)what->length_count * sizeof *what->lengths);
+}
+
 static uint64_t shape_of(const network *net, const network_step *step) {
   uint64_t hash = hash_word(WF_HASH_START, step->place);
-  if (step->place == GRAPH_ON_ARRAY) return network_shape_of(net->kernels[step->kernel].call);
+  const network_kernel *kernel = step->place == GRAPH_ON_ARRAY ? &net->kernels[step->kernel] : NULL;
+  if (kernel != NULL) return kernel->unit != NULL ? hash_unit(hash, kernel->unit) : network_shape_of(kernel->call);
   for (int c = 0; c < step->call_count; c++) hash = hash_call(hash, &step->calls[c]);
   return hash_word(hash, step->edge);
 }
@@ -109,7 +120,7 @@ void network_list_release(network_step_list *list) {
 const map_layer *network_layer_of(const network *net, const network_step *step) {
   if (step->place != GRAPH_ON_ARRAY) return NULL;
   const layer_call *call = net->kernels[step->kernel].call;
-  return call->is_layer ? &call->layer : NULL;
+  return call != NULL && call->is_layer ? &call->layer : NULL;
 }
 
 static uint64_t bytes_at(const network *net, network_place place) {

@@ -62,7 +62,7 @@ static bool own_mapping(const truth_candidate *c, size_t layer, map_mapping *map
 static void add_for(const network *net, const map_layer *layer, const map_mapping *mapping, network_mappings *list) {
   for (int k = 0; k < net->kernel_count; k++) {
     const layer_call *call = net->kernels[k].call;
-    if (net->kernels[k].shared || !call->is_layer || !is_alike(&call->layer, layer)) continue;
+    if (net->kernels[k].shared || call == NULL || !call->is_layer || !is_alike(&call->layer, layer)) continue;
     if (network_mappings_find(list, call) != NULL || !map_check(&call->layer, mapping, net->options.array, NULL))
       continue;
     network_mappings_add(list, call, mapping);
