@@ -31,6 +31,7 @@ static const table tables[] = {
      {"bench", "kernels", "--set", "gemm", "--tune", "64"},
      true},
     {"engines", "speed and memory of the engines", {"bench", "engines"}, true},
+    {"flow", "accuracy and speed of engine flow", {"bench", "flow"}, true},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},
     {"graph", "speed of the interpreter of graphs", {"bench", "graph"}, true},

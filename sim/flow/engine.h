@@ -52,7 +52,8 @@ typedef struct flow_issue {
 typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
-  uint32_t entries, padded;        // padded: to a multiple of 8, for loops over all
+  uint32_t entries;
+  uint64_t known;                  // entries whose end is known, a bit each
   uint32_t first;                  // the entry that is or becomes free first
   uint32_t uses;                   // a bit for each flow_use that there was
   uint32_t queue;                  // commands that have issued and have not left their unit's queue, at most
@@ -274,6 +275,10 @@ typedef struct flow_seen {
   uint64_t address, asked, first, spacing;
 } flow_seen;
 void flow_tell_burst(flow_engine *e, const flow_seen *burst);
-void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle);
+void flow_keep(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle);
+static inline void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry,
+                             uint64_t cycle) {
+  if (e->sink.event != NULL) flow_keep(e, kind, unit, entry, cycle);
+}
 
 #endif

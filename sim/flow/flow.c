@@ -56,8 +56,7 @@ static void run_to(flow_engine *e, uint64_t cycle) {
 
 // ---- records, which are told in the order of their cycles
 
-void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle) {
-  if (e->sink.event == NULL) return;
+void flow_keep(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle) {
   if (e->event_count == e->event_room) {
     e->event_room = e->event_room == 0 ? 1024 : 2 * e->event_room;
     e->events = wf_realloc(e->events, e->event_room, sizeof *e->events);

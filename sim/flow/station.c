@@ -26,7 +26,8 @@ void flow_station_create(flow_engine *e) {
   f[SIM_CLASS_LOAD].queue = a->load.queue;
   f[SIM_CLASS_EXECUTE].queue = a->execute.queue + UNROLLER;
   f[SIM_CLASS_STORE].queue = a->store.queue;
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) f[unit].padded = (f[unit].entries + 7) & ~7U;
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
+    f[unit].known = f[unit].entries == FLOW_ENTRIES ? UINT64_MAX : bit(f[unit].entries) - 1;
 }
 
 sim_class flow_station_class(isa_id insn) {
@@ -88,6 +89,7 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, uint64_t at
   flow_busy_until(e, at + 1);
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, at);
   if (entry->command.from_matmul || entry->command.from_conv) flow_front_done(e, unit, entry->command.from_conv, at);
+  f->known |= bit(slot);
   if (at < f->end[f->first]) f->first = slot;
   uint64_t dependents[SIM_CLASSES];
   memcpy(dependents, entry->dependents, sizeof dependents);
@@ -104,13 +106,19 @@ uint64_t flow_station_room(const flow_engine *e, sim_class unit) {
   return first == FLOW_NEVER || first == 0 ? first : first + 1;
 }
 
-static void find_first(flow_file *f) {
-  for (uint32_t i = 0; i < f->entries; i++)
+// Of the entries whose end is known, the one that ends first; without one any that has none.
+static void find_first(flow_file *f, unsigned slot) {
+  f->first = slot;
+  for (uint64_t left = f->known; left != 0; left &= left - 1) {
+    const unsigned i = (unsigned)__builtin_ctzll(left);
     if (f->end[i] < f->end[f->first]) f->first = i;
+  }
 }
 
-// Of 32 entries from `from` on, those that share rows in the given use. (A loop for vector instructions.)
-static uint32_t sharing_32(const flow_file *f, flow_use use, cycle_row_range rows, uint32_t from, uint32_t count) {
+// Of `count` entries from `from` on, those that share rows in the given use. A loop for vector instructions: `count` is
+// a constant where it matters.
+static inline uint32_t sharing_of(const flow_file *f, flow_use use, cycle_row_range rows, uint32_t from,
+                                  uint32_t count) {
   static const uint32_t bits[32] = {
       1U,       1U << 1,  1U << 2,  1U << 3,  1U << 4,  1U << 5,  1U << 6,  1U << 7,  1U << 8,  1U << 9,  1U << 10,
       1U << 11, 1U << 12, 1U << 13, 1U << 14, 1U << 15, 1U << 16, 1U << 17, 1U << 18, 1U << 19, 1U << 20, 1U << 21,
@@ -123,10 +131,11 @@ static uint32_t sharing_32(const flow_file *f, flow_use use, cycle_row_range row
 }
 
 // The entries of a file that share rows in the given use, those that have ended included.
-static uint64_t sharing(const flow_file *f, flow_use use, cycle_row_range rows) {
+static inline uint64_t sharing(const flow_file *f, flow_use use, cycle_row_range rows) {
   if (rows.end == 0 || (f->uses >> use & 1) == 0) return 0;
-  if (f->padded <= 32) return sharing_32(f, use, rows, 0, f->padded);
-  return sharing_32(f, use, rows, 0, 32) | (uint64_t)sharing_32(f, use, rows, 32, f->padded - 32) << 32;
+  if (f->entries <= 8) return sharing_of(f, use, rows, 0, 8);
+  if (f->entries <= 16) return sharing_of(f, use, rows, 0, 16);
+  return sharing_of(f, use, rows, 0, 32) | (uint64_t)sharing_of(f, use, rows, 32, 32) << 32;
 }
 
 // Those that are there in cycle `at`.
@@ -194,7 +203,8 @@ void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle
                                 .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
   find_dependencies(e, at, unit, slot, &rows);
   f->end[slot] = FLOW_NEVER;
-  find_first(f);
+  f->known &= ~bit(slot);
+  find_first(f, slot);
   keep_rows(f, slot, &rows);
   f->of[f->allocated++ % FLOW_QUEUE] = (flow_issue){.command = *command, .slot = (uint8_t)slot};
   flow_tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, &f->entry[slot], at);
