@@ -249,24 +249,42 @@ static unsigned take(flow_engine *e, uint64_t last) {
   return slot;
 }
 
+// A transposed B passes the transposer before its products: the unroller makes a second operation of the preload.
+static bool splits(const flow_execute *x, const operation *op) {
+  const bool turned = x->transposer && x->b_transpose && !x->os;
+  return op->preload != NULL && turned && op->next != NULL && op->next->command.insn == ISA_COMPUTE_PRELOADED;
+}
+
+// Its rows; returns the cycle of the last one.
+static uint64_t second_operation(flow_engine *e, uint64_t last) {
+  const uint64_t end = mesh_room(&e->execute, last + 1) + e->d.dim - 1;
+  push_out(e, end, e->d.dim);
+  return end;
+}
+
+static void end_preload(flow_engine *e, const flow_issue *preload, uint64_t last, bool computes) {
+  flow_execute *x = &e->execute;
+  const bool results = !is_garbage(x, preload->command.rs2);
+  const unsigned slot = take(e, last);
+  x->product_rows = results ? rows_of(preload->command.rs2, false) : 0;
+  if (results)
+    add_product(e, preload, (uint8_t)slot);
+  else
+    flow_station_end(e, SIM_CLASS_EXECUTE, slot, last + 1 + computes);
+}
+
 static void carry_out(flow_engine *e, operation *op, uint64_t start) {
   flow_execute *x = &e->execute;
   measure(e, op);
-  const uint64_t last = fetch(e, op, mesh_room(x, start));
-  const flow_issue preload = op->preload != NULL ? *op->preload : (flow_issue){0};
-  const bool results = op->preload != NULL && !is_garbage(x, preload.command.rs2);
-  const bool computes = op->compute != NULL, preloads = op->preload != NULL;
+  const bool computes = op->compute != NULL, preloads = op->preload != NULL, split = splits(x, op);
+  const flow_issue preload = preloads ? *op->preload : (flow_issue){0};
+  uint64_t last = fetch(e, op, mesh_room(x, start));
+  push_out(e, last, op->total);
+  if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), last + 1);
+  if (split) last = second_operation(e, last);
   x->free_at = last + 1;
   flow_busy_until(e, last + 1);
-  push_out(e, last, op->total);
-  if (preloads) x->product_rows = results ? rows_of(preload.command.rs2, false) : 0;
-  if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), last + 1);
-  if (!preloads) return;
-  const unsigned slot = take(e, last);
-  if (results)
-    add_product(e, &preload, (uint8_t)slot);
-  else
-    flow_station_end(e, SIM_CLASS_EXECUTE, slot, last + 1 + computes);
+  if (preloads) end_preload(e, &preload, last, computes);
 }
 
 // ---- control

@@ -234,7 +234,7 @@ static void note_writes(flow_engine *e, uint32_t block, uint32_t rows, uint64_t 
 }
 
 // Rows of a burst, the cycle of its last row's write; the last beat is there in cycle `last`.
-static void bring(flow_engine *e, const flow_burst *b, uint32_t rows, uint64_t merged, uint64_t spacing, bool ends) {
+static void bring(flow_engine *e, uint32_t rows, uint64_t merged, uint64_t spacing, bool ends) {
   flow_load *l = &e->load;
   const flow_load_command *m = &l->at;
   const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0), block = l->done >> shift;
@@ -250,7 +250,6 @@ static void bring(flow_engine *e, const flow_burst *b, uint32_t rows, uint64_t m
   const uint64_t written = merged + l->lag + more;
   flow_calendar_mark(&e->narrow_ends, written, 1);
   if (!m->rows.is_acc) note_writes(e, block, rows, written, spacing);
-  (void)b;
   l->end = wf_max(l->end, written + 1);
 }
 
@@ -262,13 +261,34 @@ static uint32_t local_rows(const flow_engine *e, const flow_burst *b) {
   return ((l->done + b->bytes - 1) >> shift) - (l->done >> shift) + 1;
 }
 
-// Cycles that the load path needs for the rows of a burst.
-static uint64_t path_cycles(const flow_load *l, uint32_t rows) {
-  const flow_load_command *m = &l->at;
+// Cycles that the load path needs for a row of a burst.
+static uint64_t row_cycles(const flow_load_command *m, const flow_load *l) {
   uint64_t each = m->copies;
   if (!m->wide) each *= m->repeats + 1;
   if (m->scaled && !m->wide) each *= l->scale_cycles;
-  return each * rows;
+  return each;
+}
+
+// How a burst passes the load path, from its first beat on.
+typedef struct passage {
+  uint64_t merged;  // its last row leaves the merger
+  uint64_t taken;   // the path takes the next burst
+} passage;
+
+// A row leaves a cycle behind its last byte, and behind the row before. The path waits for beats without wanted bytes.
+static passage pass(const flow_engine *e, const flow_burst *b, uint32_t rows, uint64_t last_beat, uint64_t spacing) {
+  const flow_load *l = &e->load;
+  const uint32_t row_bytes = e->d.dim << (l->at.wide ? 2 : 0), start = l->done & (row_bytes - 1);
+  const uint64_t each = row_cycles(&l->at, l);
+  uint64_t merged = 0;
+  for (uint32_t r = 1; r <= rows; r++) {
+    const uint32_t end = r == rows ? b->bytes : r * row_bytes - start;
+    const uint64_t beat = (b->offset + end - 1) / l->beat_bytes * spacing;
+    merged = wf_max(beat, merged + each - 1) + 1;
+  }
+  if (rows == 1) merged = wf_max(merged, each);
+  const uint64_t taken = merged > last_beat ? merged : last_beat + (merged == last_beat ? 2 : 1);
+  return (passage){.merged = merged, .taken = taken};
 }
 
 static void end_command(flow_engine *e) {
@@ -288,16 +308,17 @@ static void step_burst(flow_engine *e) {
   const uint32_t beats = b.size / l->beat_bytes, rows = local_rows(e, &b);
   const uint64_t at = flow_memory_grant(e->memory, e->next[FLOW_LOAD], 1);
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
-  const uint64_t span = (beats - 1) * answer.spacing + 1, cycles = wf_max(span, path_cycles(l, rows));
-  const uint64_t first = flow_memory_answer(e->memory, answer.ready, (uint32_t)cycles);
-  const uint64_t last = first + span - 1;
+  const uint64_t span = (beats - 1) * answer.spacing;
+  const passage p = pass(e, &b, rows, span, answer.spacing);
+  const uint64_t first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p.taken);
+  const uint64_t last = first + span;
   const bool row_ends = b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
   l->id_free[l->id] = last + 1;
   l->chosen = wf_max(l->candidate, l->granted);
   l->granted_before = l->granted;
   l->granted = at;
   flow_tell_burst(e, &(flow_seen){false, l->id, b.size, beats, l->from - b.offset, at, first, answer.spacing});
-  bring(e, &b, rows, wf_max(last + 1, first + cycles), answer.spacing, ends);
+  bring(e, rows, first + p.merged, answer.spacing, ends);
   l->from += b.bytes;
   l->left -= b.bytes;
   l->done += b.bytes;
