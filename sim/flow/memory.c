@@ -28,6 +28,9 @@ enum {
   WAITING = 16,
   POSTED = 3,
   REGISTERS = 64,
+  MOVES = 16,
+  WRITTEN = 3,
+  BANKS = 4,
 };
 
 // A request on its way into the L2.
@@ -65,6 +68,8 @@ struct flow_memory {
   waiting queue[WAITING];
   uint32_t queued;
   uint64_t evict_from, seen_off, soonest;
+  uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
+  uint32_t moves;
   departure departing[REGISTERS];
   uint32_t departures;
 };
@@ -204,10 +209,38 @@ typedef struct served {
   uint64_t first, last, free;  // beats in the data pipe; the register
 } served;
 
+static void move_line(flow_memory *m, uint64_t start) { m->moved[m->moves++ % MOVES] = start; }
+
+// The cycle of the last beat of an answer that enters the data pipe in `at`: beat i is in its bank `behind` later, and
+// waits while a line that moves is there. That has its words of a beat in a bank for `spacing` cycles.
+static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at) {
+  const uint64_t behind = r->write ? WRITTEN : 0, first = r->offset / m->beat_bytes;
+  uint64_t last = at + r->beats - 1;
+  for (uint32_t n = 0; n < MOVES; n++) {
+    const uint64_t start = m->moved[n];
+    if (start == 0 || at + behind + r->beats <= start || at + behind >= start + m->line_cycles) continue;
+    for (uint32_t i = 0; i < r->beats; i++) {
+      const uint64_t here = at + i + behind, from = start + (first + i) % BANKS * m->spacing;
+      if (here < from || here >= from + m->spacing) continue;
+      last = wf_max(last, from + m->spacing - behind + (r->beats - 1 - i) * m->spacing);
+      break;
+    }
+  }
+  return last;
+}
+
 static served serve_hit(flow_memory *m, const request *r, uint64_t ripe, const l2_line *line) {
   if (line->available > ripe) ripe = line->available + 1;
-  const uint64_t at = flow_calendar_take(&m->pipe, ripe, r->beats);
-  return (served){.first = at, .last = at + r->beats - 1, .free = at};
+  const uint64_t at = flow_calendar_take(&m->pipe, ripe, r->beats), last = behind_moves(m, r, at);
+  flow_calendar_mark(&m->pipe, at + r->beats, last + 1 - (at + r->beats));
+  return (served){.first = at, .last = last, .free = at};
+}
+
+// A dirty victim leaves: beats on their way to the banks wait, and the pipe with them.
+static void hold_up(flow_memory *m, uint64_t at) {
+  move_line(m, at);
+  if (at > WRITTEN && flow_calendar_count(&m->pipe, at - WRITTEN, WRITTEN + 1) != 0)
+    for (uint64_t n = 0, from = at; n < BANKS; n++) from = flow_calendar_take(&m->pipe, from, 1) + 1;
 }
 
 // The answer follows the words of the line, which arrive from `first` on.
@@ -226,6 +259,7 @@ static served answer_arriving(flow_memory *m, const request *r, uint64_t first, 
 static uint64_t release(flow_memory *m, uint32_t reg, uint64_t asks, uint64_t last, const l2_found *found) {
   if (!found->evicts) return last + 1;
   if (found->evicts_dirty) {
+    hold_up(m, asks - 1);
     const uint64_t from = asks + (m->dram != NULL ? POSTED : 0);
     return wf_max(last, backing_write(m, from, found->victim * m->line_bytes, m->line_bytes)) + 1;
   }
@@ -242,6 +276,7 @@ static served serve_miss(flow_memory *m, const request *r, uint32_t reg, uint64_
     first = last = asks + PERMIT;
   } else {
     first = backing_read(m, asks, r->line * m->line_bytes, m->line_bytes);
+    move_line(m, first);
     last = first + m->line_cycles - 1;
   }
   found->line->available = first;
