@@ -5,8 +5,9 @@
 #ifndef SIM_FLOW_FLOW_H
 #define SIM_FLOW_FLOW_H
 
+#include "sim/cycle/cycle.h"
 #include "sim/engine.h"
 
-extern const sim_engine_ops sim_flow_engine;
+extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_flow_engine;
 
 #endif
