@@ -17,7 +17,7 @@
 #include "sim/cycle/queue.h"
 #include "sim/flow/station.h"
 
-enum { STAGE = 2 };
+enum { STAGE = 2, QUIET = 4 };
 
 typedef struct stage {
   cycle_queue queue;
@@ -33,6 +33,7 @@ typedef struct flow_loops {
   bool pending, blocked;
   cycle_front_command pushed;
   uint64_t now;    // the next cycle to be carried out
+  uint32_t quiet;  // cycles in which nothing changed
 } flow_loops;
 
 // ---- life
@@ -278,6 +279,8 @@ static void wake_loops(flow_engine *e) {
   } else if (l->unrolled.queue.count > 0) {
     next = wf_min(next, cycle_queue_next(&l->unrolled.queue));
   }
+  const uint64_t raw = cycle_queue_next(&l->raw.queue);
+  if (raw != FLOW_NEVER && raw >= l->now) next = wf_min(next, raw);  // else it has been looked at
   if (l->conv != NULL) {
     const uint64_t offers = cycle_loop_conv_offers_at(l->conv);
     if (offers != FLOW_NEVER && cycle_loop_conv_active(l->conv)) next = wf_min(next, wf_max(offers, l->now));
@@ -307,10 +310,11 @@ static void step_loops(flow_engine *e) {
   flow_busy_until(e, now + 1);
   if (!chain_busy(l) && f->dones == 0)
     end_loops(e);
-  else if (changed)
+  else if (changed || ++l->quiet < QUIET)
     e->next[FLOW_FRONT] = l->now;
   else
     wake_loops(e);
+  if (changed) l->quiet = 0;
 }
 
 // ---- what others see
