@@ -57,6 +57,8 @@ struct flow_memory {
   bool l2;
   uint32_t beat_bytes, line_bytes;
   flow_calendar requests, pipe, answers, channel, bus;
+  flow_calendar written[BANKS];  // beats, by bank of the L2's data
+  uint64_t written_until;
   uint64_t spacing, line_cycles, bytes_per_cycle, latency, path, tail;
   flow_dram *dram;  // NULL: fixed latency
   l2_tags tags;
@@ -229,9 +231,30 @@ static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at
   return last;
 }
 
+// Whether a beat that enters the pipe in `at` finds its bank free of beats that are written; a write that keeps no
+// bytes reads none.
+static bool finds_banks(const flow_memory *m, const request *r, uint64_t at) {
+  const uint32_t first = r->offset / m->beat_bytes;
+  if (at > m->written_until || (r->write && !r->partial)) return true;
+  for (uint32_t i = 0; i < r->beats; i++)
+    if (flow_calendar_count(&m->written[(first + i) % BANKS], at + i, 1) != 0) return false;
+  return true;
+}
+
+static uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
+  const uint32_t first = r->offset / m->beat_bytes;
+  uint64_t at = flow_calendar_find(&m->pipe, ripe, r->beats);
+  while (!finds_banks(m, r, at)) at = flow_calendar_find(&m->pipe, at + 1, r->beats);
+  flow_calendar_mark(&m->pipe, at, r->beats);
+  for (uint32_t i = 0; r->write && i < r->beats; i++)
+    flow_calendar_mark(&m->written[(first + i) % BANKS], at + i + WRITTEN, 1);
+  if (r->write) m->written_until = wf_max(m->written_until, at + r->beats + WRITTEN);
+  return at;
+}
+
 static served serve_hit(flow_memory *m, const request *r, uint64_t ripe, const l2_line *line) {
   if (line->available > ripe) ripe = line->available + 1;
-  const uint64_t at = flow_calendar_take(&m->pipe, ripe, r->beats), last = behind_moves(m, r, at);
+  const uint64_t at = enter_pipe(m, r, ripe), last = behind_moves(m, r, at);
   flow_calendar_mark(&m->pipe, at + r->beats, last + 1 - (at + r->beats));
   return (served){.first = at, .last = last, .free = at};
 }
