@@ -182,9 +182,19 @@ typedef struct flow_product {
   bool acc, accumulate;
 } flow_product;
 
+// An operation of the mesh. Commands are those at the head of the queue; NULL: it has none.
+typedef struct flow_operation {
+  const flow_issue *compute, *preload, *next;
+  uint32_t total, conflicts;
+  uint64_t banks[2];  // what it reads: scratchpad banks + 1; 0: none
+} flow_operation;
+
 typedef struct flow_execute {
   bool os, a_transpose, b_transpose, both_dataflows, transposer, bias_garbage, looks_ahead;
   bool stepping;
+  bool fetching;       // the operation below has rows to fetch, from `at` on
+  flow_operation op;
+  uint64_t at, left;
   uint32_t a_stride, c_stride, min_rows;
   uint64_t free_at;       // the next operation
   uint32_t product_rows;  // of the product that the last preload announced

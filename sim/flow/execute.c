@@ -150,12 +150,6 @@ static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot)
 
 // ---- an operation
 
-typedef struct operation {
-  const flow_issue *first, *compute, *preload, *next;  // compute and preload: of the operation; NULL: it has none
-  uint32_t total, conflicts;
-  uint64_t banks[2];  // what it reads: scratchpad banks + 1; 0: none
-} operation;
-
 static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 // Rows of an operand, and the bank that it reads.
@@ -178,7 +172,7 @@ static int bank_of(const flow_engine *e, const operand *o) {
   return (int)((row_of(e, o->word) & (e->d.sp_rows - 1)) >> e->sp_shift);
 }
 
-static uint32_t total_rows(const flow_engine *e, const operation *op, const operand *a, const operand *b,
+static uint32_t total_rows(const flow_engine *e, const flow_operation *op, const operand *a, const operand *b,
                            const operand *d) {
   const flow_execute *x = &e->execute;
   const bool via = x->transposer && (x->os ? true : x->a_transpose || x->b_transpose);
@@ -204,7 +198,7 @@ static uint32_t conflicts_of(const flow_engine *e, const operand *o) {
   return more;
 }
 
-static void measure(const flow_engine *e, operation *op) {
+static void measure(const flow_engine *e, flow_operation *op) {
   const flow_execute *x = &e->execute;
   const flow_issue *c = op->compute, *p = op->preload;
   const bool ahead_a = x->transposer && (x->os ? !x->a_transpose : x->a_transpose);
@@ -221,19 +215,22 @@ static void measure(const flow_engine *e, operation *op) {
     if (bank_of(e, &o[i]) >= 0) op->banks[n++] = (uint64_t)bank_of(e, &o[i]) + 1;
 }
 
-// The cycle in which the last row is fetched: a cycle in which a load writes an operand's bank is lost.
-static uint64_t fetch(const flow_engine *e, const operation *op, uint64_t start) {
-  uint64_t left = op->total + op->conflicts, at = start;
-  if (!e->array->scratchpad.single_ported) return start + left - 1;
-  while (left > 0) {
-    const uint64_t n = left < FLOW_CALENDAR_BITS ? left : FLOW_CALENDAR_BITS;
+// Fetches rows as far as it is known which banks loads write: a cycle in which one writes an operand's bank is lost.
+// What loads write comes `lead` after the time of their actor at the earliest.
+static void fetch(flow_engine *e) {
+  flow_execute *x = &e->execute;
+  uint64_t horizon = FLOW_NEVER;
+  for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
+    if (actor != FLOW_EXECUTE) horizon = wf_min(horizon, e->next[actor]);
+  const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + e->repeats.lead;
+  while (x->left > 0 && x->at <= known) {
+    const uint64_t n = wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - x->at < x->left ? known - x->at + 1 : x->left);
     uint64_t lost = 0;
     for (unsigned i = 0; i < 2; i++)
-      if (op->banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[op->banks[i] - 1], at);
-    at += n;
-    left = left - n + (unsigned)__builtin_popcountll(lost & flow_low_bits(n));
+      if (x->op.banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[x->op.banks[i] - 1], x->at);
+    x->at += n;
+    x->left = x->left - n + (unsigned)__builtin_popcountll(lost & flow_low_bits(n));
   }
-  return at - 1;
 }
 
 // When the mesh has room for one more request, which enters it `enter_delay` behind the start.
@@ -250,7 +247,7 @@ static unsigned take(flow_engine *e, uint64_t last) {
 }
 
 // A transposed B passes the transposer before its products: the unroller makes a second operation of the preload.
-static bool splits(const flow_execute *x, const operation *op) {
+static bool splits(const flow_execute *x, const flow_operation *op) {
   const bool turned = x->transposer && x->b_transpose && !x->os;
   return op->preload != NULL && turned && op->next != NULL && op->next->command.insn == ISA_COMPUTE_PRELOADED;
 }
@@ -273,18 +270,43 @@ static void end_preload(flow_engine *e, const flow_issue *preload, uint64_t last
     flow_station_end(e, SIM_CLASS_EXECUTE, slot, last + 1 + computes);
 }
 
-static void carry_out(flow_engine *e, operation *op, uint64_t start) {
+// All rows are fetched, the last one in `last`.
+static void finish(flow_engine *e, uint64_t last) {
   flow_execute *x = &e->execute;
-  measure(e, op);
-  const bool computes = op->compute != NULL, preloads = op->preload != NULL, split = splits(x, op);
-  const flow_issue preload = preloads ? *op->preload : (flow_issue){0};
-  uint64_t last = fetch(e, op, mesh_room(x, start));
-  push_out(e, last, op->total);
+  const flow_operation op = x->op;
+  const bool computes = op.compute != NULL, preloads = op.preload != NULL, split = splits(x, &op);
+  const flow_issue preload = preloads ? *op.preload : (flow_issue){0};
+  x->fetching = false;
+  push_out(e, last, op.total);
   if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), last + 1);
   if (split) last = second_operation(e, last);
   x->free_at = last + 1;
   flow_busy_until(e, last + 1);
   if (preloads) end_preload(e, &preload, last, computes);
+}
+
+static void go_on(flow_engine *e) {
+  flow_execute *x = &e->execute;
+  fetch(e);
+  if (x->left == 0) finish(e, x->at - 1);
+}
+
+static bool loads_come(const flow_engine *e) {
+  return e->load.active || e->next[FLOW_LOAD] != FLOW_NEVER || e->load.tracked > 0;
+}
+
+static void carry_out(flow_engine *e, const flow_operation *op, uint64_t start) {
+  flow_execute *x = &e->execute;
+  x->op = *op;
+  measure(e, &x->op);
+  x->at = mesh_room(x, start);
+  x->left = x->op.total + x->op.conflicts;
+  if (!e->array->scratchpad.single_ported || !loads_come(e)) {
+    finish(e, x->at + x->left - 1);
+    return;
+  }
+  x->fetching = true;
+  go_on(e);
 }
 
 // ---- control
@@ -318,7 +340,7 @@ static void configure(flow_engine *e, uint64_t at) {
 // A preload at the head: it waits for operands on their way, and for room.
 static void step_preload(flow_engine *e, uint64_t at) {
   flow_execute *x = &e->execute;
-  operation op = {.preload = flow_station_head(e, SIM_CLASS_EXECUTE, 0),
+  flow_operation op = {.preload = flow_station_head(e, SIM_CLASS_EXECUTE, 0),
                   .next = flow_station_head(e, SIM_CLASS_EXECUTE, 1)};
   const uint64_t until = hazard(e, op.preload, op.next);
   if (until == FLOW_NEVER) {
@@ -334,7 +356,7 @@ static void step_preload(flow_engine *e, uint64_t at) {
 
 static void step_compute(flow_engine *e, uint64_t at) {
   flow_execute *x = &e->execute;
-  operation op = {.compute = flow_station_head(e, SIM_CLASS_EXECUTE, 0)};
+  flow_operation op = {.compute = flow_station_head(e, SIM_CLASS_EXECUTE, 0)};
   const flow_issue *preload = flow_station_head(e, SIM_CLASS_EXECUTE, 1);
   const flow_issue *next = flow_station_head(e, SIM_CLASS_EXECUTE, 2);
   const bool there = visible(preload) <= at && preload->command.insn == ISA_PRELOAD && x->count < x->limit;
@@ -351,7 +373,9 @@ void flow_execute_step(flow_engine *e) {
   const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
   forget_products(x, at);
   x->stepping = true;
-  if (head == NULL || visible(head) > at)
+  if (x->fetching)
+    go_on(e);
+  else if (head == NULL || visible(head) > at)
     flush(e, at);
   else if (head->command.insn == ISA_CONFIG_EX)
     configure(e, at);
@@ -379,6 +403,10 @@ static uint64_t idle_time(const flow_engine *e) {
 void flow_execute_wake(flow_engine *e) {
   const flow_execute *x = &e->execute;
   if (x->stepping) return;
+  if (x->fetching) {
+    e->next[FLOW_EXECUTE] = x->at > e->repeats.lead ? x->at - e->repeats.lead : 0;
+    return;
+  }
   const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
   uint64_t at = visible(head);
   if (head != NULL && head->command.insn == ISA_PRELOAD)

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flow engine against the cycle engine: programs that a few waits alone explain, random legal programs, what it
+// leaves alone and what it refuses. Calendars against a plain array of cycles.
+#include "sim/flow/flow.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/test.h"
+#include "isa/isa_fields.h"
+#include "sim/flow/calendar.h"
+#include "sim/gen/gen.h"
+#include "sim/gen/random.h"
+#include "sim/records.h"
+
+enum { COMMANDS = 256, REVISION = 1, SPAN = 4096, TAKES = 300, SLACK = 4 };
+
+// ---- calendars
+
+static uint64_t plain_take(bool *taken, uint64_t at, uint64_t count) {
+  for (uint64_t run = 0; run < count; at++) run = taken[at] ? 0 : run + 1;
+  for (uint64_t i = 0; i < count; i++) taken[at - 1 - i] = true;
+  return at - count;
+}
+
+static void calendars_find_the_first_gap(void **state) {
+  (void)state;
+  flow_calendar *calendar = WF_NEW(flow_calendar);
+  bool *taken = WF_NEW_ARRAY(4 * SPAN, bool);
+  uint64_t x = 1;
+  for (unsigned n = 0; n < TAKES; n++) {
+    x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+    const uint64_t at = (x >> 33) % SPAN, count = 1 + (x >> 50) % 16;
+    assert_int_equal(flow_calendar_take(calendar, at, count), plain_take(taken, at, count));
+  }
+  for (uint64_t at = 0; at < SPAN; at += 37) {
+    unsigned expected = 0;
+    for (unsigned i = 0; i < 50; i++) expected += taken[at + i];
+    assert_int_equal(flow_calendar_count(calendar, at, 50), expected);
+  }
+  wf_free(calendar);
+  wf_free(taken);
+}
+
+static void calendars_forget_what_is_long_past(void **state) {
+  (void)state;
+  flow_calendar *calendar = WF_NEW(flow_calendar);
+  const uint64_t ring = (uint64_t)FLOW_CALENDAR_WORDS * FLOW_CALENDAR_BITS;
+  assert_int_equal(flow_calendar_take(calendar, 10, 4), 10);
+  assert_int_equal(flow_calendar_take(calendar, ring + 10, 4), ring + 10);
+  assert_int_equal(flow_calendar_take(calendar, 10, 4), 10);
+  assert_int_equal(flow_calendar_take(calendar, ring + 10, 4), ring + 14);
+  wf_free(calendar);
+}
+
+// ---- programs
+
+typedef struct program {
+  arch_command commands[COMMANDS];
+  unsigned count;
+} program;
+
+static arch_command *add(program *p, uint8_t funct) {
+  arch_command *command = &p->commands[p->count++];
+  *command = (arch_command){.funct = funct};
+  return command;
+}
+
+static void config_load(program *p, uint64_t stride) {
+  arch_command *k = add(p, ISA_FUNCT_CONFIG_EX);
+  isa_init_config_ld(&k->rs1, &k->rs2);
+  isa_set_config_ld_stride(&k->rs1, &k->rs2, stride);
+  isa_set_config_ld_block_stride(&k->rs1, &k->rs2, 16);
+  isa_set_config_ld_scale(&k->rs1, &k->rs2, 0x3f800000);
+}
+
+static void load(program *p, uint64_t address, uint32_t local, unsigned cols) {
+  arch_command *k = add(p, ISA_FUNCT_MVIN);
+  isa_init_mvin(&k->rs1, &k->rs2);
+  isa_set_mvin_dram(&k->rs1, &k->rs2, ARCH_MEMORY_BASE + address);
+  isa_set_mvin_local(&k->rs1, &k->rs2, local);
+  isa_set_mvin_rows(&k->rs1, &k->rs2, 16);
+  isa_set_mvin_cols(&k->rs1, &k->rs2, cols);
+}
+
+static void config_store(program *p, uint64_t stride) {
+  arch_command *k = add(p, ISA_FUNCT_CONFIG_EX);
+  isa_init_config_st(&k->rs1, &k->rs2);
+  isa_set_config_st_stride(&k->rs1, &k->rs2, stride);
+}
+
+static void store(program *p, uint64_t address, uint32_t local) {
+  arch_command *k = add(p, ISA_FUNCT_MVOUT);
+  isa_init_mvout(&k->rs1, &k->rs2);
+  isa_set_mvout_dram(&k->rs1, &k->rs2, ARCH_MEMORY_BASE + address);
+  isa_set_mvout_local(&k->rs1, &k->rs2, local);
+  isa_set_mvout_rows(&k->rs1, &k->rs2, 16);
+  isa_set_mvout_cols(&k->rs1, &k->rs2, 64);
+}
+
+static void config_execute(program *p) {
+  arch_command *k = add(p, ISA_FUNCT_CONFIG_EX);
+  isa_init_config_ex(&k->rs1, &k->rs2);
+  isa_set_config_ex_dataflow(&k->rs1, &k->rs2, ISA_CONFIG_EX_DATAFLOW_WS);
+  isa_set_config_ex_a_stride(&k->rs1, &k->rs2, 1);
+  isa_set_config_ex_c_stride(&k->rs1, &k->rs2, 1);
+}
+
+// C += A x B of `rows` rows of A; without weights B is the one from before.
+static void product(program *p, unsigned n, unsigned rows, bool weights) {
+  arch_command *k = add(p, ISA_FUNCT_PRELOAD);
+  isa_init_preload(&k->rs1, &k->rs2);
+  isa_set_preload_local(&k->rs1, &k->rs2, weights ? 8192 : ISA_LOCAL_GARBAGE);
+  isa_set_preload_rows(&k->rs1, &k->rs2, 16);
+  isa_set_preload_cols(&k->rs1, &k->rs2, 16);
+  isa_set_preload_dest(&k->rs1, &k->rs2, ISA_LOCAL_ACCUMULATOR_MASK | 16 * (n % 16));
+  isa_set_preload_dest_rows(&k->rs1, &k->rs2, rows);
+  isa_set_preload_dest_cols(&k->rs1, &k->rs2, 16);
+  k = add(p, weights ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
+  isa_init_compute_preloaded(&k->rs1, &k->rs2);
+  isa_set_compute_preloaded_a(&k->rs1, &k->rs2, 0);
+  isa_set_compute_preloaded_a_rows(&k->rs1, &k->rs2, rows);
+  isa_set_compute_preloaded_a_cols(&k->rs1, &k->rs2, 16);
+  isa_set_compute_preloaded_bd(&k->rs1, &k->rs2, ISA_LOCAL_GARBAGE);
+  isa_set_compute_preloaded_bd_rows(&k->rs1, &k->rs2, rows);
+  isa_set_compute_preloaded_bd_cols(&k->rs1, &k->rs2, 16);
+}
+
+static uint64_t cycles_on(const sim_engine_ops *ops, const hw_array *array, program *p) {
+  wf_diag diag = wf_diag_to(stderr);
+  const sim_engine_options options = {.timing_only = true};
+  arch_memory *memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20);
+  sim_engine *engine = sim_engine_create(ops, array, memory, &options, &diag);
+  uint64_t cycle = 0;
+  for (unsigned n = 0; n < p->count; n++) {
+    arch_command_find(&p->commands[n], REVISION);
+    assert_int_equal(sim_engine_push(engine, &cycle, &p->commands[n], NULL), SIM_PUSH_DONE);
+  }
+  cycle = ops->drain(engine, cycle);
+  ops->destroy(engine);
+  arch_memory_destroy(memory);
+  return cycle;
+}
+
+// Within `percent` and a few cycles.
+static void expect_near(const char *what, const hw_array *array, program *p, double percent) {
+  const uint64_t cycle = cycles_on(&sim_cycle_engine, array, p), flow = cycles_on(&sim_flow_engine, array, p);
+  const double difference = fabs((double)flow - (double)cycle);
+  if (difference <= SLACK || difference <= percent / 100 * (double)cycle) return;
+  fail_msg("%s: %llu cycles, %llu in engine cycle", what, (unsigned long long)flow, (unsigned long long)cycle);
+}
+
+static hw_array bare_array(uint32_t latency) {
+  hw_array array;
+  hw_array_default(&array);
+  array.l2.present = false;
+  array.memory.model = HW_MEMORY_FIXED;
+  array.memory.latency_cycles = latency;
+  array.memory.bytes_per_cycle = 16;
+  array.host.poll_cycles = 0;
+  return array;
+}
+
+static void loads_are_near(void **state) {
+  (void)state;
+  const hw_array near_by = bare_array(20), far = bare_array(300);
+  hw_array default_array;
+  hw_array_default(&default_array);
+  program aligned = {.count = 0}, shifted = {.count = 0};
+  config_load(&aligned, 64);
+  config_load(&shifted, 67);
+  for (unsigned n = 0; n < 24; n++) {
+    load(&aligned, 1024 * n, 64 * n, 64);
+    load(&shifted, 1100 * n + 13, 64 * n, 64);
+  }
+  expect_near("CHANNEL, ANSWERS", &near_by, &aligned, 1);
+  expect_near("TRACKED, IN_FLIGHT", &far, &aligned, 1);
+  expect_near("REQUESTS, unaligned", &near_by, &shifted, 3);
+  expect_near("MISS, SESSIONS", &default_array, &aligned, 5);
+}
+
+static void overlapping_loads_are_near(void **state) {
+  (void)state;
+  const hw_array array = bare_array(60);
+  program p = {.count = 0};
+  config_load(&p, 64);
+  for (unsigned n = 0; n < 20; n++) load(&p, 1024 * n, 0, 64);
+  expect_near("OVERLAP", &array, &p, 1);
+}
+
+static void stores_are_near(void **state) {
+  (void)state;
+  const hw_array bare = bare_array(30);
+  hw_array magic = bare_array(5);
+  magic.l2.present = true;
+  program aligned = {.count = 0}, shifted = {.count = 0};
+  config_store(&aligned, 64);
+  config_store(&shifted, 67);
+  for (unsigned n = 0; n < 20; n++) {
+    store(&aligned, 1024 * n, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 1023));
+    store(&shifted, 1100 * n + 13, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 1023));
+  }
+  expect_near("BLOCKS, WRITER", &bare, &aligned, 2);
+  expect_near("PIPE", &magic, &aligned, 3);
+  expect_near("WRITER, unaligned", &magic, &shifted, 6);
+}
+
+static void products_are_near(void **state) {
+  (void)state;
+  const hw_array array = bare_array(30);
+  for (unsigned rows = 4; rows <= 16; rows *= 2) {
+    program weights = {.count = 0}, kept = {.count = 0};
+    config_execute(&weights);
+    config_execute(&kept);
+    for (unsigned n = 0; n < 60; n++) {
+      product(&weights, n, rows, true);
+      product(&kept, n, rows, n == 0);
+    }
+    expect_near("OPERATION, RESULTS", &array, &weights, 1);
+    expect_near("LENGTH, PRODUCTS", &array, &kept, 6);
+  }
+}
+
+// Loads that write the bank that the products read, and products that wait for them.
+static void products_beside_loads_are_near(void **state) {
+  (void)state;
+  const hw_array array = bare_array(30);
+  program p = {.count = 0};
+  config_load(&p, 64);
+  config_execute(&p);
+  for (unsigned n = 0; n < 40; n++) {
+    load(&p, 1024 * n, 64 * (1 + n % 20), 64);
+    product(&p, n, 16, true);
+  }
+  expect_near("BANK", &array, &p, 3);
+  program waits = {.count = 0};
+  config_load(&waits, 64);
+  config_execute(&waits);
+  for (unsigned n = 0; n < 30; n++) {
+    load(&waits, 1024 * n, 0, 16);
+    product(&waits, n, 16, true);
+  }
+  expect_near("ROWS", &array, &waits, 1);
+}
+
+// ---- random programs
+
+static uint64_t run_random(const sim_engine_ops *ops, const sim_gen_program *p, sim_records *records, bool *kept) {
+  wf_diag diag = wf_diag_to(stderr);
+  const sim_engine_options options = {.timing_only = true};
+  arch_memory *memory = arch_memory_create(p->image_bytes);
+  memcpy(memory->bytes, p->image, p->image_bytes);
+  sim_engine *engine = sim_engine_create(ops, p->array, memory, &options, &diag);
+  const sim_events sink = sim_records_sink(records);
+  ops->set_events(engine, &sink);
+  uint64_t cycle = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    cycle += p->items[i].delay;
+    if (p->items[i].fence)
+      cycle = ops->drain(engine, cycle);
+    else
+      assert_int_equal(sim_engine_push(engine, &cycle, &p->items[i].command, NULL), SIM_PUSH_DONE);
+  }
+  cycle = ops->drain(engine, cycle);
+  assert_int_equal(ops->fault(engine)->kind, ARCH_FAULT_NONE);
+  assert_false(ops->busy(engine));
+  *kept = memcmp(memory->bytes, p->image, p->image_bytes) == 0;
+  ops->destroy(engine);
+  arch_memory_destroy(memory);
+  return cycle;
+}
+
+// In the order of cycles; of each command the events in their order. The same number of each kind in both engines.
+static void check_records(const sim_records *flow, const sim_records *cycle) {
+  size_t kinds[2][3] = {{0}};
+  uint64_t *last = wf_calloc(flow->count + 1, sizeof *last);
+  for (size_t i = 0; i < flow->count; i++) {
+    const sim_event *e = &flow->item[i];
+    assert_true(i == 0 || flow->item[i - 1].cycle <= e->cycle);
+    assert_true(e->kind == SIM_EVENT_ALLOC || e->cycle > last[e->index]);
+    last[e->index] = e->cycle;
+    kinds[0][e->kind]++;
+  }
+  for (size_t i = 0; i < cycle->count; i++) kinds[1][cycle->item[i].kind]++;
+  assert_memory_equal(kinds[0], kinds[1], sizeof kinds[0]);
+  wf_free(last);
+}
+
+static double compare_random(const hw_array *array, uint64_t seed) {
+  const sim_gen_options without = {.without = 1U << GEN_COUNTER | 1U << GEN_NORM};
+  sim_gen_program *p = sim_gen_program_create(array, seed, &without);
+  sim_records records[2] = {{0}};
+  bool kept;
+  const uint64_t cycle = run_random(&sim_cycle_engine, p, &records[0], &kept);
+  const uint64_t flow = run_random(&sim_flow_engine, p, &records[1], &kept);
+  assert_true(kept);
+  check_records(&records[1], &records[0]);
+  for (unsigned n = 0; n < 2; n++) sim_records_free(&records[n]);
+  sim_gen_program_destroy(p);
+  return fabs((double)flow / (double)cycle - 1);
+}
+
+static void random_programs_are_near(void **state) {
+  (void)state;
+  static const char *const names[] = {"dim2", "dim4", "gemmini-side8", "gemmini-default"};
+  wf_diag diag = wf_diag_to(stderr);
+  enum { PROGRAMS = 60 };
+  for (unsigned n = 0; n < sizeof names / sizeof *names; n++) {
+    hw_array array;
+    assert_true(hw_array_load(&array, names[n], &diag));
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+      const double error = compare_random(&array, seed);
+      assert_true(error < 0.25);
+      sum += error;
+    }
+    assert_true(sum / PROGRAMS < 0.07);
+  }
+}
+
+static void random_arrays_run_to_their_end(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 100; seed++) {
+    hw_array array;
+    sim_gen_array(seed, &array);
+    assert_true(compare_random(&array, seed) < 1);
+  }
+}
+
+// ---- what it refuses
+
+static void counters_are_refused(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  arch_memory *memory = arch_memory_create((uint64_t)array.memory.capacity_mib << 20);
+  wf_diag diag = wf_diag_to(stderr);
+  sim_engine *engine = sim_engine_create(&sim_flow_engine, &array, memory, NULL, &diag);
+  arch_command command = {.funct = ISA_FUNCT_COUNTER, .returns = true};
+  arch_command_find(&command, REVISION);
+  uint64_t cycle = 0;
+  assert_int_equal(sim_engine_push(engine, &cycle, &command, NULL), SIM_PUSH_FAULT);
+  assert_non_null(strstr(engine->ops->fault(engine)->text, "no performance counters"));
+  assert_false(engine->ops->busy(engine));
+  engine->ops->destroy(engine);
+  arch_memory_destroy(memory);
+}
+
+static void options_of_single_cycles_are_refused(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  arch_memory *memory = arch_memory_create((uint64_t)array.memory.capacity_mib << 20);
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  wf_diag diag = wf_diag_to(out);
+  const sim_engine_options options[] = {{.disturb = 1}, {.every_cycle = true}, {.wave = "x.fst"}};
+  for (unsigned n = 0; n < 3; n++)
+    assert_null(sim_engine_create(&sim_flow_engine, &array, memory, &options[n], &diag));
+  fclose(out);
+  assert_non_null(strstr(text, "engine flow has no waveforms"));
+  free(text);
+  arch_memory_destroy(memory);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calendars_find_the_first_gap),    cmocka_unit_test(calendars_forget_what_is_long_past),
+      cmocka_unit_test(loads_are_near),                  cmocka_unit_test(overlapping_loads_are_near),
+      cmocka_unit_test(stores_are_near),                 cmocka_unit_test(products_are_near),
+      cmocka_unit_test(products_beside_loads_are_near),  cmocka_unit_test(random_programs_are_near),
+      cmocka_unit_test(random_arrays_run_to_their_end),  cmocka_unit_test(counters_are_refused),
+      cmocka_unit_test(options_of_single_cycles_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
