@@ -328,7 +328,8 @@ uint64_t flow_front_room(const flow_engine *e, uint64_t at) {
   }
   const flow_pass *p = &f->pass;
   if (!is_left(p, 0, p->pushed - 2)) return FLOW_NEVER;
-  return wf_max(at, left_at(p, 0, p->pushed - 2) + 1);
+  const uint64_t left = left_at(p, 0, p->pushed - 2);
+  return wf_max(at, left == 0 ? 0 : left + 1);  // 0: there was none
 }
 
 void flow_front_push(flow_engine *e, uint64_t at, const arch_command *command) {

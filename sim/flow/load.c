@@ -314,7 +314,7 @@ static void step_burst(flow_engine *e) {
   const uint64_t last = first + span;
   const bool row_ends = b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
   l->id_free[l->id] = last + 1;
-  l->chosen = wf_max(l->candidate, l->granted);
+  l->chosen = l->candidate;
   l->granted_before = l->granted;
   l->granted = at;
   flow_tell_burst(e, &(flow_seen){false, l->id, b.size, beats, l->from - b.offset, at, first, answer.spacing});
