@@ -4,6 +4,8 @@
 // Three tables: the steps of networks that run on the array; random legal programs on the built-in arrays and on random
 // ones, which are not those of any network; speed on the programs of `weft bench engines`. An error is
 // (flow - cycle) / cycle. Rates are per second of processor time, as engines share the machine with others.
+#include "sim/flow/flow.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +16,6 @@
 #include "bench/run.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
-#include "sim/flow/flow.h"
 #include "sim/gen/gen.h"
 #include "workloads/networks/networks.h"
 
@@ -148,8 +149,7 @@ static bool measure_network(const bench_job *job, const bench_row *row, bench_ta
   hw_array array;
   graph *model = bench_load_array(job, &array) ? networks_create(row->name, &made, job->diag) : NULL;
   if (model == NULL) return false;
-  const quantise_options quantise = {
-      .seed = o->seed, .int8_ends = true, .unit_columns = network_unit_columns(&array)};
+  const quantise_options quantise = {.seed = o->seed, .int8_ends = true, .unit_columns = network_unit_columns(&array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   const network_options lowering = {.array = &array, .jobs = COMPILERS};
@@ -309,7 +309,8 @@ static const wf_option flow_rows[] = {
     {"net", WF_TEXT(options, net), "NAME", "only this network, and no other table"},
     {"seed", WF_COUNT(options, seed), "N", "of weights, and of the first random program (default 1)"},
     {"programs", WF_COUNT(options, programs), "N", "random programs on each array (default 200)"},
-    {"repeat", WF_COUNT(options, repeats), "N", "runs of the programs; the one with the least CPU time counts (default 3)"},
+    {"repeat", WF_COUNT(options, repeats), "N",
+     "runs of the programs; the one with the least CPU time counts (default 3)"},
     {"quick", WF_FLAG(options, quick), NULL, "small variants: some seconds for all"},
 };
 static const options defaults = {.seed = 1, .programs = 200, .repeats = 3};

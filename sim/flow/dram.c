@@ -2,11 +2,11 @@
 // The DRAM as sessions (SESSIONS): a session is a row of a bank from its opening to its planned close. The rules are
 // those of sim/memsys/dram.h, the times those of dram_timing.def.
 //
-//   A transaction that arrives before the close of a session of its row, and finds fewer than row_accesses in it, joins:
-//   its data comes as soon as the data bus is free, and the close moves on. Else it opens the row: when the bank's last
-//   session is closed, in the first of the ticks that tFAW leaves to activates (ACTIVATES).
-//   Data of reads and writes share a bus (DATA); behind writes reads wait for tWTR (TURN).
-//   Every tREFI all banks rest for tRFC (REFRESH).
+//   A transaction that arrives before the close of a session of its row, and finds fewer than row_accesses in it,
+//   joins: its data comes as soon as the data bus is free, and the close moves on. Else it opens the row: when the
+//   bank's last session is closed, in the first of the ticks that tFAW leaves to activates (ACTIVATES). Data of reads
+//   and writes share a bus (DATA); behind writes reads wait for tWTR (TURN). Every tREFI all banks rest for tRFC
+//   (REFRESH).
 // Times inside are ticks of the DRAM's clock.
 #include "base/alloc.h"
 #include "sim/flow/memory.h"
@@ -154,7 +154,8 @@ static session *session_of(flow_dram *d, bank *b, uint64_t row, uint64_t arrival
 static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uint64_t ticks, bool write) {
   const uint64_t data = take_data(d, wf_max(arrival, s->column_from), ticks, write);
   const uint64_t column = data - (write ? d->t.write : d->t.read);
-  const uint64_t held = write ? data + ticks + d->t.write_recovery : column + ticks - d->t.burst + d->t.read_to_precharge;
+  const uint64_t held =
+      write ? data + ticks + d->t.write_recovery : column + ticks - d->t.burst + d->t.read_to_precharge;
   s->column_from = column + ticks;
   if (held > s->close) {
     const uint64_t more = held - s->close;

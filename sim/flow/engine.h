@@ -34,10 +34,10 @@ enum { FLOW_ENTRIES = 64, FLOW_QUEUE = 256 };
 typedef struct flow_entry {
   cycle_front_command command;
   uint64_t alloc;
-  uint64_t ready;                     // it does not issue before
-  uint64_t dependents[SIM_CLASSES];   // entries that wait for its end
-  uint32_t index;                     // in the order of allocation
-  uint16_t waits;                     // ends that are not known and that it waits for
+  uint64_t ready;                    // it does not issue before
+  uint64_t dependents[SIM_CLASSES];  // entries that wait for its end
+  uint32_t index;                    // in the order of allocation
+  uint16_t waits;                    // ends that are not known and that it waits for
   bool ends_at_issue;
 } flow_entry;
 
@@ -53,11 +53,11 @@ typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
   uint32_t entries;
-  uint64_t known;                  // entries whose end is known, a bit each
-  uint32_t first;                  // the entry that is or becomes free first
-  uint32_t uses;                   // a bit for each flow_use that there was
-  uint32_t queue;                  // commands that have issued and have not left their unit's queue, at most
-  uint64_t end[FLOW_ENTRIES];      // 0: never used; FLOW_NEVER: not known
+  uint64_t known;              // entries whose end is known, a bit each
+  uint32_t first;              // the entry that is or becomes free first
+  uint32_t uses;               // a bit for each flow_use that there was
+  uint32_t queue;              // commands that have issued and have not left their unit's queue, at most
+  uint64_t end[FLOW_ENTRIES];  // 0: never used; FLOW_NEVER: not known
   flow_entry entry[FLOW_ENTRIES];
   int32_t rows_from[FLOW_USES][FLOW_ENTRIES], rows_end[FLOW_USES][FLOW_ENTRIES];  // end 0: none
   // Commands count from 0 in their class. A ring of those that the unit has not taken, and when commands left.
@@ -99,36 +99,36 @@ typedef struct flow_load {
   flow_load_state states[ARCH_LOAD_STATES];
   bool active;
   bool waking;
-  flow_load_command at;    // under way
-  uint32_t row;            // its row
-  uint64_t from;           // of its bytes: address of the next burst
-  uint32_t left, done;     // bytes of the row
-  uint64_t left_queue;     // when the command before left the queue
-  uint64_t requested;      // the row
+  flow_load_command at;          // under way
+  uint32_t row;                  // its row
+  uint64_t from;                 // of its bytes: address of the next burst
+  uint32_t left, done;           // bytes of the row
+  uint64_t left_queue;           // when the command before left the queue
+  uint64_t requested;            // the row
   uint64_t accepted[FLOW_ROWS];  // rows by the reader, a ring
   uint64_t rows_accepted;
   uint64_t chosen, granted, granted_before;  // the last burst, and the grant of the one before
-  uint64_t candidate;      // the next burst is chosen
-  uint64_t end;            // of the command, as far as known
+  uint64_t candidate;                        // the next burst is chosen
+  uint64_t end;                              // of the command, as far as known
   uint32_t tracked, limit;
   flow_tracked commands[FLOW_TRACKED];
   uint64_t id_free[FLOW_IDS];
-  uint32_t ids, id;        // the id that is free first
-  uint32_t path_room;      // rows between controller and reader
-  uint32_t lag;            // from a narrow row's last beat to its write
+  uint32_t ids, id;    // the id that is free first
+  uint32_t path_room;  // rows between controller and reader
+  uint32_t lag;        // from a narrow row's last beat to its write
   uint32_t beat_bytes, max_bytes;
-  uint32_t scale_cycles;   // of a narrow row that is scaled
+  uint32_t scale_cycles;  // of a narrow row that is scaled
   uint32_t scale_latency;
   uint64_t zeros_free;
 } flow_load;
 
-// Rows of int32 that are repeated, as biases are, over an accumulator bank that results go to as well; one command after
-// the other.
+// Rows of int32 that are repeated, as biases are, over an accumulator bank that results go to as well; one command
+// after the other.
 typedef struct flow_repeated {
   uint64_t from;   // no write before
   uint64_t count;  // writes to come
   uint8_t slot, bank;
-  bool whole;      // no more rows of the command will come
+  bool whole;  // no more rows of the command will come
 } flow_repeated;
 
 typedef struct flow_repeats {
@@ -144,11 +144,11 @@ enum { FLOW_BLOCKS = 64 };
 typedef struct flow_block {
   uint64_t requested, dispatched, entered, scaled, sent;
   uint64_t address;
-  uint32_t bytes;      // of the row up to and with this block
+  uint32_t bytes;  // of the row up to and with this block
   uint8_t slot, bank;
   bool acc, garbage, to_sp, writes;  // writes: the row goes to memory with this block
-  bool statistics;     // ends at the normaliser
-  bool ends;           // the last one of its command
+  bool statistics;                   // ends at the normaliser
+  bool ends;                         // the last one of its command
 } flow_block;
 
 // Blocks count from 0; those before have passed the place.
@@ -178,7 +178,7 @@ typedef struct flow_product {
   uint64_t end;          // its last result row is written; FLOW_NEVER: not known
   uint32_t base;
   uint8_t slot, result_rows;
-  uint8_t passes;        // operations until its results leave the mesh
+  uint8_t passes;  // operations until its results leave the mesh
   bool acc, accumulate;
 } flow_product;
 
@@ -192,7 +192,7 @@ typedef struct flow_operation {
 typedef struct flow_execute {
   bool os, a_transpose, b_transpose, both_dataflows, transposer, bias_garbage, looks_ahead;
   bool stepping;
-  bool fetching;       // the operation below has rows to fetch, from `at` on
+  bool fetching;  // the operation below has rows to fetch, from `at` on
   flow_operation op;
   uint64_t at, left;
   uint32_t a_stride, c_stride, min_rows;
@@ -229,8 +229,8 @@ typedef struct flow_done {
 struct flow_loops;
 
 typedef struct flow_front {
-  bool looping;            // a loop unit has work: the chain is stepped
-  bool awaits_room;        // the head waits for an end that is not known
+  bool looping;      // a loop unit has work: the chain is stepped
+  bool awaits_room;  // the head waits for an end that is not known
   flow_pass pass;
   struct flow_loops *loops;
   uint64_t last_alloc;
@@ -248,13 +248,13 @@ typedef struct flow_engine {
   arch_checker *checker;
   arch_fault fault;
   arch_command last;
-  uint64_t now;       // the engine was asked about the cycles before
-  uint64_t idle_at;   // everything known has ended before
+  uint64_t now;         // the engine was asked about the cycles before
+  uint64_t idle_at;     // everything known has ended before
   uint64_t host_there;  // the last line that the hart asked for
   uint64_t next[FLOW_ACTORS];
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
-  uint32_t index;     // commands that entered the station
+  uint32_t index;  // commands that entered the station
   flow_front front;
   flow_load load;
   flow_repeats repeats;
@@ -262,7 +262,7 @@ typedef struct flow_engine {
   flow_execute execute;
   struct flow_memory *memory;
   flow_calendar *sp_writes, *acc_results, *acc_adds;  // by bank
-  flow_calendar narrow_ends;  // cycles in which the last row of a burst of int8 is written
+  flow_calendar narrow_ends;                          // cycles in which the last row of a burst of int8 is written
   unsigned sp_shift, acc_shift;
   sim_events sink;
   sim_event *events;  // that were not told, in no order

@@ -206,8 +206,7 @@ static void measure(const flow_engine *e, flow_operation *op) {
   const flow_issue *from_a = p != NULL && ahead_a ? op->next : c, *from_b = p != NULL && ahead_b ? op->next : c;
   operand o[3] = {{0}};
   if (from_a != NULL) o[0] = operand_of(e, from_a->command.rs1, x->a_transpose, true);
-  if (from_b != NULL)
-    o[1] = operand_of(e, from_b->command.rs2, x->os && x->b_transpose, !(x->bias_garbage && !x->os));
+  if (from_b != NULL) o[1] = operand_of(e, from_b->command.rs2, x->os && x->b_transpose, !(x->bias_garbage && !x->os));
   if (p != NULL) o[2] = operand_of(e, p->command.rs1, !x->os && x->b_transpose, !(x->bias_garbage && x->os));
   op->total = total_rows(e, op, &o[0], &o[1], &o[2]);
   op->conflicts = conflicts_of(e, o);
@@ -224,7 +223,8 @@ static void fetch(flow_engine *e) {
     if (actor != FLOW_EXECUTE) horizon = wf_min(horizon, e->next[actor]);
   const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + e->repeats.lead;
   while (x->left > 0 && x->at <= known) {
-    const uint64_t n = wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - x->at < x->left ? known - x->at + 1 : x->left);
+    const uint64_t n =
+        wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - x->at < x->left ? known - x->at + 1 : x->left);
     uint64_t lost = 0;
     for (unsigned i = 0; i < 2; i++)
       if (x->op.banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[x->op.banks[i] - 1], x->at);
@@ -341,14 +341,15 @@ static void configure(flow_engine *e, uint64_t at) {
 static void step_preload(flow_engine *e, uint64_t at) {
   flow_execute *x = &e->execute;
   flow_operation op = {.preload = flow_station_head(e, SIM_CLASS_EXECUTE, 0),
-                  .next = flow_station_head(e, SIM_CLASS_EXECUTE, 1)};
+                       .next = flow_station_head(e, SIM_CLASS_EXECUTE, 1)};
   const uint64_t until = hazard(e, op.preload, op.next);
   if (until == FLOW_NEVER) {
     flush(e, at);
     return;
   }
   if (until >= at || x->count >= x->limit) {
-    x->free_at = wf_max(until, x->count >= x->limit && product_at(x, 0)->end != FLOW_NEVER ? product_at(x, 0)->end : at) + 1;
+    x->free_at =
+        wf_max(until, x->count >= x->limit && product_at(x, 0)->end != FLOW_NEVER ? product_at(x, 0)->end : at) + 1;
     return;
   }
   carry_out(e, &op, at);

@@ -216,9 +216,7 @@ void flow_load_wake(flow_engine *e) {
 
 // ---- what a burst brings
 
-static uint32_t bank_of(const flow_engine *e, uint32_t row) {
-  return (row & (e->d.sp_rows - 1)) >> e->sp_shift;
-}
+static uint32_t bank_of(const flow_engine *e, uint32_t row) { return (row & (e->d.sp_rows - 1)) >> e->sp_shift; }
 
 // The cycles in which the rows of a burst are written: execute cannot read their bank.
 static void note_writes(flow_engine *e, uint32_t block, uint32_t rows, uint64_t last, uint64_t spacing) {

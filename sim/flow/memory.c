@@ -4,7 +4,8 @@
 //
 //   room      a request is granted while fewer than 6 beats have not entered the L2                     (L2_ROOM)
 //   enters    max(grant + 1, behind the one before, 1 + the first cycle in which a register is free); a request to a
-//             set for which a register works goes behind that one                                       (REGISTERS, SET)
+//             set for which a register works goes behind that one                                       (REGISTERS,
+//             SET)
 //   hit       answer in the data pipe from enters + 2 on; the register is free in that cycle            (PIPE)
 //   miss      evicts in enters + 2, asks a cycle later; the line arrives word by word; answer behind the first word, or
 //             the last one if the request does not start with the line; the register is free behind the last word and
@@ -63,8 +64,8 @@ struct flow_memory {
   flow_dram *dram;  // NULL: fixed latency
   l2_tags tags;
   set_use *sets;
-  uint64_t free[REGISTERS];      // the register takes a request behind this cycle
-  uint64_t works_for[REGISTERS]; // set
+  uint64_t free[REGISTERS];       // the register takes a request behind this cycle
+  uint64_t works_for[REGISTERS];  // set
   uint32_t registers;
   uint64_t enter_from;
   waiting queue[WAITING];
@@ -137,8 +138,8 @@ static uint64_t ask(flow_memory *m, uint64_t at, uint64_t beats) { return flow_c
 // The cycle of the first word.
 static uint64_t backing_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
   const uint64_t start = ask(m, at, 1);
-  const uint64_t there = m->dram == NULL ? start + m->latency
-                                         : flow_dram_ask(m->dram, start, address, bytes, false) + m->path;
+  const uint64_t there =
+      m->dram == NULL ? start + m->latency : flow_dram_ask(m->dram, start, address, bytes, false) + m->path;
   const uint64_t from = there > m->spacing ? there - m->spacing : 0;
   return flow_calendar_take(&m->bus, wf_max(from, start + 1), cycles_of(m, bytes));
 }

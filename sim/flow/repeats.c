@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of int32 that are repeated over an accumulator bank (REPEATS): each write waits for a cycle in which no result of
-// the mesh goes to its bank, and in which no burst of int8 ends. What has not been timed yet counts as well, so the rows
-// are an actor that goes no further than is known: results and loaded rows come `lead` after the time of their actor at
-// the earliest, so this one offers the cycle of its next write less that.
+// Rows of int32 that are repeated over an accumulator bank (REPEATS): each write waits for a cycle in which no result
+// of the mesh goes to its bank, and in which no burst of int8 ends. What has not been timed yet counts as well, so the
+// rows are an actor that goes no further than is known: results and loaded rows come `lead` after the time of their
+// actor at the earliest, so this one offers the cycle of its next write less that.
 #include "sim/flow/repeats.h"
 
 #include "sim/flow/units.h"

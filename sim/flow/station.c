@@ -119,10 +119,10 @@ static void find_first(flow_file *f, unsigned slot) {
 // a constant where it matters.
 static inline uint32_t sharing_of(const flow_file *f, flow_use use, cycle_row_range rows, uint32_t from,
                                   uint32_t count) {
-  static const uint32_t bits[32] = {
-      1U,       1U << 1,  1U << 2,  1U << 3,  1U << 4,  1U << 5,  1U << 6,  1U << 7,  1U << 8,  1U << 9,  1U << 10,
-      1U << 11, 1U << 12, 1U << 13, 1U << 14, 1U << 15, 1U << 16, 1U << 17, 1U << 18, 1U << 19, 1U << 20, 1U << 21,
-      1U << 22, 1U << 23, 1U << 24, 1U << 25, 1U << 26, 1U << 27, 1U << 28, 1U << 29, 1U << 30, 1U << 31};
+  static const uint32_t bits[32] = {1U,       1U << 1,  1U << 2,  1U << 3,  1U << 4,  1U << 5,  1U << 6,  1U << 7,
+                                    1U << 8,  1U << 9,  1U << 10, 1U << 11, 1U << 12, 1U << 13, 1U << 14, 1U << 15,
+                                    1U << 16, 1U << 17, 1U << 18, 1U << 19, 1U << 20, 1U << 21, 1U << 22, 1U << 23,
+                                    1U << 24, 1U << 25, 1U << 26, 1U << 27, 1U << 28, 1U << 29, 1U << 30, 1U << 31};
   const int32_t *first = &f->rows_from[use][from], *end = &f->rows_end[use][from];
   const int32_t low = (int32_t)rows.first, high = (int32_t)rows.end;
   uint32_t found = 0;
@@ -197,10 +197,8 @@ void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle
   const hw_array *a = e->array;
   cycle_rows rows = cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
   if (config) cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
-  f->entry[slot] = (flow_entry){.command = *command,
-                                .alloc = at,
-                                .index = e->index++,
-                                .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
+  f->entry[slot] = (flow_entry){
+      .command = *command, .alloc = at, .index = e->index++, .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
   find_dependencies(e, at, unit, slot, &rows);
   f->end[slot] = FLOW_NEVER;
   f->known &= ~bit(slot);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store unit as an actor: store controller, store path, writer (hw/rtl/weft_store_controller.sv, weft_store_path.sv,
-// weft_dma_writer.sv). A step is a burst; before it, all that follows is worked out.
+// The store unit as an actor: store controller, store path, writer (hw/rtl/weft_store_controller.sv,
+// weft_store_path.sv, weft_dma_writer.sv). A step is a burst; before it, all that follows is worked out.
 //
 // Block n leaves each place in the earliest cycle in which it can, one in a cycle (BLOCKS):
 //   requested   while fewer than 2 wait for dispatch
@@ -11,9 +11,9 @@
 //   sent        a scale unit's latency later, when the writer is free
 // A row's bursts are offered 3 cycles after its last block, one after the other; the writer takes the next row 3 cycles
 // before the last beat (WRITER).
+#include "arch/local.h"
 #include "isa/isa.h"
 #include "isa/isa_fields.h"
-#include "arch/local.h"
 #include "sim/flow/memory.h"
 #include "sim/flow/station.h"
 #include "sim/flow/units.h"
@@ -131,8 +131,8 @@ static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b
   b->address = s->base + place * s->stride;
   b->bytes = block * e->d.dim + (s->full ? length * 4 : length);
   b->writes = last && !s->to_sp && !s->statistics;
-  b->bank = (uint8_t)(s->acc ? (source & (e->d.acc_rows - 1)) >> e->acc_shift
-                             : (source & (e->d.sp_rows - 1)) >> e->sp_shift);
+  b->bank =
+      (uint8_t)(s->acc ? (source & (e->d.acc_rows - 1)) >> e->acc_shift : (source & (e->d.sp_rows - 1)) >> e->sp_shift);
 }
 
 static void request_block(flow_engine *e) {

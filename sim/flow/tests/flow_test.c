@@ -356,8 +356,7 @@ static void options_of_single_cycles_are_refused(void **state) {
   FILE *out = open_memstream(&text, &length);
   wf_diag diag = wf_diag_to(out);
   const sim_engine_options options[] = {{.disturb = 1}, {.every_cycle = true}, {.wave = "x.fst"}};
-  for (unsigned n = 0; n < 3; n++)
-    assert_null(sim_engine_create(&sim_flow_engine, &array, memory, &options[n], &diag));
+  for (unsigned n = 0; n < 3; n++) assert_null(sim_engine_create(&sim_flow_engine, &array, memory, &options[n], &diag));
   fclose(out);
   assert_non_null(strstr(text, "engine flow has no waveforms"));
   free(text);
@@ -366,11 +365,16 @@ static void options_of_single_cycles_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calendars_find_the_first_gap),    cmocka_unit_test(calendars_forget_what_is_long_past),
-      cmocka_unit_test(loads_are_near),                  cmocka_unit_test(overlapping_loads_are_near),
-      cmocka_unit_test(stores_are_near),                 cmocka_unit_test(products_are_near),
-      cmocka_unit_test(products_beside_loads_are_near),  cmocka_unit_test(random_programs_are_near),
-      cmocka_unit_test(random_arrays_run_to_their_end),  cmocka_unit_test(counters_are_refused),
+      cmocka_unit_test(calendars_find_the_first_gap),
+      cmocka_unit_test(calendars_forget_what_is_long_past),
+      cmocka_unit_test(loads_are_near),
+      cmocka_unit_test(overlapping_loads_are_near),
+      cmocka_unit_test(stores_are_near),
+      cmocka_unit_test(products_are_near),
+      cmocka_unit_test(products_beside_loads_are_near),
+      cmocka_unit_test(random_programs_are_near),
+      cmocka_unit_test(random_arrays_run_to_their_end),
+      cmocka_unit_test(counters_are_refused),
       cmocka_unit_test(options_of_single_cycles_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
