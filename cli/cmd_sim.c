@@ -263,7 +263,8 @@ static bool ran(cli_exit code) { return code != CLI_BAD_INPUT && code != CLI_USA
 
 static const wf_option sim_rows[] = {
     {"engine", WF_TEXT(sim_options, engine), "NAME",
-     "cycle (default): every cycle; ref: functional, for --trace; rtl: the SystemVerilog; systemc: a TLM platform"},
+     "cycle (default): every cycle; flow: times by equations, no data; ref: functional, for --trace; rtl: the "
+     "SystemVerilog; systemc: a TLM platform"},
     {"accelerator", WF_TEXT(sim_options, accelerator), "c|rtl|ref",
      "of engine systemc: engine cycle (default), the RTL, or engine ref"},
     {"quantum", WF_COUNT(sim_options, quantum), "N",

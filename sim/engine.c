@@ -10,8 +10,8 @@
 #include "sim/rtl/rtl.h"
 #include "sim/systemc/systemc.h"
 
-static const sim_engine_ops *const engines[] = {&sim_ref_engine, &sim_cycle_engine, &sim_flow_engine,
-                                                &sim_rtl_engine, &sim_systemc_engine};
+static const sim_engine_ops *const engines[] = {&sim_ref_engine, &sim_cycle_engine, &sim_flow_engine, &sim_rtl_engine,
+                                                &sim_systemc_engine};
 
 const sim_engine_ops *sim_engine_at(size_t index) {
   return index < sizeof engines / sizeof engines[0] ? engines[index] : NULL;
