@@ -4,21 +4,20 @@
 # Usage: waits.sh SOURCE_DIRECTORY
 set -eu
 cd "$1"
+defined=$(mktemp)
+written=$(mktemp)
+trap 'rm -f "$defined" "$written"' EXIT
+sed -n 's/^WAIT(\([A-Z0-9_]*\),.*/\1/p' sim/flow/waits.def | sort >"$defined"
+sed -n 's/^| \([A-Z][A-Z0-9_]*\) |.*/\1/p' docs/flow-engine.md | sort >"$written"
+if ! diff "$defined" "$written"; then
+  echo "waits.sh: waits.def and docs/flow-engine.md name different waits" >&2
+  exit 1
+fi
 bad=0
-for name in $(sed -n 's/^WAIT(\([A-Z0-9_]*\),.*/\1/p' sim/flow/waits.def); do
+while read -r name; do
   if ! grep -q "[(, ]${name}[,)]" sim/flow/*.c; then
-    echo "waits.sh: no source says ($name)" >&2
+    echo "waits.sh: no source says (${name})" >&2
     bad=1
   fi
-  if ! grep -q "^| ${name} |" docs/flow-engine.md; then
-    echo "waits.sh: docs/flow-engine.md has no row for $name" >&2
-    bad=1
-  fi
-done
-for name in $(sed -n 's/^| \([A-Z][A-Z0-9_]*\) |.*/\1/p' docs/flow-engine.md); do
-  if ! grep -q "^WAIT(${name}," sim/flow/waits.def; then
-    echo "waits.sh: waits.def has no $name" >&2
-    bad=1
-  fi
-done
-exit $bad
+done <"$defined"
+exit "$bad"
