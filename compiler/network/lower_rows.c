@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of int8: QSoftmax and QLayerNorm on the hart, QSoftmaxUnit, QNormUnit and QGeluUnit in the normaliser.
+#include <string.h>
+
 #include "compiler/network/private.h"
 
 // A call over the result with x behind operand 1; the last dimension is inner.
@@ -60,7 +62,89 @@ bool network_lower_qsoftmax(network_lowering *l) {
   return true;
 }
 
-bool network_lower_qlayer_norm(network_lowering *l) {
+// ---- norms whose sums the array has: products of blocks of rows by themselves and of all rows by ones
+
+typedef struct norm {
+  int64_t rows, cols, block;
+  network_place x, sums;
+} norm;
+
+// What a norm's sums are worth on the array: the hart takes 4 cycles per element for them, a kernel hundreds to start.
+enum { SUMS_WORTH = 1 << 13 };
+
+static bool has_sums(const network_lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
+  for (int i = 1; i < 3; i++)
+    if (network_lower_has(l->node, i) && network_lower_input(l, i)->data == NULL) return false;
+  return graph_elements(x) >= SUMS_WORTH;
+}
+
+// An array step whose products are not the network's.
+static void help(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands) {
+  network_lower_layer(l, layer, operands);
+  l->net->steps[l->net->step_count - 1].macs = 0;
+}
+
+// Of `blocks` blocks of `side` rows each, from row `first` on: the sums, then products up to that row, stand before.
+static void square_blocks(network_lowering *l, const norm *n, int64_t first, int64_t blocks, int64_t side) {
+  const layer_desc layer = {
+      .map = {.kind = MAP_BATCHED, .size = {blocks, side, 1, side, n->cols, 1, 1}, .groups = 1, .result_bytes = 4},
+      .scale = 1,
+      .transposed = true};
+  network_place x = n->x, products = n->sums;
+  x.offset += (uint64_t)(first * n->cols);
+  products.offset += (uint64_t)(n->rows + first * n->block) * sizeof(int32_t);
+  if (blocks > 0 && side > 0)
+    help(l, &layer, &(network_lower_operands){.inputs = x, .weights = x, .results = products});
+}
+
+static void sum_rows(network_lowering *l, const norm *n) {
+  const layer_desc layer = {
+      .map = {.kind = MAP_GEMM, .size = {1, n->rows, 1, 1, n->cols, 1, 1}, .groups = 1, .result_bytes = 4}, .scale = 1};
+  int8_t *ones = network_lower_alloc(l, (uint64_t)n->cols);
+  for (int64_t i = 0; i < n->cols; i++) ones[i] = 1;
+  const network_place weights = network_lower_constant(l, "ones", ones, (uint64_t)n->cols);
+  help(l, &layer, &(network_lower_operands){.inputs = n->x, .weights = weights, .results = n->sums});
+}
+
+static norm sums_of(network_lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
+  norm n = {.cols = x->dim[x->rank - 1], .block = hw_derive(l->array).dim, .x = network_lower_place_of(l, 0)};
+  n.rows = graph_elements(x) / n.cols;
+  const int64_t whole = n.rows / n.block, rest = n.rows % n.block;
+  n.sums = network_lower_scratch(l, (uint64_t)(n.rows + whole * n.block * n.block + rest * rest) * sizeof(int32_t));
+  if (graph_int(l->node, "center", 1) != 0) sum_rows(l, &n);
+  square_blocks(l, &n, 0, whole, n.block);
+  square_blocks(l, &n, whole * n.block, 1, rest);
+  return n;
+}
+
+// Factors, then offsets.
+static network_place factors_of(network_lowering *l, int64_t cols) {
+  float *both = network_lower_alloc(l, 2 * (uint64_t)cols * sizeof *both);
+  for (int i = 1; i < 3; i++)
+    if (network_lower_has(l->node, i))
+      memcpy(both + (i - 1) * cols, network_lower_input(l, i)->data, (size_t)cols * sizeof *both);
+  return network_lower_constant(l, network_lower_input(l, 1)->name, both, 2 * (uint64_t)cols * sizeof *both);
+}
+
+static void norm_by_sums(network_lowering *l) {
+  const norm n = sums_of(l);
+  const int64_t rows[2] = {n.rows, n.cols}, one = 1;
+  const network_lower_view y = network_lower_view_at(network_lower_result(l, 0), WEFT_I8, 2, rows);
+  const network_lower_view x = network_lower_view_at(n.x, WEFT_I8, 2, rows);
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_QNORMALIZE_SUMS);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &x);
+  call->call.outer = 1;
+  add_scalar(call, network_lower_view_at(factors_of(l, n.cols), WEFT_F32, 1, &one), 2);
+  add_scalar(call, network_lower_view_at(n.sums, WEFT_I32, 1, &one), 3);
+  call->call.number[0] = graph_float(l->node, "epsilon", 0);
+  call->call.integer[0] = graph_int(l->node, "center", 1);
+  call->call.integer[1] = n.block;
+}
+
+static bool norm_by_hart(network_lowering *l) {
   network_call *call = over_rows(l, WEFT_HOST_QNORMALIZE);
   if (call == NULL || !add_input(l, call, 1, 2)) return false;
   if (network_lower_has(l->node, 2)) {
@@ -76,6 +160,12 @@ bool network_lower_qlayer_norm(network_lowering *l) {
   call->call.number[0] = graph_float(l->node, "epsilon", 0);
   call->call.integer[0] = graph_int(l->node, "center", 1);
   network_lower_squeeze(call);
+  return true;
+}
+
+bool network_lower_qlayer_norm(network_lowering *l) {
+  if (!has_sums(l)) return norm_by_hart(l);
+  norm_by_sums(l);
   return true;
 }
 

@@ -56,7 +56,9 @@ static void find_lives(network *net) {
 // ---- results in the place of an operand
 
 static bool is_in_place(const struct weft_host_call *call) {
-  if (call->op != WEFT_HOST_LUT && call->op != WEFT_HOST_QSOFTMAX && call->op != WEFT_HOST_QNORMALIZE) return false;
+  if (call->op != WEFT_HOST_LUT && call->op != WEFT_HOST_QSOFTMAX && call->op != WEFT_HOST_QNORMALIZE &&
+      call->op != WEFT_HOST_QNORMALIZE_SUMS)
+    return false;
   const struct weft_host_operand *y = &call->operand[0], *x = &call->operand[1];
   return y->element_bytes == x->element_bytes && memcmp(y->step, x->step, sizeof y->step) == 0;
 }

@@ -60,6 +60,8 @@ static const struct {
     {"gemv.py", "N=197,K=1000,scale=0.003"},
     {"batched_gemm.py", "B=3,M=17,N=20,K=31,scale=0.02"},
     {"batched_gemm.py", "B=5,M=49,N=197,K=64,scale=0.005"},
+    {"batched_gemm.py", "B=3,M=16,N=16,K=250,trans_b=True,out=int32"},
+    {"batched_gemm.py", "B=2,M=5,N=33,K=70,out=int32"},
     {"conv1d.py", "N=2,L=37,C=17,K=9,padding=1,stride=2,dilation=2,scale=0.02"},
     {"conv1d.py", "N=1,L=300,C=31,K=49,padding=1,scale=0.005"},
     {"conv2d.py", "N=2,H=9,W=11,C=5,K=7,padding=1,scale=0.02"},

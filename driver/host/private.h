@@ -43,8 +43,15 @@ struct host_qrow {
   int64_t count;
 };
 
+// Rows with steps in bytes from one to the next.
+struct host_qrows {
+  int8_t *to;
+  const int8_t *from;
+  int64_t count, rows, to_step, from_step;
+};
+
 // `table` has eight times 256 bytes; `number` is what all of a row shares.
-void host_qsoftmax_row(const struct host_qrow *row, const char *table, float number);
+void host_qsoftmax_rows(const struct host_qrows *rows, const char *table, float number);
 void host_qsoftmax_masked_row(const struct host_qrow *row, const char *mask, const char *table, float number);
 
 static inline float host_f32(const char *at) { return *(const float *)(const void *)at; }

@@ -29,12 +29,20 @@ static struct host_qrow row_of(const struct weft_host_call *call, const struct h
 
 static enum weft_host_status softmax(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
+  const unsigned last = call->outer == 0 ? 0 : call->outer - 1;
+  const struct host_qrow first = row_of(call, p, 0);
+  const struct host_qrows rows = {
+      first.to, first.from, first.count, row_count(call), call->operand[0].step[last], call->operand[1].step[last]};
+  host_qsoftmax_rows(&rows, p->at[2], call->number[0]);
+  return WEFT_HOST_OK;
+}
+
+static enum weft_host_status softmax_masked(void *context, const struct weft_host_call *call,
+                                            const struct host_place *p) {
+  (void)context;
   for (int64_t r = 0, rows = row_count(call); r < rows; r++) {
     const struct host_qrow row = row_of(call, p, r);
-    if (call->integer[0] != 0)
-      host_qsoftmax_masked_row(&row, row_at(call, p, 3, r), p->at[2], call->number[0]);
-    else
-      host_qsoftmax_row(&row, p->at[2], call->number[0]);
+    host_qsoftmax_masked_row(&row, row_at(call, p, 3, r), p->at[2], call->number[0]);
   }
   return WEFT_HOST_OK;
 }
@@ -69,14 +77,12 @@ static void sums_of(const struct host_qrow *l, int64_t *sum, int64_t *squares) {
   *squares = (int64_t)square[0];
 }
 
-static void begin_row(const struct weft_host_call *call, struct norm_row *n) {
-  int64_t sum, squares;
-  sums_of(&n->row, &sum, &squares);
-  if (call->integer[0] == 0) sum = 0;
-  const int64_t count = n->row.count;
-  const float k = 1.0f / weft_sqrtf((float)(count * squares - sum * sum) + call->number[0]);
+// The whole numbers are below 2^53.
+static void begin_row(const struct weft_host_call *call, struct norm_row *n, int64_t sum, int64_t squares) {
+  const double total = call->integer[0] == 0 ? 0 : (double)sum, count = (double)n->row.count;
+  const float k = 1.0f / weft_sqrtf((float)__builtin_fma(count, (double)squares, -(total * total)) + call->number[0]);
   n->factor = (float)count * k;
-  n->shift = (float)-sum * k;
+  n->shift = (float)-total * k;
 }
 
 static void norm_rest(const struct norm_row *n, int64_t from, const float *gamma, const float *beta) {
@@ -85,62 +91,106 @@ static void norm_rest(const struct norm_row *n, int64_t from, const float *gamma
         weft_nearest(__builtin_fmaf(__builtin_fmaf((float)n->row.from[i], n->factor, n->shift), gamma[i], beta[i])));
 }
 
-// Two columns of four rows.
-enum { ROWS = 4, COLUMNS = GROUP / ROWS };
+// What the hart works on at once: `many` rows, and as many columns as make a group.
+enum { ROWS = 4, FEW_ROWS = 2 };
 
-__attribute__((always_inline)) static inline void norm_block(int8_t *const *to, const int8_t *const *from, int at,
-                                                             const float *factor, const float *shift,
-                                                             const float *gamma, const float *beta) {
+struct norm_place {
+  int8_t *to[ROWS];
+  const int8_t *from[ROWS];
+  float factor[ROWS], shift[ROWS];
+  const float *gamma, *beta;
+};
+
+__attribute__((always_inline)) static inline void norm_group(const struct norm_place *p, int many, int at) {
   int64_t x[GROUP];
-  float v[GROUP], y[COLUMNS], z[COLUMNS];
-  EACH x[j] = from[j % ROWS][at + j / ROWS];
-  y[0] = gamma[at], y[1] = gamma[at + 1];
-  z[0] = beta[at], z[1] = beta[at + 1];
+  float v[GROUP], y[GROUP], z[GROUP];
+  EACH x[j] = p->from[j % many][at + j / many];
+  EACH y[j] = p->gamma[at + j / many];
+  EACH z[j] = p->beta[at + j / many];
   wholes_there(x);
   EACH v[j] = (float)(int32_t)x[j];
   numbers_there(v);
-  EACH v[j] = __builtin_fmaf(v[j], factor[j % ROWS], shift[j % ROWS]);
+  EACH v[j] = __builtin_fmaf(v[j], p->factor[j % many], p->shift[j % many]);
   numbers_there(v);
-  EACH v[j] = __builtin_fmaf(v[j], y[j / ROWS], z[j / ROWS]);
+  EACH v[j] = __builtin_fmaf(v[j], y[j], z[j]);
   numbers_there(v);
   not_above(v, 127);
   not_below(v, -128);
   EACH x[j] = nearest(v[j]);
   wholes_there(x);
-  EACH to[j % ROWS][at + j / ROWS] = (int8_t)x[j];
+  EACH p->to[j % many][at + j / many] = (int8_t)x[j];
 }
 
-static void norm_rows(const struct norm_row *n, const float *gamma, const float *beta) {
-  int8_t *to[ROWS] = {n[0].row.to, n[1].row.to, n[2].row.to, n[3].row.to};
-  const int8_t *from[ROWS] = {n[0].row.from, n[1].row.from, n[2].row.from, n[3].row.from};
-  const float factor[ROWS] = {n[0].factor, n[1].factor, n[2].factor, n[3].factor};
-  const float shift[ROWS] = {n[0].shift, n[1].shift, n[2].shift, n[3].shift};
-  const float *y = gamma, *z = beta;
+#define EACH_ROW _Pragma("GCC unroll 4") for (int r = 0; r < many; r++)
+
+__attribute__((always_inline)) static inline void norm_rows(const struct norm_row *n, int many, const float *gamma,
+                                                            const float *beta) {
+  struct norm_place p = {.gamma = gamma, .beta = beta};
   int64_t i = 0;
+  EACH_ROW p.to[r] = n[r].row.to, p.from[r] = n[r].row.from, p.factor[r] = n[r].factor, p.shift[r] = n[r].shift;
   for (const int64_t count = n->row.count; i + GROUP <= count; i += GROUP) {
-    _Pragma("GCC unroll 4") for (int c = 0; c < GROUP; c += COLUMNS) norm_block(to, from, c, factor, shift, y, z);
-    _Pragma("GCC unroll 4") for (int r = 0; r < ROWS; r++) to[r] += GROUP, from[r] += GROUP;
-    y += GROUP, z += GROUP;
+    _Pragma("GCC unroll 4") for (int c = 0; c < many; c++) norm_group(&p, many, c * (GROUP / many));
+    EACH_ROW p.to[r] += GROUP, p.from[r] += GROUP;
+    p.gamma += GROUP, p.beta += GROUP;
   }
-  for (int r = 0; r < ROWS; r++) norm_rest(&n[r], i, gamma, beta);
+  EACH_ROW norm_rest(&n[r], i, gamma, beta);
 }
+
+// Rows that lie this far apart, or a multiple, take each other's places in a data cache of few ways.
+enum { SAME_PLACE = 4096 };
+
+// Of up to ROWS rows.
+static void norm_some(const struct norm_row *n, int64_t some, const float *gamma, const float *beta) {
+  const bool apart = some > 1 && (n[1].row.from - n[0].row.from) % SAME_PLACE != 0;
+  int64_t i = 0;
+  if (some == ROWS && apart) {
+    norm_rows(n, ROWS, gamma, beta);
+    return;
+  }
+  for (; i + FEW_ROWS <= some; i += FEW_ROWS) norm_rows(n + i, FEW_ROWS, gamma, beta);
+  if (i < some) norm_rest(&n[i], 0, gamma, beta);
+}
+
+static inline int64_t rows_from(int64_t r, int64_t rows) { return rows - r < ROWS ? rows - r : ROWS; }
 
 static enum weft_host_status normalize(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
   const float *gamma = (const float *)(const void *)p->at[2], *beta = (const float *)(const void *)p->at[3];
-  const int64_t rows = row_count(call);
-  int64_t r = 0;
-  for (; r < rows; r += ROWS) {
+  for (int64_t r = 0, rows = row_count(call); r < rows; r += ROWS) {
     struct norm_row n[ROWS];
-    const int64_t some = rows - r < ROWS ? rows - r : ROWS;
+    const int64_t some = rows_from(r, rows);
+    for (int64_t i = 0; i < some; i++) {
+      int64_t sum, squares;
+      n[i].row = row_of(call, p, r + i);
+      sums_of(&n[i].row, &sum, &squares);
+      begin_row(call, &n[i], sum, squares);
+    }
+    norm_some(n, some, gamma, beta);
+  }
+  return WEFT_HOST_OK;
+}
+
+// The square of a row is on the diagonal of its block's product.
+static int64_t squares_of(const struct weft_host_call *call, const int32_t *products, int64_t r, int64_t rows) {
+  const int64_t block = call->integer[1], first = r / block * block;
+  const int64_t side = rows - first < block ? rows - first : block;
+  return products[first * block + (r - first) * (side + 1)];
+}
+
+static enum weft_host_status normalize_sums(void *context, const struct weft_host_call *call,
+                                            const struct host_place *p) {
+  (void)context;
+  const float *gamma = (const float *)(const void *)p->at[2], *beta = gamma + call->dim[call->outer];
+  const int64_t rows = row_count(call);
+  const int32_t *sums = (const int32_t *)(const void *)p->at[3], *products = sums + rows;
+  for (int64_t r = 0; r < rows; r += ROWS) {
+    struct norm_row n[ROWS];
+    const int64_t some = rows_from(r, rows);
     for (int64_t i = 0; i < some; i++) {
       n[i].row = row_of(call, p, r + i);
-      begin_row(call, &n[i]);
+      begin_row(call, &n[i], sums[r + i], squares_of(call, products, r + i, rows));
     }
-    if (some == ROWS)
-      norm_rows(n, gamma, beta);
-    else
-      for (int64_t i = 0; i < some; i++) norm_rest(&n[i], 0, gamma, beta);
+    norm_some(n, some, gamma, beta);
   }
   return WEFT_HOST_OK;
 }
@@ -150,10 +200,16 @@ static bool is_shared(const struct weft_host_call *call, int operand) {
   return call->outer == 0 || call->operand[operand].step[call->outer - 1] == 0;
 }
 
+static host_visit *visit_of(const struct weft_host_call *call) {
+  if (!is_plain(call) || !is_shared(call, 2)) return NULL;
+  if (call->op == WEFT_HOST_QSOFTMAX) return call->integer[0] != 0 ? softmax_masked : softmax;
+  if (!is_shared(call, 3)) return NULL;
+  if (call->op == WEFT_HOST_QNORMALIZE_SUMS) return call->outer <= 1 && call->integer[1] > 0 ? normalize_sums : NULL;
+  return call->op == WEFT_HOST_QNORMALIZE ? normalize : NULL;
+}
+
 bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status) {
-  const bool softmaxes = call->op == WEFT_HOST_QSOFTMAX;
-  if ((!softmaxes && call->op != WEFT_HOST_QNORMALIZE) || !is_plain(call)) return false;
-  if (!is_shared(call, 2) || (!softmaxes && !is_shared(call, 3))) return false;
-  *status = host_each(call, 0, call->outer == 0 ? 0 : call->outer - 1, start, softmaxes ? softmax : normalize, NULL);
-  return true;
+  host_visit *const visit = visit_of(call);
+  if (visit != NULL) *status = host_each(call, 0, call->outer == 0 ? 0 : call->outer - 1, start, visit, NULL);
+  return visit != NULL;
 }

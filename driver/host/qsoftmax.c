@@ -82,6 +82,15 @@ static uint32_t largest_half_included(const int8_t *from, const char *mask, size
 
 // ---- exponentials: column j has table j mod 8, each of 256 bytes
 
+IN_ROW void look_up_group(int8_t *to, const int8_t *from, const uint8_t *entry) {
+  int64_t x[GROUP];
+  EACH x[j] = from[j];
+  wholes_there(x);
+  EACH x[j] = (entry + x[j])[TABLE * j];
+  wholes_there(x);
+  EACH to[j] = (int8_t)x[j];
+}
+
 IN_ROW void look_up(int8_t *to, const int8_t *from, size_t count, const uint8_t *entry) {
   size_t i = 0;
   for (; i + 2 * GROUP <= count; i += 2 * GROUP) {
@@ -97,7 +106,11 @@ IN_ROW void look_up(int8_t *to, const int8_t *from, size_t count, const uint8_t 
     wholes_there(y);
     EACH to[i + GROUP + (size_t)j] = (int8_t)y[j];
   }
-  for (; i < count; i++) to[i] = (int8_t)(entry + from[i])[i % GROUP * TABLE];
+  if (i + GROUP <= count) {
+    look_up_group(to + i, from + i, entry);
+    i += GROUP;
+  }
+  for (; i < count; i++, entry += TABLE) to[i] = (int8_t)entry[from[i]];
 }
 
 static void look_up_included(int8_t *to, const int8_t *from, const char *mask, size_t count, const uint8_t *entry) {
@@ -244,23 +257,37 @@ IN_ROW void share_row(int8_t *to, size_t count, const struct cut *cut, const str
 
 // ---- rows with and without mask
 
-// A number of which nothing is left, or which is none, leaves nothing.
-IN_ROW void share_out(int8_t *to, size_t count, float number) {
-  const struct cut cut = cut_of(to, count);
-  const int64_t sum = sum_of(to, &cut);
-  const float one = sum == 0 ? 0 : number / (float)sum;
+// What one of the sum is. A number of which nothing is left, or which is none, leaves nothing.
+IN_ROW float one_of(const int8_t *to, const struct cut *cut, float number) {
+  const int64_t sum = sum_of(to, cut);
+  return sum == 0 ? 0 : number / (float)sum;
+}
+
+IN_ROW void share_out(int8_t *to, size_t count, const struct cut *cut, float one) {
   const struct share s = share_of(one > 0 ? one : 0);
-  share_row(to, count, &cut, &s);
+  share_row(to, count, cut, &s);
 }
 
 static const uint8_t *entry_of(const char *table, uint32_t largest) {
   return (const uint8_t *)table + (TABLE - 1) - ((int32_t)(2 * largest + 1) - 128);
 }
 
-void host_qsoftmax_row(const struct host_qrow *row, const char *table, float number) {
-  const size_t count = (size_t)row->count;
-  look_up(row->to, row->from, count, entry_of(table, largest_half(row->from, count)));
-  share_out(row->to, count, number);
+// The quotient of a row is on its way while the next row's exponentials are found.
+void host_qsoftmax_rows(const struct host_qrows *rows, const char *table, float number) {
+  const size_t count = (size_t)rows->count;
+  const int8_t *from = rows->from;
+  int8_t *to = rows->to, *last = NULL;
+  struct cut cut, last_cut = {0};
+  float one = 0;
+  for (int64_t r = rows->rows; r > 0; r--, from += rows->from_step, to += rows->to_step) {
+    cut = cut_of(to, count);
+    look_up(to, from, count, entry_of(table, largest_half(from, count)));
+    if (last != NULL) share_out(last, count, &last_cut, one);
+    one = one_of(to, &cut, number);
+    last = to;
+    last_cut = cut;
+  }
+  if (last != NULL) share_out(last, count, &last_cut, one);
 }
 
 // How many bytes up to the first that is 0, word by word where the address allows it. Of a word without such a byte the
@@ -284,15 +311,25 @@ static bool is_nothing(const char *mask, int64_t count) {
   return any == 0 && words == 0;
 }
 
+// The first columns alone are included, as in causal masks. Those up to a whole group share with them, as nothing.
+static void share_first(const struct host_qrow *row, size_t first, const char *table, float number) {
+  const size_t all = (size_t)row->count, groups = (first + GROUP - 1) / GROUP * GROUP;
+  const size_t count = groups < all ? groups : all;
+  const struct cut cut = cut_of(row->to, count);
+  look_up(row->to, row->from, first, entry_of(table, largest_half(row->from, first)));
+  for (size_t i = first; i < count; i++) row->to[i] = 0;
+  share_out(row->to, count, &cut, one_of(row->to, &cut, number));
+  __builtin_memset(row->to + count, 0, all - count);
+}
+
 void host_qsoftmax_masked_row(const struct host_qrow *row, const char *mask, const char *table, float number) {
-  const int64_t first = count_included(mask, row->count), rest = row->count - first;
-  if (is_nothing(mask + first, rest)) {  // causal masks, for instance
-    const struct host_qrow included = {row->to, row->from, first};
-    host_qsoftmax_row(&included, table, number);
-    __builtin_memset(row->to + first, 0, (size_t)rest);
+  const int64_t first = count_included(mask, row->count);
+  if (is_nothing(mask + first, row->count - first)) {
+    share_first(row, (size_t)first, table, number);
     return;
   }
   const size_t count = (size_t)row->count;
+  const struct cut cut = cut_of(row->to, count);
   look_up_included(row->to, row->from, mask, count, entry_of(table, largest_half_included(row->from, mask, count)));
-  share_out(row->to, count, number);
+  share_out(row->to, count, &cut, one_of(row->to, &cut, number));
 }

@@ -1,11 +1,12 @@
 # C[b] = act(scale * (A[b] B[b] + bias)) for each of B products, all int8: A[b] is M x K, B[b] is K x N (trans_b:
-# N x K), C[b] is M x N; bias has N int32, for all products. Products stand one behind the other.
+# N x K), C[b] is M x N; bias has N int32, for all products. Products stand one behind the other. out=int32: C has the
+# sums as they are, without scale.
 from weft import *
 
 
 @jit
-def batched_gemm(a_ptr: int8, b_ptr: int8, c_ptr: int8, bias_ptr: int32, B, M, N, K, scale: float = 1.0,
-                 trans_b: constexpr = False, bias: constexpr = False, relu: constexpr = False,
+def batched_gemm(a_ptr: int8, b_ptr: int8, c_ptr: out, bias_ptr: int32, B, M, N, K, scale: float = 1.0,
+                 trans_b: constexpr = False, bias: constexpr = False, relu: constexpr = False, out: constexpr = int8,
                  BLOCK_M: constexpr = 64, BLOCK_N: constexpr = 64, BLOCK_K: constexpr = 64):
     pid_m = program_id(0)
     pid_n = program_id(1)
@@ -26,7 +27,8 @@ def batched_gemm(a_ptr: int8, b_ptr: int8, c_ptr: int8, bias_ptr: int32, B, M, N
     if relu:
         acc = maximum(acc, 0)
     c = make_block_ptr(c_ptr + pid_b * M * N, (M, N), (N, 1), (m, n), (BLOCK_M, BLOCK_N), (1, 0))
-    store(c, (acc * scale).to(int8), boundary_check=(0, 1))
+    static_assert(out != int32 or scale == 1.0, "int32 results take no scale")
+    store(c, acc if out == int32 else (acc * scale).to(out), boundary_check=(0, 1))
 
 
 grid = lambda META: (cdiv(M, META["BLOCK_M"]), cdiv(N, META["BLOCK_N"]), B)

@@ -36,6 +36,7 @@ int build_constant(graph *g, graph_type type, int rank, const int64_t *dim) {
   build_random(random, elements, (uint64_t)t + 1);
   for (size_t i = 0; i < elements; i++) {
     if (type == GRAPH_I8) ((int8_t *)data)[i] = random[i];
+    if (type == GRAPH_U8) ((uint8_t *)data)[i] = (uint8_t)random[i];
     if (type == GRAPH_I32) ((int32_t *)data)[i] = random[i] * 8;
     if (type == GRAPH_F32) ((float *)data)[i] = (float)random[i] / 128;
   }
