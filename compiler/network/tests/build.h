@@ -14,7 +14,7 @@ typedef struct build_conv {
 } build_conv;
 
 int build_input(graph *g, graph_type type, int rank, const int64_t *dim);
-// A constant with random elements: int8 and u8 over their whole range, int32 up to 1000 in magnitude, f32 within -1 .. 1.
+// A constant with random elements: int8 and u8 of their whole range, int32 up to 1000 in magnitude, f32 in -1 .. 1.
 int build_constant(graph *g, graph_type type, int rank, const int64_t *dim);
 int build_result(graph *g, graph_type type, int rank, const int64_t *dim);
 int build_conv2d(graph *g, int x, const build_conv *conv);
