@@ -9,7 +9,10 @@ enum { TABLE = 256, PHASES = 8 };
 
 static int64_t last_dim(const graph_tensor *t) { return t->dim[t->rank - 1]; }
 
-static int8_t to_byte(float value) { return (int8_t)graph_saturate(GRAPH_I8, graph_rounded(value)); }
+static int8_t floor_byte(float value) {
+  if (!(value < INT8_MAX)) return INT8_MAX;
+  return (int8_t)(value < INT8_MIN ? INT8_MIN : floorf(value));
+}
 
 // ---- QSoftmax
 
@@ -94,7 +97,7 @@ static void norm_row(const graph_call *c, const int8_t *x, int64_t count, int8_t
   const float root = 1.0f / sqrtf(spread), factor = (float)count * root, shift = (float)-sum * root;
   for (int64_t i = 0; i < count; i++) {
     const float centred = fmaf(x[i], factor, shift);
-    y[i] = to_byte(fmaf(centred, gamma[i], beta == NULL ? 0 : beta[i]));
+    y[i] = floor_byte(fmaf(centred, gamma[i], (beta == NULL ? 0 : beta[i]) + 0.5f));
   }
 }
 

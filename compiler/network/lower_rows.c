@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of int8: QSoftmax and QLayerNorm on the hart, QSoftmaxUnit, QNormUnit and QGeluUnit in the normaliser.
-#include <string.h>
+#include <math.h>
 
 #include "compiler/network/private.h"
 
@@ -72,10 +72,18 @@ typedef struct norm {
 // What a norm's sums are worth on the array: the hart takes 4 cycles per element for them, a kernel hundreds to start.
 enum { SUMS_WORTH = 1 << 13 };
 
+// Numbers that keep their bits when they are scaled, and whose products do.
+static bool is_moderate(const graph_tensor *t) {
+  const float *values = t->data;
+  for (int64_t i = 0, n = values == NULL ? 0 : graph_elements(t); i < n; i++)
+    if (!(values[i] == 0 || (fabsf(values[i]) > 0x1p-60f && fabsf(values[i]) < 0x1p60f))) return false;
+  return values != NULL;
+}
+
 static bool has_sums(const network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   for (int i = 1; i < 3; i++)
-    if (network_lower_has(l->node, i) && network_lower_input(l, i)->data == NULL) return false;
+    if (network_lower_has(l->node, i) && !is_moderate(network_lower_input(l, i))) return false;
   return graph_elements(x) >= SUMS_WORTH;
 }
 
@@ -119,12 +127,15 @@ static norm sums_of(network_lowering *l) {
   return n;
 }
 
-// Factors, then offsets.
+// Factors y, then offsets z, as the hart takes them: 2^24 y and 2^24 (z + 1/2).
 static network_place factors_of(network_lowering *l, int64_t cols) {
+  const float *gamma = network_lower_input(l, 1)->data;
+  const float *beta = network_lower_has(l->node, 2) ? network_lower_input(l, 2)->data : NULL;
   float *both = network_lower_alloc(l, 2 * (uint64_t)cols * sizeof *both);
-  for (int i = 1; i < 3; i++)
-    if (network_lower_has(l->node, i))
-      memcpy(both + (i - 1) * cols, network_lower_input(l, i)->data, (size_t)cols * sizeof *both);
+  for (int64_t i = 0; i < cols; i++) {
+    both[i] = 0x1p24f * gamma[i];
+    both[cols + i] = 0x1p24f * ((beta == NULL ? 0 : beta[i]) + 0.5f);
+  }
   return network_lower_constant(l, network_lower_input(l, 1)->name, both, 2 * (uint64_t)cols * sizeof *both);
 }
 

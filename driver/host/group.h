@@ -29,6 +29,13 @@ static inline void not_below(float *v, float limit) {
   __asm__(HART_STEP(HART_FMAX) : HART_GROUP("+f", v) : "f"(limit));
 }
 
+// The largest whole number that is not above, within the range of int32; the largest of all for what is no number.
+static inline int64_t lowest(float x) {
+  int64_t whole;
+  __asm__("fcvt.w.s %0, %1, rdn" : "=r"(whole) : "f"(x));
+  return whole;
+}
+
 static inline int64_t nearest(float x) {
   int64_t whole;
   __asm__("fcvt.w.s %0, %1, rne" : "=r"(whole) : "f"(x));
@@ -41,6 +48,10 @@ static inline void wholes_there(int64_t *v) { (void)v; }
 static inline void not_above(float *v, float limit) { EACH v[j] = v[j] < limit ? v[j] : limit; }
 static inline void not_below(float *v, float limit) { EACH v[j] = v[j] > limit ? v[j] : limit; }
 static inline int64_t nearest(float x) { return __builtin_lrintf(x); }
+static inline int64_t lowest(float x) {
+  if (!(x < 0x1p31f)) return INT32_MAX;
+  return x < -0x1p31f ? INT32_MIN : (int64_t)__builtin_floorf(x);
+}
 #endif
 
 // Numbers within the range of int8, less `zero`.

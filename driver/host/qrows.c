@@ -47,7 +47,10 @@ static enum weft_host_status softmax_masked(void *context, const struct weft_hos
   return WEFT_HOST_OK;
 }
 
-// ---- normalisation: y (N x - sum) k + z with k = 1 / sqrt(N squares - sum^2 + a)
+// ---- normalisation: floor(y (N x - sum) k + (z + 1/2)) with k = 1 / sqrt(N squares - sum^2 + a)
+//
+// Where lowering has made 2^24 y and 2^24 (z + 1/2) of y and z, the conversion to int32 is the one that saturates, and
+// the highest byte is the result. Otherwise they are made on the way, which gives the same bits.
 
 // A row and what its numbers take: x factor + shift.
 struct norm_row {
@@ -85,10 +88,24 @@ static void begin_row(const struct weft_host_call *call, struct norm_row *n, int
   n->shift = (float)-total * k;
 }
 
-static void norm_rest(const struct norm_row *n, int64_t from, const float *gamma, const float *beta) {
-  for (int64_t i = from; i < n->row.count; i++)
-    n->row.to[i] = weft_saturate(
-        weft_nearest(__builtin_fmaf(__builtin_fmaf((float)n->row.from[i], n->factor, n->shift), gamma[i], beta[i])));
+enum { RESULT_SHIFT = 24 };
+
+// Factors and offsets of the columns.
+struct norm_columns {
+  const float *gamma, *beta;
+  bool scaled;
+};
+
+static inline float scaled_factor(float y) { return y * (1 << RESULT_SHIFT); }
+static inline float scaled_offset(float z) { return __builtin_fmaf(z, 1 << RESULT_SHIFT, 1 << (RESULT_SHIFT - 1)); }
+
+static void norm_rest(const struct norm_row *n, int64_t from, const struct norm_columns *columns) {
+  for (int64_t i = from; i < n->row.count; i++) {
+    const float y = columns->scaled ? columns->gamma[i] : scaled_factor(columns->gamma[i]);
+    const float z = columns->scaled ? columns->beta[i] : scaled_offset(columns->beta[i]);
+    const float x = __builtin_fmaf((float)n->row.from[i], n->factor, n->shift);
+    n->row.to[i] = (int8_t)(lowest(__builtin_fmaf(x, y, z)) >> RESULT_SHIFT);
+  }
 }
 
 // What the hart works on at once: `many` rows, and as many columns as make a group.
@@ -98,15 +115,19 @@ struct norm_place {
   int8_t *to[ROWS];
   const int8_t *from[ROWS];
   float factor[ROWS], shift[ROWS];
-  const float *gamma, *beta;
+  struct norm_columns columns;
 };
 
 __attribute__((always_inline)) static inline void norm_group(const struct norm_place *p, int many, int at) {
   int64_t x[GROUP];
   float v[GROUP], y[GROUP], z[GROUP];
   EACH x[j] = p->from[j % many][at + j / many];
-  EACH y[j] = p->gamma[at + j / many];
-  EACH z[j] = p->beta[at + j / many];
+  EACH y[j] = p->columns.gamma[at + j / many];
+  EACH z[j] = p->columns.beta[at + j / many];
+  if (!p->columns.scaled) {
+    EACH y[j] = scaled_factor(y[j]);
+    EACH z[j] = scaled_offset(z[j]);
+  }
   wholes_there(x);
   EACH v[j] = (float)(int32_t)x[j];
   numbers_there(v);
@@ -114,48 +135,49 @@ __attribute__((always_inline)) static inline void norm_group(const struct norm_p
   numbers_there(v);
   EACH v[j] = __builtin_fmaf(v[j], y[j], z[j]);
   numbers_there(v);
-  not_above(v, 127);
-  not_below(v, -128);
-  EACH x[j] = nearest(v[j]);
+  EACH x[j] = lowest(v[j]);
   wholes_there(x);
+  EACH x[j] >>= RESULT_SHIFT;
   EACH p->to[j % many][at + j / many] = (int8_t)x[j];
 }
 
 #define EACH_ROW _Pragma("GCC unroll 4") for (int r = 0; r < many; r++)
 
-__attribute__((always_inline)) static inline void norm_rows(const struct norm_row *n, int many, const float *gamma,
-                                                            const float *beta) {
-  struct norm_place p = {.gamma = gamma, .beta = beta};
+__attribute__((always_inline)) static inline void norm_rows(const struct norm_row *n, int many,
+                                                            const struct norm_columns *columns) {
+  struct norm_place p = {.columns = *columns};
   int64_t i = 0;
   EACH_ROW p.to[r] = n[r].row.to, p.from[r] = n[r].row.from, p.factor[r] = n[r].factor, p.shift[r] = n[r].shift;
   for (const int64_t count = n->row.count; i + GROUP <= count; i += GROUP) {
     _Pragma("GCC unroll 4") for (int c = 0; c < many; c++) norm_group(&p, many, c * (GROUP / many));
     EACH_ROW p.to[r] += GROUP, p.from[r] += GROUP;
-    p.gamma += GROUP, p.beta += GROUP;
+    p.columns.gamma += GROUP, p.columns.beta += GROUP;
   }
-  EACH_ROW norm_rest(&n[r], i, gamma, beta);
+  EACH_ROW norm_rest(&n[r], i, columns);
 }
 
 // Rows that lie this far apart, or a multiple, take each other's places in a data cache of few ways.
 enum { SAME_PLACE = 4096 };
 
 // Of up to ROWS rows.
-static void norm_some(const struct norm_row *n, int64_t some, const float *gamma, const float *beta) {
+__attribute__((always_inline)) static inline void norm_some(const struct norm_row *n, int64_t some,
+                                                            const struct norm_columns *columns) {
   const bool apart = some > 1 && (n[1].row.from - n[0].row.from) % SAME_PLACE != 0;
   int64_t i = 0;
   if (some == ROWS && apart) {
-    norm_rows(n, ROWS, gamma, beta);
+    norm_rows(n, ROWS, columns);
     return;
   }
-  for (; i + FEW_ROWS <= some; i += FEW_ROWS) norm_rows(n + i, FEW_ROWS, gamma, beta);
-  if (i < some) norm_rest(&n[i], 0, gamma, beta);
+  for (; i + FEW_ROWS <= some; i += FEW_ROWS) norm_rows(n + i, FEW_ROWS, columns);
+  if (i < some) norm_rest(&n[i], 0, columns);
 }
 
 static inline int64_t rows_from(int64_t r, int64_t rows) { return rows - r < ROWS ? rows - r : ROWS; }
 
 static enum weft_host_status normalize(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
-  const float *gamma = (const float *)(const void *)p->at[2], *beta = (const float *)(const void *)p->at[3];
+  const struct norm_columns columns = {(const float *)(const void *)p->at[2], (const float *)(const void *)p->at[3],
+                                       false};
   for (int64_t r = 0, rows = row_count(call); r < rows; r += ROWS) {
     struct norm_row n[ROWS];
     const int64_t some = rows_from(r, rows);
@@ -165,7 +187,7 @@ static enum weft_host_status normalize(void *context, const struct weft_host_cal
       sums_of(&n[i].row, &sum, &squares);
       begin_row(call, &n[i], sum, squares);
     }
-    norm_some(n, some, gamma, beta);
+    norm_some(n, some, &columns);
   }
   return WEFT_HOST_OK;
 }
@@ -180,7 +202,8 @@ static int64_t squares_of(const struct weft_host_call *call, const int32_t *prod
 static enum weft_host_status normalize_sums(void *context, const struct weft_host_call *call,
                                             const struct host_place *p) {
   (void)context;
-  const float *gamma = (const float *)(const void *)p->at[2], *beta = gamma + call->dim[call->outer];
+  const float *gamma = (const float *)(const void *)p->at[2];
+  const struct norm_columns columns = {gamma, gamma + call->dim[call->outer], true};
   const int64_t rows = row_count(call);
   const int32_t *sums = (const int32_t *)(const void *)p->at[3], *products = sums + rows;
   for (int64_t r = 0; r < rows; r += ROWS) {
@@ -190,7 +213,7 @@ static enum weft_host_status normalize_sums(void *context, const struct weft_hos
       n[i].row = row_of(call, p, r + i);
       begin_row(call, &n[i], sums[r + i], squares_of(call, products, r + i, rows));
     }
-    norm_some(n, some, gamma, beta);
+    norm_some(n, some, &columns);
   }
   return WEFT_HOST_OK;
 }

@@ -615,7 +615,7 @@ static void test_qnormalize(void **state) {
       const float root = 1.0F / sqrtf((float)(ROW * squares - sum * sum) + 12.5F);
       for (int i = 0; i < ROW; i++) {
         const float z = fmaf(x[r * ROW + i], ROW * root, (float)-sum * root);
-        const float value = nearbyintf(fmaf(z, gamma[i], beta[i]));
+        const float value = floorf(fmaf(z, gamma[i], beta[i] + 0.5F));
         assert_int_equal(to[r * ROW + i], value > 127 ? 127 : value < -128 ? -128 : (int)value);
       }
     }
@@ -649,8 +649,11 @@ static void test_qnormalize_sums(void **state) {
     call.operand[2] = (struct weft_host_operand){.data = factors, .step = {0, F}, .type = WEFT_F32};
     call.operand[3] = (struct weft_host_operand){.data = factors + ROW, .step = {0, F}, .type = WEFT_F32};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    float scaled[2 * ROW];
+    for (int i = 0; i < 2 * ROW; i++) scaled[i] = 16777216 * (i < ROW ? factors[i] : factors[i] + 0.5F);
     call.op = WEFT_HOST_QNORMALIZE_SUMS;
     call.operand[0].data = to[1];
+    call.operand[2].data = scaled;
     call.operand[3] = (struct weft_host_operand){.data = sums, .type = WEFT_I32};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
     assert_memory_equal(to[0], to[1], sizeof to[0]);
