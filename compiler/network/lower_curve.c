@@ -35,7 +35,7 @@ bool network_lower_curve(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   const hw_derived d = hw_derive(l->array);
   if (!graph_curve_of(l->node, curve)) return network_lower_refuse(l, "no curve");
-  if (!network_curve_fits(curve, l->array)) return by_hart(l, curve);
+  if (graph_elements(x) == 0 || !network_curve_fits(curve, l->array)) return by_hart(l, curve);
   const int64_t columns = columns_of(x, &d);
   const network_unit unit = {.curve = curve, .rows = graph_elements(x) / columns, .cols = columns};
   network_lower_unit(l, &unit, network_lower_place_of(l, 0), network_lower_result(l, 0));

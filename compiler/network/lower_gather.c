@@ -109,6 +109,7 @@ bool network_lower_gather(network_lowering *l) {
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += x.rank;
   gather g = gather_of(l, &x, (int)axis);
-  if (is_constant(g.indices) && g.y.dim[axis] > 0 && is_few_runs(&g)) return by_copies(l, &g);
+  if (is_constant(g.indices) && graph_elements(network_lower_output(l, 0)) > 0 && is_few_runs(&g))
+    return by_copies(l, &g);
   return by_hart(l, &x, (int)axis);
 }

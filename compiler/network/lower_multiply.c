@@ -5,7 +5,7 @@
 
 static bool is_gate(const graph_tensor *x, const graph_tensor *gate) {
   return x->rank == 4 && gate->rank == 4 && gate->dim[0] == x->dim[0] && gate->dim[1] == 1 && gate->dim[2] == 1 &&
-         gate->dim[3] == x->dim[3] && x->dim[1] * x->dim[2] > 1;
+         gate->dim[3] == x->dim[3] && x->dim[1] * x->dim[2] > 1 && graph_elements(x) > 0;
 }
 
 // `count` bytes go to the diagonals of blocks, from block `first` on.

@@ -359,6 +359,26 @@ static void test_curves(void **state) {
   graph_destroy(g);
 }
 
+// Nothing is done for tensors without elements.
+static const char nothing[] =
+    "graph nothing\n"
+    "input x i8[1, 3, 3, 0]\n"
+    "input gate i8[1, 1, 1, 0]\n"
+    "constant places i64[2] = [1, 0]\n"
+    "node a QMul(x, gate) -> a i8[1, 3, 3, 0] {scale = 0.5}\n"
+    "node b QCurve(x) -> b i8[1, 3, 3, 0] {slopes = [1], starts = [0], weights = [1], scale = 1.0}\n"
+    "node c Gather(x, places) -> c i8[1, 2, 3, 0] {axis = 1}\n"
+    "output a\noutput b\noutput c\n";
+
+static void test_nothing(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  graph *g = graph_parse("nothing", nothing, sizeof nothing - 1, &diag);
+  assert_non_null(g);
+  run(g, "gemmini-default", "ref", RUN_HART_NATIVE);
+  graph_destroy(g);
+}
+
 static int look_up(graph *g, int x, int table) {
   int y;
   const int inputs[2] = {x, table};
@@ -581,6 +601,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_curves),
                                      cmocka_unit_test(test_rows),
+                                     cmocka_unit_test(test_nothing),
                                      cmocka_unit_test(test_results_in_place),
                                      cmocka_unit_test(test_outputs_without_steps),
                                      cmocka_unit_test(test_layers_of_tables),
