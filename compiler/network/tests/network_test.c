@@ -270,6 +270,15 @@ static void test_gathers(void **state) {
   wf_diag diag = wf_diag_to(stderr);
   graph *g = graph_parse("gathers", gathers, sizeof gathers - 1, &diag);
   assert_non_null(g);
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
+    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
+    assert_int_equal(ref.digest, cycle.digest);
+    assert_int_equal(cycle.host_cycles, 0);
+  }
+  graph_destroy(g);
+}
+
 // Norms of whole blocks of rows and of some more, with the sums of the array; softmax with a mask and without.
 static graph *build_rows(void) {
   graph *g = graph_create("rows");
@@ -297,7 +306,7 @@ static void test_rows(void **state) {
     const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
     const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
     assert_int_equal(ref.digest, cycle.digest);
-    assert_int_equal(cycle.host_cycles, 0);
+    assert_true(cycle.cycles > cycle.host_cycles);  // the array takes part
   }
   graph_destroy(g);
 }
