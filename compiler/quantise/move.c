@@ -321,7 +321,8 @@ static bool pool_average(quantise_converter *c, const graph_node *node) {
 
 bool quantise_convert_pool(quantise_converter *c, const graph_node *node) {
   const graph_tensor *in = &c->model->tensors[node->inputs[0]];
-  if (!is_image(c, node->inputs[0]) || in->type != GRAPH_F32 || in->data != NULL) return false;
+  if (!is_image(c, node->inputs[0]) || in->type != GRAPH_F32 || in->data != NULL || graph_elements(in) == 0)
+    return false;
   if (node->op == GRAPH_OP_MAX_POOL) return pool_max(c, node);
   if (node->op == GRAPH_OP_AVERAGE_POOL) return pool_average(c, node);
   if (node->op != GRAPH_OP_GLOBAL_AVERAGE_POOL) return false;

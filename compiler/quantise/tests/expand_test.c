@@ -181,6 +181,24 @@ static void expands_recurrent_layers(void **state) {
   }
 }
 
+// Pooling of nothing is no operator of the array, whether its ends are int8 or not.
+static void leaves_empty_pools(void **state) {
+  (void)state;
+  for (int int8_ends = 0; int8_ends < 2; int8_ends++) {
+    wf_diag diag = wf_diag_to(stderr);
+    built b = start(4, (int64_t[]){1, 0, 4, 4});
+    ints(&b, "kernel_shape", (int64_t[]){3, 3}, 2);
+    const int y = node(&b, GRAPH_OP_AVERAGE_POOL, &b.x, 1);
+    graph_set_ends(b.g, &b.x, 1, &y, 1);
+    const quantise_options options = {.samples = 1, .int8_ends = int8_ends == 1};
+    graph *placed = quantise_network(b.g, &options, QUANTISE_STAGE_PLACED, &diag);
+    assert_non_null(placed);
+    assert_int_equal(count_op(placed, GRAPH_OP_QAVERAGE_POOL), 0);
+    graph_destroy(placed);
+    graph_destroy(b.g);
+  }
+}
+
 // What a model has whose activations are quantised while it runs.
 static int dynamic_product(built *b, graph_op op, int weights_rank, const int64_t *dim, int64_t channels) {
   graph *g = b->g;
@@ -225,6 +243,7 @@ int main(void) {
       cmocka_unit_test(expands_elements_and_norms), cmocka_unit_test(expands_windows),
       cmocka_unit_test(expands_transposed_groups),  cmocka_unit_test(expands_resizing_and_padding),
       cmocka_unit_test(expands_recurrent_layers),   cmocka_unit_test(expands_dynamic_quantisation),
+      cmocka_unit_test(leaves_empty_pools),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
