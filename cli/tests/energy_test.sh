@@ -46,7 +46,7 @@ near 'JSON and text' "$(awk '/^energy / { print $2 }' ones.txt)" "$(awk 'NR == 1
 network zeros
 [ "$(figure energy_uj zeros.json)" = 0 ] || fail "zeros give $(figure energy_uj zeros.json)"
 network leaks
-near 'leakage' "$(figure energy_uj leaks.json)" "$(awk -v cycles="$(figure leakage_hart leaks.json)" 'BEGIN { print cycles * 1e-6 * (256 + 320 + 1 + 512) }')"
+near 'leakage' "$(figure energy_uj leaks.json)" "$(awk -v cycles="$(figure leakage_hart leaks.json)" 'BEGIN { printf "%.12f\n", cycles * 1e-6 * (256 + 320 + 1 + 512) }')"
 expect 0 'not known  .*bus' "$weft" sim mobilenetv2 --size 32 --divisor 8 --no-check
 expect 1 'the file is empty' "$weft" sim mobilenetv2 --size 32 --divisor 8 --no-check --tech /dev/null
 sed 's/mac: 1/mac: unknown/' ones.yaml >bad.yaml

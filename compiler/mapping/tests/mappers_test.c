@@ -86,8 +86,9 @@ static void test_one_slot_of_results_where_it_reads_less(void **state) {
   }
   const map_layer pooling = {
       .kind = MAP_WINDOW, .size = {1, 56, 56, 64, 1, 3, 3}, .stride = {2, 2}, .pool_size = 3, .pool_stride = 2};
+  const int64_t window[BLOCK_DIMS] = {[BLOCK_DIM_R] = 3, [BLOCK_DIM_S] = 3};
   map_mapping m;
-  assert_true(map_default(&pooling, &array, NULL, BLOCK_STYLE_PRIMITIVE, &m, &diag));
+  assert_true(map_default(&pooling, &array, window, BLOCK_STYLE_PRIMITIVE, &m, &diag));
   assert_int_equal(m.depth[MAP_RESULTS], 2);
 }
 
