@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "compiler/graph/element.h"
 
-// ---- helpers
+// ---- nodes and constants
 
 void onnx_compose_fail(onnx_composer *c, const char *format, ...) {
   char message[200];

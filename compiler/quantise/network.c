@@ -137,32 +137,60 @@ static graph *candidate(const candidates *c, unsigned kinds) {
   return quantise_convert(c->model, c->pins, c->ranges, &options, c->diag);
 }
 
-static double quality_with(const candidates *c, unsigned kinds) {
-  graph *g = candidate(c, kinds);
-  if (g == NULL) return -INFINITY;
-  const double quality = quality_of(c, g);
-  graph_destroy(g);
-  return quality;
+// Cycles, roughly, of what the kinds of rows take where the normaliser does not compute them.
+static double cycles_of(const graph *g) {
+  static const struct {
+    graph_op op;
+    double per_element;
+  } costs[] = {{GRAPH_OP_QSOFTMAX, 12}, {GRAPH_OP_QLAYER_NORM, 9}, {GRAPH_OP_QLUT, 5}, {GRAPH_OP_QCURVE, 0.6}};
+  double cycles = 0;
+  for (int n = 0; n < g->node_count; n++)
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+      if (g->nodes[n].op == costs[i].op)
+        cycles += costs[i].per_element * (double)graph_elements(&g->tensors[g->nodes[n].outputs[0]]);
+  return cycles;
 }
 
-// Takes away one kind after the other, each time the one without which most is gained.
+typedef struct tried {
+  unsigned kinds;
+  double quality, cycles;
+} tried;
+
+static tried try_kinds(const candidates *c, unsigned kinds) {
+  tried t = {.kinds = kinds, .quality = -INFINITY};
+  graph *g = candidate(c, kinds);
+  if (g == NULL) return t;
+  t.quality = quality_of(c, g);
+  t.cycles = cycles_of(g);
+  graph_destroy(g);
+  return t;
+}
+
+// Of two that are good enough the one that takes less time, else the better one.
+static bool is_preferred(const tried *a, const tried *b, double enough) {
+  if (a->quality >= enough && b->quality >= enough) return a->cycles < b->cycles;
+  return a->quality > b->quality;
+}
+
+// Takes away one kind after the other until what is left loses little.
 static void choose(const candidates *c, quantise_choice *choice) {
-  choice->hart_db = quality_with(c, 0);
-  choice->kinds = QUANTISE_UNIT_ALL;
-  choice->unit_db = choice->all_db = quality_with(c, choice->kinds);
-  while (choice->kinds != 0 && !(choice->unit_db >= choice->hart_db - QUANTISE_UNIT_LOSS)) {
-    unsigned best = 0;
-    double most = -INFINITY;
+  const tried hart = try_kinds(c, 0);
+  tried now = try_kinds(c, QUANTISE_UNIT_ALL);
+  const double enough = hart.quality - QUANTISE_UNIT_LOSS;
+  choice->hart_db = hart.quality;
+  choice->all_db = now.quality;
+  while (now.kinds != 0 && !(now.quality >= enough)) {
+    tried best = {.kinds = 0, .quality = -INFINITY};
     for (unsigned kind = 1; kind < QUANTISE_UNIT_ALL; kind *= 2) {
-      if ((choice->kinds & kind) == 0) continue;
-      const unsigned without = choice->kinds & ~kind;
-      const double quality = without == 0 ? choice->hart_db : quality_with(c, without);
-      if (!(quality >= most)) continue;
-      best = without, most = quality;
+      if ((now.kinds & kind) == 0) continue;
+      const unsigned without = now.kinds & ~kind;
+      const tried next = without == 0 ? hart : try_kinds(c, without);
+      if (best.quality == -INFINITY || is_preferred(&next, &best, enough)) best = next;
     }
-    choice->kinds = best;
-    choice->unit_db = best == 0 ? choice->hart_db : most;
+    now = best;
   }
+  choice->kinds = now.kinds;
+  choice->unit_db = now.quality;
 }
 
 static bool measure(candidates *c, quantise_choice *choice) {
