@@ -52,13 +52,18 @@ static double dot(const goal *g, const double *a, const double *b) {
   return sum;
 }
 
+// Dot products of rows with each other.
+typedef struct products {
+  double of[UNKNOWNS][UNKNOWNS];
+} products;
+
 // Least squares for the first `count` rows of values: weights, and what of the target's square they explain.
-// `gram` and `right` have the dot products of the rows with each other and with the target.
-static double solve(int count, double gram[UNKNOWNS][UNKNOWNS], const double *right, double *weights) {
+// `right` has the dot products of the rows with the target.
+static double solve(int count, const products *gram, const double *right, double *weights) {
   double a[UNKNOWNS][UNKNOWNS + 1], explained = 0;
   for (int i = 0; i < count; i++) {
-    memcpy(a[i], gram[i], (size_t)count * sizeof a[i][0]);
-    a[i][i] += 1e-6 * (gram[i][i] + 1);  // ramps that are alike share their weight
+    memcpy(a[i], gram->of[i], (size_t)count * sizeof a[i][0]);
+    a[i][i] += 1e-6 * (gram->of[i][i] + 1);  // ramps that are alike share their weight
     a[i][count] = right[i];
   }
   for (int k = 0; k < count; k++)
@@ -79,7 +84,8 @@ static double solve(int count, double gram[UNKNOWNS][UNKNOWNS], const double *ri
 typedef struct others {
   const double *rows[UNKNOWNS];
   int count;
-  double gram[UNKNOWNS][UNKNOWNS], right[UNKNOWNS];
+  products gram;
+  double right[UNKNOWNS];
 } others;
 
 static void find_others(const fit *f, int but, others *o) {
@@ -88,7 +94,7 @@ static void find_others(const fit *f, int but, others *o) {
     if (i != but) o->rows[o->count++] = f->values[i == f->count ? GRAPH_CURVE_RAMPS : i];
   for (int i = 1; i < o->count; i++) {
     o->right[i] = dot(f->goal, o->rows[i], f->goal->target);
-    for (int j = 1; j < o->count; j++) o->gram[i][j] = dot(f->goal, o->rows[i], o->rows[j]);
+    for (int j = 1; j < o->count; j++) o->gram.of[i][j] = dot(f->goal, o->rows[i], o->rows[j]);
   }
 }
 
@@ -96,9 +102,9 @@ static double explained_with(const fit *f, others *o, ramp r) {
   double values[VALUES], weights[UNKNOWNS];
   fill(r, values);
   o->right[0] = dot(f->goal, values, f->goal->target);
-  o->gram[0][0] = dot(f->goal, values, values);
-  for (int i = 1; i < o->count; i++) o->gram[0][i] = o->gram[i][0] = dot(f->goal, values, o->rows[i]);
-  return solve(o->count, o->gram, o->right, weights);
+  o->gram.of[0][0] = dot(f->goal, values, values);
+  for (int i = 1; i < o->count; i++) o->gram.of[0][i] = o->gram.of[i][0] = dot(f->goal, values, o->rows[i]);
+  return solve(o->count, &o->gram, o->right, weights);
 }
 
 static void try_starts(const fit *f, others *o, int slope, int from, int to, int by, ramp *best, double *most) {
@@ -132,7 +138,7 @@ static void find_weights(fit *f) {
   double weights[UNKNOWNS];
   find_others(f, 0, &o);
   explained_with(f, &o, f->ramps[0]);
-  solve(o.count, o.gram, o.right, weights);
+  solve(o.count, &o.gram, o.right, weights);
   for (int i = 0; i < f->count; i++) f->weights[i] = weights[i];
   f->weights[f->count] = weights[f->count];
 }
