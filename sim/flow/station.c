@@ -126,7 +126,7 @@ static inline uint32_t sharing_of(const flow_file *f, flow_use use, cycle_row_ra
   const int32_t *first = &f->rows_from[use][from], *end = &f->rows_end[use][from];
   const int32_t low = (int32_t)rows.first, high = (int32_t)rows.end;
   uint32_t found = 0;
-  for (uint32_t i = 0; i < count; i++) found |= (first[i] < high) & (low < end[i]) ? bits[i] : 0;
+  for (uint32_t i = 0; i < count; i++) found |= ((first[i] < high) & (low < end[i])) != 0 ? bits[i] : 0;
   return found;
 }
 
