@@ -2,11 +2,14 @@
 // Networks as programs: see program.h.
 #include "search/layers/program.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "compiler/network/unit.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/steps.h"
 #include "search/layers/graph.h"
@@ -34,13 +37,15 @@ static graph *read_model(const char *path, const layers_program_options *options
   return onnx_read(path, &file, diag);
 }
 
+// The number changes when the same graph becomes other steps.
 static uint64_t hash_of(const graph *placed) {
+  static const uint64_t version = 2;
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
   graph_print(placed, false, out);
   fclose(out);
-  const uint64_t hash = wf_hash(WF_HASH_START, text, length);
+  const uint64_t hash = wf_hash(wf_hash(WF_HASH_START, &version, sizeof version), text, length);
   free(text);
   return hash;
 }
@@ -54,26 +59,85 @@ static int64_t macs_of(const graph *placed) {
   return wf_whole(macs);
 }
 
+// ---- forms
+
+struct layers_forms {
+  pthread_mutex_t lock;  // of the list; a form does not change
+  graph *model;
+  quantise_options quantise;
+  layers_form *first;
+};
+
+static void free_form(layers_form *form) {
+  if (form->values != NULL) run_steps_free_values(form->placed, form->values);
+  if (form->inputs != NULL) quantise_free_inputs(form->placed, form->inputs);
+  if (form->placed != NULL) graph_destroy(form->placed);
+  wf_free(form);
+}
+
+static layers_form *make_form(const struct layers_forms *forms, int64_t unit_columns, wf_diag *diag) {
+  quantise_options options = forms->quantise;
+  options.unit_columns = unit_columns;
+  layers_form *form = WF_NEW(layers_form);
+  form->unit_columns = unit_columns;
+  form->placed = quantise_network(forms->model, &options, QUANTISE_STAGE_PLACED, diag);
+  if (form->placed != NULL) {
+    form->inputs = quantise_random_inputs(form->placed, SEED);
+    form->values = run_steps_values(form->placed, (const void *const *)form->inputs, diag);
+  }
+  if (form->values != NULL) return form;
+  free_form(form);
+  return NULL;
+}
+
+static layers_form *find_or_make(struct layers_forms *forms, int64_t unit_columns, wf_diag *diag) {
+  for (layers_form *form = forms->first; form != NULL; form = form->next)
+    if (form->unit_columns == unit_columns) return form;
+  layers_form *form = make_form(forms, unit_columns, diag);
+  if (form == NULL) return NULL;
+  form->next = forms->first;
+  return forms->first = form;
+}
+
+static const layers_form *form_of(struct layers_forms *forms, int64_t unit_columns, wf_diag *diag) {
+  pthread_mutex_lock(&forms->lock);
+  const layers_form *form = find_or_make(forms, unit_columns, diag);
+  pthread_mutex_unlock(&forms->lock);
+  return form;
+}
+
+const layers_form *layers_program_form(const layers_program *program, const hw_array *array, wf_diag *diag) {
+  return form_of(program->forms, network_unit_columns(array), diag);
+}
+
+// ---- the program
+
 bool layers_program_load(layers_program *program, const char *name_or_path, const char *name,
                          const layers_program_options *options, wf_diag *diag) {
-  const quantise_options quantise = {
-      .seed = SEED, .int8_ends = !options->float_ends, .uint8_images = options->uint8_images};
   *program = (layers_program){.name = name, .description = "the steps of a network program"};
   graph *model = read_model(name_or_path, options, diag);
   if (model == NULL) return false;
-  program->placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, diag);
-  graph_destroy(model);
-  if (program->placed == NULL) return false;
+  program->forms = WF_NEW(struct layers_forms);
+  *program->forms = (struct layers_forms){
+      .lock = PTHREAD_MUTEX_INITIALIZER,
+      .model = model,
+      .quantise = {.seed = SEED, .int8_ends = !options->float_ends, .uint8_images = options->uint8_images}};
+  const layers_form *plain = form_of(program->forms, 0, diag);
+  if (plain == NULL) return false;
+  program->placed = plain->placed;
   program->hash = hash_of(program->placed);
   program->macs = macs_of(program->placed);
-  program->inputs = quantise_random_inputs(program->placed, SEED);
-  program->values = run_steps_values(program->placed, (const void *const *)program->inputs, diag);
-  return program->values != NULL;
+  return true;
 }
 
 void layers_program_release(layers_program *program) {
-  if (program->values != NULL) run_steps_free_values(program->placed, program->values);
-  if (program->inputs != NULL) quantise_free_inputs(program->placed, program->inputs);
-  if (program->placed != NULL) graph_destroy(program->placed);
+  struct layers_forms *forms = program->forms;
   *program = (layers_program){0};
+  if (forms == NULL) return;
+  for (layers_form *form = forms->first, *next; form != NULL; form = next) {
+    next = form->next;
+    free_form(form);
+  }
+  graph_destroy(forms->model);
+  wf_free(forms);
 }

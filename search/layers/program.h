@@ -5,6 +5,7 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/onnx/onnx.h"
+#include "hw/array.h"
 #include "search/layers/layers.h"
 #include "workloads/networks/networks.h"
 
@@ -18,12 +19,20 @@ typedef struct layers_program_options {
   bool float_ends, uint8_images;
 } layers_program_options;
 
-typedef struct layers_program {
-  const char *name, *description;  // borrowed
+// A network as arrays with a normaliser of some width have it, or those without one.
+typedef struct layers_form {
+  int64_t unit_columns;  // network_unit_columns of the array; 0: no normaliser
   graph *placed;
   void **inputs, **values;  // of the run that is timed: runner/steps.h
-  int64_t macs;             // of convolutions and products
-  uint64_t hash;            // of all that its cycles depend on besides the array
+  struct layers_form *next;
+} layers_form;
+
+typedef struct layers_program {
+  const char *name, *description;  // borrowed
+  const graph *placed;             // without a normaliser
+  int64_t macs;                    // of convolutions and products
+  uint64_t hash;                   // of all that its cycles depend on besides the array
+  struct layers_forms *forms;      // made when the first array asks
 } layers_program;
 
 // Whether a name is one of networks that are programs: a .onnx file, or a generated network (`weft net --list`).
@@ -33,6 +42,9 @@ bool layers_is_program(const char *name_or_path);
 // errors were reported; release in any case.
 bool layers_program_load(layers_program *program, const char *name_or_path, const char *name,
                          const layers_program_options *options, wf_diag *diag);
+// The form for an array, as `weft sim` runs it there: what goes to the normaliser is chosen by quality. It lives as
+// long as the program. Several threads may ask. NULL after errors were reported.
+const layers_form *layers_program_form(const layers_program *program, const hw_array *array, wf_diag *diag);
 void layers_program_release(layers_program *program);
 
 #endif

@@ -206,11 +206,11 @@ static void take_array_energy(sweep_work_result *result) {
     result->steps[i].figures.energy_pj = result->steps[i].figures.array_pj;
 }
 
-static void run_program(const layers_program *program, const network *net, bool all, sweep_work_result *result,
+static void run_program(const layers_form *form, const network *net, bool all, sweep_work_result *result,
                         wf_diag *diag) {
   network_step_list list = network_list_steps(net);
   const run_steps_request request = {
-      .net = net, .list = &list, .inputs = (const void *const *)program->inputs, .values = program->values, .all = all};
+      .net = net, .list = &list, .inputs = (const void *const *)form->inputs, .values = form->values, .all = all};
   run_steps_result run;
   if (run_steps(&request, &run, diag))
     take_steps(net, &list, &run, result);
@@ -223,15 +223,16 @@ static void run_program(const layers_program *program, const network *net, bool 
 static void compile_and_run(const layers_program *program, const sweep_work_request *request, sweep_work_result *result,
                             wf_diag *diag) {
   const network_options options = {.array = &request->array, .tune = request->tune, .judge = run_judge, .timing = true};
+  const layers_form *form = layers_program_form(program, &request->array, diag);
   const double start = wf_thread_seconds();
-  network *net = network_create(program->placed, &options, diag);
+  network *net = form == NULL ? NULL : network_create(form->placed, &options, diag);
   const double compiled = wf_thread_seconds();
   result->compile_seconds = compiled - start;
   if (net == NULL) {
     result->status = WORK_CANNOT_MAP;
     return;
   }
-  run_program(program, net, request->all_steps, result, diag);
+  run_program(form, net, request->all_steps, result, diag);
   result->simulate_seconds = wf_thread_seconds() - compiled;
   network_destroy(net);
 }

@@ -28,14 +28,12 @@ static bool run_on(const layers_program *program, const hw_array *array, unsigne
                                    .timing = true,
                                    .mapping = mappings == NULL ? NULL : network_mappings_find,
                                    .context = mappings};
-  network *net = network_create(program->placed, &options, diag);
+  const layers_form *form = layers_program_form(program, array, diag);
+  network *net = form == NULL ? NULL : network_create(form->placed, &options, diag);
   if (net == NULL) return false;
   network_step_list list = network_list_steps(net);
-  const run_steps_request request = {.net = net,
-                                     .list = &list,
-                                     .inputs = (const void *const *)program->inputs,
-                                     .values = program->values,
-                                     .all = true};
+  const run_steps_request request = {
+      .net = net, .list = &list, .inputs = (const void *const *)form->inputs, .values = form->values, .all = true};
   run_steps_result run;
   const bool good = run_steps(&request, &run, diag);
   if (good) *cost = cost_of(net, &list, &run);
@@ -72,7 +70,8 @@ static void add_for(const network *net, const map_layer *layer, const map_mappin
 static bool collect(const truth_options *options, const truth_candidate *c, network_mappings *list, wf_diag *diag) {
   const layers_network *table = options->goal.network;
   const network_options lowering = {.array = &c->array, .timing = true};
-  network *net = network_create(options->program->placed, &lowering, diag);
+  const layers_form *form = layers_program_form(options->program, &c->array, diag);
+  network *net = form == NULL ? NULL : network_create(form->placed, &lowering, diag);
   if (net == NULL) return false;
   for (size_t i = 0; i < table->count; i++) {
     const map_layer map = layers_to_map(&table->layers[i]);

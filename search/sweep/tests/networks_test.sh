@@ -107,6 +107,22 @@ for table in measurement step; do
       END { exit bad || !NR }' || fail "parts of energy do not add up in $table"
 done
 
+# An array with a normaliser has other steps than one without, in one sweep.
+cat >unit.yaml <<'END'
+arrays: [gemmini-default, transformer-16]
+steps: all
+networks: [{net: bert-base, seq: 16, divisor: 6, depth: 1}]
+END
+"$weft" sweep unit.yaml -o unit.sqlite --quiet
+point=0
+for array in gemmini-default transformer-16; do
+  "$weft" sim bert-base --seq 16 --divisor 6 --depth 1 --array "$array" --no-check --quiet --json sim.json
+  all=$(value unit "$point" bert-base cycles) cycles=$(figure cycles)
+  [ -n "$cycles" ] && [ "$all" = "$cycles" ] || fail "bert-base on $array: $all in the sweep, $cycles in sim"
+  point=$((point + 1))
+done
+grep -q Unit sim.json || fail "no rows in the normaliser of $array"
+
 printf 'arrays: [dim4]\nnetworks: [lstm]\n' >made.yaml
 "$weft" sweep made.yaml --plan | grep -q '^made: 1 points, 1 networks, [1-9]' || fail "a generated network has no program"
 refused() { # TEXT MESSAGE
