@@ -102,8 +102,8 @@ const bench bench_groups = {
     .summary = "convolutions in groups beside their bounds",
     .synopsis = "",
     .text =
-        "Measures a convolution in every number of groups that divides its channels and results, and prints the\n"
-        "cycles that the mesh takes at least, and those that its bytes take at a rate of memory.",
+        "Measures a convolution in every number of groups that divides its channels and results. Beside the measured\n"
+        "cycles stand the least cycles of the mesh and the least cycles of main memory at a rate of bytes.",
     BENCH_OPTIONS(option_rows, defaults),
     .takes_array = true,
     .run = run_groups};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that the graph does not have, composed of those that it has: a function for each takes a node of the file
-// and adds nodes in front of it, whose tensors are its results.
+// The reader composes operators that the graph lacks of operators that it has. A function for each takes a node of the
+// file and adds nodes to the graph; their tensors are the results of the file's node.
 #ifndef COMPILER_ONNX_COMPOSE_H
 #define COMPILER_ONNX_COMPOSE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a file that its outputs need: the file's own, or those that the options name, so that a network can end
-// in front of what is refused. From the last node to the first: a node is needed if it makes what is needed, and then
-// all that it reads is.
+// The reader keeps the part of a file that the outputs need: the file's outputs, or the tensors that the options name,
+// so that a network can end in front of what is refused. The reader goes from the last node to the first: it keeps a
+// node that makes a needed tensor, and then needs every tensor that the node reads.
 #include <string.h>
 
 #include "base/alloc.h"

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-// A node, or one of those that it was written as: NAME or NAME.PART.
+// Whether `name` names the node or the node of the model that a pass wrote as this one: NAME or NAME.PART.
 static bool is_named(const char *node, const char *name) {
   const size_t length = strlen(name);
   return strncmp(node, name, length) == 0 && (node[length] == '\0' || node[length] == '.');

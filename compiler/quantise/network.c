@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/cost/cost.h"
 #include "compiler/graph/run.h"
 #include "compiler/quantise/mixed.h"
 #include "compiler/quantise/quantise.h"
@@ -137,17 +138,28 @@ static graph *candidate(const candidates *c, unsigned kinds) {
   return quantise_convert(c->model, c->pins, c->ranges, &options, c->diag);
 }
 
-// Cycles, roughly, of what the kinds of rows take where the normaliser does not compute them.
+// Cycles of a node whose rows the normaliser could compute and does not, roughly.
+static double cycles_of_node(const graph *g, const graph_node *node) {
+  const graph_tensor *y = &g->tensors[node->outputs[0]];
+  const double elements = (double)graph_elements(y);
+  const double rows = y->rank == 0 || elements == 0 ? 0 : elements / (double)y->dim[y->rank - 1];
+  switch (node->op) {
+    case GRAPH_OP_QSOFTMAX:
+      return cost_fitted.hart_row * rows + cost_fitted.hart_softmax * elements;
+    case GRAPH_OP_QLAYER_NORM:
+      return cost_fitted.hart_row * rows + cost_fitted.hart_norm * elements;
+    case GRAPH_OP_QLUT:
+      return cost_fitted.hart_table * elements;
+    case GRAPH_OP_QCURVE:
+      return cost_fitted.mesh_curve * elements;
+    default:
+      return 0;
+  }
+}
+
 static double cycles_of(const graph *g) {
-  static const struct {
-    graph_op op;
-    double per_element;
-  } costs[] = {{GRAPH_OP_QSOFTMAX, 12}, {GRAPH_OP_QLAYER_NORM, 9}, {GRAPH_OP_QLUT, 5}, {GRAPH_OP_QCURVE, 0.6}};
   double cycles = 0;
-  for (int n = 0; n < g->node_count; n++)
-    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
-      if (g->nodes[n].op == costs[i].op)
-        cycles += costs[i].per_element * (double)graph_elements(&g->tensors[g->nodes[n].outputs[0]]);
+  for (int n = 0; n < g->node_count; n++) cycles += cycles_of_node(g, &g->nodes[n]);
   return cycles;
 }
 

@@ -47,6 +47,14 @@ static outcome run(const graph *g, const char *array_name, const char *engine, r
   return run_on(g, &array, engine, hart);
 }
 
+// The same bytes from `ref` and from `cycle` with the hart; returns what `cycle` says.
+static outcome run_both(const graph *g, const char *array) {
+  const outcome ref = run(g, array, "ref", RUN_HART_NATIVE);
+  const outcome cycle = run(g, array, "cycle", RUN_HART_TIMED);
+  assert_int_equal(ref.digest, cycle.digest);
+  return cycle;
+}
+
 static void test_residual_network(void **state) {
   (void)state;
   static const char *const arrays[] = {"gemmini-default", "dim4", "dim8", "dim32"};
@@ -234,9 +242,7 @@ static void test_moves(void **state) {
   static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
   graph *g = build_moves();
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
-    assert_int_equal(ref.digest, cycle.digest);
+    const outcome cycle = run_both(g, arrays[a]);
     assert_true(cycle.host_cycles > 0 && cycle.host_cycles < cycle.cycles / 2);  // the slice that goes backwards
   }
   graph_destroy(g);
@@ -271,9 +277,7 @@ static void test_gathers(void **state) {
   graph *g = graph_parse("gathers", gathers, sizeof gathers - 1, &diag);
   assert_non_null(g);
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
-    assert_int_equal(ref.digest, cycle.digest);
+    const outcome cycle = run_both(g, arrays[a]);
     assert_int_equal(cycle.host_cycles, 0);
   }
   graph_destroy(g);
@@ -303,9 +307,7 @@ static void test_rows(void **state) {
   static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
   graph *g = build_rows();
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
-    assert_int_equal(ref.digest, cycle.digest);
+    const outcome cycle = run_both(g, arrays[a]);
     assert_true(cycle.cycles > cycle.host_cycles);  // the array takes part
   }
   graph_destroy(g);
@@ -331,9 +333,7 @@ static void test_products(void **state) {
   graph *g = graph_parse("products", products, sizeof products - 1, &diag);
   assert_non_null(g);
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
-    assert_int_equal(ref.digest, cycle.digest);
+    run_both(g, arrays[a]);
   }
   graph_destroy(g);
 }
@@ -359,9 +359,7 @@ static void test_curves(void **state) {
   graph *g = graph_parse("curves", curves, sizeof curves - 1, &diag);
   assert_non_null(g);
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-    const outcome ref = run(g, arrays[a], "ref", RUN_HART_NATIVE);
-    const outcome cycle = run(g, arrays[a], "cycle", RUN_HART_TIMED);
-    assert_int_equal(ref.digest, cycle.digest);
+    const outcome cycle = run_both(g, arrays[a]);
     assert_int_equal(cycle.host_cycles, 0);
     assert_true(cycle.cycles > cycle.host_cycles);  // the array takes part
   }
