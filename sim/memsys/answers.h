@@ -31,6 +31,8 @@ typedef struct memsys_answers {
   uint64_t next_beat;   // the channel is free
   unsigned host_lines;  // that the host asked for and that were not answered
   uint64_t host_there;  // the last beat of those that were
+  uint64_t host_known;  // the first cycle in which the host may know of it
+  uint64_t port_free;   // the cycle behind the last beat that the port took, or will have taken
 } memsys_answers;
 
 // For `most` answers at a time.
@@ -60,7 +62,8 @@ static inline void memsys_answers_taken(memsys_answers *a, uint64_t last) {
 }
 
 // Lines for the host that come next on the channel leave it as soon as they can, if they are shown up to and including
-// `cycle`. Where answers keep their order that may be the future.
+// `cycle`. Where answers keep their order that may be the future. The host knows of a line when the port has taken what
+// stands before it, and not when a port that takes bursts as a whole could tell.
 static inline void memsys_answers_pass_host(memsys_answers *a, uint64_t cycle) {
   while (!a->answering && a->head != a->end) {
     const memsys_answer *next = memsys_answer_at(a, a->head);
@@ -68,6 +71,7 @@ static inline void memsys_answers_pass_host(memsys_answers *a, uint64_t cycle) {
     const uint64_t first = wf_max(next->shown, a->next_beat);
     const uint64_t last = wf_max(first + next->beats - 1, next->ready + (next->beats - 1) * next->spacing);
     a->host_there = wf_max(a->host_there, last);
+    a->host_known = a->port_free;
     a->host_lines--;
     memsys_answers_taken(a, last);
   }

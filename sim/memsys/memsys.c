@@ -329,6 +329,7 @@ const memsys_beat *memsys_response(memsys *m, uint64_t cycle) {
 
 static void answered(memsys *m, uint64_t last) {
   memsys_answers_taken(&m->answers, last);
+  m->answers.port_free = last + 1;
   memsys_answers_pass_host(&m->answers, m->l2 != NULL ? UINT64_MAX : last + 1);
 }
 
@@ -392,8 +393,9 @@ static uint64_t host_next(memsys *m) {
 
 uint64_t memsys_host_there(memsys *m, uint64_t cycle, uint64_t *next) {
   catch_up(m, cycle);
-  if (m->answers.host_lines == 0) return m->answers.host_there;
-  *next = wf_max(host_next(m), cycle) + 1;
+  const bool answered = m->answers.host_lines == 0;
+  if (answered && m->answers.host_known <= cycle) return m->answers.host_there;
+  *next = answered ? m->answers.host_known : wf_max(host_next(m), cycle) + 1;
   return MEMSYS_UNKNOWN;
 }
 

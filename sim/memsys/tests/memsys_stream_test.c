@@ -177,12 +177,9 @@ static void serve_host(stream_state *s, uint64_t cycle) {
     if (!write && s->host_asks == 0) s->host_asks = cycle + 1;
   }
   if (s->host_asks != cycle) return;
-  // How early it is known when the line is there depends on how the port takes bursts.
   const uint64_t there = memsys_host_there(s->m, cycle, &s->host_asks);
   if (there == MEMSYS_UNKNOWN) return;
-  s->host_asks = there;
-  if (there > cycle) return;
-  note(s, there);
+  note(s, cycle << 32 ^ there);
   s->host_asks = 0;
 }
 
