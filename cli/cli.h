@@ -54,6 +54,7 @@ cli_exit cli_sim(int argc, char **argv);
 cli_exit cli_diff_engines(int argc, char **argv);
 cli_exit cli_rtl(int argc, char **argv);
 cli_exit cli_compile(int argc, char **argv);
+cli_exit cli_crosscheck(int argc, char **argv);
 cli_exit cli_net(int argc, char **argv);
 cli_exit cli_run(int argc, char **argv);
 cli_exit cli_search(int argc, char **argv);

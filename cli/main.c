@@ -18,6 +18,7 @@ static const cli_verb verbs[] = {
     {"diff-engines", "find the first cycle in which two engines differ on a program", cli_diff_engines},
     {"bench", "compare engines with each other on the same programs", cli_bench},
     {"search", "search hardware and mappings for networks", cli_search},
+    {"crosscheck", "compare cycles of layers with the closed forms of other simulators", cli_crosscheck},
     {"rtl", "write, build or synthesise the hardware of an array", cli_rtl},
     {"net", "make a known network as an ONNX file or a layer table", cli_net},
     {"array", "list, show, check and compare array descriptions", cli_array},

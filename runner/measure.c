@@ -23,12 +23,14 @@ static void take_counts(const run_known_run *run, unsigned times, const hw_array
   for (unsigned part = 0; part < SIM_PARTS; part++) m->part_pj[part] = figures.part_pj[part] / times;
   m->utilisation = (double)m->macs / ((double)run->cycles * (double)figures.processing_elements);
   sim_figures_bound(&run->units, m->bound);
+  m->mesh_cycles = sim_figures_working(&run->units, "mesh") / times;
   m->units = run->units;
 }
 
-static bool simulate(const command_program *program, unsigned times, run_known_run *known, wf_diag *diag) {
+static bool simulate(const command_program *program, unsigned times, const sim_events *events, run_known_run *known,
+                     wf_diag *diag) {
   const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = times};
+  const run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = times, .events = events};
   void **none = wf_calloc((size_t)program->tensor_count, sizeof *none);
   run_result run;
   const bool good = run_commands_on(program, &config, none, &run, diag);
@@ -37,15 +39,28 @@ static bool simulate(const command_program *program, unsigned times, run_known_r
   return good;
 }
 
+static bool simulate_with_waits(const run_measure_request *request, const command_program *program, unsigned times,
+                                run_known_run *run, wf_diag *diag) {
+  run_waits_state *state = run_waits_open(request->array);
+  const sim_events events = run_waits_sink(state);
+  const bool good = simulate(program, times, &events, run, diag);
+  *request->waits = run_waits_close(state, good ? run->units.cycles : 0);
+  return good;
+}
+
 // Only single runs are kept: others are rare.
 static bool run_of(const run_measure_request *request, const command_program *program, run_measured *m, wf_diag *diag) {
   const unsigned times = request->times == 0 ? 1 : request->times;
-  run_known *known = times == 1 ? request->known : NULL;
+  run_known *known = times == 1 && request->waits == NULL ? request->known : NULL;
   const run_digest digest = run_digest_of(program);
   run_known_run run;
   m->program_digest = digest.commands;
   m->known = run_known_find(known, &digest, &run);
-  if (!m->known && !simulate(program, times, &run, diag)) return false;
+  if (request->waits != NULL) {
+    if (!simulate_with_waits(request, program, times, &run, diag)) return false;
+  } else if (!m->known && !simulate(program, times, NULL, &run, diag)) {
+    return false;
+  }
   if (!m->known) run_known_add(known, &digest, &run);
   take_counts(&run, times, request->array, m);
   return true;

@@ -6,6 +6,7 @@
 
 #include "compiler/layer/layer.h"
 #include "runner/known.h"
+#include "runner/waits.h"
 #include "sim/figures.h"
 
 typedef struct run_measure_request {
@@ -14,6 +15,7 @@ typedef struct run_measure_request {
   layer_policy policy;
   run_known *known;  // runs that need not be made again, and where this one is added; may be NULL
   unsigned times;    // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
+  run_waits *waits;  // if not NULL: where the cycles of all runs went; such runs are always made
 } run_measure_request;
 
 typedef enum {
@@ -29,6 +31,7 @@ typedef struct run_measured {
   uint64_t cycles, macs;  // macs: of the layer
   uint64_t commands;
   uint64_t read_bytes, written_bytes;  // on the bus, of the run that counts
+  uint64_t mesh_cycles;                // of the run that counts: the mesh takes a row in each
   double utilisation;                  // macs / (cycles x processing elements)
   bool has_energy;
   double part_pj[SIM_PARTS];

@@ -113,6 +113,7 @@ bool run_commands(const command_program *program, const run_config *config, arch
   *result = (run_result){0};
   run_session *session = run_session_open(program->array, config->engine, config->options, memory, diag);
   if (session == NULL) return false;
+  if (config->events != NULL) session->engine->ops->set_events(session->engine, config->events);
   const unsigned times = config->times == 0 ? 1 : config->times;
   bool good = true;
   for (unsigned n = 0; n < times && good; n++) good = run_session_run(session, program, layout, result, diag);

@@ -11,6 +11,7 @@ typedef struct run_config {
   const sim_engine_ops *engine;
   const sim_engine_options *options;  // NULL: defaults
   unsigned times;                     // how often the program runs, one after the other; 0 counts as 1
+  const sim_events *events;           // of an engine that has them; NULL: none
 } run_config;
 
 typedef struct run_result {

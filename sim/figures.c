@@ -79,6 +79,11 @@ static const sim_cycle_unit_report *unit_of(const sim_cycle_report *units, const
   return NULL;
 }
 
+uint64_t sim_figures_working(const sim_cycle_report *units, const char *name) {
+  const sim_cycle_unit_report *unit = unit_of(units, name);
+  return unit == NULL ? 0 : unit->cycles[CAUSE_WORKING];
+}
+
 // The cause other than working, from `first` on, on which a unit spent most cycles.
 static unsigned largest_wait(const sim_cycle_unit_report *unit, unsigned first) {
   unsigned best = first;

@@ -66,6 +66,9 @@ static inline bool sim_energy_known(const sim_energy_level *level) {
   return level->events == 0 || !isnan(level->pj_each);
 }
 
+// The cycles in which a unit worked; 0 if the report does not know it.
+uint64_t sim_figures_working(const sim_cycle_report *units, const char *name);
+
 // What the execute unit and the front end waited for most: "no command 3.1 %; station full 60.2 %". The cycles are
 // those of the report.
 enum { SIM_BOUND_TEXT = 96 };

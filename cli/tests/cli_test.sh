@@ -168,6 +168,15 @@ expect 3 'no engine nosuch' "$weft" sim --engine nosuch good.elf
 expect 1 'cannot write' "$weft" sim --report nosuch/report good.elf
 expect 1 'cannot write' "$weft" sim --trace nosuch/trace good.elf
 
+# ---- closed forms of other simulators
+printf 'Layer, M, N, K,\nproduct, 64, 48, 32,\n' >layers.csv
+expect 0 '^product  .* 659 ' "$weft" crosscheck layers.csv
+expect 0 '"difference":.?{' "$weft" crosscheck --form stonne --json - layers.csv
+expect 0 '^product,1,good,.*,659,' "$weft" crosscheck --csv - --quiet layers.csv
+expect 0 '^product, 64, 1, 1, 1, 32, 48, 1,' "$weft" crosscheck --topology - layers.csv
+expect 2 'no form ideal' "$weft" crosscheck --form ideal layers.csv
+expect 1 "nosuch" "$weft" crosscheck nosuch
+
 # ---- two engines: the delays of one are those of the other, or not
 expect 0 'cycle and cycle agree: 14 records' "$weft" diff-engines --engines cycle,cycle loads.elf
 expect 0 'cycle and cycle agree' "$weft" diff-engines --engines cycle,cycle --disturb 3 loads.elf

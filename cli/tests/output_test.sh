@@ -45,6 +45,7 @@ full sweep sweep.yaml -o store.sqlite
 full query store.sqlite
 full query store.sqlite --json -
 full report store.sqlite -o report --no-pictures
+full crosscheck net.yaml --array dim4
 full diff-engines gemm.trace --array dim4 --engines cycle,cycle
 full bench --list
 full bench model --help

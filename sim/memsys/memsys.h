@@ -91,7 +91,8 @@ uint64_t memsys_soonest_answer(const memsys *m, uint64_t cycle);
 // the port's requests, behind those that were sent before `cycle`, and is answered in turn with them.
 void memsys_host_ask(memsys *m, uint64_t cycle, uint64_t address, bool write);
 // The cycle in which the last beat of the lines asked for is there, if the cycles before `cycle` decide it and the port
-// has taken the answers before it: that does not depend on how the port takes them. Else MEMSYS_UNKNOWN, and *next is the cycle in which to ask again.
+// has taken the answers before it: that does not depend on how the port takes them. Else MEMSYS_UNKNOWN, and *next is
+// the cycle in which to ask again.
 #define MEMSYS_UNKNOWN UINT64_MAX
 uint64_t memsys_host_there(memsys *m, uint64_t cycle, uint64_t *next);
 
