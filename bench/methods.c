@@ -59,9 +59,7 @@ static bool is_default(baseline_method method) {
 }
 
 static descent_goal goal_of(const methods_bench *b, const layers_network *network) {
-  return (descent_goal){.network = network,
-                        .constants = &b->constants,
-                        .limits = {.side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048}};
+  return (descent_goal){.network = network, .constants = &b->constants, .limits = BENCH_SEARCH_LIMITS};
 }
 
 static row run_method(const methods_bench *b, const layers_network *network, baseline_method method, double optimum,
@@ -256,23 +254,26 @@ static bool run_network(methods_bench *b, const char *name, wf_diag *diag) {
 
 // ---- the bench
 
-static bool choose_method(methods_bench *b, const char *name, wf_diag *diag) {
+static bool choose_method(const char *name, bool *chosen, wf_diag *diag) {
   for (int m = 0; m < BASELINES; m++)
-    if (strcmp(baseline_names[m], name) == 0) return b->chosen[m] = true;
+    if (strcmp(baseline_names[m], name) == 0) return chosen[m] = true;
   wf_error(diag, (wf_location){0}, "no method is named \"%s\"", name);
   for (int m = 0; m < BASELINES; m++) wf_hint(diag, "%s: %s", baseline_names[m], baseline_texts[m]);
   return false;
 }
 
-static bool choose_methods(methods_bench *b, wf_diag *diag) {
-  const char *names = b->options->methods;
+bool bench_methods_chosen(const char *names, bool *chosen, wf_diag *diag) {
   bool good = true;
-  for (unsigned m = 0; m < ROWS; m++)
-    b->chosen[m] = m < BASELINES ? names == NULL : b->options->simulate && b->options->simulations > 1;
+  for (unsigned m = 0; m < BASELINES; m++) chosen[m] = names == NULL;
   char *text = wf_strdup(names == NULL ? "" : names), *rest = names == NULL ? NULL : text;
-  for (char *name; (name = strsep(&rest, ",")) != NULL;) good = choose_method(b, name, diag) && good;
+  for (char *name; (name = strsep(&rest, ",")) != NULL;) good = choose_method(name, chosen, diag) && good;
   wf_free(text);
   return good;
+}
+
+static bool choose_methods(methods_bench *b, wf_diag *diag) {
+  for (unsigned m = BASELINES; m < ROWS; m++) b->chosen[m] = b->options->simulate && b->options->simulations > 1;
+  return bench_methods_chosen(b->options->methods, b->chosen, diag);
 }
 
 static void say_plain_means(const methods_bench *b) {

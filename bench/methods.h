@@ -15,6 +15,7 @@ typedef struct bench_search_options {
   const char *runs;      // a file for what was simulated; NULL: none
   uint64_t timeout;      // seconds for a layer; 0: none
   uint64_t jobs;         // processes and threads; 0: one per processor
+  bool curve;            // instead: budgets from 10 to `budget`
   // Of the speed of the models instead: whose layers, seconds of measuring, random mappings.
   bool throughput;
   const char *net;
@@ -22,6 +23,13 @@ typedef struct bench_search_options {
 } bench_search_options;
 
 bench_end bench_methods(const bench_job *job);
+bench_end bench_curve(const bench_job *job);
+
+// The space of all methods.
+#define BENCH_SEARCH_LIMITS \
+  { .side_max = 128, .scratchpad_kib_max = 2048, .accumulator_kib_max = 2048 }
+// Methods by their names, "a,b"; NULL: all. `chosen` has BASELINES places. False after an error was reported.
+bool bench_methods_chosen(const char *names, bool *chosen, wf_diag *diag);
 
 // Evaluations per second of one core of the model over the tape, forwards and with gradients.
 typedef struct bench_tape_speed {

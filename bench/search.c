@@ -81,7 +81,7 @@ static bench_end run_search(const bench_job *job) {
     return refuse(job, "1 to 1000 seeds, at least 1000 evaluations");
   if (o->jobs > 1024 || o->simulations == 0 || o->simulations > MAP_BEST_MAX)
     return refuse(job, "1 to 64 simulations, at most 1024 jobs");
-  return o->throughput ? measure_throughput(job) : bench_methods(job);
+  return o->throughput ? measure_throughput(job) : o->curve ? bench_curve(job) : bench_methods(job);
 }
 
 static const wf_option option_rows[] = {
@@ -90,6 +90,7 @@ static const wf_option option_rows[] = {
     {"methods", WF_TEXT(bench_search_options, methods), "NAME,..", "which methods (default: all)"},
     {"seeds", WF_COUNT(bench_search_options, seeds), "N", "runs of each method (default 5)"},
     {"budget", WF_COUNT(bench_search_options, budget), "N", "evaluations of each run (default 200000)"},
+    {"curve", WF_FLAG(bench_search_options, curve), NULL, "instead of one budget all from 10 to --budget"},
     {"simulate", WF_FLAG(bench_search_options, simulate), NULL,
      "compile what each proposes, for arrays made from --array, and run it on the cycle engine"},
     {"simulations", WF_COUNT(bench_search_options, simulations), "N",

@@ -56,7 +56,7 @@ static void default_array(const baseline_options *o, bool tuned, baseline_result
   descent_state *s = descent_state_create(&goal);
   s->evaluations = 0;
   for (size_t i = 0; i < goal.network->count; i++)
-    baseline_greedy_mapping(&goal.network->layers[i], &hardware, &s->layers[i].mapping);
+    descent_greedy_mapping(&goal.network->layers[i], &hardware, &s->layers[i].mapping);
   descent_state_refresh(s);
   if (tuned) tune(o, s);
   result->evaluations = s->evaluations;

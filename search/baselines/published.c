@@ -61,7 +61,7 @@ static void start(run *r, uint64_t seed, size_t lanes) {
   for (size_t lane = 0; lane < TAPE_LANES; lane++) {
     const paper_hardware hardware = baseline_random_hardware(goal, &rng);
     for (size_t i = 0; i < goal->network->count; i++)
-      baseline_greedy_mapping(&goal->network->layers[i], &hardware, &r->scratch->layers[i].mapping);
+      descent_greedy_mapping(&goal->network->layers[i], &hardware, &r->scratch->layers[i].mapping);
     if (lane < lanes) judge(r, lane);
     // Lanes that are not in use must have numbers, too.
     for (size_t i = 0; lane >= lanes && i < goal->network->count; i++)

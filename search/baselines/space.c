@@ -47,57 +47,6 @@ void baseline_random_mapping(const layers_layer *layer, const paper_hardware *ha
   paper_set_order(m, (paper_order)wf_random_below(rng, PAPER_ORDERS));
 }
 
-static bool grow(const layers_layer *layer, const paper_hardware *hardware, const descent_moves_move *move,
-                 paper_mapping *m) {
-  if (!descent_moves_allowed(m, move)) return false;
-  paper_mapping larger = *m;
-  descent_moves_apply(&larger, move);
-  const paper_need need = paper_need_of(layer, &larger);
-  if (!paper_fits(&need, hardware)) return false;
-  *m = larger;
-  return true;
-}
-
-// The largest number of rows or columns that divides the dimension and fits.
-static void spread(const layers_layer *layer, const paper_hardware *hardware, unsigned dim, paper_mapping *m) {
-  descent_moves_split splits[MOVES_SPLITS_MAX];
-  const size_t count = descent_moves_splits(layer, dim, hardware->side, splits);
-  double best = 0;
-  for (size_t n = 0; n < count; n++) {
-    paper_mapping wider = *m;
-    descent_moves_set(layer, dim, &splits[n], &wider);
-    const paper_need need = paper_need_of(layer, &wider);
-    if (splits[n].inside != 1 || splits[n].spatial <= best || !paper_fits(&need, hardware)) continue;
-    best = splits[n].spatial;
-    *m = wider;
-  }
-}
-
-static bool grow_dim(const layers_layer *layer, const paper_hardware *hardware, unsigned dim,
-                     const descent_moves_move *moves, size_t count, paper_mapping *m) {
-  for (size_t n = 0; n < count; n++)
-    if (moves[n].dim == dim && moves[n].from == MOVE_OUTSIDE && moves[n].to == MOVE_INSIDE &&
-        grow(layer, hardware, &moves[n], m))
-      return true;
-  return false;
-}
-
-void baseline_greedy_mapping(const layers_layer *layer, const paper_hardware *hardware, paper_mapping *m) {
-  static const unsigned turns[] = {BLOCK_DIM_Q, BLOCK_DIM_P, BLOCK_DIM_C, BLOCK_DIM_K};
-  descent_moves_move moves[MOVES_MAX];
-  const size_t count = descent_moves_of(layer, moves);
-  *m = paper_mapping_start(layer);
-  spread(layer, hardware, BLOCK_DIM_C, m);
-  spread(layer, hardware, BLOCK_DIM_K, m);
-  while (grow_dim(layer, hardware, BLOCK_DIM_R, moves, count, m)) continue;
-  while (grow_dim(layer, hardware, BLOCK_DIM_S, moves, count, m)) continue;
-  for (bool any = true; any;) {
-    any = false;
-    for (size_t t = 0; t < sizeof turns / sizeof *turns; t++)
-      any |= grow_dim(layer, hardware, turns[t], moves, count, m);
-  }
-}
-
 double baseline_layer_value(const descent_goal *goal, size_t layer, const paper_mapping *m,
                             const paper_hardware *hardware) {
   const paper_cost cost = paper_evaluate(&goal->network->layers[layer], m, hardware, goal->constants);

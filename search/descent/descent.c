@@ -7,17 +7,22 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/tasks.h"
+#include "search/descent/greedy.h"
 #include "search/descent/polish.h"
 
 typedef struct candidate {
   descent_state *state;  // NULL: nothing legal
   double value;
   size_t number;
+  bool greedy;  // it is a greedy start, or began at one
 } candidate;
+
+enum { GREEDY = 4 };
 
 typedef struct search {
   const descent_options *options;
@@ -26,8 +31,11 @@ typedef struct search {
   unsigned starts;
   descent_polish_pool *pool;
   uint64_t polish_evaluations;  // for each start that is polished; 0: no limit
-  candidate *candidates;        // one for each lane of each batch
-  double begin;                 // wf_seconds
+  candidate *candidates;        // one for each lane of each batch, and behind them the greedy ones
+  size_t candidate_count;
+  descent_state *greedy[GREEDY];  // greedy starts, best first: also those of the first lanes
+  size_t greedy_count;
+  double begin;  // wf_seconds
   void (*task)(struct search *search, unsigned number);
   atomic_ullong gradients, evaluations;
 } search;
@@ -78,6 +86,21 @@ static void judge_batch(search *s, unsigned number, const descent_batch *b, desc
 
 static bool descends(const search *s) { return !s->options->no_gradient && !s->options->keep_partition; }
 
+static paper_order order_of(const paper_mapping *m) {
+  for (int o = 0; o < PAPER_ORDERS; o++)
+    if (memcmp(m->order[PAPER_DRAM], paper_dram_orders[o], BLOCK_DIMS) == 0) return (paper_order)o;
+  return PAPER_WS;
+}
+
+// At most half of the lanes of the first batch.
+static void start_greedy(const search *s, descent_batch *b, size_t lanes) {
+  for (size_t n = 0; n < s->greedy_count && 2 * n < lanes; n++)
+    for (size_t i = 0; i < s->options->goal.network->count; i++) {
+      const paper_mapping *m = &s->greedy[n]->layers[i].mapping;
+      descent_batch_set(b, i, n, m, order_of(m));
+    }
+}
+
 // Steps between looks at the clock.
 enum { STRIDE = 10 };
 
@@ -93,6 +116,7 @@ static void descend_to(search *s, descent_batch *b, unsigned *done, unsigned end
 static void descend(search *s, unsigned number) {
   descent_batch *b = descent_batch_create(&s->programs, &s->batch);
   descent_batch_start(b, s->options->seed * 1000003 + number, lanes_of(s, number), s->options->keep_hardware);
+  if (number == 0) start_greedy(s, b, lanes_of(s, number));
   descent_state *scratch = descent_state_create(&s->options->goal);
   if (descends(s)) {
     unsigned done = 0;
@@ -131,10 +155,20 @@ static void polish(search *s, unsigned number) {
   atomic_fetch_add(&s->evaluations, c->state->evaluations);
 }
 
+// Starts of both kinds are polished: a greedy one that is ahead may stay on a peak of its own.
+static void mix(search *s) {
+  size_t other = 1;
+  while (other < s->candidate_count && s->candidates[other].greedy == s->candidates[0].greedy) other++;
+  if (other == s->candidate_count || !s->candidates[other].state) return;
+  const candidate moved = s->candidates[other];
+  for (size_t n = other; n > 1; n--) s->candidates[n] = s->candidates[n - 1];
+  s->candidates[1] = moved;
+}
+
 // What is left of the budget goes to the best starts in equal parts.
 static void polish_best(search *s, double part) {
   unsigned count = (unsigned)ceil(part * (s->options->polished > 0 ? s->options->polished : 2));
-  while (count > 0 && (count > s->starts || !s->candidates[count - 1].state)) count--;
+  while (count > 0 && (count > s->candidate_count || !s->candidates[count - 1].state)) count--;
   const uint64_t budget = s->options->max_evaluations, spent = s->gradients + s->evaluations;
   if (budget > 0) {
     if (spent >= budget) return;
@@ -142,8 +176,9 @@ static void polish_best(search *s, double part) {
     if ((budget - spent) / least < count) count = (unsigned)((budget - spent) / least) + 1;
     s->polish_evaluations = (budget - spent) / count;
   }
-  for (size_t n = 0; n < s->starts && s->candidates[n].state; n++)
+  for (size_t n = 0; n < s->candidate_count && s->candidates[n].state; n++)
     descent_polish_pool_add(s->pool, s->candidates[n].state);
+  mix(s);
   if (count > 0) run_tasks(s, count, polish);
 }
 
@@ -158,7 +193,33 @@ static void report(const search *s, const char *stage) {
   s->options->progress(s->options->context, text);
 }
 
-static void sort_candidates(search *s) { qsort(s->candidates, s->starts, sizeof *s->candidates, by_value); }
+static void sort_candidates(search *s) { qsort(s->candidates, s->candidate_count, sizeof *s->candidates, by_value); }
+
+// A search with a small budget has greedy starts, and spends a part of it on finding them.
+static bool wants_greedy(const descent_options *o) {
+  enum { SMALL = 4000 };  // evaluations for each layer
+  return o->max_evaluations > 0 && o->max_evaluations <= SMALL * o->goal.network->count && !o->keep_hardware &&
+         !o->keep_partition && o->starts == 0;
+}
+
+static void find_greedy(search *s) {
+  const double part = 1.0 / 3;
+  uint64_t spent;
+  if (!wants_greedy(s->options)) return;
+  const uint64_t budget = (uint64_t)(part * (double)s->options->max_evaluations);
+  s->greedy_count = descent_greedy_starts(&s->options->goal, s->options->seed, budget, GREEDY, s->greedy, &spent);
+  atomic_fetch_add(&s->evaluations, spent);
+}
+
+static void add_greedy(search *s) {
+  for (size_t n = 0; n < s->greedy_count; n++) {
+    candidate *c = &s->candidates[s->starts + n];
+    c->state = s->greedy[n];
+    c->value = c->state->value;
+    c->greedy = true;
+  }
+  for (size_t n = 0; n < s->greedy_count && 2 * n < s->starts; n++) s->candidates[n].greedy = true;
+}
 
 // Half of a budget goes to the descent: first fewer steps, then fewer starts.
 static void plan(search *s) {
@@ -168,18 +229,23 @@ static void plan(search *s) {
   if (o->steps > 0) s->batch.steps = o->steps;
   if (o->no_importance) s->batch.active = 1;
   if (o->max_evaluations == 0) return;
-  enum { FEW_STEPS = 60, FEW_STARTS = 4 };
-  const double layers = (double)o->goal.network->count, budget = 0.5 * (double)o->max_evaluations;
+  enum { FEW_STEPS = 60, FEW_STARTS = 4, LEAST_STEPS = 8 };
+  const double layers = (double)o->goal.network->count,
+               budget = 0.5 * (double)o->max_evaluations - (double)s->evaluations;
+  if (s->greedy_count > 0 && budget < layers * FEW_STARTS * LEAST_STEPS) {
+    s->starts = 0;
+    return;
+  }
   double steps = budget / (layers * s->batch.active * s->starts);
   if (steps < FEW_STEPS) {
     s->starts = (unsigned)fmax(FEW_STARTS, budget / (layers * s->batch.active * FEW_STEPS));
     steps = budget / (layers * s->batch.active * s->starts);
   }
-  s->batch.steps = (unsigned)fmax(8, fmin(steps, s->batch.steps));
+  s->batch.steps = (unsigned)fmax(LEAST_STEPS, fmin(steps, s->batch.steps));
 }
 
 static const candidate *best_within_bounds(const search *s) {
-  for (size_t n = 0; n < s->starts && s->candidates[n].state; n++) {
+  for (size_t n = 0; n < s->candidate_count && s->candidates[n].state; n++) {
     const descent_state *state = s->candidates[n].state;
     if (descent_within_bounds(&s->options->goal, &state->hardware, state->total)) return &s->candidates[n];
   }
@@ -195,7 +261,7 @@ static void take_result(const search *s, const candidate *best, descent_result *
   const size_t count = s->options->goal.network->count;
   result->mappings = WF_NEW_ARRAY(DESCENT_SETS * count, paper_mapping);
   take_mappings(s, best, result);
-  for (size_t n = 0; n < s->starts && s->candidates[n].state && result->sets < DESCENT_SETS; n++)
+  for (size_t n = 0; n < s->candidate_count && s->candidates[n].state && result->sets < DESCENT_SETS; n++)
     if (&s->candidates[n] != best) take_mappings(s, &s->candidates[n], result);
   result->hardware = best->state->hardware;
   result->cost = best->state->total;
@@ -215,11 +281,14 @@ bool descent_search(const descent_options *options, descent_result *result) {
   search s = {.options = options};
   *result = (descent_result){0};
   s.begin = wf_seconds();
+  find_greedy(&s);
   plan(&s);
   create_programs(&s);
-  s.candidates = WF_NEW_ARRAY(s.starts, candidate);
-  for (size_t n = 0; n < s.starts; n++) s.candidates[n] = (candidate){.value = INFINITY, .number = n};
+  s.candidate_count = s.starts + s.greedy_count;
+  s.candidates = WF_NEW_ARRAY(s.candidate_count, candidate);
+  for (size_t n = 0; n < s.candidate_count; n++) s.candidates[n] = (candidate){.value = INFINITY, .number = n};
   run_tasks(&s, (s.starts + TAPE_LANES - 1) / TAPE_LANES, descend);
+  add_greedy(&s);
   sort_candidates(&s);
   result->rounded = s.candidates[0].value;
   report(&s, "rounded");
@@ -237,7 +306,7 @@ bool descent_search(const descent_options *options, descent_result *result) {
   result->gradients = s.gradients;
   result->evaluations = s.evaluations;
   result->seconds = wf_seconds() - s.begin;
-  for (size_t n = 0; n < s.starts; n++) descent_state_destroy(s.candidates[n].state);
+  for (size_t n = 0; n < s.candidate_count; n++) descent_state_destroy(s.candidates[n].state);
   wf_free(s.candidates);
   descent_batch_programs_release(&s.programs);
   return result->mappings != NULL;

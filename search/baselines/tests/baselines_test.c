@@ -3,7 +3,9 @@
 // and repeat for a seed; none beats the proven optimum; the Gaussian process interpolates.
 #include <math.h>
 
+#include "base/number.h"
 #include "base/random.h"
+#include "base/statistics.h"
 #include "base/test.h"
 #include "search/baselines/gauss.h"
 #include "search/baselines/internal.h"
@@ -70,6 +72,87 @@ static void methods_give_what_they_say(void **state) {
   layers_release(&f.network);
 }
 
+static double median_of(const baseline_options *options, baseline_method method, uint64_t *evaluations) {
+  enum { SEEDS = 5 };
+  double values[SEEDS];
+  *evaluations = 0;
+  for (unsigned n = 0; n < SEEDS; n++) {
+    baseline_options o = *options;
+    baseline_result r;
+    o.seed = n + 1;
+    baseline_run(method, &o, &r);
+    values[n] = r.value;
+    *evaluations = wf_max(*evaluations, r.evaluations);
+    baseline_release(&r);
+  }
+  wf_sort(values, SEEDS);
+  return wf_median(values, SEEDS);
+}
+
+// With few evaluations, too, the one-loop search is ahead of the published one, which takes more than it is given.
+static void small_budgets_are_spent_well(void **state) {
+  (void)state;
+  static const char *const networks[] = {"resnet50", "bert", "alexnet", "vgg16"};
+  static const uint64_t budgets[] = {1000, 5000, 20000};
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(paper_constants_named(&constants, "dosa"));
+  for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
+    layers_network network;
+    assert_true(layers_load(&network, networks[n], &diag));
+    for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
+      const baseline_options options = {.goal = {.network = &network, .constants = &constants, .limits = usual},
+                                        .max_evaluations = budgets[b]};
+      uint64_t taken, published_taken;
+      const double published = median_of(&options, BASELINE_published, &published_taken),
+                   descent = median_of(&options, BASELINE_descent, &taken);
+      if (descent > published)
+        fail_msg("%s, %llu evaluations: %g, and %g as published", networks[n], (unsigned long long)budgets[b], descent,
+                 published);
+      // The last layer that is visited is finished.
+      assert_in_range(taken, budgets[b] / 2, budgets[b] + budgets[b] / 5 + 800);
+    }
+    layers_release(&network);
+  }
+}
+
+static bool fits_limits(const paper_hardware *h, const descent_plain_limits *l) {
+  return h->side <= l->side_max && h->scratchpad_kib <= l->scratchpad_kib_max &&
+         h->accumulator_kib <= l->accumulator_kib_max;
+}
+
+static void greedy_starts_are_sorted_and_legal(void **state) {
+  (void)state;
+  enum { WANTED = 5 };
+  fixture f = set_up();
+  descent_goal goal = f.options.goal;
+  goal.network = &f.network;
+  goal.constants = &f.constants;
+  static const uint64_t budgets[] = {1, 100, 5000};
+  for (int fixed = 0; fixed < 2; fixed++) {
+    goal.limits.side_fixed = fixed == 0 ? 0 : 16;
+    double before = INFINITY;
+    for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
+      descent_state *best[WANTED];
+      uint64_t spent;
+      const size_t count = descent_greedy_starts(&goal, 7, budgets[b], WANTED, best, &spent);
+      assert_in_range(count, 1, WANTED);
+      assert_in_range(spent, f.network.count, budgets[b] + f.network.count);
+      for (size_t n = 0; n < count; n++) {
+        assert_true(n == 0 || best[n]->value >= best[n - 1]->value);
+        assert_true(fits_limits(&best[n]->hardware, &goal.limits));
+        assert_true(fixed == 0 || best[n]->hardware.side == 16);
+        for (size_t i = 0; i < f.network.count; i++)
+          assert_true(paper_mapping_legal(&f.network.layers[i], &best[n]->layers[i].mapping));
+      }
+      assert_true(best[0]->value <= before);
+      before = best[0]->value;
+      for (size_t n = 0; n < count; n++) descent_state_destroy(best[n]);
+    }
+  }
+  layers_release(&f.network);
+}
+
 static void random_mappings_fit(void **state) {
   (void)state;
   const layers_layer layer = {.size = {2, 56, 30, 64, 48, 3, 3}, .stride = {2, 1}, .dilation = {1, 1}, .count = 1};
@@ -85,7 +168,7 @@ static void random_mappings_fit(void **state) {
     if (h.accumulator_kib * 1024 >= 4 * h.side) assert_true(paper_fits(&need, &h));
     assert_true(paper_mapping_legal(&layer, &m));
     filled += need.scratchpad_words > 0.25 * 1024 * h.scratchpad_kib;
-    baseline_greedy_mapping(&layer, &h, &m);
+    descent_greedy_mapping(&layer, &h, &m);
     need = paper_need_of(&layer, &m);
     if (h.accumulator_kib * 1024 >= 4 * h.side) assert_true(paper_fits(&need, &h));
     assert_true(paper_mapping_legal(&layer, &m));
@@ -123,6 +206,8 @@ static void processes_interpolate(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(methods_give_what_they_say),
+      cmocka_unit_test(small_budgets_are_spent_well),
+      cmocka_unit_test(greedy_starts_are_sorted_and_legal),
       cmocka_unit_test(random_mappings_fit),
       cmocka_unit_test(processes_interpolate),
   };
