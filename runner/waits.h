@@ -4,7 +4,6 @@
 #ifndef RUNNER_WAITS_H
 #define RUNNER_WAITS_H
 
-#include "hw/array.h"
 #include "sim/engine.h"
 
 // X(NAME, name, what)
