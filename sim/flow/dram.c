@@ -44,6 +44,7 @@ typedef struct bank {
   session of[SESSIONS];
   uint32_t last;  // the newest
   uint64_t free;  // a row may be opened
+  flow_time user;  // the last transaction: its data
 } bank;
 
 // Writes behind one another: their data, and from when on that of reads behind it may come.
@@ -53,16 +54,18 @@ typedef struct batch {
 
 struct flow_dram {
   timing t;
+  flow_log *log;
   uint64_t tick_ps, cycle_ps, controller, activate_ticks;
   uint32_t banks, columns, row_hits;
   bank *bank;
-  flow_calendar activates, data;
+  flow_pipe activates, data;
   batch batch[BATCHES];  // the last ones, a ring
   uint32_t last;
 };
 
-flow_dram *flow_dram_create(const hw_array *array) {
+flow_dram *flow_dram_create(const hw_array *array, flow_log *log) {
   flow_dram *d = WF_NEW(flow_dram);
+  d->log = log;
   const timing ps = timing_of(array->memory.model);
   d->t = in_ticks(ps);
   d->tick_ps = ps.clock;
@@ -89,7 +92,7 @@ static uint64_t behind_refresh(const flow_dram *d, uint64_t tick) {
 
 // Takes `ticks` of the data bus from `at` on, the first that are free, be they in a row or not.
 static void take_scattered(flow_dram *d, uint64_t at, uint64_t ticks) {
-  for (; ticks > 0; ticks--) at = flow_calendar_take(&d->data, at, 1) + 1;
+  for (; ticks > 0; ticks--) at = flow_calendar_take(&d->data.taken, at, 1) + 1;
 }
 
 static batch *batch_of(flow_dram *d, uint64_t at, uint64_t tail) {
@@ -106,7 +109,7 @@ static uint64_t take_write_data(flow_dram *d, uint64_t at, uint64_t ticks) {
   const uint64_t tail = d->t.write_to_read + d->t.read;
   batch *b = batch_of(d, at, tail);
   if (b == NULL) {
-    const uint64_t start = flow_calendar_take(&d->data, at, ticks);
+    const uint64_t start = flow_calendar_take(&d->data.taken, at, ticks);
     d->last = (d->last + 1) % BATCHES;
     d->batch[d->last] = (batch){.from = start, .until = start + ticks, .reads_from = start + ticks + tail};
     take_scattered(d, start + ticks, tail);
@@ -122,17 +125,27 @@ static uint64_t take_write_data(flow_dram *d, uint64_t at, uint64_t ticks) {
 // The first tick of the data of a column command that could be given in `column`.
 static uint64_t take_data(flow_dram *d, uint64_t column, uint64_t ticks, bool write) {
   if (write) return take_write_data(d, column + d->t.write, ticks);
-  return flow_calendar_take(&d->data, column + d->t.read, ticks);
+  return flow_calendar_take(&d->data.taken, column + d->t.read, ticks);
 }
 
-static session *open_row(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
-  const uint64_t from = behind_refresh(d, wf_max(arrival, b->free));
-  const uint64_t at = flow_calendar_take(&d->activates, from, d->activate_ticks);
+// ---- a transaction: its way as events
+
+// In the cycle in which a tick ends; earlier than t it is t's own.
+static flow_time in_tick(const flow_dram *d, flow_time t, uint64_t tick, flow_weight weight) {
+  return flow_not_before(t, (tick * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps, weight);
+}
+
+static flow_time open_row(flow_dram *d, bank *b, uint64_t row, uint64_t arrival, flow_time t) {
+  if (b->free > arrival) t = in_tick(d, flow_later((flow_time){0}, b->user), b->free, FLOW_W_DRAM_BANKS);
+  const uint64_t awake = wf_max(arrival, b->free), from = behind_refresh(d, awake);
+  if (from > awake) t = in_tick(d, flow_event(d->log, t), from, FLOW_W_DRAM_REFRESH);
+  const uint64_t at = flow_calendar_take(&d->activates.taken, from, d->activate_ticks);
+  if (at > from) t = in_tick(d, flow_event(d->log, t), at, FLOW_W_DRAM_ACTIVATES);
   b->last = (b->last + 1) % SESSIONS;
   session *s = &b->of[b->last];
   *s = (session){.row = row, .column_from = at + d->t.activate, .close = at + d->t.row_active};
   s->refresh = at / d->t.refresh_interval;
-  return s;
+  return in_tick(d, flow_event(d->log, t), s->column_from, FLOW_W_DRAM_LATENCY);
 }
 
 static bool joins(const flow_dram *d, const session *s, uint64_t row, uint64_t arrival) {
@@ -140,17 +153,15 @@ static bool joins(const flow_dram *d, const session *s, uint64_t row, uint64_t a
          wf_max(arrival, s->column_from) / d->t.refresh_interval == s->refresh;
 }
 
-static session *session_of(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
+static session *session_of(const flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
   for (uint32_t i = 0; i < SESSIONS; i++) {
     session *s = &b->of[(b->last + SESSIONS - i) % SESSIONS];
-    if (!joins(d, s, row, arrival)) continue;
-    s->hits++;
-    return s;
+    if (joins(d, s, row, arrival)) return s;
   }
-  return open_row(d, b, row, arrival);
+  return NULL;
 }
 
-// The column command's data ends in the tick returned; sessions behind this one move with its close.
+// The column command's data; sessions behind this one move with its close.
 static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uint64_t ticks, bool write) {
   const uint64_t data = take_data(d, wf_max(arrival, s->column_from), ticks, write);
   const uint64_t column = data - (write ? d->t.write : d->t.read);
@@ -163,19 +174,49 @@ static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uin
     if (s != &b->of[b->last]) b->free += more;
   }
   b->free = wf_max(b->free, s->close + d->t.precharge);
-  return data + ticks;
+  return data;
 }
 
 uint64_t flow_dram_soonest(const flow_dram *d) {
   return (d->controller + (d->t.read + d->t.burst) * d->tick_ps) / d->cycle_ps;
 }
 
-uint64_t flow_dram_ask(flow_dram *d, uint64_t at, uint64_t address, uint32_t bytes, bool write) {
+// Data that had to wait for the bus comes behind whoever held it.
+static flow_time data_event(flow_dram *d, flow_time t, uint64_t column, uint64_t data, uint64_t ticks, bool write) {
+  const uint64_t delay = write ? d->t.write : d->t.read;
+  t = in_tick(d, t, column + delay, FLOW_W_DRAM_LATENCY);
+#ifdef FLOW_RECORDS
+  const uint32_t before = d->data.holder[(data - 1) % FLOW_HOLDERS];
+  const flow_time held = {d->log->edge[before] >> FLOW_TIME_SHIFT << FLOW_TIME_SHIFT | (uint64_t)before << FLOW_WEIGHT_BITS};
+  if (data > column + delay && flow_cycle(held) + FLOW_HOLDS_MOST > flow_cycle(t)) t = held;
+#endif
+  t = flow_event(d->log, in_tick(d, t, data, FLOW_W_DRAM_DATA));
+#ifdef FLOW_RECORDS
+  d->data.holder[(data + ticks - 1) % FLOW_HOLDERS] = flow_event_of(t.bits);
+#else
+  (void)ticks;
+#endif
+  return t;
+}
+
+flow_time flow_dram_ask(flow_dram *d, flow_time t, uint64_t address, uint32_t bytes, bool write) {
   const uint64_t line = (write ? address + bytes : address) / LINE_BYTES;
-  const uint64_t bursts = bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES;
-  const uint64_t arrival = (at * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
+  const uint64_t ticks = (bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES) * d->t.burst;
+  const uint64_t arrival = (flow_cycle(t) * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
+  const uint64_t row = line / d->banks / d->columns;
   bank *b = &d->bank[line % d->banks];
-  session *s = session_of(d, b, line / d->banks / d->columns, arrival);
-  const uint64_t end = use_row(d, b, s, arrival, bursts * d->t.burst, write);
-  return (end * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
+  t = in_tick(d, t, arrival, FLOW_W_MEMORY_LATENCY);
+  session *s = session_of(d, b, row, arrival);
+  if (s == NULL) {
+    t = open_row(d, b, row, arrival, t);
+    s = &b->of[b->last];
+  } else {
+    s->hits++;
+    if (s->column_from > arrival) t = in_tick(d, b->user, s->column_from, FLOW_W_DRAM_DATA);
+  }
+  const uint64_t column = wf_max(arrival, s->column_from), data = use_row(d, b, s, arrival, ticks, write);
+  t = data_event(d, flow_event(d->log, t), column, data, ticks, write);
+  b->user = t;
+  const uint64_t end = ((data + ticks) * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
+  return flow_event(d->log, flow_at(t, end, FLOW_W_DRAM_LATENCY));
 }

@@ -22,8 +22,7 @@
 #include "sim/cycle/load_overlap.h"
 #include "sim/engine.h"
 #include "sim/flow/calendar.h"
-
-#define FLOW_NEVER UINT64_MAX
+#include "sim/flow/pipe.h"
 
 typedef enum { FLOW_FRONT, FLOW_LOAD, FLOW_STORE, FLOW_EXECUTE, FLOW_REPEATS, FLOW_ACTORS } flow_actor;
 
@@ -33,8 +32,8 @@ enum { FLOW_ENTRIES = 64, FLOW_QUEUE = 256 };
 
 typedef struct flow_entry {
   cycle_front_command command;
-  uint64_t alloc;
-  uint64_t ready;                    // it does not issue before
+  flow_time alloc;
+  flow_time ready;                   // it does not issue before
   uint64_t dependents[SIM_CLASSES];  // entries that wait for its end
   uint32_t index;                    // in the order of allocation
   uint16_t waits;                    // ends that are not known and that it waits for
@@ -44,7 +43,7 @@ typedef struct flow_entry {
 // A command on its way to its unit.
 typedef struct flow_issue {
   cycle_front_command command;
-  uint64_t issue;
+  flow_time issue;
   uint8_t slot;  // in the station; that of a configuration may have a new command already
 } flow_issue;
 
@@ -57,17 +56,20 @@ typedef struct flow_file {
   uint32_t first;              // the entry that is or becomes free first
   uint32_t uses;               // a bit for each flow_use that there was
   uint32_t queue;              // commands that have issued and have not left their unit's queue, at most
-  uint64_t end[FLOW_ENTRIES];  // 0: never used; FLOW_NEVER: not known
+  flow_time end[FLOW_ENTRIES];  // 0: never used; FLOW_AT_NEVER: not known
+  flow_time room_before;       // what the entry before waited for: with one more entry this one would, too
   flow_entry entry[FLOW_ENTRIES];
   int32_t rows_from[FLOW_USES][FLOW_ENTRIES], rows_end[FLOW_USES][FLOW_ENTRIES];  // end 0: none
   // Commands count from 0 in their class. A ring of those that the unit has not taken, and when commands left.
   uint32_t allocated, issued, taken, left;
   flow_issue of[FLOW_QUEUE];
-  uint64_t leave[FLOW_QUEUE];
-  uint64_t last_issue;
+  flow_time leave[FLOW_QUEUE];
+  flow_time last_issue;
 } flow_file;
 
 // ---- units
+
+enum { FLOW_TRACKED = 260, FLOW_ROWS = 32 };
 
 typedef struct flow_load_state {
   uint64_t stride;
@@ -89,11 +91,9 @@ typedef struct flow_load_command {
 
 typedef struct flow_tracked {
   cycle_load_rows rows;
-  uint64_t end;
+  flow_time end;
   uint8_t slot;
 } flow_tracked;
-
-enum { FLOW_TRACKED = 260, FLOW_ROWS = 32, FLOW_IDS = 256 };
 
 typedef struct flow_load {
   flow_load_state states[ARCH_LOAD_STATES];
@@ -103,29 +103,29 @@ typedef struct flow_load {
   uint32_t row;                  // its row
   uint64_t from;                 // of its bytes: address of the next burst
   uint32_t left, done;           // bytes of the row
-  uint64_t left_queue;           // when the command before left the queue
-  uint64_t requested;            // the row
-  uint64_t accepted[FLOW_ROWS];  // rows by the reader, a ring
+  flow_time left_queue;          // when the command before left the queue
+  flow_time requested;           // the row
+  flow_time accepted[FLOW_ROWS];  // rows by the reader, a ring
   uint64_t rows_accepted;
-  uint64_t chosen, granted, granted_before;  // the last burst, and the grant of the one before
-  uint64_t candidate;                        // the next burst is chosen
-  uint64_t end;                              // of the command, as far as known
+  flow_time chosen, granted, granted_before;  // the last burst, and the grant of the one before
+  flow_time candidate;                        // the next burst is chosen
+  flow_time next;                             // of the next step
+  flow_time end;                              // of the command, as far as known
   uint32_t tracked, limit;
   flow_tracked commands[FLOW_TRACKED];
-  uint64_t id_free[FLOW_IDS];
-  uint32_t ids, id;    // the id that is free first
+  flow_ids ids;
   uint32_t path_room;  // rows between controller and reader
   uint32_t lag;        // from a narrow row's last beat to its write
   uint32_t beat_bytes, max_bytes;
   uint32_t scale_cycles;  // of a narrow row that is scaled
   uint32_t scale_latency;
-  uint64_t zeros_free;
+  flow_time zeros_free;
 } flow_load;
 
 // Rows of int32 that are repeated, as biases are, over an accumulator bank that results go to as well; one command
 // after the other.
 typedef struct flow_repeated {
-  uint64_t from;   // no write before
+  flow_time from;  // no write before
   uint64_t count;  // writes to come
   uint8_t slot, bank;
   bool whole;  // no more rows of the command will come
@@ -133,7 +133,7 @@ typedef struct flow_repeated {
 
 typedef struct flow_repeats {
   uint32_t first, count;
-  uint64_t at;    // the next write
+  flow_time at;   // the next write
   uint64_t lead;  // writes of loads and results that come do so at least so long after their actor's time
   flow_repeated of[FLOW_TRACKED];
 } flow_repeats;
@@ -142,7 +142,7 @@ enum { FLOW_BLOCKS = 64 };
 
 // A block of a row on its way from its bank to the writer, with the cycles in which it left each place.
 typedef struct flow_block {
-  uint64_t requested, dispatched, entered, scaled, sent;
+  flow_time requested, dispatched, entered, scaled, sent;
   uint64_t address;
   uint32_t bytes;  // of the row up to and with this block
   uint8_t slot, bank;
@@ -158,16 +158,18 @@ typedef struct flow_store {
   uint8_t slot;
   bool acc, full, to_sp, pooled, image, garbage, statistics;
   uint32_t laddr, cols, blocks, rows, count, position;
-  uint64_t base, stride, start, left_queue;
+  uint64_t base, stride;
+  flow_time start, left_queue;
   uint32_t requested, dispatched, entered, scaled, sent;
   flow_block block[FLOW_BLOCKS];
   uint32_t dispatch_room, norm_room, issue_room, latency;
   // The row that the writer has.
   bool sending;
-  uint64_t writer_free, from, candidate, granted;
+  flow_time writer_free, candidate, next;
+  uint64_t from;
   uint32_t bytes;
-  uint64_t id_free[FLOW_IDS];
-  uint32_t ids, id, beat_bytes, max_bytes;
+  flow_ids ids;
+  uint32_t beat_bytes, max_bytes;
 } flow_store;
 
 enum { FLOW_PRODUCTS = 128, FLOW_REQUESTS = 128 };
@@ -175,7 +177,7 @@ enum { FLOW_PRODUCTS = 128, FLOW_REQUESTS = 128 };
 // A product whose result goes somewhere.
 typedef struct flow_product {
   cycle_row_range rows;  // of its memory, not of both
-  uint64_t end;          // its last result row is written; FLOW_NEVER: not known
+  flow_time end;         // its last result row is written; FLOW_AT_NEVER: not known
   uint32_t base;
   uint8_t slot, result_rows;
   uint8_t passes;  // operations until its results leave the mesh
@@ -194,9 +196,11 @@ typedef struct flow_execute {
   bool stepping;
   bool fetching;  // the operation below has rows to fetch, from `at` on
   flow_operation op;
-  uint64_t at, left;
+  flow_time at;
+  uint64_t left;
   uint32_t a_stride, c_stride, min_rows;
-  uint64_t free_at;       // the next operation
+  flow_time free_at;      // the next operation
+  flow_time next;         // of the next step
   uint32_t product_rows;  // of the product that the last preload announced
   uint64_t result_delay;  // from the fetch of a row to its result
   uint64_t enter_delay;   // from the fetch of a row to its entry into the mesh
@@ -204,7 +208,7 @@ typedef struct flow_execute {
   uint32_t garbage;
   uint32_t first, count;  // products in flight, a ring
   flow_product product[FLOW_PRODUCTS];
-  uint64_t request[FLOW_REQUESTS];  // when the last row of a request leaves the mesh, a ring
+  flow_time request[FLOW_REQUESTS];  // when the last row of a request leaves the mesh, a ring
   uint32_t requests;
 } flow_execute;
 
@@ -214,14 +218,14 @@ enum { FLOW_PASS = 16, FLOW_PASS_QUEUES = 4, FLOW_DONES = 256 };
 
 typedef struct flow_pass {
   cycle_front_command command[FLOW_PASS];
-  uint64_t pushed_at[FLOW_PASS];
-  uint64_t left[FLOW_PASS_QUEUES][FLOW_PASS];
+  flow_time pushed_at[FLOW_PASS];
+  flow_time left[FLOW_PASS_QUEUES][FLOW_PASS];
   uint32_t known[FLOW_PASS_QUEUES];
   uint32_t pushed, last;
 } flow_pass;
 
 typedef struct flow_done {
-  uint64_t at;
+  flow_time at;
   uint8_t unit;
   bool conv;
 } flow_done;
@@ -233,7 +237,9 @@ typedef struct flow_front {
   bool awaits_room;  // the head waits for an end that is not known
   flow_pass pass;
   struct flow_loops *loops;
-  uint64_t last_alloc;
+  flow_time next;       // of the next step
+  flow_time pushed;     // the last command
+  flow_time room;       // what a command that is pushed has waited for
   flow_done done[FLOW_DONES];
   uint32_t dones;
 } flow_front;
@@ -246,10 +252,12 @@ typedef struct flow_engine {
   hw_derived d;
   arch_memory *memory_space;
   arch_checker *checker;
+  flow_log *log;
   arch_fault fault;
   arch_command last;
   uint64_t now;         // the engine was asked about the cycles before
-  uint64_t idle_at;     // everything known has ended before
+  flow_time idle_at;    // everything known has ended before
+  bool waited;          // the caller waits for that
   uint64_t host_there;  // the last line that the hart asked for
   uint64_t next[FLOW_ACTORS];
   flow_file files[SIM_CLASSES];
@@ -271,10 +279,8 @@ typedef struct flow_engine {
 
 static inline bool flow_failed(const flow_engine *e) { return e->fault.kind != ARCH_FAULT_NONE; }
 
-// Something is busy in the cycles before `cycle`.
-static inline void flow_busy_until(flow_engine *e, uint64_t cycle) {
-  if (cycle > e->idle_at) e->idle_at = cycle;
-}
+// Something is busy in the cycles before `t`.
+static inline void flow_busy_until(flow_engine *e, flow_time t) { e->idle_at = flow_later(e->idle_at, t); }
 
 // One step of the actor whose time is the smallest; false: none has one before `limit`.
 bool flow_step(flow_engine *e, uint64_t limit);

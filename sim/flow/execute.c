@@ -57,7 +57,11 @@ static bool is_compute(const flow_issue *k) {
   return k->command.insn == ISA_COMPUTE_PRELOADED || k->command.insn == ISA_COMPUTE_ACCUMULATED;
 }
 
-static uint64_t visible(const flow_issue *k) { return k == NULL ? FLOW_NEVER : k->issue + VISIBLE; }
+static flow_time visible(const flow_issue *k) {
+  return k == NULL ? FLOW_AT_NEVER : flow_after(k->issue, VISIBLE, FLOW_W_EXECUTE_START);
+}
+
+static bool is_visible(const flow_issue *k, uint64_t at) { return k != NULL && flow_cycle(k->issue) + VISIBLE <= at; }
 
 static uint32_t row_of(const flow_engine *e, uint64_t word) {
   return (uint32_t)word & ((UINT32_C(1) << e->d.row_bits) - 1);
@@ -68,7 +72,7 @@ static uint32_t row_of(const flow_engine *e, uint64_t word) {
 static flow_product *product_at(flow_execute *x, uint32_t n) { return &x->product[(x->first + n) % FLOW_PRODUCTS]; }
 
 static void forget_products(flow_execute *x, uint64_t at) {
-  while (x->count > 0 && product_at(x, 0)->end < at) {
+  while (x->count > 0 && flow_cycle(product_at(x, 0)->end) < at) {
     x->first++;
     x->count--;
   }
@@ -79,58 +83,56 @@ static cycle_row_range range_of(const flow_engine *e, uint64_t word, uint32_t ro
   return (cycle_row_range){.first = first, .end = first + (rows == 0 ? 0 : (rows - 1) * stride + 1)};
 }
 
-// The last end of products that write rows of the operand; FLOW_NEVER: not known.
-static uint64_t hazard_of(flow_engine *e, uint64_t word, uint32_t rows, uint32_t stride, uint64_t until) {
+// The last end of products that write rows of the operand; FLOW_AT_NEVER: not known.
+static flow_time hazard_of(flow_engine *e, uint64_t word, uint32_t rows, uint32_t stride, flow_time until) {
   flow_execute *x = &e->execute;
   if (is_garbage(x, word)) return until;
   const cycle_row_range range = range_of(e, word, rows, stride);
   for (uint32_t n = 0; n < x->count; n++) {
     const flow_product *p = product_at(x, n);
     if (p->acc != in_acc(word) || !cycle_rows_overlap(p->rows, range)) continue;
-    until = wf_max(until, p->end);
+    until = flow_later(until, p->end);
   }
   return until;
 }
 
 // Of the preload's operand and of both of the compute behind it.
-static uint64_t hazard(flow_engine *e, const flow_issue *preload, const flow_issue *next) {
+static flow_time hazard(flow_engine *e, const flow_issue *preload, const flow_issue *next) {
   flow_execute *x = &e->execute;
-  if (!x->looks_ahead || x->count == 0) return 0;
+  if (!x->looks_ahead || x->count == 0) return (flow_time){0};
   const bool b_turned = x->os && x->b_transpose, d_turned = !x->os && x->b_transpose;
   const uint64_t a = next->command.rs1, b = next->command.rs2, d = preload->command.rs1;
-  uint64_t until = hazard_of(e, a, rows_of(a, x->a_transpose), x->a_stride, 0);
+  flow_time until = hazard_of(e, a, rows_of(a, x->a_transpose), x->a_stride, (flow_time){0});
   until = hazard_of(e, b, rows_of(b, b_turned), 1, until);
   return hazard_of(e, d, rows_of(d, d_turned), 1, until);
 }
 
 // Result rows leave in the cycles up to `end`.
 static void write_results(flow_engine *e, const flow_product *p) {
-  const flow_execute *x = &e->execute;
   const uint32_t rows = p->result_rows == 0 ? 1 : p->result_rows;
-  const uint64_t from = p->end - (rows - 1);
+  const uint64_t from = flow_cycle(p->end) - (rows - 1);
   if (!p->acc) {
     if (e->array->scratchpad.execute_writes)
       flow_calendar_mark(&e->sp_writes[(p->base & (e->d.sp_rows - 1)) >> e->sp_shift], from, rows);
     return;
   }
-  (void)x;
   const uint32_t bank = (p->base & (e->d.acc_rows - 1)) >> e->acc_shift;
   flow_calendar_mark(&e->acc_results[bank], from, rows);
   if (p->accumulate) flow_calendar_mark(&e->acc_adds[bank], from, rows);
 }
 
 // An operation of `total` rows, the last one fetched in `last`, pushes results out.
-static void push_out(flow_engine *e, uint64_t last, uint32_t total) {
+static void push_out(flow_engine *e, flow_time last, uint32_t total) {
   flow_execute *x = &e->execute;
   for (uint32_t n = 0; n < x->count; n++) {
     flow_product *p = product_at(x, n);
     if (p->passes == 0 || --p->passes != 0) continue;
     const uint32_t behind = p->result_rows < total && p->result_rows > 0 ? total - p->result_rows : 0;
-    p->end = last - behind + x->result_delay;
+    p->end = flow_after(last, x->result_delay - behind, FLOW_W_MESH_LATENCY);
     write_results(e, p);
     flow_station_end(e, SIM_CLASS_EXECUTE, p->slot, p->end);
   }
-  x->request[x->requests++ % FLOW_REQUESTS] = last + x->result_delay;
+  x->request[x->requests++ % FLOW_REQUESTS] = flow_after(last, x->result_delay, FLOW_W_MESH_LATENCY);
 }
 
 static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot) {
@@ -139,7 +141,7 @@ static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot)
   const uint32_t rows = rows_of(word, false);
   flow_product *p = product_at(x, x->count++);
   *p = (flow_product){.rows = range_of(e, word, rows, x->os ? 1 : x->c_stride),
-                      .end = FLOW_NEVER,
+                      .end = FLOW_AT_NEVER,
                       .base = row_of(e, word),
                       .slot = slot,
                       .result_rows = (uint8_t)rows,
@@ -222,25 +224,36 @@ static void fetch(flow_engine *e) {
   for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
     if (actor != FLOW_EXECUTE) horizon = wf_min(horizon, e->next[actor]);
   const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + e->repeats.lead;
-  while (x->left > 0 && x->at <= known) {
-    const uint64_t n =
-        wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - x->at < x->left ? known - x->at + 1 : x->left);
+  uint64_t at = flow_cycle(x->at), lost_cycles = 0, rows = 0;
+  while (x->left > 0 && at <= known) {
+    const uint64_t n = wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - at < x->left ? known - at + 1 : x->left);
     uint64_t lost = 0;
     for (unsigned i = 0; i < 2; i++)
-      if (x->op.banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[x->op.banks[i] - 1], x->at);
-    x->at += n;
-    x->left = x->left - n + (unsigned)__builtin_popcountll(lost & flow_low_bits(n));
+      if (x->op.banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[x->op.banks[i] - 1], at);
+    const unsigned more = (unsigned)__builtin_popcountll(lost & flow_low_bits(n));
+    at += n;
+    rows += n;
+    lost_cycles += more;
+    x->left = x->left - n + more;
   }
+  if (rows == 0) return;
+  if (lost_cycles != 0) x->at = flow_event(e->log, flow_after(x->at, lost_cycles, FLOW_W_LOCAL_BANKS));
+  x->at = flow_after(x->at, rows - lost_cycles, FLOW_W_MESH);
 }
+
 
 // When the mesh has room for one more request, which enters it `enter_delay` behind the start.
-static uint64_t mesh_room(const flow_execute *x, uint64_t start) {
-  if (x->requests < x->tags) return start;
-  const uint64_t left = x->request[(x->requests - x->tags) % FLOW_REQUESTS];
-  return wf_max(start, left > x->enter_delay ? left - x->enter_delay + 1 : 0);
+static flow_time mesh_room(flow_engine *e, flow_time start) {
+  const flow_execute *x = &e->execute;
+  if (x->requests < x->tags) return flow_event(e->log, start);
+  const flow_time left = x->request[(x->requests - x->tags) % FLOW_REQUESTS];
+  const uint64_t from = flow_cycle(left) > x->enter_delay ? flow_cycle(left) - x->enter_delay + 1 : 0;
+  if (from <= flow_cycle(start)) return flow_event(e->log, start);
+  return flow_event_released(e->log, flow_at(left, from, FLOW_W_PRODUCTS), start);
 }
 
-static unsigned take(flow_engine *e, uint64_t last) {
+static unsigned take(flow_engine *e, flow_time last) {
+
   const unsigned slot = flow_station_take(e, SIM_CLASS_EXECUTE);
   flow_station_leave(e, SIM_CLASS_EXECUTE, last);
   return slot;
@@ -253,13 +266,14 @@ static bool splits(const flow_execute *x, const flow_operation *op) {
 }
 
 // Its rows; returns the cycle of the last one.
-static uint64_t second_operation(flow_engine *e, uint64_t last) {
-  const uint64_t end = mesh_room(&e->execute, last + 1) + e->d.dim - 1;
+static flow_time second_operation(flow_engine *e, flow_time last) {
+  const flow_time start = mesh_room(e, flow_after(last, 1, FLOW_W_MESH));
+  const flow_time end = flow_after(start, e->d.dim - 1, FLOW_W_MESH);
   push_out(e, end, e->d.dim);
   return end;
 }
 
-static void end_preload(flow_engine *e, const flow_issue *preload, uint64_t last, bool computes) {
+static void end_preload(flow_engine *e, const flow_issue *preload, flow_time last, bool computes) {
   flow_execute *x = &e->execute;
   const bool results = !is_garbage(x, preload->command.rs2);
   const unsigned slot = take(e, last);
@@ -267,42 +281,44 @@ static void end_preload(flow_engine *e, const flow_issue *preload, uint64_t last
   if (results)
     add_product(e, preload, (uint8_t)slot);
   else
-    flow_station_end(e, SIM_CLASS_EXECUTE, slot, last + 1 + computes);
+    flow_station_end(e, SIM_CLASS_EXECUTE, slot, flow_after(last, 1 + computes, FLOW_W_MESH));
 }
 
 // All rows are fetched, the last one in `last`.
-static void finish(flow_engine *e, uint64_t last) {
+static void finish(flow_engine *e, flow_time last) {
   flow_execute *x = &e->execute;
   const flow_operation op = x->op;
   const bool computes = op.compute != NULL, preloads = op.preload != NULL, split = splits(x, &op);
   const flow_issue preload = preloads ? *op.preload : (flow_issue){0};
   x->fetching = false;
+  last = flow_event(e->log, last);
   push_out(e, last, op.total);
-  if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), last + 1);
+  if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), flow_after(last, 1, FLOW_W_MESH));
   if (split) last = second_operation(e, last);
-  x->free_at = last + 1;
-  flow_busy_until(e, last + 1);
+  x->free_at = flow_after(last, 1, FLOW_W_MESH);
+  flow_busy_until(e, x->free_at);
   if (preloads) end_preload(e, &preload, last, computes);
 }
 
 static void go_on(flow_engine *e) {
   flow_execute *x = &e->execute;
   fetch(e);
-  if (x->left == 0) finish(e, x->at - 1);
+  if (x->left == 0) finish(e, flow_at(x->at, flow_cycle(x->at) - 1, FLOW_W_MESH));
 }
 
 static bool loads_come(const flow_engine *e) {
   return e->load.active || e->next[FLOW_LOAD] != FLOW_NEVER || e->load.tracked > 0;
 }
 
-static void carry_out(flow_engine *e, const flow_operation *op, uint64_t start) {
+static void carry_out(flow_engine *e, const flow_operation *op, flow_time start) {
   flow_execute *x = &e->execute;
   x->op = *op;
   measure(e, &x->op);
-  x->at = mesh_room(x, start);
+  x->at = mesh_room(e, start);
   x->left = x->op.total + x->op.conflicts;
   if (!e->array->scratchpad.single_ported || !loads_come(e)) {
-    finish(e, x->at + x->left - 1);
+    if (x->op.conflicts != 0) x->at = flow_event(e->log, flow_after(x->at, x->op.conflicts, FLOW_W_LOCAL_BANKS));
+    finish(e, flow_after(x->at, x->op.total - 1, FLOW_W_MESH));
     return;
   }
   x->fetching = true;
@@ -311,14 +327,15 @@ static void carry_out(flow_engine *e, const flow_operation *op, uint64_t start) 
 
 // ---- control
 
-static void flush(flow_engine *e, uint64_t at) {
+static void flush(flow_engine *e, flow_time at) {
   flow_execute *x = &e->execute;
-  const uint64_t first = at + FLUSH_LEAD > x->enter_delay ? at + FLUSH_LEAD - x->enter_delay : 0;
-  x->free_at = at + e->d.dim + FLUSH_LEAD;
-  push_out(e, first + e->d.dim - 1, e->d.dim);
+  const uint64_t now = flow_cycle(at), lead = now + FLUSH_LEAD > x->enter_delay ? now + FLUSH_LEAD - x->enter_delay : 0;
+  at = flow_event(e->log, at);
+  x->free_at = flow_after(at, e->d.dim + FLUSH_LEAD, FLOW_W_MESH);
+  push_out(e, flow_at(at, lead + e->d.dim - 1, FLOW_W_MESH), e->d.dim);
 }
 
-static void configure(flow_engine *e, uint64_t at) {
+static void configure(flow_engine *e, flow_time at) {
   flow_execute *x = &e->execute;
   const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
   const uint64_t rs1 = head->command.rs1, rs2 = head->command.rs2;
@@ -333,56 +350,61 @@ static void configure(flow_engine *e, uint64_t at) {
     x->a_transpose = isa_get_config_ex_a_transpose(rs1, rs2) != 0;
     x->b_transpose = isa_get_config_ex_b_transpose(rs1, rs2) != 0;
   }
-  x->free_at = at + 1;
+  at = flow_event(e->log, at);
+  x->free_at = flow_after(at, 1, FLOW_W_EXECUTE_START);
   flow_station_end(e, SIM_CLASS_EXECUTE, take(e, at), at);
 }
 
 // A preload at the head: it waits for operands on their way, and for room.
-static void step_preload(flow_engine *e, uint64_t at) {
+static void step_preload(flow_engine *e, flow_time at) {
   flow_execute *x = &e->execute;
   flow_operation op = {.preload = flow_station_head(e, SIM_CLASS_EXECUTE, 0),
                        .next = flow_station_head(e, SIM_CLASS_EXECUTE, 1)};
-  const uint64_t until = hazard(e, op.preload, op.next);
-  if (until == FLOW_NEVER) {
+  const flow_time until = hazard(e, op.preload, op.next);
+  if (flow_is_never(until)) {
     flush(e, at);
     return;
   }
-  if (until >= at || x->count >= x->limit) {
-    x->free_at =
-        wf_max(until, x->count >= x->limit && product_at(x, 0)->end != FLOW_NEVER ? product_at(x, 0)->end : at) + 1;
+  const bool full = x->count >= x->limit;
+  if (flow_cycle(until) >= flow_cycle(at) || full) {
+    const flow_time room = full && !flow_is_never(product_at(x, 0)->end) ? product_at(x, 0)->end : at;
+    x->free_at = flow_after(flow_later(until, room), 1, FLOW_W_MESH_LATENCY);
     return;
   }
-  carry_out(e, &op, at);
+  carry_out
+(e, &op, at);
 }
 
-static void step_compute(flow_engine *e, uint64_t at) {
+static void step_compute(flow_engine *e, flow_time at) {
   flow_execute *x = &e->execute;
   flow_operation op = {.compute = flow_station_head(e, SIM_CLASS_EXECUTE, 0)};
   const flow_issue *preload = flow_station_head(e, SIM_CLASS_EXECUTE, 1);
   const flow_issue *next = flow_station_head(e, SIM_CLASS_EXECUTE, 2);
-  const bool there = visible(preload) <= at && preload->command.insn == ISA_PRELOAD && x->count < x->limit;
-  if (there && visible(next) <= at ? hazard(e, preload, next) < at : there && !x->looks_ahead) {
+  const uint64_t now = flow_cycle(at);
+  const bool there = is_visible(preload, now) && preload->command.insn == ISA_PRELOAD && x->count < x->limit;
+  if (there && is_visible(next, now) ? flow_cycle(hazard(e, preload, next)) < now : there && !x->looks_ahead) {
     op.preload = preload;
-    op.next = visible(next) <= at ? next : NULL;
+    op.next = is_visible(next, now) ? next : NULL;
   }
   carry_out(e, &op, at);
 }
 
 void flow_execute_step(flow_engine *e) {
   flow_execute *x = &e->execute;
-  const uint64_t at = e->next[FLOW_EXECUTE];
+  const flow_time at = x->next;
+  const uint64_t now = e->next[FLOW_EXECUTE];
   const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
-  forget_products(x, at);
+  forget_products(x, now);
   x->stepping = true;
   if (x->fetching)
     go_on(e);
-  else if (head == NULL || visible(head) > at)
+  else if (!is_visible(head, now))
     flush(e, at);
   else if (head->command.insn == ISA_CONFIG_EX)
     configure(e, at);
   else if (is_compute(head))
     step_compute(e, at);
-  else if (visible(flow_station_head(e, SIM_CLASS_EXECUTE, 1)) > at)
+  else if (!is_visible(flow_station_head(e, SIM_CLASS_EXECUTE, 1), now))
     flush(e, at);
   else
     step_preload(e, at);
@@ -392,27 +414,28 @@ void flow_execute_step(flow_engine *e) {
 }
 
 // Nothing to do, but results in the mesh: output-stationary they are pushed out at once.
-static uint64_t idle_time(const flow_engine *e) {
+static flow_time idle_time(const flow_engine *e) {
   const flow_execute *x = &e->execute;
   for (uint32_t n = 0; n < x->count; n++) {
     const flow_product *p = &x->product[(x->first + n) % FLOW_PRODUCTS];
-    if (x->os && p->end >= x->free_at) return x->free_at;
+    if (x->os && flow_cycle(p->end) >= flow_cycle(x->free_at)) return x->free_at;
   }
-  return FLOW_NEVER;
+  return FLOW_AT_NEVER;
 }
 
 void flow_execute_wake(flow_engine *e) {
-  const flow_execute *x = &e->execute;
+  flow_execute *x = &e->execute;
   if (x->stepping) return;
   if (x->fetching) {
-    e->next[FLOW_EXECUTE] = x->at > e->repeats.lead ? x->at - e->repeats.lead : 0;
+    const uint64_t now = flow_cycle(x->at);
+    e->next[FLOW_EXECUTE] = now > e->repeats.lead ? now - e->repeats.lead : 0;
     return;
   }
   const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
-  uint64_t at = visible(head);
+  flow_time at = visible(head);
   if (head != NULL && head->command.insn == ISA_PRELOAD)
-    at = wf_max(at, visible(flow_station_head(e, SIM_CLASS_EXECUTE, 1)));
-  if (at != FLOW_NEVER) at = wf_max(at, x->free_at);
-  const uint64_t idle = idle_time(e);
-  e->next[FLOW_EXECUTE] = wf_min(at, idle);
+    at = flow_later(at, visible(flow_station_head(e, SIM_CLASS_EXECUTE, 1)));
+  if (!flow_is_never(at)) at = flow_later(at, x->free_at);
+  x->next = flow_earlier(at, idle_time(e));
+  e->next[FLOW_EXECUTE] = flow_known_cycle(x->next);
 }

@@ -113,6 +113,7 @@ static void destroy(sim_engine *engine) {
   wf_free(e->acc_results);
   wf_free(e->acc_adds);
   wf_free(e->events);
+  flow_log_destroy(e->log);
   wf_free(e);
 }
 
@@ -127,7 +128,8 @@ static sim_engine *make(const hw_array *array, arch_memory *memory) {
   e->sp_writes = WF_NEW_ARRAY(array->scratchpad.banks, flow_calendar);
   e->acc_results = WF_NEW_ARRAY(array->accumulator.banks, flow_calendar);
   e->acc_adds = WF_NEW_ARRAY(array->accumulator.banks, flow_calendar);
-  e->memory = flow_memory_create(array);
+  e->log = flow_log_create();
+  e->memory = flow_memory_create(array, e->log);
   flow_station_create(e);
   flow_front_create(e);
   flow_load_create(e);
@@ -233,7 +235,7 @@ static bool is_stuck(const flow_engine *e) {
 
 static bool busy(const sim_engine *engine) {
   const flow_engine *e = (const flow_engine *)engine;
-  return !flow_failed(e) && (pending(e) || e->idle_at > e->now);
+  return !flow_failed(e) && (pending(e) || flow_cycle(e->idle_at) > e->now);
 }
 
 static uint64_t advance(sim_engine *engine, uint64_t cycle) {
@@ -242,7 +244,7 @@ static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   run_to(e, cycle);
   tell_events(e, cycle);
   const uint64_t next = e->next[first_actor(e)];
-  return next == FLOW_NEVER ? (e->idle_at > cycle ? e->idle_at : UINT64_MAX) : wf_max(next, cycle + 1);
+  return next == FLOW_NEVER ? (flow_cycle(e->idle_at) > cycle ? flow_cycle(e->idle_at) : UINT64_MAX) : wf_max(next, cycle + 1);
 }
 
 static uint64_t drain(sim_engine *engine, uint64_t cycle) {
@@ -251,7 +253,8 @@ static uint64_t drain(sim_engine *engine, uint64_t cycle) {
   run_to(e, cycle);
   run_to(e, FLOW_NEVER);
   if (is_stuck(e)) stick(e);
-  e->now = wf_max(wf_max(e->now, e->idle_at), cycle);
+  e->now = wf_max(wf_max(e->now, flow_cycle(e->idle_at)), cycle);
+  e->waited = true;
   tell_events(e, e->now);
   return e->now;
 }
@@ -269,8 +272,9 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 static void host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   flow_engine *e = of(engine);
   run_to(e, cycle);
-  const uint64_t there = flow_memory_host(e->memory, wf_max(cycle, e->now), address, write);
-  if (!write) e->host_there = wf_max(e->host_there, there);
+  const flow_time at = flow_event(e->log, flow_at(e->front.pushed, wf_max(cycle, e->now), FLOW_W_HOST));
+  const flow_time there = flow_memory_host(e->memory, at, address, write);
+  if (!write) e->host_there = wf_max(e->host_there, flow_cycle(there));
 }
 
 static uint64_t host_there(sim_engine *engine, uint64_t *next) {

@@ -33,6 +33,7 @@ typedef struct flow_loops {
   bool pending, blocked;
   cycle_front_command pushed;
   uint64_t now;    // the next cycle to be carried out
+  flow_time from;  // what brought the chain to it
   uint32_t quiet;  // cycles in which nothing changed
 } flow_loops;
 
@@ -71,7 +72,7 @@ static bool for_loops(isa_id insn) {
 
 // ---- commands that only pass
 
-static uint64_t left_at(const flow_pass *p, uint32_t queue, uint32_t number) {
+static flow_time left_at(const flow_pass *p, uint32_t queue, uint32_t number) {
   return p->left[queue][number % FLOW_PASS];
 }
 
@@ -83,9 +84,9 @@ static bool is_left(const flow_pass *p, uint32_t queue, uint32_t number) {
 static void settle_queue(flow_pass *p, uint32_t q) {
   const uint32_t n = p->known[q];
   if (n == p->pushed || (q > 0 && p->known[q - 1] == n) || (int32_t)(p->known[q + 1] - (n - 2)) <= 0) return;
-  uint64_t at = q == 0 ? p->pushed_at[n % FLOW_PASS] : left_at(p, q - 1, n);
-  at = wf_max(at, wf_max(left_at(p, q, n - 1), left_at(p, q + 1, n - 2)));
-  p->left[q][n % FLOW_PASS] = at + 1;
+  flow_time at = q == 0 ? p->pushed_at[n % FLOW_PASS] : left_at(p, q - 1, n);
+  at = flow_later(at, flow_later(left_at(p, q, n - 1), left_at(p, q + 1, n - 2)));
+  p->left[q][n % FLOW_PASS] = flow_after(at, 1, FLOW_W_FRONT);
   p->known[q]++;
 }
 
@@ -97,11 +98,11 @@ static void settle_pass(flow_pass *p) {
 }
 
 // The chain is empty from `at` on. Two commands have left it before.
-static void restart_pass(flow_pass *p, uint64_t at) {
+static void restart_pass(flow_pass *p, flow_time at) {
   p->pushed = 2;
   for (uint32_t q = 0; q <= p->last; q++) {
     p->known[q] = 2;
-    p->left[q][0] = p->left[q][1] = at == 0 ? 0 : at - 1;
+    p->left[q][0] = p->left[q][1] = flow_at(at, flow_cycle(at) - (flow_cycle(at) != 0), FLOW_W_LOOPS);
   }
 }
 
@@ -109,10 +110,14 @@ static uint32_t head_of(const flow_pass *p) { return p->known[p->last]; }
 
 static bool pass_empty(const flow_pass *p) { return p->pushed == p->known[p->last]; }
 
-static uint64_t earliest_entry(const flow_engine *e, sim_class unit, uint64_t at) {
+static uint64_t entry_cycle(const flow_engine *e, sim_class unit, uint64_t at) {
+  return unit == SIM_CLASSES ? at : wf_max(at, flow_known_cycle(flow_station_room(e, unit)));
+}
+
+static flow_time earliest_entry(const flow_engine *e, sim_class unit, flow_time at) {
   if (unit == SIM_CLASSES) return at;
-  const uint64_t room = flow_station_room(e, unit);
-  return room == FLOW_NEVER ? FLOW_NEVER : wf_max(at, room);
+  const flow_time room = flow_station_room(e, unit);
+  return flow_cycle(room) > flow_cycle(at) ? room : at;
 }
 
 static void wake_pass(flow_engine *e) {
@@ -120,9 +125,11 @@ static void wake_pass(flow_engine *e) {
   const uint32_t n = head_of(p);
   e->next[FLOW_FRONT] = FLOW_NEVER;
   if (n == p->pushed || !is_left(p, p->last - 1, n)) return;
-  const uint64_t at = wf_max(left_at(p, p->last - 1, n) + 1, left_at(p, p->last, n - 1) + 1);
-  e->next[FLOW_FRONT] = earliest_entry(e, flow_station_class(p->command[n % FLOW_PASS].insn), at);
-  e->front.awaits_room = e->next[FLOW_FRONT] == FLOW_NEVER || e->next[FLOW_FRONT] > at;
+  const flow_time at = flow_later(flow_after(left_at(p, p->last - 1, n), 1, FLOW_W_FRONT),
+                                  flow_after(left_at(p, p->last, n - 1), 1, FLOW_W_ISSUE));
+  e->front.next = earliest_entry(e, flow_station_class(p->command[n % FLOW_PASS].insn), at);
+  e->next[FLOW_FRONT] = flow_known_cycle(e->front.next);
+  e->front.awaits_room = e->next[FLOW_FRONT] > flow_cycle(at);
 }
 
 static void step_pass(flow_engine *e) {
@@ -130,10 +137,10 @@ static void step_pass(flow_engine *e) {
   const uint32_t n = head_of(p);
   const cycle_front_command command = p->command[n % FLOW_PASS];
   const sim_class unit = flow_station_class(command.insn);
-  const uint64_t at = e->next[FLOW_FRONT];
+  const flow_time at = flow_station_event(e, unit, e->front.next);
   p->left[p->last][n % FLOW_PASS] = at;
   p->known[p->last]++;
-  flow_busy_until(e, at + 1);
+  flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
   settle_pass(p);
   e->next[FLOW_FRONT] = FLOW_NEVER;
   if (unit != SIM_CLASSES) flow_station_enter(e, at, unit, &command);
@@ -160,9 +167,9 @@ static bool chain_busy(const flow_loops *l) {
 static void put_back(flow_engine *e, uint32_t n, uint64_t at) {
   const flow_pass *p = &e->front.pass;
   flow_loops *l = e->front.loops;
-  uint64_t entered = p->pushed_at[n % FLOW_PASS];
+  uint64_t entered = flow_cycle(p->pushed_at[n % FLOW_PASS]);
   uint32_t q = 0;
-  for (; q < p->last && is_left(p, q, n) && left_at(p, q, n) < at; q++) entered = left_at(p, q, n);
+  for (; q < p->last && is_left(p, q, n) && flow_cycle(left_at(p, q, n)) < at; q++) entered = flow_cycle(left_at(p, q, n));
   const cycle_front_command *command = &p->command[n % FLOW_PASS];
   if (q == 0)
     stage_push(&l->raw, entered, command);
@@ -174,12 +181,13 @@ static void put_back(flow_engine *e, uint32_t n, uint64_t at) {
     cycle_loop_matmul_push(l->matmul, entered, command);
 }
 
-static void start_loops(flow_engine *e, uint64_t at) {
+static void start_loops(flow_engine *e, flow_time at) {
   flow_front *f = &e->front;
-  for (uint32_t n = head_of(&f->pass); n != f->pass.pushed; n++) put_back(e, n, at);
+  for (uint32_t n = head_of(&f->pass); n != f->pass.pushed; n++) put_back(e, n, flow_cycle(at));
   f->pass.pushed = f->pass.known[f->pass.last];
   f->looping = true;
-  f->loops->now = at;
+  f->loops->now = flow_cycle(at);
+  f->loops->from = at;
   f->loops->blocked = false;
 }
 
@@ -192,10 +200,11 @@ static bool count_done(flow_engine *e, uint64_t now) {
   memset(w->conv_completed, 0, sizeof w->conv_completed);
   for (uint32_t i = 0; i < f->dones;) {
     const flow_done done = f->done[i];
-    if (done.at > now) {
+    if (flow_cycle(done.at) > now) {
       i++;
       continue;
     }
+    f->loops->from = flow_later(f->loops->from, done.at);
     (done.conv ? w->conv_completed : w->matmul_completed)[done.unit]++;
     f->done[i] = f->done[--f->dones];
     any = true;
@@ -244,14 +253,18 @@ static bool step_chain(flow_loops *l, uint64_t now) {
 
 // The head of the unrolled queue enters the station; true if it left.
 static bool step_head(flow_engine *e, flow_loops *l, uint64_t now) {
+  const bool waited = l->blocked;
   l->blocked = false;
   if (!cycle_queue_valid(&l->unrolled.queue, now)) return false;
   const cycle_front_command command = *stage_head(&l->unrolled);
   const sim_class unit = flow_station_class(command.insn);
-  l->blocked = e->front.awaits_room = earliest_entry(e, unit, now) > now;
+const flow_time room = unit == SIM_CLASSES ? (flow_time){0} : flow_station_room(e, unit);
+  l->blocked = e->front.awaits_room = flow_known_cycle(room) > now;
   if (l->blocked) return false;
   cycle_queue_pop(&l->unrolled.queue, now);
-  if (unit != SIM_CLASSES) flow_station_enter(e, now, unit, &command);
+  l->from = waited && flow_cycle(room) == now ? room : flow_at(l->from, now, FLOW_W_LOOPS);
+  l->from = flow_station_event(e, unit, l->from);
+  if (unit != SIM_CLASSES) flow_station_enter(e, l->from, unit, &command);
   return true;
 }
 
@@ -264,7 +277,7 @@ static bool take_pending(flow_loops *l, uint64_t now) {
 
 static uint64_t next_done(const flow_front *f) {
   uint64_t next = FLOW_NEVER;
-  for (uint32_t i = 0; i < f->dones; i++) next = wf_min(next, f->done[i].at);
+  for (uint32_t i = 0; i < f->dones; i++) next = wf_min(next, flow_cycle(f->done[i].at));
   return next;
 }
 
@@ -275,7 +288,7 @@ static void wake_loops(flow_engine *e) {
   uint64_t next = next_done(f);
   if (l->blocked) {
     const sim_class unit = flow_station_class(stage_head(&l->unrolled)->insn);
-    next = wf_min(next, earliest_entry(e, unit, l->now));
+    next = wf_min(next, entry_cycle(e, unit, l->now));
   } else if (l->unrolled.queue.count > 0) {
     next = wf_min(next, cycle_queue_next(&l->unrolled.queue));
   }
@@ -293,7 +306,7 @@ static void wake_loops(flow_engine *e) {
 static void end_loops(flow_engine *e) {
   flow_front *f = &e->front;
   f->looping = false;
-  restart_pass(&f->pass, f->loops->now);
+  restart_pass(&f->pass, flow_at(f->loops->from, f->loops->now, FLOW_W_LOOPS));
   e->next[FLOW_FRONT] = FLOW_NEVER;
 }
 
@@ -307,7 +320,7 @@ static void step_loops(flow_engine *e) {
   changed |= step_chain(l, now);
   changed |= take_pending(l, now);
   l->now = now + 1;
-  flow_busy_until(e, now + 1);
+  flow_busy_until(e, flow_at(l->from, now + 1, FLOW_W_LOOPS));
   if (!chain_busy(l) && f->dones == 0)
     end_loops(e);
   else if (changed || ++l->quiet < QUIET)
@@ -319,29 +332,44 @@ static void step_loops(flow_engine *e) {
 
 // ---- what others see
 
-uint64_t flow_front_room(const flow_engine *e, uint64_t at) {
-  const flow_front *f = &e->front;
-  const flow_loops *l = f->loops;
-  if (f->looping) {
-    if (l->pending || !cycle_queue_room(&l->raw.queue, wf_max(at, l->now))) return FLOW_NEVER;
-    return wf_max(at, l->now);
-  }
-  const flow_pass *p = &f->pass;
-  if (!is_left(p, 0, p->pushed - 2)) return FLOW_NEVER;
-  const uint64_t left = left_at(p, 0, p->pushed - 2);
-  return wf_max(at, left == 0 ? 0 : left + 1);  // 0: there was none
+static uint64_t room_in_chain(const flow_loops *l, uint64_t at) {
+  if (l->pending || !cycle_queue_room(&l->raw.queue, wf_max(at, l->now))) return FLOW_NEVER;
+  return wf_max(at, l->now);
 }
 
-void flow_front_push(flow_engine *e, uint64_t at, const arch_command *command) {
+uint64_t flow_front_room(flow_engine *e, uint64_t at) {
+  flow_front *f = &e->front;
+  if (f->looping) return room_in_chain(f->loops, at);
+  const flow_pass *p = &f->pass;
+  if (!is_left(p, 0, p->pushed - 2)) return FLOW_NEVER;
+  const flow_time left = left_at(p, 0, p->pushed - 2);
+  if (flow_cycle(left) == 0 || flow_cycle(left) + 1 < at) return at;  // 0: there was none
+  f->room = flow_after(left, 1, FLOW_W_FRONT);
+  return flow_cycle(f->room);
+}
+
+// What the command that comes in cycle `at` has waited for: room, the end of everything, or the host alone.
+static flow_time host_event(flow_engine *e, uint64_t at) {
+  flow_front *f = &e->front;
+  flow_time from = flow_at(f->pushed, at, FLOW_W_HOST);
+  if (e->waited && flow_cycle(e->idle_at) <= at) from = flow_at(e->idle_at, at, FLOW_W_HOST);
+  if (flow_cycle(f->room) == at) from = f->room;
+  e->waited = false;
+  f->pushed = flow_event(e->log, from);
+  return f->pushed;
+}
+
+void flow_front_push(flow_engine *e, uint64_t cycle, const arch_command *command) {
   flow_front *f = &e->front;
   flow_pass *p = &f->pass;
   const cycle_front_command taken = {.rs1 = command->rs1, .rs2 = command->rs2, .insn = (uint8_t)command->insn->id};
-  flow_busy_until(e, at + 1);
+  const flow_time at = host_event(e, cycle);
+  flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
   if (!f->looping && has_loops(e) && for_loops(taken.insn)) start_loops(e, at);
   if (f->looping) {
     f->loops->pushed = taken;
     f->loops->pending = true;
-    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], at);
+    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], cycle);
     return;
   }
   p->command[p->pushed % FLOW_PASS] = taken;
@@ -350,10 +378,10 @@ void flow_front_push(flow_engine *e, uint64_t at, const arch_command *command) {
   wake_pass(e);
 }
 
-void flow_front_done(flow_engine *e, sim_class unit, bool conv, uint64_t at) {
+void flow_front_done(flow_engine *e, sim_class unit, bool conv, flow_time at) {
   flow_front *f = &e->front;
   f->done[f->dones++] = (flow_done){.at = at, .unit = (uint8_t)unit, .conv = conv};
-  if (f->looping) e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], wf_max(at, f->loops->now));
+  if (f->looping) e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], wf_max(flow_cycle(at), f->loops->now));
 }
 
 // An entry has ended whose end was not known.
@@ -363,11 +391,12 @@ void flow_front_wake(flow_engine *e) {
   } else if (e->front.loops->blocked) {
     const flow_loops *l = e->front.loops;
     const sim_class unit = flow_station_class(stage_head(&l->unrolled)->insn);
-    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], earliest_entry(e, unit, l->now));
+    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], entry_cycle(e, unit, l->now));
   }
 }
 
-bool flow_front_busy(const flow_engine *e) {
+bool flow_front_busy
+(const flow_engine *e) {
   return e->front.looping ? chain_busy(e->front.loops) : !pass_empty(&e->front.pass);
 }
 

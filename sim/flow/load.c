@@ -24,7 +24,7 @@ void flow_load_create(flow_engine *e) {
   const hw_array *a = e->array;
   flow_load *l = &e->load;
   l->limit = e->d.load_commands_tracked;
-  l->ids = a->dma.reads_in_flight;
+  flow_ids_init(&l->ids, a->dma.reads_in_flight);
   l->path_room = a->scratchpad.read_delay + 1;
   l->lag = 1U + (a->load.scale_units != 0) + a->units.pixel_repeat;
   l->beat_bytes = a->dma.bus_bits / 8;
@@ -86,108 +86,122 @@ static flow_load_command decode(const flow_engine *e, const cycle_front_command 
 
 static void forget_ended(flow_load *l, uint64_t at) {
   for (uint32_t i = 0; i < l->tracked;) {
-    if (l->commands[i].end < at)
+    if (flow_cycle(l->commands[i].end) < at)
       l->commands[i] = l->commands[--l->tracked];
     else
       i++;
   }
 }
 
-// Room for one more; FLOW_NEVER: an end is not known.
-static uint64_t tracker_room(const flow_load *l, uint64_t at) {
-  uint64_t first = FLOW_NEVER;
-  if (l->tracked < l->limit) return at;
-  for (uint32_t i = 0; i < l->tracked; i++) first = wf_min(first, l->commands[i].end);
-  return first == FLOW_NEVER ? FLOW_NEVER : wf_max(at, first + 1);
+// Room for one more; FLOW_AT_NEVER: an end is not known.
+static flow_time tracker_room(const flow_load *l) {
+  flow_time first = FLOW_AT_NEVER;
+  if (l->tracked < l->limit) return (flow_time){0};
+  for (uint32_t i = 0; i < l->tracked; i++) first = flow_earlier(first, l->commands[i].end);
+  return flow_is_never(first) ? first : flow_after(first, 1, FLOW_W_LOADS_UNDER_WAY);
 }
 
-static uint64_t behind_overlaps(const flow_engine *e, const flow_load_command *m, uint64_t at) {
+static flow_time behind_overlaps(const flow_engine *e, const flow_load_command *m, flow_time at) {
   const flow_load *l = &e->load;
   for (uint32_t i = 0; i < l->tracked; i++) {
     const flow_tracked *t = &l->commands[i];
-    if (t->end < at || !cycle_load_overlap(&t->rows, &m->rows, e->d.max_block_len)) continue;
-    if (t->end == FLOW_NEVER) return FLOW_NEVER;
-    at = t->end + 1;
+    if (flow_cycle(t->end) < flow_cycle(at) || !cycle_load_overlap(&t->rows, &m->rows, e->d.max_block_len)) continue;
+    if (flow_is_never(t->end)) return FLOW_AT_NEVER;
+    at = flow_after(t->end, 1, FLOW_W_DEPENDENCE);
   }
   return at;
 }
 
-void flow_load_end(flow_engine *e, uint8_t slot, uint64_t at) {
+void flow_load_end(flow_engine *e, uint8_t slot, flow_time at) {
+
   flow_load *l = &e->load;
   for (uint32_t i = 0; i < l->tracked; i++)
-    if (l->commands[i].slot == slot && l->commands[i].end == FLOW_NEVER) l->commands[i].end = at;
+    if (l->commands[i].slot == slot && flow_is_never(l->commands[i].end)) l->commands[i].end = at;
   flow_station_end(e, SIM_CLASS_LOAD, slot, at);
 }
 
 // ---- rows and bursts
 
 // The next row of the command: requested, accepted; its first burst is chosen in the cycle behind at the earliest.
-static void next_row(flow_engine *e, uint64_t requested) {
+static void next_row(flow_engine *e, flow_time requested) {
   flow_load *l = &e->load;
-  if (l->rows_accepted >= l->path_room)
-    requested = wf_max(requested, l->accepted[(l->rows_accepted - l->path_room) % FLOW_ROWS]);
-  const uint64_t accepted = wf_max(requested + 1, l->chosen);
+  if (l->rows_accepted >= l->path_room) {
+    const flow_time room = l->accepted[(l->rows_accepted - l->path_room) % FLOW_ROWS];
+    if (flow_cycle(room) > flow_cycle(requested)) requested = flow_after(room, 0, FLOW_W_READER_ROWS);
+  }
+  const flow_time accepted = flow_later(flow_after(requested, 1, FLOW_W_LOAD_ROWS), l->chosen);
   l->requested = requested;
   l->accepted[l->rows_accepted++ % FLOW_ROWS] = accepted;
   l->from = l->at.address + l->row * l->at.stride;
   l->left = l->at.bytes;
   l->done = 0;
-  l->candidate = accepted + 1;
+  l->candidate = flow_after(accepted, 1, FLOW_W_LOAD_ROWS);
 }
 
 static void await_burst(flow_engine *e) {
   flow_load *l = &e->load;
-  uint32_t first = 0;
-  for (uint32_t i = 1; i < l->ids; i++)
-    if (l->id_free[i] < l->id_free[first]) first = i;
-  l->id = first;
-  l->candidate = wf_max(wf_max(l->candidate, l->chosen + 1), wf_max(l->granted_before, l->id_free[first]));
-  e->next[FLOW_LOAD] = flow_memory_room(e->memory, wf_max(l->candidate + 2, l->granted + 1));
+  const flow_time id = flow_after(flow_ids_first(&l->ids), 0, FLOW_W_READS_IN_FLIGHT);
+  flow_time at = flow_later(l->candidate, flow_after(l->chosen, 1, FLOW_W_LOAD_ROWS));
+  at = flow_later(at, flow_after(l->granted_before, 0, FLOW_W_LOAD_ROWS));
+  if (flow_cycle(id) > flow_cycle(at))
+    at = flow_event_released(e->log, id, flow_later(at, l->ids.before));
+  else
+    at = flow_event(e->log, at);
+  l->candidate = at;
+  at = flow_later(flow_after(at, 2, FLOW_W_LOAD_ROWS), flow_after(l->granted, 1, FLOW_W_LOAD_ROWS));
+  l->next = flow_memory_room(e->memory, at);
+  e->next[FLOW_LOAD] = flow_cycle(l->next);
 }
 
-static void leave(flow_engine *e, uint64_t at) {
+static void leave(flow_engine *e, flow_time at) {
   e->load.left_queue = at;
   flow_station_leave(e, SIM_CLASS_LOAD, at);
 }
 
 // One row of one block in a cycle.
-static void write_zeros(flow_engine *e, const flow_load_command *m, uint64_t start) {
+static void write_zeros(flow_engine *e, const flow_load_command *m, flow_time start) {
   flow_load *l = &e->load;
   const uint64_t blocks = m->rows.blocks == 0 ? 1 : m->rows.blocks, rows = m->rows_read;
-  const uint64_t first = wf_max(start, l->zeros_free);
-  l->zeros_free = first + rows * blocks * m->copies;
-  leave(e, rows == 1 ? first + 1 : l->zeros_free - blocks);
-  flow_load_end(e, m->slot, l->zeros_free + 1 + e->array->units.pixel_repeat);
+  const flow_time first = flow_event(e->log, flow_later(start, l->zeros_free));
+  const uint64_t cycles = rows * blocks * m->copies;
+  l->zeros_free = flow_after(first, cycles, FLOW_W_LOAD_PATH);
+  leave(e, flow_after(first, rows == 1 ? 1 : cycles - blocks, FLOW_W_LOAD_PATH));
+  const flow_time end = flow_after(l->zeros_free, 1 + e->array->units.pixel_repeat, FLOW_W_LOAD_PATH);
+  flow_load_end(e, m->slot, end);
 }
 
-static void begin(flow_engine *e, const flow_load_command *m, uint64_t start) {
+static void begin(flow_engine *e, const flow_load_command *m, flow_time start) {
   flow_load *l = &e->load;
-  forget_ended(l, start);
+  forget_ended(l, flow_cycle(start));
   l->at = *m;
   l->at.slot = (uint8_t)flow_station_take(e, SIM_CLASS_LOAD);
-  l->commands[l->tracked++] = (flow_tracked){.rows = m->rows, .end = FLOW_NEVER, .slot = l->at.slot};
+  l->commands[l->tracked++] = (flow_tracked){.rows = m->rows, .end = FLOW_AT_NEVER, .slot = l->at.slot};
   if (m->empty || m->zeros) {
     const flow_load_command now = l->at;
     if (m->zeros && !m->empty) {
       write_zeros(e, &now, start);
     } else {
       leave(e, start);
-      flow_load_end(e, now.slot, start + 1);
+      flow_load_end(e, now.slot, flow_after(start, 1, FLOW_W_LOAD_START));
     }
     return;
   }
   l->active = true;
   l->row = 0;
-  l->end = 0;
+  l->end = start;
   next_row(e, start);
   await_burst(e);
+}
+
+static flow_time behind_queue(const flow_engine *e, const flow_issue *head) {
+  return flow_after(flow_later(head->issue, e->load.left_queue), 1, FLOW_W_LOAD_START);
 }
 
 // Configurations at the head of the queue take effect.
 static void configure_heads(flow_engine *e) {
   const flow_issue *head;
   while ((head = flow_station_head(e, SIM_CLASS_LOAD, 0)) != NULL && head->command.insn == ISA_CONFIG_LD) {
-    const uint64_t at = wf_max(head->issue, e->load.left_queue) + 1;
+    const flow_time at = flow_event(e->log, behind_queue(e, head));
     configure(&e->load, head->command.rs1, head->command.rs2);
     flow_station_take(e, SIM_CLASS_LOAD);
     leave(e, at);
@@ -195,10 +209,9 @@ static void configure_heads(flow_engine *e) {
 }
 
 // When the command starts, as far as is known: an end that is not known may come first.
-static uint64_t start_of(const flow_engine *e, const flow_issue *head, const flow_load_command *m) {
-  uint64_t at = tracker_room(&e->load, wf_max(head->issue, e->load.left_queue) + 1);
-  if (at != FLOW_NEVER && !m->empty) at = behind_overlaps(e, m, at);
-  return at;
+static flow_time start_of(const flow_engine *e, const flow_issue *head, const flow_load_command *m) {
+  const flow_time at = flow_later(behind_queue(e, head), tracker_room(&e->load));
+  return flow_is_never(at) || m->empty ? at : behind_overlaps(e, m, at);
 }
 
 void flow_load_wake(flow_engine *e) {
@@ -211,7 +224,8 @@ void flow_load_wake(flow_engine *e) {
   e->next[FLOW_LOAD] = FLOW_NEVER;
   if (head == NULL) return;
   l->at = decode(e, &head->command);
-  e->next[FLOW_LOAD] = start_of(e, head, &l->at);
+  l->next = start_of(e, head, &l->at);
+  e->next[FLOW_LOAD] = flow_known_cycle(l->next);
 }
 
 // ---- what a burst brings
@@ -232,23 +246,23 @@ static void note_writes(flow_engine *e, uint32_t block, uint32_t rows, uint64_t 
 }
 
 // Rows of a burst, the cycle of its last row's write; the last beat is there in cycle `last`.
-static void bring(flow_engine *e, uint32_t rows, uint64_t merged, uint64_t spacing, bool ends) {
+static void bring(flow_engine *e, uint32_t rows, flow_time merged, uint64_t spacing, bool ends) {
   flow_load *l = &e->load;
   const flow_load_command *m = &l->at;
   const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0), block = l->done >> shift;
   if (m->wide) {
     if (m->repeats > 0) {
-      flow_repeats_add(e, m->slot, m->rows.row, merged + WIDE_LAG, (uint64_t)rows * (m->repeats + 1), ends);
+      flow_repeats_add(e, m->slot, m->rows.row, flow_after(merged, WIDE_LAG, FLOW_W_LOAD_PATH), (uint64_t)rows * (m->repeats + 1), ends);
       return;
     }
-    l->end = wf_max(l->end, merged + WIDE_LAG + 1);
+    l->end = flow_later(l->end, flow_after(merged, WIDE_LAG + 1, FLOW_W_LOAD_PATH));
     return;
   }
   const uint64_t more = (uint64_t)m->repeats * m->copies + (m->scaled ? l->scale_cycles + l->scale_latency + 1 : 0);
-  const uint64_t written = merged + l->lag + more;
-  flow_calendar_mark(&e->narrow_ends, written, 1);
-  if (!m->rows.is_acc) note_writes(e, block, rows, written, spacing);
-  l->end = wf_max(l->end, written + 1);
+  const flow_time written = flow_after(merged, l->lag + more, FLOW_W_LOAD_PATH);
+  flow_calendar_mark(&e->narrow_ends, flow_cycle(written), 1);
+  if (!m->rows.is_acc) note_writes(e, block, rows, flow_cycle(written), spacing);
+  l->end = flow_later(l->end, flow_after(written, 1, FLOW_W_LOAD_PATH));
 }
 
 // ---- a step
@@ -291,7 +305,7 @@ static passage pass(const flow_engine *e, const flow_burst *b, uint32_t rows, ui
 
 static void end_command(flow_engine *e) {
   flow_load *l = &e->load;
-  const uint64_t left = l->at.rows_read == 1 ? l->requested + 1 : l->requested;
+  const flow_time left = flow_after(l->requested, l->at.rows_read == 1, FLOW_W_LOAD_ROWS);
   l->active = false;
   e->next[FLOW_LOAD] = FLOW_NEVER;
   l->waking = true;
@@ -304,23 +318,23 @@ static void step_burst(flow_engine *e) {
   flow_load *l = &e->load;
   const flow_burst b = flow_burst_of(l->from, l->left, l->beat_bytes, l->max_bytes);
   const uint32_t beats = b.size / l->beat_bytes, rows = local_rows(e, &b);
-  const uint64_t at = flow_memory_grant(e->memory, e->next[FLOW_LOAD], 1);
+  const flow_time at = flow_memory_grant(e->memory, l->next, 1);
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
   const uint64_t span = (beats - 1) * answer.spacing;
   const passage p = pass(e, &b, rows, span, answer.spacing);
-  const uint64_t first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p.taken);
-  const uint64_t last = first + span;
+  const flow_time first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p.taken);
+  const flow_time last = flow_after(first, span, FLOW_W_BUS);
   const bool row_ends = b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
-  l->id_free[l->id] = last + 1;
+  const uint8_t id = flow_ids_use(&l->ids, flow_event(e->log, flow_after(last, 1, FLOW_W_BUS)));
   l->chosen = l->candidate;
   l->granted_before = l->granted;
   l->granted = at;
-  flow_tell_burst(e, &(flow_seen){false, l->id, b.size, beats, l->from - b.offset, at, first, answer.spacing});
-  bring(e, rows, first + p.merged, answer.spacing, ends);
+  flow_tell_burst(e, &(flow_seen){false, id, b.size, beats, l->from - b.offset, flow_cycle(at), flow_cycle(first), answer.spacing});
+  bring(e, rows, flow_after(first, p.merged, FLOW_W_BUS), answer.spacing, ends);
   l->from += b.bytes;
   l->left -= b.bytes;
   l->done += b.bytes;
-  flow_busy_until(e, last + 1);
+  flow_busy_until(e, flow_after(last, 1, FLOW_W_BUS));
   if (ends) {
     end_command(e);
     flow_load_wake(e);
@@ -328,7 +342,7 @@ static void step_burst(flow_engine *e) {
   }
   if (row_ends) {
     l->row++;
-    next_row(e, l->requested + 1);
+    next_row(e, flow_after(l->requested, 1, FLOW_W_LOAD_ROWS));
   }
   await_burst(e);
 }
@@ -340,7 +354,7 @@ void flow_load_step(flow_engine *e) {
   }
   const flow_load_command m = e->load.at;
   e->load.waking = true;
-  begin(e, &m, e->next[FLOW_LOAD]);
+  begin(e, &m, flow_event(e->log, e->load.next));
   e->load.waking = false;
   if (!e->load.active) flow_load_wake(e);
 }

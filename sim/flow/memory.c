@@ -36,7 +36,7 @@ enum {
 
 // A request on its way into the L2.
 typedef struct waiting {
-  uint64_t enters;
+  flow_time enters;
   uint32_t beats;
 } waiting;
 
@@ -49,36 +49,40 @@ typedef struct set_use {
 // A clean victim that has not been taken note of.
 typedef struct departure {
   uint64_t left;
-  uint64_t last;  // otherwise its register would be free behind this cycle
-  uint64_t seen;  // it is taken note of, as far as words are known
+  flow_time last;  // otherwise its register would be free behind this cycle
+  flow_time seen;  // it is taken note of, as far as words are known
   uint32_t reg;
 } departure;
 
 struct flow_memory {
   bool l2;
+  flow_log *log;
   uint32_t beat_bytes, line_bytes;
-  flow_calendar requests, pipe, answers, channel, bus;
+  flow_pipe requests, pipe, answers, channel, bus;
   flow_calendar written[BANKS];  // beats, by bank of the L2's data
   uint64_t written_until;
   uint64_t spacing, line_cycles, bytes_per_cycle, latency, path, tail;
   flow_dram *dram;  // NULL: fixed latency
   l2_tags tags;
   set_use *sets;
-  uint64_t free[REGISTERS];       // the register takes a request behind this cycle
+  flow_time free[REGISTERS];      // the register takes a request behind this cycle
   uint64_t works_for[REGISTERS];  // set
   uint32_t registers;
-  uint64_t enter_from;
+  flow_time enter_from;
+  flow_time register_before;  // what the request before waited for
   waiting queue[WAITING];
   uint32_t queued;
-  uint64_t evict_from, seen_off, soonest;
+  flow_time evict_from;
+  uint64_t seen_off, soonest;
   uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
   uint32_t moves;
   departure departing[REGISTERS];
   uint32_t departures;
 };
 
-flow_memory *flow_memory_create(const hw_array *array) {
+flow_memory *flow_memory_create(const hw_array *array, flow_log *log) {
   flow_memory *m = WF_NEW(flow_memory);
+  m->log = log;
   m->l2 = array->l2.present;
   m->beat_bytes = array->dma.bus_bits / 8;
   m->line_bytes = array->l2.line_bytes;
@@ -87,7 +91,7 @@ flow_memory *flow_memory_create(const hw_array *array) {
   m->line_cycles = (m->line_bytes + m->bytes_per_cycle - 1) / m->bytes_per_cycle;
   m->latency = array->memory.latency_cycles;
   m->path = array->memory.path_cycles;
-  if (array->memory.model != HW_MEMORY_FIXED) m->dram = flow_dram_create(array);
+  if (array->memory.model != HW_MEMORY_FIXED) m->dram = flow_dram_create(array, log);
   if (!m->l2) return m;
   m->tail = array->l2.hit_latency - ENTER - LOOK;
   m->registers = array->l2.misses_in_flight;
@@ -108,23 +112,23 @@ void flow_memory_destroy(flow_memory *m) {
 // ---- the request channel
 
 // The newest requests whose beats make up what fits: the oldest of them has to have entered.
-uint64_t flow_memory_room(const flow_memory *m, uint64_t at) {
+flow_time flow_memory_room(const flow_memory *m, flow_time at) {
   uint32_t beats = 0;
   if (!m->l2) return at;
   for (uint32_t i = 1; i <= WAITING && i <= m->queued; i++) {
     const waiting *w = &m->queue[(m->queued - i) % WAITING];
     beats += w->beats;
-    if (beats >= QUEUE_BEATS) return wf_max(at, w->enters + 1);
+    if (beats >= QUEUE_BEATS) return flow_later(at, flow_after(w->enters, 1, FLOW_W_L2_QUEUE));
   }
   return at;
 }
 
-uint64_t flow_memory_grant(flow_memory *m, uint64_t at, uint32_t beats) {
-  return flow_calendar_take(&m->requests, at, beats);
+flow_time flow_memory_grant(flow_memory *m, flow_time at, uint32_t beats) {
+  return flow_pipe_take(m->log, &m->requests, at, beats, FLOW_W_BUS);
 }
 
-uint64_t flow_memory_answer(flow_memory *m, uint64_t at, uint32_t cycles) {
-  return flow_calendar_take(&m->answers, at, cycles);
+flow_time flow_memory_answer(flow_memory *m, flow_time at, uint32_t cycles) {
+  return flow_pipe_take(m->log, &m->answers, at, cycles, FLOW_W_BUS);
 }
 
 // ---- memory behind the L2
@@ -133,21 +137,28 @@ static uint64_t cycles_of(const flow_memory *m, uint32_t bytes) {
   return (bytes + m->bytes_per_cycle - 1) / m->bytes_per_cycle;
 }
 
-static uint64_t ask(flow_memory *m, uint64_t at, uint64_t beats) { return flow_calendar_take(&m->channel, at, beats); }
+static flow_time ask(flow_memory *m, flow_time at, uint64_t beats) {
+  return flow_pipe_take(m->log, &m->channel, at, beats, FLOW_W_MEMORY_WIDTH);
+}
 
 // The cycle of the first word.
-static uint64_t backing_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
-  const uint64_t start = ask(m, at, 1);
-  const uint64_t there =
-      m->dram == NULL ? start + m->latency : flow_dram_ask(m->dram, start, address, bytes, false) + m->path;
-  const uint64_t from = there > m->spacing ? there - m->spacing : 0;
-  return flow_calendar_take(&m->bus, wf_max(from, start + 1), cycles_of(m, bytes));
+static flow_time backing_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  const flow_time start = ask(m, at, 1);
+  flow_time there = start;
+  if (m->dram != NULL) there = flow_dram_ask(m->dram, start, address, bytes, false);
+  there = flow_after(there, m->dram == NULL ? m->latency : m->path, FLOW_W_MEMORY_LATENCY);
+  const uint64_t least = flow_cycle(start) + 1, from = flow_cycle(there);
+  there = flow_at(there, from > least + m->spacing ? from - m->spacing : least, FLOW_W_MEMORY_LATENCY);
+  return flow_pipe_take(m->log, &m->bus, there, cycles_of(m, bytes), FLOW_W_MEMORY_WIDTH);
 }
 
 // Memory has it.
-static uint64_t backing_write(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
-  const uint64_t words = cycles_of(m, bytes), sent = ask(m, at, words) + words;
-  return m->dram == NULL ? sent + m->latency : flow_dram_ask(m->dram, sent, address, bytes, true) + m->path;
+static flow_time backing_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  const uint64_t words = cycles_of(m, bytes);
+  const flow_time sent = flow_event(m->log, flow_after(ask(m, at, words), words, FLOW_W_MEMORY_WIDTH));
+  if (m->dram == NULL) return flow_event(m->log, flow_after(sent, m->latency, FLOW_W_MEMORY_LATENCY));
+  const flow_time written = flow_dram_ask(m->dram, sent, address, bytes, true);
+  return flow_event(m->log, flow_after(written, m->path, FLOW_W_MEMORY_LATENCY));
 }
 
 // ---- the L2
@@ -161,13 +172,13 @@ typedef struct request {
 static uint32_t first_free(const flow_memory *m) {
   uint32_t first = 0;
   for (uint32_t i = 1; i < m->registers; i++)
-    if (m->free[i] < m->free[first]) first = i;
+    if (m->free[i].bits < m->free[first].bits) first = i;
   return first;
 }
 
 // When departure n is taken note of, as far as words are known.
 static uint64_t seen_off_at(const flow_memory *m, const departure *d, uint64_t before) {
-  return flow_calendar_find(&m->bus, wf_max(d->left + RELEASE, before + 1), 1);
+  return flow_calendar_find(&m->bus.taken, wf_max(d->left + RELEASE, before + 1), 1);
 }
 
 static void forget_first(flow_memory *m) {
@@ -181,8 +192,9 @@ static void see_off(flow_memory *m, uint64_t now) {
   uint64_t at = m->seen_off;
   for (uint32_t i = 0; i < m->departures;) {
     departure *d = &m->departing[i];
-    at = d->seen = seen_off_at(m, d, at);
-    m->free[d->reg] = wf_max(d->last, at) + 1;
+    at = seen_off_at(m, d, at);
+    d->seen = flow_at(d->last, at, FLOW_W_L2_VICTIMS);
+    m->free[d->reg] = flow_after(flow_later(d->last, d->seen), 1, FLOW_W_L2_VICTIMS);
     if (i > 0 || at >= now + m->soonest) {
       i++;
       continue;
@@ -193,23 +205,26 @@ static void see_off(flow_memory *m, uint64_t now) {
 }
 
 // With four on their way the next one waits for the first of these.
-static uint64_t leaves_from(const flow_memory *m, uint64_t at) {
+static flow_time leaves_from(const flow_memory *m, flow_time at) {
   if (m->departures < DEPARTURES) return at;
   const departure *d = &m->departing[m->departures - DEPARTURES];
-  return at < m->departing[m->departures - 1].left + LEAVE ? at : wf_max(at, d->seen + 1);
+  if (flow_cycle(at) < m->departing[m->departures - 1].left + LEAVE) return at;
+  return flow_later(at, flow_after(d->seen, 1, FLOW_W_L2_VICTIMS));
 }
 
 // The victim leaves from `at` on; returns the cycle in which the register asks for its line.
-static uint64_t evict(flow_memory *m, uint64_t at, const l2_found *found) {
+static flow_time evict(flow_memory *m, flow_time at, const l2_found *found) {
   if (!found->evicts) return at;
-  at = wf_max(at, m->evict_from);
+  at = flow_later(at, m->evict_from);
   if (!found->evicts_dirty) at = leaves_from(m, at);
-  m->evict_from = at + (found->evicts_dirty ? m->line_cycles : 1);
-  return at + 1;
+  m->evict_from = flow_after(at, found->evicts_dirty ? m->line_cycles : 1, FLOW_W_L2_VICTIMS);
+  return flow_event(m->log, flow_after(at, 1, FLOW_W_L2_VICTIMS));
 }
 
 typedef struct served {
-  uint64_t first, last, free;  // beats in the data pipe; the register
+  flow_time first;     // beat in the data pipe
+  uint64_t last;       // the last one's cycle
+  flow_time free;      // the register
 } served;
 
 static void move_line(flow_memory *m, uint64_t start) { m->moved[m->moves++ % MOVES] = start; }
@@ -244,93 +259,111 @@ static bool finds_banks(const flow_memory *m, const request *r, uint64_t at) {
 
 static uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
   const uint32_t first = r->offset / m->beat_bytes;
-  uint64_t at = flow_calendar_find(&m->pipe, ripe, r->beats);
-  while (!finds_banks(m, r, at)) at = flow_calendar_find(&m->pipe, at + 1, r->beats);
-  flow_calendar_mark(&m->pipe, at, r->beats);
+  uint64_t at = flow_calendar_find(&m->pipe.taken, ripe, r->beats);
+  while (!finds_banks(m, r, at)) at = flow_calendar_find(&m->pipe.taken, at + 1, r->beats);
+  flow_calendar_mark(&m->pipe.taken, at, r->beats);
   for (uint32_t i = 0; r->write && i < r->beats; i++)
     flow_calendar_mark(&m->written[(first + i) % BANKS], at + i + WRITTEN, 1);
   if (r->write) m->written_until = wf_max(m->written_until, at + r->beats + WRITTEN);
   return at;
 }
 
-static served serve_hit(flow_memory *m, const request *r, uint64_t ripe, const l2_line *line) {
-  if (line->available > ripe) ripe = line->available + 1;
-  const uint64_t at = enter_pipe(m, r, ripe), last = behind_moves(m, r, at);
-  flow_calendar_mark(&m->pipe, at + r->beats, last + 1 - (at + r->beats));
-  return (served){.first = at, .last = last, .free = at};
+static served serve_hit(flow_memory *m, const request *r, flow_time ripe, const l2_line *line) {
+  if (line->available > flow_cycle(ripe)) ripe = flow_at(ripe, line->available + 1, FLOW_W_L2_SET);
+  const uint64_t at = enter_pipe(m, r, flow_cycle(ripe)), last = behind_moves(m, r, at);
+  flow_calendar_mark(&m->pipe.taken, at + r->beats, last + 1 - (at + r->beats));
+  const flow_time first = flow_pipe_hold(m->log, &m->pipe, ripe, at, last + 1 - at, FLOW_W_L2_PIPE);
+  return (served){.first = first, .last = last, .free = first};
 }
 
 // A dirty victim leaves: beats on their way to the banks wait, and the pipe with them.
 static void hold_up(flow_memory *m, uint64_t at) {
   move_line(m, at);
-  if (at > WRITTEN && flow_calendar_count(&m->pipe, at - WRITTEN, WRITTEN + 1) != 0)
-    for (uint64_t n = 0, from = at; n < BANKS; n++) from = flow_calendar_take(&m->pipe, from, 1) + 1;
+  if (at > WRITTEN && flow_calendar_count(&m->pipe.taken, at - WRITTEN, WRITTEN + 1) != 0)
+    for (uint64_t n = 0, from = at; n < BANKS; n++) from = flow_calendar_take(&m->pipe.taken, from, 1) + 1;
 }
 
 // The answer follows the words of the line, which arrive from `first` on.
-static served answer_arriving(flow_memory *m, const request *r, uint64_t first, uint64_t last) {
-  uint64_t from = last + 1, length = r->beats;
+static served answer_arriving(flow_memory *m, const request *r, flow_time first, uint64_t last) {
+  flow_time from = flow_at(first, last + 1, FLOW_W_MEMORY_WIDTH);
+  uint64_t length = r->beats;
   if (r->offset == 0) {
-    from = first + (r->write ? 1 : m->spacing);
+    from = flow_after(first, r->write ? 1 : m->spacing, FLOW_W_MEMORY_WIDTH);
     length = (r->beats - 1) * m->spacing + 1;
     if (r->write) length = r->beats;
   }
-  const uint64_t at = flow_calendar_take(&m->pipe, from, length);
-  return (served){.first = at, .last = at + length - 1};
+  const flow_time at = flow_pipe_take(m->log, &m->pipe, from, length, FLOW_W_L2_PIPE);
+  return (served){.first = at, .last = flow_cycle(at) + length - 1};
 }
 
 // The register is free behind the cycle returned. A dirty victim is written behind the read of the line.
-static uint64_t release(flow_memory *m, uint32_t reg, uint64_t asks, uint64_t last, const l2_found *found) {
-  if (!found->evicts) return last + 1;
+static flow_time release(flow_memory *m, uint32_t reg, flow_time asks, flow_time last, const l2_found *found) {
+  if (!found->evicts) return flow_after(last, 1, FLOW_W_L2_LATENCY);
+  const uint64_t left = flow_cycle(asks) - 1;
   if (found->evicts_dirty) {
-    hold_up(m, asks - 1);
-    const uint64_t from = asks + (m->dram != NULL ? POSTED : 0);
-    return wf_max(last, backing_write(m, from, found->victim * m->line_bytes, m->line_bytes)) + 1;
+    hold_up(m, left);
+    const flow_time from = flow_after(asks, m->dram != NULL ? POSTED : 0, FLOW_W_L2_VICTIMS);
+    const flow_time gone = backing_write(m, from, found->victim * m->line_bytes, m->line_bytes);
+    return flow_after(flow_later(last, gone), 1, FLOW_W_L2_VICTIMS);
   }
-  m->departing[m->departures++] = (departure){.left = asks - 1, .last = last, .reg = reg};
+  last = flow_event(m->log, last);
+  m->departing[m->departures++] = (departure){.left = left, .last = last, .reg = reg};
   departure *d = &m->departing[m->departures - 1];
-  d->seen = seen_off_at(m, d, m->departures > 1 ? d[-1].seen : m->seen_off);
-  return wf_max(last, d->seen) + 1;
+  const uint64_t seen = seen_off_at(m, d, m->departures > 1 ? flow_cycle(d[-1].seen) : m->seen_off);
+  d->seen = flow_at(last, seen, FLOW_W_L2_VICTIMS);
+  return flow_after(flow_later(last, d->seen), 1, FLOW_W_L2_VICTIMS);
 }
 
-static served serve_miss(flow_memory *m, const request *r, uint32_t reg, uint64_t ripe, const l2_found *found) {
-  const uint64_t asks = evict(m, ripe, found);
-  uint64_t first, last;
+static served serve_miss(flow_memory *m, const request *r, uint32_t reg, flow_time ripe, const l2_found *found) {
+  const flow_time asks = evict(m, ripe, found);
+  flow_time first, last;
   if (r->whole) {
-    first = last = asks + PERMIT;
+    first = last = flow_after(asks, PERMIT, FLOW_W_L2_LATENCY);
   } else {
     first = backing_read(m, asks, r->line * m->line_bytes, m->line_bytes);
-    move_line(m, first);
-    last = first + m->line_cycles - 1;
+    move_line(m, flow_cycle(first));
+    last = flow_after(first, m->line_cycles - 1, FLOW_W_MEMORY_WIDTH);
   }
-  found->line->available = first;
-  served s = answer_arriving(m, r, first, last);
-  s.free = wf_max(release(m, reg, asks, wf_max(last, s.first), found), s.first);
+  found->line->available = flow_cycle(first);
+  served s = answer_arriving(m, r, first, flow_cycle(last));
+  s.free = flow_later(release(m, reg, asks, flow_later(last, s.first), found), s.first);
   return s;
 }
 
+// With one more register the request would wait for the one that the request before waited for.
+static flow_time enter(flow_memory *m, flow_time at, flow_time free) {
+  const flow_time before = m->register_before;
+  m->register_before = free;
+  if (flow_cycle(free) + 1 <= flow_cycle(at)) return flow_event(m->log, at);
+  return flow_event_released(m->log, flow_after(free, 1, FLOW_W_L2_REGISTERS), flow_later(at, before));
+}
+
 // It enters the L2 and is served; all at once.
-static served serve(flow_memory *m, uint64_t granted, const request *r) {
-  set_use *set = &m->sets[l2_set_of(&m->tags, r->line)];
-  uint64_t enters = wf_max(granted + ENTER, m->enter_from), taken = enters, look = LOOK;
+static served serve(flow_memory *m, flow_time granted, const request *r) {
+  const uint64_t number = l2_set_of(&m->tags, r->line);
+  set_use *set = &m->sets[number];
+  flow_time enters = flow_later(flow_after(granted, ENTER, FLOW_W_BUS), m->enter_from), taken;
+  uint64_t look = LOOK;
   uint32_t reg = set->reg;
-  see_off(m, granted);
-  if (m->works_for[reg] == l2_set_of(&m->tags, r->line) && m->free[reg] >= enters) {
+  see_off(m, flow_cycle(granted));
+  if (m->works_for[reg] == number && flow_cycle(m->free[reg]) >= flow_cycle(enters)) {
+    enters = flow_event(m->log, enters);
     taken = m->free[reg];
     if (set->line == r->line) look = 1;
   } else {
     reg = first_free(m);
-    taken = enters = wf_max(enters, m->free[reg] + 1);
+    taken = enters = enter(m, enters, m->free[reg]);
   }
   const uint32_t in = r->write ? r->beats : 1;
   m->queue[m->queued++ % WAITING] = (waiting){.enters = enters, .beats = in};
-  m->enter_from = enters + in;
+  m->enter_from = flow_after(enters, in, FLOW_W_BUS);
   l2_found found = {.line = NULL};
   found = l2_tags_read(&m->tags, r->line);
-  const served s = found.hit ? serve_hit(m, r, taken + look, found.line) : serve_miss(m, r, reg, taken + look, &found);
+  const flow_time ripe = flow_after(taken, look, FLOW_W_L2_LATENCY);
+  const served s = found.hit ? serve_hit(m, r, ripe, found.line) : serve_miss(m, r, reg, ripe, &found);
   if (r->write) found.line->dirty = true;
-  m->free[reg] = s.free;
-  m->works_for[reg] = l2_set_of(&m->tags, r->line);
+  m->free[reg] = flow_event(m->log, s.free);
+  m->works_for[reg] = number;
   *set = (set_use){.line = r->line, .reg = reg};
   return s;
 }
@@ -353,8 +386,8 @@ static uint32_t bytes_in_line(const flow_memory *m, uint64_t address, uint32_t b
 }
 
 // All lines of a burst; the last of their beats, and the first of the only one.
-static served serve_burst(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes, bool write, bool partial) {
-  served all = {0};
+static served serve_burst(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool write, bool partial) {
+  served all = {.last = 0};
   while (bytes > 0) {
     const uint32_t part = bytes_in_line(m, address, bytes);
     const request r = part_of(m, address, part, write, partial);
@@ -367,40 +400,42 @@ static served serve_burst(flow_memory *m, uint64_t at, uint64_t address, uint32_
   return all;
 }
 
-static flow_answer bare_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
-  return (flow_answer){.ready = backing_read(m, at + 1, address, bytes) + m->spacing, .spacing = m->spacing};
+static flow_answer bare_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  const flow_time first = backing_read(m, flow_after(at, 1, FLOW_W_BUS), address, bytes);
+  return (flow_answer){.ready = flow_after(first, m->spacing, FLOW_W_MEMORY_WIDTH), .spacing = m->spacing};
 }
 
-flow_answer flow_memory_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes) {
+flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
   if (!m->l2) return bare_read(m, at, address, bytes);
   const uint64_t steps = bytes / m->beat_bytes - 1;
   const bool parted = bytes_in_line(m, address, bytes) < bytes;
   const served s = serve_burst(m, at, address, bytes, false, false);
-  if (parted) return (flow_answer){.ready = s.last - wf_min(s.last, steps) + m->tail, .spacing = 1};
-  const uint64_t length = s.last - s.first;
-  const bool paced = length == steps * m->spacing;
-  return (flow_answer){.ready = m->tail + (paced ? s.first : s.first + length - steps),
-                       .spacing = paced ? m->spacing : 1};
+  const uint64_t first = flow_cycle(s.first), length = s.last - first;
+  const bool paced = !parted && length == steps * m->spacing;
+  const uint64_t from = paced ? first : s.last - wf_min(s.last, steps);
+  const flow_time ready = from == first ? s.first : flow_event(m->log, flow_at(s.first, from, FLOW_W_L2_PIPE));
+  return (flow_answer){.ready = flow_after(ready, m->tail, FLOW_W_L2_LATENCY), .spacing = paced ? m->spacing : 1};
 }
 
-uint64_t flow_memory_write(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes, bool partial) {
+flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool partial) {
   const uint64_t beats = bytes / m->beat_bytes;
-  if (!m->l2) return flow_memory_answer(m, backing_write(m, at + beats, address, bytes), 1);
+  const flow_time sent = flow_after(at, beats, FLOW_W_BUS);
+  if (!m->l2) return flow_memory_answer(m, backing_write(m, sent, address, bytes), 1);
   const served s = serve_burst(m, at, address, bytes, true, partial);
-  return flow_memory_answer(m, wf_max(m->tail + s.first, at + beats), 1);
+  return flow_memory_answer(m, flow_later(flow_after(s.first, m->tail, FLOW_W_L2_LATENCY), sent), 1);
 }
 
-uint64_t flow_memory_host(flow_memory *m, uint64_t at, uint64_t address, bool write) {
+flow_time flow_memory_host(flow_memory *m, flow_time at, uint64_t address, bool write) {
   const uint32_t bytes = m->l2 ? m->line_bytes : m->beat_bytes;
   address &= ~(uint64_t)(bytes - 1);
   if (write) {
     if (m->l2)
       serve_burst(m, at, address, bytes, true, false);
     else
-      backing_write(m, at + 1, address, bytes);
+      backing_write(m, flow_after(at, 1, FLOW_W_BUS), address, bytes);
     return at;
   }
   const flow_answer a = flow_memory_read(m, at, address, bytes);
   const uint64_t span = (bytes / m->beat_bytes - 1) * a.spacing + 1;
-  return flow_memory_answer(m, a.ready, (uint32_t)span) + span - 1;
+  return flow_after(flow_memory_answer(m, a.ready, (uint32_t)span), span - 1, FLOW_W_BUS);
 }

@@ -9,32 +9,33 @@ typedef struct flow_memory flow_memory;
 
 // Beat n of an answer is not there before ready + n * spacing.
 typedef struct flow_answer {
-  uint64_t ready, spacing;
+  flow_time ready;
+  uint64_t spacing;
 } flow_answer;
 
-flow_memory *flow_memory_create(const hw_array *array);
+flow_memory *flow_memory_create(const hw_array *array, flow_log *log);
 void flow_memory_destroy(flow_memory *m);
 
 // The first cycle from `at` on in which the way to memory has room for a request.
-uint64_t flow_memory_room(const flow_memory *m, uint64_t at);
+flow_time flow_memory_room(const flow_memory *m, flow_time at);
 // Takes `beats` of the request channel, in a row, from `at` on.
-uint64_t flow_memory_grant(flow_memory *m, uint64_t at, uint32_t beats);
+flow_time flow_memory_grant(flow_memory *m, flow_time at, uint32_t beats);
 // A burst granted in cycle `at`. Cycles need not be in order, but nearly are.
-flow_answer flow_memory_read(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes);
+flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes);
 // The answer of a write is there in the cycle returned.
-uint64_t flow_memory_write(flow_memory *m, uint64_t at, uint64_t address, uint32_t bytes, bool partial);
+flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool partial);
 // Takes `cycles` of the answer channel in a row.
-uint64_t flow_memory_answer(flow_memory *m, uint64_t at, uint32_t cycles);
+flow_time flow_memory_answer(flow_memory *m, flow_time at, uint32_t cycles);
 // A line of the host; returns the cycle of its last beat.
-uint64_t flow_memory_host(flow_memory *m, uint64_t at, uint64_t address, bool write);
+flow_time flow_memory_host(flow_memory *m, flow_time at, uint64_t address, bool write);
 
 // The DRAM: a read's data is complete, or a write's in the bank, in the cycle returned.
 typedef struct flow_dram flow_dram;
-flow_dram *flow_dram_create(const hw_array *array);
+flow_dram *flow_dram_create(const hw_array *array, flow_log *log);
 void flow_dram_destroy(flow_dram *d);
 // A read's data, in cycles after its request at the earliest.
 uint64_t flow_dram_soonest(const flow_dram *d);
-uint64_t flow_dram_ask(flow_dram *d, uint64_t at, uint64_t address, uint32_t bytes, bool write);
+flow_time flow_dram_ask(flow_dram *d, flow_time at, uint64_t address, uint32_t bytes, bool write);
 
 // A burst of a row of `left` bytes at `address`.
 typedef struct flow_burst {

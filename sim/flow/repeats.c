@@ -19,11 +19,12 @@ void flow_repeats_wake(flow_engine *e) {
   flow_repeats *r = &e->repeats;
   e->next[FLOW_REPEATS] = FLOW_NEVER;
   if (r->count == 0 || head_of(r)->count == 0) return;
-  r->at = wf_max(r->at, head_of(r)->from);
-  e->next[FLOW_REPEATS] = r->at > r->lead ? r->at - r->lead : 0;
+  r->at = flow_later(r->at, head_of(r)->from);
+  const uint64_t at = flow_cycle(r->at);
+  e->next[FLOW_REPEATS] = at > r->lead ? at - r->lead : 0;
 }
 
-void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, uint64_t from, uint64_t count, bool whole) {
+void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, flow_time from, uint64_t count, bool whole) {
   flow_repeats *r = &e->repeats;
   flow_repeated *last = &r->of[(r->first + r->count - 1) % FLOW_TRACKED];
   if (r->count == 0 || last->slot != slot || last->whole) {
@@ -42,6 +43,7 @@ static void end(flow_engine *e) {
   if (!done.whole) return;
   r->first = (r->first + 1) % FLOW_TRACKED;
   r->count--;
+  r->at = flow_event(e->log, r->at);
   flow_load_end(e, done.slot, r->at);
   flow_load_wake(e);
 }
@@ -54,10 +56,12 @@ void flow_repeats_step(flow_engine *e) {
   for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
     if (actor != FLOW_REPEATS) horizon = wf_min(horizon, e->next[actor]);
   const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + r->lead;
-  const uint64_t taken =
-      flow_calendar_from(&e->acc_results[h->bank], r->at) | flow_calendar_from(&e->narrow_ends, r->at);
-  for (unsigned i = 0; i < FLOW_CALENDAR_BITS && h->count > 0 && r->at <= known; i++, r->at++)
-    h->count -= (taken >> i & 1) == 0;
+  const uint64_t from = flow_cycle(r->at), taken =
+      flow_calendar_from(&e->acc_results[h->bank], from) | flow_calendar_from(&e->narrow_ends, from);
+  unsigned passed = 0;
+  for (; passed < FLOW_CALENDAR_BITS && h->count > 0 && from + passed <= known; passed++)
+    h->count -= (taken >> passed & 1) == 0;
+  r->at = flow_after(r->at, passed, FLOW_W_REPEATS);
   if (h->count == 0) end(e);
   flow_repeats_wake(e);
 }

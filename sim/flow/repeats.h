@@ -7,9 +7,9 @@
 
 void flow_repeats_create(flow_engine *e);
 // `count` writes from cycle `from` on, behind those of the command so far; `whole`: they are its last.
-void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, uint64_t from, uint64_t count, bool whole);
+void flow_repeats_add(flow_engine *e, uint8_t slot, uint32_t row, flow_time from, uint64_t count, bool whole);
 void flow_repeats_wake(flow_engine *e);
 // A load has ended (load.c).
-void flow_load_end(flow_engine *e, uint8_t slot, uint64_t at);
+void flow_load_end(flow_engine *e, uint8_t slot, flow_time at);
 
 #endif

@@ -47,12 +47,22 @@ sim_class flow_station_class(isa_id insn) {
 
 static bool queue_has_room(const flow_file *f) { return f->issued - f->left < f->queue; }
 
+// With one more in the queue the command would wait for the one before that it waits for.
+static flow_time queue_event(flow_engine *e, const flow_file *f, sim_class unit, flow_time at, flow_time others) {
+  const uint32_t n = f->issued;
+  const flow_time room = flow_after(f->leave[(n - f->queue) % FLOW_QUEUE], 1, FLOW_W_QUEUE_LOAD + (flow_weight)unit);
+  if (flow_cycle(room) <= flow_cycle(at)) return flow_event(e->log, at);
+  const flow_time before = n == f->queue ? (flow_time){0} : f->leave[(n - f->queue - 1) % FLOW_QUEUE];
+  return flow_event_released(e->log, room, flow_later(others, flow_after(before, 1, FLOW_NO_WEIGHT)));
+}
+
 static void find_issue(flow_engine *e, sim_class unit, flow_file *f, unsigned slot) {
   flow_entry *entry = &f->entry[slot];
-  uint64_t at = wf_max(wf_max(entry->alloc + 1, entry->ready), f->last_issue + 1);
-  if (f->issued >= f->queue) at = wf_max(at, f->leave[(f->issued - f->queue) % FLOW_QUEUE] + 1);
+  flow_time at = flow_later(flow_after(entry->alloc, 1, FLOW_W_ISSUE), entry->ready);
+  at = flow_later(at, flow_after(f->last_issue, 1, FLOW_W_ISSUE));
+  at = f->issued >= f->queue ? queue_event(e, f, unit, at, at) : flow_event(e->log, at);
   f->of[f->issued++ % FLOW_QUEUE].issue = f->last_issue = at;
-  flow_tell(e, SIM_EVENT_ISSUE, unit, entry, at);
+  flow_tell(e, SIM_EVENT_ISSUE, unit, entry, flow_cycle(at));
   if (entry->ends_at_issue) flow_station_end(e, unit, slot, at);
 }
 
@@ -69,28 +79,28 @@ static void settle(flow_engine *e, sim_class unit) {
   if (any) flow_unit_wake(e, unit);
 }
 
-static void release(flow_engine *e, const uint64_t dependents[SIM_CLASSES], uint64_t at) {
+static void release(flow_engine *e, const uint64_t dependents[SIM_CLASSES], flow_time at) {
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     uint64_t left = dependents[unit];
     if (left == 0) continue;
     for (; left != 0; left &= left - 1) {
       flow_entry *w = &e->files[unit].entry[__builtin_ctzll(left)];
-      w->ready = wf_max(w->ready, at + 1);
+      w->ready = flow_later(w->ready, flow_after(at, 1, FLOW_W_DEPENDENCE));
       w->waits--;
     }
     settle(e, (sim_class)unit);
   }
 }
 
-void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, uint64_t at) {
+void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time at) {
   flow_file *f = &e->files[unit];
   flow_entry *entry = &f->entry[slot];
-  f->end[slot] = at;
-  flow_busy_until(e, at + 1);
-  if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, at);
+  f->end[slot] = at = flow_event(e->log, at);
+  flow_busy_until(e, flow_after(at, 1, FLOW_W_DEPENDENCE));
+  if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, flow_cycle(at));
   if (entry->command.from_matmul || entry->command.from_conv) flow_front_done(e, unit, entry->command.from_conv, at);
   f->known |= bit(slot);
-  if (at < f->end[f->first]) f->first = slot;
+  if (at.bits < f->end[f->first].bits) f->first = slot;
   uint64_t dependents[SIM_CLASSES];
   memcpy(dependents, entry->dependents, sizeof dependents);
   memset(entry->dependents, 0, sizeof dependents);
@@ -100,10 +110,20 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, uint64_t at
 
 // ---- entry
 
-uint64_t flow_station_room(const flow_engine *e, sim_class unit) {
+flow_time flow_station_room(const flow_engine *e, sim_class unit) {
   const flow_file *f = &e->files[unit];
-  const uint64_t first = f->end[f->first];
-  return first == FLOW_NEVER || first == 0 ? first : first + 1;
+  const flow_time first = f->end[f->first];
+  if (flow_is_never(first) || flow_cycle(first) == 0) return first;
+  return flow_after(first, 1, FLOW_W_STATION_LOAD + (flow_weight)unit);
+}
+
+// With one more entry the command would have had the room that the one before waited for.
+flow_time flow_station_event(flow_engine *e, sim_class unit, flow_time at) {
+  if (unit == SIM_CLASSES) return flow_event(e->log, at);
+  flow_file *f = &e->files[unit];
+  const flow_time room = flow_station_room(e, unit), before = f->room_before;
+  f->room_before = room;
+  return room.bits == at.bits ? flow_event_released(e->log, at, before) : flow_event(e->log, at);
 }
 
 // Of the entries whose end is known, the one that ends first; without one any that has none.
@@ -111,7 +131,7 @@ static void find_first(flow_file *f, unsigned slot) {
   f->first = slot;
   for (uint64_t left = f->known; left != 0; left &= left - 1) {
     const unsigned i = (unsigned)__builtin_ctzll(left);
-    if (f->end[i] < f->end[f->first]) f->first = i;
+    if (f->end[i].bits < f->end[f->first].bits) f->first = i;
   }
 }
 
@@ -142,21 +162,21 @@ static inline uint64_t sharing(const flow_file *f, flow_use use, cycle_row_range
 static uint64_t conflicts(const flow_file *f, uint64_t at, const cycle_rows *rows) {
   uint64_t found = sharing(f, FLOW_WRITES, rows->a) | sharing(f, FLOW_WRITES, rows->b), there = 0;
   if (rows->a_writes) found |= sharing(f, FLOW_READS, rows->a) | sharing(f, FLOW_READS_TOO, rows->a);
-  for (; found != 0; found &= found - 1) there |= f->end[__builtin_ctzll(found)] > at ? found & -found : 0;
+  for (; found != 0; found &= found - 1) there |= flow_cycle(f->end[__builtin_ctzll(found)]) > at ? found & -found : 0;
   return there;
 }
 
 static uint64_t all_there(const flow_file *f, uint64_t at) {
   uint64_t found = 0;
-  for (uint32_t i = 0; i < f->entries; i++) found |= (uint64_t)(f->end[i] > at) << i;
+  for (uint32_t i = 0; i < f->entries; i++) found |= (uint64_t)(flow_cycle(f->end[i]) > at) << i;
   return found;
 }
 
 static void depend(flow_file *other, uint64_t mask, sim_class unit, unsigned slot, flow_entry *entry) {
   for (; mask != 0; mask &= mask - 1) {
     const unsigned older = (unsigned)__builtin_ctzll(mask);
-    if (other->end[older] != FLOW_NEVER) {
-      entry->ready = wf_max(entry->ready, other->end[older] + 1);
+    if (!flow_is_never(other->end[older])) {
+      entry->ready = flow_later(entry->ready, flow_after(other->end[older], 1, FLOW_W_DEPENDENCE));
       continue;
     }
     other->entry[older].dependents[unit] |= bit(slot);
@@ -189,7 +209,7 @@ static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
 
 static bool configures(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
 
-void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle_front_command *command) {
+void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
   flow_file *f = &e->files[unit];
   const unsigned slot = f->first;
   const bool config = configures(command->insn);
@@ -199,13 +219,13 @@ void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle
   if (config) cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
   f->entry[slot] = (flow_entry){
       .command = *command, .alloc = at, .index = e->index++, .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
-  find_dependencies(e, at, unit, slot, &rows);
-  f->end[slot] = FLOW_NEVER;
+  find_dependencies(e, flow_cycle(at), unit, slot, &rows);
+  f->end[slot] = FLOW_AT_NEVER;
   f->known &= ~bit(slot);
   find_first(f, slot);
   keep_rows(f, slot, &rows);
   f->of[f->allocated++ % FLOW_QUEUE] = (flow_issue){.command = *command, .slot = (uint8_t)slot};
-  flow_tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, &f->entry[slot], at);
+  flow_tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, &f->entry[slot], flow_cycle(at));
   settle(e, unit);
 }
 
@@ -222,8 +242,8 @@ unsigned flow_station_take(flow_engine *e, sim_class unit) {
   return f->of[f->taken++ % FLOW_QUEUE].slot;
 }
 
-void flow_station_leave(flow_engine *e, sim_class unit, uint64_t at) {
+void flow_station_leave(flow_engine *e, sim_class unit, flow_time at) {
   flow_file *f = &e->files[unit];
-  f->leave[f->left++ % FLOW_QUEUE] = at;
+  f->leave[f->left++ % FLOW_QUEUE] = flow_event(e->log, at);
   settle(e, unit);
 }

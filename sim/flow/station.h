@@ -8,17 +8,19 @@
 void flow_station_create(flow_engine *e);
 // The class of a command, SIM_CLASSES: it does not enter the station.
 sim_class flow_station_class(isa_id insn);
-// The first cycle in which the class has room; FLOW_NEVER: not known.
-uint64_t flow_station_room(const flow_engine *e, sim_class unit);
+// The first cycle in which the class has room; FLOW_AT_NEVER: not known.
+flow_time flow_station_room(const flow_engine *e, sim_class unit);
+// The event of a command that enters at that time.
+flow_time flow_station_event(flow_engine *e, sim_class unit, flow_time at);
 // The command enters in cycle `at`, in which there is room.
-void flow_station_enter(flow_engine *e, uint64_t at, sim_class unit, const cycle_front_command *command);
+void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command);
 // Entry `slot` ends in cycle `at`.
-void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, uint64_t at);
+void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time at);
 // The command that the unit takes next and those behind it: NULL if it has not come or its issue is not known.
 const flow_issue *flow_station_head(const flow_engine *e, sim_class unit, unsigned place);
 // The unit takes the head; returns its slot.
 unsigned flow_station_take(flow_engine *e, sim_class unit);
 // The oldest command that has not left the unit's queue leaves it in cycle `at`.
-void flow_station_leave(flow_engine *e, sim_class unit, uint64_t at);
+void flow_station_leave(flow_engine *e, sim_class unit, flow_time at);
 
 #endif

@@ -30,7 +30,7 @@ void flow_store_create(flow_engine *e) {
   s->latency = a->accumulator.scale_latency;
   if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
     s->latency += (e->d.dim + a->accumulator.scale_units - 1) / a->accumulator.scale_units + 2;
-  s->ids = a->dma.writes_in_flight;
+  flow_ids_init(&s->ids, a->dma.writes_in_flight);
   s->beat_bytes = a->dma.bus_bits / 8;
   s->max_bytes = (uint32_t)wf_min(a->dma.max_burst_bytes, 256 * s->beat_bytes);
   arch_config_reset(&s->config, a);
@@ -38,6 +38,9 @@ void flow_store_create(flow_engine *e) {
 }
 
 static flow_block *at(flow_store *s, uint32_t number) { return &s->block[number % FLOW_BLOCKS]; }
+
+// One behind another in the same place, or the place behind.
+static flow_time behind(flow_time t) { return flow_after(t, 1, FLOW_W_STORE_PATH); }
 
 // ---- commands
 
@@ -73,7 +76,7 @@ static void decode(flow_engine *e, const cycle_front_command *command) {
 
 static bool is_config(isa_id insn) { return insn == ISA_CONFIG_ST || insn == ISA_CONFIG_NORM; }
 
-static void leave(flow_engine *e, uint64_t cycle) {
+static void leave(flow_engine *e, flow_time cycle) {
   e->store.left_queue = cycle;
   flow_station_leave(e, SIM_CLASS_STORE, cycle);
 }
@@ -83,7 +86,8 @@ static bool take_up(flow_engine *e) {
   flow_store *s = &e->store;
   const flow_issue *head = flow_station_head(e, SIM_CLASS_STORE, 0);
   if (head == NULL) return false;
-  const uint64_t start = wf_max(head->issue, s->left_queue) + 1;
+  const flow_time from = flow_later(head->issue, s->left_queue);
+  const flow_time start = flow_event(e->log, flow_after(from, 1, FLOW_W_STORE_START));
   if (is_config(head->command.insn)) {
     if (head->command.insn == ISA_CONFIG_ST || e->array->units.normaliser)
       arch_config_apply(&s->config, head->command.insn, head->command.rs1, head->command.rs2);
@@ -97,7 +101,7 @@ static bool take_up(flow_engine *e) {
   s->active = s->count > 0;
   if (!s->active) {
     leave(e, start);
-    flow_station_end(e, SIM_CLASS_STORE, s->slot, start + 1);
+    flow_station_end(e, SIM_CLASS_STORE, s->slot, flow_after(start, 1, FLOW_W_STORE_START));
   }
   return true;
 }
@@ -139,10 +143,11 @@ static void request_block(flow_engine *e) {
   flow_store *s = &e->store;
   const uint32_t n = s->requested;
   flow_block *b = at(s, n);
-  uint64_t cycle = s->start;
-  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->requested + 1);
-  if (n >= s->dispatch_room) cycle = wf_max(cycle, at(s, n - s->dispatch_room)->dispatched + 1);
-  *b = (flow_block){.requested = cycle,
+  flow_time cycle = s->start;
+  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->requested));
+  if (n >= s->dispatch_room) cycle = flow_later(cycle, behind(at(s, n - s->dispatch_room)->dispatched));
+  *b = 
+(flow_block){.requested = cycle,
                     .slot = s->slot,
                     .acc = s->acc,
                     .garbage = s->garbage,
@@ -157,7 +162,7 @@ static void request_block(flow_engine *e) {
   s->position++;
   if (!b->ends) return;
   s->active = false;
-  leave(e, s->count == 1 ? cycle + 1 : cycle);
+  leave(e, flow_after(cycle, s->count == 1, FLOW_W_STORE_PATH));
 }
 
 static bool may_request(const flow_store *s) {
@@ -173,13 +178,16 @@ static bool dispatch(flow_engine *e) {
   if (n == s->requested || (n >= s->norm_room && s->entered <= n - s->norm_room)) return false;
   if (n >= 1 && s->entered + 1 < n) return false;
   flow_block *b = at(s, n);
-  uint64_t cycle = b->requested + 1;
-  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->dispatched + 1);
-  if (n >= s->norm_room) cycle = wf_max(cycle, at(s, n - s->norm_room)->entered + 1);
-  if (b->acc) cycle = flow_calendar_find(&e->acc_adds[b->bank], cycle, 1);
-  b->dispatched = cycle;
+  flow_time cycle = behind(b->requested);
+  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->dispatched));
+  if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->entered));
+  if (b->acc) {
+    const uint64_t free = flow_calendar_find(&e->acc_adds[b->bank], flow_cycle(cycle), 1);
+    cycle = flow_not_before(cycle, free, FLOW_W_LOCAL_BANKS);
+  }
+  b->dispatched = cycle = flow_event(e->log, cycle);
   s->dispatched++;
-  if (b->ends && !b->to_sp) flow_station_end(e, SIM_CLASS_STORE, b->slot, cycle + 1);
+  if (b->ends && !b->to_sp) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(cycle));
   return true;
 }
 
@@ -187,9 +195,9 @@ static bool enter(flow_store *s) {
   const uint32_t n = s->entered;
   if (n == s->dispatched || (n >= s->norm_room && s->scaled <= n - s->norm_room)) return false;
   if (n >= NORMALISER && s->scaled <= n - NORMALISER) return false;
-  uint64_t cycle = at(s, n)->dispatched + 1;
-  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->entered + 1);
-  if (n >= s->norm_room) cycle = wf_max(cycle, at(s, n - s->norm_room)->scaled + 1);
+  flow_time cycle = behind(at(s, n)->dispatched);
+  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->entered));
+  if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->scaled));
   at(s, n)->entered = cycle;
   s->entered++;
   return true;
@@ -198,9 +206,9 @@ static bool enter(flow_store *s) {
 static bool scale(flow_store *s) {
   const uint32_t n = s->scaled;
   if (n == s->entered || (n >= s->issue_room && s->sent <= n - s->issue_room)) return false;
-  uint64_t cycle = at(s, n)->entered + 1;
-  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->scaled + 1);
-  if (n >= s->issue_room) cycle = wf_max(cycle, at(s, n - s->issue_room)->sent);
+  flow_time cycle = behind(at(s, n)->entered);
+  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->scaled));
+  if (n >= s->issue_room) cycle = flow_later(cycle, flow_after(at(s, n - s->issue_room)->sent, 0, FLOW_W_STORE_PATH));
   at(s, n)->scaled = cycle;
   s->scaled++;
   return true;
@@ -208,12 +216,13 @@ static bool scale(flow_store *s) {
 
 static void await_burst(flow_engine *e) {
   flow_store *s = &e->store;
-  uint32_t first = 0;
-  for (uint32_t i = 1; i < s->ids; i++)
-    if (s->id_free[i] < s->id_free[first]) first = i;
-  s->id = first;
-  s->candidate = wf_max(s->candidate, s->id_free[first] + OFFER - 1);
-  e->next[FLOW_STORE] = flow_memory_room(e->memory, s->candidate);
+  const flow_time id = flow_after(flow_ids_first(&s->ids), OFFER - 1, FLOW_W_WRITES_IN_FLIGHT);
+  if (flow_cycle(id) > flow_cycle(s->candidate))
+    s->candidate = flow_event_released(e->log, id, flow_later(s->candidate, s->ids.before));
+  else
+    s->candidate = flow_event(e->log, s->candidate);
+  s->next = flow_memory_room(e->memory, s->candidate);
+  e->next[FLOW_STORE] = flow_cycle(s->next);
 }
 
 static bool send(flow_engine *e) {
@@ -221,17 +230,17 @@ static bool send(flow_engine *e) {
   const uint32_t n = s->sent;
   if (n == s->scaled || s->sending) return false;
   flow_block *b = at(s, n);
-  uint64_t cycle = b->scaled + (b->acc ? s->latency : 1);
-  if (n >= 1) cycle = wf_max(cycle, at(s, n - 1)->sent + 1);
-  if (!b->to_sp) cycle = wf_max(cycle, s->writer_free);
+  flow_time cycle = flow_after(b->scaled, b->acc ? s->latency : 1, FLOW_W_STORE_PATH);
+  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->sent));
+  if (!b->to_sp) cycle = flow_later(cycle, s->writer_free);
   b->sent = b->statistics ? b->scaled : cycle;
   s->sent++;
-  if (b->to_sp && b->ends) flow_station_end(e, SIM_CLASS_STORE, b->slot, cycle + 1);
+  if (b->to_sp && b->ends) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(cycle));
   if (!b->writes) return true;
   s->sending = true;
   s->from = b->address;
   s->bytes = b->bytes;
-  s->candidate = cycle + OFFER;
+  s->candidate = flow_after(cycle, OFFER, FLOW_W_WRITER);
   await_burst(e);
   return true;
 }
@@ -262,15 +271,16 @@ void flow_store_step(flow_engine *e) {
   flow_store *s = &e->store;
   const flow_burst b = flow_burst_of(s->from, s->bytes, s->beat_bytes, s->max_bytes);
   const uint32_t beats = b.size / s->beat_bytes;
-  const uint64_t cycle = flow_memory_grant(e->memory, e->next[FLOW_STORE], beats);
-  const uint64_t answered = flow_memory_write(e->memory, cycle, s->from - b.offset, b.size, b.bytes != b.size);
-  s->id_free[s->id] = answered + 1;
-  flow_busy_until(e, answered + 1);
-  flow_tell_burst(e, &(flow_seen){true, s->id, b.size, 1, s->from - b.offset, cycle, answered, 1});
-  s->writer_free = cycle + beats < AHEAD ? 0 : cycle + beats - AHEAD;
+  const flow_time cycle = flow_memory_grant(e->memory, s->next, beats);
+  const flow_time answered = flow_memory_write(e->memory, cycle, s->from - b.offset, b.size, b.bytes != b.size);
+  const uint8_t id = flow_ids_use(&s->ids, flow_event(e->log, flow_after(answered, 1, FLOW_W_BUS)));
+  flow_busy_until(e, flow_after(answered, 1, FLOW_W_BUS));
+  flow_tell_burst(e, &(flow_seen){true, id, b.size, 1, s->from - b.offset, flow_cycle(cycle), flow_cycle(answered), 1});
+  const uint64_t free = flow_cycle(cycle) + beats;
+  s->writer_free = flow_at(cycle, free < AHEAD ? 0 : free - AHEAD, FLOW_W_BUS);
   s->from += b.bytes;
   s->bytes -= b.bytes;
-  s->candidate = s->writer_free + OFFER;
+  s->candidate = flow_after(s->writer_free, OFFER, FLOW_W_WRITER);
   if (s->bytes > 0) {
     await_burst(e);
     return;

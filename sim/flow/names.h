@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine is built twice, with a log of events (FLOW_RECORDS) and without. What one file of it gives another has a
+// name for each.
+#ifndef SIM_FLOW_NAMES_H
+#define SIM_FLOW_NAMES_H
+
+#ifdef FLOW_RECORDS
+#define flow_dram_ask flow_dram_ask_recorded
+#define flow_dram_create flow_dram_create_recorded
+#define flow_dram_destroy flow_dram_destroy_recorded
+#define flow_dram_soonest flow_dram_soonest_recorded
+#define flow_execute_create flow_execute_create_recorded
+#define flow_execute_step flow_execute_step_recorded
+#define flow_execute_wake flow_execute_wake_recorded
+#define flow_front_busy flow_front_busy_recorded
+#define flow_front_create flow_front_create_recorded
+#define flow_front_destroy flow_front_destroy_recorded
+#define flow_front_done flow_front_done_recorded
+#define flow_front_push flow_front_push_recorded
+#define flow_front_room flow_front_room_recorded
+#define flow_front_step flow_front_step_recorded
+#define flow_front_wake flow_front_wake_recorded
+#define flow_keep flow_keep_recorded
+#define flow_load_create flow_load_create_recorded
+#define flow_load_end flow_load_end_recorded
+#define flow_load_step flow_load_step_recorded
+#define flow_load_wake flow_load_wake_recorded
+#define flow_memory_answer flow_memory_answer_recorded
+#define flow_memory_create flow_memory_create_recorded
+#define flow_memory_destroy flow_memory_destroy_recorded
+#define flow_memory_grant flow_memory_grant_recorded
+#define flow_memory_host flow_memory_host_recorded
+#define flow_memory_read flow_memory_read_recorded
+#define flow_memory_room flow_memory_room_recorded
+#define flow_memory_write flow_memory_write_recorded
+#define flow_repeats_add flow_repeats_add_recorded
+#define flow_repeats_create flow_repeats_create_recorded
+#define flow_repeats_step flow_repeats_step_recorded
+#define flow_repeats_wake flow_repeats_wake_recorded
+#define flow_station_class flow_station_class_recorded
+#define flow_station_create flow_station_create_recorded
+#define flow_station_end flow_station_end_recorded
+#define flow_station_enter flow_station_enter_recorded
+#define flow_station_event flow_station_event_recorded
+#define flow_station_head flow_station_head_recorded
+#define flow_station_leave flow_station_leave_recorded
+#define flow_station_room flow_station_room_recorded
+#define flow_station_take flow_station_take_recorded
+#define flow_step flow_step_recorded
+#define flow_store_create flow_store_create_recorded
+#define flow_store_step flow_store_step_recorded
+#define flow_store_wake flow_store_wake_recorded
+#define flow_tell_burst flow_tell_burst_recorded
+#define flow_unit_wake flow_unit_wake_recorded
+#define sim_flow_engine sim_flow_recording_engine
+#endif
+
+#endif
