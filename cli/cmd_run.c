@@ -7,6 +7,7 @@
 #include "base/thousands.h"
 #include "cli/kernel.h"
 #include "cli/run_elf.h"
+#include "cli/sim_sensitivity.h"
 #include "cli/sim_units.h"
 #include "runner/oracle.h"
 
@@ -14,7 +15,7 @@ typedef struct run_options {
   kernel_options kernel;
   const char *engine;
   uint64_t seed, times;
-  bool timing_only, units, elf;
+  bool timing_only, units, elf, sensitivity;
 } run_options;
 
 typedef struct run_report {
@@ -22,6 +23,7 @@ typedef struct run_report {
   const char *path;
   const sim_engine_ops *engine;
   const run_oracle_verdict *verdict;
+  const sim_flow_account *sensitivity;  // NULL: not asked for
   bool compared, units;
 } run_report;
 
@@ -55,6 +57,7 @@ static void print_report(const run_report *r, FILE *out) {
   }
   const host_counts hart = {.instructions[HOST_COMMAND] = run->commands};
   if (run->has_units && r->units) sim_units_print(&run->units, &hart, &r->job->array, out);
+  if (r->sensitivity != NULL) sim_sensitivity_print(r->sensitivity, out);
   if (r->compared)
     fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
             v->wrong == 0 ? "as the oracle's" : "WRONG");
@@ -77,6 +80,7 @@ static cJSON *to_json(const run_report *r) {
     sim_units_add_memory(&v->run.units.memory, object);
     sim_units_json(&v->run.units, &hart, &r->job->array, object);
   }
+  if (r->sensitivity != NULL) sim_sensitivity_json(r->sensitivity, object);
   cJSON_AddBoolToObject(object, "compared", r->compared);
   if (!r->compared) return object;
   cli_json_hash(object, "digest", v->digest);
@@ -84,11 +88,20 @@ static cJSON *to_json(const run_report *r) {
   return object;
 }
 
+static void take_account(void *context, const sim_engine *engine, uint64_t cycle) {
+  sim_flow_account_to(engine, cycle, context);
+}
+
 // Fills, runs, compares, reports.
 static cli_exit judge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
                       const sim_engine_ops *engine, wf_diag *diag) {
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
-  const run_config config = {.engine = engine, .options = &engine_options, .times = (unsigned)options->times};
+  sim_flow_account account;
+  const run_config config = {.engine = engine,
+                             .options = &engine_options,
+                             .times = (unsigned)options->times,
+                             .ended = options->sensitivity ? take_account : NULL,
+                             .context = &account};
   const bool compared = !options->timing_only && job->result.block != NULL;
   run_oracle o;
   run_oracle_verdict verdict;
@@ -97,8 +110,13 @@ static cli_exit judge(const cli_common *common, const run_options *options, cons
   good = good && run_oracle_judge(&o, &job->result, &config, &verdict, diag);
   run_oracle_release(&o);
   if (!good) return CLI_CANNOT_BUILD;
-  const run_report report = {
-      .job = job, .path = path, .engine = engine, .verdict = &verdict, .compared = compared, .units = options->units};
+  const run_report report = {.job = job,
+                             .path = path,
+                             .engine = engine,
+                             .verdict = &verdict,
+                             .compared = compared,
+                             .units = options->units,
+                             .sensitivity = options->sensitivity ? &account : NULL};
   if (!common->quiet) print_report(&report, stdout);
   if (common->json != NULL && !cli_write_json(common->json, to_json(&report), diag)) return CLI_BAD_INPUT;
   if (!compared || verdict.wrong == 0) return CLI_OK;
@@ -150,6 +168,8 @@ static const wf_option run_rows[] = {
     {"seed", WF_COUNT(run_options, seed), "N", "of the random data (default 1)"},
     {"times", WF_COUNT(run_options, times), "N", "run N times and report the last (default 1: caches are cold)"},
     {"units", WF_FLAG(run_options, units), NULL, "engine cycle: also where each unit's cycles went, traffic, energy"},
+    {"sensitivity", WF_FLAG(run_options, sensitivity), NULL,
+     "engine flow: also what the cycles of all times depend on, by parameter of the array"},
     {"elf", WF_FLAG(run_options, elf), NULL, "as a program of the RISC-V host, whose cycles count, too"},
     {"timing-only", WF_FLAG(run_options, timing_only), NULL, "engine cycle: move no data and compare nothing"},
 };
@@ -173,11 +193,12 @@ cli_exit cli_run(int argc, char **argv) {
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   const sim_engine_ops *engine = find_engine(&options);
   if (engine == NULL) return CLI_USAGE;
+  wf_diag diag = wf_diag_to(stderr);
+  if (options.sensitivity && (engine = sim_sensitivity_engine(engine, &diag)) == NULL) return CLI_USAGE;
   if (options.elf && engine->timing_only) {
     fprintf(stderr, "weft: error: engine %s moves no data, which a program of the host compares\n", engine->name);
     return CLI_USAGE;
   }
-  wf_diag diag = wf_diag_to(stderr);
   kernel_job job;
   options.kernel.for_c = options.elf;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);

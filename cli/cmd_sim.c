@@ -12,6 +12,7 @@
 #include "cli/sim_csv.h"
 #include "cli/sim_network.h"
 #include "cli/sim_report.h"
+#include "cli/sim_sensitivity.h"
 #include "sim/cycle/cycle.h"
 #include "sim/records.h"
 #include "sim/ref/ref.h"
@@ -36,7 +37,7 @@ typedef struct sim_options {
   uint64_t max_instructions;
   bool any_array;
   bool at_recorded_times;
-  bool timing_only;
+  bool timing_only, sensitivity;
   sim_network_options network;
 } sim_options;
 
@@ -129,6 +130,7 @@ typedef struct record_sinks {
   FILE *events;
   sim_timeline *timeline;
   uint32_t line_bytes;
+  sim_flow_account *account;
 } record_sinks;
 
 static void take_event(void *context, const sim_event *event) {
@@ -146,6 +148,11 @@ static void take_burst(void *context, const memsys_seen *burst) {
 static void watch_engine(void *context, const sim_engine *engine) {
   const record_sinks *sinks = context;
   if (sinks->timeline != NULL) sim_timeline_watch(sinks->timeline, engine);
+}
+
+static void take_account(void *context, const sim_engine *engine, uint64_t cycle) {
+  const record_sinks *sinks = context;
+  sim_flow_account_to(engine, cycle, sinks->account);
 }
 
 static bool close_timeline(const sim_options *options, const record_sinks *sinks, const sim_run_result *result,
@@ -195,9 +202,11 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   const sim_engine_ops *engine = choose_engine(options, diag);
   if (engine == NULL) return CLI_CANNOT_BUILD;
+  if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
   const bool recorded = files->events != NULL || files->timeline != NULL;
-  record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes};
+  sim_flow_account account = {.cycles = {0}};
+  record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes, .account = &account};
   if (files->timeline != NULL) sinks.timeline = sim_timeline_open(files->timeline, &array, path);
   const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
   const sim_engine_options engine_options = {.wave = options->wave,
@@ -219,6 +228,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                            .events = recorded ? &events : NULL,
                            .watch = watch_engine,
                            .watch_context = &sinks,
+                           .ended = options->sensitivity ? take_account : NULL,
                            .progress = common->quiet ? NULL : show_progress,
                            .progress_context = &shown};
   sim_run_result result = sim_run_file(&config, path, diag);
@@ -233,6 +243,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                        .accelerator = options->accelerator,
                        .timing_only = options->timing_only || engine->timing_only,
                        .result = &result,
+                       .sensitivity = options->sensitivity ? &account : NULL,
                        .exit = (int)code};
   if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
   return ferror(stdout) ? CLI_BAD_INPUT : code;
@@ -248,8 +259,10 @@ static cli_exit simulate_network(const cli_common *common, const sim_options *op
   }
   const sim_engine_ops *engine = choose_engine(options, diag);
   if (engine == NULL) return CLI_CANNOT_BUILD;
+  if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!timing_agrees(options, engine, diag)) return CLI_USAGE;
   sim_network_options chosen = options->network;
+  chosen.sensitivity = options->sensitivity;
   chosen.timing_only = options->timing_only || engine->timing_only;
   chosen.timeline = options->timeline;
   chosen.csv = options->csv;
@@ -286,6 +299,8 @@ static const wf_option sim_rows[] = {
     {"csv", WF_TEXT(sim_options, csv), "FILE|-", "write the result as CSV: file,array,engine,key,value"},
     {"timing-only", WF_FLAG(sim_options, timing_only), NULL,
      "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},
+    {"sensitivity", WF_FLAG(sim_options, sensitivity), NULL,
+     "engine flow: also what the cycles depend on, by parameter of the array; of networks by step, too"},
     {"any-array", WF_FLAG(sim_options, any_array), NULL, "run even if the program was built for another array"},
 };
 

@@ -196,6 +196,36 @@ static void print_quality(const network_report *report, FILE *out) {
   }
 }
 
+// ---- what the cycles depend on
+
+static sim_flow_account account_of(const network_report *report, int step) {
+  static const sim_flow_account nothing = {.cycles = {0}};
+  return sim_sensitivity_between(step == 0 ? &nothing : &report->accounts[step - 1], &report->accounts[step]);
+}
+
+static void print_sensitivity(const network_report *report, FILE *out) {
+  const network *net = report->job->net;
+  if (report->accounts == NULL || net->step_count == 0) return;
+  char name[WF_NAME_LINE];
+  sim_sensitivity_print(&report->accounts[net->step_count - 1], out);
+  fprintf(out, "\nby step, the first weights\n");
+  for (int s = 0; s < net->step_count; s++) {
+    const sim_flow_account account = account_of(report, s);
+    fprintf(out, "%4d %-28s ", s, wf_name_shown(net->steps[s].name, name));
+    sim_sensitivity_print_line(&account, out);
+  }
+}
+
+static void add_sensitivity(const network_report *report, cJSON *document, cJSON *steps) {
+  const network *net = report->job->net;
+  if (report->accounts == NULL || net->step_count == 0) return;
+  sim_sensitivity_json(&report->accounts[net->step_count - 1], document);
+  for (int s = 0; s < net->step_count; s++) {
+    const sim_flow_account account = account_of(report, s);
+    sim_sensitivity_json(&account, cJSON_GetArrayItem(steps, s));
+  }
+}
+
 void network_report_totals(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
@@ -217,6 +247,7 @@ void network_report_totals(const network_report *report, FILE *out) {
   print_kept(report, out);
   print_quality(report, out);
   print_layers(report, out);
+  print_sensitivity(report, out);
   for (int o = 0; !report->timing_only && o < net->graph->output_count; o++)
     fprintf(out, "output       %s, digest %016" PRIx64 "\n",
             wf_name_shown(net->graph->tensors[net->graph->outputs[o]].name, name), r->digests[o]);
@@ -375,6 +406,7 @@ cJSON *network_report_json(const network_report *report) {
   cJSON *list = cJSON_AddArrayToObject(document, "steps");
   for (int s = 0; s < report->job->net->step_count; s++)
     cJSON_AddItemToArray(list, step_json(report->job->net, s, &r->steps[s]));
+  add_sensitivity(report, document, list);
   return document;
 }
 

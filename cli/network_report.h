@@ -4,12 +4,14 @@
 #define CLI_NETWORK_REPORT_H
 
 #include "cli/network_job.h"
+#include "cli/sim_sensitivity.h"
 
 typedef struct network_report {
   const char *path;
   const network_job *job;
   const sim_engine_ops *engine;
   const run_network_result *result;
+  const sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for
   bool checked, timing_only;
 } network_report;
 

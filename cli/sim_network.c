@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/progress.h"
 #include "cli/network_report.h"
+#include "cli/sim_sensitivity.h"
 #include "sim/timeline.h"
 
 const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
@@ -29,6 +31,7 @@ typedef struct watcher {
   bool table;
   wf_progress progress;
   sim_timeline *timeline;
+  sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for
 } watcher;
 
 static void show_step(void *context, const network *net, int step, const run_step_result *result) {
@@ -39,6 +42,11 @@ static void show_step(void *context, const network *net, int step, const run_ste
   }
   if ((w->table && w->progress.terminal) || !wf_progress_due(&w->progress)) return;
   wf_progress_line(&w->progress, "weft: step %d of %d, %s", step + 1, net->step_count, net->steps[step].name);
+}
+
+static void take_account(void *context, int step, const sim_engine *engine, uint64_t cycle) {
+  const watcher *w = context;
+  sim_flow_account_to(engine, cycle, &w->accounts[step]);
 }
 
 static void watch_engine(void *context, const sim_engine *engine) {
@@ -96,10 +104,12 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
                                      .check = !options->no_check && !options->timing_only,
                                      .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
                                      .events = timeline == NULL ? NULL : &events,
+                                     .ended = options->sensitivity ? take_account : NULL,
                                      .watch = watch_engine,
                                      .progress = show_step,
                                      .context = &w};
   run_network_result result;
+  if (options->sensitivity) w.accounts = WF_NEW_ARRAY((size_t)job->net->step_count + 1, sim_flow_account);
   if (w.table) network_report_head(stdout);
   bool good = run_network(job->net, &config, &result, diag);
   if (w.timeline != NULL &&
@@ -111,9 +121,11 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
                                  .job = job,
                                  .engine = engine,
                                  .result = &result,
+                                 .accounts = w.accounts,
                                  .checked = config.check,
                                  .timing_only = options->timing_only};
   const cli_exit code = good ? write_reports(common, options, &report, diag) : CLI_CANNOT_BUILD;
+  wf_free(w.accounts);
   run_network_release(job->net, &result);
   return code;
 }

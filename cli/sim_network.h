@@ -7,7 +7,7 @@
 
 typedef struct sim_network_options {
   network_job_options job;
-  bool no_check, native_host, timing_only;
+  bool no_check, native_host, timing_only, sensitivity;
   const char *timeline, *csv, *report;
 } sim_network_options;
 

@@ -104,6 +104,7 @@ void sim_report_print(const sim_report *report, FILE *out) {
     print_count(out, "memory written", result->written_bytes, "bytes by the accelerator");
   }
   if (result->has_units) sim_units_print(&result->units, &result->host.counts, report->array, out);
+  if (report->sensitivity != NULL) sim_sensitivity_print(report->sensitivity, out);
   fprintf(out, "  %-24s %16.3f s", "wall time", result->wall_seconds);
   if (result->hosted && result->wall_seconds > 0)
     fprintf(out, " (%.0f million instructions/s)", (double)result->host.instructions / result->wall_seconds / 1e6);
@@ -170,6 +171,7 @@ cJSON *sim_report_json(const sim_report *report) {
   if (report->engine->timed && result->hosted) sim_units_add_hart(&result->host.counts, document);
   if (result->has_memory) sim_units_add_memory(&result->memory, document);
   if (result->has_units) sim_units_json(&result->units, &result->host.counts, report->array, document);
+  if (report->sensitivity != NULL) sim_sensitivity_json(report->sensitivity, document);
   cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
   return document;
 }

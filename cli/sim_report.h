@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/sim_sensitivity.h"
 #include "sim/run.h"
 
 typedef struct sim_report {
@@ -16,7 +17,8 @@ typedef struct sim_report {
   const char *accelerator;  // of engine systemc; NULL: the default, or another engine
   bool timing_only;         // no data was moved: nothing of it is reported
   const sim_run_result *result;
-  int exit;  // of the command
+  const sim_flow_account *sensitivity;  // NULL: not asked for
+  int exit;                             // of the command
 } sim_report;
 
 // The exit code of a command that ran this.

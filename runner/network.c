@@ -39,6 +39,9 @@ static bool run_node(network_runner *r, const graph_node *node) {
     if (!run_machine_step(&r->machine, step, one)) return false;
     r->result->run_seconds += wf_process_seconds() - start;
     add_up(r->result, step, one);
+    if (r->config->ended != NULL)
+      r->config->ended(r->config->context, r->next, run_session_engine(r->machine.session),
+                       run_session_cycle(r->machine.session));
     r->next++;
   }
   return true;

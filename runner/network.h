@@ -54,6 +54,8 @@ typedef struct run_network_config {
   const sim_events *events;  // of an engine that has them; NULL: none
   // Called with the engine before the first step; may be NULL. The engine is gone when the run returns.
   void (*watch)(void *context, const sim_engine *engine);
+  // With the engine, as soon as a step is over, with the cycle it came to; may be NULL.
+  void (*ended)(void *context, int step, const sim_engine *engine, uint64_t cycle);
   // After each step; may be NULL.
   void (*progress)(void *context, const network *net, int step, const run_step_result *result);
   void *context;

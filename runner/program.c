@@ -118,6 +118,7 @@ bool run_commands(const command_program *program, const run_config *config, arch
   bool good = true;
   for (unsigned n = 0; n < times && good; n++) good = run_session_run(session, program, layout, result, diag);
   result->commands = session->commands;
+  if (good && config->ended != NULL) config->ended(config->context, session->engine, session->cycle);
   run_session_close(session);
   return good;
 }

@@ -12,6 +12,9 @@ typedef struct run_config {
   const sim_engine_options *options;  // NULL: defaults
   unsigned times;                     // how often the program runs, one after the other; 0 counts as 1
   const sim_events *events;           // of an engine that has them; NULL: none
+  // With the engine, when the last run is over and before it is gone; may be NULL.
+  void (*ended)(void *context, const sim_engine *engine, uint64_t cycle);
+  void *context;
 } run_config;
 
 typedef struct run_result {

@@ -132,7 +132,8 @@ static void mention_traps(const char *path, const sim_elf *elf, const host_resul
 }
 
 // The engine goes on to the end of the run, which is what its units are to account for.
-static void account(sim_engine *engine, sim_run_result *result) {
+static void account(const sim_run_config *config, sim_engine *engine, sim_run_result *result) {
+  if (config->ended != NULL) config->ended(config->watch_context, engine, result->host.cycles);
   if (!result->hosted) result->host.counts.instructions[HOST_COMMAND] = result->port.commands;
   if (engine->ops->memory_counts == NULL) return;
   engine->ops->advance(engine, result->host.cycles);
@@ -193,7 +194,7 @@ static void run_program(const sim_run_config *config, const sim_elf *elf, arch_m
   host_destroy(run.hart);
   result->fault = *engine->ops->fault(engine);
   result->port = port;
-  account(engine, result);
+  account(config, engine, result);
   result->read_bytes = memory->read_bytes;
   result->written_bytes = memory->written_bytes;
   end_trace(engine, result);
@@ -416,7 +417,7 @@ static void replay_file(replay *r, FILE *in, const char *path) {
   if (!run.good && r->result->status == SIM_RUN_OK) r->result->status = SIM_RUN_BAD_INPUT;
   r->result->read_bytes = r->memory->read_bytes;
   r->result->written_bytes = r->memory->written_bytes;
-  account(r->engine, r->result);
+  account(r->config, r->engine, r->result);
 }
 
 sim_run_result sim_run_trace(const sim_run_config *config, const char *path, wf_diag *diag) {

@@ -26,7 +26,9 @@ typedef struct sim_run_config {
   const sim_events *events;  // of a timed engine; NULL: none
   // Called with the engine before the first command; may be NULL. The engine is gone when the run returns.
   void (*watch)(void *context, const sim_engine *engine);
-  void *watch_context;
+  void *watch_context;  // of both
+  // Called with the engine when the run is over, with the cycle it came to; may be NULL.
+  void (*ended)(void *context, const sim_engine *engine, uint64_t cycle);
   bool (*progress)(void *context, uint64_t instructions, uint64_t cycles);  // may be NULL; false stops the run
   void *progress_context;
 } sim_run_config;

@@ -42,8 +42,8 @@ typedef struct session {
 
 typedef struct bank {
   session of[SESSIONS];
-  uint32_t last;  // the newest
-  uint64_t free;  // a row may be opened
+  uint32_t last;   // the newest
+  uint64_t free;   // a row may be opened
   flow_time user;  // the last transaction: its data
 } bank;
 
@@ -187,7 +187,8 @@ static flow_time data_event(flow_dram *d, flow_time t, uint64_t column, uint64_t
   t = in_tick(d, t, column + delay, FLOW_W_DRAM_LATENCY);
 #ifdef FLOW_RECORDS
   const uint32_t before = d->data.holder[(data - 1) % FLOW_HOLDERS];
-  const flow_time held = {d->log->edge[before] >> FLOW_TIME_SHIFT << FLOW_TIME_SHIFT | (uint64_t)before << FLOW_WEIGHT_BITS};
+  const flow_time held = {d->log->edge[before] >> FLOW_TIME_SHIFT << FLOW_TIME_SHIFT | (uint64_t)before
+                                                                                           << FLOW_WEIGHT_BITS};
   if (data > column + delay && flow_cycle(held) + FLOW_HOLDS_MOST > flow_cycle(t)) t = held;
 #endif
   t = flow_event(d->log, in_tick(d, t, data, FLOW_W_DRAM_DATA));

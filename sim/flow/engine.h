@@ -52,12 +52,12 @@ typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
   uint32_t entries;
-  uint64_t known;              // entries whose end is known, a bit each
-  uint32_t first;              // the entry that is or becomes free first
-  uint32_t uses;               // a bit for each flow_use that there was
-  uint32_t queue;              // commands that have issued and have not left their unit's queue, at most
+  uint64_t known;               // entries whose end is known, a bit each
+  uint32_t first;               // the entry that is or becomes free first
+  uint32_t uses;                // a bit for each flow_use that there was
+  uint32_t queue;               // commands that have issued and have not left their unit's queue, at most
   flow_time end[FLOW_ENTRIES];  // 0: never used; FLOW_AT_NEVER: not known
-  flow_time room_before;       // what the entry before waited for: with one more entry this one would, too
+  flow_time room_before;        // what the entry before waited for: with one more entry this one would, too
   flow_entry entry[FLOW_ENTRIES];
   int32_t rows_from[FLOW_USES][FLOW_ENTRIES], rows_end[FLOW_USES][FLOW_ENTRIES];  // end 0: none
   // Commands count from 0 in their class. A ring of those that the unit has not taken, and when commands left.
@@ -99,12 +99,12 @@ typedef struct flow_load {
   flow_load_state states[ARCH_LOAD_STATES];
   bool active;
   bool waking;
-  flow_load_command at;          // under way
-  uint32_t row;                  // its row
-  uint64_t from;                 // of its bytes: address of the next burst
-  uint32_t left, done;           // bytes of the row
-  flow_time left_queue;          // when the command before left the queue
-  flow_time requested;           // the row
+  flow_load_command at;           // under way
+  uint32_t row;                   // its row
+  uint64_t from;                  // of its bytes: address of the next burst
+  uint32_t left, done;            // bytes of the row
+  flow_time left_queue;           // when the command before left the queue
+  flow_time requested;            // the row
   flow_time accepted[FLOW_ROWS];  // rows by the reader, a ring
   uint64_t rows_accepted;
   flow_time chosen, granted, granted_before;  // the last burst, and the grant of the one before
@@ -237,9 +237,9 @@ typedef struct flow_front {
   bool awaits_room;  // the head waits for an end that is not known
   flow_pass pass;
   struct flow_loops *loops;
-  flow_time next;       // of the next step
-  flow_time pushed;     // the last command
-  flow_time room;       // what a command that is pushed has waited for
+  flow_time next;    // of the next step
+  flow_time pushed;  // the last command
+  flow_time room;    // what a command that is pushed has waited for
   flow_done done[FLOW_DONES];
   uint32_t dones;
 } flow_front;

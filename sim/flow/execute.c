@@ -241,7 +241,6 @@ static void fetch(flow_engine *e) {
   x->at = flow_after(x->at, rows - lost_cycles, FLOW_W_MESH);
 }
 
-
 // When the mesh has room for one more request, which enters it `enter_delay` behind the start.
 static flow_time mesh_room(flow_engine *e, flow_time start) {
   const flow_execute *x = &e->execute;
@@ -249,11 +248,11 @@ static flow_time mesh_room(flow_engine *e, flow_time start) {
   const flow_time left = x->request[(x->requests - x->tags) % FLOW_REQUESTS];
   const uint64_t from = flow_cycle(left) > x->enter_delay ? flow_cycle(left) - x->enter_delay + 1 : 0;
   if (from <= flow_cycle(start)) return flow_event(e->log, start);
-  return flow_event_released(e->log, flow_at(left, from, FLOW_W_PRODUCTS), start);
+  const flow_time room = flow_event(e->log, flow_at(left, from, FLOW_W_MESH_LATENCY));
+  return flow_event_released(e->log, flow_after(room, 0, FLOW_W_PRODUCTS), start);
 }
 
 static unsigned take(flow_engine *e, flow_time last) {
-
   const unsigned slot = flow_station_take(e, SIM_CLASS_EXECUTE);
   flow_station_leave(e, SIM_CLASS_EXECUTE, last);
   return slot;
@@ -371,8 +370,7 @@ static void step_preload(flow_engine *e, flow_time at) {
     x->free_at = flow_after(flow_later(until, room), 1, FLOW_W_MESH_LATENCY);
     return;
   }
-  carry_out
-(e, &op, at);
+  carry_out(e, &op, at);
 }
 
 static void step_compute(flow_engine *e, flow_time at) {

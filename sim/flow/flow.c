@@ -244,7 +244,8 @@ static uint64_t advance(sim_engine *engine, uint64_t cycle) {
   run_to(e, cycle);
   tell_events(e, cycle);
   const uint64_t next = e->next[first_actor(e)];
-  return next == FLOW_NEVER ? (flow_cycle(e->idle_at) > cycle ? flow_cycle(e->idle_at) : UINT64_MAX) : wf_max(next, cycle + 1);
+  return next == FLOW_NEVER ? (flow_cycle(e->idle_at) > cycle ? flow_cycle(e->idle_at) : UINT64_MAX)
+                            : wf_max(next, cycle + 1);
 }
 
 static uint64_t drain(sim_engine *engine, uint64_t cycle) {

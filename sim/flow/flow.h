@@ -33,7 +33,8 @@ typedef struct sim_flow_account {
 
 // NULL past the end.
 SIM_CYCLE_VISIBLE const sim_flow_weight *sim_flow_weight_at(unsigned n);
-// Of a recording engine that has come to an end, behind whose last event nothing but the host's time passes.
+// Of a recording engine that has come to an end before `cycle` or at it; between the two it is the host that works. The
+// sum is `cycle`.
 SIM_CYCLE_VISIBLE void sim_flow_account_to(const sim_engine *engine, uint64_t cycle, sim_flow_account *account);
 
 #endif

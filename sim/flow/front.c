@@ -169,7 +169,8 @@ static void put_back(flow_engine *e, uint32_t n, uint64_t at) {
   flow_loops *l = e->front.loops;
   uint64_t entered = flow_cycle(p->pushed_at[n % FLOW_PASS]);
   uint32_t q = 0;
-  for (; q < p->last && is_left(p, q, n) && flow_cycle(left_at(p, q, n)) < at; q++) entered = flow_cycle(left_at(p, q, n));
+  for (; q < p->last && is_left(p, q, n) && flow_cycle(left_at(p, q, n)) < at; q++)
+    entered = flow_cycle(left_at(p, q, n));
   const cycle_front_command *command = &p->command[n % FLOW_PASS];
   if (q == 0)
     stage_push(&l->raw, entered, command);
@@ -258,7 +259,7 @@ static bool step_head(flow_engine *e, flow_loops *l, uint64_t now) {
   if (!cycle_queue_valid(&l->unrolled.queue, now)) return false;
   const cycle_front_command command = *stage_head(&l->unrolled);
   const sim_class unit = flow_station_class(command.insn);
-const flow_time room = unit == SIM_CLASSES ? (flow_time){0} : flow_station_room(e, unit);
+  const flow_time room = unit == SIM_CLASSES ? (flow_time){0} : flow_station_room(e, unit);
   l->blocked = e->front.awaits_room = flow_known_cycle(room) > now;
   if (l->blocked) return false;
   cycle_queue_pop(&l->unrolled.queue, now);
@@ -395,8 +396,7 @@ void flow_front_wake(flow_engine *e) {
   }
 }
 
-bool flow_front_busy
-(const flow_engine *e) {
+bool flow_front_busy(const flow_engine *e) {
   return e->front.looping ? chain_busy(e->front.loops) : !pass_empty(&e->front.pass);
 }
 

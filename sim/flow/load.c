@@ -113,7 +113,6 @@ static flow_time behind_overlaps(const flow_engine *e, const flow_load_command *
 }
 
 void flow_load_end(flow_engine *e, uint8_t slot, flow_time at) {
-
   flow_load *l = &e->load;
   for (uint32_t i = 0; i < l->tracked; i++)
     if (l->commands[i].slot == slot && flow_is_never(l->commands[i].end)) l->commands[i].end = at;
@@ -252,7 +251,8 @@ static void bring(flow_engine *e, uint32_t rows, flow_time merged, uint64_t spac
   const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0), block = l->done >> shift;
   if (m->wide) {
     if (m->repeats > 0) {
-      flow_repeats_add(e, m->slot, m->rows.row, flow_after(merged, WIDE_LAG, FLOW_W_LOAD_PATH), (uint64_t)rows * (m->repeats + 1), ends);
+      flow_repeats_add(e, m->slot, m->rows.row, flow_after(merged, WIDE_LAG, FLOW_W_LOAD_PATH),
+                       (uint64_t)rows * (m->repeats + 1), ends);
       return;
     }
     l->end = flow_later(l->end, flow_after(merged, WIDE_LAG + 1, FLOW_W_LOAD_PATH));
@@ -329,7 +329,8 @@ static void step_burst(flow_engine *e) {
   l->chosen = l->candidate;
   l->granted_before = l->granted;
   l->granted = at;
-  flow_tell_burst(e, &(flow_seen){false, id, b.size, beats, l->from - b.offset, flow_cycle(at), flow_cycle(first), answer.spacing});
+  flow_tell_burst(
+      e, &(flow_seen){false, id, b.size, beats, l->from - b.offset, flow_cycle(at), flow_cycle(first), answer.spacing});
   bring(e, rows, flow_after(first, p.merged, FLOW_W_BUS), answer.spacing, ends);
   l->from += b.bytes;
   l->left -= b.bytes;

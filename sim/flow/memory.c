@@ -172,7 +172,7 @@ typedef struct request {
 static uint32_t first_free(const flow_memory *m) {
   uint32_t first = 0;
   for (uint32_t i = 1; i < m->registers; i++)
-    if (m->free[i].bits < m->free[first].bits) first = i;
+    if (flow_cycle(m->free[i]) < flow_cycle(m->free[first])) first = i;
   return first;
 }
 
@@ -222,9 +222,9 @@ static flow_time evict(flow_memory *m, flow_time at, const l2_found *found) {
 }
 
 typedef struct served {
-  flow_time first;     // beat in the data pipe
-  uint64_t last;       // the last one's cycle
-  flow_time free;      // the register
+  flow_time first;  // beat in the data pipe
+  uint64_t last;    // the last one's cycle
+  flow_time free;   // the register
 } served;
 
 static void move_line(flow_memory *m, uint64_t start) { m->moved[m->moves++ % MOVES] = start; }

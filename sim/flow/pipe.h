@@ -68,7 +68,7 @@ static inline uint8_t flow_ids_use(flow_ids *ids, flow_time free) {
   const uint8_t id = ids->id[ids->first % FLOW_IDS];
   ids->before = flow_ids_first(ids);
   uint32_t place = ids->first++ + ids->count;
-  for (; place != ids->first && ids->free[(place - 1) % FLOW_IDS].bits > free.bits; place--) {
+  for (; place != ids->first && flow_cycle(ids->free[(place - 1) % FLOW_IDS]) > flow_cycle(free); place--) {
     ids->free[place % FLOW_IDS] = ids->free[(place - 1) % FLOW_IDS];
     ids->id[place % FLOW_IDS] = ids->id[(place - 1) % FLOW_IDS];
   }

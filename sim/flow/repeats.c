@@ -56,8 +56,8 @@ void flow_repeats_step(flow_engine *e) {
   for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
     if (actor != FLOW_REPEATS) horizon = wf_min(horizon, e->next[actor]);
   const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + r->lead;
-  const uint64_t from = flow_cycle(r->at), taken =
-      flow_calendar_from(&e->acc_results[h->bank], from) | flow_calendar_from(&e->narrow_ends, from);
+  const uint64_t from = flow_cycle(r->at),
+                 taken = flow_calendar_from(&e->acc_results[h->bank], from) | flow_calendar_from(&e->narrow_ends, from);
   unsigned passed = 0;
   for (; passed < FLOW_CALENDAR_BITS && h->count > 0 && from + passed <= known; passed++)
     h->count -= (taken >> passed & 1) == 0;

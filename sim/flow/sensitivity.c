@@ -20,7 +20,8 @@ void sim_flow_account_to(const sim_engine *engine, uint64_t cycle, sim_flow_acco
   const flow_engine *e = (const flow_engine *)engine;
   flow_account own;
   flow_log_account(e->log, e->idle_at, &own);
-  own.cycles[FLOW_W_HOST] += (int64_t)(cycle - flow_cycle(e->idle_at));
+  const uint64_t idle = flow_cycle(e->idle_at);
+  if (cycle > idle) own.cycles[FLOW_W_HOST] += (int64_t)(cycle - idle);
   *account = (sim_flow_account){.cycles = {0}};
   for (unsigned w = 0; w + 1 < FLOW_WEIGHTS; w++) {
     account->cycles[w] = own.cycles[w + 1];

@@ -100,7 +100,7 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, flow_cycle(at));
   if (entry->command.from_matmul || entry->command.from_conv) flow_front_done(e, unit, entry->command.from_conv, at);
   f->known |= bit(slot);
-  if (at.bits < f->end[f->first].bits) f->first = slot;
+  if (flow_cycle(at) < flow_cycle(f->end[f->first])) f->first = slot;
   uint64_t dependents[SIM_CLASSES];
   memcpy(dependents, entry->dependents, sizeof dependents);
   memset(entry->dependents, 0, sizeof dependents);
@@ -131,7 +131,7 @@ static void find_first(flow_file *f, unsigned slot) {
   f->first = slot;
   for (uint64_t left = f->known; left != 0; left &= left - 1) {
     const unsigned i = (unsigned)__builtin_ctzll(left);
-    if (f->end[i].bits < f->end[f->first].bits) f->first = i;
+    if (flow_cycle(f->end[i]) < flow_cycle(f->end[f->first])) f->first = i;
   }
 }
 

@@ -146,8 +146,7 @@ static void request_block(flow_engine *e) {
   flow_time cycle = s->start;
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->requested));
   if (n >= s->dispatch_room) cycle = flow_later(cycle, behind(at(s, n - s->dispatch_room)->dispatched));
-  *b = 
-(flow_block){.requested = cycle,
+  *b = (flow_block){.requested = cycle,
                     .slot = s->slot,
                     .acc = s->acc,
                     .garbage = s->garbage,
