@@ -12,8 +12,9 @@
 enum { FLOW_CALENDAR_WORDS = 512, FLOW_CALENDAR_BITS = 64 };
 
 typedef struct flow_calendar {
-  uint64_t bits[FLOW_CALENDAR_WORDS];
-  uint64_t number[FLOW_CALENDAR_WORDS];  // of the word: time / 64
+  struct {
+    uint64_t bits, number;  // number of the word: time / 64
+  } words[FLOW_CALENDAR_WORDS];
 } flow_calendar;
 
 static inline uint64_t flow_low_bits(uint64_t count) {
@@ -22,7 +23,7 @@ static inline uint64_t flow_low_bits(uint64_t count) {
 
 static inline uint64_t flow_calendar_word(const flow_calendar *c, uint64_t number) {
   const uint64_t place = number % FLOW_CALENDAR_WORDS;
-  return c->number[place] == number ? c->bits[place] : 0;
+  return c->words[place].number == number ? c->words[place].bits : 0;
 }
 
 // The 64 times from `at` on; the first one is bit 0.
@@ -33,11 +34,13 @@ static inline uint64_t flow_calendar_from(const flow_calendar *c, uint64_t at) {
 }
 
 static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t bits) {
-  const uint64_t place = number % FLOW_CALENDAR_WORDS;
-  if (c->number[place] > number || bits == 0) return;
-  if (c->number[place] != number) c->bits[place] = 0;
-  c->number[place] = number;
-  c->bits[place] |= bits;
+  const uint64_t place = number % FLOW_CALENDAR_WORDS, there = c->words[place].number;
+  if (there == number) {
+    c->words[place].bits |= bits;
+  } else if (there < number) {
+    c->words[place].number = number;
+    c->words[place].bits = bits;
+  }
 }
 
 // Marks `count` times from `at` on, taken or not.
@@ -46,17 +49,23 @@ static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t co
     const uint64_t n = count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS;
     const uint64_t number = at / FLOW_CALENDAR_BITS, shift = at % FLOW_CALENDAR_BITS;
     flow_calendar_set(c, number, flow_low_bits(n) << shift);
-    if (shift != 0) flow_calendar_set(c, number + 1, flow_low_bits(n) >> (FLOW_CALENDAR_BITS - shift));
+    if (shift + n > FLOW_CALENDAR_BITS) flow_calendar_set(c, number + 1, flow_low_bits(n) >> (FLOW_CALENDAR_BITS - shift));
     at += n;
     count -= n;
   }
 }
 
+// `count` times from `at` on (at most 64), as flow_calendar_from.
+static inline uint64_t flow_calendar_window(const flow_calendar *c, uint64_t at, uint64_t count) {
+  const uint64_t shift = at % FLOW_CALENDAR_BITS;
+  if (shift + count > FLOW_CALENDAR_BITS) return flow_calendar_from(c, at) & flow_low_bits(count);
+  return flow_calendar_word(c, at / FLOW_CALENDAR_BITS) >> shift & flow_low_bits(count);
+}
+
 // The first time, from `at` on, from which `count` times (at most 64) in a row are free.
 static inline uint64_t flow_calendar_find(const flow_calendar *c, uint64_t at, uint64_t count) {
-  const uint64_t mask = flow_low_bits(count);
   uint64_t taken;
-  while ((taken = flow_calendar_from(c, at) & mask) != 0) at += FLOW_CALENDAR_BITS - (uint64_t)__builtin_clzll(taken);
+  while ((taken = flow_calendar_window(c, at, count)) != 0) at += FLOW_CALENDAR_BITS - (uint64_t)__builtin_clzll(taken);
   return at;
 }
 
@@ -69,7 +78,7 @@ static inline uint64_t flow_calendar_take(flow_calendar *c, uint64_t at, uint64_
 
 // How many of `count` times (at most 64) from `at` on are taken.
 static inline unsigned flow_calendar_count(const flow_calendar *c, uint64_t at, uint64_t count) {
-  return (unsigned)__builtin_popcountll(flow_calendar_from(c, at) & flow_low_bits(count));
+  return (unsigned)__builtin_popcountll(flow_calendar_window(c, at, count));
 }
 
 #endif

@@ -242,6 +242,7 @@ typedef struct flow_front {
   flow_time room;    // what a command that is pushed has waited for
   flow_done done[FLOW_DONES];
   uint32_t dones;
+  uint64_t first_done;  // of them
 } flow_front;
 
 struct flow_memory;

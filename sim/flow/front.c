@@ -17,7 +17,7 @@
 #include "sim/cycle/queue.h"
 #include "sim/flow/station.h"
 
-enum { STAGE = 2, QUIET = 4 };
+enum { STAGE = 2 };
 
 typedef struct stage {
   cycle_queue queue;
@@ -34,7 +34,6 @@ typedef struct flow_loops {
   cycle_front_command pushed;
   uint64_t now;    // the next cycle to be carried out
   flow_time from;  // what brought the chain to it
-  uint32_t quiet;  // cycles in which nothing changed
 } flow_loops;
 
 // ---- life
@@ -52,6 +51,7 @@ void flow_front_create(flow_engine *e) {
   e->front.pass.last = 1U + (l->matmul != NULL) + (l->conv != NULL);
   for (uint32_t q = 0; q <= e->front.pass.last; q++) e->front.pass.known[q] = 2;
   e->front.pass.pushed = 2;
+  e->front.first_done = FLOW_NEVER;
   e->next[FLOW_FRONT] = FLOW_NEVER;
 }
 
@@ -192,25 +192,36 @@ static void start_loops(flow_engine *e, flow_time at) {
   f->loops->blocked = false;
 }
 
-// Completions of the cycles up to `now` that were not counted.
-static bool count_done(flow_engine *e, uint64_t now) {
+// Completions of the cycles up to `now` that were not counted, for the loop units; false: there are none.
+static bool take_done(flow_engine *e, uint64_t now) {
   flow_front *f = &e->front;
   cycle_wires *w = &f->loops->c.w;
-  bool any = false;
   memset(w->matmul_completed, 0, sizeof w->matmul_completed);
   memset(w->conv_completed, 0, sizeof w->conv_completed);
+  if (f->first_done > now) return false;
+  f->first_done = FLOW_NEVER;
   for (uint32_t i = 0; i < f->dones;) {
     const flow_done done = f->done[i];
     if (flow_cycle(done.at) > now) {
+      f->first_done = wf_min(f->first_done, flow_cycle(done.at));
       i++;
       continue;
     }
     f->loops->from = flow_later(f->loops->from, done.at);
     (done.conv ? w->conv_completed : w->matmul_completed)[done.unit]++;
     f->done[i] = f->done[--f->dones];
-    any = true;
   }
-  return any;
+  return true;
+}
+
+// Those before `now` are counted in place of steps that they would not have changed.
+static void count_done(flow_engine *e, uint64_t now) {
+  flow_loops *l = e->front.loops;
+  if (now > 0 && take_done(e, now - 1)) {
+    if (l->matmul != NULL) cycle_loop_matmul_completed(&l->c, l->matmul);
+    if (l->conv != NULL) cycle_loop_conv_completed(&l->c, l->conv);
+  }
+  take_done(e, now);
 }
 
 static bool source_offer(const flow_loops *l, uint64_t now, cycle_front_command *command) {
@@ -220,88 +231,112 @@ static bool source_offer(const flow_loops *l, uint64_t now, cycle_front_command 
   return true;
 }
 
-static bool step_source(flow_loops *l, uint64_t now, bool taken) {
+static void step_source(flow_loops *l, uint64_t now, bool taken) {
   if (l->conv == NULL) {
     if (taken) cycle_queue_pop(&l->raw.queue, now);
-    return taken;
+    return;
   }
-  bool changed = cycle_loop_conv_step(&l->c, now, l->conv, taken);
-  if (cycle_queue_valid(&l->raw.queue, now) && cycle_loop_conv_room(l->conv, now)) {
-    cycle_loop_conv_push(l->conv, now, stage_head(&l->raw));
-    cycle_queue_pop(&l->raw.queue, now);
-    changed = true;
-  }
-  return changed;
+  cycle_loop_conv_step(&l->c, now, l->conv, taken);
+  if (!cycle_queue_valid(&l->raw.queue, now) || !cycle_loop_conv_room(l->conv, now)) return;
+  cycle_loop_conv_push(l->conv, now, stage_head(&l->raw));
+  cycle_queue_pop(&l->raw.queue, now);
 }
 
-static bool move_source(flow_loops *l, uint64_t now, bool room) {
+// Nothing comes from before loop_matmul, and no command of loop_conv is on its way.
+static bool source_idle(const flow_loops *l) {
+  return l->raw.queue.count == 0 && (l->conv == NULL || !cycle_loop_conv_busy(l->conv));
+}
+
+static void move_source(flow_loops *l, uint64_t now, bool room) {
   cycle_front_command command;
+  if (source_idle(l)) {
+    if (l->conv != NULL) cycle_loop_conv_completed(&l->c, l->conv);
+    return;
+  }
   const bool taken = room && source_offer(l, now, &command);
   if (taken && l->matmul != NULL) cycle_loop_matmul_push(l->matmul, now, &command);
   if (taken && l->matmul == NULL) stage_push(&l->unrolled, now, &command);
-  return step_source(l, now, taken) || taken;
+  step_source(l, now, taken);
 }
 
-static bool step_chain(flow_loops *l, uint64_t now) {
+static void step_chain(flow_loops *l, uint64_t now) {
   const bool room = cycle_queue_room(&l->unrolled.queue, now);
-  if (l->matmul == NULL) return move_source(l, now, room);
+  if (l->matmul == NULL) {
+    move_source(l, now, room);
+    return;
+  }
   cycle_front_command command;
   const bool taken = room && cycle_loop_matmul_offer(l->matmul, now, &command);
   if (taken) stage_push(&l->unrolled, now, &command);
-  const bool changed = cycle_loop_matmul_step(&l->c, now, l->matmul, taken);
-  return move_source(l, now, cycle_loop_matmul_room(l->matmul, now)) || changed || taken;
+  cycle_loop_matmul_step(&l->c, now, l->matmul, taken);
+  move_source(l, now, cycle_loop_matmul_room(l->matmul, now));
 }
 
-// The head of the unrolled queue enters the station; true if it left.
-static bool step_head(flow_engine *e, flow_loops *l, uint64_t now) {
+// The head of the unrolled queue enters the station.
+static void step_head(flow_engine *e, flow_loops *l, uint64_t now) {
   const bool waited = l->blocked;
   l->blocked = false;
-  if (!cycle_queue_valid(&l->unrolled.queue, now)) return false;
+  if (!cycle_queue_valid(&l->unrolled.queue, now)) return;
   const cycle_front_command command = *stage_head(&l->unrolled);
   const sim_class unit = flow_station_class(command.insn);
   const flow_time room = unit == SIM_CLASSES ? (flow_time){0} : flow_station_room(e, unit);
   l->blocked = e->front.awaits_room = flow_known_cycle(room) > now;
-  if (l->blocked) return false;
+  if (l->blocked) return;
   cycle_queue_pop(&l->unrolled.queue, now);
   l->from = waited && flow_cycle(room) == now ? room : flow_at(l->from, now, FLOW_W_LOOPS);
   l->from = flow_station_event(e, unit, l->from);
   if (unit != SIM_CLASSES) flow_station_enter(e, l->from, unit, &command);
-  return true;
 }
 
-static bool take_pending(flow_loops *l, uint64_t now) {
-  if (!l->pending) return false;
+static void take_pending(flow_loops *l, uint64_t now) {
+  if (!l->pending) return;
   l->pending = false;
   stage_push(&l->raw, now, &l->pushed);
-  return true;
 }
 
-static uint64_t next_done(const flow_front *f) {
-  uint64_t next = FLOW_NEVER;
-  for (uint32_t i = 0; i < f->dones; i++) next = wf_min(next, flow_cycle(f->done[i].at));
-  return next;
+// ---- when the chain is stepped: as sim/cycle/front_end.c plans it
+
+static bool source_due(const flow_loops *l) {
+  if (l->conv == NULL) return false;
+  return cycle_loop_conv_due(l->conv) || (l->raw.queue.count > 0 && cycle_loop_conv_waiting(l->conv) < STAGE);
 }
 
-// After a cycle in which nothing changed: the next one in which something can.
+static uint64_t source_offers(const flow_loops *l) {
+  if (l->conv == NULL) return l->raw.queue.count > 0 ? 0 : FLOW_NEVER;
+  return cycle_loop_conv_offers_at(l->conv);
+}
+
+// The earliest cycle from `next` on in which commands can move; FLOW_NEVER: when one enters the chain or completes.
+static uint64_t chain_moves(const flow_loops *l, uint64_t next) {
+  bool room = l->unrolled.queue.count < STAGE;
+  if (l->matmul != NULL) {
+    if (cycle_loop_matmul_due(l->matmul) || (room && cycle_loop_matmul_offers(l->matmul))) return next;
+    room = cycle_loop_matmul_waiting(l->matmul) < STAGE;
+  }
+  if (source_due(l)) return next;
+  return room ? wf_max(source_offers(l), next) : FLOW_NEVER;
+}
+
+// A head that was refused waits for an entry.
+static uint64_t head_enters(const flow_engine *e, const flow_loops *l, uint64_t next) {
+  if (l->unrolled.queue.count == 0) return FLOW_NEVER;
+  if (!l->blocked) return wf_max(cycle_queue_next(&l->unrolled.queue), next);
+  return entry_cycle(e, flow_station_class(stage_head(&l->unrolled)->insn), next);
+}
+
+// A loop unit may offer a command when one of its own has completed, and there is room for it.
+static bool may_offer(const flow_loops *l) {
+  if (l->matmul == NULL || l->unrolled.queue.count < STAGE) return l->unrolled.queue.count < STAGE;
+  return l->conv != NULL && cycle_loop_matmul_waiting(l->matmul) < STAGE;
+}
+
 static void wake_loops(flow_engine *e) {
-  flow_front *f = &e->front;
-  flow_loops *l = f->loops;
-  uint64_t next = next_done(f);
-  if (l->blocked) {
-    const sim_class unit = flow_station_class(stage_head(&l->unrolled)->insn);
-    next = wf_min(next, entry_cycle(e, unit, l->now));
-  } else if (l->unrolled.queue.count > 0) {
-    next = wf_min(next, cycle_queue_next(&l->unrolled.queue));
-  }
-  const uint64_t raw = cycle_queue_next(&l->raw.queue);
-  if (raw != FLOW_NEVER && raw >= l->now) next = wf_min(next, raw);  // else it has been looked at
-  if (l->conv != NULL) {
-    const uint64_t offers = cycle_loop_conv_offers_at(l->conv);
-    if (offers != FLOW_NEVER && cycle_loop_conv_active(l->conv)) next = wf_min(next, wf_max(offers, l->now));
-    if (cycle_loop_conv_due(l->conv)) next = l->now;
-  }
-  if (l->matmul != NULL && cycle_loop_matmul_due(l->matmul)) next = l->now;
-  e->next[FLOW_FRONT] = next == FLOW_NEVER ? FLOW_NEVER : wf_max(next, l->now);
+  const flow_front *f = &e->front;
+  const flow_loops *l = f->loops;
+  uint64_t next = wf_min(chain_moves(l, l->now), head_enters(e, l, l->now));
+  if (l->pending) next = l->now;
+  if (f->dones > 0 && (may_offer(l) || !chain_busy(l))) next = wf_min(next, wf_max(f->first_done, l->now));
+  e->next[FLOW_FRONT] = next;
 }
 
 static void end_loops(flow_engine *e) {
@@ -316,19 +351,16 @@ static void step_loops(flow_engine *e) {
   flow_loops *l = f->loops;
   const uint64_t now = l->now = e->next[FLOW_FRONT];
   e->next[FLOW_FRONT] = FLOW_NEVER;
-  bool changed = step_head(e, l, now);
-  changed |= count_done(e, now);
-  changed |= step_chain(l, now);
-  changed |= take_pending(l, now);
+  step_head(e, l, now);
+  count_done(e, now);
+  step_chain(l, now);
+  take_pending(l, now);
   l->now = now + 1;
   flow_busy_until(e, flow_at(l->from, now + 1, FLOW_W_LOOPS));
   if (!chain_busy(l) && f->dones == 0)
     end_loops(e);
-  else if (changed || ++l->quiet < QUIET)
-    e->next[FLOW_FRONT] = l->now;
   else
     wake_loops(e);
-  if (changed) l->quiet = 0;
 }
 
 // ---- what others see
@@ -382,7 +414,9 @@ void flow_front_push(flow_engine *e, uint64_t cycle, const arch_command *command
 void flow_front_done(flow_engine *e, sim_class unit, bool conv, flow_time at) {
   flow_front *f = &e->front;
   f->done[f->dones++] = (flow_done){.at = at, .unit = (uint8_t)unit, .conv = conv};
-  if (f->looping) e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], wf_max(flow_cycle(at), f->loops->now));
+  f->first_done = wf_min(f->first_done, flow_cycle(at));
+  if (f->looping && (may_offer(f->loops) || !chain_busy(f->loops)))
+    e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], wf_max(flow_cycle(at), f->loops->now));
 }
 
 // An entry has ended whose end was not known.

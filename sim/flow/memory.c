@@ -34,12 +34,6 @@ enum {
   BANKS = 4,
 };
 
-// A request on its way into the L2.
-typedef struct waiting {
-  flow_time enters;
-  uint32_t beats;
-} waiting;
-
 // By set: the register that worked for it last, and its line.
 typedef struct set_use {
   uint64_t line;
@@ -70,12 +64,13 @@ struct flow_memory {
   uint32_t registers;
   flow_time enter_from;
   flow_time register_before;  // what the request before waited for
-  waiting queue[WAITING];
-  uint32_t queued;
+  flow_time entered[WAITING];  // by beat of the requests, a ring: when its request entered
+  uint32_t beats_entered;
   flow_time evict_from;
   uint64_t seen_off, soonest;
   uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
   uint32_t moves;
+  uint64_t moved_until;  // none of them is there any more
   departure departing[REGISTERS];
   uint32_t departures;
 };
@@ -111,16 +106,11 @@ void flow_memory_destroy(flow_memory *m) {
 
 // ---- the request channel
 
-// The newest requests whose beats make up what fits: the oldest of them has to have entered.
+// The oldest of the newest beats that fit has to have entered.
 flow_time flow_memory_room(const flow_memory *m, flow_time at) {
-  uint32_t beats = 0;
-  if (!m->l2) return at;
-  for (uint32_t i = 1; i <= WAITING && i <= m->queued; i++) {
-    const waiting *w = &m->queue[(m->queued - i) % WAITING];
-    beats += w->beats;
-    if (beats >= QUEUE_BEATS) return flow_later(at, flow_after(w->enters, 1, FLOW_W_L2_QUEUE));
-  }
-  return at;
+  if (!m->l2 || m->beats_entered < QUEUE_BEATS) return at;
+  const flow_time entered = m->entered[(m->beats_entered - QUEUE_BEATS) % WAITING];
+  return flow_later(at, flow_after(entered, 1, FLOW_W_L2_QUEUE));
 }
 
 flow_time flow_memory_grant(flow_memory *m, flow_time at, uint32_t beats) {
@@ -227,13 +217,17 @@ typedef struct served {
   flow_time free;   // the register
 } served;
 
-static void move_line(flow_memory *m, uint64_t start) { m->moved[m->moves++ % MOVES] = start; }
+static void move_line(flow_memory *m, uint64_t start) {
+  m->moved[m->moves++ % MOVES] = start;
+  m->moved_until = wf_max(m->moved_until, start + m->line_cycles);
+}
 
 // The cycle of the last beat of an answer that enters the data pipe in `at`: beat i is in its bank `behind` later, and
 // waits while a line that moves is there. That has its words of a beat in a bank for `spacing` cycles.
 static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at) {
   const uint64_t behind = r->write ? WRITTEN : 0, first = r->offset / m->beat_bytes;
   uint64_t last = at + r->beats - 1;
+  if (at + behind >= m->moved_until) return last;
   for (uint32_t n = 0; n < MOVES; n++) {
     const uint64_t start = m->moved[n];
     if (start == 0 || at + behind + r->beats <= start || at + behind >= start + m->line_cycles) continue;
@@ -338,6 +332,11 @@ static flow_time enter(flow_memory *m, flow_time at, flow_time free) {
   return flow_event_released(m->log, flow_after(free, 1, FLOW_W_L2_REGISTERS), flow_later(at, before));
 }
 
+static void note_entry(flow_memory *m, flow_time enters, uint32_t beats) {
+  for (uint32_t i = 0; i < beats && i < QUEUE_BEATS; i++) m->entered[(m->beats_entered + i) % WAITING] = enters;
+  m->beats_entered += beats < QUEUE_BEATS ? beats : QUEUE_BEATS;
+}
+
 // It enters the L2 and is served; all at once.
 static served serve(flow_memory *m, flow_time granted, const request *r) {
   const uint64_t number = l2_set_of(&m->tags, r->line);
@@ -355,7 +354,7 @@ static served serve(flow_memory *m, flow_time granted, const request *r) {
     taken = enters = enter(m, enters, m->free[reg]);
   }
   const uint32_t in = r->write ? r->beats : 1;
-  m->queue[m->queued++ % WAITING] = (waiting){.enters = enters, .beats = in};
+  note_entry(m, enters, in);
   m->enter_from = flow_after(enters, in, FLOW_W_BUS);
   l2_found found = {.line = NULL};
   found = l2_tags_read(&m->tags, r->line);
