@@ -234,6 +234,7 @@ struct flow_loops;
 
 typedef struct flow_front {
   bool looping;      // a loop unit has work: the chain is stepped
+  bool moved;        // there may be room for the next command of the host
   bool awaits_room;  // the head waits for an end that is not known
   flow_pass pass;
   struct flow_loops *loops;
@@ -263,6 +264,7 @@ typedef struct flow_engine {
   uint64_t next[FLOW_ACTORS];
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
+  uint8_t class_of[ISA_ID_COUNT];  // by instruction
   uint32_t index;  // commands that entered the station
   flow_front front;
   flow_load load;

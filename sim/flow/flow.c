@@ -171,11 +171,14 @@ static bool refuse_counter(flow_engine *e, const arch_command *command) {
 
 // The first cycle with room from `cycle` on; FLOW_NEVER: stuck, or none before `limit`.
 static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
-  uint64_t room;
   run_to(e, cycle);
-  while ((room = flow_front_room(e, wf_max(cycle, e->now))) == FLOW_NEVER)
-    if (!flow_step(e, limit)) return FLOW_NEVER;
-  return room;
+  do {
+    const uint64_t room = flow_front_room(e, wf_max(cycle, e->now));
+    if (room != FLOW_NEVER) return room;
+    e->front.moved = false;
+    while (!e->front.moved)
+      if (!flow_step(e, limit)) return FLOW_NEVER;
+  } while (true);
 }
 
 static sim_push_result take(flow_engine *e, uint64_t cycle, const arch_command *command) {

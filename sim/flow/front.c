@@ -31,6 +31,7 @@ typedef struct flow_loops {
   cycle_loop_conv *conv;
   stage raw, unrolled;
   bool pending, blocked;
+  bool completed;  // the wires below say so
   cycle_front_command pushed;
   uint64_t now;    // the next cycle to be carried out
   flow_time from;  // what brought the chain to it
@@ -90,11 +91,14 @@ static void settle_queue(flow_pass *p, uint32_t q) {
   p->known[q]++;
 }
 
-// Finds all times that follow; those of the last queue are the station's. A command that leaves makes room for one in
-// each queue before, one that is pushed goes on from queue to queue.
-static void settle_pass(flow_pass *p) {
+// Finds all times that follow; those of the last queue are the station's. A command that is pushed goes on from queue
+// to queue, one that leaves makes room for one in each queue before.
+static void settle_pushed(flow_pass *p) {
+  for (uint32_t q = 0; q < p->last; q++) settle_queue(p, q);
+}
+
+static void settle_left(flow_pass *p) {
   for (uint32_t q = p->last; q-- > 0;) settle_queue(p, q);
-  for (uint32_t q = 1; q < p->last; q++) settle_queue(p, q);
 }
 
 // The chain is empty from `at` on. Two commands have left it before.
@@ -127,7 +131,7 @@ static void wake_pass(flow_engine *e) {
   if (n == p->pushed || !is_left(p, p->last - 1, n)) return;
   const flow_time at = flow_later(flow_after(left_at(p, p->last - 1, n), 1, FLOW_W_FRONT),
                                   flow_after(left_at(p, p->last, n - 1), 1, FLOW_W_ISSUE));
-  e->front.next = earliest_entry(e, flow_station_class(p->command[n % FLOW_PASS].insn), at);
+  e->front.next = earliest_entry(e, flow_station_class(e, p->command[n % FLOW_PASS].insn), at);
   e->next[FLOW_FRONT] = flow_known_cycle(e->front.next);
   e->front.awaits_room = e->next[FLOW_FRONT] > flow_cycle(at);
 }
@@ -136,12 +140,13 @@ static void step_pass(flow_engine *e) {
   flow_pass *p = &e->front.pass;
   const uint32_t n = head_of(p);
   const cycle_front_command command = p->command[n % FLOW_PASS];
-  const sim_class unit = flow_station_class(command.insn);
+  const sim_class unit = flow_station_class(e, command.insn);
   const flow_time at = flow_station_event(e, unit, e->front.next);
   p->left[p->last][n % FLOW_PASS] = at;
   p->known[p->last]++;
   flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
-  settle_pass(p);
+  settle_left(p);
+  e->front.moved = true;
   e->next[FLOW_FRONT] = FLOW_NEVER;
   if (unit != SIM_CLASSES) flow_station_enter(e, at, unit, &command);
   wake_pass(e);
@@ -196,9 +201,12 @@ static void start_loops(flow_engine *e, flow_time at) {
 static bool take_done(flow_engine *e, uint64_t now) {
   flow_front *f = &e->front;
   cycle_wires *w = &f->loops->c.w;
-  memset(w->matmul_completed, 0, sizeof w->matmul_completed);
-  memset(w->conv_completed, 0, sizeof w->conv_completed);
-  if (f->first_done > now) return false;
+  if (f->loops->completed) {
+    memset(w->matmul_completed, 0, sizeof w->matmul_completed);
+    memset(w->conv_completed, 0, sizeof w->conv_completed);
+  }
+  f->loops->completed = f->first_done <= now;
+  if (!f->loops->completed) return false;
   f->first_done = FLOW_NEVER;
   for (uint32_t i = 0; i < f->dones;) {
     const flow_done done = f->done[i];
@@ -242,15 +250,17 @@ static void step_source(flow_loops *l, uint64_t now, bool taken) {
   cycle_queue_pop(&l->raw.queue, now);
 }
 
-// Nothing comes from before loop_matmul, and no command of loop_conv is on its way.
-static bool source_idle(const flow_loops *l) {
-  return l->raw.queue.count == 0 && (l->conv == NULL || !cycle_loop_conv_busy(l->conv));
+// Before loop_matmul nothing moves in this cycle: nothing is there, or all of it waits.
+static bool source_rests(const flow_loops *l, bool room) {
+  if (l->conv == NULL) return l->raw.queue.count == 0 || !room;
+  if (room && cycle_loop_conv_busy(l->conv)) return false;
+  return !cycle_loop_conv_due(l->conv) && (l->raw.queue.count == 0 || cycle_loop_conv_waiting(l->conv) == STAGE);
 }
 
 static void move_source(flow_loops *l, uint64_t now, bool room) {
   cycle_front_command command;
-  if (source_idle(l)) {
-    if (l->conv != NULL) cycle_loop_conv_completed(&l->c, l->conv);
+  if (source_rests(l, room)) {
+    if (l->conv != NULL && l->completed) cycle_loop_conv_completed(&l->c, l->conv);
     return;
   }
   const bool taken = room && source_offer(l, now, &command);
@@ -278,7 +288,7 @@ static void step_head(flow_engine *e, flow_loops *l, uint64_t now) {
   l->blocked = false;
   if (!cycle_queue_valid(&l->unrolled.queue, now)) return;
   const cycle_front_command command = *stage_head(&l->unrolled);
-  const sim_class unit = flow_station_class(command.insn);
+  const sim_class unit = flow_station_class(e, command.insn);
   const flow_time room = unit == SIM_CLASSES ? (flow_time){0} : flow_station_room(e, unit);
   l->blocked = e->front.awaits_room = flow_known_cycle(room) > now;
   if (l->blocked) return;
@@ -321,7 +331,7 @@ static uint64_t chain_moves(const flow_loops *l, uint64_t next) {
 static uint64_t head_enters(const flow_engine *e, const flow_loops *l, uint64_t next) {
   if (l->unrolled.queue.count == 0) return FLOW_NEVER;
   if (!l->blocked) return wf_max(cycle_queue_next(&l->unrolled.queue), next);
-  return entry_cycle(e, flow_station_class(stage_head(&l->unrolled)->insn), next);
+  return entry_cycle(e, flow_station_class(e, stage_head(&l->unrolled)->insn), next);
 }
 
 // A loop unit may offer a command when one of its own has completed, and there is room for it.
@@ -348,6 +358,7 @@ static void end_loops(flow_engine *e) {
 
 static void step_loops(flow_engine *e) {
   flow_front *f = &e->front;
+  f->moved = true;
   flow_loops *l = f->loops;
   const uint64_t now = l->now = e->next[FLOW_FRONT];
   e->next[FLOW_FRONT] = FLOW_NEVER;
@@ -407,7 +418,7 @@ void flow_front_push(flow_engine *e, uint64_t cycle, const arch_command *command
   }
   p->command[p->pushed % FLOW_PASS] = taken;
   p->pushed_at[p->pushed++ % FLOW_PASS] = at;
-  settle_pass(p);
+  settle_pushed(p);
   wake_pass(e);
 }
 
@@ -425,7 +436,7 @@ void flow_front_wake(flow_engine *e) {
     wake_pass(e);
   } else if (e->front.loops->blocked) {
     const flow_loops *l = e->front.loops;
-    const sim_class unit = flow_station_class(stage_head(&l->unrolled)->insn);
+    const sim_class unit = flow_station_class(e, stage_head(&l->unrolled)->insn);
     e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], entry_cycle(e, unit, l->now));
   }
 }

@@ -37,7 +37,6 @@
 #define flow_repeats_create flow_repeats_create_recorded
 #define flow_repeats_step flow_repeats_step_recorded
 #define flow_repeats_wake flow_repeats_wake_recorded
-#define flow_station_class flow_station_class_recorded
 #define flow_station_create flow_station_create_recorded
 #define flow_station_end flow_station_end_recorded
 #define flow_station_enter flow_station_enter_recorded

@@ -16,6 +16,19 @@
 
 static uint64_t bit(unsigned slot) { return UINT64_C(1) << slot; }
 
+static sim_class class_of(isa_id insn) {
+  switch (isa_insn_at(insn)->unit) {
+    case ISA_UNIT_LOAD:
+      return SIM_CLASS_LOAD;
+    case ISA_UNIT_EXECUTE:
+      return SIM_CLASS_EXECUTE;
+    case ISA_UNIT_STORE:
+      return SIM_CLASS_STORE;
+    default:
+      return SIM_CLASSES;
+  }
+}
+
 void flow_station_create(flow_engine *e) {
   const hw_array *a = e->array;
   enum { UNROLLER = 2 };
@@ -28,19 +41,7 @@ void flow_station_create(flow_engine *e) {
   f[SIM_CLASS_STORE].queue = a->store.queue;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
     f[unit].known = f[unit].entries == FLOW_ENTRIES ? UINT64_MAX : bit(f[unit].entries) - 1;
-}
-
-sim_class flow_station_class(isa_id insn) {
-  switch (isa_insn_at(insn)->unit) {
-    case ISA_UNIT_LOAD:
-      return SIM_CLASS_LOAD;
-    case ISA_UNIT_EXECUTE:
-      return SIM_CLASS_EXECUTE;
-    case ISA_UNIT_STORE:
-      return SIM_CLASS_STORE;
-    default:
-      return SIM_CLASSES;
-  }
+  for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) e->class_of[insn] = (uint8_t)class_of((isa_id)insn);
 }
 
 // ---- issue

@@ -7,7 +7,7 @@
 
 void flow_station_create(flow_engine *e);
 // The class of a command, SIM_CLASSES: it does not enter the station.
-sim_class flow_station_class(isa_id insn);
+static inline sim_class flow_station_class(const flow_engine *e, isa_id insn) { return (sim_class)e->class_of[insn]; }
 // The first cycle in which the class has room; FLOW_AT_NEVER: not known.
 flow_time flow_station_room(const flow_engine *e, sim_class unit);
 // The event of a command that enters at that time.
