@@ -31,13 +31,13 @@ typedef enum { FLOW_FRONT, FLOW_LOAD, FLOW_STORE, FLOW_EXECUTE, FLOW_REPEATS, FL
 enum { FLOW_ENTRIES = 64, FLOW_QUEUE = 256 };
 
 typedef struct flow_entry {
-  cycle_front_command command;
   flow_time alloc;
   flow_time ready;                   // it does not issue before
   uint64_t dependents[SIM_CLASSES];  // entries that wait for its end
   uint32_t index;                    // in the order of allocation
   uint16_t waits;                    // ends that are not known and that it waits for
   bool ends_at_issue;
+  bool from_loop, from_conv;
 } flow_entry;
 
 // A command on its way to its unit.
@@ -52,6 +52,7 @@ typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
   uint32_t entries;
+  uint64_t there;              // entries that had not ended when this was asked last
   uint64_t known;               // entries whose end is known, a bit each
   uint32_t first;               // the entry that is or becomes free first
   uint32_t uses;                // a bit for each flow_use that there was
@@ -294,6 +295,7 @@ typedef struct flow_seen {
   uint64_t address, asked, first, spacing;
 } flow_seen;
 void flow_tell_burst(flow_engine *e, const flow_seen *burst);
+void flow_keep_alloc(flow_engine *e, const flow_entry *entry, const cycle_front_command *command);
 void flow_keep(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry, uint64_t cycle);
 static inline void flow_tell(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_entry *entry,
                              uint64_t cycle) {

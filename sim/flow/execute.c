@@ -216,14 +216,22 @@ static void measure(const flow_engine *e, flow_operation *op) {
     if (bank_of(e, &o[i]) >= 0) op->banks[n++] = (uint64_t)bank_of(e, &o[i]) + 1;
 }
 
+static uint64_t later_by(uint64_t at, uint64_t cycles) { return at == FLOW_NEVER ? FLOW_NEVER : at + cycles; }
+
+// What loads write before and in the cycle returned is known: a load that starts has its first burst granted 4 cycles
+// later, a command that enters the station starts 2 cycles later, and rows come `lead` behind a grant.
+static uint64_t writes_known(const flow_engine *e) {
+  enum { GRANT = 4, START = 2 };
+  const uint64_t load = later_by(e->next[FLOW_LOAD], e->load.active ? 0 : GRANT);
+  const uint64_t front = later_by(e->next[FLOW_FRONT], START + GRANT);
+  const uint64_t others = wf_min(e->next[FLOW_STORE], e->next[FLOW_REPEATS]);
+  return later_by(wf_min(wf_min(load, front), others), e->repeats.lead);
+}
+
 // Fetches rows as far as it is known which banks loads write: a cycle in which one writes an operand's bank is lost.
-// What loads write comes `lead` after the time of their actor at the earliest.
 static void fetch(flow_engine *e) {
   flow_execute *x = &e->execute;
-  uint64_t horizon = FLOW_NEVER;
-  for (unsigned actor = 0; actor < FLOW_ACTORS; actor++)
-    if (actor != FLOW_EXECUTE) horizon = wf_min(horizon, e->next[actor]);
-  const uint64_t known = horizon == FLOW_NEVER ? FLOW_NEVER : horizon + e->repeats.lead;
+  const uint64_t known = writes_known(e);
   uint64_t at = flow_cycle(x->at), lost_cycles = 0, rows = 0;
   while (x->left > 0 && at <= known) {
     const uint64_t n = wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - at < x->left ? known - at + 1 : x->left);

@@ -61,12 +61,16 @@ void flow_keep(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_e
     e->event_room = e->event_room == 0 ? 1024 : 2 * e->event_room;
     e->events = wf_realloc(e->events, e->event_room, sizeof *e->events);
   }
-  sim_event *event = &e->events[e->event_count++];
-  *event = (sim_event){.kind = kind, .unit = unit, .index = entry->index, .cycle = cycle};
-  if (kind != SIM_EVENT_ALLOC) return;
-  event->rs1 = entry->command.rs1;
-  event->rs2 = entry->command.rs2;
-  event->funct = (uint8_t)isa_insn_at(entry->command.insn)->funct;
+  e->events[e->event_count++] =
+      (sim_event){.kind = kind, .unit = unit, .index = entry->index, .cycle = cycle};
+}
+
+void flow_keep_alloc(flow_engine *e, const flow_entry *entry, const cycle_front_command *command) {
+  flow_keep(e, SIM_EVENT_ALLOC, SIM_CLASSES, entry, flow_cycle(entry->alloc));
+  sim_event *event = &e->events[e->event_count - 1];
+  event->rs1 = command->rs1;
+  event->rs2 = command->rs2;
+  event->funct = (uint8_t)isa_insn_at(command->insn)->funct;
 }
 
 void flow_tell_burst(flow_engine *e, const flow_seen *burst) {

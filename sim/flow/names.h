@@ -21,6 +21,7 @@
 #define flow_front_step flow_front_step_recorded
 #define flow_front_wake flow_front_wake_recorded
 #define flow_keep flow_keep_recorded
+#define flow_keep_alloc flow_keep_alloc_recorded
 #define flow_load_create flow_load_create_recorded
 #define flow_load_end flow_load_end_recorded
 #define flow_load_step flow_load_step_recorded

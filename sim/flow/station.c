@@ -80,7 +80,10 @@ static void settle(flow_engine *e, sim_class unit) {
   if (any) flow_unit_wake(e, unit);
 }
 
-static void release(flow_engine *e, const uint64_t dependents[SIM_CLASSES], flow_time at) {
+static void release(flow_engine *e, flow_entry *entry, flow_time at) {
+  uint64_t dependents[SIM_CLASSES];
+  memcpy(dependents, entry->dependents, sizeof dependents);
+  memset(entry->dependents, 0, sizeof dependents);
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     uint64_t left = dependents[unit];
     if (left == 0) continue;
@@ -99,14 +102,11 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
   f->end[slot] = at = flow_event(e->log, at);
   flow_busy_until(e, flow_after(at, 1, FLOW_W_DEPENDENCE));
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, flow_cycle(at));
-  if (entry->command.from_matmul || entry->command.from_conv) flow_front_done(e, unit, entry->command.from_conv, at);
+  if (entry->from_loop) flow_front_done(e, unit, entry->from_conv, at);
   f->known |= bit(slot);
   if (flow_cycle(at) < flow_cycle(f->end[f->first])) f->first = slot;
-  uint64_t dependents[SIM_CLASSES];
-  memcpy(dependents, entry->dependents, sizeof dependents);
-  memset(entry->dependents, 0, sizeof dependents);
   if (e->front.awaits_room) flow_front_wake(e);
-  release(e, dependents, at);
+  if ((entry->dependents[0] | entry->dependents[1] | entry->dependents[2]) != 0) release(e, entry, at);
 }
 
 // ---- entry
@@ -159,18 +159,17 @@ static inline uint64_t sharing(const flow_file *f, flow_use use, cycle_row_range
   return sharing_of(f, use, rows, 0, 32) | (uint64_t)sharing_of(f, use, rows, 32, 32) << 32;
 }
 
-// Those that are there in cycle `at`.
-static uint64_t conflicts(const flow_file *f, uint64_t at, const cycle_rows *rows) {
-  uint64_t found = sharing(f, FLOW_WRITES, rows->a) | sharing(f, FLOW_WRITES, rows->b), there = 0;
-  if (rows->a_writes) found |= sharing(f, FLOW_READS, rows->a) | sharing(f, FLOW_READS_TOO, rows->a);
-  for (; found != 0; found &= found - 1) there |= flow_cycle(f->end[__builtin_ctzll(found)]) > at ? found & -found : 0;
-  return there;
+// The entries that are there in cycle `at`, which does not go back.
+static uint64_t there(flow_file *f, uint64_t at) {
+  for (uint64_t left = f->there & f->known; left != 0; left &= left - 1)
+    if (flow_cycle(f->end[__builtin_ctzll(left)]) <= at) f->there &= ~(left & -left);
+  return f->there;
 }
 
-static uint64_t all_there(const flow_file *f, uint64_t at) {
-  uint64_t found = 0;
-  for (uint32_t i = 0; i < f->entries; i++) found |= (uint64_t)(flow_cycle(f->end[i]) > at) << i;
-  return found;
+static uint64_t conflicts(const flow_file *f, const cycle_rows *rows) {
+  const uint64_t found = sharing(f, FLOW_WRITES, rows->a) | sharing(f, FLOW_WRITES, rows->b);
+  if (!rows->a_writes) return found;
+  return found | sharing(f, FLOW_READS, rows->a) | sharing(f, FLOW_READS_TOO, rows->a);
 }
 
 static void depend(flow_file *other, uint64_t mask, sim_class unit, unsigned slot, flow_entry *entry) {
@@ -190,8 +189,10 @@ static void find_dependencies(flow_engine *e, uint64_t at, sim_class unit, unsig
   for (unsigned other = 0; other < SIM_CLASSES; other++) {
     flow_file *f = &e->files[other];
     if (other == unit && unit != SIM_CLASS_STORE) continue;
-    uint64_t mask = other == unit && in_order ? all_there(f, at) : conflicts(f, at, rows);
+    uint64_t mask = there(f, at);
     if (other == unit) mask &= ~bit(slot);
+    if (mask == 0) continue;
+    if (other != unit || !in_order) mask &= conflicts(f, rows);
     depend(f, mask, unit, slot, &e->files[unit].entry[slot]);
   }
 }
@@ -218,15 +219,24 @@ void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycl
   const hw_array *a = e->array;
   cycle_rows rows = cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
   if (config) cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
-  f->entry[slot] = (flow_entry){
-      .command = *command, .alloc = at, .index = e->index++, .ends_at_issue = config && unit != SIM_CLASS_EXECUTE};
+  flow_entry *entry = &f->entry[slot];
+  entry->alloc = at;
+  entry->ready = (flow_time){0};
+  entry->index = e->index++;
+  entry->waits = 0;
+  entry->ends_at_issue = config && unit != SIM_CLASS_EXECUTE;
+  entry->from_loop = command->from_matmul || command->from_conv;
+  entry->from_conv = command->from_conv;
   find_dependencies(e, flow_cycle(at), unit, slot, &rows);
   f->end[slot] = FLOW_AT_NEVER;
   f->known &= ~bit(slot);
+  f->there |= bit(slot);
   find_first(f, slot);
   keep_rows(f, slot, &rows);
-  f->of[f->allocated++ % FLOW_QUEUE] = (flow_issue){.command = *command, .slot = (uint8_t)slot};
-  flow_tell(e, SIM_EVENT_ALLOC, SIM_CLASSES, &f->entry[slot], flow_cycle(at));
+  flow_issue *issue = &f->of[f->allocated++ % FLOW_QUEUE];
+  issue->command = *command;
+  issue->slot = (uint8_t)slot;
+  if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
   settle(e, unit);
 }
 
