@@ -63,6 +63,7 @@ typedef struct flow_file {
   int32_t rows_from[FLOW_USES][FLOW_ENTRIES], rows_end[FLOW_USES][FLOW_ENTRIES];  // end 0: none
   // Commands count from 0 in their class. A ring of those that the unit has not taken, and when commands left.
   uint32_t allocated, issued, taken, left;
+  uint32_t ring;  // its length - 1
   flow_issue of[FLOW_QUEUE];
   flow_time leave[FLOW_QUEUE];
   flow_time last_issue;
@@ -237,6 +238,7 @@ typedef struct flow_front {
   bool looping;      // a loop unit has work: the chain is stepped
   bool moved;        // there may be room for the next command of the host
   bool awaits_room;  // the head waits for an end that is not known
+  uint8_t awaited;   // ... of this class
   flow_pass pass;
   struct flow_loops *loops;
   flow_time next;    // of the next step

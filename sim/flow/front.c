@@ -131,9 +131,11 @@ static void wake_pass(flow_engine *e) {
   if (n == p->pushed || !is_left(p, p->last - 1, n)) return;
   const flow_time at = flow_later(flow_after(left_at(p, p->last - 1, n), 1, FLOW_W_FRONT),
                                   flow_after(left_at(p, p->last, n - 1), 1, FLOW_W_ISSUE));
-  e->front.next = earliest_entry(e, flow_station_class(e, p->command[n % FLOW_PASS].insn), at);
+  const sim_class unit = flow_station_class(e, p->command[n % FLOW_PASS].insn);
+  e->front.next = earliest_entry(e, unit, at);
   e->next[FLOW_FRONT] = flow_known_cycle(e->front.next);
   e->front.awaits_room = e->next[FLOW_FRONT] > flow_cycle(at);
+  e->front.awaited = (uint8_t)unit;
 }
 
 static void step_pass(flow_engine *e) {
@@ -291,6 +293,7 @@ static void step_head(flow_engine *e, flow_loops *l, uint64_t now) {
   const sim_class unit = flow_station_class(e, command.insn);
   const flow_time room = unit == SIM_CLASSES ? (flow_time){0} : flow_station_room(e, unit);
   l->blocked = e->front.awaits_room = flow_known_cycle(room) > now;
+  e->front.awaited = (uint8_t)unit;
   if (l->blocked) return;
   cycle_queue_pop(&l->unrolled.queue, now);
   l->from = waited && flow_cycle(room) == now ? room : flow_at(l->from, now, FLOW_W_LOOPS);

@@ -51,7 +51,7 @@ typedef struct departure {
 struct flow_memory {
   bool l2;
   flow_log *log;
-  uint32_t beat_bytes, line_bytes;
+  uint32_t beat_bytes, line_bytes, beat_shift;
   flow_pipe requests, pipe, answers, channel, bus;
   flow_calendar written[BANKS];  // beats, by bank of the L2's data
   uint64_t written_until;
@@ -80,6 +80,7 @@ flow_memory *flow_memory_create(const hw_array *array, flow_log *log) {
   m->log = log;
   m->l2 = array->l2.present;
   m->beat_bytes = array->dma.bus_bits / 8;
+  m->beat_shift = (uint32_t)__builtin_ctz(m->beat_bytes);
   m->line_bytes = array->l2.line_bytes;
   m->bytes_per_cycle = array->memory.bytes_per_cycle;
   m->spacing = m->beat_bytes > m->bytes_per_cycle ? m->beat_bytes / m->bytes_per_cycle : 1;
@@ -225,7 +226,7 @@ static void move_line(flow_memory *m, uint64_t start) {
 // The cycle of the last beat of an answer that enters the data pipe in `at`: beat i is in its bank `behind` later, and
 // waits while a line that moves is there. That has its words of a beat in a bank for `spacing` cycles.
 static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at) {
-  const uint64_t behind = r->write ? WRITTEN : 0, first = r->offset / m->beat_bytes;
+  const uint64_t behind = r->write ? WRITTEN : 0, first = r->offset >> m->beat_shift;
   uint64_t last = at + r->beats - 1;
   if (at + behind >= m->moved_until) return last;
   for (uint32_t n = 0; n < MOVES; n++) {
@@ -244,7 +245,7 @@ static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at
 // Whether a beat that enters the pipe in `at` finds its bank free of beats that are written; a write that keeps no
 // bytes reads none.
 static bool finds_banks(const flow_memory *m, const request *r, uint64_t at) {
-  const uint32_t first = r->offset / m->beat_bytes;
+  const uint32_t first = r->offset >> m->beat_shift;
   if (at > m->written_until || (r->write && !r->partial)) return true;
   for (uint32_t i = 0; i < r->beats; i++)
     if (flow_calendar_count(&m->written[(first + i) % BANKS], at + i, 1) != 0) return false;
@@ -252,7 +253,7 @@ static bool finds_banks(const flow_memory *m, const request *r, uint64_t at) {
 }
 
 static uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
-  const uint32_t first = r->offset / m->beat_bytes;
+  const uint32_t first = r->offset >> m->beat_shift;
   uint64_t at = flow_calendar_find(&m->pipe.taken, ripe, r->beats);
   while (!finds_banks(m, r, at)) at = flow_calendar_find(&m->pipe.taken, at + 1, r->beats);
   flow_calendar_mark(&m->pipe.taken, at, r->beats);
@@ -370,8 +371,8 @@ static served serve(flow_memory *m, flow_time granted, const request *r) {
 // ---- bursts
 
 static request part_of(const flow_memory *m, uint64_t address, uint32_t bytes, bool write, bool partial) {
-  const uint32_t beats = bytes / m->beat_bytes;
-  return (request){.line = address / m->line_bytes,
+  const uint32_t beats = bytes >> m->beat_shift;
+  return (request){.line = address >> m->tags.line_shift,
                    .offset = (uint32_t)address & (m->line_bytes - 1),
                    .beats = beats == 0 ? 1 : beats,
                    .write = write,
@@ -406,7 +407,7 @@ static flow_answer bare_read(flow_memory *m, flow_time at, uint64_t address, uin
 
 flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
   if (!m->l2) return bare_read(m, at, address, bytes);
-  const uint64_t steps = bytes / m->beat_bytes - 1;
+  const uint64_t steps = (bytes >> m->beat_shift) - 1;
   const bool parted = bytes_in_line(m, address, bytes) < bytes;
   const served s = serve_burst(m, at, address, bytes, false, false);
   const uint64_t first = flow_cycle(s.first), length = s.last - first;
@@ -417,7 +418,7 @@ flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uin
 }
 
 flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool partial) {
-  const uint64_t beats = bytes / m->beat_bytes;
+  const uint64_t beats = bytes >> m->beat_shift;
   const flow_time sent = flow_after(at, beats, FLOW_W_BUS);
   if (!m->l2) return flow_memory_answer(m, backing_write(m, sent, address, bytes), 1);
   const served s = serve_burst(m, at, address, bytes, true, partial);
@@ -435,6 +436,6 @@ flow_time flow_memory_host(flow_memory *m, flow_time at, uint64_t address, bool 
     return at;
   }
   const flow_answer a = flow_memory_read(m, at, address, bytes);
-  const uint64_t span = (bytes / m->beat_bytes - 1) * a.spacing + 1;
+  const uint64_t span = ((bytes >> m->beat_shift) - 1) * a.spacing + 1;
   return flow_after(flow_memory_answer(m, a.ready, (uint32_t)span), span - 1, FLOW_W_BUS);
 }

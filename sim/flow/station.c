@@ -39,8 +39,10 @@ void flow_station_create(flow_engine *e) {
   f[SIM_CLASS_LOAD].queue = a->load.queue;
   f[SIM_CLASS_EXECUTE].queue = a->execute.queue + UNROLLER;
   f[SIM_CLASS_STORE].queue = a->store.queue;
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     f[unit].known = f[unit].entries == FLOW_ENTRIES ? UINT64_MAX : bit(f[unit].entries) - 1;
+    while (f[unit].ring <= f[unit].entries + f[unit].queue) f[unit].ring = 2 * f[unit].ring + 1;
+  }
   for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) e->class_of[insn] = (uint8_t)class_of((isa_id)insn);
 }
 
@@ -51,9 +53,9 @@ static bool queue_has_room(const flow_file *f) { return f->issued - f->left < f-
 // With one more in the queue the command would wait for the one before that it waits for.
 static flow_time queue_event(flow_engine *e, const flow_file *f, sim_class unit, flow_time at, flow_time others) {
   const uint32_t n = f->issued;
-  const flow_time room = flow_after(f->leave[(n - f->queue) % FLOW_QUEUE], 1, FLOW_W_QUEUE_LOAD + (flow_weight)unit);
+  const flow_time room = flow_after(f->leave[(n - f->queue) & f->ring], 1, FLOW_W_QUEUE_LOAD + (flow_weight)unit);
   if (flow_cycle(room) <= flow_cycle(at)) return flow_event(e->log, at);
-  const flow_time before = n == f->queue ? (flow_time){0} : f->leave[(n - f->queue - 1) % FLOW_QUEUE];
+  const flow_time before = n == f->queue ? (flow_time){0} : f->leave[(n - f->queue - 1) & f->ring];
   return flow_event_released(e->log, room, flow_later(others, flow_after(before, 1, FLOW_NO_WEIGHT)));
 }
 
@@ -62,7 +64,7 @@ static void find_issue(flow_engine *e, sim_class unit, flow_file *f, unsigned sl
   flow_time at = flow_later(flow_after(entry->alloc, 1, FLOW_W_ISSUE), entry->ready);
   at = flow_later(at, flow_after(f->last_issue, 1, FLOW_W_ISSUE));
   at = f->issued >= f->queue ? queue_event(e, f, unit, at, at) : flow_event(e->log, at);
-  f->of[f->issued++ % FLOW_QUEUE].issue = f->last_issue = at;
+  f->of[f->issued++ & f->ring].issue = f->last_issue = at;
   flow_tell(e, SIM_EVENT_ISSUE, unit, entry, flow_cycle(at));
   if (entry->ends_at_issue) flow_station_end(e, unit, slot, at);
 }
@@ -72,7 +74,7 @@ static void settle(flow_engine *e, sim_class unit) {
   flow_file *f = &e->files[unit];
   bool any = false;
   while (f->issued != f->allocated && queue_has_room(f)) {
-    const unsigned slot = f->of[f->issued % FLOW_QUEUE].slot;
+    const unsigned slot = f->of[f->issued & f->ring].slot;
     if (f->entry[slot].waits != 0) break;
     find_issue(e, unit, f, slot);
     any = true;
@@ -105,7 +107,7 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
   if (entry->from_loop) flow_front_done(e, unit, entry->from_conv, at);
   f->known |= bit(slot);
   if (flow_cycle(at) < flow_cycle(f->end[f->first])) f->first = slot;
-  if (e->front.awaits_room) flow_front_wake(e);
+  if (e->front.awaits_room && e->front.awaited == unit) flow_front_wake(e);
   if ((entry->dependents[0] | entry->dependents[1] | entry->dependents[2]) != 0) release(e, entry, at);
 }
 
@@ -233,7 +235,7 @@ void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycl
   f->there |= bit(slot);
   find_first(f, slot);
   keep_rows(f, slot, &rows);
-  flow_issue *issue = &f->of[f->allocated++ % FLOW_QUEUE];
+  flow_issue *issue = &f->of[f->allocated++ & f->ring];
   issue->command = *command;
   issue->slot = (uint8_t)slot;
   if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
@@ -245,16 +247,16 @@ void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycl
 const flow_issue *flow_station_head(const flow_engine *e, sim_class unit, unsigned place) {
   const flow_file *f = &e->files[unit];
   if (f->issued - f->taken <= place) return NULL;
-  return &f->of[(f->taken + place) % FLOW_QUEUE];
+  return &f->of[(f->taken + place) & f->ring];
 }
 
 unsigned flow_station_take(flow_engine *e, sim_class unit) {
   flow_file *f = &e->files[unit];
-  return f->of[f->taken++ % FLOW_QUEUE].slot;
+  return f->of[f->taken++ & f->ring].slot;
 }
 
 void flow_station_leave(flow_engine *e, sim_class unit, flow_time at) {
   flow_file *f = &e->files[unit];
-  f->leave[f->left++ % FLOW_QUEUE] = flow_event(e->log, at);
+  f->leave[f->left++ & f->ring] = flow_event(e->log, at);
   settle(e, unit);
 }
