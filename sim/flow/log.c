@@ -115,11 +115,6 @@ static void walk(const flow_log *log, uint32_t event, bits *walked, bits *wanted
   }
 }
 
-// Those of the other half that come from one of `half`.
-static bool comes_from(const flow_log *log, uint32_t event, unsigned half) {
-  return !is_sum(log, event) && half_of(flow_event_of(log->edge[event])) == half;
-}
-
 static void make_sums(flow_log *log, unsigned half, const bits *wanted) {
   for (uint32_t w = 0; w < FLOW_HALF / WORD; w++)
     for (uint64_t left = wanted->words[w]; left != 0; left &= left - 1) {
@@ -136,25 +131,30 @@ void flow_log_turn(flow_log *log) {
   if (log->count < FLOW_EVENTS) return;
   bits *sets = WF_NEW_ARRAY(2, bits);
   log->sums[other].count = 0;
-  for (uint32_t n = 0; n < FLOW_HALF; n++) {
-    const uint32_t event = other * FLOW_HALF + n;
-    if (comes_from(log, event, half)) walk(log, flow_event_of(log->edge[event]), &sets[0], &sets[1]);
-  }
+  for (uint32_t n = 0; n < log->crossings[other]; n++)
+    walk(log, flow_event_of(log->edge[log->crossing[other][n]]), &sets[0], &sets[1]);
   make_sums(log, half, &sets[1]);
-  for (uint32_t n = 0; n < FLOW_HALF; n++) {
-    const uint32_t event = other * FLOW_HALF + n;
-    if (!comes_from(log, event, half)) continue;
+  for (uint32_t n = 0; n < log->crossings[other]; n++) {
     flow_account account = {.cycles = {0}};
-    add_chain(log, event, &account);
-    make_sum(log, event, &account);
+    add_chain(log, log->crossing[other][n], &account);
+    make_sum(log, log->crossing[other][n], &account);
   }
+  log->crossings[half] = 0;
   wf_free(sets);
 }
 
-flow_time flow_log_lost(flow_log *log, flow_time t) {
-  const uint64_t before = (log->count - 1) % FLOW_EVENTS, mask = (UINT64_C(1) << FLOW_EVENT_BITS) - 1;
-  log->lost++;
-  return (flow_time){(t.bits & ~(mask << FLOW_WEIGHT_BITS)) | before << FLOW_WEIGHT_BITS};
+flow_time flow_log_cross(flow_log *log, flow_time t) {
+  const uint32_t place = (uint32_t)log->count % FLOW_EVENTS, in_half = place % FLOW_HALF;
+  const uint32_t age = (place - flow_event_of(t.bits)) % FLOW_EVENTS;
+  if (age == 0 || age > FLOW_HALF + in_half) {
+    const uint64_t before = (log->count - 1) % FLOW_EVENTS, mask = (UINT64_C(1) << FLOW_EVENT_BITS) - 1;
+    t.bits = (t.bits & ~(mask << FLOW_WEIGHT_BITS)) | before << FLOW_WEIGHT_BITS;
+    log->lost++;
+    if (in_half > 0) return t;
+  }
+  const unsigned half = half_of(place);
+  log->crossing[half][log->crossings[half]++] = place;
+  return t;
 }
 
 #endif
