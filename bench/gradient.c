@@ -38,7 +38,10 @@ static const layer layers[] = {
 
 // ---- changes
 
-// What is left of the weights' cycles, or one more of a depth.
+// `less` of the change of the way to the DRAM, which is in whole cycles and nanoseconds.
+enum { PATH = -1 };
+
+// A share of the weights' cycles that goes, or one more of a depth.
 typedef struct change {
   const char *name;
   const char *weights[3];  // keys
@@ -49,11 +52,14 @@ typedef struct change {
 static void less_latency(hw_array *a) { a->memory.latency_cycles -= a->memory.latency_cycles / 10; }
 static void less_hit_latency(hw_array *a) { a->l2.hit_latency -= 1; }
 static void less_controller(hw_array *a) {
-  a->memory.controller_ns -= a->memory.controller_ns / 10;
-  a->memory.path_cycles -= a->memory.path_cycles / 10;
+  a->memory.controller_ns /= 2;
+  a->memory.path_cycles /= 2;
 }
 static void wider_bus(hw_array *a) { a->dma.bus_bits *= 2; }
-static void wider_memory(hw_array *a) { a->memory.bytes_per_cycle *= 2; }
+static void wider_memory(hw_array *a) {
+  a->memory.bytes_per_cycle *= 2;
+  a->dma.bus_bits *= 2;
+}
 static void more_registers(hw_array *a) { a->l2.misses_in_flight += 1; }
 static void more_reads(hw_array *a) { a->dma.reads_in_flight += hw_derive(a).dim; }
 static void more_load_entries(hw_array *a) { a->load.reservation_entries += 1; }
@@ -63,14 +69,14 @@ static void more_load_queue(hw_array *a) { a->load.queue += 1; }
 
 static const change fixed_changes[] = {
     {"latency, 10 % less", {"memory-latency"}, 0.1, less_latency},
-    {"memory twice as wide", {"memory-width"}, 0.5, wider_memory},
+    {"bus, memory twice as wide", {"bus", "memory-width"}, 0.5, wider_memory},
     {"one more load under way", {"loads-under-way", "reads-in-flight"}, 0, more_reads},
     {"load entries + 1", {"station-load"}, 0, more_load_entries},
     {"execute entries + 1", {"station-execute"}, 0, more_execute_entries},
     {"store entries + 1", {"station-store"}, 0, more_store_entries},
 };
 static const change cached_changes[] = {
-    {"path and controller, 10 % less", {"memory-latency"}, 0.1, less_controller},
+    {"half of path and controller", {"memory-latency"}, PATH, less_controller},
     {"L2's latency - 1 of 10", {"l2-latency"}, 0.1, less_hit_latency},
     {"bus twice as wide", {"bus", "l2-pipe"}, 0.5, wider_bus},
     {"L2's registers + 1", {"l2-registers"}, 0, more_registers},
@@ -80,12 +86,17 @@ static const change cached_changes[] = {
     {"load queue + 1", {"queue-load"}, 0, more_load_queue},
 };
 
-static double said(const change *c, const sim_flow_account *account) {
+static double path_ns(const hw_array *a) {
+  return a->memory.controller_ns + 1e3 * a->memory.path_cycles / a->memory.clock_mhz;
+}
+
+static double said(const change *c, const hw_array *from, const hw_array *to, const sim_flow_account *account) {
   double saves = 0;
+  const double less = c->less < 0 ? 1 - path_ns(to) / path_ns(from) : c->less;
   for (unsigned n = 0; sim_flow_weight_at(n) != NULL; n++)
     for (unsigned k = 0; k < sizeof c->weights / sizeof *c->weights && c->weights[k] != NULL; k++)
       if (strcmp(sim_flow_weight_at(n)->key, c->weights[k]) == 0)
-        saves += c->less == 0 ? (double)account->released[n] : c->less * (double)account->cycles[n];
+        saves += c->less == 0 ? (double)account->released[n] : less * (double)account->cycles[n];
   return saves;
 }
 
@@ -160,7 +171,7 @@ static bool compare_layer(const bench_job *job, const layer *l, const command_pr
     const uint64_t cycle_changed = run_on(program, &changed, &sim_cycle_engine, NULL, job->diag);
     if (flow_changed == 0 || cycle_changed == 0) return false;
     const double of_flow = (double)flow - (double)flow_changed, of_cycle = (double)cycle - (double)cycle_changed;
-    const double of_chain = said(&b->changes[n], &account);
+    const double of_chain = said(&b->changes[n], array, &changed, &account);
     keep_score(s, (double)cycle, of_chain, of_flow, of_cycle);
     BENCH_ROW(table, bench_text(l->name), bench_text(b->changes[n].name), bench_count(cycle), bench_real(of_chain),
               bench_real(of_flow), bench_real(of_cycle));
