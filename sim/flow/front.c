@@ -227,7 +227,8 @@ static bool take_done(flow_engine *e, uint64_t now) {
 // Those before `now` are counted in place of steps that they would not have changed.
 static void count_done(flow_engine *e, uint64_t now) {
   flow_loops *l = e->front.loops;
-  if (now > 0 && take_done(e, now - 1)) {
+  if (e->front.first_done > now && !l->completed) return;
+  if (e->front.first_done < now && take_done(e, now - 1)) {
     if (l->matmul != NULL) cycle_loop_matmul_completed(&l->c, l->matmul);
     if (l->conv != NULL) cycle_loop_conv_completed(&l->c, l->conv);
   }
