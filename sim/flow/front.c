@@ -242,6 +242,16 @@ static bool source_offer(const flow_loops *l, uint64_t now, cycle_front_command 
   return true;
 }
 
+static bool source_due(const flow_loops *l) {
+  if (l->conv == NULL) return false;
+  return cycle_loop_conv_due(l->conv) || (l->raw.queue.count > 0 && cycle_loop_conv_waiting(l->conv) < STAGE);
+}
+
+static uint64_t source_offers(const flow_loops *l) {
+  if (l->conv == NULL) return l->raw.queue.count > 0 ? 0 : FLOW_NEVER;
+  return cycle_loop_conv_offers_at(l->conv);
+}
+
 static void step_source(flow_loops *l, uint64_t now, bool taken) {
   if (l->conv == NULL) {
     if (taken) cycle_queue_pop(&l->raw.queue, now);
@@ -253,16 +263,9 @@ static void step_source(flow_loops *l, uint64_t now, bool taken) {
   cycle_queue_pop(&l->raw.queue, now);
 }
 
-// Before loop_matmul nothing moves in this cycle: nothing is there, or all of it waits.
-static bool source_rests(const flow_loops *l, bool room) {
-  if (l->conv == NULL) return l->raw.queue.count == 0 || !room;
-  if (room && cycle_loop_conv_busy(l->conv)) return false;
-  return !cycle_loop_conv_due(l->conv) && (l->raw.queue.count == 0 || cycle_loop_conv_waiting(l->conv) == STAGE);
-}
-
 static void move_source(flow_loops *l, uint64_t now, bool room) {
   cycle_front_command command;
-  if (source_rests(l, room)) {
+  if (!source_due(l) && (!room || source_offers(l) > now)) {
     if (l->conv != NULL && l->completed) cycle_loop_conv_completed(&l->c, l->conv);
     return;
   }
@@ -272,16 +275,22 @@ static void move_source(flow_loops *l, uint64_t now, bool room) {
   step_source(l, now, taken);
 }
 
+static void move_matmul(flow_loops *l, uint64_t now, bool room) {
+  cycle_front_command command;
+  const bool taken = room && cycle_loop_matmul_offer(l->matmul, now, &command);
+  if (taken) stage_push(&l->unrolled, now, &command);
+  cycle_loop_matmul_step(&l->c, now, l->matmul, taken);
+}
+
+// What can move in this cycle is stepped alone.
 static void step_chain(flow_loops *l, uint64_t now) {
   const bool room = cycle_queue_room(&l->unrolled.queue, now);
   if (l->matmul == NULL) {
     move_source(l, now, room);
     return;
   }
-  cycle_front_command command;
-  const bool taken = room && cycle_loop_matmul_offer(l->matmul, now, &command);
-  if (taken) stage_push(&l->unrolled, now, &command);
-  cycle_loop_matmul_step(&l->c, now, l->matmul, taken);
+  if (l->completed || cycle_loop_matmul_due(l->matmul) || (room && cycle_loop_matmul_offers(l->matmul)))
+    move_matmul(l, now, room);
   move_source(l, now, cycle_loop_matmul_room(l->matmul, now));
 }
 
@@ -309,16 +318,6 @@ static void take_pending(flow_loops *l, uint64_t now) {
 }
 
 // ---- when the chain is stepped: as sim/cycle/front_end.c plans it
-
-static bool source_due(const flow_loops *l) {
-  if (l->conv == NULL) return false;
-  return cycle_loop_conv_due(l->conv) || (l->raw.queue.count > 0 && cycle_loop_conv_waiting(l->conv) < STAGE);
-}
-
-static uint64_t source_offers(const flow_loops *l) {
-  if (l->conv == NULL) return l->raw.queue.count > 0 ? 0 : FLOW_NEVER;
-  return cycle_loop_conv_offers_at(l->conv);
-}
 
 // The earliest cycle from `next` on in which commands can move; FLOW_NEVER: when one enters the chain or completes.
 static uint64_t chain_moves(const flow_loops *l, uint64_t next) {
