@@ -95,8 +95,10 @@ void sim_units_print(const sim_cycle_report *units, const host_counts *hart, con
   fprintf(out, "  %-24s %16.2f %% of %s processing elements, ", "mesh utilisation", 100 * f.utilisation,
           wf_thousands(f.processing_elements, number));
   fprintf(out, "%s multiply-accumulates\n", wf_thousands(units->macs, number));
-  print_count(out, "units", units->cycles, "cycles of each, ");
-  fprintf(out, "of which the engine carried out %s\n", wf_thousands(units->carried_out, number));
+  if (units->units > 0) {
+    print_count(out, "units", units->cycles, "cycles of each, ");
+    fprintf(out, "of which the engine carried out %s\n", wf_thousands(units->carried_out, number));
+  }
   for (unsigned unit = 0; unit < units->units; unit++) print_unit(&units->unit[unit], units->cycles, out);
   print_traffic(units, array, out);
   if (f.has_energy) print_energy(&f, out);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "compiler/command/private.h"
 #include "runner/session.h"
+#include "sim/figures.h"
 #include "sim/port.h"
 
 struct run_session {
@@ -101,9 +102,7 @@ void run_session_advance(run_session *session, uint64_t cycle) {
 }
 
 bool run_session_units(const run_session *session, sim_cycle_report *units) {
-  if (session->engine->ops != &sim_cycle_engine) return false;
-  sim_cycle_report_of(session->engine, units);
-  return true;
+  return sim_figures_report(session->engine, units);
 }
 
 // ---- a program alone

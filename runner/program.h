@@ -21,7 +21,7 @@ typedef struct run_result {
   uint64_t cycles;         // of the last time, from its first command to idle; 0 of an engine without time
   uint64_t commands;       // of all times
   arch_fault fault;        // ARCH_FAULT_NONE: it ran to its end
-  bool has_units;          // of the cycle engine
+  bool has_units;          // of the engines cycle and flow; the accounts of units are those of cycle alone
   sim_cycle_report units;  // of all times
 } run_result;
 

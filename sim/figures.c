@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hw/tech.h"
+#include "sim/flow/flow.h"
 
 // ---- energy
 
@@ -66,6 +67,18 @@ sim_figures sim_figures_of(const sim_cycle_report *units, const host_counts *har
   f.utilisation = slots > 0 ? (double)units->macs / slots : 0;
   add_energy(units, hart, array, &f);
   return f;
+}
+
+bool sim_figures_report(const sim_engine *engine, sim_cycle_report *report) {
+  if (engine->ops == &sim_cycle_engine)
+    sim_cycle_report_of(engine, report);
+  else if (engine->ops == &sim_flow_engine)
+    sim_flow_report_of(engine, report);
+  else if (engine->ops == &sim_flow_recording_engine)
+    sim_flow_recording_report_of(engine, report);
+  else
+    return false;
+  return true;
 }
 
 // ---- what held it up

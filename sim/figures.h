@@ -55,6 +55,9 @@ typedef struct sim_figures {
   char unknown[SIM_UNKNOWN_ENERGY];  // components with events that have no number: "bus, clock_hart"
 } sim_figures;
 
+// What an engine has counted; false: it counts nothing. Of engine flow no units are known, but what the array did.
+bool sim_figures_report(const sim_engine *engine, sim_cycle_report *report);
+
 // `hart` NULL: there was none. The time is units->cycles.
 sim_figures sim_figures_of(const sim_cycle_report *units, const host_counts *hart, const hw_array *array);
 

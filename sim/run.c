@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "isa/isa.h"
 #include "sim/elf/elf.h"
+#include "sim/figures.h"
 #include "sim/trace/footprint.h"
 
 enum { PLACE_TEXT = 192, COMMAND_TEXT = 1024 };
@@ -135,13 +136,11 @@ static void mention_traps(const char *path, const sim_elf *elf, const host_resul
 static void account(const sim_run_config *config, sim_engine *engine, sim_run_result *result) {
   if (config->ended != NULL) config->ended(config->watch_context, engine, result->host.cycles);
   if (!result->hosted) result->host.counts.instructions[HOST_COMMAND] = result->port.commands;
-  if (engine->ops->memory_counts == NULL) return;
+  if (engine->ops->memory_counts == NULL && !engine->ops->timing_only) return;
   engine->ops->advance(engine, result->host.cycles);
-  result->memory = engine->ops->memory_counts(engine);
-  result->has_memory = true;
-  if (engine->ops != &sim_cycle_engine) return;
-  sim_cycle_report_of(engine, &result->units);
-  result->has_units = true;
+  result->has_units = sim_figures_report(engine, &result->units);
+  result->has_memory = engine->ops->memory_counts != NULL;
+  if (result->has_memory) result->memory = engine->ops->memory_counts(engine);
 }
 
 // The hart's life, wherever the engine wants it to be.

@@ -59,7 +59,7 @@ typedef struct sim_run_result {
   double wall_seconds;
   bool has_memory;
   memsys_counts memory;    // of an engine that has them, like `units`
-  bool has_units;          // of the cycle engine
+  bool has_units;          // of the engines cycle and flow; the accounts of units are those of cycle alone
   sim_cycle_report units;  // up to the end of the run, or to where a fault stopped the engine
 } sim_run_result;
 

@@ -251,6 +251,12 @@ typedef struct flow_front {
 
 struct flow_memory;
 
+// For the energy of a run: counts.c.
+typedef struct flow_counts {
+  arch_config config;  // of the commands that were counted
+  uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;
+} flow_counts;
+
 typedef struct flow_engine {
   sim_engine base;
   const hw_array *array;
@@ -269,6 +275,7 @@ typedef struct flow_engine {
   cycle_row_config rows;
   uint8_t class_of[ISA_ID_COUNT];  // by instruction
   uint32_t index;  // commands that entered the station
+  flow_counts counts;
   flow_front front;
   flow_load load;
   flow_repeats repeats;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/flow/counts.h"
 #include "sim/flow/engine.h"
 #include "sim/flow/front.h"
 #include "sim/flow/memory.h"
@@ -140,6 +141,7 @@ static sim_engine *make(const hw_array *array, arch_memory *memory) {
   flow_store_create(e);
   flow_execute_create(e);
   flow_repeats_create(e);
+  flow_counts_reset(e);
   return &e->base;
 }
 

@@ -36,5 +36,8 @@ SIM_CYCLE_VISIBLE const sim_flow_weight *sim_flow_weight_at(unsigned n);
 // Of a recording engine that has come to an end before `cycle` or at it; between the two it is the host that works. The
 // sum is `cycle`.
 SIM_CYCLE_VISIBLE void sim_flow_account_to(const sim_engine *engine, uint64_t cycle, sim_flow_account *account);
+// What the run computed and moved, for its energy; of a flow engine only. No unit accounts for its cycles.
+SIM_CYCLE_VISIBLE void sim_flow_report_of(const sim_engine *engine, sim_cycle_report *report);
+SIM_CYCLE_VISIBLE void sim_flow_recording_report_of(const sim_engine *engine, sim_cycle_report *report);  // likewise
 
 #endif

@@ -13,6 +13,7 @@
 //   end      the write of the last row + 1 (LOAD_END); rows of int32 that are repeated: repeats.c
 #include "isa/isa.h"
 #include "isa/isa_fields.h"
+#include "sim/flow/counts.h"
 #include "sim/flow/memory.h"
 #include "sim/flow/repeats.h"
 #include "sim/flow/station.h"
@@ -163,6 +164,7 @@ static void write_zeros(flow_engine *e, const flow_load_command *m, flow_time st
   const uint64_t blocks = m->rows.blocks == 0 ? 1 : m->rows.blocks, rows = m->rows_read;
   const flow_time first = flow_event(e->log, flow_later(start, l->zeros_free));
   const uint64_t cycles = rows * blocks * m->copies;
+  flow_counts_loaded(e, m->laddr, cycles);
   l->zeros_free = flow_after(first, cycles, FLOW_W_LOAD_PATH);
   leave(e, flow_after(first, rows == 1 ? 1 : cycles - blocks, FLOW_W_LOAD_PATH));
   const flow_time end = flow_after(l->zeros_free, 1 + e->array->units.pixel_repeat, FLOW_W_LOAD_PATH);
@@ -249,6 +251,7 @@ static void bring(flow_engine *e, uint32_t rows, flow_time merged, uint64_t spac
   flow_load *l = &e->load;
   const flow_load_command *m = &l->at;
   const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0), block = l->done >> shift;
+  flow_counts_loaded(e, m->laddr, (uint64_t)rows * (m->repeats + 1) * m->copies);
   if (m->wide) {
     if (m->repeats > 0) {
       flow_repeats_add(e, m->slot, m->rows.row, flow_after(merged, WIDE_LAG, FLOW_W_LOAD_PATH),

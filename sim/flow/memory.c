@@ -73,6 +73,8 @@ struct flow_memory {
   uint64_t moved_until;  // none of them is there any more
   departure departing[REGISTERS];
   uint32_t departures;
+  memsys_counts counts;
+  uint64_t hart_bytes[2];  // read, written
 };
 
 flow_memory *flow_memory_create(const hw_array *array, flow_log *log) {
@@ -105,6 +107,11 @@ void flow_memory_destroy(flow_memory *m) {
   wf_free(m);
 }
 
+memsys_counts flow_memory_counts(const flow_memory *m, uint64_t hart_bytes[2]) {
+  for (unsigned write = 0; write < 2; write++) hart_bytes[write] = m->hart_bytes[write];
+  return m->counts;
+}
+
 // ---- the request channel
 
 // The oldest of the newest beats that fit has to have entered.
@@ -134,6 +141,7 @@ static flow_time ask(flow_memory *m, flow_time at, uint64_t beats) {
 
 // The cycle of the first word.
 static flow_time backing_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  m->counts.fetched_bytes += bytes;
   const flow_time start = ask(m, at, 1);
   flow_time there = start;
   if (m->dram != NULL) there = flow_dram_ask(m->dram, start, address, bytes, false);
@@ -145,6 +153,7 @@ static flow_time backing_read(flow_memory *m, flow_time at, uint64_t address, ui
 
 // Memory has it.
 static flow_time backing_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  m->counts.written_back_bytes += bytes;
   const uint64_t words = cycles_of(m, bytes);
   const flow_time sent = flow_event(m->log, flow_after(ask(m, at, words), words, FLOW_W_MEMORY_WIDTH));
   if (m->dram == NULL) return flow_event(m->log, flow_after(sent, m->latency, FLOW_W_MEMORY_LATENCY));
@@ -359,6 +368,7 @@ static served serve(flow_memory *m, flow_time granted, const request *r) {
   m->enter_from = flow_after(enters, in, FLOW_W_BUS);
   l2_found found = {.line = NULL};
   found = l2_tags_read(&m->tags, r->line);
+  *(found.hit ? &m->counts.hits : &m->counts.misses) += 1;
   const flow_time ripe = flow_after(taken, look, FLOW_W_L2_LATENCY);
   const served s = found.hit ? serve_hit(m, r, ripe, found.line) : serve_miss(m, r, reg, ripe, &found);
   if (r->write) found.line->dirty = true;
@@ -406,6 +416,8 @@ static flow_answer bare_read(flow_memory *m, flow_time at, uint64_t address, uin
 }
 
 flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  m->counts.reads++;
+  m->counts.read_bytes += bytes;
   if (!m->l2) return bare_read(m, at, address, bytes);
   const uint64_t steps = (bytes >> m->beat_shift) - 1;
   const bool parted = bytes_in_line(m, address, bytes) < bytes;
@@ -418,6 +430,8 @@ flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uin
 }
 
 flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool partial) {
+  m->counts.writes++;
+  m->counts.written_bytes += bytes;
   const uint64_t beats = bytes >> m->beat_shift;
   const flow_time sent = flow_after(at, beats, FLOW_W_BUS);
   if (!m->l2) return flow_memory_answer(m, backing_write(m, sent, address, bytes), 1);
@@ -428,7 +442,9 @@ flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint
 flow_time flow_memory_host(flow_memory *m, flow_time at, uint64_t address, bool write) {
   const uint32_t bytes = m->l2 ? m->line_bytes : m->beat_bytes;
   address &= ~(uint64_t)(bytes - 1);
+  m->hart_bytes[write] += bytes;
   if (write) {
+    m->counts.written_bytes += bytes;
     if (m->l2)
       serve_burst(m, at, address, bytes, true, false);
     else

@@ -16,6 +16,9 @@ typedef struct flow_answer {
 flow_memory *flow_memory_create(const hw_array *array, flow_log *log);
 void flow_memory_destroy(flow_memory *m);
 
+// Up to the last request granted. `hart_bytes`: those of the hart among the bytes read and written.
+memsys_counts flow_memory_counts(const flow_memory *m, uint64_t hart_bytes[2]);
+
 // The first cycle from `at` on in which the way to memory has room for a request.
 flow_time flow_memory_room(const flow_memory *m, flow_time at);
 // Takes `beats` of the request channel, in a row, from `at` on.

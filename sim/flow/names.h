@@ -5,6 +5,9 @@
 #define SIM_FLOW_NAMES_H
 
 #ifdef FLOW_RECORDS
+#define flow_counts_command flow_counts_command_recorded
+#define flow_counts_loaded flow_counts_loaded_recorded
+#define flow_counts_reset flow_counts_reset_recorded
 #define flow_dram_ask flow_dram_ask_recorded
 #define flow_dram_create flow_dram_create_recorded
 #define flow_dram_destroy flow_dram_destroy_recorded
@@ -27,6 +30,7 @@
 #define flow_load_step flow_load_step_recorded
 #define flow_load_wake flow_load_wake_recorded
 #define flow_memory_answer flow_memory_answer_recorded
+#define flow_memory_counts flow_memory_counts_recorded
 #define flow_memory_create flow_memory_create_recorded
 #define flow_memory_destroy flow_memory_destroy_recorded
 #define flow_memory_grant flow_memory_grant_recorded
@@ -53,6 +57,7 @@
 #define flow_tell_burst flow_tell_burst_recorded
 #define flow_unit_wake flow_unit_wake_recorded
 #define sim_flow_engine sim_flow_recording_engine
+#define sim_flow_report_of sim_flow_recording_report_of
 #endif
 
 #endif

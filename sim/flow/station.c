@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "isa/isa.h"
+#include "sim/flow/counts.h"
 #include "sim/flow/front.h"
 #include "sim/flow/units.h"
 
@@ -240,6 +241,7 @@ void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycl
   issue->slot = (uint8_t)slot;
   if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
   settle(e, unit);
+  flow_counts_command(e, command);
 }
 
 // ---- what units see of it

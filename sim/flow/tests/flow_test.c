@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/test.h"
 #include "isa/isa_fields.h"
+#include "sim/figures.h"
 #include "sim/flow/calendar.h"
 #include "sim/gen/gen.h"
 #include "sim/gen/random.h"
@@ -246,7 +247,7 @@ static void products_beside_loads_are_near(void **state) {
 // ---- random programs
 
 static uint64_t run_random(const sim_engine_ops *ops, const sim_gen_program *p, sim_records *records,
-                           sim_flow_account *account, bool *kept) {
+                           sim_flow_account *account, sim_cycle_report *report, bool *kept) {
   wf_diag diag = wf_diag_to(stderr);
   const sim_engine_options options = {.timing_only = true};
   arch_memory *memory = arch_memory_create(p->image_bytes);
@@ -267,6 +268,7 @@ static uint64_t run_random(const sim_engine_ops *ops, const sim_gen_program *p, 
   assert_false(ops->busy(engine));
   if (account != NULL) sim_flow_account_to(engine, cycle, account);
   *kept = memcmp(memory->bytes, p->image, p->image_bytes) == 0;
+  if (report != NULL) assert_true(sim_figures_report(engine, report));
   ops->destroy(engine);
   arch_memory_destroy(memory);
   return cycle;
@@ -288,14 +290,28 @@ static void check_records(const sim_records *flow, const sim_records *cycle) {
   wf_free(last);
 }
 
+// What commands compute and move does not depend on time; a row of two bursts may be written once or twice.
+static void check_counts(const sim_cycle_report *flow, const sim_cycle_report *cycle) {
+  assert_int_equal(flow->macs, cycle->macs);
+  assert_int_equal(flow->bus_read_bytes, cycle->bus_read_bytes);
+  assert_int_equal(flow->bus_written_bytes, cycle->bus_written_bytes);
+  assert_int_equal(flow->sp_row_reads, cycle->sp_row_reads);
+  assert_int_equal(flow->acc_row_reads, cycle->acc_row_reads);
+  assert_int_equal(flow->acc_row_writes, cycle->acc_row_writes);
+  assert_true(llabs((long long)(flow->sp_row_writes - cycle->sp_row_writes)) <=
+              4 + (long long)cycle->sp_row_writes / 20);
+}
+
 static double compare_random(const hw_array *array, uint64_t seed) {
   const sim_gen_options without = {.without = 1U << GEN_COUNTER | 1U << GEN_NORM};
   sim_gen_program *p = sim_gen_program_create(array, seed, &without);
   sim_records records[2] = {{0}};
+  sim_cycle_report reports[2];
   bool kept;
-  const uint64_t cycle = run_random(&sim_cycle_engine, p, &records[0], NULL, &kept);
-  const uint64_t flow = run_random(&sim_flow_engine, p, &records[1], NULL, &kept);
+  const uint64_t cycle = run_random(&sim_cycle_engine, p, &records[0], NULL, &reports[0], &kept);
+  const uint64_t flow = run_random(&sim_flow_engine, p, &records[1], NULL, &reports[1], &kept);
   assert_true(kept);
+  check_counts(&reports[1], &reports[0]);
   check_records(&records[1], &records[0]);
   for (unsigned n = 0; n < 2; n++) sim_records_free(&records[n]);
   sim_gen_program_destroy(p);
@@ -399,8 +415,8 @@ static void weights_add_up_on_random_programs(void **state) {
     sim_records records[2] = {{0}};
     sim_flow_account account;
     bool kept;
-    const uint64_t plain = run_random(&sim_flow_engine, p, &records[0], NULL, &kept);
-    const uint64_t cycles = run_random(&sim_flow_recording_engine, p, &records[1], &account, &kept);
+    const uint64_t plain = run_random(&sim_flow_engine, p, &records[0], NULL, NULL, &kept);
+    const uint64_t cycles = run_random(&sim_flow_recording_engine, p, &records[1], &account, NULL, &kept);
     assert_int_equal(plain, cycles);
     assert_int_equal(records[0].count, records[1].count);
     assert_memory_equal(records[0].item, records[1].item, records[0].count * sizeof *records[0].item);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows and multiply-accumulates of commands: see counts.h.
+//
+//   store    rows x blocks of its source; pooling: the elements of all windows that lie in the image
+//   preload  the rows of D, and those of C when its results leave the mesh
+//   compute  the rows of A and B; rows(A) x columns(A) x side products
+// A sum in the accumulator reads the row that it writes. Rows of loads come burst by burst, as the load unit says.
+#include "sim/flow/counts.h"
+
+#include "arch/local.h"
+#include "isa/isa_fields.h"
+#include "sim/flow/flow.h"
+#include "sim/flow/memory.h"
+
+void flow_counts_reset(flow_engine *e) {
+  e->counts = (flow_counts){0};
+  arch_config_reset(&e->counts.config, e->array);
+}
+
+static void read_rows(flow_counts *c, const arch_local *place, uint64_t rows) {
+  *(place->accumulator ? &c->acc_reads : &c->sp_reads) += rows;
+}
+
+static void write_rows(flow_counts *c, const arch_local *place, uint64_t rows) {
+  *(place->accumulator ? &c->acc_writes : &c->sp_writes) += rows;
+  if (place->accumulator && place->accumulate) c->acc_reads += rows;
+}
+
+static uint64_t blocks_of(const flow_engine *e, uint64_t cols) { return (cols + e->d.dim - 1) / e->d.dim; }
+
+void flow_counts_loaded(flow_engine *e, uint32_t laddr, uint64_t rows) {
+  const arch_local place = arch_local_decode(&e->d, laddr);
+  write_rows(&e->counts, &place, rows);
+}
+
+// Of `count` windows along one axis: elements that lie in an image of `size`.
+static uint64_t inside(uint32_t count, uint32_t size, uint32_t window, uint32_t stride, uint32_t padding) {
+  uint64_t sum = 0;
+  for (uint64_t n = 0; n < count; n++)
+    for (uint64_t i = 0; i < window; i++) {
+      const int64_t at = (int64_t)(n * stride + i) - padding;
+      sum += at >= 0 && at < (int64_t)size;
+    }
+  return sum;
+}
+
+static void count_store(flow_engine *e, const cycle_front_command *k) {
+  const arch_store_config *s = &e->counts.config.store;
+  const arch_local place = arch_local_decode(&e->d, isa_get_mvout_local(k->rs1, k->rs2));
+  const uint64_t cols = isa_get_mvout_cols(k->rs1, k->rs2);
+  const bool to_sp = k->insn == ISA_MVOUT_SPAD_R2;
+  uint64_t rows = isa_get_mvout_rows(k->rs1, k->rs2) * blocks_of(e, cols);
+  if (!to_sp && e->array->units.max_pool && s->pool_stride != 0)
+    rows = cols == 0 ? 0
+                     : inside(s->pool_orows, s->orows, s->pool_size, s->pool_stride, s->pool_upad) *
+                           inside(s->pool_ocols, s->ocols, s->pool_size, s->pool_stride, s->pool_lpad);
+  else if (!to_sp && s->pool_size != 0)
+    rows = (uint64_t)s->orows * s->ocols * blocks_of(e, cols);
+  if (!place.garbage) read_rows(&e->counts, &place, rows);
+  if (to_sp) e->counts.sp_writes += rows;
+}
+
+// Rows of an operand register; 0: it has none.
+static uint64_t operand_rows(const flow_engine *e, uint64_t word, bool transposed) {
+  const uint64_t rows = isa_get_preload_rows(word, 0), cols = isa_get_preload_cols(word, 0);
+  if (rows == 0 || cols == 0 || arch_local_decode(&e->d, word).garbage) return 0;
+  return wf_min(transposed ? cols : rows, e->d.dim);
+}
+
+static void read_operand(flow_engine *e, uint64_t word, bool transposed) {
+  const arch_local place = arch_local_decode(&e->d, word);
+  read_rows(&e->counts, &place, operand_rows(e, word, transposed));
+}
+
+static bool is_os(const flow_engine *e) {
+  if (e->array->mesh.dataflow != HW_DATAFLOW_BOTH) return e->array->mesh.dataflow == HW_DATAFLOW_OS;
+  return !e->counts.config.execute.weight_stationary;
+}
+
+static void count_preload(flow_engine *e, const cycle_front_command *k) {
+  const bool os = is_os(e), no_bias = e->array->mesh.bias_garbage && os;
+  const arch_local to = arch_local_decode(&e->d, k->rs2);
+  if (!no_bias) read_operand(e, k->rs1, !os && e->counts.config.execute.b_transpose);
+  if (!to.garbage) write_rows(&e->counts, &to, isa_get_preload_rows(k->rs2, 0));
+}
+
+static void count_compute(flow_engine *e, const cycle_front_command *k) {
+  const arch_execute_config *x = &e->counts.config.execute;
+  const bool os = is_os(e), no_bias = e->array->mesh.bias_garbage && !os;
+  read_operand(e, k->rs1, x->a_transpose);
+  if (!no_bias) read_operand(e, k->rs2, os && x->b_transpose);
+  e->counts.macs += operand_rows(e, k->rs1, false) * operand_rows(e, k->rs1, true) * e->d.dim;
+}
+
+void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
+  switch (k->insn) {
+    case ISA_MVOUT:
+    case ISA_MVOUT_SPAD_R2:
+      count_store(e, k);
+      return;
+    case ISA_PRELOAD:
+      count_preload(e, k);
+      return;
+    case ISA_COMPUTE_PRELOADED:
+    case ISA_COMPUTE_ACCUMULATED:
+      count_compute(e, k);
+      return;
+    default:
+      arch_config_apply(&e->counts.config, (isa_id)k->insn, k->rs1, k->rs2);
+  }
+}
+
+void sim_flow_report_of(const sim_engine *engine, sim_cycle_report *report) {
+  const flow_engine *e = (const flow_engine *)engine;
+  const flow_counts *c = &e->counts;
+  uint64_t hart_bytes[2];
+  *report = (sim_cycle_report){.cycles = e->now,
+                               .macs = c->macs,
+                               .sp_row_reads = c->sp_reads,
+                               .sp_row_writes = c->sp_writes,
+                               .acc_row_reads = c->acc_reads,
+                               .acc_row_writes = c->acc_writes,
+                               .memory = flow_memory_counts(e->memory, hart_bytes)};
+  report->bus_read_bytes = report->memory.read_bytes - hart_bytes[0];
+  report->bus_written_bytes = report->memory.written_bytes - hart_bytes[1];
+}
