@@ -5,13 +5,15 @@
 #include "weft_version.h"
 
 typedef struct report_arguments {
-  const char *dir, *title;
+  const char *dir, *title, *fidelity;
   bool no_pictures;
 } report_arguments;
 
 static const wf_option report_rows[] = {
     {"o", WF_TEXT(report_arguments, dir), "DIR", "the directory to write (made if it is not there)"},
     {"title", WF_TEXT(report_arguments, title), "TEXT", "of the page (default: the sweep's name)"},
+    {"fidelity", WF_TEXT(report_arguments, fidelity), "NAME",
+     "the measurements of this engine, cycle or flow (default: the most exact that the store has)"},
     {"no-pictures", WF_FLAG(report_arguments, no_pictures), NULL, "no SVG and PNG, which need gnuplot"},
 };
 
@@ -35,7 +37,8 @@ cli_exit cli_report(int argc, char **argv) {
     fprintf(stderr, "weft: error: -o DIR says where the report goes\n");
     return CLI_USAGE;
   }
-  const report_options options = {.title = o.title, .version = WEFT_GIT_VERSION, .pictures = !o.no_pictures};
+  const report_options options = {
+      .title = o.title, .version = WEFT_GIT_VERSION, .engine = o.fidelity, .pictures = !o.no_pictures};
   if (!report_write(argv[0], o.dir, &options, &diag)) return CLI_BAD_INPUT;
   if (!common.quiet) printf("%s/index.html\n", o.dir);
   return CLI_OK;

@@ -21,7 +21,7 @@
 enum { NOTE_SECONDS = 5, JOBS_MAX = 1024 };
 
 typedef struct sweep_arguments {
-  const char *store;
+  const char *store, *fidelity;
   uint64_t jobs;
   bool any_version, plan;
 } sweep_arguments;
@@ -69,19 +69,32 @@ static int join(void *context) {
 
 // ---- sweep
 
-static cli_exit write_json(const cli_common *common, const char *store_path, const sweep_progress *p,
-                           sweep_outcome outcome, wf_diag *diag) {
+static cli_exit write_json(const cli_common *common, const char *store_path, run_fidelity fidelity,
+                           const sweep_progress *p, sweep_outcome outcome, wf_diag *diag) {
   if (common->json == NULL) return CLI_OK;
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "store", store_path);
+  cJSON_AddStringToObject(object, "engine", run_fidelity_names[fidelity]);
   cJSON_AddBoolToObject(object, "finished", outcome == SWEEP_FINISHED);
   cli_json_count(object, "measurements", p->total);
   cli_json_count(object, "done", p->done);
   cli_json_count(object, "measured_now", p->fresh);
   cli_json_count(object, "failed_now", p->failed);
   cli_json_count(object, "without_run", p->spared);
+  cli_json_count(object, "without_compiling", p->shared);
+  cJSON_AddNumberToObject(object, "compile_seconds", p->compile_seconds);
+  cJSON_AddNumberToObject(object, "simulate_seconds", p->simulate_seconds);
   cJSON_AddNumberToObject(object, "seconds", p->seconds);
   return cli_write_json(common->json, object, diag) ? CLI_OK : CLI_BAD_INPUT;
+}
+
+static void print_end(const char *path, const sweep_spec *spec, const sweep_progress *p) {
+  printf("%s: %" PRIu64 " measurements by engine %s, %" PRIu64 " of them now in %.1f s, %" PRIu64 " of those failed\n",
+         path, p->total, run_fidelity_names[spec->fidelity], p->fresh, p->seconds, p->failed);
+  if (p->fresh == 0) return;
+  printf("  processors: %.1f s compiling, %" PRIu64 " programs were there; %.1f s running, %" PRIu64
+         " runs were known\n",
+         p->compile_seconds, p->shared, p->simulate_seconds, p->spared);
 }
 
 static void plan(const sweep_spec *spec) {
@@ -103,6 +116,7 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
   cli_exit code = CLI_BAD_INPUT;
   if (file != NULL) {
     const sweep_options options = {.version = WEFT_GIT_VERSION,
+                                   .fidelity = spec->fidelity,
                                    .jobs = (unsigned)arguments->jobs,
                                    .stop = &interrupted,
                                    .progress = show,
@@ -114,12 +128,10 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
     sweep_store_close(file);
     wf_progress_end(&s.line, true);
     if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
-    code = write_json(common, path, &progress, outcome, diag);
+    code = write_json(common, path, spec->fidelity, &progress, outcome, diag);
     if (outcome != SWEEP_FINISHED) code = CLI_LIMIT;
     if (outcome == SWEEP_FAILED) code = CLI_BAD_INPUT;
-    if (!common->quiet && outcome == SWEEP_FINISHED)
-      printf("%s: %" PRIu64 " measurements, %" PRIu64 " of them now in %.1f s, %" PRIu64 " of those failed\n",
-             wf_name_shown(path, shown_path), progress.total, progress.fresh, progress.seconds, progress.failed);
+    if (!common->quiet && outcome == SWEEP_FINISHED) print_end(wf_name_shown(path, shown_path), spec, &progress);
   }
   wf_free(path);
   wf_free(name);
@@ -140,6 +152,9 @@ static const wf_option sweep_rows[] = {
     {"o", WF_TEXT(sweep_arguments, store), "FILE", "the store (default: NAME.sqlite); an existing one is gone on with"},
     {"jobs", WF_COUNT(sweep_arguments, jobs), "N",
      "processes that measure (default: one per processor; 1 per rank under mpirun or srun)"},
+    {"fidelity", WF_TEXT(sweep_arguments, fidelity), "NAME",
+     "the engine that measures: cycle, or flow, a percent or so off and some times as fast (default: what the text "
+     "says); rows of both stand in one store"},
     {"any-version", WF_FLAG(sweep_arguments, any_version), NULL, "go on with a store that another version began"},
     {"plan", WF_FLAG(sweep_arguments, plan), NULL, "print how many points there are, measure nothing"},
 };
@@ -167,7 +182,9 @@ cli_exit cli_sweep(int argc, char **argv) {
     return CLI_USAGE;
   }
   code = CLI_BAD_INPUT;
-  if (sweep_spec_load(&spec, argv[0], &diag)) {
+  bool good = sweep_spec_load(&spec, argv[0], &diag);
+  if (good && arguments.fidelity != NULL) good = run_fidelity_named(arguments.fidelity, &spec.fidelity, &diag);
+  if (good) {
     if (group.launched && group.rank != 0) {
       code = serve(&spec, &group);
     } else if (arguments.plan) {

@@ -66,6 +66,11 @@ typedef struct compile_result {
 bool compile(const compile_request *request, compile_result *result, wf_diag *diag);
 void compile_release(compile_result *result);
 
+// The array as the compiler sees it: parameters that no program depends on (unread.def) at their defaults. Arrays for
+// which it is the same get the same programs, unless a judge tunes them.
+hw_array compile_array(const hw_array *array);
+uint64_t compile_array_hash(const hw_array *array);
+
 // The names of the passes in order; NULL past the end.
 const char *compile_pass_name(size_t index);
 

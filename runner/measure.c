@@ -27,10 +27,11 @@ static void take_counts(const run_known_run *run, unsigned times, const hw_array
   m->units = run->units;
 }
 
-static bool simulate(const command_program *program, unsigned times, const sim_events *events, run_known_run *known,
-                     wf_diag *diag) {
+static bool simulate(const run_measure_request *request, const command_program *program, unsigned times,
+                     const sim_events *events, run_known_run *known, wf_diag *diag) {
   const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = times, .events = events};
+  const run_config config = {
+      .engine = run_fidelity_engine(request->fidelity), .options = &options, .times = times, .events = events};
   void **none = wf_calloc((size_t)program->tensor_count, sizeof *none);
   run_result run;
   const bool good = run_commands_on(program, &config, none, &run, diag);
@@ -43,7 +44,7 @@ static bool simulate_with_waits(const run_measure_request *request, const comman
                                 run_known_run *run, wf_diag *diag) {
   run_waits_state *state = run_waits_open(request->array);
   const sim_events events = run_waits_sink(state);
-  const bool good = simulate(program, times, &events, run, diag);
+  const bool good = simulate(request, program, times, &events, run, diag);
   *request->waits = run_waits_close(state, good ? run->units.cycles : 0);
   return good;
 }
@@ -52,13 +53,14 @@ static bool simulate_with_waits(const run_measure_request *request, const comman
 static bool run_of(const run_measure_request *request, const command_program *program, run_measured *m, wf_diag *diag) {
   const unsigned times = request->times == 0 ? 1 : request->times;
   run_known *known = times == 1 && request->waits == NULL ? request->known : NULL;
-  const run_digest digest = run_digest_of(program);
+  run_digest digest = run_digest_of(program);
+  digest.machine ^= request->fidelity;
   run_known_run run;
   m->program_digest = digest.commands;
   m->known = run_known_find(known, &digest, &run);
   if (request->waits != NULL) {
     if (!simulate_with_waits(request, program, times, &run, diag)) return false;
-  } else if (!m->known && !simulate(program, times, NULL, &run, diag)) {
+  } else if (!m->known && !simulate(request, program, times, NULL, &run, diag)) {
     return false;
   }
   if (!m->known) run_known_add(known, &digest, &run);
@@ -66,18 +68,28 @@ static bool run_of(const run_measure_request *request, const command_program *pr
   return true;
 }
 
-run_measured run_measure(const run_measure_request *request, wf_diag *diag) {
+// Its own programs, for a request that brings none.
+static run_measured measure_with(const run_measure_request *request, run_programs *programs, wf_diag *diag) {
   run_measured m = {.status = RUN_MEASURE_CANNOT_MAP, .macs = (uint64_t)map_macs(request->layer)};
-  compile_result program;
+  layer_policy policy = request->policy;
+  policy.straight = true;
+  const compile_result *program;
   const double start = wf_thread_seconds();
-  if (layer_compile(request->layer, request->array, &request->policy, &program, diag)) {
+  if (run_programs_compile(programs, request->layer, request->array, &policy, &program, &m.shared, diag)) {
     const double compiled = wf_thread_seconds();
     m.compile_seconds = compiled - start;
-    m.mapped = program.mapped;
-    m.mapping = program.mapping;
-    m.status = run_of(request, program.commands, &m, diag) ? RUN_MEASURE_GOOD : RUN_MEASURE_FAULT;
+    m.mapped = program->mapped;
+    m.mapping = program->mapping;
+    m.status = run_of(request, program->commands, &m, diag) ? RUN_MEASURE_GOOD : RUN_MEASURE_FAULT;
     m.simulate_seconds = wf_thread_seconds() - compiled;
   }
-  compile_release(&program);
+  return m;
+}
+
+run_measured run_measure(const run_measure_request *request, wf_diag *diag) {
+  if (request->programs != NULL) return measure_with(request, request->programs, diag);
+  run_programs *own = run_programs_create();
+  const run_measured m = measure_with(request, own, diag);
+  run_programs_destroy(own);
   return m;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers measured: compiled for an array and run on the cycle engine without data. What sweeps, the search and the
-// judge of the model know of the real machine comes from here.
+// Layers measured: compiled for an array and run without data, on the cycle engine or on one that is nearly as exact.
+// What sweeps, the search and the judge of the model know of the real machine comes from here.
 #ifndef RUNNER_MEASURE_H
 #define RUNNER_MEASURE_H
 
 #include "compiler/layer/layer.h"
+#include "runner/fidelity.h"
 #include "runner/known.h"
+#include "runner/programs.h"
 #include "runner/waits.h"
 #include "sim/figures.h"
 
@@ -13,9 +15,11 @@ typedef struct run_measure_request {
   const map_layer *layer;
   const hw_array *array;
   layer_policy policy;
-  run_known *known;  // runs that need not be made again, and where this one is added; may be NULL
-  unsigned times;    // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
-  run_waits *waits;  // if not NULL: where the cycles of all runs went; such runs are always made
+  run_known *known;        // runs that need not be made again, and where this one is added; may be NULL
+  run_programs *programs;  // that need not be compiled again; may be NULL
+  unsigned times;          // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
+  run_fidelity fidelity;
+  run_waits *waits;        // if not NULL: where the cycles of all runs went; such runs are always made
 } run_measure_request;
 
 typedef enum {
@@ -38,11 +42,12 @@ typedef struct run_measured {
   double energy_pj, array_pj;  // of the whole (sim/figures.h), without a hart but for its commands; what models count
   uint64_t program_digest;     // of the commands
   bool known;                  // the run was, and was not made
+  bool shared;                 // the program was compiled before
   bool mapped;
   map_mapping mapping;
   double compile_seconds, simulate_seconds;  // of the processor
   char bound[SIM_BOUND_TEXT];
-  sim_cycle_report units;  // of all runs
+  sim_cycle_report units;  // of all runs; accounts of units are those of the cycle engine alone
 } run_measured;
 
 // Status other than RUN_MEASURE_GOOD: the reasons were reported.

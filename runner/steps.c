@@ -25,8 +25,9 @@ static void add(uint64_t *to, const uint64_t *what, uint64_t times, size_t count
 #define ADD(field) add((uint64_t *)&to->field, (const uint64_t *)&one->field, times, sizeof to->field / 8)
 static void add_units(sim_cycle_report *to, const sim_cycle_report *one, uint64_t times) {
   if (to->units == 0) {
-    *to = *one;
-    times--;
+    memcpy(to->unit, one->unit, sizeof to->unit);
+    to->units = one->units;
+    for (unsigned u = 0; u < to->units; u++) memset(to->unit[u].cycles, 0, sizeof to->unit[u].cycles);
   }
   ADD(cycles);
   ADD(carried_out);
@@ -189,8 +190,10 @@ static void add_up(const run_steps_request *request, run_steps_result *result) {
 bool run_steps(const run_steps_request *request, run_steps_result *result, wf_diag *diag) {
   *result = (run_steps_result){.entries = WF_NEW_ARRAY((size_t)request->list->count + 1, run_step_result)};
   const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const run_network_config config = {
-      .engine = &sim_cycle_engine, .options = &options, .inputs = request->inputs, .hart = RUN_HART_TIMED};
+  const run_network_config config = {.engine = run_fidelity_engine(request->fidelity),
+                                     .options = &options,
+                                     .inputs = request->inputs,
+                                     .hart = RUN_HART_TIMED};
   timer t = {.request = request, .result = result};
   const bool good = run_machine_open(&t.machine, request->net, &config, diag) && run_all(&t);
   if (good) add_up(request, result);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a network program timed: what each entry of its step list takes on the cycle engine and the hart.
+// The steps of a network program timed: what each entry of its step list takes on an engine without data and the hart.
 //
 // The steps run in order on one memory, as run_network runs them, but the array moves no data: what the hart reads
 // comes from the graph's interpreter, which runs once for all arrays. Of equal steps some run: the first, which may
@@ -12,6 +12,7 @@
 #define RUNNER_STEPS_H
 
 #include "compiler/network/steps.h"
+#include "runner/fidelity.h"
 #include "runner/network.h"
 
 // Tensors of a placed graph that the hart reads, as the interpreter computes them from the inputs; by tensor, NULL: not
@@ -25,6 +26,7 @@ typedef struct run_steps_request {
   const void *const *inputs;  // per input of the graph
   void *const *values;        // of run_steps_values
   bool all;                   // equal steps run, too
+  run_fidelity fidelity;
 } run_steps_request;
 
 typedef struct run_steps_result {

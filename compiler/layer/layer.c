@@ -344,5 +344,6 @@ bool layer_compile(const map_layer *layer, const hw_array *array, const layer_po
   request.judge = policy->judge;
   request.style = policy->style;
   request.costs = policy->costs;
+  request.straight = policy->straight;
   return compile(&request, result, diag);
 }

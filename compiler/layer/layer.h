@@ -111,6 +111,7 @@ typedef struct layer_policy {
   compile_judge judge;         // needed for tune
   block_style style;
   const cost_constants *costs;  // as those of compile_request
+  bool straight;                // the same
 } layer_policy;
 
 // A layer of a table, which says nothing of scale and relu. False after errors were reported. Release the result with

@@ -233,10 +233,12 @@ static void take_measurement(loader *l, const point_index *in, const sweep_query
   p->measurements[unique] = m;
 }
 
-static bool load_rows(loader *l, const point_index *in, const char *table, const char *sql) {
+static bool load_rows(loader *l, const point_index *in, const char *table, const char *columns, const char *engine) {
   const unsigned before = l->diag->errors;
   l->table = table;
+  char *sql = wf_format("%s WHERE engine = '%s'", columns, engine);
   sweep_query *q = sweep_query_on(l->reader, sql, l->diag);
+  wf_free(sql);
   if (q == NULL) return false;
   while (!l->bad && sweep_query_next(q, l->diag)) take_measurement(l, in, q);
   sweep_query_close(q);
@@ -248,11 +250,13 @@ static bool load_measurements(loader *l) {
   const bool good =
       load_rows(l, &in, "measurement",
                 "SELECT array, layer, status, reason, cycles, utilisation, energy_pj, read_bytes, written_bytes, "
-                "bound, units, policy, mapping, array_energy_pj, energy FROM measurement") &&
+                "bound, units, policy, mapping, array_energy_pj, energy FROM measurement",
+                l->data->engine) &&
       load_rows(l, &in, "step",
                 "SELECT array, " STEP_KEY
                 ", 'good', '', cycles, utilisation, energy_pj, read_bytes, written_bytes, "
-                "bound, units, policy, mapping, array_energy_pj, energy FROM step");
+                "bound, units, policy, mapping, array_energy_pj, energy FROM step",
+                l->data->engine);
   wf_free(in.points);
   return good;
 }
@@ -318,11 +322,30 @@ static void take_key(loader *l, const sweep_query *q) {
   if (strcmp(key, "version") == 0) l->data->version = text_of(l, q, 1);
 }
 
-bool report_load(report_data *data, const char *store, wf_diag *diag) {
+// The names that the store has are one or several of run_fidelity.
+static void take_engine(loader *l, const sweep_query *q) {
+  const char **engine = &l->data->engine;
+  const char *name = text_of(l, q, 0);
+  for (int f = 0; f < RUN_FIDELITY_COUNT && *engine == NULL; f++)
+    if (strcmp(name, run_fidelity_names[f]) == 0) *engine = run_fidelity_names[f];
+}
+
+// Names are in the order of the alphabet, which is that of exactness.
+static bool choose_engine(loader *l, const char *wanted) {
+  if (wanted == NULL) return each(l, "engine", "SELECT name FROM engine ORDER BY name", take_engine);
+  run_fidelity fidelity;
+  if (!run_fidelity_named(wanted, &fidelity, l->diag)) return false;
+  l->data->engine = run_fidelity_names[fidelity];
+  return true;
+}
+
+bool report_load(report_data *data, const char *store, const char *engine, wf_diag *diag) {
   *data = (report_data){.arena = wf_arena_create(), .name = "", .version = "", .policy = "default"};
   loader l = {.data = data, .reader = sweep_reader_open(store, diag), .path = store, .diag = diag};
   if (l.reader == NULL) return false;
-  const bool good = each(&l, "sweep", "SELECT key, value FROM sweep", take_key) && load_networks(&l) && load_points(&l);
+  bool good = choose_engine(&l, engine);
+  if (data->engine == NULL) data->engine = run_fidelity_names[RUN_FIDELITY_CYCLE];
+  good = good && each(&l, "sweep", "SELECT key, value FROM sweep", take_key) && load_networks(&l) && load_points(&l);
   sweep_reader_close(l.reader);
   wf_text_map_release(&l.networks);
   wf_text_map_release(&l.layers);

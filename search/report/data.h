@@ -59,6 +59,7 @@ typedef struct report_point {
 typedef struct report_data {
   wf_arena *arena;
   const char *name, *version, *policy;
+  const char *engine;  // of its measurements
   report_network *networks;
   size_t network_count;
   size_t unique_count;
@@ -67,8 +68,9 @@ typedef struct report_data {
   size_t failure_count;
 } report_data;
 
-// False after an error was reported. Release in any case.
-bool report_load(report_data *data, const char *store, wf_diag *diag);
+// The measurements of one engine; NULL: the first of run_fidelity that the store has. False after an error was
+// reported. Release in any case.
+bool report_load(report_data *data, const char *store, const char *engine, wf_diag *diag);
 void report_release(report_data *data);
 
 // Whether a layer is one of a point's in tables and figures: a layer of a table, or a step that its array has.

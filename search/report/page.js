@@ -325,7 +325,7 @@
     drawSearch();
     const points = good();
     $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
-      'cycles are those of the cycle engine.';
+      `cycles are those of engine ${data.engine}.`;
     if (points.length === 0) { $('chosen').hidden = true; return; }
     const best = axes.edp || axes.ad;
     const rank = (p) => { const v = best.of(p, state.network); return Number.isFinite(v) ? v : Infinity; };

@@ -11,6 +11,7 @@
 typedef struct report_options {
   const char *title;    // NULL: the sweep's name
   const char *version;  // of who writes it
+  const char *engine;   // whose measurements; NULL: the most exact that there are
   bool pictures;        // SVG and PNG, by gnuplot
 } report_options;
 

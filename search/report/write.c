@@ -147,6 +147,7 @@ static cJSON *data_json(const report_data *d, const char *search_dir, const repo
   cJSON_AddStringToObject(object, "version", d->version);
   cJSON_AddStringToObject(object, "writer", options->version);
   cJSON_AddStringToObject(object, "policy", d->policy);
+  cJSON_AddStringToObject(object, "engine", d->engine);
   cJSON *search = search_dir == NULL ? NULL : search_json(search_dir);
   if (search != NULL) cJSON_AddItemToObject(object, "search", search);
   cJSON_AddItemToObject(object, "networks", networks_json(d));
@@ -354,7 +355,8 @@ static bool write_one(const char *path, const char *search_dir, const char *dir,
                       wf_diag *diag) {
   report_data data;
   char *figures = wf_format("%s/figures", dir);
-  bool good = report_load(&data, path, diag) && make_directory(dir, diag) && make_directory(figures, diag);
+  bool good =
+      report_load(&data, path, options->engine, diag) && make_directory(dir, diag) && make_directory(figures, diag);
   good = good && write_html(&data, search_dir, dir, options, diag) &&
          write_csv(&data, figures, "points.csv", write_points, diag) &&
          write_csv(&data, figures, "layers.csv", write_layers, diag);

@@ -69,10 +69,11 @@ static bool send_result(int socket, const sweep_work_result *result) {
 }
 
 static void child(const sweep_pool *p, int socket) {
+  const sweep_work_memory memory = {p->known, run_programs_create()};
   sweep_work_request request;
   sweep_work_result result;
   while (receive_all(socket, &request, sizeof request)) {
-    p->work(p->context, p->known, &request, &result);
+    p->work(p->context, &memory, &request, &result);
     const bool sent = send_result(socket, &result);
     sweep_work_release(&result);
     if (!sent) break;
@@ -154,10 +155,10 @@ void sweep_pool_destroy(sweep_pool *p) {
 
 static bool is_free(const worker *w) { return w->socket >= 0 && !w->busy; }
 
-bool sweep_pool_has_free(const sweep_pool *p) {
+size_t sweep_pool_free_worker(const sweep_pool *p) {
   for (size_t i = 0; i < p->count; i++)
-    if (is_free(&p->workers[i])) return true;
-  return false;
+    if (is_free(&p->workers[i])) return i;
+  return SWEEP_POOL_NONE;
 }
 
 unsigned sweep_pool_busy(const sweep_pool *p) {
@@ -173,17 +174,14 @@ unsigned sweep_pool_workers(const sweep_pool *p) {
 }
 
 void sweep_pool_give(sweep_pool *p, const sweep_work_request *request) {
-  for (size_t i = 0; i < p->count; i++) {
-    worker *w = &p->workers[i];
-    if (!is_free(w)) continue;
-    w->busy = true;
-    w->received = 0;
-    w->since = wf_seconds();
-    w->request = *request;
-    send_all(w->socket, request, sizeof *request);  // a failure shows as the end of the socket
-    return;
-  }
-  assert(false && "sweep_pool_give needs a free worker");
+  const size_t free_one = sweep_pool_free_worker(p);
+  assert(free_one != SWEEP_POOL_NONE);
+  worker *w = &p->workers[free_one];
+  w->busy = true;
+  w->received = 0;
+  w->since = wf_seconds();
+  w->request = *request;
+  send_all(w->socket, request, sizeof *request);  // a failure shows as the end of the socket
 }
 
 // ---- what happens to workers

@@ -12,8 +12,8 @@
 
 typedef struct sweep_pool sweep_pool;
 typedef void sweep_pool_done(void *context, const sweep_work_request *request, const sweep_work_result *result);
-typedef void sweep_pool_work(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
-                             sweep_work_result *result);
+typedef void sweep_pool_work(const sweep_work_context *context, const sweep_work_memory *memory,
+                             const sweep_work_request *request, sweep_work_result *result);
 
 // `jobs` children (0: none) that do `work`, and share what they know of runs; requests that take longer than `timeout`
 // seconds fail (0: none do). `context` goes to the work; may be NULL.
@@ -23,10 +23,13 @@ void sweep_pool_destroy(sweep_pool *p);
 // A worker at the other end of a socket (sweep_pool_serve); the pool closes it.
 void sweep_pool_add_remote(sweep_pool *p, int socket);
 
-bool sweep_pool_has_free(const sweep_pool *p);  // a worker without request
+// A worker without request: the same number is the same worker as long as it lives. SWEEP_POOL_NONE: there is none.
+#define SWEEP_POOL_NONE SIZE_MAX
+size_t sweep_pool_free_worker(const sweep_pool *p);
+static inline bool sweep_pool_has_free(const sweep_pool *p) { return sweep_pool_free_worker(p) != SWEEP_POOL_NONE; }
 unsigned sweep_pool_busy(const sweep_pool *p);  // requests under way
 unsigned sweep_pool_workers(const sweep_pool *p);
-// To a free worker.
+// To the worker that sweep_pool_free_worker names.
 void sweep_pool_give(sweep_pool *p, const sweep_work_request *request);
 // Waits at most so long for something to happen and calls `done` for each result that came; steps are gone behind it. A
 // descriptor other than -1 is watched as well: true when it can be read.

@@ -59,8 +59,8 @@ static int64_t number_of(const sweep_reader *r, const char *sql) {
 static bool check_tables(const sweep_reader *r, wf_diag *diag) {
   const int64_t tables = number_of(r,
                                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ("
-                                   "'sweep', 'array', 'point', 'network', 'layer', 'measurement', 'step')");
-  if (tables == 7) return true;
+                                   "'sweep', 'array', 'point', 'network', 'layer', 'engine', 'measurement', 'step')");
+  if (tables == 8) return true;
   if (tables < 0)
     report(r, NULL, diag);
   else
@@ -154,7 +154,7 @@ static char *statement_of(const sweep_reader *r, const char *text, const char *n
   char *of_network = network == NULL ? wf_strdup("") : sqlite3_mprintf(" AND n.network = %Q", network);
   char *at_most = limit == 0 ? wf_strdup("") : wf_format(" LIMIT %" PRIu64, limit);
   char *sql = wf_format(
-      "SELECT * FROM (SELECT n.point, n.network, n.array%s, n.cycles, n.energy_pj, n.edp, n.macs, "
+      "SELECT * FROM (SELECT n.point, n.network, n.engine, n.array%s, n.cycles, n.energy_pj, n.edp, n.macs, "
       "CAST(n.macs AS REAL) / (n.cycles * a.dim * a.dim) AS utilisation, a.dim, a.scratchpad_kib, a.accumulator_kib, "
       "a.logic_um2, a.memory_bits, a.area_technology, n.read_bytes, "
       "n.written_bytes, n.status, n.reason, "

@@ -36,6 +36,9 @@ CREATE TABLE layer (
   PRIMARY KEY (network, position)
 ) WITHOUT ROWID;
 
+-- The engines of its measurements: a row of one never replaces one of another.
+CREATE TABLE engine (name TEXT PRIMARY KEY) WITHOUT ROWID;
+
 CREATE TABLE measurement (
   array TEXT NOT NULL,
   layer TEXT NOT NULL,        -- hash
@@ -49,7 +52,7 @@ CREATE TABLE measurement (
   compile_seconds REAL, simulate_seconds REAL, wall_seconds REAL, host TEXT,
   array_energy_pj REAL,       -- as models of arrays count: every byte of the port is one of main memory
   energy TEXT,                -- JSON: the parts of energy_pj
-  PRIMARY KEY (array, layer, policy)
+  PRIMARY KEY (array, layer, policy, engine)
 ) WITHOUT ROWID;
 
 -- What a program consists of on an array: equal steps are one row, whose figures are sums over all of them.
@@ -57,6 +60,7 @@ CREATE TABLE step (
   array TEXT NOT NULL,
   layer TEXT NOT NULL,        -- hash of the program
   policy TEXT NOT NULL,
+  engine TEXT NOT NULL,
   position INTEGER NOT NULL,
   name TEXT NOT NULL,         -- of the first
   place TEXT NOT NULL,        -- array, host, or end: the hart, for int8 in and out of the network
@@ -67,27 +71,28 @@ CREATE TABLE step (
   commands INTEGER NOT NULL, read_bytes INTEGER NOT NULL, written_bytes INTEGER NOT NULL,
   energy_pj REAL, bound TEXT NOT NULL, mapping TEXT NOT NULL, units TEXT NOT NULL,
   array_energy_pj REAL, energy TEXT,
-  PRIMARY KEY (array, layer, policy, position)
+  PRIMARY KEY (array, layer, policy, engine, position)
 ) WITHOUT ROWID;
 
 CREATE VIEW point_step AS
-  SELECT p.id AS point, l.network, s.position, s.name, s.place, s.kernel, s.shape, s.count, s.array, s.policy,
+  SELECT p.id AS point, l.network, s.position, s.name, s.place, s.kernel, s.shape, s.count, s.array, s.policy, s.engine,
          s.cycles, s.macs, s.utilisation, s.commands, s.read_bytes, s.written_bytes, s.energy_pj, s.bound,
          s.mapping, s.units, s.array_energy_pj, s.energy
   FROM point p CROSS JOIN layer l JOIN step s ON s.array = p.array AND s.layer = l.hash;
 
 CREATE VIEW point_layer AS
-  SELECT p.id AS point, l.network, l.position, l.name, l.count, p.array, m.policy,
+  SELECT p.id AS point, l.network, l.position, l.name, l.count, p.array, m.policy, e.name AS engine,
          CASE WHEN p.status <> 'good' THEN p.status ELSE coalesce(m.status, 'missing') END AS status,
          CASE WHEN p.status <> 'good' THEN p.reason ELSE coalesce(m.reason, '') END AS reason,
          m.cycles, l.macs, m.utilisation, m.energy_pj, m.commands, m.read_bytes, m.written_bytes,
-         m.bound, m.mapping, m.units, m.program_digest, m.engine, m.version, m.wall_seconds,
+         m.bound, m.mapping, m.units, m.program_digest, m.version, m.wall_seconds,
          m.array_energy_pj, m.energy
-  FROM point p CROSS JOIN layer l LEFT JOIN measurement m ON m.array = p.array AND m.layer = l.hash;
+  FROM point p CROSS JOIN layer l CROSS JOIN engine e
+       LEFT JOIN measurement m ON m.array = p.array AND m.layer = l.hash AND m.engine = e.name;
 
 -- A network's layers one after the other, each as often as it occurs. Sums are NULL unless every layer is good.
 CREATE VIEW point_network AS
-  SELECT point, network, array, policy,
+  SELECT point, network, array, policy, engine,
          CASE WHEN sum(status <> 'good') = 0 THEN 'good'
               ELSE min(CASE WHEN status <> 'good' THEN status END) END AS status,
          coalesce(min(CASE WHEN status <> 'good' THEN name || ': ' || reason END), '') AS reason,
@@ -98,4 +103,4 @@ CREATE VIEW point_network AS
          sum(count * read_bytes) AS read_bytes, sum(count * written_bytes) AS written_bytes,
          sum(wall_seconds) AS wall_seconds,
          CASE WHEN sum(status <> 'good') = 0 THEN sum(count * array_energy_pj) END AS array_energy_pj
-  FROM point_layer GROUP BY point, network;
+  FROM point_layer GROUP BY point, network, engine;

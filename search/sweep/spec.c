@@ -396,6 +396,14 @@ static bool read_steps(reader *r) {
   return true;
 }
 
+static bool read_fidelity(reader *r) {
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "fidelity");
+  int choice = RUN_FIDELITY_CYCLE;
+  if (node != NULL && !hw_yaml_tree_choice(node, "fidelity", run_fidelity_names, &choice, r->diag)) return false;
+  r->spec->fidelity = (run_fidelity)choice;
+  return true;
+}
+
 static bool read_objective(reader *r) {
   const char *words[PLAIN_OBJECTIVES + 1] = {NULL};
   const hw_yaml_node *node = hw_yaml_tree_find(r->root, "objective");
@@ -457,8 +465,9 @@ static bool read_technology(reader *r) {
 }
 
 static bool read_all(reader *r) {
-  static const char *const keys[] = {"name",     "base",    "sample",    "count",   "seed",  "parameters", "arrays",
-                                     "networks", "mapping", "objective", "timeout", "steps", "technology", NULL};
+  static const char *const keys[] = {"name",       "base",   "sample",     "count",    "seed",
+                                     "parameters", "arrays", "networks",   "mapping",  "objective",
+                                     "timeout",    "steps",  "technology", "fidelity", NULL};
   if (!hw_yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
   const hw_yaml_node *name = hw_yaml_tree_find(r->root, "name");
   r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : hw_yaml_tree_text(name, "name", r->diag);
@@ -469,6 +478,7 @@ static bool read_all(reader *r) {
   good = read_networks(r) && good;
   good = read_mapping(r) && good;
   good = read_steps(r) && good;
+  good = read_fidelity(r) && good;
   good = read_technology(r) && good;
   good = read_objective(r) && good;
   good = read_sample(r) && good;

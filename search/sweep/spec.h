@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "hw/array.h"
 #include "hw/tech.h"
+#include "runner/fidelity.h"
 #include "search/descent/plain.h"
 #include "search/layers/program.h"
 
@@ -49,6 +50,7 @@ typedef struct sweep_spec {
   unsigned searched;  // take the best of this number that the model of the machine finds, and the mapper's best; 0: no
                       // search
   descent_plain_objective objective;  // what is best of those
+  run_fidelity fidelity;              // unless the sweep is told another
   double timeout;                     // seconds of one measurement; 0: none
   const hw_tech *tech;                // of all arrays, from a file; NULL: theirs
 } sweep_spec;

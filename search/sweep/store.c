@@ -22,14 +22,25 @@
 
 enum { HASH_TEXT = 17, BUSY_MILLISECONDS = 10000 };
 
-enum { HAS_POINT, ADD_POINT, ADD_ARRAY, HAS_MEASUREMENT, ADD_MEASUREMENT, ADD_STEP, COUNT_STATUS, STATEMENTS };
+enum {
+  HAS_POINT,
+  ADD_POINT,
+  ADD_ARRAY,
+  HAS_MEASUREMENT,
+  ADD_MEASUREMENT,
+  ADD_STEP,
+  COUNT_STATUS,
+  ADD_ENGINE,
+  STATEMENTS
+};
 static const char *const statement_text[STATEMENTS] = {
     [HAS_POINT] = "SELECT 1 FROM point WHERE id = ?",
     [ADD_POINT] = "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
     [ADD_ARRAY] = "INSERT OR IGNORE INTO array VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [HAS_MEASUREMENT] = "SELECT 1 FROM measurement WHERE array = ? AND layer = ? AND policy = ?",
+    [HAS_MEASUREMENT] = "SELECT 1 FROM measurement WHERE array = ? AND layer = ? AND policy = ? AND engine = ?",
     [ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [ADD_STEP] = "INSERT INTO step VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ADD_ENGINE] = "INSERT OR IGNORE INTO engine VALUES (?)",
+    [ADD_STEP] = "INSERT INTO step VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [COUNT_STATUS] = "SELECT count(*) FROM measurement WHERE status = ?",
 };
 
@@ -418,11 +429,16 @@ bool sweep_store_has_point(sweep_store *s, size_t index) {
   return has_row(s, s->statement[HAS_POINT]);
 }
 
+void sweep_store_fidelity(sweep_store *s, run_fidelity fidelity) {
+  bind(s, s->statement[ADD_ENGINE], "t", run_fidelity_names[fidelity]);
+  run(s, s->statement[ADD_ENGINE]);
+}
+
 bool sweep_store_has(sweep_store *s, const sweep_store_key *key) {
   char array[HASH_TEXT], layer[HASH_TEXT];
   hash_text(key->array, array);
   hash_text(key->layer, layer);
-  bind(s, s->statement[HAS_MEASUREMENT], "ttt", array, layer, key->policy);
+  bind(s, s->statement[HAS_MEASUREMENT], "tttt", array, layer, key->policy, run_fidelity_names[key->fidelity]);
   return has_row(s, s->statement[HAS_MEASUREMENT]);
 }
 
@@ -453,14 +469,15 @@ static void add_step(sweep_store *s, const sweep_store_key *key, size_t position
   char energy[ENERGY_TEXT];
   energy_text(r, energy);
   sqlite3_stmt *statement = s->statement[ADD_STEP];
-  bind(s, statement, "tttittttiiidiiidtttdt", array, layer, key->policy, (int64_t)position, step->name,
+  bind(s, statement, "ttttittttiiidiiidtttdt", array, layer, key->policy, run_fidelity_names[key->fidelity],
+       (int64_t)position, step->name,
        !step->on_host ? "array"
        : step->edge   ? "end"
                       : "host",
        step->kernel, shape, step->count, (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, (int64_t)r->commands,
        (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->energy_pj, r->bound, r->mapping, r->units, r->array_pj,
        energy);
-  enum { ENERGY = 16, ARRAY_ENERGY = 20, PARTS = 21 };
+  enum { ENERGY = 17, ARRAY_ENERGY = 21, PARTS = 22 };
   if (!r->has_energy) bind_nulls(statement, ENERGY, ARRAY_ENERGY, PARTS);
   run(s, statement);
 }
@@ -476,12 +493,14 @@ void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *ver
   energy_text(r, energy);
   bind(s, statement, "tttttiiddiiittttttdddtdt", array, layer, key->policy, sweep_work_status_names[r->status],
        r->reason, (int64_t)r->cycles, (int64_t)r->macs, r->utilisation, r->energy_pj, (int64_t)r->commands,
-       (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->bound, r->mapping, r->units, digest, "cycle", version,
-       r->compile_seconds, r->simulate_seconds, r->wall_seconds, r->host, r->array_pj, energy);
+       (int64_t)r->read_bytes, (int64_t)r->written_bytes, r->bound, r->mapping, r->units, digest,
+       run_fidelity_names[key->fidelity], version, r->compile_seconds, r->simulate_seconds, r->wall_seconds, r->host,
+       r->array_pj, energy);
   enum { FIRST_FIGURE = 6, LAST_FIGURE = 16, ENERGY = 9, ARRAY_ENERGY = 23, PARTS = 24 };
   for (int i = FIRST_FIGURE; i <= LAST_FIGURE && !good; i++) sqlite3_bind_null(statement, i);
   if (!r->has_energy || !good) bind_nulls(statement, ENERGY, ARRAY_ENERGY, PARTS);
   run(s, statement);
+  sweep_store_fidelity(s, key->fidelity);
   for (size_t i = 0; i < r->step_count; i++) add_step(s, key, i, &r->steps[i]);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store of a sweep: one SQLite file with every array, layer and measurement (docs/sweeps.md has the tables).
 //
-// A measurement is of an array, a layer and a policy; what several points or networks share is in the store once. Each
-// change is a transaction: whatever kills the process leaves a store that the same sweep goes on from. One process
-// writes a store (it holds a lock on STORE-lock); others may read it meanwhile.
+// A measurement is of an array, a layer, a policy and an engine; what several points or networks share is in the store
+// once. Each change is a transaction: whatever kills the process leaves a store that the same sweep goes on from. One
+// process writes a store (it holds a lock on STORE-lock); others may read it meanwhile.
 #ifndef SEARCH_SWEEP_STORE_H
 #define SEARCH_SWEEP_STORE_H
 
@@ -12,7 +12,7 @@
 #include "search/sweep/work.h"
 
 // Of the tables in schema.sql; a change that readers notice raises it.
-enum { SWEEP_SCHEMA_VERSION = 3 };
+enum { SWEEP_SCHEMA_VERSION = 4 };
 
 // Whether tables of this version (-1: none is given) are known here; reports if not.
 bool sweep_store_schema_good(const char *path, int64_t schema, wf_diag *diag);
@@ -33,9 +33,13 @@ bool sweep_store_commit(sweep_store *s, wf_diag *diag);
 void sweep_store_point(sweep_store *s, size_t index, const hw_array *array, const char *parameters, const char *reason);
 bool sweep_store_has_point(sweep_store *s, size_t index);
 
+// Notes that there are, or will be, measurements of it.
+void sweep_store_fidelity(sweep_store *s, run_fidelity fidelity);
+
 typedef struct sweep_store_key {
   uint64_t array, layer;
   char policy[32];
+  run_fidelity fidelity;
 } sweep_store_key;
 bool sweep_store_has(sweep_store *s, const sweep_store_key *key);
 void sweep_store_add(sweep_store *s, const sweep_store_key *key, const char *version, const sweep_work_result *result);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands the measurements of a sweep out and puts them into the store: see sweep.h.
 //
-// Requests go out point by point, so points are complete early. What is under way is remembered: two points with the
-// same array, or two layers of the same dimensions, are one request. Programs go first: they take longest.
+// Points whose arrays get the same programs (compile_array_hash) are a group; groups stand in the order of their first
+// points. A worker gets one layer on all points of a group, one request after the other, so that it compiles once; one
+// that finds nothing else helps another. Large groups are parted, so that points are complete early. Two points with
+// the same array, or two layers of the same dimensions, are one request. Programs go first: they take longest.
 #include "search/sweep/sweep.h"
 
 #include <assert.h>
@@ -12,8 +14,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "compiler/compile.h"
 
-enum { WAIT_MILLISECONDS = 500, LOST_MAX = 3 };
+enum { WAIT_MILLISECONDS = 500, LOST_MAX = 3, GROUP_POINTS = 16 };
 
 // A layer, or a program.
 typedef struct unique_layer {
@@ -27,6 +30,18 @@ typedef struct again {
   sweep_work_request request;
   struct again *next;
 } again;
+
+// A point in its group.
+typedef struct grouped {
+  uint64_t program_key;  // compile_array_hash
+  size_t group;          // the first point of it
+  size_t point;
+} grouped;
+
+// A layer on points of a group: `at` to `end` in runner.points.
+typedef struct batch {
+  size_t at, end, layer;
+} batch;
 
 // Hashes, with open addressing; 0 is no hash.
 typedef struct hash_set {
@@ -43,10 +58,12 @@ typedef struct runner {
   sweep_policy_text policy;
   unique_layer *layers;
   size_t layer_count;
-  hash_set arrays;      // that earlier points have
-  size_t point, layer;  // the next to be looked at
-  hw_array array;       // of the point
-  bool skip;            // the point: an impossible array, or one that an earlier point has
+  hash_set arrays;  // that earlier points have
+  grouped *points;  // those that are measured, by group: arrays that can be built and that no earlier point has
+  size_t point_count;
+  batch next;      // the first that no worker has
+  batch *batches;  // by worker
+  size_t batch_room;
   again *lost;
   sweep_progress progress;
   double start;
@@ -138,41 +155,65 @@ static char *impossible(const hw_array *array) {
   return text;
 }
 
-// Makes a point the current one and sees that the store has it.
-static void enter_point(runner *r) {
-  r->array = sweep_point(r->spec, r->point);
-  char *reason = impossible(&r->array);
-  r->skip = reason[0] != '\0' || !add_hash(&r->arrays, hw_array_hash(&r->array));
-  if (!sweep_store_has_point(r->store, r->point)) {
-    char *parameters = parameters_of(r->spec, &r->array);
-    sweep_store_point(r->store, r->point, &r->array, parameters, reason);
+// Sees that the store has a point; false: there is nothing to be measured for it.
+static bool enter_point(runner *r, size_t point, const hw_array *array) {
+  char *reason = impossible(array);
+  const bool measured = reason[0] == '\0' && add_hash(&r->arrays, hw_array_hash(array));
+  if (!sweep_store_has_point(r->store, point)) {
+    char *parameters = parameters_of(r->spec, array);
+    sweep_store_point(r->store, point, array, parameters, reason);
     free(parameters);
   }
   free(reason);
+  return measured;
 }
 
 static sweep_store_key key_of(const runner *r, const hw_array *array, size_t layer) {
-  sweep_store_key key = {.array = hw_array_hash(array), .layer = r->layers[layer].hash};
+  sweep_store_key key = {
+      .array = hw_array_hash(array), .layer = r->layers[layer].hash, .fidelity = r->options->fidelity};
   snprintf(key.policy, sizeof key.policy, "%s", r->policy.text);
   return key;
+}
+
+static int by_key(const void *a, const void *b) {
+  const grouped *x = a, *y = b;
+  if (x->program_key != y->program_key) return x->program_key < y->program_key ? -1 : 1;
+  return (x->point > y->point) - (x->point < y->point);
+}
+
+static int by_group(const void *a, const void *b) {
+  const grouped *x = a, *y = b;
+  if (x->group != y->group) return x->group < y->group ? -1 : 1;
+  return (x->point > y->point) - (x->point < y->point);
+}
+
+static void group_points(runner *r) {
+  qsort(r->points, r->point_count, sizeof *r->points, by_key);
+  for (size_t i = 0; i < r->point_count; i++) {
+    const bool first = i == 0 || r->points[i].program_key != r->points[i - 1].program_key;
+    r->points[i].group = first ? r->points[i].point : r->points[i - 1].group;
+  }
+  qsort(r->points, r->point_count, sizeof *r->points, by_group);
 }
 
 // Counts what there is to do and enters all points, in one transaction.
 static bool survey(runner *r) {
   const size_t points = sweep_point_count(r->spec);
   r->arrays = make_set(points);
+  r->points = wf_calloc(points + 1, sizeof *r->points);
   sweep_store_begin(r->store);
-  for (r->point = 0; r->point < points; r->point++) {
-    enter_point(r);
-    for (size_t layer = 0; layer < r->layer_count && !r->skip; layer++) {
-      const sweep_store_key key = key_of(r, &r->array, layer);
+  sweep_store_fidelity(r->store, r->options->fidelity);
+  for (size_t point = 0; point < points; point++) {
+    const hw_array array = sweep_point(r->spec, point);
+    if (!enter_point(r, point, &array)) continue;
+    r->points[r->point_count++] = (grouped){.program_key = compile_array_hash(&array), .point = point};
+    for (size_t layer = 0; layer < r->layer_count; layer++) {
+      const sweep_store_key key = key_of(r, &array, layer);
       r->progress.total++;
       r->progress.done += sweep_store_has(r->store, &key);
     }
   }
-  memset(r->arrays.slots, 0, r->arrays.room * sizeof *r->arrays.slots);
-  r->point = r->layer = 0;
-  r->progress.failed = 0;
+  group_points(r);
   return sweep_store_commit(r->store, r->diag);
 }
 
@@ -187,27 +228,59 @@ static bool next_lost(runner *r, sweep_work_request *request) {
   return true;
 }
 
-// The next request; false: there is none.
-static bool next_request(runner *r, sweep_work_request *request) {
-  if (next_lost(r, request)) return true;
-  const size_t points = sweep_point_count(r->spec);
-  for (; r->point < points; r->point++, r->layer = 0) {
-    if (r->layer == 0) enter_point(r);
-    while (!r->skip && r->layer < r->layer_count) {
-      const size_t layer = r->layer++;
-      const sweep_store_key key = key_of(r, &r->array, layer);
-      if (sweep_store_has(r->store, &key)) continue;
-      *request = (sweep_work_request){.id = layer,
-                                      .array = r->array,
-                                      .layer = r->layers[layer].layer,
-                                      .program = r->layers[layer].program,
-                                      .all_steps = r->spec->all_steps,
-                                      .tune = r->spec->tune,
-                                      .searched = r->spec->searched,
-                                      .objective = (uint32_t)r->spec->objective};
-      return true;
-    }
+// The next layer of a group, or the first of the next group.
+static bool next_batch(runner *r, batch *b) {
+  batch *next = &r->next;
+  if (r->layer_count == 0 || next->at == r->point_count) return false;
+  next->end = next->at;
+  while (next->end < r->point_count && next->end < next->at + GROUP_POINTS &&
+         r->points[next->end].group == r->points[next->at].group)
+    next->end++;
+  *b = *next;
+  next->layer = (next->layer + 1) % r->layer_count;
+  if (next->layer == 0) next->at = next->end;
+  return true;
+}
+
+// The next request of a batch that the store has no answer to.
+static bool next_of(const runner *r, batch *b, sweep_work_request *request) {
+  while (b->at < b->end) {
+    const hw_array array = sweep_point(r->spec, r->points[b->at++].point);
+    const sweep_store_key key = key_of(r, &array, b->layer);
+    if (sweep_store_has(r->store, &key)) continue;
+    *request = (sweep_work_request){.id = b->layer,
+                                    .array = array,
+                                    .layer = r->layers[b->layer].layer,
+                                    .program = r->layers[b->layer].program,
+                                    .all_steps = r->spec->all_steps,
+                                    .tune = r->spec->tune,
+                                    .searched = r->spec->searched,
+                                    .objective = (uint32_t)r->spec->objective,
+                                    .fidelity = (uint32_t)r->options->fidelity};
+    return true;
   }
+  return false;
+}
+
+static batch *batch_of(runner *r, size_t worker) {
+  const size_t before = r->batch_room;
+  if (worker >= before) {
+    r->batch_room = 2 * worker + 8;
+    r->batches = wf_realloc(r->batches, r->batch_room, sizeof *r->batches);
+    memset(r->batches + before, 0, (r->batch_room - before) * sizeof *r->batches);
+  }
+  return &r->batches[worker];
+}
+
+// The next request for a worker; false: there is none.
+static bool next_request(runner *r, size_t worker, sweep_work_request *request) {
+  if (next_lost(r, request)) return true;
+  batch *own = batch_of(r, worker);
+  do {
+    if (next_of(r, own, request)) return true;
+  } while (next_batch(r, own));
+  for (size_t other = 0; other < r->batch_room; other++)
+    if (next_of(r, &r->batches[other], request)) return true;
   return false;
 }
 
@@ -233,19 +306,25 @@ static void take(void *context, const sweep_work_request *request, const sweep_w
   r->progress.fresh++;
   r->progress.failed += result->status != WORK_GOOD;
   r->progress.spared += result->known;
+  r->progress.shared += result->shared;
+  r->progress.compile_seconds += result->compile_seconds;
+  r->progress.simulate_seconds += result->simulate_seconds;
 }
 
 static bool stopped(const runner *r) { return r->broken || (r->options->stop != NULL && *r->options->stop != 0); }
 
 static void give_out(runner *r) {
   sweep_work_request request;
-  while (!stopped(r) && sweep_pool_has_free(r->pool) && next_request(r, &request)) sweep_pool_give(r->pool, &request);
+  size_t worker;
+  while (!stopped(r) && (worker = sweep_pool_free_worker(r->pool)) != SWEEP_POOL_NONE &&
+         next_request(r, worker, &request))
+    sweep_pool_give(r->pool, &request);
 }
 
 static bool nothing_left(runner *r) {
   sweep_work_request request;
   if (stopped(r)) return true;
-  if (!next_request(r, &request)) return true;
+  if (!next_request(r, 0, &request)) return true;
   again *one = WF_NEW(again);
   *one = (again){.request = request, .next = r->lost};
   r->lost = one;
@@ -286,6 +365,8 @@ sweep_outcome sweep_run(const sweep_spec *spec, sweep_store *s, const sweep_opti
   sweep_pool_destroy(r.pool);
   for (sweep_work_request request; next_lost(&r, &request);) continue;
   wf_free(r.arrays.slots);
+  wf_free(r.points);
+  wf_free(r.batches);
   wf_free(r.layers);
   return outcome;
 }

@@ -13,13 +13,16 @@ typedef struct sweep_progress {
   uint64_t done, total;  // measurements: those of earlier runs count
   uint64_t fresh;        // of this run
   uint64_t failed;
-  uint64_t spared;  // of those of this run: needed no run of the engine
+  uint64_t spared;                           // of those of this run: needed no run of the engine
+  uint64_t shared;                           // and these were not compiled
+  double compile_seconds, simulate_seconds;  // of the processors, in this run
   unsigned workers;
   double seconds;  // of this run
 } sweep_progress;
 
 typedef struct sweep_options {
   const char *version;
+  run_fidelity fidelity;
   unsigned jobs;                      // children; 0: none, all work is elsewhere
   const volatile sig_atomic_t *stop;  // set: what is under way is finished, nothing more is given out; may be NULL
   // Called when something was done, and twice a second; may be NULL.

@@ -76,6 +76,7 @@ static void take(const run_measured *m, sweep_work_result *result) {
   result->status = (uint32_t)status_of(m->status);
   result->has_energy = m->has_energy;
   result->known = m->known;
+  result->shared = m->shared;
   result->cycles = m->cycles;
   result->macs = m->macs;
   result->commands = m->commands;
@@ -101,15 +102,19 @@ void sweep_work_fail(sweep_work_result *result, uint64_t id, sweep_work_status s
   gethostname(result->host, sizeof result->host - 1);
 }
 
-static void measure(run_known *known, const sweep_work_request *request, const layer_policy *policy,
+static void measure(const sweep_work_memory *memory, const sweep_work_request *request, const layer_policy *policy,
                     sweep_work_result *result) {
   char *messages = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
-  const run_measured m = run_measure(
-      &(run_measure_request){.layer = &request->layer, .array = &request->array, .policy = *policy, .known = known},
-      &diag);
+  const run_measured m = run_measure(&(run_measure_request){.layer = &request->layer,
+                                                            .array = &request->array,
+                                                            .policy = *policy,
+                                                            .known = memory->known,
+                                                            .programs = memory->programs,
+                                                            .fidelity = (run_fidelity)request->fidelity},
+                                     &diag);
   fclose(out);
   sweep_work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);
@@ -124,7 +129,7 @@ static double value_of(const sweep_work_request *request, const sweep_work_resul
 }
 
 // What the model of the machine finds, after the mapper's best: none of it can make the result worse.
-static void search(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
+static void search(const sweep_work_memory *memory, const sweep_work_request *request, sweep_work_result *result) {
   enum { CLIMBS = 400 };
   predict_result found = predict_layer(&(predict_request){.layer = &request->layer,
                                                           .array = &request->array,
@@ -134,7 +139,7 @@ static void search(run_known *known, const sweep_work_request *request, sweep_wo
                                                           .kept = request->searched});
   for (size_t i = 0; i < found.count && found.takes_mappings; i++) {
     sweep_work_result next;
-    measure(known, request, &(layer_policy){.mapping = &found.choices[i].mapping}, &next);
+    measure(memory, request, &(layer_policy){.mapping = &found.choices[i].mapping}, &next);
     next.compile_seconds += result->compile_seconds;
     next.simulate_seconds += result->simulate_seconds;
     if (value_of(request, &next) < value_of(request, result)) {
@@ -206,13 +211,17 @@ static void take_array_energy(sweep_work_result *result) {
     result->steps[i].figures.energy_pj = result->steps[i].figures.array_pj;
 }
 
-static void run_program(const layers_form *form, const network *net, bool all, sweep_work_result *result,
-                        wf_diag *diag) {
+static void run_program(const layers_form *form, const network *net, const sweep_work_request *request,
+                        sweep_work_result *result, wf_diag *diag) {
   network_step_list list = network_list_steps(net);
-  const run_steps_request request = {
-      .net = net, .list = &list, .inputs = (const void *const *)form->inputs, .values = form->values, .all = all};
+  const run_steps_request steps = {.net = net,
+                                   .list = &list,
+                                   .inputs = (const void *const *)form->inputs,
+                                   .values = form->values,
+                                   .all = request->all_steps,
+                                   .fidelity = (run_fidelity)request->fidelity};
   run_steps_result run;
-  if (run_steps(&request, &run, diag))
+  if (run_steps(&steps, &run, diag))
     take_steps(net, &list, &run, result);
   else
     result->status = WORK_FAULT;
@@ -232,7 +241,7 @@ static void compile_and_run(const layers_program *program, const sweep_work_requ
     result->status = WORK_CANNOT_MAP;
     return;
   }
-  run_program(form, net, request->all_steps, result, diag);
+  run_program(form, net, request, result, diag);
   result->simulate_seconds = wf_thread_seconds() - compiled;
   network_destroy(net);
 }
@@ -259,22 +268,23 @@ void sweep_work_release(sweep_work_result *result) {
   result->step_count = 0;
 }
 
-static void measure_layer(run_known *known, const sweep_work_request *request, sweep_work_result *result) {
+static void measure_layer(const sweep_work_memory *memory, const sweep_work_request *request,
+                          sweep_work_result *result) {
   const layer_policy policy = {
       .mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune, .judge = run_judge};
-  measure(known, request, &policy, result);
-  if (request->searched > 0 && result->status == WORK_GOOD) search(known, request, result);
+  measure(memory, request, &policy, result);
+  if (request->searched > 0 && result->status == WORK_GOOD) search(memory, request, result);
 }
 
 // A pointer of another machine's process is none here.
-void sweep_work_measure(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
-                        sweep_work_result *result) {
+void sweep_work_measure(const sweep_work_context *context, const sweep_work_memory *memory,
+                        const sweep_work_request *request, sweep_work_result *result) {
   const double start = wf_seconds();
   sweep_work_request own = *request;
   if (context != NULL && context->tech != NULL) own.array.tech = context->tech;
   if (request->program != 0)
     measure_program(&context->programs[request->program - 1], &own, result);
   else
-    measure_layer(known, &own, result);
+    measure_layer(memory, &own, result);
   result->wall_seconds = wf_seconds() - start;
 }

@@ -21,6 +21,12 @@ typedef struct sweep_work_context {
   const hw_tech *tech;  // of all arrays; NULL: what the request's array says
 } sweep_work_context;
 
+// What a worker remembers of earlier requests, to save work; each may be NULL.
+typedef struct sweep_work_memory {
+  run_known *known;
+  run_programs *programs;
+} sweep_work_memory;
+
 typedef struct sweep_work_request {
   uint64_t id;  // the sender's
   hw_array array;
@@ -32,6 +38,7 @@ typedef struct sweep_work_request {
   uint32_t objective;     // plain_objective
   uint32_t mapped;        // with the mapping that is given
   uint32_t array_energy;  // energy_pj of results is what models of arrays count
+  uint32_t fidelity;      // run_fidelity
   map_mapping mapping;
 } sweep_work_request;
 
@@ -60,7 +67,8 @@ typedef struct sweep_work_result {
   uint64_t id;
   uint32_t status;  // sweep_work_status
   uint32_t has_energy;
-  uint32_t known;  // needed no run: the same had been run before
+  uint32_t known;   // needed no run: the same had been run before
+  uint32_t shared;  // was not compiled: another array had got the same program
   uint64_t cycles, macs, commands, read_bytes, written_bytes, program_digest;
   double utilisation;
   double energy_pj;  // of the whole, unless the request asks for array_pj here
@@ -88,9 +96,9 @@ struct sweep_work_step {
   sweep_work_result figures;
 };
 
-// `known` are runs of earlier requests; may be NULL, and `context` if no request names anything of it.
-void sweep_work_measure(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
-                        sweep_work_result *result);
+// `context` may be NULL if no request names anything of it.
+void sweep_work_measure(const sweep_work_context *context, const sweep_work_memory *memory,
+                        const sweep_work_request *request, sweep_work_result *result);
 void sweep_work_release(sweep_work_result *result);
 
 // A result without measurement.

@@ -107,7 +107,7 @@ static void query(const char *text) {
 static void report(void) {
   wf_diag diag = wf_diag_to(NULL);
   report_data d;
-  if (report_load(&d, base.path, &diag)) {
+  if (report_load(&d, base.path, NULL, &diag)) {
     FILE *out = fopen("/dev/null", "w");
     report_write_plot(&d, out);
     fclose(out);

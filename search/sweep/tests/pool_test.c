@@ -13,9 +13,9 @@
 enum { CRASH = 1000, HANG = 2000 };
 
 // The id says what the worker is to do.
-static void work(const sweep_work_context *context, run_known *known, const sweep_work_request *request,
+static void work(const sweep_work_context *context, const sweep_work_memory *memory, const sweep_work_request *request,
                  sweep_work_result *result) {
-  (void)known, (void)context;
+  (void)memory, (void)context;
   if (request->id == CRASH) kill(getpid(), SIGKILL);
   while (request->id == HANG) pause();
   sweep_work_fail(result, request->id, WORK_GOOD, "");

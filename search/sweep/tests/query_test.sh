@@ -27,8 +27,8 @@ grep -q ",$least," best.csv || fail "not the fastest: $(cat best.csv), least is 
 
 # Rows are ordered and the condition holds: as the store's own tables say.
 "$weft" query good.sqlite "dim = 8 order by cycles" >eight.csv
-[ "$(head -n 1 eight.csv | cut -d, -f8,13)" = "cycles,dim" ] || fail "other columns: $(head -n 1 eight.csv)"
-awk -F, 'NR > 1 && ($13 != 8 || $8 < before) { exit 1 } NR > 1 { before = $8 }' eight.csv ||
+[ "$(head -n 1 eight.csv | cut -d, -f9,14)" = "cycles,dim" ] || fail "other columns: $(head -n 1 eight.csv)"
+awk -F, 'NR > 1 && ($14 != 8 || $9 < before) { exit 1 } NR > 1 { before = $9 }' eight.csv ||
   fail "not in order, or not of side 8: $(cat eight.csv)"
 count=$("$weft" query good.sqlite "SELECT count(*) FROM point_network n JOIN array a ON a.hash = n.array
   WHERE dim = 8 AND n.status = 'good'" | tail -n 1)
@@ -55,7 +55,7 @@ if command -v sqlite3 >/dev/null; then
   for verb in "query other.sqlite" "report other.sqlite -o other" "sweep good.yaml -o other.sqlite"; do
     # shellcheck disable=SC2086  # words
     ! "$weft" $verb >/dev/null 2>other.err || fail "tables of another version: $verb"
-    grep -q "has tables of version 999; this program knows version 3" other.err || fail "$verb: $(cat other.err)"
+    grep -q "has tables of version 999; this program knows version 4" other.err || fail "$verb: $(cat other.err)"
   done
 fi
 echo "not a store" >text.sqlite

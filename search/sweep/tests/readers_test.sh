@@ -20,12 +20,12 @@ count() { "$weft" query s.sqlite "SELECT count(*) FROM measurement" | tail -n 1;
 pid=$!
 tries=0
 first=0
-while [ "${first:-0}" -lt 2 ] && [ "$tries" -lt 2000 ]; do
+while [ "${first:-0}" -lt 20 ] && [ "$tries" -lt 2000 ]; do
   tries=$((tries + 1))
   sleep 0.01
   first=$(count 2>query.err)
 done
-[ "${first:-0}" -ge 2 ] || fail "query during a sweep: $(cat query.err)"
+[ "${first:-0}" -ge 20 ] || fail "query during a sweep: $(cat query.err)"
 "$weft" query s.sqlite "" >/dev/null || fail "a condition during a sweep"
 "$weft" report s.sqlite -o during --no-pictures >/dev/null || fail "report during a sweep"
 ! "$weft" sweep slow.yaml -o s.sqlite --quiet 2>second.err || fail "a second sweep into the store"

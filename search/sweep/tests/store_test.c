@@ -39,7 +39,7 @@ static void make_store(size_t points) {
   for (size_t i = 0; i < points; i++) sweep_store_point(s, i, &spec.base, "{\"a.b\":1}", "");
   for (size_t i = 0; i < spec.networks[0].count; i++) {
     const map_layer layer = layers_to_map(&spec.networks[0].layers[i]);
-    const sweep_store_key key = {hw_array_hash(&spec.base), map_layer_hash(&layer), "default"};
+    const sweep_store_key key = {hw_array_hash(&spec.base), map_layer_hash(&layer), "default", RUN_FIDELITY_CYCLE};
     const sweep_work_result result = {
         .status = WORK_GOOD, .cycles = 100, .energy_pj = 5, .has_energy = true, .read_bytes = 10, .written_bytes = 10};
     if (!sweep_store_has(s, &key)) sweep_store_add(s, &key, "v1", &result);
@@ -77,7 +77,7 @@ static bool queries(wf_diag *diag) {
 
 static bool reports(wf_diag *diag) {
   report_data data;
-  const bool good = report_load(&data, STORE, diag);
+  const bool good = report_load(&data, STORE, NULL, diag);
   for (size_t n = 0; good && n < data.network_count; n++)
     for (size_t i = 0; i < data.point_count; i++) assert_true(isfinite(data.points[i].sums[n].cycles));
   report_release(&data);
