@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
+#include "cli/sweep_fronts.h"
 #include "search/sweep/query.h"
 #include "search/sweep/remote.h"
 #include "search/sweep/sweep.h"
@@ -204,6 +205,7 @@ cli_exit cli_sweep(int argc, char **argv) {
 typedef struct query_arguments {
   const char *network, *array;
   uint64_t limit;
+  bool fronts;
 } query_arguments;
 
 // A line of names, or of the fields of a row.
@@ -282,6 +284,8 @@ static cli_exit run_query(const cli_common *common, const query_arguments *argum
 static const wf_option query_rows[] = {
     {"network", WF_TEXT(query_arguments, network), "NAME", "only rows of this network"},
     {"limit", WF_COUNT(query_arguments, limit), "N", "at most N rows"},
+    {"fronts", WF_FLAG(query_arguments, fronts), NULL,
+     "the points on the fronts of the engines cycle and flow, and how far they are apart"},
     {"write-array", WF_TEXT(query_arguments, array), "FILE.yaml", "write the array of the first row"},
 };
 
@@ -301,5 +305,6 @@ cli_exit cli_query(int argc, char **argv) {
   cli_exit code;
   if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
+  if (arguments.fronts) return cli_sweep_fronts(&common, argv[0], arguments.network, &diag);
   return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
 }

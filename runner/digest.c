@@ -130,17 +130,18 @@ static void add_tensors(digester *d, const command_program *program) {
   for (int t = 0; t < program->tensor_count; t++) add(d, command_tensor_bytes(&program->tensors[t]));
 }
 
-static uint64_t machine_of(const hw_array *array) {
+uint64_t run_digest_machine(const hw_array *array) {
   hw_array without = *array;
   without.scratchpad.capacity_kib = without.accumulator.capacity_kib = 0;
   return hw_array_hash(&without);
 }
 
 run_digest run_digest_of(const command_program *program) {
-  digester d = {.program = program,
-                .array = program->array,
-                .derived = hw_derive(program->array),
-                .digest = {.commands = WF_HASH_START, .has_timing = true, .machine = machine_of(program->array)}};
+  digester d = {
+      .program = program,
+      .array = program->array,
+      .derived = hw_derive(program->array),
+      .digest = {.commands = WF_HASH_START, .has_timing = true, .machine = run_digest_machine(program->array)}};
   command_walk(program, visit, &d);
   add_tensors(&d, program);
   return d.digest;

@@ -22,5 +22,7 @@ typedef struct run_digest {
 } run_digest;
 
 run_digest run_digest_of(const command_program *program);
+// The machine of it alone.
+uint64_t run_digest_machine(const hw_array *array);
 
 #endif

@@ -50,17 +50,17 @@ static bool simulate_with_waits(const run_measure_request *request, const comman
 }
 
 // Only single runs are kept: others are rare.
-static bool run_of(const run_measure_request *request, const command_program *program, run_measured *m, wf_diag *diag) {
+static bool run_of(const run_measure_request *request, const run_kept *program, run_measured *m, wf_diag *diag) {
   const unsigned times = request->times == 0 ? 1 : request->times;
   run_known *known = times == 1 && request->waits == NULL ? request->known : NULL;
-  run_digest digest = run_digest_of(program);
+  run_digest digest = program->digest;
   digest.machine ^= request->fidelity;
   run_known_run run;
   m->program_digest = digest.commands;
   m->known = run_known_find(known, &digest, &run);
   if (request->waits != NULL) {
-    if (!simulate_with_waits(request, program, times, &run, diag)) return false;
-  } else if (!m->known && !simulate(request, program, times, NULL, &run, diag)) {
+    if (!simulate_with_waits(request, program->compiled.commands, times, &run, diag)) return false;
+  } else if (!m->known && !simulate(request, program->compiled.commands, times, NULL, &run, diag)) {
     return false;
   }
   if (!m->known) run_known_add(known, &digest, &run);
@@ -73,16 +73,16 @@ static run_measured measure_with(const run_measure_request *request, run_program
   run_measured m = {.status = RUN_MEASURE_CANNOT_MAP, .macs = (uint64_t)map_macs(request->layer)};
   layer_policy policy = request->policy;
   policy.straight = true;
-  const compile_result *program;
   const double start = wf_thread_seconds();
-  if (run_programs_compile(programs, request->layer, request->array, &policy, &program, &m.shared, diag)) {
-    const double compiled = wf_thread_seconds();
-    m.compile_seconds = compiled - start;
-    m.mapped = program->mapped;
-    m.mapping = program->mapping;
-    m.status = run_of(request, program->commands, &m, diag) ? RUN_MEASURE_GOOD : RUN_MEASURE_FAULT;
-    m.simulate_seconds = wf_thread_seconds() - compiled;
-  }
+  const run_kept *program = run_programs_compile(programs, request->layer, request->array, &policy, diag);
+  const double compiled = wf_thread_seconds();
+  if (program == NULL) return m;
+  m.compile_seconds = compiled - start;
+  m.shared = program->shared;
+  m.mapped = program->compiled.mapped;
+  m.mapping = program->compiled.mapping;
+  m.status = run_of(request, program, &m, diag) ? RUN_MEASURE_GOOD : RUN_MEASURE_FAULT;
+  m.simulate_seconds = wf_thread_seconds() - compiled;
   return m;
 }
 

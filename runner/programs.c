@@ -17,7 +17,7 @@ typedef struct key {
 typedef struct kept {
   bool there;
   key key;
-  compile_result result;
+  run_kept program;
 } kept;
 
 struct run_programs {
@@ -28,7 +28,7 @@ struct run_programs {
 run_programs *run_programs_create(void) { return WF_NEW(run_programs); }
 
 static void drop(kept *k) {
-  if (k->there) compile_release(&k->result);
+  if (k->there) compile_release(&k->program.compiled);
   k->there = false;
 }
 
@@ -57,22 +57,29 @@ static kept *find(run_programs *programs, const key *wanted) {
   return NULL;
 }
 
-bool run_programs_compile(run_programs *programs, const map_layer *layer, const hw_array *array,
-                          const layer_policy *policy, const compile_result **result, bool *shared, wf_diag *diag) {
+static kept *compile_new(run_programs *programs, const key *wanted, const map_layer *layer, const hw_array *array,
+                         const layer_policy *policy, wf_diag *diag) {
+  kept *k = &programs->kept[programs->count++ % KEPT];
+  drop(k);
+  k->key = *wanted;
+  k->there = layer_compile(layer, array, policy, &k->program.compiled, diag);
+  if (k->there)
+    k->program.digest = run_digest_of(k->program.compiled.commands);
+  else
+    compile_release(&k->program.compiled);
+  return k->there ? k : NULL;
+}
+
+// What a digest has of the program is the same on arrays that share it.
+const run_kept *run_programs_compile(run_programs *programs, const map_layer *layer, const hw_array *array,
+                                        const layer_policy *policy, wf_diag *diag) {
   const key wanted = key_of(programs, layer, array, policy);
   kept *k = find(programs, &wanted);
-  *shared = k != NULL;
-  if (k == NULL) {
-    k = &programs->kept[programs->count++ % KEPT];
-    drop(k);
-    k->key = wanted;
-    k->there = layer_compile(layer, array, policy, &k->result, diag);
-    if (!k->there) {
-      compile_release(&k->result);
-      return false;
-    }
-  }
-  k->result.commands->array = array;
-  *result = &k->result;
-  return true;
+  const bool shared = k != NULL;
+  if (k == NULL) k = compile_new(programs, &wanted, layer, array, policy, diag);
+  if (k == NULL) return NULL;
+  k->program.shared = shared;
+  k->program.compiled.commands->array = array;
+  k->program.digest.machine = run_digest_machine(array);
+  return &k->program;
 }

@@ -5,15 +5,22 @@
 #define RUNNER_PROGRAMS_H
 
 #include "compiler/layer/layer.h"
+#include "runner/digest.h"
 
 typedef struct run_programs run_programs;
 
 run_programs *run_programs_create(void);
 void run_programs_destroy(run_programs *programs);
 
-// As layer_compile; the result stays until the next call and is not to be released. Its commands are for this array.
-// `shared`: nothing was compiled. Tuned programs depend on all of the array: each is compiled.
-bool run_programs_compile(run_programs *programs, const map_layer *layer, const hw_array *array,
-                          const layer_policy *policy, const compile_result **result, bool *shared, wf_diag *diag);
+typedef struct run_kept {
+  compile_result compiled;  // its commands are for the array of the call
+  run_digest digest;
+  bool shared;  // nothing was compiled
+} run_kept;
+
+// As layer_compile. The program stays until the next call, and is not to be released; NULL after an error was reported.
+// Tuned programs depend on all of the array: each is compiled.
+const run_kept *run_programs_compile(run_programs *programs, const map_layer *layer, const hw_array *array,
+                                        const layer_policy *policy, wf_diag *diag);
 
 #endif

@@ -31,6 +31,16 @@ points=$(one s.sqlite "SELECT count(DISTINCT point) FROM point_network")
   fail "no sums of engine cycle"
 echo "$points points"
 
+# The fronts of both engines, of networks all of whose layers have a kernel.
+"$weft" query s.sqlite --fronts --network program >fronts.csv 2>fronts.err || fail "$(cat fronts.err)"
+[ "$(head -n 1 fronts.csv | cut -d, -f1-6)" = "network,point,array,front,cycles,flow_cycles" ] || fail "$(cat fronts.csv)"
+awk -F, 'NR > 1 && ($4 !~ /^(both|cycle|flow)$/ || $5 * $6 == 0 || ($4 == "both" && $11 != 0)) { exit 1 }' fronts.csv || fail "$(cat fronts.csv)"
+"$weft" query s.sqlite --fronts --network program --json fronts.json 2>fronts.err
+[ "$(grep -c '"off_percent"' fronts.json)" = "$(tail -n +2 fronts.csv | wc -l)" ] || fail "not as many points in JSON"
+code=0
+"$weft" query s.sqlite --fronts --network tiny >none.csv 2>none.err || code=$?
+[ "$code" = 3 ] && grep -q "no point is good" none.err || fail "fronts of a network with a failed layer: $code"
+
 # A report is of one engine.
 for engine in cycle flow; do
   "$weft" report s.sqlite -o "$engine" --fidelity "$engine" --no-pictures --quiet
