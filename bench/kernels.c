@@ -81,8 +81,7 @@ static void compile_and_judge(const options *o, const hw_array *array, const cha
                              .length = strlen(text),
                              .array = array,
                              .style = strcmp(o->style, "loop") == 0 ? BLOCK_STYLE_LOOP : BLOCK_STYLE_PRIMITIVE,
-                             .tune = (unsigned)wf_min(o->tune, (uint64_t)MAP_BEST_MAX),
-                             .judge = run_judge,
+                             .tuning = run_tuning((unsigned)o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
                              .straight = true};
   compile_result result = {0};
   wf_arena *arena = wf_arena_create();

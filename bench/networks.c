@@ -100,7 +100,8 @@ static void take_figures(const hw_array *array, const network *net, measured *m)
 
 static void run_placed(const bench_job *job, const hw_array *array, const graph *placed, measured *m) {
   const options *o = job->options;
-  const network_options lowering = {.array = array, .tune = (unsigned)o->tune, .judge = run_judge, .jobs = COMPILERS};
+  const network_options lowering = {
+      .array = array, .tuning = run_tuning((unsigned)o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES), .jobs = COMPILERS};
   network *net = network_create(placed, &lowering, job->diag);
   if (net == NULL) return;
   void **inputs = quantise_random_inputs(placed, o->seed);

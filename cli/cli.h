@@ -72,7 +72,7 @@ typedef struct cli_options {
 #define CLI_OPTIONS(rows, place) \
   { (rows), sizeof(rows) / sizeof *(rows), (place) }
 
-enum { CLI_TABLES = 3 };
+enum { CLI_TABLES = 4 };
 typedef struct cli_usage {
   const char *verb;      // "sim"
   const char *synopsis;  // "PROG.elf|TRACE"

@@ -110,6 +110,7 @@ cli_exit cli_compile(int argc, char **argv) {
           "or a network (an ONNX file or the name of a generated one) to an ELF.\n"
           "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build.",
       .options = {CLI_OPTIONS(compile_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(compile_options, kernel)),
+                  CLI_OPTIONS(tuning_option_rows, offsetof(compile_options, kernel.tuning)),
                   CLI_OPTIONS(network_job_rows, offsetof(compile_options, network))},
       .min_arguments = 1,
       .max_arguments = 1,
@@ -119,7 +120,7 @@ cli_exit cli_compile(int argc, char **argv) {
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   if (network_job_is(argv[0])) {
     options.network.seed = options.seed;
-    options.network.tune = options.kernel.tune;
+    options.network.tuning = options.kernel.tuning;
     options.network.jobs = 2;
     return compile_network(&common, &options.network, argv[0], options.output);
   }

@@ -183,7 +183,8 @@ cli_exit cli_run(int argc, char **argv) {
           "Compiles, runs the commands on random data as fast as the accelerator takes them, and compares every byte\n"
           "with what the interpreter of the kernel makes of the same data.\n"
           "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build, 4 another result.",
-      .options = {CLI_OPTIONS(run_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(run_options, kernel))},
+      .options = {CLI_OPTIONS(run_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(run_options, kernel)),
+                  CLI_OPTIONS(tuning_option_rows, offsetof(run_options, kernel.tuning))},
       .min_arguments = 1,
       .max_arguments = 1,
       .takes_array = true,

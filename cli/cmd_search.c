@@ -231,7 +231,7 @@ static const char *descend_with(const search_options *o, const exact_options *ex
   if (o->energy != NULL && strcmp(o->energy, "array") != 0 && strcmp(o->energy, "whole") != 0)
     return "--energy is array or whole";
   if (o->energy != NULL && !o->simulate) return "--energy is for --simulate: the plain model has an account of its own";
-  if (o->candidates > 10000 || o->tune > MAP_BEST_MAX) return "at most 10000 candidates, 64 mappings";
+  if (o->candidates > 10000 || o->tune > MAP_BEST_MAX) return "at most 10000 candidates, 512 mappings";
   if (o->starts > 65536 || o->steps > 100000 || o->threads > 1024)
     return "at most 65536 starts, 100000 steps, 1024 threads";
   if (o->objective != NULL && !search_parse_objective(o->objective, &to->goal.objective))

@@ -319,6 +319,7 @@ cli_exit cli_sim(int argc, char **argv) {
           "7 illegal custom instruction, 8 local address out of range,\n"
           "9 access outside memory, 10 instruction limit, or the accelerator is stuck.",
       .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_job_rows, offsetof(sim_options, network.job)),
+                  CLI_OPTIONS(tuning_option_rows, offsetof(sim_options, network.job.tuning)),
                   CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network))},
       .min_arguments = 1,
       .max_arguments = 1,

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "runner/judge.h"
 
 const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
     {"kernel", WF_TEXT(kernel_options, kernel), "NAME", "which kernel of the file (default: the only one)"},
@@ -18,8 +17,6 @@ const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
     {"from", WF_TEXT(kernel_options, from), "kernel|block|command", "what the file holds (default kernel)"},
     {"autotune", WF_FLAG(kernel_options, autotune), NULL,
      "simulate each configuration of the kernel and take the fastest"},
-    {"tune", WF_COUNT(kernel_options, tune), "N",
-     "simulate the mapper's N best mappings (at most 64) and take the fastest"},
     {"print-mapping", WF_FLAG(kernel_options, print_mapping), NULL, "print the mapping that was used"},
     {"as-c", WF_FLAG(kernel_options, as_c), NULL, "of a matrix product: as struct weft_mapping of the driver"},
     {"dump-after", WF_TEXT(kernel_options, dump_after), "PASS",
@@ -117,16 +114,16 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
                              .array = &job->array,
                              .kernel = options->kernel,
                              .autotune = options->autotune,
-                             .judge = run_judge,
-                             .tune = options->tune < MAP_BEST_MAX ? (unsigned)options->tune : MAP_BEST_MAX,
                              .straight = options->straight,
                              .for_c = options->for_c,
                              .after = options->dump_after == NULL ? NULL : dump,
                              .context = &kept};
-  const cli_exit code = set_choices(options, &request);
+  cli_exit code = set_choices(options, &request);
   if (code != CLI_OK) return code;
   map_mapping mapping;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
+  code = tuning_open(&options->tuning, &job->array, &request.tuning, diag);
+  if (code != CLI_OK) return code;
   if (options->mapping != NULL && !read_mapping(options->mapping, &mapping, diag)) return CLI_BAD_INPUT;
   if (options->mapping != NULL) request.mapping = &mapping;
   job->text = cli_read_file(path, CLI_TEXT_MAX, &request.length, diag);

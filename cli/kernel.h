@@ -4,6 +4,7 @@
 #define CLI_KERNEL_H
 
 #include "cli/cli.h"
+#include "cli/tuning.h"
 #include "compiler/compile.h"
 
 typedef struct kernel_options {
@@ -11,11 +12,11 @@ typedef struct kernel_options {
   bool autotune, print_mapping, as_c;
   // No options, but what the verb needs: commands without loops; commands that a host gives (compile_request).
   bool straight, for_c;
-  uint64_t tune;
+  tuning_options tuning;
 } kernel_options;
 
-enum { KERNEL_OPTIONS = 10 };
-// The rows of these options, for a verb's table.
+enum { KERNEL_OPTIONS = 9 };
+// The rows of these options without those of tuning, for a verb's table.
 extern const wf_option kernel_option_rows[KERNEL_OPTIONS];
 
 // A compiled file. `array` is borrowed by the commands.

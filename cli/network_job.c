@@ -13,7 +13,6 @@
 #include "cli/onnx_dims.h"
 #include "compiler/network/mappings.h"
 #include "compiler/onnx/onnx.h"
-#include "runner/judge.h"
 
 enum { MAPPINGS_MAX = 1 << 24 };
 
@@ -296,8 +295,7 @@ static bool read_mappings(const char *path, network_mappings *mappings, wf_diag 
 static network *create(const network_job_options *options, const network_job *job, network_mappings *mappings,
                        wf_diag *diag) {
   const network_options lowering = {.array = &job->array,
-                                    .tune = (unsigned)options->tune,
-                                    .judge = run_judge,
+                                    .tuning = job->tuning,
                                     .jobs = (unsigned)options->jobs,
                                     .straight = options->straight,
                                     .mapping = network_mappings_find,
@@ -314,6 +312,7 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);
+  if (code == CLI_OK) code = tuning_open(&options->tuning, &job->array, &job->tuning, diag);
   if (code != CLI_OK) return code;
   const double start = wf_process_seconds();
   job->model = read_model(options, path, diag);

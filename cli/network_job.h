@@ -6,6 +6,7 @@
 #include "cli/calibration.h"
 #include "cli/cli.h"
 #include "cli/onnx_dims.h"
+#include "cli/tuning.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "workloads/networks/networks.h"
@@ -24,7 +25,8 @@ typedef struct network_job_options {
   uint64_t residual_products;
   uint64_t samples;  // of calibration
   uint64_t quality;  // inputs on which the float model is compared with; 0: not at all
-  uint64_t tune, jobs;
+  uint64_t jobs;
+  tuning_options tuning;
   const char *mappings;      // file of mappings of kernels; NULL: none
   bool straight;             // commands for C
   bool int8_ends;            // the network's inputs and outputs are int8, images channels last, whatever else is said
@@ -42,6 +44,7 @@ extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 
 typedef struct network_job {
   hw_array array;
+  compile_tuning tuning;
   graph *model, *placed;
   network *net;
   void **inputs;  // per input of the placed graph

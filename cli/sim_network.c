@@ -17,8 +17,6 @@ const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
      "networks: of random inputs and of weights of generated networks (default 1)"},
     {"quality", WF_COUNT(sim_network_options, job.quality), "N",
      "networks: compare with the float model on N random inputs"},
-    {"tune", WF_COUNT(sim_network_options, job.tune), "N",
-     "networks: simulate N mappings of each layer, take the fastest"},
     {"no-check", WF_FLAG(sim_network_options, no_check), NULL, "networks: compare nothing with the int8 reference"},
     {"native-host", WF_FLAG(sim_network_options, native_host), NULL,
      "networks: operators of the host run here, without cycles, instead of on the hart"},

@@ -7,13 +7,20 @@
 #include "compiler/compile.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "compiler/block/build.h"
 #include "compiler/passes/passes.h"
 #include "compiler/schedule/schedule.h"
 
 const char *const compile_language_names[COMPILE_LANGUAGES] = {"kernel", "block", "command"};
+const char *const compile_objective_names[COMPILE_OBJECTIVE_COUNT + 1] = {
+#define X(NAME, text) text,
+    COMPILE_OBJECTIVES(X)
+#undef X
+        NULL};
 
 // One compilation under way; `block` and `commands` are what the last pass left.
 typedef struct pipeline {
@@ -252,6 +259,8 @@ static bool lower_with(pipeline *p, const map_mapping *mapping) {
 typedef struct trial {
   int config;
   const map_mapping *mapping;
+  uint64_t cycles;  // by the last judge
+  double value;     // the least is the best
 } trial;
 
 static bool prepare(pipeline *p, const trial *t) {
@@ -260,54 +269,104 @@ static bool prepare(pipeline *p, const trial *t) {
   return lang_set_config(p->result->instance, t->config, p->diag) && lower(p) && choose_for_blocks(p);
 }
 
-// Its cycles, or false if it cannot be compiled: the reasons are its own affair.
-static bool measure(const pipeline *p, const trial *t, uint64_t *cycles) {
+// What it takes by a judge, or false if it cannot be compiled: the reasons are its own affair.
+static bool measure(const pipeline *p, compile_judge judge, const trial *t, compile_verdict *verdict) {
   wf_diag silent = wf_diag_to(NULL);
   compile_request request = *p->request;
   request.after = NULL;
   request.straight = true;
   pipeline own = {.request = &request, .result = p->result, .diag = &silent};
   const bool good = prepare(&own, t) && to_commands(&own, own.result->block, &own.result->mapping) &&
-                    p->request->judge(own.commands, cycles, &silent);
+                    judge(own.commands, verdict, &silent);
   drop(&own);
   return good;
 }
 
-// The fastest of several; its place, or -1.
-static int fastest(pipeline *p, const trial *trials, int count) {
-  int best = -1;
-  for (int i = 0; i < count; i++) {
-    uint64_t cycles;
-    if (!measure(p, &trials[i], &cycles) || (best >= 0 && cycles >= p->result->tuned_cycles)) continue;
-    best = i;
-    p->result->tuned_cycles = cycles;
+static double value_of(compile_objective objective, const compile_verdict *v) {
+  if (objective == COMPILE_CYCLES) return (double)v->cycles;
+  if (!v->has_energy) return INFINITY;
+  return objective == COMPILE_ENERGY ? v->energy_pj : v->energy_pj * (double)v->cycles;
+}
+
+// Of several by a judge: those that cannot be compiled are left out, the best come first; returns how many there are.
+static size_t rank(pipeline *p, compile_judge judge, trial *trials, size_t count) {
+  size_t ranked = 0;
+  for (size_t i = 0; i < count; i++) {
+    trial t = trials[i];
+    compile_verdict verdict;
+    if (!measure(p, judge, &t, &verdict)) continue;
+    t.cycles = verdict.cycles;
+    t.value = value_of(p->request->tuning.objective, &verdict);
+    size_t at = ranked++;
+    for (; at > 0 && trials[at - 1].value > t.value; at--) trials[at] = trials[at - 1];
+    trials[at] = t;
   }
-  return best;
+  return ranked;
+}
+
+// Leaves the best of a screen, and the first trial, which then stands before those that are as good.
+static size_t screen(pipeline *p, trial *trials, size_t count) {
+  const compile_tuning *tuning = &p->request->tuning;
+  const trial first = trials[0];
+  size_t left = rank(p, tuning->screen, trials, count);
+  if (left > tuning->confirmed) left = tuning->confirmed;
+  for (size_t i = 0; i < left; i++)
+    if (trials[i].config == first.config && trials[i].mapping == first.mapping) return left;
+  memmove(trials + 1, trials, left * sizeof *trials);
+  trials[0] = first;
+  return left + 1;
+}
+
+// The best of several comes first; false: none can be compiled.
+static bool find_best(pipeline *p, trial *trials, size_t count) {
+  const compile_tuning *tuning = &p->request->tuning;
+  if (tuning->screen != NULL && count > tuning->confirmed) count = screen(p, trials, count);
+  if (rank(p, tuning->judge, trials, count) == 0) return false;
+  p->result->tuned_cycles = trials[0].cycles;
+  return true;
 }
 
 static bool autotune(pipeline *p) {
   enum { CONFIGS_MAX = 256 };
   const lang_kernel *kernel = p->result->instance->kernel;
-  trial trials[CONFIGS_MAX];
+  trial trials[CONFIGS_MAX + 1];
   const int count = kernel->config_count < CONFIGS_MAX ? kernel->config_count : CONFIGS_MAX;
   for (int i = 0; i < count; i++) trials[i] = (trial){.config = i};
-  p->result->config = fastest(p, trials, count);
-  if (p->result->config >= 0) return prepare(p, &trials[p->result->config]);
+  if (find_best(p, trials, (size_t)count)) {
+    p->result->config = trials[0].config;
+    return prepare(p, &trials[0]);
+  }
   wf_error(p->diag, kernel->where, "none of the configurations of %s can be compiled for array %s", kernel->name,
            p->request->array->name);
   return false;
 }
 
-// The mapper's best mappings for a kernel whose blocks are open, the fastest of them in simulation.
+// The mapper's best mappings, and for a quarter of many, and where the mapper has no more, mappings by bands.
+static size_t list_mappings(const pipeline *p, const int64_t *fixed, map_mapping *list, size_t room) {
+  enum { MANY = 65 };
+  const map_layer *layer = &p->result->layer;
+  const size_t best = room < MANY ? room : room - room / 4;
+  const size_t count = map_best(layer, p->request->array, fixed, p->request->style, list, best);
+  return room < MANY ? count : map_add_bands(layer, p->request->array, list, count, room);
+}
+
+// A kernel whose blocks are open, with the best of several mappings by simulation.
 static bool tune(pipeline *p, const int64_t *fixed) {
-  map_mapping best[MAP_BEST_MAX];
-  trial trials[MAP_BEST_MAX];
-  const hw_array *array = p->request->array;
-  const size_t count = map_best(&p->result->layer, array, fixed, p->request->style, best, p->request->tune);
-  for (size_t i = 0; i < count; i++) trials[i] = (trial){.mapping = &best[i]};
-  if (count == 0) return map_default(&p->result->layer, array, fixed, p->request->style, best, p->diag);
-  const int taken = fastest(p, trials, (int)count);
-  return lower_with(p, &best[taken < 0 ? 0 : taken]);  // if none can be compiled, the first says why
+  const size_t room = p->request->tuning.count < MAP_BEST_MAX ? p->request->tuning.count : MAP_BEST_MAX;
+  map_mapping *list = WF_NEW_ARRAY(room, map_mapping);
+  trial *trials = WF_NEW_ARRAY(room + 1, trial);
+  const size_t count = list_mappings(p, fixed, list, room);
+  for (size_t i = 0; i < count; i++) trials[i] = (trial){.mapping = &list[i]};
+  bool good = count > 0;
+  if (!good)
+    map_default(&p->result->layer, p->request->array, fixed, p->request->style, list, p->diag);
+  else if (find_best(p, trials, count))
+    good = lower_with(p, trials[0].mapping);
+  else
+    good = lower_with(p, &list[0]);  // none can be compiled: the first says why
+  wf_free(trials);
+  wf_free(list);
+  return good;
 }
 
 // ---- programs that are no layer
@@ -368,7 +427,7 @@ static bool choose_with_blocks(pipeline *p) {
   if (!p->result->mapped) return fit_blocks(p);
   int64_t fixed[BLOCK_DIMS];
   fixed_tiles(p, fixed);
-  if (p->request->tune > 1) return tune(p, fixed);
+  if (p->request->tuning.count > 1) return tune(p, fixed);
   map_mapping chosen;
   return map_default(&p->result->layer, p->request->array, fixed, p->request->style, &chosen, p->diag) &&
          lower_with(p, &chosen);
@@ -422,7 +481,7 @@ static bool run_pipeline(pipeline *p) {
 }
 
 bool compile(const compile_request *request, compile_result *result, wf_diag *diag) {
-  assert(request->judge != NULL || (!request->autotune && request->tune <= 1));
+  assert(request->tuning.judge != NULL || (!request->autotune && request->tuning.count <= 1));
   *result = (compile_result){.config = -1};
   pipeline p = {.request = request, .result = result, .diag = diag};
   const bool good = run_pipeline(&p);

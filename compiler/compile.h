@@ -24,9 +24,37 @@ typedef struct compile_stage {
   const command_program *commands;
 } compile_stage;
 
-// The cycles of a program with warm caches, for tuning; runner/judge.h has the one that asks the cycle engine. False
-// after an error was reported.
-typedef bool (*compile_judge)(const command_program *program, uint64_t *cycles, wf_diag *diag);
+// What a program takes with warm caches.
+typedef struct compile_verdict {
+  uint64_t cycles;
+  bool has_energy;  // the array's technology knows it
+  double energy_pj;
+} compile_verdict;
+
+// runner/judge.h has judges that ask an engine. False after an error was reported.
+typedef bool (*compile_judge)(const command_program *program, compile_verdict *verdict, wf_diag *diag);
+
+// X(NAME, text): what is least in the best program.
+#define COMPILE_OBJECTIVES(X) \
+  X(CYCLES, "cycles")         \
+  X(ENERGY, "energy")         \
+  X(EDP, "edp") /* energy x cycles */
+typedef enum {
+#define X(NAME, text) COMPILE_##NAME,
+  COMPILE_OBJECTIVES(X)
+#undef X
+      COMPILE_OBJECTIVE_COUNT
+} compile_objective;
+extern const char *const compile_objective_names[COMPILE_OBJECTIVE_COUNT + 1];  // NULL behind the last
+
+// Tuning by trials: programs are made and judged, and the best is taken.
+typedef struct compile_tuning {
+  unsigned count;        // of mappings that are tried; 0, 1: none is
+  compile_judge judge;   // needed for autotune and count
+  compile_judge screen;  // a quicker judge, which looks at all of them; NULL: `judge` does
+  unsigned confirmed;    // with a screen: so many of the best, and the mapper's first, are left to `judge`
+  compile_objective objective;
+} compile_tuning;
 
 typedef struct compile_request {
   const char *file;  // its name, for messages
@@ -39,9 +67,8 @@ typedef struct compile_request {
   const map_layer *layer;      // what the kernel computes with these arguments; NULL: its program shows it
   const map_mapping *mapping;  // NULL: the heuristic mapper's
   block_style style;           // of the heuristic mapping
-  bool autotune;               // the kernel's configurations are judged and the fastest is taken
-  unsigned tune;        // the number of the mapper's best mappings that are judged; the fastest is taken; 0, 1: none is
-  compile_judge judge;  // needed for autotune and tune
+  bool autotune;               // the kernel's configurations are judged and the best is taken
+  compile_tuning tuning;
   const cost_constants *costs;  // by which commands are placed; NULL: cost_fitted
   bool straight;                // the commands need no loops: quicker for a caller that runs them once
   bool for_c;  // they become C: few stores that follow a pattern are better than many that suit main memory

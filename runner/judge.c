@@ -1,17 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of tuning: see judge.h.
+// The judges of tuning: see judge.h.
 #include "runner/judge.h"
 
 #include "base/alloc.h"
 #include "runner/program.h"
+#include "sim/figures.h"
 
-bool run_judge(const command_program *program, uint64_t *cycles, wf_diag *diag) {
+enum { WARM_RUNS = 2, CONFIRMED = 8 };
+
+static bool judge_on(run_fidelity fidelity, unsigned times, const command_program *program, compile_verdict *verdict,
+                     wf_diag *diag) {
   const sim_engine_options options = {.timing_only = true, .quiet = true};
-  const run_config config = {.engine = &sim_cycle_engine, .options = &options, .times = 2};
+  const run_config config = {.engine = run_fidelity_engine(fidelity), .options = &options, .times = times};
   void **none = WF_NEW_ARRAY((size_t)program->tensor_count + 1, void *);
   run_result run;
   const bool good = run_commands_on(program, &config, none, &run, diag);
   wf_free(none);
-  *cycles = run.cycles;
-  return good;
+  if (!good) return false;
+  const host_counts hart = {.instructions[HOST_COMMAND] = run.commands};
+  const sim_figures figures = sim_figures_of(&run.units, &hart, program->array);
+  *verdict =
+      (compile_verdict){.cycles = run.cycles, .has_energy = figures.has_energy, .energy_pj = figures.energy_pj / times};
+  return true;
+}
+
+bool run_judge(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
+  return judge_on(RUN_FIDELITY_CYCLE, WARM_RUNS, program, verdict, diag);
+}
+
+bool run_judge_flow(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
+  return judge_on(RUN_FIDELITY_FLOW, 1, program, verdict, diag);
+}
+
+compile_tuning run_tuning(unsigned count, run_fidelity with, compile_objective objective) {
+  return (compile_tuning){.count = count,
+                          .judge = run_judge,
+                          .screen = with == RUN_FIDELITY_FLOW ? run_judge_flow : NULL,
+                          .confirmed = CONFIRMED,
+                          .objective = objective};
 }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tuning asks: the cycles of a program on the cycle engine.
+// What tuning asks: what a program takes on an engine without data.
 #ifndef RUNNER_JUDGE_H
 #define RUNNER_JUDGE_H
 
-#include "compiler/command/command.h"
+#include "compiler/compile.h"
+#include "runner/fidelity.h"
 
-// A compile_judge: the cycles of a second run without data, with what the first run left in the caches.
-bool run_judge(const command_program *program, uint64_t *cycles, wf_diag *diag);
+// Tries `count` mappings: on the cycle engine, or all on one that is quicker and the best of them on the cycle engine.
+compile_tuning run_tuning(unsigned count, run_fidelity with, compile_objective objective);
+
+// A compile_judge: the cycles of a second run without data, with what the first run left in the caches, and the energy
+// of both in the mean.
+bool run_judge(const command_program *program, compile_verdict *verdict, wf_diag *diag);
+// For a screen: one run with cold caches, which says enough to choose those that are left to the other.
+bool run_judge_flow(const command_program *program, compile_verdict *verdict, wf_diag *diag);
 
 #endif

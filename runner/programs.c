@@ -38,7 +38,7 @@ void run_programs_destroy(run_programs *programs) {
   wf_free(programs);
 }
 
-static bool is_single(const layer_policy *policy) { return policy->tune > 1 || policy->costs != NULL; }
+static bool is_single(const layer_policy *policy) { return policy->tuning.count > 1 || policy->costs != NULL; }
 
 static key key_of(const run_programs *programs, const map_layer *layer, const hw_array *array,
                   const layer_policy *policy) {
@@ -72,7 +72,7 @@ static kept *compile_new(run_programs *programs, const key *wanted, const map_la
 
 // What a digest has of the program is the same on arrays that share it.
 const run_kept *run_programs_compile(run_programs *programs, const map_layer *layer, const hw_array *array,
-                                        const layer_policy *policy, wf_diag *diag) {
+                                     const layer_policy *policy, wf_diag *diag) {
   const key wanted = key_of(programs, layer, array, policy);
   kept *k = find(programs, &wanted);
   const bool shared = k != NULL;

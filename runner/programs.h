@@ -21,6 +21,6 @@ typedef struct run_kept {
 // As layer_compile. The program stays until the next call, and is not to be released; NULL after an error was reported.
 // Tuned programs depend on all of the array: each is compiled.
 const run_kept *run_programs_compile(run_programs *programs, const map_layer *layer, const hw_array *array,
-                                        const layer_policy *policy, wf_diag *diag);
+                                     const layer_policy *policy, wf_diag *diag);
 
 #endif

@@ -111,6 +111,24 @@ expect 0 'utilisation' "$weft" run "$gemm" --shape $shape --times 2 --timing-onl
 expect 0 '"wrong_bytes":.0' "$weft" run "$gemm" --shape $shape --quiet --json -
 expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --tune 4
 
+# ---- tuning on engine flow: the answer is judged by cycle, so it is not worse than the mapper's
+cycles_of() {
+  expect 0 'cycles' "$weft" run "$gemm" --shape $shape --timing-only --times 2 --units "$@"
+  sed -n 's/^cycles *//p' out.txt | tr -d ,
+}
+energy_of() { sed -n 's/^  energy *\([0-9.]*\) uJ.*/\1/p' out.txt; }
+plain=$(cycles_of)
+expect 0 'result +as the oracle' "$weft" run "$gemm" --shape $shape --tune 80 --with flow
+flow=$(cycles_of --tune 80 --with flow)
+[ "$flow" -le "$plain" ] || fail "tuned on flow $flow cycles, the mapper's $plain"
+cycles_of --tune 80 >all.txt
+fast=$(energy_of)
+cycles_of --tune 80 --with flow --tune-objective energy >energy.txt
+thrifty=$(energy_of)
+awk -v a="$thrifty" -v b="$fast" 'BEGIN { exit !(a <= b) }' || fail "least energy $thrifty uJ, fewest cycles $fast uJ"
+expect 2 'one of cycles, energy, edp' "$weft" run "$gemm" --shape $shape --tune 4 --tune-objective power
+expect 2 'one of cycle and flow' "$weft" run "$gemm" --shape $shape --tune 4 --with rtl
+
 # ---- the IRs' texts are read again
 expect 0 '^program gemm' "$weft" compile "$gemm" --shape $shape --dump-after lower --quiet
 cp out.txt gemm.block

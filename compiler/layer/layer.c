@@ -340,8 +340,7 @@ bool layer_compile(const map_layer *layer, const hw_array *array, const layer_po
   if (!layer_call_of(&described, array, &call, diag)) return false;
   compile_request request = layer_request(&call, array);
   request.mapping = policy->mapping;
-  request.tune = policy->tune;
-  request.judge = policy->judge;
+  request.tuning = policy->tuning;
   request.style = policy->style;
   request.costs = policy->costs;
   request.straight = policy->straight;

@@ -107,8 +107,7 @@ compile_request layer_request(const layer_call *call, const hw_array *array);
 // How the blocks are chosen.
 typedef struct layer_policy {
   const map_mapping *mapping;  // given; NULL: the heuristic mapper's
-  unsigned tune;               // the fastest of this number of the best mappings; 0, 1: the best
-  compile_judge judge;         // needed for tune
+  compile_tuning tuning;
   block_style style;
   const cost_constants *costs;  // as those of compile_request
   bool straight;                // the same

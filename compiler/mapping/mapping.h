@@ -182,9 +182,11 @@ bool map_default(const map_layer *layer, const hw_array *array, const int64_t *t
                  map_mapping *mapping, wf_diag *diag);
 
 // The same mapper's best mappings, the best first; returns how many, at most `room` and MAP_BEST_MAX.
-enum { MAP_BEST_MAX = 64 };
+enum { MAP_BEST_MAX = 512 };
 size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
                 map_mapping *best, size_t room);
+// Adds mappings by bands (bands.c) of those in the list, none twice; returns how many there are then, at most `room`.
+size_t map_add_bands(const map_layer *layer, const hw_array *array, map_mapping *list, size_t count, size_t room);
 
 // A random mapping; `*seed` is the state of the generator. map_random tries until one is legal (false: none found),
 // map_random_any gives what it finds, often illegal.

@@ -83,8 +83,7 @@ typedef struct network_step {
 
 typedef struct network_options {
   const hw_array *array;  // borrowed
-  unsigned tune;          // of compile_request
-  compile_judge judge;    // the same
+  compile_tuning tuning;  // of compile_request
   unsigned jobs;          // threads that compile; 0: 1
   bool straight;          // commands without loops: for C, which finds its own; loops take less memory
   bool timing;            // the steps are only timed: kernels that differ in scales alone share a program

@@ -93,8 +93,38 @@ static void test_random_mappings(void **state) {
   assert_true(refused > (unsigned)wanted / 2);
 }
 
+// Mappings by bands, the first few of each case.
+static void test_bands(void **state) {
+  (void)state;
+  enum { FROM = 40, BANDS = 6 };
+  unsigned failed = 0, tried = 0;
+  for (int a = 0; a < ARRAYS; a++) {
+    hw_array array;
+    wf_diag diag = wf_diag_to(stderr);
+    assert_true(hw_array_load(&array, arrays[a], &diag));
+    for (int c = 0; c < CASES; c++) {
+      test_source s;
+      map_mapping list[FROM + BANDS];
+      if (!test_source_open(&s, cases[c].file, NULL, cases[c].arguments, &array, &diag)) fail_msg("case %d", c);
+      const size_t best = map_best(&s.layer, &array, NULL, BLOCK_STYLE_PRIMITIVE, list, FROM);
+      const size_t count = map_add_bands(&s.layer, &array, list, best, best + BANDS);
+      for (size_t i = best; i < count; i++, tried++) {
+        run_oracle_verdict verdict;
+        if (test_source_run(&s, &list[i], &sim_ref_engine, &verdict, &diag) == TEST_GOOD) continue;
+        show(&s, &list[i], "a mapping by bands");
+        failed++;
+      }
+      test_source_close(&s);
+    }
+  }
+  print_message("%u mappings by bands\n", tried);
+  assert_int_equal(failed, 0);
+  assert_true(tried > 50);
+}
+
 int main(int argc, char **argv) {
   int wanted = argc > 1 ? atoi(argv[1]) : LEGAL_BY_DEFAULT;
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random_mappings, &wanted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random_mappings, &wanted),
+                                     cmocka_unit_test(test_bands)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

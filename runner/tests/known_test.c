@@ -59,7 +59,7 @@ static void known_runs_are_those_that_would_be_made(void **state) {
   (void)state;
   static const char *const bases[] = {"dim4", "dim8", "gemmini-default"};
   static const unsigned scratchpads[] = {4, 16, 32, 64, 256}, accumulators[] = {16, 32, 128};
-  static const layer_policy policies[] = {{.tune = 0}, {.style = BLOCK_STYLE_LOOP}};
+  static const layer_policy policies[] = {{.mapping = NULL}, {.style = BLOCK_STYLE_LOOP}};
   run_known *known = run_known_create();
   assert_non_null(known);
   unsigned good = 0, spared = 0;

@@ -154,11 +154,11 @@ static char *statement_of(const sweep_reader *r, const char *text, const char *n
   char *of_network = network == NULL ? wf_strdup("") : sqlite3_mprintf(" AND n.network = %Q", network);
   char *at_most = limit == 0 ? wf_strdup("") : wf_format(" LIMIT %" PRIu64, limit);
   char *sql = wf_format(
-      "SELECT * FROM (SELECT n.point, n.network, n.engine, n.array%s, n.cycles, n.energy_pj, n.edp, n.macs, "
+      "SELECT * FROM (SELECT n.point, n.network, n.array%s, n.cycles, n.energy_pj, n.edp, n.macs, "
       "CAST(n.macs AS REAL) / (n.cycles * a.dim * a.dim) AS utilisation, a.dim, a.scratchpad_kib, a.accumulator_kib, "
       "a.logic_um2, a.memory_bits, a.area_technology, n.read_bytes, "
       "n.written_bytes, n.status, n.reason, "
-      "n.array_energy_pj, a.technology, a.area_um2, a.area_whole "
+      "n.array_energy_pj, a.technology, a.area_um2, a.area_whole, n.engine "
       "FROM point_network n JOIN point p ON p.id = n.point LEFT JOIN array a ON a.hash = n.array WHERE 1%s) %s %s %s",
       columns, of_network, ordered || all ? "WHERE status = 'good'" : "WHERE status = 'good' AND", text, at_most);
   wf_free(columns);

@@ -130,11 +130,11 @@ static double value_of(const sweep_work_request *request, const sweep_work_resul
 
 // What the model of the machine finds, after the mapper's best: none of it can make the result worse.
 static void search(const sweep_work_memory *memory, const sweep_work_request *request, sweep_work_result *result) {
-  enum { CLIMBS = 400 };
+  enum { CLIMBS = 400, TRIED = 64 };
   predict_result found = predict_layer(&(predict_request){.layer = &request->layer,
                                                           .array = &request->array,
                                                           .objective = (descent_plain_objective)request->objective,
-                                                          .tried = MAP_BEST_MAX,
+                                                          .tried = TRIED,
                                                           .climbs = CLIMBS,
                                                           .kept = request->searched});
   for (size_t i = 0; i < found.count && found.takes_mappings; i++) {
@@ -231,7 +231,9 @@ static void run_program(const layers_form *form, const network *net, const sweep
 
 static void compile_and_run(const layers_program *program, const sweep_work_request *request, sweep_work_result *result,
                             wf_diag *diag) {
-  const network_options options = {.array = &request->array, .tune = request->tune, .judge = run_judge, .timing = true};
+  const network_options options = {.array = &request->array,
+                                   .tuning = run_tuning(request->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
+                                   .timing = true};
   const layers_form *form = layers_program_form(program, &request->array, diag);
   const double start = wf_thread_seconds();
   network *net = form == NULL ? NULL : network_create(form->placed, &options, diag);
@@ -270,8 +272,8 @@ void sweep_work_release(sweep_work_result *result) {
 
 static void measure_layer(const sweep_work_memory *memory, const sweep_work_request *request,
                           sweep_work_result *result) {
-  const layer_policy policy = {
-      .mapping = request->mapped ? &request->mapping : NULL, .tune = request->tune, .judge = run_judge};
+  const layer_policy policy = {.mapping = request->mapped ? &request->mapping : NULL,
+                               .tuning = run_tuning(request->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES)};
   measure(memory, request, &policy, result);
   if (request->searched > 0 && result->status == WORK_GOOD) search(memory, request, result);
 }

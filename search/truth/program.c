@@ -23,8 +23,7 @@ static truth_program_cost cost_of(const network *net, const network_step_list *l
 static bool run_on(const layers_program *program, const hw_array *array, unsigned tune, network_mappings *mappings,
                    truth_program_cost *cost, wf_diag *diag) {
   const network_options options = {.array = array,
-                                   .tune = tune,
-                                   .judge = run_judge,
+                                   .tuning = run_tuning(tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
                                    .timing = true,
                                    .mapping = mappings == NULL ? NULL : network_mappings_find,
                                    .context = mappings};

@@ -107,6 +107,29 @@ static void test_best_mappings_differ_and_start_with_the_default(void **state) {
   }
 }
 
+// Weights are loaded once for a band of rows and a tile of columns; none stands in the list twice, or is illegal.
+static void test_bands_keep_weights(void **state) {
+  (void)state;
+  enum { FROM = 10, ROOM = 40 };
+  const hw_array array = array_of("gemmini-default");
+  const map_layer layer = {.kind = MAP_CONV, .size = {1, 56, 56, 256, 64, 3, 3}, .padding = {1, 1, 1, 1}};
+  map_mapping list[ROOM];
+  wf_diag diag = wf_diag_to(stderr);
+  const size_t best = map_best(&layer, &array, NULL, BLOCK_STYLE_PRIMITIVE, list, FROM);
+  const size_t count = map_add_bands(&layer, &array, list, best, ROOM);
+  assert_int_equal(best, FROM);
+  assert_true(count > best);
+  for (size_t i = best; i < count; i++) {
+    const map_mapping *m = &list[i];
+    const int64_t columns = m->dram[BLOCK_DIM_K] * m->dram[BLOCK_DIM_N], bands = m->dram[BLOCK_DIM_P];
+    assert_true(map_check(&layer, m, &array, &diag));
+    assert_true(m->sp[BLOCK_DIM_P] > 1);
+    assert_int_equal(map_measure(&layer, m, &array).fills[MAP_WEIGHTS], columns * bands);
+    for (size_t k = 0; k < i; k++) assert_false(map_equal(m, &list[k]));
+  }
+  assert_int_equal(map_add_bands(&layer, &array, list, best, best), best);
+}
+
 static void test_random_mappings_are_legal_and_spread(void **state) {
   (void)state;
   const hw_array array = array_of("gemmini-default");
@@ -269,6 +292,7 @@ int main(void) {
       cmocka_unit_test(test_default_keeps_given_tiles),
       cmocka_unit_test(test_one_slot_of_results_where_it_reads_less),
       cmocka_unit_test(test_best_mappings_differ_and_start_with_the_default),
+      cmocka_unit_test(test_bands_keep_weights),
       cmocka_unit_test(test_random_mappings_are_legal_and_spread),
       cmocka_unit_test(test_estimates_are_no_less_than_the_products),
       cmocka_unit_test(test_random_mappings_of_any_kind_are_often_illegal),

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of verbs that tune by trials: --tune, --with, --tune-objective.
+#ifndef CLI_TUNING_H
+#define CLI_TUNING_H
+
+#include "cli/cli.h"
+#include "compiler/compile.h"
+
+typedef struct tuning_options {
+  uint64_t count;
+  const char *with, *objective;
+} tuning_options;
+
+enum { TUNING_OPTIONS = 3 };
+extern const wf_option tuning_option_rows[TUNING_OPTIONS];
+
+// Returns an exit code, after errors were reported.
+cli_exit tuning_open(const tuning_options *options, const hw_array *array, compile_tuning *tuning, wf_diag *diag);
+
+#endif
