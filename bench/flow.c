@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft bench flow`: engine flow against engine cycle, both without data, in the same run.
 //
-// Three tables: the steps of networks that run on the array; random legal programs on the built-in arrays and on random
-// ones, which are not those of any network; speed on the programs of `weft bench engines`. An error is
-// (flow - cycle) / cycle. Rates are per second of processor time, as engines share the machine with others.
+// Tables: the steps of networks that run on the array; random legal programs on the built-in arrays and on random
+// ones, which are not those of any network; layers x mappings x arrays by what they are, and pairs of mappings
+// (flow_samples.h); speed on the programs of `weft bench engines`. An error is (flow - cycle) / cycle. Rates are per
+// second of processor time, as engines share the machine with others.
 #include "sim/flow/flow.h"
 
 #include <math.h>
@@ -13,77 +14,21 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "bench/bench.h"
+#include "bench/flow_errors.h"
+#include "bench/flow_samples.h"
 #include "bench/run.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "sim/gen/gen.h"
 #include "workloads/networks/networks.h"
 
-enum { WITHIN = 3, NAME_MAX_BYTES = 64, COMPILERS = 2 };
+enum { NAME_MAX_BYTES = 64, COMPILERS = 2 };
 
 typedef struct options {
   const char *net;
-  uint64_t seed, programs, repeats;
+  uint64_t seed, programs, repeats, samples, groups;
   bool quick;
 } options;
-
-// Errors of many runs, in percent.
-typedef struct errors {
-  double *values;  // without sign
-  size_t count, room;
-  double within;  // how many lie within WITHIN
-  double worst;
-  char worst_name[NAME_MAX_BYTES];
-  uint64_t cycles[2];  // cycle, flow
-} errors;
-
-static void add_error(errors *e, const char *name, uint64_t cycle, uint64_t flow) {
-  const double error = 100 * ((double)flow / (double)cycle - 1);
-  if (e->count == e->room) {
-    e->room = e->room == 0 ? 256 : 2 * e->room;
-    e->values = wf_realloc(e->values, e->room, sizeof *e->values);
-  }
-  e->values[e->count++] = fabs(error);
-  e->within += fabs(error) <= WITHIN;
-  e->cycles[0] += cycle;
-  e->cycles[1] += flow;
-  if (fabs(error) <= fabs(e->worst)) return;
-  e->worst = error;
-  snprintf(e->worst_name, sizeof e->worst_name, "%.*s", NAME_MAX_BYTES - 1, name);
-}
-
-static const bench_column columns[] = {
-    {.title = "of", BENCH_DATA("name"), .width = -20},
-    {.title = "runs", BENCH_DATA("runs"), .width = 5},
-    {.title = "cycles", BENCH_DATA("cycles"), .width = 13},
-    {.title = "flow", BENCH_DATA("flow_cycles"), .width = 13},
-    {.title = "total %", BENCH_DATA("total_error"), .width = 8, .text_format = "%.2f"},
-    {.title = "mean %", BENCH_DATA("mean_error"), .width = 7, .text_format = "%.2f"},
-    {.title = "median", BENCH_DATA("median_error"), .width = 7, .text_format = "%.2f"},
-    {.title = "95 of 100", BENCH_DATA("percentile_95"), .width = 9, .text_format = "%.2f"},
-    {.title = "in 3 %", BENCH_DATA("within_3"), .width = 6, .text_format = "%.1f"},
-    {.title = "worst %", BENCH_DATA("worst_error"), .width = 8, .text_format = "%.1f"},
-    {.title = "speed", BENCH_DATA("speed"), .width = 6, .text_format = "%.1f"},
-    {.title = "worst", BENCH_DATA("worst")},
-};
-static const bench_form form = {.list = "errors", BENCH_FORM(columns)};
-
-// `speed`: how many times as fast as cycle.
-static void add_row(bench_table *table, const char *name, errors *e, double speed) {
-  if (e->count == 0) {
-    bench_cell cells[sizeof columns / sizeof *columns] = {bench_text(name)};
-    bench_table_add(table, "nothing ran", cells, sizeof cells / sizeof *cells);
-    return;
-  }
-  wf_sort(e->values, e->count);
-  const double total = 100 * ((double)e->cycles[1] / (double)e->cycles[0] - 1);
-  BENCH_ROW(table, bench_text(name), bench_count(e->count), bench_count(e->cycles[0]), bench_count(e->cycles[1]),
-            bench_real(total), bench_real(wf_mean(e->values, e->count)), bench_real(wf_median(e->values, e->count)),
-            bench_real(wf_percentile(e->values, e->count, 95)), bench_real(100 * e->within / (double)e->count),
-            bench_real(e->worst), bench_real(speed), bench_text(e->worst_name));
-}
-
-static void free_errors(errors *e) { wf_free(e->values); }
 
 // ---- networks
 
@@ -115,12 +60,12 @@ static bool run_on(const network *net, const sim_engine_ops *engine, const void 
 }
 
 // Steps that give the array commands; those of the host take the hart's time in both.
-static void compare_steps(const network *net, const run_network_result results[2], errors *e) {
+static void compare_steps(const network *net, const run_network_result results[2], flow_errors *e) {
   for (int s = 0; s < net->step_count; s++) {
     const run_step_result *cycle = &results[0].steps[s], *flow = &results[1].steps[s];
     char name[NAME_MAX_BYTES];
     snprintf(name, sizeof name, "step %d", s);
-    if (cycle->commands != 0 && cycle->cycles != 0) add_error(e, name, cycle->cycles, flow->cycles);
+    if (cycle->commands != 0 && cycle->cycles != 0) flow_errors_add(e, name, cycle->cycles, flow->cycles);
   }
 }
 
@@ -129,14 +74,14 @@ static bool compare_network(const bench_job *job, const network *net, const grap
   const options *o = job->options;
   run_network_result results[2] = {0};
   void **inputs = quantise_random_inputs(placed, o->seed);
-  errors e = {0};
+  flow_errors e = {0};
   const bool good = run_on(net, &sim_cycle_engine, (const void *const *)inputs, &results[0], job->diag) &&
                     run_on(net, &sim_flow_engine, (const void *const *)inputs, &results[1], job->diag);
   if (good) {
     compare_steps(net, results, &e);
-    add_row(table, name, &e, results[0].run_seconds / results[1].run_seconds);
+    flow_errors_row(table, "networks", name, &e, results[0].run_seconds / results[1].run_seconds);
   }
-  free_errors(&e);
+  flow_errors_free(&e);
   quantise_free_inputs(placed, inputs);
   for (unsigned n = 0; n < 2; n++) run_network_release(net, &results[n]);
   return good;
@@ -194,7 +139,7 @@ static uint64_t run_random(const sim_engine_ops *ops, const sim_gen_program *pro
 }
 
 // False: the engine stopped in one of them.
-static bool measure_random(const hw_array *array, uint64_t first, uint64_t count, bool draw, errors *e,
+static bool measure_random(const hw_array *array, uint64_t first, uint64_t count, bool draw, flow_errors *e,
                            double seconds[2]) {
   const sim_gen_options without = {.without = 1U << GEN_COUNTER};
   bool good = true;
@@ -206,7 +151,7 @@ static bool measure_random(const hw_array *array, uint64_t first, uint64_t count
     const uint64_t flow = run_random(&sim_flow_engine, program, &seconds[1]);
     char name[NAME_MAX_BYTES];
     snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
-    if (cycle != 0 && flow != 0) add_error(e, name, cycle, flow);
+    if (cycle != 0 && flow != 0) flow_errors_add(e, name, cycle, flow);
     good &= flow != 0 || cycle == 0;
     sim_gen_program_destroy(program);
   }
@@ -214,11 +159,11 @@ static bool measure_random(const hw_array *array, uint64_t first, uint64_t count
 }
 
 static bool add_random(bench_table *table, const char *name, const hw_array *array, bool draw, const options *o) {
-  errors e = {0};
+  flow_errors e = {0};
   double seconds[2] = {0};
   const bool good = measure_random(array, o->seed, o->programs, draw, &e, seconds);
-  add_row(table, name, &e, seconds[0] / seconds[1]);
-  free_errors(&e);
+  flow_errors_row(table, "random programs", name, &e, seconds[0] / seconds[1]);
+  flow_errors_free(&e);
   return good;
 }
 
@@ -285,7 +230,7 @@ static bench_end run_flow(const bench_job *job) {
   const options *o = job->options;
   bool good = true;
   bench_report_say(job->report, "steps of networks, array %s\n\n", job->array == NULL ? "gemmini-default" : job->array);
-  bench_table *table = bench_table_open(job->report, &form);
+  bench_table *table = bench_table_open(job->report, &flow_errors_form);
   bench_table_heading(table);
   for (size_t n = 0; n < ROWS; n++)
     if (bench_takes(o->net, rows[n].name)) good &= measure_network(job, &rows[n], table);
@@ -294,6 +239,7 @@ static bench_end run_flow(const bench_job *job) {
                    (unsigned long long)o->programs);
   bench_table_heading(table);
   good &= measure_arrays(job, table);
+  good &= flow_samples_run(job, &(flow_samples){.samples = o->samples, .groups = o->groups, .seed = o->seed}, table);
   bench_report_say(job->report, "\nprograms of `weft bench engines`, best of %llu runs\n\n",
                    (unsigned long long)o->repeats);
   bench_table *speed = bench_table_open(job->report, &speed_form);
@@ -309,19 +255,22 @@ static const wf_option flow_rows[] = {
     {"net", WF_TEXT(options, net), "NAME", "only this network, and no other table"},
     {"seed", WF_COUNT(options, seed), "N", "of weights, and of the first random program (default 1)"},
     {"programs", WF_COUNT(options, programs), "N", "random programs on each array (default 200)"},
+    {"samples", WF_COUNT(options, samples), "N", "layers with a mapping and an array, of each set (default 200)"},
+    {"groups", WF_COUNT(options, groups), "N", "layers of which mappings are compared in pairs (default 50)"},
     {"repeat", WF_COUNT(options, repeats), "N",
      "runs of the programs; the one with the least CPU time counts (default 3)"},
     {"quick", WF_FLAG(options, quick), NULL, "small variants: some seconds for all"},
 };
-static const options defaults = {.seed = 1, .programs = 200, .repeats = 3};
+static const options defaults = {.seed = 1, .programs = 200, .repeats = 3, .samples = 200, .groups = 50};
 
 const bench bench_flow = {
     .name = "flow",
     .summary = "accuracy and speed of engine flow against cycle",
     .synopsis = "",
     .text =
-        "Runs networks, random legal programs and the programs of `weft bench engines` on the engines flow and cycle,\n"
-        "both without data, and prints how far the cycles of flow are off and how much faster it is.\n"
+        "Runs networks, random legal programs, layers with mappings and arrays at random, and the programs of\n"
+        "`weft bench engines` on the engines flow and cycle, both without data, and prints how far the cycles of flow\n"
+        "are off, by what a layer is, whether mappings come in the same order, and how much faster it is.\n"
         "Exit code: 0 good, 4 flow stops in a program that cycle runs to its end.",
     BENCH_OPTIONS(flow_rows, defaults),
     .takes_array = true,

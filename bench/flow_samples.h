@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine flow on layers x mappings x arrays: those that the model of the machine is judged by, and layers at random.
+#ifndef BENCH_FLOW_SAMPLES_H
+#define BENCH_FLOW_SAMPLES_H
+
+#include "bench/bench.h"
+
+typedef struct flow_samples {
+  uint64_t samples, groups, seed;
+} flow_samples;
+
+// Adds rows of errors by what the sample is, and a table of pairs of mappings. False after an error was reported.
+bool flow_samples_run(const bench_job *job, const flow_samples *o, bench_table *errors);
+
+#endif
