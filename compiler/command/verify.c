@@ -10,6 +10,7 @@
 
 #include "arch/check.h"
 #include "base/alloc.h"
+#include "compiler/command/order.h"
 #include "compiler/command/private.h"
 
 enum { REPORTS_MAX = 20, FUNCTS = 128, FUNCT_VALUES = UINT8_MAX + 1 };
@@ -310,8 +311,9 @@ bool command_verify(const command_program *program, wf_diag *diag) {
   wf_diag silent = wf_diag_to(NULL);
   verifier ends = v;
   ends.diag = &silent;
-  if (check_sides(&ends)) return true;
+  if (check_sides(&ends)) return command_check_order(program, diag);
   ends = v;
   ends.diag = &silent;
-  return check_ends(&ends) || check_executions(&v, NULL);  // with the numbers of what is wrong
+  return (check_ends(&ends) || check_executions(&v, NULL)) &&  // the last one with the numbers of what is wrong
+         command_check_order(program, diag);
 }

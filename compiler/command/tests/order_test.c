@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads behind stores through main memory: the verifier asks for the distance that order.h derives, at this distance
+// the engine reads what was stored, and without it it does not, so that the rule is needed.
+#include "compiler/command/order.h"
+
+#include "base/alloc.h"
+#include "base/test.h"
+#include "runner/program.h"
+
+enum { FILLERS_MAX = 64 };
+
+// x goes to t and from there to y, with `fillers` stores of `rows` rows, or a fence, between.
+static command_program *copy_twice(const hw_array *array, int fillers, int rows, bool fence) {
+  const unsigned dim = hw_derive(array).dim;
+  char *text;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  fprintf(out, "program copy\ntensor x i8 %u read\ntensor t i8 %u read written\ntensor y i8 %u written\n", dim * dim,
+          dim * dim, dim * dim);
+  fprintf(out, "tensor z i8 %u written\n", dim * dim);
+  fprintf(out, "config_ld state=0 shrink=1 scale=1 stride=%u block_stride=%u pixel_repeats=1\n", dim, dim);
+  fprintf(out, "config_ld state=1 scale=1 stride=%u block_stride=%u pixel_repeats=1\n", dim, dim);
+  fprintf(out, "config_st stride=%u acc_scale=1\n", dim);
+  fprintf(out, "mvin dram=x local=acc:0 cols=%u rows=%u\n", dim, dim);
+  fprintf(out, "mvout dram=t local=acc:0 cols=%u rows=%u\n", dim, dim);
+  for (int n = 0; n < fillers; n++) fprintf(out, "mvout dram=z local=acc:0 cols=%u rows=%d\n", dim, rows);
+  if (fence) fputs("fence\n", out);
+  fprintf(out, "mvin2 dram=t local=sp:0 cols=%u rows=%u\nmvout dram=y local=sp:0 cols=%u rows=%u\nfence\n", dim, dim,
+          dim, dim);
+  fclose(out);
+  wf_diag diag = wf_diag_to(stderr);
+  command_program *program = command_parse("copy", text, size, array, &diag);
+  assert_non_null(program);
+  free(text);
+  return program;
+}
+
+static bool is_ordered(const command_program *program) {
+  wf_diag silent = wf_diag_to(NULL);
+  return command_check_order(program, &silent);
+}
+
+// The fewest stores of so many rows that are enough.
+static int fewest(const hw_array *array, int rows) {
+  for (int fillers = 0; fillers < FILLERS_MAX; fillers++) {
+    command_program *program = copy_twice(array, fillers, rows, false);
+    const bool good = is_ordered(program);
+    command_destroy(program);
+    if (good) return fillers;
+  }
+  return -1;
+}
+
+static bool copies(const hw_array *array, const char *engine, command_program *program) {
+  const unsigned dim = hw_derive(array).dim;
+  const size_t bytes = (size_t)dim * dim;
+  uint8_t *tensors[4];
+  for (int t = 0; t < 4; t++) {
+    tensors[t] = wf_calloc(bytes, 1);
+    for (size_t i = 0; i < bytes && t == 0; i++) tensors[t][i] = (uint8_t)(1 + i % 100);
+  }
+  wf_diag diag = wf_diag_to(stderr);
+  const run_config config = {.engine = sim_engine_find(engine)};
+  run_result result;
+  assert_true(run_commands_on(program, &config, (void *const *)tensors, &result, &diag));
+  const bool same = memcmp(tensors[0], tensors[2], bytes) == 0;
+  for (int t = 0; t < 4; t++) wf_free(tensors[t]);
+  command_destroy(program);
+  return same;
+}
+
+static hw_array array_of(const char *name, unsigned delay, unsigned latency) {
+  hw_array array;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(hw_array_load(&array, name, &diag));
+  if (delay != 0) array.scratchpad.read_delay = delay;
+  if (latency != 0) array.accumulator.scale_latency = latency;
+  return array;
+}
+
+static void test_distance(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    unsigned delay, latency;
+  } arrays[] = {{"gemmini-default", 0, 0}, {"dim4", 0, 0}, {"dim8", 0, 0}, {"dim32", 0, 0}, {"gemmini-default", 8, 8}};
+  bool stale = false;
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const hw_array array = array_of(arrays[a].name, arrays[a].delay, arrays[a].latency);
+    const int dim = (int)hw_derive(&array).dim;
+    for (int rows = 1; rows <= dim; rows *= 2) {
+      const int fillers = fewest(&array, rows);
+      const command_distance d = command_distance_of(&array);
+      assert_int_equal(fillers, (int)(d.stores + (d.rows + (unsigned)rows - 1) / (unsigned)rows));
+      assert_true(copies(&array, "ref", copy_twice(&array, fillers, rows, false)));
+      assert_true(copies(&array, "cycle", copy_twice(&array, fillers, rows, false)));
+    }
+    stale |= !copies(&array, "cycle", copy_twice(&array, 0, 1, false));
+    assert_true(copies(&array, "cycle", copy_twice(&array, 0, 1, true)));
+  }
+  assert_true(stale);
+}
+
+static void test_fence(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  command_program *with = copy_twice(&array, 0, 1, true), *without = copy_twice(&array, 0, 1, false);
+  wf_diag silent = wf_diag_to(NULL);
+  assert_true(is_ordered(with) && command_verify(with, &silent));
+  assert_false(is_ordered(without) || command_verify(without, &silent));
+  command_destroy(with);
+  command_destroy(without);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_distance), cmocka_unit_test(test_fence)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
