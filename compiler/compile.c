@@ -97,10 +97,15 @@ static bool run_pass(pipeline *p, const pass_entry *entry, const map_mapping *ma
   return finish(p, entry->name);
 }
 
-static bool run_passes(pipeline *p, size_t first, const map_mapping *mapping) {
+// Passes [first, end).
+static bool run_passes_to(pipeline *p, size_t first, size_t end, const map_mapping *mapping) {
   bool good = true;
-  for (size_t i = first; i < passes_of(p) && good; i++) good = run_pass(p, &passes[i], mapping);
+  for (size_t i = first; i < end && good; i++) good = run_pass(p, &passes[i], mapping);
   return good;
+}
+
+static bool run_passes(pipeline *p, size_t first, const map_mapping *mapping) {
+  return run_passes_to(p, first, passes_of(p), mapping);
 }
 
 static void drop(pipeline *p) {
@@ -491,6 +496,19 @@ bool compile(const compile_request *request, compile_result *result, wf_diag *di
   }
   drop(&p);
   return good;
+}
+
+block_program *compile_placed(const compile_request *request, compile_result *result, wf_diag *diag) {
+  assert(request->from == COMPILE_KERNEL && (request->judge != NULL || request->tune <= 1));
+  *result = (compile_result){.config = -1};
+  pipeline p = {.request = request, .result = result, .diag = diag};
+  bool good = read_kernel(&p);
+  if (good) p.block = block_copy(result->block);
+  good = good && finish(&p, passes[LOWER].name) && run_passes_to(&p, LOWER + 1, EXPAND, &result->mapping);
+  block_program *placed = good ? p.block : NULL;
+  if (good) p.block = NULL;
+  drop(&p);
+  return placed;
 }
 
 void compile_release(compile_result *result) {

@@ -97,6 +97,9 @@ void compile_release(compile_result *result);
 // which it is the same get the same programs, unless a judge tunes them.
 hw_array compile_array(const hw_array *array);
 uint64_t compile_array_hash(const hw_array *array);
+// The program of a kernel with all buffers in their rows, before it is expanded; the caller destroys it. NULL after
+// errors were reported. Release the result in any case.
+block_program *compile_placed(const compile_request *request, compile_result *result, wf_diag *diag);
 
 // The names of the passes in order; NULL past the end.
 const char *compile_pass_name(size_t index);

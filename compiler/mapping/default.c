@@ -16,6 +16,7 @@ typedef struct chooser {
   const hw_array *array;
   hw_derived hw;
   const int64_t *fixed;  // tiles that are given, or NULL
+  bool by_rows;          // results are complete row by row: no loop over columns encloses one over rows
   // The best so far, the best first.
   map_mapping *best;
   double cost[MAP_BEST_MAX];
@@ -94,7 +95,7 @@ static void try_orders(chooser *c, map_mapping *m) {
       {BLOCK_DIM_K, BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S},
       {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q, BLOCK_DIM_K, BLOCK_DIM_C, BLOCK_DIM_R, BLOCK_DIM_S},
   };
-  for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
+  for (size_t o = c->by_rows && m->dram[BLOCK_DIM_K] > 1 ? 1 : 0; o < sizeof orders / sizeof orders[0]; o++) {
     if (o > 0 && m->dram[BLOCK_DIM_K] == 1) break;  // the same loops
     memcpy(m->outer, orders[o], sizeof m->outer);
     memcpy(m->inner, orders[o], sizeof m->inner);
@@ -196,24 +197,40 @@ static void try_columns(chooser *c, map_mapping *m) {
   }
 }
 
-size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
-                map_mapping *best, size_t room) {
-  chooser c = {.layer = layer,
-               .array = array,
-               .hw = hw_derive(array),
-               .fixed = tile,
-               .best = best,
-               .room = room < MAP_BEST_MAX ? room : MAP_BEST_MAX};
-  map_mapping m = {.style = (uint8_t)style, .dataflow = array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS};
-  set_tile(&c, &m, BLOCK_DIM_R, 1);
-  set_tile(&c, &m, BLOCK_DIM_S, 1);
+static size_t choose(chooser *c, block_style style) {
+  map_mapping m = {.style = (uint8_t)style,
+                   .dataflow = c->array->mesh.dataflow == HW_DATAFLOW_OS ? BLOCK_OS : BLOCK_WS};
+  set_tile(c, &m, BLOCK_DIM_R, 1);
+  set_tile(c, &m, BLOCK_DIM_S, 1);
   // One slot lets a tile be twice as large, or all of a small image; its stores then hold up the next tile's products.
   // Layers without products are stores above all: there one slot is for what two do not hold.
-  for (uint8_t depth = 2; depth >= 1 && (depth == 2 || layer->kind != MAP_WINDOW || c.count == 0); depth--) {
+  for (uint8_t depth = 2; depth >= 1 && (depth == 2 || c->layer->kind != MAP_WINDOW || c->count == 0); depth--) {
     m.depth[MAP_RESULTS] = depth;
-    try_columns(&c, &m);
+    try_columns(c, &m);
   }
-  return c.count;
+  return c->count;
+}
+
+static chooser chooser_of(const map_layer *layer, const hw_array *array, const int64_t *tile, map_mapping *best,
+                          size_t room) {
+  return (chooser){.layer = layer,
+                   .array = array,
+                   .hw = hw_derive(array),
+                   .fixed = tile,
+                   .best = best,
+                   .room = room < MAP_BEST_MAX ? room : MAP_BEST_MAX};
+}
+
+size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *tile, block_style style,
+                map_mapping *best, size_t room) {
+  chooser c = chooser_of(layer, array, tile, best, room);
+  return choose(&c, style);
+}
+
+size_t map_best_by_rows(const map_layer *layer, const hw_array *array, map_mapping *best, size_t room) {
+  chooser c = chooser_of(layer, array, NULL, best, room);
+  c.by_rows = true;
+  return choose(&c, BLOCK_STYLE_PRIMITIVE);
 }
 
 // Why not even the smallest mapping is one: a tile of results, everything loaded for every product, one slot.

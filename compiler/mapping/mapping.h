@@ -188,6 +188,9 @@ size_t map_best(const map_layer *layer, const hw_array *array, const int64_t *ti
 // Adds mappings by bands (bands.c) of those in the list, none twice; returns how many there are then, at most `room`.
 size_t map_add_bands(const map_layer *layer, const hw_array *array, map_mapping *list, size_t count, size_t room);
 
+// The best ones whose results are complete row by row, in single commands: the next layer can follow.
+size_t map_best_by_rows(const map_layer *layer, const hw_array *array, map_mapping *best, size_t room);
+
 // A random mapping; `*seed` is the state of the generator. map_random tries until one is legal (false: none found),
 // map_random_any gives what it finds, often illegal.
 bool map_random(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping);

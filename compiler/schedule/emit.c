@@ -32,8 +32,16 @@ typedef struct weights {
   bool deep;               // there is something to multiply
 } weights;
 
-typedef struct emitter {
+// How far the products of one program have come.
+typedef struct cursor {
   const sched_streams *s;
+  const int *tensors;               // numbers in the output; NULL: the program's own
+  size_t nest, column, depth, row;  // of the next product: its nest, column, block of depth, run of rows
+  weights weights;
+} cursor;
+
+// Configuration is the machine's, so that programs which take turns share it.
+typedef struct sched_emitter {
   command_program *out;
   load_state load[LOAD_STATES];
   uint64_t loads;
@@ -41,9 +49,7 @@ typedef struct emitter {
   bool a_transposed, b_transposed;
   uint16_t a_stride;
   store_state store;
-  // The next product: its nest, column, block of depth, run of rows.
-  size_t nest, column, depth, row;
-  weights weights;
+  cursor *cursors, *at;
 } emitter;
 
 static uint32_t bits_of(float value) {
@@ -58,6 +64,10 @@ static command_insn insn(unsigned funct) {
 
 static uint64_t operand(uint32_t local, uint32_t cols, uint32_t rows) {
   return local | (uint64_t)cols << 32 | (uint64_t)rows << 48;
+}
+
+static int16_t number_of(const emitter *m, int tensor) {
+  return (int16_t)(tensor == COMMAND_NO_TENSOR || m->at->tensors == NULL ? tensor : m->at->tensors[tensor]);
 }
 
 // ---- loads
@@ -91,7 +101,7 @@ static void configure_load(emitter *m, unsigned n, const sched_load *load) {
 static unsigned state_for(emitter *m, const sched_load *load) {
   unsigned oldest = 0;
   for (unsigned n = 0; n < LOAD_STATES; n++) {
-    if (serves(&m->load[n], load, m->s->derived.dim)) return n;
+    if (serves(&m->load[n], load, m->at->s->derived.dim)) return n;
     if (m->load[n].used < m->load[oldest].used) oldest = n;
   }
   configure_load(m, oldest, load);
@@ -103,7 +113,7 @@ static void emit_load(emitter *m, const sched_load *load) {
   unsigned state = state_for(m, load);
   m->load[state].used = ++m->loads;
   command_insn i = insn(functs[state]);
-  i.tensor_rs1 = (int16_t)load->tensor;
+  i.tensor_rs1 = number_of(m, load->tensor);
   i.rs1 = load->tensor == COMMAND_NO_TENSOR ? 0 : (uint64_t)load->offset;
   i.rs2 = operand(load->local, load->cols, load->rows);
   command_add(m->out, &i);
@@ -130,22 +140,22 @@ static void configure_execute(emitter *m, const sched_nest *nest, uint16_t a_str
 }
 
 static void next_weights(emitter *m) {
-  const sched_nest *nest = &m->s->nests[m->nest];
+  const sched_nest *nest = &m->at->s->nests[m->at->nest];
   const sched_plan *plan = nest->plan;
-  const sched_dot_run *n = &plan->n.runs[m->column], *k = plan->k.count == 0 ? NULL : &plan->k.runs[m->depth];
-  const uint32_t dim = m->s->derived.dim, c = nest->target + n->first_local;
-  const bool accumulate = nest->accumulate || m->depth > 0;
+  const sched_dot_run *n = &plan->n.runs[m->at->column], *k = plan->k.count == 0 ? NULL : &plan->k.runs[m->at->depth];
+  const uint32_t dim = m->at->s->derived.dim, c = nest->target + n->first_local;
+  const bool accumulate = nest->accumulate || m->at->depth > 0;
   const uint64_t none = operand(ISA_LOCAL_GARBAGE, dim, dim);
-  m->weights = (weights){.nest = nest,
-                         .weights = none,
-                         .none = none,
-                         .a = operand(ISA_LOCAL_GARBAGE, dim, 0),
-                         .c = operand(isa_local_with_accumulate(c, accumulate), (uint32_t)n->count, 0),
-                         .deep = k != NULL};
+  m->at->weights = (weights){.nest = nest,
+                             .weights = none,
+                             .none = none,
+                             .a = operand(ISA_LOCAL_GARBAGE, dim, 0),
+                             .c = operand(isa_local_with_accumulate(c, accumulate), (uint32_t)n->count, 0),
+                             .deep = k != NULL};
   if (k == NULL) return;
-  m->weights.weights = operand(nest->b + n->second_local + k->second_local, (uint32_t)n->count, (uint32_t)k->count);
-  m->weights.a = operand(nest->a + k->first_local, (uint32_t)k->count, 0);
-  m->weights.a_stride = k->count > 1;
+  m->at->weights.weights = operand(nest->b + n->second_local + k->second_local, (uint32_t)n->count, (uint32_t)k->count);
+  m->at->weights.a = operand(nest->a + k->first_local, (uint32_t)k->count, 0);
+  m->at->weights.a_stride = k->count > 1;
 }
 
 // The stride that the operands of a run of rows need, 0: any.
@@ -179,9 +189,9 @@ static size_t alike_strides(const weights *w, const sched_dot_run *rows, size_t 
 
 // The products of `count` runs of rows, with the configuration that they need.
 static void emit_rows(emitter *m, const sched_dot_run *rows, size_t count) {
-  const weights *w = &m->weights;
+  const weights *w = &m->at->weights;
   const bool always = w->nest->output_stationary;
-  bool fresh = always || (m->row == 0 && !w->nest->kept);
+  bool fresh = always || (m->at->row == 0 && !w->nest->kept);
   while (count > 0) {
     const uint16_t stride = stride_of(w, rows);
     const size_t alike = alike_strides(w, rows, count);
@@ -198,30 +208,30 @@ static void emit_rows(emitter *m, const sched_dot_run *rows, size_t count) {
 
 // Behind the last row the products of the next block of weights follow.
 static void go_on(emitter *m, const sched_plan *plan) {
-  m->row = 0;
-  if (++m->depth < sched_plan_depth(plan)) return;
-  m->depth = 0;
-  if (++m->column < plan->n.count) return;
-  m->column = 0;
-  m->nest++;
+  m->at->row = 0;
+  if (++m->at->depth < sched_plan_depth(plan)) return;
+  m->at->depth = 0;
+  if (++m->at->column < plan->n.count) return;
+  m->at->column = 0;
+  m->at->nest++;
 }
 
 static void start_weights(emitter *m) {
   next_weights(m);
-  const weights *w = &m->weights;
+  const weights *w = &m->at->weights;
   if (m->execute_set && m->a_transposed == w->nest->a_transposed && m->b_transposed == w->nest->b_transposed) return;
   configure_execute(m, w->nest, stride_of(w, &w->nest->plan->m.runs[0]));
 }
 
 static void emit_products(emitter *m, uint32_t count) {
-  const weights *w = &m->weights;
+  const weights *w = &m->at->weights;
   while (count > 0) {
-    if (m->row == 0) start_weights(m);
+    if (m->at->row == 0) start_weights(m);
     const sched_dot_runs *rows = &w->nest->plan->m;
-    const size_t left = rows->count - m->row, taken = count < left ? count : left;
-    emit_rows(m, rows->runs + m->row, taken);
+    const size_t left = rows->count - m->at->row, taken = count < left ? count : left;
+    emit_rows(m, rows->runs + m->at->row, taken);
     count -= (uint32_t)taken;
-    m->row += taken;
+    m->at->row += taken;
     if (taken == left) go_on(m, w->nest->plan);
   }
 }
@@ -253,42 +263,63 @@ static void configure_store(emitter *m, const sched_store *store) {
 static void emit_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
   command_insn i = insn(ISA_FUNCT_MVOUT);
-  i.tensor_rs1 = (int16_t)store->tensor;
+  i.tensor_rs1 = number_of(m, store->tensor);
   i.rs1 = (uint64_t)store->offset;
   i.rs2 = operand(store->local, store->cols, store->rows);
   command_add(m->out, &i);
 }
 
+// ---- programs
+
+command_tensor sched_emit_tensor(const block_tensor *tensor) {
+  return (command_tensor){.name = tensor->name,
+                          .element_bytes = (unsigned)block_type_bytes(tensor->type),
+                          .is_float = tensor->type == BLOCK_F32,
+                          .elements = (uint64_t)tensor->elements,
+                          .read = tensor->read,
+                          .written = tensor->written,
+                          .contents = tensor->contents};
+}
+
 void sched_emit_tensors(const block_program *program, command_program *out) {
   for (int t = 0; t < program->tensor_count; t++) {
-    const block_tensor *tensor = &program->tensors[t];
-    command_add_tensor(out, &(command_tensor){.name = tensor->name,
-                                              .element_bytes = (unsigned)block_type_bytes(tensor->type),
-                                              .is_float = tensor->type == BLOCK_F32,
-                                              .elements = (uint64_t)tensor->elements,
-                                              .read = tensor->read,
-                                              .written = tensor->written,
-                                              .contents = tensor->contents});
+    const command_tensor tensor = sched_emit_tensor(&program->tensors[t]);
+    command_add_tensor(out, &tensor);
   }
 }
 
-void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out) {
-  emitter m = {.s = s, .out = out};
+sched_emitter *sched_emitter_create(command_program *out, int programs, wf_arena *arena) {
+  sched_emitter *m = WF_ARENA_NEW(arena, sched_emitter);
+  *m = (sched_emitter){.out = out, .cursors = WF_ARENA_ARRAY(arena, (size_t)programs, cursor)};
+  return m;
+}
+
+void sched_emitter_begin(sched_emitter *m, int program, const sched_streams *s, const int *tensors) {
+  m->cursors[program] = (cursor){.s = s, .tensors = tensors};
+}
+
+void sched_emitter_put(sched_emitter *m, int program, const sched_order_item *item) {
+  m->at = &m->cursors[program];
+  const sched_streams *s = m->at->s;
+  switch ((sched_order_kind)item->kind) {
+    case SCHED_ORDER_LOAD:
+      emit_load(m, &s->queues[item->queue].loads[item->index]);
+      break;
+    case SCHED_ORDER_PRODUCT:
+      emit_products(m, item->count);
+      break;
+    case SCHED_ORDER_STORE:
+      emit_store(m, &s->stores[item->index]);
+      break;
+  }
+}
+
+void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out,
+                wf_arena *arena) {
+  sched_emitter *m = sched_emitter_create(out, 1, arena);
+  sched_emitter_begin(m, 0, s, NULL);
   sched_emit_tensors(program, out);
   command_reserve(out, 2 * (size_t)s->product_count + all->count + CONFIGURATIONS);
-  for (size_t n = 0; n < all->count; n++) {
-    const sched_order_item *item = &all->items[n];
-    switch ((sched_order_kind)item->kind) {
-      case SCHED_ORDER_LOAD:
-        emit_load(&m, &s->queues[item->queue].loads[item->index]);
-        break;
-      case SCHED_ORDER_PRODUCT:
-        emit_products(&m, item->count);
-        break;
-      case SCHED_ORDER_STORE:
-        emit_store(&m, &s->stores[item->index]);
-        break;
-    }
-  }
+  for (size_t n = 0; n < all->count; n++) sched_emitter_put(m, 0, &all->items[n]);
   command_add_fence(out);
 }

@@ -5,9 +5,22 @@
 
 #include "compiler/schedule/interleave.h"
 
-// Adds the tensors of a program to its commands.
+// A tensor of a program as its commands have it, and all of them.
+command_tensor sched_emit_tensor(const block_tensor *tensor);
 void sched_emit_tensors(const block_program *program, command_program *out);
 // Adds tensors, all commands of an order, and a fence.
-void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out);
+void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out,
+                wf_arena *arena);
+
+// ---- several programs that take turns, in rows of their own
+
+typedef struct sched_emitter sched_emitter;
+
+// The arena owns it; it has no more than this many programs.
+sched_emitter *sched_emitter_create(command_program *out, int programs, wf_arena *arena);
+// `tensors`: the numbers in the output of the program's tensors; NULL: they are the same.
+void sched_emitter_begin(sched_emitter *m, int program, const sched_streams *s, const int *tensors);
+// Writes the next item of a program's order. Between two products that share their weights no other program has a turn.
+void sched_emitter_put(sched_emitter *m, int program, const sched_order_item *item);
 
 #endif

@@ -4,6 +4,7 @@
 #define COMPILER_SCHEDULE_EXPAND_H
 
 #include "compiler/cost/cost.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/schedule/streams.h"
 
 typedef struct sched_expand {
@@ -28,6 +29,10 @@ typedef struct sched_expand {
   sched_store *pending_stores;
   size_t pending_store_room;
 } sched_expand;
+
+// The streams of a placed program in single commands. False after the reason was reported; the arena owns them.
+bool sched_expand_program(sched_expand *e, const block_program *program, const sched_options *options, wf_arena *arena,
+                          wf_diag *diag);
 
 // A walk before the commands: adds what products read of their operands, and counts products. The context is the
 // expansion.

@@ -202,7 +202,7 @@ static int64_t memory_cycles(const sched_streams *s) {
 static void aim(merge *m) {
   const sched_streams *s = m->s;
   m->time = times_of(s, m->arena);
-  m->memory_bound = (double)memory_cycles(s) > m->c->memory_bound * (double)m->time[s->product_count];
+  m->memory_bound = !s->mixed && (double)memory_cycles(s) > m->c->memory_bound * (double)m->time[s->product_count];
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
   for (uint32_t n = 0, end; n < s->store_count; n = end) {
     for (end = n; end < s->store_count && s->stores[end].instance == s->stores[n].instance;) end++;
@@ -338,6 +338,7 @@ void sched_interleave(const sched_streams *s, sched_order *out, wf_arena *arena)
   m.next = WF_ARENA_ARRAY(arena, (size_t)s->queue_count + 1, uint32_t);
   reserve(&m);
   aim(&m);
+  out->time = m.time;
   while (m.next_product < s->product_count) {
     put_needed(&m);
     put_due(&m);

@@ -17,9 +17,10 @@ typedef struct sched_order_item {
 typedef struct sched_order {
   sched_order_item *items;
   size_t count, room;
+  const int64_t *time;  // cycles of the products in front of each product, and of all
 } sched_order;
 
-// `arena` owns the items.
+// `arena` owns the items and the times.
 void sched_interleave(const sched_streams *s, sched_order *out, wf_arena *arena);
 
 #endif

@@ -94,28 +94,34 @@ static bool fill_streams(sched_expand *e) {
   return true;
 }
 
+bool sched_expand_program(sched_expand *e, const block_program *program, const sched_options *options, wf_arena *arena,
+                          wf_diag *diag) {
+  *e = (sched_expand){.program = program,
+                      .array = options->array,
+                      .diag = diag,
+                      .arena = arena,
+                      .cost = cost_model_of(options->array, options->costs),
+                      .whole_stores = options->whole_stores};
+  if (!check_buffers(program, diag)) return false;
+  start(e);
+  return fill_streams(e);
+}
+
 static command_program *put_in_order(const sched_expand *e) {
   sched_order order = {0};
   sched_interleave(&e->streams, &order, e->arena);
   command_program *out = command_create(e->program->name, e->array);
-  sched_emit(&e->streams, e->program, &order, out);
+  sched_emit(&e->streams, e->program, &order, out, e->arena);
   out->macs = e->macs;
   return out;
 }
 
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
-  const hw_array *array = options->array;
-  if (!sched_check_size(program, array, diag)) return NULL;
-  if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, array, diag);
-  if (!check_buffers(program, diag)) return NULL;
-  sched_expand e = {.program = program,
-                    .array = array,
-                    .diag = diag,
-                    .arena = wf_arena_create(),
-                    .cost = cost_model_of(array, options->costs),
-                    .whole_stores = options->whole_stores};
-  start(&e);
-  command_program *out = fill_streams(&e) ? put_in_order(&e) : NULL;
-  wf_arena_destroy(e.arena);
+  if (!sched_check_size(program, options->array, diag)) return NULL;
+  if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, options->array, diag);
+  wf_arena *arena = wf_arena_create();
+  sched_expand e;
+  command_program *out = sched_expand_program(&e, program, options, arena, diag) ? put_in_order(&e) : NULL;
+  wf_arena_destroy(arena);
   return out;
 }
