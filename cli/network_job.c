@@ -39,6 +39,9 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
      "networks: images are int8 (default) or a camera's bytes, 128 more; the ends are int8 then, with --input, too"},
     {"mappings", WF_TEXT(network_job_options, mappings), "FILE",
      "networks: mappings of kernels, as `weft search NET --simulate -o DIR` leaves them"},
+    {"fuse", WF_TEXT(network_job_options, fuse), "off|auto|all",
+     "networks: mix neighbouring layers into one stream of commands: auto where simulating both ways says that it is "
+     "faster, all wherever it is possible (default off)"},
     {"normaliser", WF_TEXT(network_job_options, normaliser), "on|off",
      "networks: softmax, norms and GELU in the array's normaliser (default: on where the array has one)"},
     {"dims", WF_TEXT(network_job_options, dims), "NAME=N,..",
@@ -236,6 +239,19 @@ static void warn(const network_job *job, wf_diag *diag) {
   }
 }
 
+static cli_exit set_fuse(const network_job_options *options, network_job *job) {
+  static const char *const names[] = {
+      [NETWORK_FUSE_OFF] = "off", [NETWORK_FUSE_AUTO] = "auto", [NETWORK_FUSE_ALL] = "all"};
+  if (options->fuse == NULL) return CLI_OK;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(options->fuse, names[i]) != 0) continue;
+    job->fuse = (network_fuse_mode)i;
+    return CLI_OK;
+  }
+  fprintf(stderr, "weft: error: --fuse %s\n  hint: one of off, auto, all\n", options->fuse);
+  return CLI_USAGE;
+}
+
 // On where the array has the unit; "on" for an array without one is a mistake.
 static cli_exit set_normaliser(const network_job_options *options, network_job *job) {
   const char *text = options->normaliser;
@@ -296,6 +312,7 @@ static network *create(const network_job_options *options, const network_job *jo
                        wf_diag *diag) {
   const network_options lowering = {.array = &job->array,
                                     .tuning = job->tuning,
+                                    .fuse = job->fuse,
                                     .jobs = (unsigned)options->jobs,
                                     .straight = options->straight,
                                     .mapping = network_mappings_find,
@@ -313,6 +330,7 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);
   if (code == CLI_OK) code = tuning_open(&options->tuning, &job->array, &job->tuning, diag);
+  if (code == CLI_OK) code = set_fuse(options, job);
   if (code != CLI_OK) return code;
   const double start = wf_process_seconds();
   job->model = read_model(options, path, diag);

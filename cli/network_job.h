@@ -18,6 +18,7 @@ typedef struct network_job_options {
   const char *quality_at_least;  // dB; NULL: as it comes
   const char *inputs;            // files, separated by commas; NULL: random
   const char *normaliser;        // "on", "off"; NULL: on where the array has one
+  const char *fuse;              // "off", "auto", "all"; NULL: off
   const char *input_type;        // of images: "int8", "uint8"; NULL: int8
   const char *dims;              // "NAME=N,..": open dimensions of a file; NULL: none
   const char *outputs;           // "NAME,..": where the network ends; NULL: as the file says
@@ -38,7 +39,7 @@ typedef struct network_job_options {
 // Worse outputs are warned of, in dB.
 enum { NETWORK_JOB_POOR_DB = 20 };
 
-enum { NETWORK_JOB_OPTIONS = 20 };
+enum { NETWORK_JOB_OPTIONS = 21 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 
@@ -47,6 +48,7 @@ typedef struct network_job {
   compile_tuning tuning;
   graph *model, *placed;
   network *net;
+  network_fuse_mode fuse;
   void **inputs;  // per input of the placed graph
   double read_seconds, quantise_seconds;
   quantise_quality *quality;  // per output; NULL: not asked for

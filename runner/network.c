@@ -76,6 +76,15 @@ static bool run_all(network_runner *r) {
   return true;
 }
 
+// Whether the step that ran last has left the node's results, too.
+static bool is_made_by_last(const network_runner *r, const graph_node *node) {
+  if (r->next == 0) return false;
+  const network_step *last = &r->net->steps[r->next - 1];
+  for (int n = 0; n < last->also_count; n++)
+    if (last->also[n] == node) return true;
+  return false;
+}
+
 // The interpreter leads, and each node's steps follow it.
 static bool after_node(void *context, const graph *g, const graph_node *node, void *const *values) {
   network_runner *r = context;
@@ -83,10 +92,10 @@ static bool after_node(void *context, const graph *g, const graph_node *node, vo
   const int first = r->next;
   if (!run_node(r, node)) return false;
   const uint64_t compared = r->result->compared, wrong = r->result->wrong;
-  if (r->next > first) {
+  if (r->next > first || is_made_by_last(r, node)) {
     run_check_node(&r->machine, node, r->next - 1, values, r->result);
-    r->result->steps[r->next - 1].compared = r->result->compared - compared;
-    r->result->steps[r->next - 1].wrong = r->result->wrong - wrong;
+    r->result->steps[r->next - 1].compared += r->result->compared - compared;
+    r->result->steps[r->next - 1].wrong += r->result->wrong - wrong;
   }
   report(r, first);
   return true;

@@ -115,7 +115,7 @@ static void share_programs(network *net, bool give) {
 // ---- what programs bring along
 
 // Constants of the program get places, like weights.
-static void add_constants(network *net, network_kernel *kernel) {
+void network_add_constants(network *net, network_kernel *kernel) {
   const command_program *program = kernel->program;
   kernel->constants = WF_ARENA_ARRAY(net->arena, (size_t)program->tensor_count, network_place);
   for (int t = 0; t < program->tensor_count; t++) {
@@ -130,7 +130,7 @@ static void add_constants(network *net, network_kernel *kernel) {
 }
 
 // What the commands of a step reach of its operands' buffers, which may be more than the tensors.
-static void widen(network *net, const network_step *step) {
+void network_widen(network *net, const network_step *step) {
   const command_program *program = net->kernels[step->kernel].program;
   for (int o = 0; o < step->operand_count; o++) {
     const network_operand *operand = &step->operands[o];
@@ -152,8 +152,8 @@ bool network_compile(network *net, wf_diag *diag) {
   for (int k = 0; k < net->kernel_count; k++) net->compile_seconds += net->kernels[k].seconds;
   if (!s.good) return false;
   if (net->options.timing) share_programs(net, true);
-  for (int k = 0; k < net->kernel_count; k++) add_constants(net, &net->kernels[k]);
+  for (int k = 0; k < net->kernel_count; k++) network_add_constants(net, &net->kernels[k]);
   for (int n = 0; n < net->step_count; n++)
-    if (net->steps[n].place == GRAPH_ON_ARRAY) widen(net, &net->steps[n]);
+    if (net->steps[n].place == GRAPH_ON_ARRAY) network_widen(net, &net->steps[n]);
   return true;
 }

@@ -18,7 +18,9 @@ typedef struct writer {
 char *network_kernel_name(wf_arena *arena, const network *net, int kernel) {
   const network_kernel *k = &net->kernels[kernel];
   return wf_arena_format(arena, "kernel%d_%s", kernel,
-                         k->unit != NULL ? network_unit_name(k->unit) : layer_kernels[k->call->kernel].name);
+                         k->unit != NULL   ? network_unit_name(k->unit)
+                         : k->call != NULL ? layer_kernels[k->call->kernel].name
+                                           : k->program->name);
 }
 
 char *network_buffer_name(wf_arena *arena, int buffer) { return wf_arena_format(arena, "constant%d", buffer); }

@@ -18,7 +18,7 @@ network *network_create(const graph *g, const network_options *options, wf_diag 
   for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
   bool good = network_check_size(g, options->array, false, diag) && network_lower_graph(net, diag);
   if (good) network_chain(net);
-  good = good && network_compile(net, diag) && network_plan(net, diag);
+  good = good && network_compile(net, diag) && network_fuse(net, diag) && network_plan(net, diag);
   if (good) return net;
   network_destroy(net);
   return NULL;

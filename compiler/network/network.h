@@ -45,8 +45,8 @@ typedef struct network_place {
 
 // A kernel compiled for the array, shared by the steps that give it the same arguments.
 typedef struct network_kernel {
-  const layer_call *call;    // NULL: it is one for the normaliser
-  const network_unit *unit;  // then this
+  const layer_call *call;    // NULL: it is one for the normaliser, or several mixed
+  const network_unit *unit;  // of the normaliser
   const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
   bool shared;               // the program is another kernel's
@@ -55,7 +55,7 @@ typedef struct network_kernel {
   double seconds;            // of the processor, for its compilation
 } network_kernel;
 
-enum { NETWORK_OPERANDS = 6 };
+enum { NETWORK_OPERANDS = 6, NETWORK_MIXED_MAX = 3 };  // of a step; steps that are mixed into one
 typedef struct network_operand {
   const char *param;  // "x_ptr"
   network_place place;
@@ -71,22 +71,31 @@ typedef struct network_step {
   graph_place place;
   const char *name, *what;  // the node's name; the text of the kernel, or the operators of the hart
   int kernel;               // of an array step
-  network_operand operands[NETWORK_OPERANDS];
+  network_operand operands[NETWORK_OPERANDS * NETWORK_MIXED_MAX];
   int operand_count;
   network_call *calls;  // of a host step
   int call_count;
   size_t call_room;
-  uint64_t macs;  // of an array step
-  bool edge;      // turns the network's input or output into or out of int8
-  bool makes;     // the last step of its node: the node's outputs are there
+  uint64_t macs;            // of an array step
+  const graph_node **also;  // nodes besides `node` that a step of several mixed kernels completes
+  int also_count;
+  bool edge;   // turns the network's input or output into or out of int8
+  bool makes;  // the last step of its node: the node's outputs are there
 } network_step;
 
+typedef enum {
+  NETWORK_FUSE_OFF,   // every step by itself
+  NETWORK_FUSE_AUTO,  // neighbouring steps are mixed where the judge says that it pays
+  NETWORK_FUSE_ALL,   // they are mixed where they can be
+} network_fuse_mode;
+
 typedef struct network_options {
-  const hw_array *array;  // borrowed
-  compile_tuning tuning;  // of compile_request
-  unsigned jobs;          // threads that compile; 0: 1
-  bool straight;          // commands without loops: for C, which finds its own; loops take less memory
-  bool timing;            // the steps are only timed: kernels that differ in scales alone share a program
+  const hw_array *array;   // borrowed
+  compile_tuning tuning;   // of compile_request
+  network_fuse_mode fuse;  // auto needs the judge of `tuning`
+  unsigned jobs;           // threads that compile; 0: 1
+  bool straight;           // commands without loops: for C, which finds its own; loops take less memory
+  bool timing;             // the steps are only timed: kernels that differ in scales alone share a program
   // The mapping of a kernel; NULL, or returns NULL: the mapper's.
   const map_mapping *(*mapping)(void *context, const layer_call *call);
   void *context;

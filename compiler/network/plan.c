@@ -48,6 +48,7 @@ static void find_lives(network *net) {
     for (int c = 0; c < step->call_count; c++)
       for (int o = 0; o < WEFT_HOST_OPERANDS; o++) use(net, step->calls[c].place[o], s);
     if (step->makes) use_outputs(net, step->node, s);
+    for (int n = 0; n < step->also_count; n++) use_outputs(net, step->also[n], s);
   }
   for (int i = 0; i < g->input_count; i++) use(net, net->tensors[g->inputs[i]], -1);
   for (int i = 0; i < g->output_count; i++) use(net, net->tensors[g->outputs[i]], net->step_count);
@@ -159,7 +160,7 @@ bool network_plan(network *net, wf_diag *diag) {
 
 // ---- addresses
 
-static network_place operand_of(const network_step *step, const char *param) {
+network_place network_operand_of(const network_step *step, const char *param) {
   for (int o = 0; o < step->operand_count; o++)
     if (strcmp(step->operands[o].param, param) == 0) return step->operands[o].place;
   return (network_place){.buffer = -1};
@@ -170,6 +171,6 @@ void network_layout(const network *net, const network_step *step, uint64_t *addr
   for (int t = 0; t < kernel->program->tensor_count; t++) {
     const network_place constant = kernel->constants[t];
     address[t] =
-        network_address(net, constant.buffer >= 0 ? constant : operand_of(step, kernel->program->tensors[t].name));
+        network_address(net, constant.buffer >= 0 ? constant : network_operand_of(step, kernel->program->tensors[t].name));
   }
 }

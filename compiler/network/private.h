@@ -141,6 +141,14 @@ network_place network_add_buffer(network *net, const network_buffer *buffer);
 
 // Compiles every kernel, with as many threads as the options say.
 bool network_compile(network *net, wf_diag *diag);
+// Mixes neighbouring steps of the array, as the options say. False after errors were reported.
+bool network_fuse(network *net, wf_diag *diag);
+// Where a step's operand lies; buffer -1: it has none of this name.
+network_place network_operand_of(const network_step *step, const char *param);
+// Places for the constants of a kernel's program.
+void network_add_constants(network *net, network_kernel *kernel);
+// Buffers become as large as what the commands of a step reach of them.
+void network_widen(network *net, const network_step *step);
 // Lives, places, addresses; reports what does not fit in main memory.
 bool network_plan(network *net, wf_diag *diag);
 

@@ -62,7 +62,8 @@ static uint64_t hash_unit(uint64_t hash, const network_unit *unit) {
 static uint64_t shape_of(const network *net, const network_step *step) {
   uint64_t hash = hash_word(WF_HASH_START, step->place);
   const network_kernel *kernel = step->place == GRAPH_ON_ARRAY ? &net->kernels[step->kernel] : NULL;
-  if (kernel != NULL) return kernel->unit != NULL ? hash_unit(hash, kernel->unit) : network_shape_of(kernel->call);
+  if (kernel != NULL && kernel->unit != NULL) return hash_unit(hash, kernel->unit);
+  if (kernel != NULL) return kernel->call != NULL ? network_shape_of(kernel->call) : hash_text(hash, kernel->text);
   for (int c = 0; c < step->call_count; c++) hash = hash_call(hash, &step->calls[c]);
   return hash_word(hash, step->edge);
 }

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Banks of mixed programs: see banks.h. A bank has one port: a load that writes a row takes the cycle of a product that
+// reads one, and products read weights and inputs at the same time. So every buffer has a bank, or a bank for each of
+// two slots, and of all ways the one with the fewest conflicts is looked for, by moving one buffer at a time.
+//
+// Conflicts are counted as if programs took turns at random: of the rows that are written into a bank so many meet a
+// read as the bank's reads have of the time. The slots of one buffer are the exception: one is written while another is
+// read, and what is late meets its own slot.
+#include "compiler/network/banks.h"
+
+#include <math.h>
+
+#include "base/number.h"
+#include "compiler/block/build.h"
+#include "compiler/block/layout.h"
+
+enum { BUFFERS_MAX = 32, BANKS_MAX = 64 };
+
+// A scratchpad buffer of one of the programs.
+typedef struct piece {
+  block_buffer *buffer;
+  int program;
+  bool weights;
+  double reads, writes;  // rows, of all slots
+  double fills;
+  int64_t rows;  // of a slot
+  int64_t bank;  // of the first slot
+  bool spread;   // the second slot has the bank behind it
+} piece;
+
+typedef struct placer {
+  piece pieces[BUFFERS_MAX];
+  int count;
+  int64_t banks, bank_rows;
+  double cycles;  // of the products of all programs
+} placer;
+
+// ---- what is read and written
+
+typedef struct roles {
+  const block_program *program;
+  bool *weights, *beside;
+} roles;
+
+static void find_roles(void *context, block_statement *s) {
+  roles *r = context;
+  if (s->kind != BLOCK_DOT) return;
+  r->weights[s->dot.b.buffer] = true;
+  if (block_is_shared(r->program, s)) r->beside[s->dot.a.buffer] = r->beside[s->dot.b.buffer] = true;
+}
+
+static void measure(piece *p, const map_layer *layer, const map_mapping *mapping, bool beside, const hw_array *array) {
+  const map_footprint f = map_measure(layer, mapping, array);
+  const double dim = hw_derive(array).dim, results = (double)f.dram_bytes[MAP_RESULTS] / dim;
+  const double rows = (double)(mapping->tile[BLOCK_DIM_N] * map_sums(layer, mapping->tile[BLOCK_DIM_P]) *
+                               map_sums(layer, mapping->tile[BLOCK_DIM_Q]));
+  const map_operand operand = p->weights ? MAP_WEIGHTS : MAP_INPUTS;
+  p->reads = p->weights ? (double)f.mesh_cycles * dim / rows : (double)f.mesh_cycles;
+  p->writes = (double)f.dram_bytes[operand] / dim;
+  p->fills = (double)f.fills[operand];
+  if (!beside) return;
+  p->reads = p->weights ? results * dim / rows : results;
+  p->writes = p->weights ? dim : results;
+  p->fills = (double)f.fills[MAP_RESULTS];
+}
+
+static bool add_program(placer *l, block_program *program, int number, const map_layer *layer,
+                        const map_mapping *mapping, const hw_array *array) {
+  const hw_derived hw = hw_derive(array);
+  roles r = {.program = program,
+             .weights = WF_ARENA_ARRAY(program->arena, (size_t)program->buffer_count + 1, bool),
+             .beside = WF_ARENA_ARRAY(program->arena, (size_t)program->buffer_count + 1, bool)};
+  block_visit(program->body, find_roles, &r);
+  for (int b = 0; b < program->buffer_count; b++) {
+    block_buffer *buffer = &program->buffers[b];
+    if (buffer->scope != BLOCK_SP) continue;
+    if (l->count == BUFFERS_MAX) return false;
+    const block_layout layout = block_layout_of(buffer, &hw);
+    piece *p = &l->pieces[l->count++];
+    *p = (piece){.buffer = buffer, .program = number, .weights = r.weights[b], .rows = block_layout_slot_rows(&layout)};
+    measure(p, layer, mapping, r.beside[b], array);
+  }
+  l->cycles += (double)map_measure(layer, mapping, array).mesh_cycles;
+  return true;
+}
+
+// ---- conflicts
+
+// How much of a piece lies in a bank. Pieces of more than a bank reach into those behind it.
+static double part_in(const placer *l, const piece *p, int64_t bank) {
+  if (p->spread) return bank == p->bank || bank == p->bank + 1 ? 0.5 : 0;
+  const int64_t start = p->bank * l->bank_rows, end = start + p->rows * p->buffer->depth;
+  const int64_t from = wf_max(start, bank * l->bank_rows), to = wf_min(end, (bank + 1) * l->bank_rows);
+  return to <= from ? 0 : (double)(to - from) / (double)(end - start);
+}
+
+static double conflicts_of(const placer *l, const piece *a, const piece *b) {
+  double met = 0, same = 0;
+  for (int64_t k = 0; k < l->banks; k++) {
+    const double shared = part_in(l, a, k) * part_in(l, b, k);
+    met += shared * (a->writes * b->reads + b->writes * a->reads) / l->cycles;
+    same += shared;
+  }
+  return met + (a->program == b->program && a->weights != b->weights ? same * wf_min(a->reads, b->reads) : 0);
+}
+
+// Between the slots of a piece.
+static double own_conflicts(const placer *l, const piece *p) {
+  static const double late_cycles = 600;
+  if (p->buffer->depth < 2) return 0;
+  const double met = p->writes * p->reads / l->cycles;
+  return p->spread ? met * wf_min(1.0, late_cycles * p->fills / l->cycles) : met;
+}
+
+static double cost_of(const placer *l) {
+  double cost = 0;
+  for (int a = 0; a < l->count; a++) {
+    cost += own_conflicts(l, &l->pieces[a]);
+    for (int b = 0; b < a; b++) cost += conflicts_of(l, &l->pieces[a], &l->pieces[b]);
+  }
+  return cost;
+}
+
+// ---- rows
+
+// Gives pieces rows in their banks, the largest first; false: they do not fit.
+static bool set_rows(placer *l, bool write) {
+  int64_t level[BANKS_MAX] = {0};
+  bool placed[BUFFERS_MAX] = {false};
+  for (int n = 0; n < l->count; n++) {
+    int next = -1;
+    for (int i = 0; i < l->count; i++)
+      if (!placed[i] && (next < 0 || l->pieces[i].rows * l->pieces[i].buffer->depth >
+                                         l->pieces[next].rows * l->pieces[next].buffer->depth))
+        next = i;
+    piece *p = &l->pieces[next];
+    placed[next] = true;
+    const int64_t rows = p->spread ? p->rows : p->rows * p->buffer->depth;
+    int64_t at = level[p->bank];
+    if (p->spread) at = wf_max(at, level[p->bank + 1]);
+    const int64_t last = p->bank + (at + rows - 1) / l->bank_rows;
+    if (p->spread ? at + rows > l->bank_rows : last >= l->banks) return false;
+    for (int64_t k = p->bank + 1; k <= last && !p->spread; k++)
+      if (level[k] != 0) return false;
+    level[p->bank] = at + rows;
+    if (p->spread) level[p->bank + 1] = at + rows;
+    for (int64_t k = p->bank + 1; k <= last && !p->spread; k++) {
+      level[k - 1] = l->bank_rows;
+      level[k] = at + rows - (k - p->bank) * l->bank_rows;
+    }
+    if (!write) continue;
+    p->buffer->first_row = (uint32_t)(p->bank * l->bank_rows + at);
+    p->buffer->slot_rows = (uint32_t)(p->spread ? l->bank_rows : p->rows);
+  }
+  return true;
+}
+
+// ---- search
+
+// The best place for one piece, the others where they are; true if it moved.
+static bool improve(placer *l, int number, double *cost) {
+  piece *p = &l->pieces[number], best = *p;
+  bool found = false;
+  for (int64_t k = 0; k < l->banks; k++)
+    for (int spread = 0; spread < (p->buffer->depth == 2 && k + 1 < l->banks ? 2 : 1); spread++) {
+      p->bank = k;
+      p->spread = spread != 0;
+      if (!set_rows(l, false)) continue;
+      const double now = cost_of(l);
+      if (now >= *cost) continue;
+      *cost = now;
+      best = *p;
+      found = true;
+    }
+  *p = best;
+  return found;
+}
+
+// One piece behind the other, which fits if anything does, or nearly; false if it does not.
+static bool start(placer *l, int64_t first) {
+  for (int i = 0; i < l->count; i++) {
+    piece *p = &l->pieces[i];
+    p->spread = false;
+    for (p->bank = 0; p->bank < l->banks; p->bank++) {
+      placer so_far = *l;
+      so_far.count = i + 1;
+      so_far.pieces[i].bank = (p->bank + first) % l->banks;
+      if (set_rows(&so_far, false)) break;
+    }
+    if (p->bank == l->banks) return false;
+    p->bank = (p->bank + first) % l->banks;
+  }
+  return true;
+}
+
+bool network_place_in_banks(block_program *const *programs, const map_layer *const *layers, const map_mapping *mappings,
+                            int count, const hw_array *array) {
+  const hw_derived hw = hw_derive(array);
+  placer l = {.banks = array->scratchpad.banks, .bank_rows = hw.sp_bank_rows}, best = {0};
+  double least = INFINITY;
+  if (l.banks > BANKS_MAX) return false;
+  for (int n = 0; n < count; n++)
+    if (!add_program(&l, programs[n], n, layers[n], &mappings[n], array)) return false;
+  for (int64_t first = 0; first < l.banks; first++) {
+    if (!start(&l, first)) continue;
+    double cost = cost_of(&l);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int i = 0; i < l.count; i++) moved |= improve(&l, i, &cost);
+    }
+    if (cost >= least) continue;
+    least = cost;
+    best = l;
+  }
+  return least < INFINITY && set_rows(&best, true);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which neighbouring steps are mixed (mix.h): of all ways to cut the list of steps into windows the one that saves the
+// most cycles. What a window saves is the judge's: its steps one behind the other against all of them mixed. The
+// savings of windows that do not overlap are additive, so a pass over the steps from the last to the first finds the
+// best cut.
+//
+// Equal windows are judged once. Pairs come first; three steps are judged if two of them gain. A window whose steps
+// take little more than their products has nothing to hide and is not judged.
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "base/tasks.h"
+#include "compiler/network/mix.h"
+#include "compiler/network/private.h"
+#include "compiler/network/steps.h"
+
+// A window that was judged.
+typedef struct judged {
+  network_window window;
+  uint64_t key;
+  uint64_t apart, mixed;  // cycles; UINT64_MAX: it cannot be mixed
+  network_shares shares;
+} judged;
+
+typedef struct planner {
+  network *net;
+  judged *windows;
+  size_t count, room;
+  size_t done;  // windows that were judged
+  wf_arena *arena;
+} planner;
+
+// Equal parts of the accumulator, or more for one of two steps.
+static const network_shares shares[] = {{{1, 1, 1}}, {{3, 1, 0}}, {{1, 3, 0}}};
+enum { SHARES = sizeof shares / sizeof *shares };
+
+// ---- windows
+
+// The first operand of the window that lies where this one does, counted from 1.
+static int first_same(const network *net, network_window window, int step, network_place place) {
+  int number = 1;
+  for (int s = window.first; s <= step; s++)
+    for (int o = 0; o < net->steps[s].operand_count; o++, number++) {
+      const network_place other = net->steps[s].operands[o].place;
+      if (other.buffer == place.buffer && other.offset == place.offset) return number;
+    }
+  return 0;
+}
+
+// Windows are equal if their kernels are, but for scales, and share the same operands.
+static uint64_t key_of(const network *net, network_window window) {
+  uint64_t key = WF_HASH_START;
+  for (int s = window.first; s < window.first + window.count; s++) {
+    const network_step *step = &net->steps[s];
+    const uint64_t shape = network_shape_of(net->kernels[step->kernel].call);
+    key = wf_hash(key, &shape, sizeof shape);
+    for (int o = 0; o < step->operand_count; o++) {
+      const int same = first_same(net, window, s, step->operands[o].place);
+      key = wf_hash(key, &same, sizeof same);
+    }
+  }
+  return key;
+}
+
+static bool can_be_mixed(const network *net, network_window window) {
+  return window.first + window.count <= net->step_count && network_can_mix(net, window) &&
+         network_is_linked(net, window);
+}
+
+static judged *find(const planner *p, network_window window) {
+  const uint64_t key = key_of(p->net, window);
+  for (size_t w = 0; w < p->count; w++)
+    if (p->windows[w].key == key) return &p->windows[w];
+  return NULL;
+}
+
+// ---- judging
+
+static uint64_t cycles_of(const network *net, network_window window, const network_shares *how) {
+  network_place places[NETWORK_MIXED_TENSORS];
+  wf_diag silent = wf_diag_to(NULL);
+  command_program *program = network_mix(net, window, how, places);
+  compile_verdict verdict;
+  const bool good = program != NULL && net->options.tuning.judge(program, &verdict, &silent);
+  if (program != NULL) command_destroy(program);
+  return good ? verdict.cycles : UINT64_MAX;
+}
+
+// Whether the steps take markedly longer than their products.
+static bool has_waste(const network *net, const judged *w) {
+  static const double waste = 1.05;
+  const double dim = hw_derive(net->options.array).dim;
+  uint64_t macs = 0;
+  for (int s = w->window.first; s < w->window.first + w->window.count; s++)
+    macs += command_useful_macs(net->kernels[net->steps[s].kernel].program, net->steps[s].macs);
+  return (double)w->apart > waste * (double)macs / (dim * dim);
+}
+
+// Other shares of the accumulator help where equal ones come near.
+static bool is_near(const judged *w) {
+  enum { NEAR = 16 };
+  return w->mixed != UINT64_MAX && w->mixed - w->mixed / NEAR < w->apart;
+}
+
+static void judge_one(void *context, size_t number) {
+  planner *p = context;
+  judged *w = &p->windows[p->done + number];
+  w->mixed = UINT64_MAX;
+  w->apart = cycles_of(p->net, w->window, NULL);
+  if (w->apart == UINT64_MAX || !has_waste(p->net, w)) return;
+  for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w)); i++) {
+    const uint64_t cycles = cycles_of(p->net, w->window, &shares[i]);
+    if (cycles >= w->mixed) continue;
+    w->mixed = cycles;
+    w->shares = shares[i];
+  }
+}
+
+// Cycles that mixing a judged window saves; gains within the judge's error are none.
+static int64_t saved(const judged *w) {
+  enum { ERROR = 200 };  // a part of the cycles
+  if (w == NULL || w->mixed == UINT64_MAX || w->mixed + w->apart / ERROR >= w->apart) return 0;
+  return (int64_t)(w->apart - w->mixed);
+}
+
+static bool may_gain(const planner *p, network_window window) {
+  if (window.count == 2) return true;
+  return saved(find(p, (network_window){window.first, 2})) > 0 ||
+         saved(find(p, (network_window){window.first + 1, 2})) > 0;
+}
+
+static void judge_windows(planner *p, int count) {
+  for (int first = 0; first < p->net->step_count; first++) {
+    const network_window window = {first, count};
+    if (!can_be_mixed(p->net, window) || find(p, window) != NULL || !may_gain(p, window)) continue;
+    *WF_ARENA_PUSH(p->arena, p->windows, p->count, &p->room) =
+        (judged){.window = window, .key = key_of(p->net, window), .mixed = UINT64_MAX};
+  }
+  wf_run_tasks(p->count - p->done, p->net->options.jobs == 0 ? 1 : p->net->options.jobs, judge_one, p);
+  p->done = p->count;
+}
+
+// ---- the cut
+
+typedef struct cut {
+  int64_t saved;  // by the steps from here on
+  int count;      // of the window that begins here
+  network_shares shares;
+} cut;
+
+// With NETWORK_FUSE_ALL a window is worth its length.
+static int64_t gain_of(const planner *p, network_window window, network_shares *how) {
+  *how = shares[0];
+  if (!can_be_mixed(p->net, window)) return 0;
+  if (p->net->options.fuse == NETWORK_FUSE_ALL) return window.count;
+  const judged *w = find(p, window);
+  if (w != NULL) *how = w->shares;
+  return saved(w);
+}
+
+static cut *find_cuts(const planner *p) {
+  const int steps = p->net->step_count;
+  cut *cuts = WF_ARENA_ARRAY(p->arena, (size_t)steps + 1, cut);
+  for (int first = steps; first-- > 0;) {
+    cuts[first] = (cut){.saved = cuts[first + 1].saved, .count = 1};
+    for (int count = 2; count <= NETWORK_MIXED_MAX && first + count <= steps; count++) {
+      network_shares how;
+      const int64_t gain = gain_of(p, (network_window){first, count}, &how);
+      if (gain <= 0 || gain + cuts[first + count].saved <= cuts[first].saved) continue;
+      cuts[first] = (cut){.saved = gain + cuts[first + count].saved, .count = count, .shares = how};
+    }
+  }
+  return cuts;
+}
+
+// ---- the steps
+
+static void name_step(network *net, network_step *step, network_window window) {
+  const network_step *parts = &net->steps[window.first];
+  step->name = wf_arena_format(net->arena, "%s..%s", parts[0].name, parts[window.count - 1].name);
+  step->what = "mix of";
+  for (int n = 0; n < window.count; n++)
+    step->what = wf_arena_format(net->arena, "%s%s %s", step->what, n == 0 ? "" : ",", parts[n].what);
+}
+
+static void add_nodes(network *net, network_step *step, network_window window) {
+  step->also = WF_ARENA_ARRAY(net->arena, (size_t)window.count, const graph_node *);
+  for (int n = 0; n < window.count; n++) {
+    const network_step *part = &net->steps[window.first + n];
+    if (part->makes && part->node == step->node) step->makes = true;
+    if (part->makes && part->node != step->node) step->also[step->also_count++] = part->node;
+  }
+}
+
+static int add_kernel(network *net, const network_step *step, command_program *program) {
+  size_t count = (size_t)net->kernel_count;
+  network_kernel *kernel = WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room);
+  *kernel = (network_kernel){.text = step->what, .program = program, .mapping = map_none()};
+  network_add_constants(net, kernel);
+  return net->kernel_count++;
+}
+
+// The step that does what the steps of a window do. False: the window does not fit and stays as it is, or, with an
+// error, its program is not well formed.
+static bool make_step(network *net, network_window window, const network_shares *how, network_step *step,
+                      wf_diag *diag) {
+  network_place places[NETWORK_MIXED_TENSORS];
+  command_program *program = network_mix(net, window, how, places);
+  if (program == NULL) return false;
+  if (!command_verify(program, diag)) {
+    wf_hint(diag, "mixing %s and what follows it for array %s", net->steps[window.first].name,
+            net->options.array->name);
+    command_destroy(program);
+    return false;
+  }
+  const network_step *parts = &net->steps[window.first];
+  *step = (network_step){.node = parts->node, .place = GRAPH_ON_ARRAY};
+  for (int n = 0; n < window.count; n++) step->macs += parts[n].macs;
+  name_step(net, step, window);
+  add_nodes(net, step, window);
+  for (int t = 0; t < program->tensor_count; t++)
+    if (program->tensors[t].contents == NULL) network_lower_bind(step, program->tensors[t].name, places[t]);
+  step->kernel = add_kernel(net, step, program);
+  network_widen(net, step);
+  return true;
+}
+
+static bool replace_steps(const planner *p, const cut *cuts, wf_diag *diag) {
+  network *net = p->net;
+  const unsigned errors = diag->errors;
+  network_step *steps = WF_ARENA_ARRAY(net->arena, (size_t)net->step_count + 1, network_step);
+  int count = 0;
+  for (int s = 0; s < net->step_count; s += cuts[s].count) {
+    const network_window window = {s, cuts[s].count};
+    const bool mixed = window.count > 1 && make_step(net, window, &cuts[s].shares, &steps[count], diag);
+    if (!mixed) memcpy(&steps[count], &net->steps[s], (size_t)window.count * sizeof *steps);
+    count += mixed ? 1 : window.count;
+  }
+  net->steps = steps;
+  net->step_count = count;
+  return diag->errors == errors;
+}
+
+bool network_fuse(network *net, wf_diag *diag) {
+  if (net->options.fuse == NETWORK_FUSE_OFF) return true;
+  assert(net->options.tuning.judge != NULL || net->options.fuse == NETWORK_FUSE_ALL);
+  planner p = {.net = net, .arena = wf_arena_create()};
+  for (int count = 2; count <= NETWORK_MIXED_MAX && net->options.fuse == NETWORK_FUSE_AUTO; count++)
+    judge_windows(&p, count);
+  const bool good = replace_steps(&p, find_cuts(&p), diag);
+  wf_arena_destroy(p.arena);
+  return good;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixed steps: see mix.h.
+#include "compiler/network/mix.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "compiler/block/layout.h"
+#include "compiler/network/banks.h"
+#include "compiler/network/private.h"
+#include "compiler/network/steps.h"
+#include "compiler/schedule/emit.h"
+#include "compiler/schedule/mix.h"
+
+// ---- which steps
+
+static bool is_layer(const network *net, const network_step *step) {
+  return network_layer_of(net, step) != NULL && net->kernels[step->kernel].mapping.style == BLOCK_STYLE_PRIMITIVE;
+}
+
+static bool is_same(network_place a, network_place b) { return a.buffer == b.buffer && a.offset == b.offset; }
+
+static const command_tensor *tensor_of(const network *net, const network_step *step, const network_operand *operand) {
+  const command_program *program = net->kernels[step->kernel].program;
+  for (int t = 0; t < program->tensor_count; t++)
+    if (strcmp(program->tensors[t].name, operand->param) == 0) return &program->tensors[t];
+  return NULL;  // the kernel does not have it
+}
+
+// Operands of an earlier and of a later step.
+static bool may_follow(const network *net, const network_step *early, const network_operand *a,
+                       const network_step *late, const network_operand *b) {
+  const command_tensor *from = tensor_of(net, early, a), *to = tensor_of(net, late, b);
+  if (from == NULL || to == NULL || a->place.buffer < 0 || a->place.buffer != b->place.buffer) return true;
+  if (!from->written && !to->written) return true;
+  return is_same(a->place, b->place) && !to->written && from->element_bytes == to->element_bytes;
+}
+
+static bool may_follow_all(const network *net, const network_step *early, const network_step *late) {
+  for (int a = 0; a < early->operand_count; a++)
+    for (int b = 0; b < late->operand_count; b++)
+      if (!may_follow(net, early, &early->operands[a], late, &late->operands[b])) return false;
+  return true;
+}
+
+// The results of a step are in no operand of its own.
+static bool is_apart(const network *net, const network_step *step) {
+  for (int a = 0; a < step->operand_count; a++)
+    for (int b = a + 1; b < step->operand_count; b++)
+      if (!may_follow(net, step, &step->operands[a], step, &step->operands[b])) return false;
+  return true;
+}
+
+bool network_can_mix(const network *net, network_window window) {
+  const network_step *steps = &net->steps[window.first];
+  for (int late = 0; late < window.count; late++) {
+    if (steps[late].place != GRAPH_ON_ARRAY || !is_layer(net, &steps[late]) || !is_apart(net, &steps[late]))
+      return false;
+    for (int early = 0; early < late; early++)
+      if (!may_follow_all(net, &steps[early], &steps[late])) return false;
+  }
+  return true;
+}
+
+static bool reads_from(const network *net, const network_step *early, const network_step *late) {
+  for (int a = 0; a < early->operand_count; a++) {
+    const command_tensor *from = tensor_of(net, early, &early->operands[a]);
+    for (int b = 0; b < late->operand_count && from != NULL && from->written; b++)
+      if (is_same(early->operands[a].place, late->operands[b].place)) return true;
+  }
+  return false;
+}
+
+bool network_is_linked(const network *net, network_window window) {
+  const network_step *steps = &net->steps[window.first];
+  for (int late = 1; late < window.count; late++)
+    for (int early = 0; early < late; early++)
+      if (reads_from(net, &steps[early], &steps[late])) return true;
+  return false;
+}
+
+// ---- shares of the local memories
+
+typedef struct share {
+  hw_array array;  // as if the share were all
+  uint32_t acc_first, acc_rows;
+} share;
+
+typedef struct maker {
+  const network *net;
+  network_window window;
+  command_tensor tensors[NETWORK_MIXED_TENSORS];
+  network_place *places;
+  int tensor_count;
+  block_program *programs[NETWORK_MIXED_MAX];
+  share shares[NETWORK_MIXED_MAX];
+  map_mapping mappings[NETWORK_MIXED_MAX];
+  const map_layer *layers[NETWORK_MIXED_MAX];
+  int numbers[NETWORK_MIXED_MAX][NETWORK_MIXED_TENSORS];
+  wf_arena *arena;
+} maker;
+
+// Rows of the scratchpad that hold all weights of a step, and those of a residual's matrix.
+static int64_t weight_rows(const map_layer *layer, const hw_derived *hw) {
+  map_mapping whole = map_none();
+  int64_t rows[MAP_OPERANDS];
+  for (int d = 0; d < BLOCK_DIMS; d++) {
+    whole.tile[d] = layer->size[d];
+    whole.sp[d] = whole.dram[d] = 1;
+  }
+  map_rows(layer, &whole, hw->dim, rows);
+  return layer->kind == MAP_WINDOW ? 0 : rows[MAP_WEIGHTS];
+}
+
+// The scratchpad: to each its weights, and equal parts of the rest; equal parts of all if the weights leave too little.
+static void share_scratchpad(maker *m) {
+  enum { LEAST = 8 };  // the part of the scratchpad that is left for inputs at least
+  const hw_array *array = m->net->options.array;
+  const hw_derived all = hw_derive(array);
+  int64_t weights[NETWORK_MIXED_MAX], sum = 0;
+  for (int n = 0; n < m->window.count; n++) sum += weights[n] = weight_rows(m->layers[n], &all);
+  const bool fit = sum <= all.sp_rows - all.sp_rows / LEAST;
+  for (int n = 0; n < m->window.count; n++) {
+    const int64_t rest = (fit ? all.sp_rows - sum : (int64_t)all.sp_rows) / m->window.count;
+    m->shares[n].array.scratchpad.capacity_kib = (uint32_t)(((fit ? weights[n] : 0) + rest) * all.sp_row_bytes / 1024);
+    m->shares[n].array.scratchpad.banks = 1;
+  }
+}
+
+static void share_memories(maker *m, const network_shares *shares) {
+  const hw_array *array = m->net->options.array;
+  uint32_t all = 0, before = 0;
+  for (int n = 0; n < m->window.count; n++) {
+    m->shares[n] = (share){.array = *array};
+    if (shares != NULL) all += shares->accumulator[n];
+  }
+  if (shares == NULL) return;
+  share_scratchpad(m);
+  for (int n = 0; n < m->window.count; n++) {
+    share *s = &m->shares[n];
+    s->array.accumulator.capacity_kib = array->accumulator.capacity_kib * shares->accumulator[n] / all;
+    s->acc_rows = hw_derive(&s->array).acc_rows;
+    s->acc_first = before;
+    before += s->acc_rows;
+  }
+}
+
+// The only buffer of the accumulator; NULL: there are several.
+static block_buffer *results_of(block_program *program) {
+  block_buffer *found = NULL;
+  for (int b = 0; b < program->buffer_count; b++) {
+    if (program->buffers[b].scope != BLOCK_ACC) continue;
+    if (found != NULL) return NULL;
+    found = &program->buffers[b];
+  }
+  return found;
+}
+
+// Whether slots of results of all programs lie in halves of the accumulator, so that stores of one slot and products
+// into the other meet in no bank.
+static bool fit_halves(block_program *const *programs, const share *shares, int count, const hw_derived *all) {
+  for (int n = 0; n < count; n++) {
+    const block_buffer *results = results_of(programs[n]);
+    if (results == NULL || results->depth > 2) return false;
+    const block_layout l = block_layout_of(results, all);
+    if (block_layout_slot_rows(&l) > shares[n].acc_rows / 2) return false;
+  }
+  return true;
+}
+
+static bool place_all(block_program *const *programs, const share *shares, const map_layer *const *layers,
+                      const map_mapping *mappings, int count, const hw_array *array) {
+  const hw_derived all = hw_derive(array);
+  const bool halves = fit_halves(programs, shares, count, &all);
+  if (!network_place_in_banks(programs, layers, mappings, count, array)) return false;
+  for (int n = 0; n < count; n++)
+    for (int i = 0; i < programs[n]->buffer_count; i++) {
+      block_buffer *buffer = &programs[n]->buffers[i];
+      if (buffer->scope != BLOCK_ACC) continue;
+      buffer->first_row = halves ? shares[n].acc_first / 2 : buffer->first_row + shares[n].acc_first;
+      if (halves) buffer->slot_rows = all.acc_rows / 2;
+    }
+  return true;
+}
+
+// ---- tensors
+
+static int find_tensor(const maker *m, network_place place) {
+  for (int t = 0; t < m->tensor_count; t++)
+    if (place.buffer >= 0 && is_same(m->places[t], place)) return t;
+  return -1;
+}
+
+static void add_tensor(maker *m, int number, int t) {
+  const network_step *step = &m->net->steps[m->window.first + number];
+  command_tensor tensor = sched_emit_tensor(&m->programs[number]->tensors[t]);
+  const network_place place =
+      tensor.contents != NULL ? (network_place){.buffer = -1} : network_operand_of(step, tensor.name);
+  int at = find_tensor(m, place);
+  if (at < 0) {
+    at = m->tensor_count++;
+    tensor.name = wf_arena_format(m->arena, "k%d_%s", number, tensor.name);
+    m->tensors[at] = tensor;
+    m->places[at] = place;
+  } else {
+    command_tensor *there = &m->tensors[at];
+    there->read |= tensor.read;
+    there->written |= tensor.written;
+    there->elements = wf_max(there->elements, tensor.elements);
+  }
+  m->numbers[number][t] = at;
+}
+
+static bool add_tensors(maker *m) {
+  for (int n = 0; n < m->window.count; n++)
+    for (int t = 0; t < m->programs[n]->tensor_count; t++) {
+      if (m->tensor_count == NETWORK_MIXED_TENSORS || t == NETWORK_MIXED_TENSORS) return false;
+      add_tensor(m, n, t);
+    }
+  return true;
+}
+
+// ---- the program
+
+static bool compile_all(maker *m, const network_shares *shares, wf_diag *diag) {
+  for (int n = 0; n < m->window.count; n++)
+    m->layers[n] = network_layer_of(m->net, &m->net->steps[m->window.first + n]);
+  share_memories(m, shares);
+  for (int n = 0; n < m->window.count; n++) {
+    const network_kernel *kernel = &m->net->kernels[m->net->steps[m->window.first + n].kernel];
+    compile_request request = layer_request(kernel->call, &m->shares[n].array);
+    request.for_c = m->net->options.straight;
+    map_mapping by_rows;
+    if (shares != NULL && map_best_by_rows(m->layers[n], &m->shares[n].array, &by_rows, 1) == 0) return false;
+    request.mapping = shares != NULL ? &by_rows : &kernel->mapping;
+    compile_result result;
+    m->programs[n] = compile_placed(&request, &result, diag);
+    m->mappings[n] = result.mapping;
+    compile_release(&result);
+    if (m->programs[n] == NULL || m->programs[n]->style == BLOCK_STYLE_LOOP) return false;
+  }
+  return shares == NULL ||
+         place_all(m->programs, m->shares, m->layers, m->mappings, m->window.count, m->net->options.array);
+}
+
+static command_program *mix(maker *m, bool apart, wf_diag *diag) {
+  sched_mix_program programs[NETWORK_MIXED_MAX];
+  for (int n = 0; n < m->window.count; n++)
+    programs[n] = (sched_mix_program){.program = m->programs[n], .tensors = m->numbers[n]};
+  const sched_mix all = {.name = "mix",
+                         .programs = programs,
+                         .count = m->window.count,
+                         .tensors = m->tensors,
+                         .tensor_count = m->tensor_count,
+                         .apart = apart};
+  command_program *program = sched_mixed_commands(
+      &all,
+      &(sched_options){.array = m->net->options.array, .costs = &cost_fitted, .whole_stores = m->net->options.straight},
+      diag);
+  return program == NULL ? NULL : command_fold_own(program);
+}
+
+command_program *network_mix(const network *net, network_window window, const network_shares *shares,
+                             network_place *places) {
+  wf_diag silent = wf_diag_to(NULL);
+  maker m = {.net = net, .window = window, .places = places, .arena = wf_arena_create()};
+  command_program *program =
+      compile_all(&m, shares, &silent) && add_tensors(&m) ? mix(&m, shares == NULL, &silent) : NULL;
+  for (int n = 0; n < window.count; n++)
+    if (m.programs[n] != NULL) block_destroy(m.programs[n]);
+  wf_arena_destroy(m.arena);
+  return program;
+}

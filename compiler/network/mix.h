@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neighbouring steps of the array as one: their kernels compiled for shares of both local memories, mixed into one
+// stream (compiler/schedule/mix.h).
+#ifndef COMPILER_NETWORK_MIX_H
+#define COMPILER_NETWORK_MIX_H
+
+#include "compiler/network/network.h"
+
+typedef struct network_window {
+  int first, count;  // steps
+} network_window;
+
+// How the accumulator is shared: parts for each step. The scratchpad is shared by what weights take of it.
+typedef struct network_shares {
+  uint8_t accumulator[NETWORK_MIXED_MAX];
+} network_shares;
+
+// Whether the steps may be mixed: layers of the array in single commands, whose operands in memory are equal or apart,
+// and each written once and read behind that.
+bool network_can_mix(const network *net, network_window window);
+// Whether a step of the window reads what another one writes.
+bool network_is_linked(const network *net, network_window window);
+
+enum { NETWORK_MIXED_TENSORS = NETWORK_MIXED_MAX * (NETWORK_OPERANDS + 2) };
+
+// The program of a window whose steps may be mixed, and per tensor where it lies (`places` has room for
+// NETWORK_MIXED_TENSORS; buffer -1: a constant of the program). `shares` NULL: the steps one behind the
+// other, each with all of both memories. NULL if they do not fit.
+command_program *network_mix(const network *net, network_window window, const network_shares *shares,
+                             network_place *places);
+
+#endif
