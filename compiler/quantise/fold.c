@@ -166,4 +166,5 @@ void quantise_fold(graph *model, const quantise_pins *pins) {
     if (!dead[n]) quantise_rewrite_keep(model, &nodes[n]);
   quantise_fold_factors(model, pins);
   quantise_fold_channels(model, pins);
+  quantise_fold_positions(model, pins);
 }

@@ -15,4 +15,7 @@ void quantise_fold_factors(graph *g, const quantise_pins *pins);
 // channels.c: in place, shuffled channels into gathers, and those into convolutions.
 void quantise_fold_channels(graph *g, const quantise_pins *pins);
 
+// positions.c: in place, sums of columns with factors per position into products.
+void quantise_fold_positions(graph *g, const quantise_pins *pins);
+
 #endif

@@ -331,14 +331,20 @@ static void plan_scales(quantise_converter *c) {
   scale_multiples(c, &all);
 }
 
-// A constant on the left of a product has a scale of its own.
-static void plan_left_constant(quantise_converter *c, const graph_node *node) {
-  const float *values = quantise_rewrite_floats(c->model, node->inputs[0]);
-  if (node->op != GRAPH_OP_MAT_MUL || values == NULL) return;
+static void plan_constant(quantise_converter *c, int constant) {
+  const float *values = quantise_rewrite_floats(c->model, constant);
   float largest = 0;
-  for (int64_t i = graph_elements(&c->model->tensors[node->inputs[0]]); i-- > 0;)
-    largest = fmaxf(largest, fabsf(values[i]));
-  if (largest / 127 >= FLT_MIN) c->scale[node->inputs[0]] = largest / 127;
+  if (values == NULL) return;
+  for (int64_t i = graph_elements(&c->model->tensors[constant]); i-- > 0;) largest = fmaxf(largest, fabsf(values[i]));
+  if (largest / 127 >= FLT_MIN) c->scale[constant] = largest / 127;
+}
+
+// A constant on the left of a product has a scale of its own, and so have several matrices on the right.
+static void plan_constants(quantise_converter *c, const graph_node *node) {
+  if (node->op != GRAPH_OP_MAT_MUL) return;
+  const int right = node->inputs[1];
+  plan_constant(c, node->inputs[0]);
+  if (c->model->tensors[right].rank > 2 && !is_pinned(c, right)) plan_constant(c, right);
 }
 
 void quantise_convert_plan(quantise_converter *c) {
@@ -351,7 +357,7 @@ void quantise_convert_plan(quantise_converter *c) {
   for (size_t i = 0; i < nodes; i++) c->chain_of[i] = GRAPH_NONE;
   for (size_t i = 0; i < tensors; i++) c->derived[i] = GRAPH_NONE;
   plan_scales(c);
-  for (int n = 0; n < c->model->node_count; n++) plan_left_constant(c, &c->model->nodes[n]);
+  for (int n = 0; n < c->model->node_count; n++) plan_constants(c, &c->model->nodes[n]);
   for (int n = 0; n < c->model->node_count; n++)
     if (quantise_convert_is_product(c, &c->model->nodes[n]) && !quantise_is_kept(c->options, &c->model->nodes[n]))
       plan_chain(c, n);

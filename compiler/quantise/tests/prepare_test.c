@@ -158,6 +158,91 @@ static void folds_factors(void **state) {
   }
 }
 
+// What a rotary embedding is made of.
+typedef struct rotary {
+  bool heads_first;    // [batch, heads, positions, columns], from a transpose; else the positions come first
+  bool split;          // halves by Split, else by Slice; the sign by a difference
+  int64_t factors[4];  // shape of the factors
+  bool turns;          // else both terms have x itself
+  int products;        // that it is expected to become
+} rotary;
+
+enum { HEADS = 3, POSITIONS = 5, COLUMNS = 8 };
+
+static int half(graph *g, const char *name, int x, int64_t from) {
+  const int inputs[4] = {x, integers(g, wf_arena_format(g->arena, "%s.from", name), 1, &from),
+                         integers(g, wf_arena_format(g->arena, "%s.to", name), 1, (int64_t[]){from + COLUMNS / 2}),
+                         integers(g, wf_arena_format(g->arena, "%s.axis", name), 1, (int64_t[]){-1})};
+  const int y = node(g, GRAPH_OP_SLICE, name, inputs, 4);
+  infer(g);
+  return y;
+}
+
+static void halves(graph *g, const rotary *r, int x, int part[2]) {
+  if (!r->split) {
+    part[0] = half(g, "low", x, 0);
+    part[1] = half(g, "high", x, COLUMNS / 2);
+    return;
+  }
+  for (int i = 0; i < 2; i++) part[i] = tensor(g, i == 0 ? "low" : "high", 0, NULL, NULL);
+  const int sizes = integers(g, "halves", 2, (int64_t[]){COLUMNS / 2, COLUMNS / 2});
+  graph_add_node(g, GRAPH_OP_SPLIT, "split", (int[]){x, sizes}, 2, part, 2);
+  graph_set_int(g, last(g), "axis", 3);
+  infer(g);
+}
+
+static int turned(graph *g, const rotary *r, int x) {
+  int part[2];
+  halves(g, r, x, part);
+  if (!r->split) {
+    part[1] = node(g, GRAPH_OP_NEG, "neg", &part[1], 1);
+    infer(g);
+  }
+  const int y = node(g, GRAPH_OP_CONCAT, "turned", (int[]){part[1], part[0]}, 2);
+  graph_set_int(g, last(g), "axis", 3);
+  infer(g);
+  return y;
+}
+
+static graph *rotary_graph(const rotary *r) {
+  graph *g = graph_create("rotary");
+  const int in = tensor(g, "x", 4, (int64_t[]){2, POSITIONS, HEADS, COLUMNS}, NULL);
+  int x = in;
+  if (r->heads_first) {
+    x = node(g, GRAPH_OP_TRANSPOSE, "heads", &x, 1);
+    graph_set_ints(g, last(g), "perm", (int64_t[]){0, 2, 1, 3}, 4);
+    infer(g);
+  }
+  const int other = r->turns ? turned(g, r, x) : x;
+  const int a = node(g, GRAPH_OP_MUL, "cos", (int[]){x, constant(g, "cosines", 4, r->factors, 0.6F)}, 2);
+  infer(g);
+  const int b = node(g, GRAPH_OP_MUL, "sin", (int[]){constant(g, "sines", 4, r->factors, 0.1F), other}, 2);
+  infer(g);
+  const int y = node(g, r->split ? GRAPH_OP_SUB : GRAPH_OP_ADD, "sum", (int[]){a, b}, 2);
+  infer(g);
+  finish(g, in, y);
+  return g;
+}
+
+// Sums of columns with factors per position are a product with one matrix per position. Not where factors differ
+// between heads, nor where no column moves.
+static void rotations_become_products(void **state) {
+  (void)state;
+  static const rotary cases[] = {
+      {true, false, {1, 1, POSITIONS, COLUMNS}, true, 1},     {false, false, {1, POSITIONS, 1, COLUMNS}, true, 1},
+      {false, true, {1, POSITIONS, 1, 1}, true, 1},           {true, true, {1, 1, POSITIONS, COLUMNS}, true, 1},
+      {true, false, {1, HEADS, POSITIONS, COLUMNS}, true, 0}, {true, false, {1, 1, 1, COLUMNS}, true, 0},
+      {true, false, {1, 1, POSITIONS, COLUMNS}, false, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    graph *g = rotary_graph(&cases[i]);
+    check(g, 28);
+    assert_int_equal(count(g, GRAPH_OP_MAT_MUL), cases[i].products);
+    assert_int_equal(count(g, GRAPH_OP_CONCAT) == 0, cases[i].products != 0 || !cases[i].turns);
+    graph_destroy(g);
+  }
+}
+
 // Shuffled channels, parts of them, and convolutions of the parts: one takes the order in, one is not worth it.
 static void shuffles_become_gathers(void **state) {
   (void)state;
@@ -319,6 +404,7 @@ static void recurrence_is_unrolled(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(folds_chains),
                                      cmocka_unit_test(folds_factors),
+                                     cmocka_unit_test(rotations_become_products),
                                      cmocka_unit_test(shuffles_become_gathers),
                                      cmocka_unit_test(keeps_what_others_read),
                                      cmocka_unit_test(transposed_convolutions),
