@@ -112,7 +112,7 @@ bool network_lower_product(network_lowering *l) {
     return network_lower_refuse(l, "int32 results with relu or a residual");
   if (map->bias) p.at.bias = network_lower_place_of(l, 2);
   if (map->residual != 0) p.at.residual = network_lower_place_of(l, 3);
-  const bool together = batch > 1 && p.batch_a == p.batch_b && map->result_bytes == 1 && map->residual == 0;
+  const bool together = batch > 1 && p.batch_a == p.batch_b && map->residual == 0;
   p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : network_lower_place_of(l, 0);
   p.at.weights = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : network_lower_place_of(l, 1);
   p.at.results = network_lower_result(l, 0);

@@ -62,6 +62,29 @@ bool network_lower_qsoftmax(network_lowering *l) {
   return true;
 }
 
+// ---- one number per row
+
+bool network_lower_qheadroom(network_lowering *l) {
+  network_lower_view x, y;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return false;
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_QHEADROOM);
+  y = network_lower_broadcast(&y, x.rank, x.dim);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &x);
+  call->call.outer = (uint32_t)(x.rank - 1);
+  network_lower_squeeze(call);
+  return true;
+}
+
+bool network_lower_qshare(network_lowering *l) {
+  network_call *call = over_rows(l, WEFT_HOST_QSHARE);
+  if (call == NULL || !add_input(l, call, 1, 2)) return false;
+  call->call.number[0] = graph_float(l->node, "scale", 1);
+  network_lower_squeeze(call);
+  return true;
+}
+
 // ---- norms whose sums the array has: products of blocks of rows by themselves and of all rows by ones
 
 typedef struct norm {

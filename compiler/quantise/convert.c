@@ -153,7 +153,7 @@ static void begin_values(quantise_converter *c) {
   c->in_table = WF_ARENA_ARRAY(c->arena, (size_t)c->model->tensor_count + 1, int);
   for (int t = 0; t < c->model->tensor_count; t++)
     c->values[t] = (quantise_convert_value){
-        .real = {GRAPH_NONE, GRAPH_NONE}, .quant = {GRAPH_NONE, GRAPH_NONE}, .flat = GRAPH_NONE};
+        .real = {GRAPH_NONE, GRAPH_NONE}, .quant = {GRAPH_NONE, GRAPH_NONE}, .flat = GRAPH_NONE, .sums = GRAPH_NONE};
 }
 
 // The int8 form of a tensor, or its float form where it has no other.
@@ -168,7 +168,7 @@ static void record_forms(const quantise_converter *c, quantise_forms *forms) {
                                                                   : GRAPH_NONE;
     const int plain = v->quant[LAYOUT_PLAIN] != GRAPH_NONE ? v->quant[LAYOUT_PLAIN] : v->real[LAYOUT_PLAIN];
     const int form = last != GRAPH_NONE ? last : plain;
-    if (form == GRAPH_NONE || g->tensors[t].data != NULL) continue;
+    if (form == GRAPH_NONE || g->tensors[t].data != NULL || v->sums != GRAPH_NONE) continue;
     const char *name = c->out->tensors[form].name;
     forms->of[forms->count++] = (quantise_form){wf_arena_text(g->arena, name, strlen(name)), t, last != GRAPH_NONE};
   }

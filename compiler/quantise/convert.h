@@ -12,6 +12,7 @@
 #ifndef COMPILER_QUANTISE_CONVERT_H
 #define COMPILER_QUANTISE_CONVERT_H
 
+#include "compiler/graph/curve.h"
 #include "compiler/quantise/quantise.h"
 #include "compiler/quantise/rewrite.h"
 
@@ -23,6 +24,7 @@ typedef struct quantise_convert_value {
   int32_t zero;
   int flat;               // int8, an image with channels last as one row: [N, H*W*C]; or GRAPH_NONE
   int64_t flat_channels;  // C of it
+  int sums;               // int8: the numbers are these bytes divided by the i32 sums of their rows; or GRAPH_NONE
 } quantise_convert_value;
 
 // A product and what is done to its sums, in this order: gain, bias, residual, relu and limit.
@@ -134,7 +136,13 @@ bool quantise_convert_unit_softmax(quantise_converter *c, const graph_node *node
 bool quantise_convert_unit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
 int quantise_convert_unit_gelu(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
-// curve.c: a table as a sum of ramps; GRAPH_NONE: it needs too many.
+// shares.c: softmax whose rows are divided by their sums behind the product that reads them. False: not so.
+bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, int x);
+int quantise_convert_share(quantise_converter *c, const quantise_convert_chain *chain, int sums, int products,
+                           double scale);
+
+// curve.c: a table as a sum of ramps; GRAPH_NONE, or false: it needs too many.
+bool quantise_convert_fit_curve(const double table[256], graph_curve *curve);
 int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
 // rows.c: softmax and normalisation

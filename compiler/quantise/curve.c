@@ -246,10 +246,17 @@ static void weigh(goal *g) {
   for (int q = 0; q < VALUES; q++) g->weight[q] = (bell[q] / all + 1.0 / VALUES) / 2;
 }
 
+bool quantise_convert_fit_curve(const double table[VALUES], graph_curve *curve) {
+  goal target;
+  memcpy(target.target, table, sizeof target.target);
+  weigh(&target);
+  return fit_curve(&target, curve);
+}
+
 int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise_convert_layout layout) {
   enum { WORTH = 2048 };  // elements: fewer are not worth a step of the array
   float numbers[VALUES];
-  goal target;
+  double target[VALUES];
   graph_curve curve;
   if (quantise_pin_of(c->pins, tensor)->scale > 0 || c->zero[tensor] != 0) return GRAPH_NONE;
   if (graph_elements(&c->model->tensors[tensor]) < WORTH || !quantise_convert_real_table(c, tensor, numbers))
@@ -257,10 +264,9 @@ int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise
   for (int q = 0; q < VALUES; q++) {
     const double value = (double)numbers[q] / (double)c->scale[tensor];
     if (!isfinite(value)) return GRAPH_NONE;
-    target.target[q] = value < INT8_MIN ? INT8_MIN : value > INT8_MAX ? INT8_MAX : value;
+    target[q] = value < INT8_MIN ? INT8_MIN : value > INT8_MAX ? INT8_MAX : value;
   }
-  weigh(&target);
-  if (!fit_curve(&target, &curve)) return GRAPH_NONE;
+  if (!quantise_convert_fit_curve(target, &curve)) return GRAPH_NONE;
   const int form = quantise_convert_new(c, tensor, ".i8", GRAPH_I8, layout);
   graph_curve_set(c->out, quantise_convert_emit(c, GRAPH_OP_QCURVE, c->out->tensors[form].name, &from, 1, form),
                   &curve);

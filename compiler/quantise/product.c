@@ -313,8 +313,20 @@ static int finish_on_array(quantise_converter *c, const product *p) {
   return form;
 }
 
+// Rows whose exponentials are not divided by their sums yet.
+static void finish_shares(quantise_converter *c, const product *p, int sums) {
+  const int out = p->chain->out, products = quantise_convert_new(c, out, ".i32", GRAPH_I32, p->layout);
+  emit_product(c, p, GRAPH_NONE, products);
+  const int form = quantise_convert_share(c, p->chain, sums, products, result_factor(c, p, 0));
+  quantise_convert_set_quant(c, out, p->layout, form, c->scale[out], 0);
+}
+
 static void finish(quantise_converter *c, const product *p) {
-  const int out = p->chain->out;
+  const int out = p->chain->out, row_sums = c->values[p->node->inputs[0]].sums;
+  if (row_sums != GRAPH_NONE) {
+    finish_shares(c, p, row_sums);
+    return;
+  }
   if (p->chain->wide) {
     const int sums = quantise_convert_new(c, out, "", GRAPH_I32, p->layout);
     emit_product(c, p, make_bias(c, p, false), sums);

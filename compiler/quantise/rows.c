@@ -142,6 +142,7 @@ static bool convert_softmax(quantise_converter *c, const graph_node *node) {
   const bool plain = mask == GRAPH_NONE || graph_elements(&c->model->tensors[mask]) ==
                                                scores->dim[scores->rank - 1] * scores->dim[scores->rank - 2];
   if (plain && quantise_convert_unit_softmax(c, node, x, mask)) return true;
+  if (mask == GRAPH_NONE && quantise_convert_shares(c, node, x)) return true;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
   int inputs[3] = {from, GRAPH_NONE};
   inputs[1] = powers(c, node->name, c->values[x].scale);

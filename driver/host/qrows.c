@@ -223,7 +223,40 @@ static bool is_shared(const struct weft_host_call *call, int operand) {
   return call->outer == 0 || call->operand[operand].step[call->outer - 1] == 0;
 }
 
+// ---- one number per row
+
+static enum weft_host_status headroom(void *context, const struct weft_host_call *call, const struct host_place *p) {
+  (void)context;
+  for (int64_t r = 0, rows = row_count(call); r < rows; r++) {
+    const struct host_qrow row = row_of(call, p, r);
+    *row.to = host_qheadroom(row.from, row.count);
+  }
+  return WEFT_HOST_OK;
+}
+
+static enum weft_host_status share(void *context, const struct weft_host_call *call, const struct host_place *p) {
+  (void)context;
+  for (int64_t r = 0, rows = row_count(call); r < rows; r++)
+    host_qshare_row((int8_t *)row_at(call, p, 0, r), (const int32_t *)(const void *)row_at(call, p, 1, r),
+                    call->dim[call->outer], host_i32(row_at(call, p, 2, r)), call->number[0]);
+  return WEFT_HOST_OK;
+}
+
+// An operand with this type and step along a row.
+static bool is_row(const struct weft_host_call *call, unsigned operand, enum weft_host_type type, int64_t step) {
+  return host_is(call, operand, type) && call->operand[operand].step[call->outer] == step;
+}
+
+static host_visit *visit_of_numbers(const struct weft_host_call *call) {
+  if (call->outer + 1 != call->rank) return NULL;
+  if (call->op == WEFT_HOST_QHEADROOM)
+    return is_row(call, 0, WEFT_I8, 0) && is_row(call, 1, WEFT_I8, 1) ? headroom : NULL;
+  if (call->op != WEFT_HOST_QSHARE || !is_row(call, 0, WEFT_I8, 1)) return NULL;
+  return is_row(call, 1, WEFT_I32, sizeof(int32_t)) && is_row(call, 2, WEFT_I32, 0) ? share : NULL;
+}
+
 static host_visit *visit_of(const struct weft_host_call *call) {
+  if (call->op == WEFT_HOST_QHEADROOM || call->op == WEFT_HOST_QSHARE) return visit_of_numbers(call);
   if (!is_plain(call) || !is_shared(call, 2)) return NULL;
   if (call->op == WEFT_HOST_QSOFTMAX) return call->integer[0] != 0 ? softmax_masked : softmax;
   if (!is_shared(call, 3)) return NULL;

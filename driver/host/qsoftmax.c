@@ -80,6 +80,10 @@ static uint32_t largest_half_included(const int8_t *from, const char *mask, size
   return largest;
 }
 
+int8_t host_qheadroom(const int8_t *row, int64_t count) {
+  return (int8_t)(INT8_MAX - largest_half(row, (size_t)count));
+}
+
 // ---- exponentials: column j has table j mod 8, each of 256 bytes
 
 IN_ROW void look_up_group(int8_t *to, const int8_t *from, const uint8_t *entry) {

@@ -437,6 +437,54 @@ static void test_curves(void **state) {
   graph_destroy(g);
 }
 
+// Softmax around a product: rows of all widths, some in quarters, and sums of several matrices in int32.
+static const char shares[] =
+    "graph shares\n"
+    "input x i8[2, 3, 21, 64]\n"
+    "input v i8[2, 3, 64, 24]\n"
+    "input z i8[5, 37]\n"
+    "constant quarters i64[4] = [1, 252, 2, 16]\n"
+    "constant rows i64[4] = [2, 3, 21, 16]\n"
+    "node q Reshape(x, quarters) -> q i8[1, 252, 2, 16]\n"
+    "node p QMaxPool(q) -> p i8[1, 126, 1, 16] {kernel_shape = [2, 2], strides = [2, 2]}\n"
+    "node r Reshape(p, rows) -> r i8[2, 3, 21, 16]\n"
+    "node a QHeadroom(r) -> a i8[2, 3, 21, 1]\n"
+    "node b QHeadroom(x) -> b i8[2, 3, 21, 1]\n"
+    "node c QHeadroom(z) -> c i8[5, 1]\n"
+    "node s QMatMul(b, twos, _, x) -> s i8[2, 3, 21, 64] {factor = 1, scale = 1.0}\n"
+    "node e QCurve(s) -> e i8[2, 3, 21, 64] {slopes = [1], starts = [0], weights = [1], scale = 1.0}\n"
+    "node m QMatMul(e, ones) -> m i32[2, 3, 21, 1]\n"
+    "node n QMatMul(e, v) -> n i32[2, 3, 21, 24]\n"
+    "node d QShare(n, m) -> d i8[2, 3, 21, 24] {scale = 1.5}\n"
+    "output a\noutput b\noutput c\noutput d\n";
+
+static graph *build_shares(void) {
+  wf_diag diag = wf_diag_to(stderr);
+  char twos[512], ones[512], text[4096];
+  int at[2] = {snprintf(twos, sizeof twos, "constant twos i8[1, 64] = ["),
+               snprintf(ones, sizeof ones, "constant ones i8[64, 1] = [")};
+  for (int i = 0; i < 64; i++) {
+    at[0] += snprintf(twos + at[0], sizeof twos - (size_t)at[0], "%s2", i == 0 ? "" : ", ");
+    at[1] += snprintf(ones + at[1], sizeof ones - (size_t)at[1], "%s1", i == 0 ? "" : ", ");
+  }
+  const char *nodes = strstr(shares, "node q");
+  snprintf(text, sizeof text, "%.*s%s]\n%s]\n%s", (int)(nodes - shares), shares, twos, ones, nodes);
+  graph *g = graph_parse("shares", text, strlen(text), &diag);
+  assert_non_null(g);
+  return g;
+}
+
+static void test_shares(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
+  graph *g = build_shares();
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome cycle = run_both(g, arrays[a]);
+    assert_true(cycle.cycles > cycle.host_cycles);  // the array takes part
+  }
+  graph_destroy(g);
+}
+
 // Nothing is done for tensors without elements.
 static const char nothing[] =
     "graph nothing\n"
@@ -445,7 +493,9 @@ static const char nothing[] =
     "constant places i64[2] = [1, 0]\n"
     "node a QMul(x, gate) -> a i8[1, 3, 3, 0] {scale = 0.5}\n"
     "node b QCurve(x) -> b i8[1, 3, 3, 0] {slopes = [1], starts = [0], weights = [1], scale = 1.0}\n"
+    "input none i8[0, 7]\n"
     "node c Gather(x, places) -> c i8[1, 2, 3, 0] {axis = 1}\n"
+    "node d QHeadroom(none) -> d i8[0, 1]\n"
     "output a\noutput b\noutput c\n";
 
 static void test_nothing(void **state) {
@@ -694,6 +744,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_gathers),
                                      cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_curves),
+                                     cmocka_unit_test(test_shares),
                                      cmocka_unit_test(test_rows),
                                      cmocka_unit_test(test_nothing),
                                      cmocka_unit_test(test_results_in_place),

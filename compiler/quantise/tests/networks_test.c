@@ -197,9 +197,40 @@ static void bytes_come_early(void **state) {
   graph_destroy(model);
 }
 
+// Rows of at least twice the columns of the product behind them are divided by their sums there; others are not, nor
+// are masked ones.
+static void long_rows_are_divided_late(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t sequence;
+    int divided;
+  } cases[] = {{"bert-base", 128, 2}, {"bert-base", 127, 0}, {"bert-base", 131, 2}, {"gpt2-block", 128, 0}};
+  const quantise_options ends = {.samples = 2, .seed = 5};
+  wf_diag diag = wf_diag_to(stderr);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const networks_options options = {.divisor = 6, .seed = 3, .sequence = cases[i].sequence, .layers = 2};
+    graph *model = networks_create(cases[i].name, &options, &diag),
+          *placed = quantise_network(model, &ends, QUANTISE_STAGE_PLACED, &diag);
+    const int softmax = cases[i].divided == 0 ? (int)options.layers : 0;
+    assert_int_equal(count(placed, GRAPH_OP_QSHARE), cases[i].divided);
+    assert_int_equal(count(placed, GRAPH_OP_QHEADROOM), cases[i].divided);
+    assert_int_equal(count(placed, GRAPH_OP_QMAX_POOL), cases[i].divided != 0 && cases[i].sequence % 4 == 0 ? 2 : 0);
+    assert_int_equal(count(placed, GRAPH_OP_QSOFTMAX), softmax);
+    quantise_quality *quality = quantise_compare(model, placed, &ends, &diag);
+    if (!(quality[0].sqnr_db > 25)) fail_msg("%s: %g dB", cases[i].name, quality[0].sqnr_db);
+    wf_free(quality);
+    graph_destroy(placed);
+    graph_destroy(model);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(preparing_keeps_results),
-                                     cmocka_unit_test(placed_networks_are_close), cmocka_unit_test(options_work),
-                                     cmocka_unit_test(int8_ends_reach_rows), cmocka_unit_test(bytes_come_early)};
+                                     cmocka_unit_test(placed_networks_are_close),
+                                     cmocka_unit_test(options_work),
+                                     cmocka_unit_test(int8_ends_reach_rows),
+                                     cmocka_unit_test(bytes_come_early),
+                                     cmocka_unit_test(long_rows_are_divided_late)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,49 @@ static void test_wide_masks(void **state) {
   }
 }
 
+// Rows of all lengths from all places: what the largest number leaves to 127, in halves.
+static void test_qheadroom(void **state) {
+  (void)state;
+  enum { LONG = 100 };
+  _Alignas(8) int8_t x[2 * LONG + 8];
+  for (int run = 0; run < 8 * LONG; run++) {
+    const int count = run / 8 + 1, at = run % 8, low = run % 3 == 0 ? 128 : 60;
+    int8_t to[2] = {99, 99};
+    for (int i = 0; i < 2 * count; i++) x[at + i] = (int8_t)(i * 71 % (256 - low) - 128);
+    struct weft_host_call call = {.op = WEFT_HOST_QHEADROOM, .rank = 2, .outer = 1, .dim = {2, count}};
+    call.operand[0] = (struct weft_host_operand){.data = to, .step = {1, 0}, .type = WEFT_I8};
+    call.operand[1] = (struct weft_host_operand){.data = x + at, .step = {count, 1}, .type = WEFT_I8};
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int r = 0; r < 2; r++) {
+      int largest = -128;
+      for (int i = count; i-- > 0;) largest = x[at + r * count + i] > largest ? x[at + r * count + i] : largest;
+      assert_int_equal(to[r], (127 - largest) / 2);
+    }
+    call.operand[1].step[1] = 2;
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_NO_SUCH_OP);
+  }
+}
+
+// Shares of sums of all signs and sizes; of no sum they are nothing.
+static void test_qshare(void **state) {
+  (void)state;
+  static const int32_t sums[] = {127, 1000, 16777217, 2147483647, 0, -400, 1, 77777};
+  enum { ROWS = sizeof sums / sizeof *sums };
+  int32_t x[ROWS * ROW];
+  int8_t to[ROWS * ROW];
+  for (int i = 0; i < ROWS * ROW; i++) x[i] = (i % 2 == 0 ? 1 : -1) * (i * 7919 % 20011) * (1 + i % 5 * 977);
+  struct weft_host_call call = {.op = WEFT_HOST_QSHARE, .rank = 2, .outer = 1, .dim = {ROWS, ROW}, .number = {0.75F}};
+  call.operand[0] = (struct weft_host_operand){.data = to, .step = {ROW, 1}, .type = WEFT_I8};
+  call.operand[1] = (struct weft_host_operand){.data = x, .step = {4 * ROW, 4}, .type = WEFT_I32};
+  call.operand[2] = (struct weft_host_operand){.data = (int32_t *)sums, .step = {4, 0}, .type = WEFT_I32};
+  assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+  for (int i = 0; i < ROWS * ROW; i++) {
+    const float one = sums[i / ROW] == 0 ? 0 : 0.75F / (float)sums[i / ROW];
+    const float value = floorf(fmaf((float)x[i], one, 0.5F));
+    assert_int_equal(to[i], value > 127 ? 127 : value < -128 ? -128 : (int)value);
+  }
+}
+
 // Four rows together, and those that are left.
 static void test_qnormalize(void **state) {
   (void)state;
@@ -229,9 +272,9 @@ static void test_float_table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_qsoftmax),        cmocka_unit_test(test_softmax_rows),
-                                     cmocka_unit_test(test_wide_masks),      cmocka_unit_test(test_qnormalize),
-                                     cmocka_unit_test(test_qnormalize_sums), cmocka_unit_test(test_byte_table),
-                                     cmocka_unit_test(test_float_table)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_qsoftmax),        cmocka_unit_test(test_softmax_rows), cmocka_unit_test(test_wide_masks),
+      cmocka_unit_test(test_qheadroom),       cmocka_unit_test(test_qshare),       cmocka_unit_test(test_qnormalize),
+      cmocka_unit_test(test_qnormalize_sums), cmocka_unit_test(test_byte_table),   cmocka_unit_test(test_float_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
