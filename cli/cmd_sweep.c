@@ -32,10 +32,10 @@ typedef struct shown {
   const sweep_remote_group *group;
 } shown;
 
-static volatile sig_atomic_t interrupted;
+static wf_stop interrupted;
 static void interrupt(int number) {
   (void)number;
-  interrupted = 1;
+  wf_stop_set(&interrupted, true);
   signal(number, SIG_DFL);  // a second one ends at once
 }
 

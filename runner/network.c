@@ -33,6 +33,7 @@ static void add_up(run_network_result *all, const network_step *step, const run_
 // The steps of one node.
 static bool run_node(network_runner *r, const graph_node *node) {
   while (r->next < r->net->step_count && r->net->steps[r->next].node == node) {
+    if (wf_stop_wanted(r->config->stop)) return false;
     const network_step *step = &r->net->steps[r->next];
     run_step_result *one = &r->result->steps[r->next];
     const double start = wf_process_seconds();
@@ -122,6 +123,7 @@ bool run_network(const network *net, const run_network_config *config, run_netwo
     result->has_units = run_session_units(r.machine.session, &result->units);
   }
   run_machine_close(&r.machine);
+  result->stopped = !good && wf_stop_wanted(config->stop);
   return good;
 }
 

@@ -4,6 +4,7 @@
 #ifndef RUNNER_NETWORK_H
 #define RUNNER_NETWORK_H
 
+#include "base/stop.h"
 #include "compiler/network/network.h"
 #include "sim/cycle/cycle.h"
 #include "sim/engine.h"
@@ -35,6 +36,7 @@ typedef struct run_network_result {
   bool has_units;
   sim_cycle_report units;  // of all steps
   host_counts hart;
+  bool stopped;                       // before its end
   double run_seconds, check_seconds;  // of the processor
   void **outputs;                     // per output of the graph, as its tensor says
   uint64_t *digests;                  // per output (weft_digest, as programs of the hart print it)
@@ -59,9 +61,11 @@ typedef struct run_network_config {
   // After each step; may be NULL.
   void (*progress)(void *context, const network *net, int step, const run_step_result *result);
   void *context;
+  const wf_stop *stop;  // ends the run early; NULL: nothing does
 } run_network_config;
 
-// False after an error was reported; wrong results are no error. Release the result in any case.
+// False after it was stopped, or after an error was reported; wrong results are no error. Release the result in any
+// case.
 bool run_network(const network *net, const run_network_config *config, run_network_result *result, wf_diag *diag);
 void run_network_release(const network *net, run_network_result *result);
 

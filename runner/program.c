@@ -18,6 +18,9 @@ struct run_session {
   sim_port port;
   uint64_t cycle;
   uint64_t commands;
+  const wf_stop *stop;
+  void (*progress)(void *context, uint64_t commands);
+  void *context;
 };
 
 // ---- one program of a session
@@ -26,13 +29,23 @@ typedef struct runner {
   run_session *session;
   const command_program *program;
   const command_layout *layout;
+  bool stopped;
 } runner;
+
+// Looks once in so many commands: they take far less than a millisecond.
+static bool goes_on(const run_session *s) {
+  enum { COMMANDS = 1024 };
+  if (s->commands % COMMANDS != 0) return true;
+  if (s->progress != NULL) s->progress(s->context, s->commands);
+  return !wf_stop_wanted(s->stop);
+}
 
 static bool push(void *context, const command_insn *insn) {
   runner *r = context;
   run_session *s = r->session;
   uint64_t response;
   if (insn == NULL) return sim_port_fence(&s->port, &s->cycle);
+  if (!goes_on(s)) return !(r->stopped = true);
   const arch_command command = command_placed(r->program, insn, r->layout, s->commands++);
   return sim_port_command(&s->port, &command, &s->cycle, &response) == HOST_PORT_DONE;
 }
@@ -63,14 +76,15 @@ static void write_constants(const command_program *program, const command_layout
 bool run_session_run(run_session *session, const command_program *program, const command_layout *layout,
                      run_result *result, wf_diag *diag) {
   *result = (run_result){0};
-  runner r = {session, program, layout};
+  runner r = {.session = session, .program = program, .layout = layout};
   write_constants(program, layout, session->memory);
   const uint64_t cycle = session->cycle, commands = session->commands;
   sim_engine_enter(session->engine, run_program, &r);
   result->cycles = session->cycle - cycle;
   result->commands = session->commands - commands;
   result->has_units = run_session_units(session, &result->units);
-  return report_fault(&r, result, diag);
+  result->stopped = r.stopped;
+  return report_fault(&r, result, diag) && !r.stopped;
 }
 
 // ---- sessions
@@ -90,6 +104,13 @@ void run_session_close(run_session *session) {
   if (session == NULL) return;
   session->engine->ops->destroy(session->engine);
   wf_free(session);
+}
+
+void run_session_watch(run_session *session, const wf_stop *stop, void (*progress)(void *context, uint64_t commands),
+                       void *context) {
+  session->stop = stop;
+  session->progress = progress;
+  session->context = context;
 }
 
 sim_engine *run_session_engine(run_session *session) { return session->engine; }
@@ -113,6 +134,7 @@ bool run_commands(const command_program *program, const run_config *config, arch
   run_session *session = run_session_open(program->array, config->engine, config->options, memory, diag);
   if (session == NULL) return false;
   if (config->events != NULL) session->engine->ops->set_events(session->engine, config->events);
+  run_session_watch(session, config->stop, config->progress, config->context);
   const unsigned times = config->times == 0 ? 1 : config->times;
   bool good = true;
   for (unsigned n = 0; n < times && good; n++) good = run_session_run(session, program, layout, result, diag);

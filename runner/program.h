@@ -3,6 +3,7 @@
 #ifndef RUNNER_PROGRAM_H
 #define RUNNER_PROGRAM_H
 
+#include "base/stop.h"
 #include "compiler/command/command.h"
 #include "sim/cycle/cycle.h"
 #include "sim/engine.h"
@@ -14,19 +15,23 @@ typedef struct run_config {
   const sim_events *events;           // of an engine that has them; NULL: none
   // With the engine, when the last run is over and before it is gone; may be NULL.
   void (*ended)(void *context, const sim_engine *engine, uint64_t cycle);
+  const wf_stop *stop;                // ends it early; NULL: nothing does
+  // Told now and then how many commands were given; may be NULL.
+  void (*progress)(void *context, uint64_t commands);
   void *context;
 } run_config;
 
 typedef struct run_result {
-  uint64_t cycles;         // of the last time, from its first command to idle; 0 of an engine without time
-  uint64_t commands;       // of all times
-  arch_fault fault;        // ARCH_FAULT_NONE: it ran to its end
+  uint64_t cycles;    // of the last time, from its first command to idle; 0 of an engine without time
+  uint64_t commands;  // of all times
+  arch_fault fault;   // ARCH_FAULT_NONE: it ran to its end, or was stopped
+  bool stopped;
   bool has_units;          // of the engines cycle and flow; the accounts of units are those of cycle alone
   sim_cycle_report units;  // of all times
 } run_result;
 
-// On a memory whose tensors lie as the layout says; constants are written there. False after an error was reported: a
-// fault, or no such engine.
+// On a memory whose tensors lie as the layout says; constants are written there. False after it was
+// stopped, or after an error was reported: a fault, or no such engine.
 bool run_commands(const command_program *program, const run_config *config, arch_memory *memory,
                   const command_layout *layout, run_result *result, wf_diag *diag);
 

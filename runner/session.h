@@ -12,9 +12,12 @@ typedef struct run_session run_session;
 run_session *run_session_open(const hw_array *array, const sim_engine_ops *engine, const sim_engine_options *options,
                               arch_memory *memory, wf_diag *diag);
 void run_session_close(run_session *session);
+// Programs of the session end early when that is wanted; `progress` as in run_config. Both may be NULL.
+void run_session_watch(run_session *session, const wf_stop *stop, void (*progress)(void *context, uint64_t commands),
+                       void *context);
 
 // Runs a program to its end; `cycles` and `commands` of the result are those of this program, `units` are of the
-// session so far. False after an error was reported.
+// session so far. False after it was stopped, or after an error was reported.
 bool run_session_run(run_session *session, const command_program *program, const command_layout *layout,
                      run_result *result, wf_diag *diag);
 

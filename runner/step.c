@@ -34,6 +34,7 @@ bool run_machine_open(run_machine *m, const network *net, const run_network_conf
   }
   m->session = run_session_open(array, config->engine, config->options, m->memory, diag);
   if (m->session == NULL) return false;
+  run_session_watch(m->session, config->stop, NULL, NULL);
   sim_engine *engine = run_session_engine(m->session);
   if (config->events != NULL && engine->ops->set_events != NULL) engine->ops->set_events(engine, config->events);
   if (config->watch != NULL) config->watch(config->context, engine);

@@ -106,6 +106,32 @@ static sim_run_result replay(const char *path, const hw_array *array, const char
   return sim_run_trace(&config, path, &diag);
 }
 
+// Stops itself at the first look.
+static void stop_at_once(void *context, uint64_t commands) {
+  assert_int_equal(commands, 0);
+  wf_stop_set(context, true);
+}
+
+static void test_stops_when_wanted(void **state) {
+  (void)state;
+  const sample_gemm gemm = shapes[0];
+  hw_array array;
+  hw_array_default(&array);
+  wf_diag diag = wf_diag_to(stderr);
+  command_program *program = sample_gemm_program(&array, &gemm);
+  operands o = operands_of(&gemm);
+  void *tensors[] = {o.a, o.b, o.c};
+  wf_stop stop = {false};
+  const run_config config = {.engine = &sim_cycle_engine, .stop = &stop, .progress = stop_at_once, .context = &stop};
+  run_result result;
+  assert_false(run_commands_on(program, &config, tensors, &result, &diag));
+  assert_true(result.stopped);
+  assert_int_equal(result.commands, 0);
+  assert_int_equal(diag.errors, 0);
+  free_operands(&o);
+  command_destroy(program);
+}
+
 static void test_trace_is_the_program(void **state) {
   (void)state;
   hw_array array;
@@ -161,6 +187,7 @@ int main(void) {
       cmocka_unit_test(test_result),
       cmocka_unit_test(test_faults_are_reported),
       cmocka_unit_test(test_huge_tensors_are_refused),
+      cmocka_unit_test(test_stops_when_wanted),
       cmocka_unit_test(test_trace_is_the_program),
       cmocka_unit_test(test_trace_refuses),
   };

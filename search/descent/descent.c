@@ -42,6 +42,7 @@ typedef struct search {
 
 static bool out_of_time(void *context) {
   const search *s = context;
+  if (wf_stop_wanted(s->options->stop)) return true;
   return s->options->max_seconds > 0 && wf_seconds() - s->begin > s->options->max_seconds;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SEARCH_DESCENT_DESCENT_H
 #define SEARCH_DESCENT_DESCENT_H
 
+#include "base/stop.h"
 #include "search/descent/batch.h"
 
 typedef struct descent_options {
@@ -23,6 +24,7 @@ typedef struct descent_options {
   bool no_importance;                                 // all layers move in every step
   bool keep_hardware;                                 // the random hardware of each start, not what the mappings need
   bool keep_partition;                                // the random mapping of each start: only orders are chosen
+  const wf_stop *stop;                                // as if the time were over; NULL: nothing does that
   void (*progress)(void *context, const char *text);  // may be NULL
   void *context;
 } descent_options;

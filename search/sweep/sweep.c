@@ -311,7 +311,7 @@ static void take(void *context, const sweep_work_request *request, const sweep_w
   r->progress.simulate_seconds += result->simulate_seconds;
 }
 
-static bool stopped(const runner *r) { return r->broken || (r->options->stop != NULL && *r->options->stop != 0); }
+static bool stopped(const runner *r) { return r->broken || wf_stop_wanted(r->options->stop); }
 
 static void give_out(runner *r) {
   sweep_work_request request;

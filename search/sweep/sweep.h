@@ -3,8 +3,7 @@
 #ifndef SEARCH_SWEEP_SWEEP_H
 #define SEARCH_SWEEP_SWEEP_H
 
-#include <signal.h>
-
+#include "base/stop.h"
 #include "search/sweep/pool.h"
 #include "search/sweep/spec.h"
 #include "search/sweep/store.h"
@@ -23,8 +22,8 @@ typedef struct sweep_progress {
 typedef struct sweep_options {
   const char *version;
   run_fidelity fidelity;
-  unsigned jobs;                      // children; 0: none, all work is elsewhere
-  const volatile sig_atomic_t *stop;  // set: what is under way is finished, nothing more is given out; may be NULL
+  unsigned jobs;        // children; 0: none, all work is elsewhere
+  const wf_stop *stop;  // wanted: what is under way is finished, nothing more is given out; may be NULL
   // Called when something was done, and twice a second; may be NULL.
   void (*progress)(void *context, const sweep_progress *progress);
   // Workers elsewhere that want to join: called when `join_socket` can be read; returns their socket or -1.

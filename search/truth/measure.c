@@ -17,7 +17,7 @@ static const layers_network *network_of(const truth_loop *l) { return l->options
 
 bool truth_has_room(const truth_loop *l, double share) {
   static const double rounding = 1e-9;
-  return l->spent + share <= (double)l->limit + rounding;
+  return !wf_stop_wanted(l->options->stop) && l->spent + share <= (double)l->limit + rounding;
 }
 
 bool truth_is_full(const truth_loop *l) { return !truth_has_room(l, 1); }

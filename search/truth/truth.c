@@ -41,6 +41,7 @@ static proposal ask_model(truth_loop *l, unsigned side, uint64_t evaluations) {
                              .seed = o->seed,
                              .threads = o->jobs,
                              .max_seconds = o->model_seconds,
+                             .stop = o->stop,
                              .max_evaluations = evaluations};
   descent.goal.rest = l->rest;
   if (side > 0) descent.goal.limits.side_fixed = side;
@@ -243,7 +244,7 @@ static void simulate_list(truth_loop *l, truth_result *list) {
 static void predict(truth_loop *l) {
   truth_result predicted = {0};
   truth_loop p = predicting(l, false, &predicted);
-  truth_candidate *base = truth_propose(&p, l->options->base);
+  truth_candidate *base = truth_append(&p, l->options->base);
   snprintf(base->origin, sizeof base->origin, "base");
   propose_by_model(&p);
   truth_measure(&p, 0);
@@ -282,7 +283,7 @@ static void end(truth_loop *l) {
 
 bool truth_search(const truth_options *options, truth_result *result, wf_diag *diag) {
   truth_loop l = begin(options, result);
-  truth_candidate *base = truth_propose(&l, options->base);
+  truth_candidate *base = truth_append(&l, options->base);  // also when it is stopped at once
   snprintf(base->origin, sizeof base->origin, "base: %s", options->base->name);
   base->by_mapper = true;
   truth_measure(&l, 0);
@@ -349,7 +350,7 @@ bool truth_judge(const truth_options *options, const paper_hardware *hardware, c
   const size_t most = l.limit / 4 > 1 ? l.limit / 4 : 1;
   for (size_t n = 0; n < predicted.count && n < most; n++) {
     truth_candidate *c = truth_propose(&l, &predicted.candidates[n].array);
-    snprintf(c->origin, sizeof c->origin, "%s", predicted.candidates[n].origin);
+    if (c != NULL) snprintf(c->origin, sizeof c->origin, "%s", predicted.candidates[n].origin);
   }
   truth_release(&predicted);
   if (result->count > 0) truth_measure(&l, 0);

@@ -53,6 +53,7 @@ typedef struct truth_options {
   double timeout;              // of one layer on one array
   truth_runs *runs;            // that several searches share, with processes and a timeout of its own; NULL: none
   predict_table *table;        // that several searches share; NULL: none
+  const wf_stop *stop;         // wanted: nothing more is proposed; NULL: never
   void (*progress)(void *context, const char *text);  // may be NULL
   void *context;
 } truth_options;
